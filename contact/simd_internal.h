@@ -31,19 +31,19 @@ typedef int64_t tact_l4 __attribute__((vector_size(32)));
  * AVX2. AVX2 has no fused multiply-add, with which bits would differ. Nothing is inlined from one
  * source into another, so that hot code need not be in headers.
  *
- * TACT_TWICE defines a function that other sources call: it dispatches to the copy for the
- * processor that the program runs on. TACT_VARIANT names a function that only such sources call,
- * each its own copy: next to its declaration, `#define f TACT_VARIANT(f)`. All other functions of
- * such a source are static; the linker refuses one that is not. The build option TACT_BASELINE, and
- * a build with sanitizers, makes one copy only.
+ * TACT_DISPATCH_BY_CPU defines a function that other sources call: it dispatches to the copy for
+ * the processor that the program runs on. TACT_CPU_VARIANT names a function that only such sources
+ * call, each its own copy: next to its declaration, `#define f TACT_CPU_VARIANT(f)`. All other
+ * functions of such a source are static; the linker refuses one that is not. The build option
+ * TACT_BASELINE, and a build with sanitizers, makes one copy only.
  */
 #ifdef TACT_AVX2
-#define TACT_VARIANT(name) name##_avx2
-#define TACT_TWICE(type, name, parameters, arguments) type name##_avx2 parameters
+#define TACT_CPU_VARIANT(name) name##_avx2
+#define TACT_DISPATCH_BY_CPU(type, name, parameters, arguments) type name##_avx2 parameters
 #else
-#define TACT_VARIANT(name) name
+#define TACT_CPU_VARIANT(name) name
 #ifdef TACT_HAS_AVX2
-#define TACT_TWICE(type, name, parameters, arguments)                                              \
+#define TACT_DISPATCH_BY_CPU(type, name, parameters, arguments)                                    \
     type name##_avx2 parameters;                                                                   \
     static type name##_any parameters;                                                             \
     type name parameters                                                                           \
@@ -52,7 +52,7 @@ typedef int64_t tact_l4 __attribute__((vector_size(32)));
     }                                                                                              \
     static type name##_any parameters
 #else
-#define TACT_TWICE(type, name, parameters, arguments) type name parameters
+#define TACT_DISPATCH_BY_CPU(type, name, parameters, arguments) type name parameters
 #endif
 #endif
 

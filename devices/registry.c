@@ -14,8 +14,8 @@
 
 #define DECLARE_DEVICE_TYPE(word) extern const struct tact_device_type tact_##word##_type;
 DEVICE_TYPE_LIST(DECLARE_DEVICE_TYPE)
-#define ENTRY(word) &tact_##word##_type,
-static const struct tact_device_type *const builtin[] = {DEVICE_TYPE_LIST(ENTRY)};
+#define DEVICE_TYPE_ENTRY(word) &tact_##word##_type,
+static const struct tact_device_type *const builtin[] = {DEVICE_TYPE_LIST(DEVICE_TYPE_ENTRY)};
 
 const struct tact_device_type *const *tact_devices_builtin(size_t *count)
 {

@@ -5,25 +5,25 @@
 #include <stdio.h>
 #include "contact/error.h"
 
-#define BENCH_POINTS_ROOM 16384 /* contact points of a tick */
-#define BENCH_CURVE 2000        /* maximum number of sweeps stored for the curve */
+#define BENCH_POINTS_ROOM 16384     /* contact points of a tick */
+#define BENCH_MAX_CURVE_SWEEPS 2000 /* maximum number of sweeps stored for the curve */
 
 /* Ways to solve the same tick. */
 enum bench_method {
-    BENCH_PATCH,  /* one 6D contact a pair, as tact does by default */
-    BENCH_PAPER,  /* one 6D contact a pair, by Algorithm 1 as published: plain sweeps, ellipses,
-                   * gradient normals
-                   */
-    BENCH_POINTS, /* contact points, plain projected Gauss-Seidel */
-    BENCH_METHODS,
+    BENCH_PATCH_METHOD,         /* one 6D contact a pair, as tact does by default */
+    BENCH_PAPER_METHOD,         /* one 6D contact a pair, by Algorithm 1 as published: plain sweeps,
+                                 * ellipses,         gradient normals
+                                 */
+    BENCH_POINT_CONTACT_METHOD, /* contact points, plain projected Gauss-Seidel */
+    BENCH_METHOD_COUNT,
 };
-extern const char *const bench_method_names[BENCH_METHODS];
+extern const char *const bench_method_names[BENCH_METHOD_COUNT];
 
 /* Time of the parts of a tick; medians over the ticks [us]. */
 enum bench_part { BENCH_DETECTION, BENCH_ASSEMBLY, BENCH_FACTORIZATION, BENCH_SOLVE, BENCH_PARTS };
 extern const char *const bench_part_names[BENCH_PARTS];
 
-struct bench_spread {
+struct bench_statistics {
     double mean, deviation, median, most;
 };
 
@@ -32,15 +32,17 @@ struct bench_result {
     int unknowns; /* maximum number of scalar constraints */
     int left_out; /* maximum number of points beyond the capacity */
     double time[BENCH_PARTS];
-    struct bench_spread cold;                   /* sweeps to the criterion from zero */
-    struct bench_spread cold_steps, warm_steps; /* eliminations between those sweeps and the warm */
-    struct bench_spread residual;               /* natural map's, at the end of those */
-    struct bench_spread
+    struct bench_statistics cold; /* sweeps to the criterion from zero */
+    struct bench_statistics cold_elimination_steps,
+        warm_elimination_steps;       /* eliminations between those sweeps and the warm */
+    struct bench_statistics residual; /* natural map's, at the end of those */
+    struct bench_statistics
         warm; /* sweeps with a warm start from the tick before, under a load that differs by 1 % */
     int unsolved, warm_unsolved; /* ticks that ended at the limit of sweeps */
-    int curve_length;
-    double update[BENCH_CURVE]; /* 2-norm of each sweep's update over that of the impulses */
-    double curve_residual[BENCH_CURVE];
+    int curve_sweep_count;
+    double update[BENCH_MAX_CURVE_SWEEPS]; /* 2-norm of each sweep's update over that of the
+                                              impulses */
+    double curve_residual[BENCH_MAX_CURVE_SWEEPS];
 };
 
 /* The paper's values for a scene; 0: not given. */
@@ -56,7 +58,7 @@ struct bench_scene {
     int bodies, ticks;
     unsigned long triangles;
     struct bench_published published;
-    struct bench_result result[BENCH_METHODS];
+    struct bench_result result[BENCH_METHOD_COUNT];
 };
 
 struct bench_options {
@@ -82,6 +84,6 @@ int bench_print_json(const struct bench_scene *scenes, int count,
 /* bench_figure.c: figures 15 and 16 as a script for gnuplot (terminal "pngcairo", "svg" or NULL) or
  * as CSV. */
 void bench_figure(FILE *to, const struct bench_scene *scenes, int count, const char *terminal);
-void bench_csv(FILE *to, const struct bench_scene *scenes, int count);
+void write_bench_csv(FILE *to, const struct bench_scene *scenes, int count);
 
 #endif

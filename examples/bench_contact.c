@@ -31,16 +31,17 @@ struct bench {
     const struct bench_options *options;
     struct tact_scene *scene;
     struct tact_moments_scratch *scratch;
-    struct player
-        leading_player; /* solved with the scene's own options; its poses are used by all methods */
-    struct player player[BENCH_METHODS];
+    struct player trajectory_player; /* solved with the scene's own options; its poses are used by
+                                        all methods */
+    struct player player[BENCH_METHOD_COUNT];
     double *samples; /* per tick: times of parts, cold sweeps, eliminations, residual, and the same
                         for warm starts */
 };
 
 enum { SWEEPS_COLD = BENCH_PARTS, STEPS_COLD, RESIDUAL, SWEEPS_WARM, STEPS_WARM, SAMPLES };
 
-static int on_phase(void *user, enum tact_solve_phase phase, const struct tact_solve_stats *stats)
+static int record_phase_time(void *user, enum tact_solve_phase phase,
+                             const struct tact_solve_stats *stats)
 {
     struct watch *watch = user;
     watch->at[phase] = tact_clock_now();
@@ -48,11 +49,11 @@ static int on_phase(void *user, enum tact_solve_phase phase, const struct tact_s
         return 0;
     }
     if (watch->curve) {
-        int n = watch->curve->curve_length;
+        int n = watch->curve->curve_sweep_count;
         watch->curve->update[n] = stats->update;
         watch->curve->curve_residual[n] = stats->residual;
-        watch->curve->curve_length = ++n;
-        return n == BENCH_CURVE || stats->update <= 1e-16;
+        watch->curve->curve_sweep_count = ++n;
+        return n == BENCH_MAX_CURVE_SWEEPS || stats->update <= 1e-16;
     }
     return stats->update <= watch->update;
 }
@@ -78,21 +79,21 @@ static int open_player(struct bench *bench, struct player *player, struct tact_e
     return rc;
 }
 
-static int open_method(struct bench *bench, int method, struct tact_error *err)
+static int open_method_player(struct bench *bench, int method, struct tact_error *err)
 {
     struct tact_scene_contact *c = &bench->scene->contact;
     struct player *player = &bench->player[method];
     c->iterations = (uint32_t)bench->options->sweeps;
     c->tolerance = 0.0; /* stopped by the observer */
     c->points = BENCH_POINTS_ROOM;
-    if (store_key_word(&c->model, method == BENCH_POINTS ? "points" : "volume") ||
-        store_key_word(&c->local, method == BENCH_PAPER ? "bouchard" : "cone")) {
+    if (store_key_word(&c->model, method == BENCH_POINT_CONTACT_METHOD ? "points" : "volume") ||
+        store_key_word(&c->local, method == BENCH_PAPER_METHOD ? "bouchard" : "cone")) {
         return -ENOMEM;
     }
     int rc = open_player(bench, player, err);
     if (!rc) {
         player->watch.update = bench->options->update;
-        tact_world_set_observer(player->world, on_phase, &player->watch);
+        tact_world_set_observer(player->world, record_phase_time, &player->watch);
     }
     return rc;
 }
@@ -110,17 +111,18 @@ static int step_player(struct bench *bench, struct player *player)
 }
 
 /* Initial state of a contact in a tick: the springs of the leading world, and no impulse. */
-static void begin_contact(const struct tact_contact *leading_player, struct tact_contact *c)
+static void copy_start_of_contact(const struct tact_contact *trajectory_player,
+                                  struct tact_contact *c)
 {
     memset(c->warm, 0, sizeof c->warm);
-    c->springs = leading_player->springs;
+    c->springs = trajectory_player->springs;
 }
 
 /* Sets the initial poses of the lead, with zero impulses; the springs of patches depend on the
  * poses. */
 static void set_start_poses(const struct bench *bench, struct player *player)
 {
-    struct tact_world *from = bench->leading_player.world, *to = player->world;
+    struct tact_world *from = bench->trajectory_player.world, *to = player->world;
     for (int i = 0; i < tact_world_body_count(from); i++) {
         *tact_world_body(to, i) = *tact_world_body(from, i);
     }
@@ -134,21 +136,22 @@ static void set_start_poses(const struct bench *bench, struct player *player)
     }
     tact_world_refresh(to);
     for (int i = tact_world_next_pair(from, -1); i >= 0; i = tact_world_next_pair(from, i)) {
-        const struct tact_contact *leading_player = tact_world_contact(from, i);
-        begin_contact(leading_player, tact_world_contact(to, i));
+        const struct tact_contact *trajectory_player = tact_world_contact(from, i);
+        copy_start_of_contact(trajectory_player, tact_world_contact(to, i));
         tact_world_add_near(to, i);
         int pieces = tact_world_piece(to, i, 0) && tact_world_piece(from, i, 0) ? TACT_PIECES : 0;
         for (int k = 0; k < pieces; k++) {
             struct tact_contact *piece = tact_world_piece(to, i, k);
             *piece = *tact_world_piece(from, i, k);
-            begin_contact(piece, piece);
+            copy_start_of_contact(piece, piece);
         }
         tact_world_set_direction(to, i, tact_world_direction(from, i));
     }
 }
 
 /* One tick of the lead's, by one method, from zero. */
-static int measure_cold(struct bench *bench, int method, double *sample, struct bench_result *r)
+static int measure_cold_sweeps(struct bench *bench, int method, double *sample,
+                               struct bench_result *r)
 {
     struct player *player = &bench->player[method];
     const int64_t *at = player->watch.at;
@@ -162,7 +165,7 @@ static int measure_cold(struct bench *bench, int method, double *sample, struct 
         sample[i] = (double)(marks[i + 1] - marks[i]) * 1e-3;
     }
     const struct tact_solve_stats *stats = &player->stats;
-    int unknowns = method == BENCH_POINTS ? 3 * stats->points : 6 * stats->contacts;
+    int unknowns = method == BENCH_POINT_CONTACT_METHOD ? 3 * stats->points : 6 * stats->contacts;
     sample[SWEEPS_COLD] = stats->iterations;
     sample[STEPS_COLD] = stats->eliminations;
     sample[RESIDUAL] = stats->residual;
@@ -173,7 +176,7 @@ static int measure_cold(struct bench *bench, int method, double *sample, struct 
     return rc;
 }
 
-static int draw_curve(struct bench *bench, int method, struct bench_result *r)
+static int measure_convergence_curve(struct bench *bench, int method, struct bench_result *r)
 {
     struct player *player = &bench->player[method];
     set_start_poses(bench, player);
@@ -194,7 +197,7 @@ static void apply_alternating_gravity(struct bench *bench, struct tact_world *wo
     }
 }
 
-static int measure_warm(struct bench *bench, int method, int ticks, struct bench_result *r)
+static int measure_warm_sweeps(struct bench *bench, int method, int ticks, struct bench_result *r)
 {
     struct player *player = &bench->player[method];
     set_start_poses(bench, player);
@@ -212,16 +215,16 @@ static int measure_warm(struct bench *bench, int method, int ticks, struct bench
     return rc;
 }
 
-static int compare_ascending(const void *a, const void *b)
+static int compare_doubles_ascending(const void *a, const void *b)
 {
     double x = *(const double *)a, y = *(const double *)b;
     return (x > y) - (x < y);
 }
 
-static struct bench_spread compute_spread(const double *samples, int column, int ticks,
-                                          double *work)
+static struct bench_statistics compute_spread(const double *samples, int column, int ticks,
+                                              double *work)
 {
-    struct bench_spread s = {0.0, 0.0, 0.0, 0.0};
+    struct bench_statistics s = {0.0, 0.0, 0.0, 0.0};
     for (int i = 0; i < ticks; i++) {
         work[i] = samples[i * SAMPLES + column];
         s.mean += work[i] / ticks;
@@ -230,40 +233,41 @@ static struct bench_spread compute_spread(const double *samples, int column, int
         s.deviation += (work[i] - s.mean) * (work[i] - s.mean) / ticks;
     }
     s.deviation = sqrt(s.deviation);
-    qsort(work, (size_t)ticks, sizeof *work, compare_ascending);
+    qsort(work, (size_t)ticks, sizeof *work, compare_doubles_ascending);
     s.median = work[ticks / 2];
     s.most = work[ticks - 1];
     return s;
 }
 
 /* All methods solve each tick in turn, so that disturbances of the machine affect all of them. */
-static int measure_scene(struct bench *bench, struct bench_scene *out)
+static int measure_bench_scene(struct bench *bench, struct bench_scene *out)
 {
     int ticks = out->ticks, rc = 0;
     size_t size = (size_t)ticks * SAMPLES;
-    double *cold = calloc(size * BENCH_METHODS, sizeof *cold), *work = calloc(size, sizeof *work);
+    double *cold = calloc(size * BENCH_METHOD_COUNT, sizeof *cold),
+           *work = calloc(size, sizeof *work);
     bench->samples = calloc(size, sizeof *bench->samples);
     rc = cold && work && bench->samples ? 0 : -ENOMEM;
     for (int i = 0; !rc && i < ticks; i++) {
-        for (int m = 0; !rc && m < BENCH_METHODS; m++) {
+        for (int m = 0; !rc && m < BENCH_METHOD_COUNT; m++) {
             double *sample = cold + (size_t)m * size + (size_t)i * SAMPLES;
-            rc = measure_cold(bench, m, sample, &out->result[m]);
+            rc = measure_cold_sweeps(bench, m, sample, &out->result[m]);
         }
-        rc = rc ? rc : step_player(bench, &bench->leading_player);
+        rc = rc ? rc : step_player(bench, &bench->trajectory_player);
     }
-    for (int m = 0; !rc && m < BENCH_METHODS; m++) {
+    for (int m = 0; !rc && m < BENCH_METHOD_COUNT; m++) {
         struct bench_result *r = &out->result[m];
         const double *samples = cold + (size_t)m * size;
         for (int part = 0; part < BENCH_PARTS; part++) {
             r->time[part] = compute_spread(samples, part, ticks, work).median;
         }
         r->cold = compute_spread(samples, SWEEPS_COLD, ticks, work);
-        r->cold_steps = compute_spread(samples, STEPS_COLD, ticks, work);
+        r->cold_elimination_steps = compute_spread(samples, STEPS_COLD, ticks, work);
         r->residual = compute_spread(samples, RESIDUAL, ticks, work);
-        rc = draw_curve(bench, m, r);
-        rc = rc ? rc : measure_warm(bench, m, ticks, r);
+        rc = measure_convergence_curve(bench, m, r);
+        rc = rc ? rc : measure_warm_sweeps(bench, m, ticks, r);
         r->warm = compute_spread(bench->samples, SWEEPS_WARM, ticks, work);
-        r->warm_steps = compute_spread(bench->samples, STEPS_WARM, ticks, work);
+        r->warm_elimination_steps = compute_spread(bench->samples, STEPS_WARM, ticks, work);
     }
     free(cold);
     free(work);
@@ -273,7 +277,7 @@ static int measure_scene(struct bench *bench, struct bench_scene *out)
 
 static void describe_bench_scene(const struct bench *bench, struct bench_scene *out)
 {
-    struct tact_world *world = bench->leading_player.world;
+    struct tact_world *world = bench->trajectory_player.world;
     snprintf(out->name, sizeof out->name, "%s", bench->scene->name);
     out->bodies = tact_world_body_count(world);
     out->triangles = 0;
@@ -283,11 +287,11 @@ static void describe_bench_scene(const struct bench *bench, struct bench_scene *
     }
 }
 
-static int play_scene(struct bench *bench, struct bench_scene *out, struct tact_error *err)
+static int play_bench_scene(struct bench *bench, struct bench_scene *out, struct tact_error *err)
 {
     double settle;
     bench->scratch = tact_moments_scratch_create((size_t)1 << 20);
-    int rc = bench->scratch ? open_player(bench, &bench->leading_player, err) : -ENOMEM;
+    int rc = bench->scratch ? open_player(bench, &bench->trajectory_player, err) : -ENOMEM;
     if (rc) {
         return rc;
     }
@@ -296,13 +300,13 @@ static int play_scene(struct bench *bench, struct bench_scene *out, struct tact_
     out->ticks = bench->options->ticks > 0 ? bench->options->ticks : out->ticks;
     settle = bench->options->settle >= 0.0 ? bench->options->settle : settle;
     settle = settle >= 0.0 ? settle : 0.5 * bench->scene->duration;
-    for (int m = 0; !rc && m < BENCH_METHODS; m++) {
-        rc = open_method(bench, m, err);
+    for (int m = 0; !rc && m < BENCH_METHOD_COUNT; m++) {
+        rc = open_method_player(bench, m, err);
     }
     for (long n = lround(settle / bench->scene->period); !rc && n > 0; n--) {
-        rc = step_player(bench, &bench->leading_player);
+        rc = step_player(bench, &bench->trajectory_player);
     }
-    return rc ? rc : measure_scene(bench, out);
+    return rc ? rc : measure_bench_scene(bench, out);
 }
 
 int bench_contact(const char *path, const struct bench_options *options, struct bench_scene *out,
@@ -316,12 +320,12 @@ int bench_contact(const char *path, const struct bench_options *options, struct 
     }
     err->text[0] = 0;
     rc = store_key_word(&bench.scene->moments.source, "host");
-    rc = rc ? rc : play_scene(&bench, out, err);
+    rc = rc ? rc : play_bench_scene(&bench, out, err);
     if (rc && !err->text[0]) {
         tact_error_set(err, rc, "%s cannot be measured: %s", path, strerror(-rc));
     }
-    tact_session_destroy(bench.leading_player.session);
-    for (int m = 0; m < BENCH_METHODS; m++) {
+    tact_session_destroy(bench.trajectory_player.session);
+    for (int m = 0; m < BENCH_METHOD_COUNT; m++) {
         tact_session_destroy(bench.player[m].session);
     }
     tact_moments_scratch_destroy(bench.scratch);

@@ -6,26 +6,27 @@
 
 /* Figure 3: a box, embedded in a half-space at rest, is pushed out of it. */
 enum convex_push {
-    CONVEX_EXACT,        /* pressure over the surface, by an independent integrator in fine steps */
-    CONVEX_DEEPEST,      /* a spring at the deepest point, in steps of h */
-    CONVEX_DEEPEST_FINE, /* a spring at the deepest point, in fine steps */
-    CONVEX_FIELD,        /* by `model: field`, in ticks of h */
-    CONVEX_FIELD_COARSE, /* by `model: field`, in ticks of 1 ms */
+    PUSH_BY_EXACT_PRESSURE, /* pressure over the surface, by an independent integrator in fine steps
+                             */
+    PUSH_AT_DEEPEST_POINT,  /* a spring at the deepest point, in steps of h */
+    CONVEX_DEEPEST_FINE,    /* a spring at the deepest point, in fine steps */
+    PUSH_BY_PRESSURE_FIELD, /* by `model: field`, in ticks of h */
+    CONVEX_FIELD_COARSE,    /* by `model: field`, in ticks of 1 ms */
     CONVEX_PUSHES
 };
 extern const char *const convex_push_names[CONVEX_PUSHES];
 
-#define CONVEX_SAMPLE 1e-3 /* between two points of a curve [s] */
+#define CONVEX_SAMPLE_INTERVAL 1e-3 /* between two points of a curve [s] */
 enum { CONVEX_SAMPLES = 151, CONVEX_OFFSETS = 5, CONVEX_WAYS = 4 };
 
 struct convex_curve {
     double period;                                      /* [s] */
     double roll[CONVEX_SAMPLES], pitch[CONVEX_SAMPLES]; /* [rad] */
-    double deviation; /* largest deviation of roll or pitch from the exact one [rad] */
+    double max_angle_deviation; /* largest deviation of roll or pitch from the exact one [rad] */
 };
 
 /* Figure 4: a parallelogram in the hole of another, moved toward each of the four sides. */
-struct convex_hole {
+struct measure_plate_in_hole {
     double angle; /* angle of the motion, against the side's normal [rad] */
     double gap;   /* to where it touches the side [m] */
     double moved; /* by `model: features`, until it stops [m] */
@@ -34,7 +35,7 @@ struct convex_hole {
 };
 
 /* Figure 5: a ball in the top of a long box. */
-struct convex_ball {
+struct measure_ball_in_corner {
     double offset; /* from the middle, along the box [m] */
     double depth;  /* least translation [m], of tact */
     double left;   /* distance after that translation along tact's normal [m] */
@@ -46,19 +47,19 @@ struct convex_ball {
 struct convex_figures {
     int wanted; /* bits 3, 4, 5 */
     struct convex_curve curve[CONVEX_PUSHES];
-    struct convex_hole hole[CONVEX_WAYS];
-    struct convex_ball ball[CONVEX_OFFSETS];
+    struct measure_plate_in_hole hole[CONVEX_WAYS];
+    struct measure_ball_in_corner ball[CONVEX_OFFSETS];
 };
 
 /* bench_convex_box.c, bench_convex_normals.c: 0 or a negative errno. */
-int convex_box(struct convex_curve curve[CONVEX_PUSHES]);
-int convex_hole(struct convex_hole hole[CONVEX_WAYS]);
-int convex_ball(struct convex_ball ball[CONVEX_OFFSETS]);
+int measure_falling_box(struct convex_curve curve[CONVEX_PUSHES]);
+int measure_plate_in_hole(struct measure_plate_in_hole hole[CONVEX_WAYS]);
+int measure_ball_in_corner(struct measure_ball_in_corner ball[CONVEX_OFFSETS]);
 
 /* bench_convex_print.c: tables, JSON, curves of figure 3 as a script for gnuplot or as CSV. */
-void convex_print(const struct convex_figures *figures);
+void print_convex_results(const struct convex_figures *figures);
 int convex_print_json(const struct convex_figures *figures);
-void convex_figure(FILE *to, const struct convex_figures *figures, const char *terminal);
-void convex_csv(FILE *to, const struct convex_figures *figures);
+void write_convex_figure(FILE *to, const struct convex_figures *figures, const char *terminal);
+void write_convex_csv(FILE *to, const struct convex_figures *figures);
 
 #endif

@@ -12,19 +12,20 @@
 #define FINE 2e-6               /* step of the reference solution [s] */
 #define PAPER_TIME_STEP 1e-4    /* the paper's h [s] */
 #define PRESSURE 2e5            /* rise of the pressure with depth [Pa/m] */
-#define BOX_MASS 1.0            /* [kg] */
+#define FALLING_BOX_MASS 1.0    /* [kg] */
 #define START_CORNER_DEPTH 0.04 /* depth of the lowest corner at the start [m] */
 
 static const double half[3] = {0.1, 0.075, 0.05};
-static const double start_turn[4] = {0.9, 0.2, 0.3, 0.1};
+static const double start_attitude[4] = {0.9, 0.2, 0.3, 0.1};
 
 const char *const convex_push_names[CONVEX_PUSHES] = {
     "exact", "deepest point", "deepest point, fine", "field", "field, 1 ms"};
 
-static const double periods[CONVEX_PUSHES] = {FINE, PAPER_TIME_STEP, FINE, PAPER_TIME_STEP, 1e-3};
+static const double time_steps[CONVEX_PUSHES] = {FINE, PAPER_TIME_STEP, FINE, PAPER_TIME_STEP,
+                                                 1e-3};
 
 /* The lowest corner from the centre, world. */
-static void find_lowest(const struct tact_pose *pose, double arm[3])
+static void find_lowest_corner(const struct tact_pose *pose, double arm[3])
 {
     double turn[9], corner[3];
     tact_quat_to_m3(turn, pose->quat_wxyz);
@@ -34,18 +35,18 @@ static void find_lowest(const struct tact_pose *pose, double arm[3])
     tact_m3_mul_v3(arm, turn, corner);
 }
 
-static int make_body(struct tact_body *body)
+static int make_box_body(struct tact_body *body)
 {
     const double a = half[0] * half[0], b = half[1] * half[1], c = half[2] * half[2];
-    const double share = BOX_MASS / 3.0;
+    const double share = FALLING_BOX_MASS / 3.0;
     const double inertia[6] = {share * (b + c), share * (c + a), share * (a + b), 0.0, 0.0, 0.0};
     double arm[3];
     memset(body, 0, sizeof *body);
-    memcpy(body->pose.quat_wxyz, start_turn, sizeof start_turn);
+    memcpy(body->pose.quat_wxyz, start_attitude, sizeof start_attitude);
     tact_quat_normalize(body->pose.quat_wxyz);
-    find_lowest(&body->pose, arm);
+    find_lowest_corner(&body->pose, arm);
     body->pose.position[2] = -START_CORNER_DEPTH - arm[2];
-    int rc = tact_body_set_mass(body, BOX_MASS, inertia);
+    int rc = tact_body_set_mass(body, FALLING_BOX_MASS, inertia);
     tact_body_refresh(body);
     return rc;
 }
@@ -75,7 +76,7 @@ static int integrate_surface_pressure(const struct tact_shape *box, const struct
 static void press_at_deepest_corner(const struct tact_pose *pose, double stiffness, double *force,
                                     double arm[3])
 {
-    find_lowest(pose, arm);
+    find_lowest_corner(pose, arm);
     *force = stiffness * fmax(0.0, -(pose->position[2] + arm[2]));
 }
 
@@ -85,24 +86,24 @@ static int integrate_free_body(enum convex_push how, struct convex_curve *curve)
     struct tact_shape box = {.kind = TACT_SHAPE_BOX, .size = {half[0], half[1], half[2]}};
     struct tact_body body;
     const double h = curve->period;
-    const long each = lround(CONVEX_SAMPLE / h);
+    const long each = lround(CONVEX_SAMPLE_INTERVAL / h);
     double force, arm[3], torque[3], spin[3];
     int rc = tact_shape_tessellate(&box);
-    rc = rc ? rc : make_body(&body);
+    rc = rc ? rc : make_box_body(&body);
     rc = rc ? rc : integrate_surface_pressure(&box, &body.pose, &force, arm);
     const double stiffness = rc ? 0.0 : force / START_CORNER_DEPTH; /* as much force at the start */
     for (long i = 0; !rc && i <= each * (CONVEX_SAMPLES - 1); i++) {
         if (i % each == 0) {
             sample_curve_point(&body, curve, (int)(i / each));
         }
-        if (how == CONVEX_EXACT) {
+        if (how == PUSH_BY_EXACT_PRESSURE) {
             rc = integrate_surface_pressure(&box, &body.pose, &force, arm);
         } else {
             press_at_deepest_corner(&body.pose, stiffness, &force, arm);
         }
         tact_v3_set(torque, arm[1] * force, -arm[0] * force, 0.0);
         tact_m3_mul_v3(spin, body.inverse_world, torque);
-        body.twist[2] += h * force / BOX_MASS;
+        body.twist[2] += h * force / FALLING_BOX_MASS;
         tact_v3_axpy(body.twist + 3, h, spin);
         tact_body_drift(&body, h);
     }
@@ -117,7 +118,7 @@ static int add_box_and_ground(struct tact_world *world, struct tact_shape shape[
     const struct tact_contact_law law = {.overlap = 1e-5};
     const struct tact_owner ground = {.kind = TACT_OWNER_FIXED}, owner = {.kind = TACT_OWNER_BODY};
     struct tact_body body;
-    int rc = make_body(&body);
+    int rc = make_box_body(&body);
     rc = rc ? rc : tact_world_add_body(world, &body);
     rc = rc < 0 ? rc : tact_world_add_shape(world, ground, &shape[0], &here, 0);
     rc = rc < 0 ? rc : tact_world_add_shape(world, owner, &shape[1], &here, 1);
@@ -134,7 +135,7 @@ static int simulate_field_model(struct convex_curve *curve)
     struct tact_moments_scratch *scratch = tact_moments_scratch_create(1024);
     struct tact_world *world = NULL;
     struct tact_solve_stats stats;
-    const long each = lround(CONVEX_SAMPLE / curve->period);
+    const long each = lround(CONVEX_SAMPLE_INTERVAL / curve->period);
     options.period = curve->period;
     options.gravity[2] = 0.0;
     options.model = tact_contact_model_find("field");
@@ -158,20 +159,20 @@ static int simulate_field_model(struct convex_curve *curve)
     return rc;
 }
 
-int convex_box(struct convex_curve curve[CONVEX_PUSHES])
+int measure_falling_box(struct convex_curve curve[CONVEX_PUSHES])
 {
     int rc = 0;
     for (int i = 0; !rc && i < CONVEX_PUSHES; i++) {
         struct convex_curve *c = &curve[i];
-        c->period = periods[i];
-        c->deviation = 0.0;
-        rc = i == CONVEX_FIELD || i == CONVEX_FIELD_COARSE
+        c->period = time_steps[i];
+        c->max_angle_deviation = 0.0;
+        rc = i == PUSH_BY_PRESSURE_FIELD || i == CONVEX_FIELD_COARSE
                  ? simulate_field_model(c)
                  : integrate_free_body((enum convex_push)i, c);
         for (int k = 0; k < CONVEX_SAMPLES; k++) {
             double roll = fabs(remainder(c->roll[k] - curve->roll[k], 2.0 * M_PI));
             double pitch = fabs(c->pitch[k] - curve->pitch[k]);
-            c->deviation = fmax(c->deviation, fmax(roll, pitch));
+            c->max_angle_deviation = fmax(c->max_angle_deviation, fmax(roll, pitch));
         }
     }
     return rc;

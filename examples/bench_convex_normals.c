@@ -9,7 +9,7 @@
 
 /* ---- figure 4 ---- */
 
-#define INNER_SPEED 0.2 /* speed of the inner parallelogram [m/s] */
+#define INNER_PLATE_SPEED 0.2 /* speed of the inner parallelogram [m/s] */
 #define PLATE_THICKNESS 0.03
 #define HOLE_HEIGHT 0.02
 #define INNER_OVER_HOLE_SIZE 0.9 /* the inner one over the hole */
@@ -17,7 +17,7 @@
 enum { SIDES = 4, SHAPES = SIDES + 1 };
 
 /* Corners of the hole, counter-clockwise, about its middle [m]. */
-static const double hole_corner[SIDES][2] = {
+static const double hole_corners[SIDES][2] = {
     {-0.14, -0.05}, {0.06, -0.05}, {0.14, 0.05}, {-0.06, 0.05}};
 
 /* The solid over four corners in the plane. */
@@ -36,9 +36,9 @@ static int make_prism(const double corner[4][2], struct tact_shape *out)
 }
 
 /* Unit normal of a side, into the hole. */
-static void find_normal(int side, double n[2])
+static void find_side_normal(int side, double n[2])
 {
-    const double *p = hole_corner[side], *q = hole_corner[(side + 1) % SIDES];
+    const double *p = hole_corners[side], *q = hole_corners[(side + 1) % SIDES];
     double length = hypot(q[0] - p[0], q[1] - p[1]);
     n[0] = -(q[1] - p[1]) / length;
     n[1] = (q[0] - p[0]) / length;
@@ -51,9 +51,9 @@ static int make_shapes(struct tact_shape shape[SHAPES])
     int rc = 0;
     memset(shape, 0, SHAPES * sizeof *shape);
     for (int i = 0; !rc && i < SIDES; i++) {
-        const double *p = hole_corner[i], *q = hole_corner[(i + 1) % SIDES];
+        const double *p = hole_corners[i], *q = hole_corners[(i + 1) % SIDES];
         double n[2];
-        find_normal(i, n);
+        find_side_normal(i, n);
         const double side[4][2] = {{p[0], p[1]},
                                    {q[0], q[1]},
                                    {q[0] - PLATE_THICKNESS * n[0], q[1] - PLATE_THICKNESS * n[1]},
@@ -108,7 +108,7 @@ static int distance_until_rest(const struct tact_shape shape[SHAPES], const doub
     return rc;
 }
 
-int convex_hole(struct convex_hole hole[CONVEX_WAYS])
+int measure_plate_in_hole(struct measure_plate_in_hole hole[CONVEX_WAYS])
 {
     const struct tact_pose here = tact_pose_identity();
     struct tact_shape shape[SHAPES];
@@ -118,8 +118,9 @@ int convex_hole(struct convex_hole hole[CONVEX_WAYS])
         rc = tact_distance_find(&shape[SIDES], &here, &shape[i], &here, &side[i]);
     }
     for (int i = 0; !rc && i < CONVEX_WAYS; i++) {
-        const double *n = side[i].normal, velocity[2] = {-INNER_SPEED * n[0], -INNER_SPEED * n[1]};
-        struct convex_hole *h = &hole[i];
+        const double *n = side[i].normal,
+                     velocity[2] = {-INNER_PLATE_SPEED * n[0], -INNER_PLATE_SPEED * n[1]};
+        struct measure_plate_in_hole *h = &hole[i];
         h->angle = atan2(-n[1], -n[0]);
         h->gap = side[i].distance;
         h->least = INFINITY;
@@ -136,7 +137,7 @@ int convex_hole(struct convex_hole hole[CONVEX_WAYS])
 
 /* ---- figure 5 ---- */
 
-int convex_ball(struct convex_ball out[CONVEX_OFFSETS])
+int measure_ball_in_corner(struct measure_ball_in_corner out[CONVEX_OFFSETS])
 {
     static const double offset[CONVEX_OFFSETS] = {0.0, 0.05, 0.1, 0.2, 0.28};
     const double radius = 0.02, depth = 0.005;
@@ -150,11 +151,11 @@ int convex_ball(struct convex_ball out[CONVEX_OFFSETS])
         tact_v3_set(at.position, offset[i], 0.0, box.size[2] + radius - depth);
         rc = tact_distance_find(&ball, &at, &box, &here, &found);
         /* along the line of centres it is out once it has risen by its depth */
-        out[i] = (struct convex_ball){.offset = offset[i],
-                                      .depth = -found.distance,
-                                      .beside = -found.distance * found.normal[0],
-                                      .angle = atan2(offset[i], at.position[2]),
-                                      .aside = depth * offset[i] / at.position[2]};
+        out[i] = (struct measure_ball_in_corner){.offset = offset[i],
+                                                 .depth = -found.distance,
+                                                 .beside = -found.distance * found.normal[0],
+                                                 .angle = atan2(offset[i], at.position[2]),
+                                                 .aside = depth * offset[i] / at.position[2]};
         tact_v3_axpy(at.position, -found.distance, found.normal);
         rc = rc ? rc : tact_distance_find(&ball, &at, &box, &here, &found);
         out[i].left = found.distance;

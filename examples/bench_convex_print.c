@@ -11,7 +11,7 @@ static int is_figure_requested(const struct convex_figures *f, int figure)
     return f->wanted >> figure & 1;
 }
 
-static void print_box(const struct convex_curve *curve)
+static void print_box_result(const struct convex_curve *curve)
 {
     enum { EACH = 30 };
     printf("Figure 3: a box embedded in a half-space is pushed out. Roll and pitch [degrees] where "
@@ -19,7 +19,7 @@ static void print_box(const struct convex_curve *curve)
            "the deepest point; the latter\nis off by as much however small the steps\n%-20s %9s",
            "force", "step");
     for (int k = 0; k < CONVEX_SAMPLES; k += EACH) {
-        printf("  %6.0f ms     ", 1e3 * CONVEX_SAMPLE * k);
+        printf("  %6.0f ms     ", 1e3 * CONVEX_SAMPLE_INTERVAL * k);
     }
     puts("   off by");
     for (int i = 0; i < CONVEX_PUSHES; i++) {
@@ -28,11 +28,11 @@ static void print_box(const struct convex_curve *curve)
             printf("  %6.2f %6.2f", DEGREES_PER_RADIAN * curve[i].roll[k],
                    DEGREES_PER_RADIAN * curve[i].pitch[k]);
         }
-        printf(" %8.3f\n", DEGREES_PER_RADIAN * curve[i].deviation);
+        printf(" %8.3f\n", DEGREES_PER_RADIAN * curve[i].max_angle_deviation);
     }
 }
 
-static void print_hole(const struct convex_hole *hole)
+static void print_hole_result(const struct measure_plate_in_hole *hole)
 {
     puts("Figure 4: a parallelogram in a hole, moved toward each side. Where each side within a "
          "margin is a\ncontact, as drawn, every motion is cancelled; features know the gap\n"
@@ -44,7 +44,7 @@ static void print_hole(const struct convex_hole *hole)
     }
 }
 
-static void print_ball(const struct convex_ball *ball)
+static void print_ball_result(const struct measure_ball_in_corner *ball)
 {
     puts("Figure 5: a ball in the top of a long box. Pushed out along the line of centres it goes "
          "along the\nbox; along the normal of the least translation it does not\n"
@@ -55,16 +55,16 @@ static void print_ball(const struct convex_ball *ball)
     }
 }
 
-void convex_print(const struct convex_figures *figures)
+void print_convex_results(const struct convex_figures *figures)
 {
     if (is_figure_requested(figures, 3)) {
-        print_box(figures->curve);
+        print_box_result(figures->curve);
     }
     if (is_figure_requested(figures, 4)) {
-        print_hole(figures->hole);
+        print_hole_result(figures->hole);
     }
     if (is_figure_requested(figures, 5)) {
-        print_ball(figures->ball);
+        print_ball_result(figures->ball);
     }
 }
 
@@ -74,14 +74,14 @@ static json_t *box_json(const struct convex_curve *curve)
     for (int i = 0; i < CONVEX_PUSHES; i++) {
         json_object_set_new(all, convex_push_names[i],
                             json_pack("{s:f, s:f, s:o, s:o}", "period", curve[i].period,
-                                      "deviation_rad", curve[i].deviation, "roll_rad",
+                                      "deviation_rad", curve[i].max_angle_deviation, "roll_rad",
                                       text_json_numbers(curve[i].roll, CONVEX_SAMPLES), "pitch_rad",
                                       text_json_numbers(curve[i].pitch, CONVEX_SAMPLES)));
     }
-    return json_pack("{s:f, s:o}", "sample", CONVEX_SAMPLE, "forces", all);
+    return json_pack("{s:f, s:o}", "sample", CONVEX_SAMPLE_INTERVAL, "forces", all);
 }
 
-static json_t *hole_json(const struct convex_hole *hole)
+static json_t *hole_json(const struct measure_plate_in_hole *hole)
 {
     json_t *all = json_array();
     for (int i = 0; i < CONVEX_WAYS; i++) {
@@ -92,7 +92,7 @@ static json_t *hole_json(const struct convex_hole *hole)
     return all;
 }
 
-static json_t *ball_json(const struct convex_ball *ball)
+static json_t *ball_json(const struct measure_ball_in_corner *ball)
 {
     json_t *all = json_array();
     for (int i = 0; i < CONVEX_OFFSETS; i++) {
@@ -119,19 +119,19 @@ int convex_print_json(const struct convex_figures *figures)
     return text_print_json(json_pack("{s:o}", "figures", all));
 }
 
-void convex_csv(FILE *to, const struct convex_figures *figures)
+void write_convex_csv(FILE *to, const struct convex_figures *figures)
 {
     fputs("force,period,time,roll_rad,pitch_rad\n", to);
     for (int i = 0; i < CONVEX_PUSHES; i++) {
         const struct convex_curve *c = &figures->curve[i];
         for (int k = 0; k < CONVEX_SAMPLES; k++) {
             fprintf(to, "\"%s\",%.9g,%.9g,%.9g,%.9g\n", convex_push_names[i], c->period,
-                    k * CONVEX_SAMPLE, c->roll[k], c->pitch[k]);
+                    k * CONVEX_SAMPLE_INTERVAL, c->roll[k], c->pitch[k]);
         }
     }
 }
 
-void convex_figure(FILE *to, const struct convex_figures *figures, const char *terminal)
+void write_convex_figure(FILE *to, const struct convex_figures *figures, const char *terminal)
 {
     static const char *const styles[CONVEX_PUSHES] = {
         "lines lw 4 lc rgb '#BBBBBB'", "lines lw 1.6 lc rgb '#D55E00'",
@@ -144,8 +144,8 @@ void convex_figure(FILE *to, const struct convex_figures *figures, const char *t
         const struct convex_curve *c = &figures->curve[i];
         fprintf(to, "$D%d << EOD\n", i);
         for (int k = 0; k < CONVEX_SAMPLES; k++) {
-            fprintf(to, "%.6g %.9g %.9g\n", k * CONVEX_SAMPLE, DEGREES_PER_RADIAN * c->roll[k],
-                    DEGREES_PER_RADIAN * c->pitch[k]);
+            fprintf(to, "%.6g %.9g %.9g\n", k * CONVEX_SAMPLE_INTERVAL,
+                    DEGREES_PER_RADIAN * c->roll[k], DEGREES_PER_RADIAN * c->pitch[k]);
         }
         fputs("EOD\n", to);
     }

@@ -4,15 +4,15 @@
 #include "drawing.h"
 #include "text.h"
 
-static const char *const colours[BENCH_METHODS] = {"#000000", "#7F7F7F", "#0072B2"};
+static const char *const colours[BENCH_METHOD_COUNT] = {"#000000", "#7F7F7F", "#0072B2"};
 
-void bench_csv(FILE *to, const struct bench_scene *scenes, int count)
+void write_bench_csv(FILE *to, const struct bench_scene *scenes, int count)
 {
     fputs("scene,method,sweep,update,residual\n", to);
     for (int i = 0; i < count; i++) {
-        for (int m = 0; m < BENCH_METHODS; m++) {
+        for (int m = 0; m < BENCH_METHOD_COUNT; m++) {
             const struct bench_result *r = &scenes[i].result[m];
-            for (int k = 0; k < r->curve_length; k++) {
+            for (int k = 0; k < r->curve_sweep_count; k++) {
                 fprintf(to, "%s,\"%s\",%d,%.9g,%.9g\n", scenes[i].name, bench_method_names[m],
                         k + 1, r->update[k], r->curve_residual[k]);
             }
@@ -23,10 +23,10 @@ void bench_csv(FILE *to, const struct bench_scene *scenes, int count)
 static void write_plot_data(FILE *to, const struct bench_scene *scenes, int count)
 {
     for (int i = 0; i < count; i++) {
-        for (int m = 0; m < BENCH_METHODS; m++) {
+        for (int m = 0; m < BENCH_METHOD_COUNT; m++) {
             const struct bench_result *r = &scenes[i].result[m];
             fprintf(to, "$D%d_%d << EOD\n", i, m);
-            for (int k = 0; k < r->curve_length; k++) {
+            for (int k = 0; k < r->curve_sweep_count; k++) {
                 fprintf(to, "%d %.6g\n", k + 1, r->update[k] > 1e-17 ? r->update[k] : 1e-17);
             }
             fputs("EOD\n", to);
@@ -49,16 +49,17 @@ void bench_figure(FILE *to, const struct bench_scene *scenes, int count, const c
             rows, columns);
     for (int i = 0; i < count; i++) {
         const struct bench_scene *s = &scenes[i];
-        int log = s->result[BENCH_POINTS].curve_length > 100;
-        char title[TEXT_SHOWN + 64];
+        int log = s->result[BENCH_POINT_CONTACT_METHOD].curve_sweep_count > 100;
+        char title[MAX_SHOWN_TEXT_BYTES + 64];
         snprintf(title, sizeof title, "%s: %d contacts, %d points", text_shown(s->name),
-                 s->result[BENCH_PATCH].contacts, s->result[BENCH_POINTS].unknowns / 3);
+                 s->result[BENCH_PATCH_METHOD].contacts,
+                 s->result[BENCH_POINT_CONTACT_METHOD].unknowns / 3);
         fprintf(to, "%s\nset title ", log ? "set logscale x" : "unset logscale x");
-        drawing_quoted(to, "", title);
+        drawing_print_quoted(to, "", title);
         fputs(" noenhanced\nplot", to);
-        for (int m = 0; m < BENCH_METHODS; m++) {
+        for (int m = 0; m < BENCH_METHOD_COUNT; m++) {
             fprintf(to, "%s $D%d_%d with %s lw 1.6 lc rgb '%s' title '%s'", m ? "," : "", i, m,
-                    s->result[m].curve_length < 50 ? "linespoints pt 7 ps 0.5" : "lines",
+                    s->result[m].curve_sweep_count < 50 ? "linespoints pt 7 ps 0.5" : "lines",
                     colours[m], bench_method_names[m]);
         }
         fputs("\n", to);

@@ -4,7 +4,7 @@
 #include "bench.h"
 #include "text.h"
 
-static const enum bench_method published[2] = {BENCH_PATCH, BENCH_POINTS};
+static const enum bench_method published[2] = {BENCH_PATCH_METHOD, BENCH_POINT_CONTACT_METHOD};
 
 /* Which column of the paper a method is compared with; -1: none. */
 static int paper_column_of_method(int method)
@@ -12,7 +12,7 @@ static int paper_column_of_method(int method)
     return method == (int)published[0] ? 0 : (method == (int)published[1] ? 1 : -1);
 }
 
-static void print_number(double value)
+static void print_aligned_number(double value)
 {
     if (value > 0.0) {
         printf(" %9.4g", value);
@@ -21,7 +21,7 @@ static void print_number(double value)
     }
 }
 
-static void print_times(const struct bench_scene *scenes, int count)
+static void print_part_times(const struct bench_scene *scenes, int count)
 {
     static const char *const heads[BENCH_PARTS] = {"detect", "assemble", "factor", "solve"};
     printf("Table 1: time of a tick by part [ms], medians; solve is that of a cold start\n"
@@ -34,16 +34,16 @@ static void print_times(const struct bench_scene *scenes, int count)
     puts("");
     for (int i = 0; i < count; i++) {
         const struct bench_scene *s = &scenes[i];
-        for (int m = 0; m < BENCH_METHODS; m++) {
+        for (int m = 0; m < BENCH_METHOD_COUNT; m++) {
             const struct bench_result *r = &s->result[m];
             int column = paper_column_of_method(m);
             printf("%-16s %-15s %9d ", m ? "" : s->name, bench_method_names[m], r->unknowns);
             for (int part = 0; part < BENCH_PARTS; part++) {
-                print_number(r->time[part] * 1e-3);
+                print_aligned_number(r->time[part] * 1e-3);
             }
             fputs(" ", stdout);
             for (int part = 0; part < BENCH_PARTS; part++) {
-                print_number(column < 0 ? 0.0 : s->published.time[column][part]);
+                print_aligned_number(column < 0 ? 0.0 : s->published.time[column][part]);
             }
             puts("");
         }
@@ -53,8 +53,8 @@ static void print_times(const struct bench_scene *scenes, int count)
     }
 }
 
-static void print_sweeps(const struct bench_scene *scenes, int count,
-                         const struct bench_options *options)
+static void print_sweep_counts(const struct bench_scene *scenes, int count,
+                               const struct bench_options *options)
 {
     printf(
         "\nTable 2: sweeps until the update of one, by the impulses' norm, is at most %.0e; mean "
@@ -65,15 +65,16 @@ static void print_sweeps(const struct bench_scene *scenes, int count,
         "steps", "residual", "  the paper");
     for (int i = 0; i < count; i++) {
         const struct bench_scene *s = &scenes[i];
-        for (int m = 0; m < BENCH_METHODS; m++) {
+        for (int m = 0; m < BENCH_METHOD_COUNT; m++) {
             const struct bench_result *r = &s->result[m];
             int column = paper_column_of_method(m);
-            double base = s->result[BENCH_PATCH].cold.mean;
+            double base = s->result[BENCH_PATCH_METHOD].cold.mean;
             printf("%-16s %-16s %8.1f +- %5.1f %7.1f", m ? "" : s->name, bench_method_names[m],
-                   r->cold.mean, r->cold.deviation, r->cold_steps.mean);
-            print_number(m == BENCH_POINTS && base > 0.0 ? r->cold.mean / base : 0.0);
-            printf(" %9.1f %9.0f %7.1f %10.1e", r->warm.mean, r->warm.most, r->warm_steps.mean,
-                   r->residual.median);
+                   r->cold.mean, r->cold.deviation, r->cold_elimination_steps.mean);
+            print_aligned_number(m == BENCH_POINT_CONTACT_METHOD && base > 0.0 ? r->cold.mean / base
+                                                                               : 0.0);
+            printf(" %9.1f %9.0f %7.1f %10.1e", r->warm.mean, r->warm.most,
+                   r->warm_elimination_steps.mean, r->residual.median);
             if (column >= 0 && s->published.sweeps[column] > 0.0) {
                 printf("   %7.0f +- %-5.0f %.1e", s->published.sweeps[column],
                        s->published.sweeps_dev[column], s->published.residual[column]);
@@ -92,11 +93,11 @@ static void print_sweeps(const struct bench_scene *scenes, int count,
 
 void bench_print(const struct bench_scene *scenes, int count, const struct bench_options *options)
 {
-    print_times(scenes, count);
-    print_sweeps(scenes, count, options);
+    print_part_times(scenes, count);
+    print_sweep_counts(scenes, count, options);
 }
 
-static json_t *spread_json(const struct bench_spread *s)
+static json_t *spread_json(const struct bench_statistics *s)
 {
     return json_pack("{s:f, s:f, s:f, s:f}", "mean", s->mean, "deviation", s->deviation, "median",
                      s->median, "most", s->most);
@@ -111,11 +112,11 @@ static json_t *result_json(const struct bench_result *r)
     return json_pack(
         "{s:i, s:i, s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:i, s:i, s:{s:o, s:o}}", "contacts",
         r->contacts, "unknowns", r->unknowns, "points_left_out", r->left_out, "time_us", time,
-        "sweeps_cold", spread_json(&r->cold), "steps_cold", spread_json(&r->cold_steps), "residual",
-        spread_json(&r->residual), "sweeps_warm", spread_json(&r->warm), "steps_warm",
-        spread_json(&r->warm_steps), "unsolved", r->unsolved, "warm_unsolved", r->warm_unsolved,
-        "curve", "update", text_json_numbers(r->update, r->curve_length), "residual",
-        text_json_numbers(r->curve_residual, r->curve_length));
+        "sweeps_cold", spread_json(&r->cold), "steps_cold", spread_json(&r->cold_elimination_steps),
+        "residual", spread_json(&r->residual), "sweeps_warm", spread_json(&r->warm), "steps_warm",
+        spread_json(&r->warm_elimination_steps), "unsolved", r->unsolved, "warm_unsolved",
+        r->warm_unsolved, "curve", "update", text_json_numbers(r->update, r->curve_sweep_count),
+        "residual", text_json_numbers(r->curve_residual, r->curve_sweep_count));
 }
 
 /* The paper's column of a scene, times in us as ours. */
@@ -147,7 +148,7 @@ int bench_print_json(const struct bench_scene *scenes, int count,
     for (int i = 0; i < count; i++) {
         const struct bench_scene *s = &scenes[i];
         json_t *methods = json_object();
-        for (int m = 0; m < BENCH_METHODS; m++) {
+        for (int m = 0; m < BENCH_METHOD_COUNT; m++) {
             json_object_set_new(methods, bench_method_names[m], result_json(&s->result[m]));
         }
         json_t *one =

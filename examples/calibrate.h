@@ -26,20 +26,20 @@ struct calibrate_options {
     const char *device; /* name in the scene, or of an attached input device */
     const char *scene;
     const char *output;
-    int force;           /* the file may exist, and is replaced */
-    const char *channel; /* the input of a board, */
-    const char *points;  /* its true values; */
-    int degree;          /* degree of the polynomial */
-    const char *zero;    /* or the force-torque sensor */
-    const char *axis;    /* or the input of a haptic device that is driven, */
-    const char *drive;   /* the output that drives it, */
-    double limit;        /* the most force [N, N m], */
-    double travel;       /* how far it may go from where it is [m, rad]; */
-    const char *plot;    /* picture of the walls, or NULL */
-    double seconds;      /* duration of a measurement [s] */
-    double sweep;        /* time for moving the axes [s] */
-    double wait;         /* before each step; negative: for the Enter key */
-    json_t *report;      /* collects the results for --json; NULL: they are printed as text */
+    int force;                  /* the file may exist, and is replaced */
+    const char *channel;        /* the input of a board, */
+    const char *points;         /* its true values; */
+    int degree;                 /* degree of the polynomial */
+    const char *zero;           /* or the force-torque sensor */
+    const char *axis;           /* or the input of a haptic device that is driven, */
+    const char *drive;          /* the output that drives it, */
+    double limit;               /* the most force [N, N m], */
+    double travel;              /* how far it may go from where it is [m, rad]; */
+    const char *plot_path;      /* picture of the walls, or NULL */
+    double seconds;             /* duration of a measurement [s] */
+    double axis_sweep_duration; /* time for moving the axes [s] */
+    double wait;                /* before each step; negative: for the Enter key */
+    json_t *report; /* collects the results for --json; NULL: they are printed as text */
 };
 
 /* The values of a channel while it was observed. */
@@ -49,7 +49,8 @@ struct calibrate_extremes {
 
 /* calibrate_file.c: entries that replace those of the same key; EXIT_BAD where there are too many.
  */
-int calibrate_set(struct calibrate_file *file, const char *key, const double *numbers, int count);
+int set_calibration_entry(struct calibrate_file *file, const char *key, const double *numbers,
+                          int count);
 int calibrate_set_text(struct calibrate_file *file, const char *key, const char *text);
 /* Copies the settings of the device's calibration file. EXIT_BAD if they cannot be written again.
  */
@@ -59,11 +60,11 @@ int calibrate_copy_settings(struct calibrate_file *file, const struct tact_devic
 int calibrate_write(const struct calibrate_file *file, const char *path, int force);
 
 /* calibrate_measure.c: asks for a step on stderr, and waits. EXIT_BAD at the end of the input. */
-int calibrate_step(const struct calibrate_options *o, const char *format, ...)
+int prompt_calibration_step(const struct calibrate_options *o, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 /* Observes all channels for some seconds. EXIT_BAD where the device is lost. */
-int calibrate_observe(const struct tact_device *device, double seconds,
-                      struct calibrate_extremes *seen, int *faults);
+int observe_channel_extremes(const struct tact_device *device, double seconds,
+                             struct calibrate_extremes *seen, int *faults);
 /* The three measurements; each adds to the file and returns the exit code. */
 int calibrate_axes(const struct calibrate_options *o, const struct tact_device *device,
                    struct calibrate_file *file);

@@ -24,9 +24,9 @@ static int find_axis_channel(const struct tact_device_channel *channels, int cou
     return -1;
 }
 
-static int open_axis(const struct calibrate_options *o, const struct tact_scene *scene,
-                     const struct tact_scene_device *def, struct tact_device *device,
-                     struct haptic_axis *axis)
+static int open_haptic_axis(const struct calibrate_options *o, const struct tact_scene *scene,
+                            const struct tact_scene_device *def, struct tact_device *device,
+                            struct haptic_axis *axis)
 {
     static int quiet = 1;
     struct tact_error err = {.line = 0};
@@ -64,7 +64,8 @@ static int open_axis(const struct calibrate_options *o, const struct tact_scene 
     return EXIT_GOOD;
 }
 
-static void print_found(const struct haptic_found *found, const struct haptic_width *width)
+static void print_identified_axis(const struct identified_haptic_axis *found,
+                                  const struct stable_wall_stiffness *width)
 {
     char text[512];
     tact_number_print(text, sizeof text,
@@ -82,8 +83,8 @@ static void print_found(const struct haptic_found *found, const struct haptic_wi
     }
 }
 
-static int report_found(json_t *report, const struct haptic_found *found,
-                        const struct haptic_width *width)
+static int report_identified_axis(json_t *report, const struct identified_haptic_axis *found,
+                                  const struct stable_wall_stiffness *width)
 {
     json_t *walls = json_array();
     for (int i = 0; i < HAPTIC_DAMPINGS; i++) {
@@ -104,33 +105,37 @@ int calibrate_haptic(const struct calibrate_options *o, const struct tact_scene 
 {
     struct tact_device device = {.ops = NULL};
     struct haptic_axis axis;
-    struct haptic_found found;
-    struct haptic_width width;
-    int code =
-        o->plot ? output_allowed("tact calibrate", o->plot, o->force, &o->scene, 1) : EXIT_GOOD;
-    code = code ? code : open_axis(o, scene, def, &device, &axis);
+    struct identified_haptic_axis found;
+    struct stable_wall_stiffness width;
+    int code = o->plot_path
+                   ? is_output_allowed("tact calibrate", o->plot_path, o->force, &o->scene, 1)
+                   : EXIT_GOOD;
+    code = code ? code : open_haptic_axis(o, scene, def, &device, &axis);
     if (code) {
         return code;
     }
     if (axis.timed) {
-        code = calibrate_step(o,
-                              "%s will be driven with up to %g N or N m: let it go, in the "
-                              "middle of its travel",
-                              o->axis, o->limit);
+        code =
+            prompt_calibration_step(o,
+                                    "%s will be driven with up to %g N or N m: let it go, in the "
+                                    "middle of its travel",
+                                    o->axis, o->limit);
         axis.start_ns = tact_clock_now();
     }
-    code = code ? code : haptic_identify(&axis, &found);
+    code = code ? code : identify_haptic_axis(&axis, &found);
     code = code ? code : haptic_measure_width(&axis, &found, &width);
-    haptic_force(&axis, 0.0);
+    set_haptic_force(&axis, 0.0);
     device.ops->close(device.self);
     if (!code && axis.late) {
         fprintf(stderr, "tact: %d ticks began late: what is found is no better than that\n",
                 axis.late);
     }
     if (!code && o->report) {
-        code = report_found(o->report, &found, &width);
+        code = report_identified_axis(o->report, &found, &width);
     } else if (!code) {
-        print_found(&found, &width);
+        print_identified_axis(&found, &width);
     }
-    return code || !o->plot ? code : haptic_draw(&width, &found, o->plot, o->force);
+    return code || !o->plot_path
+               ? code
+               : draw_stable_wall_stiffness(&width, &found, o->plot_path, o->force);
 }

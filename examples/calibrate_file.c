@@ -26,7 +26,8 @@ static struct calibrate_entry *find_entry(struct calibrate_file *file, const cha
     return entry;
 }
 
-int calibrate_set(struct calibrate_file *file, const char *key, const double *numbers, int count)
+int set_calibration_entry(struct calibrate_file *file, const char *key, const double *numbers,
+                          int count)
 {
     struct calibrate_entry *entry = find_entry(file, key);
     if (!entry) {
@@ -67,7 +68,7 @@ int calibrate_copy_settings(struct calibrate_file *file, const struct tact_devic
                     s->file, s->line, s->key);
             return EXIT_BAD;
         }
-        if (numbers ? calibrate_set(file, s->key, s->numbers, numbers)
+        if (numbers ? set_calibration_entry(file, s->key, s->numbers, numbers)
                     : calibrate_set_text(file, s->key, s->text)) {
             return EXIT_BAD;
         }
@@ -91,7 +92,7 @@ static void write_quoted_text(FILE *to, const char *text)
     fputc('"', to);
 }
 
-static void print_value(FILE *to, const struct calibrate_entry *entry)
+static void print_calibration_value(FILE *to, const struct calibrate_entry *entry)
 {
     if (!entry->count) {
         write_quoted_text(to, entry->text);
@@ -103,7 +104,7 @@ static void print_value(FILE *to, const struct calibrate_entry *entry)
 }
 
 /* Keys of one map are adjacent: "axis.abs_x" below "axis". */
-static void print_file(FILE *to, const struct calibrate_file *file)
+static void print_calibration_file(FILE *to, const struct calibrate_file *file)
 {
     fputs("# What tact calibrate measured. A scene refers to it: devices[].calibration\n", to);
     for (int i = 0; i < file->count; i++) {
@@ -112,7 +113,7 @@ static void print_file(FILE *to, const struct calibrate_file *file)
         int known = 0;
         if (!key[length - 1]) {
             fprintf(to, "%s: ", key);
-            print_value(to, &file->entry[i]);
+            print_calibration_value(to, &file->entry[i]);
             continue;
         }
         for (int k = 0; k < i; k++) {
@@ -127,7 +128,7 @@ static void print_file(FILE *to, const struct calibrate_file *file)
         for (int k = i; k < file->count; k++) {
             if (!strncmp(file->entry[k].key, key, (size_t)length)) {
                 fprintf(to, "  %s: ", file->entry[k].key + length);
-                print_value(to, &file->entry[k]);
+                print_calibration_value(to, &file->entry[k]);
             }
         }
     }
@@ -140,6 +141,6 @@ int calibrate_write(const struct calibrate_file *file, const char *path, int for
     if (code) {
         return code;
     }
-    print_file(out.to, file);
+    print_calibration_file(out.to, file);
     return output_close(&out, EXIT_GOOD, 1);
 }

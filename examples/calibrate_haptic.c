@@ -10,16 +10,16 @@
 #include "text.h"
 
 enum {
-    RECORDED = 2000,
-    SETTLE = 300,
-    TRY = 200,
-    MOST_DELAY = 30,
-    FITS = 12,
-    ROUNDS = 40,
-    NUMBERS = 4
+    RECORDED_TICK_COUNT = 2000,
+    SETTLING_TICK_COUNT = 300,
+    EXCITATION_TRIAL_TICKS = 200,
+    MAX_FITTED_DELAY_TICKS = 30,
+    FIT_START_COUNT = 12,
+    MAX_FIT_ROUNDS = 40,
+    FITTED_NUMBER_COUNT = 4
 };
 
-int haptic_step(struct haptic_axis *axis, double *position)
+int step_haptic_axis(struct haptic_axis *axis, double *position)
 {
     struct tact_device_input in = {.state = TACT_DEVICE_LOST};
     const int64_t due = axis->start_ns + (int64_t)((double)axis->tick * axis->period * 1e9);
@@ -32,15 +32,15 @@ int haptic_step(struct haptic_axis *axis, double *position)
     axis->tick++;
     *position = in.channel[axis->input];
     if (in.state != TACT_DEVICE_OK || !isfinite(*position)) {
-        haptic_force(axis, 0.0);
+        set_haptic_force(axis, 0.0);
         fprintf(stderr, "tact: the device is gone or does not answer; nothing is found\n");
         return EXIT_BAD;
     }
-    axis->outside = fabs(*position - axis->home) > axis->travel;
+    axis->outside = fabs(*position - axis->start_position) > axis->travel;
     return EXIT_GOOD;
 }
 
-void haptic_force(struct haptic_axis *axis, double force)
+void set_haptic_force(struct haptic_axis *axis, double force)
 {
     double out[TACT_DEVICE_CHANNELS] = {0.0};
     const double within = fmin(axis->limit, fmax(-axis->limit, force));
@@ -51,18 +51,18 @@ void haptic_force(struct haptic_axis *axis, double force)
 /* Alternating pushes of `level` for `ticks` ticks, of random lengths, back where the axis is off by
  * a quarter of its travel. Stores force and position, if they are not NULL. Returns the exit code.
  */
-static int excite(struct haptic_axis *axis, double level, int ticks, double *force, double *x,
-                  double *reach)
+static int excite_axis_randomly(struct haptic_axis *axis, double level, int ticks, double *force,
+                                double *x, double *reach)
 {
     unsigned random = 1;
     double push = 0.0, position;
     *reach = 0.0;
     for (int k = 0, left = 0; k < ticks; k++, left--) {
-        int code = haptic_step(axis, &position);
+        int code = step_haptic_axis(axis, &position);
         if (code) {
             return code;
         }
-        const double off = position - axis->home;
+        const double off = position - axis->start_position;
         if (left <= 0) {
             random = random * 1664525u + 1013904223u;
             left = 5 + (int)((random >> 16) % 40);
@@ -73,79 +73,82 @@ static int excite(struct haptic_axis *axis, double level, int ticks, double *for
         if (fabs(off) > 0.5 * axis->travel) {
             push = -copysign(level, off);
         }
-        haptic_force(axis, push);
+        set_haptic_force(axis, push);
         *reach = fmax(*reach, fabs(off));
         if (force) {
             force[k] = axis->outside ? 0.0 : push;
             x[k] = position;
         }
     }
-    haptic_force(axis, 0.0);
+    set_haptic_force(axis, 0.0);
     return EXIT_GOOD;
 }
 
-int haptic_settle(struct haptic_axis *axis, double stiffness, double damping)
+int settle_haptic_axis(struct haptic_axis *axis, double stiffness, double damping)
 {
-    double position, last = axis->home;
-    for (int k = 0; k < SETTLE; k++) {
-        int code = haptic_step(axis, &position);
+    double position, last = axis->start_position;
+    for (int k = 0; k < SETTLING_TICK_COUNT; k++) {
+        int code = step_haptic_axis(axis, &position);
         if (code) {
             return code;
         }
         last = k ? last : position;
         axis->outside = 0; /* this force leads back */
-        haptic_force(axis, -stiffness * (position - axis->home) -
-                               damping * (position - last) / axis->period);
+        set_haptic_force(axis, -stiffness * (position - axis->start_position) -
+                                   damping * (position - last) / axis->period);
         last = position;
     }
-    haptic_force(axis, 0.0);
+    set_haptic_force(axis, 0.0);
     return EXIT_GOOD;
 }
 
 /* Positions of mass, damper and dry friction under the recorded force, `delay` ticks late, exact
  * for a force that is constant within a tick; the friction at most stops the motion in a tick.
  * Returns the sum of squares of the differences. */
-static double simulate(const double p[NUMBERS], int delay, double period, const double *force,
-                       const double *x, double *out)
+static double compute_simulation_error(const double p[FITTED_NUMBER_COUNT], int delay,
+                                       double period, const double *force, const double *x,
+                                       double *out)
 {
     const double mass = p[0], damping = fmax(p[1], 1e-9 * mass / period), friction = p[2];
-    const double decay = exp(-damping * period / mass), gain = (1.0 - decay) / damping;
+    const double speed_decay_factor = exp(-damping * period / mass),
+                 gain = (1.0 - speed_decay_factor) / damping;
     const double rise = (period - mass * gain) / damping;
     double position = x[0], speed = p[3], sum = 0.0;
-    for (int k = 0; k < RECORDED; k++) {
+    for (int k = 0; k < RECORDED_TICK_COUNT; k++) {
         out[k] = position - x[k];
         sum += out[k] * out[k];
         double push = k >= delay ? force[k - delay] : 0.0;
-        const double free_speed = decay * speed + gain * push;
-        push += fmin(friction, fmax(-friction, -free_speed / gain));
+        const double frictionless_speed = speed_decay_factor * speed + gain * push;
+        push += fmin(friction, fmax(-friction, -frictionless_speed / gain));
         position += mass * gain * speed + rise * push;
-        speed = decay * speed + gain * push;
+        speed = speed_decay_factor * speed + gain * push;
     }
     return sum;
 }
 
 /* Solves the damped normal equations. */
-static void solve_step(double a[NUMBERS][NUMBERS], const double b[NUMBERS], double damping,
-                       double out[NUMBERS])
+static void solve_damped_normal_equations(double a[FITTED_NUMBER_COUNT][FITTED_NUMBER_COUNT],
+                                          const double b[FITTED_NUMBER_COUNT], double damping,
+                                          double out[FITTED_NUMBER_COUNT])
 {
-    double m[NUMBERS][NUMBERS + 1];
-    for (int i = 0; i < NUMBERS; i++) {
-        for (int j = 0; j < NUMBERS; j++) {
+    double m[FITTED_NUMBER_COUNT][FITTED_NUMBER_COUNT + 1];
+    for (int i = 0; i < FITTED_NUMBER_COUNT; i++) {
+        for (int j = 0; j < FITTED_NUMBER_COUNT; j++) {
             m[i][j] = a[i][j] * (i == j ? 1.0 + damping : 1.0) + (i == j ? 1e-300 : 0.0);
         }
-        m[i][NUMBERS] = -b[i];
+        m[i][FITTED_NUMBER_COUNT] = -b[i];
     }
-    for (int i = 0; i < NUMBERS; i++) {
-        for (int r = i + 1; r < NUMBERS; r++) {
+    for (int i = 0; i < FITTED_NUMBER_COUNT; i++) {
+        for (int r = i + 1; r < FITTED_NUMBER_COUNT; r++) {
             const double f = m[r][i] / m[i][i];
-            for (int j = i; j <= NUMBERS; j++) {
+            for (int j = i; j <= FITTED_NUMBER_COUNT; j++) {
                 m[r][j] -= f * m[i][j];
             }
         }
     }
-    for (int i = NUMBERS - 1; i >= 0; i--) {
-        out[i] = m[i][NUMBERS];
-        for (int j = i + 1; j < NUMBERS; j++) {
+    for (int i = FITTED_NUMBER_COUNT - 1; i >= 0; i--) {
+        out[i] = m[i][FITTED_NUMBER_COUNT];
+        for (int j = i + 1; j < FITTED_NUMBER_COUNT; j++) {
             out[i] -= m[i][j] * out[j];
         }
         out[i] /= m[i][i];
@@ -153,32 +156,35 @@ static void solve_step(double a[NUMBERS][NUMBERS], const double b[NUMBERS], doub
 }
 
 /* Levenberg and Marquardt's method from p. Returns the sum of squares. */
-static double fit(double p[NUMBERS], int delay, double period, const double *force, const double *x)
+static double fit(double p[FITTED_NUMBER_COUNT], int delay, double period, const double *force,
+                  const double *x)
 {
-    static double residual[RECORDED], moved[NUMBERS][RECORDED];
-    double damping = 1e-3, best = simulate(p, delay, period, force, x, residual);
-    for (int round = 0; round < ROUNDS && damping < 1e8; round++) {
-        double a[NUMBERS][NUMBERS] = {{0.0}}, b[NUMBERS] = {0.0}, step[NUMBERS];
-        const double unit[NUMBERS] = {1e-4 * p[0], 1e-4 * fmax(p[1], 0.1 * p[0]), 1e-6, 1e-6};
-        for (int i = 0; i < NUMBERS; i++) {
-            double q[NUMBERS] = {p[0], p[1], p[2], p[3]};
+    static double residual[RECORDED_TICK_COUNT], moved[FITTED_NUMBER_COUNT][RECORDED_TICK_COUNT];
+    double damping = 1e-3, best = compute_simulation_error(p, delay, period, force, x, residual);
+    for (int round = 0; round < MAX_FIT_ROUNDS && damping < 1e8; round++) {
+        double a[FITTED_NUMBER_COUNT][FITTED_NUMBER_COUNT] = {{0.0}},
+               b[FITTED_NUMBER_COUNT] = {0.0}, step[FITTED_NUMBER_COUNT];
+        const double unit[FITTED_NUMBER_COUNT] = {1e-4 * p[0], 1e-4 * fmax(p[1], 0.1 * p[0]), 1e-6,
+                                                  1e-6};
+        for (int i = 0; i < FITTED_NUMBER_COUNT; i++) {
+            double q[FITTED_NUMBER_COUNT] = {p[0], p[1], p[2], p[3]};
             q[i] += unit[i];
-            simulate(q, delay, period, force, x, moved[i]);
+            compute_simulation_error(q, delay, period, force, x, moved[i]);
         }
-        simulate(p, delay, period, force, x, residual);
-        for (int k = 0; k < RECORDED; k++) {
-            for (int i = 0; i < NUMBERS; i++) {
+        compute_simulation_error(p, delay, period, force, x, residual);
+        for (int k = 0; k < RECORDED_TICK_COUNT; k++) {
+            for (int i = 0; i < FITTED_NUMBER_COUNT; i++) {
                 b[i] += (moved[i][k] - residual[k]) * residual[k];
-                for (int j = 0; j < NUMBERS; j++) {
+                for (int j = 0; j < FITTED_NUMBER_COUNT; j++) {
                     a[i][j] += (moved[i][k] - residual[k]) * (moved[j][k] - residual[k]);
                 }
             }
         }
-        solve_step(a, b, damping, step);
-        const double tried[NUMBERS] = {
+        solve_damped_normal_equations(a, b, damping, step);
+        const double tried[FITTED_NUMBER_COUNT] = {
             fmax(0.2 * p[0], p[0] + unit[0] * step[0]), fmax(0.0, p[1] + unit[1] * step[1]),
             fmax(0.0, p[2] + unit[2] * step[2]), p[3] + unit[3] * step[3]};
-        const double sum = simulate(tried, delay, period, force, x, residual);
+        const double sum = compute_simulation_error(tried, delay, period, force, x, residual);
         damping = sum < best ? 0.1 * damping : 10.0 * damping;
         if (sum < best) {
             memcpy(p, tried, sizeof tried);
@@ -189,16 +195,16 @@ static double fit(double p[NUMBERS], int delay, double period, const double *for
 }
 
 /* The step of the readings, 0 where they are on no lattice. */
-static double find_resolution(const double *x)
+static double find_position_resolution(const double *x)
 {
     double step = INFINITY, worst = 0.0, span = 0.0;
-    for (int k = 1; k < RECORDED; k++) {
+    for (int k = 1; k < RECORDED_TICK_COUNT; k++) {
         const double moved = fabs(x[k] - x[k - 1]);
         step = moved > 0.0 ? fmin(step, moved) : step;
         span = fmax(span, fabs(x[k] - x[0]));
     }
     step = isfinite(step) ? span / round(span / step) : 0.0;
-    for (int k = 1; k < RECORDED && step > 0.0; k++) {
+    for (int k = 1; k < RECORDED_TICK_COUNT && step > 0.0; k++) {
         const double at = (x[k] - x[0]) / step;
         worst = fmax(worst, fabs(at - round(at)));
     }
@@ -206,13 +212,13 @@ static double find_resolution(const double *x)
 }
 
 /* The level of force that moves the axis by a tenth of its travel, at most half of the limit. */
-static int find_level(struct haptic_axis *axis, double *level)
+static int find_excitation_level(struct haptic_axis *axis, double *level)
 {
     double reach = 0.0;
     int code = EXIT_GOOD;
     *level = 0.02 * axis->limit;
     while (!code && *level < 0.5 * axis->limit) {
-        code = excite(axis, *level, TRY, NULL, NULL, &reach);
+        code = excite_axis_randomly(axis, *level, EXCITATION_TRIAL_TICKS, NULL, NULL, &reach);
         if (code || reach > 0.1 * axis->travel) {
             break;
         }
@@ -221,43 +227,43 @@ static int find_level(struct haptic_axis *axis, double *level)
     return code;
 }
 
-int haptic_identify(struct haptic_axis *axis, struct haptic_found *found)
+int identify_haptic_axis(struct haptic_axis *axis, struct identified_haptic_axis *found)
 {
-    static double force[RECORDED], x[RECORDED];
+    static double force[RECORDED_TICK_COUNT], x[RECORDED_TICK_COUNT];
     double level, reach, best = INFINITY;
-    int code = haptic_step(axis, &axis->home);
+    int code = step_haptic_axis(axis, &axis->start_position);
     axis->outside = 0;
-    code = code ? code : find_level(axis, &level);
+    code = code ? code : find_excitation_level(axis, &level);
     const double stiffness = 0.2 * axis->limit / axis->travel;
-    code = code ? code : haptic_settle(axis, stiffness, 0.0);
-    code = code ? code : haptic_settle(axis, 0.0, 0.0);
-    code = code ? code : excite(axis, level, RECORDED, force, x, &reach);
+    code = code ? code : settle_haptic_axis(axis, stiffness, 0.0);
+    code = code ? code : settle_haptic_axis(axis, 0.0, 0.0);
+    code = code ? code : excite_axis_randomly(axis, level, RECORDED_TICK_COUNT, force, x, &reach);
     if (code) {
         return code;
     }
-    found->resolution = find_resolution(x);
+    found->resolution = find_position_resolution(x);
     if (reach < 10.0 * found->resolution || reach <= 0.0) {
         fprintf(stderr, "tact: the axis does not move by the force; nothing is found\n");
         return EXIT_BAD;
     }
-    for (int delay = 0; delay <= MOST_DELAY; delay++) {
-        for (int i = 0; i < FITS; i++) {
-            double p[NUMBERS] = {1e-3 * pow(3.0, i)};
+    for (int delay = 0; delay <= MAX_FITTED_DELAY_TICKS; delay++) {
+        for (int i = 0; i < FIT_START_COUNT; i++) {
+            double p[FITTED_NUMBER_COUNT] = {1e-3 * pow(3.0, i)};
             p[1] = p[0] * 5.0;
-            static double unused[RECORDED];
-            const double start = simulate(p, delay, axis->period, force, x, unused);
+            static double unused[RECORDED_TICK_COUNT];
+            const double start = compute_simulation_error(p, delay, axis->period, force, x, unused);
             if (!(start < 1e6) || (i && start > 4.0 * best && delay)) {
                 continue;
             }
             const double sum = fit(p, delay, axis->period, force, x);
             if (sum < best * (1.0 - 1e-9)) {
                 best = sum;
-                *found = (struct haptic_found){p[0],
-                                               p[1],
-                                               p[2],
-                                               delay * axis->period,
-                                               found->resolution,
-                                               sqrt(sum / RECORDED)};
+                *found = (struct identified_haptic_axis){p[0],
+                                                         p[1],
+                                                         p[2],
+                                                         delay * axis->period,
+                                                         found->resolution,
+                                                         sqrt(sum / RECORDED_TICK_COUNT)};
             }
         }
     }

@@ -14,15 +14,15 @@ struct haptic_axis {
     double travel;     /* from where it was at the start, beyond which nothing is driven [m] */
     double period;     /* [s] */
     int timed;         /* 1: ticks are at their time; 0: a twin, whose time is that of the ticks */
-    double home;       /* position at the start [m] */
-    int outside;       /* 1: beyond its travel in the last tick */
-    int late;          /* ticks that began a period late or more */
+    double start_position; /* position at the start [m] */
+    int outside;           /* 1: beyond its travel in the last tick */
+    int late;              /* ticks that began a period late or more */
     uint64_t tick;
     int64_t start_ns;
 };
 
 /* What is found: the numbers of `device` of a coupling, and how well they agree. */
-struct haptic_found {
+struct identified_haptic_axis {
     double mass, damping, friction, delay, resolution; /* [kg], [N s/m], [N], [s], [m] */
     double difference; /* root mean square of position, model less reading [m] */
 };
@@ -30,25 +30,26 @@ struct haptic_found {
 enum { HAPTIC_DAMPINGS = 4 };
 
 /* Largest stable stiffness of a wall at several dampings. */
-struct haptic_width {
+struct stable_wall_stiffness {
     double damping[HAPTIC_DAMPINGS];   /* of the wall [N s/m] */
     double stiffness[HAPTIC_DAMPINGS]; /* found [N/m] */
     double line[HAPTIC_DAMPINGS];      /* (b + B) / (T/2 + delay) [N/m] */
 };
 
 /* Reads the axis in the next tick; then its force is to be set. EXIT_BAD where it is lost. */
-int haptic_step(struct haptic_axis *axis, double *position);
+int step_haptic_axis(struct haptic_axis *axis, double *position);
 /* Sets the force, within the limit; 0 beyond the travel. */
-void haptic_force(struct haptic_axis *axis, double force);
+void set_haptic_force(struct haptic_axis *axis, double force);
 /* Brings the axis back by a spring and damper. */
-int haptic_settle(struct haptic_axis *axis, double stiffness, double damping);
+int settle_haptic_axis(struct haptic_axis *axis, double stiffness, double damping);
 /* Pushes the axis to and fro and fits its numbers. Returns the exit code. */
-int haptic_identify(struct haptic_axis *axis, struct haptic_found *found);
+int identify_haptic_axis(struct haptic_axis *axis, struct identified_haptic_axis *found);
 /* Raises the stiffness of a virtual wall at several dampings. Returns the exit code. */
-int haptic_measure_width(struct haptic_axis *axis, const struct haptic_found *found,
-                         struct haptic_width *width);
+int haptic_measure_width(struct haptic_axis *axis, const struct identified_haptic_axis *found,
+                         struct stable_wall_stiffness *width);
 /* Draws the two beside each other. Returns the exit code. */
-int haptic_draw(const struct haptic_width *width, const struct haptic_found *found,
-                const char *path, int force);
+int draw_stable_wall_stiffness(const struct stable_wall_stiffness *width,
+                               const struct identified_haptic_axis *found, const char *path,
+                               int force);
 
 #endif

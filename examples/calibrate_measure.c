@@ -11,7 +11,7 @@
 
 enum { PERIOD_NS = 1000000, MOST_POINTS = 64, TERMS = 4 };
 
-int calibrate_step(const struct calibrate_options *o, const char *format, ...)
+int prompt_calibration_step(const struct calibrate_options *o, const char *format, ...)
 {
     char text[256];
     va_list args;
@@ -35,8 +35,8 @@ int calibrate_step(const struct calibrate_options *o, const char *format, ...)
     return EXIT_GOOD;
 }
 
-int calibrate_observe(const struct tact_device *device, double seconds,
-                      struct calibrate_extremes *seen, int *faults)
+int observe_channel_extremes(const struct tact_device *device, double seconds,
+                             struct calibrate_extremes *seen, int *faults)
 {
     const int64_t start = tact_clock_now();
     const uint64_t ticks = (uint64_t)(seconds * 1e9 / PERIOD_NS) + 1;
@@ -83,7 +83,7 @@ static void append_result_entry(const struct calibrate_options *o, const char *l
     json_array_append_new(json_object_get(o->report, list), entry);
 }
 
-static int is_axis(const struct tact_device_channel *channel)
+static int is_axis_channel(const struct tact_device_channel *channel)
 {
     return (!strncmp(channel->name, "abs_", 4) || !strncmp(channel->name, "rel_", 4)) &&
            strcmp(channel->unit, "count") != 0;
@@ -91,11 +91,11 @@ static int is_axis(const struct tact_device_channel *channel)
 
 /* The rest position is where an axis was released, before and after it was moved; its width is one
  * count more than was measured. */
-static int measure_axis(const struct calibrate_options *o, const char *name,
-                        const struct calibrate_extremes *before,
-                        const struct calibrate_extremes *moved,
-                        const struct calibrate_extremes *after, struct calibrate_file *file,
-                        int *count)
+static int measure_axis_range(const struct calibrate_options *o, const char *name,
+                              const struct calibrate_extremes *before,
+                              const struct calibrate_extremes *moved,
+                              const struct calibrate_extremes *after, struct calibrate_file *file,
+                              int *count)
 {
     const double low = fmin(before->low, after->low);
     const double high = fmax(before->high, after->high);
@@ -119,7 +119,7 @@ static int measure_axis(const struct calibrate_options *o, const char *name,
     }
     snprintf(key, sizeof key, "axis.%s", name);
     ++*count;
-    return calibrate_set(file, key, span, 4);
+    return set_calibration_entry(file, key, span, 4);
 }
 
 int calibrate_axes(const struct calibrate_options *o, const struct tact_device *device,
@@ -132,18 +132,19 @@ int calibrate_axes(const struct calibrate_options *o, const struct tact_device *
     int count = 0;
     for (int i = 0; i < 3; i++) {
         int faults;
-        if (calibrate_step(o, "%s", steps[i])) {
+        if (prompt_calibration_step(o, "%s", steps[i])) {
             return EXIT_BAD;
         }
-        fprintf(stderr, "  %g s ...\n", i == 1 ? o->sweep : o->seconds);
-        if (calibrate_observe(device, i == 1 ? o->sweep : o->seconds, seen[i], &faults)) {
+        fprintf(stderr, "  %g s ...\n", i == 1 ? o->axis_sweep_duration : o->seconds);
+        if (observe_channel_extremes(device, i == 1 ? o->axis_sweep_duration : o->seconds, seen[i],
+                                     &faults)) {
             return EXIT_BAD;
         }
     }
     for (int i = 0; i < device->info.input_count; i++) {
-        if (is_axis(&device->info.input[i]) &&
-            measure_axis(o, device->info.input[i].name, &seen[0][i], &seen[1][i], &seen[2][i], file,
-                         &count)) {
+        if (is_axis_channel(&device->info.input[i]) &&
+            measure_axis_range(o, device->info.input[i].name, &seen[0][i], &seen[1][i], &seen[2][i],
+                               file, &count)) {
             return EXIT_BAD;
         }
     }
@@ -153,7 +154,7 @@ int calibrate_axes(const struct calibrate_options *o, const struct tact_device *
     return count ? EXIT_GOOD : EXIT_BAD;
 }
 
-static int find_channel(const struct tact_device *device, const char *name)
+static int find_input_channel(const struct tact_device *device, const char *name)
 {
     for (int i = 0; i < device->info.input_count; i++) {
         if (!strcmp(device->info.input[i].name, name)) {
@@ -202,24 +203,24 @@ static int fit_polynomial(const double *x, const double *y, int points, int term
 }
 
 /* Reports the error of the map, and stores it. */
-static int fit_map(const struct calibrate_options *o, const double *x, const double *y, int points,
-                   const double *c, int terms, struct calibrate_file *file)
+static int fit_calibration_map(const struct calibrate_options *o, const double *x, const double *y,
+                               int points, const double *c, int terms, struct calibrate_file *file)
 {
     double worst = 0.0;
     char key[96];
     for (int i = 0; i < points; i++) {
-        double predicted = 0.0;
+        double predicted_value = 0.0;
         for (int k = terms - 1; k >= 0; k--) {
-            predicted = predicted * x[i] + c[k];
+            predicted_value = predicted_value * x[i] + c[k];
         }
         if (o->report) {
             append_result_entry(
                 o, "points",
-                json_pack("{s:f, s:f, s:f}", "volts", x[i], "value", y[i], "map", predicted));
+                json_pack("{s:f, s:f, s:f}", "volts", x[i], "value", y[i], "map", predicted_value));
         } else {
-            printf("  %10.6f V: %10.6g, the map says %10.6g\n", x[i], y[i], predicted);
+            printf("  %10.6f V: %10.6g, the map says %10.6g\n", x[i], y[i], predicted_value);
         }
-        worst = fmax(worst, fabs(predicted - y[i]));
+        worst = fmax(worst, fabs(predicted_value - y[i]));
     }
     for (int k = 0; o->report && k < terms; k++) {
         append_result_entry(o, "coefficients", json_real(c[k]));
@@ -230,7 +231,7 @@ static int fit_map(const struct calibrate_options *o, const double *x, const dou
         printf("  worst point: off by %.3g\n", worst);
     }
     snprintf(key, sizeof key, "maps.%s", o->channel);
-    return calibrate_set(file, key, c, terms);
+    return set_calibration_entry(file, key, c, terms);
 }
 
 int calibrate_channel(const struct calibrate_options *o, const struct tact_device *device,
@@ -241,7 +242,7 @@ int calibrate_channel(const struct calibrate_options *o, const struct tact_devic
     double y[MOST_POINTS];
     double c[TERMS] = {0.0};
     int points = 0;
-    const int channel = find_channel(device, o->channel);
+    const int channel = find_input_channel(device, o->channel);
     const char *at = o->points;
     if (channel < 0) {
         fprintf(stderr, "tact: %s has no input %s\n", o->device, o->channel);
@@ -265,8 +266,8 @@ int calibrate_channel(const struct calibrate_options *o, const struct tact_devic
     }
     for (int i = 0; i < points; i++) {
         int faults;
-        if (calibrate_step(o, "bring %s to %g", o->channel, y[i]) ||
-            calibrate_observe(device, o->seconds, seen, &faults)) {
+        if (prompt_calibration_step(o, "bring %s to %g", o->channel, y[i]) ||
+            observe_channel_extremes(device, o->seconds, seen, &faults)) {
             return EXIT_BAD;
         }
         if (faults) {
@@ -282,7 +283,7 @@ int calibrate_channel(const struct calibrate_options *o, const struct tact_devic
                 o->degree);
         return EXIT_BAD;
     }
-    return fit_map(o, x, y, points, c, o->degree + 1, file);
+    return fit_calibration_map(o, x, y, points, c, o->degree + 1, file);
 }
 
 int calibrate_zero(const struct calibrate_options *o, const struct tact_device *device,
@@ -293,8 +294,8 @@ int calibrate_zero(const struct calibrate_options *o, const struct tact_device *
     char key[96];
     int faults;
     int count = 0;
-    if (calibrate_step(o, "take all load off %s", o->zero) ||
-        calibrate_observe(device, o->seconds, seen, &faults)) {
+    if (prompt_calibration_step(o, "take all load off %s", o->zero) ||
+        observe_channel_extremes(device, o->seconds, seen, &faults)) {
         return EXIT_BAD;
     }
     if (faults) {
@@ -305,7 +306,7 @@ int calibrate_zero(const struct calibrate_options *o, const struct tact_device *
         char name[TACT_DEVICE_NAME];
         int length = (int)strcspn(gauges, " \t\n");
         snprintf(name, sizeof name, "%.*s", length, gauges);
-        int i = find_channel(device, name);
+        int i = find_input_channel(device, name);
         if (i < 0) {
             fprintf(stderr, "tact: %s has no input %s\n", o->device, name);
             return EXIT_USAGE;
@@ -323,5 +324,5 @@ int calibrate_zero(const struct calibrate_options *o, const struct tact_device *
         gauges += length + (int)strspn(gauges + length, " \t\n");
     }
     snprintf(key, sizeof key, "bias.%s", o->zero);
-    return calibrate_set(file, key, bias, count);
+    return set_calibration_entry(file, key, bias, count);
 }

@@ -8,23 +8,23 @@
 
 enum { PRESS = 900, EARLY = 100, LATE = 500 }; /* [ticks] */
 
-#define RAISED 1.05      /* factor from one stiffness to the next */
-#define MOST_RAISED 20.0 /* times the analytic line, where it ends */
+#define STIFFNESS_STEP_FACTOR 1.05 /* factor from one stiffness to the next */
+#define MAX_STIFFNESS_FACTOR 20.0  /* times the analytic line, where it ends */
 
 /* One press: the wall is where a constant push keeps the axis in it, and the axis starts off that
  * by half the depth. *grows: the oscillation is larger late than early. */
-static int press_wall(struct haptic_axis *axis, double stiffness, double damping, double resolution,
-                      int *grows)
+static int press_virtual_wall(struct haptic_axis *axis, double stiffness, double damping,
+                              double resolution, int *is_oscillation_growing)
 {
     const double push = 0.4 * axis->limit, depth = push / stiffness;
     double position, last, early = 0.0, late = 0.0;
-    int code = haptic_step(axis, &position);
+    int code = step_haptic_axis(axis, &position);
     const double wall = position - 0.5 * depth, rest = wall + depth;
     last = position;
     for (int k = 0; !code && k < PRESS; k++) {
         const double in = fmax(0.0, position - wall);
         const double slow = in > 0.0 ? damping * (position - last) / axis->period : 0.0;
-        haptic_force(axis, push - stiffness * in - slow);
+        set_haptic_force(axis, push - stiffness * in - slow);
         const double off = fabs(position - rest);
         early = k >= EARLY && k < LATE - EARLY ? fmax(early, off) : early;
         late = k >= LATE ? fmax(late, off) : late;
@@ -33,41 +33,45 @@ static int press_wall(struct haptic_axis *axis, double stiffness, double damping
             late = INFINITY;
             break;
         }
-        code = haptic_step(axis, &position);
+        code = step_haptic_axis(axis, &position);
     }
-    haptic_force(axis, 0.0);
-    *grows = late > early && late > 3.0 * resolution;
+    set_haptic_force(axis, 0.0);
+    *is_oscillation_growing = late > early && late > 3.0 * resolution;
     return code;
 }
 
-int haptic_measure_width(struct haptic_axis *axis, const struct haptic_found *found,
-                         struct haptic_width *width)
+int haptic_measure_width(struct haptic_axis *axis, const struct identified_haptic_axis *found,
+                         struct stable_wall_stiffness *width)
 {
     static const double share[HAPTIC_DAMPINGS] = {0.0, 0.5, 1.0, 2.0};
-    const double most_damping = 0.1 * found->mass / (axis->period + found->delay);
+    const double max_wall_damping = 0.1 * found->mass / (axis->period + found->delay);
     const double soft = 0.2 * axis->limit / axis->travel;
     for (int i = 0; i < HAPTIC_DAMPINGS; i++) {
-        const double damping = fmin(share[i] * found->damping, most_damping);
+        const double damping = fmin(share[i] * found->damping, max_wall_damping);
         width->damping[i] = damping;
         width->line[i] = (found->damping + damping) / (0.5 * axis->period + found->delay);
         width->stiffness[i] = 0.0;
-        int grows = 0;
-        for (double k = 0.25 * width->line[i]; !grows && k < MOST_RAISED * width->line[i];
-             k *= RAISED) {
-            int code = haptic_settle(axis, soft, found->damping);
-            code = code ? code : haptic_settle(axis, 0.0, found->damping);
-            code = code ? code : press_wall(axis, k, damping, found->resolution, &grows);
+        int is_oscillation_growing = 0;
+        for (double k = 0.25 * width->line[i];
+             !is_oscillation_growing && k < MAX_STIFFNESS_FACTOR * width->line[i];
+             k *= STIFFNESS_STEP_FACTOR) {
+            int code = settle_haptic_axis(axis, soft, found->damping);
+            code = code ? code : settle_haptic_axis(axis, 0.0, found->damping);
+            code = code ? code
+                        : press_virtual_wall(axis, k, damping, found->resolution,
+                                             &is_oscillation_growing);
             if (code) {
                 return code;
             }
-            width->stiffness[i] = grows ? width->stiffness[i] : k;
+            width->stiffness[i] = is_oscillation_growing ? width->stiffness[i] : k;
         }
     }
     return EXIT_GOOD;
 }
 
-int haptic_draw(const struct haptic_width *width, const struct haptic_found *found,
-                const char *path, int force)
+int draw_stable_wall_stiffness(const struct stable_wall_stiffness *width,
+                               const struct identified_haptic_axis *found, const char *path,
+                               int force)
 {
     struct drawing d;
     int code = drawing_open(&d, "tact calibrate", path, force);

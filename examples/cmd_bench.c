@@ -10,7 +10,7 @@
 #include "drawing.h"
 #include "words.h"
 
-#define SCENE_FOLDER "examples/scenes"
+#define BENCH_SCENE_FOLDER "examples/scenes"
 
 static const char help[] =
     "usage: tact bench contact [SCENE.yaml]... [OPTION]...\n"
@@ -28,7 +28,7 @@ static const char help[] =
     "polyhedra, as the paper reads it and by tact, beside an exact answer; no scenes then.\n\n"
     "  --scene NAME     one of octagon, stack_tapered, sphere_slope, bumpy_cube, salad in the\n"
     "                   folder of scenes; may be given again; default, without SCENE.yaml: all\n"
-    "  --scenes FOLDER  where those are; default " SCENE_FOLDER "\n"
+    "  --scenes FOLDER  where those are; default " BENCH_SCENE_FOLDER "\n"
     "  --figure N       3 (a box that is pushed out), 4 (a parallelogram in a hole) or 5 (a ball "
     "in\n"
     "                   a long box); may be given again\n"
@@ -86,7 +86,7 @@ static int parse_option_number(const struct query *q, const char *option, const 
                : 0;
 }
 
-static int add_figure(struct query *q, const char *text)
+static int add_requested_figure(struct query *q, const char *text)
 {
     if (text[0] < '3' || text[0] > '5' || text[1]) {
         return command_usage(q->name, "--figure %s: 3, 4 or 5 is expected", text);
@@ -111,7 +111,7 @@ static int set_bench_option(struct query *q, int option, const char *text)
         q->folder = text;
         return 0;
     case 'g':
-        return add_figure(q, text);
+        return add_requested_figure(q, text);
     case 't':
         code = parse_option_number(q, "--ticks", text, 1.0, &value);
         q->options.ticks = value < 1e6 ? (int)value : 1000000;
@@ -126,8 +126,8 @@ static int set_bench_option(struct query *q, int option, const char *text)
         return parse_option_number(q, "--update", text, 0.0, &q->options.update);
     case 'o':
         q->out = text;
-        return ends_with(text, ".png") || ends_with(text, ".svg") || ends_with(text, ".gp") ||
-                       ends_with(text, ".csv")
+        return text_ends_with(text, ".png") || text_ends_with(text, ".svg") ||
+                       text_ends_with(text, ".gp") || text_ends_with(text, ".csv")
                    ? 0
                    : command_usage(q->name, "-o %s: .png, .svg, .gp or .csv is expected at its end",
                                    text);
@@ -143,20 +143,20 @@ static int set_bench_option(struct query *q, int option, const char *text)
 }
 
 /* The results, of scenes or of figures; the other one is NULL. */
-static int draw_bench(const struct query *q, const struct bench_scene *scenes,
-                      const struct convex_figures *figures)
+static int draw_bench_figure(const struct query *q, const struct bench_scene *scenes,
+                             const struct convex_figures *figures)
 {
     struct drawing d;
-    if (ends_with(q->out, ".csv")) {
+    if (text_ends_with(q->out, ".csv")) {
         struct output table;
         int opened = output_open(&table, q->name, q->out, q->force);
         if (opened) {
             return opened;
         }
         if (figures) {
-            convex_csv(table.to, figures);
+            write_convex_csv(table.to, figures);
         } else {
-            bench_csv(table.to, scenes, q->count);
+            write_bench_csv(table.to, scenes, q->count);
         }
         return output_close(&table, EXIT_GOOD, 1);
     }
@@ -165,37 +165,37 @@ static int draw_bench(const struct query *q, const struct bench_scene *scenes,
         return code;
     }
     if (figures) {
-        convex_figure(d.to, figures, d.terminal);
+        write_convex_figure(d.to, figures, d.terminal);
     } else {
         bench_figure(d.to, scenes, q->count, d.terminal);
     }
     return drawing_close(&d);
 }
 
-static int measure_figures(const struct query *q)
+static int measure_convex_figures(const struct query *q)
 {
     struct convex_figures *figures = calloc(1, sizeof *figures);
     int rc = figures ? 0 : -ENOMEM;
     if (!rc) {
         figures->wanted = q->figures;
-        rc = q->figures & 1 << 3 ? convex_box(figures->curve) : 0;
-        rc = !rc && q->figures & 1 << 4 ? convex_hole(figures->hole) : rc;
-        rc = !rc && q->figures & 1 << 5 ? convex_ball(figures->ball) : rc;
+        rc = q->figures & 1 << 3 ? measure_falling_box(figures->curve) : 0;
+        rc = !rc && q->figures & 1 << 4 ? measure_plate_in_hole(figures->hole) : rc;
+        rc = !rc && q->figures & 1 << 5 ? measure_ball_in_corner(figures->ball) : rc;
     }
     if (rc) {
         fprintf(stderr, "tact %s: a figure cannot be measured: %s\n", q->name, strerror(-rc));
     } else if (!q->json) {
-        convex_print(figures);
+        print_convex_results(figures);
     } else {
         rc = convex_print_json(figures);
     }
     int code = rc ? EXIT_BAD : EXIT_GOOD;
-    code = code || !q->out ? code : draw_bench(q, NULL, figures);
+    code = code || !q->out ? code : draw_bench_figure(q, NULL, figures);
     free(figures);
     return code;
 }
 
-static int measure_bench(const struct query *q)
+static int measure_bench_scenes(const struct query *q)
 {
     struct bench_scene *scenes = calloc((size_t)q->count, sizeof *scenes);
     struct tact_error err = {.line = 0};
@@ -213,7 +213,7 @@ static int measure_bench(const struct query *q)
     } else if (!code) {
         bench_print(scenes, q->count, &q->options);
     }
-    code = code || !q->out ? code : draw_bench(q, scenes, NULL);
+    code = code || !q->out ? code : draw_bench_figure(q, scenes, NULL);
     free(scenes);
     return code;
 }
@@ -227,7 +227,7 @@ int cmd_bench(int argc, char **argv)
         {"output", required_argument, NULL, 'o'}, {"sweeps", required_argument, NULL, 'n'},
         {"json", no_argument, NULL, 'j'},         {"force", no_argument, NULL, 'F'},
         {"help", no_argument, NULL, 'h'},         {NULL, 0, NULL, 0}};
-    struct query q = {.name = argv[0], .folder = SCENE_FOLDER};
+    struct query q = {.name = argv[0], .folder = BENCH_SCENE_FOLDER};
     q.options = (struct bench_options){.sweeps = 2000, .settle = -1.0, .update = 1e-10};
     int c, code = 0;
     while (!code && (c = getopt_long(argc, argv, "ho:", longs, NULL)) != -1) {
@@ -254,10 +254,10 @@ int cmd_bench(int argc, char **argv)
         q.count = i + 1 == NAMES ? NAMES : 0;
     }
     if (!code && q.out) {
-        code = output_allowed(q.name, q.out, q.force, q.scene, q.count);
+        code = is_output_allowed(q.name, q.out, q.force, q.scene, q.count);
     }
     if (code) {
         return code;
     }
-    return q.figures ? measure_figures(&q) : measure_bench(&q);
+    return q.figures ? measure_convex_figures(&q) : measure_bench_scenes(&q);
 }

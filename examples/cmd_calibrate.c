@@ -58,7 +58,7 @@ static const char help[] =
     "  tact calibrate stick --scene tool.yaml --axis x --drive fx --limit 4 --travel 0.02\n";
 
 /* Files in the scene's folder. A missing calibration is an empty one. */
-static int get_file(void *user, const char *name, const void **data, uint64_t *size)
+static int read_scene_file(void *user, const char *name, const void **data, uint64_t *size)
 {
     static char *text;
     char path[4096];
@@ -95,9 +95,9 @@ static int load_device_scene(const char *path, struct tact_scene **scene)
     char *copy;
     snprintf(folder, sizeof folder, "%s", path);
     char *directory = dirname(folder);
-    const struct tact_scene_files files = {get_file, directory};
+    const struct tact_scene_files files = {read_scene_file, directory};
     const char *last_slash = strrchr(path, '/');
-    int rc = get_file(directory, last_slash ? last_slash + 1 : path, &text, &size);
+    int rc = read_scene_file(directory, last_slash ? last_slash + 1 : path, &text, &size);
     copy = rc || !text ? NULL : malloc(size + 1);
     if (!copy) {
         fprintf(stderr, "tact: %s: cannot be read: %s\n", text_shown(path),
@@ -122,17 +122,17 @@ static const struct tact_scene_device *find_device(const struct tact_scene *scen
 
 /* Whether a setting of the scene is used while its device is measured: its selection, and how it is
  * read. The zero of gauges is in their inputs' units. */
-static int count_settings(const char *key, const char *type, int zero)
+static int count_setting_numbers(const char *key, const char *type, int zero)
 {
     static const char *const input[] = {"path", "match", "serial", "phys", "relative", NULL};
     static const char *const board[] = {"board",       "inputs",      "reference",
                                         "input_range", "calibration", "stream",
                                         "input_map",   "input_units", NULL};
-    const int is_board = !strcmp(type, "comedi");
-    if (is_board && zero && !strncmp(key, "maps.", 5)) {
+    const int is_measurement_card = !strcmp(type, "comedi");
+    if (is_measurement_card && zero && !strncmp(key, "maps.", 5)) {
         return 1;
     }
-    for (const char *const *k = is_board ? board : input; *k; k++) {
+    for (const char *const *k = is_measurement_card ? board : input; *k; k++) {
         if (!strcmp(key, *k)) {
             return zero || (strcmp(key, "input_map") && strcmp(key, "input_units"));
         }
@@ -145,7 +145,7 @@ static int open_calibrated_device(const struct tact_scene_device *def,
                                   const struct calibrate_options *o, const char *directory,
                                   struct tact_device *device)
 {
-    static int without_messages = 1;
+    static int is_message_output_off = 1;
     struct tact_device_setting settings[64];
     struct tact_error err = {.line = 0};
     int count = 0;
@@ -153,7 +153,7 @@ static int open_calibrated_device(const struct tact_scene_device *def,
     const struct tact_device_type *const *known = tact_devices_builtin(&types);
     const struct tact_device_type *type = tact_device_type_find(known, types, def->type);
     for (uint32_t i = 0; i < def->settings_count && count < 60; i++) {
-        if (count_settings(def->settings[i].key, def->type, o->zero != NULL)) {
+        if (count_setting_numbers(def->settings[i].key, def->type, o->zero != NULL)) {
             settings[count++] = def->settings[i];
         }
     }
@@ -164,13 +164,14 @@ static int open_calibrated_device(const struct tact_scene_device *def,
                 text_shown(def->name), text_shown(def->type));
         return EXIT_USAGE;
     }
-    const struct tact_device_config config = {.name = def->name,
-                                              .directory = directory,
-                                              .file = o->scene ? o->scene : "",
-                                              .settings = settings,
-                                              .setting_count = count,
-                                              .period = 1e-3,
-                                              .messages = {command_message, &without_messages}};
+    const struct tact_device_config config = {
+        .name = def->name,
+        .directory = directory,
+        .file = o->scene ? o->scene : "",
+        .settings = settings,
+        .setting_count = count,
+        .period = 1e-3,
+        .messages = {command_message, &is_message_output_off}};
     if (type->open(&config, device, &err)) {
         command_error(&err);
         return EXIT_BAD;
@@ -179,7 +180,7 @@ static int open_calibrated_device(const struct tact_scene_device *def,
 }
 
 /* The gauges of a sensor, by the scene; NULL where it has none of that name. */
-static const char *gauges_of(const struct tact_scene_device *def, const char *sensor)
+static const char *get_gauges_of_sensor(const struct tact_scene_device *def, const char *sensor)
 {
     for (uint32_t i = 0; i < def->settings_count; i++) {
         const char *dot = strstr(def->settings[i].key, "].name");
@@ -200,8 +201,9 @@ static const char *gauges_of(const struct tact_scene_device *def, const char *se
 }
 
 /* Path of the output: by the option, by the scene, or in the working folder. */
-static void choose_output(const struct calibrate_options *o, const struct tact_scene_device *def,
-                          const char *directory, char *path, size_t size)
+static void choose_result_path(const struct calibrate_options *o,
+                               const struct tact_scene_device *def, const char *directory,
+                               char *path, size_t size)
 {
     if (o->output) {
         snprintf(path, size, "%s", o->output);
@@ -233,30 +235,30 @@ static int is_plain_text(const char *text)
 }
 
 /* Measures and writes the file, whose first line names the device. */
-static int measure_device(const struct calibrate_options *o, const struct tact_scene_device *def,
-                          const char *directory)
+static int measure_scene_device(const struct calibrate_options *o,
+                                const struct tact_scene_device *def, const char *directory)
 {
     struct tact_device device = {.ops = NULL};
     static struct calibrate_file file;
     char path[4096];
-    const int is_board = !strcmp(def->type, "comedi");
-    const char *gauges = o->zero ? gauges_of(def, o->zero) : NULL;
+    const int is_measurement_card = !strcmp(def->type, "comedi");
+    const char *gauges = o->zero ? get_gauges_of_sensor(def, o->zero) : NULL;
     struct calibrate_options own = *o;
-    own.seconds = o->seconds > 0.0 ? o->seconds : is_board ? 0.5 : 2.0;
+    own.seconds = o->seconds > 0.0 ? o->seconds : is_measurement_card ? 0.5 : 2.0;
     if (o->zero && !gauges) {
         fprintf(stderr, "tact: %s has no force-torque sensor %s in the scene\n", o->device,
                 o->zero);
         return EXIT_USAGE;
     }
-    if (is_board != (o->channel || o->zero)) {
+    if (is_measurement_card != (o->channel || o->zero)) {
         fprintf(stderr,
-                is_board ? "tact: %s: give --channel and --points, or --zero\n"
-                         : "tact: %s: --channel and --zero are for measurement cards\n",
+                is_measurement_card ? "tact: %s: give --channel and --points, or --zero\n"
+                                    : "tact: %s: --channel and --zero are for measurement cards\n",
                 o->device);
         return EXIT_USAGE;
     }
-    choose_output(o, def, directory, path, sizeof path);
-    int code = output_allowed("tact calibrate", path, o->force, &o->scene, 1);
+    choose_result_path(o, def, directory, path, sizeof path);
+    int code = is_output_allowed("tact calibrate", path, o->force, &o->scene, 1);
     code = code ? code : open_calibrated_device(def, o, directory, &device);
     if (code) {
         return code;
@@ -298,12 +300,12 @@ static int calibrate_of_scene(const struct calibrate_options *o)
     }
     code = code      ? code
            : o->axis ? calibrate_haptic(o, scene, def)
-                     : measure_device(o, def, scene->directory);
+                     : measure_scene_device(o, def, scene->directory);
     tact_scene_free(scene);
     return code;
 }
 
-static int calibrate_attached(const struct calibrate_options *o)
+static int calibrate_attached_device(const struct calibrate_options *o)
 {
     struct tact_attached attached;
     struct tact_error err = {.line = 0};
@@ -317,7 +319,7 @@ static int calibrate_attached(const struct calibrate_options *o)
         .name = "device", .type = "evdev", .settings = &path, .settings_count = 1};
     int code = EXIT_BAD;
     if (input && !devices_closed(&input->access)) {
-        code = measure_device(o, &def, "");
+        code = measure_scene_device(o, &def, "");
     } else if (!input) {
         fprintf(stderr,
                 "tact: %s: %d input devices have that name (see tact devices; a card needs "
@@ -336,7 +338,7 @@ static int parse_number_within(const char *text, double least, double most, doub
     return *end || end == text || !(*value >= least && *value <= most);
 }
 
-static int parse_option(char *name, int c, struct calibrate_options *o)
+static int parse_calibrate_option(char *name, int c, struct calibrate_options *o)
 {
     double value = 0.0;
     int bad = 0;
@@ -366,7 +368,7 @@ static int parse_option(char *name, int c, struct calibrate_options *o)
         o->drive = optarg;
         break;
     case 'P':
-        o->plot = optarg;
+        o->plot_path = optarg;
         break;
     case 'L':
         bad = parse_number_within(optarg, 1e-6, 1e4, &o->limit);
@@ -385,7 +387,7 @@ static int parse_option(char *name, int c, struct calibrate_options *o)
         bad = parse_number_within(optarg, 0.01, 600.0, &o->seconds);
         break;
     case 'm':
-        bad = parse_number_within(optarg, 0.01, 600.0, &o->sweep);
+        bad = parse_number_within(optarg, 0.01, 600.0, &o->axis_sweep_duration);
         break;
     default:
         bad = parse_number_within(optarg, 0.0, 600.0, &o->wait);
@@ -406,14 +408,14 @@ int cmd_calibrate(int argc, char **argv)
         {"sweep", required_argument, NULL, 'm'},   {"wait", required_argument, NULL, 'w'},
         {"json", no_argument, NULL, 'j'},          {"force", no_argument, NULL, 'F'},
         {"help", no_argument, NULL, 'h'},          {NULL, 0, NULL, 0}};
-    struct calibrate_options o = {.degree = 1, .sweep = 15.0, .wait = -1.0};
+    struct calibrate_options o = {.degree = 1, .axis_sweep_duration = 15.0, .wait = -1.0};
     int c;
     while ((c = getopt_long(argc, argv, "h", longs, NULL)) != -1) {
         if (c == 'h') {
             fputs(help, stdout);
             return EXIT_GOOD;
         }
-        if (c == '?' || parse_option(argv[0], c, &o)) {
+        if (c == '?' || parse_calibrate_option(argv[0], c, &o)) {
             return EXIT_USAGE;
         }
     }
@@ -424,16 +426,16 @@ int cmd_calibrate(int argc, char **argv)
     if (!!o.channel != !!o.points || (o.channel && o.zero)) {
         return command_usage(argv[0], "expected --channel with --points, or --zero");
     }
-    const int haptic = o.axis && o.drive && o.limit > 0.0 && o.travel > 0.0;
-    if ((o.axis || o.drive || o.plot || o.limit > 0.0 || o.travel > 0.0) &&
-        (!haptic || o.channel || o.zero || !o.scene)) {
+    const int is_haptic_calibration = o.axis && o.drive && o.limit > 0.0 && o.travel > 0.0;
+    if ((o.axis || o.drive || o.plot_path || o.limit > 0.0 || o.travel > 0.0) &&
+        (!is_haptic_calibration || o.channel || o.zero || !o.scene)) {
         return command_usage(argv[0],
                              "a haptic axis needs --scene, --axis, --drive, --limit and --travel");
     }
     if ((o.channel || o.zero) && !o.scene) {
         return command_usage(argv[0], "a measurement card needs --scene, which has its inputs");
     }
-    int code = o.scene ? calibrate_of_scene(&o) : calibrate_attached(&o);
+    int code = o.scene ? calibrate_of_scene(&o) : calibrate_attached_device(&o);
     json_decref(o.report);
     return code;
 }

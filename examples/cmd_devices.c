@@ -36,7 +36,7 @@ static const char help[] =
     "  tact devices --test SpaceNavigator\n"
     "  tact devices --json | jq -r '.inputs[].scene'\n";
 
-static void print_line(const char *key, const char *text)
+static void print_key_and_text(const char *key, const char *text)
 {
     char shown_text[4096];
     if (text[0]) {
@@ -44,11 +44,11 @@ static void print_line(const char *key, const char *text)
     }
 }
 
-static void print_access(const struct tact_attached_access *access)
+static void print_device_access(const struct tact_attached_access *access)
 {
-    print_line("closed", access->why);
-    print_line("fix", access->fix);
-    print_line(access->fix[0] ? "or" : "fix", access->rule);
+    print_key_and_text("closed", access->why);
+    print_key_and_text("fix", access->fix);
+    print_key_and_text(access->fix[0] ? "or" : "fix", access->rule);
 }
 
 static void print_axes(const struct tact_attached_input *input)
@@ -119,15 +119,15 @@ static void print_input(const struct tact_attached_input *input)
 {
     printf("\n%s (%s) at %s\n", input->name[0] ? text_shown(input->name) : "an input device",
            input->kind, input->path);
-    print_line("also", input->link);
-    print_line("serial", input->serial);
-    print_line("phys", input->phys);
+    print_key_and_text("also", input->link);
+    print_key_and_text("serial", input->serial);
+    print_key_and_text("phys", input->phys);
     print_axes(input);
     print_buttons(input);
-    print_line("note", input->note);
+    print_key_and_text("note", input->note);
     print_forces(input);
-    print_access(&input->access);
-    print_line("scene", input->scene);
+    print_device_access(&input->access);
+    print_key_and_text("scene", input->scene);
 }
 
 static void print_subdevice(const struct tact_attached_subdevice *s)
@@ -154,12 +154,12 @@ static void print_board(const struct tact_attached_board *board)
 {
     printf("\n%s at %s\n", board->name[0] ? text_shown(board->name) : "a measurement card",
            board->path);
-    print_line("driver", board->driver);
+    print_key_and_text("driver", board->driver);
     for (int i = 0; i < board->subdevice_count; i++) {
         print_subdevice(&board->subdevice[i]);
     }
-    print_access(&board->access);
-    print_line("scene", board->scene);
+    print_device_access(&board->access);
+    print_key_and_text("scene", board->scene);
 }
 
 /* A node without a card, which one can be attached to. */
@@ -177,7 +177,7 @@ static void print_not_listed(const struct tact_attached *attached)
         if (!input->channel_count) {
             printf("%s%s at %s: %s\n", before++ ? "" : "\n", text_shown(input->name), input->path,
                    input->note[0] ? input->note : input->access.why);
-            print_line("scene", input->scene);
+            print_key_and_text("scene", input->scene);
         }
     }
     for (int i = 0; i < attached->board_count; i++) {
@@ -189,7 +189,7 @@ static void print_not_listed(const struct tact_attached *attached)
     }
 }
 
-static void print_all(const struct tact_attached *attached)
+static void print_attached_devices(const struct tact_attached *attached)
 {
     int pushes = 0, cards = 0;
     for (int i = 0; i < attached->board_count; i++) {
@@ -229,7 +229,7 @@ struct test {
 };
 
 /* Parses an option of the test. Not 0 if it is invalid. */
-static int parse_test(struct test *test, int option, const char *command)
+static int parse_test_option(struct test *test, int option, const char *command)
 {
     static const char *const words[] = {"ask", "yes", "no"};
     char *end;
@@ -256,7 +256,7 @@ static int parse_test(struct test *test, int option, const char *command)
     }
 }
 
-static int run_test(const struct tact_attached *attached, const struct test *test, int json)
+static int run_device_test(const struct tact_attached *attached, const struct test *test, int json)
 {
     struct devices_target target;
     int code = devices_find(attached, test->name, &target);
@@ -287,7 +287,7 @@ int cmd_devices(int argc, char **argv)
         }
         if (c == 'j') {
             json = 1;
-        } else if (parse_test(&test, c, argv[0])) {
+        } else if (parse_test_option(&test, c, argv[0])) {
             return EXIT_USAGE;
         }
     }
@@ -301,9 +301,9 @@ int cmd_devices(int argc, char **argv)
     }
     int code = EXIT_GOOD;
     if (test.name) {
-        code = run_test(&attached, &test, json);
+        code = run_device_test(&attached, &test, json);
     } else if (!json) {
-        print_all(&attached);
+        print_attached_devices(&attached);
     } else if (devices_json(&attached)) {
         code = EXIT_USAGE;
     }

@@ -35,13 +35,13 @@ struct sides {
 };
 
 /* Steps both logs to the next tick that both have; counts those that only one has. */
-static int next_common(struct sides *s, struct difference *d)
+static int step_to_next_common_tick(struct sides *s, struct difference *d)
 {
     int rc[2] = {tact_log_next(s->log[0], s->record[0]), tact_log_next(s->log[1], s->record[1])};
     while (rc[0] > 0 && rc[1] > 0 && s->record[0]->tick != s->record[1]->tick) {
-        int behind = s->record[1]->tick < s->record[0]->tick;
-        d->only[behind]++;
-        rc[behind] = tact_log_next(s->log[behind], s->record[behind]);
+        int log_behind = s->record[1]->tick < s->record[0]->tick;
+        d->only[log_behind]++;
+        rc[log_behind] = tact_log_next(s->log[log_behind], s->record[log_behind]);
     }
     for (int i = 0; i < 2 && rc[0] >= 0 && rc[1] >= 0; i++) {
         while (rc[i] > 0 && rc[!i] == 0) {
@@ -52,7 +52,8 @@ static int next_common(struct sides *s, struct difference *d)
     return rc[0] < 0 ? rc[0] : (rc[1] < 0 ? rc[1] : rc[0] && rc[1]);
 }
 
-static int compare_logs(char **paths, struct sides *s, struct difference *d, struct tact_error *err)
+static int compare_two_logs(char **paths, struct sides *s, struct difference *d,
+                            struct tact_error *err)
 {
     for (int i = 0; i < 2; i++) {
         int rc = tact_log_open(paths[i], &s->log[i], err);
@@ -65,7 +66,7 @@ static int compare_logs(char **paths, struct sides *s, struct difference *d, str
                  ? difference_create(tact_log_layout(s->log[0]), tact_log_layout(s->log[1]), d)
                  : -ENOMEM;
     rc = rc ? rc : 1;
-    while (rc > 0 && (rc = next_common(s, d)) > 0) {
+    while (rc > 0 && (rc = step_to_next_common_tick(s, d)) > 0) {
         difference_add(d, s->record[0], s->record[1]);
     }
     return rc ? tact_error_set(err, rc, "%s", strerror(-rc)) : 0;
@@ -84,12 +85,12 @@ int cmd_diff(int argc, char **argv)
     struct difference d = {0};
     struct tact_error err = {.line = 0};
     int code;
-    if (compare_logs(argv + optind, &s, &d, &err)) {
+    if (compare_two_logs(argv + optind, &s, &d, &err)) {
         code = command_error(&err);
     } else {
         int whole = tact_log_state(s.log[0])->complete && tact_log_state(s.log[1])->complete;
-        int same = !d.differing && !d.unmatched && !d.only[0] && !d.only[1];
-        int truncated_logs_only = !whole && !d.differing && !d.unmatched;
+        int same = !d.differing && !d.unmatched_field_count && !d.only[0] && !d.only[1];
+        int truncated_logs_only = !whole && !d.differing && !d.unmatched_field_count;
         code = same && whole ? EXIT_GOOD : (truncated_logs_only ? EXIT_DAMAGED : EXIT_BAD);
         if (json && difference_json(&d)) {
             code = EXIT_BAD;

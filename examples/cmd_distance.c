@@ -8,7 +8,7 @@
 #include "text.h"
 #include "words.h"
 
-#define EXIT_OVERLAP 1
+#define EXIT_SHAPES_OVERLAP 1
 #define EXIT_FILE 3
 
 static const char help[] =
@@ -38,8 +38,8 @@ static const char help[] =
     "example: a cube on its corner, 0.9 m above the ground\n"
     "  tact distance box:1,1,1 halfspace --pose-a \"0 0 0.9 0.8881 -0.3251 0.3251 0\"\n";
 
-static int read_shape(const char *word, double scale, struct word_shape *out,
-                      struct tact_error *err)
+static int parse_shape_word(const char *word, double scale, struct parsed_shape *out,
+                            struct tact_error *err)
 {
     int rc = word_to_surface(word, scale, out, err);
     if (!rc && out->soup.vertex_count) {
@@ -85,12 +85,13 @@ static void print_distance_table(const struct tact_distance *d)
     }
 }
 
-static int answer_distance(const struct word_query *q, char **words, struct word_shape shape[2])
+static int compute_and_print_distance(const struct shape_pair_options *q, char **words,
+                                      struct parsed_shape shape[2])
 {
     struct tact_error err = {.line = 0};
     struct tact_distance found;
     for (int i = 0; i < 2; i++) {
-        int rc = read_shape(words[i], q->scale, &shape[i], &err);
+        int rc = parse_shape_word(words[i], q->scale, &shape[i], &err);
         if (rc) {
             command_error(&err);
             return rc == -EDOM ? EXIT_USAGE : EXIT_FILE;
@@ -111,14 +112,14 @@ static int answer_distance(const struct word_query *q, char **words, struct word
     } else if (print_distance_json(&found)) {
         return EXIT_USAGE;
     }
-    return found.distance < 0.0 ? EXIT_OVERLAP : EXIT_GOOD;
+    return found.distance < 0.0 ? EXIT_SHAPES_OVERLAP : EXIT_GOOD;
 }
 
 int cmd_distance(int argc, char **argv)
 {
     static const struct option longs[] = {WORD_QUERY_OPTIONS, {NULL, 0, NULL, 0}};
-    struct word_query q = word_query_default();
-    struct word_shape shape[2] = {{.mesh = NULL}, {.mesh = NULL}};
+    struct shape_pair_options q = word_query_default();
+    struct parsed_shape shape[2] = {{.mesh = NULL}, {.mesh = NULL}};
     int c, code = 0;
     while (!code && (c = getopt_long(argc, argv, "h", longs, NULL)) != -1) {
         if (c == 'h') {
@@ -130,7 +131,7 @@ int cmd_distance(int argc, char **argv)
     if (!code && argc - optind != 2) {
         code = command_usage(argv[0], "two shapes are expected, not %d", argc - optind);
     }
-    code = code ? code : answer_distance(&q, argv + optind, shape);
+    code = code ? code : compute_and_print_distance(&q, argv + optind, shape);
     word_shape_release(&shape[0]);
     word_shape_release(&shape[1]);
     return code;

@@ -40,8 +40,9 @@ struct query {
 };
 
 /* Writes one format to a temporary file, which is renamed when complete. */
-static int write_tables(const struct query *q, struct tact_log *log,
-                        const struct export_names *names, const char *path, export_write *write)
+static int write_export_file(const struct query *q, struct tact_log *log,
+                             const struct export_names *names, const char *path,
+                             export_writer_function *write)
 {
     struct tact_error err = {.line = 0};
     struct output out;
@@ -58,7 +59,7 @@ static int write_tables(const struct query *q, struct tact_log *log,
     return code;
 }
 
-static int export_log(const struct query *q)
+static int export_log_to_files(const struct query *q)
 {
     struct tact_error err = {.line = 0};
     struct tact_log *log;
@@ -71,9 +72,9 @@ static int export_log(const struct query *q)
         fprintf(stderr, "%s: no memory\n", q->name);
         code = EXIT_BAD;
     }
-    code = code ? code : write_tables(q, log, &names, q->csv, export_csv);
-    code = code ? code : write_tables(q, log, &names, q->hdf5, export_hdf5);
-    code = code ? code : write_tables(q, log, &names, q->html, export_html);
+    code = code ? code : write_export_file(q, log, &names, q->csv, export_csv);
+    code = code ? code : write_export_file(q, log, &names, q->hdf5, export_hdf5);
+    code = code ? code : write_export_file(q, log, &names, q->html, export_html);
     export_names_close(&names);
     if (!code && !tact_log_state(log)->complete) {
         code = EXIT_DAMAGED;
@@ -83,7 +84,7 @@ static int export_log(const struct query *q)
 }
 
 /* The requested output files: at least one, with different names, each allowed to be created. */
-static int check_outputs(const struct query *q)
+static int check_output_paths(const struct query *q)
 {
     const char *const paths[] = {q->csv, q->hdf5, q->html};
     int code = EXIT_GOOD, count = 0;
@@ -94,7 +95,8 @@ static int check_outputs(const struct query *q)
             }
         }
         count += paths[i] != NULL;
-        code = code || !paths[i] ? code : output_allowed(q->name, paths[i], q->force, &q->log, 1);
+        code =
+            code || !paths[i] ? code : is_output_allowed(q->name, paths[i], q->force, &q->log, 1);
     }
     return count ? code : command_usage(q->name, "--csv OUT, --hdf5 OUT or --html OUT is expected");
 }
@@ -124,6 +126,6 @@ int cmd_export(int argc, char **argv)
         return command_usage(argv[0], "one log is expected, not %d", argc - optind);
     }
     q.log = argv[optind];
-    code = check_outputs(&q);
-    return code ? code : export_log(&q);
+    code = check_output_paths(&q);
+    return code ? code : export_log_to_files(&q);
 }

@@ -14,7 +14,7 @@
 #include "text.h"
 #include "words.h"
 
-#define EXIT_REFUSED 1
+#define EXIT_FIELD_REFUSED 1
 #define EXIT_FILE 3
 
 enum { REPEATS = 20 }; /* of a query */
@@ -60,7 +60,7 @@ struct request {
 };
 
 /* CPU time of this process [s]. */
-static double processor_time(void)
+static double get_processor_time(void)
 {
     return (double)clock() / CLOCKS_PER_SEC;
 }
@@ -74,7 +74,7 @@ struct answer {
 };
 
 /* Queries with a rigid plane at each side of the bounds, at a depth of a fifth of the extent. */
-static int time_queries(struct answer *a)
+static int measure_query_time(struct answer *a)
 {
     struct tact_field_scratch *scratch = tact_field_scratch_create(100000);
     struct tact_pressure_field *flat = NULL;
@@ -92,11 +92,11 @@ static int time_queries(struct answer *a)
         tact_quat_mul(at.quat_wxyz, turn[axis], side % 2 ? flip : own.quat_wxyz);
         at.position[axis] = (side % 2 ? bounds->upper[axis] : bounds->lower[axis]) +
                             sign * 0.2 * a->quality.deepest;
-        double before = processor_time();
+        double before = get_processor_time();
         for (int n = 0; n < REPEATS; n++) {
             tact_field_touch(a->field, &own, flat, &at, scratch, &contact);
         }
-        a->query += 1e6 * (processor_time() - before) / (6 * REPEATS);
+        a->query += 1e6 * (get_processor_time() - before) / (6 * REPEATS);
         a->polygons += (double)contact.polygons / 6.0;
     }
     tact_field_free(flat);
@@ -104,12 +104,12 @@ static int time_queries(struct answer *a)
     return rc;
 }
 
-static int compute_field(const struct request *q, const struct word_shape *of, struct answer *a,
-                         struct tact_error *err)
+static int compute_pressure_field(const struct request *q, const struct parsed_shape *of,
+                                  struct answer *a, struct tact_error *err)
 {
-    double before = processor_time();
+    double before = get_processor_time();
     int rc = tact_field_of_shape(&of->shape, &q->material, &a->field, err);
-    a->seconds = processor_time() - before;
+    a->seconds = get_processor_time() - before;
     if (rc) {
         return rc;
     }
@@ -118,7 +118,7 @@ static int compute_field(const struct request *q, const struct word_shape *of, s
         a->size = tact_max(a->size, a->mesh->nodes[0].upper[k] - a->mesh->nodes[0].lower[k]);
     }
     tact_field_measure(a->field, a->slope, a->mesh, &a->quality);
-    return time_queries(a);
+    return measure_query_time(a);
 }
 
 static int print_field_json(const struct answer *a)
@@ -149,8 +149,8 @@ static void print_field_table(const struct answer *a)
            a->polygons);
 }
 
-static int answer_field(const struct request *q, const char *name, const char *word,
-                        struct word_shape *of)
+static int compute_and_print_field(const struct request *q, const char *name, const char *word,
+                                   struct parsed_shape *of)
 {
     struct tact_error err = {.line = 0};
     struct answer a = {.slope = 0.0};
@@ -163,7 +163,7 @@ static int answer_field(const struct request *q, const char *name, const char *w
     if (!rc && !a.mesh) {
         return command_usage(name, "%s has no surface that ends; expected a mesh", word);
     }
-    if (!rc && (rc = compute_field(q, of, &a, &err))) {
+    if (!rc && (rc = compute_pressure_field(q, of, &a, &err))) {
         tact_error_at(&err, word, 0, 0, NULL);
     }
     int code = EXIT_FILE;
@@ -179,7 +179,7 @@ static int answer_field(const struct request *q, const char *name, const char *w
                                         isnan(q->at) ? a.mesh->centroid[q->axis] : q->at,
                                         a.quality.deepest};
         code = !code && q->out ? section_draw(&section, name, q->out, q->force) : code;
-        code = !code && a.quality.worst > 0.5 * q->material.thickness ? EXIT_REFUSED : code;
+        code = !code && a.quality.worst > 0.5 * q->material.thickness ? EXIT_FIELD_REFUSED : code;
     }
     tact_field_free(a.field);
     tact_mesh_free(ball);
@@ -187,7 +187,7 @@ static int answer_field(const struct request *q, const char *name, const char *w
 }
 
 /* "z" or "z=0.01". */
-static int read_plane(const char *text, struct request *q)
+static int parse_section_plane(const char *text, struct request *q)
 {
     const char *axis = text[0] ? strchr("xyz", text[0]) : NULL;
     if (!axis || (text[1] && text[1] != '=')) {
@@ -197,7 +197,7 @@ static int read_plane(const char *text, struct request *q)
     return text[1] ? word_to_number(text + 2, &q->at) : 0;
 }
 
-static int read_kind(const char *text, int *kind)
+static int parse_field_kind(const char *text, int *kind)
 {
     for (*kind = 0; tact_extent_kind_names[*kind]; (*kind)++) {
         if (!strcmp(tact_extent_kind_names[*kind], text)) {
@@ -207,7 +207,7 @@ static int read_kind(const char *text, int *kind)
     return -1;
 }
 
-static int set_option(struct request *q, const char *name, int option, const char *text)
+static int set_field_option(struct request *q, const char *name, int option, const char *text)
 {
     switch (option) {
     case 't':
@@ -219,7 +219,7 @@ static int set_option(struct request *q, const char *name, int option, const cha
                    ? command_usage(name, "--modulus %s: a positive number is expected", text)
                    : 0;
     case 'k':
-        return read_kind(text, &q->material.kind)
+        return parse_field_kind(text, &q->material.kind)
                    ? command_usage(name, "--kind %s: expected auto, screened, laplace or distance",
                                    text)
                    : 0;
@@ -232,7 +232,7 @@ static int set_option(struct request *q, const char *name, int option, const cha
                    ? command_usage(name, "--scale %s: a positive number is expected", text)
                    : 0;
     case 'p':
-        return read_plane(text, q)
+        return parse_section_plane(text, q)
                    ? command_usage(name, "--section %s: expected x, y or z, or as z=0.01", text)
                    : 0;
     case 'o':
@@ -263,14 +263,14 @@ int cmd_field(int argc, char **argv)
                                           {"help", no_argument, NULL, 'h'},
                                           {NULL, 0, NULL, 0}};
     struct request q = {.scale = 1.0, .at = NAN, .axis = 2, .material = {.modulus = 1.0}};
-    struct word_shape shape = {.mesh = NULL};
+    struct parsed_shape shape = {.mesh = NULL};
     int c, code = 0;
     while (!code && (c = getopt_long(argc, argv, "h", longs, NULL)) != -1) {
         if (c == 'h') {
             fputs(help, stdout);
             return EXIT_GOOD;
         }
-        code = set_option(&q, argv[0], c, optarg);
+        code = set_field_option(&q, argv[0], c, optarg);
     }
     if (!code && argc - optind != 1) {
         code = command_usage(argv[0], "one mesh is expected, not %d", argc - optind);
@@ -279,9 +279,9 @@ int cmd_field(int argc, char **argv)
         code = command_usage(argv[0], "--thickness is expected: of the layer that yields [m]");
     }
     if (!code && q.out) {
-        code = output_allowed(argv[0], q.out, q.force, (const char *const *)&argv[optind], 1);
+        code = is_output_allowed(argv[0], q.out, q.force, (const char *const *)&argv[optind], 1);
     }
-    code = code ? code : answer_field(&q, argv[0], argv[optind], &shape);
+    code = code ? code : compute_and_print_field(&q, argv[0], argv[optind], &shape);
     word_shape_release(&shape);
     return code;
 }

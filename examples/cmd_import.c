@@ -62,22 +62,23 @@ static void read_imported_row(void *self, uint64_t tick, double t, int64_t now_n
 {
     (void)self;
     (void)tick;
-    in->state = import_sample(playing.import, t, &playing.row, in->channel) ? TACT_DEVICE_STALE
-                                                                            : TACT_DEVICE_OK;
+    in->state = sample_imported_row(playing.import, t, &playing.row, in->channel)
+                    ? TACT_DEVICE_STALE
+                    : TACT_DEVICE_OK;
     /* Stamp of the present row. */
     in->stamp_ns = now_ns - (int64_t)((t - playing.import->time[playing.row]) * 1e9);
 }
 
-static void stop_playing(void *self)
+static void close_import_device(void *self)
 {
     (void)self;
 }
 
-static int start_playing(const struct tact_device_config *config, struct tact_device *out,
-                         struct tact_error *err)
+static int open_import_device(const struct tact_device_config *config, struct tact_device *out,
+                              struct tact_error *err)
 {
     static const struct tact_device_ops ops = {TACT_ABI(struct tact_device_ops), read_imported_row,
-                                               NULL, stop_playing};
+                                               NULL, close_import_device};
     int rc = tact_settings_check(config, NULL, 0, err);
     tact_settings_info(config, "recording", &out->info);
     out->info.input_count = playing.import->channel_count;
@@ -89,8 +90,9 @@ static int start_playing(const struct tact_device_config *config, struct tact_de
     return rc;
 }
 
-static const struct tact_device_type import_type = {
-    TACT_ABI(struct tact_device_type), "import", "a recording made elsewhere", start_playing, NULL};
+static const struct tact_device_type import_type = {TACT_ABI(struct tact_device_type), "import",
+                                                    "a recording made elsewhere",
+                                                    open_import_device, NULL};
 
 /* The scene that the mapping names, or one with the recording only. */
 static int load_template_scene(const struct import *i, struct tact_scene **out,
@@ -119,8 +121,8 @@ static int load_template_scene(const struct import *i, struct tact_scene **out,
 }
 
 /* Counts of imported and omitted rows, as facts of the log. */
-static void format_facts(const struct import *i, char text[IMPORT_FACT_COUNT][512],
-                         struct tact_log_fact facts[IMPORT_FACT_COUNT])
+static void format_import_facts(const struct import *i, char text[IMPORT_FACT_COUNT][512],
+                                struct tact_log_fact facts[IMPORT_FACT_COUNT])
 {
     static const char *const keys[IMPORT_FACT_COUNT] = {
         "import_source", "import_rows", "import_gaps", "import_repeats", "import_resampling"};
@@ -129,7 +131,7 @@ static void format_facts(const struct import *i, char text[IMPORT_FACT_COUNT][51
     snprintf(text[1], sizeof text[1], "%zu rows, %.6g Hz, %llu dropped as their time repeats",
              i->rows, 1.0 / i->usual, (ull)i->dropped);
     snprintf(text[2], sizeof text[2], "%llu gaps, the longest %.6g s", (ull)i->gaps,
-             i->longest_gap);
+             i->longest_time_gap);
     text[3][0] = 0;
     for (int k = 0; k < i->group_count && used < sizeof text[3]; k++) {
         used += (size_t)snprintf(text[3] + used, sizeof text[3] - used, "%s%s %llu", k ? ", " : "",
@@ -156,7 +158,7 @@ static int record_imported_session(const struct import *i, const char *out, int 
     const struct tact_device_type *const *builtin = tact_devices_builtin(&count);
     const struct tact_log_attachment map = {"import.yaml", "application/yaml", i->map_text,
                                             i->map_size};
-    const struct tact_recorder_content also = {
+    const struct tact_recorder_content imported_content = {
         .attachments = &map,
         .attachment_count = 1,
         .facts = facts,
@@ -168,7 +170,7 @@ static int record_imported_session(const struct import *i, const char *out, int 
         .sensors = i->sensor,
         .sensor_count = i->sensor_count,
     };
-    format_facts(i, text, facts);
+    format_import_facts(i, text, facts);
     for (size_t k = 0; k < count && k < 15; k++) {
         types[k + 1] = builtin[k];
     }
@@ -179,7 +181,7 @@ static int record_imported_session(const struct import *i, const char *out, int 
     options.ticks = i->ticks;
     options.record = out;
     options.replace = force;
-    options.also = &also;
+    options.also = &imported_content;
     options.messages = (struct tact_messages){command_message, (void *)quiet};
     int rc = load_template_scene(i, &scene, err);
     rc = rc ? rc : tact_session_create(scene, &options, &session, err);
@@ -198,7 +200,7 @@ static void print_import_table(const struct import *i, const char *out)
            i->rows, i->time[i->rows - 1], 1.0 / i->usual, (ull)i->ticks, i->period * 1e3,
            text_shown(out));
     printf("  %llu gaps, the longest %.6g s; %llu rows dropped that had the time of another\n",
-           (ull)i->gaps, i->longest_gap, (ull)i->dropped);
+           (ull)i->gaps, i->longest_time_gap, (ull)i->dropped);
     printf("  %-24s %8s %10s %9s %8s\n", "measured together", "channels", "repeated", "of rows",
            "in a run");
     for (int k = 0; k < i->group_count; k++) {
@@ -222,7 +224,7 @@ static int print_import_json(const struct import *i, const char *out)
         "{s:o, s:o, s:I, s:f, s:f, s:I, s:I, s:f, s:I, s:o}", "source", text_json(i->csv_path),
         "log", text_json(out), "rows", (json_int_t)i->rows, "rate_Hz", 1.0 / i->usual, "duration_s",
         i->time[i->rows - 1], "ticks", (json_int_t)i->ticks, "gaps", (json_int_t)i->gaps,
-        "longest_gap_s", i->longest_gap, "dropped", (json_int_t)i->dropped, "groups", groups);
+        "longest_gap_s", i->longest_time_gap, "dropped", (json_int_t)i->dropped, "groups", groups);
     return text_print_json(all);
 }
 
@@ -273,7 +275,7 @@ int cmd_import(int argc, char **argv)
         return command_usage(argv[0], "DATA.csv, MAP.yaml and -o OUT.mcap are expected");
     }
     const char *const inputs[] = {argv[optind], argv[optind + 1]};
-    c = output_allowed(argv[0], out, force, inputs, 2);
+    c = is_output_allowed(argv[0], out, force, inputs, 2);
     if (c) {
         return c;
     }

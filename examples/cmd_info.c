@@ -41,13 +41,13 @@ static const char *fact_or_unknown(const struct tact_log *log, const char *key)
 static void print_log_end(const struct info *i)
 {
     const struct tact_log_state *st = tact_log_state(i->log);
-    time_t wall = (time_t)(survey_wall(i->log, i->survey.first_ns) / 1000000000);
+    time_t wall = (time_t)(compute_wall_time_ns(i->log, i->survey.first_ns) / 1000000000);
     struct tm tm;
-    char when[64] = "";
+    char start_time_text[64] = "";
     if (localtime_r(&wall, &tm)) {
-        strftime(when, sizeof when, ", recorded %Y-%m-%d %H:%M:%S", &tm);
+        strftime(start_time_text, sizeof start_time_text, ", recorded %Y-%m-%d %H:%M:%S", &tm);
     }
-    printf("%s: %.3f s%s, %s\n\n", text_shown(i->path), info_duration(i), when,
+    printf("%s: %.3f s%s, %s\n\n", text_shown(i->path), info_duration(i), start_time_text,
            text_shown(fact_or_unknown(i->log, "realtime")));
     if (st->complete) {
         puts("  end        complete: closed by its recorder, every byte checked");
@@ -66,7 +66,7 @@ static void print_log_end(const struct info *i)
                "too slow\n",
                (ull)i->survey.skipped, (ull)i->survey.lost);
     }
-    for (uint64_t k = 0; k < i->survey.gaps && k < SURVEY_GAPS; k++) {
+    for (uint64_t k = 0; k < i->survey.gaps && k < SURVEY_MAX_GAPS; k++) {
         printf("             %llu after tick %llu\n", (ull)i->survey.gap[k].missing,
                (ull)i->survey.gap[k].after);
     }
@@ -81,7 +81,7 @@ static void print_latency(const char *name, const struct tact_histogram *h)
            (double)s.p99 * 1e-3, (double)s.p999 * 1e-3, (double)s.max * 1e-3);
 }
 
-static void print_scene(const struct info *i)
+static void print_scene_info(const struct info *i)
 {
     static const char *const states[] = {"disarmed", "armed", "fault"};
     const struct tact_scene_log *v = &i->view;
@@ -89,7 +89,7 @@ static void print_scene(const struct info *i)
     print_latency("compute", &i->survey.compute);
     printf("  safety     %s at the end, %d faults", states[i->survey.safety % 3], i->survey.faults);
     if (i->survey.faults) {
-        printf(", the first at tick %llu", (ull)i->survey.first_fault);
+        printf(", the first at tick %llu", (ull)i->survey.first_fault_tick);
     }
     printf("\n  contacts   at most %d\n", i->survey.contacts_max);
     text_counts("  solved by  ", i->survey.counts, TACT_SOLVE_COUNTS, tact_solve_count_name);
@@ -157,7 +157,7 @@ static int print_info(struct info *i, int json)
                      err.text);
         tact_scene_log_close(&i->view);
     }
-    int rc = survey_read(i->log, &i->view, &i->survey);
+    int rc = survey_log_records(i->log, &i->view, &i->survey);
     if (rc < 0) {
         err = (struct tact_error){.line = 0};
         tact_error_at(&err, i->path, 0, 0, NULL);
@@ -170,7 +170,7 @@ static int print_info(struct info *i, int json)
     }
     print_log_end(i);
     if (i->view.session) {
-        print_scene(i);
+        print_scene_info(i);
     }
     print_info_details(i);
     return code;
@@ -182,7 +182,7 @@ int cmd_info(int argc, char **argv)
                                           {"hash", optional_argument, NULL, 'x'},
                                           {"help", no_argument, NULL, 'h'},
                                           {NULL, 0, NULL, 0}};
-    int c, json = 0, hash = 0, of_results = 0;
+    int c, json = 0, hash = 0, is_digest_of_results = 0;
     while ((c = getopt_long(argc, argv, "h", longs, NULL)) != -1) {
         if (c == 'h') {
             fputs(help, stdout);
@@ -195,11 +195,11 @@ int cmd_info(int argc, char **argv)
             return command_usage(argv[0], "--hash=%s: --hash or --hash=results is expected",
                                  text_shown(optarg));
         }
-        of_results |= c == 'x' && optarg;
+        is_digest_of_results |= c == 'x' && optarg;
         *(c == 'x' ? &hash : &json) = 1;
     }
     if (hash && argc > optind) {
-        return info_print_digests(argv + optind, argc - optind, of_results);
+        return info_print_digests(argv + optind, argc - optind, is_digest_of_results);
     }
     if (argc - optind != 1) {
         return command_usage(argv[0], "one log is expected, not %d", argc - optind);

@@ -25,7 +25,7 @@ static const char help[] =
     "  tact keygen operator.key\n";
 
 /* Writes a file that must not exist. Returns the exit code. */
-static int write_new(const char *command, const char *path, const char *text, mode_t mode)
+static int write_new_file(const char *command, const char *path, const char *text, mode_t mode)
 {
     int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
     if (fd < 0) {
@@ -45,7 +45,7 @@ static int write_new(const char *command, const char *path, const char *text, mo
     return error ? EXIT_BAD : EXIT_GOOD;
 }
 
-static int write_pair(const char *command, const char *path)
+static int write_key_pair(const char *command, const char *path)
 {
     unsigned char secret_key[TACT_NETWORK_KEY_BYTES], public_key[TACT_NETWORK_KEY_BYTES];
     char text[TACT_NETWORK_KEY_TEXT], public_path[4096];
@@ -60,14 +60,14 @@ static int write_pair(const char *command, const char *path)
     }
     tact_network_key_text(TACT_NETWORK_SECRET_KEY, secret_key, text);
     errno = 0;
-    int code = write_new(command, path, text, 0600);
+    int code = write_new_file(command, path, text, 0600);
     sodium_memzero(secret_key, sizeof secret_key);
     sodium_memzero(text, sizeof text);
     if (code) {
         return code;
     }
     tact_network_key_text(TACT_NETWORK_PUBLIC_KEY, public_key, text);
-    code = write_new(command, public_path, text, 0644);
+    code = write_new_file(command, public_path, text, 0644);
     if (code) {
         unlink(path);
         return code;
@@ -90,5 +90,5 @@ int cmd_keygen(int argc, char **argv)
     if (argc - optind != 1 || !*argv[optind]) {
         return command_usage(argv[0], "expected one file");
     }
-    return write_pair(argv[0], argv[optind]);
+    return write_key_pair(argv[0], argv[optind]);
 }

@@ -10,7 +10,7 @@
 #include "moments_print.h"
 #include "words.h"
 
-#define EXIT_SEPARATED 1
+#define EXIT_SHAPES_SEPARATED 1
 #define EXIT_FILE 3
 
 static const char help[] =
@@ -62,9 +62,9 @@ static const char help[] =
 
 struct query {
     const char *name, *method, *check;
-    struct word_query common;
+    struct shape_pair_options common;
     int resolution;
-    struct word_shape shape[2];
+    struct parsed_shape shape[2];
 };
 
 static int measure_by_rays(const struct query *q)
@@ -72,7 +72,7 @@ static int measure_by_rays(const struct query *q)
     return strcmp(q->method, "rays") == 0;
 }
 
-static int find_method(const char *name)
+static int find_moments_method(const char *name)
 {
     static const char *const methods[] = {"exact", "opencl", "convex", "rays"};
     int found = 0;
@@ -88,11 +88,12 @@ static int set_moments_option(struct query *q, int option, const char *text)
     switch (option) {
     case 'm':
         q->method = text;
-        return find_method(text) ? 0
-                                 : command_usage(q->name,
-                                                 "--method %s: exact, opencl, convex or rays is "
-                                                 "expected",
-                                                 text);
+        return find_moments_method(text)
+                   ? 0
+                   : command_usage(q->name,
+                                   "--method %s: exact, opencl, convex or rays is "
+                                   "expected",
+                                   text);
     case 'n':
         return word_to_number(text, &number) || number != floor(number) || number < 1.0 ||
                        number > 2048.0
@@ -109,7 +110,8 @@ static int set_moments_option(struct query *q, int option, const char *text)
 }
 
 /* Measures by the requested method. */
-static int measure_moments(const struct query *q, struct measured *out, struct tact_error *err)
+static int measure_overlap_moments(const struct query *q, struct measured *out,
+                                   struct tact_error *err)
 {
     const struct tact_shape shape[2] = {q->shape[0].shape, q->shape[1].shape};
     const struct tact_soup *const soup[2] = {&q->shape[0].soup, &q->shape[1].soup};
@@ -136,7 +138,7 @@ static int print_moments_answer(struct query *q, char **words)
             return rc == -EDOM ? EXIT_USAGE : EXIT_FILE;
         }
     }
-    int rc = measure_moments(q, &result, &err);
+    int rc = measure_overlap_moments(q, &result, &err);
     if (rc) {
         return command_error(&err);
     }
@@ -152,7 +154,7 @@ static int print_moments_answer(struct query *q, char **words)
                                   measure_by_rays(q) ? q->resolution : 0)) {
         return EXIT_USAGE;
     }
-    return result.status ? EXIT_GOOD : EXIT_SEPARATED;
+    return result.status ? EXIT_GOOD : EXIT_SHAPES_SEPARATED;
 }
 
 int cmd_moments(int argc, char **argv)

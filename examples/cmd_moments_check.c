@@ -11,7 +11,7 @@
 
 enum { EXIT_REFUSED = 1, EXIT_FILE = 3 };
 
-struct checked {
+struct mesh_check {
     const char *path;
     size_t vertices, triangles;
     struct tact_mesh_defects defects;
@@ -21,23 +21,24 @@ struct checked {
 };
 
 /* The integrals over an open surface depend on the origin. */
-static int has_volume(const struct tact_mesh_defects *d)
+static int has_enclosed_volume(const struct tact_mesh_defects *d)
 {
     return !d->boundary_edges && !d->nonmanifold_edges && !d->misoriented_edges;
 }
 
-static int print_check_json(const struct checked *c)
+static int print_check_json(const struct mesh_check *c)
 {
     const struct tact_mesh_defects *d = &c->defects;
-    json_t *all = json_pack(
-        "{s:o, s:s, s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o}", "file",
-        text_json(c->path), "verdict", c->mesh ? "closed" : "refused", "reason",
-        c->mesh ? json_null() : text_json(c->reason), "vertices", (json_int_t)c->vertices,
-        "triangles", (json_int_t)c->triangles, "components", (json_int_t)d->components,
-        "boundary_edges", (json_int_t)d->boundary_edges, "nonmanifold_edges",
-        (json_int_t)d->nonmanifold_edges, "misoriented_edges", (json_int_t)d->misoriented_edges,
-        "degenerate", (json_int_t)d->degenerate, "crossings", (json_int_t)d->crossings, "misplaced",
-        (json_int_t)d->misplaced, "volume", has_volume(d) ? json_real(d->volume) : json_null());
+    json_t *all =
+        json_pack("{s:o, s:s, s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o}", "file",
+                  text_json(c->path), "verdict", c->mesh ? "closed" : "refused", "reason",
+                  c->mesh ? json_null() : text_json(c->reason), "vertices", (json_int_t)c->vertices,
+                  "triangles", (json_int_t)c->triangles, "components", (json_int_t)d->components,
+                  "boundary_edges", (json_int_t)d->boundary_edges, "nonmanifold_edges",
+                  (json_int_t)d->nonmanifold_edges, "misoriented_edges",
+                  (json_int_t)d->misoriented_edges, "degenerate", (json_int_t)d->degenerate,
+                  "crossings", (json_int_t)d->crossings, "misplaced", (json_int_t)d->misplaced,
+                  "volume", has_enclosed_volume(d) ? json_real(d->volume) : json_null());
     if (all && c->mesh) {
         json_object_set_new(all, "centroid", text_json_numbers(c->mesh->centroid, 3));
         json_object_set_new(all, "inertia", text_json_numbers(c->inertia, 9));
@@ -45,7 +46,7 @@ static int print_check_json(const struct checked *c)
     return text_print_json(all);
 }
 
-static void print_check_table(const struct checked *c)
+static void print_check_table(const struct mesh_check *c)
 {
     const struct tact_mesh_defects *d = &c->defects;
     const double *i = c->inertia;
@@ -56,7 +57,7 @@ static void print_check_table(const struct checked *c)
            "boundary edges", d->boundary_edges, "non-manifold edges", d->nonmanifold_edges,
            "misoriented edges", d->misoriented_edges, "without area", d->degenerate,
            "crossing pairs", d->crossings, "misplaced parts", d->misplaced);
-    if (has_volume(d)) {
+    if (has_enclosed_volume(d)) {
         printf("  %-18s %.9g m^3%s\n", "volume", d->volume,
                c->mesh ? "" : " (signed, of the triangles as they are)");
     } else {
@@ -70,7 +71,7 @@ static void print_check_table(const struct checked *c)
     }
 }
 
-static void compute_mass_properties(struct checked *c)
+static void compute_mass_properties(struct mesh_check *c)
 {
     const double *s = c->mesh->second;
     for (int i = 0; i < 9; i++) {
@@ -82,7 +83,7 @@ int moments_check(const char *path, double scale, int json)
 {
     struct tact_error err = {.line = 0};
     struct tact_soup soup = {0};
-    struct checked c = {.path = path, .reason = err.text};
+    struct mesh_check c = {.path = path, .reason = err.text};
     int rc = word_to_soup(path, scale, &soup, &err);
     if (rc) {
         command_error(&err);

@@ -54,7 +54,7 @@ struct strip {
 };
 
 /* Parses numbers separated by commas: returns their count, or -1 on an invalid one or too many. */
-static int parse_numbers(const char *text, double *out, int most)
+static int parse_number_list(const char *text, double *out, int most)
 {
     char copy[256], *next = copy, *one;
     int count = 0;
@@ -71,7 +71,7 @@ static int set_picture_option(struct strip *s, int option, const char *text)
 {
     struct picture_options *o = &s->options;
     double v[PICTURE_FRAMES];
-    int count = option == 'o' ? 0 : parse_numbers(text, v, PICTURE_FRAMES), good = 1;
+    int count = option == 'o' ? 0 : parse_number_list(text, v, PICTURE_FRAMES), good = 1;
     if (option == 'o') {
         s->out = text;
     } else if (option == 't') {
@@ -98,7 +98,7 @@ static int set_picture_option(struct strip *s, int option, const char *text)
 }
 
 /* The ticks of the requested times, by default four from the first tick to the last. */
-static int choose_moments(struct strip *s)
+static int choose_picture_ticks(struct strip *s)
 {
     struct picture_options *o = &s->options;
     const struct tact_log_state *state = tact_log_state(s->log);
@@ -131,12 +131,12 @@ static int gather_frame_records(struct strip *s, struct tact_record *record[2], 
         rc = tact_log_next(s->log, record[i]) == 1 ? 0 : -EIO;
     }
     if (!rc) {
-        picture_gather(&s->view, record[0], record[1], &s->scenes[frame]);
+        picture_gather_scene(&s->view, record[0], record[1], &s->scenes[frame]);
     }
     return rc;
 }
 
-static void widen_scale(const struct picture_scene *scene, struct picture_scale *scale)
+static void widen_scale_to_scene(const struct picture_scene *scene, struct picture_scale *scale)
 {
     for (int k = 0; k < scene->contact_count; k++) {
         const struct picture_contact *c = &scene->contacts[k];
@@ -156,10 +156,10 @@ static int gather_all_frames(struct strip *s)
     for (int i = 0; !rc && i < count; i++) {
         rc = gather_frame_records(s, record, i);
         if (!rc) {
-            widen_scale(&s->scenes[i], &s->page.scale);
+            widen_scale_to_scene(&s->scenes[i], &s->page.scale);
         }
     }
-    picture_aim(&s->options, s->scenes, count, &s->camera, s->lower, s->upper);
+    picture_aim_camera(&s->options, s->scenes, count, &s->camera, s->lower, s->upper);
     if (s->page.scale.torsion < 1e-4 * s->page.scale.force * s->camera.width) {
         s->page.scale.torsion = 0.0; /* negligible compared with the forces */
     }
@@ -179,7 +179,7 @@ static int draw_all_frames(struct strip *s)
     page->options = &s->options;
     page->scenes = s->scenes;
     page->camera = &s->camera;
-    picture_layout(page);
+    picture_set_page_size(page);
     size_t bytes = 3 * (size_t)page->image.width * (size_t)page->image.height;
     page->image.rgb = malloc(bytes);
     int rc = page->image.rgb ? 0 : -ENOMEM;
@@ -188,8 +188,9 @@ static int draw_all_frames(struct strip *s)
     }
     for (int i = 0; !rc && i < s->options.frame_count; i++) {
         int x, y;
-        picture_place(page, i, &x, &y);
-        rc = picture_draw(&s->scenes[i], &s->camera, &s->options, &page->scale, &page->image, x, y);
+        picture_find_frame_corner(page, i, &x, &y);
+        rc = picture_draw_frame(&s->scenes[i], &s->camera, &s->options, &page->scale, &page->image,
+                                x, y);
     }
     return rc;
 }
@@ -201,11 +202,11 @@ static int write_picture(const struct strip *s)
     if (code) {
         return code;
     }
-    picture_script(drawing.to, &s->page, drawing.terminal);
+    picture_write_gnuplot_script(drawing.to, &s->page, drawing.terminal);
     return drawing_close(&drawing);
 }
 
-static int make_picture(struct strip *s)
+static int make_picture_of_strip(struct strip *s)
 {
     struct tact_error err = {.line = 0};
     int quiet = 1;
@@ -218,7 +219,7 @@ static int make_picture(struct strip *s)
         fprintf(stderr, "%s: %s: two ticks at least are needed\n", s->command, text_shown(s->path));
         return EXIT_USAGE;
     }
-    int code = choose_moments(s);
+    int code = choose_picture_ticks(s);
     if (code) {
         return code;
     }
@@ -265,12 +266,13 @@ int cmd_picture(int argc, char **argv)
         int stem = dot && !strchr(dot, '/') ? (int)(dot - s.path) : (int)strlen(s.path);
         snprintf(beside, sizeof beside, "%.*s.png", stem, s.path);
         s.out = s.out ? s.out : beside;
-        if (!ends_with(s.out, ".png") && !ends_with(s.out, ".svg") && !ends_with(s.out, ".pdf")) {
+        if (!text_ends_with(s.out, ".png") && !text_ends_with(s.out, ".svg") &&
+            !text_ends_with(s.out, ".pdf")) {
             code =
                 command_usage(s.command, "-o %s: .png, .svg or .pdf is expected at its end", s.out);
         }
-        code = code ? code : output_allowed(s.command, s.out, s.force, &s.path, 1);
-        code = code ? code : make_picture(&s);
+        code = code ? code : is_output_allowed(s.command, s.out, s.force, &s.path, 1);
+        code = code ? code : make_picture_of_strip(&s);
     }
     tact_log_close(s.log);
     tact_scene_log_close(&s.view);

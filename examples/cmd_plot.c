@@ -104,18 +104,18 @@ int cmd_plot(int argc, char **argv)
     }
     if (!out) {
         const char *path = argv[optind];
-        int stem = (int)strlen(path) - (ends_with(path, ".mcap") ? 5 : 0);
+        int stem = (int)strlen(path) - (text_ends_with(path, ".mcap") ? 5 : 0);
         snprintf(beside, sizeof beside, "%.*s.png", stem, path);
         out = beside;
     }
-    if (!ends_with(out, ".png") && !ends_with(out, ".svg") && !ends_with(out, ".pdf") &&
-        !ends_with(out, ".gp")) {
+    if (!text_ends_with(out, ".png") && !text_ends_with(out, ".svg") &&
+        !text_ends_with(out, ".pdf") && !text_ends_with(out, ".gp")) {
         return command_usage(argv[0], "-o %s: .png, .svg, .pdf or .gp is expected at its end", out);
     }
     if (range_check(&range, argv[0])) {
         return EXIT_USAGE;
     }
     const char *const logs[] = {argv[optind], argv[argc - 1]};
-    int code = output_allowed(argv[0], out, force, logs, 2);
+    int code = is_output_allowed(argv[0], out, force, logs, 2);
     return code ? code : make_plot(argv[0], argv + optind, count, &range, out, force);
 }

@@ -11,7 +11,7 @@
 #include "rt/log/recover.h"
 #include "text.h"
 
-#define EXIT_LOST 3
+#define EXIT_TICKS_LOST 3
 
 typedef unsigned long long ull;
 
@@ -42,7 +42,7 @@ static int is_fully_recovered(const struct tact_recover_report *r)
                                                  !r->counters_damaged));
 }
 
-static void print_damage(const struct tact_recover_report *r)
+static void print_log_damage(const struct tact_recover_report *r)
 {
     if (r->damage[0]) {
         printf("  the log is damaged: %s\n", text_shown(r->damage));
@@ -54,7 +54,7 @@ static void print_recovery_text(const char *path, const struct tact_recover_repo
     if (r->was_complete && !r->ticks_added) {
         printf("%s: %s already, %llu ticks\n", text_shown(path),
                r->damage[0] ? "finished" : "whole", (ull)r->ticks);
-        print_damage(r);
+        print_log_damage(r);
         return;
     }
     printf("%s: %llu ticks and %llu events; %llu and %llu of them recovered from memory\n",
@@ -66,7 +66,7 @@ static void print_recovery_text(const char *path, const struct tact_recover_repo
     if (!r->rings) {
         printf("  its recorder left no ticks in memory: the last ones may be missing\n");
     }
-    print_damage(r);
+    print_log_damage(r);
     if (r->ticks_lost || r->events_lost || r->counters_damaged) {
         printf("  the ticks in memory are damaged: %llu ticks and %llu events lost%s\n",
                (ull)r->ticks_lost, (ull)r->events_lost, r->counters_damaged ? ", or more" : "");
@@ -126,7 +126,7 @@ static int is_session_part(const char *path, unsigned number, char *session, siz
 }
 
 /* Result of recovering the files of a session. */
-struct outcome {
+struct recovery_outcome {
     struct tact_recover_report report;
     int files; /* that it is of */
     char session[64];
@@ -135,7 +135,7 @@ struct outcome {
 
 /* Recovers a file; returns whether it is the part of that number, which another may follow. A
  * damaged file that has its end is not changed, and does not prevent the recovery of others. */
-static int recover_part(struct outcome *all, const char *path, unsigned number)
+static int recover_log_part(struct recovery_outcome *all, const char *path, unsigned number)
 {
     struct tact_error err = {.line = 0};
     struct tact_recover_report one;
@@ -158,13 +158,13 @@ static int recover_part(struct outcome *all, const char *path, unsigned number)
 
 /* A recorder removes the rings of a file only once that is finished, so that each file of a session
  * that was split is recovered by itself. */
-static int recover_session(const char *path, int json)
+static int recover_session_parts(const char *path, int json)
 {
-    struct outcome all = {.code = EXIT_GOOD};
-    int more = recover_part(&all, path, 1);
+    struct recovery_outcome all = {.code = EXIT_GOOD};
+    int more = recover_log_part(&all, path, 1);
     for (unsigned k = 2; more; k++) {
         char *next = tact_log_part_path(path, k);
-        more = next && !access(next, F_OK) && recover_part(&all, next, k);
+        more = next && !access(next, F_OK) && recover_log_part(&all, next, k);
         free(next);
     }
     if (all.files && json && print_recovery_json(&all.report)) {
@@ -173,7 +173,7 @@ static int recover_session(const char *path, int json)
     if (all.files && !json) {
         print_recovery_text(path, &all.report);
     }
-    return all.code ? all.code : is_fully_recovered(&all.report) ? EXIT_GOOD : EXIT_LOST;
+    return all.code ? all.code : is_fully_recovered(&all.report) ? EXIT_GOOD : EXIT_TICKS_LOST;
 }
 
 int cmd_recover(int argc, char **argv)
@@ -185,5 +185,5 @@ int cmd_recover(int argc, char **argv)
     if (argc - optind != 1) {
         return command_usage(argv[0], "one log is expected, not %d", argc - optind);
     }
-    return recover_session(argv[optind], json);
+    return recover_session_parts(argv[optind], json);
 }

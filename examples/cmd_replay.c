@@ -174,7 +174,7 @@ static int set_recompute_option(struct replay *r, const char *how)
     return 0;
 }
 
-static int set_view(struct replay *r, const char *port)
+static int set_view_port(struct replay *r, const char *port)
 {
     r->view = 1;
     return port && word_to_port(port, &r->pages.port)
@@ -254,7 +254,7 @@ int cmd_replay(int argc, char **argv)
         code = c == 'r' ? set_recompute_option(&r, optarg) : code;
         r.options.playback_device = c == 'o' ? optarg : r.options.playback_device;
         r.scene = c == 's' ? optarg : r.scene;
-        code = c == 'V' ? set_view(&r, optarg) : code;
+        code = c == 'V' ? set_view_port(&r, optarg) : code;
         code = c == 'O' ? word_to_origin(r.name, optarg, &r.pages.allowed_origin) : code;
         r.pages.browser &= c != 'B';
         r.options.each |= c == 'e';

@@ -153,7 +153,7 @@ static int run_scene(int argc, char **argv, int clock)
     struct tact_error err = {.line = 0};
     run.options.clock = clock;
     run.pages.browser = 1;
-    run.pages.address_to = stderr;
+    run.pages.address_stream = stderr;
     int code = run_parse(&run, argc, argv);
     if (code || run.help) {
         return code;

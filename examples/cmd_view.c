@@ -58,7 +58,7 @@ static int view_scene(const char *command, const struct player_options *o)
         argv[argc++] = "--allow-origin";
         argv[argc++] = (char *)o->allowed_origin;
     }
-    if (o->time > 0.0 || o->paused) {
+    if (o->time > 0.0 || o->starts_paused) {
         return command_usage(command, "--time and --paused need a log, and %s is not one", o->path);
     }
     optind = 1;
@@ -87,7 +87,7 @@ int cmd_view(int argc, char **argv)
         } else if (c == 'n') {
             good = !word_to_port(optarg, &o.port);
         } else if (c == 'p') {
-            o.paused = 1;
+            o.starts_paused = 1;
         } else if (c == 'O') {
             good = server_is_origin(optarg);
             o.allowed_origin = optarg;

@@ -54,7 +54,7 @@ static int choose_force_output(struct push *push, const char *output)
 }
 
 /* Asks the user. Without a terminal no force is played. */
-static int agreed(const struct push *push, enum devices_force force)
+static int has_user_agreed(const struct push *push, enum devices_force force)
 {
     char line[16] = "";
     if (force == DEVICES_FORCE_YES) {
@@ -76,7 +76,7 @@ static int agreed(const struct push *push, enum devices_force force)
     return fgets(line, sizeof line, stdin) && (line[0] == 'y' || line[0] == 'Y');
 }
 
-static int open_output(struct push *push)
+static int open_force_output(struct push *push)
 {
     const struct tact_attached_input *input = push->target->input;
     char outputs[2 * TACT_DEVICE_NAME];
@@ -193,10 +193,10 @@ int devices_force(const struct devices_target *target, enum devices_force force,
 {
     struct push push = {.target = target};
     double seconds = 0.0;
-    if (!choose_force_output(&push, output) || !agreed(&push, force)) {
+    if (!choose_force_output(&push, output) || !has_user_agreed(&push, force)) {
         return EXIT_GOOD;
     }
-    if (open_output(&push)) {
+    if (open_force_output(&push)) {
         return EXIT_BAD;
     }
     command_catch_signals();

@@ -57,7 +57,7 @@ static const struct tact_attached_board *find_board(const struct tact_attached *
 }
 
 /* Opens the board with its analog inputs, or with the digital ones if there are none. */
-static void list_inputs(const struct tact_attached_board *board, char *text, size_t size)
+static void list_board_inputs(const struct tact_attached_board *board, char *text, size_t size)
 {
     const struct tact_attached_subdevice *from = NULL;
     for (int i = 0; i < board->subdevice_count; i++) {
@@ -91,7 +91,7 @@ static int open_tested_device(const struct tact_attached_input *input,
                                               .messages = {command_message, NULL}};
     struct tact_error err = {.line = 0};
     if (board) {
-        list_inputs(board, inputs, sizeof inputs);
+        list_board_inputs(board, inputs, sizeof inputs);
     }
     const struct tact_device_type *type = input ? &tact_evdev_type : &tact_comedi_type;
     return type->open(&config, device, &err) ? command_error(&err) : EXIT_GOOD;
@@ -125,8 +125,8 @@ static void update_extremes(const struct tact_device *device, const struct tact_
     fflush(stdout);
 }
 
-static void report_channels(const struct tact_device *device, const struct seen *seen,
-                            json_t *report)
+static void report_channel_extremes(const struct tact_device *device, const struct seen *seen,
+                                    json_t *report)
 {
     json_t *all = json_array();
     for (int i = 0; i < device->info.input_count; i++) {
@@ -205,7 +205,7 @@ int devices_test(const struct devices_target *target, double seconds, json_t *re
         json_object_set_new(report, "name", devices_text(name));
         json_object_set_new(report, "path", devices_text(path));
         json_object_set_new(report, "seconds", json_real(seconds));
-        report_channels(&device, &seen, report);
+        report_channel_extremes(&device, &seen, report);
     } else {
         print_test_summary(&device, &seen);
     }

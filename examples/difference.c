@@ -12,8 +12,8 @@ uint32_t difference_stamp(const struct tact_field *field)
     return strncmp(field->unit, "state, stamp ns", 15) ? UINT32_MAX : 1;
 }
 
-static void add_field(struct difference *out, const struct tact_field *field, uint32_t a,
-                      uint32_t b)
+static void add_compared_field(struct difference *out, const struct tact_field *field, uint32_t a,
+                               uint32_t b)
 {
     if (field->kind == TACT_FIELD_TIMING) {
         return;
@@ -39,11 +39,11 @@ int difference_create(const struct tact_layout *a, const struct tact_layout *b,
     for (uint32_t i = 0; i < a->field_count; i++) {
         const struct tact_field *fa = &a->fields[i], *fb = tact_layout_find(b, fa->name);
         if (fb && fa->count == fb->count) {
-            add_field(out, fa, fa->offset, fb->offset);
+            add_compared_field(out, fa, fa->offset, fb->offset);
         } else if (!fb && fa->listed) {
-            add_field(out, fa, fa->offset, DIFFERENCE_ABSENT);
+            add_compared_field(out, fa, fa->offset, DIFFERENCE_ABSENT_OFFSET);
         } else {
-            out->unmatched++;
+            out->unmatched_field_count++;
         }
     }
     for (uint32_t i = 0; i < b->field_count; i++) {
@@ -52,9 +52,9 @@ int difference_create(const struct tact_layout *a, const struct tact_layout *b,
             continue;
         }
         if (fb->listed) {
-            add_field(out, fb, DIFFERENCE_ABSENT, fb->offset);
+            add_compared_field(out, fb, DIFFERENCE_ABSENT_OFFSET, fb->offset);
         } else {
-            out->unmatched++;
+            out->unmatched_field_count++;
         }
     }
     return 0;
@@ -66,8 +66,8 @@ void difference_free(struct difference *d)
     d->fields = NULL;
 }
 
-static void record_difference(struct difference *d, uint32_t field, uint32_t element, uint64_t tick,
-                              double a, double b)
+static void count_value_difference(struct difference *d, uint32_t field, uint32_t element,
+                                   uint64_t tick, double a, double b)
 {
     struct difference_field *f = &d->fields[field];
     double size = fabs(a - b);
@@ -85,17 +85,17 @@ static void record_difference(struct difference *d, uint32_t field, uint32_t ele
     }
     if (size > f->most) {
         f->most = size;
-        f->most_tick = tick;
-        f->most_element = element;
+        f->tick_of_max_difference = tick;
+        f->element_of_max_difference = element;
         f->a = a;
         f->b = b;
     }
 }
 
-static double field_value(const struct difference_field *f, const struct tact_record *r,
-                          uint32_t offset, uint32_t k)
+static double get_field_value_or_absent(const struct difference_field *f,
+                                        const struct tact_record *r, uint32_t offset, uint32_t k)
 {
-    return offset == DIFFERENCE_ABSENT ? f->absent : r->values[offset + k];
+    return offset == DIFFERENCE_ABSENT_OFFSET ? f->absent : r->values[offset + k];
 }
 
 void difference_add(struct difference *d, const struct tact_record *a, const struct tact_record *b)
@@ -104,15 +104,15 @@ void difference_add(struct difference *d, const struct tact_record *a, const str
         const struct difference_field *f = &d->fields[i];
         d->values += f->count - (f->stamp < f->count);
         for (uint32_t k = 0; k < f->count; k++) {
-            const double va = field_value(f, a, f->offset[0], k),
-                         vb = field_value(f, b, f->offset[1], k);
+            const double va = get_field_value_or_absent(f, a, f->offset[0], k),
+                         vb = get_field_value_or_absent(f, b, f->offset[1], k);
             if (k == f->stamp) {
                 continue;
             }
             d->fields[i].squares[0] += (va - vb) * (va - vb);
             d->fields[i].squares[1] += vb * vb;
             if (memcmp(&va, &vb, sizeof va)) {
-                record_difference(d, i, k, a->tick, va, vb);
+                count_value_difference(d, i, k, a->tick, va, vb);
             }
         }
     }

@@ -4,19 +4,22 @@
 
 #include "rt/log/layout.h"
 
-#define DIFFERENCE_ABSENT UINT32_MAX /* offset of a pair that one of the logs has nowhere */
+#define DIFFERENCE_ABSENT_OFFSET                                                                   \
+    UINT32_MAX /* offset of a pair that one of the logs has nowhere                                \
+                */
 
 struct difference_field {
     char name[TACT_FIELD_NAME];
     enum tact_field_kind kind;
-    uint32_t offset[2], count; /* in the records of A and B, or DIFFERENCE_ABSENT; elements */
-    double absent;             /* after that count: each of these pairs */
+    uint32_t offset[2],
+        count;          /* in the records of A and B, or DIFFERENCE_ABSENT_OFFSET; elements */
+    double absent;      /* after that count: each of these pairs */
     uint32_t stamp;     /* element that is a measured time and not compared; UINT32_MAX: none */
     uint64_t differing; /* number of values that are not equal bit for bit */
     uint64_t first;     /* tick */
     double most;        /*  |a - b|; infinity if one is not a number */
-    uint64_t most_tick;
-    uint32_t most_element;
+    uint64_t tick_of_max_difference;
+    uint32_t element_of_max_difference;
     double a, b;       /* there */
     double squares[2]; /* sums over all ticks and elements: of a - b, of b */
 };
@@ -24,9 +27,9 @@ struct difference_field {
 struct difference {
     struct difference_field *fields; /* those of A that B has too, and of pairs that one has */
     uint32_t field_count;
-    uint32_t unmatched; /* fields that only one has, or of another length */
-    uint64_t ticks;     /* compared */
-    uint64_t only[2];   /* ticks that only A or only B has */
+    uint32_t unmatched_field_count; /* fields that only one has, or of another length */
+    uint64_t ticks;                 /* compared */
+    uint64_t only[2];               /* ticks that only A or only B has */
     uint64_t values, differing;
     uint64_t first_tick; /* position of the first difference: */
     uint32_t first_field, first_element;

@@ -21,9 +21,9 @@ void difference_table(const struct difference *d, const char *a, const char *b)
         printf("  ticks only in %s: %llu, only in %s: %llu\n", a, (ull)d->only[0], b,
                (ull)d->only[1]);
     }
-    if (d->unmatched) {
+    if (d->unmatched_field_count) {
         printf("  %u fields are absent from the other log or have another length there\n",
-               d->unmatched);
+               d->unmatched_field_count);
     }
     if (!d->differing) {
         return;
@@ -38,7 +38,7 @@ void difference_table(const struct difference *d, const char *a, const char *b)
         if (f->differing) {
             printf("  %-36s %10llu %10llu %12.4g %10.3g  tick %llu [%u]: %.8g, %.8g\n",
                    text_shown(f->name), (ull)f->differing, (ull)f->first, f->most, rms(d, f, 0),
-                   (ull)f->most_tick, f->most_element, f->a, f->b);
+                   (ull)f->tick_of_max_difference, f->element_of_max_difference, f->a, f->b);
         }
     }
 }
@@ -55,14 +55,14 @@ int difference_json(const struct difference *d)
     for (uint32_t i = 0; i < d->field_count; i++) {
         const struct difference_field *f = &d->fields[i];
         if (f->differing) {
-            json_object_set_new(fields, f->name,
-                                json_pack("{s:I, s:I, s:o, s:I, s:I, s:o, s:o, s:o, s:o}",
-                                          "differing", (json_int_t)f->differing, "first_tick",
-                                          (json_int_t)f->first, "largest", json_number(f->most),
-                                          "tick", (json_int_t)f->most_tick, "element",
-                                          (json_int_t)f->most_element, "a", json_number(f->a), "b",
-                                          json_number(f->b), "rms", json_number(rms(d, f, 0)),
-                                          "rms_b", json_number(rms(d, f, 1))));
+            json_object_set_new(
+                fields, f->name,
+                json_pack("{s:I, s:I, s:o, s:I, s:I, s:o, s:o, s:o, s:o}", "differing",
+                          (json_int_t)f->differing, "first_tick", (json_int_t)f->first, "largest",
+                          json_number(f->most), "tick", (json_int_t)f->tick_of_max_difference,
+                          "element", (json_int_t)f->element_of_max_difference, "a",
+                          json_number(f->a), "b", json_number(f->b), "rms",
+                          json_number(rms(d, f, 0)), "rms_b", json_number(rms(d, f, 1))));
         }
     }
     if (d->differing) {
@@ -74,6 +74,6 @@ int difference_json(const struct difference *d)
         json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o}", "ticks", (json_int_t)d->ticks,
                   "values", (json_int_t)d->values, "differing", (json_int_t)d->differing, "only_a",
                   (json_int_t)d->only[0], "only_b", (json_int_t)d->only[1], "fields_unmatched",
-                  (json_int_t)d->unmatched, "first", first, "fields", fields);
+                  (json_int_t)d->unmatched_field_count, "first", first, "fields", fields);
     return text_print_json(all);
 }

@@ -72,15 +72,16 @@ static int digest_of_results(struct tact_log *log, char out[INFO_RESULTS], struc
 }
 
 /* Prints a line, or a message if the log cannot be read. Returns the exit code. */
-static int print_digest_line(const char *path, int of_results)
+static int print_digest_line(const char *path, int is_digest_of_results)
 {
     struct tact_error err = {.line = 0};
     struct tact_log *log;
-    char digest[INFO_RESULTS];
+    char digest_text[INFO_RESULTS];
     if (tact_log_open(path, &log, &err)) {
         return command_error(&err);
     }
-    int rc = of_results ? digest_of_results(log, digest, &err) : digest_of_all_values(log, digest);
+    int rc = is_digest_of_results ? digest_of_results(log, digest_text, &err)
+                                  : digest_of_all_values(log, digest_text);
     int code = tact_log_state(log)->complete ? EXIT_GOOD : EXIT_DAMAGED;
     tact_log_close(log);
     if (rc) {
@@ -91,15 +92,15 @@ static int print_digest_line(const char *path, int of_results)
         tact_error_set(&error, rc, "%s", why[0] ? why : strerror(-rc));
         return command_error(&error);
     }
-    printf("%s  %s\n", digest, text_shown(path));
+    printf("%s  %s\n", digest_text, text_shown(path));
     return code;
 }
 
-int info_print_digests(char **paths, int count, int of_results)
+int info_print_digests(char **paths, int count, int is_digest_of_results)
 {
     int code = EXIT_GOOD;
     for (int i = 0; i < count && code != EXIT_USAGE; i++) {
-        int one = print_digest_line(paths[i], of_results);
+        int one = print_digest_line(paths[i], is_digest_of_results);
         code = one ? one : code;
     }
     return code;

@@ -11,13 +11,13 @@
 #include "command.h"
 #include "text.h"
 
-int ends_with(const char *text, const char *ending)
+int text_ends_with(const char *text, const char *ending)
 {
     size_t n = strlen(text), m = strlen(ending);
     return n > m && !strcmp(text + n - m, ending);
 }
 
-void drawing_quoted(FILE *to, const char *prefix, const char *text)
+void drawing_print_quoted(FILE *to, const char *prefix, const char *text)
 {
     fprintf(to, "'%s", prefix);
     for (const char *c = text_shown(text); *c; c++) {
@@ -32,11 +32,11 @@ void drawing_quoted(FILE *to, const char *prefix, const char *text)
  * so that it opens no file and a failed write is detected. */
 int drawing_open(struct drawing *d, const char *command, const char *out, int force)
 {
-    int script = ends_with(out, ".gp");
-    d->terminal = script                   ? NULL
-                  : ends_with(out, ".svg") ? "svg"
-                  : ends_with(out, ".pdf") ? "pdfcairo"
-                                           : "pngcairo";
+    int script = text_ends_with(out, ".gp");
+    d->terminal = script                        ? NULL
+                  : text_ends_with(out, ".svg") ? "svg"
+                  : text_ends_with(out, ".pdf") ? "pdfcairo"
+                                                : "pngcairo";
     int code = output_open(&d->out, command, out, force);
     if (code) {
         return code;

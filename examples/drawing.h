@@ -20,9 +20,9 @@ int drawing_close(struct drawing *d);
 
 /* Text in gnuplot's single quotes, in which nothing is a command: no line ends, no control
  * characters; a quote in it becomes a string of its own. */
-void drawing_quoted(FILE *to, const char *prefix, const char *text);
+void drawing_print_quoted(FILE *to, const char *prefix, const char *text);
 
 /* 1 if text has this ending. */
-int ends_with(const char *text, const char *ending);
+int text_ends_with(const char *text, const char *ending);
 
 #endif

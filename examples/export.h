@@ -23,8 +23,8 @@ int export_names_open(struct export_names *names, struct tact_log *log);
 void export_names_close(struct export_names *names);
 
 /* Write all records that can be read: 0, or a negative errno with *err filled. */
-typedef int export_write(struct tact_log *log, const struct export_names *names, struct output *out,
-                         struct tact_error *err);
+typedef int export_writer_function(struct tact_log *log, const struct export_names *names,
+                                   struct output *out, struct tact_error *err);
 int export_csv(struct tact_log *log, const struct export_names *names, struct output *out,
                struct tact_error *err);
 /* Where the output is a pipe or a device: -ESPIPE. */

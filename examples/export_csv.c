@@ -11,13 +11,13 @@
 static void write_column_name(FILE *to, const char *field, const char *element)
 {
     const char *name = text_shown(element);
-    int quoted = strpbrk(name, ",\"") != NULL;
-    fprintf(to, quoted ? ",\"%s[" : ",%s[", field);
+    int is_name_quoted = strpbrk(name, ",\"") != NULL;
+    fprintf(to, is_name_quoted ? ",\"%s[" : ",%s[", field);
     for (; *name; name++) {
         fputs(*name == '"' ? "\"" : "", to);
         fputc(*name, to);
     }
-    fputs(quoted ? "]\"" : "]", to);
+    fputs(is_name_quoted ? "]\"" : "]", to);
 }
 
 /* time, tick, stamp_ns, then name of a field, or name[0], name[1], ... of one with several

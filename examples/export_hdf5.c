@@ -7,7 +7,7 @@
 
 #define ROWS_PER_WRITE 1024 /* written at once; also HDF5's chunks */
 
-struct tables {
+struct hdf5_tables {
     hid_t file;
     hid_t *set; /* one dataset for each field, then tick, stamp_ns and time */
     const struct export_names *names;
@@ -65,8 +65,8 @@ static hid_t create_dataset(hid_t file, const char *name, hid_t type, hsize_t ro
 }
 
 /* Appends the block of rows to the dataset. */
-static int write_rows(const struct tables *o, hid_t set, hid_t type, hsize_t columns,
-                      const void *data)
+static int write_dataset_rows(const struct hdf5_tables *o, hid_t set, hid_t type, hsize_t columns,
+                              const void *data)
 {
     hsize_t start[2] = {o->done, 0}, size[2] = {o->used, columns};
     hid_t to = H5Dget_space(set);
@@ -80,26 +80,26 @@ static int write_rows(const struct tables *o, hid_t set, hid_t type, hsize_t col
     return rc;
 }
 
-static int flush_tables(struct tables *o)
+static int flush_table_rows(struct hdf5_tables *o)
 {
     uint32_t count = o->layout->field_count;
     int rc = 0;
     for (uint32_t i = 0; !rc && o->used && i < count; i++) {
         const struct tact_field *f = &o->layout->fields[i];
-        rc = write_rows(o, o->set[i], H5T_NATIVE_DOUBLE, f->count,
-                        o->rows + (size_t)f->offset * ROWS_PER_WRITE);
+        rc = write_dataset_rows(o, o->set[i], H5T_NATIVE_DOUBLE, f->count,
+                                o->rows + (size_t)f->offset * ROWS_PER_WRITE);
     }
     if (!rc && o->used) {
-        rc = write_rows(o, o->set[count], H5T_NATIVE_UINT64, 1, o->tick);
-        rc = rc ? rc : write_rows(o, o->set[count + 1], H5T_NATIVE_INT64, 1, o->stamp);
-        rc = rc ? rc : write_rows(o, o->set[count + 2], H5T_NATIVE_DOUBLE, 1, o->time);
+        rc = write_dataset_rows(o, o->set[count], H5T_NATIVE_UINT64, 1, o->tick);
+        rc = rc ? rc : write_dataset_rows(o, o->set[count + 1], H5T_NATIVE_INT64, 1, o->stamp);
+        rc = rc ? rc : write_dataset_rows(o, o->set[count + 2], H5T_NATIVE_DOUBLE, 1, o->time);
     }
     o->done += o->used;
     o->used = 0;
     return rc;
 }
 
-static void append_record(struct tables *o)
+static void append_record_to_tables(struct hdf5_tables *o)
 {
     for (uint32_t i = 0; i < o->layout->field_count; i++) {
         const struct tact_field *f = &o->layout->fields[i];
@@ -111,7 +111,7 @@ static void append_record(struct tables *o)
     o->stamp[o->used++] = o->record->stamp_ns;
 }
 
-static int create_hdf5_file(struct tables *o, const struct tact_log *log, const char *path)
+static int create_hdf5_file(struct hdf5_tables *o, const struct tact_log *log, const char *path)
 {
     static const char *const kinds[] = {"input", "output", "timing"};
     uint32_t count = o->layout->field_count;
@@ -142,23 +142,23 @@ static int create_hdf5_file(struct tables *o, const struct tact_log *log, const 
     return rc;
 }
 
-static int fill_tables(struct tables *o, struct tact_log *log)
+static int fill_tables_from_log(struct hdf5_tables *o, struct tact_log *log)
 {
     int rc = 1;
     while (rc > 0 && (rc = tact_log_next(log, o->record)) > 0) {
-        append_record(o);
-        if (o->used == ROWS_PER_WRITE && flush_tables(o)) {
+        append_record_to_tables(o);
+        if (o->used == ROWS_PER_WRITE && flush_table_rows(o)) {
             rc = -EIO;
         }
     }
-    return rc ? rc : flush_tables(o);
+    return rc ? rc : flush_table_rows(o);
 }
 
 int export_hdf5(struct tact_log *log, const struct export_names *names, struct output *out,
                 struct tact_error *err)
 {
     const struct tact_layout *layout = tact_log_layout(log);
-    struct tables *o = calloc(1, sizeof *o);
+    struct hdf5_tables *o = calloc(1, sizeof *o);
     int rc = -ENOMEM;
     if (o) {
         o->layout = layout;
@@ -172,7 +172,7 @@ int export_hdf5(struct tact_log *log, const struct export_names *names, struct o
     H5Eset_auto2(H5E_DEFAULT, NULL, NULL); /* errors are reported once, by the caller */
     errno = 0;
     rc = rc ? rc : (out->beside ? create_hdf5_file(o, log, out->beside) : -ESPIPE);
-    rc = rc ? rc : fill_tables(o, log);
+    rc = rc ? rc : fill_tables_from_log(o, log);
     for (uint32_t i = 0; o && o->set && i < layout->field_count + 3; i++) {
         if (o->set[i] > 0) {
             H5Dclose(o->set[i]);

@@ -24,7 +24,7 @@ struct base64 {
     int count;
 };
 
-static void flush_base64(struct base64 *b)
+static void flush_base64_group(struct base64 *b)
 {
     static const char letters[] =
         "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -44,7 +44,7 @@ static void write_base64(struct base64 *b, const void *data, size_t size)
     for (size_t i = 0; i < size; i++) {
         b->kept[b->count++] = at[i];
         if (b->count == 3) {
-            flush_base64(b);
+            flush_base64_group(b);
         }
     }
 }
@@ -65,15 +65,15 @@ static int write_frames_base64(struct playback *p, struct base64 *b)
     double step = 1.0 / (EXPORTED_FRAMES_PER_SECOND * p->view.scene->period);
     step = step < 1.0 ? 1.0 : step;
     step = (double)ticks / step > MAX_EXPORTED_FRAMES ? (double)ticks / MAX_EXPORTED_FRAMES : step;
-    void *frame = malloc(wire_room(world, p->view.device_count));
+    void *frame = malloc(wire_max_frame_bytes(world, p->view.device_count));
     struct wire_sample *sample = malloc(wire_sample_room(world, p->view.device_count));
     int rc = frame && sample ? 0 : -ENOMEM;
     for (double at = 1.0; !rc && p->index + 1 < ticks && !ferror(b->to); at += step) {
         uint64_t target = (uint64_t)at;
-        rc = playback_go(p, target < ticks - 1 ? target : ticks - 1, UNLIMITED_BUDGET_NS);
+        rc = playback_go_to_tick(p, target < ticks - 1 ? target : ticks - 1, UNLIMITED_BUDGET_NS);
         if (!rc) {
-            playback_take(p, 0, sample);
-            write_message_base64(b, 0, frame, wire_write(sample, world, frame));
+            playback_fill_sample(p, 0, sample);
+            write_message_base64(b, 0, frame, wire_write_frame(sample, world, frame));
         }
     }
     free(sample);
@@ -93,7 +93,7 @@ static int write_recording_base64(struct playback *p, FILE *to)
     }
     int rc = write_frames_base64(p, &b);
     if (b.count) {
-        flush_base64(&b);
+        flush_base64_group(&b);
     }
     fputs("</script>\n", to);
     return rc;
@@ -120,18 +120,18 @@ static void write_file_inline(const struct page_file *file, const char *tag, FIL
 static int write_page_inline(struct playback *p, char *page, FILE *to)
 {
     const struct page_file *script[8];
-    int scripts = 0, rc = 0;
+    int script_count = 0, rc = 0;
     for (char *line = strtok(page, "\n"); line && !rc; line = strtok(NULL, "\n")) {
-        const struct page_file *style = file_named_in_line(line, "href=\""),
+        const struct page_file *style_file = file_named_in_line(line, "href=\""),
                                *code = file_named_in_line(line, "src=\"");
-        if (style) {
+        if (style_file) {
             fputs(policy, to);
-            write_file_inline(style, "style", to);
-        } else if (code && scripts < 8) {
-            script[scripts++] = code;
+            write_file_inline(style_file, "style", to);
+        } else if (code && script_count < 8) {
+            script[script_count++] = code;
         } else if (!strcmp(line, "</body>")) {
             rc = write_recording_base64(p, to);
-            for (int i = 0; i < scripts; i++) {
+            for (int i = 0; i < script_count; i++) {
                 write_file_inline(script[i], "script", to);
             }
             fprintf(to, "%s\n", line);

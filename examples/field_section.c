@@ -24,14 +24,15 @@ static int second_plane_axis(const struct section *s)
 }
 
 /* Where the edge from p to q, on two sides of the plane, crosses it. */
-static void write_crossing(const struct section *s, const double *p, const double *q, FILE *to)
+static void write_triangle_crossing(const struct section *s, const double *p, const double *q,
+                                    FILE *to)
 {
     double share = (s->at - p[s->axis]) / (q[s->axis] - p[s->axis]);
     int u = first_plane_axis(s), v = second_plane_axis(s);
     fprintf(to, "%.6g %.6g\n", p[u] + share * (q[u] - p[u]), p[v] + share * (q[v] - p[v]));
 }
 
-static void write_surface(const struct section *s, FILE *to)
+static void write_surface_outline(const struct section *s, FILE *to)
 {
     const struct tact_mesh *mesh = s->mesh;
     fputs("$surface << EOD\n", to);
@@ -44,7 +45,7 @@ static void write_surface(const struct section *s, FILE *to)
         for (int k = 0; k < 3; k++) {
             const double *from = p[k], *next = p[(k + 1) % 3];
             if ((from[s->axis] > s->at) != (next[s->axis] > s->at)) {
-                write_crossing(s, from, next, to);
+                write_triangle_crossing(s, from, next, to);
                 any = 1;
             }
         }
@@ -53,7 +54,7 @@ static void write_surface(const struct section *s, FILE *to)
     fputs("EOD\n", to);
 }
 
-static void write_extent(const struct section *s, FILE *to)
+static void write_section_extent(const struct section *s, FILE *to)
 {
     int u = first_plane_axis(s), v = second_plane_axis(s);
     const struct tact_mesh_node *bounds = &s->mesh->nodes[0];
@@ -77,7 +78,7 @@ static void write_extent(const struct section *s, FILE *to)
     fputs("EOD\n", to);
 }
 
-static void begin_section(const struct drawing *d)
+static void write_section_heading(const struct drawing *d)
 {
     int pdf = d->terminal && !strcmp(d->terminal, "pdfcairo");
     if (d->terminal) {
@@ -95,9 +96,9 @@ int section_draw(const struct section *s, const char *command, const char *out, 
     if (code) {
         return code;
     }
-    begin_section(&d);
-    write_surface(s, d.to);
-    write_extent(s, d.to);
+    write_section_heading(&d);
+    write_surface_outline(s, d.to);
+    write_section_extent(s, d.to);
     fprintf(d.to,
             "set title 'extent [m] at %c = %.6g m'\nset size ratio -1\nset key outside bottom\n"
             "set xlabel '%c [m]'\nset ylabel '%c [m]'\nset cblabel 'extent [m]'\n"

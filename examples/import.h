@@ -26,10 +26,10 @@ struct import_channel {
 struct import_group {
     char name[TACT_DEVICE_NAME];
     int first, count;
-    int quaternion;    /* channel where a unit quaternion starts, w first; -1: none */
-    int xyzw;          /* 1: the file has w last */
-    uint64_t repeated; /* rows that equal the row before */
-    uint64_t longest;  /* longest run of such rows */
+    int quaternion_channel; /* channel where a unit quaternion starts, w first; -1: none */
+    int is_scalar_last;     /* 1: the file has w last */
+    uint64_t repeated;      /* rows that equal the row before */
+    uint64_t longest;       /* longest run of such rows */
 };
 
 struct import_map; /* the mapping as it was written */
@@ -56,7 +56,7 @@ struct import {
     uint8_t *gap;   /* for each row: 1 where a gap follows it */
     double usual;   /* median time between rows [s] */
     uint64_t gaps, dropped;
-    double longest_gap; /* [s] */
+    double longest_time_gap; /* [s] */
     uint64_t ticks;
 };
 
@@ -67,8 +67,8 @@ void import_free(struct import *i);
 /* The values of the mapping; NULL or 0 where absent. */
 const char *import_name(const struct import *i);
 const char *import_scene(const struct import *i);
-const char *import_time(const struct import *i, double *factor);
-double import_rate(const struct import *i);
+const char *get_import_time_unit(const struct import *i, double *factor);
+double get_import_rate(const struct import *i);
 bool import_fills_repeats(const struct import *i);
 
 /* import_rows.c: reads the file and sets the other members. */
@@ -77,6 +77,6 @@ int import_read_rows(struct import *i, struct tact_error *err);
 /* The values at a time since the first row [s], by linear interpolation; *row is the result of the
  * last call, 0 at first. Returns 0, or 1 in a gap, where the values are those of the row before it.
  */
-int import_sample(const struct import *i, double t, size_t *row, double *out);
+int sample_imported_row(const struct import *i, double t, size_t *row, double *out);
 
 #endif

@@ -36,77 +36,77 @@ struct import_map {
     uint32_t joints_count, poses_count, wrenches_count, signals_count;
 };
 
-#define SCHEMA_TEXT(key, flags, type, member)                                                      \
+#define YAML_TEXT_FIELD(key, flags, type, member)                                                  \
     CYAML_FIELD_STRING_PTR(key, CYAML_FLAG_POINTER | (flags), struct type, member, 1, LONGEST)
-#define SCHEMA_NAME(key, flags, type, member)                                                      \
+#define YAML_NAME_FIELD(key, flags, type, member)                                                  \
     CYAML_FIELD_STRING_PTR(key, CYAML_FLAG_POINTER | (flags), struct type, member, 1, LONGEST_NAME)
 #define SCHEMA_WORD_LIST(key, flags, type, member, least, most)                                    \
     CYAML_FIELD_SEQUENCE(key, CYAML_FLAG_POINTER | (flags), struct type, member, &word, least, most)
-#define SCHEMA_LIST(key, member, entry)                                                            \
+#define YAML_LIST_FIELD(key, member, entry)                                                        \
     CYAML_FIELD_SEQUENCE(key, CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, struct import_map, member, \
                          entry, 0, MOST)
-#define REQUIRED_KEY CYAML_FLAG_DEFAULT
-#define OPTIONAL_KEY CYAML_FLAG_OPTIONAL
+#define YAML_REQUIRED_KEY CYAML_FLAG_DEFAULT
+#define YAML_OPTIONAL_KEY CYAML_FLAG_OPTIONAL
 
 static const cyaml_schema_value_t word = {
     CYAML_VALUE_STRING(CYAML_FLAG_POINTER, char *, 1, LONGEST)};
 
 static const cyaml_schema_field_t joint_fields[] = {
-    SCHEMA_NAME("name", REQUIRED_KEY, map_joint, name),
-    SCHEMA_TEXT("position", REQUIRED_KEY, map_joint, position),
-    SCHEMA_TEXT("velocity", OPTIONAL_KEY, map_joint, velocity),
-    SCHEMA_TEXT("effort", OPTIONAL_KEY, map_joint, effort),
-    SCHEMA_TEXT("unit", OPTIONAL_KEY, map_joint, unit),
-    SCHEMA_TEXT("effort_unit", OPTIONAL_KEY, map_joint, effort_unit),
+    YAML_NAME_FIELD("name", YAML_REQUIRED_KEY, map_joint, name),
+    YAML_TEXT_FIELD("position", YAML_REQUIRED_KEY, map_joint, position),
+    YAML_TEXT_FIELD("velocity", YAML_OPTIONAL_KEY, map_joint, velocity),
+    YAML_TEXT_FIELD("effort", YAML_OPTIONAL_KEY, map_joint, effort),
+    YAML_TEXT_FIELD("unit", YAML_OPTIONAL_KEY, map_joint, unit),
+    YAML_TEXT_FIELD("effort_unit", YAML_OPTIONAL_KEY, map_joint, effort_unit),
     CYAML_FIELD_END,
 };
 static const cyaml_schema_value_t joint = {
     CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, struct map_joint, joint_fields)};
 
 static const cyaml_schema_field_t pose_fields[] = {
-    SCHEMA_NAME("name", REQUIRED_KEY, map_pose, name),
-    SCHEMA_WORD_LIST("position", REQUIRED_KEY, map_pose, position, 3, 3),
-    SCHEMA_WORD_LIST("quat_wxyz", OPTIONAL_KEY, map_pose, quat_wxyz, 4, 4),
-    SCHEMA_WORD_LIST("quat_xyzw", OPTIONAL_KEY, map_pose, quat_xyzw, 4, 4),
-    SCHEMA_TEXT("unit", OPTIONAL_KEY, map_pose, unit),
+    YAML_NAME_FIELD("name", YAML_REQUIRED_KEY, map_pose, name),
+    SCHEMA_WORD_LIST("position", YAML_REQUIRED_KEY, map_pose, position, 3, 3),
+    SCHEMA_WORD_LIST("quat_wxyz", YAML_OPTIONAL_KEY, map_pose, quat_wxyz, 4, 4),
+    SCHEMA_WORD_LIST("quat_xyzw", YAML_OPTIONAL_KEY, map_pose, quat_xyzw, 4, 4),
+    YAML_TEXT_FIELD("unit", YAML_OPTIONAL_KEY, map_pose, unit),
     CYAML_FIELD_END,
 };
 static const cyaml_schema_value_t pose = {
     CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, struct map_pose, pose_fields)};
 
 static const cyaml_schema_field_t wrench_fields[] = {
-    SCHEMA_NAME("name", REQUIRED_KEY, map_wrench, name),
-    SCHEMA_TEXT("frame", OPTIONAL_KEY, map_wrench, frame),
-    SCHEMA_WORD_LIST("force", REQUIRED_KEY, map_wrench, force, 3, 3),
-    SCHEMA_WORD_LIST("torque", OPTIONAL_KEY, map_wrench, torque, 3, 3),
-    SCHEMA_TEXT("force_unit", OPTIONAL_KEY, map_wrench, force_unit),
-    SCHEMA_TEXT("torque_unit", OPTIONAL_KEY, map_wrench, torque_unit),
+    YAML_NAME_FIELD("name", YAML_REQUIRED_KEY, map_wrench, name),
+    YAML_TEXT_FIELD("frame", YAML_OPTIONAL_KEY, map_wrench, frame),
+    SCHEMA_WORD_LIST("force", YAML_REQUIRED_KEY, map_wrench, force, 3, 3),
+    SCHEMA_WORD_LIST("torque", YAML_OPTIONAL_KEY, map_wrench, torque, 3, 3),
+    YAML_TEXT_FIELD("force_unit", YAML_OPTIONAL_KEY, map_wrench, force_unit),
+    YAML_TEXT_FIELD("torque_unit", YAML_OPTIONAL_KEY, map_wrench, torque_unit),
     CYAML_FIELD_END,
 };
 static const cyaml_schema_value_t wrench = {
     CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, struct map_wrench, wrench_fields)};
 
 static const cyaml_schema_field_t signal_fields[] = {
-    SCHEMA_NAME("name", REQUIRED_KEY, map_signal, name),
-    SCHEMA_TEXT("column", REQUIRED_KEY, map_signal, column),
-    SCHEMA_TEXT("unit", OPTIONAL_KEY, map_signal, unit),
+    YAML_NAME_FIELD("name", YAML_REQUIRED_KEY, map_signal, name),
+    YAML_TEXT_FIELD("column", YAML_REQUIRED_KEY, map_signal, column),
+    YAML_TEXT_FIELD("unit", YAML_OPTIONAL_KEY, map_signal, unit),
     CYAML_FIELD_END,
 };
 static const cyaml_schema_value_t signal = {
     CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, struct map_signal, signal_fields)};
 
 static const cyaml_schema_field_t map_fields[] = {
-    SCHEMA_NAME("name", REQUIRED_KEY, import_map, name),
-    SCHEMA_TEXT("scene", OPTIONAL_KEY, import_map, scene),
-    SCHEMA_TEXT("time", OPTIONAL_KEY, import_map, time),
-    SCHEMA_TEXT("time_unit", OPTIONAL_KEY, import_map, time_unit),
-    SCHEMA_TEXT("repeats", OPTIONAL_KEY, import_map, repeats),
-    CYAML_FIELD_FLOAT("rate", OPTIONAL_KEY, struct import_map, rate),
-    CYAML_FIELD_FLOAT("period", OPTIONAL_KEY, struct import_map, period),
-    SCHEMA_LIST("joints", joints, &joint),
-    SCHEMA_LIST("poses", poses, &pose),
-    SCHEMA_LIST("wrenches", wrenches, &wrench),
-    SCHEMA_LIST("signals", signals, &signal),
+    YAML_NAME_FIELD("name", YAML_REQUIRED_KEY, import_map, name),
+    YAML_TEXT_FIELD("scene", YAML_OPTIONAL_KEY, import_map, scene),
+    YAML_TEXT_FIELD("time", YAML_OPTIONAL_KEY, import_map, time),
+    YAML_TEXT_FIELD("time_unit", YAML_OPTIONAL_KEY, import_map, time_unit),
+    YAML_TEXT_FIELD("repeats", YAML_OPTIONAL_KEY, import_map, repeats),
+    CYAML_FIELD_FLOAT("rate", YAML_OPTIONAL_KEY, struct import_map, rate),
+    CYAML_FIELD_FLOAT("period", YAML_OPTIONAL_KEY, struct import_map, period),
+    YAML_LIST_FIELD("joints", joints, &joint),
+    YAML_LIST_FIELD("poses", poses, &pose),
+    YAML_LIST_FIELD("wrenches", wrenches, &wrench),
+    YAML_LIST_FIELD("signals", signals, &signal),
     CYAML_FIELD_END,
 };
 static const cyaml_schema_value_t map_schema = {
@@ -156,8 +156,9 @@ static const struct unit *find_unit(const struct import *i, const char *word, co
     return NULL;
 }
 
-static int add_channel(struct import *i, const char *name, const char *suffix, const char *word,
-                       const char *unit, double factor, struct tact_error *err)
+static int add_imported_channel(struct import *i, const char *name, const char *suffix,
+                                const char *word, const char *unit, double factor,
+                                struct tact_error *err)
 {
     if (i->channel_count == TACT_DEVICE_CHANNELS) {
         tact_error_at(err, i->map_path, 0, 0, name);
@@ -186,7 +187,7 @@ static void start_column_group(struct import *i, const char *name)
     struct import_group *g = &i->group[i->group_count++];
     snprintf(g->name, sizeof g->name, "%s", name);
     g->first = i->channel_count;
-    g->quaternion = -1;
+    g->quaternion_channel = -1;
 }
 
 /* Offset of the next channel in a record: the first device starts with its state and stamp. */
@@ -195,7 +196,7 @@ static uint32_t next_channel_offset(const struct import *i)
     return (uint32_t)i->channel_count + 2;
 }
 
-static int add_joint(struct import *i, const struct map_joint *j, struct tact_error *err)
+static int add_imported_joint(struct import *i, const struct map_joint *j, struct tact_error *err)
 {
     const struct unit *unit = find_unit(i, j->unit ? j->unit : "rad", NULL, err);
     int slides = unit && !strcmp(unit->si, "m");
@@ -209,21 +210,23 @@ static int add_joint(struct import *i, const struct map_joint *j, struct tact_er
     *out = (struct tact_recorder_joint){j->name, next_channel_offset(i), TACT_RECORDER_NONE,
                                         TACT_RECORDER_NONE};
     start_column_group(i, j->name);
-    int rc = add_channel(i, j->name, "_position", j->position, unit->si, unit->factor, err);
+    int rc =
+        add_imported_channel(i, j->name, "_position", j->position, unit->si, unit->factor, err);
     if (!rc && j->velocity) {
         out->velocity = next_channel_offset(i);
-        rc = add_channel(i, j->name, "_velocity", j->velocity, slides ? "m/s" : "rad/s",
-                         unit->factor, err);
+        rc = add_imported_channel(i, j->name, "_velocity", j->velocity, slides ? "m/s" : "rad/s",
+                                  unit->factor, err);
     }
     if (!rc && j->effort) {
         out->effort = next_channel_offset(i);
-        rc = add_channel(i, j->name, "_effort", j->effort, effort->si, effort->factor, err);
+        rc =
+            add_imported_channel(i, j->name, "_effort", j->effort, effort->si, effort->factor, err);
     }
     i->joint_count++;
     return rc;
 }
 
-static int add_pose(struct import *i, const struct map_pose *p, struct tact_error *err)
+static int add_imported_pose(struct import *i, const struct map_pose *p, struct tact_error *err)
 {
     static const char *const axes[] = {"_x", "_y", "_z"};
     static const char *const parts[] = {"_qw", "_qx", "_qy", "_qz"};
@@ -237,18 +240,18 @@ static int add_pose(struct import *i, const struct map_pose *p, struct tact_erro
     start_column_group(i, p->name);
     struct import_group *g = &i->group[i->group_count - 1];
     for (int k = 0; !rc && k < 3; k++) {
-        rc = add_channel(i, p->name, axes[k], p->position[k], unit->si, unit->factor, err);
+        rc = add_imported_channel(i, p->name, axes[k], p->position[k], unit->si, unit->factor, err);
     }
     for (int k = 0; !rc && k < 4; k++) {
         const char *column = p->quat_wxyz ? p->quat_wxyz[k] : NULL;
         column = p->quat_xyzw ? p->quat_xyzw[(k + 3) % 4] : column;
-        g->quaternion = column && k == 0 ? i->channel_count : g->quaternion;
-        rc = add_channel(i, p->name, parts[k], column, "1", column ? 1.0 : (k == 0), err);
+        g->quaternion_channel = column && k == 0 ? i->channel_count : g->quaternion_channel;
+        rc = add_imported_channel(i, p->name, parts[k], column, "1", column ? 1.0 : (k == 0), err);
     }
     return rc;
 }
 
-static int add_wrench(struct import *i, const struct map_wrench *w, struct tact_error *err)
+static int add_imported_wrench(struct import *i, const struct map_wrench *w, struct tact_error *err)
 {
     static const char *const parts[] = {"_fx", "_fy", "_fz", "_tx", "_ty", "_tz"};
     const struct unit *force = find_unit(i, w->force_unit ? w->force_unit : "N", "N", err);
@@ -261,12 +264,13 @@ static int add_wrench(struct import *i, const struct map_wrench *w, struct tact_
     for (int k = 0; !rc && k < 6; k++) {
         const char *column = k < 3 ? w->force[k] : (w->torque ? w->torque[k - 3] : NULL);
         const struct unit *unit = k < 3 ? force : torque;
-        rc = add_channel(i, w->name, parts[k], column, unit->si, column ? unit->factor : 0.0, err);
+        rc = add_imported_channel(i, w->name, parts[k], column, unit->si,
+                                  column ? unit->factor : 0.0, err);
     }
     return rc;
 }
 
-static int add_channels(struct import *i, struct tact_error *err)
+static int add_imported_channels(struct import *i, struct tact_error *err)
 {
     const struct import_map *m = i->map;
     int rc = 0;
@@ -276,19 +280,20 @@ static int add_channels(struct import *i, struct tact_error *err)
                               MOST);
     }
     for (uint32_t k = 0; !rc && k < m->joints_count; k++) {
-        rc = add_joint(i, &m->joints[k], err);
+        rc = add_imported_joint(i, &m->joints[k], err);
     }
     for (uint32_t k = 0; !rc && k < m->poses_count; k++) {
-        rc = add_pose(i, &m->poses[k], err);
+        rc = add_imported_pose(i, &m->poses[k], err);
     }
     for (uint32_t k = 0; !rc && k < m->wrenches_count; k++) {
-        rc = add_wrench(i, &m->wrenches[k], err);
+        rc = add_imported_wrench(i, &m->wrenches[k], err);
     }
     for (uint32_t k = 0; !rc && k < m->signals_count; k++) {
         const struct map_signal *s = &m->signals[k];
         const struct unit *unit = find_unit(i, s->unit ? s->unit : "1", NULL, err);
         start_column_group(i, s->name);
-        rc = unit ? add_channel(i, s->name, "", s->column, unit->si, unit->factor, err) : -EINVAL;
+        rc = unit ? add_imported_channel(i, s->name, "", s->column, unit->si, unit->factor, err)
+                  : -EINVAL;
     }
     if (!rc && i->channel_count == 0) {
         tact_error_at(err, i->map_path, 0, 0, NULL);
@@ -350,7 +355,7 @@ int import_read_map(struct import *i, struct tact_error *err)
     }
     i->map = map;
     rc = check_import_map(i, err);
-    return rc ? rc : add_channels(i, err);
+    return rc ? rc : add_imported_channels(i, err);
 }
 
 void import_free(struct import *i)
@@ -372,7 +377,7 @@ const char *import_scene(const struct import *i)
     return i->map->scene;
 }
 
-const char *import_time(const struct import *i, double *factor)
+const char *get_import_time_unit(const struct import *i, double *factor)
 {
     const char *word = i->map->time_unit;
     struct tact_error unused = {.line = 0};
@@ -381,7 +386,7 @@ const char *import_time(const struct import *i, double *factor)
     return i->map->time;
 }
 
-double import_rate(const struct import *i)
+double get_import_rate(const struct import *i)
 {
     return i->map->rate;
 }

@@ -32,10 +32,10 @@ static int find_column(struct reading *r, const char *word, const char *key)
     return index;
 }
 
-static int find_columns(struct reading *r)
+static int find_csv_columns(struct reading *r)
 {
     struct import *i = r->import;
-    const char *time = import_time(i, &r->factor);
+    const char *time = get_import_time_unit(i, &r->factor);
     for (int k = 0; k < i->channel_count; k++) {
         if (i->channel[k].word) {
             int index = find_column(r, i->channel[k].word, i->channel[k].key);
@@ -77,7 +77,7 @@ static int add_imported_row(struct reading *r, const double *row)
     if (rc) {
         return tact_error_set(r->err, rc, "out of memory");
     }
-    double time = r->timed ? row[r->count] * r->factor : (double)i->rows / import_rate(i);
+    double time = r->timed ? row[r->count] * r->factor : (double)i->rows / get_import_rate(i);
     r->origin = i->rows || !r->timed ? r->origin : time;
     time -= r->origin;
     if (i->rows && time <= i->time[i->rows - 1]) {
@@ -99,7 +99,7 @@ static int read_all_rows(struct reading *r)
 {
     double row[TACT_DEVICE_CHANNELS + 1];
     int rc = tact_csv_open(&r->csv, r->import->csv_path, r->err);
-    rc = rc ? rc : find_columns(r);
+    rc = rc ? rc : find_csv_columns(r);
     while (!rc && (rc = tact_csv_row(&r->csv, r->wanted, r->count + r->timed, row, r->err)) > 0) {
         rc = add_imported_row(r, row);
     }
@@ -111,10 +111,11 @@ static int read_all_rows(struct reading *r)
 }
 
 /* Unit quaternions with signs such that interpolation takes the shorter arc. */
-static int check_quaternions(struct import *i, const struct import_group *g, struct tact_error *err)
+static int check_unit_quaternions(struct import *i, const struct import_group *g,
+                                  struct tact_error *err)
 {
     for (size_t k = 0; k < i->rows; k++) {
-        double *q = i->values + k * (size_t)i->channel_count + g->quaternion;
+        double *q = i->values + k * (size_t)i->channel_count + g->quaternion_channel;
         const double *before = q - i->channel_count;
         double norm = sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]);
         if (!(norm > 0.5 && norm < 2.0)) {
@@ -146,10 +147,10 @@ static void interpolate_repeated_rows(struct import *i, const struct import_grou
     }
 }
 
-static void count_repeats(struct import *i, struct import_group *g)
+static void count_repeated_rows(struct import *i, struct import_group *g)
 {
     size_t width = (size_t)i->channel_count, start = 0;
-    bool fills = import_fills_repeats(i);
+    bool are_repeats_filled = import_fills_repeats(i);
     for (size_t k = 1; k < i->rows; k++) {
         const double *first = i->values + start * width + g->first;
         const double *now = i->values + k * width + g->first;
@@ -157,7 +158,7 @@ static void count_repeats(struct import *i, struct import_group *g)
             g->repeated++;
             g->longest = k - start > g->longest ? k - start : g->longest;
         } else {
-            if (fills) {
+            if (are_repeats_filled) {
                 interpolate_repeated_rows(i, g, start, k);
             }
             start = k;
@@ -189,7 +190,7 @@ static int find_time_gaps(struct import *i)
         double wide = i->time[k + 1] - i->time[k];
         i->gap[k] = wide > GAP * i->usual;
         i->gaps += i->gap[k];
-        i->longest_gap = i->gap[k] ? fmax(i->longest_gap, wide) : i->longest_gap;
+        i->longest_time_gap = i->gap[k] ? fmax(i->longest_time_gap, wide) : i->longest_time_gap;
     }
     return 0;
 }
@@ -209,14 +210,14 @@ int import_read_rows(struct import *i, struct tact_error *err)
         rc = tact_error_set(err, -ENOMEM, "out of memory");
     }
     for (int k = 0; !rc && k < i->group_count; k++) {
-        rc = i->group[k].quaternion < 0 ? 0 : check_quaternions(i, &i->group[k], err);
-        count_repeats(i, &i->group[k]);
+        rc = i->group[k].quaternion_channel < 0 ? 0 : check_unit_quaternions(i, &i->group[k], err);
+        count_repeated_rows(i, &i->group[k]);
     }
     i->ticks = rc ? 0 : (uint64_t)floor(i->time[i->rows - 1] / i->period + 1e-6) + 1;
     return rc;
 }
 
-int import_sample(const struct import *i, double t, size_t *row, double *out)
+int sample_imported_row(const struct import *i, double t, size_t *row, double *out)
 {
     size_t width = (size_t)i->channel_count;
     /* Times are rounded: a row at this tick counts as reached. */
@@ -230,8 +231,8 @@ int import_sample(const struct import *i, double t, size_t *row, double *out)
         out[c] = share < 1.0 ? a[c] + share * (b[c] - a[c]) : b[c];
     }
     for (int k = 0; k < i->group_count; k++) {
-        if (i->group[k].quaternion >= 0) {
-            double *q = out + i->group[k].quaternion;
+        if (i->group[k].quaternion_channel >= 0) {
+            double *q = out + i->group[k].quaternion_channel;
             double norm = sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]);
             for (int c = 0; c < 4; c++) {
                 q[c] /= norm;

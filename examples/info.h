@@ -16,10 +16,10 @@ struct info {
 /* Duration from the first tick to the end of the last [s]. */
 double info_duration(const struct info *info);
 
-/* digest.c: prints a line "HASH  PATH" for each log. of_results: of its results, whatever its
- * layout; else over tick, name and every value that a session of the same scene reproduces: all but
- * stamps and measured times. Returns the exit code. */
-int info_print_digests(char **paths, int count, int of_results);
+/* digest.c: prints a line "HASH  PATH" for each log. is_digest_of_results: of its results, whatever
+ * its layout; else over tick, name and every value that a session of the same scene reproduces: all
+ * but stamps and measured times. Returns the exit code. */
+int info_print_digests(char **paths, int count, int is_digest_of_results);
 
 /* results.c: the digest of the results of a log that was just opened. Returns 0 or a negative
  * errno. */

@@ -24,7 +24,7 @@ static json_t *latency_json(const struct tact_histogram *h)
 static json_t *gaps_json(const struct info *i)
 {
     json_t *list = json_array();
-    for (uint64_t k = 0; k < i->survey.gaps && k < SURVEY_GAPS; k++) {
+    for (uint64_t k = 0; k < i->survey.gaps && k < SURVEY_MAX_GAPS; k++) {
         json_array_append_new(list,
                               json_pack("{s:I, s:I}", "after", (json_int_t)i->survey.gap[k].after,
                                         "missing", (json_int_t)i->survey.gap[k].missing));
@@ -130,7 +130,8 @@ static void add_scene_json(const struct info *i, json_t *all)
     json_t *safety =
         json_pack("{s:s, s:i}", "end", states[i->survey.safety % 3], "faults", i->survey.faults);
     if (i->survey.faults) {
-        json_object_set_new(safety, "first_fault", json_integer((json_int_t)i->survey.first_fault));
+        json_object_set_new(safety, "first_fault",
+                            json_integer((json_int_t)i->survey.first_fault_tick));
     }
     json_object_set_new(all, "wake_latency_us", latency_json(&i->survey.wake));
     json_object_set_new(all, "compute_us", latency_json(&i->survey.compute));
@@ -161,8 +162,9 @@ int info_print_json(const struct info *i)
         st->complete, "recording", st->recording, "lost_to_damage", (json_int_t)st->lost, "why",
         text_json(st->why), "file_bytes", (json_int_t)st->file_bytes, "bytes_lost",
         (json_int_t)st->bytes_lost, "damage_at", (json_int_t)st->damage_at, "duration_s",
-        info_duration(i), "start_wall_ns", (json_int_t)survey_wall(i->log, i->survey.first_ns),
-        "ticks", (json_int_t)st->ticks, "first_tick", (json_int_t)st->first_tick, "last_tick",
+        info_duration(i), "start_wall_ns",
+        (json_int_t)compute_wall_time_ns(i->log, i->survey.first_ns), "ticks",
+        (json_int_t)st->ticks, "first_tick", (json_int_t)st->first_tick, "last_tick",
         (json_int_t)st->last_tick, "missing", (json_int_t)st->missing, "skipped",
         (json_int_t)i->survey.skipped, "lost", (json_int_t)i->survey.lost, "gaps", gaps_json(i),
         "topics", topics_json(i), "events", events_json(i), "facts", facts_json(i));

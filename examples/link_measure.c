@@ -10,8 +10,8 @@
 #include "text.h"
 
 enum {
-    PROBE_BYTES = 560,    /* of a session's packet: stamps, a pose, ten waves of six numbers */
-    PROBE_NUMBERS = 4,    /* of 8 bytes at its start; the rest is zero */
+    PROBE_PACKET_BYTES = 560, /* of a session's packet: stamps, a pose, ten waves of six numbers */
+    PROBE_NUMBER_COUNT = 4,   /* of 8 bytes at its start; the rest is zero */
     DATAGRAMS_A_TICK = 64 /* what more arrives waits for the next tick, or is lost in the system */
 };
 static const int64_t silence_ns = 2000000000; /* the other end has stopped */
@@ -23,14 +23,14 @@ struct heard {
     int64_t received_ns; /* clock of this end; 0: none yet */
 };
 
-static void write_number(unsigned char *out, uint64_t value)
+static void write_u64_number(unsigned char *out, uint64_t value)
 {
     for (int i = 0; i < 8; i++) {
         out[i] = (unsigned char)(value >> (8 * i));
     }
 }
 
-static uint64_t read_number(const unsigned char *in)
+static uint64_t read_u64_number(const unsigned char *in)
 {
     uint64_t value = 0;
     for (int i = 0; i < 8; i++) {
@@ -39,28 +39,29 @@ static uint64_t read_number(const unsigned char *in)
     return value;
 }
 
-static void send_probe(struct link_measurement *m, uint64_t tick, const struct heard *heard)
+static void send_probe_packet(struct link_measurement *m, uint64_t tick, const struct heard *heard)
 {
-    unsigned char probe[PROBE_BYTES] = {0};
+    unsigned char probe[PROBE_PACKET_BYTES] = {0};
     const int64_t start_ns = tact_clock_now();
-    write_number(probe, tick);
-    write_number(probe + 8, (uint64_t)start_ns);
-    write_number(probe + 16, (uint64_t)heard->sent_ns);
-    write_number(probe + 24, (uint64_t)heard->received_ns);
+    write_u64_number(probe, tick);
+    write_u64_number(probe + 8, (uint64_t)start_ns);
+    write_u64_number(probe + 16, (uint64_t)heard->sent_ns);
+    write_u64_number(probe + 24, (uint64_t)heard->received_ns);
     tact_network_send(&m->endpoint, probe, sizeof probe);
-    tact_histogram_add(&m->sending, tact_clock_now() - start_ns);
+    tact_histogram_add(&m->sending_time, tact_clock_now() - start_ns);
 }
 
-static void take_probe(struct link_measurement *m, const unsigned char *probe, struct heard *heard)
+static void record_probe_arrival(struct link_measurement *m, const unsigned char *probe,
+                                 struct heard *heard)
 {
     const int64_t now_ns = tact_clock_now();
     const struct tact_network_stamps stamps = {
-        .sent_ns = (int64_t)read_number(probe + 16),
-        .other_received_ns = (int64_t)read_number(probe + 24),
-        .other_sent_ns = (int64_t)read_number(probe + 8),
+        .sent_ns = (int64_t)read_u64_number(probe + 16),
+        .other_received_ns = (int64_t)read_u64_number(probe + 24),
+        .other_sent_ns = (int64_t)read_u64_number(probe + 8),
         .received_ns = now_ns,
     };
-    const uint64_t tick = read_number(probe);
+    const uint64_t tick = read_u64_number(probe);
     if (m->count == m->capacity) {
         m->dropped++;
         return;
@@ -80,7 +81,7 @@ static void take_probe(struct link_measurement *m, const unsigned char *probe, s
 }
 
 /* All that has arrived. */
-static void receive_probes(struct link_measurement *m, struct heard *heard)
+static void receive_probe_packets(struct link_measurement *m, struct heard *heard)
 {
     unsigned char payload[TACT_NETWORK_PAYLOAD];
     const int64_t start_ns = tact_clock_now();
@@ -88,39 +89,40 @@ static void receive_probes(struct link_measurement *m, struct heard *heard)
     ssize_t n;
     tact_network_endpoint_tick(&m->endpoint, start_ns);
     while ((n = tact_network_receive(&m->endpoint, start_ns, &most, payload)) != -EAGAIN) {
-        if (m->endpoint.counts.sessions != m->session) { /* the other end began anew */
-            m->session = m->endpoint.counts.sessions;
+        if (m->endpoint.counts.completed_handshake_count !=
+            m->session) { /* the other end began anew */
+            m->session = m->endpoint.counts.completed_handshake_count;
             m->count = 0;
             *heard = (struct heard){.tick = 0};
         }
-        if (n == PROBE_BYTES) {
-            take_probe(m, payload, heard);
+        if (n == PROBE_PACKET_BYTES) {
+            record_probe_arrival(m, payload, heard);
         } else if (n > 0) { /* one of size 0 only completes a handshake */
             m->refused++;
         }
     }
-    tact_histogram_add(&m->receiving, tact_clock_now() - start_ns);
+    tact_histogram_add(&m->receiving_time, tact_clock_now() - start_ns);
 }
 
 /* Waits for the handshake. Returns 0, or -1: stopped, or nobody came in time. */
 static int wait_for_peer(const char *command, const struct link_options *options,
                          struct link_measurement *m)
 {
-    const int64_t end_ns = tact_clock_now() + (int64_t)(options->wait * 1e9);
+    const int64_t waiting_end_ns = tact_clock_now() + (int64_t)(options->wait * 1e9);
     struct heard heard = {.tick = 0};
     int64_t next_ns = tact_clock_now();
-    while (!m->endpoint.established) {
-        if (tact_stop_requested(command_stop()) || next_ns > end_ns) {
+    while (!m->endpoint.has_session) {
+        if (tact_stop_requested(command_stop()) || next_ns > waiting_end_ns) {
             fprintf(stderr,
                     "%s: no session with the other end within %g s: %llu datagrams arrived, %llu "
                     "of them with a wrong key\n",
                     command, options->wait, (unsigned long long)m->endpoint.counts.received,
-                    (unsigned long long)m->endpoint.counts.forged);
+                    (unsigned long long)m->endpoint.counts.forged_packet_count);
             return -1;
         }
         next_ns += 1000000;
         tact_clock_sleep_until(next_ns);
-        receive_probes(m, &heard);
+        receive_probe_packets(m, &heard);
     }
     return 0;
 }
@@ -133,27 +135,27 @@ static void measure(const struct link_options *options, struct link_measurement 
     const uint64_t ticks = (uint64_t)llround(options->seconds * options->rate);
     const double period_ns = 1e9 / options->rate;
     struct heard heard = {.tick = 0};
-    tact_histogram_reset(&m->sending);
-    tact_histogram_reset(&m->receiving);
+    tact_histogram_reset(&m->sending_time);
+    tact_histogram_reset(&m->receiving_time);
     tact_histogram_reset(&m->round_trip);
     tact_realtime_enter(&realtime, &m->realtime);
     const int64_t start_ns = tact_clock_now();
     for (uint64_t tick = 0; tick < ticks && !tact_stop_requested(command_stop()); tick++) {
-        const int64_t due_ns = start_ns + (int64_t)((double)tick * period_ns);
-        tact_clock_sleep_until(due_ns);
+        const int64_t probe_send_time_ns = start_ns + (int64_t)((double)tick * period_ns);
+        tact_clock_sleep_until(probe_send_time_ns);
         const int64_t now_ns = tact_clock_now();
-        m->late += (double)(now_ns - due_ns) > period_ns;
-        receive_probes(m, &heard);
-        send_probe(m, tick, &heard);
-        if (now_ns - m->endpoint.accepted_ns > silence_ns) {
+        m->late += (double)(now_ns - probe_send_time_ns) > period_ns;
+        receive_probe_packets(m, &heard);
+        send_probe_packet(m, tick, &heard);
+        if (now_ns - m->endpoint.last_accepted_time_ns > silence_ns) {
             break;
         }
     }
     tact_realtime_leave();
 }
 
-static int read_keys(const struct link_options *options, struct tact_network_identity *identity,
-                     struct tact_error *err)
+static int read_link_keys(const struct link_options *options,
+                          struct tact_network_identity *identity, struct tact_error *err)
 {
     unsigned char key[TACT_NETWORK_KEY_BYTES], peer[TACT_NETWORK_KEY_BYTES];
     int rc = tact_network_key_read(options->key, TACT_NETWORK_SECRET_KEY, key, err);
@@ -172,7 +174,7 @@ int link_measure(const char *command, const struct link_options *options,
         .identity = options->key ? &identity : NULL,
     };
     m->endpoint.socket = -1;
-    if ((options->key && read_keys(options, &identity, &err)) ||
+    if ((options->key && read_link_keys(options, &identity, &err)) ||
         tact_network_endpoint_open(&endpoint, &m->endpoint, &err)) {
         return command_error(&err);
     }

@@ -6,15 +6,15 @@
 #include "link.h"
 #include "text.h"
 
-static const double impedances[] = {3.0, 10.0, 30.0}; /* [N s/m]: light, ordinary, firm */
-enum { IMPEDANCES = sizeof impedances / sizeof *impedances };
+static const double operator_impedances[] = {3.0, 10.0, 30.0}; /* [N s/m]: light, ordinary, firm */
+enum { IMPEDANCES = sizeof operator_impedances / sizeof *operator_impedances };
 
-static double in_ms(int64_t ns)
+static double convert_ns_to_ms(int64_t ns)
 {
     return (double)ns * 1e-6;
 }
 
-static void print_cost(const char *name, const struct tact_histogram *h)
+static void print_call_time(const char *name, const struct tact_histogram *h)
 {
     const struct tact_histogram_summary s = tact_histogram_summarise(h);
     printf("  %-12s p50 %.1f, p99 %.1f, at most %.1f us a tick\n", name, (double)s.p50 * 1e-3,
@@ -31,40 +31,43 @@ static void print_realtime(const struct tact_realtime_report *report)
     }
 }
 
-static void print_channel(const struct link_channel *channel, double rate)
+static void print_suggested_channel(const struct link_channel *channel, double rate)
 {
     printf("\n  at %g Hz, for this direction, and the other alike:\n", rate);
     printf("  waves        each packet repeats %d%s\n", channel->repeated,
            channel->gap_is_covered ? "" : "; longer gaps have zero waves");
-    printf("  playout      %d ticks, %.1f ms one way\n", channel->playout, 1e3 * channel->delay);
-    printf("  correction   of drift: %.2f /s\n", channel->correction);
+    printf("  playout      %d ticks, %.1f ms one way\n", channel->playout_delay_ticks,
+           1e3 * channel->delay);
+    printf("  correction   of drift: %.2f /s\n", channel->drift_correction_gain);
     printf("  impedance    adds in series    a wall of 1000 N/m is felt, without correction, as\n");
     for (int i = 0; i < IMPEDANCES; i++) {
-        const double line = link_wave_stiffness(impedances[i], channel->delay);
-        printf("  %3.0f N s/m    %8.0f N/m    %8.0f N/m\n", impedances[i], line,
+        const double line = link_wave_stiffness(operator_impedances[i], channel->delay);
+        printf("  %3.0f N s/m    %8.0f N/m    %8.0f N/m\n", operator_impedances[i], line,
                1.0 / (1.0 / line + 1e-3));
     }
 }
 
-static void print_refused(const struct link_measurement *m)
+static void print_refused_packets(const struct link_measurement *m)
 {
     const struct tact_network_counts *c = &m->endpoint.counts;
     printf("  refused      %llu malformed, %llu forged, %llu repeated, %llu foreign, %llu hellos "
            "postponed, %llu other payloads\n",
-           (unsigned long long)c->malformed, (unsigned long long)c->forged,
-           (unsigned long long)c->repeated, (unsigned long long)c->foreign,
-           (unsigned long long)c->postponed, (unsigned long long)m->refused);
-    if (m->dropped || c->sessions > 1) {
+           (unsigned long long)c->malformed_packet_count,
+           (unsigned long long)c->forged_packet_count, (unsigned long long)c->repeated,
+           (unsigned long long)c->foreign_packet_count,
+           (unsigned long long)c->postponed_hello_count, (unsigned long long)m->refused);
+    if (m->dropped || c->completed_handshake_count > 1) {
         printf("  dropped      %llu probes over the room for them; %llu sessions, of which the "
                "last is measured\n",
-               (unsigned long long)m->dropped, (unsigned long long)c->sessions);
+               (unsigned long long)m->dropped, (unsigned long long)c->completed_handshake_count);
     }
 }
 
 static void print_link_table(const struct link_options *options, const struct link_measurement *m,
                              const struct link_quality *q)
 {
-    const struct tact_histogram_summary trip = tact_histogram_summarise(&m->round_trip);
+    const struct tact_histogram_summary round_trip_summary =
+        tact_histogram_summarise(&m->round_trip);
     char peer[96];
     tact_network_address_text(&m->endpoint.peer, peer, sizeof peer);
     printf("link with %s, %s\n\n", peer,
@@ -72,21 +75,23 @@ static void print_link_table(const struct link_options *options, const struct li
     printf("  arrived      %llu of %llu: %.3f %% lost, at most %llu in a row, %llu overtaken\n",
            (unsigned long long)(q->expected - q->lost), (unsigned long long)q->expected,
            100.0 * (double)q->lost / (double)q->expected, (unsigned long long)q->longest_gap,
-           (unsigned long long)q->overtaken);
-    printf("  round trip   least %.3f, p50 %.3f, p99 %.3f, at most %.3f ms\n", in_ms(trip.min),
-           in_ms(trip.p50), in_ms(trip.p99), in_ms(trip.max));
+           (unsigned long long)q->overtaken_packet_count);
+    printf("  round trip   least %.3f, p50 %.3f, p99 %.3f, at most %.3f ms\n",
+           convert_ns_to_ms(round_trip_summary.min), convert_ns_to_ms(round_trip_summary.p50),
+           convert_ns_to_ms(round_trip_summary.p99), convert_ns_to_ms(round_trip_summary.max));
     printf("  one way      least %.3f, p50 %.3f, p99 %.3f, p99.9 %.3f, at most %.3f ms\n",
-           in_ms(q->delay_min), in_ms(q->delay_p50), in_ms(q->delay_p99), in_ms(q->delay_p999),
-           in_ms(q->delay_max));
+           convert_ns_to_ms(q->delay_min), convert_ns_to_ms(q->delay_p50),
+           convert_ns_to_ms(q->delay_p99), convert_ns_to_ms(q->delay_p999),
+           convert_ns_to_ms(q->delay_max));
     printf("               (both directions are taken as equal where they are fastest)\n");
-    print_cost("sending", &m->sending);
-    print_cost("receiving", &m->receiving);
+    print_call_time("sending", &m->sending_time);
+    print_call_time("receiving", &m->receiving_time);
     print_realtime(&m->realtime);
     printf("  here         %llu of the ticks began a period late, %llu packets were not sent\n",
-           (unsigned long long)m->late, (unsigned long long)m->endpoint.counts.unsent);
-    print_refused(m);
+           (unsigned long long)m->late, (unsigned long long)m->endpoint.counts.unsent_packet_count);
+    print_refused_packets(m);
     const struct link_channel channel = link_channel(q, 1.0 / options->rate);
-    print_channel(&channel, options->rate);
+    print_suggested_channel(&channel, options->rate);
 }
 
 static json_t *json_cost(const struct tact_histogram *h)
@@ -99,10 +104,12 @@ static json_t *json_cost(const struct tact_histogram *h)
 static json_t *json_refused(const struct link_measurement *m)
 {
     const struct tact_network_counts *c = &m->endpoint.counts;
-    return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "malformed", (json_int_t)c->malformed,
-                     "forged", (json_int_t)c->forged, "repeated", (json_int_t)c->repeated,
-                     "foreign", (json_int_t)c->foreign, "postponed", (json_int_t)c->postponed,
-                     "payloads", (json_int_t)m->refused, "dropped", (json_int_t)m->dropped);
+    return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "malformed",
+                     (json_int_t)c->malformed_packet_count, "forged",
+                     (json_int_t)c->forged_packet_count, "repeated", (json_int_t)c->repeated,
+                     "foreign", (json_int_t)c->foreign_packet_count, "postponed",
+                     (json_int_t)c->postponed_hello_count, "payloads", (json_int_t)m->refused,
+                     "dropped", (json_int_t)m->dropped);
 }
 
 static json_t *json_channel(const struct link_options *options, const struct link_quality *q)
@@ -110,35 +117,39 @@ static json_t *json_channel(const struct link_options *options, const struct lin
     const struct link_channel channel = link_channel(q, 1.0 / options->rate);
     json_t *lines = json_array();
     for (int i = 0; i < IMPEDANCES; i++) {
-        json_array_append_new(lines,
-                              json_pack("{s:f, s:f}", "impedance", impedances[i], "stiffness",
-                                        link_wave_stiffness(impedances[i], channel.delay)));
+        json_array_append_new(
+            lines, json_pack("{s:f, s:f}", "impedance", operator_impedances[i], "stiffness",
+                             link_wave_stiffness(operator_impedances[i], channel.delay)));
     }
     return json_pack("{s:i, s:b, s:i, s:f, s:f, s:o}", "repeated", channel.repeated,
-                     "gap_is_covered", channel.gap_is_covered, "playout", channel.playout, "delay",
-                     channel.delay, "correction", channel.correction, "lines", lines);
+                     "gap_is_covered", channel.gap_is_covered, "playout",
+                     channel.playout_delay_ticks, "delay", channel.delay, "correction",
+                     channel.drift_correction_gain, "lines", lines);
 }
 
 static int print_link_json(const struct link_options *options, const struct link_measurement *m,
                            const struct link_quality *q)
 {
     const struct tact_network_counts *c = &m->endpoint.counts;
-    const struct tact_histogram_summary trip = tact_histogram_summarise(&m->round_trip);
+    const struct tact_histogram_summary round_trip_summary =
+        tact_histogram_summarise(&m->round_trip);
     json_t *delay =
         json_pack("{s:f, s:f, s:f, s:f, s:f}", "min", (double)q->delay_min * 1e-9, "p50",
                   (double)q->delay_p50 * 1e-9, "p99", (double)q->delay_p99 * 1e-9, "p999",
                   (double)q->delay_p999 * 1e-9, "max", (double)q->delay_max * 1e-9);
-    json_t *round_trip = json_pack("{s:f, s:f, s:f, s:f}", "min", (double)trip.min * 1e-9, "p50",
-                                   (double)trip.p50 * 1e-9, "p99", (double)trip.p99 * 1e-9, "max",
-                                   (double)trip.max * 1e-9);
+    json_t *round_trip = json_pack(
+        "{s:f, s:f, s:f, s:f}", "min", (double)round_trip_summary.min * 1e-9, "p50",
+        (double)round_trip_summary.p50 * 1e-9, "p99", (double)round_trip_summary.p99 * 1e-9, "max",
+        (double)round_trip_summary.max * 1e-9);
     json_t *all = json_pack(
         "{s:b, s:I, s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:I, s:b, s:I, s:I, s:o, s:o}",
         "authenticated", options->key != NULL, "expected", (json_int_t)q->expected, "lost",
         (json_int_t)q->lost, "longest_gap", (json_int_t)q->longest_gap, "overtaken",
-        (json_int_t)q->overtaken, "round_trip", round_trip, "delay", delay, "sending",
-        json_cost(&m->sending), "receiving", json_cost(&m->receiving), "late", (json_int_t)m->late,
-        "realtime", m->realtime.refused == 0, "unsent", (json_int_t)c->unsent, "sessions",
-        (json_int_t)c->sessions, "refused", json_refused(m), "channel", json_channel(options, q));
+        (json_int_t)q->overtaken_packet_count, "round_trip", round_trip, "delay", delay, "sending",
+        json_cost(&m->sending_time), "receiving", json_cost(&m->receiving_time), "late",
+        (json_int_t)m->late, "realtime", m->realtime.refused == 0, "unsent",
+        (json_int_t)c->unsent_packet_count, "sessions", (json_int_t)c->completed_handshake_count,
+        "refused", json_refused(m), "channel", json_channel(options, q));
     return text_print_json(all) ? EXIT_BAD : EXIT_GOOD;
 }
 

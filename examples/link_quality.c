@@ -5,17 +5,17 @@
 #include <stdlib.h>
 
 enum {
-    REPEATED_LEAST = 10, /* covers independent losses of 5 % a packet: 0.05^10 */
-    REPEATED_MOST = 20   /* 20 waves of six numbers are 960 of at most 1,160 bytes */
+    MIN_REPEATED_WAVES = 10, /* covers independent losses of 5 % a packet: 0.05^10 */
+    REPEATED_MOST = 20       /* 20 waves of six numbers are 960 of at most 1,160 bytes */
 };
 
-static int compare_ticks(const void *a, const void *b)
+static int compare_arrival_ticks(const void *a, const void *b)
 {
     const struct link_arrival *x = a, *y = b;
     return (x->tick > y->tick) - (x->tick < y->tick);
 }
 
-static int64_t measured_delay(const struct link_arrival *arrival)
+static int64_t get_measured_delay(const struct link_arrival *arrival)
 {
     /* Unsigned, as the stamps of the other end are any numbers. */
     return (int64_t)((uint64_t)arrival->received_ns - (uint64_t)arrival->sent_ns);
@@ -23,19 +23,19 @@ static int64_t measured_delay(const struct link_arrival *arrival)
 
 static int compare_delays(const void *a, const void *b)
 {
-    const int64_t x = measured_delay(a), y = measured_delay(b);
+    const int64_t x = get_measured_delay(a), y = get_measured_delay(b);
     return (x > y) - (x < y);
 }
 
 /* Nearest rank of sorted delays. */
-static int64_t delay_quantile(const struct link_arrival *sorted, size_t count, double q)
+static int64_t find_delay_quantile(const struct link_arrival *sorted, size_t count, double q)
 {
     size_t rank = (size_t)ceil(q * (double)count);
     rank = rank < 1 ? 1 : rank > count ? count : rank;
-    return measured_delay(&sorted[rank - 1]);
+    return get_measured_delay(&sorted[rank - 1]);
 }
 
-static int64_t add_offset(int64_t delay, int64_t offset_ns)
+static int64_t add_clock_offset(int64_t delay, int64_t offset_ns)
 {
     return (int64_t)((uint64_t)delay + (uint64_t)offset_ns);
 }
@@ -44,12 +44,12 @@ void link_quality(struct link_arrival *arrivals, size_t count, int64_t offset_ns
                   struct link_quality *out)
 {
     *out = (struct link_quality){.expected = 0};
-    uint64_t latest = arrivals[0].tick;
+    uint64_t latest_tick = arrivals[0].tick;
     for (size_t i = 1; i < count; i++) {
-        out->overtaken += arrivals[i].tick < latest;
-        latest = arrivals[i].tick > latest ? arrivals[i].tick : latest;
+        out->overtaken_packet_count += arrivals[i].tick < latest_tick;
+        latest_tick = arrivals[i].tick > latest_tick ? arrivals[i].tick : latest_tick;
     }
-    qsort(arrivals, count, sizeof *arrivals, compare_ticks);
+    qsort(arrivals, count, sizeof *arrivals, compare_arrival_ticks);
     out->expected = arrivals[count - 1].tick - arrivals[0].tick + 1;
     out->lost = out->expected - 1;
     for (size_t i = 1; i < count; i++) {
@@ -58,25 +58,25 @@ void link_quality(struct link_arrival *arrivals, size_t count, int64_t offset_ns
         out->longest_gap = step > out->longest_gap + 1 ? step - 1 : out->longest_gap;
     }
     qsort(arrivals, count, sizeof *arrivals, compare_delays);
-    out->delay_min = add_offset(measured_delay(&arrivals[0]), offset_ns);
-    out->delay_p50 = add_offset(delay_quantile(arrivals, count, 0.5), offset_ns);
-    out->delay_p99 = add_offset(delay_quantile(arrivals, count, 0.99), offset_ns);
-    out->delay_p999 = add_offset(delay_quantile(arrivals, count, 0.999), offset_ns);
-    out->delay_max = add_offset(measured_delay(&arrivals[count - 1]), offset_ns);
+    out->delay_min = add_clock_offset(get_measured_delay(&arrivals[0]), offset_ns);
+    out->delay_p50 = add_clock_offset(find_delay_quantile(arrivals, count, 0.5), offset_ns);
+    out->delay_p99 = add_clock_offset(find_delay_quantile(arrivals, count, 0.99), offset_ns);
+    out->delay_p999 = add_clock_offset(find_delay_quantile(arrivals, count, 0.999), offset_ns);
+    out->delay_max = add_clock_offset(get_measured_delay(&arrivals[count - 1]), offset_ns);
 }
 
 struct link_channel link_channel(const struct link_quality *quality, double period)
 {
-    struct link_channel channel = {.repeated = REPEATED_LEAST};
-    if (quality->longest_gap > REPEATED_LEAST) {
+    struct link_channel channel = {.repeated = MIN_REPEATED_WAVES};
+    if (quality->longest_gap > MIN_REPEATED_WAVES) {
         channel.repeated =
             quality->longest_gap > REPEATED_MOST ? REPEATED_MOST : (int)quality->longest_gap;
     }
     channel.gap_is_covered = quality->longest_gap <= (uint64_t)channel.repeated;
     const double late = fmax((double)quality->delay_p999 * 1e-9, 0.0);
-    channel.playout = (int)ceil(late / period) + channel.repeated;
-    channel.delay = channel.playout * period;
-    channel.correction = fmin(2.0, 0.5 / (2.0 * channel.delay));
+    channel.playout_delay_ticks = (int)ceil(late / period) + channel.repeated;
+    channel.delay = channel.playout_delay_ticks * period;
+    channel.drift_correction_gain = fmin(2.0, 0.5 / (2.0 * channel.delay));
     return channel;
 }
 

@@ -15,10 +15,10 @@ struct link_arrival {
 
 /* The packets of one direction. */
 struct link_quality {
-    uint64_t expected;    /* from the first to the last tick that arrived */
-    uint64_t lost;        /* of these */
-    uint64_t longest_gap; /* consecutive ticks that were lost, at most */
-    uint64_t overtaken;   /* arrived after a later one */
+    uint64_t expected;               /* from the first to the last tick that arrived */
+    uint64_t lost;                   /* of these */
+    uint64_t longest_gap;            /* consecutive ticks that were lost, at most */
+    uint64_t overtaken_packet_count; /* arrived after a later one */
     /* Delays of one direction [ns], nearest rank: by the clock offset, which is wrong by half of
      * what the two directions differ by. */
     int64_t delay_min, delay_p50, delay_p99, delay_p999, delay_max;
@@ -33,9 +33,10 @@ struct link_channel {
     int repeated; /* waves that each packet repeats, so that a gap of this length loses none */
     int gap_is_covered; /* 0: gaps are longer than the repeated waves; those ticks have zero waves
                          */
-    int playout;        /* constant delay after which a wave is used [ticks] */
-    double delay;       /* the same [s] */
-    double correction;  /* gain of the drift correction, min(2/s, 0.5 / round trip) [1/s] */
+    int playout_delay_ticks; /* constant delay after which a wave is used [ticks] */
+    double delay;            /* the same [s] */
+    double
+        drift_correction_gain; /* gain of the drift correction, min(2/s, 0.5 / round trip) [1/s] */
 };
 
 /* period: of the loop [s]. */

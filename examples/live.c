@@ -6,18 +6,18 @@
 #include "command.h"
 #include "rt/clock.h"
 
-#define CLEAR "\r\033[K" /* moves to the first column and clears the line */
+#define CLEAR_LINE_SEQUENCE "\r\033[K" /* moves to the first column and clears the line */
 
 static int shown; /* 1: the line is displayed */
 
-static size_t terminal_columns(void)
+static size_t get_terminal_columns(void)
 {
     struct winsize size;
     return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) || size.ws_col < 2 ? 80 : size.ws_col;
 }
 
 /* Ticks a second since the line before; 0 on the first. */
-static double rate_since(struct live *live, uint64_t tick)
+static double compute_tick_rate(struct live *live, uint64_t tick)
 {
     int64_t now = tact_clock_now(), before = live->time_ns;
     uint64_t ticks = tick - live->tick;
@@ -29,7 +29,7 @@ static double rate_since(struct live *live, uint64_t tick)
 void live_clear(void)
 {
     if (__atomic_exchange_n(&shown, 0, __ATOMIC_RELAXED)) {
-        fputs(CLEAR, stderr);
+        fputs(CLEAR_LINE_SEQUENCE, stderr);
     }
 }
 
@@ -37,7 +37,7 @@ void live_show(void *user, const struct tact_session_status *s)
 {
     struct live *live = user;
     char line[256], clock[96], lost[48] = "", moments[64] = "host";
-    double rate = rate_since(live, s->tick);
+    double rate = compute_tick_rate(live, s->tick);
     if (live->real) {
         snprintf(clock, sizeof clock, "%4.0f Hz, %llu missed | wake %.0f, compute %.0f us", rate,
                  (unsigned long long)s->missed, (double)s->wake_ns * 1e-3,
@@ -57,6 +57,6 @@ void live_show(void *user, const struct tact_session_status *s)
     snprintf(line, sizeof line, "%6.1f s %s%s | %s | %d contacts %.2f N | moments %s", s->time,
              tact_safety_state_name(s->safety), lost, clock, s->contacts, s->normal_force, moments);
     /* A line that wraps could not be rewritten. */
-    fprintf(stderr, CLEAR "%.*s", (int)terminal_columns() - 1, line);
+    fprintf(stderr, CLEAR_LINE_SEQUENCE "%.*s", (int)get_terminal_columns() - 1, line);
     __atomic_store_n(&shown, 1, __ATOMIC_RELAXED);
 }

@@ -17,8 +17,8 @@ static int report_output_error(const struct output *o, int error)
     return EXIT_BAD;
 }
 
-int output_allowed(const char *command, const char *path, int force, const char *const *inputs,
-                   int count)
+int is_output_allowed(const char *command, const char *path, int force, const char *const *inputs,
+                      int count)
 {
     struct stat there, input;
     const char *shown = text_shown(path);
@@ -74,14 +74,14 @@ int output_open(struct output *o, const char *command, const char *path, int for
         o->to = fopen(path, "we");
         return o->to ? EXIT_GOOD : report_output_error(o, errno);
     }
-    o->final = realpath(path, NULL);
-    o->final = o->final ? o->final : strdup(path);
-    o->beside = o->final ? temporary_name_beside(o->final) : NULL;
+    o->target_path = realpath(path, NULL);
+    o->target_path = o->target_path ? o->target_path : strdup(path);
+    o->beside = o->target_path ? temporary_name_beside(o->target_path) : NULL;
     int fd = o->beside ? mkostemp(o->beside, O_CLOEXEC) : -1;
     o->to = fd >= 0 ? fdopen(fd, "w") : NULL;
     if (o->to) {
         fchmod(fd, file_mode_of_output(
-                       o->final)); /* else it is open to its owner only, which is no error */
+                       o->target_path)); /* else it is open to its owner only, which is no error */
         return EXIT_GOOD;
     }
     int code = report_output_error(o, o->beside ? errno : ENOMEM);
@@ -90,7 +90,7 @@ int output_open(struct output *o, const char *command, const char *path, int for
         unlink(o->beside);
     }
     free(o->beside);
-    free(o->final);
+    free(o->target_path);
     return code;
 }
 
@@ -98,15 +98,15 @@ int output_open(struct output *o, const char *command, const char *path, int for
 static int rename_to_path(const struct output *o)
 {
     if (o->force) {
-        return rename(o->beside, o->final);
+        return rename(o->beside, o->target_path);
     }
-    if (!renameat2(AT_FDCWD, o->beside, AT_FDCWD, o->final, RENAME_NOREPLACE)) {
+    if (!renameat2(AT_FDCWD, o->beside, AT_FDCWD, o->target_path, RENAME_NOREPLACE)) {
         return 0;
     }
     if (errno != EINVAL && errno != ENOSYS) {
         return -1;
     }
-    return link(o->beside, o->final) || unlink(o->beside) ? -1 : 0;
+    return link(o->beside, o->target_path) || unlink(o->beside) ? -1 : 0;
 }
 
 int output_close(struct output *o, int code, int keep)
@@ -129,6 +129,6 @@ int output_close(struct output *o, int code, int keep)
         unlink(o->beside);
     }
     free(o->beside);
-    free(o->final);
+    free(o->target_path);
     return error && keep ? report_output_error(o, error) : code;
 }

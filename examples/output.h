@@ -8,7 +8,7 @@
 struct output {
     const char *command; /* "tact NAME", for messages */
     const char *path;    /* the path as given by the user */
-    char *final;         /* path of the file that is written: the target if `path` is a link */
+    char *target_path;   /* path of the file that is written: the target if `path` is a link */
     char *beside; /* path of the temporary file; NULL: path is a pipe or a device, and is written
                      itself */
     FILE *to;
@@ -21,8 +21,8 @@ struct output {
 /* Whether path can be created: it is absent, a pipe or device, or --force is set; and it is
  * none of the input files (NULL entries are ignored). Returns EXIT_GOOD, or EXIT_USAGE after a
  * message. */
-int output_allowed(const char *command, const char *path, int force, const char *const *inputs,
-                   int count);
+int is_output_allowed(const char *command, const char *path, int force, const char *const *inputs,
+                      int count);
 
 /* Creates a temporary file in path's folder. EXIT_GOOD, or EXIT_BAD after a message. */
 int output_open(struct output *o, const char *command, const char *path, int force);

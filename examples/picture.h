@@ -18,7 +18,7 @@ struct picture_triangle {
     double corner[3][3]; /* world [m] */
     double normal[3][3]; /* normals at the corners, world */
     int id;              /* index of the solid: lines are drawn where it changes */
-    enum picture_paint paint;
+    enum picture_paint surface_paint;
     uint8_t colour[3];
 };
 
@@ -74,22 +74,22 @@ struct picture_image {
 };
 
 /* picture_scene.c: fills *out with the world as it was in the tick of `now`. */
-void picture_gather(struct tact_scene_log *view, const struct tact_record *before,
-                    const struct tact_record *now, struct picture_scene *out);
+void picture_gather_scene(struct tact_scene_log *view, const struct tact_record *before,
+                          const struct tact_record *now, struct picture_scene *out);
 /* Adds the planes of the fixed half-spaces, within the view of the camera. */
 void picture_add_planes(struct tact_scene_log *view, const struct picture_camera *camera,
                         const double lower[3], const double upper[3], struct picture_scene *scene);
-void picture_add(struct picture_scene *scene, const struct picture_triangle *triangle);
+void picture_add_triangle(struct picture_scene *scene, const struct picture_triangle *triangle);
 void picture_free(struct picture_scene *scene);
 
 /* picture_camera.c: a camera whose view contains all balls of all scenes, unless set by the
  * options; and the bounding box of the balls. */
-void picture_aim(const struct picture_options *options, const struct picture_scene *scenes,
-                 int count, struct picture_camera *camera, double lower[3], double upper[3]);
+void picture_aim_camera(const struct picture_options *options, const struct picture_scene *scenes,
+                        int count, struct picture_camera *camera, double lower[3], double upper[3]);
 /* Place in a picture of that size [pixels], and distance from the eye along its axis [m]. The place
  * is not finite for a point that is not in front of the camera. */
-void picture_project(const struct picture_camera *camera, int width, int height, const double p[3],
-                     double out[3]);
+void picture_project_point(const struct picture_camera *camera, int width, int height,
+                           const double p[3], double out[3]);
 
 /* Scales of the marks: the largest force and torsion and the largest pressure of all frames. */
 struct picture_scale {
@@ -99,24 +99,24 @@ struct picture_scale {
 
 /* picture_raster.c: draws a scene into the image with its left upper corner at x, y. 0 or -ENOMEM.
  */
-int picture_draw(const struct picture_scene *scene, const struct picture_camera *camera,
-                 const struct picture_options *options, const struct picture_scale *scale,
-                 struct picture_image *image, int x, int y);
+int picture_draw_frame(const struct picture_scene *scene, const struct picture_camera *camera,
+                       const struct picture_options *options, const struct picture_scale *scale,
+                       struct picture_image *image, int x, int y);
 /* Spacing of the grid of planes in a view of that width: 1, 2 or 5 times a power of ten. */
-double picture_grid(double width);
+double picture_choose_grid_spacing(double width);
 
 /* picture_marks.c: the contacts as triangles drawn over the solids. */
 struct picture_mark {
     double corner[3][2]; /* [pixels] of the frame */
     uint8_t colour[3];
-    double cover; /* 0 to 1 */
+    double opacity; /* 0 to 1 */
 };
 /* Returns the number of marks, of which the first `room` are written. */
 size_t picture_marks(const struct picture_scene *scene, const struct picture_camera *camera,
                      const struct picture_options *options, const struct picture_scale *scale,
                      struct picture_mark *out, size_t room);
 /* Colour of a share of the largest pressure, 0 dark to 1 light. */
-void picture_ramp(double share, uint8_t out[3]);
+void picture_pressure_colour(double share, uint8_t out[3]);
 
 /* The content of the page. */
 struct picture_page {
@@ -129,9 +129,9 @@ struct picture_page {
 };
 
 /* picture_page.c: the size of the page, and where the left upper corner of a frame is [pixels]. */
-void picture_layout(struct picture_page *page);
-void picture_place(const struct picture_page *page, int frame, int *x, int *y);
+void picture_set_page_size(struct picture_page *page);
+void picture_find_frame_corner(const struct picture_page *page, int frame, int *x, int *y);
 /* The page as a script for gnuplot: terminal "pngcairo", "svg" or "pdfcairo". */
-void picture_script(FILE *to, const struct picture_page *page, const char *terminal);
+void picture_write_gnuplot_script(FILE *to, const struct picture_page *page, const char *terminal);
 
 #endif

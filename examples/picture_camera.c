@@ -4,7 +4,7 @@
 #include "picture.h"
 
 static const double PI = 3.14159265358979323846;
-static const double VIEW_ANGLE =
+static const double CAMERA_VIEW_ANGLE =
     0.22; /* half of the horizontal viewing angle [rad]: small, for little perspective */
 
 /* Width of the view over that of what it contains. */
@@ -13,25 +13,27 @@ static const double MARGIN = 1.2;
 /* Largest width of the view, over the width of the moving bodies at first. */
 static const double FAR = 6.0;
 
-static void set_direction(const struct picture_options *options, struct picture_camera *camera)
+static void set_camera_direction(const struct picture_options *options,
+                                 struct picture_camera *camera)
 {
     double a = options->azimuth * PI / 180.0, e = options->elevation * PI / 180.0;
     tact_v3_set(camera->forward, -cos(e) * cos(a), -cos(e) * sin(a), -sin(e));
     tact_v3_set(camera->right, -sin(a), cos(a), 0.0);
     tact_v3_cross(camera->up, camera->right, camera->forward);
-    camera->scale = tan(VIEW_ANGLE);
+    camera->scale = tan(CAMERA_VIEW_ANGLE);
 }
 
 /* Smallest width of the view that contains a ball, with the camera as far from the middle as it is
  * for this width: a ball in front of the middle appears larger. */
-static double width_for(const struct picture_camera *camera, const double ball[4], double aspect)
+static double find_view_width_for_ball(const struct picture_camera *camera, const double ball[4],
+                                       double aspect_ratio)
 {
-    double from_middle[3];
-    tact_v3_sub(from_middle, ball, camera->middle);
-    double across = fabs(tact_v3_dot(from_middle, camera->right)) + ball[3];
-    double along = fabs(tact_v3_dot(from_middle, camera->up)) + ball[3];
-    double depth = tact_v3_dot(from_middle, camera->forward);
-    return 2.0 * (MARGIN * fmax(across, aspect * along) - camera->scale * depth);
+    double ball_from_view_centre[3];
+    tact_v3_sub(ball_from_view_centre, ball, camera->middle);
+    double across = fabs(tact_v3_dot(ball_from_view_centre, camera->right)) + ball[3];
+    double along = fabs(tact_v3_dot(ball_from_view_centre, camera->up)) + ball[3];
+    double depth = tact_v3_dot(ball_from_view_centre, camera->forward);
+    return 2.0 * (MARGIN * fmax(across, aspect_ratio * along) - camera->scale * depth);
 }
 
 /* Sets the middle and width of the view so that it contains all balls. */
@@ -59,19 +61,21 @@ static void fit_view_to_balls(const struct picture_options *options,
     for (int k = 0; k < 3; k++) {
         tact_v3_axpy(camera->middle, 0.5 * (low[k] + high[k]), axis[k]);
     }
-    double aspect = (double)options->width / options->height;
+    double aspect_ratio = (double)options->width / options->height;
     camera->width = 0.0;
     for (int i = 0; i < count; i++) {
         for (int b = 0; b < scenes[i].ball_count; b++) {
-            camera->width = fmax(camera->width, width_for(camera, scenes[i].balls[b], aspect));
+            camera->width = fmax(
+                camera->width, find_view_width_for_ball(camera, scenes[i].balls[b], aspect_ratio));
         }
     }
 }
 
 /* Sets the view to contain all moving bodies; if they move very far, as in a fall, only their
  * initial positions. */
-static void choose_view(const struct picture_options *options, const struct picture_scene *scenes,
-                        int count, struct picture_camera *camera)
+static void choose_view_of_bodies(const struct picture_options *options,
+                                  const struct picture_scene *scenes, int count,
+                                  struct picture_camera *camera)
 {
     struct picture_camera start = *camera;
     fit_view_to_balls(options, scenes, 1, &start);
@@ -98,14 +102,14 @@ static void box(const struct picture_scene *scenes, int count, double lower[3], 
     }
 }
 
-void picture_aim(const struct picture_options *options, const struct picture_scene *scenes,
-                 int count, struct picture_camera *camera, double lower[3], double upper[3])
+void picture_aim_camera(const struct picture_options *options, const struct picture_scene *scenes,
+                        int count, struct picture_camera *camera, double lower[3], double upper[3])
 {
-    set_direction(options, camera);
+    set_camera_direction(options, camera);
     box(scenes, count, lower, upper);
     camera->leaves = 0;
     if (!(options->view > 0.0)) {
-        choose_view(options, scenes, count, camera);
+        choose_view_of_bodies(options, scenes, count, camera);
     } else {
         tact_v3_copy(camera->middle, options->middle);
         camera->width = options->view;
@@ -114,13 +118,14 @@ void picture_aim(const struct picture_options *options, const struct picture_sce
     tact_v3_axpy(camera->eye, -0.5 * camera->width / camera->scale, camera->forward);
 }
 
-void picture_project(const struct picture_camera *camera, int width, int height, const double p[3],
-                     double out[3])
+void picture_project_point(const struct picture_camera *camera, int width, int height,
+                           const double p[3], double out[3])
 {
     double d[3];
     tact_v3_sub(d, p, camera->eye);
     out[2] = tact_v3_dot(d, camera->forward);
-    double zoom = out[2] > 0.01 * camera->width ? 0.5 * width / (camera->scale * out[2]) : NAN;
-    out[0] = 0.5 * width + zoom * tact_v3_dot(d, camera->right);
-    out[1] = 0.5 * height - zoom * tact_v3_dot(d, camera->up);
+    double pixels_per_metre =
+        out[2] > 0.01 * camera->width ? 0.5 * width / (camera->scale * out[2]) : NAN;
+    out[0] = 0.5 * width + pixels_per_metre * tact_v3_dot(d, camera->right);
+    out[1] = 0.5 * height - pixels_per_metre * tact_v3_dot(d, camera->up);
 }

@@ -19,8 +19,8 @@ struct marks {
     size_t count, room;
 };
 
-static void put_triangle(struct marks *m, const double *a, const double *b, const double *c,
-                         const uint8_t *colour, double cover)
+static void add_triangle_mark(struct marks *m, const double *a, const double *b, const double *c,
+                              const uint8_t *colour, double opacity)
 {
     if (m->count++ < m->room) {
         struct picture_mark *mark = &m->out[m->count - 1];
@@ -29,12 +29,12 @@ static void put_triangle(struct marks *m, const double *a, const double *b, cons
             memcpy(mark->corner[i], from[i], sizeof mark->corner[i]);
         }
         memcpy(mark->colour, colour, sizeof mark->colour);
-        mark->cover = cover;
+        mark->opacity = opacity;
     }
 }
 
-static void draw_line(struct marks *m, const double *a, const double *b, double width,
-                      const uint8_t *colour)
+static void add_line_mark(struct marks *m, const double *a, const double *b, double width,
+                          const uint8_t *colour)
 {
     double x = b[0] - a[0], y = b[1] - a[1], length = hypot(x, y);
     if (length > 0.0) {
@@ -43,39 +43,40 @@ static void draw_line(struct marks *m, const double *a, const double *b, double 
                                 {a[0] - nx, a[1] - ny},
                                 {b[0] - nx, b[1] - ny},
                                 {b[0] + nx, b[1] + ny}};
-        put_triangle(m, p[0], p[1], p[2], colour, 1.0);
-        put_triangle(m, p[0], p[2], p[3], colour, 1.0);
+        add_triangle_mark(m, p[0], p[1], p[2], colour, 1.0);
+        add_triangle_mark(m, p[0], p[2], p[3], colour, 1.0);
     }
 }
 
 /* From a to b, with `heads` heads at its end: two, for a turning moment. */
-static void draw_arrow(struct marks *m, const double a[3], const double b[3], int heads,
-                       const uint8_t *colour)
+static void add_arrow_marks(struct marks *m, const double a[3], const double b[3],
+                            int arrow_head_count, const uint8_t *colour)
 {
     double p[3], q[3];
     int w = m->options->width, h = m->options->height;
-    picture_project(m->camera, w, h, a, p);
-    picture_project(m->camera, w, h, b, q);
+    picture_project_point(m->camera, w, h, a, p);
+    picture_project_point(m->camera, w, h, b, q);
     double x = q[0] - p[0], y = q[1] - p[1], length = hypot(x, y);
-    double size = fmin(0.028 * w, 0.5 * length / heads);
+    double size = fmin(0.028 * w, 0.5 * length / arrow_head_count);
     if (length < 2.0) {
         return;
     }
     x /= length;
     y /= length;
-    const double head_base[2] = {q[0] - heads * size * x, q[1] - heads * size * y};
-    draw_line(m, p, head_base, 0.008 * w, colour);
-    for (int i = 0; i < heads; i++) {
+    const double arrow_head_base[2] = {q[0] - arrow_head_count * size * x,
+                                       q[1] - arrow_head_count * size * y};
+    add_line_mark(m, p, arrow_head_base, 0.008 * w, colour);
+    for (int i = 0; i < arrow_head_count; i++) {
         double back = length - (i + 1) * size, tip = back + size;
         const double t[3][2] = {
             {p[0] + tip * x, p[1] + tip * y},
             {p[0] + back * x - 0.45 * size * y, p[1] + back * y + 0.45 * size * x},
             {p[0] + back * x + 0.45 * size * y, p[1] + back * y - 0.45 * size * x}};
-        put_triangle(m, t[0], t[1], t[2], colour, 1.0);
+        add_triangle_mark(m, t[0], t[1], t[2], colour, 1.0);
     }
 }
 
-void picture_ramp(double share, uint8_t out[3])
+void picture_pressure_colour(double share, uint8_t out[3])
 {
     static const double stops[4][3] = {
         {51, 13, 89}, {179, 38, 89}, {242, 128, 38}, {255, 242, 115}};
@@ -95,15 +96,15 @@ static void draw_pressure_polygon(struct marks *m, const double *center, const f
     for (int i = 0; i < sides; i++) {
         mean += (double)corner[i][3] / sides;
     }
-    picture_ramp(mean / largest, colour);
+    picture_pressure_colour(mean / largest, colour);
     for (int i = 1; i + 1 < sides; i++) {
         for (int k = 0; k < 3; k++) {
             const float *from = corner[k ? i + k - 1 : 0];
             const double at[3] = {center[0] + (double)from[0], center[1] + (double)from[1],
                                   center[2] + (double)from[2]};
-            picture_project(m->camera, m->options->width, m->options->height, at, p[k]);
+            picture_project_point(m->camera, m->options->width, m->options->height, at, p[k]);
         }
-        put_triangle(m, p[0], p[1], p[2], colour, 1.0);
+        add_triangle_mark(m, p[0], p[1], p[2], colour, 1.0);
     }
 }
 
@@ -127,40 +128,42 @@ static void draw_contact_patch(struct marks *m, const struct picture_contact *c)
 {
     double p[TACT_PATCH_CORNERS][3];
     for (int i = 0; i < c->corners; i++) {
-        picture_project(m->camera, m->options->width, m->options->height, c->outline[i], p[i]);
+        picture_project_point(m->camera, m->options->width, m->options->height, c->outline[i],
+                              p[i]);
     }
     for (int i = 1; c->map < 0 && i + 1 < c->corners; i++) {
-        put_triangle(m, p[0], p[i], p[i + 1], patch_colour, 0.55);
+        add_triangle_mark(m, p[0], p[i], p[i + 1], patch_colour, 0.55);
     }
     for (int i = 0; i < c->corners; i++) {
-        draw_line(m, p[i], p[(i + 1) % c->corners], 1.2, rim_colour);
+        add_line_mark(m, p[i], p[(i + 1) % c->corners], 1.2, rim_colour);
     }
 }
 
-static void centre_dot(struct marks *m, const struct picture_contact *c)
+static void add_pressure_centre_dot(struct marks *m, const struct picture_contact *c)
 {
-    static const uint8_t black[3] = {16, 16, 16};
+    static const uint8_t centre_dot_colour[3] = {16, 16, 16};
     double at[3], from[2], to[2], radius = fmax(1.5, 0.007 * m->options->width);
-    picture_project(m->camera, m->options->width, m->options->height, c->centre, at);
+    picture_project_point(m->camera, m->options->width, m->options->height, c->centre, at);
     for (int i = 0; i <= 12; i++) {
         double angle = 6.283185307179586 * i / 12;
         to[0] = at[0] + radius * cos(angle);
         to[1] = at[1] + radius * sin(angle);
         if (i) {
-            put_triangle(m, at, from, to, black, 1.0);
+            add_triangle_mark(m, at, from, to, centre_dot_colour, 1.0);
         }
         memcpy(from, to, sizeof from);
     }
 }
 
 static void draw_vector_arrow(struct marks *m, const double from[3], const double v[3],
-                              double longest, double share, int heads, const uint8_t *colour)
+                              double longest, double share, int arrow_head_count,
+                              const uint8_t *colour)
 {
     double to[3];
     tact_v3_copy(to, from);
     if (longest > 0.0) {
         tact_v3_axpy(to, share * m->camera->width / longest, v);
-        draw_arrow(m, from, to, heads, colour);
+        add_arrow_marks(m, from, to, arrow_head_count, colour);
     }
 }
 
@@ -185,7 +188,7 @@ size_t picture_marks(const struct picture_scene *scene, const struct picture_cam
         }
         draw_vector_arrow(&m, from, c->force, scale->force, FORCE_ARROW_LENGTH, 1, force_colour);
         draw_vector_arrow(&m, c->centre, c->torsion, scale->torsion, 0.15, 2, torsion_colour);
-        centre_dot(&m, c);
+        add_pressure_centre_dot(&m, c);
     }
     return m.count;
 }

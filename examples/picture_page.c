@@ -7,14 +7,14 @@
 #include "picture.h"
 #include "text.h"
 
-#define GAP 4                  /* pixels between frames */
-#define TITLE_HEIGHT 24        /* pixels above the frames */
-#define CAPTION_HEIGHT 20      /* pixels under each row of frames */
-#define ROW 20                 /* pixels of a row of the legend */
-#define LETTER_WIDTH 7.3       /* pixels of a letter of the text, 13 pixels high */
-#define BOLD_LETTER_WIDTH 10.0 /* width of a letter of the title [pixels] */
-#define LEAST 260              /* pixels of a page's width: the longest entry of the legend */
-#define ENTRY_SPACING 20       /* pixels between entries */
+#define GAP 4                     /* pixels between frames */
+#define TITLE_HEIGHT_PIXELS 24    /* pixels above the frames */
+#define CAPTION_HEIGHT_PIXELS 20  /* pixels under each row of frames */
+#define ROW 20                    /* pixels of a row of the legend */
+#define LETTER_WIDTH_PIXELS 7.3   /* pixels of a letter of the text, 13 pixels high */
+#define BOLD_LETTER_WIDTH 10.0    /* width of a letter of the title [pixels] */
+#define MIN_PAGE_WIDTH_PIXELS 260 /* pixels of a page's width: the longest entry of the legend */
+#define LEGEND_ENTRY_SPACING_PIXELS 20 /* pixels between entries */
 
 enum symbol { PATCH, PRESSURE, CENTRE, FORCE, TORSION, BAR, SYMBOLS };
 
@@ -31,7 +31,7 @@ struct legend {
     int count, rows;
 };
 
-static void add_symbol(struct legend *l, enum symbol symbol, double width, const char *text)
+static void add_legend_symbol(struct legend *l, enum symbol symbol, double width, const char *text)
 {
     struct entry *e = &l->entry[l->count++];
     e->symbol = symbol;
@@ -48,10 +48,10 @@ static void format_pressure(double pressure, char *out, size_t room)
                            : "Pa");
 }
 
-static int has_grid(const struct picture_page *p)
+static int has_plane_grid(const struct picture_page *p)
 {
     for (size_t i = 0; i < p->scenes->triangle_count; i++) {
-        if (p->scenes->triangles[i].paint == PAINT_GRID) {
+        if (p->scenes->triangles[i].surface_paint == PAINT_GRID) {
             return 1;
         }
     }
@@ -61,38 +61,38 @@ static int has_grid(const struct picture_page *p)
 /* A length of the grid that planes have. */
 static void add_scale_bar(struct legend *l, const struct picture_page *p)
 {
-    double length = picture_grid(p->camera->width);
+    double length = picture_choose_grid_spacing(p->camera->width);
     double scale = length < 1e-3 ? 1e6 : length < 1.0 ? 1e3 : 1.0;
     char text[48];
     snprintf(text, sizeof text, "%g %s%s", scale * length,
              scale > 1e4   ? "µm"
              : scale > 1.0 ? "mm"
                            : "m",
-             has_grid(p) ? ", as the grid" : "");
-    add_symbol(l, BAR, length / p->camera->width * p->options->width, text);
+             has_plane_grid(p) ? ", as the grid" : "");
+    add_legend_symbol(l, BAR, length / p->camera->width * p->options->width, text);
 }
 
-static void make_legend(const struct picture_page *p, struct legend *l)
+static void make_picture_legend(const struct picture_page *p, struct legend *l)
 {
     char text[48], most[24];
     *l = (struct legend){.count = 0};
-    add_symbol(l, PATCH, 16.0, "contact patch");
+    add_legend_symbol(l, PATCH, 16.0, "contact patch");
     if (p->scale.pressure > 0.0) {
         format_pressure(p->scale.pressure, most, sizeof most);
         snprintf(text, sizeof text, "pressure, 0 to %s", most);
-        add_symbol(l, PRESSURE, 60.0, text);
+        add_legend_symbol(l, PRESSURE, 60.0, text);
     }
-    add_symbol(l, CENTRE, 8.0, "centre of pressure");
+    add_legend_symbol(l, CENTRE, 8.0, "centre of pressure");
     snprintf(text, sizeof text, "force, longest %.3g N", p->scale.force);
-    add_symbol(l, FORCE, 30.0, text);
+    add_legend_symbol(l, FORCE, 30.0, text);
     if (p->scale.torsion > 0.0) {
         snprintf(text, sizeof text, "torsion, longest %.3g mN m", 1e3 * p->scale.torsion);
-        add_symbol(l, TORSION, 30.0, text);
+        add_legend_symbol(l, TORSION, 30.0, text);
     }
     add_scale_bar(l, p);
 }
 
-static int count_letters(const char *text)
+static int count_letters_of_text(const char *text)
 {
     int count = 0;
     for (; *text; text++) {
@@ -108,14 +108,14 @@ static void lay_out_entries(struct legend *l, int width)
     l->rows = 1;
     for (int i = 0; i < l->count; i++) {
         struct entry *e = &l->entry[i];
-        int size = (int)ceil(e->width + 6.0 + LETTER_WIDTH * count_letters(e->text));
+        int size = (int)ceil(e->width + 6.0 + LETTER_WIDTH_PIXELS * count_letters_of_text(e->text));
         if (x > 4 && x + size > width) {
             l->rows++;
             x = 4;
         }
         e->x = x;
         e->y = (l->rows - 1) * ROW + ROW / 2;
-        x += size + ENTRY_SPACING;
+        x += size + LEGEND_ENTRY_SPACING_PIXELS;
     }
 }
 
@@ -124,25 +124,26 @@ static int count_frame_rows(const struct picture_page *p)
     return (p->options->frame_count + p->options->columns - 1) / p->options->columns;
 }
 
-static int legend_top(const struct picture_page *p)
+static int find_legend_top(const struct picture_page *p)
 {
-    return TITLE_HEIGHT + count_frame_rows(p) * (p->options->height + CAPTION_HEIGHT);
+    return TITLE_HEIGHT_PIXELS + count_frame_rows(p) * (p->options->height + CAPTION_HEIGHT_PIXELS);
 }
 
-void picture_layout(struct picture_page *p)
+void picture_set_page_size(struct picture_page *p)
 {
     struct legend l;
     int width = p->options->columns * (p->options->width + GAP) - GAP;
-    p->image.width = width > LEAST ? width : LEAST;
-    make_legend(p, &l);
+    p->image.width = width > MIN_PAGE_WIDTH_PIXELS ? width : MIN_PAGE_WIDTH_PIXELS;
+    make_picture_legend(p, &l);
     lay_out_entries(&l, p->image.width);
-    p->image.height = legend_top(p) + l.rows * ROW + 4;
+    p->image.height = find_legend_top(p) + l.rows * ROW + 4;
 }
 
-void picture_place(const struct picture_page *p, int frame, int *x, int *y)
+void picture_find_frame_corner(const struct picture_page *p, int frame, int *x, int *y)
 {
     *x = frame % p->options->columns * (p->options->width + GAP);
-    *y = TITLE_HEIGHT + frame / p->options->columns * (p->options->height + CAPTION_HEIGHT);
+    *y = TITLE_HEIGHT_PIXELS +
+         frame / p->options->columns * (p->options->height + CAPTION_HEIGHT_PIXELS);
 }
 
 /* The time, and as much of the contacts' data as fits. */
@@ -169,7 +170,7 @@ static void format_frame_caption(const struct picture_page *p, int frame, char *
     int used = snprintf(out, room, "%.4g s", s->time);
     for (int i = 0; i < 3; i++) {
         int length = (int)strlen(part[i]);
-        if (LETTER_WIDTH * (used + length) > p->options->width) {
+        if (LETTER_WIDTH_PIXELS * (used + length) > p->options->width) {
             return;
         }
         used += snprintf(out + used, room - (size_t)used, "%s", part[i]);
@@ -180,7 +181,7 @@ static void format_frame_caption(const struct picture_page *p, int frame, char *
 struct writer {
     FILE *to;
     const struct picture_page *page;
-    int objects;
+    int gnuplot_object_count;
 };
 
 static void write_page_position(const struct writer *w, double x, double y)
@@ -193,24 +194,24 @@ static void write_page_text(struct writer *w, const char *words, double x, doubl
                             const char *how)
 {
     fputs("set label ", w->to);
-    drawing_quoted(w->to, "", words);
+    drawing_print_quoted(w->to, "", words);
     fputs(" at ", w->to);
     write_page_position(w, x, y);
     fprintf(w->to, " %s front\n", how);
 }
 
-static void write_rectangle(struct writer *w, double x, double y, double width, double height,
-                            const uint8_t *c, const char *border)
+static void write_page_rectangle(struct writer *w, double x, double y, double width, double height,
+                                 const uint8_t *c, const char *border_colour)
 {
-    fprintf(w->to, "set object %d rectangle from ", ++w->objects);
+    fprintf(w->to, "set object %d rectangle from ", ++w->gnuplot_object_count);
     write_page_position(w, x, y + 0.5 * height);
     fputs(" to ", w->to);
     write_page_position(w, x + width, y - 0.5 * height);
-    fprintf(w->to, " front fs solid %s fc rgb '#%02x%02x%02x'\n", border, c[0], c[1], c[2]);
+    fprintf(w->to, " front fs solid %s fc rgb '#%02x%02x%02x'\n", border_colour, c[0], c[1], c[2]);
 }
 
-static void write_line(struct writer *w, double x, double y, double to_x, double to_y,
-                       const char *how)
+static void write_page_line(struct writer *w, double x, double y, double to_x, double to_y,
+                            const char *how)
 {
     fputs("set arrow from ", w->to);
     write_page_position(w, x, y);
@@ -225,32 +226,33 @@ static void write_legend_symbol(struct writer *w, const struct entry *e, double 
     static const char *const head = "size screen %.6f,25,25 filled lw 2 lc rgb '%s'";
     char how[128];
     if (e->symbol == PATCH) {
-        write_rectangle(w, x, y, e->width, 10.0, patch, "border rgb '#782800'");
+        write_page_rectangle(w, x, y, e->width, 10.0, patch, "border rgb '#782800'");
     } else if (e->symbol == CENTRE) {
-        write_rectangle(w, x + 1.0, y, 6.0, 6.0, black, "noborder");
+        write_page_rectangle(w, x + 1.0, y, 6.0, 6.0, black, "noborder");
     } else if (e->symbol == PRESSURE) {
         for (int i = 0; i < 30; i++) { /* each over the end of the one before: no gap between */
             uint8_t colour[3];
             double from = e->width * i / 30.0;
-            picture_ramp((i + 0.5) / 30.0, colour);
-            write_rectangle(w, x + from, y, fmin(e->width - from, e->width / 15.0), 10.0, colour,
-                            "noborder");
+            picture_pressure_colour((i + 0.5) / 30.0, colour);
+            write_page_rectangle(w, x + from, y, fmin(e->width - from, e->width / 15.0), 10.0,
+                                 colour, "noborder");
         }
     } else if (e->symbol == BAR) {
-        write_line(w, x, y, x + e->width, y, "nohead lw 2 lc rgb '#303030'");
-        write_line(w, x, y - 4.0, x, y + 4.0, "nohead lw 2 lc rgb '#303030'");
-        write_line(w, x + e->width, y - 4.0, x + e->width, y + 4.0, "nohead lw 2 lc rgb '#303030'");
+        write_page_line(w, x, y, x + e->width, y, "nohead lw 2 lc rgb '#303030'");
+        write_page_line(w, x, y - 4.0, x, y + 4.0, "nohead lw 2 lc rgb '#303030'");
+        write_page_line(w, x + e->width, y - 4.0, x + e->width, y + 4.0,
+                        "nohead lw 2 lc rgb '#303030'");
     } else {
         int turns = e->symbol == TORSION;
         snprintf(how, sizeof how, head, 9.0 / w->page->image.width, turns ? "#7020B0" : "#C81020");
-        write_line(w, x, y, x + e->width, y, how);
+        write_page_line(w, x, y, x + e->width, y, how);
         if (turns) {
-            write_line(w, x, y, x + e->width - 8.0, y, how);
+            write_page_line(w, x, y, x + e->width - 8.0, y, how);
         }
     }
 }
 
-static void set_terminal(FILE *to, const struct picture_page *p, const char *terminal)
+static void write_gnuplot_terminal(FILE *to, const struct picture_page *p, const char *terminal)
 {
     int w = p->image.width, h = p->image.height;
     if (!strcmp(terminal, "pngcairo")) { /* libgd's: its pixels are those of the image */
@@ -279,38 +281,38 @@ static void write_page_title(struct writer *w, const char *terminal)
     const struct picture_page *p = w->page;
     const char *note =
         p->image.width > 600 ? " (bodies leave the view, see --look)" : " (bodies leave)";
-    char name[TEXT_SHOWN], words[TEXT_SHOWN + 64];
+    char name[MAX_SHOWN_TEXT_BYTES], words[MAX_SHOWN_TEXT_BYTES + 64];
     note = p->camera->leaves ? note : "";
     text_shorten(p->name, (int)((p->image.width - 8) / BOLD_LETTER_WIDTH) - (int)strlen(note), name,
                  sizeof name);
     snprintf(words, sizeof words, "%s%s", name, note);
-    write_page_text(w, words, 4.0, 0.5 * TITLE_HEIGHT,
+    write_page_text(w, words, 4.0, 0.5 * TITLE_HEIGHT_PIXELS,
                     !strcmp(terminal, "pngcairo") ? "left font 'DejaVuSans-Bold,12'"
                     : !strcmp(terminal, "svg")    ? "left font 'DejaVu Sans Bold,15'"
                                                   : "left font 'DejaVu Sans Bold,11'");
 }
 
-void picture_script(FILE *to, const struct picture_page *p, const char *terminal)
+void picture_write_gnuplot_script(FILE *to, const struct picture_page *p, const char *terminal)
 {
     struct writer w = {to, p, 0};
     struct legend l;
     int png = !strcmp(terminal, "pngcairo"), width = p->image.width, height = p->image.height;
-    char words[TEXT_SHOWN];
-    set_terminal(to, p, terminal);
+    char words[MAX_SHOWN_TEXT_BYTES];
+    write_gnuplot_terminal(to, p, terminal);
     write_page_title(&w, terminal);
     for (int i = 0; i < p->options->frame_count; i++) {
         int x, y;
-        picture_place(p, i, &x, &y);
+        picture_find_frame_corner(p, i, &x, &y);
         format_frame_caption(p, i, words, sizeof words);
         write_page_text(&w, words, x + 0.5 * p->options->width,
-                        y + p->options->height + 0.5 * CAPTION_HEIGHT, "center");
+                        y + p->options->height + 0.5 * CAPTION_HEIGHT_PIXELS, "center");
     }
-    make_legend(p, &l);
+    make_picture_legend(p, &l);
     lay_out_entries(&l, width);
     for (int i = 0; i < l.count; i++) {
         const struct entry *e = &l.entry[i];
-        write_legend_symbol(&w, e, e->x, legend_top(p) + e->y);
-        write_page_text(&w, e->text, e->x + e->width + 6.0, legend_top(p) + e->y, "left");
+        write_legend_symbol(&w, e, e->x, find_legend_top(p) + e->y);
+        write_page_text(&w, e->text, e->x + e->width + 6.0, find_legend_top(p) + e->y, "left");
     }
     /* An image has the middles of its pixels at whole numbers; "pixels" draws each as it is, which
      * other formats would do by a polygon each. */

@@ -6,10 +6,10 @@
 #include "contact/vec.h"
 #include "picture.h"
 
-#define MARK_SAMPLES 4          /* samples of a pixel along each axis, of marks */
-#define SHADOW_MAP_SAMPLES 1400 /* samples of the shadow's depth, along each side */
+#define MARK_SAMPLES_PER_PIXEL_AXIS 4 /* samples of a pixel along each axis, of marks */
+#define SHADOW_MAP_SAMPLES 1400       /* samples of the shadow's depth, along each side */
 
-static const double light[3] = {0.33, -0.40, 0.855}; /* toward it, world */
+static const double light_direction[3] = {0.33, -0.40, 0.855}; /* toward it, world */
 
 /* A buffer of samples, seen by a camera or, for the shadow, by the light. */
 struct buffer {
@@ -23,20 +23,20 @@ struct painter {
     const struct picture_scene *scene;
     const struct picture_camera *camera;
     struct buffer seen, shadow;
-    double shadow_axis[2][3]; /* across the light, scaled to samples [1/m] */
-    double grid;              /* spacing of a plane's lines [m] */
+    double shadow_plane_axes[2][3]; /* across the light, scaled to samples [1/m] */
+    double grid;                    /* spacing of a plane's lines [m] */
 };
 
 /* Pixels from one coordinate to another, among those of a frame of that size: from *first, up to
  * but without *end. */
-static void clamp_span(double from, double to, int size, int *first, int *end)
+static void clamp_span_to_frame(double from, double to, int size, int *first, int *end)
 {
     *first = (int)fmin(fmax(floor(from), 0.0), size);
     *end = (int)fmin(fmax(ceil(to) + 1.0, 0.0), size);
 }
 
 /* Visits the samples of a triangle p, x y and depth, and keeps those that are nearer. */
-static void fill_triangle(struct buffer *b, double p[3][3], int triangle)
+static void rasterise_triangle(struct buffer *b, double p[3][3], int triangle)
 {
     double area =
         (p[1][0] - p[0][0]) * (p[2][1] - p[0][1]) - (p[2][0] - p[0][0]) * (p[1][1] - p[0][1]);
@@ -44,10 +44,10 @@ static void fill_triangle(struct buffer *b, double p[3][3], int triangle)
     if (!(fabs(area) > 0.0)) {
         return;
     }
-    clamp_span(fmin(p[0][0], fmin(p[1][0], p[2][0])), fmax(p[0][0], fmax(p[1][0], p[2][0])),
-               b->width, &x0, &x1);
-    clamp_span(fmin(p[0][1], fmin(p[1][1], p[2][1])), fmax(p[0][1], fmax(p[1][1], p[2][1])),
-               b->height, &y0, &y1);
+    clamp_span_to_frame(fmin(p[0][0], fmin(p[1][0], p[2][0])),
+                        fmax(p[0][0], fmax(p[1][0], p[2][0])), b->width, &x0, &x1);
+    clamp_span_to_frame(fmin(p[0][1], fmin(p[1][1], p[2][1])),
+                        fmax(p[0][1], fmax(p[1][1], p[2][1])), b->height, &y0, &y1);
     for (int y = y0; y < y1; y++) {
         for (int x = x0; x < x1; x++) {
             double c[3], sx = x + 0.5, sy = y + 0.5;
@@ -68,7 +68,7 @@ static void fill_triangle(struct buffer *b, double p[3][3], int triangle)
 }
 
 /* Clips a triangle at the near plane and fills the rest. */
-static void fill_visible(struct painter *q, const struct picture_triangle *t, int index)
+static void fill_visible_triangle(struct painter *q, const struct picture_triangle *t, int index)
 {
     double near = 0.02 * q->camera->width, p[4][3], z[3];
     int used = 0;
@@ -93,10 +93,10 @@ static void fill_visible(struct painter *q, const struct picture_triangle *t, in
         double corner[3][3];
         const double *from[3] = {p[0], p[i], p[i + 1]};
         for (int k = 0; k < 3; k++) {
-            picture_project(q->camera, q->seen.width, q->seen.height, from[k], corner[k]);
+            picture_project_point(q->camera, q->seen.width, q->seen.height, from[k], corner[k]);
             corner[k][2] = 1.0 / corner[k][2];
         }
-        fill_triangle(&q->seen, corner, index);
+        rasterise_triangle(&q->seen, corner, index);
     }
 }
 
@@ -104,18 +104,18 @@ static void point_to_shadow_map(const struct painter *q, const double p[3], doub
 {
     double d[3];
     tact_v3_sub(d, p, q->camera->middle);
-    out[0] = 0.5 * SHADOW_MAP_SAMPLES + tact_v3_dot(d, q->shadow_axis[0]);
-    out[1] = 0.5 * SHADOW_MAP_SAMPLES + tact_v3_dot(d, q->shadow_axis[1]);
-    out[2] = tact_v3_dot(d, light);
+    out[0] = 0.5 * SHADOW_MAP_SAMPLES + tact_v3_dot(d, q->shadow_plane_axes[0]);
+    out[1] = 0.5 * SHADOW_MAP_SAMPLES + tact_v3_dot(d, q->shadow_plane_axes[1]);
+    out[2] = tact_v3_dot(d, light_direction);
 }
 
-static void fill_shadow(struct painter *q, const struct picture_triangle *t)
+static void fill_shadow_of_triangle(struct painter *q, const struct picture_triangle *t)
 {
     double p[3][3];
     for (int k = 0; k < 3; k++) {
         point_to_shadow_map(q, t->corner[k], p[k]);
     }
-    fill_triangle(&q->shadow, p, 0);
+    rasterise_triangle(&q->shadow, p, 0);
 }
 
 /* Fraction of the light that reaches a point: the mean over 3 x 3 samples of the shadow's depth. */
@@ -135,11 +135,11 @@ static double lit(const struct painter *q, const double p[3])
 /* 0 on a line of the plane's grid, 1 off it: the two world axes that the plane shows most. */
 static double is_off_plane_grid(const struct painter *q, const double p[3], const double n[3])
 {
-    int skip = fabs(n[2]) > 0.5 ? 2 : (fabs(n[0]) > fabs(n[1]) ? 0 : 1);
+    int projected_out_axis = fabs(n[2]) > 0.5 ? 2 : (fabs(n[0]) > fabs(n[1]) ? 0 : 1);
     double nearest = 1.0;
     for (int k = 0; k < 3; k++) {
         double x = p[k] / q->grid;
-        nearest = k == skip ? nearest : fmin(nearest, fabs(x - round(x)));
+        nearest = k == projected_out_axis ? nearest : fmin(nearest, fabs(x - round(x)));
     }
     return nearest < 0.012 ? 0.0 : 1.0;
 }
@@ -159,7 +159,7 @@ static void barycentric_weights(const struct picture_triangle *t, const double p
 }
 
 /* Colour of the sample at x, y, 0 to 255 each; white where nothing is. */
-static void shade_sample(const struct painter *q, int x, int y, double out[3])
+static void shade_picture_sample(const struct painter *q, int x, int y, double out[3])
 {
     size_t at = (size_t)y * (size_t)q->seen.width + (size_t)x;
     int index = q->seen.triangle[at];
@@ -181,17 +181,17 @@ static void shade_sample(const struct painter *q, int x, int y, double out[3])
         tact_v3_axpy(n, w[k], t->normal[k]);
     }
     tact_v3_normalize(n, n);
-    double facing = tact_v3_dot(n, light);
+    double facing = tact_v3_dot(n, light_direction);
     double sun = facing > 0.0 ? facing * lit(q, p) : 0.0;
     double brightness = 0.52 + 0.08 * n[2] + 0.45 * sun;
-    double line = t->paint == PAINT_GRID ? 0.88 + 0.12 * is_off_plane_grid(q, p, n) : 1.0;
+    double line = t->surface_paint == PAINT_GRID ? 0.88 + 0.12 * is_off_plane_grid(q, p, n) : 1.0;
     for (int k = 0; k < 3; k++) {
         out[k] = fmin(255.0, t->colour[k] * brightness * line);
     }
 }
 
 /* 1 where the sample and the one at dx, dy belong to two solids, or to two faces of one. */
-static int is_edge(const struct painter *q, int x, int y, int dx, int dy)
+static int is_outline_edge(const struct painter *q, int x, int y, int dx, int dy)
 {
     int w = q->seen.width, h = q->seen.height;
     if (x + dx >= w || y + dy >= h) {
@@ -212,36 +212,37 @@ static void average_pixel_samples(const struct painter *q, int x, int y, double 
     for (int i = 0; i < n * n; i++) {
         double one[3];
         int sx = n * x + i % n, sy = n * y + i / n;
-        shade_sample(q, sx, sy, one);
-        if (is_edge(q, sx, sy, 1, 0) || is_edge(q, sx, sy, 0, 1)) {
+        shade_picture_sample(q, sx, sy, one);
+        if (is_outline_edge(q, sx, sy, 1, 0) || is_outline_edge(q, sx, sy, 0, 1)) {
             tact_v3_scale(one, one, 0.35);
         }
         tact_v3_axpy(out, 1.0 / (n * n), one);
     }
 }
 
-/* The frame in MARK_SAMPLES times its resolution, on which marks are drawn: polygons that share an
- * edge leave no seam there, as they do where each is blended by its part of a pixel. */
+/* The frame in MARK_SAMPLES_PER_PIXEL_AXIS times its resolution, on which marks are drawn: polygons
+ * that share an edge leave no seam there, as they do where each is blended by its part of a pixel.
+ */
 struct fine_frame {
     int width, height; /* [samples] */
     uint8_t *rgb;
 };
 
 /* Draws a mark over the samples whose middles it covers. */
-static void draw_mark(const struct picture_mark *m, struct fine_frame *fine)
+static void rasterise_mark(const struct picture_mark *m, struct fine_frame *fine)
 {
     const double(*p)[2] = m->corner;
     double area =
         (p[1][0] - p[0][0]) * (p[2][1] - p[0][1]) - (p[2][0] - p[0][0]) * (p[1][1] - p[0][1]);
-    const double scale = MARK_SAMPLES;
+    const double scale = MARK_SAMPLES_PER_PIXEL_AXIS;
     int from, to, top, end;
     if (!isfinite(area) || area == 0.0) {
         return; /* a part of it is behind the camera */
     }
-    clamp_span(scale * fmin(p[0][0], fmin(p[1][0], p[2][0])),
-               scale * fmax(p[0][0], fmax(p[1][0], p[2][0])), fine->width, &from, &to);
-    clamp_span(scale * fmin(p[0][1], fmin(p[1][1], p[2][1])),
-               scale * fmax(p[0][1], fmax(p[1][1], p[2][1])), fine->height, &top, &end);
+    clamp_span_to_frame(scale * fmin(p[0][0], fmin(p[1][0], p[2][0])),
+                        scale * fmax(p[0][0], fmax(p[1][0], p[2][0])), fine->width, &from, &to);
+    clamp_span_to_frame(scale * fmin(p[0][1], fmin(p[1][1], p[2][1])),
+                        scale * fmax(p[0][1], fmax(p[1][1], p[2][1])), fine->height, &top, &end);
     for (int y = top; y < end; y++) {
         for (int x = from; x < to; x++) {
             double sx = (x + 0.5) / scale, sy = (y + 0.5) / scale;
@@ -252,31 +253,35 @@ static void draw_mark(const struct picture_mark *m, struct fine_frame *fine)
             }
             uint8_t *sample = fine->rgb + 3 * ((size_t)y * (size_t)fine->width + (size_t)x);
             for (int k = 0; inside && k < 3; k++) {
-                sample[k] = (uint8_t)lround((1.0 - m->cover) * sample[k] + m->cover * m->colour[k]);
+                sample[k] =
+                    (uint8_t)lround((1.0 - m->opacity) * sample[k] + m->opacity * m->colour[k]);
             }
         }
     }
 }
 
-/* Copies the frame at x0, y0 of an image to the samples (to_image = 0), or their means back. */
-static void copy_frame(struct fine_frame *fine, struct picture_image *image, int x0, int y0,
-                       int to_image)
+/* Copies the frame at x0, y0 of an image to the samples (is_copied_to_image = 0), or their means
+ * back. */
+static void copy_frame_samples(struct fine_frame *fine, struct picture_image *image, int x0, int y0,
+                               int is_copied_to_image)
 {
-    for (int y = 0; y < fine->height / MARK_SAMPLES; y++) {
-        for (int x = 0; x < fine->width / MARK_SAMPLES; x++) {
+    for (int y = 0; y < fine->height / MARK_SAMPLES_PER_PIXEL_AXIS; y++) {
+        for (int x = 0; x < fine->width / MARK_SAMPLES_PER_PIXEL_AXIS; x++) {
             uint8_t *pixel = image->rgb + 3 * ((y0 + y) * image->width + x0 + x);
             int sum[3] = {0, 0, 0};
-            for (int i = 0; i < MARK_SAMPLES * MARK_SAMPLES; i++) {
-                const size_t row = (size_t)(MARK_SAMPLES * y + i / MARK_SAMPLES);
-                const size_t column = (size_t)(MARK_SAMPLES * x + i % MARK_SAMPLES);
+            for (int i = 0; i < MARK_SAMPLES_PER_PIXEL_AXIS * MARK_SAMPLES_PER_PIXEL_AXIS; i++) {
+                const size_t row =
+                    (size_t)(MARK_SAMPLES_PER_PIXEL_AXIS * y + i / MARK_SAMPLES_PER_PIXEL_AXIS);
+                const size_t column =
+                    (size_t)(MARK_SAMPLES_PER_PIXEL_AXIS * x + i % MARK_SAMPLES_PER_PIXEL_AXIS);
                 uint8_t *sample = fine->rgb + 3 * (row * (size_t)fine->width + column);
                 for (int k = 0; k < 3; k++) {
-                    sample[k] = to_image ? sample[k] : pixel[k];
+                    sample[k] = is_copied_to_image ? sample[k] : pixel[k];
                     sum[k] += sample[k];
                 }
             }
             for (int k = 0; k < 3; k++) {
-                const int count = MARK_SAMPLES * MARK_SAMPLES;
+                const int count = MARK_SAMPLES_PER_PIXEL_AXIS * MARK_SAMPLES_PER_PIXEL_AXIS;
                 pixel[k] = (uint8_t)((sum[k] + count / 2) / count);
             }
         }
@@ -302,25 +307,25 @@ static int allocate_sample_buffer(struct buffer *b, int width, int height, int t
     return 0;
 }
 
-double picture_grid(double width)
+double picture_choose_grid_spacing(double width)
 {
     double ten = pow(10.0, floor(log10(0.12 * width))), more = 0.12 * width / ten;
     return ten * (more >= 5.0 ? 5.0 : (more >= 2.0 ? 2.0 : 1.0));
 }
 
-static void paint_pixels(struct painter *q, const struct picture_options *o,
-                         struct picture_image *image, int x0, int y0)
+static void paint_frame_pixels(struct painter *q, const struct picture_options *o,
+                               struct picture_image *image, int x0, int y0)
 {
     double across = 0.45 * SHADOW_MAP_SAMPLES / q->camera->width;
-    tact_v3_tangents(light, q->shadow_axis[0], q->shadow_axis[1]);
-    tact_v3_scale(q->shadow_axis[0], q->shadow_axis[0], across);
-    tact_v3_scale(q->shadow_axis[1], q->shadow_axis[1], across);
-    q->grid = picture_grid(q->camera->width);
+    tact_v3_tangents(light_direction, q->shadow_plane_axes[0], q->shadow_plane_axes[1]);
+    tact_v3_scale(q->shadow_plane_axes[0], q->shadow_plane_axes[0], across);
+    tact_v3_scale(q->shadow_plane_axes[1], q->shadow_plane_axes[1], across);
+    q->grid = picture_choose_grid_spacing(q->camera->width);
     for (size_t i = 0; i < q->scene->triangle_count; i++) {
         const struct picture_triangle *t = &q->scene->triangles[i];
-        fill_visible(q, t, (int)i);
-        if (t->paint != PAINT_GRID) {
-            fill_shadow(q, t);
+        fill_visible_triangle(q, t, (int)i);
+        if (t->surface_paint != PAINT_GRID) {
+            fill_shadow_of_triangle(q, t);
         }
     }
     for (int y = 0; y < o->height; y++) {
@@ -334,21 +339,22 @@ static void paint_pixels(struct painter *q, const struct picture_options *o,
     }
 }
 
-static int paint_marks(const struct painter *q, const struct picture_options *options,
-                       const struct picture_scale *scale, struct picture_image *image, int x, int y)
+static int paint_picture_marks(const struct painter *q, const struct picture_options *options,
+                               const struct picture_scale *scale, struct picture_image *image,
+                               int x, int y)
 {
-    struct fine_frame fine = {.width = MARK_SAMPLES * options->width,
-                              .height = MARK_SAMPLES * options->height};
+    struct fine_frame fine = {.width = MARK_SAMPLES_PER_PIXEL_AXIS * options->width,
+                              .height = MARK_SAMPLES_PER_PIXEL_AXIS * options->height};
     size_t count = picture_marks(q->scene, q->camera, options, scale, NULL, 0);
     struct picture_mark *marks = malloc((count + 1) * sizeof *marks);
     fine.rgb = malloc(3 * (size_t)fine.width * (size_t)fine.height);
     if (marks && fine.rgb) {
         picture_marks(q->scene, q->camera, options, scale, marks, count);
-        copy_frame(&fine, image, x, y, 0);
+        copy_frame_samples(&fine, image, x, y, 0);
         for (size_t i = 0; i < count; i++) {
-            draw_mark(&marks[i], &fine);
+            rasterise_mark(&marks[i], &fine);
         }
-        copy_frame(&fine, image, x, y, 1);
+        copy_frame_samples(&fine, image, x, y, 1);
     }
     const int rc = marks && fine.rgb ? 0 : -ENOMEM;
     free(marks);
@@ -356,17 +362,17 @@ static int paint_marks(const struct painter *q, const struct picture_options *op
     return rc;
 }
 
-int picture_draw(const struct picture_scene *scene, const struct picture_camera *camera,
-                 const struct picture_options *options, const struct picture_scale *scale,
-                 struct picture_image *image, int x, int y)
+int picture_draw_frame(const struct picture_scene *scene, const struct picture_camera *camera,
+                       const struct picture_options *options, const struct picture_scale *scale,
+                       struct picture_image *image, int x, int y)
 {
     struct painter q = {.scene = scene, .camera = camera};
     int rc = allocate_sample_buffer(&q.seen, PICTURE_SAMPLES * options->width,
                                     PICTURE_SAMPLES * options->height, 1);
     rc = rc ? rc : allocate_sample_buffer(&q.shadow, SHADOW_MAP_SAMPLES, SHADOW_MAP_SAMPLES, 0);
     if (!rc) {
-        paint_pixels(&q, options, image, x, y);
-        rc = paint_marks(&q, options, scale, image, x, y);
+        paint_frame_pixels(&q, options, image, x, y);
+        rc = paint_picture_marks(&q, options, scale, image, x, y);
     }
     free(q.seen.depth);
     free(q.seen.triangle);

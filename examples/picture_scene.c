@@ -7,11 +7,11 @@
 
 static const double PI = 3.14159265358979323846;
 
-static const uint8_t palette[][3] = {{86, 142, 196},  {232, 174, 76},  {98, 176, 132},
-                                     {206, 130, 168}, {148, 132, 202}, {196, 190, 110},
-                                     {110, 184, 196}, {214, 144, 116}};
-static const uint8_t fixed_colour[3] = {206, 206, 202};
-static const uint8_t skin_colour[3] = {226, 184, 156};
+static const uint8_t body_colours[][3] = {{86, 142, 196},  {232, 174, 76},  {98, 176, 132},
+                                          {206, 130, 168}, {148, 132, 202}, {196, 190, 110},
+                                          {110, 184, 196}, {214, 144, 116}};
+static const uint8_t fixed_body_colour[3] = {206, 206, 202};
+static const uint8_t hand_colour[3] = {226, 184, 156};
 
 static void *grow_triangle_list(void *list, size_t used, size_t *room, size_t size)
 {
@@ -23,7 +23,7 @@ static void *grow_triangle_list(void *list, size_t used, size_t *room, size_t si
     return more;
 }
 
-void picture_add(struct picture_scene *scene, const struct picture_triangle *triangle)
+void picture_add_triangle(struct picture_scene *scene, const struct picture_triangle *triangle)
 {
     struct picture_triangle *list = grow_triangle_list(
         scene->triangles, scene->triangle_count, &scene->triangle_room, sizeof *scene->triangles);
@@ -35,7 +35,7 @@ void picture_add(struct picture_scene *scene, const struct picture_triangle *tri
     list[scene->triangle_count++] = *triangle;
 }
 
-static void add_ball(struct picture_scene *scene, const double centre[3], double radius)
+static void add_bounding_ball(struct picture_scene *scene, const double centre[3], double radius)
 {
     size_t room = (size_t)scene->ball_room;
     double(*list)[4] =
@@ -61,12 +61,12 @@ static void add_flat_shaded_triangle(struct picture_scene *scene, struct picture
         for (int i = 0; i < 3; i++) {
             tact_v3_copy(t->normal[i], n);
         }
-        picture_add(scene, t);
+        picture_add_triangle(scene, t);
     }
 }
 
-static void add_mesh(struct picture_scene *scene, const struct tact_mesh *mesh,
-                     const struct tact_pose *pose, struct picture_triangle *t)
+static void add_mesh_triangles(struct picture_scene *scene, const struct tact_mesh *mesh,
+                               const struct tact_pose *pose, struct picture_triangle *t)
 {
     for (size_t i = 0; i < mesh->triangle_count; i++) {
         for (int k = 0; k < 3; k++) {
@@ -78,8 +78,8 @@ static void add_mesh(struct picture_scene *scene, const struct tact_mesh *mesh,
 }
 
 /* A point of the ball's surface at a step of longitude and latitude. */
-static void ball_corner(struct picture_triangle *t, int k, const struct tact_pose *pose,
-                        double radius, int longitude, int latitude)
+static void set_sphere_corner(struct picture_triangle *t, int k, const struct tact_pose *pose,
+                              double radius, int longitude, int latitude)
 {
     double u = PI * longitude / 24, v = PI * latitude / 24, n[3], p[3];
     tact_v3_set(n, sin(v) * cos(u), sin(v) * sin(u), cos(v));
@@ -89,8 +89,8 @@ static void ball_corner(struct picture_triangle *t, int k, const struct tact_pos
 }
 
 /* A ball in eight octants, alternately light and dark to show its rotation. */
-static void add_sphere(struct picture_scene *scene, const struct tact_pose *pose, double radius,
-                       const struct picture_triangle *like, int parts)
+static void add_sphere_triangles(struct picture_scene *scene, const struct tact_pose *pose,
+                                 double radius, const struct picture_triangle *like, int parts)
 {
     for (int i = 0; i < 48; i++) {
         for (int j = 0; j < 24; j++) {
@@ -99,26 +99,26 @@ static void add_sphere(struct picture_scene *scene, const struct tact_pose *pose
             for (int k = 0; k < 3; k++) {
                 t.colour[k] = (uint8_t)(is_dark_octant ? 0.62 * t.colour[k] : t.colour[k]);
             }
-            ball_corner(&t, 0, pose, radius, i, j);
-            ball_corner(&t, 1, pose, radius, i, j + 1);
-            ball_corner(&t, 2, pose, radius, i + 1, j + 1);
-            picture_add(scene, &t);
-            ball_corner(&t, 1, pose, radius, i + 1, j + 1);
-            ball_corner(&t, 2, pose, radius, i + 1, j);
-            picture_add(scene, &t);
+            set_sphere_corner(&t, 0, pose, radius, i, j);
+            set_sphere_corner(&t, 1, pose, radius, i, j + 1);
+            set_sphere_corner(&t, 2, pose, radius, i + 1, j + 1);
+            picture_add_triangle(scene, &t);
+            set_sphere_corner(&t, 1, pose, radius, i + 1, j + 1);
+            set_sphere_corner(&t, 2, pose, radius, i + 1, j);
+            picture_add_triangle(scene, &t);
         }
     }
 }
 
 /* A rod with round ends from a to b. */
-static void add_rod(struct picture_scene *scene, const double a[3], const double b[3],
-                    double radius, struct picture_triangle *t)
+static void add_rod_triangles(struct picture_scene *scene, const double a[3], const double b[3],
+                              double radius, struct picture_triangle *t)
 {
     double axis[3], t1[3], t2[3];
     struct tact_pose pose = tact_pose_identity();
     tact_v3_sub(axis, b, a);
     tact_v3_copy(pose.position, a);
-    add_sphere(scene, &pose, radius, t, 0);
+    add_sphere_triangles(scene, &pose, radius, t, 0);
     if (!(tact_v3_normalize(axis, axis) > 0.0)) {
         return;
     }
@@ -137,7 +137,7 @@ static void add_rod(struct picture_scene *scene, const double a[3], const double
                 tact_v3_copy(t->corner[k], end ? b : a);
                 tact_v3_axpy(t->corner[k], radius, n[turn]);
             }
-            picture_add(scene, t);
+            picture_add_triangle(scene, t);
         }
     }
 }
@@ -150,7 +150,7 @@ static void add_hand_bones(struct tact_world *world, int index, const struct tac
     struct tact_hand *hand = tact_world_hand(world, index);
     const int of_base = tact_hand_base_count(hand);
     struct picture_triangle t = {.id = id,
-                                 .colour = {skin_colour[0], skin_colour[1], skin_colour[2]}};
+                                 .colour = {hand_colour[0], hand_colour[1], hand_colour[2]}};
     double tip = 0.0;
     for (int s = 0; s < tact_world_shape_count(world); s++) {
         struct tact_owner owner = tact_world_owner(world, s);
@@ -161,16 +161,17 @@ static void add_hand_bones(struct tact_world *world, int index, const struct tac
             if (owner.link < of_base) {
                 continue;
             }
-            add_rod(out, tact_hand_link_pose(hand, owner.link)->position, shapes[s].position,
-                    fmin(0.6 * radius, 0.5 * tact_shape_thickness(shape)), &t);
+            add_rod_triangles(out, tact_hand_link_pose(hand, owner.link)->position,
+                              shapes[s].position,
+                              fmin(0.6 * radius, 0.5 * tact_shape_thickness(shape)), &t);
         }
     }
     for (int i = of_base; i < tact_hand_count(hand); i++) {
         int parent = tact_hand_parent(hand, i);
         const double *at = tact_hand_link_pose(hand, i)->position;
-        add_ball(out, at, tip);
+        add_bounding_ball(out, at, tip);
         if (parent >= 0) {
-            add_rod(out, tact_hand_link_pose(hand, parent)->position, at, 0.6 * tip, &t);
+            add_rod_triangles(out, tact_hand_link_pose(hand, parent)->position, at, 0.6 * tip, &t);
         }
     }
 }
@@ -180,27 +181,27 @@ static void add_shape(struct tact_world *world, int index, const struct tact_pos
 {
     const struct tact_shape *shape = tact_world_shape(world, index);
     struct tact_owner owner = tact_world_owner(world, index);
-    const uint8_t *colour = owner.kind == TACT_OWNER_FIXED  ? fixed_colour
-                            : owner.kind == TACT_OWNER_HAND ? skin_colour
-                                                            : palette[owner.index % 8];
+    const uint8_t *colour = owner.kind == TACT_OWNER_FIXED  ? fixed_body_colour
+                            : owner.kind == TACT_OWNER_HAND ? hand_colour
+                                                            : body_colours[owner.index % 8];
     struct picture_triangle t = {.id = index + 1};
     memcpy(t.colour, colour, sizeof t.colour);
     if (shape->kind == TACT_SHAPE_HALFSPACE) {
         return;
     }
     if (shape->kind == TACT_SHAPE_SPHERE) {
-        add_sphere(out, pose, shape->size[0], &t, owner.kind == TACT_OWNER_BODY);
+        add_sphere_triangles(out, pose, shape->size[0], &t, owner.kind == TACT_OWNER_BODY);
     } else if (shape->mesh) {
-        add_mesh(out, shape->mesh, pose, &t);
+        add_mesh_triangles(out, shape->mesh, pose, &t);
     }
     if (owner.kind != TACT_OWNER_FIXED) {
-        add_ball(out, pose->position, tact_shape_radius(shape));
+        add_bounding_ball(out, pose->position, tact_shape_radius(shape));
     }
 }
 
 /* The patch at its normal force [N], in the world. */
-static void picture_outline(const struct tact_patch *patch, double force,
-                            struct picture_contact *out)
+static void find_patch_outline(const struct tact_patch *patch, double force,
+                               struct picture_contact *out)
 {
     double corner[TACT_PATCH_CORNERS][2];
     out->corners = tact_patch_polygon(patch, force, TACT_PATCH_CORNERS, corner);
@@ -211,8 +212,8 @@ static void picture_outline(const struct tact_patch *patch, double force,
     }
 }
 
-static void add_contact(struct tact_world *world, const struct tact_contact *c, double period,
-                        struct picture_scene *out)
+static void add_drawn_contact(struct tact_world *world, const struct tact_contact *c, double period,
+                              struct picture_scene *out)
 {
     const double *r = c->impulse, *frame = c->patch.frame;
     struct picture_contact *p = &out->contacts[out->contact_count];
@@ -230,7 +231,7 @@ static void add_contact(struct tact_world *world, const struct tact_contact *c, 
             p->map = (int)i;
         }
     }
-    picture_outline(&c->patch, r[0] / period, p);
+    find_patch_outline(&c->patch, r[0] / period, p);
     tact_v3_copy(p->centre, c->patch.center);
     tact_v3_axpy(p->centre, d[0], frame + 3);
     tact_v3_axpy(p->centre, d[1], frame + 6);
@@ -240,8 +241,8 @@ static void add_contact(struct tact_world *world, const struct tact_contact *c, 
     p->pushes = !bodies && !fixed && tact_world_owner(world, c->b).kind == TACT_OWNER_HAND;
 }
 
-void picture_gather(struct tact_scene_log *view, const struct tact_record *before,
-                    const struct tact_record *now, struct picture_scene *out)
+void picture_gather_scene(struct tact_scene_log *view, const struct tact_record *before,
+                          const struct tact_record *now, struct picture_scene *out)
 {
     struct tact_world *world = tact_session_world(view->session);
     int pairs, shapes = tact_world_shape_count(world);
@@ -263,10 +264,10 @@ void picture_gather(struct tact_scene_log *view, const struct tact_record *befor
         const int i = near[n];
         const struct tact_contact *c = tact_world_contact(world, i);
         for (int k = 0; k < c->split; k++) {
-            add_contact(world, tact_world_piece(world, i, k), view->scene->period, out);
+            add_drawn_contact(world, tact_world_piece(world, i, k), view->scene->period, out);
         }
         if (!c->split) {
-            add_contact(world, c, view->scene->period, out);
+            add_drawn_contact(world, c, view->scene->period, out);
         }
     }
 }
@@ -337,7 +338,7 @@ void picture_add_planes(struct tact_scene_log *view, const struct picture_camera
     for (int i = 0; i < shapes; i++) {
         double polygon[64][3], n[3], to_eye[3];
         const double z[3] = {0, 0, 1};
-        struct picture_triangle t = {.id = i + 1, .paint = PAINT_GRID};
+        struct picture_triangle t = {.id = i + 1, .surface_paint = PAINT_GRID};
         if (tact_world_shape(world, i)->kind != TACT_SHAPE_HALFSPACE) {
             continue;
         }
@@ -352,7 +353,7 @@ void picture_add_planes(struct tact_scene_log *view, const struct picture_camera
                 count = clip_polygon_by_plane(polygon, count, poses[k].position, other);
             }
         }
-        memcpy(t.colour, fixed_colour, sizeof t.colour);
+        memcpy(t.colour, fixed_body_colour, sizeof t.colour);
         for (int k = 1; k + 1 < count; k++) {
             tact_v3_copy(t.corner[0], polygon[0]);
             tact_v3_copy(t.corner[1], polygon[k]);

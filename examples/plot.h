@@ -6,17 +6,19 @@
 #include "range.h"
 #include "survey.h"
 
-#define PLOT_PAIRS 6     /* maximum number of pairs drawn, those with the largest force */
-#define PLOT_JOINTS 6    /* maximum number of joints drawn, those that move most */
-#define PLOT_BODIES 4    /* maximum number of bodies drawn, those that move most */
-#define PLOT_BUCKETS 500 /* time intervals drawn; of each, the least and the largest value */
-#define PLOT_CENTRES 200 /* ticks whose centre of pressure is drawn */
-#define PLOT_BINS 120    /* bins of a latency histogram, 20 a decade from 0.1 us */
-#define PLOT_MARKS 12    /* maximum number of marks on the time axis */
-#define PLOT_CHANNELS                                                                              \
+#define PLOT_MAX_PAIRS 6  /* maximum number of pairs drawn, those with the largest force */
+#define PLOT_MAX_JOINTS 6 /* maximum number of joints drawn, those that move most */
+#define PLOT_MAX_BODIES 4 /* maximum number of bodies drawn, those that move most */
+#define PLOT_MAX_TIME_INTERVALS                                                                    \
+    500 /* time intervals drawn; of each, the least and the largest value */
+#define PLOT_MAX_CENTRE_TICKS 200 /* ticks whose centre of pressure is drawn */
+#define PLOT_HISTOGRAM_BINS 120   /* bins of a latency histogram, 20 a decade from 0.1 us */
+#define PLOT_MAX_TIME_MARKS 12    /* maximum number of marks on the time axis */
+#define PLOT_MAX_CHANNELS                                                                          \
     48 /* maximum number of channels of devices, drawn if there is nothing else                    \
         */
-#define PLOT_COLUMNS (8 * PLOT_PAIRS + 2 * PLOT_JOINTS + 2 * PLOT_BODIES + PLOT_CHANNELS + 2)
+#define PLOT_MAX_COLUMNS                                                                           \
+    (8 * PLOT_MAX_PAIRS + 2 * PLOT_MAX_JOINTS + 2 * PLOT_MAX_BODIES + PLOT_MAX_CHANNELS + 2)
 
 /* Columns of a pair, one after the other. */
 enum {
@@ -25,23 +27,24 @@ enum {
     PAIR_FRICTION_LIMIT,
     PAIR_TORSION,
     PAIR_TORSION_LIMIT,
-    PAIR_SLIDES, /* friction in ticks in which the contact slides, else NaN */
-    PAIR_SPINS,  /* torsion in those in which it spins */
+    PAIR_SLIDING_FRICTION, /* friction in ticks in which the contact slides, else NaN */
+    PAIR_SPINNING_TORSION, /* torsion in those in which it spins */
     PAIR_COLUMNS
 };
 
 /* The least and the largest value of each column in a stretch of time. */
-struct plot_bucket {
+struct plot_time_interval {
     double time;   /* middle [s] */
     int used, gap; /* gap: ticks are missing before it */
-    double low[PLOT_COLUMNS], high[PLOT_COLUMNS];
+    double low[PLOT_MAX_COLUMNS], high[PLOT_MAX_COLUMNS];
 };
 
 struct plot_pair {
     int pair; /* pair of the view */
     int centre_count, corner_count;
-    double centre[PLOT_CENTRES][2]; /* centres of pressure, along the patch's axes from its centre,
-                                       as far out in the last patch as in that of its tick [m] */
+    double centre[PLOT_MAX_CENTRE_TICKS]
+                 [2]; /* centres of pressure, along the patch's axes from its centre,
+                as far out in the last patch as in that of its tick [m] */
     double corner[TACT_PATCH_CORNERS][2]; /* corners of the patch at the last touch [m] */
     struct tact_pressure
         *pressure;     /* largest pressure of all contacts then; NULL: no pressure of this pair */
@@ -51,7 +54,7 @@ struct plot_pair {
 };
 
 /* Rotation of a body since the start, over any number of turns. */
-struct plot_turn {
+struct plot_hinge_turns {
     double axis[3]; /* axis of the rotation from the start, as last determined */
     double angle;   /* [rad] about that axis */
 };
@@ -71,24 +74,25 @@ struct plot_session {
     uint64_t ticks[2];  /* that are drawn: first, and the one after the last */
     double from, to;    /* the same [s] */
     double duration;    /* duration of the whole session [s] */
-    struct plot_pair pair[PLOT_PAIRS];
-    int joint[PLOT_JOINTS]; /* joints of the scene: those of hands, then those of mechanisms */
-    int body[PLOT_BODIES];  /* body of the view */
+    struct plot_pair pair[PLOT_MAX_PAIRS];
+    int joint[PLOT_MAX_JOINTS]; /* joints of the scene: those of hands, then those of mechanisms */
+    int body[PLOT_MAX_BODIES];  /* body of the view */
     int pair_count, joint_count, body_count;
     int left_out[3]; /* pairs that touched, joints, bodies that are not drawn */
-    struct plot_turn turn[PLOT_BODIES];
-    double hinge[PLOT_JOINTS];      /* last angle of a mechanism's hinge, over all turns [rad] */
-    struct tact_pressure *pressure; /* pressure of the tick that was run last */
-    struct tact_histogram wake, compute; /* latencies of the ticks that are drawn [ns] */
+    struct plot_hinge_turns turn[PLOT_MAX_BODIES];
+    double last_hinge_angle[PLOT_MAX_JOINTS]; /* last angle of a mechanism's hinge, over all turns
+                                                 [rad] */
+    struct tact_pressure *pressure;           /* pressure of the tick that was run last */
+    struct tact_histogram wake, compute;      /* latencies of the ticks that are drawn [ns] */
     struct {
         int device, channel; /* device and channel of the view */
         uint32_t offset;
-    } channel[PLOT_CHANNELS]; /* that change, in sessions without pairs, joints and bodies */
+    } channel[PLOT_MAX_CHANNELS]; /* that change, in sessions without pairs, joints and bodies */
     int channel_count;
     int real; /* 1: real time, so that there is a wake latency */
-    struct plot_bucket bucket[PLOT_BUCKETS];
-    uint64_t wake_bins[PLOT_BINS], compute_bins[PLOT_BINS];
-    struct plot_mark mark[PLOT_MARKS];
+    struct plot_time_interval time_interval_extremes[PLOT_MAX_TIME_INTERVALS];
+    uint64_t wake_latency_bins[PLOT_HISTOGRAM_BINS], compute_time_bins[PLOT_HISTOGRAM_BINS];
+    struct plot_mark mark[PLOT_MAX_TIME_MARKS];
     int mark_count;
 };
 
@@ -140,6 +144,6 @@ void plot_centres_place(struct plot_pair *pair);
 void plot_channels(FILE *to, const struct plot_session *sessions, int count);
 
 /* plot_table.c: the columns as the data blocks of that script, $A... of session 0, $B... of 1. */
-void plot_table(FILE *to, const struct plot_session *s, char letter);
+void plot_table(FILE *to, const struct plot_session *s, char session_letter);
 
 #endif

@@ -35,7 +35,7 @@ int plot_time_column(const struct plot_session *s)
 }
 
 /* Chooses the entries with the largest weights, in the original order. */
-static int choose_largest(const double *weight, int count, int most, int *out)
+static int choose_largest_weights(const double *weight, int count, int most, int *out)
 {
     int used = 0;
     for (int i = 0; i < count && used < most; i++) {
@@ -50,7 +50,7 @@ static int choose_largest(const double *weight, int count, int most, int *out)
     return used;
 }
 
-static void pair_columns(const struct tact_scene_log_pair *pair, const double *v, double *out)
+static void fill_pair_columns(const struct tact_scene_log_pair *pair, const double *v, double *out)
 {
     struct survey_wrench w = survey_wrench_of(pair, v);
     int limits = w.normal > 0.0 ? (int)v[pair->limits] : 0;
@@ -59,13 +59,13 @@ static void pair_columns(const struct tact_scene_log_pair *pair, const double *v
     out[PAIR_FRICTION_LIMIT] = pair->friction * w.normal;
     out[PAIR_TORSION] = w.torsion;
     out[PAIR_TORSION_LIMIT] = pair->friction * w.normal * v[pair->patch + 7];
-    out[PAIR_SLIDES] = limits & TACT_LIMIT_CONE ? w.friction : NAN;
-    out[PAIR_SPINS] = limits & TACT_LIMIT_SPIN ? w.torsion : NAN;
+    out[PAIR_SLIDING_FRICTION] = limits & TACT_LIMIT_CONE ? w.friction : NAN;
+    out[PAIR_SPINNING_TORSION] = limits & TACT_LIMIT_SPIN ? w.torsion : NAN;
 }
 
 /* Tracks the rotation from the initial orientation: its angle about the axis of the last one,
  * continuous over whole turns. */
-static void follow(struct plot_turn *turn, const double start[4], const double now[4])
+static void follow(struct plot_hinge_turns *turn, const double start[4], const double now[4])
 {
     const double back[4] = {start[0], -start[1], -start[2], -start[3]};
     double q[4], period = 2.0 * acos(-1.0);
@@ -78,7 +78,7 @@ static void follow(struct plot_turn *turn, const double start[4], const double n
     }
 }
 
-static int is_constraint(const struct plot_session *s, int joint)
+static int is_plotted_joint_a_constraint(const struct plot_session *s, int joint)
 {
     return s->joint[joint] >= s->view.joint_count;
 }
@@ -98,22 +98,22 @@ int plot_joint_slides(const struct plot_session *s, int joint)
 
 /* The value of a mechanism's joint; a hinge's, which the log has from -pi to pi, continuous over
  * whole turns. */
-static double constraint_value(struct plot_session *s, int joint, const double *v)
+static double get_constraint_coordinate(struct plot_session *s, int joint, const double *v)
 {
     double value = v[s->view.constraints[s->joint[joint] - s->view.joint_count].joint];
     if (!plot_joint_slides(s, joint)) {
         const double period = 2.0 * acos(-1.0);
-        value += period * round((s->hinge[joint] - value) / period);
-        s->hinge[joint] = value;
+        value += period * round((s->last_hinge_angle[joint] - value) / period);
+        s->last_hinge_angle[joint] = value;
     }
     return value;
 }
 
-static void joint_columns(struct plot_session *s, int joint, const double *v, double *out)
+static void fill_joint_columns(struct plot_session *s, int joint, const double *v, double *out)
 {
     double scale = plot_joint_slides(s, joint) ? 1e3 : 180.0 / acos(-1.0);
-    if (is_constraint(s, joint)) {
-        out[0] = scale * constraint_value(s, joint, v);
+    if (is_plotted_joint_a_constraint(s, joint)) {
+        out[0] = scale * get_constraint_coordinate(s, joint, v);
         out[1] = NAN; /* nothing drives it */
         return;
     }
@@ -121,13 +121,14 @@ static void joint_columns(struct plot_session *s, int joint, const double *v, do
     out[1] = scale * v[s->view.joints[s->joint[joint]].target];
 }
 
-static void fill_columns(struct plot_session *s, const double *start, const double *v, double *out)
+static void fill_plot_columns(struct plot_session *s, const double *start, const double *v,
+                              double *out)
 {
     for (int i = 0; i < s->pair_count; i++) {
-        pair_columns(&s->view.pairs[s->pair[i].pair], v, out + plot_pair_column(i, 0));
+        fill_pair_columns(&s->view.pairs[s->pair[i].pair], v, out + plot_pair_column(i, 0));
     }
     for (int i = 0; i < s->joint_count; i++) {
-        joint_columns(s, i, v, out + plot_joint_column(s, i));
+        fill_joint_columns(s, i, v, out + plot_joint_column(s, i));
     }
     for (int i = 0; i < s->body_count; i++) {
         const struct tact_scene_log_body *body = &s->view.bodies[s->body[i]];
@@ -149,8 +150,10 @@ static void fill_columns(struct plot_session *s, const double *start, const doub
 static void add_bucket_sample(struct plot_session *s, double time, int gap, const double *value)
 {
     int count = plot_time_column(s) + 2;
-    int index = (int)floor(PLOT_BUCKETS * (time - s->from) / (s->to - s->from));
-    struct plot_bucket *b = &s->bucket[index < PLOT_BUCKETS ? index : PLOT_BUCKETS - 1];
+    int index = (int)floor(PLOT_MAX_TIME_INTERVALS * (time - s->from) / (s->to - s->from));
+    struct plot_time_interval *b =
+        &s->time_interval_extremes[index < PLOT_MAX_TIME_INTERVALS ? index
+                                                                   : PLOT_MAX_TIME_INTERVALS - 1];
     for (int i = 0; i < count; i++) {
         b->low[i] = b->used ? fmin(b->low[i], value[i]) : value[i];
         b->high[i] = b->used ? fmax(b->high[i], value[i]) : value[i];
@@ -160,14 +163,14 @@ static void add_bucket_sample(struct plot_session *s, double time, int gap, cons
     b->used++;
 }
 
-static void add_bin(uint64_t *bins, double us)
+static void count_time_in_bin(uint64_t *histogram_bins, double us)
 {
     int bin = us > 0.1 ? (int)floor(20.0 * log10(us / 0.1)) : 0;
-    bins[bin < PLOT_BINS ? bin : PLOT_BINS - 1]++;
+    histogram_bins[bin < PLOT_HISTOGRAM_BINS ? bin : PLOT_HISTOGRAM_BINS - 1]++;
 }
 
-static int centres(struct plot_session *s, const struct tact_record *before,
-                   const struct tact_record *now)
+static int add_pressure_centres(struct plot_session *s, const struct tact_record *before,
+                                const struct tact_record *now)
 {
     struct tact_world *world = tact_session_world(s->view.session);
     int rc = 0;
@@ -176,7 +179,7 @@ static int centres(struct plot_session *s, const struct tact_record *before,
     for (int i = 0; !rc && i < s->pair_count; i++) {
         struct plot_pair *p = &s->pair[i];
         const struct tact_contact *c = tact_world_contact(world, s->view.pairs[p->pair].pair);
-        if (!c->touching || c->impulse[0] <= 0.0 || p->centre_count == PLOT_CENTRES) {
+        if (!c->touching || c->impulse[0] <= 0.0 || p->centre_count == PLOT_MAX_CENTRE_TICKS) {
             continue;
         }
         p->corner_count = tact_patch_polygon(&c->patch, c->impulse[0] / s->view.scene->period,
@@ -192,35 +195,38 @@ static int add_tick_of_record(struct plot_session *s, const struct tact_record *
                               const struct tact_record *before, const struct tact_record *now,
                               double *touch)
 {
-    double value[PLOT_COLUMNS], time = (double)now->tick * s->view.scene->period;
-    uint64_t every = (uint64_t)((s->to - s->from) / s->view.scene->period / PLOT_CENTRES) + 1;
-    int follows = before && now->tick == before->tick + 1, compute = plot_time_column(s) + 1;
-    fill_columns(s, start->values, now->values, value);
+    double value[PLOT_MAX_COLUMNS], time = (double)now->tick * s->view.scene->period;
+    uint64_t every =
+        (uint64_t)((s->to - s->from) / s->view.scene->period / PLOT_MAX_CENTRE_TICKS) + 1;
+    int follows_previous_tick = before && now->tick == before->tick + 1,
+        compute = plot_time_column(s) + 1;
+    fill_plot_columns(s, start->values, now->values, value);
     for (int i = 0; i < s->pair_count; i++) {
         touch[i] = touch[i] < 0.0 && value[plot_pair_column(i, 0)] > 0.0 ? time : touch[i];
     }
     if (now->tick < s->ticks[0] || now->tick >= s->ticks[1]) {
         return 0;
     }
-    add_bin(s->wake_bins, value[compute - 1]);
+    count_time_in_bin(s->wake_latency_bins, value[compute - 1]);
     tact_histogram_add(&s->wake, (int64_t)now->values[s->view.timing]);
     if (before) {
-        add_bin(s->compute_bins, value[compute]);
+        count_time_in_bin(s->compute_time_bins, value[compute]);
         tact_histogram_add(&s->compute, (int64_t)now->values[s->view.timing + 1]);
     } else {
         value[compute] = NAN; /* there was no tick before this one */
     }
-    add_bucket_sample(s, time, before && !follows, value);
-    return follows && now->tick % every == 0 ? centres(s, before, now) : 0;
+    add_bucket_sample(s, time, before && !follows_previous_tick, value);
+    return follows_previous_tick && now->tick % every == 0 ? add_pressure_centres(s, before, now)
+                                                           : 0;
 }
 
-static int read_records(struct plot_session *s)
+static int read_plotted_records(struct plot_session *s)
 {
     size_t bytes = tact_layout_bytes(tact_log_layout(s->log));
     struct tact_record *now = malloc(bytes), *before = malloc(bytes), *start = malloc(bytes);
-    double touch[PLOT_PAIRS];
+    double touch[PLOT_MAX_PAIRS];
     int rc = now && before && start ? tact_log_seek(s->log, 0) : -ENOMEM, first = 1;
-    for (int i = 0; i < PLOT_PAIRS; i++) {
+    for (int i = 0; i < PLOT_MAX_PAIRS; i++) {
         touch[i] = -1.0;
     }
     for (rc = rc ? rc : 1; rc > 0 && (rc = tact_log_next(s->log, now)) > 0; first = 0) {
@@ -257,7 +263,7 @@ static int choose_channels(struct plot_session *s)
     for (int d = 0; !rc && d < s->view.device_count; d++) {
         for (int c = 0; c < s->view.devices[d].input_count; c++) {
             uint32_t offset = s->view.device_inputs[d] + 2 + (uint32_t)c;
-            if (moves[offset] && s->channel_count < PLOT_CHANNELS) {
+            if (moves[offset] && s->channel_count < PLOT_MAX_CHANNELS) {
                 int k = s->channel_count++;
                 s->channel[k].device = d;
                 s->channel[k].channel = c;
@@ -272,7 +278,7 @@ static int choose_channels(struct plot_session *s)
 }
 
 /* Value of a joint of a hand, then of a mechanism: [rad], or tenths of a metre [0.1 m]. */
-static double joint_value(const struct tact_scene_log *v, const double *values, int joint)
+static double get_joint_coordinate(const struct tact_scene_log *v, const double *values, int joint)
 {
     if (joint >= v->joint_count) {
         int constraint = joint - v->joint_count;
@@ -291,10 +297,10 @@ static int has_value(const struct tact_scene_log *v, int joint)
 }
 
 /* The pairs with the largest force. 0 or -ENOMEM. */
-static int choose_pairs(struct plot_session *s)
+static int choose_plotted_pairs(struct plot_session *s)
 {
     const struct tact_scene_log *v = &s->view;
-    int pairs[PLOT_PAIRS], touched = 0;
+    int pairs[PLOT_MAX_PAIRS], touched = 0;
     double *weight = calloc((size_t)v->pair_count + 1, sizeof *weight);
     if (!weight) {
         return -ENOMEM;
@@ -303,7 +309,7 @@ static int choose_pairs(struct plot_session *s)
         weight[i] = s->survey.pairs[i].normal;
         touched += weight[i] > 0.0;
     }
-    s->pair_count = choose_largest(weight, v->pair_count, PLOT_PAIRS, pairs);
+    s->pair_count = choose_largest_weights(weight, v->pair_count, PLOT_MAX_PAIRS, pairs);
     for (int i = 0; i < s->pair_count; i++) {
         s->pair[i].pair = pairs[i];
     }
@@ -318,7 +324,7 @@ static void update_largest_motion(const struct tact_scene_log *v, const double *
                                   const double *now, double *joint, double *body)
 {
     for (int i = 0; i < v->joint_count + v->constraint_count; i++) {
-        double q = joint_value(v, now, i) - joint_value(v, start, i);
+        double q = get_joint_coordinate(v, now, i) - get_joint_coordinate(v, start, i);
         joint[i] = has_value(v, i) ? fmax(joint[i], fabs(q)) : 0.0;
     }
     for (int i = 0; i < v->body_count; i++) {
@@ -333,7 +339,7 @@ static void update_largest_motion(const struct tact_scene_log *v, const double *
 }
 
 /* The joints and bodies that move most. */
-static int choose_moving(struct plot_session *s)
+static int choose_moving_bodies_and_joints(struct plot_session *s)
 {
     const struct tact_scene_log *v = &s->view;
     int joints = v->joint_count + v->constraint_count, moving = 0;
@@ -353,8 +359,8 @@ static int choose_moving(struct plot_session *s)
     while (rc > 0 && (rc = tact_log_next(s->log, r)) > 0) {
         update_largest_motion(v, start->values, r->values, joint, body);
     }
-    s->joint_count = rc ? 0 : choose_largest(joint, joints, PLOT_JOINTS, s->joint);
-    s->body_count = rc ? 0 : choose_largest(body, v->body_count, PLOT_BODIES, s->body);
+    s->joint_count = rc ? 0 : choose_largest_weights(joint, joints, PLOT_MAX_JOINTS, s->joint);
+    s->body_count = rc ? 0 : choose_largest_weights(body, v->body_count, PLOT_MAX_BODIES, s->body);
     s->left_out[1] = moving - s->joint_count;
     s->left_out[2] = v->body_count - s->body_count;
     free(r);
@@ -403,21 +409,21 @@ int plot_session_open(struct plot_session *s, const char *path, struct tact_erro
     s->real = clock && !strcmp(clock, "real");
     tact_histogram_reset(&s->wake);
     tact_histogram_reset(&s->compute);
-    rc = survey_read(s->log, &s->view, &s->survey);
-    rc = rc ? rc : choose_pairs(s);
-    rc = rc ? rc : choose_moving(s);
+    rc = survey_log_records(s->log, &s->view, &s->survey);
+    rc = rc ? rc : choose_plotted_pairs(s);
+    rc = rc ? rc : choose_moving_bodies_and_joints(s);
     if (!rc && s->view.pair_count + s->view.joint_count + s->view.body_count == 0) {
         rc = choose_channels(s);
     }
     s->pressure = calloc(1, sizeof *s->pressure);
     rc = rc || s->pressure ? rc : -ENOMEM;
-    rc = rc ? rc : read_records(s);
+    rc = rc ? rc : read_plotted_records(s);
     return rc ? tact_error_set(err, rc, "%s", strerror(-rc)) : 0;
 }
 
 void plot_session_close(struct plot_session *s)
 {
-    for (int i = 0; i < PLOT_PAIRS; i++) {
+    for (int i = 0; i < PLOT_MAX_PAIRS; i++) {
         free(s->pair[i].pressure);
     }
     free(s->pressure);

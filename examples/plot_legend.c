@@ -6,12 +6,14 @@
 #include "plot.h"
 #include "text.h"
 
-#define FIRST_LABEL_NUMBER 100    /* number of the first label and arrow */
-#define LEFT 0.05                 /* left end of the first panel, as a fraction of the page */
-#define RIGHT 0.54                /* of the second */
-#define LEGEND_COLUMN_WIDTH 0.205 /* between two names */
-#define TOP 0.9535                /* top of the first row, as a fraction of the page */
-#define ROW 0.0133                /* between two rows: 20 pixels */
+#define FIRST_LABEL_NUMBER 100 /* number of the first label and arrow */
+#define FIRST_PANEL_LEFT_FRACTION                                                                  \
+    0.05                                /* left end of the first panel, as a fraction of the page  \
+                                         */
+#define SECOND_PANEL_LEFT_FRACTION 0.54 /* of the second */
+#define LEGEND_COLUMN_WIDTH 0.205       /* between two names */
+#define TOP 0.9535                      /* top of the first row, as a fraction of the page */
+#define ROW 0.0133                      /* between two rows: 20 pixels */
 #define MAX_NAME_LETTERS                                                                           \
     34 /* letters of a name: in 11 points of DejaVu Sans a letter is at most 0.0065 of the page    \
           wide */
@@ -25,10 +27,10 @@ struct legend {
 static void write_legend_name(struct legend *l, const char *prefix, const char *name, int most,
                               double x, double y, const char *colour)
 {
-    char text[TEXT_SHOWN];
+    char text[MAX_SHOWN_TEXT_BYTES];
     text_shorten(name, most, text, sizeof text);
     fprintf(l->to, "set label %d ", FIRST_LABEL_NUMBER + l->used);
-    drawing_quoted(l->to, prefix, text);
+    drawing_print_quoted(l->to, prefix, text);
     fprintf(l->to, " at screen %g, screen %g left font ',11' tc rgb '%s' front\n", x, y, colour);
     l->used++;
 }
@@ -62,17 +64,19 @@ void plot_legend(FILE *to, const struct plot_session *s, int count, const char *
 {
     struct legend l = {to, 0};
     for (int i = 0; i < s->pair_count; i++) {
-        write_legend_entry(&l, LEFT, 0, i, "lw 3", "", s->view.pairs[s->pair[i].pair].name,
-                           colours[i]);
+        write_legend_entry(&l, FIRST_PANEL_LEFT_FRACTION, 0, i, "lw 3", "",
+                           s->view.pairs[s->pair[i].pair].name, colours[i]);
     }
-    write_legend_note(&l, s, LEFT, (s->pair_count + 1) / 2, 0, "contacts with less force");
+    write_legend_note(&l, s, FIRST_PANEL_LEFT_FRACTION, (s->pair_count + 1) / 2, 0,
+                      "contacts with less force");
     for (int i = 0; i < s->joint_count; i++) {
-        write_legend_entry(&l, RIGHT, 0, i, "lw 2", "", plot_joint_name(s, i), colours[i]);
+        write_legend_entry(&l, SECOND_PANEL_LEFT_FRACTION, 0, i, "lw 2", "", plot_joint_name(s, i),
+                           colours[i]);
     }
     int row = (s->joint_count + 1) / 2;
     for (int a = 0; a < count; a++) {
         for (int i = 0; i < s[a].body_count; i++) {
-            write_legend_entry(&l, RIGHT, row, i, a ? "lw 1" : "lw 2",
+            write_legend_entry(&l, SECOND_PANEL_LEFT_FRACTION, row, i, a ? "lw 1" : "lw 2",
                                a           ? "B: "
                                : count > 1 ? "A: "
                                            : "",
@@ -84,10 +88,11 @@ void plot_legend(FILE *to, const struct plot_session *s, int count, const char *
     if (s->left_out[1] > 0 && s->left_out[2] > 0) {
         snprintf(text, sizeof text, "and %d further joints and %d further bodies, not drawn",
                  s->left_out[1], s->left_out[2]);
-        write_legend_name(&l, "", text, MAX_NOTE_LETTERS, RIGHT, TOP - ROW * row, "#B00020");
+        write_legend_name(&l, "", text, MAX_NOTE_LETTERS, SECOND_PANEL_LEFT_FRACTION,
+                          TOP - ROW * row, "#B00020");
     } else {
-        write_legend_note(&l, s, RIGHT, row, 1, "joints that move less");
-        write_legend_note(&l, s, RIGHT, row, 2, "bodies");
+        write_legend_note(&l, s, SECOND_PANEL_LEFT_FRACTION, row, 1, "joints that move less");
+        write_legend_note(&l, s, SECOND_PANEL_LEFT_FRACTION, row, 2, "bodies");
     }
 }
 

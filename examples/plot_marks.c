@@ -4,10 +4,10 @@
 #include <string.h>
 #include "plot.h"
 
-static void add_mark(struct plot_session *s, double time, int bad, const char *what,
-                     const char *name)
+static void add_time_mark(struct plot_session *s, double time, int bad, const char *what,
+                          const char *name)
 {
-    if (s->mark_count == PLOT_MARKS || time < 0.0) {
+    if (s->mark_count == PLOT_MAX_TIME_MARKS || time < 0.0) {
         return;
     }
     struct plot_mark *m = &s->mark[s->mark_count++];
@@ -22,7 +22,7 @@ static void add_first_touch_marks(struct plot_session *s, const double *first_to
     double last = -1.0;
     for (int i = 0; i < s->pair_count; i++) {
         if (last < 0.0 || fabs(first_touch[i] - last) > 0.02 * s->duration) {
-            add_mark(s, first_touch[i], 0, "touch", "");
+            add_time_mark(s, first_touch[i], 0, "touch", "");
             last = first_touch[i];
         }
     }
@@ -36,19 +36,19 @@ void plot_marks(struct plot_session *s, const double *first_touch)
     for (uint32_t i = 0; i < s->view.scene->bodies_count; i++) {
         const struct tact_scene_body *b = &s->view.scene->bodies[i];
         if (!b->fixed && b->support_until > 0.0 && b->support_until < s->duration) {
-            add_mark(s, b->support_until, 0, "support ends:", b->name);
+            add_time_mark(s, b->support_until, 0, "support ends:", b->name);
         }
     }
     for (size_t i = 0; (e = tact_log_event(s->log, i)); i++) {
         int good = !strcmp(e->name, "marker") || !strcmp(e->name, "realtime");
-        add_mark(s, (double)e->tick * period, !good, good ? e->text : e->name, "");
+        add_time_mark(s, (double)e->tick * period, !good, good ? e->text : e->name, "");
     }
     if (s->survey.faults && !tact_log_event(s->log, 0)) {
-        add_mark(s, (double)s->survey.first_fault * period, 1, "fault", "");
+        add_time_mark(s, (double)s->survey.first_fault_tick * period, 1, "fault", "");
     }
-    for (uint64_t i = 0; i < s->survey.gaps && i < SURVEY_GAPS; i++) {
+    for (uint64_t i = 0; i < s->survey.gaps && i < SURVEY_MAX_GAPS; i++) {
         char text[32];
         snprintf(text, sizeof text, "%llu", (unsigned long long)s->survey.gap[i].missing);
-        add_mark(s, (double)s->survey.gap[i].after * period, 1, "ticks missing:", text);
+        add_time_mark(s, (double)s->survey.gap[i].after * period, 1, "ticks missing:", text);
     }
 }

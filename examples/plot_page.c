@@ -7,17 +7,20 @@
 #include "plot.h"
 #include "text.h"
 
-#define WIDTH 0.41 /* width of a panel, as a fraction of the page */
+#define PANEL_WIDTH_FRACTION 0.41 /* width of a panel, as a fraction of the page */
 #define PANEL_HEIGHT 0.15
-#define TOP 0.845   /* top of the first row of panels, as a fraction of the page */
-#define PITCH 0.213 /* of the rows */
-#define PAGE_WIDTH 1400
-#define PAGE_HEIGHT 1500                                                      /* [pixels] */
-#define CELL_ASPECT_RATIO (WIDTH * PAGE_WIDTH / (PANEL_HEIGHT * PAGE_HEIGHT)) /* of a panel */
-#define POINTS 100         /* pixels an inch, where a page has a size in inches */
-#define MARK_ROWS 4        /* rows of labels at the top of a panel */
-#define RANGE_OF_ZEROS 1.0 /* range of an axis on which nothing differs from 0 */
-#define LETTER 0.0125      /* largest width of a letter of 11 points, relative to a panel's width */
+#define TOP 0.845 /* top of the first row of panels, as a fraction of the page */
+#define PANEL_ROW_PITCH_FRACTION 0.213 /* of the rows */
+#define PAGE_WIDTH_PIXELS 1400
+#define PAGE_HEIGHT_PIXELS 1500 /* [pixels] */
+#define CELL_ASPECT_RATIO                                                                          \
+    (PANEL_WIDTH_FRACTION * PAGE_WIDTH_PIXELS /                                                    \
+     (PANEL_HEIGHT * PAGE_HEIGHT_PIXELS)) /* of a panel */
+#define PIXELS_PER_INCH 100               /* pixels an inch, where a page has a size in inches */
+#define MAX_MARK_LABEL_ROWS 4             /* rows of labels at the top of a panel */
+#define RANGE_OF_ZEROS 1.0                /* range of an axis on which nothing differs from 0 */
+#define LETTER_WIDTH_FRACTION                                                                      \
+    0.0125 /* largest width of a letter of 11 points, relative to a panel's width */
 #define GRID_STYLE "set grid lw 0.6 lc rgb '#E4E4E4'\n"
 #define KEY                                                                                        \
     "set key at graph 1, graph 1.02 right bottom maxrows 1 samplen 1.5 spacing 0.9 font ',11'"
@@ -53,28 +56,28 @@ static void finish(struct curves *c, const char *why)
     fputs("\nunset label 90; set format x '%g'; set tics scale 1\n", c->to);
 }
 
-static void begin_panel(FILE *to, int column, int row, const char *title)
+static void write_panel_frame(FILE *to, int column, int row, const char *title)
 {
-    double left = column ? 0.54 : 0.05, top = TOP - PITCH * row;
+    double left = column ? 0.54 : 0.05, top = TOP - PANEL_ROW_PITCH_FRACTION * row;
     fprintf(to,
             "\nset lmargin at screen %g; set rmargin at screen %g\n"
             "set tmargin at screen %g; set bmargin at screen %g\n"
             "set autoscale; unset logscale; unset label 81; unset y2tics; set ytics mirror\n"
             "set xrange [from:to]; set xlabel 's' offset 0,0.6; set format y '%%g'; unset key\n"
             "set label 80 '%s' at graph 0, graph 1.085 left font 'DejaVu Sans Bold,14'\n",
-            left, left + WIDTH, top, top - PANEL_HEIGHT, title);
+            left, left + PANEL_WIDTH_FRACTION, top, top - PANEL_HEIGHT, title);
 }
 
 /* Rows of labels at the top of a panel: each is put in the first row with room; without room it is
  * omitted, but its line is drawn. */
 struct mark_rows {
-    double end[MARK_ROWS]; /* end of the last label, in widths of the panel */
+    double end[MAX_MARK_LABEL_ROWS]; /* end of the last label, in widths of the panel */
 };
 
-static int row_of(struct mark_rows *rows, const struct plot_mark *m, double at)
+static int choose_row_of_mark(struct mark_rows *rows, const struct plot_mark *m, double at)
 {
-    double width = LETTER * (double)strlen(m->text) + 0.02;
-    for (int i = 0; i < MARK_ROWS && at + width < 1.0; i++) {
+    double width = LETTER_WIDTH_FRACTION * (double)strlen(m->text) + 0.02;
+    for (int i = 0; i < MAX_MARK_LABEL_ROWS && at + width < 1.0; i++) {
         if (at >= rows->end[i]) {
             rows->end[i] = at + width;
             return i;
@@ -83,14 +86,14 @@ static int row_of(struct mark_rows *rows, const struct plot_mark *m, double at)
     return -1;
 }
 
-static void marks(FILE *to, const struct plot_session *s, int labels)
+static void marks(FILE *to, const struct plot_session *s, int has_mark_labels)
 {
     struct mark_rows rows = {{0.0}};
     for (int i = 0; i < s->mark_count; i++) {
         const struct plot_mark *m = &s->mark[i];
         const char *colour = m->bad ? "#B00020" : "#707070";
         double at = (m->time - s->from) / (s->to - s->from);
-        int row = labels && at >= 0.0 ? row_of(&rows, m, at) : -1;
+        int row = has_mark_labels && at >= 0.0 ? choose_row_of_mark(&rows, m, at) : -1;
         if (at >= 0.0 && at <= 1.0) {
             fprintf(to,
                     "set arrow %d from first %g, graph 0 to first %g, graph 1 nohead dt 3 lw %d "
@@ -99,7 +102,7 @@ static void marks(FILE *to, const struct plot_session *s, int labels)
         }
         if (row >= 0) {
             fprintf(to, "set label %d ", i + 1);
-            drawing_quoted(to, " ", m->text);
+            drawing_print_quoted(to, " ", m->text);
             fprintf(to,
                     " at first %g, graph %g left offset 0.2,0 tc rgb '%s' font ',11' "
                     "front boxed\n",
@@ -110,9 +113,9 @@ static void marks(FILE *to, const struct plot_session *s, int labels)
     }
 }
 
-static void unmark(FILE *to)
+static void clear_mark_labels(FILE *to)
 {
-    for (int i = 0; i < PLOT_MARKS; i++) {
+    for (int i = 0; i < PLOT_MAX_TIME_MARKS; i++) {
         fprintf(to, "unset arrow %d; unset label %d\n", i + 1, i + 1);
     }
 }
@@ -130,10 +133,10 @@ static int slot(const struct plot_session *s, int session, int pair)
 }
 
 /* A pair has the same colour in both sessions. */
-static const char *pair_colour(const struct plot_session *s, int session, int pair)
+static const char *get_pair_colour(const struct plot_session *s, int session, int pair)
 {
     int place = slot(s, session, pair);
-    return colours[place < 0 ? PLOT_PAIRS - 1 - pair : place];
+    return colours[place < 0 ? PLOT_MAX_PAIRS - 1 - pair : place];
 }
 
 /* The first curve is broad, so that a second one over it leaves both visible. */
@@ -142,7 +145,7 @@ static const char *style(int session, int curve)
     return session ? "dt (6,4) lw 1.5" : (curve ? "dt 1 lw 1.8" : "dt 1 lw 4");
 }
 
-static int compare_sizes(const void *a, const void *b)
+static int compare_pressure_sizes(const void *a, const void *b)
 {
     double x = *(const double *)a, y = *(const double *)b;
     return (x > y) - (x < y);
@@ -152,11 +155,11 @@ static double largest(const struct plot_session *s, int count, int what)
 {
     double most = 0.0;
     for (int a = 0; a < count; a++) {
-        for (int i = 0; i < PLOT_BUCKETS; i++) {
+        for (int i = 0; i < PLOT_MAX_TIME_INTERVALS; i++) {
             for (int k = 0; k < s[a].pair_count; k++) {
                 int column = plot_pair_column(k, what);
-                most = fmax(most, fabs(s[a].bucket[i].low[column]));
-                most = fmax(most, fabs(s[a].bucket[i].high[column]));
+                most = fmax(most, fabs(s[a].time_interval_extremes[i].low[column]));
+                most = fmax(most, fabs(s[a].time_interval_extremes[i].high[column]));
             }
         }
     }
@@ -167,13 +170,13 @@ static double largest(const struct plot_session *s, int count, int what)
  * is far above the others, the axis ends below it, and the panel states it. first, last: columns of
  * a pair. */
 static void range(FILE *to, const struct plot_session *s, int count, int first, int last,
-                  double scale, int signs)
+                  double scale, int lower_limit_sign)
 {
-    static double value[2 * PLOT_BUCKETS];
+    static double value[2 * PLOT_MAX_TIME_INTERVALS];
     size_t used = 0;
     for (int a = 0; a < count; a++) {
-        for (int i = 0; i < PLOT_BUCKETS; i++) {
-            const struct plot_bucket *b = &s[a].bucket[i];
+        for (int i = 0; i < PLOT_MAX_TIME_INTERVALS; i++) {
+            const struct plot_time_interval *b = &s[a].time_interval_extremes[i];
             double most = 0.0;
             for (int k = 0; k < s[a].pair_count * (last - first + 1); k++) {
                 int column = plot_pair_column(k % s[a].pair_count, first + k / s[a].pair_count);
@@ -184,29 +187,30 @@ static void range(FILE *to, const struct plot_session *s, int count, int first, 
             }
         }
     }
-    qsort(value, used, sizeof *value, compare_sizes);
+    qsort(value, used, sizeof *value, compare_pressure_sizes);
     double most = used ? value[used - 1] : 0.0, usual = used ? value[used - 1 - used / 50] : 0.0;
     if (most > 3.0 * usual && usual > 0.0) {
         fprintf(to,
                 "set yrange [%g:%g]\nset label 81 'max %.*f' at graph 1, graph 1.085 right "
                 "tc rgb '#B00020' font ',11'\n",
-                signs * 1.6 * usual, 1.6 * usual, most < 1.0 ? 3 : (most < 100.0 ? 1 : 0), most);
+                lower_limit_sign * 1.6 * usual, 1.6 * usual,
+                most < 1.0 ? 3 : (most < 100.0 ? 1 : 0), most);
     } else {
         most = most > 0.0 ? 1.2 * most : RANGE_OF_ZEROS;
-        fprintf(to, "set yrange [%g:%g]\nunset label 81\n", signs * most, most);
+        fprintf(to, "set yrange [%g:%g]\nunset label 81\n", lower_limit_sign * most, most);
     }
 }
 
-static void normal_panel(FILE *to, const struct plot_session *s, int count)
+static void plot_normal_forces(FILE *to, const struct plot_session *s, int count)
 {
     struct curves c = {to, 0};
-    begin_panel(to, 0, 0, "Normal force [N]");
+    write_panel_frame(to, 0, 0, "Normal force [N]");
     range(to, s, count, PAIR_NORMAL, PAIR_NORMAL, 1.2, 0);
     marks(to, s, 1);
     for (int a = 0; a < count; a++) {
         for (int i = 0; i < s[a].pair_count; i++) {
             curve(&c, "$%c u 1:%d w l %s lc rgb '%s' notitle", 'A' + a,
-                  plot_pair_column(i, PAIR_NORMAL) + 2, style(a, i), pair_colour(s, a, i));
+                  plot_pair_column(i, PAIR_NORMAL) + 2, style(a, i), get_pair_colour(s, a, i));
         }
     }
     finish(&c, "nothing touched");
@@ -216,21 +220,21 @@ static void normal_panel(FILE *to, const struct plot_session *s, int count)
 /* The limit of each contact as a thin line in its colour, dashed of a second session; of a single
  * contact what is inside is shaded. */
 static void limits(struct curves *c, const struct plot_session *s, int count, int limit,
-                   double scale, int signs)
+                   double scale, int lower_limit_sign)
 {
     if (count == 1 && s->pair_count == 1) {
         int column = plot_pair_column(0, limit) + 2;
         curve(c,
               "$A u 1:(%d*%g*$%d):(%g*$%d) w filledcurves fs transparent solid 0.15 noborder "
               "fc rgb '#808080' notitle",
-              signs, scale, column, scale, column);
+              lower_limit_sign, scale, column, scale, column);
     }
     for (int a = 0; a < count; a++) {
         for (int i = 0; i < s[a].pair_count; i++) {
-            for (int sign = signs ? -1 : 1; sign <= 1; sign += 2) {
+            for (int sign = lower_limit_sign ? -1 : 1; sign <= 1; sign += 2) {
                 curve(c, "$%c u 1:(%d*%g*$%d) w l lw 0.8 dt %s lc rgb '%s' notitle", 'A' + a, sign,
                       scale, plot_pair_column(i, limit) + 2, a ? "(6,4)" : "1",
-                      pair_colour(s, a, i));
+                      get_pair_colour(s, a, i));
             }
         }
     }
@@ -238,24 +242,25 @@ static void limits(struct curves *c, const struct plot_session *s, int count, in
 
 /* A quantity of the contacts with its limit, red in ticks in which it is reached. A contact that
  * slides and spins shares one limit between the two, and is then below each. */
-static void limit_panel(FILE *to, const struct plot_session *s, int count, int row, int signs)
+static void plot_friction_with_limit(FILE *to, const struct plot_session *s, int count, int row,
+                                     int lower_limit_sign)
 {
     struct curves c = {to, 0};
     int what = row == 1 ? PAIR_FRICTION : PAIR_TORSION;
-    int reached = row == 1 ? PAIR_SLIDES : PAIR_SPINS;
+    int reached = row == 1 ? PAIR_SLIDING_FRICTION : PAIR_SPINNING_TORSION;
     double most = row == 1 ? 0.0 : largest(s, count, what + 1);
     int small = most > 0.0 && most < 1e-4; /* [N m] */
     double scale = row == 1 ? 1.0 : small ? 1e6 : 1e3;
-    begin_panel(to, 0, row,
-                row == 1 ? "Friction force [N]; thin: limit μN; red: slides"
-                : small  ? "Torsion [µN m]; thin: limit ±μNk; red: spins"
-                         : "Torsion [mN m]; thin: limit ±μNk; red: spins");
-    range(to, s, count, what, what + 1, scale, signs);
-    limits(&c, s, count, what + 1, scale, signs);
+    write_panel_frame(to, 0, row,
+                      row == 1 ? "Friction force [N]; thin: limit μN; red: slides"
+                      : small  ? "Torsion [µN m]; thin: limit ±μNk; red: spins"
+                               : "Torsion [mN m]; thin: limit ±μNk; red: spins");
+    range(to, s, count, what, what + 1, scale, lower_limit_sign);
+    limits(&c, s, count, what + 1, scale, lower_limit_sign);
     for (int a = 0; a < count; a++) {
         for (int i = 0; i < s[a].pair_count; i++) {
             curve(&c, "$%c u 1:(%g*$%d) w l %s lc rgb '%s' notitle", 'A' + a, scale,
-                  plot_pair_column(i, what) + 2, style(a, i), pair_colour(s, a, i));
+                  plot_pair_column(i, what) + 2, style(a, i), get_pair_colour(s, a, i));
             curve(&c, "$%c u 1:(%g*$%d) w p pt 7 ps 0.5 lc rgb '#D00000' notitle", 'A' + a, scale,
                   plot_pair_column(i, reached) + 2);
         }
@@ -307,18 +312,18 @@ static void label_patches(FILE *to, const struct plot_session *s, int rows)
 }
 
 /* Patches side by side, each about its centre and scaled to the available space. */
-static void centre_panel(FILE *to, const struct plot_session *s, int count)
+static void plot_pressure_centres(FILE *to, const struct plot_session *s, int count)
 {
     struct curves c = {to, 0};
     double half = fmax(1.15, 1.15 * s->pair_count / CELL_ASPECT_RATIO);
-    unmark(to);
+    clear_mark_labels(to);
     int pressed = 0, objects = 0;
     for (int i = 0; i < s->pair_count; i++) {
         pressed |= s->pair[i].peak > 0.0;
     }
-    begin_panel(to, 0, 3,
-                pressed ? "Last patches, light: peak pressure; dots: its centre"
-                        : "Last patches; dots: centre of pressure, scaled to them");
+    write_panel_frame(to, 0, 3,
+                      pressed ? "Last patches, light: peak pressure; dots: its centre"
+                              : "Last patches; dots: centre of pressure, scaled to them");
     fprintf(to,
             "set yrange [-%g:%g]; set xrange [-1.15:%g]; set xlabel ' '; set format x ''\n"
             "set format y ''; set tics scale 0; unset grid\n",
@@ -358,7 +363,7 @@ static void centre_panel(FILE *to, const struct plot_session *s, int count)
     fputs("set format x '%g'; set tics scale 1\n" GRID_STYLE, to);
 }
 
-static void joint_panel(FILE *to, const struct plot_session *s, int count)
+static void plot_joint_positions(FILE *to, const struct plot_session *s, int count)
 {
     struct curves c = {to, 0};
     int slides = 0, hinges = 0;
@@ -366,11 +371,11 @@ static void joint_panel(FILE *to, const struct plot_session *s, int count)
         *(plot_joint_slides(s, i) ? &slides : &hinges) += 1;
     }
     marks(to, s, 0);
-    begin_panel(to, 1, 0,
-                slides
-                    ? (hinges ? "Joints [deg, mm]; dotted: target" : "Joints [mm]; dotted: target")
-                : hinges ? "Joints [deg]; dotted: target"
-                         : "Joints");
+    write_panel_frame(
+        to, 1, 0,
+        slides   ? (hinges ? "Joints [deg, mm]; dotted: target" : "Joints [mm]; dotted: target")
+        : hinges ? "Joints [deg]; dotted: target"
+                 : "Joints");
     for (int a = 0; a < count; a++) {
         for (int i = 0; i < s[a].joint_count; i++) {
             int column = plot_joint_column(&s[a], i) + 2;
@@ -383,10 +388,10 @@ static void joint_panel(FILE *to, const struct plot_session *s, int count)
     finish(&c, "no joints");
 }
 
-static void body_panel(FILE *to, const struct plot_session *s, int count)
+static void plot_body_positions(FILE *to, const struct plot_session *s, int count)
 {
     struct curves c = {to, 0};
-    begin_panel(to, 1, 1, "Bodies: turned [deg], moved [mm, dashed]");
+    write_panel_frame(to, 1, 1, "Bodies: turned [deg], moved [mm, dashed]");
     if (s->body_count) {
         fputs("set ytics nomirror; set y2tics; set yrange [0:0.1<*]; set y2range [0:0.1<*]\n", to);
     }
@@ -405,7 +410,7 @@ static void body_panel(FILE *to, const struct plot_session *s, int count)
 static const char *const time_names[2] = {"wake-up", "compute"};
 static const char *const time_colours[2][2] = {{"#56B4E9", "#9F7FC0"}, {"#404040", "#D08080"}};
 
-static void latency_panels(FILE *to, const struct plot_session *s, int count)
+static void plot_latency_histograms(FILE *to, const struct plot_session *s, int count)
 {
     struct curves line = {to, 0}, bars = {to, 0};
     double period = s->view.scene->period * 1e6, most = 5.0 * period;
@@ -414,7 +419,7 @@ static void latency_panels(FILE *to, const struct plot_session *s, int count)
         most =
             fmax(most, s[a].real ? 1.5e-3 * (double)tact_histogram_summarise(&s[a].wake).max : 0.0);
     }
-    begin_panel(to, 1, 2, "Time of each tick [µs]; red: the period");
+    write_panel_frame(to, 1, 2, "Time of each tick [µs]; red: the period");
     fprintf(to, "set logscale y; set yrange [0.5:%g]; " KEY "\n", most);
     for (int a = 0; a < count; a++) {
         for (int k = s[a].real ? 0 : 1; k < 2; k++) {
@@ -425,8 +430,8 @@ static void latency_panels(FILE *to, const struct plot_session *s, int count)
     }
     curve(&line, "%g w l lw 1.5 lc rgb '#D00000' notitle", period);
     finish(&line, "");
-    unmark(to);
-    begin_panel(to, 1, 3, "How many ticks took how long [µs]");
+    clear_mark_labels(to);
+    write_panel_frame(to, 1, 3, "How many ticks took how long [µs]");
     fprintf(to,
             "set logscale xy; set xrange [0.5:%g]; set yrange [0.7:*]; "
             "set format y '%%.0f'; set xlabel 'µs' offset 0,0.6; " KEY "\n"
@@ -445,16 +450,16 @@ static void latency_panels(FILE *to, const struct plot_session *s, int count)
     finish(&bars, "");
 }
 
-static void heading(FILE *to, const struct plot_session *s, int count)
+static void write_session_heading(FILE *to, const struct plot_session *s, int count)
 {
     const char *scene = s->view.scene->name ? s->view.scene->name : "";
     fputs("set label 70 ", to);
-    drawing_quoted(to, "", scene);
+    drawing_print_quoted(to, "", scene);
     fputs(" at screen 0.02, screen 0.985 font 'DejaVu Sans Bold,20' left\n", to);
     for (int a = 0; a < count; a++) {
         const struct tact_log_state *st = tact_log_state(s[a].log);
         struct tact_histogram_summary c = tact_histogram_summarise(&s[a].compute);
-        char text[TEXT_SHOWN + 256], wake[128] = "";
+        char text[MAX_SHOWN_TEXT_BYTES + 256], wake[128] = "";
         if (s[a].real) {
             struct tact_histogram_summary w = tact_histogram_summarise(&s[a].wake);
             snprintf(wake, sizeof wake, "wake-up %.0f / %.0f / %.0f,  ", (double)w.p50 * 1e-3,
@@ -469,20 +474,20 @@ static void heading(FILE *to, const struct plot_session *s, int count)
             s[a].survey.faults, wake, (double)c.p50 * 1e-3, (double)c.p99 * 1e-3,
             (double)c.max * 1e-3);
         fprintf(to, "set label %d ", 71 + a);
-        drawing_quoted(to, count > 1 ? (a ? "B (dashed)  " : "A (solid)  ") : "", text);
+        drawing_print_quoted(to, count > 1 ? (a ? "B (dashed)  " : "A (solid)  ") : "", text);
         fprintf(to, " at screen 0.98, screen %g font ',11' right\n",
                 count > 1 ? 0.99 - 0.0145 * a : 0.985);
     }
 }
 
 /* A page has its size in pixels, or where it is printed in inches. */
-static void begin_page(FILE *to, const char *terminal)
+static void write_page_heading(FILE *to, const char *terminal)
 {
     if (!strcmp(terminal, "pdfcairo")) {
-        fprintf(to, "set terminal pdfcairo size %g,%g", (double)PAGE_WIDTH / POINTS,
-                (double)PAGE_HEIGHT / POINTS);
+        fprintf(to, "set terminal pdfcairo size %g,%g", (double)PAGE_WIDTH_PIXELS / PIXELS_PER_INCH,
+                (double)PAGE_HEIGHT_PIXELS / PIXELS_PER_INCH);
     } else {
-        fprintf(to, "set terminal %s size %d,%d%s", terminal, PAGE_WIDTH, PAGE_HEIGHT,
+        fprintf(to, "set terminal %s size %d,%d%s", terminal, PAGE_WIDTH_PIXELS, PAGE_HEIGHT_PIXELS,
                 strcmp(terminal, "svg") ? "" : " dynamic");
     }
     fputs(" font 'DejaVu Sans,14' background rgb 'white' noenhanced\n", to);
@@ -497,7 +502,7 @@ void plot_page(FILE *to, const struct plot_session *s, int count, const char *te
         to_time = fmax(to_time, s[a].to);
     }
     if (terminal) {
-        begin_page(to, terminal);
+        write_page_heading(to, terminal);
     }
     fprintf(to,
             "set encoding utf8\nfrom = %.9g\nto = %.9g\nset multiplot\nset border lw 1 lc rgb "
@@ -505,21 +510,21 @@ void plot_page(FILE *to, const struct plot_session *s, int count, const char *te
             "set tics nomirror tc rgb '#303030' font ',12'\n"
             "set style textbox opaque noborder margins 0.2,0.1\n" GRID_STYLE "",
             from, to_time);
-    heading(to, s, count);
+    write_session_heading(to, s, count);
     if (s->channel_count > 0) {
         plot_channels(to, s, count);
         fputs("unset multiplot\n", to);
         return;
     }
     plot_legend(to, s, count, colours);
-    normal_panel(to, s, count);
+    plot_normal_forces(to, s, count);
     fputs("unset label 70; unset label 71; unset label 72\n", to);
     plot_legend_end(to);
-    limit_panel(to, s, count, 1, 0);
-    limit_panel(to, s, count, 2, -1);
-    centre_panel(to, s, count);
-    joint_panel(to, s, count);
-    body_panel(to, s, count);
-    latency_panels(to, s, count);
+    plot_friction_with_limit(to, s, count, 1, 0);
+    plot_friction_with_limit(to, s, count, 2, -1);
+    plot_pressure_centres(to, s, count);
+    plot_joint_positions(to, s, count);
+    plot_body_positions(to, s, count);
+    plot_latency_histograms(to, s, count);
     fputs("unset multiplot\n", to);
 }

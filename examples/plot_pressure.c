@@ -52,7 +52,7 @@ static void write_pressure_polygon(FILE *to, const struct plot_pair *pair, const
         first[1] = i ? first[1] : y;
         fprintf(to, "%.5g,%.5g to ", x, y);
     }
-    picture_ramp(mean / pair->peak, colour);
+    picture_pressure_colour(mean / pair->peak, colour);
     fprintf(to, "%.5g,%.5g behind fs solid noborder fc rgb '#%02x%02x%02x'\n", first[0], first[1],
             colour[0], colour[1], colour[2]);
 }

@@ -12,13 +12,13 @@ static void write_table_cell(FILE *to, double v)
 }
 
 /* Two rows a bucket, so that no spike is lost; an empty line breaks the curves at a gap. */
-static void write_bucket_series(FILE *to, const struct plot_session *s, char letter)
+static void write_bucket_series(FILE *to, const struct plot_session *s, char session_letter)
 {
     int count = plot_time_column(s) + 2;
-    double quarter = (s->to - s->from) / PLOT_BUCKETS / 4.0;
-    fprintf(to, "$%c << EOD\n", letter);
-    for (int i = 0; i < PLOT_BUCKETS; i++) {
-        const struct plot_bucket *b = &s->bucket[i];
+    double quarter = (s->to - s->from) / PLOT_MAX_TIME_INTERVALS / 4.0;
+    fprintf(to, "$%c << EOD\n", session_letter);
+    for (int i = 0; i < PLOT_MAX_TIME_INTERVALS; i++) {
+        const struct plot_time_interval *b = &s->time_interval_extremes[i];
         if (b->used && b->gap) {
             fputs("\n", to);
         }
@@ -33,33 +33,34 @@ static void write_bucket_series(FILE *to, const struct plot_session *s, char let
     fputs("EOD\n", to);
 }
 
-static void write_latency_histogram(FILE *to, const struct plot_session *s, char letter)
+static void write_latency_histogram(FILE *to, const struct plot_session *s, char session_letter)
 {
-    fprintf(to, "$%cH << EOD\n", letter);
-    for (int i = 0; i < PLOT_BINS; i++) {
+    fprintf(to, "$%cH << EOD\n", session_letter);
+    for (int i = 0; i < PLOT_HISTOGRAM_BINS; i++) {
         fprintf(to, "%.6g %llu %llu\n", 0.1 * pow(10.0, (i + 0.5) / 20.0),
-                (unsigned long long)s->wake_bins[i], (unsigned long long)s->compute_bins[i]);
+                (unsigned long long)s->wake_latency_bins[i],
+                (unsigned long long)s->compute_time_bins[i]);
     }
     fputs("EOD\n", to);
 }
 
-static void write_plot_points(FILE *to, char letter, const char *kind, int pair,
+static void write_plot_points(FILE *to, char session_letter, const char *kind, int pair,
                               const double (*p)[2], int count, int closed)
 {
-    fprintf(to, "$%c%s%d << EOD\n", letter, kind, pair);
+    fprintf(to, "$%c%s%d << EOD\n", session_letter, kind, pair);
     for (int i = 0; i < count + (closed && count); i++) {
         fprintf(to, "%.6g %.6g\n", 1e3 * p[i % count][0], 1e3 * p[i % count][1]);
     }
     fputs(count ? "EOD\n" : "NaN NaN\nEOD\n", to);
 }
 
-void plot_table(FILE *to, const struct plot_session *s, char letter)
+void plot_table(FILE *to, const struct plot_session *s, char session_letter)
 {
-    write_bucket_series(to, s, letter);
-    write_latency_histogram(to, s, letter);
+    write_bucket_series(to, s, session_letter);
+    write_latency_histogram(to, s, session_letter);
     for (int i = 0; i < s->pair_count; i++) {
         const struct plot_pair *p = &s->pair[i];
-        write_plot_points(to, letter, "C", i, p->centre, p->centre_count, 0);
-        write_plot_points(to, letter, "O", i, p->corner, p->corner_count, 1);
+        write_plot_points(to, session_letter, "C", i, p->centre, p->centre_count, 0);
+        write_plot_points(to, session_letter, "O", i, p->corner, p->corner_count, 1);
     }
 }

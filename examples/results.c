@@ -9,7 +9,7 @@
 #include "info.h"
 
 #define MAX_RUNS_PER_ITEM 6
-#define PATCH 1 /* run of a contact */
+#define PATCH_RUN_OF_CONTACT 1 /* run of a contact */
 
 /* A body, joint or contact of a session, and the offset of its values in a record. */
 struct item {
@@ -25,8 +25,8 @@ struct items {
     uint32_t count;
 };
 
-static void add_item(struct items *items, const char *kind, const char *name,
-                     const struct run run[MAX_RUNS_PER_ITEM])
+static void add_hashed_item(struct items *items, const char *kind, const char *name,
+                            const struct run run[MAX_RUNS_PER_ITEM])
 {
     struct item *item = &items->item[items->count++];
     snprintf(item->name, sizeof item->name, "%s %s", kind, name);
@@ -37,49 +37,52 @@ static void add_item(struct items *items, const char *kind, const char *name,
 static void add_device_items(struct items *items, const struct tact_device_info *device,
                              uint32_t at)
 {
-    add_item(items, "device", device->name, (struct run[MAX_RUNS_PER_ITEM]){{at, 1}});
+    add_hashed_item(items, "device", device->name, (struct run[MAX_RUNS_PER_ITEM]){{at, 1}});
     for (int k = 0; k < device->input_count; k++) {
         char name[2 * TACT_DEVICE_NAME];
         snprintf(name, sizeof name, "%s.%s", device->name, device->input[k].name);
-        add_item(items, "input", name, (struct run[MAX_RUNS_PER_ITEM]){{at + 2 + (uint32_t)k, 1}});
+        add_hashed_item(items, "input", name,
+                        (struct run[MAX_RUNS_PER_ITEM]){{at + 2 + (uint32_t)k, 1}});
     }
 }
 
-static void add_items(struct items *items, const struct tact_scene_log *v)
+static void add_hashed_items(struct items *items, const struct tact_scene_log *v)
 {
     for (int i = 0; i < v->body_count; i++) {
         const struct tact_scene_log_body *b = &v->bodies[i];
-        add_item(items, "body", b->name,
-                 (struct run[MAX_RUNS_PER_ITEM]){{b->center, 7}, {b->twist, 6}, {b->pose, 7}});
+        add_hashed_item(
+            items, "body", b->name,
+            (struct run[MAX_RUNS_PER_ITEM]){{b->center, 7}, {b->twist, 6}, {b->pose, 7}});
     }
     for (int i = 0; i < v->joint_count; i++) {
         const struct tact_scene_log_joint *j = &v->joints[i];
         const uint32_t more = (uint32_t)j->resists;
-        add_item(items, "link", j->name,
-                 (struct run[MAX_RUNS_PER_ITEM]){{j->position, 1},
-                                                 {j->velocity, 1},
-                                                 {j->target, 1},
-                                                 {j->torque, 1},
-                                                 {j->reaction, more},
-                                                 {j->stop, more}});
+        add_hashed_item(items, "link", j->name,
+                        (struct run[MAX_RUNS_PER_ITEM]){{j->position, 1},
+                                                        {j->velocity, 1},
+                                                        {j->target, 1},
+                                                        {j->torque, 1},
+                                                        {j->reaction, more},
+                                                        {j->stop, more}});
     }
     for (int i = 0; i < v->constraint_count; i++) {
         const struct tact_scene_log_constraint *b = &v->constraints[i];
-        add_item(items, "joint", b->name,
-                 (struct run[MAX_RUNS_PER_ITEM]){{b->wrench, 6}, {b->joint, 5}});
+        add_hashed_item(items, "joint", b->name,
+                        (struct run[MAX_RUNS_PER_ITEM]){{b->wrench, 6}, {b->joint, 5}});
     }
     for (int i = 0; i < v->pair_count; i++) {
         const struct tact_scene_log_pair *p = &v->pairs[i];
-        add_item(items, "contact", p->name,
-                 (struct run[MAX_RUNS_PER_ITEM]){
-                     {p->wrench, 6}, [PATCH] = {p->patch, 8}, {p->impulse, 6}});
+        add_hashed_item(
+            items, "contact", p->name,
+            (struct run[MAX_RUNS_PER_ITEM]){
+                {p->wrench, 6}, [PATCH_RUN_OF_CONTACT] = {p->patch, 8}, {p->impulse, 6}});
     }
     for (int i = 0; i < v->device_count; i++) {
         add_device_items(items, &v->devices[i], v->device_inputs[i]);
     }
     for (uint32_t i = 0; i < (uint32_t)v->output_count; i++) {
-        add_item(items, "output", v->scene->outputs[i].to,
-                 (struct run[MAX_RUNS_PER_ITEM]){{v->wanted + i, 1}, {v->sent + i, 1}});
+        add_hashed_item(items, "output", v->scene->outputs[i].to,
+                        (struct run[MAX_RUNS_PER_ITEM]){{v->wanted + i, 1}, {v->sent + i, 1}});
     }
 }
 
@@ -88,7 +91,7 @@ static int compare_item_names(const void *a, const void *b)
     return strcmp(((const struct item *)a)->name, ((const struct item *)b)->name);
 }
 
-static int list_items(struct items *out, const struct tact_scene_log *v)
+static int list_hashed_items(struct items *out, const struct tact_scene_log *v)
 {
     int count = v->body_count + v->joint_count + v->constraint_count + v->pair_count +
                 v->device_count + v->output_count;
@@ -99,7 +102,7 @@ static int list_items(struct items *out, const struct tact_scene_log *v)
     if (!out->item) {
         return -ENOMEM;
     }
-    add_items(out, v);
+    add_hashed_items(out, v);
     qsort(out->item, out->count, sizeof *out->item, compare_item_names);
     return 0;
 }
@@ -107,7 +110,7 @@ static int list_items(struct items *out, const struct tact_scene_log *v)
 /* A pair that does not touch has a patch of zeros, and is left out. */
 static int is_item_present(const struct item *item, const double *values)
 {
-    const struct run *patch = &item->run[PATCH];
+    const struct run *patch = &item->run[PATCH_RUN_OF_CONTACT];
     int there = !item->is_contact;
     for (uint32_t k = 0; k < patch->count && !there; k++) {
         there = values[patch->at + k] != 0.0;
@@ -115,47 +118,48 @@ static int is_item_present(const struct item *item, const double *values)
     return there;
 }
 
-static void put_u32(XXH3_state_t *hash, uint32_t value)
+static void hash_u32(XXH3_state_t *hash, uint32_t value)
 {
     value = htole32(value);
     XXH3_128bits_update(hash, &value, sizeof value);
 }
 
-static void put_u64(XXH3_state_t *hash, uint64_t value)
+static void hash_u64(XXH3_state_t *hash, uint64_t value)
 {
     value = htole64(value);
     XXH3_128bits_update(hash, &value, sizeof value);
 }
 
-static void put_item(XXH3_state_t *hash, const struct item *item, const double *values)
+static void hash_item_values(XXH3_state_t *hash, const struct item *item, const double *values)
 {
     uint32_t count = 0;
     for (int i = 0; i < MAX_RUNS_PER_ITEM; i++) {
         count += item->run[i].count;
     }
-    put_u32(hash, (uint32_t)strlen(item->name));
+    hash_u32(hash, (uint32_t)strlen(item->name));
     XXH3_128bits_update(hash, item->name, strlen(item->name));
-    put_u32(hash, count);
+    hash_u32(hash, count);
     for (int i = 0; i < MAX_RUNS_PER_ITEM; i++) {
         for (uint32_t k = 0; k < item->run[i].count; k++) {
             uint64_t bits;
             memcpy(&bits, &values[item->run[i].at + k], sizeof bits);
-            put_u64(hash, bits);
+            hash_u64(hash, bits);
         }
     }
 }
 
-static void put_tick(XXH3_state_t *hash, const struct items *items, const struct tact_record *r)
+static void hash_tick_values(XXH3_state_t *hash, const struct items *items,
+                             const struct tact_record *r)
 {
     uint32_t count = 0;
     for (uint32_t i = 0; i < items->count; i++) {
         count += (uint32_t)is_item_present(&items->item[i], r->values);
     }
-    put_u64(hash, r->tick);
-    put_u32(hash, count);
+    hash_u64(hash, r->tick);
+    hash_u32(hash, count);
     for (uint32_t i = 0; i < items->count; i++) {
         if (is_item_present(&items->item[i], r->values)) {
-            put_item(hash, &items->item[i], r->values);
+            hash_item_values(hash, &items->item[i], r->values);
         }
     }
 }
@@ -166,11 +170,11 @@ int info_results(struct tact_log *log, const struct tact_scene_log *view, char o
     XXH3_state_t *hash = XXH3_createState();
     struct items items = {0};
     XXH128_canonical_t digest;
-    int rc = r && hash ? list_items(&items, view) : -ENOMEM;
+    int rc = r && hash ? list_hashed_items(&items, view) : -ENOMEM;
     if (!rc) {
         XXH3_128bits_reset(hash);
         while ((rc = tact_log_next(log, r)) > 0) {
-            put_tick(hash, &items, r);
+            hash_tick_values(hash, &items, r);
         }
         XXH128_canonicalFromHash(&digest, XXH3_128bits_digest(hash));
         for (size_t i = 0; i < sizeof digest.digest; i++) {

@@ -52,12 +52,12 @@ static const char help[] =
 static void print_help(const struct run *run)
 {
     int real = run->options.clock == TACT_LOOP_REAL;
-    const char *verb = run->name + strlen("tact ");
-    printf(help, verb, real ? "in real time" : "as fast as it computes",
+    const char *command_word = run->name + strlen("tact ");
+    printf(help, command_word, real ? "in real time" : "as fast as it computes",
            real ? ""
                 : "; runs at the pace that the page asks for, real time at\n"
                   "                      first, and shows its end until it is stopped",
-           verb);
+           command_word);
 }
 
 static int set_duration(struct run *run, const char *text)
@@ -71,7 +71,7 @@ static int set_duration(struct run *run, const char *text)
     return 0;
 }
 
-static int set_split(struct run *run, int seconds, const char *text)
+static int set_split_limit(struct run *run, int seconds, const char *text)
 {
     char *end;
     double value = tact_number_read(text, &end), least = seconds ? 0.1 : 0.065536;
@@ -105,7 +105,7 @@ static int set_moments(struct run *run, const char *text)
     return 0;
 }
 
-static int set_port(struct run *run, const char *text)
+static int set_view_port_option(struct run *run, const char *text)
 {
     return word_to_port(text, &run->pages.port)
                ? command_usage(run->name, "--view=%s: a port from 1 to 65535 is expected", text)
@@ -141,7 +141,7 @@ int run_parse(struct run *run, int argc, char **argv)
             break;
         case 's':
         case 'b':
-            rc = set_split(run, c == 's', optarg);
+            rc = set_split_limit(run, c == 's', optarg);
             break;
         case 'o':
             run->options.record = optarg;
@@ -160,7 +160,7 @@ int run_parse(struct run *run, int argc, char **argv)
             break;
         case 'v':
             run->view = 1;
-            rc = optarg ? set_port(run, optarg) : 0;
+            rc = optarg ? set_view_port_option(run, optarg) : 0;
             break;
         case 'n':
             run->pages.browser = 0;

@@ -18,7 +18,8 @@ struct survey_wrench survey_wrench_of(const struct tact_scene_log_pair *pair, co
     return w;
 }
 
-static void count_touching(const struct tact_scene_log *view, const double *v, struct survey *out)
+static void count_touching_pairs(const struct tact_scene_log *view, const double *v,
+                                 struct survey *out)
 {
     for (int i = 0; i < view->pair_count; i++) {
         struct survey_pair *p = &out->pairs[i];
@@ -37,7 +38,8 @@ static void count_touching(const struct tact_scene_log *view, const double *v, s
     }
 }
 
-static void take_ports(const struct tact_scene_log *view, const double *v, struct survey *out)
+static void survey_coupling_ports(const struct tact_scene_log *view, const double *v,
+                                  struct survey *out)
 {
     for (int i = 0; i < view->port_count; i++) {
         const struct tact_scene_log_port *port = &view->ports[i];
@@ -52,13 +54,13 @@ static void take_ports(const struct tact_scene_log *view, const double *v, struc
     }
 }
 
-static void survey_record(const struct tact_scene_log *view, const struct tact_record *r,
-                          struct survey *out)
+static void add_record_to_survey(const struct tact_scene_log *view, const struct tact_record *r,
+                                 struct survey *out)
 {
     const double *v = r->values;
     int safety = (int)v[view->safety];
     if (safety == TACT_SAFETY_FAULT && out->safety != TACT_SAFETY_FAULT && !out->faults++) {
-        out->first_fault = r->tick;
+        out->first_fault_tick = r->tick;
     }
     out->safety = safety;
     out->skipped = (uint64_t)v[view->timing + 2];
@@ -74,11 +76,11 @@ static void survey_record(const struct tact_scene_log *view, const struct tact_r
     for (int i = 0; view->methods && i < TACT_MOMENTS_COUNTS; i++) {
         out->methods[i] += (uint64_t)v[view->methods + (uint32_t)i];
     }
-    count_touching(view, v, out);
-    take_ports(view, v, out);
+    count_touching_pairs(view, v, out);
+    survey_coupling_ports(view, v, out);
 }
 
-int survey_read(struct tact_log *log, const struct tact_scene_log *view, struct survey *out)
+int survey_log_records(struct tact_log *log, const struct tact_scene_log *view, struct survey *out)
 {
     struct tact_record *r = malloc(tact_layout_bytes(tact_log_layout(log)));
     uint64_t before = 0, count = 0;
@@ -92,21 +94,21 @@ int survey_read(struct tact_log *log, const struct tact_scene_log *view, struct 
     while (rc > 0 && (rc = tact_log_next(log, r)) > 0) {
         if (!count++) {
             out->first_ns = r->stamp_ns;
-        } else if (r->tick > before + 1 && out->gaps++ < SURVEY_GAPS) {
+        } else if (r->tick > before + 1 && out->gaps++ < SURVEY_MAX_GAPS) {
             out->gap[out->gaps - 1].after = before;
             out->gap[out->gaps - 1].missing = r->tick - before - 1;
         }
         before = r->tick;
         out->last_ns = r->stamp_ns;
         if (view->session) {
-            survey_record(view, r, out);
+            add_record_to_survey(view, r, out);
         }
     }
     free(r);
     return rc;
 }
 
-int64_t survey_wall(const struct tact_log *log, int64_t stamp_ns)
+int64_t compute_wall_time_ns(const struct tact_log *log, int64_t stamp_ns)
 {
     const char *anchor = tact_log_fact(log, "wall_anchor_ns");
     return anchor ? strtoll(anchor, NULL, 10) + stamp_ns : -1;

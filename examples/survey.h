@@ -7,7 +7,7 @@
 #include "rt/log/log_reader.h"
 #include "rt/session/scene_log.h"
 
-#define SURVEY_GAPS 8
+#define SURVEY_MAX_GAPS 8
 
 struct survey_pair {
     struct tact_limit_tally tally; /* tally of the ticks in which it touched */
@@ -22,10 +22,10 @@ struct survey {
     uint64_t skipped, lost;    /* skipped by the loop; lost to a full ring of the recorder */
     struct {
         uint64_t after, missing; /* tick before it, ticks in it */
-    } gap[SURVEY_GAPS];          /* the first ones */
+    } gap[SURVEY_MAX_GAPS];      /* the first ones */
     /* Of logs whose scene can be read: */
     int faults; /* number of faults of the safety chain */
-    uint64_t first_fault;
+    uint64_t first_fault_tick;
     int safety; /* enum tact_safety_state at the end */
     int contacts_max;
     uint64_t counts[TACT_SOLVE_COUNTS],
@@ -40,10 +40,10 @@ struct survey {
 };
 
 /* Reads all records from the present position. view may be empty. 0 or a negative errno. */
-int survey_read(struct tact_log *log, const struct tact_scene_log *view, struct survey *out);
+int survey_log_records(struct tact_log *log, const struct tact_scene_log *view, struct survey *out);
 
 /* Wall-clock time of a stamp [ns since 1970], or -1 if the log does not have it. */
-int64_t survey_wall(const struct tact_log *log, int64_t stamp_ns);
+int64_t compute_wall_time_ns(const struct tact_log *log, int64_t stamp_ns);
 
 /* Force normal to the pair's patch, pushing A out of B [N], and torsion about it [N m]; friction
  * [N] is the rest of the force. All 0 if not touching. */

@@ -120,15 +120,15 @@ static void pairs(struct tact_session *session, double period)
 
 static void realtime(const struct tact_realtime_report *r)
 {
-    const char *list_separator = "";
+    const char *item_separator = "";
     printf("\n  real time  granted: ");
     for (int i = 0; i < r->count; i++) {
         if (r->item[i].granted) {
-            printf("%s%s", list_separator, r->item[i].name);
-            list_separator = ", ";
+            printf("%s%s", item_separator, r->item[i].name);
+            item_separator = ", ";
         }
     }
-    printf("%s\n", *list_separator ? "" : "nothing");
+    printf("%s\n", *item_separator ? "" : "nothing");
     for (int i = 0; i < r->count; i++) {
         const struct tact_realtime_item *item = &r->item[i];
         if (item->why[0]) {

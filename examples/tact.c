@@ -58,21 +58,21 @@ static void help(FILE *to)
 
 int command_error(const struct tact_error *err)
 {
-    char line[1024], clean[1024];
+    char line[1024], clean_message[1024];
     tact_error_format(err, line, sizeof line);
-    fprintf(stderr, "tact: %s\n", text_clean(line, clean, sizeof clean));
+    fprintf(stderr, "tact: %s\n", text_clean(line, clean_message, sizeof clean_message));
     return EXIT_USAGE;
 }
 
 int command_usage(const char *command, const char *format, ...)
 {
-    char text[512], clean[512];
+    char text[512], clean_message[512];
     va_list args;
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    fprintf(stderr, "%s: %s (see %s --help)\n", command, text_clean(text, clean, sizeof clean),
-            command);
+    fprintf(stderr, "%s: %s (see %s --help)\n", command,
+            text_clean(text, clean_message, sizeof clean_message), command);
     return EXIT_USAGE;
 }
 
@@ -98,13 +98,14 @@ void command_message(void *user, enum tact_message_level level, const char *text
     if (level == TACT_MESSAGE_INFO && quiet && *quiet) {
         return;
     }
-    char clean[1024]; /* a local buffer, as messages come from several threads */
+    char clean_message[1024]; /* a local buffer, as messages come from several threads */
     live_clear();
-    fprintf(stderr, "tact: %s%s\n", names[level], text_clean(text, clean, sizeof clean));
+    fprintf(stderr, "tact: %s%s\n", names[level],
+            text_clean(text, clean_message, sizeof clean_message));
 }
 
 /* What could not be written to stdout (a full disk, a closed pipe) is a failure too. */
-static int flush_stdout(int code)
+static int flush_stdout_or_fail(int code)
 {
     errno = 0;
     if (fflush(stdout) || ferror(stdout)) {
@@ -118,7 +119,7 @@ static int flush_stdout(int code)
 /* A closed reader or a limit of file sizes makes a write fail, which is reported, instead of
  * killing the process. A closed standard stream is opened again, as otherwise the next opened file
  * would get its number, and the output with it. */
-static void prepare_streams(void)
+static void prepare_standard_streams(void)
 {
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN);
@@ -131,22 +132,22 @@ static void prepare_streams(void)
 
 int main(int argc, char **argv)
 {
-    prepare_streams();
+    prepare_standard_streams();
     const char *name = argc > 1 ? argv[1] : "";
     if (!strcmp(name, "--help") || !strcmp(name, "-h") || !strcmp(name, "help")) {
         help(stdout);
-        return flush_stdout(EXIT_GOOD);
+        return flush_stdout_or_fail(EXIT_GOOD);
     }
     if (!strcmp(name, "--version")) {
         puts("tact " TACT_VERSION);
-        return flush_stdout(EXIT_GOOD);
+        return flush_stdout_or_fail(EXIT_GOOD);
     }
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
         if (!strcmp(name, commands[i].name)) {
             char program[32];
             snprintf(program, sizeof program, "tact %s", name);
             argv[1] = program;
-            return flush_stdout(commands[i].run(argc - 1, argv + 1));
+            return flush_stdout_or_fail(commands[i].run(argc - 1, argv + 1));
         }
     }
     if (!*name) {

@@ -45,14 +45,14 @@ char *text_clean(const char *text, char *out, size_t room)
     while (*text) {
         uint32_t code = 0;
         size_t length = decode_utf8(text, &code);
-        int hidden = !length || is_undisplayed_character(code);
-        size_t more = hidden ? 1 : length;
+        int is_hidden_character = !length || is_undisplayed_character(code);
+        size_t more = is_hidden_character ? 1 : length;
         if (used + more >= room) {
             memcpy(out + cut, "...", 3);
             used = cut + 3;
             break;
         }
-        if (hidden) {
+        if (is_hidden_character) {
             out[used] = '?';
         } else {
             memcpy(out + used, text, length);
@@ -67,7 +67,7 @@ char *text_clean(const char *text, char *out, size_t room)
 
 const char *text_shown(const char *text)
 {
-    static char slots[TEXT_SLOT_COUNT][TEXT_SHOWN];
+    static char slots[TEXT_SLOT_COUNT][MAX_SHOWN_TEXT_BYTES];
     static size_t next;
     return text_clean(text, slots[next++ % TEXT_SLOT_COUNT], sizeof slots[0]);
 }
@@ -142,14 +142,15 @@ int text_print_json(json_t *all)
 
 void text_counts(const char *label, const uint64_t *values, int count, const char *(*name)(int))
 {
-    const char *comma = "";
+    const char *item_separator = "";
     for (int i = 0; i < count; i++) {
         if (values[i]) {
-            printf("%s%s %llu", *comma ? comma : label, name(i), (unsigned long long)values[i]);
-            comma = ", ";
+            printf("%s%s %llu", *item_separator ? item_separator : label, name(i),
+                   (unsigned long long)values[i]);
+            item_separator = ", ";
         }
     }
-    printf("%s", *comma ? "\n" : "");
+    printf("%s", *item_separator ? "\n" : "");
 }
 
 void text_port(const char *name, double energy, double least, uint64_t limited)

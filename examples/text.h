@@ -7,7 +7,7 @@
 #include <jansson.h>
 #include <stddef.h>
 
-#define TEXT_SHOWN 256 /* maximum size of a text that is shown, with its zero */
+#define MAX_SHOWN_TEXT_BYTES 256 /* maximum size of a text that is shown, with its zero */
 
 /* Converts text for a terminal, a script for gnuplot or a file name: copies at most room - 1 bytes
  * of valid UTF-8, one line of it. Control characters (line ends, the start of escape sequences,

@@ -57,7 +57,7 @@ int word_to_pose(const char *word, struct tact_pose *out)
 }
 
 /* 1 for a kind that is given by its lengths, so that a word can name it. */
-static int has_word(const struct tact_shape_type *type)
+static int has_shape_word(const struct tact_shape_type *type)
 {
     return strcmp(type->keys, "file") != 0 && strcmp(type->keys, "profile") != 0;
 }
@@ -126,7 +126,7 @@ static int read_soup(const char *path, double scale, struct tact_soup *out, stru
         size_t used = 0;
         for (int i = 0; i < TACT_SHAPE_COUNT; i++) {
             const struct tact_shape_type *type = tact_shape_type((enum tact_shape_kind)i);
-            if (has_word(type)) {
+            if (has_shape_word(type)) {
                 used += (size_t)snprintf(forms + used, sizeof forms - used, ", %s",
                                          parse_shape_form(type, form, sizeof form));
             }
@@ -136,7 +136,8 @@ static int read_soup(const char *path, double scale, struct tact_soup *out, stru
     return rc;
 }
 
-static int make_mesh(const char *path, double scale, struct word_shape *out, struct tact_error *err)
+static int make_mesh(const char *path, double scale, struct parsed_shape *out,
+                     struct tact_error *err)
 {
     struct tact_soup soup = {0};
     int rc = read_soup(path, scale, &soup, err);
@@ -148,12 +149,12 @@ static int make_mesh(const char *path, double scale, struct word_shape *out, str
 }
 
 /* The kind of shape at the start of a word, or -1. Meshes are given by their files. */
-static int find_primitive(const char *word)
+static int find_primitive_shape(const char *word)
 {
     for (int i = 0; i < TACT_SHAPE_COUNT; i++) {
         const struct tact_shape_type *type = tact_shape_type((enum tact_shape_kind)i);
         size_t length = strlen(type->name);
-        if (has_word(type) && !strncmp(word, type->name, length) &&
+        if (has_shape_word(type) && !strncmp(word, type->name, length) &&
             (word[length] == ':' || word[length] == 0)) {
             return i;
         }
@@ -161,17 +162,18 @@ static int find_primitive(const char *word)
     return -1;
 }
 
-int word_to_shape(const char *word, double scale, struct word_shape *out, struct tact_error *err)
+int word_to_shape(const char *word, double scale, struct parsed_shape *out, struct tact_error *err)
 {
-    int kind = find_primitive(word);
+    int kind = find_primitive_shape(word);
     memset(out, 0, sizeof *out);
     return kind >= 0 ? make_primitive_mesh((enum tact_shape_kind)kind, word, &out->shape, err)
                      : make_mesh(word, scale, out, err);
 }
 
-int word_to_surface(const char *word, double scale, struct word_shape *out, struct tact_error *err)
+int word_to_surface(const char *word, double scale, struct parsed_shape *out,
+                    struct tact_error *err)
 {
-    int kind = find_primitive(word);
+    int kind = find_primitive_shape(word);
     memset(out, 0, sizeof *out);
     out->shape.kind = TACT_SHAPE_MESH;
     return kind >= 0 ? make_primitive_mesh((enum tact_shape_kind)kind, word, &out->shape, err)
@@ -188,13 +190,14 @@ int word_to_origin(const char *command, const char *text, const char **out)
                                text);
 }
 
-struct word_query word_query_default(void)
+struct shape_pair_options word_query_default(void)
 {
-    const struct word_query q = {{tact_pose_identity(), tact_pose_identity()}, 1.0, 0};
+    const struct shape_pair_options q = {{tact_pose_identity(), tact_pose_identity()}, 1.0, 0};
     return q;
 }
 
-int word_query_option(struct word_query *q, const char *command, int option, const char *text)
+int word_query_option(struct shape_pair_options *q, const char *command, int option,
+                      const char *text)
 {
     switch (option) {
     case 'a':
@@ -217,7 +220,7 @@ int word_query_option(struct word_query *q, const char *command, int option, con
     }
 }
 
-void word_shape_release(struct word_shape *shape)
+void word_shape_release(struct parsed_shape *shape)
 {
     tact_shape_release(&shape->shape);
     tact_mesh_free(shape->mesh);

@@ -6,7 +6,7 @@
 #include "contact/shape/shape.h"
 
 /* A shape and the mesh that it owns. */
-struct word_shape {
+struct parsed_shape {
     struct tact_shape shape;
     struct tact_mesh *mesh; /* mesh of a file, or NULL */
     struct tact_soup soup;  /* triangles of a file that was not checked, otherwise empty */
@@ -16,13 +16,14 @@ struct word_shape {
  * (struct tact_shape_type); halfspace; or the path of an OBJ or STL file whose coordinates are
  * multiplied by scale. Must be released in any case. -EDOM: not a valid primitive; other negative
  * errno: an unusable file; *err is set. */
-int word_to_shape(const char *word, double scale, struct word_shape *out, struct tact_error *err);
+int word_to_shape(const char *word, double scale, struct parsed_shape *out, struct tact_error *err);
 /* Parses a shape as word_to_shape() does, but the triangles of a file are not checked: they are
  * stored in out->soup, and the shape has no mesh. */
-int word_to_surface(const char *word, double scale, struct word_shape *out, struct tact_error *err);
+int word_to_surface(const char *word, double scale, struct parsed_shape *out,
+                    struct tact_error *err);
 /* Reads the triangles of an OBJ or STL file, unchecked. To be freed with tact_soup_free(). */
 int word_to_soup(const char *path, double scale, struct tact_soup *out, struct tact_error *err);
-void word_shape_release(struct word_shape *shape);
+void word_shape_release(struct parsed_shape *shape);
 
 /* "x y z" or "x y z qw qx qy qz", with blanks or commas; the quaternion is normalised. 0 or -1. */
 int word_to_pose(const char *word, struct tact_pose *out);
@@ -34,7 +35,7 @@ int word_to_number(const char *word, double *out);
 int word_to_origin(const char *command, const char *text, const char **out);
 
 /* The options common to the commands that measure two shapes. */
-struct word_query {
+struct shape_pair_options {
     struct tact_pose pose[2];
     double scale; /* scale of the coordinates of mesh files */
     int json;
@@ -49,9 +50,10 @@ struct word_query {
 /* clang-format on */
 
 /* Defaults: both poses at the origin, scale 1. */
-struct word_query word_query_default(void);
+struct shape_pair_options word_query_default(void);
 /* Parses one of these options, except --help. Returns 0, or EXIT_USAGE after a message. */
-int word_query_option(struct word_query *q, const char *command, int option, const char *text);
+int word_query_option(struct shape_pair_options *q, const char *command, int option,
+                      const char *text);
 
 /* A TCP port, 1 to 65535. 0 or -1. */
 int word_to_port(const char *word, int *port);

@@ -13,14 +13,14 @@
 #define MIN_VOLUME_RATIO 0.02
 
 enum buffer {
-    BUFFER_VERTICES,
-    BUFFER_TRIANGLES,
-    BUFFER_ITEMS,
+    VERTEX_BUFFER,
+    TRIANGLE_BUFFER,
+    ITEM_BUFFER,
     BUFFER_PAIR_VALUES,
-    BUFFER_RANGES, /* items of each chunk, then chunks of each pair */
+    SUMMATION_RANGE_BUFFER, /* items of each chunk, then chunks of each pair */
     BUFFER_PARTIAL_SUMS,
     BUFFER_CHUNK_SUMS,
-    BUFFER_RESULTS,
+    RESULT_BUFFER,
     BUFFER_COUNT,
 };
 
@@ -30,40 +30,40 @@ struct tact_batch {
     uint32_t pair_count;
     uint32_t mesh_count;
     struct tact_batch_mesh *meshes;
-    uint32_t *shape_mesh; /* index into meshes of every shape that has one */
+    uint32_t *mesh_index_of_shape; /* index into meshes of every shape that has one */
     struct tact_batch_pair *pairs;
     struct tact_items items;
-    uint32_t kernel_first[TACT_CL_ITEM_KERNELS + 1];
+    uint32_t first_item_of_kernel[TACT_CL_ITEM_KERNELS + 1];
     struct tact_range *ranges;
     uint32_t chunk_count;
-    void *pair_values; /* tact_batch_pair.values of all pairs, in the device's precision */
-    void *results;     /* the device's sums, TACT_SUMS per pair */
+    void *device_pair_values; /* tact_batch_pair.values of all pairs, in the device's precision */
+    void *device_pair_sums;   /* the device's sums, TACT_SUMS per pair */
     cl_mem buffers[BUFFER_COUNT];
 };
 
-static const enum tact_moments_method kernel_method[TACT_CL_ITEM_KERNELS] = {
+static const enum tact_moments_method moments_method_of_kernel[TACT_CL_ITEM_KERNELS] = {
     [TACT_CL_PRISMS] = TACT_MOMENTS_MESH_MESH,
     [TACT_CL_PLANE] = TACT_MOMENTS_MESH_HALFSPACE,
 };
 
-static void write_device_real(void *to, size_t real_size, size_t i, double value)
+static void write_device_real(void *to, size_t floating_point_bytes, size_t i, double value)
 {
-    if (real_size == sizeof(double)) {
+    if (floating_point_bytes == sizeof(double)) {
         ((double *)to)[i] = value;
     } else {
         ((float *)to)[i] = (float)value;
     }
 }
 
-static double read_device_real(const void *from, size_t real_size, size_t i)
+static double read_device_real(const void *from, size_t floating_point_bytes, size_t i)
 {
-    return real_size == sizeof(double) ? ((const double *)from)[i]
-                                       : (double)((const float *)from)[i];
+    return floating_point_bytes == sizeof(double) ? ((const double *)from)[i]
+                                                  : (double)((const float *)from)[i];
 }
 
 /* Numbers the distinct meshes: several shapes may use one mesh. */
-static int index_meshes(struct tact_batch *b, const struct tact_source_scene *scene,
-                        struct tact_error *err)
+static int assign_mesh_indices(struct tact_batch *b, const struct tact_source_scene *scene,
+                               struct tact_error *err)
 {
     uint64_t vertices = 0, triangles = 0;
     for (uint32_t i = 0; i < scene->shape_count; i++) {
@@ -84,7 +84,7 @@ static int index_meshes(struct tact_batch *b, const struct tact_source_scene *sc
             vertices += shape->mesh->vertex_count;
             triangles += shape->mesh->triangle_count;
         }
-        b->shape_mesh[i] = m;
+        b->mesh_index_of_shape[i] = m;
     }
     if (vertices > UINT32_MAX / 3 || triangles > UINT32_MAX / 3) {
         return tact_error_set(err, -EINVAL, "too many triangles for one device");
@@ -104,38 +104,38 @@ static void set_up_pairs(struct tact_batch *b, const struct tact_source_scene *s
         }
         c->first = &scene->shapes[first];
         c->second = &scene->shapes[second];
-        c->first_mesh = b->shape_mesh[first];
-        c->second_mesh = b->shape_mesh[second];
-        c->on_host =
+        c->first_mesh = b->mesh_index_of_shape[first];
+        c->second_mesh = b->mesh_index_of_shape[second];
+        c->is_computed_on_host =
             c->method != TACT_MOMENTS_MESH_MESH && c->method != TACT_MOMENTS_MESH_HALFSPACE;
     }
 }
 
-static int upload_meshes(struct tact_batch *b, struct tact_error *err)
+static int upload_meshes_to_device(struct tact_batch *b, struct tact_error *err)
 {
     const struct tact_batch_mesh *last = b->mesh_count ? &b->meshes[b->mesh_count - 1] : NULL;
-    size_t vertices = last ? last->first_vertex + last->mesh->vertex_count : 1;
-    size_t triangles = last ? last->first_triangle + last->mesh->triangle_count : 1;
-    size_t real_size = b->cl->real_size;
-    void *v = calloc(3 * vertices, real_size);
+    size_t vertices = last ? last->first_vertex_index + last->mesh->vertex_count : 1;
+    size_t triangles = last ? last->first_triangle_index + last->mesh->triangle_count : 1;
+    size_t floating_point_bytes = b->cl->real_size;
+    void *v = calloc(3 * vertices, floating_point_bytes);
     cl_uint *t = calloc(3 * triangles, sizeof *t);
     cl_int code[2] = {CL_OUT_OF_HOST_MEMORY, CL_OUT_OF_HOST_MEMORY};
     if (v && t) {
         for (uint32_t m = 0; m < b->mesh_count; m++) {
             const struct tact_batch_mesh *mesh = &b->meshes[m];
             for (size_t i = 0; i < 3 * mesh->mesh->vertex_count; i++) {
-                write_device_real(v, real_size, 3 * (size_t)mesh->first_vertex + i,
+                write_device_real(v, floating_point_bytes, 3 * (size_t)mesh->first_vertex_index + i,
                                   mesh->mesh->vertices[i]);
             }
             for (size_t i = 0; i < 3 * mesh->mesh->triangle_count; i++) {
-                t[3 * (size_t)mesh->first_triangle + i] =
-                    mesh->mesh->triangles[i] + mesh->first_vertex;
+                t[3 * (size_t)mesh->first_triangle_index + i] =
+                    mesh->mesh->triangles[i] + mesh->first_vertex_index;
             }
         }
         const cl_mem_flags flags = CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR;
-        b->buffers[BUFFER_VERTICES] =
-            clCreateBuffer(b->cl->context, flags, 3 * vertices * real_size, v, &code[0]);
-        b->buffers[BUFFER_TRIANGLES] =
+        b->buffers[VERTEX_BUFFER] =
+            clCreateBuffer(b->cl->context, flags, 3 * vertices * floating_point_bytes, v, &code[0]);
+        b->buffers[TRIANGLE_BUFFER] =
             clCreateBuffer(b->cl->context, flags, 3 * triangles * sizeof *t, t, &code[1]);
     }
     free(v);
@@ -147,27 +147,28 @@ static int upload_meshes(struct tact_batch *b, struct tact_error *err)
     return 0;
 }
 
-static int create_buffers(struct tact_batch *b, struct tact_error *err)
+static int create_device_buffers(struct tact_batch *b, struct tact_error *err)
 {
-    const size_t pairs = b->pair_count ? b->pair_count : 1, real_size = b->cl->real_size;
-    const size_t chunks = b->items.capacity / TACT_CHUNK + pairs;
+    const size_t pairs = b->pair_count ? b->pair_count : 1, floating_point_bytes = b->cl->real_size;
+    const size_t chunks = b->items.capacity / TACT_ITEMS_PER_CHUNK + pairs;
     const size_t sizes[BUFFER_COUNT] = {
-        [BUFFER_ITEMS] = b->items.capacity * sizeof(struct tact_item),
-        [BUFFER_PAIR_VALUES] = pairs * TACT_PAIR_VALUES * real_size,
-        [BUFFER_RANGES] = (chunks + pairs) * sizeof(struct tact_range),
-        [BUFFER_PARTIAL_SUMS] = b->items.capacity * TACT_SUMS * real_size,
-        [BUFFER_CHUNK_SUMS] = chunks * TACT_SUMS * real_size,
-        [BUFFER_RESULTS] = pairs * TACT_SUMS * real_size,
+        [ITEM_BUFFER] = b->items.capacity * sizeof(struct tact_item),
+        [BUFFER_PAIR_VALUES] = pairs * TACT_PAIR_VALUES * floating_point_bytes,
+        [SUMMATION_RANGE_BUFFER] = (chunks + pairs) * sizeof(struct tact_range),
+        [BUFFER_PARTIAL_SUMS] = b->items.capacity * TACT_SUMS * floating_point_bytes,
+        [BUFFER_CHUNK_SUMS] = chunks * TACT_SUMS * floating_point_bytes,
+        [RESULT_BUFFER] = pairs * TACT_SUMS * floating_point_bytes,
     };
-    b->items.items = calloc(1, sizes[BUFFER_ITEMS]);
-    b->ranges = calloc(1, sizes[BUFFER_RANGES]);
-    b->pair_values = calloc(1, sizes[BUFFER_PAIR_VALUES]);
-    b->results = calloc(1, sizes[BUFFER_RESULTS]);
+    b->items.items = calloc(1, sizes[ITEM_BUFFER]);
+    b->ranges = calloc(1, sizes[SUMMATION_RANGE_BUFFER]);
+    b->device_pair_values = calloc(1, sizes[BUFFER_PAIR_VALUES]);
+    b->device_pair_sums = calloc(1, sizes[RESULT_BUFFER]);
     b->items.scratch = tact_moments_scratch_create(b->items.capacity);
-    if (!b->items.items || !b->ranges || !b->pair_values || !b->results || !b->items.scratch) {
+    if (!b->items.items || !b->ranges || !b->device_pair_values || !b->device_pair_sums ||
+        !b->items.scratch) {
         return tact_error_set(err, -ENOMEM, "no memory for %u triangle pairs", b->items.capacity);
     }
-    for (int i = BUFFER_ITEMS; i < BUFFER_COUNT; i++) {
+    for (int i = ITEM_BUFFER; i < BUFFER_COUNT; i++) {
         cl_int code = CL_SUCCESS;
         b->buffers[i] = clCreateBuffer(b->cl->context, CL_MEM_READ_WRITE, sizes[i], NULL, &code);
         if (code != CL_SUCCESS) {
@@ -181,9 +182,9 @@ static int create_buffers(struct tact_batch *b, struct tact_error *err)
 static cl_int set_arguments(const struct tact_batch *b, enum tact_cl_kernel kernel, uint32_t first,
                             uint32_t count, enum buffer from, enum buffer to)
 {
-    const enum buffer item[] = {BUFFER_ITEMS, BUFFER_PAIR_VALUES, BUFFER_VERTICES, BUFFER_TRIANGLES,
+    const enum buffer item[] = {ITEM_BUFFER, BUFFER_PAIR_VALUES, VERTEX_BUFFER, TRIANGLE_BUFFER,
                                 BUFFER_PARTIAL_SUMS};
-    const enum buffer sum[] = {BUFFER_RANGES, from, to};
+    const enum buffer sum[] = {SUMMATION_RANGE_BUFFER, from, to};
     const enum buffer *buffers = kernel == TACT_CL_SUM ? sum : item;
     const cl_uint n = kernel == TACT_CL_SUM ? 3 : 5;
     cl_kernel k = b->cl->kernels[kernel];
@@ -221,20 +222,20 @@ int tact_batch_create(struct tact_cl *cl, const struct tact_source_scene *scene,
     b->cl = cl;
     b->scene = *scene;
     b->pair_count = scene->pair_count;
-    b->items.capacity = capacity > TACT_CHUNK ? capacity : TACT_CHUNK;
+    b->items.capacity = capacity > TACT_ITEMS_PER_CHUNK ? capacity : TACT_ITEMS_PER_CHUNK;
     b->meshes = calloc(scene->shape_count + 1u, sizeof *b->meshes);
-    b->shape_mesh = calloc(scene->shape_count + 1u, sizeof *b->shape_mesh);
+    b->mesh_index_of_shape = calloc(scene->shape_count + 1u, sizeof *b->mesh_index_of_shape);
     b->pairs = calloc(scene->pair_count + 1u, sizeof *b->pairs);
-    int rc = b->meshes && b->shape_mesh && b->pairs ? 0 : -ENOMEM;
+    int rc = b->meshes && b->mesh_index_of_shape && b->pairs ? 0 : -ENOMEM;
     if (rc == 0) {
-        rc = index_meshes(b, scene, err);
+        rc = assign_mesh_indices(b, scene, err);
     }
     if (rc == 0) {
         set_up_pairs(b, scene);
-        rc = upload_meshes(b, err);
+        rc = upload_meshes_to_device(b, err);
     }
     if (rc == 0) {
-        rc = create_buffers(b, err);
+        rc = create_device_buffers(b, err);
     }
     if (rc == 0) {
         rc = compile_kernels_by_launch(b, err);
@@ -260,10 +261,10 @@ void tact_batch_destroy(struct tact_batch *b)
     tact_moments_scratch_destroy(b->items.scratch);
     free(b->items.items);
     free(b->ranges);
-    free(b->pair_values);
-    free(b->results);
+    free(b->device_pair_values);
+    free(b->device_pair_sums);
     free(b->meshes);
-    free(b->shape_mesh);
+    free(b->mesh_index_of_shape);
     free(b->pairs);
     free(b);
 }
@@ -307,35 +308,38 @@ static void collect_frame_items(struct tact_batch *b, const struct tact_pose *po
         c->second_pose = &poses[c->swapped ? pair->a : pair->b];
         c->items = (struct tact_range){0, 0};
         c->cost_ns = 0.0;
-        c->status = !active[i] ? 0 : c->method == TACT_MOMENTS_NONE ? -ENOTSUP : c->on_host;
+        c->status = !active[i]                       ? 0
+                    : c->method == TACT_MOMENTS_NONE ? -ENOTSUP
+                                                     : c->is_computed_on_host;
     }
     for (int k = 0; k < TACT_CL_ITEM_KERNELS; k++) {
-        b->kernel_first[k] = b->items.count;
+        b->first_item_of_kernel[k] = b->items.count;
         for (uint32_t i = 0; i < b->pair_count; i++) {
-            if (active[i] && b->pairs[i].method == kernel_method[k]) {
+            if (active[i] && b->pairs[i].method == moments_method_of_kernel[k]) {
                 collect_pair_items(b, i, directions + 3 * (size_t)i);
             }
         }
     }
-    b->kernel_first[TACT_CL_ITEM_KERNELS] = b->items.count;
+    b->first_item_of_kernel[TACT_CL_ITEM_KERNELS] = b->items.count;
 }
 
 /* Ranges of items for each chunk, then of chunks for each pair. */
-static void plan_reduction(struct tact_batch *b)
+static void plan_summation_ranges(struct tact_batch *b)
 {
     uint32_t n = 0;
     for (uint32_t i = 0; i < b->pair_count; i++) {
         const struct tact_range *items = &b->pairs[i].items;
-        for (uint32_t k = 0; k < items->count; k += TACT_CHUNK) {
+        for (uint32_t k = 0; k < items->count; k += TACT_ITEMS_PER_CHUNK) {
             uint32_t left = items->count - k;
-            b->ranges[n++] =
-                (struct tact_range){items->first + k, left < TACT_CHUNK ? left : TACT_CHUNK};
+            b->ranges[n++] = (struct tact_range){
+                items->first + k, left < TACT_ITEMS_PER_CHUNK ? left : TACT_ITEMS_PER_CHUNK};
         }
     }
     b->chunk_count = n;
     uint32_t chunk = 0;
     for (uint32_t i = 0; i < b->pair_count; i++) {
-        uint32_t count = (b->pairs[i].items.count + TACT_CHUNK - 1) / TACT_CHUNK;
+        uint32_t count =
+            (b->pairs[i].items.count + TACT_ITEMS_PER_CHUNK - 1) / TACT_ITEMS_PER_CHUNK;
         b->ranges[n + i] = (struct tact_range){chunk, count};
         chunk += count;
     }
@@ -343,11 +347,11 @@ static void plan_reduction(struct tact_batch *b)
 
 static cl_int upload_frame(struct tact_batch *b)
 {
-    const size_t real_size = b->cl->real_size;
+    const size_t floating_point_bytes = b->cl->real_size;
     for (uint32_t i = 0; i < b->pair_count; i++) {
         for (size_t k = 0; k < TACT_PAIR_VALUES; k++) {
-            write_device_real(b->pair_values, real_size, (size_t)i * TACT_PAIR_VALUES + k,
-                              b->pairs[i].values[k]);
+            write_device_real(b->device_pair_values, floating_point_bytes,
+                              (size_t)i * TACT_PAIR_VALUES + k, b->pairs[i].values[k]);
         }
     }
     const struct {
@@ -355,9 +359,10 @@ static cl_int upload_frame(struct tact_batch *b)
         const void *from;
         size_t size;
     } parts[] = {
-        {BUFFER_ITEMS, b->items.items, b->items.count * sizeof *b->items.items},
-        {BUFFER_PAIR_VALUES, b->pair_values, b->pair_count * TACT_PAIR_VALUES * real_size},
-        {BUFFER_RANGES, b->ranges, (b->chunk_count + b->pair_count) * sizeof *b->ranges},
+        {ITEM_BUFFER, b->items.items, b->items.count * sizeof *b->items.items},
+        {BUFFER_PAIR_VALUES, b->device_pair_values,
+         b->pair_count * TACT_PAIR_VALUES * floating_point_bytes},
+        {SUMMATION_RANGE_BUFFER, b->ranges, (b->chunk_count + b->pair_count) * sizeof *b->ranges},
     };
     cl_int code = CL_SUCCESS;
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
@@ -372,7 +377,7 @@ static cl_int integrate_frame(struct tact_batch *b)
     cl_int code = upload_frame(b);
     for (int k = 0; k < TACT_CL_ITEM_KERNELS && code == CL_SUCCESS; k++) {
         const enum tact_cl_kernel kernel = (enum tact_cl_kernel)k;
-        uint32_t first = b->kernel_first[k], count = b->kernel_first[k + 1] - first;
+        uint32_t first = b->first_item_of_kernel[k], count = b->first_item_of_kernel[k + 1] - first;
         if (count > 0) {
             code |= set_arguments(b, kernel, first, count, BUFFER_PARTIAL_SUMS, BUFFER_CHUNK_SUMS);
             code |= tact_cl_launch_kernel(b->cl, kernel, count);
@@ -382,11 +387,11 @@ static cl_int integrate_frame(struct tact_batch *b)
         set_arguments(b, TACT_CL_SUM, 0, b->chunk_count, BUFFER_PARTIAL_SUMS, BUFFER_CHUNK_SUMS);
     code |= tact_cl_launch_kernel(b->cl, TACT_CL_SUM, (size_t)b->chunk_count * TACT_SUMS);
     code |= set_arguments(b, TACT_CL_SUM, b->chunk_count, b->pair_count, BUFFER_CHUNK_SUMS,
-                          BUFFER_RESULTS);
+                          RESULT_BUFFER);
     code |= tact_cl_launch_kernel(b->cl, TACT_CL_SUM, (size_t)b->pair_count * TACT_SUMS);
-    code |= clEnqueueReadBuffer(b->cl->queue, b->buffers[BUFFER_RESULTS], CL_TRUE, 0,
-                                b->pair_count * TACT_SUMS * b->cl->real_size, b->results, 0, NULL,
-                                NULL);
+    code |= clEnqueueReadBuffer(b->cl->queue, b->buffers[RESULT_BUFFER], CL_TRUE, 0,
+                                b->pair_count * TACT_SUMS * b->cl->real_size, b->device_pair_sums,
+                                0, NULL, NULL);
     return code;
 }
 
@@ -413,7 +418,8 @@ static int32_t measure_on_host(const struct tact_batch *b, uint32_t i,
 static int must_host_measure(const struct tact_batch *b, const struct tact_batch_pair *c,
                              const double *s)
 {
-    return c->on_host || (b->cl->real_size < sizeof(double) && s[0] < MIN_VOLUME_RATIO * s[16]);
+    return c->is_computed_on_host ||
+           (b->cl->real_size < sizeof(double) && s[0] < MIN_VOLUME_RATIO * s[16]);
 }
 
 int tact_batch_run(struct tact_batch *b, const struct tact_pose *poses, const uint8_t *active,
@@ -421,18 +427,19 @@ int tact_batch_run(struct tact_batch *b, const struct tact_pose *poses, const ui
 {
     collect_frame_items(b, poses, active, directions);
     if (b->items.count > 0) {
-        plan_reduction(b);
+        plan_summation_ranges(b);
         if (integrate_frame(b) != CL_SUCCESS) {
             return report_all_pairs_failed(b, out);
         }
     } else {
-        memset(b->results, 0, b->pair_count * TACT_SUMS * b->cl->real_size);
+        memset(b->device_pair_sums, 0, b->pair_count * TACT_SUMS * b->cl->real_size);
     }
     for (uint32_t i = 0; i < b->pair_count; i++) {
         const struct tact_batch_pair *c = &b->pairs[i];
         double s[TACT_SUMS];
         for (size_t k = 0; k < TACT_SUMS; k++) {
-            s[k] = read_device_real(b->results, b->cl->real_size, (size_t)i * TACT_SUMS + k);
+            s[k] =
+                read_device_real(b->device_pair_sums, b->cl->real_size, (size_t)i * TACT_SUMS + k);
         }
         memset(&out[i], 0, sizeof out[i]);
         out[i].status = c->status;

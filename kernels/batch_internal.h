@@ -14,9 +14,9 @@
 #include "contact/moments/moments.h"
 #include "rt/source.h"
 
-#define TACT_SUMS 17        /* values per item, per chunk and per pair: sums_t in moments.cl */
-#define TACT_PAIR_VALUES 25 /* values uploaded per pair: values[] of struct tact_batch_pair */
-#define TACT_CHUNK 64       /* items summed by one work-item */
+#define TACT_SUMS 17            /* values per item, per chunk and per pair: sums_t in moments.cl */
+#define TACT_PAIR_VALUES 25     /* values uploaded per pair: values[] of struct tact_batch_pair */
+#define TACT_ITEMS_PER_CHUNK 64 /* items summed by one work-item */
 
 struct tact_cl;
 
@@ -34,9 +34,10 @@ struct tact_range {
 /* A pair in the current frame. */
 struct tact_batch_pair {
     enum tact_moments_method method;
-    int swapped;    /* 1: the method's first shape is the scene's b */
-    int on_host;    /* 1: no kernel for these shapes (a ball): tact_moments_pair() on the host */
-    int32_t status; /* as tact_moments_pair() returns */
+    int swapped;             /* 1: the method's first shape is the scene's b */
+    int is_computed_on_host; /* 1: no kernel for these shapes (a ball): tact_moments_pair() on the
+                                host */
+    int32_t status;          /* as tact_moments_pair() returns */
     const struct tact_shape *first, *second;
     uint32_t first_mesh, second_mesh; /* indices into tact_batch.meshes */
     const struct tact_pose *first_pose, *second_pose;
@@ -52,7 +53,7 @@ struct tact_batch_pair {
 
 struct tact_batch_mesh {
     const struct tact_mesh *mesh;
-    uint32_t first_vertex, first_triangle;
+    uint32_t first_vertex_index, first_triangle_index;
 };
 
 /* Items of a frame, filled by the broad phase. */

@@ -15,7 +15,7 @@ static struct {
     pid_t owner;         /* forked children do not remove it */
 } private_cache;
 
-static int remove_entry(const char *path, const struct stat *st, int kind, struct FTW *at)
+static int remove_cache_entry(const char *path, const struct stat *st, int kind, struct FTW *at)
 {
     (void)st;
     (void)kind;
@@ -27,7 +27,7 @@ static int remove_entry(const char *path, const struct stat *st, int kind, struc
 __attribute__((destructor)) static void remove_private_cache(void)
 {
     if (private_cache.path[0] && private_cache.owner == getpid()) {
-        nftw(private_cache.path, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
+        nftw(private_cache.path, remove_cache_entry, 16, FTW_DEPTH | FTW_PHYS);
     }
 }
 

@@ -6,7 +6,8 @@
 #include <math.h>
 #include <string.h>
 
-#define STACK_DEPTH 128 /* pending nodes of a traversal; a balanced tree needs far fewer */
+#define MAX_TRAVERSAL_STACK_DEPTH                                                                  \
+    128 /* pending nodes of a traversal; a balanced tree needs far fewer */
 
 /* Point of the world in the frame of a pose. */
 static void point_in_pose_frame(double *r, const struct tact_pose *pose, const double *point)
@@ -34,7 +35,7 @@ static void set_summation_axes(struct tact_batch_pair *c, const double *z)
     tact_v3_copy(c->axes + 6, z);
 }
 
-static int append_item(struct tact_items *to, uint32_t a, uint32_t b, uint32_t pair)
+static int append_work_item(struct tact_items *to, uint32_t a, uint32_t b, uint32_t pair)
 {
     if (to->count == to->capacity) {
         return -ENOSPC;
@@ -69,22 +70,23 @@ void tact_collect_prism_items(struct tact_batch_pair *c, const struct tact_batch
     set_summation_transform(c->values + 12, c, c->second_pose);
     c->values[24] = tact_prism_slack(a->mesh, c->first_pose, b->mesh, c->second_pose);
     for (long i = 0; i < n; i++) {
-        append_item(to, a->first_triangle + pairs[i].a, b->first_triangle + pairs[i].b, pair);
+        append_work_item(to, a->first_triangle_index + pairs[i].a,
+                         b->first_triangle_index + pairs[i].b, pair);
     }
     c->status = 1;
 }
 
 /* Traversal of a mesh's tree: appends the leaves for which overlaps() is true, and bounds them. */
-struct traversal {
+struct tree_traversal {
     int (*overlaps)(const void *context, const struct tact_mesh_node *node);
     const void *context;
     double lower[3], upper[3];
 };
 
-static int traverse_tree(struct traversal *d, const struct tact_batch_mesh *mesh, uint32_t pair,
-                         struct tact_items *to)
+static int traverse_mesh_tree(struct tree_traversal *d, const struct tact_batch_mesh *mesh,
+                              uint32_t pair, struct tact_items *to)
 {
-    uint32_t stack[STACK_DEPTH];
+    uint32_t stack[MAX_TRAVERSAL_STACK_DEPTH];
     int depth = 0;
     stack[depth++] = 0;
     tact_v3_set(d->lower, INFINITY, INFINITY, INFINITY);
@@ -95,7 +97,7 @@ static int traverse_tree(struct traversal *d, const struct tact_batch_mesh *mesh
             continue;
         }
         if (node->count == 0) {
-            if (depth + 2 > STACK_DEPTH) {
+            if (depth + 2 > MAX_TRAVERSAL_STACK_DEPTH) {
                 return -ENOSPC;
             }
             stack[depth++] = node->first + 1;
@@ -103,7 +105,7 @@ static int traverse_tree(struct traversal *d, const struct tact_batch_mesh *mesh
             continue;
         }
         for (uint32_t i = 0; i < node->count; i++) {
-            if (append_item(to, mesh->first_triangle + node->first + i, 0, pair) < 0) {
+            if (append_work_item(to, mesh->first_triangle_index + node->first + i, 0, pair) < 0) {
                 return -ENOSPC;
             }
         }
@@ -122,7 +124,7 @@ struct plane {
     double slack; /* height up to which a vertex counts as in the plane [m] */
 };
 
-static int below_plane(const void *context, const struct tact_mesh_node *node)
+static int is_node_below_plane(const void *context, const struct tact_mesh_node *node)
 {
     const struct plane *p = context;
     double lowest = -p->offset;
@@ -138,7 +140,7 @@ void tact_collect_plane_items(struct tact_batch_pair *c, const struct tact_batch
     const struct tact_batch_mesh *mesh = &meshes[c->first_mesh];
     double up[3] = {0.0, 0.0, 1.0}, z[3], m[9], middle[3], d[3];
     struct plane plane;
-    struct traversal traversal = {.overlaps = below_plane, .context = &plane};
+    struct tree_traversal tree_traversal = {.overlaps = is_node_below_plane, .context = &plane};
     uint32_t before = to->count;
     tact_quat_rotate(z, c->second_pose->quat_wxyz, up);
     tact_quat_to_m3(m, c->first_pose->quat_wxyz);
@@ -146,14 +148,14 @@ void tact_collect_plane_items(struct tact_batch_pair *c, const struct tact_batch
     tact_v3_sub(d, c->second_pose->position, c->first_pose->position);
     plane.offset = tact_v3_dot(z, d);
     plane.slack = tact_prism_slack(mesh->mesh, c->first_pose, NULL, c->second_pose);
-    c->status = traverse_tree(&traversal, mesh, pair, to);
+    c->status = traverse_mesh_tree(&tree_traversal, mesh, pair, to);
     if (c->status < 0 || to->count == before) {
         to->count = before;
         return;
     }
     /* origin: centre of the box about the leaves below, projected onto the plane */
     for (int i = 0; i < 3; i++) {
-        d[i] = 0.5 * (traversal.lower[i] + traversal.upper[i]);
+        d[i] = 0.5 * (tree_traversal.lower[i] + tree_traversal.upper[i]);
     }
     tact_pose_point(middle, c->first_pose, d);
     tact_v3_sub(d, middle, c->second_pose->position);

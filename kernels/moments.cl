@@ -22,7 +22,7 @@ typedef float4 real4;
 #define REAL(x) ((real)(x))
 /* Capacity of a polygon: a triangle clipped by three edges and a plane has at most 7 corners. */
 #define MAX_POLYGON_CORNERS 8
-/* Bound on the slope of a triangle; equals the host's TACT_STEEPEST. */
+/* Bound on the slope of a triangle; equals the host's TACT_MAX_FACE_SLOPE. */
 #define MAX_TRIANGLE_SLOPE REAL(1e8)
 
 /* Sums of one item in its pair's summation frame: moments about the frame's origin. */

@@ -73,7 +73,7 @@ int tact_opencl_prepare(struct tact_error *err)
                              : 0;
 }
 
-static size_t list_devices(cl_device_id *devices, size_t capacity)
+static size_t list_opencl_devices(cl_device_id *devices, size_t capacity)
 {
     cl_platform_id platforms[MAX_PLATFORMS];
     cl_uint platform_count = 0;
@@ -95,7 +95,7 @@ static size_t list_devices(cl_device_id *devices, size_t capacity)
 static void query(void)
 {
     cl_device_id devices[MAX_DEVICES];
-    list_devices(devices, MAX_DEVICES);
+    list_opencl_devices(devices, MAX_DEVICES);
 }
 
 /* Lists the devices of all platforms; *count may be 0. Returns 0, or -ENODEV if a driver ends or
@@ -105,11 +105,11 @@ static int list_devices_safely(cl_device_id *devices, size_t capacity, size_t *c
 {
     tact_opencl_prepare(NULL);
     int rc = tact_cl_probe_driver(query, err);
-    *count = rc ? 0 : list_devices(devices, capacity);
+    *count = rc ? 0 : list_opencl_devices(devices, capacity);
     return rc;
 }
 
-static void device_string(cl_device_id device, cl_device_info property, char *out, size_t size)
+static void read_device_string(cl_device_id device, cl_device_info property, char *out, size_t size)
 {
     char text[4096] = "";
     if (clGetDeviceInfo(device, property, sizeof text, text, NULL) != CL_SUCCESS) {
@@ -123,24 +123,24 @@ static void describe_device(cl_device_id device, struct tact_opencl_device *info
     cl_platform_id platform = NULL;
     cl_device_type type = 0;
     cl_uint units = 0;
-    char extensions[4096];
+    char device_extensions[4096];
     memset(info, 0, sizeof *info);
     clGetDeviceInfo(device, CL_DEVICE_PLATFORM, sizeof(platform), &platform, NULL);
     clGetPlatformInfo(platform, CL_PLATFORM_NAME, sizeof info->platform, info->platform, NULL);
     clGetDeviceInfo(device, CL_DEVICE_TYPE, sizeof type, &type, NULL);
     clGetDeviceInfo(device, CL_DEVICE_MAX_COMPUTE_UNITS, sizeof units, &units, NULL);
-    device_string(device, CL_DEVICE_NAME, info->name, sizeof info->name);
-    device_string(device, CL_DRIVER_VERSION, info->driver, sizeof info->driver);
-    device_string(device, CL_DEVICE_EXTENSIONS, extensions, sizeof extensions);
+    read_device_string(device, CL_DEVICE_NAME, info->name, sizeof info->name);
+    read_device_string(device, CL_DRIVER_VERSION, info->driver, sizeof info->driver);
+    read_device_string(device, CL_DEVICE_EXTENSIONS, device_extensions, sizeof device_extensions);
     info->gpu = (type & CL_DEVICE_TYPE_GPU) != 0;
-    info->fp64 = strstr(extensions, "cl_khr_fp64") != NULL;
+    info->fp64 = strstr(device_extensions, "cl_khr_fp64") != NULL;
     info->compute_units = units;
     info->status = -EAGAIN;
     snprintf(info->verdict, sizeof info->verdict, "not tested");
 }
 
-static int choose_device(const struct tact_cl_request *request, struct tact_cl *cl,
-                         struct tact_error *err)
+static int choose_opencl_device(const struct tact_cl_request *request, struct tact_cl *cl,
+                                struct tact_error *err)
 {
     cl_device_id devices[MAX_DEVICES];
     size_t count;
@@ -161,9 +161,9 @@ static int choose_device(const struct tact_cl_request *request, struct tact_cl *
         describe_device(devices[i], &info);
         int named = !request->device || strcasestr(info.name, request->device) ||
                     strcasestr(info.platform, request->device);
-        int score = info.gpu ? 1 : 0;
-        if (named && (request->exact ? i == request->index : score > best)) {
-            best = score;
+        int device_score = info.gpu ? 1 : 0;
+        if (named && (request->exact ? i == request->index : device_score > best)) {
+            best = device_score;
             cl->device = devices[i];
             cl->info = info;
         }
@@ -215,7 +215,7 @@ int tact_cl_open(const struct tact_cl_request *request, struct tact_cl *cl, stru
 {
     cl_int code = CL_SUCCESS;
     memset(cl, 0, sizeof *cl);
-    int rc = choose_device(request, cl, err);
+    int rc = choose_opencl_device(request, cl, err);
     if (rc < 0) {
         return rc;
     }
@@ -259,9 +259,9 @@ void tact_cl_close(struct tact_cl *cl)
 
 cl_int tact_cl_launch_kernel(const struct tact_cl *cl, enum tact_cl_kernel kernel, size_t count)
 {
-    size_t global = (count + cl->group - 1) / cl->group * cl->group;
-    return clEnqueueNDRangeKernel(cl->queue, cl->kernels[kernel], 1, NULL, &global, &cl->group, 0,
-                                  NULL, NULL);
+    size_t global_work_size = (count + cl->group - 1) / cl->group * cl->group;
+    return clEnqueueNDRangeKernel(cl->queue, cl->kernels[kernel], 1, NULL, &global_work_size,
+                                  &cl->group, 0, NULL, NULL);
 }
 
 static int compare_doubles(const void *a, const void *b)
@@ -278,9 +278,9 @@ static double median_launch_us(const struct tact_cl *cl)
     cl_uint zero = 0;
     cl_kernel kernel = cl->kernels[TACT_CL_SUM];
     for (cl_uint i = 0; i < 5; i++) {
-        int is_count = i == 1 || i == 2;
-        clSetKernelArg(kernel, i, is_count ? sizeof zero : sizeof(cl_mem),
-                       is_count ? (const void *)&zero : (const void *)&nothing);
+        int is_count_argument = i == 1 || i == 2;
+        clSetKernelArg(kernel, i, is_count_argument ? sizeof zero : sizeof(cl_mem),
+                       is_count_argument ? (const void *)&zero : (const void *)&nothing);
     }
     for (int i = 0; i < 101; i++) {
         struct timespec t0, t1;
@@ -305,7 +305,7 @@ int tact_opencl_list(struct tact_opencl_device *devices, size_t capacity, size_t
     }
     if (*count == 0) {
         struct tact_cl none;
-        return choose_device(&(struct tact_cl_request){0}, &none, err);
+        return choose_opencl_device(&(struct tact_cl_request){0}, &none, err);
     }
     for (size_t i = 0; i < *count && i < capacity; i++) {
         describe_device(ids[i], &devices[i]);

@@ -10,7 +10,7 @@
 
 #include "kernels/probe_internal.h"
 
-#define SUCCESS_BYTE '\001'
+#define PROBE_SUCCESS_BYTE '\001'
 #define PROBE_TIMEOUT_MS 20000
 
 static struct {
@@ -20,27 +20,27 @@ static struct {
     char output[160];
 } probe = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-/* The child: the drivers' output goes to the parent, followed by SUCCESS_BYTE. _exit() does not
- * flush the stream buffers copied from the parent. */
+/* The child: the drivers' output goes to the parent, followed by PROBE_SUCCESS_BYTE. _exit() does
+ * not flush the stream buffers copied from the parent. */
 static void run_in_child(void (*query)(void), int out)
 {
     const struct rlimit disable_core_dump = {0, 0};
-    const char success = SUCCESS_BYTE;
+    const char probe_success_byte = PROBE_SUCCESS_BYTE;
     setrlimit(RLIMIT_CORE, &disable_core_dump);
     dup2(out, STDOUT_FILENO);
     dup2(out, STDERR_FILENO);
     query();
-    _exit(write(out, &success, 1) == 1 ? 0 : 1);
+    _exit(write(out, &probe_success_byte, 1) == 1 ? 0 : 1);
 }
 
-/* Stores the end of the child's output in `words`. Returns 1 if its last byte is SUCCESS_BYTE, 0 if
- * the child ended without it, -1 if nothing came for PROBE_TIMEOUT_MS. */
+/* Stores the end of the child's output in `words`. Returns 1 if its last byte is
+ * PROBE_SUCCESS_BYTE, 0 if the child ended without it, -1 if nothing came for PROBE_TIMEOUT_MS. */
 static int read_child_answer(int in, char *words, size_t size)
 {
     size_t used = 0;
     struct pollfd ready = {.fd = in, .events = POLLIN};
     char block[512], last = 0;
-    while (last != SUCCESS_BYTE) {
+    while (last != PROBE_SUCCESS_BYTE) {
         int rc = poll(&ready, 1, PROBE_TIMEOUT_MS);
         ssize_t got = rc > 0 ? read(in, block, sizeof block) : 0;
         if ((rc < 0 || got < 0) && errno == EINTR) {

@@ -16,10 +16,10 @@ static const struct tact_source_pair pairs[] = {
     {CAPSULE, BOX}, {PLATE, CAPSULE}, {WEDGE, CAPSULE},  {WEDGE, BOX},
     {WEDGE, PLATE}, {WEDGE, GROUND},  {GROUND, CAPSULE}, {BOX, PLATE},
 };
-#define SELFTEST_PAIRS (sizeof pairs / sizeof pairs[0])
-#define SELFTEST_FRAMES 6
+#define SELFTEST_PAIR_COUNT (sizeof pairs / sizeof pairs[0])
+#define SELFTEST_FRAME_COUNT 6
 
-static int make_shapes(struct tact_shape *s, struct tact_mesh **wedge, struct tact_error *err)
+static int make_shapes(struct tact_shape *s, struct tact_mesh **wedge_mesh, struct tact_error *err)
 {
     static const double corners[] = {
         -0.01, -0.01, -0.006, 0.013, -0.009, -0.006, 0.002,  0.014, -0.006,
@@ -31,8 +31,8 @@ static int make_shapes(struct tact_shape *s, struct tact_mesh **wedge, struct ta
     s[CAPSULE] = (struct tact_shape){.kind = TACT_SHAPE_CAPSULE, .size = {0.006, 0.01}};
     s[WEDGE] = (struct tact_shape){.kind = TACT_SHAPE_CONVEX};
     s[GROUND] = (struct tact_shape){.kind = TACT_SHAPE_HALFSPACE};
-    int rc = tact_mesh_hull(corners, 6, wedge, err);
-    s[WEDGE].mesh = *wedge;
+    int rc = tact_mesh_hull(corners, 6, wedge_mesh, err);
+    s[WEDGE].mesh = *wedge_mesh;
     for (int i = 0; i < SHAPES && rc == 0; i++) {
         if (s[i].kind == TACT_SHAPE_BOX || s[i].kind == TACT_SHAPE_CAPSULE) {
             rc = tact_shape_tessellate(&s[i]);
@@ -43,7 +43,7 @@ static int make_shapes(struct tact_shape *s, struct tact_mesh **wedge, struct ta
 }
 
 /* Poses of frame `k`: all shapes near one point, so that most pairs overlap, some deeply. */
-static void set_poses(struct tact_pose *poses, int k)
+static void set_selftest_poses(struct tact_pose *poses, int k)
 {
     for (int i = 0; i < SHAPES; i++) {
         double phase = 1.3 * k + 0.7 * i;
@@ -55,7 +55,7 @@ static void set_poses(struct tact_pose *poses, int k)
     }
 }
 
-static double max_difference(const double *a, const double *b, int n)
+static double find_max_difference(const double *a, const double *b, int n)
 {
     double d = 0.0;
     for (int i = 0; i < n; i++) {
@@ -65,15 +65,15 @@ static double max_difference(const double *a, const double *b, int n)
 }
 
 /* Largest relative error over the moments; lengths are relative to the overlap's size. */
-static double moments_error(const struct tact_moments *a, const struct tact_moments *b)
+static double compute_moments_error(const struct tact_moments *a, const struct tact_moments *b)
 {
     double size = tact_cbrt(b->volume), area = size * size + tact_v3_norm(b->gradient);
     double spread = b->second[0] + b->second[1] + b->second[2];
     double e = fabs(a->volume - b->volume) / b->volume;
-    e = fmax(e, max_difference(a->centroid, b->centroid, 3) / size);
-    e = fmax(e, max_difference(a->second, b->second, 6) / spread);
-    e = fmax(e, max_difference(a->gradient, b->gradient, 3) / area);
-    return fmax(e, max_difference(a->gradient + 3, b->gradient + 3, 3) /
+    e = fmax(e, find_max_difference(a->centroid, b->centroid, 3) / size);
+    e = fmax(e, find_max_difference(a->second, b->second, 6) / spread);
+    e = fmax(e, find_max_difference(a->gradient, b->gradient, 3) / area);
+    return fmax(e, find_max_difference(a->gradient + 3, b->gradient + 3, 3) /
                        (area * sqrt(spread / b->volume)));
 }
 
@@ -81,7 +81,7 @@ static int compare_frame_moments(const struct tact_shape *shapes, const struct t
                                  const struct tact_source_moments *got,
                                  struct tact_moments_scratch *scratch, double *worst, int *overlaps)
 {
-    for (size_t i = 0; i < SELFTEST_PAIRS; i++) {
+    for (size_t i = 0; i < SELFTEST_PAIR_COUNT; i++) {
         struct tact_moments expected;
         uint32_t a = pairs[i].a, b = pairs[i].b;
         int status = tact_moments_pair(&shapes[a], &poses[a], &shapes[b], &poses[b], NULL, scratch,
@@ -92,7 +92,7 @@ static int compare_frame_moments(const struct tact_shape *shapes, const struct t
         if (status != got[i].status) {
             *worst = 1.0;
         } else if (status == 1) {
-            double e = moments_error(&got[i].moments, &expected);
+            double e = compute_moments_error(&got[i].moments, &expected);
             *worst = e <= *worst ? *worst : e; /* NaN propagates */
             ++*overlaps;
         }
@@ -100,21 +100,21 @@ static int compare_frame_moments(const struct tact_shape *shapes, const struct t
     return 0;
 }
 
-static int run_frames(struct tact_cl *cl, const struct tact_shape *shapes, double *worst,
-                      int *overlaps, struct tact_error *err)
+static int run_selftest_frames(struct tact_cl *cl, const struct tact_shape *shapes, double *worst,
+                               int *overlaps, struct tact_error *err)
 {
-    const struct tact_source_scene scene = {shapes, SHAPES, pairs, SELFTEST_PAIRS};
+    const struct tact_source_scene scene = {shapes, SHAPES, pairs, SELFTEST_PAIR_COUNT};
     struct tact_batch *batch = NULL;
     struct tact_moments_scratch *scratch = tact_moments_scratch_create(16384);
     int rc = scratch ? tact_batch_create(cl, &scene, 16384, &batch, err)
                      : tact_error_set(err, -ENOMEM, "no memory");
-    for (int k = 0; k < SELFTEST_FRAMES && rc == 0; k++) {
+    for (int k = 0; k < SELFTEST_FRAME_COUNT && rc == 0; k++) {
         struct tact_pose poses[SHAPES];
-        struct tact_source_moments got[SELFTEST_PAIRS];
-        uint8_t active[SELFTEST_PAIRS];
-        double directions[3 * SELFTEST_PAIRS] = {0.0};
+        struct tact_source_moments got[SELFTEST_PAIR_COUNT];
+        uint8_t active[SELFTEST_PAIR_COUNT];
+        double directions[3 * SELFTEST_PAIR_COUNT] = {0.0};
         memset(active, 1, sizeof active);
-        set_poses(poses, k);
+        set_selftest_poses(poses, k);
         rc = tact_batch_run(batch, poses, active, directions, got);
         if (rc == 0) {
             rc = compare_frame_moments(shapes, poses, got, scratch, worst, overlaps);
@@ -131,17 +131,17 @@ static int run_frames(struct tact_cl *cl, const struct tact_shape *shapes, doubl
 int tact_cl_selftest(struct tact_cl *cl, struct tact_error *err)
 {
     struct tact_shape shapes[SHAPES];
-    struct tact_mesh *wedge = NULL;
+    struct tact_mesh *wedge_mesh = NULL;
     double worst = 0.0, limit = cl->real_size == sizeof(double) ? 1e-9 : 1e-4;
     int overlaps = 0;
-    int rc = make_shapes(shapes, &wedge, err);
+    int rc = make_shapes(shapes, &wedge_mesh, err);
     if (rc == 0) {
-        rc = run_frames(cl, shapes, &worst, &overlaps, err);
+        rc = run_selftest_frames(cl, shapes, &worst, &overlaps, err);
     }
     for (int i = 0; i < SHAPES; i++) {
         tact_shape_release(&shapes[i]);
     }
-    tact_mesh_free(wedge);
+    tact_mesh_free(wedge_mesh);
     if (rc == 0 && !(worst <= limit)) {
         rc = tact_error_set(
             err, -EDOM,

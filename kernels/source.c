@@ -27,8 +27,8 @@ struct tact_opencl_options tact_opencl_options_default(void)
     };
 }
 
-static int compute_frame(void *user, const struct tact_pose *poses, const uint8_t *active,
-                         const double *directions, struct tact_source_moments *out)
+static int compute_frame_moments(void *user, const struct tact_pose *poses, const uint8_t *active,
+                                 const double *directions, struct tact_source_moments *out)
 {
     return tact_batch_run(user, poses, active, directions, out);
 }
@@ -70,7 +70,7 @@ static void source_close(void *self)
 static const struct tact_source_ops source_ops = {TACT_ABI(struct tact_source_ops), source_submit,
                                                   source_latest, source_wait, source_close};
 
-static int check_options(const struct tact_opencl_options *o, struct tact_error *err)
+static int check_opencl_options(const struct tact_opencl_options *o, struct tact_error *err)
 {
     if (o->period_ns <= 0 || o->poll_ns <= 0 || o->close_ns < 0 || o->capacity == 0 ||
         o->capacity > (1u << 26) || o->fifo_priority < 0 || o->fifo_priority > 98 || o->cpu < -1 ||
@@ -82,8 +82,8 @@ static int check_options(const struct tact_opencl_options *o, struct tact_error 
     return 0;
 }
 
-static int open_device(struct opencl_source *source, const struct tact_opencl_options *o,
-                       struct tact_error *err)
+static int open_opencl_device(struct opencl_source *source, const struct tact_opencl_options *o,
+                              struct tact_error *err)
 {
     struct tact_cl_request request = {
         .device = o->device,
@@ -99,7 +99,7 @@ int tact_opencl_source_create(const struct tact_source_scene *scene,
                               struct tact_error *err)
 {
     struct tact_opencl_options o = options ? *options : tact_opencl_options_default();
-    int rc = check_options(&o, err);
+    int rc = check_opencl_options(&o, err);
     if (rc < 0) {
         return rc;
     }
@@ -108,12 +108,13 @@ int tact_opencl_source_create(const struct tact_source_scene *scene,
         return tact_error_set(err, -ENOMEM, "no memory");
     }
     source->messages = o.messages;
-    rc = open_device(source, &o, err);
+    rc = open_opencl_device(source, &o, err);
     if (rc == 0) {
         rc = tact_batch_create(&source->cl, scene, o.capacity, &source->batch, err);
     }
     if (rc == 0) {
-        rc = tact_worker_create(scene, &o, compute_frame, source->batch, &source->worker, err);
+        rc = tact_worker_create(scene, &o, compute_frame_moments, source->batch, &source->worker,
+                                err);
     }
     if (rc < 0) {
         free_source(source);

@@ -23,7 +23,7 @@
 /* A submitted frame: this header, 3 doubles per pair, a pose per shape, a byte per pair. */
 struct frame {
     uint64_t tick;
-    int64_t submitted_ns;
+    int64_t submission_time_ns;
 };
 
 /* Published results: this header, then one result per pair. */
@@ -33,9 +33,9 @@ struct results {
 };
 
 /* When the worker expects the next frame. */
-struct schedule {
+struct frame_schedule {
     uint64_t tick;
-    int64_t submitted_ns;
+    int64_t submission_time_ns;
     int64_t period_ns;
     int64_t due_ns;
 };
@@ -49,12 +49,12 @@ struct tact_worker {
     pthread_t thread;
     _Atomic int stop, running;
     _Atomic uint64_t finished; /* tick of the last finished frame, plus 1 */
-    _Atomic int waiters;
+    _Atomic int waiting_thread_count;
     _Atomic uint64_t frame_count, failed;
     _Atomic int64_t frame_ns, found_ns, cpu_ns;
     pthread_mutex_t mutex; /* protects the members below; never locked by submit() or latest() */
     pthread_cond_t wake, done;
-    int wake_now; /* 1: poll at once */
+    int is_poll_requested; /* 1: poll at once */
 };
 
 static struct timespec to_timespec(int64_t ns)
@@ -63,19 +63,19 @@ static struct timespec to_timespec(int64_t ns)
 }
 
 /* Offsets of the arrays of a frame [bytes]. */
-static size_t directions_offset(void)
+static size_t get_directions_offset(void)
 {
     return sizeof(struct frame);
 }
 
-static size_t poses_offset(const struct tact_worker *w)
+static size_t get_poses_offset(const struct tact_worker *w)
 {
-    return directions_offset() + 3 * (size_t)w->pair_count * sizeof(double);
+    return get_directions_offset() + 3 * (size_t)w->pair_count * sizeof(double);
 }
 
-static size_t active_offset(const struct tact_worker *w)
+static size_t get_active_pairs_offset(const struct tact_worker *w)
 {
-    return poses_offset(w) + w->shape_count * sizeof(struct tact_pose);
+    return get_poses_offset(w) + w->shape_count * sizeof(struct tact_pose);
 }
 
 void tact_worker_submit(struct tact_worker *w, uint64_t tick, const struct tact_pose *poses,
@@ -84,10 +84,11 @@ void tact_worker_submit(struct tact_worker *w, uint64_t tick, const struct tact_
     char *slot = tact_triple_write_begin(w->frames);
     struct frame *frame = (struct frame *)slot;
     frame->tick = tick;
-    memcpy(slot + directions_offset(), directions, 3 * (size_t)w->pair_count * sizeof *directions);
-    memcpy(slot + poses_offset(w), poses, w->shape_count * sizeof *poses);
-    memcpy(slot + active_offset(w), active, w->pair_count);
-    frame->submitted_ns = tact_clock_now();
+    memcpy(slot + get_directions_offset(), directions,
+           3 * (size_t)w->pair_count * sizeof *directions);
+    memcpy(slot + get_poses_offset(w), poses, w->shape_count * sizeof *poses);
+    memcpy(slot + get_active_pairs_offset(w), active, w->pair_count);
+    frame->submission_time_ns = tact_clock_now();
     tact_triple_publish(w->frames);
 }
 
@@ -108,9 +109,9 @@ int tact_worker_wait(struct tact_worker *w, uint64_t tick, int64_t timeout_ns)
     int rc = 0;
     /* The waiter increments `waiters`, then reads `finished`; the worker stores `finished`, then
      * reads `waiters`. Both are sequentially consistent: no wake-up is lost. */
-    atomic_fetch_add(&w->waiters, 1);
+    atomic_fetch_add(&w->waiting_thread_count, 1);
     pthread_mutex_lock(&w->mutex);
-    w->wake_now = 1;
+    w->is_poll_requested = 1;
     pthread_cond_signal(&w->wake);
     while (atomic_load(&w->finished) < tick + 1 && rc == 0) {
         if (!atomic_load(&w->running) ||
@@ -122,11 +123,11 @@ int tact_worker_wait(struct tact_worker *w, uint64_t tick, int64_t timeout_ns)
         rc = 0;
     }
     pthread_mutex_unlock(&w->mutex);
-    atomic_fetch_sub(&w->waiters, 1);
+    atomic_fetch_sub(&w->waiting_thread_count, 1);
     return rc;
 }
 
-static void wake_waiters(struct tact_worker *w)
+static void wake_waiting_threads(struct tact_worker *w)
 {
     pthread_mutex_lock(&w->mutex);
     pthread_cond_broadcast(&w->done);
@@ -134,40 +135,41 @@ static void wake_waiters(struct tact_worker *w)
 }
 
 /* Sleeps until the next poll, or until wait() or destroy() wakes the worker. */
-static void wait_for_frame(struct tact_worker *w, const struct schedule *s)
+static void wait_for_frame(struct tact_worker *w, const struct frame_schedule *s)
 {
-    const int64_t poll = w->options.poll_ns, now = tact_clock_now();
-    int64_t until = s->due_ns - 2 * poll;
+    const int64_t poll_interval_ns = w->options.poll_ns, now = tact_clock_now();
+    int64_t until = s->due_ns - 2 * poll_interval_ns;
     if (until <= now) {
-        int64_t late = now - s->due_ns, step = poll;
+        int64_t late = now - s->due_ns, step = poll_interval_ns;
         if (late > s->period_ns) {
-            step = late / 8 > poll ? late / 8 : poll;
+            step = late / 8 > poll_interval_ns ? late / 8 : poll_interval_ns;
         }
         until = now + (step < SLOWEST_POLL_NS ? step : SLOWEST_POLL_NS);
     }
     struct timespec t = to_timespec(until);
     pthread_mutex_lock(&w->mutex);
-    while (!w->wake_now && pthread_cond_timedwait(&w->wake, &w->mutex, &t) != ETIMEDOUT) {
+    while (!w->is_poll_requested && pthread_cond_timedwait(&w->wake, &w->mutex, &t) != ETIMEDOUT) {
     }
-    w->wake_now = 0;
+    w->is_poll_requested = 0;
     pthread_mutex_unlock(&w->mutex);
 }
 
-static void update_schedule(struct schedule *s, const struct frame *frame)
+static void update_frame_schedule(struct frame_schedule *s, const struct frame *frame)
 {
-    if (s->submitted_ns && frame->tick > s->tick) {
-        int64_t gap = (frame->submitted_ns - s->submitted_ns) / (int64_t)(frame->tick - s->tick);
+    if (s->submission_time_ns && frame->tick > s->tick) {
+        int64_t gap =
+            (frame->submission_time_ns - s->submission_time_ns) / (int64_t)(frame->tick - s->tick);
         if (gap > 0 && gap < LONGEST_PERIOD_NS) {
             s->period_ns += (gap - s->period_ns) / 8;
         }
     }
     s->tick = frame->tick;
-    s->submitted_ns = frame->submitted_ns;
-    s->due_ns = frame->submitted_ns + s->period_ns;
+    s->submission_time_ns = frame->submission_time_ns;
+    s->due_ns = frame->submission_time_ns + s->period_ns;
 }
 
 /* Returns 0 if an injected fault ends the worker. */
-static int apply_faults(const struct tact_worker *w)
+static int apply_injected_faults(const struct tact_worker *w)
 {
     const struct tact_opencl_fault *fault = &w->options.fault;
     const uint64_t done = atomic_load_explicit(&w->frame_count, memory_order_relaxed);
@@ -189,21 +191,21 @@ static void process_frame(struct tact_worker *w, const struct frame *frame, int6
     struct timespec cpu;
     const char *slot = (const char *)frame;
     results->tick = frame->tick;
-    if (w->compute_frame(w->user, (const struct tact_pose *)(slot + poses_offset(w)),
-                         (const uint8_t *)(slot + active_offset(w)),
-                         (const double *)(slot + directions_offset()), results->pairs) < 0) {
+    if (w->compute_frame(w->user, (const struct tact_pose *)(slot + get_poses_offset(w)),
+                         (const uint8_t *)(slot + get_active_pairs_offset(w)),
+                         (const double *)(slot + get_directions_offset()), results->pairs) < 0) {
         atomic_fetch_add_explicit(&w->failed, 1, memory_order_relaxed);
     }
     tact_triple_publish(w->results);
-    atomic_store_explicit(&w->found_ns, found_ns - frame->submitted_ns, memory_order_relaxed);
+    atomic_store_explicit(&w->found_ns, found_ns - frame->submission_time_ns, memory_order_relaxed);
     atomic_store_explicit(&w->frame_ns, tact_clock_now() - found_ns, memory_order_relaxed);
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &cpu);
     atomic_store_explicit(&w->cpu_ns, (int64_t)cpu.tv_sec * 1000000000 + cpu.tv_nsec,
                           memory_order_relaxed);
     atomic_fetch_add_explicit(&w->frame_count, 1, memory_order_relaxed);
     atomic_store(&w->finished, frame->tick + 1);
-    if (atomic_load(&w->waiters)) {
-        wake_waiters(w);
+    if (atomic_load(&w->waiting_thread_count)) {
+        wake_waiting_threads(w);
     }
 }
 
@@ -225,34 +227,34 @@ static void yield_cpu_for_other_threads(struct tact_worker *w)
     tact_clock_sleep_until(tact_clock_now() + pause);
 }
 
-static void *worker_main(void *argument)
+static void *run_worker_thread(void *argument)
 {
     struct tact_worker *w = argument;
-    struct schedule schedule = {.period_ns = w->options.period_ns};
-    int has_slept = 1;
+    struct frame_schedule frame_schedule = {.period_ns = w->options.period_ns};
+    int has_slept_since_frame = 1;
     /* the default timer slack of 50 us would delay each wake-up */
     prctl(PR_SET_TIMERSLACK, 1000UL, 0UL, 0UL, 0UL);
     while (!atomic_load(&w->stop)) {
         int fresh = 0;
         const struct frame *frame = tact_triple_read(w->frames, &fresh);
         if (!fresh) {
-            wait_for_frame(w, &schedule);
-            has_slept = 1;
+            wait_for_frame(w, &frame_schedule);
+            has_slept_since_frame = 1;
             continue;
         }
-        if (!has_slept && w->options.fifo_priority) {
+        if (!has_slept_since_frame && w->options.fifo_priority) {
             yield_cpu_for_other_threads(w);
         }
-        has_slept = 0;
+        has_slept_since_frame = 0;
         int64_t found_ns = tact_clock_now();
-        update_schedule(&schedule, frame);
-        if (!apply_faults(w)) {
+        update_frame_schedule(&frame_schedule, frame);
+        if (!apply_injected_faults(w)) {
             break;
         }
         process_frame(w, frame, found_ns);
     }
     atomic_store(&w->running, 0);
-    wake_waiters(w);
+    wake_waiting_threads(w);
     return NULL;
 }
 
@@ -266,13 +268,13 @@ static void limit_realtime_cpu_time(void)
     }
 }
 
-static int create_thread(struct tact_worker *w, int priority)
+static int create_worker_thread(struct tact_worker *w, int priority)
 {
     const struct tact_thread_options options = {.stack_size = WORKER_STACK_BYTES,
                                                 .priority = priority,
-                                                .cpu_pinned = w->options.cpu >= 0,
+                                                .is_pinned_to_cpu = w->options.cpu >= 0,
                                                 .cpu = w->options.cpu};
-    return tact_thread_start(&w->thread, &options, worker_main, w);
+    return tact_thread_start(&w->thread, &options, run_worker_thread, w);
 }
 
 static int start_thread(struct tact_worker *w, struct tact_error *err)
@@ -281,13 +283,13 @@ static int start_thread(struct tact_worker *w, struct tact_error *err)
     if (o->fifo_priority) {
         limit_realtime_cpu_time();
     }
-    int rc = create_thread(w, o->fifo_priority);
+    int rc = create_worker_thread(w, o->fifo_priority);
     if (rc == -EPERM && o->fifo_priority) {
         tact_message(o->messages, TACT_MESSAGE_WARNING,
                      "the OpenCL worker runs without priority (SCHED_FIFO %d refused): on a busy "
                      "machine its results come late",
                      o->fifo_priority);
-        rc = create_thread(w, 0);
+        rc = create_worker_thread(w, 0);
     }
     return rc == 0 ? 0
                    : tact_error_set(err, rc,
@@ -305,7 +307,7 @@ static void free_worker(struct tact_worker *w)
     free(w);
 }
 
-static void init_conditions(struct tact_worker *w)
+static void initialise_conditions(struct tact_worker *w)
 {
     pthread_condattr_t attr;
     pthread_condattr_init(&attr);
@@ -330,9 +332,9 @@ int tact_worker_create(const struct tact_source_scene *scene,
     w->compute_frame = compute_frame;
     w->user = user;
     atomic_init(&w->running, 1);
-    init_conditions(w);
+    initialise_conditions(w);
     const size_t pairs = scene->pair_count;
-    int rc = tact_triple_create(&w->frames, active_offset(w) + pairs, 0);
+    int rc = tact_triple_create(&w->frames, get_active_pairs_offset(w) + pairs, 0);
     if (rc == 0) {
         rc = tact_triple_create(
             &w->results, sizeof(struct results) + pairs * sizeof(struct tact_source_moments), 0);
@@ -352,7 +354,7 @@ int tact_worker_destroy(struct tact_worker *w)
     int rc = 0;
     atomic_store(&w->stop, 1);
     pthread_mutex_lock(&w->mutex);
-    w->wake_now = 1;
+    w->is_poll_requested = 1;
     pthread_cond_signal(&w->wake);
     while (atomic_load(&w->running) && rc == 0) {
         rc = pthread_cond_timedwait(&w->done, &w->mutex, &deadline);

@@ -32,10 +32,11 @@ static int create_private_folder(const char *base, const char *name, char *path,
 
 static int use_home_cache(char *path, size_t size)
 {
-    char caches[PATH_MAX];
+    char cache_folder_path[PATH_MAX];
     const char *home = secure_getenv("HOME");
-    return home && home[0] && create_private_folder(home, ".cache", caches, sizeof caches) &&
-           create_private_folder(caches, "tact", path, size);
+    return home && home[0] &&
+           create_private_folder(home, ".cache", cache_folder_path, sizeof cache_folder_path) &&
+           create_private_folder(cache_folder_path, "tact", path, size);
 }
 
 /* The first folder of systemd's list. */
@@ -52,8 +53,9 @@ static int use_service_cache(char *path, size_t size)
 
 int tact_cache_folder(char *path, size_t size)
 {
-    const char *caches = secure_getenv("XDG_CACHE_HOME");
-    return (caches && caches[0] && create_private_folder(caches, "tact", path, size)) ||
+    const char *cache_folder_path = secure_getenv("XDG_CACHE_HOME");
+    return (cache_folder_path && cache_folder_path[0] &&
+            create_private_folder(cache_folder_path, "tact", path, size)) ||
                    use_service_cache(path, size) || use_home_cache(path, size)
                ? 0
                : -ENOENT;
@@ -158,7 +160,7 @@ static int add_regular_file_entry(int folder, const char *name, struct entry **l
 static int remove_oldest_entries(int folder, struct entry *list, size_t count, uint64_t most)
 {
     uint64_t total = 0;
-    int removed = 0;
+    int removed_file_count = 0;
     for (size_t i = 0; i < count; i++) {
         total += list[i].size;
     }
@@ -167,9 +169,9 @@ static int remove_oldest_entries(int folder, struct entry *list, size_t count, u
     }
     for (size_t i = 0; i < count && total > most; i++) {
         total -= list[i].size;
-        removed += !unlinkat(folder, list[i].name, 0);
+        removed_file_count += !unlinkat(folder, list[i].name, 0);
     }
-    return removed;
+    return removed_file_count;
 }
 
 int tact_cache_trim(int (*is_own)(const char *name), uint64_t most)

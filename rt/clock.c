@@ -5,7 +5,7 @@
 
 #define NS_PER_S 1000000000LL
 
-static int64_t read_clock(clockid_t clock)
+static int64_t read_clock_ns(clockid_t clock)
 {
     struct timespec t;
     clock_gettime(clock, &t);
@@ -14,16 +14,16 @@ static int64_t read_clock(clockid_t clock)
 
 int64_t tact_clock_now(void)
 {
-    return read_clock(CLOCK_MONOTONIC);
+    return read_clock_ns(CLOCK_MONOTONIC);
 }
 
 struct tact_clock_anchor tact_clock_anchor_now(void)
 {
     struct tact_clock_anchor best = {0, 0, INT64_MAX};
     for (int i = 0; i < 8; i++) {
-        const int64_t before = read_clock(CLOCK_MONOTONIC);
-        const int64_t wall = read_clock(CLOCK_REALTIME);
-        const int64_t after = read_clock(CLOCK_MONOTONIC);
+        const int64_t before = read_clock_ns(CLOCK_MONOTONIC);
+        const int64_t wall = read_clock_ns(CLOCK_REALTIME);
+        const int64_t after = read_clock_ns(CLOCK_MONOTONIC);
         const int64_t error = (after - before + 1) / 2;
         if (error < best.error_ns) {
             best = (struct tact_clock_anchor){before + (after - before) / 2, wall, error};

@@ -40,8 +40,8 @@ static int check_channel_count(const char *what, int count, int most, struct tac
                                 count, what, most);
 }
 
-static int check_channels(const struct tact_device_channel *list, int count, const char *what,
-                          struct tact_error *err)
+static int check_channel_names(const struct tact_device_channel *list, int count, const char *what,
+                               struct tact_error *err)
 {
     for (int i = 0; i < count; i++) {
         const struct tact_device_channel *c = &list[i];
@@ -65,7 +65,7 @@ static int check_channels(const struct tact_device_channel *list, int count, con
     return 0;
 }
 
-static bool is_word(const char *text)
+static bool is_identifier(const char *text)
 {
     for (const char *c = text; *c; c++) {
         if (!isalnum((unsigned char)*c) && *c != '_') {
@@ -75,12 +75,12 @@ static bool is_word(const char *text)
     return isalpha((unsigned char)*text);
 }
 
-static int check_wrenches(const struct tact_device_info *info, struct tact_error *err)
+static int check_wrench_channels(const struct tact_device_info *info, struct tact_error *err)
 {
     const char *what = "force-torque sensor";
     for (int i = 0; i < info->wrench_count; i++) {
         const struct tact_device_wrench *w = &info->wrench[i];
-        if (!is_displayable_text(w->name, sizeof w->name) || !is_word(w->name)) {
+        if (!is_displayable_text(w->name, sizeof w->name) || !is_identifier(w->name)) {
             return bad(err, what, i, "no name of letters, digits and _, a letter first");
         }
         if (!is_displayable_text(w->frame, sizeof w->frame)) {
@@ -126,7 +126,7 @@ int tact_device_check(const struct tact_device *device, struct tact_error *err)
     rc = rc ? rc
             : check_channel_count("force-torque sensors", info->wrench_count, TACT_DEVICE_WRENCHES,
                                   err);
-    rc = rc ? rc : check_channels(info->input, info->input_count, "input", err);
-    rc = rc ? rc : check_channels(info->output, info->output_count, "output", err);
-    return rc ? rc : check_wrenches(info, err);
+    rc = rc ? rc : check_channel_names(info->input, info->input_count, "input", err);
+    rc = rc ? rc : check_channel_names(info->output, info->output_count, "output", err);
+    return rc ? rc : check_wrench_channels(info, err);
 }

@@ -40,28 +40,28 @@ int tact_doctor_read(const char *path, char *buf, size_t size)
     return rc;
 }
 
-static void check_kernel(struct tact_doctor_report *report)
+static void check_kernel_is_real_time(struct tact_doctor_report *report)
 {
     struct utsname name;
     char realtime[16];
     uname(&name);
     tact_doctor_read("/sys/kernel/realtime", realtime, sizeof realtime);
-    const int preempt_rt = realtime[0] == '1' || strstr(name.version, "PREEMPT_RT");
+    const int is_preempt_rt_kernel = realtime[0] == '1' || strstr(name.version, "PREEMPT_RT");
     const int arm = strcmp(name.machine, "aarch64") == 0;
     char fix[128] = "";
-    if (!preempt_rt) {
+    if (!is_preempt_rt_kernel) {
         snprintf(fix, sizeof fix, "sudo apt-get install linux-image-rt-%s; reboot into it",
                  arm ? "arm64" : "amd64");
     }
-    tact_doctor_add(report, "kernel", preempt_rt ? TACT_DOCTOR_OK : TACT_DOCTOR_WARN, fix,
+    tact_doctor_add(report, "kernel", is_preempt_rt_kernel ? TACT_DOCTOR_OK : TACT_DOCTOR_WARN, fix,
                     "%s %.64s, %s", name.sysname, name.release,
-                    preempt_rt ? "PREEMPT_RT" : "not PREEMPT_RT");
+                    is_preempt_rt_kernel ? "PREEMPT_RT" : "not PREEMPT_RT");
 }
 
 int tact_doctor_run(struct tact_doctor_report *report)
 {
     memset(report, 0, sizeof *report);
-    check_kernel(report);
+    check_kernel_is_real_time(report);
     tact_doctor_timing(report);
     tact_doctor_hardware(report);
     tact_doctor_disk(report);

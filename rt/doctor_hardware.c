@@ -8,36 +8,37 @@
 #include <string.h>
 #include <unistd.h>
 
-static void check_processors(struct tact_doctor_report *report)
+static void check_processor_count(struct tact_doctor_report *report)
 {
     cpu_set_t mine;
-    const long online = sysconf(_SC_NPROCESSORS_ONLN);
+    const long online_processor_count = sysconf(_SC_NPROCESSORS_ONLN);
     CPU_ZERO(&mine);
     sched_getaffinity(0, sizeof mine, &mine);
     const int usable = CPU_COUNT(&mine);
     tact_doctor_add(report, "processors", usable > 1 ? TACT_DOCTOR_OK : TACT_DOCTOR_WARN,
                     usable > 1 ? "" : "let the process use two: taskset -c 0,1 tact ...",
-                    "%ld online, %d for this process", online, usable);
+                    "%ld online, %d for this process", online_processor_count, usable);
 }
 
 /* Optional, so never worse than ok; the fix removes the last microseconds of latency. */
-static void check_isolation(struct tact_doctor_report *report)
+static void check_isolated_processors(struct tact_doctor_report *report)
 {
-    char cpus[128];
+    char isolated_cpu_list[128];
     const long last = sysconf(_SC_NPROCESSORS_ONLN) - 1;
     char fix[256] = "";
-    tact_doctor_read("/sys/devices/system/cpu/isolated", cpus, sizeof cpus);
-    if (!cpus[0] && last > 0) {
+    tact_doctor_read("/sys/devices/system/cpu/isolated", isolated_cpu_list,
+                     sizeof isolated_cpu_list);
+    if (!isolated_cpu_list[0] && last > 0) {
         snprintf(fix, sizeof fix,
                  "for the shortest tails boot with isolcpus=%ld irqaffinity=0-%ld "
                  "(GRUB_CMDLINE_LINUX in /etc/default/grub; sudo update-grub; reboot)",
                  last, last - 1);
     }
     tact_doctor_add(report, "isolation", TACT_DOCTOR_OK, fix, "isolated processors: %s",
-                    cpus[0] ? cpus : "none");
+                    isolated_cpu_list[0] ? isolated_cpu_list : "none");
 }
 
-static void check_governor(struct tact_doctor_report *report)
+static void check_cpu_governor(struct tact_doctor_report *report)
 {
     glob_t found;
     char slow[32] = "", text[32];
@@ -86,36 +87,38 @@ static void check_processor_sleep_states(struct tact_doctor_report *report)
                     held ? "can" : "cannot");
 }
 
-static void check_hypervisor(struct tact_doctor_report *report)
+static void check_for_hypervisor(struct tact_doctor_report *report)
 {
     char *line = NULL;
     size_t size = 0;
-    int virtual = 0;
+    int is_virtual_machine = 0;
     FILE *f = fopen("/proc/cpuinfo", "re");
-    while (f && !virtual && getline(&line, &size, f) > 0) {
-        virtual = strncmp(line, "flags", 5) == 0 && strstr(line, " hypervisor");
+    while (f && !is_virtual_machine && getline(&line, &size, f) > 0) {
+        is_virtual_machine = strncmp(line, "flags", 5) == 0 && strstr(line, " hypervisor");
     }
     if (f) {
         fclose(f);
     }
     free(line);
     tact_doctor_add(
-        report, "hypervisor", virtual ? TACT_DOCTOR_WARN : TACT_DOCTOR_OK,
-        virtual ? "run on the bare machine, or on the host: virsh vcpupin DOMAIN VCPU "
-                  "CPU for every VCPU"
-                : "",
-        "%s", virtual ? "a virtual machine: its host can stop any processor at any time" : "none");
+        report, "hypervisor", is_virtual_machine ? TACT_DOCTOR_WARN : TACT_DOCTOR_OK,
+        is_virtual_machine ? "run on the bare machine, or on the host: virsh vcpupin DOMAIN VCPU "
+                             "CPU for every VCPU"
+                           : "",
+        "%s",
+        is_virtual_machine ? "a virtual machine: its host can stop any processor at any time"
+                           : "none");
 }
 
 /* Checks nodes without opening them: opening a device with faulty force feedback blocks for 30 s.
  */
 static void check_device_nodes(struct tact_doctor_report *report, const char *name,
-                               const char *pattern, int mode, const char *absent,
-                               const char *denied)
+                               const char *device_node_pattern, int mode, const char *absent,
+                               const char *access_denied_text)
 {
     glob_t found;
     size_t n = 0, usable = 0;
-    if (glob(pattern, 0, NULL, &found) == 0) {
+    if (glob(device_node_pattern, 0, NULL, &found) == 0) {
         for (size_t i = 0; i < found.gl_pathc; i++) {
             bool whole = !strchr(found.gl_pathv[i], '_'); /* /dev/comedi0_subd1 is a subdevice */
             n += whole;
@@ -124,20 +127,21 @@ static void check_device_nodes(struct tact_doctor_report *report, const char *na
         globfree(&found);
     }
     if (n == 0) {
-        tact_doctor_add(report, name, TACT_DOCTOR_OK, absent, "no %s", pattern);
+        tact_doctor_add(report, name, TACT_DOCTOR_OK, absent, "no %s", device_node_pattern);
     } else {
         tact_doctor_add(report, name, usable < n ? TACT_DOCTOR_WARN : TACT_DOCTOR_OK,
-                        usable < n ? denied : "", "%zu present, %zu of them usable", n, usable);
+                        usable < n ? access_denied_text : "", "%zu present, %zu of them usable", n,
+                        usable);
     }
 }
 
 void tact_doctor_hardware(struct tact_doctor_report *report)
 {
-    check_processors(report);
-    check_isolation(report);
-    check_governor(report);
+    check_processor_count(report);
+    check_isolated_processors(report);
+    check_cpu_governor(report);
     check_processor_sleep_states(report);
-    check_hypervisor(report);
+    check_for_hypervisor(report);
     check_device_nodes(
         report, "input", "/dev/input/event*", R_OK,
         "to use a pad or SpaceMouse plug it in; in a container: docker run --device "

@@ -8,7 +8,7 @@
 
 /* Bins 0..63 have one nanosecond each; after them every octave [2^e, 2^(e+1)) has 64 bins of
  * 2^(e-6) ns. */
-static unsigned bin_index(int64_t ns)
+static unsigned find_bin_index(int64_t ns)
 {
     if (ns < (int64_t)BINS_PER_OCTAVE) {
         return ns < 0 ? 0 : (unsigned)ns;
@@ -42,7 +42,7 @@ void tact_histogram_add(struct tact_histogram *h, int64_t ns)
     h->sum += (double)ns;
     h->min = ns < h->min ? ns : h->min;
     h->max = ns > h->max ? ns : h->max;
-    h->bin[bin_index(ns)]++;
+    h->bin[find_bin_index(ns)]++;
 }
 
 void tact_histogram_merge(struct tact_histogram *h, const struct tact_histogram *from)

@@ -12,7 +12,7 @@
 struct loop {
     const struct tact_loop_options *options;
     struct tact_loop_stats *stats;
-    int64_t max_backlog;
+    int64_t max_lateness_before_skip_ns;
     int result;
 };
 
@@ -96,7 +96,7 @@ static int wait_for_tick(const struct loop *l, int64_t t_k, int64_t now, int64_t
     return tact_clock_sleep_until(until);
 }
 
-static void run_real(struct loop *l)
+static void run_real_time_loop(struct loop *l)
 {
     int64_t now = tact_clock_now();
     int64_t slept = now;
@@ -109,7 +109,7 @@ static void run_real(struct loop *l)
         if (l->result) {
             return;
         }
-        if (woke - t_k > l->max_backlog) {
+        if (woke - t_k > l->max_lateness_before_skip_ns) {
             k = skip_due_ticks(l, k, woke);
             continue;
         }
@@ -124,18 +124,18 @@ static void run_real(struct loop *l)
     }
 }
 
-static void *real_thread(void *arg)
+static void *run_real_time_loop_thread(void *arg)
 {
     struct loop *l = arg;
     l->result = tact_realtime_enter(&l->options->realtime, &l->stats->realtime);
     if (!l->result) {
-        run_real(l);
+        run_real_time_loop(l);
         tact_realtime_leave();
     }
     return NULL;
 }
 
-static void *free_thread(void *arg)
+static void *run_free_loop_thread(void *arg)
 {
     struct loop *l = arg;
     const struct tact_loop_options *o = l->options;
@@ -167,11 +167,11 @@ int tact_loop_run(const struct tact_loop_options *options, struct tact_loop_stat
         (options->clock != TACT_LOOP_REAL && options->clock != TACT_LOOP_FREE)) {
         return -EINVAL;
     }
-    l.max_backlog =
+    l.max_lateness_before_skip_ns =
         options->max_backlog_ns > options->period_ns ? options->max_backlog_ns : options->period_ns;
-    const int rc =
-        tact_realtime_thread(&thread, &options->realtime,
-                             options->clock == TACT_LOOP_REAL ? real_thread : free_thread, &l);
+    const int rc = tact_realtime_thread(
+        &thread, &options->realtime,
+        options->clock == TACT_LOOP_REAL ? run_real_time_loop_thread : run_free_loop_thread, &l);
     if (rc) {
         return rc;
     }

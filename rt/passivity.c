@@ -28,11 +28,11 @@ double tact_passivity_bound(double *force, const double *last, const double *mov
 double tact_passivity_damp(double *force, const double *rate, int n, double energy, double period,
                            double most)
 {
-    const double speed_squared = squared_norm(rate, n);
-    if (!(energy < 0.0 && speed_squared > 0.0)) {
+    const double squared_speed = squared_norm(rate, n);
+    if (!(energy < 0.0 && squared_speed > 0.0)) {
         return 0.0;
     }
-    const double damping = fmin(-energy / (period * speed_squared), most);
+    const double damping = fmin(-energy / (period * squared_speed), most);
     for (int i = 0; i < n; i++) {
         force[i] -= damping * rate[i];
     }
@@ -42,6 +42,7 @@ double tact_passivity_damp(double *force, const double *rate, int n, double ener
 double tact_passivity_stiffest(double damping, double delay, double friction, double resolution,
                                double period)
 {
-    const double sampled = damping / (0.5 * period + delay);
-    return resolution > 0.0 ? fmin(sampled, 2.0 * friction / resolution) : sampled;
+    const double sampled_stiffness_limit = damping / (0.5 * period + delay);
+    return resolution > 0.0 ? fmin(sampled_stiffness_limit, 2.0 * friction / resolution)
+                            : sampled_stiffness_limit;
 }

@@ -21,15 +21,15 @@
 
 /* State to restore when a thread leaves real time. */
 struct entry {
-    int entered;
-    int scheduled, policy;
+    int has_entered_real_time;
+    int is_scheduler_changed, policy;
     struct sched_param param;
     int cpu; /* processor that it is pinned to, or -1 */
     cpu_set_t affinity;
     int slack; /* timer slack before, or -1 */
     int has_cpu_time_fuse;
     int slot; /* index in process.thread, or -1 */
-    int dma_fd;
+    int cpu_dma_latency_fd;
     int locked;
 };
 
@@ -44,7 +44,7 @@ static struct {
     struct tact_realtime_item memory;
     int has_cpu_time_fuse;
     int64_t fuse_us;
-    struct rlimit rttime;
+    struct rlimit saved_rttime_limit;
     struct sigaction action;
     _Atomic pid_t thread[MAX_FUSED_THREADS]; /* 0: free */
     _Atomic int fuse_blown[MAX_FUSED_THREADS];
@@ -73,8 +73,8 @@ static struct tact_realtime_item *add_item(struct tact_realtime_report *report,
     return &report->item[report->count++];
 }
 
-static struct tact_realtime_item *report_granted(struct tact_realtime_report *report,
-                                                 const char *name)
+static struct tact_realtime_item *report_granted_setting(struct tact_realtime_report *report,
+                                                         const char *name)
 {
     struct tact_realtime_item *item = &report->item[report->count++];
     memset(item, 0, sizeof *item);
@@ -84,10 +84,10 @@ static struct tact_realtime_item *report_granted(struct tact_realtime_report *re
 }
 
 __attribute__((format(printf, 5, 6))) static void
-report_refused(struct tact_realtime_report *report, const char *name, int error, const char *fix,
-               const char *why, ...)
+report_refused_setting(struct tact_realtime_report *report, const char *name, int error,
+                       const char *fix, const char *why, ...)
 {
-    struct tact_realtime_item *item = report_granted(report, name);
+    struct tact_realtime_item *item = report_granted_setting(report, name);
     item->granted = 0;
     item->error = error;
     report->refused++;
@@ -130,17 +130,17 @@ static void lock_memory_once(struct tact_realtime_report *report)
     if (mlockall(MCL_CURRENT | MCL_FUTURE)) {
         const int error = errno;
         munlockall();
-        report_refused(report, "memory", error, TACT_FIX_MEMLOCK,
-                       "mlockall: %s (RLIMIT_MEMLOCK %s bytes)", strerror(error), text);
+        report_refused_setting(report, "memory", error, TACT_FIX_MEMLOCK,
+                               "mlockall: %s (RLIMIT_MEMLOCK %s bytes)", strerror(error), text);
         return;
     }
     if (can_lock_later_maps()) {
-        report_granted(report, "memory");
+        report_granted_setting(report, "memory");
         return;
     }
     munlockall();
     const int kept = mlockall(MCL_CURRENT) == 0;
-    report_refused(
+    report_refused_setting(
         report, "memory", EAGAIN, TACT_FIX_MEMLOCK,
         "%s: locking later mappings would prevent threads from starting (RLIMIT_MEMLOCK %s bytes)",
         kept ? "only present mappings are locked" : "nothing is locked", text);
@@ -165,8 +165,8 @@ static void hold_dma_latency(const struct tact_realtime_options *options,
     const int32_t latency = options->dma_latency_us;
     const int fd = open(path, O_WRONLY | O_CLOEXEC);
     if (fd >= 0 && write(fd, &latency, sizeof latency) == (ssize_t)sizeof latency) {
-        self.dma_fd = fd;
-        report_granted(report, "dma_latency");
+        self.cpu_dma_latency_fd = fd;
+        report_granted_setting(report, "dma_latency");
         return;
     }
     const int error = errno;
@@ -174,7 +174,7 @@ static void hold_dma_latency(const struct tact_realtime_options *options,
         close(fd);
     }
     const char *fix = error == ENOENT ? TACT_FIX_DMA_LATENCY_ABSENT : TACT_FIX_DMA_LATENCY;
-    report_refused(report, "dma_latency", error, fix, "%s: %s", path, strerror(error));
+    report_refused_setting(report, "dma_latency", error, fix, "%s: %s", path, strerror(error));
 }
 
 int tact_realtime_processor(int cpu)
@@ -202,7 +202,7 @@ static int is_cpu_taken(int cpu)
 
 /* The requested processor; for TACT_REALTIME_CPU_LAST, the last to which no other thread is pinned.
  */
-static int choose_processor(int requested)
+static int choose_real_time_processor(int requested)
 {
     const int last = tact_realtime_processor(requested);
     if (requested != TACT_REALTIME_CPU_LAST) {
@@ -220,11 +220,11 @@ static void pin(const struct tact_realtime_options *options, struct tact_realtim
 {
     cpu_set_t requested;
     if (sched_getaffinity(0, sizeof self.affinity, &self.affinity)) {
-        report_refused(report, "affinity", errno, "set realtime.cpu to -2 (any)",
-                       "sched_getaffinity: %s", strerror(errno));
+        report_refused_setting(report, "affinity", errno, "set realtime.cpu to -2 (any)",
+                               "sched_getaffinity: %s", strerror(errno));
         return;
     }
-    const int cpu = choose_processor(options->cpu);
+    const int cpu = choose_real_time_processor(options->cpu);
     CPU_ZERO(&requested);
     CPU_SET((size_t)cpu, &requested);
     if (sched_setaffinity(0, sizeof requested, &requested)) {
@@ -232,11 +232,12 @@ static void pin(const struct tact_realtime_options *options, struct tact_realtim
         char fix[96];
         snprintf(fix, sizeof fix, "choose a processor this process may use (the last is %d)",
                  tact_realtime_processor(TACT_REALTIME_CPU_LAST));
-        report_refused(report, "affinity", error, fix, "processor %d: %s", cpu, strerror(error));
+        report_refused_setting(report, "affinity", error, fix, "processor %d: %s", cpu,
+                               strerror(error));
         return;
     }
     self.cpu = cpu;
-    struct tact_realtime_item *item = report_granted(report, "affinity");
+    struct tact_realtime_item *item = report_granted_setting(report, "affinity");
     if (is_cpu_taken(cpu)) {
         snprintf(item->why, sizeof item->why,
                  "processor %d is shared with another real-time thread of this process", cpu);
@@ -252,13 +253,13 @@ static void set_timer_slack(const struct tact_realtime_options *options,
 {
     const int old = prctl(PR_GET_TIMERSLACK, 0, 0, 0, 0);
     if (old < 0 || prctl(PR_SET_TIMERSLACK, (unsigned long)options->timer_slack_ns, 0, 0, 0)) {
-        report_refused(report, "timer_slack", errno,
-                       "allow prctl in the container's seccomp profile", "prctl: %s",
-                       strerror(errno));
+        report_refused_setting(report, "timer_slack", errno,
+                               "allow prctl in the container's seccomp profile", "prctl: %s",
+                               strerror(errno));
         return;
     }
     self.slack = old;
-    report_granted(report, "timer_slack");
+    report_granted_setting(report, "timer_slack");
 }
 
 static void demote_thread_priority(int slot)
@@ -277,7 +278,7 @@ static void demote_thread_priority(int slot)
 static void handle_fuse_signal(int signal_number)
 {
     (void)signal_number;
-    const int saved = errno;
+    const int saved_errno = errno;
     const pid_t here = gettid();
     int known = 0;
     for (int i = 0; i < MAX_FUSED_THREADS; i++) {
@@ -289,15 +290,15 @@ static void handle_fuse_signal(int signal_number)
     for (int i = 0; !known && i < MAX_FUSED_THREADS; i++) {
         demote_thread_priority(i);
     }
-    errno = saved;
+    errno = saved_errno;
 }
 
 static int install_fuse_handler(int64_t fuse_us)
 {
     struct sigaction action = {.sa_handler = handle_fuse_signal, .sa_flags = SA_RESTART};
     sigemptyset(&action.sa_mask);
-    getrlimit(RLIMIT_RTTIME, &process.rttime);
-    const struct rlimit limit = {(rlim_t)fuse_us, process.rttime.rlim_max};
+    getrlimit(RLIMIT_RTTIME, &process.saved_rttime_limit);
+    const struct rlimit limit = {(rlim_t)fuse_us, process.saved_rttime_limit.rlim_max};
     sigaction(SIGXCPU, &action, &process.action);
     if (setrlimit(RLIMIT_RTTIME, &limit)) {
         const int error = errno;
@@ -315,20 +316,21 @@ static void set_cpu_time_fuse(const struct tact_realtime_options *options,
     sigemptyset(&xcpu);
     sigaddset(&xcpu, SIGXCPU);
     if (self.slot < 0) {
-        report_refused(report, "fuse", EAGAIN, "run fewer sessions in one process",
-                       "%d threads of this process already have one", MAX_FUSED_THREADS);
+        report_refused_setting(report, "fuse", EAGAIN, "run fewer sessions in one process",
+                               "%d threads of this process already have one", MAX_FUSED_THREADS);
         return;
     }
     const int error = process.has_cpu_time_fuse ? 0 : install_fuse_handler(options->fuse_us);
     if (error) {
-        report_refused(report, "fuse", error, "ulimit -R unlimited", "RLIMIT_RTTIME %lld us: %s",
-                       (long long)options->fuse_us, strerror(error));
+        report_refused_setting(report, "fuse", error, "ulimit -R unlimited",
+                               "RLIMIT_RTTIME %lld us: %s", (long long)options->fuse_us,
+                               strerror(error));
         return;
     }
     process.has_cpu_time_fuse++;
     self.has_cpu_time_fuse = 1;
     pthread_sigmask(SIG_UNBLOCK, &xcpu, NULL);
-    struct tact_realtime_item *item = report_granted(report, "fuse");
+    struct tact_realtime_item *item = report_granted_setting(report, "fuse");
     if (process.fuse_us != options->fuse_us) {
         snprintf(item->why, sizeof item->why,
                  "%lld us instead of %lld: the process has one limit, and another thread set it",
@@ -337,7 +339,7 @@ static void set_cpu_time_fuse(const struct tact_realtime_options *options,
     }
 }
 
-static int set_fifo(int priority)
+static int set_fifo_scheduling(int priority)
 {
     const struct sched_param param = {.sched_priority = priority};
     return sched_setscheduler(0, SCHED_FIFO, &param) ? errno : 0;
@@ -350,26 +352,27 @@ static void set_scheduler(const struct tact_realtime_options *options,
     getrlimit(RLIMIT_RTPRIO, &limit);
     self.policy = sched_getscheduler(0);
     sched_getparam(0, &self.param);
-    int error = set_fifo(options->priority);
+    int error = set_fifo_scheduling(options->priority);
     if (!error) {
-        self.scheduled = 1;
-        report_granted(report, "scheduler");
+        self.is_scheduler_changed = 1;
+        report_granted_setting(report, "scheduler");
         return;
     }
     const int allowed = limit.rlim_cur < 99 ? (int)limit.rlim_cur : 99;
-    if (error == EPERM && allowed > 0 && allowed < options->priority && !set_fifo(allowed)) {
-        self.scheduled = 1;
-        struct tact_realtime_item *item = report_granted(report, "scheduler");
+    if (error == EPERM && allowed > 0 && allowed < options->priority &&
+        !set_fifo_scheduling(allowed)) {
+        self.is_scheduler_changed = 1;
+        struct tact_realtime_item *item = report_granted_setting(report, "scheduler");
         snprintf(item->why, sizeof item->why, "SCHED_FIFO %d instead of %d (RLIMIT_RTPRIO)",
                  allowed, options->priority);
         snprintf(item->fix, sizeof item->fix, "%s", TACT_FIX_RTPRIO);
         return;
     }
     char text[32];
-    report_refused(report, "scheduler", error,
-                   geteuid() == 0 ? TACT_FIX_RTPRIO_GROUP : TACT_FIX_RTPRIO,
-                   "SCHED_FIFO %d: %s (RLIMIT_RTPRIO %s)", options->priority, strerror(error),
-                   resource_limit_text(limit.rlim_cur, text, sizeof text));
+    report_refused_setting(report, "scheduler", error,
+                           geteuid() == 0 ? TACT_FIX_RTPRIO_GROUP : TACT_FIX_RTPRIO,
+                           "SCHED_FIFO %d: %s (RLIMIT_RTPRIO %s)", options->priority,
+                           strerror(error), resource_limit_text(limit.rlim_cur, text, sizeof text));
 }
 
 /* Touches the stack below the caller's frame over its maximum use. */
@@ -393,8 +396,8 @@ static void prefault_stack(const struct tact_realtime_options *options,
     unsigned char here = 0;
     const int error = pthread_getattr_np(pthread_self(), &attr);
     if (error) {
-        report_refused(report, "stack", error, "mount /proc", "pthread_getattr_np: %s",
-                       strerror(error));
+        report_refused_setting(report, "stack", error, "mount /proc", "pthread_getattr_np: %s",
+                               strerror(error));
         return;
     }
     pthread_attr_getstack(&attr, &low, &size);
@@ -404,17 +407,17 @@ static void prefault_stack(const struct tact_realtime_options *options,
     if (requested > margin) {
         touch_stack_pages(requested - margin);
     }
-    report_granted(report, "stack");
+    report_granted_setting(report, "stack");
 }
 
-static int valid_options(const struct tact_realtime_options *o)
+static int check_realtime_options(const struct tact_realtime_options *o)
 {
     return o->priority >= 0 && o->priority <= 99 && o->cpu >= TACT_REALTIME_CPU_ANY &&
            o->cpu < CPU_SETSIZE && o->fuse_us >= 0 && o->timer_slack_ns >= 0;
 }
 
 /* Allocates an entry of process.thread for the calling thread; -1: none is free. */
-static int allocate_slot(void)
+static int allocate_thread_slot(void)
 {
     for (int i = 0; i < MAX_FUSED_THREADS; i++) {
         if (!atomic_load(&process.thread[i])) {
@@ -454,23 +457,24 @@ int tact_realtime_enter(const struct tact_realtime_options *options,
     struct tact_realtime_report own;
     struct tact_realtime_report *r = report ? report : &own;
     memset(r, 0, sizeof *r);
-    if (!valid_options(options)) {
+    if (!check_realtime_options(options)) {
         return -EINVAL;
     }
-    if (self.entered) {
+    if (self.has_entered_real_time) {
         return -EBUSY;
     }
-    self = (struct entry){.entered = 1, .cpu = -1, .slack = -1, .dma_fd = -1};
+    self = (struct entry){
+        .has_entered_real_time = 1, .cpu = -1, .slack = -1, .cpu_dma_latency_fd = -1};
     this_thread_fuse_blown = 0;
     pthread_mutex_lock(&process.lock);
-    self.slot = allocate_slot();
+    self.slot = allocate_thread_slot();
     set_up_thread(options, r);
     pthread_mutex_unlock(&process.lock);
     if (options->priority > 0 && (self.slot >= 0 || options->fuse_us == 0)) {
         set_scheduler(options, r); /* last: the steps above are not real-time work */
     } else if (options->priority > 0) {
-        report_refused(r, "scheduler", EAGAIN, "run fewer sessions in one process",
-                       "no fuse is available");
+        report_refused_setting(r, "scheduler", EAGAIN, "run fewer sessions in one process",
+                               "no fuse is available");
     }
     for (int i = 0; options->require && i < r->count; i++) {
         if (!r->item[i].granted) {
@@ -481,10 +485,10 @@ int tact_realtime_enter(const struct tact_realtime_options *options,
     return 0;
 }
 
-static void release_process(void)
+static void release_process_settings(void)
 {
     if (self.has_cpu_time_fuse && --process.has_cpu_time_fuse == 0) {
-        setrlimit(RLIMIT_RTTIME, &process.rttime);
+        setrlimit(RLIMIT_RTTIME, &process.saved_rttime_limit);
         sigaction(SIGXCPU, &process.action, NULL);
     }
     if (self.locked && --process.memory_locking_threads == 0) {
@@ -498,10 +502,10 @@ static void release_process(void)
 
 void tact_realtime_leave(void)
 {
-    if (!self.entered) {
+    if (!self.has_entered_real_time) {
         return;
     }
-    if (self.scheduled) {
+    if (self.is_scheduler_changed) {
         sched_setscheduler(0, self.policy, &self.param);
     }
     if (self.slack >= 0) {
@@ -510,19 +514,20 @@ void tact_realtime_leave(void)
     if (self.cpu >= 0) {
         sched_setaffinity(0, sizeof self.affinity, &self.affinity);
     }
-    if (self.dma_fd >= 0) {
-        close(self.dma_fd);
+    if (self.cpu_dma_latency_fd >= 0) {
+        close(self.cpu_dma_latency_fd);
     }
     pthread_mutex_lock(&process.lock);
-    release_process();
+    release_process_settings();
     pthread_mutex_unlock(&process.lock);
-    self.entered = 0;
+    self.has_entered_real_time = 0;
 }
 
 int tact_realtime_fuse_blown(void)
 {
-    return self.entered && self.slot >= 0 ? atomic_load(&process.fuse_blown[self.slot])
-                                          : this_thread_fuse_blown;
+    return self.has_entered_real_time && self.slot >= 0
+               ? atomic_load(&process.fuse_blown[self.slot])
+               : this_thread_fuse_blown;
 }
 
 int tact_realtime_thread(pthread_t *thread, const struct tact_realtime_options *options,

@@ -9,9 +9,9 @@
 
 /* At the start of the ring's memory. Each side writes only its own cache line. Other processes may
  * map it: lock-free atomics work across processes. */
-struct counters {
+struct ring_counters {
     _Alignas(CACHE_LINE_BYTES) _Atomic uint32_t head; /* index of the next element to be written */
-    _Atomic uint32_t high_water;
+    _Atomic uint32_t max_fill_count;
     _Atomic uint64_t overruns;
     _Alignas(CACHE_LINE_BYTES) _Atomic uint32_t tail; /* index of the next element to be read */
 };
@@ -20,7 +20,7 @@ _Static_assert(ATOMIC_INT_LOCK_FREE == 2 && ATOMIC_LLONG_LOCK_FREE == 2,
                "the counters are shared between processes");
 
 struct tact_ring {
-    struct counters *shared;
+    struct ring_counters *shared;
     uint32_t mask;
     size_t stride;
     unsigned char *elements;
@@ -55,7 +55,7 @@ size_t tact_ring_bytes(uint32_t capacity, size_t element_size)
     if (stride > (SIZE_MAX / 2) / slots) {
         return 0;
     }
-    return sizeof(struct counters) +
+    return sizeof(struct ring_counters) +
            (slots * stride + CACHE_LINE_BYTES - 1) / CACHE_LINE_BYTES * CACHE_LINE_BYTES;
 }
 
@@ -71,7 +71,7 @@ int tact_ring_attach(struct tact_ring **out, void *memory, uint32_t capacity, si
     *ring = (struct tact_ring){.shared = memory,
                                .mask = power_of_two(capacity) - 1,
                                .stride = aligned_element_stride(element_size),
-                               .elements = (unsigned char *)memory + sizeof(struct counters)};
+                               .elements = (unsigned char *)memory + sizeof(struct ring_counters)};
     *out = ring;
     return 0;
 }
@@ -84,10 +84,10 @@ int tact_ring_create_at(struct tact_ring **out, void *memory, uint32_t capacity,
         return rc;
     }
     memset(memory, 0, tact_ring_bytes(capacity, element_size));
-    struct counters *shared = memory;
+    struct ring_counters *shared = memory;
     atomic_init(&shared->head, start_index);
     atomic_init(&shared->tail, start_index);
-    atomic_init(&shared->high_water, 0);
+    atomic_init(&shared->max_fill_count, 0);
     atomic_init(&shared->overruns, 0);
     return 0;
 }
@@ -132,8 +132,8 @@ void *tact_ring_reserve(struct tact_ring *ring)
         atomic_store_explicit(&ring->shared->overruns, n + 1, memory_order_relaxed);
         return NULL;
     }
-    if (stored >= atomic_load_explicit(&ring->shared->high_water, memory_order_relaxed)) {
-        atomic_store_explicit(&ring->shared->high_water, stored + 1, memory_order_relaxed);
+    if (stored >= atomic_load_explicit(&ring->shared->max_fill_count, memory_order_relaxed)) {
+        atomic_store_explicit(&ring->shared->max_fill_count, stored + 1, memory_order_relaxed);
     }
     return tact_ring_slot(ring, head);
 }
@@ -204,5 +204,5 @@ uint64_t tact_ring_overruns(const struct tact_ring *ring)
 
 uint32_t tact_ring_high_water(const struct tact_ring *ring)
 {
-    return atomic_load_explicit(&ring->shared->high_water, memory_order_relaxed);
+    return atomic_load_explicit(&ring->shared->max_fill_count, memory_order_relaxed);
 }

@@ -65,8 +65,8 @@ int tact_safety_init(struct tact_safety *s, const struct tact_safety_channel *ch
     return 0;
 }
 
-static void record_trip(struct tact_safety *s, enum tact_trip_cause cause, int channel,
-                        double value, uint64_t tick)
+static void record_safety_trip(struct tact_safety *s, enum tact_trip_cause cause, int channel,
+                               double value, uint64_t tick)
 {
     s->trip[s->trip_count % TACT_SAFETY_TRIPS] =
         (struct tact_trip){(int32_t)cause, channel, value, tick};
@@ -76,15 +76,16 @@ static void record_trip(struct tact_safety *s, enum tact_trip_cause cause, int c
 
 /* A limit that acts in consecutive ticks is one trip; *acting is the state. */
 static void record_limit_trip(struct tact_safety *s, enum tact_trip_cause cause, int channel,
-                              double value, uint64_t tick, int acts, int32_t *acting)
+                              double value, uint64_t tick, int limit_acts,
+                              int32_t *limit_was_acting)
 {
-    if (acts) {
+    if (limit_acts) {
         s->ticks[cause]++;
-        if (!*acting) {
-            record_trip(s, cause, channel, value, tick);
+        if (!*limit_was_acting) {
+            record_safety_trip(s, cause, channel, value, tick);
         }
     }
-    *acting = acts;
+    *limit_was_acting = limit_acts;
 }
 
 static void zero_outputs(struct tact_safety *s, double *sent)
@@ -96,14 +97,14 @@ static void zero_outputs(struct tact_safety *s, double *sent)
     s->ramp = 0.0;
 }
 
-static int all_finite(struct tact_safety *s, const double *requested, uint64_t tick)
+static int record_nonfinite_values(struct tact_safety *s, const double *requested, uint64_t tick)
 {
     int bad = 0;
     for (int i = 0; i < s->count; i++) {
         if (!isfinite(requested[i])) {
             s->ticks[TACT_TRIP_NONFINITE]++;
             if (s->state != TACT_SAFETY_FAULT) {
-                record_trip(s, TACT_TRIP_NONFINITE, i, requested[i], tick);
+                record_safety_trip(s, TACT_TRIP_NONFINITE, i, requested[i], tick);
             }
             bad = 1;
         }
@@ -112,7 +113,7 @@ static int all_finite(struct tact_safety *s, const double *requested, uint64_t t
 }
 
 /* Length of a vector, also where squares would overflow. */
-static double vector_length(const double *v, int n)
+static double compute_vector_length(const double *v, int n)
 {
     double most = 0.0, sum = 0.0;
     for (int i = 0; i < n; i++) {
@@ -128,7 +129,7 @@ static double vector_length(const double *v, int n)
 }
 
 /* Shortens v to the length `most` where it is longer; returns 1 there. */
-static int shorten(double *v, int n, double length, double most)
+static int shorten_vector_to_length(double *v, int n, double length, double most)
 {
     if (!(length > most)) {
         return 0;
@@ -145,8 +146,8 @@ static int shorten(double *v, int n, double length, double most)
 }
 
 /* The channels of a group, of which `first` is the first one. */
-static void step_group(struct tact_safety *s, int first, const double *requested, uint64_t tick,
-                       double *sent)
+static void limit_output_group(struct tact_safety *s, int first, const double *requested,
+                               uint64_t tick, double *sent)
 {
     const int n = s->setting[first].count;
     const int *member = s->setting[first].member;
@@ -161,14 +162,16 @@ static void step_group(struct tact_safety *s, int first, const double *requested
         target[k] = s->ramp * y;
         change[k] = target[k] - s->channel[i].sent;
     }
-    const int fast = shorten(change, n, vector_length(change, n), s->setting[first].step);
-    record_limit_trip(s, TACT_TRIP_RATE, first, n == 1 ? target[0] : vector_length(target, n), tick,
-                      fast, &s->channel[first].slowed);
+    const int fast = shorten_vector_to_length(change, n, compute_vector_length(change, n),
+                                              s->setting[first].step);
+    record_limit_trip(s, TACT_TRIP_RATE, first,
+                      n == 1 ? target[0] : compute_vector_length(target, n), tick, fast,
+                      &s->channel[first].slowed);
     for (int k = 0; k < n; k++) {
         out[k] = fast ? s->channel[member[k]].sent + change[k] : target[k];
     }
-    const double length = vector_length(out, n), value = n == 1 ? out[0] : length;
-    const int over = shorten(out, n, length, s->setting[first].limit);
+    const double length = compute_vector_length(out, n), value = n == 1 ? out[0] : length;
+    const int over = shorten_vector_to_length(out, n, length, s->setting[first].limit);
     record_limit_trip(s, TACT_TRIP_CLAMP, first, value, tick, over, &s->channel[first].clamped);
     for (int k = 0; k < n; k++) {
         s->channel[member[k]].sent = sent[member[k]] = out[k];
@@ -178,14 +181,14 @@ static void step_group(struct tact_safety *s, int first, const double *requested
 int tact_safety_step(struct tact_safety *s, const double *requested, int deadman, uint64_t tick,
                      double *sent)
 {
-    if (!all_finite(s, requested, tick)) {
+    if (!record_nonfinite_values(s, requested, tick)) {
         s->state = TACT_SAFETY_FAULT;
     }
     if (!deadman) {
         s->await_release = 0;
         if (s->state == TACT_SAFETY_ARMED) {
             s->ticks[TACT_TRIP_DEADMAN]++;
-            record_trip(s, TACT_TRIP_DEADMAN, -1, 0.0, tick);
+            record_safety_trip(s, TACT_TRIP_DEADMAN, -1, 0.0, tick);
             s->state = TACT_SAFETY_DISARMED;
         }
     } else if (s->state == TACT_SAFETY_DISARMED && !s->await_release) {
@@ -199,7 +202,7 @@ int tact_safety_step(struct tact_safety *s, const double *requested, int deadman
     s->ramp = fmin(1.0, s->ramp + s->ramp_step);
     for (int i = 0; i < s->count; i++) {
         if (s->setting[i].count > 0) {
-            step_group(s, i, requested, tick, sent);
+            limit_output_group(s, i, requested, tick, sent);
         }
     }
     return s->state;
@@ -209,7 +212,7 @@ void tact_safety_raise(struct tact_safety *s, int channel, double value, uint64_
 {
     s->ticks[TACT_TRIP_RAISED]++;
     if (s->state != TACT_SAFETY_FAULT) {
-        record_trip(s, TACT_TRIP_RAISED, channel, value, tick);
+        record_safety_trip(s, TACT_TRIP_RAISED, channel, value, tick);
     }
     s->state = TACT_SAFETY_FAULT;
 }

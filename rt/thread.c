@@ -3,7 +3,8 @@
 #include <sched.h>
 #include <signal.h>
 
-static int set_attributes(pthread_attr_t *attributes, const struct tact_thread_options *options)
+static int set_thread_attributes(pthread_attr_t *attributes,
+                                 const struct tact_thread_options *options)
 {
     const struct sched_param param = {.sched_priority = options->priority};
     size_t stack = options->stack_size ? options->stack_size : TACT_THREAD_STACK;
@@ -13,7 +14,7 @@ static int set_attributes(pthread_attr_t *attributes, const struct tact_thread_o
             : pthread_attr_setschedpolicy(attributes, options->priority ? SCHED_FIFO : SCHED_OTHER);
     /* else the creator's priority, which is invalid for SCHED_OTHER */
     rc = rc ? rc : pthread_attr_setschedparam(attributes, &param);
-    if (rc == 0 && options->cpu_pinned) {
+    if (rc == 0 && options->is_pinned_to_cpu) {
         cpu_set_t cpus;
         CPU_ZERO(&cpus);
         CPU_SET((size_t)options->cpu, &cpus);
@@ -30,7 +31,7 @@ int tact_thread_start(pthread_t *thread, const struct tact_thread_options *optio
     if (rc) {
         return -rc;
     }
-    rc = set_attributes(&attributes, options);
+    rc = set_thread_attributes(&attributes, options);
     if (rc == 0) {
         sigset_t all, before;
         sigfillset(&all);

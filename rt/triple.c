@@ -5,22 +5,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CACHE_LINE 64
+#define CACHE_LINE_BYTES 64
 #define SLOT_INDEX_BITS 3u  /* bits of the shared word with the slot's index */
 #define UNREAD_VALUE_BIT 4u /* the slot has a value that was not yet read */
 
 struct tact_triple {
-    _Alignas(CACHE_LINE) _Atomic uint32_t shared; /* index of the slot that is exchanged */
+    _Alignas(CACHE_LINE_BYTES) _Atomic uint32_t shared; /* index of the slot that is exchanged */
     /* writer */
-    _Alignas(CACHE_LINE) uint32_t back;
-    uint32_t next_sequence;
+    _Alignas(CACHE_LINE_BYTES) uint32_t back;
+    uint32_t next_value_number;
     _Atomic uint64_t published;
-    _Atomic uint64_t overwritten;
+    _Atomic uint64_t overwritten_value_count;
     /* reader */
-    _Alignas(CACHE_LINE) uint32_t front;
+    _Alignas(CACHE_LINE_BYTES) uint32_t reader_slot;
     int has_front_value;
     /* both; sequence[i] belongs to the owner of slot i */
-    _Alignas(CACHE_LINE) uint32_t sequence[3];
+    _Alignas(CACHE_LINE_BYTES) uint32_t sequence[3];
     size_t stride;
     unsigned char *values;
 };
@@ -30,9 +30,9 @@ int tact_triple_create(struct tact_triple **out, size_t value_size, uint32_t sta
     if (value_size == 0 || value_size > SIZE_MAX / 8) {
         return -EINVAL;
     }
-    const size_t stride = (value_size + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE;
-    struct tact_triple *triple = aligned_alloc(CACHE_LINE, sizeof *triple);
-    unsigned char *values = aligned_alloc(CACHE_LINE, 3 * stride);
+    const size_t stride = (value_size + CACHE_LINE_BYTES - 1) / CACHE_LINE_BYTES * CACHE_LINE_BYTES;
+    struct tact_triple *triple = aligned_alloc(CACHE_LINE_BYTES, sizeof *triple);
+    unsigned char *values = aligned_alloc(CACHE_LINE_BYTES, 3 * stride);
     if (!triple || !values) {
         free(triple);
         free(values);
@@ -42,10 +42,10 @@ int tact_triple_create(struct tact_triple **out, size_t value_size, uint32_t sta
     memset(values, 0, 3 * stride);
     atomic_init(&triple->shared, 1);
     atomic_init(&triple->published, 0);
-    atomic_init(&triple->overwritten, 0);
+    atomic_init(&triple->overwritten_value_count, 0);
     triple->back = 0;
-    triple->front = 2;
-    triple->next_sequence = start_sequence;
+    triple->reader_slot = 2;
+    triple->next_value_number = start_sequence;
     triple->stride = stride;
     triple->values = values;
     *out = triple;
@@ -65,7 +65,7 @@ void *tact_triple_write_begin(struct tact_triple *triple)
     return triple->values + triple->back * triple->stride;
 }
 
-static void load_counter(_Atomic uint64_t *counter)
+static void increment_counter(_Atomic uint64_t *counter)
 {
     const uint64_t n = atomic_load_explicit(counter, memory_order_relaxed);
     atomic_store_explicit(counter, n + 1, memory_order_relaxed);
@@ -73,14 +73,14 @@ static void load_counter(_Atomic uint64_t *counter)
 
 void tact_triple_publish(struct tact_triple *triple)
 {
-    triple->sequence[triple->back] = triple->next_sequence++;
+    triple->sequence[triple->back] = triple->next_value_number++;
     /* Release: publishes the value. Acquire: the reader has finished with the slot it returned. */
     const uint32_t taken = atomic_exchange_explicit(
         &triple->shared, triple->back | UNREAD_VALUE_BIT, memory_order_acq_rel);
     triple->back = taken & SLOT_INDEX_BITS;
-    load_counter(&triple->published);
+    increment_counter(&triple->published);
     if (taken & UNREAD_VALUE_BIT) {
-        load_counter(&triple->overwritten);
+        increment_counter(&triple->overwritten_value_count);
     }
 }
 
@@ -88,23 +88,23 @@ const void *tact_triple_read(struct tact_triple *triple, int *fresh)
 {
     /* Only the reader clears UNREAD_VALUE_BIT, so a slot with UNREAD_VALUE_BIT can only be replaced
      * by a newer one. */
-    const int newer =
+    const int has_unread_value =
         (atomic_load_explicit(&triple->shared, memory_order_relaxed) & UNREAD_VALUE_BIT) != 0;
-    if (newer) {
+    if (has_unread_value) {
         const uint32_t taken =
-            atomic_exchange_explicit(&triple->shared, triple->front, memory_order_acq_rel);
-        triple->front = taken & SLOT_INDEX_BITS;
+            atomic_exchange_explicit(&triple->shared, triple->reader_slot, memory_order_acq_rel);
+        triple->reader_slot = taken & SLOT_INDEX_BITS;
         triple->has_front_value = 1;
     }
     if (fresh) {
-        *fresh = newer;
+        *fresh = has_unread_value;
     }
-    return triple->has_front_value ? triple->values + triple->front * triple->stride : NULL;
+    return triple->has_front_value ? triple->values + triple->reader_slot * triple->stride : NULL;
 }
 
 uint32_t tact_triple_sequence(const struct tact_triple *triple)
 {
-    return triple->sequence[triple->front];
+    return triple->sequence[triple->reader_slot];
 }
 
 uint64_t tact_triple_published(const struct tact_triple *triple)
@@ -114,5 +114,5 @@ uint64_t tact_triple_published(const struct tact_triple *triple)
 
 uint64_t tact_triple_overwritten(const struct tact_triple *triple)
 {
-    return atomic_load_explicit(&triple->overwritten, memory_order_relaxed);
+    return atomic_load_explicit(&triple->overwritten_value_count, memory_order_relaxed);
 }

@@ -99,7 +99,7 @@ int tact_dual_deepest_inner_point(const double (*plane)[4], size_t count, double
     set_start_basis(&b, size);
     for (int step = 0; step < MOST_STEPS; step++) {
         double y[4], worst = 1e-12 * size; /* with 1e-14 rounding can prevent termination */
-        size_t enters = count;
+        size_t entering_index = count;
         if (!solve_4x4_system(b.row, b.right, y)) {
             return 0;
         }
@@ -108,21 +108,22 @@ int tact_dual_deepest_inner_point(const double (*plane)[4], size_t count, double
             double over = n[0] * y[0] + n[1] * y[1] + n[2] * y[2] + y[3] - n[3];
             if (over > worst) {
                 worst = over;
-                enters = i;
+                entering_index = i;
             }
         }
-        if (enters == count) {
+        if (entering_index == count) {
             memcpy(point, y, 3 * sizeof *point);
             *depth = y[3];
             return 1;
         }
-        double row[4] = {plane[enters][0], plane[enters][1], plane[enters][2], 1.0};
+        double row[4] = {plane[entering_index][0], plane[entering_index][1],
+                         plane[entering_index][2], 1.0};
         int out = find_leaving_constraint(&b, row);
         if (out < 0) {
             return 0;
         }
         memcpy(b.row[out], row, sizeof row);
-        b.right[out] = plane[enters][3];
+        b.right[out] = plane[entering_index][3];
     }
     return 0;
 }

@@ -76,8 +76,8 @@ static void add_triangle(struct dual *d, const double r[9], const double shift[3
     d->owner[d->count++] = owner;
 }
 
-static void add_shape(struct dual *d, const struct tact_shape *shape, const struct tact_pose *pose,
-                      uint8_t owner)
+static void add_shape_dual_points(struct dual *d, const struct tact_shape *shape,
+                                  const struct tact_pose *pose, uint8_t owner)
 {
     static const double up[3] = {0.0, 0.0, 1.0};
     double r[9], shift[3];
@@ -95,7 +95,7 @@ static void add_shape(struct dual *d, const struct tact_shape *shape, const stru
     }
 }
 
-static int compare_duals(const void *pa, const void *pb)
+static int compare_dual_points(const void *pa, const void *pb)
 {
     const struct entry *a = pa, *b = pb;
     for (int k = 0; k < 3; k++) {
@@ -131,7 +131,7 @@ static int compute_dual_points(struct dual *d, const double inner[3])
         entry[i].owner = d->owner[i];
         tact_v3_scale(entry[i].point, d->plane[i], 1.0 / entry[i].plane[3]);
     }
-    qsort(entry, d->count, sizeof *entry, compare_duals);
+    qsort(entry, d->count, sizeof *entry, compare_dual_points);
     size_t kept = 0;
     for (size_t i = 0; i < d->count; i++) {
         size_t twin = kept;
@@ -183,7 +183,7 @@ static int record_hull_corners(struct dual *d, qhT *qh)
 }
 
 /** Finds the corners. Returns 0, -EDOM, -ENOMEM. */
-static int compute_corners(struct dual *d)
+static int compute_polyhedron_corners(struct dual *d)
 {
     char command[] = "qhull Pp", *text = NULL;
     size_t size = 0;
@@ -302,7 +302,7 @@ static int compute_dual_moments(struct dual *d, double size, struct tact_moments
         return 0;
     }
     int rc = compute_dual_points(d, inner);
-    rc = rc ? rc : compute_corners(d);
+    rc = rc ? rc : compute_polyhedron_corners(d);
     if (rc) {
         return rc;
     }
@@ -316,19 +316,22 @@ int tact_moments_dual(const struct tact_shape *a, const struct tact_pose *pa,
                       struct tact_moments *out)
 {
     memset(out, 0, sizeof *out);
-    int half_a = a->kind == TACT_SHAPE_HALFSPACE, half_b = b->kind == TACT_SHAPE_HALFSPACE;
-    if ((half_a && half_b) || (!half_a && !a->mesh) || (!half_b && !b->mesh)) {
+    int is_halfspace_a = a->kind == TACT_SHAPE_HALFSPACE,
+        is_halfspace_b = b->kind == TACT_SHAPE_HALFSPACE;
+    if ((is_halfspace_a && is_halfspace_b) || (!is_halfspace_a && !a->mesh) ||
+        (!is_halfspace_b && !b->mesh)) {
         return -ENOTSUP;
     }
     struct dual d = {0};
-    size_t room = (half_a ? 1 : a->mesh->triangle_count) + (half_b ? 1 : b->mesh->triangle_count);
-    double size = half_a ? extent(b->mesh, pb, d.origin) : extent(a->mesh, pa, d.origin);
+    size_t room = (is_halfspace_a ? 1 : a->mesh->triangle_count) +
+                  (is_halfspace_b ? 1 : b->mesh->triangle_count);
+    double size = is_halfspace_a ? extent(b->mesh, pb, d.origin) : extent(a->mesh, pa, d.origin);
     d.plane = malloc(room * sizeof *d.plane);
     d.owner = malloc(room);
     int rc = d.plane && d.owner ? 0 : -ENOMEM;
     if (rc == 0) {
-        add_shape(&d, a, pa, 1);
-        add_shape(&d, b, pb, 2);
+        add_shape_dual_points(&d, a, pa, 1);
+        add_shape_dual_points(&d, b, pb, 2);
         rc = compute_dual_moments(&d, size, out);
     }
     free_dual_polyhedron(&d);

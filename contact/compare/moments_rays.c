@@ -28,7 +28,7 @@ struct bounds {
     double lower[3], upper[3];
 };
 
-static void grow_bounds(struct bounds *b, const double p[3])
+static void extend_bounds_to_point(struct bounds *b, const double p[3])
 {
     for (int k = 0; k < 3; k++) {
         b->lower[k] = tact_min(b->lower[k], p[k]);
@@ -48,7 +48,7 @@ static struct bounds compute_world_bounds(const struct tact_rays_body *body)
     for (size_t i = 0; i < 3 * body->triangle_count; i++) {
         tact_m3_mul_v3(p, r, body->vertices + 3 * (size_t)body->triangles[i]);
         tact_v3_add(p, p, body->pose.position);
-        grow_bounds(&b, p);
+        extend_bounds_to_point(&b, p);
     }
     for (int k = 0; k < 3 && body->kind == TACT_SHAPE_SPHERE; k++) {
         b.lower[k] = body->pose.position[k] - body->radius;
@@ -73,9 +73,9 @@ struct reading {
     int count, sum, parity;
 };
 
-static int is_inside_by_crossings(const struct reading *r, int crossed, int winding)
+static int is_inside_by_crossings(const struct reading *r, int crossing_count, int winding_number)
 {
-    return r->parity ? crossed & 1 : winding != 0;
+    return r->parity ? crossing_count & 1 : winding_number != 0;
 }
 
 /** Adds the part of a ray from z0 to z1, in the middle of a cell of sizes hu and hv. */
@@ -103,7 +103,7 @@ static void add_ray_interval_sums(struct direction *d, const struct tact_rays_la
         corner[l->u] = u + (end & 1 ? 0.5 : -0.5) * hu;
         corner[l->v] = v + (end & 1 ? 0.5 : -0.5) * hv;
         corner[l->axis] = end & 2 ? z1 : z0;
-        grow_bounds(&d->found, corner);
+        extend_bounds_to_point(&d->found, corner);
     }
 }
 
@@ -125,13 +125,14 @@ static void add_surface_crossing_sums(struct direction *d, const struct tact_ray
 
 /** Sums along one ray, over its crossings in order. Coincident crossings are processed together: a
  * face of A in a face of B counts half. */
-static void sum_ray(struct direction *d, const struct tact_rays_lattice *l, const double middle[3],
-                    const struct tact_rays_hit *hit, size_t count, const struct reading read[2])
+static void integrate_along_ray(struct direction *d, const struct tact_rays_lattice *l,
+                                const double middle[3], const struct tact_rays_hit *hit,
+                                size_t count, const struct reading read[2])
 {
     double u = tact_rays_cell_middle(l, l->u, (int)hit->cell / l->side);
     double v = tact_rays_cell_middle(l, l->v, (int)hit->cell % l->side);
     double same = SAME * (fabs(middle[l->axis]) + l->side * l->step[l->axis]), from = 0.0;
-    int crossed[2] = {0}, winding[2] = {0}, in[2] = {0}, was[2];
+    int crossing_count[2] = {0}, winding_number[2] = {0}, in[2] = {0}, was[2];
     for (size_t i = 0; i < count;) {
         double z = hit[i].depth;
         if (in[0] && in[1] && z > from) {
@@ -141,12 +142,12 @@ static void sum_ray(struct direction *d, const struct tact_rays_lattice *l, cons
             was[k] = in[k];
         }
         while (i < count && !(hit[i].depth > z + same)) {
-            crossed[hit[i].body]++;
-            winding[hit[i].body] += hit[i].turn;
+            crossing_count[hit[i].body]++;
+            winding_number[hit[i].body] += hit[i].turn;
             i++;
         }
         for (int k = 0; k < 2; k++) {
-            in[k] = is_inside_by_crossings(&read[k], crossed[k], winding[k]);
+            in[k] = is_inside_by_crossings(&read[k], crossing_count[k], winding_number[k]);
         }
         if (in[0] != was[0] && (in[1] || was[1])) {
             add_surface_crossing_sums(d, l, middle, u, v, z,
@@ -157,8 +158,8 @@ static void sum_ray(struct direction *d, const struct tact_rays_lattice *l, cons
 }
 
 /** Sums along all rays of a lattice. */
-static void sum_rays(struct direction *d, const struct tact_rays_lattice *l, const double middle[3],
-                     const struct tact_rays_hits *hits)
+static void integrate_along_all_rays(struct direction *d, const struct tact_rays_lattice *l,
+                                     const double middle[3], const struct tact_rays_hits *hits)
 {
     for (size_t i = 0; i < hits->count;) {
         struct reading read[2] = {{0}};
@@ -176,7 +177,7 @@ static void sum_rays(struct direction *d, const struct tact_rays_lattice *l, con
             d->dropped += (size_t)odd;
             d->corrected += !odd && (read[0].parity || read[1].parity);
             if (!odd) {
-                sum_ray(d, l, middle, hits->hit + i, end - i, read);
+                integrate_along_ray(d, l, middle, hits->hit + i, end - i, read);
             }
         }
         i = end;
@@ -205,7 +206,7 @@ static int cast_three_ray_directions(const struct tact_rays_body *a, const struc
         tact_rays_cast_body(&l, a, 0, &hits);
         tact_rays_cast_body(&l, b, 1, &hits);
         tact_rays_sort_hits(&hits);
-        sum_rays(&direction[k], &l, middle, &hits);
+        integrate_along_all_rays(&direction[k], &l, middle, &hits);
     }
     free(hits.hit);
     return hits.full ? -ENOMEM : 0;
@@ -213,12 +214,13 @@ static int cast_three_ray_directions(const struct tact_rays_body *a, const struc
 
 /** Shrinks the bounds to the part found inside both solids, plus one cell; returns 1 where they are
  * much smaller than before. */
-static int shrink_bounds(struct bounds *in, int side, const struct direction direction[3])
+static int shrink_bounds_to_overlap(struct bounds *in, int side,
+                                    const struct direction direction[3])
 {
     struct bounds found = EMPTY_BOUNDS, before = *in;
     for (int k = 0; k < 3; k++) {
-        grow_bounds(&found, direction[k].found.lower);
-        grow_bounds(&found, direction[k].found.upper);
+        extend_bounds_to_point(&found, direction[k].found.lower);
+        extend_bounds_to_point(&found, direction[k].found.upper);
     }
     double share = 1.0;
     for (int k = 0; k < 3; k++) {
@@ -261,8 +263,8 @@ static void combine_ray_directions(const struct direction direction[3],
 }
 
 /** Common bounds of two bodies, slightly enlarged; 0 where there are none. */
-static int common_bounds(const struct tact_rays_body *a, const struct tact_rays_body *b,
-                         struct bounds *in)
+static int compute_common_bounds(const struct tact_rays_body *a, const struct tact_rays_body *b,
+                                 struct bounds *in)
 {
     struct bounds of_a = compute_world_bounds(a), of_b = compute_world_bounds(b);
     for (int k = 0; k < 3; k++) {
@@ -271,9 +273,9 @@ static int common_bounds(const struct tact_rays_body *a, const struct tact_rays_
         if (!(in->lower[k] < in->upper[k])) {
             return 0;
         }
-        double wider = 1e-6 * (in->upper[k] - in->lower[k]);
-        in->lower[k] -= wider;
-        in->upper[k] += wider;
+        double bounds_margin = 1e-6 * (in->upper[k] - in->lower[k]);
+        in->lower[k] -= bounds_margin;
+        in->upper[k] += bounds_margin;
     }
     return 1;
 }
@@ -292,13 +294,13 @@ int tact_moments_rays(const struct tact_rays_body *a, const struct tact_rays_bod
     if (a->kind == TACT_SHAPE_HALFSPACE && b->kind == TACT_SHAPE_HALFSPACE) {
         return -ENOTSUP;
     }
-    int rc = 0, overlap = common_bounds(a, b, &in),
+    int rc = 0, overlap = compute_common_bounds(a, b, &in),
         coarse = resolution < COARSE ? resolution : COARSE;
     for (int i = 0, again = overlap; again && i < NARROWINGS && rc == 0; i++) {
         rc = cast_three_ray_directions(a, b, &in, coarse, direction);
         again =
             direction[0].sums.volume + direction[1].sums.volume + direction[2].sums.volume > 0.0 &&
-            shrink_bounds(&in, coarse, direction);
+            shrink_bounds_to_overlap(&in, coarse, direction);
     }
     if (overlap && rc == 0) {
         struct tact_moment_sums sums;

@@ -3,8 +3,8 @@
 
 #include <stdlib.h>
 
-static void add_hit(struct tact_rays_hits *hits, uint32_t cell, double depth, int turn,
-                    uint8_t body)
+static void append_ray_hit(struct tact_rays_hits *hits, uint32_t cell, double depth, int turn,
+                           uint8_t body)
 {
     if (hits->count == hits->room) {
         size_t room = hits->room ? 2 * hits->room : 4096;
@@ -38,8 +38,9 @@ void tact_rays_sort_hits(struct tact_rays_hits *hits)
     }
 }
 
-static void cast_sphere(const struct tact_rays_lattice *l, const struct tact_rays_body *body,
-                        uint8_t number, struct tact_rays_hits *hits)
+static void intersect_rays_with_sphere(const struct tact_rays_lattice *l,
+                                       const struct tact_rays_body *body, uint8_t number,
+                                       struct tact_rays_hits *hits)
 {
     const double *c = body->pose.position;
     for (int i = 0; i < l->side; i++) {
@@ -49,15 +50,16 @@ static void cast_sphere(const struct tact_rays_lattice *l, const struct tact_ray
             double square = body->radius * body->radius - x * x - y * y;
             uint32_t cell = (uint32_t)(i * l->side + j);
             if (square > 0.0) {
-                add_hit(hits, cell, c[l->axis] - sqrt(square), 1, number);
-                add_hit(hits, cell, c[l->axis] + sqrt(square), -1, number);
+                append_ray_hit(hits, cell, c[l->axis] - sqrt(square), 1, number);
+                append_ray_hit(hits, cell, c[l->axis] + sqrt(square), -1, number);
             }
         }
     }
 }
 
-static void cast_halfspace(const struct tact_rays_lattice *l, const struct tact_rays_body *body,
-                           uint8_t number, struct tact_rays_hits *hits)
+static void intersect_rays_with_halfspace(const struct tact_rays_lattice *l,
+                                          const struct tact_rays_body *body, uint8_t number,
+                                          struct tact_rays_hits *hits)
 {
     const double up[3] = {0.0, 0.0, 1.0}, *o = body->pose.position;
     double n[3];
@@ -76,8 +78,8 @@ static void cast_halfspace(const struct tact_rays_lattice *l, const struct tact_
             } else if (height > 0.0) {
                 continue;
             }
-            add_hit(hits, cell, first, 1, number);
-            add_hit(hits, cell, last, -1, number);
+            append_ray_hit(hits, cell, first, 1, number);
+            append_ray_hit(hits, cell, last, -1, number);
         }
     }
 }
@@ -114,8 +116,8 @@ static int cell_range_between(const struct tact_rays_lattice *l, int axis, doubl
     return first < l->side && last >= 0.0;
 }
 
-static void cast_triangle(const struct tact_rays_lattice *l, double (*p)[3], uint8_t number,
-                          struct tact_rays_hits *hits)
+static void intersect_rays_with_triangle(const struct tact_rays_lattice *l, double (*p)[3],
+                                         uint8_t number, struct tact_rays_hits *hits)
 {
     double q[3][2], d[3], low[2] = {INFINITY, INFINITY}, high[2] = {-INFINITY, -INFINITY};
     for (int k = 0; k < 3; k++) {
@@ -139,23 +141,24 @@ static void cast_triangle(const struct tact_rays_lattice *l, double (*p)[3], uin
     }
     struct edge edges[3] = {make_oriented_edge(q[0], q[1]), make_oriented_edge(q[1], q[2]),
                             make_oriented_edge(q[2], q[0])};
-    double facing = area > 0.0 ? 1.0 : -1.0;
+    double orientation_sign = area > 0.0 ? 1.0 : -1.0;
     double least = tact_min(d[0], tact_min(d[1], d[2]));
     double most = tact_max(d[0], tact_max(d[1], d[2]));
     for (int i = columns[0]; i <= columns[1]; i++) {
         for (int j = rows[0]; j <= rows[1]; j++) {
             double x = tact_rays_cell_middle(l, l->u, i), y = tact_rays_cell_middle(l, l->v, j);
-            if (side_of_edge(&edges[0], x, y) != facing ||
-                side_of_edge(&edges[1], x, y) != facing ||
-                side_of_edge(&edges[2], x, y) != facing) {
+            if (side_of_edge(&edges[0], x, y) != orientation_sign ||
+                side_of_edge(&edges[1], x, y) != orientation_sign ||
+                side_of_edge(&edges[2], x, y) != orientation_sign) {
                 continue;
             }
             double rx = x - q[0][0], ry = y - q[0][1];
             double b1 = (rx * wy - ry * wx) / area, b2 = (ux * ry - uy * rx) / area;
             double depth = d[0] + b1 * (d[1] - d[0]) + b2 * (d[2] - d[0]);
             /* The ray leaves a surface that faces along it. */
-            add_hit(hits, (uint32_t)(i * l->side + j), tact_min(tact_max(depth, least), most),
-                    facing > 0.0 ? -1 : 1, number);
+            append_ray_hit(hits, (uint32_t)(i * l->side + j),
+                           tact_min(tact_max(depth, least), most), orientation_sign > 0.0 ? -1 : 1,
+                           number);
         }
     }
 }
@@ -165,11 +168,11 @@ void tact_rays_cast_body(const struct tact_rays_lattice *l, const struct tact_ra
 {
     double r[9], p[3][3];
     if (body->kind == TACT_SHAPE_SPHERE) {
-        cast_sphere(l, body, number, hits);
+        intersect_rays_with_sphere(l, body, number, hits);
         return;
     }
     if (body->kind == TACT_SHAPE_HALFSPACE) {
-        cast_halfspace(l, body, number, hits);
+        intersect_rays_with_halfspace(l, body, number, hits);
         return;
     }
     tact_quat_to_m3(r, body->pose.quat_wxyz);
@@ -179,6 +182,6 @@ void tact_rays_cast_body(const struct tact_rays_lattice *l, const struct tact_ra
             tact_m3_mul_v3(p[k], r, v);
             tact_v3_add(p[k], p[k], body->pose.position);
         }
-        cast_triangle(l, p, number, hits);
+        intersect_rays_with_triangle(l, p, number, hits);
     }
 }

@@ -5,17 +5,19 @@
 #include "contact/local/local_scaled_internal.h"
 #include "contact/vec.h"
 
-enum { STEPS = 16, SWITCHES = 6 };
+enum { MAX_ACTIVE_SET_STEPS = 16, SWITCHES = 6 };
 
-#define AT_LIMIT (1.0 - 1e-9) /* ratio to a limit from which the limit counts as reached */
-#define SOLVED                                                                                     \
+#define AT_LIMIT_MIN_RATIO                                                                         \
+    (1.0 - 1e-9) /* ratio to a limit from which the limit counts as reached */
+#define ROUNDING_RESIDUAL                                                                          \
     1e-15 /* residual of the velocities, relative to their size, that is rounding alone */
 #define MAX_FALL 0.9      /* share of the normal force that a step may take away */
 #define MAX_OVERSHOOT 1.5 /* square of friction over that of its limit from which it is scaled */
-#define REST 1e-10 /* relative size of a residual that is accepted when Newton's method ends */
+#define NEWTON_END_RESIDUAL_TOLERANCE                                                              \
+    1e-10 /* relative size of a residual that is accepted when Newton's method ends */
 
 /* Projects the normal part onto the face, and updates everything that depends on it. */
-static void update_state(struct tact_active *a)
+static void project_and_update_state(struct tact_active *a)
 {
     tact_active_face_project(a);
     tact_active_velocities(a);
@@ -29,7 +31,7 @@ static void estimate_slip_multiplier(struct tact_active *a)
     tact_active_compute_slip(a, v);
     tact_active_limit_surface_normal(a, resist);
     double size = tact_v3_dot(resist, resist);
-    a->gamma = size > 0.0 ? tact_max(0.0, -tact_v3_dot(resist, v) / size) : 0.0;
+    a->slip_multiplier = size > 0.0 ? tact_max(0.0, -tact_v3_dot(resist, v) / size) : 0.0;
 }
 
 /* Takes a step, shortened so that the normal force does not vanish. The limit of friction is an
@@ -41,14 +43,14 @@ static int take_newton_step(struct tact_active *a, const struct tact_active_chan
     double share = fall > MAX_FALL ? MAX_FALL / fall : 1.0;
     tact_v3_axpy(a->n, share, change->n);
     tact_v3_axpy(a->t, share, change->t);
-    a->gamma += share * change->gamma;
+    a->slip_multiplier += share * change->slip_multiplier;
     if (!(a->n[0] > 0.0) || !isfinite(a->n[0] + a->t[0] + a->t[1] + a->t[2])) {
         return 0;
     }
-    update_state(a);
+    project_and_update_state(a);
     if (a->slips && a->g > MAX_OVERSHOOT * a->n[0] * a->n[0]) {
         tact_v3_scale(a->t, a->t, a->n[0] / sqrt(a->g));
-        update_state(a);
+        project_and_update_state(a);
         estimate_slip_multiplier(a);
     }
     return 1;
@@ -63,8 +65,8 @@ static int newton_on_face(struct tact_active *a)
             tact_active_face_directions(a);
         }
         double left = tact_active_residual(a), size = tact_active_velocity_scale(a);
-        if (left <= SOLVED * size || step == STEPS) {
-            return left <= REST * size;
+        if (left <= ROUNDING_RESIDUAL * size || step == MAX_ACTIVE_SET_STEPS) {
+            return left <= NEWTON_END_RESIDUAL_TOLERANCE * size;
         }
         tact_active_newton_step(a, &change);
         if (!take_newton_step(a, &change)) {
@@ -78,14 +80,14 @@ static void begin_slip_phase(struct tact_active *a)
 {
     tact_v3_scale(a->t, a->t, a->n[0] / sqrt(a->g));
     a->slips = 1;
-    update_state(a);
+    project_and_update_state(a);
     estimate_slip_multiplier(a);
 }
 
 /* 1 where the slip state is consistent with the solution; otherwise switches it. */
 static int update_slip_state(struct tact_active *a)
 {
-    if (a->slips && a->gamma < 0.0) {
+    if (a->slips && a->slip_multiplier < 0.0) {
         a->slips = 0;
         return 0;
     }
@@ -183,8 +185,8 @@ static int scale_problem(const struct tact_local_problem *problem, const double 
 
 /* Starts with the limits that are active at r; with `fits` the magnitude of r is corrected. Returns
  * 0 where the method does not apply. */
-static int begin_active_set(const struct tact_local_problem *problem, const double *r, int fits,
-                            struct tact_active *a)
+static int begin_active_set(const struct tact_local_problem *problem, const double *r,
+                            int corrects_magnitude, struct tact_active *a)
 {
     if (!scale_problem(problem, r, a)) {
         return 0;
@@ -192,11 +194,11 @@ static int begin_active_set(const struct tact_local_problem *problem, const doub
     tact_active_face_choose(a);
     tact_active_face_project(a);
     tact_active_velocities(a);
-    if (fits) {
+    if (corrects_magnitude) {
         scale_impulse_to_zero_work(a);
     }
     tact_active_update_friction(a);
-    a->slips = sqrt(a->g) >= AT_LIMIT * a->n[0];
+    a->slips = sqrt(a->g) >= AT_LIMIT_MIN_RATIO * a->n[0];
     estimate_slip_multiplier(a);
     return 1;
 }
@@ -219,7 +221,7 @@ int tact_local_active_set(const struct tact_local_problem *problem, double r[6])
             return (a.slips ? TACT_LIMIT_CONE : 0) |
                    (a.face != FACE_INSIDE && a.face != FACE_POINT ? TACT_LIMIT_EDGE : 0);
         }
-        update_state(&a);
+        project_and_update_state(&a);
     }
     return -1;
 }

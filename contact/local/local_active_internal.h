@@ -29,11 +29,11 @@ struct tact_active {
     int first; /* FACE_EDGE, FACE_CORNER: index of its (first) corner */
     int slips; /* 1: slip, 0: stick */
     double n[3], t[3];
-    double un[3], ut[3]; /* velocities */
-    double gamma;        /* multiplier of slip */
-    double per_force;    /* 1 / f_n */
-    double y[2];         /* centre of pressure */
-    double m, f;         /* torsion about it; square of friction */
+    double un[3], ut[3];         /* velocities */
+    double slip_multiplier;      /* multiplier of slip */
+    double inverse_normal_force; /* 1 / f_n */
+    double y[2];                 /* centre of pressure */
+    double m, f;                 /* torsion about it; square of friction */
     double g; /* square of the normal force for which friction and torsion are at the limit */
     double w[2], curvature;    /* derivatives of the limit surface, and its curvature */
     double normal[3], bend[9]; /* POINTS: half the gradient of g, and its derivative */
@@ -44,7 +44,7 @@ struct tact_active {
 
 /* Changes of the unknowns. */
 struct tact_active_change {
-    double n[3], t[3], gamma;
+    double n[3], t[3], slip_multiplier;
 };
 
 /* Updates the velocities from n and t; and the centre of pressure, torsion and limit surface. */

@@ -49,7 +49,7 @@ static void shift_problem_to_point(const struct tact_local_problem *in, const do
 }
 
 /* Direction (1, mu f_t / |f_t|): on the cone, with the tangential direction of the force f. */
-static void cone_direction(const double *f, double mu, double *q)
+static void friction_cone_direction(const double *f, double mu, double *q)
 {
     double t = tact_hypot(f[1], f[2]);
     q[0] = 1.0;
@@ -140,7 +140,7 @@ static int solve_point_contact(const struct tact_local_problem *problem, const d
         return 0;
     }
     double q[3];
-    cone_direction(f, problem->mu, q);
+    friction_cone_direction(f, problem->mu, q);
     double slope = tact_v3_dot(s, q);
     double size = slope > TACT_PIVOT_FLOOR * s[0] ? -b[0] / slope : 0.0;
     tact_v3_scale(f, q, size > 0.0 ? size : 0.0);
@@ -150,8 +150,8 @@ static int solve_point_contact(const struct tact_local_problem *problem, const d
 /* Normal force and centre of pressure p that minimise the energy of the relative motion: with
  * friction and torsion of r or, where it sticks, with those that stop slip. Returns 1 where p is at
  * the edge. */
-static int pressure_by_mass(const struct tact_local_problem *problem, const double *r, int sticks,
-                            double *p, double *force)
+static int pressure_by_mass(const struct tact_local_problem *problem, const double *r,
+                            int is_sticking, double *p, double *force)
 {
     /* Force, and its moments over the semi-axes: -tau_2 and tau_1 scaled. */
     static const int row[3] = {0, 5, 4};
@@ -165,11 +165,11 @@ static int pressure_by_mass(const struct tact_local_problem *problem, const doub
     for (int k = 0; k < 4;
          k++) { /* friction and torsion per unit of each unknown, and for the velocity b */
         for (int i = 0; i < 3; i++) {
-            rhs[k][i] = !sticks ? k < 3 ? 0.0 : -r[1 + i]
+            rhs[k][i] = !is_sticking ? k < 3 ? 0.0 : -r[1 + i]
                         : k < 3 ? unit[k] * s[6 * (1 + i) + row[k]]
-                                : problem->b[1 + i];
+                                     : problem->b[1 + i];
         }
-        if (sticks) {
+        if (is_sticking) {
             tact_ldl_solve(slip, 3, rhs[k]);
         }
     }
@@ -208,12 +208,12 @@ static int separate_or_push(const struct tact_local_problem *problem, double *r)
 
 /* Projects the centre of pressure d of r, which is outside of the patch, to p. */
 static void project_pressure_centre(const struct tact_local_problem *problem, const double *r,
-                                    int sticks, const double *d, double *p)
+                                    int is_sticking, const double *d, double *p)
 {
     double force, beside[6], bound = torsion_bound_at_point(problem, r, d);
     memcpy(beside, r, sizeof beside);
     beside[3] = tact_max(-bound, tact_min(bound, r[3]));
-    if (!problem->by_mass || !pressure_by_mass(problem, beside, sticks, p, &force) ||
+    if (!problem->by_mass || !pressure_by_mass(problem, beside, is_sticking, p, &force) ||
         !(force > 0.0)) {
         closest_on_ellipse(problem->semi, d, p);
     }
@@ -230,7 +230,7 @@ int tact_local_bouchard(const struct tact_local_problem *problem, double r[6])
     }
     if (is_outside_friction_cone(r, problem->mu)) {
         double q[3];
-        cone_direction(r, problem->mu, q);
+        friction_cone_direction(r, problem->mu, q);
         double size = solve_on_cone(problem->s, problem->b, q, r + 3);
         if (!(size > 0.0)) {
             return separate_or_push(problem, r);
@@ -240,9 +240,9 @@ int tact_local_bouchard(const struct tact_local_problem *problem, double r[6])
     }
     double d[2] = {-r[5] / r[0], r[4] / r[0]}, p[2] = {d[0], d[1]};
     int point = !(semi[0] > 0.0 && semi[1] > 0.0);
-    int tips = point || tact_hypot(d[0] / semi[0], d[1] / semi[1]) > 1.0;
+    int is_tipping = point || tact_hypot(d[0] / semi[0], d[1] / semi[1]) > 1.0;
     double spin = 0.0;
-    if (tips) {
+    if (is_tipping) {
         p[0] = p[1] = 0.0;
         if (!point) {
             project_pressure_centre(problem, r, !(limits & TACT_LIMIT_CONE), d, p);

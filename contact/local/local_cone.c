@@ -27,8 +27,8 @@
 #define CONVERGED_RESIDUAL                                                                         \
     1e-12 /* relative to the patch: residual of a friction state that counts as converged */
 #define DIVERGED_RESIDUAL                                                                          \
-    1e-6               /* relative to the patch: residual above which there is no solution near */
-#define RELAX_STEPS 12 /* steps away from a friction state where Newton's method fails */
+    1e-6 /* relative to the patch: residual above which there is no solution near */
+#define MAX_RELAXATION_STEPS 12 /* steps away from a friction state where Newton's method fails */
 
 /* Normal part x_N and friction z for slip multiplier g; returns f_n / |z| - 1. */
 static double evaluate_slip_equation(void *user, double g)
@@ -75,14 +75,14 @@ static double evaluate_slip_equation(void *user, double g)
     return fabs(left) > 1e-15 ? left : 0.0;
 }
 
-/* Brackets the root, starting at `guess` and multiplying or dividing by a growing factor; `lo` is
- * below the root. Returns 1 where there is one; the last evaluation is at the end where the
- * equation holds, if it does. */
-static int bracket_slip_multiplier(struct scaled *p, double guess, double factor, double *lo,
-                                   double *flo, double *hi, double *fhi)
+/* Brackets the root, starting at `initial_multiplier` and multiplying or dividing by a growing
+ * factor; `lo` is below the root. Returns 1 where there is one; the last evaluation is at the end
+ * where the equation holds, if it does. */
+static int bracket_slip_multiplier(struct scaled *p, double initial_multiplier, double factor,
+                                   double *lo, double *flo, double *hi, double *fhi)
 {
-    *hi = guess;
-    *fhi = evaluate_slip_equation(p, guess);
+    *hi = initial_multiplier;
+    *fhi = evaluate_slip_equation(p, initial_multiplier);
     while (*fhi > 0.0 && factor < 2.0) {
         double below = *hi / factor, f = evaluate_slip_equation(p, below);
         if (f <= 0.0) {
@@ -107,13 +107,14 @@ static int bracket_slip_multiplier(struct scaled *p, double guess, double factor
 /* Finds g and with it x. p->slip: on input a value near g, or 0. Returns the active limits. */
 static int solve_scaled_slip_problem(struct scaled *p)
 {
-    double guess = p->slip > 0.0 ? p->slip : p->s[21] + p->s[28] + p->s[35];
+    double initial_multiplier = p->slip > 0.0 ? p->slip : p->s[21] + p->s[28] + p->s[35];
     double factor = p->slip > 0.0 ? 1.001 : 16.0;
     double lo = 0.0, flo = evaluate_slip_equation(p, 0.0), hi, fhi;
     if (flo >= 0.0) {
         return 0;
     }
-    if (bracket_slip_multiplier(p, guess, factor, &lo, &flo, &hi, &fhi) && flo < 0.0 && fhi > 0.0) {
+    if (bracket_slip_multiplier(p, initial_multiplier, factor, &lo, &flo, &hi, &fhi) && flo < 0.0 &&
+        fhi > 0.0) {
         tact_root_find(evaluate_slip_equation, p, lo, flo, hi, fhi, 80);
     }
     double z = tact_v3_norm(p->x + 3);
@@ -191,7 +192,7 @@ int tact_local_enforce_limits(const struct tact_local_problem *problem, double r
     }
     double square, part[2];
     if (tact_has_friction_points(problem)) {
-        struct points_at at;
+        struct friction_at_slip at;
         double z[3], slip[3] = {0.0, 0.0, 0.0};
         tact_local_friction(problem, r, d, z);
         square = tact_friction_points_limit(problem, z, slip, &at);
@@ -218,14 +219,14 @@ int tact_local_solve_at(const struct tact_local_problem *problem, const struct f
     p.slip = *slip;
     memset(p.x, 0, sizeof p.x);
     tact_local_scale(problem, at, &p);
-    int opens = p.rolling ? tact_normal_patch_opens(&p.patch, p.b) : p.b[0] >= 0.0;
-    if (opens || !(p.s[0] > 0.0)) { /* b_N in N*: the solution is zero */
+    int is_opening = p.rolling ? tact_normal_patch_opens(&p.patch, p.b) : p.b[0] >= 0.0;
+    if (is_opening || !(p.s[0] > 0.0)) { /* b_N in N*: the solution is zero */
         memset(r, 0, 6 * sizeof *r);
         return TACT_LIMIT_OPEN;
     }
     int limits = solve_scaled_slip_problem(&p);
     *slip = p.slip;
-    if (p.mixes) {
+    if (p.is_point_surface) {
         double z[3];
         tact_m3_mul_v3(z, p.lower, p.x + 3);
         tact_v3_copy(p.x + 3, z);
@@ -263,9 +264,10 @@ static void evaluate_trial_friction_state(const struct tact_local_problem *probl
     trial->left[1] = rolls ? (own.d[1] - at->d[1]) / problem->semi[1] : 0.0;
     trial->left[2] = moves ? own.friction_fraction - at->friction_fraction : 0.0;
     trial->size = tact_v3_norm(trial->left);
-    int holds =
+    int is_within_tangent_ellipsoid =
         !(trial->limits & TACT_LIMIT_CONE); /* within the ellipsoid that is tangent at this state */
-    if (holds && tact_local_friction_limit_ratio(problem, trial->r, own.d) <= 1.0) {
+    if (is_within_tangent_ellipsoid &&
+        tact_local_friction_limit_ratio(problem, trial->r, own.d) <= 1.0) {
         trial->size = 0.0;
     }
 }
@@ -320,8 +322,8 @@ static void invert_residual_derivative(const struct tact_local_problem *problem,
 
 /* Broyden's rank-one update of minus the inverse derivative, for a step that changed the residual.
  */
-static void broyden_update(double *inverse, const double *step, const double *before,
-                           const double *after)
+static void update_inverse_by_broyden(double *inverse, const double *step, const double *before,
+                                      const double *after)
 {
     double change[3], along[3], back[3];
     tact_v3_sub(change, after, before);
@@ -346,7 +348,7 @@ static int search_along_step(const struct tact_local_problem *problem, double *i
         move_friction_state(problem, &next.at, step);
         evaluate_trial_friction_state(problem, &next);
         if (next.size < now->size) {
-            broyden_update(inverse, step, now->left, next.left);
+            update_inverse_by_broyden(inverse, step, now->left, next.left);
             *now = next;
             return 1;
         }
@@ -372,7 +374,7 @@ static int iterate_friction_state(const struct tact_local_problem *problem, stru
         tact_m3_mul_v3(step, inverse, now->left);
         move_friction_state(problem, &next.at, step);
         evaluate_trial_friction_state(problem, &next);
-        broyden_update(inverse, step, now->left, next.left);
+        update_inverse_by_broyden(inverse, step, now->left, next.left);
         if (next.size < now->size) {
             *now = next;
         }
@@ -389,7 +391,7 @@ static int iterate_friction_state(const struct tact_local_problem *problem, stru
 /* Moves halfway to the state of the present impulse, repeatedly, even if the residual increases. */
 static void relax_friction_state(const struct tact_local_problem *problem, struct trial *now)
 {
-    for (int i = 0; i < RELAX_STEPS && now->size > CONVERGED_RESIDUAL; i++) {
+    for (int i = 0; i < MAX_RELAXATION_STEPS && now->size > CONVERGED_RESIDUAL; i++) {
         double step[3];
         tact_v3_scale(step, now->left, 0.5);
         move_friction_state(problem, &now->at, step);
@@ -414,7 +416,7 @@ static int search_friction_state(const struct tact_local_problem *problem, doubl
 }
 
 /* 1 where b_N is in N*: the solution is zero at any friction state. */
-static int separates(const struct tact_local_problem *problem)
+static int has_zero_solution(const struct tact_local_problem *problem)
 {
     const double *b = problem->b, *semi = problem->semi;
     if (!tact_local_transmits_rolling(problem)) {
@@ -444,7 +446,7 @@ int tact_local_cone_by(const struct tact_local_problem *problem, double r[6], in
     }
     int limits = tact_local_active_set(problem, r);
     *by = TACT_COUNT_ACTIVE_SET;
-    if (limits < 0 && separates(problem)) {
+    if (limits < 0 && has_zero_solution(problem)) {
         memset(r, 0, 6 * sizeof *r);
         return TACT_LIMIT_OPEN;
     }

@@ -21,9 +21,9 @@ void tact_active_velocities(struct tact_active *a)
 void tact_active_update_friction(struct tact_active *a)
 {
     const double *t = a->t;
-    a->per_force = 1.0 / a->n[0];
-    a->y[0] = a->n[1] * a->per_force;
-    a->y[1] = a->n[2] * a->per_force;
+    a->inverse_normal_force = 1.0 / a->n[0];
+    a->y[0] = a->n[1] * a->inverse_normal_force;
+    a->y[1] = a->n[2] * a->inverse_normal_force;
     a->m = t[2] - (a->alpha * a->y[0] * t[1] - a->beta * a->y[1] * t[0]);
     a->f = t[0] * t[0] + t[1] * t[1];
     if (tact_has_friction_points(a->law)) {
@@ -53,7 +53,7 @@ void tact_active_limit_surface_normal(const struct tact_active *a, double *out)
 /* Excess of friction over its limit; negative inside. */
 static double friction_limit_excess(const struct tact_active *a)
 {
-    return 0.5 * (a->g * a->per_force - a->n[0]);
+    return 0.5 * (a->g * a->inverse_normal_force - a->n[0]);
 }
 
 double tact_active_residual(const struct tact_active *a)
@@ -62,7 +62,7 @@ double tact_active_residual(const struct tact_active *a)
     tact_active_compute_slip(a, v);
     if (a->slips) {
         tact_active_limit_surface_normal(a, resist);
-        tact_v3_axpy(v, a->gamma, resist);
+        tact_v3_axpy(v, a->slip_multiplier, resist);
         worst = a->stiffness * fabs(friction_limit_excess(a));
     }
     for (int i = 0; i < 3; i++) {
@@ -77,7 +77,7 @@ void tact_active_newton_step(const struct tact_active *a, struct tact_active_cha
     double more[4] = {0.0};
     if (a->slips) {
         tact_active_limit_surface_normal(a, more);
-        tact_v3_scale(more, more, a->gamma);
+        tact_v3_scale(more, more, a->slip_multiplier);
         more[3] = friction_limit_excess(a);
     }
     tact_active_unknown_changes(a, a->un, a->ut, more, out);

@@ -5,7 +5,8 @@
 #include "contact/local/local_active_internal.h"
 #include "contact/vec.h"
 
-#define AT_LIMIT (1.0 - 1e-9) /* ratio to a limit from which the limit counts as reached */
+#define AT_LIMIT_MIN_RATIO                                                                         \
+    (1.0 - 1e-9) /* ratio to a limit from which the limit counts as reached */
 #define VELOCITY_ROUNDING_BOUND                                                                    \
     1e-12 /* relative to the magnitude of velocities: bound of rounding errors */
 
@@ -15,7 +16,8 @@ static int next_polygon_corner(const struct tact_active *a, int corner)
 }
 
 /* Vector e of the edge from its first corner p. Returns the square of its length. */
-static double edge_vector(const struct tact_active *a, int first, const double **p, double *e)
+static double compute_edge_vector(const struct tact_active *a, int first, const double **p,
+                                  double *e)
 {
     const double *q = a->corner[next_polygon_corner(a, first)];
     *p = a->corner[first];
@@ -28,7 +30,7 @@ static double edge_vector(const struct tact_active *a, int first, const double *
 static double pressure_centre_along_edge(const struct tact_active *a, int first)
 {
     const double *p;
-    double e[2], square = edge_vector(a, first, &p, e);
+    double e[2], square = compute_edge_vector(a, first, &p, e);
     return (e[0] * (a->n[1] - p[0] * a->n[0]) + e[1] * (a->n[2] - p[1] * a->n[0])) /
            (square * a->n[0]);
 }
@@ -39,9 +41,9 @@ static void set_edge_face(struct tact_active *a, int first)
     double share = pressure_centre_along_edge(a, first);
     a->face = FACE_EDGE;
     a->first = first;
-    if (!(share >= 1.0 - AT_LIMIT && share <= AT_LIMIT)) {
+    if (!(share >= 1.0 - AT_LIMIT_MIN_RATIO && share <= AT_LIMIT_MIN_RATIO)) {
         a->face = FACE_CORNER;
-        a->first = share > AT_LIMIT ? next_polygon_corner(a, first) : first;
+        a->first = share > AT_LIMIT_MIN_RATIO ? next_polygon_corner(a, first) : first;
     }
 }
 
@@ -58,7 +60,7 @@ static double boundary_distance_ratio(const struct tact_active *a, int *first)
     for (int i = 0; i < a->corners; i++) {
         const double *p;
         double e[2];
-        edge_vector(a, i, &p, e);
+        compute_edge_vector(a, i, &p, e);
         double far = e[1] * p[0] - e[0] * p[1], at = e[1] * x[1] - e[0] * x[2];
         if (far > 0.0 && at * of > most * far) {
             most = at;
@@ -88,7 +90,7 @@ static int leave_interior_if_beyond(struct tact_active *a, double most)
 void tact_active_face_choose(struct tact_active *a)
 {
     if (a->face == FACE_INSIDE) {
-        leave_interior_if_beyond(a, AT_LIMIT);
+        leave_interior_if_beyond(a, AT_LIMIT_MIN_RATIO);
     }
 }
 
@@ -102,7 +104,7 @@ void tact_active_face_project(struct tact_active *a)
     } else if (a->face == FACE_CORNER || a->face == FACE_EDGE) {
         const double *p;
         double e[2];
-        edge_vector(a, a->first, &p, e);
+        compute_edge_vector(a, a->first, &p, e);
         double along = a->face == FACE_EDGE ? pressure_centre_along_edge(a, a->first) : 0.0;
         x[1] = x[0] * (p[0] + along * e[0]);
         x[2] = x[0] * (p[1] + along * e[1]);
@@ -110,7 +112,7 @@ void tact_active_face_project(struct tact_active *a)
 }
 
 /* Interior: all directions. */
-static void span_interior(struct tact_active *a)
+static void span_interior_directions(struct tact_active *a)
 {
     static const double all[3][3] = {{1.0, 0.0, 0.0}, {0.0, 1.0, 0.0}, {0.0, 0.0, 1.0}};
     double h[9], *normal_response = a->normal_response;
@@ -160,7 +162,7 @@ void tact_active_face_directions(struct tact_active *a)
 {
     const double centre[2] = {0.0, 0.0}, *y = a->y;
     if (a->face == FACE_INSIDE) {
-        span_interior(a);
+        span_interior_directions(a);
     } else if (a->face == FACE_EDGE) {
         const double *p = a->corner[a->first], *q = a->corner[next_polygon_corner(a, a->first)];
         tact_v3_set(a->basis[0], 1.0, p[0], p[1]);
@@ -178,7 +180,7 @@ void tact_active_face_directions(struct tact_active *a)
 }
 
 /* Velocity at which the patch opens at a corner. */
-static double opening_speed(const struct tact_active *a, int corner)
+static double corner_opening_velocity(const struct tact_active *a, int corner)
 {
     const double *p = a->corner[corner];
     return a->un[0] + p[0] * a->un[1] + p[1] * a->un[2];
@@ -189,8 +191,8 @@ static double opening_speed(const struct tact_active *a, int corner)
 static int is_corner_the_solution_face(struct tact_active *a, double slack)
 {
     int last = a->first ? a->first - 1 : a->corners - 1;
-    double before = opening_speed(a, last),
-           after = opening_speed(a, next_polygon_corner(a, a->first));
+    double before = corner_opening_velocity(a, last),
+           after = corner_opening_velocity(a, next_polygon_corner(a, a->first));
     if (tact_min(before, after) >= -slack) {
         return 1;
     }
@@ -228,7 +230,7 @@ int tact_active_face_update(struct tact_active *a)
         return 0;
     }
     for (int i = 0; i < a->corners; i++) {
-        if (opening_speed(a, i) < -slack) {
+        if (corner_opening_velocity(a, i) < -slack) {
             a->face = FACE_INSIDE;
             return 0;
         }

@@ -20,8 +20,9 @@
 #include "contact/local/local_points_internal.h"
 #include "contact/vec.h"
 
-#define SOLVED 2e-14 /* residual, of the friction, that is rounding alone */
-#define REST 1e-12   /* the same, from which a step that does not reduce it ends the search */
+#define ROUNDING_RESIDUAL 2e-14 /* residual, of the friction, that is rounding alone */
+#define STALLED_RESIDUAL_TOLERANCE                                                                 \
+    1e-12 /* the same, from which a step that does not reduce it ends the search */
 #define MAX_SLIP_NEWTON_STEPS 60
 
 /* Inverse of a symmetric 3 x 3 matrix. */
@@ -47,8 +48,8 @@ static void apply_newton_step_to_slip(const double *matrix, const double *left, 
 }
 
 /* Residual of z = h h'(s), and h^2 / 2 - z.s. */
-static double slip_residual(const struct points_at *at, const double *z, const double *slip,
-                            double *left, double *objective)
+static double compute_slip_residual(const struct friction_at_slip *at, const double *z,
+                                    const double *slip, double *left, double *objective)
 {
     for (int i = 0; i < 3; i++) {
         left[i] = z[i] - at->power * at->force[i];
@@ -58,9 +59,9 @@ static double slip_residual(const struct points_at *at, const double *z, const d
 }
 
 double tact_friction_points_limit(const struct tact_local_problem *problem, const double z[3],
-                                  double slip[3], struct points_at *at)
+                                  double slip[3], struct friction_at_slip *at)
 {
-    struct points_at next;
+    struct friction_at_slip next;
     double size = tact_v3_norm(z), left[3], then[3], value, after;
     if (!(size > 0.0)) {
         memset(at, 0, sizeof *at);
@@ -71,21 +72,21 @@ double tact_friction_points_limit(const struct tact_local_problem *problem, cons
         tact_v3_copy(slip, z);
     }
     tact_friction_points_at_centre(problem, slip, at);
-    double error = slip_residual(at, z, slip, left, &value);
-    for (int i = 0; i < MAX_SLIP_NEWTON_STEPS && error > SOLVED * size; i++) {
+    double error = compute_slip_residual(at, z, slip, left, &value);
+    for (int i = 0; i < MAX_SLIP_NEWTON_STEPS && error > ROUNDING_RESIDUAL * size; i++) {
         double tried[3];
         tact_v3_copy(tried, slip);
         apply_newton_step_to_slip(at->hessian, left, tried);
         tact_friction_points_at_centre(problem, tried, &next);
-        double rest = slip_residual(&next, z, tried, then, &after);
+        double rest = compute_slip_residual(&next, z, tried, then, &after);
         if (!(rest < 0.5 * error || after < value)) {
-            if (error <= REST * size) {
+            if (error <= STALLED_RESIDUAL_TOLERANCE * size) {
                 break;
             }
             tact_v3_copy(tried, slip);
             apply_newton_step_to_slip(at->metric, left, tried);
             tact_friction_points_at_centre(problem, tried, &next);
-            rest = slip_residual(&next, z, tried, then, &after);
+            rest = compute_slip_residual(&next, z, tried, then, &after);
         }
         tact_v3_copy(slip, tried);
         tact_v3_copy(left, then);
@@ -99,7 +100,7 @@ double tact_friction_points_limit(const struct tact_local_problem *problem, cons
 /* Square of a bound on the gauge: z is the sum of forces of the parts at what would be their slips
  * if friction were proportional to slip; the gauge is at most the largest of these over its limit.
  */
-static double gauge_bound(const struct tact_local_problem *problem, const double z[3])
+static double squared_gauge_bound(const struct tact_local_problem *problem, const double z[3])
 {
     const struct tact_friction_points *p = problem->points;
     double square = 0.0, worst = 0.0;
@@ -120,9 +121,9 @@ static double gauge_bound(const struct tact_local_problem *problem, const double
 int tact_friction_points_within(const struct tact_local_problem *problem, const double z[3],
                                 double limit)
 {
-    struct points_at at;
+    struct friction_at_slip at;
     double slip[3] = {z[0], z[1], z[2]}, size = tact_v3_dot(z, z);
-    if (!(size > 0.0) || gauge_bound(problem, z) <= limit * limit) {
+    if (!(size > 0.0) || squared_gauge_bound(problem, z) <= limit * limit) {
         return 1;
     }
     tact_friction_points_at_centre(problem, slip, &at);
@@ -133,7 +134,7 @@ int tact_friction_points_within(const struct tact_local_problem *problem, const 
 double tact_friction_points_hessian(const struct tact_local_problem *problem, const double z[3],
                                     double normal[3], double bend[9])
 {
-    struct points_at at;
+    struct friction_at_slip at;
     double square = tact_friction_points_limit(problem, z, normal, &at);
     if (square > 0.0) {
         invert_symmetric_3x3(at.hessian, bend);
@@ -146,7 +147,7 @@ double tact_friction_points_hessian(const struct tact_local_problem *problem, co
 void tact_friction_points_ellipsoid(const struct tact_local_problem *problem, const double slip[3],
                                     double lower[9])
 {
-    struct points_at at;
+    struct friction_at_slip at;
     const double any[3] = {1.0, 0.0, 0.0};
     const double *m = at.metric;
     tact_friction_points_at_centre(problem, tact_v3_dot(slip, slip) > 0.0 ? slip : any, &at);

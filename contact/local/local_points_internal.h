@@ -16,17 +16,17 @@ static inline int tact_has_friction_points(const struct tact_local_problem *prob
 
 /* At a slip, not 0: power over mu f_n, friction over mu f_n, the ellipsoid that contains the
  * surface and is tangent to it there, and the Hessian of half the square of the power. */
-struct points_at {
+struct friction_at_slip {
     double power, force[3], metric[9], hessian[9];
 };
 
 void tact_friction_points_at_centre(const struct tact_local_problem *problem, const double slip[3],
-                                    struct points_at *out);
+                                    struct friction_at_slip *out);
 
 /* Square of the gauge of the surface at z, and half of its gradient: a slip to which z is opposite
  * at its limit. slip: on input one near that, or 0. at: output, at that slip; all 0 for z = 0. */
 double tact_friction_points_limit(const struct tact_local_problem *problem, const double z[3],
-                                  double slip[3], struct points_at *at);
+                                  double slip[3], struct friction_at_slip *at);
 
 /* 1 where the gauge at z is at most a limit; less work than the gauge where it is far from that. */
 int tact_friction_points_within(const struct tact_local_problem *problem, const double z[3],

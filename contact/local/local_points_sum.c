@@ -18,7 +18,7 @@ struct sums {
 };
 
 /* Loads parts from `first` on; lanes without one are 0. */
-TACT_INLINE void load_parts(const double *from, int count, tact_d4 *out)
+TACT_INLINE void load_parts_zero_padded(const double *from, int count, tact_d4 *out)
 {
     if (count >= LANES) {
         memcpy(out, from, sizeof *out);
@@ -45,21 +45,21 @@ TACT_INLINE void set_square_roots(const tact_d4 *square, tact_d4 *out)
 #endif
 }
 
-TACT_INLINE double add_lanes(const tact_d4 *a)
+TACT_INLINE double sum_lanes(const tact_d4 *a)
 {
     return ((*a)[0] + (*a)[1]) + ((*a)[2] + (*a)[3]);
 }
 
 /* Adds the parts from `first` on. v, w: slip at the centre, and spin [1/m]. */
-TACT_INLINE void add_parts(const struct tact_friction_points *p, int first, const double *v,
-                           double w, double least, struct sums *sums)
+TACT_INLINE void add_part_friction(const struct tact_friction_points *p, int first, const double *v,
+                                   double w, double least, struct sums *sums)
 {
     tact_d4 x, y, share, arm, speed;
     int left = p->count - first;
-    load_parts(p->x + first, left, &x);
-    load_parts(p->y + first, left, &y);
-    load_parts(p->share + first, left, &share);
-    load_parts(p->arm + first, left, &arm);
+    load_parts_zero_padded(p->x + first, left, &x);
+    load_parts_zero_padded(p->y + first, left, &y);
+    load_parts_zero_padded(p->share + first, left, &share);
+    load_parts_zero_padded(p->arm + first, left, &arm);
     tact_d4 own = arm * arm, floor = {least, least, least, least};
     own = TACT_D4_MAX(own, floor);
     tact_d4 a = v[0] - w * y, b = v[1] + w * x, c = x * b - y * a + own * w;
@@ -81,30 +81,31 @@ TACT_INLINE void add_parts(const struct tact_friction_points *p, int first, cons
     sums->cc += bent * c * c;
 }
 
-TACT_TWICE(void, tact_friction_points_at_centre,
-           (const struct tact_local_problem *problem, const double slip[3], struct points_at *out),
-           (problem, slip, out))
+TACT_DISPATCH_BY_CPU(void, tact_friction_points_at_centre,
+                     (const struct tact_local_problem *problem, const double slip[3],
+                      struct friction_at_slip *out),
+                     (problem, slip, out))
 {
     const struct tact_friction_points *p = problem->points;
     const double inverse = 1.0 / problem->spin_arm, floor = MIN_PART_ARM_RATIO * problem->spin_arm;
     struct sums s;
     memset(&s, 0, sizeof s);
     for (int i = 0; i < p->count; i += LANES) {
-        add_parts(p, i, slip, slip[2] * inverse, floor * floor, &s);
+        add_part_friction(p, i, slip, slip[2] * inverse, floor * floor, &s);
     }
-    const double one = add_lanes(&s.one), over = inverse * inverse;
+    const double one = sum_lanes(&s.one), over = inverse * inverse;
     double *force = out->force;
-    tact_v3_set(force, add_lanes(&s.a), add_lanes(&s.b), inverse * add_lanes(&s.c));
+    tact_v3_set(force, sum_lanes(&s.a), sum_lanes(&s.b), inverse * sum_lanes(&s.c));
     out->power = tact_v3_dot(slip, force);
     const double sum[6] = {one,
                            0.0,
-                           -inverse * add_lanes(&s.y),
+                           -inverse * sum_lanes(&s.y),
                            one,
-                           inverse * add_lanes(&s.x),
-                           over * add_lanes(&s.square)};
-    const double bent[6] = {add_lanes(&s.aa),           add_lanes(&s.ab),
-                            inverse * add_lanes(&s.ac), add_lanes(&s.bb),
-                            inverse * add_lanes(&s.bc), over * add_lanes(&s.cc)};
+                           inverse * sum_lanes(&s.x),
+                           over * sum_lanes(&s.square)};
+    const double bent[6] = {sum_lanes(&s.aa),           sum_lanes(&s.ab),
+                            inverse * sum_lanes(&s.ac), sum_lanes(&s.bb),
+                            inverse * sum_lanes(&s.bc), over * sum_lanes(&s.cc)};
     for (int i = 0, k = 0; i < 3; i++) {
         for (int j = i; j < 3; j++, k++) {
             out->metric[3 * i + j] = out->metric[3 * j + i] = out->power * sum[k];

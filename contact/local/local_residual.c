@@ -30,7 +30,7 @@ static void project_to_cone(double *x)
 }
 
 /* An impulse and its velocity, scaled at its friction state as in local_scaled_internal.h. */
-struct projected {
+struct scaled_state {
     double unit[6], x[6], u[6];
     double rho;  /* inverse of the largest diagonal entry of S */
     double none; /* magnitude of components that the patch does not transmit, as a force that causes
@@ -52,8 +52,8 @@ static void compute_contact_velocity(const struct tact_local_problem *problem, c
 
 /* Residual of an impulse well inside all limits, where the projection has no effect; -1 where it
  * does not apply. */
-static double inner_residual(const struct tact_local_problem *problem, const double *r,
-                             const double *u)
+static double residual_inside_limits(const struct tact_local_problem *problem, const double *r,
+                                     const double *u)
 {
     int rolls = tact_local_transmits_rolling(problem);
     double mu = problem->mu, arm = mu * problem->spin_arm, size = 0.0, miss = 0.0, rho = 0.0;
@@ -70,7 +70,8 @@ static double inner_residual(const struct tact_local_problem *problem, const dou
 }
 
 /* Scales a velocity at c, with friction at d. */
-static void scale_velocity(const double *unit, const double *d, const double *v, double *out)
+static void scale_contact_velocity(const double *unit, const double *d, const double *v,
+                                   double *out)
 {
     tact_v3_set(out, v[0], -unit[1] * v[5], unit[2] * v[4]);
     tact_v3_set(out + 3, unit[3] * (v[1] - d[1] * v[3]), unit[4] * (v[2] + d[0] * v[3]),
@@ -78,8 +79,8 @@ static void scale_velocity(const double *unit, const double *d, const double *v,
 }
 
 /* Scales the largest diagonal entry of S in the same way. */
-static double scale_stiffness(const struct tact_local_problem *problem, const double *unit,
-                              const double *d)
+static double scale_largest_stiffness(const struct tact_local_problem *problem, const double *unit,
+                                      const double *d)
 {
     const double *s = problem->s, *a = unit;
     double s1 = s[7] - 2.0 * d[1] * s[9] + d[1] * d[1] * s[21];
@@ -92,7 +93,7 @@ static double scale_stiffness(const struct tact_local_problem *problem, const do
 /* Scales friction further to the ellipsoid that is tangent to a surface of points at a slip; b:
  * scaled like a velocity. */
 static void scale_to_tangent_ellipsoid(const struct tact_local_problem *problem, const double *slip,
-                                       double *b, struct projected *out)
+                                       double *b, struct scaled_state *out)
 {
     double l[9], mixed[3];
     tact_friction_points_ellipsoid(problem, slip, l);
@@ -108,7 +109,7 @@ static void scale_to_tangent_ellipsoid(const struct tact_local_problem *problem,
  * where it is one of points at a slip. Returns 0 where S is zero. */
 static int scale_impulse_for_projection(const struct tact_local_problem *problem, const double *r,
                                         const double *u, const double *w, const double *slip,
-                                        const double *d, struct projected *out)
+                                        const double *d, struct scaled_state *out)
 {
     int rolls = tact_local_transmits_rolling(problem);
     double *unit = out->unit, *x = out->x, b[6];
@@ -119,13 +120,13 @@ static int scale_impulse_for_projection(const struct tact_local_problem *problem
     unit[5] = problem->mu * problem->spin_arm / sqrt(w[1]);
     tact_v3_set(x, r[0], -r[5], r[4]);
     tact_v3_set(x + 3, r[1], r[2], r[3] - (d[0] * r[2] - d[1] * r[1]));
-    double stiffness = scale_stiffness(problem, unit, d), none = 0.0;
+    double stiffness = scale_largest_stiffness(problem, unit, d), none = 0.0;
     for (int i = 0; i < 6; i++) {
         none += unit[i] > 0.0 ? 0.0 : problem->s[7 * tact_local_entry[i]] * x[i] * x[i];
         x[i] = unit[i] > 0.0 ? x[i] / unit[i] : 0.0;
     }
-    scale_velocity(unit, d, u, out->u);
-    scale_velocity(unit, d, problem->b, b);
+    scale_contact_velocity(unit, d, u, out->u);
+    scale_contact_velocity(unit, d, problem->b, b);
     if (tact_has_friction_points(problem)) {
         scale_to_tangent_ellipsoid(problem, slip, b, out);
     }
@@ -154,7 +155,7 @@ static double force_beyond_polygon(const struct tact_local_problem *problem, con
 
 /* Largest violation of the polygon's conditions, as a force. u: velocity of r. */
 static double polygon_residual(const struct tact_local_problem *problem, const double *r,
-                               const double *u, const struct projected *v, double size)
+                               const double *u, const struct scaled_state *v, double size)
 {
     double z = tact_v3_norm(v->x + 3), slip = tact_v3_norm(v->u + 3), least = 0.0;
     for (int i = 0; i < problem->corners; i++) {
@@ -169,7 +170,7 @@ static double polygon_residual(const struct tact_local_problem *problem, const d
 }
 
 /* |x - P_K(x - rho U)|. */
-static double natural_map_residual(const struct projected *v)
+static double natural_map_residual(const struct scaled_state *v)
 {
     double trial[6], miss = 0.0, slip = tact_v3_norm(v->u + 3);
     for (int i = 0; i < 6; i++) {
@@ -186,7 +187,7 @@ double tact_local_residual(const struct tact_local_problem *problem, const doubl
 {
     double u[6], w[2] = {1.0, 1.0}, f, m, z[3], inner = -1.0, slip[3] = {0.0, 0.0, 0.0};
     struct friction_state at;
-    struct projected v;
+    struct scaled_state v;
     compute_contact_velocity(problem, r, u);
     double edge = tact_local_pressure_centre(problem, r, at.d);
     int within = edge <= WELL_INSIDE_LIMIT_RATIO && r[0] > 0.0 && problem->mu > 0.0;
@@ -199,13 +200,13 @@ double tact_local_residual(const struct tact_local_problem *problem, const doubl
         within = within && used <= WELL_INSIDE_LIMIT_RATIO * WELL_INSIDE_LIMIT_RATIO * r[0] * r[0];
     }
     if (within) {
-        inner = inner_residual(problem, r, u);
+        inner = residual_inside_limits(problem, r, u);
     }
     if (inner >= 0.0) {
         return inner;
     }
     if (tact_has_friction_points(problem)) {
-        struct points_at surface;
+        struct friction_at_slip surface;
         tact_friction_points_limit(problem, z, slip, &surface);
     }
     if (!scale_impulse_for_projection(problem, r, u, w, slip, at.d, &v)) {

@@ -35,21 +35,24 @@ static void compute_velocity_changes(const struct tact_active *a, const row *un,
 static void add_point_surface_terms(const struct tact_active *a, const row *unit, const row *dm,
                                     row *out)
 {
-    const double *normal = a->normal, *b = a->bend, gamma = a->gamma;
+    const double *normal = a->normal, *b = a->bend, slip_multiplier = a->slip_multiplier;
     for (int i = 0; i < 3; i++) {
-        out[i] += unit[0] * (b[3 * i] * gamma) + unit[1] * (b[3 * i + 1] * gamma);
-        out[i] += *dm * (b[3 * i + 2] * gamma);
+        out[i] +=
+            unit[0] * (b[3 * i] * slip_multiplier) + unit[1] * (b[3 * i + 1] * slip_multiplier);
+        out[i] += *dm * (b[3 * i + 2] * slip_multiplier);
     }
-    out[3] += (unit[0] * normal[0] + unit[1] * normal[1] + *dm * normal[2]) * a->per_force;
+    out[3] +=
+        (unit[0] * normal[0] + unit[1] * normal[1] + *dm * normal[2]) * a->inverse_normal_force;
 }
 
 /* The equations of slip, from changes w of the normal part and v of friction's velocities; the
  * fourth is that of the limit. */
-static void slip_equations(const struct tact_active *a, const row *unit, const row *w, const row *v,
-                           row *out)
+static void compute_slip_equations(const struct tact_active *a, const row *unit, const row *w,
+                                   const row *v, row *out)
 {
     const double *t = a->t, *y = a->y, m = a->m, square = m * m;
-    double inverse = a->per_force, w0 = a->gamma * a->w[0], w1 = a->gamma * a->w[1];
+    double inverse = a->inverse_normal_force, w0 = a->slip_multiplier * a->w[0],
+           w1 = a->slip_multiplier * a->w[1];
     row y0 = (w[1] - w[0] * y[0]) * inverse, y1 = (w[2] - w[0] * y[1]) * inverse;
     row along = unit[0] * t[0] + unit[1] * t[1];
     row turn = unit[0] * (a->beta * y[1]) - unit[1] * (a->alpha * y[0]) + unit[2];
@@ -62,7 +65,7 @@ static void slip_equations(const struct tact_active *a, const row *unit, const r
         add_point_surface_terms(a, unit, &dm, out);
         return;
     }
-    row bent = (along * square - dm * (a->f * m)) * (a->gamma * a->curvature);
+    row bent = (along * square - dm * (a->f * m)) * (a->slip_multiplier * a->curvature);
     out[0] = v[0] - (y1 * a->ut[2] + v[2] * y[1]) * a->beta + bent * (square * t[0]);
     out[1] = v[1] + (y0 * a->ut[2] + v[2] * y[0]) * a->alpha + bent * (square * t[1]);
     out[2] = v[2] - bent * (a->f * m) + dm * w1;
@@ -73,13 +76,13 @@ static void slip_equations(const struct tact_active *a, const row *unit, const r
 }
 
 /* The equations of friction and of its limit, and the changes w of the normal part. */
-static void find_equations(const struct tact_active *a, const row *unit, const row *un,
-                           const row *ut, row *w, row *out)
+static void compute_equations(const struct tact_active *a, const row *unit, const row *un,
+                              const row *ut, row *w, row *out)
 {
     row v[3];
     compute_velocity_changes(a, un, ut, w, v);
     if (a->slips) {
-        slip_equations(a, unit, w, v, out);
+        compute_slip_equations(a, unit, w, v, out);
     } else {
         memcpy(out, v, sizeof v);
         out[3] = (row){0.0};
@@ -88,13 +91,14 @@ static void find_equations(const struct tact_active *a, const row *unit, const r
 
 /* The coefficients of the equations, J t + pull gamma (three equations) and limit . t (the fourth),
  * solved for t. */
-struct solution {
+struct equation_solution {
     double cross[9]; /* the transposed inverse of J times its determinant */
     double det, inverse;
     double limit[3], by[3], along; /* by: response to pull; along: limit . by */
 };
 
-static void prepare_solution(const struct tact_active *a, const row *eq, struct solution *s)
+static void invert_slip_equations(const struct tact_active *a, const row *eq,
+                                  struct equation_solution *s)
 {
     double j[3][3], pull[3];
     for (int i = 0; i < 3; i++) {
@@ -115,16 +119,16 @@ static void prepare_solution(const struct tact_active *a, const row *eq, struct 
 
 /* Solves for the right side `left`, then for the normal part, whose changes are w with its constant
  * terms in that lane of `constant`. */
-static void solve_slip_equations(const struct tact_active *a, const struct solution *s,
+static void solve_slip_equations(const struct tact_active *a, const struct equation_solution *s,
                                  const double *left, const row *w, const row *constant, int lane,
                                  struct tact_active_change *out)
 {
     double dt[3];
     tact_m3_tmul_v3(dt, s->cross, left);
-    out->gamma = 0.0;
+    out->slip_multiplier = 0.0;
     if (a->slips) {
-        out->gamma = (tact_v3_dot(s->limit, dt) - s->det * left[3]) / s->along;
-        tact_v3_axpy(dt, -out->gamma, s->by);
+        out->slip_multiplier = (tact_v3_dot(s->limit, dt) - s->det * left[3]) / s->along;
+        tact_v3_axpy(dt, -out->slip_multiplier, s->by);
     }
     tact_v3_scale(out->t, dt, s->inverse);
     for (int i = 0; i < 3; i++) {
@@ -144,39 +148,39 @@ static void load_velocities(const struct tact_active *a, const double *un, const
     }
 }
 
-TACT_TWICE(void, tact_active_unknown_changes,
-           (const struct tact_active *a, const double *un, const double *ut, const double *more,
-            struct tact_active_change *out),
-           (a, un, ut, more, out))
+TACT_DISPATCH_BY_CPU(void, tact_active_unknown_changes,
+                     (const struct tact_active *a, const double *un, const double *ut,
+                      const double *more, struct tact_active_change *out),
+                     (a, un, ut, more, out))
 {
     row normal[3], friction[3], w[3], eq[4];
-    struct solution s;
+    struct equation_solution s;
     double left[4];
     load_velocities(a, un, ut, normal, friction);
-    find_equations(a, COEFFICIENTS, normal, friction, w, eq);
-    prepare_solution(a, eq, &s);
+    compute_equations(a, COEFFICIENTS, normal, friction, w, eq);
+    invert_slip_equations(a, eq, &s);
     for (int i = 0; i < 4; i++) {
         left[i] = -eq[i][3] - more[i];
     }
     solve_slip_equations(a, &s, left, w, w, 3, out);
 }
 
-TACT_TWICE(void, tact_active_respond_all,
-           (const struct tact_active *a, struct tact_active_change out[6]), (a, out))
+TACT_DISPATCH_BY_CPU(void, tact_active_respond_all,
+                     (const struct tact_active *a, struct tact_active_change out[6]), (a, out))
 {
     static const double none[3] = {0.0, 0.0, 0.0};
     const double *unit = a->unit;
     row normal[3], friction[3], w[3], eq[4];
-    struct solution s;
+    struct equation_solution s;
     load_velocities(a, none, none, normal, friction);
-    find_equations(a, COEFFICIENTS, normal, friction, w, eq);
-    prepare_solution(a, eq, &s);
+    compute_equations(a, COEFFICIENTS, normal, friction, w, eq);
+    invert_slip_equations(a, eq, &s);
     for (int half = 0; half < 2; half++) { /* velocities of n, then of t, of one row each */
         row un[3] = {{0.0}}, ut[3] = {{0.0}}, constant[3], terms[4];
         for (int i = 0; i < 3; i++) {
             (half ? ut : un)[i] = COEFFICIENTS[i] * unit[3 * half + i];
         }
-        find_equations(a, CONSTANTS, un, ut, constant, terms);
+        compute_equations(a, CONSTANTS, un, ut, constant, terms);
         for (int k = 0; k < 3; k++) {
             const double left[4] = {-terms[0][k], -terms[1][k], -terms[2][k], -terms[3][k]};
             solve_slip_equations(a, &s, left, w, constant, k, &out[3 * half + k]);

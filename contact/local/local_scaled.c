@@ -75,9 +75,9 @@ void tact_local_scale(const struct tact_local_problem *in, const struct friction
     memcpy(s, in->s, sizeof s);
     memcpy(b, in->b, sizeof b);
     shift_friction_to_pressure_centre(s, b, d);
-    out->mixes = tact_has_friction_points(in);
+    out->is_point_surface = tact_has_friction_points(in);
     w[0] = w[1] = 1.0;
-    if (!out->mixes) {
+    if (!out->is_point_surface) {
         tact_local_limit_surface(in, at->friction_fraction, 1.0 - at->friction_fraction, w);
     }
     double mu = in->mu / sqrt(w[0]);
@@ -92,7 +92,7 @@ void tact_local_scale(const struct tact_local_problem *in, const struct friction
         out->b[i] = ui * b[tact_local_entry[i]];
         out->unit[i] = ui;
     }
-    if (out->mixes) {
+    if (out->is_point_surface) {
         scale_friction_to_ellipsoid(in, at->slip, out);
     }
     out->rolling = tact_local_transmits_rolling(in);
@@ -133,7 +133,7 @@ void tact_local_friction_state(const struct tact_local_problem *problem, const d
     tact_local_pressure_centre(problem, r, at->d);
     tact_v3_set(at->slip, 0.0, 0.0, 0.0);
     if (tact_has_friction_points(problem)) {
-        struct points_at surface;
+        struct friction_at_slip surface;
         double z[3];
         tact_local_friction(problem, r, at->d, z);
         tact_friction_points_limit(problem, z, at->slip, &surface);

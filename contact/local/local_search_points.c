@@ -14,9 +14,13 @@
 #include "contact/local/local_scaled_internal.h"
 #include "contact/vec.h"
 
-#define CONVERGED 1e-13 /* of the patch and of the slip: change that counts as none */
+#define CONVERGED_CHANGE_TOLERANCE                                                                 \
+    1e-13 /* of the patch and of the slip: change that counts as none */
 
-enum { STEPS = 32, FULL_STEPS = 6 }; /* after the full ones the centre of pressure moves by half */
+enum {
+    MAX_SEARCH_STEPS = 32,
+    FULL_STEPS = 6
+}; /* after the full ones the centre of pressure moves by half */
 
 /* Slip opposite to the velocity without friction. */
 static void estimate_initial_slip(const struct tact_local_problem *problem,
@@ -67,7 +71,7 @@ int tact_local_search_points(const struct tact_local_problem *problem, double r[
     int limits = 0;
     tact_local_friction_state(problem, r, &at);
     estimate_initial_slip(problem, &at);
-    for (int i = 0; i < STEPS && change > CONVERGED; i++) {
+    for (int i = 0; i < MAX_SEARCH_STEPS && change > CONVERGED_CHANGE_TOLERANCE; i++) {
         limits = tact_local_solve_at(problem, &at, r, &multiplier);
         if (!(r[0] > 0.0)) {
             return limits;

@@ -15,7 +15,7 @@ double tact_local_friction_limit_ratio(const struct tact_local_problem *problem,
     }
     double inverse = 1.0 / most, x = r[1] * inverse, y = r[2] * inverse, w[2];
     if (tact_has_friction_points(problem)) {
-        struct points_at at;
+        struct friction_at_slip at;
         double z[3], slip[3] = {0.0, 0.0, 0.0};
         tact_local_friction(problem, r, d, z);
         return sqrt(tact_friction_points_limit(problem, z, slip, &at)) / r[0];

@@ -40,7 +40,7 @@ static const double directions[RIM_DIRECTIONS][2] = {
 };
 
 /* Derivative in the direction rotated from `from` by an angle, given as the tangent of its half. */
-static double rim_slope(void *user, double half)
+static double rim_slope_at_half_tangent(void *user, double half)
 {
     struct rim *rim = user;
     double share = 1.0 / (1.0 + half * half), c = (1.0 - half * half) * share,
@@ -97,7 +97,7 @@ static double minimize_objective_along(const double *h, const double *g, const d
 /* Points of the rim by their multiplier: x(m) = -(H - m J)^-1 g with J = diag(1, -1, -1). x'Jx
  * increases with m, from its value at the unconstrained minimum x(0) to above 0, as long as H - m J
  * is positive definite, which requires m < H00. Returns x'Jx / |x|^2, and 1 beyond. */
-static double rim_excess(void *user, double multiplier)
+static double rim_form_at_multiplier(void *user, double multiplier)
 {
     struct rim *rim = user;
     double a[9];
@@ -119,13 +119,13 @@ static double rim_excess(void *user, double multiplier)
  */
 static int minimize_by_multiplier(struct rim *rim)
 {
-    double least = rim_excess(rim, 0.0);
+    double least = rim_form_at_multiplier(rim, 0.0);
     if (!(least < 0.0)) {
         return 0;
     }
-    double m = tact_root_find(rim_excess, rim, 0.0, least, rim->h[0], 1.0, 80);
-    return rim_excess(rim, m) < 1.0 && rim->x[0] > 0.0 && tact_hypot(rim->x[1], rim->x[2]) > 0.0 &&
-           minimize_on_rim_by_newton(rim);
+    double m = tact_root_find(rim_form_at_multiplier, rim, 0.0, least, rim->h[0], 1.0, 80);
+    return rim_form_at_multiplier(rim, m) < 1.0 && rim->x[0] > 0.0 &&
+           tact_hypot(rim->x[1], rim->x[2]) > 0.0 && minimize_on_rim_by_newton(rim);
 }
 
 /* Minimum of x'Hx/2 + g'x on the rim of |(x2, x3)| <= x1: from the last x, otherwise from the best
@@ -164,19 +164,20 @@ static void minimize_on_rim(const double *h, const double *g, double *x)
         tact_v3_copy(x, rim.x);
         return;
     }
-    double flo = rim_slope(&rim, -reach), fhi = rim_slope(&rim, reach);
+    double flo = rim_slope_at_half_tangent(&rim, -reach),
+           fhi = rim_slope_at_half_tangent(&rim, reach);
     if (flo < 0.0 && fhi > 0.0) {
-        tact_root_find(rim_slope, &rim, -reach, flo, reach, fhi, 60);
+        tact_root_find(rim_slope_at_half_tangent, &rim, -reach, flo, reach, fhi, 60);
     } else {
-        rim_slope(&rim, 0.0);
+        rim_slope_at_half_tangent(&rim, 0.0);
     }
     tact_v3_copy(x, rim.x);
 }
 
 /* Compares a candidate on the ray of a corner or on the face between two with the smallest
  * objective so far. */
-static void update_best(double objective, const double *p, double a, const double *q, double b,
-                        double *best, double *x)
+static void keep_better_point(double objective, const double *p, double a, const double *q,
+                              double b, double *best, double *x)
 {
     if (objective < *best) {
         *best = objective;
@@ -206,12 +207,12 @@ static void minimize_on_faces(const struct normal_patch *patch, const double *h,
         double qq = he[j][0] + q[0] * he[j][1] + q[1] * he[j][2];
         double det = pp * qq - pq * pq;
         if (eg[i] < 0.0 && pp > 0.0) {
-            update_best(-0.5 * eg[i] * eg[i] / pp, p, -eg[i] / pp, q, 0.0, &best, x);
+            keep_better_point(-0.5 * eg[i] * eg[i] / pp, p, -eg[i] / pp, q, 0.0, &best, x);
         }
         if (det > TACT_PIVOT_FLOOR * pp * qq) {
             double a = (pq * eg[j] - qq * eg[i]) / det, b = (pq * eg[i] - pp * eg[j]) / det;
             if (a > 0.0 && b > 0.0) {
-                update_best(0.5 * (a * eg[i] + b * eg[j]), p, a, q, b, &best, x);
+                keep_better_point(0.5 * (a * eg[i] + b * eg[j]), p, a, q, b, &best, x);
             }
         }
     }

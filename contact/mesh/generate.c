@@ -112,15 +112,16 @@ static int make_cube(const struct tact_generate *g, struct tact_soup *soup)
     return rc;
 }
 
-/* Squares between consecutive rings of `around` vertices, facing outward; closed: the last ring
- * joins the first. */
+/* Squares between consecutive rings of `vertices_per_ring` vertices, facing outward; closed: the
+ * last ring joins the first. */
 static void append_quads_between_rings(struct tact_soup *soup, size_t first, size_t rings,
-                                       size_t around, int closed)
+                                       size_t vertices_per_ring, int closed)
 {
     for (size_t i = 0; i + 1 < rings + (closed ? 1 : 0); i++) {
-        size_t low = first + i * around, high = first + (i + 1) % rings * around;
-        for (size_t j = 0; j < around; j++) {
-            size_t k = (j + 1) % around;
+        size_t low = first + i * vertices_per_ring,
+               high = first + (i + 1) % rings * vertices_per_ring;
+        for (size_t j = 0; j < vertices_per_ring; j++) {
+            size_t k = (j + 1) % vertices_per_ring;
             append_quad(soup, low + j, low + k, high + k, high + j);
         }
     }
@@ -149,7 +150,8 @@ static int make_prism(const struct tact_generate *g, struct tact_soup *soup)
 
 /* A ring of the gear's outline, scaled by `scale`, at height z: four points on each tooth's tip,
  * four at its root. */
-static void gear_ring(const struct tact_generate *g, struct tact_soup *soup, double scale, double z)
+static void append_gear_outline(const struct tact_generate *g, struct tact_soup *soup, double scale,
+                                double z)
 {
     for (uint32_t i = 0; i < 8 * g->count; i++) {
         double angle = 2.0 * PI * i / (8.0 * g->count);
@@ -160,31 +162,32 @@ static void gear_ring(const struct tact_generate *g, struct tact_soup *soup, dou
 
 static int make_gear(const struct tact_generate *g, struct tact_soup *soup)
 {
-    size_t around = 8 * (size_t)g->count;
-    long fit = lround(((double)g->triangles / (double)around + 2.0) / 6.0);
+    size_t vertices_per_ring = 8 * (size_t)g->count;
+    long fit = lround(((double)g->triangles / (double)vertices_per_ring + 2.0) / 6.0);
     size_t n = fit < 1 ? 1 : (size_t)fit, rings = 3 * n - 1;
     double half = 0.5 * g->height;
-    int rc = allocate_soup(soup, rings * around + 2, around * (2 * (rings - 1) + 2));
+    int rc = allocate_soup(soup, rings * vertices_per_ring + 2,
+                           vertices_per_ring * (2 * (rings - 1) + 2));
     if (rc) {
         return rc;
     }
     tact_v3_set(append_vertex(soup), 0.0, 0.0, -half);
     for (size_t i = 1; i <= n; i++) {
-        gear_ring(g, soup, (double)i / (double)n, -half);
+        append_gear_outline(g, soup, (double)i / (double)n, -half);
     }
     for (size_t i = 1; i < n; i++) {
-        gear_ring(g, soup, 1.0, half * (2.0 * (double)i / (double)n - 1.0));
+        append_gear_outline(g, soup, 1.0, half * (2.0 * (double)i / (double)n - 1.0));
     }
     for (size_t i = n; i >= 1; i--) {
-        gear_ring(g, soup, (double)i / (double)n, half);
+        append_gear_outline(g, soup, (double)i / (double)n, half);
     }
     tact_v3_set(append_vertex(soup), 0.0, 0.0, half);
-    append_quads_between_rings(soup, 1, rings, around, 0);
-    size_t last = 1 + (rings - 1) * around;
-    for (size_t j = 0; j < around; j++) {
-        size_t k = (j + 1) % around;
+    append_quads_between_rings(soup, 1, rings, vertices_per_ring, 0);
+    size_t last = 1 + (rings - 1) * vertices_per_ring;
+    for (size_t j = 0; j < vertices_per_ring; j++) {
+        size_t k = (j + 1) % vertices_per_ring;
         append_triangle(soup, 0, 1 + k, 1 + j);
-        append_triangle(soup, last + around, last + j, last + k);
+        append_triangle(soup, last + vertices_per_ring, last + j, last + k);
     }
     return 0;
 }
@@ -194,9 +197,9 @@ static int make_gear(const struct tact_generate *g, struct tact_soup *soup)
 static void tube_centre_line(const struct tact_generate *g, double s, double c[3], double t[3],
                              double n[3])
 {
-    int knot = g->kind == TACT_GENERATE_KNOT;
-    double u = 2.0 * PI * s * (knot ? 2.0 : 1.0), v = 6.0 * PI * s;
-    if (knot) {
+    int is_knot = g->kind == TACT_GENERATE_KNOT;
+    double u = 2.0 * PI * s * (is_knot ? 2.0 : 1.0), v = 6.0 * PI * s;
+    if (is_knot) {
         double r = 2.0 + tact_cos(v), scale = g->radius / 3.0;
         tact_v3_set(c, scale * r * tact_cos(u), scale * r * tact_sin(u), scale * tact_sin(v));
         tact_v3_set(t, -3.0 * tact_sin(v) * tact_cos(u) - 2.0 * r * tact_sin(u),
@@ -215,22 +218,24 @@ static int make_tube_along_knot(const struct tact_generate *g, struct tact_soup 
     /* the trefoil's centre line is 10.6 times its radius long */
     double length = g->radius * (g->kind == TACT_GENERATE_KNOT ? 10.6 : 2.0 * PI);
     long fit = lround(sqrt(0.5 * g->triangles * 2.0 * PI * g->tube / length));
-    size_t around = fit < 4 ? 4 : (size_t)fit, rings = g->triangles / (2 * around);
+    size_t vertices_per_ring = fit < 4 ? 4 : (size_t)fit,
+           rings = g->triangles / (2 * vertices_per_ring);
     rings = rings < 8 ? 8 : rings;
-    int rc = allocate_soup(soup, rings * around, 2 * rings * around);
+    int rc = allocate_soup(soup, rings * vertices_per_ring, 2 * rings * vertices_per_ring);
     for (size_t i = 0; !rc && i < rings; i++) {
         double c[3], t[3], n[3], b[3];
         tube_centre_line(g, (double)i / (double)rings, c, t, n);
         tact_v3_cross(b, t, n);
-        for (size_t j = 0; j < around; j++) {
-            double angle = 2.0 * PI * (double)j / (double)around, *p = append_vertex(soup);
+        for (size_t j = 0; j < vertices_per_ring; j++) {
+            double angle = 2.0 * PI * (double)j / (double)vertices_per_ring,
+                   *p = append_vertex(soup);
             tact_v3_copy(p, c);
             tact_v3_axpy(p, g->tube * tact_cos(angle), n);
             tact_v3_axpy(p, g->tube * tact_sin(angle), b);
         }
     }
     if (!rc) {
-        append_quads_between_rings(soup, 0, rings, around, 1);
+        append_quads_between_rings(soup, 0, rings, vertices_per_ring, 1);
     }
     return rc;
 }
@@ -246,7 +251,7 @@ static const char *report_parameter_out_of_range(const struct tact_generate *g)
     static const uint32_t most[TACT_GENERATE_KINDS] = {4096, 512, 0, 0, 1024, 1024};
     static const uint32_t least[TACT_GENERATE_KINDS] = {3, 3, 0, 0, 1, 1};
     int cube = g->kind == TACT_GENERATE_BUMPY_CUBE, tube = g->kind == TACT_GENERATE_TORUS;
-    int knot = g->kind == TACT_GENERATE_KNOT, prism = g->kind == TACT_GENERATE_PRISM;
+    int is_knot = g->kind == TACT_GENERATE_KNOT, prism = g->kind == TACT_GENERATE_PRISM;
     double size = cube ? g->edge : g->radius;
     if (!is_in_range(size, 0.0, 1e6)) {
         return cube ? "edge" : "radius";
@@ -254,7 +259,7 @@ static const char *report_parameter_out_of_range(const struct tact_generate *g)
     if ((prism || g->kind == TACT_GENERATE_GEAR) && !is_in_range(g->height, 0.0, 1e6)) {
         return "height";
     }
-    if ((tube || knot) && !(g->tube > 0.0 && g->tube < (knot ? 0.25 : 1.0) * g->radius)) {
+    if ((tube || is_knot) && !(g->tube > 0.0 && g->tube < (is_knot ? 0.25 : 1.0) * g->radius)) {
         return "tube";
     }
     if ((cube || g->kind == TACT_GENERATE_BLOB) && !(g->bump >= 0.0 && g->bump <= size)) {

@@ -10,8 +10,8 @@
 
 #include "contact/mesh/mesh_internal.h"
 
-static int check_input(const double *vertices, size_t vertex_count, const uint32_t *triangles,
-                       size_t triangle_count, struct tact_error *err)
+static int check_mesh_arrays(const double *vertices, size_t vertex_count, const uint32_t *triangles,
+                             size_t triangle_count, struct tact_error *err)
 {
     if (triangle_count == 0) {
         return tact_error_set(err, -EINVAL, "the mesh has no triangles");
@@ -37,7 +37,7 @@ static int check_input(const double *vertices, size_t vertex_count, const uint32
 }
 
 /** Appends "N what" to the list in text if count is not 0. */
-static void list_defect(char *text, size_t size, size_t count, const char *what)
+static void append_defect_count(char *text, size_t size, size_t count, const char *what)
 {
     size_t used = strlen(text);
     if (count && used < size) {
@@ -49,18 +49,19 @@ static int report_defects(const struct tact_mesh_defects *d, int flat_allowed,
                           struct tact_error *err)
 {
     char text[256] = "";
-    list_defect(text, sizeof text, d->boundary_edges, "boundary edges (the mesh is open)");
-    list_defect(text, sizeof text, d->nonmanifold_edges, "edges shared by three or more triangles");
-    list_defect(text, sizeof text, d->misoriented_edges, "edges between flipped triangles");
+    append_defect_count(text, sizeof text, d->boundary_edges, "boundary edges (the mesh is open)");
+    append_defect_count(text, sizeof text, d->nonmanifold_edges,
+                        "edges shared by three or more triangles");
+    append_defect_count(text, sizeof text, d->misoriented_edges, "edges between flipped triangles");
     if (!flat_allowed) {
-        list_defect(text, sizeof text, d->degenerate, "triangles without area");
+        append_defect_count(text, sizeof text, d->degenerate, "triangles without area");
     }
     if (text[0]) {
         return tact_error_set(err, -EINVAL, "not a closed oriented surface: %s", text);
     }
-    list_defect(text, sizeof text, d->crossings, "pairs of triangles that cross");
-    list_defect(text, sizeof text, d->misplaced,
-                "components that lie inside another or are inside out");
+    append_defect_count(text, sizeof text, d->crossings, "pairs of triangles that cross");
+    append_defect_count(text, sizeof text, d->misplaced,
+                        "components that lie inside another or are inside out");
     if (text[0]) {
         return tact_error_set(err, -EINVAL, "the surface overlaps itself: %s", text);
     }
@@ -77,7 +78,7 @@ int tact_mesh_create_checked(const double *vertices, size_t vertex_count, const 
                              struct tact_error *err)
 {
     *out = NULL;
-    int rc = check_input(vertices, vertex_count, triangles, triangle_count, err);
+    int rc = check_mesh_arrays(vertices, vertex_count, triangles, triangle_count, err);
     if (rc) {
         return rc;
     }

@@ -22,7 +22,7 @@ static const double *corner_of_run(const struct run *run, uint32_t i)
 }
 
 /** Sum of the triangles' area vectors; returns the sum of their areas. */
-static double sum_areas(const struct run *run, double sum[3])
+static double sum_triangle_areas(const struct run *run, double sum[3])
 {
     double total = 0.0;
     tact_v3_set(sum, 0.0, 0.0, 0.0);
@@ -92,7 +92,7 @@ static void build_box(const struct run *run, const double middle[3], double unit
     double axes[3][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}, turned[3][3];
     struct extents extents, other;
     double surface = measure_extents_along_axes(run, axes, &extents), centre[3] = {0.0};
-    double total = sum_areas(run, turned[2]);
+    double total = sum_triangle_areas(run, turned[2]);
     if (tact_v3_norm(turned[2]) > 0.3 * total) {
         tact_v3_normalize(turned[2], turned[2]);
         tact_v3_tangents(turned[2], turned[0], turned[1]);

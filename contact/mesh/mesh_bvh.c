@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int compare_items(const void *pa, const void *pb)
+static int compare_tree_items(const void *pa, const void *pb)
 {
     const struct tact_tree_item *a = pa, *b = pb;
     if (a->key != b->key) {
@@ -18,8 +18,8 @@ static int compare_items(const void *pa, const void *pb)
     return a->number < b->number ? -1 : a->number > b->number;
 }
 
-static void bound_triangles(const struct tact_mesh *mesh, const struct tact_tree_item *items,
-                            size_t count, struct tact_mesh_node *node)
+static void compute_item_bounds(const struct tact_mesh *mesh, const struct tact_tree_item *items,
+                                size_t count, struct tact_mesh_node *node)
 {
     for (int k = 0; k < 3; k++) {
         node->lower[k] = INFINITY;
@@ -54,7 +54,7 @@ void tact_tree_sort(struct tact_tree_item *items, size_t count)
     for (size_t i = 0; i < count; i++) {
         items[i].key = items[i].centre[axis];
     }
-    qsort(items, count, sizeof *items, compare_items);
+    qsort(items, count, sizeof *items, compare_tree_items);
 }
 
 /** Number of a node's triangles that its first child gets. */
@@ -70,19 +70,19 @@ static void build_subtree(struct tact_mesh *mesh, struct tact_tree_item *items, 
                           size_t count, size_t index)
 {
     struct tact_mesh_node *node = &mesh->nodes[index];
-    bound_triangles(mesh, items + first, count, node);
+    compute_item_bounds(mesh, items + first, count, node);
     if (count <= TACT_MESH_LEAF) {
         node->first = (uint32_t)first;
         node->count = (uint32_t)count;
         return;
     }
     tact_tree_sort(items + first, count);
-    size_t children = mesh->node_count, part = first_child_size(count);
+    size_t first_child = mesh->node_count, part = first_child_size(count);
     mesh->node_count += 2;
-    node->first = (uint32_t)children;
+    node->first = (uint32_t)first_child;
     node->count = 0;
-    build_subtree(mesh, items, first, part, children);
-    build_subtree(mesh, items, first + part, count - part, children + 1);
+    build_subtree(mesh, items, first, part, first_child);
+    build_subtree(mesh, items, first + part, count - part, first_child + 1);
 }
 
 int tact_mesh_build_tree(struct tact_mesh *mesh)

@@ -81,7 +81,7 @@ int tact_mesh_weld(double *vertices, size_t *vertex_count, uint32_t *triangles,
 struct half_edge {
     uint32_t low, high;
     uint32_t triangle;
-    uint32_t forward; /* 1: the triangle runs from low to high */
+    uint32_t ascends; /* 1: the triangle runs from low to high */
 };
 
 static int compare_edges(const void *pa, const void *pb)
@@ -116,7 +116,7 @@ static void unite_components(uint32_t *parent, uint32_t a, uint32_t b)
 }
 
 /** Lists the half-edges of the triangles without a repeated vertex; returns their number. */
-static size_t list_edges(const uint32_t *triangles, size_t count, struct half_edge *edges)
+static size_t list_half_edges(const uint32_t *triangles, size_t count, struct half_edge *edges)
 {
     size_t n = 0;
     for (size_t t = 0; t < count; t++) {
@@ -129,34 +129,34 @@ static size_t list_edges(const uint32_t *triangles, size_t count, struct half_ed
             edges[n].low = p < q ? p : q;
             edges[n].high = p < q ? q : p;
             edges[n].triangle = (uint32_t)t;
-            edges[n].forward = p < q;
+            edges[n].ascends = p < q;
             n++;
         }
     }
     return n;
 }
 
-static void count_edges(const struct half_edge *edges, size_t n, uint32_t *parent,
-                        struct tact_mesh_defects *defects)
+static void count_edge_defects(const struct half_edge *edges, size_t n, uint32_t *parent,
+                               struct tact_mesh_defects *defects)
 {
     for (size_t i = 0; i < n;) {
-        size_t end = i, forward = 0;
+        size_t end = i, ascends = 0;
         while (end < n && edges[end].low == edges[i].low && edges[end].high == edges[i].high) {
             unite_components(parent, edges[i].triangle, edges[end].triangle);
-            forward += edges[end].forward;
+            ascends += edges[end].ascends;
             end++;
         }
-        size_t users = end - i;
-        defects->boundary_edges += users == 1;
-        defects->misoriented_edges += users == 2 && forward != 1;
-        defects->nonmanifold_edges += users > 2;
+        size_t edge_use_count = end - i;
+        defects->boundary_edges += edge_use_count == 1;
+        defects->misoriented_edges += edge_use_count == 2 && ascends != 1;
+        defects->nonmanifold_edges += edge_use_count > 2;
         i = end;
     }
 }
 
 /** Counts triangles with a repeated vertex or no area, and sums the signed volume. */
-static void count_faces(const double *vertices, const uint32_t *triangles, size_t count,
-                        struct tact_mesh_defects *defects)
+static void count_degenerate_triangles(const double *vertices, const uint32_t *triangles,
+                                       size_t count, struct tact_mesh_defects *defects)
 {
     const double *origin = count ? vertices + 3 * (size_t)triangles[0] : NULL;
     for (size_t t = 0; t < count; t++) {
@@ -189,10 +189,10 @@ int tact_mesh_count_defects(const double *vertices, size_t vertex_count, const u
     for (size_t t = 0; t < triangle_count; t++) {
         parent[t] = (uint32_t)t;
     }
-    size_t n = list_edges(triangles, triangle_count, edges);
+    size_t n = list_half_edges(triangles, triangle_count, edges);
     qsort(edges, n, sizeof *edges, compare_edges);
-    count_edges(edges, n, parent, defects);
-    count_faces(vertices, triangles, triangle_count, defects);
+    count_edge_defects(edges, n, parent, defects);
+    count_degenerate_triangles(vertices, triangles, triangle_count, defects);
     for (size_t t = 0; t < triangle_count; t++) {
         defects->components += parent[t] == (uint32_t)t;
     }

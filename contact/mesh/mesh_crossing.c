@@ -24,9 +24,9 @@ struct crossings {
 struct search {
     const struct tact_mesh *mesh;
     const double *vertices;
-    const uint32_t *component; /* component of each vertex */
-    double margin;             /* enlargement of boxes [m] */
-    int others;                /* 1: count pairs of different components; 0: of the same */
+    const uint32_t *component;     /* component of each vertex */
+    double margin;                 /* enlargement of boxes [m] */
+    int counts_between_components; /* 1: count pairs of different components; 0: of the same */
     struct crossings *found;
     int rc; /* 0, or -ENOMEM */
 };
@@ -61,16 +61,16 @@ static double signed_tetrahedron_volume(const double *a, const double *b, const 
     return fabsl(fine) > 16.0L * LDBL_EPSILON * (long double)size ? (double)fine : 0.0;
 }
 
-static int opposite_signs(double a, double b)
+static int have_opposite_signs(double a, double b)
 {
     return (a > 0.0 && b < 0.0) || (a < 0.0 && b > 0.0);
 }
 
 /** Whether a segment passes through the interior of a triangle. */
-static int segment_pierces(const double *p, const double *q, const double *const t[3])
+static int segment_pierces_triangle(const double *p, const double *q, const double *const t[3])
 {
-    if (!opposite_signs(signed_tetrahedron_volume(t[0], t[1], t[2], p),
-                        signed_tetrahedron_volume(t[0], t[1], t[2], q))) {
+    if (!have_opposite_signs(signed_tetrahedron_volume(t[0], t[1], t[2], p),
+                             signed_tetrahedron_volume(t[0], t[1], t[2], q))) {
         return 0;
     }
     double s0 = signed_tetrahedron_volume(p, q, t[0], t[1]),
@@ -80,15 +80,15 @@ static int segment_pierces(const double *p, const double *q, const double *const
 }
 
 /** Whether an edge of s without a common corner with t passes through t. */
-static int edge_pierces(const uint32_t *is, const double *const s[3], const uint32_t *it,
-                        const double *const t[3])
+static int edge_pierces_triangle(const uint32_t *is, const double *const s[3], const uint32_t *it,
+                                 const double *const t[3])
 {
     for (int k = 0; k < 3; k++) {
         int l = (k + 1) % 3, common = 0;
         for (int j = 0; j < 3; j++) {
             common |= is[k] == it[j] || is[l] == it[j];
         }
-        if (!common && segment_pierces(s[k], s[l], t)) {
+        if (!common && segment_pierces_triangle(s[k], s[l], t)) {
             return 1;
         }
     }
@@ -100,7 +100,7 @@ static int triangles_cross(const struct search *f, size_t i, size_t j)
 {
     const uint32_t *is = f->mesh->triangles + 3 * i, *it = f->mesh->triangles + 3 * j;
     const double *s[3], *t[3];
-    if (f->others == (f->component[is[0]] == f->component[it[0]])) {
+    if (f->counts_between_components == (f->component[is[0]] == f->component[it[0]])) {
         return 0;
     }
     for (int k = 0; k < 3; k++) {
@@ -116,7 +116,7 @@ static int triangles_cross(const struct search *f, size_t i, size_t j)
             return 0;
         }
     }
-    return edge_pierces(is, s, it, t) || edge_pierces(it, t, is, s);
+    return edge_pierces_triangle(is, s, it, t) || edge_pierces_triangle(it, t, is, s);
 }
 
 static void add_triangle_crossing(struct search *f, size_t i, size_t j)
@@ -201,7 +201,7 @@ static uint32_t label_components(const struct tact_mesh *mesh, uint32_t *compone
 }
 
 /** A deterministic value from -1 to 1 for a component and an axis. */
-static double perturbation(uint32_t component, int axis)
+static double component_perturbation(uint32_t component, int axis)
 {
     double x = (component + 1.0) * (axis == 0   ? 0.754877666
                                     : axis == 1 ? 0.569840291
@@ -235,18 +235,18 @@ static size_t count_crossings_in_both_lists(struct crossings found[2])
 
 /** Counts crossings between components displaced by +- a perturbation: components that overlap
  * cross for both signs, components that touch for at most one. */
-static int count_perturbed(struct search *f, size_t *crossings)
+static int count_perturbed_crossings(struct search *f, size_t *crossings)
 {
     size_t n = f->mesh->vertex_count;
     struct crossings found[2] = {{0}};
     const double *vertices = f->vertices;
     double *moved = malloc(3 * n * sizeof *moved);
     f->rc = moved ? 0 : -ENOMEM;
-    f->others = 1;
+    f->counts_between_components = 1;
     for (int way = 0; way < 2 && !f->rc; way++) {
         for (size_t i = 0; i < 3 * n; i++) {
-            double by =
-                (way ? 0.5 : -0.5) * f->margin * perturbation(f->component[i / 3], (int)(i % 3));
+            double by = (way ? 0.5 : -0.5) * f->margin *
+                        component_perturbation(f->component[i / 3], (int)(i % 3));
             moved[i] = vertices[i] + by;
         }
         f->vertices = moved;
@@ -307,10 +307,10 @@ static int count_misnested_components(const struct search *f, uint32_t component
 {
     const struct tact_mesh *m = f->mesh;
     double *volume = calloc(components, sizeof *volume);
-    unsigned char *placed = calloc(components, sizeof *placed);
-    if (!volume || !placed) {
+    unsigned char *is_well_placed = calloc(components, sizeof *is_well_placed);
+    if (!volume || !is_well_placed) {
         free(volume);
-        free(placed);
+        free(is_well_placed);
         return -ENOMEM;
     }
     for (size_t t = 0; t < m->triangle_count; t++) {
@@ -328,13 +328,13 @@ static int count_misnested_components(const struct search *f, uint32_t component
                    0.33 * f->vertices[3 * (size_t)v[1] + (size_t)k] +
                    0.26 * f->vertices[3 * (size_t)v[2] + (size_t)k];
         }
-        if (!placed[c] && winding_number_of_others(f, 0, p, c) == (volume[c] < 0.0)) {
-            placed[c] = 1;
+        if (!is_well_placed[c] && winding_number_of_others(f, 0, p, c) == (volume[c] < 0.0)) {
+            is_well_placed[c] = 1;
             (*misplaced)--;
         }
     }
     free(volume);
-    free(placed);
+    free(is_well_placed);
     return 0;
 }
 
@@ -354,15 +354,15 @@ int tact_mesh_count_crossings(const struct tact_mesh *mesh, struct tact_mesh_def
         .mesh = mesh, .vertices = mesh->vertices, .component = component, .found = &found};
     find_crossings_below_nodes(&f, 0, 0);
     free(found.pairs);
-    size_t nudged = 0;
+    size_t perturbed_crossing_count = 0;
     int rc = f.rc;
     defects->misplaced = 0;
     if (components > 1 && !rc) {
         f.margin = 2.0 * RELATIVE_PERTURBATION * size;
-        rc = count_perturbed(&f, &nudged);
+        rc = count_perturbed_crossings(&f, &perturbed_crossing_count);
         rc = rc ? rc : count_misnested_components(&f, components, &defects->misplaced);
     }
-    defects->crossings = found.count + nudged;
+    defects->crossings = found.count + perturbed_crossing_count;
     free(component);
     return rc;
 }

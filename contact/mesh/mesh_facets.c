@@ -34,7 +34,7 @@ static const double *triangle_vertex(const struct tact_mesh *mesh, size_t triang
     return mesh->vertices + 3 * (size_t)mesh->triangles[3 * triangle + k];
 }
 
-static double height_above(const struct tact_mesh_facets *facets, uint32_t f, const double *p)
+static double height_above_facet(const struct tact_mesh_facets *facets, uint32_t f, const double *p)
 {
     return tact_v3_dot(facets->normal[f], p) - facets->distance[f];
 }
@@ -46,7 +46,7 @@ static int is_in_plane(const struct work *w, size_t triangle, const double area[
         return 0;
     }
     for (size_t k = 0; k < 3; k++) {
-        double h = height_above(w->facets, f, triangle_vertex(w->mesh, triangle, k));
+        double h = height_above_facet(w->facets, f, triangle_vertex(w->mesh, triangle, k));
         if (fabs(h) > FACET_PLANE_TOLERANCE * w->facets->size) {
             return 0;
         }
@@ -55,7 +55,7 @@ static int is_in_plane(const struct work *w, size_t triangle, const double area[
 }
 
 /** Finds the facet of every triangle; returns 0 if there are too many. */
-static int find_facets(struct work *w)
+static int assign_triangles_to_facets(struct work *w)
 {
     struct tact_mesh_facets *facets = w->facets;
     for (size_t t = 0; t < w->mesh->triangle_count; t++) {
@@ -85,7 +85,7 @@ static int is_convex(const struct work *w)
 {
     for (size_t i = 0; i < w->mesh->vertex_count; i++) {
         for (uint32_t f = 0; f < w->facets->count; f++) {
-            double h = height_above(w->facets, f, w->mesh->vertices + 3 * i);
+            double h = height_above_facet(w->facets, f, w->mesh->vertices + 3 * i);
             if (h > FACET_PLANE_TOLERANCE * w->facets->size) {
                 return 0;
             }
@@ -173,13 +173,13 @@ static int chain_edges_to_rims(struct work *w)
     return 1;
 }
 
-static int fill_facets(struct work *w)
+static int store_facets(struct work *w)
 {
     struct tact_mesh_facets *facets = w->facets;
     for (size_t i = 0; i < 3 * w->mesh->vertex_count; i++) {
         facets->size = fmax(facets->size, fabs(w->mesh->vertices[i]));
     }
-    if (!find_facets(w) || !is_convex(w)) {
+    if (!assign_triangles_to_facets(w) || !is_convex(w)) {
         return 0;
     }
     list_facet_boundary_edges(w);
@@ -209,7 +209,7 @@ int tact_mesh_build_facets(struct tact_mesh *mesh)
     if (rc == 0) {
         w->mesh = mesh;
         w->facets = mesh->facets;
-        kept = fill_facets(w);
+        kept = store_facets(w);
     }
     if (!kept) {
         free(mesh->facets);

@@ -13,7 +13,7 @@
 #include "contact/vec.h"
 
 /** Outward triangles of a computed hull. Returns the number, or -ENOMEM. */
-static long list_triangles(qhT *qh, const double *points, uint32_t **triangles)
+static long list_hull_triangles(qhT *qh, const double *points, uint32_t **triangles)
 {
     facetT *facet;
     size_t room = (size_t)qh->num_facets, n = 0;
@@ -78,7 +78,7 @@ static int run_qhull_once(const double *points, size_t n, const char *options, F
     } else {
         uint32_t *triangles;
         *hull = 1;
-        long count = list_triangles(qh, copy, &triangles);
+        long count = list_hull_triangles(qh, copy, &triangles);
         rc = count < 0 ? tact_error_set(err, -ENOMEM, "out of memory")
                        : tact_mesh_create_checked(points, n, triangles, (size_t)count, 1, out, err);
         free(triangles);

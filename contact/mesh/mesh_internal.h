@@ -21,7 +21,7 @@ struct tact_polygons {
         uint32_t first; /* its first corner */
         int line;       /* of the file */
     } * faces;          /* [face_count] */
-    size_t corner_room, face_room;
+    size_t corner_capacity, face_capacity;
 };
 
 /** Reads the v and f lines of an OBJ file, as tact_soup_read(). Errors as there. */
@@ -126,7 +126,7 @@ struct tact_mesh_leaf {
 struct tact_mesh_wide {
     struct tact_mesh_eight *eights; /* the first is the root */
     struct tact_mesh_leaf *leaves;  /* in the tree's order */
-    uint32_t eight_count, leaf_count;
+    uint32_t eight_wide_node_count, leaf_count;
     uint64_t serial; /* unique among the meshes of this process, from 1 */
 };
 

@@ -53,24 +53,24 @@ static double radius_of_exact_volume(double radius, double half_length, size_t s
 }
 
 /** Vertices: south pole, rings from south to north, north pole. Returns their number. */
-static size_t capsule_vertices(double radius, double half_length, size_t sectors, size_t rings,
-                               double *v)
+static size_t fill_capsule_vertices(double radius, double half_length, size_t sectors, size_t rings,
+                                    double *v)
 {
     size_t n = 0;
-    size_t levels = half_length > 0.0 ? 2 * rings : 2 * rings - 1;
+    size_t ring_level_count = half_length > 0.0 ? 2 * rings : 2 * rings - 1;
     double *south_pole = v + 3 * n++;
     south_pole[0] = south_pole[1] = 0.0;
     south_pole[2] = -half_length - radius;
-    for (size_t level = 0; level < levels; level++) {
-        int north = level >= rings;
-        size_t up = north && half_length > 0.0 ? level - 1 : level;
+    for (size_t level = 0; level < ring_level_count; level++) {
+        int is_northern = level >= rings;
+        size_t up = is_northern && half_length > 0.0 ? level - 1 : level;
         double latitude = 0.5 * PI * ((double)(up + 1) / (double)rings - 1.0);
         for (size_t i = 0; i < sectors; i++) {
             double angle = 2.0 * PI * (double)i / (double)sectors;
             double *p = v + 3 * n++;
             p[0] = radius * tact_cos(latitude) * tact_cos(angle);
             p[1] = radius * tact_cos(latitude) * tact_sin(angle);
-            p[2] = radius * tact_sin(latitude) + (north ? half_length : -half_length);
+            p[2] = radius * tact_sin(latitude) + (is_northern ? half_length : -half_length);
         }
     }
     double *top = v + 3 * n++;
@@ -92,23 +92,24 @@ int tact_mesh_capsule(double radius, double half_length, size_t triangles, struc
     /* bands as wide as sectors: sectors^2 triangles in all */
     size_t rings = (size_t)floor(sqrt((double)triangles) / 4.0 + 0.5);
     rings = rings < 1 ? 1 : rings;
-    size_t levels = half_length > 0.0 ? 2 * rings : 2 * rings - 1;
-    size_t sectors = triangles / (2 * levels);
+    size_t ring_level_count = half_length > 0.0 ? 2 * rings : 2 * rings - 1;
+    size_t sectors = triangles / (2 * ring_level_count);
     sectors = sectors < 3 ? 3 : sectors;
-    size_t vertex_room = levels * sectors + 2, triangle_room = 2 * sectors * levels;
-    double *v = malloc(3 * vertex_room * sizeof *v);
-    uint32_t *t = malloc(3 * triangle_room * sizeof *t);
+    size_t vertex_capacity = ring_level_count * sectors + 2,
+           triangle_capacity = 2 * sectors * ring_level_count;
+    double *v = malloc(3 * vertex_capacity * sizeof *v);
+    uint32_t *t = malloc(3 * triangle_capacity * sizeof *t);
     if (!v || !t) {
         free(v);
         free(t);
         return -ENOMEM;
     }
     double r = radius_of_exact_volume(radius, half_length, sectors, rings);
-    size_t top = capsule_vertices(r, half_length, sectors, rings, v) - 1, n = 0;
+    size_t top = fill_capsule_vertices(r, half_length, sectors, rings, v) - 1, n = 0;
     for (size_t i = 0; i < sectors; i++) {
         size_t j = (i + 1) % sectors;
         n = set_triangle_vertices(t, n, 0, 1 + j, 1 + i);
-        for (size_t level = 0; level + 1 < levels; level++) {
+        for (size_t level = 0; level + 1 < ring_level_count; level++) {
             size_t low = 1 + level * sectors, high = low + sectors;
             n = set_triangle_vertices(t, n, low + i, low + j, high + j);
             n = set_triangle_vertices(t, n, low + i, high + j, high + i);

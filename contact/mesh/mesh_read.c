@@ -94,7 +94,7 @@ static int add_triangle(struct reader *r, size_t a, size_t b, size_t c)
 enum { MAX_POLYGON_CORNERS = 1 << 24 };
 
 /** The next line, zero-terminated in place, without leading blanks; NULL at the end. */
-static char *next_line(struct reader *r)
+static char *read_next_line(struct reader *r)
 {
     char *line = r->next;
     if (!line || !*line) {
@@ -114,7 +114,7 @@ static char *next_line(struct reader *r)
 }
 
 /** Whether the line begins with the word; *rest is the remaining text. */
-static int starts_with(char *line, const char *word, char **rest)
+static int line_starts_with(char *line, const char *word, char **rest)
 {
     size_t n = strlen(word);
     if (strncasecmp(line, word, n) != 0 || (line[n] && !isspace((unsigned char)line[n]))) {
@@ -163,10 +163,10 @@ static int add_distinct_corner(struct reader *r, size_t vertex, int first)
 {
     struct tact_polygons *p = r->polygons;
     void *corners = p->corners, *faces = p->faces;
-    int rc = grow_array(&corners, p->corner_count, &p->corner_room, sizeof *p->corners);
+    int rc = grow_array(&corners, p->corner_count, &p->corner_capacity, sizeof *p->corners);
     p->corners = corners;
     if (!rc && first) {
-        rc = grow_array(&faces, p->face_count, &p->face_room, sizeof *p->faces);
+        rc = grow_array(&faces, p->face_count, &p->face_capacity, sizeof *p->faces);
         p->faces = faces;
     }
     if (rc) {
@@ -218,13 +218,13 @@ static int parse_obj_face(struct reader *r, char *text)
 static int read_obj(struct reader *r)
 {
     char *line, *rest;
-    while ((line = next_line(r))) {
+    while ((line = read_next_line(r))) {
         int rc = 0;
-        if (starts_with(line, "v", &rest)) {
+        if (line_starts_with(line, "v", &rest)) {
             double v[3] = {0.0};
             rc = read_three_numbers(r, rest, v);
             rc = rc ? rc : add_vertex(r, v);
-        } else if (starts_with(line, "f", &rest)) {
+        } else if (line_starts_with(line, "f", &rest)) {
             rc = parse_obj_face(r, rest);
         }
         if (rc) {
@@ -238,28 +238,28 @@ static int read_ascii_stl(struct reader *r)
 {
     char *line, *rest;
     int corners = -1, ended = 0; /* corners of the open facet; -1 outside one */
-    while ((line = next_line(r))) {
+    while ((line = read_next_line(r))) {
         int rc = 0;
-        if (starts_with(line, "facet", &rest)) {
+        if (line_starts_with(line, "facet", &rest)) {
             rc = corners >= 0 ? set_line_error(r, "facet within a facet") : 0;
             corners = 0;
-        } else if (starts_with(line, "vertex", &rest)) {
+        } else if (line_starts_with(line, "vertex", &rest)) {
             double v[3] = {0.0};
             rc = corners < 0 || corners > 2 ? set_line_error(r, "a facet has three vertices") : 0;
             rc = rc ? rc : read_three_numbers(r, rest, v);
             rc = rc ? rc : add_vertex(r, v);
             corners++;
-        } else if (starts_with(line, "endfacet", &rest)) {
+        } else if (line_starts_with(line, "endfacet", &rest)) {
             size_t n = r->soup->vertex_count;
             rc = corners != 3 ? set_line_error(r, "a facet has three vertices") : 0;
             rc = rc ? rc : add_triangle(r, n - 3, n - 2, n - 1);
             corners = -1;
-        } else if (starts_with(line, "solid", &rest)) {
+        } else if (line_starts_with(line, "solid", &rest)) {
             ended = 0;
-        } else if (starts_with(line, "endsolid", &rest)) {
+        } else if (line_starts_with(line, "endsolid", &rest)) {
             ended = 1;
-        } else if (*line && !starts_with(line, "outer", &rest) &&
-                   !starts_with(line, "endloop", &rest)) {
+        } else if (*line && !line_starts_with(line, "outer", &rest) &&
+                   !line_starts_with(line, "endloop", &rest)) {
             rc = set_line_error(r, "not a line of an STL file");
         }
         if (rc) {

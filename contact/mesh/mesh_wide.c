@@ -88,7 +88,7 @@ static void build_wide_node(struct tact_mesh *mesh, const struct tact_mesh_box *
             mesh->wide->eights[index].child[i] = mesh->wide->leaf_count | TACT_MESH_IS_LEAF;
             add_leaf(mesh, box->first, box->count);
         } else {
-            uint32_t child = mesh->wide->eight_count++;
+            uint32_t child = mesh->wide->eight_wide_node_count++;
             mesh->wide->eights[index].child[i] = child;
             build_wide_node(mesh, boxes, child, children[i]);
         }
@@ -116,9 +116,9 @@ int tact_mesh_build_wide_tree(struct tact_mesh *mesh)
         free(boxes);
         return -ENOMEM;
     }
-    static _Atomic uint64_t serials;
-    wide->serial = atomic_fetch_add(&serials, 1) + 1;
-    wide->eight_count = 1;
+    static _Atomic uint64_t last_mesh_serial;
+    wide->serial = atomic_fetch_add(&last_mesh_serial, 1) + 1;
+    wide->eight_wide_node_count = 1;
     build_wide_node(mesh, boxes, 0, 0);
     free(boxes);
     return 0;

@@ -61,7 +61,7 @@ static void add_distinct_corner(struct ring *ring, double x, double y)
 
 /** Finds the extreme point in each direction and in its opposite, four directions at a time. */
 static void find_extreme_points(const struct tact_hull *hull, int at[DIRECTIONS],
-                                double reached[DIRECTIONS])
+                                double extreme_projection[DIRECTIONS])
 {
     for (int i = 0; i < HALF; i += 4) {
         const double(*d)[2] = directions + i;
@@ -78,8 +78,8 @@ static void find_extreme_points(const struct tact_hull *hull, int at[DIRECTIONS]
             at_least = (less & k) | (~less & at_least);
         }
         for (int k = 0; k < 4; k++) {
-            reached[i + k] = most[k];
-            reached[HALF + i + k] = -least[k];
+            extreme_projection[i + k] = most[k];
+            extreme_projection[HALF + i + k] = -least[k];
             at[i + k] = (int)at_most[k];
             at[HALF + i + k] = (int)at_least[k];
         }
@@ -90,12 +90,12 @@ static void find_extreme_points(const struct tact_hull *hull, int at[DIRECTIONS]
 static void list_extreme_points(const struct tact_hull *hull, struct ring *ring)
 {
     int at[DIRECTIONS];
-    double reached[DIRECTIONS];
-    find_extreme_points(hull, at, reached);
+    double extreme_projection[DIRECTIONS];
+    find_extreme_points(hull, at, extreme_projection);
     ring->count = 0;
     ring->size = 0.0;
     for (int i = 0; i < DIRECTIONS; i++) {
-        ring->size = tact_max(ring->size, fabs(reached[i]));
+        ring->size = tact_max(ring->size, fabs(extreme_projection[i]));
     }
     for (int i = 0; i < DIRECTIONS; i++) {
         if (i == 0 || at[i] != at[i - 1]) {
@@ -287,7 +287,7 @@ static int corner_of_largest_area_between(const struct ring *ring, int from, int
  * is the affine length, and corners at equal steps of it form the best inscribed polygon. A corner
  * that weighs more than a step is kept. Each is then moved to the best place between its
  * neighbours: of 1500 random outlines the worst then loses 0.164 %, without this 0.200 %. */
-static void reduce_corners(struct ring *ring, int most)
+static void reduce_hull_corners(struct ring *ring, int most)
 {
     /* The first step starts within a corner, so that rounding does not decide between two. */
     double weight[TACT_HULL_POINTS + DIRECTIONS], sum = 0.3;
@@ -321,18 +321,18 @@ static void reduce_corners(struct ring *ring, int most)
     ring->count = n;
 }
 
-static void find_hull(struct tact_hull *hull, struct ring *ring)
+static void compute_convex_hull(struct tact_hull *hull, struct ring *ring)
 {
     list_extreme_points(hull, ring);
     add_missing_corners(hull, ring);
     remove_collinear_corners(ring);
 }
 
-TACT_TWICE(void, tact_hull_reduce_to_corners, (struct tact_hull * hull), (hull))
+TACT_DISPATCH_BY_CPU(void, tact_hull_reduce_to_corners, (struct tact_hull * hull), (hull))
 {
     struct ring ring;
-    find_hull(hull, &ring);
-    reduce_corners(&ring, TACT_HULL_CORNERS);
+    compute_convex_hull(hull, &ring);
+    reduce_hull_corners(&ring, TACT_HULL_CORNERS);
     for (int i = 0; i < ring.count; i++) {
         hull->x[i] = ring.at[i][0];
         hull->y[i] = ring.at[i][1];
@@ -340,16 +340,17 @@ TACT_TWICE(void, tact_hull_reduce_to_corners, (struct tact_hull * hull), (hull))
     hull->count = ring.count;
 }
 
-TACT_TWICE(int, tact_hull_corners, (struct tact_hull * hull, double corners[TACT_PATCH_CORNERS][2]),
-           (hull, corners))
+TACT_DISPATCH_BY_CPU(int, tact_hull_corners,
+                     (struct tact_hull * hull, double corners[TACT_PATCH_CORNERS][2]),
+                     (hull, corners))
 {
     struct ring ring;
     double area = 0.0;
     if (!hull->count) {
         return 0;
     }
-    find_hull(hull, &ring);
-    reduce_corners(&ring, TACT_PATCH_CORNERS);
+    compute_convex_hull(hull, &ring);
+    reduce_hull_corners(&ring, TACT_PATCH_CORNERS);
     for (int i = 0; i < ring.count; i++) {
         const double *p = ring.at[i], *q = ring.at[(i + 1) % ring.count];
         area += 0.5 * (p[0] * q[1] - p[1] * q[0]);

@@ -48,34 +48,36 @@ enum tact_moments_method tact_moments_method(const struct tact_shape *a, const s
                                              int *swapped)
 {
     *swapped = 0;
-    int sphere_a = a->kind == TACT_SHAPE_SPHERE, sphere_b = b->kind == TACT_SHAPE_SPHERE;
-    int half_a = a->kind == TACT_SHAPE_HALFSPACE, half_b = b->kind == TACT_SHAPE_HALFSPACE;
-    int mesh_a = !sphere_a && !half_a && a->mesh, mesh_b = !sphere_b && !half_b && b->mesh;
-    int capsule_a = a->kind == TACT_SHAPE_CAPSULE, capsule_b = b->kind == TACT_SHAPE_CAPSULE;
-    if (sphere_a && sphere_b) {
+    int is_sphere_a = a->kind == TACT_SHAPE_SPHERE, is_sphere_b = b->kind == TACT_SHAPE_SPHERE;
+    int is_halfspace_a = a->kind == TACT_SHAPE_HALFSPACE,
+        is_halfspace_b = b->kind == TACT_SHAPE_HALFSPACE;
+    int is_mesh_a = !is_sphere_a && !is_halfspace_a && a->mesh,
+        is_mesh_b = !is_sphere_b && !is_halfspace_b && b->mesh;
+    int is_capsule_a = a->kind == TACT_SHAPE_CAPSULE, is_capsule_b = b->kind == TACT_SHAPE_CAPSULE;
+    if (is_sphere_a && is_sphere_b) {
         return TACT_MOMENTS_SPHERE_SPHERE;
     }
-    if ((capsule_a && mesh_b) || (mesh_a && capsule_b)) {
-        *swapped = !capsule_a;
+    if ((is_capsule_a && is_mesh_b) || (is_mesh_a && is_capsule_b)) {
+        *swapped = !is_capsule_a;
         return TACT_MOMENTS_CAPSULE_MESH;
     }
-    if ((capsule_a && half_b) || (half_a && capsule_b)) {
-        *swapped = half_a;
+    if ((is_capsule_a && is_halfspace_b) || (is_halfspace_a && is_capsule_b)) {
+        *swapped = is_halfspace_a;
         return TACT_MOMENTS_CAPSULE_HALFSPACE;
     }
-    if (mesh_a && mesh_b) {
+    if (is_mesh_a && is_mesh_b) {
         return TACT_MOMENTS_MESH_MESH;
     }
-    if ((sphere_a && half_b) || (half_a && sphere_b)) {
-        *swapped = half_a;
+    if ((is_sphere_a && is_halfspace_b) || (is_halfspace_a && is_sphere_b)) {
+        *swapped = is_halfspace_a;
         return TACT_MOMENTS_SPHERE_HALFSPACE;
     }
-    if ((sphere_a && mesh_b) || (mesh_a && sphere_b)) {
-        *swapped = mesh_a;
+    if ((is_sphere_a && is_mesh_b) || (is_mesh_a && is_sphere_b)) {
+        *swapped = is_mesh_a;
         return TACT_MOMENTS_SPHERE_MESH;
     }
-    if ((mesh_a && half_b) || (half_a && mesh_b)) {
-        *swapped = half_a;
+    if ((is_mesh_a && is_halfspace_b) || (is_halfspace_a && is_mesh_b)) {
+        *swapped = is_halfspace_a;
         return TACT_MOMENTS_MESH_HALFSPACE;
     }
     return TACT_MOMENTS_NONE;

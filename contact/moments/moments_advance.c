@@ -6,7 +6,8 @@
 #include "contact/moments/moments.h"
 
 /** R S R^T for a symmetric S (xx yy zz xy xz yz), scaled. */
-static void turn_symmetric(double r[6], const double s[6], const double rot[9], double scale)
+static void rotate_symmetric_matrix(double r[6], const double s[6], const double rot[9],
+                                    double scale)
 {
     static const int row[6] = {0, 1, 2, 0, 0, 1}, column[6] = {0, 1, 2, 1, 2, 2};
     const double full[9] = {s[0], s[3], s[4], s[3], s[1], s[5], s[4], s[5], s[2]};
@@ -42,8 +43,8 @@ void tact_moments_advance(const struct tact_moments *in, const double twist_a[6]
         change += in->gradient[i] * (twist_a[i] - twist_b[i]) * dt;
         mean[i] = 0.5 * (twist_a[i] + twist_b[i]);
     }
-    double bracket = 1.0 + change / (exponent * in->volume);
-    if (!(in->volume > 0.0 && bracket > 0.0)) {
+    double depth_ratio = 1.0 + change / (exponent * in->volume);
+    if (!(in->volume > 0.0 && depth_ratio > 0.0)) {
         memset(out, 0, sizeof *out);
         return;
     }
@@ -53,11 +54,12 @@ void tact_moments_advance(const struct tact_moments *in, const double twist_a[6]
     tact_quat_to_m3(rot, q);
 
     struct tact_moments next;
-    double slope = tact_pow(bracket, exponent - 1.0);
-    next.volume = in->volume * tact_pow(bracket, exponent);
+    double slope = tact_pow(depth_ratio, exponent - 1.0);
+    next.volume = in->volume * tact_pow(depth_ratio, exponent);
     tact_v3_copy(next.centroid, in->centroid);
     tact_v3_axpy(next.centroid, dt, mean);
-    turn_symmetric(next.second, in->second, rot, tact_pow(bracket, 2.0 * exponent - 1.0));
+    rotate_symmetric_matrix(next.second, in->second, rot,
+                            tact_pow(depth_ratio, 2.0 * exponent - 1.0));
     for (int i = 0; i < 6; i += 3) {
         tact_m3_mul_v3(next.gradient + i, rot, in->gradient + i);
         tact_v3_scale(next.gradient + i, next.gradient + i, slope);

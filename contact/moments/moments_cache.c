@@ -29,9 +29,9 @@ static void place_cache_frames(const struct tact_near *near, const double normal
 
 /** Upper bound of the relative motion of a point of A and one of B along an axis of the frame or
  * its normal [m]. */
-static double relative_motion(const struct tact_cache_list *list,
-                              const struct tact_cache_frame *from,
-                              const struct tact_cache_frame *to)
+static double bound_relative_motion(const struct tact_cache_list *list,
+                                    const struct tact_cache_frame *from,
+                                    const struct tact_cache_frame *to)
 {
     double most = 0.0;
     for (int k = 0; k < 4; k++) {
@@ -61,9 +61,10 @@ static void init_cached_pair_list(struct tact_cache_list *list, const struct tac
     }
 }
 
-TACT_TWICE(struct tact_cache_list *, tact_cache_find_pair_list,
-           (struct tact_cache * cache, const struct tact_near *near, const double normal[3]),
-           (cache, near, normal))
+TACT_DISPATCH_BY_CPU(struct tact_cache_list *, tact_cache_find_pair_list,
+                     (struct tact_cache * cache, const struct tact_near *near,
+                      const double normal[3]),
+                     (cache, near, normal))
 {
     const uint64_t a = near->a.placed.mesh->wide->serial, b = near->b.placed.mesh->wide->serial;
     int best = -1, oldest = 0;
@@ -75,7 +76,7 @@ TACT_TWICE(struct tact_cache_list *, tact_cache_find_pair_list,
         const uint64_t *serial = cache->keys[i].serial;
         oldest = cache->keys[i].used < cache->keys[oldest].used ? i : oldest;
         if (serial[0] == a && serial[1] == b) {
-            double since = relative_motion(list, &list->last, &now);
+            double since = bound_relative_motion(list, &list->last, &now);
             if (since < nearest && since < ABANDONED_LIST_MARGINS * list->margin) {
                 nearest = since;
                 best = i;
@@ -92,7 +93,7 @@ TACT_TWICE(struct tact_cache_list *, tact_cache_find_pair_list,
     cache->keys[best].used = ++cache->clock;
     list->last = now;
     /* Rounding of the frame's coordinates is far below a hundredth of a margin. */
-    if (list->ready && relative_motion(list, &list->made, &now) < 0.99 * list->margin) {
+    if (list->ready && bound_relative_motion(list, &list->made, &now) < 0.99 * list->margin) {
         return list;
     }
     list->ready = 0;
@@ -105,7 +106,7 @@ TACT_TWICE(struct tact_cache_list *, tact_cache_find_pair_list,
 struct tact_pair_list_builder {
     struct tact_cache_list *list;
     uint32_t leaf_a;
-    uint16_t at_a[4], at_b[4 * TACT_NEAR_LEAVES];
+    uint16_t face_index_a[4], face_index_b[4 * TACT_NEAR_LEAVES];
 };
 
 enum { TACT_CACHE_NOWHERE = UINT16_MAX };
@@ -129,25 +130,27 @@ static int tact_cache_find_or_add_triangle(uint32_t face, uint16_t *at, uint32_t
 static int tact_cache_add_pairs(void *user, struct tact_near *w, uint32_t leaf_a,
                                 const struct tact_near_pair *pairs, uint32_t count)
 {
-    struct tact_pair_list_builder *maker = user;
-    struct tact_cache_list *list = maker->list;
-    if (maker->leaf_a != leaf_a) {
-        maker->leaf_a = leaf_a;
-        memset(maker->at_a, 0xFF, sizeof maker->at_a);
+    struct tact_pair_list_builder *list_builder = user;
+    struct tact_cache_list *list = list_builder->list;
+    if (list_builder->leaf_a != leaf_a) {
+        list_builder->leaf_a = leaf_a;
+        memset(list_builder->face_index_a, 0xFF, sizeof list_builder->face_index_a);
     }
     for (uint32_t i = 0; i < count; i++) {
         uint32_t a = pairs[i].a, b = pairs[i].b;
         if (!tact_faces_may_contribute_within(&w->face_a[a], &w->face_b[b], list->margin)) {
             continue;
         }
-        int at_a = tact_cache_find_or_add_triangle(4 * leaf_a + a, &maker->at_a[a], list->face_a,
-                                                   &list->faces_a);
-        int at_b = tact_cache_find_or_add_triangle(4 * w->b.leaf[b / 4] + b % 4, &maker->at_b[b],
-                                                   list->face_b, &list->faces_b);
-        if (at_a < 0 || at_b < 0 || list->count == TACT_CACHE_PAIRS) {
+        int face_index_a = tact_cache_find_or_add_triangle(
+            4 * leaf_a + a, &list_builder->face_index_a[a], list->face_a, &list->faces_a);
+        int face_index_b = tact_cache_find_or_add_triangle(4 * w->b.leaf[b / 4] + b % 4,
+                                                           &list_builder->face_index_b[b],
+                                                           list->face_b, &list->faces_b);
+        if (face_index_a < 0 || face_index_b < 0 || list->count == TACT_CACHE_PAIRS) {
             return -ENOSPC;
         }
-        list->pair[list->count++] = (struct tact_near_pair){(uint16_t)at_a, (uint16_t)at_b};
+        list->pair[list->count++] =
+            (struct tact_near_pair){(uint16_t)face_index_a, (uint16_t)face_index_b};
     }
     return 0;
 }
@@ -162,16 +165,17 @@ static void tact_cache_pad_group_of_four(uint32_t *faces, uint32_t count)
 
 void tact_cache_make_list(struct tact_cache_list *list, struct tact_near *w)
 {
-    struct tact_pair_list_builder maker;
+    struct tact_pair_list_builder list_builder;
     w->a.placed.margin = (float)list->margin * w->per_unit * 1.001F + 1e-6F;
     int rc = tact_near_cut_trees(w, TACT_NEAR_LEAVES);
     w->a.placed.margin = 0.0F;
     list->count = list->faces_a = list->faces_b = 0;
     if (rc > 0) {
-        maker.list = list;
-        maker.leaf_a = UINT32_MAX;
-        memset(maker.at_b, 0xFF, 4 * w->b.leaves * sizeof *maker.at_b);
-        rc = tact_near_match_leaves(w, list->margin, tact_cache_add_pairs, &maker);
+        list_builder.list = list;
+        list_builder.leaf_a = UINT32_MAX;
+        memset(list_builder.face_index_b, 0xFF,
+               4 * w->b.leaves * sizeof *list_builder.face_index_b);
+        rc = tact_near_match_leaves(w, list->margin, tact_cache_add_pairs, &list_builder);
     }
     tact_cache_pad_group_of_four(list->face_a, list->faces_a);
     tact_cache_pad_group_of_four(list->face_b, list->faces_b);
@@ -207,7 +211,7 @@ void tact_cache_place_list(const struct tact_cache_list *list, struct tact_near 
     }
 }
 
-TACT_TWICE(struct tact_cache *, tact_prism_cache_create, (void), ())
+TACT_DISPATCH_BY_CPU(struct tact_cache *, tact_prism_cache_create, (void), ())
 {
     return calloc(1, sizeof(struct tact_cache));
 }

@@ -44,8 +44,8 @@ struct tact_cache_list *tact_cache_find_pair_list(struct tact_cache *cache,
                                                   const struct tact_near *near,
                                                   const double normal[3]);
 
-#define tact_cache_make_list TACT_VARIANT(tact_cache_make_list)
-#define tact_cache_place_list TACT_VARIANT(tact_cache_place_list)
+#define tact_cache_make_list TACT_CPU_VARIANT(tact_cache_make_list)
+#define tact_cache_place_list TACT_CPU_VARIANT(tact_cache_place_list)
 
 /** Makes the list: cuts both trees with the margin and stores the pairs of triangles. Leaves it
  * invalid where its capacity is exceeded. */

@@ -35,7 +35,8 @@ static const double CAPSULE_END_TOLERANCE = 1e-8;
 
 static const int ROW[6] = {0, 1, 2, 0, 0, 1}, COLUMN[6] = {0, 1, 2, 1, 2, 2};
 
-static void init_sums(struct tact_capsule_sums *sums, double radius, double half, double tolerance)
+static void init_capsule_sums(struct tact_capsule_sums *sums, double radius, double half,
+                              double tolerance)
 {
     memset(sums, 0, sizeof *sums);
     sums->radius = radius;
@@ -167,7 +168,7 @@ static void shift_capsule_off_face(double radius, double centre[3])
 /** Squared distance of two segments with half vectors a and b, whose middles differ by r: from the
  * nearest points of the lines, then of each segment to an end of the other (Ericson, Real-Time
  * Collision Detection, section 5.1.9). */
-static double segments_distance2(const double r[3], const double a[3], const double b[3])
+static double squared_segment_distance(const double r[3], const double a[3], const double b[3])
 {
     double aa = tact_v3_dot(a, a), bb = tact_v3_dot(b, b), ab = tact_v3_dot(a, b);
     double ar = tact_v3_dot(a, r), br = tact_v3_dot(b, r), det = aa * bb - ab * ab, d[3];
@@ -194,7 +195,7 @@ static int can_capsules_overlap(const struct tact_shape *a, const struct tact_po
     tact_quat_rotate(axis[1], pb->quat_wxyz, up);
     tact_v3_scale(axis[0], axis[0], a->size[1]);
     tact_v3_scale(axis[1], axis[1], b->size[1]);
-    return segments_distance2(apart, axis[0], axis[1]) <= most * most;
+    return squared_segment_distance(apart, axis[0], axis[1]) <= most * most;
 }
 
 int tact_moments_capsule_capsule(const struct tact_shape *a, const struct tact_pose *pa,
@@ -217,20 +218,20 @@ int tact_moments_capsule_mesh(const double size[3], const struct tact_pose *pa,
     tact_quat_to_m3(turn, pa->quat_wxyz);
     tact_v3_copy(centre, pa->position);
     place_capsule(turn, centre, pb, half, &p);
-    init_sums(&sums, radius, half, CAPSULE_END_TOLERANCE);
+    init_capsule_sums(&sums, radius, half, CAPSULE_END_TOLERANCE);
     tact_capsule_add_mesh(mesh, &p, &sums);
-    if (sums.uncertain) {
+    if (sums.has_uncertain_face) {
         shift_capsule_off_face(radius, centre);
         place_capsule(turn, centre, pb, half, &p);
-        init_sums(&sums, radius, half, 0.0);
+        init_capsule_sums(&sums, radius, half, 0.0);
         tact_capsule_add_mesh(mesh, &p, &sums);
     }
     for (int i = 0; i < 2; i++) {
         tact_v3_copy(end, p.centre);
         tact_v3_axpy(end, i == TACT_CAPSULE_UPPER ? 1.0 : -1.0, p.axis);
-        inside[i] = i > 0 && !sums.faces_near ? inside[0] : tact_mesh_contains(mesh, end, radius);
+        inside[i] = i > 0 && !sums.has_cut_face ? inside[0] : tact_mesh_contains(mesh, end, radius);
     }
-    if (!sums.faces_near && !inside[0]) {
+    if (!sums.has_cut_face && !inside[0]) {
         return 0;
     }
     return finish_capsule_moments(&sums, inside, turn, centre, out);
@@ -264,13 +265,13 @@ int tact_moments_capsule_halfspace(const double size[3], const struct tact_pose 
     tact_m3_tmul_v3(normal, turn, up);
     tact_v3_sub(apart, pb->position, centre);
     double distance = tact_v3_dot(up, apart);
-    init_sums(&sums, radius, half, CAPSULE_END_TOLERANCE);
+    init_capsule_sums(&sums, radius, half, CAPSULE_END_TOLERANCE);
     add_plane_square_near_capsule(normal, distance, &sums);
-    if (sums.uncertain) {
+    if (sums.has_uncertain_face) {
         shift_capsule_off_face(radius, centre);
         tact_v3_sub(apart, pb->position, centre);
         distance = tact_v3_dot(up, apart);
-        init_sums(&sums, radius, half, 0.0);
+        init_capsule_sums(&sums, radius, half, 0.0);
         add_plane_square_near_capsule(normal, distance, &sums);
     }
     inside[TACT_CAPSULE_UPPER] = normal[2] * half <= distance;

@@ -170,7 +170,7 @@ TACT_INLINE void add_ball_differential_form(const struct tact_capsule_cut *cut, 
 }
 
 /** Adds the segment between an arc and its chord. */
-TACT_INLINE void add_segment(struct tact_capsule_cut *cut, const struct arc *a)
+TACT_INLINE void add_circular_segment(struct tact_capsule_cut *cut, const struct arc *a)
 {
     double f[10], normal[3], wc = 0.0, wb = 0.0;
     const double wm = tact_capsule_dot_normal(cut, a->m);
@@ -204,7 +204,8 @@ TACT_INLINE void add_segment(struct tact_capsule_cut *cut, const struct arc *a)
  * omitted segments over their chords. */
 static const double STRAIGHT_ARC_TOLERANCE = 1e-13;
 
-void tact_capsule_add_arc(struct tact_capsule_cut *cut, const double *p, const double *q, int major)
+void tact_capsule_add_arc(struct tact_capsule_cut *cut, const double *p, const double *q,
+                          int is_major_arc)
 {
     struct arc a;
     double scale = 1.0, *d = a.b, from[3];
@@ -213,8 +214,8 @@ void tact_capsule_add_arc(struct tact_capsule_cut *cut, const double *p, const d
         a.m[k] = 0.5 * (p[k] + q[k]);
         a.c[k] = 0.5 * (q[k] - p[k]);
     }
-    double half2 = tact_capsule_dot(cut, a.c, a.c), disc = cut->disc;
-    if (!(half2 > 0.0)) {
+    double half_chord_squared = tact_capsule_dot(cut, a.c, a.c), disc = cut->disc;
+    if (!(half_chord_squared > 0.0)) {
         return;
     }
     /* Distance of the chord from the centre of the conic. It is not computed from the lengths of
@@ -224,8 +225,8 @@ void tact_capsule_add_arc(struct tact_capsule_cut *cut, const double *p, const d
     if (cut->part != TACT_CAPSULE_MIDDLE) {
         tact_v3_axpy(from, -cut->distance, n);
     }
-    double half = sqrt(half2), apart = sqrt(tact_capsule_dot(cut, from, from));
-    a.quarter = major ? (disc + apart) / half : half / (disc + apart);
+    double half = sqrt(half_chord_squared), apart = sqrt(tact_capsule_dot(cut, from, from));
+    a.quarter = is_major_arc ? (disc + apart) / half : half / (disc + apart);
     /* The direction conjugate to c: -n x c, in the cylinder with c without its axial term. */
     if (cut->part == TACT_CAPSULE_MIDDLE) {
         scale = fabs(n[2]) > STRAIGHT_ARC_TOLERANCE ? 1.0 / fabs(n[2]) : 0.0;
@@ -235,7 +236,7 @@ void tact_capsule_add_arc(struct tact_capsule_cut *cut, const double *p, const d
     }
     tact_v3_scale(a.b, d, a.quarter * scale);
     if (a.quarter * a.quarter <= MAX_ARC_SQUARED_CHORD) {
-        add_segment(cut, &a);
+        add_circular_segment(cut, &a);
         return;
     }
     double top[3];

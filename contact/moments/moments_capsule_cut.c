@@ -22,7 +22,7 @@ struct inner {
     double from[3], to[3];
 };
 
-static void interpolate(const double *p, const double *q, double s, double out[3])
+static void interpolate_point(const double *p, const double *q, double s, double out[3])
 {
     for (int k = 0; k < 3; k++) {
         out[k] = p[k] + s * (q[k] - p[k]);
@@ -67,8 +67,8 @@ static int line_surface_crossings(const struct tact_capsule_cut *c, const double
     if (!(s[0] < s[1])) {
         return 0;
     }
-    interpolate(p, q, s[0], from);
-    interpolate(p, q, s[1], to);
+    interpolate_point(p, q, s[0], from);
+    interpolate_point(p, q, s[1], to);
     return 1;
 }
 
@@ -181,11 +181,12 @@ static void add_polygon_cut_out(struct tact_capsule_cut *c, const struct polygon
     const double *first = part[0].from;
     for (int i = 0; i < count; i++) {
         const struct inner *here = &part[i], *next = &part[i + 1 < count ? i + 1 : 0];
-        int meet = !next->enters && next->edge == (here->edge + 1 < p->count ? here->edge + 1 : 0);
-        if (i > 0 && !(meet && i + 1 == count)) {
+        int edges_meet =
+            !next->enters && next->edge == (here->edge + 1 < p->count ? here->edge + 1 : 0);
+        if (i > 0 && !(edges_meet && i + 1 == count)) {
             tact_capsule_add_triangle(c, first, here->from, here->to);
         }
-        if (meet) {
+        if (edges_meet) {
             continue; /* at a corner */
         }
         tact_capsule_add_arc(c, here->to, next->from, is_longer_arc(c, p, here, next));
@@ -240,8 +241,8 @@ static void add_cut_polygon(struct tact_capsule_cut *c, const struct polygon *p,
 
 /** Adds the part of a polygon within a part of the capsule; distance: of its plane from the part's
  * origin. */
-static void cut_polygon(struct tact_capsule_sums *sums, int index, const struct polygon *p,
-                        const double normal[3], double distance)
+static void add_polygon_in_part(struct tact_capsule_sums *sums, int index, const struct polygon *p,
+                                const double normal[3], double distance)
 {
     double radius = sums->radius, outside[CORNERS];
     int any = 0;
@@ -299,7 +300,7 @@ static void split_at_height(const struct polygon *p, double height, struct polyg
         }
         const double *low = up ? b : a, *high = up ? a : b;
         double r[3];
-        interpolate(low, high, (height - low[2]) / (high[2] - low[2]), r);
+        interpolate_point(low, high, (height - low[2]) / (high[2] - low[2]), r);
         r[2] = height;
         (up ? above : below)->level = (up ? above : below)->count;
         append_polygon_corner(above, r);
@@ -337,7 +338,7 @@ static void cut_polygon_from_part_origin(struct tact_capsule_sums *sums, int ind
     for (int i = 0; i < p->count; i++) {
         p->corner[i][2] -= origin;
     }
-    cut_polygon(sums, index, p, normal, distance - normal[2] * origin);
+    add_polygon_in_part(sums, index, p, normal, distance - normal[2] * origin);
 }
 
 /** 1 where an end of the axis, given by its height, is within tolerance of the face. */
@@ -361,9 +362,9 @@ static int is_axis_end_near_face(const struct tact_capsule_sums *sums, double (*
     return 1;
 }
 
-TACT_TWICE(void, tact_capsule_add_face,
-           (struct tact_capsule_sums * sums, double (*corner)[3], int corners),
-           (sums, corner, corners))
+TACT_DISPATCH_BY_CPU(void, tact_capsule_add_face,
+                     (struct tact_capsule_sums * sums, double (*corner)[3], int corners),
+                     (sums, corner, corners))
 {
     struct polygon whole = {.count = corners, .level = -1}, upper, rest, middle, lower;
     double half = sums->half, e[3], f[3], normal[3];
@@ -374,13 +375,14 @@ TACT_TWICE(void, tact_capsule_add_face,
     if (!(twice > 0.0) || fabs(distance) >= sums->radius + fabs(normal[2]) * half) {
         return;
     }
-    sums->uncertain |= is_axis_end_near_face(sums, corner, corners, normal, distance, half) ||
-                       is_axis_end_near_face(sums, corner, corners, normal, distance, -half);
-    sums->faces_near = 1;
+    sums->has_uncertain_face |=
+        is_axis_end_near_face(sums, corner, corners, normal, distance, half) ||
+        is_axis_end_near_face(sums, corner, corners, normal, distance, -half);
+    sums->has_cut_face = 1;
     memcpy(whole.corner, corner, (size_t)corners * sizeof *corner);
-    int only = part_containing_polygon(&whole, half);
-    if (only >= 0) {
-        cut_polygon_from_part_origin(sums, only, &whole, normal, distance);
+    int containing_part = part_containing_polygon(&whole, half);
+    if (containing_part >= 0) {
+        cut_polygon_from_part_origin(sums, containing_part, &whole, normal, distance);
         return;
     }
     split_at_height(&whole, half, &upper, &rest);

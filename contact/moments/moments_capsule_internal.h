@@ -66,31 +66,32 @@ static inline double tact_capsule_cross(const struct tact_capsule_cut *c, const 
                                         const double *q)
 {
     const double *n = c->normal;
-    double axial = n[2] * (p[0] * q[1] - p[1] * q[0]);
+    double axial_term = n[2] * (p[0] * q[1] - p[1] * q[0]);
     if (c->part == TACT_CAPSULE_MIDDLE) {
-        return axial;
+        return axial_term;
     }
-    return axial + n[0] * (p[1] * q[2] - p[2] * q[1]) + n[1] * (p[2] * q[0] - p[0] * q[2]);
+    return axial_term + n[0] * (p[1] * q[2] - p[2] * q[1]) + n[1] * (p[2] * q[0] - p[0] * q[2]);
 }
 
-#define tact_capsule_add_triangle TACT_VARIANT(tact_capsule_add_triangle)
-#define tact_capsule_add_arc TACT_VARIANT(tact_capsule_add_arc)
+#define tact_capsule_add_triangle TACT_CPU_VARIANT(tact_capsule_add_triangle)
+#define tact_capsule_add_arc TACT_CPU_VARIANT(tact_capsule_add_arc)
 
 /** Adds the triangle p q r of the face. */
 void tact_capsule_add_triangle(struct tact_capsule_cut *c, const double *p, const double *q,
                                const double *r);
 
-/** Adds the segment between the conic from p to q, counter-clockwise, and the chord p q. major: the
- * arc is more than half of the conic. */
-void tact_capsule_add_arc(struct tact_capsule_cut *c, const double *p, const double *q, int major);
+/** Adds the segment between the conic from p to q, counter-clockwise, and the chord p q.
+ * is_major_arc: the arc is more than half of the conic. */
+void tact_capsule_add_arc(struct tact_capsule_cut *c, const double *p, const double *q,
+                          int is_major_arc);
 
 /** Integrals over the part of the other solid's surface in a capsule. */
 struct tact_capsule_sums {
-    double radius, half; /* half: half the length of the axis [m] */
-    double tolerance;    /* a face nearer than this to an end of the axis is not measured [m] */
-    double middle;       /* z of the cylinder's origin [m]; NAN before the first face */
-    int uncertain;       /* 1: a face was within tolerance */
-    int faces_near;      /* 1: a face was cut */
+    double radius, half;    /* half: half the length of the axis [m] */
+    double tolerance;       /* a face nearer than this to an end of the axis is not measured [m] */
+    double middle;          /* z of the cylinder's origin [m]; NAN before the first face */
+    int has_uncertain_face; /* 1: a face was within tolerance */
+    int has_cut_face;       /* 1: a face was cut */
     struct tact_capsule_faces faces[TACT_CAPSULE_PARTS];
     struct tact_capsule_slice slice[2];
 };

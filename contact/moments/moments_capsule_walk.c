@@ -14,7 +14,8 @@ TACT_INLINE void test_triangles_against_capsule(const struct tact_capsule_place 
                                                 const struct tact_mesh_leaf *leaf,
                                                 tact_d4 corner[3][3], uint32_t *bits)
 {
-    const double axis2 = tact_v3_dot(p->axis, p->axis), inverse2 = axis2 > 0.0 ? 1.0 / axis2 : 0.0;
+    const double axis_length_squared = tact_v3_dot(p->axis, p->axis),
+                 inverse2 = axis_length_squared > 0.0 ? 1.0 / axis_length_squared : 0.0;
     const tact_d4 one = (tact_d4){0.0} + 1.0;
     tact_d4 out[3], share = {0.0}, apart2 = {0.0}, least = (tact_d4){0.0} + INFINITY;
     for (int k = 0; k < 3; k++) {
@@ -46,8 +47,10 @@ TACT_INLINE void test_triangles_against_capsule(const struct tact_capsule_place 
 
 /** Turns the corners of a leaf's triangles into the capsule's axes, and clears the bits of those
  * whose bounding boxes do not overlap the capsule's. */
-TACT_INLINE void rotate_triangles(const double rot[9], const struct tact_capsule_sums *sums,
-                                  tact_d4 corner[3][3], tact_d4 turned[3][3], uint32_t *bits)
+TACT_INLINE void rotate_triangles_to_capsule(const double rot[9],
+                                             const struct tact_capsule_sums *sums,
+                                             tact_d4 corner[3][3], tact_d4 turned[3][3],
+                                             uint32_t *bits)
 {
     tact_l4 reaches = (tact_l4){0} == 0;
     for (int k = 0; k < 3; k++) {
@@ -77,7 +80,7 @@ TACT_INLINE void add_leaf(void *user, const struct tact_mesh_leaf *leaf)
     if (!bits) {
         return;
     }
-    rotate_triangles(p->rot, walk->sums, corner, turned, &bits);
+    rotate_triangles_to_capsule(p->rot, walk->sums, corner, turned, &bits);
     for (unsigned i = 0; i < leaf->count; i++) {
         if (bits >> i & 1U) {
             double face[3][3];
@@ -89,10 +92,10 @@ TACT_INLINE void add_leaf(void *user, const struct tact_mesh_leaf *leaf)
     }
 }
 
-TACT_TWICE(void, tact_capsule_add_mesh,
-           (const struct tact_mesh *mesh, const struct tact_capsule_place *p,
-            struct tact_capsule_sums *sums),
-           (mesh, p, sums))
+TACT_DISPATCH_BY_CPU(void, tact_capsule_add_mesh,
+                     (const struct tact_mesh *mesh, const struct tact_capsule_place *p,
+                      struct tact_capsule_sums *sums),
+                     (mesh, p, sums))
 {
     struct tact_round round;
     struct walk walk = {p, sums};

@@ -45,13 +45,13 @@ static void tact_clip_polygon(struct tact_polygon *p, const double *value, unsig
         __builtin_unreachable(); /* some corners are inside, some outside */
     }
     int past = last + 1 < n ? last + 1 : 0, first = before + 1 < n ? before + 1 : 0;
-    double in_share = value[last] / (value[last] - value[past]);
-    double out_share = value[before] / (value[before] - value[first]);
-    tact_d4 leave = in[last] + in_share * (in[past] - in[last]);
-    tact_d4 enter = in[before] + out_share * (in[first] - in[before]);
+    double leaving_fraction = value[last] / (value[last] - value[past]);
+    double entering_fraction = value[before] / (value[before] - value[first]);
+    tact_d4 leave = in[last] + leaving_fraction * (in[past] - in[last]);
+    tact_d4 enter = in[before] + entering_fraction * (in[first] - in[before]);
     /* Corners keep their cyclic order. */
-    int wraps = inside & 1U, from = wraps ? 0 : first;
-    if (!wraps) {
+    int wraps_around = inside & 1U, from = wraps_around ? 0 : first;
+    if (!wraps_around) {
         kept[m] = 0.0;
         out[m] = enter;
         m += value[first] > 0.0;
@@ -63,7 +63,7 @@ static void tact_clip_polygon(struct tact_polygon *p, const double *value, unsig
     kept[m] = 0.0;
     out[m] = leave;
     m += value[last] > 0.0;
-    if (wraps) {
+    if (wraps_around) {
         kept[m] = 0.0;
         out[m] = enter;
         m += value[first] > 0.0;
@@ -85,18 +85,19 @@ void tact_clip_polygon_by_face(struct tact_polygon *p, const struct tact_face *t
         tact_l4_bits(&in, &inside[i]);
     }
     double kept[TACT_POLYGON], first[3];
-    uint32_t cuts = 7 & ~(inside[0] & inside[1] & inside[2]);
-    if (!cuts) {
+    uint32_t cutting_planes = 7 & ~(inside[0] & inside[1] & inside[2]);
+    if (!cutting_planes) {
         return;
     }
-    int k = __builtin_ctz(cuts);
+    int k = __builtin_ctz(cutting_planes);
     for (int i = 0; i < 3; i++) {
         first[i] = value[i][k];
         inside[i] = inside[i] >> k & 1;
     }
     tact_clip_polygon(p, first, inside[0] | inside[1] << 1 | inside[2] << 2, kept);
-    for (cuts &= cuts - 1; cuts && p->n > 2; cuts &= cuts - 1) {
-        k = __builtin_ctz(cuts);
+    for (cutting_planes &= cutting_planes - 1; cutting_planes && p->n > 2;
+         cutting_planes &= cutting_planes - 1) {
+        k = __builtin_ctz(cutting_planes);
         double ax = t->ax[k], ay = t->ay[k], dx = t->dx[k], dy = t->dy[k], later[TACT_POLYGON];
         unsigned in = 0;
         for (int i = 0; i < p->n; i++) {

@@ -18,10 +18,10 @@ struct tact_polygon {
     tact_d4 corner[2][TACT_POLYGON];
 };
 
-#define tact_clip_nonconvex_polygon TACT_VARIANT(tact_clip_nonconvex_polygon)
-#define tact_clip_polygon_by_face TACT_VARIANT(tact_clip_polygon_by_face)
-#define tact_clip_below_face TACT_VARIANT(tact_clip_below_face)
-#define tact_clip_corner_heights TACT_VARIANT(tact_clip_corner_heights)
+#define tact_clip_nonconvex_polygon TACT_CPU_VARIANT(tact_clip_nonconvex_polygon)
+#define tact_clip_polygon_by_face TACT_CPU_VARIANT(tact_clip_polygon_by_face)
+#define tact_clip_below_face TACT_CPU_VARIANT(tact_clip_below_face)
+#define tact_clip_corner_heights TACT_CPU_VARIANT(tact_clip_corner_heights)
 
 /** Keeps the part of the polygon where value >= 0 (Sutherland-Hodgman), where due to rounding its
  * boundary crosses 0 more than twice. value is linear over the polygon. kept: values at the

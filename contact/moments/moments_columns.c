@@ -69,8 +69,8 @@ void tact_columns_add_triangle(struct tact_columns *c, const tact_d4 *polygon, c
 {
     for (int i = 1; i + 1 < n; i++) {
         const int at[3] = {0, i, i + 1};
-        struct tact_columns_four *four = &c->four[c->waiting / 4];
-        int lane = c->waiting % 4;
+        struct tact_columns_four *four = &c->four[c->waiting_triangle_count / 4];
+        int lane = c->waiting_triangle_count % 4;
         for (int k = 0; k < 3; k++) {
             const double *p = (const double *)&polygon[at[k]];
             ((double *)&four->corner[k][0])[lane] = p[0];
@@ -80,9 +80,9 @@ void tact_columns_add_triangle(struct tact_columns *c, const tact_d4 *polygon, c
         }
         ((double *)&four->tau)[lane] = tau;
         if (lane == 3) {
-            tact_columns_integrate_waiting(four, &c->sums[c->waiting / 4]);
+            tact_columns_integrate_waiting(four, &c->sums[c->waiting_triangle_count / 4]);
         }
-        c->waiting = (c->waiting + 1) % 8;
+        c->waiting_triangle_count = (c->waiting_triangle_count + 1) % 8;
     }
 }
 
@@ -96,12 +96,13 @@ static double tact_columns_sum_lanes(const tact_d4 *a, const tact_d4 *b)
 
 void tact_columns_finish(struct tact_columns *c, struct tact_moment_sums *sums)
 {
-    struct tact_columns_four *four = &c->four[c->waiting / 4];
-    for (int lane = c->waiting % 4; c->waiting % 4 && lane < 4; lane++) {
+    struct tact_columns_four *four = &c->four[c->waiting_triangle_count / 4];
+    for (int lane = c->waiting_triangle_count % 4; c->waiting_triangle_count % 4 && lane < 4;
+         lane++) {
         ((double *)&four->tau)[lane] = 0.0;
     }
-    if (c->waiting % 4) {
-        tact_columns_integrate_waiting(four, &c->sums[c->waiting / 4]);
+    if (c->waiting_triangle_count % 4) {
+        tact_columns_integrate_waiting(four, &c->sums[c->waiting_triangle_count / 4]);
     }
     sums->volume = TACT_COLUMNS_TOTAL(c, volume);
     sums->magnitude = TACT_COLUMNS_TOTAL(c, magnitude);

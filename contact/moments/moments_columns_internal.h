@@ -22,13 +22,13 @@ struct tact_columns_sums {
 
 /** The n-th triangle is in lane n mod 8 on every processor. Zero initially. */
 struct tact_columns {
-    int waiting;
+    int waiting_triangle_count;
     struct tact_columns_four four[2];
     struct tact_columns_sums sums[2];
 };
 
-#define tact_columns_add_triangle TACT_VARIANT(tact_columns_add_triangle)
-#define tact_columns_finish TACT_VARIANT(tact_columns_finish)
+#define tact_columns_add_triangle TACT_CPU_VARIANT(tact_columns_add_triangle)
+#define tact_columns_finish TACT_CPU_VARIANT(tact_columns_finish)
 
 /** Adds the column above a convex polygon of n corners, in A's order, so counter-clockwise from
  * above where A faces up. */

@@ -2,20 +2,22 @@
 #include "contact/moments/moments_internal.h"
 #include "contact/moments/overlap_internal.h"
 
-TACT_TWICE(int, tact_moments_convex,
-           (const struct tact_mesh *a, const struct tact_pose *pa, const struct tact_mesh *b,
-            const struct tact_pose *pb, struct tact_moments *out, double *planar,
-            struct tact_overlap_corners *corners),
-           (a, pa, b, pb, out, planar, corners))
+TACT_DISPATCH_BY_CPU(int, tact_moments_convex,
+                     (const struct tact_mesh *a, const struct tact_pose *pa,
+                      const struct tact_mesh *b, const struct tact_pose *pb,
+                      struct tact_moments *out, double *planar,
+                      struct tact_overlap_corners *corners),
+                     (a, pa, b, pb, out, planar, corners))
 {
     return tact_moments_within(a, pa, b, pb, NULL, 0, out, planar, corners);
 }
 
-TACT_TWICE(int, tact_moments_within,
-           (const struct tact_mesh *a, const struct tact_pose *pa, const struct tact_mesh *b,
-            const struct tact_pose *pb, const double (*plane)[4], int planes,
-            struct tact_moments *out, double *planar, struct tact_overlap_corners *corners),
-           (a, pa, b, pb, plane, planes, out, planar, corners))
+TACT_DISPATCH_BY_CPU(int, tact_moments_within,
+                     (const struct tact_mesh *a, const struct tact_pose *pa,
+                      const struct tact_mesh *b, const struct tact_pose *pb,
+                      const double (*plane)[4], int planes, struct tact_moments *out,
+                      double *planar, struct tact_overlap_corners *corners),
+                     (a, pa, b, pb, plane, planes, out, planar, corners))
 {
     /* Fewer planes require fewer cuts. */
     int swapped = b && (!b->facets || (a->facets && b->facets->count > a->facets->count));

@@ -80,7 +80,8 @@ struct tact_face_parts {
 /** Raises triangles of B so that triangles of A in their plane are below them. */
 static void tact_faces_raise_coplanar(double slack, struct tact_face_parts *f)
 {
-    const tact_d4 steepest = {TACT_STEEPEST, TACT_STEEPEST, TACT_STEEPEST, TACT_STEEPEST};
+    const tact_d4 steepest = {TACT_MAX_FACE_SLOPE, TACT_MAX_FACE_SLOPE, TACT_MAX_FACE_SLOPE,
+                              TACT_MAX_FACE_SLOPE};
     tact_d4 slope = TACT_D4_ABS(f->plane.slope_x) + TACT_D4_ABS(f->plane.slope_y);
     tact_d4 by = slack * (1.0 + TACT_D4_MIN(slope, steepest));
     f->at = f->plane.base[2] + by;

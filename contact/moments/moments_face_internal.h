@@ -84,7 +84,7 @@ TACT_INLINE int tact_faces_may_contribute_within(const struct tact_face *s,
     return bits == 15;
 }
 
-#define tact_faces_place TACT_VARIANT(tact_faces_place)
+#define tact_faces_place TACT_CPU_VARIANT(tact_faces_place)
 
 /** Places four triangles of A, or else of B: p[corner][coordinate]. slack: height by which B is
  * raised. */

@@ -102,10 +102,10 @@ static void choose_plane_origin(const struct tact_mesh *mesh, const struct tact_
     tact_v3_axpy(origin, -tact_v3_dot(offset, axes + 6), axes + 6);
 }
 
-TACT_TWICE(int, tact_moments_mesh_halfspace,
-           (const struct tact_mesh *mesh, const struct tact_pose *pa, const struct tact_pose *pb,
-            struct tact_moments *out),
-           (mesh, pa, pb, out))
+TACT_DISPATCH_BY_CPU(int, tact_moments_mesh_halfspace,
+                     (const struct tact_mesh *mesh, const struct tact_pose *pa,
+                      const struct tact_pose *pb, struct tact_moments *out),
+                     (mesh, pa, pb, out))
 {
     double r[9], axes[9], origin[3], body[9], offset[3];
     tact_quat_to_m3(r, pb->quat_wxyz);

@@ -25,8 +25,8 @@ static int ray_triangle_crossing(const struct tact_mesh *mesh, const double *poi
     if (left != 0 && left != 3) {
         return 0;
     }
-    int outward = left == 3, ahead = (h >= 0.0) == outward;
-    return ahead ? (outward ? 1 : -1) : 0;
+    int is_outward = left == 3, is_ahead = (h >= 0.0) == is_outward;
+    return is_ahead ? (is_outward ? 1 : -1) : 0;
 }
 
 /** 1 where the ray from o meets the node's box, with a margin of the radius behind o. */

@@ -105,11 +105,11 @@ int tact_moments_within(const struct tact_mesh *a, const struct tact_pose *pa,
 /** Slope above which a plane counts as that steep: a plane projected to a line has no heights. A
  * larger value means fewer directions of projection in which a common face is not recognised; but
  * B's triangles are raised in tests by as many slacks. */
-#define TACT_STEEPEST 1e8
+#define TACT_MAX_FACE_SLOPE 1e8
 
 /** tact_prism_slack() as a difference of height, over a plane of slopes x and y. */
 #define TACT_HEIGHT_SLACK(slack, x, y)                                                             \
-    ((slack) * (1.0 + tact_min(fabs(x) + fabs(y), TACT_STEEPEST)))
+    ((slack) * (1.0 + tact_min(fabs(x) + fabs(y), TACT_MAX_FACE_SLOPE)))
 
 int tact_moments_sphere_sphere(double ra, const struct tact_pose *pa, double rb,
                                const struct tact_pose *pb, struct tact_moments *out);

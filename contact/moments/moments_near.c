@@ -188,7 +188,7 @@ static void tact_near_place_leaf(struct tact_near *w, uint32_t at)
     if (!w->ready[at]) {
         tact_d4 p[3][3];
         tact_near_leaf_corners(&w->b.placed, w->b.leaf[w->first + at], 0.0, p, &w->bounds[at]);
-        w->bounds[at].upper[2] += w->b.placed.slack * (1.0 + TACT_STEEPEST);
+        w->bounds[at].upper[2] += w->b.placed.slack * (1.0 + TACT_MAX_FACE_SLOPE);
         tact_faces_place(p, 0, w->b.placed.slack, &w->face_b[4 * at]);
         w->ready[at] = 1;
     }

@@ -56,8 +56,8 @@ enum { TACT_NEAR_BATCH = 64 };
 typedef int tact_near_visit_fn(void *user, struct tact_near *w, uint32_t leaf_a,
                                const struct tact_near_pair *pairs, uint32_t count);
 
-#define tact_near_cut_trees TACT_VARIANT(tact_near_cut_trees)
-#define tact_near_match_leaves TACT_VARIANT(tact_near_match_leaves)
+#define tact_near_cut_trees TACT_CPU_VARIANT(tact_near_cut_trees)
+#define tact_near_match_leaves TACT_CPU_VARIANT(tact_near_match_leaves)
 
 /** Cuts both trees to leaves, at most `room` of each; returns 1, 0 where nothing is left, -ENOSPC
  * where the capacity is exceeded. */

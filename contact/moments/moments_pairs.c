@@ -12,7 +12,7 @@ struct tact_prism_work {
     size_t count;
 };
 
-TACT_TWICE(struct tact_prism_work *, tact_prism_work_create, (void), ())
+TACT_DISPATCH_BY_CPU(struct tact_prism_work *, tact_prism_work_create, (void), ())
 {
     /* Stated explicitly, because the compiler's alignment of short vectors depends on the
      * processor. */
@@ -45,11 +45,11 @@ static void place_mesh(const struct tact_mesh *mesh, const struct tact_prism_fra
     }
 }
 
-TACT_TWICE(struct tact_near *, tact_near_place,
-           (const struct tact_mesh *a, const struct tact_pose *pa, const struct tact_mesh *b,
-            const struct tact_pose *pb, const struct tact_prism_frame *frame,
-            struct tact_moments_scratch *scratch),
-           (a, pa, b, pb, frame, scratch))
+TACT_DISPATCH_BY_CPU(struct tact_near *, tact_near_place,
+                     (const struct tact_mesh *a, const struct tact_pose *pa,
+                      const struct tact_mesh *b, const struct tact_pose *pb,
+                      const struct tact_prism_frame *frame, struct tact_moments_scratch *scratch),
+                     (a, pa, b, pb, frame, scratch))
 {
     struct tact_near *near = &scratch->work->near;
     double middle[3];
@@ -69,7 +69,7 @@ TACT_INLINE int list_leaf_pairs(void *user, struct tact_near *near, uint32_t lea
 {
     struct tact_prism_work *w = user;
     const struct tact_mesh_leaf *leaves_b = near->b.placed.mesh->wide->leaves;
-    uint32_t first_a = near->a.placed.mesh->wide->leaves[leaf_a].first;
+    uint32_t first_triangle_a = near->a.placed.mesh->wide->leaves[leaf_a].first;
     for (uint32_t i = 0; i < count; i++) {
         tact_d4 value[3];
         uint32_t a = pairs[i].a, b = pairs[i].b;
@@ -80,7 +80,7 @@ TACT_INLINE int list_leaf_pairs(void *user, struct tact_near *near, uint32_t lea
             return -ENOSPC;
         }
         w->scratch->pairs[w->count++] = (struct tact_prism_pair){
-            first_a + a, leaves_b[near->b.leaf[near->first + b / 4]].first + b % 4};
+            first_triangle_a + a, leaves_b[near->b.leaf[near->first + b / 4]].first + b % 4};
     }
     return 0;
 }
@@ -91,11 +91,12 @@ static int find_prism_pairs(struct tact_prism_work *w)
     return rc > 0 ? tact_near_match_leaves(&w->near, 0.0, list_leaf_pairs, w) : rc;
 }
 
-TACT_TWICE(long, tact_prism_pairs,
-           (const struct tact_mesh *a, const struct tact_pose *pa, const struct tact_mesh *b,
-            const struct tact_pose *pb, const struct tact_prism_frame *frame,
-            struct tact_moments_scratch *scratch, const struct tact_prism_pair **pairs),
-           (a, pa, b, pb, frame, scratch, pairs))
+TACT_DISPATCH_BY_CPU(long, tact_prism_pairs,
+                     (const struct tact_mesh *a, const struct tact_pose *pa,
+                      const struct tact_mesh *b, const struct tact_pose *pb,
+                      const struct tact_prism_frame *frame, struct tact_moments_scratch *scratch,
+                      const struct tact_prism_pair **pairs),
+                     (a, pa, b, pb, frame, scratch, pairs))
 {
     struct tact_prism_work *w = scratch->work;
     *pairs = scratch->pairs;

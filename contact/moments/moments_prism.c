@@ -18,13 +18,13 @@ static const double MIN_VOLUME = 1e-4, MIN_CENTROID_VOLUME = 1e-12;
 static const double MIN_SIZE_OVER_DISTANCE_SQUARED = 1e-6;
 
 /** Transform of a mesh's vertices to the frame. */
-struct to_frame {
+struct frame_transform {
     const struct tact_mesh *mesh;
     tact_d4 column[3], shift;
 };
 
 static void make_to_frame(const struct tact_mesh *mesh, const struct tact_prism_frame *frame,
-                          const struct tact_pose *pose, struct to_frame *out)
+                          const struct tact_pose *pose, struct frame_transform *out)
 {
     double rot[9], shift[3];
     tact_prism_place(frame, pose, rot, shift);
@@ -35,31 +35,32 @@ static void make_to_frame(const struct tact_mesh *mesh, const struct tact_prism_
     out->shift = (tact_d4){shift[0], shift[1], shift[2], 0.0};
 }
 
-TACT_INLINE void triangle_in_frame(const struct to_frame *to_frame, uint32_t index, tact_d4 t[3])
+TACT_INLINE void triangle_in_frame(const struct frame_transform *frame_transform, uint32_t index,
+                                   tact_d4 t[3])
 {
-    const uint32_t *corner = to_frame->mesh->triangles + 3 * (size_t)index;
+    const uint32_t *corner = frame_transform->mesh->triangles + 3 * (size_t)index;
     for (int k = 0; k < 3; k++) {
-        const double *v = to_frame->mesh->vertices + 3 * (size_t)corner[k];
-        t[k] = to_frame->column[0] * v[0] + to_frame->column[1] * v[1] +
-               to_frame->column[2] * v[2] + to_frame->shift;
+        const double *v = frame_transform->mesh->vertices + 3 * (size_t)corner[k];
+        t[k] = frame_transform->column[0] * v[0] + frame_transform->column[1] * v[1] +
+               frame_transform->column[2] * v[2] + frame_transform->shift;
     }
 }
 
 /** Places four triangles of B. */
-TACT_INLINE void place_four_triangles(const struct to_frame *to_frame, const uint32_t index[4],
-                                      struct tact_face t[4])
+TACT_INLINE void place_four_triangles(const struct frame_transform *frame_transform,
+                                      const uint32_t index[4], struct tact_face t[4])
 {
     tact_d4 p[3][3];
     for (size_t k = 0; k < 3; k++) {
         const double *from[4];
         for (int i = 0; i < 4; i++) {
-            from[i] = to_frame->mesh->vertices +
-                      3 * (size_t)to_frame->mesh->triangles[3 * (size_t)index[i] + k];
+            from[i] = frame_transform->mesh->vertices +
+                      3 * (size_t)frame_transform->mesh->triangles[3 * (size_t)index[i] + k];
         }
         const tact_d4 x = TACT_D4_OF(from, 0), y = TACT_D4_OF(from, 1), z = TACT_D4_OF(from, 2);
         for (int c = 0; c < 3; c++) {
-            p[k][c] = to_frame->column[0][c] * x + to_frame->column[1][c] * y +
-                      to_frame->column[2][c] * z + to_frame->shift[c];
+            p[k][c] = frame_transform->column[0][c] * x + frame_transform->column[1][c] * y +
+                      frame_transform->column[2][c] * z + frame_transform->shift[c];
         }
     }
     tact_faces_place(p, 0, 0.0, t);
@@ -98,8 +99,9 @@ static void add_volume_under_polygon(struct tact_tets *tets, const struct tact_p
 
 /** Adds a pair to the columns or, where tets is not NULL, to the tetrahedra. value: TACT_FACE_AT()
  * of t at the corners of s. */
-TACT_INLINE void add_pair(struct tact_columns *columns, struct tact_tets *tets, const tact_d4 s[3],
-                          const struct tact_face *t, const tact_d4 value[3], double slack)
+TACT_INLINE void add_triangle_pair(struct tact_columns *columns, struct tact_tets *tets,
+                                   const tact_d4 s[3], const struct tact_face *t,
+                                   const tact_d4 value[3], double slack)
 {
     double tau = t->height[3], height[TACT_POLYGON];
     struct tact_polygon p;
@@ -134,7 +136,8 @@ TACT_INLINE void add_pair(struct tact_columns *columns, struct tact_tets *tets, 
 
 /** Adds listed pairs of triangles. */
 TACT_INLINE void add_listed_prism_pairs(struct tact_columns *columns, struct tact_tets *tets,
-                                        const struct to_frame *a, const struct to_frame *b,
+                                        const struct frame_transform *a,
+                                        const struct frame_transform *b,
                                         const struct tact_prism_pair *pairs, size_t count,
                                         double slack)
 {
@@ -155,13 +158,13 @@ TACT_INLINE void add_listed_prism_pairs(struct tact_columns *columns, struct tac
                 value[c] = TACT_FACE_AT(&t[k], s[c]);
             }
             if (t[k].height[3] != 0.0) {
-                add_pair(columns, tets, s, &t[k], value, slack);
+                add_triangle_pair(columns, tets, s, &t[k], value, slack);
             }
         }
     }
 }
 
-static void add_prism_pair_sums(const struct to_frame *a, const struct to_frame *b,
+static void add_prism_pair_sums(const struct frame_transform *a, const struct frame_transform *b,
                                 const struct tact_prism_pair *pairs, size_t count, double slack,
                                 struct tact_moment_sums *sums)
 {
@@ -171,15 +174,15 @@ static void add_prism_pair_sums(const struct to_frame *a, const struct to_frame 
     tact_columns_finish(&columns, sums);
 }
 
-static void mesh_box_in_frame(const struct to_frame *to_frame, double slack,
+static void mesh_box_in_frame(const struct frame_transform *frame_transform, double slack,
                               struct tact_tets_box *box)
 {
-    const struct tact_mesh_node *root = &to_frame->mesh->nodes[0];
+    const struct tact_mesh_node *root = &frame_transform->mesh->nodes[0];
     for (int k = 0; k < 3; k++) {
         double wider = 4.0 * slack + 1e-3 * (root->upper[k] - root->lower[k]), middle = 0.0;
         for (int j = 0; j < 3; j++) {
-            box->row[k][j] = to_frame->column[k][j];
-            middle += to_frame->column[k][j] * to_frame->shift[j];
+            box->row[k][j] = frame_transform->column[k][j];
+            middle += frame_transform->column[k][j] * frame_transform->shift[j];
         }
         box->lower[k] = root->lower[k] + middle - wider;
         box->upper[k] = root->upper[k] + middle + wider;
@@ -197,7 +200,8 @@ static int do_column_sums_cancel(const struct tact_moment_sums *sums)
 
 /** Computes volume, first and second moment again, as tetrahedra about a point in the overlap,
  * which becomes the origin of all sums. */
-static void sum_tetrahedra_about_inner_point(const struct to_frame *a, const struct to_frame *b,
+static void sum_tetrahedra_about_inner_point(const struct frame_transform *a,
+                                             const struct frame_transform *b,
                                              const struct tact_prism_pair *pairs, size_t count,
                                              double slack, struct tact_moment_sums *sums,
                                              double origin[3])
@@ -225,7 +229,7 @@ struct found {
 };
 
 /** A pair that contributes, with TACT_FACE_AT() of t at the corners of s. */
-struct contributing {
+struct contributing_pair {
     tact_d4 value[3];
     const struct tact_face *s, *t;
 };
@@ -235,12 +239,12 @@ TACT_INLINE int add_found_prism_pairs(void *user, struct tact_near *near, uint32
                                       const struct tact_near_pair *pairs, uint32_t count)
 {
     struct found *found = user;
-    struct contributing contributing[TACT_NEAR_BATCH];
+    struct contributing_pair contributing_pair[TACT_NEAR_BATCH];
     (void)leaf_a;
     while (count) {
         uint32_t n = 0, batch = count < TACT_NEAR_BATCH ? count : TACT_NEAR_BATCH;
         for (uint32_t i = 0; i < batch; i++) {
-            struct contributing *to = &contributing[n];
+            struct contributing_pair *to = &contributing_pair[n];
             to->s = &near->face_a[pairs[i].a];
             to->t = &near->face_b[pairs[i].b];
             n += (uint32_t)tact_faces_may_contribute(to->s, to->t, to->value);
@@ -250,8 +254,8 @@ TACT_INLINE int add_found_prism_pairs(void *user, struct tact_near *near, uint32
             return -EAGAIN;
         }
         for (uint32_t i = 0; i < n; i++) {
-            const struct contributing *c = &contributing[i];
-            add_pair(&found->columns, NULL, c->s->corner, c->t, c->value, found->slack);
+            const struct contributing_pair *c = &contributing_pair[i];
+            add_triangle_pair(&found->columns, NULL, c->s->corner, c->t, c->value, found->slack);
         }
         pairs += batch;
         count -= batch;
@@ -280,11 +284,12 @@ static int add_near_prism_pairs(struct tact_near *near, struct tact_cache_list *
     return rc ? -EAGAIN : 0;
 }
 
-TACT_TWICE(int, tact_prism_moments_without_list,
-           (const struct tact_mesh *a, const struct tact_pose *pa, const struct tact_mesh *b,
-            const struct tact_pose *pb, const struct tact_prism_frame *frame,
-            struct tact_moments_scratch *scratch, struct tact_moments *out),
-           (a, pa, b, pb, frame, scratch, out))
+TACT_DISPATCH_BY_CPU(int, tact_prism_moments_without_list,
+                     (const struct tact_mesh *a, const struct tact_pose *pa,
+                      const struct tact_mesh *b, const struct tact_pose *pb,
+                      const struct tact_prism_frame *frame, struct tact_moments_scratch *scratch,
+                      struct tact_moments *out),
+                     (a, pa, b, pb, frame, scratch, out))
 {
     struct tact_moment_sums sums;
     double slack = tact_prism_slack(a, pa, b, pb);
@@ -302,21 +307,23 @@ TACT_TWICE(int, tact_prism_moments_without_list,
     return tact_sums_finish(&sums, frame->axes, frame->origin, out);
 }
 
-TACT_TWICE(int, tact_prism_sum,
-           (const struct tact_mesh *a, const struct tact_pose *pa, const struct tact_mesh *b,
-            const struct tact_pose *pb, const struct tact_prism_frame *frame,
-            const struct tact_prism_pair *pairs, size_t count, struct tact_moments *out),
-           (a, pa, b, pb, frame, pairs, count, out))
+TACT_DISPATCH_BY_CPU(int, tact_prism_sum,
+                     (const struct tact_mesh *a, const struct tact_pose *pa,
+                      const struct tact_mesh *b, const struct tact_pose *pb,
+                      const struct tact_prism_frame *frame, const struct tact_prism_pair *pairs,
+                      size_t count, struct tact_moments *out),
+                     (a, pa, b, pb, frame, pairs, count, out))
 {
-    struct to_frame view_a, view_b;
+    struct frame_transform transform_a, transform_b;
     struct tact_moment_sums sums;
-    make_to_frame(a, frame, pa, &view_a);
-    make_to_frame(b, frame, pb, &view_b);
+    make_to_frame(a, frame, pa, &transform_a);
+    make_to_frame(b, frame, pb, &transform_b);
     double slack = tact_prism_slack(a, pa, b, pb);
-    add_prism_pair_sums(&view_a, &view_b, pairs, count, slack, &sums);
+    add_prism_pair_sums(&transform_a, &transform_b, pairs, count, slack, &sums);
     double local[3] = {0.0}, origin[3];
     if (do_column_sums_cancel(&sums)) {
-        sum_tetrahedra_about_inner_point(&view_a, &view_b, pairs, count, slack, &sums, local);
+        sum_tetrahedra_about_inner_point(&transform_a, &transform_b, pairs, count, slack, &sums,
+                                         local);
     }
     tact_m3_tmul_v3(origin, frame->axes, local);
     tact_v3_add(origin, origin, frame->origin);

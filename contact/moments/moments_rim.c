@@ -28,10 +28,10 @@ TACT_INLINE void set_node_box(struct tact_rim_eight *e, uint32_t k, const float 
 }
 
 /** Builds boxes over the near leaves, eight by eight, at least one level. */
-TACT_INLINE void build_tree(struct tact_rim_side *side, const struct tact_near_side *near)
+TACT_INLINE void build_box_tree(struct tact_rim_side *side, const struct tact_near_side *near)
 {
-    static const float never[3] = {INFINITY, INFINITY, INFINITY};
-    static const float ever[3] = {-INFINITY, -INFINITY, -INFINITY};
+    static const float empty_lower[3] = {INFINITY, INFINITY, INFINITY};
+    static const float empty_upper[3] = {-INFINITY, -INFINITY, -INFINITY};
     uint32_t count = side->count = near->leaves, eights = (count + 7) / 8, first = 0;
     for (uint32_t e = 0; e < eights; e++) {
         for (int d = 0; d < 3; d++) {
@@ -44,7 +44,7 @@ TACT_INLINE void build_tree(struct tact_rim_side *side, const struct tact_near_s
     for (; count > 8 || side->top == 0; count = eights, eights = (eights + 7) / 8) {
         uint32_t next = first + eights;
         for (uint32_t k = count; k < 8 * eights; k++) {
-            set_node_box(&side->eights[first + k / 8], k % 8, never, ever);
+            set_node_box(&side->eights[first + k / 8], k % 8, empty_lower, empty_upper);
         }
         for (uint32_t e = 0; e < eights; e++) {
             float low[3], high[3];
@@ -55,7 +55,7 @@ TACT_INLINE void build_tree(struct tact_rim_side *side, const struct tact_near_s
         side->level[++side->top] = next;
     }
     for (uint32_t k = count; k < 8; k++) {
-        set_node_box(&side->eights[first], k, never, ever);
+        set_node_box(&side->eights[first], k, empty_lower, empty_upper);
     }
 }
 
@@ -100,7 +100,8 @@ TACT_INLINE uint32_t do_eight_boxes_meet(const struct tact_rim_eight *e, const f
     return bits;
 }
 
-TACT_INLINE void box_at(const struct tact_rim_side *side, uint32_t box, float low[3], float high[3])
+TACT_INLINE void get_box_bounds(const struct tact_rim_side *side, uint32_t box, float low[3],
+                                float high[3])
 {
     uint32_t k = box & 0xFFFF;
     const struct tact_rim_eight *e = &side->eights[side->level[box >> 16] + k / 8];
@@ -116,7 +117,7 @@ TACT_INLINE int does_box_meet_any_box(const struct tact_rim_side *side, uint32_t
 {
     uint32_t stack[8 * TACT_RIM_LEVELS], top = 0;
     float low[3], high[3];
-    box_at(side, box, low, high);
+    get_box_bounds(side, box, low, high);
     stack[top++] = tact_rim_box_key((uint32_t)other->top, 0);
     while (top > 0) {
         uint32_t level = stack[--top] >> 16, at = stack[top] & 0xFFFF;
@@ -132,12 +133,12 @@ TACT_INLINE int does_box_meet_any_box(const struct tact_rim_side *side, uint32_t
 }
 
 /** Lists the groups of eight leaves of B of which some meet a box of A; returns their number. */
-TACT_INLINE uint32_t list_eights(struct tact_rim *rim, uint32_t box)
+TACT_INLINE uint32_t list_near_leaf_groups(struct tact_rim *rim, uint32_t box)
 {
     const struct tact_rim_side *b = &rim->side[1];
     uint32_t stack[8 * TACT_RIM_LEVELS], top = 0, n = 0;
     float low[3], high[3];
-    box_at(&rim->side[0], box, low, high);
+    get_box_bounds(&rim->side[0], box, low, high);
     stack[top++] = tact_rim_box_key((uint32_t)b->top, 0);
     while (top > 0) {
         uint32_t level = stack[--top] >> 16, at = stack[top] & 0xFFFF;
@@ -248,7 +249,7 @@ TACT_INLINE int match_leaf_bunch(struct tact_rim *rim, uint32_t box, uint32_t ei
 
 /** 1 where nothing in a side's box meets the other side; it is then listed as separated. *eights:
  * for eight leaves of A that do meet something, the number of groups of B to match with. */
-TACT_INLINE int check_separated(struct tact_rim *rim, int of, uint32_t box, uint32_t *eights)
+TACT_INLINE int list_if_separated(struct tact_rim *rim, int of, uint32_t box, uint32_t *eights)
 {
     struct tact_rim_side *side = &rim->side[of];
     const uint32_t level = box >> 16;
@@ -258,7 +259,7 @@ TACT_INLINE int check_separated(struct tact_rim *rim, int of, uint32_t box, uint
         const uint32_t at = side->at[box & 0xFFFF];
         separated = at == TACT_RIM_NONE || !side->leaf[at].meets;
     } else if (level == 1 && of == 0) {
-        *eights = list_eights(rim, box);
+        *eights = list_near_leaf_groups(rim, box);
         separated = !*eights;
     } else {
         separated = !does_box_meet_any_box(side, box, &rim->side[!of]);
@@ -280,7 +281,8 @@ TACT_INLINE int partition_separated_leaves(struct tact_rim *rim, int of)
     side->separated_count = 0;
     while (top > 0) {
         const uint32_t box = stack[--top], level = box >> 16;
-        if ((box & 0xFFFF) << 3 * level >= side->count || check_separated(rim, of, box, &eights)) {
+        if ((box & 0xFFFF) << 3 * level >= side->count ||
+            list_if_separated(rim, of, box, &eights)) {
             continue;
         }
         if (eights && match_leaf_bunch(rim, box, eights)) {
@@ -325,17 +327,17 @@ TACT_INLINE int shift_mesh_a(struct tact_rim *rim, int which)
     tact_v3_scale(rim->shift, directions[which], SHIFT_OVER_SLACK * rim->slack);
     tact_v3_add(to, to, rim->shift);
     rim->reach = (1.0 + SHIFT_OVER_SLACK) * rim->slack;
-    tact_v3_set(rim->common_half, 0.0, 0.0, 0.0);
-    tact_v3_set(rim->common_half_torque, 0.0, 0.0, 0.0);
+    tact_v3_set(rim->coplanar_half_correction, 0.0, 0.0, 0.0);
+    tact_v3_set(rim->coplanar_half_torque, 0.0, 0.0, 0.0);
     return rim->reach * (double)rim->near->per_unit < 1e-6;
 }
 
 /** Finds which near leaves meet, and where they cross. */
 TACT_INLINE int find_overlap_rim(struct tact_rim *rim)
 {
-    build_tree(&rim->side[0], &rim->near->a);
-    build_tree(&rim->side[1], &rim->near->b);
-    rim->segments = rim->pending_count = 0;
+    build_box_tree(&rim->side[0], &rim->near->a);
+    build_box_tree(&rim->side[1], &rim->near->b);
+    rim->rim_segment_count = rim->pending_count = 0;
     for (int i = 0; i < 2; i++) {
         struct tact_rim_side *side = &rim->side[i];
         side->placed = side->free_count = 0;

@@ -17,8 +17,8 @@ struct polygon {
 
 /** Cuts off the part to the right of the line from p to q, as seen against axis c where turn is 1,
  * along it where -1, into *out. Returns 0, with *out unchanged, where nothing is cut off. */
-static int clip_polygon(const struct polygon *in, const double p[3], const double q[3], int c,
-                        double turn, struct polygon *out)
+static int clip_polygon_by_line(const struct polygon *in, const double p[3], const double q[3],
+                                int c, double turn, struct polygon *out)
 {
     const int x = (c + 1) % 3, y = (c + 2) % 3;
     double height[24], least = 0.0;
@@ -62,8 +62,8 @@ static void add_flat_polygon_area(struct tact_rim *rim, const struct polygon *po
         tact_v3_scale(middle, middle, 1.0 / 3.0);
         tact_v3_add(middle, middle, base);
         tact_v3_cross(torque, middle, part);
-        tact_v3_add(rim->common_half, rim->common_half, part);
-        tact_v3_add(rim->common_half_torque, rim->common_half_torque, torque);
+        tact_v3_add(rim->coplanar_half_correction, rim->coplanar_half_correction, part);
+        tact_v3_add(rim->coplanar_half_torque, rim->coplanar_half_torque, torque);
     }
 }
 
@@ -93,20 +93,20 @@ int tact_rim_add_common_half(struct tact_rim *rim, const struct tact_rim_leaf *s
         return 0;
     }
     /* The plane of the larger one; outward of A. */
-    const double *larger = square_a > square_b ? n_a : n_b;
-    const double size = (larger == n_a ? 1.0 : same) * sqrt(tact_max(square_a, square_b));
-    const double across = tact_v3_dot(larger, rim->shift) / size;
+    const double *larger_normal = square_a > square_b ? n_a : n_b;
+    const double size = (larger_normal == n_a ? 1.0 : same) * sqrt(tact_max(square_a, square_b));
+    const double across = tact_v3_dot(larger_normal, rim->shift) / size;
     if (fabs(across) < MIN_SHIFTED_FACE_DISTANCE * rim->slack) {
         return -EAGAIN;
     }
-    int c = fabs(larger[1]) > fabs(larger[0]) ? 1 : 0;
-    c = fabs(larger[2]) > fabs(larger[c]) ? 2 : c;
+    int c = fabs(larger_normal[1]) > fabs(larger_normal[0]) ? 1 : 0;
+    c = fabs(larger_normal[2]) > fabs(larger_normal[c]) ? 2 : c;
     const double turn = n_b[c] > 0.0 ? 1.0 : -1.0;
-    tact_v3_scale(n, larger, 1.0 / size);
+    tact_v3_scale(n, larger_normal, 1.0 / size);
     polygon[0].count = 3;
     for (int k = 0; k < 3 && polygon[last].count > 2; k++) {
-        last ^= clip_polygon(&polygon[last], of_b[k], of_b[tact_rim_next_corner(k)], c, turn,
-                             &polygon[!last]);
+        last ^= clip_polygon_by_line(&polygon[last], of_b[k], of_b[tact_rim_next_corner(k)], c,
+                                     turn, &polygon[!last]);
     }
     /* With an outward shift, A's face is inside B where B is on its other side, else outside. */
     add_flat_polygon_area(rim, &polygon[last], n, same * across > 0.0 ? 0.5 : -0.5);
@@ -156,12 +156,12 @@ void tact_rim_undo_shift(const struct tact_rim *rim, struct tact_moment_sums *su
     double turn[3], origin[3];
     tact_v3_cross(turn, rim->shift, sums->gradient);
     tact_v3_sub(sums->torque, sums->torque, turn);
-    for (uint32_t i = 0; i < rim->segments; i++) {
+    for (uint32_t i = 0; i < rim->rim_segment_count; i++) {
         add_area_swept_by_shift(rim, &rim->segment[i], sums);
     }
     tact_v3_set(origin, rim->origin[0], rim->origin[1], rim->origin[2]);
-    tact_v3_cross(turn, origin, rim->common_half);
-    tact_v3_add(sums->gradient, sums->gradient, rim->common_half);
-    tact_v3_add(sums->torque, sums->torque, rim->common_half_torque);
+    tact_v3_cross(turn, origin, rim->coplanar_half_correction);
+    tact_v3_add(sums->gradient, sums->gradient, rim->coplanar_half_correction);
+    tact_v3_add(sums->torque, sums->torque, rim->coplanar_half_torque);
     tact_v3_sub(sums->torque, sums->torque, turn);
 }

@@ -129,10 +129,10 @@ static void tact_rim_edges_crossing_upward(const struct tact_rim_party *s, tact_
                                            tact_d2 along[3])
 {
     /* tact_rim_lane_offset() of the ends of the two edges, by which corners are below. */
-    static const uint8_t ends[8][4] = {{0, 12, 12, 0},  {0, 12, 0, 24},  {12, 24, 12, 0},
-                                       {12, 24, 0, 24}, {24, 0, 24, 12}, {0, 12, 24, 12},
-                                       {24, 0, 12, 0},  {0, 12, 12, 0}};
-    const uint8_t *end = ends[s->below];
+    static const uint8_t end_edges[8][4] = {{0, 12, 12, 0},  {0, 12, 0, 24},  {12, 24, 12, 0},
+                                            {12, 24, 0, 24}, {24, 0, 24, 12}, {0, 12, 24, 12},
+                                            {24, 0, 12, 0},  {0, 12, 12, 0}};
+    const uint8_t *end = end_edges[s->below];
     const double *p = s->p + end[0], *q = s->p + end[1], *u = s->p + end[2], *v = s->p + end[3];
     for (int c = 0; c < 3; c++) {
         const tact_d2 low = {p[4 * c], u[4 * c]}, high = {q[4 * c], v[4 * c]};
@@ -187,10 +187,10 @@ static uint32_t tact_rim_order_along_line(const struct tact_rim *rim,
         n[c] = e[y] * f[z] - e[z] * f[y];
     }
     const tact_d2 d = n[0] * g[0] + n[1] * g[1] + n[2] * g[2];
-    const double unsure = TACT_RIM_UNSURE * s->size * t->size * (s->size + t->size);
+    const double rounding_bound = TACT_RIM_UNSURE * s->size * t->size * (s->size + t->size);
     uint32_t past = (uint32_t)(d[0] < 0.0) | (uint32_t)(d[1] < 0.0) << 1;
     for (int i = 0; i < 2; i++) {
-        if (!(fabs(d[i]) > unsure)) {
+        if (!(fabs(d[i]) > rounding_bound)) {
             const struct tact_rim_party *of[2] = {s, t};
             const int up[2] = {!i, i == swapped};
             const int of_edge[2] = {up[0] ? s->leave : s->enter, up[1] ? t->leave : t->enter};
@@ -229,24 +229,24 @@ struct tact_rim_candidate {
 static int tact_rim_add_segment(struct tact_rim *rim, const struct tact_rim_candidate *c)
 {
     const struct tact_rim_party *s = &c->party[0], *t = &c->party[1];
-    if (rim->segments == TACT_RIM_SEGMENTS) {
+    if (rim->rim_segment_count == TACT_RIM_SEGMENTS) {
         return -EAGAIN;
     }
     const uint32_t past = tact_rim_order_along_line(rim, s, t, c->edge, 1);
     /* 1 where an end is on an edge of t: both are equally likely, so there are no branches on it.
      */
     const int start = past & 1, end = !(past & 2);
-    const int starts[2] = {s->leave, t->enter}, ends[2] = {s->enter, t->leave};
-    struct tact_rim_segment *g = &rim->segment[rim->segments];
-    tact_rim_set_segment_end(g, 0, &c->party[start], starts[start], !start, start);
-    tact_rim_set_segment_end(g, 1, &c->party[end], ends[end], end, end);
+    const int start_edges[2] = {s->leave, t->enter}, end_edges[2] = {s->enter, t->leave};
+    struct tact_rim_segment *g = &rim->segment[rim->rim_segment_count];
+    tact_rim_set_segment_end(g, 0, &c->party[start], start_edges[start], !start, start);
+    tact_rim_set_segment_end(g, 1, &c->party[end], end_edges[end], end, end);
     for (int i = 0; i < 2; i++) {
         uint32_t *first = &rim->side[i].segment[c->triangle[i]];
         g->triangle[i] = c->triangle[i];
         g->next[i] = *first;
-        *first = rim->segments;
+        *first = rim->rim_segment_count;
     }
-    rim->segments++;
+    rim->rim_segment_count++;
     return 0;
 }
 
@@ -314,7 +314,7 @@ int tact_rim_cross_pending(struct tact_rim *rim, uint32_t count)
     struct tact_rim_heights h[TACT_RIM_BATCH];
     struct tact_rim_candidate candidate[4 * TACT_RIM_BATCH];
     uint8_t kept[4 * TACT_RIM_BATCH];
-    uint64_t crossing = 0, flat = 0;
+    uint64_t crossing_bits = 0, flat = 0;
     uint32_t n = 0;
     for (uint32_t k = 0; k < count; k++) {
         const struct tact_rim_pending *w = &rim->pending[k];
@@ -322,14 +322,14 @@ int tact_rim_cross_pending(struct tact_rim *rim, uint32_t count)
         const uint32_t bits =
             tact_rim_may_cross(rim, &rim->side[0].leaf[w->a / 4], w->a % 4,
                                &rim->side[1].leaf[w->b / 16], &h[k], w->b % 16, &in_plane);
-        crossing |= (uint64_t)bits << 4 * k;
+        crossing_bits |= (uint64_t)bits << 4 * k;
         flat |= (uint64_t)in_plane << 4 * k;
     }
     if (flat && tact_rim_handle_coplanar(rim, flat)) {
         return -EAGAIN;
     }
-    for (uint8_t at = 0; crossing; crossing &= crossing - 1, at++) {
-        const uint32_t bit = (uint32_t)__builtin_ctzll(crossing), k = bit / 4, j = bit % 4;
+    for (uint8_t at = 0; crossing_bits; crossing_bits &= crossing_bits - 1, at++) {
+        const uint32_t bit = (uint32_t)__builtin_ctzll(crossing_bits), k = bit / 4, j = bit % 4;
         const struct tact_rim_pending *w = &rim->pending[k];
         struct tact_rim_candidate *c = &candidate[at];
         tact_rim_set_party(&rim->side[0].leaf[w->a / 4], w->a % 4, h[k].of_a, j, &c->party[0]);

@@ -11,13 +11,13 @@
 #include "moments_near_internal.h"
 #include "moments_surface_internal.h"
 
-#define tact_rim_place_leaf TACT_VARIANT(tact_rim_place_leaf)
-#define tact_rim_leaf_bounds TACT_VARIANT(tact_rim_leaf_bounds)
-#define tact_rim_cross_pending TACT_VARIANT(tact_rim_cross_pending)
-#define tact_rim_match_leaves TACT_VARIANT(tact_rim_match_leaves)
-#define tact_rim_find TACT_VARIANT(tact_rim_find)
-#define tact_rim_add_common_half TACT_VARIANT(tact_rim_add_common_half)
-#define tact_rim_undo_shift TACT_VARIANT(tact_rim_undo_shift)
+#define tact_rim_place_leaf TACT_CPU_VARIANT(tact_rim_place_leaf)
+#define tact_rim_leaf_bounds TACT_CPU_VARIANT(tact_rim_leaf_bounds)
+#define tact_rim_cross_pending TACT_CPU_VARIANT(tact_rim_cross_pending)
+#define tact_rim_match_leaves TACT_CPU_VARIANT(tact_rim_match_leaves)
+#define tact_rim_find TACT_CPU_VARIANT(tact_rim_find)
+#define tact_rim_add_common_half TACT_CPU_VARIANT(tact_rim_add_common_half)
+#define tact_rim_undo_shift TACT_CPU_VARIANT(tact_rim_undo_shift)
 
 /** Capacities: leaves of one mesh that may meet the other's; segments of the rim; corners of one
  * mesh known to be inside or outside; levels of the tree over what is near; crossings of the rim
@@ -109,7 +109,7 @@ struct tact_rim {
     struct tact_near *near;
     struct tact_rim_side side[2];
     uint32_t query; /* number of the present query, from 1 */
-    uint32_t segments;
+    uint32_t rim_segment_count;
     struct tact_rim_segment segment[TACT_RIM_SEGMENTS];
     uint32_t eight[TACT_NEAR_MAX_NODES / 8]; /* groups of B's leaves near a box of A's */
     struct tact_rim_pending pending[TACT_RIM_BATCH + 4];
@@ -121,8 +121,8 @@ struct tact_rim {
                                 still be checked; 0 once one has confirmed it */
     int has_coplanar;        /* 1: coplanar faces were found */
     int must_shift;          /* 1: A must be shifted, or shifted differently */
-    double common_half[3],
-        common_half_torque[3]; /* correction of the gradient by which half of the coplanar faces
+    double coplanar_half_correction[3],
+        coplanar_half_torque[3]; /* correction of the gradient by which half of the coplanar faces
                                   counts, and its torque about the frame's origin */
     float margin; /* rounding of single precision in what is near, in the unit of the pair */
     tact_d4 origin;
@@ -141,8 +141,9 @@ TACT_INLINE int tact_rim_next_corner(int k)
     return 9 >> 2 * k & 3;
 }
 
-/** Adds the correction for a coplanar face to rim->common_half: of triangle `lane_a` of leaf s of A
- * in the plane of triangle `lane_b` of leaf t of B. -EAGAIN where the shift is along their plane.
+/** Adds the correction for a coplanar face to rim->coplanar_half_correction: of triangle `lane_a`
+ * of leaf s of A in the plane of triangle `lane_b` of leaf t of B. -EAGAIN where the shift is along
+ * their plane.
  */
 int tact_rim_add_common_half(struct tact_rim *rim, const struct tact_rim_leaf *s, uint32_t lane_a,
                              const struct tact_rim_leaf *t, uint32_t lane_b);

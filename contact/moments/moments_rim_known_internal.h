@@ -15,9 +15,9 @@ TACT_INLINE const uint8_t *tact_rim_corner_indices(const struct tact_rim *rim, i
     return mesh->wide->leaves[leaf->index].local;
 }
 
-#define tact_rim_reset_corners TACT_VARIANT(tact_rim_reset_corners)
-#define tact_rim_corner_state TACT_VARIANT(tact_rim_corner_state)
-#define tact_rim_list_corners TACT_VARIANT(tact_rim_list_corners)
+#define tact_rim_reset_corners TACT_CPU_VARIANT(tact_rim_reset_corners)
+#define tact_rim_corner_state TACT_CPU_VARIANT(tact_rim_corner_state)
+#define tact_rim_list_corners TACT_CPU_VARIANT(tact_rim_list_corners)
 
 /** Empties the table before the corners of a query are listed. */
 void tact_rim_reset_corners(struct tact_rim_side *side);

@@ -40,17 +40,17 @@ TACT_INLINE int add_winding_of_leaf(const struct tact_rim_leaf *leaf, const doub
     outside |= over < -least;
     unsure |= over <= least;
     unsure &= ~outside;
-    uint32_t undecided, met, risen;
+    uint32_t undecided_lanes, met, risen;
     tact_l4 not_met = outside, rises = leaf->n[2] > 0.0;
-    tact_l4_bits(&unsure, &undecided);
+    tact_l4_bits(&unsure, &undecided_lanes);
     tact_l4_bits(&not_met, &met);
     tact_l4_bits(&rises, &risen);
     const uint32_t lanes = (1U << leaf->count) - 1;
-    undecided &= lanes;
+    undecided_lanes &= lanes;
     met = ~met & lanes;
     risen = up ? risen : ~risen;
     *winding += __builtin_popcount(met & risen) - __builtin_popcount(met & ~risen);
-    return undecided ? -1 : 0;
+    return undecided_lanes ? -1 : 0;
 }
 
 /** Whether point p of one mesh is inside the other, by a ray: up from A, down from B, where
@@ -94,8 +94,8 @@ static int is_point_inside_other_mesh(const struct tact_rim *rim, int of, const 
 
 /** 1 where a triangle that is not crossed, with nothing inside of it, is inside; -1 where
  * undecided. */
-static int triangle_inside(const struct tact_rim *rim, int of, const struct tact_rim_leaf *leaf,
-                           uint32_t lane)
+static int is_triangle_inside(const struct tact_rim *rim, int of, const struct tact_rim_leaf *leaf,
+                              uint32_t lane)
 {
     static const double weight[4][3] = {
         {0.34, 0.33, 0.33}, {0.6, 0.27, 0.13}, {0.13, 0.6, 0.27}, {0.27, 0.13, 0.6}};
@@ -114,14 +114,14 @@ static int triangle_inside(const struct tact_rim *rim, int of, const struct tact
 /** 1 where a ray contradicts the state that the rim implies for a triangle that it does not cross.
  * Where an edge lies in a face, the rim is a loop of zero width, which due to rounding may have the
  * wrong orientation: its surroundings would count as inside, or outside. */
-static int is_contradicted(struct tact_rim *rim, int of, const struct tact_rim_leaf *leaf,
-                           uint32_t lane, int inside)
+static int is_contradicted_by_ray(struct tact_rim *rim, int of, const struct tact_rim_leaf *leaf,
+                                  uint32_t lane, int inside)
 {
     uint8_t *left = &rim->rays_left[of][inside];
     if (!*left) {
         return 0;
     }
-    const int known = triangle_inside(rim, of, leaf, lane);
+    const int known = is_triangle_inside(rim, of, leaf, lane);
     *left = known < 0 ? (uint8_t)(*left - 1) : 0;
     return known == !inside;
 }
@@ -143,7 +143,7 @@ struct crossed {
     const tact_d4 *piece[2][8 * TACT_RIM_ON_EDGE]; /* from, to */
 };
 
-static int insert_crossing(struct edge *e, int enters, double along, const tact_d4 *at)
+static int insert_edge_crossing(struct edge *e, int enters, double along, const tact_d4 *at)
 {
     int i = e->count[enters]++;
     if (i == TACT_RIM_ON_EDGE) {
@@ -169,8 +169,8 @@ static int add_edge_piece(struct crossed *t, const tact_d4 *from, const tact_d4 
 }
 
 /** Collects the segments of the rim that cross a triangle of side `of`. */
-static int collect_segments(const struct tact_rim *rim, int of, uint32_t triangle,
-                            struct crossed *t)
+static int collect_triangle_segments(const struct tact_rim *rim, int of, uint32_t triangle,
+                                     struct crossed *t)
 {
     for (uint32_t i = rim->side[of].segment[triangle]; i != TACT_RIM_NONE;) {
         const struct tact_rim_segment *g = &rim->segment[i];
@@ -181,7 +181,7 @@ static int collect_segments(const struct tact_rim *rim, int of, uint32_t triangl
         for (int ends = 0; ends < 2; ends++) {
             int which = ends ^ of, e = g->edge[which] - 3 * of;
             if (e >= 0 && e < 3 &&
-                insert_crossing(&t->edge[e], ends, g->along[which], &g->end[which])) {
+                insert_edge_crossing(&t->edge[e], ends, g->along[which], &g->end[which])) {
                 return -EAGAIN;
             }
         }
@@ -193,9 +193,9 @@ static int collect_segments(const struct tact_rim *rim, int of, uint32_t triangl
 /** Sets the state of a corner; returns 1 where it contradicts the known state. */
 TACT_INLINE int classify_corner_side(int *inside, int known)
 {
-    int differs = *inside >= 0 && *inside != known;
+    int is_changed = *inside >= 0 && *inside != known;
     *inside = known;
-    return differs;
+    return is_changed;
 }
 
 /** Determines from the crossings of the edges which corners are inside; returns 0, or -EAGAIN where
@@ -261,8 +261,8 @@ static int add_inside_edge_parts(struct crossed *t)
 }
 
 /** Adds the area within the outline of a triangle; returns 0, or -EAGAIN where it is not closed. */
-TACT_INLINE int add_outline(const struct crossed *t, const struct tact_rim_leaf *leaf,
-                            uint32_t lane, struct tact_cut_surface *surface)
+TACT_INLINE int add_outline_area(const struct crossed *t, const struct tact_rim_leaf *leaf,
+                                 uint32_t lane, struct tact_cut_surface *surface)
 {
     const tact_d4 base = *t->piece[0][0] - surface->origin, to = t->corner[0] - surface->origin;
     double normal[3] = {leaf->n[0][lane], leaf->n[1][lane], leaf->n[2][lane]};
@@ -279,7 +279,7 @@ TACT_INLINE int add_outline(const struct crossed *t, const struct tact_rim_leaf 
         }
         const tact_d4 corner[3] = {base, *t->piece[0][i] - surface->origin,
                                    *t->piece[1][i] - surface->origin};
-        const int at = surface->waiting;
+        const int at = surface->waiting_triangle_count;
         for (int c = 0; c < 3; c++) {
             for (int k = 0; k < 3; k++) {
                 ((double *)&surface->corner[k][c])[at] = corner[k][c];
@@ -287,7 +287,7 @@ TACT_INLINE int add_outline(const struct crossed *t, const struct tact_rim_leaf 
             ((double *)&surface->normal[c])[at] = normal[c];
         }
         ((double *)&surface->height)[at] = height;
-        if (++surface->waiting == 4) {
+        if (++surface->waiting_triangle_count == 4) {
             tact_surface_integrate_coplanar(surface);
         }
     }
@@ -313,7 +313,7 @@ TACT_INLINE int add_crossed_triangles(struct tact_rim *rim, int of, uint32_t tri
         t.inside[k] = -1;
         t.corner[k] = (tact_d4){leaf->p[k][0][lane], leaf->p[k][1][lane], leaf->p[k][2][lane]};
     }
-    if (collect_segments(rim, of, triangle, &t) || classify_corners(&t) ||
+    if (collect_triangle_segments(rim, of, triangle, &t) || classify_corners(&t) ||
         (t.inside[0] < 0 && classify_by_ray(rim, of, corner, &t)) || add_inside_edge_parts(&t)) {
         return -EAGAIN;
     }
@@ -322,21 +322,22 @@ TACT_INLINE int add_crossed_triangles(struct tact_rim *rim, int of, uint32_t tri
         wrong |= state[corner[k]] == TACT_RIM_OUTSIDE + TACT_RIM_INSIDE - known;
         state[corner[k]] = (uint8_t)known;
     }
-    return wrong ? -EAGAIN : add_outline(&t, leaf, lane, surface);
+    return wrong ? -EAGAIN : add_outline_area(&t, leaf, lane, surface);
 }
 
 /** 1 where a triangle that meets leaves of the other mesh, but is not crossed, is inside; -1 where
  * undecided. */
-TACT_INLINE int uncrossed_inside(struct tact_rim *rim, int of, const struct tact_rim_leaf *leaf,
-                                 uint32_t lane, const uint8_t *local)
+TACT_INLINE int is_uncrossed_triangle_inside(struct tact_rim *rim, int of,
+                                             const struct tact_rim_leaf *leaf, uint32_t lane,
+                                             const uint8_t *local)
 {
     uint8_t *state = rim->side[of].state;
     const uint16_t corner[3] = {leaf->corner[local[0]], leaf->corner[local[1]],
                                 leaf->corner[local[2]]};
     int known = state[corner[0]] | state[corner[1]] | state[corner[2]];
     if (known == TACT_RIM_UNKNOWN) {
-        known = TACT_RIM_OUTSIDE + triangle_inside(rim, of, leaf, lane);
-    } else if (is_contradicted(rim, of, leaf, lane, known == TACT_RIM_INSIDE)) {
+        known = TACT_RIM_OUTSIDE + is_triangle_inside(rim, of, leaf, lane);
+    } else if (is_contradicted_by_ray(rim, of, leaf, lane, known == TACT_RIM_INSIDE)) {
         return -1;
     }
     if (known != TACT_RIM_OUTSIDE && known != TACT_RIM_INSIDE) {
@@ -369,7 +370,7 @@ TACT_INLINE int add_uncrossed_triangles(struct tact_rim *rim, int of, uint32_t i
     uint32_t bits = 0;
     for (uint32_t k = 0; k < leaf->count; k++) {
         if (side->segment[4 * i + k] == TACT_RIM_NONE) {
-            int inside = uncrossed_inside(rim, of, leaf, k, local + 3 * k);
+            int inside = is_uncrossed_triangle_inside(rim, of, leaf, k, local + 3 * k);
             if (inside < 0) {
                 return -EAGAIN;
             }
@@ -407,7 +408,7 @@ static int add_surface_near_rim(struct tact_rim *rim, int of, struct tact_cut_su
 }
 
 /** The last separated boxes, and which of them are inside. */
-struct recent {
+struct recent_box {
     tact_f8 lower[3], upper[3];
     uint32_t inside, next;
 };
@@ -415,7 +416,7 @@ struct recent {
 /** 1 where a separated box is inside: known from a recent box that it meets, from a corner, or by a
  * ray. */
 TACT_INLINE int is_box_inside_other_mesh(struct tact_rim *rim, int of, uint32_t box,
-                                         struct recent *recent)
+                                         struct recent_box *recent_box)
 {
     const struct tact_rim_side *side = &rim->side[of];
     const struct tact_near_side *near = of ? &rim->near->b : &rim->near->a;
@@ -423,16 +424,16 @@ TACT_INLINE int is_box_inside_other_mesh(struct tact_rim *rim, int of, uint32_t 
     const struct tact_rim_eight *own = &side->eights[side->level[box >> 16] + (box & 0xFFFF) / 8];
     const struct tact_mesh *mesh = near->placed.mesh;
     const struct tact_mesh_leaf *from = &mesh->wide->leaves[near->leaf[first]];
-    tact_i8 meet = recent->lower[0] <= INFINITY;
-    uint32_t bits, at = recent->next++ % 8;
+    tact_i8 meet = recent_box->lower[0] <= INFINITY;
+    uint32_t bits, at = recent_box->next++ % 8;
     int inside = -1;
     for (int d = 0; d < 3; d++) {
-        meet &=
-            (recent->lower[d] <= own->upper[d][lane]) & (recent->upper[d] >= own->lower[d][lane]);
+        meet &= (recent_box->lower[d] <= own->upper[d][lane]) &
+                (recent_box->upper[d] >= own->lower[d][lane]);
     }
     tact_i8_bits(&meet, &bits);
     if (bits) {
-        inside = (int)(recent->inside >> __builtin_ctz(bits)) & 1;
+        inside = (int)(recent_box->inside >> __builtin_ctz(bits)) & 1;
     }
     const uint32_t *index = mesh->triangles + 3 * (size_t)from->first;
     for (uint32_t k = 0; k < from->corners && inside < 0; k++) {
@@ -443,16 +444,16 @@ TACT_INLINE int is_box_inside_other_mesh(struct tact_rim *rim, int of, uint32_t 
         tact_rim_place_leaf(&near->placed, near->leaf[first], rim->near->per_unit, rim->margin,
                             &leaf);
         if (inside < 0) {
-            inside = triangle_inside(rim, of, &leaf, 0);
-        } else if (is_contradicted(rim, of, &leaf, 0, inside > 0)) {
+            inside = is_triangle_inside(rim, of, &leaf, 0);
+        } else if (is_contradicted_by_ray(rim, of, &leaf, 0, inside > 0)) {
             return -1;
         }
     }
     for (int d = 0; d < 3; d++) {
-        recent->lower[d][at] = own->lower[d][lane];
-        recent->upper[d][at] = own->upper[d][lane];
+        recent_box->lower[d][at] = own->lower[d][lane];
+        recent_box->upper[d][at] = own->upper[d][lane];
     }
-    recent->inside = (recent->inside & ~(1U << at)) | (uint32_t)(inside > 0) << at;
+    recent_box->inside = (recent_box->inside & ~(1U << at)) | (uint32_t)(inside > 0) << at;
     return inside;
 }
 
@@ -461,16 +462,16 @@ static int add_separated_leaves(struct tact_rim *rim, int of, struct tact_cut_su
 {
     const struct tact_rim_side *side = &rim->side[of];
     const struct tact_near_side *near = of ? &rim->near->b : &rim->near->a;
-    struct recent recent;
-    memset(&recent, 0, sizeof recent);
+    struct recent_box recent_box;
+    memset(&recent_box, 0, sizeof recent_box);
     for (int d = 0; d < 3; d++) {
-        recent.lower[d] += INFINITY;
+        recent_box.lower[d] += INFINITY;
     }
     for (uint32_t i = 0; i < side->separated_count; i++) {
         const uint32_t box = side->separated[i], level = box >> 16,
                        first = (box & 0xFFFF) << 3 * level;
         const uint32_t after = first + (1U << 3 * level);
-        int inside = is_box_inside_other_mesh(rim, of, box, &recent);
+        int inside = is_box_inside_other_mesh(rim, of, box, &recent_box);
         if (inside < 0) {
             return -EAGAIN;
         }
@@ -495,7 +496,7 @@ static void begin_rim_query(struct tact_rim *rim)
     tact_rim_reset_corners(&rim->side[1]);
     memset(rim->rays_left, 4, sizeof rim->rays_left);
     rim->origin = (tact_d4){0.0};
-    if (rim->segments) {
+    if (rim->rim_segment_count) {
         rim->origin = rim->segment[0].end[0];
     }
 }
@@ -537,7 +538,7 @@ static int add_both_surfaces(struct tact_rim *rim, double size, struct tact_mome
     return gap <= CLOSED * (sums->magnitude / (0.1 * size)) ? 0 : -EAGAIN;
 }
 
-TACT_TWICE(struct tact_rim *, tact_rim_create, (void), ())
+TACT_DISPATCH_BY_CPU(struct tact_rim *, tact_rim_create, (void), ())
 {
     size_t size = (sizeof(struct tact_rim) + 63) / 64 * 64;
     struct tact_rim *rim = aligned_alloc(64, size);
@@ -547,11 +548,12 @@ TACT_TWICE(struct tact_rim *, tact_rim_create, (void), ())
     return rim;
 }
 
-TACT_TWICE(int, tact_moments_rim,
-           (const struct tact_mesh *a, const struct tact_pose *pa, const struct tact_mesh *b,
-            const struct tact_pose *pb, const struct tact_prism_frame *frame,
-            struct tact_moments_scratch *scratch, struct tact_moments *out),
-           (a, pa, b, pb, frame, scratch, out))
+TACT_DISPATCH_BY_CPU(int, tact_moments_rim,
+                     (const struct tact_mesh *a, const struct tact_pose *pa,
+                      const struct tact_mesh *b, const struct tact_pose *pb,
+                      const struct tact_prism_frame *frame, struct tact_moments_scratch *scratch,
+                      struct tact_moments *out),
+                     (a, pa, b, pb, frame, scratch, out))
 {
     struct tact_rim *rim = scratch->rim;
     struct tact_moment_sums sums;

@@ -80,17 +80,17 @@ int tact_moments_sphere_sphere(double ra, const struct tact_pose *pa, double rb,
     }
     /* The surfaces meet in a circle. Depths of the caps on either side of its plane, without
      * cancellation; axis points from b to a: a's cap has its apex on the side of b. */
-    double depth_a = overlap * (rb - ra + distance) / (2.0 * distance);
-    double depth_b = overlap * (ra - rb + distance) / (2.0 * distance);
-    struct cap a = add_spherical_cap(ra, depth_a), b = add_spherical_cap(rb, depth_b);
+    double cap_depth_a = overlap * (rb - ra + distance) / (2.0 * distance);
+    double cap_depth_b = overlap * (ra - rb + distance) / (2.0 * distance);
+    struct cap a = add_spherical_cap(ra, cap_depth_a), b = add_spherical_cap(rb, cap_depth_b);
     /* Heights above the plane of the circle, along the axis. */
-    double za = a.apex - depth_a, zb = depth_b - b.apex;
+    double za = a.apex - cap_depth_a, zb = cap_depth_b - b.apex;
     double volume = a.volume + b.volume;
     double z = (a.volume * za + b.volume * zb) / volume;
     double along = a.along + b.along + a.volume * b.volume / volume * (za - zb) * (za - zb);
     tact_v3_copy(centroid, pb->position);
-    tact_v3_axpy(centroid, rb - depth_b + z, axis);
-    double disc = PI * depth_a * (2.0 * ra - depth_a);
+    tact_v3_axpy(centroid, rb - cap_depth_b + z, axis);
+    double disc = PI * cap_depth_a * (2.0 * ra - cap_depth_a);
     set_moments_of_revolution(volume, centroid, a.across + b.across, along, axis, disc, out);
     return volume > 0.0;
 }

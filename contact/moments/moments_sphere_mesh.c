@@ -28,17 +28,17 @@ static const double NEAR_EDGE_TOLERANCE = 1e-8;
 /** The disc in which a plane cuts the ball, and integrals over D in that plane, about its centre.
  */
 struct disc {
-    double radius;   /* radius of the ball */
-    double distance; /* distance of the plane from o, >= 0 */
-    double depth;    /* radius - distance, > 0 */
-    double rho2;     /* squared radius of the disc */
+    double radius;              /* radius of the ball */
+    double distance;            /* distance of the plane from o, >= 0 */
+    double depth;               /* radius - distance, > 0 */
+    double disc_radius_squared; /* squared radius of the disc */
     double area;
     double first[2];
     double wedge_volume; /* W(D) [m^3] */
     double across[3];    /* radius^2 W I - distance * integral of y y^T: xx yy xy */
 };
 
-static double cross2(const double *p, const double *q)
+static double cross_2d(const double *p, const double *q)
 {
     return p[0] * q[1] - p[1] * q[0];
 }
@@ -46,18 +46,19 @@ static double cross2(const double *p, const double *q)
 /** Adds the sector of the disc from the direction of p to that of q. */
 static void add_disc_sector(struct disc *d, const double *p, const double *q)
 {
-    double angle = tact_atan2(cross2(p, q), p[0] * q[0] + p[1] * q[1]);
+    double angle = tact_atan2(cross_2d(p, q), p[0] * q[0] + p[1] * q[1]);
     double lp = 1.0 / sqrt(p[0] * p[0] + p[1] * p[1]), lq = 1.0 / sqrt(q[0] * q[0] + q[1] * q[1]);
     double a[2] = {p[0] * lp, p[1] * lp}, b[2] = {q[0] * lq, q[1] * lq};
-    double r = d->radius, depth = d->depth, rho2 = d->rho2, d2 = depth * depth;
-    double third = rho2 * sqrt(rho2) / 3.0;
-    d->area += 0.5 * rho2 * angle;
+    double r = d->radius, depth = d->depth, disc_radius_squared = d->disc_radius_squared,
+           d2 = depth * depth;
+    double third = disc_radius_squared * sqrt(disc_radius_squared) / 3.0;
+    d->area += 0.5 * disc_radius_squared * angle;
     d->first[0] += third * (b[1] - a[1]);
     d->first[1] += third * (a[0] - b[0]);
     d->wedge_volume += angle * d2 * (3.0 * r - depth) / 6.0;
     /* The cap's second moment per angle, and the difference of a sector to a full turn. */
     double even = angle * d2 * depth * (20.0 * r * r - 15.0 * r * depth + 3.0 * d2) / 24.0;
-    double part = d->distance * rho2 * rho2 / 8.0;
+    double part = d->distance * disc_radius_squared * disc_radius_squared / 8.0;
     double sine = b[0] * b[1] - a[0] * a[1];
     double cosine = b[0] * b[0] - b[1] * b[1] - a[0] * a[0] + a[1] * a[1];
     d->across[0] += even - part * sine;
@@ -68,7 +69,7 @@ static void add_disc_sector(struct disc *d, const double *p, const double *q)
 /** Adds the triangle (foot, p, q), which is inside the disc. */
 static void add_triangle_inside_disc(struct disc *d, const double *p, const double *q)
 {
-    double twice = cross2(p, q), area = 0.5 * twice, h = d->distance, r2 = d->radius * d->radius;
+    double twice = cross_2d(p, q), area = 0.5 * twice, h = d->distance, r2 = d->radius * d->radius;
     double pp = p[0] * p[0] + p[1] * p[1], qq = q[0] * q[0] + q[1] * q[1];
     double pq = p[0] * q[0] + p[1] * q[1];
     double lp = sqrt(pp + h * h), lq = sqrt(qq + h * h);
@@ -91,18 +92,19 @@ static void add_whole_disc(struct disc *d)
 {
     double r = d->radius, depth = d->depth, d2 = depth * depth;
     double even = PI * d2 * depth * (20.0 * r * r - 15.0 * r * depth + 3.0 * d2) / 12.0;
-    d->area = PI * d->rho2;
+    d->area = PI * d->disc_radius_squared;
     d->wedge_volume = PI * d2 * (3.0 * r - depth) / 3.0;
     d->across[0] = d->across[1] = even;
 }
 
 /** The part of the edge p + s (q - p), 0 <= s <= 1, inside the disc; returns 0 where there is none.
  */
-static int clip_edge_to_disc(double rho2, const double *p, const double *q, double s[2])
+static int clip_edge_to_disc(double disc_radius_squared, const double *p, const double *q,
+                             double s[2])
 {
     double e[2] = {q[0] - p[0], q[1] - p[1]};
-    double length2 = e[0] * e[0] + e[1] * e[1], moment = cross2(p, q);
-    double half2 = rho2 * length2 - moment * moment;
+    double length2 = e[0] * e[0] + e[1] * e[1], moment = cross_2d(p, q);
+    double half2 = disc_radius_squared * length2 - moment * moment;
     if (!(half2 > 0.0)) {
         return 0;
     }
@@ -134,9 +136,9 @@ static int integrate_triangle_in_disc(struct disc *d, double p[3][2])
     double s[3][2];
     int cut[3], any = 0, inside = 1;
     for (int k = 0; k < 3; k++) {
-        cut[k] = clip_edge_to_disc(d->rho2, p[k], p[(k + 1) % 3], s[k]);
+        cut[k] = clip_edge_to_disc(d->disc_radius_squared, p[k], p[(k + 1) % 3], s[k]);
         any |= cut[k];
-        inside &= cross2(p[k], p[(k + 1) % 3]) >= 0.0;
+        inside &= cross_2d(p[k], p[(k + 1) % 3]) >= 0.0;
     }
     if (!any) {
         if (inside) {
@@ -174,21 +176,21 @@ static int is_foot_near_edge(double p[3][2], double tolerance)
 
 /** Adds the contribution of a disc part to the sums about the ball's centre; u, w, n are its axes.
  */
-static void add_disc(const struct disc *d, double h, const double *n, const double *u,
-                     const double *w, struct tact_moment_sums *sums)
+static void add_disc_part(const struct disc *d, double h, const double *n, const double *u,
+                          const double *w, struct tact_moment_sums *sums)
 {
     static const int row[6] = {0, 1, 2, 0, 0, 1}, column[6] = {0, 1, 2, 1, 2, 2};
     double sign = h >= 0.0 ? 1.0 : -1.0, r2 = d->radius * d->radius;
     double y[3];
     for (int k = 0; k < 3; k++) {
         y[k] = d->first[0] * u[k] + d->first[1] * w[k];
-        sums->first[k] += 0.25 * (h * y[k] - d->rho2 * d->area * n[k]);
+        sums->first[k] += 0.25 * (h * y[k] - d->disc_radius_squared * d->area * n[k]);
     }
     sums->volume -= sign * d->wedge_volume;
     sums->magnitude += fabs(d->wedge_volume);
     tact_v3_axpy(sums->gradient, -d->area, n);
-    double normal = r2 * d->wedge_volume + d->distance * d->area * d->rho2;
-    double mixed = 0.5 * r2 - d->rho2;
+    double normal = r2 * d->wedge_volume + d->distance * d->area * d->disc_radius_squared;
+    double mixed = 0.5 * r2 - d->disc_radius_squared;
     for (int k = 0; k < 6; k++) {
         int i = row[k], j = column[k];
         double plane = d->across[0] * u[i] * u[j] + d->across[1] * w[i] * w[j] +
@@ -202,7 +204,7 @@ static void add_disc(const struct disc *d, double h, const double *n, const doub
 struct ball {
     double centre[3]; /* mesh frame */
     double radius, tolerance;
-    int near_edge; /* 1: o is within tolerance of an edge, and the sums are invalid */
+    int is_near_edge; /* 1: o is within tolerance of an edge, and the sums are invalid */
     struct tact_moment_sums sums;
 };
 
@@ -215,16 +217,16 @@ static void add_triangle(struct ball *ball, double v[3][3])
     if (!(d.depth > 0.0) || tact_v3_dot(n, n) == 0.0) {
         return;
     }
-    d.rho2 = d.depth * (d.radius + d.distance);
+    d.disc_radius_squared = d.depth * (d.radius + d.distance);
     tact_v3_tangents(n, u, w);
     for (int k = 0; k < 3; k++) {
         p[k][0] = tact_v3_dot(u, v[k]);
         p[k][1] = tact_v3_dot(w, v[k]);
     }
     if (d.distance < ball->tolerance && is_foot_near_edge(p, ball->tolerance)) {
-        ball->near_edge = 1;
+        ball->is_near_edge = 1;
     } else if (integrate_triangle_in_disc(&d, p)) {
-        add_disc(&d, h, n, u, w, &ball->sums);
+        add_disc_part(&d, h, n, u, w, &ball->sums);
     }
 }
 
@@ -262,22 +264,22 @@ TACT_INLINE void add_leaf(void *user, const struct tact_mesh_leaf *leaf)
 
 /** Sums the triangles that reach into the ball. Returns 1, with invalid sums, where o is within
  * tolerance of an edge. */
-static int sum_triangles(const struct tact_mesh *mesh, struct ball *ball, double tolerance)
+static int sum_triangles_in_ball(const struct tact_mesh *mesh, struct ball *ball, double tolerance)
 {
     static const double none[3] = {0.0, 0.0, 0.0};
     struct tact_round round;
     memset(&ball->sums, 0, sizeof ball->sums);
-    ball->near_edge = 0;
+    ball->is_near_edge = 0;
     ball->tolerance = tolerance;
     tact_round_from_mesh_frame(ball->centre, none, ball->radius, mesh, &round);
     tact_round_visit_leaves(&round, mesh, add_leaf, ball);
-    return ball->near_edge;
+    return ball->is_near_edge;
 }
 
-TACT_TWICE(int, tact_moments_sphere_mesh,
-           (double radius, const struct tact_pose *pa, const struct tact_mesh *mesh,
-            const struct tact_pose *pb, struct tact_moments *out),
-           (radius, pa, mesh, pb, out))
+TACT_DISPATCH_BY_CPU(int, tact_moments_sphere_mesh,
+                     (double radius, const struct tact_pose *pa, const struct tact_mesh *mesh,
+                      const struct tact_pose *pb, struct tact_moments *out),
+                     (radius, pa, mesh, pb, out))
 {
     double rot[9], axes[9], offset[3], origin[3];
     struct ball ball = {.radius = radius};
@@ -285,13 +287,13 @@ TACT_TWICE(int, tact_moments_sphere_mesh,
     tact_v3_sub(offset, pa->position, pb->position);
     tact_m3_tmul_v3(ball.centre, rot, offset);
     tact_v3_copy(origin, pa->position);
-    if (sum_triangles(mesh, &ball, NEAR_EDGE_TOLERANCE * radius)) {
+    if (sum_triangles_in_ball(mesh, &ball, NEAR_EDGE_TOLERANCE * radius)) {
         double step[3], world[3];
         tact_v3_scale(step, (const double[3]){0.48, 0.64, 0.6}, 2.0 * NEAR_EDGE_TOLERANCE * radius);
         tact_v3_add(ball.centre, ball.centre, step);
         tact_m3_mul_v3(world, rot, step);
         tact_v3_add(origin, origin, world);
-        (void)sum_triangles(mesh, &ball, 0.0);
+        (void)sum_triangles_in_ball(mesh, &ball, 0.0);
     }
     if (tact_mesh_contains(mesh, ball.centre, radius)) {
         double volume = 4.0 / 3.0 * PI * radius * radius * radius;

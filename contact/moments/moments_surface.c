@@ -21,7 +21,7 @@ static double tact_surface_sum_lanes(const tact_d4 *lanes)
 
 void tact_surface_clear_unused_lanes(struct tact_cut_surface *s)
 {
-    for (int lane = s->waiting; lane < 4; lane++) {
+    for (int lane = s->waiting_triangle_count; lane < 4; lane++) {
         for (int k = 0; k < 9; k++) {
             ((double *)&s->corner[k / 3][k % 3])[lane] = 0.0;
         }

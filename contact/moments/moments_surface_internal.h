@@ -8,7 +8,7 @@
 /** Triangles of a closed surface to be integrated, and sums over integrated ones, one a lane. Zero
  * initially. */
 struct tact_cut_surface {
-    int waiting, started;
+    int waiting_triangle_count, started;
     tact_d4 origin;
     tact_d4 corner[3][3]; /* [corner][coordinate], from origin */
     tact_d4 share;        /* weight in the gradient */
@@ -50,7 +50,7 @@ TACT_INLINE void tact_surface_add_tetrahedra(struct tact_cut_surface *s, tact_d4
         s->gradient[k] += n[k];
         s->torque[k] += (1.0 / 3.0) * (sum[y] * n[z] - sum[z] * n[y]);
     }
-    s->waiting = 0;
+    s->waiting_triangle_count = 0;
 }
 
 /** Twice the area vectors of the waiting triangles. */
@@ -81,9 +81,9 @@ TACT_INLINE void tact_surface_integrate_waiting(struct tact_cut_surface *s)
     tact_surface_add_tetrahedra(s, n, &v);
 }
 
-#define tact_surface_integrate_coplanar TACT_VARIANT(tact_surface_integrate_coplanar)
-#define tact_surface_clear_unused_lanes TACT_VARIANT(tact_surface_clear_unused_lanes)
-#define tact_surface_finish TACT_VARIANT(tact_surface_finish)
+#define tact_surface_integrate_coplanar TACT_CPU_VARIANT(tact_surface_integrate_coplanar)
+#define tact_surface_clear_unused_lanes TACT_CPU_VARIANT(tact_surface_clear_unused_lanes)
+#define tact_surface_finish TACT_CPU_VARIANT(tact_surface_finish)
 
 /** Integrates the waiting triangles and adds the lanes up. */
 void tact_surface_finish(struct tact_cut_surface *s, double size, struct tact_moment_sums *sums);

@@ -24,8 +24,8 @@ struct tact_tets {
     struct tact_moment_sums sums;
 };
 
-#define tact_tets_add_polygon TACT_VARIANT(tact_tets_add_polygon)
-#define tact_tets_replace_sums TACT_VARIANT(tact_tets_replace_sums)
+#define tact_tets_add_polygon TACT_CPU_VARIANT(tact_tets_add_polygon)
+#define tact_tets_replace_sums TACT_CPU_VARIANT(tact_tets_replace_sums)
 
 /** Adds the tetrahedra over a convex polygon of n corners. */
 void tact_tets_add_polygon(struct tact_tets *tets, const tact_d4 *polygon, int n, double weight);

@@ -115,7 +115,7 @@ static void clip_triangle(struct clipper *c, const uint32_t *t)
     }
 }
 
-static void clip_mesh(struct clipper *c)
+static void clip_mesh_edges(struct clipper *c)
 {
     uint32_t stack[MAX_TREE_DEPTH];
     int depth = 0;
@@ -199,7 +199,7 @@ static void clip_edges_by_solid_planes(const struct tact_shape *edges, const str
     tact_m3_tmul_v3(c.origin, re, apart);
     tact_m3_tmul_v3(c.t1, re, frame + 3);
     tact_m3_tmul_v3(c.t2, re, frame + 6);
-    clip_mesh(&c);
+    clip_mesh_edges(&c);
 }
 
 /** Projection of an overlap's corners to the tangent plane, a coordinate a lane. */
@@ -229,7 +229,7 @@ static int project_overlap(struct tact_cutter *c, const struct tact_mesh *a,
                      : tact_cut_mesh(c, a, project_face, projection);
 }
 
-static void rotate_into(const double *axes, const double *v, tact_d4 *out)
+static void rotate_vector_into_axes(const double *axes, const double *v, tact_d4 *out)
 {
     double r[3];
     tact_m3_tmul_v3(r, axes, v);
@@ -237,24 +237,24 @@ static void rotate_into(const double *axes, const double *v, tact_d4 *out)
 }
 
 /** Projects from the frame of pose. */
-static void place_projection(const struct tact_pose *pose, const double *center,
-                             const double *frame, struct projection *projection)
+static void set_projection_frame(const struct tact_pose *pose, const double *center,
+                                 const double *frame, struct projection *projection)
 {
     double r[9], apart[3];
     tact_quat_to_m3(r, pose->quat_wxyz);
     tact_v3_sub(apart, center, pose->position);
-    rotate_into(r, apart, &projection->origin);
-    rotate_into(r, frame + 3, &projection->t1);
-    rotate_into(r, frame + 6, &projection->t2);
+    rotate_vector_into_axes(r, apart, &projection->origin);
+    rotate_vector_into_axes(r, frame + 3, &projection->t1);
+    rotate_vector_into_axes(r, frame + 6, &projection->t2);
 }
 
 /** Adds the corners of the part of a inside the cutter. -ENOSPC where there are too many edges. */
-static int project_outline(struct tact_cutter *cutter, const struct tact_mesh *a,
-                           const struct tact_pose *pa, const double *center, const double *frame,
-                           struct tact_hull *hull)
+static int project_clipped_mesh(struct tact_cutter *cutter, const struct tact_mesh *a,
+                                const struct tact_pose *pa, const double *center,
+                                const double *frame, struct tact_hull *hull)
 {
     struct projection projection = {.hull = hull};
-    place_projection(pa, center, frame, &projection);
+    set_projection_frame(pa, center, frame, &projection);
     return project_overlap(cutter, a, &projection);
 }
 
@@ -265,18 +265,19 @@ static int find_outline(const struct tact_mesh *a, const struct tact_pose *pa,
 {
     struct tact_cutter cutter;
     tact_cutter_place(&cutter, a->facets->size, pa, b, pb);
-    return project_outline(&cutter, a, pa, center, frame, hull);
+    return project_clipped_mesh(&cutter, a, pa, center, frame, hull);
 }
 
-TACT_TWICE(int, tact_outline_of_corners,
-           (const struct tact_overlap_corners *known, const struct tact_pose *pose,
-            const double center[3], const double frame[9], double corners[TACT_PATCH_CORNERS][2]),
-           (known, pose, center, frame, corners))
+TACT_DISPATCH_BY_CPU(int, tact_outline_of_corners,
+                     (const struct tact_overlap_corners *known, const struct tact_pose *pose,
+                      const double center[3], const double frame[9],
+                      double corners[TACT_PATCH_CORNERS][2]),
+                     (known, pose, center, frame, corners))
 {
     struct tact_hull hull;
     struct projection projection = {.hull = &hull};
     hull.count = 0;
-    place_projection(pose, center, frame, &projection);
+    set_projection_frame(pose, center, frame, &projection);
     for (int i = 0; i < known->count; i++) {
         const double *r = known->at[i];
         const tact_d4 corner = {r[0], r[1], r[2], 0.0};
@@ -285,11 +286,12 @@ TACT_TWICE(int, tact_outline_of_corners,
     return tact_hull_corners(&hull, corners);
 }
 
-TACT_TWICE(int, tact_outline_within,
-           (const struct tact_mesh *a, const struct tact_pose *pa, const struct tact_mesh *b,
-            const struct tact_pose *pb, const double (*plane)[4], int planes,
-            const double center[3], const double frame[9], double corners[TACT_PATCH_CORNERS][2]),
-           (a, pa, b, pb, plane, planes, center, frame, corners))
+TACT_DISPATCH_BY_CPU(int, tact_outline_within,
+                     (const struct tact_mesh *a, const struct tact_pose *pa,
+                      const struct tact_mesh *b, const struct tact_pose *pb,
+                      const double (*plane)[4], int planes, const double center[3],
+                      const double frame[9], double corners[TACT_PATCH_CORNERS][2]),
+                     (a, pa, b, pb, plane, planes, center, frame, corners))
 {
     struct tact_hull hull;
     struct tact_cutter cutter;
@@ -300,41 +302,42 @@ TACT_TWICE(int, tact_outline_within,
     tact_cutter_place(&cutter, tact_mesh_size(first), pose, (swapped ? a : b)->facets,
                       swapped ? pa : pb);
     int rc = tact_cutter_add_planes(&cutter, pose, plane, planes);
-    rc = rc ? rc : project_outline(&cutter, first, pose, center, frame, &hull);
+    rc = rc ? rc : project_clipped_mesh(&cutter, first, pose, center, frame, &hull);
     return rc >= 0 ? tact_hull_corners(&hull, corners) : 0;
 }
 
-TACT_TWICE(int, tact_outline,
-           (const struct tact_shape *a, const struct tact_pose *pa, const struct tact_shape *b,
-            const struct tact_pose *pb, const double center[3], const double frame[9],
-            double corners[TACT_PATCH_CORNERS][2]),
-           (a, pa, b, pb, center, frame, corners))
+TACT_DISPATCH_BY_CPU(int, tact_outline,
+                     (const struct tact_shape *a, const struct tact_pose *pa,
+                      const struct tact_shape *b, const struct tact_pose *pb,
+                      const double center[3], const double frame[9],
+                      double corners[TACT_PATCH_CORNERS][2]),
+                     (a, pa, b, pb, center, frame, corners))
 {
     struct tact_hull hull;
-    int plane_a = a->kind == TACT_SHAPE_HALFSPACE, plane_b = b->kind == TACT_SHAPE_HALFSPACE;
+    int is_plane_a = a->kind == TACT_SHAPE_HALFSPACE, is_plane_b = b->kind == TACT_SHAPE_HALFSPACE;
     if (tact_shape_faces(a) == TACT_FACES_CURVED || tact_shape_faces(b) == TACT_FACES_CURVED) {
         return 0;
     }
-    const struct tact_mesh_facets *fa = plane_a ? NULL : a->mesh->facets;
-    const struct tact_mesh_facets *fb = plane_b ? NULL : b->mesh->facets;
+    const struct tact_mesh_facets *fa = is_plane_a ? NULL : a->mesh->facets;
+    const struct tact_mesh_facets *fb = is_plane_b ? NULL : b->mesh->facets;
     int rc = -ENOSPC;
     hull.count = 0;
-    if (fa && (fb || plane_b) && !(fb && fb->count > fa->count)) {
+    if (fa && (fb || is_plane_b) && !(fb && fb->count > fa->count)) {
         rc = find_outline(a->mesh, pa, fb, pb, center, frame, &hull);
-    } else if (fb && (fa || plane_a)) {
+    } else if (fb && (fa || is_plane_a)) {
         rc = find_outline(b->mesh, pb, fa, pa, center, frame, &hull);
     }
     if (rc >= 0) {
         return tact_hull_corners(&hull, corners);
     }
     hull.count = 0;
-    if ((!plane_a && !has_bounding_planes(b)) || (!plane_b && !has_bounding_planes(a))) {
+    if ((!is_plane_a && !has_bounding_planes(b)) || (!is_plane_b && !has_bounding_planes(a))) {
         return 0;
     }
-    if (!plane_a) {
+    if (!is_plane_a) {
         clip_edges_by_solid_planes(a, pa, b, pb, center, frame, &hull);
     }
-    if (!plane_b) {
+    if (!is_plane_b) {
         clip_edges_by_solid_planes(b, pb, a, pa, center, frame, &hull);
     }
     return tact_hull_corners(&hull, corners);

@@ -4,7 +4,7 @@
 #include <float.h>
 
 /** Roundings of the coordinates by which planes are displaced outward. */
-static const double MARGIN = 4.0 * DBL_EPSILON;
+static const double PLANE_ROUNDING_MARGIN = 4.0 * DBL_EPSILON;
 
 void tact_cutter_place(struct tact_cutter *c, double size_a, const struct tact_pose *pa,
                        const struct tact_mesh_facets *b, const struct tact_pose *pb)
@@ -16,7 +16,7 @@ void tact_cutter_place(struct tact_cutter *c, double size_a, const struct tact_p
     c->size = size_a + (b ? b->size : 0.0);
     c->size += tact_v3_norm(pa->position) + tact_v3_norm(pb->position);
     c->planes = b ? (int)b->count : 1;
-    c->tolerance = MARGIN * c->size;
+    c->tolerance = PLANE_ROUNDING_MARGIN * c->size;
     for (int k = 0; k < c->planes; k++) {
         double n[3];
         tact_m3_mul_v3(n, rb, b ? b->normal[k] : up);

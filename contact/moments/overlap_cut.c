@@ -380,8 +380,8 @@ TACT_INLINE void tact_cut_leaf_triangles(struct tact_cutter *c, const struct tac
     }
 }
 
-TACT_INLINE int cut_mesh(struct tact_cutter *c, const struct tact_mesh *mesh,
-                         tact_cut_face_fn *face, void *user)
+TACT_INLINE int cut_mesh_by_planes(struct tact_cutter *c, const struct tact_mesh *mesh,
+                                   tact_cut_face_fn *face, void *user)
 {
     struct tact_box_plane box_plane[2] = {{.d = 0.0F}};
     uint32_t stack[TACT_MESH_STACK] = {0};
@@ -411,24 +411,24 @@ TACT_INLINE int cut_mesh(struct tact_cutter *c, const struct tact_mesh *mesh,
     return c->full ? -ENOSPC : 1;
 }
 
-TACT_TWICE(int, tact_cut_facets,
-           (struct tact_cutter * c, const struct tact_mesh_facets *a, tact_cut_face_fn *face,
-            void *user),
-           (c, a, face, user))
+TACT_DISPATCH_BY_CPU(int, tact_cut_facets,
+                     (struct tact_cutter * c, const struct tact_mesh_facets *a,
+                      tact_cut_face_fn *face, void *user),
+                     (c, a, face, user))
 {
     return cut_facets(c, a, face, user);
 }
 
-TACT_TWICE(int, tact_cut_mesh,
-           (struct tact_cutter * c, const struct tact_mesh *mesh, tact_cut_face_fn *face,
-            void *user),
-           (c, mesh, face, user))
+TACT_DISPATCH_BY_CPU(int, tact_cut_mesh,
+                     (struct tact_cutter * c, const struct tact_mesh *mesh, tact_cut_face_fn *face,
+                      void *user),
+                     (c, mesh, face, user))
 {
-    return cut_mesh(c, mesh, face, user);
+    return cut_mesh_by_planes(c, mesh, face, user);
 }
 
 /** Adds a face of the overlap, in triangles about its first corner. */
-TACT_INLINE void add_surface(void *user, const tact_d4 *corner, int n, double share)
+TACT_INLINE void add_face_triangles(void *user, const tact_d4 *corner, int n, double share)
 {
     struct tact_cut_surface *s = user;
     if (!s->started) {
@@ -437,7 +437,7 @@ TACT_INLINE void add_surface(void *user, const tact_d4 *corner, int n, double sh
     }
     for (int i = 1; i + 1 < n; i++) {
         const int at[3] = {0, i, i + 1};
-        int lane = s->waiting;
+        int lane = s->waiting_triangle_count;
         for (int k = 0; k < 3; k++) {
             tact_d4 p = corner[at[k]] - s->origin;
             ((double *)&s->corner[k][0])[lane] = p[0];
@@ -445,7 +445,7 @@ TACT_INLINE void add_surface(void *user, const tact_d4 *corner, int n, double sh
             ((double *)&s->corner[k][2])[lane] = p[2];
         }
         ((double *)&s->share)[lane] = share;
-        if (++s->waiting == 4) {
+        if (++s->waiting_triangle_count == 4) {
             tact_surface_integrate_waiting(s);
         }
     }
@@ -463,7 +463,7 @@ TACT_INLINE void add_convex_face(void *user, const tact_d4 *corner, int n, doubl
 {
     struct cut *cut = user;
     struct tact_overlap_corners *corners = cut->corners;
-    add_surface(&cut->surface, corner, n, share);
+    add_face_triangles(&cut->surface, corner, n, share);
     for (int i = share > 0.0 ? 0 : 1; i < n; i++, corners->count++) {
         for (int k = 0; k < 3 && corners->count < TACT_OVERLAP_CORNERS; k++) {
             corners->at[corners->count][k] = corner[i][k];
@@ -471,10 +471,10 @@ TACT_INLINE void add_convex_face(void *user, const tact_d4 *corner, int n, doubl
     }
 }
 
-TACT_INLINE void add_face(void *user, const tact_d4 *corner, int n, double share)
+TACT_INLINE void add_face_and_area(void *user, const tact_d4 *corner, int n, double share)
 {
     struct cut *cut = user;
-    add_surface(&cut->surface, corner, n, share);
+    add_face_triangles(&cut->surface, corner, n, share);
     for (int i = 1; i + 1 < n && share > 0.0; i++) {
         double area[3];
         tact_areas_add(&cut->areas, &corner[0], &corner[i], &corner[i + 1], share, area);
@@ -489,9 +489,9 @@ int tact_cut_sums(struct tact_cutter *c, const struct tact_mesh *mesh, double or
     memset(&cut, 0, sizeof cut);
     cut.corners = corners;
     int rc = mesh->facets && corners ? cut_facets(c, mesh->facets, add_convex_face, &cut)
-             : mesh->facets          ? cut_facets(c, mesh->facets, add_surface, &cut.surface)
-             : planar                ? cut_mesh(c, mesh, add_face, &cut)
-                                     : cut_mesh(c, mesh, add_surface, &cut.surface);
+             : mesh->facets          ? cut_facets(c, mesh->facets, add_face_triangles, &cut.surface)
+             : planar                ? cut_mesh_by_planes(c, mesh, add_face_and_area, &cut)
+                      : cut_mesh_by_planes(c, mesh, add_face_triangles, &cut.surface);
     if (corners && (rc != 1 || corners->count > TACT_OVERLAP_CORNERS)) {
         corners->count = 0;
     }

@@ -103,7 +103,7 @@ int tact_cut_facets(struct tact_cutter *c, const struct tact_mesh_facets *a, tac
 int tact_cut_mesh(struct tact_cutter *c, const struct tact_mesh *mesh, tact_cut_face_fn *face,
                   void *user);
 
-#define tact_cut_sums TACT_VARIANT(tact_cut_sums)
+#define tact_cut_sums TACT_CPU_VARIANT(tact_cut_sums)
 
 /** Cuts a mesh, as facets where it has them, and integrates over the surface of the overlap, about
  * an origin that it chooses. planar, corners: as in tact_moments_measure(), or NULL. Returns as the

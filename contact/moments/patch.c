@@ -26,7 +26,7 @@ static void rotate_to_principal_axes(double *t1, double *t2, double a, double b,
 }
 
 /* a' C b of the symmetric C stored as xx yy zz xy xz yz. */
-static double quadratic_form(const double *c, const double *a, const double *b)
+static double evaluate_bilinear_form(const double *c, const double *a, const double *b)
 {
     return a[0] * (c[0] * b[0] + c[3] * b[1] + c[4] * b[2]) +
            a[1] * (c[3] * b[0] + c[1] * b[1] + c[5] * b[2]) +
@@ -84,11 +84,11 @@ static double sheet_blend_weight(const double *c, const double *n, const double 
 {
     double t1[3], t2[3], a, b, d;
     tact_v3_tangents(n, t1, t2);
-    a = quadratic_form(c, t1, t1);
-    b = quadratic_form(c, t1, t2);
-    d = quadratic_form(c, t2, t2);
+    a = evaluate_bilinear_form(c, t1, t1);
+    b = evaluate_bilinear_form(c, t1, t2);
+    d = evaluate_bilinear_form(c, t2, t2);
     double least = 0.5 * (a + d) - tact_hypot(0.5 * (a - d), b);
-    double ratio = least > 0.0 ? quadratic_form(c, axis, axis) / least : 1.0;
+    double ratio = least > 0.0 ? evaluate_bilinear_form(c, axis, axis) / least : 1.0;
     double x = (1e-2 - ratio) / (1e-2 - 1e-3);
     x = tact_min(1.0, tact_max(0.0, x));
     return x * x * (3.0 - 2.0 * x);
@@ -135,9 +135,9 @@ int tact_patch_from_moments(const struct tact_moments *m, const struct tact_patc
         return -EDOM;
     }
     tact_v3_tangents(n, t1, t2);
-    rotate_to_principal_axes(t1, t2, quadratic_form(m->second, t1, t1),
-                             quadratic_form(m->second, t1, t2), quadratic_form(m->second, t2, t2),
-                             l);
+    rotate_to_principal_axes(t1, t2, evaluate_bilinear_form(m->second, t1, t1),
+                             evaluate_bilinear_form(m->second, t1, t2),
+                             evaluate_bilinear_form(m->second, t2, t2), l);
     l[0] = l[0] > 0.0 ? l[0] / m->volume : 0.0;
     l[1] = l[1] > 0.0 ? l[1] / m->volume : 0.0;
     double size =
@@ -298,12 +298,13 @@ void tact_patch_mean_squares(const struct tact_patch *patch, double n, double sq
 
 int tact_patch_polygon(const struct tact_patch *patch, double n, int most, double (*corner)[2])
 {
-    int outlined = patch->kind == TACT_PATCH_ELLIPSE && patch->corners > 2;
-    int count = outlined && patch->corners < most ? patch->corners : most;
+    int has_outline = patch->kind == TACT_PATCH_ELLIPSE && patch->corners > 2;
+    int count = has_outline && patch->corners < most ? patch->corners : most;
     double semi[2];
     patch_semi_axes(patch, n, semi);
     for (int i = 0; i < count; i++) {
-        const double *at = outlined ? patch->corner[(ptrdiff_t)i * patch->corners / count] : NULL;
+        const double *at =
+            has_outline ? patch->corner[(ptrdiff_t)i * patch->corners / count] : NULL;
         double angle = 2.0 * PI * i / count;
         corner[i][0] = at ? at[0] : semi[0] * tact_cos(angle);
         corner[i][1] = at ? at[1] : semi[1] * tact_sin(angle);

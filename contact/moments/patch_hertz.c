@@ -38,13 +38,13 @@ static void curvature_terms(double ratio, double *upper, double *lower)
 }
 
 /* a/b for a quotient of curvatures above 1: k2/k1 is nearly (a/b)^(pi/2). */
-static double solve_axis_ratio(double curvatures)
+static double solve_axis_ratio(double curvature_ratio)
 {
-    double ratio = tact_pow(curvatures, 2.0 / PI);
+    double ratio = tact_pow(curvature_ratio, 2.0 / PI);
     for (int i = 0; i < MAX_AXIS_RATIO_ITERATIONS; i++) {
         double upper, lower;
         curvature_terms(ratio, &upper, &lower);
-        double next = ratio * tact_pow(curvatures * lower / upper, 2.0 / PI);
+        double next = ratio * tact_pow(curvature_ratio * lower / upper, 2.0 / PI);
         double change = fabs(next - ratio);
         ratio = tact_max(next, 1.0 + 0.5 * (ratio - 1.0));
         if (change <= 1e-15 * ratio) {

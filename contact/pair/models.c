@@ -3,14 +3,15 @@
 #include <string.h>
 #include "contact/pair/models_internal.h"
 
-enum { MOST = 16 };
+enum { MAX_CONTACT_MODELS = 16 };
 
 #define MODEL_TABLE_ENTRY(word) &tact_model_##word,
-static const struct tact_contact_model *models[MOST + 1] = {TACT_MODELS(MODEL_TABLE_ENTRY)};
+static const struct tact_contact_model *models[MAX_CONTACT_MODELS + 1] = {
+    TACT_MODELS(MODEL_TABLE_ENTRY)};
 
 const struct tact_contact_model *tact_contact_model_at(int i)
 {
-    return i >= 0 && i < MOST ? models[i] : NULL;
+    return i >= 0 && i < MAX_CONTACT_MODELS ? models[i] : NULL;
 }
 
 const struct tact_contact_model *tact_contact_model_find(const char *name)
@@ -35,11 +36,12 @@ int tact_contact_model_is_usable(const struct tact_contact_model *model)
 
 int tact_contact_model_add(const struct tact_contact_model *model)
 {
-    static const char letters[] = "abcdefghijklmnopqrstuvwxyz0123456789-";
+    static const char allowed_name_characters[] = "abcdefghijklmnopqrstuvwxyz0123456789-";
     int count = 0;
     if (tact_abi_check(&model->abi, sizeof *model) || !model->name || !model->measure ||
         !model->patches || model->state < 0 || (model->prepare && !model->release) ||
-        !*model->name || strlen(model->name) > 31 || model->name[strspn(model->name, letters)]) {
+        !*model->name || strlen(model->name) > 31 ||
+        model->name[strspn(model->name, allowed_name_characters)]) {
         return -EINVAL;
     }
     if (tact_contact_model_find(model->name) || !strcmp(model->name, "auto") ||
@@ -49,7 +51,7 @@ int tact_contact_model_add(const struct tact_contact_model *model)
     while (models[count]) {
         count++;
     }
-    if (count == MOST) {
+    if (count == MAX_CONTACT_MODELS) {
         return -ENOSPC;
     }
     models[count] = model;

@@ -3,12 +3,12 @@
 
 #define PI 3.14159265358979323846
 
-static int capsule_make(const double size[3], struct tact_mesh **out)
+static int make_capsule_mesh(const double size[3], struct tact_mesh **out)
 {
     return tact_mesh_capsule(size[0], size[1], TACT_CURVED_TRIANGLES, out);
 }
 
-static void capsule_mass(const struct tact_shape *shape, struct tact_shape_mass *out)
+static void compute_capsule_mass(const struct tact_shape *shape, struct tact_shape_mass *out)
 {
     double r = shape->size[0], l = shape->size[1];
     double cylinder = 2.0 * PI * r * r * l, ball = 4.0 / 3.0 * PI * r * r * r;
@@ -26,8 +26,8 @@ const struct tact_shape_type tact_shape_capsule_type = {
     .keys = "radius length",
     .lengths = 2,
     .may_vanish = 2,
-    .make = capsule_make,
-    .mass = capsule_mass,
+    .make = make_capsule_mesh,
+    .mass = compute_capsule_mass,
     .reach = tact_shape_sum_of_lengths,
     .rolling_radius = tact_shape_first_length,
 };

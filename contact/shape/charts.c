@@ -52,7 +52,7 @@ static void set_normal_cone(struct chart_node *node, double angle)
     node->sine = angle < MAX_NORMAL_CONE_ANGLE ? tact_sin(angle) : 0.0;
 }
 
-static double cone_angle(const struct chart_node *node)
+static double normal_cone_half_angle(const struct chart_node *node)
 {
     return node->cosine > 0.0 ? tact_atan2(node->sine, node->cosine) : MAX_NORMAL_CONE_ANGLE;
 }
@@ -175,7 +175,7 @@ static void bound_chart_node(const struct chart_node *leaf, const struct sorted 
     for (int i = 0; i < count; i++) {
         tact_v3_add(node->axis, node->axis, leaf[list[i].leaf].axis);
     }
-    int cone = tact_v3_normalize(node->axis, node->axis) > 1e-3 * count;
+    int has_cone = tact_v3_normalize(node->axis, node->axis) > 1e-3 * count;
     for (int i = 0; i < count; i++) {
         add_bend(node, leaf[list[i].leaf].bend, 1.0 / count);
     }
@@ -186,10 +186,10 @@ static void bound_chart_node(const struct chart_node *leaf, const struct sorted 
         node->radius = tact_max(node->radius, tact_v3_norm(d) + l->radius);
         node->flat = tact_max(node->flat,
                               fabs(tact_v3_dot(d, node->axis)) + tact_chart_extent(l, node->axis));
-        angle = tact_max(angle, angle_between(node->axis, l->axis) + cone_angle(l));
+        angle = tact_max(angle, angle_between(node->axis, l->axis) + normal_cone_half_angle(l));
         node->bend_off = tact_max(node->bend_off, bend_distance(node, l->bend) + l->bend_off);
     }
-    set_normal_cone(node, cone ? angle : MAX_NORMAL_CONE_ANGLE);
+    set_normal_cone(node, has_cone ? angle : MAX_NORMAL_CONE_ANGLE);
 }
 
 /* Fills node `at` with the tree over these leaves. */

@@ -10,7 +10,7 @@
 enum { SIDES = TACT_CYLINDER_SIDES };
 
 /* A pyramid, whose base has the area of the cone's: the volume is exact. */
-static int cone_make(const double size[3], struct tact_mesh **out)
+static int make_cone_mesh(const double size[3], struct tact_mesh **out)
 {
     const double sides = SIDES,
                  radius = size[0] / sqrt(sides * tact_sin(2.0 * PI / sides) / 2.0 / PI);
@@ -30,7 +30,7 @@ static int cone_make(const double size[3], struct tact_mesh **out)
 }
 
 /* Of height h = 2 l: the centroid is h / 4 above the base. */
-static void cone_mass(const struct tact_shape *shape, struct tact_shape_mass *out)
+static void compute_cone_mass(const struct tact_shape *shape, struct tact_shape_mass *out)
 {
     double r = shape->size[0], h = 2.0 * shape->size[1], v = PI / 3.0 * r * r * h;
     double across = v * 0.0375 * (4.0 * r * r + h * h);
@@ -43,7 +43,7 @@ static double cone_bounding_radius(const double size[3])
     return tact_hypot(size[0], size[1]);
 }
 
-static int cone_charts(const struct tact_shape *shape, struct tact_charts **out)
+static int make_cone_charts(const struct tact_shape *shape, struct tact_charts **out)
 {
     const double r = shape->size[0], l = shape->size[1];
     const double corner[3][2] = {{0.0, -l}, {r, -l}, {0.0, l}};
@@ -55,9 +55,9 @@ const struct tact_shape_type tact_shape_cone_type = {
     .faces = TACT_FACES_MIXED,
     .keys = "radius length",
     .lengths = 2,
-    .make = cone_make,
-    .mass = cone_mass,
+    .make = make_cone_mesh,
+    .mass = compute_cone_mass,
     .reach = cone_bounding_radius,
     .rolling_radius = tact_shape_first_length,
-    .charts = cone_charts,
+    .charts = make_cone_charts,
 };

@@ -50,7 +50,7 @@ struct fault {
     int half;
 };
 
-static int fail(struct fault *fault, const char *what, int half)
+static int report_fault(struct fault *fault, const char *what, int half)
 {
     *fault = (struct fault){what, half};
     return -EINVAL;
@@ -70,8 +70,8 @@ static int compare_edges(const void *a, const void *b)
 }
 
 /* Pairs the half-edges of sorted edges. */
-static int pair_edges(struct control_mesh *mesh, const struct directed_edge *edge,
-                      struct fault *fault)
+static int pair_half_edges(struct control_mesh *mesh, const struct directed_edge *edge,
+                           struct fault *fault)
 {
     for (int i = 0; i < mesh->halves;) {
         int same = 1;
@@ -81,20 +81,21 @@ static int pair_edges(struct control_mesh *mesh, const struct directed_edge *edg
         }
         const int a = edge[i].half, b = edge[i + same - 1].half;
         if (edge[i].low == edge[i].high) {
-            return fail(fault, "a face with a vertex twice in succession", a);
+            return report_fault(fault, "a face with a vertex twice in succession", a);
         }
         if (same == 1) {
-            return fail(fault, "an edge with one face: the surface is open; expected a closed one",
-                        a);
+            return report_fault(
+                fault, "an edge with one face: the surface is open; expected a closed one", a);
         }
         if (same > 2) {
-            return fail(fault, "an edge with more than two faces; expected a manifold", a);
+            return report_fault(fault, "an edge with more than two faces; expected a manifold", a);
         }
         if (mesh->origin[a] == mesh->origin[b]) {
-            return fail(fault,
-                        "a face that is turned over against its neighbour: the normal flips "
-                        "there",
-                        b);
+            return report_fault(
+                fault,
+                "a face that is turned over against its neighbour: the normal flips "
+                "there",
+                b);
         }
         mesh->twin[a] = b;
         mesh->twin[b] = a;
@@ -103,7 +104,7 @@ static int pair_edges(struct control_mesh *mesh, const struct directed_edge *edg
     return 0;
 }
 
-static int find_twins(struct control_mesh *mesh, struct fault *fault)
+static int find_twin_half_edges(struct control_mesh *mesh, struct fault *fault)
 {
     struct directed_edge *edge = calloc((size_t)mesh->halves + 1, sizeof *edge);
     if (!edge) {
@@ -114,7 +115,7 @@ static int find_twins(struct control_mesh *mesh, struct fault *fault)
         edge[h] = (struct directed_edge){a < b ? a : b, a < b ? b : a, h};
     }
     qsort(edge, (size_t)mesh->halves, sizeof *edge, compare_edges);
-    int rc = pair_edges(mesh, edge, fault);
+    int rc = pair_half_edges(mesh, edge, fault);
     free(edge);
     return rc;
 }
@@ -129,20 +130,21 @@ static int count_valences(struct control_mesh *mesh, struct fault *fault)
         const int valence = mesh->valence[mesh->origin[h]];
         int around = 0, at = h;
         if (valence < 3 || valence > MOST_VALENCE) {
-            return fail(fault, "a vertex with a number of edges that is not 3 to 64", h);
+            return report_fault(fault, "a vertex with a number of edges that is not 3 to 64", h);
         }
         do {
             at = mesh->twin[tact_control_previous(mesh, at)];
             around++;
         } while (at != h);
         if (around != valence) {
-            return fail(fault, "a vertex where two fans of faces meet; expected a manifold", h);
+            return report_fault(fault, "a vertex where two fans of faces meet; expected a manifold",
+                                h);
         }
     }
     return 0;
 }
 
-static int connect(struct control_mesh *mesh, struct fault *fault)
+static int connect_half_edges(struct control_mesh *mesh, struct fault *fault)
 {
     mesh->triangles = 1;
     for (int f = 0; f < mesh->faces; f++) {
@@ -151,7 +153,7 @@ static int connect(struct control_mesh *mesh, struct fault *fault)
             mesh->face[h] = f;
         }
     }
-    int rc = find_twins(mesh, fault);
+    int rc = find_twin_half_edges(mesh, fault);
     return rc ? rc : count_valences(mesh, fault);
 }
 
@@ -175,7 +177,7 @@ int tact_control_create(const struct tact_polygons *polygons, struct control_mes
             return tact_error_set(err, -EINVAL, "a face of more than 64 corners");
         }
     }
-    rc = connect(out, &fault);
+    rc = connect_half_edges(out, &fault);
     if (rc == -EINVAL) {
         tact_error_at(err, NULL, polygons->faces[out->face[fault.half]].line, 0, NULL);
         return tact_error_set(err, rc, "%s", fault.what);
@@ -189,7 +191,7 @@ double tact_loop_weight(int valence)
     return (0.625 - c * c) / valence;
 }
 
-static void average(const struct control_mesh *mesh, int face, double out[3])
+static void face_centroid(const struct control_mesh *mesh, int face, double out[3])
 {
     const int n = mesh->first[face + 1] - mesh->first[face];
     tact_v3_set(out, 0.0, 0.0, 0.0);
@@ -199,7 +201,7 @@ static void average(const struct control_mesh *mesh, int face, double out[3])
 }
 
 /* The new point of an edge. */
-static void edge_point(const struct control_mesh *mesh, int half, double out[3])
+static void compute_edge_point(const struct control_mesh *mesh, int half, double out[3])
 {
     const int side[2] = {half, mesh->twin[half]};
     const double weight = mesh->triangles ? 0.375 : 0.25;
@@ -210,7 +212,7 @@ static void edge_point(const struct control_mesh *mesh, int half, double out[3])
             tact_v3_axpy(out, 0.125, mesh->at[mesh->origin[tact_control_previous(mesh, side[k])]]);
         } else {
             double middle[3];
-            average(mesh, mesh->face[side[k]], middle);
+            face_centroid(mesh, mesh->face[side[k]], middle);
             tact_v3_axpy(out, 0.25, middle);
         }
     }
@@ -227,7 +229,7 @@ static void add_to_vertex(const struct control_mesh *mesh, int half, double out[
         tact_v3_axpy(out, 1.0 / n - weight, at);
     } else {
         double middle[3];
-        average(mesh, mesh->face[half], middle);
+        face_centroid(mesh, mesh->face[half], middle);
         tact_v3_axpy(out, 1.0 / ((double)n * n), middle);
         tact_v3_axpy(out, 1.0 / ((double)n * n), end);
         tact_v3_axpy(out, (n - 2.0) / ((double)n * n), at);
@@ -236,24 +238,24 @@ static void add_to_vertex(const struct control_mesh *mesh, int half, double out[
 
 /* Positions of the new mesh: old vertices, then edges, then, of Catmull and Clark's, faces. edge:
  * the new vertex of each half-edge. */
-static void place_vertices(const struct control_mesh *old, const int *edge, int edges,
-                           struct control_mesh *mesh)
+static void set_refined_vertices(const struct control_mesh *old, const int *edge, int edges,
+                                 struct control_mesh *mesh)
 {
     memset(mesh->at, 0, (size_t)mesh->vertices * sizeof *mesh->at);
     for (int h = 0; h < old->halves; h++) {
         add_to_vertex(old, h, mesh->at[old->origin[h]]);
         if (h < old->twin[h]) {
-            edge_point(old, h, mesh->at[edge[h]]);
+            compute_edge_point(old, h, mesh->at[edge[h]]);
         }
     }
     for (int f = 0; !old->triangles && f < old->faces; f++) {
-        average(old, f, mesh->at[old->vertices + edges + f]);
+        face_centroid(old, f, mesh->at[old->vertices + edges + f]);
     }
 }
 
 /* Corners of the new faces: of a triangle four, of another face one at each corner. */
-static void place_faces(const struct control_mesh *old, const int *edge, int edges,
-                        struct control_mesh *mesh)
+static void set_refined_faces(const struct control_mesh *old, const int *edge, int edges,
+                              struct control_mesh *mesh)
 {
     const int sides = old->triangles ? 3 : 4;
     int *to = mesh->origin;
@@ -288,9 +290,9 @@ int tact_control_subdivide(struct control_mesh *mesh)
         edge[h] = h < twin ? mesh->vertices + count++ : edge[twin];
     }
     if (!rc) {
-        place_vertices(mesh, edge, edges, &next);
-        place_faces(mesh, edge, edges, &next);
-        rc = connect(&next, &fault);
+        set_refined_vertices(mesh, edge, edges, &next);
+        set_refined_faces(mesh, edge, edges, &next);
+        rc = connect_half_edges(&next, &fault);
     }
     free(edge);
     tact_control_free(rc ? &next : mesh);

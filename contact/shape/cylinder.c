@@ -7,7 +7,7 @@
 
 #define PI 3.14159265358979323846
 
-static int cylinder_make(const double size[3], struct tact_mesh **out)
+static int make_cylinder_mesh(const double size[3], struct tact_mesh **out)
 {
     const double sides = TACT_CYLINDER_SIDES, polygon = 0.5 * sides * tact_sin(2.0 * PI / sides);
     struct tact_generate prism = {
@@ -25,7 +25,7 @@ static int cylinder_make(const double size[3], struct tact_mesh **out)
     return rc;
 }
 
-static void cylinder_mass(const struct tact_shape *shape, struct tact_shape_mass *out)
+static void compute_cylinder_mass(const struct tact_shape *shape, struct tact_shape_mass *out)
 {
     double r = shape->size[0], l = shape->size[1], v = 2.0 * PI * r * r * l;
     double across = v * (r * r / 4.0 + l * l / 3.0);
@@ -33,7 +33,7 @@ static void cylinder_mass(const struct tact_shape *shape, struct tact_shape_mass
 }
 
 /* The ends and the side, with edges between them. */
-static int cylinder_charts(const struct tact_shape *shape, struct tact_charts **out)
+static int make_cylinder_charts(const struct tact_shape *shape, struct tact_charts **out)
 {
     const double r = shape->size[0], l = shape->size[1];
     const double corner[4][2] = {{0.0, -l}, {r, -l}, {r, l}, {0.0, l}};
@@ -50,9 +50,9 @@ const struct tact_shape_type tact_shape_cylinder_type = {
     .faces = TACT_FACES_MIXED,
     .keys = "radius length",
     .lengths = 2,
-    .make = cylinder_make,
-    .mass = cylinder_mass,
+    .make = make_cylinder_mesh,
+    .mass = compute_cylinder_mass,
     .reach = cylinder_bounding_radius,
     .rolling_radius = tact_shape_first_length,
-    .charts = cylinder_charts,
+    .charts = make_cylinder_charts,
 };

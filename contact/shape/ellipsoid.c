@@ -7,7 +7,7 @@
 #define PI 3.14159265358979323846
 
 /* A ball's triangles, stretched: the volume is exact. */
-static int ellipsoid_make(const double size[3], struct tact_mesh **out)
+static int make_ellipsoid_mesh(const double size[3], struct tact_mesh **out)
 {
     struct tact_mesh *ball;
     int rc = tact_mesh_capsule(1.0, 0.0, TACT_CURVED_TRIANGLES, &ball);
@@ -26,7 +26,7 @@ static int ellipsoid_make(const double size[3], struct tact_mesh **out)
     return rc;
 }
 
-static void ellipsoid_mass(const struct tact_shape *shape, struct tact_shape_mass *out)
+static void compute_ellipsoid_mass(const struct tact_shape *shape, struct tact_shape_mass *out)
 {
     const double *s = shape->size;
     double v = 4.0 / 3.0 * PI * s[0] * s[1] * s[2];
@@ -47,8 +47,8 @@ static double ellipsoid_rolling_radius(const double size[3])
 
 /* Of f(p) = p'Wp = 1, W = diag(1 / s^2): along the radius; normal Wp / |Wp|, L = P W P / |Wp| with
  * the projection P = 1 - n n'. */
-static int ellipsoid_surface(const struct tact_shape *shape, const double near[3],
-                             struct tact_surface_point *out)
+static int find_ellipsoid_surface_point(const struct tact_shape *shape, const double near[3],
+                                        struct tact_surface_point *out)
 {
     double w[3], f = 0.0, wn[3];
     for (int i = 0; i < 3; i++) {
@@ -77,7 +77,8 @@ static int ellipsoid_surface(const struct tact_shape *shape, const double near[3
 }
 
 /* Gradient of the support function h(n) = |S n|. */
-static void ellipsoid_support(const struct tact_shape *shape, const double normal[3], double out[3])
+static void find_ellipsoid_support_point(const struct tact_shape *shape, const double normal[3],
+                                         double out[3])
 {
     double sn[3];
     for (int i = 0; i < 3; i++) {
@@ -94,10 +95,10 @@ const struct tact_shape_type tact_shape_ellipsoid_type = {
     .faces = TACT_FACES_CURVED,
     .keys = "size",
     .lengths = 3,
-    .make = ellipsoid_make,
-    .mass = ellipsoid_mass,
+    .make = make_ellipsoid_mesh,
+    .mass = compute_ellipsoid_mass,
     .reach = longest_semi_axis,
     .rolling_radius = ellipsoid_rolling_radius,
-    .surface = ellipsoid_surface,
-    .support = ellipsoid_support,
+    .surface = find_ellipsoid_surface_point,
+    .support = find_ellipsoid_support_point,
 };

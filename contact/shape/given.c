@@ -1,7 +1,7 @@
 /* The shape kinds that are defined by a mesh: mesh and convex. */
 #include "contact/shape/kinds_internal.h"
 
-static void mesh_mass(const struct tact_shape *shape, struct tact_shape_mass *out)
+static void compute_mesh_mass(const struct tact_shape *shape, struct tact_shape_mass *out)
 {
     const struct tact_mesh *mesh = shape->mesh;
     const double *s = mesh->second;
@@ -22,7 +22,7 @@ static double mesh_bounding_radius(const double size[3])
 const struct tact_shape_type tact_shape_convex_type = {
     .name = "convex",
     .keys = "file",
-    .mass = mesh_mass,
+    .mass = compute_mesh_mass,
     .reach = mesh_bounding_radius,
 };
 
@@ -30,6 +30,6 @@ const struct tact_shape_type tact_shape_mesh_type = {
     .name = "mesh",
     .keys = "file",
     .concave = 1,
-    .mass = mesh_mass,
+    .mass = compute_mesh_mass,
     .reach = mesh_bounding_radius,
 };

@@ -2,7 +2,7 @@
 #include <string.h>
 #include "contact/shape/kinds_internal.h"
 
-static void halfspace_mass(const struct tact_shape *shape, struct tact_shape_mass *out)
+static void set_infinite_halfspace_mass(const struct tact_shape *shape, struct tact_shape_mass *out)
 {
     (void)shape;
     tact_shape_set_mass(out, INFINITY, INFINITY, INFINITY, INFINITY);
@@ -14,8 +14,8 @@ static double halfspace_bounding_radius(const double size[3])
     return INFINITY;
 }
 
-static int halfspace_surface(const struct tact_shape *shape, const double near[3],
-                             struct tact_surface_point *out)
+static int find_plane_surface_point(const struct tact_shape *shape, const double near[3],
+                                    struct tact_surface_point *out)
 {
     (void)shape;
     tact_v3_set(out->at, near[0], near[1], 0.0);
@@ -27,7 +27,7 @@ static int halfspace_surface(const struct tact_shape *shape, const double near[3
 const struct tact_shape_type tact_shape_halfspace_type = {
     .name = "halfspace",
     .keys = "",
-    .mass = halfspace_mass,
+    .mass = set_infinite_halfspace_mass,
     .reach = halfspace_bounding_radius,
-    .surface = halfspace_surface,
+    .surface = find_plane_surface_point,
 };

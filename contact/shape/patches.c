@@ -10,7 +10,7 @@
 
 enum {
     MAX_BEZIER_PATCHES = 2048,
-    PARTS = 4, /* sections of the quadrature along a side of a patch */
+    QUADRATURE_SECTIONS_PER_SIDE = 4, /* sections of the quadrature along a side of a patch */
 };
 
 struct patches {
@@ -68,8 +68,8 @@ static void evaluate_patch(const struct squares *surface, int square, double u, 
     tact_patch_evaluate(&((const struct patches *)surface)->patch[square], u, v, c);
 }
 
-static void patch_element(const struct squares *surface, int element, double s, double t,
-                          double c[3][3])
+static void evaluate_quadrature_element(const struct squares *surface, int element, double s,
+                                        double t, double c[3][3])
 {
     double all[6][3];
     evaluate_patch(surface, element, s, t, all);
@@ -90,7 +90,7 @@ static double largest_control_coordinate(const struct patch_list *list)
 }
 
 /* The surface of these patches, without mesh and cells; NULL: out of memory. */
-static struct patches *make_patches(const struct patch_list *list)
+static struct patches *make_surface_of_patches(const struct patch_list *list)
 {
     size_t count = (size_t)list->count;
     struct patches *p = calloc(1, sizeof *p + count * sizeof p->patch[0]);
@@ -127,11 +127,12 @@ int tact_charts_patches(const void *data, size_t size, const char *name, double 
     }
     rc = rc ? rc : tact_patches_find_neighbours(&list, largest_control_coordinate(&list), err);
     if (!rc) {
-        p = make_patches(&list);
+        p = make_surface_of_patches(&list);
         rc = p ? 0 : -ENOMEM;
     }
     if (p) {
-        tact_squares_set_mass(&p->squares, patch_element, list.count, PARTS);
+        tact_squares_set_mass(&p->squares, evaluate_quadrature_element, list.count,
+                              QUADRATURE_SECTIONS_PER_SIDE);
         rc = tact_squares_finish(&p->squares, "the patches' normals c_u x c_v point into the solid",
                                  err);
     }

@@ -30,17 +30,17 @@ static int describe_open_edge(const struct bezier_patch *patch, int edge, struct
 }
 
 /* 1: the same, in opposite directions; -1: in the same direction; 0: not the same. */
-static int compare(const struct edge *a, const struct edge *b, double same)
+static int match_edges(const struct edge *a, const struct edge *b, double same)
 {
-    int opposite = 1, equal = 1;
-    for (int i = 0; i < CHECKS && (opposite || equal); i++) {
+    int runs_opposite = 1, equal = 1;
+    for (int i = 0; i < CHECKS && (runs_opposite || equal); i++) {
         double d[3], e[3];
         tact_v3_sub(d, a->at[i], b->at[CHECKS - 1 - i]);
         tact_v3_sub(e, a->at[i], b->at[i]);
-        opposite &= tact_v3_norm(d) <= same;
+        runs_opposite &= tact_v3_norm(d) <= same;
         equal &= tact_v3_norm(e) <= same;
     }
-    return opposite ? 1 : equal ? -1 : 0;
+    return runs_opposite ? 1 : equal ? -1 : 0;
 }
 
 static int refuse(const struct patch_list *list, int patch, int edge, struct tact_error *err,
@@ -67,12 +67,12 @@ static int check_crease(const struct patch_list *list, int at, const struct edge
 }
 
 /* Finds the neighbour over one edge among all. */
-static int join_edge(struct patch_list *list, const struct edge *edge, int at, double same,
-                     struct tact_error *err)
+static int find_neighbour_over_edge(struct patch_list *list, const struct edge *edge, int at,
+                                    double same, struct tact_error *err)
 {
     int found = -1, p = at / PATCH_EDGES, e = at % PATCH_EDGES;
     for (int i = 0; i < list->count * PATCH_EDGES; i++) {
-        int match = i == at ? 0 : compare(&edge[at], &edge[i], same);
+        int match = i == at ? 0 : match_edges(&edge[at], &edge[i], same);
         if (match < 0) {
             return refuse(list, p, e, err, "borders on a patch that is turned over");
         }
@@ -103,7 +103,7 @@ int tact_patches_find_neighbours(struct patch_list *list, double size, struct ta
         }
     }
     for (int i = 0; !rc && i < edges; i++) {
-        rc = join_edge(list, edge, i, SAME * size, err);
+        rc = find_neighbour_over_edge(list, edge, i, SAME * size, err);
     }
     free(edge);
     return rc;

@@ -19,10 +19,10 @@ struct obj {
     int lines;           /* read */
     double (*vertex)[4]; /* x, y, z, weight */
     int vertices, room;
-    int bezier, rational, degree[2];
+    int is_bezier, rational, degree[2];
     int open, surf_line, control_count, knot_count[2];
-    double range[4]; /* of the surface's parameters */
-    double *control; /* indices of vertices, as numbers */
+    double range[4];       /* of the surface's parameters */
+    double *control_index; /* indices of vertices, as numbers */
     double *knots[2];
     double *number; /* of the statement */
     int numbers;
@@ -39,7 +39,7 @@ static int report_statement_error(struct obj *o, const char *what)
 
 /* Reads the next word of the statement, which a backslash continues on the next line; 0 at its end.
  */
-static size_t next_word(struct obj *o, char word[MAX_WORD_LENGTH])
+static size_t read_next_word(struct obj *o, char word[MAX_WORD_LENGTH])
 {
     size_t length = 0;
     while (o->at < o->end && *o->at != '\n') {
@@ -68,7 +68,7 @@ static int read_numbers(struct obj *o)
 {
     char word[MAX_WORD_LENGTH], *end;
     o->numbers = 0;
-    while (next_word(o, word)) {
+    while (read_next_word(o, word)) {
         double value = tact_number_read(word, &end);
         if (end == word || (*end && *end != '/') || !isfinite(value)) {
             return report_statement_error(o, "expected a number");
@@ -115,7 +115,7 @@ static int read_vertex(struct obj *o)
 }
 
 /* A control point by its index, which is negative from the end. */
-static int control_point(struct obj *o, double index, double out[4])
+static int read_control_point(struct obj *o, double index, double out[4])
 {
     double at = index < 0.0 ? o->vertices + index : index - 1.0;
     if (!(at >= 0.0 && at < o->vertices) || at != floor(at)) {
@@ -129,14 +129,14 @@ static int control_point(struct obj *o, double index, double out[4])
     return 0;
 }
 
-static int read_type(struct obj *o)
+static int read_surface_type(struct obj *o)
 {
     char word[MAX_WORD_LENGTH];
-    size_t length = next_word(o, word);
+    size_t length = read_next_word(o, word);
     o->rational = length && !strcmp(word, "rat");
-    length = o->rational ? next_word(o, word) : length;
-    o->bezier = length && !strcmp(word, "bezier");
-    if (!o->bezier && strcmp(word, "bspline") != 0) {
+    length = o->rational ? read_next_word(o, word) : length;
+    o->is_bezier = length && !strcmp(word, "bezier");
+    if (!o->is_bezier && strcmp(word, "bspline") != 0) {
         return report_statement_error(
             o, "a type of surface that is not read; expected bezier or bspline, "
                "after rat where it has weights");
@@ -173,14 +173,14 @@ static int begin_surface_statement(struct obj *o)
     o->knot_count[0] = o->knot_count[1] = 0;
     memcpy(o->range, o->number, sizeof o->range);
     o->control_count = o->numbers - 4;
-    memcpy(o->control, o->number + 4, (size_t)o->control_count * sizeof *o->control);
+    memcpy(o->control_index, o->number + 4, (size_t)o->control_count * sizeof *o->control_index);
     return 0;
 }
 
 static int read_knots(struct obj *o)
 {
     char word[MAX_WORD_LENGTH];
-    next_word(o, word);
+    read_next_word(o, word);
     int k = !strcmp(word, "u") ? 0 : !strcmp(word, "v") ? 1 : -1;
     if (k < 0 || !o->open) {
         return report_statement_error(o, "expected u or v within a surface");
@@ -198,7 +198,7 @@ static int read_knots(struct obj *o)
 
 /* Knots of a Bezier surface of several patches: each of its parameters `degree` times, one more at
  * the ends. */
-static int bezier_knots(struct obj *o, int k, double *out)
+static int fill_bezier_knots(struct obj *o, int k, double *out)
 {
     int count = 0;
     for (int i = 0; i < o->knot_count[k]; i++) {
@@ -211,7 +211,7 @@ static int bezier_knots(struct obj *o, int k, double *out)
 }
 
 /* Checks the knots of a direction; the number of its control points, or a negative errno. */
-static int check_knots(struct obj *o, int k)
+static int count_knot_control_points(struct obj *o, int k)
 {
     const double *knots = o->knots[k];
     int n = o->knot_count[k] - o->degree[k] - 1, same = 1;
@@ -243,12 +243,12 @@ static int end_surface_statement(struct obj *o)
     }
     o->open = 0;
     for (int k = 0; k < 2; k++) {
-        if (o->bezier) {
-            int knots = bezier_knots(o, k, o->number);
+        if (o->is_bezier) {
+            int knots = fill_bezier_knots(o, k, o->number);
             memcpy(o->knots[k], o->number, (size_t)knots * sizeof *o->number);
             o->knot_count[k] = knots;
         }
-        count[k] = check_knots(o, k);
+        count[k] = count_knot_control_points(o, k);
         if (count[k] < 0) {
             return count[k];
         }
@@ -260,7 +260,7 @@ static int end_surface_statement(struct obj *o)
     double(*point)[4] = malloc((size_t)o->control_count * sizeof *point);
     rc = point ? 0 : -ENOMEM;
     for (int i = 0; !rc && i < o->control_count; i++) {
-        rc = control_point(o, o->control[i], point[i]);
+        rc = read_control_point(o, o->control_index[i], point[i]);
     }
     rc = rc ? rc
             : tact_patches_add_spline(o->list, (const double(*)[4])point, count, o->degree,
@@ -275,7 +275,7 @@ static int read_statement(struct obj *o, const char *word)
     static const struct {
         const char *word;
         int (*read)(struct obj *o);
-    } known[] = {{"v", read_vertex},   {"cstype", read_type},
+    } known[] = {{"v", read_vertex},   {"cstype", read_surface_type},
                  {"deg", read_degree}, {"surf", begin_surface_statement},
                  {"parm", read_knots}, {"end", end_surface_statement}};
     static const struct {
@@ -309,7 +309,7 @@ static int read_all_statements(struct obj *o)
     while (!rc && o->at < o->end) {
         char word[MAX_WORD_LENGTH];
         o->line = ++o->lines;
-        if (next_word(o, word) && word[0] != '#') {
+        if (read_next_word(o, word) && word[0] != '#') {
             rc = read_statement(o, word);
         }
         const char *next = memchr(o->at, '\n', (size_t)(o->end - o->at));
@@ -331,8 +331,8 @@ int tact_patches_read(const char *text, size_t size, double scale, struct patch_
     o.number = malloc(4 * (size_t)MAX_STATEMENT_NUMBERS * sizeof *o.number);
     int rc = o.number ? 0 : -ENOMEM;
     if (!rc) {
-        o.control = o.number + MAX_STATEMENT_NUMBERS;
-        o.knots[0] = o.control + MAX_STATEMENT_NUMBERS;
+        o.control_index = o.number + MAX_STATEMENT_NUMBERS;
+        o.knots[0] = o.control_index + MAX_STATEMENT_NUMBERS;
         o.knots[1] = o.knots[0] + MAX_STATEMENT_NUMBERS;
         rc = read_all_statements(&o);
     }

@@ -9,8 +9,8 @@
 #define MIN_PROFILE_SPEED 1e-3 /* least speed of the spline over its arc parameter */
 
 enum {
-    SAMPLES = 32, /* of a segment, to check it */
-    GAUSS = 8,    /* points of a quadrature that is exact for the moments of cubics */
+    SAMPLES_PER_SEGMENT = 32, /* of a segment, to check it */
+    GAUSS_POINTS = 8,         /* points of a quadrature that is exact for the moments of cubics */
 };
 
 void tact_profile_at(const struct segment *g, double s, struct profile_point *p)
@@ -46,7 +46,8 @@ static void solve_by_elimination(double *m, int n, double *x)
 
 /* The second derivatives m at the knots of the cubic spline through y, for knots h[] apart. */
 static void solve_spline_second_derivatives(const double *h, const double *y, int segments,
-                                            int closed, int clamped, double *matrix, double *m)
+                                            int closed, int has_clamped_ends, double *matrix,
+                                            double *m)
 {
     int n = closed ? segments : segments + 1;
     memset(matrix, 0, (size_t)n * (size_t)n * sizeof *matrix);
@@ -61,7 +62,8 @@ static void solve_spline_second_derivatives(const double *h, const double *y, in
         m[i] += slope;
         m[k] -= slope;
     }
-    for (int end = 0; end < n && !closed && !clamped; end += n - 1) { /* no bending at the ends */
+    for (int end = 0; end < n && !closed && !has_clamped_ends;
+         end += n - 1) { /* no bending at the ends */
         for (int k = 0; k < n; k++) {
             matrix[end * n + k] = matrix[k * n + end] = k == end ? 1.0 : 0.0;
         }
@@ -72,14 +74,14 @@ static void solve_spline_second_derivatives(const double *h, const double *y, in
 }
 
 /* The cubic between two knots, about one of them. */
-static void set_cubic_segment(const double *y, const double *m, double h, int about_end,
+static void set_cubic_segment(const double *y, const double *m, double h, int origin_end,
                               double out[4])
 {
     double slope = (y[1] - y[0]) / h;
-    out[0] = y[about_end];
+    out[0] = y[origin_end];
     out[1] =
-        about_end ? slope + h * (m[0] + 2.0 * m[1]) / 6.0 : slope - h * (2.0 * m[0] + m[1]) / 6.0;
-    out[2] = 0.5 * m[about_end];
+        origin_end ? slope + h * (m[0] + 2.0 * m[1]) / 6.0 : slope - h * (2.0 * m[0] + m[1]) / 6.0;
+    out[2] = 0.5 * m[origin_end];
     out[3] = (m[1] - m[0]) / (6.0 * h);
 }
 
@@ -128,15 +130,15 @@ static void fit_spline(struct revolution *v, const double (*profile)[2], double 
  */
 static void set_revolution_mass(struct revolution *v)
 {
-    static const double x[GAUSS / 2] = {0.1834346424956498049, 0.5255324099163289858,
-                                        0.7966664774136267396, 0.9602898564975362317};
-    static const double w[GAUSS / 2] = {0.3626837833783619830, 0.3137066458778872873,
-                                        0.2223810344533744706, 0.1012285362903762591};
+    static const double x[GAUSS_POINTS / 2] = {0.1834346424956498049, 0.5255324099163289858,
+                                               0.7966664774136267396, 0.9602898564975362317};
+    static const double w[GAUSS_POINTS / 2] = {0.3626837833783619830, 0.3137066458778872873,
+                                               0.2223810344533744706, 0.1012285362903762591};
     double sum[4] = {0.0}; /* of r^2, r^2 z, r^2 z^2, r^4 */
     for (int i = 0; i < v->count; i++) {
         const struct segment *g = &v->segment[i];
         double half = 0.5 * (g->to - g->from), middle = 0.5 * (g->to + g->from);
-        for (int k = 0; k < GAUSS; k++) {
+        for (int k = 0; k < GAUSS_POINTS; k++) {
             struct profile_point p;
             tact_profile_at(g, middle + (k % 2 ? half : -half) * x[k / 2], &p);
             double part = w[k / 2] * half * p.dz * p.r * p.r;
@@ -193,10 +195,10 @@ int tact_profile_check_spline(const struct revolution *v, struct tact_error *err
 {
     for (int i = 0; i < v->count; i++) {
         const struct segment *g = &v->segment[i];
-        for (int k = 0; k <= SAMPLES; k++) {
+        for (int k = 0; k <= SAMPLES_PER_SEGMENT; k++) {
             struct profile_point p;
-            int end = !v->closed && ((!i && !k) || (i + 1 == v->count && k == SAMPLES));
-            tact_profile_at(g, g->from + (g->to - g->from) * k / SAMPLES, &p);
+            int end = !v->closed && ((!i && !k) || (i + 1 == v->count && k == SAMPLES_PER_SEGMENT));
+            tact_profile_at(g, g->from + (g->to - g->from) * k / SAMPLES_PER_SEGMENT, &p);
             if (!end && !(p.r > 0.0)) {
                 return report_bad_profile_point(
                     err, i,

@@ -23,8 +23,8 @@
 #define CELL_ASPECT_RATIO 1.5 /* relative to a cell: width over length */
 
 enum {
-    SAMPLES = 32,                  /* of a segment, to cut it into rows */
-    MOST = 64,                     /* cells around the axis */
+    SAMPLES_PER_SEGMENT = 32,      /* of a segment, to cut it into rows */
+    MAX_CELLS_AROUND_AXIS = 64,    /* cells around the axis */
     MIN_CELLS_AROUND_AXIS = 6,     /* cells around the axis beside it */
     MESH_COLUMNS_AROUND_AXIS = 96, /* of the triangulation around the axis */
 };
@@ -148,22 +148,22 @@ static int cut_profile_into_rows(const struct revolution *v, double turn, double
 {
     double turned = 0.0, from = 0.0;
     struct profile_point last, p;
-    rows->s = malloc(((size_t)v->count * SAMPLES + 1) * sizeof *rows->s);
+    rows->s = malloc(((size_t)v->count * SAMPLES_PER_SEGMENT + 1) * sizeof *rows->s);
     rows->count = 0;
     if (!rows->s) {
         return -ENOMEM;
     }
     rows->s[0] = 0.0;
-    for (int i = 0; i < v->count * SAMPLES; i++) {
-        const struct segment *g = &v->segment[i / SAMPLES];
-        int end = i % SAMPLES + 1 == SAMPLES;
-        double step = (g->to - g->from) / SAMPLES;
-        double to = end ? g->to : g->from + step * (i % SAMPLES + 1);
+    for (int i = 0; i < v->count * SAMPLES_PER_SEGMENT; i++) {
+        const struct segment *g = &v->segment[i / SAMPLES_PER_SEGMENT];
+        int end = i % SAMPLES_PER_SEGMENT + 1 == SAMPLES_PER_SEGMENT;
+        double step = (g->to - g->from) / SAMPLES_PER_SEGMENT;
+        double to = end ? g->to : g->from + step * (i % SAMPLES_PER_SEGMENT + 1);
         tact_profile_at(g, to - step, &last);
         tact_profile_at(g, to, &p);
         turned +=
             fabs(tact_atan2(last.dr * p.dz - last.dz * p.dr, last.dr * p.dr + last.dz * p.dz));
-        int edge = end && (v->base.edges || i + 1 == v->count * SAMPLES);
+        int edge = end && (v->base.edges || i + 1 == v->count * SAMPLES_PER_SEGMENT);
         if (edge || turned >= turn || to - from >= length * v->length) {
             rows->s[++rows->count] = to;
             turned = 0.0;
@@ -191,7 +191,7 @@ static int count_columns_of_row(const struct profile_point *p, const struct prof
         tact_max(fabs(p->dz) / tact_hypot(p->dr, p->dz), fabs(q->dz) / tact_hypot(q->dr, q->dz));
     double wanted =
         2.0 * PI * tact_max(r / (CELL_ASPECT_RATIO * length), across / MAX_CHART_CELL_ROTATION);
-    return (int)tact_min(tact_max(ceil(wanted), MIN_CELLS_AROUND_AXIS), MOST);
+    return (int)tact_min(tact_max(ceil(wanted), MIN_CELLS_AROUND_AXIS), MAX_CELLS_AROUND_AXIS);
 }
 
 /* The cells of the row from `from` to `to`, in one piece. Returns their number. */
@@ -220,7 +220,8 @@ static int build_cells(struct revolution *v)
     struct rows rows;
     int count = 0,
         rc = cut_profile_into_rows(v, MAX_CHART_CELL_ROTATION, MAX_CELL_LENGTH_RATIO, &rows);
-    struct chart_cell *cell = rc ? NULL : calloc(((size_t)rows.count + 1) * MOST, sizeof *cell);
+    struct chart_cell *cell =
+        rc ? NULL : calloc(((size_t)rows.count + 1) * MAX_CELLS_AROUND_AXIS, sizeof *cell);
     for (int i = 0; cell && i < rows.count; i++) {
         count += fill_row_cells(v, rows.s[i], rows.s[i + 1], cell + count);
     }
@@ -267,7 +268,7 @@ int tact_charts_of_rotated_polygon(const double (*corner)[2], int count, struct 
 }
 
 /* Vertices at s: one on the axis, else one for each column. Returns their number. */
-static int add_circle(const struct revolution *v, double s, int axis, double *out)
+static int append_circle_vertices(const struct revolution *v, double s, int axis, double *out)
 {
     int columns = axis ? 1 : MESH_COLUMNS_AROUND_AXIS;
     struct profile_point p;
@@ -289,23 +290,24 @@ static void add_triangle(struct tact_soup *soup, uint32_t a, uint32_t b, uint32_
 }
 
 /* Triangles between two circles that begin at vertices a and b with so many columns. */
-static void triangles_between_circles(struct tact_soup *soup, uint32_t a, int columns_a, uint32_t b,
-                                      int columns_b)
+static void triangles_between_circles(struct tact_soup *soup, uint32_t a, int column_count_a,
+                                      uint32_t b, int column_count_b)
 {
     for (uint32_t j = 0; j < MESH_COLUMNS_AROUND_AXIS; j++) {
         uint32_t k = (j + 1) % MESH_COLUMNS_AROUND_AXIS;
-        uint32_t bk = columns_b > 1 ? b + k : b;
-        if (columns_a > 1) {
+        uint32_t bk = column_count_b > 1 ? b + k : b;
+        if (column_count_a > 1) {
             add_triangle(soup, a + j, a + k, bk);
         }
-        if (columns_b > 1) {
-            add_triangle(soup, columns_a > 1 ? a + j : a, bk, b + j);
+        if (column_count_b > 1) {
+            add_triangle(soup, column_count_a > 1 ? a + j : a, bk, b + j);
         }
     }
 }
 
 /* Fills the circles of vertices and the triangles between them. */
-static void fill_soup(const struct revolution *v, const struct rows *rows, struct tact_soup *soup)
+static void fill_triangulation(const struct revolution *v, const struct rows *rows,
+                               struct tact_soup *soup)
 {
     uint32_t last = 0;
     int columns = 0;
@@ -316,7 +318,8 @@ static void fill_soup(const struct revolution *v, const struct rows *rows, struc
             triangles_between_circles(soup, last, columns, 0, columns);
             return;
         }
-        int now = add_circle(v, rows->s[i], end && !v->closed, soup->vertices + 3 * first);
+        int now =
+            append_circle_vertices(v, rows->s[i], end && !v->closed, soup->vertices + 3 * first);
         soup->vertex_count += (size_t)now;
         if (i) {
             triangles_between_circles(soup, last, columns, first, now);
@@ -339,7 +342,7 @@ static int make_mesh(struct revolution *v, struct tact_error *err)
         rc = soup.vertices && soup.triangles ? 0 : -ENOMEM;
     }
     if (!rc) {
-        fill_soup(v, &rows, &soup);
+        fill_triangulation(v, &rows, &soup);
         rc = tact_mesh_create(soup.vertices, soup.vertex_count, soup.triangles, soup.triangle_count,
                               &v->base.mesh, &of_mesh);
     }

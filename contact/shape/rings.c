@@ -32,8 +32,8 @@ static void set_nearest_point(struct ring *ring, int sector, int a, int b,
 }
 
 /* Fills a sector of triangles from the half-edge of its first edge. */
-static void gather_triangles(const struct control_mesh *mesh, int half, int sector,
-                             struct ring *ring)
+static void fill_triangle_sector(const struct control_mesh *mesh, int half, int sector,
+                                 struct ring *ring)
 {
     const int opposite = mesh->twin[tact_control_next(mesh, half)],
               beyond = mesh->twin[tact_control_next(mesh, opposite)];
@@ -42,7 +42,8 @@ static void gather_triangles(const struct control_mesh *mesh, int half, int sect
     set_nearest_point(ring, sector, 2, 0, mesh, tact_control_previous(mesh, beyond));
 }
 
-static void gather_squares(const struct control_mesh *mesh, int half, int sector, struct ring *ring)
+static void fill_square_sector(const struct control_mesh *mesh, int half, int sector,
+                               struct ring *ring)
 {
     const int along = tact_control_next(mesh, half), back = tact_control_next(mesh, along),
               beyond = tact_control_next(mesh, mesh->twin[along]),
@@ -65,9 +66,9 @@ void tact_ring_gather(const struct control_mesh *mesh, int half, struct ring *ou
     tact_v3_copy(out->center, mesh->at[mesh->origin[half]]);
     for (int i = 0; i < out->valence; i++) {
         if (out->triangles) {
-            gather_triangles(mesh, half, i, out);
+            fill_triangle_sector(mesh, half, i, out);
         } else {
-            gather_squares(mesh, half, i, out);
+            fill_square_sector(mesh, half, i, out);
         }
         half = mesh->twin[tact_control_previous(mesh, half)];
     }
@@ -115,8 +116,8 @@ static void refine_triangle(const struct ring *ring, int sector, int a, int b, d
 }
 
 /* Sum of the weighted center, neighbours and, of squares, opposite corners of its faces. */
-static void weigh(const struct ring *ring, double center, double neighbour, double corner,
-                  double out[3])
+static void sum_weighted_ring(const struct ring *ring, double center, double neighbour,
+                              double corner, double out[3])
 {
     tact_v3_scale(out, ring->center, center);
     for (int i = 0; i < ring->valence; i++) {
@@ -135,13 +136,14 @@ void tact_ring_subdivide(const struct ring *ring, struct ring *out)
     out->triangles = ring->triangles;
     if (ring->triangles) {
         const double weight = tact_loop_weight(ring->valence);
-        weigh(ring, 1.0 - n * weight, weight, 0.0, out->center);
+        sum_weighted_ring(ring, 1.0 - n * weight, weight, 0.0, out->center);
     } else {
-        weigh(ring, 1.0 - 1.75 / n, 1.5 / (n * n), 0.25 / (n * n), out->center);
+        sum_weighted_ring(ring, 1.0 - 1.75 / n, 1.5 / (n * n), 0.25 / (n * n), out->center);
     }
     for (int i = 0; i < ring->valence; i++) {
-        for (int a = 1; a < RING; a++) {
-            for (int b = 0; b < (ring->triangles ? RING - a : RING); b++) {
+        for (int a = 1; a < POINTS_PER_SECTOR_AXIS; a++) {
+            for (int b = 0;
+                 b < (ring->triangles ? POINTS_PER_SECTOR_AXIS - a : POINTS_PER_SECTOR_AXIS); b++) {
                 if (ring->triangles) {
                     refine_triangle(ring, i, a, b, out->at[i][a][b]);
                 } else {
@@ -157,9 +159,9 @@ void tact_ring_limit(const struct ring *ring, double out[3])
     const double n = ring->valence;
     if (ring->triangles) {
         const double share = 1.0 / (n + 0.375 / tact_loop_weight(ring->valence));
-        weigh(ring, 1.0 - n * share, share, 0.0, out);
+        sum_weighted_ring(ring, 1.0 - n * share, share, 0.0, out);
     } else {
-        weigh(ring, n / (n + 5.0), 4.0 / (n * (n + 5.0)), 1.0 / (n * (n + 5.0)), out);
+        sum_weighted_ring(ring, n / (n + 5.0), 4.0 / (n * (n + 5.0)), 1.0 / (n * (n + 5.0)), out);
     }
 }
 
@@ -186,8 +188,10 @@ void tact_ring_normal(const struct ring *ring, double out[3])
 void tact_ring_shift(struct ring *ring, const double by[3])
 {
     tact_v3_sub(ring->center, ring->center, by);
-    for (int i = 0; i < ring->valence * RING * RING; i++) {
-        double *at = ring->at[i / (RING * RING)][i / RING % RING][i % RING];
+    for (int i = 0; i < ring->valence * POINTS_PER_SECTOR_AXIS * POINTS_PER_SECTOR_AXIS; i++) {
+        double *at = ring->at[i / (POINTS_PER_SECTOR_AXIS * POINTS_PER_SECTOR_AXIS)]
+                             [i / POINTS_PER_SECTOR_AXIS % POINTS_PER_SECTOR_AXIS]
+                             [i % POINTS_PER_SECTOR_AXIS];
         tact_v3_sub(at, at, by);
     }
 }
@@ -200,18 +204,18 @@ double tact_ring_ratio(int valence, int triangles)
 }
 
 /* Bezier points of the square at (x, y). */
-static void square_polynomial(const struct ring *ring, int sector, int x, int y,
-                              struct bezier_patch *out)
+static void square_bezier_points(const struct ring *ring, int sector, int x, int y,
+                                 struct bezier_patch *out)
 {
-    static const double to_bezier[4][4] = {{1.0 / 6.0, 4.0 / 6.0, 1.0 / 6.0, 0.0},
-                                           {0.0, 4.0 / 6.0, 2.0 / 6.0, 0.0},
-                                           {0.0, 2.0 / 6.0, 4.0 / 6.0, 0.0},
-                                           {0.0, 1.0 / 6.0, 4.0 / 6.0, 1.0 / 6.0}};
+    static const double spline_to_bezier[4][4] = {{1.0 / 6.0, 4.0 / 6.0, 1.0 / 6.0, 0.0},
+                                                  {0.0, 4.0 / 6.0, 2.0 / 6.0, 0.0},
+                                                  {0.0, 2.0 / 6.0, 4.0 / 6.0, 0.0},
+                                                  {0.0, 1.0 / 6.0, 4.0 / 6.0, 1.0 / 6.0}};
     memset(out, 0, sizeof *out);
     for (int i = 0; i < PATCH_POINTS; i++) {
         double *at = out->point[i];
         for (int k = 0; k < PATCH_POINTS; k++) {
-            const double weight = to_bezier[i % 4][k % 4] * to_bezier[i / 4][k / 4];
+            const double weight = spline_to_bezier[i % 4][k % 4] * spline_to_bezier[i / 4][k / 4];
             if (weight > 0.0) {
                 add_weighted(at, ring, sector, x - 1 + k % 4, y - 1 + k / 4, weight);
             }
@@ -231,7 +235,7 @@ static int quartic_index(int j, int k)
  * times the coefficients of Bernstein's polynomials with powers i, j, k of the corners' weights:
  * that of the control point at a corner (i), at the corner opposite to the side i, j, and at the
  * one further round the corner i, next to the side i, j. */
-static double corner_weight(int i, int j, int k)
+static double corner_basis_weight(int i, int j, int k)
 {
     static const double by_power[5][3] = {/* [i][least of j, k] */
                                           {2.0, 3.0, 4.0},
@@ -242,20 +246,20 @@ static double corner_weight(int i, int j, int k)
     return by_power[i][j < k ? j : k];
 }
 
-static double opposite_weight(int i, int j, int k)
+static double opposite_corner_basis_weight(int i, int j, int k)
 {
     return k == 0 ? (i == 0 || j == 0 ? 2.0 : i == 2 ? 4.0 : 3.0) : k == 1 ? 1.0 : 0.0;
 }
 
-static double further_weight(int i, int j, int k)
+static double further_corner_basis_weight(int i, int j, int k)
 {
     return i == 4 ? 2.0 : i == 3 && j == 1 && k == 0 ? 1.0 : 0.0;
 }
 
 /* Adds a control point's share in the Bezier points. corner: the corners of the triangle in the
  * order i, j, k of its basis function. */
-static void add_basis(double (*weight)(int, int, int), const int corner[3], const double *from,
-                      double out[QUARTIC][3])
+static void add_basis_function(double (*weight)(int, int, int), const int corner[3],
+                               const double *from, double out[QUARTIC_POINTS][3])
 {
     for (int j = 0; j <= 4; j++) {
         for (int k = 0; j + k <= 4; k++) {
@@ -268,26 +272,32 @@ static void add_basis(double (*weight)(int, int, int), const int corner[3], cons
 
 /* Bezier points of the triangle with its first corner at (x, y) and its sides along the axes, or
  * against them (sign -1). */
-static void triangle_polynomial(const struct ring *ring, int sector, int x, int y, int sign,
-                                double out[QUARTIC][3])
+static void triangle_bezier_points(const struct ring *ring, int sector, int x, int y, int sign,
+                                   double out[QUARTIC_POINTS][3])
 {
     static const struct {
         int at[2];
         double (*weight)(int, int, int);
         int corner[3];
     } basis[12] = {
-        {{0, 0}, corner_weight, {0, 1, 2}},   {{1, 0}, corner_weight, {1, 2, 0}},
-        {{0, 1}, corner_weight, {2, 0, 1}},   {{1, -1}, opposite_weight, {0, 1, 2}},
-        {{1, 1}, opposite_weight, {1, 2, 0}}, {{-1, 1}, opposite_weight, {2, 0, 1}},
-        {{0, -1}, further_weight, {0, 1, 2}}, {{-1, 0}, further_weight, {0, 2, 1}},
-        {{2, -1}, further_weight, {1, 0, 2}}, {{2, 0}, further_weight, {1, 2, 0}},
-        {{0, 2}, further_weight, {2, 1, 0}},  {{-1, 2}, further_weight, {2, 0, 1}},
+        {{0, 0}, corner_basis_weight, {0, 1, 2}},
+        {{1, 0}, corner_basis_weight, {1, 2, 0}},
+        {{0, 1}, corner_basis_weight, {2, 0, 1}},
+        {{1, -1}, opposite_corner_basis_weight, {0, 1, 2}},
+        {{1, 1}, opposite_corner_basis_weight, {1, 2, 0}},
+        {{-1, 1}, opposite_corner_basis_weight, {2, 0, 1}},
+        {{0, -1}, further_corner_basis_weight, {0, 1, 2}},
+        {{-1, 0}, further_corner_basis_weight, {0, 2, 1}},
+        {{2, -1}, further_corner_basis_weight, {1, 0, 2}},
+        {{2, 0}, further_corner_basis_weight, {1, 2, 0}},
+        {{0, 2}, further_corner_basis_weight, {2, 1, 0}},
+        {{-1, 2}, further_corner_basis_weight, {2, 0, 1}},
     };
-    memset(out, 0, QUARTIC * sizeof *out);
+    memset(out, 0, QUARTIC_POINTS * sizeof *out);
     for (int i = 0; i < 12; i++) {
         const double *from =
             ring_point(ring, sector, x + sign * basis[i].at[0], y + sign * basis[i].at[1]);
-        add_basis(basis[i].weight, basis[i].corner, from, out);
+        add_basis_function(basis[i].weight, basis[i].corner, from, out);
     }
 }
 
@@ -297,16 +307,17 @@ void tact_ring_polynomial(const struct ring *ring, int sector, int part,
     static const int first[4][2] = {{0, 0}, {1, 0}, {1, 1}, {0, 1}};
     const int *at = first[part + 1];
     if (ring->triangles) {
-        triangle_polynomial(ring, sector, at[0], at[1], part == 1 ? -1 : 1, out->triangle);
+        triangle_bezier_points(ring, sector, at[0], at[1], part == 1 ? -1 : 1, out->triangle);
     } else {
-        square_polynomial(ring, sector, at[0], at[1], &out->square);
+        square_bezier_points(ring, sector, at[0], at[1], &out->square);
     }
 }
 
-void tact_triangle_evaluate(const double point[QUARTIC][3], double b, double c, double out[6][3])
+void tact_triangle_evaluate(const double point[QUARTIC_POINTS][3], double b, double c,
+                            double out[6][3])
 {
     const double a = 1.0 - b - c;
-    double p[QUARTIC][3];
+    double p[QUARTIC_POINTS][3];
     memcpy(p, point, sizeof p);
     for (int degree = 3; degree >= 1; degree--) { /* de Casteljau's algorithm */
         for (int j = 0; j <= degree; j++) {

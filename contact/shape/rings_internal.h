@@ -11,10 +11,10 @@
 #include "contact/shape/patches_internal.h"
 
 enum {
-    RING = 4,          /* points of a sector along each axis, the vertex itself included */
-    QUARTIC = 15,      /* Bezier points of a quartic triangle */
-    SUBDIVISIONS = 40, /* of an extraordinary vertex */
-    PARTS_OF_FACE = 3, /* parts of a face that are polynomial after one */
+    POINTS_PER_SECTOR_AXIS = 4, /* points of a sector along each axis, the vertex itself included */
+    QUARTIC_POINTS = 15,        /* Bezier points of a quartic triangle */
+    MAX_SUBDIVISIONS = 40,      /* of an extraordinary vertex */
+    PARTS_OF_FACE = 3,          /* parts of a face that are polynomial after one */
 };
 
 /* A vertex and the points about it. Sector i is between its edges i and i + 1, with axes along
@@ -22,7 +22,7 @@ enum {
 struct ring {
     int valence, triangles;
     double center[3];
-    double at[MOST_VALENCE][RING][RING][3];
+    double at[MOST_VALENCE][POINTS_PER_SECTOR_AXIS][POINTS_PER_SECTOR_AXIS][3];
 };
 
 /* A part of a face as a polynomial: of squares over (b, c) in the unit square, of triangles over b
@@ -31,7 +31,7 @@ struct face_polynomial {
     int face;
     union {
         struct bezier_patch square;
-        double triangle[QUARTIC][3];
+        double triangle[QUARTIC_POINTS][3];
     };
 };
 
@@ -58,6 +58,7 @@ void tact_ring_polynomial(const struct ring *ring, int sector, int part,
                           struct face_polynomial *out);
 
 /* Position and derivatives: c, c_b, c_c, c_bb, c_bc, c_cc. */
-void tact_triangle_evaluate(const double point[QUARTIC][3], double b, double c, double out[6][3]);
+void tact_triangle_evaluate(const double point[QUARTIC_POINTS][3], double b, double c,
+                            double out[6][3]);
 
 #endif

@@ -5,15 +5,15 @@
 
 #define PI 3.14159265358979323846
 
-static void sphere_mass(const struct tact_shape *shape, struct tact_shape_mass *out)
+static void compute_sphere_mass(const struct tact_shape *shape, struct tact_shape_mass *out)
 {
     double r = shape->size[0], ball = 4.0 / 3.0 * PI * r * r * r;
     double any = ball * (2.0 / 5.0 * r * r);
     tact_shape_set_mass(out, ball, any, any, any);
 }
 
-static int sphere_surface(const struct tact_shape *shape, const double near[3],
-                          struct tact_surface_point *out)
+static int find_sphere_surface_point(const struct tact_shape *shape, const double near[3],
+                                     struct tact_surface_point *out)
 {
     const double r = shape->size[0], k = 1.0 / r;
     if (!(tact_v3_normalize(out->normal, near) > 0.0)) {
@@ -28,7 +28,8 @@ static int sphere_surface(const struct tact_shape *shape, const double near[3],
     return 0;
 }
 
-static void sphere_support(const struct tact_shape *shape, const double normal[3], double out[3])
+static void find_sphere_support_point(const struct tact_shape *shape, const double normal[3],
+                                      double out[3])
 {
     tact_v3_scale(out, normal, shape->size[0]);
 }
@@ -38,9 +39,9 @@ const struct tact_shape_type tact_shape_sphere_type = {
     .faces = TACT_FACES_CURVED,
     .keys = "radius",
     .lengths = 1,
-    .mass = sphere_mass,
+    .mass = compute_sphere_mass,
     .reach = tact_shape_first_length,
     .rolling_radius = tact_shape_first_length,
-    .surface = sphere_surface,
-    .support = sphere_support,
+    .surface = find_sphere_surface_point,
+    .support = find_sphere_support_point,
 };

@@ -6,18 +6,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CELL_TURN                                                                                  \
+#define MAX_CELL_NORMAL_TURN                                                                       \
     0.25 /* largest rotation of the normal over a cell, from corner to corner [rad]                \
           */
 
 enum {
-    MAX_EDGE_CROSSINGS = 8,  /* of sides in a step */
-    AROUND = 128,            /* largest number of squares about a corner */
-    MAX_CELLS_PER_SIDE = 16, /* along a side of a square */
-    MESH = 16,               /* steps of the triangulation along a side of a square: a power of 2 */
-    FEW = 64,                /* squares up to which it has as many, of more a quarter */
-    MANY = 2048,             /* squares beyond which it has an eighth */
-    GAUSS = 8,               /* points of the quadrature along a side of a section */
+    MAX_EDGE_CROSSINGS = 8,          /* of sides in a step */
+    MAX_SQUARES_AROUND_CORNER = 128, /* largest number of squares about a corner */
+    MAX_CELLS_PER_SIDE = 16,         /* along a side of a square */
+    MESH_STEPS_PER_SIDE =
+        16, /* steps of the triangulation along a side of a square: a power of 2 */
+    FULL_MESH_MAX_SQUARES = 64,      /* squares up to which it has as many, of more a quarter */
+    QUARTER_MESH_MAX_SQUARES = 2048, /* squares beyond which it has an eighth */
+    GAUSS_POINTS_PER_SIDE = 8,       /* points of the quadrature along a side of a section */
 };
 
 void tact_square_on_side(int side, double along, double uv[2])
@@ -28,7 +29,7 @@ void tact_square_on_side(int side, double along, double uv[2])
 
 /* Vectors along the tangent plane whose products with c_u and c_v are 1 or 0. -EDOM where the chart
  * is singular. */
-static int dual_basis(const double c[6][3], double dual[2][3])
+static int compute_dual_basis(const double c[6][3], double dual[2][3])
 {
     double uu = tact_v3_dot(c[1], c[1]), uv = tact_v3_dot(c[1], c[2]), vv = tact_v3_dot(c[2], c[2]),
            det = uu * vv - uv * uv;
@@ -43,23 +44,23 @@ static int dual_basis(const double c[6][3], double dual[2][3])
 }
 
 /* 1 where a place is one of the surface. */
-static int is_place(const struct squares *s, const double place[3])
+static int is_valid_place(const struct squares *s, const double place[3])
 {
     return place[0] >= 0.0 && place[0] < s->count && place[1] >= 0.0 && place[1] <= 1.0 &&
            place[2] >= 0.0 && place[2] <= 1.0;
 }
 
 /* L = sum of b_ij c^i c^j over the dual basis, with b_ij = -n . c_ij. */
-static int square_point(const struct tact_charts *charts, const double place[3],
-                        struct tact_surface_point *out)
+static int evaluate_surface_point(const struct tact_charts *charts, const double place[3],
+                                  struct tact_surface_point *out)
 {
     const struct squares *s = (const struct squares *)charts;
     double c[6][3], dual[2][3];
-    if (!is_place(s, place)) {
+    if (!is_valid_place(s, place)) {
         return -EDOM;
     }
     s->evaluate(s, (int)place[0], place[1], place[2], c);
-    if (dual_basis((const double(*)[3])c, dual)) {
+    if (compute_dual_basis((const double(*)[3])c, dual)) {
         return -EDOM;
     }
     tact_v3_copy(out->at, c[0]);
@@ -96,7 +97,7 @@ static double move_within_patch(double place[3], const double step[2], int *side
 }
 
 /* Goes over a side into the neighbour. */
-static void cross_side(const struct squares *s, int side, double place[3])
+static void move_into_neighbour_square(const struct squares *s, int side, double place[3])
 {
     const double along[SQUARE_SIDES] = {place[1], place[2], 1.0 - place[1], 1.0 - place[2]};
     const int to = s->beside[(int)place[0]][side], next = to / SQUARE_SIDES;
@@ -109,11 +110,11 @@ static void move_on_squares(const struct tact_charts *charts, double place[3], c
     const struct squares *s = (const struct squares *)charts;
     double left[3];
     tact_v3_copy(left, step);
-    for (int i = 0; i < MAX_EDGE_CROSSINGS && is_place(s, place); i++) {
+    for (int i = 0; i < MAX_EDGE_CROSSINGS && is_valid_place(s, place); i++) {
         double c[6][3], dual[2][3], uv[2];
         int side;
         s->evaluate(s, (int)place[0], place[1], place[2], c);
-        if (dual_basis((const double(*)[3])c, dual)) {
+        if (compute_dual_basis((const double(*)[3])c, dual)) {
             return;
         }
         uv[0] = tact_v3_dot(dual[0], left);
@@ -122,7 +123,7 @@ static void move_on_squares(const struct tact_charts *charts, double place[3], c
         if (side < 0) {
             return;
         }
-        cross_side(s, side, place);
+        move_into_neighbour_square(s, side, place);
         tact_v3_scale(left, left, 1.0 - made);
     }
 }
@@ -136,7 +137,7 @@ static void release(struct tact_charts *charts)
 }
 
 static const struct chart_type squares_type = {
-    .point = square_point, .move = move_on_squares, .release = release};
+    .point = evaluate_surface_point, .move = move_on_squares, .release = release};
 
 void tact_squares_init(struct squares *surface)
 {
@@ -151,7 +152,7 @@ static double normal_rotation_over_patch(const struct squares *s, int square)
     for (int i = 0; i < 9; i++) {
         const int u = i % 3, v = i / 3;
         const double place[3] = {square, 0.5 * u, 0.5 * v};
-        if (square_point(&s->base, place, &q[i])) {
+        if (evaluate_surface_point(&s->base, place, &q[i])) {
             return INFINITY;
         }
         for (int k = 0; k < i; k++) {
@@ -175,10 +176,10 @@ static void fill_patch_cells(int square, int n, struct chart_cell *cell)
 }
 
 /* Cells along each side of a square. */
-static int cells_along(const struct squares *s, int square)
+static int count_cells_along_side(const struct squares *s, int square)
 {
-    int n =
-        (int)tact_min(ceil(normal_rotation_over_patch(s, square) / CELL_TURN), MAX_CELLS_PER_SIDE);
+    int n = (int)tact_min(ceil(normal_rotation_over_patch(s, square) / MAX_CELL_NORMAL_TURN),
+                          MAX_CELLS_PER_SIDE);
     return n < 1 ? 1 : n;
 }
 
@@ -186,13 +187,13 @@ static int build_square_cells(struct squares *s)
 {
     size_t count = 0;
     for (int i = 0; i < s->count; i++) {
-        const int n = cells_along(s, i);
+        const int n = count_cells_along_side(s, i);
         count += (size_t)(n * n);
     }
     struct chart_cell *cell = calloc(count + 1, sizeof *cell);
     count = 0;
     for (int i = 0; cell && i < s->count; i++) {
-        const int n = cells_along(s, i);
+        const int n = count_cells_along_side(s, i);
         fill_patch_cells(i, n, cell + count);
         count += (size_t)(n * n);
     }
@@ -207,7 +208,8 @@ static void patch_grid_point(const struct squares *s, int square, double u, doub
 {
     double place[3] = {square, u, v}, best[3], c[6][3];
     memcpy(best, place, sizeof best);
-    for (int k = 0; k < AROUND; k++) { /* about a corner, or to the neighbour and back */
+    for (int k = 0; k < MAX_SQUARES_AROUND_CORNER;
+         k++) { /* about a corner, or to the neighbour and back */
         int side = place[2] == 0.0   ? 0
                    : place[1] == 1.0 ? 1
                    : place[2] == 1.0 ? 2
@@ -219,7 +221,7 @@ static void patch_grid_point(const struct squares *s, int square, double u, doub
         if (side < 0) {
             break;
         }
-        cross_side(s, side, place);
+        move_into_neighbour_square(s, side, place);
         if (memcmp(place, best, sizeof best) != 0 &&
             (place[0] < best[0] ||
              (place[0] <= best[0] && place[1] + 2.0 * place[2] < best[1] + 2.0 * best[2]))) {
@@ -251,7 +253,9 @@ static void fill_square_soup(const struct squares *s, uint32_t n, struct tact_so
 
 static int triangulate_squares(struct squares *s, struct tact_error *err)
 {
-    const uint32_t n = s->count <= FEW ? MESH : s->count <= MANY ? MESH / 4 : MESH / 8;
+    const uint32_t n = s->count <= FULL_MESH_MAX_SQUARES      ? MESH_STEPS_PER_SIDE
+                       : s->count <= QUARTER_MESH_MAX_SQUARES ? MESH_STEPS_PER_SIDE / 4
+                                                              : MESH_STEPS_PER_SIDE / 8;
     size_t count = (size_t)s->count;
     struct tact_soup soup = {.vertices = malloc(3 * count * (n + 1) * (n + 1) * sizeof(double)),
                              .triangles = malloc(6 * count * n * n * sizeof(uint32_t))};
@@ -272,13 +276,13 @@ static void add_point(const double c[3][3], double weight, double sum[10])
     static const int row[6] = {0, 1, 2, 0, 0, 1}, column[6] = {0, 1, 2, 1, 2, 2};
     double area[3];
     tact_v3_cross(area, c[1], c[2]);
-    double flux = weight * tact_v3_dot(c[0], area);
-    sum[0] += flux / 3.0;
+    double volume_flux = weight * tact_v3_dot(c[0], area);
+    sum[0] += volume_flux / 3.0;
     for (int i = 0; i < 3; i++) {
-        sum[1 + i] += flux / 4.0 * c[0][i];
+        sum[1 + i] += volume_flux / 4.0 * c[0][i];
     }
     for (int i = 0; i < 6; i++) {
-        sum[4 + i] += flux / 5.0 * c[0][row[i]] * c[0][column[i]];
+        sum[4 + i] += volume_flux / 5.0 * c[0][row[i]] * c[0][column[i]];
     }
 }
 
@@ -298,20 +302,23 @@ static void sums_to_mass(const double sum[10], struct tact_shape_mass *m)
 
 void tact_squares_set_mass(struct squares *surface, square_element *element, int count, int parts)
 {
-    static const double x[GAUSS / 2] = {0.1834346424956498049, 0.5255324099163289858,
-                                        0.7966664774136267396, 0.9602898564975362317};
-    static const double w[GAUSS / 2] = {0.3626837833783619830, 0.3137066458778872873,
-                                        0.2223810344533744706, 0.1012285362903762591};
+    static const double x[GAUSS_POINTS_PER_SIDE / 2] = {
+        0.1834346424956498049, 0.5255324099163289858, 0.7966664774136267396, 0.9602898564975362317};
+    static const double w[GAUSS_POINTS_PER_SIDE / 2] = {
+        0.3626837833783619830, 0.3137066458778872873, 0.2223810344533744706, 0.1012285362903762591};
     double sum[10] = {0.0}, c[3][3];
-    for (int i = 0; i < count * parts * parts * GAUSS * GAUSS; i++) {
-        const int k = i % (GAUSS * GAUSS), part = i / (GAUSS * GAUSS) % (parts * parts);
-        const int a = k % GAUSS, b = k / GAUSS;
+    for (int i = 0; i < count * parts * parts * GAUSS_POINTS_PER_SIDE * GAUSS_POINTS_PER_SIDE;
+         i++) {
+        const int k = i % (GAUSS_POINTS_PER_SIDE * GAUSS_POINTS_PER_SIDE),
+                  part = i / (GAUSS_POINTS_PER_SIDE * GAUSS_POINTS_PER_SIDE) % (parts * parts);
+        const int a = k % GAUSS_POINTS_PER_SIDE, b = k / GAUSS_POINTS_PER_SIDE;
         double at[2] = {(a % 2 ? x[a / 2] : -x[a / 2]), (b % 2 ? x[b / 2] : -x[b / 2])};
         const int corner[2] = {part % parts, part / parts};
         for (int m = 0; m < 2; m++) {
             at[m] = (corner[m] + 0.5 + 0.5 * at[m]) / parts;
         }
-        element(surface, i / (GAUSS * GAUSS * parts * parts), at[0], at[1], c);
+        element(surface, i / (GAUSS_POINTS_PER_SIDE * GAUSS_POINTS_PER_SIDE * parts * parts), at[0],
+                at[1], c);
         add_point((const double(*)[3])c, w[a / 2] * w[b / 2] / (4.0 * parts * parts), sum);
     }
     sums_to_mass(sum, &surface->base.mass);

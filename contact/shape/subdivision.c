@@ -12,19 +12,21 @@
 #include "contact/shape/rings_internal.h"
 
 enum {
-    MOST_FACES = 2048,                    /* each with at most one extraordinary vertex */
-    STEPS = 2,                            /* subdivisions after which no face has two */
-    OUTER = SUBDIVISIONS * PARTS_OF_FACE, /* polynomials of a face with one */
+    MAX_CONTROL_FACES = 2048,    /* each with at most one extraordinary vertex */
+    SEPARATING_SUBDIVISIONS = 2, /* subdivisions after which no face has two */
+    EXTRAORDINARY_FACE_POLYNOMIALS =
+        MAX_SUBDIVISIONS * PARTS_OF_FACE, /* polynomials of a face with one */
 };
 
 /* A face, its first corner being its extraordinary vertex where it has one. */
 struct subdivided_face {
-    int half;          /* half-edge from its first corner */
-    int first;         /* its first polynomial */
-    int extraordinary; /* 1: it has OUTER polynomials, else one */
-    double origin[3];  /* what their positions are relative to [m] */
-    double normal[3];  /* at its extraordinary vertex, unit */
-    double ratio;      /* of sizes after successive subdivisions in the limit */
+    int half;                     /* half-edge from its first corner */
+    int first;                    /* its first polynomial */
+    int has_extraordinary_vertex; /* 1: it has EXTRAORDINARY_FACE_POLYNOMIALS polynomials, else one
+                                   */
+    double origin[3];             /* what their positions are relative to [m] */
+    double normal[3];             /* at its extraordinary vertex, unit */
+    double ratio;                 /* of sizes after successive subdivisions in the limit */
 };
 
 struct subdivision {
@@ -32,7 +34,7 @@ struct subdivision {
     int triangles;
     struct face_polynomial *polynomial; /* [polynomials], owned by the squares */
     struct subdivided_face *face;       /* owned by the squares */
-    int polynomials;
+    int polynomial_count;
 };
 
 static void evaluate_polynomial(const struct subdivision *s, int polynomial, double b, double c,
@@ -48,7 +50,7 @@ static void evaluate_polynomial(const struct subdivision *s, int polynomial, dou
 
 /* Number of subdivisions after which a place is in one of the outer parts of a face. size: b + c of
  * a triangle, the larger of both of a square, in (0, 1]. */
-static int subdivisions_to(double size)
+static int count_subdivisions_to_place(double size)
 {
     int exponent;
     frexp(size, &exponent);
@@ -60,20 +62,21 @@ static int subdivisions_to(double size)
  * positions shrink onto the vertex by the ratio of the limit, the normal is that of the vertex, and
  * the curvature is that of the last one.
  */
-static void evaluate_extraordinary(const struct subdivision *s, const struct subdivided_face *face,
-                                   double b, double c, double out[6][3])
+static void evaluate_extraordinary_face(const struct subdivision *s,
+                                        const struct subdivided_face *face, double b, double c,
+                                        double out[6][3])
 {
     const double size = s->triangles ? b + c : tact_max(b, c);
-    int level = size > 0.0 ? subdivisions_to(size) : SUBDIVISIONS, part;
+    int level = size > 0.0 ? count_subdivisions_to_place(size) : MAX_SUBDIVISIONS, part;
     double shrink = 1.0;
     if (!(size > 0.0)) { /* the vertex itself */
         shrink = 0.0;
-        b = c = ldexp(s->triangles ? 0.5 : 1.0, -SUBDIVISIONS);
-    } else if (level > SUBDIVISIONS) {
-        shrink = tact_pow(face->ratio, level - SUBDIVISIONS);
-        b = ldexp(b, level - SUBDIVISIONS);
-        c = ldexp(c, level - SUBDIVISIONS);
-        level = SUBDIVISIONS;
+        b = c = ldexp(s->triangles ? 0.5 : 1.0, -MAX_SUBDIVISIONS);
+    } else if (level > MAX_SUBDIVISIONS) {
+        shrink = tact_pow(face->ratio, level - MAX_SUBDIVISIONS);
+        b = ldexp(b, level - MAX_SUBDIVISIONS);
+        c = ldexp(c, level - MAX_SUBDIVISIONS);
+        level = MAX_SUBDIVISIONS;
     }
     double scale = ldexp(1.0, level);
     b *= scale;
@@ -108,8 +111,8 @@ static void evaluate_face(const struct subdivision *s, int number, double b, dou
                           double out[6][3])
 {
     const struct subdivided_face *face = &s->face[number];
-    if (face->extraordinary) {
-        evaluate_extraordinary(s, face, b, c, out);
+    if (face->has_extraordinary_vertex) {
+        evaluate_extraordinary_face(s, face, b, c, out);
     } else {
         evaluate_polynomial(s, face->first, b, c, out);
     }
@@ -124,8 +127,8 @@ static void evaluate_square(const struct squares *surface, int square, double u,
 
 /* The square at a corner of a triangle. The weights of the next and the last corner are u/2 - uv/6
  * and v/2 - uv/6; b and c those of the triangle's second and third. */
-static void evaluate_corner(const struct squares *surface, int square, double u, double v,
-                            double out[6][3])
+static void evaluate_triangle_corner_square(const struct squares *surface, int square, double u,
+                                            double v, double out[6][3])
 {
     const int corner = square % 3;
     const double mixed = -1.0 / 6.0;
@@ -151,8 +154,8 @@ static void evaluate_corner(const struct squares *surface, int square, double u,
 }
 
 /* A polynomial as an element of quadrature; of a triangle, b = s (1 - t) and c = t. */
-static void polynomial_element(const struct squares *surface, int element, double s, double t,
-                               double c[3][3])
+static void evaluate_subdivided_element(const struct squares *surface, int element, double s,
+                                        double t, double c[3][3])
 {
     const struct subdivision *sub = (const struct subdivision *)surface;
     double f[6][3];
@@ -167,14 +170,14 @@ static void polynomial_element(const struct squares *surface, int element, doubl
 
 /* The polynomials of the faces about a vertex that have it as their first corner. ring, next:
  * scratch. */
-static void fill_about(struct subdivision *s, const struct control_mesh *mesh, int half,
-                       struct ring *ring, struct ring *next)
+static void fill_polynomials_about_vertex(struct subdivision *s, const struct control_mesh *mesh,
+                                          int half, struct ring *ring, struct ring *next)
 {
     double origin[3] = {0.0, 0.0, 0.0}, limit[3], normal[3];
     tact_ring_gather(mesh, half, ring);
     tact_ring_normal(ring, normal);
     const int n = ring->valence, regular = n == (s->triangles ? 6 : 4);
-    for (int level = regular ? -1 : 0; level < (regular ? 0 : SUBDIVISIONS); level++) {
+    for (int level = regular ? -1 : 0; level < (regular ? 0 : MAX_SUBDIVISIONS); level++) {
         if (!regular) { /* rounding of what remains of the limit is relative to the ring */
             tact_ring_limit(ring, limit);
             tact_v3_add(origin, origin, limit);
@@ -208,25 +211,25 @@ static int fill_polynomials(struct subdivision *s, const struct control_mesh *me
             first &= at >= h;
         } while (at != h);
         if (first) {
-            fill_about(s, mesh, h, &ring[0], &ring[1]);
+            fill_polynomials_about_vertex(s, mesh, h, &ring[0], &ring[1]);
         }
     }
     free(ring);
     return ring ? 0 : -ENOMEM;
 }
 
-static int is_extraordinary(const struct control_mesh *mesh, int half)
+static int is_extraordinary_vertex(const struct control_mesh *mesh, int half)
 {
     return mesh->valence[mesh->origin[half]] != (mesh->triangles ? 6 : 4);
 }
 
 /* 1 where all faces are of one kind with at most one extraordinary vertex each. */
-static int is_separated(const struct control_mesh *mesh)
+static int are_extraordinary_separated(const struct control_mesh *mesh)
 {
     for (int f = 0; f < mesh->faces; f++) {
         int count = 0;
         for (int h = mesh->first[f]; h < mesh->first[f + 1]; h++) {
-            count += is_extraordinary(mesh, h);
+            count += is_extraordinary_vertex(mesh, h);
         }
         if (count > 1 || mesh->first[f + 1] - mesh->first[f] != (mesh->triangles ? 3 : 4)) {
             return 0;
@@ -243,7 +246,7 @@ static int side_of(const struct subdivision *s, const struct control_mesh *mesh,
 }
 
 /* The square over each side of each square. */
-static void join_squares(struct subdivision *s, const struct control_mesh *mesh)
+static void find_square_neighbours(struct subdivision *s, const struct control_mesh *mesh)
 {
     for (int h = 0; h < mesh->halves; h++) {
         const int side = side_of(s, mesh, h), face = mesh->face[h], twin = mesh->twin[h],
@@ -263,57 +266,58 @@ static void join_squares(struct subdivision *s, const struct control_mesh *mesh)
 }
 
 /* Numbers the polynomials of the faces and allocates them. */
-static int begin_faces(struct subdivision *s, const struct control_mesh *mesh)
+static int allocate_face_polynomials(struct subdivision *s, const struct control_mesh *mesh)
 {
     int count = 0;
     s->triangles = mesh->triangles;
     s->squares.count = mesh->faces * (mesh->triangles ? 3 : 1);
-    s->squares.evaluate = mesh->triangles ? evaluate_corner : evaluate_square;
+    s->squares.evaluate = mesh->triangles ? evaluate_triangle_corner_square : evaluate_square;
     s->face = calloc((size_t)mesh->faces, sizeof *s->face);
     s->squares.beside = malloc((size_t)s->squares.count * sizeof *s->squares.beside);
     for (int f = 0; s->face && f < mesh->faces; f++) {
         struct subdivided_face *face = &s->face[f];
         face->half = mesh->first[f];
         for (int h = mesh->first[f]; h < mesh->first[f + 1]; h++) {
-            if (is_extraordinary(mesh, h)) {
+            if (is_extraordinary_vertex(mesh, h)) {
                 face->half = h;
-                face->extraordinary = 1;
+                face->has_extraordinary_vertex = 1;
             }
         }
         face->first = count;
-        count += face->extraordinary ? OUTER : 1;
+        count += face->has_extraordinary_vertex ? EXTRAORDINARY_FACE_POLYNOMIALS : 1;
     }
-    s->polynomials = count;
+    s->polynomial_count = count;
     s->polynomial = malloc(((size_t)count + 1) * sizeof *s->polynomial);
     s->squares.owned[0] = s->face;
     s->squares.owned[1] = s->polynomial;
     return s->face && s->squares.beside && s->polynomial ? 0 : -ENOMEM;
 }
 
-static int make_surface(struct control_mesh *mesh, struct tact_charts **out, struct tact_error *err)
+static int make_subdivision_surface(struct control_mesh *mesh, struct tact_charts **out,
+                                    struct tact_error *err)
 {
-    for (int i = 0; i < STEPS && !is_separated(mesh); i++) {
+    for (int i = 0; i < SEPARATING_SUBDIVISIONS && !are_extraordinary_separated(mesh); i++) {
         int rc = tact_control_subdivide(mesh);
         if (rc) {
             return rc;
         }
     }
-    if (mesh->faces > MOST_FACES) {
+    if (mesh->faces > MAX_CONTROL_FACES) {
         return tact_error_set(err, -EINVAL,
                               "%d faces, after subdivision so that no face has two vertices of "
                               "another number of edges than %d; expected at most %d",
-                              mesh->faces, mesh->triangles ? 6 : 4, MOST_FACES);
+                              mesh->faces, mesh->triangles ? 6 : 4, MAX_CONTROL_FACES);
     }
     struct subdivision *s = calloc(1, sizeof *s);
     if (!s) {
         return -ENOMEM;
     }
     tact_squares_init(&s->squares);
-    int rc = begin_faces(s, mesh);
+    int rc = allocate_face_polynomials(s, mesh);
     rc = rc ? rc : fill_polynomials(s, mesh);
     if (!rc) {
-        join_squares(s, mesh);
-        tact_squares_set_mass(&s->squares, polynomial_element, s->polynomials, 1);
+        find_square_neighbours(s, mesh);
+        tact_squares_set_mass(&s->squares, evaluate_subdivided_element, s->polynomial_count, 1);
         rc = tact_squares_finish(&s->squares,
                                  "the faces are clockwise: normals point into the solid", err);
     }
@@ -336,12 +340,12 @@ int tact_charts_subdivision(const void *data, size_t size, const char *name, dou
     if (rc) {
         return rc;
     }
-    if (polygons.face_count > MOST_FACES || polygons.soup.vertex_count > INT_MAX) {
+    if (polygons.face_count > MAX_CONTROL_FACES || polygons.soup.vertex_count > INT_MAX) {
         rc = tact_error_set(err, -EINVAL, "%zu faces; expected at most %d", polygons.face_count,
-                            MOST_FACES);
+                            MAX_CONTROL_FACES);
     }
     rc = rc ? rc : tact_control_create(&polygons, &mesh, err);
-    rc = rc ? rc : make_surface(&mesh, out, err);
+    rc = rc ? rc : make_subdivision_surface(&mesh, out, err);
     tact_control_free(&mesh);
     tact_polygons_free(&polygons);
     return rc;

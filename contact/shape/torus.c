@@ -14,7 +14,7 @@ static double torus_volume(const double size[3])
 }
 
 /* With the volume of the torus: a mesh with its vertices on the surface, enlarged. */
-static int torus_make(const double size[3], struct tact_mesh **out)
+static int make_torus_mesh(const double size[3], struct tact_mesh **out)
 {
     struct tact_generate ring = {.kind = TACT_GENERATE_TORUS,
                                  .radius = size[0],
@@ -26,9 +26,9 @@ static int torus_make(const double size[3], struct tact_mesh **out)
     rc = rc ? rc
             : tact_mesh_create(soup.vertices, soup.vertex_count, soup.triangles,
                                soup.triangle_count, &inside, NULL);
-    double grow = rc ? 1.0 : tact_cbrt(torus_volume(size) / inside->volume);
+    double volume_scale = rc ? 1.0 : tact_cbrt(torus_volume(size) / inside->volume);
     for (size_t i = 0; i < 3 * soup.vertex_count; i++) {
-        soup.vertices[i] *= grow;
+        soup.vertices[i] *= volume_scale;
     }
     rc = rc ? rc
             : tact_mesh_create(soup.vertices, soup.vertex_count, soup.triangles,
@@ -38,7 +38,7 @@ static int torus_make(const double size[3], struct tact_mesh **out)
     return rc;
 }
 
-static void torus_mass(const struct tact_shape *shape, struct tact_shape_mass *out)
+static void compute_torus_mass(const struct tact_shape *shape, struct tact_shape_mass *out)
 {
     double ring = shape->size[0] * shape->size[0], tube = shape->size[1] * shape->size[1];
     double v = torus_volume(shape->size), across = v * (0.5 * ring + 0.625 * tube);
@@ -48,8 +48,8 @@ static void torus_mass(const struct tact_shape *shape, struct tact_shape_mass *o
 /* From the nearest point of the ring, radius R, outward to the tube's surface, radius r: curvature
  * 1/r along the tube's section and cos / (R + r cos) along the ring, cos being the component of the
  * normal away from z. */
-static int torus_surface(const struct tact_shape *shape, const double near[3],
-                         struct tact_surface_point *out)
+static int find_torus_surface_point(const struct tact_shape *shape, const double near[3],
+                                    struct tact_surface_point *out)
 {
     const double ring = shape->size[0], tube = shape->size[1];
     const double across = tact_hypot(near[0], near[1]);
@@ -79,9 +79,9 @@ const struct tact_shape_type tact_shape_torus_type = {
     .keys = "radius tube",
     .lengths = 2,
     .concave = 1,
-    .make = torus_make,
-    .mass = torus_mass,
+    .make = make_torus_mesh,
+    .mass = compute_torus_mass,
     .reach = tact_shape_sum_of_lengths,
     .rolling_radius = tact_shape_sum_of_lengths,
-    .surface = torus_surface,
+    .surface = find_torus_surface_point,
 };

@@ -57,11 +57,11 @@ void tact_anderson_step(struct anderson *a, const double *x, const double *g, co
     int depth = a->known - 1 < ANDERSON_WINDOW ? a->known - 1 : ANDERSON_WINDOW;
     double *left =
         next; /* residual not yet represented; the result is written to the same array at the end */
-    double noise = 0.0;
+    double rounding_noise = 0.0;
     for (int i = 0; i < n; i++) {
-        noise += scale[i] * g[i] * scale[i] * g[i];
+        rounding_noise += scale[i] * g[i] * scale[i] * g[i];
     }
-    noise = ROUNDING_DIFFERENCE_SIZE * sqrt(noise);
+    rounding_noise = ROUNDING_DIFFERENCE_SIZE * sqrt(rounding_noise);
     memcpy(left, a->f, sizeof *left * (size_t)n);
     for (int k = 0; k < depth; k++) { /* newest first; linearly dependent differences are skipped */
         int slot = (a->known - 2 - k) % ANDERSON_WINDOW;
@@ -72,7 +72,7 @@ void tact_anderson_step(struct anderson *a, const double *x, const double *g, co
             tact_axpy(q, -r[i][rank], a->basis[i], n);
         }
         double rest = sqrt(tact_dot(q, q, n));
-        if (!(rest > DEPENDENT_DIFFERENCE_TOLERANCE * size + noise)) {
+        if (!(rest > DEPENDENT_DIFFERENCE_TOLERANCE * size + rounding_noise)) {
             continue;
         }
         r[rank][rank] = rest;

@@ -10,15 +10,16 @@
 #include "contact/world/sweeps_internal.h"
 #include "contact/world/world_internal.h"
 
-#define MAX_CONES 8192    /* capacity: cones of an island */
-#define MIN_FRICTION 1e-3 /* smallest friction coefficient: below it the cone is too thin */
+#define MAX_CONES 8192 /* capacity: cones of an island */
+#define MIN_FRICTION_COEFFICIENT                                                                   \
+    1e-3 /* smallest friction coefficient: below it the cone is too thin */
 #define BOUNDARY_STEP_FRACTION                                                                     \
     0.99 /* largest fraction of the distance to the border of a cone that a step covers */
 #define MIN_STEP_LENGTH 1e-3 /* length of a step, relative, below which it is the last */
 #define STAGNATED_PRODUCT_RATIO                                                                    \
     1e-12 /* relative to the product at the start: below it, a step that does not halve the        \
              product is the last */
-#define SOLVED                                                                                     \
+#define COMPLEMENTARITY_TOLERANCE                                                                  \
     1e-17 /* relative to the product of impulse and velocity at the start: solved below it */
 
 int tact_barrier_create(struct tact_world *world)
@@ -83,7 +84,7 @@ static void compute_nesterov_todd_scaling(struct barrier_cone *p)
         p->w[i] = half * (p->y[i] / ny - p->s[i] / ns);
     }
     p->beta = sqrt(ny / ns);
-    apply_nesterov_todd_scaling(p, 0, p->s, p->lambda);
+    apply_nesterov_todd_scaling(p, 0, p->s, p->scaled_cone_point);
 }
 
 /* Jordan product of the cone; and its inverse: finds out with l o out = r. */
@@ -171,7 +172,7 @@ static int build_cones(struct tact_world *world, const struct island *island)
         const struct tact_local_problem *local = &block->local;
         struct barrier_block *b = &barrier->blocks[i];
         int rolls = tact_local_transmits_rolling(local), turns = local->spin_arm > 0.0;
-        if (count + 2 + local->corners > barrier->room || !(local->mu > MIN_FRICTION) ||
+        if (count + 2 + local->corners > barrier->room || !(local->mu > MIN_FRICTION_COEFFICIENT) ||
             (rolls && !turns)) {
             return 0;
         }
@@ -396,7 +397,7 @@ static int assemble_system(struct tact_world *world, const struct island *island
 static void set_complementarity_target(struct barrier_cone *p, double centre, int second)
 {
     double left[4], a[4], b[4], both[4];
-    jordan_product(p->lambda, p->lambda, p->size, left);
+    jordan_product(p->scaled_cone_point, p->scaled_cone_point, p->size, left);
     for (int i = 0; i < p->size; i++) {
         left[i] = -left[i];
     }
@@ -409,7 +410,7 @@ static void set_complementarity_target(struct barrier_cone *p, double centre, in
             left[i] -= both[i];
         }
     }
-    jordan_divide(p->lambda, left, p->size, p->scaled_target);
+    jordan_divide(p->scaled_cone_point, left, p->size, p->scaled_target);
 }
 
 /* W (target - W ds): the change of the dual velocity that belongs to ds. */
@@ -529,7 +530,8 @@ int tact_barrier_solve(struct tact_world *world, const struct island *island, in
         double before = gap;
         gap = evaluate_island_residuals(world, island, cones);
         int still = gap < STAGNATED_PRODUCT_RATIO * first && gap > 0.5 * before;
-        if (still || !(gap > SOLVED * first) || !predict_and_correct(world, island, cones, gap)) {
+        if (still || !(gap > COMPLEMENTARITY_TOLERANCE * first) ||
+            !predict_and_correct(world, island, cones, gap)) {
             break;
         }
         steps++;

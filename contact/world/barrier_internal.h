@@ -20,13 +20,13 @@ struct island;
 struct tact_world;
 
 struct barrier_cone {
-    int size;                  /* 1, 3 or 4 */
-    double g[24];              /* size x 6: maps the impulse to s */
-    double s[4], y[4];         /* impulse and dual velocity; both in the cone */
-    double w[4], beta;         /* scaling W, with W s = W^-1 y */
-    double lambda[4];          /* W s */
-    double primal_residual[4]; /* G r - s */
-    double scaled_target[4];   /* required value of W ds + W^-1 dy */
+    int size;                    /* 1, 3 or 4 */
+    double g[24];                /* size x 6: maps the impulse to s */
+    double s[4], y[4];           /* impulse and dual velocity; both in the cone */
+    double w[4], beta;           /* scaling W, with W s = W^-1 y */
+    double scaled_cone_point[4]; /* W s */
+    double primal_residual[4];   /* G r - s */
+    double scaled_target[4];     /* required value of W ds + W^-1 dy */
     double ds[4], dy[4];
 };
 

@@ -4,9 +4,9 @@
 #include "contact/linear.h"
 
 #define MAX_RK_STEP_ANGLE 0.02 /* largest rotation of a Runge-Kutta step [rad] */
-#define DRIFT_STEPS                                                                                \
+#define MAX_DRIFT_STEPS                                                                            \
     64 /* largest number of steps a tick: beyond 1.28 rad a tick accuracy decreases */
-#define STRAIGHT_ANGLE                                                                             \
+#define MIN_GYROSCOPIC_TURN                                                                        \
     1e-8 /* [rad] a tick: below it the change of the angular velocity is less than rounding */
 
 static void unpack_symmetric_matrix(const double *packed, double *m)
@@ -51,14 +51,14 @@ int tact_body_set_mass(struct tact_body *body, double mass, const double inertia
         return -EINVAL;
     }
     body->mass = mass;
-    double factors[9];
+    double inertia_factors[9];
     for (int i = 0; i < 9; i++) {
-        body->inertia[i] = factors[i] = m[i];
+        body->inertia[i] = inertia_factors[i] = m[i];
     }
-    tact_ldl_factor(factors, 3);
+    tact_ldl_factor(inertia_factors, 3);
     for (int j = 0; j < 3; j++) {
         double column[3] = {j == 0, j == 1, j == 2};
-        tact_ldl_solve(factors, 3, column);
+        tact_ldl_solve(inertia_factors, 3, column);
         for (int i = 0; i < 3; i++) {
             body->inverse_inertia[3 * i + j] = column[i];
         }
@@ -75,8 +75,8 @@ void tact_body_refresh(struct tact_body *body)
 }
 
 /* w = R I^-1 R^T L. */
-static void angular_velocity(const struct tact_body *body, const double *q, const double *l,
-                             double *w)
+static void momentum_to_angular_velocity(const struct tact_body *body, const double *q,
+                                         const double *l, double *w)
 {
     double r[9], body_l[3], body_w[3];
     tact_quat_to_m3(r, q);
@@ -98,7 +98,7 @@ static void free_body_quaternion_rate(const struct tact_body *body, const double
 {
     double w[3], unit[4] = {q[0], q[1], q[2], q[3]};
     tact_quat_normalize(unit);
-    angular_velocity(body, unit, l, w);
+    momentum_to_angular_velocity(body, unit, l, w);
     quaternion_rate(w, q, rate);
 }
 
@@ -137,9 +137,9 @@ void tact_body_drift(struct tact_body *body, double h)
     tact_body_momentum(body, l);
     /* An angle that is not finite takes the largest number of steps, and the pose becomes not
      * finite. */
-    int steps = angle <= MAX_RK_STEP_ANGLE * DRIFT_STEPS ? 1 + (int)(angle / MAX_RK_STEP_ANGLE)
-                                                         : DRIFT_STEPS;
-    if (angle > STRAIGHT_ANGLE) {
+    int steps = angle <= MAX_RK_STEP_ANGLE * MAX_DRIFT_STEPS ? 1 + (int)(angle / MAX_RK_STEP_ANGLE)
+                                                             : MAX_DRIFT_STEPS;
+    if (angle > MIN_GYROSCOPIC_TURN) {
         for (int i = 0; i < steps; i++) {
             runge_kutta_rotation_step(body, l, h / steps, body->pose.quat_wxyz);
         }

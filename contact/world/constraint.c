@@ -53,7 +53,8 @@ static int is_valid_pose(const struct tact_pose *pose)
 }
 
 /* `frame`, a pose in the world, relative to `from`. */
-static struct tact_pose relative_pose(const struct tact_pose *from, const struct tact_pose *frame)
+static struct tact_pose pose_relative_to(const struct tact_pose *from,
+                                         const struct tact_pose *frame)
 {
     struct tact_pose out;
     const double *q = from->quat_wxyz, inverse[4] = {q[0], -q[1], -q[2], -q[3]};
@@ -76,15 +77,15 @@ int tact_constraint_between(struct tact_world *world, enum tact_constraint_kind 
     out->kind = kind;
     out->a = a;
     out->b = b;
-    out->in_a = relative_pose(tact_constraint_pose(world, a), frame);
-    out->in_b = relative_pose(tact_constraint_pose(world, b), frame);
+    out->in_a = pose_relative_to(tact_constraint_pose(world, a), frame);
+    out->in_b = pose_relative_to(tact_constraint_pose(world, b), frame);
     return 0;
 }
 
 int tact_world_add_constraint(struct tact_world *world, const struct tact_constraint *constraint)
 {
     int turns = constraint->kind == TACT_CONSTRAINT_HINGE;
-    if (world->finished || (unsigned)constraint->kind > TACT_CONSTRAINT_FIXED ||
+    if (world->is_finished || (unsigned)constraint->kind > TACT_CONSTRAINT_FIXED ||
         !can_constrain_bodies(world, constraint->a, constraint->b) ||
         !is_valid_pose(&constraint->in_a) || !is_valid_pose(&constraint->in_b) ||
         !isfinite(constraint->lower + constraint->upper) || !(constraint->damping >= 0.0) ||

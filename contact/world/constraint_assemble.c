@@ -98,7 +98,8 @@ static void assemble_constraint(struct tact_world *world, struct world_constrain
     int has_friction_or_stops = constraint->friction > 0.0 || constraint->damping > 0.0 ||
                                 constraint->lower < constraint->upper;
     w->free_row = has_friction_or_stops ? kinds[constraint->kind].free_row : -1;
-    memcpy(w->constrained, kinds[constraint->kind].rows, (size_t)w->count * sizeof *w->constrained);
+    memcpy(w->constrained_row, kinds[constraint->kind].rows,
+           (size_t)w->count * sizeof *w->constrained_row);
     for (int k = 0; k < 2; k++) {
         const struct tact_body *body = tact_constraint_side(world, w, k);
         if (body) {
@@ -120,7 +121,7 @@ static void add_constraint_coupling(const struct world_constraint *w, int side, 
         for (int k = 0; k < columns; k++) {
             double sum = 0.0;
             for (int d = 0; d < 6; d++) {
-                sum += j[d * 6 + w->constrained[i]] * y[d * 6 + column + k];
+                sum += j[d * 6 + w->constrained_row[i]] * y[d * 6 + column + k];
             }
             c[i * columns + k] += sum;
         }
@@ -208,12 +209,13 @@ static void eliminate_mechanism(struct tact_world *world, struct block *block,
         return;
     }
     double *c = m->responses + m->responses_used, *x = c + size, *s = block->local.s;
-    double share = block->free_body ? 1.0 : 1.0 - TACT_CONSTRAINT_CFM;
+    double share = block->has_free_body ? 1.0 : 1.0 - TACT_CONSTRAINT_CFM;
     m->responses_used += 2 * size;
     memset(c, 0, size * sizeof *c);
     for (int k = 0; k < block->node_count; k++) {
         const struct block_node *node = &block->nodes[k];
-        if (node->node < world->body_count && m->of_body[node->node] == response->mechanism) {
+        if (node->node < world->body_count &&
+            m->mechanism_of_body[node->node] == response->mechanism) {
             add_mechanism_coupling(world, response->mechanism, node->node, node->y, 6, 0, c);
         }
     }
@@ -236,11 +238,12 @@ void tact_constraints_reduce_mobility(struct tact_world *world, struct block *bl
 {
     const struct mechanisms *m = &world->mechanisms;
     double own = block->local.s[0];
-    block->free_body = 0;
+    block->has_free_body = 0;
     for (int k = 0; k < 2; k++) {
         const struct tact_owner owner = block->owner[k];
-        int mechanism = m->count && owner.kind == TACT_OWNER_BODY ? m->of_body[owner.index] : -1;
-        block->free_body |= owner.kind == TACT_OWNER_BODY && mechanism < 0;
+        int mechanism =
+            m->count && owner.kind == TACT_OWNER_BODY ? m->mechanism_of_body[owner.index] : -1;
+        block->has_free_body |= owner.kind == TACT_OWNER_BODY && mechanism < 0;
         block->response[k].mechanism =
             k && mechanism == block->response[0].mechanism ? -1 : mechanism;
     }

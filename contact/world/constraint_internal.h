@@ -15,8 +15,8 @@ struct block;
 struct world_constraint {
     struct tact_constraint constraint;
     double rows[9];
-    double j[2][36], y[2][36]; /* as in struct block_node; unused for a side that is fixed */
-    int constrained[6], count; /* indices and number of the constrained rows */
+    double j[2][36], y[2][36];     /* as in struct block_node; unused for a side that is fixed */
+    int constrained_row[6], count; /* indices and number of the constrained rows */
     int row;               /* index of its first constrained row in the matrix of its mechanism */
     int mechanism;         /* index of its mechanism */
     int free_row;          /* row with friction, damping or stops; -1: none */
@@ -43,7 +43,7 @@ struct mechanisms {
     struct mechanism *list;
     int count, rows;
     int *order;             /* constraints, sorted by mechanism */
-    int *of_body;           /* index of the mechanism of each body, or -1 */
+    int *mechanism_of_body; /* index of the mechanism of each body, or -1 */
     int *first;             /* column of the first entry of each row */
     size_t *start;          /* entry k of row i is factors[start[i] + k - first[i]] */
     double *factors;        /* unit L below the diagonal, 1/D on it */
@@ -113,7 +113,7 @@ void tact_constraints_correct_velocity(const struct tact_world *world, const str
 
 /* Applies the joint impulses that respond to a change of the contact's impulse. */
 void tact_constraints_apply_response(struct tact_world *world, const struct block *block,
-                                     const double *delta);
+                                     const double *impulse_change);
 
 /* Adds the impulses of all joints of an island to the velocities. */
 void tact_constraints_apply(struct tact_world *world, const struct island *island);

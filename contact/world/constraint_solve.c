@@ -103,12 +103,12 @@ static void change_constrained_impulses(struct tact_world *world, int mechanism,
     const struct mechanism *p = &m->list[mechanism];
     for (int i = p->constraint; i < p->constraint_end; i++) {
         struct world_constraint *w = &world->constraints[m->order[i]];
-        double delta[6] = {0.0};
+        double impulse_change[6] = {0.0};
         for (int k = 0; k < w->count; k++) {
-            delta[w->constrained[k]] = factor * x[w->row + k - p->row];
-            w->constraint.impulse[w->constrained[k]] += delta[w->constrained[k]];
+            impulse_change[w->constrained_row[k]] = factor * x[w->row + k - p->row];
+            w->constraint.impulse[w->constrained_row[k]] += impulse_change[w->constrained_row[k]];
         }
-        apply_constraint_impulse(world, w, delta);
+        apply_constraint_impulse(world, w, impulse_change);
     }
 }
 
@@ -116,7 +116,7 @@ void tact_constraints_correct_velocity(const struct tact_world *world, const str
                                        const double *r, double u[6])
 {
     const struct mechanisms *m = &world->mechanisms;
-    for (int side = 0; side < 2 && m->count && !block->free_body; side++) {
+    for (int side = 0; side < 2 && m->count && !block->has_free_body; side++) {
         const struct mechanism_response *response = &block->response[side];
         if (response->mechanism < 0) {
             continue;
@@ -137,7 +137,7 @@ void tact_constraints_correct_velocity(const struct tact_world *world, const str
 }
 
 void tact_constraints_apply_response(struct tact_world *world, const struct block *block,
-                                     const double *delta)
+                                     const double *impulse_change)
 {
     struct mechanisms *m = &world->mechanisms;
     for (int side = 0; side < 2 && m->count; side++) {
@@ -149,7 +149,7 @@ void tact_constraints_apply_response(struct tact_world *world, const struct bloc
         for (int i = 0; i < rows; i++) {
             m->work[i] = 0.0;
             for (int k = 0; k < 6; k++) {
-                m->work[i] -= response->impulse[6 * i + k] * delta[k];
+                m->work[i] -= response->impulse[6 * i + k] * impulse_change[k];
             }
         }
         change_constrained_impulses(world, response->mechanism, m->work, 1.0);
@@ -177,7 +177,7 @@ static void measure_constraint_velocities(struct tact_world *world, int mechanis
             }
         }
         for (int k = 0; k < w->count; k++) {
-            m->row_velocities[w->row + k] = u[w->constrained[k]];
+            m->row_velocities[w->row + k] = u[w->constrained_row[k]];
         }
     }
 }
@@ -194,21 +194,21 @@ static double solve_mechanism(struct tact_world *world, int mechanism, double *c
         double e[6];
         rates_of_error(world, w, e);
         for (int k = 0; k < w->count; k++) {
-            x[w->row - p->row + k] = -e[w->constrained[k]];
+            x[w->row - p->row + k] = -e[w->constrained_row[k]];
             exceeds_rounding |=
-                fabs(e[w->constrained[k]]) > w->rounding_rate[w->constrained[k] / 3];
+                fabs(e[w->constrained_row[k]]) > w->rounding_rate[w->constrained_row[k] / 3];
         }
     }
     tact_mechanism_solve(m, mechanism, x, 1);
     for (int i = p->constraint; i < p->constraint_end; i++) {
         const struct world_constraint *w = &world->constraints[m->order[i]];
-        double delta[6] = {0.0}, after[6];
+        double impulse_change[6] = {0.0}, after[6];
         memcpy(after, w->constraint.impulse, sizeof after);
         for (int k = 0; k < w->count; k++) {
-            delta[w->constrained[k]] = x[w->row - p->row + k];
-            after[w->constrained[k]] += delta[w->constrained[k]];
+            impulse_change[w->constrained_row[k]] = x[w->row - p->row + k];
+            after[w->constrained_row[k]] += impulse_change[w->constrained_row[k]];
         }
-        double moved = impulse_squared(w, delta),
+        double moved = impulse_squared(w, impulse_change),
                most =
                    tact_max(impulse_squared(w, w->constraint.impulse), impulse_squared(w, after));
         *change += moved;
@@ -229,16 +229,16 @@ static double solve_free_row(struct tact_world *world, struct world_constraint *
             tact_rows_add_velocity(u, w->j[k], body->twist, 6);
         }
     }
-    double delta = free_row_impulse(world, w, u[w->free_row] - w->mobility * old) - old;
-    if (delta == 0.0) {
+    double impulse_change = free_row_impulse(world, w, u[w->free_row] - w->mobility * old) - old;
+    if (impulse_change == 0.0) {
         return 0.0;
     }
     double all[6] = {0.0}, most = impulse_squared(w, w->constraint.impulse);
-    int exceeds_rounding = fabs(delta) * w->mobility > w->rounding_rate[w->free_row / 3];
-    all[w->free_row] = delta;
-    w->constraint.impulse[w->free_row] += delta;
+    int exceeds_rounding = fabs(impulse_change) * w->mobility > w->rounding_rate[w->free_row / 3];
+    all[w->free_row] = impulse_change;
+    w->constraint.impulse[w->free_row] += impulse_change;
     apply_constraint_impulse(world, w, all);
-    change_constrained_impulses(world, w->mechanism, w->free_response, -delta);
+    change_constrained_impulses(world, w->mechanism, w->free_response, -impulse_change);
     double moved = impulse_squared(w, all);
     *change += moved;
     most = tact_max(most, impulse_squared(w, w->constraint.impulse));
@@ -271,9 +271,9 @@ void tact_constraints_copy(struct tact_world *world, const struct island *island
         } else if (!back) {
             impulses[i] = w->constraint.impulse[w->free_row];
         } else {
-            double delta = impulses[i] - w->constraint.impulse[w->free_row];
+            double impulse_change = impulses[i] - w->constraint.impulse[w->free_row];
             w->constraint.impulse[w->free_row] = impulses[i];
-            change_constrained_impulses(world, w->mechanism, w->free_response, -delta);
+            change_constrained_impulses(world, w->mechanism, w->free_response, -impulse_change);
         }
     }
 }

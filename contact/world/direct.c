@@ -12,7 +12,7 @@ int tact_direct_create(struct tact_world *world)
 {
     struct direct *d = &world->direct;
     size_t nodes = (size_t)world->node_count, words = (nodes + 63) / 64;
-    d->room = nodes * (nodes < DIRECT_WIDTH ? nodes : DIRECT_WIDTH);
+    d->room = nodes * (nodes < DIRECT_MAX_OFF_DIAGONALS ? nodes : DIRECT_MAX_OFF_DIAGONALS);
     d->neighbours = calloc(nodes * words + 1, sizeof *d->neighbours);
     d->degree = calloc(nodes + 1, sizeof *d->degree);
     d->list = calloc(nodes + 1, sizeof *d->list);
@@ -60,7 +60,7 @@ void tact_direct_set_mass_matrices(struct direct *d)
 }
 
 /* The entry of rows i and j, U where i < j and else L; they must be neighbours. */
-static double *find_entry(const struct direct *d, int i, int j)
+static double *matrix_entry(const struct direct *d, int i, int j)
 {
     int row = i < j ? i : j, column = i < j ? j : i;
     size_t k = d->start[row];
@@ -96,7 +96,7 @@ void tact_direct_add_block(struct direct *d, const struct block *block, const do
         tact_six_add_product(cj, -1.0, c, transposed);
         for (int i = 0; i < block->node_count; i++) {
             int row = d->row[block->nodes[i].node];
-            double *out = i == k ? d->diagonal + 36 * (size_t)row : find_entry(d, row, column);
+            double *out = i == k ? d->diagonal + 36 * (size_t)row : matrix_entry(d, row, column);
             tact_six_add_product(out, 1.0, block->nodes[i].j, cj);
         }
     }
@@ -112,7 +112,7 @@ void tact_direct_add_bound(struct direct *d, const struct joint_bound *bound, do
         for (int i = 0; i < bound->node_count; i++) {
             const struct bound_chain *other = &bound->nodes[i];
             int row = d->row[other->node];
-            double *out = i == k ? d->diagonal + 36 * (size_t)row : find_entry(d, row, column);
+            double *out = i == k ? d->diagonal + 36 * (size_t)row : matrix_entry(d, row, column);
             for (int m = 0; m < other->dof; m++) {
                 tact_axpy(out + 6 * m, stiffness * other->y[m], node->y, node->dof);
             }
@@ -138,7 +138,7 @@ static void subtract_outer_product(struct direct *d, int k)
         int i = d->column[e];
         for (size_t f = d->start[k]; f < d->start[k + 1]; f++) {
             int j = d->column[f];
-            double *out = i == j ? d->diagonal + 36 * (size_t)i : find_entry(d, i, j);
+            double *out = i == j ? d->diagonal + 36 * (size_t)i : matrix_entry(d, i, j);
             tact_six_add_product(out, -1.0, lower, d->entry + 72 * f);
         }
     }

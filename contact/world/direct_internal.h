@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define DIRECT_WIDTH 48 /* capacity: off-diagonal entries per node */
+#define DIRECT_MAX_OFF_DIAGONALS 48 /* capacity: off-diagonal entries per node */
 
 struct block;
 struct joint_bound;

@@ -9,7 +9,7 @@
 #include "contact/world/hand_internal.h"
 #include "contact/world/world_internal.h"
 
-static uint64_t *neighbours_of(const struct direct *d, int body)
+static uint64_t *neighbour_bits_of_body(const struct direct *d, int body)
 {
     return d->neighbours + (size_t)body * (size_t)d->words;
 }
@@ -46,25 +46,25 @@ static int list_set_bits(const struct direct *d, const uint64_t *row, int *out)
 }
 
 /* Lists the nodes of an island. */
-static void list_nodes(struct tact_world *world, const struct island *island)
+static void list_island_nodes(struct tact_world *world, const struct island *island)
 {
     struct direct *d = &world->direct;
     d->rows = 0;
     for (int i = 0; i < island->owners.count; i++) {
         int owner = island->owners.at[i], hand = owner - world->body_count;
         int first = hand < 0 ? owner : world->hands[hand].node;
-        int count = hand < 0 ? 1 : world->hands[hand].hand->chains;
+        int count = hand < 0 ? 1 : world->hands[hand].hand->chain_count;
         for (int k = 0; k < count; k++) {
             d->list[d->rows++] = first + k;
         }
     }
 }
 
-static void make_neighbours(struct direct *d, int node, int other)
+static void mark_as_neighbours(struct direct *d, int node, int other)
 {
     int a = d->row[node], b = d->row[other];
     if (a != b) {
-        set_bit(neighbours_of(d, a), b);
+        set_bit(neighbour_bits_of_body(d, a), b);
     }
 }
 
@@ -82,19 +82,19 @@ static void find_neighbours(struct tact_world *world, const struct island *islan
     for (int i = 0; i < island->blocks.count; i++) {
         const struct block *block = &world->blocks[island->blocks.at[i]];
         for (int k = 0; k < block->node_count * block->node_count; k++) {
-            make_neighbours(d, block->nodes[k / block->node_count].node,
-                            block->nodes[k % block->node_count].node);
+            mark_as_neighbours(d, block->nodes[k / block->node_count].node,
+                               block->nodes[k % block->node_count].node);
         }
     }
     for (int i = 0; i < island->bounds.count; i++) {
         const struct joint_bound *bound = &world->bounds.list[island->bounds.at[i]];
         for (int k = 0; k < bound->node_count * bound->node_count; k++) {
-            make_neighbours(d, bound->nodes[k / bound->node_count].node,
-                            bound->nodes[k % bound->node_count].node);
+            mark_as_neighbours(d, bound->nodes[k / bound->node_count].node,
+                               bound->nodes[k % bound->node_count].node);
         }
     }
     for (int i = 0; i < n; i++) {
-        d->degree[i] = count_bits(d, neighbours_of(d, i));
+        d->degree[i] = count_bits(d, neighbour_bits_of_body(d, i));
     }
 }
 
@@ -112,9 +112,9 @@ static int find_node_of_least_degree(const struct direct *d, int n)
  */
 static void eliminate_node(struct direct *d, int node, const int *list, int count)
 {
-    const uint64_t *row = neighbours_of(d, node);
+    const uint64_t *row = neighbour_bits_of_body(d, node);
     for (int k = 0; k < count; k++) {
-        uint64_t *other = neighbours_of(d, list[k]);
+        uint64_t *other = neighbour_bits_of_body(d, list[k]);
         for (int i = 0; i < d->words; i++) {
             other[i] |= row[i];
         }
@@ -144,7 +144,7 @@ int tact_direct_order_nodes(struct tact_world *world, const struct island *islan
         return 1;
     }
     d->island = NULL;
-    list_nodes(world, island);
+    list_island_nodes(world, island);
     find_neighbours(world, island);
     d->start[0] = 0;
     for (int i = 0; i < d->rows; i++) {
@@ -152,7 +152,7 @@ int tact_direct_order_nodes(struct tact_world *world, const struct island *islan
         if (d->start[i] + (size_t)d->degree[next] > d->room) {
             return 0;
         }
-        int count = list_set_bits(d, neighbours_of(d, next), d->column + d->start[i]);
+        int count = list_set_bits(d, neighbour_bits_of_body(d, next), d->column + d->start[i]);
         eliminate_node(d, next, d->column + d->start[i], count);
         d->start[i + 1] = d->start[i] + (size_t)count;
         d->order[i] = d->list[next];

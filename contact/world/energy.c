@@ -15,7 +15,7 @@ static double contact_impulse_work(const struct tact_world *world, const struct 
     return work;
 }
 
-static double contact_work(const struct tact_world *world, const struct island *island)
+static double work_of_contacts(const struct tact_world *world, const struct island *island)
 {
     double work = tact_constraints_work(world, island) + tact_joint_bounds_work(world, island);
     for (int i = 0; i < island->blocks.count; i++) {
@@ -50,17 +50,17 @@ static double energy_of_stopped_separation(const struct tact_world *world,
                                            const struct block *block)
 {
     const double *r = world->contacts[block->contact].impulse;
-    double parting = tact_min(block->pre_velocity[0], block->approach_gain);
-    return tact_block_has_restitution(block) ? 0.0 : 0.5 * r[0] * tact_max(parting, 0.0);
+    double parting_speed = tact_min(block->pre_velocity[0], block->approach_gain);
+    return tact_block_has_restitution(block) ? 0.0 : 0.5 * r[0] * tact_max(parting_speed, 0.0);
 }
 
 static struct work measure_island_work(struct tact_world *world, const struct island *island)
 {
-    struct work w = {.after = contact_work(world, island)};
+    struct work w = {.after = work_of_contacts(world, island)};
     tact_velocities_set_before_forces(world, island);
-    w.pre = contact_work(world, island);
+    w.pre = work_of_contacts(world, island);
     tact_velocities_set_contact_free(world, island);
-    w.free = contact_work(world, island);
+    w.free = work_of_contacts(world, island);
     tact_velocities_rebuild(world, island);
     for (int i = 0; i < island->blocks.count; i++) {
         const struct block *block = &world->blocks[island->blocks.at[i]];
@@ -81,11 +81,11 @@ static int do_impulses_add_energy(const struct work *w)
 /* Scales the restitution of an island's impacts where it adds energy. Returns 1 where it did. */
 static int reduce_restitution(struct tact_world *world, struct island *island, double share)
 {
-    int rebounds = 0;
+    int has_restitution = 0;
     for (int i = 0; i < island->blocks.count; i++) {
-        rebounds |= tact_block_has_restitution(&world->blocks[island->blocks.at[i]]);
+        has_restitution |= tact_block_has_restitution(&world->blocks[island->blocks.at[i]]);
     }
-    if (!rebounds) {
+    if (!has_restitution) {
         return 0;
     }
     struct work w = measure_island_work(world, island);
@@ -93,8 +93,8 @@ static int reduce_restitution(struct tact_world *world, struct island *island, d
         return 0;
     }
     for (int i = 0; i < island->blocks.count; i++) {
-        double *rebound = world->blocks[island->blocks.at[i]].restitution_velocity;
-        tact_v3_scale(rebound, rebound, share);
+        double *restitution_target = world->blocks[island->blocks.at[i]].restitution_velocity;
+        tact_v3_scale(restitution_target, restitution_target, share);
     }
     return 1;
 }

@@ -11,7 +11,7 @@
     3 /* most passes in a tick in which drives are found to be at their limits */
 
 /* A base that moves is links 0 to 5, one after another. */
-static int check_base(const struct tact_link_def *links, int count)
+static int check_base_links(const struct tact_link_def *links, int count)
 {
     int moves = count > 0 && links[0].joint == TACT_JOINT_BASE;
     for (int i = 0; i < count; i++) {
@@ -49,7 +49,7 @@ static int check_link_def(const struct tact_link_def *def, int index)
                : tact_body_set_mass(&body, def->mass, def->inertia);
 }
 
-static void init_link(struct link *link, const struct tact_link_def *def, int index)
+static void init_link_from_definition(struct link *link, const struct tact_link_def *def, int index)
 {
     struct tact_body body;
     link->def = *def;
@@ -67,7 +67,7 @@ static void init_link(struct link *link, const struct tact_link_def *def, int in
 int tact_hand_create(const struct tact_link_def *links, int count, const struct tact_pose *base,
                      struct tact_hand **out)
 {
-    int rc = check_base(links, count);
+    int rc = check_base_links(links, count);
     *out = NULL;
     for (int i = 0; !rc && i < count; i++) {
         rc = check_link_def(&links[i], i);
@@ -78,7 +78,7 @@ int tact_hand_create(const struct tact_link_def *links, int count, const struct 
     size_t n = (size_t)(count > 0 ? count : 1);
     struct tact_hand *hand = calloc(1, sizeof *hand);
     struct link *all = calloc(n, sizeof *all);
-    double *numbers = calloc(n * n * 2 + n * (13 + TACT_NODE), sizeof *numbers);
+    double *numbers = calloc(n * n * 2 + n * (13 + TACT_NODE_UNKNOWNS), sizeof *numbers);
     double **rows = calloc(n, sizeof *rows);
     if (!hand || !all || !numbers || !rows) {
         free(hand);
@@ -116,7 +116,7 @@ int tact_hand_create(const struct tact_link_def *links, int count, const struct 
     }
     hand->rows = rows;
     for (int i = 0; i < count; i++) {
-        init_link(&all[i], &links[i], i);
+        init_link_from_definition(&all[i], &links[i], i);
         hand->state.q[i] = hand->state.target[i] = links[i].start;
     }
     tact_hand_find_chains(hand);
@@ -177,7 +177,7 @@ static double spring_torque(const struct tact_hand *hand, int i)
 {
     const struct tact_link_def *def = &hand->links[i].def;
     if (hand->moves && i < TACT_HAND_BASE) {
-        return def->stiffness * hand->base_error[i] + def->damping * hand->base_rate[i];
+        return def->stiffness * hand->base_error[i] + def->damping * hand->base_target_twist[i];
     }
     return def->stiffness * (hand->state.target[i] - hand->state.q[i]) +
            def->damping * hand->state.target_rate[i];
@@ -193,9 +193,10 @@ static double constant_drive_torque(const struct tact_hand *hand, int i)
 static double drive_torque(const struct tact_hand *hand, int i, double v, double h)
 {
     const struct tact_link_def *def = &hand->links[i].def;
-    double constant = constant_drive_torque(hand, i);
-    return hand->state.saturated[i] != 0.0 ? constant
-                                           : constant - (h * def->stiffness + def->damping) * v;
+    double constant_torque = constant_drive_torque(hand, i);
+    return hand->state.saturated[i] != 0.0
+               ? constant_torque
+               : constant_torque - (h * def->stiffness + def->damping) * v;
 }
 
 static int factor_mass_with_drives(struct tact_hand *hand, double h)
@@ -211,11 +212,11 @@ static int factor_mass_with_drives(struct tact_hand *hand, double h)
 }
 
 /* velocity = (M + h D + h^2 K)^-1 (rhs + h drives + extra), and w with it. */
-static void solve_joint_rates(struct tact_hand *hand, double h, const double *extra)
+static void solve_joint_rates(struct tact_hand *hand, double h, const double *extra_impulse)
 {
     for (int i = 0; i < hand->count; i++) {
-        hand->velocity[i] =
-            hand->rhs[i] + h * constant_drive_torque(hand, i) + (extra ? extra[i] : 0.0);
+        hand->velocity[i] = hand->rhs[i] + h * constant_drive_torque(hand, i) +
+                            (extra_impulse ? extra_impulse[i] : 0.0);
     }
     tact_hand_apply_inverse_transpose(hand, hand->velocity);
     for (int i = 0; i < hand->count; i++) {
@@ -311,7 +312,7 @@ double tact_hand_drive_margin(const struct tact_hand *hand, int link, double h, 
 }
 
 /* Stores the torques of the drives at the rates of the tick, within their limits. */
-static void store_torques(struct tact_hand *hand, double h)
+static void store_drive_torques(struct tact_hand *hand, double h)
 {
     int count;
     for (int i = 0; i < hand->count; i += count) {
@@ -329,7 +330,7 @@ static void store_torques(struct tact_hand *hand, double h)
 
 void tact_hand_integrate(struct tact_hand *hand, double h)
 {
-    store_torques(hand, h);
+    store_drive_torques(hand, h);
     for (int i = 0; i < hand->count; i++) {
         hand->state.v[i] = hand->velocity[i];
     }

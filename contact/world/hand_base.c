@@ -62,14 +62,14 @@ void tact_hand_base_refresh(struct tact_hand *hand)
 static void target_angular_velocity(double out[3], const double v[3], const double rate[3])
 {
     const double angle = tact_v3_norm(v), square = angle * angle;
-    double once[3], twice[3];
-    tact_v3_cross(once, v, rate);
-    tact_v3_cross(twice, v, once);
+    double cross_once[3], cross_twice[3];
+    tact_v3_cross(cross_once, v, rate);
+    tact_v3_cross(cross_twice, v, cross_once);
     const double a = angle > 1e-3 ? (1.0 - tact_cos(angle)) / square : 0.5 - square / 24.0;
     const double b =
         angle > 1e-3 ? (angle - tact_sin(angle)) / (square * angle) : 1.0 / 6.0 - square / 120.0;
     for (int i = 0; i < 3; i++) {
-        out[i] = rate[i] + a * once[i] + b * twice[i];
+        out[i] = rate[i] + a * cross_once[i] + b * cross_twice[i];
     }
 }
 
@@ -80,8 +80,8 @@ void tact_hand_base_update_target_error(struct tact_hand *hand)
     const double *q = hand->state.q, *target = hand->state.target, *torque = hand->state.torque;
     double now[4], wanted[4], back[4], turn[4], *error = hand->base_error + 3;
     tact_v3_sub(hand->base_error, target, q);
-    tact_v3_copy(hand->base_rate, hand->state.target_rate);
-    target_angular_velocity(hand->base_rate + 3, target + 3, hand->state.target_rate + 3);
+    tact_v3_copy(hand->base_target_twist, hand->state.target_rate);
+    target_angular_velocity(hand->base_target_twist + 3, target + 3, hand->state.target_rate + 3);
     tact_quat_from_rotvec(now, q + 3);
     tact_quat_from_rotvec(wanted, target + 3);
     for (int i = 0; i < 4; i++) {

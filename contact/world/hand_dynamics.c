@@ -11,16 +11,16 @@ static void refresh_link(struct tact_hand *hand, int i)
     struct link *link = &hand->links[i];
     const struct tact_pose *parent =
         link->def.parent < 0 ? &hand->base : &hand->links[link->def.parent].pose;
-    struct tact_pose at_zero, joint = tact_pose_identity();
+    struct tact_pose pose_at_zero, joint = tact_pose_identity();
     double q = hand->state.q[i], scaled[3], r[9], ri[9], arm[3];
-    tact_pose_mul(&at_zero, parent, &link->def.origin);
+    tact_pose_mul(&pose_at_zero, parent, &link->def.origin);
     tact_v3_scale(scaled, link->def.axis, q);
     if (link->def.joint == TACT_JOINT_HINGE) {
         tact_quat_from_rotvec(joint.quat_wxyz, scaled);
     } else {
         tact_v3_copy(joint.position, scaled);
     }
-    tact_pose_mul(&link->pose, &at_zero, &joint);
+    tact_pose_mul(&link->pose, &pose_at_zero, &joint);
     tact_quat_to_m3(r, link->pose.quat_wxyz);
     tact_m3_mul_v3(link->axis, r, link->def.axis);
     tact_v3_sub(arm, link->pose.position, hand->base.position);
@@ -88,7 +88,7 @@ static void link_inertia_about_base(const struct link *link, double *in)
     in[9] = w[5] - m * c[1] * c[2];
 }
 
-static double dot6(const double *a, const double *b)
+static double dot_product_6(const double *a, const double *b)
 {
     return tact_v3_dot(a, b) + tact_v3_dot(a + 3, b + 3);
 }
@@ -98,20 +98,20 @@ void tact_hand_mass_matrix(struct tact_hand *hand, double *m)
     int n = hand->count;
     memset(m, 0, sizeof *m * (size_t)n * (size_t)n);
     for (int i = 0; i < n; i++) {
-        link_inertia_about_base(&hand->links[i], hand->links[i].composite);
+        link_inertia_about_base(&hand->links[i], hand->links[i].subtree_inertia);
     }
     for (int i = n - 1; i >= 0; i--) {
         struct link *link = &hand->links[i];
         double momentum[6];
         if (link->def.parent >= 0) {
-            double *sum = hand->links[link->def.parent].composite;
+            double *sum = hand->links[link->def.parent].subtree_inertia;
             for (int k = 0; k < 10; k++) {
-                sum[k] += link->composite[k];
+                sum[k] += link->subtree_inertia[k];
             }
         }
-        apply_inertia(link->composite, link->motion, momentum);
+        apply_inertia(link->subtree_inertia, link->motion, momentum);
         for (int j = i; j >= 0; j = hand->links[j].def.parent) {
-            m[i * n + j] = m[j * n + i] = dot6(hand->links[j].motion, momentum);
+            m[i * n + j] = m[j * n + i] = dot_product_6(hand->links[j].motion, momentum);
         }
         m[i * n + i] += link->def.armature;
     }
@@ -195,7 +195,7 @@ void tact_hand_bias_torque(struct tact_hand *hand, const double gravity[3], doub
     }
     for (int i = hand->count - 1; i >= 0; i--) {
         struct link *link = &hand->links[i];
-        bias[i] = dot6(link->motion, link->force);
+        bias[i] = dot_product_6(link->motion, link->force);
         if (link->def.parent >= 0) {
             double *sum = hand->links[link->def.parent].force;
             for (int k = 0; k < 6; k++) {

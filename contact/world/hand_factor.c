@@ -10,7 +10,7 @@
 #include "contact/world/hand_internal.h"
 #include "contact/world/rows_internal.h"
 
-static int parent_of(const struct tact_hand *hand, int joint)
+static int parent_joint(const struct tact_hand *hand, int joint)
 {
     return hand->links[joint].def.parent;
 }
@@ -19,9 +19,9 @@ static int parent_of(const struct tact_hand *hand, int joint)
 static void eliminate_joint(struct tact_hand *hand, int k)
 {
     const double *row = hand->factor + (size_t)k * (size_t)hand->count;
-    for (int i = parent_of(hand, k); i >= 0; i = parent_of(hand, i)) {
+    for (int i = parent_joint(hand, k); i >= 0; i = parent_joint(hand, i)) {
         double *other = hand->factor + (size_t)i * (size_t)hand->count;
-        for (int j = i; j >= 0; j = parent_of(hand, j)) {
+        for (int j = i; j >= 0; j = parent_joint(hand, j)) {
             other[j] -= row[i] * row[j];
         }
     }
@@ -31,7 +31,7 @@ int tact_hand_factor(struct tact_hand *hand, const double *diagonal)
 {
     int n = hand->count;
     for (int i = 0; i < n; i++) {
-        for (int j = i; j >= 0; j = parent_of(hand, j)) {
+        for (int j = i; j >= 0; j = parent_joint(hand, j)) {
             hand->factor[i * n + j] = hand->mass[i * n + j];
         }
         hand->factor[i * n + i] += diagonal[i];
@@ -42,7 +42,7 @@ int tact_hand_factor(struct tact_hand *hand, const double *diagonal)
             return -EDOM;
         }
         hand->inverse[k] = 1.0 / sqrt(row[k]);
-        for (int j = k; j >= 0; j = parent_of(hand, j)) {
+        for (int j = k; j >= 0; j = parent_joint(hand, j)) {
             row[j] *= hand->inverse[k];
         }
         eliminate_joint(hand, k);
@@ -55,7 +55,7 @@ void tact_hand_apply_inverse_transpose(const struct tact_hand *hand, double *x)
     for (int i = hand->count - 1; i >= 0; i--) {
         const double *row = hand->factor + (size_t)i * (size_t)hand->count;
         x[i] *= hand->inverse[i];
-        for (int j = parent_of(hand, i); j >= 0; j = parent_of(hand, j)) {
+        for (int j = parent_joint(hand, i); j >= 0; j = parent_joint(hand, j)) {
             x[j] -= row[j] * x[i];
         }
     }
@@ -65,7 +65,7 @@ void tact_hand_apply_inverse_factor(const struct tact_hand *hand, double *x)
 {
     for (int i = 0; i < hand->count; i++) {
         const double *row = hand->factor + (size_t)i * (size_t)hand->count;
-        for (int j = parent_of(hand, i); j >= 0; j = parent_of(hand, j)) {
+        for (int j = parent_joint(hand, i); j >= 0; j = parent_joint(hand, j)) {
             x[i] -= row[j] * x[j];
         }
         x[i] *= hand->inverse[i];
@@ -88,7 +88,7 @@ void tact_hand_reduce_rows(const struct tact_hand *hand, double *const *rows)
         for (int k = 0; k < 3 && row; k++) {
             row[k] *= hand->inverse[i];
         }
-        for (int j = parent_of(hand, i); j >= 0 && row; j = parent_of(hand, j)) {
+        for (int j = parent_joint(hand, i); j >= 0 && row; j = parent_joint(hand, j)) {
             tact_row2 *other = (tact_row2 *)rows[j];
             for (int k = 0; k < 3; k++) {
                 other[k] -= l[j] * row[k];
@@ -99,15 +99,15 @@ void tact_hand_reduce_rows(const struct tact_hand *hand, double *const *rows)
 
 void tact_hand_scale_rates(struct tact_hand *hand, double *w)
 {
-    double *rates = hand->scratch;
+    double *unscaled_rates = hand->scratch;
     for (int i = 0; i < hand->count; i++) {
-        rates[i] = w[hand->links[i].slot];
+        unscaled_rates[i] = w[hand->links[i].slot];
     }
     for (int i = 0; i < hand->count; i++) {
         const double *row = hand->factor + (size_t)i * (size_t)hand->count;
         double sum = 0.0;
-        for (int j = i; j >= 0; j = parent_of(hand, j)) {
-            sum += row[j] * rates[j];
+        for (int j = i; j >= 0; j = parent_joint(hand, j)) {
+            sum += row[j] * unscaled_rates[j];
         }
         w[hand->links[i].slot] = sum;
     }
@@ -131,16 +131,16 @@ void tact_hand_compute_joint_rates(struct tact_hand *hand)
 /* A link continues the chain of its parent where it is the only child and the chain has room. */
 void tact_hand_find_chains(struct tact_hand *hand)
 {
-    hand->chains = 0;
+    hand->chain_count = 0;
     for (int i = 0; i < hand->count; i++) {
         struct link *link = &hand->links[i];
         int parent = link->def.parent, siblings = 0;
         for (int j = 0; j < hand->count; j++) {
-            siblings += parent_of(hand, j) == parent;
+            siblings += parent_joint(hand, j) == parent;
         }
         int after = parent >= 0 ? hand->links[parent].slot + 1 : 0;
-        if (parent < 0 || siblings > 1 || after % TACT_NODE == 0) {
-            after = TACT_NODE * hand->chains++;
+        if (parent < 0 || siblings > 1 || after % TACT_NODE_UNKNOWNS == 0) {
+            after = TACT_NODE_UNKNOWNS * hand->chain_count++;
         }
         link->slot = after;
     }

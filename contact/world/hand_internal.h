@@ -4,7 +4,9 @@
 
 #include "contact/world/hand.h"
 
-#define TACT_NODE 6 /* unknowns of a node: a body, or a chain of at most so many joints */
+#define TACT_NODE_UNKNOWNS                                                                         \
+    6 /* unknowns of a node: a body, or a chain of at most so many joints                          \
+       */
 
 struct link {
     struct tact_link_def def;
@@ -15,12 +17,13 @@ struct link {
     double motion[6]; /* twist per unit joint rate, linear part at the origin of the base, world */
     double center[3]; /* centre of mass relative to the origin of the base, world axes */
     double world[9];  /* inertia about the centre of mass, world axes */
-    double composite[10]; /* inertia of the subtree about the origin of the base: m, m c (3), J xx
-                             yy zz xy xz yz */
-    double velocity[6];   /* twist at the origin of the base */
+    double subtree_inertia[10]; /* inertia of the subtree about the origin of the base: m, m c (3),
+                             J xx yy zz xy xz yz */
+    double velocity[6];         /* twist at the origin of the base */
     double acceleration[6];
     double force[6]; /* wrench about the origin of the base */
-    int slot; /* index of the joint in w: TACT_NODE times its chain, plus its position in the chain
+    int slot; /* index of the joint in w: TACT_NODE_UNKNOWNS times its chain, plus its position in
+               * the chain
                */
 };
 
@@ -37,12 +40,13 @@ struct tact_hand {
     double *velocity; /* joint rates without contacts; after the solve, with them */
     double *rhs;
     double *scratch;
-    int moves;            /* 1: the base has coordinates */
-    double base_error[6]; /* displacement and rotation vector from the base to its target */
-    double base_rate[6];  /* velocity and angular velocity of the target */
-    int chains;           /* number of chains: unbranched sequences of at most TACT_NODE links */
-    double *w;     /* L v in the tick that is being solved, by slot; 0 in slots without a joint */
-    double **rows; /* each joint's row of a contact's J; scratch */
+    int moves;                   /* 1: the base has coordinates */
+    double base_error[6];        /* displacement and rotation vector from the base to its target */
+    double base_target_twist[6]; /* velocity and angular velocity of the target */
+    int chain_count; /* number of chains: unbranched sequences of at most TACT_NODE_UNKNOWNS links
+                      */
+    double *w;       /* L v in the tick that is being solved, by slot; 0 in slots without a joint */
+    double **rows;   /* each joint's row of a contact's J; scratch */
 };
 
 /* Joint-space inertia M with the armatures, n x n (composite rigid bodies; Featherstone 2008,

@@ -92,13 +92,14 @@ void tact_impact_rebound(const struct tact_world *world, struct block *block)
 {
     const struct tact_contact *c = &world->contacts[block->contact];
     double e = tact_world_pair_law(world, c->a, c->b)->restitution;
-    double approach = fastest_point_approach(&c->patch, block->pre_velocity);
+    double approach_speed = fastest_point_approach(&c->patch, block->pre_velocity);
     memset(block->restitution_velocity, 0, sizeof block->restitution_velocity);
     if (c->patch.law == TACT_LAW_GAPS) { /* only those that close in this tick */
-        approach = tact_min(approach, approach + deepest_overlap_excess(c) / world->options.period);
+        approach_speed = tact_min(approach_speed, approach_speed + deepest_overlap_excess(c) /
+                                                                       world->options.period);
     }
-    if (!(e > 0.0) || c->patch.law == TACT_LAW_WRENCH || !(approach > 0.0) ||
-        approach <= 2.0 * block->approach_gain) {
+    if (!(e > 0.0) || c->patch.law == TACT_LAW_WRENCH || !(approach_speed > 0.0) ||
+        approach_speed <= 2.0 * block->approach_gain) {
         return;
     }
     for (int i = 0; i < (can_patch_tip(&c->patch) ? 3 : 1); i++) {
@@ -118,7 +119,7 @@ void tact_impact_rebound(const struct tact_world *world, struct block *block)
  * Crossley (1975), a e. Where the overlap is less than the target it may close in one tick: v_n >=
  * e / h. The force never pulls. From rest, bodies separate no faster than push_limit and, if rigid
  * or rebounding, no faster than tact_impact_limit_bias() allows. */
-static void depth_target(const struct tact_world *world, struct block *block)
+static void set_depth_target(const struct tact_world *world, struct block *block)
 {
     const struct tact_contact *c = &world->contacts[block->contact];
     const struct tact_contact_law *law = tact_world_pair_law(world, c->a, c->b);
@@ -128,8 +129,8 @@ static void depth_target(const struct tact_world *world, struct block *block)
     double time = h + (e > 0.0 ? law->dissipation + law->hunt_crossley * e : 0.0);
     block->bias_velocity = e / time;
     block->normal_cfm = c->starting ? 0.0 : law->compliance / (time * h);
-    int sinks = law->compliance == 0.0 || law->restitution > 0.0;
-    block->excess = sinks && e > MIN_REBOUND_EXCESS * c->patch.target ? e : 0.0;
+    int is_rigid_or_rebounding = law->compliance == 0.0 || law->restitution > 0.0;
+    block->excess = is_rigid_or_rebounding && e > MIN_REBOUND_EXCESS * c->patch.target ? e : 0.0;
     block->bias_scale = 1.0 + block->normal_cfm / block->local.s[0];
     block->bias_velocity =
         tact_min(block->bias_velocity, world->options.push_limit * block->bias_scale) -
@@ -139,7 +140,7 @@ static void depth_target(const struct tact_world *world, struct block *block)
 /* Sets the targets of a patch with gaps g: v_n + w_1 x_2 - w_2 x_1 >= -g(x) / h at each of its
  * points x, where none is deeper than its target. Otherwise the deepest point opens like an overlap
  * that is too deep. */
-static void gaps_target(const struct tact_world *world, struct block *block)
+static void set_gaps_target(const struct tact_world *world, struct block *block)
 {
     const struct tact_contact *c = &world->contacts[block->contact];
     const struct tact_contact_law *law = tact_world_pair_law(world, c->a, c->b);
@@ -155,9 +156,9 @@ static void gaps_target(const struct tact_world *world, struct block *block)
     block->bias_scale = 1.0 + block->normal_cfm / block->local.s[0];
     double most = world->options.push_limit * block->bias_scale;
     double rate = e > most * time ? most / e : 1.0 / time;
-    int sinks = law->compliance == 0.0 || law->restitution > 0.0;
-    block->excess =
-        sinks && !c->patch.corners ? tact_max(e, 0.0) : 0.0; /* others tip as they open */
+    int is_rigid_or_rebounding = law->compliance == 0.0 || law->restitution > 0.0;
+    block->excess = is_rigid_or_rebounding && !c->patch.corners ? tact_max(e, 0.0)
+                                                                : 0.0; /* others tip as they open */
     block->bias_velocity = -gap * rate;
     block->target_velocity[4] -= c->patch.gap[2] * rate;
     block->target_velocity[5] += c->patch.gap[1] * rate;
@@ -173,9 +174,9 @@ void tact_impact_set_target_velocity(const struct tact_world *world, struct bloc
     block->bias_scale = 1.0;
     memcpy(block->target_velocity, patch->target_velocity, sizeof block->target_velocity);
     if (patch->law == TACT_LAW_DEPTH) {
-        depth_target(world, block);
+        set_depth_target(world, block);
     } else if (patch->law == TACT_LAW_GAPS) {
-        gaps_target(world, block);
+        set_gaps_target(world, block);
     }
     block->bias_velocity =
         block->locked ? tact_min(block->bias_velocity, 0.0) : block->bias_velocity;
@@ -233,7 +234,7 @@ void tact_impact_limit_bias(const struct tact_world *world, const struct island 
             continue;
         }
         double load =
-            block->free_body ? tact_min(closing_velocity_of_load(world, block), most) : 0.0;
+            block->has_free_body ? tact_min(closing_velocity_of_load(world, block), most) : 0.0;
         double d = tact_max(block->approach_gain, load);
         d = tact_max(d, 0.0);
         double all = sqrt(0.25 * d * d + 2.0 * d / h * excess) - 0.5 * d;

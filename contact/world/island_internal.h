@@ -17,22 +17,22 @@ struct list {
 
 /* State of the iteration between the sweeps of an island (search.c). */
 struct search {
-    int n;                /* number of unknowns */
-    int newton;           /* 1 where Newton's steps may be used */
-    double best;          /* smallest residual so far */
-    double since_restart; /* smallest residual since Anderson acceleration was restarted */
-    double newton_start;  /* residual at the start of the present series of Newton's steps */
-    int newton_tries;     /* steps of that series without progress; 0: no series is in progress */
-    int newton_failures;  /* number of series that were undone */
-    int newton_pause;     /* sweeps until Newton's steps are tried again */
-    int interior_steps;   /* steps of the interior-point method; 0: not tried, or without success */
-    int anchored;         /* 1: the solver's springs are anchored at impulses of this search, by
-                             tact_springs_anchor(); -1: they must not be anchored again */
-    int damped;           /* 1: Newton's steps are damped, as most contacts have anchored springs */
-    double least_miss;    /* smallest absolute residual so far: a relative one is misleading where
-                             impulses are huge */
-    double least_miss_residual;                  /* relative residual at that point */
-    double *before, *after, *scale, *next;       /* impulses */
+    int n;                     /* number of unknowns */
+    int newton;                /* 1 where Newton's steps may be used */
+    double best;               /* smallest residual so far */
+    double best_since_restart; /* smallest residual since Anderson acceleration was restarted */
+    double newton_start;       /* residual at the start of the present series of Newton's steps */
+    int newton_tries;    /* steps of that series without progress; 0: no series is in progress */
+    int newton_failures; /* number of series that were undone */
+    int newton_pause;    /* sweeps until Newton's steps are tried again */
+    int interior_steps;  /* steps of the interior-point method; 0: not tried, or without success */
+    int anchor_state;    /* 1: the solver's springs are anchored at impulses of this search, by
+                        tact_springs_anchor(); -1: they must not be anchored again */
+    int is_damped;       /* 1: Newton's steps are damped, as most contacts have anchored springs */
+    double least_absolute_residual;        /* smallest absolute residual so far: a relative one is
+                                 misleading where        impulses are huge */
+    double least_miss_residual;            /* relative residual at that point */
+    double *before, *after, *scale, *next; /* impulses */
     double *best_impulses, *least_miss_impulses; /* impulses with the smallest relative, and with
                                                     the smallest absolute residual */
     struct anderson anderson;
@@ -43,7 +43,7 @@ struct island {
     struct list bounds;                          /* of joints of hands, likewise */
     struct list owners;                          /* bodies, then hands */
     int points;          /* 1: one of its contacts is solved as contact points */
-    int coupled;         /* 1: two contacts or bounds of joints share a body or hand */
+    int is_coupled;      /* 1: two contacts or bounds of joints share a body or hand */
     int open;            /* 1: not solved yet */
     double residual;     /* largest residual of the last sweep, as in struct tact_solve_stats */
     double size, change; /* sums of squares of all impulses and of their changes in that sweep;

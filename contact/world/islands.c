@@ -37,7 +37,7 @@ void tact_islands_destroy(struct islands *islands)
     free(islands->unknowns);
 }
 
-static int find_root(struct islands *s, int owner)
+static int find_owner_tree_root(struct islands *s, int owner)
 {
     while (s->root[owner] != owner) {
         s->root[owner] = s->root[s->root[owner]];
@@ -46,11 +46,11 @@ static int find_root(struct islands *s, int owner)
     return owner;
 }
 
-static void unite(struct islands *s, int a, int b)
+static void unite_owner_trees(struct islands *s, int a, int b)
 {
     if (a >= 0 && b >= 0) {
-        a = find_root(s, a);
-        b = find_root(s, b);
+        a = find_owner_tree_root(s, a);
+        b = find_owner_tree_root(s, b);
         s->root[a > b ? a : b] = a > b ? b : a;
     }
 }
@@ -69,7 +69,7 @@ static int owner_of_constraint(const struct tact_world *world, int constraint, i
 /* The island of an owner that moves, or -1 where it is in none. */
 static int island_of_moving_owner(struct tact_world *world, int a, int b)
 {
-    return world->islands.number[find_root(&world->islands, a >= 0 ? a : b)];
+    return world->islands.number[find_owner_tree_root(&world->islands, a >= 0 ? a : b)];
 }
 
 static int island_of_block(struct tact_world *world, int i)
@@ -121,22 +121,23 @@ static void number_islands(struct tact_world *world)
         s->number[i] = -1;
     }
     for (int i = 0; i < world->block_count; i++) {
-        unite(s, owner_of_block(world, i, 0), owner_of_block(world, i, 1));
+        unite_owner_trees(s, owner_of_block(world, i, 0), owner_of_block(world, i, 1));
     }
     for (int i = 0; i < world->constraint_count; i++) {
-        unite(s, owner_of_constraint(world, i, 0), owner_of_constraint(world, i, 1));
+        unite_owner_trees(s, owner_of_constraint(world, i, 0), owner_of_constraint(world, i, 1));
     }
     s->count = 0;
     for (int i = 0; i < world->block_count; i++) {
         int a = owner_of_block(world, i, 0);
-        number_island_of_root(s, find_root(s, a >= 0 ? a : owner_of_block(world, i, 1)));
+        number_island_of_root(s, find_owner_tree_root(s, a >= 0 ? a : owner_of_block(world, i, 1)));
     }
     for (int i = 0; i < world->constraint_count; i++) {
         int a = owner_of_constraint(world, i, 0);
-        number_island_of_root(s, find_root(s, a >= 0 ? a : owner_of_constraint(world, i, 1)));
+        number_island_of_root(
+            s, find_owner_tree_root(s, a >= 0 ? a : owner_of_constraint(world, i, 1)));
     }
     for (int i = 0; i < world->bounds.count; i++) {
-        number_island_of_root(s, find_root(s, owner_of_bound(world, i)));
+        number_island_of_root(s, find_owner_tree_root(s, owner_of_bound(world, i)));
     }
 }
 
@@ -177,13 +178,13 @@ static void partition_unknowns(struct islands *s)
         struct search *search = &s->list[i].search;
         int n =
             s->list[i].blocks.count * 6 + s->list[i].constraints.count + s->list[i].bounds.count;
-        double **vectors[VECTORS_PER_SEARCH] = {
+        double **search_vectors[VECTORS_PER_SEARCH] = {
             &search->before, &search->after,         &search->scale,
             &search->next,   &search->best_impulses, &search->least_miss_impulses};
         search->n = n;
-        search->anchored = 0;
+        search->anchor_state = 0;
         for (int k = 0; k < VECTORS_PER_SEARCH; k++) {
-            *vectors[k] = next;
+            *search_vectors[k] = next;
             next += n;
         }
         tact_anderson_begin(&search->anderson, next, n);
@@ -213,12 +214,12 @@ static void find_uncoupled_contacts(struct tact_world *world)
         }
         for (int i = 0; i < world->block_count; i++) {
             struct block *block = &world->blocks[i];
-            block->uncoupled = 1;
+            block->is_uncoupled = 1;
             for (int k = 0; k < 2; k++) {
                 if (moves(block, k)) {
                     int *n = contact_count_of_owner(world, block->owner[k]);
                     *n = pass ? *n + (pass == 1) : 0;
-                    block->uncoupled &= *n == 1;
+                    block->is_uncoupled &= *n == 1;
                 }
             }
         }
@@ -244,10 +245,10 @@ void tact_islands_find(struct tact_world *world)
     partition_unknowns(s);
     find_uncoupled_contacts(world);
     for (int i = 0; i < s->count; i++) {
-        s->list[i].coupled |= s->list[i].bounds.count > 1;
+        s->list[i].is_coupled |= s->list[i].bounds.count > 1;
         for (int k = 0; k < s->list[i].blocks.count; k++) {
             const struct block *block = &world->blocks[s->list[i].blocks.at[k]];
-            s->list[i].coupled |= !block->uncoupled;
+            s->list[i].is_coupled |= !block->is_uncoupled;
             s->list[i].points |= block->points;
         }
     }

@@ -12,9 +12,9 @@ static int max_chains_to_base(const struct tact_hand *hand)
     for (int i = 0; i < hand->count; i++) {
         int count = 0;
         for (int j = i, last = -1; j >= 0; j = hand->links[j].def.parent) {
-            int chain = hand->links[j].slot / TACT_NODE;
-            count += chain != last;
-            last = chain;
+            int chain_of_link = hand->links[j].slot / TACT_NODE_UNKNOWNS;
+            count += chain_of_link != last;
+            last = chain_of_link;
         }
         max = count > max ? count : max;
     }
@@ -27,10 +27,10 @@ void tact_assign_node_numbers(struct tact_world *world)
     world->node_count = world->body_count;
     for (int i = 0; i < world->hand_count; i++) {
         struct world_hand *hand = &world->hands[i];
-        int chains = max_chains_to_base(hand->hand);
+        int chain_count = max_chains_to_base(hand->hand);
         hand->node = world->node_count;
-        world->node_count += hand->hand->chains;
-        max = chains > max ? chains : max;
+        world->node_count += hand->hand->chain_count;
+        max = chain_count > max ? chain_count : max;
     }
     world->max_nodes = 2 * max;
 }
@@ -62,13 +62,15 @@ static void add_block_node(struct block *block, int node, double *v, int dof)
 static void add_owner_nodes(struct tact_world *world, struct block *block, struct tact_owner owner)
 {
     if (owner.kind == TACT_OWNER_BODY) {
-        add_block_node(block, owner.index, world->bodies[owner.index].body.twist, TACT_NODE);
+        add_block_node(block, owner.index, world->bodies[owner.index].body.twist,
+                       TACT_NODE_UNKNOWNS);
     } else if (owner.kind == TACT_OWNER_HAND) {
         const struct world_hand *h = &world->hands[owner.index];
         for (int i = owner.link; i >= 0; i = h->hand->links[i].def.parent) {
-            int slot = h->hand->links[i].slot, chain = slot / TACT_NODE;
-            add_block_node(block, h->node + chain, h->hand->w + TACT_NODE * chain,
-                           slot % TACT_NODE + 1);
+            int slot = h->hand->links[i].slot, chain_of_link = slot / TACT_NODE_UNKNOWNS;
+            add_block_node(block, h->node + chain_of_link,
+                           h->hand->w + TACT_NODE_UNKNOWNS * chain_of_link,
+                           slot % TACT_NODE_UNKNOWNS + 1);
         }
     }
 }
@@ -105,7 +107,8 @@ static void add_body_jacobian(const struct tact_body *body, const struct tact_pa
 static double *row_of_joint(const struct block *block, const struct world_hand *hand, int joint)
 {
     int slot = hand->hand->links[joint].slot;
-    return find_block_node(block, hand->node + slot / TACT_NODE)->j + 6 * (slot % TACT_NODE);
+    return find_block_node(block, hand->node + slot / TACT_NODE_UNKNOWNS)->j +
+           6 * (slot % TACT_NODE_UNKNOWNS);
 }
 
 /* Adds to J the rows of the joints between a link and the base, for their rates. */
@@ -164,7 +167,7 @@ struct world_hand *tact_block_hand_of_side(const struct tact_world *world,
     return hand;
 }
 
-static void mobility_columns(const struct tact_world *world, struct block_node *node)
+static void compute_mobility_columns(const struct tact_world *world, struct block_node *node)
 {
     if (node->node >= world->body_count) {
         memcpy(node->y, node->j, sizeof node->y);
@@ -194,7 +197,7 @@ void tact_assemble_mobility(struct tact_world *world, struct block *block)
     }
     for (int k = 0; k < block->node_count; k++) {
         struct block_node *node = &block->nodes[k];
-        mobility_columns(world, node);
+        compute_mobility_columns(world, node);
         tact_rows_add_schur(s, node->j, node->y, node->dof);
     }
 }

@@ -7,7 +7,7 @@
 #include "contact/linear.h"
 #include "contact/world/world_internal.h"
 
-#define FASTEST_TURN                                                                               \
+#define MAX_HINGE_RETURN_RATE                                                                      \
     5.0 /* fastest return of a hinge from beyond a stop [rad/s]; of a slide: push_limit */
 
 #define ROUNDING 1e-15 /* relative rounding error of a joint value */
@@ -22,18 +22,18 @@ static int list_chains_to_base(const struct world_hand *hand, int joint, struct 
 {
     int count = 0;
     for (int i = joint; i >= 0; i = hand->hand->links[i].def.parent) {
-        int slot = hand->hand->links[i].slot, node = hand->node + slot / TACT_NODE;
+        int slot = hand->hand->links[i].slot, node = hand->node + slot / TACT_NODE_UNKNOWNS;
         if (count == 0 || nodes[count - 1].node != node) {
-            nodes[count++] =
-                (struct bound_chain){.node = node,
-                                     .dof = slot % TACT_NODE + 1,
-                                     .w = hand->hand->w + slot / TACT_NODE * TACT_NODE};
+            nodes[count++] = (struct bound_chain){.node = node,
+                                                  .dof = slot % TACT_NODE_UNKNOWNS + 1,
+                                                  .w = hand->hand->w + slot / TACT_NODE_UNKNOWNS *
+                                                                           TACT_NODE_UNKNOWNS};
         }
     }
     return count;
 }
 
-static void add_bounds(struct tact_world *world, int hand, struct bound_chain **next)
+static void add_hand_bounds(struct tact_world *world, int hand, struct bound_chain **next)
 {
     struct joint_bounds *bounds = &world->bounds;
     const struct world_hand *of = &world->hands[hand];
@@ -57,7 +57,7 @@ static int count_bounds(const struct tact_hand *hand)
 }
 
 /* Partitions the numbers into the matrix of each hand and the work of the solution. */
-static void partition_numbers(struct tact_world *world, size_t most)
+static void partition_number_storage(struct tact_world *world, size_t most)
 {
     struct joint_bounds *bounds = &world->bounds;
     double *next = bounds->numbers;
@@ -90,10 +90,10 @@ int tact_joint_bounds_create(struct tact_world *world)
     if (!bounds->hands || !bounds->list || !bounds->nodes || !bounds->numbers || !bounds->free) {
         return -ENOMEM;
     }
-    partition_numbers(world, most);
+    partition_number_storage(world, most);
     struct bound_chain *next = bounds->nodes;
     for (int i = 0; i < world->hand_count; i++) {
-        add_bounds(world, i, &next);
+        add_hand_bounds(world, i, &next);
     }
     return 0;
 }
@@ -107,7 +107,7 @@ void tact_joint_bounds_destroy(struct joint_bounds *bounds)
     free(bounds->free);
 }
 
-static struct tact_hand *hand_of(const struct tact_world *world, const struct joint_bound *b)
+static struct tact_hand *hand_of_bound(const struct tact_world *world, const struct joint_bound *b)
 {
     return world->hands[b->hand].hand;
 }
@@ -116,7 +116,7 @@ void tact_joint_bounds_warm_start(struct tact_world *world)
 {
     for (int i = 0; i < world->bounds.count; i++) {
         struct joint_bound *b = &world->bounds.list[i];
-        b->impulse = world->options.period * hand_of(world, b)->state.reaction[b->joint];
+        b->impulse = world->options.period * hand_of_bound(world, b)->state.reaction[b->joint];
         world->hands[b->hand].impulse[b->joint] += b->impulse;
     }
 }
@@ -124,7 +124,7 @@ void tact_joint_bounds_warm_start(struct tact_world *world)
 /* Computes y of a bound and the row of A that follows from it. */
 static void assemble_mobility(struct tact_world *world, struct joint_bound *b, double *row)
 {
-    struct tact_hand *hand = hand_of(world, b);
+    struct tact_hand *hand = hand_of_bound(world, b);
     const struct hand_bounds *of = &world->bounds.hands[b->hand];
     const struct link *link = &hand->links[b->joint];
     double *x = hand->scratch;
@@ -134,30 +134,31 @@ static void assemble_mobility(struct tact_world *world, struct joint_bound *b, d
     int k = 0;
     for (int i = b->joint; i >= 0; i = hand->links[i].def.parent) {
         int slot = hand->links[i].slot;
-        k += world->hands[b->hand].node + slot / TACT_NODE != b->nodes[k].node;
-        b->nodes[k].y[slot % TACT_NODE] = x[i];
+        k += world->hands[b->hand].node + slot / TACT_NODE_UNKNOWNS != b->nodes[k].node;
+        b->nodes[k].y[slot % TACT_NODE_UNKNOWNS] = x[i];
     }
     tact_hand_apply_inverse_factor(hand, x);
     for (int i = 0; i < of->count; i++) {
         row[i] = x[world->bounds.list[of->first + i].joint];
     }
     double mass = hand->mass[b->joint * hand->count + b->joint];
-    b->per_length = link->turns ? sqrt(link->composite[0] / mass) : 1.0;
+    b->per_length = link->turns ? sqrt(link->subtree_inertia[0] / mass) : 1.0;
 }
 
 /* Sets the rates that stops allow and the kinks. */
-static void set_law(const struct tact_world *world, struct joint_bound *b)
+static void set_bound_law(const struct tact_world *world, struct joint_bound *b)
 {
-    const struct tact_hand *hand = hand_of(world, b);
+    const struct tact_hand *hand = hand_of_bound(world, b);
     const struct tact_link_def *def = &hand->links[b->joint].def;
     double q = hand->state.q[b->joint], h = world->options.period;
-    double fastest = hand->links[b->joint].turns ? FASTEST_TURN : world->options.push_limit;
+    double fastest =
+        hand->links[b->joint].turns ? MAX_HINGE_RETURN_RATE : world->options.push_limit;
     int stops = def->lower < def->upper;
     b->lowest_rate = stops ? tact_min((def->lower - q) / h, fastest) : -INFINITY;
     b->highest_rate = stops ? tact_max((def->upper - q) / h, -fastest) : INFINITY;
     b->rounding_rate = ROUNDING * (fabs(q) + fabs(def->lower) + fabs(def->upper)) / h;
-    b->kink[0] = b->highest_rate < 0.0 ? h * def->friction : -h * def->friction;
-    b->kink[1] = b->lowest_rate > 0.0 ? -h * def->friction : h * def->friction;
+    b->kink_impulse[0] = b->highest_rate < 0.0 ? h * def->friction : -h * def->friction;
+    b->kink_impulse[1] = b->lowest_rate > 0.0 ? -h * def->friction : h * def->friction;
 }
 
 void tact_joint_bounds_assemble(struct tact_world *world)
@@ -166,13 +167,13 @@ void tact_joint_bounds_assemble(struct tact_world *world)
         const struct hand_bounds *of = &world->bounds.hands[i];
         for (int k = 0; k < of->count; k++) {
             struct joint_bound *b = &world->bounds.list[of->first + k];
-            set_law(world, b);
+            set_bound_law(world, b);
             assemble_mobility(world, b, of->mobility + k * of->count);
         }
     }
 }
 
-static void change_velocities(const struct joint_bound *b, double impulse)
+static void apply_bound_impulse(const struct joint_bound *b, double impulse)
 {
     for (int k = 0; k < b->node_count; k++) {
         tact_axpy(b->nodes[k].w, impulse, b->nodes[k].y, b->nodes[k].dof);
@@ -193,13 +194,13 @@ void tact_joint_bounds_apply(struct tact_world *world, const struct island *isla
 {
     for (int i = 0; i < island->bounds.count; i++) {
         const struct joint_bound *b = &world->bounds.list[island->bounds.at[i]];
-        change_velocities(b, b->impulse);
+        apply_bound_impulse(b, b->impulse);
     }
 }
 
 /* Solves the bounds of one hand; returns the residual. */
-static double solve_hand(struct tact_world *world, const struct hand_bounds *of,
-                         struct island *island)
+static double solve_hand_bounds(struct tact_world *world, const struct hand_bounds *of,
+                                struct island *island)
 {
     struct joint_bounds *bounds = &world->bounds;
     double *last = bounds->last_impulse, change = 0.0, before = 0.0, after = 0.0;
@@ -213,7 +214,7 @@ static double solve_hand(struct tact_world *world, const struct hand_bounds *of,
         double unit = b->per_length * b->per_length, delta = b->impulse - last[k];
         double rate = delta * of->mobility[(of->count + 1) * k];
         exceeds_rounding |= fabs(rate) > b->rounding_rate;
-        change_velocities(b, delta);
+        apply_bound_impulse(b, delta);
         change += unit * delta * delta;
         before += unit * last[k] * last[k];
         after += unit * b->impulse * b->impulse;
@@ -230,7 +231,7 @@ double tact_joint_bounds_sweep(struct tact_world *world, struct island *island)
     for (int i = 0; i < island->bounds.count;) {
         const struct joint_bound *b = &world->bounds.list[island->bounds.at[i]];
         const struct hand_bounds *of = &world->bounds.hands[b->hand];
-        worst = tact_max(worst, solve_hand(world, of, island));
+        worst = tact_max(worst, solve_hand_bounds(world, of, island));
         i += of->count; /* those of a hand follow one another */
     }
     return worst;
@@ -298,11 +299,11 @@ void tact_joint_bounds_store(struct tact_world *world)
 {
     for (int i = 0; i < world->bounds.count; i++) {
         const struct joint_bound *b = &world->bounds.list[i];
-        struct tact_hand_state *state = &hand_of(world, b)->state;
+        struct tact_hand_state *state = &hand_of_bound(world, b)->state;
         state->reaction[b->joint] = b->impulse / world->options.period;
-        state->stop[b->joint] = b->impulse < b->kink[0]   ? 1.0
-                                : b->impulse > b->kink[1] ? -1.0
-                                                          : 0.0;
+        state->stop[b->joint] = b->impulse < b->kink_impulse[0]   ? 1.0
+                                : b->impulse > b->kink_impulse[1] ? -1.0
+                                                                  : 0.0;
     }
 }
 
@@ -310,7 +311,7 @@ void tact_joint_bounds_clear(struct tact_world *world)
 {
     for (int i = 0; i < world->bounds.count; i++) {
         const struct joint_bound *b = &world->bounds.list[i];
-        struct tact_hand_state *state = &hand_of(world, b)->state;
+        struct tact_hand_state *state = &hand_of_bound(world, b)->state;
         state->reaction[b->joint] = state->stop[b->joint] = 0.0;
     }
 }

@@ -26,7 +26,7 @@ struct bound_chain {
     int node;
     int dof;
     double *w;
-    double y[TACT_NODE];
+    double y[TACT_NODE_UNKNOWNS];
 };
 
 /* One joint's. */
@@ -35,7 +35,7 @@ struct joint_bound {
     struct bound_chain *nodes; /* chains between the joint and the base of its hand */
     int node_count;
     double lowest_rate, highest_rate; /* that the stops allow in this tick [rad/s, m/s] */
-    double kink[2];                   /* impulses, ascending [N m s, N s] */
+    double kink_impulse[2];           /* impulses, ascending [N m s, N s] */
     double impulse;                   /* of stop and friction [N m s, N s] */
     double per_length;    /* makes torques comparable with forces [1/m]; 1 for a slide */
     int free;             /* 1: its rate is `target`; 0: its impulse is at a kink */

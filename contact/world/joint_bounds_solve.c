@@ -11,24 +11,27 @@
 #include "contact/world/joint_bounds_internal.h"
 
 #define ROUNDING 1e-13 /* error of a rate over the rates that its impulses cause: none */
-#define AT_KINK 1e-12  /* distance from a kink over its size, below which an impulse is at it */
+#define AT_KINK_TOLERANCE                                                                          \
+    1e-12 /* distance from a kink over its size, below which an impulse is at it */
 
 /* Sets the piece of an impulse: at a kink, or the target rate. A piece without an end, beyond which
  * there is no stop, has no impulses. */
-static void find_piece(struct joint_bound *b)
+static void find_law_piece(struct joint_bound *b)
 {
-    double near = AT_KINK * fabs(b->kink[0]);
-    if (fabs(b->impulse - b->kink[0]) <= near || fabs(b->impulse - b->kink[1]) <= near) {
-        b->impulse = fabs(b->impulse - b->kink[0]) <= near ? b->kink[0] : b->kink[1];
+    double near = AT_KINK_TOLERANCE * fabs(b->kink_impulse[0]);
+    if (fabs(b->impulse - b->kink_impulse[0]) <= near ||
+        fabs(b->impulse - b->kink_impulse[1]) <= near) {
+        b->impulse =
+            fabs(b->impulse - b->kink_impulse[0]) <= near ? b->kink_impulse[0] : b->kink_impulse[1];
         b->free = 0;
         return;
     }
     b->free = 1;
-    b->target = b->impulse < b->kink[0]   ? b->highest_rate
-                : b->impulse > b->kink[1] ? b->lowest_rate
-                                          : 0.0;
+    b->target = b->impulse < b->kink_impulse[0]   ? b->highest_rate
+                : b->impulse > b->kink_impulse[1] ? b->lowest_rate
+                                                  : 0.0;
     if (!isfinite(b->target)) {
-        b->impulse = b->kink[b->impulse > b->kink[1]];
+        b->impulse = b->kink_impulse[b->impulse > b->kink_impulse[1]];
         b->free = 0;
     }
 }
@@ -36,13 +39,13 @@ static void find_piece(struct joint_bound *b)
 /* Rates that the law allows at a kink. */
 static void allowed_rates(const struct joint_bound *b, double *lowest, double *highest)
 {
-    int one = b->kink[0] == b->kink[1];
-    *lowest = one || b->impulse == b->kink[1] ? b->lowest_rate : 0.0;
-    *highest = one || b->impulse == b->kink[0] ? b->highest_rate : 0.0;
+    int one = b->kink_impulse[0] == b->kink_impulse[1];
+    *lowest = one || b->impulse == b->kink_impulse[1] ? b->lowest_rate : 0.0;
+    *highest = one || b->impulse == b->kink_impulse[0] ? b->highest_rate : 0.0;
 }
 
 /* A of the free bounds = L L^T. Returns 0 where it is not positive definite. */
-static int factor_free(struct joint_bounds *bounds, const struct hand_bounds *of, int n)
+static int factor_free_bounds(struct joint_bounds *bounds, const struct hand_bounds *of, int n)
 {
     for (int i = 0; i < n; i++) {
         double *row = bounds->factor + i * n;
@@ -60,7 +63,7 @@ static int factor_free(struct joint_bounds *bounds, const struct hand_bounds *of
 }
 
 /* Replaces the step by (L L^T)^-1 times it. */
-static void substitute(const struct joint_bounds *bounds, int n)
+static void solve_factored_step(const struct joint_bounds *bounds, int n)
 {
     double *x = bounds->step;
     for (int i = 0; i < n; i++) {
@@ -76,9 +79,9 @@ static void substitute(const struct joint_bounds *bounds, int n)
 static double impulse_to_kink(const struct joint_bound *b, double step)
 {
     for (int i = 0; i < 2; i++) {
-        double kink = b->kink[step < 0.0 ? 1 - i : i];
-        if (step < 0.0 ? b->impulse > kink : b->impulse < kink) {
-            return kink - b->impulse;
+        double kink_impulse = b->kink_impulse[step < 0.0 ? 1 - i : i];
+        if (step < 0.0 ? b->impulse > kink_impulse : b->impulse < kink_impulse) {
+            return kink_impulse - b->impulse;
         }
     }
     return step; /* nothing ends it */
@@ -86,7 +89,7 @@ static double impulse_to_kink(const struct joint_bound *b, double step)
 
 /* Moves the free impulses to their targets, or as far as the first kink. Returns 1 where all have
  * reached theirs, 0 where one is at a kink now, -1 where there is no step. */
-static int move_free(struct joint_bounds *bounds, const struct hand_bounds *of)
+static int move_free_impulses(struct joint_bounds *bounds, const struct hand_bounds *of)
 {
     struct joint_bound *list = bounds->list + of->first;
     int n = 0, reached = -1;
@@ -96,10 +99,10 @@ static int move_free(struct joint_bounds *bounds, const struct hand_bounds *of)
             bounds->free[n++] = i;
         }
     }
-    if (!factor_free(bounds, of, n)) {
+    if (!factor_free_bounds(bounds, of, n)) {
         return -1;
     }
-    substitute(bounds, n);
+    solve_factored_step(bounds, n);
     double share = 1.0;
     for (int k = 0; k < n; k++) {
         double step = bounds->step[k], to_kink = impulse_to_kink(&list[bounds->free[k]], step);
@@ -115,13 +118,13 @@ static int move_free(struct joint_bounds *bounds, const struct hand_bounds *of)
         tact_axpy(bounds->rate, step, of->mobility + bounds->free[k] * of->count, of->count);
     }
     if (reached >= 0) {
-        find_piece(&list[bounds->free[reached]]);
+        find_law_piece(&list[bounds->free[reached]]);
     }
     return reached < 0;
 }
 
 /* Sum of the sizes of the rates that the impulses cause in a joint, and of its present one. */
-static double rate_scale(const struct joint_bounds *bounds, const struct hand_bounds *of, int i)
+static double sum_rate_sizes(const struct joint_bounds *bounds, const struct hand_bounds *of, int i)
 {
     double sum = fabs(bounds->rate[i]);
     for (int k = 0; k < of->count; k++) {
@@ -143,7 +146,7 @@ static int release_most_violated(struct joint_bounds *bounds, const struct hand_
         double nearest = rate < lowest ? lowest : highest, beyond = fabs(rate - nearest);
         double size = beyond / sqrt(of->mobility[i * (of->count + 1)]);
         if (!list[i].free && (rate < lowest || rate > highest) && size > most &&
-            beyond > ROUNDING * rate_scale(bounds, of, i)) {
+            beyond > ROUNDING * sum_rate_sizes(bounds, of, i)) {
             most = size;
             worst = i;
             target = nearest;
@@ -161,11 +164,11 @@ int tact_joint_bounds_solve(struct joint_bounds *bounds, const struct hand_bound
     struct joint_bound *list = bounds->list + of->first;
     for (int i = 0; i < of->count; i++) {
         double before = list[i].impulse;
-        find_piece(&list[i]);
+        find_law_piece(&list[i]);
         tact_axpy(bounds->rate, list[i].impulse - before, of->mobility + i * of->count, of->count);
     }
     for (int step = 0, most = 10 + 10 * of->count; step < most; step++) {
-        int moved = move_free(bounds, of);
+        int moved = move_free_impulses(bounds, of);
         if (moved < 0 || (moved && !release_most_violated(bounds, of))) {
             return moved > 0;
         }

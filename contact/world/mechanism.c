@@ -18,14 +18,14 @@ static int body_of_constraint_side(const struct tact_constraint *constraint, int
     return owner->kind == TACT_OWNER_BODY ? owner->index : -1;
 }
 
-static int constrained_rows(enum tact_constraint_kind kind)
+static int count_constrained_rows(enum tact_constraint_kind kind)
 {
     return kind == TACT_CONSTRAINT_BALL ? 3 : kind == TACT_CONSTRAINT_FIXED ? 6 : 5;
 }
 
 /* Labels each body with the smallest index of the bodies that joints connect it to; -1 without
  * joints. */
-static void label_bodies(const struct tact_world *world, int *label)
+static void label_bodies_by_mechanism(const struct tact_world *world, int *label)
 {
     for (int i = 0; i < world->body_count; i++) {
         label[i] = -1;
@@ -51,12 +51,12 @@ static void label_bodies(const struct tact_world *world, int *label)
 }
 
 /* Sorts the constraints by mechanism, in the order of the mechanisms' smallest body indices. */
-static void list_mechanisms(struct tact_world *world)
+static void sort_constraints_by_mechanism(struct tact_world *world)
 {
     struct mechanisms *m = &world->mechanisms;
     int listed = 0;
     for (int body = 0; body < world->body_count; body++) {
-        if (m->of_body[body] != body) {
+        if (m->mechanism_of_body[body] != body) {
             continue;
         }
         struct mechanism *part = &m->list[m->count];
@@ -66,11 +66,11 @@ static void list_mechanisms(struct tact_world *world)
             struct world_constraint *w = &world->constraints[i];
             int a = body_of_constraint_side(&w->constraint, 0),
                 b = body_of_constraint_side(&w->constraint, 1);
-            if (m->of_body[a >= 0 ? a : b] == body) {
+            if (m->mechanism_of_body[a >= 0 ? a : b] == body) {
                 m->order[listed++] = i;
                 w->mechanism = m->count;
                 w->row = m->rows;
-                m->rows += constrained_rows(w->constraint.kind);
+                m->rows += count_constrained_rows(w->constraint.kind);
             }
         }
         part->constraint_end = listed;
@@ -81,7 +81,7 @@ static void list_mechanisms(struct tact_world *world)
         for (int k = 0; k < 2; k++) {
             int body = body_of_constraint_side(&world->constraints[i].constraint, k);
             if (body >= 0) {
-                m->of_body[body] =
+                m->mechanism_of_body[body] =
                     world->constraints[i].mechanism; /* replaces the label by the index */
             }
         }
@@ -112,7 +112,7 @@ static size_t assign_matrix_rows(struct tact_world *world)
             const struct world_constraint *other = &world->constraints[m->order[k]];
             from = do_constraints_share_body(w, other) ? other->row : from;
         }
-        for (int row = w->row; row < w->row + constrained_rows(w->constraint.kind); row++) {
+        for (int row = w->row; row < w->row + count_constrained_rows(w->constraint.kind); row++) {
             m->first[row] = from;
             m->start[row] = entries;
             entries += (size_t)(row - from + 1);
@@ -130,17 +130,17 @@ int tact_mechanisms_create(struct tact_world *world)
     }
     m->list = calloc(constraints, sizeof *m->list);
     m->order = calloc(constraints, sizeof *m->order);
-    m->of_body = calloc((size_t)world->body_count, sizeof *m->of_body);
+    m->mechanism_of_body = calloc((size_t)world->body_count, sizeof *m->mechanism_of_body);
     m->first = calloc(constraints * 6, sizeof *m->first);
     m->start = calloc(constraints * 6, sizeof *m->start);
     m->work = calloc(constraints * 6, sizeof *m->work);
     m->row_velocities = calloc(constraints * 6, sizeof *m->row_velocities);
-    if (!m->row_velocities || !m->list || !m->order || !m->of_body || !m->first || !m->start ||
-        !m->work) {
+    if (!m->row_velocities || !m->list || !m->order || !m->mechanism_of_body || !m->first ||
+        !m->start || !m->work) {
         return -ENOMEM;
     }
-    label_bodies(world, m->of_body);
-    list_mechanisms(world);
+    label_bodies_by_mechanism(world, m->mechanism_of_body);
+    sort_constraints_by_mechanism(world);
     for (int i = 0; i < m->count; i++) {
         size_t rows = (size_t)(m->list[i].row_end - m->list[i].row);
         longest = rows > longest ? rows : longest;
@@ -160,7 +160,7 @@ void tact_mechanisms_destroy(struct mechanisms *m)
 {
     free(m->list);
     free(m->order);
-    free(m->of_body);
+    free(m->mechanism_of_body);
     free(m->first);
     free(m->start);
     free(m->work);
@@ -181,7 +181,7 @@ static void add_shared_body_entries(struct mechanisms *m, const struct world_con
         for (int k = 0; k < q->count && q->row + k <= row; k++) {
             double sum = 0.0;
             for (int d = 0; d < 6; d++) {
-                sum += j[d * 6 + p->constrained[i]] * y[d * 6 + q->constrained[k]];
+                sum += j[d * 6 + p->constrained_row[i]] * y[d * 6 + q->constrained_row[k]];
             }
             to[k] += sum;
         }

@@ -16,7 +16,7 @@
 
 int tact_world_set_fast(struct tact_world *world, int body)
 {
-    if (world->finished || world->prepared.done || body < 0 || body >= world->body_count) {
+    if (world->is_finished || world->prepared.done || body < 0 || body >= world->body_count) {
         return -EINVAL;
     }
     world->bodies[body].fast = 1;
@@ -55,11 +55,12 @@ void tact_motion_bounds_update(struct tact_world *world)
         }
         tact_world_shape_twist(world, i, twist);
         double speed = tact_v3_norm(twist);
-        shape->travel = h * speed;
-        shape->search_margin =
-            tact_world_is_fast(world, i) ? FAST_BODY_LOOKAHEAD_TICKS * h * (speed + fall)
-            : shape->travel > NEGLIGIBLE_TRAVEL_RATIO * shape->radius ? shape->travel
-                                                                      : 0.0;
+        shape->travel_in_tick = h * speed;
+        shape->search_margin = tact_world_is_fast(world, i)
+                                   ? FAST_BODY_LOOKAHEAD_TICKS * h * (speed + fall)
+                               : shape->travel_in_tick > NEGLIGIBLE_TRAVEL_RATIO * shape->radius
+                                   ? shape->travel_in_tick
+                                   : 0.0;
     }
 }
 
@@ -73,7 +74,7 @@ int tact_motion_passes_shape(const struct tact_world *world, const struct tact_c
     const struct world_shape *a = &world->shapes[c->a], *b = &world->shapes[c->b];
     double thinner_body_thickness = tact_min(a->thickness, b->thickness), of_a[6], of_b[6],
            moved[3];
-    if (!(a->travel + b->travel > thinner_body_thickness)) {
+    if (!(a->travel_in_tick + b->travel_in_tick > thinner_body_thickness)) {
         return 0;
     }
     tact_world_shape_twist(world, c->a, of_a);

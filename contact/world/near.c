@@ -28,11 +28,11 @@ int tact_near_create(struct tact_world *world)
 {
     struct near *near = &world->near;
     size_t shapes = (size_t)world->shape_count, slots = (size_t)world->slots + 1;
-    int faceted = count_faceted_shapes(world);
+    int faceted_shape_count = count_faceted_shapes(world);
     near->list = calloc(slots, sizeof *near->list);
     near->slots = calloc(slots, sizeof *near->slots);
     near->pairs = calloc(slots, sizeof *near->pairs);
-    near->corners = faceted > 1 ? calloc(slots, sizeof *near->corners) : NULL;
+    near->corners = faceted_shape_count > 1 ? calloc(slots, sizeof *near->corners) : NULL;
     near->candidates = calloc(slots, sizeof *near->candidates);
     near->first = calloc(shapes + 2, sizeof *near->first);
     near->order = calloc(shapes + 1, sizeof *near->order);
@@ -44,7 +44,7 @@ int tact_near_create(struct tact_world *world)
     if (tact_keys_create(&near->keys, world->slots) || !near->list || !near->slots ||
         !near->pairs || !near->candidates || !near->first || !near->order || !near->lower_end ||
         !near->position_at_search || !near->orientation_at_search || !near->free_slots ||
-        !near->free_pieces || (faceted > 1 && !near->corners)) {
+        !near->free_pieces || (faceted_shape_count > 1 && !near->corners)) {
         return -ENOMEM;
     }
     while (near->free_slot_count < world->slots) {
@@ -175,7 +175,7 @@ static void visit_close_pair(struct tact_world *world, int i, int k)
     if (most > 0 && near->candidate_count < world->slots) {
         near->candidates[near->candidate_count++] = (struct world_pair){a, b, most};
     } else if (most > 0) {
-        near->overflow = 1;
+        near->has_overflowed = 1;
     }
 }
 
@@ -305,7 +305,7 @@ static int acquire_pair_slot(struct tact_world *world, const struct world_pair *
 {
     struct near *near = &world->near;
     if (!near->free_slot_count || (p->max_patches > 1 && !near->free_piece_count)) {
-        near->overflow = 1;
+        near->has_overflowed = 1;
         return -1;
     }
     int slot = near->free_slots[--near->free_slot_count],
@@ -368,7 +368,7 @@ static void search_pairs(struct tact_world *world)
         world->shapes[i].searched_margin = tact_motion_bounds_margin(&world->shapes[i]);
     }
     struct near *near = &world->near;
-    near->candidate_count = near->overflow = 0;
+    near->candidate_count = near->has_overflowed = 0;
     keep_pairs_with_state(world);
     visit_halfspaces(world);
     visit_along_axis(world);
@@ -378,12 +378,12 @@ static void search_pairs(struct tact_world *world)
         memcpy(near->orientation_at_search + 4 * i, world->poses[i].quat_wxyz,
                4 * sizeof *near->orientation_at_search);
     }
-    near->searched = 1;
+    near->was_searched = 1;
 }
 
 void tact_near_update(struct tact_world *world)
 {
-    if (!world->near.searched || has_any_left_search_margin(world)) {
+    if (!world->near.was_searched || has_any_left_search_margin(world)) {
         search_pairs(world);
     }
 }

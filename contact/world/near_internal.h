@@ -52,12 +52,12 @@ struct near {
     double *position_at_search;    /* three numbers a shape: its position at the last search [m] */
     double *orientation_at_search; /* four numbers a shape: orientation of a half-space at the last
                                       search */
-    int searched;                  /* 1: at least one search was made */
+    int was_searched;              /* 1: at least one search was made */
     int *free_slots;               /* slots without a pair */
     int free_slot_count;
     int *free_pieces; /* first pieces that are not in use */
     int free_piece_count;
-    int overflow; /* 1: a near pair has no slot */
+    int has_overflowed; /* 1: a near pair has no slot */
 };
 
 /* Allocates for the shapes and pairs of the world. -ENOMEM. */

@@ -11,9 +11,12 @@
 #include "contact/world/six_internal.h"
 #include "contact/world/sweeps_internal.h"
 
-#define DIFFERENCE 1e-7 /* relative to the velocity: step of numerical derivatives */
-#define PRESSURE 1e-6   /* relative to the normal force: step of the derivative by the spin arm */
-#define DERIVATIVE_PASSES 12 /* as in struct tact_local_problem, for derivatives */
+#define RELATIVE_DIFFERENCE_STEP                                                                   \
+    1e-7 /* relative to the velocity: step of numerical derivatives                                \
+          */
+#define RELATIVE_SPIN_ARM_STEP                                                                     \
+    1e-6 /* relative to the normal force: step of the derivative by the spin arm */
+#define MAX_DERIVATIVE_PASSES 12 /* as in struct tact_local_problem, for derivatives */
 /* Compliance of the rows of a contact in a step, relative to S: the residual, between these bounds.
  * It makes the step one of the proximal point method (Rockafellar 1976), so that of the impulses by
  * which redundant contacts can bear a load the nearest are found; as the residual decreases the
@@ -73,7 +76,7 @@ static void differentiate_impulse(const struct block *block, int limits, const d
     if (tact_local_impulse_derivative(&local, limits, r, slope)) {
         return;
     }
-    local.passes = DERIVATIVE_PASSES;
+    local.passes = MAX_DERIVATIVE_PASSES;
     for (int k = 0; k < local.rows; k++) {
         size = scale[k] > 0.0 ? tact_max(size, fabs(local.b[k]) / scale[k]) : size;
     }
@@ -81,7 +84,7 @@ static void differentiate_impulse(const struct block *block, int limits, const d
     tact_local_cone(&local, base);
     memset(slope, 0, 36 * sizeof *slope);
     for (int k = 0; k < local.rows; k++) {
-        double step = DIFFERENCE * size * scale[k], b = local.b[k], moved[6];
+        double step = RELATIVE_DIFFERENCE_STEP * size * scale[k], b = local.b[k], moved[6];
         memcpy(moved, base, sizeof moved);
         local.b[k] = b + step;
         tact_local_cone(&local, moved);
@@ -94,8 +97,8 @@ static void differentiate_impulse(const struct block *block, int limits, const d
 
 /* Derivative of a block's impulse by the normal force before the sweep, x, on which the spin arm of
  * a soft patch depends. */
-static void differentiate_arm(const struct tact_world *world, const struct block *block, double x,
-                              const double *r, double *press)
+static void differentiate_by_spin_arm(const struct tact_world *world, const struct block *block,
+                                      double x, const double *r, double *press)
 {
     const struct tact_contact *c = &world->contacts[block->contact];
     struct tact_local_problem local = block->local;
@@ -104,14 +107,15 @@ static void differentiate_arm(const struct tact_world *world, const struct block
     if (c->patch.kind != TACT_PATCH_ELASTIC || !(x > 0.0)) {
         return;
     }
-    local.passes = DERIVATIVE_PASSES;
+    local.passes = MAX_DERIVATIVE_PASSES;
     memcpy(base, r, sizeof base);
     tact_local_cone(&local, base);
     memcpy(moved, base, sizeof moved);
-    local.spin_arm = tact_patch_spin_arm(&c->patch, (1.0 + PRESSURE) * x / world->options.period);
+    local.spin_arm =
+        tact_patch_spin_arm(&c->patch, (1.0 + RELATIVE_SPIN_ARM_STEP) * x / world->options.period);
     tact_local_cone(&local, moved);
     for (int i = 0; i < 6; i++) {
-        press[i] = (moved[i] - base[i]) / (PRESSURE * x);
+        press[i] = (moved[i] - base[i]) / (RELATIVE_SPIN_ARM_STEP * x);
     }
 }
 
@@ -124,7 +128,7 @@ static double row_compliance(const struct tact_world *world, const struct block 
 
 /* Solves left x = right for the response: the six columns of C, and a as the seventh. Returns 0
  * where there is none. */
-static int solve_response(double *left, double *right, double *c, double *a)
+static int solve_for_response(double *left, double *right, double *c, double *a)
 {
     if (!tact_six_solve(left, right, 7)) {
         return 0;
@@ -160,7 +164,7 @@ static int sticking_contact_response(const struct block *block, const double *so
         right[8 * k] = k < rows ? -1.0 : 0.0;
         right[7 * k + 6] = k < rows ? -e[k] : 0.0;
     }
-    return solve_response(left, right, c, a);
+    return solve_for_response(left, right, c, a);
 }
 
 /* Difference between b of a contact at the present velocities and in the sweep that gave r. */
@@ -213,7 +217,7 @@ static int find_contact_response(const struct tact_world *world, const struct bl
         memcpy(right + 7 * k, row, 6 * sizeof *right);
         right[7 * k + 6] = tact_dot(row, e, 6) + press[k] * was;
     }
-    return solve_response(left, right, c, a);
+    return solve_for_response(left, right, c, a);
 }
 
 /* Change of a contact's impulse for changes v of the velocities. */
@@ -233,8 +237,8 @@ static int find_newton_step(struct tact_world *world, const struct island *islan
     struct direct *d = &world->direct;
     struct newton *newton = &world->newton;
     int n = island->blocks.count;
-    double most = island->search.damped ? COMPLIANCE_OF_RESIDUAL * island->residual
-                                        : tact_min(MAX_STEP_COMPLIANCE, island->residual);
+    double most = island->search.is_damped ? COMPLIANCE_OF_RESIDUAL * island->residual
+                                           : tact_min(MAX_STEP_COMPLIANCE, island->residual);
     newton->compliance = tact_max(MIN_STEP_COMPLIANCE, most);
     if (!tact_direct_order_nodes(world, island)) {
         return 0;
@@ -266,7 +270,7 @@ static int find_newton_step(struct tact_world *world, const struct island *islan
 }
 
 /* Velocity of one contact by the impulse of another, W = J_a M^-1 J_b^T. */
-static void find_coupling(const struct block *a, const struct block *b, double *w)
+static void compute_contact_coupling(const struct block *a, const struct block *b, double *w)
 {
     memset(w, 0, 36 * sizeof *w);
     for (int k = 0; k < a->node_count; k++) {
@@ -329,7 +333,7 @@ static int find_pair_response(const struct tact_world *world, const struct block
         limit_equation(world->newton.impulse_by_b + 36 * i, world->newton.impulse_by_force + 6 * i,
                        was, e, w, left, right);
     }
-    return solve_response(left, right, c, a);
+    return solve_for_response(left, right, c, a);
 }
 
 /* Newton's step of an island of two contacts, with their impulses as the unknowns. It has no
@@ -341,7 +345,7 @@ static int find_pair_step(struct tact_world *world, const struct island *island,
     for (int i = 0; i < 2; i++) {
         const struct block *block = &world->blocks[island->blocks.at[i]],
                            *other = &world->blocks[island->blocks.at[!i]];
-        find_coupling(block, other, w);
+        compute_contact_coupling(block, other, w);
         if (!find_pair_response(world, block, i, g + 6 * i, g[6 * i] - x[6 * i], w, c[i], a[i])) {
             return 0;
         }
@@ -366,10 +370,11 @@ int tact_newton_step(struct tact_world *world, const struct island *island, cons
     for (int i = 0; i < island->blocks.count; i++) {
         const struct block *block = &world->blocks[island->blocks.at[i]];
         int limits = world->contacts[block->contact].limits;
-        if (!sticks(world, block) && !(limits & TACT_LIMIT_OPEN) && !block->uncoupled) {
+        if (!sticks(world, block) && !(limits & TACT_LIMIT_OPEN) && !block->is_uncoupled) {
             differentiate_impulse(block, rests_at_limits(world, block) ? -1 : limits, g + 6 * i,
                                   scale + 6 * i, newton->impulse_by_b + 36 * i);
-            differentiate_arm(world, block, x[6 * i], g + 6 * i, newton->impulse_by_force + 6 * i);
+            differentiate_by_spin_arm(world, block, x[6 * i], g + 6 * i,
+                                      newton->impulse_by_force + 6 * i);
         }
     }
     return island->blocks.count == 2 && !island->bounds.count

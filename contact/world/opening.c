@@ -38,13 +38,13 @@ double tact_opening_mobility(const struct tact_hand *hand, double h)
         if (!j || (square == 0.0 && tact_v3_dot(j + 3, j + 3) == 0.0)) {
             continue; /* does not move the two links relative to each other */
         }
-        double driven = hand->state.saturated[m] == 0.0
-                            ? h * link->def.damping + h * h * link->def.stiffness
-                            : 0.0;
+        double drive_resistance = hand->state.saturated[m] == 0.0
+                                      ? h * link->def.damping + h * h * link->def.stiffness
+                                      : 0.0;
         if (link->turns) {
-            square = tact_max(square, mass / link->composite[0]);
+            square = tact_max(square, mass / link->subtree_inertia[0]);
         }
-        sum += square / (mass + driven);
+        sum += square / (mass + drive_resistance);
     }
     return sum;
 }
@@ -99,7 +99,7 @@ void tact_opening_scale_bias(const struct tact_world *world, struct block *block
     int stuck = tact_opening_is_stuck(block);
     double share =
         stuck ? 0.0 : tact_min(1.0, block->relative_mobility / FULL_OPENING_MOBILITY_RATIO);
-    block->not_opened =
+    block->is_not_pushed_open =
         c->patch.law != TACT_LAW_WRENCH && (stuck || block->locked) &&
         c->patch.depth - c->preload > (1.0 + PRELOAD_LIFT_FRACTION) * c->patch.target;
     if (block->bias_velocity > 0.0) {
@@ -168,22 +168,22 @@ void tact_openings_finish_start(struct tact_world *world)
 }
 
 /* Sum of impulses that all contacts of an island need, by the velocities of the free motion. */
-static double expected_impulse(const struct tact_world *world, const struct island *island)
+static double sum_expected_impulses(const struct tact_world *world, const struct island *island)
 {
     double h = world->options.period, sum = 0.0;
-    double fall = h * tact_v3_norm(world->options.gravity);
+    double gravity_speed_per_tick = h * tact_v3_norm(world->options.gravity);
     for (int i = 0; i < island->blocks.count; i++) {
         const struct block *block = &world->blocks[island->blocks.at[i]];
-        double closing = fabs(block->pre_velocity[0] - block->approach_gain) +
-                         tact_max(block->bias_velocity, 0.0);
-        sum += closing / block->local.s[0];
+        double closing_speed = fabs(block->pre_velocity[0] - block->approach_gain) +
+                               tact_max(block->bias_velocity, 0.0);
+        sum += closing_speed / block->local.s[0];
         sum += block->elastic_rows & 1 ? tact_max(block->rest_impulse[0], 0.0) : 0.0;
     }
     for (int i = 0; i < island->owners.count; i++) {
         int owner = island->owners.at[i];
         if (owner < world->body_count) {
             sum += world->bodies[owner].body.mass *
-                   (fall + tact_v3_norm(world->free_velocities + 6 * owner));
+                   (gravity_speed_per_tick + tact_v3_norm(world->free_velocities + 6 * owner));
         }
     }
     return sum;
@@ -191,7 +191,7 @@ static double expected_impulse(const struct tact_world *world, const struct isla
 
 void tact_openings_bound_unsolved(struct tact_world *world, struct island *island)
 {
-    double most = 0.0, bound = MAX_UNSOLVED_IMPULSE_FACTOR * expected_impulse(world, island);
+    double most = 0.0, bound = MAX_UNSOLVED_IMPULSE_FACTOR * sum_expected_impulses(world, island);
     for (int i = 0; i < island->blocks.count; i++) {
         most =
             tact_max(most, world->contacts[world->blocks[island->blocks.at[i]].contact].impulse[0]);
@@ -207,7 +207,7 @@ void tact_openings_bound_unsolved(struct tact_world *world, struct island *islan
 static int joints_alone_carry(const struct tact_world *world, const struct island *island)
 {
     for (int i = 0; i < island->blocks.count; i++) {
-        if (!world->blocks[island->blocks.at[i]].free_body) {
+        if (!world->blocks[island->blocks.at[i]].has_free_body) {
             return 1;
         }
     }
@@ -219,35 +219,36 @@ static int joints_alone_carry(const struct tact_world *world, const struct islan
  * to zero. Contacts become more compliant there, and where links that touch what is fixed were not
  * solved; but not those with which hands only press bodies, which would creep. Returns 1 where the
  * island is to be solved again. */
-static int reduce_bias(struct tact_world *world, struct island *island, int again)
+static int reduce_bias_velocities(struct tact_world *world, struct island *island, int again)
 {
     static const double none[6] = {0.0};
-    double most = 0.0, bound = JAMMED_IMPULSE_FACTOR * expected_impulse(world, island);
+    double most = 0.0, bound = JAMMED_IMPULSE_FACTOR * sum_expected_impulses(world, island);
     int pushes = 0;
     for (int i = 0; i < island->blocks.count; i++) {
         const struct block *block = &world->blocks[island->blocks.at[i]];
         most = tact_max(most, world->contacts[block->contact].impulse[0]);
         pushes |= block->bias_velocity > 0.0;
     }
-    int only_joints = joints_alone_carry(world, island) && tact_sweeps_can_search(world, island);
-    int is_jammed =
-        (pushes || only_joints) && !(most <= (again ? JAMMED_IMPULSE_FACTOR : 1.0) * bound);
-    if (!is_jammed && (!only_joints || tact_island_is_solved(world, island))) {
+    int is_carried_by_joints_alone =
+        joints_alone_carry(world, island) && tact_sweeps_can_search(world, island);
+    int is_jammed = (pushes || is_carried_by_joints_alone) &&
+                    !(most <= (again ? JAMMED_IMPULSE_FACTOR : 1.0) * bound);
+    if (!is_jammed && (!is_carried_by_joints_alone || tact_island_is_solved(world, island))) {
         return 0;
     }
     double share = again || !isfinite(most) ? 0.0 : bound / most;
     for (int i = 0; i < island->blocks.count; i++) {
         struct block *block = &world->blocks[island->blocks.at[i]];
         if (is_jammed) {
-            block->not_opened |= block->bias_velocity > 0.0;
+            block->is_not_pushed_open |= block->bias_velocity > 0.0;
             block->bias_velocity *= block->bias_velocity > 0.0 ? share : 1.0;
         }
         /* Contacts that press against each other through bodies that cannot move may have any
          * impulse, and keep it. */
         if (tact_sweeps_can_search(world, island) &&
-            (only_joints || !tact_island_has_hands(world, island))) {
+            (is_carried_by_joints_alone || !tact_island_has_hands(world, island))) {
             tact_springs_set_cfm(block, again ? THIRD_SOLVE_CFM : SECOND_SOLVE_CFM, none);
-            island->search.anchored = -1;
+            island->search.anchor_state = -1;
         }
     }
     tact_sweeps_scale_impulses(world, island, 0.0);
@@ -261,7 +262,7 @@ void tact_openings_bound(struct tact_world *world, struct tact_solve_stats *stat
         any = 0;
         for (int i = 0; i < world->islands.count; i++) {
             struct island *island = &world->islands.list[i];
-            island->open = !island->points && reduce_bias(world, island, again);
+            island->open = !island->points && reduce_bias_velocities(world, island, again);
             world->counts[TACT_COUNT_SLOWED] += island->open;
             any |= island->open;
         }

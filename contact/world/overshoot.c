@@ -27,7 +27,8 @@ static double movable_inverse_mass(const struct tact_world *world, int shape)
 }
 
 /* Moves the body of a shape. Work against gravity is taken from its kinetic energy. */
-static void move_body(struct tact_world *world, int shape, double distance, const double n[3])
+static void move_body_of_shape(struct tact_world *world, int shape, double distance,
+                               const double n[3])
 {
     if (distance == 0.0) {
         return;
@@ -66,8 +67,8 @@ static int separate_overshot_pair(struct tact_world *world, int slot)
     if (!(patch.depth > OVERSHOOT_TOLERANCE && more > 0.0)) {
         return 0;
     }
-    move_body(world, c->a, more * of_a / (of_a + of_b), patch.frame);
-    move_body(world, c->b, -more * of_b / (of_a + of_b), patch.frame);
+    move_body_of_shape(world, c->a, more * of_a / (of_a + of_b), patch.frame);
+    move_body_of_shape(world, c->b, -more * of_b / (of_a + of_b), patch.frame);
     return 1;
 }
 

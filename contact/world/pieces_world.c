@@ -80,7 +80,7 @@ void tact_pieces_make_contacts(struct tact_world *world, int slot,
 }
 
 /* Adds the wrench of a piece to the wrench on A about the centre of the whole patch. */
-static void add_piece(const struct tact_contact *piece, struct tact_contact *c)
+static void add_piece_wrench(const struct tact_contact *piece, struct tact_contact *c)
 {
     double arm[3], torque[3];
     tact_v3_sub(arm, piece->patch.center, c->patch.center);
@@ -111,7 +111,7 @@ static void sum_piece_wrenches(struct tact_world *world, struct tact_contact *c)
     c->limits = 0;
     for (int k = 0; k < c->split; k++) {
         const struct tact_contact *piece = &world->contacts[c->first_piece + k];
-        add_piece(piece, c);
+        add_piece_wrench(piece, c);
         open &= piece->limits;
         c->stuck |= piece->stuck;
         if (k) {

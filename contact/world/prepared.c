@@ -39,8 +39,8 @@ int tact_world_set_material(struct tact_world *world, int material, const struct
     return 0;
 }
 
-static struct prepared_model *find_model(const struct prepared *p,
-                                         const struct tact_contact_model *model)
+static struct prepared_model *find_prepared_model(const struct prepared *p,
+                                                  const struct tact_contact_model *model)
 {
     for (int i = 0; i < p->count; i++) {
         if (p->of[i].model == model) {
@@ -53,12 +53,13 @@ static struct prepared_model *find_model(const struct prepared *p,
 const void *tact_prepared_data(const struct tact_world *world,
                                const struct tact_contact_model *model, int shape)
 {
-    const struct prepared_model *of = model->prepare ? find_model(&world->prepared, model) : NULL;
+    const struct prepared_model *of =
+        model->prepare ? find_prepared_model(&world->prepared, model) : NULL;
     return of ? of->data[shape] : NULL;
 }
 
-static struct prepared_model *add_model(struct tact_world *world,
-                                        const struct tact_contact_model *model)
+static struct prepared_model *add_prepared_model(struct tact_world *world,
+                                                 const struct tact_contact_model *model)
 {
     struct prepared *p = &world->prepared;
     size_t shapes = (size_t)world->shape_count;
@@ -69,7 +70,7 @@ static struct prepared_model *add_model(struct tact_world *world,
     p->of = more;
     struct prepared_model *of = &more[p->count++];
     of->model = model;
-    of->made_count = 0;
+    of->distinct_count = 0;
     of->data = calloc(shapes + 1, sizeof *of->data);
     of->made = calloc(shapes + 1, sizeof *of->made);
     of->from = malloc((shapes + 1) * sizeof *of->from);
@@ -116,7 +117,7 @@ static int prepare_shape(struct tact_world *world, struct prepared_model *of, in
         of->data[shape] = data;
     }
     if (!rc && data) {
-        of->made[of->made_count++] = data;
+        of->made[of->distinct_count++] = data;
     }
     return rc;
 }
@@ -124,8 +125,8 @@ static int prepare_shape(struct tact_world *world, struct prepared_model *of, in
 static int prepare_pair(struct tact_world *world, const struct tact_contact_model *model,
                         const int pair[2], int *shape, struct tact_error *err)
 {
-    struct prepared_model *of = find_model(&world->prepared, model);
-    of = of ? of : add_model(world, model);
+    struct prepared_model *of = find_prepared_model(&world->prepared, model);
+    of = of ? of : add_prepared_model(world, model);
     int rc = of ? 0 : -ENOMEM;
     for (int i = 0; i < 2 && !rc; i++) {
         *shape = pair[i]; /* a model may use it in its messages */
@@ -139,7 +140,7 @@ int tact_world_prepare(struct tact_world *world, int *shape, struct tact_error *
     int unused, rc = 0;
     shape = shape ? shape : &unused;
     *shape = 0;
-    if (world->prepared.done || world->finished) {
+    if (world->prepared.done || world->is_finished) {
         return -EINVAL;
     }
     for (int a = 0; a < world->shape_count && !rc; a++) {
@@ -159,7 +160,7 @@ void tact_prepared_destroy(struct prepared *prepared)
 {
     for (int i = 0; i < prepared->count; i++) {
         struct prepared_model *of = &prepared->of[i];
-        for (int k = 0; k < of->made_count; k++) {
+        for (int k = 0; k < of->distinct_count; k++) {
             of->model->release(of->made[k]);
         }
         free(of->data);

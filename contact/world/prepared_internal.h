@@ -10,9 +10,9 @@ struct tact_world;
 struct prepared_model {
     const struct tact_contact_model *model;
     const void **data; /* by shape; NULL: none, or no pair of the model contains the shape */
-    void **made;       /* the distinct ones, `made_count` of them */
+    void **made;       /* the distinct ones, `distinct_count` of them */
     int *from;         /* by shape: index of the shape whose data it shares; -1: no data */
-    int made_count;
+    int distinct_count;
 };
 
 struct prepared {

@@ -21,19 +21,21 @@
 /* Number of contacts from which the springs of an island are anchored from the start: an island of
  * free bodies, and one with hands. With 10 for the latter, 81 ticks of a hand with a rigid skin
  * that closes on a ball are not solved; with 6 all are. */
-#define MANY 13
+#define ANCHORED_BODY_ISLAND_CONTACTS 13
 #define ANCHORED_HAND_ISLAND_CONTACTS 6
 #define FIRST_NEWTON_PAUSE_SWEEPS                                                                  \
     4 /* sweeps without Newton's steps after the first failure; doubled at each failure */
 #define MAX_PAUSE_DOUBLINGS 4   /* failures that lengthen the pause */
 #define RESERVED_SWEEPS 4       /* sweeps reserved for after the interior-point method */
 #define RESTING_SPEED_TICKS 2.0 /* ticks of free fall: contacts that move no faster rest */
-#define RESTART_GROWTH 10.0     /* growth of the residual that restarts Anderson acceleration */
+#define RESTART_RESIDUAL_GROWTH                                                                    \
+    10.0 /* growth of the residual that restarts Anderson acceleration */
 
 /* Reads the unknowns of the sweeps: six for each contact, then the free row of each joint of a
  * mechanism, then the bound of each joint of a hand. Impulses of constrained rows follow from them.
  */
-static void read_impulses(struct tact_world *world, const struct island *island, double *out)
+static void read_unknown_impulses(struct tact_world *world, const struct island *island,
+                                  double *out)
 {
     for (int i = 0; i < island->blocks.count; i++) {
         int contact = world->blocks[island->blocks.at[i]].contact;
@@ -44,11 +46,12 @@ static void read_impulses(struct tact_world *world, const struct island *island,
     tact_joint_bounds_copy(world, island, out + island->constraints.count, 0);
 }
 
-static void write_impulses(struct tact_world *world, const struct island *island, double *next)
+static void write_unknown_impulses(struct tact_world *world, const struct island *island,
+                                   double *next)
 {
-    double *of_joints = next + 6 * island->blocks.count;
-    tact_constraints_copy(world, island, of_joints, 1);
-    tact_joint_bounds_copy(world, island, of_joints + island->constraints.count, 1);
+    double *joint_impulses = next + 6 * island->blocks.count;
+    tact_constraints_copy(world, island, joint_impulses, 1);
+    tact_joint_bounds_copy(world, island, joint_impulses + island->constraints.count, 1);
     for (int i = 0; i < island->blocks.count; i++) {
         const struct block *block = &world->blocks[island->blocks.at[i]];
         double *r = world->contacts[block->contact].impulse, delta[6];
@@ -64,21 +67,21 @@ static void write_impulses(struct tact_world *world, const struct island *island
 void tact_sweeps_scale_impulses(struct tact_world *world, struct island *island, double share)
 {
     double *next = island->search.next;
-    read_impulses(world, island, next);
+    read_unknown_impulses(world, island, next);
     for (int i = 0; i < island->blocks.count * 6; i++) {
         next[i] *= share;
     }
-    double *of_bounds = next + island->search.n - island->bounds.count;
+    double *bound_impulses = next + island->search.n - island->bounds.count;
     for (int i = 0; i < island->bounds.count; i++) {
-        of_bounds[i] *= share;
+        bound_impulses[i] *= share;
     }
-    write_impulses(world, island, next);
+    write_unknown_impulses(world, island, next);
 }
 
 /* Discards residuals and steps, which belong to another problem. */
-static void reset_search(struct search *s)
+static void reset_search_residuals(struct search *s)
 {
-    s->best = s->since_restart = s->least_miss = INFINITY;
+    s->best = s->best_since_restart = s->least_absolute_residual = INFINITY;
     s->newton_tries = s->newton_pause = 0;
     tact_anderson_restart(&s->anderson);
 }
@@ -86,8 +89,10 @@ static void reset_search(struct search *s)
 /* 1 where the bodies and hands of an island touch each other in many ways. */
 static int is_crowded_island(const struct tact_world *world, const struct island *island)
 {
-    int many = tact_island_has_hands(world, island) ? ANCHORED_HAND_ISLAND_CONTACTS : MANY;
-    return island->blocks.count >= many && tact_sweeps_can_search(world, island);
+    int crowded_contact_count = tact_island_has_hands(world, island)
+                                    ? ANCHORED_HAND_ISLAND_CONTACTS
+                                    : ANCHORED_BODY_ISLAND_CONTACTS;
+    return island->blocks.count >= crowded_contact_count && tact_sweeps_can_search(world, island);
 }
 
 /* 1 where a contact of an island has a gap. */
@@ -124,9 +129,10 @@ static int does_island_rest_on_gaps(const struct tact_world *world, const struct
  * 16 % of their ticks are not solved, in place of 30 %. */
 static void anchor_island_springs(struct tact_world *world, struct island *island)
 {
-    int anchored = tact_springs_anchor(world, island);
-    island->search.damped = 2 * anchored > island->blocks.count && !has_island_gaps(world, island);
-    island->search.anchored = -1;
+    int anchor_state = tact_springs_anchor(world, island);
+    island->search.is_damped =
+        2 * anchor_state > island->blocks.count && !has_island_gaps(world, island);
+    island->search.anchor_state = -1;
 }
 
 /* Begins the search of an island. The contacts of a heap can bear its load in many ways, which
@@ -142,10 +148,10 @@ static void anchor_island_springs(struct tact_world *world, struct island *islan
 static void begin_search(struct tact_world *world, struct island *island)
 {
     struct search *s = &island->search;
-    reset_search(s);
-    s->newton_failures = s->interior_steps = s->damped = 0;
-    s->newton = island->coupled && island->constraints.count == 0;
-    if (s->newton && s->anchored == 0 && is_crowded_island(world, island) &&
+    reset_search_residuals(s);
+    s->newton_failures = s->interior_steps = s->is_damped = 0;
+    s->newton = island->is_coupled && island->constraints.count == 0;
+    if (s->newton && s->anchor_state == 0 && is_crowded_island(world, island) &&
         !does_island_rest_on_gaps(world, island)) {
         anchor_island_springs(world, island);
     }
@@ -153,28 +159,28 @@ static void begin_search(struct tact_world *world, struct island *island)
 
 /* Anchors the springs of an island that rests on gaps, and begins again from the impulses of the
  * last tick. Returns 1 where it does. */
-static int restart_anchored(struct tact_world *world, struct island *island)
+static int restart_with_anchored_springs(struct tact_world *world, struct island *island)
 {
     struct search *s = &island->search;
-    if (!s->newton || s->anchored != 0 || !is_crowded_island(world, island) ||
+    if (!s->newton || s->anchor_state != 0 || !is_crowded_island(world, island) ||
         !does_island_rest_on_gaps(world, island)) {
         return 0;
     }
-    read_impulses(world, island, s->next);
+    read_unknown_impulses(world, island, s->next);
     for (int i = 0; i < island->blocks.count; i++) {
         const struct block *block = &world->blocks[island->blocks.at[i]];
         memcpy(s->next + 6 * i, block->rest_impulse, 6 * sizeof *s->next);
     }
-    write_impulses(world, island, s->next);
+    write_unknown_impulses(world, island, s->next);
     anchor_island_springs(world, island);
-    reset_search(s);
+    reset_search_residuals(s);
     return 1;
 }
 
 static void reset_anderson(struct search *s)
 {
     tact_anderson_restart(&s->anderson);
-    s->since_restart = INFINITY;
+    s->best_since_restart = INFINITY;
 }
 
 /* Runs the interior-point method, once, after Newton's steps failed. Returns 1 where it produced
@@ -208,22 +214,22 @@ static int restore_best_impulses(struct tact_world *world, struct island *island
         s->newton_tries = 0;
         return 0;
     }
-    if (s->newton_tries++ <= (s->damped ? MAX_RESIDUAL_RISES_DAMPED : MAX_RESIDUAL_RISES)) {
+    if (s->newton_tries++ <= (s->is_damped ? MAX_RESIDUAL_RISES_DAMPED : MAX_RESIDUAL_RISES)) {
         return 0;
     }
     world->counts[TACT_COUNT_TAKEN_BACK]++;
-    if (restart_anchored(world, island)) {
+    if (restart_with_anchored_springs(world, island)) {
         return 1;
     }
-    write_impulses(world, island, s->best_impulses);
+    write_unknown_impulses(world, island, s->best_impulses);
     reset_anderson(s);
     s->newton_tries = 0;
-    if (s->anchored == 0 && (s->interior_steps > 0 || s->newton_failures > 0)) {
+    if (s->anchor_state == 0 && (s->interior_steps > 0 || s->newton_failures > 0)) {
         /* Solutions are found near impulses that balance each other. */
         tact_openings_bound_unsolved(world, island);
         tact_springs_anchor(world, island);
         world->counts[TACT_COUNT_PROXIMAL]++;
-        s->anchored = 1;
+        s->anchor_state = 1;
     }
     if (try_interior_point(world, island, stats)) {
         s->newton_pause = 1;
@@ -250,13 +256,13 @@ static void compute_unknown_scales(const struct tact_world *world, const struct 
 
 /* Extrapolates from the result of the sweep to the expected solution; the next sweep brings it back
  * inside the limits. */
-static void accelerate(struct tact_world *world, struct island *island,
-                       struct tact_solve_stats *stats)
+static void accelerate_by_anderson(struct tact_world *world, struct island *island,
+                                   struct tact_solve_stats *stats)
 {
     struct search *s = &island->search;
     double residual = island->residual;
     int newton = s->newton && (s->newton_tries || s->newton_pause-- <= 0);
-    read_impulses(world, island, s->after);
+    read_unknown_impulses(world, island, s->after);
     compute_unknown_scales(world, island, s->scale);
     if (newton && tact_newton_step(world, island, s->before, s->after, s->scale, s->next)) {
         if (!s->newton_tries) {
@@ -267,14 +273,14 @@ static void accelerate(struct tact_world *world, struct island *island,
         world->counts[TACT_COUNT_NEWTON]++;
         reset_anderson(s);
     } else {
-        if (residual > RESTART_GROWTH * s->since_restart) {
+        if (residual > RESTART_RESIDUAL_GROWTH * s->best_since_restart) {
             reset_anderson(s); /* the active limits have changed */
         }
-        s->since_restart = tact_min(s->since_restart, residual);
+        s->best_since_restart = tact_min(s->best_since_restart, residual);
         world->counts[TACT_COUNT_ANDERSON]++;
         tact_anderson_step(&s->anderson, s->before, s->after, s->scale, s->next);
     }
-    write_impulses(world, island, s->next);
+    write_unknown_impulses(world, island, s->next);
 }
 
 static double solution_step_of_island(const struct island *island)
@@ -301,12 +307,12 @@ static void record_best_impulses(struct tact_world *world, struct island *island
     struct search *s = &island->search;
     if (island->residual < s->best) {
         s->best = island->residual;
-        read_impulses(world, island, s->best_impulses);
+        read_unknown_impulses(world, island, s->best_impulses);
     }
-    if (miss < s->least_miss) {
-        s->least_miss = miss;
+    if (miss < s->least_absolute_residual) {
+        s->least_absolute_residual = miss;
         s->least_miss_residual = island->residual;
-        read_impulses(world, island, s->least_miss_impulses);
+        read_unknown_impulses(world, island, s->least_miss_impulses);
     }
 }
 
@@ -315,8 +321,8 @@ static void record_best_impulses(struct tact_world *world, struct island *island
 static void finish_unsolved(struct tact_world *world, struct island *island, double miss)
 {
     struct search *s = &island->search;
-    if (s->least_miss < INFINITY && !(miss <= s->least_miss)) {
-        write_impulses(world, island, s->least_miss_impulses);
+    if (s->least_absolute_residual < INFINITY && !(miss <= s->least_absolute_residual)) {
+        write_unknown_impulses(world, island, s->least_miss_impulses);
         world->counts[TACT_COUNT_RESTORED]++;
         island->residual = s->least_miss_residual;
     }
@@ -332,7 +338,7 @@ static int has_island_converged(const struct tact_world *world, const struct isl
                                 int iterations)
 {
     int use_newton = island->search.newton && tact_sweeps_can_search(world, island);
-    double first = island->search.damped ? FIRST_SWEEP_RESIDUAL_DAMPED : FIRST_SWEEP_RESIDUAL;
+    double first = island->search.is_damped ? FIRST_SWEEP_RESIDUAL_DAMPED : FIRST_SWEEP_RESIDUAL;
     return tact_island_is_solved(world, island) &&
            (iterations > 1 || !use_newton ||
             tact_min(island->residual, solution_step_of_island(island)) <=
@@ -344,7 +350,8 @@ static int has_island_converged(const struct tact_world *world, const struct isl
  * 1 where the island is to be swept again. */
 static int update_anchors(struct tact_world *world, struct island *island, int last)
 {
-    double deflection = island->search.anchored > 0 ? tact_springs_deflection(world, island) : 0.0;
+    double deflection =
+        island->search.anchor_state > 0 ? tact_springs_deflection(world, island) : 0.0;
     if (deflection == 0.0) {
         return 0;
     }
@@ -354,7 +361,7 @@ static int update_anchors(struct tact_world *world, struct island *island, int l
     }
     tact_springs_anchor(world, island);
     world->counts[TACT_COUNT_PROXIMAL]++;
-    reset_search(&island->search);
+    reset_search_residuals(&island->search);
     return 1;
 }
 
@@ -380,12 +387,12 @@ static void advance_island_search(struct tact_world *world, struct island *islan
     }
     record_best_impulses(world, island, miss);
     if (!restore_best_impulses(world, island, stats)) {
-        accelerate(world, island, stats);
+        accelerate_by_anderson(world, island, stats);
     }
 }
 
 /* Computes the statistics of the world from those of its islands. */
-static void sum_islands(const struct tact_world *world, struct tact_solve_stats *stats)
+static void sum_island_statistics(const struct tact_world *world, struct tact_solve_stats *stats)
 {
     double size = 0.0, change = 0.0;
     stats->residual = 0.0;
@@ -405,7 +412,7 @@ static int sweep_unsolved_islands(struct tact_world *world)
     for (int i = 0; i < world->islands.count; i++) {
         struct island *island = &world->islands.list[i];
         if (island->open) {
-            read_impulses(world, island, island->search.before);
+            read_unknown_impulses(world, island, island->search.before);
             tact_sweep_island(world, island);
             any = 1;
         } else {
@@ -421,7 +428,7 @@ void tact_sweeps_run(struct tact_world *world, struct tact_solve_stats *stats)
         begin_search(world, &world->islands.list[i]);
     }
     while (sweep_unsolved_islands(world)) {
-        sum_islands(world, stats);
+        sum_island_statistics(world, stats);
         stats->iterations++;
         int last = tact_world_notify_observer(world, TACT_SOLVE_SWEPT, stats) ||
                    stats->iterations >= world->options.iterations;
@@ -431,5 +438,5 @@ void tact_sweeps_run(struct tact_world *world, struct tact_solve_stats *stats)
             }
         }
     }
-    sum_islands(world, stats);
+    sum_island_statistics(world, stats);
 }

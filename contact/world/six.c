@@ -6,15 +6,17 @@
 #include "contact/simd_internal.h"
 #include "contact/world/rows_internal.h"
 
-#define WIDE 16 /* numbers in a row of a system: six unknowns and at most ten right sides */
+#define MAX_ROW_LENGTH                                                                             \
+    16 /* numbers in a row of a system: six unknowns and at most ten right sides */
 
 /** Four numbers of a row, without alignment. */
 typedef double tact_row4 __attribute__((vector_size(32), aligned(8), may_alias));
 
 #define TACT_ROW4(pointer) ((const tact_row4 *)(pointer))
 
-TACT_TWICE(void, tact_six_add_product, (double *out, double sign, const double *a, const double *b),
-           (out, sign, a, b))
+TACT_DISPATCH_BY_CPU(void, tact_six_add_product,
+                     (double *out, double sign, const double *a, const double *b),
+                     (out, sign, a, b))
 {
     double factor[36];
     for (int i = 0; i < 36; i += 4) {
@@ -33,8 +35,8 @@ TACT_TWICE(void, tact_six_add_product, (double *out, double sign, const double *
     }
 }
 
-TACT_TWICE(void, tact_six_add_matrix_vector,
-           (double *y, double sign, const double *a, const double *x), (y, sign, a, x))
+TACT_DISPATCH_BY_CPU(void, tact_six_add_matrix_vector,
+                     (double *y, double sign, const double *a, const double *x), (y, sign, a, x))
 {
     tact_row2 p = TACT_ROW(x)[0], q = TACT_ROW(x)[1], r = TACT_ROW(x)[2];
     for (int i = 0; i < 6; i++) {
@@ -44,7 +46,7 @@ TACT_TWICE(void, tact_six_add_matrix_vector,
     }
 }
 
-TACT_TWICE(void, tact_six_transpose, (double *out, const double *a), (out, a))
+TACT_DISPATCH_BY_CPU(void, tact_six_transpose, (double *out, const double *a), (out, a))
 {
     for (int i = 0; i < 6; i++) {
         for (int k = 0; k < 6; k++) {
@@ -54,7 +56,7 @@ TACT_TWICE(void, tact_six_transpose, (double *out, const double *a), (out, a))
 }
 
 /* The row of the largest entry in column k, at or below the diagonal. */
-TACT_INLINE int find_pivot_row(double m[6][WIDE], int k)
+TACT_INLINE int find_pivot_row(double m[6][MAX_ROW_LENGTH], int k)
 {
     int best = k;
     for (int i = k + 1; i < 6; i++) {
@@ -65,7 +67,7 @@ TACT_INLINE int find_pivot_row(double m[6][WIDE], int k)
 
 TACT_INLINE void swap_matrix_rows(double *a, double *b)
 {
-    double t[WIDE];
+    double t[MAX_ROW_LENGTH];
     memcpy(t, a, sizeof t);
     memcpy(a, b, sizeof t);
     memcpy(b, t, sizeof t);
@@ -73,7 +75,7 @@ TACT_INLINE void swap_matrix_rows(double *a, double *b)
 
 /* Divides row k by its pivot, and subtracts its multiple from all other rows, of so many vectors.
  */
-TACT_INLINE void reduce(double m[6][WIDE], int k, int vectors)
+TACT_INLINE void reduce_by_pivot_row(double m[6][MAX_ROW_LENGTH], int k, int vectors)
 {
     tact_row4 *pivot = (tact_row4 *)m[k];
     double inverse = 1.0 / m[k][k];
@@ -90,7 +92,7 @@ TACT_INLINE void reduce(double m[6][WIDE], int k, int vectors)
 }
 
 /* Gauss-Jordan elimination with row pivots. Returns 0 where all pivots of a column are zero. */
-TACT_INLINE int eliminate(double m[6][WIDE], int vectors)
+TACT_INLINE int eliminate_gauss_jordan(double m[6][MAX_ROW_LENGTH], int vectors)
 {
     for (int k = 0; k < 6; k++) {
         int best = find_pivot_row(m, k);
@@ -100,21 +102,22 @@ TACT_INLINE int eliminate(double m[6][WIDE], int vectors)
         if (best != k) {
             swap_matrix_rows(m[k], m[best]);
         }
-        reduce(m, k, vectors);
+        reduce_by_pivot_row(m, k, vectors);
     }
     return 1;
 }
 
-TACT_TWICE(int, tact_six_solve, (const double *a, double *b, int columns), (a, b, columns))
+TACT_DISPATCH_BY_CPU(int, tact_six_solve, (const double *a, double *b, int columns),
+                     (a, b, columns))
 {
-    double m[6][WIDE] = {{0.0}};
+    double m[6][MAX_ROW_LENGTH] = {{0.0}};
     for (int i = 0; i < 6; i++) {
         memcpy(m[i], a + 6 * i, 6 * sizeof *a);
         memcpy(m[i] + 6, b + columns * i, (size_t)columns * sizeof *b);
     }
-    const int solved = columns <= 2   ? eliminate(m, 2)
-                       : columns <= 6 ? eliminate(m, 3)
-                                      : eliminate(m, 4);
+    const int solved = columns <= 2   ? eliminate_gauss_jordan(m, 2)
+                       : columns <= 6 ? eliminate_gauss_jordan(m, 3)
+                                      : eliminate_gauss_jordan(m, 4);
     if (!solved) {
         return 0;
     }

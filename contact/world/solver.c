@@ -41,13 +41,13 @@ void tact_assemble_schur(struct tact_world *world, struct block *block)
         block->local.semi[i] = point ? 0.0 : c->patch.semi[i];
         block->local.rectangle[i] = c->patch.spin == TACT_SPIN_CORNERS ? c->patch.semi[i] : 0.0;
     }
-    block->local.passes = block->uncoupled ? 0 : 3;
+    block->local.passes = block->is_uncoupled ? 0 : 3;
     block->local.surface = c->patch.surface;
     memcpy(block->local.fit, c->patch.fit, sizeof block->local.fit);
     block->local.points = &c->patch.points;
 }
 
-static void factor_block(struct tact_world *world, struct block *block)
+static void factor_local_problem(struct tact_world *world, struct block *block)
 {
     if (block->points) {
         tact_points_prepare(&world->points, block->contact, &block->local);
@@ -96,7 +96,7 @@ static void predict_joint_impulses(struct tact_world *world)
     }
 }
 
-static int free_velocities(struct tact_world *world, int *failed_hand)
+static int compute_free_velocities(struct tact_world *world, int *failed_hand)
 {
     static const double none[3] = {0.0, 0.0, 0.0};
     double h = world->options.period;
@@ -113,7 +113,7 @@ static int free_velocities(struct tact_world *world, int *failed_hand)
             *failed_hand = i;
             return rc;
         }
-        tact_hand_scale_rates(hand->hand, world->pre_velocities + TACT_NODE * hand->node);
+        tact_hand_scale_rates(hand->hand, world->pre_velocities + TACT_NODE_UNKNOWNS * hand->node);
     }
     return 0;
 }
@@ -133,14 +133,14 @@ static double elastic_edge_margin(const struct block *block, const double *r)
 
 /* Computes the margins of a contact to its limits and whether drives that carry it are at theirs.
  * For contact points, which have no common sticking impulse, the margins are those of their sum. */
-static void compute_margins(const struct tact_world *world, struct block *block)
+static void compute_limit_margins(const struct tact_world *world, struct block *block)
 {
     struct tact_contact *c = &world->contacts[block->contact];
     tact_local_margins(&block->local, c->impulse, &c->margins);
     if (block->elastic_rows & ROLLING_ROWS) {
         c->margins.edge = elastic_edge_margin(block, c->impulse);
     }
-    c->stuck = block->not_opened;
+    c->stuck = block->is_not_pushed_open;
     for (int k = 0; k < 2; k++) {
         struct tact_owner owner = world->shapes[k ? c->b : c->a].owner;
         int held = 0;
@@ -155,7 +155,7 @@ static void compute_margins(const struct tact_world *world, struct block *block)
 
 /* Stores the wrench in world axes and the next warm start from the impulse in the frame of the
  * patch. */
-static void store_contact(struct tact_world *world, struct block *block)
+static void store_contact_wrench(struct tact_world *world, struct block *block)
 {
     struct tact_contact *c = &world->contacts[block->contact];
     double inverse_h = 1.0 / world->options.period;
@@ -171,7 +171,7 @@ static void store_contact(struct tact_world *world, struct block *block)
 }
 
 /* Iterates from the warm start to impulses that are a solution or at least add no energy. */
-static void sweep_all(struct tact_world *world, struct tact_solve_stats *stats)
+static void solve_all_islands(struct tact_world *world, struct tact_solve_stats *stats)
 {
     for (int i = 0; i < world->islands.count; i++) {
         tact_velocities_rebuild(world, &world->islands.list[i]);
@@ -216,7 +216,7 @@ int tact_world_solve(struct tact_world *world, struct tact_solve_stats *stats)
     predict_joint_impulses(world);
     tact_joint_bounds_warm_start(world);
     tact_velocities_copy_all(world, world->pre_velocities);
-    rc = rc ? rc : free_velocities(world, &stats->failed_hand);
+    rc = rc ? rc : compute_free_velocities(world, &stats->failed_hand);
     if (rc) {
         for (int i = 0; i < world->block_count; i++) {
             struct tact_contact *c = &world->contacts[world->blocks[i].contact];
@@ -237,17 +237,17 @@ int tact_world_solve(struct tact_world *world, struct tact_solve_stats *stats)
     }
     tact_world_notify_observer(world, TACT_SOLVE_ASSEMBLED, stats);
     for (int i = 0; i < world->block_count; i++) {
-        factor_block(world, &world->blocks[i]);
+        factor_local_problem(world, &world->blocks[i]);
     }
     tact_world_notify_observer(world, TACT_SOLVE_FACTORED, stats);
-    sweep_all(world, stats);
+    solve_all_islands(world, stats);
     memcpy(stats->counts, world->counts, sizeof stats->counts);
     for (int i = 0; i < world->hand_count; i++) {
         tact_hand_compute_joint_rates(world->hands[i].hand);
     }
     for (int i = 0; i < world->block_count; i++) {
-        store_contact(world, &world->blocks[i]);
-        compute_margins(world, &world->blocks[i]);
+        store_contact_wrench(world, &world->blocks[i]);
+        compute_limit_margins(world, &world->blocks[i]);
     }
     tact_pieces_sum_results(world);
     tact_openings_finish_start(world);

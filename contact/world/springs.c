@@ -12,13 +12,13 @@
 /* Compliance of a rigid contact, over the mobility of its bodies: 1e12 N/m at 1 kg and 1 kHz, under
  * which a gram deflects it by 1e-14 m. A contact without a load before has less, so that it takes
  * its load at once. */
-#define RIGID_CFM 1e-6
+#define RIGID_CONTACT_CFM 1e-6
 #define NEW_CONTACT_CFM 1e-9
 /* Compliance of anchored springs, relative to the mobility: 3e7 N/m at 1 kg and 1 kHz. A load that
  * changes by the body's weight deflects it by 3e-2 g h^2, 0.3 um, and a steady one not at all.
  * While 100 balls roll into a heap, 4 of 2000 ticks are not solved; with 1e-2 it is 13, with
- * RIGID_CFM 435. */
-#define ANCHORED_CFM 3e-2
+ * RIGID_CONTACT_CFM 435. */
+#define ANCHORED_SPRING_CFM 3e-2
 #define POINT_PATCH_MEAN_SQUARE                                                                    \
     1e-12 /* mean square of a patch's extent [m^2] below which it is a point */
 
@@ -31,10 +31,10 @@ static void set_rigid_contact_springs(const struct tact_world *world, struct blo
 {
     const double *last = world->contacts[block->contact].impulse;
     int rigid = world->options.local == TACT_LOCAL_BOUCHARD || block->points ||
-                (block->uncoupled && block->free_body && block->response[0].mechanism < 0 &&
+                (block->is_uncoupled && block->has_free_body && block->response[0].mechanism < 0 &&
                  block->response[1].mechanism < 0);
     for (int i = 0; i < 6; i++) {
-        double share = i == 0 && last[0] == 0.0 ? NEW_CONTACT_CFM : RIGID_CFM;
+        double share = i == 0 && last[0] == 0.0 ? NEW_CONTACT_CFM : RIGID_CONTACT_CFM;
         block->row_cfm[i] = rigid ? 0.0 : share * block->local.s[7 * i];
         block->rest_impulse[i] = last[i];
     }
@@ -103,7 +103,7 @@ static void set_foundation_spring(const struct tact_world *world, struct block *
             held = clamp_rotational_spring_load(held, angle * h / compliance[i]);
         }
         block->row_cfm[i] =
-            tact_max(compliance[i] / (share * time * h), RIGID_CFM * block->local.s[7 * i]);
+            tact_max(compliance[i] / (share * time * h), RIGID_CONTACT_CFM * block->local.s[7 * i]);
         block->rest_impulse[i] = share * held;
     }
     block->foundation_rows = foundation_row_count(law);
@@ -146,7 +146,7 @@ void tact_springs_set_cfm(struct block *block, double share, const double start[
 
 int tact_springs_anchor(struct tact_world *world, const struct island *island)
 {
-    int anchored = 0;
+    int anchor_state = 0;
     for (int i = 0; i < island->blocks.count; i++) {
         struct block *block = &world->blocks[island->blocks.at[i]];
         double start[6];
@@ -155,10 +155,10 @@ int tact_springs_anchor(struct tact_world *world, const struct island *island)
             continue; /* a contact without load is loaded without a transition */
         }
         start[0] = block->weak_normal_cfm > 0.0 ? block->rest_impulse[0] : start[0];
-        tact_springs_set_cfm(block, ANCHORED_CFM, start);
-        anchored++;
+        tact_springs_set_cfm(block, ANCHORED_SPRING_CFM, start);
+        anchor_state++;
     }
-    return anchored;
+    return anchor_state;
 }
 
 double tact_springs_deflection(const struct tact_world *world, const struct island *island)
@@ -177,7 +177,7 @@ double tact_springs_deflection(const struct tact_world *world, const struct isla
         }
     }
     double deflection = island->size > 0.0 ? sqrt(sum / island->size) : 0.0;
-    return deflection > RIGID_CFM ? deflection : 0.0;
+    return deflection > RIGID_CONTACT_CFM ? deflection : 0.0;
 }
 
 double tact_springs_max_energy(const struct block *block)

@@ -5,16 +5,16 @@
 #include "contact/world/sweeps_internal.h"
 
 /* The velocities of a body or hand, and their index and number in a copy of all. */
-static double *velocities(const struct tact_world *world, int owner, size_t *at, size_t *n)
+static double *velocities_of_owner(const struct tact_world *world, int owner, size_t *at, size_t *n)
 {
     if (owner < world->body_count) {
-        *at = (size_t)owner * TACT_NODE;
-        *n = TACT_NODE;
+        *at = (size_t)owner * TACT_NODE_UNKNOWNS;
+        *n = TACT_NODE_UNKNOWNS;
         return world->bodies[owner].body.twist;
     }
     const struct world_hand *hand = &world->hands[owner - world->body_count];
-    *at = (size_t)hand->node * TACT_NODE;
-    *n = (size_t)hand->hand->chains * TACT_NODE;
+    *at = (size_t)hand->node * TACT_NODE_UNKNOWNS;
+    *n = (size_t)hand->hand->chain_count * TACT_NODE_UNKNOWNS;
     return hand->hand->w;
 }
 
@@ -22,17 +22,18 @@ void tact_velocities_copy_all(const struct tact_world *world, double *all)
 {
     for (int i = 0; i < world->body_count + world->hand_count; i++) {
         size_t at, n;
-        const double *v = velocities(world, i, &at, &n);
+        const double *v = velocities_of_owner(world, i, &at, &n);
         memcpy(all + at, v, n * sizeof *v);
     }
 }
 
 /* Sets the velocities of an island to stored ones or, with NULL, to zero. */
-static void set_velocities(struct tact_world *world, const struct island *island, const double *all)
+static void set_island_velocities(struct tact_world *world, const struct island *island,
+                                  const double *all)
 {
     for (int i = 0; i < island->owners.count; i++) {
         size_t at, n;
-        double *v = velocities(world, island->owners.at[i], &at, &n);
+        double *v = velocities_of_owner(world, island->owners.at[i], &at, &n);
         for (size_t k = 0; k < n; k++) {
             v[k] = all ? all[at + k] : 0.0;
         }
@@ -41,17 +42,17 @@ static void set_velocities(struct tact_world *world, const struct island *island
 
 void tact_velocities_set_contact_free(struct tact_world *world, const struct island *island)
 {
-    set_velocities(world, island, world->free_velocities);
+    set_island_velocities(world, island, world->free_velocities);
 }
 
 void tact_velocities_set_before_forces(struct tact_world *world, const struct island *island)
 {
-    set_velocities(world, island, world->pre_velocities);
+    set_island_velocities(world, island, world->pre_velocities);
 }
 
 void tact_velocities_set_zero(struct tact_world *world, const struct island *island)
 {
-    set_velocities(world, island, NULL);
+    set_island_velocities(world, island, NULL);
 }
 
 void tact_velocities_rebuild(struct tact_world *world, const struct island *island)

@@ -97,7 +97,7 @@ static void *grow_array(void **array, int *count, size_t size)
 
 int tact_world_add_body(struct tact_world *world, const struct tact_body *body)
 {
-    if (world->finished) {
+    if (world->is_finished) {
         return -EINVAL;
     }
     struct world_body *b = grow_array((void **)&world->bodies, &world->body_count, sizeof *b);
@@ -113,7 +113,7 @@ int tact_world_add_body(struct tact_world *world, const struct tact_body *body)
 
 int tact_world_add_hand(struct tact_world *world, struct tact_hand *hand, int weightless)
 {
-    if (world->finished) {
+    if (world->is_finished) {
         return -EINVAL;
     }
     double *impulse = calloc((size_t)tact_hand_count(hand) + 1, sizeof *impulse);
@@ -133,9 +133,9 @@ int tact_world_add_shape(struct tact_world *world, struct tact_owner owner,
                          const struct tact_shape *shape, const struct tact_pose *local,
                          int material)
 {
-    int closed_form = shape->kind == TACT_SHAPE_SPHERE || shape->kind == TACT_SHAPE_HALFSPACE;
-    if (world->finished || world->prepared.done || (!closed_form && !shape->mesh) || material < 0 ||
-        owner.index < 0 || owner.link < 0 ||
+    int has_closed_form = shape->kind == TACT_SHAPE_SPHERE || shape->kind == TACT_SHAPE_HALFSPACE;
+    if (world->is_finished || world->prepared.done || (!has_closed_form && !shape->mesh) ||
+        material < 0 || owner.index < 0 || owner.link < 0 ||
         (owner.kind == TACT_OWNER_BODY && owner.index >= world->body_count) ||
         (owner.kind == TACT_OWNER_HAND &&
          (owner.index >= world->hand_count ||
@@ -260,7 +260,7 @@ static int is_owner_of_world(const struct tact_world *world, const struct tact_o
 
 int tact_world_exclude(struct tact_world *world, struct tact_owner a, struct tact_owner b)
 {
-    if (world->finished || world->prepared.done || !is_owner_of_world(world, &a) ||
+    if (world->is_finished || world->prepared.done || !is_owner_of_world(world, &a) ||
         !is_owner_of_world(world, &b)) {
         return -EINVAL;
     }
@@ -394,7 +394,7 @@ static int allocate_contacts(struct tact_world *world)
     return world->contacts && world->states ? 0 : -ENOMEM;
 }
 
-static int allocate_points(struct tact_world *world)
+static int allocate_contact_points(struct tact_world *world)
 {
     size_t vertices = 0;
     if (!world->extent.points) {
@@ -427,18 +427,18 @@ int tact_world_allocate(struct tact_world *world)
     rc = rc ? rc : tact_direct_create(world);
     rc = rc ? rc : tact_barrier_create(world);
     rc = rc ? rc : tact_mechanisms_create(world);
-    rc = rc ? rc : allocate_points(world);
+    rc = rc ? rc : allocate_contact_points(world);
     if (rc || !world->poses || !world->blocks || !world->block_nodes || !world->free_velocities ||
         !world->pre_velocities || !world->excess) {
         return -ENOMEM;
     }
-    world->finished = 1;
+    world->is_finished = 1;
     return 0;
 }
 
 int tact_world_finish(struct tact_world *world)
 {
-    if (world->finished) {
+    if (world->is_finished) {
         return -EINVAL;
     }
     int rc = count_world_requirements(world);

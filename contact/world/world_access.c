@@ -106,10 +106,11 @@ struct tact_contact *tact_world_contact(struct tact_world *world, int pair)
     if (slot >= 0) {
         return &world->contacts[slot];
     }
-    memset(&world->absent_contact, 0, sizeof world->absent_contact);
-    tact_near_pair_shapes(world, pair, &world->absent_contact.a, &world->absent_contact.b);
-    world->absent_contact.limits = TACT_LIMIT_OPEN;
-    return &world->absent_contact;
+    memset(&world->contact_of_pair_not_near, 0, sizeof world->contact_of_pair_not_near);
+    tact_near_pair_shapes(world, pair, &world->contact_of_pair_not_near.a,
+                          &world->contact_of_pair_not_near.b);
+    world->contact_of_pair_not_near.limits = TACT_LIMIT_OPEN;
+    return &world->contact_of_pair_not_near;
 }
 
 struct tact_contact *tact_world_piece(struct tact_world *world, int pair, int k)
@@ -123,8 +124,8 @@ struct tact_contact *tact_world_piece(struct tact_world *world, int pair, int k)
     if (tact_world_max_patches(world, a, b) <= 1) {
         return NULL;
     }
-    memset(&world->absent_piece, 0, sizeof world->absent_piece);
-    return &world->absent_piece;
+    memset(&world->piece_of_pair_not_near, 0, sizeof world->piece_of_pair_not_near);
+    return &world->piece_of_pair_not_near;
 }
 
 const struct tact_contact_model *tact_world_model(const struct tact_world *world, int pair)

@@ -5,7 +5,7 @@
 #include "contact/world/world_internal.h"
 
 /* 0 where all numbers are finite, else NaN: the sum of 0 times each. Processes two at a time. */
-TACT_INLINE double nonfinite_sum(const double *x, int count)
+TACT_INLINE double nan_if_any_nonfinite(const double *x, int count)
 {
     tact_d2 sum = {0.0, 0.0};
     for (int i = 0; i + 1 < count; i += 2) {
@@ -18,7 +18,7 @@ TACT_INLINE double nonfinite_sum(const double *x, int count)
 
 static int are_all_finite(const double *x, int count)
 {
-    return nonfinite_sum(x, count) == 0.0;
+    return nan_if_any_nonfinite(x, count) == 0.0;
 }
 
 static double norm_squared(const double v[3])
@@ -33,7 +33,7 @@ static int set_world_fault(struct tact_world_fault *fault, enum tact_world_part 
     return -EDOM;
 }
 
-#define MOMENTS ((int)(sizeof(struct tact_moments) / sizeof(double)))
+#define MOMENT_NUMBER_COUNT ((int)(sizeof(struct tact_moments) / sizeof(double)))
 
 /* Of pairs that do not touch only the moments are checked: a volume that is NaN is no overlap. */
 static int check_pairs(const struct tact_world *world, struct tact_world_fault *fault)
@@ -41,7 +41,7 @@ static int check_pairs(const struct tact_world *world, struct tact_world_fault *
     for (int n = 0; n < world->near.count; n++) {
         int i = world->near.list[n];
         const struct tact_contact *c = tact_near_contact(world, n);
-        if (!are_all_finite((const double *)&c->moments, MOMENTS)) {
+        if (!are_all_finite((const double *)&c->moments, MOMENT_NUMBER_COUNT)) {
             return set_world_fault(fault, TACT_WORLD_PAIR, i, 0, "its overlap is not finite");
         }
         if (c->touching && !are_all_finite(c->wrench, 6)) {
@@ -115,23 +115,23 @@ static int check_constraints(const struct tact_world *world, struct tact_world_f
 /* 1 where anything may be wrong: a test that is cheap enough for every tick. */
 static int may_be_faulty(const struct tact_world *world, double speed)
 {
-    double slowest = tact_min(speed, TACT_WORLD_MAX_RATE), sum = 0.0;
+    double lowest_speed_limit = tact_min(speed, TACT_WORLD_MAX_RATE), sum = 0.0;
     int fast = 0;
     for (int i = 0; i < world->near.count; i++) {
         const struct tact_contact *c = tact_near_contact(world, i);
         if (c->moments.volume != 0.0) {
-            sum +=
-                nonfinite_sum((const double *)&c->moments, MOMENTS) + nonfinite_sum(c->wrench, 6);
+            sum += nan_if_any_nonfinite((const double *)&c->moments, MOMENT_NUMBER_COUNT) +
+                   nan_if_any_nonfinite(c->wrench, 6);
         }
     }
     for (int i = 0; i < world->constraint_count; i++) {
         const struct tact_constraint *constraint = &world->constraints[i].constraint;
-        sum += nonfinite_sum(constraint->wrench, 6) + 0.0 * constraint->value;
+        sum += nan_if_any_nonfinite(constraint->wrench, 6) + 0.0 * constraint->value;
     }
     for (int i = 0; i < world->body_count; i++) {
         const struct tact_body *body = &world->bodies[i].body;
         const double *v = body->twist;
-        sum += nonfinite_sum((const double *)&body->pose, 7);
+        sum += nan_if_any_nonfinite((const double *)&body->pose, 7);
         fast |= !(norm_squared(v) <= speed * speed);
         fast |= !(norm_squared(v + 3) <= TACT_WORLD_MAX_RATE * TACT_WORLD_MAX_RATE);
     }
@@ -139,7 +139,7 @@ static int may_be_faulty(const struct tact_world *world, double speed)
         const struct tact_hand_state *s = &world->hands[i].hand->state;
         for (int k = 0; k < world->hands[i].hand->count; k++) {
             sum += 0.0 * s->q[k] + 0.0 * s->torque[k];
-            fast |= !(fabs(s->v[k]) <= slowest);
+            fast |= !(fabs(s->v[k]) <= lowest_speed_limit);
         }
     }
     return fast || !(sum == 0.0);

@@ -41,7 +41,7 @@ struct world_shape {
                       measures_gaps */
     int measures_gaps;      /* 1: a model of one of its pairs measures gaps before touch */
     double thickness;       /* smallest extent along an axis of its frame [m] */
-    double travel;          /* distance that its origin moves in this tick [m] */
+    double travel_in_tick;  /* distance that its origin moves in this tick [m] */
     double search_margin;   /* distance beyond its bounding sphere that is searched [m] */
     double searched_margin; /* search_margin at the last search of the broad phase */
 };
@@ -67,7 +67,7 @@ struct block {
     int node_count;
     struct tact_local_problem local;
     int points;             /* 1: solved as contact points */
-    int uncoupled;          /* 1: no other contact acts on its bodies */
+    int is_uncoupled;       /* 1: no other contact acts on its bodies */
     double bias_velocity;   /* normal velocity that the stabilisation demands [m/s] */
     double pre_velocity[3]; /* normal velocity and angular velocity about t1, t2 before gravity and
                                drives of this tick [m/s, rad/s] */
@@ -92,13 +92,14 @@ struct block {
                                   springs */
     double residual;
     double per_length; /* scale factor that makes torques comparable with forces [1/m] */
-    int free_body;     /* 1: one of its bodies has no joints, so that every direction can move */
+    int has_free_body; /* 1: one of its bodies has no joints, so that every direction can move */
     int locked;        /* 1: joints leave no motion along the normal */
     double mobility;   /* along the normal, sum over the joints in their best directions [1/kg] */
     double relative_mobility; /* mobility along the normal over that in the joints' best direction,
                                  0 to 1 (opening.c) */
     double weak_normal_cfm;   /* compliance of a normal along which joints hardly move [1/kg] */
-    int not_opened; /* 1: deeper than its target but not pushed open, because no joint allows it */
+    int is_not_pushed_open;   /* 1: deeper than its target but not pushed open, because no joint
+                                 allows it */
     struct mechanism_response response[2]; /* responses of the mechanisms of its bodies */
 };
 
@@ -124,7 +125,7 @@ struct tact_world {
     struct mechanisms mechanisms;
     struct joint_bounds bounds;
     struct prepared prepared;
-    int finished;
+    int is_finished;
 
     struct tact_world_extent extent;
     struct near near;
@@ -133,13 +134,14 @@ struct tact_world {
     double *states; /* state variables of the models: `state` numbers for each slot, then as many of
                        the pair that is measured after the drift */
     int state;
-    struct tact_contact absent_contact; /* returned as the contact of a pair that is not near */
-    struct tact_contact absent_piece;
+    struct tact_contact
+        contact_of_pair_not_near; /* returned as the contact of a pair that is not near */
+    struct tact_contact piece_of_pair_not_near;
     int contact_capacity; /* largest number of contacts in a tick */
     struct tact_pose *poses;
     struct block *blocks; /* contact_capacity blocks; so are all arrays by block */
     int block_count;
-    int overflow;                   /* 1: a contact of this tick has no block */
+    int has_overflowed;             /* 1: a contact of this tick has no block */
     struct block_node *block_nodes; /* storage of the nodes of the blocks: max_nodes each */
     double *free_velocities;        /* velocities without contacts, six numbers a node */
     double *pre_velocities;         /* velocities before gravity and drives, in the same order */

@@ -38,20 +38,20 @@ static int are_bounding_spheres_within(const struct tact_world *world, const str
     const struct world_shape *a = &world->shapes[c->a], *b = &world->shapes[c->b];
     const struct tact_pose *pa = &world->poses[c->a], *pb = &world->poses[c->b];
     double apart[3];
-    int a_plane = a->shape.kind == TACT_SHAPE_HALFSPACE;
-    if (a_plane || b->shape.kind == TACT_SHAPE_HALFSPACE) {
-        const struct tact_pose *plane = a_plane ? pa : pb, *solid = a_plane ? pb : pa;
+    int is_a_plane = a->shape.kind == TACT_SHAPE_HALFSPACE;
+    if (is_a_plane || b->shape.kind == TACT_SHAPE_HALFSPACE) {
+        const struct tact_pose *plane = is_a_plane ? pa : pb, *solid = is_a_plane ? pb : pa;
         double z[3] = {0.0, 0.0, 1.0}, up[3];
         tact_quat_rotate(up, plane->quat_wxyz, z);
         tact_v3_sub(apart, solid->position, plane->position);
-        return tact_v3_dot(apart, up) < (a_plane ? b : a)->radius + ahead;
+        return tact_v3_dot(apart, up) < (is_a_plane ? b : a)->radius + ahead;
     }
     tact_v3_sub(apart, pa->position, pb->position);
     return tact_v3_norm(apart) < a->radius + b->radius + ahead;
 }
 
 /* Distance beyond their bounding spheres within which two shapes are searched. */
-static double pair_margin(const struct tact_world *world, const struct tact_contact *c)
+static double pair_search_margin(const struct tact_world *world, const struct tact_contact *c)
 {
     return world->shapes[c->a].search_margin + world->shapes[c->b].search_margin;
 }
@@ -61,7 +61,7 @@ static double pair_margin(const struct tact_world *world, const struct tact_cont
 static int must_measure_before_touch(const struct tact_world *world, const struct tact_contact *c)
 {
     int fast = tact_world_is_fast(world, c->a) || tact_world_is_fast(world, c->b);
-    return are_bounding_spheres_within(world, c, fast ? pair_margin(world, c) : 0.0);
+    return are_bounding_spheres_within(world, c, fast ? pair_search_margin(world, c) : 0.0);
 }
 
 static void compute_shape_pose(const struct tact_world *world, int shape, struct tact_pose *pose)
@@ -90,7 +90,7 @@ void tact_world_begin(struct tact_world *world)
         pair->has_corners = 0;
         pair->active = close && model->moments;
         c->outrun = !model->gaps && tact_motion_passes_shape(world, c) &&
-                    are_bounding_spheres_within(world, c, pair_margin(world, c));
+                    are_bounding_spheres_within(world, c, pair_search_margin(world, c));
         if (!close) {
             memset(pair->direction, 0, sizeof pair->direction);
         } else if (c->touching) {
@@ -123,8 +123,8 @@ int tact_world_measure(const struct tact_world *world, int pair,
 }
 
 /* Rotation vector from one pose to another. */
-static void rotation_between(const struct tact_pose *from, const struct tact_pose *to,
-                             double turn[3])
+static void rotation_vector_between(const struct tact_pose *from, const struct tact_pose *to,
+                                    double turn[3])
 {
     const double *f = from->quat_wxyz, back[4] = {f[0], -f[1], -f[2], -f[3]};
     double q[4];
@@ -154,12 +154,12 @@ void tact_world_point_displacement(const struct tact_world *world, int shape, co
     const struct tact_pose *then = &world->poses[shape];
     struct tact_pose now;
     compute_shape_pose(world, shape, &now);
-    rotation_between(then, &now, moved + 3);
+    rotation_vector_between(then, &now, moved + 3);
     displacement_of_fixed_point(then, &now, moved + 3, point, moved);
 }
 
 /* Radius of a ball, or of the bounding box of a mesh; 1e9 m for a half-space. */
-static double shape_extent(const struct tact_shape *shape)
+static double shape_radius(const struct tact_shape *shape)
 {
     if (shape->kind == TACT_SHAPE_SPHERE) {
         return shape->size[0];
@@ -185,24 +185,25 @@ void tact_world_carry(const struct tact_world *world, int pair, const struct tac
 {
     int of_a, of_b;
     tact_world_pair_shapes(world, pair, &of_a, &of_b);
-    const struct tact_pose *a_now = &world->poses[of_a], *b_now = &world->poses[of_b];
+    const struct tact_pose *pose_a_now = &world->poses[of_a], *pose_b_now = &world->poses[of_b];
     const struct tact_shape *shape_a = &world->shapes[of_a].shape;
     const struct tact_shape *shape_b = &world->shapes[of_b].shape;
-    int ball_a = shape_a->kind == TACT_SHAPE_SPHERE, ball_b = shape_b->kind == TACT_SHAPE_SPHERE;
+    int is_ball_a = shape_a->kind == TACT_SHAPE_SPHERE,
+        is_ball_b = shape_b->kind == TACT_SHAPE_SPHERE;
     double a[6], b[6];
-    rotation_between(a_then, a_now, a + 3);
-    rotation_between(b_then, b_now, b + 3);
+    rotation_vector_between(a_then, pose_a_now, a + 3);
+    rotation_vector_between(b_then, pose_b_now, b + 3);
     /* The contact of a ball is where the other body faces it; its own rotation has no effect. */
-    if (ball_a != ball_b) {
-        tact_v3_copy(ball_a ? a + 3 : b + 3, ball_a ? b + 3 : a + 3);
+    if (is_ball_a != is_ball_b) {
+        tact_v3_copy(is_ball_a ? a + 3 : b + 3, is_ball_a ? b + 3 : a + 3);
     }
-    displacement_of_fixed_point(a_then, a_now, a + 3, in->centroid, a);
-    displacement_of_fixed_point(b_then, b_now, b + 3, in->centroid, b);
+    displacement_of_fixed_point(a_then, pose_a_now, a + 3, in->centroid, a);
+    displacement_of_fixed_point(b_then, pose_b_now, b + 3, in->centroid, b);
     /* Along the tangent plane the patch moves with the more curved body, here the smaller one. */
     double area = tact_v3_norm(in->gradient);
     if (area > 0.0) {
         double n[3], slide[3];
-        double ka = 1.0 / shape_extent(shape_a), kb = 1.0 / shape_extent(shape_b);
+        double ka = 1.0 / shape_radius(shape_a), kb = 1.0 / shape_radius(shape_b);
         double more = ka / (ka + kb) - 0.5;
         tact_v3_scale(n, in->gradient, 1.0 / area);
         tact_v3_sub(slide, a, b);
@@ -232,7 +233,7 @@ void tact_world_set_moments(struct tact_world *world, int pair, const struct tac
 }
 
 /* Rate of change of a shape's twist during the drift. */
-static void twist_rate(const struct tact_world *world, int shape, double rate[6])
+static void compute_twist_rate(const struct tact_world *world, int shape, double rate[6])
 {
     const struct tact_owner *owner = &world->shapes[shape].owner;
     const double *at = world->poses[shape].position;
@@ -255,7 +256,7 @@ static void twist_rate(const struct tact_world *world, int shape, double rate[6]
 }
 
 /* Magnitude of the impulse of a pair's force in the last tick. */
-static double last_impulse(const struct tact_world *world, const struct tact_contact *c)
+static double last_tick_impulse(const struct tact_world *world, const struct tact_contact *c)
 {
     double sum = tact_v3_norm(c->warm);
     for (int k = 0; k < TACT_PIECES && c->first_piece; k++) {
@@ -289,9 +290,9 @@ static void make_pair_query(struct tact_world *world, int slot, struct tact_pair
         .pressure = world->pressure,
     };
     if (!model->moments) {
-        query->pressed = last_impulse(world, c);
-        twist_rate(world, c->a, query->rate[0]);
-        twist_rate(world, c->b, query->rate[1]);
+        query->pressed = last_tick_impulse(world, c);
+        compute_twist_rate(world, c->a, query->rate[0]);
+        compute_twist_rate(world, c->b, query->rate[1]);
         tact_world_shape_twist(world, c->a, query->twist[0]);
         tact_world_shape_twist(world, c->b, query->twist[1]);
     }
@@ -338,10 +339,10 @@ int tact_world_measure_pair_at_end(struct tact_world *world, int slot, const dou
 }
 
 /* Adds a block to the tick, where one of its sides can move. Returns 1 where it was added. */
-static int add_block(struct tact_world *world, int contact, int points)
+static int add_contact_block(struct tact_world *world, int contact, int points)
 {
     if (world->block_count == world->contact_capacity) {
-        world->overflow = 1;
+        world->has_overflowed = 1;
         return 0;
     }
     struct block *block = &world->blocks[world->block_count];
@@ -395,10 +396,10 @@ static void assemble_near_pair(struct tact_world *world, int n)
     tact_pieces_make_contacts(world, slot, world->piece, pieces);
     tact_opening_update_preload(world, c);
     for (int k = 0; k < pieces; k++) {
-        c->touching |= add_block(world, c->first_piece + k, points);
+        c->touching |= add_contact_block(world, c->first_piece + k, points);
     }
     if (!pieces) {
-        c->touching = add_block(world, slot, points);
+        c->touching = add_contact_block(world, slot, points);
     }
     if (points && c->touching) {
         tact_points_collect(&world->points, slot, &world->shapes[c->a].shape, &world->poses[c->a],
@@ -408,7 +409,7 @@ static void assemble_near_pair(struct tact_world *world, int n)
 
 int tact_assemble_blocks(struct tact_world *world)
 {
-    world->block_count = world->overflow = 0;
+    world->block_count = world->has_overflowed = 0;
     if (world->pressure) {
         tact_pressure_clear(world->pressure);
     }
@@ -418,7 +419,7 @@ int tact_assemble_blocks(struct tact_world *world)
     for (int n = 0; n < world->near.count; n++) {
         assemble_near_pair(world, n);
     }
-    return world->overflow || world->near.overflow ? -ENOSPC : 0;
+    return world->has_overflowed || world->near.has_overflowed ? -ENOSPC : 0;
 }
 
 /* Depth that counts as a gap of zero: rounding of the poses [m]. */
@@ -437,8 +438,8 @@ static double excess_at_start(struct tact_world *world, int slot)
         return size / TACT_PATCH_MIN_AREA - tact_world_pair_law(world, c->a, c->b)->overlap;
     }
     double excess = c->patch.depth - c->patch.target;
-    int in_touch = c->patch.law == TACT_LAW_GAPS && excess <= TOUCHING_GAP_TOLERANCE;
-    return rc < 0 || in_touch || c->patch.law == TACT_LAW_WRENCH ? 0.0 : excess;
+    int is_touching = c->patch.law == TACT_LAW_GAPS && excess <= TOUCHING_GAP_TOLERANCE;
+    return rc < 0 || is_touching || c->patch.law == TACT_LAW_WRENCH ? 0.0 : excess;
 }
 
 /* Measures the overlaps of all pairs at the start; returns how many are deeper than their target.

@@ -23,7 +23,7 @@ void tact_attached_append_text(char *text, size_t size, const char *format, ...)
 }
 
 /* Appends a text in the double quotes of YAML. */
-static void append_quoted(char *text, size_t size, const char *value)
+static void append_quoted_value(char *text, size_t size, const char *value)
 {
     tact_attached_append_text(text, size, "\"");
     for (; *value; value++) {
@@ -54,8 +54,8 @@ static bool is_name_of_several_devices(const struct tact_attached_input *all, in
 
 /* Appends the settings that select it; an exact name is preferred to a longer one that contains it.
  */
-static void append_selector(const struct tact_attached_input *all, int count,
-                            struct tact_attached_input *one)
+static void append_device_selector(const struct tact_attached_input *all, int count,
+                                   struct tact_attached_input *one)
 {
     const size_t longest = sizeof((struct tact_evdev_selector *)NULL)->match - 1;
     const size_t size = sizeof one->scene;
@@ -67,14 +67,14 @@ static void append_selector(const struct tact_attached_input *all, int count,
                 !is_name_of_several_devices(all, count, one, false, true);
     if (!named || (!is_name_unique && !serial && !phys)) {
         tact_attached_append_text(one->scene, size, "path: ");
-        append_quoted(one->scene, size, one->link[0] ? one->link : one->path);
+        append_quoted_value(one->scene, size, one->link[0] ? one->link : one->path);
         return;
     }
     tact_attached_append_text(one->scene, size, "match: ");
-    append_quoted(one->scene, size, one->name);
+    append_quoted_value(one->scene, size, one->name);
     if (serial || phys) {
         tact_attached_append_text(one->scene, size, serial ? ", serial: " : ", phys: ");
-        append_quoted(one->scene, size, serial ? one->serial : one->phys);
+        append_quoted_value(one->scene, size, serial ? one->serial : one->phys);
     }
 }
 
@@ -108,7 +108,7 @@ void tact_attached_scene_inputs(struct tact_attached_input *input, int count)
             tact_attached_append_text(one->scene, size, "%d", before + 1);
         }
         tact_attached_append_text(one->scene, size, ", type: evdev, settings: {");
-        append_selector(input, count, one);
+        append_device_selector(input, count, one);
         if (one->named[0]) {
             tact_attached_append_text(one->scene, size, ", channels: %s", one->named);
         }
@@ -119,7 +119,7 @@ void tact_attached_scene_inputs(struct tact_attached_input *input, int count)
     }
 }
 
-static void survey_inputs(struct udev *udev, struct tact_attached *out)
+static void list_input_devices(struct udev *udev, struct tact_attached *out)
 {
     int numbers[TACT_EVDEV_NODES];
     int count = tact_evdev_list_nodes(numbers);
@@ -130,7 +130,7 @@ static void survey_inputs(struct udev *udev, struct tact_attached *out)
     tact_attached_scene_inputs(out->input, out->input_count);
 }
 
-static void survey_boards(struct udev *udev, struct tact_attached *out)
+static void list_boards(struct udev *udev, struct tact_attached *out)
 {
     for (int i = 0; i < BOARDS; i++) {
         out->board_count += tact_attached_read_board(udev, i, &out->board[out->board_count]);
@@ -147,8 +147,8 @@ int tact_attached_survey(struct tact_attached *out, struct tact_error *err)
         return tact_error_set(err, -ENOMEM, "out of memory");
     }
     struct udev *udev = udev_new();
-    survey_inputs(udev, out);
-    survey_boards(udev, out);
+    list_input_devices(udev, out);
+    list_boards(udev, out);
     udev_unref(udev);
     return 0;
 }

@@ -12,7 +12,7 @@
 enum { GROUPS = 256 };
 
 /* Whether the user has the group in the database, whatever the groups of this process. */
-static bool is_member(gid_t group)
+static bool is_member_of_group(gid_t group)
 {
     struct passwd entry;
     struct passwd *found = NULL;
@@ -60,7 +60,7 @@ static void suggest_node_group(const char *path, const char *what,
     if (st.st_gid == 0 || (st.st_mode & 0060) != 0060) {
         return; /* a group without the rights, or root's, which would grant far more */
     }
-    if (is_member(st.st_gid)) {
+    if (is_member_of_group(st.st_gid)) {
         snprintf(access->fix, sizeof access->fix,
                  "log in again: you are in the group %s, but this login is older", group);
     } else {

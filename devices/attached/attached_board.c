@@ -62,7 +62,8 @@ static void describe_channel_range(const struct tact_attached_board *board, cons
     }
 }
 
-static void describe_ranges(comedi_t *dev, unsigned int number, struct tact_attached_subdevice *s)
+static void describe_voltage_ranges(comedi_t *dev, unsigned int number,
+                                    struct tact_attached_subdevice *s)
 {
     int count = comedi_get_n_ranges(dev, number, 0);
     for (int i = 0; i < count && s->range_count < TACT_ATTACHED_RANGES; i++) {
@@ -103,7 +104,7 @@ static void describe_subdevice(comedi_t *dev, int number, struct tact_attached_b
         s.maxdata = comedi_get_maxdata(dev, n, 0);
     }
     if (channels > 0 && (type == COMEDI_SUBD_AI || type == COMEDI_SUBD_AO)) {
-        describe_ranges(dev, n, &s);
+        describe_voltage_ranges(dev, n, &s);
     }
     board->subdevice[board->subdevice_count++] = s;
 }
@@ -116,9 +117,9 @@ static void write_example_scene(struct tact_attached_board *board)
     const size_t size = sizeof board->scene;
     for (int i = board->subdevice_count - 1; i >= 0; i--) {
         const struct tact_attached_subdevice *s = &board->subdevice[i];
-        bool analog = strncmp(s->type, "analog", 6) == 0;
-        input = s->input[0] && (analog || input[0] != 'a') ? s->input : input;
-        output = s->output[0] && (analog || output[0] != 'a') ? s->output : output;
+        bool is_analog_subdevice = strncmp(s->type, "analog", 6) == 0;
+        input = s->input[0] && (is_analog_subdevice || input[0] != 'a') ? s->input : input;
+        output = s->output[0] && (is_analog_subdevice || output[0] != 'a') ? s->output : output;
     }
     snprintf(board->scene, size, "- {name: board, type: comedi, settings: {board: %s", board->path);
     if (input[0]) {
@@ -132,15 +133,15 @@ static void write_example_scene(struct tact_attached_board *board)
     tact_attached_append_text(board->scene, size, "}}");
 }
 
-static bool is_uaccess(struct udev *udev, int number)
+static bool is_board_tagged_uaccess(struct udev *udev, int number)
 {
     char name[32];
     snprintf(name, sizeof name, "comedi%d", number);
     struct udev_device *node =
         udev ? udev_device_new_from_subsystem_sysname(udev, "comedi", name) : NULL;
-    bool seated = node && udev_device_has_tag(node, "uaccess") == 1;
+    bool has_seat_access = node && udev_device_has_tag(node, "uaccess") == 1;
     udev_device_unref(node);
-    return seated;
+    return has_seat_access;
 }
 
 bool tact_attached_read_board(struct udev *udev, int number, struct tact_attached_board *board)
@@ -157,7 +158,7 @@ bool tact_attached_read_board(struct udev *udev, int number, struct tact_attache
         board->access.error = errno ? -errno : -EIO;
         snprintf(rule, sizeof rule, "SUBSYSTEM==\"comedi\", KERNEL==\"comedi%d\"", number);
         tact_attached_explain_access(board->path, board->access.error, "opening", rule,
-                                     is_uaccess(udev, number), &board->access);
+                                     is_board_tagged_uaccess(udev, number), &board->access);
         return true;
     }
     snprintf(board->name, sizeof board->name, "%s", comedi_get_board_name(dev));

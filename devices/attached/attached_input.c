@@ -15,23 +15,24 @@ static bool has(const struct libevdev *dev, unsigned int type, unsigned int code
 }
 
 /* Enables the codes of a bitmap of /sys: words in hexadecimal, the highest first. */
-static void enable_bits(struct libevdev *dev, unsigned int type, const char *bitmap)
+static void enable_event_codes(struct libevdev *dev, unsigned int type, const char *event_bitmap)
 {
-    static const struct input_absinfo unknown = {.value = 0};
+    static const struct input_absinfo unknown_axis_info = {.value = 0};
     const unsigned int width = 8 * sizeof(unsigned long);
-    const char *at = bitmap ? bitmap + strlen(bitmap) : "";
+    const char *at = event_bitmap ? event_bitmap + strlen(event_bitmap) : "";
     int most = libevdev_event_type_get_max(type);
-    for (unsigned int base = 0; bitmap && at > bitmap; base += width) {
-        while (at > bitmap && at[-1] != ' ') {
+    for (unsigned int base = 0; event_bitmap && at > event_bitmap; base += width) {
+        while (at > event_bitmap && at[-1] != ' ') {
             at--;
         }
         unsigned long word = strtoul(at, NULL, 16);
         for (unsigned int bit = 0; bit < width; bit++) {
             if ((word >> bit & 1U) && (int)(base + bit) <= most) {
-                libevdev_enable_event_code(dev, type, base + bit, type == EV_ABS ? &unknown : NULL);
+                libevdev_enable_event_code(dev, type, base + bit,
+                                           type == EV_ABS ? &unknown_axis_info : NULL);
             }
         }
-        at -= at > bitmap;
+        at -= at > event_bitmap;
     }
 }
 
@@ -65,7 +66,8 @@ static struct libevdev *device_from_sys(struct udev_device *node)
     libevdev_set_id_vendor(dev, read_sys_number(parent, "id/vendor"));
     libevdev_set_id_product(dev, read_sys_number(parent, "id/product"));
     for (size_t i = 0; i < sizeof maps / sizeof *maps; i++) {
-        enable_bits(dev, maps[i].type, udev_device_get_sysattr_value(parent, maps[i].attribute));
+        enable_event_codes(dev, maps[i].type,
+                           udev_device_get_sysattr_value(parent, maps[i].attribute));
     }
     return dev;
 }
@@ -77,7 +79,7 @@ static bool does_name_contain_word(const char *name, const char *word)
 
 /* Whether it has keys that no stick has: receivers declare axes and buttons of all devices that
  * might be paired with them. The list is that of systemd's input_id. */
-static bool has_keyboard(const struct libevdev *dev)
+static bool has_keyboard_keys(const struct libevdev *dev)
 {
     static const unsigned int keys[] = {KEY_LEFTCTRL,  KEY_CAPSLOCK,      KEY_NUMLOCK, KEY_INSERT,
                                         KEY_MUTE,      KEY_CALC,          KEY_FILE,    KEY_MAIL,
@@ -90,23 +92,23 @@ static bool has_keyboard(const struct libevdev *dev)
 }
 
 /* Kind of the device; only names distinguish a wheel from a stick. */
-static const char *device_kind(const struct libevdev *dev)
+static const char *guess_device_kind(const struct libevdev *dev)
 {
     const char *name = libevdev_get_name(dev);
     bool six = (has(dev, EV_REL, REL_RX) && has(dev, EV_REL, REL_RZ)) ||
                (has(dev, EV_ABS, ABS_RX) && has(dev, EV_ABS, ABS_RZ) && has(dev, EV_ABS, ABS_Z) &&
                 !has(dev, EV_KEY, BTN_GAMEPAD) && !has(dev, EV_KEY, BTN_JOYSTICK));
     bool has_steering_axis = has(dev, EV_ABS, ABS_X) || has(dev, EV_ABS, ABS_WHEEL);
-    bool typed = has_keyboard(dev);
+    bool is_keyboard = has_keyboard_keys(dev);
     /* A headset has buttons like a pad's, and nothing to point with. */
-    bool points = !typed && (has(dev, EV_ABS, ABS_X) || has(dev, EV_ABS, ABS_RX) ||
-                             has(dev, EV_ABS, ABS_HAT0X) || has(dev, EV_KEY, BTN_DPAD_UP));
+    bool points = !is_keyboard && (has(dev, EV_ABS, ABS_X) || has(dev, EV_ABS, ABS_RX) ||
+                                   has(dev, EV_ABS, ABS_HAT0X) || has(dev, EV_KEY, BTN_DPAD_UP));
     if (libevdev_has_property(dev, INPUT_PROP_ACCELEROMETER) ||
         does_name_contain_word(name, "motion sensor") ||
         does_name_contain_word(name, "accelerometer")) {
         return "motion";
     }
-    if (has_steering_axis && !typed &&
+    if (has_steering_axis && !is_keyboard &&
         (has(dev, EV_ABS, ABS_WHEEL) || has(dev, EV_KEY, BTN_GEAR_DOWN) ||
          does_name_contain_word(name, "wheel") || does_name_contain_word(name, "racing")) &&
         !has(dev, EV_KEY, BTN_STYLUS) && !has(dev, EV_KEY, BTN_TOOL_PEN)) {
@@ -124,7 +126,7 @@ static const char *device_kind(const struct libevdev *dev)
     if (points && (has(dev, EV_KEY, BTN_JOYSTICK) || has(dev, EV_KEY, BTN_THUMB))) {
         return "stick";
     }
-    if (six && !typed) {
+    if (six && !is_keyboard) {
         return "puck";
     }
     if (has(dev, EV_REL, REL_X) && has(dev, EV_KEY, BTN_LEFT)) {
@@ -154,8 +156,8 @@ static void name_example_key(const struct libevdev *dev, struct tact_attached_in
     }
 }
 
-static void describe_channels(const struct libevdev *dev, bool ranges,
-                              struct tact_attached_input *input)
+static void describe_input_channels(const struct libevdev *dev, bool ranges,
+                                    struct tact_attached_input *input)
 {
     static const char *const spans[] = {"-1..1", "0..1", "-1..1 displacement", "counts", "0 or 1"};
     struct tact_evdev_layout layout;
@@ -190,7 +192,7 @@ static void describe_channels(const struct libevdev *dev, bool ranges,
     }
 }
 
-static void describe_forces(const struct libevdev *dev, struct tact_attached_input *input)
+static void describe_force_effects(const struct libevdev *dev, struct tact_attached_input *input)
 {
     unsigned char bits[FF_CNT / 8] = {0};
     for (unsigned int code = 0; code < FF_CNT; code++) {
@@ -205,7 +207,7 @@ static void describe_forces(const struct libevdev *dev, struct tact_attached_inp
     }
     for (int i = 0; i < TACT_FORCE_CHANNELS && input->effects[0]; i++) {
         /* spring_center alone is refused; together with spring it needs no further effect. */
-        struct tact_force_plan plan = {.gain = 0xffff, .wave_ms = 17};
+        struct tact_force_plan plan = {.gain = 0xffff, .wave_period_ms = 17};
         if (tact_force_choose_effects(bits, 1U << i, &plan) < 0) {
             struct tact_attached_force *force = &input->force[input->force_count++];
             snprintf(force->name, sizeof force->name, "%s", tact_force_name(i));
@@ -255,24 +257,26 @@ static void make_udev_rule_condition(const struct tact_attached_input *input, ch
     }
 }
 
-static void describe_access(struct udev_device *node, int error, struct tact_attached_input *input)
+static void describe_input_access(struct udev_device *node, int error,
+                                  struct tact_attached_input *input)
 {
-    struct tact_attached_access *access_of = &input->access;
+    struct tact_attached_access *input_access = &input->access;
     char rule[384];
-    bool seated = node && udev_device_has_tag(node, "uaccess") == 1;
+    bool has_seat_access = node && udev_device_has_tag(node, "uaccess") == 1;
     make_udev_rule_condition(input, rule, sizeof rule);
-    access_of->error = error;
+    input_access->error = error;
     if (input->force_count) {
-        access_of->force_error = error ? error : access(input->path, W_OK) == 0 ? 0 : -errno;
+        input_access->force_error = error ? error : access(input->path, W_OK) == 0 ? 0 : -errno;
     }
-    if (error || access_of->force_error) {
-        tact_attached_explain_access(input->path, error ? error : access_of->force_error,
-                                     error ? "reading" : "forces", rule, seated, access_of);
+    if (error || input_access->force_error) {
+        tact_attached_explain_access(input->path, error ? error : input_access->force_error,
+                                     error ? "reading" : "forces", rule, has_seat_access,
+                                     input_access);
     }
 }
 
-static void describe_device(const struct libevdev *dev, bool open,
-                            struct tact_attached_input *input)
+static void describe_input_device(const struct libevdev *dev, bool open,
+                                  struct tact_attached_input *input)
 {
     const char *serial = libevdev_get_uniq(dev);
     const char *phys = libevdev_get_phys(dev);
@@ -282,9 +286,9 @@ static void describe_device(const struct libevdev *dev, bool open,
     input->bus = (uint16_t)libevdev_get_id_bustype(dev);
     input->vendor = (uint16_t)libevdev_get_id_vendor(dev);
     input->product = (uint16_t)libevdev_get_id_product(dev);
-    snprintf(input->kind, sizeof input->kind, "%s", device_kind(dev));
-    describe_channels(dev, open, input);
-    describe_forces(dev, input);
+    snprintf(input->kind, sizeof input->kind, "%s", guess_device_kind(dev));
+    describe_input_channels(dev, open, input);
+    describe_force_effects(dev, input);
 }
 
 bool tact_attached_read_input(struct udev *udev, int number, struct tact_attached_input *input)
@@ -298,14 +302,14 @@ bool tact_attached_read_input(struct udev *udev, int number, struct tact_attache
         udev ? udev_device_new_from_subsystem_sysname(udev, "input", name) : NULL;
     struct tact_evdev_source *source = tact_evdev_node_open(input->path, &error);
     if (source) {
-        describe_device(source->dev, true, input);
+        describe_input_device(source->dev, true, input);
         if (ioctl(source->fd, EVIOCGEFFECTS, &input->effect_most) < 0) {
             input->effect_most = 0;
         }
     } else {
         struct libevdev *dev = device_from_sys(node);
         if (dev) {
-            describe_device(dev, false, input);
+            describe_input_device(dev, false, input);
         }
         libevdev_free(dev);
     }
@@ -313,9 +317,9 @@ bool tact_attached_read_input(struct udev *udev, int number, struct tact_attache
         snprintf(input->kind, sizeof input->kind, "other");
     }
     find_permanent_link(input);
-    describe_access(node, source ? 0 : error, input);
-    bool device_present = source || access(input->path, F_OK) == 0;
+    describe_input_access(node, source ? 0 : error, input);
+    bool is_device_present = source || access(input->path, F_OK) == 0;
     tact_evdev_source_free(source);
     udev_device_unref(node);
-    return device_present;
+    return is_device_present;
 }

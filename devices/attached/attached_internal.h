@@ -19,7 +19,7 @@ void tact_attached_scene_inputs(struct tact_attached_input *input, int count);
  * condition of a udev rule that matches this device only, or ""; seated: udev already opens the
  * node to the user at the machine. */
 void tact_attached_explain_access(const char *path, int error, const char *what, const char *rule,
-                                  bool seated, struct tact_attached_access *access);
+                                  bool has_seat_access, struct tact_attached_access *access);
 
 /** Appends to a text of that size, truncating. */
 void tact_attached_append_text(char *text, size_t size, const char *format, ...)

@@ -11,8 +11,8 @@
 
 static const double ramp = 0.2; /* [s] in which outputs return after a fault */
 
-static int read_ticks(const struct tact_device_config *config, const char *key, uint32_t least,
-                      uint32_t *value, struct tact_error *err)
+static int read_tick_count_setting(const struct tact_device_config *config, const char *key,
+                                   uint32_t least, uint32_t *value, struct tact_error *err)
 {
     double read = *value;
     int rc = tact_settings_number(config, key, &read, err);
@@ -34,16 +34,16 @@ static int read_settings(struct tact_comedi *self, const struct tact_device_conf
         "stuck",        "recover",     "wrenches[",      "stream",      "stream_timeout",
         "maps.",        "bias.",       "calibrated_for", "recording"};
     const char *path = "/dev/comedi0";
-    double recover = 0.1;
+    double recovery_time = 0.1;
     double timeout = tact_arming_default_timeout(config->period);
     self->saturated = 3;
-    self->guarded = true;
+    self->has_output_guard = true;
     int rc = tact_settings_check(config, keys, sizeof keys / sizeof *keys, err);
     rc = rc ? rc : tact_settings_text(config, "board", &path, err);
-    rc = rc ? rc : read_ticks(config, "saturated", 1, &self->saturated, err);
-    rc = rc ? rc : read_ticks(config, "stuck", 0, &self->stuck, err);
-    rc = rc ? rc : tact_settings_positive(config, "recover", &recover, err);
-    rc = rc ? rc : tact_settings_flag(config, "guard", &self->guarded, err);
+    rc = rc ? rc : read_tick_count_setting(config, "saturated", 1, &self->saturated, err);
+    rc = rc ? rc : read_tick_count_setting(config, "stuck", 0, &self->stuck, err);
+    rc = rc ? rc : tact_settings_positive(config, "recover", &recovery_time, err);
+    rc = rc ? rc : tact_settings_flag(config, "guard", &self->has_output_guard, err);
     rc = rc ? rc : tact_settings_positive(config, "timeout", &timeout, err);
     if (!rc && strlen(path) >= sizeof self->layout.path) {
         rc = tact_settings_fault(config, tact_settings_find(config, "board"), err,
@@ -51,9 +51,9 @@ static int read_settings(struct tact_comedi *self, const struct tact_device_conf
     }
     if (!rc) {
         snprintf(self->layout.path, sizeof self->layout.path, "%s", path);
-        double n = ceil(recover / config->period);
+        double n = ceil(recovery_time / config->period);
         self->recover = n < 1e9 ? (uint32_t)n : 1000000000U;
-        self->gate_step = config->period / ramp;
+        self->output_gate_step = config->period / ramp;
         self->timeout_ns = (int64_t)(fmin(timeout, 3600.0) * 1e9);
     }
     return rc;
@@ -74,8 +74,8 @@ static int report_missing_board(const struct tact_device_config *config, const c
 }
 
 /* Matches the settings with the board. */
-static int choose_channels(struct tact_comedi *self, const struct tact_device_config *config,
-                           const struct tact_comedi_source *known, struct tact_error *err)
+static int choose_board_channels(struct tact_comedi *self, const struct tact_device_config *config,
+                                 const struct tact_comedi_source *known, struct tact_error *err)
 {
     int rc = tact_comedi_choose_channels(config, known, &self->layout, err);
     rc = rc ? rc : tact_comedi_stream_settings(config, known->dev, &self->layout, err);
@@ -97,14 +97,14 @@ static int find_board_recording(struct tact_comedi *self, const struct tact_devi
     const struct tact_comedi_source known = {
         .play = self->play, .driver = self->play->driver, .board = self->play->board};
     int rc = tact_comedi_play_open(path, self->play, err);
-    self->guarded = false;
+    self->has_output_guard = false;
     snprintf(self->layout.path, sizeof self->layout.path, "%.255s", path);
-    return rc ? rc : choose_channels(self, config, &known, err);
+    return rc ? rc : choose_board_channels(self, config, &known, err);
 }
 
 /* Opens the board twice: to examine it, and for use. */
-static int find_board(struct tact_comedi *self, const struct tact_device_config *config,
-                      struct tact_error *err)
+static int open_board_or_recording(struct tact_comedi *self,
+                                   const struct tact_device_config *config, struct tact_error *err)
 {
     char recording[1024] = "";
     int rc = read_settings(self, config, err);
@@ -119,14 +119,14 @@ static int find_board(struct tact_comedi *self, const struct tact_device_config 
     }
     const struct tact_comedi_source known = {
         .dev = dev, .driver = comedi_get_driver_name(dev), .board = comedi_get_board_name(dev)};
-    rc = choose_channels(self, config, &known, err);
+    rc = choose_board_channels(self, config, &known, err);
     rc = rc ? rc : tact_comedi_capture_open(&self->capture, config, dev, &self->layout, err);
     comedi_close(dev);
     if (rc) {
         return rc;
     }
-    self->guarded = self->guarded && self->layout.output_ops > 0;
-    self->active = tact_comedi_board_open(&self->layout, !self->guarded, &rc);
+    self->has_output_guard = self->has_output_guard && self->layout.output_instruction_count > 0;
+    self->active = tact_comedi_board_open(&self->layout, !self->has_output_guard, &rc);
     if (!self->active) {
         tact_settings_fault(config, tact_settings_find(config, "outputs"), err,
                             "cannot claim %s: %s%s", self->layout.path, strerror(-rc),
@@ -135,21 +135,22 @@ static int find_board(struct tact_comedi *self, const struct tact_device_config 
     return rc;
 }
 
-static int start_guard(struct tact_comedi *self, const struct tact_device_config *config,
-                       struct tact_error *err)
+static int start_output_guard(struct tact_comedi *self, const struct tact_device_config *config,
+                              struct tact_error *err)
 {
     struct tact_guard_output outputs[TACT_COMEDI_OPS];
     const struct tact_guard_options options = {.board = self->layout.path,
                                                .driver = self->layout.driver,
                                                .name = self->layout.board,
                                                .outputs = outputs,
-                                               .output_count = self->layout.output_ops,
+                                               .output_count =
+                                                   self->layout.output_instruction_count,
                                                .timeout_ns = self->timeout_ns};
     struct tact_error why = {0};
-    if (!self->guarded) {
+    if (!self->has_output_guard) {
         return 0;
     }
-    for (int i = 0; i < self->layout.output_ops; i++) {
+    for (int i = 0; i < self->layout.output_instruction_count; i++) {
         const struct tact_comedi_op *op = &self->layout.out[i];
         outputs[i] =
             (struct tact_guard_output){op->insn,     op->words,   op->subdevice,
@@ -165,8 +166,8 @@ static int start_guard(struct tact_comedi *self, const struct tact_device_config
     return 0;
 }
 
-static int start_stream(struct tact_comedi *self, const struct tact_device_config *config,
-                        struct tact_error *err)
+static int start_input_stream(struct tact_comedi *self, const struct tact_device_config *config,
+                              struct tact_error *err)
 {
     struct tact_error why = {.line = 0};
     double rate = 0.0;
@@ -179,7 +180,7 @@ static int start_stream(struct tact_comedi *self, const struct tact_device_confi
         return rc;
     }
     tact_message(self->messages, TACT_MESSAGE_INFO, "%s: streams %d inputs at %g Hz", self->name,
-                 self->layout.stream_count, rate);
+                 self->layout.streamed_input_count, rate);
     return 0;
 }
 
@@ -221,10 +222,10 @@ static int comedi_start(const struct tact_device_config *config, struct tact_dev
     }
     snprintf(self->name, sizeof self->name, "%s", config->name);
     self->messages = config->messages;
-    int rc = find_board(self, config, err);
-    rc = rc ? rc : start_stream(self, config, err);
+    int rc = open_board_or_recording(self, config, err);
+    rc = rc ? rc : start_input_stream(self, config, err);
     rc = rc ? rc : tact_comedi_measure_tare(self, config->period, err);
-    rc = rc ? rc : start_guard(self, config, err);
+    rc = rc ? rc : start_output_guard(self, config, err);
     if (rc == 0) {
         rc = tact_comedi_monitor(self);
         if (rc) {

@@ -25,8 +25,8 @@ static int digital_block_instruction(struct tact_comedi_op *ops, int *count,
     return (*count)++;
 }
 
-static int assemble_instructions(struct tact_comedi_op *ops, struct tact_comedi_channel *channels,
-                                 int n, bool output)
+static int assemble_instruction_list(struct tact_comedi_op *ops,
+                                     struct tact_comedi_channel *channels, int n, bool output)
 {
     int count = 0;
     for (int i = 0; i < n; i++) {
@@ -36,22 +36,22 @@ static int assemble_instructions(struct tact_comedi_op *ops, struct tact_comedi_
             c->bit = (int)(c->channel % 32);
             if (output && c->op < TACT_COMEDI_OPS) {
                 ops[c->op].safe[0] |= 1U << c->bit;
-                ops[c->op].safe[1] |= (uint32_t)c->inverted << c->bit;
+                ops[c->op].safe[1] |= (uint32_t)c->is_active_low << c->bit;
             }
             continue;
         }
-        if (c->streamed) {
+        if (c->is_read_by_stream) {
             continue;
         }
         c->op = count++;
         if (c->op < TACT_COMEDI_OPS) {
-            ops[c->op] =
-                (struct tact_comedi_op){.insn = output ? INSN_WRITE : INSN_READ,
-                                        .words = 1,
-                                        .subdevice = c->subdevice,
-                                        .chanspec = CR_PACK(c->channel, c->range, c->reference),
-                                        .maxdata = c->maxdata,
-                                        .safe = {output ? tact_comedi_raw(c, 0.0) : 0}};
+            ops[c->op] = (struct tact_comedi_op){
+                .insn = output ? INSN_WRITE : INSN_READ,
+                .words = 1,
+                .subdevice = c->subdevice,
+                .chanspec = CR_PACK(c->channel, c->range, c->voltage_reference),
+                .maxdata = c->maxdata,
+                .safe = {output ? tact_comedi_raw(c, 0.0) : 0}};
         }
     }
     return count;
@@ -59,12 +59,14 @@ static int assemble_instructions(struct tact_comedi_op *ops, struct tact_comedi_
 
 int tact_comedi_assemble_instructions(struct tact_comedi_layout *layout)
 {
-    layout->input_ops =
-        assemble_instructions(layout->in, layout->input, layout->input_count, false);
-    layout->output_ops =
-        assemble_instructions(layout->out, layout->output, layout->output_count, true);
-    return layout->input_ops <= TACT_COMEDI_OPS && layout->output_ops <= TACT_COMEDI_OPS ? 0
-                                                                                         : -E2BIG;
+    layout->input_instruction_count =
+        assemble_instruction_list(layout->in, layout->input, layout->input_count, false);
+    layout->output_instruction_count =
+        assemble_instruction_list(layout->out, layout->output, layout->output_count, true);
+    return layout->input_instruction_count <= TACT_COMEDI_OPS &&
+                   layout->output_instruction_count <= TACT_COMEDI_OPS
+               ? 0
+               : -E2BIG;
 }
 
 /* Makes bidirectional digital channels inputs. */
@@ -93,8 +95,8 @@ static int set_up_board(struct tact_comedi_board *board, const struct tact_comed
         strcmp(comedi_get_board_name(board->dev), layout->board) != 0) {
         return -ENXIO;
     }
-    tact_comedi_list_init(&board->in, layout->in, layout->input_ops);
-    tact_comedi_list_init(&board->out, layout->out, layout->output_ops);
+    tact_comedi_list_init(&board->in, layout->in, layout->input_instruction_count);
+    tact_comedi_list_init(&board->out, layout->out, layout->output_instruction_count);
     int rc = configure_digital_inputs(board->dev, layout);
     if (rc == 0 && outputs) {
         rc = tact_comedi_claim_outputs(board->dev, &board->out);

@@ -6,7 +6,8 @@
 
 enum { QUEUE_ROWS = 8192 }; /* capacity of the queue for the disk: 8 s at 1 kHz */
 
-static void write_channel(FILE *file, comedi_t *dev, const struct tact_comedi_channel *c)
+static void write_channel_description(FILE *file, comedi_t *dev,
+                                      const struct tact_comedi_channel *c)
 {
     static const char *const words[] = {"ai", "di", "counter"};
     fprintf(file, "# channel %s%u@%u %s maxdata %u", words[c->kind], c->channel, c->subdevice,
@@ -38,7 +39,7 @@ static void write_capture_head(FILE *file, const struct tact_device_config *conf
             "# board %s\n",
             config->name, period, layout->driver, layout->board);
     for (int i = 0; i < layout->input_count; i++) {
-        write_channel(file, dev, &layout->input[i]);
+        write_channel_description(file, dev, &layout->input[i]);
     }
     fputs(
         "# A row is what the loop read in a tick; -2: for the zero of sensors, -1: at the\n"
@@ -85,13 +86,13 @@ void tact_comedi_capture_record_row(struct tact_comedi_capture *capture, int64_t
     }
 }
 
-static void write_row(FILE *file, const void *kept, void *inputs)
+static void write_scan_row(FILE *file, const void *kept, void *inputs)
 {
     const struct tact_comedi_row *row = kept;
     const struct tact_comedi_words *words = &row->words;
     fprintf(file, "%" PRId64 ",%d,%d,%" PRId64 ",%" PRId64 ",%u,%d", row->tick, row->error,
-            row->held.guard + 4 * row->held.rearmed + 8 * row->held.unwritten, words->before_ns,
-            words->age_ns, words->lost, words->renewed);
+            row->held.guard + 4 * row->held.rearmed + 8 * row->held.are_outputs_unwritten,
+            words->scan_age_before_tick_ns, words->age_ns, words->lost, words->is_new_scan);
     for (int i = 0; i < *(const int *)inputs; i++) {
         fprintf(file, ",%u", words->raw[i]);
     }
@@ -101,7 +102,7 @@ static void write_row(FILE *file, const void *kept, void *inputs)
 void tact_comedi_capture_drain(struct tact_comedi_capture *capture, const char *name,
                                struct tact_messages messages)
 {
-    tact_capture_drain(&capture->capture, write_row, &capture->inputs, name, messages);
+    tact_capture_drain(&capture->capture, write_scan_row, &capture->inputs, name, messages);
 }
 
 void tact_comedi_capture_close(struct tact_comedi_capture *capture, const char *name,

@@ -20,18 +20,18 @@ enum { TACT_COMEDI_TARE = -2, TACT_COMEDI_OPENED = -1 };
 
 /** The result of reading the board, in the tick or by a stream. */
 struct tact_comedi_words {
-    int64_t before_ns;                  /* age of a stream's scan before the tick; else 0 */
+    int64_t scan_age_before_tick_ns;    /* age of a stream's scan before the tick; else 0 */
     int64_t age_ns;                     /* age of a stream's scan when it was read; else 0 */
     uint32_t lost;                      /* number of restarts of the stream */
-    bool renewed;                       /* the scan is new in this tick */
+    bool is_new_scan;                   /* the scan is new in this tick */
     lsampl_t raw[TACT_DEVICE_CHANNELS]; /* by input; of a digital one its bit */
 };
 
 /** Reasons that inhibit outputs, besides faults of the inputs. */
 struct tact_comedi_held {
-    int guard;      /* enum tact_device_state, from the guard */
-    bool rearmed;   /* in this tick */
-    bool unwritten; /* the outputs could not be written */
+    int guard;                  /* enum tact_device_state, from the guard */
+    bool rearmed;               /* in this tick */
+    bool are_outputs_unwritten; /* the outputs could not be written */
 };
 
 /** A reading of a tick. */

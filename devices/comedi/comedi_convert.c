@@ -50,13 +50,13 @@ int tact_comedi_examine_reading(struct tact_comedi_health *health,
     bool end = raw == 0 || raw >= channel->maxdata;
     bool outside = !(value >= channel->low && value <= channel->high);
     health->saturated = end ? health->saturated + 1 : 0;
-    health->implausible = outside ? health->implausible + 1 : 0;
+    health->implausible_tick_count = outside ? health->implausible_tick_count + 1 : 0;
     health->same = raw == health->raw ? health->same + 1 : 0;
     health->raw = raw;
-    int fault = health->saturated >= most        ? TACT_COMEDI_SATURATED
-                : health->implausible >= most    ? TACT_COMEDI_IMPLAUSIBLE
-                : still && health->same >= still ? TACT_COMEDI_STUCK
-                                                 : TACT_COMEDI_GOOD;
+    int fault = health->saturated >= most                ? TACT_COMEDI_SATURATED
+                : health->implausible_tick_count >= most ? TACT_COMEDI_IMPLAUSIBLE
+                : still && health->same >= still         ? TACT_COMEDI_STUCK
+                                                         : TACT_COMEDI_GOOD;
     *usable = !outside && fault == TACT_COMEDI_GOOD;
     return fault;
 }

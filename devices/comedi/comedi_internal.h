@@ -20,16 +20,16 @@ struct tact_comedi_channel {
     unsigned int subdevice;
     unsigned int channel;
     unsigned int range; /* index of the subdevice's */
-    unsigned int reference;
+    unsigned int voltage_reference;
     lsampl_t maxdata;
     comedi_polynomial_t volts;     /* raw to V or mA (inputs), back (outputs) */
     double map[TACT_COMEDI_TERMS]; /* V to the unit (inputs), the unit to V (outputs) */
     double low;                    /* lower limit of an input [unit] */
     double high;
-    bool mapped;   /* a map was set */
-    bool inverted; /* digital: active low */
-    bool streamed; /* read by the stream, not by the list */
-    int scan;      /* then its index in a scan */
+    bool mapped;            /* a map was set */
+    bool is_active_low;     /* digital: active low */
+    bool is_read_by_stream; /* read by the stream, not by the list */
+    int scan;               /* then its index in a scan */
     /* index in the list of instructions */
     int op;
     int bit;      /* digital: of the second word */
@@ -49,13 +49,13 @@ struct tact_comedi_layout {
     struct tact_comedi_channel output[TACT_DEVICE_CHANNELS];
     int wrench_count; /* sensors whose gauges are inputs; their channels follow the inputs */
     struct tact_wrench wrench[TACT_DEVICE_WRENCHES];
-    double stream;             /* [Hz] of analog inputs; 0: read in the tick */
-    int64_t stream_timeout_ns; /* age of a scan that is a fault */
-    int stream_count;          /* inputs in a scan */
-    size_t stream_sample;      /* size of a value in the driver's buffer [B] */
-    int input_ops;             /* all inputs: one list of instructions */
+    double stream;               /* [Hz] of analog inputs; 0: read in the tick */
+    int64_t stream_timeout_ns;   /* age of a scan that is a fault */
+    int streamed_input_count;    /* inputs in a scan */
+    size_t stream_sample_bytes;  /* size of a value in the driver's buffer [B] */
+    int input_instruction_count; /* all inputs: one list of instructions */
     struct tact_comedi_op in[TACT_COMEDI_OPS];
-    int output_ops; /* all outputs: another */
+    int output_instruction_count; /* all outputs: another */
     struct tact_comedi_op out[TACT_COMEDI_OPS];
 };
 
@@ -151,7 +151,7 @@ enum tact_comedi_fault {
 struct tact_comedi_health {
     lsampl_t raw;
     uint32_t saturated; /* ticks in a row */
-    uint32_t implausible;
+    uint32_t implausible_tick_count;
     uint32_t same;
 };
 

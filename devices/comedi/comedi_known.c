@@ -7,16 +7,16 @@
 #include "devices/comedi/comedi_capture_internal.h"
 #include "devices/common/settings.h"
 
-static const char *list_setting(const struct tact_comedi_where *where)
+static const char *get_channel_list_setting(const struct tact_comedi_where *where)
 {
     return where->output ? "outputs" : "inputs";
 }
 
 /* The recorded channel of that kind and number; of several subdevices the first. */
-static int locate_captured(const struct tact_device_config *config,
-                           const struct tact_comedi_play *play,
-                           const struct tact_comedi_where *where,
-                           struct tact_comedi_channel *channel, struct tact_error *err)
+static int locate_captured_channel(const struct tact_device_config *config,
+                                   const struct tact_comedi_play *play,
+                                   const struct tact_comedi_where *where,
+                                   struct tact_comedi_channel *channel, struct tact_error *err)
 {
     static const char *const words[] = {"ai", "di", "counter"};
     char has[160] = "";
@@ -33,7 +33,8 @@ static int locate_captured(const struct tact_device_config *config,
         }
     }
     if (!found) {
-        return tact_settings_fault(config, tact_settings_find(config, list_setting(where)), err,
+        return tact_settings_fault(config,
+                                   tact_settings_find(config, get_channel_list_setting(where)), err,
                                    "%s was not recorded; recorded are: %s", where->word, has);
     }
     channel->subdevice = found->subdevice;
@@ -44,7 +45,8 @@ static int locate_captured(const struct tact_device_config *config,
     return 0;
 }
 
-static bool is_kind(comedi_t *dev, int subdevice, const struct tact_comedi_where *where)
+static bool is_subdevice_of_kind(comedi_t *dev, int subdevice,
+                                 const struct tact_comedi_where *where)
 {
     int type = comedi_get_subdevice_type(dev, (unsigned int)subdevice);
     return type == where->type[0] || type == where->type[1];
@@ -55,23 +57,25 @@ int tact_comedi_locate_channel(const struct tact_device_config *config,
                                const struct tact_comedi_where *where,
                                struct tact_comedi_channel *channel, struct tact_error *err)
 {
-    const struct tact_device_setting *setting = tact_settings_find(config, list_setting(where));
+    const struct tact_device_setting *setting =
+        tact_settings_find(config, get_channel_list_setting(where));
     if (known->play && where->output) { /* not written anywhere */
         channel->subdevice = where->subdevice < 0 ? 0 : (unsigned int)where->subdevice;
         channel->channel = where->number;
         return 0;
     }
     if (known->play) {
-        return locate_captured(config, known->play, where, channel, err);
+        return locate_captured_channel(config, known->play, where, channel, err);
     }
     const int count = comedi_get_n_subdevices(known->dev);
     int subdevice = where->subdevice;
     if (subdevice < 0) {
-        for (subdevice = 0; subdevice < count && !is_kind(known->dev, subdevice, where);) {
+        for (subdevice = 0;
+             subdevice < count && !is_subdevice_of_kind(known->dev, subdevice, where);) {
             subdevice++;
         }
     }
-    if (subdevice >= count || !is_kind(known->dev, subdevice, where)) {
+    if (subdevice >= count || !is_subdevice_of_kind(known->dev, subdevice, where)) {
         return tact_settings_fault(config, setting, err, "%s: the board (%s) has no such subdevice",
                                    where->word, known->board);
     }
@@ -86,7 +90,7 @@ int tact_comedi_locate_channel(const struct tact_device_config *config,
     return 0;
 }
 
-static bool is_range(double low, double high, const double *row)
+static bool is_known_range(double low, double high, const double *row)
 {
     const double slack = 1e-6 * (high - low);
     return fabs(low - row[0]) < slack && fabs(high - row[1]) < slack;
@@ -105,7 +109,7 @@ int tact_comedi_find_range(const struct tact_device_config *config,
     if (known->play) {
         const struct tact_comedi_captured *captured = &known->play->channel[channel->captured];
         tact_number_print(has, sizeof has, "[%g, %g]", captured->low, captured->high);
-        return is_range(captured->low, captured->high, row)
+        return is_known_range(captured->low, captured->high, row)
                    ? 0
                    : tact_settings_fault(config, tact_settings_find(config, setting), err,
                                          "%s was recorded in %s", channel->name, has);
@@ -114,7 +118,7 @@ int tact_comedi_find_range(const struct tact_device_config *config,
     for (int k = 0; k < count; k++) {
         const comedi_range *range =
             comedi_get_range(known->dev, channel->subdevice, channel->channel, (unsigned int)k);
-        if (is_range(range->min, range->max, row)) {
+        if (is_known_range(range->min, range->max, row)) {
             channel->range = (unsigned int)k;
             return 0;
         }

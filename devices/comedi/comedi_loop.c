@@ -11,11 +11,11 @@ static void hand_over_lost_board(struct tact_comedi *self)
 {
     atomic_store_explicit(&self->retired, self->active, memory_order_release);
     self->active = NULL;
-    self->write_error = 0;
+    self->last_write_error = 0;
 }
 
 /* Values of digital channels that cannot be read. */
-static void release_digital(struct tact_comedi *self)
+static void zero_unreadable_digital_inputs(struct tact_comedi *self)
 {
     for (int i = 0; i < self->layout.input_count; i++) {
         if (self->layout.input[i].kind == TACT_COMEDI_DIGITAL) {
@@ -27,7 +27,7 @@ static void release_digital(struct tact_comedi *self)
 static void update_counter_value(struct tact_comedi *self, int i, lsampl_t raw)
 {
     const struct tact_comedi_channel *channel = &self->layout.input[i];
-    if (self->counting) {
+    if (self->has_counter_reference) {
         self->count[i] =
             tact_comedi_unwrap_counter(self->count[i], self->counter[i], raw, channel->maxdata);
     }
@@ -36,20 +36,20 @@ static void update_counter_value(struct tact_comedi *self, int i, lsampl_t raw)
 }
 
 /* Returns whether the input is free of faults. */
-static bool examine_analog(struct tact_comedi *self, int i, lsampl_t raw)
+static bool examine_analog_input(struct tact_comedi *self, int i, lsampl_t raw)
 {
     const struct tact_comedi_channel *channel = &self->layout.input[i];
     bool usable;
     double value = tact_comedi_value(channel, raw, 0);
     int fault = tact_comedi_examine_reading(&self->health[i], channel, raw, value, self->saturated,
                                             self->stuck, &usable);
-    if (fault != TACT_COMEDI_GOOD && fault != self->fault_now[i]) {
+    if (fault != TACT_COMEDI_GOOD && fault != self->current_input_fault[i]) {
         unsigned int before = atomic_load_explicit(&self->faults[i], memory_order_relaxed);
         atomic_store_explicit(&self->faults[i], ((before >> 2) + 1) << 2 | (unsigned int)fault,
                               memory_order_relaxed);
     }
-    self->fault_now[i] = fault;
-    self->unreliable[i] = !usable || self->health[i].saturated > 0;
+    self->current_input_fault[i] = fault;
+    self->is_unreliable_input[i] = !usable || self->health[i].saturated > 0;
     if (usable) {
         self->value[i] = value;
     }
@@ -73,16 +73,16 @@ int tact_comedi_acquire_inputs(struct tact_comedi *self, int64_t now_ns)
     if (self->stream) {
         scan = tact_comedi_stream_latest_scan(self->stream, &fresh);
         const int64_t age = tact_clock_now() - scan->stamp_ns;
-        words->before_ns = now_ns - scan->stamp_ns;
+        words->scan_age_before_tick_ns = now_ns - scan->stamp_ns;
         words->age_ns = age > 0 ? age : 0;
         words->lost = scan->lost;
     }
-    words->renewed = fresh != 0;
+    words->is_new_scan = fresh != 0;
     int rc = tact_comedi_list_run(self->active->dev, &self->active->in);
     for (int i = 0; !rc && i < self->layout.input_count; i++) {
         const struct tact_comedi_channel *channel = &self->layout.input[i];
         const lsampl_t *data = self->active->in.data[channel->op];
-        words->raw[i] = scan && channel->streamed              ? scan->raw[channel->scan]
+        words->raw[i] = scan && channel->is_read_by_stream     ? scan->raw[channel->scan]
                         : channel->kind == TACT_COMEDI_DIGITAL ? data[1] >> channel->bit & 1U
                                                                : data[0];
     }
@@ -101,7 +101,7 @@ int tact_comedi_acquire_before_ticks(struct tact_comedi *self, int64_t tick)
 }
 
 /* Writes age and losses of the stream. Returns whether the scan is too old. */
-static bool update_stream(struct tact_comedi *self)
+static bool update_stream_values(struct tact_comedi *self)
 {
     double *reported =
         self->value + tact_comedi_input_count(&self->layout) - TACT_COMEDI_STREAM_CHANNELS;
@@ -114,35 +114,35 @@ static bool update_stream(struct tact_comedi *self)
 }
 
 /* Updates the inputs. Returns whether one has a fault. */
-static bool update_inputs(struct tact_comedi *self)
+static bool update_input_values(struct tact_comedi *self)
 {
     bool bad = false;
     for (int i = 0; i < self->layout.input_count; i++) {
         const struct tact_comedi_channel *channel = &self->layout.input[i];
         const lsampl_t raw = self->words.raw[i];
         if (channel->kind == TACT_COMEDI_DIGITAL) {
-            self->value[i] = (raw != 0) != channel->inverted;
+            self->value[i] = (raw != 0) != channel->is_active_low;
         } else if (channel->kind == TACT_COMEDI_COUNTER) {
             update_counter_value(self, i, raw);
-        } else if (self->words.renewed) {
-            bad = !examine_analog(self, i, raw) || bad;
+        } else if (self->words.is_new_scan) {
+            bad = !examine_analog_input(self, i, raw) || bad;
         } else {
-            bad = bad || self->fault_now[i] != TACT_COMEDI_GOOD;
+            bad = bad || self->current_input_fault[i] != TACT_COMEDI_GOOD;
         }
     }
-    self->counting = true;
+    self->has_counter_reference = true;
     return tact_comedi_compute_wrenches(self) || bad;
 }
 
 void tact_comedi_init_inputs(struct tact_comedi *self)
 {
     if (tact_comedi_acquire_before_ticks(self, TACT_COMEDI_OPENED) == 0) {
-        update_inputs(self);
+        update_input_values(self);
     }
 }
 
 /* Reads the board. @retval 0, or a negative errno: -ENODEV while it is gone */
-static int read_board(struct tact_comedi *self, int64_t now_ns)
+static int read_board_inputs(struct tact_comedi *self, int64_t now_ns)
 {
     if (!self->active && !is_board_gone(self)) {
         self->active = atomic_exchange_explicit(&self->fresh, NULL, memory_order_acquire);
@@ -156,16 +156,16 @@ static int read_board(struct tact_comedi *self, int64_t now_ns)
 
 /* Examines what was read. Returns whether all inputs are usable. A button that cannot be read is
  * not pressed. */
-static bool examine_inputs(struct tact_comedi *self, int rc, int64_t now_ns)
+static bool examine_board_inputs(struct tact_comedi *self, int rc, int64_t now_ns)
 {
     if (rc == 0) {
-        self->stamp_ns = now_ns - self->words.before_ns;
-        bool old = update_stream(self);
-        return !update_inputs(self) && !old;
+        self->stamp_ns = now_ns - self->words.scan_age_before_tick_ns;
+        bool old = update_stream_values(self);
+        return !update_input_values(self) && !old;
     }
-    release_digital(self);
+    zero_unreadable_digital_inputs(self);
     if (rc == -ENODEV) {
-        self->counting = false;
+        self->has_counter_reference = false;
     } else {
         atomic_store_explicit(&self->read_error, rc, memory_order_relaxed);
     }
@@ -176,7 +176,8 @@ static bool examine_inputs(struct tact_comedi *self, int rc, int64_t now_ns)
 static void set_device_state(struct tact_comedi *self, int rc, const struct tact_comedi_held *held,
                              int64_t now_ns, struct tact_device_input *in)
 {
-    const bool all_inputs_usable = examine_inputs(self, rc, now_ns) && !held->unwritten;
+    const bool all_inputs_usable =
+        examine_board_inputs(self, rc, now_ns) && !held->are_outputs_unwritten;
     if (held->rearmed) {
         self->gate = 0.0;
         self->good = self->recover;
@@ -185,7 +186,7 @@ static void set_device_state(struct tact_comedi *self, int rc, const struct tact
     if (self->good < self->recover) {
         self->gate = 0.0;
     } else if (self->gate < 1.0) {
-        self->gate = fmin(self->gate + self->gate_step, 1.0);
+        self->gate = fmin(self->gate + self->output_gate_step, 1.0);
     }
     in->state = rc == -ENODEV || held->guard == TACT_DEVICE_LOST ? TACT_DEVICE_LOST
                 : self->gate > 0.0                               ? held->guard
@@ -201,15 +202,15 @@ static void comedi_read(void *data, uint64_t tick, double t, int64_t now_ns,
     struct tact_comedi *self = data;
     struct tact_comedi_held held;
     (void)t;
-    const int rc = read_board(self, now_ns);
-    held.unwritten = self->write_error != 0;
+    const int rc = read_board_inputs(self, now_ns);
+    held.are_outputs_unwritten = self->last_write_error != 0;
     held.guard = tact_arming_state(&self->arming, &held.rearmed);
     tact_comedi_capture_record_row(&self->capture, (int64_t)tick, rc, &held, &self->words);
     set_device_state(self, rc, &held, now_ns, in);
 }
 
-static void play_read(void *data, uint64_t tick, double t, int64_t now_ns,
-                      struct tact_device_input *in)
+static void read_recorded_tick(void *data, uint64_t tick, double t, int64_t now_ns,
+                               struct tact_device_input *in)
 {
     struct tact_comedi *self = data;
     struct tact_comedi_row row;
@@ -230,7 +231,7 @@ static void fill_output_words(const struct tact_comedi *self, const double *out,
         if (channel->kind == TACT_COMEDI_ANALOG) {
             words[0] = tact_comedi_raw(channel, self->gate * out[i]);
         } else {
-            bool on = (self->gate > 0.0 && out[i] > 0.5) != channel->inverted;
+            bool on = (self->gate > 0.0 && out[i] > 0.5) != channel->is_active_low;
             words[1] = (words[1] & ~(1U << channel->bit)) | (lsampl_t)on << channel->bit;
         }
     }
@@ -240,7 +241,7 @@ static void fill_output_words(const struct tact_comedi *self, const double *out,
 static void write_output_list(struct tact_comedi *self, struct tact_comedi_list *list)
 {
     int rc = tact_comedi_list_run(self->active->dev, list);
-    self->write_error = rc;
+    self->last_write_error = rc;
     if (rc == -ENODEV) {
         hand_over_lost_board(self);
     } else if (rc) {
@@ -254,7 +255,7 @@ static void comedi_write(void *data, const double *out, int64_t now_ns)
     struct tact_comedi *self = data;
     (void)now_ns;
     tact_arming_update(&self->arming, out, self->layout.output_count);
-    if (self->arming.guard_lost) {
+    if (self->arming.has_guard_ended) {
         if (self->active && !self->zero_outputs) {
             self->zero_outputs =
                 tact_comedi_list_write_safe(self->active->dev, &self->active->out) == 0;
@@ -262,7 +263,7 @@ static void comedi_write(void *data, const double *out, int64_t now_ns)
     } else if (self->arming.guard) {
         /* the heartbeat continues without a board: the guard searches for it too */
         lsampl_t words[TACT_COMEDI_OPS][2];
-        for (int i = 0; i < self->layout.output_ops; i++) {
+        for (int i = 0; i < self->layout.output_instruction_count; i++) {
             memcpy(words[i], self->layout.out[i].safe, sizeof words[i]);
         }
         if (self->active) {
@@ -277,7 +278,7 @@ static void comedi_write(void *data, const double *out, int64_t now_ns)
     }
 }
 
-static void comedi_shut(void *data)
+static void close_comedi_device(void *data)
 {
     struct tact_comedi *self = data;
     tact_monitor_stop(&self->monitor);
@@ -294,6 +295,6 @@ static void comedi_shut(void *data)
 }
 
 const struct tact_device_ops tact_comedi_ops = {TACT_ABI(struct tact_device_ops), comedi_read,
-                                                comedi_write, comedi_shut};
-const struct tact_device_ops tact_comedi_play_ops = {TACT_ABI(struct tact_device_ops), play_read,
-                                                     NULL, comedi_shut};
+                                                comedi_write, close_comedi_device};
+const struct tact_device_ops tact_comedi_play_ops = {TACT_ABI(struct tact_device_ops),
+                                                     read_recorded_tick, NULL, close_comedi_device};

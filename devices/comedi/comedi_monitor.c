@@ -14,11 +14,11 @@ static void free_returned_board(struct tact_comedi *self)
                      self->name, self->layout.path, self->layout.board);
         tact_comedi_board_free(board);
         self->lost = true;
-        self->open_error = -ENODEV;
+        self->reported_open_error = -ENODEV;
     }
 }
 
-static void search_board(struct tact_comedi *self)
+static void search_for_board(struct tact_comedi *self)
 {
     int error = 0;
     struct tact_comedi_board *board =
@@ -28,43 +28,43 @@ static void search_board(struct tact_comedi *self)
                      self->layout.path, self->layout.board);
         self->lost = false;
         atomic_store_explicit(&self->fresh, board, memory_order_release);
-    } else if (error != self->open_error && error != -ENOENT) {
+    } else if (error != self->reported_open_error && error != -ENOENT) {
         tact_message(self->messages, TACT_MESSAGE_WARNING, "%s: %s has not returned: %s",
                      self->name, self->layout.path,
                      error == -ENXIO ? "another board is there" : strerror(-error));
-        self->open_error = error;
+        self->reported_open_error = error;
     }
 }
 
-static void report_stream(struct tact_comedi *self)
+static void report_stream_losses(struct tact_comedi *self)
 {
     int why = 0;
     uint32_t lost = self->stream ? tact_comedi_stream_restart_count(self->stream, &why) : 0;
-    if (lost != self->lost_reported) {
+    if (lost != self->reported_loss_count) {
         tact_message(self->messages, TACT_MESSAGE_WARNING,
                      "%s: the stream of %s was lost (%s), %u so far; it is restarted", self->name,
                      self->layout.path, why == -EPIPE ? "its buffer was full" : strerror(-why),
                      lost);
-        self->lost_reported = lost;
+        self->reported_loss_count = lost;
     }
 }
 
-static void report_faults(struct tact_comedi *self)
+static void report_input_faults(struct tact_comedi *self)
 {
     for (int i = 0; i < self->layout.input_count; i++) {
         unsigned int faults = atomic_load_explicit(&self->faults[i], memory_order_relaxed);
-        if (faults != self->faults_reported[i]) {
+        if (faults != self->reported_faults[i]) {
             char gauge[80];
             tact_comedi_describe_gauge(self, i, gauge, sizeof gauge);
             tact_message(self->messages, TACT_MESSAGE_WARNING,
                          "%s: input %s is %s%s; the outputs are zero", self->name,
                          self->layout.input[i].name, tact_comedi_fault_name((int)(faults & 3U)),
                          gauge);
-            self->faults_reported[i] = faults;
+            self->reported_faults[i] = faults;
         }
     }
     tact_comedi_report_wrenches(self);
-    report_stream(self);
+    report_stream_losses(self);
     int error = atomic_exchange_explicit(&self->read_error, 0, memory_order_relaxed);
     if (error) {
         tact_message(self->messages, TACT_MESSAGE_WARNING,
@@ -79,19 +79,19 @@ static void report_faults(struct tact_comedi *self)
     }
 }
 
-static void monitor_board(void *data)
+static void monitor_board_once(void *data)
 {
     struct tact_comedi *self = data;
-    report_faults(self);
+    report_input_faults(self);
     tact_arming_report(&self->arming, self->name, self->messages);
     tact_comedi_capture_drain(&self->capture, self->name, self->messages);
     free_returned_board(self);
     if (self->lost) {
-        search_board(self);
+        search_for_board(self);
     }
 }
 
 int tact_comedi_monitor(struct tact_comedi *self)
 {
-    return tact_monitor_start(&self->monitor, "tact-comedi", POLL_NS, monitor_board, self);
+    return tact_monitor_start(&self->monitor, "tact-comedi", POLL_NS, monitor_board_once, self);
 }

@@ -15,15 +15,15 @@ static const double highest_polynomial_term =
 /* A row in memory, with its words stored separately. */
 struct tact_comedi_captured_row {
     int64_t tick;
-    int64_t before_ns;
+    int64_t scan_age_before_tick_ns;
     int64_t age_ns;
     uint32_t lost;
     int16_t error;
     uint8_t held;
-    bool renewed;
+    bool is_new_scan;
 };
 
-static int parse_range(struct tact_comedi_captured *channel, const char *text)
+static int parse_range_description(struct tact_comedi_captured *channel, const char *text)
 {
     int used = 0, terms = 0;
     double *c = channel->volts.coefficients;
@@ -44,7 +44,7 @@ static int parse_range(struct tact_comedi_captured *channel, const char *text)
 }
 
 /* "# channel ai4@0 NAME maxdata 65535 range 0 from -10 to 10 volts 0 -10 0.0003" */
-static int parse_channel(struct tact_comedi_play *play, const char *text)
+static int parse_channel_description(struct tact_comedi_play *play, const char *text)
 {
     static const char *const words[] = {"ai", "di", "counter"};
     struct tact_comedi_captured channel = {.volts = {.order = 0}};
@@ -59,7 +59,7 @@ static int parse_channel(struct tact_comedi_play *play, const char *text)
     }
     channel.kind = (enum tact_comedi_kind)kind;
     text += strlen(words[kind]) + (size_t)used;
-    int rc = channel.kind == TACT_COMEDI_ANALOG ? parse_range(&channel, text) : 0;
+    int rc = channel.kind == TACT_COMEDI_ANALOG ? parse_range_description(&channel, text) : 0;
     play->channel[play->channels++] = channel;
     return rc;
 }
@@ -68,7 +68,7 @@ static int parse_capture_comment(struct tact_comedi_play *play, const char *line
 {
     const char *period;
     if (!strncmp(line, "# channel ", 10)) {
-        return play->rows ? -EINVAL : parse_channel(play, line + 10);
+        return play->rows ? -EINVAL : parse_channel_description(play, line + 10);
     }
     if (!strncmp(line, "# driver ", 9)) {
         snprintf(play->driver, sizeof play->driver, "%.*s", COMEDI_NAMELEN - 1, line + 9);
@@ -96,7 +96,7 @@ static int parse_bounded_number(const char **text, long long least, long long mo
 }
 
 /* Ensures capacity for one more row. */
-static int grow_capture(struct tact_comedi_play *play, size_t *capacity)
+static int grow_capture_capacity(struct tact_comedi_play *play, size_t *capacity)
 {
     if (play->rows < *capacity) {
         return 0;
@@ -112,13 +112,13 @@ static int grow_capture(struct tact_comedi_play *play, size_t *capacity)
     return raw ? 0 : -ENOMEM;
 }
 
-static int parse_row(struct tact_comedi_play *play, const char *text, size_t *capacity)
+static int parse_scan_row(struct tact_comedi_play *play, const char *text, size_t *capacity)
 {
     static const long long least[] = {TACT_COMEDI_TARE, 0, 0, INT64_MIN, 0, 0, 0};
     static const long long most[] = {INT64_MAX / 2, 4095, 15, INT64_MAX, INT64_MAX, UINT32_MAX, 1};
     enum { COLUMNS = sizeof least / sizeof *least };
     long long v[COLUMNS];
-    int rc = play->period > 0.0 ? grow_capture(play, capacity) : -EINVAL;
+    int rc = play->period > 0.0 ? grow_capture_capacity(play, capacity) : -EINVAL;
     for (int i = 0; !rc && i < COLUMNS; i++) {
         rc = parse_bounded_number(&text, least[i], most[i], &v[i]);
     }
@@ -137,10 +137,10 @@ static int parse_row(struct tact_comedi_play *play, const char *text, size_t *ca
     play->row[play->rows++] = (struct tact_comedi_captured_row){.tick = v[0],
                                                                 .error = (int16_t)v[1],
                                                                 .held = (uint8_t)v[2],
-                                                                .before_ns = v[3],
+                                                                .scan_age_before_tick_ns = v[3],
                                                                 .age_ns = v[4],
                                                                 .lost = (uint32_t)v[5],
-                                                                .renewed = v[6] != 0};
+                                                                .is_new_scan = v[6] != 0};
     return 0;
 }
 
@@ -164,7 +164,7 @@ int tact_comedi_play_open(const char *path, struct tact_comedi_play *play, struc
         line[end ? end - line : 0] = '\0';
         rc = !end             ? -EINVAL
              : line[0] == '#' ? parse_capture_comment(play, line)
-                              : parse_row(play, line, &capacity);
+                              : parse_scan_row(play, line, &capacity);
     }
     fclose(file);
     if (rc) {
@@ -193,10 +193,10 @@ static void fill_recorded_words(const struct tact_comedi_play *play,
 {
     const struct tact_comedi_captured_row *row = &play->row[at];
     const lsampl_t *raw = play->raw + at * (size_t)play->channels;
-    words->before_ns = row->before_ns;
+    words->scan_age_before_tick_ns = row->scan_age_before_tick_ns;
     words->age_ns = row->age_ns;
     words->lost = row->lost;
-    words->renewed = row->renewed;
+    words->is_new_scan = row->is_new_scan;
     for (int i = 0; i < layout->input_count; i++) {
         words->raw[i] = raw[layout->input[i].captured];
     }
@@ -221,10 +221,10 @@ bool tact_comedi_play_row_at_time(struct tact_comedi_play *play,
                                   struct tact_comedi_row *row)
 {
     const size_t before = play->next;
-    bool renewed = false, rearmed = false;
+    bool is_new_scan = false, rearmed = false;
     while (play->next < play->rows &&
            (double)play->row[play->next].tick * play->period <= t + slack) {
-        renewed = renewed || play->row[play->next].renewed;
+        is_new_scan = is_new_scan || play->row[play->next].is_new_scan;
         rearmed = rearmed || (play->row[play->next].held & 4U);
         play->next++;
     }
@@ -236,9 +236,9 @@ bool tact_comedi_play_row_at_time(struct tact_comedi_play *play,
     row->tick = captured->tick;
     row->error = captured->error;
     row->held = (struct tact_comedi_held){captured->held & 3, rearmed, captured->held & 8};
-    row->words.renewed = renewed;
+    row->words.is_new_scan = is_new_scan;
     if (again && captured->tick >= 0) {
-        row->words.before_ns += llround(since * 1e9);
+        row->words.scan_age_before_tick_ns += llround(since * 1e9);
     }
     return play->next == play->rows && since > slack;
 }

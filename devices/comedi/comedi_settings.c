@@ -93,9 +93,9 @@ static int read_channel_names(const struct tact_device_config *config,
         }
         *is = '\0';
         snprintf(channel->name, sizeof channel->name, "%.*s", TACT_DEVICE_NAME - 1, word);
-        channel->inverted = is[1] == '!';
-        rc = locate_channel(config, known, d, is + 1 + channel->inverted, channel, err);
-        if (!rc && channel->inverted && channel->kind != TACT_COMEDI_DIGITAL) {
+        channel->is_active_low = is[1] == '!';
+        rc = locate_channel(config, known, d, is + 1 + channel->is_active_low, channel, err);
+        if (!rc && channel->is_active_low && channel->kind != TACT_COMEDI_DIGITAL) {
             rc = tact_settings_fault(config, setting, err,
                                      "%s: only a digital channel is active "
                                      "low (!); give analog ones a map",
@@ -148,9 +148,9 @@ static int table_row_of_channel(const struct tact_device_config *config, const s
     return 0;
 }
 
-static int choose_range(const struct tact_device_config *config,
-                        const struct tact_comedi_source *known, const struct direction *d, int i,
-                        struct tact_error *err)
+static int choose_voltage_range(const struct tact_device_config *config,
+                                const struct tact_comedi_source *known, const struct direction *d,
+                                int i, struct tact_error *err)
 {
     const double *row;
     int columns;
@@ -221,12 +221,12 @@ static int read_named_map(const struct tact_device_config *config, const struct 
                           struct tact_comedi_channel *channel, struct tact_error *err)
 {
     char key[TACT_DEVICE_NAME + 8];
-    const double *terms = NULL;
+    const double *polynomial_terms = NULL;
     double single;
     int count = 0;
     snprintf(key, sizeof key, "maps.%s", channel->name);
-    int rc = tact_settings_list(config, key, &single, &terms, &count, err);
-    if (rc || !terms || d->output) {
+    int rc = tact_settings_list(config, key, &single, &polynomial_terms, &count, err);
+    if (rc || !polynomial_terms || d->output) {
         return rc;
     }
     if (tact_settings_find(config, d->map) || count < 2 || count > TACT_COMEDI_TERMS) {
@@ -236,15 +236,15 @@ static int read_named_map(const struct tact_device_config *config, const struct 
     }
     channel->mapped = true;
     for (int k = 0; k < TACT_COMEDI_TERMS; k++) {
-        channel->map[k] = k < count ? terms[k] : 0.0;
+        channel->map[k] = k < count ? polynomial_terms[k] : 0.0;
     }
     return 0;
 }
 
 /* A map of an unknown input is an error in the scene; a calibration file may have more inputs. */
-static int check_calibration(const struct tact_device_config *config,
-                             const struct tact_comedi_source *known, const struct direction *in,
-                             struct tact_error *err)
+static int check_calibration_setting(const struct tact_device_config *config,
+                                     const struct tact_comedi_source *known,
+                                     const struct direction *in, struct tact_error *err)
 {
     const char *name = NULL;
     int rc = tact_settings_text(config, "calibrated_for", &name, err);
@@ -270,10 +270,10 @@ static int check_calibration(const struct tact_device_config *config,
     return rc;
 }
 
-static int read_tables(const struct tact_device_config *config,
-                       const struct tact_comedi_source *known,
-                       const comedi_calibration_t *calibration, int reference,
-                       const struct direction *d, struct tact_error *err)
+static int read_calibration_tables(const struct tact_device_config *config,
+                                   const struct tact_comedi_source *known,
+                                   const comedi_calibration_t *calibration, int voltage_reference,
+                                   const struct direction *d, struct tact_error *err)
 {
     const char *units = NULL;
     int rc = tact_settings_text(config, d->units, &units, err);
@@ -314,8 +314,8 @@ static int read_tables(const struct tact_device_config *config,
             }
         }
         if (!rc && analog) {
-            channel->reference = (unsigned int)reference;
-            rc = choose_range(config, known, d, i, err);
+            channel->voltage_reference = (unsigned int)voltage_reference;
+            rc = choose_voltage_range(config, known, d, i, err);
             rc = rc ? rc
                     : choose_volt_polynomial(config, known, calibration, d->output, channel, err);
         }
@@ -333,14 +333,14 @@ int tact_comedi_choose_channels(const struct tact_device_config *config,
     struct direction out = {true,           "outputs", "output_range", "output_map", "output_units",
                             layout->output, 0};
     comedi_calibration_t *calibration = NULL;
-    int reference = AREF_GROUND;
-    int rc = tact_settings_choice(config, "reference", references, 4, &reference, err);
+    int voltage_reference = AREF_GROUND;
+    int rc = tact_settings_choice(config, "reference", references, 4, &voltage_reference, err);
     rc = rc ? rc : read_channel_names(config, known, &in, err);
     rc = rc ? rc : read_channel_names(config, known, &out, err);
-    rc = rc ? rc : check_calibration(config, known, &in, err);
+    rc = rc ? rc : check_calibration_setting(config, known, &in, err);
     rc = rc ? rc : read_calibration(config, known, &calibration, err);
-    rc = rc ? rc : read_tables(config, known, calibration, reference, &in, err);
-    rc = rc ? rc : read_tables(config, known, calibration, AREF_GROUND, &out, err);
+    rc = rc ? rc : read_calibration_tables(config, known, calibration, voltage_reference, &in, err);
+    rc = rc ? rc : read_calibration_tables(config, known, calibration, AREF_GROUND, &out, err);
     if (calibration) {
         comedi_cleanup_calibration(calibration);
     }

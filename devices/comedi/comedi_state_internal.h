@@ -13,27 +13,28 @@
  * (monitor to loop), active, retired (loop to monitor). */
 struct tact_comedi {
     struct tact_comedi_layout layout;
-    uint32_t saturated; /* ticks */
-    uint32_t stuck;     /* ticks */
-    uint32_t recover;   /* ticks */
-    double gate_step;   /* growth of the gate per tick */
-    int64_t timeout_ns; /* of the guard */
-    bool guarded;
+    uint32_t saturated;      /* ticks */
+    uint32_t stuck;          /* ticks */
+    uint32_t recover;        /* ticks */
+    double output_gate_step; /* growth of the gate per tick */
+    int64_t timeout_ns;      /* of the guard */
+    bool has_output_guard;
     struct tact_arming arming; /* without a guard the loop writes the outputs itself */
     /* of the loop */
     struct tact_comedi_board *active; /* NULL while lost */
-    int fault_now[TACT_DEVICE_CHANNELS];
+    int current_input_fault[TACT_DEVICE_CHANNELS];
     struct tact_comedi_health health[TACT_DEVICE_CHANNELS];
     lsampl_t counter[TACT_DEVICE_CHANNELS]; /* last raw value */
     int64_t count[TACT_DEVICE_CHANNELS];
     double value[TACT_DEVICE_CHANNELS];
-    bool unreliable[TACT_DEVICE_CHANNELS]; /* analog inputs: saturated or unusable in this tick */
-    uint32_t beyond[TACT_DEVICE_WRENCHES][6];        /* ticks in a row over the limit */
-    unsigned int overload_now[TACT_DEVICE_WRENCHES]; /* axes, as bits */
-    bool counting;                                   /* counter[] holds values of this board */
-    int write_error; /* write error of the last tick, negative errno or 0 */
-    uint32_t good;   /* ticks without fault */
-    double gate;     /* factor of the outputs, 0 to 1 */
+    bool is_unreliable_input[TACT_DEVICE_CHANNELS]; /* analog inputs: saturated or unusable in this
+                                                       tick */
+    uint32_t beyond[TACT_DEVICE_WRENCHES][6];       /* ticks in a row over the limit */
+    unsigned int overloaded_wrench_axes[TACT_DEVICE_WRENCHES]; /* axes, as bits */
+    bool has_counter_reference; /* counter[] holds values of this board */
+    int last_write_error;       /* write error of the last tick, negative errno or 0 */
+    uint32_t good;              /* ticks without fault */
+    double gate;                /* factor of the outputs, 0 to 1 */
     int64_t stamp_ns;
     struct tact_comedi_stream *stream; /* NULL: analog inputs are in the list */
     struct tact_comedi_words words;    /* words of this tick */
@@ -51,9 +52,9 @@ struct tact_comedi {
     char name[TACT_DEVICE_NAME];
     struct tact_messages messages;
     bool lost;
-    int open_error; /* last one reported */
-    unsigned int faults_reported[TACT_DEVICE_CHANNELS];
-    uint32_t lost_reported; /* reported losses of the stream */
+    int reported_open_error; /* last one reported */
+    unsigned int reported_faults[TACT_DEVICE_CHANNELS];
+    uint32_t reported_loss_count; /* reported losses of the stream */
     struct tact_monitor monitor;
 };
 

@@ -29,13 +29,13 @@ struct tact_comedi_stream {
     unsigned int list[TACT_DEVICE_CHANNELS];
     unsigned int channels;
     size_t sample; /* [B] */
-    struct tact_triple *scans;
+    struct tact_triple *scan_buffer;
     atomic_bool stop;
     atomic_bool is_gone;
     atomic_uint lost;
     atomic_int error; /* reason of the last loss */
     pthread_t thread;
-    bool threaded;
+    bool has_stream_thread;
     /* of the thread, once it runs */
     comedi_t *dev;
     double rate;
@@ -67,7 +67,7 @@ static int form_scan_command(const struct tact_comedi_stream *s, comedi_t *dev, 
     return rc == 0 && *rate > 0.0 && isfinite(*rate) ? 0 : -ENOTSUP;
 }
 
-static void close_board(struct tact_comedi_stream *s)
+static void close_stream_board(struct tact_comedi_stream *s)
 {
     if (s->dev) {
         comedi_cancel(s->dev, s->subdevice);
@@ -103,20 +103,20 @@ static int start_scan_command(struct tact_comedi_stream *s)
         rc = -errno;
     }
     if (rc) {
-        close_board(s);
+        close_stream_board(s);
     }
     return rc;
 }
 
 /* Copies the last complete scan of the buffer to the slot that is published next, and keeps
  * incomplete data. Returns whether there was one. */
-static bool copy_scan(struct tact_comedi_stream *s, size_t filled)
+static bool copy_newest_scan(struct tact_comedi_stream *s, size_t filled_bytes)
 {
     const size_t size = s->sample * s->channels;
-    const size_t scans = filled / size;
-    if (scans > 0) {
-        const unsigned char *from = s->buffer + (scans - 1) * size;
-        struct tact_comedi_scan *scan = tact_triple_write_begin(s->scans);
+    const size_t scan_buffer = filled_bytes / size;
+    if (scan_buffer > 0) {
+        const unsigned char *from = s->buffer + (scan_buffer - 1) * size;
+        struct tact_comedi_scan *scan = tact_triple_write_begin(s->scan_buffer);
         scan->lost = atomic_load_explicit(&s->lost, memory_order_relaxed);
         for (unsigned int i = 0; i < s->channels; i++) {
             sampl_t raw;
@@ -128,14 +128,14 @@ static bool copy_scan(struct tact_comedi_stream *s, size_t filled)
             }
         }
     }
-    s->held = filled - scans * size;
-    memmove(s->buffer, s->buffer + scans * size, s->held);
-    return scans > 0;
+    s->held = filled_bytes - scan_buffer * size;
+    memmove(s->buffer, s->buffer + scan_buffer * size, s->held);
+    return scan_buffer > 0;
 }
 
 /* Waits for data and reads all: the remaining data of a stream that has ended are of unknown age.
  * Returns 0, or why it has ended. */
-static int read_scans(struct tact_comedi_stream *s)
+static int read_available_scans(struct tact_comedi_stream *s)
 {
     struct pollfd wait = {.fd = comedi_fileno(s->dev), .events = POLLIN};
     bool any = false;
@@ -144,28 +144,28 @@ static int read_scans(struct tact_comedi_stream *s)
         return 0;
     }
     while ((n = read(wait.fd, s->buffer + s->held, SCAN_BUFFER_BYTES - s->held)) > 0) {
-        any = copy_scan(s, s->held + (size_t)n) || any;
+        any = copy_newest_scan(s, s->held + (size_t)n) || any;
     }
     if (n == 0 || (errno != EAGAIN && errno != EINTR)) {
         return n < 0 ? -errno : -EPIPE;
     }
     if (any) {
-        struct tact_comedi_scan *scan = tact_triple_write_begin(s->scans);
+        struct tact_comedi_scan *scan = tact_triple_write_begin(s->scan_buffer);
         scan->stamp_ns = tact_clock_now();
-        tact_triple_publish(s->scans);
+        tact_triple_publish(s->scan_buffer);
     }
     return 0;
 }
 
-static void *stream_main(void *data)
+static void *run_stream_thread(void *data)
 {
     struct tact_comedi_stream *s = data;
     while (!atomic_load_explicit(&s->stop, memory_order_relaxed)) {
-        int rc = s->dev ? read_scans(s) : start_scan_command(s);
+        int rc = s->dev ? read_available_scans(s) : start_scan_command(s);
         if (!s->dev) { /* not started: the board is absent, or another process uses it */
             tact_clock_sleep_until(tact_clock_now() + STREAM_RETRY_NS);
         } else if (rc) {
-            close_board(s);
+            close_stream_board(s);
             atomic_store_explicit(&s->error, rc, memory_order_relaxed);
             atomic_fetch_add_explicit(&s->lost, 1, memory_order_release);
             atomic_store_explicit(&s->is_gone, rc == -ENODEV, memory_order_release);
@@ -179,7 +179,7 @@ static void *stream_main(void *data)
 static int wait_for_first(struct tact_comedi_stream *s)
 {
     const int64_t until = tact_clock_now() + FIRST_SCAN_TIMEOUT_NS;
-    while (tact_triple_published(s->scans) == 0) {
+    while (tact_triple_published(s->scan_buffer) == 0) {
         if (tact_clock_now() > until) {
             return -ETIMEDOUT;
         }
@@ -194,21 +194,21 @@ int tact_comedi_stream_start(const struct tact_comedi_layout *layout,
     const struct sched_param priority = {.sched_priority = PRIORITY};
     const struct tact_thread_options options = {.name = "tact-stream"};
     struct tact_comedi_stream *s = calloc(1, sizeof *s);
-    int rc = s ? tact_triple_create(&s->scans, sizeof(struct tact_comedi_scan), 0) : -ENOMEM;
+    int rc = s ? tact_triple_create(&s->scan_buffer, sizeof(struct tact_comedi_scan), 0) : -ENOMEM;
     for (int i = 0; !rc && i < layout->input_count; i++) {
         const struct tact_comedi_channel *c = &layout->input[i];
-        if (c->streamed) {
+        if (c->is_read_by_stream) {
             s->subdevice = c->subdevice;
-            s->list[s->channels++] = CR_PACK(c->channel, c->range, c->reference);
+            s->list[s->channels++] = CR_PACK(c->channel, c->range, c->voltage_reference);
         }
     }
     if (!rc) {
         s->layout = layout;
-        s->sample = layout->stream_sample;
+        s->sample = layout->stream_sample_bytes;
         rc = start_scan_command(s);
         *rate = s->rate;
-        rc = rc ? rc : tact_thread_start(&s->thread, &options, stream_main, s);
-        s->threaded = rc == 0;
+        rc = rc ? rc : tact_thread_start(&s->thread, &options, run_stream_thread, s);
+        s->has_stream_thread = rc == 0;
     }
     if (!rc) {
         /* if permitted: else scans get older on a busy machine */
@@ -231,7 +231,7 @@ int tact_comedi_stream_start(const struct tact_comedi_layout *layout,
 const struct tact_comedi_scan *tact_comedi_stream_latest_scan(struct tact_comedi_stream *stream,
                                                               int *fresh)
 {
-    return tact_triple_read(stream->scans, fresh);
+    return tact_triple_read(stream->scan_buffer, fresh);
 }
 
 bool tact_comedi_stream_board_is_gone(const struct tact_comedi_stream *stream)
@@ -252,17 +252,17 @@ void tact_comedi_stream_stop(struct tact_comedi_stream *stream)
         return;
     }
     atomic_store(&stream->stop, true);
-    if (stream->threaded) {
+    if (stream->has_stream_thread) {
         pthread_join(stream->thread, NULL);
     }
-    close_board(stream);
-    tact_triple_free(stream->scans);
+    close_stream_board(stream);
+    tact_triple_free(stream->scan_buffer);
     free(stream);
 }
 
 /* One subdevice has all analog inputs, and commands. */
-static int choose_subdevice(const struct tact_device_config *config, comedi_t *dev,
-                            struct tact_comedi_layout *layout, struct tact_error *err)
+static int choose_stream_subdevice(const struct tact_device_config *config, comedi_t *dev,
+                                   struct tact_comedi_layout *layout, struct tact_error *err)
 {
     const struct tact_device_setting *setting = tact_settings_find(config, "stream");
     int found = -1;
@@ -277,8 +277,8 @@ static int choose_subdevice(const struct tact_device_config *config, comedi_t *d
                                        c->name);
         }
         found = (int)c->subdevice;
-        c->streamed = true;
-        c->scan = layout->stream_count++;
+        c->is_read_by_stream = true;
+        c->scan = layout->streamed_input_count++;
     }
     if (found < 0) {
         return tact_settings_fault(config, setting, err, "there is no analog input to stream");
@@ -290,7 +290,7 @@ static int choose_subdevice(const struct tact_device_config *config, comedi_t *d
                                    "for analog inputs",
                                    comedi_get_board_name(dev));
     }
-    layout->stream_sample = flags & SDF_LSAMPL ? sizeof(lsampl_t) : sizeof(sampl_t);
+    layout->stream_sample_bytes = flags & SDF_LSAMPL ? sizeof(lsampl_t) : sizeof(sampl_t);
     return 0;
 }
 
@@ -312,5 +312,5 @@ int tact_comedi_stream_settings(const struct tact_device_config *config, comedi_
                                    TACT_DEVICE_CHANNELS);
     }
     layout->stream_timeout_ns = (int64_t)(fmin(timeout, 3600.0) * 1e9);
-    return dev ? choose_subdevice(config, dev, layout, err) : 0;
+    return dev ? choose_stream_subdevice(config, dev, layout, err) : 0;
 }

@@ -42,7 +42,7 @@ int tact_comedi_measure_tare(struct tact_comedi *self, double period, struct tac
     double sum[TACT_DEVICE_WRENCHES][TACT_WRENCH_GAUGES] = {{0.0}};
     int taken[TACT_DEVICE_WRENCHES] = {0};
     for (int w = 0; w < self->layout.wrench_count; w++) {
-        longest = fmax(longest, self->layout.wrench[w].tare);
+        longest = fmax(longest, self->layout.wrench[w].bias_measuring_duration);
     }
     int64_t start = tact_clock_now();
     for (int n = 0; n * period < longest; n++) {
@@ -58,7 +58,8 @@ int tact_comedi_measure_tare(struct tact_comedi *self, double period, struct tac
         }
         for (int w = 0; w < self->layout.wrench_count; w++) {
             const struct tact_wrench *wrench = &self->layout.wrench[w];
-            for (int i = 0; n * period < wrench->tare && i < wrench->map.gauges; i++) {
+            for (int i = 0; n * period < wrench->bias_measuring_duration && i < wrench->map.gauges;
+                 i++) {
                 const struct tact_comedi_channel *gauge = &self->layout.input[wrench->gauge[i]];
                 lsampl_t raw = self->words.raw[wrench->gauge[i]];
                 if (raw == 0 || raw >= gauge->maxdata) {
@@ -68,7 +69,7 @@ int tact_comedi_measure_tare(struct tact_comedi *self, double period, struct tac
                 }
                 sum[w][i] += tact_comedi_value(gauge, raw, 0);
             }
-            taken[w] += n * period < wrench->tare;
+            taken[w] += n * period < wrench->bias_measuring_duration;
         }
     }
     for (int w = 0; w < self->layout.wrench_count; w++) {
@@ -96,8 +97,8 @@ bool tact_comedi_compute_wrenches(struct tact_comedi *self)
     unsigned int all = 0;
     for (int w = 0; w < self->layout.wrench_count; w++) {
         const struct tact_wrench *wrench = &self->layout.wrench[w];
-        if (!self->words.renewed) {
-            all |= self->overload_now[w];
+        if (!self->words.is_new_scan) {
+            all |= self->overloaded_wrench_axes[w];
             continue;
         }
         double *value =
@@ -106,7 +107,7 @@ bool tact_comedi_compute_wrenches(struct tact_comedi *self)
         unsigned int bits = 0;
         for (int i = 0; i < wrench->map.gauges; i++) {
             gauge[i] = self->value[wrench->gauge[i]];
-            bits |= (unsigned int)self->unreliable[wrench->gauge[i]] << i;
+            bits |= (unsigned int)self->is_unreliable_input[wrench->gauge[i]] << i;
         }
         if (bits == 0) {
             tact_wrench_from_gauges(&wrench->map, gauge, value);
@@ -114,11 +115,11 @@ bool tact_comedi_compute_wrenches(struct tact_comedi *self)
         }
         value[6] = bits;
         unsigned int axes = bits >> TACT_WRENCH_AXIS_BIT;
-        if (axes & ~self->overload_now[w]) {
-            atomic_fetch_or_explicit(&self->overloads[w], axes & ~self->overload_now[w],
+        if (axes & ~self->overloaded_wrench_axes[w]) {
+            atomic_fetch_or_explicit(&self->overloads[w], axes & ~self->overloaded_wrench_axes[w],
                                      memory_order_relaxed);
         }
-        self->overload_now[w] = axes;
+        self->overloaded_wrench_axes[w] = axes;
         all |= axes;
     }
     return all != 0;

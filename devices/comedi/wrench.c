@@ -45,12 +45,12 @@ struct unit {
     double si;
 };
 
-static const double inch = 0.0254;
+static const double metres_per_inch = 0.0254;
 static const double foot = 0.3048;
-static const double pound = 4.4482216152605; /* [N] of a pound-force, exact */
-static const double kilogram = 9.80665;      /* [N] of a kilogram-force, exact */
+static const double newtons_per_pound_force = 4.4482216152605; /* [N] of a pound-force, exact */
+static const double newtons_per_kilogram_force = 9.80665;      /* [N] of a kilogram-force, exact */
 
-static int find_unit(const char *word, const struct unit *units, size_t count, double *si)
+static int find_unit_factor(const char *word, const struct unit *units, size_t count, double *si)
 {
     char plain[24] = "";
     size_t n = 0;
@@ -70,7 +70,8 @@ static int find_unit(const char *word, const struct unit *units, size_t count, d
     return -EINVAL;
 }
 
-#define FIND_UNIT_IN(word, units, si) find_unit(word, units, sizeof(units) / sizeof *(units), si)
+#define FIND_UNIT_IN(word, units, si)                                                              \
+    find_unit_factor(word, units, sizeof(units) / sizeof *(units), si)
 
 int tact_wrench_force_unit(const char *word, double *newtons)
 {
@@ -78,14 +79,14 @@ int tact_wrench_force_unit(const char *word, double *newtons)
                                  {"kn", 1e3},
                                  {"mn", 1e-3},
                                  {"Mn", 1e6},
-                                 {"lbf", pound},
-                                 {"lb", pound},
-                                 {"klbf", 1e3 * pound},
-                                 {"klb", 1e3 * pound},
-                                 {"kgf", kilogram},
-                                 {"kg", kilogram},
-                                 {"gf", 1e-3 * kilogram},
-                                 {"g", 1e-3 * kilogram}};
+                                 {"lbf", newtons_per_pound_force},
+                                 {"lb", newtons_per_pound_force},
+                                 {"klbf", 1e3 * newtons_per_pound_force},
+                                 {"klb", 1e3 * newtons_per_pound_force},
+                                 {"kgf", newtons_per_kilogram_force},
+                                 {"kg", newtons_per_kilogram_force},
+                                 {"gf", 1e-3 * newtons_per_kilogram_force},
+                                 {"g", 1e-3 * newtons_per_kilogram_force}};
     return FIND_UNIT_IN(word, units, newtons);
 }
 
@@ -97,25 +98,25 @@ int tact_wrench_torque_unit(const char *word, double *newton_metres)
                                  {"knm", 1e3},
                                  {"mnm", 1e-3},
                                  {"Mnm", 1e6},
-                                 {"lbfin", pound * inch},
-                                 {"lbin", pound * inch},
-                                 {"inlb", pound * inch},
-                                 {"inlbf", pound * inch},
-                                 {"lbfft", pound * foot},
-                                 {"lbft", pound * foot},
-                                 {"ftlb", pound * foot},
-                                 {"ftlbf", pound * foot},
-                                 {"kgfm", kilogram},
-                                 {"kgm", kilogram},
-                                 {"kgfcm", 1e-2 * kilogram},
-                                 {"kgcm", 1e-2 * kilogram}};
+                                 {"lbfin", newtons_per_pound_force * metres_per_inch},
+                                 {"lbin", newtons_per_pound_force * metres_per_inch},
+                                 {"inlb", newtons_per_pound_force * metres_per_inch},
+                                 {"inlbf", newtons_per_pound_force * metres_per_inch},
+                                 {"lbfft", newtons_per_pound_force * foot},
+                                 {"lbft", newtons_per_pound_force * foot},
+                                 {"ftlb", newtons_per_pound_force * foot},
+                                 {"ftlbf", newtons_per_pound_force * foot},
+                                 {"kgfm", newtons_per_kilogram_force},
+                                 {"kgm", newtons_per_kilogram_force},
+                                 {"kgfcm", 1e-2 * newtons_per_kilogram_force},
+                                 {"kgcm", 1e-2 * newtons_per_kilogram_force}};
     return FIND_UNIT_IN(word, units, newton_metres);
 }
 
 int tact_wrench_length_unit(const char *word, double *metres)
 {
     const struct unit units[] = {
-        {"m", 1.0}, {"cm", 1e-2}, {"mm", 1e-3}, {"in", inch}, {"ft", foot}};
+        {"m", 1.0}, {"cm", 1e-2}, {"mm", 1e-3}, {"in", metres_per_inch}, {"ft", foot}};
     return FIND_UNIT_IN(word, units, metres);
 }
 
@@ -126,7 +127,7 @@ void tact_wrench_describe(const struct tact_wrench *wrench, int first,
     snprintf(reported->name, sizeof reported->name, "%s", wrench->name);
     snprintf(reported->frame, sizeof reported->frame, "%s", wrench->frame);
     reported->channel = first;
-    reported->no_zero = !wrench->biased;
+    reported->no_zero = !wrench->has_bias;
     for (int k = 0; k < TACT_WRENCH_CHANNELS; k++) {
         char name[TACT_DEVICE_NAME];
         snprintf(name, sizeof name, "%s_%s", wrench->name,

@@ -17,13 +17,13 @@ struct tag {
     size_t length;       /* length of the name */
     const char *end;     /* its ">" */
     bool is_closing_tag; /* </name> */
-    bool empty;          /* <name/> */
+    bool is_empty_tag;   /* <name/> */
 };
 
 struct reading {
     const char *path;
     const char *text;
-    int required; /* calibration, from 1; 0: the only one */
+    int required_calibration; /* calibration, from 1; 0: the only one */
     struct tact_wrench_map *map;
     struct tact_error *err;
     /* found */
@@ -32,7 +32,8 @@ struct reading {
 };
 
 /* Sets the error at the line of `at`; NULL: without a line. */
-static int ati_error(const struct reading *r, const char *at, const char *what, const char *word)
+static int set_ati_file_error(const struct reading *r, const char *at, const char *what,
+                              const char *word)
 {
     int line = at ? 1 : 0;
     for (const char *c = r->text; at && c < at; c++) {
@@ -50,7 +51,7 @@ static const char *count_lines_before(const char *from, const char *end)
 }
 
 /* Parses the next tag at or after *at, and advances. 0 at the end of the text. */
-static int next_tag(const struct reading *r, const char **at, struct tag *tag)
+static int find_next_tag(const struct reading *r, const char **at, struct tag *tag)
 {
     const char *from;
     while ((from = strchr(*at, '<')) && (from[1] == '!' || from[1] == '?')) {
@@ -61,18 +62,19 @@ static int next_tag(const struct reading *r, const char **at, struct tag *tag)
     if (!from) {
         return 0;
     }
-    char quote = '\0';
+    char quote_character = '\0';
     *tag = (struct tag){.name = from + 1 + (from[1] == '/'), .is_closing_tag = from[1] == '/'};
     tag->length = strcspn(tag->name, " \t\r\n/>");
-    for (tag->end = tag->name; *tag->end && (quote || *tag->end != '>'); tag->end++) {
-        if (quote ? *tag->end == quote : *tag->end == '"' || *tag->end == '\'') {
-            quote = quote ? '\0' : *tag->end;
+    for (tag->end = tag->name; *tag->end && (quote_character || *tag->end != '>'); tag->end++) {
+        if (quote_character ? *tag->end == quote_character
+                            : *tag->end == '"' || *tag->end == '\'') {
+            quote_character = quote_character ? '\0' : *tag->end;
         }
     }
     if (!*tag->end) {
-        return ati_error(r, from, "an element without its closing tag", "");
+        return set_ati_file_error(r, from, "an element without its closing tag", "");
     }
-    tag->empty = tag->end[-1] == '/';
+    tag->is_empty_tag = tag->end[-1] == '/';
     *at = tag->end + 1;
     return 1;
 }
@@ -83,8 +85,8 @@ static bool is(const struct tag *tag, const char *name)
 }
 
 /* The value of an attribute. 1, or 0 if it is absent. */
-static int tag_attribute(const struct reading *r, const struct tag *tag, const char *name,
-                         char value[LONGEST])
+static int read_tag_attribute(const struct reading *r, const struct tag *tag, const char *name,
+                              char value[LONGEST])
 {
     int found = 0;
     const char *at = tag->name + tag->length;
@@ -92,16 +94,16 @@ static int tag_attribute(const struct reading *r, const struct tag *tag, const c
         size_t length = strcspn(at, " \t\r\n=\"'>");
         const char *from = at + length + strspn(at + length, " \t\r\n");
         if (!length || *from != '=') {
-            return ati_error(r, at, "an attribute without a value", "");
+            return set_ati_file_error(r, at, "an attribute without a value", "");
         }
         from += 1 + strspn(from + 1, " \t\r\n");
         const char *to = *from == '"' || *from == '\'' ? strchr(from + 1, *from) : NULL;
         if (!to || to > tag->end) {
-            return ati_error(r, at, "an attribute without a value", "");
+            return set_ati_file_error(r, at, "an attribute without a value", "");
         }
         if (length == strlen(name) && !strncmp(at, name, length)) {
             if (found++ || to - from > LONGEST) {
-                return ati_error(r, at, found > 1 ? "given twice: " : "too long: ", name);
+                return set_ati_file_error(r, at, found > 1 ? "given twice: " : "too long: ", name);
             }
             snprintf(value, LONGEST, "%.*s", (int)(to - from - 1), from + 1);
         }
@@ -123,34 +125,34 @@ static int parse_number_attribute(const struct reading *r, const struct tag *tag
                                   double *value)
 {
     char text[LONGEST];
-    int rc = tag_attribute(r, tag, name, text);
+    int rc = read_tag_attribute(r, tag, name, text);
     if (rc == 0) {
-        return ati_error(r, tag->name, "no attribute ", name);
+        return set_ati_file_error(r, tag->name, "no attribute ", name);
     }
     if (rc > 0 && parse_decimal_number(text, value)) {
-        rc = ati_error(r, tag->name, "no number in ", name);
+        rc = set_ati_file_error(r, tag->name, "no number in ", name);
     }
     return rc < 0 ? rc : 0;
 }
 
 /* The values of an axis; all axes have as many. */
-static int parse_values(const struct reading *r, const struct tag *tag, int axis, double scale)
+static int parse_axis_values(const struct reading *r, const struct tag *tag, int axis, double scale)
 {
     char text[LONGEST];
-    int count = 0, rc = tag_attribute(r, tag, "values", text);
+    int count = 0, rc = read_tag_attribute(r, tag, "values", text);
     if (rc < 1) {
-        return rc ? rc : ati_error(r, tag->name, "no values of ", tact_wrench_axes[axis]);
+        return rc ? rc : set_ati_file_error(r, tag->name, "no values of ", tact_wrench_axes[axis]);
     }
     char *rest = text;
     for (char *word; (word = strtok_r(rest, " \t\r\n", &rest)); count++) {
         double value;
         if (count == TACT_WRENCH_GAUGES || parse_decimal_number(word, &value)) {
-            return ati_error(r, tag->name, "wrong values of ", tact_wrench_axes[axis]);
+            return set_ati_file_error(r, tag->name, "wrong values of ", tact_wrench_axes[axis]);
         }
         r->map->matrix[axis][count] = value * scale;
     }
     if (count < 6 || (axis > 0 && count != r->map->gauges)) {
-        return ati_error(r, tag->name, "too few values of ", tact_wrench_axes[axis]);
+        return set_ati_file_error(r, tag->name, "too few values of ", tact_wrench_axes[axis]);
     }
     r->map->gauges = count;
     return 0;
@@ -161,7 +163,7 @@ static int store_matrix_element(const struct reading *r, const struct tag *tag, 
                                 const char *what)
 {
     if (known->name) {
-        return ati_error(r, tag->name, "given twice: ", what);
+        return set_ati_file_error(r, tag->name, "given twice: ", what);
     }
     *known = *tag;
     return 0;
@@ -170,13 +172,13 @@ static int store_matrix_element(const struct reading *r, const struct tag *tag, 
 static int store_axis_element(struct reading *r, const struct tag *tag)
 {
     char text[LONGEST];
-    int rc = tag_attribute(r, tag, "Name", text);
+    int rc = read_tag_attribute(r, tag, "Name", text);
     for (int k = 0; rc > 0 && k < AXES; k++) {
         if (!strcasecmp(text, tact_wrench_axes[k])) {
             return store_matrix_element(r, tag, is(tag, "Axis") ? &r->axis[k] : &r->user[k], text);
         }
     }
-    return rc < 0 ? rc : ati_error(r, tag->name, "an axis other than fx to tz", "");
+    return rc < 0 ? rc : set_ati_file_error(r, tag->name, "an axis other than fx to tz", "");
 }
 
 /* Finds the elements of the selected calibration. */
@@ -186,29 +188,31 @@ static int find_calibration_elements(struct reading *r)
     const char *at = r->text;
     bool inside = false;
     int rc;
-    while ((rc = next_tag(r, &at, &tag)) > 0) {
-        bool here = inside && (!r->required || r->count == r->required);
+    while ((rc = find_next_tag(r, &at, &tag)) > 0) {
+        bool here = inside && (!r->required_calibration || r->count == r->required_calibration);
         rc = 0;
         if (is(&tag, "FTSensor") && !tag.is_closing_tag) {
             rc = store_matrix_element(r, &tag, &r->sensor, "FTSensor");
         } else if (is(&tag, "Calibration")) {
             if (inside != tag.is_closing_tag) {
-                return ati_error(r, tag.name,
-                                 inside ? "a Calibration element within another"
-                                        : "a closing tag of Calibration without an opening tag",
-                                 "");
+                return set_ati_file_error(
+                    r, tag.name,
+                    inside ? "a Calibration element within another"
+                           : "a closing tag of Calibration without an opening tag",
+                    "");
             }
-            inside = !tag.is_closing_tag && !tag.empty;
+            inside = !tag.is_closing_tag && !tag.is_empty_tag;
             r->count += !tag.is_closing_tag;
-            if (!tag.is_closing_tag && (!r->required || r->count == r->required)) {
-                rc = r->count > 1 && !r->required
-                         ? ati_error(
+            if (!tag.is_closing_tag &&
+                (!r->required_calibration || r->count == r->required_calibration)) {
+                rc = r->count > 1 && !r->required_calibration
+                         ? set_ati_file_error(
                                r, tag.name,
                                "a second Calibration, and file_calibration does not say which", "")
                          : store_matrix_element(r, &tag, &r->calibration, "Calibration");
             }
         } else if (!tag.is_closing_tag && (is(&tag, "Axis") || is(&tag, "UserAxis"))) {
-            rc = !inside ? ati_error(r, tag.name, "an axis outside of a Calibration", "")
+            rc = !inside ? set_ati_file_error(r, tag.name, "an axis outside of a Calibration", "")
                  : here  ? store_axis_element(r, &tag)
                          : 0;
         } else if (here && !tag.is_closing_tag && is(&tag, "BasicTransform")) {
@@ -218,7 +222,7 @@ static int find_calibration_elements(struct reading *r)
             return rc;
         }
     }
-    return rc || !inside ? rc : ati_error(r, r->text + strlen(r->text), "it is cut", "");
+    return rc || !inside ? rc : set_ati_file_error(r, r->text + strlen(r->text), "it is cut", "");
 }
 
 /* The rows Axis are about the transducer's origin: moves them to BasicTransform's. */
@@ -233,9 +237,9 @@ static int move_matrix_origin(const struct reading *r)
     if (!tag->name) {
         return 0;
     }
-    int rc = tag_attribute(r, &r->calibration, "DistUnits", text);
+    int rc = read_tag_attribute(r, &r->calibration, "DistUnits", text);
     if (rc < 1 || tact_wrench_length_unit(text, &metres)) {
-        return rc < 0 ? rc : ati_error(r, r->calibration.name, "unknown DistUnits ", text);
+        return rc < 0 ? rc : set_ati_file_error(r, r->calibration.name, "unknown DistUnits ", text);
     }
     for (int i = 0; i < 6; i++) {
         if (parse_number_attribute(r, tag, names[i], &value[i])) {
@@ -243,7 +247,8 @@ static int move_matrix_origin(const struct reading *r)
         }
     }
     if (value[3] != 0.0 || value[4] != 0.0 || value[5] != 0.0) {
-        return ati_error(r, tag->name, "a BasicTransform with a rotation, but no UserAxis", "");
+        return set_ati_file_error(r, tag->name, "a BasicTransform with a rotation, but no UserAxis",
+                                  "");
     }
     for (int i = 0; i < 3; i++) {
         pose.position[i] = -value[i] * metres;
@@ -253,41 +258,41 @@ static int move_matrix_origin(const struct reading *r)
 }
 
 /* Newtons and newton metres per unit of the calibration. */
-static int parse_units(const struct reading *r, double unit[2])
+static int parse_force_and_torque_units(const struct reading *r, double unit[2])
 {
     const struct tag *tag = &r->calibration;
     char text[LONGEST] = "";
     double gain = 1.0;
-    int rc = tag_attribute(r, tag, "ForceUnits", text);
+    int rc = read_tag_attribute(r, tag, "ForceUnits", text);
     if (rc < 1 || tact_wrench_force_unit(text, &unit[0])) {
-        return rc < 0 ? rc : ati_error(r, tag->name, "unknown ForceUnits ", text);
+        return rc < 0 ? rc : set_ati_file_error(r, tag->name, "unknown ForceUnits ", text);
     }
     text[0] = '\0';
-    rc = tag_attribute(r, tag, "TorqueUnits", text);
+    rc = read_tag_attribute(r, tag, "TorqueUnits", text);
     if (rc < 1 || tact_wrench_torque_unit(text, &unit[1])) {
-        return rc < 0 ? rc : ati_error(r, tag->name, "unknown TorqueUnits ", text);
+        return rc < 0 ? rc : set_ati_file_error(r, tag->name, "unknown TorqueUnits ", text);
     }
-    rc = tag_attribute(r, tag, "GainMultiplier", text);
+    rc = read_tag_attribute(r, tag, "GainMultiplier", text);
     if (rc > 0 && (parse_decimal_number(text, &gain) || gain != 1.0)) {
-        return ati_error(r, tag->name, "a GainMultiplier other than 1: ", text);
+        return set_ati_file_error(r, tag->name, "a GainMultiplier other than 1: ", text);
     }
     return rc < 0 ? rc : 0;
 }
 
 /* As many values as the sensor has gauges. */
-static int check_gauges(const struct reading *r)
+static int check_gauge_count(const struct reading *r)
 {
     char text[LONGEST];
     double gauges;
-    int rc = r->sensor.name ? tag_attribute(r, &r->sensor, "NumGages", text) : 0;
+    int rc = r->sensor.name ? read_tag_attribute(r, &r->sensor, "NumGages", text) : 0;
     if (rc > 0 && (parse_decimal_number(text, &gauges) || gauges != r->map->gauges)) {
-        return ati_error(r, r->sensor.name, "the number of values of an axis is not NumGages ",
-                         text);
+        return set_ati_file_error(r, r->sensor.name,
+                                  "the number of values of an axis is not NumGages ", text);
     }
     return rc < 0 ? rc : 0;
 }
 
-static int parse_matrix(struct reading *r)
+static int parse_calibration_matrix(struct reading *r)
 {
     double unit[2];
     bool reported = false;
@@ -296,11 +301,11 @@ static int parse_matrix(struct reading *r)
         return rc;
     }
     if (!r->calibration.name) {
-        return ati_error(
+        return set_ati_file_error(
             r, NULL, r->count ? "fewer calibrations than that number" : "no element Calibration",
             "");
     }
-    rc = parse_units(r, unit);
+    rc = parse_force_and_torque_units(r, unit);
     for (int k = 0; k < AXES; k++) {
         reported = reported || r->user[k].name;
     }
@@ -308,16 +313,16 @@ static int parse_matrix(struct reading *r)
         const struct tag *tag = reported ? &r->user[k] : &r->axis[k];
         double scale = 1.0;
         if (!tag->name) {
-            return ati_error(r, r->calibration.name, reported ? "no UserAxis " : "no axis ",
-                             tact_wrench_axes[k]);
+            return set_ati_file_error(r, r->calibration.name,
+                                      reported ? "no UserAxis " : "no axis ", tact_wrench_axes[k]);
         }
         rc = reported ? 0 : parse_number_attribute(r, tag, "scale", &scale);
         if (!rc && scale == 0.0) {
-            rc = ati_error(r, tag->name, "a scale of 0", "");
+            rc = set_ati_file_error(r, tag->name, "a scale of 0", "");
         }
-        rc = rc ? rc : parse_values(r, tag, k, unit[k / 3] / scale);
+        rc = rc ? rc : parse_axis_values(r, tag, k, unit[k / 3] / scale);
     }
-    rc = rc ? rc : check_gauges(r);
+    rc = rc ? rc : check_gauge_count(r);
     return rc || reported ? rc : move_matrix_origin(r);
 }
 
@@ -349,9 +354,10 @@ int tact_wrench_read_ati(const char *path, int which, struct tact_wrench_map *ma
     int rc;
     char *text = read_text(path, &rc, err);
     if (text) {
-        struct reading r = {.path = path, .text = text, .required = which, .map = map, .err = err};
+        struct reading r = {
+            .path = path, .text = text, .required_calibration = which, .map = map, .err = err};
         memset(map, 0, sizeof *map);
-        rc = parse_matrix(&r);
+        rc = parse_calibration_matrix(&r);
     }
     free(text);
     return rc;

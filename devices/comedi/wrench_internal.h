@@ -43,10 +43,10 @@ struct tact_wrench {
     char name[24];
     char frame[TACT_DEVICE_NAME]; /* frame of the wrench */
     struct tact_wrench_map map;
-    int gauge[TACT_WRENCH_GAUGES]; /* index of the device's input */
-    double limit[6];               /* maximum magnitude of each axis [N, N m] */
-    double tare;                   /* [s] of measuring the bias when opened; 0: not measured */
-    bool biased;                   /* a bias is set or measured */
+    int gauge[TACT_WRENCH_GAUGES];  /* index of the device's input */
+    double limit[6];                /* maximum magnitude of each axis [N, N m] */
+    double bias_measuring_duration; /* [s] of measuring the bias when opened; 0: not measured */
+    bool has_bias;                  /* a bias is set or measured */
 };
 
 /** Channels that a sensor adds to its device: fx fy fz tx ty tz, then what is overloaded: 1 << i

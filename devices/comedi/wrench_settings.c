@@ -9,7 +9,7 @@
 enum { SETTINGS = 16 };
 
 struct reading {
-    const struct tact_device_config *is_complete;
+    const struct tact_device_config *device_config;
     const struct tact_device_config
         *config; /* config of this sensor: keys without "wrenches[0]." */
     const struct tact_device_channel *inputs;
@@ -19,8 +19,8 @@ struct reading {
 };
 
 /* The setting of a key, or for the message the first one. */
-static int wrench_error(const struct reading *r, const char *key, const char *text,
-                        const char *word)
+static int set_wrench_setting_error(const struct reading *r, const char *key, const char *text,
+                                    const char *word)
 {
     const struct tact_device_setting *setting = tact_settings_find(r->config, key);
     return tact_settings_fault(r->config, setting ? setting : r->config->settings, r->err, "%s%s",
@@ -36,20 +36,20 @@ static int read_sensor_name(const struct reading *r)
         return rc;
     }
     if (!name) {
-        return wrench_error(r, "name", "missing key name", "");
+        return set_wrench_setting_error(r, "name", "missing key name", "");
     }
     static const char first[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
     static const char more[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
     if (!strchr(first, name[0]) || strspn(name, more) != strlen(name) ||
         strlen(name) >= sizeof r->wrench->name) {
-        return wrench_error(
+        return set_wrench_setting_error(
             r, "name", "expected a letter, then letters, digits and _, at most 23, not ", name);
     }
     snprintf(r->wrench->name, sizeof r->wrench->name, "%s", name);
     return 0;
 }
 
-static int read_gauges(const struct reading *r)
+static int read_gauge_inputs(const struct reading *r)
 {
     const char *text = NULL;
     char word[TACT_DEVICE_NAME];
@@ -64,22 +64,22 @@ static int read_gauges(const struct reading *r)
             i++;
         }
         if (i == r->input_count) {
-            return wrench_error(r, "channels", "no analog input is named ", word);
+            return set_wrench_setting_error(r, "channels", "no analog input is named ", word);
         }
         for (int k = 0; k < count; k++) {
             if (r->wrench->gauge[k] == i) {
-                return wrench_error(r, "channels", "given twice: ", word);
+                return set_wrench_setting_error(r, "channels", "given twice: ", word);
             }
         }
         if (count == TACT_WRENCH_GAUGES) {
-            return wrench_error(r, "channels", "expected 6 to 8 inputs, not more", "");
+            return set_wrench_setting_error(r, "channels", "expected 6 to 8 inputs, not more", "");
         }
         r->wrench->gauge[count++] = i;
     }
     if (count < 6) {
-        return wrench_error(r, "channels",
-                            "expected the names of 6 to 8 inputs, such as \"g0 g1 g2 g3 g4 g5\"",
-                            "");
+        return set_wrench_setting_error(
+            r, "channels", "expected the names of 6 to 8 inputs, such as \"g0 g1 g2 g3 g4 g5\"",
+            "");
     }
     r->wrench->map.gauges = count;
     return 0;
@@ -100,7 +100,7 @@ static int read_number_list(const struct reading *r, const char *key, int count,
     return rc;
 }
 
-static int read_file(const struct reading *r, const char *path)
+static int read_calibration_file(const struct reading *r, const char *path)
 {
     struct tact_wrench_map *map = &r->wrench->map;
     struct tact_error why = {.line = 0};
@@ -113,7 +113,7 @@ static int read_file(const struct reading *r, const char *path)
     }
     rc = tact_settings_number(r->config, "file_calibration", &which, r->err);
     if (!rc && which != 0.0 && !(which >= 1.0 && which <= 1000.0 && which == floor(which))) {
-        rc = wrench_error(r, "file_calibration", "expected a whole number, from 1", "");
+        rc = set_wrench_setting_error(r, "file_calibration", "expected a whole number, from 1", "");
     }
     if (rc) {
         return rc;
@@ -147,7 +147,7 @@ static int read_rows(const struct reading *r)
         (!tact_settings_word(&units, word[0], sizeof word[0]) ||
          !tact_settings_word(&units, word[1], sizeof word[1]) ||
          tact_wrench_force_unit(word[0], &si[0]) || tact_wrench_torque_unit(word[1], &si[1]))) {
-        rc = wrench_error(
+        rc = set_wrench_setting_error(
             r, "units", "expected units of force and torque, such as \"N Nm\", \"lbf lbf-in\"", "");
     }
     if (!rc && (!rows->numbers || rows->rows != 6 || rows->columns != map->gauges)) {
@@ -160,14 +160,14 @@ static int read_rows(const struct reading *r)
             double value = rows->numbers[k * rows->columns + i];
             map->matrix[k][i] = si[k / 3] * value;
             if (!isfinite(value)) {
-                return wrench_error(r, "matrix", "not finite", "");
+                return set_wrench_setting_error(r, "matrix", "not finite", "");
             }
         }
     }
     return rc;
 }
 
-static int read_matrix(const struct reading *r)
+static int read_calibration_matrix(const struct reading *r)
 {
     const char *path = NULL;
     int rc = tact_settings_text(r->config, "file", &path, r->err);
@@ -176,25 +176,25 @@ static int read_matrix(const struct reading *r)
         return rc;
     }
     if (rows == (path != NULL)) {
-        return wrench_error(r, rows ? "matrix" : "name",
-                            "expected either matrix, 6 rows, or file, a calibration file of ATI",
-                            "");
+        return set_wrench_setting_error(
+            r, rows ? "matrix" : "name",
+            "expected either matrix, 6 rows, or file, a calibration file of ATI", "");
     }
     if (!path && tact_settings_find(r->config, "file_calibration")) {
-        return wrench_error(r, "file_calibration", "there is no file", "");
+        return set_wrench_setting_error(r, "file_calibration", "there is no file", "");
     }
     if (path && tact_settings_find(r->config, "units")) {
-        return wrench_error(r, "units", "the file states its own units", "");
+        return set_wrench_setting_error(r, "units", "the file states its own units", "");
     }
-    rc = path ? read_file(r, path) : read_rows(r);
+    rc = path ? read_calibration_file(r, path) : read_rows(r);
     for (int k = 0; !rc && k < 6; k++) {
         bool any = false;
         for (int i = 0; i < r->wrench->map.gauges; i++) {
             any = any || r->wrench->map.matrix[k][i] != 0.0;
         }
         if (!any) {
-            rc = wrench_error(r, path ? "file" : "matrix", "only zeros in the row of ",
-                              tact_wrench_axes[k]);
+            rc = set_wrench_setting_error(r, path ? "file" : "matrix", "only zeros in the row of ",
+                                          tact_wrench_axes[k]);
         }
     }
     return rc;
@@ -202,10 +202,10 @@ static int read_matrix(const struct reading *r)
 
 /* Readings of the gauges without load: of the sensor, or "bias.NAME" of the device, as written by
  * tact calibrate. */
-static int read_bias(const struct reading *r)
+static int read_gauge_bias(const struct reading *r)
 {
-    const struct reading outside = {r->is_complete, r->is_complete, r->inputs,
-                                    r->input_count, r->wrench,      r->err};
+    const struct reading outside = {r->device_config, r->device_config, r->inputs,
+                                    r->input_count,   r->wrench,        r->err};
     struct tact_wrench_map *map = &r->wrench->map;
     const double *own;
     const double *measured;
@@ -214,11 +214,12 @@ static int read_bias(const struct reading *r)
     int rc = read_number_list(r, "bias", map->gauges, &own);
     rc = rc ? rc : read_number_list(&outside, key, map->gauges, &measured);
     if (!rc && own && measured) {
-        rc = wrench_error(&outside, key, "given twice: the sensor itself also has a bias", "");
+        rc = set_wrench_setting_error(&outside, key,
+                                      "given twice: the sensor itself also has a bias", "");
     }
     if (!rc && (own || measured)) {
         memcpy(map->bias, own ? own : measured, sizeof *own * (size_t)map->gauges);
-        r->wrench->biased = true;
+        r->wrench->has_bias = true;
     }
     return rc;
 }
@@ -238,26 +239,28 @@ static int read_other_settings(const struct reading *r)
     if (!rc && numbers) {
         memcpy(pose.quat_wxyz, numbers, sizeof pose.quat_wxyz);
         if (!(tact_quat_normalize(pose.quat_wxyz) > 0.0)) {
-            rc = wrench_error(r, "quat_wxyz", "expected another length than 0", "");
+            rc = set_wrench_setting_error(r, "quat_wxyz", "expected another length than 0", "");
         }
     }
     tact_wrench_transform_map(&wrench->map, &pose);
-    rc = rc ? rc : read_bias(r);
+    rc = rc ? rc : read_gauge_bias(r);
     rc = rc ? rc : read_number_list(r, "limits", 6, &numbers);
     for (int k = 0; k < 6; k++) {
         wrench->limit[k] = !rc && numbers ? numbers[k] : (double)INFINITY;
         if (!(wrench->limit[k] > 0.0)) {
-            rc = wrench_error(r, "limits", "expected numbers above 0", "");
+            rc = set_wrench_setting_error(r, "limits", "expected numbers above 0", "");
         }
     }
-    rc = rc ? rc : tact_settings_number(r->config, "tare", &wrench->tare, r->err);
-    if (!rc && !(wrench->tare >= 0.0 && wrench->tare <= 10.0)) {
-        rc = wrench_error(r, "tare", "expected 0 to 10 s", "");
+    rc =
+        rc ? rc : tact_settings_number(r->config, "tare", &wrench->bias_measuring_duration, r->err);
+    if (!rc &&
+        !(wrench->bias_measuring_duration >= 0.0 && wrench->bias_measuring_duration <= 10.0)) {
+        rc = set_wrench_setting_error(r, "tare", "expected 0 to 10 s", "");
     }
-    wrench->biased = wrench->biased || wrench->tare > 0.0;
+    wrench->has_bias = wrench->has_bias || wrench->bias_measuring_duration > 0.0;
     rc = rc ? rc : tact_settings_text(r->config, "frame", &frame, r->err);
     if (!rc && strlen(frame) >= sizeof wrench->frame) {
-        rc = wrench_error(r, "frame", "expected at most 47 bytes, not ", frame);
+        rc = set_wrench_setting_error(r, "frame", "expected at most 47 bytes, not ", frame);
     }
     snprintf(wrench->frame, sizeof wrench->frame, "%s", frame);
     return rc;
@@ -289,12 +292,12 @@ int tact_wrench_settings(const struct tact_device_config *config,
         memset(wrench, 0, sizeof *wrench);
         int rc = tact_settings_check(&part, keys, sizeof keys / sizeof *keys, err);
         rc = rc ? rc : read_sensor_name(&r);
-        rc = rc ? rc : read_gauges(&r);
-        rc = rc ? rc : read_matrix(&r);
+        rc = rc ? rc : read_gauge_inputs(&r);
+        rc = rc ? rc : read_calibration_matrix(&r);
         rc = rc ? rc : read_other_settings(&r);
         for (int i = 0; !rc && i + 1 < count; i++) {
             if (strcmp(wrenches[i].name, wrench->name) == 0) {
-                rc = wrench_error(&r, "name", "given twice: ", wrench->name);
+                rc = set_wrench_setting_error(&r, "name", "given twice: ", wrench->name);
             }
         }
         if (rc) {

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 /* a file that is being written is locked */
-static int remove_capture(const char *path)
+static int remove_capture_file(const char *path)
 {
     struct stat status;
     int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
@@ -32,7 +32,7 @@ static int create_capture_file(struct tact_capture *capture,
     if (n < 0 || (size_t)n >= sizeof capture->path) {
         return tact_error_set(err, -ENAMETOOLONG, "%s: too long a path", config->record);
     }
-    int rc = config->replace ? remove_capture(capture->path) : 0;
+    int rc = config->replace ? remove_capture_file(capture->path) : 0;
     int fd =
         rc ? -1 : open(capture->path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
     capture->file = fd < 0 ? NULL : fdopen(fd, "w");

@@ -9,8 +9,8 @@
 #include <unistd.h>
 #include "devices/common/settings.h"
 
-static int csv_error(const struct tact_csv *csv, struct tact_error *err, const char *field,
-                     const char *key)
+static int set_csv_error(const struct tact_csv *csv, struct tact_error *err, const char *field,
+                         const char *key)
 {
     int column = field ? (int)(field - csv->text) + 1 : 0;
     tact_error_at(err, csv->path, csv->line, column, key);
@@ -59,7 +59,8 @@ static int next_line(struct tact_csv *csv, struct tact_error *err)
         }
         csv->line++;
         if (strlen(csv->text) != (size_t)n) {
-            return tact_error_set(err, csv_error(csv, err, NULL, NULL), "not text: a zero byte");
+            return tact_error_set(err, set_csv_error(csv, err, NULL, NULL),
+                                  "not text: a zero byte");
         }
         if (csv->line == 1 && strncmp(csv->text, "\xef\xbb\xbf", 3) == 0) {
             memmove(csv->text, csv->text + 3, (size_t)n - 2);
@@ -76,13 +77,14 @@ static int next_line(struct tact_csv *csv, struct tact_error *err)
 }
 
 /* Splits csv->text at the separator into at most `most` fields; returns their number. */
-static int split_fields(struct tact_csv *csv, int most)
+static int split_line_into_fields(struct tact_csv *csv, int most)
 {
     int count = 0;
     char *at = csv->text;
     for (;;) {
-        at += strspn(at, csv->separator == '\t' ? " " : " \t");
-        char *end = csv->separator == ' ' ? at + strcspn(at, " \t") : strchr(at, csv->separator);
+        at += strspn(at, csv->column_separator == '\t' ? " " : " \t");
+        char *end = csv->column_separator == ' ' ? at + strcspn(at, " \t")
+                                                 : strchr(at, csv->column_separator);
         if (count < most) {
             csv->fields[count] = at;
         }
@@ -130,29 +132,29 @@ static int set_column_names(struct tact_csv *csv, bool header, struct tact_error
 }
 
 /* Determines separator, number of columns and header from the first line. */
-static int read_header(struct tact_csv *csv, struct tact_error *err)
+static int read_csv_header(struct tact_csv *csv, struct tact_error *err)
 {
     size_t most = 1;
     int numbers = 0;
     double value;
-    csv->separator = strchr(csv->text, ',')    ? ','
-                     : strchr(csv->text, ';')  ? ';'
-                     : strchr(csv->text, '\t') ? '\t'
-                                               : ' ';
+    csv->column_separator = strchr(csv->text, ',')    ? ','
+                            : strchr(csv->text, ';')  ? ';'
+                            : strchr(csv->text, '\t') ? '\t'
+                                                      : ' ';
     for (const char *at = csv->text; *at; at++) {
-        most += *at == csv->separator || *at == '\t';
+        most += *at == csv->column_separator || *at == '\t';
     }
     csv->fields = calloc(most + 1, sizeof *csv->fields);
     csv->names = calloc(most + 1, sizeof *csv->names);
     if (!csv->fields || !csv->names) {
         return tact_error_set(err, -ENOMEM, "out of memory");
     }
-    csv->columns = split_fields(csv, (int)most);
+    csv->columns = split_line_into_fields(csv, (int)most);
     for (int i = 0; i < csv->columns; i++) {
         numbers += tact_settings_parse(csv->fields[i], &value) == 0;
     }
     if (numbers != 0 && numbers != csv->columns) {
-        return tact_error_set(err, csv_error(csv, err, NULL, NULL),
+        return tact_error_set(err, set_csv_error(csv, err, NULL, NULL),
                               "neither a header (a name in every column) nor a row of numbers");
     }
     return set_column_names(csv, numbers == 0, err);
@@ -173,7 +175,7 @@ int tact_csv_open(struct tact_csv *csv, const char *path, struct tact_error *err
         tact_error_at(err, csv->path, 0, 0, NULL);
         return tact_error_set(err, -EINVAL, "the file is empty");
     }
-    return rc < 0 ? rc : read_header(csv, err);
+    return rc < 0 ? rc : read_csv_header(csv, err);
 }
 
 int tact_csv_column(const struct tact_csv *csv, const char *word)
@@ -203,9 +205,9 @@ int tact_csv_row(struct tact_csv *csv, const int *wanted, int count, double *val
         if (rc <= 0) {
             return rc;
         }
-        int fields = split_fields(csv, csv->columns + 1);
+        int fields = split_line_into_fields(csv, csv->columns + 1);
         if (fields != csv->columns) {
-            return tact_error_set(err, csv_error(csv, err, NULL, NULL),
+            return tact_error_set(err, set_csv_error(csv, err, NULL, NULL),
                                   "%d fields, expected %d as in the first line", fields,
                                   csv->columns);
         }
@@ -214,12 +216,12 @@ int tact_csv_row(struct tact_csv *csv, const int *wanted, int count, double *val
         char *field = csv->fields[wanted[i]];
         const char *name = csv->names[wanted[i]];
         if (tact_settings_parse(field, &values[i])) {
-            return tact_error_set(err, csv_error(csv, err, field, name),
+            return tact_error_set(err, set_csv_error(csv, err, field, name),
                                   "expected a number, not '%.40s'", field);
         }
         /* Beyond this magnitude differences of values overflow. */
         if (!isfinite(values[i]) || fabs(values[i]) > 1e100) {
-            return tact_error_set(err, csv_error(csv, err, field, name),
+            return tact_error_set(err, set_csv_error(csv, err, field, name),
                                   "expected a finite number, not %.40s", field);
         }
     }

@@ -19,7 +19,7 @@ struct tact_csv {
     int line;   /* number of the line in `text`, from 1 */
     char *text; /* the line, cut into fields */
     size_t capacity;
-    char separator;
+    char column_separator;
     int columns;
     char **fields; /* columns + 1: the fields of the line, in `text` */
     char **names;  /* columns; "column_N" without a header */

@@ -5,7 +5,7 @@
 #include <time.h>
 #include "rt/thread_internal.h"
 
-static void *monitor_main(void *data)
+static void *run_monitor_thread(void *data)
 {
     struct tact_monitor *monitor = data;
     struct timespec until;
@@ -33,7 +33,7 @@ int tact_monitor_start(struct tact_monitor *monitor, const char *name, int64_t e
     monitor->every_ns = every_ns;
     sem_init(&monitor->stop, 0, 0);
     const struct tact_thread_options options = {.name = name};
-    int rc = tact_thread_start(&monitor->thread, &options, monitor_main, monitor);
+    int rc = tact_thread_start(&monitor->thread, &options, run_monitor_thread, monitor);
     if (rc) {
         sem_destroy(&monitor->stop);
     }

@@ -38,7 +38,7 @@ const struct tact_device_setting *tact_settings_find(const struct tact_device_co
 }
 
 /* Writes "a, b, c" into buf, truncated to its size. */
-static void join_words(const char *const *words, size_t count, char *buf, size_t size)
+static void join_allowed_words(const char *const *words, size_t count, char *buf, size_t size)
 {
     size_t used = 0;
     buf[0] = '\0';
@@ -67,7 +67,7 @@ int tact_settings_check(const struct tact_device_config *config, const char *con
         }
         if (k == count) {
             char known[256];
-            join_words(keys, count, known, sizeof known);
+            join_allowed_words(keys, count, known, sizeof known);
             return tact_settings_fault(config, setting, err, "unknown key, expected one of %s",
                                        known);
         }
@@ -206,7 +206,7 @@ int tact_settings_choice(const struct tact_device_config *config, const char *ke
         }
     }
     char known[256];
-    join_words(words, (size_t)count, known, sizeof known);
+    join_allowed_words(words, (size_t)count, known, sizeof known);
     return tact_settings_fault(config, setting, err, "expected one of %s, not %s", known,
                                setting->text ? setting->text : "a list");
 }
@@ -244,9 +244,9 @@ int tact_settings_list(const struct tact_device_config *config, const char *key,
 
 bool tact_settings_word(const char **text, char *word, size_t size)
 {
-    static const char blanks[] = " \t\r\n";
-    *text += strspn(*text, blanks);
-    size_t n = strcspn(*text, blanks);
+    static const char blank_characters[] = " \t\r\n";
+    *text += strspn(*text, blank_characters);
+    size_t n = strcspn(*text, blank_characters);
     snprintf(word, size, "%.*s", (int)n, *text);
     *text += n;
     return n > 0;

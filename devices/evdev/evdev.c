@@ -10,8 +10,8 @@
 
 enum { POLL_NS = 50000000 }; /* [ns] polling interval of the monitor */
 
-static int read_selector(const struct tact_device_config *config,
-                         struct tact_evdev_selector *wanted, struct tact_error *err)
+static int read_device_selector(const struct tact_device_config *config,
+                                struct tact_evdev_selector *wanted, struct tact_error *err)
 {
     static const char *const keys[] = {"path", "match", "serial", "phys"};
     char *const to[] = {wanted->path, wanted->match, wanted->serial, wanted->phys};
@@ -47,7 +47,7 @@ static int report_device_not_found(const struct tact_device_config *config,
                                           : "phys";
     const struct tact_device_setting *setting = tact_settings_find(config, key);
     bool refused = search->refused > 0;
-    if (wanted->path[0] && search->readable == 0) {
+    if (wanted->path[0] && search->readable_count == 0) {
         tact_settings_fault(config, setting, err, "cannot open %s as an input device: %s%s",
                             wanted->path, strerror(-search->error),
                             refused ? " (tact devices shows how to get access)" : "");
@@ -57,17 +57,17 @@ static int report_device_not_found(const struct tact_device_config *config,
         tact_settings_fault(config, setting, err,
                             "no such input device among %d that can be read; %d are closed (tact "
                             "devices lists what opens them)",
-                            search->readable, search->refused);
+                            search->readable_count, search->refused);
     } else {
         tact_settings_fault(config, setting, err,
                             "no such input device among %d that can be read (tact devices lists "
                             "them)",
-                            search->readable);
+                            search->readable_count);
     }
-    return refused && search->readable == 0 ? -EACCES : -ENODEV;
+    return refused && search->readable_count == 0 ? -EACCES : -ENODEV;
 }
 
-static void index_channels(struct tact_evdev *self)
+static void index_channels_by_code(struct tact_evdev *self)
 {
     memset(self->channel_of_abs, TACT_EVDEV_NONE, sizeof self->channel_of_abs);
     memset(self->channel_of_rel, TACT_EVDEV_NONE, sizeof self->channel_of_rel);
@@ -81,16 +81,17 @@ static void index_channels(struct tact_evdev *self)
     }
 }
 
-static void report_device(const struct tact_evdev *self, const struct tact_evdev_search *search)
+static void report_found_device(const struct tact_evdev *self,
+                                const struct tact_evdev_search *search)
 {
     char axes[512] = "";
     size_t used = 0;
-    int buttons = 0;
+    int button_count = 0;
     for (int i = 0; i < self->layout.count; i++) {
         static const char *const spans[] = {"-1..1", "0..1", "-1..1 displacement", "counts"};
         const struct tact_evdev_channel *channel = &self->layout.channel[i];
         if (channel->kind == TACT_EVDEV_BUTTON) {
-            buttons++;
+            button_count++;
         } else if (used < sizeof axes) {
             int n =
                 snprintf(axes + used, sizeof axes - used, "%s%s %s%s", used ? ", " : "",
@@ -99,16 +100,16 @@ static void report_device(const struct tact_evdev *self, const struct tact_evdev
         }
     }
     tact_message(self->messages, TACT_MESSAGE_INFO, "%s: '%s' at %s: %s%s%d buttons", self->name,
-                 self->wanted.name, self->active->path, axes, used ? "; " : "", buttons);
+                 self->wanted.name, self->active->path, axes, used ? "; " : "", button_count);
     if (search->matching > 1) {
         tact_message(self->messages, TACT_MESSAGE_WARNING,
                      "%s: %d input devices match; this one is used", self->name, search->matching);
     }
-    if (self->play && self->play->guessed[0]) {
+    if (self->play && self->play->axes_of_unknown_start[0]) {
         tact_message(self->messages, TACT_MESSAGE_WARNING,
                      "%s: %s does not state the initial position of these axes, which are taken as "
                      "centred until they move: %s",
-                     self->name, self->active->path, self->play->guessed);
+                     self->name, self->active->path, self->play->axes_of_unknown_start);
     }
     if (!self->active->monotonic) {
         tact_message(self->messages, TACT_MESSAGE_WARNING,
@@ -138,8 +139,8 @@ static void describe_evdev(const struct tact_evdev *self, const struct tact_devi
 }
 
 /* The source of a recording: a description without a node. */
-static int find_recording(struct tact_evdev *self, const struct tact_device_config *config,
-                          struct tact_error *err)
+static int open_event_recording(struct tact_evdev *self, const struct tact_device_config *config,
+                                struct tact_error *err)
 {
     self->play = calloc(1, sizeof *self->play);
     self->active = calloc(1, sizeof *self->active);
@@ -156,13 +157,13 @@ static int find_recording(struct tact_evdev *self, const struct tact_device_conf
 }
 
 /* Finds the device, or its recording. */
-static int find_source(struct tact_evdev *self, const struct tact_device_config *config,
-                       struct tact_evdev_search *search, struct tact_error *err)
+static int open_event_source(struct tact_evdev *self, const struct tact_device_config *config,
+                             struct tact_evdev_search *search, struct tact_error *err)
 {
     if (tact_settings_find(config, "recording")) {
-        return find_recording(self, config, err);
+        return open_event_recording(self, config, err);
     }
-    int rc = read_selector(config, &self->wanted, err);
+    int rc = read_device_selector(config, &self->wanted, err);
     if (rc) {
         return rc;
     }
@@ -185,23 +186,23 @@ static int read_layout_settings(struct tact_evdev *self, const struct tact_devic
     int rc = tact_settings_check(config, keys, sizeof keys / sizeof *keys, err);
     rc = rc ? rc : tact_settings_positive(config, "timeout", &timeout, err);
     self->timeout_ns = timeout < 1e9 ? (int64_t)(timeout * 1e9) : INT64_MAX;
-    rc = rc ? rc : find_source(self, config, search, err);
+    rc = rc ? rc : open_event_source(self, config, search, err);
     rc = rc ? rc : tact_evdev_choose_channels(config, self->active->dev, &self->layout, err);
     if (rc) {
         return rc;
     }
     tact_evdev_match_ranges(&self->layout, self->active);
     tact_evdev_store_identity(&self->wanted, self->active->dev);
-    index_channels(self);
+    index_channels_by_code(self);
     tact_evdev_update_state(self, tact_clock_now());
-    self->monitored = self->active;
-    report_device(self, search);
+    self->monitored_source = self->active;
+    report_found_device(self, search);
     return 0;
 }
 
 /* Starts forces, capture and monitor. */
-static int start_threads(struct tact_evdev *self, const struct tact_device_config *config,
-                         struct tact_error *err)
+static int start_evdev_threads(struct tact_evdev *self, const struct tact_device_config *config,
+                               struct tact_error *err)
 {
     if (self->play) {
         return tact_evdev_force_names(config, &self->force, err);
@@ -231,7 +232,7 @@ static int evdev_open(const struct tact_device_config *config, struct tact_devic
         return tact_error_set(err, -ENOMEM, "out of memory");
     }
     int rc = read_layout_settings(self, config, &search, err);
-    rc = rc ? rc : start_threads(self, config, err);
+    rc = rc ? rc : start_evdev_threads(self, config, err);
     if (rc && self->play) {
         tact_evdev_play_ops.close(self);
     } else if (rc) {

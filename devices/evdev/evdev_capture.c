@@ -14,7 +14,7 @@ struct queued_event {
     struct input_event event;
 };
 
-static void write_bits(FILE *file, const struct libevdev *dev, unsigned int type)
+static void write_supported_codes(FILE *file, const struct libevdev *dev, unsigned int type)
 {
     const int most = type == EV_SYN ? EV_MAX : libevdev_event_type_get_max(type);
     for (int first = 0; first <= most; first += 64) {
@@ -35,7 +35,7 @@ static void write_bits(FILE *file, const struct libevdev *dev, unsigned int type
     }
 }
 
-static void write_event(FILE *file, const struct input_event *event)
+static void write_event_line(FILE *file, const struct input_event *event)
 {
     fprintf(file, "E: %lld.%06lld %04x %04x %04d", (long long)event->input_event_sec,
             (long long)event->input_event_usec, event->type, event->code, event->value);
@@ -69,15 +69,15 @@ struct first {
 static void write_initial_event(void *user, const struct input_event *event)
 {
     const struct first *first = user;
-    struct input_event stamped = *event;
-    stamped.input_event_sec = first->opened.tv_sec;
-    stamped.input_event_usec = first->opened.tv_nsec / 1000;
-    write_event(first->file, &stamped);
+    struct input_event stamped_event = *event;
+    stamped_event.input_event_sec = first->opened.tv_sec;
+    stamped_event.input_event_usec = first->opened.tv_nsec / 1000;
+    write_event_line(first->file, &stamped_event);
     fputs("\t# start\n", first->file);
 }
 
-static void write_head(FILE *file, const struct tact_device_config *config,
-                       const struct libevdev *dev, bool monotonic)
+static void write_capture_head(FILE *file, const struct tact_device_config *config,
+                               const struct libevdev *dev, bool monotonic)
 {
     char period[32];
     tact_number_print(period, sizeof period, "%.17g", config->period);
@@ -92,7 +92,7 @@ static void write_head(FILE *file, const struct tact_device_config *config,
             (unsigned int)libevdev_get_id_version(dev));
     for (unsigned int type = 0; type < EV_CNT; type++) {
         if (type == EV_SYN || (libevdev_has_event_type(dev, type) && type != EV_REP)) {
-            write_bits(file, dev, type);
+            write_supported_codes(file, dev, type);
         }
     }
     for (unsigned int code = 0; code < ABS_CNT; code++) {
@@ -120,7 +120,7 @@ int tact_evdev_capture_open(struct tact_evdev_capture *capture,
     if (rc) {
         return rc;
     }
-    write_head(capture->capture.file, config, dev, monotonic);
+    write_capture_head(capture->capture.file, config, dev, monotonic);
     return 0;
 }
 
@@ -173,7 +173,7 @@ void tact_evdev_capture_state(struct tact_evdev_capture *capture, uint64_t tick,
     }
 }
 
-static void write_entry(FILE *file, const void *entry, void *unused)
+static void write_queued_event(FILE *file, const void *entry, void *unused)
 {
     const struct queued_event *queued_event = entry;
     const struct input_event *event = &queued_event->event;
@@ -185,7 +185,7 @@ static void write_entry(FILE *file, const void *entry, void *unused)
     } else if (event->type >= TACT_CAPTURE_LOST) {
         fprintf(file, "# %s tick %llu\n", event->type == TACT_CAPTURE_LOST ? "lost" : "back", tick);
     } else {
-        write_event(file, event);
+        write_event_line(file, event);
         fprintf(file, "\t# tick %llu%s\n", tick, queued_event->state ? " state" : "");
     }
 }
@@ -193,7 +193,7 @@ static void write_entry(FILE *file, const void *entry, void *unused)
 void tact_evdev_capture_drain(struct tact_evdev_capture *capture, const char *name,
                               struct tact_messages messages)
 {
-    tact_capture_drain(&capture->capture, write_entry, NULL, name, messages);
+    tact_capture_drain(&capture->capture, write_queued_event, NULL, name, messages);
 }
 
 void tact_evdev_capture_close(struct tact_evdev_capture *capture, uint64_t tick, const char *name,

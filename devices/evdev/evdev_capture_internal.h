@@ -50,8 +50,8 @@ void tact_evdev_capture_close(struct tact_evdev_capture *capture, uint64_t tick,
 
 /** An event or mark of a capture. */
 struct tact_evdev_captured {
-    double time;     /* at which it is due [s] of the recorded session */
-    int64_t made_ns; /* time of the event on the recording's clock; 0: current time */
+    double time;           /* at which it is due [s] of the recorded session */
+    int64_t event_time_ns; /* time of the event on the recording's clock; 0: current time */
     uint16_t type;
     uint16_t code;
     int32_t value;
@@ -66,9 +66,10 @@ struct tact_evdev_play {
     size_t next;
     double end;       /* [s] end of the capture */
     int64_t start_ns; /* time of tick 0 on the recording's clock */
-    bool is_gone;
-    bool reported[ABS_CNT]; /* axes whose initial state is among the events */
-    char guessed[256];      /* names of axes whose initial position the file does not state */
+    bool is_device_gone;
+    bool reported[ABS_CNT];          /* axes whose initial state is among the events */
+    char axes_of_unknown_start[256]; /* names of axes whose initial position the file does not state
+                                      */
 };
 
 /** Reads a capture. *play must be closed in any case.

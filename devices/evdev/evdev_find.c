@@ -10,7 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define INPUT_FOLDER "/dev/input"
+#define INPUT_DEVICE_FOLDER "/dev/input"
 
 /* libevdev prints messages unless a handler is set. */
 static void ignore_message(const struct libevdev *dev, enum libevdev_log_priority priority,
@@ -69,24 +69,24 @@ static bool is_same_device(const char *wanted, const char *found)
 
 static bool matches_selector(const struct tact_evdev_selector *wanted, const struct libevdev *dev)
 {
-    const char *uniq = libevdev_get_uniq(dev);
-    if (wanted->known &&
-        (strcmp(libevdev_get_name(dev), wanted->name) != 0 || !is_same_device(wanted->uniq, uniq) ||
-         libevdev_get_id_vendor(dev) != wanted->vendor ||
-         libevdev_get_id_product(dev) != wanted->product)) {
+    const char *unique_identifier = libevdev_get_uniq(dev);
+    if (wanted->known && (strcmp(libevdev_get_name(dev), wanted->name) != 0 ||
+                          !is_same_device(wanted->uniq, unique_identifier) ||
+                          libevdev_get_id_vendor(dev) != wanted->vendor ||
+                          libevdev_get_id_product(dev) != wanted->product)) {
         return false;
     }
     return (wanted->match[0] == '\0' || strstr(libevdev_get_name(dev), wanted->match)) &&
-           is_same_device(wanted->serial, uniq) &&
+           is_same_device(wanted->serial, unique_identifier) &&
            is_same_device(wanted->phys, libevdev_get_phys(dev));
 }
 
 void tact_evdev_store_identity(struct tact_evdev_selector *wanted, const struct libevdev *dev)
 {
-    const char *uniq = libevdev_get_uniq(dev);
+    const char *unique_identifier = libevdev_get_uniq(dev);
     wanted->known = true;
     snprintf(wanted->name, sizeof wanted->name, "%s", libevdev_get_name(dev));
-    snprintf(wanted->uniq, sizeof wanted->uniq, "%s", uniq ? uniq : "");
+    snprintf(wanted->uniq, sizeof wanted->uniq, "%s", unique_identifier ? unique_identifier : "");
     wanted->vendor = libevdev_get_id_vendor(dev);
     wanted->product = libevdev_get_id_product(dev);
 }
@@ -97,7 +97,7 @@ bool tact_evdev_device_is_present(const struct tact_evdev_source *source)
     return stat(source->path, &st) == 0 && st.st_rdev == source->rdev && st.st_ino == source->inode;
 }
 
-static int compare_numbers(const void *a, const void *b)
+static int compare_node_numbers(const void *a, const void *b)
 {
     return *(const int *)a - *(const int *)b;
 }
@@ -105,7 +105,7 @@ static int compare_numbers(const void *a, const void *b)
 int tact_evdev_list_nodes(int *numbers)
 {
     int count = 0;
-    DIR *folder = opendir(INPUT_FOLDER);
+    DIR *folder = opendir(INPUT_DEVICE_FOLDER);
     struct dirent *entry;
     while (folder && count < TACT_EVDEV_NODES && (entry = readdir(folder))) {
         const char *digits = entry->d_name + 5;
@@ -117,7 +117,7 @@ int tact_evdev_list_nodes(int *numbers)
     if (folder) {
         closedir(folder);
     }
-    qsort(numbers, (size_t)count, sizeof *numbers, compare_numbers);
+    qsort(numbers, (size_t)count, sizeof *numbers, compare_node_numbers);
     return count;
 }
 
@@ -133,7 +133,7 @@ static void examine_candidate_node(const struct tact_evdev_selector *wanted, con
         search->refused += error == -EACCES || error == -EPERM;
         return;
     }
-    search->readable++;
+    search->readable_count++;
     if (matches_selector(wanted, source->dev)) {
         search->matching++;
         if (!*best || (strcmp(libevdev_get_name(source->dev), wanted->match) == 0 &&
@@ -159,7 +159,7 @@ struct tact_evdev_source *tact_evdev_find(const struct tact_evdev_selector *want
     int count = tact_evdev_list_nodes(numbers);
     for (int i = 0; i < count; i++) {
         char path[64];
-        snprintf(path, sizeof path, INPUT_FOLDER "/event%d", numbers[i]);
+        snprintf(path, sizeof path, INPUT_DEVICE_FOLDER "/event%d", numbers[i]);
         examine_candidate_node(wanted, path, search, &best);
     }
     return best;

@@ -7,7 +7,7 @@
 #include "devices/common/settings.h"
 
 /* Lists the effects of a device, for messages. */
-static void list_effects(const unsigned char *bits, char *text, size_t size)
+static void list_effect_names(const unsigned char *bits, char *text, size_t size)
 {
     size_t used = 0;
     snprintf(text, size, "none");
@@ -78,7 +78,7 @@ static int read_force_numbers(const struct tact_device_config *config,
                                  "expected 1 .. 1000 Hz, not %g", frequency);
     }
     force->plan.gain = (uint16_t)lrint(fmin(gain, 1.0) * 0xffff);
-    force->plan.wave_ms = (uint16_t)lrint(fmax(1000.0 / frequency, 1.0));
+    force->plan.wave_period_ms = (uint16_t)lrint(fmax(1000.0 / frequency, 1.0));
     force->period_ns = (int64_t)(1e9 / rate);
     force->arming.timeout_ns = (int64_t)(fmin(timeout, 3600.0) * 1e9);
     return rc;
@@ -129,7 +129,7 @@ int tact_evdev_force_open(const struct tact_device_config *config,
     int missing = tact_force_choose_effects(bits, wanted, &force->plan);
     if (missing >= 0) {
         char has[120];
-        list_effects(bits, has, sizeof has);
+        list_effect_names(bits, has, sizeof has);
         return tact_settings_fault(config, setting, err, "'%s' cannot render %s; its effects: %s",
                                    libevdev_get_name(source->dev), tact_force_name(missing), has);
     }
@@ -165,7 +165,7 @@ void tact_evdev_force_write(struct tact_evdev_force *force, const double *out, i
 {
     double level[TACT_FORCE_CHANNELS] = {0};
     for (int i = 0; i < force->count; i++) {
-        level[force->channel[i]] = force->arming.guard_lost ? 0.0 : out[i];
+        level[force->channel[i]] = force->arming.has_guard_ended ? 0.0 : out[i];
     }
     tact_arming_update(&force->arming, out, force->count);
     tact_guard_send_force(force->arming.guard, level, now_ns);

@@ -49,9 +49,9 @@ struct tact_evdev_channel {
 struct tact_evdev_range {
     double low;
     double high;
-    double rest; /* rest of a centred axis */
-    double dead; /* raw units from rest */
-    bool raw;    /* the channel has raw counts */
+    double rest;          /* rest of a centred axis */
+    double dead_zone_raw; /* raw units from rest */
+    bool raw;             /* the channel has raw counts */
 };
 
 struct tact_evdev_layout {
@@ -76,7 +76,7 @@ struct tact_evdev_source {
 /* Result of a search. */
 struct tact_evdev_search {
     int matching;
-    int readable;
+    int readable_count;
     int refused; /* nodes without permission */
     int error;   /* the last negative errno of a node that did not open, or 0 */
 };

@@ -8,8 +8,8 @@
 #include "devices/common/settings.h"
 
 /* The code with that index among all axes, relative axes and buttons, axes first. */
-static bool candidate_code(const struct libevdev *dev, int index, unsigned int *type,
-                           unsigned int *code)
+static bool find_candidate_code(const struct libevdev *dev, int index, unsigned int *type,
+                                unsigned int *code)
 {
     *type = index < ABS_CNT ? EV_ABS : index < ABS_CNT + REL_CNT ? EV_REL : EV_KEY;
     *code = (unsigned int)(*type == EV_ABS   ? index
@@ -21,12 +21,12 @@ static bool candidate_code(const struct libevdev *dev, int index, unsigned int *
 enum { CANDIDATES = ABS_CNT + REL_CNT + KEY_CNT };
 
 /* Maximum number of channels: one is used by the age of forces. */
-static int max_channels(const struct tact_device_config *config)
+static int get_max_channel_count(const struct tact_device_config *config)
 {
     return TACT_DEVICE_CHANNELS - (tact_settings_find(config, "forces") != NULL);
 }
 
-static bool is_button(unsigned int code)
+static bool is_button_code(unsigned int code)
 {
     return (code >= BTN_MISC && code < KEY_OK) || (code >= BTN_DPAD_UP && code <= BTN_DPAD_RIGHT) ||
            code >= BTN_TRIGGER_HAPPY;
@@ -41,16 +41,16 @@ static bool is_default_channel_code(unsigned int type, unsigned int code)
     if (type == EV_REL) {
         return code != REL_WHEEL_HI_RES && code != REL_HWHEEL_HI_RES;
     }
-    return is_button(code);
+    return is_button_code(code);
 }
 
 void tact_evdev_name(unsigned int type, unsigned int code, char *name, size_t size)
 {
     const char *known = libevdev_event_code_get_name(type, code);
-    const char *prefix = type == EV_ABS    ? "abs"
-                         : type == EV_REL  ? "rel"
-                         : is_button(code) ? "btn"
-                                           : "key";
+    const char *prefix = type == EV_ABS         ? "abs"
+                         : type == EV_REL       ? "rel"
+                         : is_button_code(code) ? "btn"
+                                                : "key";
     if (known) {
         snprintf(name, size, "%s", known);
     } else {
@@ -76,8 +76,8 @@ static bool is_name_of(const char *word, unsigned int type, unsigned int code)
     return libevdev_event_code_from_name(type, name) == (int)code;
 }
 
-static void append_channel(struct tact_evdev_layout *layout, unsigned int type, unsigned int code,
-                           const char *name)
+static void append_channel_to_layout(struct tact_evdev_layout *layout, unsigned int type,
+                                     unsigned int code, const char *name)
 {
     struct tact_evdev_channel *channel = &layout->channel[layout->count++];
     memset(channel, 0, sizeof *channel);
@@ -87,8 +87,9 @@ static void append_channel(struct tact_evdev_layout *layout, unsigned int type, 
 }
 
 /* Appends the channels that `channels` names. */
-static int choose_named(const struct tact_device_config *config, const struct libevdev *dev,
-                        const char *text, struct tact_evdev_layout *layout, struct tact_error *err)
+static int choose_named_channels(const struct tact_device_config *config,
+                                 const struct libevdev *dev, const char *text,
+                                 struct tact_evdev_layout *layout, struct tact_error *err)
 {
     const struct tact_device_setting *setting = tact_settings_find(config, "channels");
     char word[TACT_DEVICE_NAME];
@@ -97,7 +98,7 @@ static int choose_named(const struct tact_device_config *config, const struct li
     while (tact_settings_word(&text, word, sizeof word)) {
         int i = 0;
         while (i < CANDIDATES &&
-               !(candidate_code(dev, i, &type, &code) && is_name_of(word, type, code))) {
+               !(find_candidate_code(dev, i, &type, &code) && is_name_of(word, type, code))) {
             i++;
         }
         if (i == CANDIDATES) {
@@ -109,17 +110,17 @@ static int choose_named(const struct tact_device_config *config, const struct li
                 return tact_settings_fault(config, setting, err, "'%s' given twice", word);
             }
         }
-        if (layout->count == max_channels(config)) {
+        if (layout->count == get_max_channel_count(config)) {
             return tact_settings_fault(config, setting, err, "more than %d channels",
-                                       max_channels(config));
+                                       get_max_channel_count(config));
         }
-        append_channel(layout, type, code, word);
+        append_channel_to_layout(layout, type, code, word);
     }
     return 0;
 }
 
-static void choose_default(const struct tact_device_config *config, const struct libevdev *dev,
-                           struct tact_evdev_layout *layout)
+static void choose_default_channels(const struct tact_device_config *config,
+                                    const struct libevdev *dev, struct tact_evdev_layout *layout)
 {
     int left_out = 0;
     char first[TACT_DEVICE_NAME] = "";
@@ -127,12 +128,12 @@ static void choose_default(const struct tact_device_config *config, const struct
         unsigned int type;
         unsigned int code;
         char name[TACT_DEVICE_NAME];
-        if (!candidate_code(dev, i, &type, &code) || !is_default_channel_code(type, code)) {
+        if (!find_candidate_code(dev, i, &type, &code) || !is_default_channel_code(type, code)) {
             continue;
         }
         tact_evdev_name(type, code, name, sizeof name);
-        if (layout->count < max_channels(config)) {
-            append_channel(layout, type, code, name);
+        if (layout->count < get_max_channel_count(config)) {
+            append_channel_to_layout(layout, type, code, name);
         } else if (left_out++ == 0) {
             snprintf(first, sizeof first, "%s", name);
         }
@@ -141,19 +142,20 @@ static void choose_default(const struct tact_device_config *config, const struct
         tact_message(config->messages, TACT_MESSAGE_WARNING,
                      "%s: '%s' has more than %d channels: %d left out, from %s on; choose with "
                      "channels",
-                     config->name, libevdev_get_name(dev), max_channels(config), left_out, first);
+                     config->name, libevdev_get_name(dev), get_max_channel_count(config), left_out,
+                     first);
     }
 }
 
 /* Whether an axis is one-sided by default; *inverted: it rests at its maximum. */
 static bool rests_at_end(const struct libevdev *dev, unsigned int code, bool *inverted)
 {
-    static const unsigned int codes[] = {ABS_Z,   ABS_RZ,    ABS_THROTTLE,
-                                         ABS_GAS, ABS_BRAKE, ABS_PRESSURE};
+    static const unsigned int one_sided_axis_codes[] = {ABS_Z,   ABS_RZ,    ABS_THROTTLE,
+                                                        ABS_GAS, ABS_BRAKE, ABS_PRESSURE};
     const struct input_absinfo *info = libevdev_get_abs_info(dev, code);
     bool is_candidate_axis = code >= ABS_HAT0X && code <= ABS_HAT3Y;
-    for (size_t i = 0; i < sizeof codes / sizeof *codes; i++) {
-        is_candidate_axis = is_candidate_axis || codes[i] == code;
+    for (size_t i = 0; i < sizeof one_sided_axis_codes / sizeof *one_sided_axis_codes; i++) {
+        is_candidate_axis = is_candidate_axis || one_sided_axis_codes[i] == code;
     }
     if (!is_candidate_axis || info->minimum < 0 || info->maximum <= info->minimum) {
         return false;
@@ -172,8 +174,8 @@ static bool is_measured_at_end(struct tact_evdev_channel *channel)
     return share <= 0.1 || share >= 0.9;
 }
 
-static void set_kinds(const struct libevdev *dev, bool guess, bool displacement,
-                      struct tact_evdev_layout *layout)
+static void set_channel_kinds(const struct libevdev *dev, bool guess, bool displacement,
+                              struct tact_evdev_layout *layout)
 {
     for (int i = 0; i < layout->count; i++) {
         struct tact_evdev_channel *channel = &layout->channel[i];
@@ -195,7 +197,7 @@ static void set_kinds(const struct libevdev *dev, bool guess, bool displacement,
 
 /* Marks the axes in the list `key` as one-sided, or as inverted. */
 static int mark_listed_channels(const struct tact_device_config *config, const char *key,
-                                bool one_sided, struct tact_evdev_layout *layout,
+                                bool is_one_sided, struct tact_evdev_layout *layout,
                                 struct tact_error *err)
 {
     const struct tact_device_setting *setting = tact_settings_find(config, key);
@@ -205,7 +207,7 @@ static int mark_listed_channels(const struct tact_device_config *config, const c
     if (rc || !text) {
         return rc;
     }
-    for (int i = 0; i < layout->count && !one_sided; i++) {
+    for (int i = 0; i < layout->count && !is_one_sided; i++) {
         layout->channel[i].inverted = false;
     }
     while (tact_settings_word(&text, word, sizeof word)) {
@@ -215,11 +217,11 @@ static int mark_listed_channels(const struct tact_device_config *config, const c
             i++;
         }
         if (i == layout->count || layout->channel[i].type == EV_KEY ||
-            (one_sided && layout->channel[i].type != EV_ABS)) {
+            (is_one_sided && layout->channel[i].type != EV_ABS)) {
             return tact_settings_fault(config, setting, err, "no %s channel '%s'",
-                                       one_sided ? "absolute" : "axis", word);
+                                       is_one_sided ? "absolute" : "axis", word);
         }
-        if (one_sided) {
+        if (is_one_sided) {
             layout->channel[i].kind = TACT_EVDEV_ONE_SIDED;
         } else {
             layout->channel[i].inverted = true;
@@ -229,12 +231,12 @@ static int mark_listed_channels(const struct tact_device_config *config, const c
 }
 
 /* Whether the device has an axis of that name, channel or not: a calibration has all axes. */
-static bool has_axis(const struct libevdev *dev, const char *word)
+static bool has_axis_named(const struct libevdev *dev, const char *word)
 {
     unsigned int type;
     unsigned int code;
     for (int i = 0; i < ABS_CNT + REL_CNT; i++) {
-        if (candidate_code(dev, i, &type, &code) && is_name_of(word, type, code)) {
+        if (find_candidate_code(dev, i, &type, &code) && is_name_of(word, type, code)) {
             return true;
         }
     }
@@ -242,8 +244,8 @@ static bool has_axis(const struct libevdev *dev, const char *word)
 }
 
 /* Reads "axis.abs_x": [lowest, at rest, highest, half the width of rest]. */
-static int read_axes(const struct tact_device_config *config, const struct libevdev *dev,
-                     struct tact_evdev_layout *layout, struct tact_error *err)
+static int read_axis_settings(const struct tact_device_config *config, const struct libevdev *dev,
+                              struct tact_evdev_layout *layout, struct tact_error *err)
 {
     for (int i = 0; i < config->setting_count; i++) {
         const struct tact_device_setting *setting = &config->settings[i];
@@ -251,7 +253,7 @@ static int read_axes(const struct tact_device_config *config, const struct libev
         if (strncmp(setting->key, "axis.", 5) != 0) {
             continue;
         }
-        if (!has_axis(dev, setting->key + 5)) {
+        if (!has_axis_named(dev, setting->key + 5)) {
             return tact_settings_fault(config, setting, err, "'%s' has no axis '%s'",
                                        libevdev_get_name(dev), setting->key + 5);
         }
@@ -272,8 +274,8 @@ static int read_axes(const struct tact_device_config *config, const struct libev
     return 0;
 }
 
-static int check_name(const struct tact_device_config *config, const struct libevdev *dev,
-                      struct tact_error *err)
+static int check_channel_name(const struct tact_device_config *config, const struct libevdev *dev,
+                              struct tact_error *err)
 {
     const char *name = NULL;
     int rc = tact_settings_text(config, "calibrated_for", &name, err);
@@ -316,14 +318,14 @@ int tact_evdev_choose_channels(const struct tact_device_config *config, const st
         return rc;
     }
     if (text) {
-        rc = choose_named(config, dev, text, layout, err);
+        rc = choose_named_channels(config, dev, text, layout, err);
     } else {
-        choose_default(config, dev, layout);
+        choose_default_channels(config, dev, layout);
     }
-    rc = rc ? rc : check_name(config, dev, err);
-    rc = rc ? rc : read_axes(config, dev, layout, err);
+    rc = rc ? rc : check_channel_name(config, dev, err);
+    rc = rc ? rc : read_axis_settings(config, dev, layout, err);
     rc = rc ? rc : tact_settings_flag(config, "raw", &layout->raw, err);
-    set_kinds(dev, !tact_settings_find(config, "unsigned"), displacement, layout);
+    set_channel_kinds(dev, !tact_settings_find(config, "unsigned"), displacement, layout);
     rc = rc ? rc : mark_listed_channels(config, "unsigned", true, layout, err);
     rc = rc ? rc : mark_listed_channels(config, "inverted", false, layout, err);
     if (rc == 0 && layout->count == 0) {
@@ -345,10 +347,10 @@ static double rest_position_of_range(const struct tact_evdev_range *range)
 static void set_measured_range(const struct tact_evdev_channel *channel,
                                struct tact_evdev_range *range)
 {
-    bool one_sided = channel->kind == TACT_EVDEV_ONE_SIDED;
+    bool is_one_sided = channel->kind == TACT_EVDEV_ONE_SIDED;
     range->rest = channel->span[1];
-    range->low = one_sided && !channel->inverted ? range->rest : channel->span[0];
-    range->high = one_sided && channel->inverted ? range->rest : channel->span[2];
+    range->low = is_one_sided && !channel->inverted ? range->rest : channel->span[0];
+    range->high = is_one_sided && channel->inverted ? range->rest : channel->span[2];
 }
 
 bool tact_evdev_match_ranges(const struct tact_evdev_layout *layout,
@@ -379,9 +381,10 @@ bool tact_evdev_match_ranges(const struct tact_evdev_layout *layout,
         if (channel->kind != TACT_EVDEV_ONE_SIDED) {
             way = fmin(range->high - range->rest, range->rest - range->low);
         }
-        range->dead = layout->deadzone >= 0.0 ? layout->deadzone * way : flat;
-        if (!(range->dead >= 0.0 && range->dead < way)) {
-            range->dead = 0.0; /* a dead zone as wide as the axis would remove its whole range */
+        range->dead_zone_raw = layout->deadzone >= 0.0 ? layout->deadzone * way : flat;
+        if (!(range->dead_zone_raw >= 0.0 && range->dead_zone_raw < way)) {
+            range->dead_zone_raw =
+                0.0; /* a dead zone as wide as the axis would remove its whole range */
         }
     }
     return true;
@@ -412,8 +415,8 @@ double tact_evdev_value(const struct tact_evdev_channel *channel,
         way = raw < rest ? rest - range->low : range->high - rest;
         sign = raw < rest ? -sign : sign;
     }
-    if (!(off > range->dead)) {
+    if (!(off > range->dead_zone_raw)) {
         return 0.0;
     }
-    return off >= way ? sign : sign * (off - range->dead) / (way - range->dead);
+    return off >= way ? sign : sign * (off - range->dead_zone_raw) / (way - range->dead_zone_raw);
 }

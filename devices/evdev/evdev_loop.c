@@ -10,13 +10,13 @@ static void set_raw_channel_value(struct tact_evdev *self, int index, int raw)
 {
     const struct tact_evdev_channel *channel = &self->layout.channel[index];
     double value = tact_evdev_value(channel, &self->active->range[index], raw);
-    self->seen_ns[index] = self->stamp_ns;
+    self->last_event_time_ns[index] = self->stamp_ns;
     self->value[index] = channel->kind == TACT_EVDEV_INCREMENT ? self->value[index] + value : value;
 }
 
 void tact_evdev_update_state(struct tact_evdev *self, int64_t now_ns)
 {
-    self->syncing = false;
+    self->is_resyncing = false;
     self->stamp_ns = now_ns;
     for (int i = 0; i < self->layout.count; i++) {
         const struct tact_evdev_channel *channel = &self->layout.channel[i];
@@ -47,8 +47,8 @@ void tact_evdev_handle_event(struct tact_evdev *self, const struct input_event *
 }
 
 /* Time of an event. */
-static int64_t event_stamp(const struct tact_evdev *self, const struct input_event *event,
-                           int64_t now_ns)
+static int64_t get_event_time_ns(const struct tact_evdev *self, const struct input_event *event,
+                                 int64_t now_ns)
 {
     return self->active->monotonic ? (int64_t)event->input_event_sec * 1000000000 +
                                          (int64_t)event->input_event_usec * 1000
@@ -56,21 +56,22 @@ static int64_t event_stamp(const struct tact_evdev *self, const struct input_eve
 }
 
 /* Reads all pending events. Returns false if the device is gone. */
-static bool read_events(struct tact_evdev *self, int64_t now_ns)
+static bool read_pending_events(struct tact_evdev *self, int64_t now_ns)
 {
     for (int i = 0; i < MAX_EVENTS; i++) {
         struct input_event event;
-        unsigned int flag = self->syncing ? LIBEVDEV_READ_FLAG_SYNC : LIBEVDEV_READ_FLAG_NORMAL;
-        int rc = libevdev_next_event(self->active->dev, flag, &event);
-        if (rc == -EAGAIN && self->syncing) {
-            self->syncing = false;
+        unsigned int read_mode_flag =
+            self->is_resyncing ? LIBEVDEV_READ_FLAG_SYNC : LIBEVDEV_READ_FLAG_NORMAL;
+        int rc = libevdev_next_event(self->active->dev, read_mode_flag, &event);
+        if (rc == -EAGAIN && self->is_resyncing) {
+            self->is_resyncing = false;
         } else if (rc == -EAGAIN) {
             return true;
-        } else if (rc == LIBEVDEV_READ_STATUS_SYNC && !self->syncing) {
-            self->syncing = true;
+        } else if (rc == LIBEVDEV_READ_STATUS_SYNC && !self->is_resyncing) {
+            self->is_resyncing = true;
             atomic_fetch_add_explicit(&self->lost, 1, memory_order_relaxed);
         } else if (rc >= 0) {
-            tact_evdev_handle_event(self, &event, event_stamp(self, &event, now_ns));
+            tact_evdev_handle_event(self, &event, get_event_time_ns(self, &event, now_ns));
             if (event.type != EV_FF) {
                 tact_evdev_capture_event(&self->capture, self->tick, &event);
             }
@@ -104,7 +105,7 @@ void tact_evdev_get_inputs(struct tact_evdev *self, int64_t now_ns, struct tact_
 {
     for (int i = 0; i < self->layout.count; i++) {
         if (self->layout.channel[i].kind == TACT_EVDEV_DISPLACEMENT &&
-            now_ns - self->seen_ns[i] > self->timeout_ns) {
+            now_ns - self->last_event_time_ns[i] > self->timeout_ns) {
             self->value[i] = 0.0;
         }
     }
@@ -129,7 +130,7 @@ static void evdev_read(void *data, uint64_t tick, double t, int64_t now_ns,
             tact_evdev_update_state(self, now_ns);
         }
     }
-    if (self->active && (!read_events(self, now_ns) ||
+    if (self->active && (!read_pending_events(self, now_ns) ||
                          atomic_load_explicit(&self->vanished, memory_order_relaxed))) {
         hand_over_lost(self, now_ns);
     }
@@ -166,13 +167,13 @@ static void free_returned_source(struct tact_evdev *self)
                      self->wanted.name, source->path);
         set_node_path(self, NULL);
         tact_evdev_source_free(source);
-        self->monitored = NULL;
+        self->monitored_source = NULL;
         atomic_store_explicit(&self->vanished, false, memory_order_relaxed);
     }
 }
 
 /* Searches for the lost device and hands it over to the loop. */
-static void search_device(struct tact_evdev *self)
+static void search_for_device(struct tact_evdev *self)
 {
     struct tact_evdev_search search;
     struct tact_evdev_source *source = tact_evdev_find(&self->wanted, &search);
@@ -183,7 +184,7 @@ static void search_device(struct tact_evdev *self)
     tact_message(self->messages, TACT_MESSAGE_INFO, "%s: '%s' is back at %s", self->name,
                  self->wanted.name, source->path);
     set_node_path(self, source->path);
-    self->monitored = source;
+    self->monitored_source = source;
     atomic_store_explicit(&self->fresh, source, memory_order_release);
 }
 
@@ -191,9 +192,9 @@ void tact_evdev_monitor_device(void *data)
 {
     struct tact_evdev *self = data;
     free_returned_source(self);
-    if (!self->monitored) {
-        search_device(self);
-    } else if (!tact_evdev_device_is_present(self->monitored)) {
+    if (!self->monitored_source) {
+        search_for_device(self);
+    } else if (!tact_evdev_device_is_present(self->monitored_source)) {
         atomic_store_explicit(&self->vanished, true, memory_order_relaxed);
     }
     uint_fast64_t lost = atomic_load_explicit(&self->lost, memory_order_relaxed);

@@ -15,11 +15,11 @@ static const double slack = 1e-9; /* [s] tolerance of sums of times */
 struct reading {
     FILE *file;
     int line;
-    double period;     /* period of the recorded session [s], 0: not known */
-    int64_t origin_ns; /* time of its first event, if its ticks are unknown */
+    double period;               /* period of the recorded session [s], 0: not known */
+    int64_t first_event_time_ns; /* time of its first event, if its ticks are unknown */
     size_t capacity;
-    bool has_begun; /* an event was read */
-    int type;       /* type of the description being read in the header, -1: none */
+    bool has_read_event; /* an event was read */
+    int type;            /* type of the description being read in the header, -1: none */
     int code;
     struct {
         bool known;
@@ -29,7 +29,7 @@ struct reading {
 };
 
 /* Appends an event. NULL if out of memory, or if the file is too long. */
-static struct tact_evdev_captured *add_event(struct reading *r)
+static struct tact_evdev_captured *add_captured_event(struct reading *r)
 {
     struct tact_evdev_play *play = r->play;
     if (play->count == r->capacity) {
@@ -74,7 +74,7 @@ static int parse_description(struct reading *r, const char *line)
     } else if (sscanf(text, "Event code %d", &number) == 1) {
         r->code = number;
     } else if (!strncmp(text, "Value", 5) && (text[5] == ' ' || text[5] == '\t') &&
-               r->type == EV_ABS && r->code >= 0 && r->code < ABS_CNT && !r->has_begun) {
+               r->type == EV_ABS && r->code >= 0 && r->code < ABS_CNT && !r->has_read_event) {
         const char *at = text + 5;
         r->start[r->code].known = true;
         return parse_number(&at, &r->start[r->code].value);
@@ -104,7 +104,7 @@ static int parse_comment(struct reading *r, const char *line)
         r->play->end = (double)tick * r->period;
     } else if (sscanf(line, "# lost tick %llu", &tick) == 1 ||
                sscanf(line, "# back tick %llu", &tick) == 1) {
-        struct tact_evdev_captured *mark = add_event(r);
+        struct tact_evdev_captured *mark = add_captured_event(r);
         if (!mark) {
             return -ENOMEM;
         }
@@ -133,30 +133,30 @@ static int parse_event(struct reading *r, const char *line)
     if (parse_number(&rest, &value)) {
         return -EINVAL;
     }
-    const char *comment = strchr(line, '#');
-    if (comment && !strncmp(comment, "# start", 7)) {
+    const char *line_comment = strchr(line, '#');
+    if (line_comment && !strncmp(line_comment, "# start", 7)) {
         libevdev_set_event_value(r->play->dev, type, code, value);
         if (type == EV_ABS && code < ABS_CNT) {
             r->play->reported[code] = true;
         }
         return 0;
     }
-    struct tact_evdev_captured *event = add_event(r);
+    struct tact_evdev_captured *event = add_captured_event(r);
     if (!event) {
         return -ENOMEM;
     }
-    *event = (struct tact_evdev_captured){.made_ns = seconds * 1000000000 + fraction * 1000,
+    *event = (struct tact_evdev_captured){.event_time_ns = seconds * 1000000000 + fraction * 1000,
                                           .type = (uint16_t)type,
                                           .code = (uint16_t)code,
                                           .value = value};
-    if (comment && sscanf(comment, "# tick %llu", &tick) == 1) {
+    if (line_comment && sscanf(line_comment, "# tick %llu", &tick) == 1) {
         event->time = (double)tick * r->period;
-        event->made_ns = strstr(comment, "state") ? 0 : event->made_ns;
+        event->event_time_ns = strstr(line_comment, "state") ? 0 : event->event_time_ns;
     } else {
-        r->origin_ns = r->has_begun ? r->origin_ns : event->made_ns;
-        event->time = (double)(event->made_ns - r->origin_ns) * 1e-9;
+        r->first_event_time_ns = r->has_read_event ? r->first_event_time_ns : event->event_time_ns;
+        event->time = (double)(event->event_time_ns - r->first_event_time_ns) * 1e-9;
     }
-    r->has_begun = true;
+    r->has_read_event = true;
     return 0;
 }
 
@@ -183,7 +183,7 @@ static int parse_code_bits(struct reading *r, const char *line, int first[EV_CNT
 }
 
 /* the others are assumed at the centre until the whole file is read */
-static int parse_axis(struct reading *r, const char *line)
+static int parse_axis_description(struct reading *r, const char *line)
 {
     struct input_absinfo info = {0};
     int32_t *const to[] = {&info.minimum, &info.maximum, &info.fuzz, &info.flat, &info.resolution};
@@ -215,16 +215,17 @@ static void set_initial_axis_values(struct reading *r)
         }
         if (r->start[code].known) {
             libevdev_set_event_value(dev, EV_ABS, code, r->start[code].value);
-        } else if (used < sizeof r->play->guessed) {
+        } else if (used < sizeof r->play->axes_of_unknown_start) {
             const char *name = libevdev_event_code_get_name(EV_ABS, code);
-            int n = snprintf(r->play->guessed + used, sizeof r->play->guessed - used, "%s%s",
-                             used ? " " : "", name ? name : "?");
+            int n = snprintf(r->play->axes_of_unknown_start + used,
+                             sizeof r->play->axes_of_unknown_start - used, "%s%s", used ? " " : "",
+                             name ? name : "?");
             used += n > 0 ? (size_t)n : 0;
         }
     }
 }
 
-static int parse_line(struct reading *r, const char *line, int first[EV_CNT])
+static int parse_capture_line(struct reading *r, const char *line, int first[EV_CNT])
 {
     unsigned int id[4];
     struct libevdev *dev = r->play->dev;
@@ -236,7 +237,7 @@ static int parse_line(struct reading *r, const char *line, int first[EV_CNT])
     case 'B':
         return parse_code_bits(r, line, first);
     case 'A':
-        return parse_axis(r, line);
+        return parse_axis_description(r, line);
     case 'N':
         libevdev_set_name(dev, line + (line[1] == ':' && line[2] == ' ' ? 3 : 1));
         return 0;
@@ -255,7 +256,7 @@ static int parse_line(struct reading *r, const char *line, int first[EV_CNT])
 }
 
 /* Reads the rest of a line that exceeds the buffer. */
-static void skip_line(FILE *file)
+static void skip_input_line(FILE *file)
 {
     for (int c = getc(file); c != EOF && c != '\n'; c = getc(file)) {
     }
@@ -276,10 +277,10 @@ static int read_lines(struct reading *r)
             if (*text != '#') { /* comments may have any length */
                 return -EINVAL;
             }
-            skip_line(r->file);
+            skip_input_line(r->file);
         }
         line[strcspn(line, "\r\n")] = '\0';
-        rc = parse_line(r, text, first);
+        rc = parse_capture_line(r, text, first);
     }
     return !rc && ferror(r->file) ? -EIO : rc;
 }
@@ -327,7 +328,7 @@ static int64_t recording_clock_offset(const struct tact_evdev_play *play, double
     int64_t start = play->start_ns;
     if (!start) {
         for (size_t i = 0; i < play->count && !start; i++) {
-            start = play->event[i].made_ns;
+            start = play->event[i].event_time_ns;
         }
     }
     return now_ns - llround(t * 1e9) - start;
@@ -346,17 +347,17 @@ static void play_read(void *data, uint64_t tick, double t, int64_t now_ns,
             .type = captured->type, .code = captured->code, .value = captured->value};
         if (captured->type == TACT_CAPTURE_LOST) {
             tact_evdev_release_buttons(self);
-            play->is_gone = true;
+            play->is_device_gone = true;
         } else if (captured->type == TACT_CAPTURE_BACK) {
-            play->is_gone = false;
+            play->is_device_gone = false;
             self->stamp_ns = now_ns; /* as for a device's initial state, which may be no event */
         } else {
-            bool known = play->monotonic && captured->made_ns;
-            tact_evdev_handle_event(self, &event, known ? captured->made_ns + shift : now_ns);
+            bool known = play->monotonic && captured->event_time_ns;
+            tact_evdev_handle_event(self, &event, known ? captured->event_time_ns + shift : now_ns);
         }
     }
     tact_evdev_get_inputs(self, now_ns, in);
-    in->state = play->is_gone           ? TACT_DEVICE_LOST
+    in->state = play->is_device_gone    ? TACT_DEVICE_LOST
                 : t > play->end + slack ? TACT_DEVICE_ENDED
                                         : TACT_DEVICE_OK;
     if (self->force.count) {
@@ -364,7 +365,7 @@ static void play_read(void *data, uint64_t tick, double t, int64_t now_ns,
     }
 }
 
-static void play_close(void *data)
+static void close_event_playback(void *data)
 {
     struct tact_evdev *self = data;
     tact_evdev_play_close(self->play);
@@ -374,4 +375,4 @@ static void play_close(void *data)
 }
 
 const struct tact_device_ops tact_evdev_play_ops = {TACT_ABI(struct tact_device_ops), play_read,
-                                                    NULL, play_close};
+                                                    NULL, close_event_playback};

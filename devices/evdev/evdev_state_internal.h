@@ -22,9 +22,9 @@ struct tact_evdev {
     /* of the loop */
     struct tact_evdev_source *active; /* NULL while lost */
     uint64_t tick;
-    bool syncing; /* events were lost, libevdev is reporting the difference */
+    bool is_resyncing; /* events were lost, libevdev is reporting the difference */
     int64_t stamp_ns;
-    int64_t seen_ns[TACT_DEVICE_CHANNELS]; /* stamp of the last event of each */
+    int64_t last_event_time_ns[TACT_DEVICE_CHANNELS]; /* stamp of the last event of each */
     double value[TACT_DEVICE_CHANNELS];
     struct tact_evdev_force force;
     struct tact_evdev_capture capture;
@@ -37,7 +37,7 @@ struct tact_evdev {
     char name[TACT_DEVICE_NAME];
     struct tact_evdev_selector wanted;
     struct tact_messages messages;
-    const struct tact_evdev_source *monitored; /* source of the loop, or NULL */
+    const struct tact_evdev_source *monitored_source; /* source of the loop, or NULL */
     uint_fast64_t lost_reported;
     struct tact_monitor monitor;
 };

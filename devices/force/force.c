@@ -36,7 +36,7 @@ static struct input_event set_slot_playback(int code, int value)
     return event;
 }
 
-static int play_slot(struct tact_force *force, int slot, bool on, int64_t now_ns)
+static int play_effect_slot(struct tact_force *force, int slot, bool on, int64_t now_ns)
 {
     struct input_event event = set_slot_playback(force->slot[slot].sent.id, on);
     int rc = write_force_events(force, &event, 1);
@@ -52,7 +52,7 @@ int tact_force_open(struct tact_force *force, const char *path, const struct tac
     unsigned char bits[FF_CNT / 8] = {0};
     memset(force, 0, sizeof *force);
     force->plan = *plan;
-    force->muted = true;
+    force->is_muted = true;
     errno = 0;
     force->fd = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
     if (force->fd < 0) {
@@ -83,7 +83,7 @@ void tact_force_close(struct tact_force *force)
     }
     tact_force_mute(force);
     for (int i = 0; i < TACT_FORCE_SLOTS; i++) {
-        if (force->slot[i].uploaded) {
+        if (force->slot[i].is_uploaded) {
             ioctl(force->fd, EVIOCRMFF, force->slot[i].sent.id);
         }
     }
@@ -99,20 +99,20 @@ int tact_force_mute(struct tact_force *force)
         events[count++] = set_slot_playback(FF_GAIN, 0);
     }
     for (int i = 0; i < TACT_FORCE_SLOTS; i++) {
-        if (force->slot[i].uploaded) {
+        if (force->slot[i].is_uploaded) {
             events[count++] = set_slot_playback(force->slot[i].sent.id, 0);
             force->slot[i].playing = false;
         }
     }
-    force->muted = true;
+    force->is_muted = true;
     return count ? write_force_events(force, events, count) : 0;
 }
 
 int tact_force_unmute(struct tact_force *force)
 {
     struct input_event event = set_slot_playback(FF_GAIN, force->plan.gain);
-    int rc = force->muted && force->plan.has_gain ? write_force_events(force, &event, 1) : 0;
-    force->muted = force->muted && rc;
+    int rc = force->is_muted && force->plan.has_gain ? write_force_events(force, &event, 1) : 0;
+    force->is_muted = force->is_muted && rc;
     return rc;
 }
 
@@ -120,13 +120,13 @@ int tact_force_unmute(struct tact_force *force)
 static int upload_effect(struct tact_force *force, int slot, const struct ff_effect *effect)
 {
     struct ff_effect sent = *effect;
-    sent.id = force->slot[slot].uploaded ? force->slot[slot].sent.id : -1;
+    sent.id = force->slot[slot].is_uploaded ? force->slot[slot].sent.id : -1;
     errno = 0;
     if (ioctl(force->fd, EVIOCSFF, &sent) < 0) {
         return (int)make_disabled_slot_event();
     }
     force->slot[slot].sent = sent;
-    force->slot[slot].uploaded = true;
+    force->slot[slot].is_uploaded = true;
     force->uploads++;
     return 0;
 }
@@ -136,7 +136,7 @@ static bool is_same_effect(const struct tact_force *force, int slot, const struc
 {
     struct ff_effect sent = force->slot[slot].sent;
     sent.id = effect->id;
-    return force->slot[slot].uploaded && memcmp(&sent, effect, sizeof sent) == 0;
+    return force->slot[slot].is_uploaded && memcmp(&sent, effect, sizeof sent) == 0;
 }
 
 /* Returns 1 if it has uploaded, 0, or a negative errno. */
@@ -145,20 +145,20 @@ static int update_slot_effect(struct tact_force *force, int i, const struct ff_e
 {
     int rc = 0;
     if (silent) {
-        rc = force->slot[i].playing ? play_slot(force, i, false, now_ns) : 0;
+        rc = force->slot[i].playing ? play_effect_slot(force, i, false, now_ns) : 0;
         force->slot[i].stamp_ns = stamp_ns;
         return rc;
     }
     bool same = is_same_effect(force, i, effect);
-    if (!same && now_ns < force->slot[i].next_ns) {
+    if (!same && now_ns < force->slot[i].next_upload_time_ns) {
         return 0;
     }
     if (!same) {
-        force->slot[i].next_ns = now_ns + period_ns;
+        force->slot[i].next_upload_time_ns = now_ns + period_ns;
         rc = upload_effect(force, i, effect);
     }
     if (!rc && (!force->slot[i].playing || now_ns - force->slot[i].played_ns >= REFRESH_NS)) {
-        rc = play_slot(force, i, true, now_ns);
+        rc = play_effect_slot(force, i, true, now_ns);
     }
     force->slot[i].stamp_ns = rc ? force->slot[i].stamp_ns : stamp_ns;
     return rc ? rc : !same;

@@ -42,7 +42,7 @@ struct tact_force_plan {
     int32_t slot[TACT_FORCE_CHANNELS]; /* slot that renders the channel, or -1 */
     uint16_t type[TACT_FORCE_SLOTS];   /* types of the kernel's effects, 0: not used */
     uint16_t waveform;                 /* waveform of TACT_FORCE_WAVE */
-    uint16_t wave_ms;                  /* its period */
+    uint16_t wave_period_ms;           /* its period */
     uint16_t gain;                     /* gain of the device, 0 .. 0xffff */
     uint8_t has_gain;
     uint8_t has_autocenter;
@@ -61,7 +61,7 @@ const char *tact_force_type_name(int type);
  * Chooses effects for the requested channels by the device's bits, the best first: a push is a
  * constant force; without that a spring to a far centre whose saturation is the force; a vibration;
  * rumble; a resistance. Vibration and rumble replace each other, as do damper and friction. gain,
- * wave_ms: as in the plan. @return -1, or the first channel that cannot be rendered
+ * wave_period_ms: as in the plan. @return -1, or the first channel that cannot be rendered
  */
 int tact_force_choose_effects(const unsigned char *bits, uint32_t wanted,
                               struct tact_force_plan *plan);
@@ -75,14 +75,14 @@ void tact_force_render_effects(const struct tact_force_plan *plan, const double 
 struct tact_force {
     int fd; /* -1: closed */
     struct tact_force_plan plan;
-    bool muted; /* silenced: gain is 0 until the next tact_force_unmute() */
+    bool is_muted; /* silenced: gain is 0 until the next tact_force_unmute() */
     struct {
         struct ff_effect sent;
-        bool uploaded;
+        bool is_uploaded;
         bool playing;
         int64_t played_ns;
-        int64_t next_ns;  /* earliest time of the next upload */
-        int64_t stamp_ns; /* stamp of the levels on the device */
+        int64_t next_upload_time_ns; /* earliest time of the next upload */
+        int64_t stamp_ns;            /* stamp of the levels on the device */
     } slot[TACT_FORCE_SLOTS];
     int turn; /* slot to begin with */
     uint64_t uploads;

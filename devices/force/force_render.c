@@ -28,13 +28,13 @@ bool tact_force_supports_effect(const unsigned char *bits, int code)
 }
 
 /* A rendering of a channel: a slot with effects of one type. */
-struct rendering {
+struct effect_rendering {
     int slot;
     uint16_t type;
 };
 
 /* In order of preference; ended by type 0. */
-static const struct rendering renderings[TACT_FORCE_CHANNELS][7] = {
+static const struct effect_rendering effect_renderings[TACT_FORCE_CHANNELS][7] = {
     [TACT_FORCE_X] = {{TACT_FORCE_PUSH, FF_CONSTANT},
                       {TACT_FORCE_PUSH, FF_SPRING},
                       {TACT_FORCE_WAVE, FF_PERIODIC},
@@ -60,10 +60,11 @@ static int channel_sharing_renderings(int channel)
 
 static uint16_t waveform_of_effect_bits(const unsigned char *bits)
 {
-    static const uint16_t forms[] = {FF_SINE, FF_TRIANGLE, FF_SQUARE, FF_SAW_UP, FF_SAW_DOWN};
-    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
-        if (tact_force_supports_effect(bits, forms[i])) {
-            return forms[i];
+    static const uint16_t waveform_types[] = {FF_SINE, FF_TRIANGLE, FF_SQUARE, FF_SAW_UP,
+                                              FF_SAW_DOWN};
+    for (size_t i = 0; i < sizeof waveform_types / sizeof *waveform_types; i++) {
+        if (tact_force_supports_effect(bits, waveform_types[i])) {
+            return waveform_types[i];
         }
     }
     return 0;
@@ -79,24 +80,26 @@ int tact_force_choose_effects(const unsigned char *bits, uint32_t wanted,
     plan->has_gain = tact_force_supports_effect(bits, FF_GAIN);
     plan->has_autocenter = tact_force_supports_effect(bits, FF_AUTOCENTER);
     for (int i = 0; i < TACT_FORCE_CHANNELS; i++) {
-        const struct rendering *rendering = renderings[channel_sharing_renderings(i)];
+        const struct effect_rendering *effect_rendering =
+            effect_renderings[channel_sharing_renderings(i)];
         if (!(wanted >> i & 1U)) {
             continue;
         }
-        while (rendering->type && (!tact_force_supports_effect(bits, rendering->type) ||
-                                   (rendering->type == FF_PERIODIC && plan->waveform == 0))) {
-            rendering++;
+        while (effect_rendering->type &&
+               (!tact_force_supports_effect(bits, effect_rendering->type) ||
+                (effect_rendering->type == FF_PERIODIC && plan->waveform == 0))) {
+            effect_rendering++;
         }
-        if (!rendering->type) {
+        if (!effect_rendering->type) {
             return i;
         }
-        plan->slot[i] = rendering->slot;
-        plan->type[rendering->slot] = rendering->type;
+        plan->slot[i] = effect_rendering->slot;
+        plan->type[effect_rendering->slot] = effect_rendering->type;
     }
     return -1;
 }
 
-static double clamp_level(double x, double low)
+static double clamp_force_level(double x, double low)
 {
     return !isfinite(x) ? 0.0 : x < low ? low : x > 1.0 ? 1.0 : x;
 }
@@ -112,8 +115,8 @@ static uint16_t unsigned_16_bit_level(double x)
 }
 
 /* The push in slot PUSH, as a force or as a spring to a far centre. */
-static void render_push(const struct tact_force_plan *plan, double x, double y,
-                        struct ff_effect *effect)
+static void render_push_effect(const struct tact_force_plan *plan, double x, double y,
+                               struct ff_effect *effect)
 {
     const double pi = 3.14159265358979323846;
     if (effect->type == FF_SPRING) {
@@ -128,13 +131,13 @@ static void render_push(const struct tact_force_plan *plan, double x, double y,
         /* a turn is 0x10000, from down (towards the person) via left */
         double turn = tact_atan2(-x, y) / (2.0 * pi);
         effect->direction = (uint16_t)(lrint((turn < 0.0 ? turn + 1.0 : turn) * 0x10000) & 0xffff);
-        effect->u.constant.level = signed_16_bit_level(clamp_level(tact_hypot(x, y), 0.0));
+        effect->u.constant.level = signed_16_bit_level(clamp_force_level(tact_hypot(x, y), 0.0));
     } else {
         effect->u.constant.level = signed_16_bit_level(-x); /* to the left */
     }
 }
 
-static void render_condition(double level, double center, struct ff_effect *effect)
+static void render_condition_effect(double level, double center, struct ff_effect *effect)
 {
     for (int i = 0; i < 2; i++) {
         struct ff_condition_effect *c = &effect->u.condition[i];
@@ -145,8 +148,8 @@ static void render_condition(double level, double center, struct ff_effect *effe
 }
 
 /* Largest of the channels in `mask` that the slot renders. */
-static double max_level(const struct tact_force_plan *plan, int slot, const double *level,
-                        uint32_t mask)
+static double find_max_level(const struct tact_force_plan *plan, int slot, const double *level,
+                             uint32_t mask)
 {
     double most = 0.0;
     for (int i = 0; i < TACT_FORCE_CHANNELS; i++) {
@@ -157,41 +160,44 @@ static double max_level(const struct tact_force_plan *plan, int slot, const doub
     return most;
 }
 
-static void render_slot(const struct tact_force_plan *plan, int slot, const double *level,
-                        struct ff_effect *effect, bool *silent)
+static void render_effect_of_slot(const struct tact_force_plan *plan, int slot, const double *level,
+                                  struct ff_effect *effect, bool *silent)
 {
-    const uint32_t centers = 1U << TACT_FORCE_CENTER;
-    const uint32_t weak = 1U << TACT_FORCE_WEAK | 1U << TACT_FORCE_VIBRATION;
-    double most = max_level(plan, slot, level, ~centers);
+    const uint32_t centering_channels = 1U << TACT_FORCE_CENTER;
+    const uint32_t weak_channels = 1U << TACT_FORCE_WEAK | 1U << TACT_FORCE_VIBRATION;
+    double most = find_max_level(plan, slot, level, ~centering_channels);
     *silent = most == 0.0;
     switch (slot) {
     case TACT_FORCE_PUSH:
-        render_push(plan, level[TACT_FORCE_X], level[TACT_FORCE_Y], effect);
+        render_push_effect(plan, level[TACT_FORCE_X], level[TACT_FORCE_Y], effect);
         break;
     case TACT_FORCE_WAVE:
         effect->u.periodic.waveform = plan->waveform;
-        effect->u.periodic.period = plan->wave_ms;
+        effect->u.periodic.period = plan->wave_period_ms;
         effect->u.periodic.magnitude = signed_16_bit_level(most);
         break;
     case TACT_FORCE_RUMBLE:
         effect->u.rumble.strong_magnitude =
-            unsigned_16_bit_level(max_level(plan, slot, level, ~weak));
-        effect->u.rumble.weak_magnitude = unsigned_16_bit_level(max_level(plan, slot, level, weak));
+            unsigned_16_bit_level(find_max_level(plan, slot, level, ~weak_channels));
+        effect->u.rumble.weak_magnitude =
+            unsigned_16_bit_level(find_max_level(plan, slot, level, weak_channels));
         break;
     default:
-        render_condition(most, slot == TACT_FORCE_SPRINGS ? level[TACT_FORCE_CENTER] : 0.0, effect);
+        render_condition_effect(most, slot == TACT_FORCE_SPRINGS ? level[TACT_FORCE_CENTER] : 0.0,
+                                effect);
     }
 }
 
 void tact_force_render_effects(const struct tact_force_plan *plan, const double *level,
                                struct ff_effect *effect, bool *silent)
 {
-    double finite_level[TACT_FORCE_CHANNELS];
+    double clamped_level[TACT_FORCE_CHANNELS];
     for (int i = 0; i < TACT_FORCE_CHANNELS; i++) {
-        bool coefficient = i >= TACT_FORCE_SPRING && i != TACT_FORCE_CENTER;
+        bool is_condition_coefficient = i >= TACT_FORCE_SPRING && i != TACT_FORCE_CENTER;
         double value = i >= TACT_FORCE_VIBRATION ? fabs(level[i]) : level[i];
-        finite_level[i] =
-            plan->wanted >> i & 1U ? clamp_level(value, coefficient ? 0.0 : -1.0) : 0.0;
+        clamped_level[i] = plan->wanted >> i & 1U
+                               ? clamp_force_level(value, is_condition_coefficient ? 0.0 : -1.0)
+                               : 0.0;
     }
     memset(effect, 0, TACT_FORCE_SLOTS * sizeof *effect);
     for (int i = 0; i < TACT_FORCE_SLOTS; i++) {
@@ -200,7 +206,7 @@ void tact_force_render_effects(const struct tact_force_plan *plan, const double 
             effect[i].type = plan->type[i];
             effect[i].direction = 0x4000; /* left */
             effect[i].replay.length = LENGTH_MS;
-            render_slot(plan, i, finite_level, &effect[i], &silent[i]);
+            render_effect_of_slot(plan, i, clamped_level, &effect[i], &silent[i]);
         }
     }
 }

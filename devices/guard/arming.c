@@ -4,7 +4,8 @@
 #include "devices/guard/process_internal.h"
 #include "rt/clock.h"
 
-static const double zero_time = 0.05; /* [s] of zeros after which the guard is armed again */
+static const double rearm_zero_duration =
+    0.05; /* [s] of zeros after which the guard is armed again */
 
 double tact_arming_default_timeout(double period)
 {
@@ -16,9 +17,9 @@ void tact_arming_start(struct tact_arming *arming, struct tact_guard *guard, int
 {
     arming->guard = guard;
     arming->timeout_ns = timeout_ns;
-    arming->rearm = (uint32_t)ceil(fmin(zero_time / period, 1e9));
+    arming->rearm_tick_count = (uint32_t)ceil(fmin(rearm_zero_duration / period, 1e9));
     arming->armed = tact_guard_trips(guard);
-    arming->trips_reported = arming->armed;
+    arming->reported_trip_count = arming->armed;
     tact_guard_arm(guard);
 }
 
@@ -39,15 +40,15 @@ int tact_arming_state(struct tact_arming *arming, bool *rearmed)
     if (!arming->guard) {
         return TACT_DEVICE_OK;
     }
-    int state =
-        arming->guard_lost ? TACT_GUARD_ENDED : tact_guard_state(arming->guard, tact_clock_now());
-    if (state == TACT_GUARD_ENDED && !arming->guard_lost) {
-        arming->guard_lost = true;
+    int state = arming->has_guard_ended ? TACT_GUARD_ENDED
+                                        : tact_guard_state(arming->guard, tact_clock_now());
+    if (state == TACT_GUARD_ENDED && !arming->has_guard_ended) {
+        arming->has_guard_ended = true;
         tact_guard_kill(arming->guard);
         atomic_store_explicit(&arming->alone, true, memory_order_relaxed);
     }
     if (state == TACT_GUARD_INHIBITED && tact_guard_trips(arming->guard) != arming->armed) {
-        if (arming->zeros < arming->rearm) {
+        if (arming->zeros < arming->rearm_tick_count) {
             return TACT_DEVICE_STALE;
         }
         arming->armed = tact_guard_trips(arming->guard);
@@ -63,10 +64,11 @@ int tact_arming_state(struct tact_arming *arming, bool *rearmed)
 static bool session_has_ended(struct tact_arming *arming, bool *wait)
 {
     const unsigned int sent = atomic_load_explicit(&arming->sent, memory_order_relaxed);
-    *wait = (sent & 1U) && !arming->waits;
-    const bool ended = (sent & 1U) && arming->waits && sent == arming->last_sent;
-    arming->waits = *wait;
-    arming->last_sent = sent;
+    *wait = (sent & 1U) && !arming->is_waiting_for_second_poll;
+    const bool ended =
+        (sent & 1U) && arming->is_waiting_for_second_poll && sent == arming->last_sent_count;
+    arming->is_waiting_for_second_poll = *wait;
+    arming->last_sent_count = sent;
     return ended;
 }
 
@@ -78,19 +80,19 @@ void tact_arming_report(struct tact_arming *arming, const char *name, struct tac
     tact_guard_check_process(arming->guard);
     uint32_t trips = tact_guard_trips(arming->guard);
     bool wait = false;
-    const bool ended = trips != arming->trips_reported && session_has_ended(arming, &wait);
-    if (trips != arming->trips_reported && !ended && !wait) {
+    const bool ended = trips != arming->reported_trip_count && session_has_ended(arming, &wait);
+    if (trips != arming->reported_trip_count && !ended && !wait) {
         tact_message(messages, TACT_MESSAGE_WARNING,
                      "%s: the guard has set the outputs to zero: the loop was silent for more than "
                      "%g ms, the device failed or the system slept; they return after zeros were "
                      "sent, as when the deadman is released",
                      name, (double)arming->timeout_ns / 1e6);
     }
-    arming->trips_reported = wait ? arming->trips_reported : trips;
-    if (!arming->loss_reported && atomic_load_explicit(&arming->alone, memory_order_relaxed)) {
+    arming->reported_trip_count = wait ? arming->reported_trip_count : trips;
+    if (!arming->is_loss_reported && atomic_load_explicit(&arming->alone, memory_order_relaxed)) {
         tact_message(
             messages, TACT_MESSAGE_ERROR,
             "%s: the guard has ended: the outputs are zero until the device is opened again", name);
-        arming->loss_reported = true;
+        arming->is_loss_reported = true;
     }
 }

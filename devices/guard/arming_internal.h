@@ -10,18 +10,19 @@
 struct tact_arming {
     struct tact_guard *guard; /* or NULL: the device writes its outputs itself */
     int64_t timeout_ns;
-    uint32_t rearm; /* ticks of zeros after which it is armed again */
+    uint32_t rearm_tick_count; /* ticks of zeros after which it is armed again */
     /* of the loop */
-    uint32_t zeros;  /* consecutive ticks in which only zeros were sent */
-    uint32_t armed;  /* the last trip that was ended */
-    bool guard_lost; /* the guard has ended, for good */
+    uint32_t zeros;       /* consecutive ticks in which only zeros were sent */
+    uint32_t armed;       /* the last trip that was ended */
+    bool has_guard_ended; /* the guard has ended, for good */
     atomic_bool alone;
     atomic_uint sent; /* count of ticks; lowest bit: only zeros */
     /* of the monitor */
-    bool loss_reported;
-    bool waits; /* waiting for a second poll, to see whether the loop has ended */
-    unsigned int last_sent;
-    uint32_t trips_reported;
+    bool is_loss_reported;
+    bool is_waiting_for_second_poll; /* waiting for a second poll, to see whether the loop has ended
+                                      */
+    unsigned int last_sent_count;
+    uint32_t reported_trip_count;
 };
 
 /** Default timeout of a guard: longest silence of the loop [s]: four periods, at least 3 ms. */

@@ -19,8 +19,8 @@ static void *serve_force_thread(void *page)
     return NULL;
 }
 
-static int launch_thread(const struct tact_force_page *content, struct tact_guard **out,
-                         struct tact_error *err)
+static int launch_guard_thread(const struct tact_force_page *content, struct tact_guard **out,
+                               struct tact_error *err)
 {
     struct tact_guard *guard = calloc(1, sizeof *guard);
     void *page =
@@ -67,7 +67,7 @@ int tact_guard_start_force(const struct tact_guard_force_options *options, struc
     page->plan = *options->plan;
     page->period_ns = options->period_ns;
     snprintf(page->path[0], sizeof page->path[0], "%s", options->path);
-    int rc = options->thread ? launch_thread(page, out, err)
+    int rc = options->thread ? launch_guard_thread(page, out, err)
                              : tact_guard_launch(&page->head, options->path, out, err);
     free(page);
     return rc;

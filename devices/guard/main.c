@@ -16,13 +16,13 @@ enum { FUSE_US = 200000 }; /* [us] maximum run without sleeping */
 static volatile sig_atomic_t end_requested;
 static volatile sig_atomic_t zero_requested;
 
-static void handle_end(int number)
+static void handle_end_signal(int number)
 {
     (void)number;
     end_requested = 1;
 }
 
-static void handle_zero(int number)
+static void handle_zero_signal(int number)
 {
     (void)number;
     zero_requested = 1;
@@ -33,12 +33,12 @@ static void set_up_process(void)
 {
     const struct sched_param priority = {.sched_priority = PRIORITY};
     const struct rlimit fuse = {FUSE_US, RLIM_INFINITY};
-    struct sigaction action = {.sa_handler = handle_end};
+    struct sigaction action = {.sa_handler = handle_end_signal};
     const int signals[] = {SIGTERM, SIGINT, SIGHUP, SIGXCPU};
     for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
         sigaction(signals[i], &action, NULL);
     }
-    action.sa_handler = handle_zero;
+    action.sa_handler = handle_zero_signal;
     sigaction(SIGUSR1, &action, NULL);
     FILE *file = fopen("/proc/self/oom_score_adj", "we");
     if (file) {

@@ -23,7 +23,7 @@ struct tact_guard_head {
     /* of the controller */
     _Atomic uint32_t beat;  /* a futex; the data are in slot beat % TACT_GUARD_SLOTS */
     _Atomic uint32_t armed; /* the trip to be ended */
-    _Atomic uint32_t quit;
+    _Atomic uint32_t is_quit_requested;
     /* of the guard */
     _Atomic uint32_t ready;    /* 1 once it has claimed the outputs, or failed */
     _Atomic int32_t error;     /* why it failed, negative errno */

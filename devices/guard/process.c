@@ -20,7 +20,7 @@
 enum { EXIT_TIMEOUT_MS = 5000 }; /* [ms] in which a killed process ends */
 
 /* In a new session: keys typed at the controller's terminal do not reach it. */
-static int spawn_guard(const char *program, int page, int controller, pid_t *pid)
+static int spawn_guard_process(const char *program, int page, int controller_fd, pid_t *pid)
 {
     char *const arguments[] = {"tact-guard", NULL};
     char *const environment[] = {NULL};
@@ -36,7 +36,7 @@ static int spawn_guard(const char *program, int page, int controller, pid_t *pid
     posix_spawn_file_actions_adddup2(&files, 0, 1);
     posix_spawn_file_actions_adddup2(&files, 0, 2);
     posix_spawn_file_actions_adddup2(&files, page, TACT_GUARD_FD);
-    posix_spawn_file_actions_adddup2(&files, controller, TACT_GUARD_CONTROLLER_FD);
+    posix_spawn_file_actions_adddup2(&files, controller_fd, TACT_GUARD_CONTROLLER_FD);
     posix_spawnattr_init(&attributes);
     posix_spawnattr_setsigmask(&attributes, &none);
     posix_spawnattr_setsigdefault(&attributes, &all);
@@ -52,11 +52,12 @@ static int spawn_guard(const char *program, int page, int controller, pid_t *pid
 
 /* Starts the process and opens a pidfd: once the host program has waited for the child, its process
  * id may be reused; a pidfd is not. */
-static int start_process(struct tact_guard *guard, const char *program, int page)
+static int start_guard_process(struct tact_guard *guard, const char *program, int page)
 {
     int low = pidfd_open(getpid(), 0);
-    int controller = low < 0 ? -1 : fcntl(low, F_DUPFD_CLOEXEC, TACT_GUARD_CONTROLLER_FD + 1);
-    int rc = controller < 0 ? -errno : spawn_guard(program, page, controller, &guard->pid);
+    int controller_fd = low < 0 ? -1 : fcntl(low, F_DUPFD_CLOEXEC, TACT_GUARD_CONTROLLER_FD + 1);
+    int rc =
+        controller_fd < 0 ? -errno : spawn_guard_process(program, page, controller_fd, &guard->pid);
     if (!rc) {
         guard->process = pidfd_open(guard->pid, 0);
         rc = guard->process < 0 ? -errno : 0;
@@ -69,14 +70,14 @@ static int start_process(struct tact_guard *guard, const char *program, int page
     if (low >= 0) {
         close(low);
     }
-    if (controller >= 0) {
-        close(controller);
+    if (controller_fd >= 0) {
+        close(controller_fd);
     }
     return rc;
 }
 
 /* Whether the process ends within wait_ms; signals of the host do not shorten the wait. */
-static bool process_ended(const struct tact_guard *guard, int wait_ms)
+static bool wait_for_process_end(const struct tact_guard *guard, int wait_ms)
 {
     struct pollfd process = {.fd = guard->process, .events = POLLIN};
     const struct timespec wait = {wait_ms / 1000, wait_ms % 1000 * 1000000};
@@ -92,7 +93,7 @@ static int wait_until_outputs_claimed(const struct tact_guard *guard)
         if (atomic_load_explicit(&guard->head->ready, memory_order_acquire)) {
             return atomic_load_explicit(&guard->head->error, memory_order_relaxed);
         }
-        if (process_ended(guard, 1)) {
+        if (wait_for_process_end(guard, 1)) {
             return -ECHILD;
         }
     }
@@ -133,7 +134,7 @@ static int launch_guard_process(struct tact_guard *guard, const struct tact_guar
     }
     errno = 0;
     guard->head = create_shared_page(content, content->size, &fd);
-    rc = guard->head ? start_process(guard, program, fd) : errno ? -errno : -ENOMEM;
+    rc = guard->head ? start_guard_process(guard, program, fd) : errno ? -errno : -ENOMEM;
     if (fd >= 0) {
         close(fd);
     }
@@ -223,25 +224,25 @@ int tact_guard_pid(const struct tact_guard *guard)
 
 void tact_guard_check_process(struct tact_guard *guard)
 {
-    if (guard->process >= 0 && process_ended(guard, 0)) {
+    if (guard->process >= 0 && wait_for_process_end(guard, 0)) {
         atomic_store_explicit(&guard->dead, true, memory_order_relaxed);
     }
 }
 
 /* Returns 0 if the process has ended normally. */
-static int end_process(struct tact_guard *guard)
+static int end_guard_process(struct tact_guard *guard)
 {
     siginfo_t info = {0};
-    atomic_store(&guard->head->quit, 1);
+    atomic_store(&guard->head->is_quit_requested, 1);
     atomic_fetch_add(&guard->head->beat, 1);
     syscall(SYS_futex, &guard->head->beat, FUTEX_WAKE, 1, NULL, NULL, 0);
-    bool done = process_ended(guard, 1000);
+    bool done = wait_for_process_end(guard, 1000);
     if (!done) {
         /* a driver may block it indefinitely: do not wait */
         tact_guard_kill(guard);
-        process_ended(guard, atomic_load_explicit(&guard->head->busy, memory_order_acquire)
-                                 ? 1
-                                 : EXIT_TIMEOUT_MS);
+        wait_for_process_end(guard, atomic_load_explicit(&guard->head->busy, memory_order_acquire)
+                                        ? 1
+                                        : EXIT_TIMEOUT_MS);
     }
     int rc = waitid(P_PIDFD, (id_t)guard->process, &info, WEXITED | WNOHANG);
     close(guard->process);
@@ -249,10 +250,10 @@ static int end_process(struct tact_guard *guard)
 }
 
 /* Returns whether the thread has ended: a driver may block it. */
-static bool end_thread(struct tact_guard *guard)
+static bool end_guard_thread(struct tact_guard *guard)
 {
     struct timespec until;
-    atomic_store(&guard->head->quit, 1);
+    atomic_store(&guard->head->is_quit_requested, 1);
     clock_gettime(CLOCK_REALTIME, &until);
     until.tv_sec += 1;
     if (pthread_timedjoin_np(guard->thread, NULL, &until) == 0) {
@@ -269,9 +270,9 @@ int tact_guard_stop(struct tact_guard *guard)
         return 0;
     }
     if (guard->process >= 0) {
-        rc = end_process(guard);
+        rc = end_guard_process(guard);
     }
-    if (guard->threaded && !end_thread(guard)) {
+    if (guard->threaded && !end_guard_thread(guard)) {
         free(guard); /* the page remains the thread's */
         return -EIO;
     }

@@ -16,20 +16,20 @@ struct guard {
     int64_t timeout_ns;
     comedi_t *dev;
     struct tact_comedi_list list;
-    uint32_t beat;   /* last beat */
-    int64_t beat_ns; /* its time */
+    uint32_t beat;             /* last beat */
+    int64_t heartbeat_time_ns; /* its time */
     uint32_t trips;
     enum tact_guard_state state;
 };
 
-static void publish_guard_state(struct guard *g, enum tact_guard_state state)
+static void publish_board_state(struct guard *g, enum tact_guard_state state)
 {
     g->state = state;
     atomic_store_explicit(&g->page->head.trips, g->trips, memory_order_relaxed);
     atomic_store_explicit(&g->page->head.state, (uint32_t)state, memory_order_release);
 }
 
-static int claim_outputs(struct guard *g)
+static int claim_board_outputs(struct guard *g)
 {
     errno = 0;
     g->dev = comedi_open(g->page->board);
@@ -58,7 +58,7 @@ static void zero_board_outputs(struct guard *g)
         comedi_close(g->dev);
         g->dev = NULL;
     }
-    publish_guard_state(g, rc == -ENODEV ? TACT_GUARD_LOST : TACT_GUARD_INHIBITED);
+    publish_board_state(g, rc == -ENODEV ? TACT_GUARD_LOST : TACT_GUARD_INHIBITED);
 }
 
 /* Copies the words of the newest beat, again if they change meanwhile. */
@@ -87,10 +87,10 @@ static void copy_newest_heartbeat(struct guard *g)
 static void handle_heartbeat(struct guard *g)
 {
     g->beat = atomic_load_explicit(&g->page->head.beat, memory_order_acquire);
-    g->beat_ns = tact_guard_clock_ns();
+    g->heartbeat_time_ns = tact_guard_clock_ns();
     if (g->state == TACT_GUARD_INHIBITED &&
         atomic_load_explicit(&g->page->head.armed, memory_order_relaxed) == g->trips) {
-        publish_guard_state(g, TACT_GUARD_PASSING);
+        publish_board_state(g, TACT_GUARD_PASSING);
     }
     if (g->state == TACT_GUARD_PASSING) {
         copy_newest_heartbeat(g);
@@ -104,11 +104,12 @@ static void handle_heartbeat(struct guard *g)
 /* Zeroes the outputs after the timeout. */
 static void handle_heartbeat_timeout(struct guard *g)
 {
-    if (g->state == TACT_GUARD_PASSING && tact_guard_clock_ns() - g->beat_ns >= g->timeout_ns) {
+    if (g->state == TACT_GUARD_PASSING &&
+        tact_guard_clock_ns() - g->heartbeat_time_ns >= g->timeout_ns) {
         zero_board_outputs(g);
-    } else if (g->state == TACT_GUARD_LOST && claim_outputs(g) == 0) {
+    } else if (g->state == TACT_GUARD_LOST && claim_board_outputs(g) == 0) {
         g->trips++;
-        publish_guard_state(g, TACT_GUARD_INHIBITED);
+        publish_board_state(g, TACT_GUARD_INHIBITED);
     }
 }
 
@@ -116,7 +117,7 @@ static void wait_for_heartbeat(const struct guard *g)
 {
     int64_t left = TACT_GUARD_POLL_NS;
     if (g->state == TACT_GUARD_PASSING) {
-        left = g->beat_ns + g->timeout_ns - tact_guard_clock_ns();
+        left = g->heartbeat_time_ns + g->timeout_ns - tact_guard_clock_ns();
         left = left > 0 ? left : 0;
     }
     const struct timespec timeout = {left / 1000000000, left % 1000000000};
@@ -163,8 +164,8 @@ int tact_guard_serve_board(struct tact_guard_page *page, const struct tact_guard
                                           o->chanspec,    o->maxdata, {o->safe[0], o->safe[1]}};
     }
     g.trips = 1;
-    int rc = claim_outputs(&g);
-    publish_guard_state(&g, TACT_GUARD_INHIBITED);
+    int rc = claim_board_outputs(&g);
+    publish_board_state(&g, TACT_GUARD_INHIBITED);
     atomic_store_explicit(&page->head.error, rc, memory_order_relaxed);
     atomic_store_explicit(&page->head.ready, 1, memory_order_release);
     if (rc) {

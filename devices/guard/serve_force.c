@@ -16,7 +16,7 @@ struct server {
     int64_t timeout_ns;
     int64_t period_ns;
     uint32_t path_count; /* last value from the page */
-    int64_t retry_ns;
+    int64_t next_retry_time_ns;
     uint32_t beat;
     int64_t beat_ns;
     uint32_t trips;
@@ -34,14 +34,14 @@ static bool loop_has_ended(int process)
 int tact_guard_should_end(const struct tact_guard_head *head,
                           const struct tact_guard_requests *orders)
 {
-    return atomic_load_explicit(&head->quit, memory_order_acquire) ||
+    return atomic_load_explicit(&head->is_quit_requested, memory_order_acquire) ||
            (orders->end && *orders->end) ||
            (orders->controller &&
             atomic_load_explicit(&head->state, memory_order_relaxed) != TACT_GUARD_PASSING &&
             loop_has_ended(orders->controller));
 }
 
-static int64_t clock_ns(clockid_t clock)
+static int64_t read_clock_ns(clockid_t clock)
 {
     struct timespec t;
     clock_gettime(clock, &t);
@@ -51,14 +51,14 @@ static int64_t clock_ns(clockid_t clock)
 /* Time between the two clock readings counts as sleep; in sleep_lower_bound() it does not. */
 int64_t tact_guard_sleep_bound(void)
 {
-    const int64_t time_without_suspend_ns = clock_ns(CLOCK_MONOTONIC);
-    return clock_ns(CLOCK_BOOTTIME) - time_without_suspend_ns;
+    const int64_t time_without_suspend_ns = read_clock_ns(CLOCK_MONOTONIC);
+    return read_clock_ns(CLOCK_BOOTTIME) - time_without_suspend_ns;
 }
 
 static int64_t sleep_lower_bound(void)
 {
-    const int64_t all = clock_ns(CLOCK_BOOTTIME);
-    return all - clock_ns(CLOCK_MONOTONIC);
+    const int64_t all = read_clock_ns(CLOCK_BOOTTIME);
+    return all - read_clock_ns(CLOCK_MONOTONIC);
 }
 
 int tact_guard_zero_requested(const struct tact_guard_requests *orders)
@@ -77,7 +77,7 @@ int tact_guard_zero_requested(const struct tact_guard_requests *orders)
     return reported;
 }
 
-static void publish_state(struct server *s, enum tact_guard_state state)
+static void publish_guard_state(struct server *s, enum tact_guard_state state)
 {
     s->state = state;
     atomic_store_explicit(&s->page->head.trips, s->trips, memory_order_relaxed);
@@ -91,7 +91,7 @@ static void publish_driver_call(struct server *s, uint32_t on)
 }
 
 /* The node is gone or fails: it is opened again later. */
-static void close_node(struct server *s, int rc, int64_t now)
+static void close_event_node(struct server *s, int rc, int64_t now)
 {
     if (rc && rc != -ENODEV) {
         atomic_store_explicit(&s->page->failed, rc, memory_order_relaxed);
@@ -99,7 +99,7 @@ static void close_node(struct server *s, int rc, int64_t now)
     publish_driver_call(s, 1);
     tact_force_close(&s->force);
     publish_driver_call(s, 0);
-    s->retry_ns = now + RETRY_NS;
+    s->next_retry_time_ns = now + RETRY_NS;
 }
 
 /* Zeroes the forces until the guard is armed again. */
@@ -109,9 +109,9 @@ static void zero_force_outputs(struct server *s)
     int rc = s->force.fd >= 0 ? tact_force_mute(&s->force) : 0;
     publish_driver_call(s, 0);
     s->trips++;
-    publish_state(s, TACT_GUARD_INHIBITED);
+    publish_guard_state(s, TACT_GUARD_INHIBITED);
     if (rc) {
-        close_node(s, rc, s->beat_ns);
+        close_event_node(s, rc, s->beat_ns);
     }
 }
 
@@ -122,17 +122,17 @@ static void open_node_of_controller(struct server *s, int64_t now)
     bool moved = path_count != s->path_count;
     if (moved) {
         s->path_count = path_count;
-        close_node(s, 0, now);
+        close_event_node(s, 0, now);
     }
     char path[sizeof s->page->path[0]];
     memcpy(path, s->page->path[path_count % 2], sizeof path);
     path[sizeof path - 1] = '\0';
-    if (s->force.fd < 0 && path[0] && (moved || now >= s->retry_ns)) {
+    if (s->force.fd < 0 && path[0] && (moved || now >= s->next_retry_time_ns)) {
         publish_driver_call(s, 1);
         int rc = tact_force_open(&s->force, path, &s->page->plan);
         publish_driver_call(s, 0);
         if (rc) {
-            close_node(s, rc, now);
+            close_event_node(s, rc, now);
         }
     }
 }
@@ -162,7 +162,7 @@ static void wait_for_beat(struct server *s, int64_t now)
         s->beat = beat;
         if (s->state == TACT_GUARD_INHIBITED &&
             atomic_load_explicit(&head->armed, memory_order_relaxed) == s->trips) {
-            publish_state(s, TACT_GUARD_PASSING);
+            publish_guard_state(s, TACT_GUARD_PASSING);
         }
         copy_newest_levels(s);
         /* its age counts from when it was sent, if that is plausible */
@@ -188,7 +188,7 @@ static bool play_force_levels(struct server *s, int64_t now)
         atomic_store_explicit(&s->page->slowest_ns, driver_call_ns, memory_order_relaxed);
     }
     if (rc < 0 && rc != -EINTR && rc != -EAGAIN) {
-        close_node(s, rc, now);
+        close_event_node(s, rc, now);
         return false;
     }
     atomic_store_explicit(&s->page->played_ns, tact_force_oldest_stamp(&s->force),
@@ -198,14 +198,14 @@ static bool play_force_levels(struct server *s, int64_t now)
 }
 
 /* Polling interval of the page [ns]: a fraction of the timeout. */
-static int64_t poll_interval(const struct server *s)
+static int64_t get_poll_interval(const struct server *s)
 {
     int64_t step = s->timeout_ns / 4 < s->period_ns ? s->timeout_ns / 4 : s->period_ns;
     return step < 200000 ? 200000 : step;
 }
 
 /* Next polling time, at the latest when the heartbeat is overdue. */
-static int64_t next_deadline(const struct server *s, int64_t next)
+static int64_t get_next_deadline(const struct server *s, int64_t next)
 {
     int64_t heartbeat_deadline_ns = s->beat_ns + s->timeout_ns;
     return s->state == TACT_GUARD_PASSING && heartbeat_deadline_ns < next ? heartbeat_deadline_ns
@@ -220,9 +220,9 @@ void tact_guard_serve_force(struct tact_force_page *page, const struct tact_guar
                        .path_count = UINT32_MAX,
                        .trips = 1};
     int64_t next = tact_guard_clock_ns();
-    int64_t step = poll_interval(&s);
+    int64_t step = get_poll_interval(&s);
     s.force.fd = -1;
-    publish_state(&s, TACT_GUARD_INHIBITED);
+    publish_guard_state(&s, TACT_GUARD_INHIBITED);
     open_node_of_controller(&s, next);
     atomic_store_explicit(&page->head.error, atomic_exchange(&page->failed, 0),
                           memory_order_relaxed);
@@ -237,7 +237,7 @@ void tact_guard_serve_force(struct tact_force_page *page, const struct tact_guar
         while (play_force_levels(&s, now) && tact_guard_clock_ns() - now < SLOW_UPLOAD_NS) {
         }
         next = next + step > now ? next + step : now;
-        int64_t next_wake_ns = next_deadline(&s, next);
+        int64_t next_wake_ns = get_next_deadline(&s, next);
         const struct timespec until = {next_wake_ns / 1000000000, next_wake_ns % 1000000000};
         clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
     }

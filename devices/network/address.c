@@ -10,23 +10,23 @@
 /* Splits text into host and port, without brackets. */
 static int split(const char *text, int listen, char host[256], char port[8])
 {
-    const char *colon = strrchr(text, ':');
-    const char *from = text, *to = colon;
-    if (!colon) {
+    const char *port_separator = strrchr(text, ':');
+    const char *from = text, *to = port_separator;
+    if (!port_separator) {
         from = to = "";
     } else if (*text == '[') {
         from = text + 1;
-        to = colon - 1;
+        to = port_separator - 1;
         if (to < from || *to != ']') {
             return -EINVAL;
         }
-    } else if (memchr(text, ':', (size_t)(colon - text))) {
+    } else if (memchr(text, ':', (size_t)(port_separator - text))) {
         return -EINVAL;
     }
-    const char *digits = colon ? colon + 1 : text;
+    const char *digits = port_separator ? port_separator + 1 : text;
     const size_t length = (size_t)(to - from), count = strlen(digits);
-    if ((!colon && !listen) || (colon && !length) || length >= 256 || !count || count > 5 ||
-        strspn(digits, "0123456789") != count) {
+    if ((!port_separator && !listen) || (port_separator && !length) || length >= 256 || !count ||
+        count > 5 || strspn(digits, "0123456789") != count) {
         return -EINVAL;
     }
     memcpy(host, from, length);

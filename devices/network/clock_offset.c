@@ -1,7 +1,7 @@
 /* Difference of the clocks of two ends. */
 #include "devices/network/clock_offset_internal.h"
 
-static const int64_t kept_ns = 1000000000;
+static const int64_t best_stamp_lifetime_ns = 1000000000;
 
 int64_t tact_network_clock_add(struct tact_network_clock *clock,
                                const struct tact_network_stamps *stamps)
@@ -13,10 +13,11 @@ int64_t tact_network_clock_add(struct tact_network_clock *clock,
     if (round_trip < 0) {
         return -1;
     }
-    if (!clock->best[0].valid || stamps->received_ns - clock->second_ns >= kept_ns) {
+    if (!clock->best[0].valid ||
+        stamps->received_ns - clock->second_start_ns >= best_stamp_lifetime_ns) {
         clock->best[1] = clock->best[0];
         clock->best[0].valid = 0;
-        clock->second_ns = stamps->received_ns;
+        clock->second_start_ns = stamps->received_ns;
     }
     if (!clock->best[0].valid || round_trip < clock->best[0].round_trip_ns) {
         clock->best[0].round_trip_ns = round_trip;

@@ -22,8 +22,8 @@ struct tact_network_clock {
         int64_t round_trip_ns; /* [ns] */
         int64_t offset_ns;     /* the other end's clock less this one's [ns] */
         int valid;
-    } best[2];         /* of the present second, and of the one before */
-    int64_t second_ns; /* start of the present second */
+    } best[2];               /* of the present second, and of the one before */
+    int64_t second_start_ns; /* start of the present second */
 };
 
 /* Adds the stamps of one packet and its echo. Those of no physical order (a round trip below 0) are

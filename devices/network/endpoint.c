@@ -8,13 +8,14 @@
 #include <unistd.h>
 #include "devices/network/address_internal.h"
 
-static const int64_t hello_again_ns = 100000000;     /* 0.1 s: a lost hello or answer */
-static const int64_t silence_ns = 1000000000;        /* 1 s: the other end may have begun anew */
-static const int64_t answer_kept_ns = 2000000000;    /* 2 s: a session that nobody proves */
-static const int64_t handshake_ns = 50000000;        /* 20 handshakes a second, */
-static const int64_t handshake_burst_ns = 200000000; /* 4 of them at once */
+static const int64_t hello_again_ns = 100000000; /* 0.1 s: a lost hello or answer */
+static const int64_t silence_before_new_hello_ns =
+    1000000000;                                        /* 1 s: the other end may have begun anew */
+static const int64_t answer_kept_ns = 2000000000;      /* 2 s: a session that nobody proves */
+static const int64_t handshake_interval_ns = 50000000; /* 20 handshakes a second, */
+static const int64_t handshake_burst_ns = 200000000;   /* 4 of them at once */
 
-static int open_socket(struct tact_network_endpoint *endpoint, struct tact_error *err)
+static int open_udp_socket(struct tact_network_endpoint *endpoint, struct tact_error *err)
 {
     const struct sockaddr *address = (const struct sockaddr *)&endpoint->peer.storage;
     endpoint->socket = socket(address->sa_family, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
@@ -41,7 +42,7 @@ int tact_network_endpoint_open(const struct tact_network_endpoint_options *optio
     } else if (!rc) {
         rc = tact_network_identity_of_loopback(options->initiator, &out->identity, err);
     }
-    return rc ? rc : open_socket(out, err);
+    return rc ? rc : open_udp_socket(out, err);
 }
 
 void tact_network_endpoint_close(struct tact_network_endpoint *endpoint)
@@ -76,7 +77,7 @@ static int send_datagram(struct tact_network_endpoint *endpoint, const unsigned 
     ssize_t n = sendto(endpoint->socket, datagram, size, MSG_DONTWAIT | MSG_NOSIGNAL, address,
                        address ? to->size : 0);
     if (n < 0) {
-        endpoint->counts.unsent++;
+        endpoint->counts.unsent_packet_count++;
         return errno == EWOULDBLOCK || errno == ENOBUFS ? -EAGAIN : -errno;
     }
     endpoint->counts.sent++;
@@ -85,63 +86,63 @@ static int send_datagram(struct tact_network_endpoint *endpoint, const unsigned 
 
 void tact_network_endpoint_tick(struct tact_network_endpoint *endpoint, int64_t now_ns)
 {
-    if (!endpoint->initiator ||
-        (endpoint->established && now_ns - endpoint->accepted_ns < silence_ns)) {
+    if (!endpoint->initiator || (endpoint->has_session && now_ns - endpoint->last_accepted_time_ns <
+                                                              silence_before_new_hello_ns)) {
         return;
     }
-    if (!endpoint->opening_ns) {
+    if (!endpoint->hello_creation_time_ns) {
         tact_network_hello(&endpoint->identity, &endpoint->opening);
-        endpoint->opening_ns = now_ns;
-    } else if (now_ns - endpoint->hello_ns < hello_again_ns) {
+        endpoint->hello_creation_time_ns = now_ns;
+    } else if (now_ns - endpoint->last_hello_time_ns < hello_again_ns) {
         return;
     }
-    endpoint->hello_ns = now_ns;
+    endpoint->last_hello_time_ns = now_ns;
     send_datagram(endpoint, endpoint->opening.hello, sizeof endpoint->opening.hello,
                   &endpoint->peer);
 }
 
-static void establish(struct tact_network_endpoint *endpoint,
-                      const struct tact_network_session *session, int64_t now_ns)
+static void adopt_session(struct tact_network_endpoint *endpoint,
+                          const struct tact_network_session *session, int64_t now_ns)
 {
     endpoint->session = *session;
-    endpoint->established = 1;
-    endpoint->accepted_ns = now_ns;
-    endpoint->counts.sessions++;
+    endpoint->has_session = 1;
+    endpoint->last_accepted_time_ns = now_ns;
+    endpoint->counts.completed_handshake_count++;
 }
 
 /* Counts what a step of the handshake or the cipher refused. */
-static void count_refused(struct tact_network_counts *counts, ssize_t reason)
+static void count_refused_packet(struct tact_network_counts *counts, ssize_t reason)
 {
     switch (reason) {
     case -EPROTO:
-        counts->malformed++;
+        counts->malformed_packet_count++;
         break;
     case -EBADMSG:
-        counts->forged++;
+        counts->forged_packet_count++;
         break;
     case -EALREADY:
         counts->repeated++;
         break;
     default:
-        counts->foreign++;
+        counts->foreign_packet_count++;
     }
 }
 
 /* The entry of this hello if it was answered before, else the one to use for it: free, expired, or
  * the oldest. */
-static struct tact_network_answered *find_answered(struct tact_network_endpoint *endpoint,
-                                                   const unsigned char *hello, int64_t now_ns)
+static struct tact_network_answered *find_answered_hello(struct tact_network_endpoint *endpoint,
+                                                         const unsigned char *hello, int64_t now_ns)
 {
     struct tact_network_answered *oldest = endpoint->answered;
     for (int i = 0; i < TACT_NETWORK_ANSWERED; i++) {
         struct tact_network_answered *entry = &endpoint->answered[i];
-        if (entry->at_ns && now_ns - entry->at_ns > answer_kept_ns) {
-            entry->at_ns = 0;
+        if (entry->answer_time_ns && now_ns - entry->answer_time_ns > answer_kept_ns) {
+            entry->answer_time_ns = 0;
         }
-        if (entry->at_ns && !memcmp(entry->hello, hello, sizeof entry->hello)) {
+        if (entry->answer_time_ns && !memcmp(entry->hello, hello, sizeof entry->hello)) {
             return entry;
         }
-        oldest = entry->at_ns < oldest->at_ns ? entry : oldest;
+        oldest = entry->answer_time_ns < oldest->answer_time_ns ? entry : oldest;
     }
     return oldest;
 }
@@ -149,35 +150,36 @@ static struct tact_network_answered *find_answered(struct tact_network_endpoint 
 static int is_handshake_allowed(struct tact_network_endpoint *endpoint, int64_t now_ns)
 {
     const int64_t start = now_ns - handshake_burst_ns;
-    endpoint->allowed_ns = endpoint->allowed_ns > start ? endpoint->allowed_ns : start;
-    if (endpoint->allowed_ns > now_ns - handshake_ns) {
-        endpoint->counts.postponed++;
+    endpoint->next_handshake_time_ns =
+        endpoint->next_handshake_time_ns > start ? endpoint->next_handshake_time_ns : start;
+    if (endpoint->next_handshake_time_ns > now_ns - handshake_interval_ns) {
+        endpoint->counts.postponed_hello_count++;
         return 0;
     }
-    endpoint->allowed_ns += handshake_ns;
+    endpoint->next_handshake_time_ns += handshake_interval_ns;
     return 1;
 }
 
-static void on_hello(struct tact_network_endpoint *endpoint, const unsigned char *hello,
-                     size_t size, const struct tact_network_address *from, int64_t now_ns)
+static void handle_hello(struct tact_network_endpoint *endpoint, const unsigned char *hello,
+                         size_t size, const struct tact_network_address *from, int64_t now_ns)
 {
     int rc =
         endpoint->initiator ? -ENOENT : tact_network_check_hello(&endpoint->identity, hello, size);
     if (rc) {
-        count_refused(&endpoint->counts, rc);
+        count_refused_packet(&endpoint->counts, rc);
         return;
     }
-    struct tact_network_answered *entry = find_answered(endpoint, hello, now_ns);
-    if (!entry->at_ns || memcmp(entry->hello, hello, sizeof entry->hello) != 0) {
+    struct tact_network_answered *entry = find_answered_hello(endpoint, hello, now_ns);
+    if (!entry->answer_time_ns || memcmp(entry->hello, hello, sizeof entry->hello) != 0) {
         if (!is_handshake_allowed(endpoint, now_ns)) {
             return;
         }
         memcpy(entry->hello, hello, sizeof entry->hello);
-        entry->at_ns = now_ns;
+        entry->answer_time_ns = now_ns;
         rc = tact_network_answer(&endpoint->identity, hello, &entry->session, entry->answer);
         if (rc) {
-            entry->at_ns = 0;
-            count_refused(&endpoint->counts, rc);
+            entry->answer_time_ns = 0;
+            count_refused_packet(&endpoint->counts, rc);
             return;
         }
     }
@@ -185,35 +187,37 @@ static void on_hello(struct tact_network_endpoint *endpoint, const unsigned char
     send_datagram(endpoint, entry->answer, sizeof entry->answer, from);
 }
 
-static void on_answer(struct tact_network_endpoint *endpoint, const unsigned char *answer,
-                      size_t size, int64_t now_ns)
+static void handle_answer(struct tact_network_endpoint *endpoint, const unsigned char *answer,
+                          size_t size, int64_t now_ns)
 {
     struct tact_network_session session;
     int rc =
-        !endpoint->initiator || !endpoint->opening_ns
+        !endpoint->initiator || !endpoint->hello_creation_time_ns
             ? -ENOENT
             : tact_network_finish(&endpoint->identity, &endpoint->opening, answer, size, &session);
     if (rc) {
-        count_refused(&endpoint->counts, rc);
+        count_refused_packet(&endpoint->counts, rc);
         return;
     }
     sodium_memzero(&endpoint->opening, sizeof endpoint->opening);
-    endpoint->opening_ns = 0;
-    establish(endpoint, &session, now_ns);
+    endpoint->hello_creation_time_ns = 0;
+    adopt_session(endpoint, &session, now_ns);
     tact_network_send(endpoint, NULL, 0); /* proves this end; the next packet does if it is lost */
 }
 
 /* Opens a packet by a session that was answered, which thereby becomes the session. */
-static ssize_t prove_answered(struct tact_network_endpoint *endpoint, const unsigned char *datagram,
-                              size_t size, const struct tact_network_address *from, int64_t now_ns,
-                              void *payload)
+static ssize_t prove_answered_hello(struct tact_network_endpoint *endpoint,
+                                    const unsigned char *datagram, size_t size,
+                                    const struct tact_network_address *from, int64_t now_ns,
+                                    void *payload)
 {
     ssize_t n = -ENOENT;
     for (int i = 0; i < TACT_NETWORK_ANSWERED && n == -ENOENT; i++) {
         struct tact_network_answered *entry = &endpoint->answered[i];
-        n = entry->at_ns ? tact_network_open(&entry->session, datagram, size, payload) : -ENOENT;
+        n = entry->answer_time_ns ? tact_network_open(&entry->session, datagram, size, payload)
+                                  : -ENOENT;
         if (n >= 0) {
-            establish(endpoint, &entry->session, now_ns);
+            adopt_session(endpoint, &entry->session, now_ns);
             endpoint->peer = *from;
             sodium_memzero(endpoint->answered, sizeof endpoint->answered);
         }
@@ -221,23 +225,25 @@ static ssize_t prove_answered(struct tact_network_endpoint *endpoint, const unsi
     return n;
 }
 
-static ssize_t on_data(struct tact_network_endpoint *endpoint, const unsigned char *datagram,
-                       size_t size, const struct tact_network_address *from, int64_t now_ns,
-                       void *payload)
+static ssize_t handle_data_packet(struct tact_network_endpoint *endpoint,
+                                  const unsigned char *datagram, size_t size,
+                                  const struct tact_network_address *from, int64_t now_ns,
+                                  void *payload)
 {
-    const int of_peer = endpoint->initiator || tact_network_same_address(from, &endpoint->peer);
-    ssize_t n = endpoint->established && of_peer
+    const int is_from_peer =
+        endpoint->initiator || tact_network_same_address(from, &endpoint->peer);
+    ssize_t n = endpoint->has_session && is_from_peer
                     ? tact_network_open(&endpoint->session, datagram, size, payload)
                     : -ENOENT;
     if (n == -ENOENT && !endpoint->initiator) {
-        n = prove_answered(endpoint, datagram, size, from, now_ns, payload);
+        n = prove_answered_hello(endpoint, datagram, size, from, now_ns, payload);
     }
     if (n < 0) {
-        count_refused(&endpoint->counts, n);
+        count_refused_packet(&endpoint->counts, n);
         return n;
     }
-    endpoint->accepted_ns = now_ns;
-    endpoint->counts.accepted++;
+    endpoint->last_accepted_time_ns = now_ns;
+    endpoint->counts.accepted_packet_count++;
     return n;
 }
 
@@ -260,20 +266,20 @@ ssize_t tact_network_receive(struct tact_network_endpoint *endpoint, int64_t now
         switch ((size_t)n > sizeof datagram ? -EPROTO
                                             : tact_network_read_start(datagram, (size_t)n)) {
         case TACT_NETWORK_HELLO:
-            on_hello(endpoint, datagram, (size_t)n, &from, now_ns);
+            handle_hello(endpoint, datagram, (size_t)n, &from, now_ns);
             break;
         case TACT_NETWORK_ANSWER:
-            on_answer(endpoint, datagram, (size_t)n, now_ns);
+            handle_answer(endpoint, datagram, (size_t)n, now_ns);
             break;
         case TACT_NETWORK_DATA:
-            n = on_data(endpoint, datagram, (size_t)n, &from, now_ns, payload);
+            n = handle_data_packet(endpoint, datagram, (size_t)n, &from, now_ns, payload);
             if (n >= 0) {
                 --*most;
                 return n;
             }
             break;
         default:
-            endpoint->counts.malformed++;
+            endpoint->counts.malformed_packet_count++;
         }
     }
     return -EAGAIN;
@@ -282,7 +288,7 @@ ssize_t tact_network_receive(struct tact_network_endpoint *endpoint, int64_t now
 int tact_network_send(struct tact_network_endpoint *endpoint, const void *payload, size_t size)
 {
     unsigned char datagram[TACT_NETWORK_DATAGRAM];
-    if (!endpoint->established) {
+    if (!endpoint->has_session) {
         return -ENOTCONN;
     }
     ssize_t n = tact_network_seal(&endpoint->session, payload, size, datagram);

@@ -25,16 +25,17 @@ struct tact_network_address {
 
 /* Datagrams, by what became of them. */
 struct tact_network_counts {
-    uint64_t sent;      /* packets handed to the system */
-    uint64_t unsent;    /* packets lost here: the socket was full, or the system refused them */
-    uint64_t received;  /* datagrams of any kind */
-    uint64_t accepted;  /* packets whose payload was handed on */
-    uint64_t malformed; /* of another protocol or version, or of a wrong size */
-    uint64_t forged;    /* hello, answer or packet whose tag is wrong */
-    uint64_t repeated;  /* received before, or older than the window */
-    uint64_t foreign;   /* of another session, or from another address */
-    uint64_t postponed; /* hellos over the rate of handshakes */
-    uint64_t sessions;  /* handshakes that were completed */
+    uint64_t sent;                  /* packets handed to the system */
+    uint64_t unsent_packet_count;   /* packets lost here: the socket was full, or the system refused
+                                       them */
+    uint64_t received;              /* datagrams of any kind */
+    uint64_t accepted_packet_count; /* packets whose payload was handed on */
+    uint64_t malformed_packet_count;    /* of another protocol or version, or of a wrong size */
+    uint64_t forged_packet_count;       /* hello, answer or packet whose tag is wrong */
+    uint64_t repeated;                  /* received before, or older than the window */
+    uint64_t foreign_packet_count;      /* of another session, or from another address */
+    uint64_t postponed_hello_count;     /* hellos over the rate of handshakes */
+    uint64_t completed_handshake_count; /* handshakes that were completed */
 };
 
 /* A hello that was answered, until a packet proves its session. */
@@ -43,7 +44,7 @@ struct tact_network_answered {
     unsigned char answer[TACT_NETWORK_ANSWER_BYTES];
     struct tact_network_session session;
     struct tact_network_address from;
-    int64_t at_ns; /* when it was answered, CLOCK_MONOTONIC [ns]; 0: this entry is free */
+    int64_t answer_time_ns; /* when it was answered, CLOCK_MONOTONIC [ns]; 0: this entry is free */
 };
 
 struct tact_network_endpoint {
@@ -52,13 +53,14 @@ struct tact_network_endpoint {
     struct tact_network_identity identity;
     struct tact_network_address peer;    /* of the session; of the listener, at the initiator */
     struct tact_network_session session; /* valid where established */
-    int established;                     /* 1 after the first handshake */
+    int has_session;                     /* 1 after the first handshake */
     struct tact_network_opening opening; /* of the initiator */
-    int64_t opening_ns;                  /* when its hello was made; 0: none is open */
-    int64_t hello_ns;                    /* when it was sent last */
-    int64_t accepted_ns;                 /* of the newest packet, or of the handshake */
+    int64_t hello_creation_time_ns;      /* when its hello was made; 0: none is open */
+    int64_t last_hello_time_ns;          /* when it was sent last */
+    int64_t last_accepted_time_ns;       /* of the newest packet, or of the handshake */
     struct tact_network_answered answered[TACT_NETWORK_ANSWERED]; /* at the end that listens */
-    int64_t allowed_ns; /* handshakes are allowed from here on: the bucket of their rate */
+    int64_t
+        next_handshake_time_ns; /* handshakes are allowed from here on: the bucket of their rate */
     struct tact_network_counts counts;
 };
 

@@ -7,18 +7,20 @@
 
 enum {
     KEY = TACT_NETWORK_KEY_BYTES,
-    EPHEMERAL_AT = TACT_NETWORK_START_BYTES,
-    RANDOM_AT = EPHEMERAL_AT + KEY,
-    TAG_AT = RANDOM_AT + KEY
+    EPHEMERAL_KEY_OFFSET = TACT_NETWORK_START_BYTES,
+    RANDOM_BYTES_OFFSET = EPHEMERAL_KEY_OFFSET + KEY,
+    TAG_AT = RANDOM_BYTES_OFFSET + KEY
 };
 _Static_assert(TAG_AT + TACT_NETWORK_TAG_BYTES == TACT_NETWORK_HELLO_BYTES, "layout of a hello");
 _Static_assert(TAG_AT + TACT_NETWORK_TAG_BYTES == TACT_NETWORK_ANSWER_BYTES, "layout of an answer");
 
 /* The three secrets, in the order that both ends use. */
-struct secrets {
-    unsigned char ephemeral[KEY];      /* of both ephemeral keys */
-    unsigned char with_listener[KEY];  /* ephemeral key of the initiator, pinned of the listener */
-    unsigned char with_initiator[KEY]; /* pinned key of the initiator, ephemeral of the listener */
+struct shared_secrets {
+    unsigned char ephemeral[KEY]; /* of both ephemeral keys */
+    unsigned char
+        listener_shared_secret[KEY]; /* ephemeral key of the initiator, pinned of the listener */
+    unsigned char
+        initiator_shared_secret[KEY]; /* pinned key of the initiator, ephemeral of the listener */
 };
 
 static void write_message(unsigned char *message, enum tact_network_kind kind,
@@ -26,23 +28,25 @@ static void write_message(unsigned char *message, enum tact_network_kind kind,
 {
     tact_network_write_start(message, kind);
     randombytes_buf(ephemeral_secret, KEY);
-    crypto_scalarmult_base(message + EPHEMERAL_AT, ephemeral_secret);
-    randombytes_buf(message + RANDOM_AT, KEY);
+    crypto_scalarmult_base(message + EPHEMERAL_KEY_OFFSET, ephemeral_secret);
+    randombytes_buf(message + RANDOM_BYTES_OFFSET, KEY);
 }
 
 /* Keys and name of the session. initiator: 1 at the end that sent the hello. */
-static void derive_session(const struct tact_network_identity *self, int initiator,
-                           const struct secrets *secrets, const unsigned char *hello,
-                           const unsigned char *answer, struct tact_network_session *session)
+static void derive_session_keys(const struct tact_network_identity *self, int initiator,
+                                const struct shared_secrets *shared_secrets,
+                                const unsigned char *hello, const unsigned char *answer,
+                                struct tact_network_session *session)
 {
     unsigned char keys[2 * KEY];
-    const unsigned char *initiator_key = initiator ? self->public_key : self->peer_key;
-    const unsigned char *listener_key = initiator ? self->peer_key : self->public_key;
+    const unsigned char *initiator_public_key = initiator ? self->public_key : self->peer_key;
+    const unsigned char *listener_public_key = initiator ? self->peer_key : self->public_key;
     crypto_generichash_state state;
     crypto_generichash_init(&state, NULL, 0, sizeof keys);
-    crypto_generichash_update(&state, (const unsigned char *)secrets, sizeof *secrets);
-    crypto_generichash_update(&state, initiator_key, KEY);
-    crypto_generichash_update(&state, listener_key, KEY);
+    crypto_generichash_update(&state, (const unsigned char *)shared_secrets,
+                              sizeof *shared_secrets);
+    crypto_generichash_update(&state, initiator_public_key, KEY);
+    crypto_generichash_update(&state, listener_public_key, KEY);
     crypto_generichash_update(&state, hello, TACT_NETWORK_HELLO_BYTES);
     crypto_generichash_update(&state, answer, TAG_AT);
     crypto_generichash_final(&state, keys, sizeof keys);
@@ -57,19 +61,21 @@ static void derive_session(const struct tact_network_identity *self, int initiat
     unsigned char name[crypto_generichash_BYTES];
     crypto_generichash_final(&state, name, sizeof name);
     memcpy(session->name, name, sizeof session->name);
-    session->next_counter = 1; /* the nonce 0 is that of the answer's tag */
+    session->next_sent_counter = 1; /* the nonce 0 is that of the answer's tag */
 }
 
 /* The tag under the key of the listener's direction, of an empty message with the answer's bytes
  * as its associated data. */
-static void tag_answer(unsigned char *tag, const unsigned char *answer, const unsigned char *key)
+static void compute_answer_tag(unsigned char *tag, const unsigned char *answer,
+                               const unsigned char *key)
 {
-    static const unsigned char nonce[crypto_aead_chacha20poly1305_IETF_NPUBBYTES] = {0};
-    crypto_aead_chacha20poly1305_ietf_encrypt(tag, NULL, NULL, 0, answer, TAG_AT, NULL, nonce, key);
+    static const unsigned char zero_nonce[crypto_aead_chacha20poly1305_IETF_NPUBBYTES] = {0};
+    crypto_aead_chacha20poly1305_ietf_encrypt(tag, NULL, NULL, 0, answer, TAG_AT, NULL, zero_nonce,
+                                              key);
 }
 
-static void authenticate_hello(unsigned char *tag, const unsigned char *hello,
-                               const unsigned char *key)
+static void compute_hello_tag(unsigned char *tag, const unsigned char *hello,
+                              const unsigned char *key)
 {
     crypto_generichash(tag, TACT_NETWORK_TAG_BYTES, hello, TAG_AT, key, KEY);
 }
@@ -78,7 +84,7 @@ void tact_network_hello(const struct tact_network_identity *self,
                         struct tact_network_opening *opening)
 {
     write_message(opening->hello, TACT_NETWORK_HELLO, opening->ephemeral_secret);
-    authenticate_hello(opening->hello + TAG_AT, opening->hello, self->own_hello_key);
+    compute_hello_tag(opening->hello + TAG_AT, opening->hello, self->own_hello_key);
 }
 
 int tact_network_check_hello(const struct tact_network_identity *self, const unsigned char *hello,
@@ -88,7 +94,7 @@ int tact_network_check_hello(const struct tact_network_identity *self, const uns
     if (size != TACT_NETWORK_HELLO_BYTES) {
         return -EPROTO;
     }
-    authenticate_hello(tag, hello, self->peer_hello_key);
+    compute_hello_tag(tag, hello, self->peer_hello_key);
     return sodium_memcmp(tag, hello + TAG_AT, sizeof tag) ? -EBADMSG : 0;
 }
 
@@ -96,16 +102,19 @@ int tact_network_answer(const struct tact_network_identity *self, const unsigned
                         struct tact_network_session *session, unsigned char *answer)
 {
     unsigned char ephemeral_secret[KEY];
-    struct secrets secrets;
+    struct shared_secrets shared_secrets;
     write_message(answer, TACT_NETWORK_ANSWER, ephemeral_secret);
-    int bad = crypto_scalarmult(secrets.ephemeral, ephemeral_secret, hello + EPHEMERAL_AT) |
-              crypto_scalarmult(secrets.with_listener, self->secret_key, hello + EPHEMERAL_AT) |
-              crypto_scalarmult(secrets.with_initiator, ephemeral_secret, self->peer_key);
+    int bad =
+        crypto_scalarmult(shared_secrets.ephemeral, ephemeral_secret,
+                          hello + EPHEMERAL_KEY_OFFSET) |
+        crypto_scalarmult(shared_secrets.listener_shared_secret, self->secret_key,
+                          hello + EPHEMERAL_KEY_OFFSET) |
+        crypto_scalarmult(shared_secrets.initiator_shared_secret, ephemeral_secret, self->peer_key);
     if (!bad) {
-        derive_session(self, 0, &secrets, hello, answer, session);
-        tag_answer(answer + TAG_AT, answer, session->send_key);
+        derive_session_keys(self, 0, &shared_secrets, hello, answer, session);
+        compute_answer_tag(answer + TAG_AT, answer, session->send_key);
     }
-    sodium_memzero(&secrets, sizeof secrets);
+    sodium_memzero(&shared_secrets, sizeof shared_secrets);
     sodium_memzero(ephemeral_secret, sizeof ephemeral_secret);
     return bad ? -EBADMSG : 0;
 }
@@ -115,20 +124,22 @@ int tact_network_finish(const struct tact_network_identity *self,
                         size_t size, struct tact_network_session *session)
 {
     unsigned char tag[TACT_NETWORK_TAG_BYTES];
-    struct secrets secrets;
+    struct shared_secrets shared_secrets;
     if (size != TACT_NETWORK_ANSWER_BYTES) {
         return -EPROTO;
     }
-    int bad =
-        crypto_scalarmult(secrets.ephemeral, opening->ephemeral_secret, answer + EPHEMERAL_AT) |
-        crypto_scalarmult(secrets.with_listener, opening->ephemeral_secret, self->peer_key) |
-        crypto_scalarmult(secrets.with_initiator, self->secret_key, answer + EPHEMERAL_AT);
+    int bad = crypto_scalarmult(shared_secrets.ephemeral, opening->ephemeral_secret,
+                                answer + EPHEMERAL_KEY_OFFSET) |
+              crypto_scalarmult(shared_secrets.listener_shared_secret, opening->ephemeral_secret,
+                                self->peer_key) |
+              crypto_scalarmult(shared_secrets.initiator_shared_secret, self->secret_key,
+                                answer + EPHEMERAL_KEY_OFFSET);
     if (!bad) {
-        derive_session(self, 1, &secrets, opening->hello, answer, session);
-        tag_answer(tag, answer, session->receive_key);
+        derive_session_keys(self, 1, &shared_secrets, opening->hello, answer, session);
+        compute_answer_tag(tag, answer, session->receive_key);
         bad = sodium_memcmp(tag, answer + TAG_AT, sizeof tag);
     }
-    sodium_memzero(&secrets, sizeof secrets);
+    sodium_memzero(&shared_secrets, sizeof shared_secrets);
     if (bad) {
         sodium_memzero(session, sizeof *session);
     }

@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define BASE64 sodium_base64_VARIANT_ORIGINAL
+#define BASE64_VARIANT sodium_base64_VARIANT_ORIGINAL
 
 static const char *const kind_words[] = {
     [TACT_NETWORK_SECRET_KEY] = "tact-secret-key-1",
@@ -20,7 +20,7 @@ static const char *const kind_names[] = {
     [TACT_NETWORK_PUBLIC_KEY] = "public",
 };
 
-static int start_sodium(struct tact_error *err)
+static int initialise_sodium(struct tact_error *err)
 {
     return sodium_init() < 0 ? tact_error_set(err, -EIO, "libsodium cannot be initialised") : 0;
 }
@@ -28,7 +28,7 @@ static int start_sodium(struct tact_error *err)
 int tact_network_key_pair(unsigned char secret_key[TACT_NETWORK_KEY_BYTES],
                           unsigned char public_key[TACT_NETWORK_KEY_BYTES], struct tact_error *err)
 {
-    int rc = start_sodium(err);
+    int rc = initialise_sodium(err);
     if (!rc) {
         randombytes_buf(secret_key, TACT_NETWORK_KEY_BYTES);
         crypto_scalarmult_base(public_key, secret_key);
@@ -40,13 +40,13 @@ void tact_network_key_text(enum tact_network_key_kind kind,
                            const unsigned char key[TACT_NETWORK_KEY_BYTES],
                            char text[TACT_NETWORK_KEY_TEXT])
 {
-    char base64[sodium_base64_ENCODED_LEN(TACT_NETWORK_KEY_BYTES, BASE64)];
-    sodium_bin2base64(base64, sizeof base64, key, TACT_NETWORK_KEY_BYTES, BASE64);
+    char base64[sodium_base64_ENCODED_LEN(TACT_NETWORK_KEY_BYTES, BASE64_VARIANT)];
+    sodium_bin2base64(base64, sizeof base64, key, TACT_NETWORK_KEY_BYTES, BASE64_VARIANT);
     snprintf(text, TACT_NETWORK_KEY_TEXT, "%s %s\n", kind_words[kind], base64);
     sodium_memzero(base64, sizeof base64);
 }
 
-static int check_owner(int fd, enum tact_network_key_kind kind, struct tact_error *err)
+static int check_key_file_owner(int fd, enum tact_network_key_kind kind, struct tact_error *err)
 {
     struct stat status;
     if (fstat(fd, &status)) {
@@ -83,7 +83,7 @@ static int parse_key(const char *text, enum tact_network_key_kind kind,
     const char *end = NULL;
     if (strncmp(text, kind_words[kind], word) != 0 || text[word] != ' ' ||
         sodium_base642bin(key, TACT_NETWORK_KEY_BYTES, text + word + 1, strlen(text + word + 1),
-                          "\n", &bytes, &end, BASE64) != 0 ||
+                          "\n", &bytes, &end, BASE64_VARIANT) != 0 ||
         bytes != TACT_NETWORK_KEY_BYTES || *end) {
         return tact_error_set(err, -EINVAL, "is not a %s key file: expected \"%s\" and 44 letters",
                               kind_names[kind], kind_words[kind]);
@@ -95,7 +95,7 @@ int tact_network_key_read(const char *path, enum tact_network_key_kind kind,
                           unsigned char key[TACT_NETWORK_KEY_BYTES], struct tact_error *err)
 {
     char text[256];
-    int rc = start_sodium(err);
+    int rc = initialise_sodium(err);
     if (rc) {
         return rc;
     }
@@ -111,7 +111,7 @@ int tact_network_key_read(const char *path, enum tact_network_key_kind kind,
         text[n] = '\0';
         rc = parse_key(text, kind, key, err);
     }
-    rc = rc ? rc : check_owner(fd, kind, err);
+    rc = rc ? rc : check_key_file_owner(fd, kind, err);
     close(fd);
     sodium_memzero(text, sizeof text);
     return rc;
@@ -136,7 +136,7 @@ int tact_network_identity_make(const unsigned char secret_key[TACT_NETWORK_KEY_B
                                struct tact_network_identity *out, struct tact_error *err)
 {
     unsigned char shared[TACT_NETWORK_KEY_BYTES];
-    int rc = start_sodium(err);
+    int rc = initialise_sodium(err);
     if (rc) {
         return rc;
     }
@@ -162,7 +162,7 @@ int tact_network_identity_of_loopback(int initiator, struct tact_network_identit
     static const char *const seeds[2] = {"tact link without a key, end that listens",
                                          "tact link without a key, end that connects"};
     unsigned char secret_key[2][TACT_NETWORK_KEY_BYTES], peer_key[TACT_NETWORK_KEY_BYTES];
-    int rc = start_sodium(err);
+    int rc = initialise_sodium(err);
     if (rc) {
         return rc;
     }

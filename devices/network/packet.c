@@ -7,19 +7,20 @@
 
 enum { VERSION = 1, COUNTER_AT = 16 };
 
-static const unsigned char signature[4] = {'T', 'A', 'C', 'T'};
+static const unsigned char protocol_signature[4] = {'T', 'A', 'C', 'T'};
 
 void tact_network_write_start(unsigned char *datagram, enum tact_network_kind kind)
 {
     memset(datagram, 0, TACT_NETWORK_START_BYTES);
-    memcpy(datagram, signature, sizeof signature);
+    memcpy(datagram, protocol_signature, sizeof protocol_signature);
     datagram[4] = VERSION;
     datagram[5] = (unsigned char)kind;
 }
 
 int tact_network_read_start(const unsigned char *datagram, size_t size)
 {
-    if (size < TACT_NETWORK_START_BYTES || memcmp(datagram, signature, sizeof signature) != 0 ||
+    if (size < TACT_NETWORK_START_BYTES ||
+        memcmp(datagram, protocol_signature, sizeof protocol_signature) != 0 ||
         datagram[4] != VERSION || datagram[5] < TACT_NETWORK_HELLO ||
         datagram[5] > TACT_NETWORK_DATA || datagram[6] || datagram[7]) {
         return -EPROTO;
@@ -27,14 +28,14 @@ int tact_network_read_start(const unsigned char *datagram, size_t size)
     return datagram[5];
 }
 
-static void write_counter(unsigned char out[8], uint64_t counter)
+static void write_packet_counter(unsigned char out[8], uint64_t counter)
 {
     for (int i = 0; i < 8; i++) {
         out[i] = (unsigned char)(counter >> (8 * i));
     }
 }
 
-static uint64_t read_counter(const unsigned char in[8])
+static uint64_t read_packet_counter(const unsigned char in[8])
 {
     uint64_t counter = 0;
     for (int i = 0; i < 8; i++) {
@@ -44,11 +45,11 @@ static uint64_t read_counter(const unsigned char in[8])
 }
 
 /* The counter alone is the nonce, as each direction has a key of its own. */
-static void make_nonce(unsigned char nonce[crypto_aead_chacha20poly1305_IETF_NPUBBYTES],
-                       uint64_t counter)
+static void make_packet_nonce(unsigned char nonce[crypto_aead_chacha20poly1305_IETF_NPUBBYTES],
+                              uint64_t counter)
 {
     memset(nonce, 0, crypto_aead_chacha20poly1305_IETF_NPUBBYTES);
-    write_counter(nonce + 4, counter);
+    write_packet_counter(nonce + 4, counter);
 }
 
 ssize_t tact_network_seal(struct tact_network_session *session, const void *payload, size_t size,
@@ -58,42 +59,45 @@ ssize_t tact_network_seal(struct tact_network_session *session, const void *payl
     if (size > TACT_NETWORK_PAYLOAD) {
         return -EMSGSIZE;
     }
-    if (session->next_counter == UINT64_MAX) {
+    if (session->next_sent_counter == UINT64_MAX) {
         return -EOVERFLOW;
     }
     tact_network_write_start(datagram, TACT_NETWORK_DATA);
     memcpy(datagram + TACT_NETWORK_START_BYTES, session->name, sizeof session->name);
-    write_counter(datagram + COUNTER_AT, session->next_counter);
-    make_nonce(nonce, session->next_counter);
-    session->next_counter++;
+    write_packet_counter(datagram + COUNTER_AT, session->next_sent_counter);
+    make_packet_nonce(nonce, session->next_sent_counter);
+    session->next_sent_counter++;
     crypto_aead_chacha20poly1305_ietf_encrypt(datagram + TACT_NETWORK_HEADER_BYTES, NULL, payload,
                                               size, datagram, TACT_NETWORK_HEADER_BYTES, NULL,
                                               nonce, session->send_key);
     return (ssize_t)(TACT_NETWORK_HEADER_BYTES + size + TACT_NETWORK_TAG_BYTES);
 }
 
-static int was_received(const struct tact_network_session *session, uint64_t counter)
+static int was_counter_received(const struct tact_network_session *session, uint64_t counter)
 {
-    if (!session->any_received || counter > session->highest_counter) {
+    if (!session->has_received_packet || counter > session->highest_received_counter) {
         return 0;
     }
     const uint64_t bit = counter % TACT_NETWORK_REPLAY_WINDOW;
-    return session->highest_counter - counter >= TACT_NETWORK_REPLAY_WINDOW ||
+    return session->highest_received_counter - counter >= TACT_NETWORK_REPLAY_WINDOW ||
            (session->received[bit / 64] >> (bit % 64) & 1);
 }
 
-static void mark_received(struct tact_network_session *session, uint64_t counter)
+static void mark_counter_as_received(struct tact_network_session *session, uint64_t counter)
 {
-    if (!session->any_received || counter > session->highest_counter) {
+    if (!session->has_received_packet || counter > session->highest_received_counter) {
         /* The places of the counters that were passed over are those of older ones. */
-        uint64_t passed = session->any_received ? counter - session->highest_counter : 0;
-        passed = passed < TACT_NETWORK_REPLAY_WINDOW ? passed : TACT_NETWORK_REPLAY_WINDOW;
-        for (uint64_t i = 0; i < passed; i++) {
+        uint64_t skipped_counter_count =
+            session->has_received_packet ? counter - session->highest_received_counter : 0;
+        skipped_counter_count = skipped_counter_count < TACT_NETWORK_REPLAY_WINDOW
+                                    ? skipped_counter_count
+                                    : TACT_NETWORK_REPLAY_WINDOW;
+        for (uint64_t i = 0; i < skipped_counter_count; i++) {
             const uint64_t bit = (counter - i) % TACT_NETWORK_REPLAY_WINDOW;
             session->received[bit / 64] &= ~(UINT64_C(1) << (bit % 64));
         }
-        session->highest_counter = counter;
-        session->any_received = 1;
+        session->highest_received_counter = counter;
+        session->has_received_packet = 1;
     }
     const uint64_t bit = counter % TACT_NETWORK_REPLAY_WINDOW;
     session->received[bit / 64] |= UINT64_C(1) << (bit % 64);
@@ -109,17 +113,17 @@ ssize_t tact_network_open(struct tact_network_session *session, const unsigned c
     if (memcmp(datagram + TACT_NETWORK_START_BYTES, session->name, sizeof session->name) != 0) {
         return -ENOENT;
     }
-    const uint64_t counter = read_counter(datagram + COUNTER_AT);
-    if (was_received(session, counter)) {
+    const uint64_t counter = read_packet_counter(datagram + COUNTER_AT);
+    if (was_counter_received(session, counter)) {
         return -EALREADY;
     }
-    make_nonce(nonce, counter);
+    make_packet_nonce(nonce, counter);
     if (crypto_aead_chacha20poly1305_ietf_decrypt(
             payload, NULL, NULL, datagram + TACT_NETWORK_HEADER_BYTES,
             size - TACT_NETWORK_HEADER_BYTES, datagram, TACT_NETWORK_HEADER_BYTES, nonce,
             session->receive_key) != 0) {
         return -EBADMSG;
     }
-    mark_received(session, counter);
+    mark_counter_as_received(session, counter);
     return (ssize_t)(size - TACT_NETWORK_HEADER_BYTES - TACT_NETWORK_TAG_BYTES);
 }

@@ -36,10 +36,10 @@ enum tact_network_kind { TACT_NETWORK_HELLO = 1, TACT_NETWORK_ANSWER, TACT_NETWO
 struct tact_network_session {
     unsigned char name[TACT_NETWORK_SESSION_BYTES];
     unsigned char send_key[32], receive_key[32];
-    uint64_t next_counter;                              /* of the next packet that is sent */
-    uint64_t highest_counter;                           /* of the packets that were received */
+    uint64_t next_sent_counter;                         /* of the next packet that is sent */
+    uint64_t highest_received_counter;                  /* of the packets that were received */
     uint64_t received[TACT_NETWORK_REPLAY_WINDOW / 64]; /* bit i: counter % window was received */
-    int any_received;
+    int has_received_packet;
 };
 
 /* Writes the first bytes of a datagram. Real-time safe, as all here. */

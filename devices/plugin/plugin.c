@@ -15,8 +15,8 @@ enum { FOLDERS = 3 };
 struct tact_plugins {
     const struct tact_device_type **types; /* built-in types, then loaded ones */
     size_t count;
-    void **handles;
-    size_t handle_count;
+    void **library_handles;
+    size_t library_handle_count;
     struct {
         const char *path; /* NULL: there is none */
         int fd;
@@ -37,13 +37,14 @@ static bool is_plugin_name(const char *text)
 
 /* Opens the folders that are searched. A folder that was given must exist and is checked even where
  * no plug-in is needed. */
-static int open_folders(struct tact_plugins *p, const char *named, bool wanted,
-                        struct tact_error *err)
+static int open_plugin_folders(struct tact_plugins *p, const char *named, bool wanted,
+                               struct tact_error *err)
 {
-    const char *variable = secure_getenv("TACT_PLUGINS");
-    const bool installed = wanted && !access(TACT_PLUGIN_FOLDER, F_OK);
-    const char *const paths[FOLDERS] = {named, variable && *variable ? variable : NULL,
-                                        installed ? TACT_PLUGIN_FOLDER : NULL};
+    const char *plugin_folders_variable = secure_getenv("TACT_PLUGINS");
+    const bool has_installed_plugins = wanted && !access(TACT_PLUGIN_FOLDER, F_OK);
+    const char *const paths[FOLDERS] = {
+        named, plugin_folders_variable && *plugin_folders_variable ? plugin_folders_variable : NULL,
+        has_installed_plugins ? TACT_PLUGIN_FOLDER : NULL};
     for (int i = 0; i < FOLDERS; i++) {
         if (!paths[i]) {
             continue;
@@ -69,8 +70,8 @@ static bool does_scene_need_plugin(const struct tact_plugins *p, const struct ta
 }
 
 /* Checks the table of a loaded file: its members are read only once its version is known. */
-static int check_table(const struct tact_plugin *table, const char *name, const char *file,
-                       struct tact_error *err)
+static int check_plugin_table(const struct tact_plugin *table, const char *name, const char *file,
+                              struct tact_error *err)
 {
     if (!table) {
         return tact_error_set(err, -EINVAL, "plug-in %.150s exports no tact_plugin", file);
@@ -100,9 +101,9 @@ static int load_plugin_file(struct tact_plugins *p, int fd, const char *name, co
 {
     char path[32];
     snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
-    void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    void *library_handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     close(fd);
-    if (!handle) {
+    if (!library_handle) {
         const char *why = dlerror();
         const size_t length = strlen(path);
         if (why && !strncmp(why, path, length)) {
@@ -111,9 +112,9 @@ static int load_plugin_file(struct tact_plugins *p, int fd, const char *name, co
         return tact_error_set(err, -EINVAL, "plug-in %.150s cannot be loaded: %.150s", file,
                               why ? why : "");
     }
-    p->handles[p->handle_count++] = handle;
-    const struct tact_plugin *table = dlsym(handle, "tact_plugin");
-    const int rc = check_table(table, name, file, err);
+    p->library_handles[p->library_handle_count++] = library_handle;
+    const struct tact_plugin *table = dlsym(library_handle, "tact_plugin");
+    const int rc = check_plugin_table(table, name, file, err);
     if (!rc) {
         p->types[p->count++] = table->type;
     }
@@ -196,14 +197,14 @@ int tact_plugins_open(const struct tact_scene *scene, const char *folder, struct
         return tact_error_set(err, -ENOMEM, "no memory for plug-ins");
     }
     p->types = calloc(count + scene->devices_count, sizeof *p->types);
-    p->handles = calloc(scene->devices_count + 1, sizeof *p->handles);
+    p->library_handles = calloc(scene->devices_count + 1, sizeof *p->library_handles);
     int rc = 0;
-    if (!p->types || !p->handles) {
+    if (!p->types || !p->library_handles) {
         rc = tact_error_set(err, -ENOMEM, "no memory for plug-ins");
     } else {
         memcpy(p->types, builtin, count * sizeof *builtin);
         p->count = count;
-        rc = open_folders(p, folder, does_scene_need_plugin(p, scene), err);
+        rc = open_plugin_folders(p, folder, does_scene_need_plugin(p, scene), err);
         rc = rc ? rc : load_needed_plugins(p, scene, err);
     }
     for (int i = 0; i < FOLDERS; i++) {
@@ -231,10 +232,10 @@ void tact_plugins_close(struct tact_plugins *plugins)
     if (!plugins) {
         return;
     }
-    for (size_t i = 0; i < plugins->handle_count; i++) {
-        dlclose(plugins->handles[i]);
+    for (size_t i = 0; i < plugins->library_handle_count; i++) {
+        dlclose(plugins->library_handles[i]);
     }
-    free(plugins->handles);
+    free(plugins->library_handles);
     free(plugins->types);
     free(plugins);
 }

@@ -86,9 +86,9 @@ static int read_rows(struct recording *self, struct tact_log *log, uint32_t offs
 }
 
 /* Finds the device in the log. */
-static int find_device(struct recording *self, const struct tact_device_config *config,
-                       struct tact_log *log, const struct tact_scene_log *view,
-                       struct tact_device_info *info, struct tact_error *err)
+static int find_device_in_log(struct recording *self, const struct tact_device_config *config,
+                              struct tact_log *log, const struct tact_scene_log *view,
+                              struct tact_device_info *info, struct tact_error *err)
 {
     const char *name = config->name, *period = tact_log_fact(log, "period_s");
     char known[256] = "";
@@ -115,8 +115,9 @@ static int find_device(struct recording *self, const struct tact_device_config *
                                known[0] ? known : "none");
 }
 
-static int load_log(struct recording *self, const struct tact_device_config *config,
-                    const char *path, struct tact_device_info *info, struct tact_error *err)
+static int load_recorded_log(struct recording *self, const struct tact_device_config *config,
+                             const char *path, struct tact_device_info *info,
+                             struct tact_error *err)
 {
     struct tact_log *log = NULL;
     struct tact_scene_log view = {0};
@@ -132,7 +133,7 @@ static int load_log(struct recording *self, const struct tact_device_config *con
         tact_settings_fault(config, tact_settings_find(config, "file"), err, "%s: %s", path,
                             why.text);
     } else {
-        rc = find_device(self, config, log, &view, info, err);
+        rc = find_device_in_log(self, config, log, &view, info, err);
     }
     if (!rc) {
         const struct tact_log_state *state = tact_log_state(log);
@@ -165,7 +166,7 @@ static int recording_open(const struct tact_device_config *config, struct tact_d
         return recording_no_memory(err);
     }
     self->start = start;
-    rc = load_log(self, config, path, &out->info, err);
+    rc = load_recorded_log(self, config, path, &out->info, err);
     if (rc) {
         recording_close(self);
         return rc;

@@ -19,7 +19,8 @@ struct operator_device {
     double script[]; /* rows x ROW */
 };
 
-static void interpolate_script(const struct operator_device *self, double t, double *channel)
+static void interpolate_operator_script(const struct operator_device *self, double t,
+                                        double *channel)
 {
     const double *script = self->script;
     int low = 0;
@@ -55,7 +56,7 @@ static void operator_read(void *data, uint64_t tick, double t, int64_t now_ns,
     (void)tick;
     in->state = TACT_DEVICE_OK;
     in->stamp_ns = now_ns;
-    interpolate_script(self, t, in->channel);
+    interpolate_operator_script(self, t, in->channel);
     in->channel[DEADMAN] = t >= self->deadman_from && t < self->deadman_until ? 1.0 : 0.0;
 }
 
@@ -74,8 +75,8 @@ static void operator_close(void *data)
 static const struct tact_device_ops operator_ops = {TACT_ABI(struct tact_device_ops), operator_read,
                                                     operator_write, operator_close};
 
-static int check_script(const struct tact_device_config *config,
-                        const struct tact_device_setting *script, struct tact_error *err)
+static int check_operator_script(const struct tact_device_config *config,
+                                 const struct tact_device_setting *script, struct tact_error *err)
 {
     if (!script) {
         return tact_settings_fault(config, NULL, err,
@@ -133,7 +134,7 @@ static int operator_open(const struct tact_device_config *config, struct tact_de
     double from = -INFINITY;
     double until = INFINITY;
     int rc = tact_settings_check(config, keys, sizeof keys / sizeof *keys, err);
-    rc = rc ? rc : check_script(config, script, err);
+    rc = rc ? rc : check_operator_script(config, script, err);
     rc = rc ? rc : tact_settings_number(config, "deadman_from", &from, err);
     rc = rc ? rc : tact_settings_number(config, "deadman_until", &until, err);
     if (rc) {

@@ -9,7 +9,7 @@
 #include "devices/scripted/trajectory_internal.h"
 
 /* The last row at or before tau that is followed by another. tau lies within the motion. */
-static int row_before(const struct tact_trajectory *self, double tau)
+static int find_row_before(const struct tact_trajectory *self, double tau)
 {
     int low = 0;
     int high = self->rows - 1;
@@ -42,7 +42,7 @@ static double slope_times_step(const struct tact_trajectory *self, int row, int 
 
 static void interpolate(const struct tact_trajectory *self, double tau, double *channel)
 {
-    int row = row_before(self, tau);
+    int row = find_row_before(self, tau);
     const double *p = self->values + (size_t)row * (size_t)self->columns;
     const double *q = p + self->columns;
     double step = tact_trajectory_time(self, row + 1) - tact_trajectory_time(self, row);
@@ -50,11 +50,11 @@ static void interpolate(const struct tact_trajectory *self, double tau, double *
     u = u < 0.0 ? 0.0 : u > 1.0 ? 1.0 : u;
     for (int i = 0; i < self->columns; i++) {
         double line = p[i] + u * (q[i] - p[i]);
-        if (self->cubic) {
+        if (self->is_cubic) {
             /* Hermite segment as a straight line plus corrections for the slopes */
-            double bend_p = slope_times_step(self, row, i, step) - (q[i] - p[i]);
-            double bend_q = slope_times_step(self, row + 1, i, step) - (q[i] - p[i]);
-            line += u * (1.0 - u) * ((1.0 - u) * bend_p - u * bend_q);
+            double slope_excess_at_start = slope_times_step(self, row, i, step) - (q[i] - p[i]);
+            double slope_excess_at_end = slope_times_step(self, row + 1, i, step) - (q[i] - p[i]);
+            line += u * (1.0 - u) * ((1.0 - u) * slope_excess_at_start - u * slope_excess_at_end);
         }
         channel[i] = line;
     }
@@ -98,8 +98,8 @@ static void trajectory_close(void *data)
 static const struct tact_device_ops trajectory_ops = {TACT_ABI(struct tact_device_ops),
                                                       trajectory_read, NULL, trajectory_close};
 
-static void report_file(const struct tact_trajectory_reading *r,
-                        const struct tact_device_info *info)
+static void report_trajectory_file(const struct tact_trajectory_reading *r,
+                                   const struct tact_device_info *info)
 {
     const struct tact_trajectory *self = r->self;
     char more[96] = "";
@@ -122,7 +122,7 @@ static void describe_trajectory(const struct tact_trajectory_reading *r,
     tact_settings_info(r->config, tact_trajectory_type.name, info);
     info->input_count = r->self->columns;
     for (int i = 0; i < info->input_count; i++) {
-        tact_settings_channel(&info->input[i], r->csv.names[r->selected[i]], "",
+        tact_settings_channel(&info->input[i], r->csv.names[r->selected_columns[i]], "",
                               r->self->values[i]);
     }
 }
@@ -143,7 +143,7 @@ static int trajectory_open(const struct tact_device_config *config, struct tact_
     int rc = tact_trajectory_load(r);
     if (rc == 0) {
         describe_trajectory(r, &out->info);
-        report_file(r, &out->info);
+        report_trajectory_file(r, &out->info);
         out->ops = &trajectory_ops;
         out->self = self;
     } else {

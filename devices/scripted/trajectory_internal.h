@@ -11,7 +11,7 @@ struct tact_trajectory {
     double start; /* [s] */
     double speed; /* [1] */
     double ramp;  /* [s] */
-    bool cubic;
+    bool is_cubic;
     int rows;
     int columns;
     double *time;   /* rows: from 0, strictly increasing [s]; or NULL */
@@ -24,7 +24,8 @@ struct tact_trajectory_reading {
     struct tact_error *err;
     struct tact_csv csv;
     struct tact_trajectory *self;
-    int selected[TACT_DEVICE_CHANNELS + 1]; /* columns of the file; then the one of the time */
+    int selected_columns[TACT_DEVICE_CHANNELS +
+                         1]; /* columns of the file; then the one of the time */
     bool timed;
     double origin; /* time of the first row [s] */
     int capacity;  /* rows that are allocated */

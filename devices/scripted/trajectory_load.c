@@ -8,7 +8,7 @@
 #include "devices/common/settings.h"
 
 /* Finds the column that a word of the setting `key` names. */
-static int find_column(struct tact_trajectory_reading *r, const char *key, const char *word)
+static int find_named_column(struct tact_trajectory_reading *r, const char *key, const char *word)
 {
     int index = tact_csv_column(&r->csv, word);
     if (index == -EEXIST) {
@@ -26,12 +26,12 @@ static int find_column(struct tact_trajectory_reading *r, const char *key, const
 }
 
 /* Adds a column to be played. */
-static int add_column(struct tact_trajectory_reading *r, int index)
+static int add_trajectory_column(struct tact_trajectory_reading *r, int index)
 {
     int n = r->self->columns;
     const struct tact_device_setting *setting = tact_settings_find(r->config, "columns");
     for (int i = 0; i < n; i++) {
-        if (r->selected[i] == index) {
+        if (r->selected_columns[i] == index) {
             return tact_settings_fault(r->config, setting, r->err, "column '%s' given twice",
                                        r->csv.names[index]);
         }
@@ -41,12 +41,12 @@ static int add_column(struct tact_trajectory_reading *r, int index)
                                    "more than %d columns: choose with columns",
                                    TACT_DEVICE_CHANNELS);
     }
-    r->selected[n] = index;
+    r->selected_columns[n] = index;
     r->self->columns = n + 1;
     return 0;
 }
 
-static int choose_columns(struct tact_trajectory_reading *r)
+static int choose_trajectory_columns(struct tact_trajectory_reading *r)
 {
     const char *text = NULL;
     const char *time = NULL;
@@ -56,26 +56,26 @@ static int choose_columns(struct tact_trajectory_reading *r)
     if (rc) {
         return rc;
     }
-    int timer = time ? find_column(r, "time", time) : -1;
-    if (time && timer < 0) {
-        return timer;
+    int time_column = time ? find_named_column(r, "time", time) : -1;
+    if (time && time_column < 0) {
+        return time_column;
     }
     r->timed = time != NULL;
     for (int i = 0; !text && i < r->csv.columns && rc == 0; i++) {
-        rc = i == timer ? 0 : add_column(r, i);
+        rc = i == time_column ? 0 : add_trajectory_column(r, i);
     }
     while (text && rc == 0 && tact_settings_word(&text, word, sizeof word)) {
-        int index = find_column(r, "columns", word);
-        rc = index < 0 ? index : add_column(r, index);
+        int index = find_named_column(r, "columns", word);
+        rc = index < 0 ? index : add_trajectory_column(r, index);
     }
     if (rc == 0 && r->self->columns == 0) {
         rc = tact_settings_fault(r->config, NULL, r->err, "%s has no column to play", r->csv.path);
     }
-    r->selected[r->self->columns] = timer;
+    r->selected_columns[r->self->columns] = time_column;
     return rc;
 }
 
-static int grow_rows(struct tact_trajectory_reading *r)
+static int grow_row_capacity(struct tact_trajectory_reading *r)
 {
     struct tact_trajectory *self = r->self;
     if (self->rows < r->capacity) {
@@ -95,11 +95,11 @@ static int grow_rows(struct tact_trajectory_reading *r)
 }
 
 /* Adds a row: its columns, then its time. */
-static int add_row(struct tact_trajectory_reading *r, const double *row)
+static int add_trajectory_row(struct tact_trajectory_reading *r, const double *row)
 {
     struct tact_trajectory *self = r->self;
     size_t columns = (size_t)self->columns;
-    int rc = grow_rows(r);
+    int rc = grow_row_capacity(r);
     if (rc) {
         return rc;
     }
@@ -110,7 +110,8 @@ static int add_row(struct tact_trajectory_reading *r, const double *row)
     if (r->timed && self->rows > 0) {
         double before = self->time[self->rows - 1];
         if (time < before) {
-            tact_error_at(r->err, r->csv.path, r->csv.line, 0, r->csv.names[r->selected[columns]]);
+            tact_error_at(r->err, r->csv.path, r->csv.line, 0,
+                          r->csv.names[r->selected_columns[columns]]);
             return tact_error_set(r->err, -EINVAL,
                                   "time %.9g s is before the %.9g s of the row before",
                                   row[columns], before + r->origin);
@@ -135,8 +136,8 @@ static int read_rows(struct tact_trajectory_reading *r)
     double row[TACT_DEVICE_CHANNELS + 1];
     int fields = r->self->columns + (r->timed ? 1 : 0);
     int rc;
-    while ((rc = tact_csv_row(&r->csv, r->selected, fields, row, r->err)) > 0) {
-        rc = add_row(r, row);
+    while ((rc = tact_csv_row(&r->csv, r->selected_columns, fields, row, r->err)) > 0) {
+        rc = add_trajectory_row(r, row);
         if (rc) {
             return rc;
         }
@@ -155,7 +156,7 @@ static int compare_doubles(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static int count_gaps(struct tact_trajectory_reading *r)
+static int count_time_gaps(struct tact_trajectory_reading *r)
 {
     const double *time = r->self->time;
     int steps = r->self->rows - 1;
@@ -178,7 +179,7 @@ static int count_gaps(struct tact_trajectory_reading *r)
     return 0;
 }
 
-static int apply_scale(struct tact_trajectory_reading *r)
+static int apply_column_scale(struct tact_trajectory_reading *r)
 {
     struct tact_trajectory *self = r->self;
     double one = 1.0;
@@ -212,7 +213,7 @@ static int apply_scale(struct tact_trajectory_reading *r)
     return 0;
 }
 
-static int open_file(struct tact_trajectory_reading *r)
+static int open_trajectory_file(struct tact_trajectory_reading *r)
 {
     char path[sizeof r->csv.path] = "";
     int rc = tact_settings_path(r->config, "file", path, sizeof path, r->err);
@@ -243,7 +244,7 @@ static int read_settings(struct tact_trajectory_reading *r)
     if (rc) {
         return rc;
     }
-    self->cubic = kind == 1;
+    self->is_cubic = kind == 1;
     if (self->rate > 1e9 || (tact_settings_find(config, "rate") && self->rate < 1e-6)) {
         return tact_settings_fault(config, tact_settings_find(config, "rate"), r->err,
                                    "expected 1e-6 .. 1e9 Hz, not %g", self->rate);
@@ -263,9 +264,9 @@ static int read_settings(struct tact_trajectory_reading *r)
 int tact_trajectory_load(struct tact_trajectory_reading *r)
 {
     int rc = read_settings(r);
-    rc = rc ? rc : open_file(r);
-    rc = rc ? rc : choose_columns(r);
+    rc = rc ? rc : open_trajectory_file(r);
+    rc = rc ? rc : choose_trajectory_columns(r);
     rc = rc ? rc : read_rows(r);
-    rc = rc ? rc : count_gaps(r);
-    return rc ? rc : apply_scale(r);
+    rc = rc ? rc : count_time_gaps(r);
+    return rc ? rc : apply_column_scale(r);
 }

@@ -27,8 +27,8 @@ static double scripted_push_force(const struct tact_twin *self, int axis, uint64
 {
     const double t = (double)tick * self->period;
     int row = 0;
-    const int columns = self->push_columns;
-    while (row < self->push_rows && self->push[(ptrdiff_t)row * columns] <= t) {
+    const int columns = self->push_column_count;
+    while (row < self->push_row_count && self->push[(ptrdiff_t)row * columns] <= t) {
         row++;
     }
     return row ? self->push[(ptrdiff_t)(row - 1) * columns + (columns > 2 ? 1 + axis : 1)] : 0.0;
@@ -36,21 +36,21 @@ static double scripted_push_force(const struct tact_twin *self, int axis, uint64
 
 /* Advances an axis by one tick, in which the hand's target moves by `stride`. */
 static void advance_axis_one_tick(const struct tact_twin *self, struct tact_twin_axis *a,
-                                  double push, double target_change)
+                                  double push, double hand_target_change)
 {
     tact_twin_update_step(self, a);
     const double h = self->period, by_mass = h * h / a->mass;
-    a->force = tact_twin_delayed_value(&a->motor, a->requested);
+    a->force = tact_twin_delayed_value(&a->motor_delay, a->requested);
     double level =
-        a->stiffness * a->rest + a->grip * a->target + a->grip_damping * target_change / h;
+        a->stiffness * a->rest + a->grip * a->target + a->grip_damping * hand_target_change / h;
     const double z[4] = {a->x, a->w, by_mass * (level + a->force + push),
-                         by_mass * a->grip * target_change};
+                         by_mass * a->grip * hand_target_change};
     a->x = a->w = 0.0;
     for (int i = 0; i < 4; i++) {
         a->x += a->motion.position[i] * z[i];
         a->w += a->motion.speed[i] * z[i];
     }
-    a->target += target_change;
+    a->target += hand_target_change;
     tact_twin_apply_friction(self, a);
     if (a->x < a->stops[0] || a->x > a->stops[1]) {
         bool low = a->x < a->stops[0];
@@ -65,28 +65,28 @@ static double target(const struct tact_twin_axis *axis, const struct tact_device
 }
 
 /* Advances all axes from the last tick to this one. */
-static void advance_axes(struct tact_twin *self, uint64_t tick,
-                         const struct tact_device_input *hand)
+static void advance_axis_motion(struct tact_twin *self, uint64_t tick,
+                                const struct tact_device_input *hand)
 {
     const uint64_t passed = tick - self->tick;
     const int ticks = passed < TACT_TWIN_GAP ? (int)passed : TACT_TWIN_GAP;
-    double target_change[TACT_TWIN_AXES];
+    double hand_target_change[TACT_TWIN_AXES];
     for (int i = 0; i < self->axes; i++) {
-        target_change[i] =
+        hand_target_change[i] =
             ticks ? (target(&self->axis[i], hand) - self->axis[i].target) / ticks : 0.0;
     }
     for (int k = 0; k < ticks; k++) {
         const uint64_t now = self->tick + (uint64_t)k;
         for (int i = 0; i < TACT_TWIN_EFFECTS; i++) {
             if (self->effect[i] >= 0) {
-                self->level[i] = tact_twin_delayed_value(&self->effect_delay[i], self->wanted[i]);
+                self->level[i] = tact_twin_delayed_value(&self->effect_delays[i], self->wanted[i]);
             }
         }
         for (int i = 0; i < self->axes; i++) {
             struct tact_twin_axis *a = &self->axis[i];
             advance_axis_one_tick(
                 self, a, scripted_push_force(self, i, now) + tact_twin_effect(self, a, now),
-                target_change[i]);
+                hand_target_change[i]);
         }
     }
     for (int i = 0; i < self->axes; i++) {
@@ -94,9 +94,9 @@ static void advance_axes(struct tact_twin *self, uint64_t tick,
     }
 }
 
-static bool is_unplugged(const struct tact_twin *self, double t)
+static bool is_unplugged_at_time(const struct tact_twin *self, double t)
 {
-    for (int i = 0; i < self->lost_rows; i++) {
+    for (int i = 0; i < self->loss_interval_count; i++) {
         if (t >= self->lost[2 * i] && t < self->lost[2 * i + 1]) {
             return true;
         }
@@ -105,22 +105,22 @@ static bool is_unplugged(const struct tact_twin *self, double t)
 }
 
 /* Writes the readings of this tick. An unplugged device repeats its axes and has no force. */
-static void write_readings(struct tact_twin *self, const struct tact_device_input *hand)
+static void fill_axis_readings(struct tact_twin *self, const struct tact_device_input *hand)
 {
     for (int i = 0; i < self->axes; i++) {
         double reading = tact_twin_delayed_value(&self->axis[i].sensor,
                                                  tact_twin_quantised_reading(&self->axis[i]));
-        self->last_input[i] = self->unplugged ? self->last_input[i] : reading;
-        self->axis[i].requested = self->unplugged ? 0.0 : self->axis[i].requested;
+        self->last_input[i] = self->is_unplugged_now ? self->last_input[i] : reading;
+        self->axis[i].requested = self->is_unplugged_now ? 0.0 : self->axis[i].requested;
     }
-    for (int i = 0; self->unplugged && i < TACT_TWIN_EFFECTS; i++) {
+    for (int i = 0; self->is_unplugged_now && i < TACT_TWIN_EFFECTS; i++) {
         self->wanted[i] = 0.0;
     }
     for (int i = 0; i < self->buttons; i++) {
-        int channel = self->button[i];
-        double pressed = tact_twin_delayed_value(&self->buttons_delay[i],
+        int channel = self->button_channel[i];
+        double pressed = tact_twin_delayed_value(&self->button_delays[i],
                                                  channel < 0 ? 0.0 : hand->channel[channel]);
-        self->last_input[self->axes + i] = self->unplugged ? 0.0 : pressed;
+        self->last_input[self->axes + i] = self->is_unplugged_now ? 0.0 : pressed;
     }
 }
 
@@ -139,11 +139,11 @@ static void twin_read(void *data, uint64_t tick, double t, int64_t now_ns,
             self->axis[i].target = target(&self->axis[i], &hand);
         }
     }
-    advance_axes(self, tick, &hand);
+    advance_axis_motion(self, tick, &hand);
     self->tick = tick;
-    self->unplugged = is_unplugged(self, t);
-    write_readings(self, &hand);
-    in->state = self->unplugged ? TACT_DEVICE_LOST : TACT_DEVICE_OK;
+    self->is_unplugged_now = is_unplugged_at_time(self, t);
+    fill_axis_readings(self, &hand);
+    in->state = self->is_unplugged_now ? TACT_DEVICE_LOST : TACT_DEVICE_OK;
     in->stamp_ns = now_ns - (int64_t)(self->delay_ticks * self->period * 1e9 + 0.5);
     memcpy(in->channel, self->last_input,
            (size_t)(self->axes + self->buttons) * sizeof *in->channel);
@@ -156,7 +156,7 @@ static void twin_write(void *data, const double *out, int64_t now_ns)
     tact_twin_set_outputs(self, out);
     for (int i = 0; i < self->axes; i++) {
         struct tact_twin_axis *a = &self->axis[i];
-        if (a->output >= 0 && !self->unplugged) {
+        if (a->output >= 0 && !self->is_unplugged_now) {
             double force = a->strength * out[a->output];
             a->requested = isfinite(force) ? fmin(a->limit, fmax(-a->limit, force)) : 0.0;
         }
@@ -170,14 +170,14 @@ static void twin_close(void *data)
         self->hand.ops->close(self->hand.self);
     }
     for (int i = 0; i < self->axes; i++) {
-        free(self->axis[i].motor.value);
+        free(self->axis[i].motor_delay.value);
         free(self->axis[i].sensor.value);
     }
     for (int i = 0; i < self->buttons; i++) {
-        free(self->buttons_delay[i].value);
+        free(self->button_delays[i].value);
     }
     for (int i = 0; i < TACT_TWIN_EFFECTS; i++) {
-        free(self->effect_delay[i].value);
+        free(self->effect_delays[i].value);
     }
     free(self->push);
     free(self->lost);

@@ -34,7 +34,7 @@ static int read_effect_names(struct tact_twin *self, const struct tact_device_co
     return rc;
 }
 
-static bool is_vibration(const struct tact_twin *self)
+static bool is_vibration_effect(const struct tact_twin *self)
 {
     return self->effect[TACT_TWIN_VIBRATION] >= 0 || self->effect[TACT_TWIN_HEAVY] >= 0 ||
            self->effect[TACT_TWIN_LIGHT] >= 0;
@@ -45,24 +45,24 @@ void tact_twin_default_effects(const struct tact_twin *self, struct tact_twin_ax
     a->effect_spring = self->effect[TACT_TWIN_SPRING] >= 0;
     a->effect_damper = self->effect[TACT_TWIN_DAMPER] >= 0;
     a->effect_friction = self->effect[TACT_TWIN_FRICTION] >= 0;
-    a->effect_vibration = is_vibration(self);
+    a->effect_vibration = is_vibration_effect(self);
 }
 
 /* A strength without its effect is an error. */
-static int check_strengths(const struct tact_twin *self, const struct tact_device_config *config,
-                           struct tact_error *err)
+static int check_effect_strengths(const struct tact_twin *self,
+                                  const struct tact_device_config *config, struct tact_error *err)
 {
     const struct {
         const char *key;
-        bool has_effect;
+        bool has_named_effect;
     } keys[] = {{"effect_spring", self->effect[TACT_TWIN_SPRING] >= 0},
                 {"effect_damper", self->effect[TACT_TWIN_DAMPER] >= 0},
                 {"effect_friction", self->effect[TACT_TWIN_FRICTION] >= 0},
-                {"effect_vibration", is_vibration(self)},
-                {"frequencies", is_vibration(self)}};
+                {"effect_vibration", is_vibration_effect(self)},
+                {"frequencies", is_vibration_effect(self)}};
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
         const struct tact_device_setting *setting = tact_settings_find(config, keys[i].key);
-        if (setting && !keys[i].has_effect) {
+        if (setting && !keys[i].has_named_effect) {
             return tact_settings_fault(config, setting, err,
                                        "effects lists no effect of that kind");
         }
@@ -74,22 +74,24 @@ int tact_twin_read_effects(struct tact_twin *self, const struct tact_device_conf
                            struct tact_device_info *info, struct tact_error *err)
 {
     static const double usual[3] = {60.0, 40.0, 150.0};
-    const double *frequencies = usual;
+    const double *effect_frequencies = usual;
     double single;
     int count = 3;
     for (int i = 0; i < TACT_TWIN_EFFECTS; i++) {
         self->effect[i] = -1;
     }
     int rc = read_effect_names(self, config, info, err);
-    rc = rc ? rc : check_strengths(self, config, err);
-    rc = rc ? rc : tact_settings_list(config, "frequencies", &single, &frequencies, &count, err);
+    rc = rc ? rc : check_effect_strengths(self, config, err);
+    rc = rc ? rc
+            : tact_settings_list(config, "frequencies", &single, &effect_frequencies, &count, err);
     for (int i = 0; !rc && i < 3; i++) {
-        if (count != 3 || !(frequencies[i] > 0.0 && frequencies[i] * self->period < 0.5)) {
+        if (count != 3 ||
+            !(effect_frequencies[i] > 0.0 && effect_frequencies[i] * self->period < 0.5)) {
             return tact_settings_fault(config, tact_settings_find(config, "frequencies"), err,
                                        "expected three numbers over 0 and under %g Hz",
                                        0.5 / self->period);
         }
-        self->frequency[i] = frequencies[i];
+        self->frequency[i] = effect_frequencies[i];
     }
     return rc;
 }
@@ -97,7 +99,8 @@ int tact_twin_read_effects(struct tact_twin *self, const struct tact_device_conf
 void tact_twin_set_outputs(struct tact_twin *self, const double *out)
 {
     for (int i = 0; i < TACT_TWIN_EFFECTS; i++) {
-        const double value = self->effect[i] < 0 || self->unplugged ? 0.0 : out[self->effect[i]];
+        const double value =
+            self->effect[i] < 0 || self->is_unplugged_now ? 0.0 : out[self->effect[i]];
         const double least = i == TACT_TWIN_CENTER ? -1.0 : 0.0;
         const double size = i >= TACT_TWIN_VIBRATION ? fabs(value) : value;
         self->wanted[i] = isfinite(size) ? fmin(1.0, fmax(least, size)) : 0.0;
@@ -106,20 +109,23 @@ void tact_twin_set_outputs(struct tact_twin *self, const double *out)
 
 int tact_twin_update_step(const struct tact_twin *self, struct tact_twin_axis *a)
 {
-    const double by_spring = self->level[TACT_TWIN_SPRING];
-    const double by_damper = self->level[TACT_TWIN_DAMPER];
-    if (a->by_spring == by_spring && a->by_damper == by_damper) {
+    const double spring_level_of_step = self->level[TACT_TWIN_SPRING];
+    const double damper_level_of_step = self->level[TACT_TWIN_DAMPER];
+    if (a->spring_level_of_step == spring_level_of_step &&
+        a->damper_level_of_step == damper_level_of_step) {
         return 0;
     }
     const double by_mass = self->period / a->mass;
-    const double spring = (a->stiffness + a->grip + a->effect_spring * by_spring) * by_mass;
-    const double damper = (a->damping + a->grip_damping + a->effect_damper * by_damper) * by_mass;
+    const double spring =
+        (a->stiffness + a->grip + a->effect_spring * spring_level_of_step) * by_mass;
+    const double damper =
+        (a->damping + a->grip_damping + a->effect_damper * damper_level_of_step) * by_mass;
     if (!(spring * self->period <= TACT_TWIN_STIFF && damper <= TACT_TWIN_STIFF)) {
         return -EINVAL;
     }
     tact_twin_step_init(&a->motion, spring * self->period, damper);
-    a->by_spring = by_spring;
-    a->by_damper = by_damper;
+    a->spring_level_of_step = spring_level_of_step;
+    a->damper_level_of_step = damper_level_of_step;
     return 0;
 }
 

@@ -51,12 +51,12 @@ struct tact_twin_axis {
     double effect_spring, effect_damper, effect_friction, effect_vibration; /* for 1 */
     /* as it is */
     struct tact_twin_step motion; /* with this spring and damper of its effects, 0 .. 1: */
-    double by_spring, by_damper;
+    double spring_level_of_step, damper_level_of_step;
     double x, w;      /* position [m], speed times the period [m] */
     double target;    /* target of the hand at the last tick [m] */
     double requested; /* written last [N] */
     double force;     /* that acts [N] */
-    struct tact_twin_delay motor, sensor;
+    struct tact_twin_delay motor_delay, sensor;
 };
 
 struct tact_twin {
@@ -66,17 +66,17 @@ struct tact_twin {
     int effect[TACT_TWIN_EFFECTS]; /* output, -1: none */
     double frequency[3];           /* frequency of vibration, heavy and light motor [Hz] */
     double wanted[TACT_TWIN_EFFECTS], level[TACT_TWIN_EFFECTS];
-    struct tact_twin_delay effect_delay[TACT_TWIN_EFFECTS];
-    int button[TACT_DEVICE_CHANNELS]; /* channel of the hand, -1: none */
-    struct tact_twin_delay buttons_delay[TACT_DEVICE_CHANNELS];
-    int push_rows, push_columns; /* time, then one for all axes or one for each */
+    struct tact_twin_delay effect_delays[TACT_TWIN_EFFECTS];
+    int button_channel[TACT_DEVICE_CHANNELS]; /* channel of the hand, -1: none */
+    struct tact_twin_delay button_delays[TACT_DEVICE_CHANNELS];
+    int push_row_count, push_column_count; /* time, then one for all axes or one for each */
     double *push;
-    int lost_rows;
+    int loss_interval_count;
     double *lost; /* rows [from, until] */
     struct tact_device hand;
     int delay_ticks;
     bool started;
-    bool unplugged;
+    bool is_unplugged_now;
     uint64_t tick;                           /* last tick that was read */
     double last_input[TACT_DEVICE_CHANNELS]; /* reading of the last tick */
 };

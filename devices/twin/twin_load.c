@@ -104,8 +104,8 @@ static int read_axes(struct tact_twin *self, const struct tact_device_config *co
     return rc;
 }
 
-static int read_outputs(struct tact_twin *self, const struct tact_device_config *config,
-                        struct tact_device_info *info, struct tact_error *err)
+static int read_output_settings(struct tact_twin *self, const struct tact_device_config *config,
+                                struct tact_device_info *info, struct tact_error *err)
 {
     const char *names = NULL, *unfelt = NULL;
     char name[256];
@@ -132,8 +132,9 @@ static int read_outputs(struct tact_twin *self, const struct tact_device_config 
 }
 
 /* The channel of the hand. */
-static int hand_channel(const struct tact_twin *self, const struct tact_device_config *config,
-                        const char *key, const char *name, int *channel, struct tact_error *err)
+static int find_hand_channel(const struct tact_twin *self, const struct tact_device_config *config,
+                             const char *key, const char *name, int *channel,
+                             struct tact_error *err)
 {
     for (int i = 0; i < self->hand.info.input_count; i++) {
         if (!strcmp(self->hand.info.input[i].name, name)) {
@@ -145,8 +146,8 @@ static int hand_channel(const struct tact_twin *self, const struct tact_device_c
                                "the hand has no channel '%s'", name);
 }
 
-static int read_buttons(struct tact_twin *self, const struct tact_device_config *config,
-                        struct tact_device_info *info, struct tact_error *err)
+static int read_button_settings(struct tact_twin *self, const struct tact_device_config *config,
+                                struct tact_device_info *info, struct tact_error *err)
 {
     const char *names = NULL;
     char name[256];
@@ -156,21 +157,21 @@ static int read_buttons(struct tact_twin *self, const struct tact_device_config 
         int channel = -1;
         if (from) {
             *from = '\0';
-            rc = hand_channel(self, config, "buttons", from + 1, &channel, err);
+            rc = find_hand_channel(self, config, "buttons", from + 1, &channel, err);
         }
         rc = rc ? rc
                 : tact_twin_add_channel(info->input, &info->input_count, name, "1", config,
                                         "buttons", err);
         if (!rc) {
-            self->button[self->buttons++] = channel;
+            self->button_channel[self->buttons++] = channel;
         }
     }
     return rc;
 }
 
 /* Opens the hand with its own settings. */
-static int open_hand(struct tact_twin *self, const struct tact_device_config *config,
-                     const struct tact_device_type *type, struct tact_error *err)
+static int open_hand_device(struct tact_twin *self, const struct tact_device_config *config,
+                            const struct tact_device_type *type, struct tact_error *err)
 {
     struct tact_device_config own = *config;
     struct tact_device_setting *settings =
@@ -201,8 +202,8 @@ static int open_hand(struct tact_twin *self, const struct tact_device_config *co
     return rc;
 }
 
-static int read_hand(struct tact_twin *self, const struct tact_device_config *config,
-                     struct tact_error *err)
+static int read_hand_settings(struct tact_twin *self, const struct tact_device_config *config,
+                              struct tact_error *err)
 {
     static const char *const words[] = {"none", "trajectory", "operator"};
     static const struct tact_device_type *const types[] = {NULL, &tact_trajectory_type,
@@ -211,11 +212,11 @@ static int read_hand(struct tact_twin *self, const struct tact_device_config *co
     int rc = tact_settings_choice(config, "hand", words, 3, &type, err);
     for (int i = 0; !rc && i < config->setting_count; i++) {
         const char *key = config->settings[i].key;
-        bool of_hand = !strncmp(key, prefix, PREFIX);
-        if (of_hand && !type) {
+        bool is_setting_of_hand = !strncmp(key, prefix, PREFIX);
+        if (is_setting_of_hand && !type) {
             rc = tact_settings_fault(config, &config->settings[i], err,
                                      "a hand is missing: set hand: trajectory, or hand: operator");
-        } else if (!of_hand && !is_hand_key(key)) {
+        } else if (!is_setting_of_hand && !is_hand_key(key)) {
             rc = tact_settings_check(config, keys, KEYS, err);
         }
     }
@@ -226,7 +227,7 @@ static int read_hand(struct tact_twin *self, const struct tact_device_config *co
         return tact_settings_fault(config, tact_settings_find(config, "hand"), err,
                                    "needs hand_stiffness [N/m]");
     }
-    return open_hand(self, config, types[type], err);
+    return open_hand_device(self, config, types[type], err);
 }
 
 /* Maps the hand's channels to axes. */
@@ -243,7 +244,8 @@ static int map_hand_channels(struct tact_twin *self, const struct tact_device_co
                                        "more words than axes");
         }
         if (strcmp(name, "-") != 0) {
-            rc = hand_channel(self, config, "hand_channels", name, &self->axis[axis].channel, err);
+            rc = find_hand_channel(self, config, "hand_channels", name, &self->axis[axis].channel,
+                                   err);
         }
         axis++;
     }
@@ -253,7 +255,7 @@ static int map_hand_channels(struct tact_twin *self, const struct tact_device_co
     return rc;
 }
 
-static int copy_numbers(const double *from, int count, double **to, struct tact_error *err)
+static int copy_number_list(const double *from, int count, double **to, struct tact_error *err)
 {
     if (count == 0) {
         return 0;
@@ -275,24 +277,26 @@ static int read_pushes_and_unplugging(struct tact_twin *self,
     double no_push_row[2] = {-INFINITY, 0.0};
     const double *pushes = no_push_row, *lost = NULL;
     int rc = 0;
-    self->push_columns = 2;
-    self->push_rows = push != NULL;
+    self->push_column_count = 2;
+    self->push_row_count = push != NULL;
     if (push && push->text) {
         rc = tact_settings_number(config, "push", &no_push_row[1], err);
     } else if (push) {
-        self->push_columns = 1 + self->axes;
-        rc =
-            tact_twin_read_rows(config, "push", self->push_columns, &pushes, &self->push_rows, err);
+        self->push_column_count = 1 + self->axes;
+        rc = tact_twin_read_rows(config, "push", self->push_column_count, &pushes,
+                                 &self->push_row_count, err);
     }
-    for (int i = 1; !rc && i < self->push_rows; i++) {
-        const double *row = pushes + (ptrdiff_t)i * self->push_columns;
-        if (!(row[0] > row[-self->push_columns])) {
+    for (int i = 1; !rc && i < self->push_row_count; i++) {
+        const double *row = pushes + (ptrdiff_t)i * self->push_column_count;
+        if (!(row[0] > row[-self->push_column_count])) {
             rc = tact_settings_fault(config, push, err, "row %d: not after the row before", i + 1);
         }
     }
-    rc = rc ? rc : tact_twin_read_rows(config, "lost", 2, &lost, &self->lost_rows, err);
-    rc = rc ? rc : copy_numbers(pushes, self->push_rows * self->push_columns, &self->push, err);
-    return rc ? rc : copy_numbers(lost, 2 * self->lost_rows, &self->lost, err);
+    rc = rc ? rc : tact_twin_read_rows(config, "lost", 2, &lost, &self->loss_interval_count, err);
+    rc = rc ? rc
+            : copy_number_list(pushes, self->push_row_count * self->push_column_count, &self->push,
+                               err);
+    return rc ? rc : copy_number_list(lost, 2 * self->loss_interval_count, &self->lost, err);
 }
 
 int tact_twin_load(struct tact_twin *self, const struct tact_device_config *config,
@@ -300,12 +304,12 @@ int tact_twin_load(struct tact_twin *self, const struct tact_device_config *conf
 {
     tact_settings_info(config, tact_twin_type.name, info);
     self->period = config->period;
-    int rc = read_hand(self, config, err);
+    int rc = read_hand_settings(self, config, err);
     rc = rc ? rc : read_axes(self, config, info, err);
-    rc = rc ? rc : read_outputs(self, config, info, err);
+    rc = rc ? rc : read_output_settings(self, config, info, err);
     rc = rc ? rc : tact_twin_read_effects(self, config, info, err);
     rc = rc ? rc : map_hand_channels(self, config, err);
-    rc = rc ? rc : read_buttons(self, config, info, err);
+    rc = rc ? rc : read_button_settings(self, config, info, err);
     rc = rc ? rc : tact_twin_read_motion(self, config, err);
     rc = rc ? rc : read_pushes_and_unplugging(self, config, err);
     for (int i = 0; !rc && i < self->axes; i++) {

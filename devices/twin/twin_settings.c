@@ -90,8 +90,8 @@ static int read_range_rows(struct tact_twin *self, const struct tact_device_conf
 }
 
 /* A delay in whole ticks. */
-static int read_delay(const struct tact_twin *self, const struct tact_device_config *config,
-                      const char *key, int *ticks, struct tact_error *err)
+static int read_delay_setting(const struct tact_twin *self, const struct tact_device_config *config,
+                              const char *key, int *ticks, struct tact_error *err)
 {
     double seconds = 0.0;
     int rc = tact_settings_number(config, key, &seconds, err);
@@ -135,8 +135,8 @@ static int read_reading_resolution(struct tact_twin *self, const struct tact_dev
 }
 
 /* Computes the step over a tick, once all of its parameters are known. */
-static int init_motion(struct tact_twin *self, const struct tact_device_config *config,
-                       struct tact_error *err)
+static int initialise_axis_motion(struct tact_twin *self, const struct tact_device_config *config,
+                                  struct tact_error *err)
 {
     for (int i = 0; i < self->axes; i++) {
         struct tact_twin_axis *a = &self->axis[i];
@@ -146,7 +146,7 @@ static int init_motion(struct tact_twin *self, const struct tact_device_config *
         self->level[TACT_TWIN_SPRING] = self->level[TACT_TWIN_DAMPER] = 1.0;
         int rc = tact_twin_update_step(self, a);
         self->level[TACT_TWIN_SPRING] = self->level[TACT_TWIN_DAMPER] = 0.0;
-        a->by_spring = -1.0; /* forces recomputation */
+        a->spring_level_of_step = -1.0; /* forces recomputation */
         if (rc) {
             return tact_settings_fault(
                 config, tact_settings_find(config, "mass"), err,
@@ -172,23 +172,23 @@ static int allocate_delay_queue(struct tact_twin_delay *delay, int ticks, double
 static int allocate_delay_queues(struct tact_twin *self, const struct tact_device_config *config,
                                  struct tact_error *err)
 {
-    int force_ticks = 0;
-    int rc = read_delay(self, config, "delay", &self->delay_ticks, err);
-    rc = rc ? rc : read_delay(self, config, "force_delay", &force_ticks, err);
+    int force_delay_ticks = 0;
+    int rc = read_delay_setting(self, config, "delay", &self->delay_ticks, err);
+    rc = rc ? rc : read_delay_setting(self, config, "force_delay", &force_delay_ticks, err);
     if (rc) {
         return rc;
     }
     for (int i = 0; !rc && i < self->axes; i++) {
         struct tact_twin_axis *a = &self->axis[i];
         self->last_input[i] = tact_twin_quantised_reading(a);
-        rc = allocate_delay_queue(&a->motor, force_ticks, 0.0);
+        rc = allocate_delay_queue(&a->motor_delay, force_delay_ticks, 0.0);
         rc = rc ? rc : allocate_delay_queue(&a->sensor, self->delay_ticks, self->last_input[i]);
     }
     for (int i = 0; !rc && i < self->buttons; i++) {
-        rc = allocate_delay_queue(&self->buttons_delay[i], self->delay_ticks, 0.0);
+        rc = allocate_delay_queue(&self->button_delays[i], self->delay_ticks, 0.0);
     }
     for (int i = 0; !rc && i < TACT_TWIN_EFFECTS; i++) {
-        rc = allocate_delay_queue(&self->effect_delay[i], force_ticks, 0.0);
+        rc = allocate_delay_queue(&self->effect_delays[i], force_delay_ticks, 0.0);
     }
     return rc ? tact_error_set(err, rc, "out of memory") : 0;
 }
@@ -238,6 +238,6 @@ int tact_twin_read_motion(struct tact_twin *self, const struct tact_device_confi
     rc = rc ? rc
             : read_range_rows(self, config, "stops", offsetof(struct tact_twin_axis, stops), err);
     rc = rc ? rc : read_reading_resolution(self, config, err);
-    rc = rc ? rc : init_motion(self, config, err);
+    rc = rc ? rc : initialise_axis_motion(self, config, err);
     return rc ? rc : allocate_delay_queues(self, config, err);
 }

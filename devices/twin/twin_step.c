@@ -17,7 +17,7 @@ static void multiply_matrices(long double out[N][N], const long double a[N][N],
     }
 }
 
-static void copy_matrix(long double to[N][N], const long double from[N][N])
+static void copy_step_matrix(long double to[N][N], const long double from[N][N])
 {
     for (int i = 0; i < N; i++) {
         for (int j = 0; j < N; j++) {
@@ -30,30 +30,30 @@ static void copy_matrix(long double to[N][N], const long double from[N][N])
  * a norm of at most 1/2 are exact to the last digit. */
 static void matrix_exponential(long double out[N][N], long double a[N][N], long double norm)
 {
-    int halvings = 0;
-    long double term[N][N], next[N][N];
+    int halving_count = 0;
+    long double taylor_term[N][N], next[N][N];
     while (norm > 0.5L) {
         norm *= 0.5L;
-        halvings++;
+        halving_count++;
     }
     for (int i = 0; i < N; i++) {
         for (int j = 0; j < N; j++) {
-            a[i][j] = ldexpl(a[i][j], -halvings);
-            out[i][j] = term[i][j] = i == j;
+            a[i][j] = ldexpl(a[i][j], -halving_count);
+            out[i][j] = taylor_term[i][j] = i == j;
         }
     }
     for (int n = 1; n <= TERMS; n++) {
-        multiply_matrices(next, term, a);
+        multiply_matrices(next, taylor_term, a);
         for (int i = 0; i < N; i++) {
             for (int j = 0; j < N; j++) {
-                term[i][j] = next[i][j] / n;
-                out[i][j] += term[i][j];
+                taylor_term[i][j] = next[i][j] / n;
+                out[i][j] += taylor_term[i][j];
             }
         }
     }
-    for (int i = 0; i < halvings; i++) {
+    for (int i = 0; i < halving_count; i++) {
         multiply_matrices(next, out, out);
-        copy_matrix(out, next);
+        copy_step_matrix(out, next);
     }
 }
 

@@ -6,9 +6,9 @@
 #include <tact/tact.h>
 
 struct swing {
-    double amplitude; /* [rad] */
-    double frequency; /* [Hz] */
-    double felt;      /* value written in the last tick [N m] */
+    double amplitude;      /* [rad] */
+    double frequency;      /* [Hz] */
+    double written_torque; /* value written in the last tick [N m] */
 };
 
 /* Called in every tick. Uses the scene's time, so that a session has the same bits on every clock.
@@ -27,7 +27,7 @@ static void swing_read(void *self, uint64_t tick, double t, int64_t now_ns,
 static void swing_write(void *self, const double *out, int64_t now_ns)
 {
     (void)now_ns;
-    ((struct swing *)self)->felt = out[0];
+    ((struct swing *)self)->written_torque = out[0];
 }
 
 static void swing_close(void *self)

@@ -6,7 +6,7 @@
 
 extern const struct tact_device_type swing_type;
 
-static void print(void *user, enum tact_message_level level, const char *text)
+static void print_message(void *user, enum tact_message_level level, const char *text)
 {
     (void)user;
     fprintf(stderr, "%s%s\n", level == TACT_MESSAGE_ERROR ? "error: " : "", text);
@@ -29,7 +29,7 @@ int main(int argc, char **argv)
     options.clock = TACT_LOOP_FREE;
     options.record = argv[2];
     options.replace = 1;
-    options.messages.fn = print;
+    options.messages.fn = print_message;
     int rc = tact_scene_load(argv[1], &scene, &err);
     rc = rc ? rc : tact_session_create(scene, &options, &session, &err);
     if (rc) {

@@ -36,9 +36,9 @@ int main(void)
     const int index = tact_world_add_body(world, &body);
     REQUIRE_SUCCESS(index);
     const struct tact_owner ground = {.kind = TACT_OWNER_FIXED};
-    const struct tact_owner slider = {.kind = TACT_OWNER_BODY, .index = index};
+    const struct tact_owner sliding_body_owner = {.kind = TACT_OWNER_BODY, .index = index};
     REQUIRE_SUCCESS(tact_world_add_shape(world, ground, &floor, &here, 0));
-    REQUIRE_SUCCESS(tact_world_add_shape(world, slider, &box, &here, 1));
+    REQUIRE_SUCCESS(tact_world_add_shape(world, sliding_body_owner, &box, &here, 1));
     REQUIRE_SUCCESS(tact_world_set_law(world, 0, 1, &law));
     REQUIRE_SUCCESS(tact_world_finish(world));
     tact_world_start(world, scratch);

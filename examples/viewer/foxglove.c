@@ -6,22 +6,22 @@
 #include <string.h>
 #include "foxglove_client.h"
 
-#define EVERY_MOST 1000000
+#define MAX_TICKS_BETWEEN_FRAMES 1000000
 
-static uint32_t common_divisor(uint32_t a, uint32_t b)
+static uint32_t find_greatest_common_divisor(uint32_t a, uint32_t b)
 {
-    return b ? common_divisor(b, a % b) : a;
+    return b ? find_greatest_common_divisor(b, a % b) : a;
 }
 
 /* Determines which records the session must publish for the present clients. */
-static void set_wants(struct server *s)
+static void update_wanted_records(struct server *s)
 {
     uint32_t every = 0;
     int frames = 0;
     for (int i = 0; i < SERVER_CLIENTS_MOST; i++) {
         const struct foxglove_client *c = s->foxglove_clients[i];
-        if (c && c->subscriptions) {
-            every = c->every ? common_divisor(c->every, every) : every;
+        if (c && c->subscription_count) {
+            every = c->every ? find_greatest_common_divisor(c->every, every) : every;
             frames |= !c->every;
         }
     }
@@ -29,7 +29,7 @@ static void set_wants(struct server *s)
     atomic_store_explicit(&s->wants_frames, frames, memory_order_relaxed);
 }
 
-static int read_id(const json_t *item, const char *key, uint32_t *out)
+static int parse_subscription_id(const json_t *item, const char *key, uint32_t *out)
 {
     const json_t *value = json_object_get(item, key);
     json_int_t number = json_integer_value(value);
@@ -41,14 +41,15 @@ static int read_id(const json_t *item, const char *key, uint32_t *out)
 static long find_subscription(const struct foxglove_client *c, uint32_t id)
 {
     for (long i = 0; i < FOXGLOVE_TOPICS_MOST; i++) {
-        if (c->subscribed[i] && c->ids[i] == id) {
+        if (c->is_topic_subscribed[i] && c->ids[i] == id) {
             return i;
         }
     }
     return -1;
 }
 
-static void subscribe(struct server *s, struct foxglove_client *c, uint32_t id, uint32_t channel)
+static void subscribe_client_to_channel(struct server *s, struct foxglove_client *c, uint32_t id,
+                                        uint32_t channel)
 {
     const struct tact_topic_message *scene = tact_topics_scene(s->options.topics);
     if (channel < 1 || channel > foxglove_topic_count(s)) {
@@ -56,16 +57,16 @@ static void subscribe(struct server *s, struct foxglove_client *c, uint32_t id, 
     } else if (find_subscription(c, id) >= 0) {
         foxglove_set_status(c, FOXGLOVE_ERROR,
                             "Subscription ID was already used: %u; ignoring subscription", id);
-    } else if (c->subscribed[channel - 1]) {
+    } else if (c->is_topic_subscribed[channel - 1]) {
         foxglove_set_status(c, FOXGLOVE_WARNING,
                             "Client is already subscribed to channel: %u; ignoring subscription",
                             channel);
     } else {
-        c->subscribed[channel - 1] = 1;
+        c->is_topic_subscribed[channel - 1] = 1;
         c->ids[channel - 1] = id;
-        c->scene_due |= scene && scene->topic == channel - 1;
+        c->is_scene_due |= scene && scene->topic == channel - 1;
         c->sent = 0; /* so that the present tick is sent, even if it was sent already */
-        if (!c->subscriptions++) {
+        if (!c->subscription_count++) {
             c->next = s->frames.next;
         }
     }
@@ -78,17 +79,18 @@ static int subscribe_topics(struct server *s, struct foxglove_client *c, const j
     uint32_t id, channel;
     for (size_t i = 0; i < count; i++) {
         const json_t *item = json_array_get(list, i);
-        if (read_id(item, "id", &id) || read_id(item, "channelId", &channel)) {
+        if (parse_subscription_id(item, "id", &id) ||
+            parse_subscription_id(item, "channelId", &channel)) {
             return -EINVAL;
         }
     }
     for (size_t i = 0; i < count; i++) {
         const json_t *item = json_array_get(list, i);
-        read_id(item, "id", &id);
-        read_id(item, "channelId", &channel);
-        subscribe(s, c, id, channel);
+        parse_subscription_id(item, "id", &id);
+        parse_subscription_id(item, "channelId", &channel);
+        subscribe_client_to_channel(s, c, id, channel);
     }
-    set_wants(s);
+    update_wanted_records(s);
     s->options.ask(s->options.user, SERVER_SHOW, 0.0);
     return json_is_array(list) ? 0 : -EINVAL;
 }
@@ -103,18 +105,18 @@ static int unsubscribe_topics(struct server *s, struct foxglove_client *c, const
                          ? find_subscription(c, (uint32_t)number)
                          : -1;
         if (topic >= 0) {
-            c->subscribed[topic] = 0;
-            c->subscriptions--;
-            c->scene_due &= !scene || scene->topic != (size_t)topic;
+            c->is_topic_subscribed[topic] = 0;
+            c->subscription_count--;
+            c->is_scene_due &= !scene || scene->topic != (size_t)topic;
         }
     }
-    set_wants(s);
+    update_wanted_records(s);
     return json_is_array(list) ? 0 : -EINVAL;
 }
 
 /* Ignores all other requests: they need capabilities that this server does not advertise. No client
  * changes the session. */
-static void read_request(struct server *s, struct foxglove_client *c)
+static void handle_client_request(struct server *s, struct foxglove_client *c)
 {
     json_t *message = json_loadb(c->request.text, c->request.size, 0, NULL);
     const char *op = json_string_value(json_object_get(message, "op"));
@@ -131,7 +133,8 @@ static void read_request(struct server *s, struct foxglove_client *c)
     json_decref(message);
 }
 
-static void receive(struct server *s, struct foxglove_client *c, const void *in, size_t size)
+static void receive_client_message(struct server *s, struct foxglove_client *c, const void *in,
+                                   size_t size)
 {
     if (!server_add_part(&c->request, c->wsi, in, size)) {
         return;
@@ -142,28 +145,28 @@ static void receive(struct server *s, struct foxglove_client *c, const void *in,
     } else if (lws_frame_is_binary(c->wsi)) {
         foxglove_set_status(c, FOXGLOVE_ERROR, "Invalid message: expected text");
     } else {
-        read_request(s, c);
+        handle_client_request(s, c);
     }
     c->request.size = 0;
 }
 
 /* Ignores a pong that answers no ping. */
-static void read_pong(struct foxglove_client *c, const void *in, size_t size)
+static void handle_pong(struct foxglove_client *c, const void *in, size_t size)
 {
     uint32_t number;
     if (size != sizeof number) {
         return;
     }
     memcpy(&number, in, sizeof number);
-    if (number - c->pongs <= c->pings - c->pongs) {
-        c->pongs = number;
+    if (number - c->last_answered_ping <= c->sent_ping_count - c->last_answered_ping) {
+        c->last_answered_ping = number;
         lws_callback_on_writable(c->wsi);
     }
 }
 
 /* Reads N from ?every=N in the address that the client connects to; 0 where there is none. -EINVAL.
  */
-static int read_every(struct lws *wsi, uint32_t *every)
+static int parse_ticks_between_frames(struct lws *wsi, uint32_t *every)
 {
     char query[64];
     int size = lws_hdr_total_length(wsi, WSI_TOKEN_HTTP_URI_ARGS);
@@ -175,21 +178,22 @@ static int read_every(struct lws *wsi, uint32_t *every)
     }
     if (lws_hdr_copy(wsi, query, sizeof query, WSI_TOKEN_HTTP_URI_ARGS) <= 0 ||
         strspn(query, "every=0123456789") != strlen(query) ||
-        sscanf(query, "every=%8lu%c", &number, &end) != 1 || number < 1 || number > EVERY_MOST) {
+        sscanf(query, "every=%8lu%c", &number, &end) != 1 || number < 1 ||
+        number > MAX_TICKS_BETWEEN_FRAMES) {
         return -EINVAL;
     }
     *every = (uint32_t)number;
     return 0;
 }
 
-static int add_client(struct server *s, struct foxglove_client **out, struct lws *wsi)
+static int add_foxglove_client(struct server *s, struct foxglove_client **out, struct lws *wsi)
 {
     struct foxglove_client *c = calloc(1, sizeof *c);
     int slot = 0;
     while (slot < SERVER_CLIENTS_MOST && s->foxglove_clients[slot]) {
         slot++;
     }
-    if (!c || slot == SERVER_CLIENTS_MOST || read_every(wsi, &c->every)) {
+    if (!c || slot == SERVER_CLIENTS_MOST || parse_ticks_between_frames(wsi, &c->every)) {
         free(c);
         return -1;
     }
@@ -199,7 +203,7 @@ static int add_client(struct server *s, struct foxglove_client **out, struct lws
     return 0;
 }
 
-static void remove_client(struct server *s, struct foxglove_client *c)
+static void remove_foxglove_client(struct server *s, struct foxglove_client *c)
 {
     for (int i = 0; c && i < SERVER_CLIENTS_MOST; i++) {
         if (s->foxglove_clients[i] == c) {
@@ -207,23 +211,23 @@ static void remove_client(struct server *s, struct foxglove_client *c)
         }
     }
     free(c);
-    set_wants(s);
+    update_wanted_records(s);
 }
 
 /* The HTTP status by which a connection is refused, or 0. */
-static unsigned refusal_of(struct lws *wsi)
+static unsigned get_refusal_http_status(struct lws *wsi)
 {
     uint32_t every;
     if (!server_has_local_host(wsi) ||
-        !server_has_good_origin(wsi, server_of(wsi)->options.allowed_origin)) {
+        !server_has_good_origin(wsi, get_server_of_connection(wsi)->options.allowed_origin)) {
         return HTTP_STATUS_FORBIDDEN;
     }
-    return read_every(wsi, &every) ? HTTP_STATUS_BAD_REQUEST : 0;
+    return parse_ticks_between_frames(wsi, &every) ? HTTP_STATUS_BAD_REQUEST : 0;
 }
 
-static int answer_connection(struct lws *wsi)
+static int accept_or_refuse_connection(struct lws *wsi)
 {
-    unsigned status = refusal_of(wsi);
+    unsigned status = get_refusal_http_status(wsi);
     if (status) {
         lws_return_http_status(wsi, status, NULL);
     }
@@ -233,30 +237,30 @@ static int answer_connection(struct lws *wsi)
 int foxglove_callback(struct lws *wsi, enum lws_callback_reasons reason, void *user, void *in,
                       size_t size)
 {
-    struct server *s = server_of(wsi);
+    struct server *s = get_server_of_connection(wsi);
     struct foxglove_client **c = user;
     switch (reason) {
     case LWS_CALLBACK_FILTER_PROTOCOL_CONNECTION:
-        return answer_connection(wsi);
+        return accept_or_refuse_connection(wsi);
     case LWS_CALLBACK_ESTABLISHED:
-        return add_client(s, c, wsi);
+        return add_foxglove_client(s, c, wsi);
     case LWS_CALLBACK_CLOSED:
-        remove_client(s, *c);
+        remove_foxglove_client(s, *c);
         return 0;
     case LWS_CALLBACK_SERVER_WRITEABLE:
         return foxglove_send(s, *c);
     case LWS_CALLBACK_RECEIVE:
-        receive(s, *c, in, size);
+        receive_client_message(s, *c, in, size);
         return 0;
     case LWS_CALLBACK_RECEIVE_PONG:
-        read_pong(*c, in, size);
+        handle_pong(*c, in, size);
         return 0;
     default:
         return 0;
     }
 }
 
-static void add_frame(struct server *s, const struct tact_record *record)
+static void add_frame_for_clients(struct server *s, const struct tact_record *record)
 {
     if (frames_add(&s->frames, s->options.topics, record)) {
         atomic_fetch_add(&s->queue.lost, 1);
@@ -270,28 +274,29 @@ static int read_records(struct server *s, const struct slot *slot)
 {
     uint64_t before = s->frames.next;
     const struct tact_record *record;
-    int due = slot && slot->record_bytes && s->queue.taken_count <= slot->records_before;
+    int due =
+        slot && slot->record_bytes && s->queue.taken_record_count <= slot->records_queued_before;
     while ((record = record_queue_next(&s->queue)) != NULL) {
-        if (due && s->queue.taken_count > slot->records_before) {
-            add_frame(s, server_slot_record(s, slot));
+        if (due && s->queue.taken_record_count > slot->records_queued_before) {
+            add_frame_for_clients(s, server_slot_record(s, slot));
             due = 0;
         }
-        add_frame(s, record);
+        add_frame_for_clients(s, record);
     }
     if (due) {
-        add_frame(s, server_slot_record(s, slot));
+        add_frame_for_clients(s, server_slot_record(s, slot));
     }
     return s->frames.next > before;
 }
 
-void foxglove_update(struct server *s, int fresh_slot)
+void update_foxglove_clients(struct server *s, int fresh_slot)
 {
     int fresh = read_records(s, fresh_slot ? s->newest : NULL);
-    uint64_t lost = atomic_load(&s->queue.lost) - s->queue_lost;
-    s->queue_lost += lost;
+    uint64_t lost = atomic_load(&s->queue.lost) - s->counted_queue_losses;
+    s->counted_queue_losses += lost;
     for (int i = 0; i < SERVER_CLIENTS_MOST; i++) {
         struct foxglove_client *c = s->foxglove_clients[i];
-        if (!c || !c->subscriptions) {
+        if (!c || !c->subscription_count) {
             continue;
         }
         if (c->every) {

@@ -13,26 +13,27 @@ struct foxglove_client {
     struct lws *wsi;
     uint32_t every; /* it is sent the ticks that are multiples of this; 0: the newest tick, 60 times
                        a second */
-    int greeted;    /* 1: serverInfo was sent; advertise follows */
-    uint64_t next;  /* number of the first frame that may be sent to it */
-    uint64_t frame; /* number of the frame that is being sent */
-    size_t message; /* the frame's next message; 0: its time */
-    int in_frame;   /* 1: a frame is being sent */
-    int sent;       /* 1: a frame was sent */
-    uint64_t tick;  /* tick of the last frame that was sent */
-    uint32_t pings; /* pings sent so far */
-    uint32_t pongs; /* number of the last ping that was answered */
-    int group;      /* frames since the last ping */
-    int waiting;    /* 1: a frame has been due since an earlier update */
-    uint64_t lost, reported; /* frames that it missed, and how many were reported to it */
-    int64_t reported_ns;     /* time of the last report, CLOCK_MONOTONIC */
-    int level;               /* level of the status message that is due; 0: none */
+    int greeting_message_count;  /* 1: serverInfo was sent; advertise follows */
+    uint64_t next;               /* number of the first frame that may be sent to it */
+    uint64_t frame;              /* number of the frame that is being sent */
+    size_t message;              /* the frame's next message; 0: its time */
+    int is_sending_frame;        /* 1: a frame is being sent */
+    int sent;                    /* 1: a frame was sent */
+    uint64_t tick;               /* tick of the last frame that was sent */
+    uint32_t sent_ping_count;    /* pings sent so far */
+    uint32_t last_answered_ping; /* number of the last ping that was answered */
+    int group;                   /* frames since the last ping */
+    int waiting;                 /* 1: a frame has been due since an earlier update */
+    uint64_t lost, reported;     /* frames that it missed, and how many were reported to it */
+    int64_t last_report_time_ns; /* time of the last report, CLOCK_MONOTONIC */
+    int level;                   /* level of the status message that is due; 0: none */
     char status[256];
     int fault; /* 1: the fault of the session was sent */
-    int scene_due;
-    uint32_t subscribed[FOXGLOVE_TOPICS_MOST]; /* for each topic: 1 where it is subscribed */
-    uint32_t ids[FOXGLOVE_TOPICS_MOST];        /* for each topic: number of the subscription */
-    size_t subscriptions;
+    int is_scene_due;
+    uint32_t
+        is_topic_subscribed[FOXGLOVE_TOPICS_MOST]; /* for each topic: 1 where it is subscribed */
+    uint32_t ids[FOXGLOVE_TOPICS_MOST];            /* for each topic: number of the subscription */
+    size_t subscription_count;
     struct request request;
 };
 

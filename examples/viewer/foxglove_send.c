@@ -16,9 +16,9 @@
 #include "foxglove_client.h"
 #include "rt/clock.h"
 
-#define GROUP_MOST 32                 /* frames between two pings */
-#define WRITES_MOST 256               /* messages written before other clients get their turn */
-#define REPORT_NS INT64_C(1000000000) /* time between two reports of lost frames */
+#define MAX_FRAMES_BETWEEN_PINGS 32    /* frames between two pings */
+#define MAX_WRITES_PER_CLIENT_TURN 256 /* messages written before other clients get their turn */
+#define LOSS_REPORT_INTERVAL_NS INT64_C(1000000000) /* time between two reports of lost frames */
 
 enum { MESSAGE_DATA = 1, TIME = 2 }; /* opcodes of binary messages */
 
@@ -39,7 +39,7 @@ void foxglove_set_status(struct foxglove_client *c, int level, const char *forma
 }
 
 /* Writes an object as JSON and frees it. */
-static int write_json(struct server *s, struct foxglove_client *c, json_t *message)
+static int write_json_message(struct server *s, struct foxglove_client *c, json_t *message)
 {
     char *text = message ? json_dumps(message, JSON_COMPACT) : NULL;
     int rc = text ? server_write(s, c->wsi, NULL, 0, text, strlen(text), LWS_WRITE_TEXT) : -1;
@@ -50,14 +50,14 @@ static int write_json(struct server *s, struct foxglove_client *c, json_t *messa
 
 static int write_server_info(struct server *s, struct foxglove_client *c)
 {
-    return write_json(s, c,
-                      json_pack("{s:s, s:s+, s:[s], s:[], s:{s:s}, s:s}", "op", "serverInfo",
-                                "name", "tact: ", s->options.name, "capabilities", "time",
-                                "supportedEncodings", "metadata", "tact", TACT_VERSION, "sessionId",
-                                s->session));
+    return write_json_message(s, c,
+                              json_pack("{s:s, s:s+, s:[s], s:[], s:{s:s}, s:s}", "op",
+                                        "serverInfo", "name", "tact: ", s->options.name,
+                                        "capabilities", "time", "supportedEncodings", "metadata",
+                                        "tact", TACT_VERSION, "sessionId", s->session));
 }
 
-static int write_channels(struct server *s, struct foxglove_client *c)
+static int write_channel_list(struct server *s, struct foxglove_client *c)
 {
     json_t *channels = json_array();
     for (size_t i = 0; i < foxglove_topic_count(s); i++) {
@@ -67,19 +67,20 @@ static int write_channels(struct server *s, struct foxglove_client *c)
                                         "topic", t.name, "encoding", "cdr", "schemaName", t.type,
                                         "schemaEncoding", "ros2msg", "schema", t.schema));
     }
-    return write_json(s, c, json_pack("{s:s, s:o}", "op", "advertise", "channels", channels));
+    return write_json_message(s, c,
+                              json_pack("{s:s, s:o}", "op", "advertise", "channels", channels));
 }
 
-static int write_status(struct server *s, struct foxglove_client *c)
+static int write_status_message(struct server *s, struct foxglove_client *c)
 {
     int level = c->level;
     c->level = 0;
-    return write_json(
+    return write_json_message(
         s, c, json_pack("{s:s, s:i, s:s}", "op", "status", "level", level, "message", c->status));
 }
 
-static int write_topic(struct server *s, struct foxglove_client *c,
-                       const struct tact_topic_message *m)
+static int write_topic_message(struct server *s, struct foxglove_client *c,
+                               const struct tact_topic_message *m)
 {
     unsigned char head[13] = {MESSAGE_DATA};
     memcpy(head + 1, &c->ids[m->topic], 4);
@@ -88,24 +89,24 @@ static int write_topic(struct server *s, struct foxglove_client *c,
 }
 
 /* Writes /scene before the first frame, as in a log. */
-static int write_scene(struct server *s, struct foxglove_client *c, uint64_t time_ns)
+static int write_scene_message(struct server *s, struct foxglove_client *c, uint64_t time_ns)
 {
     struct tact_topic_message m = *tact_topics_scene(s->options.topics);
     m.time_ns = time_ns;
-    c->scene_due = 0;
-    return write_topic(s, c, &m);
+    c->is_scene_due = 0;
+    return write_topic_message(s, c, &m);
 }
 
 /* 1 where a client with ?every=N needs the frame of a tick. In a pause a tick is published again
  * for new clients, and this client may have it already. */
-static int is_asked(const struct foxglove_client *c, uint64_t tick)
+static int is_frame_due_for_client(const struct foxglove_client *c, uint64_t tick)
 {
     return tick % c->every == 0 && !(c->sent && tick == c->tick);
 }
 
 /* Sets c->next to the number of the client's next frame. A client with ?every=N whose frames are no
  * longer stored continues with the newest. Returns 1 where there is a frame. */
-static int find_frame(const struct server *s, struct foxglove_client *c)
+static int find_next_frame_of_client(const struct server *s, struct foxglove_client *c)
 {
     const struct frames *f = &s->frames;
     if (c->next >= f->next) {
@@ -120,34 +121,36 @@ static int find_frame(const struct server *s, struct foxglove_client *c)
         }
         c->next = f->next - 1;
     }
-    while (c->every && c->next < f->next && !is_asked(c, frames_get(f, c->next)->tick)) {
+    while (c->every && c->next < f->next &&
+           !is_frame_due_for_client(c, frames_get(f, c->next)->tick)) {
         c->next++;
     }
     return c->next < f->next;
 }
 
-static void begin_frame(struct server *s, struct foxglove_client *c)
+static void begin_client_frame(struct server *s, struct foxglove_client *c)
 {
     c->tick = frames_get(&s->frames, c->next)->tick;
     c->sent = 1;
     c->frame = c->next++;
-    c->in_frame = 1;
+    c->is_sending_frame = 1;
     c->message = 0;
     c->waiting = 0;
 }
 
-static int write_time(struct server *s, struct foxglove_client *c, uint64_t time_ns)
+static int write_time_message(struct server *s, struct foxglove_client *c, uint64_t time_ns)
 {
     unsigned char head[9] = {TIME};
     memcpy(head + 1, &time_ns, 8);
     return server_write(s, c->wsi, head, sizeof head, NULL, 0, LWS_WRITE_BINARY);
 }
 
-static int write_ping(struct server *s, struct foxglove_client *c)
+static int write_ping_message(struct server *s, struct foxglove_client *c)
 {
-    c->pings++;
+    c->sent_ping_count++;
     c->group = 0;
-    return server_write(s, c->wsi, &c->pings, sizeof c->pings, NULL, 0, LWS_WRITE_PING);
+    return server_write(s, c->wsi, &c->sent_ping_count, sizeof c->sent_ping_count, NULL, 0,
+                        LWS_WRITE_PING);
 }
 
 /* Writes the frame's next message: its time, /scene where it is due, then the topics. Returns 1
@@ -157,43 +160,43 @@ static int write_of_frame(struct server *s, struct foxglove_client *c)
     const struct frame *frame = frames_get(&s->frames, c->frame);
     if (c->frame < s->frames.first) {
         c->lost += 1; /* counts the frame whose rest is dropped */
-        c->in_frame = 0;
+        c->is_sending_frame = 0;
         return 1;
     }
     if (c->message == 0) {
         c->message = 1;
-        return write_time(s, c, frame->time_ns);
+        return write_time_message(s, c, frame->time_ns);
     }
-    if (c->scene_due) {
-        return write_scene(s, c, frame->time_ns);
+    if (c->is_scene_due) {
+        return write_scene_message(s, c, frame->time_ns);
     }
     for (; c->message <= frame->count; c->message++) {
         const struct tact_topic_message *m = &frame->messages[c->message - 1];
-        if (m->topic < FOXGLOVE_TOPICS_MOST && c->subscribed[m->topic]) {
+        if (m->topic < FOXGLOVE_TOPICS_MOST && c->is_topic_subscribed[m->topic]) {
             c->message++;
-            return write_topic(s, c, m);
+            return write_topic_message(s, c, m);
         }
     }
-    c->in_frame = 0;
+    c->is_sending_frame = 0;
     c->group++;
     return 1;
 }
 
-static int report_lost(struct server *s, struct foxglove_client *c)
+static int report_lost_frames(struct server *s, struct foxglove_client *c)
 {
     c->reported = c->lost;
-    c->reported_ns = tact_clock_now();
+    c->last_report_time_ns = tact_clock_now();
     foxglove_set_status(c, FOXGLOVE_WARNING,
                         "%llu frames so far were not sent: this client was too slow for them",
                         (unsigned long long)c->lost);
-    return write_status(s, c);
+    return write_status_message(s, c);
 }
 
 /* Writes one message. Returns 0: written, 1: nothing to write, -1: close the connection. */
-static int write_one(struct server *s, struct foxglove_client *c)
+static int write_next_message(struct server *s, struct foxglove_client *c)
 {
-    if (c->greeted < 2) {
-        return c->greeted++ ? write_channels(s, c) : write_server_info(s, c);
+    if (c->greeting_message_count < 2) {
+        return c->greeting_message_count++ ? write_channel_list(s, c) : write_server_info(s, c);
     }
     const char *fault = atomic_load_explicit(&s->fault, memory_order_acquire);
     if (!c->level && fault && !c->fault) {
@@ -201,23 +204,25 @@ static int write_one(struct server *s, struct foxglove_client *c)
         foxglove_set_status(c, FOXGLOVE_ERROR, "fault: %s", fault);
     }
     if (c->level) {
-        return write_status(s, c);
+        return write_status_message(s, c);
     }
-    while (c->subscriptions) {
-        int rc = c->in_frame ? write_of_frame(s, c) : 1;
+    while (c->subscription_count) {
+        int rc = c->is_sending_frame ? write_of_frame(s, c) : 1;
         if (rc < 1) {
             return rc;
         }
-        if (c->group >= GROUP_MOST) {
-            return write_ping(s, c);
+        if (c->group >= MAX_FRAMES_BETWEEN_PINGS) {
+            return write_ping_message(s, c);
         }
-        if (c->pings - c->pongs >= SERVER_UNDER_WAY_MOST || !find_frame(s, c)) {
-            return c->group ? write_ping(s, c) : 1;
+        if (c->sent_ping_count - c->last_answered_ping >= SERVER_UNDER_WAY_MOST ||
+            !find_next_frame_of_client(s, c)) {
+            return c->group ? write_ping_message(s, c) : 1;
         }
-        if (c->lost > c->reported && tact_clock_now() > c->reported_ns + REPORT_NS) {
-            return report_lost(s, c); /* the client reads: reports what it missed */
+        if (c->lost > c->reported &&
+            tact_clock_now() > c->last_report_time_ns + LOSS_REPORT_INTERVAL_NS) {
+            return report_lost_frames(s, c); /* the client reads: reports what it missed */
         }
-        begin_frame(s, c);
+        begin_client_frame(s, c);
     }
     return 1;
 }
@@ -225,8 +230,8 @@ static int write_one(struct server *s, struct foxglove_client *c)
 int foxglove_send(struct server *s, struct foxglove_client *c)
 {
     int rc = 0;
-    for (int i = 0; !rc && i < WRITES_MOST && !lws_send_pipe_choked(c->wsi); i++) {
-        rc = write_one(s, c);
+    for (int i = 0; !rc && i < MAX_WRITES_PER_CLIENT_TURN && !lws_send_pipe_choked(c->wsi); i++) {
+        rc = write_next_message(s, c);
     }
     if (!rc) {
         lws_callback_on_writable(c->wsi);

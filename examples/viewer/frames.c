@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BYTES_LEAST 4096 /* smallest buffer of a frame */
+#define MIN_FRAME_BUFFER_BYTES 4096 /* smallest buffer of a frame */
 
 int frames_open(struct frames *f, size_t topics)
 {
@@ -23,12 +23,12 @@ void frames_close(struct frames *f)
     *f = (struct frames){.frame = NULL};
 }
 
-static int reserve_frame(struct frame *frame, size_t topics, size_t bytes)
+static int reserve_frame_buffer(struct frame *frame, size_t topics, size_t bytes)
 {
     if (!frame->messages) {
         frame->messages = calloc(topics, sizeof *frame->messages);
     }
-    size_t room = frame->room ? frame->room : BYTES_LEAST;
+    size_t room = frame->room ? frame->room : MIN_FRAME_BUFFER_BYTES;
     while (room < bytes) {
         room *= 2;
     }
@@ -43,7 +43,7 @@ static int reserve_frame(struct frame *frame, size_t topics, size_t bytes)
     return frame->messages ? 0 : -ENOMEM;
 }
 
-static void drop_oldest(struct frames *f)
+static void drop_oldest_frame(struct frames *f)
 {
     struct frame *frame = &f->frame[f->first++ % FRAMES_MOST];
     f->size -= frame->size;
@@ -51,12 +51,12 @@ static void drop_oldest(struct frames *f)
 }
 
 /* Drops the oldest frames until the bytes fit. Small buffers are kept for later frames. */
-static void drop_for(struct frames *f, size_t bytes)
+static void drop_frames_until_fit(struct frames *f, size_t bytes)
 {
     while (f->first < f->next &&
            (f->next - f->first == FRAMES_MOST || f->size + bytes > FRAMES_BYTES_MOST)) {
         struct frame *frame = &f->frame[f->first % FRAMES_MOST];
-        drop_oldest(f);
+        drop_oldest_frame(f);
         if (frame->room > FRAMES_BYTES_MOST / FRAMES_MOST) {
             free(frame->bytes);
             frame->bytes = NULL;
@@ -74,10 +74,10 @@ int frames_add(struct frames *f, struct tact_topics *topics, const struct tact_r
         bytes += messages[i].size;
     }
     if (!rc) {
-        drop_for(f, bytes);
+        drop_frames_until_fit(f, bytes);
     }
     struct frame *frame = &f->frame[f->next % FRAMES_MOST];
-    rc = rc ? rc : reserve_frame(frame, f->topics, bytes);
+    rc = rc ? rc : reserve_frame_buffer(frame, f->topics, bytes);
     if (rc) {
         return rc;
     }

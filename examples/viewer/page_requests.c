@@ -8,7 +8,7 @@ void page_requests_open(struct page_requests *w, int playing)
     pthread_mutex_init(&w->lock, NULL);
     w->playing = playing;
     w->speed = 1.0;
-    w->seek = -1.0;
+    w->requested_tick = -1.0;
     w->changed = 1;
 }
 
@@ -17,7 +17,7 @@ void page_requests_close(struct page_requests *w)
     pthread_mutex_destroy(&w->lock);
 }
 
-void page_requests_ask(void *user, enum server_ask what, double value)
+void page_requests_ask(void *user, enum server_request what, double value)
 {
     struct page_requests *w = user;
     pthread_mutex_lock(&w->lock);
@@ -32,13 +32,13 @@ void page_requests_ask(void *user, enum server_ask what, double value)
         w->step += value >= -1e6 && value <= 1e6 ? (int64_t)value : 0;
         break;
     case SERVER_SEEK:
-        w->seek = value >= 0.0 ? value : 0.0;
+        w->requested_tick = value >= 0.0 ? value : 0.0;
         break;
     case SERVER_SPEED:
         w->speed = value >= 1e-3 && value <= 1e3 ? value : w->speed;
         break;
     case SERVER_MARKER:
-        w->marker = 1;
+        w->is_marker_requested = 1;
         break;
     case SERVER_STOP:
         w->stop = 1;
@@ -52,10 +52,11 @@ void page_requests_ask(void *user, enum server_ask what, double value)
 struct page_request page_requests_take(struct page_requests *w)
 {
     pthread_mutex_lock(&w->lock);
-    struct page_request out = {w->playing, w->changed, w->marker, w->stop,
-                               w->speed,   w->seek,    w->step};
-    w->changed = w->marker = 0;
-    w->seek = -1.0;
+    struct page_request out = {w->playing, w->changed, w->is_marker_requested,
+                               w->stop,    w->speed,   w->requested_tick,
+                               w->step};
+    w->changed = w->is_marker_requested = 0;
+    w->requested_tick = -1.0;
     w->step = 0;
     pthread_mutex_unlock(&w->lock);
     return out;

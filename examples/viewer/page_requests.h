@@ -14,17 +14,17 @@
 struct page_requests {
     pthread_mutex_t lock;
     int playing;
-    double speed; /* factor of real time */
-    int64_t step; /* number of ticks to go forward; negative: back */
-    double seek;  /* tick, or -1 */
-    int changed;  /* 1: a frame is due although playback is paused */
-    int marker, stop;
+    double speed;          /* factor of real time */
+    int64_t step;          /* number of ticks to go forward; negative: back */
+    double requested_tick; /* tick, or -1 */
+    int changed;           /* 1: a frame is due although playback is paused */
+    int is_marker_requested, stop;
 };
 
 /* The requests since the last call. */
 struct page_request {
-    int playing, changed, marker, stop;
-    double speed, seek;
+    int playing, changed, is_marker_requested, stop;
+    double speed, requested_tick;
     int64_t step;
 };
 
@@ -32,7 +32,7 @@ void page_requests_open(struct page_requests *w, int playing);
 void page_requests_close(struct page_requests *w);
 
 /* The server's ask(). user: a struct page_requests. */
-void page_requests_ask(void *user, enum server_ask what, double value);
+void page_requests_ask(void *user, enum server_request what, double value);
 
 struct page_request page_requests_take(struct page_requests *w);
 

@@ -8,13 +8,14 @@ struct page_client {
     struct lws *wsi;
     size_t written; /* messages written so far: 0: hello is next, then the meshes, then frames */
     uint32_t sent;  /* number of the last frame */
-    int under_way; /* frames that it has not acknowledged: its socket alone would buffer 3 s of them
-                    */
-    int fault;     /* 1: sent */
+    int unacknowledged_frame_count; /* frames that it has not acknowledged: its socket alone would
+                                     * buffer 3 s of them
+                                     */
+    int fault;                      /* 1: sent */
     struct request request;
 };
 
-static int write_fault(struct server *s, struct page_client *c, const char *text)
+static int write_fault_message(struct server *s, struct page_client *c, const char *text)
 {
     json_t *message = json_pack("{s:s, s:s}", "op", "fault", "text", text);
     char *out = message ? json_dumps(message, JSON_COMPACT) : NULL;
@@ -26,15 +27,15 @@ static int write_fault(struct server *s, struct page_client *c, const char *text
 }
 
 /* Writes the frame of the newest sample, once for all pages. */
-static int write_frame(struct server *s, struct page_client *c)
+static int write_frame_message(struct server *s, struct page_client *c)
 {
     const struct wire_sample *sample = &s->newest->sample;
-    if (s->frame_number != sample->number) {
-        s->frame_bytes = wire_write(sample, s->options.world, s->frame);
-        s->frame_number = sample->number;
+    if (s->newest_frame_number != sample->number) {
+        s->frame_bytes = wire_write_frame(sample, s->options.world, s->frame);
+        s->newest_frame_number = sample->number;
     }
     c->sent = sample->number;
-    c->under_way++;
+    c->unacknowledged_frame_count++;
     return server_write(s, c->wsi, NULL, 0, s->frame, s->frame_bytes, LWS_WRITE_BINARY);
 }
 
@@ -53,10 +54,10 @@ static int write_to_page(struct server *s, struct page_client *c)
                                             o->mesh_sizes[mesh], LWS_WRITE_BINARY)
                              : 0;
     } else if (fault && !c->fault) {
-        rc = write_fault(s, c, fault);
+        rc = write_fault_message(s, c, fault);
     } else if (s->newest && s->newest->sample.number != c->sent &&
-               c->under_way < SERVER_UNDER_WAY_MOST) {
-        return write_frame(s, c);
+               c->unacknowledged_frame_count < SERVER_UNDER_WAY_MOST) {
+        return write_frame_message(s, c);
     } else {
         return 0;
     }
@@ -78,7 +79,7 @@ static void read_page_request(struct server *s, struct page_client *c)
 {
     static const struct {
         const char *op, *value;
-        enum server_ask what;
+        enum server_request what;
     } asks[] = {{"play", NULL, SERVER_PLAY},       {"pause", NULL, SERVER_PAUSE},
                 {"step", "ticks", SERVER_STEP},    {"seek", "tick", SERVER_SEEK},
                 {"speed", "factor", SERVER_SPEED}, {"marker", NULL, SERVER_MARKER},
@@ -87,11 +88,11 @@ static void read_page_request(struct server *s, struct page_client *c)
     const char *op = json_string_value(json_object_get(message, "op"));
     const char *token = json_string_value(json_object_get(message, "token"));
     if (op && !strcmp(op, "ack")) {
-        c->under_way -= c->under_way > 0;
+        c->unacknowledged_frame_count -= c->unacknowledged_frame_count > 0;
         lws_callback_on_writable(c->wsi);
     }
     for (size_t i = 0; op && i < sizeof asks / sizeof *asks; i++) {
-        if (!strcmp(op, asks[i].op) && (!s->options.secret || has_token(s, token))) {
+        if (!strcmp(op, asks[i].op) && (!s->options.is_token_required || has_token(s, token))) {
             json_t *value = asks[i].value ? json_object_get(message, asks[i].value) : NULL;
             s->options.ask(s->options.user, asks[i].what, json_number_value(value));
         }
@@ -142,7 +143,7 @@ static void remove_page(struct server *s, struct page_client *c)
 int page_callback(struct lws *wsi, enum lws_callback_reasons reason, void *user, void *in,
                   size_t size)
 {
-    struct server *s = server_of(wsi);
+    struct server *s = get_server_of_connection(wsi);
     struct page_client **c = user;
     switch (reason) {
     case LWS_CALLBACK_FILTER_PROTOCOL_CONNECTION:

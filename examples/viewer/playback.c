@@ -8,7 +8,7 @@
 
 #define FAR 1000 /* [ticks]; a longer distance is a jump, not played tick by tick */
 
-static int make_records(struct playback *p, struct tact_error *err)
+static int make_record_buffers(struct playback *p, struct tact_error *err)
 {
     if (tact_log_state(p->log)->ticks < 2) {
         return tact_error_set(err, -ENODATA, "the log has fewer than two ticks");
@@ -21,13 +21,14 @@ static int make_records(struct playback *p, struct tact_error *err)
     return p->before && p->now && p->devices && p->map ? 0 : -ENOMEM;
 }
 
-static int make_messages(struct playback *p)
+static int make_viewer_messages(struct playback *p)
 {
     struct tact_world *world = tact_session_world(p->view.session);
     const struct tact_log_state *state = tact_log_state(p->log);
     p->shapes = (size_t)tact_world_shape_count(world);
-    p->hello = wire_hello(p->view.scene, world, "log", state->first_tick, state->last_tick);
-    return p->hello ? wire_meshes(world, &p->meshes, &p->mesh_sizes) : -ENOMEM;
+    p->hello =
+        wire_make_hello_message(p->view.scene, world, "log", state->first_tick, state->last_tick);
+    return p->hello ? wire_make_mesh_messages(world, &p->meshes, &p->mesh_sizes) : -ENOMEM;
 }
 
 int playback_open(struct playback *p, struct tact_log *log, struct tact_error *err)
@@ -36,8 +37,8 @@ int playback_open(struct playback *p, struct tact_log *log, struct tact_error *e
     memset(p, 0, sizeof *p);
     p->log = log;
     int rc = tact_scene_log_open(log, messages, &p->view, err);
-    rc = rc ? rc : make_records(p, err);
-    rc = rc ? rc : make_messages(p);
+    rc = rc ? rc : make_record_buffers(p, err);
+    rc = rc ? rc : make_viewer_messages(p);
     return rc && !err->text[0]
                ? tact_error_set(err, rc, "the log cannot be shown: %s", strerror(-rc))
                : rc;
@@ -54,7 +55,7 @@ void playback_close(struct playback *p)
     tact_scene_log_close(&p->view);
 }
 
-static int read_at(struct playback *p, uint64_t index)
+static int read_record_at(struct playback *p, uint64_t index)
 {
     if (index == p->index + 1 && p->index >= 1) {
         struct tact_record *old = p->before;
@@ -71,7 +72,7 @@ static int read_at(struct playback *p, uint64_t index)
     return tact_log_next(p->log, p->now) == 1 ? 0 : -EIO;
 }
 
-static void run_tick(struct playback *p)
+static void run_tick_of_record(struct playback *p)
 {
     const double *v = p->now->values;
     tact_session_request_pressure(p->view.session, p->map);
@@ -81,14 +82,14 @@ static void run_tick(struct playback *p)
 }
 
 /* Reads a record and, with `recompute`, runs its tick again. */
-static int go_to(struct playback *p, uint64_t index, int recompute)
+static int step_to_record(struct playback *p, uint64_t index, int recompute)
 {
-    int rc = p->index == index ? 0 : read_at(p, index);
+    int rc = p->index == index ? 0 : read_record_at(p, index);
     if (rc) {
         return rc;
     }
     if (recompute) {
-        run_tick(p);
+        run_tick_of_record(p);
     }
     if (p->each) {
         p->each(p->user, p->now);
@@ -96,18 +97,18 @@ static int go_to(struct playback *p, uint64_t index, int recompute)
     return 0;
 }
 
-int playback_go(struct playback *p, uint64_t target, int64_t budget_ns)
+int playback_go_to_tick(struct playback *p, uint64_t target, int64_t budget_ns)
 {
     int64_t end = tact_clock_now() + budget_ns;
     int rc = 0;
     target = target < 1 ? 1 : target;
     while (!rc && p->index >= 1 && p->index + 1 < target && target - p->index < FAR) {
-        rc = go_to(p, p->index + 1, tact_clock_now() < end);
+        rc = step_to_record(p, p->index + 1, tact_clock_now() < end);
     }
-    return rc ? rc : go_to(p, target, 1);
+    return rc ? rc : step_to_record(p, target, 1);
 }
 
-void playback_take(struct playback *p, int flags, struct wire_sample *out)
+void playback_fill_sample(struct playback *p, int flags, struct wire_sample *out)
 {
     const double *v = p->now->values;
     const struct tact_scene_log *view = &p->view;
@@ -126,6 +127,6 @@ void playback_take(struct playback *p, int flags, struct wire_sample *out)
         .devices = view->device_count,
         .device = p->devices,
     };
-    wire_take(&p->gather, tact_session_world(view->session), view->scene->period, &state, p->map,
-              out);
+    wire_gather_tick(&p->gather, tact_session_world(view->session), view->scene->period, &state,
+                     p->map, out);
 }

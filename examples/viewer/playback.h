@@ -35,9 +35,9 @@ void playback_close(struct playback *p);
  * passed, then runs the target itself. A jump back, or forward by more than a second of ticks, goes
  * to the target directly. The first record has no predecessor and cannot run: the second is shown
  * in its place. */
-int playback_go(struct playback *p, uint64_t target, int64_t budget_ns);
+int playback_go_to_tick(struct playback *p, uint64_t target, int64_t budget_ns);
 
 /* Takes the sample of the ticks since the last one; flags: WIRE_PAUSED etc. */
-void playback_take(struct playback *p, int flags, struct wire_sample *out);
+void playback_fill_sample(struct playback *p, int flags, struct wire_sample *out);
 
 #endif

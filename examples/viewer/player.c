@@ -12,7 +12,7 @@
 #include "server.h"
 #include "page_requests.h"
 
-#define BUDGET_NS                                                                                  \
+#define TICK_TIME_PER_FRAME_NS                                                                     \
     9000000 /* part of a frame's time in which ticks are run; further ticks are skipped */
 
 extern char **environ;
@@ -25,18 +25,18 @@ struct player {
 };
 
 /* Reports the log's first fault to the pages once the shown tick is in fault. */
-static void report_fault(struct player *p)
+static void show_logged_fault(struct player *p)
 {
     const struct tact_log_event *event;
     for (size_t i = 0; (event = tact_log_event(p->playback.log, i)); i++) {
         if (!strcmp(event->name, "fault")) {
-            server_fault(p->server, event->text);
+            server_show_fault(p->server, event->text);
             return;
         }
     }
 }
 
-static void add_logged(struct player *p, const struct tact_record *record, int sample)
+static void send_logged_record(struct player *p, const struct tact_record *record, int sample)
 {
     size_t bytes = tact_layout_bytes(tact_log_layout(p->playback.log));
     server_copy_record(p->server, record, bytes, sample);
@@ -44,11 +44,11 @@ static void add_logged(struct player *p, const struct tact_record *record, int s
 
 static void on_tick(void *user, const struct tact_record *record)
 {
-    add_logged(user, record, 0);
+    send_logged_record(user, record, 0);
 }
 
-static int open_server(struct player *p, const struct player_options *options,
-                       struct tact_error *err)
+static int open_viewer_server(struct player *p, const struct player_options *options,
+                              struct tact_error *err)
 {
     const struct playback *play = &p->playback;
     struct server_options o = {
@@ -69,7 +69,7 @@ static int open_server(struct player *p, const struct player_options *options,
     };
     int rc = server_open(&o, &p->server, err);
     if (!rc) {
-        report_fault(p);
+        show_logged_fault(p);
         p->playback.each = on_tick;
         p->playback.user = p;
     }
@@ -82,8 +82,8 @@ static int apply_page_requests(struct player *p, double *position, int *playing)
     struct page_request w = page_requests_take(&p->page_requests);
     const struct tact_log_state *state = tact_log_state(p->playback.log);
     double last = (double)(state->ticks - 1);
-    if (w.seek >= 0.0) {
-        *position = w.seek - (double)state->first_tick;
+    if (w.requested_tick >= 0.0) {
+        *position = w.requested_tick - (double)state->first_tick;
     } else if (w.step) {
         *position = floor(*position) + (double)w.step;
     } else if (w.playing) {
@@ -97,16 +97,17 @@ static int apply_page_requests(struct player *p, double *position, int *playing)
     return w.playing || w.changed;
 }
 
-static int serve_player(struct player *p, const struct tact_stop *stop, double position)
+static int serve_player_requests(struct player *p, const struct tact_stop *stop, double position)
 {
     int64_t next = tact_clock_now();
     int rc = 0, playing;
     while (!rc && !tact_stop_requested(stop)) {
         if (apply_page_requests(p, &position, &playing)) {
-            rc = playback_go(&p->playback, (uint64_t)position, BUDGET_NS);
+            rc = playback_go_to_tick(&p->playback, (uint64_t)position, TICK_TIME_PER_FRAME_NS);
             if (!rc) {
-                add_logged(p, p->playback.now, 1);
-                playback_take(&p->playback, playing ? 0 : WIRE_PAUSED, server_sample(p->server));
+                send_logged_record(p, p->playback.now, 1);
+                playback_fill_sample(&p->playback, playing ? 0 : WIRE_PAUSED,
+                                     server_sample(p->server));
                 server_publish(p->server);
             }
         }
@@ -132,15 +133,16 @@ void player_announce(FILE *to, const char *address, int browser)
 int player_run(const struct player_options *options, struct tact_error *err)
 {
     struct player p = {.server = NULL};
-    page_requests_open(&p.page_requests, !options->paused);
+    page_requests_open(&p.page_requests, !options->starts_paused);
     struct tact_log *log = NULL;
     int rc = tact_log_open(options->path, &log, err);
     rc = rc ? rc : playback_open(&p.playback, log, err);
     rc = rc ? rc : tact_session_topics(p.playback.view.session, &p.topics, err);
-    rc = rc ? rc : open_server(&p, options, err);
+    rc = rc ? rc : open_viewer_server(&p, options, err);
     if (!rc) {
         player_announce(stdout, server_address(p.server), options->browser);
-        rc = serve_player(&p, options->stop, options->time / p.playback.view.scene->period);
+        rc =
+            serve_player_requests(&p, options->stop, options->time / p.playback.view.scene->period);
         if (rc) {
             tact_error_set(err, rc, "%s cannot be read further: %s", options->path, strerror(-rc));
         }

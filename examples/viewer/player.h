@@ -10,7 +10,7 @@ struct player_options {
     const char *path;
     int port;                   /* 0: the first free one of the usual ports */
     double time;                /* where it starts [s] */
-    int paused;                 /* 1: it starts paused */
+    int starts_paused;          /* 1: it starts paused */
     const char *allowed_origin; /* see struct server_options */
     const struct tact_stop *stop;
     int browser; /* 1: open a browser if there is a display */

@@ -5,12 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PART_BYTES 2048
+#define QUEUE_PART_BYTES 2048
 #define PARTS 2048 /* 4 MiB: two seconds of a small scene's ticks */
 
 struct part {
     size_t left; /* remaining bytes of the record, including this part */
-    unsigned char data[PART_BYTES - sizeof(size_t)];
+    unsigned char data[QUEUE_PART_BYTES - sizeof(size_t)];
 };
 
 int record_queue_open(struct record_queue *queue, size_t record_bytes)
@@ -62,12 +62,12 @@ const struct tact_record *record_queue_next(struct record_queue *queue)
     while ((part = tact_ring_peek(queue->parts)) != NULL) {
         size_t left = part->left;
         size_t size = left < sizeof part->data ? left : sizeof part->data;
-        memcpy((unsigned char *)queue->taken + queue->taken_bytes, part->data, size);
-        queue->taken_bytes += size;
+        memcpy((unsigned char *)queue->taken + queue->taken_record_bytes, part->data, size);
+        queue->taken_record_bytes += size;
         tact_ring_release(queue->parts);
         if (left == size) {
-            queue->taken_bytes = 0;
-            queue->taken_count++;
+            queue->taken_record_bytes = 0;
+            queue->taken_record_count++;
             return queue->taken;
         }
     }

@@ -16,9 +16,9 @@ struct record_queue {
     struct tact_record *filled; /* record that the writer fills */
     uint64_t added;             /* number of records added; the writer's */
     struct tact_record *taken;  /* record that the reader received last */
-    size_t taken_bytes;
-    uint64_t taken_count; /* number of records taken; the reader's */
-    atomic_ullong lost;   /* number of records dropped because the ring was full */
+    size_t taken_record_bytes;
+    uint64_t taken_record_count; /* number of records taken; the reader's */
+    atomic_ullong lost;          /* number of records dropped because the ring was full */
 };
 
 /* record_bytes: size of the longest record. Returns 0 or -ENOMEM. Call record_queue_close() in

@@ -11,8 +11,8 @@
 
 #define BUDGET_NS 12000000 /* part of a frame's time in which ticks are replayed */
 
-static int open_pages(struct replayed *r, struct tact_scene_log *view,
-                      const struct tact_log_state *log)
+static int open_viewer_pages(struct replayed *r, struct tact_scene_log *view,
+                             const struct tact_log_state *log)
 {
     struct tact_world *world = tact_session_world(view->session);
     page_requests_open(&r->page_requests, 1);
@@ -20,9 +20,10 @@ static int open_pages(struct replayed *r, struct tact_scene_log *view,
     r->shapes = (size_t)tact_world_shape_count(world);
     r->devices = calloc((size_t)view->device_count + 1, sizeof *r->devices);
     r->map = calloc(1, sizeof *r->map);
-    r->hello = wire_hello(view->scene, world, "log", log->first_tick, log->last_tick);
-    int rc =
-        r->devices && r->map && r->hello ? wire_meshes(world, &r->meshes, &r->mesh_sizes) : -ENOMEM;
+    r->hello = wire_make_hello_message(view->scene, world, "log", log->first_tick, log->last_tick);
+    int rc = r->devices && r->map && r->hello
+                 ? wire_make_mesh_messages(world, &r->meshes, &r->mesh_sizes)
+                 : -ENOMEM;
     rc = rc ? tact_error_set(&r->err, rc, "no memory for the viewer") : 0;
     rc = rc ? rc : tact_session_topics(view->session, &r->topics, &r->err);
     r->record_bytes = tact_layout_bytes(tact_session_layout(view->session));
@@ -77,7 +78,7 @@ void replayed_tick(struct replayed *r, const struct tact_record *logged,
     server_copy_record(r->server, r->record, r->record_bytes, 0);
 }
 
-static void publish_frame(struct replayed *r, int flags)
+static void publish_replayed_frame(struct replayed *r, int flags)
 {
     if (!r->gather.number && !r->gather.ticks) {
         return; /* nothing was replayed yet */
@@ -85,8 +86,8 @@ static void publish_frame(struct replayed *r, int flags)
     struct wire_state state = r->state;
     state.flags |= flags;
     server_copy_record(r->server, r->record, r->record_bytes, 1);
-    wire_take(&r->gather, tact_session_world(r->view->session), r->view->scene->period, &state,
-              r->map, server_sample(r->server));
+    wire_gather_tick(&r->gather, tact_session_world(r->view->session), r->view->scene->period,
+                     &state, r->map, server_sample(r->server));
     server_publish(r->server);
 }
 
@@ -94,8 +95,8 @@ static void publish_frame(struct replayed *r, int flags)
 static int follow(struct replayed *r, const struct tact_log_state *log, uint64_t *next, int *flags)
 {
     struct page_request w = page_requests_take(&r->page_requests);
-    double to = w.seek >= 0.0 ? w.seek : (double)r->state.tick + (double)w.step;
-    int ended = *next > log->last_tick, jumps = w.seek >= 0.0 || w.step < 0;
+    double to = w.requested_tick >= 0.0 ? w.requested_tick : (double)r->state.tick + (double)w.step;
+    int ended = *next > log->last_tick, jumps = w.requested_tick >= 0.0 || w.step < 0;
     if (w.playing && ended && !jumps) {
         page_requests_pause(&r->page_requests);
     }
@@ -115,7 +116,7 @@ int replayed_turn(struct replayed *r, struct tact_scene_log *view, const struct 
                   uint64_t *next)
 {
     const struct tact_log_state *state = tact_log_state(log);
-    if (!r->server && open_pages(r, view, state)) {
+    if (!r->server && open_viewer_pages(r, view, state)) {
         return 1;
     }
     while (!tact_stop_requested(r->stop)) {
@@ -130,7 +131,7 @@ int replayed_turn(struct replayed *r, struct tact_scene_log *view, const struct 
         tact_clock_sleep_until(r->next_ns);
         r->next_ns = (now > r->next_ns ? now : r->next_ns) + PAGE_REQUESTS_FRAME_NS;
         if (follow(r, state, next, &flags) || ticks) {
-            publish_frame(r, flags);
+            publish_replayed_frame(r, flags);
         }
     }
     return 1;

@@ -12,19 +12,19 @@
 #include "rt/clock.h"
 #include "server_internal.h"
 
-#define FRAME_US 16667 /* time between two updates of the clients */
-#define BUFFER_LEAST 65536
-#define PORTS 20
-#define ORIGIN_ROOM 256 /* bytes for an Origin, including the terminating zero */
+#define CLIENT_UPDATE_PERIOD_US 16667 /* time between two updates of the clients */
+#define MIN_MESSAGE_BUFFER_BYTES 65536
+#define MAX_TRIED_PORTS 20
+#define MAX_ORIGIN_BYTES 256 /* bytes for an Origin, including the terminating zero */
 
-struct server *server_of(struct lws *wsi)
+struct server *get_server_of_connection(struct lws *wsi)
 {
     return lws_context_user(lws_get_context(wsi));
 }
 
 /* Whether a header names the loopback of this machine and this port. Any other name is refused: a
  * foreign page could have its own name resolve to this machine. */
-static int is_local(const struct server *s, const char *host)
+static int is_local_host_name(const struct server *s, const char *host)
 {
     static const char *const names[] = {"127.0.0.1", "localhost", "[::1]"};
     char expected[64];
@@ -41,20 +41,20 @@ int server_has_local_host(struct lws *wsi)
 {
     char host[128];
     return lws_hdr_copy(wsi, host, sizeof host, WSI_TOKEN_HOST) > 0 &&
-           is_local(server_of(wsi), host);
+           is_local_host_name(get_server_of_connection(wsi), host);
 }
 
 int server_is_origin(const char *text)
 {
     const char *host = strstr(text, "://");
-    return host && host > text && strlen(text) < ORIGIN_ROOM && !strpbrk(host + 3, "/?# ");
+    return host && host > text && strlen(text) < MAX_ORIGIN_BYTES && !strpbrk(host + 3, "/?# ");
 }
 
 /* Programs send no origin. A browser sends that of its page. */
 int server_has_good_origin(struct lws *wsi, const char *allowed)
 {
-    static const char scheme[] = "http://";
-    char origin[ORIGIN_ROOM];
+    static const char http_scheme[] = "http://";
+    char origin[MAX_ORIGIN_BYTES];
     if (lws_hdr_total_length(wsi, WSI_TOKEN_ORIGIN) == 0) {
         return 1;
     }
@@ -62,11 +62,11 @@ int server_has_good_origin(struct lws *wsi, const char *allowed)
         return 0;
     }
     return (allowed && !strcmp(origin, allowed)) ||
-           (!strncmp(origin, scheme, strlen(scheme)) &&
-            is_local(server_of(wsi), origin + strlen(scheme)));
+           (!strncmp(origin, http_scheme, strlen(http_scheme)) &&
+            is_local_host_name(get_server_of_connection(wsi), origin + strlen(http_scheme)));
 }
 
-static int serve_file(struct lws *wsi, const char *uri)
+static int serve_page_file(struct lws *wsi, const char *uri)
 {
     unsigned char head[LWS_PRE + 1024], *at = head + LWS_PRE, *end = head + sizeof head - 1;
     const struct page_file *file = page_file(!strcmp(uri, "/") ? "/index.html" : uri);
@@ -96,8 +96,8 @@ static int write_file(struct lws *wsi)
     return sent < (int)file->size || lws_http_transaction_completed(wsi) ? -1 : 0;
 }
 
-static int on_http(struct lws *wsi, enum lws_callback_reasons reason, void *user, void *in,
-                   size_t size)
+static int handle_http_event(struct lws *wsi, enum lws_callback_reasons reason, void *user,
+                             void *in, size_t size)
 {
     switch (reason) {
     case LWS_CALLBACK_FILTER_HTTP_CONNECTION:
@@ -105,7 +105,7 @@ static int on_http(struct lws *wsi, enum lws_callback_reasons reason, void *user
     case LWS_CALLBACK_FILTER_PROTOCOL_CONNECTION: /* a socket without a protocol */
         return 1;
     case LWS_CALLBACK_HTTP:
-        return server_has_local_host(wsi) ? serve_file(wsi, in) : -1;
+        return server_has_local_host(wsi) ? serve_page_file(wsi, in) : -1;
     case LWS_CALLBACK_HTTP_WRITEABLE:
         return write_file(wsi);
     default:
@@ -124,7 +124,7 @@ int server_add_part(struct request *request, struct lws *wsi, const void *in, si
     return lws_is_final_fragment(wsi) && !lws_remaining_packet_payload(wsi);
 }
 
-static int reserve_buffer(struct server *s, size_t size)
+static int reserve_message_buffer(struct server *s, size_t size)
 {
     if (size > s->buffer_room) {
         unsigned char *more = realloc(s->buffer, size);
@@ -141,7 +141,7 @@ int server_write(struct server *s, struct lws *wsi, const void *head, size_t hea
                  const void *data, size_t size, enum lws_write_protocol kind)
 {
     size_t all = head_size + size;
-    if (reserve_buffer(s, LWS_PRE + all)) {
+    if (reserve_message_buffer(s, LWS_PRE + all)) {
         return -1;
     }
     if (head_size) {
@@ -153,14 +153,14 @@ int server_write(struct server *s, struct lws *wsi, const void *head, size_t hea
     return lws_write(wsi, s->buffer + LWS_PRE, all, kind) < (int)all ? -1 : 0;
 }
 
-static const struct lws_protocols protocols[] = {
-    {"http", on_http, sizeof(struct page_file *), 0, 0, NULL, 0},
+static const struct lws_protocols websocket_protocols[] = {
+    {"http", handle_http_event, sizeof(struct page_file *), 0, 0, NULL, 0},
     {"tact.view.1", page_callback, sizeof(struct page_client *), 4096, 0, NULL, 0},
     {"foxglove.sdk.v1", foxglove_callback, sizeof(struct foxglove_client *), 4096, 0, NULL, 0},
     {NULL, NULL, 0, 0, 0, NULL, 0}};
 
 /* Runs sixty times a second. */
-static void update_clients(lws_sorted_usec_list_t *timer)
+static void update_viewer_clients(lws_sorted_usec_list_t *timer)
 {
     struct server *s = lws_container_of(timer, struct server, timer);
     int fresh;
@@ -169,12 +169,12 @@ static void update_clients(lws_sorted_usec_list_t *timer)
         s->newest = slot;
         page_update(s);
     }
-    foxglove_update(s, fresh);
-    lws_sul_schedule(s->context, 0, timer, update_clients, FRAME_US);
+    update_foxglove_clients(s, fresh);
+    lws_sul_schedule(s->context, 0, timer, update_viewer_clients, CLIENT_UPDATE_PERIOD_US);
 }
 
 /* Keeps this thread off the processor of the real-time loop. */
-static void leave_cpu(int cpu)
+static void keep_thread_off_cpu(int cpu)
 {
     cpu_set_t set;
     if (cpu >= 0 && !pthread_getaffinity_np(pthread_self(), sizeof set, &set)) {
@@ -185,11 +185,11 @@ static void leave_cpu(int cpu)
     }
 }
 
-static void *serve_client(void *arg)
+static void *run_server_thread(void *arg)
 {
     struct server *s = arg;
-    leave_cpu(s->options.away_from_cpu);
-    update_clients(&s->timer);
+    keep_thread_off_cpu(s->options.away_from_cpu);
+    update_viewer_clients(&s->timer);
     while (!atomic_load(&s->done) && lws_service(s->context, 0) >= 0) {
     }
     return NULL;
@@ -200,12 +200,12 @@ static void *serve_client(void *arg)
 static const lws_retry_bo_t idle_policy = {.secs_since_valid_ping = 60,
                                            .secs_since_valid_hangup = 360};
 
-static int listen_at(struct server *s, int port)
+static int listen_at_port(struct server *s, int port)
 {
     struct lws_context_creation_info info = {
         .port = port,
         .iface = "127.0.0.1",
-        .protocols = protocols,
+        .protocols = websocket_protocols,
         .user = s,
         .gid = -1,
         .uid = -1,
@@ -218,12 +218,12 @@ static int listen_at(struct server *s, int port)
     return s->context ? 0 : -EADDRINUSE;
 }
 
-static int listen_somewhere(struct server *s, struct tact_error *err)
+static int listen_at_free_port(struct server *s, struct tact_error *err)
 {
     int requested_port = s->options.port, first = requested_port ? requested_port : SERVER_PORT;
     lws_set_log_level(0, NULL);
-    for (int port = first; port < first + (requested_port ? 1 : PORTS); port++) {
-        if (!listen_at(s, port)) {
+    for (int port = first; port < first + (requested_port ? 1 : MAX_TRIED_PORTS); port++) {
+        if (!listen_at_port(s, port)) {
             return 0;
         }
     }
@@ -231,10 +231,10 @@ static int listen_somewhere(struct server *s, struct tact_error *err)
                ? tact_error_set(err, -EADDRINUSE, "port %d of 127.0.0.1 cannot be used",
                                 requested_port)
                : tact_error_set(err, -EADDRINUSE, "no port of 127.0.0.1 from %d to %d is free",
-                                first, first + PORTS - 1);
+                                first, first + MAX_TRIED_PORTS - 1);
 }
 
-static int make_token(struct server *s)
+static int make_access_token(struct server *s)
 {
     unsigned char random[16];
     if (getrandom(random, sizeof random, 0) != sizeof random) {
@@ -246,20 +246,21 @@ static int make_token(struct server *s)
     return 0;
 }
 
-static int make_buffers(struct server *s)
+static int allocate_server_buffers(struct server *s)
 {
     const struct server_options *o = &s->options;
-    int rc = reserve_buffer(s, BUFFER_LEAST);
+    int rc = reserve_message_buffer(s, MIN_MESSAGE_BUFFER_BYTES);
     const int devices = (int)o->device_count;
-    s->record_at = wire_eights(offsetof(struct slot, sample) + wire_sample_room(o->world, devices));
-    s->frame = malloc(wire_room(o->world, devices));
+    s->record_offset_in_slot = wire_round_up_to_eight_bytes(offsetof(struct slot, sample) +
+                                                            wire_sample_room(o->world, devices));
+    s->frame = malloc(wire_max_frame_bytes(o->world, devices));
     rc = rc || s->frame ? rc : -ENOMEM;
-    rc = rc ? rc : tact_triple_create(&s->slots, s->record_at + o->record_room, 0);
+    rc = rc ? rc : tact_triple_create(&s->slots, s->record_offset_in_slot + o->record_room, 0);
     rc = rc ? rc : record_queue_open(&s->queue, o->record_room);
     return rc ? rc : frames_open(&s->frames, tact_topics_count(o->topics));
 }
 
-static void free_server(struct server *s)
+static void free_viewer_server(struct server *s)
 {
     if (s && s->context) {
         lws_context_destroy(s->context); /* closes the clients */
@@ -279,7 +280,7 @@ static int start_thread(struct server *s)
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before); /* the command's thread handles signals */
-    int rc = pthread_create(&s->thread, NULL, serve_client, s);
+    int rc = pthread_create(&s->thread, NULL, run_server_thread, s);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     return -rc;
 }
@@ -291,23 +292,24 @@ int server_open(const struct server_options *options, struct server **out, struc
     *out = NULL;
     if (!rc) {
         s->options = *options;
-        rc = make_buffers(s);
+        rc = allocate_server_buffers(s);
     }
-    rc = rc ? rc : make_token(s);
+    rc = rc ? rc : make_access_token(s);
     if (!rc) {
         snprintf(s->session, sizeof s->session, "%lld", (long long)tact_clock_now());
     }
-    rc = rc ? rc : listen_somewhere(s, err);
+    rc = rc ? rc : listen_at_free_port(s, err);
     if (!rc) {
         snprintf(s->address, sizeof s->address, "http://127.0.0.1:%d/%s%s", s->port,
-                 options->secret ? "#token=" : "", options->secret ? s->token : "");
+                 options->is_token_required ? "#token=" : "",
+                 options->is_token_required ? s->token : "");
         rc = start_thread(s);
     }
     if (!rc) {
         *out = s;
         return 0;
     }
-    free_server(s);
+    free_viewer_server(s);
     return err && err->text[0]
                ? rc
                : tact_error_set(err, rc, "the viewer cannot be started: %s", strerror(-rc));
@@ -321,7 +323,7 @@ void server_close(struct server *s)
     atomic_store(&s->done, 1);
     lws_cancel_service(s->context);
     pthread_join(s->thread, NULL);
-    free_server(s);
+    free_viewer_server(s);
 }
 
 const char *server_address(const struct server *s)
@@ -329,20 +331,20 @@ const char *server_address(const struct server *s)
     return s->address;
 }
 
-static struct slot *next_slot(struct server *s)
+static struct slot *get_next_publish_slot(struct server *s)
 {
     return tact_triple_write_begin(s->slots);
 }
 
 struct wire_sample *server_sample(struct server *s)
 {
-    return &next_slot(s)->sample;
+    return &get_next_publish_slot(s)->sample;
 }
 
 void server_publish(struct server *s)
 {
     tact_triple_publish(s->slots);
-    next_slot(s)->record_bytes = 0;
+    get_next_publish_slot(s)->record_bytes = 0;
 }
 
 struct tact_record *server_record(struct server *s, uint64_t tick, int sample)
@@ -352,7 +354,7 @@ struct tact_record *server_record(struct server *s, uint64_t tick, int sample)
         return record_queue_room(&s->queue);
     }
     return sample && atomic_load_explicit(&s->wants_frames, memory_order_relaxed)
-               ? server_slot_record(s, next_slot(s))
+               ? server_slot_record(s, get_next_publish_slot(s))
                : NULL;
 }
 
@@ -361,8 +363,8 @@ void server_add_record(struct server *s, struct tact_record *record, size_t byte
     if (record == record_queue_room(&s->queue)) {
         record_queue_add(&s->queue, bytes);
     } else {
-        next_slot(s)->records_before = s->queue.added;
-        next_slot(s)->record_bytes = bytes;
+        get_next_publish_slot(s)->records_queued_before = s->queue.added;
+        get_next_publish_slot(s)->record_bytes = bytes;
     }
 }
 
@@ -376,12 +378,12 @@ void server_copy_record(struct server *s, const struct tact_record *record, size
     }
 }
 
-void server_fault(struct server *s, const char *text)
+void server_show_fault(struct server *s, const char *text)
 {
     atomic_store_explicit(&s->fault, text, memory_order_release);
 }
 
-int server_clients(const struct server *s)
+int server_client_count(const struct server *s)
 {
     return atomic_load(&s->count);
 }

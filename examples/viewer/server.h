@@ -17,7 +17,7 @@
 #define SERVER_PORT 8765 /* the first port tried; the next ones follow where it is taken */
 
 /* Requests of a page. */
-enum server_ask {
+enum server_request {
     SERVER_PLAY,
     SERVER_PAUSE,
     SERVER_STEP,  /* value: number of ticks, negative: backwards */
@@ -41,9 +41,9 @@ struct server_options {
     const char *allowed_origin; /* origin from which a browser may use foxglove.sdk.v1; or NULL */
     int port;                   /* 0: SERVER_PORT or one of the 20 after it */
     int away_from_cpu;          /* processor that the server's thread must not use; -1: none */
-    int secret;                 /* 1: every request must have the token of the address */
+    int is_token_required;      /* 1: every request must have the token of the address */
     /* Called on the server's thread. The text of a marker may be NULL. */
-    void (*ask)(void *user, enum server_ask what, double value);
+    void (*ask)(void *user, enum server_request what, double value);
     void *user;
 };
 
@@ -76,9 +76,9 @@ void server_copy_record(struct server *server, const struct tact_record *record,
                         int sample);
 
 /* Reports a fault once to each client. The caller keeps the text. Any thread; real-time safe. */
-void server_fault(struct server *server, const char *text);
+void server_show_fault(struct server *server, const char *text);
 
 /* Number of connected pages. Any thread. */
-int server_clients(const struct server *server);
+int server_client_count(const struct server *server);
 
 #endif

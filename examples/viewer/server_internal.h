@@ -22,8 +22,9 @@ struct foxglove_client;
 /* What the publishing thread passes on: a sample, and after it, where clients of foxglove.sdk.v1
  * need it, the record of its tick or of an earlier one since the last sample. */
 struct slot {
-    size_t record_bytes;     /* 0: none */
-    uint64_t records_before; /* number of records that were added to the queue before this one */
+    size_t record_bytes; /* 0: none */
+    uint64_t
+        records_queued_before; /* number of records that were added to the queue before this one */
     struct wire_sample sample;
 };
 
@@ -34,13 +35,13 @@ struct server {
     pthread_t thread;
     atomic_int done, count; /* count: pages */
     _Atomic(const char *) fault;
-    struct tact_triple *slots; /* from the publishing thread */
-    size_t record_at;          /* place of the record in a slot */
+    struct tact_triple *slots;    /* from the publishing thread */
+    size_t record_offset_in_slot; /* place of the record in a slot */
     const struct slot *newest;
     unsigned char *frame; /* frame of the newest sample, where a page needs it */
     size_t frame_bytes;
-    uint32_t frame_number; /* 0: none was written */
-    unsigned char *buffer; /* the message that is being written */
+    uint32_t newest_frame_number; /* 0: none was written */
+    unsigned char *buffer;        /* the message that is being written */
     size_t buffer_room;
     int port;
     char token[33];
@@ -49,10 +50,11 @@ struct server {
     struct record_queue queue; /* records, from the publishing thread */
     struct frames frames;      /* the messages of those records */
     struct foxglove_client *foxglove_clients[SERVER_CLIENTS_MOST];
-    char session[24];        /* identifies it to clients of foxglove.sdk.v1 */
-    uint64_t queue_lost;     /* records lost by the queue and already counted for the clients */
-    atomic_uint wants_ticks; /* the session publishes ticks that are multiples of it; 0: none */
-    atomic_int wants_frames; /* 1: it also publishes the tick of each frame of the page */
+    char session[24]; /* identifies it to clients of foxglove.sdk.v1 */
+    uint64_t
+        counted_queue_losses; /* records lost by the queue and already counted for the clients */
+    atomic_uint wants_ticks;  /* the session publishes ticks that are multiples of it; 0: none */
+    atomic_int wants_frames;  /* 1: it also publishes the tick of each frame of the page */
 };
 
 /* A client's message, collected from its parts. */
@@ -64,13 +66,13 @@ struct request {
 /* Adds a part. 1: the message is complete; the caller sets size to 0 after reading it. */
 int server_add_part(struct request *request, struct lws *wsi, const void *in, size_t size);
 
-struct server *server_of(struct lws *wsi);
+struct server *get_server_of_connection(struct lws *wsi);
 
 /* The place of a slot's record. */
 static inline struct tact_record *server_slot_record(const struct server *s,
                                                      const struct slot *slot)
 {
-    return (struct tact_record *)((uintptr_t)slot + s->record_at);
+    return (struct tact_record *)((uintptr_t)slot + s->record_offset_in_slot);
 }
 
 /* 1 where the Host is this machine's loopback with this port; and 1 where the Origin is that of the
@@ -90,6 +92,6 @@ int page_callback(struct lws *wsi, enum lws_callback_reasons reason, void *user,
 void page_update(struct server *s);
 int foxglove_callback(struct lws *wsi, enum lws_callback_reasons reason, void *user, void *in,
                       size_t size);
-void foxglove_update(struct server *s, int fresh_slot);
+void update_foxglove_clients(struct server *s, int fresh_slot);
 
 #endif

@@ -8,10 +8,11 @@
 #include "player.h"
 #include "rt/clock.h"
 
-#define BUDGET_NS 14000000 /* part of a frame's time in which a simulation's ticks run */
+#define TICK_TIME_PER_FRAME_NS                                                                     \
+    14000000 /* part of a frame's time in which a simulation's ticks run */
 
 /* sample: 1 where the record of this tick is published with the next sample. */
-static void add_record(struct stream *stream, int sample)
+static void publish_record(struct stream *stream, int sample)
 {
     struct tact_record *record = server_record(stream->server, stream->status.tick, sample);
     if (record) {
@@ -24,13 +25,13 @@ static void add_record(struct stream *stream, int sample)
  * used, and no tick has to fetch both. */
 static int has_own_record(const struct stream *stream)
 {
-    return stream->paced || stream->every < 2;
+    return stream->is_paced_by_pages || stream->every < 2;
 }
 
-static void publish_tick(struct stream *stream)
+static void publish_tick_to_pages(struct stream *stream)
 {
     const struct tact_session_status *now = &stream->status;
-    add_record(stream, has_own_record(stream));
+    publish_record(stream, has_own_record(stream));
     for (int i = 0; i < stream->device_count; i++) {
         stream->devices[i] = tact_session_device_state(stream->session, i);
     }
@@ -47,20 +48,21 @@ static void publish_tick(struct stream *stream)
         .device = stream->devices,
     };
     struct wire_sample *sample = server_sample(stream->server);
-    wire_take(&stream->gather, tact_session_world(stream->session), stream->period, &state,
-              stream->has_map ? stream->map : NULL, sample);
+    wire_gather_tick(&stream->gather, tact_session_world(stream->session), stream->period, &state,
+                     stream->has_map ? stream->map : NULL, sample);
     server_publish(stream->server);
 }
 
 /* Requests the pressure of the next tick where that tick may be a sample's and a page is connected.
  * In real time the session writes it into that sample. In a simulation every tick may be a
  * sample's, also several times. */
-static void ask_pressure(struct stream *stream)
+static void request_pressure_map(struct stream *stream)
 {
     int next = stream->gather.ticks + 1 >= stream->every;
-    if ((next || stream->paced) && server_clients(stream->server) > 0) {
-        stream->map = stream->paced ? stream->own_map : &server_sample(stream->server)->map;
-        stream->asked_tick = stream->status.tick + 1;
+    if ((next || stream->is_paced_by_pages) && server_client_count(stream->server) > 0) {
+        stream->map = stream->is_paced_by_pages ? stream->owned_pressure_map
+                                                : &server_sample(stream->server)->map;
+        stream->pressure_request_tick = stream->status.tick + 1;
         tact_session_request_pressure(stream->session, stream->map);
     }
 }
@@ -73,23 +75,24 @@ void stream_observe(void *user, struct tact_session *session,
         return;
     }
     stream->status = *status;
-    stream->has_map = status->tick == stream->asked_tick;
+    stream->has_map = status->tick == stream->pressure_request_tick;
     wire_add_tick(&stream->gather, tact_session_world(session), stream->period,
                   (double)status->wake_ns, (double)status->compute_ns);
     if (status->faults && !stream->fault.text[0]) { /* once: the server reads it */
         stream->fault = status->fault;
-        server_fault(stream->server, stream->fault.text);
+        server_show_fault(stream->server, stream->fault.text);
     }
     if (stream->gather.ticks >= stream->every) {
-        publish_tick(stream);
+        publish_tick_to_pages(stream);
     } else {
-        add_record(stream, !has_own_record(stream) && stream->gather.ticks == stream->every / 2);
+        publish_record(stream,
+                       !has_own_record(stream) && stream->gather.ticks == stream->every / 2);
     }
-    ask_pressure(stream);
+    request_pressure_map(stream);
 }
 
 /* Markers and stop requests are passed on at once; the others wait for the ticking thread. */
-static void on_page_request(void *user, enum server_ask what, double value)
+static void on_page_request(void *user, enum server_request what, double value)
 {
     struct stream *stream = user;
     if (what == SERVER_MARKER) {
@@ -114,12 +117,12 @@ int stream_open(struct stream *stream, struct tact_session *session, const struc
     stream->every = (uint32_t)fmax(1.0, ceil(1e-9 * PAGE_REQUESTS_FRAME_NS / scene->period));
     stream->device_count = (int)scene->devices_count;
     stream->devices = calloc((size_t)stream->device_count + 1, sizeof *stream->devices);
-    stream->own_map = calloc(1, sizeof *stream->own_map);
-    stream->asked_tick = UINT64_MAX;
-    stream->hello = wire_hello(scene, world, kind, 0, 0);
+    stream->owned_pressure_map = calloc(1, sizeof *stream->owned_pressure_map);
+    stream->pressure_request_tick = UINT64_MAX;
+    stream->hello = wire_make_hello_message(scene, world, kind, 0, 0);
     stream->shapes = (size_t)tact_world_shape_count(world);
-    int rc = stream->devices && stream->own_map && stream->hello
-                 ? wire_meshes(world, &stream->meshes, &stream->mesh_sizes)
+    int rc = stream->devices && stream->owned_pressure_map && stream->hello
+                 ? wire_make_mesh_messages(world, &stream->meshes, &stream->mesh_sizes)
                  : -ENOMEM;
     rc = rc ? rc : tact_session_topics(session, &stream->topics, err);
     struct server_options o = {
@@ -134,7 +137,7 @@ int stream_open(struct stream *stream, struct tact_session *session, const struc
         .record_room = tact_layout_bytes(tact_session_layout(session)),
         .allowed_origin = options->allowed_origin,
         .port = options->port,
-        .secret = 1,
+        .is_token_required = 1,
         .away_from_cpu = options->loop_cpu,
         .ask = on_page_request,
         .user = stream,
@@ -142,7 +145,7 @@ int stream_open(struct stream *stream, struct tact_session *session, const struc
     rc = rc ? tact_error_set(err, rc, "no memory for the viewer") : 0;
     rc = rc ? rc : server_open(&o, &stream->server, err);
     if (!rc) {
-        player_announce(options->address_to, server_address(stream->server), options->browser);
+        player_announce(options->address_stream, server_address(stream->server), options->browser);
     }
     return rc;
 }
@@ -158,14 +161,14 @@ void stream_close(struct stream *stream)
     wire_meshes_free(stream->meshes, stream->mesh_sizes, stream->shapes);
     free(stream->hello);
     free(stream->devices);
-    free(stream->own_map);
+    free(stream->owned_pressure_map);
     memset(stream, 0, sizeof *stream);
 }
 
 /* Runs the ticks that are due, as long as time remains. */
-static int step_due(struct stream *stream, double due, uint64_t *left)
+static int step_due_ticks(struct stream *stream, double due, uint64_t *left)
 {
-    int64_t end = tact_clock_now() + BUDGET_NS;
+    int64_t end = tact_clock_now() + TICK_TIME_PER_FRAME_NS;
     int rc = 0;
     for (; !rc && due >= 1.0 && *left && tact_clock_now() < end; due -= 1.0) {
         rc = tact_session_step(stream->session, 0, NULL);
@@ -174,7 +177,7 @@ static int step_due(struct stream *stream, double due, uint64_t *left)
     return rc;
 }
 
-static int step_all(struct stream *stream, uint64_t ticks)
+static int step_all_ticks(struct stream *stream, uint64_t ticks)
 {
     double due = 0.0;
     int64_t next = tact_clock_now();
@@ -188,13 +191,13 @@ static int step_all(struct stream *stream, uint64_t ticks)
         due = page_request.step > 0 ? (double)page_request.step : due;
         int changed = page_request.changed || due >= 1.0;
         stream->flags = (page_request.playing ? 0 : WIRE_PAUSED) | (ticks ? 0 : WIRE_ENDED);
-        rc = step_due(stream, due, &ticks);
+        rc = step_due_ticks(stream, due, &ticks);
         due = page_request.step > 0 ? 0.0 : due - floor(due);
         if (!ticks) {
             page_requests_pause(&stream->page_requests);
         }
         if (!rc && changed && (stream->gather.number || stream->gather.ticks)) {
-            publish_tick(stream);
+            publish_tick_to_pages(stream);
         }
         next += PAGE_REQUESTS_FRAME_NS;
         tact_clock_sleep_until(next);
@@ -205,12 +208,12 @@ static int step_all(struct stream *stream, uint64_t ticks)
 
 int stream_run(struct stream *stream, uint64_t ticks, struct tact_session_report *report)
 {
-    stream->paced = 1;
+    stream->is_paced_by_pages = 1;
     int rc = tact_session_begin(stream->session);
     if (rc) {
         return rc;
     }
-    rc = step_all(stream, ticks);
+    rc = step_all_ticks(stream, ticks);
     int end = tact_session_end(stream->session, report);
     return rc ? rc : end;
 }

@@ -13,7 +13,7 @@
 struct stream_options {
     int port;                   /* 0: the first free one of the usual ports */
     int browser;                /* 1: open a browser if there is a display */
-    FILE *address_to;           /* where the address is printed */
+    FILE *address_stream;       /* where the address is printed */
     const char *allowed_origin; /* see struct server_options */
     int loop_cpu; /* processor of the real-time loop, which the server does not use; -1: none */
 };
@@ -28,11 +28,11 @@ struct stream {
     double period;
     uint32_t every; /* ticks between two samples */
     int flags;
-    int paced;                 /* 1: a simulation, whose speed the pages set */
+    int is_paced_by_pages;     /* 1: a simulation, whose speed the pages set */
     struct tact_pressure *map; /* pressures that were requested last; valid where has_map */
-    struct tact_pressure *own_map;
-    uint64_t asked_tick; /* tick for which they were requested */
-    int has_map;         /* 1: they are those of the last tick */
+    struct tact_pressure *owned_pressure_map;
+    uint64_t pressure_request_tick; /* tick for which they were requested */
+    int has_map;                    /* 1: they are those of the last tick */
     int *devices;
     int device_count;
     struct tact_session_fault fault; /* the first fault, which the pages show */

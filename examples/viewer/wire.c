@@ -20,30 +20,31 @@ struct writer {
 
 /* 1.0 or -1.0: the sign that gives force and torsion on the moving body, or on the upper one of
  * two. */
-static double force_sign(const struct tact_world *world, const struct tact_contact *c)
+static double get_contact_force_sign(const struct tact_world *world, const struct tact_contact *c)
 {
     enum tact_owner_kind a = tact_world_owner(world, c->a).kind;
     int bodies = a == tact_world_owner(world, c->b).kind;
     return a == TACT_OWNER_FIXED || (bodies && c->patch.frame[2] < 0.0) ? -1.0 : 1.0;
 }
 
-static void put_outline(struct writer *w, const struct tact_contact *c, struct wire_contact *out)
+static void write_contact_outline(struct writer *w, const struct tact_contact *c,
+                                  struct wire_contact *out)
 {
     double corner[WIRE_CORNERS][2];
     out->corners = (uint32_t)tact_patch_polygon(&c->patch, c->impulse[0] / w->sample->period,
                                                 WIRE_CORNERS, corner);
     float *at = (float *)(void *)(w->at + sizeof *out);
-    memset(at, 0, wire_eights(12 * out->corners));
+    memset(at, 0, wire_round_up_to_eight_bytes(12 * out->corners));
     for (uint32_t i = 0; i < out->corners; i++) {
         double p[3];
         tact_v3_copy(p, c->patch.center);
         tact_v3_axpy(p, corner[i][0], c->patch.frame + 3);
         tact_v3_axpy(p, corner[i][1], c->patch.frame + 6);
-        wire_floats(at + 3 * (ptrdiff_t)i, p, 3);
+        wire_convert_to_floats(at + 3 * (ptrdiff_t)i, p, 3);
     }
 }
 
-static void put_contact(struct writer *w, const struct wire_touching *touching)
+static void write_contact(struct writer *w, const struct wire_touching_contact *touching)
 {
     const struct tact_contact *c = &touching->contact;
     const double *r = c->impulse, *frame = c->patch.frame, period = w->sample->period;
@@ -53,7 +54,8 @@ static void put_contact(struct writer *w, const struct wire_touching *touching)
                                .limits = (uint32_t)c->limits,
                                .least = touching->least,
                                .most = touching->most};
-    double d[2] = {0.0, 0.0}, pressure[3], force[3], torque[3], sign = force_sign(w->world, c);
+    double d[2] = {0.0, 0.0}, pressure[3], force[3], torque[3],
+           sign = get_contact_force_sign(w->world, c);
     if (r[0] > 0.0) {
         d[0] = -r[5] / r[0];
         d[1] = r[4] / r[0];
@@ -70,41 +72,41 @@ static void put_contact(struct writer *w, const struct wire_touching *touching)
     tact_v3_scale(torque, frame, sign * out.torsion);
     enum tact_owner_kind a = tact_world_owner(w->world, c->a).kind;
     out.pushes = a == TACT_OWNER_BODY && tact_world_owner(w->world, c->b).kind == TACT_OWNER_HAND;
-    wire_floats(out.centre, c->patch.center, 3);
-    wire_floats(out.n, frame, 3);
-    wire_floats(out.pressure, pressure, 3);
-    wire_floats(out.force, force, 3);
-    wire_floats(out.torque, torque, 3);
-    put_outline(w, c, &out);
-    size_t size = sizeof out + wire_eights(12 * out.corners);
+    wire_convert_to_floats(out.centre, c->patch.center, 3);
+    wire_convert_to_floats(out.n, frame, 3);
+    wire_convert_to_floats(out.pressure, pressure, 3);
+    wire_convert_to_floats(out.force, force, 3);
+    wire_convert_to_floats(out.torque, torque, 3);
+    write_contact_outline(w, c, &out);
+    size_t size = sizeof out + wire_round_up_to_eight_bytes(12 * out.corners);
     out.peak = wire_pressure(w->map, c, (struct wire_pressure *)(void *)(w->at + size));
     memcpy(w->at, &out, sizeof out);
     w->at += size + (out.peak > 0.0F ? sizeof(struct wire_pressure) : 0);
 }
 
 /* Writes the poses of the shapes, which the sample's rest begins with. */
-static void put_poses(struct writer *w, const unsigned char **rest)
+static void write_poses(struct writer *w, const unsigned char **rest)
 {
     for (int i = 0; i < w->sample->shapes; i++, *rest += sizeof(struct tact_pose)) {
         struct wire_pose out = {.unused = 0.0F};
         struct tact_pose pose;
         memcpy(&pose, *rest, sizeof pose);
-        wire_floats(out.position, pose.position, 3);
-        wire_floats(out.quat_wxyz, pose.quat_wxyz, 4);
+        wire_convert_to_floats(out.position, pose.position, 3);
+        wire_convert_to_floats(out.quat_wxyz, pose.quat_wxyz, 4);
         memcpy(w->at, &out, sizeof out);
         w->at += sizeof out;
     }
 }
 
 /* Writes the next bytes of the sample's rest, which are part of a frame as they are. */
-static void put_rest(struct writer *w, const unsigned char **rest, size_t bytes)
+static void write_rest_bytes(struct writer *w, const unsigned char **rest, size_t bytes)
 {
     memcpy(w->at, *rest, bytes);
     w->at += bytes;
     *rest += bytes;
 }
 
-size_t wire_write(const struct wire_sample *sample, const struct tact_world *world, void *out)
+size_t wire_write_frame(const struct wire_sample *sample, const struct tact_world *world, void *out)
 {
     struct writer w = {.at = (unsigned char *)out + sizeof(struct wire_head),
                        .sample = sample,
@@ -112,12 +114,12 @@ size_t wire_write(const struct wire_sample *sample, const struct tact_world *wor
                        .map = sample->has_map ? &sample->map : NULL};
     const struct wire_state *state = &sample->state;
     const unsigned char *rest = sample->rest;
-    put_poses(&w, &rest);
+    write_poses(&w, &rest);
     for (int i = 0; i < sample->contacts; i++) {
-        put_contact(&w, &sample->contact[i]);
+        write_contact(&w, &sample->contact[i]);
     }
-    put_rest(&w, &rest, sizeof(struct wire_joint) * (size_t)sample->joints);
-    put_rest(&w, &rest, wire_eights(4 * (size_t)state->devices));
+    write_rest_bytes(&w, &rest, sizeof(struct wire_joint) * (size_t)sample->joints);
+    write_rest_bytes(&w, &rest, wire_round_up_to_eight_bytes(4 * (size_t)state->devices));
     memcpy(w.at, sample->bins, sizeof sample->bins);
     w.at += sizeof sample->bins;
     const struct wire_head head = {.type = WIRE_FRAME,
@@ -136,7 +138,7 @@ size_t wire_write(const struct wire_sample *sample, const struct tact_world *wor
                                    .contacts = (uint32_t)sample->contacts,
                                    .joints = (uint32_t)sample->joints,
                                    .devices = (uint32_t)state->devices,
-                                   .bins = WIRE_BINS,
+                                   .bins = WIRE_HISTOGRAM_BINS,
                                    .ticks = sample->ticks,
                                    .left_out = sample->left_out};
     memcpy(out, &head, sizeof head);

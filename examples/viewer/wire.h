@@ -20,10 +20,10 @@
 #include "contact/world/world.h"
 #include "rt/scene/scene.h"
 
-#define WIRE_CONTACTS 256 /* most contacts of a frame; more are only counted */
-#define WIRE_CORNERS 32   /* most corners of an outline */
-#define WIRE_CELLS 24     /* cells of a pressure along each side */
-#define WIRE_BINS 60      /* bins of a histogram: ten per decade from 0.1 us */
+#define WIRE_MAX_CONTACTS 256           /* most contacts of a frame; more are only counted */
+#define WIRE_CORNERS 32                 /* most corners of an outline */
+#define WIRE_PRESSURE_CELLS_PER_SIDE 24 /* cells of a pressure along each side */
+#define WIRE_HISTOGRAM_BINS 60          /* bins of a histogram: ten per decade from 0.1 us */
 
 enum { WIRE_MESH = 1, WIRE_FRAME = 2 };
 enum { WIRE_PAUSED = 1, WIRE_ENDED = 2, WIRE_DEADMAN = 4 };
@@ -60,9 +60,10 @@ struct wire_contact {
 
 /* The pressure of a patch in cells, at their middles: row by row along u, then along v. */
 struct wire_pressure {
-    float corner[3], u[3], v[3];           /* corner of the grid, and its sides [m, world] */
-    float load;                            /* integral of the pressure [N] */
-    uint8_t cell[WIRE_CELLS * WIRE_CELLS]; /* 0: outside; 1 to 255: 0 to the peak */
+    float corner[3], u[3], v[3]; /* corner of the grid, and its sides [m, world] */
+    float load;                  /* integral of the pressure [N] */
+    uint8_t cell[WIRE_PRESSURE_CELLS_PER_SIDE *
+                 WIRE_PRESSURE_CELLS_PER_SIDE]; /* 0: outside; 1 to 255: 0 to the peak */
 };
 
 struct wire_joint {
@@ -87,16 +88,16 @@ struct wire_state {
 struct wire_gather {
     uint32_t number, ticks;
     double wake, compute;
-    uint32_t bins[2][WIRE_BINS]; /* histogram of all ticks so far: wake-up, compute */
+    uint32_t bins[2][WIRE_HISTOGRAM_BINS]; /* histogram of all ticks so far: wake-up, compute */
     int count;
     struct {
         int contact, seen; /* pair times TACT_PIECES + piece; 1: touching in the last tick */
         double least, most;
-    } force[WIRE_CONTACTS]; /* sorted by contact */
+    } force[WIRE_MAX_CONTACTS]; /* sorted by contact */
 };
 
 /* A touching contact, or a piece of one. */
-struct wire_touching {
+struct wire_touching_contact {
     int pair;
     double least, most;          /* normal force in the frame's ticks [N] */
     struct tact_contact contact; /* patch.corner only as far as it has corners, patch.points not */
@@ -108,20 +109,20 @@ struct wire_sample {
     uint32_t number, ticks, left_out; /* as in struct wire_head */
     double wake, compute;             /* the same */
     double period;                    /* [s] */
-    uint32_t bins[2][WIRE_BINS];
+    uint32_t bins[2][WIRE_HISTOGRAM_BINS];
     struct wire_state state;
     int shapes, contacts, joints, has_map; /* has_map: 1 where map is valid */
-    struct wire_touching contact[WIRE_CONTACTS];
+    struct wire_touching_contact contact[WIRE_MAX_CONTACTS];
     struct tact_pressure map; /* pressures of the last tick */
     unsigned char rest[];     /* struct tact_pose of each shape; joints and devices as in a frame */
 };
 
-static inline size_t wire_eights(size_t bytes)
+static inline size_t wire_round_up_to_eight_bytes(size_t bytes)
 {
     return (bytes + 7) / 8 * 8;
 }
 
-static inline void wire_floats(float *out, const double *in, int count)
+static inline void wire_convert_to_floats(float *out, const double *in, int count)
 {
     for (int i = 0; i < count; i++) {
         out[i] = (float)in[i];
@@ -130,7 +131,7 @@ static inline void wire_floats(float *out, const double *in, int count)
 
 /* Sizes in bytes of a sample of a world and of its longest frame. */
 size_t wire_sample_room(const struct tact_world *world, int devices);
-size_t wire_room(const struct tact_world *world, int devices);
+size_t wire_max_frame_bytes(const struct tact_world *world, int devices);
 
 /* Adds a tick after its solve: latencies [ns], forces. period [s]. Real-time safe. */
 void wire_add_tick(struct wire_gather *gather, struct tact_world *world, double period,
@@ -139,13 +140,14 @@ void wire_add_tick(struct wire_gather *gather, struct tact_world *world, double 
 /* Takes the sample of the ticks since the last one, or the last one again where there were none.
  * out: wire_sample_room() bytes. map: pressure of the last tick; NULL: not known. It is copied
  * unless it is out->map. Real-time safe. */
-void wire_take(struct wire_gather *gather, struct tact_world *world, double period,
-               const struct wire_state *state, const struct tact_pressure *map,
-               struct wire_sample *out);
+void wire_gather_tick(struct wire_gather *gather, struct tact_world *world, double period,
+                      const struct wire_state *state, const struct tact_pressure *map,
+                      struct wire_sample *out);
 
 /* Writes the frame of a sample and returns its size in bytes. Of the world it reads only which body
- * or hand each shape is of. out: wire_room() bytes. Any thread. */
-size_t wire_write(const struct wire_sample *sample, const struct tact_world *world, void *out);
+ * or hand each shape is of. out: wire_max_frame_bytes() bytes. Any thread. */
+size_t wire_write_frame(const struct wire_sample *sample, const struct tact_world *world,
+                        void *out);
 
 /* wire_pressure.c: writes the pressure of a contact and returns its peak [Pa]. Returns 0 and writes
  * nothing where the map is NULL or lacks the contact. Real-time safe. */
@@ -154,12 +156,12 @@ float wire_pressure(const struct tact_pressure *map, const struct tact_contact *
 
 /* The triangles of each shape as a message, and its size; NULL for a ball or half-space, which
  * needs none. 0 or -ENOMEM. Free them in either case. */
-int wire_meshes(const struct tact_world *world, void ***meshes, size_t **sizes);
+int wire_make_mesh_messages(const struct tact_world *world, void ***meshes, size_t **sizes);
 void wire_meshes_free(void **meshes, size_t *sizes, size_t count);
 
 /* The scene as JSON. kind: "real time", "simulation" or "log"; first, last: ticks of a log. NULL
  * where memory is short. The caller frees it. */
-char *wire_hello(const struct tact_scene *scene, struct tact_world *world, const char *kind,
-                 uint64_t first, uint64_t last);
+char *wire_make_hello_message(const struct tact_scene *scene, struct tact_world *world,
+                              const char *kind, uint64_t first, uint64_t last);
 
 #endif

@@ -16,8 +16,8 @@ struct patch_cells {
 };
 
 /* Finds the patch of a contact by its centre. 0 where there is none. */
-static int find_patch(const struct tact_pressure *map, const struct tact_contact *c,
-                      struct patch_cells *out)
+static int find_patch_of_contact(const struct tact_pressure *map, const struct tact_contact *c,
+                                 struct patch_cells *out)
 {
     out->sides = map->sides;
     out->corner = map->corner;
@@ -33,7 +33,8 @@ static int find_patch(const struct tact_pressure *map, const struct tact_contact
     return 0;
 }
 
-static void project(const struct patch_cells *p, const float *corner, double out[2])
+static void project_corner_to_patch_plane(const struct patch_cells *p, const float *corner,
+                                          double out[2])
 {
     const double at[3] = {(double)corner[0], (double)corner[1], (double)corner[2]};
     out[0] = (tact_v3_dot(p->axes[0], at) - p->low[0]) * p->scale[0];
@@ -41,7 +42,7 @@ static void project(const struct patch_cells *p, const float *corner, double out
 }
 
 /* Bounds of all corners in the plane. 0 where their area is zero. */
-static int find_bounds(struct patch_cells *p, double size[2])
+static int find_patch_bounds(struct patch_cells *p, double size[2])
 {
     double high[2] = {-INFINITY, -INFINITY}, low[2] = {INFINITY, INFINITY};
     const float(*corner)[4] = p->corner;
@@ -50,7 +51,7 @@ static int find_bounds(struct patch_cells *p, double size[2])
     for (uint32_t k = 0; k < p->patch->polygons; k++) {
         for (int i = 0; i < p->sides[k]; i++, corner++) {
             double at[2];
-            project(p, *corner, at);
+            project_corner_to_patch_plane(p, *corner, at);
             for (int x = 0; x < 2; x++) {
                 low[x] = tact_min(low[x], at[x]);
                 high[x] = tact_max(high[x], at[x]);
@@ -60,7 +61,7 @@ static int find_bounds(struct patch_cells *p, double size[2])
     for (int x = 0; x < 2; x++) {
         size[x] = high[x] - low[x];
         p->low[x] = low[x];
-        p->scale[x] = WIRE_CELLS / size[x];
+        p->scale[x] = WIRE_PRESSURE_CELLS_PER_SIDE / size[x];
     }
     return size[0] > 0.0 && size[1] > 0.0 && isfinite(p->scale[0]) && isfinite(p->scale[1]);
 }
@@ -78,7 +79,7 @@ static void project_polygon(const struct patch_cells *p, const float (*corner)[4
     out->sides = sides;
     out->low[0] = out->low[1] = out->high[0] = out->high[1] = 0.0;
     for (int i = 0; i < sides; i++) {
-        project(p, corner[i], out->at[i]);
+        project_corner_to_patch_plane(p, corner[i], out->at[i]);
         for (int x = 0; x < 2; x++) {
             out->low[x] = i ? tact_min(out->low[x], out->at[i][x]) : out->at[i][x];
             out->high[x] = i ? tact_max(out->high[x], out->at[i][x]) : out->at[i][x];
@@ -87,7 +88,7 @@ static void project_polygon(const struct patch_cells *p, const float (*corner)[4
 }
 
 /* Computes its pressure from the largest triangle at its first corner; 0 where it is edge-on. */
-static int find_pressure(const float (*corner)[4], struct flat_polygon *out)
+static int fit_linear_pressure(const float (*corner)[4], struct flat_polygon *out)
 {
     double largest = 0.0;
     const double *o = out->at[0];
@@ -108,16 +109,17 @@ static int find_pressure(const float (*corner)[4], struct flat_polygon *out)
 }
 
 /* The first cell whose middle is not before x, at least 0. */
-static int first_cell(double x)
+static int find_first_cell_after(double x)
 {
     int i = x > 0.5 ? (int)(x - 0.5) : 0;
     return i + 0.5 < x ? i + 1 : i;
 }
 
 /* 0 where it lies between the middles of two rows or columns. */
-static int has_middle(const struct flat_polygon *f)
+static int contains_cell_centre(const struct flat_polygon *f)
 {
-    return first_cell(f->low[0]) + 0.5 <= f->high[0] && first_cell(f->low[1]) + 0.5 <= f->high[1];
+    return find_first_cell_after(f->low[0]) + 0.5 <= f->high[0] &&
+           find_first_cell_after(f->low[1]) + 0.5 <= f->high[1];
 }
 
 /* Where a row's middle enters and leaves a convex polygon; 0 where it does not. */
@@ -137,17 +139,20 @@ static int cross(const struct flat_polygon *f, double y, double span[2])
 }
 
 /* Fills the cells whose middle is in a polygon. */
-static void fill_polygon(const struct patch_cells *p, const struct flat_polygon *f)
+static void rasterise_pressure_polygon(const struct patch_cells *p, const struct flat_polygon *f)
 {
     double span[2], scale = 254.0 / (double)p->patch->peak;
-    for (int j = first_cell(f->low[1]); j < WIRE_CELLS && j + 0.5 <= f->high[1]; j++) {
+    for (int j = find_first_cell_after(f->low[1]);
+         j < WIRE_PRESSURE_CELLS_PER_SIDE && j + 0.5 <= f->high[1]; j++) {
         if (!cross(f, j + 0.5, span)) {
             continue;
         }
-        for (int i = first_cell(span[0]); i < WIRE_CELLS && i + 0.5 <= span[1]; i++) {
+        for (int i = find_first_cell_after(span[0]);
+             i < WIRE_PRESSURE_CELLS_PER_SIDE && i + 0.5 <= span[1]; i++) {
             double pressure = f->base + f->along[0] * (i + 0.5) + f->along[1] * (j + 0.5);
             double value = tact_min(tact_max(1.0 + scale * pressure, 1.0), 255.0);
-            uint8_t *cell = &p->cell[j * WIRE_CELLS + i], level = (uint8_t)(value + 0.5);
+            uint8_t *cell = &p->cell[j * WIRE_PRESSURE_CELLS_PER_SIDE + i],
+                    level = (uint8_t)(value + 0.5);
             *cell = level > *cell ? level : *cell;
         }
     }
@@ -158,12 +163,12 @@ float wire_pressure(const struct tact_pressure *map, const struct tact_contact *
 {
     struct patch_cells p = {.cell = out->cell};
     double size[2];
-    if (!map || !find_patch(map, c, &p)) {
+    if (!map || !find_patch_of_contact(map, c, &p)) {
         return 0.0f;
     }
     tact_v3_copy(p.axes[0], c->patch.frame + 3);
     tact_v3_copy(p.axes[1], c->patch.frame + 6);
-    if (!find_bounds(&p, size)) {
+    if (!find_patch_bounds(&p, size)) {
         return 0.0f;
     }
     memset(out, 0, sizeof *out);
@@ -171,8 +176,8 @@ float wire_pressure(const struct tact_pressure *map, const struct tact_contact *
     for (uint32_t k = 0; k < p.patch->polygons; corner += p.sides[k], k++) {
         struct flat_polygon flat;
         project_polygon(&p, corner, p.sides[k], &flat);
-        if (has_middle(&flat) && find_pressure(corner, &flat)) {
-            fill_polygon(&p, &flat);
+        if (contains_cell_centre(&flat) && fit_linear_pressure(corner, &flat)) {
+            rasterise_pressure_polygon(&p, &flat);
         }
     }
     for (int x = 0; x < 3; x++) {

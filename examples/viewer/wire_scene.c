@@ -7,7 +7,7 @@
 #include "wire.h"
 
 /* The triangles of a shape. NULL with *size 0 where it has none or where memory is short. */
-static void *mesh_message(const struct tact_world *world, int shape, size_t *size)
+static void *make_mesh_message(const struct tact_world *world, int shape, size_t *size)
 {
     const struct tact_shape *s = tact_world_shape(world, shape);
     *size = 0;
@@ -33,7 +33,7 @@ static void *mesh_message(const struct tact_world *world, int shape, size_t *siz
     return out;
 }
 
-int wire_meshes(const struct tact_world *world, void ***meshes, size_t **sizes)
+int wire_make_mesh_messages(const struct tact_world *world, void ***meshes, size_t **sizes)
 {
     size_t count = (size_t)tact_world_shape_count(world);
     *meshes = calloc(count + 1, sizeof **meshes);
@@ -42,7 +42,7 @@ int wire_meshes(const struct tact_world *world, void ***meshes, size_t **sizes)
         return -ENOMEM;
     }
     for (size_t i = 0; i < count; i++) {
-        (*meshes)[i] = mesh_message(world, (int)i, &(*sizes)[i]);
+        (*meshes)[i] = make_mesh_message(world, (int)i, &(*sizes)[i]);
         if (!(*meshes)[i] && (*sizes)[i]) {
             return -ENOMEM;
         }
@@ -114,8 +114,8 @@ static json_t *joints_json(const struct tact_scene *scene, struct tact_world *wo
     return list;
 }
 
-char *wire_hello(const struct tact_scene *scene, struct tact_world *world, const char *kind,
-                 uint64_t first, uint64_t last)
+char *wire_make_hello_message(const struct tact_scene *scene, struct tact_world *world,
+                              const char *kind, uint64_t first, uint64_t last)
 {
     json_t *devices = json_array();
     for (uint32_t i = 0; i < scene->devices_count; i++) {

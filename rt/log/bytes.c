@@ -171,7 +171,7 @@ char *tact_span_copy(struct tact_span span)
 }
 
 /* Length of the well-formed sequence at `at` (Unicode 15, table 3-7), or 0. */
-static size_t utf8_length(const uint8_t *at)
+static size_t get_utf8_sequence_length(const uint8_t *at)
 {
     uint8_t low = 0x80, high = 0xBF;
     size_t length;
@@ -210,18 +210,18 @@ static size_t utf8_length(const uint8_t *at)
 
 size_t tact_utf8_repair(char *text)
 {
-    size_t repaired = 0;
+    size_t repaired_byte_count = 0;
 
     for (uint8_t *at = (uint8_t *)text; *at;) {
-        size_t length = utf8_length(at);
+        size_t length = get_utf8_sequence_length(at);
         if (length == 0) {
             *at = '?';
             length = 1;
-            repaired++;
+            repaired_byte_count++;
         }
         at += length;
     }
-    return repaired;
+    return repaired_byte_count;
 }
 
 bool tact_utf8_valid(const char *text)
@@ -230,7 +230,7 @@ bool tact_utf8_valid(const char *text)
     size_t length = 1;
 
     for (; *at && length > 0; at += length) {
-        length = utf8_length(at);
+        length = get_utf8_sequence_length(at);
     }
     return length > 0;
 }

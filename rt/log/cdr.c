@@ -4,9 +4,9 @@
 
 #define NS_PER_S 1000000000
 
-static const uint8_t encapsulation[4] = {0, 1, 0, 0};
+static const uint8_t cdr_encapsulation_header[4] = {0, 1, 0, 0};
 
-static void align_output(struct tact_cdr *cdr, size_t size)
+static void align_cdr_output(struct tact_cdr *cdr, size_t size)
 {
     static const uint8_t zeros[8];
 
@@ -17,7 +17,7 @@ static void align_output(struct tact_cdr *cdr, size_t size)
 
 struct tact_cdr tact_cdr_begin(struct tact_bytes *out)
 {
-    tact_put_bytes(out, encapsulation, sizeof encapsulation);
+    tact_put_bytes(out, cdr_encapsulation_header, sizeof cdr_encapsulation_header);
     return (struct tact_cdr){out, out->size};
 }
 
@@ -28,25 +28,25 @@ void tact_cdr_u8(struct tact_cdr *cdr, uint8_t value)
 
 void tact_cdr_f32(struct tact_cdr *cdr, float value)
 {
-    align_output(cdr, 4);
+    align_cdr_output(cdr, 4);
     tact_put_bytes(cdr->out, &value, sizeof value);
 }
 
 void tact_cdr_u32(struct tact_cdr *cdr, uint32_t value)
 {
-    align_output(cdr, 4);
+    align_cdr_output(cdr, 4);
     tact_put_u32(cdr->out, value);
 }
 
 void tact_cdr_u64(struct tact_cdr *cdr, uint64_t value)
 {
-    align_output(cdr, 8);
+    align_cdr_output(cdr, 8);
     tact_put_u64(cdr->out, value);
 }
 
 void tact_cdr_f64(struct tact_cdr *cdr, double value)
 {
-    align_output(cdr, 8);
+    align_cdr_output(cdr, 8);
     tact_put_bytes(cdr->out, &value, sizeof value);
 }
 
@@ -55,7 +55,7 @@ void tact_cdr_f64_array(struct tact_cdr *cdr, const double *values, size_t count
     if (count == 0) {
         return;
     }
-    align_output(cdr, 8);
+    align_cdr_output(cdr, 8);
     tact_put_bytes(cdr->out, values, count * sizeof *values);
 }
 
@@ -79,17 +79,18 @@ void tact_cdr_time(struct tact_cdr *cdr, int64_t ns)
 struct tact_cdr_reader tact_cdr_open(const void *data, size_t size)
 {
     struct tact_cdr_reader cdr = {.in = {data, size, false}};
-    struct tact_span head = tact_get_bytes(&cdr.in, sizeof encapsulation);
+    struct tact_span head = tact_get_bytes(&cdr.in, sizeof cdr_encapsulation_header);
 
     /* The last two bytes are options, which plain CDR ignores. */
-    if (head.size != sizeof encapsulation || memcmp(head.data, encapsulation, 2) != 0) {
+    if (head.size != sizeof cdr_encapsulation_header ||
+        memcmp(head.data, cdr_encapsulation_header, 2) != 0) {
         cdr.in.bad = true;
     }
     cdr.origin = cdr.in.at;
     return cdr;
 }
 
-static void skip_padding(struct tact_cdr_reader *cdr, size_t size)
+static void skip_cdr_padding(struct tact_cdr_reader *cdr, size_t size)
 {
     size_t at = (size_t)(cdr->in.at - cdr->origin);
     tact_get_bytes(&cdr->in, (size - at % size) % size);
@@ -97,13 +98,13 @@ static void skip_padding(struct tact_cdr_reader *cdr, size_t size)
 
 uint32_t tact_cdr_get_u32(struct tact_cdr_reader *cdr)
 {
-    skip_padding(cdr, 4);
+    skip_cdr_padding(cdr, 4);
     return tact_get_u32(&cdr->in);
 }
 
 uint64_t tact_cdr_get_u64(struct tact_cdr_reader *cdr)
 {
-    skip_padding(cdr, 8);
+    skip_cdr_padding(cdr, 8);
     return tact_get_u64(&cdr->in);
 }
 
@@ -115,7 +116,7 @@ int64_t tact_cdr_get_time(struct tact_cdr_reader *cdr)
 
 struct tact_span tact_cdr_get_f64_array(struct tact_cdr_reader *cdr, size_t count)
 {
-    skip_padding(cdr, 8);
+    skip_cdr_padding(cdr, 8);
     return tact_get_bytes(&cdr->in, count * sizeof(double));
 }
 

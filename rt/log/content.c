@@ -18,7 +18,8 @@ static char *copy_recorder_text(const char *text)
     return text ? strdup(text) : NULL;
 }
 
-static int copy_attachments(struct tact_content *to, const struct tact_recorder_content *from)
+static int copy_recorder_attachments(struct tact_content *to,
+                                     const struct tact_recorder_content *from)
 {
     to->attachments = calloc(from->attachment_count + 1, sizeof *to->attachments);
     for (; to->attachments && to->attachment_count < from->attachment_count;
@@ -39,15 +40,15 @@ static int copy_attachments(struct tact_content *to, const struct tact_recorder_
     return to->attachments ? 0 : -ENOMEM;
 }
 
-static int copy_facts(struct tact_content *to, const struct tact_recorder_content *from,
-                      const char *session)
+static int copy_recorder_facts(struct tact_content *to, const struct tact_recorder_content *from,
+                               const char *session)
 {
     to->facts = calloc(from->fact_count + 1, sizeof *to->facts);
     for (; to->facts && to->fact_count < from->fact_count + 1; to->fact_count++) {
-        bool is_session = to->fact_count == from->fact_count;
+        bool is_session_fact = to->fact_count == from->fact_count;
         to->facts[to->fact_count] = (struct tact_log_fact){
-            copy_recorder_text(is_session ? "session" : from->facts[to->fact_count].key),
-            copy_recorder_text(is_session ? session : from->facts[to->fact_count].value)};
+            copy_recorder_text(is_session_fact ? "session" : from->facts[to->fact_count].key),
+            copy_recorder_text(is_session_fact ? session : from->facts[to->fact_count].value)};
         if (!to->facts[to->fact_count].key || !to->facts[to->fact_count].value) {
             to->fact_count++;
             return -ENOMEM;
@@ -64,10 +65,10 @@ int tact_content_copy(struct tact_content *to, const struct tact_recorder_conten
         rc = tact_derived_topics_copy(&to->derived, from);
     }
     if (rc == 0) {
-        rc = copy_attachments(to, from);
+        rc = copy_recorder_attachments(to, from);
     }
     if (rc == 0) {
-        rc = copy_facts(to, from, session);
+        rc = copy_recorder_facts(to, from, session);
     }
     to->content = (struct tact_recorder_content){
         .layout = &to->layout,

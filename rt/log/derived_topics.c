@@ -96,7 +96,7 @@ static uint32_t doubles_per_contact(uint32_t size, uint32_t stride)
     return stride ? stride - TACT_ELEMENT_HEAD : size;
 }
 
-static int check_owners(const struct tact_recorder_content *content, struct tact_error *err)
+static int check_shape_owners(const struct tact_recorder_content *content, struct tact_error *err)
 {
     for (size_t i = 0; i < content->owner_count; i++) {
         if (!is_valid_name(content->owners[i])) {
@@ -160,7 +160,7 @@ int tact_derived_topics_check(const struct tact_recorder_content *content, struc
         }
     }
     int rc = check_bodies(content, err);
-    rc = rc ? rc : check_owners(content, err);
+    rc = rc ? rc : check_shape_owners(content, err);
     return rc ? rc : check_wrenches(content, err);
 }
 
@@ -174,7 +174,7 @@ static void *copy_recorder_list(const void *list, size_t count, size_t element)
     return copy;
 }
 
-static bool duplicate_name(const char **name)
+static bool find_duplicate_name(const char **name)
 {
     *name = strdup(*name);
     return *name != NULL;
@@ -193,24 +193,24 @@ int tact_derived_topics_copy(struct tact_derived_topics *s, const struct tact_re
         .owners = copy_recorder_list(c->owners, c->owner_count, sizeof *c->owners),
     };
     for (; s->joints && s->joint_count < c->joint_count; s->joint_count++) {
-        good = duplicate_name(&s->joints[s->joint_count].name) && good;
+        good = find_duplicate_name(&s->joints[s->joint_count].name) && good;
     }
     for (; s->bodies && s->body_count < c->body_count; s->body_count++) {
-        good = duplicate_name(&s->bodies[s->body_count].name) && good;
+        good = find_duplicate_name(&s->bodies[s->body_count].name) && good;
     }
     for (; s->links && s->link_count < c->link_count; s->link_count++) {
-        good = duplicate_name(&s->links[s->link_count].name) && good;
-        good = duplicate_name(&s->links[s->link_count].parent) && good;
+        good = find_duplicate_name(&s->links[s->link_count].name) && good;
+        good = find_duplicate_name(&s->links[s->link_count].parent) && good;
     }
     for (; s->contacts && s->contact_count < c->contact_count; s->contact_count++) {
-        good = duplicate_name(&s->contacts[s->contact_count].name) && good;
+        good = find_duplicate_name(&s->contacts[s->contact_count].name) && good;
     }
     for (; s->sensors && s->sensor_count < c->sensor_count; s->sensor_count++) {
-        good = duplicate_name(&s->sensors[s->sensor_count].name) && good;
-        good = duplicate_name(&s->sensors[s->sensor_count].frame) && good;
+        good = find_duplicate_name(&s->sensors[s->sensor_count].name) && good;
+        good = find_duplicate_name(&s->sensors[s->sensor_count].frame) && good;
     }
     for (; s->owners && s->owner_count < c->owner_count; s->owner_count++) {
-        good = duplicate_name(&s->owners[s->owner_count]) && good;
+        good = find_duplicate_name(&s->owners[s->owner_count]) && good;
     }
     return good && s->joints && s->bodies && s->links && s->contacts && s->sensors && s->owners
                ? 0
@@ -293,7 +293,7 @@ void tact_derived_topics_put(const struct tact_derived_topics *s, struct tact_by
     }
 }
 
-static void read_doubles(struct tact_cursor *in, double *out, size_t count)
+static void read_double_values(struct tact_cursor *in, double *out, size_t count)
 {
     struct tact_span span = tact_get_bytes(in, count * sizeof *out);
     if (!in->bad) {
@@ -321,8 +321,8 @@ static void read_body_and_link_frames(struct tact_derived_topics *s, uint32_t si
         struct tact_recorder_link *link = &s->links[s->link_count++];
         link->name = read_name_text(in);
         link->parent = read_name_text(in);
-        read_doubles(in, link->pose, 7);
-        read_doubles(in, link->axis, 3);
+        read_double_values(in, link->pose, 7);
+        read_double_values(in, link->axis, 3);
         link->slides = tact_get_u32(in);
         link->position = tact_get_u32(in);
         in->bad = in->bad || !is_joint_inside_record(link, size);

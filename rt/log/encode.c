@@ -23,7 +23,8 @@ struct tact_cdr tact_encoder_begin(struct tact_encoder *encoder, int channel, in
                                               tact_encoder_wall_time(encoder, stamp_ns)));
 }
 
-static int check_attachments(const struct tact_recorder_content *content, struct tact_error *err)
+static int check_recorder_attachments(const struct tact_recorder_content *content,
+                                      struct tact_error *err)
 {
     for (size_t i = 0; i < content->attachment_count; i++) {
         const struct tact_log_attachment *a = &content->attachments[i];
@@ -45,7 +46,7 @@ static int check_attachments(const struct tact_recorder_content *content, struct
     return 0;
 }
 
-static int check_facts(const struct tact_recorder_content *content, struct tact_error *err)
+static int check_recorder_facts(const struct tact_recorder_content *content, struct tact_error *err)
 {
     static const char *const reserved[] = {
         "tact_version",    "schema_version",   "clock",       "wall_anchor_ns",
@@ -85,24 +86,24 @@ int tact_encoder_check(const struct tact_recorder_content *content, struct tact_
     }
     int rc = tact_derived_topics_check(content, err);
     if (rc == 0) {
-        rc = check_attachments(content, err);
+        rc = check_recorder_attachments(content, err);
     }
-    return rc ? rc : check_facts(content, err);
+    return rc ? rc : check_recorder_facts(content, err);
 }
 
-static int add_schema(struct tact_encoder *encoder, bool enabled, const char *name,
-                      const char *text)
+static int add_message_schema(struct tact_encoder *encoder, bool is_enabled, const char *name,
+                              const char *text)
 {
-    return enabled ? encoder->sink.schema(encoder->sink.self, name, text, strlen(text)) : 0;
+    return is_enabled ? encoder->sink.schema(encoder->sink.self, name, text, strlen(text)) : 0;
 }
 
-static int add_topic(struct tact_encoder *encoder, int which, bool enabled, int schema,
-                     const char *topic)
+static int add_topic_channel(struct tact_encoder *encoder, int which, bool is_enabled, int schema,
+                             const char *topic)
 {
-    int rc = enabled ? encoder->sink.channel(encoder->sink.self, schema, topic) : -1;
+    int rc = is_enabled ? encoder->sink.channel(encoder->sink.self, schema, topic) : -1;
 
     encoder->channels[which] = rc;
-    return enabled && rc < 0 ? rc : 0;
+    return is_enabled && rc < 0 ? rc : 0;
 }
 
 /* Adds one channel per contact, or per sensor, with consecutive ids. */
@@ -129,25 +130,29 @@ static int add_derived_topics(struct tact_encoder *encoder)
 {
     const struct tact_derived_topics *s = &encoder->derived;
     bool joints = s->joint_count > 0, frames = s->body_count + s->link_count + s->contact_count > 0;
-    bool arrows = s->contact_count > 0, scene = encoder->scene.size > 0;
-    int joint = add_schema(encoder, joints, TACT_SCHEMA_JOINTS, tact_schema_joints);
-    int tf = add_schema(encoder, frames, TACT_SCHEMA_TF, tact_schema_tf);
-    int wrench = add_schema(encoder, s->contact_count + s->sensor_count > 0, TACT_SCHEMA_WRENCH,
-                            tact_schema_wrench);
-    int markers = add_schema(encoder, arrows || scene, TACT_SCHEMA_MARKERS, tact_schema_markers);
+    bool has_contact_arrows = s->contact_count > 0, scene = encoder->scene.size > 0;
+    int joint = add_message_schema(encoder, joints, TACT_SCHEMA_JOINTS, tact_schema_joints);
+    int tf = add_message_schema(encoder, frames, TACT_SCHEMA_TF, tact_schema_tf);
+    int wrench = add_message_schema(encoder, s->contact_count + s->sensor_count > 0,
+                                    TACT_SCHEMA_WRENCH, tact_schema_wrench);
+    int marker_schema_id = add_message_schema(encoder, has_contact_arrows || scene,
+                                              TACT_SCHEMA_MARKERS, tact_schema_markers);
 
-    int rc = add_topic(encoder, TACT_CHANNEL_JOINTS, joints, joint, "/joint_states");
-    rc = rc ? rc : add_topic(encoder, TACT_CHANNEL_TF, frames, tf, "/tf");
+    int rc = add_topic_channel(encoder, TACT_CHANNEL_JOINTS, joints, joint, "/joint_states");
+    rc = rc ? rc : add_topic_channel(encoder, TACT_CHANNEL_TF, frames, tf, "/tf");
     rc = rc ? rc : add_wrench_topics(encoder, TACT_CHANNEL_CONTACTS, wrench);
     rc = rc ? rc : add_wrench_topics(encoder, TACT_CHANNEL_SENSORS, wrench);
-    rc = rc ? rc : add_topic(encoder, TACT_CHANNEL_ARROWS, arrows, markers, "/contacts/markers");
-    return rc ? rc : add_topic(encoder, TACT_CHANNEL_SCENE, scene, markers, "/scene");
+    rc = rc ? rc
+            : add_topic_channel(encoder, TACT_CHANNEL_ARROWS, has_contact_arrows, marker_schema_id,
+                                "/contacts/markers");
+    return rc ? rc
+              : add_topic_channel(encoder, TACT_CHANNEL_SCENE, scene, marker_schema_id, "/scene");
 }
 
 int tact_encoder_add_pressure(struct tact_encoder *encoder)
 {
     const struct tact_message_sink *sink = &encoder->sink;
-    int schema = add_schema(encoder, true, TACT_SCHEMA_PRESSURE, tact_schema_pressure);
+    int schema = add_message_schema(encoder, true, TACT_SCHEMA_PRESSURE, tact_schema_pressure);
 
     encoder->pressure_channel =
         schema < 0 ? schema : sink->channel(sink->self, schema, TACT_TOPIC_PRESSURE);
@@ -157,8 +162,10 @@ int tact_encoder_add_pressure(struct tact_encoder *encoder)
     if (encoder->derived_every == 0 || encoder->channels[TACT_CHANNEL_ARROWS] >= 0) {
         return 0;
     }
-    int markers = add_schema(encoder, true, TACT_SCHEMA_MARKERS, tact_schema_markers);
-    return add_topic(encoder, TACT_CHANNEL_ARROWS, true, markers, "/contacts/markers");
+    int marker_schema_id =
+        add_message_schema(encoder, true, TACT_SCHEMA_MARKERS, tact_schema_markers);
+    return add_topic_channel(encoder, TACT_CHANNEL_ARROWS, true, marker_schema_id,
+                             "/contacts/markers");
 }
 
 static int add_tick_topic(struct tact_encoder *encoder, const struct tact_layout *layout)
@@ -177,7 +184,7 @@ static int add_tick_topic(struct tact_encoder *encoder, const struct tact_layout
 
 static int add_event_topic(struct tact_encoder *encoder)
 {
-    int schema = add_schema(encoder, true, TACT_SCHEMA_EVENT, tact_schema_event);
+    int schema = add_message_schema(encoder, true, TACT_SCHEMA_EVENT, tact_schema_event);
 
     encoder->event_channel =
         schema < 0 ? schema : encoder->sink.channel(encoder->sink.self, schema, TACT_TOPIC_EVENT);
@@ -192,8 +199,8 @@ void tact_put_facts_crc(struct tact_bytes *map)
     tact_put_text(map, text);
 }
 
-static int write_facts(struct tact_mcap_writer *writer, const struct tact_encoder *encoder,
-                       const struct tact_recorder_content *content, unsigned part)
+static int write_facts_metadata(struct tact_mcap_writer *writer, const struct tact_encoder *encoder,
+                                const struct tact_recorder_content *content, unsigned part)
 {
     struct tact_bytes map = {0};
     char text[32];
@@ -217,7 +224,7 @@ static int write_facts(struct tact_mcap_writer *writer, const struct tact_encode
         tact_put_text(&map, content->facts[i].value);
     }
     tact_put_facts_crc(&map);
-    int rc = tact_mcap_writer_metadata(writer, TACT_FACTS, &map);
+    int rc = tact_mcap_writer_metadata(writer, TACT_FACTS_METADATA_NAME, &map);
     tact_bytes_free(&map);
     return rc;
 }
@@ -260,7 +267,7 @@ int tact_encoder_init(struct tact_encoder *encoder, struct tact_mcap_writer *wri
     int rc = tact_encoder_init_topics(encoder, tact_mcap_sink(writer), content, scene, true,
                                       derived_every, anchor_ns);
     if (rc == 0) {
-        rc = write_facts(writer, encoder, content, part);
+        rc = write_facts_metadata(writer, encoder, content, part);
     }
     for (size_t i = 0; rc == 0 && i < content->attachment_count; i++) {
         const struct tact_log_attachment *a = &content->attachments[i];
@@ -272,8 +279,8 @@ int tact_encoder_init(struct tact_encoder *encoder, struct tact_mcap_writer *wri
 
 bool tact_encoder_channels_exist(const struct tact_encoder *encoder, int count)
 {
-    bool exist = encoder->tick_channel >= 0 && encoder->tick_channel < count &&
-                 encoder->event_channel >= 0 && encoder->event_channel < count;
+    bool are_channels_present = encoder->tick_channel >= 0 && encoder->tick_channel < count &&
+                                encoder->event_channel >= 0 && encoder->event_channel < count;
 
     for (int i = 0; i < TACT_DERIVED_CHANNELS; i++) {
         int last = encoder->channels[i];
@@ -283,9 +290,9 @@ bool tact_encoder_channels_exist(const struct tact_encoder *encoder, int count)
         if (last >= 0 && i == TACT_CHANNEL_SENSORS) {
             last += (int)encoder->derived.sensor_count - 1;
         }
-        exist = exist && encoder->channels[i] >= -1 && last < count;
+        are_channels_present = are_channels_present && encoder->channels[i] >= -1 && last < count;
     }
-    return exist;
+    return are_channels_present;
 }
 
 void tact_encoder_free(struct tact_encoder *encoder)

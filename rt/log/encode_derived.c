@@ -35,7 +35,7 @@ static void put_joint_states(struct tact_cdr *cdr, const struct tact_derived_top
     }
 }
 
-static void encode_joints(struct tact_encoder *encoder, const struct tact_record *record)
+static void encode_joint_states(struct tact_encoder *encoder, const struct tact_record *record)
 {
     const struct tact_derived_topics *derived = &encoder->derived;
     struct tact_cdr cdr =
@@ -53,9 +53,9 @@ static void encode_joints(struct tact_encoder *encoder, const struct tact_record
 }
 
 /* pose: position, then quat_wxyz; ROS puts w last. */
-static void put_transform(struct tact_cdr *cdr, const struct tact_encoder *encoder,
-                          int64_t stamp_ns, const char *parent, const char *child,
-                          const double *pose)
+static void write_transform(struct tact_cdr *cdr, const struct tact_encoder *encoder,
+                            int64_t stamp_ns, const char *parent, const char *child,
+                            const double *pose)
 {
     put_ros_header(cdr, encoder, stamp_ns, parent);
     tact_cdr_string(cdr, child);
@@ -119,7 +119,7 @@ static void find_contact_values(struct tact_encoder *encoder, const struct tact_
 }
 
 /* A touching contact's patch has a normal. */
-static bool is_touching(const struct tact_encoder *encoder, size_t contact)
+static bool is_contact_touching(const struct tact_encoder *encoder, size_t contact)
 {
     const double *at = encoder->at[contact];
     return at && tact_v3_norm(at + encoder->derived.contacts[contact].patch + 3) > 0.0;
@@ -131,7 +131,7 @@ static void contact_frame_name(const struct tact_recorder_contact *contact, char
     snprintf(out, size, "contact/%s", contact->name);
 }
 
-static void encode_tf(struct tact_encoder *encoder, const struct tact_record *record)
+static void encode_transforms(struct tact_encoder *encoder, const struct tact_record *record)
 {
     const struct tact_derived_topics *derived = &encoder->derived;
     struct tact_cdr cdr =
@@ -141,25 +141,25 @@ static void encode_tf(struct tact_encoder *encoder, const struct tact_record *re
     char frame[TACT_RECORDER_TOPIC_NAME + 16];
 
     for (size_t i = 0; i < derived->contact_count; i++) {
-        count += is_touching(encoder, i);
+        count += is_contact_touching(encoder, i);
     }
     tact_cdr_u32(&cdr, (uint32_t)count);
     for (size_t i = 0; i < derived->body_count; i++) {
-        put_transform(&cdr, encoder, record->stamp_ns, "world", derived->bodies[i].name,
-                      record->values + derived->bodies[i].pose);
+        write_transform(&cdr, encoder, record->stamp_ns, "world", derived->bodies[i].name,
+                        record->values + derived->bodies[i].pose);
     }
     for (size_t i = 0; i < derived->contact_count; i++) {
-        if (!is_touching(encoder, i)) {
+        if (!is_contact_touching(encoder, i)) {
             continue;
         }
         memcpy(pose, encoder->at[i] + derived->contacts[i].patch, 3 * sizeof *pose);
         contact_frame_name(&derived->contacts[i], frame, sizeof frame);
-        put_transform(&cdr, encoder, record->stamp_ns, "world", frame, pose);
+        write_transform(&cdr, encoder, record->stamp_ns, "world", frame, pose);
     }
     for (size_t i = 0; i < derived->link_count; i++) {
         const struct tact_recorder_link *link = &derived->links[i];
         link_pose_in_parent(link, record->values, pose);
-        put_transform(&cdr, encoder, record->stamp_ns, link->parent, link->name, pose);
+        write_transform(&cdr, encoder, record->stamp_ns, link->parent, link->name, pose);
     }
     encoder->sink.end(encoder->sink.self);
 }
@@ -181,7 +181,7 @@ static void encode_wrenches(struct tact_encoder *encoder, const struct tact_reco
     char frame[TACT_RECORDER_TOPIC_NAME + 16];
 
     for (size_t i = 0; i < derived->contact_count; i++) {
-        if (!is_touching(encoder, i)) {
+        if (!is_contact_touching(encoder, i)) {
             continue;
         }
         contact_frame_name(&derived->contacts[i], frame, sizeof frame);
@@ -195,14 +195,14 @@ static void encode_wrenches(struct tact_encoder *encoder, const struct tact_reco
 }
 
 /* An arrow per touching contact; arrows of separated contacts are deleted. */
-static void encode_arrows(struct tact_encoder *encoder, const struct tact_record *record)
+static void encode_contact_arrows(struct tact_encoder *encoder, const struct tact_record *record)
 {
     static const double zero[3];
     const struct tact_derived_topics *derived = &encoder->derived;
     uint32_t count = 0;
 
     for (size_t i = 0; i < derived->contact_count; i++) {
-        count += encoder->arrow_visible[i] || is_touching(encoder, i);
+        count += encoder->is_arrow_displayed[i] || is_contact_touching(encoder, i);
     }
     if (count == 0) {
         return;
@@ -213,13 +213,13 @@ static void encode_arrows(struct tact_encoder *encoder, const struct tact_record
     for (size_t i = 0; i < derived->contact_count; i++) {
         const struct tact_recorder_contact *contact = &derived->contacts[i];
         const double *at = encoder->at[i];
-        bool touching = is_touching(encoder, i);
-        if (touching || encoder->arrow_visible[i]) {
+        bool touching = is_contact_touching(encoder, i);
+        if (touching || encoder->is_arrow_displayed[i]) {
             tact_marker_arrow(&cdr, (int64_t)tact_encoder_wall_time(encoder, record->stamp_ns),
                               (int32_t)i, touching, at ? at + contact->patch : zero,
                               at ? at + contact->wrench : zero, at ? (int)at[contact->limits] : 0);
         }
-        encoder->arrow_visible[i] = touching;
+        encoder->is_arrow_displayed[i] = touching;
     }
     encoder->sink.end(encoder->sink.self);
 }
@@ -228,13 +228,13 @@ void tact_encode_derived(struct tact_encoder *encoder, const struct tact_record 
 {
     find_contact_values(encoder, record);
     if (encoder->channels[TACT_CHANNEL_JOINTS] >= 0) {
-        encode_joints(encoder, record);
+        encode_joint_states(encoder, record);
     }
     if (encoder->channels[TACT_CHANNEL_TF] >= 0) {
-        encode_tf(encoder, record);
+        encode_transforms(encoder, record);
     }
     encode_wrenches(encoder, record);
     if (encoder->channels[TACT_CHANNEL_ARROWS] >= 0) {
-        encode_arrows(encoder, record);
+        encode_contact_arrows(encoder, record);
     }
 }

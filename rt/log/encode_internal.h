@@ -10,9 +10,9 @@
 #define TACT_TOPIC_TICK "/tact/tick"
 #define TACT_TOPIC_EVENT "/tact/events"
 #define TACT_TOPIC_PRESSURE "/contacts/pressure"
-#define TACT_FACTS "tact"               /* name of the metadata record */
-#define TACT_RECOVERED "tact_recovered" /* metadata record that recovery adds */
-#define TACT_CONTINUED                                                                             \
+#define TACT_FACTS_METADATA_NAME "tact"               /* name of the metadata record */
+#define TACT_RECOVERED_METADATA_NAME "tact_recovered" /* metadata record that recovery adds */
+#define TACT_CONTINUED_METADATA_NAME                                                               \
     "tact_continued"           /* metadata record of every file of a split session but the last */
 #define TACT_FACTS_CRC "crc32" /* its last key: 8 hex digits, CRC of the preceding map */
 
@@ -50,11 +50,11 @@ struct tact_encoder {
     int pressure_channel;                /* -1 where no pressures are recorded */
     int channels[TACT_DERIVED_CHANNELS]; /* -1 where unused */
     struct tact_derived_topics derived;
-    struct tact_bytes scene;                       /* the message of /scene, until it is written */
-    bool pressure_visible;                         /* its marker is displayed */
-    uint8_t arrow_visible[TACT_RECORDER_WRENCHES]; /* contacts whose arrow is displayed */
-    const double *at[TACT_RECORDER_WRENCHES];      /* origin of a contact's offsets in the current
-                                                      record, or NULL */
+    struct tact_bytes scene;    /* the message of /scene, until it is written */
+    bool is_pressure_displayed; /* its marker is displayed */
+    uint8_t is_arrow_displayed[TACT_RECORDER_WRENCHES]; /* contacts whose arrow is displayed */
+    const double *at[TACT_RECORDER_WRENCHES]; /* origin of a contact's offsets in the current
+                                                 record, or NULL */
 };
 
 /** Validates the content of a recording. @retval 0, or -EINVAL with *err set */

@@ -166,7 +166,7 @@ void tact_marker_pressure(struct tact_cdr *cdr, int64_t wall_ns, const struct ta
 }
 
 /* Whether a shape has a marker. */
-static bool is_drawable(const struct tact_shape *shape)
+static bool is_shape_drawable(const struct tact_shape *shape)
 {
     return shape->kind == TACT_SHAPE_SPHERE || shape->kind == TACT_SHAPE_BOX ||
            shape->kind == TACT_SHAPE_HALFSPACE ||
@@ -226,11 +226,11 @@ void tact_encode_scene(const struct tact_recorder_content *content, struct tact_
     uint32_t count = 0;
 
     for (size_t i = 0; i < content->shape_count; i++) {
-        count += is_drawable(content->shapes[i].shape);
+        count += is_shape_drawable(content->shapes[i].shape);
     }
     tact_cdr_u32(&cdr, count);
     for (size_t i = 0; i < content->shape_count; i++) {
-        if (is_drawable(content->shapes[i].shape)) {
+        if (is_shape_drawable(content->shapes[i].shape)) {
             put_shape_marker(&cdr, (int32_t)i, &content->shapes[i]);
         }
     }

@@ -66,10 +66,10 @@ static void encode_pressure_marker(struct tact_encoder *encoder, int64_t stamp_n
 {
     int channel = encoder->channels[TACT_CHANNEL_ARROWS];
 
-    if (channel < 0 || (map->polygons == 0 && !encoder->pressure_visible)) {
+    if (channel < 0 || (map->polygons == 0 && !encoder->is_pressure_displayed)) {
         return;
     }
-    encoder->pressure_visible = map->polygons > 0;
+    encoder->is_pressure_displayed = map->polygons > 0;
     struct tact_cdr cdr = tact_encoder_begin(encoder, channel, stamp_ns);
     tact_cdr_u32(&cdr, 1);
     tact_marker_pressure(&cdr, (int64_t)tact_encoder_wall_time(encoder, stamp_ns), map);

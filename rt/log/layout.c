@@ -25,7 +25,7 @@ static uint32_t field_hash_slot(const struct tact_layout *layout, const char *na
 }
 
 /* Ensures capacity for one more field; the table stays at most half full. */
-static int reserve_field(struct tact_layout *layout)
+static int reserve_layout_field(struct tact_layout *layout)
 {
     if (layout->field_count < layout->capacity) {
         return 0;
@@ -132,14 +132,15 @@ const struct tact_field *tact_layout_find(const struct tact_layout *layout, cons
     return number ? &layout->fields[number - 1] : NULL;
 }
 
-static long append_field(struct tact_layout *layout, uint32_t most, enum tact_field_kind kind,
-                         const char *name, const char *unit, uint32_t count)
+static long append_layout_field(struct tact_layout *layout, uint32_t most,
+                                enum tact_field_kind kind, const char *name, const char *unit,
+                                uint32_t count)
 {
     if (!name || (unit && strlen(unit) >= TACT_FIELD_UNIT) || count == 0 || layout->size > most ||
         count > most - layout->size || (unsigned)kind > TACT_FIELD_TIMING) {
         return -EINVAL;
     }
-    int rc = reserve_field(layout);
+    int rc = reserve_layout_field(layout);
     if (rc) {
         return rc;
     }
@@ -162,7 +163,7 @@ static long append_field(struct tact_layout *layout, uint32_t most, enum tact_fi
 long tact_layout_add(struct tact_layout *layout, enum tact_field_kind kind, const char *name,
                      const char *unit, uint32_t count)
 {
-    return append_field(layout, TACT_LAYOUT_MAX, kind, name, unit, count);
+    return append_layout_field(layout, TACT_LAYOUT_MAX, kind, name, unit, count);
 }
 
 long tact_layout_add_pair(struct tact_layout *layout, const struct tact_layout *element,
@@ -174,8 +175,8 @@ long tact_layout_add_pair(struct tact_layout *layout, const struct tact_layout *
     for (uint32_t i = 0; i < element->field_count; i++) {
         const struct tact_field *field = &element->fields[i];
         snprintf(full, sizeof full, "%.180s_%s", name, field->name);
-        long offset = append_field(layout, TACT_LAYOUT_MAX_READ, field->kind, full, field->unit,
-                                   field->count);
+        long offset = append_layout_field(layout, TACT_LAYOUT_MAX_READ, field->kind, full,
+                                          field->unit, field->count);
         if (offset < 0) {
             return offset;
         }

@@ -16,7 +16,7 @@
 #include "log_reader.h"
 #include "ring_file_internal.h"
 
-#define NUMBER_PLACEHOLDER "%n"
+#define FILE_NUMBER_PLACEHOLDER "%n"
 #define MAX_FILE_NUMBER_DIGITS 9 /* larger numbers in file names are ignored */
 
 struct tact_size_signal tact_size_signal_block(void)
@@ -27,7 +27,7 @@ struct tact_size_signal tact_size_signal_block(void)
     sigemptyset(&size);
     sigaddset(&size, SIGXFSZ);
     sigpending(&pending);
-    state.was_pending = sigismember(&pending, SIGXFSZ) == 1;
+    state.was_signal_pending = sigismember(&pending, SIGXFSZ) == 1;
     pthread_sigmask(SIG_BLOCK, &size, &state.before);
     return state;
 }
@@ -39,12 +39,12 @@ void tact_size_signal_restore(const struct tact_size_signal *state)
 
     sigemptyset(&size);
     sigaddset(&size, SIGXFSZ);
-    while (!state->was_pending && sigtimedwait(&size, NULL, &now) > 0) {
+    while (!state->was_signal_pending && sigtimedwait(&size, NULL, &now) > 0) {
     }
     pthread_sigmask(SIG_SETMASK, &state->before, NULL);
 }
 
-static bool is_regular(const char *path)
+static bool is_regular_file(const char *path)
 {
     struct stat status;
     return stat(path, &status) != 0 || S_ISREG(status.st_mode);
@@ -54,7 +54,7 @@ static bool is_regular(const char *path)
 static int open_log_file(const char *path, int replace, bool *made, struct tact_error *err)
 {
     const int flags = O_WRONLY | O_CLOEXEC;
-    bool regular = is_regular(path);
+    bool regular = is_regular_file(path);
     int fd = regular ? open(path, flags | O_CREAT | O_EXCL, 0666) : open(path, flags);
 
     *made = regular && fd >= 0;
@@ -84,7 +84,7 @@ int tact_log_file_next(const char *path, int replace, bool *made, struct tact_er
 
 /* The number between head and tail in a name, or -1. */
 static long parse_file_number(const char *name, const char *head, size_t head_size,
-                              const char *tail)
+                              const char *number_suffix)
 {
     size_t digits = 0;
 
@@ -95,13 +95,15 @@ static long parse_file_number(const char *name, const char *head, size_t head_si
     while (digits <= MAX_FILE_NUMBER_DIGITS && isdigit((unsigned char)name[digits])) {
         digits++;
     }
-    return digits > 0 && digits <= MAX_FILE_NUMBER_DIGITS && strcmp(name + digits, tail) == 0
+    return digits > 0 && digits <= MAX_FILE_NUMBER_DIGITS &&
+                   strcmp(name + digits, number_suffix) == 0
                ? strtol(name, NULL, 10)
                : -1;
 }
 
 /* The largest number between head and tail in the file names of `path`'s folder; -1: none. */
-static long largest_number(const char *path, const char *head, size_t head_size, const char *tail)
+static long find_largest_file_number(const char *path, const char *head, size_t head_size,
+                                     const char *number_suffix)
 {
     const char *slash = strrchr(path, '/');
     char *folder = slash ? strndup(path, (size_t)(slash - path) + 1) : strdup(".");
@@ -109,7 +111,7 @@ static long largest_number(const char *path, const char *head, size_t head_size,
     long largest = -1;
 
     for (struct dirent *entry; list && (entry = readdir(list));) {
-        long number = parse_file_number(entry->d_name, head, head_size, tail);
+        long number = parse_file_number(entry->d_name, head, head_size, number_suffix);
         largest = number > largest ? number : largest;
     }
     if (list) {
@@ -136,7 +138,7 @@ static long later_part_number(const char *path)
         return -1;
     }
     snprintf(head, sizeof head, "%.*s.", (int)stem, name);
-    long number = largest_number(path, head, stem + 1, name + stem);
+    long number = find_largest_file_number(path, head, stem + 1, name + stem);
     return number > 1 ? number : -1;
 }
 
@@ -146,25 +148,27 @@ int tact_recorder_check(const char *path, int replace, const char *ring_folder,
     struct stat status;
 
     tact_error_at(err, path, 0, 0, NULL);
-    if (replace || !is_regular(path) || strstr(file_name_of_path(path), NUMBER_PLACEHOLDER)) {
+    if (replace || !is_regular_file(path) ||
+        strstr(file_name_of_path(path), FILE_NUMBER_PLACEHOLDER)) {
         return 0;
     }
     if (lstat(path, &status) == 0) {
-        bool killed =
+        bool was_recorder_killed =
             S_ISREG(status.st_mode) &&
             tact_ring_file_exists(ring_folder ? ring_folder : TACT_RING_FILE_FOLDER, &status);
         return tact_error_set(err, -EEXIST, "this file exists already%s; --force replaces it",
-                              killed ? ", and its recorder runs or was killed: `tact recover` "
-                                       "finishes the log"
-                                     : "");
+                              was_recorder_killed
+                                  ? ", and its recorder runs or was killed: `tact recover` "
+                                    "finishes the log"
+                                  : "");
     }
     long number = later_part_number(path);
     if (number < 0) {
         return 0;
     }
-    char *later = tact_log_part_path(path, (unsigned)number);
-    tact_error_at(err, later, 0, 0, NULL);
-    free(later);
+    char *later_part_path = tact_log_part_path(path, (unsigned)number);
+    tact_error_at(err, later_part_path, 0, 0, NULL);
+    free(later_part_path);
     return tact_error_set(err, -EEXIST,
                           "this file of a session of the same name exists already; --force "
                           "replaces it once the new session reaches it");
@@ -175,15 +179,16 @@ int tact_recorder_check(const char *path, int replace, const char *ring_folder,
 static int open_next_numbered_file(const char *path, const char *at, const char *ring_folder,
                                    char **name, bool *made, struct tact_error *err)
 {
-    const char *base = file_name_of_path(path), *tail = at + sizeof NUMBER_PLACEHOLDER - 1;
-    long number = largest_number(path, base, (size_t)(at - base), tail);
+    const char *base = file_name_of_path(path),
+               *number_suffix = at + sizeof FILE_NUMBER_PLACEHOLDER - 1;
+    long number = find_largest_file_number(path, base, (size_t)(at - base), number_suffix);
     size_t room = strlen(path) + MAX_FILE_NUMBER_DIGITS + 2;
     char *full = malloc(room);
     int rc = full ? -EEXIST : -ENOMEM;
 
     while (rc == -EEXIST && ++number < 1000000000) {
         number = number > 0 ? number : 1;
-        snprintf(full, room, "%.*s%ld%s", (int)(at - path), path, number, tail);
+        snprintf(full, room, "%.*s%ld%s", (int)(at - path), path, number, number_suffix);
         rc = tact_recorder_check(full, 0, ring_folder, err);
         if (rc == 0) {
             rc = open_log_file(full, 0, made, err);
@@ -200,7 +205,7 @@ static int open_next_numbered_file(const char *path, const char *at, const char 
 int tact_log_file_first(const char *path, const struct tact_recorder_options *options, char **name,
                         bool *made, struct tact_error *err)
 {
-    const char *at = strstr(file_name_of_path(path), NUMBER_PLACEHOLDER);
+    const char *at = strstr(file_name_of_path(path), FILE_NUMBER_PLACEHOLDER);
 
     if (at) {
         return open_next_numbered_file(path, at, options->ring_folder, name, made, err);

@@ -22,7 +22,7 @@ int tact_log_file_next(const char *path, int replace, bool *made, struct tact_er
  * fails with EFBIG. */
 struct tact_size_signal {
     sigset_t before;
-    bool was_pending;
+    bool was_signal_pending;
 };
 struct tact_size_signal tact_size_signal_block(void);
 void tact_size_signal_restore(const struct tact_size_signal *state);

@@ -35,7 +35,7 @@ struct tact_log_tick {
     uint64_t tick;
     int64_t stamp_ns;
     const uint8_t *values;       /* values of the layout's fields */
-    uint32_t elements;           /* number of elements in its list */
+    uint32_t list_element_count; /* number of elements in its list */
     struct tact_cdr_reader list; /* start of the next element */
 };
 
@@ -50,13 +50,13 @@ struct tact_log {
     struct tact_log_state state;
     struct tact_layout layout; /* layout of the file's messages */
     struct tact_log_pairs pairs;
-    bool layout_known;
-    bool truncated;      /* the data end without the record that ends them: the writer was killed */
+    bool is_layout_known;
+    bool is_truncated;   /* the data end without the record that ends them: the writer was killed */
     bool closed;         /* the end of the file is present and intact */
     uint64_t intact_end; /* offset after which nothing could be read */
     struct tact_mcap_range *skipped; /* damaged ranges with intact records after them */
     size_t skipped_count;
-    size_t covered_count; /* records that cover damage of a recovered log */
+    size_t covering_record_count; /* records that cover damage of a recovered log */
     struct tact_log_gap {
         bool ticks,
             events; /* the next number may be higher: ticks or events were in damaged chunks */

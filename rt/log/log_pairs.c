@@ -18,7 +18,7 @@ int tact_log_parse_tick(const struct tact_log *log, struct tact_span data,
     tick->tick = tact_cdr_get_u64(&cdr);
     tick->values = tact_cdr_get_f64_array(&cdr, log->layout.size).data;
     if (log->layout.element) {
-        tick->elements = tact_cdr_get_u32(&cdr);
+        tick->list_element_count = tact_cdr_get_u32(&cdr);
     }
     if (cdr.in.bad) {
         return -EBADMSG;
@@ -28,13 +28,13 @@ int tact_log_parse_tick(const struct tact_log *log, struct tact_span data,
     while (tact_log_next_element(log, &rest, &element)) {
         ;
     }
-    return rest.list.in.bad || rest.elements > 0 || rest.list.in.left > 0 ? -EBADMSG : 0;
+    return rest.list.in.bad || rest.list_element_count > 0 || rest.list.in.left > 0 ? -EBADMSG : 0;
 }
 
 bool tact_log_next_element(const struct tact_log *log, struct tact_log_tick *tick,
                            struct tact_log_element *element)
 {
-    if (tick->elements == 0) {
+    if (tick->list_element_count == 0) {
         return false;
     }
     element->name = tact_cdr_get_string(&tick->list);
@@ -45,7 +45,7 @@ bool tact_log_next_element(const struct tact_log *log, struct tact_log_tick *tic
     if (tick->list.in.bad) {
         return false;
     }
-    tick->elements--;
+    tick->list_element_count--;
     return true;
 }
 

@@ -45,7 +45,7 @@ static bool is_same_layout(const struct tact_layout *a, const struct tact_log *p
     return tact_layout_equal(a, b);
 }
 
-static void merge_topics(struct tact_log *all, const struct tact_log *part)
+static void merge_topics_of_part(struct tact_log *all, const struct tact_log *part)
 {
     for (size_t i = 0; i < part->topic_count; i++) {
         const struct tact_log_topic *one = &part->topics[i];
@@ -111,7 +111,7 @@ static void merge_log_state(struct tact_log *all, const struct tact_log *part, c
     if (!from->complete) {
         merge_first_damage(to, from, path, from->why);
     }
-    merge_topics(all, part);
+    merge_topics_of_part(all, part);
 }
 
 /* Loads the next file if there is one of this session; *part may be NULL. */

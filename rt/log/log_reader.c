@@ -8,7 +8,7 @@
 #include "mcap_internal.h"
 #include "ring_file_internal.h"
 
-static int check_loaded(const struct tact_log *log, struct tact_error *err)
+static int check_log_is_loaded(const struct tact_log *log, struct tact_error *err)
 {
     if (log->tick_channel >= 0) {
         return 0;
@@ -22,13 +22,13 @@ static int check_loaded(const struct tact_log *log, struct tact_error *err)
 }
 
 /* Reports that the rest of an incomplete log is still to be written, or can be recovered. */
-static void report_incomplete(struct tact_log *log, const char *path)
+static void report_incomplete_log(struct tact_log *log, const char *path)
 {
     struct tact_log_state *state = &log->state;
     size_t used = strlen(state->why);
 
     state->recording = !state->complete && log->file.written;
-    if (state->recording && log->truncated) {
+    if (state->recording && log->is_truncated) {
         snprintf(state->why, sizeof state->why,
                  "it is being recorded now; this is what the file contains so far");
     }
@@ -76,7 +76,7 @@ int tact_log_load(const char *path, struct tact_log **out, struct tact_error *er
         tact_log_close(log);
         return rc == -E2BIG || rc == -ENOMEM ? too_many_pairs(rc, err) : rc;
     }
-    report_incomplete(log, path);
+    report_incomplete_log(log, path);
     log->chunk.size = 0;
     *out = log;
     return 0;
@@ -90,7 +90,7 @@ int tact_log_open(const char *path, struct tact_log **out, struct tact_error *er
     if (rc != 0) {
         return rc;
     }
-    rc = check_loaded(log, err);
+    rc = check_log_is_loaded(log, err);
     if (rc == 0) {
         rc = tact_log_load_parts(log, path);
         rc = rc != 0 ? rc : tact_log_pairs_build_layout(log);
@@ -218,7 +218,7 @@ long tact_log_field(const struct tact_log *log, const char *name, uint32_t *coun
     return (long)field->offset;
 }
 
-static int load_chunk(struct tact_log *log, size_t index)
+static int load_log_chunk(struct tact_log *log, size_t index)
 {
     struct tact_mcap_record record;
     const struct tact_bytes *unpacked = &log->chunks[index].unpacked;
@@ -273,7 +273,7 @@ int tact_log_next_in_file(struct tact_log *log, const struct tact_log_pairs *pai
         if (log->next_chunk == log->chunk_count) {
             return -EBADMSG;
         }
-        rc = load_chunk(log, log->next_chunk);
+        rc = load_log_chunk(log, log->next_chunk);
         if (rc != 0) {
             return rc;
         }
@@ -313,7 +313,7 @@ int tact_log_seek_in_file(struct tact_log *log, uint64_t index)
             high = middle;
         }
     }
-    int rc = load_chunk(log, low);
+    int rc = load_log_chunk(log, low);
     for (uint64_t i = log->chunks[low].first; rc == 0 && i < index; i++) {
         rc = next_in_chunk(log, &message);
     }

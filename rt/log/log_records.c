@@ -58,9 +58,9 @@ static int scan_metadata(struct tact_log *log, struct tact_span content)
     char crc[16] = "";
     int rc = tact_mcap_parse_metadata(content, &name, &map);
 
-    if (rc != 0 ||
-        (!tact_span_equals_text(name, TACT_FACTS) && !tact_span_equals_text(name, TACT_RECOVERED) &&
-         !tact_span_equals_text(name, TACT_CONTINUED))) {
+    if (rc != 0 || (!tact_span_equals_text(name, TACT_FACTS_METADATA_NAME) &&
+                    !tact_span_equals_text(name, TACT_RECOVERED_METADATA_NAME) &&
+                    !tact_span_equals_text(name, TACT_CONTINUED_METADATA_NAME))) {
         return -EBADMSG;
     }
     const uint8_t *start = map.at;
@@ -192,11 +192,11 @@ int tact_log_scan_schema(struct tact_log *log, struct tact_span content, struct 
         return -EBADMSG;
     }
     store_schema(log, &schema);
-    if (log->layout_known || !tact_span_equals_text(schema.name, TACT_SCHEMA_TICK) ||
+    if (log->is_layout_known || !tact_span_equals_text(schema.name, TACT_SCHEMA_TICK) ||
         !tact_span_equals_text(schema.encoding, "ros2msg")) {
         return 0;
     }
-    log->layout_known = true;
+    log->is_layout_known = true;
     log->tick_schema = schema.id;
     return tact_schema_parse_tick(schema.data, &log->layout, err);
 }
@@ -235,12 +235,12 @@ int tact_log_scan_channel(struct tact_log *log, struct tact_span content)
 int tact_log_scan_tick(struct tact_log *log, const struct tact_mcap_message *message)
 {
     struct tact_log_state *state = &log->state;
-    struct tact_log_tick parsed;
+    struct tact_log_tick parsed_tick;
 
-    if (tact_log_parse_tick(log, message->data, &parsed) != 0) {
+    if (tact_log_parse_tick(log, message->data, &parsed_tick) != 0) {
         return -EBADMSG;
     }
-    const uint64_t tick = parsed.tick;
+    const uint64_t tick = parsed_tick.tick;
     /* The recorder numbers its messages: a gap is a missing chunk. */
     uint32_t lost = message->sequence - ((uint32_t)state->ticks + log->gap.lost_ticks);
     if (lost > 0) {
@@ -262,7 +262,7 @@ int tact_log_scan_tick(struct tact_log *log, const struct tact_mcap_message *mes
     }
     state->last_tick = tick;
     state->ticks++;
-    return tact_log_pairs_add(log, parsed);
+    return tact_log_pairs_add(log, parsed_tick);
 }
 
 int tact_log_scan_event(struct tact_log *log, const struct tact_mcap_message *message)

@@ -7,9 +7,9 @@
 #include "log_internal.h"
 #include "mcap_internal.h"
 
-#define BLOCK 65536
+#define SEARCH_BLOCK_BYTES 65536
 #define DATA_END_BYTES 4
-#define FOOTER_BYTES 20
+#define MCAP_FOOTER_BYTES 20
 
 /* Whether a record is confirmed by its checksum, or by the records that must follow it. */
 static bool is_record_confirmed(struct tact_log *log, const struct tact_mcap_record *record)
@@ -26,9 +26,9 @@ static bool is_record_confirmed(struct tact_log *log, const struct tact_mcap_rec
         return tact_mcap_parse_attachment(record->content, &attachment) == 0;
     case TACT_MCAP_METADATA:
         return tact_mcap_parse_metadata(record->content, &name, &map) == 0 &&
-               (tact_span_equals_text(name, TACT_FACTS) ||
-                tact_span_equals_text(name, TACT_RECOVERED) ||
-                tact_span_equals_text(name, TACT_CONTINUED));
+               (tact_span_equals_text(name, TACT_FACTS_METADATA_NAME) ||
+                tact_span_equals_text(name, TACT_RECOVERED_METADATA_NAME) ||
+                tact_span_equals_text(name, TACT_CONTINUED_METADATA_NAME));
     case TACT_MCAP_COVER:
         return tact_mcap_parse_damage_cover(record->content) == 0;
     case TACT_MCAP_DATA_END:
@@ -63,10 +63,10 @@ static bool is_plausible_record_head(const uint8_t *head, uint64_t left, uint64_
 
 int tact_log_find_next_record(struct tact_log *log, uint64_t from)
 {
-    uint8_t block[BLOCK];
+    uint8_t block[SEARCH_BLOCK_BYTES];
     uint64_t size = log->file.size, at = from;
     /* limits the bytes read, as each candidate may cost a whole record */
-    uint64_t budget = 8 * size + ((uint64_t)64 << 20), length;
+    uint64_t remaining_search_bytes = 8 * size + ((uint64_t)64 << 20), length;
 
     while (at + TACT_MCAP_RECORD_HEAD <= size) {
         ssize_t n = pread(log->file.fd, block, sizeof block, (off_t)at);
@@ -81,10 +81,10 @@ int tact_log_find_next_record(struct tact_log *log, uint64_t from)
             if (!is_plausible_record_head(block + i, size - at - i, &length)) {
                 continue;
             }
-            if (length > budget) {
+            if (length > remaining_search_bytes) {
                 return -ENODATA;
             }
-            budget -= length;
+            remaining_search_bytes -= length;
             if (is_record_at(log, at + i)) {
                 return 0;
             }
@@ -100,7 +100,7 @@ int tact_log_read_definitions(struct tact_log *log, struct tact_error *err,
 {
     struct tact_mcap_reader file;
     struct tact_mcap_record record;
-    const uint64_t footer = TACT_MCAP_RECORD_HEAD + FOOTER_BYTES;
+    const uint64_t footer = TACT_MCAP_RECORD_HEAD + MCAP_FOOTER_BYTES;
     uint64_t start;
     int rc = -EBADMSG;
 
@@ -110,7 +110,7 @@ int tact_log_read_definitions(struct tact_log *log, struct tact_error *err,
     tact_mcap_reader_start(&file, log->file.fd, log->file.size - TACT_MCAP_MAGIC_SIZE);
     file.offset = file.size - footer;
     if (tact_mcap_reader_next(&file, &record) == 0 && record.opcode == TACT_MCAP_FOOTER &&
-        record.content.size == FOOTER_BYTES) {
+        record.content.size == MCAP_FOOTER_BYTES) {
         memcpy(&start, record.content.data, sizeof start);
         file.offset = start;
         rc = start < file.size - footer ? 0 : -EBADMSG;

@@ -15,7 +15,7 @@
 enum { SCAN_NEXT, SCAN_STOP };
 
 /* Counts damaged bytes; the first damage is described. */
-static void record_damage(struct tact_log *log, uint64_t at, uint64_t bytes, const char *why)
+static void record_damaged_range(struct tact_log *log, uint64_t at, uint64_t bytes, const char *why)
 {
     log->state.bytes_lost += bytes;
     if (log->state.why[0] != '\0') {
@@ -28,7 +28,7 @@ static void record_damage(struct tact_log *log, uint64_t at, uint64_t bytes, con
 static int stop_at_damage(struct tact_log *log, uint64_t at, const char *why)
 {
     log->intact_end = at;
-    record_damage(log, at, log->state.file_bytes - at, why);
+    record_damaged_range(log, at, log->state.file_bytes - at, why);
     return SCAN_STOP;
 }
 
@@ -64,13 +64,13 @@ static int scan_chunk(struct tact_log *log, const struct tact_mcap_record *chunk
                       struct tact_error *err)
 {
     struct tact_log_state before = log->state;
-    const struct tact_log_gap gap_before = log->gap;
-    struct tact_log_topic topics_before[TACT_LOG_TOPICS];
+    const struct tact_log_gap log_gap_before = log->gap;
+    struct tact_log_topic log_topics_before[TACT_LOG_TOPICS];
     size_t topic_count_before = log->topic_count, events_before = log->event_count;
     const int tick_channel_before = log->tick_channel, event_channel_before = log->event_channel;
     struct tact_mcap_record record;
 
-    memcpy(topics_before, log->topics, sizeof topics_before);
+    memcpy(log_topics_before, log->topics, sizeof log_topics_before);
     int rc = tact_log_grow_array(&log->chunks, log->chunk_count, sizeof *log->chunks);
     if (rc == 0) {
         rc = tact_mcap_parse_chunk(chunk->content, &log->chunk);
@@ -94,8 +94,8 @@ static int scan_chunk(struct tact_log *log, const struct tact_mcap_record *chunk
         return 0;
     }
     log->state = before;
-    log->gap = gap_before;
-    memcpy(log->topics, topics_before, sizeof topics_before);
+    log->gap = log_gap_before;
+    memcpy(log->topics, log_topics_before, sizeof log_topics_before);
     log->topic_count = topic_count_before;
     log->tick_channel = tick_channel_before;
     log->event_channel = event_channel_before;
@@ -126,7 +126,7 @@ static int scan_definition(struct tact_log *log, const struct tact_mcap_record *
 static int resume_scan_after_damage(struct tact_log *log, uint64_t at, const char *why,
                                     struct tact_error *err)
 {
-    record_damage(log, at, log->file.offset - at, why);
+    record_damaged_range(log, at, log->file.offset - at, why);
     log->gap.ticks = log->gap.events = true;
     return log->tick_channel < 0 ? tact_log_read_definitions(log, err, scan_definition) : SCAN_NEXT;
 }
@@ -158,7 +158,7 @@ static int scan_damage_cover(struct tact_log *log, const struct tact_mcap_record
     if (tact_mcap_parse_damage_cover(record->content) != 0) {
         return skip_damaged_record(log, record->at, "a record that covers damage is damaged", err);
     }
-    log->covered_count++;
+    log->covering_record_count++;
     return resume_scan_after_damage(log, record->at, "bytes were damaged before it was recovered",
                                     err);
 }
@@ -178,7 +178,7 @@ static int scan_data_end(struct tact_log *log, const struct tact_mcap_record *re
         log->data_end_at = record->at;
         return SCAN_STOP; /* the index would refer to missing records */
     }
-    if (crc != log->file.crc_before) {
+    if (crc != log->file.crc_before_last_record) {
         /* chunks and attachments are intact by their own checksums */
         stop_at_damage(log, record->at,
                        "bytes between the records were changed: the checksum of the data "
@@ -186,7 +186,7 @@ static int scan_data_end(struct tact_log *log, const struct tact_mcap_record *re
         log->state.bytes_lost = 0;
         return SCAN_STOP;
     }
-    log->state.data_complete = log->covered_count == 0;
+    log->state.data_complete = log->covering_record_count == 0;
     log->data_end_at = record->at;
     log->file.crc = 0;
     return SCAN_NEXT;
@@ -204,7 +204,7 @@ static int scan_footer(struct tact_log *log, const struct tact_mcap_record *reco
         return stop_at_damage(log, record->at, "the footer is damaged");
     }
     memcpy(&crc, content.data + 16, sizeof crc);
-    uint32_t own = tact_crc32(log->file.crc_before, head, sizeof head);
+    uint32_t own = tact_crc32(log->file.crc_before_last_record, head, sizeof head);
     if (tact_crc32(own, content.data, 16) != crc) {
         return stop_at_damage(log, record->at, "the checksum of the index does not match");
     }
@@ -212,7 +212,7 @@ static int scan_footer(struct tact_log *log, const struct tact_mcap_record *reco
         return stop_at_damage(log, log->file.offset, "the end of the file is damaged");
     }
     log->closed = true;
-    log->state.complete = log->covered_count == 0 && !log->file.magic_damaged;
+    log->state.complete = log->covering_record_count == 0 && !log->file.is_magic_damaged;
     return SCAN_STOP;
 }
 
@@ -291,7 +291,7 @@ static int report_truncated_record(struct tact_log *log, uint64_t at, struct tac
     if (log->skipped_count > before && first) {
         snprintf(log->state.why, sizeof log->state.why, "the length of a record is damaged");
     }
-    log->truncated = log->truncated || log->skipped_count == before;
+    log->is_truncated = log->is_truncated || log->skipped_count == before;
     return rc;
 }
 
@@ -306,7 +306,7 @@ static void describe_lost_ticks(const struct tact_log *log, struct tact_log_stat
                  state->lost_first, state->lost_last);
     }
     used = strlen(state->why);
-    if (log->skipped_count + log->covered_count > 0 && log->gap.ticks && state->ticks > 0) {
+    if (log->skipped_count + log->covering_record_count > 0 && log->gap.ticks && state->ticks > 0) {
         snprintf(state->why + used, sizeof state->why - used,
                  "; ticks after %" PRIu64 " were in it, how many is not known", state->last_tick);
     }
@@ -317,8 +317,9 @@ int tact_log_scan(struct tact_log *log, struct tact_error *err)
     struct tact_mcap_record record;
     int rc = SCAN_NEXT;
 
-    if (log->file.magic_damaged) {
-        record_damage(log, 0, TACT_MCAP_MAGIC_SIZE, "the magic bytes at its start are damaged");
+    if (log->file.is_magic_damaged) {
+        record_damaged_range(log, 0, TACT_MCAP_MAGIC_SIZE,
+                             "the magic bytes at its start are damaged");
     }
     while (rc == SCAN_NEXT) {
         uint64_t at = log->file.offset;
@@ -326,7 +327,7 @@ int tact_log_scan(struct tact_log *log, struct tact_error *err)
         if (rc == -EBADMSG && log->data_end_at == 0) {
             rc = report_truncated_record(log, at, err);
         } else if (rc == -ENODATA || rc == -EBADMSG) {
-            log->truncated = true;
+            log->is_truncated = true;
             rc = stop_at_damage(
                 log, at,
                 rc == -ENODATA ? "it has no end: its writer was killed or the file was truncated"

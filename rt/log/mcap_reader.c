@@ -66,7 +66,7 @@ static bool is_damaged_magic(int fd, const uint8_t *magic)
 }
 
 /* -ENODATA if the file ends within the magic bytes: its writer was killed at the start. */
-static int check_magic(int fd, off_t size, bool *damaged)
+static int check_mcap_magic(int fd, off_t size, bool *damaged)
 {
     uint8_t magic[TACT_MCAP_MAGIC_SIZE];
     size_t length = size < (off_t)sizeof magic ? (size_t)size : sizeof magic;
@@ -97,7 +97,7 @@ int tact_mcap_reader_open(struct tact_mcap_reader *reader, const char *path)
     } else if (!S_ISREG(status.st_mode)) {
         rc = -EBADMSG;
     } else {
-        rc = check_magic(reader->fd, status.st_size, &damaged);
+        rc = check_mcap_magic(reader->fd, status.st_size, &damaged);
     }
     if (rc != 0) {
         close(reader->fd);
@@ -109,7 +109,7 @@ int tact_mcap_reader_open(struct tact_mcap_reader *reader, const char *path)
     bool locked = flock(reader->fd, LOCK_SH | LOCK_NB) == 0;
     int why = errno;
     tact_mcap_reader_start(reader, reader->fd, (uint64_t)status.st_size);
-    reader->magic_damaged = damaged;
+    reader->is_magic_damaged = damaged;
     reader->locked = locked;
     reader->written = !locked && why == EWOULDBLOCK;
     reader->status = status;
@@ -159,7 +159,7 @@ int tact_mcap_reader_next(struct tact_mcap_reader *reader, struct tact_mcap_reco
     record->at = reader->offset;
     record->content = (struct tact_span){content, (size_t)length};
     reader->offset += sizeof head + length;
-    reader->crc_before = reader->crc;
+    reader->crc_before_last_record = reader->crc;
     reader->crc = tact_crc32(reader->crc, head, sizeof head);
     reader->crc = tact_crc32(reader->crc, content, (size_t)length);
     return 0;
@@ -213,21 +213,22 @@ int tact_mcap_parse_damage_cover(struct tact_span content)
     return in.bad || tact_crc32(0, in.at, in.left) != crc ? -EBADMSG : 0;
 }
 
-static int decompress(struct tact_span packed, bool zstd, uint64_t size, struct tact_bytes *out)
+static int decompress_chunk(struct tact_span packed, bool is_zstd_compressed, uint64_t size,
+                            struct tact_bytes *out)
 {
     out->size = 0;
-    if (size > TACT_MCAP_CHUNK_LIMIT || (!zstd && size != packed.size)) {
+    if (size > TACT_MCAP_CHUNK_LIMIT || (!is_zstd_compressed && size != packed.size)) {
         return -EBADMSG;
     }
-    if (zstd && (size / MAX_ZSTD_RATIO > packed.size ||
-                 ZSTD_getFrameContentSize(packed.data, packed.size) != size)) {
+    if (is_zstd_compressed && (size / MAX_ZSTD_RATIO > packed.size ||
+                               ZSTD_getFrameContentSize(packed.data, packed.size) != size)) {
         return -EBADMSG;
     }
     uint8_t *to = tact_bytes_reserve(out, (size_t)size);
     if (!to) {
         return -ENOMEM;
     }
-    if (!zstd) {
+    if (!is_zstd_compressed) {
         memcpy(to, packed.data, packed.size);
     } else if (ZSTD_decompress(to, (size_t)size, packed.data, packed.size) != size) {
         return -EBADMSG;
@@ -245,13 +246,13 @@ int tact_mcap_parse_chunk(struct tact_span content, struct tact_bytes *out)
     uint32_t crc = tact_get_u32(&in);
     struct tact_span compression = tact_get_text(&in);
     struct tact_span packed = tact_get_bytes(&in, tact_get_u64(&in));
-    bool zstd = tact_span_equals_text(compression, "zstd");
+    bool is_zstd_compressed = tact_span_equals_text(compression, "zstd");
     int rc = is_record_consumed(&in);
-    if (rc == 0 && !zstd && compression.size > 0) {
+    if (rc == 0 && !is_zstd_compressed && compression.size > 0) {
         rc = -EBADMSG;
     }
     if (rc == 0) {
-        rc = decompress(packed, zstd, size, out);
+        rc = decompress_chunk(packed, is_zstd_compressed, size, out);
     }
     if (rc == 0 && tact_crc32(0, out->data, out->size) != crc) {
         rc = -EBADMSG;

@@ -21,13 +21,13 @@ struct tact_mcap_record {
 
 struct tact_mcap_reader {
     int fd;
-    uint64_t size;       /* size of the file when it was opened */
-    uint64_t offset;     /* offset of the next record */
-    uint32_t crc;        /* checksum of all bytes before it since the caller last set this to 0 */
-    uint32_t crc_before; /* the same without the last record */
+    uint64_t size;   /* size of the file when it was opened */
+    uint64_t offset; /* offset of the next record */
+    uint32_t crc;    /* checksum of all bytes before it since the caller last set this to 0 */
+    uint32_t crc_before_last_record; /* the same without the last record */
     struct tact_bytes buffer;
-    bool magic_damaged; /* the magic bytes at the start are damaged */
-    bool locked;        /* this reader has a shared lock: nobody writes the file */
+    bool is_magic_damaged; /* the magic bytes at the start are damaged */
+    bool locked;           /* this reader has a shared lock: nobody writes the file */
     bool written; /* a recorder writes the file: it has the lock, which ends with its process */
     struct stat status;
 };

@@ -7,16 +7,16 @@
 #include "mcap_reader_internal.h"
 #include "mcap_writer_state_internal.h"
 
-#define BLOCK 65536
+#define COPY_BLOCK_BYTES 65536
 
-struct takeover {
+struct log_takeover {
     struct tact_mcap_writer *writer;
     const struct tact_mcap_takeover *from;
     struct tact_mcap_reader file;
     bool damaged; /* a range was skipped: message numbers may be missing */
 };
 
-static int buffer_error(const struct tact_bytes *bytes)
+static int get_buffer_error(const struct tact_bytes *bytes)
 {
     return bytes->failed ? -ENOMEM : 0;
 }
@@ -54,10 +54,10 @@ static int restore_definition(struct tact_mcap_writer *writer, uint8_t opcode,
     tact_put_bytes(&group->records, content.data, content.size);
     tact_mcap_end_record(&group->records, record);
     group->count++;
-    return buffer_error(&group->records);
+    return get_buffer_error(&group->records);
 }
 
-static int restore_message(struct takeover *t, struct tact_span content, uint64_t offset)
+static int restore_message(struct log_takeover *t, struct tact_span content, uint64_t offset)
 {
     struct tact_mcap_writer *writer = t->writer;
     struct tact_mcap_message message;
@@ -72,10 +72,10 @@ static int restore_message(struct takeover *t, struct tact_span content, uint64_
     }
     channel->next = message.sequence + 1;
     tact_mcap_index_message(writer, message.channel, message.log_time, offset);
-    return buffer_error(&channel->index);
+    return get_buffer_error(&channel->index);
 }
 
-static int restore_records(struct takeover *t, struct tact_cursor in)
+static int restore_records(struct log_takeover *t, struct tact_cursor in)
 {
     const uint8_t *start = in.at;
     struct tact_mcap_record record;
@@ -97,7 +97,8 @@ static int restore_records(struct takeover *t, struct tact_cursor in)
 }
 
 /* The damaged range that contains an offset, or NULL. */
-static const struct tact_mcap_range *find_damage(const struct takeover *t, uint64_t at)
+static const struct tact_mcap_range *find_damage_at_offset(const struct log_takeover *t,
+                                                           uint64_t at)
 {
     for (size_t i = 0; i < t->from->damaged_count; i++) {
         if (t->from->damaged[i].at <= at && at < t->from->damaged[i].end) {
@@ -107,7 +108,7 @@ static const struct tact_mcap_range *find_damage(const struct takeover *t, uint6
     return NULL;
 }
 
-static void queue_file_patch(struct takeover *t, uint64_t at, const void *data, size_t size)
+static void queue_file_patch(struct log_takeover *t, uint64_t at, const void *data, size_t size)
 {
     tact_put_u64(&t->writer->patches, at);
     tact_put_u64(&t->writer->patches, size);
@@ -115,13 +116,13 @@ static void queue_file_patch(struct takeover *t, uint64_t at, const void *data, 
 }
 
 /* Up to `end`, only message indexes or damage are allowed. */
-static int check_message_index_range(struct takeover *t, uint64_t end)
+static int check_message_index_range(struct log_takeover *t, uint64_t end)
 {
     const struct tact_mcap_range *damage = NULL;
     struct tact_mcap_record record;
 
     for (uint64_t at = t->file.offset; at < end; at = damage ? damage->end : t->file.offset) {
-        damage = find_damage(t, at);
+        damage = find_damage_at_offset(t, at);
         if (damage) {
             continue;
         }
@@ -139,7 +140,7 @@ static int check_message_index_range(struct takeover *t, uint64_t end)
 
 /* The index after a chunk follows from its messages. Damaged indexes are rewritten, and those
  * missing at the end of the file are left in `output`. */
-static int restore_index(struct takeover *t)
+static int restore_index(struct log_takeover *t)
 {
     struct tact_bytes *out = &t->writer->output;
     struct tact_bytes found = {0};
@@ -162,7 +163,7 @@ static int restore_index(struct takeover *t)
     return rc;
 }
 
-static int restore_chunk(struct takeover *t, const struct tact_mcap_record *chunk)
+static int restore_chunk(struct log_takeover *t, const struct tact_mcap_record *chunk)
 {
     struct tact_mcap_writer *writer = t->writer;
     struct tact_cursor in = {chunk->content.data, chunk->content.size, false};
@@ -180,7 +181,7 @@ static int restore_chunk(struct takeover *t, const struct tact_mcap_record *chun
     }
     tact_mcap_index_chunk(writer, chunk->at, t->file.offset - chunk->at, compressed,
                           zstd ? "zstd" : "");
-    rc = buffer_error(&writer->output);
+    rc = get_buffer_error(&writer->output);
     return rc ? rc : restore_index(t);
 }
 
@@ -225,7 +226,7 @@ static int restore_metadata(struct tact_mcap_writer *writer, const struct tact_m
 
 static int add_file_range_crc(int fd, uint64_t at, uint64_t end, uint32_t *crc)
 {
-    uint8_t block[BLOCK];
+    uint8_t block[COPY_BLOCK_BYTES];
 
     for (size_t size; at < end; at += size) {
         size = end - at < sizeof block ? (size_t)(end - at) : sizeof block;
@@ -239,7 +240,7 @@ static int add_file_range_crc(int fd, uint64_t at, uint64_t end, uint32_t *crc)
 }
 
 /* Turns the rest of a damaged range, from file.offset on, into a record that covers it. */
-static int restore_damage(struct takeover *t, uint64_t end)
+static int restore_damage(struct log_takeover *t, uint64_t end)
 {
     struct tact_mcap_reader *file = &t->file;
     uint8_t head[TACT_MCAP_COVER_MIN] = {TACT_MCAP_COVER};
@@ -258,13 +259,13 @@ static int restore_damage(struct takeover *t, uint64_t end)
         rc = add_file_range_crc(file->fd, at + sizeof head, end, &file->crc);
     }
     file->offset = end;
-    t->writer->covered += end - at;
+    t->writer->covered_damage_bytes += end - at;
     t->damaged = true;
     return rc;
 }
 
 /* The header is rewritten if it differs from the expected one. */
-static int restore_header(struct takeover *t)
+static int restore_header(struct log_takeover *t)
 {
     struct tact_span header = t->from->header;
     uint64_t at = t->file.offset;
@@ -275,7 +276,7 @@ static int restore_header(struct takeover *t)
     return t->file.offset <= t->from->end ? 0 : -EBADMSG;
 }
 
-static int restore_record(struct takeover *t, const struct tact_mcap_record *record)
+static int restore_record(struct log_takeover *t, const struct tact_mcap_record *record)
 {
     switch (record->opcode) {
     case TACT_MCAP_HEADER:
@@ -290,7 +291,7 @@ static int restore_record(struct takeover *t, const struct tact_mcap_record *rec
     case TACT_MCAP_METADATA:
         return restore_metadata(t->writer, record);
     case TACT_MCAP_COVER:
-        t->writer->covered += TACT_MCAP_RECORD_HEAD + record->content.size;
+        t->writer->covered_damage_bytes += TACT_MCAP_RECORD_HEAD + record->content.size;
         t->damaged = true;
         return 0;
     default:
@@ -298,14 +299,14 @@ static int restore_record(struct takeover *t, const struct tact_mcap_record *rec
     }
 }
 
-static int restore_file(struct takeover *t)
+static int restore_file(struct log_takeover *t)
 {
     struct tact_mcap_record record;
     int rc = t->from->header.size > 0 ? restore_header(t) : 0;
 
     queue_file_patch(t, 0, TACT_MCAP_MAGIC, TACT_MCAP_MAGIC_SIZE);
     while (rc == 0 && t->file.offset < t->from->end) {
-        const struct tact_mcap_range *damage = find_damage(t, t->file.offset);
+        const struct tact_mcap_range *damage = find_damage_at_offset(t, t->file.offset);
         rc = damage ? restore_damage(t, damage->end) : tact_mcap_reader_next(&t->file, &record);
         if (rc == 0 && !damage) {
             rc = restore_record(t, &record);
@@ -316,7 +317,7 @@ static int restore_file(struct takeover *t)
 
 int tact_mcap_writer_take_over(const struct tact_mcap_takeover *from, struct tact_mcap_writer **out)
 {
-    struct takeover t = {.from = from};
+    struct log_takeover t = {.from = from};
     int rc = tact_mcap_writer_alloc(from->fd, from->zstd_level, &t.writer);
 
     if (rc != 0) {
@@ -335,10 +336,10 @@ int tact_mcap_writer_take_over(const struct tact_mcap_takeover *from, struct tac
         rc = restore_records(&t, (struct tact_cursor){definitions.data, definitions.size, false});
     }
     if (rc == 0) {
-        rc = buffer_error(&writer->chunk);
+        rc = get_buffer_error(&writer->chunk);
     }
     if (rc == 0) {
-        rc = buffer_error(&writer->patches);
+        rc = get_buffer_error(&writer->patches);
     }
     if (rc != 0) {
         tact_mcap_writer_abandon(writer);
@@ -375,7 +376,7 @@ int tact_mcap_writer_resume(struct tact_mcap_writer *writer)
 
 uint64_t tact_mcap_writer_covered_bytes(const struct tact_mcap_writer *writer)
 {
-    return writer->covered;
+    return writer->covered_damage_bytes;
 }
 
 void tact_mcap_writer_skip_sequence(struct tact_mcap_writer *writer, int channel, uint32_t count)

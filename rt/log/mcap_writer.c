@@ -9,7 +9,7 @@
 #include "mcap_internal.h"
 #include "mcap_writer_state_internal.h"
 
-static int set_error(struct tact_mcap_writer *writer, int error)
+static int set_writer_error(struct tact_mcap_writer *writer, int error)
 {
     if (writer->error == 0) {
         writer->error = error;
@@ -17,7 +17,7 @@ static int set_error(struct tact_mcap_writer *writer, int error)
     return writer->error;
 }
 
-static int write_all(int fd, const uint8_t *data, size_t size)
+static int write_all_bytes(int fd, const uint8_t *data, size_t size)
 {
     while (size > 0) {
         ssize_t n = write(fd, data, size);
@@ -38,19 +38,19 @@ int tact_mcap_write_output(struct tact_mcap_writer *writer)
     struct tact_bytes *out = &writer->output;
 
     if (out->failed) {
-        set_error(writer, -ENOMEM);
+        set_writer_error(writer, -ENOMEM);
     }
     if (writer->error != 0) {
         return writer->error;
     }
-    int rc = write_all(writer->fd, out->data, out->size);
+    int rc = write_all_bytes(writer->fd, out->data, out->size);
     if (rc != 0) {
         /* Half a record is useless, and truncating frees space on a full disk. The file is readable
          * either way, so a failure here is ignored. */
         if (ftruncate(writer->fd, (off_t)writer->offset) == 0) {
             (void)lseek(writer->fd, (off_t)writer->offset, SEEK_SET);
         }
-        return set_error(writer, rc);
+        return set_writer_error(writer, rc);
     }
     writer->crc = tact_crc32(writer->crc, out->data, out->size);
     writer->offset += out->size;
@@ -72,7 +72,7 @@ void tact_mcap_end_record(struct tact_bytes *out, size_t start)
 
 int tact_mcap_writer_alloc(int fd, int zstd_level, struct tact_mcap_writer **out)
 {
-    static const uint8_t opcodes[TACT_MCAP_GROUPS] = {
+    static const uint8_t summary_group_opcodes[TACT_MCAP_GROUPS] = {
         TACT_MCAP_SCHEMA, TACT_MCAP_CHANNEL, TACT_MCAP_CHUNK_INDEX, TACT_MCAP_ATTACHMENT_INDEX,
         TACT_MCAP_METADATA_INDEX};
     struct tact_mcap_writer *writer = calloc(1, sizeof *writer);
@@ -85,7 +85,7 @@ int tact_mcap_writer_alloc(int fd, int zstd_level, struct tact_mcap_writer **out
     writer->fd = fd;
     writer->zstd_level = zstd_level;
     for (int g = 0; g < TACT_MCAP_GROUPS; g++) {
-        writer->groups[g].opcode = opcodes[g];
+        writer->groups[g].opcode = summary_group_opcodes[g];
     }
     *out = writer;
     return 0;
@@ -150,7 +150,7 @@ int tact_mcap_writer_schema(struct tact_mcap_writer *writer, const char *name, c
     tact_put_bytes(out, text, size);
     tact_mcap_end_record(out, record);
     put_in_chunk_and_summary(writer, group, before);
-    return out->failed ? set_error(writer, -ENOMEM) : (int)group->count;
+    return out->failed ? set_writer_error(writer, -ENOMEM) : (int)group->count;
 }
 
 int tact_mcap_writer_channel(struct tact_mcap_writer *writer, int schema, const char *topic)
@@ -175,7 +175,7 @@ int tact_mcap_writer_channel(struct tact_mcap_writer *writer, int schema, const 
     tact_set_u32(out, map, (uint32_t)(out->size - map - 4));
     tact_mcap_end_record(out, record);
     put_in_chunk_and_summary(writer, group, before);
-    return out->failed ? set_error(writer, -ENOMEM) : writer->channel_count++;
+    return out->failed ? set_writer_error(writer, -ENOMEM) : writer->channel_count++;
 }
 
 void tact_mcap_index_attachment(struct tact_mcap_writer *writer, uint64_t at, uint64_t length,
@@ -242,7 +242,7 @@ int tact_mcap_writer_metadata(struct tact_mcap_writer *writer, const char *name,
     uint64_t at = writer->offset;
 
     if (map->failed || map->size > UINT32_MAX) {
-        return set_error(writer, map->failed ? -ENOMEM : -EINVAL);
+        return set_writer_error(writer, map->failed ? -ENOMEM : -EINVAL);
     }
     size_t record = tact_mcap_begin_record(out, TACT_MCAP_METADATA);
     tact_put_text(out, name);
@@ -265,13 +265,13 @@ void tact_mcap_index_message(struct tact_mcap_writer *writer, int channel, uint6
 
     tact_put_u64(&of->index, time_ns);
     tact_put_u64(&of->index, offset);
-    if (writer->chunk_messages == 0 || time_ns < writer->chunk_start) {
+    if (writer->chunk_message_count == 0 || time_ns < writer->chunk_start) {
         writer->chunk_start = time_ns;
     }
-    if (writer->chunk_messages == 0 || time_ns > writer->chunk_end) {
+    if (writer->chunk_message_count == 0 || time_ns > writer->chunk_end) {
         writer->chunk_end = time_ns;
     }
-    writer->chunk_messages++;
+    writer->chunk_message_count++;
     of->messages++;
 }
 
@@ -282,7 +282,7 @@ struct tact_bytes *tact_mcap_writer_begin(struct tact_mcap_writer *writer, int c
     struct tact_bytes *out = &writer->chunk;
 
     tact_mcap_index_message(writer, channel, time_ns, out->size);
-    writer->message_at = tact_mcap_begin_record(out, TACT_MCAP_MESSAGE);
+    writer->message_offset = tact_mcap_begin_record(out, TACT_MCAP_MESSAGE);
     tact_put_u16(out, (uint16_t)channel);
     tact_put_u32(out, of->next++);
     tact_put_u64(out, time_ns);
@@ -292,7 +292,7 @@ struct tact_bytes *tact_mcap_writer_begin(struct tact_mcap_writer *writer, int c
 
 void tact_mcap_writer_end(struct tact_mcap_writer *writer)
 {
-    tact_mcap_end_record(&writer->chunk, writer->message_at);
+    tact_mcap_end_record(&writer->chunk, writer->message_offset);
 }
 
 uint64_t tact_mcap_writer_offset(const struct tact_mcap_writer *writer)
@@ -312,11 +312,11 @@ struct tact_span tact_mcap_writer_definitions(const struct tact_mcap_writer *wri
 
 size_t tact_mcap_writer_open_chunk_bytes(const struct tact_mcap_writer *writer)
 {
-    return writer->chunk_messages ? writer->chunk.size : 0;
+    return writer->chunk_message_count ? writer->chunk.size : 0;
 }
 
 /* Appends the chunk's record; -errno if out of memory or zstd fails. */
-static int put_chunk(struct tact_mcap_writer *writer, uint64_t *compressed)
+static int write_compressed_chunk(struct tact_mcap_writer *writer, uint64_t *compressed)
 {
     struct tact_bytes *out = &writer->output;
     const struct tact_bytes *chunk = &writer->chunk;
@@ -327,7 +327,7 @@ static int put_chunk(struct tact_mcap_writer *writer, uint64_t *compressed)
     tact_put_u64(out, chunk->size);
     tact_put_u32(out, tact_crc32(0, chunk->data, chunk->size));
     tact_put_text(out, writer->zstd ? "zstd" : "");
-    size_t length_at = out->size;
+    size_t chunk_length_offset = out->size;
     tact_put_u64(out, 0);
     if (writer->zstd) {
         size_t bound = ZSTD_compressBound(chunk->size);
@@ -344,8 +344,8 @@ static int put_chunk(struct tact_mcap_writer *writer, uint64_t *compressed)
     } else {
         tact_put_bytes(out, chunk->data, chunk->size);
     }
-    *compressed = out->size - length_at - 8;
-    tact_set_u64(out, length_at, *compressed);
+    *compressed = out->size - chunk_length_offset - 8;
+    tact_set_u64(out, chunk_length_offset, *compressed);
     tact_mcap_end_record(out, record);
     return out->failed ? -ENOMEM : 0;
 }
@@ -393,7 +393,7 @@ void tact_mcap_index_chunk(struct tact_mcap_writer *writer, uint64_t at, uint64_
         writer->end = writer->chunk_end;
     }
     writer->chunk.size = 0;
-    writer->chunk_messages = 0;
+    writer->chunk_message_count = 0;
 }
 
 /* The second chunk repeats the schemas and channels: without an index, a damaged first chunk then
@@ -410,16 +410,16 @@ int tact_mcap_writer_flush(struct tact_mcap_writer *writer)
 {
     uint64_t compressed = 0;
 
-    if (writer->chunk_messages == 0 || writer->error != 0) {
+    if (writer->chunk_message_count == 0 || writer->error != 0) {
         return writer->error;
     }
     bool failed = writer->chunk.failed;
     for (int c = 0; c < writer->channel_count; c++) {
         failed = failed || writer->channels[c].index.failed;
     }
-    int rc = failed ? -ENOMEM : put_chunk(writer, &compressed);
+    int rc = failed ? -ENOMEM : write_compressed_chunk(writer, &compressed);
     if (rc != 0) {
-        return set_error(writer, rc);
+        return set_writer_error(writer, rc);
     }
     tact_mcap_index_chunk(writer, writer->offset, writer->output.size, compressed,
                           writer->zstd ? "zstd" : "");
@@ -434,7 +434,7 @@ int tact_mcap_writer_sync(struct tact_mcap_writer *writer)
 {
     /* A pipe or a character device has nothing to sync. */
     if (writer->error == 0 && fdatasync(writer->fd) != 0 && errno != EINVAL && errno != EROFS) {
-        set_error(writer, -errno);
+        set_writer_error(writer, -errno);
     }
     return writer->error;
 }
@@ -490,14 +490,15 @@ static int write_summary(struct tact_mcap_writer *writer)
         const struct tact_mcap_group *group = &writer->groups[g];
         size_t start = out->size;
         if (group->records.failed) {
-            return set_error(writer, -ENOMEM);
+            return set_writer_error(writer, -ENOMEM);
         }
         tact_put_bytes(out, group->records.data, group->records.size);
         put_summary_offset(&offsets, group->opcode, base + start, out->size - start);
     }
-    size_t statistics = out->size;
+    size_t statistics_offset = out->size;
     put_statistics(writer, out);
-    put_summary_offset(&offsets, TACT_MCAP_STATISTICS, base + statistics, out->size - statistics);
+    put_summary_offset(&offsets, TACT_MCAP_STATISTICS, base + statistics_offset,
+                       out->size - statistics_offset);
     size_t summary_offsets = out->size;
     tact_put_bytes(out, offsets.data, offsets.size);
     out->failed = out->failed || offsets.failed;
@@ -529,7 +530,7 @@ int tact_mcap_writer_close(struct tact_mcap_writer *writer, uint64_t *bytes)
         tact_mcap_writer_sync(writer);
     }
     if (close(writer->fd) != 0) {
-        set_error(writer, -errno);
+        set_writer_error(writer, -errno);
     }
     writer->fd = -1;
     if (bytes) {

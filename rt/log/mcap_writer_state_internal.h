@@ -39,14 +39,14 @@ struct tact_mcap_writer {
     ZSTD_CCtx *zstd;
     struct tact_bytes chunk;  /* records of the open chunk */
     struct tact_bytes output; /* bytes of the next write() */
-    size_t message_at;        /* start of the open message in the chunk */
-    uint64_t chunk_messages;
+    size_t message_offset;    /* start of the open message in the chunk */
+    uint64_t chunk_message_count;
     uint64_t chunk_start, chunk_end;
     struct tact_mcap_channel_state channels[TACT_MCAP_CHANNELS];
     int channel_count;
     struct tact_mcap_group groups[TACT_MCAP_GROUPS];
-    uint64_t start, end;       /* log times of all messages */
-    uint64_t covered;          /* bytes of damage in a continued file */
+    uint64_t start, end;           /* log times of all messages */
+    uint64_t covered_damage_bytes; /* bytes of damage in a continued file */
     struct tact_bytes patches; /* changes to a continued file: offset, length and bytes of each */
 };
 

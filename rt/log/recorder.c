@@ -11,7 +11,7 @@
 #include "recorder_internal.h"
 
 #define NS_PER_S INT64_C(1000000000)
-#define WAIT_NS 200000
+#define RECORDER_POLL_INTERVAL_NS 200000
 
 struct tact_recorder_options tact_recorder_options_default(void)
 {
@@ -74,9 +74,10 @@ static void free_recorder(struct tact_recorder *recorder)
     free(recorder);
 }
 
-static int open_recorder(const char *path, const struct tact_recorder_options *options,
-                         const struct tact_recorder_content *content, struct tact_messages messages,
-                         struct tact_recorder **out, struct tact_error *err)
+static int create_recorder_and_file(const char *path, const struct tact_recorder_options *options,
+                                    const struct tact_recorder_content *content,
+                                    struct tact_messages messages, struct tact_recorder **out,
+                                    struct tact_error *err)
 {
     bool made = false;
     int rc;
@@ -92,19 +93,21 @@ static int open_recorder(const char *path, const struct tact_recorder_options *o
     }
     recorder->options = *options;
     recorder->messages = messages;
-    bool splits = options->split_bytes > 0 || options->split_ns > 0;
-    if (splits) {
+    bool is_session_split = options->split_bytes > 0 || options->split_ns > 0;
+    if (is_session_split) {
         set_session_facts(recorder);
     }
     if (content->shape_count > 0 && options->derived_every > 0) {
         tact_encode_scene(content, &recorder->content.scene);
     }
     rc = 0;
-    if (splits && tact_content_copy(&recorder->content, content, recorder->session) != 0) {
+    if (is_session_split &&
+        tact_content_copy(&recorder->content, content, recorder->session) != 0) {
         rc = tact_error_set(err, -ENOMEM, "out of memory");
     }
     if (rc == 0) {
-        rc = tact_recorder_part_open(recorder, 1, splits ? &recorder->content.content : content,
+        rc = tact_recorder_part_open(recorder, 1,
+                                     is_session_split ? &recorder->content.content : content,
                                      &recorder->last, err);
     }
     if (rc != 0) {
@@ -136,7 +139,7 @@ int tact_recorder_open(const char *path, const struct tact_recorder_options *opt
     }
     /* This thread writes the header of the file, its attachments and the rings. */
     struct tact_size_signal signal = tact_size_signal_block();
-    rc = open_recorder(path, options, content, messages, out, err);
+    rc = create_recorder_and_file(path, options, content, messages, out, err);
     tact_size_signal_restore(&signal);
     return rc;
 }
@@ -189,7 +192,8 @@ void tact_recorder_wait_room(struct tact_recorder *recorder)
             (part->pressures &&
              tact_ring_occupancy(part->pressures) >= tact_ring_capacity(part->pressures))) &&
            !atomic_load_explicit(&recorder->next, memory_order_relaxed)) {
-        clock_nanosleep(CLOCK_MONOTONIC, 0, &(struct timespec){.tv_nsec = WAIT_NS}, NULL);
+        clock_nanosleep(CLOCK_MONOTONIC, 0,
+                        &(struct timespec){.tv_nsec = RECORDER_POLL_INTERVAL_NS}, NULL);
     }
 }
 

@@ -43,7 +43,7 @@ struct tact_recorder_part {
     struct tact_recorder *owner;       /* NULL in recovery */
     unsigned number;                   /* from 1 */
     struct tact_recorder_part *before; /* the part before, to be joined */
-    bool joined;                       /* the thread has been joined */
+    bool is_thread_joined;             /* the thread has been joined */
     atomic_bool retired;               /* the producer has switched to the next part */
     atomic_bool ended;                 /* its file is finished; only the report is left */
     bool closed;                       /* no more events are accepted; guarded by lock */
@@ -58,22 +58,23 @@ struct tact_recorder_part {
     pthread_mutex_t
         lock; /* guards the ring of asynchronous events and the queue; never locked by the tick */
     struct tact_queued_event *queue;
-    struct tact_queued_event **queue_end;
+    struct tact_queued_event **event_queue_end;
 
     /* Of the recorder thread, and of tact_recorder_close() once it has joined it. */
     struct tact_mcap_writer *writer;
     struct tact_encoder encoder;
-    int fd;                         /* the writer's descriptor, for fstat() */
-    uint32_t unflushed[TACT_RINGS]; /* elements in the open chunk that are still in their rings */
+    int fd;                                       /* the writer's descriptor, for fstat() */
+    uint32_t unflushed_element_count[TACT_RINGS]; /* elements in the open chunk that are still in
+                                                     their rings */
     uint64_t pending_records, pending_events, pending_pressures; /* in the open chunk */
     uint64_t pending_left_out;          /* polygons beyond the capacity of those pressure maps */
     int64_t chunk_stamp_ns;             /* stamp of its first record */
     int64_t first_stamp_ns;             /* stamp of the part's first record */
-    bool next_opened;                   /* the next part was created, or creating it failed */
+    bool is_next_part_opened;           /* the next part was created, or creating it failed */
     int64_t chunk_opened_ns, synced_ns; /* CLOCK_MONOTONIC */
     int64_t name_checked_ns;            /* time at which the file was last found to have a name */
-    bool has_name;                      /* the file had a name when it was opened */
-    bool overruns_reported, deletion_reported;
+    bool had_file_name;                 /* the file had a name when it was opened */
+    bool are_overruns_reported, is_deletion_reported;
     struct tact_recorder_report report;
 };
 

@@ -76,10 +76,10 @@ struct tact_ring_sizes tact_recorder_sizes(const struct tact_recorder_options *o
                      TACT_RECORDER_ASYNC_EVENTS},
         .content = {(uint32_t)bytes, sizeof(struct tact_ring_event),
                     sizeof(struct tact_ring_event)},
-        .list_at = layout->element
-                       ? (uint32_t)(sizeof(struct tact_record) + layout->size * sizeof(double))
-                       : 0,
-        .list_stride = tact_layout_stride(layout) * (uint32_t)sizeof(double),
+        .list_count_offset =
+            layout->element ? (uint32_t)(sizeof(struct tact_record) + layout->size * sizeof(double))
+                            : 0,
+        .list_element_bytes = tact_layout_stride(layout) * (uint32_t)sizeof(double),
     };
 }
 
@@ -97,7 +97,7 @@ static int create_part_rings(struct tact_recorder_part *recorder, const struct t
         folder = TACT_RING_FILE_FOLDER;
     }
     if (fstat(recorder->fd, &log) == 0 && S_ISREG(log.st_mode)) {
-        recorder->has_name = log.st_nlink > 0;
+        recorder->had_file_name = log.st_nlink > 0;
         tact_description_write(&recorder->options, recorder->writer, &recorder->encoder, &session);
         rc = tact_ring_file_create(&recorder->rings, folder, &log, &sizes, &session, &replaced);
         tact_bytes_free(&session);
@@ -176,7 +176,7 @@ int tact_recorder_part_open(struct tact_recorder *owner, unsigned number,
     part->before = owner->last;
     part->options = owner->options;
     part->messages = owner->messages;
-    part->queue_end = &part->queue;
+    part->event_queue_end = &part->queue;
     part->synced_ns = clock_ns(CLOCK_MONOTONIC);
     pthread_mutex_init(&part->lock, NULL);
     bool made = false;
@@ -209,7 +209,7 @@ void tact_recorder_part_commit(struct tact_recorder_part *part)
 }
 
 /* As strncpy, and always terminated. */
-static void copy_truncated(char *to, const char *from, size_t size)
+static void copy_truncated_text(char *to, const char *from, size_t size)
 {
     size_t length = strnlen(from, size - 1);
 
@@ -227,8 +227,8 @@ static int push_event_to_ring(struct tact_recorder_part *recorder, int ring, uin
     }
     event->tick = tick;
     event->stamp_ns = stamp_ns;
-    copy_truncated(event->name, name, sizeof event->name);
-    copy_truncated(event->text, text, sizeof event->text);
+    copy_truncated_text(event->name, name, sizeof event->name);
+    copy_truncated_text(event->text, text, sizeof event->text);
     tact_ring_file_commit(&recorder->rings, ring);
     return 0;
 }
@@ -246,8 +246,8 @@ static int queue_long_event(struct tact_recorder_part *recorder, uint64_t tick, 
     event->stamp_ns = stamp_ns;
     memcpy(event->name, name, name_size);
     event->text = memcpy(event->name + name_size, text, text_size);
-    *recorder->queue_end = event;
-    recorder->queue_end = &event->next;
+    *recorder->event_queue_end = event;
+    recorder->event_queue_end = &event->next;
     return 0;
 }
 
@@ -283,7 +283,7 @@ int tact_recorder_part_event_rt(struct tact_recorder_part *part, uint64_t tick, 
 }
 
 /* The valid part of a map. */
-static void copy_pressure(struct tact_pressure *to, const struct tact_pressure *from)
+static void copy_pressure_map(struct tact_pressure *to, const struct tact_pressure *from)
 {
     to->patches = from->patches;
     to->polygons = from->polygons;
@@ -305,13 +305,13 @@ int tact_recorder_part_pressure(struct tact_recorder_part *part, uint64_t tick, 
     }
     slot->tick = tick;
     slot->stamp_ns = stamp_ns;
-    copy_pressure(&slot->map, map);
+    copy_pressure_map(&slot->map, map);
     tact_ring_commit(part->pressures);
     return 0;
 }
 
 /* A last record states that the session continues in another file. */
-static int put_continuation(struct tact_recorder_part *part)
+static int write_continuation_record(struct tact_recorder_part *part)
 {
     struct tact_bytes map = {0};
     char *next = tact_log_part_path(part->owner->path, part->number + 1);
@@ -322,7 +322,7 @@ static int put_continuation(struct tact_recorder_part *part)
         tact_put_text(&map, "continued_in");
         tact_put_text(&map, slash ? slash + 1 : next);
         tact_put_facts_crc(&map);
-        rc = tact_mcap_writer_metadata(part->writer, TACT_CONTINUED, &map);
+        rc = tact_mcap_writer_metadata(part->writer, TACT_CONTINUED_METADATA_NAME, &map);
     }
     tact_bytes_free(&map);
     free(next);
@@ -340,7 +340,7 @@ void tact_recorder_part_finish(struct tact_recorder_part *part)
     report->occupancy_max = tact_ring_high_water(ticks);
     report->ring_ticks = tact_ring_capacity(ticks);
     if (atomic_load(&part->retired) && report->error == 0) {
-        put_continuation(part);
+        write_continuation_record(part);
     }
     int rc = tact_mcap_writer_close(part->writer, &report->bytes);
     part->writer = NULL;
@@ -350,7 +350,7 @@ void tact_recorder_part_finish(struct tact_recorder_part *part)
                      "%s: the log could not be finished: %s; its ticks can be read", part->path,
                      strerror(-rc));
     }
-    if (report->error == 0 && part->deletion_reported) {
+    if (report->error == 0 && part->is_deletion_reported) {
         report->error = -ENOENT;
     }
     tact_encoder_free(&part->encoder);
@@ -363,8 +363,8 @@ void tact_recorder_part_finish(struct tact_recorder_part *part)
 
 void tact_recorder_part_join(struct tact_recorder_part *part)
 {
-    if (!part->joined) {
+    if (!part->is_thread_joined) {
         pthread_join(part->thread, NULL);
     }
-    part->joined = true;
+    part->is_thread_joined = true;
 }

@@ -19,7 +19,7 @@ static int64_t now_ns(void)
 }
 
 /* The first error ends the recording; the rings are drained in any case. */
-static void report_error(struct tact_recorder_part *recorder)
+static void report_write_error(struct tact_recorder_part *recorder)
 {
     int error = tact_mcap_writer_error(recorder->writer);
 
@@ -34,11 +34,11 @@ static void report_error(struct tact_recorder_part *recorder)
 
 /* Called once the chunk is written: a process killed before that leaves its elements in the rings.
  */
-static void release_elements(struct tact_recorder_part *recorder)
+static void release_written_elements(struct tact_recorder_part *recorder)
 {
     for (int i = 0; i < TACT_RINGS; i++) {
-        tact_ring_release_many(recorder->rings.rings[i], recorder->unflushed[i]);
-        recorder->unflushed[i] = 0;
+        tact_ring_release_many(recorder->rings.rings[i], recorder->unflushed_element_count[i]);
+        recorder->unflushed_element_count[i] = 0;
     }
 }
 
@@ -54,10 +54,10 @@ static void open_next_part(struct tact_recorder_part *part)
                 (o->split_ns > 0 && part->report.records > 0 &&
                  part->chunk_stamp_ns - part->first_stamp_ns >= o->split_ns);
 
-    if (!full || part->next_opened || part->report.error != 0 || !part->has_name) {
+    if (!full || part->is_next_part_opened || part->report.error != 0 || !part->had_file_name) {
         return;
     }
-    part->next_opened = true;
+    part->is_next_part_opened = true;
     if (tact_recorder_part_open(owner, part->number + 1, &owner->content.content, &next, &err) !=
         0) {
         tact_message(part->messages, TACT_MESSAGE_WARNING,
@@ -74,7 +74,7 @@ void tact_recorder_flush(struct tact_recorder_part *recorder)
     uint32_t next[TACT_RINGS];
 
     for (int i = 0; i < TACT_RINGS; i++) {
-        next[i] = tact_ring_tail(recorder->rings.rings[i]) + recorder->unflushed[i];
+        next[i] = tact_ring_tail(recorder->rings.rings[i]) + recorder->unflushed_element_count[i];
     }
     tact_ring_file_write_mark(&recorder->rings, tact_mcap_writer_offset(recorder->writer), next);
     if (tact_mcap_writer_flush(recorder->writer) == 0) {
@@ -90,19 +90,19 @@ void tact_recorder_flush(struct tact_recorder_part *recorder)
     recorder->pending_events = 0;
     recorder->pending_pressures = 0;
     recorder->pending_left_out = 0;
-    release_elements(recorder);
+    release_written_elements(recorder);
     if (recorder->options.sync_ns > 0 &&
         now_ns() - recorder->synced_ns >= recorder->options.sync_ns) {
         tact_mcap_writer_sync(recorder->writer);
         recorder->synced_ns = now_ns();
     }
-    report_error(recorder);
+    report_write_error(recorder);
     if (recorder->owner) {
         open_next_part(recorder);
     }
 }
 
-static bool is_empty(const struct tact_recorder_part *recorder)
+static bool is_chunk_empty(const struct tact_recorder_part *recorder)
 {
     return recorder->pending_records + recorder->pending_events + recorder->pending_pressures == 0;
 }
@@ -114,24 +114,25 @@ static bool is_chunk_due(const struct tact_recorder_part *recorder)
         tact_mcap_writer_open_chunk_bytes(recorder->writer) >= recorder->options.chunk_bytes;
 
     for (int i = 0; i < TACT_RINGS; i++) {
-        full = full || recorder->unflushed[i] >= (recorder->rings.sizes.capacity[i] + 1) / 2;
+        full = full ||
+               recorder->unflushed_element_count[i] >= (recorder->rings.sizes.capacity[i] + 1) / 2;
     }
     return full;
 }
 
 void tact_recorder_skip_element(struct tact_recorder_part *recorder, int ring)
 {
-    recorder->unflushed[ring]++;
-    if (is_empty(recorder)) {
-        release_elements(recorder);
+    recorder->unflushed_element_count[ring]++;
+    if (is_chunk_empty(recorder)) {
+        release_written_elements(recorder);
     }
 }
 
 static void discard_ring_element(struct tact_recorder_part *recorder, int ring)
 {
     recorder->report.discarded++;
-    recorder->unflushed[ring]++;
-    release_elements(recorder);
+    recorder->unflushed_element_count[ring]++;
+    release_written_elements(recorder);
 }
 
 void tact_recorder_append_record(struct tact_recorder_part *recorder,
@@ -141,7 +142,7 @@ void tact_recorder_append_record(struct tact_recorder_part *recorder,
         discard_ring_element(recorder, TACT_RING_TICKS);
         return;
     }
-    if (is_empty(recorder)) {
+    if (is_chunk_empty(recorder)) {
         recorder->chunk_opened_ns = now_ns();
     }
     if (recorder->pending_records == 0) {
@@ -152,7 +153,7 @@ void tact_recorder_append_record(struct tact_recorder_part *recorder,
     }
     tact_encode_record(&recorder->encoder, record);
     recorder->pending_records++;
-    recorder->unflushed[TACT_RING_TICKS]++;
+    recorder->unflushed_element_count[TACT_RING_TICKS]++;
     /* unsigned: a stamp that steps back ends the chunk too */
     if (is_chunk_due(recorder) || (uint64_t)record->stamp_ns - (uint64_t)recorder->chunk_stamp_ns >=
                                       (uint64_t)recorder->options.chunk_ns) {
@@ -163,7 +164,7 @@ void tact_recorder_append_record(struct tact_recorder_part *recorder,
 static void encode_event(struct tact_recorder_part *recorder, uint64_t tick, int64_t stamp_ns,
                          char *name, char *text)
 {
-    if (is_empty(recorder)) {
+    if (is_chunk_empty(recorder)) {
         recorder->chunk_opened_ns = now_ns();
     }
     tact_utf8_repair(name);
@@ -184,7 +185,7 @@ void tact_recorder_append_event(struct tact_recorder_part *recorder, int ring,
     event.name[sizeof event.name - 1] = '\0';
     event.text[sizeof event.text - 1] = '\0';
     encode_event(recorder, event.tick, event.stamp_ns, event.name, event.text);
-    recorder->unflushed[ring]++;
+    recorder->unflushed_element_count[ring]++;
     if (is_chunk_due(recorder)) {
         tact_recorder_flush(recorder);
     }
@@ -209,7 +210,7 @@ static void append_queued_event(struct tact_recorder_part *recorder,
             tact_recorder_flush(recorder);
         }
     }
-    if (any && !is_empty(recorder)) {
+    if (any && !is_chunk_empty(recorder)) {
         tact_recorder_flush(recorder);
     }
 }
@@ -218,8 +219,9 @@ static void append_elements_until(struct tact_recorder_part *recorder, int ring,
 {
     struct tact_ring_file *rings = &recorder->rings;
 
-    while (tact_ring_tail(rings->rings[ring]) + recorder->unflushed[ring] != until) {
-        const void *content = tact_ring_file_peek(rings, ring, recorder->unflushed[ring]);
+    while (tact_ring_tail(rings->rings[ring]) + recorder->unflushed_element_count[ring] != until) {
+        const void *content =
+            tact_ring_file_peek(rings, ring, recorder->unflushed_element_count[ring]);
         if (ring == TACT_RING_TICKS) {
             tact_recorder_append_record(recorder, content);
         } else {
@@ -229,7 +231,7 @@ static void append_elements_until(struct tact_recorder_part *recorder, int ring,
 }
 
 /* Appends the pressure maps that are in their ring now. */
-static void append_pressures(struct tact_recorder_part *recorder)
+static void append_pressure_maps(struct tact_recorder_part *recorder)
 {
     const struct tact_ring_pressure *from;
 
@@ -237,7 +239,7 @@ static void append_pressures(struct tact_recorder_part *recorder)
         if (recorder->report.error != 0) {
             recorder->report.discarded++;
         } else {
-            if (is_empty(recorder)) {
+            if (is_chunk_empty(recorder)) {
                 recorder->chunk_opened_ns = now_ns();
             }
             tact_encode_pressure(&recorder->encoder, from->tick, from->stamp_ns, &from->map);
@@ -259,24 +261,24 @@ static void drain_rings_once(struct tact_recorder_part *recorder)
 
     append_elements_until(recorder, TACT_RING_TICKS, tact_ring_head(rings[TACT_RING_TICKS]));
     append_elements_until(recorder, TACT_RING_EVENTS, tact_ring_head(rings[TACT_RING_EVENTS]));
-    append_pressures(recorder);
+    append_pressure_maps(recorder);
     /* the queue is newer than the ring */
     pthread_mutex_lock(&recorder->lock);
     uint32_t until = tact_ring_head(rings[TACT_RING_ASYNC_EVENTS]);
     struct tact_queued_event *queue = recorder->queue;
     recorder->queue = NULL;
-    recorder->queue_end = &recorder->queue;
+    recorder->event_queue_end = &recorder->queue;
     pthread_mutex_unlock(&recorder->lock);
     append_elements_until(recorder, TACT_RING_ASYNC_EVENTS, until);
     append_queued_event(recorder, queue);
 }
 
-static void drain_rings(struct tact_recorder_part *recorder)
+static void drain_rings_into_chunk(struct tact_recorder_part *recorder)
 {
     do {
         drain_rings_once(recorder);
     } while (tact_ring_file_peek(&recorder->rings, TACT_RING_TICKS,
-                                 recorder->unflushed[TACT_RING_TICKS]));
+                                 recorder->unflushed_element_count[TACT_RING_TICKS]));
 }
 
 /* A deleted file exists as long as this process has it open, so recording continues. */
@@ -285,11 +287,11 @@ static void check_file_name(struct tact_recorder_part *recorder)
     struct stat status;
 
     recorder->name_checked_ns = now_ns();
-    if (!recorder->has_name || recorder->deletion_reported || fstat(recorder->fd, &status) != 0 ||
-        status.st_nlink > 0) {
+    if (!recorder->had_file_name || recorder->is_deletion_reported ||
+        fstat(recorder->fd, &status) != 0 || status.st_nlink > 0) {
         return;
     }
-    recorder->deletion_reported = true;
+    recorder->is_deletion_reported = true;
     tact_message(recorder->messages, TACT_MESSAGE_ERROR,
                  "%s: the log was deleted while it is being recorded; until this process ends, "
                  "its contents can be copied from /proc/self/fd/%d",
@@ -302,7 +304,7 @@ static void join_previous_part(struct tact_recorder_part *part)
 {
     struct tact_recorder_part *before = part->before;
 
-    if (before && atomic_load(&before->ended) && !before->joined) {
+    if (before && atomic_load(&before->ended) && !before->is_thread_joined) {
         tact_recorder_part_join(before);
     }
 }
@@ -312,8 +314,8 @@ static void close_for_events(struct tact_recorder_part *part)
     pthread_mutex_lock(&part->lock);
     part->closed = true;
     pthread_mutex_unlock(&part->lock);
-    drain_rings(part);
-    if (!is_empty(part)) {
+    drain_rings_into_chunk(part);
+    if (!is_chunk_empty(part)) {
         tact_recorder_flush(part);
     }
 }
@@ -342,17 +344,18 @@ void *tact_recorder_run(void *argument)
     do {
         stop = atomic_load_explicit(&recorder->stop, memory_order_acquire) ||
                atomic_load_explicit(&recorder->retired, memory_order_acquire);
-        drain_rings(recorder);
+        drain_rings_into_chunk(recorder);
         /* The first chunk has the schemas, without which nothing can be read: it is written early.
          */
         bool first = recorder->report.records + recorder->report.events == 0;
-        int64_t open_ns = now_ns() - recorder->chunk_opened_ns;
-        if (!is_empty(recorder) && (stop || first || open_ns >= recorder->options.chunk_ns)) {
+        int64_t chunk_open_duration_ns = now_ns() - recorder->chunk_opened_ns;
+        if (!is_chunk_empty(recorder) &&
+            (stop || first || chunk_open_duration_ns >= recorder->options.chunk_ns)) {
             tact_recorder_flush(recorder);
         }
-        if (!recorder->overruns_reported &&
+        if (!recorder->are_overruns_reported &&
             tact_ring_overruns(recorder->rings.rings[TACT_RING_TICKS]) > 0) {
-            recorder->overruns_reported = true;
+            recorder->are_overruns_reported = true;
             tact_message(recorder->messages, TACT_MESSAGE_WARNING,
                          "%s: the disk is too slow: ticks are missing from the log",
                          recorder->path);

@@ -42,7 +42,7 @@ static int refuse(struct recovery *r, const char *why)
 }
 
 /* A log that is being recorded or read is refused; the lock is held until the log is finished. */
-static int open_log(struct recovery *r)
+static int open_damaged_log(struct recovery *r)
 {
     struct tact_recorder_part *recorder = &r->recorder;
 
@@ -96,12 +96,12 @@ static bool is_valid_tick_size(const struct tact_ring_sizes *sizes,
     uint64_t fixed = sizeof(struct tact_record) + (uint64_t)encoder->size * sizeof(double);
 
     return encoder->stride == 0
-               ? sizes->list_at == 0 && sizes->content[TACT_RING_TICKS] == fixed
-               : sizes->list_at == fixed &&
-                     sizes->list_stride == (uint64_t)encoder->stride * sizeof(double);
+               ? sizes->list_count_offset == 0 && sizes->content[TACT_RING_TICKS] == fixed
+               : sizes->list_count_offset == fixed &&
+                     sizes->list_element_bytes == (uint64_t)encoder->stride * sizeof(double);
 }
 
-static int read_description(struct recovery *r)
+static int read_ring_description(struct recovery *r)
 {
     struct tact_ring_file *rings = &r->recorder.rings;
     struct tact_description *d = &r->description;
@@ -127,12 +127,12 @@ static int read_description(struct recovery *r)
     }
     /* Damage there: the mark of the last chunk identifies the rings instead, see find_ring_start().
      */
-    r->prefix_damaged = !same && r->log->skipped_count + r->log->covered_count > 0 &&
+    r->prefix_damaged = !same && r->log->skipped_count + r->log->covering_record_count > 0 &&
                         r->log->state.damage_at < d->prefix_bytes;
     return same || r->prefix_damaged ? 0 : refuse(r, LOG_CHANGED);
 }
 
-static int open_rings(struct recovery *r, const char *folder)
+static int open_rings_of_log(struct recovery *r, const char *folder)
 {
     struct tact_ring_file *rings = &r->recorder.rings;
 
@@ -144,8 +144,8 @@ static int open_rings(struct recovery *r, const char *folder)
         return rc;
     }
     r->report.rings = true;
-    if (rings->check_consumed) {
-        return read_description(r);
+    if (rings->was_creation_completed) {
+        return read_ring_description(r);
     }
     return r->log->chunk_count == 0 ? 0 : refuse(r, "the rings of its recorder are truncated");
 }
@@ -199,7 +199,7 @@ static uint32_t count_committed(struct recovery *r, int ring, bool *damaged)
 }
 
 /* Tick of an element that is valid; else 0. */
-static uint64_t tick_of(struct recovery *r, uint32_t index)
+static uint64_t tick_at(struct recovery *r, uint32_t index)
 {
     const struct tact_record *record =
         tact_ring_file_element(&r->recorder.rings, TACT_RING_TICKS, index);
@@ -212,7 +212,7 @@ static bool is_valid_element(struct recovery *r, int ring, uint32_t index)
     const struct tact_log_state *state = &r->log->state;
 
     return tact_ring_file_element(&r->recorder.rings, ring, index) &&
-           (ring != TACT_RING_TICKS || state->ticks == 0 || tick_of(r, index) > state->last_tick);
+           (ring != TACT_RING_TICKS || state->ticks == 0 || tick_at(r, index) > state->last_tick);
 }
 
 /* Elements that were written and released, and whose chunk is damaged at the end of the file, are
@@ -239,7 +239,7 @@ static int restore_released_elements(struct recovery *r, int ring)
     r->lost[ring] = first - r->next[ring];
     r->next[ring] = first;
     if (ring == TACT_RING_TICKS) {
-        r->lost_last = is_valid_element(r, ring, first) ? tick_of(r, first) - 1
+        r->lost_last = is_valid_element(r, ring, first) ? tick_at(r, first) - 1
                                                         : r->log->state.last_tick + r->lost[ring];
     }
     return 0;
@@ -286,13 +286,13 @@ static bool is_closed(const struct recovery *r)
 
 /* A kill truncates the file. Other damage is covered if the log has no end; a closed log is not
  * changed. */
-static int check_damage(struct recovery *r)
+static int check_damaged_ranges(struct recovery *r)
 {
     const struct tact_log *log = r->log;
     const struct tact_log_state *state = &log->state;
     bool follow = false;
 
-    if (is_closed(r) && (log->skipped_count > 0 || (log->data_end_at == 0 && !log->truncated))) {
+    if (is_closed(r) && (log->skipped_count > 0 || (log->data_end_at == 0 && !log->is_truncated))) {
         return tact_error_set(r->err, -EBADMSG,
                               "the log is damaged at byte %" PRIu64
                               ", which a killed recorder does not explain: %s; it is read without "
@@ -323,7 +323,7 @@ static bool is_damaged_end_kept(const struct recovery *r)
     if (log->data_end_at > 0) {
         return false;
     }
-    return lost ? !log->gap.ticks || !log->gap.events : !log->truncated && !r->described;
+    return lost ? !log->gap.ticks || !log->gap.events : !log->is_truncated && !r->described;
 }
 
 static int list_damaged_ranges(struct recovery *r)
@@ -349,7 +349,7 @@ static int list_damaged_ranges(struct recovery *r)
     return 0;
 }
 
-static int check_rings(struct recovery *r)
+static int check_rings_match_log(struct recovery *r)
 {
     const struct tact_encoder *encoder = &r->description.encoder;
     int rc = 0;
@@ -392,17 +392,17 @@ static void append_elements(struct recovery *r, int ring, uint64_t *added, uint6
 }
 
 /* Describes what was in the damaged bytes that stay in the file, as far as known. */
-static void report_damage(struct recovery *r)
+static void report_damage_as_text(struct recovery *r)
 {
     const struct tact_log_state *state = &r->log->state;
     struct tact_recover_report *report = &r->report;
-    uint32_t at_end = r->lost[TACT_RING_TICKS];
+    uint32_t lost_ticks_at_end = r->lost[TACT_RING_TICKS];
 
     report->bytes_covered = tact_mcap_writer_covered_bytes(r->recorder.writer);
     if (report->bytes_covered == 0) {
         return;
     }
-    report->ticks_damaged = state->lost + at_end;
+    report->ticks_damaged = state->lost + lost_ticks_at_end;
     int used = snprintf(report->damage, sizeof report->damage,
                         "%" PRIu64 " bytes, the first of them at %" PRIu64, report->bytes_covered,
                         state->damage_at);
@@ -410,7 +410,7 @@ static void report_damage(struct recovery *r)
         snprintf(report->damage + used, sizeof report->damage - (size_t)used,
                  "; %" PRIu64 " ticks are lost, of those from %" PRIu64 " to %" PRIu64,
                  report->ticks_damaged, state->lost > 0 ? state->lost_first : state->last_tick + 1,
-                 at_end > 0 ? r->lost_last : state->lost_last);
+                 lost_ticks_at_end > 0 ? r->lost_last : state->lost_last);
     }
 }
 
@@ -441,13 +441,13 @@ static int put_recovery_facts(struct recovery *r)
         put_recovery_fact(&map, "damage", report->damage);
     }
     tact_put_facts_crc(&map);
-    int rc = tact_mcap_writer_metadata(r->recorder.writer, TACT_RECOVERED, &map);
+    int rc = tact_mcap_writer_metadata(r->recorder.writer, TACT_RECOVERED_METADATA_NAME, &map);
     tact_bytes_free(&map);
     return rc;
 }
 
 /* All checks passed: from here on the file is changed. */
-static int finish_log(struct recovery *r)
+static int finish_recovered_log(struct recovery *r)
 {
     struct tact_recorder_part *recorder = &r->recorder;
     struct tact_recover_report *report = &r->report;
@@ -481,7 +481,7 @@ static int finish_log(struct recovery *r)
     return rc ? tact_error_set(r->err, rc, "cannot finish the log: %s", strerror(-rc)) : 0;
 }
 
-static int resume_writer(struct recovery *r)
+static int resume_log_writer(struct recovery *r)
 {
     struct tact_recorder_part *recorder = &r->recorder;
     struct tact_mcap_takeover from = {
@@ -505,7 +505,7 @@ static int resume_writer(struct recovery *r)
         return tact_error_set(r->err, rc, "cannot read the log: %s", strerror(-rc));
     }
     r->report.bytes_cut = r->log->file.size - from.end;
-    report_damage(r);
+    report_damage_as_text(r);
     if (!r->described) {
         return 0;
     }
@@ -524,9 +524,9 @@ static int recover(struct recovery *r, const char *folder)
     const struct tact_log_state *state;
     bool damaged, more = false;
 
-    int rc = open_log(r);
+    int rc = open_damaged_log(r);
     if (rc == 0) {
-        rc = open_rings(r, folder);
+        rc = open_rings_of_log(r, folder);
     }
     if (rc != 0) {
         return rc;
@@ -544,7 +544,7 @@ static int recover(struct recovery *r, const char *folder)
         snprintf(r->report.damage, sizeof r->report.damage, "%s", state->why);
         return 0;
     }
-    rc = check_damage(r);
+    rc = check_damaged_ranges(r);
     if (rc == 0 && !r->described && r->log->tick_channel < 0) {
         rc = tact_error_set(
             r->err, -ENODATA,
@@ -554,15 +554,15 @@ static int recover(struct recovery *r, const char *folder)
         rc = refuse(r, LOG_CHANGED);
     }
     if (rc == 0 && r->described) {
-        rc = check_rings(r);
+        rc = check_rings_match_log(r);
     }
     if (rc == 0) {
         rc = list_damaged_ranges(r);
     }
     if (rc == 0) {
-        rc = resume_writer(r);
+        rc = resume_log_writer(r);
     }
-    return rc == 0 ? finish_log(r) : rc;
+    return rc == 0 ? finish_recovered_log(r) : rc;
 }
 
 int tact_log_recover(const char *path, const char *ring_folder, struct tact_recover_report *report,

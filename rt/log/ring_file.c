@@ -15,11 +15,11 @@
 #include <xxhash.h>
 #endif
 
-#define MAGIC UINT64_C(0x33474e5254434154) /* "TACTRNG3", written last */
+#define RING_FILE_MAGIC UINT64_C(0x33474e5254434154) /* "TACTRNG3", written last */
 #define TMPFS_MAGIC_NUMBER UINT32_C(0x01021994)
 #define MARKS_FILE_OFFSET 256
 #define SESSION_FILE_OFFSET 512
-#define ELEMENT_ALIGNMENT 64
+#define RING_ELEMENT_ALIGNMENT_BYTES 64
 #define MAX_SESSION_BYTES (UINT32_C(64) << 20)
 #define MAX_CONTENT_BYTES (UINT32_C(16) << 20)
 #define MAX_RING_CAPACITY (UINT32_C(1) << 24)
@@ -29,7 +29,7 @@
 struct head {
     _Atomic uint64_t magic;
     uint32_t crc; /* crc of the rest of the header and of the description */
-    uint32_t session_bytes;
+    uint32_t session_description_bytes;
     struct tact_ring_sizes sizes;
 };
 
@@ -59,10 +59,11 @@ uint64_t tact_ring_checksum(uint64_t index, const void *content, size_t bytes)
 
 static size_t align_up_to_element(size_t bytes)
 {
-    return (bytes + ELEMENT_ALIGNMENT - 1) / ELEMENT_ALIGNMENT * ELEMENT_ALIGNMENT;
+    return (bytes + RING_ELEMENT_ALIGNMENT_BYTES - 1) / RING_ELEMENT_ALIGNMENT_BYTES *
+           RING_ELEMENT_ALIGNMENT_BYTES;
 }
 
-static size_t element_bytes(const struct tact_ring_sizes *sizes, int ring)
+static size_t compute_ring_element_bytes(const struct tact_ring_sizes *sizes, int ring)
 {
     return sizeof(uint64_t) + sizes->content[ring];
 }
@@ -71,8 +72,9 @@ static bool is_list_size_valid(const struct tact_ring_sizes *sizes)
 {
     uint32_t content = sizes->content[TACT_RING_TICKS];
 
-    return sizes->list_at == 0 || (sizes->list_at % 8 == 0 && sizes->list_at <= content - 8 &&
-                                   sizes->list_stride >= 8 && sizes->list_stride % 8 == 0);
+    return sizes->list_count_offset == 0 ||
+           (sizes->list_count_offset % 8 == 0 && sizes->list_count_offset <= content - 8 &&
+            sizes->list_element_bytes >= 8 && sizes->list_element_bytes % 8 == 0);
 }
 
 /* Bytes in use of an element's content; 0 if its list has an invalid count. */
@@ -80,29 +82,31 @@ static size_t used_content_bytes(const struct tact_ring_sizes *sizes, int ring, 
 {
     double count;
 
-    if (ring != TACT_RING_TICKS || sizes->list_at == 0) {
+    if (ring != TACT_RING_TICKS || sizes->list_count_offset == 0) {
         return sizes->content[ring];
     }
-    memcpy(&count, (const char *)content + sizes->list_at, sizeof count);
-    uint32_t room = (sizes->content[ring] - sizes->list_at - 8) / sizes->list_stride;
-    return count >= 0.0 && count <= room ? sizes->list_at + 8 + (size_t)count * sizes->list_stride
-                                         : 0;
+    memcpy(&count, (const char *)content + sizes->list_count_offset, sizeof count);
+    uint32_t room =
+        (sizes->content[ring] - sizes->list_count_offset - 8) / sizes->list_element_bytes;
+    return count >= 0.0 && count <= room
+               ? sizes->list_count_offset + 8 + (size_t)count * sizes->list_element_bytes
+               : 0;
 }
 
 /* Size of the file; 0 if a size is invalid. */
-static size_t file_bytes(const struct tact_ring_sizes *sizes, size_t session_bytes)
+static size_t file_bytes(const struct tact_ring_sizes *sizes, size_t session_description_bytes)
 {
-    if (session_bytes > MAX_SESSION_BYTES) {
+    if (session_description_bytes > MAX_SESSION_BYTES) {
         return 0;
     }
-    size_t bytes = align_up_to_element(SESSION_FILE_OFFSET + session_bytes);
+    size_t bytes = align_up_to_element(SESSION_FILE_OFFSET + session_description_bytes);
     for (int i = 0; i < TACT_RINGS; i++) {
         if (sizes->capacity[i] < 1 || sizes->capacity[i] > MAX_RING_CAPACITY ||
             sizes->content[i] < 8 || sizes->content[i] > MAX_CONTENT_BYTES ||
             sizes->content[i] % 8 != 0) {
             return 0;
         }
-        bytes += tact_ring_bytes(sizes->capacity[i], element_bytes(sizes, i));
+        bytes += tact_ring_bytes(sizes->capacity[i], compute_ring_element_bytes(sizes, i));
     }
     return is_list_size_valid(sizes) ? bytes : 0;
 }
@@ -125,21 +129,22 @@ static struct head *ring_file_head(const struct tact_ring_file *file)
 static uint32_t ring_head_checksum(const struct tact_ring_file *file)
 {
     const struct head *head = ring_file_head(file);
-    uint32_t crc =
-        tact_crc32(0, &head->session_bytes, sizeof *head - offsetof(struct head, session_bytes));
+    uint32_t crc = tact_crc32(0, &head->session_description_bytes,
+                              sizeof *head - offsetof(struct head, session_description_bytes));
     return tact_crc32(crc, file->session.data, file->session.size);
 }
 
-static int locate_rings_in_file(struct tact_ring_file *file, size_t session_bytes, bool fresh)
+static int locate_rings_in_file(struct tact_ring_file *file, size_t session_description_bytes,
+                                bool fresh)
 {
-    unsigned char *at =
-        (unsigned char *)file->memory + align_up_to_element(SESSION_FILE_OFFSET + session_bytes);
+    unsigned char *at = (unsigned char *)file->memory +
+                        align_up_to_element(SESSION_FILE_OFFSET + session_description_bytes);
     int rc = 0;
 
     file->marks = (struct tact_ring_mark *)((unsigned char *)file->memory + MARKS_FILE_OFFSET);
     for (int i = 0; rc == 0 && i < TACT_RINGS; i++) {
         uint32_t capacity = file->sizes.capacity[i];
-        size_t element = element_bytes(&file->sizes, i);
+        size_t element = compute_ring_element_bytes(&file->sizes, i);
         rc = fresh ? tact_ring_create_at(&file->rings[i], at, capacity, element, 0)
                    : tact_ring_attach(&file->rings[i], at, capacity, element);
         at += tact_ring_bytes(capacity, element);
@@ -148,7 +153,7 @@ static int locate_rings_in_file(struct tact_ring_file *file, size_t session_byte
 }
 
 /* Replaces an old ring file of this user; another user's is an error. */
-static int create_file(const char *path, bool *replaced)
+static int create_ring_file(const char *path, bool *replaced)
 {
     const int flags = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
     int fd = open(path, flags, 0600);
@@ -162,7 +167,7 @@ static int create_file(const char *path, bool *replaced)
 
 /* Pages of a file on a disk are written back, and a tick that stores to them may have to wait for
  * that. */
-static int check_tmpfs(int fd)
+static int check_file_is_on_tmpfs(int fd)
 {
     struct statfs status;
 
@@ -172,7 +177,7 @@ static int check_tmpfs(int fd)
     return (uint32_t)status.f_type == TMPFS_MAGIC_NUMBER ? 0 : -EMEDIUMTYPE;
 }
 
-static int map_file(struct tact_ring_file *file, int fd, int flags)
+static int map_ring_file(struct tact_ring_file *file, int fd, int flags)
 {
     file->memory = mmap(NULL, file->bytes, PROT_READ | PROT_WRITE, flags | MAP_POPULATE, fd, 0);
     if (file->memory != MAP_FAILED) {
@@ -195,17 +200,17 @@ int tact_ring_file_create(struct tact_ring_file *file, const char *folder, const
     if (file->bytes == 0 || file->path[0] == '\0') {
         return -EINVAL;
     }
-    int fd = create_file(file->path, replaced);
+    int fd = create_ring_file(file->path, replaced);
     if (fd < 0) {
         file->path[0] = '\0';
         return fd;
     }
-    int rc = check_tmpfs(fd);
+    int rc = check_file_is_on_tmpfs(fd);
     if (rc == 0) { /* a store to an unavailable page would kill the process */
         rc = -posix_fallocate(fd, 0, (off_t)file->bytes);
     }
     if (rc == 0) {
-        rc = map_file(file, fd, MAP_SHARED);
+        rc = map_ring_file(file, fd, MAP_SHARED);
     }
     close(fd);
     if (rc == 0) {
@@ -221,11 +226,11 @@ int tact_ring_file_create(struct tact_ring_file *file, const char *folder, const
         memcpy(description, session->data, session->size);
     }
     file->session = (struct tact_span){description, session->size};
-    head->session_bytes = (uint32_t)session->size;
+    head->session_description_bytes = (uint32_t)session->size;
     head->sizes = *sizes;
     head->crc = ring_head_checksum(file);
-    atomic_store_explicit(&head->magic, MAGIC, memory_order_release);
-    file->check_consumed = true;
+    atomic_store_explicit(&head->magic, RING_FILE_MAGIC, memory_order_release);
+    file->was_creation_completed = true;
     return 0;
 }
 
@@ -233,7 +238,7 @@ int tact_ring_file_in_private_memory(struct tact_ring_file *file,
                                      const struct tact_ring_sizes *sizes)
 {
     *file = (struct tact_ring_file){.sizes = *sizes, .bytes = file_bytes(sizes, 0)};
-    int rc = file->bytes == 0 ? -EINVAL : map_file(file, -1, MAP_PRIVATE | MAP_ANONYMOUS);
+    int rc = file->bytes == 0 ? -EINVAL : map_ring_file(file, -1, MAP_PRIVATE | MAP_ANONYMOUS);
     if (rc == 0) {
         rc = locate_rings_in_file(file, 0, true);
     }
@@ -260,22 +265,23 @@ static int check_ring_file_head(struct tact_ring_file *file, struct tact_error *
         return 0; /* its recorder was killed while creating it: no tick was recorded */
     }
     file->sizes = head->sizes;
-    if (magic != MAGIC || file_bytes(&head->sizes, head->session_bytes) != file->bytes) {
+    if (magic != RING_FILE_MAGIC ||
+        file_bytes(&head->sizes, head->session_description_bytes) != file->bytes) {
         return tact_error_set(
             err, -EBADMSG,
             "the rings of its recorder in %s are truncated or damaged; nothing was changed",
             file->path);
     }
     file->session = (struct tact_span){(unsigned char *)file->memory + SESSION_FILE_OFFSET,
-                                       head->session_bytes};
+                                       head->session_description_bytes};
     if (ring_head_checksum(file) != head->crc) {
         return tact_error_set(
             err, -EBADMSG,
             "the header of the rings of its recorder in %s is damaged; nothing was changed",
             file->path);
     }
-    file->check_consumed = true;
-    return locate_rings_in_file(file, head->session_bytes, false);
+    file->was_creation_completed = true;
+    return locate_rings_in_file(file, head->session_description_bytes, false);
 }
 
 int tact_ring_file_open(struct tact_ring_file *file, const char *folder, const struct stat *log,
@@ -300,7 +306,7 @@ int tact_ring_file_open(struct tact_ring_file *file, const char *folder, const s
     }
     file->bytes = rc == 0 ? (size_t)status.st_size : 0;
     if (file->bytes > 0) {
-        rc = map_file(file, fd, MAP_SHARED);
+        rc = map_ring_file(file, fd, MAP_SHARED);
         if (rc != 0) {
             tact_error_set(err, rc, "cannot map %s: %s", file->path, strerror(-rc));
         }
@@ -360,9 +366,9 @@ const void *tact_ring_file_element(struct tact_ring_file *file, int ring, uint32
                                                                                   : NULL;
 }
 
-static uint64_t mark_checksum(const struct tact_ring_mark *mark)
+static uint64_t compute_ring_mark_checksum(const struct tact_ring_mark *mark)
 {
-    return tact_ring_checksum(MAGIC, mark, offsetof(struct tact_ring_mark, check));
+    return tact_ring_checksum(RING_FILE_MAGIC, mark, offsetof(struct tact_ring_mark, check));
 }
 
 void tact_ring_file_write_mark(struct tact_ring_file *file, uint64_t chunk_at,
@@ -371,7 +377,7 @@ void tact_ring_file_write_mark(struct tact_ring_file *file, uint64_t chunk_at,
     struct tact_ring_mark mark = {.chunk_at = chunk_at};
 
     memcpy(mark.next, next, sizeof mark.next);
-    mark.check = mark_checksum(&mark);
+    mark.check = compute_ring_mark_checksum(&mark);
     file->marks[file->mark_count++ % 2] = mark;
     /* the mark is stored before the chunk is written, also if the process is killed in between */
     atomic_signal_fence(memory_order_seq_cst);
@@ -379,5 +385,5 @@ void tact_ring_file_write_mark(struct tact_ring_file *file, uint64_t chunk_at,
 
 bool tact_ring_file_mark_is_valid(const struct tact_ring_file *file, int which)
 {
-    return file->marks[which].check == mark_checksum(&file->marks[which]);
+    return file->marks[which].check == compute_ring_mark_checksum(&file->marks[which]);
 }

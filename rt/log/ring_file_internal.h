@@ -30,9 +30,9 @@ struct tact_ring_sizes {
     uint32_t capacity[TACT_RINGS]; /* elements */
     uint32_t content[TACT_RINGS];  /* bytes of an element's content, a multiple of 8 */
     /* A tick may end with a list, whose capacity need not be full. */
-    uint32_t
-        list_at; /* offset in the content of a double with the number of elements; 0: no list */
-    uint32_t list_stride; /* bytes per element */
+    uint32_t list_count_offset; /* offset in the content of a double with the number of elements; 0:
+                                   no list */
+    uint32_t list_element_bytes; /* bytes per element */
 };
 
 /** The elements that a chunk contains. */
@@ -52,7 +52,7 @@ struct tact_ring_file {
     struct tact_ring_mark *marks; /* two */
     uint32_t mark_count;          /* number of marks written */
     struct tact_span session;     /* the description, inside memory */
-    bool check_consumed;          /* creation was completed: there may be elements */
+    bool was_creation_completed;  /* creation was completed: there may be elements */
 };
 
 /** Creates rings for a log; an old file of the same name is replaced (*replaced: it contained

@@ -6,20 +6,20 @@
 
 #define ROS_SCHEMA_SEPARATOR                                                                       \
     "================================================================================\n"
-#define TIME                                                                                       \
+#define ROS_TIME_DEFINITION                                                                        \
     ROS_SCHEMA_SEPARATOR "MSG: builtin_interfaces/Time\n"                                          \
                          "int32 sec\n"                                                             \
                          "uint32 nanosec\n"
-#define HEADER                                                                                     \
+#define ROS_HEADER_DEFINITION                                                                      \
     ROS_SCHEMA_SEPARATOR "MSG: std_msgs/Header\n"                                                  \
                          "builtin_interfaces/Time stamp\n"                                         \
-                         "string frame_id\n" TIME
+                         "string frame_id\n" ROS_TIME_DEFINITION
 
 const char tact_schema_event[] = "# Something that happened in a session of tact.\n"
                                  "builtin_interfaces/Time stamp  # CLOCK_MONOTONIC\n"
                                  "uint64 tick\n"
                                  "string name\n"
-                                 "string text\n" TIME;
+                                 "string text\n" ROS_TIME_DEFINITION;
 
 const char tact_schema_pressure[] =
     "# Pressure of the contacts of tact in a tick, of those whose model computes one.\n"
@@ -39,14 +39,15 @@ const char tact_schema_pressure[] =
     "float32 peak  # largest pressure [Pa]\n"
     "uint32 polygons_left_out\n"
     "uint8[] sides  # number of corners of each polygon\n"
-    "float32[] corners  # of each x, y, z from the center [m], world axes; pressure [Pa]\n" TIME;
+    "float32[] corners  # of each x, y, z from the center [m], world axes; pressure "
+    "[Pa]\n" ROS_TIME_DEFINITION;
 
 /* The definitions of common_interfaces and geometry2 of ROS 2, without their comments. */
 const char tact_schema_joints[] = "std_msgs/Header header\n"
                                   "string[] name\n"
                                   "float64[] position\n"
                                   "float64[] velocity\n"
-                                  "float64[] effort\n" HEADER;
+                                  "float64[] effort\n" ROS_HEADER_DEFINITION;
 
 const char tact_schema_tf[] =
     "geometry_msgs/TransformStamped[] transforms\n" ROS_SCHEMA_SEPARATOR
@@ -62,7 +63,7 @@ const char tact_schema_tf[] =
     "float64 x 0\n"
     "float64 y 0\n"
     "float64 z 0\n"
-    "float64 w 1\n" HEADER;
+    "float64 w 1\n" ROS_HEADER_DEFINITION;
 
 #define VECTOR3_DEFINITION                                                                         \
     ROS_SCHEMA_SEPARATOR "MSG: geometry_msgs/Vector3\n"                                            \
@@ -80,7 +81,7 @@ const char tact_schema_wrench[] =
     "std_msgs/Header header\n"
     "geometry_msgs/Wrench wrench\n" ROS_SCHEMA_SEPARATOR "MSG: geometry_msgs/Wrench\n"
     "geometry_msgs/Vector3 force\n"
-    "geometry_msgs/Vector3 torque\n" VECTOR3_DEFINITION HEADER;
+    "geometry_msgs/Vector3 torque\n" VECTOR3_DEFINITION ROS_HEADER_DEFINITION;
 
 /* As of ROS 2 Humble. */
 const char tact_schema_markers[] =
@@ -129,18 +130,19 @@ const char tact_schema_markers[] =
     "float64 z\n" VECTOR3_DEFINITION QUATERNION_DEFINITION ROS_SCHEMA_SEPARATOR
     "MSG: builtin_interfaces/Duration\n"
     "int32 sec\n"
-    "uint32 nanosec\n" HEADER;
+    "uint32 nanosec\n" ROS_HEADER_DEFINITION;
 
-static const char tick_head[] = "# One tick of tact. [input] fields are fed to a replay, [output] "
-                                "fields are compared by it,\n"
-                                "# [timing] fields are wall-clock measurements.\n"
-                                "builtin_interfaces/Time stamp  # CLOCK_MONOTONIC\n"
-                                "uint64 tick\n";
+static const char tick_schema_heading[] =
+    "# One tick of tact. [input] fields are fed to a replay, [output] "
+    "fields are compared by it,\n"
+    "# [timing] fields are wall-clock measurements.\n"
+    "builtin_interfaces/Time stamp  # CLOCK_MONOTONIC\n"
+    "uint64 tick\n";
 
 static const char list_count_line[] =
     "tact_msgs/Contact[] contacts  # what touches, or keeps something "
     "for the next tick\n";
-static const char list_head[] = ROS_SCHEMA_SEPARATOR
+static const char contact_schema_heading[] = ROS_SCHEMA_SEPARATOR
     "MSG: tact_msgs/Contact\n"
     "# Two shapes. Where they are not in the list, each field has its default value, or 0.\n"
     "string name\n"
@@ -150,7 +152,7 @@ static const char list_head[] = ROS_SCHEMA_SEPARATOR
 
 /* A field's line: type, name, default, kind and unit. */
 #define MAX_SCHEMA_LINE_BYTES (TACT_FIELD_NAME + TACT_FIELD_UNIT + 64)
-#define LIST_HEAD_LINE_COUNT 8 /* lines of list_count_line and list_head */
+#define LIST_HEAD_LINE_COUNT 8 /* lines of list_count_line and contact_schema_heading */
 
 static const char *const kind_names[] = {
     [TACT_FIELD_INPUT] = "input",
@@ -179,14 +181,14 @@ static void put_field_lines(const struct tact_layout *layout, struct tact_bytes 
 
 void tact_schema_tick(const struct tact_layout *layout, struct tact_bytes *out)
 {
-    tact_put_bytes(out, tick_head, sizeof tick_head - 1);
+    tact_put_bytes(out, tick_schema_heading, sizeof tick_schema_heading - 1);
     put_field_lines(layout, out);
     if (layout->element) {
         tact_put_bytes(out, list_count_line, sizeof list_count_line - 1);
-        tact_put_bytes(out, list_head, sizeof list_head - 1);
+        tact_put_bytes(out, contact_schema_heading, sizeof contact_schema_heading - 1);
         put_field_lines(layout->element, out);
     }
-    tact_put_bytes(out, TIME, sizeof TIME - 1);
+    tact_put_bytes(out, ROS_TIME_DEFINITION, sizeof ROS_TIME_DEFINITION - 1);
 }
 
 static int parse_field_kind(const char *name, enum tact_field_kind *kind)
@@ -202,7 +204,7 @@ static int parse_field_kind(const char *name, enum tact_field_kind *kind)
 
 /* "float64[7] name  # [output] m, quat_wxyz", the line without its end; "float64 name 1  # ..."
  * where an element's field has a default. */
-static int parse_field(const char *line, struct tact_layout *layout)
+static int parse_schema_field(const char *line, struct tact_layout *layout)
 {
     char name[TACT_FIELD_NAME], kind_name[8];
     enum tact_field_kind kind;
@@ -239,12 +241,12 @@ static int parse_field(const char *line, struct tact_layout *layout)
 }
 
 /* Skips the lines between the fields and those of an element, if they are next. */
-static bool begins_list(const struct tact_layout *layout, struct tact_cursor *in)
+static bool is_list_header(const struct tact_layout *layout, struct tact_cursor *in)
 {
-    const size_t line = sizeof list_count_line - 1, head = sizeof list_head - 1;
+    const size_t line = sizeof list_count_line - 1, head = sizeof contact_schema_heading - 1;
 
     if (layout->element || in->left < line + head || memcmp(in->at, list_count_line, line) != 0 ||
-        memcmp(in->at + line, list_head, head) != 0) {
+        memcmp(in->at + line, contact_schema_heading, head) != 0) {
         return false;
     }
     tact_get_bytes(in, line + head);
@@ -255,15 +257,15 @@ int tact_schema_parse_tick(struct tact_span text, struct tact_layout *layout,
                            struct tact_error *err)
 {
     struct tact_cursor in = {text.data, text.size, false};
-    struct tact_span head = tact_get_bytes(&in, sizeof tick_head - 1);
+    struct tact_span head = tact_get_bytes(&in, sizeof tick_schema_heading - 1);
     struct tact_layout *to = layout;
 
-    if (!tact_span_equals_text(head, tick_head)) {
+    if (!tact_span_equals_text(head, tick_schema_heading)) {
         return tact_error_set(err, -EINVAL, "the schema of /tact/tick is not of this version");
     }
     for (int number = 5; in.left > 0; number++) {
         char line[MAX_SCHEMA_LINE_BYTES];
-        if (begins_list(layout, &in)) {
+        if (is_list_header(layout, &in)) {
             int rc = tact_layout_add_list(layout, 0);
             if (rc != 0) {
                 return rc;
@@ -273,7 +275,8 @@ int tact_schema_parse_tick(struct tact_span text, struct tact_layout *layout,
         }
         const uint8_t *end = memchr(in.at, '\n', in.left);
         size_t length = end ? (size_t)(end - in.at) : in.left;
-        if (in.left == sizeof TIME - 1 && memcmp(in.at, TIME, in.left) == 0) {
+        if (in.left == sizeof ROS_TIME_DEFINITION - 1 &&
+            memcmp(in.at, ROS_TIME_DEFINITION, in.left) == 0) {
             return 0;
         }
         if (!end || length >= sizeof line) {
@@ -282,7 +285,7 @@ int tact_schema_parse_tick(struct tact_span text, struct tact_layout *layout,
         struct tact_span span = tact_get_bytes(&in, length + 1);
         memcpy(line, span.data, length);
         line[length] = '\0';
-        int rc = strlen(line) == length ? parse_field(line, to) : -EINVAL;
+        int rc = strlen(line) == length ? parse_schema_field(line, to) : -EINVAL;
         if (rc != 0) {
             tact_error_at(err, NULL, number, 0, NULL);
             return tact_error_set(err, rc, "not a field of a tick's schema");

@@ -85,7 +85,7 @@ static void end_kept_message(void *self)
 }
 
 /* The encoder is left without /scene, which it would write before its first record. */
-static int store_scene(struct tact_topics *t)
+static int encode_scene_message(struct tact_topics *t)
 {
     t->scene = t->encoder.scene;
     t->encoder.scene = (struct tact_bytes){0};
@@ -114,7 +114,7 @@ int tact_topics_create(const struct tact_recorder_content *content, int64_t wall
         }
         rc = tact_encoder_init_topics(&t->encoder, sink, content, &scene, false, 1, wall_anchor_ns);
         tact_bytes_free(&scene);
-        rc = rc ? rc : store_scene(t);
+        rc = rc ? rc : encode_scene_message(t);
     }
     if (!t || rc != 0) {
         tact_topics_free(t);
@@ -162,7 +162,8 @@ int tact_topics_encode(struct tact_topics *t, const struct tact_record *record,
 {
     t->count = 0;
     t->bytes.size = 0;
-    memset(t->encoder.arrow_visible, 1, sizeof t->encoder.arrow_visible); /* all are deleted */
+    memset(t->encoder.is_arrow_displayed, 1,
+           sizeof t->encoder.is_arrow_displayed); /* all are deleted */
     tact_encode_record(&t->encoder, record);
     if (t->bytes.failed) {
         t->bytes.failed = false;

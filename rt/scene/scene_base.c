@@ -34,16 +34,16 @@ char *tact_scene_link_key(const struct tact_scene *scene, uint32_t hand, uint32_
     return out;
 }
 
-static int check_reserved(const struct tact_scene_check *check, const struct tact_scene_hand *hand,
-                          uint32_t number)
+static int check_reserved_link_names(const struct tact_scene_check *check,
+                                     const struct tact_scene_hand *hand, uint32_t number)
 {
     char path[TACT_SCENE_PATH];
     for (uint32_t i = 0; i < hand->links_count; i++) {
-        int reserved = !strcmp(hand->links[i].name, "base");
+        int is_reserved_name = !strcmp(hand->links[i].name, "base");
         for (int k = 0; k < TACT_HAND_BASE; k++) {
-            reserved |= !strcmp(hand->links[i].name, coordinates[k]);
+            is_reserved_name |= !strcmp(hand->links[i].name, coordinates[k]);
         }
-        if (reserved) {
+        if (is_reserved_name) {
             snprintf(path, sizeof path, "hands[%u].links[%u].name", number, i);
             return tact_scene_report_bad_value(
                 check, path, "\"%s\" is the name of a coordinate of the base; expected another",
@@ -53,7 +53,7 @@ static int check_reserved(const struct tact_scene_check *check, const struct tac
     return 0;
 }
 
-static void *allocate_copy(const void *from, size_t bytes)
+static void *copy_to_new_memory(const void *from, size_t bytes)
 {
     void *copy = from ? malloc(bytes) : NULL;
     return copy ? memcpy(copy, from, bytes) : NULL;
@@ -64,17 +64,18 @@ static int make_base_coordinate(const struct tact_scene_base *base, int index,
                                 struct tact_scene_link *out)
 {
     const struct tact_scene_coupling *coupling = index < 3 ? base->coupling : base->turn_coupling;
-    *out =
-        (struct tact_scene_link){.name = strdup(coordinates[index]),
-                                 .joint = {.type = strdup(index < 3 ? "slide" : "hinge"),
-                                           .limit = index < 3 ? base->limit : base->turn_limit,
-                                           .coupling = allocate_copy(coupling, sizeof *coupling)}};
+    *out = (struct tact_scene_link){
+        .name = strdup(coordinates[index]),
+        .joint = {.type = strdup(index < 3 ? "slide" : "hinge"),
+                  .limit = index < 3 ? base->limit : base->turn_limit,
+                  .coupling = copy_to_new_memory(coupling, sizeof *coupling)}};
     out->joint.axis[index % 3] = 1.0;
     if (!out->name || !out->joint.type || (coupling && !out->joint.coupling)) {
         return -ENOMEM;
     }
     if (coupling && coupling->device) {
-        out->joint.coupling->device = allocate_copy(coupling->device, sizeof *coupling->device);
+        out->joint.coupling->device =
+            copy_to_new_memory(coupling->device, sizeof *coupling->device);
         return out->joint.coupling->device ? 0 : -ENOMEM;
     }
     return 0;
@@ -94,7 +95,7 @@ static void move_shapes_to_last_coordinate(struct tact_scene_base *base,
     base->shapes_count = 0;
 }
 
-static int insert_coordinates(struct tact_scene_hand *hand)
+static int insert_base_coordinates(struct tact_scene_hand *hand)
 {
     struct tact_scene_link *links =
         realloc(hand->links, (hand->links_count + TACT_HAND_BASE) * sizeof *links);
@@ -121,8 +122,8 @@ int tact_scene_insert_bases(const struct tact_scene_check *check, struct tact_sc
         struct tact_scene_hand *hand = &scene->hands[i];
         char path[TACT_SCENE_PATH];
         if (hand->base) {
-            rc = check_reserved(check, hand, i);
-            rc = rc ? rc : insert_coordinates(hand);
+            rc = check_reserved_link_names(check, hand, i);
+            rc = rc ? rc : insert_base_coordinates(hand);
         } else if (!hand->links_count) {
             snprintf(path, sizeof path, "hands[%u]", i);
             rc = tact_scene_report_bad_value(check, path,

@@ -9,12 +9,12 @@
 #include "contact/world/world.h"
 
 /* Beyond these, squares and inverses of masses and inertias overflow in the solver. */
-#define LEAST_MASS 1e-12    /* [kg] */
-#define MOST_MASS 1e12      /* [kg] */
-#define LEAST_INERTIA 1e-24 /* [kg m^2] */
-#define MOST_INERTIA 1e24   /* [kg m^2] */
+#define MIN_MASS 1e-12    /* [kg] */
+#define MAX_MASS 1e12     /* [kg] */
+#define MIN_INERTIA 1e-24 /* [kg m^2] */
+#define MAX_INERTIA 1e24  /* [kg m^2] */
 
-#define TURN 3.14159265358979323846 /* half of one [rad] */
+#define HALF_TURN_ANGLE 3.14159265358979323846 /* half of one [rad] */
 
 int tact_scene_check_quat(const struct tact_scene_check *check, double quat_wxyz[4],
                           const char *path)
@@ -60,9 +60,9 @@ int tact_scene_check_inertia(const struct tact_scene_check *check, const double 
         return tact_scene_report_bad_value(check, path,
                                            "not positive definite; expected ixx iyy izz > 0");
     }
-    if (!(largest >= LEAST_INERTIA && largest <= MOST_INERTIA)) {
+    if (!(largest >= MIN_INERTIA && largest <= MAX_INERTIA)) {
         return tact_scene_report_bad_value(check, path, "%g kg m^2; expected %g to %g", largest,
-                                           LEAST_INERTIA, MOST_INERTIA);
+                                           MIN_INERTIA, MAX_INERTIA);
     }
     for (int i = 0; i < 6; i++) {
         m[i] = inertia[i] / largest;
@@ -91,8 +91,8 @@ static int check_mesh_source(const struct tact_scene_check *check,
                              const struct tact_scene_shape *shape, const char *path)
 {
     char key[TACT_SCENE_PATH];
-    bool meshed = strcmp(shape->type, "convex") == 0 || strcmp(shape->type, "mesh") == 0;
-    if (meshed && !shape->file && !shape->generate) {
+    bool is_mesh_shape = strcmp(shape->type, "convex") == 0 || strcmp(shape->type, "mesh") == 0;
+    if (is_mesh_shape && !shape->file && !shape->generate) {
         return tact_scene_report_bad_value(check, tact_scene_path_of_key(key, path, "file"),
                                            "missing; a %s needs the key \"file\" or \"generate\"",
                                            shape->type);
@@ -211,8 +211,8 @@ static int check_shape_values(const struct tact_scene_check *check, struct tact_
 }
 
 /** Mass and inertia of a moving body or a link. */
-static int check_mass(const struct tact_scene_check *check, const char *owner, double mass,
-                      const double *inertia, uint32_t shapes)
+static int check_mass_and_inertia(const struct tact_scene_check *check, const char *owner,
+                                  double mass, const double *inertia, uint32_t shapes)
 {
     char path[TACT_SCENE_PATH];
     if (!tact_scene_has_key(check, "%s.mass", owner)) {
@@ -222,7 +222,7 @@ static int check_mass(const struct tact_scene_check *check, const char *owner, d
     int rc = tact_scene_need_positive(check, owner, "mass", mass, "kg");
     rc = rc ? rc
             : tact_scene_need_between(check, tact_scene_path_of_key(path, owner, "mass"), mass,
-                                      LEAST_MASS, MOST_MASS, "kg");
+                                      MIN_MASS, MAX_MASS, "kg");
     if (rc) {
         return rc;
     }
@@ -266,7 +266,7 @@ static int check_body(const struct tact_scene_check *check, struct tact_scene_bo
     int rc = tact_scene_check_quat(check, body->quat_wxyz,
                                    tact_scene_path_of_key(key, path, "quat_wxyz"));
     if (!rc && !body->fixed) {
-        rc = check_mass(check, path, body->mass, body->inertia, body->shapes_count);
+        rc = check_mass_and_inertia(check, path, body->mass, body->inertia, body->shapes_count);
     }
     if (!rc && body->fixed && tact_scene_has_key(check, "%s.mass", path)) {
         rc = tact_scene_need_positive(check, path, "mass", body->mass, "kg");
@@ -286,7 +286,8 @@ static int check_body(const struct tact_scene_check *check, struct tact_scene_bo
     return rc ? rc : check_shape_values(check, body->shapes, body->shapes_count, path, body->fixed);
 }
 
-static int check_axis(const struct tact_scene_check *check, double axis[3], const char *path)
+static int check_and_normalize_axis(const struct tact_scene_check *check, double axis[3],
+                                    const char *path)
 {
     char key[TACT_SCENE_PATH];
     double largest = fmax(fmax(fabs(axis[0]), fabs(axis[1])), fabs(axis[2]));
@@ -327,9 +328,11 @@ static int check_joint_stops(const struct tact_scene_check *check,
     if (rc) {
         return rc;
     }
-    if (turns && (constraint->lower < -TURN || constraint->upper > TURN)) {
+    if (turns && (constraint->lower < -HALF_TURN_ANGLE || constraint->upper > HALF_TURN_ANGLE)) {
         return tact_scene_report_bad_value(
-            check, tact_scene_path_of_key(key, path, constraint->lower < -TURN ? "lower" : "upper"),
+            check,
+            tact_scene_path_of_key(key, path,
+                                   constraint->lower < -HALF_TURN_ANGLE ? "lower" : "upper"),
             "a hinge's stops are within -pi to pi rad");
     }
     return 0;
@@ -351,7 +354,7 @@ static int check_constraint(const struct tact_scene_check *check,
         }
     }
     rc = rc ? rc : tact_scene_need_coordinates(check, path, "position", constraint->position, 3);
-    rc = rc ? rc : check_axis(check, constraint->axis, path);
+    rc = rc ? rc : check_and_normalize_axis(check, constraint->axis, path);
     rc = rc ? rc : check_joint_stops(check, constraint, path);
     rc = rc ? rc
             : tact_scene_need_not_negative(check, path, "damping", constraint->damping,
@@ -362,8 +365,8 @@ static int check_constraint(const struct tact_scene_check *check,
 }
 
 /* Stops, between which the joint starts, and what else acts at a joint besides its drive. */
-static int check_resistance(const struct tact_scene_check *check,
-                            const struct tact_scene_joint *joint, const char *path)
+static int check_joint_resistance(const struct tact_scene_check *check,
+                                  const struct tact_scene_joint *joint, const char *path)
 {
     char key[TACT_SCENE_PATH];
     int rc = check_tick_range(check, joint->lower, joint->upper, path);
@@ -395,7 +398,7 @@ static int check_joint_values(const struct tact_scene_check *check, struct tact_
     rc = rc ? rc
             : tact_scene_need_absolute_within(check, path, "start", &joint->start, 1,
                                               TACT_MESH_MAX_COORDINATE, "rad or m");
-    rc = rc ? rc : check_axis(check, joint->axis, path);
+    rc = rc ? rc : check_and_normalize_axis(check, joint->axis, path);
     if (rc) {
         return rc;
     }
@@ -408,7 +411,7 @@ static int check_joint_values(const struct tact_scene_check *check, struct tact_
             : tact_scene_need_not_negative(check, path, "damping", joint->damping,
                                            "N m s/rad or N s/m");
     rc = rc ? rc : tact_scene_need_not_negative(check, path, "limit", joint->limit, "N m or N");
-    rc = rc ? rc : check_resistance(check, joint, path);
+    rc = rc ? rc : check_joint_resistance(check, joint, path);
     return rc || !joint->coupling
                ? rc
                : tact_scene_check_coupling(check, joint->coupling, period, 1.0, path,
@@ -457,7 +460,9 @@ static int check_hand(const struct tact_scene_check *check, struct tact_scene *s
         rc = rc ? rc
                 : tact_scene_need_coordinates(check, path, "center_of_mass", link->center_of_mass,
                                               3);
-        rc = rc ? rc : check_mass(check, path, link->mass, link->inertia, link->shapes_count);
+        rc =
+            rc ? rc
+               : check_mass_and_inertia(check, path, link->mass, link->inertia, link->shapes_count);
         rc = rc ? rc : check_shape_values(check, link->shapes, link->shapes_count, path, false);
     }
     return rc;

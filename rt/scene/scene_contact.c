@@ -8,8 +8,8 @@
 
 enum { MAX_MODELS = 32 };
 
-static int check_fingertip(const struct tact_scene_check *check, const char *path, double radius,
-                           double power)
+static int check_fingertip_radius(const struct tact_scene_check *check, const char *path,
+                                  double radius, double power)
 {
     char key[TACT_SCENE_PATH];
     int rc = tact_scene_need_not_negative(check, path, "tip_radius", radius, "m");
@@ -18,7 +18,8 @@ static int check_fingertip(const struct tact_scene_check *check, const char *pat
                                         power, 0.0, 1.0, "");
 }
 
-static int check_model(const struct tact_scene_check *check, const char *path, const char *name)
+static int check_contact_model(const struct tact_scene_check *check, const char *path,
+                               const char *name)
 {
     const char *words[MAX_MODELS + 2] = {"auto"};
     const struct tact_contact_model *model;
@@ -36,7 +37,7 @@ static int pair_uses_field(const struct tact_scene *scene, const struct tact_sce
 }
 
 /* The power of a material's pressure field: Hertz's with a modulus alone; 0 of a rigid one. */
-static double field_power(const struct tact_scene_material *material)
+static double get_pressure_field_power(const struct tact_scene_material *material)
 {
     const struct tact_scene_field *field = &material->field;
     if (field->modulus > 0.0) {
@@ -55,7 +56,7 @@ static int check_pressure_powers(const struct tact_scene_check *check,
     for (uint32_t i = 0; i < scene->materials_count; i++) {
         for (int k = 0; k < 2; k++) {
             if (!strcmp(scene->materials[i].name, name[k])) {
-                power[k] = field_power(&scene->materials[i]);
+                power[k] = get_pressure_field_power(&scene->materials[i]);
             }
         }
     }
@@ -101,8 +102,8 @@ static int check_field_pair(const struct tact_scene_check *check, const struct t
     return check_pressure_powers(check, scene, path, pair);
 }
 
-static int check_field(const struct tact_scene_check *check, const char *path,
-                       const struct tact_scene_field *field)
+static int check_pressure_field(const struct tact_scene_check *check, const char *path,
+                                const struct tact_scene_field *field)
 {
     char owner[TACT_SCENE_PATH], key[TACT_SCENE_PATH];
     tact_scene_path_of_key(owner, path, "field");
@@ -125,8 +126,8 @@ static int check_field(const struct tact_scene_check *check, const char *path,
                                       field->kind, tact_extent_kind_names);
 }
 
-static int check_pair(const struct tact_scene_check *check, const struct tact_scene *scene,
-                      const char *path, const struct tact_scene_pair *pair)
+static int check_material_pair(const struct tact_scene_check *check, const struct tact_scene *scene,
+                               const char *path, const struct tact_scene_pair *pair)
 {
     const struct tact_contact_law *law = &pair->law;
     char key[TACT_SCENE_PATH];
@@ -151,9 +152,9 @@ static int check_pair(const struct tact_scene_check *check, const struct tact_sc
                                            "must be from 0 to 1, got %g", law->restitution);
     }
     if (!rc && pair->model) {
-        rc = check_model(check, tact_scene_path_of_key(key, path, "model"), pair->model);
+        rc = check_contact_model(check, tact_scene_path_of_key(key, path, "model"), pair->model);
     }
-    rc = rc ? rc : check_fingertip(check, path, law->tip_radius, law->tip_power);
+    rc = rc ? rc : check_fingertip_radius(check, path, law->tip_radius, law->tip_power);
     return rc || !field ? rc : check_field_pair(check, scene, path, pair);
 }
 
@@ -165,12 +166,12 @@ static int check_materials(const struct tact_scene_check *check, const struct ta
         snprintf(path, sizeof path, "materials[%u]", i);
         const struct tact_scene_material *m = &scene->materials[i];
         rc = tact_scene_need_not_negative(check, path, "modulus", m->modulus, "Pa");
-        rc = rc ? rc : check_fingertip(check, path, m->tip_radius, m->tip_power);
-        rc = rc ? rc : check_field(check, path, &m->field);
+        rc = rc ? rc : check_fingertip_radius(check, path, m->tip_radius, m->tip_power);
+        rc = rc ? rc : check_pressure_field(check, path, &m->field);
     }
     for (uint32_t i = 0; !rc && i < scene->pairs_count; i++) {
         snprintf(path, sizeof path, "pairs[%u]", i);
-        rc = check_pair(check, scene, path, &scene->pairs[i]);
+        rc = check_material_pair(check, scene, path, &scene->pairs[i]);
     }
     return rc;
 }
@@ -199,7 +200,7 @@ static int check_contact_options(const struct tact_scene_check *check,
     rc = rc ? rc : tact_scene_need_word(check, "contact.local", c->local, locals);
     rc = rc ? rc : tact_scene_need_word(check, "contact.patch", c->patch, patches);
     rc = rc ? rc : tact_scene_need_word(check, "contact.normal", c->normal, normals);
-    rc = rc ? rc : check_model(check, "contact.model", c->model);
+    rc = rc ? rc : check_contact_model(check, "contact.model", c->model);
     rc = rc ? rc : tact_scene_need_between(check, "contact.points", c->points, 1, 1e6, "");
     rc = rc ? rc : tact_scene_need_word(check, "contact.spin", c->spin, spins);
     rc = rc ? rc : tact_scene_need_word(check, "contact.metric", c->metric, metrics);

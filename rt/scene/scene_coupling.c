@@ -5,9 +5,9 @@
 #include "rt/scene/scene_internal.h"
 
 /* A coupling with a known device is as stiff as that can render, or bounded. */
-static int check_port(const struct tact_scene_check *check,
-                      const struct tact_scene_coupling *coupling, double period, double gain,
-                      const char *path)
+static int check_coupling_stability(const struct tact_scene_check *check,
+                                    const struct tact_scene_coupling *coupling, double period,
+                                    double gain, const char *path)
 {
     const struct tact_scene_port *device = coupling->device;
     char owner[TACT_SCENE_PATH], key[TACT_SCENE_PATH];
@@ -62,7 +62,7 @@ int tact_scene_check_coupling(const struct tact_scene_check *check,
             : tact_scene_need_not_negative(check, path, "damping", coupling->damping,
                                            "N m s/rad or N s/m");
     rc = rc ? rc : tact_scene_need_not_negative(check, path, "filter", coupling->filter, "Hz");
-    return rc ? rc : check_port(check, coupling, period, gain, path);
+    return rc ? rc : check_coupling_stability(check, coupling, period, gain, path);
 }
 
 long tact_scene_find_input(const struct tact_scene *scene, uint32_t count, const char *what,

@@ -7,21 +7,21 @@
 #include "contact/vec.h"
 #include "rt/scene/scene_internal.h"
 
-#define SUSPECT_OBJECT_SIZE 3.0      /* size of an object for a hand [m] */
-#define IRIDIUM_DENSITY 22600.0      /* densest element [kg/m^3] */
-#define AEROGEL_DENSITY 1.0          /* lightest solid [kg/m^3] */
-#define SUSPECT_FRICTION 3.0         /* friction above that of rubber on anything */
-#define SUSPECT_POSITION 100.0       /* position [m] */
-#define SUSPECT_JOINT_ANGLE 31.416   /* five turns [rad]: more than a steering wheel turns */
-#define MIN_CHECKED_CHAIN_LENGTH 1.0 /* minimum length of a chain for the check [m] */
-#define SUSPECT_GRAVITY 100.0        /* gravity [m/s^2] */
-#define SUSPECT_TARGET_OVERLAP 2e-3  /* target overlap [m] */
-#define SUSPECT_COMPLIANCE 0.1       /* compliance [m/N] */
-#define SUSPECT_MODULUS 100.0        /* modulus [Pa] */
-#define SUSPECT_TIP_RADIUS 0.1       /* radius of a fingertip's patch [m] */
-#define SUSPECT_LAYER_THICKNESS 1.0  /* of a soft layer [m] */
-#define SUSPECT_RELAXATION_TIME 1.0  /* relaxation [s] */
-#define MAX_WARNINGS 16              /* further ones are only counted */
+#define SUSPECT_OBJECT_SIZE 3.0       /* size of an object for a hand [m] */
+#define MAX_PLAUSIBLE_DENSITY 22600.0 /* densest element [kg/m^3] */
+#define MIN_PLAUSIBLE_DENSITY 1.0     /* lightest solid [kg/m^3] */
+#define MAX_PLAUSIBLE_FRICTION 3.0    /* friction above that of rubber on anything */
+#define MAX_PLAUSIBLE_POSITION 100.0  /* position [m] */
+#define SUSPECT_JOINT_ANGLE 31.416    /* five turns [rad]: more than a steering wheel turns */
+#define MIN_CHECKED_CHAIN_LENGTH 1.0  /* minimum length of a chain for the check [m] */
+#define MAX_PLAUSIBLE_GRAVITY 100.0   /* gravity [m/s^2] */
+#define SUSPECT_TARGET_OVERLAP 2e-3   /* target overlap [m] */
+#define MAX_PLAUSIBLE_COMPLIANCE 0.1  /* compliance [m/N] */
+#define MIN_PLAUSIBLE_MODULUS 100.0   /* modulus [Pa] */
+#define SUSPECT_TIP_RADIUS 0.1        /* radius of a fingertip's patch [m] */
+#define SUSPECT_LAYER_THICKNESS 1.0   /* of a soft layer [m] */
+#define SUSPECT_RELAXATION_TIME 1.0   /* relaxation [s] */
+#define MAX_WARNINGS 16               /* further ones are only counted */
 
 struct warnings {
     const struct tact_scene *scene;
@@ -64,8 +64,8 @@ static double longest_shape_edge(const struct tact_shape *s)
 
 /* Volume of the shapes [m^3]. A fixed body may be a floor or a room: only its meshes are checked
  * for their size. */
-static double warn_shapes(struct warnings *d, const struct tact_scene_shape *shapes, uint32_t count,
-                          bool fixed, const char *owner)
+static double warn_about_shapes(struct warnings *d, const struct tact_scene_shape *shapes,
+                                uint32_t count, bool fixed, const char *owner)
 {
     double volume = 0.0;
     for (uint32_t i = 0; i < count; i++) {
@@ -88,10 +88,10 @@ static double warn_shapes(struct warnings *d, const struct tact_scene_shape *sha
     return volume;
 }
 
-static void warn_position(struct warnings *d, const char *owner, const double position[3])
+static void warn_about_far_position(struct warnings *d, const char *owner, const double position[3])
 {
     for (int i = 0; i < 3; i++) {
-        if (fabs(position[i]) > SUSPECT_POSITION) {
+        if (fabs(position[i]) > MAX_PLAUSIBLE_POSITION) {
             warn_at_scene_key(d, owner, "position", "is %g m away: is it in metres?",
                               fabs(position[i]));
             return;
@@ -100,26 +100,26 @@ static void warn_position(struct warnings *d, const char *owner, const double po
 }
 
 /* If the inertia is set, shapes may cover only the part of the body that touches. */
-static void warn_bodies(struct warnings *d)
+static void warn_about_body_density(struct warnings *d)
 {
     for (uint32_t i = 0; i < d->scene->bodies_count; i++) {
         const struct tact_scene_body *b = &d->scene->bodies[i];
         char path[TACT_SCENE_PATH], key[TACT_SCENE_PATH];
         snprintf(path, sizeof path, "bodies[%u]", i);
-        double volume = warn_shapes(d, b->shapes, b->shapes_count, b->fixed, path);
+        double volume = warn_about_shapes(d, b->shapes, b->shapes_count, b->fixed, path);
         double density = volume > 0.0 ? b->mass / volume : 0.0;
         bool own =
             tact_scene_index_find(d->scene->index, tact_scene_path_of_key(key, path, "inertia"));
-        warn_position(d, path, b->position);
+        warn_about_far_position(d, path, b->position);
         if (b->fixed || own || !(volume > 0.0)) {
             continue;
         }
-        if (density > IRIDIUM_DENSITY) {
+        if (density > MAX_PLAUSIBLE_DENSITY) {
             warn_at_scene_key(
                 d, path, "mass",
                 "%g kg in %g m^3 is denser than iridium: is it in kilograms, its shapes in metres?",
                 b->mass, volume);
-        } else if (density < AEROGEL_DENSITY) {
+        } else if (density < MIN_PLAUSIBLE_DENSITY) {
             warn_at_scene_key(
                 d, path, "mass",
                 "%g kg in %g m^3 is lighter than aerogel: is it in kilograms, its shapes in "
@@ -144,8 +144,8 @@ static double total_hand_chain_length(const struct tact_scene_hand *hand)
     return fmax(reach, MIN_CHECKED_CHAIN_LENGTH);
 }
 
-static void warn_joint(struct warnings *d, const struct tact_scene_joint *joint, double reach,
-                       const char *path)
+static void warn_about_joint_range(struct warnings *d, const struct tact_scene_joint *joint,
+                                   double reach, const char *path)
 {
     if (!strcmp(joint->type, "slide")) {
         if (fabs(joint->start) > reach) {
@@ -157,29 +157,30 @@ static void warn_joint(struct warnings *d, const struct tact_scene_joint *joint,
         warn_at_scene_key(d, path, "start", "%g rad is more than a turn: is it in degrees?",
                           joint->start);
     }
-    warn_position(d, path, joint->position);
+    warn_about_far_position(d, path, joint->position);
 }
 
-static void warn_hands(struct warnings *d)
+static void warn_about_hands(struct warnings *d)
 {
     for (uint32_t i = 0; i < d->scene->hands_count; i++) {
         const struct tact_scene_hand *hand = &d->scene->hands[i];
         double reach = total_hand_chain_length(hand);
         char path[TACT_SCENE_PATH], key[TACT_SCENE_PATH];
         snprintf(path, sizeof path, "hands[%u]", i);
-        warn_position(d, path, hand->position);
+        warn_about_far_position(d, path, hand->position);
         for (uint32_t k = 0; k < hand->links_count; k++) {
             const struct tact_scene_link *link = &hand->links[k];
             tact_scene_link_key(d->scene, i, k, path);
-            warn_shapes(d, link->shapes, link->shapes_count, false, path);
-            warn_joint(d, &link->joint, reach, tact_scene_path_of_key(key, path, "joint"));
+            warn_about_shapes(d, link->shapes, link->shapes_count, false, path);
+            warn_about_joint_range(d, &link->joint, reach,
+                                   tact_scene_path_of_key(key, path, "joint"));
         }
     }
 }
 
 /* Only values set for this pair or material: the defaults are checked at the scene. */
-static void warn_compliance(struct warnings *d, const char *owner, double overlap,
-                            double compliance, double dissipation)
+static void warn_about_compliance(struct warnings *d, const char *owner, double overlap,
+                                  double compliance, double dissipation)
 {
     char key[TACT_SCENE_PATH];
     const struct tact_scene_index *index = d->scene->index;
@@ -188,7 +189,7 @@ static void warn_compliance(struct warnings *d, const char *owner, double overla
         warn_at_scene_key(d, owner, "overlap", "a depth of %g m is visible: is it in metres?",
                           overlap);
     }
-    if (compliance > SUSPECT_COMPLIANCE &&
+    if (compliance > MAX_PLAUSIBLE_COMPLIANCE &&
         tact_scene_index_find(index, tact_scene_path_of_key(key, owner, "compliance"))) {
         warn_at_scene_key(d, owner, "compliance", "yields %g m per newton: is it in metres?",
                           compliance);
@@ -200,11 +201,12 @@ static void warn_compliance(struct warnings *d, const char *owner, double overla
     }
 }
 
-static void warn_field(struct warnings *d, const char *path, const struct tact_scene_field *field)
+static void warn_about_pressure_field(struct warnings *d, const char *path,
+                                      const struct tact_scene_field *field)
 {
     char owner[TACT_SCENE_PATH];
     tact_scene_path_of_key(owner, path, "field");
-    if (field->modulus > 0.0 && field->modulus < SUSPECT_MODULUS) {
+    if (field->modulus > 0.0 && field->modulus < MIN_PLAUSIBLE_MODULUS) {
         warn_at_scene_key(d, owner, "modulus", "%g Pa is softer than jelly: is it in pascals?",
                           field->modulus);
     }
@@ -214,15 +216,15 @@ static void warn_field(struct warnings *d, const char *path, const struct tact_s
     }
 }
 
-static void warn_materials(struct warnings *d)
+static void warn_about_materials(struct warnings *d)
 {
     char path[TACT_SCENE_PATH];
     const struct tact_scene_contact *c = &d->scene->contact;
-    warn_compliance(d, "contact", c->overlap, c->compliance, c->dissipation);
+    warn_about_compliance(d, "contact", c->overlap, c->compliance, c->dissipation);
     for (uint32_t i = 0; i < d->scene->materials_count; i++) {
         const struct tact_scene_material *m = &d->scene->materials[i];
         snprintf(path, sizeof path, "materials[%u]", i);
-        if (m->modulus > 0.0 && m->modulus < SUSPECT_MODULUS) {
+        if (m->modulus > 0.0 && m->modulus < MIN_PLAUSIBLE_MODULUS) {
             warn_at_scene_key(d, path, "modulus", "%g Pa is softer than jelly: is it in pascals?",
                               m->modulus);
         }
@@ -230,12 +232,12 @@ static void warn_materials(struct warnings *d)
             warn_at_scene_key(d, path, "tip_radius", "a fingertip of %g m: is it in metres?",
                               m->tip_radius);
         }
-        warn_field(d, path, &m->field);
+        warn_about_pressure_field(d, path, &m->field);
     }
     for (uint32_t i = 0; i < d->scene->pairs_count; i++) {
         const struct tact_contact_law *p = &d->scene->pairs[i].law;
         snprintf(path, sizeof path, "pairs[%u]", i);
-        if (p->friction > SUSPECT_FRICTION) {
+        if (p->friction > MAX_PLAUSIBLE_FRICTION) {
             warn_at_scene_key(d, path, "friction", "%g is more than any two surfaces have",
                               p->friction);
         }
@@ -243,12 +245,12 @@ static void warn_materials(struct warnings *d)
             warn_at_scene_key(d, path, "tip_radius", "a fingertip of %g m: is it in metres?",
                               p->tip_radius);
         }
-        warn_compliance(d, path, p->overlap, p->compliance, p->dissipation);
+        warn_about_compliance(d, path, p->overlap, p->compliance, p->dissipation);
     }
 }
 
 /* Angles of inputs of a hinge. */
-static void warn_inputs(struct warnings *d)
+static void warn_about_inputs(struct warnings *d)
 {
     const struct tact_scene *s = d->scene;
     for (uint32_t n = 0; n < s->inputs_count; n++) {
@@ -270,7 +272,7 @@ static void warn_inputs(struct warnings *d)
     }
 }
 
-static void warn_models(struct warnings *d)
+static void warn_about_contact_models(struct warnings *d)
 {
     if (!strcmp(d->scene->contact.model, "patch")) {
         warn_at_scene_key(d, "contact", "model",
@@ -285,15 +287,15 @@ int tact_scene_doubt(const struct tact_scene *scene, struct tact_messages to)
     if (scene->gravity[2] > 0.0) {
         warn_at_scene_key(&d, "", "gravity",
                           "points up: z is up, so that of the earth is [0, 0, -9.81]");
-    } else if (strength > SUSPECT_GRAVITY) {
+    } else if (strength > MAX_PLAUSIBLE_GRAVITY) {
         warn_at_scene_key(&d, "", "gravity",
                           "%g m/s^2 is over ten times the earth's: is it in m/s^2?", strength);
     }
-    warn_models(&d);
-    warn_materials(&d);
-    warn_bodies(&d);
-    warn_hands(&d);
-    warn_inputs(&d);
+    warn_about_contact_models(&d);
+    warn_about_materials(&d);
+    warn_about_body_density(&d);
+    warn_about_hands(&d);
+    warn_about_inputs(&d);
     if (d.count > MAX_WARNINGS) {
         tact_message(to, TACT_MESSAGE_WARNING, "%d more values are implausible",
                      d.count - MAX_WARNINGS);

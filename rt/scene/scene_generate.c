@@ -30,8 +30,8 @@ static int find_generator_kind(const char *name)
     return -1;
 }
 
-static int generate_error(const struct tact_scene_check *check, const char *path, const char *key,
-                          const char *format, const char *kind)
+static int report_bad_generate_key(const struct tact_scene_check *check, const char *path,
+                                   const char *key, const char *format, const char *kind)
 {
     char full[TACT_SCENE_PATH];
     snprintf(full, sizeof full, "%.80s.generate.%.20s", path, key);
@@ -43,7 +43,7 @@ int tact_scene_check_generate(const struct tact_scene_check *check,
 {
     const char *kind = shape->generate->kind;
     if (find_generator_kind(kind) < 0) {
-        return generate_error(
+        return report_bad_generate_key(
             check, path, "kind",
             "expected one of prism, gear, torus, knot, blob, bumpy_cube; got \"%.60s\"", kind);
     }
@@ -51,11 +51,11 @@ int tact_scene_check_generate(const struct tact_scene_check *check,
         bool used = strstr(uses[i].kinds, kind) != NULL;
         bool given = tact_scene_has_key(check, "%s.generate.%s", path, uses[i].key);
         if (used && uses[i].needed && !given) {
-            return generate_error(check, path, uses[i].key, "missing; a %.60s needs the key \"%s\"",
-                                  kind);
+            return report_bad_generate_key(check, path, uses[i].key,
+                                           "missing; a %.60s needs the key \"%s\"", kind);
         }
         if (given && !used) {
-            return generate_error(check, path, uses[i].key, "a %.60s has no %s", kind);
+            return report_bad_generate_key(check, path, uses[i].key, "a %.60s has no %s", kind);
         }
     }
     return 0;
@@ -78,8 +78,8 @@ int tact_scene_generate(const struct tact_scene_check *check, const struct tact_
     const char *wrong = "kind";
     int rc = tact_soup_generate(&what, soup, &wrong);
     if (rc == -EINVAL) {
-        return generate_error(check, path, wrong,
-                              "out of range for a %.60s: see SCENE.md, `generate`", g->kind);
+        return report_bad_generate_key(
+            check, path, wrong, "out of range for a %.60s: see SCENE.md, `generate`", g->kind);
     }
     return rc ? tact_error_set(check->err, rc, "out of memory") : 0;
 }

@@ -156,7 +156,7 @@ bool tact_scene_parse_number(const char *text, double *value)
  */
 
 /** Ensures capacity of both arrays for one more node; the hash table stays at most half full. */
-static int reserve_node(struct tact_scene_index *index)
+static int reserve_index_node(struct tact_scene_index *index)
 {
     if (index->count < index->capacity) {
         return 0;
@@ -192,10 +192,10 @@ struct reader {
     int depth;
     char *key; /**< key read in the innermost map, without its value */
     yaml_mark_t key_mark;
-    int documents;
+    int document_count;
 };
 
-static int index_error(struct reader *r, yaml_mark_t mark, const char *text)
+static int report_index_error(struct reader *r, yaml_mark_t mark, const char *text)
 {
     tact_error_at(r->err, r->index->file, (int)mark.line + 1, (int)mark.column + 1, NULL);
     return tact_error_set(r->err, -EINVAL, "%s", text);
@@ -205,9 +205,10 @@ static int add_index_node(struct reader *r, const yaml_event_t *event, enum tact
 {
     struct tact_scene_index *index = r->index;
     if (index->count >= TACT_SCENE_NODES) {
-        return index_error(r, event->start_mark, "too many keys and list entries for a scene");
+        return report_index_error(r, event->start_mark,
+                                  "too many keys and list entries for a scene");
     }
-    if (reserve_node(index)) {
+    if (reserve_index_node(index)) {
         return tact_error_set(r->err, -ENOMEM, "out of memory");
     }
     uint32_t number = index->count;
@@ -225,7 +226,7 @@ static int add_index_node(struct reader *r, const yaml_event_t *event, enum tact
             char path[TACT_SCENE_PATH];
             tact_scene_index_path(index, &index->nodes[index->slots[s]], path);
             tact_error_at(r->err, NULL, 0, 0, path);
-            return index_error(r, r->key_mark, "this key is given twice; expected it once");
+            return report_index_error(r, r->key_mark, "this key is given twice; expected it once");
         }
         n->key = r->key;
         n->key_line = (int)r->key_mark.line + 1;
@@ -245,26 +246,29 @@ static int add_index_node(struct reader *r, const yaml_event_t *event, enum tact
         return n->text ? 0 : tact_error_set(r->err, -ENOMEM, "out of memory");
     }
     if (r->depth == TACT_SCENE_DEPTH) {
-        return index_error(r, event->start_mark, "nested too deeply; expected at most 16 levels");
+        return report_index_error(r, event->start_mark,
+                                  "nested too deeply; expected at most 16 levels");
     }
     r->open[r->depth] = number;
     r->last[r->depth++] = 0;
     return 0;
 }
 
-static int read_scalar(struct reader *r, const yaml_event_t *event)
+static int read_yaml_scalar(struct reader *r, const yaml_event_t *event)
 {
     const char *text = (const char *)event->data.scalar.value;
     if (strlen(text) != event->data.scalar.length) {
-        return index_error(r, event->start_mark, "a zero byte inside a value; expected text");
+        return report_index_error(r, event->start_mark,
+                                  "a zero byte inside a value; expected text");
     }
     if (r->depth == 0) {
-        return index_error(r, event->start_mark, "expected a map of keys, as in `name: ruler`");
+        return report_index_error(r, event->start_mark,
+                                  "expected a map of keys, as in `name: ruler`");
     }
     if (r->index->nodes[r->open[r->depth - 1]].kind == TACT_INDEX_MAP && !r->key) {
         if (!text[0] || strcspn(text, ".[]") != strlen(text)) {
-            return index_error(r, event->start_mark,
-                               "expected a key: letters, digits and underscores");
+            return report_index_error(r, event->start_mark,
+                                      "expected a key: letters, digits and underscores");
         }
         r->key = strdup(text);
         r->key_mark = event->start_mark;
@@ -277,26 +281,29 @@ static int read_collection_start(struct reader *r, const yaml_event_t *event,
                                  enum tact_index_kind kind)
 {
     if (r->depth == 0 && kind == TACT_INDEX_LIST) {
-        return index_error(r, event->start_mark, "expected a map of keys, as in `name: ruler`");
+        return report_index_error(r, event->start_mark,
+                                  "expected a map of keys, as in `name: ruler`");
     }
     if (r->depth > 0 && !r->key && r->index->nodes[r->open[r->depth - 1]].kind == TACT_INDEX_MAP) {
-        return index_error(r, event->start_mark, "expected a key: letters, digits and underscores");
+        return report_index_error(r, event->start_mark,
+                                  "expected a key: letters, digits and underscores");
     }
     return add_index_node(r, event, kind);
 }
 
-static int read_event(struct reader *r, const yaml_event_t *event)
+static int read_yaml_event(struct reader *r, const yaml_event_t *event)
 {
     switch (event->type) {
     case YAML_DOCUMENT_START_EVENT:
-        return r->documents++ == 0 ? 0
-                                   : index_error(r, event->start_mark,
-                                                 "a second document; expected one scene per file");
+        return r->document_count++ == 0
+                   ? 0
+                   : report_index_error(r, event->start_mark,
+                                        "a second document; expected one scene per file");
     case YAML_ALIAS_EVENT:
-        return index_error(r, event->start_mark,
-                           "aliases (*name) are not supported; expected the value");
+        return report_index_error(r, event->start_mark,
+                                  "aliases (*name) are not supported; expected the value");
     case YAML_SCALAR_EVENT:
-        return read_scalar(r, event);
+        return read_yaml_scalar(r, event);
     case YAML_SEQUENCE_START_EVENT:
         return read_collection_start(r, event, TACT_INDEX_LIST);
     case YAML_MAPPING_START_EVENT:
@@ -318,12 +325,12 @@ static int read_events(struct reader *r, yaml_parser_t *parser)
             if (parser->error == YAML_MEMORY_ERROR) {
                 return tact_error_set(r->err, -ENOMEM, "out of memory");
             }
-            index_error(r, parser->problem_mark, "");
+            report_index_error(r, parser->problem_mark, "");
             return tact_error_set(r->err, -EINVAL, "not YAML: %s; expected `key: value` lines",
                                   parser->problem ? parser->problem : "cannot be read");
         }
         more = event.type != YAML_STREAM_END_EVENT;
-        int rc = read_event(r, &event);
+        int rc = read_yaml_event(r, &event);
         yaml_event_delete(&event);
         if (rc) {
             return rc;

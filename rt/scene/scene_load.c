@@ -27,8 +27,8 @@ static int store_scene_source(struct tact_scene *scene, const char *text, uint64
 }
 
 /** The steps after the values are loaded. */
-static int complete_scene(const struct tact_scene_check *check, struct tact_scene *scene,
-                          const struct tact_scene_files *files)
+static int complete_and_check_scene(const struct tact_scene_check *check, struct tact_scene *scene,
+                                    const struct tact_scene_files *files)
 {
     int rc = tact_scene_insert_bases(check, scene);
     rc = rc ? rc : tact_scene_defaults(check, scene);
@@ -45,11 +45,11 @@ int tact_scene_parse(const char *text, uint64_t size, const char *name,
                      const struct tact_scene_files *files, struct tact_scene **out,
                      struct tact_error *err)
 {
-    struct tact_error unwanted;
+    struct tact_error unused_error;
     struct tact_scene_index *index = NULL;
     void *loaded = NULL;
     *out = NULL;
-    err = err ? err : &unwanted;
+    err = err ? err : &unused_error;
     *err = (struct tact_error){0};
     tact_error_at(err, name, 0, 0, NULL);
     if (!text) {
@@ -71,7 +71,8 @@ int tact_scene_parse(const char *text, uint64_t size, const char *name,
     struct tact_scene *scene = loaded;
     scene->index = index;
     rc = store_scene_source(scene, text, size, name);
-    rc = rc ? tact_error_set(err, rc, "out of memory") : complete_scene(&check, scene, files);
+    rc = rc ? tact_error_set(err, rc, "out of memory")
+            : complete_and_check_scene(&check, scene, files);
     if (rc) {
         tact_scene_free(scene);
         return rc;

@@ -131,8 +131,8 @@ static int make_generated_mesh(const struct tact_scene_check *check, struct tact
 }
 
 /** Makes the surface of a solid of revolution. */
-static int make_revolution(const struct tact_scene_check *check, struct tact_scene_shape *shape,
-                           const char *path)
+static int make_surface_of_revolution(const struct tact_scene_check *check,
+                                      struct tact_scene_shape *shape, const char *path)
 {
     struct tact_error charts_error = {0};
     char key[TACT_SCENE_PATH];
@@ -166,7 +166,7 @@ static int make_shape(const struct tact_scene_check *check, const struct tact_sc
         return make_generated_mesh(check, shape, path);
     }
     if (shape->profile) {
-        return make_revolution(check, shape, path);
+        return make_surface_of_revolution(check, shape, path);
     }
     enum tact_shape_kind kind = (enum tact_shape_kind)tact_shape_kind_find(shape->type);
     struct tact_shape_lengths lengths = {shape->radius, shape->tube, shape->length, {0.0}};
@@ -243,12 +243,13 @@ static int fill_mass_from_shapes(const struct tact_scene_check *check,
         return tact_error_set(check->err, -ENOMEM, "out of memory");
     }
     mass_of_shapes(shapes, count, mass, center, *inertia);
-    bool finite = true;
+    bool are_vertices_finite = true;
     for (int i = 0; i < 6; i++) {
-        finite = finite && isfinite((*inertia)[i]) && isfinite(center[i % 3]);
+        are_vertices_finite =
+            are_vertices_finite && isfinite((*inertia)[i]) && isfinite(center[i % 3]);
     }
     snprintf(path, sizeof path, "%.80s.inertia", owner);
-    if (!finite) {
+    if (!are_vertices_finite) {
         return tact_scene_report_bad_value(
             check, path,
             "the shapes are too large or too small to compute an inertia; "
@@ -287,9 +288,9 @@ static int make_body(const struct tact_scene_check *check, struct tact_scene *sc
                                        body->center_of_mass, &body->inertia, path);
 }
 
-static int make_link(const struct tact_scene_check *check, struct tact_scene *scene,
-                     const struct tact_scene_files *files, struct tact_scene_link *link,
-                     const char *path)
+static int make_link_shapes(const struct tact_scene_check *check, struct tact_scene *scene,
+                            const struct tact_scene_files *files, struct tact_scene_link *link,
+                            const char *path)
 {
     int rc = 0;
     for (uint32_t i = 0; !rc && i < link->shapes_count; i++) {
@@ -322,7 +323,7 @@ int tact_scene_make_shapes(const struct tact_scene_check *check, struct tact_sce
         for (uint32_t j = of_base ? of_base - 1 : 0; !rc && j < hand->links_count; j++) {
             char path[TACT_SCENE_PATH];
             tact_scene_link_key(scene, i, j, path);
-            rc = make_link(check, scene, files, &hand->links[j], path);
+            rc = make_link_shapes(check, scene, files, &hand->links[j], path);
         }
     }
     return rc;

@@ -66,17 +66,18 @@ static int check_unique_names(const struct tact_scene_check *check, const struct
     return 0;
 }
 
-#define NAMED(scene, list, type)                                                                   \
+#define NAMED_ITEMS(scene, list, type)                                                             \
     (struct name_list)                                                                             \
     {                                                                                              \
         (scene)->list, (scene)->list##_count, sizeof(struct type), offsetof(struct type, name),    \
             #list                                                                                  \
     }
 
-static int check_material(const struct tact_scene_check *check, const struct tact_scene *scene,
-                          const char *path, const char *name)
+static int check_material_reference(const struct tact_scene_check *check,
+                                    const struct tact_scene *scene, const char *path,
+                                    const char *name)
 {
-    struct name_list materials = NAMED(scene, materials, tact_scene_material);
+    struct name_list materials = NAMED_ITEMS(scene, materials, tact_scene_material);
     return find_name_in_list(&materials, name, strlen(name)) >= 0
                ? 0
                : tact_scene_report_bad_value(
@@ -92,13 +93,13 @@ static int check_shape_materials(const struct tact_scene_check *check,
     for (uint32_t i = 0; !rc && i < count; i++) {
         char path[TACT_SCENE_PATH];
         snprintf(path, sizeof path, "%.80s.shapes[%u].material", owner, i);
-        rc = check_material(check, scene, path, shapes[i].material);
+        rc = check_material_reference(check, scene, path, shapes[i].material);
     }
     return rc;
 }
 
-static int check_links(const struct tact_scene_check *check, const struct tact_scene *scene,
-                       uint32_t number)
+static int check_link_references(const struct tact_scene_check *check,
+                                 const struct tact_scene *scene, uint32_t number)
 {
     const struct tact_scene_hand *hand = &scene->hands[number];
     char list[TACT_SCENE_PATH], path[TACT_SCENE_PATH];
@@ -137,7 +138,7 @@ static int check_links(const struct tact_scene_check *check, const struct tact_s
 int tact_scene_check_channel(const struct tact_scene_check *check, const struct tact_scene *scene,
                              const char *path, const char *text)
 {
-    struct name_list devices = NAMED(scene, devices, tact_scene_device);
+    struct name_list devices = NAMED_ITEMS(scene, devices, tact_scene_device);
     const char *dot = strchr(text, '.');
     if (!dot || dot == text || !dot[1]) {
         return tact_scene_report_bad_value(check, path,
@@ -156,7 +157,7 @@ static int check_joint_reference(const struct tact_scene_check *check,
                                  const struct tact_scene *scene, const char *path, const char *text,
                                  bool of_base)
 {
-    struct name_list hands = NAMED(scene, hands, tact_scene_hand);
+    struct name_list hands = NAMED_ITEMS(scene, hands, tact_scene_hand);
     const char *dot = strchr(text, '.');
     if (!dot || dot == text || !dot[1]) {
         return tact_scene_report_bad_value(check, path, "expected \"hand.link\", got \"%.60s\"",
@@ -171,14 +172,15 @@ static int check_joint_reference(const struct tact_scene_check *check,
     const struct tact_scene_hand *h = &scene->hands[hand];
     struct name_list links = {h->links, h->links_count, sizeof *h->links,
                               offsetof(struct tact_scene_link, name), ""};
-    const bool is_base = of_base && h->base && !strcmp(dot + 1, "base");
-    return is_base || find_name_in_list(&links, dot + 1, strlen(dot + 1)) >= 0
+    const bool is_base_of_hand = of_base && h->base && !strcmp(dot + 1, "base");
+    return is_base_of_hand || find_name_in_list(&links, dot + 1, strlen(dot + 1)) >= 0
                ? 0
                : tact_scene_report_bad_value(check, path, "hand %s has no link named \"%s\"",
                                              h->name, dot + 1);
 }
 
-static int check_inputs(const struct tact_scene_check *check, const struct tact_scene *scene)
+static int check_input_references(const struct tact_scene_check *check,
+                                  const struct tact_scene *scene)
 {
     char path[TACT_SCENE_PATH];
     int rc = 0;
@@ -201,10 +203,11 @@ static int check_inputs(const struct tact_scene_check *check, const struct tact_
 static int check_output_source(const struct tact_scene_check *check, const struct tact_scene *scene,
                                const char *path, const struct tact_scene_output *output)
 {
-    struct name_list bodies = NAMED(scene, bodies, tact_scene_body);
-    const bool of_joint = !strcmp(output->what, "reaction") || !strcmp(output->what, "drive");
-    if (of_joint || strchr(output->from, '.')) {
-        return check_joint_reference(check, scene, path, output->from, !of_joint);
+    struct name_list bodies = NAMED_ITEMS(scene, bodies, tact_scene_body);
+    const bool is_joint_quantity =
+        !strcmp(output->what, "reaction") || !strcmp(output->what, "drive");
+    if (is_joint_quantity || strchr(output->from, '.')) {
+        return check_joint_reference(check, scene, path, output->from, !is_joint_quantity);
     }
     long body = find_name_in_list(&bodies, output->from, strlen(output->from));
     if (body < 0) {
@@ -220,7 +223,7 @@ static int check_output_source(const struct tact_scene_check *check, const struc
 /** Two different objects, at least one of which moves. */
 static int check_exclusions(const struct tact_scene_check *check, const struct tact_scene *scene)
 {
-    struct name_list bodies = NAMED(scene, bodies, tact_scene_body);
+    struct name_list bodies = NAMED_ITEMS(scene, bodies, tact_scene_body);
     for (uint32_t i = 0; i < scene->exclude_count; i++) {
         char *const *names = scene->exclude[i].objects;
         char path[TACT_SCENE_PATH];
@@ -271,7 +274,7 @@ static int check_reaction_of_joint(const struct tact_scene_check *check,
 static int check_io_references(const struct tact_scene_check *check, const struct tact_scene *scene)
 {
     char path[TACT_SCENE_PATH];
-    int rc = check_inputs(check, scene);
+    int rc = check_input_references(check, scene);
     rc = rc ? rc : tact_scene_check_tools(check, scene);
     rc = rc ? rc : tact_scene_check_coupling_io(check, scene);
     for (uint32_t i = 0; !rc && i < scene->outputs_count; i++) {
@@ -307,7 +310,7 @@ static int check_io_references(const struct tact_scene_check *check, const struc
 /** Two different bodies, or one; at least one moves. */
 static int check_constraints(const struct tact_scene_check *check, const struct tact_scene *scene)
 {
-    struct name_list bodies = NAMED(scene, bodies, tact_scene_body);
+    struct name_list bodies = NAMED_ITEMS(scene, bodies, tact_scene_body);
     for (uint32_t i = 0; i < scene->joints_count; i++) {
         const struct tact_scene_constraint *constraint = &scene->joints[i];
         long at[2] = {-1, -1};
@@ -340,7 +343,7 @@ static int check_pair_names(const struct tact_scene_check *check, const struct t
         for (int k = 0; !rc && k < 2; k++) {
             char path[TACT_SCENE_PATH];
             snprintf(path, sizeof path, "pairs[%u].materials[%d]", i, k);
-            rc = check_material(check, scene, path, scene->pairs[i].materials[k]);
+            rc = check_material_reference(check, scene, path, scene->pairs[i].materials[k]);
         }
     }
     return rc;
@@ -348,10 +351,11 @@ static int check_pair_names(const struct tact_scene_check *check, const struct t
 
 int tact_scene_check_names(const struct tact_scene_check *check, const struct tact_scene *scene)
 {
-    const struct name_list lists[] = {
-        NAMED(scene, materials, tact_scene_material), NAMED(scene, bodies, tact_scene_body),
-        NAMED(scene, hands, tact_scene_hand), NAMED(scene, devices, tact_scene_device),
-        NAMED(scene, joints, tact_scene_constraint)};
+    const struct name_list lists[] = {NAMED_ITEMS(scene, materials, tact_scene_material),
+                                      NAMED_ITEMS(scene, bodies, tact_scene_body),
+                                      NAMED_ITEMS(scene, hands, tact_scene_hand),
+                                      NAMED_ITEMS(scene, devices, tact_scene_device),
+                                      NAMED_ITEMS(scene, joints, tact_scene_constraint)};
     int rc = check_name(check, "name", scene->name);
     for (size_t i = 0; !rc && i < sizeof lists / sizeof *lists; i++) {
         rc = check_unique_names(check, &lists[i]);
@@ -366,7 +370,7 @@ int tact_scene_check_names(const struct tact_scene_check *check, const struct ta
                 check, path, "the name \"%s\" is already used by bodies[%ld]; expected another",
                 name, body);
         }
-        rc = rc ? rc : check_links(check, scene, i);
+        rc = rc ? rc : check_link_references(check, scene, i);
     }
     for (uint32_t i = 0; !rc && i < scene->bodies_count; i++) {
         char path[TACT_SCENE_PATH];

@@ -16,11 +16,11 @@ struct material_use {
 /** Two different objects with a material suffice: any other object differs from at least one of
  * them. */
 struct material_uses {
-    struct material_use moving_uses[2];
+    struct material_use uses_by_moving_bodies[2];
     struct material_use any[2];
 };
 
-static uint32_t material_number(const struct tact_scene *scene, const char *name)
+static uint32_t find_material_number(const struct tact_scene *scene, const char *name)
 {
     uint32_t i = 0;
     while (strcmp(scene->materials[i].name, name) != 0) {
@@ -38,16 +38,16 @@ static void add_material_use(struct material_use material_uses[2], struct materi
     }
 }
 
-static void add_shapes(const struct tact_scene *scene, struct material_uses *material_uses,
-                       long owner, uint32_t link, const struct tact_scene_shape *shapes,
-                       uint32_t count, bool moving_uses)
+static void add_uses_by_shapes(const struct tact_scene *scene, struct material_uses *material_uses,
+                               long owner, uint32_t link, const struct tact_scene_shape *shapes,
+                               uint32_t count, bool uses_by_moving_bodies)
 {
     for (uint32_t i = 0; i < count; i++) {
-        struct material_uses *u = &material_uses[material_number(scene, shapes[i].material)];
+        struct material_uses *u = &material_uses[find_material_number(scene, shapes[i].material)];
         struct material_use material_use = {owner, link, i};
         add_material_use(u->any, material_use);
-        if (moving_uses) {
-            add_material_use(u->moving_uses, material_use);
+        if (uses_by_moving_bodies) {
+            add_material_use(u->uses_by_moving_bodies, material_use);
         }
     }
 }
@@ -57,19 +57,19 @@ static void collect_material_uses(const struct tact_scene *scene,
 {
     for (uint32_t i = 0; i < scene->materials_count; i++) {
         for (int k = 0; k < 2; k++) {
-            material_uses[i].moving_uses[k].owner = -1;
+            material_uses[i].uses_by_moving_bodies[k].owner = -1;
             material_uses[i].any[k].owner = -1;
         }
     }
     for (uint32_t i = 0; i < scene->bodies_count; i++) {
         const struct tact_scene_body *b = &scene->bodies[i];
-        add_shapes(scene, material_uses, i, 0, b->shapes, b->shapes_count, !b->fixed);
+        add_uses_by_shapes(scene, material_uses, i, 0, b->shapes, b->shapes_count, !b->fixed);
     }
     for (uint32_t i = 0; i < scene->hands_count; i++) {
         const struct tact_scene_hand *h = &scene->hands[i];
         for (uint32_t j = 0; j < h->links_count; j++) {
-            add_shapes(scene, material_uses, (long)scene->bodies_count + i, j, h->links[j].shapes,
-                       h->links[j].shapes_count, true);
+            add_uses_by_shapes(scene, material_uses, (long)scene->bodies_count + i, j,
+                               h->links[j].shapes, h->links[j].shapes_count, true);
         }
     }
 }
@@ -96,7 +96,7 @@ static int check_material_pair_missing(const struct tact_scene_check *check,
 {
     for (int i = 0; i < 2; i++) {
         for (int k = 0; k < 2; k++) {
-            const struct material_use *one = &material_uses[a].moving_uses[i],
+            const struct material_use *one = &material_uses[a].uses_by_moving_bodies[i],
                                       *other = &material_uses[b].any[k];
             if (one->owner < 0 || other->owner < 0 || one->owner == other->owner) {
                 continue;
@@ -121,8 +121,8 @@ static int mark_given_pairs(const struct tact_scene_check *check, const struct t
 {
     uint32_t n = scene->materials_count;
     for (uint32_t i = 0; i < scene->pairs_count; i++) {
-        uint32_t a = material_number(scene, scene->pairs[i].materials[0]);
-        uint32_t b = material_number(scene, scene->pairs[i].materials[1]);
+        uint32_t a = find_material_number(scene, scene->pairs[i].materials[0]);
+        uint32_t b = find_material_number(scene, scene->pairs[i].materials[1]);
         if (given[a * n + b]) {
             char path[TACT_SCENE_PATH];
             snprintf(path, sizeof path, "pairs[%u].materials", i);

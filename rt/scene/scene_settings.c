@@ -9,30 +9,30 @@
 #include <string.h>
 
 /** Settings of one device while they are collected. */
-struct collector {
+struct settings_collector {
     const struct tact_scene_check *check;
     struct tact_scene_device *device;
     uint32_t capacity;
 };
 
-static int out_of_memory(const struct collector *c)
+static int out_of_memory(const struct settings_collector *c)
 {
     return tact_error_set(c->check->err, -ENOMEM, "out of memory");
 }
 
-static const struct tact_index_node *first_child(const struct collector *c,
-                                                 const struct tact_index_node *node)
+static const struct tact_index_node *get_first_child(const struct settings_collector *c,
+                                                     const struct tact_index_node *node)
 {
     return node->first ? &c->check->index->nodes[node->first] : NULL;
 }
 
-static const struct tact_index_node *next_sibling(const struct collector *c,
-                                                  const struct tact_index_node *node)
+static const struct tact_index_node *get_next_sibling(const struct settings_collector *c,
+                                                      const struct tact_index_node *node)
 {
     return node->next ? &c->check->index->nodes[node->next] : NULL;
 }
 
-static bool is_number(const struct tact_index_node *node)
+static bool is_number_node(const struct tact_index_node *node)
 {
     static const char *const not_finite[] = {".nan",  ".NaN",  ".NAN",  ".inf",  ".Inf",
                                              "+.inf", "-.inf", "-.Inf", "-.INF", ".INF"};
@@ -49,13 +49,14 @@ static bool is_number(const struct tact_index_node *node)
 }
 
 /** Number of columns if node is a list of numbers (0: an empty one), else -1. */
-static int row_length(const struct collector *c, const struct tact_index_node *node)
+static int count_row_numbers(const struct settings_collector *c, const struct tact_index_node *node)
 {
     if (node->kind != TACT_INDEX_LIST || node->count > INT_MAX) {
         return -1;
     }
-    for (const struct tact_index_node *n = first_child(c, node); n; n = next_sibling(c, n)) {
-        if (!is_number(n)) {
+    for (const struct tact_index_node *n = get_first_child(c, node); n;
+         n = get_next_sibling(c, n)) {
+        if (!is_number_node(n)) {
             return -1;
         }
     }
@@ -63,26 +64,27 @@ static int row_length(const struct collector *c, const struct tact_index_node *n
 }
 
 /** Whether node is a list of numbers, or a list of lists of numbers. */
-static bool is_table(const struct collector *c, const struct tact_index_node *node)
+static bool is_number_table(const struct settings_collector *c, const struct tact_index_node *node)
 {
-    if (row_length(c, node) > 0) {
+    if (count_row_numbers(c, node) > 0) {
         return true;
     }
-    const struct tact_index_node *row = first_child(c, node);
+    const struct tact_index_node *row = get_first_child(c, node);
     if (node->kind != TACT_INDEX_LIST || !row) {
         return false;
     }
-    for (; row; row = next_sibling(c, row)) {
-        if (row_length(c, row) < 0) {
+    for (; row; row = get_next_sibling(c, row)) {
+        if (count_row_numbers(c, row) < 0) {
             return false;
         }
     }
     return true;
 }
 
-static int read_row(const struct collector *c, const struct tact_index_node *row, double *values)
+static int read_table_row(const struct settings_collector *c, const struct tact_index_node *row,
+                          double *values)
 {
-    for (const struct tact_index_node *n = first_child(c, row); n; n = next_sibling(c, n)) {
+    for (const struct tact_index_node *n = get_first_child(c, row); n; n = get_next_sibling(c, n)) {
         if (!tact_scene_parse_number(n->text, values) || !isfinite(*values)) {
             char path[TACT_SCENE_PATH];
             tact_scene_index_path(c->check->index, n, path);
@@ -94,10 +96,10 @@ static int read_row(const struct collector *c, const struct tact_index_node *row
     return 0;
 }
 
-static int read_table(const struct collector *c, const struct tact_index_node *node,
-                      struct tact_device_setting *setting)
+static int read_number_table(const struct settings_collector *c, const struct tact_index_node *node,
+                             struct tact_device_setting *setting)
 {
-    const struct tact_index_node *row = first_child(c, node);
+    const struct tact_index_node *row = get_first_child(c, node);
     bool flat = row->kind == TACT_INDEX_SCALAR;
     uint32_t rows = flat ? 1 : node->count, columns = flat ? node->count : row->count;
     double *numbers = calloc((size_t)rows * columns + 1, sizeof *numbers);
@@ -108,9 +110,9 @@ static int read_table(const struct collector *c, const struct tact_index_node *n
     setting->rows = (int)rows;
     setting->columns = (int)columns;
     if (flat) {
-        return read_row(c, node, numbers);
+        return read_table_row(c, node, numbers);
     }
-    for (uint32_t i = 0; row; row = next_sibling(c, row), i++) {
+    for (uint32_t i = 0; row; row = get_next_sibling(c, row), i++) {
         if (row->count != columns || columns == 0) {
             char path[TACT_SCENE_PATH];
             tact_scene_index_path(c->check->index, row, path);
@@ -118,7 +120,7 @@ static int read_table(const struct collector *c, const struct tact_index_node *n
                                                "expected %u numbers as in the first row, got %u",
                                                columns ? columns : 1, row->count);
         }
-        int rc = read_row(c, row, numbers + (size_t)i * columns);
+        int rc = read_table_row(c, row, numbers + (size_t)i * columns);
         if (rc) {
             return rc;
         }
@@ -126,7 +128,8 @@ static int read_table(const struct collector *c, const struct tact_index_node *n
     return 0;
 }
 
-static int add_setting(struct collector *c, const struct tact_index_node *node, const char *key)
+static int add_device_setting(struct settings_collector *c, const struct tact_index_node *node,
+                              const char *key)
 {
     struct tact_scene_device *device = c->device;
     if (device->settings_count == c->capacity) {
@@ -146,17 +149,17 @@ static int add_setting(struct collector *c, const struct tact_index_node *node, 
     }
     device->settings_count++;
     if (node->kind != TACT_INDEX_SCALAR) {
-        return read_table(c, node, setting);
+        return read_number_table(c, node, setting);
     }
     setting->text = strdup(node->text);
     return setting->text ? 0 : out_of_memory(c);
 }
 
-static int collect_device_settings(struct collector *c, const struct tact_index_node *node,
+static int collect_device_settings(struct settings_collector *c, const struct tact_index_node *node,
                                    const char *key)
 {
-    if (node->kind == TACT_INDEX_SCALAR || is_table(c, node)) {
-        return add_setting(c, node, key);
+    if (node->kind == TACT_INDEX_SCALAR || is_number_table(c, node)) {
+        return add_device_setting(c, node, key);
     }
     if (!node->first && key[0]) {
         char path[TACT_SCENE_PATH];
@@ -164,7 +167,8 @@ static int collect_device_settings(struct collector *c, const struct tact_index_
         return tact_scene_report_bad_value(c->check, path,
                                            "expected a value, got an empty list or map");
     }
-    for (const struct tact_index_node *n = first_child(c, node); n; n = next_sibling(c, n)) {
+    for (const struct tact_index_node *n = get_first_child(c, node); n;
+         n = get_next_sibling(c, n)) {
         char inner[TACT_SCENE_PATH];
         int length = n->key
                          ? snprintf(inner, sizeof inner, "%s%s%s", key, key[0] ? "." : "", n->key)
@@ -196,7 +200,7 @@ int tact_scene_collect_settings(const struct tact_scene_check *check, struct tac
             return tact_scene_report_bad_value(check, path,
                                                "expected a map of settings, as in `file: a.csv`");
         }
-        struct collector c = {.check = check, .device = &scene->devices[i]};
+        struct settings_collector c = {.check = check, .device = &scene->devices[i]};
         int rc = collect_device_settings(&c, node, "");
         if (rc) {
             return rc;
@@ -208,7 +212,7 @@ int tact_scene_collect_settings(const struct tact_scene_check *check, struct tac
 int tact_scene_append_settings(const struct tact_scene_check *check,
                                struct tact_scene_device *device)
 {
-    struct collector c = {check, device, device->settings_count};
+    struct settings_collector c = {check, device, device->settings_count};
     return collect_device_settings(&c, check->index->nodes, "");
 }
 

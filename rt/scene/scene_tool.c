@@ -10,14 +10,14 @@
 /* Greatest length of a channel vector that may count as 0. */
 #define MOST_DEAD_ZONE 0.9
 
-static bool is_rate(const struct tact_scene_tool *tool)
+static bool is_rate_controlled(const struct tact_scene_tool *tool)
 {
     return !strcmp(tool->mode, "rate");
 }
 
 /* Frees with libcyaml, whose allocator is malloc. */
-static int default_values(const struct tact_scene_check *check, struct tact_scene_tool *tool,
-                          const char *path)
+static int set_tool_defaults(const struct tact_scene_check *check, struct tact_scene_tool *tool,
+                             const char *path)
 {
     if (!tool->mode) {
         tool->mode = strdup("position");
@@ -35,8 +35,8 @@ static int default_values(const struct tact_scene_check *check, struct tact_scen
 }
 
 /* Refuses a list of channels that has neither none nor `count`, or for quaternions one more. */
-static int check_count(const struct tact_scene_check *check, const char *path, const char *key,
-                       uint32_t count, bool quaternion)
+static int check_channel_count(const struct tact_scene_check *check, const char *path,
+                               const char *key, uint32_t count, bool quaternion)
 {
     char full[TACT_SCENE_PATH];
     if (count == 0 || count == 3 || (quaternion && count == 4)) {
@@ -50,14 +50,16 @@ static int check_count(const struct tact_scene_check *check, const char *path, c
                                        count);
 }
 
-static int check_counts(const struct tact_scene_check *check, const struct tact_scene_tool *tool,
-                        const char *path)
+static int check_channel_counts(const struct tact_scene_check *check,
+                                const struct tact_scene_tool *tool, const char *path)
 {
     char key[TACT_SCENE_PATH];
-    int rc = check_count(check, path, "position", tool->position_count, false);
-    rc = rc ? rc : check_count(check, path, "attitude", tool->attitude_count, !is_rate(tool));
-    rc = rc ? rc : check_count(check, path, "force", tool->force_count, false);
-    rc = rc ? rc : check_count(check, path, "torque", tool->torque_count, false);
+    int rc = check_channel_count(check, path, "position", tool->position_count, false);
+    rc = rc ? rc
+            : check_channel_count(check, path, "attitude", tool->attitude_count,
+                                  !is_rate_controlled(tool));
+    rc = rc ? rc : check_channel_count(check, path, "force", tool->force_count, false);
+    rc = rc ? rc : check_channel_count(check, path, "torque", tool->torque_count, false);
     if (!rc && !tool->position_count && !tool->attitude_count) {
         rc =
             tact_scene_report_bad_value(check, path, "expected \"position\", \"attitude\" or both");
@@ -68,7 +70,7 @@ static int check_counts(const struct tact_scene_check *check, const struct tact_
             check, tact_scene_path_of_key(key, path, force ? "force" : "torque"),
             "is felt only with \"%s\" beside it", force ? "position" : "attitude");
     }
-    if (!rc && is_rate(tool) && (tool->force_count || tool->torque_count)) {
+    if (!rc && is_rate_controlled(tool) && (tool->force_count || tool->torque_count)) {
         rc = tact_scene_report_bad_value(
             check, tact_scene_path_of_key(key, path, "mode"),
             "a device whose channels are speeds has no force that its motion works "
@@ -82,7 +84,7 @@ static int check_rate_values(const struct tact_scene_check *check,
 {
     static const char *const keys[] = {"dead_zone", "speed", "turn_speed"};
     char key[TACT_SCENE_PATH];
-    if (!is_rate(tool)) {
+    if (!is_rate_controlled(tool)) {
         for (int i = 0; i < 3; i++) {
             if (tact_scene_has_key(check, "%s.%s", path, keys[i])) {
                 return tact_scene_report_bad_value(
@@ -102,8 +104,8 @@ static int check_rate_values(const struct tact_scene_check *check,
     return rc;
 }
 
-static int check_bounds(const struct tact_scene_check *check, const struct tact_scene_tool *tool,
-                        const char *path)
+static int check_tool_bounds(const struct tact_scene_check *check,
+                             const struct tact_scene_tool *tool, const char *path)
 {
     char key[TACT_SCENE_PATH];
     int rc = tool->lower ? tact_scene_need_coordinates(check, path, "lower", tool->lower, 3) : 0;
@@ -129,7 +131,7 @@ static int check_tool_values(const struct tact_scene_check *check, struct tact_s
     char key[TACT_SCENE_PATH];
     int rc =
         tact_scene_need_word(check, tact_scene_path_of_key(key, path, "mode"), tool->mode, modes);
-    rc = rc ? rc : check_counts(check, tool, path);
+    rc = rc ? rc : check_channel_counts(check, tool, path);
     rc = rc ? rc
             : tact_scene_check_quat(check, tool->quat_wxyz,
                                     tact_scene_path_of_key(key, path, "quat_wxyz"));
@@ -143,7 +145,7 @@ static int check_tool_values(const struct tact_scene_check *check, struct tact_s
                                                "acts by a button; expected \"fine\" beside it");
     }
     rc = rc ? rc : check_rate_values(check, tool, path);
-    rc = rc ? rc : check_bounds(check, tool, path);
+    rc = rc ? rc : check_tool_bounds(check, tool, path);
     if (!rc && tool->force_count) {
         rc = tact_scene_need_positive(check, path, "limit", tool->limit, "N");
         rc = rc ? rc : tact_scene_need_positive(check, path, "rate", tool->rate, "N/s");
@@ -155,7 +157,7 @@ static int check_tool_values(const struct tact_scene_check *check, struct tact_s
     return rc ? rc : tact_scene_need_not_negative(check, path, "filter", tool->filter, "Hz");
 }
 
-static char *joined(const char *object, const char *part)
+static char *join_object_and_part(const char *object, const char *part)
 {
     const size_t size = strlen(object) + strlen(part) + 2;
     char *text = malloc(size);
@@ -166,7 +168,7 @@ static char *joined(const char *object, const char *part)
 }
 
 /* An output for each channel of the force, or of the torque (turns). */
-static int add_outputs(struct tact_scene *scene, uint32_t index, bool turns)
+static int add_tool_outputs(struct tact_scene *scene, uint32_t index, bool turns)
 {
     static const char *const coordinates[] = {"base_x",  "base_y",  "base_z",
                                               "base_rx", "base_ry", "base_rz"};
@@ -181,14 +183,15 @@ static int add_outputs(struct tact_scene *scene, uint32_t index, bool turns)
     scene->outputs = grown;
     for (uint32_t i = 0; i < 3 && count; i++) { /* which is 0 or 3 */
         struct tact_scene_output *out = &scene->outputs[scene->outputs_count++];
-        *out = (struct tact_scene_output){.from = joined(tool->hand, coordinates[i + 3 * turns]),
-                                          .to = joined(tool->device, channels[i]),
-                                          .what = strdup("reaction"),
-                                          .scale = tool->force_scale,
-                                          .limit = turns ? tool->turn_limit : tool->limit,
-                                          .rate = turns ? tool->turn_rate : tool->rate,
-                                          .filter = tool->filter,
-                                          .tool = index + 1};
+        *out = (struct tact_scene_output){
+            .from = join_object_and_part(tool->hand, coordinates[i + 3 * turns]),
+            .to = join_object_and_part(tool->device, channels[i]),
+            .what = strdup("reaction"),
+            .scale = tool->force_scale,
+            .limit = turns ? tool->turn_limit : tool->limit,
+            .rate = turns ? tool->turn_rate : tool->rate,
+            .filter = tool->filter,
+            .tool = index + 1};
         if (!out->from || !out->to || !out->what) {
             return -ENOMEM;
         }
@@ -202,9 +205,9 @@ int tact_scene_expand_tools(const struct tact_scene_check *check, struct tact_sc
     for (uint32_t i = 0; !rc && i < scene->tools_count; i++) {
         char path[TACT_SCENE_PATH];
         snprintf(path, sizeof path, "tools[%u]", i);
-        rc = default_values(check, &scene->tools[i], path);
+        rc = set_tool_defaults(check, &scene->tools[i], path);
         rc = rc ? rc : check_tool_values(check, &scene->tools[i], path);
-        if (!rc && (add_outputs(scene, i, false) || add_outputs(scene, i, true))) {
+        if (!rc && (add_tool_outputs(scene, i, false) || add_tool_outputs(scene, i, true))) {
             rc = tact_error_set(check->err, -ENOMEM, "out of memory");
         }
     }

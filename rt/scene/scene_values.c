@@ -104,8 +104,8 @@ static int load_value(const struct tact_scene_check *check, const cyaml_schema_v
 
 /* Where a value is stored: at `to`, or in `size` bytes of its own, to which `to` then points. NULL
  * where memory is short. */
-static char *reserve_value(const struct tact_scene_check *check, const cyaml_schema_value_t *schema,
-                           size_t size, char *to)
+static char *reserve_value_memory(const struct tact_scene_check *check,
+                                  const cyaml_schema_value_t *schema, size_t size, char *to)
 {
     if (schema->flags & CYAML_FLAG_POINTER) {
         char *made = calloc(1, size);
@@ -119,13 +119,13 @@ static char *reserve_value(const struct tact_scene_check *check, const cyaml_sch
     return to;
 }
 
-static int load_map(const struct tact_scene_check *check, const cyaml_schema_value_t *schema,
-                    const struct tact_index_node *node, char *to)
+static int load_map_value(const struct tact_scene_check *check, const cyaml_schema_value_t *schema,
+                          const struct tact_index_node *node, char *to)
 {
     if (node->kind != TACT_INDEX_MAP) {
         return report_bad_node(check, node, kind_names[TACT_INDEX_MAP]);
     }
-    if (!(to = reserve_value(check, schema, schema->data_size, to))) {
+    if (!(to = reserve_value_memory(check, schema, schema->data_size, to))) {
         return -ENOMEM;
     }
     const struct tact_scene_index *index = check->index;
@@ -161,8 +161,8 @@ static char *list_entry_address(const cyaml_schema_value_t *entry, char *to, uin
     return to + place * (entry->flags & CYAML_FLAG_POINTER ? sizeof to : entry->data_size);
 }
 
-static int load_list(const struct tact_scene_check *check, const cyaml_schema_value_t *schema,
-                     const struct tact_index_node *node, char *to)
+static int load_list_value(const struct tact_scene_check *check, const cyaml_schema_value_t *schema,
+                           const struct tact_index_node *node, char *to)
 {
     const cyaml_schema_value_t *entry = schema->sequence.entry;
     char expected[80];
@@ -184,8 +184,8 @@ static int load_list(const struct tact_scene_check *check, const cyaml_schema_va
                                            node->count);
     }
     if (node->count &&
-        !(to = reserve_value(check, schema,
-                             (size_t)(list_entry_address(entry, to, node->count) - to), to))) {
+        !(to = reserve_value_memory(
+              check, schema, (size_t)(list_entry_address(entry, to, node->count) - to), to))) {
         return -ENOMEM;
     }
     for (uint32_t i = node->first; i; i = check->index->nodes[i].next) {
@@ -198,8 +198,9 @@ static int load_list(const struct tact_scene_check *check, const cyaml_schema_va
     return 0;
 }
 
-static int load_integer(const struct tact_scene_check *check, const cyaml_schema_value_t *schema,
-                        const struct tact_index_node *node, char *to)
+static int load_integer_value(const struct tact_scene_check *check,
+                              const cyaml_schema_value_t *schema,
+                              const struct tact_index_node *node, char *to)
 {
     bool is_signed = schema->type == CYAML_INT;
     char *end;
@@ -218,8 +219,8 @@ static int load_integer(const struct tact_scene_check *check, const cyaml_schema
     return 0;
 }
 
-static int load_bool(const struct tact_scene_check *check, const struct tact_index_node *node,
-                     char *to)
+static int load_bool_value(const struct tact_scene_check *check, const struct tact_index_node *node,
+                           char *to)
 {
     static const char *const words[] = {"false", "true", "no", "yes"};
     for (int i = 0; i < 4; i++) {
@@ -232,8 +233,8 @@ static int load_bool(const struct tact_scene_check *check, const struct tact_ind
     return report_bad_node(check, node, "true or false");
 }
 
-static int load_text(const struct tact_scene_check *check, const cyaml_schema_value_t *schema,
-                     const struct tact_index_node *node, char *to)
+static int load_text_value(const struct tact_scene_check *check, const cyaml_schema_value_t *schema,
+                           const struct tact_index_node *node, char *to)
 {
     size_t length = strlen(node->text);
     if (length < schema->string.min) {
@@ -244,12 +245,12 @@ static int load_text(const struct tact_scene_check *check, const cyaml_schema_va
         snprintf(expected, sizeof expected, "at most %" PRIu32 " characters", schema->string.max);
         return report_bad_node(check, node, expected);
     }
-    to = reserve_value(check, schema, length + 1, to);
+    to = reserve_value_memory(check, schema, length + 1, to);
     return to ? (memcpy(to, node->text, length), 0) : -ENOMEM;
 }
 
-static int load_number(const struct tact_scene_check *check, const struct tact_index_node *node,
-                       char *to)
+static int load_number_value(const struct tact_scene_check *check,
+                             const struct tact_index_node *node, char *to)
 {
     double value;
     if (!tact_scene_parse_number(node->text, &value) || !isfinite(value)) {
@@ -259,22 +260,25 @@ static int load_number(const struct tact_scene_check *check, const struct tact_i
     return 0;
 }
 
-static int load_scalar(const struct tact_scene_check *check, const cyaml_schema_value_t *schema,
-                       const struct tact_index_node *node, char *to)
+static int load_scalar_value(const struct tact_scene_check *check,
+                             const cyaml_schema_value_t *schema, const struct tact_index_node *node,
+                             char *to)
 {
-    bool scalar = node->kind == TACT_INDEX_SCALAR;
+    bool is_scalar_node = node->kind == TACT_INDEX_SCALAR;
     switch (schema->type) {
     case CYAML_FLOAT:
-        return scalar ? load_number(check, node, to)
-                      : report_bad_node(check, node, "a finite number");
+        return is_scalar_node ? load_number_value(check, node, to)
+                              : report_bad_node(check, node, "a finite number");
     case CYAML_INT:
     case CYAML_UINT:
-        return scalar ? load_integer(check, schema, node, to)
-                      : report_bad_node(check, node, "a whole number");
+        return is_scalar_node ? load_integer_value(check, schema, node, to)
+                              : report_bad_node(check, node, "a whole number");
     case CYAML_BOOL:
-        return scalar ? load_bool(check, node, to) : report_bad_node(check, node, "true or false");
+        return is_scalar_node ? load_bool_value(check, node, to)
+                              : report_bad_node(check, node, "true or false");
     default:
-        return scalar ? load_text(check, schema, node, to) : report_bad_node(check, node, "text");
+        return is_scalar_node ? load_text_value(check, schema, node, to)
+                              : report_bad_node(check, node, "text");
     }
 }
 
@@ -283,14 +287,14 @@ static int load_value(const struct tact_scene_check *check, const cyaml_schema_v
 {
     switch (schema->type) {
     case CYAML_MAPPING:
-        return load_map(check, schema, node, to);
+        return load_map_value(check, schema, node, to);
     case CYAML_SEQUENCE:
     case CYAML_SEQUENCE_FIXED:
-        return load_list(check, schema, node, to);
+        return load_list_value(check, schema, node, to);
     case CYAML_IGNORE:
         return 0;
     default:
-        return load_scalar(check, schema, node, to);
+        return load_scalar_value(check, schema, node, to);
     }
 }
 

@@ -18,7 +18,7 @@ static int set_error_key_of_entry(const struct tact_session *s, struct tact_erro
     return -EINVAL;
 }
 
-static int material_index(const struct tact_scene *scene, const char *name)
+static int find_material_index(const struct tact_scene *scene, const char *name)
 {
     for (uint32_t i = 0; i < scene->materials_count; i++) {
         if (!strcmp(scene->materials[i].name, name)) {
@@ -28,7 +28,7 @@ static int material_index(const struct tact_scene *scene, const char *name)
     return -1;
 }
 
-static struct tact_pose scene_pose(const double *position, const double *quat)
+static struct tact_pose get_scene_pose(const double *position, const double *quat)
 {
     struct tact_pose pose;
     tact_v3_copy(pose.position, position);
@@ -41,10 +41,10 @@ static int add_shapes(struct tact_session *s, struct tact_owner owner,
                       const struct tact_pose *frame)
 {
     for (uint32_t i = 0; i < count; i++) {
-        struct tact_pose own = scene_pose(shapes[i].position, shapes[i].quat_wxyz), local;
+        struct tact_pose own = get_scene_pose(shapes[i].position, shapes[i].quat_wxyz), local;
         tact_pose_mul(&local, frame, &own);
         int rc = tact_world_add_shape(s->world, owner, &shapes[i].shape, &local,
-                                      material_index(s->scene, shapes[i].material));
+                                      find_material_index(s->scene, shapes[i].material));
         if (rc < 0) {
             return rc;
         }
@@ -53,9 +53,9 @@ static int add_shapes(struct tact_session *s, struct tact_owner owner,
 }
 
 /* Index 0 of fixed objects is the world itself. */
-static int add_body(struct tact_session *s, const struct tact_scene_body *def)
+static int add_body_to_world(struct tact_session *s, const struct tact_scene_body *def)
 {
-    struct tact_pose frame = scene_pose(def->position, def->quat_wxyz),
+    struct tact_pose frame = get_scene_pose(def->position, def->quat_wxyz),
                      center = {.quat_wxyz = {1.0}};
     struct tact_owner owner = {TACT_OWNER_FIXED, 1 + (int)(def - s->scene->bodies), 0};
     if (def->fixed) {
@@ -82,13 +82,13 @@ static int add_body(struct tact_session *s, const struct tact_scene_body *def)
     out->name = def->name;
     out->def = def;
     out->frame = tact_pose_identity();
-    out->released = def->support_until;
+    out->gravity_start_time = def->support_until;
     tact_v3_scale(out->frame.position, def->center_of_mass, -1.0);
     return add_shapes(s, owner, def->shapes, def->shapes_count, &out->frame);
 }
 
 /* The z axis of the joint's frame is its axis. */
-static struct tact_pose constraint_frame(const struct tact_scene_constraint *def)
+static struct tact_pose compute_constraint_frame(const struct tact_scene_constraint *def)
 {
     const double *n = def->axis;
     struct tact_pose frame = {.quat_wxyz = {1.0 + n[2], -n[1], n[0], 0.0}};
@@ -101,12 +101,12 @@ static struct tact_pose constraint_frame(const struct tact_scene_constraint *def
     return frame;
 }
 
-static int add_constraint(struct tact_session *s, const struct tact_scene_constraint *def)
+static int add_constraint_to_world(struct tact_session *s, const struct tact_scene_constraint *def)
 {
     struct tact_owner a = tact_session_body_owner(s->scene, def->bodies[0]);
     struct tact_owner b =
         tact_session_body_owner(s->scene, def->bodies_count > 1 ? def->bodies[1] : NULL);
-    struct tact_pose frame = constraint_frame(def);
+    struct tact_pose frame = compute_constraint_frame(def);
     struct tact_constraint constraint;
     enum tact_constraint_kind kind = !strcmp(def->type, "ball")     ? TACT_CONSTRAINT_BALL
                                      : !strcmp(def->type, "hinge")  ? TACT_CONSTRAINT_HINGE
@@ -124,8 +124,8 @@ static int add_constraint(struct tact_session *s, const struct tact_scene_constr
 }
 
 /* A link on the base of a hand has the last coordinate of a base that moves as its parent. */
-static struct tact_link_def link_def(const struct tact_scene_hand *hand,
-                                     const struct tact_scene_link *link)
+static struct tact_link_def get_link_definition(const struct tact_scene_hand *hand,
+                                                const struct tact_scene_link *link)
 {
     const int of_base = (int)tact_scene_base_links(hand), index = (int)(link - hand->links);
     const struct tact_scene_joint *joint = &link->joint;
@@ -136,7 +136,7 @@ static struct tact_link_def link_def(const struct tact_scene_hand *hand,
                                 .joint = index < of_base                ? TACT_JOINT_BASE
                                          : strcmp(joint->type, "slide") ? TACT_JOINT_HINGE
                                                                         : TACT_JOINT_SLIDE,
-                                .origin = scene_pose(joint->position, joint->quat_wxyz),
+                                .origin = get_scene_pose(joint->position, joint->quat_wxyz),
                                 .stiffness = coupling ? coupling->stiffness : joint->stiffness,
                                 .damping = coupling ? coupling->damping : joint->damping,
                                 .limit = joint->limit,
@@ -155,9 +155,9 @@ static struct tact_link_def link_def(const struct tact_scene_hand *hand,
     return def;
 }
 
-static int add_hand(struct tact_session *s, const struct tact_scene_hand *hand, int index)
+static int add_hand_to_world(struct tact_session *s, const struct tact_scene_hand *hand, int index)
 {
-    struct tact_pose base = scene_pose(hand->position, hand->quat_wxyz),
+    struct tact_pose base = get_scene_pose(hand->position, hand->quat_wxyz),
                      here = tact_pose_identity();
     struct tact_link_def *links = calloc(hand->links_count + 1, sizeof *links);
     struct session_hand *out = &s->hands[index];
@@ -174,7 +174,7 @@ static int add_hand(struct tact_session *s, const struct tact_scene_hand *hand, 
         return -ENOMEM;
     }
     for (uint32_t i = 0; i < hand->links_count; i++) {
-        links[i] = link_def(hand, &hand->links[i]);
+        links[i] = get_link_definition(hand, &hand->links[i]);
         snprintf(out->names[i], sizeof out->names[i], "%.60s.%.60s", hand->name,
                  hand->links[i].name);
     }
@@ -224,7 +224,7 @@ static const struct tact_contact_model *find_model(const char *name)
 }
 
 /* NULL: the first kind. */
-static enum tact_extent_kind extent_kind(const char *name)
+static enum tact_extent_kind find_extent_kind(const char *name)
 {
     int kind = 0;
     while (name && strcmp(tact_extent_kind_names[kind], name) != 0) {
@@ -233,7 +233,7 @@ static enum tact_extent_kind extent_kind(const char *name)
     return (enum tact_extent_kind)kind;
 }
 
-static int add_laws(struct tact_session *s)
+static int set_contact_laws(struct tact_session *s)
 {
     const struct tact_scene *scene = s->scene;
     tact_session_use_extents(s);
@@ -242,7 +242,7 @@ static int add_laws(struct tact_session *s)
         const struct tact_material material = {
             .modulus = m->modulus,
             .field = {m->field.modulus, m->field.thickness, m->field.power, m->field.cell,
-                      (int)extent_kind(m->field.kind), &s->extents}};
+                      (int)find_extent_kind(m->field.kind), &s->extents}};
         int rc = tact_world_set_material(s->world, (int)i, &material);
         if (rc) {
             return rc;
@@ -250,8 +250,8 @@ static int add_laws(struct tact_session *s)
     }
     for (uint32_t i = 0; i < scene->pairs_count; i++) {
         const struct tact_scene_pair *pair = &scene->pairs[i];
-        int a = material_index(scene, pair->materials[0]);
-        int b = material_index(scene, pair->materials[1]);
+        int a = find_material_index(scene, pair->materials[0]);
+        int b = find_material_index(scene, pair->materials[1]);
         const struct tact_scene_material *of_a = &scene->materials[a];
         const struct tact_scene_material *of_b = &scene->materials[b];
         struct tact_contact_law law = pair->law;
@@ -277,7 +277,7 @@ static int add_exclusions(struct tact_session *s)
     return rc;
 }
 
-static struct tact_world_options world_options(const struct tact_scene *scene)
+static struct tact_world_options get_world_options(const struct tact_scene *scene)
 {
     struct tact_world_options o = tact_world_options_default();
     o.period = scene->period;
@@ -344,22 +344,23 @@ void tact_session_set_error_location(const struct tact_session *s, int shape,
 }
 
 /* What contact models derive from the shapes, before the first tick. */
-static int prepare_shapes(struct tact_session *s, struct tact_error *err)
+static int prepare_shape_models(struct tact_session *s, struct tact_error *err)
 {
     struct tact_error why = {.line = 0};
-    int rc = tact_world_prepare(s->world, &s->preparing, &why);
+    int rc = tact_world_prepare(s->world, &s->shape_in_preparation, &why);
     if (!rc) {
         return 0;
     }
-    tact_session_set_error_location(s, s->preparing, err);
-    return tact_error_set(err, rc, "a shape of %s: %s", tact_session_owner_name(s, s->preparing),
+    tact_session_set_error_location(s, s->shape_in_preparation, err);
+    return tact_error_set(err, rc, "a shape of %s: %s",
+                          tact_session_owner_name(s, s->shape_in_preparation),
                           why.text[0] ? why.text : strerror(-rc));
 }
 
 int tact_session_build_world(struct tact_session *s, struct tact_error *err)
 {
     const struct tact_scene *scene = s->scene;
-    struct tact_world_options options = world_options(scene);
+    struct tact_world_options options = get_world_options(scene);
     s->bodies = calloc(scene->bodies_count + 1, sizeof *s->bodies);
     s->hands = calloc(scene->hands_count + 1, sizeof *s->hands);
     s->constraints = calloc(scene->joints_count + 1, sizeof *s->constraints);
@@ -368,30 +369,30 @@ int tact_session_build_world(struct tact_session *s, struct tact_error *err)
     }
     int rc = tact_world_create(&options, &s->world);
     for (uint32_t i = 0; !rc && i < scene->bodies_count; i++) {
-        rc = add_body(s, &scene->bodies[i]);
+        rc = add_body_to_world(s, &scene->bodies[i]);
         if (rc < 0) {
             set_error_key_of_entry(s, err, "bodies", (int)i, "");
         }
     }
     for (uint32_t i = 0; rc >= 0 && i < scene->joints_count; i++) {
-        rc = add_constraint(s, &scene->joints[i]);
+        rc = add_constraint_to_world(s, &scene->joints[i]);
         if (rc < 0) {
             set_error_key_of_entry(s, err, "joints", (int)i, "");
         }
     }
     rc = rc < 0 ? rc : 0;
     for (uint32_t i = 0; !rc && i < scene->hands_count; i++) {
-        rc = add_hand(s, &scene->hands[i], (int)i);
+        rc = add_hand_to_world(s, &scene->hands[i], (int)i);
         if (rc < 0) {
             set_error_key_of_entry(s, err, "hands", (int)i, "");
         }
     }
-    rc = rc ? rc : add_laws(s);
+    rc = rc ? rc : set_contact_laws(s);
     rc = rc ? rc : add_exclusions(s);
     if (!rc) {
         int refused = check_pair_models(s, err);
         refused = refused ? refused : check_fast_body_models(s, err);
-        refused = refused ? refused : prepare_shapes(s, err);
+        refused = refused ? refused : prepare_shape_models(s, err);
         if (refused) {
             return refused;
         }

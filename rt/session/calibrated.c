@@ -12,7 +12,8 @@ static int refuse(const struct tact_session *s, const char *list, uint32_t index
     return -EINVAL;
 }
 
-static int check_calibrated(const struct tact_session *s, uint32_t i, struct tact_error *err)
+static int check_device_is_calibrated(const struct tact_session *s, uint32_t i,
+                                      struct tact_error *err)
 {
     const struct tact_scene_device *def = &s->scene->devices[i];
     const struct tact_device_info *info = &s->devices[i].device.info;
@@ -56,7 +57,7 @@ int tact_session_check_calibrated(const struct tact_session *s, struct tact_erro
 {
     int rc = 0;
     for (uint32_t i = 0; !rc && s->output_count > 0 && i < s->scene->devices_count; i++) {
-        rc = check_calibrated(s, i, err);
+        rc = check_device_is_calibrated(s, i, err);
     }
     for (int i = 0; !rc && s->output_count > 0 && i < s->input_count; i++) {
         const struct session_input *in = &s->inputs[i];

@@ -11,7 +11,7 @@
 #define MIN_CONTACT_LIST_CAPACITY 256 /* smallest capacity of the list; more for each shape */
 #define CONTACT_LIST_ENTRIES_PER_SHAPE 8
 
-static const char moments_unit[] =
+static const char moments_unit_text[] =
     "volume m^3, centroid m (3), second moment m^5 xx yy zz xy xz yz, "
     "grad m^2 m^3 (6)";
 
@@ -23,7 +23,7 @@ struct contact_field {
 
 static const struct contact_field fields[] = {
     {TACT_FIELD_INPUT, "status", "1 overlap, 0 none, negative errno; age in ticks, 0 host", 2},
-    {TACT_FIELD_INPUT, "moments", moments_unit, 16},
+    {TACT_FIELD_INPUT, "moments", moments_unit_text, 16},
     {TACT_FIELD_OUTPUT, "wrench", "N, N m on the first, world, about the patch's centre", 6},
     {TACT_FIELD_OUTPUT, "patch", "centre m (3), normal (3), depth m, spin arm m", 8},
     {TACT_FIELD_OUTPUT, "warm", "warm start: impulse N s, N m s (6), about the point m (3)", 9},
@@ -33,7 +33,7 @@ static const struct contact_field fields[] = {
      "left of each limit, -1 to 1: normal, slip, friction, spin, edge, joint", TACT_MARGIN_COUNT},
 };
 
-_Static_assert(AT_EXTRAS == AT_MARGINS + TACT_MARGIN_COUNT, "the extras follow");
+_Static_assert(AT_EXTRAS == CONTACT_MARGINS_OFFSET + TACT_MARGIN_COUNT, "the extras follow");
 
 static int add_field(struct tact_layout *to, const char *name, const char *unit, int count)
 {
@@ -42,7 +42,8 @@ static int add_field(struct tact_layout *to, const char *name, const char *unit,
 }
 
 /* The fields of a contact. */
-static int add_fields(struct tact_layout *to, const struct session_extras *extras)
+static int add_contact_fields(struct tact_layout *to,
+                              const struct session_optional_fields *optional_fields)
 {
     for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
         const struct contact_field *f = &fields[i];
@@ -52,34 +53,36 @@ static int add_fields(struct tact_layout *to, const struct session_extras *extra
         }
     }
     int rc = add_field(to, "pieces", "each: centre m, normal, impulse on the first N s, N m s",
-                       extras->pieces);
-    rc = rc ? rc : add_field(to, "preload", SESSION_PRELOAD_UNIT, extras->preload);
+                       optional_fields->pieces);
+    rc = rc ? rc : add_field(to, "preload", SESSION_PRELOAD_UNIT, optional_fields->preload);
     rc = rc ? rc
             : add_field(to, "springs",
                         "each: impulse N s, N m s, angle rad, world; of the patch, then its "
                         "pieces",
-                        extras->springs);
-    return rc ? rc : add_field(to, "state", "what the contact model keeps", extras->state);
+                        optional_fields->springs);
+    return rc ? rc : add_field(to, "state", "what the contact model keeps", optional_fields->state);
 }
 
-static struct session_extras optional_fields_of_pair(const struct tact_session *s, int pair)
+static struct session_optional_fields optional_fields_of_pair(const struct tact_session *s,
+                                                              int pair)
 {
     int split = tact_world_piece(s->world, pair, 0) != NULL;
     int springs = tact_world_law(s->world, pair)->tangential_compliance > 0.0;
-    return (struct session_extras){.pieces = split ? 12 * TACT_PIECES : 0,
-                                   .preload = tact_session_find_known_pair(s, pair)->preloaded,
-                                   .springs = springs ? 9 * (split ? 1 + TACT_PIECES : 1) : 0,
-                                   .state = tact_world_model(s->world, pair)->state};
+    return (struct session_optional_fields){
+        .pieces = split ? 12 * TACT_PIECES : 0,
+        .preload = tact_session_find_known_pair(s, pair)->is_preloaded,
+        .springs = springs ? 9 * (split ? 1 + TACT_PIECES : 1) : 0,
+        .state = tact_world_model(s->world, pair)->state};
 }
 
 /* The optional fields of any pair: an element of the list has all of them. */
-static struct session_extras optional_fields_of_any_pair(const struct tact_session *s)
+static struct session_optional_fields optional_fields_of_any_pair(const struct tact_session *s)
 {
     const struct tact_world_extent e = tact_world_extent(s->world);
-    struct session_extras all = {
+    struct session_optional_fields all = {
         .pieces = e.split ? 12 * TACT_PIECES : 0, .springs = 9 * e.springs, .state = e.state};
     for (int i = 0; i < s->pair_count; i++) {
-        all.preload |= s->pairs[i].preloaded;
+        all.preload |= s->pairs[i].is_preloaded;
     }
     return all;
 }
@@ -88,19 +91,19 @@ static struct session_extras optional_fields_of_any_pair(const struct tact_sessi
 static int add_fields_of_all_pairs(struct tact_session *s)
 {
     int rc = 0;
-    s->every_pair = 1;
+    s->has_fields_of_every_pair = 1;
     for (int i = tact_world_next_pair(s->world, -1); !rc && i >= 0;
          i = tact_world_next_pair(s->world, i)) {
-        const struct session_extras extras = optional_fields_of_pair(s, i);
+        const struct session_optional_fields optional_fields = optional_fields_of_pair(s, i);
         struct tact_layout own = {0};
-        char name[SESSION_NAME];
+        char name[PAIR_NAME_BYTES];
         tact_session_name_pair(s, i, name);
-        rc = add_fields(&own, &extras);
+        rc = add_contact_fields(&own, &optional_fields);
         long at = rc ? rc : tact_layout_add_pair(&s->layout, &own, name);
         tact_layout_free(&own);
         rc = at < 0 ? (int)at : 0;
         tact_session_pair(s, i)->place = (uint32_t)at + 1;
-        s->listed[s->listed_count++] = i;
+        s->listed[s->listed_pair_count++] = i;
     }
     return rc;
 }
@@ -116,7 +119,7 @@ static int add_fields_of_logged_pairs(struct tact_session *s, const struct tact_
             "the layout of the log's contacts is not that of its scene in this version of tact");
     }
     for (size_t i = 0; (p = tact_log_pair(log, i)); i++) {
-        char name[SESSION_NAME];
+        char name[PAIR_NAME_BYTES];
         int a = p->a < INT32_MAX ? (int)p->a : -1, b = p->b < INT32_MAX ? (int)p->b : -1;
         int pair = tact_world_pair_between(s->world, a, b);
         if (pair < 0) {
@@ -131,7 +134,7 @@ static int add_fields_of_logged_pairs(struct tact_session *s, const struct tact_
             return (int)at;
         }
         tact_session_pair(s, pair)->place = (uint32_t)at + 1;
-        s->listed[s->listed_count++] = pair;
+        s->listed[s->listed_pair_count++] = pair;
     }
     return 0;
 }
@@ -139,17 +142,17 @@ static int add_fields_of_logged_pairs(struct tact_session *s, const struct tact_
 /* The fields of an element, and their values for a contact that is not in the list. */
 static int make_contact_list_element(struct tact_session *s)
 {
-    s->extras = optional_fields_of_any_pair(s);
-    int rc = add_fields(&s->element, &s->extras);
+    s->optional_fields = optional_fields_of_any_pair(s);
+    int rc = add_contact_fields(&s->element, &s->optional_fields);
     if (rc) {
         return rc;
     }
     s->absent = calloc(s->element.size, sizeof *s->absent);
-    s->stray = calloc(s->element.size, sizeof *s->stray);
-    if (!s->absent || !s->stray) {
+    s->unlisted_contact_values = calloc(s->element.size, sizeof *s->unlisted_contact_values);
+    if (!s->absent || !s->unlisted_contact_values) {
         return -ENOMEM;
     }
-    s->absent[AT_LIMITS] = TACT_LIMIT_OPEN;
+    s->absent[CONTACT_LIMITS_OFFSET] = TACT_LIMIT_OPEN;
     for (uint32_t i = 0; i < s->element.field_count; i++) {
         s->element.fields[i].absent = s->absent[s->element.fields[i].offset];
     }
@@ -160,9 +163,9 @@ static int make_contact_list_element(struct tact_session *s)
 static int add_contact_list(struct tact_session *s)
 {
     int pairs = tact_world_extent(s->world).pairs, room = tact_world_contact_capacity(s->world);
-    int list_capacity = MIN_CONTACT_LIST_CAPACITY +
-                        CONTACT_LIST_ENTRIES_PER_SHAPE * tact_world_shape_count(s->world);
-    room = list_capacity < room ? list_capacity : room;
+    int contact_list_capacity = MIN_CONTACT_LIST_CAPACITY +
+                                CONTACT_LIST_ENTRIES_PER_SHAPE * tact_world_shape_count(s->world);
+    room = contact_list_capacity < room ? contact_list_capacity : room;
     room = room < pairs ? room : pairs;
     int rc = tact_layout_add_list(&s->layout, room > 0 ? (uint32_t)room : 1);
     return rc ? rc : tact_layout_add_fields(s->layout.element, &s->element);
@@ -196,7 +199,7 @@ const double *tact_session_logged_contact_values(const struct tact_session *s, i
 }
 
 /* Writes the warm start of each piece: its centre, its normal, its impulse. */
-static void fill_pieces(struct tact_session *s, int pair, double *v)
+static void fill_piece_fields(struct tact_session *s, int pair, double *v)
 {
     for (int k = 0; k < TACT_PIECES; k++, v += 12) {
         const struct tact_contact *piece = tact_world_piece(s->world, pair, k);
@@ -206,7 +209,7 @@ static void fill_pieces(struct tact_session *s, int pair, double *v)
     }
 }
 
-static void restore_pieces(struct tact_session *s, int pair, const double *v)
+static void restore_contact_pieces(struct tact_session *s, int pair, const double *v)
 {
     for (int k = 0; k < TACT_PIECES; k++, v += 12) {
         struct tact_contact *piece = tact_world_piece(s->world, pair, k);
@@ -226,7 +229,7 @@ static struct tact_springs *springs_of_patch_or_piece(struct tact_session *s, in
     return any && c ? &c->springs : NULL;
 }
 
-static void fill_springs(struct tact_session *s, int pair, double *v)
+static void fill_spring_fields(struct tact_session *s, int pair, double *v)
 {
     const struct tact_springs *springs;
     for (int k = 0; (springs = springs_of_patch_or_piece(s, pair, k)); k++, v += 9) {
@@ -235,7 +238,7 @@ static void fill_springs(struct tact_session *s, int pair, double *v)
     }
 }
 
-static void restore_springs(struct tact_session *s, int pair, const double *v)
+static void restore_contact_springs(struct tact_session *s, int pair, const double *v)
 {
     struct tact_springs *springs;
     for (int k = 0; (springs = springs_of_patch_or_piece(s, pair, k)); k++, v += 9) {
@@ -244,7 +247,7 @@ static void restore_springs(struct tact_session *s, int pair, const double *v)
     }
 }
 
-static void fill_state(struct tact_session *s, int pair, double *v)
+static void fill_model_state_fields(struct tact_session *s, int pair, double *v)
 {
     int count;
     const double *state = tact_world_state(s->world, pair, &count);
@@ -253,7 +256,7 @@ static void fill_state(struct tact_session *s, int pair, double *v)
     }
 }
 
-static void restore_state(struct tact_session *s, int pair, const double *v)
+static void restore_contact_model_state(struct tact_session *s, int pair, const double *v)
 {
     int count;
     double *state = tact_world_state(s->world, pair, &count);
@@ -263,79 +266,83 @@ static void restore_state(struct tact_session *s, int pair, const double *v)
 }
 
 /* The optional fields that the record has for a pair. */
-static struct session_extras recorded_extras(const struct tact_session *s, int pair)
+static struct session_optional_fields get_recorded_optional_fields(const struct tact_session *s,
+                                                                   int pair)
 {
-    return s->every_pair ? optional_fields_of_pair(s, pair) : s->extras;
+    return s->has_fields_of_every_pair ? optional_fields_of_pair(s, pair) : s->optional_fields;
 }
 
-static void fill_contact(struct tact_session *s, int pair, double *v)
+static void fill_contact_fields(struct tact_session *s, int pair, double *v)
 {
-    const struct session_extras extras = recorded_extras(s, pair);
+    const struct session_optional_fields optional_fields = get_recorded_optional_fields(s, pair);
     const struct session_pair *p = tact_session_find_known_pair(s, pair);
     const struct tact_contact *c = tact_world_contact(s->world, pair);
     double *more = v + AT_EXTRAS;
-    const struct session_live *live =
+    const struct session_near_pair *live =
         tact_world_slot(s->world, pair) < 0 ? NULL : tact_session_live_state_of_pair(s, pair);
-    v[AT_STATUS] = live ? live->status : 0;
-    v[AT_STATUS + 1] = live ? live->age : AGE_HOST;
-    memcpy(v + AT_MOMENTS, &c->moments, 16 * sizeof *v);
-    memcpy(v + AT_WRENCH, c->wrench, sizeof c->wrench);
-    memset(v + AT_PATCH, 0, 8 * sizeof *v);
+    v[CONTACT_STATUS_OFFSET] = live ? live->status : 0;
+    v[CONTACT_STATUS_OFFSET + 1] = live ? live->age : AGE_OF_HOST_MOMENTS;
+    memcpy(v + CONTACT_MOMENTS_OFFSET, &c->moments, 16 * sizeof *v);
+    memcpy(v + CONTACT_WRENCH_OFFSET, c->wrench, sizeof c->wrench);
+    memset(v + CONTACT_PATCH_OFFSET, 0, 8 * sizeof *v);
     if (c->touching) {
-        tact_v3_copy(v + AT_PATCH, c->patch.center);
-        tact_v3_copy(v + AT_PATCH + 3, c->patch.frame);
-        v[AT_PATCH + 6] = c->patch.depth;
-        v[AT_PATCH + 7] = c->spin_arm;
+        tact_v3_copy(v + CONTACT_PATCH_OFFSET, c->patch.center);
+        tact_v3_copy(v + CONTACT_PATCH_OFFSET + 3, c->patch.frame);
+        v[CONTACT_PATCH_OFFSET + 6] = c->patch.depth;
+        v[CONTACT_PATCH_OFFSET + 7] = c->spin_arm;
     }
-    memcpy(v + AT_WARM, c->warm, sizeof c->warm);
-    tact_v3_copy(v + AT_WARM + 6, c->warm_point);
-    tact_v3_copy(v + AT_DIRECTION, tact_world_direction(s->world, pair));
-    v[AT_LIMITS] = c->limits;
-    memcpy(v + AT_MARGINS, &c->margins, sizeof c->margins);
-    const int length = extras.pieces + extras.preload + extras.springs + extras.state;
+    memcpy(v + CONTACT_WARM_START_OFFSET, c->warm, sizeof c->warm);
+    tact_v3_copy(v + CONTACT_WARM_START_OFFSET + 6, c->warm_point);
+    tact_v3_copy(v + CONTACT_DIRECTION_OFFSET, tact_world_direction(s->world, pair));
+    v[CONTACT_LIMITS_OFFSET] = c->limits;
+    memcpy(v + CONTACT_MARGINS_OFFSET, &c->margins, sizeof c->margins);
+    const int length = optional_fields.pieces + optional_fields.preload + optional_fields.springs +
+                       optional_fields.state;
     if (length > 0) {
         memset(more, 0, (size_t)length * sizeof *v);
     }
-    if (extras.pieces && tact_world_piece(s->world, pair, 0)) {
-        fill_pieces(s, pair, more);
+    if (optional_fields.pieces && tact_world_piece(s->world, pair, 0)) {
+        fill_piece_fields(s, pair, more);
     }
-    more += extras.pieces;
-    if (extras.preload) {
-        *more++ = p->preloaded ? c->preload : 0.0;
+    more += optional_fields.pieces;
+    if (optional_fields.preload) {
+        *more++ = p->is_preloaded ? c->preload : 0.0;
     }
-    if (extras.springs) {
-        fill_springs(s, pair, more);
+    if (optional_fields.springs) {
+        fill_spring_fields(s, pair, more);
     }
-    if (extras.state) {
-        fill_state(s, pair, more + extras.springs);
+    if (optional_fields.state) {
+        fill_model_state_fields(s, pair, more + optional_fields.springs);
     }
 }
 
 static void restore_contact(struct tact_session *s, int pair, const double *v)
 {
-    const struct session_extras extras = recorded_extras(s, pair);
+    const struct session_optional_fields optional_fields = get_recorded_optional_fields(s, pair);
     struct tact_contact *c = tact_world_contact(s->world, pair);
     const double *more = v + AT_EXTRAS;
-    memcpy(c->warm, v + AT_WARM, sizeof c->warm);
-    tact_v3_copy(c->warm_point, v + AT_WARM + 6);
-    tact_world_set_direction(s->world, pair, v + AT_DIRECTION);
-    if (extras.pieces && tact_world_piece(s->world, pair, 0)) {
-        restore_pieces(s, pair, more);
+    memcpy(c->warm, v + CONTACT_WARM_START_OFFSET, sizeof c->warm);
+    tact_v3_copy(c->warm_point, v + CONTACT_WARM_START_OFFSET + 6);
+    tact_world_set_direction(s->world, pair, v + CONTACT_DIRECTION_OFFSET);
+    if (optional_fields.pieces && tact_world_piece(s->world, pair, 0)) {
+        restore_contact_pieces(s, pair, more);
     }
-    more += extras.pieces;
-    c->preload = extras.preload && tact_session_find_known_pair(s, pair)->preloaded ? *more : 0.0;
-    more += extras.preload;
-    if (extras.springs) {
-        restore_springs(s, pair, more);
+    more += optional_fields.pieces;
+    c->preload = optional_fields.preload && tact_session_find_known_pair(s, pair)->is_preloaded
+                     ? *more
+                     : 0.0;
+    more += optional_fields.preload;
+    if (optional_fields.springs) {
+        restore_contact_springs(s, pair, more);
     }
-    restore_state(s, pair, more + extras.springs);
+    restore_contact_model_state(s, pair, more + optional_fields.springs);
     c->starting = 0;
     c->touching = 0;
 }
 
-static int is_absent(const struct tact_session *s, const double *v)
+static int is_contact_absent(const struct tact_session *s, const double *v)
 {
-    return v[AT_STATUS] == s->absent[AT_STATUS] &&
+    return v[CONTACT_STATUS_OFFSET] == s->absent[CONTACT_STATUS_OFFSET] &&
            !memcmp(v, s->absent, s->element.size * sizeof *v);
 }
 
@@ -346,17 +353,17 @@ static void fill_contact_list(struct tact_session *s, double *list)
     const int *near = tact_world_near(s->world, &count);
     const uint32_t stride = tact_layout_stride(&s->layout);
     uint32_t used = 0;
-    s->strays = 0;
+    s->unlisted_contact_count = 0;
     for (int i = 0; i < count; i++) {
         int a, b, room = used < s->layout.most;
         double *element = list + 1 + (size_t)used * stride;
-        double *v = room ? element + TACT_ELEMENT_HEAD : s->stray;
-        fill_contact(s, near[i], v);
-        if (is_absent(s, v)) {
+        double *v = room ? element + TACT_ELEMENT_HEAD : s->unlisted_contact_values;
+        fill_contact_fields(s, near[i], v);
+        if (is_contact_absent(s, v)) {
             continue;
         }
         if (!room) {
-            s->stray_pair = s->strays++ ? s->stray_pair : near[i];
+            s->first_unlisted_pair = s->unlisted_contact_count++ ? s->first_unlisted_pair : near[i];
             continue;
         }
         tact_world_pair_shapes(s->world, near[i], &a, &b);
@@ -373,18 +380,18 @@ static void fill_replay_compared_fields(struct tact_session *s, double *values)
 {
     int count;
     const int *near = tact_world_near(s->world, &count);
-    s->strays = 0;
-    for (int i = 0; i < s->listed_count; i++) {
+    s->unlisted_contact_count = 0;
+    for (int i = 0; i < s->listed_pair_count; i++) {
         int pair = s->listed[i];
-        fill_contact(s, pair, values + tact_session_find_known_pair(s, pair)->place - 1);
+        fill_contact_fields(s, pair, values + tact_session_find_known_pair(s, pair)->place - 1);
     }
     for (int i = 0; i < count; i++) {
         if (tact_session_find_known_pair(s, near[i])->place) {
             continue;
         }
-        fill_contact(s, near[i], s->stray);
-        if (!is_absent(s, s->stray)) {
-            s->stray_pair = s->strays++ ? s->stray_pair : near[i];
+        fill_contact_fields(s, near[i], s->unlisted_contact_values);
+        if (!is_contact_absent(s, s->unlisted_contact_values)) {
+            s->first_unlisted_pair = s->unlisted_contact_count++ ? s->first_unlisted_pair : near[i];
         }
     }
 }
@@ -407,7 +414,7 @@ void tact_session_restore_contacts(struct tact_session *s, const double *values)
             restore_contact(s, near[i], s->absent);
         }
     }
-    for (int i = 0; i < s->listed_count; i++) {
+    for (int i = 0; i < s->listed_pair_count; i++) {
         tact_world_add_near(s->world, s->listed[i]);
         restore_contact(s, s->listed[i],
                         values + tact_session_find_known_pair(s, s->listed[i])->place - 1);

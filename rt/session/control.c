@@ -68,11 +68,11 @@ static void set_targets(struct tact_session *s, const double *target)
 }
 
 /* In a replay, reads the targets that the controller had set from the log. */
-static void logged_targets(struct tact_session *s)
+static void read_logged_targets(struct tact_session *s)
 {
     for (int i = 0; i < tact_world_hand_count(s->world); i++) {
         struct tact_hand *hand = tact_world_hand(s->world, i);
-        memcpy(tact_hand_state(hand).target, s->replayed_inputs->values + s->hands[i].target,
+        memcpy(tact_hand_state(hand).target, s->replayed_input_record->values + s->hands[i].target,
                sizeof(double) * (size_t)tact_hand_count(hand));
     }
 }
@@ -81,12 +81,12 @@ void tact_session_call_controller(struct tact_session *s, uint64_t tick, double 
 {
     const size_t n = (size_t)s->joint_count;
     double *q = s->joints, *v = q + n, *torque = v + n, *target = torque + n;
-    if (s->replayed_inputs) {
-        if (s->requests_now & SESSION_BAD_TARGET) {
+    if (s->replayed_input_record) {
+        if (s->requests_of_tick & SESSION_BAD_TARGET) {
             tact_session_raise_fault(s, NAN, tick);
         }
-        if (s->controlled) {
-            logged_targets(s);
+        if (s->has_external_targets) {
+            read_logged_targets(s);
         }
         return;
     }
@@ -105,7 +105,7 @@ void tact_session_call_controller(struct tact_session *s, uint64_t tick, double 
                                              .world = s->world};
     s->options.control(s->options.control_user, &state, target);
     if (!check_targets_finite(s, target, tick)) {
-        s->requests_now |= SESSION_BAD_TARGET;
+        s->requests_of_tick |= SESSION_BAD_TARGET;
     } else if (s->deadman) {
         set_targets(s, target);
     }
@@ -115,10 +115,10 @@ void tact_session_call_controller(struct tact_session *s, uint64_t tick, double 
  * compiler's own atomics, as in loop.c. */
 int tact_session_clear_fault(struct tact_session *s)
 {
-    if (!__atomic_load_n(&s->in_fault, __ATOMIC_ACQUIRE)) {
+    if (!__atomic_load_n(&s->ended_tick_in_fault, __ATOMIC_ACQUIRE)) {
         return -EALREADY;
     }
-    if (__atomic_load_n(&s->cause_present, __ATOMIC_ACQUIRE)) {
+    if (__atomic_load_n(&s->had_fault_cause, __ATOMIC_ACQUIRE)) {
         return -EBUSY;
     }
     __atomic_fetch_or(&s->requests, SESSION_CLEAR, __ATOMIC_ACQ_REL);
@@ -130,7 +130,7 @@ int tact_session_arm(struct tact_session *s)
     if (s->deadman_device >= 0) {
         return -EPERM;
     }
-    if (__atomic_load_n(&s->in_fault, __ATOMIC_ACQUIRE)) {
+    if (__atomic_load_n(&s->ended_tick_in_fault, __ATOMIC_ACQUIRE)) {
         return -EBUSY;
     }
     __atomic_fetch_or(&s->requests, SESSION_ARM, __ATOMIC_ACQ_REL);
@@ -140,13 +140,13 @@ int tact_session_arm(struct tact_session *s)
 /* The requests that take effect in this tick: in a replay those of the log. */
 static uint32_t requests_in_effect(struct tact_session *s)
 {
-    if (s->replayed_inputs) {
+    if (s->replayed_input_record) {
         const double logged =
-            s->requests_field ? s->replayed_inputs->values[s->requests_field] : 0.0;
+            s->requests_field ? s->replayed_input_record->values[s->requests_field] : 0.0;
         return logged >= 0.0 && logged <= 7.0 ? (uint32_t)logged : 0;
     }
     uint32_t requests = __atomic_exchange_n(&s->requests, 0, __ATOMIC_ACQ_REL);
-    if (s->safety.state != TACT_SAFETY_FAULT || s->cause_present) {
+    if (s->safety.state != TACT_SAFETY_FAULT || s->had_fault_cause) {
         requests &= ~(uint32_t)SESSION_CLEAR;
     }
     if (s->safety.state != TACT_SAFETY_DISARMED || !s->safety.await_release) {
@@ -157,23 +157,23 @@ static uint32_t requests_in_effect(struct tact_session *s)
 
 void tact_session_apply_requests(struct tact_session *s)
 {
-    s->requests_now = requests_in_effect(s);
-    if (s->requests_now & SESSION_CLEAR) {
+    s->requests_of_tick = requests_in_effect(s);
+    if (s->requests_of_tick & SESSION_CLEAR) {
         tact_safety_reset(&s->safety);
-        s->fault_named = 0;
+        s->is_fault_in_report = 0;
     }
-    if (s->requests_now & SESSION_ARM) {
+    if (s->requests_of_tick & SESSION_ARM) {
         s->safety.await_release = 0; /* there is no deadman to be released */
     }
-    s->fault_raised = 0;
+    s->has_fault_cause_now = 0;
 }
 
 void tact_session_update_fault_state(struct tact_session *s)
 {
     const int fault = s->safety.state == TACT_SAFETY_FAULT;
-    s->report.faults += (uint64_t)(fault && !s->in_fault);
-    __atomic_store_n(&s->cause_present, s->fault_raised, __ATOMIC_RELEASE);
-    __atomic_store_n(&s->in_fault, fault, __ATOMIC_RELEASE);
+    s->report.faults += (uint64_t)(fault && !s->ended_tick_in_fault);
+    __atomic_store_n(&s->had_fault_cause, s->has_fault_cause_now, __ATOMIC_RELEASE);
+    __atomic_store_n(&s->ended_tick_in_fault, fault, __ATOMIC_RELEASE);
 }
 
 int tact_session_mark(struct tact_session *s, const char *text)

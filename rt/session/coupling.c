@@ -15,10 +15,10 @@
 #define MAX_PASSIVITY_DAMPING                                                                      \
     0.1 /* largest damping of the controller, relative to mass / period: see passivity.h */
 #define ROTATION_VECTOR_JUMP_ANGLE                                                                 \
-    3.0 /* by which a rotation vector changes more than its rotation [rad] */
-#define NEGLIGIBLE_OFFSET 1e-12 /* offset that counts as 0 [rad, m] */
+    3.0                       /* by which a rotation vector changes more than its rotation [rad] */
+#define MAX_ZERO_OFFSET 1e-12 /* offset that counts as 0 [rad, m] */
 
-static void map_coupling(struct tact_session *s, uint32_t hand, uint32_t link)
+static void map_coupling_to_joints(struct tact_session *s, uint32_t hand, uint32_t link)
 {
     const double pi = 3.14159265358979323846;
     const struct tact_scene_joint *joint = &s->scene->hands[hand].links[link].joint;
@@ -52,7 +52,7 @@ int tact_session_map_couplings(struct tact_session *s)
     for (uint32_t i = 0; i < scene->hands_count; i++) {
         for (uint32_t k = 0; k < scene->hands[i].links_count; k++) {
             if (scene->hands[i].links[k].joint.coupling) {
-                map_coupling(s, i, k);
+                map_coupling_to_joints(s, i, k);
             }
         }
     }
@@ -83,8 +83,8 @@ static int is_input_device_in_state(const struct tact_session *s, const struct s
     return 0;
 }
 
-static void measure_rate(const struct tact_session *s, struct session_coupling *c, double raw,
-                         double now)
+static void filter_target_rate(const struct tact_session *s, struct session_coupling *c, double raw,
+                               double now)
 {
     struct session_coupling_state *state = &c->state;
     const double time = (now - state->ticks) * s->period;
@@ -106,8 +106,8 @@ static void follow(struct tact_session *s, struct session_coupling *c, double no
         hand.target[c->link] = state->target;
     } else if (!is_input_device_in_state(s, c, TACT_DEVICE_STALE)) {
         if (state->ticks > 0.0) {
-            measure_rate(s, c, raw, now);
-            state->offset = fabs(before) > NEGLIGIBLE_OFFSET ? before - c->decay * before : 0.0;
+            filter_target_rate(s, c, raw, now);
+            state->offset = fabs(before) > MAX_ZERO_OFFSET ? before - c->decay * before : 0.0;
             rate = state->rate + (state->offset - before) / s->period;
         } else { /* engages: the target starts where it was */
             state->offset = state->target - raw;
@@ -142,10 +142,11 @@ static void measure_base_rotation(const struct tact_session *s, struct session_c
     tact_quat_mul(turn, to, from);
     tact_quat_to_rotvec(moved, turn);
     tact_v3_sub(before, after, before);
-    const int flips = tact_v3_norm(before) - tact_v3_norm(moved) > ROTATION_VECTOR_JUMP_ANGLE;
+    const int is_rotation_vector_flip =
+        tact_v3_norm(before) - tact_v3_norm(moved) > ROTATION_VECTOR_JUMP_ANGLE;
     for (int i = 0; i < 3; i++) {
         c[i].moved = moved[i];
-        if (flips) {
+        if (is_rotation_vector_flip) {
             c[i].state.rate = 0.0;
             tact_hand_state(tact_world_hand(s->world, c[i].hand)).target_rate[c[i].link] = 0.0;
         }
@@ -154,7 +155,7 @@ static void measure_base_rotation(const struct tact_session *s, struct session_c
 
 /* Energy of the port of a group, which its first coupling has: the force of an output acts from one
  * tick to the next, so that its work over the motion between is exact. */
-static void absorb(struct session_coupling *c, int n)
+static void accumulate_port_energy(struct session_coupling *c, int n)
 {
     struct session_coupling_state *port = &c->state;
     double work = 0.0;
@@ -162,7 +163,7 @@ static void absorb(struct session_coupling *c, int n)
         work -= c[i].state.force * c[i].moved;
     }
     port->energy += work;
-    port->surplus += work;
+    port->absorbed_since_contact += work;
     port->least_energy = fmin(port->least_energy, port->energy);
 }
 
@@ -178,11 +179,11 @@ void tact_session_set_coupled_targets(struct tact_session *s, uint64_t tick, int
         if (s->couplings[i].turns && !s->couplings[i].tool) {
             measure_base_rotation(s, &s->couplings[i]);
         }
-        absorb(&s->couplings[i], count);
+        accumulate_port_energy(&s->couplings[i], count);
     }
 }
 
-static int touches(const struct tact_session *s, int hand)
+static int is_hand_touching(const struct tact_session *s, int hand)
 {
     int count;
     const int *near = tact_world_near(s->world, &count);
@@ -201,18 +202,21 @@ static int touches(const struct tact_session *s, int hand)
 
 /* Damping for what the ports of a group have generated since the hand last touched nothing. What
  * was absorbed before does not count. */
-static int damp(const struct tact_session *s, struct session_coupling *c, int n, double *force)
+static int damp_generated_energy(const struct tact_session *s, struct session_coupling *c, int n,
+                                 double *force)
 {
     double rate[3];
-    c->state.surplus = touches(s, c->hand) ? c->state.surplus : 0.0;
+    c->state.absorbed_since_contact =
+        is_hand_touching(s, c->hand) ? c->state.absorbed_since_contact : 0.0;
     for (int i = 0; i < n; i++) {
         rate[i] = c[i].moved / s->period;
     }
-    return tact_passivity_damp(force, rate, n, c->state.surplus, s->period, c->most_damping) > 0.0;
+    return tact_passivity_damp(force, rate, n, c->state.absorbed_since_contact, s->period,
+                               c->most_damping) > 0.0;
 }
 
 /* The forces of a group of n couplings, as a vector; passivity is that of the device. */
-static void render(struct tact_session *s, struct session_coupling *c, int n)
+static void render_coupling_force(struct tact_session *s, struct session_coupling *c, int n)
 {
     const double *torque = tact_hand_state(tact_world_hand(s->world, c->hand)).torque + c->link;
     double force[3], last[3], moved[3];
@@ -225,7 +229,7 @@ static void render(struct tact_session *s, struct session_coupling *c, int n)
     if (c->bound > 0.0) {
         limited = tact_passivity_bound(force, last, moved, n, c->bound) < 1.0;
     } else if (c->most_damping > 0.0) {
-        limited = damp(s, c, n, force);
+        limited = damp_generated_energy(s, c, n, force);
     }
     for (int i = 0; i < n; i++) {
         c[i].wanted = limited && c[i].outputs ? force[i] / (c[i].outputs * c[i].felt) : -torque[i];
@@ -237,7 +241,7 @@ void tact_session_render_forces(struct tact_session *s)
 {
     for (int i = 0, count; i < s->coupling_count; i += count) {
         count = tact_session_group_size(s, i);
-        render(s, &s->couplings[i], count);
+        render_coupling_force(s, &s->couplings[i], count);
     }
 }
 

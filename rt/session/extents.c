@@ -56,7 +56,7 @@ static void save_cached_extent(void *user, const char *name, const void *data, s
         tact_message(
             s->options.messages, TACT_MESSAGE_INFO,
             "the pressure field of %s was not stored and will be computed again next time: %s",
-            tact_session_owner_name(s, s->preparing),
+            tact_session_owner_name(s, s->shape_in_preparation),
             rc == -ENOENT ? "there is no private cache folder of this user" : strerror(-rc));
     }
 }
@@ -66,8 +66,9 @@ static void warn_of_extent(void *user, const char *text)
     const struct tact_session *s = user;
     struct tact_error at = {.line = 0};
     char all[1024];
-    tact_session_set_error_location(s, s->preparing, &at);
-    tact_error_set(&at, 0, "a shape of %s: %s", tact_session_owner_name(s, s->preparing), text);
+    tact_session_set_error_location(s, s->shape_in_preparation, &at);
+    tact_error_set(&at, 0, "a shape of %s: %s", tact_session_owner_name(s, s->shape_in_preparation),
+                   text);
     tact_error_format(&at, all, sizeof all);
     tact_message(s->options.messages, TACT_MESSAGE_WARNING, "%s", all);
 }

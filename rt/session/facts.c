@@ -10,7 +10,7 @@
 #include "contact/version.h"
 #include "rt/session/facts.h"
 
-static void cpu_model(char *out, size_t size)
+static void read_cpu_model(char *out, size_t size)
 {
     char line[256];
     FILE *f = fopen("/proc/cpuinfo", "re");
@@ -113,7 +113,7 @@ void tact_facts_gather(struct tact_facts *f)
 {
     struct utsname os;
     memset(f, 0, sizeof *f);
-    cpu_model(f->cpu, sizeof f->cpu);
+    read_cpu_model(f->cpu, sizeof f->cpu);
     snprintf(f->build_id, sizeof f->build_id, "unknown");
     dl_iterate_phdr(find_build_id_of_library, &(struct build_id){(uintptr_t)&tact_facts_gather,
                                                                  f->build_id, sizeof f->build_id});

@@ -18,10 +18,10 @@ void tact_session_name_fault(struct tact_session *s, uint64_t tick, const char *
 {
     struct tact_session_fault *f = &s->report.fault;
     size_t used = 0;
-    if (s->fault_named) {
+    if (s->is_fault_in_report) {
         return;
     }
-    s->fault_named = 1;
+    s->is_fault_in_report = 1;
     f->tick = tick;
     append_fault_text(f, kind, &used);
     append_fault_text(f, name, &used);
@@ -31,14 +31,14 @@ void tact_session_name_fault(struct tact_session *s, uint64_t tick, const char *
 
 void tact_session_raise_fault(struct tact_session *s, double value, uint64_t tick)
 {
-    s->fault_raised = 1;
+    s->has_fault_cause_now = 1;
     tact_safety_raise(&s->safety, -1, value, tick);
 }
 
 static void report_faulty_part(struct tact_session *s, const struct tact_world_fault *f,
                                uint64_t tick)
 {
-    char name[SESSION_NAME];
+    char name[PAIR_NAME_BYTES];
     switch (f->part) {
     case TACT_WORLD_PAIR:
         tact_session_name_pair(s, f->index, name);
@@ -78,9 +78,9 @@ void tact_session_check_state(struct tact_session *s, int rc, uint64_t tick)
 
 void tact_session_check_record(struct tact_session *s, uint64_t tick)
 {
-    if (s->strays && !s->replayed_inputs) {
-        char name[SESSION_NAME];
-        tact_session_name_pair(s, s->stray_pair, name);
+    if (s->unlisted_contact_count && !s->replayed_input_record) {
+        char name[PAIR_NAME_BYTES];
+        tact_session_name_pair(s, s->first_unlisted_pair, name);
         tact_session_name_fault(s, tick, "pair ", name, "the log has no room for its contact");
         tact_session_raise_fault(s, NAN, tick);
     }
@@ -90,7 +90,7 @@ void tact_session_check_outputs(struct tact_session *s, uint64_t tick)
 {
     for (int i = 0; s->safety.state == TACT_SAFETY_FAULT && i < s->output_count; i++) {
         if (!isfinite(s->wanted[i])) {
-            s->fault_raised = 1;
+            s->has_fault_cause_now = 1;
             tact_session_name_fault(s, tick, "output ", s->scene->outputs[i].to,
                                     "its value is not finite before limits");
         }

@@ -11,7 +11,7 @@
 #include "rt/session/session_internal.h"
 
 enum {
-    COUPLING_NUMBERS = sizeof(struct session_coupling_state) / sizeof(double),
+    COUPLING_STATE_NUMBER_COUNT = sizeof(struct session_coupling_state) / sizeof(double),
     TOOL_NUMBERS = sizeof(struct session_tool_state) / sizeof(double)
 };
 
@@ -27,15 +27,15 @@ static int add_named_field(struct tact_session *s, uint32_t *at, enum tact_field
 }
 
 /* The field of the replayed log at the position of the next one, or NULL. */
-static const struct tact_field *logged_field(const struct tact_session *s,
-                                             const struct tact_log *log)
+static const struct tact_field *find_next_replayed_field(const struct tact_session *s,
+                                                         const struct tact_log *log)
 {
     const struct tact_layout *layout = log ? tact_log_layout(log) : NULL;
     const uint32_t at = s->layout.field_count;
     return layout && at < layout->field_count ? &layout->fields[at] : NULL;
 }
 
-static int device_fields(struct tact_session *s)
+static int add_device_fields(struct tact_session *s)
 {
     int rc = 0;
     for (int i = 0; !rc && i < s->device_count; i++) {
@@ -48,12 +48,12 @@ static int device_fields(struct tact_session *s)
 }
 
 /* Last positions of measured joints, from which their rates are computed. */
-static int sensor_fields(struct tact_session *s)
+static int add_sensor_fields(struct tact_session *s)
 {
     int rc = 0;
     for (int i = 0; !rc && i < s->input_count; i++) {
         struct session_input *in = &s->inputs[i];
-        if (in->measures) {
+        if (in->has_measured_joint_state) {
             rc = add_named_field(s, &in->field, TACT_FIELD_OUTPUT,
                                  s->hands[in->hand].names[in->link], "_measured",
                                  "rad or m, rad/s or m/s, ticks until then, 0: lost", 3);
@@ -62,7 +62,7 @@ static int sensor_fields(struct tact_session *s)
     return rc;
 }
 
-static int coupling_fields(struct tact_session *s)
+static int add_coupling_fields(struct tact_session *s)
 {
     int rc = 0;
     for (int i = 0; !rc && i < s->coupling_count; i++) {
@@ -73,12 +73,12 @@ static int coupling_fields(struct tact_session *s)
                              "m; ticks until then, 0: disengaged; force on the person N m or N; "
                              "energy absorbed, least of it, since the hand touched nothing J; "
                              "ticks limited so far",
-                             COUPLING_NUMBERS);
+                             COUPLING_STATE_NUMBER_COUNT);
     }
     return rc;
 }
 
-static int tool_fields(struct tact_session *s)
+static int add_tool_fields(struct tact_session *s)
 {
     int rc = 0;
     for (int i = 0; !rc && i < s->tool_count; i++) {
@@ -92,7 +92,7 @@ static int tool_fields(struct tact_session *s)
     return rc;
 }
 
-static int constraint_fields(struct tact_session *s)
+static int add_constraint_fields(struct tact_session *s)
 {
     int rc = 0;
     for (uint32_t i = 0; !rc && i < s->scene->joints_count; i++) {
@@ -113,12 +113,13 @@ static int constraint_fields(struct tact_session *s)
 /* Targets set by a program's controller are inputs. */
 static enum tact_field_kind target_field_kind(struct tact_session *s, const struct tact_log *log)
 {
-    const struct tact_field *logged = logged_field(s, log);
-    s->controlled = log ? logged && logged->kind == TACT_FIELD_INPUT : s->options.control != NULL;
-    return s->controlled ? TACT_FIELD_INPUT : TACT_FIELD_OUTPUT;
+    const struct tact_field *logged = find_next_replayed_field(s, log);
+    s->has_external_targets =
+        log ? logged && logged->kind == TACT_FIELD_INPUT : s->options.control != NULL;
+    return s->has_external_targets ? TACT_FIELD_INPUT : TACT_FIELD_OUTPUT;
 }
 
-static int motion_fields(struct tact_session *s, const struct tact_log *log)
+static int add_motion_fields(struct tact_session *s, const struct tact_log *log)
 {
     int rc = 0;
     for (int i = 0; !rc && i < tact_world_hand_count(s->world); i++) {
@@ -161,23 +162,23 @@ static int motion_fields(struct tact_session *s, const struct tact_log *log)
 static int layout_all_fields(struct tact_session *s, const struct tact_log *log,
                              struct tact_error *err)
 {
-    int rc = device_fields(s);
-    rc = rc ? rc : sensor_fields(s);
-    rc = rc ? rc : coupling_fields(s);
-    rc = rc ? rc : tool_fields(s);
+    int rc = add_device_fields(s);
+    rc = rc ? rc : add_sensor_fields(s);
+    rc = rc ? rc : add_coupling_fields(s);
+    rc = rc ? rc : add_tool_fields(s);
     if (log && !tact_log_element(log)) {
         rc = rc ? rc : tact_session_layout_contacts(s, log, err);
     }
-    rc = rc ? rc : constraint_fields(s);
-    rc = rc ? rc : motion_fields(s, log);
+    rc = rc ? rc : add_constraint_fields(s);
+    rc = rc ? rc : add_motion_fields(s, log);
     rc = rc ? rc
-            : add_named_field(s, &s->wanted_field, TACT_FIELD_OUTPUT, "outputs", "_wanted",
+            : add_named_field(s, &s->wanted_outputs_field, TACT_FIELD_OUTPUT, "outputs", "_wanted",
                               "channel units, before the safety chain", s->output_count);
     rc = rc ? rc
-            : add_named_field(s, &s->sent_field, TACT_FIELD_OUTPUT, "outputs", "_sent",
+            : add_named_field(s, &s->sent_outputs_field, TACT_FIELD_OUTPUT, "outputs", "_sent",
                               "channel units, after the safety chain", s->output_count);
     rc = rc ? rc
-            : add_named_field(s, &s->gate_field, TACT_FIELD_OUTPUT, "outputs", "_gate",
+            : add_named_field(s, &s->output_gate_field, TACT_FIELD_OUTPUT, "outputs", "_gate",
                               "share let through: 0 while the device or the joint's sensor is lost",
                               s->output_count);
     rc = rc ? rc
@@ -187,7 +188,7 @@ static int layout_all_fields(struct tact_session *s, const struct tact_log *log,
             : add_named_field(s, &s->solver_field, TACT_FIELD_OUTPUT, "solver", "",
                               "contacts, iterations, residual, update, deadman", 5);
     rc = rc ? rc
-            : add_named_field(s, &s->timing_field, TACT_FIELD_TIMING, "timing", "",
+            : add_named_field(s, &s->tick_timing_field, TACT_FIELD_TIMING, "timing", "",
                               "wake latency ns, compute of the tick before ns, skipped, lost", 4);
     /* Without lists, contacts came before the joints, and there were no counts. */
     if (rc || (log && !tact_log_element(log))) {
@@ -206,7 +207,7 @@ static int layout_all_fields(struct tact_session *s, const struct tact_log *log,
                  "pairs measured on the host by closed_form, sphere_mesh, half_space, convex, rim, "
                  "prisms, all_prisms, turned",
                  TACT_MOMENTS_COUNTS);
-    const struct tact_field *logged = logged_field(s, log);
+    const struct tact_field *logged = find_next_replayed_field(s, log);
     if (!log || (logged && !strcmp(logged->name, "program_requests"))) {
         rc = rc ? rc
                 : add_named_field(
@@ -230,7 +231,7 @@ int tact_session_layout_fields(struct tact_session *s, const struct tact_log *lo
                           TACT_LAYOUT_MAX);
 }
 
-static void fill_constraints(struct tact_session *s, double *v)
+static void fill_constraint_fields(struct tact_session *s, double *v)
 {
     for (int i = 0; i < tact_world_constraint_count(s->world); i++) {
         const struct session_constraint *b = &s->constraints[i];
@@ -280,7 +281,7 @@ void tact_session_fill_record(struct tact_session *s, struct tact_record *record
         memcpy(v + d->field + 2, d->input.channel, sizeof *v * (size_t)d->device.info.input_count);
     }
     for (int i = 0; i < s->input_count; i++) {
-        if (s->inputs[i].measures) {
+        if (s->inputs[i].has_measured_joint_state) {
             memcpy(v + s->inputs[i].field, &s->inputs[i].state, sizeof s->inputs[i].state);
         }
     }
@@ -291,12 +292,12 @@ void tact_session_fill_record(struct tact_session *s, struct tact_record *record
         memcpy(v + s->tools[i].field, &s->tools[i].state, sizeof s->tools[i].state);
     }
     tact_session_fill_contacts(s, v);
-    fill_constraints(s, v);
+    fill_constraint_fields(s, v);
     fill_motion_fields(s, v);
-    memcpy(v + s->wanted_field, s->wanted, sizeof *v * (size_t)s->output_count);
-    memcpy(v + s->sent_field, s->sent, sizeof *v * (size_t)s->output_count);
+    memcpy(v + s->wanted_outputs_field, s->wanted, sizeof *v * (size_t)s->output_count);
+    memcpy(v + s->sent_outputs_field, s->sent, sizeof *v * (size_t)s->output_count);
     for (int i = 0; i < s->output_count; i++) {
-        v[s->gate_field + (uint32_t)i] = s->outputs[i].gate;
+        v[s->output_gate_field + (uint32_t)i] = s->outputs[i].gate;
     }
     tact_safety_save(&s->safety, v + s->safety_field);
     v[s->solver_field] = s->solve.contacts;
@@ -308,10 +309,11 @@ void tact_session_fill_record(struct tact_session *s, struct tact_record *record
         v[s->counts_field + (uint32_t)i] = s->solve.counts[i];
     }
     for (int i = 0; s->methods_field && i < TACT_MOMENTS_COUNTS; i++) {
-        v[s->methods_field + (uint32_t)i] = (double)(s->report.methods[i] - s->methods_before[i]);
+        v[s->methods_field + (uint32_t)i] =
+            (double)(s->report.methods[i] - s->method_counts_before[i]);
     }
     if (s->requests_field) {
-        v[s->requests_field] = s->requests_now;
+        v[s->requests_field] = s->requests_of_tick;
     }
 }
 
@@ -355,7 +357,7 @@ void tact_session_restore_state(struct tact_session *s, const struct tact_record
     const double *v = record->values;
     tact_session_replay_inputs(s, record);
     for (int i = 0; i < s->input_count; i++) {
-        if (s->inputs[i].measures) {
+        if (s->inputs[i].has_measured_joint_state) {
             memcpy(&s->inputs[i].state, v + s->inputs[i].field, sizeof s->inputs[i].state);
         }
     }
@@ -366,7 +368,7 @@ void tact_session_restore_state(struct tact_session *s, const struct tact_record
         memcpy(&s->tools[i].state, v + s->tools[i].field, sizeof s->tools[i].state);
     }
     for (int i = 0; i < s->output_count; i++) {
-        s->outputs[i].gate = v[s->gate_field + (uint32_t)i];
+        s->outputs[i].gate = v[s->output_gate_field + (uint32_t)i];
     }
     restore_motion_fields(s, v);
     tact_world_refresh(s->world);

@@ -16,8 +16,8 @@ static void set_error_key_of_device(const struct tact_session *s, uint32_t index
     tact_scene_where(s->scene, path, err);
 }
 
-static const struct tact_device_type *find_type(const struct tact_session *s, uint32_t index,
-                                                struct tact_error *err)
+static const struct tact_device_type *find_device_type(const struct tact_session *s, uint32_t index,
+                                                       struct tact_error *err)
 {
     const char *wanted = s->scene->devices[index].type;
     const struct tact_device_type *type = NULL;
@@ -47,8 +47,8 @@ static const struct tact_device_type *find_type(const struct tact_session *s, ui
 }
 
 /* Adds the key of the device's type where the type is invalid. */
-static int check_device(const struct tact_session *s, uint32_t index, struct tact_device *device,
-                        struct tact_error *err)
+static int check_opened_device(const struct tact_session *s, uint32_t index,
+                               struct tact_device *device, struct tact_error *err)
 {
     const struct tact_scene_device *def = &s->scene->devices[index];
     snprintf(device->info.name, sizeof device->info.name, "%s", def->name);
@@ -68,7 +68,7 @@ int tact_session_open_device(const struct tact_session *s, uint32_t index, struc
                              struct tact_error *err)
 {
     const struct tact_scene_device *def = &s->scene->devices[index];
-    const struct tact_device_type *type = find_type(s, index, err);
+    const struct tact_device_type *type = find_device_type(s, index, err);
     if (!type) {
         return -EINVAL;
     }
@@ -94,7 +94,7 @@ int tact_session_open_device(const struct tact_session *s, uint32_t index, struc
         set_error_key_of_device(
             s, index, "", err); /* a missing setting has no place in the file: the device has */
     }
-    return rc ? rc : check_device(s, index, out, err);
+    return rc ? rc : check_opened_device(s, index, out, err);
 }
 
 int tact_session_open_devices(struct tact_session *s, const struct tact_device_info *replayed,
@@ -164,8 +164,8 @@ int tact_session_find_channel(struct tact_session *s, const char *path, int outp
     return tact_error_set(err, -EINVAL, "expected device.channel, found \"%s\"", path);
 }
 
-static int find_joint(struct tact_session *s, const char *path, const char *key, int *hand,
-                      int *link, struct tact_error *err)
+static int find_joint_of_key(struct tact_session *s, const char *path, const char *key, int *hand,
+                             int *link, struct tact_error *err)
 {
     for (uint32_t i = 0; i < s->scene->hands_count; i++) {
         for (uint32_t k = 0; k < s->scene->hands[i].links_count; k++) {
@@ -180,7 +180,7 @@ static int find_joint(struct tact_session *s, const char *path, const char *key,
     return tact_error_set(err, -EINVAL, "no joint \"%s\"; expected hand.link", path);
 }
 
-static int map_input(struct tact_session *s, uint32_t i, struct tact_error *err)
+static int map_input_channel(struct tact_session *s, uint32_t i, struct tact_error *err)
 {
     const double pi = 3.14159265358979323846;
     const struct tact_scene_input *def = &s->scene->inputs[i];
@@ -191,12 +191,12 @@ static int map_input(struct tact_session *s, uint32_t i, struct tact_error *err)
         .offset = def->offset,
         .lower = def->lower,
         .upper = def->upper,
-        .measures = !strcmp(def->what, "state"),
+        .has_measured_joint_state = !strcmp(def->what, "state"),
         .alpha = def->filter > 0.0 ? -tact_expm1(-2.0 * pi * def->filter * s->period) : 1.0};
     snprintf(key, sizeof key, "inputs[%u].from", i);
     int rc = tact_session_find_channel(s, def->from, 0, key, &in->device, &in->channel, err);
     snprintf(key, sizeof key, "inputs[%u].to", i);
-    rc = rc ? rc : find_joint(s, def->to, key, &in->hand, &in->link, err);
+    rc = rc ? rc : find_joint_of_key(s, def->to, key, &in->hand, &in->link, err);
     if (!rc) {
         in->state.q = s->scene->hands[in->hand].links[in->link].joint.start;
     }
@@ -208,7 +208,7 @@ static int input_measuring_joint(const struct tact_session *s, int hand, int lin
 {
     for (int i = 0; i < s->input_count; i++) {
         const struct session_input *in = &s->inputs[i];
-        if (in->measures && in->hand == hand && in->link == link) {
+        if (in->has_measured_joint_state && in->hand == hand && in->link == link) {
             return i;
         }
     }
@@ -234,11 +234,12 @@ static int find_output_owner(struct tact_session *s, const char *path, const cha
             return 0;
         }
     }
-    return find_joint(s, path, key, &owner->index, &owner->link, err);
+    return find_joint_of_key(s, path, key, &owner->index, &owner->link, err);
 }
 
 /* Outputs that are a vector are limited by its length. */
-static int check_group(const struct tact_session *s, uint32_t i, struct tact_error *err)
+static int check_output_vector_limits(const struct tact_session *s, uint32_t i,
+                                      struct tact_error *err)
 {
     const struct tact_scene_output *def = &s->scene->outputs[i];
     const int group = tact_scene_output_group(s->scene, i);
@@ -275,8 +276,8 @@ static void map_tool_output(struct tact_session *s, uint32_t i, struct session_o
     }
 }
 
-static int map_output(struct tact_session *s, uint32_t i, struct tact_safety_channel *channel,
-                      struct tact_error *err)
+static int map_output_channel(struct tact_session *s, uint32_t i,
+                              struct tact_safety_channel *channel, struct tact_error *err)
 {
     const struct tact_scene_output *def = &s->scene->outputs[i];
     struct session_output *out = &s->outputs[i];
@@ -311,7 +312,7 @@ static int map_output(struct tact_session *s, uint32_t i, struct tact_safety_cha
     map_tool_output(s, i, out);
     *channel = (struct tact_safety_channel){def->limit, def->rate, def->filter,
                                             tact_scene_output_group(s->scene, i)};
-    return rc ? rc : check_group(s, i, err);
+    return rc ? rc : check_output_vector_limits(s, i, err);
 }
 
 int tact_session_map_inputs_outputs(struct tact_session *s, struct tact_error *err)
@@ -333,12 +334,12 @@ int tact_session_map_inputs_outputs(struct tact_session *s, struct tact_error *e
     s->output_count = (int)scene->outputs_count;
     int rc = 0;
     for (uint32_t i = 0; !rc && i < scene->inputs_count; i++) {
-        rc = map_input(s, i, err);
+        rc = map_input_channel(s, i, err);
     }
     rc = rc ? rc : tact_session_map_couplings(s);
     rc = rc ? rc : tact_session_map_tools(s, err);
     for (uint32_t i = 0; !rc && i < scene->outputs_count; i++) {
-        rc = map_output(s, i, &channels[i], err);
+        rc = map_output_channel(s, i, &channels[i], err);
     }
     for (uint32_t i = 0; !rc && i < scene->markers_count; i++) {
         struct session_marker *m = &s->markers[s->marker_count++];

@@ -33,7 +33,7 @@ static double input_value_in_joint_unit(const struct tact_session *s,
 
 /* Joint targets from the devices. They are unchanged while the deadman is released, or a device
  * returns numbers that are not finite; returns 1 where they are set. */
-static int map_targets(struct tact_session *s)
+static int map_inputs_to_targets(struct tact_session *s)
 {
     if (!s->deadman) {
         return 0;
@@ -46,13 +46,13 @@ static int map_targets(struct tact_session *s)
     }
     for (int i = 0; i < s->input_count; i++) {
         const struct session_input *in = &s->inputs[i];
-        if (!in->measures) {
+        if (!in->has_measured_joint_state) {
             tact_hand_state(tact_world_hand(s->world, in->hand)).target[in->link] = 0.0;
         }
     }
     for (int i = 0; i < s->input_count; i++) {
         const struct session_input *in = &s->inputs[i];
-        if (!in->measures) {
+        if (!in->has_measured_joint_state) {
             struct tact_hand_state hand = tact_hand_state(tact_world_hand(s->world, in->hand));
             hand.target[in->link] += input_value_in_joint_unit(s, in);
         }
@@ -88,7 +88,7 @@ static void load_joint_states(struct tact_session *s, uint64_t tick)
     int measured = 0;
     for (int i = 0; i < s->input_count; i++) {
         struct session_input *in = &s->inputs[i];
-        if (in->measures) {
+        if (in->has_measured_joint_state) {
             struct tact_hand_state hand = tact_hand_state(tact_world_hand(s->world, in->hand));
             store_measured_joint(s, in, tick);
             hand.q[in->link] = in->state.q;
@@ -106,20 +106,20 @@ void tact_session_read_inputs(struct tact_session *s, uint64_t tick)
 {
     s->deadman = session_deadman_held(s);
     load_joint_states(s, tick);
-    const int mapped = map_targets(s);
+    const int mapped = map_inputs_to_targets(s);
     tact_session_follow_tools(s, tick, mapped);
     tact_session_set_coupled_targets(s, tick, mapped);
 }
 
-static int is_lost(const struct tact_session *s, const struct session_output *out)
+static int is_output_device_lost(const struct tact_session *s, const struct session_output *out)
 {
     return s->devices[out->device].input.state == TACT_DEVICE_LOST ||
            (out->sensor >= 0 && s->inputs[out->sensor].state.ticks == 0.0);
 }
 
 /* Force and moment of all contacts on a link or body, world axes, about `point`. */
-static void contact_wrench(const struct tact_session *s, struct tact_owner owner,
-                           const double point[3], double wrench[6])
+static void sum_contact_wrenches(const struct tact_session *s, struct tact_owner owner,
+                                 const double point[3], double wrench[6])
 {
     for (int i = 0; i < 6; i++) {
         wrench[i] = 0.0;
@@ -148,7 +148,7 @@ static void contact_wrench(const struct tact_session *s, struct tact_owner owner
 }
 
 /* Value of an output, in N m or N. */
-static double output_value(struct tact_session *s, const struct session_output *out)
+static double compute_output_value(struct tact_session *s, const struct session_output *out)
 {
     double wrench[6];
     struct tact_pose frame;
@@ -161,7 +161,7 @@ static double output_value(struct tact_session *s, const struct session_output *
     } else {
         tact_session_body_pose(s, out->owner.index, &frame);
     }
-    contact_wrench(s, out->owner, frame.position, wrench);
+    sum_contact_wrenches(s, out->owner, frame.position, wrench);
     const double *part = wrench + (out->kind == OUTPUT_MOMENT ? 3 : 0);
     return out->along ? tact_v3_dot(part, out->along) : tact_v3_norm(part);
 }
@@ -181,10 +181,11 @@ void tact_session_send_outputs(struct tact_session *s, uint64_t tick, int64_t no
     tact_session_render_forces(s);
     for (int i = 0; i < s->output_count; i++) {
         struct session_output *out = &s->outputs[i];
-        out->gate = is_lost(s, out) ? 0.0 : fmin(1.0, out->gate + s->safety.ramp_step);
+        out->gate =
+            is_output_device_lost(s, out) ? 0.0 : fmin(1.0, out->gate + s->safety.ramp_step);
         const double force = out->tool   ? -tact_session_tool_force(out)
                              : out->port ? -out->port->wanted
-                                         : output_value(s, out);
+                                         : compute_output_value(s, out);
         s->wanted[i] = out->gate > 0.0 ? out->gate * out->gain * force : 0.0;
     }
     tact_safety_step(&s->safety, s->wanted, may_arm_outputs(s), tick, s->sent);
@@ -193,7 +194,7 @@ void tact_session_send_outputs(struct tact_session *s, uint64_t tick, int64_t no
     }
     for (int i = 0; i < s->output_count; i++) {
         const struct session_output *out = &s->outputs[i];
-        const double sent = is_lost(s, out) ? 0.0 : s->sent[i];
+        const double sent = is_output_device_lost(s, out) ? 0.0 : s->sent[i];
         s->devices[out->device].output[out->channel] = sent;
         if (out->tool) {
             tact_session_tool_sent(out, sent);
@@ -203,7 +204,7 @@ void tact_session_send_outputs(struct tact_session *s, uint64_t tick, int64_t no
     }
     for (int i = 0; i < s->device_count; i++) {
         struct session_device *d = &s->devices[i];
-        if (!s->replayed_inputs && d->device.ops->write) {
+        if (!s->replayed_input_record && d->device.ops->write) {
             d->device.ops->write(d->device.self, d->output, now);
         }
     }

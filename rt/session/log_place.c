@@ -11,7 +11,7 @@ struct place {
 };
 
 /* Path of a file that a scene in that directory names. */
-static bool resolve_path(const char *directory, const char *file, char *path, size_t size)
+static bool resolve_log_path(const char *directory, const char *file, char *path, size_t size)
 {
     bool beside = directory && *directory && file && file[0] != '/';
     return file && *file &&
@@ -23,7 +23,7 @@ static bool is_same_file(const struct place *at, const char *directory, const ch
 {
     char path[4096];
     struct stat status;
-    if (!resolve_path(directory, file, path, sizeof path)) {
+    if (!resolve_log_path(directory, file, path, sizeof path)) {
         return false;
     }
     return stat(path, &status) == 0 && status.st_ino == at->log.st_ino &&
@@ -80,7 +80,7 @@ bool tact_session_reads_file_in_folder(const struct tact_scene *scene, const cha
         const struct tact_scene_device *device = &scene->devices[i];
         for (uint32_t k = 0; k < device->settings_count; k++) {
             char path[4096];
-            if (!resolve_path(scene->directory, device->settings[k].text, path, sizeof path)) {
+            if (!resolve_log_path(scene->directory, device->settings[k].text, path, sizeof path)) {
                 continue;
             }
             char *slash = strrchr(path, '/');

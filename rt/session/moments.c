@@ -18,18 +18,19 @@
 #define FIRST_FRAME_NS                                                                             \
     2000000000 /* longest wait for the first result of a source, before the loop starts */
 
-static int describe_scene(struct tact_session *s, struct tact_source_scene *scene)
+static int describe_scene_to_source(struct tact_session *s, struct tact_source_scene *scene)
 {
     int shapes = tact_world_shape_count(s->world), pairs = tact_world_extent(s->world).pairs;
     s->source_shapes = calloc((size_t)shapes + 1, sizeof *s->source_shapes);
     s->source_pairs = calloc((size_t)pairs + 1, sizeof *s->source_pairs);
     s->source_directions = calloc((size_t)pairs * 3 + 1, sizeof *s->source_directions);
     s->measured = calloc((size_t)pairs + 1, 1);
-    s->history_slots = s->scene->moments.max_age + SUBMITTED_FRAME_HISTORY;
-    s->history = calloc((size_t)s->history_slots * (size_t)(shapes + 1), sizeof *s->history);
-    s->history_frame = calloc(s->history_slots, sizeof *s->history_frame);
+    s->pose_history_slot_count = s->scene->moments.max_age + SUBMITTED_FRAME_HISTORY;
+    s->pose_history =
+        calloc((size_t)s->pose_history_slot_count * (size_t)(shapes + 1), sizeof *s->pose_history);
+    s->history_frame = calloc(s->pose_history_slot_count, sizeof *s->history_frame);
     if (!s->source_shapes || !s->source_pairs || !s->source_directions || !s->measured ||
-        !s->history || !s->history_frame) {
+        !s->pose_history || !s->history_frame) {
         return -ENOMEM;
     }
     for (int i = 0; i < shapes; i++) {
@@ -68,7 +69,7 @@ int tact_session_open_source(struct tact_session *s, struct tact_error *err)
             tact_world_extent(s->world).pairs, MAX_SOURCE_PAIRS);
         return 0;
     }
-    int rc = describe_scene(s, &scene);
+    int rc = describe_scene_to_source(s, &scene);
     if (rc) {
         return rc;
     }
@@ -88,11 +89,11 @@ int tact_session_open_source(struct tact_session *s, struct tact_error *err)
         return tact_error_set(err, -EINVAL,
                               "the moment source was compiled for another ABI version");
     }
-    s->source_open = 1;
+    s->is_source_open = 1;
     tact_session_assign_pairs(s, requires_source);
     memcpy(s->report.source, s->source.name, sizeof s->report.source);
     tact_session_submit_frame(s, 0);
-    if (s->submitted) {
+    if (s->is_tick_submitted) {
         s->source.ops->wait(s->source.self, 0, FIRST_FRAME_NS); /* late: the host begins */
     }
     return 0;
@@ -101,45 +102,45 @@ int tact_session_open_source(struct tact_session *s, struct tact_error *err)
 static struct tact_pose *submitted_frame_of_tick(const struct tact_session *s, uint64_t tick)
 {
     size_t shapes = (size_t)tact_world_shape_count(s->world);
-    return s->history + tick % s->history_slots * shapes;
+    return s->pose_history + tick % s->pose_history_slot_count * shapes;
 }
 
 void tact_session_submit_frame(struct tact_session *s, uint64_t tick)
 {
     int count;
     const int *near = tact_world_near(s->world, &count);
-    if (!s->source_open) {
+    if (!s->is_source_open) {
         return;
     }
-    if (s->options.clock == TACT_LOOP_REAL && !s->replayed_inputs) {
+    if (s->options.clock == TACT_LOOP_REAL && !s->replayed_input_record) {
         tact_session_reassign_costliest_pair(s);
     }
-    s->submitted = s->requires_source;
+    s->is_tick_submitted = s->requires_source;
     memset(s->measured, 0, (size_t)s->source_pair_count);
     for (int k = 0; k < count; k++) {
         const int i = near[k];
         struct session_pair *p = tact_session_pair(s, i);
         s->measured[p->source] = p->by_source && tact_world_is_close(s->world, i);
-        s->submitted |= s->measured[p->source];
+        s->is_tick_submitted |= s->measured[p->source];
         tact_v3_copy(s->source_directions + 3 * p->source, tact_world_direction(s->world, i));
         if (p->by_source && p->since == UINT64_MAX) {
             p->since = tick;
         }
     }
-    s->history_frame[tick % s->history_slots] = ++s->frames;
+    s->history_frame[tick % s->pose_history_slot_count] = ++s->frames;
     memcpy(submitted_frame_of_tick(s, tick), tact_world_shape_poses(s->world),
-           (size_t)tact_world_shape_count(s->world) * sizeof *s->history);
-    if (s->submitted) {
+           (size_t)tact_world_shape_count(s->world) * sizeof *s->pose_history);
+    if (s->is_tick_submitted) {
         s->source.ops->submit(s->source.self, tick, tact_world_shape_poses(s->world), s->measured,
                               s->source_directions);
     }
 }
 
-struct session_live *tact_session_live_state_of_pair(struct tact_session *s, int pair)
+struct session_near_pair *tact_session_live_state_of_pair(struct tact_session *s, int pair)
 {
-    struct session_live *live = &s->live[tact_world_slot(s->world, pair)];
+    struct session_near_pair *live = &s->live[tact_world_slot(s->world, pair)];
     if (live->pair != pair + 1) {
-        *live = (struct session_live){.pair = pair + 1};
+        *live = (struct session_near_pair){.pair = pair + 1};
     }
     return live;
 }
@@ -147,10 +148,11 @@ struct session_live *tact_session_live_state_of_pair(struct tact_session *s, int
 static void measure_on_host(struct tact_session *s, int pair, struct tact_moments *m)
 {
     struct session_pair *p = tact_session_pair(s, pair);
-    struct session_live *live = tact_session_live_state_of_pair(s, pair);
-    int timed = s->source_open && s->options.clock == TACT_LOOP_REAL && !s->replayed_inputs;
+    struct session_near_pair *live = tact_session_live_state_of_pair(s, pair);
+    int timed =
+        s->is_source_open && s->options.clock == TACT_LOOP_REAL && !s->replayed_input_record;
     int64_t began = timed ? tact_clock_now() : 0;
-    live->age = AGE_HOST;
+    live->age = AGE_OF_HOST_MOMENTS;
     live->status = tact_world_measure(s->world, pair, s->scratch, m);
     if (live->status == 0 && isnan(m->volume)) {
         live->status = 1; /* no overlap, but a fault */
@@ -163,9 +165,10 @@ static void measure_on_host(struct tact_session *s, int pair, struct tact_moment
 /* A pair that cannot be measured is given its last overlap, advanced with the two shapes. Its
  * status stays negative and its age counts the ticks in a row, so that a replay reads it from the
  * log. */
-static void carry_unmeasured(struct tact_session *s, int pair, struct tact_moments *m)
+static void carry_overlap_of_unmeasured_pair(struct tact_session *s, int pair,
+                                             struct tact_moments *m)
 {
-    struct session_live *live = tact_session_live_state_of_pair(s, pair);
+    struct session_near_pair *live = tact_session_live_state_of_pair(s, pair);
     const struct session_last_overlap *last = &live->last;
     memset(m, 0, sizeof *m);
     live->age = ++live->unmeasured;
@@ -175,9 +178,9 @@ static void carry_unmeasured(struct tact_session *s, int pair, struct tact_momen
 }
 
 /* Stores the overlap from which a pair is advanced if it cannot be measured in later ticks. */
-static void store_overlap(struct tact_session *s, int pair, const struct tact_moments *m)
+static void store_last_overlap(struct tact_session *s, int pair, const struct tact_moments *m)
 {
-    struct session_live *live = tact_session_live_state_of_pair(s, pair);
+    struct session_near_pair *live = tact_session_live_state_of_pair(s, pair);
     const struct tact_contact *c = tact_world_contact(s->world, pair);
     const struct tact_pose *poses = tact_world_shape_poses(s->world);
     live->unmeasured = 0;
@@ -188,10 +191,10 @@ static void store_overlap(struct tact_session *s, int pair, const struct tact_mo
 }
 
 /* Counts a pair that could not be measured, and raises a fault after too many ticks in a row. */
-static void count_unmeasured(struct tact_session *s, int pair, uint64_t tick)
+static void count_unmeasured_tick(struct tact_session *s, int pair, uint64_t tick)
 {
     struct session_pair *p = tact_session_pair(s, pair);
-    const struct session_live *live = tact_session_live_state_of_pair(s, pair);
+    const struct session_near_pair *live = tact_session_live_state_of_pair(s, pair);
     s->report.unmeasured++;
     p->use.unmeasured++;
     if (!p->why) {
@@ -202,9 +205,9 @@ static void count_unmeasured(struct tact_session *s, int pair, uint64_t tick)
     if (live->age < MAX_UNMEASURED_TICKS) {
         return;
     }
-    s->fault_raised = 1;
+    s->has_fault_cause_now = 1;
     if (s->safety.state != TACT_SAFETY_FAULT) {
-        char name[SESSION_NAME];
+        char name[PAIR_NAME_BYTES];
         tact_session_name_pair(s, pair, name);
         tact_session_name_fault(s, tick, "pair ", name, "it cannot be measured");
         tact_session_raise_fault(s, (double)live->status, tick);
@@ -221,9 +224,9 @@ static struct newest read_source_results(struct tact_session *s, uint64_t tick)
 {
     struct newest n = {.age = UINT64_MAX};
     /* Nothing moves in a skipped tick: the age counts the others. */
-    if (s->source_open && !s->source.ops->latest(s->source.self, &n.result) &&
-        tick >= n.result.tick && tick - n.result.tick < s->history_slots) {
-        n.age = s->frames - s->history_frame[n.result.tick % s->history_slots] + 1;
+    if (s->is_source_open && !s->source.ops->latest(s->source.self, &n.result) &&
+        tick >= n.result.tick && tick - n.result.tick < s->pose_history_slot_count) {
+        n.age = s->frames - s->history_frame[n.result.tick % s->pose_history_slot_count] + 1;
     }
     return n;
 }
@@ -233,7 +236,7 @@ static struct newest read_source_results(struct tact_session *s, uint64_t tick)
 static void advance_result_to_tick(struct tact_session *s, int pair, const struct newest *n,
                                    struct tact_moments *m)
 {
-    struct session_live *live = tact_session_live_state_of_pair(s, pair);
+    struct session_near_pair *live = tact_session_live_state_of_pair(s, pair);
     struct session_last_overlap *seen = &live->seen;
     const struct tact_source_moments *result =
         &n->result.pairs[tact_session_find_known_pair(s, pair)->source];
@@ -254,7 +257,7 @@ static int use_source_result(struct tact_session *s, int pair, const struct newe
                              struct tact_moments *m)
 {
     struct session_pair *p = tact_session_pair(s, pair);
-    struct session_live *live = tact_session_live_state_of_pair(s, pair);
+    struct session_near_pair *live = tact_session_live_state_of_pair(s, pair);
     if (!p->by_source || n->age > tact_session_oldest_result_age(s, p) ||
         n->result.tick < p->since) {
         return 0;
@@ -279,27 +282,27 @@ static int use_source_result(struct tact_session *s, int pair, const struct newe
 /* A replay reads the moments of the source from the log, and recomputes those of the host. */
 static void replay_pair_moments(struct tact_session *s, int pair, struct tact_moments *m)
 {
-    const double *v = tact_session_logged_contact_values(s, pair, s->replayed_inputs);
-    struct session_live *live = tact_session_live_state_of_pair(s, pair);
-    if (v[AT_STATUS + 1] == AGE_HOST) {
+    const double *v = tact_session_logged_contact_values(s, pair, s->replayed_input_record);
+    struct session_near_pair *live = tact_session_live_state_of_pair(s, pair);
+    if (v[CONTACT_STATUS_OFFSET + 1] == AGE_OF_HOST_MOMENTS) {
         measure_on_host(s, pair, m);
         return;
     }
-    live->status = (int32_t)v[AT_STATUS];
-    live->age = (uint32_t)v[AT_STATUS + 1];
-    memcpy(m, v + AT_MOMENTS, sizeof *m);
+    live->status = (int32_t)v[CONTACT_STATUS_OFFSET];
+    live->age = (uint32_t)v[CONTACT_STATUS_OFFSET + 1];
+    memcpy(m, v + CONTACT_MOMENTS_OFFSET, sizeof *m);
 }
 
 static void count_pair_measurement(struct tact_session *s, struct session_pair *p, uint32_t age)
 {
     struct tact_session_report *r = &s->report;
     r->ages[age < TACT_SESSION_AGES ? age : TACT_SESSION_AGES - 1]++;
-    r->source_pairs += age != AGE_HOST;
-    r->host_pairs += age == AGE_HOST;
-    p->use.source += age != AGE_HOST;
-    p->use.host += age == AGE_HOST;
+    r->source_pairs += age != AGE_OF_HOST_MOMENTS;
+    r->host_pairs += age == AGE_OF_HOST_MOMENTS;
+    p->use.source += age != AGE_OF_HOST_MOMENTS;
+    p->use.host += age == AGE_OF_HOST_MOMENTS;
     p->use.age_max = age > p->use.age_max ? age : p->use.age_max;
-    s->age_now = age > s->age_now ? age : s->age_now;
+    s->age_of_tick = age > s->age_of_tick ? age : s->age_of_tick;
     r->age_max = age > r->age_max ? age : r->age_max;
 }
 
@@ -308,13 +311,13 @@ void tact_session_measure_moments(struct tact_session *s, uint64_t tick)
     const struct newest newest = read_source_results(s, tick);
     int host_replaced_source = 0, near_count;
     const int *near = tact_world_near(s->world, &near_count);
-    s->age_now = 0;
+    s->age_of_tick = 0;
     for (int k = 0; k < near_count; k++) {
         const int i = near[k];
         struct session_pair *p = tact_session_pair(s, i);
-        struct session_live *live = tact_session_live_state_of_pair(s, i);
+        struct session_near_pair *live = tact_session_live_state_of_pair(s, i);
         live->status = 0;
-        live->age = AGE_HOST;
+        live->age = AGE_OF_HOST_MOMENTS;
         if (!tact_world_is_close(s->world, i)) {
             live->unmeasured = 0;
             live->last.frame = 0;
@@ -323,7 +326,7 @@ void tact_session_measure_moments(struct tact_session *s, uint64_t tick)
         }
         struct tact_moments m = {0};
         p->met = 1;
-        if (s->replayed_inputs && !s->recompute) {
+        if (s->replayed_input_record && !s->recompute) {
             replay_pair_moments(s, i, &m);
         } else {
             if (!use_source_result(s, i, &newest, &m)) {
@@ -331,19 +334,20 @@ void tact_session_measure_moments(struct tact_session *s, uint64_t tick)
                 host_replaced_source += p->by_source && newest.result.tick >= p->since;
             }
             if (live->status < 0) {
-                carry_unmeasured(s, i, &m);
+                carry_overlap_of_unmeasured_pair(s, i, &m);
             } else {
-                store_overlap(s, i, &m);
+                store_last_overlap(s, i, &m);
                 count_pair_measurement(s, p, live->age);
             }
         }
         if (live->status < 0) {
-            count_unmeasured(s, i, tick);
+            count_unmeasured_tick(s, i, tick);
         }
-        const int carried = live->status < 0 && m.volume > 0.0;
-        tact_world_set_moments(s->world, i, live->status > 0 || carried ? &m : NULL);
+        const int is_overlap_carried_forward = live->status < 0 && m.volume > 0.0;
+        tact_world_set_moments(s->world, i,
+                               live->status > 0 || is_overlap_carried_forward ? &m : NULL);
     }
-    memcpy(s->methods_before, s->report.methods, sizeof s->methods_before);
+    memcpy(s->method_counts_before, s->report.methods, sizeof s->method_counts_before);
     if (s->scratch) {
         memcpy(s->report.methods, tact_moments_counts(s->scratch), sizeof s->report.methods);
     }

@@ -47,7 +47,7 @@ int tact_session_find_pair(struct tact_session *session, const char *name)
 {
     for (int i = tact_world_next_pair(session->world, -1); i >= 0;
          i = tact_world_next_pair(session->world, i)) {
-        char own[SESSION_NAME];
+        char own[PAIR_NAME_BYTES];
         tact_session_name_pair(session, i, own);
         if (!strcmp(own, name)) {
             return i;

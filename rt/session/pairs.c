@@ -32,7 +32,7 @@ const char *tact_session_owner_name(const struct tact_session *s, int shape)
 }
 
 /* Shapes of one owner are consecutive. */
-static int name_owners(struct tact_session *s)
+static int name_shape_owners(struct tact_session *s)
 {
     int shapes = tact_world_shape_count(s->world);
     s->owners = calloc((size_t)shapes + 1, sizeof *s->owners);
@@ -52,16 +52,16 @@ int tact_session_allocate_more_pairs(struct tact_session *s, int more)
 {
     size_t room = (size_t)s->pair_room + (size_t)more;
     struct session_pair *pairs = calloc(room + 1, sizeof *pairs);
-    free(s->pair_order);
-    s->pair_order = calloc(room + 1, sizeof *s->pair_order);
-    tact_keys_destroy(&s->pair_keys);
-    if (tact_keys_create(&s->pair_keys, (int)room) || !pairs || !s->pair_order) {
+    free(s->pairs_in_order);
+    s->pairs_in_order = calloc(room + 1, sizeof *s->pairs_in_order);
+    tact_keys_destroy(&s->pair_index_by_number);
+    if (tact_keys_create(&s->pair_index_by_number, (int)room) || !pairs || !s->pairs_in_order) {
         free(pairs);
         return -ENOMEM;
     }
     for (int i = 0; i < s->pair_count; i++) {
         pairs[i] = s->pairs[i];
-        tact_keys_add(&s->pair_keys, pairs[i].number, i);
+        tact_keys_add(&s->pair_index_by_number, pairs[i].number, i);
     }
     free(s->pairs);
     s->pairs = pairs;
@@ -74,7 +74,7 @@ int tact_session_make_pairs(struct tact_session *s)
 {
     int most = tact_world_extent(s->world).pairs,
         likely = STORED_PAIRS_PER_NEAR_PAIR * tact_world_near_capacity(s->world);
-    int rc = name_owners(s);
+    int rc = name_shape_owners(s);
     return rc ? rc : tact_session_allocate_more_pairs(s, likely < most ? likely : most);
 }
 
@@ -87,8 +87,8 @@ void tact_session_free_pairs(struct tact_session *s)
         free(s->pairs[s->pair_room].name);
     }
     free(s->pairs);
-    free(s->pair_order);
-    tact_keys_destroy(&s->pair_keys);
+    free(s->pairs_in_order);
+    tact_keys_destroy(&s->pair_index_by_number);
     free(s->owners);
     free(s->group);
     free(s->live);
@@ -96,18 +96,18 @@ void tact_session_free_pairs(struct tact_session *s)
 
 struct session_pair *tact_session_pair(struct tact_session *s, int pair)
 {
-    int at = tact_keys_find(&s->pair_keys, pair);
+    int at = tact_keys_find(&s->pair_index_by_number, pair);
     if (at >= 0) {
         return &s->pairs[at];
     }
     if (s->pair_count == s->pair_room) {
-        s->pairs_uncounted = 1;
+        s->has_pair_overflow = 1;
         return &s->pairs[s->pair_room];
     }
     struct session_pair *p = &s->pairs[s->pair_count];
-    tact_keys_add(&s->pair_keys, pair, s->pair_count++);
+    tact_keys_add(&s->pair_index_by_number, pair, s->pair_count++);
     p->number = pair;
-    if (s->source_open) {
+    if (s->is_source_open) {
         tact_session_init_pair_source(s, p);
     }
     return p;
@@ -116,7 +116,7 @@ struct session_pair *tact_session_pair(struct tact_session *s, int pair)
 const struct session_pair *tact_session_find_known_pair(const struct tact_session *s, int pair)
 {
     static const struct session_pair none = {.number = -1};
-    int at = tact_keys_find(&s->pair_keys, pair);
+    int at = tact_keys_find(&s->pair_index_by_number, pair);
     return at < 0 ? &none : &s->pairs[at];
 }
 
@@ -130,16 +130,17 @@ static int compare_pair_numbers(const void *a, const void *b)
 struct session_pair **tact_session_sorted_pairs(struct tact_session *s)
 {
     for (int i = 0; i < s->pair_count; i++) {
-        s->pair_order[i] = &s->pairs[i];
+        s->pairs_in_order[i] = &s->pairs[i];
     }
-    qsort(s->pair_order, (size_t)s->pair_count, sizeof *s->pair_order, compare_pair_numbers);
-    return s->pair_order;
+    qsort(s->pairs_in_order, (size_t)s->pair_count, sizeof *s->pairs_in_order,
+          compare_pair_numbers);
+    return s->pairs_in_order;
 }
 
 int tact_session_pair_same(struct tact_session *s, int pair)
 {
     int a, b, shapes = tact_world_shape_count(s->world);
-    int at = tact_keys_find(&s->pair_keys, pair);
+    int at = tact_keys_find(&s->pair_index_by_number, pair);
     if (at >= 0 && s->pairs[at].same) {
         return s->pairs[at].same;
     }
@@ -158,13 +159,13 @@ int tact_session_pair_same(struct tact_session *s, int pair)
 
 static size_t append_text_within(char *out, size_t used, const char *text)
 {
-    for (; *text && used < SESSION_NAME - 1; text++) {
+    for (; *text && used < PAIR_NAME_BYTES - 1; text++) {
         out[used++] = *text;
     }
     return used;
 }
 
-void tact_session_name_pair(struct tact_session *s, int pair, char out[SESSION_NAME])
+void tact_session_name_pair(struct tact_session *s, int pair, char out[PAIR_NAME_BYTES])
 {
     int a, b, same = tact_session_pair_same(s, pair);
     char number[12];
@@ -187,7 +188,7 @@ const char *tact_session_pair_name(struct tact_session *session, int pair)
 {
     struct session_pair *p = tact_session_pair(session, pair);
     if (!p->name || p->number != pair) {
-        char name[SESSION_NAME];
+        char name[PAIR_NAME_BYTES];
         tact_session_name_pair(session, pair, name);
         free(p->name);
         p->name = strdup(name);

@@ -7,7 +7,8 @@
  */
 #include "rt/session/session_internal.h"
 
-#define KEPT 0.7               /* fraction of host_time up to which a pair may return to the host */
+#define HOST_TIME_RETURN_FRACTION                                                                  \
+    0.7                        /* fraction of host_time up to which a pair may return to the host */
 #define MESH_PAIR_COST_NS 3000 /* estimate: two meshes ... */
 #define MESH_TRIANGLE_COST_NS 2  /* ... and each of their triangles */
 #define CLOSED_FORM_COST_NS 1000 /* estimate: closed forms */
@@ -37,7 +38,7 @@ static double estimate_host_cost(const struct tact_shape *a, const struct tact_s
 }
 
 /* Its index among the source's pairs. */
-static int find_pair(const struct tact_session *s, uint32_t a, uint32_t b)
+static int find_pair_of_shapes(const struct tact_session *s, uint32_t a, uint32_t b)
 {
     int low = 0, high = s->source_pair_count;
     while (high - low > 1) {
@@ -52,7 +53,7 @@ void tact_session_init_pair_source(const struct tact_session *s, struct session_
 {
     int a, b;
     tact_world_pair_shapes(s->world, p->number, &a, &b);
-    p->source = find_pair(s, (uint32_t)a, (uint32_t)b);
+    p->source = find_pair_of_shapes(s, (uint32_t)a, (uint32_t)b);
     p->cost_ns = estimate_host_cost(tact_world_shape(s->world, a), tact_world_shape(s->world, b));
     p->scale = 1.0;
     p->by_source = s->requires_source;
@@ -81,7 +82,7 @@ void tact_session_update_host_cost(struct session_pair *p, int64_t ns)
     double most = 2.0 * p->cost_ns + OUTLIER_COST_MARGIN_NS;
     double took = (double)ns < most ? (double)ns : most;
     update_mean_cost(p, took);
-    p->measured_ns = p->cost_ns;
+    p->measured_cost_ns = p->cost_ns;
 }
 
 void tact_session_update_source_cost(struct session_pair *p, int32_t ns)
@@ -91,10 +92,10 @@ void tact_session_update_source_cost(struct session_pair *p, int32_t ns)
     }
     /* For a pair that comes from the host, the ratio of the measured cost to the source's estimate
      * is known. */
-    if (p->measured_ns > 0.0) {
-        double scale = p->measured_ns / (double)ns;
+    if (p->measured_cost_ns > 0.0) {
+        double scale = p->measured_cost_ns / (double)ns;
         p->scale = scale < 0.1 ? 0.1 : scale > 10.0 ? 10.0 : scale;
-        p->measured_ns = 0.0;
+        p->measured_cost_ns = 0.0;
     }
     update_mean_cost(p, p->scale * (double)ns);
 }
@@ -109,7 +110,7 @@ uint32_t tact_session_oldest_result_age(const struct tact_session *s, const stru
 void tact_session_reassign_costliest_pair(struct tact_session *s)
 {
     const double most = 1e9 * s->scene->moments.host_time;
-    struct session_pair *costliest = NULL, *cheapest = NULL;
+    struct session_pair *most_expensive_pair = NULL, *least_expensive_pair = NULL;
     double total = 0.0;
     int count;
     const int *near = tact_world_near(s->world, &count);
@@ -122,16 +123,22 @@ void tact_session_reassign_costliest_pair(struct tact_session *s)
             continue;
         }
         if (p->by_source) {
-            cheapest = !cheapest || p->cost_ns < cheapest->cost_ns ? p : cheapest;
+            least_expensive_pair =
+                !least_expensive_pair || p->cost_ns < least_expensive_pair->cost_ns
+                    ? p
+                    : least_expensive_pair;
         } else {
             total += p->cost_ns;
-            costliest = !costliest || p->cost_ns > costliest->cost_ns ? p : costliest;
+            most_expensive_pair = !most_expensive_pair || p->cost_ns > most_expensive_pair->cost_ns
+                                      ? p
+                                      : most_expensive_pair;
         }
     }
-    if (costliest && total > most) {
-        costliest->by_source = 1;
-        costliest->since = UINT64_MAX;
-    } else if (cheapest && total + cheapest->cost_ns < KEPT * most) {
-        cheapest->by_source = 0;
+    if (most_expensive_pair && total > most) {
+        most_expensive_pair->by_source = 1;
+        most_expensive_pair->since = UINT64_MAX;
+    } else if (least_expensive_pair &&
+               total + least_expensive_pair->cost_ns < HOST_TIME_RETURN_FRACTION * most) {
+        least_expensive_pair->by_source = 0;
     }
 }

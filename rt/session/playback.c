@@ -8,7 +8,8 @@
 #include "rt/clock.h"
 
 /* Index of a channel by its name, or -1. */
-static int channel_index(const struct tact_device_channel *channels, int count, const char *name)
+static int find_channel_index(const struct tact_device_channel *channels, int count,
+                              const char *name)
 {
     int at = -1;
     for (int i = 0; i < count; i++) {
@@ -51,8 +52,9 @@ static int open_device(const struct tact_session *s, const struct tact_replay_op
 
 /* Opens the device of the deadman, which an operator here must hold: that of the log is in the
  * past. */
-static int open_deadman(const struct tact_session *s, const struct tact_replay_options *o,
-                        int written, struct session_playback *playback, struct tact_error *err)
+static int open_playback_deadman(const struct tact_session *s, const struct tact_replay_options *o,
+                                 int written, struct session_playback *playback,
+                                 struct tact_error *err)
 {
     const char *path = o->scene->deadman;
     const char *dot = path ? strchr(path, '.') : NULL;
@@ -73,7 +75,7 @@ static int open_deadman(const struct tact_session *s, const struct tact_replay_o
     }
     playback->deadman_device = playback->count - 1;
     const struct tact_device_info *info = &playback->opened[playback->deadman_device].device.info;
-    playback->deadman_channel = channel_index(info->input, info->input_count, dot + 1);
+    playback->deadman_channel = find_channel_index(info->input, info->input_count, dot + 1);
     if (playback->deadman_channel < 0) {
         tact_scene_where(o->scene, "deadman", err);
         return tact_error_set(err, -EINVAL, "device \"%s\" has no input channel \"%s\"",
@@ -109,8 +111,9 @@ static int strictest_output_limits(const struct tact_scene *scene, const char *d
 
 /* A safety chain with the given scene's limits, disarmed: it ramps up wherever the replay begins.
  */
-static int make_chain(const struct tact_session *s, const struct tact_replay_options *o,
-                      struct session_playback *playback, struct tact_error *err)
+static int make_playback_safety_chain(const struct tact_session *s,
+                                      const struct tact_replay_options *o,
+                                      struct session_playback *playback, struct tact_error *err)
 {
     const struct tact_device_info *then = &s->devices[playback->logged].device.info;
     const struct tact_device_info *now = &playback->opened[0].device.info;
@@ -125,7 +128,7 @@ static int make_chain(const struct tact_session *s, const struct tact_replay_opt
             continue;
         }
         const struct tact_device_channel *was = &then->output[out->channel];
-        int k = channel_index(now->output, now->output_count, was->name);
+        int k = find_channel_index(now->output, now->output_count, was->name);
         if (k < 0 || strcmp(now->output[k].unit, was->unit)) {
             return tact_error_set(err, -EINVAL,
                                   "%s: its output \"%s\", in %s when this was "
@@ -175,8 +178,8 @@ int tact_session_playback_open(struct tact_session *s, const struct tact_replay_
         return tact_error_set(err, -ENODEV, "this scene has no device \"%s\"", o->playback_device);
     }
     int rc = open_device(s, o, index, playback, err);
-    rc = rc ? rc : open_deadman(s, o, index, playback, err);
-    rc = rc ? rc : make_chain(s, o, playback, err);
+    rc = rc ? rc : open_playback_deadman(s, o, index, playback, err);
+    rc = rc ? rc : make_playback_safety_chain(s, o, playback, err);
     if (rc) {
         tact_session_playback_close(playback);
     }

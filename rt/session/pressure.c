@@ -20,41 +20,41 @@ int tact_session_open_pressure(struct tact_session *s, struct tact_recorder_opti
     }
     memset(s->pressure, 0,
            sizeof *s->pressure); /* touches all pages, so that none is mapped in a tick */
-    s->pressure_every = (uint64_t)fmax(1.0, round(1.0 / (rate * s->period)));
+    s->pressure_log_interval = (uint64_t)fmax(1.0, round(1.0 / (rate * s->period)));
     options->ring_pressures = PRESSURE_RING_CAPACITY;
     return 0;
 }
 
 void tact_session_request_pressure(struct tact_session *s, struct tact_pressure *map)
 {
-    s->pressure_asked = map;
+    s->requested_pressure_map = map;
 }
 
 void tact_session_keep_pressure(struct tact_session *s, uint64_t tick)
 {
-    int due = s->recorder && s->pressure_every && tick % s->pressure_every == 0;
+    int due = s->recorder && s->pressure_log_interval && tick % s->pressure_log_interval == 0;
     struct tact_pressure *own = due ? s->pressure : NULL;
-    s->pressure_due = due;
-    s->pressure_now = s->pressure_asked ? s->pressure_asked : own;
-    s->pressure_asked = NULL;
-    tact_world_keep_pressure(s->world, s->pressure_now);
+    s->is_pressure_map_logged = due;
+    s->pressure_map_of_tick = s->requested_pressure_map ? s->requested_pressure_map : own;
+    s->requested_pressure_map = NULL;
+    tact_world_keep_pressure(s->world, s->pressure_map_of_tick);
 }
 
 void tact_session_record_pressure(struct tact_session *s, uint64_t tick, int64_t stamp_ns)
 {
-    if (s->pressure_due) {
-        s->pressure_patches += s->pressure_now->patches;
-        tact_recorder_pressure(s->recorder, tick, stamp_ns, s->pressure_now);
+    if (s->is_pressure_map_logged) {
+        s->logged_pressure_patch_count += s->pressure_map_of_tick->patches;
+        tact_recorder_pressure(s->recorder, tick, stamp_ns, s->pressure_map_of_tick);
     }
 }
 
 void tact_session_report_pressure(const struct tact_session *s)
 {
     const struct tact_recorder_report *r = &s->report.recorder;
-    if (!s->pressure_every) {
+    if (!s->pressure_log_interval) {
         return;
     }
-    if (r->pressures && !s->pressure_patches) {
+    if (r->pressures && !s->logged_pressure_patch_count) {
         tact_message(s->options.messages, TACT_MESSAGE_WARNING,
                      "recorder.pressure_rate: no contact had a model that computes a pressure, "
                      "such as field");

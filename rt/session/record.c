@@ -48,8 +48,8 @@ static char *devices_json(const struct tact_session *s)
     return text;
 }
 
-static size_t attach_meshes(const struct tact_scene_shape *shapes, uint32_t count,
-                            struct tact_log_attachment *out, size_t used)
+static size_t attach_mesh_files(const struct tact_scene_shape *shapes, uint32_t count,
+                                struct tact_log_attachment *out, size_t used)
 {
     for (uint32_t i = 0; i < count; i++) {
         int known = !shapes[i].file_data;
@@ -66,8 +66,8 @@ static size_t attach_meshes(const struct tact_scene_shape *shapes, uint32_t coun
 }
 
 /* Attaches the calibration file of a device once, also if two devices use it. */
-static size_t attach_calibration(const struct tact_scene_device *device,
-                                 struct tact_log_attachment *out, size_t used)
+static size_t attach_calibration_file(const struct tact_scene_device *device,
+                                      struct tact_log_attachment *out, size_t used)
 {
     bool known = !device->calibration;
     for (size_t k = 0; k < used && !known; k++) {
@@ -93,15 +93,15 @@ static size_t collect_attachments(const struct tact_session *s, const char *devi
                                           strlen(devices)};
     size_t used = 2;
     for (uint32_t i = 0; i < scene->devices_count; i++) {
-        used = attach_calibration(&scene->devices[i], out, used);
+        used = attach_calibration_file(&scene->devices[i], out, used);
     }
     for (uint32_t i = 0; i < scene->bodies_count; i++) {
-        used = attach_meshes(scene->bodies[i].shapes, scene->bodies[i].shapes_count, out, used);
+        used = attach_mesh_files(scene->bodies[i].shapes, scene->bodies[i].shapes_count, out, used);
     }
     for (uint32_t i = 0; i < scene->hands_count; i++) {
         for (uint32_t k = 0; k < scene->hands[i].links_count; k++) {
             const struct tact_scene_link *link = &scene->hands[i].links[k];
-            used = attach_meshes(link->shapes, link->shapes_count, out, used);
+            used = attach_mesh_files(link->shapes, link->shapes_count, out, used);
         }
     }
     return used;
@@ -125,7 +125,7 @@ struct lists {
 static const struct tact_recorder_content nothing;
 
 /* With the caller's first, whose offsets are also from the start. */
-#define RESERVE_LIST(list, count)                                                                  \
+#define RESERVE_RECORDER_LIST(list, count)                                                         \
     do {                                                                                           \
         if (also->count > 0) {                                                                     \
             memcpy(l->list, also->list, also->count * sizeof *l->list);                            \
@@ -157,10 +157,10 @@ static int allocate_content_lists(const struct tact_session *s, struct lists *l)
         !l->contact_names || !l->sensors || !l->sensor_names || !l->shapes) {
         return -ENOMEM;
     }
-    RESERVE_LIST(facts, fact_count);
-    RESERVE_LIST(joints, joint_count);
-    RESERVE_LIST(bodies, body_count);
-    RESERVE_LIST(sensors, sensor_count);
+    RESERVE_RECORDER_LIST(facts, fact_count);
+    RESERVE_RECORDER_LIST(joints, joint_count);
+    RESERVE_RECORDER_LIST(bodies, body_count);
+    RESERVE_RECORDER_LIST(sensors, sensor_count);
     l->content.attachments = l->attachments;
     l->content.links = l->links;
     l->content.contacts = l->contacts;
@@ -177,8 +177,8 @@ static void free_content_lists(struct lists *l)
     }
 }
 
-static void list_shapes(const struct tact_scene_shape *shapes, uint32_t count, const char *frame,
-                        const struct tact_pose *fixed, struct lists *l)
+static void list_recorder_shapes(const struct tact_scene_shape *shapes, uint32_t count,
+                                 const char *frame, const struct tact_pose *fixed, struct lists *l)
 {
     for (uint32_t i = 0; i < count; i++) {
         struct tact_recorder_shape *out = &l->shapes[l->content.shape_count++];
@@ -192,7 +192,7 @@ static void list_shapes(const struct tact_scene_shape *shapes, uint32_t count, c
     }
 }
 
-static struct tact_pose body_pose(const double position[3], const double quat_wxyz[4])
+static struct tact_pose get_body_pose(const double position[3], const double quat_wxyz[4])
 {
     struct tact_pose pose;
     memcpy(pose.position, position, sizeof pose.position);
@@ -200,7 +200,7 @@ static struct tact_pose body_pose(const double position[3], const double quat_wx
     return pose;
 }
 
-static void list_bodies(const struct tact_session *s, struct lists *l)
+static void list_recorder_bodies(const struct tact_session *s, struct lists *l)
 {
     for (int i = 0; i < tact_world_body_count(s->world); i++) {
         l->bodies[l->content.body_count++] =
@@ -208,20 +208,21 @@ static void list_bodies(const struct tact_session *s, struct lists *l)
     }
     for (uint32_t i = 0; i < s->scene->bodies_count; i++) {
         const struct tact_scene_body *b = &s->scene->bodies[i];
-        struct tact_pose pose = body_pose(b->position, b->quat_wxyz);
-        list_shapes(b->shapes, b->shapes_count, b->fixed ? "world" : b->name,
-                    b->fixed ? &pose : NULL, l);
+        struct tact_pose pose = get_body_pose(b->position, b->quat_wxyz);
+        list_recorder_shapes(b->shapes, b->shapes_count, b->fixed ? "world" : b->name,
+                             b->fixed ? &pose : NULL, l);
     }
 }
 
 /* The frame of a link, for /tf; of a base that moves one for all six coordinates. */
-static void list_link(const struct tact_session *s, uint32_t index, uint32_t k, struct lists *l)
+static void list_recorder_link(const struct tact_session *s, uint32_t index, uint32_t k,
+                               struct lists *l)
 {
     const struct tact_scene_hand *hand = &s->scene->hands[index];
     const struct session_hand *h = &s->hands[index];
     const struct tact_scene_link *link = &hand->links[k];
-    const struct tact_pose base = body_pose(hand->position, hand->quat_wxyz),
-                           pose = body_pose(link->joint.position, link->joint.quat_wxyz);
+    const struct tact_pose base = get_body_pose(hand->position, hand->quat_wxyz),
+                           pose = get_body_pose(link->joint.position, link->joint.quat_wxyz);
     const bool is_base = k < (uint32_t)h->of_base, fixed = !link->parent && !h->of_base;
     struct tact_pose world;
     struct tact_recorder_link *out = &l->links[l->content.link_count++];
@@ -240,15 +241,15 @@ static void list_link(const struct tact_session *s, uint32_t index, uint32_t k, 
     memcpy(out->axis, link->joint.axis, sizeof out->axis);
 }
 
-static void list_hand(const struct tact_session *s, uint32_t index, struct lists *l)
+static void list_recorder_hand(const struct tact_session *s, uint32_t index, struct lists *l)
 {
     const struct tact_scene_hand *hand = &s->scene->hands[index];
     const struct session_hand *h = &s->hands[index];
     for (uint32_t k = 0; k < hand->links_count; k++) {
         if (k + 1 >= (uint32_t)h->of_base) {
-            list_link(s, index, k, l);
-            list_shapes(hand->links[k].shapes, hand->links[k].shapes_count,
-                        tact_session_link_name(s, (int)index, (int)k), NULL, l);
+            list_recorder_link(s, index, k, l);
+            list_recorder_shapes(hand->links[k].shapes, hand->links[k].shapes_count,
+                                 tact_session_link_name(s, (int)index, (int)k), NULL, l);
         }
         l->joints[l->content.joint_count++] =
             (struct tact_recorder_joint){h->names[k], h->q + k, h->v + k, h->torque + k};
@@ -257,10 +258,10 @@ static void list_hand(const struct tact_session *s, uint32_t index, struct lists
 
 /* Names of topics are unique, as those of fields, and only contain characters that are allowed in a
  * topic. at: offset of the pair's fields. */
-static int list_contact(struct tact_session *s, int pair, uint32_t at, struct tact_layout *topics,
-                        struct lists *l)
+static int list_recorder_contact(struct tact_session *s, int pair, uint32_t at,
+                                 struct tact_layout *topics, struct lists *l)
 {
-    char name[SESSION_NAME];
+    char name[PAIR_NAME_BYTES];
     size_t i = l->content.contact_count;
     int a, b;
     tact_world_pair_shapes(s->world, pair, &a, &b);
@@ -269,28 +270,31 @@ static int list_contact(struct tact_session *s, int pair, uint32_t at, struct ta
         return -ENOMEM;
     }
     memcpy(l->contact_names[i], topics->fields[i].name, sizeof l->contact_names[i]);
-    l->contacts[i] =
-        (struct tact_recorder_contact){l->contact_names[i], (uint32_t)a,   (uint32_t)b,
-                                       at + AT_WRENCH,      at + AT_PATCH, at + AT_LIMITS};
+    l->contacts[i] = (struct tact_recorder_contact){l->contact_names[i],
+                                                    (uint32_t)a,
+                                                    (uint32_t)b,
+                                                    at + CONTACT_WRENCH_OFFSET,
+                                                    at + CONTACT_PATCH_OFFSET,
+                                                    at + CONTACT_LIMITS_OFFSET};
     l->content.contact_count++;
     return 0;
 }
 
 /* In a replay contacts have fields of their own in the record, otherwise an element of its list. */
-static int list_contacts(struct tact_session *s, struct lists *l)
+static int list_recorder_contacts(struct tact_session *s, struct lists *l)
 {
     struct tact_layout topics = {0};
     int rc = 0;
     if (s->listed) {
-        for (int i = 0; i < s->listed_count && i < TACT_RECORDER_WRENCHES && !rc; i++) {
+        for (int i = 0; i < s->listed_pair_count && i < TACT_RECORDER_WRENCHES && !rc; i++) {
             int pair = s->listed[i];
-            rc =
-                list_contact(s, pair, tact_session_find_known_pair(s, pair)->place - 1, &topics, l);
+            rc = list_recorder_contact(s, pair, tact_session_find_known_pair(s, pair)->place - 1,
+                                       &topics, l);
         }
     } else {
         int pair = tact_world_next_pair(s->world, -1);
         for (int i = 0; pair >= 0 && i < TACT_RECORDER_WRENCHES && !rc; i++) {
-            rc = list_contact(s, pair, 0, &topics, l);
+            rc = list_recorder_contact(s, pair, 0, &topics, l);
             pair = tact_world_next_pair(s->world, pair);
         }
     }
@@ -299,7 +303,7 @@ static int list_contacts(struct tact_session *s, struct lists *l)
 }
 
 /* Measured wrenches, by device and sensor: "board_wrist". */
-static void list_sensors(const struct tact_session *s, struct lists *l)
+static void list_recorder_sensors(const struct tact_session *s, struct lists *l)
 {
     for (int i = 0, n = 0; i < s->device_count; i++) {
         const struct session_device *d = &s->devices[i];
@@ -320,7 +324,7 @@ static void list_sensors(const struct tact_session *s, struct lists *l)
     }
 }
 
-static void add_facts(struct lists *l, const struct tact_log_fact *facts, size_t count)
+static void add_recorder_facts(struct lists *l, const struct tact_log_fact *facts, size_t count)
 {
     memcpy(l->facts + l->content.fact_count, facts, count * sizeof *facts);
     l->content.fact_count += count;
@@ -330,15 +334,15 @@ static void add_facts(struct lists *l, const struct tact_log_fact *facts, size_t
 static int fill_content_lists(struct tact_session *s, struct lists *l)
 {
     l->content.layout = &s->layout;
-    list_bodies(s, l);
+    list_recorder_bodies(s, l);
     for (uint32_t i = 0; i < s->scene->hands_count; i++) {
-        list_hand(s, i, l);
+        list_recorder_hand(s, i, l);
     }
-    int rc = list_contacts(s, l);
+    int rc = list_recorder_contacts(s, l);
     if (rc) {
         return rc;
     }
-    list_sensors(s, l);
+    list_recorder_sensors(s, l);
     l->content.owners = s->owners;
     l->content.owner_count = (size_t)tact_world_shape_count(s->world);
     return 0;
@@ -408,7 +412,7 @@ int tact_session_open_log(struct tact_session *s, struct tact_error *err)
     char *devices = devices_json(s);
     int rc = devices ? allocate_content_lists(s, &l) : -ENOMEM;
     if (!rc) {
-        add_facts(&l, facts, sizeof facts / sizeof *facts);
+        add_recorder_facts(&l, facts, sizeof facts / sizeof *facts);
         rc = open_log_with_lists(s, &l, devices, err);
     }
     free(devices);

@@ -16,8 +16,9 @@
 
 /* Compares the facts on which bits depend with those of the log. The results version is the first:
  * if it differs, values may differ on the same machine too. */
-static void compare_facts(struct tact_log *log, const char *path, struct tact_messages messages,
-                          struct tact_replay_report *report)
+static void warn_about_differing_facts(struct tact_log *log, const char *path,
+                                       struct tact_messages messages,
+                                       struct tact_replay_report *report)
 {
     struct tact_facts f;
     tact_facts_gather(&f);
@@ -50,15 +51,15 @@ static void compare_facts(struct tact_log *log, const char *path, struct tact_me
 static void report_contacts_not_in_log(struct tact_session *s, const struct tact_record *logged,
                                        struct tact_replay_report *report)
 {
-    report->values += (uint64_t)s->strays;
-    if (s->strays && !report->differing) {
-        char name[SESSION_NAME];
-        tact_session_name_pair(s, s->stray_pair, name);
+    report->values += (uint64_t)s->unlisted_contact_count;
+    if (s->unlisted_contact_count && !report->differing) {
+        char name[PAIR_NAME_BYTES];
+        tact_session_name_pair(s, s->first_unlisted_pair, name);
         report->first_tick = logged->tick;
         report->replayed = 1.0;
         snprintf(report->first_field, sizeof report->first_field, "contact %.40s", name);
     }
-    report->differing += (uint64_t)s->strays;
+    report->differing += (uint64_t)s->unlisted_contact_count;
 }
 
 static void compare_with_logged_record(struct tact_session *s, const struct tact_record *logged,
@@ -98,14 +99,14 @@ static void restart_from_record(struct tact_session *s, const struct tact_record
 static void replay_tick(struct tact_session *s, const struct tact_record *now,
                         const struct tact_replay_options *o, struct tact_replay_report *report)
 {
-    s->replayed_inputs = now;
-    if (s->submitted) {
+    s->replayed_input_record = now;
+    if (s->is_tick_submitted) {
         s->source.ops->wait(s->source.self, now->tick, SOURCE_WAIT_NS);
     }
     int64_t began = tact_clock_now();
     tact_session_tick(s, now->tick, now->stamp_ns, now->stamp_ns);
     tact_histogram_add(&report->compute, tact_clock_now() - began);
-    report->session_ns += (int64_t)now->values[s->timing_field + 1];
+    report->session_ns += (int64_t)now->values[s->tick_timing_field + 1];
     compare_with_logged_record(s, now, report);
     if (o->compared) {
         o->compared(o->user, &s->layout, now, s->last);
@@ -134,42 +135,42 @@ static void wait_until_tick_is_due(const struct tact_session *s,
 }
 
 /* Position of a replay in its log. */
-struct replay_place {
+struct replay_position {
     struct tact_scene_log *view;
     struct tact_log *log;
     const struct tact_replay_options *options;
-    uint64_t from, to; /* ticks; to: the one after the last */
-    uint64_t expected; /* tick that follows the last record */
-    uint64_t chosen;   /* tick chosen by turn(), for which it is not called again */
-    int64_t start_ns;  /* time of tick 0, at the pace of the recording; 0: unknown */
+    uint64_t from, to;    /* ticks; to: the one after the last */
+    uint64_t expected;    /* tick that follows the last record */
+    uint64_t chosen_tick; /* tick chosen by turn(), for which it is not called again */
+    int64_t start_ns;     /* time of tick 0, at the pace of the recording; 0: unknown */
     struct tact_record *now, *before;
 };
 
 /* Lets the options' turn() choose the next tick. 0; 1: a record before the chosen tick is read
  * next; -ECANCELED where the replay ends. */
-static int choose_next_tick(struct replay_place *p, uint64_t next)
+static int choose_next_tick(struct replay_position *p, uint64_t next)
 {
     const struct tact_log_state *state = tact_log_state(p->log);
-    uint64_t chosen = next;
+    uint64_t chosen_tick = next;
     if (!p->options->turn) {
         return 0;
     }
-    if (p->options->turn(p->options->user, p->view, p->log, &chosen)) {
+    if (p->options->turn(p->options->user, p->view, p->log, &chosen_tick)) {
         return -ECANCELED;
     }
-    if (chosen == next || chosen < state->first_tick || chosen >= p->to) {
+    if (chosen_tick == next || chosen_tick < state->first_tick || chosen_tick >= p->to) {
         return 0;
     }
     /* Ticks that the log lacks shift records before the index of their tick. */
-    uint64_t back = state->missing + 1, index = chosen - state->first_tick;
-    p->from = p->chosen = chosen;
+    uint64_t back = state->missing + 1, index = chosen_tick - state->first_tick;
+    p->from = p->chosen_tick = chosen_tick;
     p->expected = UINT64_MAX;
     int rc = tact_log_seek(p->log, index > back ? index - back : 0);
     return rc ? rc : 1;
 }
 
 /* Reads the record of the next tick: 1; 0 where none is left and no earlier one is chosen. */
-static int read_next_record(struct replay_place *p)
+static int read_next_record(struct replay_position *p)
 {
     int rc;
     while ((rc = tact_log_next(p->log, p->now)) >= 0) {
@@ -184,7 +185,7 @@ static int read_next_record(struct replay_place *p)
     return rc;
 }
 
-static int replay_record(struct replay_place *p, struct session_playback *playback,
+static int replay_record(struct replay_position *p, struct session_playback *playback,
                          struct tact_replay_report *report)
 {
     struct tact_session *s = p->view->session;
@@ -201,13 +202,13 @@ static int replay_record(struct replay_place *p, struct session_playback *playba
         report->resyncs++;
         return 0;
     }
-    int rc = now->tick == p->chosen ? 0 : choose_next_tick(p, now->tick);
+    int rc = now->tick == p->chosen_tick ? 0 : choose_next_tick(p, now->tick);
     if (rc) {
         return rc;
     }
-    p->chosen = UINT64_MAX;
+    p->chosen_tick = UINT64_MAX;
     wait_until_tick_is_due(s, p->options, now->tick, &p->start_ns);
-    if (s->external_ticks && now->tick) {
+    if (s->is_ticked_by_caller && now->tick) {
         restart_from_record(s, p->before, now->tick);
     }
     replay_tick(s, now, p->options, report);
@@ -225,11 +226,11 @@ static int replay_ticks(struct tact_scene_log *view, struct tact_log *log,
     size_t bytes = tact_layout_bytes(&s->layout);
     uint64_t to = tact_replay_tick(o->to, o->in_seconds & 2, s->period);
     uint64_t end = tact_log_state(log)->last_tick + 1;
-    struct replay_place p = {.view = view,
-                             .log = log,
-                             .options = o,
-                             .to = to && to < end ? to : end,
-                             .chosen = UINT64_MAX};
+    struct replay_position p = {.view = view,
+                                .log = log,
+                                .options = o,
+                                .to = to && to < end ? to : end,
+                                .chosen_tick = UINT64_MAX};
     p.from = tact_replay_tick(o->from, o->in_seconds & 1, s->period);
     p.now = malloc(bytes);
     p.before = malloc(bytes);
@@ -255,7 +256,7 @@ static int open_other_moment_source(struct tact_scene_log *view,
 {
     struct tact_session *s = view->session;
     s->recompute = o->moments != TACT_REPLAY_LOGGED;
-    s->external_ticks = o->each;
+    s->is_ticked_by_caller = o->each;
     if (o->moments != TACT_REPLAY_SOURCE) {
         return 0;
     }
@@ -317,7 +318,7 @@ int tact_replay_run_with(const char *path, const struct tact_replay_options *o,
     report->complete = state->complete;
     report->bytes_lost = state->bytes_lost;
     snprintf(report->damage, sizeof report->damage, "%s", state->why);
-    compare_facts(log, path, o->messages, report);
+    warn_about_differing_facts(log, path, o->messages, report);
     rc = tact_scene_log_open_with(log, o->local, o->messages, &view, err);
     rc = rc ? rc : check_tick_range(state, o, view.session->period, err);
     rc = rc ? rc : open_other_moment_source(&view, o, err);

@@ -205,7 +205,7 @@ static json_t *pieces(struct tact_session *s, int pair)
 static json_t *pairs(struct tact_session *s)
 {
     json_t *list = json_array();
-    double per_h = 1.0 / s->period;
+    double impulse_to_force_factor = 1.0 / s->period;
     struct session_pair **known = tact_session_sorted_pairs(s);
     for (int k = 0; k < s->pair_count; k++) {
         const struct session_pair *p = known[k];
@@ -214,15 +214,16 @@ static json_t *pairs(struct tact_session *s)
             continue;
         }
         const struct tact_contact *c = tact_world_contact(s->world, i);
-        double n = c->touching ? c->impulse[0] * per_h : 0.0;
-        json_t *pair =
-            json_pack("{s:s, s:s, s:b, s:o, s:o, s:o, s:o, s:o}", "name",
-                      tact_session_pair_name(s, i), "model", tact_world_model(s->world, i)->name,
-                      "touching", c->touching, "normal_force", number(n), "friction_force",
-                      number(c->touching ? tact_hypot(c->impulse[1], c->impulse[2]) * per_h : 0.0),
-                      "spin_torque", number(c->touching ? c->impulse[3] * per_h : 0.0), "spin_arm",
-                      number(c->touching ? c->spin_arm : 0.0), "depth",
-                      number(c->touching ? c->patch.depth : 0.0));
+        double n = c->touching ? c->impulse[0] * impulse_to_force_factor : 0.0;
+        json_t *pair = json_pack(
+            "{s:s, s:s, s:b, s:o, s:o, s:o, s:o, s:o}", "name", tact_session_pair_name(s, i),
+            "model", tact_world_model(s->world, i)->name, "touching", c->touching, "normal_force",
+            number(n), "friction_force",
+            number(c->touching ? tact_hypot(c->impulse[1], c->impulse[2]) * impulse_to_force_factor
+                               : 0.0),
+            "spin_torque", number(c->touching ? c->impulse[3] * impulse_to_force_factor : 0.0),
+            "spin_arm", number(c->touching ? c->spin_arm : 0.0), "depth",
+            number(c->touching ? c->patch.depth : 0.0));
         add_slip_statistics(pair, c, &p->tally);
         json_object_set_new(pair, "start_depth", number(p->start.depth));
         json_object_set_new(pair, "stuck_ticks", json_integer((json_int_t)p->stuck_ticks));
@@ -253,7 +254,8 @@ static json_t *realtime(const struct tact_session *s, const struct tact_session_
     return json_pack("{s:o, s:o, s:o}", "granted", granted, "refused", refused, "why", why);
 }
 
-static void add_log(json_t *all, const struct tact_session *s, const struct tact_session_report *r)
+static void add_log_to_report(json_t *all, const struct tact_session *s,
+                              const struct tact_session_report *r)
 {
     if (s->log_path) {
         json_object_set_new(
@@ -296,7 +298,7 @@ char *tact_session_report_json(struct tact_session *s, const struct tact_session
                                   "trips", (json_int_t)r->trips, "fault",
                                   r->fault.text[0] ? r->fault.text : NULL));
     json_object_set_new(all, "realtime", realtime(s, r));
-    add_log(all, s, r);
+    add_log_to_report(all, s, r);
     char *text = json_dumps(all, JSON_INDENT(1) | JSON_REAL_PRECISION(17));
     json_decref(all);
     return text;

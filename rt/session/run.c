@@ -11,7 +11,7 @@
 static int wait_for_source_results(void *user, uint64_t tick)
 {
     struct tact_session *s = user;
-    if (s->submitted) {
+    if (s->is_tick_submitted) {
         s->source.ops->wait(s->source.self, tick, SOURCE_WAIT_NS);
     }
     if (s->recorder) {
@@ -32,7 +32,7 @@ static void zero_outputs(struct tact_session *s)
     }
 }
 
-static uint32_t median_age(const struct tact_session *s)
+static uint32_t compute_median_age(const struct tact_session *s)
 {
     uint64_t below = 0;
     for (uint32_t age = 1; age < TACT_SESSION_AGES; age++) {
@@ -44,10 +44,10 @@ static uint32_t median_age(const struct tact_session *s)
     return 0;
 }
 
-static void finish_report(struct tact_session *s, struct tact_session_report *report)
+static void finish_session_report(struct tact_session *s, struct tact_session_report *report)
 {
     struct tact_session_report *r = &s->report;
-    r->age = median_age(s);
+    r->age = compute_median_age(s);
     r->contacts = s->solve.contacts;
     r->residual = s->solve.residual;
     r->iterations_mean = s->solved_ticks ? s->iterations_sum / (double)s->solved_ticks : 0.0;
@@ -59,13 +59,13 @@ static void finish_report(struct tact_session *s, struct tact_session_report *re
 }
 
 /* Reports every pair that could not be measured, by name. */
-static void report_unmeasured(struct tact_session *s)
+static void report_unmeasured_pairs(struct tact_session *s)
 {
     struct session_pair **pairs = tact_session_sorted_pairs(s);
     for (int i = 0; i < s->pair_count; i++) {
         const struct session_pair *p = pairs[i];
         if (p->use.unmeasured) {
-            char name[SESSION_NAME];
+            char name[PAIR_NAME_BYTES];
             tact_session_name_pair(s, p->number, name);
             tact_message(s->options.messages, TACT_MESSAGE_WARNING,
                          "%s could not be measured in %llu ticks, the first at t = %.3f s (%s): "
@@ -95,11 +95,11 @@ static int end(struct tact_session *s, struct tact_session_report *report)
     tact_session_report_passed_pairs(s);
     int rc = tact_recorder_close(s->recorder, &s->report.recorder);
     s->recorder = NULL;
-    finish_report(s, report);
-    report_unmeasured(s);
+    finish_session_report(s, report);
+    report_unmeasured_pairs(s);
     tact_session_report_pressure(s);
     tact_session_report_stuck_overlaps(s);
-    if (s->pairs_uncounted) {
+    if (s->has_pair_overflow) {
         tact_message(s->options.messages, TACT_MESSAGE_WARNING,
                      "more than %d pairs of shapes came near: the report omits the later ones",
                      s->pair_room);
@@ -134,7 +134,7 @@ int tact_session_begin(struct tact_session *s)
     const struct tact_realtime_options realtime = tact_realtime_default();
     const int rc = begin_run_once(s, &realtime);
     if (!rc) {
-        s->stepped = 1;
+        s->is_stepped_by_program = 1;
         tact_histogram_reset(&s->report.loop.wake_latency);
         tact_histogram_reset(&s->report.loop.compute);
     }
@@ -153,7 +153,7 @@ int tact_session_step(struct tact_session *s, int64_t planned_ns,
 {
     const int real = s->options.clock == TACT_LOOP_REAL;
     struct tact_loop_stats *stats = &s->report.loop;
-    if (s->phase != SESSION_RUNS || !s->stepped) {
+    if (s->phase != SESSION_RUNS || !s->is_stepped_by_program) {
         return -EINVAL;
     }
     if (tact_stop_requested(s->options.stop)) {
@@ -185,7 +185,7 @@ int tact_session_step(struct tact_session *s, int64_t planned_ns,
 
 int tact_session_end(struct tact_session *s, struct tact_session_report *report)
 {
-    return s->phase == SESSION_RUNS && s->stepped ? end(s, report) : -EINVAL;
+    return s->phase == SESSION_RUNS && s->is_stepped_by_program ? end(s, report) : -EINVAL;
 }
 
 void tact_session_abandon(struct tact_session *s)

@@ -19,7 +19,7 @@ static int get_file(void *user, const char *name, const void **data, uint64_t *s
     return 0;
 }
 
-static int read_channels(json_t *list, struct tact_device_channel *out)
+static int parse_channels(json_t *list, struct tact_device_channel *out)
 {
     int count = (int)json_array_size(list);
     if (count > TACT_DEVICE_CHANNELS) {
@@ -38,7 +38,7 @@ static int read_channels(json_t *list, struct tact_device_channel *out)
 }
 
 /* list: NULL in logs of earlier versions. */
-static int read_wrenches(json_t *list, struct tact_device_info *info)
+static int parse_wrenches(json_t *list, struct tact_device_info *info)
 {
     if (json_array_size(list) > TACT_DEVICE_WRENCHES) {
         return -EINVAL;
@@ -57,7 +57,7 @@ static int read_wrenches(json_t *list, struct tact_device_info *info)
     return 0;
 }
 
-static int read_device(json_t *item, struct tact_device_info *info)
+static int parse_device(json_t *item, struct tact_device_info *info)
 {
     const char *name, *type;
     json_t *inputs, *outputs;
@@ -67,15 +67,15 @@ static int read_device(json_t *item, struct tact_device_info *info)
     }
     snprintf(info->name, sizeof info->name, "%s", name);
     snprintf(info->type, sizeof info->type, "%s", type);
-    info->input_count = read_channels(inputs, info->input);
-    info->output_count = read_channels(outputs, info->output);
+    info->input_count = parse_channels(inputs, info->input);
+    info->output_count = parse_channels(outputs, info->output);
     return info->input_count < 0 || info->output_count < 0
                ? -EINVAL
-               : read_wrenches(json_object_get(item, "wrenches"), info);
+               : parse_wrenches(json_object_get(item, "wrenches"), info);
 }
 
-static int load_devices(const struct tact_log *log, struct tact_scene_log *view,
-                        struct tact_error *err)
+static int load_logged_devices(const struct tact_log *log, struct tact_scene_log *view,
+                               struct tact_error *err)
 {
     const struct tact_log_attachment *a = tact_log_attachment(log, TACT_LOG_DEVICES);
     json_error_t why;
@@ -85,13 +85,14 @@ static int load_devices(const struct tact_log *log, struct tact_scene_log *view,
     view->device_count = view->devices ? count : 0;
     int rc = !list ? -EINVAL : (!view->devices ? -ENOMEM : 0);
     for (int i = 0; !rc && i < count; i++) {
-        rc = read_device(json_array_get(list, (size_t)i), &view->devices[i]);
+        rc = parse_device(json_array_get(list, (size_t)i), &view->devices[i]);
     }
     json_decref(list);
     return rc ? tact_error_set(err, rc, "the log's %s cannot be read", TACT_LOG_DEVICES) : 0;
 }
 
-static int read_scene(const struct tact_log *log, struct tact_scene **out, struct tact_error *err)
+static int parse_logged_scene(const struct tact_log *log, struct tact_scene **out,
+                              struct tact_error *err)
 {
     const struct tact_log_attachment *text = tact_log_attachment(log, TACT_LOG_SCENE);
     struct tact_scene_files files = {get_file, (void *)log};
@@ -111,10 +112,10 @@ static int read_scene(const struct tact_log *log, struct tact_scene **out, struc
     return rc;
 }
 
-static void list_pairs(struct tact_scene_log *view)
+static void list_logged_pairs(struct tact_scene_log *view)
 {
     struct tact_session *s = view->session;
-    for (; view->pair_count < s->listed_count; view->pair_count++) {
+    for (; view->pair_count < s->listed_pair_count; view->pair_count++) {
         int pair = s->listed[view->pair_count];
         uint32_t at = tact_session_find_known_pair(s, pair)->place - 1;
         view->pairs[view->pair_count] = (struct tact_scene_log_pair){
@@ -122,19 +123,19 @@ static void list_pairs(struct tact_scene_log *view)
             .pair = pair,
             .friction = tact_world_law(s->world, pair)->friction,
             .model = tact_world_model(s->world, pair)->name,
-            .status = at + AT_STATUS,
-            .moments = at + AT_MOMENTS,
-            .wrench = at + AT_WRENCH,
-            .patch = at + AT_PATCH,
-            .impulse = at + AT_WARM,
-            .direction = at + AT_DIRECTION,
-            .limits = at + AT_LIMITS,
-            .margins = at + AT_MARGINS,
+            .status = at + CONTACT_STATUS_OFFSET,
+            .moments = at + CONTACT_MOMENTS_OFFSET,
+            .wrench = at + CONTACT_WRENCH_OFFSET,
+            .patch = at + CONTACT_PATCH_OFFSET,
+            .impulse = at + CONTACT_WARM_START_OFFSET,
+            .direction = at + CONTACT_DIRECTION_OFFSET,
+            .limits = at + CONTACT_LIMITS_OFFSET,
+            .margins = at + CONTACT_MARGINS_OFFSET,
         };
     }
 }
 
-static void list_joints(struct tact_scene_log *view)
+static void list_logged_joints(struct tact_scene_log *view)
 {
     const struct tact_session *s = view->session;
     for (uint32_t i = 0; i < s->scene->hands_count; i++) {
@@ -155,7 +156,7 @@ static void list_joints(struct tact_scene_log *view)
     }
 }
 
-static void list_constraints(struct tact_scene_log *view)
+static void list_logged_constraints(struct tact_scene_log *view)
 {
     const struct tact_session *s = view->session;
     for (; view->constraint_count < tact_world_constraint_count(s->world);
@@ -166,7 +167,7 @@ static void list_constraints(struct tact_scene_log *view)
     }
 }
 
-static void list_ports(struct tact_scene_log *view)
+static void list_logged_ports(struct tact_scene_log *view)
 {
     const struct tact_session *s = view->session;
     for (int i = 0; i < s->coupling_count; i += tact_session_group_size(s, i)) {
@@ -176,11 +177,11 @@ static void list_ports(struct tact_scene_log *view)
             .components = tact_session_group_size(s, i),
             .stride = sizeof(struct session_coupling_state) / sizeof(double),
             .target = field,
-            .engaged = field + COUPLING_AT(ticks),
-            .force = field + COUPLING_AT(force),
-            .energy = field + COUPLING_AT(energy),
-            .least_energy = field + COUPLING_AT(least_energy),
-            .limited = field + COUPLING_AT(limited)};
+            .engaged = field + COUPLING_STATE_OFFSET(ticks),
+            .force = field + COUPLING_STATE_OFFSET(force),
+            .energy = field + COUPLING_STATE_OFFSET(energy),
+            .least_energy = field + COUPLING_STATE_OFFSET(least_energy),
+            .limited = field + COUPLING_STATE_OFFSET(limited)};
     }
 }
 
@@ -191,7 +192,7 @@ static int list_logged_objects(struct tact_scene_log *view)
     for (uint32_t i = 0; i < s->scene->hands_count; i++) {
         joints += s->scene->hands[i].links_count;
     }
-    view->pairs = calloc((size_t)s->listed_count + 1, sizeof *view->pairs);
+    view->pairs = calloc((size_t)s->listed_pair_count + 1, sizeof *view->pairs);
     view->joints = calloc(joints, sizeof *view->joints);
     view->constraints =
         calloc((size_t)tact_world_constraint_count(s->world) + 1, sizeof *view->constraints);
@@ -202,10 +203,10 @@ static int list_logged_objects(struct tact_scene_log *view)
         !view->device_inputs) {
         return -ENOMEM;
     }
-    list_pairs(view);
-    list_joints(view);
-    list_constraints(view);
-    list_ports(view);
+    list_logged_pairs(view);
+    list_logged_joints(view);
+    list_logged_constraints(view);
+    list_logged_ports(view);
     for (; view->body_count < tact_world_body_count(s->world); view->body_count++) {
         const struct session_body *b = &s->bodies[view->body_count];
         view->bodies[view->body_count] =
@@ -214,14 +215,14 @@ static int list_logged_objects(struct tact_scene_log *view)
     for (int i = 0; i < s->device_count; i++) {
         view->device_inputs[i] = s->devices[i].field;
     }
-    view->wanted = s->wanted_field;
-    view->sent = s->sent_field;
+    view->wanted = s->wanted_outputs_field;
+    view->sent = s->sent_outputs_field;
     view->output_count = s->output_count;
     view->safety = s->safety_field;
     view->solver = s->solver_field;
     view->counts = s->counts_field;
     view->methods = s->methods_field;
-    view->timing = s->timing_field;
+    view->timing = s->tick_timing_field;
     return 0;
 }
 
@@ -249,9 +250,9 @@ int tact_scene_log_open_with(const struct tact_log *log, const char *local,
     memset(out, 0, sizeof *out);
     options.clock = TACT_LOOP_FREE;
     options.messages = messages;
-    int rc = read_scene(log, &out->scene, err);
+    int rc = parse_logged_scene(log, &out->scene, err);
     rc = rc ? rc : set_local_folder(out->scene, local);
-    rc = rc ? rc : load_devices(log, out, err);
+    rc = rc ? rc : load_logged_devices(log, out, err);
     rc = rc ? rc
             : tact_session_prepare(out->scene, &options, out->devices, out->device_count, log,
                                    &out->session, err);
@@ -273,9 +274,9 @@ void tact_scene_log_step(struct tact_scene_log *view, const struct tact_record *
 {
     struct tact_session *s = view->session;
     tact_session_restore_state(s, before);
-    s->replayed_inputs = now;
+    s->replayed_input_record = now;
     tact_session_tick(s, now->tick, now->stamp_ns, now->stamp_ns);
-    s->replayed_inputs = NULL;
+    s->replayed_input_record = NULL;
 }
 
 void tact_scene_log_close(struct tact_scene_log *view)

@@ -8,7 +8,7 @@
 #include "rt/clock.h"
 #include "rt/session/session_internal.h"
 
-#define SCRATCH_PAIRS 262144 /* capacity for triangle pairs of a pair of meshes */
+#define MAX_TRIANGLE_PAIRS 262144 /* capacity for triangle pairs of a pair of meshes */
 
 struct tact_session_options tact_session_options_default(void)
 {
@@ -18,9 +18,10 @@ struct tact_session_options tact_session_options_default(void)
 
 static int make_buffers(struct tact_session *s)
 {
-    s->blank = calloc(1, tact_layout_bytes(&s->layout));
-    return s->blank ? tact_triple_create(&s->status, sizeof(struct tact_session_status), 0)
-                    : -ENOMEM;
+    s->unrecorded_replay_record = calloc(1, tact_layout_bytes(&s->layout));
+    return s->unrecorded_replay_record
+               ? tact_triple_create(&s->status, sizeof(struct tact_session_status), 0)
+               : -ENOMEM;
 }
 
 int tact_session_check_creation_stop(const struct tact_session *s, struct tact_error *err)
@@ -67,7 +68,7 @@ int tact_session_prepare(const struct tact_scene *scene, const struct tact_sessi
     s->wall_anchor_ns = logged_wall_anchor(log);
     tact_histogram_reset(&s->report.moments);
     s->ticks = options->ticks ? options->ticks : (uint64_t)llround(scene->duration / scene->period);
-    s->scratch = tact_moments_scratch_create(SCRATCH_PAIRS);
+    s->scratch = tact_moments_scratch_create(MAX_TRIANGLE_PAIRS);
     int rc = s->scratch ? tact_session_build_world(s, err) : -ENOMEM;
     rc = rc ? rc : tact_session_check_creation_stop(s, err);
     if (!rc && (!log || accepts_start_overlaps(log))) {
@@ -124,7 +125,7 @@ void tact_session_destroy(struct tact_session *s)
             s->devices[i].device.ops->close(s->devices[i].device.self);
         }
     }
-    if (s->source_open) {
+    if (s->is_source_open) {
         s->source.ops->close(s->source.self);
     }
     tact_recorder_close(s->recorder, NULL);
@@ -140,11 +141,25 @@ void tact_session_destroy(struct tact_session *s)
     free(s->markers);
     free(s->pressure);
     free(s->log_path);
-    void *blocks[] = {s->bodies,      s->hands,         s->devices,      s->inputs,
-                      s->outputs,     s->source_shapes, s->source_pairs, s->source_directions,
-                      s->blank,       s->measured,      s->history,      s->history_frame,
-                      s->constraints, s->absent,        s->stray,        s->listed,
-                      s->joints,      s->couplings,     s->tools};
+    void *blocks[] = {s->bodies,
+                      s->hands,
+                      s->devices,
+                      s->inputs,
+                      s->outputs,
+                      s->source_shapes,
+                      s->source_pairs,
+                      s->source_directions,
+                      s->unrecorded_replay_record,
+                      s->measured,
+                      s->pose_history,
+                      s->history_frame,
+                      s->constraints,
+                      s->absent,
+                      s->unlisted_contact_values,
+                      s->listed,
+                      s->joints,
+                      s->couplings,
+                      s->tools};
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) {
         free(blocks[i]);
     }

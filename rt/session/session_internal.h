@@ -15,7 +15,7 @@
 #define SESSION_PRELOAD_UNIT "depth beyond the target kept from the start m"
 
 /* Age of moments that were measured on the host in the same tick. */
-#define AGE_HOST 0
+#define AGE_OF_HOST_MOMENTS 0
 
 struct session_device {
     struct tact_device device;
@@ -29,8 +29,8 @@ struct session_device {
 struct session_input {
     int device, channel, hand, link;
     double scale, offset, lower, upper;
-    int measures; /* 1: the joint's state; 0: its target */
-    double alpha; /* weight of the new rate in its low-pass filter */
+    int has_measured_joint_state; /* 1: the joint's state; 0: its target */
+    double alpha;                 /* weight of the new rate in its low-pass filter */
     struct {
         double q;     /* [rad, m] */
         double rate;  /* [rad/s, m/s] */
@@ -63,15 +63,16 @@ struct session_coupling {
         double ticks;  /* number of ticks up to the last good sum; 0: disengaged */
         double force;  /* that the device exerts until the next tick [N m, N] */
         double energy; /* absorbed from the person since the start [J] */
-        double least_energy; /* the least of it so far, 0 or less: generated [J] */
-        double surplus;      /* energy absorbed since the hand was last without contact [J] */
-        double limited;      /* number of ticks in which the controller or the bound acted */
+        double least_energy;           /* the least of it so far, 0 or less: generated [J] */
+        double absorbed_since_contact; /* energy absorbed since the hand was last without contact
+                                          [J] */
+        double limited; /* number of ticks in which the controller or the bound acted */
     } state;
     uint32_t field; /* its field in the record */
 };
 
 /* Offset of a number of a coupling's state in its field, which has them all. */
-#define COUPLING_AT(member)                                                                        \
+#define COUPLING_STATE_OFFSET(member)                                                              \
     ((uint32_t)(offsetof(struct session_coupling_state, member) / sizeof(double)))
 
 /* A channel that is pressed over 0.5. */
@@ -114,19 +115,19 @@ struct session_output {
 
 /* Offsets of a contact's values from its first field, and their numbers. */
 enum {
-    AT_STATUS = 0,  /* input: status, age */
-    AT_MOMENTS = 2, /* input: V, c, C, g */
-    AT_WRENCH = 18,
-    AT_PATCH = 24, /* centre, normal, depth, spin arm */
-    AT_WARM = 32,  /* impulse, point */
-    AT_DIRECTION = 41,
-    AT_LIMITS = 44,
-    AT_MARGINS = 45,
+    CONTACT_STATUS_OFFSET = 0,  /* input: status, age */
+    CONTACT_MOMENTS_OFFSET = 2, /* input: V, c, C, g */
+    CONTACT_WRENCH_OFFSET = 18,
+    CONTACT_PATCH_OFFSET = 24,      /* centre, normal, depth, spin arm */
+    CONTACT_WARM_START_OFFSET = 32, /* impulse, point */
+    CONTACT_DIRECTION_OFFSET = 41,
+    CONTACT_LIMITS_OFFSET = 44,
+    CONTACT_MARGINS_OFFSET = 45,
     AT_EXTRAS = 51
 };
 
 /* Optional fields of a contact: how many numbers each has; 0: it is absent. */
-struct session_extras {
+struct session_optional_fields {
     int pieces;  /* offset of the pieces of a pair that may be split */
     int preload; /* 1: of a pair that starts deeper than its target */
     int springs; /* offset of the springs of a pair with a tangential compliance, and of its pieces
@@ -134,13 +135,13 @@ struct session_extras {
     int state;   /* state variables of a pair's contact model */
 };
 
-#define SESSION_NAME 160 /* longest name of a pair, with the terminating zero */
+#define PAIR_NAME_BYTES 160 /* longest name of a pair, with the terminating zero */
 
 /* Information about a pair while it is near, by the slot of its contact in the world. */
-struct session_live {
+struct session_near_pair {
     int pair;       /* its number + 1: the slot of another pair is cleared */
     int32_t status; /* status of this tick, as of tact_moments_pair() */
-    uint32_t age;   /* offset of the age in this tick [ticks], AGE_HOST for the host */
+    uint32_t age;   /* offset of the age in this tick [ticks], AGE_OF_HOST_MOMENTS for the host */
     struct session_last_overlap { /* the source's last overlap: a lost contact may return */
         struct tact_moments moments;
         struct tact_pose a, b;
@@ -160,7 +161,7 @@ struct session_pair {
     int same;       /* its number among the pairs of the same name, from 1; 0: not known yet */
     int met;        /* 1: its shapes were close in some tick */
     struct tact_limit_tally tally;
-    int preloaded; /* 1: deeper than its target at the start, by any amount */
+    int is_preloaded; /* 1: deeper than its target at the start, by any amount */
     struct {
         double depth; /* at the start [m], where it is to be reported, else 0 */
         int stuck;    /* 1: no joint can open it */
@@ -172,12 +173,13 @@ struct session_pair {
     int by_source;         /* 1: source, 0: host */
     uint64_t since;        /* first tick submitted to the source since it measures the pair */
     double cost_ns;        /* time that the host takes or would take */
-    double measured_ns; /* cost_ns where it was measured since the source's last estimate, or 0 */
-    double scale;       /* factor of the source's estimate that makes it agree with measurements */
-    int32_t why; /* errno of the first tick in which it could not be measured; 0: there was none */
+    double
+        measured_cost_ns; /* cost_ns where it was measured since the source's last estimate, or 0 */
+    double scale; /* factor of the source's estimate that makes it agree with measurements */
+    int32_t why;  /* errno of the first tick in which it could not be measured; 0: there was none */
     uint64_t first; /* that tick */
     int logged;     /* 1: the event of that tick is in the log */
-    struct session_use {
+    struct session_pair_tick_counts {
         uint64_t host, source, unmeasured; /* numbers of ticks */
         uint32_t age_max;
     } use;
@@ -211,8 +213,8 @@ static inline int tact_session_joint_resists(const struct tact_scene_joint *join
 struct session_body {
     const char *name;
     const struct tact_scene_body *def;
-    struct tact_pose frame; /* body frame relative to the centre of mass */
-    double released;        /* gravity does not act on it until then [s] */
+    struct tact_pose frame;    /* body frame relative to the centre of mass */
+    double gravity_start_time; /* gravity does not act on it until then [s] */
     uint32_t pose, twist, center;
 };
 
@@ -234,8 +236,8 @@ struct session_watcher {
     int started;
     struct tact_stop done;
     struct tact_session_status last;
-    int64_t started_ns; /* CLOCK_MONOTONIC */
-    int logged;         /* 1: which parts of real time were granted is logged */
+    int64_t start_time_ns; /* CLOCK_MONOTONIC */
+    int logged;            /* 1: which parts of real time were granted is logged */
 };
 
 /* Requests of the program during a run, and the result of its controller: an input of the tick. */
@@ -251,16 +253,16 @@ struct tact_session {
 
     struct tact_world *world;
     struct tact_extent_store extents; /* extents of soft meshes */
-    int preparing;                    /* shape whose model data are being made */
+    int shape_in_preparation;         /* shape whose model data are being made */
     struct session_body *bodies;
     struct session_hand *hands;
     struct session_constraint *constraints;
     struct session_pair *pairs; /* all pairs that ever came near, and one that represents others */
-    struct session_pair **pair_order;
-    struct tact_keys pair_keys; /* their indices, by their numbers */
+    struct session_pair **pairs_in_order;
+    struct tact_keys pair_index_by_number; /* their indices, by their numbers */
     int pair_count, pair_room;
-    int pairs_uncounted; /* 1: a pair exceeded the capacity */
-    struct session_live *live;
+    int has_pair_overflow; /* 1: a pair exceeded the capacity */
+    struct session_near_pair *live;
     const char **owners; /* name of each shape's body or link */
     int *group;          /* and the first shape of that owner */
 
@@ -285,49 +287,51 @@ struct tact_session {
 
     struct tact_moments_scratch *scratch;
     struct tact_source source;
-    int source_open;
-    int requires_source;       /* 1: every pair is the source's */
-    int submitted;             /* 1: the next tick was submitted to the source */
-    uint8_t *measured;         /* active pairs that the source measures */
-    struct tact_pose *history; /* poses of all shapes by tick, modulo the number of slots */
-    uint64_t *history_frame;   /* frame number of each slot */
-    uint32_t history_slots;
-    uint64_t frames;    /* ticks whose poses are or were in history */
-    int64_t moments_ns; /* time for this tick's moments */
+    int is_source_open;
+    int requires_source;            /* 1: every pair is the source's */
+    int is_tick_submitted;          /* 1: the next tick was submitted to the source */
+    uint8_t *measured;              /* active pairs that the source measures */
+    struct tact_pose *pose_history; /* poses of all shapes by tick, modulo the number of slots */
+    uint64_t *history_frame;        /* frame number of each slot */
+    uint32_t pose_history_slot_count;
+    uint64_t frames;             /* ticks whose poses are or were in history */
+    int64_t moments_duration_ns; /* time for this tick's moments */
     struct tact_shape *source_shapes;
     struct tact_source_pair *source_pairs; /* ascending, as in the world */
     int source_pair_count;
     double *source_directions; /* 3 numbers each: the last normal */
 
-    struct tact_layout layout;    /* layout of its records, or of the log that it replays */
-    struct tact_layout element;   /* fields of a contact in the list */
-    struct session_extras extras; /* optional fields of that */
-    double *absent;               /* their values where a contact is not in the list */
-    double *stray;                /* buffer for other contacts */
-    int *listed;                  /* replay: pairs with fields in the record */
-    int listed_count;
-    int every_pair; /* replay of a log without lists: all pairs, each with its own optional fields
-                     */
-    int strays;     /* contacts of the last record without fields in it */
-    int stray_pair; /* the first of them */
-    uint32_t wanted_field, sent_field, gate_field, safety_field, solver_field, timing_field;
+    struct tact_layout layout;  /* layout of its records, or of the log that it replays */
+    struct tact_layout element; /* fields of a contact in the list */
+    struct session_optional_fields optional_fields; /* optional fields of that */
+    double *absent;                  /* their values where a contact is not in the list */
+    double *unlisted_contact_values; /* buffer for other contacts */
+    int *listed;                     /* replay: pairs with fields in the record */
+    int listed_pair_count;
+    int has_fields_of_every_pair; /* replay of a log without lists: all pairs, each with its own
+                                   * optional fields
+                                   */
+    int unlisted_contact_count;   /* contacts of the last record without fields in it */
+    int first_unlisted_pair;      /* the first of them */
+    uint32_t wanted_outputs_field, sent_outputs_field, output_gate_field, safety_field,
+        solver_field, tick_timing_field;
     uint32_t counts_field, methods_field; /* fields of logs with lists */
     uint32_t requests_field;              /* 0: the log has none */
-    uint64_t methods_before[TACT_MOMENTS_COUNTS];
+    uint64_t method_counts_before[TACT_MOMENTS_COUNTS];
     struct tact_recorder *recorder;
-    char *log_path;            /* path of the log that it writes, or wrote */
-    struct tact_record *blank; /* record of a replay that is not recorded */
-    struct tact_record *last;  /* the record that the last tick filled; NULL: none */
-    const struct tact_record *replayed_inputs; /* replay: the tick's inputs, else NULL */
-    int recompute;      /* replay: moments of a source are recomputed as well */
-    int external_ticks; /* replay: the caller restores and submits before every tick */
+    char *log_path;                               /* path of the log that it writes, or wrote */
+    struct tact_record *unrecorded_replay_record; /* record of a replay that is not recorded */
+    struct tact_record *last; /* the record that the last tick filled; NULL: none */
+    const struct tact_record *replayed_input_record; /* replay: the tick's inputs, else NULL */
+    int recompute;           /* replay: moments of a source are recomputed as well */
+    int is_ticked_by_caller; /* replay: the caller restores and submits before every tick */
 
-    struct tact_pressure *pressure;       /* buffer for a map of the log; NULL: it has none */
-    struct tact_pressure *pressure_asked; /* map requested for the next tick, or NULL */
-    struct tact_pressure *pressure_now;   /* map of this tick, or NULL */
-    uint64_t pressure_every;              /* ticks between maps of the log; 0: none */
-    uint64_t pressure_patches;            /* number of patches in all maps of the log so far */
-    int pressure_due;                     /* 1: this tick's map is logged */
+    struct tact_pressure *pressure; /* buffer for a map of the log; NULL: it has none */
+    struct tact_pressure *requested_pressure_map; /* map requested for the next tick, or NULL */
+    struct tact_pressure *pressure_map_of_tick;   /* map of this tick, or NULL */
+    uint64_t pressure_log_interval;               /* ticks between maps of the log; 0: none */
+    uint64_t logged_pressure_patch_count; /* number of patches in all maps of the log so far */
+    int is_pressure_map_logged;           /* 1: this tick's map is logged */
 
     struct tact_triple *status;
     struct tact_solve_stats solve;
@@ -335,27 +339,27 @@ struct tact_session {
     uint64_t solved_ticks;
     double iterations_sum;
     int64_t compute_ns;
-    uint32_t age_now;
+    uint32_t age_of_tick;
     int unmeasured_pair; /* the first pair that could not be measured, or -1 */
     uint64_t missed;
     uint64_t skipped;   /* ticks skipped by the loop, up to this one */
     uint64_t next_tick; /* the tick after the last one */
     int64_t planned_ns; /* planned wake-up time of the last one */
     enum { SESSION_MADE, SESSION_RUNS, SESSION_OVER } phase;
-    int stepped; /* 1: stepped by the program, not by the loop */
+    int is_stepped_by_program; /* 1: stepped by the program, not by the loop */
     struct session_watcher watcher;
     struct tact_session_status now; /* pressures of the last tick */
     double *joints;                 /* for a controller: q, v, torque, target, joint_count each */
     int joint_count;
-    int controlled;    /* 1: targets are inputs */
+    int has_external_targets; /* 1: targets are inputs */
     uint32_t requests; /* requests from any thread, for the next tick: SESSION_CLEAR, SESSION_ARM */
-    uint32_t requests_now; /* those that take effect in this tick, and SESSION_BAD_TARGET */
-    int fault_named;       /* 1: the present fault is named in the report */
-    int fault_raised;      /* 1: this tick found a cause of a fault */
-    int cause_present;     /* 1: the last tick found a cause of a fault */
-    int in_fault;          /* 1: the last tick ended in a fault; read by any thread */
-    int seen_fallback;     /* events already in the log */
-    int seen_fault;
+    uint32_t requests_of_tick; /* those that take effect in this tick, and SESSION_BAD_TARGET */
+    int is_fault_in_report;    /* 1: the present fault is named in the report */
+    int has_fault_cause_now;   /* 1: this tick found a cause of a fault */
+    int had_fault_cause;       /* 1: the last tick found a cause of a fault */
+    int ended_tick_in_fault;   /* 1: the last tick ended in a fault; read by any thread */
+    int is_fallback_logged;    /* events already in the log */
+    int is_fault_logged;
 };
 
 /* session.c: -EINTR where the session's stop was requested during its creation. */
@@ -388,7 +392,7 @@ void tact_session_set_error_location(const struct tact_session *s, int shape,
 /* extents.c: sets s->extents. */
 void tact_session_use_extents(struct tact_session *s);
 /* pairs.c: "a/b", and "a/b#2" for the second pair between the two. Real-time safe. */
-void tact_session_name_pair(struct tact_session *s, int pair, char out[SESSION_NAME]);
+void tact_session_name_pair(struct tact_session *s, int pair, char out[PAIR_NAME_BYTES]);
 /* Its number among the pairs of its name, from 1. Real-time safe. */
 int tact_session_pair_same(struct tact_session *s, int pair);
 /* io_setup.c: opens the devices, and connects their channels with joints and outputs. */
@@ -433,7 +437,7 @@ int tact_session_layout_contacts(struct tact_session *s, const struct tact_log *
 void tact_session_fill_contacts(struct tact_session *s, double *values);
 void tact_session_restore_contacts(struct tact_session *s, const double *values);
 /* Of a pair that is near. Real-time safe. */
-struct session_live *tact_session_live_state_of_pair(struct tact_session *s, int pair);
+struct session_near_pair *tact_session_live_state_of_pair(struct tact_session *s, int pair);
 /* The values of a pair in a replayed record, from its first field on. */
 const double *tact_session_logged_contact_values(const struct tact_session *s, int pair,
                                                  const struct tact_record *record);

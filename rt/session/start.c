@@ -19,8 +19,8 @@ void tact_session_accept_start_overlaps(struct tact_session *s)
         const struct tact_contact *c = tact_world_contact(s->world, i);
         struct session_pair *p = tact_session_pair(s, i);
         p->start.inside = 0;
-        p->preloaded = c->preload > 0.0;
-        if (p->preloaded && !(c->patch.depth > 0.0)) {
+        p->is_preloaded = c->preload > 0.0;
+        if (p->is_preloaded && !(c->patch.depth > 0.0)) {
             p->start.inside = 1;
         } else if (c->preload > REPORTED_EXCESS_RATIO * tact_world_law(s->world, i)->overlap) {
             /* a cap is twice as deep in its middle as its volume over its area */

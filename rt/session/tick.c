@@ -7,10 +7,10 @@
 #include "rt/clock.h"
 #include "rt/session/session_internal.h"
 
-static void read_inputs(struct tact_session *s, uint64_t tick, double t, int64_t now)
+static void read_device_inputs(struct tact_session *s, uint64_t tick, double t, int64_t now)
 {
-    if (s->replayed_inputs) {
-        tact_session_replay_inputs(s, s->replayed_inputs);
+    if (s->replayed_input_record) {
+        tact_session_replay_inputs(s, s->replayed_input_record);
         return;
     }
     for (int i = 0; i < s->device_count; i++) {
@@ -25,7 +25,7 @@ static void read_inputs(struct tact_session *s, uint64_t tick, double t, int64_t
 static void update_carried_weights(struct tact_session *s, double t)
 {
     for (int i = 0; i < tact_world_body_count(s->world); i++) {
-        tact_world_set_weight(s->world, i, t >= s->bodies[i].released);
+        tact_world_set_weight(s->world, i, t >= s->bodies[i].gravity_start_time);
     }
 }
 
@@ -73,7 +73,7 @@ static void log_first_unmeasured_pair(struct tact_session *s, uint64_t tick, int
     for (int i = 0; i < count; i++) {
         struct session_pair *p = tact_session_pair(s, near[i]);
         if (p->use.unmeasured && !p->logged) {
-            char text[SESSION_NAME + sizeof why];
+            char text[PAIR_NAME_BYTES + sizeof why];
             tact_session_name_pair(s, near[i], text);
             memcpy(text + strlen(text), why, sizeof why);
             tact_recorder_event_rt(s->recorder, tick, now, "unmeasured", text);
@@ -85,26 +85,26 @@ static void log_first_unmeasured_pair(struct tact_session *s, uint64_t tick, int
 /* Logs events that users search for, once when they begin. */
 static void log_first_events(struct tact_session *s, uint64_t tick, int64_t now)
 {
-    int fallback = s->report.fallback_ticks > 0, fault = s->safety.state == TACT_SAFETY_FAULT;
+    int had_fallback = s->report.fallback_ticks > 0, fault = s->safety.state == TACT_SAFETY_FAULT;
     if (!s->recorder) {
         return;
     }
-    if (fallback && !s->seen_fallback) {
+    if (had_fallback && !s->is_fallback_logged) {
         tact_recorder_event_rt(s->recorder, tick, now, "fallback",
                                "moments of a pair were computed on the host: the source is late");
     }
-    if (fault && !s->seen_fault) {
+    if (fault && !s->is_fault_logged) {
         tact_recorder_event_rt(s->recorder, tick, now, "fault", s->report.fault.text);
     }
-    if (!fault && s->seen_fault) {
+    if (!fault && s->is_fault_logged) {
         tact_recorder_event_rt(s->recorder, tick, now, "fault cleared",
                                "outputs stay zero until armed");
     }
     if (s->report.unmeasured) {
         log_first_unmeasured_pair(s, tick, now);
     }
-    s->seen_fallback = fallback;
-    s->seen_fault = fault;
+    s->is_fallback_logged = had_fallback;
+    s->is_fault_logged = fault;
     for (int i = 0; i < s->marker_count; i++) {
         struct session_marker *m = &s->markers[i];
         const struct tact_device_input *in = &s->devices[m->device].input;
@@ -122,29 +122,29 @@ static void log_first_events(struct tact_session *s, uint64_t tick, int64_t now)
     }
 }
 
-static void fill_record(struct tact_session *s, struct tact_record *r, uint64_t tick,
-                        int64_t planned, int64_t wake)
+static void fill_tick_record(struct tact_session *s, struct tact_record *r, uint64_t tick,
+                             int64_t planned, int64_t wake)
 {
     r->tick = tick;
     r->stamp_ns = planned;
     tact_session_fill_record(s, r);
-    r->values[s->timing_field] = (double)wake;
-    r->values[s->timing_field + 1] = (double)s->compute_ns;
-    r->values[s->timing_field + 2] = (double)s->skipped;
-    r->values[s->timing_field + 3] =
+    r->values[s->tick_timing_field] = (double)wake;
+    r->values[s->tick_timing_field + 1] = (double)s->compute_ns;
+    r->values[s->tick_timing_field + 2] = (double)s->skipped;
+    r->values[s->tick_timing_field + 3] =
         s->recorder ? (double)tact_recorder_overruns(s->recorder) : 0.0;
 }
 
 static void record_tick(struct tact_session *s, uint64_t tick, int64_t planned, int64_t woke)
 {
     struct tact_record *slot = s->recorder ? tact_recorder_begin(s->recorder) : NULL;
-    struct tact_record *r = slot ? slot : s->blank;
+    struct tact_record *r = slot ? slot : s->unrecorded_replay_record;
     s->planned_ns = planned;
-    s->last = slot || s->replayed_inputs ? r : NULL;
+    s->last = slot || s->replayed_input_record ? r : NULL;
     if (!s->last) {
         return; /* no reader */
     }
-    fill_record(s, r, tick, planned, woke - planned);
+    fill_tick_record(s, r, tick, planned, woke - planned);
     tact_session_check_record(s, tick);
     if (slot) {
         tact_recorder_commit(s->recorder);
@@ -157,7 +157,7 @@ size_t tact_session_record(struct tact_session *s, struct tact_record *out)
     size_t bytes = sizeof *out + layout->size * sizeof *out->values;
     const double *list = (s->last ? s->last : out)->values + layout->size;
     if (!s->last) {
-        fill_record(s, out, s->now.tick, s->planned_ns, s->now.wake_ns);
+        fill_tick_record(s, out, s->now.tick, s->planned_ns, s->now.wake_ns);
     }
     if (layout->element) {
         bytes += (1 + (size_t)*list * tact_layout_stride(layout)) * sizeof *list;
@@ -179,7 +179,7 @@ static void publish_status(struct tact_session *s, uint64_t tick, int64_t wake)
                                        .fallbacks = s->report.fallbacks,
                                        .unmeasured = s->report.unmeasured,
                                        .unmeasured_pair = s->unmeasured_pair,
-                                       .age = s->age_now,
+                                       .age = s->age_of_tick,
                                        .contacts = s->solve.contacts,
                                        .iterations = s->solve.iterations,
                                        .residual = s->solve.residual,
@@ -209,32 +209,32 @@ void tact_session_tick(void *user, uint64_t tick, int64_t planned_ns, int64_t wo
 {
     struct tact_session *s = user;
     double t = (double)tick * s->period;
-    int64_t began = s->replayed_inputs ? 0 : tact_clock_now();
+    int64_t began = s->replayed_input_record ? 0 : tact_clock_now();
     s->skipped += tick - s->next_tick;
     s->next_tick = tick + 1;
     tact_session_apply_requests(s);
-    read_inputs(s, tick, t, planned_ns);
+    read_device_inputs(s, tick, t, planned_ns);
     tact_session_read_inputs(s, tick);
     tact_session_call_controller(s, tick, t);
     update_carried_weights(s, t);
-    int64_t before = s->replayed_inputs ? 0 : tact_clock_now();
+    int64_t before = s->replayed_input_record ? 0 : tact_clock_now();
     tact_session_measure_moments(s, tick);
-    if (!s->replayed_inputs) {
-        s->moments_ns = tact_clock_now() - before;
-        tact_histogram_add(&s->report.moments, s->moments_ns);
+    if (!s->replayed_input_record) {
+        s->moments_duration_ns = tact_clock_now() - before;
+        tact_histogram_add(&s->report.moments, s->moments_duration_ns);
     }
     tact_session_keep_pressure(s, tick);
     solve_tick(s, tick);
     tact_session_send_outputs(s, tick, woke_ns);
     tact_session_check_outputs(s, tick);
     tact_world_begin(s->world);
-    if (!s->external_ticks) {
+    if (!s->is_ticked_by_caller) {
         tact_session_submit_frame(s, tick + 1);
     }
     record_tick(s, tick, planned_ns, woke_ns);
     tact_session_record_pressure(s, tick, planned_ns);
     tact_session_update_fault_state(s);
-    if (!s->replayed_inputs) {
+    if (!s->replayed_input_record) {
         log_first_events(s, tick, planned_ns);
         publish_status(s, tick, woke_ns - planned_ns);
         if (s->options.observe) {
@@ -244,7 +244,7 @@ void tact_session_tick(void *user, uint64_t tick, int64_t planned_ns, int64_t wo
         int64_t late = began + s->compute_ns - planned_ns - s->period_ns;
         if (s->options.clock == TACT_LOOP_REAL && late > 0) {
             s->missed++;
-            s->report.missed_moments += 2 * s->moments_ns > s->period_ns;
+            s->report.missed_moments += 2 * s->moments_duration_ns > s->period_ns;
         }
     }
 }

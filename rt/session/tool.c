@@ -12,14 +12,18 @@
 #include "contact/elementary.h"
 #include "rt/session/session_internal.h"
 
-#define LONGEST_GAP 5e-3     /* without values, after which the device has to engage again [s] */
-#define LEAST_QUATERNION 0.5 /* length below which four channels are no attitude */
-#define HALF_TURN 3.0        /* by which a rotation vector changes more than its rotation [rad] */
+#define MAX_TOOL_INPUT_GAP                                                                         \
+    5e-3 /* without values, after which the device has to engage again [s]                         \
+          */
+#define MIN_QUATERNION_LENGTH 0.5 /* length below which four channels are no attitude */
+#define ROTATION_VECTOR_FLIP_ANGLE                                                                 \
+    3.0 /* by which a rotation vector changes more than its rotation [rad] */
 
-static const double no_turn[4] = {1.0, 0.0, 0.0, 0.0};
+static const double identity_quaternion[4] = {1.0, 0.0, 0.0, 0.0};
 
-static int find_channels(struct tact_session *s, uint32_t tool, const char *key, char *const *names,
-                         uint32_t count, int *channels, struct tact_error *err)
+static int find_tool_channels(struct tact_session *s, uint32_t tool, const char *key,
+                              char *const *names, uint32_t count, int *channels,
+                              struct tact_error *err)
 {
     int rc = 0, device;
     for (uint32_t i = 0; !rc && i < count; i++) {
@@ -31,8 +35,9 @@ static int find_channels(struct tact_session *s, uint32_t tool, const char *key,
     return rc;
 }
 
-static int find_button(struct tact_session *s, uint32_t tool, const char *key, const char *path,
-                       struct session_tool_button *button, struct tact_error *err)
+static int find_tool_button(struct tact_session *s, uint32_t tool, const char *key,
+                            const char *path, struct session_tool_button *button,
+                            struct tact_error *err)
 {
     char where[64];
     button->device = -1;
@@ -43,7 +48,7 @@ static int find_button(struct tact_session *s, uint32_t tool, const char *key, c
 }
 
 /* The ports of a base that a tool leads: the position's and the attitude's, or NULL. */
-static void lead_ports(struct tact_session *s, struct session_tool *tool)
+static void attach_couplings_of_tool(struct tact_session *s, struct session_tool *tool)
 {
     const struct tact_scene_tool *def = tool->def;
     for (int part = 0; part < 2; part++) {
@@ -56,13 +61,13 @@ static void lead_ports(struct tact_session *s, struct session_tool *tool)
     }
 }
 
-static int map_tool(struct tact_session *s, uint32_t index, struct tact_error *err)
+static int map_tool_channels(struct tact_session *s, uint32_t index, struct tact_error *err)
 {
     const struct tact_scene_tool *def = &s->scene->tools[index];
     struct session_tool *tool = &s->tools[index];
     *tool = (struct session_tool){.def = def,
                                   .rates = !strcmp(def->mode, "rate"),
-                                  .longest_gap = fmax(1.0, LONGEST_GAP / s->period),
+                                  .longest_gap = fmax(1.0, MAX_TOOL_INPUT_GAP / s->period),
                                   .state = {.quat_wxyz = {1.0}, .away = 1.0}};
     while (strcmp(s->scene->devices[tool->device].name, def->device)) {
         tool->device++;
@@ -71,14 +76,14 @@ static int map_tool(struct tact_session *s, uint32_t index, struct tact_error *e
         tool->hand++;
     }
     tact_quat_to_m3(tool->axes, def->quat_wxyz);
-    lead_ports(s, tool);
-    int rc = find_channels(s, index, "position", def->position, def->position_count, tool->position,
-                           err);
+    attach_couplings_of_tool(s, tool);
+    int rc = find_tool_channels(s, index, "position", def->position, def->position_count,
+                                tool->position, err);
     rc = rc ? rc
-            : find_channels(s, index, "attitude", def->attitude, def->attitude_count,
-                            tool->attitude, err);
-    rc = rc ? rc : find_button(s, index, "clutch", def->clutch, &tool->clutch, err);
-    return rc ? rc : find_button(s, index, "fine", def->fine, &tool->fine, err);
+            : find_tool_channels(s, index, "attitude", def->attitude, def->attitude_count,
+                                 tool->attitude, err);
+    rc = rc ? rc : find_tool_button(s, index, "clutch", def->clutch, &tool->clutch, err);
+    return rc ? rc : find_tool_button(s, index, "fine", def->fine, &tool->fine, err);
 }
 
 int tact_session_map_tools(struct tact_session *s, struct tact_error *err)
@@ -90,12 +95,12 @@ int tact_session_map_tools(struct tact_session *s, struct tact_error *err)
     }
     s->tool_count = (int)s->scene->tools_count;
     for (uint32_t i = 0; !rc && i < s->scene->tools_count; i++) {
-        rc = map_tool(s, i, err);
+        rc = map_tool_channels(s, i, err);
     }
     return rc;
 }
 
-static int is_pressed(const struct tact_session *s, const struct session_tool_button *button)
+static int is_button_pressed(const struct tact_session *s, const struct session_tool_button *button)
 {
     return button->device >= 0 && s->devices[button->device].input.state != TACT_DEVICE_LOST &&
            s->devices[button->device].input.channel[button->channel] > 0.5;
@@ -125,11 +130,11 @@ static int read_device_pose(const struct tact_session *s, const struct session_t
         return 1;
     }
     if (tool->def->attitude_count < 4) {
-        double rotvec[3] = {turn[0], turn[1], turn[2]};
-        tact_quat_from_rotvec(turn, rotvec);
+        double rotation_vector[3] = {turn[0], turn[1], turn[2]};
+        tact_quat_from_rotvec(turn, rotation_vector);
     }
     const double square = turn[0] * turn[0] + tact_v3_dot(turn + 1, turn + 1);
-    if (!(square > LEAST_QUATERNION * LEAST_QUATERNION && isfinite(square))) {
+    if (!(square > MIN_QUATERNION_LENGTH * MIN_QUATERNION_LENGTH && isfinite(square))) {
         return 0;
     }
     tact_quat_normalize(turn);
@@ -139,7 +144,7 @@ static int read_device_pose(const struct tact_session *s, const struct session_t
 }
 
 /* Rotation vector of the rotation from one attitude to another. */
-static void turn_between(double out[3], const double from[4], const double to[4])
+static void compute_rotation_between(double out[3], const double from[4], const double to[4])
 {
     const double back[4] = {from[0], -from[1], -from[2], -from[3]};
     double turn[4];
@@ -148,7 +153,8 @@ static void turn_between(double out[3], const double from[4], const double to[4]
 }
 
 /* Whether the device leads the base in this tick; and the share of its force. */
-static int engage(const struct tact_session *s, struct session_tool *tool, double now, int usable)
+static int engage_tool(const struct tact_session *s, struct session_tool *tool, double now,
+                       int usable)
 {
     struct session_tool_state *state = &tool->state;
     const int device = s->devices[tool->device].input.state;
@@ -158,14 +164,15 @@ static int engage(const struct tact_session *s, struct session_tool *tool, doubl
         state->away = 1.0;
         state->share = 0.0;
     }
-    const int blocked = !usable || device == TACT_DEVICE_LOST || is_pressed(s, &tool->clutch) ||
-                        (device == TACT_DEVICE_STALE && gap > tool->longest_gap);
-    if (blocked) {
+    const int is_tool_blocked = !usable || device == TACT_DEVICE_LOST ||
+                                is_button_pressed(s, &tool->clutch) ||
+                                (device == TACT_DEVICE_STALE && gap > tool->longest_gap);
+    if (is_tool_blocked) {
         state->away = 1.0;
     }
     const double before = state->share;
     state->share = state->away > 0.0 ? fmax(0.0, before - step) : fmin(1.0, before + step);
-    if (!blocked && state->away > 0.0 && state->share == 0.0) {
+    if (!is_tool_blocked && state->away > 0.0 && state->share == 0.0) {
         state->away = 0.0;
         return 1;
     }
@@ -173,7 +180,7 @@ static int engage(const struct tact_session *s, struct session_tool *tool, doubl
 }
 
 /* A vector of channels with its dead zone: of length 0 to 1. */
-static void shape_rate(double v[3], double dead_zone)
+static void apply_dead_zone(double v[3], double dead_zone)
 {
     const double length = tact_v3_norm(v);
     const double wanted = fmin(1.0, fmax(0.0, (length - dead_zone) / (1.0 - dead_zone)));
@@ -182,8 +189,8 @@ static void shape_rate(double v[3], double dead_zone)
 
 /* Motion of the target within the tick, as a displacement and a rotation vector, world axes: of
  * rates along the axes of the tool. */
-static void integrate_rates(const struct tact_session *s, const struct session_tool *tool,
-                            const double target[6], double moved[3], double turned[3])
+static void integrate_channel_rates(const struct tact_session *s, const struct session_tool *tool,
+                                    const double target[6], double moved[3], double turned[3])
 {
     const struct tact_scene_tool *def = tool->def;
     const struct tact_scene_hand *hand = &s->scene->hands[tool->hand];
@@ -191,8 +198,8 @@ static void integrate_rates(const struct tact_session *s, const struct session_t
     tact_quat_from_rotvec(turn, target + 3);
     tact_quat_mul(attitude, turn, hand->quat_wxyz);
     tact_quat_to_m3(axes, attitude);
-    shape_rate(moved, def->dead_zone);
-    shape_rate(turned, def->dead_zone);
+    apply_dead_zone(moved, def->dead_zone);
+    apply_dead_zone(turned, def->dead_zone);
     tact_m3_mul_v3(moved, axes, (const double[3]){moved[0], moved[1], moved[2]});
     tact_m3_mul_v3(turned, axes, (const double[3]){turned[0], turned[1], turned[2]});
     tact_v3_scale(moved, moved, def->speed * s->period);
@@ -217,7 +224,7 @@ static void stay_in_reach(const struct tact_session *s, const struct session_too
     if (tool->port[1] && base->turn_limit > 0.0) {
         tact_quat_from_rotvec(now, q + 3);
         tact_quat_from_rotvec(wanted, target + 3);
-        turn_between(error, now, wanted);
+        compute_rotation_between(error, now, wanted);
         const double reach = base->turn_limit / base->turn_coupling->stiffness;
         const double length = tact_v3_norm(error);
         if (length > reach) {
@@ -230,14 +237,14 @@ static void stay_in_reach(const struct tact_session *s, const struct session_too
 }
 
 /* Moves the target of the base, by displacement and rotation vector. */
-static void move_target(const struct tact_session *s, const struct session_tool *tool,
-                        const double moved[3], const double turned[3], double target[6])
+static void move_tool_target(const struct tact_session *s, const struct session_tool *tool,
+                             const double moved[3], const double turned[3], double target[6])
 {
     const struct tact_scene_tool *def = tool->def;
     double turn[4], now[4], next[4];
-    const double scale = tool->rates                  ? 1.0
-                         : is_pressed(s, &tool->fine) ? def->fine_scale
-                                                      : def->scale;
+    const double scale = tool->rates                         ? 1.0
+                         : is_button_pressed(s, &tool->fine) ? def->fine_scale
+                                                             : def->scale;
     tact_v3_axpy(target, scale, moved);
     for (int i = 0; i < 3; i++) {
         target[i] = def->lower ? fmax(target[i], def->lower[i]) : target[i];
@@ -252,8 +259,9 @@ static void move_target(const struct tact_session *s, const struct session_tool 
 }
 
 /* Stores targets and their rates in the couplings of a part. engaged: they start at the base. */
-static void lead(const struct tact_session *s, struct session_tool *tool, int part,
-                 const double *target, const double *moved, double ticks, int engaged)
+static void set_coupling_targets(const struct tact_session *s, struct session_tool *tool, int part,
+                                 const double *target, const double *moved, double ticks,
+                                 int engaged)
 {
     struct session_coupling *c = tool->port[part];
     struct tact_hand_state hand = tact_hand_state(tact_world_hand(s->world, tool->hand));
@@ -265,7 +273,7 @@ static void lead(const struct tact_session *s, struct session_tool *tool, int pa
         last[i] = c[i].state.target;
     }
     tact_v3_sub(change, target, last);
-    const int flips = part && tact_v3_norm(change) > HALF_TURN;
+    const int flips = part && tact_v3_norm(change) > ROTATION_VECTOR_FLIP_ANGLE;
     for (int i = 0; i < 3; i++) {
         struct session_coupling_state *state = &c[i].state;
         const int leads = tool->state.away == 0.0 && ticks > 0.0;
@@ -279,45 +287,49 @@ static void lead(const struct tact_session *s, struct session_tool *tool, int pa
     }
 }
 
-static void follow_device(struct tact_session *s, struct session_tool *tool, double now, int mapped)
+static void follow_tool_device(struct tact_session *s, struct session_tool *tool, double now,
+                               int mapped)
 {
     struct session_tool_state *state = &tool->state;
     struct tact_hand_state hand = tact_hand_state(tact_world_hand(s->world, tool->hand));
     double position[3] = {0.0}, attitude[4] = {0.0}, target[6], moved[3] = {0.0}, turned[3] = {0.0};
     const int readable = read_device_pose(s, tool, position, attitude);
     const int held = s->devices[tool->device].input.state == TACT_DEVICE_STALE;
-    const int engaged = engage(s, tool, now, mapped && readable);
+    const int engaged = engage_tool(s, tool, now, mapped && readable);
     const int fresh = readable && !held && s->devices[tool->device].input.state != TACT_DEVICE_LOST;
     const double ticks = now - state->ticks;
     memcpy(target, engaged ? hand.q : hand.target, sizeof target);
     if (tool->rates) {
         tact_v3_copy(moved, position);
         tact_v3_copy(turned, attitude);
-        integrate_rates(s, tool, target, moved, turned);
+        integrate_channel_rates(s, tool, target, moved, turned);
     } else if (fresh && state->ticks > 0.0) {
         tact_v3_sub(moved, position, state->position);
-        turn_between(turned, state->quat_wxyz, attitude);
+        compute_rotation_between(turned, state->quat_wxyz, attitude);
     }
     if (state->away == 0.0 && fresh && !engaged) {
-        move_target(s, tool, moved, turned, target);
+        move_tool_target(s, tool, moved, turned, target);
         if (tool->rates) {
             stay_in_reach(s, tool, hand.q, target);
         }
     }
     if (fresh) {
         tact_v3_copy(state->position, position);
-        memcpy(state->quat_wxyz, tool->rates ? no_turn : attitude, sizeof state->quat_wxyz);
+        memcpy(state->quat_wxyz, tool->rates ? identity_quaternion : attitude,
+               sizeof state->quat_wxyz);
         state->ticks = now;
     }
     const double none[3] = {0.0};
-    lead(s, tool, 0, target, tool->rates ? none : moved, fresh ? ticks : 0.0, engaged);
-    lead(s, tool, 1, target + 3, tool->rates ? none : turned, fresh ? ticks : 0.0, engaged);
+    set_coupling_targets(s, tool, 0, target, tool->rates ? none : moved, fresh ? ticks : 0.0,
+                         engaged);
+    set_coupling_targets(s, tool, 1, target + 3, tool->rates ? none : turned, fresh ? ticks : 0.0,
+                         engaged);
 }
 
 void tact_session_follow_tools(struct tact_session *s, uint64_t tick, int mapped)
 {
     for (int i = 0; i < s->tool_count; i++) {
-        follow_device(s, &s->tools[i], (double)tick + 1.0, mapped);
+        follow_tool_device(s, &s->tools[i], (double)tick + 1.0, mapped);
     }
 }
 

@@ -17,7 +17,7 @@ static void warn_of_status_changes(struct session_watcher *w, const struct tact_
                      w->session->report.source, now->time);
     }
     if (now->unmeasured && !w->last.unmeasured) {
-        char name[SESSION_NAME];
+        char name[PAIR_NAME_BYTES];
         tact_session_name_pair(w->session, now->unmeasured_pair, name);
         tact_message(to, TACT_MESSAGE_WARNING,
                      "%s cannot be measured: its last overlap is used (t = %.3f s)", name,
@@ -44,7 +44,8 @@ static void warn_of_status_changes(struct session_watcher *w, const struct tact_
 }
 
 /* Logs which parts of real-time scheduling were granted, in the first ticks. */
-static void log_realtime(struct session_watcher *w, const struct tact_session_status *now)
+static void log_refused_realtime_settings(struct session_watcher *w,
+                                          const struct tact_session_status *now)
 {
     struct tact_session *s = w->session;
     const struct tact_realtime_report *r = &s->report.loop.realtime;
@@ -74,7 +75,7 @@ static void log_realtime(struct session_watcher *w, const struct tact_session_st
             }
         }
     }
-    tact_recorder_event(s->recorder, now->tick, w->started_ns, "realtime", text);
+    tact_recorder_event(s->recorder, now->tick, w->start_time_ns, "realtime", text);
 }
 
 static void check_status_once(struct session_watcher *w)
@@ -85,7 +86,7 @@ static void check_status_once(struct session_watcher *w)
     if (!now || !fresh) {
         return;
     }
-    log_realtime(w, now);
+    log_refused_realtime_settings(w, now);
     warn_of_status_changes(w, now);
     if (o->watch) {
         o->watch(o->watch_user, now);
@@ -108,7 +109,7 @@ void tact_session_watch_start(struct tact_session *s, const struct tact_realtime
     struct session_watcher *w = &s->watcher;
     memset(w, 0, sizeof *w);
     w->session = s;
-    w->started_ns = tact_clock_now();
+    w->start_time_ns = tact_clock_now();
     /* Signals and priority belong to the program: this thread has none of them. */
     w->started = !tact_realtime_thread(&w->thread, realtime, watch, w);
 }

@@ -114,21 +114,21 @@ static double time_block(const struct load *load, double *floor)
 
 int main(void)
 {
-    static const struct load loads[] = {{"sticks, square", 0, 0, 0, 4},
-                                        {"sticks, elastic", 0, 0, 0, -1},
-                                        {"slides, square", 0.5, 0, 0, 4},
-                                        {"slides and spins, square", 0.5, 10, 0, 4},
-                                        {"slides, octagon", 0.5, 0, 0, 8},
-                                        {"slides and spins, octagon", 0.5, 10, 0, 8},
-                                        {"slides, elastic", 0.5, 0, 0, -1},
-                                        {"slides and spins, elastic", 0.5, 10, 0, -1},
-                                        {"slides, ellipse", 0.5, 0, 0, 0},
-                                        {"tips and slides, square", 0.5, 0, 3, 4},
-                                        {"tips and slides, ellipse", 0.5, 0, 3, 0}};
+    static const struct load load_cases[] = {{"sticks, square", 0, 0, 0, 4},
+                                             {"sticks, elastic", 0, 0, 0, -1},
+                                             {"slides, square", 0.5, 0, 0, 4},
+                                             {"slides and spins, square", 0.5, 10, 0, 4},
+                                             {"slides, octagon", 0.5, 0, 0, 8},
+                                             {"slides and spins, octagon", 0.5, 10, 0, 8},
+                                             {"slides, elastic", 0.5, 0, 0, -1},
+                                             {"slides and spins, elastic", 0.5, 10, 0, -1},
+                                             {"slides, ellipse", 0.5, 0, 0, 0},
+                                             {"tips and slides, square", 0.5, 0, 3, 4},
+                                             {"tips and slides, ellipse", 0.5, 0, 3, 0}};
     printf("%-28s %10s %10s\n", "one block, warm", "ns", "floor ns");
-    for (size_t i = 0; i < sizeof loads / sizeof *loads; i++) {
-        double floor, took = time_block(&loads[i], &floor);
-        printf("%-28s %10.0f %10.0f\n", loads[i].name, took, floor);
+    for (size_t i = 0; i < sizeof load_cases / sizeof *load_cases; i++) {
+        double floor, took = time_block(&load_cases[i], &floor);
+        printf("%-28s %10.0f %10.0f\n", load_cases[i].name, took, floor);
     }
     return 0;
 }

@@ -27,11 +27,11 @@ static double time_query(const struct tact_shape *a, const struct tact_shape *b,
     for (int i = 0; i < repeats; i++) {
         struct tact_moments m;
         tact_v3_set(pb.position, apart, 1e-6 * i, 0.0);
-        double start = peers_now();
+        double start = thread_cpu_time_seconds();
         if (tact_moments_pair(a, &pa, b, &pb, normal, scratch, &m) < 0) {
             exit(2);
         }
-        took[i] = peers_now() - start;
+        took[i] = thread_cpu_time_seconds() - start;
         tact_v3_scale(normal, m.gradient, -1.0);
     }
     struct tact_prism_frame frame;
@@ -39,7 +39,7 @@ static double time_query(const struct tact_shape *a, const struct tact_shape *b,
     *pairs = tact_prism_frame(a->mesh, &pa, b->mesh, &pb, normal, &frame)
                  ? tact_prism_pairs(a->mesh, &pa, b->mesh, &pb, &frame, scratch, &list)
                  : 0;
-    return peers_median(took, repeats);
+    return median_of_durations(took, repeats);
 }
 
 static void time_by_triangles(size_t most, struct tact_moments_scratch *scratch)

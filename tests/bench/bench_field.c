@@ -45,7 +45,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: bench_field LEVEL DEPTH_M [QUERIES]\n");
         return 2;
     }
-    struct tact_pressure_field *ball = field_ball(radius, 1e5, level);
+    struct tact_pressure_field *ball = make_ball_field(radius, 1e5, level);
     struct tact_field_scratch *scratch = tact_field_scratch_create(40000);
     struct tact_pose at = tact_pose_identity(), place = at;
     struct tact_field_contact c = {0};

@@ -140,7 +140,7 @@ static int solve_push(struct slide *s, const struct push *p, double out[3])
 {
     struct tact_body *body = tact_world_body(s->world, 0);
     struct tact_solve_stats stats;
-    double scale = push_scale(p, SPEED);
+    double scale = speed_scale_of_push(p, SPEED);
     const double twist[6] = {scale * p->twist[0], scale * p->twist[1], 0, 0, 0,
                              scale * p->twist[2]};
     memcpy(body->twist, twist, sizeof twist);

@@ -56,7 +56,7 @@ static int compare_values(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static int run_size(uint32_t size, const char *path)
+static int benchmark_record_size(uint32_t size, const char *path)
 {
     struct tact_layout layout = {0};
     struct tact_recorder_options options = tact_recorder_options_default();
@@ -105,7 +105,7 @@ int main(int argc, char **argv)
     int rc = 0;
     close(mkstemp(path));
     for (size_t i = 0; i < count && !rc; i++) {
-        rc = run_size(sizes[i], path);
+        rc = benchmark_record_size(sizes[i], path);
     }
     unlink(path);
     return rc;

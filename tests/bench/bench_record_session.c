@@ -23,8 +23,8 @@
 #include "rt/clock.h"
 #include "rt/session/session_internal.h"
 
-#define TURN 20      /* ticks */
-#define WARM_TICKS 4 /* at the start of a turn, which do not count */
+#define TICKS_PER_TURN 20          /* ticks */
+#define UNCOUNTED_TICKS_PER_TURN 4 /* at the start of a turn, which do not count */
 #define MAX_SECONDS 3600
 
 enum { WITHOUT, WITH, SESSIONS };
@@ -40,9 +40,9 @@ struct bench {
 static void tick(void *user, uint64_t number, int64_t planned, int64_t woke)
 {
     struct bench *b = user;
-    const uint64_t turn = number / TURN;
+    const uint64_t turn = number / TICKS_PER_TURN;
     const int which = turn % 2 == 0 ? b->first_session : !b->first_session;
-    const uint64_t own = turn / 2 * TURN + number % TURN;
+    const uint64_t own = turn / 2 * TICKS_PER_TURN + number % TICKS_PER_TURN;
     tact_session_tick(b->session[which], own, planned, woke);
     const int64_t end = tact_clock_now();
     b->compute[which][own] = end - woke;
@@ -68,7 +68,7 @@ static size_t collect_ticks(struct bench *b, int64_t *more)
     const uint64_t first = (uint64_t)(1.0 / b->session[WITHOUT]->period);
     size_t n = 0;
     for (uint64_t k = first; k < b->ticks; k++) {
-        if (k % TURN >= WARM_TICKS && without[k] > 0 && with[k] > 0) {
+        if (k % TICKS_PER_TURN >= UNCOUNTED_TICKS_PER_TURN && without[k] > 0 && with[k] > 0) {
             more[n] = with[k] - without[k];
             without[n] = without[k];
             with[n++] = with[k];
@@ -114,7 +114,7 @@ static void print_result(struct bench *b, const struct tact_loop_stats *stats,
            (unsigned long long)log->overruns);
 }
 
-static int run_loop(struct bench *b)
+static int run_both_sessions(struct bench *b)
 {
     struct tact_loop_options loop = tact_loop_default();
     struct tact_loop_stats stats;
@@ -170,13 +170,13 @@ static int run_benchmark(const char *path, const char *log, double seconds, int 
     struct tact_error err = {.line = 0};
     int rc = tact_scene_load(path, &scene, &err);
     if (!rc) {
-        b.ticks = (uint64_t)(seconds / scene->period) / TURN * TURN;
+        b.ticks = (uint64_t)(seconds / scene->period) / TICKS_PER_TURN * TICKS_PER_TURN;
         rc = make_session(&b, scene, log, &err);
     }
     if (rc) {
         fprintf(stderr, "bench_record_session: %s: %s\n", path, err.text);
     } else {
-        rc = run_loop(&b);
+        rc = run_both_sessions(&b);
     }
     for (int which = 0; which < SESSIONS; which++) {
         tact_session_destroy(b.session[which]);

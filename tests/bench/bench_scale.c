@@ -30,7 +30,7 @@ static void add_bodies(struct bench *b, const struct tact_shape *shape)
     for (int k = 0; k < o->bodies; k++) {
         struct tact_body body = {.pose = tact_pose_identity()};
         CHECK(tact_body_set_mass(&body, mass, inertia));
-        scale_place(o->which, k, o->bodies, body.pose.position);
+        scale_body_position(o->which, k, o->bodies, body.pose.position);
         body.pose.position[2] -= scale_is_ball(o->which) ? 0.0 : 2e-5;
         body.twist[0] = o->which == SCALE_SEPARATE ? SCALE_DRIFT_SPEED : 0.0;
         int index = tact_world_add_body(b->world, &body);
@@ -82,7 +82,8 @@ static void make_world(struct bench *b)
 static void step(struct bench *b, int tick)
 {
     for (int i = 0; i < b->options.bodies && b->options.which == SCALE_PUSHED; i++) {
-        tact_world_body(b->world, i)->twist[0] += scale_push(tick) * SCALE_PERIOD / SCALE_CUBE_MASS;
+        tact_world_body(b->world, i)->twist[0] +=
+            scale_push_force(tick) * SCALE_PERIOD / SCALE_CUBE_MASS;
     }
     CHECK(tact_world_step(b->world, b->scratch, &b->stats));
 }
@@ -93,7 +94,7 @@ static double displacement(const struct bench *b)
     double worst = 0.0;
     for (int i = 0; i < b->options.bodies && !scale_is_ball(b->options.which); i++) {
         double at[3], d[3];
-        scale_place(b->options.which, i, b->options.bodies, at);
+        scale_body_position(b->options.which, i, b->options.bodies, at);
         tact_v3_sub(d, tact_world_body(b->world, i)->pose.position, at);
         worst = fmax(worst, tact_v3_norm(d));
     }
@@ -102,7 +103,7 @@ static double displacement(const struct bench *b)
 
 int main(int argc, char **argv)
 {
-    struct bench b = {.options = scale_read(argc, argv)};
+    struct bench b = {.options = read_scale_arguments(argc, argv)};
     const struct scale_options *o = &b.options;
     double *tick_times = calloc((size_t)o->ticks, sizeof *tick_times), residual = 0.0,
            contacts = 0.0;
@@ -122,8 +123,8 @@ int main(int argc, char **argv)
         residual = fmax(residual, b.stats.residual);
         contacts += (double)b.stats.contacts / o->ticks;
     }
-    scale_print("tact", o, tick_times, setup_time, scale_memory_mb(), residual, contacts,
-                displacement(&b));
+    print_scale_result("tact", o, tick_times, setup_time, scale_memory_mb(), residual, contacts,
+                       displacement(&b));
     tact_world_destroy(b.world);
     tact_moments_scratch_destroy(b.scratch);
     free(tick_times);

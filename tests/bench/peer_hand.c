@@ -51,10 +51,10 @@ static void count_contacts(const mjModel *model, const mjData *data, int ball, s
     int touching = 0, last = data->solver_niter[0];
     for (int i = 0; i < data->ncon; i++) {
         const mjContact *contact = &data->contact[i];
-        int on_ball = model->geom_bodyid[contact->geom[0]] == ball ||
-                      model->geom_bodyid[contact->geom[1]] == ball;
+        int is_on_ball = model->geom_bodyid[contact->geom[0]] == ball ||
+                         model->geom_bodyid[contact->geom[1]] == ball;
         touching += contact->dist < 0.0;
-        c->self += contact->dist < 0.0 && !on_ball;
+        c->self += contact->dist < 0.0 && !is_on_ball;
     }
     c->contacts += touching;
     c->most = touching > c->most ? touching : c->most;

@@ -52,7 +52,7 @@ static mjModel *make_model(const char *method, const struct push *p)
 /* The wrench of the constraints at the twist of the push, from the state of the block at rest. */
 static void solve_push(const mjModel *model, mjData *data, const struct push *p)
 {
-    double scale = push_scale(p, SPEED);
+    double scale = speed_scale_of_push(p, SPEED);
     const mjtNum twist[6] = {scale * p->twist[0], scale * p->twist[1], 0, 0, 0,
                              scale * p->twist[2]};
     memcpy(data->qvel, twist, sizeof twist);

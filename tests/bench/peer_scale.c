@@ -37,7 +37,7 @@ static mjModel *make_model(const struct scale_options *o)
     used += write_ground(xml + used, room - used, o->which);
     for (int i = 0; i < o->bodies; i++) {
         double at[3];
-        scale_place(o->which, i, o->bodies, at);
+        scale_body_position(o->which, i, o->bodies, at);
         used += (size_t)snprintf(
             xml + used, room - used,
             "<body pos='%.9g %.9g %.9g'><freejoint/><geom type='%s' size='%g %g %g' "
@@ -61,7 +61,7 @@ static mjModel *make_model(const struct scale_options *o)
 static void step(const struct scale_options *o, const mjModel *model, mjData *data, int tick)
 {
     for (int i = 0; i < o->bodies && o->which == SCALE_PUSHED; i++) {
-        data->xfrc_applied[6 * (i + 1)] = scale_push(tick);
+        data->xfrc_applied[6 * (i + 1)] = scale_push_force(tick);
     }
     mj_step(model, data);
 }
@@ -71,7 +71,7 @@ static double displacement(const struct scale_options *o, const mjModel *model, 
     double worst = 0.0;
     for (int i = 0; i < o->bodies && !scale_is_ball(o->which); i++) {
         double at[3], sum = 0.0;
-        scale_place(o->which, i, o->bodies, at);
+        scale_body_position(o->which, i, o->bodies, at);
         for (int k = 0; k < 3; k++) {
             double d = data->qpos[model->jnt_qposadr[i] + k] - at[k];
             sum += d * d;
@@ -83,7 +83,7 @@ static double displacement(const struct scale_options *o, const mjModel *model, 
 
 int main(int argc, char **argv)
 {
-    const struct scale_options o = scale_read(argc, argv);
+    const struct scale_options o = read_scale_arguments(argc, argv);
     double *times = calloc((size_t)o.ticks, sizeof *times), contacts = 0.0, residual = 0.0;
     double began = scale_now_us();
     mjModel *model = make_model(&o);
@@ -106,8 +106,8 @@ int main(int argc, char **argv)
         int last = data->solver_niter[0] < mjNSOLVER ? data->solver_niter[0] : mjNSOLVER;
         residual = last > 0 ? fmax(residual, data->solver[last - 1].gradient) : residual;
     }
-    scale_print("mujoco", &o, times, setup, scale_memory_mb(), residual, contacts,
-                displacement(&o, model, data));
+    print_scale_result("mujoco", &o, times, setup, scale_memory_mb(), residual, contacts,
+                       displacement(&o, model, data));
     mj_deleteData(data);
     mj_deleteModel(model);
     free(times);

@@ -10,44 +10,44 @@
 
 #include "contact/mesh/mesh.h"
 
-static uint64_t peers_state;
+static uint64_t peers_random_state;
 
-static inline void peers_seed(uint64_t seed)
+static inline void seed_peers_random(uint64_t seed)
 {
-    peers_state = 88172645463325252u + 7919 * seed;
+    peers_random_state = 88172645463325252u + 7919 * seed;
 }
 
-static inline double peers_uniform(void)
+static inline double draw_peers_uniform(void)
 {
-    peers_state ^= peers_state << 13;
-    peers_state ^= peers_state >> 7;
-    peers_state ^= peers_state << 17;
-    return ((double)(peers_state >> 11) + 0.5) * 0x1p-53;
+    peers_random_state ^= peers_random_state << 13;
+    peers_random_state ^= peers_random_state >> 7;
+    peers_random_state ^= peers_random_state << 17;
+    return ((double)(peers_random_state >> 11) + 0.5) * 0x1p-53;
 }
 
-static inline double peers_normal(void)
+static inline double draw_peers_normal(void)
 {
-    double r = sqrt(-2.0 * log(peers_uniform()));
-    return r * cos(6.283185307179586 * peers_uniform());
+    double r = sqrt(-2.0 * log(draw_peers_uniform()));
+    return r * cos(6.283185307179586 * draw_peers_uniform());
 }
 
 /* CPU time of this thread [s], which excludes other programs. */
-static inline double peers_now(void)
+static inline double thread_cpu_time_seconds(void)
 {
     struct timespec t;
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-static inline int peers_compare(const void *a, const void *b)
+static inline int compare_peers_doubles(const void *a, const void *b)
 {
     double x = *(const double *)a, y = *(const double *)b;
     return x < y ? -1 : x > y;
 }
 
-static inline double peers_median(double *took, int count)
+static inline double median_of_durations(double *took, int count)
 {
-    qsort(took, (size_t)count, sizeof *took, peers_compare);
+    qsort(took, (size_t)count, sizeof *took, compare_peers_doubles);
     return took[count / 2];
 }
 

@@ -39,7 +39,7 @@ static void make_body(struct body *b, int n, int second)
             r[1] = s * x + c * r[1];
         } else {
             for (int k = 0; k < 3; k++) {
-                r[k] = peers_normal();
+                r[k] = draw_peers_normal();
             }
             tact_v3_normalize(r, r);
         }
@@ -240,7 +240,7 @@ int main(int argc, char **argv)
     }
     const int n = atoi(argv[1]), shallow = !strcmp(argv[2], "shallow");
     o.at[0] = n == 8 ? (shallow ? 1.05 : 0.5) : shallow ? 1.7 : 0.9;
-    peers_seed(1);
+    seed_peers_random(1);
     make_body(&o.a, n, 0);
     make_body(&o.b, n, 1);
     if (strchr(argv[3], '/')) {
@@ -256,12 +256,12 @@ int main(int argc, char **argv)
     const int repeats = n >= 5000 ? 3 : n >= 1000 ? 11 : MOST_REPEATS;
     for (int r = 0; r < repeats; r++) {
         o.at[1] = 0.05 + 1e-6 * r;
-        double start = peers_now();
+        double start = thread_cpu_time_seconds();
         volume = time_peer(argv[3], &o, scratch, normal);
-        took[r] = peers_now() - start;
+        took[r] = thread_cpu_time_seconds() - start;
     }
-    printf("{\"time\": %.9g, \"volume\": %.17g, \"repeats\": %d}\n", peers_median(took, repeats),
-           volume, repeats);
+    printf("{\"time\": %.9g, \"volume\": %.17g, \"repeats\": %d}\n",
+           median_of_durations(took, repeats), volume, repeats);
     tact_moments_scratch_destroy(scratch);
     tact_shape_release(&o.a.shape);
     tact_shape_release(&o.b.shape);

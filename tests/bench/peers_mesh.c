@@ -56,15 +56,15 @@ static double time_queries(const struct tact_shape *a, const struct tact_shape *
             tact_moments_scratch_destroy(scratch);
             scratch = tact_moments_scratch_create(1u << 20);
         }
-        double start = peers_now();
+        double start = thread_cpu_time_seconds();
         if (!scratch || tact_moments_pair(a, &pa, b, &pb, normal, scratch, m) != 1) {
             exit(2);
         }
-        took[i] = peers_now() - start;
+        took[i] = thread_cpu_time_seconds() - start;
         tact_v3_scale(normal, m->gradient, -1.0 / tact_v3_norm(m->gradient));
     }
     tact_moments_scratch_destroy(scratch);
-    return peers_median(took, repeats);
+    return median_of_durations(took, repeats);
 }
 
 #ifdef TACT_ODE
@@ -86,11 +86,11 @@ static double time_ode(dGeomID ga, dGeomID gb, double apart, int *contacts)
     static double took[REPEATS];
     for (int i = 0; i < REPEATS; i++) {
         dGeomSetPosition(gb, apart, 1e-6 * i, 0.0);
-        double start = peers_now();
+        double start = thread_cpu_time_seconds();
         *contacts = dCollide(ga, gb, 65000, found, sizeof found[0]);
-        took[i] = peers_now() - start;
+        took[i] = thread_cpu_time_seconds() - start;
     }
-    return peers_median(took, REPEATS);
+    return median_of_durations(took, REPEATS);
 }
 #endif
 
@@ -115,9 +115,9 @@ static void compare_patch(const struct tact_shape *a, const struct tact_shape *b
     }
     printf(
         "{\"case\": \"100k x 98k, 10 mm patch\", \"tact\": %.9g, \"cold\": %.9g, \"volume\": %.17g",
-        peers_median(warm, ROUNDS), peers_median(cold, ROUNDS), m.volume);
+        median_of_durations(warm, ROUNDS), median_of_durations(cold, ROUNDS), m.volume);
 #ifdef TACT_ODE
-    printf(", \"ode\": %.9g, \"ode_contacts\": %d", peers_median(ode, ROUNDS), contacts);
+    printf(", \"ode\": %.9g, \"ode_contacts\": %d", median_of_durations(ode, ROUNDS), contacts);
 #endif
     puts("}");
 }

@@ -22,7 +22,7 @@ struct push {
 
 /* Factor that makes the speed of a push `speed` [m/s]: of dry friction, only the direction matters.
  */
-static inline double push_scale(const struct push *p, double speed)
+static inline double speed_scale_of_push(const struct push *p, double speed)
 {
     return speed / fmax(hypot(p->twist[0], p->twist[1]), fabs(p->twist[2]) * p->arm);
 }
@@ -53,7 +53,7 @@ static inline int read_push(const char *line, struct push *out)
         used = more;
     }
     return out->weight > 0.0 && out->friction > 0.0 && out->arm > 0.0 &&
-           isfinite(push_scale(out, 1.0));
+           isfinite(speed_scale_of_push(out, 1.0));
 }
 
 #endif

@@ -37,7 +37,7 @@ static inline int scale_is_ball(enum scale_case which)
 
 /* Centre of body i of n [m]. Balls of the heap are a little beside a grid, as nothing real is on
  * one. */
-static inline void scale_place(enum scale_case which, int i, int n, double *at)
+static inline void scale_body_position(enum scale_case which, int i, int n, double *at)
 {
     if (!scale_is_ball(which)) {
         int side = (int)ceil(sqrt(n));
@@ -54,7 +54,7 @@ static inline void scale_place(enum scale_case which, int i, int n, double *at)
 }
 
 /* Sideways force on each cube in a tick [N]: a tenth of its weight, the other way every 0.1 s. */
-static inline double scale_push(int tick)
+static inline double scale_push_force(int tick)
 {
     return 0.1 * SCALE_CUBE_MASS * SCALE_GRAVITY * (tick / 100 % 2 ? -1.0 : 1.0);
 }
@@ -65,7 +65,7 @@ struct scale_options {
 };
 
 /* CASE BODIES TICKS SKIPPED; exits with 2 where they are others. */
-static inline struct scale_options scale_read(int argc, char **argv)
+static inline struct scale_options read_scale_arguments(int argc, char **argv)
 {
     struct scale_options o = {.which = SCALE_CASES};
     for (int i = 0; i < SCALE_CASES && argc == 5; i++) {
@@ -112,9 +112,9 @@ static inline double scale_memory_mb(void)
 
 /* One JSON object: how long a tick took, how well it was solved, where the bodies are at the end.
  */
-static inline void scale_print(const char *engine, const struct scale_options *o, double *times,
-                               double setup_s, double memory_mb, double residual, double contacts,
-                               double moved)
+static inline void print_scale_result(const char *engine, const struct scale_options *o,
+                                      double *times, double setup_s, double memory_mb,
+                                      double residual, double contacts, double moved)
 {
     double sum = 0.0;
     for (int i = 0; i < o->ticks; i++) {

@@ -8,7 +8,7 @@
 #include "rt/log/recorder.h"
 #include "support/rewrite.h"
 
-#define FACTS 64
+#define MAX_FACTS 64
 
 static int copy_log(struct tact_log *log, const struct rewrite *rewrite, struct tact_recorder *out,
                     long value, uint64_t tick)
@@ -23,7 +23,7 @@ static int copy_log(struct tact_log *log, const struct rewrite *rewrite, struct 
             memcpy(&record->values[value], &bits, sizeof bits);
             changed = 1;
         }
-        if (rewrite_put(rewrite, record, out)) {
+        if (write_record_to_copy(rewrite, record, out)) {
             break;
         }
     }
@@ -37,8 +37,8 @@ static struct tact_recorder *open_copy(struct tact_log *log, const struct rewrit
 {
     static const char *const keys[] = {"results_version", "build",  "machine", "cpu",  "libc",
                                        "sleef",           "lapack", "blas",    "scene"};
-    struct tact_log_fact facts[FACTS];
-    struct tact_recorder_content content = rewrite_content(rewrite);
+    struct tact_log_fact facts[MAX_FACTS];
+    struct tact_recorder_content content = log_copy_content(rewrite);
     content.facts = facts;
     struct tact_recorder_options options = tact_recorder_options_default();
     struct tact_messages messages = {NULL, NULL};
@@ -67,7 +67,7 @@ int main(int argc, char **argv)
         return 2;
     }
     long field = tact_log_field(log, argv[3], &count), element = strtol(argv[4], NULL, 10);
-    struct tact_recorder *out = field >= 0 && element < count && !rewrite_begin(&rewrite, log)
+    struct tact_recorder *out = field >= 0 && element < count && !begin_log_copy(&rewrite, log)
                                     ? open_copy(log, &rewrite, argv[2], argv[6])
                                     : NULL;
     if (!out) {
@@ -76,7 +76,7 @@ int main(int argc, char **argv)
     }
     int changed = copy_log(log, &rewrite, out, field + element, strtoull(argv[5], NULL, 10));
     int rc = tact_recorder_close(out, NULL);
-    rewrite_end(&rewrite);
+    end_log_copy(&rewrite);
     tact_log_close(log);
     return rc || !changed ? 1 : 0;
 }

@@ -77,11 +77,11 @@ static int copy_log(struct tact_log *log, struct tact_mcap_writer *writer)
     struct tact_record *record = malloc(tact_layout_bytes(tact_log_layout(log)));
     struct tact_record *corrupted = NULL;
     const int names = tact_log_attachment(log, "import.yaml") != NULL;
-    if (!rewrite_begin(&rewrite, log)) {
+    if (!begin_log_copy(&rewrite, log)) {
         corrupt_units(&rewrite.layout);
         corrupted = malloc(tact_layout_bytes(&rewrite.layout));
     }
-    content = rewrite_content(&rewrite);
+    content = log_copy_content(&rewrite);
     content.facts = facts;
     content.attachments = attachments;
     for (size_t i = 0; i < tact_log_fact_count(log) && i < MOST; i++) {
@@ -97,7 +97,7 @@ static int copy_log(struct tact_log *log, struct tact_mcap_writer *writer)
     }
     int rc = tact_encoder_init(&encoder, writer, &content, &scene, 0, 0, 0, 0);
     for (uint64_t i = 0; rc == 0 && record && corrupted && tact_log_next(log, record) > 0; i++) {
-        rewrite_record(&rewrite, record, corrupted);
+        convert_record_for_copy(&rewrite, record, corrupted);
         tact_encode_record(&encoder, corrupted);
         if (i < count) {
             tact_encode_event(&encoder, record->tick, record->stamp_ns,
@@ -106,7 +106,7 @@ static int copy_log(struct tact_log *log, struct tact_mcap_writer *writer)
     }
     rc = rc ? rc : tact_mcap_writer_flush(writer);
     tact_encoder_free(&encoder);
-    rewrite_end(&rewrite);
+    end_log_copy(&rewrite);
     free(corrupted);
     free(record);
     free(devices);

@@ -52,7 +52,8 @@ static void make_corners(struct bytes *b, struct tact_local_problem *p)
                        (next_byte(b) / 255.0 - 0.5) * p->semi[1]};
     int count = 3 + (int)(next_byte(b) % (TACT_PATCH_CORNERS - 2));
     for (int i = 0; i < count; i++) {
-        double jitter = (double)(next_byte(b) % 3) / 3.0, angle = 2.0 * M_PI * (i + jitter) / count;
+        double corner_angle_jitter = (double)(next_byte(b) % 3) / 3.0,
+               angle = 2.0 * M_PI * (i + corner_angle_jitter) / count;
         p->corner[i][0] = shift[0] + p->semi[0] * cos(angle);
         p->corner[i][1] = shift[1] + p->semi[1] * sin(angle);
     }
@@ -67,7 +68,8 @@ static void make_corners(struct bytes *b, struct tact_local_problem *p)
 
 /* Parts of a pressure about its centre, their number, places and shares from the bytes; returns
  * their torsion arm. */
-static double make_parts(struct bytes *b, double length, struct tact_friction_points *parts)
+static double make_friction_parts(struct bytes *b, double length,
+                                  struct tact_friction_points *parts)
 {
     double load = 0.0, x = 0.0, y = 0.0, arm = 0.0;
     memset(parts, 0, sizeof *parts);
@@ -126,7 +128,7 @@ static void make_problem(struct bytes *b, struct tact_local_problem *p,
     if (p->surface == TACT_SURFACE_FITTED) {
         p->surface = TACT_SURFACE_POINTS;
         p->points = parts;
-        p->spin_arm = make_parts(b, length, parts);
+        p->spin_arm = make_friction_parts(b, length, parts);
     }
     p->rectangle[0] = p->rectangle[1] = kind % 2 ? length : 0.0;
     if (kind % 3) {
@@ -183,7 +185,8 @@ static void check_limits(const struct tact_local_problem *p, const double *r, do
 }
 
 /* Checks the coupled limit of friction and torsion. */
-static void check_surface(const struct tact_local_problem *p, const double *r, const double *d)
+static void check_coupled_limit(const struct tact_local_problem *p, const double *r,
+                                const double *d)
 {
     if (r[0] > 0.0 && p->mu > 0.0 && p->spin_arm > 0.0) {
         double share = tact_local_friction_limit_ratio(p, r, d);
@@ -194,7 +197,7 @@ static void check_surface(const struct tact_local_problem *p, const double *r, c
 }
 
 /* Scale of the power: the scales of impulse and velocity in the residual. */
-static double power_scale(const struct tact_local_problem *p, const double *r)
+static double dissipation_power_scale(const struct tact_local_problem *p, const double *r)
 {
     const double unit[6] = {1.0, p->mu, p->mu, p->mu * p->spin_arm, p->semi[1], p->semi[0]};
     double x = 0.0, b = 0.0, most = 0.0;
@@ -220,7 +223,8 @@ static void check_dissipation(const struct tact_local_problem *p, const double *
     }
     const double v[3] = {u[1] - d[1] * u[3], u[2] + d[0] * u[3], u[3]};
     double spin = r[3] - (d[0] * r[2] - d[1] * r[1]);
-    double taken = -(r[1] * v[0] + r[2] * v[1] + spin * v[2]), rounding = power_scale(p, r);
+    double taken = -(r[1] * v[0] + r[2] * v[1] + spin * v[2]),
+           rounding = dissipation_power_scale(p, r);
     for (int i = 0; i < 48; i++) {
         double angle = 2.0 * M_PI * (i % 12) / 12.0, up = M_PI * (i / 12 - 1.5) / 4.0,
                d0[2] = {0, 0};
@@ -244,7 +248,7 @@ static void check_cone(const struct tact_local_problem *p)
     for (int pass = 0; pass < 40 && !(residual < 1e-11); pass++) {
         tact_local_cone(p, r);
         check_limits(p, r, d);
-        check_surface(p, r, d);
+        check_coupled_limit(p, r, d);
         residual = tact_local_residual(p, r);
         if (!isfinite(residual) || residual < 0.0) {
             report_failure(p, r, "residual", residual);

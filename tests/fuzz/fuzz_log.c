@@ -23,24 +23,24 @@ static uint64_t get(const uint8_t *at, size_t size)
     return value;
 }
 
-static void put_crc(uint8_t *at, const uint8_t *from, size_t size)
+static void store_crc(uint8_t *at, const uint8_t *from, size_t size)
 {
     uint32_t crc = tact_crc32(0, from, size);
     memcpy(at, &crc, sizeof crc);
 }
 
 /* Times, size, CRC, compression; only uncompressed chunks can be corrected. */
-static void fix_chunk(uint8_t *content, size_t size)
+static void correct_chunk_header(uint8_t *content, size_t size)
 {
     if (size > 40 && get(content + 28, 4) == 0 && get(content + 32, 8) == size - 40) {
         uint64_t unpacked = size - 40;
         memcpy(content + 16, &unpacked, sizeof unpacked);
-        put_crc(content + 24, content + 40, size - 40);
+        store_crc(content + 24, content + 40, size - 40);
     }
 }
 
 /* The checksum is hexadecimal text, the last eight bytes of the record. */
-static void fix_metadata(uint8_t *content, size_t size)
+static void correct_metadata_checksum(uint8_t *content, size_t size)
 {
     if (size < 8)
         return;
@@ -55,7 +55,7 @@ static void fix_metadata(uint8_t *content, size_t size)
     memcpy(content + size - 8, text, 8);
 }
 
-static void fix_checksums(uint8_t *file, size_t size)
+static void correct_all_checksums(uint8_t *file, size_t size)
 {
     size_t at = TACT_MCAP_MAGIC_SIZE, data_end = 0;
 
@@ -63,16 +63,16 @@ static void fix_checksums(uint8_t *file, size_t size)
         uint8_t opcode = file[at], *content = file + at + RECORD_HEAD;
         size_t length = get(file + at + 1, 8);
         if (opcode == TACT_MCAP_CHUNK)
-            fix_chunk(content, length);
+            correct_chunk_header(content, length);
         else if (opcode == TACT_MCAP_METADATA)
-            fix_metadata(content, length);
+            correct_metadata_checksum(content, length);
         else if (opcode == TACT_MCAP_ATTACHMENT && length > 4)
-            put_crc(content + length - 4, content, length - 4);
+            store_crc(content + length - 4, content, length - 4);
         else if (opcode == TACT_MCAP_DATA_END && length == 4) {
-            put_crc(content, file, at);
+            store_crc(content, file, at);
             data_end = at + RECORD_HEAD + length;
         } else if (opcode == TACT_MCAP_FOOTER && length == 20 && data_end > 0)
-            put_crc(content + 16, file + data_end, at + RECORD_HEAD + 16 - data_end);
+            store_crc(content + 16, file + data_end, at + RECORD_HEAD + 16 - data_end);
         at += RECORD_HEAD + length;
     }
 }
@@ -85,7 +85,7 @@ static void put_record(struct tact_bytes *out, uint8_t opcode, const void *conte
 }
 
 /* A file of one chunk. */
-static void make_file(const uint8_t *records, size_t size, struct tact_bytes *out)
+static void make_single_chunk_log(const uint8_t *records, size_t size, struct tact_bytes *out)
 {
     struct tact_bytes content = {0};
 
@@ -150,11 +150,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (size == 0)
         return 0;
     if (data[0] % 3 == 2)
-        make_file(data + 1, size - 1, &file);
+        make_single_chunk_log(data + 1, size - 1, &file);
     else
         tact_put_bytes(&file, data + 1, size - 1);
     if (data[0] % 3 == 1 && file.size > 0)
-        fix_checksums(file.data, file.size);
+        correct_all_checksums(file.data, file.size);
     if (!file.failed && ftruncate(fd, 0) == 0 &&
         pwrite(fd, file.data, file.size, 0) == (ssize_t)file.size &&
         tact_log_open(path, &log, &err) == 0) {

@@ -11,7 +11,7 @@
 #include "rt/log/mcap_internal.h"
 
 #define SEED_COUNT 6
-#define LONGEST (1 << 20)
+#define MAX_SEED_BYTES (1 << 20)
 
 struct seed {
     uint8_t *data;
@@ -19,19 +19,19 @@ struct seed {
 };
 
 /* A log of 30 ticks, compressed or not, truncated or not; the byte before it selects the mode. */
-static int make_seed(int number, struct seed *out)
+static int make_seed_log(int number, struct seed *out)
 {
-    struct tact_recorder_options options = session_options();
+    struct tact_recorder_options options = session_recorder_options();
     struct tact_layout layout = {0};
     struct tact_recorder *recorder;
-    const char *path = session_path("fuzz");
+    const char *path = session_log_path("fuzz");
 
     options.zstd_level = number % 2;
     options.derived_every = number < 2 ? 10 : 0;
     options.split_bytes = number == 5 ? 65536 : 0;
     tact_layout_add(&layout, TACT_FIELD_OUTPUT, "pose", "m", 7);
     tact_layout_add(&layout, TACT_FIELD_TIMING, "time", "ns", 1);
-    struct tact_recorder_content content = session_content(&layout);
+    struct tact_recorder_content content = make_session_content(&layout);
     content.joint_count = content.body_count = 0;
     int rc =
         tact_recorder_open(path, &options, &content, (struct tact_messages){0}, &recorder, NULL);
@@ -48,18 +48,18 @@ static int make_seed(int number, struct seed *out)
     rc = rc ? rc : tact_recorder_close(recorder, NULL);
     tact_layout_free(&layout);
     FILE *file = rc ? NULL : fopen(path, "rb");
-    out->data = malloc(LONGEST);
+    out->data = malloc(MAX_SEED_BYTES);
     if (!file || !out->data)
         return -1;
     out->data[0] = (uint8_t)(number % 3);
-    out->size = 1 + fread(out->data + 1, 1, LONGEST - 1, file);
+    out->size = 1 + fread(out->data + 1, 1, MAX_SEED_BYTES - 1, file);
     fclose(file);
     unlink(path);
     return 0;
 }
 
 /* Replaces an uncompressed log by the records of its first chunk, the input of mode 2. */
-static void store_chunk(struct seed *s)
+static void replace_log_by_first_chunk(struct seed *s)
 {
     for (size_t at = 1 + TACT_MCAP_MAGIC_SIZE; at + 60 < s->size;) {
         uint64_t length;
@@ -73,17 +73,17 @@ static void store_chunk(struct seed *s)
     }
 }
 
-static void change_seed(uint8_t *data, size_t *size, uint64_t *random)
+static void change_seed_randomly(uint8_t *data, size_t *size, uint64_t *random)
 {
-    size_t change_count = 1 + session_random(random) % 8;
+    size_t change_count = 1 + next_session_random(random) % 8;
     for (size_t i = 0; i<change_count && * size> 1; i++) {
-        size_t at = session_random(random) % *size;
-        switch (session_random(random) % 5) {
+        size_t at = next_session_random(random) % *size;
+        switch (next_session_random(random) % 5) {
         case 0:
-            data[at] ^= (uint8_t)(1U << session_random(random) % 8);
+            data[at] ^= (uint8_t)(1U << next_session_random(random) % 8);
             break;
         case 1:
-            data[at] = (uint8_t)session_random(random);
+            data[at] = (uint8_t)next_session_random(random);
             break;
         case 2: /* a number that is too large */
             memset(data + at, 0xFF, *size - at < 8 ? *size - at : 8);
@@ -112,24 +112,24 @@ int main(int argc, char **argv)
 {
     struct seed seeds[SEED_COUNT];
     uint64_t random = 1, runs = 0;
-    uint8_t *data = malloc(LONGEST);
+    uint8_t *data = malloc(MAX_SEED_BYTES);
     double seconds = argc > 1 ? strtod(argv[1], NULL) : 1.0;
     time_t end = time(NULL) + (time_t)seconds;
 
     for (int i = 0; i < SEED_COUNT; i++) {
-        if (!data || make_seed(i, &seeds[i]) != 0)
+        if (!data || make_seed_log(i, &seeds[i]) != 0)
             return 1;
         if (i % 3 == 2)
-            store_chunk(&seeds[i]);
+            replace_log_by_first_chunk(&seeds[i]);
         LLVMFuzzerTestOneInput(seeds[i].data, seeds[i].size);
         if (argc > 2 && write_seed(argv[2], i, &seeds[i]) != 0)
             return 1;
     }
     while (argc <= 2 && time(NULL) < end) {
-        const struct seed *from = &seeds[session_random(&random) % SEED_COUNT];
+        const struct seed *from = &seeds[next_session_random(&random) % SEED_COUNT];
         size_t size = from->size;
         memcpy(data, from->data, size);
-        change_seed(data + 1, &size, &random);
+        change_seed_randomly(data + 1, &size, &random);
         LLVMFuzzerTestOneInput(data, size);
         runs++;
     }

@@ -8,16 +8,16 @@
 
 int main(int argc, char **argv)
 {
-    struct tact_recorder_options options = session_options();
+    struct tact_recorder_options options = session_recorder_options();
     struct tact_record *record = session_new_record();
     struct tact_recorder *recorder;
 
     if (argc != 4 || !record)
         return 2;
     options.zstd_level = atoi(argv[3]);
-    if (session_open(argv[1], &options, (struct tact_messages){0}, &recorder) != 0)
+    if (open_session_recorder(argv[1], &options, (struct tact_messages){0}, &recorder) != 0)
         return 1;
-    session_run(recorder, 0, TICKS);
+    record_session_ticks(recorder, 0, TICKS);
     if (tact_recorder_event(recorder, 7, 8, "marker", "released \xe2\x9c\x93") != 0 ||
         tact_recorder_event_rt(recorder, 9, -10, "fault", "") != 0 ||
         tact_recorder_close(recorder, NULL) != 0)
@@ -26,9 +26,9 @@ int main(int argc, char **argv)
     if (!expected)
         return 1;
     for (uint64_t tick = 0; tick < TICKS; tick++) {
-        session_record(tick, record);
+        fill_session_record(tick, record);
         fprintf(expected, "%" PRIu64 " %" PRId64, record->tick, record->stamp_ns);
-        for (int i = 0; i < SESSION_DOUBLES; i++) {
+        for (int i = 0; i < SESSION_DOUBLE_COUNT; i++) {
             uint64_t bits;
             memcpy(&bits, &record->values[i], sizeof bits);
             fprintf(expected, " %016" PRIx64, bits);

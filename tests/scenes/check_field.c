@@ -37,13 +37,13 @@ void check_foot(void)
         struct slide exact = {{0.0, 0.0, 0.0}, {0.45, 0.0, 14.0}};
         q->count = 0;
         if (i) {
-            quadrature_add(q, DISC, 32, 0.0, 0.0, 0.06063, 0.06063);
+            add_quadrature_pressure(q, DISC, 32, 0.0, 0.0, 0.06063, 0.06063);
         } else {
-            quadrature_add(q, UNIFORM, 16, -0.04, 0.0, 0.01, 0.01);
-            quadrature_add(q, UNIFORM, 16, 0.04, 0.0, 0.01, 0.01);
+            add_quadrature_pressure(q, UNIFORM, 16, -0.04, 0.0, 0.01, 0.01);
+            add_quadrature_pressure(q, UNIFORM, 16, 0.04, 0.0, 0.01, 0.01);
         }
-        quadrature_finish(q);
-        slide_exactly(q, 0.3 * G, 0.0003 / 0.2, &exact);
+        finish_quadrature(q);
+        slide_to_rest_by_quadrature(q, 0.3 * G, 0.0003 / 0.2, &exact);
         const struct body_state *end = simulation_body_at(&p, names[i], -1);
         double x = end->position[0], y = end->position[1] - start[i];
         double angle = angle_turned(&p, names[i]), far = hypot(exact.x[0], exact.x[1]);
@@ -54,7 +54,7 @@ void check_foot(void)
                       exact.x[2]);
         assert_true(off < 0.01 * far && fabs(angle / exact.x[2] - 1.0) < 0.01);
     }
-    assert_true(simulation_speed(&p) < 1e-9);
+    assert_true(largest_final_speed(&p) < 1e-9);
     simulation_check_energy(&p);
     simulation_free(&p);
     free(q);

@@ -21,19 +21,19 @@ enum { DOMINOES = 20 };
 struct row {
     double height, thick, gap; /* [m] */
     double inertia;            /* inertia of one domino about its edge, over its mass [m^2] */
-    int leaning;
+    int leaning_domino_count;
     double angle[DOMINOES]; /* [0]: the first of the row */
     double share[DOMINOES]; /* share of the first one's angular velocity that each domino has */
 };
 
 /* Domino n's corner is on the face of domino n + 1: h sin(a - b) = (gap + thick) cos b - thick. */
-static void set_angles(struct row *r, int leaning, double angle)
+static void set_domino_angles(struct row *r, int leaning_domino_count, double angle)
 {
     double pitch = r->gap + r->thick;
     r->angle[0] = angle;
     r->share[0] = 1.0;
-    r->leaning = leaning;
-    for (int i = 1; i < leaning; i++) {
+    r->leaning_domino_count = leaning_domino_count;
+    for (int i = 1; i < leaning_domino_count; i++) {
         double b = r->angle[i - 1];
         double apart = asin((pitch * cos(b) - r->thick) / r->height);
         r->angle[i] = b + apart;
@@ -46,7 +46,7 @@ static void set_angles(struct row *r, int leaning, double angle)
 static double potential_energy(const struct row *r)
 {
     double sum = 0.0;
-    for (int i = 0; i < r->leaning; i++) {
+    for (int i = 0; i < r->leaning_domino_count; i++) {
         sum += 0.5 * G * (r->height * cos(r->angle[i]) + r->thick * sin(r->angle[i]));
     }
     return sum;
@@ -55,7 +55,7 @@ static double potential_energy(const struct row *r)
 static double sum_of_squares(const struct row *r)
 {
     double sum = 0.0;
-    for (int i = 0; i < r->leaning; i++) {
+    for (int i = 0; i < r->leaning_domino_count; i++) {
         sum += r->share[i] * r->share[i];
     }
     return sum;
@@ -74,20 +74,20 @@ static void compute_impact_times(struct row *r, double spin, double period, doub
     enum { STEPS = 2000 };
     double hit = asin(r->gap / r->height), time = 0.0;
     double slowed = period * 0.5 * G * r->thick / r->inertia; /* by gravity in a tick [rad/s] */
-    set_angles(r, 1, 0.0);
+    set_domino_angles(r, 1, 0.0);
     spin -= 0.5 * slowed;
     double energy = potential_energy(r) + 0.5 * r->inertia * spin * spin;
     for (int n = 1; n < DOMINOES; n++) {
         for (int k = 0; k < STEPS; k++) {
-            set_angles(r, n, hit * (k + 0.5) / STEPS);
+            set_domino_angles(r, n, hit * (k + 0.5) / STEPS);
             time += hit / STEPS /
                     sqrt(2.0 * (energy - potential_energy(r)) / (r->inertia * sum_of_squares(r)));
         }
         times[n - 1] = time;
-        set_angles(r, n, hit);
+        set_domino_angles(r, n, hit);
         double squares = sum_of_squares(r);
         double momentum = sqrt(2.0 * (energy - potential_energy(r)) * squares / r->inertia);
-        set_angles(r, n + 1, 0.0);
+        set_domino_angles(r, n + 1, 0.0);
         double speed = (momentum - slowed) / sum_of_squares(r);
         energy = potential_energy(r) + 0.5 * r->inertia * sum_of_squares(r) * speed * speed;
     }
@@ -95,7 +95,7 @@ static void compute_impact_times(struct row *r, double spin, double period, doub
 
 /* Time at which domino n reaches the next one [s]; checks that it does not turn about other
  * axes. */
-static double hit_time(const struct simulation *p, int n, double angle)
+static double domino_impact_time(const struct simulation *p, int n, double angle)
 {
     char name[32];
     double before = 0.0;
@@ -118,7 +118,7 @@ static double compare_times(const struct simulation *p, const double *exact, dou
 {
     double worst = 0.0, time[DOMINOES - 1];
     for (int n = 0; n < DOMINOES - 1; n++) {
-        time[n] = hit_time(p, n, angle);
+        time[n] = domino_impact_time(p, n, angle);
         worst = fmax(worst, fabs(time[n] / exact[n] - 1.0));
     }
     *speed = 10.0 * pitch / (time[18] - time[8]);
@@ -158,9 +158,10 @@ void check_dominoes(void)
 
 void check_card_house(void)
 {
-    const double set_angles = M_PI / 9.0, limit = 0.5 * tan(set_angles) - 0.5 * 0.0003 / 0.088;
+    const double set_domino_angles = M_PI / 9.0,
+                 limit = 0.5 * tan(set_domino_angles) - 0.5 * 0.0003 / 0.088;
     struct simulation p;
-    double creep = 0.0, sunk = 0.0, end = 0.0;
+    double creep_distance = 0.0, sunk = 0.0, end = 0.0;
     simulate("card_house", 2.0, &p);
     for (int i = 0; i < p.bodies; i++) {
         const char *name = p.body_name[i];
@@ -173,16 +174,16 @@ void check_card_house(void)
             continue;
         }
         tact_v3_sub(moved, c->position, b->position);
-        creep = fmax(creep, tact_v3_norm(moved));
+        creep_distance = fmax(creep_distance, tact_v3_norm(moved));
         tact_v3_sub(moved, c->position, a->position);
         sunk = fmax(sunk, tact_v3_norm(moved));
         end = fmax(end, fmax(tact_v3_norm(c->twist), tact_v3_norm(c->twist + 3)));
     }
     print_message("    friction needed %.5f; from 1 s to 2 s at most %.1e m, %.1e m in all, speed "
                   "at the end %.1e; the tent with too little lies\n",
-                  limit, creep, sunk, end);
+                  limit, creep_distance, sunk, end);
     assert_true(fabs(limit - 0.183886 / 1.02) < 1e-6 && fabs(limit - 0.176675 / 0.98) < 1e-6);
-    assert_true(creep < 1e-12 && sunk < 1e-9 && end < 1e-9);
+    assert_true(creep_distance < 1e-12 && sunk < 1e-9 && end < 1e-9);
     simulation_check_energy(&p);
     simulation_free(&p);
 }
@@ -229,7 +230,7 @@ static int is_feasible(const struct program *lp)
 }
 
 /* Adds a quadrilateral (x, z) to the load's area and its first moment about x = 0. */
-static void add_load(double corner[4][2], double load[2])
+static void add_quadrilateral_load(double corner[4][2], double load[2])
 {
     for (int i = 0; i < 4; i++) {
         const double *p = corner[i], *q = corner[(i + 1) % 4];
@@ -242,7 +243,7 @@ static void add_load(double corner[4][2], double load[2])
 /* Whether an arch over half a circle stands: n stones, mean radius 1, friction mu. A joint at angle
  * t bears a thrust H at the crown and the load above where the force crosses it between intrados
  * and extrados and within the cone of friction. */
-static int arch_stands(int n, double thickness, double mu)
+static int is_arch_stable(int n, double thickness, double mu)
 {
     static struct program lp;
     const double step = M_PI / n, inner = 1.0 - 0.5 * thickness, outer = 1.0 + 0.5 * thickness;
@@ -253,7 +254,7 @@ static int arch_stands(int n, double thickness, double mu)
         double c = cos(top * step), s = sin(top * step);
         double half[4][2] = {
             {0.0, inner * s}, {inner * c, inner * s}, {outer * c, outer * s}, {0.0, outer * s}};
-        add_load(half, load);
+        add_quadrilateral_load(half, load);
     } else {
         add_row(&lp, inner, -1.0, 0.0);
         add_row(&lp, -outer, 1.0, 0.0);
@@ -262,11 +263,11 @@ static int arch_stands(int n, double thickness, double mu)
         double c = cos(k * step), s = sin(k * step), c1 = cos((k + 1) * step);
         double s1 = sin((k + 1) * step);
         if (k < top) {
-            double stone[4][2] = {{inner * c, inner * s},
-                                  {outer * c, outer * s},
-                                  {outer * c1, outer * s1},
-                                  {inner * c1, inner * s1}};
-            add_load(stone, load);
+            double stone_corners[4][2] = {{inner * c, inner * s},
+                                          {outer * c, outer * s},
+                                          {outer * c1, outer * s1},
+                                          {inner * c1, inner * s1}};
+            add_quadrilateral_load(stone_corners, load);
         }
         add_row(&lp, inner * s, -1.0, load[1] - inner * c * load[0]);
         add_row(&lp, -outer * s, 1.0, outer * c * load[0] - load[1]);
@@ -279,10 +280,10 @@ static int arch_stands(int n, double thickness, double mu)
 static double limit_thickness(int n)
 {
     double low = 0.02, high = 0.3;
-    assert_true(!arch_stands(n, low, 1.0) && arch_stands(n, high, 1.0));
+    assert_true(!is_arch_stable(n, low, 1.0) && is_arch_stable(n, high, 1.0));
     while (high - low > 1e-9) {
         double middle = 0.5 * (low + high);
-        *(arch_stands(n, middle, 1.0) ? &high : &low) = middle;
+        *(is_arch_stable(n, middle, 1.0) ? &high : &low) = middle;
     }
     return high;
 }

@@ -24,11 +24,11 @@ static double exact_spin(const struct body_state *start, double *reversal)
     const double h = 2e-4, w[3] = {0.0, 0.0, start->twist[5] > 0.0 ? 4.0 : -4.0};
     const double q[4] = {0.999980961532, 0.004363267749, 0.004363267749, -0.000019038468};
     double last = w[2], turns[3] = {0.0, 0.0, 0.0};
-    rolling_form(&b, size, M_PI / 180);
-    rolling_start(&b, q, w);
+    set_rolling_ellipsoid(&b, size, M_PI / 180);
+    set_rolling_initial_state(&b, q, w);
     *reversal = 0.0;
     for (int i = 1; i <= 50000; i++) {
-        rolling_step(&b, h);
+        integrate_rolling_step(&b, h);
         tact_quat_rotate(turns, b.y, b.y + 4);
         if (!(*reversal > 0.0) && turns[2] * last < 0.0) {
             *reversal = h * (i - turns[2] / (turns[2] - last));

@@ -14,7 +14,7 @@
 #include "rt/log/log_reader.h"
 #include "rt/session/scene_log.h"
 
-static void must(int rc, const struct tact_error *err)
+static void fail_unless_ok(int rc, const struct tact_error *err)
 {
     char text[1024];
     if (rc) {
@@ -29,7 +29,7 @@ static void run(const char *path, double seconds, const char *log, struct simula
     struct tact_scene *scene;
     struct tact_session *session;
     struct tact_session_options options = tact_session_options_default();
-    must(tact_scene_load(path, &scene, &err), &err);
+    fail_unless_ok(tact_scene_load(path, &scene, &err), &err);
     free(scene->moments.source);
     scene->moments.source = strdup("host");
     out->period = scene->period;
@@ -38,7 +38,7 @@ static void run(const char *path, double seconds, const char *log, struct simula
     options.ticks = (uint64_t)llround(seconds / scene->period);
     options.record = log;
     options.replace = 1;
-    must(tact_session_create(scene, &options, &session, &err), &err);
+    fail_unless_ok(tact_session_create(scene, &options, &session, &err), &err);
     assert_int_equal(tact_session_run(session, &out->report), 0);
     assert_int_equal(out->report.recorder.overruns, 0);
     tact_session_destroy(session);
@@ -98,8 +98,8 @@ static void read_all(const char *path, struct simulation *out)
     struct tact_error err = {0};
     struct tact_log *log;
     struct tact_scene_log view;
-    must(tact_log_open(path, &log, &err), &err);
-    must(tact_scene_log_open(log, (struct tact_messages){NULL, NULL}, &view, &err), &err);
+    fail_unless_ok(tact_log_open(path, &log, &err), &err);
+    fail_unless_ok(tact_scene_log_open(log, (struct tact_messages){NULL, NULL}, &view, &err), &err);
     struct tact_record *record = malloc(tact_layout_bytes(tact_log_layout(log)));
     size_t ticks = (size_t)tact_log_state(log)->ticks, bodies = (size_t)view.body_count;
     out->ticks = (int)ticks;
@@ -207,7 +207,7 @@ double body_tilt_deg(const struct body_state *body)
     return atan2(hypot(m[2], m[5]), m[8]) * 180.0 / M_PI;
 }
 
-double simulation_drift(const struct simulation *simulation, double from)
+double largest_horizontal_drift(const struct simulation *simulation, double from)
 {
     size_t first = (size_t)lround(from / simulation->period), bodies = (size_t)simulation->bodies;
     double worst = 0.0;
@@ -221,7 +221,7 @@ double simulation_drift(const struct simulation *simulation, double from)
     return worst;
 }
 
-double simulation_speed(const struct simulation *simulation)
+double largest_final_speed(const struct simulation *simulation)
 {
     double worst = 0.0;
     for (int i = 0; i < simulation->bodies; i++) {

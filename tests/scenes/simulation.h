@@ -40,8 +40,8 @@ double body_tilt_deg(const struct body_state *body);
 
 /* Largest distance across the vertical of any body from where it was at `from` seconds [m], and
  * largest speed of any body in the last tick [m/s or rad/s]. */
-double simulation_drift(const struct simulation *simulation, double from);
-double simulation_speed(const struct simulation *simulation);
+double largest_horizontal_drift(const struct simulation *simulation, double from);
+double largest_final_speed(const struct simulation *simulation);
 
 /* Fails where the energy grows in a tick by more than the contacts' positive work. */
 void simulation_check_energy(const struct simulation *simulation);

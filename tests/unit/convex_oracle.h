@@ -33,8 +33,8 @@ static real height(const real n[4], const real *p)
 }
 
 /** Adds the face that a cut makes: the points of its rim, ordered by angle about their mean. */
-static void add_cap(struct polyhedron *h, const real plane[4], real rim[][3], int rim_count,
-                    real tolerance)
+static void add_cut_face(struct polyhedron *h, const real plane[4], real rim[][3], int rim_count,
+                         real tolerance)
 {
     real middle[3] = {0}, u[3], w[3];
     for (int i = 0; i < rim_count; i++) {
@@ -119,7 +119,7 @@ static void cut(struct polyhedron *h, const real plane[4], real tolerance)
     }
     h->n = kept;
     if (any_above && !coplanar && rim_count >= 3) {
-        add_cap(h, plane, rim, rim_count, tolerance);
+        add_cut_face(h, plane, rim, rim_count, tolerance);
     }
 }
 

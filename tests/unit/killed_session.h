@@ -45,9 +45,9 @@ static inline int remove_folder(void **state)
 #define RING_TICKS 512
 #define MORE_TICKS_THAN_RINGS (RING_TICKS + 100)
 
-static inline struct tact_recorder_options small_options(void)
+static inline struct tact_recorder_options recorder_options_with_small_ring(void)
 {
-    struct tact_recorder_options options = session_options();
+    struct tact_recorder_options options = session_recorder_options();
     options.ring_folder = folder;
     options.ring_ticks = RING_TICKS;
     options.chunk_ns = 50000000;
@@ -61,10 +61,10 @@ static inline void record_endlessly(const char *path, const struct tact_recorder
 {
     struct tact_recorder *recorder;
 
-    if (session_open(path, options, (struct tact_messages){NULL, NULL}, &recorder) != 0)
+    if (open_session_recorder(path, options, (struct tact_messages){NULL, NULL}, &recorder) != 0)
         _exit(1);
     for (uint64_t tick = 0;; tick++) {
-        session_run(recorder, tick, 1);
+        record_session_ticks(recorder, tick, 1);
         atomic_store(&shared->ticks, tick + 1);
         if (tick % 7 == 0 &&
             tact_recorder_event_rt(recorder, atomic_load(&shared->events), 0, "event", "") == 0)
@@ -77,7 +77,7 @@ static inline void record_endlessly(const char *path, const struct tact_recorder
     }
 }
 
-static inline void kill_child(pid_t child)
+static inline void kill_and_reap_child(pid_t child)
 {
     int status;
 
@@ -86,7 +86,7 @@ static inline void kill_child(pid_t child)
     assert_true(WIFSIGNALED(status) || (WIFEXITED(status) && WEXITSTATUS(status) == 0));
 }
 
-static inline void wait_us(uint64_t us)
+static inline void sleep_microseconds(uint64_t us)
 {
     struct timespec t = {(time_t)(us / 1000000), (long)(us % 1000000) * 1000};
     nanosleep(&t, NULL);
@@ -105,9 +105,9 @@ static inline void record_and_kill(const char *path, const struct tact_recorder_
     if (child == 0)
         record_endlessly(path, options, slow);
     while (atomic_load(&shared->ticks) < ticks && waitpid(child, NULL, WNOHANG) == 0)
-        wait_us(100);
-    wait_us(us);
-    kill_child(child);
+        sleep_microseconds(100);
+    sleep_microseconds(us);
+    kill_and_reap_child(child);
 }
 
 /* The child numbers the events of each name from 0: checks that all are in the log, once and in
@@ -124,7 +124,7 @@ static inline void check_events(const struct tact_log *log, const char *name, ui
     assert_in_range(next, least, least + 1);
 }
 
-static inline uint64_t check_recovered(const char *path)
+static inline uint64_t check_recovered_log(const char *path)
 {
     uint64_t committed = atomic_load(&shared->ticks);
     struct tact_log *log;
@@ -134,7 +134,7 @@ static inline uint64_t check_recovered(const char *path)
     assert_true(found->complete);
     assert_in_range(found->ticks, committed, committed + 1);
     assert_int_equal(found->missing, 0);
-    assert_int_equal(session_compare(log, 0), found->ticks);
+    assert_int_equal(count_equal_records(log, 0), found->ticks);
     check_events(log, "event", atomic_load(&shared->events));
     check_events(log, "note", atomic_load(&shared->notes));
     assert_string_equal(tact_log_fact(log, "build_id"), "0123abcd");
@@ -144,7 +144,7 @@ static inline uint64_t check_recovered(const char *path)
 }
 
 /* Path of the ring file in the folder; "" where there is none. */
-static inline const char *ring_path(void)
+static inline const char *find_ring_file_path(void)
 {
     static char path[400];
     DIR *dir = opendir(folder);
@@ -159,14 +159,14 @@ static inline const char *ring_path(void)
     return path;
 }
 
-static inline void kill_recovery(const char *path, uint64_t us)
+static inline void kill_recovery_after_delay(const char *path, uint64_t us)
 {
     pid_t child = fork();
     assert_true(child >= 0);
     if (child == 0)
         _exit(tact_log_recover(path, folder, NULL, NULL) != 0);
-    wait_us(us);
-    kill_child(child);
+    sleep_microseconds(us);
+    kill_and_reap_child(child);
 }
 
 struct bytes {

@@ -11,12 +11,12 @@
 #include "rt/log/log_reader.h"
 #include "rt/log/recorder.h"
 
-#define SESSION_DOUBLES 100
+#define SESSION_DOUBLE_COUNT 100
 #define SESSION_START_NS INT64_C(1234567890123)
 #define SESSION_ANCHOR_NS INT64_C(1763725461000000001)
 
 /* Of Vigna's splitmix64. */
-static inline uint64_t session_random(uint64_t *seed)
+static inline uint64_t next_session_random(uint64_t *seed)
 {
     uint64_t z = (*seed += 0x9E3779B97F4A7C15);
     z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9;
@@ -24,17 +24,17 @@ static inline uint64_t session_random(uint64_t *seed)
     return z ^ (z >> 31);
 }
 
-static inline void session_layout(struct tact_layout *layout)
+static inline void add_session_fields(struct tact_layout *layout)
 {
     tact_layout_add(layout, TACT_FIELD_INPUT, "device.q", "rad", 2);
     tact_layout_add(layout, TACT_FIELD_OUTPUT, "ruler pose", "m, quat_wxyz, world", 7);
     tact_layout_add(layout, TACT_FIELD_OUTPUT, "force", "N, on A, 100 % \xc2\xb1 0", 1);
     tact_layout_add(layout, TACT_FIELD_TIMING, "wake", "", 1);
-    tact_layout_add(layout, TACT_FIELD_OUTPUT, "rest", "1", SESSION_DOUBLES - 11);
+    tact_layout_add(layout, TACT_FIELD_OUTPUT, "rest", "1", SESSION_DOUBLE_COUNT - 11);
 }
 
 /* The record of a tick: smooth motion, and in "rest" any bits that a double can have. */
-static inline void session_record(uint64_t tick, struct tact_record *record)
+static inline void fill_session_record(uint64_t tick, struct tact_record *record)
 {
     uint64_t seed = tick;
     double t = (double)tick * 1e-3;
@@ -43,9 +43,9 @@ static inline void session_record(uint64_t tick, struct tact_record *record)
     record->stamp_ns = SESSION_START_NS + (int64_t)tick * 1000000;
     for (int i = 0; i < 11; i++)
         record->values[i] = sin(t * (1 + i));
-    record->values[10] = (double)(session_random(&seed) % 50000);
-    for (int i = 11; i < SESSION_DOUBLES; i++) {
-        uint64_t bits = session_random(&seed);
+    record->values[10] = (double)(next_session_random(&seed) % 50000);
+    for (int i = 11; i < SESSION_DOUBLE_COUNT; i++) {
+        uint64_t bits = next_session_random(&seed);
         if (i % 2 == 0)
             memcpy(&record->values[i], &bits, sizeof bits);
         else
@@ -67,7 +67,7 @@ static const struct tact_recorder_joint session_joints[] = {
     {"left", 0, TACT_RECORDER_NONE, 9}, {"right", 1, TACT_RECORDER_NONE, TACT_RECORDER_NONE}};
 static const struct tact_recorder_body session_bodies[] = {{"ruler", 2}};
 
-static inline struct tact_recorder_content session_content(const struct tact_layout *layout)
+static inline struct tact_recorder_content make_session_content(const struct tact_layout *layout)
 {
     return (struct tact_recorder_content){
         .layout = layout,
@@ -82,7 +82,7 @@ static inline struct tact_recorder_content session_content(const struct tact_lay
     };
 }
 
-static inline struct tact_recorder_options session_options(void)
+static inline struct tact_recorder_options session_recorder_options(void)
 {
     struct tact_recorder_options options = tact_recorder_options_default();
     options.wall_anchor_ns = SESSION_ANCHOR_NS;
@@ -91,47 +91,49 @@ static inline struct tact_recorder_options session_options(void)
 }
 
 /* Opens a recorder of this session, which copies the layout. */
-static inline int session_open(const char *path, const struct tact_recorder_options *options,
-                               struct tact_messages messages, struct tact_recorder **out)
+static inline int open_session_recorder(const char *path,
+                                        const struct tact_recorder_options *options,
+                                        struct tact_messages messages, struct tact_recorder **out)
 {
     struct tact_layout layout = {0};
 
-    session_layout(&layout);
-    struct tact_recorder_content content = session_content(&layout);
+    add_session_fields(&layout);
+    struct tact_recorder_content content = make_session_content(&layout);
     int rc = tact_recorder_open(path, options, &content, messages, out, NULL);
     tact_layout_free(&layout);
     return rc;
 }
 
 /* Records `ticks` ticks as fast as the recorder accepts them. */
-static inline void session_run(struct tact_recorder *recorder, uint64_t from, uint64_t ticks)
+static inline void record_session_ticks(struct tact_recorder *recorder, uint64_t from,
+                                        uint64_t ticks)
 {
     for (uint64_t tick = from; tick < from + ticks; tick++) {
         tact_recorder_wait_room(recorder);
         struct tact_record *record = tact_recorder_begin(recorder);
         if (!record)
             continue;
-        session_record(tick, record);
+        fill_session_record(tick, record);
         tact_recorder_commit(recorder);
     }
 }
 
 static inline struct tact_record *session_new_record(void)
 {
-    return malloc(sizeof(struct tact_record) + SESSION_DOUBLES * sizeof(double));
+    return malloc(sizeof(struct tact_record) + SESSION_DOUBLE_COUNT * sizeof(double));
 }
 
 /* Reads the next records and compares them, bit for bit, with those of the ticks from `tick` on.
  * Returns how many are equal before the first that differs. */
-static inline uint64_t session_compare(struct tact_log *log, uint64_t tick)
+static inline uint64_t count_equal_records(struct tact_log *log, uint64_t tick)
 {
     struct tact_record *expected = session_new_record(), *found = session_new_record();
-    size_t bytes = sizeof *found + SESSION_DOUBLES * sizeof(double);
+    size_t bytes = sizeof *found + SESSION_DOUBLE_COUNT * sizeof(double);
     uint64_t equal = 0;
 
     memset(found, 0xA5, bytes);
     for (; tact_log_next(log, found) == 1; equal++) {
-        session_record(tick + equal, expected);
+        fill_session_record(tick + equal, expected);
         if (memcmp(expected, found, bytes) != 0)
             break;
     }
@@ -146,7 +148,8 @@ struct heard {
     char text[512];
 };
 
-static inline void hear(void *user, enum tact_message_level level, const char *text)
+static inline void count_message_and_keep_text(void *user, enum tact_message_level level,
+                                               const char *text)
 {
     struct heard *heard = user;
     heard->warnings += level == TACT_MESSAGE_WARNING;
@@ -155,7 +158,7 @@ static inline void hear(void *user, enum tact_message_level level, const char *t
 }
 
 /* Path of a file in the build tree for this test. */
-static inline const char *session_path(const char *name)
+static inline const char *session_log_path(const char *name)
 {
     static char path[512];
     snprintf(path, sizeof path, "%s/%s_%d.mcap", TACT_BINARY_DIR, name, (int)getpid());

@@ -65,8 +65,8 @@ static inline void oracle_to_world(const struct tact_pose *pose, const double *v
     }
 }
 
-static inline struct oracle_body oracle_place(const struct tact_mesh *m,
-                                              const struct tact_pose *pose)
+static inline struct oracle_body place_oracle_body(const struct tact_mesh *m,
+                                                   const struct tact_pose *pose)
 {
     struct oracle_body body = {.count = m->triangle_count};
     body.corner = malloc(m->triangle_count * sizeof *body.corner);
@@ -93,14 +93,14 @@ static inline struct oracle_body oracle_place(const struct tact_mesh *m,
     return body;
 }
 
-static inline void oracle_release(struct oracle_body *body)
+static inline void free_oracle_body(struct oracle_body *body)
 {
     free(body->corner);
     free(body->plane);
 }
 
 /** Clips a polygon to the part not above the plane; returns its number of corners. */
-static inline int oracle_clip(real (*p)[3], int n, const real plane[4])
+static inline int clip_oracle_polygon(real (*p)[3], int n, const real plane[4])
 {
     real out[ORACLE_CORNERS][3];
     int m = 0;
@@ -122,8 +122,8 @@ static inline int oracle_clip(real (*p)[3], int n, const real plane[4])
 }
 
 /** Adds weight times a triangle of the overlap's surface; of_a: it is A's. */
-static inline void oracle_add(struct oracle_sums *s, const real *p0, const real *p1, const real *p2,
-                              real weight, int of_a)
+static inline void add_oracle_triangle(struct oracle_sums *s, const real *p0, const real *p1,
+                                       const real *p2, real weight, int of_a)
 {
     static const int row[6] = {0, 1, 2, 0, 0, 1}, column[6] = {0, 1, 2, 1, 2, 2};
     real p[3][3], u[3], w[3], n[3], t[3], v = 0, area = 0, moment[3];
@@ -159,8 +159,9 @@ static inline void oracle_add(struct oracle_sums *s, const real *p0, const real 
 }
 
 /** Adds the surface of one body inside the other. */
-static inline void oracle_surface(const struct oracle_body *of, const struct oracle_body *in,
-                                  int of_a, real near, struct oracle_sums *s)
+static inline void add_oracle_surface_inside(const struct oracle_body *of,
+                                             const struct oracle_body *in, int of_a, real near,
+                                             struct oracle_sums *s)
 {
     for (size_t t = 0; t < of->count; t++) {
         real p[ORACLE_CORNERS][3];
@@ -174,7 +175,7 @@ static inline void oracle_surface(const struct oracle_body *of, const struct ora
             if (most <= near) {
                 tied = 1;
             } else {
-                n = oracle_clip(p, n, in->plane[u]);
+                n = clip_oracle_polygon(p, n, in->plane[u]);
             }
         }
         s->coplanar += n >= 3 && tied && of_a;
@@ -183,12 +184,12 @@ static inline void oracle_surface(const struct oracle_body *of, const struct ora
             s->count += j % 3 == 0;
         }
         for (int j = 1; j + 1 < n; j++) {
-            oracle_add(s, p[0], p[j], p[j + 1], tied ? 0.5L : 1.0L, of_a);
+            add_oracle_triangle(s, p[0], p[j], p[j + 1], tied ? 0.5L : 1.0L, of_a);
         }
     }
 }
 
-static inline void oracle_finish(const struct oracle_sums *s, struct oracle_answer *out)
+static inline void finish_oracle_answer(const struct oracle_sums *s, struct oracle_answer *out)
 {
     static const int row[6] = {0, 1, 2, 0, 0, 1}, column[6] = {0, 1, 2, 1, 2, 2};
     real c[3], shift[3];
@@ -216,21 +217,21 @@ static inline struct oracle_answer oracle_overlap(const struct tact_mesh *a,
                                                   const struct tact_mesh *b,
                                                   const struct tact_pose *pb, double near)
 {
-    struct oracle_body body[2] = {oracle_place(a, pa), oracle_place(b, pb)};
+    struct oracle_body body[2] = {place_oracle_body(a, pa), place_oracle_body(b, pb)};
     struct oracle_answer out;
     real o[3] = {pa->position[0], pa->position[1], pa->position[2]};
     for (int round = 0; round < 2; round++) {
         struct oracle_sums sums = {.v = 0};
         memcpy(sums.o, o, sizeof o);
-        oracle_surface(&body[0], &body[1], 1, near, &sums);
-        oracle_surface(&body[1], &body[0], 0, near, &sums);
-        oracle_finish(&sums, &out);
+        add_oracle_surface_inside(&body[0], &body[1], 1, near, &sums);
+        add_oracle_surface_inside(&body[1], &body[0], 0, near, &sums);
+        finish_oracle_answer(&sums, &out);
         for (int k = 0; k < 3 && sums.count; k++) {
             o[k] = sums.corners[k] / sums.count;
         }
     }
-    oracle_release(&body[0]);
-    oracle_release(&body[1]);
+    free_oracle_body(&body[0]);
+    free_oracle_body(&body[1]);
     return out;
 }
 

@@ -7,7 +7,8 @@
 #include <cmocka.h>
 #include "contact/world/body.h"
 
-static void spin_box(double wx, double wy, double wz, double *energy_error, double *momentum_error)
+static void measure_spinning_box_errors(double wx, double wy, double wz, double *energy_error,
+                                        double *momentum_error)
 {
     const double size[3] = {0.3, 0.2, 0.1}, m = 2.0;
     const double inertia[6] = {m / 12 * (size[1] * size[1] + size[2] * size[2]),
@@ -36,12 +37,12 @@ static void keeps_energy_and_momentum(void **state)
     for (int axis = 0; axis < 3; axis++) {
         double w[3] = {1e-3, 1e-3, 1e-3}, e, l;
         w[axis] = 10.0;
-        spin_box(w[0], w[1], w[2], &e, &l);
+        measure_spinning_box_errors(w[0], w[1], w[2], &e, &l);
         print_message("axis %d at 10 rad/s for 10 s: energy %.1e, momentum %.1e\n", axis, e, l);
         assert_true(e < 1e-6);
         assert_true(l < 1e-6);
         w[axis] = 60.0;
-        spin_box(w[0], w[1], w[2], &e, &l);
+        measure_spinning_box_errors(w[0], w[1], w[2], &e, &l);
         print_message("axis %d at 60 rad/s for 10 s: energy %.1e, momentum %.1e\n", axis, e, l);
         assert_true(e < 1e-6);
         assert_true(l < 1e-6);
@@ -49,7 +50,7 @@ static void keeps_energy_and_momentum(void **state)
 }
 
 /* A symmetric top precesses at L / I1 about its angular momentum: exact. */
-static void top_precesses(void **state)
+static void a_symmetric_top_precesses_exactly(void **state)
 {
     (void)state;
     const double inertia[6] = {2e-3, 2e-3, 3e-3, 0, 0, 0};
@@ -82,24 +83,26 @@ static void refuses_bad_mass(void **state)
     (void)state;
     struct tact_body body;
     const double good[6] = {1, 1, 1, 0, 0, 0}, flat[6] = {1, 1, 2.1, 0, 0, 0};
-    const double negative[6] = {1, 1, -1, 0, 0, 0}, skew[6] = {1, 1, 1, 1.5, 0, 0};
-    const double nan6[6] = {NAN, 1, 1, 0, 0, 0}, thin[6] = {1e-9, 1, 1, 0, 0, 0};
+    const double negative_inertia[6] = {1, 1, -1, 0, 0, 0},
+                 indefinite_inertia[6] = {1, 1, 1, 1.5, 0, 0};
+    const double inertia_with_nan[6] = {NAN, 1, 1, 0, 0, 0},
+                 thin_body_inertia[6] = {1e-9, 1, 1, 0, 0, 0};
     assert_int_equal(tact_body_set_mass(&body, 1, good), 0);
-    assert_int_equal(tact_body_set_mass(&body, 1, thin), 0);
+    assert_int_equal(tact_body_set_mass(&body, 1, thin_body_inertia), 0);
     assert_int_not_equal(tact_body_set_mass(&body, 0, good), 0);
     assert_int_not_equal(tact_body_set_mass(&body, -1, good), 0);
     assert_int_not_equal(tact_body_set_mass(&body, NAN, good), 0);
     assert_int_not_equal(tact_body_set_mass(&body, 1, flat), 0);
-    assert_int_not_equal(tact_body_set_mass(&body, 1, negative), 0);
-    assert_int_not_equal(tact_body_set_mass(&body, 1, skew), 0);
-    assert_int_not_equal(tact_body_set_mass(&body, 1, nan6), 0);
+    assert_int_not_equal(tact_body_set_mass(&body, 1, negative_inertia), 0);
+    assert_int_not_equal(tact_body_set_mass(&body, 1, indefinite_inertia), 0);
+    assert_int_not_equal(tact_body_set_mass(&body, 1, inertia_with_nan), 0);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(keeps_energy_and_momentum),
-        cmocka_unit_test(top_precesses),
+        cmocka_unit_test(a_symmetric_top_precesses_exactly),
         cmocka_unit_test(refuses_bad_mass),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

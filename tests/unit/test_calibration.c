@@ -98,8 +98,8 @@ static void wrong_files_are_refused(void **state)
 }
 
 /* A device whose reading is a value of its calibration. */
-static void stated_read(void *self, uint64_t tick, double t, int64_t now,
-                        struct tact_device_input *in)
+static void read_stated_device(void *self, uint64_t tick, double t, int64_t now,
+                               struct tact_device_input *in)
 {
     (void)tick, (void)t;
     in->state = TACT_DEVICE_OK;
@@ -107,16 +107,16 @@ static void stated_read(void *self, uint64_t tick, double t, int64_t now,
     in->channel[0] = *(double *)self;
 }
 
-static void stated_close(void *self)
+static void close_stated_device(void *self)
 {
     free(self);
 }
 
-static int stated_open(const struct tact_device_config *config, struct tact_device *out,
-                       struct tact_error *err)
+static int open_stated_device(const struct tact_device_config *config, struct tact_device *out,
+                              struct tact_error *err)
 {
-    static const struct tact_device_ops ops = {TACT_ABI(struct tact_device_ops), stated_read, NULL,
-                                               stated_close};
+    static const struct tact_device_ops ops = {TACT_ABI(struct tact_device_ops), read_stated_device,
+                                               NULL, close_stated_device};
     double *self = malloc(sizeof *self);
     *self = 0.0;
     tact_settings_number(config, "gain", self, err);
@@ -131,7 +131,7 @@ static int stated_open(const struct tact_device_config *config, struct tact_devi
 static void calibration_is_logged_and_replayed(void **state)
 {
     static const struct tact_device_type type = {TACT_ABI(struct tact_device_type), "stated",
-                                                 "as stated", stated_open, NULL};
+                                                 "as stated", open_stated_device, NULL};
     static const struct tact_device_type *const types[] = {&type};
     static struct tact_session_report report;
     const struct tact_messages silent = {NULL, NULL};
@@ -166,7 +166,7 @@ static void calibration_is_logged_and_replayed(void **state)
     assert_int_equal(replayed.differing, 0);
 }
 
-static struct libevdev *new_stick(void)
+static struct libevdev *make_stick_libevdev(void)
 {
     struct libevdev *dev = libevdev_new();
     const struct input_absinfo stick = {.minimum = -1000, .maximum = 1000, .flat = 100};
@@ -189,12 +189,12 @@ static void assert_near(double value, double expected)
 static void measured_axes_are_scaled(void **state)
 {
     const double x[] = {-800, 40, 900, 10};
-    const double throttle[] = {12, 12, 1001, 3};
-    const double brake[] = {30, 1000, 1010, 5};
+    const double throttle_range[] = {12, 12, 1001, 3};
+    const double brake_range[] = {30, 1000, 1010, 5};
     const struct tact_device_setting s[] = {
-        NUMBERS("axis.abs_x", 1, 4, x), NUMBERS("axis.abs_throttle", 4, 1, throttle),
-        NUMBERS("axis.abs_brake", 1, 4, brake), SETTING("calibrated_for", "stick")};
-    struct libevdev *dev = new_stick();
+        NUMBERS("axis.abs_x", 1, 4, x), NUMBERS("axis.abs_throttle", 4, 1, throttle_range),
+        NUMBERS("axis.abs_brake", 1, 4, brake_range), SETTING("calibrated_for", "stick")};
+    struct libevdev *dev = make_stick_libevdev();
     static struct tact_evdev_source source;
     static struct tact_evdev_layout layout;
     static struct device_config c;
@@ -249,7 +249,7 @@ static void wrong_axes_are_refused(void **state)
                  {NUMBERS("axis.abs_x", 1, 4, wide), "lowest, at rest"},
                  {SETTING("axis.abs_x", "5"), "lowest, at rest"},
                  {SETTING("calibrated_for", "wheel"), "made for 'wheel'"}};
-    struct libevdev *dev = new_stick();
+    struct libevdev *dev = make_stick_libevdev();
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         static struct tact_evdev_layout layout;

@@ -33,21 +33,21 @@ static const double period = 1e-3;
     "B: 03 03 00 00 00 00 00 00 00\n"                                                              \
     "A: 00 -100 100 0 0 0\n"                                                                       \
     "A: 01 0 200 0 0 0\n"
-#define OWN_HEADER "# tact device puck, period 0.001, clock monotonic\n"
+#define TACT_RECORDING_HEADER "# tact device puck, period 0.001, clock monotonic\n"
 
-static const char own_recording[] =
-    RECORDING_HEAD OWN_HEADER "E: 50.000000 0003 0001 0150\t# start\n"
-                              "E: 50.000000 0001 0130 0001\t# start\n"
-                              "# tick 0 at 50.500000250\n"
-                              "E: 50.509100 0003 0000 0050\t# tick 10\n"
-                              "E: 50.519000 0002 0003 0175\t# tick 20\n"
-                              "E: 50.519000 0002 0000 0007\t# tick 20\n"
-                              "E: 50.519000 0002 0000 -0002\t# tick 20\n"
-                              "# lost tick 30\n"
-                              "# back tick 40\n"
-                              "E: 50.540000 0003 0000 -0100\t# tick 40 state\n"
-                              "E: 50.548000 0001 0130 0001\t# tick 50\n"
-                              "# end tick 60\n";
+static const char tact_format_recording[] =
+    RECORDING_HEAD TACT_RECORDING_HEADER "E: 50.000000 0003 0001 0150\t# start\n"
+                                         "E: 50.000000 0001 0130 0001\t# start\n"
+                                         "# tick 0 at 50.500000250\n"
+                                         "E: 50.509100 0003 0000 0050\t# tick 10\n"
+                                         "E: 50.519000 0002 0003 0175\t# tick 20\n"
+                                         "E: 50.519000 0002 0000 0007\t# tick 20\n"
+                                         "E: 50.519000 0002 0000 -0002\t# tick 20\n"
+                                         "# lost tick 30\n"
+                                         "# back tick 40\n"
+                                         "E: 50.540000 0003 0000 -0100\t# tick 40 state\n"
+                                         "E: 50.548000 0001 0130 0001\t# tick 50\n"
+                                         "# end tick 60\n";
 
 /* As evemu-record writes it: stamps without ticks. */
 static const char evemu_recording[] =
@@ -109,7 +109,7 @@ static int channel_index(const struct tact_device *device, const char *name)
 static void own_recording_is_played(void **state)
 {
     (void)state;
-    struct tact_device device = open_capture(own_recording, NULL, 0);
+    struct tact_device device = open_capture(tact_format_recording, NULL, 0);
     const int x = channel_index(&device, "abs_x"), y = channel_index(&device, "abs_y");
     const int rx = channel_index(&device, "rel_rx"), south = channel_index(&device, "btn_south");
     assert_string_equal(device.info.type, "evdev");
@@ -138,11 +138,11 @@ static void a_returning_device_has_a_new_stamp(void **state)
 {
     (void)state;
     struct tact_device device =
-        open_capture(RECORDING_HEAD OWN_HEADER "# tick 0 at 50.500000000\n"
-                                               "E: 50.509100 0002 0000 0050\t# tick 10\n"
-                                               "# lost tick 30\n"
-                                               "# back tick 40\n"
-                                               "# end tick 60\n",
+        open_capture(RECORDING_HEAD TACT_RECORDING_HEADER "# tick 0 at 50.500000000\n"
+                                                          "E: 50.509100 0002 0000 0050\t# tick 10\n"
+                                                          "# lost tick 30\n"
+                                                          "# back tick 40\n"
+                                                          "# end tick 60\n",
                      NULL, 0);
     for (uint64_t tick = 0; tick < 60; tick++) {
         struct tact_device_input in = reading_at(&device, tick);
@@ -161,7 +161,7 @@ static void a_recording_takes_other_settings(void **state)
         SETTING("inverted", "abs_x"),        SETTING("unsigned", "abs_y"),
         SETTING("relative", "increment"),    SETTING("channels", "abs_x abs_y rel_x rel_rx"),
         SETTING("forces", "force_x strong"), SETTING("deadzone", "0.25")};
-    struct tact_device device = open_capture(own_recording, more, 6);
+    struct tact_device device = open_capture(tact_format_recording, more, 6);
     const int y = channel_index(&device, "abs_y"), rel = channel_index(&device, "rel_x");
     assert_int_equal(device.info.output_count, 2);
     assert_string_equal(device.info.output[1].name, "strong");
@@ -320,12 +320,12 @@ static void damaged_recordings_are_played_or_refused(void **state)
     uint64_t random = 20261121;
     int played = 0;
     for (int i = 0; i < 3000; i++) {
-        char text[sizeof own_recording + sizeof evemu_recording];
+        char text[sizeof tact_format_recording + sizeof evemu_recording];
         struct device_config c;
         struct tact_device device = {0};
         const struct tact_device_setting s[] = {SETTING("recording", path)};
-        const size_t size = i % 2 ? sizeof own_recording - 1 : sizeof evemu_recording - 1;
-        memcpy(text, i % 2 ? own_recording : evemu_recording, size);
+        const size_t size = i % 2 ? sizeof tact_format_recording - 1 : sizeof evemu_recording - 1;
+        memcpy(text, i % 2 ? tact_format_recording : evemu_recording, size);
         for (uint64_t k = next_random(&random) % 4 + 1; k > 0; k--) {
             static const char bytes[] = "0123456789-ABENPIS:# .tf\n\xff";
             text[next_random(&random) % size] = bytes[next_random(&random) % (sizeof bytes - 1)];
@@ -354,14 +354,14 @@ static int make_file(void **state)
     return file < 0 ? -1 : close(file);
 }
 
-static int remove_file(void **state)
+static int remove_capture_file(void **state)
 {
     (void)state;
     return unlink(path);
 }
 
-static int begin_capture(struct tact_capture *capture, const struct device_config *c,
-                         const char *ending, struct tact_error *err)
+static int start_capture_of_device(struct tact_capture *capture, const struct device_config *c,
+                                   const char *ending, struct tact_error *err)
 {
     memset(capture, 0, sizeof *capture);
     return tact_capture_open(capture, &c->config, ending, "events", 4, sizeof(int), err);
@@ -383,13 +383,13 @@ static void a_recording_is_private_and_not_overwritten(void **state)
     c.config.record = folder;
     snprintf(name, sizeof name, "%s/device.evemu", folder);
     mode_t mask = umask(0);
-    assert_int_equal(begin_capture(&capture, &c, "evemu", &err), 0);
+    assert_int_equal(start_capture_of_device(&capture, &c, "evemu", &err), 0);
     umask(mask);
     assert_int_equal(stat(name, &st), 0);
     assert_int_equal(st.st_mode & 0777, 0600);
     fputs("kept", capture.file);
     tact_capture_close(&capture, "device", silent);
-    assert_int_equal(begin_capture(&capture, &c, "evemu", &err), -EEXIST);
+    assert_int_equal(start_capture_of_device(&capture, &c, "evemu", &err), -EEXIST);
     assert_non_null(strstr(err.text, name));
     assert_int_equal(stat(name, &st), 0);
     assert_int_equal(st.st_size, 4);
@@ -398,14 +398,14 @@ static void a_recording_is_private_and_not_overwritten(void **state)
     assert_int_equal(symlink(other, link), 0);
     for (int replace = 0; replace < 2; replace++) {
         c.config.replace = replace;
-        assert_int_equal(begin_capture(&capture, &c, "csv", &err), -EEXIST);
+        assert_int_equal(start_capture_of_device(&capture, &c, "csv", &err), -EEXIST);
         assert_int_equal(access(other, F_OK), -1);
     }
     /* Replaced where that is asked for, but not while another recording writes it. */
-    assert_int_equal(begin_capture(&capture, &c, "evemu", &err), 0);
+    assert_int_equal(start_capture_of_device(&capture, &c, "evemu", &err), 0);
     assert_int_equal(stat(name, &st), 0);
     assert_int_equal(st.st_size, 0);
-    assert_int_equal(begin_capture(&second, &c, "evemu", &err), -EBUSY);
+    assert_int_equal(start_capture_of_device(&second, &c, "evemu", &err), -EBUSY);
     assert_non_null(strstr(err.text, name));
     tact_capture_close(&capture, "device", silent);
     unlink(link);
@@ -419,7 +419,7 @@ static void write_number(FILE *file, const void *kept, void *user)
     fprintf(file, "%d\n", *(const int *)kept);
 }
 
-static void keep_message(void *user, enum tact_message_level level, const char *text)
+static void keep_last_message(void *user, enum tact_message_level level, const char *text)
 {
     (void)level;
     snprintf(user, 256, "%s", text);
@@ -430,7 +430,7 @@ static void lost_events_are_counted(void **state)
 {
     (void)state;
     char folder[] = "/tmp/tact_capture_dir_XXXXXX", text[256] = "", name[64], line[32] = "";
-    struct tact_messages messages = {keep_message, text};
+    struct tact_messages messages = {keep_last_message, text};
     struct device_config c;
     struct tact_error err = {0};
     struct tact_capture capture;
@@ -438,7 +438,7 @@ static void lost_events_are_counted(void **state)
     assert_non_null(mkdtemp(folder));
     device_config_init(&c, NULL, 0);
     c.config.record = folder;
-    assert_int_equal(begin_capture(&capture, &c, "evemu", &err), 0);
+    assert_int_equal(start_capture_of_device(&capture, &c, "evemu", &err), 0);
     for (int i = 0; i < 10; i++) {
         int *kept = tact_capture_reserve(&capture);
         lost += !kept;
@@ -479,5 +479,5 @@ int main(void)
         cmocka_unit_test(a_recording_is_private_and_not_overwritten),
         cmocka_unit_test(lost_events_are_counted),
     };
-    return cmocka_run_group_tests(tests, make_file, remove_file);
+    return cmocka_run_group_tests(tests, make_file, remove_capture_file);
 }

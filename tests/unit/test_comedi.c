@@ -113,13 +113,13 @@ static void digital_channels_share_an_instruction(void **unused)
     const struct tact_comedi_channel channels[] = {
         {.kind = TACT_COMEDI_DIGITAL, .subdevice = 2, .channel = 3},
         {.kind = TACT_COMEDI_ANALOG, .subdevice = 0, .channel = 1, .range = 2, .maxdata = 4095},
-        {.kind = TACT_COMEDI_DIGITAL, .subdevice = 2, .channel = 31, .inverted = true},
+        {.kind = TACT_COMEDI_DIGITAL, .subdevice = 2, .channel = 31, .is_active_low = true},
         {.kind = TACT_COMEDI_DIGITAL, .subdevice = 2, .channel = 33},
     };
     memcpy(layout.output, channels, sizeof channels);
     layout.output_count = 4;
     assert_int_equal(tact_comedi_assemble_instructions(&layout), 0);
-    assert_int_equal(layout.output_ops, 3);
+    assert_int_equal(layout.output_instruction_count, 3);
     assert_int_equal(layout.out[0].safe[0], 1U << 3 | 1U << 31);
     assert_int_equal(layout.out[0].safe[1], 1U << 31);
     assert_int_equal(layout.out[1].chanspec, CR_PACK(1, 2, AREF_GROUND));

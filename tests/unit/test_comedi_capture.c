@@ -17,7 +17,7 @@
 enum { TICKS = 60, SATURATED = 20, GONE = 30, BACK = 40 };
 
 /* A card of 12 bits, 8 V above and below zero: a step of 1/256 V. */
-#define HEAD                                                                                       \
+#define RECORDING_HEADER                                                                           \
     "# tact raw words of a measurement card\n"                                                     \
     "# device board, period 0.001\n"                                                               \
     "# driver a_driver\n"                                                                          \
@@ -44,9 +44,9 @@ static void write_file(const char *text, size_t size)
 
 /* The angle rises by one raw step a tick, the pedal is pressed from tick 10 on, the counter
  * increases by 2. */
-static size_t make_text(char *text, size_t size)
+static size_t make_recording_text(char *text, size_t size)
 {
-    size_t n = (size_t)snprintf(text, size, "%s", HEAD);
+    size_t n = (size_t)snprintf(text, size, "%s", RECORDING_HEADER);
     for (int tick = 0; tick < TICKS; tick++) {
         const int unplugged = tick >= GONE && tick < BACK;
         const int load = tick >= SATURATED && tick < SATURATED + 5 ? 4096 : 2048 + 256;
@@ -70,8 +70,8 @@ static int open_settings(const struct tact_device_setting *settings, int count, 
     return tact_comedi_type.open(&config.config, device, &config.err);
 }
 
-static struct tact_device open_card(const struct tact_device_setting *settings, int count,
-                                    double period)
+static struct tact_device open_recorded_card(const struct tact_device_setting *settings, int count,
+                                             double period)
 {
     struct tact_device device = {0};
     if (open_settings(settings, count, period, &device)) {
@@ -96,7 +96,7 @@ static void recorded_readings_are_played(void **state)
         SETTING("inputs", "angle=ai4 load=ai5 pedal=di2 turn=counter0"),
         SETTING("outputs", "motor=ao0 on=do1"), SETTING("recover", "0.003")};
     (void)state;
-    struct tact_device device = open_card(settings, 3, 1e-3);
+    struct tact_device device = open_recorded_card(settings, 3, 1e-3);
     assert_null(device.ops->write);
     assert_string_equal(device.info.model, "a board");
     assert_int_equal(device.info.output_count, 2);
@@ -134,7 +134,7 @@ static void a_recording_takes_other_settings(void **state)
     (void)state;
     for (int halves = 1; halves < 5; halves += 3) {
         const double period = 0.5e-3 * halves;
-        struct tact_device device = open_card(settings, 4, period);
+        struct tact_device device = open_recorded_card(settings, 4, period);
         assert_string_equal(device.info.input[1].unit, "mm");
         for (uint64_t tick = 0; (double)tick * period < 0.0295; tick++) {
             struct tact_device_input in = reading_at(&device, tick, period);
@@ -174,7 +174,7 @@ static void tare_is_computed_from_the_recording(void **state)
              "-1,0,0,0,0,0,1,2304,2560,2048,2048,2048,2048\n"
              "0,0,0,0,0,0,1,2304,3072,2048,2048,2048,2048\n");
     write_file(text, strlen(text));
-    struct tact_device device = open_card(settings, 5, 1e-3);
+    struct tact_device device = open_recorded_card(settings, 5, 1e-3);
     struct tact_device_input in = reading_at(&device, 0, 1e-3);
     assert_true(in.channel[6] == 0.0 && in.channel[7] == 6.0 && in.channel[8] == 0.0);
     device.ops->close(device.self);
@@ -198,27 +198,28 @@ static void files_that_are_no_recording_are_refused(void **state)
     const struct tact_device_setting other[] = {SETTING("inputs", "angle=ai3")};
     const struct tact_device_setting wide[] = {SETTING("inputs", "angle=ai4"),
                                                NUMBERS("input_range", 1, 2, range)};
-    const struct tact_device_setting other_card[] = {SETTING("inputs", "angle=ai4"),
-                                                     SETTING("calibrated_for", "another")};
+    const struct tact_device_setting settings_of_other_card[] = {
+        SETTING("inputs", "angle=ai4"), SETTING("calibrated_for", "another")};
     struct tact_device device = {0};
     (void)state;
     expect_refused("", 0, "no tick");
-    expect_refused(HEAD, 0, "no tick");
+    expect_refused(RECORDING_HEADER, 0, "no tick");
     expect_refused("name: scene\n", 1, "recording of a card");
-    expect_refused(HEAD "0,0,0,0,0,0,1,2048,2048,0\n", 13, "recording of a card");
-    expect_refused(HEAD "0,0,0,0,0,0,1,2048,4097,0,0\n", 13, "recording of a card");
-    expect_refused(HEAD "0,0,0,0,0,0,1,2048,2048,0,0,0\n", 13, "recording of a card");
-    expect_refused(HEAD "0,0,3,0,0,0,1,2048,2048,0,0\n", 13, "recording of a card");
-    expect_refused(HEAD "1,0,0,0,0,0,1,1,1,0,0\n1,0,0,0,0,0,1,1,1,0,0\n", 14,
+    expect_refused(RECORDING_HEADER "0,0,0,0,0,0,1,2048,2048,0\n", 13, "recording of a card");
+    expect_refused(RECORDING_HEADER "0,0,0,0,0,0,1,2048,4097,0,0\n", 13, "recording of a card");
+    expect_refused(RECORDING_HEADER "0,0,0,0,0,0,1,2048,2048,0,0,0\n", 13, "recording of a card");
+    expect_refused(RECORDING_HEADER "0,0,3,0,0,0,1,2048,2048,0,0\n", 13, "recording of a card");
+    expect_refused(RECORDING_HEADER "1,0,0,0,0,0,1,1,1,0,0\n1,0,0,0,0,0,1,1,1,0,0\n", 14,
                    "recording of a card");
-    write_file(HEAD "0,0,0,0,0,0,1,1,1,0,0\n1,0,0,0,0", strlen(HEAD) + 31);
+    write_file(RECORDING_HEADER "0,0,0,0,0,0,1,1,1,0,0\n1,0,0,0,0", strlen(RECORDING_HEADER) + 31);
     assert_int_equal(open_settings(other, 1, 1e-3, &device), -22);
     assert_non_null(strstr(config.err.text, "ai3 was not recorded; recorded are: ai4, ai5, di2"));
     assert_int_equal(open_settings(wide, 2, 1e-3, &device), -22);
     assert_non_null(strstr(config.err.text, "angle was recorded in [-8, 8]"));
-    assert_int_equal(open_settings(other_card, 2, 1e-3, &device), -22);
+    assert_int_equal(open_settings(settings_of_other_card, 2, 1e-3, &device), -22);
     assert_non_null(strstr(config.err.text, "made for another, the board is a board"));
-    device = open_card(wide, 1, 1e-3); /* the process that wrote it was killed within a row */
+    device =
+        open_recorded_card(wide, 1, 1e-3); /* the process that wrote it was killed within a row */
     device.ops->close(device.self);
 }
 
@@ -234,15 +235,15 @@ static void damaged_recordings_are_played_or_refused(void **state)
     static char text[8192];
     const struct tact_device_setting settings[] = {
         SETTING("inputs", "angle=ai4 load=ai5 pedal=di2 turn=counter0")};
-    uint32_t seed = 20261122 ^ (uint32_t)(campaign_seed() >> 32);
+    uint32_t seed = 20261122 ^ (uint32_t)(campaign_seed_offset() >> 32);
     int played = 0;
     (void)state;
     for (int i = 0; i < 2000; i++) {
         static const char bytes[] = "0123456789-,ace#@ .\n\xff";
         struct tact_device device = {0};
-        const size_t size = make_text(text, sizeof text);
+        const size_t size = make_recording_text(text, sizeof text);
         for (uint32_t k = next_random(&seed) % 4 + 1; k > 0; k--) {
-            text[next_random(&seed) % (k % 2 ? size : sizeof HEAD)] =
+            text[next_random(&seed) % (k % 2 ? size : sizeof RECORDING_HEADER)] =
                 bytes[next_random(&seed) % (sizeof bytes - 1)];
         }
         write_file(text, size);
@@ -269,7 +270,7 @@ static int make_file(void **state)
     if (file < 0 || close(file)) {
         return -1;
     }
-    write_file(text, make_text(text, sizeof text));
+    write_file(text, make_recording_text(text, sizeof text));
     return 0;
 }
 

@@ -26,7 +26,7 @@ static void run_counted(const char *contact, const char *bodies, struct tact_ses
     options.clock = TACT_LOOP_FREE;
     options.ticks = TICKS;
     snprintf(text, sizeof text, "%s%s%s%s", head, contact, ground, bodies);
-    run_text(text, &options, report);
+    run_session_of_scene_text(text, &options, report);
     for (int i = 0; i < TACT_SOLVE_COUNTS; i++) {
         if (report->counts[i]) {
             print_message("%s %lu ", tact_solve_count_name(i), (unsigned long)report->counts[i]);

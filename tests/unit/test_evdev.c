@@ -32,14 +32,14 @@ static struct tact_device open_pad(struct device_config *c,
     return device;
 }
 
-static struct tact_device_input read_now(struct tact_device *device)
+static struct tact_device_input read_device_at_present(struct tact_device *device)
 {
     struct tact_device_input in = {.state = -1};
     device->ops->read(device->self, 0, 0.0, monotonic_ns(), &in);
     return in;
 }
 
-static int channel_of(const struct tact_device *device, const char *name)
+static int find_input_channel(const struct tact_device *device, const char *name)
 {
     for (int i = 0; i < device->info.input_count; i++) {
         if (strcmp(device->info.input[i].name, name) == 0) {
@@ -50,14 +50,14 @@ static int channel_of(const struct tact_device *device, const char *name)
     return -1;
 }
 
-static double read_value(struct tact_device *device, const char *name)
+static double read_channel_by_name(struct tact_device *device, const char *name)
 {
-    struct tact_device_input in = read_now(device);
+    struct tact_device_input in = read_device_at_present(device);
     assert_int_equal(in.state, TACT_DEVICE_OK);
-    return in.channel[channel_of(device, name)];
+    return in.channel[find_input_channel(device, name)];
 }
 
-static void send_one(int type, int code, int raw)
+static void send_single_event(int type, int code, int raw)
 {
     const int event[1][3] = {{type, code, raw}};
     mock_pad_send(pad, event, 1);
@@ -76,7 +76,7 @@ static void names_every_channel(void **state)
     assert_int_equal(device.info.input_count, 19);
     for (int i = 0; i < 19; i++) {
         assert_string_equal(device.info.input[i].name, expected[i]);
-        assert_true(read_now(&device).channel[i] == 0.0);
+        assert_true(read_device_at_present(&device).channel[i] == 0.0);
     }
     assert_int_equal(device.info.output_count, 0);
     assert_non_null(strstr(c.messages, "'Microsoft X-Box 360 pad' at /dev/input/event"));
@@ -99,24 +99,24 @@ static void scales_sticks_and_triggers(void **state)
                   {-128, 0.0},    {129, 1.0 / 32639.0},   {999999, 1.0},
                   {-99999, -1.0}, {-129, -1.0 / 32640.0}, {0, 0.0}};
     for (size_t i = 0; i < sizeof sticks / sizeof *sticks; i++) {
-        send_one(EV_ABS, ABS_X, sticks[i].raw);
-        assert_true(fabs(read_value(&device, "abs_x") - sticks[i].x) < 1e-15);
+        send_single_event(EV_ABS, ABS_X, sticks[i].raw);
+        assert_true(fabs(read_channel_by_name(&device, "abs_x") - sticks[i].x) < 1e-15);
     }
     for (int raw = 255; raw >= 0; raw -= 5) {
-        send_one(EV_ABS, ABS_Z, raw);
-        assert_true(fabs(read_value(&device, "abs_z") - raw / 255.0) < 1e-15);
+        send_single_event(EV_ABS, ABS_Z, raw);
+        assert_true(fabs(read_channel_by_name(&device, "abs_z") - raw / 255.0) < 1e-15);
     }
     static const int both[3][3] = {
         {EV_ABS, ABS_HAT0Y, -1}, {EV_KEY, BTN_SOUTH, 1}, {EV_KEY, BTN_THUMBR, 1}};
     mock_pad_send(pad, both, 3);
-    assert_true(read_value(&device, "abs_hat0y") == -1.0);
-    assert_true(read_value(&device, "btn_south") == 1.0);
-    assert_true(read_value(&device, "btn_thumbr") == 1.0);
-    assert_true(read_value(&device, "btn_east") == 0.0);
-    send_one(EV_KEY, BTN_SOUTH, 0);
-    assert_true(read_value(&device, "btn_south") == 0.0);
-    send_one(EV_KEY, BTN_THUMBR, 0);
-    send_one(EV_ABS, ABS_HAT0Y, 0);
+    assert_true(read_channel_by_name(&device, "abs_hat0y") == -1.0);
+    assert_true(read_channel_by_name(&device, "btn_south") == 1.0);
+    assert_true(read_channel_by_name(&device, "btn_thumbr") == 1.0);
+    assert_true(read_channel_by_name(&device, "btn_east") == 0.0);
+    send_single_event(EV_KEY, BTN_SOUTH, 0);
+    assert_true(read_channel_by_name(&device, "btn_south") == 0.0);
+    send_single_event(EV_KEY, BTN_THUMBR, 0);
+    send_single_event(EV_ABS, ABS_HAT0Y, 0);
     device.ops->close(device.self);
 }
 
@@ -128,14 +128,14 @@ static void a_still_stick_keeps_its_value(void **state)
     (void)state;
     struct tact_device device = open_pad(&c, s, 2);
     int64_t before = monotonic_ns();
-    send_one(EV_ABS, ABS_RY, 20000);
+    send_single_event(EV_ABS, ABS_RY, 20000);
     int64_t after = monotonic_ns();
-    struct tact_device_input first = read_now(&device);
+    struct tact_device_input first = read_device_at_present(&device);
     assert_true(first.stamp_ns >= before - 1000 && first.stamp_ns <= after);
     for (int i = 0; i < 50; i++) {
         nanosleep(&(struct timespec){.tv_nsec = 2000000}, NULL);
-        send_one(EV_ABS, ABS_RY, 20000); /* unchanged, so the kernel drops it */
-        struct tact_device_input in = read_now(&device);
+        send_single_event(EV_ABS, ABS_RY, 20000); /* unchanged, so the kernel drops it */
+        struct tact_device_input in = read_device_at_present(&device);
         assert_int_equal(in.state, TACT_DEVICE_OK);
         assert_memory_equal(in.channel, first.channel, 19 * sizeof *in.channel);
         assert_int_equal(in.stamp_ns, first.stamp_ns);
@@ -143,12 +143,12 @@ static void a_still_stick_keeps_its_value(void **state)
     device.ops->close(device.self);
     /* A second reader starts from the state that the device is in. */
     device = open_pad(&c, s, 2);
-    assert_true(read_value(&device, "abs_ry") > 0.6);
-    send_one(EV_ABS, ABS_RY, 0);
+    assert_true(read_channel_by_name(&device, "abs_ry") > 0.6);
+    send_single_event(EV_ABS, ABS_RY, 0);
     device.ops->close(device.self);
 }
 
-static void chooses_channels(void **state)
+static void settings_choose_and_scale_channels(void **state)
 {
     const struct tact_device_setting s[] = {
         SETTING("match", "Microsoft X-Box 360 pad"), SETTING("channels", "btn_a abs_rz abs_x"),
@@ -157,17 +157,17 @@ static void chooses_channels(void **state)
     (void)state;
     struct tact_device device = open_pad(&c, s, 5);
     assert_int_equal(device.info.input_count, 3);
-    send_one(EV_KEY, BTN_A, 1);
-    assert_true(read_value(&device, "btn_a") == 1.0);
-    send_one(EV_KEY, BTN_A, 0);
-    send_one(EV_ABS, ABS_RZ, 255);
-    assert_true(read_value(&device, "abs_rz") == -1.0);
-    send_one(EV_ABS, ABS_RZ, 0);
-    assert_true(read_value(&device, "abs_rz") == 1.0);
-    assert_true(read_value(&device, "abs_x") < 1e-4);
-    send_one(EV_ABS, ABS_X, 16384); /* the dead zone is 0.5: (0.75 - 0.5) / 0.5 */
-    assert_true(fabs(read_value(&device, "abs_x") - 0.5) < 1e-4);
-    send_one(EV_ABS, ABS_X, 0);
+    send_single_event(EV_KEY, BTN_A, 1);
+    assert_true(read_channel_by_name(&device, "btn_a") == 1.0);
+    send_single_event(EV_KEY, BTN_A, 0);
+    send_single_event(EV_ABS, ABS_RZ, 255);
+    assert_true(read_channel_by_name(&device, "abs_rz") == -1.0);
+    send_single_event(EV_ABS, ABS_RZ, 0);
+    assert_true(read_channel_by_name(&device, "abs_rz") == 1.0);
+    assert_true(read_channel_by_name(&device, "abs_x") < 1e-4);
+    send_single_event(EV_ABS, ABS_X, 16384); /* the dead zone is 0.5: (0.75 - 0.5) / 0.5 */
+    assert_true(fabs(read_channel_by_name(&device, "abs_x") - 0.5) < 1e-4);
+    send_single_event(EV_ABS, ABS_X, 0);
     device.ops->close(device.self);
 }
 
@@ -181,14 +181,14 @@ static void catches_up_after_lost_events(void **state)
     static const int lost_events[3][3] = {
         {EV_ABS, ABS_X, -32768}, {EV_ABS, ABS_RZ, 255}, {EV_KEY, BTN_TL, 0}};
     mock_pad_send(pad, seen, 2);
-    assert_true(read_value(&device, "btn_tl") == 1.0);
+    assert_true(read_channel_by_name(&device, "btn_tl") == 1.0);
     mock_pad_overrun(pad, lost_events, 3);
-    assert_true(read_value(&device, "btn_tl") == 0.0);
-    assert_true(read_value(&device, "abs_x") == -1.0);
-    assert_true(read_value(&device, "abs_rz") == 1.0);
-    send_one(EV_ABS, ABS_X, 0);
-    assert_true(read_value(&device, "abs_x") == 0.0);
-    send_one(EV_ABS, ABS_RZ, 0);
+    assert_true(read_channel_by_name(&device, "btn_tl") == 0.0);
+    assert_true(read_channel_by_name(&device, "abs_x") == -1.0);
+    assert_true(read_channel_by_name(&device, "abs_rz") == 1.0);
+    send_single_event(EV_ABS, ABS_X, 0);
+    assert_true(read_channel_by_name(&device, "abs_x") == 0.0);
+    send_single_event(EV_ABS, ABS_RZ, 0);
     nanosleep(&(struct timespec){.tv_nsec = 500000000},
               NULL); /* time for the monitor thread to report the loss */
     device.ops->close(device.self);
@@ -204,29 +204,29 @@ static void is_lost_and_comes_back(void **state)
         struct tact_device device = open_pad(&c, s, 1);
         static const int held[2][3] = {{EV_ABS, ABS_Y, 32767}, {EV_KEY, BTN_TR, 1}};
         mock_pad_send(pad, held, 2);
-        assert_true(read_value(&device, "btn_tr") == 1.0);
+        assert_true(read_channel_by_name(&device, "btn_tr") == 1.0);
         mock_pad_unplug(pad, error);
-        struct tact_device_input in = read_now(&device);
+        struct tact_device_input in = read_device_at_present(&device);
         if (error) {
             assert_int_equal(in.state, TACT_DEVICE_LOST); /* in the same tick */
         }
         for (int i = 0; i < 500 && in.state != TACT_DEVICE_LOST; i++) {
             nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
-            in = read_now(&device);
+            in = read_device_at_present(&device);
         }
         assert_int_equal(in.state, TACT_DEVICE_LOST);
-        assert_true(in.channel[channel_of(&device, "abs_y")] == 1.0);
-        assert_true(in.channel[channel_of(&device, "btn_tr")] == 0.0);
+        assert_true(in.channel[find_input_channel(&device, "abs_y")] == 1.0);
+        assert_true(in.channel[find_input_channel(&device, "btn_tr")] == 0.0);
         mock_pad_plug(pad);
         for (int i = 0; i < 1000 && in.state == TACT_DEVICE_LOST; i++) {
             nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
-            in = read_now(&device);
+            in = read_device_at_present(&device);
         }
         assert_int_equal(in.state, TACT_DEVICE_OK);
-        assert_true(in.channel[channel_of(&device, "abs_y")] == 0.0);
-        send_one(EV_ABS, ABS_Y, -32768);
-        assert_true(read_value(&device, "abs_y") == -1.0);
-        send_one(EV_ABS, ABS_Y, 0);
+        assert_true(in.channel[find_input_channel(&device, "abs_y")] == 0.0);
+        send_single_event(EV_ABS, ABS_Y, -32768);
+        assert_true(read_channel_by_name(&device, "abs_y") == -1.0);
+        send_single_event(EV_ABS, ABS_Y, 0);
         device.ops->close(device.self);
         assert_non_null(strstr(c.messages, "is gone"));
         assert_non_null(strstr(c.messages, "is back at /dev/input/event"));
@@ -280,12 +280,12 @@ static void a_silent_puck_is_at_rest_after_the_timeout(void **state)
     struct device_config c;
     struct tact_device_input in;
     (void)state;
-    for (int longer = 0; longer < 2; longer++) {
-        const int64_t timeout = longer ? 100000000000 : 40000000; /* [ns] */
-        struct tact_device device = open_pad(&c, s, 1 + longer);
+    for (int has_long_timeout = 0; has_long_timeout < 2; has_long_timeout++) {
+        const int64_t timeout = has_long_timeout ? 100000000000 : 40000000; /* [ns] */
+        struct tact_device device = open_pad(&c, s, 1 + has_long_timeout);
         assert_int_equal(device.info.input_count, 8);
         for (int i = 0; i < 5; i++) {
-            send_one(EV_REL, REL_X, 175);
+            send_single_event(EV_REL, REL_X, 175);
             device.ops->read(device.self, 0, 0.0, 0, &in);
             assert_true(in.channel[0] == 0.5);
             device.ops->read(device.self, 0, 0.0, in.stamp_ns + timeout, &in);
@@ -307,11 +307,11 @@ static void each_half_of_a_puck_has_its_own_timeout(void **state)
     struct tact_device_input in;
     (void)state;
     struct tact_device device = open_pad(&c, s, 2);
-    send_one(EV_REL, REL_X, 175);
+    send_single_event(EV_REL, REL_X, 175);
     device.ops->read(device.self, 0, 0.0, 0, &in);
     int64_t x = in.stamp_ns;
     nanosleep(&(struct timespec){.tv_nsec = 8000000}, NULL);
-    send_one(EV_REL, REL_RZ, -350);
+    send_single_event(EV_REL, REL_RZ, -350);
     device.ops->read(device.self, 0, 0.0, x + 100000000000, &in);
     assert_true(in.channel[0] == 0.5);
     assert_true(in.channel[5] == -1.0);
@@ -332,20 +332,20 @@ static void a_puck_counts_where_increments_are_asked_for(void **state)
     (void)state;
     struct tact_device device = open_pad(&c, s, 2);
     assert_string_equal(device.info.input[1].unit, "count");
-    send_one(EV_REL, REL_Y, -30);
-    send_one(EV_REL, REL_Y, -12);
-    assert_true(read_value(&device, "rel_y") == -42.0);
-    send_one(EV_REL, REL_Y, 2);
-    assert_true(read_value(&device, "rel_y") == -40.0);
+    send_single_event(EV_REL, REL_Y, -30);
+    send_single_event(EV_REL, REL_Y, -12);
+    assert_true(read_channel_by_name(&device, "rel_y") == -42.0);
+    send_single_event(EV_REL, REL_Y, 2);
+    assert_true(read_channel_by_name(&device, "rel_y") == -40.0);
     mock_pad_unplug(pad, true);
-    struct tact_device_input in = read_now(&device);
+    struct tact_device_input in = read_device_at_present(&device);
     assert_int_equal(in.state, TACT_DEVICE_LOST);
     assert_true(in.channel[1] == -40.0);
     mock_pad_plug(pad);
     device.ops->close(device.self);
 }
 
-static void plug_in(const char *name)
+static void plug_in_mock_device(const char *name)
 {
     const char *why;
     pad = mock_pad_new(name, &why);
@@ -361,7 +361,7 @@ int main(void)
         cmocka_unit_test(names_every_channel),
         cmocka_unit_test(scales_sticks_and_triggers),
         cmocka_unit_test(a_still_stick_keeps_its_value),
-        cmocka_unit_test(chooses_channels),
+        cmocka_unit_test(settings_choose_and_scale_channels),
         cmocka_unit_test(catches_up_after_lost_events),
         cmocka_unit_test(is_lost_and_comes_back),
         cmocka_unit_test(refuses_bad_settings),
@@ -371,10 +371,10 @@ int main(void)
         cmocka_unit_test(each_half_of_a_puck_has_its_own_timeout),
         cmocka_unit_test(a_puck_counts_where_increments_are_asked_for),
     };
-    plug_in("Xbox 360 wired USB controller");
+    plug_in_mock_device("Xbox 360 wired USB controller");
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     mock_pad_free(pad);
-    plug_in(MOCK_PUCK);
+    plug_in_mock_device(MOCK_PUCK);
     failed += cmocka_run_group_tests(puck_tests, NULL, NULL);
     mock_pad_free(pad);
     return failed;

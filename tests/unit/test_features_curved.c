@@ -28,7 +28,7 @@ static struct solid solid(enum tact_shape_kind kind, double x, double y, double 
     return s;
 }
 
-static void release_solid(struct solid *s)
+static void free_convex_solid(struct solid *s)
 {
     tact_core_free(s->core);
     tact_shape_release(&s->shape);
@@ -225,7 +225,7 @@ static void random_pairs_are_exact(void **state)
     static const char *const names[] = {"cylinder", "ellipsoid", "box", "capsule", "sphere"};
     for (int i = 0; i < 10; i++) {
         int first = i % 2, second = i / 2, deep = 0, supports = 0;
-        int trials = campaign_size(40, 1000);
+        int trials = campaign_trial_count(40, 1000);
         struct deviation worst = {.loose_points = 0}, touch[2] = {{.loose_points = 0}};
         for (int k = 0; k < trials; k++) {
             double size = scale[k % 3];
@@ -240,8 +240,8 @@ static void random_pairs_are_exact(void **state)
             if (s.distance > 0.1 * size) {
                 check_touch(&a, &b, &s, size, touch);
             }
-            release_solid(&a);
-            release_solid(&b);
+            free_convex_solid(&a);
+            free_convex_solid(&b);
         }
         printf("%s, %s: %d of %d overlap, width %.1e, points %.1e, less depth %.1e of size, about "
                "touch %.1e and %.1e; %.0f supports\n",
@@ -263,7 +263,7 @@ static void warm_and_cold_searches_agree(void **state)
                          solid(TACT_SHAPE_ELLIPSOID, 0.03, 0.05, 0.04),
                          solid(TACT_SHAPE_CYLINDER, 0.05, 0.01, 0.0)};
     double kept[3][TACT_NEAREST_STATE] = {{0.0}}, worst = 0.0;
-    int warm = 0, cold = 0, ticks = campaign_size(3000, 100000);
+    int warm = 0, cold = 0, ticks = campaign_trial_count(3000, 100000);
     for (int i = 0; i < ticks; i++) {
         struct tact_separation now, then;
         double s = 1e-3 * i, way = 0.07 + 0.03 * sin(0.7 * s);
@@ -279,9 +279,9 @@ static void warm_and_cold_searches_agree(void **state)
     printf("%d ticks: within %.1e m; %.1f supports a tick, cold %.1f\n", ticks, worst,
            (double)warm / ticks, (double)cold / ticks);
     assert_true(worst < 2e-16 && warm < cold);
-    release_solid(&a);
+    free_convex_solid(&a);
     for (int i = 0; i < 3; i++) {
-        release_solid(&b[i]);
+        free_convex_solid(&b[i]);
     }
 }
 
@@ -360,9 +360,9 @@ static void a_can_in_every_resting_pose(void **state)
     NEAR(s.distance, -g, 1e-16);
     NEAR(s.normal[2], 1.0, 1e-15);
     assert_true(m.corners == 1 && m.feature[1] == TACT_FEATURE_EDGE);
-    release_solid(&can);
-    release_solid(&floor[0]);
-    release_solid(&floor[1]);
+    free_convex_solid(&can);
+    free_convex_solid(&floor[0]);
+    free_convex_solid(&floor[1]);
 }
 
 /* A warm-start state of another scene, or of a damaged log, does not change the result. */
@@ -371,7 +371,7 @@ static void any_warm_start_state_is_accepted(void **state)
     (void)state;
     struct solid a = solid(TACT_SHAPE_CYLINDER, 0.03, 0.05, 0.0);
     struct solid b = solid(TACT_SHAPE_ELLIPSOID, 0.05, 0.02, 0.03);
-    for (int i = 0; i < campaign_size(1000, 10000); i++) {
+    for (int i = 0; i < campaign_trial_count(1000, 10000); i++) {
         double random_state[TACT_NEAREST_STATE], size = pow(10.0, uniform(0.0, 20.0));
         struct tact_separation one, other;
         b.pose = random_pose(0.07);
@@ -383,8 +383,8 @@ static void any_warm_start_state_is_accepted(void **state)
         find_separation(&a, &b, NULL, &other);
         NEAR(one.distance, other.distance, 2e-16);
     }
-    release_solid(&a);
-    release_solid(&b);
+    free_convex_solid(&a);
+    free_convex_solid(&b);
 }
 
 int main(void)

@@ -14,7 +14,7 @@
 #include "support/data.h"
 #include "support/manifold_check.h"
 
-static struct tact_manifold manifold(const struct solid *a, const struct solid *b)
+static struct tact_manifold find_manifold(const struct solid *a, const struct solid *b)
 {
     struct tact_separation sep = query(a, b, NULL);
     struct tact_manifold m;
@@ -23,7 +23,7 @@ static struct tact_manifold manifold(const struct solid *a, const struct solid *
 }
 
 /* Extent along an axis of the world. */
-static double span_of(const struct tact_manifold *m, int axis)
+static double manifold_extent_along(const struct tact_manifold *m, int axis)
 {
     double low = INFINITY, high = -INFINITY;
     for (int i = 0; i < m->corners; i++) {
@@ -37,7 +37,7 @@ static double span_of(const struct tact_manifold *m, int axis)
 /* ---- exhaustive searches ---- */
 
 /* Greatest of n.v over the world's vertices from the origin `from`. */
-static double furthest(const struct solid *s, const double *from, const double *n)
+static double greatest_projection(const struct solid *s, const double *from, const double *n)
 {
     double most = -INFINITY, turned[9], in[3], apart[3];
     tact_quat_to_m3(turned, s->pose.quat_wxyz);
@@ -54,7 +54,9 @@ static double gap_along(const struct solid *a, const struct solid *b, const doub
 {
     double back[3], size = tact_v3_norm(n);
     tact_v3_scale(back, n, -1.0);
-    return -(furthest(a, a->pose.position, back) + furthest(b, a->pose.position, n)) / size;
+    return -(greatest_projection(a, a->pose.position, back) +
+             greatest_projection(b, a->pose.position, n)) /
+           size;
 }
 
 struct normals {
@@ -64,7 +66,7 @@ struct normals {
     double (*edge)[3][3]; /* direction, and the normals of its two faces */
 };
 
-static struct normals normals_of(const struct solid *s)
+static struct normals face_normals_of(const struct solid *s)
 {
     const struct tact_mesh *m = s->shape.mesh;
     struct normals out = {0, malloc(m->triangle_count * sizeof *out.face), 0,
@@ -114,7 +116,7 @@ static int edges_can_separate(const double (*a)[3], const double (*b)[3])
  * translation of polyhedra that overlap. */
 static double greatest_gap_of_all_axes(const struct solid *a, const struct solid *b)
 {
-    struct normals na = normals_of(a), nb = normals_of(b);
+    struct normals na = face_normals_of(a), nb = face_normals_of(b);
     double best = -INFINITY;
     for (int i = 0; i < na.count; i++) {
         double n[3];
@@ -199,11 +201,11 @@ static void cubes_face_to_face(void **state)
         const double s[3] = {1.5, 1.0 + 1e-9, 0.9};
         tact_v3_set(a.pose.position, s[i], 0.3, 0.0);
         struct tact_separation sep = query(&a, &b, NULL);
-        struct tact_manifold m = manifold(&a, &b);
+        struct tact_manifold m = find_manifold(&a, &b);
         NEAR(sep.distance, s[i] - 1.0, 1e-15);
         NEAR(sep.normal[0], 1.0, 1e-15);
-        NEAR(span_of(&m, 1), 0.7, 1e-12);
-        NEAR(span_of(&m, 2), 1.0, 1e-12);
+        NEAR(manifold_extent_along(&m, 1), 0.7, 1e-12);
+        NEAR(manifold_extent_along(&m, 2), 1.0, 1e-12);
         NEAR(area_of(&m), 0.7, 1e-12);
         assert_int_equal(m.corners, 4);
         for (int k = 0; k < 4; k++) {
@@ -212,7 +214,7 @@ static void cubes_face_to_face(void **state)
     }
     tact_v3_set(a.pose.position, 0.0, 0.0, 1.2);
     turn(&a, 0.0, 0.0, atan(1.0)); /* the same about the normal */
-    struct tact_manifold m = manifold(&a, &b);
+    struct tact_manifold m = find_manifold(&a, &b);
     assert_int_equal(m.corners, 8);
     NEAR(area_of(&m), 2.0 * (sqrt(2.0) - 1.0), 1e-12);
     assert_true(m.feature[0] == TACT_FEATURE_FACE && m.feature[1] == TACT_FEATURE_FACE);
@@ -222,8 +224,8 @@ static void cubes_face_to_face(void **state)
     struct tact_separation one = query(&a, &b, NULL), two = query(&a, &b, NULL);
     NEAR(one.distance, -1.0, 1e-15);
     assert_memory_equal(&one, &two, sizeof one);
-    release_solid(&a);
-    release_solid(&b);
+    free_convex_solid(&a);
+    free_convex_solid(&b);
 }
 
 /* Edge on edge: the paper's section IV-D takes its normal from a face in the contact plane, and
@@ -239,7 +241,7 @@ static void cubes_edge_on_edge(void **state)
         static const double gaps[6] = {0.5, 1e-3, 1e-9, -1e-9, -1e-3, -0.1};
         tact_v3_set(a.pose.position, 0.0, 0.0, sqrt(2.0) + gaps[i]);
         struct tact_separation sep = query(&a, &b, NULL);
-        struct tact_manifold m = manifold(&a, &b);
+        struct tact_manifold m = find_manifold(&a, &b);
         NEAR(sep.distance, gaps[i], 1e-15);
         NEAR(sep.normal[2], 1.0, 1e-12);
         assert_int_equal(m.corners, 1);
@@ -253,17 +255,17 @@ static void cubes_edge_on_edge(void **state)
             assert_true(fabs(n[2]) < 0.77);
         }
     }
-    release_solid(&a);
-    release_solid(&b);
+    free_convex_solid(&a);
+    free_convex_solid(&b);
 }
 
 /* Half-spaces, and cores with a radius. */
 static void planes_and_round_solids(void **state)
 {
     (void)state;
-    struct solid floor = round_solid(TACT_SHAPE_HALFSPACE, 0.0, 0.0), cube = box(1, 1, 1);
-    struct solid ball = round_solid(TACT_SHAPE_SPHERE, 0.3, 0.0);
-    struct solid rod = round_solid(TACT_SHAPE_CAPSULE, 0.1, 0.4);
+    struct solid floor = make_round_solid(TACT_SHAPE_HALFSPACE, 0.0, 0.0), cube = box(1, 1, 1);
+    struct solid ball = make_round_solid(TACT_SHAPE_SPHERE, 0.3, 0.0);
+    struct solid rod = make_round_solid(TACT_SHAPE_CAPSULE, 0.1, 0.4);
     const double corner[3] = {1.0 / sqrt(3.0), 1.0 / sqrt(3.0), 1.0 / sqrt(3.0)};
     double axis[3] = {corner[1], -corner[0], 0.0};
     double angle = acos(corner[2]), size = tact_v3_norm(axis);
@@ -273,7 +275,7 @@ static void planes_and_round_solids(void **state)
     struct tact_separation sep = query(&cube, &floor, NULL);
     NEAR(sep.distance, 0.9 - 0.5 * sqrt(3.0), 1e-15);
     NEAR(sep.normal[2], 1.0, 1e-15);
-    struct tact_manifold m = manifold(&cube, &floor);
+    struct tact_manifold m = find_manifold(&cube, &floor);
     assert_true(m.corners == 1 && m.feature[0] == TACT_FEATURE_VERTEX &&
                 m.feature[1] == TACT_FEATURE_FACE);
     NEAR(gap_at(&m, m.corner[0]), sep.distance, 1e-15);
@@ -292,11 +294,11 @@ static void planes_and_round_solids(void **state)
 
     turn(&rod, 2.0 * atan(1.0), 0.0, 0.0); /* along y on the cube, whose face is longer */
     tact_v3_set(rod.pose.position, 0.2, 0.0, 0.62);
-    m = manifold(&rod, &cube);
+    m = find_manifold(&rod, &cube);
     sep = query(&rod, &cube, NULL);
     NEAR(sep.distance, 0.02, 1e-15);
     assert_true(m.corners == 2 && m.feature[0] == TACT_FEATURE_EDGE);
-    NEAR(span_of(&m, 1), 0.8, 1e-12);
+    NEAR(manifold_extent_along(&m, 1), 0.8, 1e-12);
     turn(&ball, 0.0, 0.0, 0.0);
     struct solid other = rod; /* crossed axes separate along their common normal */
     turn(&other, 0.0, 0.0, 0.0);
@@ -306,10 +308,10 @@ static void planes_and_round_solids(void **state)
     sep = query(&rod, &other, NULL);
     NEAR(sep.distance, -0.2, 1e-15);
     NEAR(fabs(sep.normal[0]), 1.0, 1e-12);
-    release_solid(&floor);
-    release_solid(&cube);
-    release_solid(&ball);
-    release_solid(&rod);
+    free_convex_solid(&floor);
+    free_convex_solid(&cube);
+    free_convex_solid(&ball);
+    free_convex_solid(&rod);
 }
 
 /* Moves A along its normal to 1e-9 of the distance before touch, where they are apart, and as far
@@ -340,7 +342,8 @@ static double check_across_touch(const struct solid *a, const struct solid *b,
 
 /* Moves both solids by a kilometre: the same bits where the sum of the positions is exact;
  * elsewhere what it is rounded by. Returns the deviation there [m]. */
-static double far_away(const struct solid *a, const struct solid *b, double distance)
+static double far_from_origin_deviation(const struct solid *a, const struct solid *b,
+                                        double distance)
 {
     struct solid c = *a, d = *b;
     for (int m = 0; m < 3; m++) {
@@ -364,30 +367,31 @@ static void random_pairs_are_exact(void **state)
     (void)state;
     static const double scale[3] = {1e-3, 0.05, 10.0};
     double worst[2] = {0.0, 0.0}, moved = 0.0, far = 0.0;
-    int trials = campaign_size(60, 2000), deep = 0;
+    int trials = campaign_trial_count(60, 2000), deep = 0;
     for (int i = 0; i < trials; i++) {
         double size = scale[i % 3];
         int count = i % 5 == 4 ? 60 : 8 + i % 13;
-        struct solid a = random_hull(count, size, i & 1), b = random_hull(count, size, i & 2);
+        struct solid a = make_random_hull(count, size, i & 1),
+                     b = make_random_hull(count, size, i & 2);
         for (int k = 0; k < 10; k++) {
             b.pose = random_pose(size * (k & 1 ? 1.0 : 2.0));
             for (int m = 0; m < 3; m++) {
                 b.pose.position[m] = ldexp(round(ldexp(b.pose.position[m], 40)), -40);
             }
-            random_turn(a.pose.quat_wxyz);
+            random_unit_quaternion(a.pose.quat_wxyz);
             struct tact_separation s = query(&a, &b, NULL);
             deep += s.distance < 0.0;
             worst[0] = fmax(worst[0], check_separation(&a, &b, &s, 1));
             assert_true(s.exact);
-            far = fmax(far, far_away(&a, &b, s.distance));
+            far = fmax(far, far_from_origin_deviation(&a, &b, s.distance));
             struct tact_separation swapped = query(&b, &a, NULL);
             moved = fmax(moved, fabs(swapped.distance - s.distance) / size);
             if (s.distance > 0.1 * size) {
                 worst[1] = fmax(worst[1], check_across_touch(&a, &b, &s));
             }
         }
-        release_solid(&a);
-        release_solid(&b);
+        free_convex_solid(&a);
+        free_convex_solid(&b);
     }
     printf("%d pairs, %d overlapping: deviation at most %.1e of size, 1e-9 about touch %.1e, "
            "exchanged %.1e; 1 km away %.1e m\n",
@@ -402,9 +406,9 @@ static void random_pairs_are_exact(void **state)
 static void warm_and_cold_searches_agree(void **state)
 {
     (void)state;
-    int ticks = campaign_size(20000, 100000), same = 0, warm = 0, cold = 0;
-    struct solid a[2] = {random_hull(8, 0.05, 0), random_hull(300, 0.05, 1)};
-    struct solid b[2] = {random_hull(20, 0.05, 1), random_hull(200, 0.05, 1)};
+    int ticks = campaign_trial_count(20000, 100000), same = 0, warm = 0, cold = 0;
+    struct solid a[2] = {make_random_hull(8, 0.05, 0), make_random_hull(300, 0.05, 1)};
+    struct solid b[2] = {make_random_hull(20, 0.05, 1), make_random_hull(200, 0.05, 1)};
     double kept[2][TACT_NEAREST_STATE] = {{0.0}}, worst = 0.0;
     for (int i = 0; i < ticks; i++) {
         int k = i % 2;
@@ -430,14 +434,14 @@ static void warm_and_cold_searches_agree(void **state)
            ticks, same, worst, (double)warm / ticks, (double)cold / ticks);
     assert_true(worst < 1e-16 && warm < cold && 2 * same > ticks);
     for (int k = 0; k < 2; k++) {
-        release_solid(&a[k]);
-        release_solid(&b[k]);
+        free_convex_solid(&a[k]);
+        free_convex_solid(&b[k]);
     }
 }
 
 /* Stacks of boxes with coincident faces, exactly or within rounding errors, for 100,000 ticks from
  * the last result; at times they are separate, or shifted. */
-static void aligned_stacks(void **state)
+static void distance_of_aligned_stacks_is_exact(void **state)
 {
     (void)state;
     enum { STACK = 4, TICKS = 100000 };
@@ -457,26 +461,26 @@ static void aligned_stacks(void **state)
             NEAR(s.normal[2], 1.0, 1e-15);
         }
     }
-    release_solid(&of);
+    free_convex_solid(&of);
 }
 
 /* A warm-start state of another scene, or of a damaged log, changes only the time of the search. */
 static void any_warm_start_state_is_accepted(void **state)
 {
     (void)state;
-    struct solid a = random_hull(40, 0.05, 1), b = random_hull(50, 0.05, 1);
+    struct solid a = make_random_hull(40, 0.05, 1), b = make_random_hull(50, 0.05, 1);
     for (int i = 0; i < 2000; i++) {
-        double wild[TACT_NEAREST_STATE], size = pow(10.0, uniform(0.0, 12.0));
+        double arbitrary_start_state[TACT_NEAREST_STATE], size = pow(10.0, uniform(0.0, 12.0));
         b.pose = random_pose(0.07);
         for (int k = 0; k < TACT_NEAREST_STATE; k++) {
-            wild[k] = i % 3 ? floor(uniform(-60.0, 60.0)) : uniform(-size, size);
-            wild[k] = i % 50 ? wild[k] : NAN;
+            arbitrary_start_state[k] = i % 3 ? floor(uniform(-60.0, 60.0)) : uniform(-size, size);
+            arbitrary_start_state[k] = i % 50 ? arbitrary_start_state[k] : NAN;
         }
-        wild[0] = i % 2 ? floor(uniform(-4.0, 4.0)) : wild[0];
-        NEAR(query(&a, &b, wild).distance, query(&a, &b, NULL).distance, 1e-16);
+        arbitrary_start_state[0] = i % 2 ? floor(uniform(-4.0, 4.0)) : arbitrary_start_state[0];
+        NEAR(query(&a, &b, arbitrary_start_state).distance, query(&a, &b, NULL).distance, 1e-16);
     }
-    release_solid(&a);
-    release_solid(&b);
+    free_convex_solid(&a);
+    free_convex_solid(&b);
 }
 
 static int read_soup(const char *name, struct tact_soup *out)
@@ -485,7 +489,7 @@ static int read_soup(const char *name, struct tact_soup *out)
     struct tact_error err = {.line = 0};
     static char text[1 << 20];
     snprintf(under, sizeof under, "meshes/%s", name);
-    FILE *f = data_open(under, path);
+    FILE *f = open_test_data_file(under, path);
     if (!f) {
         return 0;
     }
@@ -511,14 +515,14 @@ static void hulls_of_real_objects(void **state)
         if (!read_soup(names[i], &soup)) {
             skip();
         }
-        s[i] = hull_of(soup.vertices, soup.vertex_count);
-        t[i] = hull_of(soup.vertices, soup.vertex_count);
+        s[i] = make_hull_solid(soup.vertices, soup.vertex_count);
+        t[i] = make_hull_solid(soup.vertices, soup.vertex_count);
         tact_soup_free(&soup);
     }
     for (int i = 0; i < NAMES; i++) {
         for (int k = i; k < NAMES; k++) {
             double worst = 0.0, size = s[i].core->size + t[k].core->size;
-            int deep = 0, pairs = campaign_size(20, 1000), few = s[i].core->vertices < 300;
+            int deep = 0, pairs = campaign_trial_count(20, 1000), few = s[i].core->vertices < 300;
             for (int m = 0; m < pairs; m++) {
                 s[i].pose = random_pose(0.0);
                 t[k].pose = random_pose(0.6 * size);
@@ -535,8 +539,8 @@ static void hulls_of_real_objects(void **state)
         }
     }
     for (int i = 0; i < NAMES; i++) {
-        release_solid(&s[i]);
-        release_solid(&t[i]);
+        free_convex_solid(&s[i]);
+        free_convex_solid(&t[i]);
     }
 }
 
@@ -548,7 +552,7 @@ int main(void)
         cmocka_unit_test(planes_and_round_solids),
         cmocka_unit_test(random_pairs_are_exact),
         cmocka_unit_test(warm_and_cold_searches_agree),
-        cmocka_unit_test(aligned_stacks),
+        cmocka_unit_test(distance_of_aligned_stacks_is_exact),
         cmocka_unit_test(any_warm_start_state_is_accepted),
         cmocka_unit_test(hulls_of_real_objects),
     };

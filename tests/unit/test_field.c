@@ -30,8 +30,8 @@ static void a_box_in_a_soft_halfspace_floats(void **state)
 {
     (void)state;
     struct tact_mesh *mesh;
-    struct tact_pressure_field *box = field_rigid_box(0.02, 0.03, 0.01, &mesh),
-                               *plane = field_plane(1e6);
+    struct tact_pressure_field *box = make_rigid_box_field(0.02, 0.03, 0.01, &mesh),
+                               *plane = make_halfspace_field(1e6);
     struct tact_pose floor = tact_pose_identity();
     struct tact_pose pose = pose_of(0.01, 0.02, -0.004, 0.3, -0.2, 0.5);
     struct tact_shape shape = {.kind = TACT_SHAPE_MESH, .mesh = mesh};
@@ -39,7 +39,7 @@ static void a_box_in_a_soft_halfspace_floats(void **state)
     struct tact_field_contact c, other;
     struct tact_moments m;
     double w[6], zero[3] = {0.0};
-    assert_int_equal(field_touch(box, &pose, plane, &floor, &c), 1);
+    assert_int_equal(touch_pressure_fields(box, &pose, plane, &floor, &c), 1);
     field_wrench_about(&c, zero, w);
     assert_close(w[2], 33.31348957497, 1e-12);
     assert_close(w[3], 0.52542853, 1e-7);
@@ -50,7 +50,8 @@ static void a_box_in_a_soft_halfspace_floats(void **state)
     assert_close(w[3], 1e6 * m.volume * m.centroid[1], 1e-13);
     assert_close(tact_field_energy(box, &pose, plane, &floor), -1e6 * m.volume * m.centroid[2],
                  1e-12);
-    assert_int_equal(field_touch(plane, &floor, box, &pose, &other), 1); /* either order */
+    assert_int_equal(touch_pressure_fields(plane, &floor, box, &pose, &other),
+                     1); /* either order */
     for (int k = 0; k < 6; k++) {
         assert_true(fabs(other.wrench[k] + c.wrench[k]) < 1e-12 * w[2]);
     }
@@ -83,11 +84,11 @@ static void polyhedra_converge_to_balls(void **state)
         double off[3];
         assert_close(ball_force(0.03, radius[i], 1e5, modulus[i], apart[i]), exact[i], 1e-8);
         for (int level = 2; level < 5; level++) {
-            struct tact_pressure_field *a = field_ball(0.03, 1e5, level),
-                                       *b = field_ball(radius[i], modulus[i], level);
+            struct tact_pressure_field *a = make_ball_field(0.03, 1e5, level),
+                                       *b = make_ball_field(radius[i], modulus[i], level);
             struct tact_pose place = pose_of(0.0, 0.0, apart[i], 0.31, 0.17, 0.05);
             struct tact_field_contact c;
-            assert_int_equal(field_touch(a, &at, b, &place, &c), 1);
+            assert_int_equal(touch_pressure_fields(a, &at, b, &place, &c), 1);
             off[level - 2] = 1.0 + c.wrench[2] / exact[i];
             printf("balls %d, level %d: %zu polygons, force %.2f %% off\n", i, level, c.polygons,
                    100.0 * off[level - 2]);
@@ -105,19 +106,19 @@ static void flat_contacts_agree_with_closed_forms(void **state)
     struct tact_mesh *mesh;
     struct tact_pose at = tact_pose_identity();
     struct tact_pressure_field *cube = field_box(0.03, 0.03, 0.03, 1e5, 4),
-                               *plane = field_plane(2e6);
-    struct tact_pressure_field *punch = field_rigid_box(0.01, 0.01, 0.02, &mesh);
+                               *plane = make_halfspace_field(2e6);
+    struct tact_pressure_field *punch = make_rigid_box_field(0.01, 0.01, 0.02, &mesh);
     struct tact_field_contact c;
     double k1 = 1e5 / 0.03, k2 = 2e6, d = 1e-3, s = 0.02;
     struct tact_pose above = pose_of(0.0, 0.0, 0.03 - d, 0.0, 0.0, 0.4);
-    assert_int_equal(field_touch(cube, &above, plane, &at, &c), 1);
+    assert_int_equal(touch_pressure_fields(cube, &above, plane, &at, &c), 1);
     /* Springs in series, except near the rim, where the cube's sides are nearer than its face. */
-    double series = k1 * k2 / (k1 + k2), rim = 0.06 - 2.0 * d * series / k1;
+    double series_stiffness = k1 * k2 / (k1 + k2), rim = 0.06 - 2.0 * d * series_stiffness / k1;
     assert_close(c.wrench[2], k1 / 6.0 * (pow(0.06, 3) - pow(rim, 3)), 1e-12);
-    assert_close(c.stiffness[14], rim * rim * series, 1e-12);
-    assert_true(c.wrench[2] > 0.9 * 0.06 * 0.06 * d * series);
+    assert_close(c.stiffness[14], rim * rim * series_stiffness, 1e-12);
+    assert_true(c.wrench[2] > 0.9 * 0.06 * 0.06 * d * series_stiffness);
     above = pose_of(0.0, 0.0, 0.02 - d, 0.0, 0.0, 0.0);
-    assert_int_equal(field_touch(punch, &above, plane, &at, &c), 1);
+    assert_int_equal(touch_pressure_fields(punch, &above, plane, &at, &c), 1);
     const double bottom[3] = {0.0, 0.0, -d};
     double w[6];
     field_wrench_about(&c, bottom, w);
@@ -131,14 +132,14 @@ static void flat_contacts_agree_with_closed_forms(void **state)
     assert_true(fabs(c.stiffness[35]) < 1e-16);
     const double theta = 1e-3;
     above = pose_of(0.0, 0.0, 0.02 - d, 0.0, theta, 0.0);
-    assert_int_equal(field_touch(punch, &above, plane, &at, &c), 1);
+    assert_int_equal(touch_pressure_fields(punch, &above, plane, &at, &c), 1);
     /* On its edge: a wedge of depth t. */
     double t = 2e-3, half = 0.01;
     tact_field_free(punch);
     tact_mesh_free(mesh);
-    punch = field_rigid_box(half, 0.03, half, &mesh);
+    punch = make_rigid_box_field(half, 0.03, half, &mesh);
     above = pose_of(0.0, 0.0, half * sqrt(2.0) - t, 0.0, PI / 4.0, 0.0);
-    assert_int_equal(field_touch(punch, &above, plane, &at, &c), 1);
+    assert_int_equal(touch_pressure_fields(punch, &above, plane, &at, &c), 1);
     assert_close(c.wrench[2], k2 * t * t * 0.06, 1e-12);
     assert_close(c.stiffness[14], 2.0 * k2 * t * 0.06, 1e-12);
     tact_field_free(cube);
@@ -161,7 +162,7 @@ static void equal_gradients_make_a_known_jump(void **state)
     assert_close(jump, 0.782222, 1e-6);
     for (int s = -1; s <= 1; s++) {
         struct tact_pose above = pose_of(s * 1e-7, 0.0, 2.0 * h - 2.0 * delta, 0.0, 0.0, 0.0);
-        assert_int_equal(field_touch(a, &at, b, &above, &c), 1);
+        assert_int_equal(touch_pressure_fields(a, &at, b, &above, &c), 1);
         printf("shifted by %+.0e m: side force %.9f N of %.9f, %zu pairs alike\n", s * 1e-7,
                c.wrench[0], jump, c.alike);
         assert_close(c.wrench[2], -normal, 1e-4);
@@ -182,7 +183,7 @@ static void a_face_within_a_field_is_counted_once(void **state)
     (void)state;
     struct tact_mesh *mesh;
     struct tact_pressure_field *cube = field_box(0.03, 0.03, 0.03, 1e5, 4);
-    struct tact_pressure_field *hard = field_rigid_box(0.02, 0.02, 0.02, &mesh);
+    struct tact_pressure_field *hard = make_rigid_box_field(0.02, 0.02, 0.02, &mesh);
     double worst = 0.0;
     for (int n = 0; n < 200; n++) {
         struct tact_pose pa = n ? random_pose(0.5) : tact_pose_identity(), pb, local;
@@ -190,7 +191,7 @@ static void a_face_within_a_field_is_counted_once(void **state)
         /* A face of the rigid one in the plane x = 0, edges in the planes between the sides. */
         local = pose_of(0.02, 0.0, n % 2 ? 0.02 : 0.0, 0.0, 0.0, 0.0);
         tact_pose_mul(&pb, &pa, &local);
-        assert_int_equal(field_touch(cube, &pa, hard, &pb, &c), 1);
+        assert_int_equal(touch_pressure_fields(cube, &pa, hard, &pb, &c), 1);
         double energy = tact_field_energy(cube, &pa, hard, &pb), exact = 0.0;
         const double step = 1e-5;
         for (int s = -1; s < 2; s += 2) {
@@ -241,7 +242,8 @@ static void invalid_fields_are_refused(void **state)
     }
     struct tact_field_contact c;
     struct tact_field_scratch *small = tact_field_scratch_create(4);
-    struct tact_pressure_field *a = field_ball(0.03, 1e5, 2), *floor = field_plane(INFINITY);
+    struct tact_pressure_field *a = make_ball_field(0.03, 1e5, 2),
+                               *floor = make_halfspace_field(INFINITY);
     struct tact_pose at = tact_pose_identity(), up = pose_of(0.0, 0.0, 0.02, 0.0, 0.0, 0.0);
     assert_int_equal(tact_field_touch(a, &at, a, &up, small, &c), -ENOSPC);
     assert_int_equal(tact_field_touch(floor, &at, floor, &up, field_scratch(), &c), -ENOTSUP);

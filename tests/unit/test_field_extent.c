@@ -122,7 +122,7 @@ static void force_of_a_ball_is_independent_of_the_lattice(void **state)
 {
     (void)state;
     const double exact = 6.279405e-7 * PRESSURE_SLOPE, cell[2] = {0.0, R / 48.0};
-    struct tact_pressure_field *flat = field_plane(INFINITY);
+    struct tact_pressure_field *flat = make_halfspace_field(INFINITY);
     struct tact_mesh *mesh = sphere_mesh();
     double last = 0.04;
     for (int i = 0; i < 2; i++) {
@@ -132,8 +132,8 @@ static void force_of_a_ball_is_independent_of_the_lattice(void **state)
         double sum = 0.0, square = 0.0;
         struct tact_field_contact c;
         for (int n = 0; n < 100; n++) {
-            random_turn(at.quat_wxyz);
-            assert_int_equal(field_touch(ball, &at, flat, &floor, &c), 1);
+            random_unit_quaternion(at.quat_wxyz);
+            assert_int_equal(touch_pressure_fields(ball, &at, flat, &floor, &c), 1);
             sum += c.wrench[2] / 100.0;
             square += c.wrench[2] * c.wrench[2] / 100.0;
         }
@@ -158,7 +158,7 @@ static void pressure_in_a_plate(void **state)
         struct tact_pose at =
             i == 3 ? pose_of(0.0, 0.0, 0.0, 0.4, 0.3, 0.2) : pose_of(0.0, 0.0, 0.0, 0.0, 0.0, 0.0);
         struct tact_pose identity = pose_of(0.0, 0.0, 0.0, 0.0, 0.0, 0.0);
-        struct tact_pressure_field *hard = field_rigid_box(0.005, 0.005, 0.02, &punch);
+        struct tact_pressure_field *hard = make_rigid_box_field(0.005, 0.005, 0.02, &punch);
         const double half[3] = {0.03, 0.03, 0.5 * width[i]};
         double worst = 0.0;
         assert_int_equal(tact_mesh_box(half, &aligned), 0);
@@ -170,7 +170,7 @@ static void pressure_in_a_plate(void **state)
             struct tact_field_contact c;
             struct tact_pose above = at;
             tact_pose_point(above.position, &at, up);
-            assert_int_equal(field_touch(hard, &above, plate, &identity, &c), 1);
+            assert_int_equal(touch_pressure_fields(hard, &above, plate, &identity, &c), 1);
             double exact = 1e-4 * PRESSURE_SLOPE * thickness *
                            log(cosh(t / thickness) / cosh((t - d) / thickness));
             worst = tact_max(worst, fabs(tact_v3_norm(c.wrench) / exact - 1.0));
@@ -192,7 +192,7 @@ static void pressure_in_a_plate(void **state)
 static void zero_set_of_a_real_mesh(void **state)
 {
     (void)state;
-    struct tact_mesh *mesh = data_mesh("spot.obj", 0.1);
+    struct tact_mesh *mesh = load_test_data_mesh("spot.obj", 0.1);
     if (!mesh) {
         skip();
         return;

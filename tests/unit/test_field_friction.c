@@ -32,7 +32,7 @@ static void compare_limits(const char *name, const struct tact_patch *patch,
         const double v[2] = {cos(mix) * cos(way), cos(mix) * sin(way)}, w = sin(mix) / arm;
         const double turned[2] = {t1[0] * v[0] + t1[1] * v[1], t2[0] * v[0] + t2[1] * v[1]};
         double exact[3], is[3];
-        double should = quadrature_friction(q, v, w, exact);
+        double should = compute_quadrature_friction(q, v, w, exact);
         double given = friction_of_parts(&patch->points, turned, w, is);
         power = fmax(power, fabs(given / should - 1.0));
         force = fmax(force, hypot(t1[0] * is[0] + t2[0] * is[1] - exact[0],
@@ -68,41 +68,42 @@ static void limits_of_punches(void **state)
     static const int sides[] = {12, 48, 250};
     struct quadrature *q = malloc(sizeof *q);
     struct world_scene s;
-    scene_open(&s, NULL);
+    open_empty_scene(&s, NULL);
     q->count = 0;
-    quadrature_add(q, DISC, QUADRATURE_FINE, 0.0, 0.0, 0.02, 0.02);
-    quadrature_finish(q);
+    add_quadrature_pressure(q, DISC, QUADRATURE_FINE, 0.0, 0.0, 0.02, 0.02);
+    finish_quadrature(q);
     for (int i = 0; i < 3; i++) {
         double half = PI / sides[i]; /* of the same area */
         double radius = 0.02 * sqrt(half / (sin(half) * cos(half)));
-        const struct tact_shape disc = scene_cylinder(&s, radius, 0.02, sides[i]);
+        const struct tact_shape disc = make_cylinder_mesh_shape(&s, radius, 0.02, sides[i]);
         char name[40];
         snprintf(name, sizeof name, "disc of %d sides", sides[i]);
         compare_punch(name, &disc, INFINITY, 0.01 - 1e-5, 0.0, q);
     }
     const double square[6] = {0, 0, 0, 0.04, 0.04, 0.02}, rect[6] = {0, 0, 0, 0.08, 0.02, 0.02};
     const double feet[12] = {-0.02, 0, 0, 0.01, 0.01, 0.02, 0.02, 0, 0, 0.01, 0.01, 0.02};
-    const struct tact_shape punch[3] = {scene_boxes(&s, square, 1), scene_boxes(&s, rect, 1),
-                                        scene_boxes(&s, feet, 2)};
+    const struct tact_shape punch[3] = {make_shape_of_boxes(&s, square, 1),
+                                        make_shape_of_boxes(&s, rect, 1),
+                                        make_shape_of_boxes(&s, feet, 2)};
     q->count = 0;
-    quadrature_add(q, UNIFORM, QUADRATURE_FINE, 0.0, 0.0, 0.02, 0.02);
-    quadrature_finish(q);
+    add_quadrature_pressure(q, UNIFORM, QUADRATURE_FINE, 0.0, 0.0, 0.02, 0.02);
+    finish_quadrature(q);
     compare_punch("square", &punch[0], INFINITY, 0.01 - 1e-5, 0.0, q);
     q->count = 0;
-    quadrature_add(q, LIFTING, QUADRATURE_FINE, 0.0, 0.0, 0.02, 0.02);
-    quadrature_finish(
+    add_quadrature_pressure(q, LIFTING, QUADRATURE_FINE, 0.0, 0.0, 0.02, 0.02);
+    finish_quadrature(
         q); /* 1e-5 deep at its middle, tilted about y by as much over its half side */
     compare_punch("square, one edge lifting", &punch[0], INFINITY, 0.01 - 1e-5, 0.5e-3, q);
     q->count = 0;
-    quadrature_add(q, UNIFORM, QUADRATURE_FINE, 0.0, 0.0, 0.04, 0.01);
-    quadrature_finish(q);
+    add_quadrature_pressure(q, UNIFORM, QUADRATURE_FINE, 0.0, 0.0, 0.04, 0.01);
+    finish_quadrature(q);
     compare_punch("rectangle 4:1", &punch[1], INFINITY, 0.01 - 1e-5, 0.0, q);
     q->count = 0;
-    quadrature_add(q, UNIFORM, QUADRATURE_FINE, -0.02, 0.0, 0.005, 0.005);
-    quadrature_add(q, UNIFORM, QUADRATURE_FINE, 0.02, 0.0, 0.005, 0.005);
-    quadrature_finish(q);
+    add_quadrature_pressure(q, UNIFORM, QUADRATURE_FINE, -0.02, 0.0, 0.005, 0.005);
+    add_quadrature_pressure(q, UNIFORM, QUADRATURE_FINE, 0.02, 0.0, 0.005, 0.005);
+    finish_quadrature(q);
     compare_punch("two feet", &punch[2], INFINITY, 0.01 - 1e-5, 0.0, q);
-    scene_close(&s);
+    close_scene(&s);
     free(q);
 }
 
@@ -113,14 +114,14 @@ static void limits_of_balls(void **state)
     struct quadrature *q = malloc(sizeof *q);
     q->count = 0;
     double semi = sqrt(CAP_DEPTH * (2.0 * CAP_RADIUS - CAP_DEPTH));
-    quadrature_add(q, CAP, QUADRATURE_FINE, 0.0, 0.0, semi, semi);
-    quadrature_finish(q);
+    add_quadrature_pressure(q, CAP, QUADRATURE_FINE, 0.0, 0.0, semi, semi);
+    finish_quadrature(q);
     for (int level = 5; level <= 6; level++) {
-        struct skin skin = skin_ball(level);
+        struct skin skin = make_ball_skin(level);
         struct tact_shape ball = {.kind = TACT_SHAPE_MESH};
         struct tact_mesh *mesh;
         char name[40];
-        skin_scale(&skin, CAP_RADIUS, CAP_RADIUS, CAP_RADIUS);
+        scale_skin(&skin, CAP_RADIUS, CAP_RADIUS, CAP_RADIUS);
         assert_int_equal(tact_mesh_create(skin.vertices, skin.vertex_count, skin.triangles,
                                           skin.triangle_count, &mesh, NULL),
                          0);
@@ -128,7 +129,7 @@ static void limits_of_balls(void **state)
         snprintf(name, sizeof name, "ball of %zu triangles", skin.triangle_count);
         compare_punch(name, &ball, INFINITY, CAP_RADIUS - CAP_DEPTH, 0.0, q);
         tact_mesh_free(mesh);
-        skin_free(&skin);
+        free_skin(&skin);
     }
     free(q);
 }
@@ -146,8 +147,8 @@ static void limit_of_hertz(void **state)
         char name[40];
         memset(&patch, 0, sizeof patch);
         q->count = 0;
-        quadrature_add(q, HERTZ, fine[i], 0.0, 0.0, 0.002, 0.002);
-        quadrature_finish(q);
+        add_quadrature_pressure(q, HERTZ, fine[i], 0.0, 0.0, 0.002, 0.002);
+        finish_quadrature(q);
         points->count = q->count;
         memcpy(points->x, q->x, (size_t)q->count * sizeof *q->x);
         memcpy(points->y, q->y, (size_t)q->count * sizeof *q->y);
@@ -157,8 +158,8 @@ static void limit_of_hertz(void **state)
         }
         tact_field_friction_limit(points, &patch);
         q->count = 0;
-        quadrature_add(q, HERTZ, QUADRATURE_FINE, 0.0, 0.0, 0.002, 0.002);
-        quadrature_finish(q);
+        add_quadrature_pressure(q, HERTZ, QUADRATURE_FINE, 0.0, 0.0, 0.002, 0.002);
+        finish_quadrature(q);
         snprintf(name, sizeof name, "Hertz on %d cells", points->count);
         compare_limits(name, &patch, q, t1, t2);
     }
@@ -211,14 +212,14 @@ static struct slide slide_field(struct world_scene *s, const struct tact_shape *
     struct tact_contact_law law = law_of(mu, 0.003, 0.0);
     double work = 0.0, worst = 0.0;
     set_field(s, 0, k * 0.01, 0.01);
-    scene_ground(s);
+    add_scene_ground(s);
     assert_int_equal(tact_body_set_mass(&body, mass, of), 0);
     body.pose.position[2] = -mass * G / (k * area);
     assert_int_equal(tact_world_add_body(s->world, &body), 0);
     local.position[2] = height;
-    scene_attach(s, 0, shape, &local, 1);
-    scene_law(s, 0, 1, &law);
-    scene_start(s);
+    add_scene_shape(s, 0, shape, &local, 1);
+    set_scene_law(s, 0, 1, &law);
+    finish_scene_building(s);
     struct tact_body *b = tact_world_body(s->world, 0);
     tact_v3_set(b->twist, v[0], v[1], 0.0);
     b->twist[5] = v[2];
@@ -229,7 +230,7 @@ static struct slide slide_field(struct world_scene *s, const struct tact_shape *
          n++) {
         double spin = b->twist[5];
         const struct tact_body start = *b;
-        scene_solve(s);
+        solve_scene_velocities(s);
         worst = fmax(worst, check_friction(s, &start, mu, &work));
         tact_world_integrate(s->world);
         end.x[2] += 0.5 * s->options.period * (spin + b->twist[5]);
@@ -259,19 +260,19 @@ static void slides_and_spins_to_rest(void **state)
         int disc = i % 2 == 0;
         double inertia = disc ? 0.5 * 4e-4 : 4e-4 + 1e-4 / 6.0;
         o.period = 2.5e-4;
-        scene_open(&s, &o);
+        open_empty_scene(&s, &o);
         q->count = 0;
         if (disc) {
-            quadrature_add(q, DISC, 24, 0.0, 0.0, 0.02, 0.02);
+            add_quadrature_pressure(q, DISC, 24, 0.0, 0.0, 0.02, 0.02);
         } else {
-            quadrature_add(q, UNIFORM, 12, -0.02, 0.0, 0.005, 0.005);
-            quadrature_add(q, UNIFORM, 12, 0.02, 0.0, 0.005, 0.005);
+            add_quadrature_pressure(q, UNIFORM, 12, -0.02, 0.0, 0.005, 0.005);
+            add_quadrature_pressure(q, UNIFORM, 12, 0.02, 0.0, 0.005, 0.005);
         }
-        quadrature_finish(q);
+        finish_quadrature(q);
         struct tact_shape shape =
-            disc ? scene_cylinder(&s, 0.02, 0.02, 96) : scene_boxes(&s, feet, 2);
+            disc ? make_cylinder_mesh_shape(&s, 0.02, 0.02, 96) : make_shape_of_boxes(&s, feet, 2);
         memcpy(exact.v, starts[i / 2], sizeof exact.v);
-        slide_exactly(q, mu * G, inertia, &exact);
+        slide_to_rest_by_quadrature(q, mu * G, inertia, &exact);
         struct slide is =
             slide_field(&s, &shape, disc ? PI * 4e-4 : 2e-4, 0.01, mu, inertia, starts[i / 2]);
         double far = hypot(exact.x[0], exact.x[1]);
@@ -282,7 +283,7 @@ static void slides_and_spins_to_rest(void **state)
                       1e3 * exact.x[0], 1e3 * exact.x[1], exact.x[2], 100.0 * off,
                       100.0 * (is.x[2] / exact.x[2] - 1.0));
         assert_true(off < 0.01 && fabs(is.x[2] / exact.x[2] - 1.0) < 0.01);
-        scene_close(&s);
+        close_scene(&s);
     }
     free(q);
 }

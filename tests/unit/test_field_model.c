@@ -27,20 +27,20 @@ static void a_box_rests_at_its_exact_depth(void **state)
     (void)state;
     for (int i = 0; i < 6; i++) {
         struct tact_world_options o = tact_world_options_default();
-        struct tact_shape box = scene_box(0.04, 0.03, 0.02);
+        struct tact_shape box = box_of_sides(0.04, 0.03, 0.02);
         struct tact_contact_law law = law_of(0.5, 0.003, 0.0);
         struct world_scene s;
         const double place[3] = {0.0, 0.0, 0.01}, k = 1e6 / 0.01, area = 0.04 * 0.03;
         int both = i % 3 == 2;
         o.period = i / 3 ? 2.5e-4 : 1e-3;
-        scene_open(&s, &o);
+        open_empty_scene(&s, &o);
         set_field(&s, 0, i % 3 ? 1e6 : 0.0, 0.01);
         set_field(&s, 1, i % 3 == 1 ? 0.0 : 1e6, 0.01);
-        scene_ground(&s);
-        scene_solid(&s, &box, 0.1, place, 0.3);
-        scene_law(&s, 0, 1, &law);
-        scene_start(&s);
-        scene_run(&s, 0.5);
+        add_scene_ground(&s);
+        add_scene_solid(&s, &box, 0.1, place, 0.3);
+        set_scene_law(&s, 0, 1, &law);
+        finish_scene_building(&s);
+        run_scene_for_seconds(&s, 0.5);
         double exact = 0.1 * G / (area * (both ? 0.5 * k : k));
         double depth = 0.01 - tact_world_body(s.world, 0)->pose.position[2];
         const struct tact_contact *c = tact_world_contact(s.world, 0);
@@ -51,7 +51,7 @@ static void a_box_rests_at_its_exact_depth(void **state)
         assert_true(fabs(depth / exact - 1.0) < (i % 3 == 1 ? 1e-9 : 2e-3));
         assert_true(fabs(c->impulse[0] / (o.period * 0.1 * G) - 1.0) < 1e-9);
         assert_true(s.unsolved == 0 && c->patch.law == TACT_LAW_WRENCH && c->patch.corners == 4);
-        scene_close(&s);
+        close_scene(&s);
     }
 }
 
@@ -59,32 +59,32 @@ static void a_box_rests_at_its_exact_depth(void **state)
 static void dropped_boxes_gain_no_energy(void **state)
 {
     (void)state;
-    int drops = campaign_size(8, 200), rose = 0, runs = 0;
+    int drops = campaign_trial_count(8, 200), rose = 0, runs = 0;
     double worst = 0.0;
     for (int e = 4; e < 10; e++) {
         for (int n = 0; n < drops; n++) {
             struct tact_world_options o = tact_world_options_default();
             struct tact_contact_law law = law_of(n % 2 ? 0.5 : 0.0, n / 2 % 2 ? 0.003 : 0.0, 0.0);
-            struct tact_shape box = scene_box(0.04, 0.03, 0.02);
+            struct tact_shape box = box_of_sides(0.04, 0.03, 0.02);
             const double place[3] = {0.0, 0.0, 0.075};
             struct world_scene s;
             double most = -INFINITY;
             o.period = n / 4 % 2 ? 2e-3 : 5e-4;
-            scene_open(&s, &o);
+            open_empty_scene(&s, &o);
             set_field(&s, 0, pow(10.0, e), 0.01);
-            scene_ground(&s);
-            scene_solid(&s, &box, 0.1, place, 0.0);
+            add_scene_ground(&s);
+            add_scene_solid(&s, &box, 0.1, place, 0.0);
             struct tact_body *body = tact_world_body(s.world, 0);
-            random_turn(body->pose.quat_wxyz);
+            random_unit_quaternion(body->pose.quat_wxyz);
             for (int k = 0; k < 3; k++) {
                 body->twist[3 + k] = uniform(-8.0, 8.0);
             }
-            scene_law(&s, 0, 1, &law);
-            scene_start(&s);
-            double start = scene_phase_energy(&s);
+            set_scene_law(&s, 0, 1, &law);
+            finish_scene_building(&s);
+            double start = compute_phase_corrected_energy(&s);
             for (int i = 0; i < (int)(0.4 / o.period); i++) {
-                scene_step(&s);
-                most = fmax(most, scene_phase_energy(&s) / start - 1.0);
+                step_scene(&s);
+                most = fmax(most, compute_phase_corrected_energy(&s) / start - 1.0);
             }
             rose += most > 1e-6;
             runs++;
@@ -92,7 +92,7 @@ static void dropped_boxes_gain_no_energy(void **state)
                 printf("E 1e%d, drop %d: %.2e over the start\n", e, n, most);
             }
             worst = fmax(worst, most);
-            scene_close(&s);
+            close_scene(&s);
         }
     }
     printf("%d drops: %d rose, at most by %.1e of the start\n", runs, rose, worst);
@@ -110,28 +110,28 @@ static void a_spinning_box_stops_at_the_exact_angle(void **state)
         struct world_scene s;
         struct tact_contact_law law = law_of(mu, 0.003, 0.0);
         o.period = 2.5e-4;
-        scene_open(&s, &o);
+        open_empty_scene(&s, &o);
         struct tact_shape solid =
-            i ? scene_cylinder(&s, 0.02, 0.02, 96) : scene_box(0.04, 0.04, 0.02);
+            i ? make_cylinder_mesh_shape(&s, 0.02, 0.02, 96) : box_of_sides(0.04, 0.04, 0.02);
         const double k = 1e7 / 0.01, area = i ? PI * 4e-4 : 0.04 * 0.04;
         const double place[3] = {0.0, 0.0, 0.01 - mass * G / (k * area)};
         set_field(&s, 0, 1e7, 0.01);
-        scene_ground(&s);
-        scene_solid(&s, &solid, mass, place, 0.0);
-        scene_law(&s, 0, 1, &law);
-        scene_start(&s);
+        add_scene_ground(&s);
+        add_scene_solid(&s, &solid, mass, place, 0.0);
+        set_scene_law(&s, 0, 1, &law);
+        finish_scene_building(&s);
         struct tact_body *body = tact_world_body(s.world, 0);
         double inertia = i ? 0.5 * mass * 4e-4 : mass * 0.04 * 0.04 / 6.0;
         double arm = i ? 2.0 / 3.0 * 0.02 : 0.3825978 * 0.04, turned = 0.0;
         body->twist[5] = spin;
         for (int n = 0; n < 4000 && body->twist[5] > 1e-9; n++) {
             turned += o.period * body->twist[5];
-            scene_step(&s);
+            step_scene(&s);
         }
         double exact = 0.5 * inertia * spin * spin / (mu * mass * G * arm);
         printf("%s spins to %.4f of the exact angle\n", i ? "disc" : "square", turned / exact);
         assert_true(fabs(turned / exact - 1.0) < 0.01 && s.unsolved == 0);
-        scene_close(&s);
+        close_scene(&s);
     }
 }
 
@@ -142,7 +142,7 @@ static double pinch(double margin, double seconds, double *creep)
     const double r = 0.008, mass = 0.03, mu = 0.8, grip = 4.0, slope = 5e5 / 0.008;
     struct tact_world_options o = tact_world_options_default();
     struct tact_contact_law law = law_of(mu, 0.003, 0.0);
-    struct tact_shape ball = scene_sphere(r), ruler = scene_box(0.3, 0.002, 0.03);
+    struct tact_shape ball = make_sphere(r), ruler = box_of_sides(0.3, 0.002, 0.03);
     struct world_scene s;
     struct tact_pose local = tact_pose_identity();
     double arm = 0.0;
@@ -156,37 +156,37 @@ static double pinch(double margin, double seconds, double *creep)
     }
     for (int pass = 0; pass < 2; pass++) { /* first the arm, then the offset for the margin */
         const double place[3] = {pass ? 2.0 * mu * arm / (margin * mass * G) : 0.01, 0.0, 0.0};
-        scene_open(&s, &o);
+        open_empty_scene(&s, &o);
         set_field(&s, 0, 5e5, 0.008);
-        scene_solid(&s, &ruler, mass, place, 0.0);
+        add_scene_solid(&s, &ruler, mass, place, 0.0);
         for (int side = -1; side < 2; side += 2) {
             local.position[1] = side * (0.001 + r - depth);
-            scene_attach(&s, -1, &ball, &local, 0);
+            add_scene_shape(&s, -1, &ball, &local, 0);
         }
-        scene_law(&s, 0, 1, &law);
-        scene_start(&s);
-        scene_step(&s);
+        set_scene_law(&s, 0, 1, &law);
+        finish_scene_building(&s);
+        step_scene(&s);
         arm = 0.0;
         for (int i = 0; i < 2; i++) { /* times the grip force, mean of the two tips */
             const struct tact_contact *c = tact_world_contact(s.world, i);
             arm += 0.5 * c->patch.wrench[0] * c->patch.spin_arm;
         }
         if (!pass) {
-            scene_close(&s);
+            close_scene(&s);
         }
     }
     struct tact_body *body = tact_world_body(s.world, 0);
     double turn[9] = {0.0}, half = 0.0;
     for (int i = 0; i < (int)(seconds / o.period); i++) {
-        scene_step(&s);
+        step_scene(&s);
         tact_quat_to_m3(turn, body->pose.quat_wxyz);
         half = i == (int)(0.5 * seconds / o.period) ? body->pose.position[2] : half;
     }
     *creep = fabs(body->pose.position[2] - half);
     double angle = asin(fmax(-1.0, fmin(1.0, -turn[6]))) * 180.0 / PI;
     printf("margin %.2f: turned %.3g degrees, creep of the second half %.1e m, at most %d sweeps\n",
-           margin, angle, *creep, s.most_iterations);
-    scene_close(&s);
+           margin, angle, *creep, s.max_tick_iterations);
+    close_scene(&s);
     return fabs(angle);
 }
 
@@ -210,16 +210,17 @@ static void friction_of_opposite_surfaces_carries_a_box(void **state)
         struct world_scene s;
         struct tact_pose local = tact_pose_identity();
         const double place[3] = {0.0, 0.0, 0.0};
-        scene_open(&s, &o);
-        struct tact_shape pair = scene_boxes(&s, walls, 2), box = scene_box(0.04, 0.03, 0.02);
+        open_empty_scene(&s, &o);
+        struct tact_shape pair = make_shape_of_boxes(&s, walls, 2),
+                          box = box_of_sides(0.04, 0.03, 0.02);
         set_field(&s, 1, 1e6, 0.01);
-        scene_solid(&s, &box, 0.1, place, 0.0);
-        scene_attach(&s, -1, &pair, &local, 0);
-        scene_law(&s, 0, 1, &law);
-        scene_start(&s);
-        scene_run(&s, 0.03);
+        add_scene_solid(&s, &box, 0.1, place, 0.0);
+        add_scene_shape(&s, -1, &pair, &local, 0);
+        set_scene_law(&s, 0, 1, &law);
+        finish_scene_building(&s);
+        run_scene_for_seconds(&s, 0.03);
         double before = tact_world_body(s.world, 0)->pose.position[2];
-        scene_run(&s, 0.03);
+        run_scene_for_seconds(&s, 0.03);
         const struct tact_contact *c = tact_world_contact(s.world, 0);
         double fallen_distance = before - tact_world_body(s.world, 0)->pose.position[2];
         double exact = 0.5 * G * (0.06 * 0.06 - 0.03 * 0.03);
@@ -227,7 +228,7 @@ static void friction_of_opposite_surfaces_carries_a_box(void **state)
                fallen_distance, exact);
         assert_true(c->split == 2 && s.unsolved == 0);
         assert_true(i ? fabs(fallen_distance / exact - 1.0) < 0.02 : fabs(fallen_distance) < 1e-9);
-        scene_close(&s);
+        close_scene(&s);
     }
 }
 
@@ -243,7 +244,7 @@ static void assert_close(double is, double expected, double relative)
 static void balls_in_closed_form(void **state)
 {
     (void)state;
-    struct tact_shape ball = scene_sphere(0.03), small = scene_sphere(0.02);
+    struct tact_shape ball = make_sphere(0.03), small = make_sphere(0.02);
     struct tact_shape floor = {.kind = TACT_SHAPE_HALFSPACE};
     struct tact_pose at = tact_pose_identity(), up = at;
     struct tact_patch p, other;
@@ -262,7 +263,7 @@ static void balls_in_closed_form(void **state)
     assert_close(p.wrench[0], 1.63324750, 1e-8);
     assert_true(p.frame[2] == -1.0);
     for (double d = 0.01; d < 0.045; d += 0.01) {
-        const struct tact_shape drake_sphere = scene_sphere(0.05);
+        const struct tact_shape drake_sphere = make_sphere(0.05);
         up.position[2] = 0.05 - d;
         patch_of(&drake_sphere, &up, 1e5 / 0.05, &floor, &at, INFINITY, &p);
         assert_close(p.wrench[0], PI / 3.0 * 1e5 * d * d * (3.0 - 2.0 * d / 0.05), 1e-13);
@@ -272,11 +273,11 @@ static void balls_in_closed_form(void **state)
     struct tact_field_scratch *scratch = tact_field_scratch_create(20000);
     for (int i = 0; i < 3; i++) {
         double ka = i == 1 ? INFINITY : k, kb = i == 0 ? INFINITY : 2.0 * k;
-        struct skin skin = skin_ball(6);
+        struct skin skin = make_ball_skin(6);
         struct tact_pressure_field *plane, *round;
         struct tact_mesh *mesh;
         struct tact_field_contact c;
-        skin_scale(&skin, 0.03, 0.03, 0.03);
+        scale_skin(&skin, 0.03, 0.03, 0.03);
         assert_int_equal(tact_field_halfspace(kb, &plane), 0);
         assert_int_equal(tact_mesh_create(skin.vertices, skin.vertex_count, skin.triangles,
                                           skin.triangle_count, &mesh, NULL),
@@ -303,7 +304,7 @@ static void balls_in_closed_form(void **state)
         tact_field_free(plane);
         tact_field_free(round);
         tact_mesh_free(mesh);
-        skin_free(&skin);
+        free_skin(&skin);
     }
     tact_field_scratch_destroy(scratch);
 }
@@ -327,23 +328,23 @@ static void share_of_the_edge(void **state)
     (void)state;
     for (int i = 0; i < 3; i++) {
         struct tact_world_options o = tact_world_options_default();
-        struct tact_shape box = scene_box(0.06, 0.04, 0.05);
+        struct tact_shape box = box_of_sides(0.06, 0.04, 0.05);
         struct tact_contact_law law = law_of(0.6, 0.003, 0.0);
         struct world_scene s;
         const double place[3] = {0.0, 0.0, 0.045};
         int ticks = 0, at_edge = 0;
         double worst = 0.0, most = 0.0;
         o.period = 1e-3 / (1 << i);
-        scene_open(&s, &o);
+        open_empty_scene(&s, &o);
         set_field(&s, 1, 2e5, 0.01);
-        scene_ground(&s);
-        scene_solid(&s, &box, 0.1, place, 0.3);
-        scene_law(&s, 0, 1, &law);
+        add_scene_ground(&s);
+        add_scene_solid(&s, &box, 0.1, place, 0.3);
+        set_scene_law(&s, 0, 1, &law);
         tact_world_body(s.world, 0)->pose =
             (struct tact_pose){{0.0, 0.0, 0.045}, {cos(0.3), sin(0.3), 0.0, 0.0}};
-        scene_start(&s);
+        finish_scene_building(&s);
         while ((double)s.ticks * o.period < 0.5) {
-            scene_step(&s);
+            step_scene(&s);
             const struct tact_contact *c = tact_world_contact(s.world, 0);
             if (!c->touching || !(c->impulse[0] > 0.0) || !c->patch.corners) {
                 continue;
@@ -359,7 +360,7 @@ static void share_of_the_edge(void **state)
                o.period, ticks, at_edge, most, worst);
         assert_true(ticks > 100 && at_edge > 0 && at_edge < ticks / 2);
         assert_true(worst < 1e-9 && most <= 1.0 + 1e-9 && most > 1.0 - 1e-9);
-        scene_close(&s);
+        close_scene(&s);
     }
 }
 

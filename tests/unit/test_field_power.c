@@ -95,7 +95,7 @@ static void polygons(void **state)
 {
     (void)state;
     double worst = 0.0, linear = 0.0;
-    for (int n = 0; n < campaign_size(60, 2000); n++) {
+    for (int n = 0; n < campaign_trial_count(60, 2000); n++) {
         struct field_polygon p = {.corners = 3, .normal = {0, 0, 1}, .power = 1.0};
         double q[3], load = 0.0, lever = 0.0, at[3];
         tact_v3_set(p.slope_a, uniform(-5, 5), uniform(-5, 5), uniform(-5, 5));
@@ -156,11 +156,11 @@ static void punches(void **state)
             const struct tact_shape floor = {.kind = TACT_SHAPE_HALFSPACE};
             const struct tact_field_material of = layer(kappa, m);
             assert_int_equal(tact_field_of_shape(&floor, &of, &soft, NULL), 0);
-            hard = field_rigid_box(s, s, s, &mesh);
+            hard = make_rigid_box_field(s, s, s, &mesh);
             up = pose_of(0, 0, 0, 0, tilt, 0); /* its corner at x = s goes down */
             up.position[0] = -s * sin(tilt);
             up.position[2] = s * cos(tilt) - d;
-            assert_int_equal(field_touch(hard, &up, soft, &at, &c), 1);
+            assert_int_equal(touch_pressure_fields(hard, &up, soft, &at, &c), 1);
             /* Along the bottom the depth is d + l sin(tilt); its sides add to a horizontal force.
              */
             double slope = sin(tilt), lowest = fmax(0.0, d - s * slope), deepest = d + s * slope;
@@ -194,7 +194,7 @@ static void stiffness_and_work(void **state)
     (void)state;
     for (int i = 0; i < POWERS; i++) {
         const struct tact_field_material of = layer(1e5, powers[i]);
-        struct tact_shape a = scene_box(0.04, 0.06, 0.02), b = scene_box(0.03, 0.03, 0.03);
+        struct tact_shape a = box_of_sides(0.04, 0.06, 0.02), b = box_of_sides(0.03, 0.03, 0.03);
         struct tact_pressure_field *fa, *fb;
         struct tact_pose pa = tact_pose_identity();
         struct tact_field_contact c;
@@ -207,11 +207,11 @@ static void stiffness_and_work(void **state)
             struct tact_pose pb = pose_of(0.003, 0.002, 0.021, 0.3, 0.2, 0.4);
             struct tact_field_contact up, down;
             const double h = 1e-7;
-            assert_int_equal(field_touch(fb, &pb, fa, &pa, &c), 1);
+            assert_int_equal(touch_pressure_fields(fb, &pb, fa, &pa, &c), 1);
             pb.position[k] += h;
-            field_touch(fb, &pb, fa, &pa, &up);
+            touch_pressure_fields(fb, &pb, fa, &pa, &up);
             pb.position[k] -= 2.0 * h;
-            field_touch(fb, &pb, fa, &pa, &down);
+            touch_pressure_fields(fb, &pb, fa, &pa, &down);
             for (int r = 0; r < 3; r++) {
                 double is = -(up.wrench[r] - down.wrench[r]) / (2.0 * h);
                 worst = fmax(worst, fabs(is - c.stiffness[6 * r + k]) / fabs(c.stiffness[14]));
@@ -222,7 +222,7 @@ static void stiffness_and_work(void **state)
             double t = 2.0 * PI * n / steps;
             struct tact_pose pb =
                 pose_of(0.004 * cos(t), 0.003 * sin(t), 0.0225 + 0.002 * sin(t), 0.3, 0.2, 0.4);
-            assert_int_equal(field_touch(fb, &pb, fa, &pa, &c), 1);
+            assert_int_equal(touch_pressure_fields(fb, &pb, fa, &pa, &c), 1);
             for (int k = 0; n && k < 3; k++) {
                 double work = 0.5 * (c.wrench[k] + last[k]) * (pb.position[k] - before[k]);
                 net += work;
@@ -247,10 +247,10 @@ static void ball_patch(const struct tact_material *of_ball, double radius, doubl
                        const struct tact_material *floor_material, struct tact_patch *patch)
 {
     const struct tact_contact_model *model = tact_contact_model_find("field");
-    const struct tact_shape ball = scene_sphere(radius), floor = {.kind = TACT_SHAPE_HALFSPACE};
+    const struct tact_shape ball = make_sphere(radius), floor = {.kind = TACT_SHAPE_HALFSPACE};
     struct tact_pose at = tact_pose_identity(), up = at;
     const struct tact_world_options o = tact_world_options_default();
-    struct tact_contact_law law = scene_rigid(0.5);
+    struct tact_contact_law law = make_rigid_law(0.5);
     struct tact_pair_piece piece[TACT_PIECES];
     void *a = NULL, *b = NULL;
     up.position[2] = radius - depth;
@@ -320,25 +320,25 @@ static void resting_depth_is_hertz(void **state)
     struct world_scene s;
     struct tact_shape rod = {.kind = TACT_SHAPE_CYLINDER, .size = {0.02, 0.03}};
     const struct tact_material hertz = {.modulus = 2e4};
-    struct tact_contact_law law = scene_rigid(0.5);
+    struct tact_contact_law law = make_rigid_law(0.5);
     const double place[3] = {0.0, 0.0, 0.019}, mass = 1.0;
     law.model = tact_contact_model_find("field");
     law.dissipation = 0.01;
-    scene_open(&s, NULL);
-    scene_ground(&s);
-    scene_solid(&s, &rod, mass, place, 0.0);
+    open_empty_scene(&s, NULL);
+    add_scene_ground(&s);
+    add_scene_solid(&s, &rod, mass, place, 0.0);
     assert_int_equal(tact_world_set_material(s.world, 1, &hertz), 0);
     struct tact_body *body = tact_world_body(s.world, 0);
     body->pose.quat_wxyz[0] = body->pose.quat_wxyz[1] = sqrt(0.5);
-    scene_law(&s, 0, 1, &law);
-    scene_start(&s);
-    scene_run(&s, 1.0);
+    set_scene_law(&s, 0, 1, &law);
+    finish_scene_building(&s);
+    run_scene_for_seconds(&s, 1.0);
     const struct tact_contact *c = tact_world_contact(s.world, 0);
     double exact = 2.0 * sqrt(mass * G * 0.02 / (PI * 2e4 * 0.06));
     double is = fmin(c->patch.semi[0], c->patch.semi[1]) * sqrt(3.0) / 2.0; /* of a rectangle */
     printf("half width %.5f mm, Hertz %.5f mm\n", 1e3 * is, 1e3 * exact);
     assert_relatively_close(is, exact, 0.03);
-    scene_close(&s);
+    close_scene(&s);
 }
 
 /* Boxes and balls dropped on a soft half-space: kinetic and gravity energy never pass the start's.
@@ -347,10 +347,10 @@ static void drops_gain_no_energy(void **state)
 {
     (void)state;
     int runs_that_gained_energy = 0, runs = 0;
-    for (int n = 0; n < campaign_size(60, 2000); n++) {
+    for (int n = 0; n < campaign_trial_count(60, 2000); n++) {
         struct tact_world_options o = tact_world_options_default();
-        struct tact_contact_law law = scene_rigid(n % 2 ? 0.5 : 0.0);
-        struct tact_shape box = scene_box(0.04, 0.03, 0.02), ball = scene_sphere(0.015);
+        struct tact_contact_law law = make_rigid_law(n % 2 ? 0.5 : 0.0);
+        struct tact_shape box = box_of_sides(0.04, 0.03, 0.02), ball = make_sphere(0.015);
         double power = powers[n / 4 % POWERS];
         const struct tact_material soft = {
             .field = {.modulus = pow(10.0, uniform(4, 8)), .thickness = 0.01, .power = power}};
@@ -360,21 +360,21 @@ static void drops_gain_no_energy(void **state)
         law.model = tact_contact_model_find("field");
         law.dissipation = n / 2 % 2 ? 0.003 : 0.0;
         o.period = n % 3 ? 1e-3 : 2.5e-4;
-        scene_open(&s, &o);
+        open_empty_scene(&s, &o);
         assert_int_equal(tact_world_set_material(s.world, 0, &soft), 0);
-        scene_ground(&s);
-        scene_solid(&s, n % 5 ? &box : &ball, 0.1, place, 0.0);
+        add_scene_ground(&s);
+        add_scene_solid(&s, n % 5 ? &box : &ball, 0.1, place, 0.0);
         struct tact_body *body = tact_world_body(s.world, 0);
-        random_turn(body->pose.quat_wxyz);
+        random_unit_quaternion(body->pose.quat_wxyz);
         for (int k = 0; k < 3; k++) {
             body->twist[3 + k] = uniform(-8.0, 8.0);
         }
-        scene_law(&s, 0, 1, &law);
-        scene_start(&s);
-        double start = scene_phase_energy(&s);
+        set_scene_law(&s, 0, 1, &law);
+        finish_scene_building(&s);
+        double start = compute_phase_corrected_energy(&s);
         for (int i = 0; i < (int)(0.3 / o.period); i++) {
-            scene_step(&s);
-            most = fmax(most, scene_phase_energy(&s) / start - 1.0);
+            step_scene(&s);
+            most = fmax(most, compute_phase_corrected_energy(&s) / start - 1.0);
         }
         if (most > 1e-6) {
             printf("power %g, E %g, h %g: %.1e over the start\n", power, soft.field.modulus,
@@ -382,7 +382,7 @@ static void drops_gain_no_energy(void **state)
         }
         runs_that_gained_energy += most > 1e-6;
         runs++;
-        scene_close(&s);
+        close_scene(&s);
     }
     printf("%d drops, %d rose\n", runs, runs_that_gained_energy);
     assert_int_equal(runs_that_gained_energy, 0);
@@ -393,7 +393,7 @@ static void invalid_powers_are_refused(void **state)
 {
     (void)state;
     const struct tact_shape floor = {.kind = TACT_SHAPE_HALFSPACE};
-    struct tact_shape box = scene_box(0.04, 0.04, 0.04);
+    struct tact_shape box = box_of_sides(0.04, 0.04, 0.04);
     const struct tact_field_material of[2] = {layer(1e5, 1.0), layer(1e5, 0.5)};
     struct tact_pressure_field *a, *b;
     struct tact_field_contact c;

@@ -20,7 +20,7 @@
 
 static struct tact_contact_law soft_law(double friction)
 {
-    struct tact_contact_law law = scene_rigid(friction);
+    struct tact_contact_law law = make_rigid_law(friction);
     law.model = tact_contact_model_find("field");
     law.dissipation = 0.003;
     return law;
@@ -40,25 +40,26 @@ static double stack_motion(double shift, double seconds)
     enum { CUBES = 5 };
     const double edge = 0.06;
     struct world_scene s;
-    struct tact_shape cube = scene_box(edge, edge, edge);
+    struct tact_shape cube = box_of_sides(edge, edge, edge);
     struct tact_contact_law law = soft_law(0.5);
     double from[CUBES][3], worst = 0.0;
-    scene_open(&s, NULL);
+    open_empty_scene(&s, NULL);
     set_soft(&s, 0, 1e7, 0.03);
     set_soft(&s, 1, 1e7, 0.03);
-    scene_ground(&s);
+    add_scene_ground(&s);
     for (int i = 0; i < CUBES; i++) {
         const double place[3] = {shift * cos(2.1 * i), shift * sin(2.1 * i), (i + 0.49) * edge};
-        scene_solid(&s, &cube, 0.2, place, 0.0);
+        add_scene_solid(&s, &cube, 0.2, place, 0.0);
     }
-    scene_law(&s, 0, 1, &law);
-    scene_law(&s, 1, 1, &law);
-    scene_start(&s);
-    scene_run(&s, fmax(2.0, campaign_size(2, 5))); /* to rest, under a sanitizer too */
+    set_scene_law(&s, 0, 1, &law);
+    set_scene_law(&s, 1, 1, &law);
+    finish_scene_building(&s);
+    run_scene_for_seconds(
+        &s, fmax(2.0, campaign_trial_count(2, 5))); /* to rest, under a sanitizer too */
     for (int i = 0; i < CUBES; i++) {
         tact_v3_copy(from[i], tact_world_body(s.world, i)->pose.position);
     }
-    scene_run(&s, seconds);
+    run_scene_for_seconds(&s, seconds);
     for (int i = 0; i < CUBES; i++) {
         double moved[3];
         tact_v3_sub(moved, tact_world_body(s.world, i)->pose.position, from[i]);
@@ -66,13 +67,13 @@ static double stack_motion(double shift, double seconds)
     }
     double lean = 0.0;
     for (int i = 0; i < CUBES; i++) {
-        lean = fmax(lean, scene_tilt(&s, i));
+        lean = fmax(lean, body_tilt_from_vertical(&s, i));
     }
     printf(
         "shifted by %g m: moved %.1e m in %g s, tilt %.1e rad, unsolved %ld, at most %d sweeps\n",
-        shift, worst, seconds, lean, s.unsolved, s.most_iterations);
+        shift, worst, seconds, lean, s.unsolved, s.max_tick_iterations);
     assert_true(lean < 0.1);
-    scene_close(&s);
+    close_scene(&s);
     return worst;
 }
 
@@ -81,7 +82,7 @@ static void stacks_do_not_creep(void **state)
     (void)state;
     static const double shifts[] = {0.0, 1e-6, 1e-3};
     for (int i = 0; i < 3; i++) {
-        assert_true(stack_motion(shifts[i], campaign_size(1, 60)) < 1e-9);
+        assert_true(stack_motion(shifts[i], campaign_trial_count(1, 60)) < 1e-9);
     }
 }
 
@@ -92,20 +93,20 @@ static void open_pinch(struct world_scene *s, double margin, double tolerance)
     struct tact_world_options o = tact_world_options_default();
     const double r = 0.008, mass = 0.03, mu = 0.8, depth = 1.2e-3, place[3] = {0.0, 0.0, 0.0};
     struct tact_contact_law law = soft_law(mu);
-    struct tact_shape ball = scene_sphere(r), ruler = scene_box(0.3, 0.002, 0.03);
+    struct tact_shape ball = make_sphere(r), ruler = box_of_sides(0.3, 0.002, 0.03);
     struct tact_pose local = tact_pose_identity();
     double torque = 0.0;
     o.tolerance = tolerance;
-    scene_open(s, &o);
+    open_empty_scene(s, &o);
     set_soft(s, 0, 5e5, r);
-    scene_solid(s, &ruler, mass, place, 0.0);
+    add_scene_solid(s, &ruler, mass, place, 0.0);
     for (int side = -1; side < 2; side += 2) {
         local.position[1] = side * (0.001 + r - depth);
-        scene_attach(s, -1, &ball, &local, 0);
+        add_scene_shape(s, -1, &ball, &local, 0);
     }
-    scene_law(s, 0, 1, &law);
-    scene_start(s);
-    scene_step(s);
+    set_scene_law(s, 0, 1, &law);
+    finish_scene_building(s);
+    step_scene(s);
     for (int i = 0; i < 2; i++) {
         const struct tact_contact *c = tact_world_contact(s->world, i);
         torque += mu * c->patch.wrench[0] * c->patch.spin_arm;
@@ -122,7 +123,7 @@ static void shaken_pinches_return(void **state)
     (void)state;
     enum { PERIOD = 200 };
     static double at[PERIOD][7];
-    const int ticks = 1000 * campaign_size(2, 60);
+    const int ticks = 1000 * campaign_trial_count(2, 60);
     double worst = 0.0, sag = 0.0;
     struct world_scene s;
     open_pinch(&s, 1.138, 1e-14);
@@ -131,7 +132,7 @@ static void shaken_pinches_return(void **state)
     for (int n = 0; n < ticks; n++) {
         int phase = n % PERIOD;
         body->twist[2] += s.options.period * 0.1 * G * sin(2.0 * PI * phase / PERIOD);
-        scene_step(&s);
+        step_scene(&s);
         const double *x = body->pose.position, *q = body->pose.quat_wxyz;
         if (n >= ticks / 2 && n < ticks / 2 + PERIOD) {
             memcpy(at[phase], x, 3 * sizeof *x);
@@ -144,9 +145,9 @@ static void shaken_pinches_return(void **state)
     }
     printf("shaken for %d s: equal phases within %.1e m, sag %.1e m, at most %d sweeps, unsolved "
            "%ld\n",
-           ticks / 1000, worst, sag, s.most_iterations, s.unsolved);
-    assert_true(worst < 1e-12 && s.most_iterations <= 20 && s.unsolved == 0);
-    scene_close(&s);
+           ticks / 1000, worst, sag, s.max_tick_iterations, s.unsolved);
+    assert_true(worst < 1e-12 && s.max_tick_iterations <= 20 && s.unsolved == 0);
+    close_scene(&s);
 }
 
 int main(void)

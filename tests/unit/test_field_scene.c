@@ -54,7 +54,7 @@ static void run_and_replay(const char *power)
     snprintf(path, sizeof path, "%s/a.mcap", log);
     options.record = path;
     snprintf(text, sizeof text, all_kinds, power, power);
-    run_text(text, &options, &report);
+    run_session_of_scene_text(text, &options, &report);
     printf("power %s: %llu polygons in %llu ticks, unsolved %llu\n", power,
            (unsigned long long)report.counts[TACT_COUNT_POLYGONS],
            (unsigned long long)report.loop.ticks,

@@ -108,7 +108,7 @@ static void forces_of_round_shapes(void **state)
     const double r = 0.05, slope = 1e5 / r, l = 0.04;
     const enum tact_shape_kind kind[3] = {TACT_SHAPE_SPHERE, TACT_SHAPE_CAPSULE,
                                           TACT_SHAPE_ELLIPSOID};
-    struct tact_pressure_field *floor = field_plane(INFINITY);
+    struct tact_pressure_field *floor = make_halfspace_field(INFINITY);
     struct tact_pose at = tact_pose_identity();
     struct tact_field_contact c;
     for (int i = 0; i < 3; i++) {
@@ -118,10 +118,10 @@ static void forces_of_round_shapes(void **state)
             for (int n = 0; n < 20; n++) {
                 struct tact_pose place = tact_pose_identity();
                 if (i != 1) {
-                    random_turn(place.quat_wxyz);
+                    random_unit_quaternion(place.quat_wxyz);
                 }
                 place.position[2] = r - d + (i == 1 ? l : 0.0);
-                assert_int_equal(field_touch(ball, &place, floor, &at, &c), 1);
+                assert_int_equal(touch_pressure_fields(ball, &place, floor, &at, &c), 1);
                 worst = tact_max(worst, fabs(c.wrench[2] / exact - 1.0));
                 worst = tact_max(worst, tact_hypot(c.wrench[0], c.wrench[1]) / exact);
             }
@@ -137,7 +137,7 @@ static void forces_of_round_shapes(void **state)
 static void forces_of_cylinders(void **state)
 {
     (void)state;
-    struct tact_pressure_field *floor = field_plane(INFINITY);
+    struct tact_pressure_field *floor = make_halfspace_field(INFINITY);
     struct tact_pose at = tact_pose_identity();
     const double slope = 1e6, d = 1e-3;
     for (int i = 0; i < 2; i++) {
@@ -146,7 +146,7 @@ static void forces_of_cylinders(void **state)
         struct tact_pose place = tact_pose_identity();
         struct tact_field_contact c;
         place.position[2] = l - d;
-        assert_int_equal(field_touch(rod, &place, floor, &at, &c), 1);
+        assert_int_equal(touch_pressure_fields(rod, &place, floor, &at, &c), 1);
         /* depth d over the disc, except near its rim, where the side is nearer */
         double exact = slope * PI * (r * r * d - r * d * d + d * d * d / 3.0);
         printf("cylinder %g x %g: %zu tetrahedra, force %.3e of exact\n", r, l,

@@ -30,10 +30,10 @@ struct on_box {
 static struct on_box make_on_box(double power)
 {
     struct on_box o = {.sphere = {RADIUS, 1e6, power}};
-    const struct tact_shape shape = scene_sphere(RADIUS);
+    const struct tact_shape shape = make_sphere(RADIUS);
     const struct tact_field_material soft = {.modulus = 1e6, .thickness = 1.0};
     assert_int_equal(tact_field_of_shape(&shape, &soft, &o.ball, NULL), 0);
-    o.box = field_rigid_box(half_sides[0], half_sides[1], half_sides[2], &o.mesh);
+    o.box = make_rigid_box_field(half_sides[0], half_sides[1], half_sides[2], &o.mesh);
     return o;
 }
 
@@ -62,8 +62,9 @@ static size_t press(const struct on_box *o, const double *place, struct field_pa
 
 /* By quadrature: force, its moment, and the stiffness about the centre, of the box's face whose
  * outward normal is `sign` times axis k. */
-static void brute(const struct on_box *o, const double *place, int k, double sign, double *force,
-                  double *moment, double *stiffness)
+static void integrate_face_by_quadrature(const struct on_box *o, const double *place, int k,
+                                         double sign, double *force, double *moment,
+                                         double *stiffness)
 {
     enum { POINTS = 600 };
     int i = (k + 1) % 3, j = (k + 2) % 3;
@@ -108,8 +109,8 @@ static void integrals_against_quadrature(void **state)
         double force[3] = {0.0}, moment[3] = {0.0}, stiffness[36] = {0.0}, back[3], most = 0.0;
         assert_true(press(&o, places[n], &part) > 2);
         for (int k = 0; k < 3; k++) {
-            brute(&o, places[n], k, 1.0, force, moment, stiffness);
-            brute(&o, places[n], k, -1.0, force, moment, stiffness);
+            integrate_face_by_quadrature(&o, places[n], k, 1.0, force, moment, stiffness);
+            integrate_face_by_quadrature(&o, places[n], k, -1.0, force, moment, stiffness);
         }
         double load = part.sums.load;
         for (int k = 0; k < 3; k++) {
@@ -131,7 +132,7 @@ static void integrals_against_quadrature(void **state)
 
 /* A disc within a face has the closed form of a ball on a half-space; at a corner of the box, the
  * ball's centre has three quarters of discs, each of force pi s R^3 / 12. */
-static void closed_forms(void **state)
+static void ball_force_has_its_closed_form(void **state)
 {
     (void)state;
     static const double powers[4] = {1.0, 0.5, 2.0, 0.7};
@@ -197,7 +198,7 @@ static void stiffness_is_the_derivative(void **state)
 
 /* Round a closed path over faces, edges and a corner the force has no net work, and no jump that
  * does not fall with the step. */
-static void closed_paths(void **state)
+static void closed_paths_have_no_net_work(void **state)
 {
     (void)state;
     struct on_box o = make_on_box(1.0);
@@ -237,8 +238,8 @@ static void closed_paths(void **state)
 static void patches(void **state)
 {
     (void)state;
-    const struct tact_shape ball = scene_sphere(RADIUS), floor = {.kind = TACT_SHAPE_HALFSPACE};
-    struct tact_shape box = scene_box(0.04, 0.06, 0.02);
+    const struct tact_shape ball = make_sphere(RADIUS), floor = {.kind = TACT_SHAPE_HALFSPACE};
+    struct tact_shape box = box_of_sides(0.04, 0.06, 0.02);
     struct tact_pose at = tact_pose_identity(), up = at, down = at;
     struct tact_patch is, exact;
     assert_int_equal(tact_shape_tessellate(&box), 0);
@@ -277,9 +278,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(integrals_against_quadrature),
-        cmocka_unit_test(closed_forms),
+        cmocka_unit_test(ball_force_has_its_closed_form),
         cmocka_unit_test(stiffness_is_the_derivative),
-        cmocka_unit_test(closed_paths),
+        cmocka_unit_test(closed_paths_have_no_net_work),
         cmocka_unit_test(patches),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -63,7 +63,7 @@ static void record_scene(const char *text, const char *name, char *path, size_t 
     snprintf(path, size, "%s/%s.mcap", folder, name);
     options.record = path;
     message_text[0] = '\0';
-    run_text(text, &options, &report);
+    run_session_of_scene_text(text, &options, &report);
     assert_true(report.counts[TACT_COUNT_POLYGONS] > 10 * report.loop.ticks);
     assert_true(report.counts[TACT_COUNT_UNSOLVED] == 0);
     assert_true(report.counts[TACT_COUNT_CROWDED] == 0);
@@ -79,7 +79,7 @@ static void check_replay(const char *path)
 }
 
 /* Number of stored files; *path: the last one. */
-static int count_stored(char *path, size_t size)
+static int count_stored_files(char *path, size_t size)
 {
     char cache[256];
     struct dirent *entry;
@@ -110,7 +110,7 @@ static ino_t inode_of(const char *path)
     return st.st_ino;
 }
 
-static void change_byte(const char *path, long at)
+static void flip_bit_at_offset(const char *path, long at)
 {
     FILE *file = fopen(path, "r+");
     assert_non_null(file);
@@ -130,7 +130,7 @@ static void stored_equals_computed(void **state)
     assert_int_equal(mkdir(cache, 0700), 0);
     setenv("XDG_CACHE_HOME", cache, 1);
     record_scene(scene, "computed", log, sizeof log);
-    assert_int_equal(count_stored(file, sizeof file), 3);
+    assert_int_equal(count_stored_files(file, sizeof file), 3);
     assert_int_equal(stat(file, &st), 0);
     printf("%lld bytes stored of the last; said: %s", (long long)st.st_size, message_text);
     ino_t first = inode_of(file);
@@ -139,19 +139,19 @@ static void stored_equals_computed(void **state)
     for (int i = 0; i < 4; i++) {
         static const long at[3] = {0, 300, -20};
         if (i < 3) {
-            change_byte(file, at[i]);
+            flip_bit_at_offset(file, at[i]);
         } else {
             assert_int_equal(truncate(file, st.st_size / 2), 0);
         }
         first = inode_of(file);
         check_replay(log);
         assert_true(inode_of(file) != first); /* computed and stored again */
-        assert_int_equal(count_stored(file, sizeof file), 3);
+        assert_int_equal(count_stored_files(file, sizeof file), 3);
     }
 }
 
 /* A sparse file in the cache folder, last used at `time` [s]. */
-static void put_file(const char *name, off_t megabytes, time_t time)
+static void make_sparse_cache_file(const char *name, off_t megabytes, time_t time)
 {
     char path[512];
     const struct timespec times[2] = {{.tv_sec = time}, {.tv_sec = time}};
@@ -163,7 +163,7 @@ static void put_file(const char *name, off_t megabytes, time_t time)
     assert_int_equal(utimensat(AT_FDCWD, path, times, 0), 0);
 }
 
-static int has_file(const char *name)
+static int is_in_cache_folder(const char *name)
 {
     char path[512];
     struct stat st;
@@ -184,33 +184,33 @@ static void oldest_extents_are_removed(void **state)
                                         "field-3123456789abcdef0123456789abcde-25", "photo",
                                         "field-4123456789abcdef0123456789abcdef-"};
     char log[256], file[512], link[512];
-    put_file(name[0], 400, 2000);
-    put_file(name[1], 200, 1000);
+    make_sparse_cache_file(name[0], 400, 2000);
+    make_sparse_cache_file(name[1], 200, 1000);
     for (int i = 0; i < 5; i++) {
-        put_file(other[i], 600, 10);
+        make_sparse_cache_file(other[i], 600, 10);
     }
     snprintf(link, sizeof link, "%s/cache/tact/field-5123456789abcdef0123456789abcdef-25", folder);
     assert_int_equal(symlink("photo", link), 0);
     snprintf(log, sizeof log, "%s/computed.mcap", folder);
     check_replay(log); /* loads all, and stores nothing */
-    assert_true(has_file(name[0]) && has_file(name[1]));
+    assert_true(is_in_cache_folder(name[0]) && is_in_cache_folder(name[1]));
     for (int i = 0; i < 2; i++) {
         char text[4096];
         const char *from = strstr(scene, "cell: 0.003}");
         snprintf(text, sizeof text, "%.*scell: %s%s", (int)(from - scene), scene,
                  i ? "0.0035" : "0.004", from + strlen("cell: 0.003"));
         if (i) {
-            put_file(name[2], 300, 3000);
+            make_sparse_cache_file(name[2], 300, 3000);
         }
         record_scene(text, i ? "finer" : "coarser", file, sizeof file);
-        assert_false(has_file(name[1])); /* then the next older one */
-        assert_true(has_file(name[0]) == !i);
+        assert_false(is_in_cache_folder(name[1])); /* then the next older one */
+        assert_true(is_in_cache_folder(name[0]) == !i);
         for (int k = 0; k < 5; k++) {
-            assert_true(has_file(other[k]));
+            assert_true(is_in_cache_folder(other[k]));
         }
-        assert_true(has_file(strrchr(link, '/') + 1));
+        assert_true(is_in_cache_folder(strrchr(link, '/') + 1));
     }
-    assert_true(has_file(name[2]));
+    assert_true(is_in_cache_folder(name[2]));
     check_replay(log);
 }
 
@@ -257,7 +257,7 @@ static void thin_meshes_are_refused_or_warned_of(void **state)
     snprintf(text, sizeof text, "%.*sthickness: 0.0015, cell: 0.003%s", (int)(from - scene), scene,
              from + strlen("thickness: 0.006, cell: 0.003"));
     message_text[0] = '\0';
-    run_text(text, &options, &report);
+    run_session_of_scene_text(text, &options, &report);
     printf("%s", message_text);
     assert_non_null(strstr(message_text, "a shape of gear: the pressure field of its mesh"));
     assert_non_null(strstr(message_text, "off the surface at ("));

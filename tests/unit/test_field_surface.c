@@ -41,8 +41,8 @@ static void polygons_against_volumes(void **state)
     static const uint32_t sides[12] = {1, 2, 3, 0, 3, 2, 0, 1, 3, 0, 2, 1};
     struct tact_mesh *mesh;
     struct tact_moments_scratch *room = tact_moments_scratch_create(1000);
-    struct tact_pressure_field *rigid = field_rigid_box(0.02, 0.03, 0.01, &mesh);
-    struct tact_pressure_field *ball = field_ball(0.03, 1e5, 2);
+    struct tact_pressure_field *rigid = make_rigid_box_field(0.02, 0.03, 0.01, &mesh);
+    struct tact_pressure_field *ball = make_ball_field(0.03, 1e5, 2);
     struct tact_shape box = {.kind = TACT_SHAPE_MESH, .mesh = mesh};
     double worst = 0.0;
     int touching = 0;
@@ -50,7 +50,7 @@ static void polygons_against_volumes(void **state)
         struct tact_pose pa = random_pose(0.02), pb = random_pose(0.02);
         struct tact_field_contact c;
         double force[3] = {0.0}, torque[3] = {0.0}, w[6], energy = 0.0;
-        int rc = field_touch(ball, &pa, rigid, &pb, &c);
+        int rc = touch_pressure_fields(ball, &pa, rigid, &pb, &c);
         for (uint32_t i = 0; rc && i < ball->cell_count; i++) {
             const struct field_cell *cell = &ball->cells[i];
             struct tact_mesh *tet;
@@ -105,7 +105,7 @@ static void check_derivatives(const struct tact_pressure_field *a,
     for (int n = 0; n < 200 && touching < 12; n++) {
         struct tact_pose pa = random_pose(reach), pb = random_pose(reach);
         struct tact_field_contact c, side[2];
-        if (!field_touch(a, &pa, b, &pb, &c) || c.area < 1e-5) {
+        if (!touch_pressure_fields(a, &pa, b, &pb, &c) || c.area < 1e-5) {
             continue;
         }
         double of[36], scale[6];
@@ -118,8 +118,8 @@ static void check_derivatives(const struct tact_pressure_field *a,
             twist[k] = 1.0;
             for (int s = 0; s < 2; s++) {
                 struct tact_pose p = moved(&pa, c.centre, twist, s ? step : -step);
-                smooth = field_touch(a, &p, b, &pb, &side[s]) && side[s].polygons == c.polygons &&
-                         smooth;
+                smooth = touch_pressure_fields(a, &p, b, &pb, &side[s]) &&
+                         side[s].polygons == c.polygons && smooth;
                 field_wrench_about(&side[s], c.centre, w[s]);
                 p = moved(&pa, c.centre, twist, s ? 50.0 * step : -50.0 * step);
                 u[s] = tact_field_energy(a, &p, b, &pb);
@@ -148,11 +148,11 @@ static void wrench_and_stiffness_are_derivatives(void **state)
 {
     (void)state;
     struct tact_mesh *mesh;
-    struct tact_pressure_field *ball = field_ball(0.03, 1e5, 1),
+    struct tact_pressure_field *ball = make_ball_field(0.03, 1e5, 1),
                                *box = field_box(0.02, 0.03, 0.01, 4e4, 4);
-    struct tact_pressure_field *hard = field_rigid_box(0.02, 0.03, 0.01, &mesh),
-                               *plane = field_plane(3e6);
-    struct tact_pressure_field *floor = field_plane(INFINITY);
+    struct tact_pressure_field *hard = make_rigid_box_field(0.02, 0.03, 0.01, &mesh),
+                               *plane = make_halfspace_field(3e6);
+    struct tact_pressure_field *floor = make_halfspace_field(INFINITY);
     check_derivatives(ball, box, "ball on box", 0.02);
     check_derivatives(box, hard, "box on rigid box", 0.012);
     check_derivatives(hard, ball, "rigid box on ball", 0.02);
@@ -222,7 +222,7 @@ static struct tact_pressure_field *make_comb(int teeth)
 {
     double *vertices = malloc((size_t)teeth * 9 * 3 * sizeof(double)), *pressure;
     uint32_t *tets = malloc((size_t)teeth * 24 * 4 * sizeof *tets);
-    struct skin cube = skin_cube(2);
+    struct skin cube = make_cube_skin(2);
     struct tact_pressure_field *field;
     size_t n = 0, m = 0;
     pressure = calloc((size_t)teeth * 9, sizeof(double));
@@ -246,7 +246,7 @@ static struct tact_pressure_field *make_comb(int teeth)
     free(vertices);
     free(pressure);
     free(tets);
-    skin_free(&cube);
+    free_skin(&cube);
     return field;
 }
 
@@ -254,17 +254,19 @@ static void the_tree_search_finds_all_pairs(void **state)
 {
     (void)state;
     struct tact_mesh *mesh;
-    struct tact_pressure_field *ball = field_ball(0.03, 1e5, 2), *other = field_ball(0.02, 3e5, 1);
+    struct tact_pressure_field *ball = make_ball_field(0.03, 1e5, 2),
+                               *other = make_ball_field(0.02, 3e5, 1);
     struct tact_pressure_field *box = field_box(0.02, 0.03, 0.01, 4e4, 2), *teeth = make_comb(6);
-    struct tact_pressure_field *hard = field_rigid_box(0.02, 0.03, 0.01, &mesh);
-    struct tact_pressure_field *small = field_ball(0.006, 2e6, 1);
-    check_tree_search(ball, other, "ball, ball", 0.025, campaign_size(300, 10000));
-    check_tree_search(ball, small, "ball, a small one in it", 0.012, campaign_size(300, 10000));
-    check_tree_search(box, other, "box, ball", 0.02, campaign_size(1000, 10000));
-    check_tree_search(teeth, box, "comb, box", 0.02, campaign_size(1000, 10000));
-    check_tree_search(teeth, teeth, "comb, comb", 0.02, campaign_size(500, 10000));
-    check_tree_search(ball, hard, "ball, rigid box", 0.02, campaign_size(500, 10000));
-    check_tree_search(teeth, hard, "comb, rigid box", 0.02, campaign_size(1000, 10000));
+    struct tact_pressure_field *hard = make_rigid_box_field(0.02, 0.03, 0.01, &mesh);
+    struct tact_pressure_field *small = make_ball_field(0.006, 2e6, 1);
+    check_tree_search(ball, other, "ball, ball", 0.025, campaign_trial_count(300, 10000));
+    check_tree_search(ball, small, "ball, a small one in it", 0.012,
+                      campaign_trial_count(300, 10000));
+    check_tree_search(box, other, "box, ball", 0.02, campaign_trial_count(1000, 10000));
+    check_tree_search(teeth, box, "comb, box", 0.02, campaign_trial_count(1000, 10000));
+    check_tree_search(teeth, teeth, "comb, comb", 0.02, campaign_trial_count(500, 10000));
+    check_tree_search(ball, hard, "ball, rigid box", 0.02, campaign_trial_count(500, 10000));
+    check_tree_search(teeth, hard, "comb, rigid box", 0.02, campaign_trial_count(1000, 10000));
     tact_field_free(ball);
     tact_field_free(other);
     tact_field_free(box);
@@ -291,7 +293,7 @@ static void elastic_forces_are_conservative(void **state)
             struct tact_pose p = pose_of(0.03 * cos(s) + 0.003, 0.021 * sin(s),
                                          0.04 + 0.002 * sin(2.0 * s), 0.03, 0.02, 0.2);
             struct tact_field_contact c;
-            field_touch(b, &p, a, &at, &c);
+            touch_pressure_fields(b, &p, a, &at, &c);
             for (int j = 0; j < 3 && k; j++) {
                 double work = 0.5 * (c.wrench[j] + force[j]) * (p.position[j] - place[j]);
                 last[j] = work;
@@ -327,7 +329,7 @@ static void force_on_path(struct path *p, double angle, double *force, double *p
     struct tact_field_contact c;
     tact_v3_axpy(at.position, cos(angle), p->across);
     tact_v3_axpy(at.position, sin(angle), p->along);
-    field_touch(p->a, &at, p->b, &origin, &c);
+    touch_pressure_fields(p->a, &at, p->b, &origin, &c);
     p->alike += c.alike;
     tact_v3_copy(force, c.wrench);
     tact_v3_copy(place, at.position);
@@ -393,13 +395,13 @@ static void forces_have_no_jumps(void **state)
     (void)state;
     enum { POINTS = 100, KINDS = 5 };
     struct tact_mesh *mesh;
-    struct tact_pressure_field *ball = field_ball(0.03, 1e5, 2),
+    struct tact_pressure_field *ball = make_ball_field(0.03, 1e5, 2),
                                *box = field_box(0.02, 0.03, 0.01, 4e4, 2);
-    struct tact_pressure_field *teeth = make_comb(4), *small = field_ball(0.012, 2e6, 1);
-    struct tact_pressure_field *hard = field_rigid_box(0.02, 0.03, 0.01, &mesh);
+    struct tact_pressure_field *teeth = make_comb(4), *small = make_ball_field(0.012, 2e6, 1);
+    struct tact_pressure_field *hard = make_rigid_box_field(0.02, 0.03, 0.01, &mesh);
     const struct tact_pressure_field *a[KINDS] = {ball, box, teeth, small, teeth};
     const struct tact_pressure_field *b[KINDS] = {box, box, box, hard, hard};
-    int paths = campaign_size(30, 10000), touching = 0, alike = 0, jumps = 0;
+    int paths = campaign_trial_count(30, 10000), touching = 0, alike = 0, jumps = 0;
     double coarse = 0.0, fine = 0.0, worst = 0.0, worst_work = 0.0;
     for (int i = 0; i < paths; i++) {
         struct path p = {.a = a[i % KINDS], .b = b[i % KINDS], .centre = random_pose(0.02)};

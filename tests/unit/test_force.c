@@ -24,7 +24,7 @@ static int choose_effects(const int *types, uint32_t wanted)
         bits[types[i] / 8] |= (unsigned char)(1 << (types[i] % 8));
     }
     memset(&plan, 0, sizeof plan);
-    plan.wave_ms = 17;
+    plan.wave_period_ms = 17;
     return tact_force_choose_effects(bits, wanted, &plan);
 }
 

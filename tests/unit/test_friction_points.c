@@ -15,7 +15,7 @@
 #include "support/random.h"
 
 /* Parts at random: in a disc, in two groups, or almost in a line. Returns their torsion arm. */
-static double random_parts(struct tact_friction_points *p, double size)
+static double make_random_parts(struct tact_friction_points *p, double size)
 {
     double load = 0.0, x = 0.0, y = 0.0, arm = 0.0;
     int like = (int)uniform(0, 3);
@@ -49,7 +49,7 @@ static void surface_is_the_sum_of_its_parts(void **state)
         struct tact_friction_points parts;
         struct tact_local_problem p = {.surface = TACT_SURFACE_POINTS, .points = &parts};
         double z[3], normal[3], bend[9], friction[3], step = 1e-6;
-        p.spin_arm = random_parts(&parts, exp(uniform(-8, 2)));
+        p.spin_arm = make_random_parts(&parts, exp(uniform(-8, 2)));
         double scale = exp(uniform(-15, 15));
         for (int i = 0; i < 3; i++) {
             z[i] = scale * uniform(-1, 1) * (n % 4 == 3 && i < 2 ? 1e-6 : 1.0);
@@ -82,14 +82,14 @@ static void surface_is_the_sum_of_its_parts(void **state)
 
 /* How far r is from the law: friction is that of the parts at its own slip, or it sticks within
  * what they can bear; no approach, and no normal velocity at the centre of pressure. */
-static double miss_of(const struct tact_local_problem *p, const double *r, int *slips)
+static double deviation_from_law(const struct tact_local_problem *p, const double *r, int *slips)
 {
     double u[6], f[3], speed = 0.0, worst = 0.0;
     velocity(p, r, u);
     for (int i = 0; i < 3; i++) {
         speed = fmax(speed, fabs(p->b[i]) + p->spin_arm * fabs(p->b[3 + i]));
     }
-    worst = approach_speed(p, u) / speed;
+    worst = largest_approach_speed(p, u) / speed;
     if (!(r[0] > 0)) {
         return worst;
     }
@@ -129,7 +129,7 @@ static void cone_solves_points(void **state)
             random_problem(&p, (enum kind)kind);
             p.surface = TACT_SURFACE_POINTS;
             p.points = &parts;
-            p.spin_arm = random_parts(&parts, p.spin_arm);
+            p.spin_arm = make_random_parts(&parts, p.spin_arm);
             tact_local_prepare(&p);
             for (int pass = 0; pass < 50; pass++) {
                 int stage;
@@ -139,7 +139,7 @@ static void cone_solves_points(void **state)
                     break;
                 }
             }
-            double miss = miss_of(&p, r, &slips);
+            double miss = deviation_from_law(&p, r, &slips);
             assert_true(isfinite(miss));
             if (miss > 1e-8) {
                 failures++;
@@ -168,7 +168,7 @@ static void derivative_is_that_of_solutions(void **state)
         random_problem(&p, (enum kind)(n % 3));
         p.surface = TACT_SURFACE_POINTS;
         p.points = &parts;
-        p.spin_arm = random_parts(&parts, p.spin_arm);
+        p.spin_arm = make_random_parts(&parts, p.spin_arm);
         tact_local_prepare(&p);
         tact_local_cone(&p, r);
         if (!(r[0] > 0) || tact_local_residual(&p, r) > 1e-12) {

@@ -13,8 +13,8 @@ static void random_bytes_make_solvable_problems(void **state)
 {
     (void)state;
     const char *count = getenv("TACT_FUZZ"); /* sets their number */
-    long problems = count ? atol(count) : campaign_size(20000, 20000);
-    uint64_t bits = 1 ^ campaign_seed();
+    long problems = count ? atol(count) : campaign_trial_count(20000, 20000);
+    uint64_t bits = 1 ^ campaign_seed_offset();
     for (long n = 0; n < problems; n++) {
         uint8_t data[192];
         for (size_t i = 0; i < sizeof data; i++) {

@@ -99,9 +99,10 @@ static int64_t measure_timeout(struct tact_guard *guard, void (*beat)(struct tac
     int64_t least = INT64_MAX;
     for (int i = 0; i < TRIES && least > 2 * TIMEOUT_MS * ms; i++) {
         int64_t sent = 0, until = tact_clock_now() + 2000 * ms;
-        for (int beats = 0; beats < 20 || (tact_guard_state(guard, sent) != TACT_GUARD_PASSING &&
-                                           tact_clock_now() < until);
-             beats++) {
+        for (int heartbeat_count = 0;
+             heartbeat_count < 20 ||
+             (tact_guard_state(guard, sent) != TACT_GUARD_PASSING && tact_clock_now() < until);
+             heartbeat_count++) {
             if (tact_guard_state(guard, tact_clock_now()) == TACT_GUARD_INHIBITED) {
                 tact_guard_arm(guard);
             }
@@ -116,15 +117,15 @@ static int64_t measure_timeout(struct tact_guard *guard, void (*beat)(struct tac
         while (tact_guard_trips(guard) == trips && tact_clock_now() < sent + 4000 * ms) {
             sleep_1_ms();
         }
-        int64_t borne = tact_clock_now() - sent;
-        assert_true(borne >= TIMEOUT_MS * ms);
-        least = borne < least ? borne : least;
+        int64_t measured_timeout_ns = tact_clock_now() - sent;
+        assert_true(measured_timeout_ns >= TIMEOUT_MS * ms);
+        least = measured_timeout_ns < least ? measured_timeout_ns : least;
     }
     print_message("%.1f ms of silence borne, %d set\n", (double)least * 1e-6, TIMEOUT_MS);
     return least;
 }
 
-static void beat_force(struct tact_guard *guard, int64_t now)
+static void send_force_heartbeat(struct tact_guard *guard, int64_t now)
 {
     const double level[TACT_FORCE_CHANNELS] = {0.5};
     tact_guard_send_force(guard, level, now);
@@ -141,9 +142,9 @@ static void forces_stop_after_the_timeout(void **state)
         if (tact_guard_start_force(&options, &guard, &err)) {
             fail_msg("%s", err.text);
         }
-        int64_t borne = measure_timeout(guard, beat_force);
+        int64_t measured_timeout_ns = measure_timeout(guard, send_force_heartbeat);
         assert_int_equal(tact_guard_stop(guard), 0);
-        assert_true(borne < MAX_TIMEOUTS * TIMEOUT_MS * ms);
+        assert_true(measured_timeout_ns < MAX_TIMEOUTS * TIMEOUT_MS * ms);
     }
 }
 
@@ -154,7 +155,7 @@ static void *serve(void *page)
     return NULL;
 }
 
-static void beat_board(struct tact_guard *guard, int64_t now)
+static void send_board_heartbeat(struct tact_guard *guard, int64_t now)
 {
     const uint32_t words[TACT_GUARD_OUTPUTS][2] = {{0xffff}};
     tact_guard_send(guard, words, now);
@@ -177,11 +178,11 @@ static void a_board_is_zeroed_after_the_timeout(void **state)
         sleep_1_ms();
     }
     assert_int_equal(atomic_load(&page.head.error), 0);
-    int64_t borne = measure_timeout(&guard, beat_board);
+    int64_t measured_timeout_ns = measure_timeout(&guard, send_board_heartbeat);
     assert_int_equal(atomic_load(&board.safe), 1);
-    atomic_store(&page.head.quit, 1);
+    atomic_store(&page.head.is_quit_requested, 1);
     pthread_join(thread, NULL);
-    assert_true(borne < MAX_TIMEOUTS * TIMEOUT_MS * ms);
+    assert_true(measured_timeout_ns < MAX_TIMEOUTS * TIMEOUT_MS * ms);
     assert_true(atomic_load(&board.lists) > 20);
 }
 
@@ -265,7 +266,7 @@ static void a_guard_ends_with_its_controller(void **state)
 }
 
 /* The path of the guard that a copy of this program would start. */
-static void run_copy(const char *copy, const char *given, char *answer, size_t size)
+static void find_guard_path_of_copy(const char *copy, const char *given, char *answer, size_t size)
 {
     int ends[2];
     assert_int_equal(pipe(ends), 0);
@@ -292,7 +293,7 @@ static void run_copy(const char *copy, const char *given, char *answer, size_t s
     assert_int_equal(status, 0);
 }
 
-static void make_program(const char *path)
+static void make_fake_guard_program(const char *path)
 {
     FILE *file = fopen(path, "w");
     assert_non_null(file);
@@ -312,22 +313,22 @@ static void only_the_installed_guard_is_run(void **state)
     snprintf(fake, sizeof fake, "%s/tact-guard", folder);
     snprintf(command, sizeof command, "cp /proc/%d/exe %s", (int)getpid(), copy);
     assert_int_equal(system(command), 0);
-    make_program(fake);
-    run_copy("/proc/self/exe", NULL, text, sizeof text);
+    make_fake_guard_program(fake);
+    find_guard_path_of_copy("/proc/self/exe", NULL, text, sizeof text);
     assert_non_null(strstr(text, TACT_BINARY_DIR)); /* of the build tree */
-    run_copy(copy, NULL, text, sizeof text);
+    find_guard_path_of_copy(copy, NULL, text, sizeof text);
     print_message("a copy elsewhere: %s\n", text);
     assert_null(strstr(text, folder));
     assert_null(strstr(text, TACT_BINARY_DIR));
     assert_non_null(strstr(text, "/libexec/tact/tact-guard"));
-    run_copy(copy, fake, text, sizeof text);
+    find_guard_path_of_copy(copy, fake, text, sizeof text);
     assert_non_null(strstr(text, fake));
     /* A set-group-id program ignores $TACT_GUARD. */
     struct stat st;
     int more = geteuid() == 0 && !chown(copy, 0, 65534) && !chmod(copy, 02755) &&
                !stat(copy, &st) && (st.st_mode & S_ISGID);
     if (more) {
-        run_copy(copy, fake, text, sizeof text);
+        find_guard_path_of_copy(copy, fake, text, sizeof text);
         print_message("set-group-id copy: %s\n", text);
         assert_true(strstr(text, "plain") || !strstr(text, folder));
     } else {

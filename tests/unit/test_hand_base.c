@@ -52,8 +52,8 @@ static void inertia_matrix(double m[9], const double in[6])
 
 /* Linear and angular momentum about the origin, and kinetic energy, from the twists of the links.
  */
-static double momentum_of(struct tact_hand *hand, const struct tact_link_def *defs, int count,
-                          double p[6])
+static double compute_momentum_and_energy(struct tact_hand *hand, const struct tact_link_def *defs,
+                                          int count, double p[6])
 {
     double energy = 0.0;
     memset(p, 0, 6 * sizeof *p);
@@ -107,10 +107,10 @@ static void momentum_is_kept(void **state)
             memcpy(s.q, q, sizeof *q * (size_t)count);
             memcpy(s.v, v, sizeof *v * (size_t)count);
             tact_hand_refresh(hand);
-            const double before = momentum_of(hand, defs, count, p[0]);
+            const double before = compute_momentum_and_energy(hand, defs, count, p[0]);
             assert_int_equal(tact_hand_free_velocity(hand, h, none, NULL), 0);
             tact_hand_integrate(hand, h);
-            const double after = momentum_of(hand, defs, count, p[1]);
+            const double after = compute_momentum_and_energy(hand, defs, count, p[1]);
             for (int i = 0; i < 6; i++) {
                 change[k] = fmax(change[k], fabs(p[1][i] - p[0][i]));
             }

@@ -13,23 +13,23 @@
 
 enum { JOINTS = 24, TREES = 200 };
 
-#define MAX_ERROR                                                                                  \
+#define MAX_RELATIVE_ERROR                                                                         \
     1e-10 /* relative to the largest entry; the worst condition number is about 1e6                \
            */
 
 static double matrix[JOINTS * JOINTS]; /* M + diagonal, full */
 
 /* A tree in which about every third link starts a branch, so that chains have 1 to more than
- * TACT_NODE links. */
-static struct tact_hand *random_hand(int n)
+ * TACT_NODE_UNKNOWNS links. */
+static struct tact_hand *random_branching_hand(int n)
 {
     struct tact_link_def defs[JOINTS] = {{0}};
     struct tact_pose base = random_pose(0.1);
     struct tact_hand *hand;
     double diagonal[JOINTS];
     for (int i = 0; i < n; i++) {
-        int branches = uniform(0, 1) < 0.3;
-        defs[i].parent = i == 0 ? -1 : branches ? (int)uniform(-1, i) : i - 1;
+        int starts_branch = uniform(0, 1) < 0.3;
+        defs[i].parent = i == 0 ? -1 : starts_branch ? (int)uniform(-1, i) : i - 1;
         defs[i].joint = uniform(0, 1) < 0.8 ? TACT_JOINT_HINGE : TACT_JOINT_SLIDE;
         defs[i].origin = random_pose(0.05);
         defs[i].mass = uniform(0.01, 0.1);
@@ -55,7 +55,7 @@ static struct tact_hand *random_hand(int n)
 }
 
 /* Solutions of `columns` right sides, n x columns, row-major. */
-static void solve_full(int n, double *x, int columns)
+static void solve_by_dense_elimination(int n, double *x, int columns)
 {
     double copy[JOINTS * JOINTS];
     memcpy(copy, matrix, sizeof copy);
@@ -78,27 +78,27 @@ static void solves_as_lapack(void **state)
     double worst = 0, x[JOINTS], y[JOINTS];
     for (int tree = 0; tree < TREES; tree++) {
         int n = 1 + tree % JOINTS;
-        struct tact_hand *hand = random_hand(n);
+        struct tact_hand *hand = random_branching_hand(n);
         for (int i = 0; i < n; i++) {
             x[i] = y[i] = uniform(-1, 1);
         }
         tact_hand_solve(hand, x, 1);
-        solve_full(n, y, 1);
+        solve_by_dense_elimination(n, y, 1);
         worst = fmax(worst, worst_difference(x, y, n));
         tact_hand_destroy(hand);
     }
     print_message("largest difference %.1e\n", worst);
-    assert_true(worst <= MAX_ERROR);
+    assert_true(worst <= MAX_RELATIVE_ERROR);
 }
 
 /* Z^T Z = J M^-1 J^T, of a contact between two links, where Z has rows for their ancestors only. */
-static void reduces_jacobians(void **state)
+static void factor_reduces_contact_jacobians(void **state)
 {
     (void)state;
     double worst = 0;
     for (int tree = 0; tree < TREES; tree++) {
         int n = 1 + tree % JOINTS;
-        struct tact_hand *hand = random_hand(n);
+        struct tact_hand *hand = random_branching_hand(n);
         double j[6 * JOINTS] = {0}, z[6 * JOINTS], y[6 * JOINTS], s[36] = {0}, exact[36] = {0};
         for (int link = (int)uniform(0, n), k = 0; k < 2; link = (int)uniform(0, n), k++) {
             for (int i = link; i >= 0; i = tact_hand_parent(hand, i)) {
@@ -111,7 +111,7 @@ static void reduces_jacobians(void **state)
         memcpy(z, j, sizeof z);
         memcpy(y, j, sizeof y);
         tact_hand_reduce_rows(hand, hand->rows);
-        solve_full(n, y, 6);
+        solve_by_dense_elimination(n, y, 6);
         for (int i = 0; i < 36 * n; i++) {
             int row = 6 * (i / 36), a = i % 36 / 6, b = i % 6;
             s[i % 36] += z[row + a] * z[row + b];
@@ -121,16 +121,16 @@ static void reduces_jacobians(void **state)
         tact_hand_destroy(hand);
     }
     print_message("largest difference %.1e\n", worst);
-    assert_true(worst <= MAX_ERROR);
+    assert_true(worst <= MAX_RELATIVE_ERROR);
 }
 
 /* w = L v: half its square is the energy, and back to the rates. */
-static void converts_rates(void **state)
+static void rates_convert_to_scaled_and_back(void **state)
 {
     (void)state;
     for (int tree = 0; tree < TREES; tree++) {
         int n = 1 + tree % JOINTS;
-        struct tact_hand *hand = random_hand(n);
+        struct tact_hand *hand = random_branching_hand(n);
         double v[JOINTS], square = 0, exact = 0;
         for (int i = 0; i < n; i++) {
             v[i] = hand->state.v[i] = uniform(-1, 1);
@@ -140,12 +140,12 @@ static void converts_rates(void **state)
         }
         tact_hand_set_factored_rates(hand);
         tact_hand_scale_rates(hand, hand->w);
-        for (int i = 0; i < TACT_NODE * hand->chains; i++) {
+        for (int i = 0; i < TACT_NODE_UNKNOWNS * hand->chain_count; i++) {
             square += hand->w[i] * hand->w[i];
         }
         tact_hand_compute_joint_rates(hand);
         assert_true(fabs(square - exact) <= 1e-12 * exact);
-        assert_true(worst_difference(hand->velocity, v, n) <= MAX_ERROR);
+        assert_true(worst_difference(hand->velocity, v, n) <= MAX_RELATIVE_ERROR);
         tact_hand_destroy(hand);
     }
 }
@@ -154,7 +154,7 @@ static void refuses_what_is_not_positive(void **state)
 {
     (void)state;
     static const double bad[3] = {-1, NAN, INFINITY};
-    struct tact_hand *hand = random_hand(JOINTS);
+    struct tact_hand *hand = random_branching_hand(JOINTS);
     for (int k = 0; k < 3; k++) {
         double diagonal[JOINTS] = {0};
         diagonal[JOINTS / 2] = bad[k];
@@ -167,8 +167,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(solves_as_lapack),
-        cmocka_unit_test(reduces_jacobians),
-        cmocka_unit_test(converts_rates),
+        cmocka_unit_test(factor_reduces_contact_jacobians),
+        cmocka_unit_test(rates_convert_to_scaled_and_back),
         cmocka_unit_test(refuses_what_is_not_positive),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -16,7 +16,7 @@ static uint64_t seed;
 
 static double uniform(void)
 {
-    seed = seed ? seed : 1 ^ campaign_seed();
+    seed = seed ? seed : 1 ^ campaign_seed_offset();
     seed ^= seed << 13;
     seed ^= seed >> 7;
     seed ^= seed << 17;
@@ -37,7 +37,7 @@ static void assert_close(int64_t got, int64_t expected, double relative)
     }
 }
 
-static void test_empty(void **state)
+static void an_empty_histogram_summary_is_zero(void **state)
 {
     (void)state;
     struct tact_histogram h;
@@ -125,7 +125,7 @@ static void test_within_a_bin(void **state)
     }
 }
 
-static void test_cost(void **state)
+static void adding_a_value_is_cheap(void **state)
 {
     (void)state;
     static struct tact_histogram h;
@@ -142,9 +142,12 @@ static void test_cost(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_empty),        cmocka_unit_test(test_every_magnitude),
-        cmocka_unit_test(test_out_of_range), cmocka_unit_test(test_against_sorted_samples),
-        cmocka_unit_test(test_within_a_bin), cmocka_unit_test(test_cost),
+        cmocka_unit_test(an_empty_histogram_summary_is_zero),
+        cmocka_unit_test(test_every_magnitude),
+        cmocka_unit_test(test_out_of_range),
+        cmocka_unit_test(test_against_sorted_samples),
+        cmocka_unit_test(test_within_a_bin),
+        cmocka_unit_test(adding_a_value_is_cheap),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

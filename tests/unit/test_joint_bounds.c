@@ -39,10 +39,10 @@ static struct tact_hand *open_hand(struct world_scene *s, double h,
     const struct tact_pose base = tact_pose_identity();
     struct tact_hand *hand;
     options.period = h;
-    scene_open(s, &options);
+    open_empty_scene(s, &options);
     assert_int_equal(tact_hand_create(defs, count, &base, &hand), 0);
     assert_int_equal(tact_world_add_hand(s->world, hand, weightless), 0);
-    scene_start(s);
+    finish_scene_building(s);
     return hand;
 }
 
@@ -71,21 +71,21 @@ static void a_pendulum_rests_on_its_stop(void **state)
         double fastest = 0.0;
         while (q.stop[0] == 0.0) {
             fastest = fmax(fastest, fabs(q.v[0]));
-            scene_step(&s);
+            step_scene(&s);
         }
         const double j = INERTIA + MASS * LENGTH * LENGTH, weight = MASS * G * LENGTH;
         /* of the height it has lost; the integrator's error is of first order */
         assert_near(fastest, sqrt(2.0 * weight * (cos(stop) - cos(1.5)) / j), 40.0 * h);
-        scene_step(&s);
+        step_scene(&s);
         for (int k = 0; k < 200; k++) {
-            scene_step(&s);
+            step_scene(&s);
             assert_near(q.q[0], stop, 1e-15);
             assert_near(q.v[0], 0.0, 1e-12);
             assert_near(q.reaction[0], weight * sin(stop), 1e-12);
             assert_true(q.stop[0] == -side);
         }
         assert_int_equal(s.unsolved, 0);
-        scene_close(&s);
+        close_scene(&s);
     }
 }
 
@@ -108,7 +108,7 @@ static void friction_stops_and_holds_a_rotor(void **state)
         const int ticks = (int)ceil(rate * j / friction / h);
         for (int k = 0; k < ticks + 100; k++) {
             q.target[0] = q.q[0];
-            scene_step(&s);
+            step_scene(&s);
             assert_near(q.v[0], fmax(0.0, rate - (k + 1) * h * friction / j), 5e-4);
         }
         assert_true(q.v[0] == 0.0);
@@ -116,15 +116,15 @@ static void friction_stops_and_holds_a_rotor(void **state)
         const double at = q.q[0];
         q.target[0] = at + 0.999 * friction / 1e-3;
         for (int k = 0; k < 100; k++) {
-            scene_step(&s);
+            step_scene(&s);
             assert_near(q.reaction[0], -0.999 * friction, 1e-12);
         }
         assert_near(q.q[0], at, 1e-15);
         q.target[0] = at + 1.5 * friction / 1e-3;
-        scene_step(&s);
+        step_scene(&s);
         assert_near(q.v[0], 0.5 * friction / j * h, 1e-5 * h);
         assert_near(q.reaction[0], -friction, 1e-15);
-        scene_close(&s);
+        close_scene(&s);
     }
 }
 
@@ -144,10 +144,10 @@ static void viscous_friction_slows_a_rotor(void **state)
     q.v[0] = 10.0;
     for (int k = 0; k < 300; k++) {
         const double before = q.v[0];
-        scene_step(&s);
+        step_scene(&s);
         assert_near(q.v[0], before / (1.0 + h * viscous / j), 1e-8);
     }
-    scene_close(&s);
+    close_scene(&s);
 }
 
 /* Small swings of a pendulum with an armature have the period 2 pi sqrt((J + armature) / (m g l)).
@@ -167,14 +167,14 @@ static void an_armature_slows_a_swing(void **state)
     int crossings = 0;
     for (int k = 0; crossings < 21; k++) {
         const double before = q.q[0];
-        scene_step(&s);
+        step_scene(&s);
         if (before < 0.0 && q.q[0] >= 0.0) {
             last = h * (k - before / (q.q[0] - before));
             first = crossings++ ? first : last;
         }
     }
     assert_near((last - first) / 20.0, 2.0 * M_PI * sqrt(j / weight), 1e-5);
-    scene_close(&s);
+    close_scene(&s);
 }
 
 enum { JOINTS = 8, TREES = 60, ALL_TREES = 1000, TICKS = 150 };
@@ -208,7 +208,7 @@ static void random_tree(struct tact_link_def defs[JOINTS])
 }
 
 /* v M v / 2 with the mass matrix of the last tick. */
-static double energy_of(const struct tact_hand *hand, const double *v)
+static double kinetic_energy_by_mass_matrix(const struct tact_hand *hand, const double *v)
 {
     double sum = 0.0;
     for (int i = 0; i < JOINTS; i++) {
@@ -221,7 +221,8 @@ static double energy_of(const struct tact_hand *hand, const double *v)
 
 /* Stops and friction of the ticks of one tree: no joint beyond its stop, friction within its
  * limit, and never more energy than the same tick without them has. */
-static void throw_tree(const struct tact_link_def *defs, double h, int trial, struct worst worst[3])
+static void simulate_thrown_tree(const struct tact_link_def *defs, double h, int trial,
+                                 struct worst worst[3])
 {
     struct world_scene s;
     struct tact_hand *hand = open_hand(&s, h, defs, JOINTS, trial % 2);
@@ -236,31 +237,32 @@ static void throw_tree(const struct tact_link_def *defs, double h, int trial, st
         const double *gravity = trial % 2 ? none : s.options.gravity;
         assert_int_equal(tact_hand_free_velocity(hand, h, gravity, NULL), 0);
         memcpy(unbounded, tact_hand_velocity(hand), sizeof unbounded);
-        scene_step(&s);
-        const double most = energy_of(hand, unbounded);
-        record_worst(&worst[0], (energy_of(hand, q.v) - most) / (most + 1e-20), trial);
+        step_scene(&s);
+        const double most = kinetic_energy_by_mass_matrix(hand, unbounded);
+        keep_worst_value(&worst[0],
+                         (kinetic_energy_by_mass_matrix(hand, q.v) - most) / (most + 1e-20), trial);
         for (int i = 0; i < JOINTS; i++) {
             if (defs[i].lower < defs[i].upper) {
                 double beyond = fmax(defs[i].lower - q.q[i], q.q[i] - defs[i].upper);
-                record_worst(&worst[1], beyond, trial);
+                keep_worst_value(&worst[1], beyond, trial);
             } else {
-                record_worst(&worst[2], fabs(q.reaction[i]) - defs[i].friction, trial);
+                keep_worst_value(&worst[2], fabs(q.reaction[i]) - defs[i].friction, trial);
             }
         }
     }
     assert_int_equal(s.unsolved, 0);
-    scene_close(&s);
+    close_scene(&s);
 }
 
 static void thrown_trees_stay_within_their_stops(void **state)
 {
     (void)state;
     struct worst worst[3] = {{0}};
-    const int trees = campaign_size(TREES, ALL_TREES);
-    for (int trial = 0; trial < trees; trial++) {
+    const int tree_count = campaign_trial_count(TREES, ALL_TREES);
+    for (int trial = 0; trial < tree_count; trial++) {
         struct tact_link_def defs[JOINTS];
         random_tree(defs);
-        throw_tree(defs, periods[trial % 3], trial, worst);
+        simulate_thrown_tree(defs, periods[trial % 3], trial, worst);
     }
     print_message("energy over that without bounds, relative %.2e; beyond a stop %.2e rad or m; "
                   "friction over its limit %.2e N m\n",

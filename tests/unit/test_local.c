@@ -18,7 +18,7 @@
  * 400000. */
 enum { UNSOLVED = 3 };
 
-static void run_cone(enum kind kind, double *worst_residual, int *failures)
+static void solve_random_cone_problems(enum kind kind, double *worst_residual, int *failures)
 {
     *failures = 0;
     *worst_residual = 0;
@@ -34,7 +34,7 @@ static void run_cone(enum kind kind, double *worst_residual, int *failures)
                 break;
             }
         }
-        double residual = check_law(&p, r);
+        double residual = check_contact_law_holds(&p, r);
         assert_true(isfinite(residual));
         if (residual > 1e-8) {
             (*failures)++;
@@ -49,7 +49,7 @@ static void cone_solves_random_points(void **state)
     (void)state;
     double worst;
     int failures;
-    run_cone(POINT, &worst, &failures);
+    solve_random_cone_problems(POINT, &worst, &failures);
     print_message("point patches: %d of 10000 unsolved, the others within %.1e\n", failures, worst);
     assert_int_equal(failures, 0);
 }
@@ -88,9 +88,9 @@ static void limit_curve(enum tact_surface surface, struct curve *out)
 
 /* Distance of the friction impulse from the limit curve, over mu N: from the point of maximal
  * dissipation where the patch slips; where it sticks, how far it is outside the curve. Limits,
- * direction and normal part as in check_law(). */
-static double check_curve(const struct tact_local_problem *p, const struct curve *curve,
-                          const double *r, double *against)
+ * direction and normal part as in check_contact_law_holds(). */
+static double distance_from_limit_curve(const struct tact_local_problem *p,
+                                        const struct curve *curve, const double *r, double *against)
 {
     double u[6], worst = 0;
     velocity(p, r, u);
@@ -146,11 +146,11 @@ static void cone_follows_pressures(void **state)
                 tact_local_cone(&p, r);
             }
             velocity(&p, r, u);
-            double speed = 0, turned = 0, miss = check_curve(&p, &curve, r, &turned);
+            double speed = 0, turned = 0, miss = distance_from_limit_curve(&p, &curve, r, &turned);
             for (int i = 0; i < 3; i++) {
                 speed = fmax(speed, fabs(p.b[i]) + p.spin_arm * fabs(p.b[3 + i]));
             }
-            double open = approach_speed(&p, u) / speed;
+            double open = largest_approach_speed(&p, u) / speed;
             if (r[0] > 0) {
                 double d[2] = {-r[5] / r[0], r[4] / r[0]};
                 open = fmax(open, fabs(u[0] + d[1] * u[4] - d[0] * u[5]) / speed);
@@ -182,7 +182,7 @@ static void cone_solves_random_ellipses(void **state)
     (void)state;
     double worst;
     int failures;
-    run_cone(ELLIPSE, &worst, &failures);
+    solve_random_cone_problems(ELLIPSE, &worst, &failures);
     print_message("ellipses: %d of 10000 unsolved, the others within %.1e\n", failures, worst);
     assert_in_range(failures, 0, UNSOLVED);
 }
@@ -192,7 +192,7 @@ static void cone_solves_random_polygons(void **state)
     (void)state;
     double worst;
     int failures;
-    run_cone(POLYGON, &worst, &failures);
+    solve_random_cone_problems(POLYGON, &worst, &failures);
     print_message("polygons: %d of 10000 unsolved, the others within %.1e\n", failures, worst);
     assert_in_range(failures, 0, UNSOLVED);
 }
@@ -210,7 +210,7 @@ static void cone_solves_thin_patches(void **state)
             double r[6] = {0};
             random_problem(&p, POLYGON);
             p.semi[1] = width * p.semi[0];
-            random_polygon(&p);
+            make_random_contact_polygon(&p);
             tact_local_prepare(&p);
             for (int pass = 0; pass < 200 && (!pass || tact_local_residual(&p, r) > 1e-12);
                  pass++) {
@@ -295,7 +295,7 @@ static void impulses_without_capacity_are_a_residual(void **state)
         if (!(r[0] > 0)) {
             continue;
         }
-        worst = fmax(worst, smooth ? check_law(&p, r) : tact_local_residual(&p, r));
+        worst = fmax(worst, smooth ? check_contact_law_holds(&p, r) : tact_local_residual(&p, r));
         int row = smooth ? 1 + (n / 2) % 3 : 3;
         r[row] += 0.1 * r[0] * (row == 3 ? sqrt(p.s[0] / p.s[21]) : 1);
         least = fmin(least, tact_local_residual(&p, r));
@@ -307,7 +307,8 @@ static void impulses_without_capacity_are_a_residual(void **state)
 
 /* Error of the derivative dr/db against central differences of solutions, relative to them; -1
  * where the active limits of the two solutions differ. */
-static double slope_error(const struct tact_local_problem *p, const double *r, const double *slope)
+static double derivative_error(const struct tact_local_problem *p, const double *r,
+                               const double *slope)
 {
     static const double step = 1e-6;
     double worst = 0, size = 0;
@@ -364,7 +365,7 @@ static void active_set_solves_a_nearby_problem(void **state)
         found++;
         assert_true(tact_local_residual(&p, next) <= 1e-10);
         double error = tact_local_impulse_derivative(&p, limits, next, slope)
-                           ? slope_error(&p, next, slope)
+                           ? derivative_error(&p, next, slope)
                            : -1;
         slopes += error >= 0;
         differ += error > 1e-4;

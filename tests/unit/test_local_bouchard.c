@@ -16,7 +16,7 @@ static void cube(double vx, double vz, double wy, double mu, struct tact_local_p
     const double in[3] = {1.0 / 600, 1.0 / 600, 1.0 / 600}, arm[3] = {-0.05, 0, 0};
     /* axes (n, t1, t2) = (z, x, y) of the world; the contact is 0.05 below the centre along n */
     const double t[6] = {vz, vx, 0, 0, 0, wy};
-    body_problem(1.0, in, arm, t, p);
+    make_free_body_problem(1.0, in, arm, t, p);
     p->mu = mu;
     p->semi[0] = p->semi[1] = 0.05;
     p->rectangle[0] = p->rectangle[1] = 0.05;
@@ -29,7 +29,7 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static void bouchard_branches(void **state)
+static void each_bouchard_case_is_solved(void **state)
 {
     (void)state;
     struct tact_local_problem p;
@@ -71,27 +71,28 @@ static void metric_of_the_masses(void **state)
     enum { COUNT = 4000 };
     static double residual[2][2][COUNT];
     double worst = 0.0, median[2][2];
-    for (int rough = 0; rough < 2; rough++) {
+    for (int has_friction = 0; has_friction < 2; has_friction++) {
         for (int n = 0; n < COUNT; n++) {
             struct tact_local_problem p;
             double r[6];
             random_problem(&p, ELLIPSE);
-            p.mu = rough ? p.mu : 0.0;
+            p.mu = has_friction ? p.mu : 0.0;
             tact_local_prepare(&p);
             for (p.by_mass = 0; p.by_mass < 2; p.by_mass++) {
                 tact_local_bouchard(&p, r);
-                residual[rough][p.by_mass][n] = tact_local_residual(&p, r);
+                residual[has_friction][p.by_mass][n] = tact_local_residual(&p, r);
             }
-            worst = rough ? worst : fmax(worst, residual[0][1][n]);
+            worst = has_friction ? worst : fmax(worst, residual[0][1][n]);
         }
         for (int k = 0; k < 2; k++) {
-            qsort(residual[rough][k], COUNT, sizeof(double), ascending);
-            median[rough][k] = residual[rough][k][COUNT / 2];
+            qsort(residual[has_friction][k], COUNT, sizeof(double), ascending);
+            median[has_friction][k] = residual[has_friction][k][COUNT / 2];
             print_message(
                 "%s, %s metric: residual %.1e in the median, %.1e at nine tenths, %.1e at "
                 "most\n",
-                rough ? "friction" : "no friction", k ? "masses'" : "Euclidean", median[rough][k],
-                residual[rough][k][COUNT * 9 / 10], residual[rough][k][COUNT - 1]);
+                has_friction ? "friction" : "no friction", k ? "masses'" : "Euclidean",
+                median[has_friction][k], residual[has_friction][k][COUNT * 9 / 10],
+                residual[has_friction][k][COUNT - 1]);
         }
     }
     assert_true(worst < 1e-9);
@@ -106,7 +107,7 @@ static void frictionless_sphere_does_not_roll(void **state)
     const double in[3] = {4e-4, 4e-4, 4e-4}, arm[3] = {-0.03, 0, 0}, t[6] = {-0.5, 0.4, 0, 0, 0, 0};
     struct tact_local_problem p;
     double r[6] = {0}, u[6];
-    body_problem(1.0, in, arm, t, &p);
+    make_free_body_problem(1.0, in, arm, t, &p);
     p.semi[0] = p.semi[1] = p.rectangle[0] = p.rectangle[1] = 0.004;
     for (int local = 0; local < 2; local++) {
         tact_local_prepare(&p);
@@ -127,7 +128,7 @@ static void frictionless_sphere_does_not_roll(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(bouchard_branches),
+        cmocka_unit_test(each_bouchard_case_is_solved),
         cmocka_unit_test(metric_of_the_masses),
         cmocka_unit_test(frictionless_sphere_does_not_roll),
     };

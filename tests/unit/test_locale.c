@@ -38,7 +38,7 @@ static int set_comma_locale(void **state)
 }
 
 /* Whether printf() and strtod() use a decimal comma: otherwise this test would prove nothing. */
-static int has_comma(void)
+static int is_decimal_comma_active(void)
 {
     char text[16];
     snprintf(text, sizeof text, "%.1f", 0.5);
@@ -50,24 +50,24 @@ static void numbers_have_a_point(void **state)
     (void)state;
     char text[32], *end;
     double x[2];
-    assert_true(has_comma());
+    assert_true(is_decimal_comma_active());
     assert_true(tact_number_read("0.25 m", &end) == 0.25);
     assert_string_equal(end, " m");
     assert_int_equal(tact_number_scan("1.5,-2.5e-3", "%lf,%lf", &x[0], &x[1]), 2);
     assert_true(x[0] == 1.5 && x[1] == -2.5e-3);
     assert_int_equal(tact_number_print(text, sizeof text, "%.17g", 0.1), 19);
     assert_string_equal(text, "0.10000000000000001");
-    void *outer = tact_number_begin(), *inner = tact_number_begin();
-    assert_false(has_comma());
+    void *outer_locale = tact_number_begin(), *inner = tact_number_begin();
+    assert_false(is_decimal_comma_active());
     tact_number_end(inner);
-    assert_false(has_comma());
-    tact_number_end(outer);
-    assert_true(has_comma());
+    assert_false(is_decimal_comma_active());
+    tact_number_end(outer_locale);
+    assert_true(is_decimal_comma_active());
 }
 
-static void *report_comma(void *arg)
+static void *report_decimal_comma(void *arg)
 {
-    *(int *)arg = has_comma();
+    *(int *)arg = is_decimal_comma_active();
     return NULL;
 }
 
@@ -77,7 +77,7 @@ static void other_threads_keep_their_locale(void **state)
     pthread_t thread;
     int comma = 0;
     void *before = tact_number_begin();
-    assert_int_equal(pthread_create(&thread, NULL, report_comma, &comma), 0);
+    assert_int_equal(pthread_create(&thread, NULL, report_decimal_comma, &comma), 0);
     pthread_join(thread, NULL);
     tact_number_end(before);
     assert_int_equal(comma, 1);
@@ -87,7 +87,7 @@ static void every_scene_loads(void **state)
 {
     (void)state;
     glob_t found;
-    assert_true(has_comma());
+    assert_true(is_decimal_comma_active());
     assert_int_equal(glob(TACT_SOURCE_DIR "/examples/scenes/*.yaml", 0, NULL, &found), 0);
     assert_true(found.gl_pathc > 10);
     for (size_t i = 0; i < found.gl_pathc; i++) {

@@ -36,7 +36,7 @@ static uint32_t pairs_of(uint64_t tick, uint32_t pairs[MOST][2])
     uint32_t count = 0;
     for (uint32_t a = 0; a < SHAPE_COUNT; a++) {
         for (uint32_t b = a + 1; b < SHAPE_COUNT; b++) {
-            int wanted = session_random(&seed) % 3 == 0 && a + b < 2 * SHAPE_COUNT - 3;
+            int wanted = next_session_random(&seed) % 3 == 0 && a + b < 2 * SHAPE_COUNT - 3;
             if (wanted && count < MOST && (a + b < 2 * SHAPE_COUNT - 4 || tick > 550)) {
                 pairs[count][0] = a;
                 pairs[count++][1] = b;
@@ -50,7 +50,7 @@ static void values_of(uint64_t tick, uint32_t a, uint32_t b, double out[ELEMENT_
 {
     uint64_t seed = tick * 1000 + a * 10 + b;
     for (int i = 0; i < ELEMENT_DOUBLES; i++) {
-        uint64_t bits = session_random(&seed);
+        uint64_t bits = next_session_random(&seed);
         memcpy(&out[i], &bits, sizeof bits);
     }
 }
@@ -76,7 +76,7 @@ static void fill_record(uint64_t tick, struct tact_record *record)
 static void record_log(const char *path, uint64_t split_bytes)
 {
     struct tact_layout layout = {0};
-    struct tact_recorder_options options = session_options();
+    struct tact_recorder_options options = session_recorder_options();
     struct tact_recorder *recorder;
     struct tact_error err = {0};
     make_layout(&layout);
@@ -215,7 +215,7 @@ static void a_damaged_chunk_alone_is_lost(void **unused)
 static void invalid_lists_are_refused(void **unused)
 {
     (void)unused;
-    struct tact_recorder_options options = session_options();
+    struct tact_recorder_options options = session_recorder_options();
     struct tact_recorder *recorder;
     struct tact_error err;
     for (int i = 0; i < 3; i++) {
@@ -246,7 +246,7 @@ static void many_pairs_of_one_name_are_refused(void **unused)
     enum { MANY = 100 };
     char path[] = "/tmp/tact_list_XXXXXX";
     const char *names[MANY];
-    struct tact_recorder_options options = session_options();
+    struct tact_recorder_options options = session_recorder_options();
     struct tact_layout layout = {0};
     struct tact_recorder *recorder;
     struct tact_error err = {0};

@@ -28,22 +28,22 @@ struct tick_copies {
     size_t record_bytes[TICKS];
 };
 
-static void *copy_of(const void *data, size_t size)
+static void *duplicate_bytes(const void *data, size_t size)
 {
     void *copy = malloc(size);
     assert_non_null(copy);
     return memcpy(copy, data, size);
 }
 
-static void observe(void *user, struct tact_session *session,
-                    const struct tact_session_status *status)
+static void copy_observed_tick(void *user, struct tact_session *session,
+                               const struct tact_session_status *status)
 {
     struct tick_copies *k = user;
     const struct tact_topic_message *messages;
     size_t count, last = 0, bytes = tact_session_record(session, k->record);
     assert_int_equal(k->record->tick, status->tick);
     assert_true(bytes <= tact_layout_bytes(tact_session_layout(session)));
-    k->records[status->tick] = copy_of(k->record, bytes);
+    k->records[status->tick] = duplicate_bytes(k->record, bytes);
     k->record_bytes[status->tick] = bytes;
     assert_int_equal(tact_topics_encode(k->topics, k->record, &messages, &count), 0);
     for (size_t i = 0; i < count; i++) {
@@ -51,11 +51,11 @@ static void observe(void *user, struct tact_session *session,
         assert_true(messages[i].topic < TOPICS_MOST && (i == 0 || messages[i].topic > last));
         last = messages[i].topic;
         *to = messages[i];
-        to->data = copy_of(to->data, to->size);
+        to->data = duplicate_bytes(to->data, to->size);
     }
 }
 
-static void keep_outputs(struct tick_copies *k, const struct tact_layout *layout)
+static void copy_outputs_of_tick(struct tick_copies *k, const struct tact_layout *layout)
 {
     k->size = layout->size;
     k->output = calloc(k->size, 1);
@@ -72,25 +72,25 @@ static void run_session(struct tick_copies *k, const char *log)
     struct tact_session_report report;
     struct tact_scene *scene;
     struct tact_session *session;
-    char *text = edited_scene("ruler.yaml", edits);
+    char *text = load_scene_text_with_edits("ruler.yaml", edits);
     options.types = tact_devices_builtin(&options.type_count);
     options.clock = TACT_LOOP_FREE;
     options.ticks = TICKS;
     options.record = log;
     options.replace = 1;
-    options.observe = observe;
+    options.observe = copy_observed_tick;
     options.observe_user = k;
-    open_text(text, &options, &scene, &session);
+    open_session_of_scene_text(text, &options, &scene, &session);
     assert_int_equal(tact_session_topics(session, &k->topics, NULL), 0);
     k->record = calloc(1, tact_layout_bytes(tact_session_layout(session)));
-    keep_outputs(k, tact_session_layout(session));
+    copy_outputs_of_tick(k, tact_session_layout(session));
     assert_int_equal(tact_session_run(session, &report), 0);
     tact_session_destroy(session);
     tact_scene_free(scene);
     free(text);
 }
 
-static void free_kept(struct tick_copies *k)
+static void free_tick_copies(struct tick_copies *k)
 {
     for (size_t i = 0; i < TICKS; i++) {
         for (size_t n = 0; n < TOPICS_MOST; n++) {
@@ -228,7 +228,7 @@ static void topics_in_memory_equal_those_of_the_log(void **state)
         free(f.schema_name[i]);
         free(f.schema_text[i]);
     }
-    free_kept(f.tick_copies);
+    free_tick_copies(f.tick_copies);
 }
 
 /* A session without a log has the same records but for the values read from clocks. */
@@ -236,23 +236,26 @@ static void records_are_equal_without_a_log(void **state)
 {
     (void)state;
     char path[] = "/tmp/tact_topics_XXXXXX";
-    struct tick_copies *with = calloc(1, sizeof *with), *without = calloc(1, sizeof *without);
+    struct tick_copies *copies_with_log = calloc(1, sizeof *copies_with_log),
+                       *copies_without_log = calloc(1, sizeof *copies_without_log);
     close(mkstemp(path));
-    run_session(with, path);
-    run_session(without, NULL);
+    run_session(copies_with_log, path);
+    run_session(copies_without_log, NULL);
     unlink(path);
     for (size_t i = 0; i < TICKS; i++) {
-        struct tact_record *a = with->records[i], *b = without->records[i];
-        assert_int_equal(with->record_bytes[i], without->record_bytes[i]);
+        struct tact_record *a = copies_with_log->records[i], *b = copies_without_log->records[i];
+        assert_int_equal(copies_with_log->record_bytes[i], copies_without_log->record_bytes[i]);
         assert_int_equal(a->tick, b->tick);
-        for (uint32_t n = 0; n < with->size; n++) {
-            assert_true(!with->output[n] || !memcmp(&a->values[n], &b->values[n], sizeof(double)));
+        for (uint32_t n = 0; n < copies_with_log->size; n++) {
+            assert_true(!copies_with_log->output[n] ||
+                        !memcmp(&a->values[n], &b->values[n], sizeof(double)));
         }
-        assert_memory_equal(a->values + with->size, b->values + with->size,
-                            with->record_bytes[i] - sizeof *a - with->size * sizeof(double));
+        assert_memory_equal(a->values + copies_with_log->size, b->values + copies_with_log->size,
+                            copies_with_log->record_bytes[i] - sizeof *a -
+                                copies_with_log->size * sizeof(double));
     }
-    free_kept(with);
-    free_kept(without);
+    free_tick_copies(copies_with_log);
+    free_tick_copies(copies_without_log);
 }
 
 int main(void)

@@ -29,12 +29,12 @@ static struct seen {
     int64_t woke[MOST];
     pthread_t thread;
     int policy;
-    uint64_t stall_at;
-    int64_t stall_ns; /* slept at tick stall_at */
-    int64_t spin_ns;  /* run at tick stall_at, or at every tick where always */
-    int always;
+    uint64_t stall_at_tick;
+    int64_t stall_ns; /* slept at tick stall_at_tick */
+    int64_t spin_ns;  /* run at tick stall_at_tick, or at every tick where always */
+    int does_spin_always;
     struct tact_stop stop;
-    uint64_t stop_at;
+    uint64_t stop_at_tick;
     uint64_t between;
     long first_faults, last_faults; /* page faults of the thread at the first and the last tick */
 } seen;
@@ -63,13 +63,13 @@ static void on_tick(void *user, uint64_t tick, int64_t planned_ns, int64_t woke_
     getrusage(RUSAGE_THREAD, &usage);
     s->last_faults = usage.ru_minflt + usage.ru_majflt;
     s->first_faults = s->count == 1 ? s->last_faults : s->first_faults;
-    if (s->stall_ns && tick == s->stall_at) {
+    if (s->stall_ns && tick == s->stall_at_tick) {
         tact_clock_sleep_until(tact_clock_now() + s->stall_ns);
     }
-    if (s->spin_ns && (s->always || tick == s->stall_at)) {
+    if (s->spin_ns && (s->does_spin_always || tick == s->stall_at_tick)) {
         spin(s->spin_ns);
     }
-    if (s->stop_at && tick == s->stop_at) {
+    if (s->stop_at_tick && tick == s->stop_at_tick) {
         tact_stop_request(&s->stop);
     }
 }
@@ -100,7 +100,8 @@ static int fifo(const struct tact_loop_stats *stats)
     return granted(stats, "scheduler");
 }
 
-static void assert_grid(const struct tact_loop_options *o, const struct tact_loop_stats *stats)
+static void assert_ticks_on_period_grid(const struct tact_loop_options *o,
+                                        const struct tact_loop_stats *stats)
 {
     assert_int_equal(stats->ticks, stats->executed + stats->skipped);
     assert_int_equal(stats->executed, seen.count);
@@ -143,7 +144,7 @@ static void test_every_tick_is_accounted_for(void **state)
     const struct tact_loop_options o = options(3000);
     assert_int_equal(tact_loop_run(&o, &stats), 0);
     assert_int_equal(stats.ticks, 3000);
-    assert_grid(&o, &stats);
+    assert_ticks_on_period_grid(&o, &stats);
     assert_int_equal(stats.wake_latency.count, stats.executed);
     assert_false(pthread_equal(seen.thread, pthread_self()));
     assert_int_equal(seen.policy, fifo(&stats) ? SCHED_FIFO : SCHED_OTHER);
@@ -173,13 +174,13 @@ static void test_short_stall_is_caught_up(void **state)
     (void)state;
     struct tact_loop_options o = options(300);
     o.max_backlog_ns = 1000000000; /* however busy the machine is */
-    seen.stall_at = 100;
+    seen.stall_at_tick = 100;
     seen.stall_ns = 20000000;
     assert_int_equal(tact_loop_run(&o, &stats), 0);
     assert_int_equal(stats.ticks, 300);
     assert_int_equal(stats.executed, 300);
     assert_int_equal(stats.skipped, 0);
-    assert_grid(&o, &stats);
+    assert_ticks_on_period_grid(&o, &stats);
     assert_true(stats.missed >= 19);
     assert_true(stats.late >= 19);
     assert_true(stats.wake_latency.max >= 18000000);
@@ -190,13 +191,13 @@ static void test_long_stall_is_skipped_on_the_grid(void **state)
 {
     (void)state;
     struct tact_loop_options o = options(600);
-    seen.stall_at = 100;
+    seen.stall_at_tick = 100;
     seen.stall_ns = 250000000;
     assert_int_equal(tact_loop_run(&o, &stats), 0);
     assert_int_equal(stats.ticks, 600);
     assert_true(stats.skipped >= 249);
     assert_true(stats.missed >= stats.skipped + 1);
-    assert_grid(&o, &stats);
+    assert_ticks_on_period_grid(&o, &stats);
     uint64_t gap = 0;
     for (uint64_t i = 1; i < seen.count; i++) {
         gap += seen.tick[i] - seen.tick[i - 1] - 1;
@@ -209,7 +210,7 @@ static void test_stall_past_the_end(void **state)
 {
     (void)state;
     struct tact_loop_options o = options(200);
-    seen.stall_at = 100;
+    seen.stall_at_tick = 100;
     seen.stall_ns = 400000000;
     assert_int_equal(tact_loop_run(&o, &stats), 0);
     assert_int_equal(stats.ticks, 200);
@@ -224,19 +225,19 @@ static void test_overload_does_not_blow_the_fuse(void **state)
     (void)state;
     struct tact_loop_options o = options(700);
     seen.spin_ns = 1300000;
-    seen.always = 1;
+    seen.does_spin_always = 1;
     o.realtime.fuse_us = 100000;
     assert_int_equal(tact_loop_run(&o, &stats), 0);
     assert_int_equal(stats.fuse_blown, 0);
     assert_int_equal(stats.ticks, 700);
     assert_int_equal(stats.missed, 700);
     assert_true(stats.skipped >= 50);
-    assert_grid(&o, &stats);
+    assert_ticks_on_period_grid(&o, &stats);
 }
 
 static volatile sig_atomic_t xcpu_seen;
 
-static void on_xcpu(int number)
+static void on_xcpu_signal(int number)
 {
     (void)number;
     xcpu_seen = 1;
@@ -245,13 +246,13 @@ static void on_xcpu(int number)
 static void test_runaway_blows_the_fuse(void **state)
 {
     (void)state;
-    struct sigaction own_action = {.sa_handler = on_xcpu}, now;
+    struct sigaction own_action = {.sa_handler = on_xcpu_signal}, now;
     struct rlimit before, after;
     sigaction(SIGXCPU, &own_action, NULL);
     getrlimit(RLIMIT_RTTIME, &before);
     struct tact_loop_options o = options(1000);
     o.realtime.fuse_us = 100000;
-    seen.stall_at = 20;
+    seen.stall_at_tick = 20;
     seen.spin_ns = 600000000;
     const int rc = tact_loop_run(&o, &stats);
     if (!fifo(&stats)) {
@@ -265,7 +266,7 @@ static void test_runaway_blows_the_fuse(void **state)
     assert_int_equal(xcpu_seen, 0);
     /* Handler and limit are the caller's again. */
     sigaction(SIGXCPU, NULL, &now);
-    assert_ptr_equal(now.sa_handler, on_xcpu);
+    assert_ptr_equal(now.sa_handler, on_xcpu_signal);
     getrlimit(RLIMIT_RTTIME, &after);
     assert_int_equal(after.rlim_cur, before.rlim_cur);
     signal(SIGXCPU, SIG_DFL);
@@ -275,7 +276,7 @@ static void test_runaway_blows_the_fuse(void **state)
     assert_int_equal(stats.fuse_blown, 0);
 }
 
-static void on_alarm(int number)
+static void on_alarm_signal(int number)
 {
     (void)number;
     tact_stop_request(&seen.stop); /* NOLINT(bugprone-signal-handler): made for it */
@@ -285,7 +286,7 @@ static void test_stop_from_a_signal_handler(void **state)
 {
     (void)state;
     struct tact_loop_options o = options(0);
-    signal(SIGALRM, on_alarm);
+    signal(SIGALRM, on_alarm_signal);
     const struct itimerspec in = {.it_value = {.tv_nsec = 200000000}};
     timer_t timer;
     assert_int_equal(timer_create(CLOCK_MONOTONIC, NULL, &timer), 0);
@@ -295,7 +296,7 @@ static void test_stop_from_a_signal_handler(void **state)
     signal(SIGALRM, SIG_DFL);
     assert_int_equal(stats.stopped, 1);
     assert_true(stats.ticks >= 10);
-    assert_grid(&o, &stats);
+    assert_ticks_on_period_grid(&o, &stats);
 }
 
 static int between(void *user, uint64_t tick)
@@ -304,7 +305,7 @@ static int between(void *user, uint64_t tick)
     assert_int_equal(s->count, tick);
     assert_int_equal(s->between, tick);
     s->between++;
-    return s->stop_at && tick == s->stop_at ? -ECANCELED : 0;
+    return s->stop_at_tick && tick == s->stop_at_tick ? -ECANCELED : 0;
 }
 
 static void test_free_wheeling(void **state)
@@ -338,12 +339,12 @@ static void test_free_wheeling_ends_early(void **state)
     o.clock = TACT_LOOP_FREE;
     o.between = between;
     o.stop = NULL;
-    seen.stop_at = 17;
+    seen.stop_at_tick = 17;
     assert_int_equal(tact_loop_run(&o, &stats), -ECANCELED);
     assert_int_equal(stats.ticks, 17);
     o = options(1000);
     o.clock = TACT_LOOP_FREE;
-    seen.stop_at = 17;
+    seen.stop_at_tick = 17;
     assert_int_equal(tact_loop_run(&o, &stats), 0);
     assert_int_equal(stats.stopped, 1);
     assert_int_equal(stats.ticks, 18);

@@ -32,24 +32,25 @@ static void write_file(const void *data, size_t size)
     assert_int_equal(pwrite(memory, data, size, 0), size);
 }
 
-static int make_log(void **state)
+static int record_log_in_memory(void **state)
 {
     (void)state;
-    const char *file = session_path("whole");
-    struct tact_recorder_options options = session_options();
+    const char *file = session_log_path("whole");
+    struct tact_recorder_options options = session_recorder_options();
     struct tact_recorder *recorder;
     struct stat status;
 
     options.chunk_ns = 50000000;
     memory = memfd_create("log", MFD_CLOEXEC);
     snprintf(path, sizeof path, "/proc/self/fd/%d", memory);
-    if (memory < 0 || session_open(file, &options, (struct tact_messages){0}, &recorder) != 0)
+    if (memory < 0 ||
+        open_session_recorder(file, &options, (struct tact_messages){0}, &recorder) != 0)
         return -1;
     for (uint64_t i = 0; i < EVENT_COUNT; i++) {
         tact_recorder_event(recorder, i, (int64_t)i, "marker", "a text");
-        session_run(recorder, i * 100, 100);
+        record_session_ticks(recorder, i * 100, 100);
     }
-    session_run(recorder, EVENT_COUNT * 100, TICKS - EVENT_COUNT * 100);
+    record_session_ticks(recorder, EVENT_COUNT * 100, TICKS - EVENT_COUNT * 100);
     if (tact_recorder_close(recorder, NULL) != 0)
         return -1;
     int fd = open(file, O_RDONLY);
@@ -64,7 +65,7 @@ static int make_log(void **state)
     return 0;
 }
 
-static int free_log(void **state)
+static int free_recorded_log(void **state)
 {
     (void)state;
     free(whole);
@@ -77,11 +78,11 @@ static int free_log(void **state)
 static uint64_t compare_ticks(struct tact_log *log)
 {
     struct tact_record *expected = session_new_record(), *found = session_new_record();
-    size_t bytes = sizeof *found + SESSION_DOUBLES * sizeof(double);
+    size_t bytes = sizeof *found + SESSION_DOUBLE_COUNT * sizeof(double);
     uint64_t equal = 0, next = 0;
 
     for (; tact_log_next(log, found) == 1 && found->tick >= next && found->tick < TICKS; equal++) {
-        session_record(found->tick, expected);
+        fill_session_record(found->tick, expected);
         if (memcmp(expected, found, bytes) != 0)
             break;
         next = found->tick + 1;
@@ -93,7 +94,7 @@ static uint64_t compare_ticks(struct tact_log *log)
 
 /* Checks that everything that can be read equals what was recorded; returns whether the log is
  * complete. */
-static bool check_readable(struct tact_log *log)
+static bool check_readable_ticks(struct tact_log *log)
 {
     const struct tact_log_state *state = tact_log_state(log);
 
@@ -131,7 +132,7 @@ struct extent {
     uint64_t ticks;
 };
 
-static size_t find_chunks(struct extent *chunks, size_t most)
+static size_t find_chunk_extents(struct extent *chunks, size_t most)
 {
     uint64_t ticks = 0, length;
     size_t count = 0, end = 0;
@@ -155,13 +156,13 @@ static void a_truncated_log_returns_its_whole_chunks(void **state)
 {
     (void)state;
     struct extent chunks[TICKS];
-    size_t count = find_chunks(chunks, TICKS);
-    uint64_t seed = 1 ^ campaign_seed();
+    size_t count = find_chunk_extents(chunks, TICKS);
+    uint64_t seed = 1 ^ campaign_seed_offset();
 
     assert_in_range(count, 5, 50);
     assert_int_equal(chunks[count - 1].ticks, TICKS);
     for (int i = 0; i < 300; i++) {
-        size_t cut = session_random(&seed) % intact_size;
+        size_t cut = next_session_random(&seed) % intact_size;
         uint64_t expected = 0;
         struct tact_log *log;
         if (i < (int)count)
@@ -181,7 +182,7 @@ static void a_truncated_log_returns_its_whole_chunks(void **state)
         assert_int_equal(found->file_bytes, cut);
         assert_int_equal(found->damage_at + found->bytes_lost, cut);
         assert_true(expected == 0 || found->damage_at >= chunks[0].end);
-        check_readable(log);
+        check_readable_ticks(log);
         tact_log_close(log);
     }
 }
@@ -190,14 +191,16 @@ static void a_truncated_log_returns_its_whole_chunks(void **state)
 static void a_changed_byte_is_detected(void **state)
 {
     (void)state;
-    uint64_t seed = 2 ^ campaign_seed();
+    uint64_t seed = 2 ^ campaign_seed_offset();
     int refused = 0, short_of = 0;
 
     /* Every byte at the front and the back; a sample of the bytes of chunks. */
     for (size_t i = 0; i < 1500; i++) {
-        size_t at = i < 450 ? i : i < 900 ? intact_size - 1 - (i - 450) : session_random(&seed);
-        uint8_t flip = (uint8_t)(i % 3 == 0 ? 1U << session_random(&seed) % 8
-                                            : 1 + session_random(&seed) % 255);
+        size_t at = i < 450   ? i
+                    : i < 900 ? intact_size - 1 - (i - 450)
+                              : next_session_random(&seed);
+        uint8_t flip = (uint8_t)(i % 3 == 0 ? 1U << next_session_random(&seed) % 8
+                                            : 1 + next_session_random(&seed) % 255);
         struct tact_log *log;
         at %= intact_size;
         whole[at] ^= flip;
@@ -209,7 +212,7 @@ static void a_changed_byte_is_detected(void **state)
         }
         if (tact_log_state(log)->complete)
             fail_msg("byte %zu ^ %02x was not noticed", at, flip);
-        if (!check_readable(log))
+        if (!check_readable_ticks(log))
             short_of++;
         tact_log_close(log);
     }
@@ -223,12 +226,12 @@ static void a_changed_byte_of_a_killed_log_is_detected(void **state)
 {
     (void)state;
     struct extent chunks[TICKS];
-    size_t count = find_chunks(chunks, TICKS), size = chunks[count - 1].end;
-    uint64_t seed = 3 ^ campaign_seed();
+    size_t count = find_chunk_extents(chunks, TICKS), size = chunks[count - 1].end;
+    uint64_t seed = 3 ^ campaign_seed_offset();
 
     for (size_t i = 0; i < 1000; i++) {
-        size_t at = i < 450 ? i : session_random(&seed) % size;
-        uint8_t flip = (uint8_t)(1 + session_random(&seed) % 255);
+        size_t at = i < 450 ? i : next_session_random(&seed) % size;
+        uint8_t flip = (uint8_t)(1 + next_session_random(&seed) % 255);
         struct tact_log *log;
         whole[at] ^= flip;
         write_file(whole, size);
@@ -236,9 +239,9 @@ static void a_changed_byte_of_a_killed_log_is_detected(void **state)
         if (tact_log_open(path, &log, NULL) != 0)
             continue;
         const struct tact_log_state *found = tact_log_state(log);
-        bool noticed = found->damage_at < size && found->bytes_lost > 0;
+        bool is_damage_noticed = found->damage_at < size && found->bytes_lost > 0;
         assert_false(found->complete);
-        if (!check_readable(log) && !noticed)
+        if (!check_readable_ticks(log) && !is_damage_noticed)
             fail_msg("byte %zu ^ %02x was not noticed", at, flip);
         tact_log_close(log);
     }
@@ -272,22 +275,22 @@ static void damage_of_many_bytes(void **state)
 {
     (void)state;
     uint8_t *bytes = malloc(intact_size);
-    uint64_t seed = 4 ^ campaign_seed();
+    uint64_t seed = 4 ^ campaign_seed_offset();
 
     for (int i = 0; i < 400; i++) {
         memcpy(bytes, whole, intact_size);
-        size_t bursts = 1 + session_random(&seed) % 4;
-        for (size_t b = 0; b < bursts; b++) {
-            size_t length = 1 + session_random(&seed) % 64;
-            size_t from = session_random(&seed) % (intact_size - length);
-            size_t to = session_random(&seed) % (intact_size - length);
-            uint64_t kind = session_random(&seed) % 3;
+        size_t burst_count = 1 + next_session_random(&seed) % 4;
+        for (size_t b = 0; b < burst_count; b++) {
+            size_t length = 1 + next_session_random(&seed) % 64;
+            size_t from = next_session_random(&seed) % (intact_size - length);
+            size_t to = next_session_random(&seed) % (intact_size - length);
+            uint64_t kind = next_session_random(&seed) % 3;
             if (kind == 0)
                 memmove(bytes + to, bytes + from, length);
             else
                 memset(bytes + to, kind == 1 ? 0 : 0xFF, length);
         }
-        write_file(bytes, intact_size - (i % 2 ? session_random(&seed) % intact_size : 0));
+        write_file(bytes, intact_size - (i % 2 ? next_session_random(&seed) % intact_size : 0));
         read_all();
     }
     free(bytes);
@@ -317,12 +320,12 @@ static void put_chunk(struct tact_bytes *out, const struct tact_bytes *chunk)
 }
 
 /* Damage with correct checksums: only the parsers can detect it. */
-static void forged_chunks(void **state)
+static void forged_chunks_are_detected(void **state)
 {
     (void)state;
-    const char *base = session_path("forged");
+    const char *base = session_log_path("forged");
     struct tact_bytes forged = {0}, chunk = {0};
-    uint64_t seed = 5 ^ campaign_seed();
+    uint64_t seed = 5 ^ campaign_seed_offset();
 
     int fd = open(base, O_WRONLY | O_CREAT | O_TRUNC, 0666);
     assert_int_equal(write(fd, whole, intact_size), intact_size);
@@ -340,15 +343,15 @@ static void forged_chunks(void **state)
                 continue;
             }
             assert_int_equal(tact_mcap_parse_chunk(record.content, &chunk), 0);
-            size_t changes = session_random(&seed) % 3;
-            for (size_t c = 0; c < changes; c++) {
+            size_t change_count = next_session_random(&seed) % 3;
+            for (size_t c = 0; c < change_count; c++) {
                 /* Most of the structure is at the front. */
-                size_t span = session_random(&seed) % 2 ? 2000 : chunk.size;
-                size_t at = session_random(&seed) % (span < chunk.size ? span : chunk.size);
-                chunk.data[at] = (uint8_t)session_random(&seed);
+                size_t span = next_session_random(&seed) % 2 ? 2000 : chunk.size;
+                size_t at = next_session_random(&seed) % (span < chunk.size ? span : chunk.size);
+                chunk.data[at] = (uint8_t)next_session_random(&seed);
             }
-            if (session_random(&seed) % 20 == 0)
-                chunk.size = session_random(&seed) % chunk.size;
+            if (next_session_random(&seed) % 20 == 0)
+                chunk.size = next_session_random(&seed) % chunk.size;
             put_chunk(&forged, &chunk);
         }
         tact_mcap_reader_close(&reader);
@@ -438,9 +441,9 @@ int main(void)
         cmocka_unit_test(a_changed_byte_is_detected),
         cmocka_unit_test(a_changed_byte_of_a_killed_log_is_detected),
         cmocka_unit_test(damage_of_many_bytes),
-        cmocka_unit_test(forged_chunks),
+        cmocka_unit_test(forged_chunks_are_detected),
         cmocka_unit_test(false_lengths_are_refused),
         cmocka_unit_test(files_that_are_no_log_are_refused),
     };
-    return cmocka_run_group_tests(tests, make_log, free_log);
+    return cmocka_run_group_tests(tests, record_log_in_memory, free_recorded_log);
 }

@@ -99,7 +99,7 @@ static void invalid_meshes_are_refused(void **unused)
 }
 
 /** Equal vertices are merged, unused ones are removed, components are counted. */
-static void welded(void **unused)
+static void equal_vertices_are_merged(void **unused)
 {
     (void)unused;
     double v[26][3];
@@ -127,7 +127,7 @@ static void welded(void **unused)
 }
 
 /** Every triangle is in one leaf of at most four, inside the boxes above it. */
-static void check_tree(const struct tact_mesh *mesh)
+static void check_bounding_box_tree(const struct tact_mesh *mesh)
 {
     uint32_t stack[64] = {0}, covered = 0;
     int top = 1;
@@ -157,7 +157,7 @@ static void check_tree(const struct tact_mesh *mesh)
     assert_int_equal(covered, mesh->triangle_count);
 }
 
-static void primitives(void **unused)
+static void primitive_meshes_have_exact_volume(void **unused)
 {
     (void)unused;
     struct tact_mesh *mesh;
@@ -165,7 +165,7 @@ static void primitives(void **unused)
     assert_int_equal(tact_mesh_box(half, &mesh), 0);
     assert_near(mesh->volume, 8.0 * 0.15 * 0.001 * 0.015, 1e-20);
     assert_near(mesh->second[0], mesh->volume * 0.15 * 0.15 / 3.0, 1e-20);
-    check_tree(mesh);
+    check_bounding_box_tree(mesh);
     tact_mesh_free(mesh);
     for (int i = 0; i < 4; i++) {
         double r = 0.008, l = i % 2 ? 0.02 : 0.0;
@@ -178,7 +178,7 @@ static void primitives(void **unused)
             assert_near(mesh->centroid[k], 0.0, 1e-16);
         }
         assert_near(mesh->radius / (r + l), 1.0, i / 2 ? 0.01 : 0.06);
-        check_tree(mesh);
+        check_bounding_box_tree(mesh);
         tact_mesh_free(mesh);
     }
 }
@@ -227,7 +227,7 @@ static void obj_files_are_read(void **unused)
     assert_reads_badly("", "part: no triangles");
 }
 
-static void ascii_stl(void **unused)
+static void an_ascii_stl_is_read(void **unused)
 {
     (void)unused;
     struct tact_soup soup;
@@ -251,7 +251,7 @@ static void ascii_stl(void **unused)
     assert_reads_badly("solid x\nbanana\n", "part:2: not a line of an STL file");
 }
 
-static void binary_stl(void **unused)
+static void a_binary_stl_is_read(void **unused)
 {
     (void)unused;
     unsigned char data[84 + 4 * 50] = "solid in name only";
@@ -343,7 +343,7 @@ static void hulls_of_points(void **unused)
         assert_int_equal(tact_mesh_hull(p[0], n, &mesh, NULL), 0);
         hull_holds_its_points(mesh, p[0], n, 1e-12);
         assert_int_equal(mesh->triangle_count, 2 * mesh->vertex_count - 4);
-        check_tree(mesh);
+        check_bounding_box_tree(mesh);
         tact_mesh_free(mesh);
     }
     /* A lattice: almost every point lies in a face or an edge of the hull. */
@@ -416,7 +416,7 @@ static void inspect_file(const struct known_mesh *known, const void *data, size_
         snprintf(count, sizeof count, "%zu boundary edges", known->boundary);
         assert_non_null(strstr(err.text, count));
     } else {
-        check_tree(mesh);
+        check_bounding_box_tree(mesh);
         assert_true(hull->volume > mesh->volume);
         assert_near(mesh->volume, d.volume, 1e-12 * d.volume);
         tact_mesh_free(mesh);
@@ -433,7 +433,7 @@ static void real_files_have_known_defects(void **unused)
     for (size_t i = 0; i < sizeof KNOWN_MESH_FILES / sizeof KNOWN_MESH_FILES[0]; i++) {
         char name[64], path[DATA_PATH];
         snprintf(name, sizeof name, "meshes/%s", KNOWN_MESH_FILES[i].name);
-        FILE *file = data_open(name, path);
+        FILE *file = open_test_data_file(name, path);
         if (file) {
             size_t size = fread(data, 1, sizeof data, file);
             fclose(file);
@@ -449,11 +449,11 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(tetrahedron),
         cmocka_unit_test(invalid_meshes_are_refused),
-        cmocka_unit_test(welded),
-        cmocka_unit_test(primitives),
+        cmocka_unit_test(equal_vertices_are_merged),
+        cmocka_unit_test(primitive_meshes_have_exact_volume),
         cmocka_unit_test(obj_files_are_read),
-        cmocka_unit_test(ascii_stl),
-        cmocka_unit_test(binary_stl),
+        cmocka_unit_test(an_ascii_stl_is_read),
+        cmocka_unit_test(a_binary_stl_is_read),
         cmocka_unit_test(random_bytes_do_not_crash_readers),
         cmocka_unit_test(hulls_of_points),
         cmocka_unit_test(real_files_have_known_defects),

@@ -22,8 +22,9 @@ struct build {
 
 static struct build build;
 
-/** Adds a mesh displaced by (x, y, z), with its triangles reversed where `inside_out`; frees it. */
-static void add_mesh(struct tact_mesh *m, double x, double y, double z, int inside_out)
+/** Adds a mesh displaced by (x, y, z), with its triangles reversed where `is_inside_out`; frees it.
+ */
+static void add_mesh(struct tact_mesh *m, double x, double y, double z, int is_inside_out)
 {
     const double by[3] = {x, y, z};
     size_t first = build.vertex_count;
@@ -32,7 +33,7 @@ static void add_mesh(struct tact_mesh *m, double x, double y, double z, int insi
     }
     for (size_t t = 0; t < m->triangle_count; t++) {
         for (size_t k = 0; k < 3; k++) {
-            size_t from = inside_out ? 2 - k : k;
+            size_t from = is_inside_out ? 2 - k : k;
             build.triangles[3 * (build.triangle_count + t) + k] =
                 m->triangles[3 * t + from] + (uint32_t)first;
         }
@@ -58,7 +59,7 @@ static struct tact_mesh *ball(double radius, size_t triangles)
 
 /** Checks the result of tact_mesh_create() and tact_mesh_inspect() for the assembled mesh, and
  * clears that. */
-static struct tact_mesh_defects expect_result(int rc, const char *reason, double volume)
+static struct tact_mesh_defects expect_mesh_check_result(int rc, const char *reason, double volume)
 {
     struct tact_mesh_defects d;
     struct tact_error err = {.line = 0};
@@ -80,32 +81,33 @@ static struct tact_mesh_defects expect_result(int rc, const char *reason, double
     return d;
 }
 
-static void overlapping_components(void **unused)
+static void overlapping_components_are_refused(void **unused)
 {
     (void)unused;
     add_mesh(ball(1.0, 500), 0, 0, 0, 0);
     add_mesh(ball(1.0, 500), 1.2, 0.1, 0.2, 0);
-    struct tact_mesh_defects d = expect_result(-EINVAL, "pairs of triangles that cross", 0);
+    struct tact_mesh_defects d =
+        expect_mesh_check_result(-EINVAL, "pairs of triangles that cross", 0);
     assert_true(d.crossings > 20 && d.components == 2);
     /* A corner of a box goes through the face of another: three edges cross it. */
     add_mesh(box(1, 1, 1), 0, 0, 0, 0);
     add_mesh(box(1, 1, 1), 1.7, 1.5, 1.9, 0);
-    d = expect_result(-EINVAL, "overlaps itself", 0);
+    d = expect_mesh_check_result(-EINVAL, "overlaps itself", 0);
     assert_true(d.crossings >= 3);
 }
 
 /** Bars that cross with their faces in common planes: no edge crosses the interior of a triangle.
  */
-static void aligned_bars(void **unused)
+static void bars_with_common_planes_cross(void **unused)
 {
     (void)unused;
     add_mesh(box(1, 0.1, 0.1), 0, 0, 0, 0);
     add_mesh(box(0.1, 1, 0.1), 0, 0, 0, 0);
-    struct tact_mesh_defects d = expect_result(-EINVAL, "cross", 0);
+    struct tact_mesh_defects d = expect_mesh_check_result(-EINVAL, "cross", 0);
     assert_true(d.crossings > 0);
     add_mesh(box(1, 1, 1), 0, 0, 0, 0);
     add_mesh(box(1, 1, 1), 1, 0, 0, 0);
-    d = expect_result(-EINVAL, "cross", 0);
+    d = expect_mesh_check_result(-EINVAL, "cross", 0);
     assert_true(d.crossings > 0);
 }
 
@@ -114,13 +116,13 @@ static void touching(void **unused)
     (void)unused;
     add_mesh(box(1, 1, 1), 0, 0, 0, 0);
     add_mesh(box(0.5, 0.25, 0.5), 0.1, 0.2, 1.5, 0); /* face on face */
-    expect_result(0, NULL, 8.0 + 0.5);
+    expect_mesh_check_result(0, NULL, 8.0 + 0.5);
     add_mesh(box(1, 1, 1), 0, 0, 0, 0);
     add_mesh(box(0.5, 0.5, 0.5), 1.5, 1.5, 0.1, 0); /* edge on edge */
-    expect_result(0, NULL, 8.0 + 1.0);
+    expect_mesh_check_result(0, NULL, 8.0 + 1.0);
     add_mesh(box(1, 1, 1), 0, 0, 0, 0);
     add_mesh(box(1, 1, 1), 2.5, 0, 0, 0);
-    expect_result(0, NULL, 16.0);
+    expect_mesh_check_result(0, NULL, 16.0);
 }
 
 static void nested_components_alternate(void **unused)
@@ -128,21 +130,21 @@ static void nested_components_alternate(void **unused)
     (void)unused;
     add_mesh(box(1, 1, 1), 0, 0, 0, 0);
     add_mesh(box(0.5, 0.5, 0.5), 0, 0, 0, 1); /* a cavity */
-    expect_result(0, NULL, 8.0 - 1.0);
+    expect_mesh_check_result(0, NULL, 8.0 - 1.0);
     add_mesh(box(1, 1, 1), 0, 0, 0, 0);
     add_mesh(box(0.5, 0.5, 0.5), 0, 0, 0, 1);
     add_mesh(box(0.2, 0.2, 0.2), 0.1, 0, 0, 0); /* a body in the cavity */
-    expect_result(0, NULL, 8.0 - 1.0 + 0.064);
+    expect_mesh_check_result(0, NULL, 8.0 - 1.0 + 0.064);
     add_mesh(box(1, 1, 1), 0, 0, 0, 0);
     add_mesh(box(0.5, 0.5, 0.5), 0, 0, 0, 0); /* a body in a body */
-    assert_int_equal(expect_result(-EINVAL, "1 components", 0).misplaced, 1);
+    assert_int_equal(expect_mesh_check_result(-EINVAL, "1 components", 0).misplaced, 1);
     add_mesh(box(1, 1, 1), 0, 0, 0, 0);
     add_mesh(box(0.5, 0.5, 0.5), 3, 0, 0, 1); /* a cavity in nothing */
-    assert_int_equal(expect_result(-EINVAL, "1 components", 0).misplaced, 1);
+    assert_int_equal(expect_mesh_check_result(-EINVAL, "1 components", 0).misplaced, 1);
 }
 
 /** One component, a corner of which is pulled out through the far side. */
-static void pulled_through(void **unused)
+static void a_corner_pulled_through_is_refused(void **unused)
 {
     (void)unused;
     for (int through = 0; through < 2; through++) {
@@ -169,11 +171,11 @@ static void pulled_through(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(overlapping_components),
-        cmocka_unit_test(aligned_bars),
+        cmocka_unit_test(overlapping_components_are_refused),
+        cmocka_unit_test(bars_with_common_planes_cross),
         cmocka_unit_test(touching),
         cmocka_unit_test(nested_components_alternate),
-        cmocka_unit_test(pulled_through),
+        cmocka_unit_test(a_corner_pulled_through_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

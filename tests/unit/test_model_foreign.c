@@ -21,21 +21,21 @@
 /* Parameters of the model. */
 struct layer {
     enum tact_normal_law law;
-    double stiffness;    /* WRENCH: of each square metre [Pa/m]; */
-    double tangential;   /* the same along the face, of bristles whose deflection the model stores
-                            [Pa/m] */
-    double aside;        /* from the middle of the face to the patch's centre [m] */
-    double belt;         /* speed of the floor along x [m/s] */
-    int halves;          /* 1: each half of the face is a piece */
-    int uniform;         /* 1: the limit surface by name, not by its fit */
-    int *prepared_count; /* NULL, or the number of prepared shapes not yet released */
+    double stiffness;   /* WRENCH: of each square metre [Pa/m]; */
+    double tangential;  /* the same along the face, of bristles whose deflection the model stores
+                           [Pa/m] */
+    double aside;       /* from the middle of the face to the patch's centre [m] */
+    double floor_speed; /* speed of the floor along x [m/s] */
+    int halves;         /* 1: each half of the face is a piece */
+    int uniform;        /* 1: the limit surface by name, not by its fit */
+    int *prepared_shape_counter; /* NULL, or the number of prepared shapes not yet released */
 };
 
 /* Data that the model derives from a shape at load. */
 struct derived {
     double half[3]; /* half of the box [m] */
     double modulus; /* modulus of its material [Pa] */
-    int *prepared_count;
+    int *prepared_shape_counter;
 };
 
 static int prepare(const struct tact_contact_model *model, const struct tact_shape *shape,
@@ -50,8 +50,8 @@ static int prepare(const struct tact_contact_model *model, const struct tact_sha
     assert_non_null(made);
     memcpy(made->half, shape->size, sizeof made->half);
     made->modulus = material->modulus;
-    made->prepared_count = layer->prepared_count;
-    *made->prepared_count += 1;
+    made->prepared_shape_counter = layer->prepared_shape_counter;
+    *made->prepared_shape_counter += 1;
     *data = made;
     return 0;
 }
@@ -59,7 +59,7 @@ static int prepare(const struct tact_contact_model *model, const struct tact_sha
 static void release(void *data)
 {
     struct derived *made = data;
-    *made->prepared_count -= 1;
+    *made->prepared_shape_counter -= 1;
     free(made);
 }
 
@@ -71,8 +71,8 @@ static int patches(const struct tact_shape *a, const struct tact_shape *b,
 }
 
 /* The elastic wrench of the layer over the patch, and its stiffness: integrals over a rectangle. */
-static void press_layer(const struct layer *layer, const double *size, double low,
-                        struct tact_patch *p)
+static void compute_layer_wrench(const struct layer *layer, const double *size, double low,
+                                 struct tact_patch *p)
 {
     double area = 4.0 * size[0] * size[1], k = layer->stiffness * area, x = -layer->aside;
     double xx = size[0] * size[0] / 3.0 + x * x, yy = size[1] * size[1] / 3.0;
@@ -112,7 +112,7 @@ static int measure(const struct tact_pair_query *q, struct tact_patch *patch,
                             .spin_arm = 0.765 * size[0],
                             .surface = layer->uniform ? TACT_SURFACE_UNIFORM : TACT_SURFACE_FITTED,
                             .fit = {0.5004, 0.0169, 0.2663},
-                            .target_velocity = {0.0, -layer->belt, 0.0, 0.0, 0.0, 0.0}};
+                            .target_velocity = {0.0, -layer->floor_speed, 0.0, 0.0, 0.0, 0.0}};
     memcpy(patch->frame, frame, sizeof frame);
     memcpy(patch->center, bottom, sizeof bottom);
     patch->gap[0] = bottom[2];
@@ -126,7 +126,7 @@ static int measure(const struct tact_pair_query *q, struct tact_patch *patch,
     }
     patch->depth = low;
     if (layer->law == TACT_LAW_WRENCH) {
-        press_layer(layer, size, low, patch);
+        compute_layer_wrench(layer, size, low, patch);
         for (int i = 0; i < 2 && layer->tangential > 0.0;
              i++) { /* bristles, deflected since the contact began */
             q->state[i] = q->state[2] > 0.0 ? q->state[i] : bottom[i];
@@ -149,7 +149,7 @@ static int measure(const struct tact_pair_query *q, struct tact_patch *patch,
     return low == 0.0 && layer->law == TACT_LAW_WRENCH ? -EDOM : 2 * layer->halves;
 }
 
-static struct tact_contact_model model_of(struct layer *layer)
+static struct tact_contact_model make_layer_model(struct layer *layer)
 {
     struct tact_contact_model model = {.abi = TACT_ABI(struct tact_contact_model),
                                        .name = "layer",
@@ -167,29 +167,29 @@ struct stand {
 };
 
 /* A body above the floor: one box, or several feet in a row along x. */
-static void open_stand(struct stand *s, struct layer layer, struct tact_world_options o, double mu,
-                       double restitution, int feet)
+static void start_standing_boxes(struct stand *s, struct layer layer, struct tact_world_options o,
+                                 double mu, double restitution, int feet)
 {
-    const struct tact_shape box = scene_box(0.1, 0.06, 0.04);
+    const struct tact_shape box = box_of_sides(0.1, 0.06, 0.04);
     const double place[3] = {0.0, 0.0, 0.02 - 1e-12}; /* in contact */
-    struct tact_contact_law law = scene_rigid(mu);
+    struct tact_contact_law law = make_rigid_law(mu);
     s->layer = layer;
-    s->model = model_of(&s->layer);
+    s->model = make_layer_model(&s->layer);
     law.model = &s->model;
     law.restitution = restitution;
-    scene_open(&s->scene, &o);
-    scene_ground(&s->scene);
-    scene_solid(&s->scene, &box, 0.3, place, 0.0);
+    open_empty_scene(&s->scene, &o);
+    add_scene_ground(&s->scene);
+    add_scene_solid(&s->scene, &box, 0.3, place, 0.0);
     for (int i = 1; i < feet; i++) {
         struct tact_pose local = tact_pose_identity();
         local.position[0] = (i % 2 ? 0.1 : -0.1) * ((i + 1) / 2);
-        scene_attach(&s->scene, 0, &box, &local, 1);
+        add_scene_shape(&s->scene, 0, &box, &local, 1);
     }
-    scene_law(&s->scene, 0, 1, &law);
-    scene_start(&s->scene);
+    set_scene_law(&s->scene, 0, 1, &law);
+    finish_scene_building(&s->scene);
 }
 
-static struct tact_body *stand_body(struct stand *s)
+static struct tact_body *standing_body(struct stand *s)
 {
     return tact_world_body(s->scene.world, 0);
 }
@@ -197,7 +197,7 @@ static struct tact_body *stand_body(struct stand *s)
 /* Height of the lowest corner of the box. */
 static double lowest_corner(struct stand *s)
 {
-    const struct tact_pose *pose = &stand_body(s)->pose;
+    const struct tact_pose *pose = &standing_body(s)->pose;
     double turn[9];
     tact_quat_to_m3(turn, pose->quat_wxyz);
     return pose->position[2] - 0.05 * fabs(turn[6]) - 0.03 * fabs(turn[7]) - 0.02 * fabs(turn[8]);
@@ -213,24 +213,24 @@ static void a_box_on_gaps_does_not_sink(void **state)
         struct stand s;
         double deepest = 0.0, highest = 0.0, flat = 0.0;
         o.period = 1e-3 * n;
-        open_stand(&s, (struct layer){.law = TACT_LAW_GAPS}, o, 0.0, 0.0, 1);
+        start_standing_boxes(&s, (struct layer){.law = TACT_LAW_GAPS}, o, 0.0, 0.0, 1);
         const double turn[3] = {0.006, 0.010, 0.0};
-        struct tact_body *body = stand_body(&s);
+        struct tact_body *body = standing_body(&s);
         body->pose.position[2] += 0.005;
         tact_quat_from_rotvec(body->pose.quat_wxyz, turn);
         tact_world_refresh(s.scene.world);
-        double start = scene_phase_energy(&s.scene);
+        double start = compute_phase_corrected_energy(&s.scene);
         for (int i = 0; i < 200 / n; i++) {
-            scene_step(&s.scene);
+            step_scene(&s.scene);
             deepest = fmin(deepest, lowest_corner(&s));
-            highest = fmax(highest, scene_phase_energy(&s.scene) / start - 1.0);
-            flat = scene_tilt(&s.scene, 0) > 1e-6 ? (i + 1) * o.period : flat;
+            highest = fmax(highest, compute_phase_corrected_energy(&s.scene) / start - 1.0);
+            flat = body_tilt_from_vertical(&s.scene, 0) > 1e-6 ? (i + 1) * o.period : flat;
         }
         printf("h %g ms: lowest corner %.1e m, energy %.1e over the start, flat after %.0f ms\n",
                1e3 * o.period, deepest, highest, 1e3 * flat);
         assert_true(deepest > -1e-6 && highest < 1e-9 && flat < 0.05);
         assert_true(s.scene.unsolved == 0 && fabs(lowest_corner(&s)) < 1e-9);
-        scene_close(&s.scene);
+        close_scene(&s.scene);
     }
 }
 
@@ -242,20 +242,20 @@ static void a_box_on_gaps_rebounds_from_the_floor(void **state)
     struct stand s;
     double top = 0.0;
     o.period = 1e-4;
-    open_stand(&s, (struct layer){.law = TACT_LAW_GAPS}, o, 0.5, 0.5, 1);
-    stand_body(&s)->pose.position[2] += 0.05;
+    start_standing_boxes(&s, (struct layer){.law = TACT_LAW_GAPS}, o, 0.5, 0.5, 1);
+    standing_body(&s)->pose.position[2] += 0.05;
     tact_world_refresh(s.scene.world);
     for (int i = 0, up = 0; i < 3000; i++) {
-        scene_step(&s.scene);
-        up |= stand_body(&s)->twist[2] > 0.1;
+        step_scene(&s.scene);
+        up |= standing_body(&s)->twist[2] > 0.1;
         top = up ? fmax(top, lowest_corner(&s)) : 0.0;
-        if (up && stand_body(&s)->twist[2] < 0.0) {
+        if (up && standing_body(&s)->twist[2] < 0.0) {
             break;
         }
     }
     printf("rebounds to %.4f of the height\n", top / 0.05);
     assert_true(fabs(top / 0.05 - 0.25) < 0.005);
-    scene_close(&s.scene);
+    close_scene(&s.scene);
 }
 
 /* A box on a layer of springs, pulled sideways: depth, tilt and deflection of the bristles follow
@@ -272,9 +272,9 @@ static void displacement_is_force_over_stiffness(void **state)
         o.period = 1e-3 / (1 << i % 3);
         o.gravity[0] = pull / 0.3;
         struct layer layer = {TACT_LAW_WRENCH, k, t, i / 3 * 0.02, 0.0, 0, 0, NULL};
-        open_stand(&s, layer, o, 0.9, 0.0, 1);
-        scene_run(&s.scene, 1.0);
-        const struct tact_pose *pose = &stand_body(&s)->pose;
+        start_standing_boxes(&s, layer, o, 0.9, 0.0, 1);
+        run_scene_for_seconds(&s.scene, 1.0);
+        const struct tact_pose *pose = &standing_body(&s)->pose;
         tact_quat_to_m3(turn, pose->quat_wxyz);
         double depth = weight / (k * area), way = pull / (t * area);
         /* The weight acts at the centre of mass, which the tilt displaces, and friction at the
@@ -285,11 +285,11 @@ static void displacement_is_force_over_stiffness(void **state)
                         (pose->position[0] - layer.aside * (1.0 - turn[0])) / (way + 0.02 * tilt)};
         printf("h %.2f ms, centre %2.0f mm aside: depth %.6f, tilt %.6f, way %.6f of exact\n",
                1e3 * o.period, 1e3 * layer.aside, of[0], of[1], of[2]);
-        assert_true(s.scene.unsolved == 0 && tact_v3_norm(stand_body(&s)->twist) < 1e-9);
+        assert_true(s.scene.unsolved == 0 && tact_v3_norm(standing_body(&s)->twist) < 1e-9);
         for (int m = 0; m < 3; m++) {
             assert_true(fabs(of[m] - 1.0) < 2e-5);
         }
-        scene_close(&s.scene);
+        close_scene(&s.scene);
     }
 }
 
@@ -298,18 +298,18 @@ static void displacement_is_force_over_stiffness(void **state)
 static void feet_on_springs_share_a_load(void **state)
 {
     (void)state;
-    enum { FEET = 17 };
+    enum { FOOT_COUNT = 17 };
     const double k = 1e6, area = 0.1 * 0.06, mass = 0.3;
     struct tact_world_options o = tact_world_options_default();
     struct stand s;
     double all = 0.0, worst = 0.0;
     o.gravity[0] = 0.05;
-    open_stand(&s, (struct layer){TACT_LAW_WRENCH, k, 0.0, 0.01, 0.0, 0, 0, NULL}, o, 0.9, 0.0,
-               FEET);
-    scene_run(&s.scene, 1.0);
+    start_standing_boxes(&s, (struct layer){TACT_LAW_WRENCH, k, 0.0, 0.01, 0.0, 0, 0, NULL}, o, 0.9,
+                         0.0, FOOT_COUNT);
+    run_scene_for_seconds(&s.scene, 1.0);
     const struct tact_pose *pose = tact_world_shape_poses(s.scene.world);
-    assert_int_equal(tact_world_extent(s.scene.world).pairs, FEET);
-    for (int i = 0; i < FEET; i++) {
+    assert_int_equal(tact_world_extent(s.scene.world).pairs, FOOT_COUNT);
+    for (int i = 0; i < FOOT_COUNT; i++) {
         const struct tact_contact *c = tact_world_contact(s.scene.world, i);
         double depth = 0.02 - pose[c->b].position[2], force = c->impulse[0] / o.period;
         worst = fmax(worst, fabs(force - k * area * depth));
@@ -317,9 +317,9 @@ static void feet_on_springs_share_a_load(void **state)
     }
     printf("%d feet: together %.9f of the weight, each within %.1e N of its depth's, at most %d "
            "sweeps\n",
-           FEET, all / (mass * G), worst, s.scene.most_iterations);
+           FOOT_COUNT, all / (mass * G), worst, s.scene.max_tick_iterations);
     assert_true(fabs(all / (mass * G) - 1.0) < 1e-9 && worst < 1e-3 && s.scene.unsolved == 0);
-    scene_close(&s.scene);
+    close_scene(&s.scene);
 }
 
 /* A target velocity of a patch: a moving floor carries the box along. */
@@ -328,13 +328,14 @@ static void belt_carries_a_box(void **state)
     (void)state;
     struct tact_world_options o = tact_world_options_default();
     struct stand s;
-    open_stand(&s, (struct layer){.law = TACT_LAW_GAPS, .belt = 0.2}, o, 0.5, 0.0, 1);
-    scene_run(&s.scene, 0.02); /* it slips for 41 ms */
-    assert_true(fabs(stand_body(&s)->twist[0] - 0.5 * G * 0.02) < 1e-9);
-    scene_run(&s.scene, 0.1);
-    printf("on a belt of 0.2 m/s: %.12f m/s\n", stand_body(&s)->twist[0]);
-    assert_true(fabs(stand_body(&s)->twist[0] - 0.2) < 1e-12);
-    scene_close(&s.scene);
+    start_standing_boxes(&s, (struct layer){.law = TACT_LAW_GAPS, .floor_speed = 0.2}, o, 0.5, 0.0,
+                         1);
+    run_scene_for_seconds(&s.scene, 0.02); /* it slips for 41 ms */
+    assert_true(fabs(standing_body(&s)->twist[0] - 0.5 * G * 0.02) < 1e-9);
+    run_scene_for_seconds(&s.scene, 0.1);
+    printf("on a belt of 0.2 m/s: %.12f m/s\n", standing_body(&s)->twist[0]);
+    assert_true(fabs(standing_body(&s)->twist[0] - 0.2) < 1e-12);
+    close_scene(&s.scene);
 }
 
 /* Several patches of one pair, and a limit surface fitted by the model. */
@@ -345,16 +346,16 @@ static void pieces_and_a_fitted_limit_surface(void **state)
     double speed[2];
     for (int i = 0; i < 2; i++) {
         struct stand s;
-        open_stand(&s, (struct layer){.law = TACT_LAW_GAPS, .uniform = i, .halves = 1}, o, 0.5, 0.0,
-                   1);
-        stand_body(&s)->twist[5] = 4.0;
-        stand_body(&s)->twist[0] = 0.3;
-        scene_run(&s.scene, 0.02);
+        start_standing_boxes(&s, (struct layer){.law = TACT_LAW_GAPS, .uniform = i, .halves = 1}, o,
+                             0.5, 0.0, 1);
+        standing_body(&s)->twist[5] = 4.0;
+        standing_body(&s)->twist[0] = 0.3;
+        run_scene_for_seconds(&s.scene, 0.02);
         const struct tact_contact *c = tact_world_contact(s.scene.world, 0);
         assert_int_equal(c->split, 2);
         assert_true(fabs(c->wrench[2] + 0.3 * G) < 1e-6);
-        speed[i] = stand_body(&s)->twist[5];
-        scene_close(&s.scene);
+        speed[i] = standing_body(&s)->twist[5];
+        close_scene(&s.scene);
     }
     printf("spin after 20 ms: %.12f rad/s\n", speed[0]);
     assert_true(speed[0] == speed[1] && speed[0] > 0.1 && speed[0] < 3.9);
@@ -378,14 +379,14 @@ static void the_state_of_a_model_is_logged(void **state)
     struct tact_session_options options = {.clock = TACT_LOOP_FREE};
     struct tact_session_report report;
     char log[] = "/tmp/tact-foreign-XXXXXX";
-    model = model_of(&layer);
+    model = make_layer_model(&layer);
     assert_int_equal(tact_contact_model_add(&model), 0);
     assert_int_equal(tact_contact_model_add(&model), -EEXIST);
     assert_non_null(mkdtemp(log));
     char path[64];
     snprintf(path, sizeof path, "%s/a.mcap", log);
     options.record = path;
-    run_text(text, &options, &report);
+    run_session_of_scene_text(text, &options, &report);
     check_replays_of(path, 300, 37, 1);
     assert_int_equal(remove(path), 0);
     assert_int_equal(rmdir(log), 0);
@@ -394,21 +395,21 @@ static void the_state_of_a_model_is_logged(void **state)
 static void shapes_without_a_model_are_refused(void **state)
 {
     (void)state;
-    const struct tact_shape ball = scene_sphere(0.02);
+    const struct tact_shape ball = make_sphere(0.02);
     const double place[3] = {0.0, 0.0, 0.02};
     struct layer layer = {.law = TACT_LAW_GAPS};
-    struct tact_contact_model model = model_of(&layer);
-    struct tact_contact_law law = scene_rigid(0.5);
+    struct tact_contact_model model = make_layer_model(&layer);
+    struct tact_contact_law law = make_rigid_law(0.5);
     struct world_scene s;
     int a, b;
-    scene_open(&s, NULL);
-    scene_ground(&s);
-    scene_solid(&s, &ball, 0.3, place, 0.0);
+    open_empty_scene(&s, NULL);
+    add_scene_ground(&s);
+    add_scene_solid(&s, &ball, 0.3, place, 0.0);
     law.model = &model;
-    scene_law(&s, 0, 1, &law);
+    set_scene_law(&s, 0, 1, &law);
     assert_true(tact_world_find_unsupported(s.world, &a, &b) && a == 0 && b == 1);
     assert_int_equal(tact_world_finish(s.world), -ENOTSUP);
-    scene_close(&s);
+    close_scene(&s);
 }
 
 /* Data derived from a shape at load is made once for equal shapes of one material, is passed to
@@ -417,40 +418,40 @@ static void data_of_equal_shapes_is_prepared_once(void **state)
 {
     (void)state;
     const struct tact_material soft = {.modulus = 3e4};
-    struct tact_shape box = scene_box(0.1, 0.06, 0.04), other = scene_box(0.1, 0.06, 0.05);
+    struct tact_shape box = box_of_sides(0.1, 0.06, 0.04), other = box_of_sides(0.1, 0.06, 0.05);
     const double up = 0.02 - 1e-12;
-    int prepared_count = 0;
-    struct layer layer = {.law = TACT_LAW_GAPS, .prepared_count = &prepared_count};
-    struct tact_contact_model model = model_of(&layer);
-    struct tact_contact_law law = scene_rigid(0.5);
+    int prepared_shape_counter = 0;
+    struct layer layer = {.law = TACT_LAW_GAPS, .prepared_shape_counter = &prepared_shape_counter};
+    struct tact_contact_model model = make_layer_model(&layer);
+    struct tact_contact_law law = make_rigid_law(0.5);
     struct world_scene s;
     model.prepare = prepare;
     model.release = release;
     law.model = &model;
-    scene_open(&s, NULL);
-    scene_ground(&s);
+    open_empty_scene(&s, NULL);
+    add_scene_ground(&s);
     for (int i = 0; i < 5; i++) {
         const double place[3] = {0.2 * i, 0.0, i < 4 ? up : up + 0.005};
-        scene_solid(&s, i < 4 ? &box : &other, 0.3, place, 0.0);
+        add_scene_solid(&s, i < 4 ? &box : &other, 0.3, place, 0.0);
     }
-    scene_law(&s, 0, 1, &law);
+    set_scene_law(&s, 0, 1, &law);
     assert_int_equal(tact_world_set_material(s.world, 1, &soft), 0);
     assert_int_equal(tact_world_set_material(s.world, -1, &soft), -EINVAL);
-    scene_start(&s);
-    assert_int_equal(prepared_count,
+    finish_scene_building(&s);
+    assert_int_equal(prepared_shape_counter,
                      3); /* the floor, one for four equal boxes, and one for a higher box */
     const struct derived *made = tact_prepared_data(s.world, &model, 3);
     assert_true(made == tact_prepared_data(s.world, &model, 1));
     assert_true(made->modulus == 3e4 && made->half[2] == 0.02);
     made = tact_prepared_data(s.world, &model, 0);
     assert_true(made->modulus == 0.0);
-    scene_run(&s, 0.05);
+    run_scene_for_seconds(&s, 0.05);
     for (int i = 0; i < 5; i++) {
         assert_true(tact_world_contact(s.world, i)->touching);
     }
     assert_int_equal(tact_world_prepare(s.world, NULL, NULL), -EINVAL);
-    scene_close(&s);
-    assert_int_equal(prepared_count, 0);
+    close_scene(&s);
+    assert_int_equal(prepared_shape_counter, 0);
 }
 
 /* Creates a session of the scene's text; returns the error, and writes its message. */
@@ -522,15 +523,16 @@ static void a_refused_shape_is_named(void **state)
         "[{type: box, size: [0.1, 0.06, 0.04], material: wood}]}\n"
         "  - {name: tower, mass: 30, position: [1, 0, 2], shapes: "
         "[{type: box, size: [0.1, 0.06, 4], material: wood}]}\n";
-    static int prepared_count;
-    static struct layer layer = {.law = TACT_LAW_GAPS, .prepared_count = &prepared_count};
+    static int prepared_shape_counter;
+    static struct layer layer = {.law = TACT_LAW_GAPS,
+                                 .prepared_shape_counter = &prepared_shape_counter};
     static struct tact_contact_model model;
     struct tact_session_options options = {.clock = TACT_LOOP_FREE};
     struct tact_error err = {.line = 0};
     struct tact_scene *scene = NULL;
     struct tact_session *session = NULL;
     char message[512];
-    model = model_of(&layer);
+    model = make_layer_model(&layer);
     model.name = "prepared";
     model.prepare = prepare;
     assert_int_equal(tact_contact_model_add(&model), -EINVAL); /* prepare without release */
@@ -544,7 +546,7 @@ static void a_refused_shape_is_named(void **state)
     print_message("%s\n", message);
     assert_string_equal(message, "tower.yaml:9:5: bodies[2]: a shape of tower: 4 m high: expected "
                                  "at most 2 m");
-    assert_int_equal(prepared_count, 0);
+    assert_int_equal(prepared_shape_counter, 0);
     tact_scene_free(scene);
 }
 

@@ -99,8 +99,8 @@ static void a_block_pressed_into_a_plate(void **unused)
     assert_true(e.v < 1e-9 && e.c < 1e-9 && e.s < 1e-9 && e.g < 1e-9);
     /* Rotation about a point off the normal through the centroid: the torque part of the
      * gradient. */
-    const double rocking[6] = {0.0, 0.0, 0.0, 0.0, 0.5, 0.0};
-    e = extrapolate(&a, pa, &b, pb, rocking, ZERO_TWIST, 1.0);
+    const double rocking_twist[6] = {0.0, 0.0, 0.0, 0.0, 0.5, 0.0};
+    e = extrapolate(&a, pa, &b, pb, rocking_twist, ZERO_TWIST, 1.0);
     assert_true(e.v < 1e-3);
     tact_shape_release(&a);
     tact_shape_release(&b);

@@ -14,7 +14,7 @@
 #include "contact/moments/moments_internal.h"
 #include "support/random.h"
 
-static struct tact_shape blob(double radius, double bump, uint32_t triangles)
+static struct tact_shape make_bumpy_ball_shape(double radius, double bump, uint32_t triangles)
 {
     const struct tact_generate what = {.kind = TACT_GENERATE_BLOB,
                                        .radius = radius,
@@ -66,9 +66,9 @@ static struct tact_moments_scratch *fresh; /* its cache is freed before every qu
 
 /** Measures a pair with and without cached lists and compares the bits; returns whether the bodies
  * overlap. */
-static int same_bits(const struct tact_shape *a, struct moving_contact *w,
-                     const struct tact_shape *b, const struct tact_pose *pb,
-                     struct tact_moments_scratch *kept)
+static int are_cached_moments_identical(const struct tact_shape *a, struct moving_contact *w,
+                                        const struct tact_shape *b, const struct tact_pose *pb,
+                                        struct tact_moments_scratch *kept)
 {
     struct tact_moments with, without;
     free(fresh->cache); /* the only state between two queries */
@@ -101,7 +101,8 @@ static void lists_of_five_fingertips_change_no_bit(void **unused)
         {"with jumps", 5e-6, 1e-4, 5e-4, 120, 1},
         {"fast", 3e-4, 1e-2, 0.0, 20, 0},
     };
-    struct tact_shape tip = blob(0.008, 1e-4, 1200), body = blob(0.03, 1e-3, 5000);
+    struct tact_shape tip = make_bumpy_ball_shape(0.008, 1e-4, 1200),
+                      body = make_bumpy_ball_shape(0.03, 1e-3, 5000);
     for (size_t m = 0; m < sizeof motions / sizeof motions[0]; m++) {
         struct tact_moments_scratch *kept = tact_moments_scratch_create(1u << 18);
         struct tact_pose here = tact_pose_identity();
@@ -119,7 +120,7 @@ static void lists_of_five_fingertips_change_no_bit(void **unused)
                              tick % 40 == 39 ? motion_kind->jump + motion_kind->shift
                                              : motion_kind->shift,
                              motion_kind->turn);
-                touching += same_bits(&tip, &fingers[i], &body, &here, kept);
+                touching += are_cached_moments_identical(&tip, &fingers[i], &body, &here, kept);
                 queries++;
             }
             ready += count_ready_lists(kept);
@@ -138,14 +139,15 @@ static void lists_of_five_fingertips_change_no_bit(void **unused)
 static void lists_of_large_overlaps_change_no_bit(void **unused)
 {
     (void)unused;
-    struct tact_shape a = blob(0.03, 1e-3, 20000), b = blob(0.03, 1e-3, 20000);
+    struct tact_shape a = make_bumpy_ball_shape(0.03, 1e-3, 20000),
+                      b = make_bumpy_ball_shape(0.03, 1e-3, 20000);
     struct tact_moments_scratch *kept = tact_moments_scratch_create(1u << 18);
     struct tact_pose here = tact_pose_identity();
     struct moving_contact w = {.pose = here, .normal = {0.0, 0.0, 1.0}};
     for (int i = 0; i < 40; i++) {
         for (int again = 0; again < 3; again++) {
             tact_v3_set(w.pose.position, 1e-3, 0.0, 0.0605 - 1e-4 * i - 1e-7 * again);
-            same_bits(&a, &w, &b, &here, kept);
+            are_cached_moments_identical(&a, &w, &b, &here, kept);
         }
     }
     tact_moments_scratch_destroy(kept);
@@ -157,18 +159,18 @@ static void lists_of_large_overlaps_change_no_bit(void **unused)
 static void more_pairs_than_lists_change_no_bit(void **unused)
 {
     (void)unused;
-    struct tact_shape body = blob(0.03, 1e-3, 3000);
+    struct tact_shape body = make_bumpy_ball_shape(0.03, 1e-3, 3000);
     struct tact_moments_scratch *kept = tact_moments_scratch_create(1u << 18);
     struct tact_pose here = tact_pose_identity();
     for (int round = 0; round < 3; round++) {
-        struct tact_shape tip = blob(0.008 + 0.0005 * round, 1e-4, 800);
+        struct tact_shape tip = make_bumpy_ball_shape(0.008 + 0.0005 * round, 1e-4, 800);
         for (int tick = 0; tick < 6; tick++) {
             for (int i = 0; i < TACT_CACHE_LISTS + 8; i++) {
                 struct moving_contact w = {.pose = here};
                 double angle = 2.0 * M_PI * i / (TACT_CACHE_LISTS + 8);
                 tact_v3_set(w.normal, cos(angle), sin(angle), 0.0);
                 tact_v3_scale(w.pose.position, w.normal, 0.0378 + 1e-6 * tick);
-                same_bits(&tip, &w, &body, &here, kept);
+                are_cached_moments_identical(&tip, &w, &body, &here, kept);
             }
         }
         tact_shape_release(&tip);

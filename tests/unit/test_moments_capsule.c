@@ -31,7 +31,8 @@ static struct tact_shape capsule_without_mesh(double radius, double half)
 }
 
 /** Adds moments about a point: V, first, second, gradient, torque. */
-static void add_raw(double sum[16], const struct tact_moments *m, const double about[3])
+static void add_moments_about_point(double sum[16], const struct tact_moments *m,
+                                    const double about[3])
 {
     static const int row[6] = {0, 1, 2, 0, 0, 1}, column[6] = {0, 1, 2, 1, 2, 2};
     double c[3], turn[3];
@@ -67,7 +68,7 @@ static void add_whole_capsule(const struct tact_shape *capsule, const struct tac
 }
 
 /** Power of length that the k-th of the 16 moments is proportional to. */
-static int length_power(int k)
+static int length_exponent_of_moment(int k)
 {
     return k == 0 ? 3 : k < 4 ? 4 : k < 10 ? 5 : k < 13 ? 2 : 3;
 }
@@ -79,11 +80,11 @@ static double sum_over_octants(struct tact_shape *capsule, const struct tact_pos
                                double turned, const double corner[3])
 {
     double size = capsule->size[0], half = 4.0 * (size + capsule->size[1]), worst = 0.0;
-    struct tact_shape octant = make_shape(TACT_SHAPE_BOX, half, half, half);
+    struct tact_shape octant_box = make_shape(TACT_SHAPE_BOX, half, half, half);
     struct tact_pose frame = *at;
     double sum[16] = {0.0}, exact[16];
     if (turned > 0.0) {
-        random_turn(frame.quat_wxyz);
+        random_unit_quaternion(frame.quat_wxyz);
     }
     for (int j = 0; j < 8; j++) {
         struct tact_pose local = tact_pose_identity(), pose;
@@ -92,15 +93,15 @@ static double sum_over_octants(struct tact_shape *capsule, const struct tact_pos
         }
         struct tact_moments m;
         tact_pose_mul(&pose, &frame, &local);
-        assert_true(tact_moments_pair(capsule, at, &octant, &pose, NULL, NULL, &m) >= 0);
-        add_raw(sum, &m, at->position);
+        assert_true(tact_moments_pair(capsule, at, &octant_box, &pose, NULL, NULL, &m) >= 0);
+        add_moments_about_point(sum, &m, at->position);
     }
     add_whole_capsule(capsule, at, exact);
     for (int k = 0; k < 16; k++) {
-        worst =
-            fmax(worst, fabs(sum[k] - exact[k]) / pow(size + capsule->size[1], length_power(k)));
+        worst = fmax(worst, fabs(sum[k] - exact[k]) /
+                                pow(size + capsule->size[1], length_exponent_of_moment(k)));
     }
-    tact_shape_release(&octant);
+    tact_shape_release(&octant_box);
     return worst;
 }
 
@@ -108,7 +109,7 @@ static void boxes_share_the_capsule(void **unused)
 {
     (void)unused;
     double worst[3] = {0.0};
-    for (int i = 0; i < campaign_size(1500, 15000); i++) {
+    for (int i = 0; i < campaign_trial_count(1500, 15000); i++) {
         double scale = pow(10.0, uniform(-3.0, 1.0)), corner[3];
         double half = i % 4 == 0 ? 0.0 : i % 4 == 1 ? uniform(0.0, 10.0) : uniform(0.1, 2.0);
         struct tact_shape capsule = capsule_without_mesh(scale, scale * half);
@@ -134,14 +135,14 @@ static void boxes_share_the_capsule(void **unused)
 
 /** Moments of a capsule with its axis along z below the plane of height h, along x, by slices at
  *  the depth s below the surface's lowest point: a disc's halves on a rectangle. */
-struct lying {
+struct lying_capsule_case {
     long double v, x, xx, yy, zz, area;
 };
 
-static struct lying add_lying_slices(long double r, long double l, long double depth)
+static struct lying_capsule_case add_lying_slices(long double r, long double l, long double depth)
 {
     const long double pi = 3.14159265358979323846264L;
-    struct lying b = {0};
+    struct lying_capsule_case b = {0};
     enum { STEPS = 400 };
     for (int i = 0; i < STEPS; i++) {
         for (int g = -1; g <= 1;
@@ -184,7 +185,7 @@ static void capsule_lies_on_a_plane(void **unused)
     struct tact_shape box = make_shape(TACT_SHAPE_BOX, 0.1, 0.2, 0.05);
     for (size_t i = 0; i < 2 * sizeof depths / sizeof *depths; i++) {
         double depth = r * depths[i / 2], ratio = r / depth;
-        struct lying e = add_lying_slices(r, l, depth);
+        struct lying_capsule_case e = add_lying_slices(r, l, depth);
         struct tact_pose at = tact_pose_identity(), ground = at;
         /* The plane's z up, the capsule's axis along its x. */
         at.quat_wxyz[0] = at.quat_wxyz[2] = sqrt(0.5);
@@ -256,10 +257,10 @@ static double relative_difference(const struct tact_moments *a, const struct tac
                                   double size, const double about[3])
 {
     double x[16] = {0.0}, y[16] = {0.0}, worst = 0.0;
-    add_raw(x, a, about);
-    add_raw(y, b, about);
+    add_moments_about_point(x, a, about);
+    add_moments_about_point(y, b, about);
     for (int k = 0; k < 16; k++) {
-        worst = fmax(worst, fabs(x[k] - y[k]) / pow(size, length_power(k)));
+        worst = fmax(worst, fabs(x[k] - y[k]) / pow(size, length_exponent_of_moment(k)));
     }
     return worst;
 }
@@ -270,7 +271,7 @@ static void short_capsules_equal_balls(void **unused)
     (void)unused;
     double worst = 0.0;
     int touching = 0;
-    for (int i = 0; i < campaign_size(2000, 20000); i++) {
+    for (int i = 0; i < campaign_trial_count(2000, 20000); i++) {
         struct tact_shape ball = {.kind = TACT_SHAPE_SPHERE, .size = {0.4}};
         struct tact_shape capsule = capsule_without_mesh(0.4, 0.0);
         struct tact_shape other = make_hull(4 + i % 60, 1.0);
@@ -292,9 +293,10 @@ static void short_capsules_equal_balls(void **unused)
 static void triangulations_converge_to_capsule(void **unused)
 {
     (void)unused;
-    struct tact_mesh *spot = data_mesh("spot.obj", 1.0), *fine[3];
-    struct tact_shape other =
-        spot ? (struct tact_shape){.kind = TACT_SHAPE_MESH, .mesh = spot} : make_hull(40, 0.7);
+    struct tact_mesh *spot_mesh = load_test_data_mesh("spot.obj", 1.0), *fine[3];
+    struct tact_shape other = spot_mesh
+                                  ? (struct tact_shape){.kind = TACT_SHAPE_MESH, .mesh = spot_mesh}
+                                  : make_hull(40, 0.7);
     struct tact_shape capsule = capsule_without_mesh(0.12, 0.2);
     struct tact_moments_scratch *scratch = tact_moments_scratch_create(4000000);
     double worst[3] = {0.0};
@@ -302,7 +304,7 @@ static void triangulations_converge_to_capsule(void **unused)
     for (int k = 0; k < 3; k++) {
         assert_int_equal(tact_mesh_capsule(0.12, 0.2, (size_t)(1500 << 2 * k), &fine[k]), 0);
     }
-    for (int i = 0; i < campaign_size(30, 300); i++) {
+    for (int i = 0; i < campaign_trial_count(30, 300); i++) {
         struct tact_pose pa = random_pose(0.5), pb = tact_pose_identity();
         struct tact_moments m, n, swapped;
         touching += tact_moments_pair(&capsule, &pa, &other, &pb, NULL, scratch, &m);
@@ -317,14 +319,14 @@ static void triangulations_converge_to_capsule(void **unused)
         }
     }
     print_message("capsules of 1500, 6000, 24000 triangles with %s, %d touching: %.1e %.1e %.1e\n",
-                  spot ? "Spot" : "a hull", touching, worst[0], worst[1], worst[2]);
+                  spot_mesh ? "Spot" : "a hull", touching, worst[0], worst[1], worst[2]);
     assert_true(touching > 3 && worst[1] < 0.6 * worst[0] && worst[2] < 0.6 * worst[1]);
     assert_true(worst[2] < 1e-3);
     for (int k = 0; k < 3; k++) {
         tact_mesh_free(fine[k]);
     }
     tact_shape_release(&other);
-    tact_mesh_free(spot);
+    tact_mesh_free(spot_mesh);
     tact_moments_scratch_destroy(scratch);
 }
 
@@ -334,7 +336,7 @@ static void gradient_is_the_slope(void **unused)
     (void)unused;
     double worst = 0.0;
     int touching = 0;
-    for (int i = 0; i < campaign_size(600, 6000); i++) {
+    for (int i = 0; i < campaign_trial_count(600, 6000); i++) {
         double scale = pow(10.0, uniform(-3.0, 1.0));
         struct tact_shape capsule = capsule_without_mesh(0.3 * scale, 0.5 * scale);
         struct tact_shape other = make_hull(8 + i % 40, scale);
@@ -386,7 +388,7 @@ static void moments_are_smooth_along_a_path(void **unused)
     struct tact_pose pa = tact_pose_identity(), pb = pa;
     struct tact_moments last = {0}, m;
     double worst_v = 0.0, worst_s = 0.0, most = 0.0, most_s = 0.0, tilt[4];
-    const int steps = campaign_size(60000, 600000);
+    const int steps = campaign_trial_count(60000, 600000);
     const double step = 0.03 / steps, dw[3] = {0.0, 60.0 * step, 0.0}, dx[3] = {0.0, 0.0, step};
     tact_quat_from_rotvec(tilt, (double[3]){0.1, 0.0, 0.0});
     int touching = 0;
@@ -424,7 +426,7 @@ static void capsule_inside_and_beside_a_mesh(void **unused)
     big.mesh = big.owned;
     struct tact_shape capsule = capsule_without_mesh(0.1, 0.2);
     int seen[3] = {0};
-    for (int i = 0; i < campaign_size(1000, 10000); i++) {
+    for (int i = 0; i < campaign_trial_count(1000, 10000); i++) {
         struct tact_pose pa = random_pose(1.2), pb = tact_pose_identity();
         double up[3] = {0.0, 0.0, 0.2}, end[2][3], exact[16];
         struct tact_moments m;
@@ -470,10 +472,10 @@ static void capsules_with_capsules(void **unused)
     for (int i = 0; i < 200; i++) {
         struct tact_pose pa = random_pose(0.0), pb = random_pose(0.0);
         double depth = 1e-3, apart[3];
-        random_turn(pb.quat_wxyz);
+        random_unit_quaternion(pb.quat_wxyz);
         tact_quat_rotate(apart, pb.quat_wxyz, (double[3]){0.0, 0.0, 1.0});
         tact_v3_scale(pb.position, apart, 0.02 - depth);
-        random_turn(pb.quat_wxyz);
+        random_unit_quaternion(pb.quat_wxyz);
         struct tact_moments m, n;
         assert_int_equal(tact_moments_pair(&round, &pa, &round, &pb, NULL, NULL, &m), 1);
         assert_int_equal(tact_moments_pair(&ball, &pa, &ball, &pb, NULL, NULL, &n), 1);
@@ -486,7 +488,7 @@ static void capsules_with_capsules(void **unused)
      * it is less. */
     struct tact_shape a = make_shape(TACT_SHAPE_CAPSULE, 0.2, 0.5, 0.0);
     struct tact_shape b = make_shape(TACT_SHAPE_CAPSULE, 0.3, 0.7, 0.0);
-    for (int i = 0; i < campaign_size(2000, 20000); i++) {
+    for (int i = 0; i < campaign_trial_count(2000, 20000); i++) {
         struct tact_pose pa = random_pose(0.8), pb = random_pose(0.8);
         double nearest = INFINITY;
         for (int j = 0; j <= 200; j++) {

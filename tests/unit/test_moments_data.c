@@ -37,9 +37,9 @@ static int count; /* number of meshes that were found */
 /** Reads a mesh and scales it to a radius of 1, so that any two of them overlap well. */
 static struct tact_mesh *read_mesh(const char *name)
 {
-    struct tact_mesh *unscaled = data_mesh(name, 1.0), *scaled = NULL;
+    struct tact_mesh *unscaled = load_test_data_mesh(name, 1.0), *scaled = NULL;
     if (unscaled) {
-        scaled = data_mesh(name, 1.0 / unscaled->radius);
+        scaled = load_test_data_mesh(name, 1.0 / unscaled->radius);
     }
     tact_mesh_free(unscaled);
     return scaled;
@@ -77,20 +77,21 @@ static double area_of(const struct tact_moments *m)
     return fmax(tact_v3_norm(m->gradient), pow(m->volume, 2.0 / 3.0));
 }
 
-static double trace_of(const struct tact_moments *m)
+static double trace_of_second_moment(const struct tact_moments *m)
 {
     return m->second[0] + m->second[1] + m->second[2];
 }
 
-static void moments_of(int i, const struct tact_pose *pi, int j, const struct tact_pose *pj,
-                       const double *direction, struct tact_moments *out)
+static void compute_moments_in_order(int i, const struct tact_pose *pi, int j,
+                                     const struct tact_pose *pj, const double *direction,
+                                     struct tact_moments *out)
 {
     struct tact_shape a = {.kind = TACT_SHAPE_MESH, .mesh = meshes[i]};
     struct tact_shape b = {.kind = TACT_SHAPE_MESH, .mesh = meshes[j]};
     assert_true(tact_moments_pair(&a, pi, &b, pj, direction, scratch, out) >= 0);
 }
 
-static void directions_agree(void **unused)
+static void both_orders_give_the_same_moments(void **unused)
 {
     (void)unused;
     double worst_v = 0.0, worst_c = 0.0, worst_s = 0.0, worst_g = 0.0, worst_swap = 0.0;
@@ -101,18 +102,18 @@ static void directions_agree(void **unused)
                          pj = random_overlapping_pose(meshes[j]);
         struct tact_moments m[3], swapped;
         for (int k = 0; k < 3; k++) {
-            moments_of(i, &pi, j, &pj, (double[]){k == 0, k == 1, k == 2}, &m[k]);
+            compute_moments_in_order(i, &pi, j, &pj, (double[]){k == 0, k == 1, k == 2}, &m[k]);
         }
         if (!(m[0].volume > 1e-3)) {
             continue;
         }
         overlaps++;
-        moments_of(j, &pj, i, &pi, NULL, &swapped);
+        compute_moments_in_order(j, &pj, i, &pi, NULL, &swapped);
         worst_swap = fmax(worst_swap, fabs(swapped.volume / m[0].volume - 1.0));
         for (int k = 1; k < 3; k++) {
             worst_v = fmax(worst_v, fabs(m[k].volume / m[0].volume - 1.0));
-            worst_s =
-                fmax(worst_s, largest_difference(m[k].second, m[0].second, 6) / trace_of(&m[0]));
+            worst_s = fmax(worst_s, largest_difference(m[k].second, m[0].second, 6) /
+                                        trace_of_second_moment(&m[0]));
             worst_g =
                 fmax(worst_g, largest_difference(m[k].gradient, m[0].gradient, 3) / area_of(&m[0]));
             for (int x = 0; x < 3; x++) {
@@ -138,7 +139,7 @@ static void gradient_is_derivative(void **unused)
         struct tact_pose pi = random_overlapping_pose(meshes[i]),
                          pj = random_overlapping_pose(meshes[j]);
         struct tact_moments m, ahead, behind;
-        moments_of(i, &pi, j, &pj, NULL, &m);
+        compute_moments_in_order(i, &pi, j, &pj, NULL, &m);
         if (!(m.volume > 1e-3)) {
             continue;
         }
@@ -147,8 +148,8 @@ static void gradient_is_derivative(void **unused)
         for (int k = 0; k < 6; k++) {
             struct tact_pose before = moved(&pi, m.centroid, k, -e);
             struct tact_pose after = moved(&pi, m.centroid, k, e);
-            moments_of(i, &before, j, &pj, m.gradient, &behind);
-            moments_of(i, &after, j, &pj, m.gradient, &ahead);
+            compute_moments_in_order(i, &before, j, &pj, m.gradient, &behind);
+            compute_moments_in_order(i, &after, j, &pj, m.gradient, &ahead);
             slope[k] = (ahead.volume - behind.volume) / (2.0 * e);
         }
         worst = fmax(worst, largest_difference(slope, m.gradient, 6) / area_of(&m));
@@ -162,7 +163,7 @@ static void gradient_is_derivative(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(directions_agree),
+        cmocka_unit_test(both_orders_give_the_same_moments),
         cmocka_unit_test(gradient_is_derivative),
     };
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {

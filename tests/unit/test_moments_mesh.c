@@ -57,7 +57,8 @@ static void print_errors(const char *what, int count, const struct errors *e)
                   count, e->v, e->c, e->s, e->g, e->q);
 }
 
-static struct tact_shape random_convex(struct tact_mesh **mesh, int points, const double half[3])
+static struct tact_shape random_convex_shape(struct tact_mesh **mesh, int points,
+                                             const double half[3])
 {
     double p[64][3];
     for (int i = 0; i < points; i++) {
@@ -77,8 +78,8 @@ static void random_convex_pairs(void **unused)
     for (int i = 0; i < 600; i++) {
         struct tact_mesh *ma, *mb;
         double flat = i % 3 == 0 ? 0.02 : 1.0;
-        struct tact_shape a = random_convex(&ma, 6 + i % 20, (double[]){1.0, 0.8, flat});
-        struct tact_shape b = random_convex(&mb, 5 + i % 17, (double[]){1.0, flat, 0.6});
+        struct tact_shape a = random_convex_shape(&ma, 6 + i % 20, (double[]){1.0, 0.8, flat});
+        struct tact_shape b = random_convex_shape(&mb, 5 + i % 17, (double[]){1.0, flat, 0.6});
         struct tact_pose pa = random_pose(0.5), pb = random_pose(0.5);
         double d[3] = {uniform(-1, 1), uniform(-1, 1), uniform(-1, 1)};
         struct tact_moments m;
@@ -111,7 +112,7 @@ struct placement {
 };
 
 /** Boxes whose faces and edges coincide, in the frame of the world and of a turned one. */
-static void aligned_boxes(void **unused)
+static void boxes_with_common_faces_are_exact(void **unused)
 {
     (void)unused;
     static const struct placement list[] = {
@@ -219,8 +220,8 @@ static void gradient_is_derivative(void **unused)
     double worst_linear = 0.0, worst_angular = 0.0, worst_swap = 0.0;
     for (int i = 0; i < 60; i++) {
         struct tact_mesh *ma, *mb;
-        struct tact_shape a = random_convex(&ma, 12, (double[]){1, 1, 1});
-        struct tact_shape b = random_convex(&mb, 12, (double[]){1, 1, 1});
+        struct tact_shape a = random_convex_shape(&ma, 12, (double[]){1, 1, 1});
+        struct tact_shape b = random_convex_shape(&mb, 12, (double[]){1, 1, 1});
         struct tact_pose pa = random_pose(0.4), pb = random_pose(0.4);
         struct tact_moments m, swapped;
         if (tact_moments_pair(&a, &pa, &b, &pb, NULL, scratch, &m) != 1 || m.volume < 1e-3) {
@@ -267,7 +268,7 @@ static void gradient_is_derivative(void **unused)
 /** Any direction gives the same moments: no convexity, no oracle needed. */
 static void directions_agree(const char *name, double scale)
 {
-    struct tact_mesh *mesh = data_mesh(name, scale);
+    struct tact_mesh *mesh = load_test_data_mesh(name, scale);
     if (!mesh) {
         skip();
     }
@@ -315,7 +316,7 @@ static void directions_agree_on_spot(void **unused)
 
 /** A half-space compared with a box so large that it acts as one; the body wholly inside and
  * outside. */
-static void mesh_halfspace(void **unused)
+static void a_half_space_acts_like_a_large_box(void **unused)
 {
     (void)unused;
     struct errors worst = {0};
@@ -325,7 +326,7 @@ static void mesh_halfspace(void **unused)
     assert_int_equal(tact_shape_tessellate(&slab), 0);
     for (int i = 0; i < 300; i++) {
         struct tact_mesh *mesh;
-        struct tact_shape a = random_convex(&mesh, 6 + i % 20, (double[]){1.0, 0.8, 0.5});
+        struct tact_shape a = random_convex_shape(&mesh, 6 + i % 20, (double[]){1.0, 0.8, 0.5});
         struct tact_pose pa = random_pose(0.7), pb = random_pose(0.2), below = pb, down;
         down = tact_pose_identity();
         down.position[2] = -20.0;
@@ -353,29 +354,30 @@ static void mesh_halfspace(void **unused)
 static void a_scratch_that_is_too_small_is_refused(void **unused)
 {
     (void)unused;
-    struct tact_moments_scratch *tiny = tact_moments_scratch_create(3);
+    struct tact_moments_scratch *too_small_scratch = tact_moments_scratch_create(3);
     struct tact_shape a = {.kind = TACT_SHAPE_MESH}, plane = {.kind = TACT_SHAPE_HALFSPACE};
     assert_int_equal(tact_mesh_capsule(1.0, 1.0, 20000, &a.owned), 0);
     a.mesh = a.owned;
     struct tact_pose p = tact_pose_identity();
     struct tact_moments m;
-    assert_int_equal(tact_moments_pair(&a, &p, &a, &p, NULL, tiny, &m), -ENOSPC);
+    assert_int_equal(tact_moments_pair(&a, &p, &a, &p, NULL, too_small_scratch, &m), -ENOSPC);
     assert_int_equal(tact_moments_pair(&a, &p, &a, &p, NULL, NULL, &m), -ENOSPC);
-    assert_int_equal(tact_moments_pair(&plane, &p, &plane, &p, NULL, tiny, &m), -ENOTSUP);
+    assert_int_equal(tact_moments_pair(&plane, &p, &plane, &p, NULL, too_small_scratch, &m),
+                     -ENOTSUP);
     tact_shape_release(&a);
-    tact_moments_scratch_destroy(tiny);
+    tact_moments_scratch_destroy(too_small_scratch);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(random_convex_pairs),
-        cmocka_unit_test(aligned_boxes),
+        cmocka_unit_test(boxes_with_common_faces_are_exact),
         cmocka_unit_test(separate_meshes_have_no_overlap),
         cmocka_unit_test(gradient_is_derivative),
         cmocka_unit_test(directions_agree_on_a_knot),
         cmocka_unit_test(directions_agree_on_spot),
-        cmocka_unit_test(mesh_halfspace),
+        cmocka_unit_test(a_half_space_acts_like_a_large_box),
         cmocka_unit_test(a_scratch_that_is_too_small_is_refused),
     };
     scratch = tact_moments_scratch_create(1000000);

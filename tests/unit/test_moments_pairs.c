@@ -100,10 +100,10 @@ static int compare_broad_phase(const struct tact_mesh *a, const struct tact_pose
     return rc;
 }
 
-static void run_pairs(const char *what, size_t triangles_a, size_t triangles_b, double ratio,
-                      double offset, int most)
+static void measure_random_pairs(const char *what, size_t triangles_a, size_t triangles_b,
+                                 double ratio, double offset, int most)
 {
-    const int queries = campaign_size(most, most);
+    const int queries = campaign_trial_count(most, most);
     int overlaps = 0;
     worst = 0.0;
     for (int i = 0; i < queries; i++) {
@@ -121,17 +121,17 @@ static void run_pairs(const char *what, size_t triangles_a, size_t triangles_b, 
     assert_true(worst < 1e-9);
 }
 
-static void same_size(void **unused)
+static void meshes_of_similar_size_agree(void **unused)
 {
     (void)unused;
-    run_pairs("200 and 300 triangles", 200, 300, 1.0, 0.0, 60);
+    measure_random_pairs("200 and 300 triangles", 200, 300, 1.0, 0.0, 60);
 }
 
-static void other_sizes(void **unused)
+static void meshes_of_different_sizes_agree(void **unused)
 {
     (void)unused;
-    run_pairs("60 and 1000 triangles, 20 times larger", 60, 1000, 20.0, 0.0, 40);
-    run_pairs("1000 and 60 triangles, 20 times smaller", 1000, 60, 0.05, 0.0, 40);
+    measure_random_pairs("60 and 1000 triangles, 20 times larger", 60, 1000, 20.0, 0.0, 40);
+    measure_random_pairs("1000 and 60 triangles, 20 times smaller", 1000, 60, 0.05, 0.0, 40);
 }
 
 /** Vertices far from their own origin, as files that keep the coordinates of a machine have them.
@@ -139,7 +139,7 @@ static void other_sizes(void **unused)
 static void far_from_origin(void **unused)
 {
     (void)unused;
-    run_pairs("30 sizes from the origin", 200, 300, 1.0, 30.0, 60);
+    measure_random_pairs("30 sizes from the origin", 200, 300, 1.0, 30.0, 60);
 }
 
 /** More near leaves than the broad phase stores at once. */
@@ -230,8 +230,8 @@ static void cut_by_planes(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(same_size),
-        cmocka_unit_test(other_sizes),
+        cmocka_unit_test(meshes_of_similar_size_agree),
+        cmocka_unit_test(meshes_of_different_sizes_agree),
         cmocka_unit_test(far_from_origin),
         cmocka_unit_test(deep),
         cmocka_unit_test(sizes_beyond_single_precision),

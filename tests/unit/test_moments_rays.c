@@ -47,7 +47,7 @@ static struct tact_shape box_of(double x, double y, double z)
 static struct tact_pose random_turned_pose(void)
 {
     struct tact_pose p = tact_pose_identity();
-    random_turn(p.quat_wxyz);
+    random_unit_quaternion(p.quat_wxyz);
     return p;
 }
 
@@ -70,7 +70,8 @@ static void errors_decrease_with_resolution(void **unused)
             struct tact_rays_report report;
             /* The ruler's orientation determines how thin its overlap with the ground is: the same
              * for all seeds. */
-            random_state = (88172645463325252u + (uint64_t)i) ^ (i == 3 ? 0 : campaign_seed());
+            random_state =
+                (88172645463325252u + (uint64_t)i) ^ (i == 3 ? 0 : campaign_seed_offset());
             struct tact_pose pb = random_turned_pose(), offset = tact_pose_identity(), pa;
             tact_v3_copy(offset.position, at[i]);
             tact_pose_mul(&pa, &pb, &offset);

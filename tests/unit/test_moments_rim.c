@@ -25,7 +25,7 @@ enum { MESHES = 5, LARGE = 17000 };
 static struct tact_moments_scratch *scratch;
 static struct tact_mesh *meshes[MESHES];
 
-static struct tact_mesh *mesh_of(const struct tact_soup *soup)
+static struct tact_mesh *mesh_of_soup(const struct tact_soup *soup)
 {
     struct tact_mesh *mesh;
     struct tact_error err;
@@ -39,13 +39,14 @@ static struct tact_mesh *made(const struct tact_generate *what)
 {
     struct tact_soup soup;
     assert_int_equal(tact_soup_generate(what, &soup, NULL), 0);
-    struct tact_mesh *mesh = mesh_of(&soup);
+    struct tact_mesh *mesh = mesh_of_soup(&soup);
     tact_soup_free(&soup);
     return mesh;
 }
 
 /** Adds a blob to a soup, turned inside out where it is a cavity. */
-static void add_blob(struct tact_soup *to, double radius, const double at[3], int cavity)
+static void add_bumpy_ball_mesh(struct tact_soup *to, double radius, const double at[3],
+                                int is_cavity)
 {
     const struct tact_generate what = {.kind = TACT_GENERATE_BLOB,
                                        .radius = radius,
@@ -64,7 +65,7 @@ static void add_blob(struct tact_soup *to, double radius, const double at[3], in
         tact_v3_add(to->vertices + 3 * (to->vertex_count + i), soup.vertices + 3 * i, at);
     }
     for (size_t i = 0; i < 3 * soup.triangle_count; i++) {
-        size_t from = cavity ? 3 * (i / 3) + 2 - i % 3 : i;
+        size_t from = is_cavity ? 3 * (i / 3) + 2 - i % 3 : i;
         to->triangles[3 * to->triangle_count + i] =
             soup.triangles[from] + (uint32_t)to->vertex_count;
     }
@@ -77,12 +78,12 @@ static void add_blob(struct tact_soup *to, double radius, const double at[3], in
 static struct tact_mesh *make_hollow_blob(void)
 {
     struct tact_soup soup = {0};
-    add_blob(&soup, 0.7, (double[]){0.0, 0.0, 0.0}, 0);
-    add_blob(&soup, 0.3, (double[]){0.3, 0.0, 0.0}, 1);
-    add_blob(&soup, 0.2, (double[]){-0.35, 0.1, 0.0}, 1);
-    add_blob(&soup, 0.15, (double[]){0.3, 0.05, 0.0}, 0);
-    add_blob(&soup, 0.2, (double[]){0.0, 0.0, 1.0}, 0);
-    struct tact_mesh *mesh = mesh_of(&soup);
+    add_bumpy_ball_mesh(&soup, 0.7, (double[]){0.0, 0.0, 0.0}, 0);
+    add_bumpy_ball_mesh(&soup, 0.3, (double[]){0.3, 0.0, 0.0}, 1);
+    add_bumpy_ball_mesh(&soup, 0.2, (double[]){-0.35, 0.1, 0.0}, 1);
+    add_bumpy_ball_mesh(&soup, 0.15, (double[]){0.3, 0.05, 0.0}, 0);
+    add_bumpy_ball_mesh(&soup, 0.2, (double[]){0.0, 0.0, 1.0}, 0);
+    struct tact_mesh *mesh = mesh_of_soup(&soup);
     tact_soup_free(&soup);
     return mesh;
 }
@@ -281,7 +282,7 @@ static void common_faces_by_rim(void **unused)
     static const double shifts[4][3] = {{0, 0, 0}, {0.2, 0.1, 0.0}, {0, 0, 0.1}, {0, 0, -0.3999}};
     double worst = 0.0, worst_ratio = 0.0;
     int refused = 0;
-    const int poses = campaign_size(40, 40);
+    const int poses = campaign_trial_count(40, 40);
     for (int i = 0; i < poses; i++) {
         struct pair p = {large, large, random_pose(0.5), tact_pose_identity(), NULL};
         struct tact_moments m, want;
@@ -357,7 +358,7 @@ static void common_faces_edge_on(void **unused)
 
 /** Two prisms whose edge and face touch without an overlap: whatever rim is found, neither counts
  * as inside the other. */
-static void touching_edges(void **unused)
+static void bodies_that_touch_have_no_overlap(void **unused)
 {
     (void)unused;
     struct tact_mesh *wedge;
@@ -368,7 +369,7 @@ static void touching_edges(void **unused)
     }
     assert_int_equal(tact_mesh_hull(corner[0], 6, &wedge, NULL), 0);
     int refused = 0;
-    const int poses = campaign_size(4000, 4000);
+    const int poses = campaign_trial_count(4000, 4000);
     for (int i = 0; i < poses; i++) {
         struct pair p = {wedge, wedge, random_pose(1.0), tact_pose_identity(), NULL};
         const double at[3] = {i % 2 ? 0.375 : -0.375, 0.0, uniform(-0.8, 0.8)};
@@ -384,14 +385,14 @@ static void touching_edges(void **unused)
 
 /** Cubes whose faces are grids of triangles, in contact along each axis, aligned and then shifted
  * by increasing amounts: exact in every case, without a jump between. */
-static void aligned_cubes(void **unused)
+static void cubes_with_gridded_faces_are_exact(void **unused)
 {
     (void)unused;
-    static const int grids[] = {13, 29};
+    static const int face_grid_sizes[] = {13, 29};
     static const double shifts[] = {0.0,  1e-16, 1e-15, 1e-14, 1e-13, 1e-12, 1e-11,
                                     1e-9, 1e-7,  1e-6,  1e-5,  1e-4,  1e-3};
     for (int g = 0; g < 2; g++) {
-        struct tact_mesh *cube = grid_cube(grids[g]);
+        struct tact_mesh *cube = grid_cube(face_grid_sizes[g]);
         assert_non_null(cube);
         double worst = 0.0, worst_ratio = 0.0;
         for (int i = 0; i < 6 * (int)(sizeof shifts / sizeof *shifts); i++) {
@@ -412,8 +413,8 @@ static void aligned_cubes(void **unused)
             worst_ratio =
                 tact_max(worst_ratio, largest_difference(got.gradient, want.gradient, 3) / tie);
         }
-        print_message("grids of %d: V, c, C %.1e, gradient %.1e of its bound\n", grids[g], worst,
-                      worst_ratio);
+        print_message("grids of %d: V, c, C %.1e, gradient %.1e of its bound\n", face_grid_sizes[g],
+                      worst, worst_ratio);
         assert_true(worst < 3e-12);
         assert_true(worst_ratio < 1.0);
         tact_mesh_free(cube);
@@ -498,9 +499,9 @@ int main(void)
         cmocka_unit_test(gradient_is_derivative),
         cmocka_unit_test(contained_bodies_have_no_rim),
         cmocka_unit_test(common_faces_by_rim),
-        cmocka_unit_test(aligned_cubes),
+        cmocka_unit_test(cubes_with_gridded_faces_are_exact),
         cmocka_unit_test(common_faces_edge_on),
-        cmocka_unit_test(touching_edges),
+        cmocka_unit_test(bodies_that_touch_have_no_overlap),
         cmocka_unit_test(a_torn_surface_is_refused),
         cmocka_unit_test(results_do_not_depend_on_earlier_queries),
         cmocka_unit_test(stale_normals_are_handled),

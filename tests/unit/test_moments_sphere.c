@@ -37,8 +37,8 @@ struct slices {
     long double v, x, xx, yy;
 };
 
-static void add_slices(struct slices *s, long double centre, long double radius, long double from,
-                       long double to)
+static void integrate_volume_by_slices(struct slices *s, long double centre, long double radius,
+                                       long double from, long double to)
 {
     static const long double node[3] = {0.0L, 0.538469310105683091036L, 0.906179845938663992798L};
     static const long double weight[3] = {0.568888888888888888889L, 0.478628670499366468041L,
@@ -64,23 +64,24 @@ static void assert_close(double value, long double exact, double relative, const
 }
 
 /** Checks m, with the axis from b to a along x and positions along x from the origin. */
-static void check_revolution(const struct tact_moments *m, const struct slices *s, double disc,
-                             double tight, double loose)
+static void check_moments_against_slices(const struct tact_moments *m, const struct slices *s,
+                                         double disc, double tight_tolerance,
+                                         double loose_tolerance)
 {
     long double c = s->x / s->v;
-    assert_close(m->volume, s->v, tight, "volume");
-    assert_true(fabsl(m->centroid[0] - c) <= 1e-15L + tight * sqrtl(s->yy / s->v));
-    assert_close(m->second[1], s->yy, tight, "second moment across");
-    assert_close(m->second[2], s->yy, tight, "second moment across");
-    assert_close(m->second[0], s->xx - s->v * c * c, loose, "second moment along");
-    assert_close(m->gradient[0], -disc, tight, "gradient");
+    assert_close(m->volume, s->v, tight_tolerance, "volume");
+    assert_true(fabsl(m->centroid[0] - c) <= 1e-15L + tight_tolerance * sqrtl(s->yy / s->v));
+    assert_close(m->second[1], s->yy, tight_tolerance, "second moment across");
+    assert_close(m->second[2], s->yy, tight_tolerance, "second moment across");
+    assert_close(m->second[0], s->xx - s->v * c * c, loose_tolerance, "second moment along");
+    assert_close(m->gradient[0], -disc, tight_tolerance, "gradient");
     assert_true(fabs(m->gradient[1]) < 1e-9 * disc && fabs(m->gradient[4]) < 1e-9 * disc);
 }
 
 static const double OVERLAP_DEPTHS[] = {1e-4, 1e-3, 2.5e-3, 1e-2, 0.1, 0.5, 1.0, 1.3, 1.9, 1.999};
 
 /** A half-space, a face of a box (one triangle, and the diagonal between two) give the same cap. */
-static void caps(void **unused)
+static void a_plane_and_a_box_cut_the_same_cap(void **unused)
 {
     (void)unused;
     struct tact_shape ball = sphere(1.0), plane = {.kind = TACT_SHAPE_HALFSPACE};
@@ -92,28 +93,29 @@ static void caps(void **unused)
         double x = 1.0 - depth;
         depth = 1.0 - x;
         struct slices exact = {0};
-        add_slices(&exact, x, 1.0L, x - 1.0L, 0.0L);
+        integrate_volume_by_slices(&exact, x, 1.0L, x - 1.0L, 0.0L);
         double disc = PI * depth * (2.0 - depth);
         struct tact_pose at = tact_pose_identity();
         struct tact_pose turned = {{0, 0, 0}, {s, 0, s, 0}}; /* z of the plane along x */
         struct tact_moments m;
         tact_v3_set(at.position, x, 0.0, 0.0);
         assert_int_equal(tact_moments_pair(&ball, &at, &plane, &turned, NULL, NULL, &m), 1);
-        check_revolution(&m, &exact, disc, 2e-12 + 1e-15 / depth, 1e-11 + 1e-14 / depth);
+        check_moments_against_slices(&m, &exact, disc, 2e-12 + 1e-15 / depth,
+                                     1e-11 + 1e-14 / depth);
         for (int where = 0; where < 2; where++) {
             struct tact_pose below = tact_pose_identity();
             tact_v3_set(below.position, -10.0, 0.0, where ? 4.0 : 0.0);
             assert_int_equal(tact_moments_pair(&ball, &at, &slab, &below, NULL, NULL, &m), 1);
             /* A centre on an edge, be it a face's diagonal, is moved by 2e-8 of the radius. */
             double moved = depth == 1.0 ? 1e-7 : 0.0;
-            check_revolution(&m, &exact, disc, moved + 2e-12 + 1e-13 / depth,
-                             moved + 1e-11 + 1e-15 / (depth * depth * depth));
+            check_moments_against_slices(&m, &exact, disc, moved + 2e-12 + 1e-13 / depth,
+                                         moved + 1e-11 + 1e-15 / (depth * depth * depth));
         }
     }
     tact_shape_release(&slab);
 }
 
-static void lenses(void **unused)
+static void two_spheres_overlap_in_a_lens(void **unused)
 {
     (void)unused;
     for (int i = 0; i < 300; i++) {
@@ -128,10 +130,10 @@ static void lenses(void **unused)
         struct slices exact = {0};
         long double x =
             ((long double)d * d + (long double)rb * rb - (long double)ra * ra) / (2 * d);
-        add_slices(&exact, d, ra, d - (long double)ra, x);
-        add_slices(&exact, 0, rb, x, rb);
+        integrate_volume_by_slices(&exact, d, ra, d - (long double)ra, x);
+        integrate_volume_by_slices(&exact, 0, rb, x, rb);
         double disc = PI * (double)((rb - x) * (rb + x));
-        check_revolution(&m, &exact, disc, 1e-10, 1e-9);
+        check_moments_against_slices(&m, &exact, disc, 1e-10, 1e-9);
         assert_close(swapped.volume, m.volume, 1e-12, "swapped");
         assert_close(swapped.gradient[0], -m.gradient[0], 1e-12, "swapped");
     }
@@ -239,9 +241,9 @@ static void boxes_share_exactly(void **unused)
 
 /** Central difference of V as the ball moves along axis k, or turns about it through m's centroid.
  */
-static double slope_of(const struct tact_shape *ball, const struct tact_pose *pa,
-                       const struct tact_shape *hull, const struct tact_pose *pb,
-                       const struct tact_moments *m, int k, double e)
+static double numerical_volume_derivative(const struct tact_shape *ball, const struct tact_pose *pa,
+                                          const struct tact_shape *hull, const struct tact_pose *pb,
+                                          const struct tact_moments *m, int k, double e)
 {
     struct tact_moments side[2];
     for (int i = 0; i < 2; i++) {
@@ -278,7 +280,8 @@ static void gradient_is_derivative(void **unused)
             double off[2];
             for (int i = 0; i < 2; i++) {
                 const double e = (i ? 1e-5 : 1e-6) * ball.size[0];
-                off[i] = fabs(slope_of(&ball, &pa, &hull, &pb, &m, k, e) - m.gradient[k]);
+                off[i] = fabs(numerical_volume_derivative(&ball, &pa, &hull, &pb, &m, k, e) -
+                              m.gradient[k]);
             }
             worst = fmax(worst, fmin(off[0], off[1]) / (ball.size[0] * ball.size[0]));
             assert_true(m.gradient[k] == -swapped.gradient[k]);
@@ -331,7 +334,7 @@ static void agrees_with_prisms(void **unused)
 /** A ball at random positions in and around a mesh: deep, cut by protrusions, or wholly inside. */
 static void agrees_with_integration_on(const char *name)
 {
-    struct tact_mesh *solid = data_mesh(name, 1.0), *fine;
+    struct tact_mesh *solid = load_test_data_mesh(name, 1.0), *fine;
     if (!solid) {
         skip();
     }
@@ -444,8 +447,8 @@ static void balls_wholly_inside_or_outside(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(caps),
-        cmocka_unit_test(lenses),
+        cmocka_unit_test(a_plane_and_a_box_cut_the_same_cap),
+        cmocka_unit_test(two_spheres_overlap_in_a_lens),
         cmocka_unit_test(boxes_share_the_ball),
         cmocka_unit_test(boxes_share_exactly),
         cmocka_unit_test(gradient_is_derivative),

@@ -16,35 +16,35 @@ enum { BODIES = 40, TICKS = 400 };
 
 /* Balls of sizes over `decades`, some of them two of one body, boxes, a floor, a tilted plane and a
  * fixed ball. */
-static void build_balls(struct world_scene *s, double decades)
+static void build_balls_of_many_sizes(struct world_scene *s, double decades)
 {
-    const struct tact_contact_law law = scene_rigid(0.5);
-    const struct tact_shape plane = {.kind = TACT_SHAPE_HALFSPACE}, post = scene_sphere(0.2);
+    const struct tact_contact_law law = make_rigid_law(0.5);
+    const struct tact_shape plane = {.kind = TACT_SHAPE_HALFSPACE}, post = make_sphere(0.2);
     const struct tact_owner fixed = {TACT_OWNER_FIXED, 0, 0};
     struct tact_pose tilted = random_pose(0.5);
-    scene_open(s, NULL);
-    scene_ground(s);
+    open_empty_scene(s, NULL);
+    add_scene_ground(s);
     assert_true(tact_world_add_shape(s->world, fixed, &plane, &tilted, 0) >= 0);
     assert_true(tact_world_add_shape(s->world, fixed, &post, &tilted, 0) >= 0);
     for (int i = 0; i < BODIES; i++) {
-        struct tact_shape shape = i % 3 ? scene_sphere(0.3 * pow(10, -uniform(0, decades)))
-                                        : scene_box(uniform(0.02, 0.2), 0.1, uniform(0.02, 0.2));
+        struct tact_shape shape = i % 3 ? make_sphere(0.3 * pow(10, -uniform(0, decades)))
+                                        : box_of_sides(uniform(0.02, 0.2), 0.1, uniform(0.02, 0.2));
         const double at[3] = {uniform(-1, 1), uniform(-1, 1), uniform(-1, 1)};
-        int body = scene_solid(s, &shape, 1, at, 0);
+        int body = add_scene_solid(s, &shape, 1, at, 0);
         if (i % 7 == 0) {
             const struct tact_owner owner = {TACT_OWNER_BODY, body, 0};
             const struct tact_pose beside = random_pose(0.3);
-            shape = scene_sphere(0.05);
+            shape = make_sphere(0.05);
             assert_true(tact_world_add_shape(s->world, owner, &shape, &beside, i % 2) >= 0);
         }
     }
-    scene_law(s, 0, 1, &law);
-    scene_law(s, 1, 1, &law);
+    set_scene_law(s, 0, 1, &law);
+    set_scene_law(s, 1, 1, &law);
     assert_int_equal(tact_world_finish(s->world), 0);
 }
 
 /* The criterion of world_step.c, computed from the shapes' poses. */
-static int is_close(const struct tact_world *world, int a, int b)
+static int are_shapes_near(const struct tact_world *world, int a, int b)
 {
     const struct tact_shape *of[2] = {tact_world_shape(world, a), tact_world_shape(world, b)};
     const struct tact_pose *poses = tact_world_shape_poses(world);
@@ -87,7 +87,7 @@ static void every_close_pair_is_listed(void **state)
 {
     (void)state;
     struct world_scene s;
-    build_balls(&s, 2);
+    build_balls_of_many_sizes(&s, 2);
     struct tact_world *world = s.world;
     int pairs = tact_world_extent(world).pairs, closest = 0;
     double listed = 0, close = 0;
@@ -98,7 +98,7 @@ static void every_close_pair_is_listed(void **state)
         const int *near = tact_world_near(world, &count);
         for (int i = tact_world_next_pair(world, -1); i >= 0; i = tact_world_next_pair(world, i)) {
             const struct tact_contact *c = tact_world_contact(world, i);
-            int wanted = is_close(world, c->a, c->b), in = at < count && near[at] == i;
+            int wanted = are_shapes_near(world, c->a, c->b), in = at < count && near[at] == i;
             assert_int_equal(tact_world_is_close(world, i), wanted);
             assert_true(in || !wanted);
             at += in;
@@ -112,7 +112,7 @@ static void every_close_pair_is_listed(void **state)
     print_message("%d pairs, of which %.0f are close in the mean and %d at most; %.0f listed\n",
                   pairs, close, closest, listed);
     assert_true(close > 20 && listed < 4 * close);
-    scene_close(&s);
+    close_scene(&s);
 }
 
 /* A contact that a program wrote to is cleared by the next tick, however far apart its shapes
@@ -121,7 +121,7 @@ static void an_added_contact_is_cleared(void **state)
 {
     (void)state;
     struct world_scene s;
-    build_balls(&s, 2);
+    build_balls_of_many_sizes(&s, 2);
     struct tact_world *world = s.world;
     int far = tact_world_next_pair(world, -1);
     while (tact_world_is_close(world, far)) {
@@ -132,9 +132,9 @@ static void an_added_contact_is_cleared(void **state)
     c->warm[2] = 1;
     c->preload = 1e-3;
     tact_world_begin(world);
-    scene_solve(&s);
+    solve_scene_velocities(&s);
     assert_true(c->warm[2] == 0 && c->preload == 0);
-    scene_close(&s);
+    close_scene(&s);
 }
 
 /* Balls thrown at each other: the state is the same whether pairs are searched for in every tick
@@ -147,7 +147,7 @@ static void searching_again_changes_no_bit(void **state)
     int touching = 0, searches = 0;
     for (int k = 0; k < 2; k++) {
         random_state = seed;
-        build_balls(&s[k], 0.5);
+        build_balls_of_many_sizes(&s[k], 0.5);
         for (int i = 0; i < BODIES; i++) {
             for (int n = 0; n < 3; n++) {
                 tact_world_body(s[k].world, i)->twist[n] = uniform(-1, 1);
@@ -155,10 +155,10 @@ static void searching_again_changes_no_bit(void **state)
         }
     }
     for (int tick = 0; tick < 150; tick++) {
-        s[0].world->near.searched = 0;
+        s[0].world->near.was_searched = 0;
         for (int k = 0; k < 2; k++) {
-            scene_step(&s[k]);
-            s[k].world->near.searched &= k;
+            step_scene(&s[k]);
+            s[k].world->near.was_searched &= k;
             tact_world_begin(s[k].world); /* as a session does before it records */
         }
         searches += memcmp(s[1].world->near.position_at_search, s[0].world->near.position_at_search,
@@ -179,8 +179,8 @@ static void searching_again_changes_no_bit(void **state)
     }
     print_message("%d contacts in 150 ticks, %d searches\n", touching, searches);
     assert_true(touching > 200 && searches > 5 && searches < 75);
-    scene_close(&s[0]);
-    scene_close(&s[1]);
+    close_scene(&s[0]);
+    close_scene(&s[1]);
 }
 
 /* Where more contacts touch than the world has room for, the solve reports an error and no impulse
@@ -189,33 +189,33 @@ static void too_many_contacts_are_refused(void **state)
 {
     (void)state;
     struct tact_world_options options = tact_world_options_default();
-    const struct tact_contact_law law = scene_rigid(0.5);
-    const struct tact_shape ball = scene_sphere(0.1);
+    const struct tact_contact_law law = make_rigid_law(0.5);
+    const struct tact_shape ball = make_sphere(0.1);
     struct world_scene s;
     struct tact_solve_stats stats;
     options.contacts = -1;
     struct tact_world *none;
     assert_int_equal(tact_world_create(&options, &none), -EINVAL);
     options.contacts = 2;
-    scene_open(&s, &options);
-    scene_ground(&s);
+    open_empty_scene(&s, &options);
+    add_scene_ground(&s);
     for (int i = 0; i < 3; i++) {
-        scene_solid(&s, &ball, 1, (double[3]){i, 0, 0.1 - 2e-5}, 0);
+        add_scene_solid(&s, &ball, 1, (double[3]){i, 0, 0.1 - 2e-5}, 0);
     }
-    scene_law(&s, 0, 1, &law);
-    scene_start(&s);
+    set_scene_law(&s, 0, 1, &law);
+    finish_scene_building(&s);
     assert_int_equal(tact_world_step(s.world, s.scratch, &stats), -ENOSPC);
     for (int i = tact_world_next_pair(s.world, -1); i >= 0; i = tact_world_next_pair(s.world, i)) {
         assert_true(tact_world_contact(s.world, i)->wrench[2] == 0);
     }
-    scene_close(&s);
+    close_scene(&s);
 }
 
 static void too_many_shapes_are_refused(void **state)
 {
     (void)state;
     struct tact_world_options options = tact_world_options_default();
-    const struct tact_contact_law law = scene_rigid(0.5);
+    const struct tact_contact_law law = make_rigid_law(0.5);
     const struct tact_shape ground = {.kind = TACT_SHAPE_HALFSPACE};
     const struct tact_owner fixed = {TACT_OWNER_FIXED, 0, 0};
     const struct tact_pose here = tact_pose_identity();
@@ -230,13 +230,13 @@ static void too_many_shapes_are_refused(void **state)
 }
 
 /* One tick with the host's moments. */
-static int solve_once(struct world_scene *s, struct tact_solve_stats *stats)
+static int solve_single_tick(struct world_scene *s, struct tact_solve_stats *stats)
 {
     const int rc = tact_world_measure_near(s->world, s->scratch);
     return rc ? rc : tact_world_solve(s->world, stats);
 }
 
-static void lift(struct world_scene *s, int body, double z)
+static void move_body_to_height(struct world_scene *s, int body, double z)
 {
     tact_world_body(s->world, body)->pose.position[2] = z;
 }
@@ -247,8 +247,8 @@ static void contacts_are_taken_from_a_pool(void **state)
 {
     (void)state;
     struct tact_world_options options = tact_world_options_default();
-    const struct tact_contact_law law = scene_rigid(0.5);
-    const struct tact_shape ball = scene_sphere(0.1);
+    const struct tact_contact_law law = make_rigid_law(0.5);
+    const struct tact_shape ball = make_sphere(0.1);
     const double touching = 0.1 - 1e-4;
     struct world_scene s;
     struct tact_solve_stats stats;
@@ -256,34 +256,34 @@ static void contacts_are_taken_from_a_pool(void **state)
     options.near = -1;
     assert_int_equal(tact_world_create(&options, &none), -EINVAL);
     options.near = 2;
-    scene_open(&s, &options);
-    scene_ground(&s);
+    open_empty_scene(&s, &options);
+    add_scene_ground(&s);
     for (int i = 0; i < 3; i++) {
-        scene_solid(&s, &ball, 1, (double[3]){i, 0, touching}, 0);
+        add_scene_solid(&s, &ball, 1, (double[3]){i, 0, touching}, 0);
     }
-    scene_law(&s, 0, 1, &law);
-    scene_start(&s);
+    set_scene_law(&s, 0, 1, &law);
+    finish_scene_building(&s);
     assert_int_equal(tact_world_near_capacity(s.world), 2);
-    assert_int_equal(solve_once(&s, &stats), -ENOSPC);
-    lift(&s, 2, 5);
-    assert_int_equal(solve_once(&s, &stats), 0);
-    assert_int_equal(solve_once(&s, &stats), 0);
+    assert_int_equal(solve_single_tick(&s, &stats), -ENOSPC);
+    move_body_to_height(&s, 2, 5);
+    assert_int_equal(solve_single_tick(&s, &stats), 0);
+    assert_int_equal(solve_single_tick(&s, &stats), 0);
     const int first = tact_world_pair_between(s.world, 0, 1),
               third = tact_world_pair_between(s.world, 0, 3);
     assert_true(tact_world_contact(s.world, first)->wrench[2] != 0);
     assert_true(tact_world_slot(s.world, third) < 0);
     const int slot = tact_world_slot(s.world, first);
-    lift(&s, 0, 5);
-    assert_int_equal(solve_once(&s, &stats),
+    move_body_to_height(&s, 0, 5);
+    assert_int_equal(solve_single_tick(&s, &stats),
                      0); /* separates in this tick and is still listed as near */
-    lift(&s, 2, touching);
-    assert_int_equal(solve_once(&s, &stats), 0);
+    move_body_to_height(&s, 2, touching);
+    assert_int_equal(solve_single_tick(&s, &stats), 0);
     assert_int_equal(tact_world_slot(s.world, third), slot);
     assert_true(tact_world_slot(s.world, first) < 0);
     assert_true(tact_world_contact(s.world, first)->wrench[2] == 0);
     const struct tact_contact *c = tact_world_contact(s.world, third);
     assert_true(c->touching && c->a == 0 && c->b == 3 && c->patch.center[0] == 2);
-    scene_close(&s);
+    close_scene(&s);
 }
 
 int main(void)

@@ -19,8 +19,8 @@
 static const int64_t ms = 1000000;
 static int64_t now_ns = 1000000000000;
 
-static void open_end(struct tact_network_endpoint *end, int initiator, int port,
-                     const struct tact_network_identity *identity)
+static void open_endpoint(struct tact_network_endpoint *end, int initiator, int port,
+                          const struct tact_network_identity *identity)
 {
     char address[32];
     snprintf(address, sizeof address, "127.0.0.1:%d", port);
@@ -48,15 +48,15 @@ static int tick(struct tact_network_endpoint *end, void *payload)
 }
 
 /* Milliseconds until both ends are established, at most `most`. */
-static int connect_ends(struct tact_network_endpoint *caller,
-                        struct tact_network_endpoint *listener, int most)
+static int wait_until_connected(struct tact_network_endpoint *caller,
+                                struct tact_network_endpoint *listener, int most)
 {
     for (int i = 0; i <= most; i++) {
         tick(caller, NULL);
         tick(listener, NULL);
         tick(caller, NULL);
         tick(listener, NULL);
-        if (caller->established && listener->established) {
+        if (caller->has_session && listener->has_session) {
             return i;
         }
         now_ns += ms;
@@ -80,27 +80,27 @@ static void an_end_that_begins_anew_is_accepted(void **state)
 {
     (void)state;
     struct tact_network_endpoint caller, listener;
-    open_end(&listener, 0, 0, NULL);
+    open_endpoint(&listener, 0, 0, NULL);
     const int port = tact_network_endpoint_port(&listener);
-    open_end(&caller, 1, port, NULL);
+    open_endpoint(&caller, 1, port, NULL);
     assert_int_equal(tact_network_send(&caller, "early", 6), -ENOTCONN);
-    assert_int_equal(connect_ends(&caller, &listener, 10), 0);
+    assert_int_equal(wait_until_connected(&caller, &listener, 10), 0);
     assert_both_ways(&caller, &listener);
     tact_network_endpoint_close(&caller); /* killed, and started again at another port */
-    open_end(&caller, 1, port, NULL);
-    for (int i = 0; i < 10 && listener.counts.sessions < 2; i++, now_ns += ms) {
+    open_endpoint(&caller, 1, port, NULL);
+    for (int i = 0; i < 10 && listener.counts.completed_handshake_count < 2; i++, now_ns += ms) {
         tick(&caller, NULL);
         tick(&listener, NULL);
     }
-    assert_int_equal(listener.counts.sessions, 2);
+    assert_int_equal(listener.counts.completed_handshake_count, 2);
     assert_both_ways(&caller, &listener);
     tact_network_endpoint_close(&listener); /* and the other one */
     for (int i = 0; i < 500; i++, now_ns += ms) {
         tact_network_send(&caller, "into the void", 14);
         tick(&caller, NULL);
     }
-    open_end(&listener, 0, port, NULL);
-    const int took = connect_ends(&caller, &listener, 3000);
+    open_endpoint(&listener, 0, port, NULL);
+    const int took = wait_until_connected(&caller, &listener, 3000);
     print_message("a listener that began anew is found after %d ms\n", took);
     assert_true(took > 0 && took <= 1100);
     assert_both_ways(&caller, &listener);
@@ -150,7 +150,7 @@ static void relay_send(struct relay *relay, int from_caller, const unsigned char
     }
 }
 
-static void relay_pass(struct relay *relay, double loss)
+static void relay_pass(struct relay *relay, double loss_probability)
 {
     for (int way = 0; way < 2; way++) {
         unsigned char datagram[TACT_NETWORK_DATAGRAM];
@@ -167,7 +167,7 @@ static void relay_pass(struct relay *relay, double loss)
                 relay->size[relay->count] = (size_t)n;
                 relay->from_caller[relay->count++] = !way;
             }
-            if (uniform(0.0, 1.0) >= loss) {
+            if (uniform(0.0, 1.0) >= loss_probability) {
                 relay_send(relay, !way, datagram, (size_t)n);
             }
         }
@@ -182,12 +182,12 @@ static void handshakes_survive_loss(void **state)
         static struct relay relay;
         struct tact_network_endpoint caller, listener;
         int took = 0;
-        open_end(&listener, 0, 0, NULL);
+        open_endpoint(&listener, 0, 0, NULL);
         open_relay(&relay, tact_network_endpoint_port(&listener));
-        open_end(&caller, 1, relay_port(&relay), NULL);
-        for (; !(caller.established && listener.established) && took < 20000; took++) {
+        open_endpoint(&caller, 1, relay_port(&relay), NULL);
+        for (; !(caller.has_session && listener.has_session) && took < 20000; took++) {
             tick(&caller, NULL);
-            if (caller.established) {
+            if (caller.has_session) {
                 tact_network_send(&caller, "data", 5);
             }
             relay_pass(&relay, 0.5);
@@ -196,7 +196,8 @@ static void handshakes_survive_loss(void **state)
             now_ns += ms;
         }
         worst = took > worst ? took : worst;
-        assert_int_equal(caller.counts.forged + listener.counts.forged, 0);
+        assert_int_equal(caller.counts.forged_packet_count + listener.counts.forged_packet_count,
+                         0);
         for (int i = 0; i < 2; i++) {
             close(relay.socket[i]);
         }
@@ -212,9 +213,9 @@ static void what_was_sent_before_has_no_effect(void **state)
     (void)state;
     static struct relay relay;
     struct tact_network_endpoint caller, listener;
-    open_end(&listener, 0, 0, NULL);
+    open_endpoint(&listener, 0, 0, NULL);
     open_relay(&relay, tact_network_endpoint_port(&listener));
-    open_end(&caller, 1, relay_port(&relay), NULL);
+    open_endpoint(&caller, 1, relay_port(&relay), NULL);
     for (int i = 0; i < 50; i++, now_ns += ms) {
         tick(&caller, NULL);
         tact_network_send(&caller, "of the caller", 14);
@@ -224,12 +225,12 @@ static void what_was_sent_before_has_no_effect(void **state)
         relay_pass(&relay, 0.0);
     }
     tick(&caller, NULL);
-    assert_true(caller.established && listener.established && relay.count > 90);
+    assert_true(caller.has_session && listener.has_session && relay.count > 90);
     const struct tact_network_session before = listener.session;
     const struct tact_network_counts counts[2] = {caller.counts, listener.counts};
-    const int recorded = relay.count;
+    const int recorded_datagram_count = relay.count;
     for (int round = 0; round < 40; round++, now_ns += ms) {
-        for (int i = 0; i < recorded; i++) {
+        for (int i = 0; i < recorded_datagram_count; i++) {
             relay_send(&relay, relay.from_caller[i], relay.kept[i], relay.size[i]);
         }
         assert_int_equal(tick(&caller, NULL), 0);
@@ -239,12 +240,12 @@ static void what_was_sent_before_has_no_effect(void **state)
     }
     assert_int_equal(tick(&caller, NULL), 0);
     assert_memory_equal(&before, &listener.session, sizeof before);
-    assert_int_equal(listener.counts.sessions, 1);
-    assert_int_equal(caller.counts.sessions, 1);
-    assert_int_equal(listener.counts.accepted, counts[1].accepted);
-    assert_int_equal(caller.counts.accepted, counts[0].accepted);
+    assert_int_equal(listener.counts.completed_handshake_count, 1);
+    assert_int_equal(caller.counts.completed_handshake_count, 1);
+    assert_int_equal(listener.counts.accepted_packet_count, counts[1].accepted_packet_count);
+    assert_int_equal(caller.counts.accepted_packet_count, counts[0].accepted_packet_count);
     assert_true(listener.counts.repeated > 40 * 40);
-    assert_true(caller.counts.repeated + caller.counts.foreign > 40 * 40);
+    assert_true(caller.counts.repeated + caller.counts.foreign_packet_count > 40 * 40);
     /* Its hello was among them, and the session continues. */
     assert_true(relay.kept[0][5] == TACT_NETWORK_HELLO);
     char text[TACT_NETWORK_PAYLOAD];
@@ -273,13 +274,13 @@ static void a_flood_is_counted(void **state)
         assert_int_equal(tact_network_identity_make(secret[i], key[!i], &identity[i], NULL), 0);
     }
     assert_int_equal(tact_network_identity_of_loopback(1, &stranger, NULL), 0);
-    open_end(&listener, 0, 0, &identity[1]);
+    open_endpoint(&listener, 0, 0, &identity[1]);
     const int port = tact_network_endpoint_port(&listener);
-    open_end(&caller, 1, port, &identity[0]);
-    assert_int_equal(connect_ends(&caller, &listener, 10), 0);
-    open_end(&failing, 1, port, &identity[0]);
+    open_endpoint(&caller, 1, port, &identity[0]);
+    assert_int_equal(wait_until_connected(&caller, &listener, 10), 0);
+    open_endpoint(&failing, 1, port, &identity[0]);
     for (int i = 0; i < 2000; i++, now_ns += ms) {
-        failing.opening_ns = 0;
+        failing.hello_creation_time_ns = 0;
         failing.identity = i % 2 ? identity[0] : stranger;
         tact_network_endpoint_tick(&failing, now_ns);
         if (i % 10 == 0) {
@@ -288,11 +289,12 @@ static void a_flood_is_counted(void **state)
         assert_int_equal(tick(&listener, NULL), i % 10 == 0);
     }
     print_message("%llu hellos of a stranger refused; of the right key %llu postponed\n",
-                  (unsigned long long)listener.counts.forged,
-                  (unsigned long long)listener.counts.postponed);
-    assert_int_equal(listener.counts.forged, 1000);
-    assert_in_range(listener.counts.postponed, 950, 960); /* 2 s at 20, and a burst of 4 */
-    assert_int_equal(listener.counts.sessions, 1);
+                  (unsigned long long)listener.counts.forged_packet_count,
+                  (unsigned long long)listener.counts.postponed_hello_count);
+    assert_int_equal(listener.counts.forged_packet_count, 1000);
+    assert_in_range(listener.counts.postponed_hello_count, 950,
+                    960); /* 2 s at 20, and a burst of 4 */
+    assert_int_equal(listener.counts.completed_handshake_count, 1);
     tact_network_endpoint_close(&failing);
     tact_network_endpoint_close(&caller);
     tact_network_endpoint_close(&listener);
@@ -304,9 +306,9 @@ static void random_datagrams_are_refused(void **state)
     (void)state;
     static struct relay relay;
     struct tact_network_endpoint caller, listener;
-    open_end(&listener, 0, 0, NULL);
+    open_endpoint(&listener, 0, 0, NULL);
     open_relay(&relay, tact_network_endpoint_port(&listener));
-    open_end(&caller, 1, relay_port(&relay), NULL);
+    open_endpoint(&caller, 1, relay_port(&relay), NULL);
     for (int i = 0; i < 10; i++, now_ns += ms) {
         tick(&caller, NULL);
         tact_network_send(&caller, "of the caller", 14);
@@ -315,10 +317,10 @@ static void random_datagrams_are_refused(void **state)
         relay_pass(&relay, 0.0);
     }
     const struct tact_network_session before = listener.session;
-    const int recorded = relay.count, trials = campaign_size(20000, 20000000);
+    const int recorded_datagram_count = relay.count, trials = campaign_trial_count(20000, 20000000);
     for (int i = 0; i < trials; i++) {
         unsigned char datagram[1400];
-        const int k = (int)(random_bits() % (unsigned)recorded);
+        const int k = (int)(random_bits() % (unsigned)recorded_datagram_count);
         size_t size = random_bits() % sizeof datagram;
         for (size_t at = 0; at < size; at++) {
             datagram[at] = (unsigned char)random_bits();
@@ -337,12 +339,13 @@ static void random_datagrams_are_refused(void **state)
     }
     const struct tact_network_counts *c = &listener.counts;
     print_message("of %llu datagrams %llu malformed, %llu forged, %llu repeated, %llu foreign\n",
-                  (unsigned long long)c->received, (unsigned long long)c->malformed,
-                  (unsigned long long)c->forged, (unsigned long long)c->repeated,
-                  (unsigned long long)c->foreign);
+                  (unsigned long long)c->received, (unsigned long long)c->malformed_packet_count,
+                  (unsigned long long)c->forged_packet_count, (unsigned long long)c->repeated,
+                  (unsigned long long)c->foreign_packet_count);
     assert_memory_equal(&before, &listener.session, sizeof before);
-    assert_int_equal(c->sessions, 1);
-    assert_true(c->malformed > (uint64_t)trials / 10 && c->forged > (uint64_t)trials / 20);
+    assert_int_equal(c->completed_handshake_count, 1);
+    assert_true(c->malformed_packet_count > (uint64_t)trials / 10 &&
+                c->forged_packet_count > (uint64_t)trials / 20);
     for (int i = 0; i < 2; i++) {
         close(relay.socket[i]);
     }

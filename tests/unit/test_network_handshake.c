@@ -18,7 +18,8 @@
 #include "support/random.h"
 
 /* The two ends of a link that know each other. */
-static void make_ends(struct tact_network_identity *caller, struct tact_network_identity *listener)
+static void make_peer_identities(struct tact_network_identity *caller,
+                                 struct tact_network_identity *listener)
 {
     unsigned char secret[2][TACT_NETWORK_KEY_BYTES], key[2][TACT_NETWORK_KEY_BYTES];
     for (int i = 0; i < 2; i++) {
@@ -34,8 +35,8 @@ struct exchange {
     struct tact_network_session caller, listener;
 };
 
-static void shake_hands(const struct tact_network_identity *caller,
-                        const struct tact_network_identity *listener, struct exchange *x)
+static void run_handshake(const struct tact_network_identity *caller,
+                          const struct tact_network_identity *listener, struct exchange *x)
 {
     tact_network_hello(caller, &x->opening);
     assert_int_equal(tact_network_check_hello(listener, x->opening.hello, sizeof x->opening.hello),
@@ -52,8 +53,8 @@ static void both_ends_derive_the_same_keys(void **state)
     struct exchange x, again;
     unsigned char datagram[TACT_NETWORK_DATAGRAM], payload[TACT_NETWORK_PAYLOAD];
     unsigned char sent[TACT_NETWORK_PAYLOAD];
-    make_ends(&caller, &listener);
-    shake_hands(&caller, &listener, &x);
+    make_peer_identities(&caller, &listener);
+    run_handshake(&caller, &listener, &x);
     assert_memory_equal(x.caller.send_key, x.listener.receive_key, 32);
     assert_memory_equal(x.caller.receive_key, x.listener.send_key, 32);
     assert_memory_not_equal(x.caller.send_key, x.caller.receive_key, 32);
@@ -69,7 +70,7 @@ static void both_ends_derive_the_same_keys(void **state)
     }
     assert_int_equal(tact_network_seal(&x.caller, sent, TACT_NETWORK_PAYLOAD + 1, datagram),
                      -EMSGSIZE);
-    shake_hands(&caller, &listener, &again); /* another start has other keys */
+    run_handshake(&caller, &listener, &again); /* another start has other keys */
     assert_memory_not_equal(x.caller.send_key, again.caller.send_key, 32);
     assert_memory_not_equal(x.caller.receive_key, again.caller.receive_key, 32);
     ssize_t n = tact_network_seal(&x.caller, sent, 10, datagram);
@@ -83,8 +84,8 @@ static void every_flipped_bit_is_refused(void **state)
     (void)state;
     struct tact_network_identity caller, listener;
     struct exchange x;
-    make_ends(&caller, &listener);
-    shake_hands(&caller, &listener, &x);
+    make_peer_identities(&caller, &listener);
+    run_handshake(&caller, &listener, &x);
     for (int bit = 0; bit < 8 * TACT_NETWORK_HELLO_BYTES; bit++) {
         unsigned char hello[TACT_NETWORK_HELLO_BYTES], answer[TACT_NETWORK_ANSWER_BYTES];
         struct tact_network_session session;
@@ -123,8 +124,8 @@ static void window_accepts_each_packet_once(void **state)
     static unsigned char datagrams[PACKETS][48], accepted[PACKETS];
     unsigned char payload[TACT_NETWORK_PAYLOAD];
     int counts[2] = {0, 0}, highest = -1;
-    make_ends(&caller, &listener);
-    shake_hands(&caller, &listener, &x);
+    make_peer_identities(&caller, &listener);
+    run_handshake(&caller, &listener, &x);
     for (int i = 0; i < PACKETS; i++) {
         unsigned char datagram[TACT_NETWORK_DATAGRAM];
         assert_int_equal(tact_network_seal(&x.caller, "datagram", 8, datagram), 48);
@@ -145,7 +146,7 @@ static void window_accepts_each_packet_once(void **state)
     }
     print_message("%d packets accepted, %d refused\n", counts[1], counts[0]);
     assert_true(counts[0] > 1000 && counts[1] > 1000);
-    x.caller.next_counter = UINT64_MAX - 1; /* the last one, and no more */
+    x.caller.next_sent_counter = UINT64_MAX - 1; /* the last one, and no more */
     unsigned char datagram[TACT_NETWORK_DATAGRAM];
     assert_int_equal(tact_network_seal(&x.caller, "", 0, datagram), 40);
     assert_int_equal(tact_network_open(&x.listener, datagram, 40, payload), 0);
@@ -162,9 +163,9 @@ static void strangers_are_refused(void **state)
     struct tact_network_opening opening;
     unsigned char answer[TACT_NETWORK_ANSWER_BYTES];
     struct exchange x;
-    make_ends(&caller, &listener);
-    make_ends(&stranger, &other);
-    shake_hands(&caller, &listener, &x);
+    make_peer_identities(&caller, &listener);
+    make_peer_identities(&stranger, &other);
+    run_handshake(&caller, &listener, &x);
     tact_network_hello(&stranger, &opening); /* a key that the listener does not know */
     assert_int_equal(tact_network_check_hello(&listener, opening.hello, sizeof opening.hello),
                      -EBADMSG);

@@ -22,12 +22,12 @@ static void offset_is_that_of_the_fastest_echo(void **state)
     (void)state;
     static const int64_t offsets[] = {0, 7777777, -1234567890123, INT64_MAX / 2};
     for (size_t k = 0; k < sizeof offsets / sizeof *offsets; k++) {
-        struct tact_network_clock clock = {.second_ns = 0};
-        const int64_t out_least = 20000 * us, back_least = 21000 * us;
+        struct tact_network_clock clock = {.second_start_ns = 0};
+        const int64_t min_outward_delay = 20000 * us, back_least = 21000 * us;
         int64_t least = INT64_MAX;
         for (int i = 0; i < 5000; i++) {
             const int64_t sent = 1000000000 + i * 1000 * us;
-            const int64_t out = out_least + (int64_t)uniform(0.0, 3e6);
+            const int64_t out = min_outward_delay + (int64_t)uniform(0.0, 3e6);
             const int64_t back = back_least + (int64_t)uniform(0.0, 3e6);
             const int64_t held = (int64_t)uniform(0.0, 1e6);
             const struct tact_network_stamps stamps = {.sent_ns = sent,
@@ -44,10 +44,10 @@ static void offset_is_that_of_the_fastest_echo(void **state)
         assert_true(best.valid && best.round_trip_ns - least < 400 * us);
         assert_true(llabs(error + 500 * us) < 200 * us);
     }
-    struct tact_network_clock clock = {.second_ns = 0};
-    const struct tact_network_stamps impossible = {
+    struct tact_network_clock clock = {.second_start_ns = 0};
+    const struct tact_network_stamps impossible_stamps = {
         .sent_ns = 10, .other_received_ns = 5, .other_sent_ns = 100, .received_ns = 20};
-    assert_int_equal(tact_network_clock_add(&clock, &impossible), -1);
+    assert_int_equal(tact_network_clock_add(&clock, &impossible_stamps), -1);
     assert_false(tact_network_clock_best(&clock).valid);
 }
 
@@ -65,11 +65,11 @@ static void losses_and_delays_are_those_of_the_link(void **state)
     for (int i = 0; i < TICKS; i++) {
         delay[i] = 20e6 - 1e6 * log(1.0 - uniform(0.0, 0.999999)); /* [ns] */
         bad = bad ? uniform(0.0, 1.0) > 0.2 : uniform(0.0, 1.0) < 0.01;
-        const int lose = bad && i > 0 && i < TICKS - 1;
-        gap = lose ? gap + 1 : 0;
-        lost += (uint64_t)lose;
+        const int is_lost = bad && i > 0 && i < TICKS - 1;
+        gap = is_lost ? gap + 1 : 0;
+        lost += (uint64_t)is_lost;
         longest = gap > longest ? gap : longest;
-        if (!lose) {
+        if (!is_lost) {
             const int64_t sent = 1000 * us * i;
             arrivals[count++] = (struct link_arrival){.tick = (uint64_t)i + 77,
                                                       .sent_ns = sent + offset,
@@ -88,29 +88,30 @@ static void losses_and_delays_are_those_of_the_link(void **state)
     const struct link_channel channel = link_channel(&q, 1e-3);
     print_message("%llu lost, %llu in a row, p99.9 %.2f ms: playout of %d ticks\n",
                   (unsigned long long)q.lost, (unsigned long long)q.longest_gap,
-                  (double)q.delay_p999 * 1e-6, channel.playout);
+                  (double)q.delay_p999 * 1e-6, channel.playout_delay_ticks);
     assert_true(channel.repeated == 20 && !channel.gap_is_covered && longest > 20);
-    assert_true(channel.playout == (int)ceil((double)q.delay_p999 * 1e-6) + 20);
-    assert_true(channel.correction == 2.0);
+    assert_true(channel.playout_delay_ticks == (int)ceil((double)q.delay_p999 * 1e-6) + 20);
+    assert_true(channel.drift_correction_gain == 2.0);
     q.delay_p999 = 200000 * us;
     const struct link_channel slow = link_channel(&q, 1e-3);
-    assert_true(slow.playout == 220 && slow.correction == 0.5 / (2.0 * slow.delay));
+    assert_true(slow.playout_delay_ticks == 220 &&
+                slow.drift_correction_gain == 0.5 / (2.0 * slow.delay));
 
     struct link_arrival few[4] = {{.tick = 5, .sent_ns = INT64_MIN, .received_ns = INT64_MAX},
                                   {.tick = 3, .sent_ns = INT64_MAX, .received_ns = INT64_MIN},
                                   {.tick = 5, .sent_ns = 0, .received_ns = 0},
                                   {.tick = UINT64_MAX, .sent_ns = 0, .received_ns = 0}};
     link_quality(few, 4, INT64_MAX, &q); /* of a peer that sends nonsense */
-    assert_true(q.overtaken == 1 && q.lost == q.expected - 3);
+    assert_true(q.overtaken_packet_count == 1 && q.lost == q.expected - 3);
 }
 
 /* A line with delay d whose far end is blocked, pushed slowly: force over displacement. */
 static double simulate_stiffness(double b, int delay, double period)
 {
     enum { LONGEST = 1000 };
-    static double to_far[LONGEST], to_near[LONGEST];
+    static double waves_to_far_end[LONGEST], to_near[LONGEST];
     double x = 0.0, force = 0.0;
-    memset(to_far, 0, sizeof to_far);
+    memset(waves_to_far_end, 0, sizeof waves_to_far_end);
     memset(to_near, 0, sizeof to_near);
     const double rate = 1e-3;
     for (int k = 0; k < 200 * delay; k++) {
@@ -119,9 +120,9 @@ static double simulate_stiffness(double b, int delay, double period)
         force = b * rate - sqrt(2.0 * b) * arrived;
         const double sent = (b * rate + force) / sqrt(2.0 * b);
         /* Far end: blocked, the wave comes back with the other sign. */
-        const double at_far = to_far[k % delay];
-        to_far[k % delay] = sent;
-        to_near[k % delay] = -at_far;
+        const double wave_at_far_end = waves_to_far_end[k % delay];
+        waves_to_far_end[k % delay] = sent;
+        to_near[k % delay] = -wave_at_far_end;
         x += rate * period;
     }
     return force / x;

@@ -145,8 +145,8 @@ struct errors {
 
 /* Relative errors of the overlap, reduced by the digits that summation over columns loses where
  * the overlap is smaller than the bodies. */
-static void add_errors(const struct tact_source_moments *got, int status,
-                       const struct tact_moments *want, struct errors *e)
+static void merge_relative_errors(const struct tact_source_moments *got, int status,
+                                  const struct tact_moments *want, struct errors *e)
 {
     if (status != got->status) {
         double left = status == 1 ? want->volume : got->moments.volume;
@@ -173,7 +173,8 @@ static void add_errors(const struct tact_source_moments *got, int status,
     }
 }
 
-static struct errors agreement(enum tact_opencl_precision precision, double smallest_volume)
+static struct errors compare_device_with_host(enum tact_opencl_precision precision,
+                                              double smallest_volume)
 {
     struct world *w = malloc(sizeof *w);
     struct tact_opencl_options options = tact_opencl_options_default();
@@ -202,7 +203,7 @@ static struct errors agreement(enum tact_opencl_precision precision, double smal
                                            NULL, scratch, &want);
             assert_true(status >= 0);
             assert_true(result.pairs[i].status >= 0);
-            add_errors(&result.pairs[i], status, &want, &e);
+            merge_relative_errors(&result.pairs[i], status, &want, &e);
         }
     }
     source.ops->close(source.self);
@@ -218,7 +219,7 @@ static struct errors agreement(enum tact_opencl_precision precision, double smal
 static void agrees_in_double_precision(void **unused)
 {
     (void)unused;
-    struct errors e = agreement(TACT_OPENCL_AUTO, 0.0);
+    struct errors e = compare_device_with_host(TACT_OPENCL_AUTO, 0.0);
     assert_true(e.overlaps >= 1000);
     assert_int_equal(e.misses, 0);
     /* At 31 seeds at most 7e-13, 1e-13, 6e-13, 1e-12, 4e-13. */
@@ -232,7 +233,7 @@ static void agrees_in_double_precision(void **unused)
 static void agrees_in_single_precision(void **unused)
 {
     (void)unused;
-    struct errors e = agreement(TACT_OPENCL_SINGLE, 1e-10); /* 0.1 mm^3 */
+    struct errors e = compare_device_with_host(TACT_OPENCL_SINGLE, 1e-10); /* 0.1 mm^3 */
     assert_true(e.overlaps >= 1000);
     assert_int_equal(e.misses, 0);
     /* At 31 seeds at most 5e-6, 6e-6, 2e-5, 3e-6, 6e-6. */
@@ -244,8 +245,8 @@ static void agrees_in_single_precision(void **unused)
 }
 
 /* A mesh of a capsule's triangles in a box: capsules themselves are measured by the host. */
-static int create_small(const struct tact_opencl_options *options, struct tact_source *source,
-                        struct tact_error *err)
+static int create_small_source(const struct tact_opencl_options *options,
+                               struct tact_source *source, struct tact_error *err)
 {
     static struct tact_shape shapes[2] = {{.kind = TACT_SHAPE_BOX, .size = {0.01, 0.01, 0.01}},
                                           {.kind = TACT_SHAPE_CAPSULE, .size = {0.005, 0.01}}};
@@ -259,8 +260,8 @@ static int create_small(const struct tact_opencl_options *options, struct tact_s
     return tact_opencl_source_create(&scene, options, source, err);
 }
 
-static const struct tact_pose together[2] = {{{0, 0, 0}, {1, 0, 0, 0}},
-                                             {{0.011, 0.002, 0.001}, {0.8, 0.6, 0, 0}}};
+static const struct tact_pose overlapping_poses[2] = {{{0, 0, 0}, {1, 0, 0, 0}},
+                                                      {{0.011, 0.002, 0.001}, {0.8, 0.6, 0, 0}}};
 
 static void same_frame_gives_the_same_bits(void **unused)
 {
@@ -271,9 +272,9 @@ static void same_frame_gives_the_same_bits(void **unused)
     struct tact_error err;
     const uint8_t active = 1;
     const double direction[3] = {-1, 0, 0};
-    assert_int_equal(create_small(NULL, &source, &err), 0);
+    assert_int_equal(create_small_source(NULL, &source, &err), 0);
     for (uint64_t tick = 0; tick < 20; tick++) {
-        source.ops->submit(source.self, tick, together, &active, direction);
+        source.ops->submit(source.self, tick, overlapping_poses, &active, direction);
         assert_int_equal(source.ops->wait(source.self, tick, 5 * SECOND_NS), 0);
         assert_int_equal(source.ops->latest(source.self, &result), 0);
         assert_int_equal(result.pairs[0].status, 1);
@@ -327,7 +328,7 @@ static void faces_in_common_are_shared(enum tact_opencl_precision precision, dou
             uint32_t b = pairs[i].b;
             int status =
                 tact_moments_pair(&shapes[0], &poses[0], &shapes[b], &poses[b], NULL, NULL, &want);
-            add_errors(&result.pairs[i], status, &want, &e);
+            merge_relative_errors(&result.pairs[i], status, &want, &e);
         }
     }
     source.ops->close(source.self);
@@ -358,14 +359,14 @@ static void inactive_pairs_are_skipped_and_full_buffers_reported(void **unused)
     uint8_t active = 0;
     const double direction[3] = {0, 0, 0};
     options.capacity = 3;
-    assert_int_equal(create_small(&options, &source, &err), 0);
+    assert_int_equal(create_small_source(&options, &source, &err), 0);
     assert_int_equal(source.ops->latest(source.self, &result), -EAGAIN);
-    source.ops->submit(source.self, 1, together, &active, direction);
+    source.ops->submit(source.self, 1, overlapping_poses, &active, direction);
     assert_int_equal(source.ops->wait(source.self, 1, 5 * SECOND_NS), 0);
     assert_int_equal(source.ops->latest(source.self, &result), 0);
     assert_int_equal(result.pairs[0].status, 0);
     active = 1;
-    source.ops->submit(source.self, 2, together, &active, direction);
+    source.ops->submit(source.self, 2, overlapping_poses, &active, direction);
     assert_int_equal(source.ops->wait(source.self, 2, 5 * SECOND_NS), 0);
     assert_int_equal(source.ops->latest(source.self, &result), 0);
     assert_int_equal(result.pairs[0].status, -ENOSPC);
@@ -379,7 +380,7 @@ static void wrong_kernels_are_found(void **unused)
     struct tact_source source;
     struct tact_error err;
     options.fault.wrong_kernels = 1;
-    assert_int_equal(create_small(&options, &source, &err), -EDOM);
+    assert_int_equal(create_small_source(&options, &source, &err), -EDOM);
     print_message("%s\n", err.text);
     assert_non_null(strstr(err.text, "wrong moments"));
 }
@@ -391,14 +392,14 @@ static void bad_options_are_refused(void **unused)
     struct tact_source source;
     struct tact_error err;
     options.device = "no such device";
-    assert_int_equal(create_small(&options, &source, &err), -ENODEV);
+    assert_int_equal(create_small_source(&options, &source, &err), -ENODEV);
     assert_non_null(strstr(err.text, "no such device"));
     options = tact_opencl_options_default();
     options.poll_ns = 0;
-    assert_int_equal(create_small(&options, &source, &err), -EINVAL);
+    assert_int_equal(create_small_source(&options, &source, &err), -EINVAL);
     options = tact_opencl_options_default();
     options.cpu = 1000;
-    assert_true(create_small(&options, &source, &err) < 0);
+    assert_true(create_small_source(&options, &source, &err) < 0);
     assert_non_null(strstr(err.text, "cpu 1000"));
 }
 
@@ -501,7 +502,7 @@ static int try_without_driver(void)
     struct tact_opencl_device device;
     size_t count = 7;
     setenv("OCL_ICD_VENDORS", "/nonexistent", 1);
-    int r = create_small(NULL, &source, &err);
+    int r = create_small_source(NULL, &source, &err);
     int listed = tact_opencl_list(&device, 1, &count, 1, &err);
     return r == -ENODEV && listed == -ENODEV && count == 0 && strstr(err.text, "pocl-opencl-icd")
                ? 0
@@ -522,7 +523,7 @@ static void without_a_driver_creation_says_so(void **unused)
 
 int main(void)
 {
-    state ^= campaign_seed();
+    state ^= campaign_seed_offset();
     const struct CMUnitTest alone[] = {cmocka_unit_test(without_a_driver_creation_says_so)};
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(devices_are_listed),

@@ -15,7 +15,7 @@
 static char folder[] = "/tmp/tact_cache_XXXXXX";
 static int devices; /* found with the environment of this test */
 
-static const char *path_in(const char *name)
+static const char *path_in_test_folder(const char *name)
 {
     static char path[4][160];
     static int next;
@@ -33,7 +33,7 @@ struct answer {
 /* The devices and the cache folder of a child process that has these variables ("NAME=VALUE" ...,
  * NULL) and no others that name folders. compiles: 1 where it also builds the kernels, which takes
  * seconds in an empty cache; it has chosen the folder before that. */
-static struct answer run_with(const char *const *variables, int compiles)
+static struct answer run_with_environment(const char *const *variables, int compiles)
 {
     int ends[2];
     struct answer a = {.devices = -1};
@@ -45,7 +45,7 @@ static struct answer run_with(const char *const *variables, int compiles)
         for (size_t i = 0; i < 4; i++) {
             unsetenv(unset[i]);
         }
-        setenv("TMPDIR", path_in("tmp"), 1);
+        setenv("TMPDIR", path_in_test_folder("tmp"), 1);
         for (; *variables; variables++) {
             putenv((char *)*variables);
         }
@@ -93,9 +93,10 @@ static int print_findings(int compiles)
 /* Expects the same devices, and a private folder below TMPDIR that was removed at the end. */
 static void expect_private_folder(const char *const *variables, int compiles)
 {
-    struct answer a = run_with(variables, compiles);
+    struct answer a = run_with_environment(variables, compiles);
     assert_int_equal(a.devices, devices);
-    if (strncmp(a.cache, path_in("tmp/tact-opencl-"), strlen(path_in("tmp/tact-opencl-")))) {
+    if (strncmp(a.cache, path_in_test_folder("tmp/tact-opencl-"),
+                strlen(path_in_test_folder("tmp/tact-opencl-")))) {
         fail_msg("%s", a.cache);
     }
     assert_int_equal(a.st.st_mode & 07777, 0700);
@@ -105,11 +106,11 @@ static void expect_private_folder(const char *const *variables, int compiles)
 
 static void expect_folder(const char *const *variables, const char *path, int compiles)
 {
-    struct answer a = run_with(variables, compiles);
+    struct answer a = run_with_environment(variables, compiles);
     assert_int_equal(a.devices, devices);
     assert_string_equal(a.cache, path);
     assert_int_equal(access(path, F_OK), 0);
-    if (strcmp(path, path_in("users"))) {
+    if (strcmp(path, path_in_test_folder("users"))) {
         assert_int_equal(a.st.st_mode & 0077, 0);
     }
 }
@@ -133,21 +134,24 @@ static void cache_variables_are_respected(void **state)
 {
     (void)state;
     char variable[3][200];
-    snprintf(variable[0], sizeof variable[0], "XDG_CACHE_HOME=%s", path_in("xdg"));
-    snprintf(variable[1], sizeof variable[1], "CACHE_DIRECTORY=%s:/nowhere", path_in("service"));
-    snprintf(variable[2], sizeof variable[2], "HOME=%s", path_in("home"));
-    assert_int_equal(mkdir(path_in("xdg"), 0755), 0);
-    assert_int_equal(mkdir(path_in("service"), 0700), 0);
-    assert_int_equal(mkdir(path_in("home"), 0755), 0);
-    expect_folder((const char *const[]){variable[2], NULL}, path_in("home/.cache/tact"), 1);
-    expect_folder((const char *const[]){variable[2], variable[1], NULL}, path_in("service"), 0);
+    snprintf(variable[0], sizeof variable[0], "XDG_CACHE_HOME=%s", path_in_test_folder("xdg"));
+    snprintf(variable[1], sizeof variable[1], "CACHE_DIRECTORY=%s:/nowhere",
+             path_in_test_folder("service"));
+    snprintf(variable[2], sizeof variable[2], "HOME=%s", path_in_test_folder("home"));
+    assert_int_equal(mkdir(path_in_test_folder("xdg"), 0755), 0);
+    assert_int_equal(mkdir(path_in_test_folder("service"), 0700), 0);
+    assert_int_equal(mkdir(path_in_test_folder("home"), 0755), 0);
+    expect_folder((const char *const[]){variable[2], NULL}, path_in_test_folder("home/.cache/tact"),
+                  1);
+    expect_folder((const char *const[]){variable[2], variable[1], NULL},
+                  path_in_test_folder("service"), 0);
     expect_folder((const char *const[]){variable[2], variable[1], variable[0], NULL},
-                  path_in("xdg/tact"), 0);
+                  path_in_test_folder("xdg/tact"), 0);
     /* PoCL's own variable has priority. */
-    snprintf(variable[1], sizeof variable[1], "POCL_CACHE_DIR=%s", path_in("users"));
-    assert_int_equal(mkdir(path_in("users"), 0755), 0);
+    snprintf(variable[1], sizeof variable[1], "POCL_CACHE_DIR=%s", path_in_test_folder("users"));
+    assert_int_equal(mkdir(path_in_test_folder("users"), 0755), 0);
     expect_folder((const char *const[]){variable[2], variable[1], variable[0], NULL},
-                  path_in("users"), 0);
+                  path_in_test_folder("users"), 0);
 }
 
 /* Compiled kernels that another user put there would be executed. */
@@ -155,18 +159,18 @@ static void a_folder_others_can_write_to_is_not_used(void **state)
 {
     (void)state;
     char variable[200];
-    snprintf(variable, sizeof variable, "XDG_CACHE_HOME=%s", path_in("bad"));
-    assert_int_equal(mkdir(path_in("bad"), 0755), 0);
-    assert_int_equal(mkdir(path_in("elsewhere"), 0700), 0);
-    assert_int_equal(symlink(path_in("elsewhere"), path_in("bad/tact")), 0);
+    snprintf(variable, sizeof variable, "XDG_CACHE_HOME=%s", path_in_test_folder("bad"));
+    assert_int_equal(mkdir(path_in_test_folder("bad"), 0755), 0);
+    assert_int_equal(mkdir(path_in_test_folder("elsewhere"), 0700), 0);
+    assert_int_equal(symlink(path_in_test_folder("elsewhere"), path_in_test_folder("bad/tact")), 0);
     expect_private_folder((const char *const[]){variable, NULL}, 0);
-    assert_int_equal(unlink(path_in("bad/tact")), 0);
-    assert_int_equal(mkdir(path_in("bad/tact"), 0700), 0);
-    assert_int_equal(chmod(path_in("bad/tact"), 0777), 0);
+    assert_int_equal(unlink(path_in_test_folder("bad/tact")), 0);
+    assert_int_equal(mkdir(path_in_test_folder("bad/tact"), 0700), 0);
+    assert_int_equal(chmod(path_in_test_folder("bad/tact"), 0777), 0);
     expect_private_folder((const char *const[]){variable, NULL}, 0);
-    assert_int_equal(chmod(path_in("bad/tact"), 0700), 0);
+    assert_int_equal(chmod(path_in_test_folder("bad/tact"), 0700), 0);
     if (geteuid() == 0) {
-        assert_int_equal(chown(path_in("bad/tact"), 65534, 0), 0);
+        assert_int_equal(chown(path_in_test_folder("bad/tact"), 65534, 0), 0);
         expect_private_folder((const char *const[]){variable, NULL}, 0);
     }
 }
@@ -174,7 +178,7 @@ static void a_folder_others_can_write_to_is_not_used(void **state)
 static int make_folder(void **state)
 {
     (void)state;
-    return mkdtemp(folder) && !mkdir(path_in("tmp"), 0700) ? 0 : -1;
+    return mkdtemp(folder) && !mkdir(path_in_test_folder("tmp"), 0700) ? 0 : -1;
 }
 
 static int remove_folder(void **state)

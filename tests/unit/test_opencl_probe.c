@@ -14,24 +14,24 @@
 
 #include "kernels/probe_internal.h"
 
-static void query_returns(void)
+static void query_that_returns(void)
 {
     fputs("a driver's chatter\n", stderr);
 }
 
-static void query_aborts(void)
+static void query_that_aborts(void)
 {
     fputs("Not enough memory to run on this device.\n", stderr);
     abort();
 }
 
-static void query_exits(void)
+static void query_that_exits(void)
 {
     _exit(0); /* exit status 0 is not a return either */
 }
 
 /* The probe's answer in a child process, as it runs once per process; called twice. */
-static int probe_twice(void (*query)(void), const char *expected_words)
+static int probe_twice_in_child(void (*query)(void), const char *expected_words)
 {
     pid_t child = fork();
     if (child == 0) {
@@ -51,14 +51,15 @@ static int probe_twice(void (*query)(void), const char *expected_words)
 static void drivers_that_return_are_used(void **state)
 {
     (void)state;
-    assert_int_equal(probe_twice(query_returns, ""), 10);
+    assert_int_equal(probe_twice_in_child(query_that_returns, ""), 10);
 }
 
 static void a_driver_that_aborts_is_not_used(void **state)
 {
     (void)state;
-    assert_int_equal(probe_twice(query_aborts, ": Not enough memory to run on this device."), 20);
-    assert_int_equal(probe_twice(query_exits, "terminates any process"), 20);
+    assert_int_equal(
+        probe_twice_in_child(query_that_aborts, ": Not enough memory to run on this device."), 20);
+    assert_int_equal(probe_twice_in_child(query_that_exits, "terminates any process"), 20);
 }
 
 int main(void)

@@ -68,17 +68,17 @@ static void motions_have_minimum_jerk(void **state)
     struct tact_device device = open_operator(good, 1);
     const double h = 1e-4;
     double fastest = 0.0;
-    double hardest = 0.0;
+    double largest_acceleration = 0.0;
     for (int i = 0; i <= 10000; i++) {
         double t = 0.5 + i * h;
         double a = reading_at(&device, t - h).channel[0];
         double b = reading_at(&device, t).channel[0];
         double c = reading_at(&device, t + h).channel[0];
         fastest = fmax(fastest, fabs(c - a) / (2.0 * h));
-        hardest = fmax(hardest, fabs(c - 2.0 * b + a) / (h * h));
+        largest_acceleration = fmax(largest_acceleration, fabs(c - 2.0 * b + a) / (h * h));
     }
     assert_true(fabs(fastest - 1.875) < 1e-6);
-    assert_true(fabs(hardest - 10.0 / sqrt(3.0)) < 1e-3);
+    assert_true(fabs(largest_acceleration - 10.0 / sqrt(3.0)) < 1e-3);
     device.ops->close(device.self);
 }
 
@@ -134,16 +134,17 @@ static void expect_refused(const struct tact_device_setting *settings, int count
 static void refuses_bad_settings(void **state)
 {
     (void)state;
-    static const double backwards[] = {0, 0, 0, 0, 1, 1, 0, 0, 1, 0, 0, 0};
+    static const double script_with_time_backwards[] = {0, 0, 0, 0, 1, 1, 0, 0, 1, 0, 0, 0};
     static const double wide[] = {0, 1.5, 0, 0};
-    const double broken[] = {0, 0, 0, 0, 1, 0, (double)NAN, 0};
+    const double script_with_nan[] = {0, 0, 0, 0, 1, 0, (double)NAN, 0};
     const struct tact_device_setting unknown[] = {good[0], SETTING("scirpt", "1")};
     const struct tact_device_setting twice[] = {good[0], good[0]};
     const struct tact_device_setting text[] = {SETTING("script", "close")};
-    const struct tact_device_setting narrow[] = {NUMBERS("script", 4, 5, script)};
-    const struct tact_device_setting late[] = {NUMBERS("script", 3, 4, backwards)};
+    const struct tact_device_setting script_with_wrong_width[] = {NUMBERS("script", 4, 5, script)};
+    const struct tact_device_setting late[] = {NUMBERS("script", 3, 4, script_with_time_backwards)};
     const struct tact_device_setting grip[] = {NUMBERS("script", 1, 4, wide)};
-    const struct tact_device_setting nans[] = {NUMBERS("script", 2, 4, broken)};
+    const struct tact_device_setting settings_with_nan[] = {
+        NUMBERS("script", 2, 4, script_with_nan)};
     const struct tact_device_setting word[] = {good[0], SETTING("deadman_from", "soon")};
     const struct tact_device_setting inf[] = {good[0], SETTING("deadman_from", "inf")};
     const struct tact_device_setting order[] = {good[0], SETTING("deadman_from", "2"),
@@ -152,10 +153,10 @@ static void refuses_bad_settings(void **state)
     expect_refused(twice, 2, 11, "script", "twice");
     expect_refused(NULL, 0, 0, "device", "script");
     expect_refused(text, 1, 10, "script", "rows of 4");
-    expect_refused(narrow, 1, 10, "script", "rows of 4");
+    expect_refused(script_with_wrong_width, 1, 10, "script", "rows of 4");
     expect_refused(late, 1, 10, "script", "row 3: time 1 s");
     expect_refused(grip, 1, 10, "script", "row 1: grip 1.5");
-    expect_refused(nans, 1, 10, "script", "row 2: number 3");
+    expect_refused(settings_with_nan, 1, 10, "script", "row 2: number 3");
     expect_refused(word, 2, 11, "deadman_from", "a number, not 'soon'");
     expect_refused(inf, 2, 11, "deadman_from", "finite");
     expect_refused(order, 3, 12, "deadman_until", "not after");

@@ -134,7 +134,8 @@ static void prism_of_eight_sides(void **state)
 
 /* Fraction of the expected polygon's area that the found corners leave out; each must be one of
  * its corners. */
-static double missing_area(const double (*corner)[2], int count, const double (*wanted)[2], int n)
+static double missing_area_fraction(const double (*corner)[2], int count, const double (*wanted)[2],
+                                    int n)
 {
     double area[2] = {0, 0};
     for (int i = 0; i < count; i++) {
@@ -193,7 +194,7 @@ static void prisms_of_3_to_128_sides(void **state)
                 expect_corners(corner, count, wanted, n);
             }
             assert_int_equal(count, n < TACT_PATCH_CORNERS ? n : TACT_PATCH_CORNERS);
-            worst = fmax(worst, missing_area(corner, count, wanted, n));
+            worst = fmax(worst, missing_area_fraction(corner, count, wanted, n));
         }
         tact_shape_release(&s);
     }
@@ -271,7 +272,7 @@ static void hulls_of_points(void **state)
             int exact = corners <= TACT_PATCH_CORNERS;
             assert_true(exact ? count <= corners : count == TACT_PATCH_CORNERS);
             double *most = &worst[!exact];
-            *most = fmax(*most, missing_area(corner, count, wanted, corners));
+            *most = fmax(*most, missing_area_fraction(corner, count, wanted, corners));
             many += !exact;
         } else {
             assert_int_equal(count, 0);

@@ -84,9 +84,10 @@ static void damper_dissipates_the_debt(void **state)
     double force[2] = {1.0, 1.0};
     assert_true(tact_passivity_damp(force, rate, 2, 1e-6, period, most) == 0.0);
     assert_true(force[0] == 1.0 && force[1] == 1.0);
-    const double debt = 1e-6, damping = tact_passivity_damp(force, rate, 2, -debt, period, most);
+    const double energy_debt = 1e-6,
+                 damping = tact_passivity_damp(force, rate, 2, -energy_debt, period, most);
     const double added[2] = {force[0] - 1.0, force[1] - 1.0};
-    assert_true(fabs(-dot(added, rate, 2) * period - debt) < 1e-18);
+    assert_true(fabs(-dot(added, rate, 2) * period - energy_debt) < 1e-18);
     assert_true(damping < most);
     assert_true(tact_passivity_damp(force, rate, 2, -1.0, period, most) == most);
     const double still[2] = {0.0, 0.0};
@@ -117,10 +118,11 @@ static void stiffest_is_that_of_colgate(void **state)
     assert_true(fabs(needed_damping(1000.0, 0.3, 1) - 1.217) < 5e-4);
     for (int delay = 0; delay < 3; delay++) {
         const double needed = needed_damping(1000.0, 0.0, delay);
-        const double stiffest = tact_passivity_stiffest(needed, delay * period, 0.0, 0.0, period);
+        const double largest_passive_stiffness =
+            tact_passivity_stiffest(needed, delay * period, 0.0, 0.0, period);
         print_message("%d ticks late: K 1000 needs b %.4f, which allows %.3f\n", delay, needed,
-                      stiffest);
-        assert_true(fabs(stiffest - 1000.0) < 0.01);
+                      largest_passive_stiffness);
+        assert_true(fabs(largest_passive_stiffness - 1000.0) < 0.01);
     }
     /* Abbott and Okamura: steps of 30 um, 5 mN of friction. */
     assert_true(fabs(tact_passivity_stiffest(1.0, 0.0, 5e-3, 30e-6, period) - 1e3 / 3.0) < 1e-9);

@@ -174,14 +174,14 @@ static void disc_comes_to_rest(void **state)
     const double mu = 0.5, g = 9.81, radius = 0.05, spins[3] = {5, 20, 60}, step = 2e-3;
     for (int i = 0; i < 3; i++) {
         struct world_scene s;
-        struct tact_contact_law law = scene_rigid(mu);
+        struct tact_contact_law law = make_rigid_law(mu);
         const double at[3] = {0, 0, 0.0005 - 2e-5};
-        scene_open(&s, NULL);
-        scene_ground(&s);
-        struct tact_shape disc = scene_cylinder(&s, radius, 0.001, 128);
-        int b = scene_solid(&s, &disc, 0.4, at, 0);
-        scene_law(&s, 0, 1, &law);
-        scene_start(&s);
+        open_empty_scene(&s, NULL);
+        add_scene_ground(&s);
+        struct tact_shape disc = make_cylinder_mesh_shape(&s, radius, 0.001, 128);
+        int b = add_scene_solid(&s, &disc, 0.4, at, 0);
+        set_scene_law(&s, 0, 1, &law);
+        finish_scene_building(&s);
         struct tact_body *body = tact_world_body(s.world, b);
         body->twist[0] = 0.5;
         body->twist[5] = spins[i];
@@ -195,7 +195,7 @@ static void disc_comes_to_rest(void **state)
             v -= step * mu * g * f;
             w -= step * mu * g * m / (0.5 * radius);
             t += step;
-            scene_run(&s, step);
+            run_scene_for_seconds(&s, step);
             double slide = hypot(body->twist[0], body->twist[1]);
             worst = fmax(worst, fmax(fabs(slide - v) / 0.5, fabs(body->twist[5] - w) / spins[i]));
             if (v < 0.02) {
@@ -204,9 +204,9 @@ static void disc_comes_to_rest(void **state)
         }
         print_message("0.5 m/s and %.0f rad/s: after %.3f s speed and spin off by %.2f %% at "
                       "worst; %d sweeps at most\n",
-                      spins[i], t, 100 * worst, s.most_iterations);
+                      spins[i], t, 100 * worst, s.max_tick_iterations);
         assert_true(worst < 0.009 && s.unsolved == 0);
-        scene_close(&s);
+        close_scene(&s);
     }
 }
 

@@ -31,11 +31,11 @@ static struct tact_shape shape_of(enum body_kind kind, const struct tact_mesh *m
     struct tact_shape hull = {.kind = TACT_SHAPE_CONVEX, .mesh = mesh};
     switch (kind) {
     case BALL:
-        return scene_sphere(0.01);
+        return make_sphere(0.01);
     case BOX:
-        return scene_box(0.02, 0.03, 0.02);
+        return box_of_sides(0.02, 0.03, 0.02);
     case PLATE:
-        return scene_box(0.03, 0.03, 0.001);
+        return box_of_sides(0.03, 0.03, 0.001);
     case CAN:
         return can;
     case ROD:
@@ -99,7 +99,7 @@ static void record_tick(struct world_scene *s, const struct tact_shape *shape,
     out->outrun += count && tact_world_contact(s->world, near[0])->outrun;
     out->deepest = fmax(out->deepest, -lowest_point(&body->pose, shape, offset));
     out->least = fmin(out->least, body->pose.position[2]);
-    out->energy = fmax(out->energy, scene_phase_energy(s) / before - 1.0);
+    out->energy = fmax(out->energy, compute_phase_corrected_energy(s) / before - 1.0);
 }
 
 /* Throws a body of random orientation at the target below z = 0. */
@@ -107,38 +107,39 @@ static void simulate_throw(const struct throw_case *t, const struct tact_mesh *m
                            struct outcome *out)
 {
     struct tact_world_options o = tact_world_options_default();
-    const struct tact_shape sheet = scene_box(0.4, 0.4, 1e-3), shape = shape_of(t->kind, mesh);
+    const struct tact_shape thin_sheet_shape = box_of_sides(0.4, 0.4, 1e-3),
+                            shape = shape_of(t->kind, mesh);
     const double v = t->speed, place[3] = {uniform(-0.05, 0.05), uniform(-0.05, 0.05),
                                            0.04 + v * t->period * uniform(0.0, 1.0)};
     struct tact_pose under = tact_pose_identity();
-    struct tact_contact_law law = scene_rigid(0.3);
+    struct tact_contact_law law = make_rigid_law(0.3);
     struct tact_shape_mass mass;
     struct world_scene s;
     double axis[3], offset[3];
     o.period = t->period;
-    scene_open(&s, &o);
+    open_empty_scene(&s, &o);
     under.position[2] = -0.5e-3;
     if (t->plane) {
-        scene_ground(&s);
+        add_scene_ground(&s);
     } else {
-        scene_attach(&s, -1, &sheet, &under, 0);
+        add_scene_shape(&s, -1, &thin_sheet_shape, &under, 0);
     }
-    scene_solid(&s, &shape, 0.02, place, 0.0);
+    add_scene_solid(&s, &shape, 0.02, place, 0.0);
     tact_shape_mass(&shape, &mass);
     tact_v3_scale(offset, mass.centroid, -1.0);
-    scene_law(&s, 0, 1, &law);
+    set_scene_law(&s, 0, 1, &law);
     assert_int_equal(t->fast ? tact_world_set_fast(s.world, 0) : 0, 0);
-    scene_start(&s);
+    finish_scene_building(&s);
     struct tact_body *body = tact_world_body(s.world, 0);
-    random_turn(body->pose.quat_wxyz);
+    random_unit_quaternion(body->pose.quat_wxyz);
     tact_v3_set(body->twist, 0.2 * v * uniform(-1.0, 1.0), 0.2 * v * uniform(-1.0, 1.0), -v);
     tact_v3_set(axis, uniform(-1.0, 1.0), uniform(-1.0, 1.0), uniform(-1.0, 1.0));
     tact_v3_normalize(axis, axis);
     tact_v3_scale(body->twist + 3, axis, t->spin);
     tact_world_refresh(s.world);
-    double before = scene_phase_energy(&s);
+    double before = compute_phase_corrected_energy(&s);
     for (int k = 0; k < 40 + (int)(0.1 / (v * t->period)); k++) {
-        scene_solve(&s);
+        solve_scene_velocities(&s);
         out->overshot += tact_world_integrate(s.world);
         out->unsolved += s.stats.residual > 1e-8;
         if (fabs(body->pose.position[0]) > 0.18 || fabs(body->pose.position[1]) > 0.18) {
@@ -146,7 +147,7 @@ static void simulate_throw(const struct throw_case *t, const struct tact_mesh *m
         }
         record_tick(&s, &shape, offset, before, out);
     }
-    scene_close(&s);
+    close_scene(&s);
 }
 
 static void fast_bodies_do_not_pass_through(void **state)
@@ -159,7 +160,7 @@ static void fast_bodies_do_not_pass_through(void **state)
     assert_int_equal(tact_mesh_hull(pyramid[0], 5, &mesh, &err), 0);
     for (enum body_kind kind = 0; kind < KINDS; kind++) {
         struct outcome out = {.least = INFINITY};
-        int trials = campaign_size(60, 3000);
+        int trials = campaign_trial_count(60, 3000);
         for (int i = 0; i < trials; i++) {
             struct throw_case t = {.kind = kind, .fast = 1, .plane = i & 1};
             t.speed = speeds[i % 5];
@@ -182,18 +183,18 @@ static void bodies_that_pass_are_counted(void **state)
 {
     (void)state;
     static const double speeds[] = {1.0, 3.0, 10.0, 30.0, 100.0};
-    int trials = campaign_size(60, 1000), passed = 0;
-    long counted = 0, missed = 0;
+    int trials = campaign_trial_count(60, 1000), passed = 0;
+    long counted_throws = 0, missed = 0;
     for (int i = 0; i < trials; i++) {
         struct outcome out = {.least = INFINITY};
         const struct throw_case t = {
             .kind = i & 1 ? BOX : BALL, .speed = speeds[i % 5], .period = 1e-3};
         simulate_throw(&t, NULL, &out);
         passed += out.least < -0.02;
-        counted += out.outrun;
+        counted_throws += out.outrun;
         missed += out.least < -0.02 && !out.outrun;
     }
-    printf("of %d others %d passed, %ld ticks counted\n", trials, passed, counted);
+    printf("of %d others %d passed, %ld ticks counted\n", trials, passed, counted_throws);
     assert_true(passed > 0 && missed == 0);
 }
 
@@ -204,47 +205,47 @@ static void fast_bodies_do_not_overlap(void **state)
 {
     (void)state;
     static const double speeds[] = {1.0, 3.0, 10.0, 30.0, 100.0};
-    int trials = campaign_size(60, 3000), met = 0;
+    int trials = campaign_trial_count(60, 3000), met = 0;
     double deepest = 0.0, energy = 0.0;
     for (int i = 0; i < trials; i++) {
-        const struct tact_shape box = scene_box(0.02, 0.03, 0.02);
+        const struct tact_shape box = box_of_sides(0.02, 0.03, 0.02);
         const double v = speeds[i % 5], spin = i % 3 ? 1000.0 * uniform(0.0, 1.0) : 0.0;
         struct tact_world_options o = tact_world_options_default();
-        struct tact_contact_law law = scene_rigid(0.3);
+        struct tact_contact_law law = make_rigid_law(0.3);
         struct world_scene s;
         tact_v3_set(o.gravity, 0.0, 0.0, 0.0);
-        scene_open(&s, &o);
+        open_empty_scene(&s, &o);
         for (int k = 0; k < 2; k++) {
             const double place[3] = {(k ? 1.0 : -1.0) * (0.03 + 1e-3 * v * uniform(0.0, 1.0)), 0.0,
                                      0.0};
-            scene_solid(&s, &box, k ? 0.02 : 0.05, place, 0.0);
+            add_scene_solid(&s, &box, k ? 0.02 : 0.05, place, 0.0);
             assert_int_equal(tact_world_set_fast(s.world, k), 0);
         }
-        scene_law(&s, 1, 1, &law);
-        scene_start(&s);
+        set_scene_law(&s, 1, 1, &law);
+        finish_scene_building(&s);
         for (int k = 0; k < 2; k++) {
             struct tact_body *body = tact_world_body(s.world, k);
-            random_turn(body->pose.quat_wxyz);
+            random_unit_quaternion(body->pose.quat_wxyz);
             tact_v3_set(body->twist, k ? -v : v, 0.0, 0.0);
             tact_v3_set(body->twist + 3, spin * uniform(-1.0, 1.0), spin * uniform(-1.0, 1.0),
                         spin);
         }
         tact_world_refresh(s.world);
-        double before = scene_phase_energy(&s);
+        double before = compute_phase_corrected_energy(&s);
         int touched = 0;
         for (int k = 0; k < 20 + (int)(100.0 / v); k++) {
             struct tact_distance d;
-            scene_step(&s);
+            step_scene(&s);
             const struct tact_body *a = tact_world_body(s.world, 0),
                                    *b = tact_world_body(s.world, 1);
             assert_int_equal(tact_distance_find(&s.shapes[0], &a->pose, &s.shapes[1], &b->pose, &d),
                              0);
             deepest = fmax(deepest, -d.distance);
-            energy = fmax(energy, scene_phase_energy(&s) / before - 1.0);
+            energy = fmax(energy, compute_phase_corrected_energy(&s) / before - 1.0);
             touched |= d.distance < 1e-9;
         }
         met += touched;
-        scene_close(&s);
+        close_scene(&s);
     }
     printf("%d pairs, %d met; %.1e m deep at most, energy %.1e over the start\n", trials, met,
            deepest, energy);

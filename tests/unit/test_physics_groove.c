@@ -62,20 +62,20 @@ static struct tact_mesh *make_wedge(double a, double height, double half)
 static int place_wedge(struct world_scene *s, double a, double friction, double compliance,
                        double mass, double up, const struct tact_world_options *options)
 {
-    scene_open(s, options);
+    open_empty_scene(s, options);
     s->meshes[0] = make_groove(a);
     s->meshes[1] = make_wedge(a, 0.08, 0.05);
     s->mesh_count = 2;
     struct tact_shape fixed = {.kind = TACT_SHAPE_MESH, .mesh = s->meshes[0]};
     struct tact_shape peg = {.kind = TACT_SHAPE_CONVEX, .mesh = s->meshes[1]};
     const struct tact_pose here = tact_pose_identity();
-    struct tact_contact_law law = scene_rigid(friction);
+    struct tact_contact_law law = make_rigid_law(friction);
     law.compliance = compliance;
     const double at[3] = {0.0, 0.0, up};
-    scene_attach(s, -1, &fixed, &here, 0);
-    int body = scene_solid(s, &peg, mass, at, 0.0);
-    scene_law(s, 0, 1, &law);
-    scene_start(s);
+    add_scene_shape(s, -1, &fixed, &here, 0);
+    int body = add_scene_solid(s, &peg, mass, at, 0.0);
+    set_scene_law(s, 0, 1, &law);
+    finish_scene_building(s);
     return body;
 }
 
@@ -87,7 +87,7 @@ static void each_flank_carries_its_share(void **state)
         const double a = (20.0 + 20.0 * i) * deg, mass = 0.3;
         struct world_scene s;
         int body = place_wedge(&s, a, 0.0, 0.0, mass, 0.0, NULL);
-        scene_run(&s, 1.0);
+        run_scene_for_seconds(&s, 1.0);
         const struct tact_contact *c = tact_world_contact(s.world, 0);
         double exact = mass * g / (2.0 * sin(a)),
                speed = tact_v3_norm(tact_world_body(s.world, body)->twist);
@@ -106,7 +106,7 @@ static void each_flank_carries_its_share(void **state)
         assert_true(left->patch.corners >= 4);
         assert_true(fabs(left->patch.depth - 2e-5) < 1e-9);
         assert_true(speed < 1e-9);
-        scene_close(&s);
+        close_scene(&s);
     }
 }
 
@@ -117,17 +117,17 @@ static void sliding_along_the_groove(void **state)
     const double a = 35.0 * deg, mu = 0.2, speed = 1.0;
     struct world_scene s;
     int body = place_wedge(&s, a, mu, 0.0, 0.3, -2e-5 / sin(a), NULL);
-    scene_run(&s, 0.2);
+    run_scene_for_seconds(&s, 0.2);
     double start = tact_world_body(s.world, body)->pose.position[1];
     tact_world_body(s.world, body)->twist[1] = speed;
-    scene_run(&s, 1.0);
+    run_scene_for_seconds(&s, 1.0);
     double slid = tact_world_body(s.world, body)->pose.position[1] - start;
     double slow = mu * g / sin(a),
            exact = speed * speed / (2.0 * slow) - 0.5 * speed * s.options.period;
     printf("slid %.6f m along the groove, exact %.6f m\n", slid, exact);
     assert_true(fabs(slid / exact - 1.0) < 5e-3);
     assert_true(tact_v3_norm(tact_world_body(s.world, body)->twist) < 1e-9);
-    scene_close(&s);
+    close_scene(&s);
 }
 
 /* A wedge that was pressed in stays when it is pulled gently, iff its half angle is less than the
@@ -138,23 +138,23 @@ static double stays_when_pulled(double a, double mu)
     o.gravity[2] = -200.0;
     struct world_scene s;
     int body = place_wedge(&s, a, mu, 1e-6, 0.3, 0.0, &o);
-    scene_run(&s, 0.5);
+    run_scene_for_seconds(&s, 0.5);
     double pressed = tact_world_body(s.world, body)->pose.position[2];
     struct tact_body held = *tact_world_body(s.world, body);
     struct tact_contact warm[TACT_PIECES];
     for (int k = 0; k < 2; k++) {
         warm[k] = *tact_world_piece(s.world, 0, k);
     }
-    scene_close(&s);
+    close_scene(&s);
     o.gravity[2] = 1.0; /* pulled upwards from now on */
     body = place_wedge(&s, a, mu, 1e-6, 0.3, 0.0, &o);
     *tact_world_body(s.world, body) = held;
     for (int k = 0; k < 2; k++) {
         *tact_world_piece(s.world, 0, k) = warm[k];
     }
-    scene_run(&s, 0.5);
+    run_scene_for_seconds(&s, 0.5);
     double out = tact_world_body(s.world, body)->pose.position[2] - pressed;
-    scene_close(&s);
+    close_scene(&s);
     return out;
 }
 
@@ -176,20 +176,20 @@ static void one_flank_is_one_contact(void **state)
     (void)state;
     struct world_scene s;
     const double two[12] = {-0.5, 0.0, -0.05, 1.0, 1.0, 0.1, 3.0, 0.0, -0.05, 1.0, 1.0, 0.1};
-    scene_open(&s, NULL);
-    struct tact_shape floor = scene_boxes(&s, two, 2), box = scene_box(0.1, 0.1, 0.1);
+    open_empty_scene(&s, NULL);
+    struct tact_shape floor = make_shape_of_boxes(&s, two, 2), box = box_of_sides(0.1, 0.1, 0.1);
     const struct tact_pose here = tact_pose_identity();
-    struct tact_contact_law law = scene_rigid(0.5);
+    struct tact_contact_law law = make_rigid_law(0.5);
     const double at[3] = {-0.5, 0.0, 0.0499};
-    scene_attach(&s, -1, &floor, &here, 0);
-    scene_solid(&s, &box, 0.5, at, 0.3);
-    scene_law(&s, 0, 1, &law);
-    scene_start(&s);
+    add_scene_shape(&s, -1, &floor, &here, 0);
+    add_scene_solid(&s, &box, 0.5, at, 0.3);
+    set_scene_law(&s, 0, 1, &law);
+    finish_scene_building(&s);
     assert_non_null(tact_world_piece(s.world, 0, 0));
-    scene_run(&s, 0.2);
+    run_scene_for_seconds(&s, 0.2);
     assert_true(tact_world_contact(s.world, 0)->touching);
     assert_int_equal(tact_world_contact(s.world, 0)->split, 0);
-    scene_close(&s);
+    close_scene(&s);
 }
 
 /* A box in a corner of a room: floor and two walls. */
@@ -203,16 +203,16 @@ static void a_corner_of_three_walls_is_three_contacts(void **state)
     const double room[18] = {0.5,   0.5,   -0.05, 1.2, 1.2, 0.1,  /* floor */
                              -0.05, 0.5,   0.25,  0.1, 1.2, 0.5,  /* wall across x, on it */
                              0.55,  -0.05, 0.25,  1.1, 0.1, 0.5}; /* wall across y */
-    scene_open(&s, &o);
-    struct tact_shape walls = scene_boxes(&s, room, 3), box = scene_box(0.1, 0.1, 0.1);
+    open_empty_scene(&s, &o);
+    struct tact_shape walls = make_shape_of_boxes(&s, room, 3), box = box_of_sides(0.1, 0.1, 0.1);
     const struct tact_pose here = tact_pose_identity();
-    struct tact_contact_law law = scene_rigid(0.0);
+    struct tact_contact_law law = make_rigid_law(0.0);
     const double at[3] = {0.04999, 0.04999, 0.04999};
-    scene_attach(&s, -1, &walls, &here, 0);
-    scene_solid(&s, &box, mass, at, 0.0);
-    scene_law(&s, 0, 1, &law);
-    scene_start(&s);
-    scene_run(&s, 1.0);
+    add_scene_shape(&s, -1, &walls, &here, 0);
+    add_scene_solid(&s, &box, mass, at, 0.0);
+    set_scene_law(&s, 0, 1, &law);
+    finish_scene_building(&s);
+    run_scene_for_seconds(&s, 1.0);
     const struct tact_contact *c = tact_world_contact(s.world, 0);
     double sum[3] = {0.0, 0.0, 0.0};
     printf("corner: %d pieces;", c->split);
@@ -229,7 +229,7 @@ static void a_corner_of_three_walls_is_three_contacts(void **state)
     for (int i = 0; i < 3; i++) {
         assert_true(fabs(sum[i] + mass * push[i]) < 1e-8);
     }
-    scene_close(&s);
+    close_scene(&s);
 }
 
 static void pieces_can_be_switched_off(void **state)
@@ -239,10 +239,10 @@ static void pieces_can_be_switched_off(void **state)
     struct world_scene s;
     o.split = 0;
     place_wedge(&s, 0.5, 0.0, 0.0, 0.3, 0.0, &o);
-    scene_run(&s, 0.05);
+    run_scene_for_seconds(&s, 0.05);
     assert_null(tact_world_piece(s.world, 0, 0));
     assert_int_equal(tact_world_contact(s.world, 0)->split, 0);
-    scene_close(&s);
+    close_scene(&s);
 }
 
 int main(void)

@@ -14,7 +14,7 @@
 #include "support/worst.h"
 
 #define G 9.81
-#define LEVER 0.01 /* lever arm of a hinge's drive, at least [m] */
+#define MIN_HINGE_DRIVE_LEVER 0.01 /* lever arm of a hinge's drive, at least [m] */
 
 enum { WORLDS = 50, ALL_WORLDS = 3333 }; /* at each period; the latter in .ci/long */
 enum { HANDS = 3, JOINTS = 4, BODIES = 2, TICKS = 40, PERIODS = 3 };
@@ -24,8 +24,9 @@ enum { HANDS = 3, JOINTS = 4, BODIES = 2, TICKS = 40, PERIODS = 3 };
 struct hands_scene {
     struct world_scene world;
     struct tact_link_def links[HANDS][JOINTS];
-    double weight;   /* weight of all [N] */
-    double drives;   /* largest forces of all drives [N], a hinge's at LEVER */
+    double weight;              /* weight of all [N] */
+    double sum_of_drive_forces; /* largest forces of all drives [N], a hinge's at
+                                   MIN_HINGE_DRIVE_LEVER */
     double momentum; /* momentum of all at the start [N s], of a hand summed over its links */
 };
 
@@ -94,7 +95,7 @@ static void add_link_shape(struct hands_scene *s, int hand, int link, double rad
     struct tact_shape *own = &w->shapes[w->shape_count++];
     *own = random_index(3)
                ? (struct tact_shape){.kind = TACT_SHAPE_CAPSULE, .size = {radius, 0.5 * length}}
-               : scene_box(2 * radius, 2 * radius, length + 2 * radius);
+               : box_of_sides(2 * radius, 2 * radius, length + 2 * radius);
     assert_int_equal(tact_shape_tessellate(own), 0);
     assert_true(tact_world_add_shape(w->world, owner, own, &local, 1) >= 0);
 }
@@ -108,7 +109,7 @@ static void add_hand(struct hands_scene *s, int index)
     struct tact_hand *hand = NULL;
     tact_v3_set(base.position, uniform(-0.05, 0.05), uniform(-0.05, 0.05), uniform(0, 0.08));
     if (random_index(2)) { /* the others are axis-aligned */
-        random_turn(base.quat_wxyz);
+        random_unit_quaternion(base.quat_wxyz);
     }
     for (int i = 0; i < count; i++) {
         radius[i] = uniform(0.005, 0.012);
@@ -128,7 +129,7 @@ static void add_hand(struct hands_scene *s, int index)
         state.v[i] = random_index(2) ? 0 : uniform(-1, 1) * (slide ? 0.2 : 5);
         double most = links[i].limit > 0 ? links[i].limit
                                          : links[i].stiffness * fabs(state.target[i] - state.q[i]);
-        s->drives += slide ? most : most / LEVER;
+        s->sum_of_drive_forces += slide ? most : most / MIN_HINGE_DRIVE_LEVER;
     }
 }
 
@@ -137,16 +138,16 @@ static void add_body(struct hands_scene *s)
     double size = uniform(0.02, 0.05), mass = exp(uniform(log(0.01), log(1)));
     const double at[3] = {uniform(-0.06, 0.06), uniform(-0.06, 0.06), uniform(0.005, 0.08)};
     const struct tact_shape shape =
-        random_index(2) ? scene_sphere(0.5 * size)
-                        : scene_box(size, size * uniform(0.3, 1), size * uniform(0.3, 1));
-    int b = scene_solid(&s->world, &shape, mass, at, uniform(0, 3));
+        random_index(2) ? make_sphere(0.5 * size)
+                        : box_of_sides(size, size * uniform(0.3, 1), size * uniform(0.3, 1));
+    int b = add_scene_solid(&s->world, &shape, mass, at, uniform(0, 3));
     struct tact_body *body = tact_world_body(s->world.world, b);
     for (int k = 0; k < 3; k++) {
         body->twist[k] = uniform(-0.3, 0.3);
         body->twist[3 + k] = uniform(-5, 5);
     }
     if (random_index(2)) {
-        random_turn(body->pose.quat_wxyz);
+        random_unit_quaternion(body->pose.quat_wxyz);
     }
     s->weight += mass * G;
     s->momentum += mass * tact_v3_norm(body->twist);
@@ -168,7 +169,7 @@ static void twist_at(const struct tact_hand *hand, int link, const double *point
 
 static struct tact_contact_law random_law(void)
 {
-    struct tact_contact_law law = scene_rigid(random_index(4) ? uniform(0, 1.2) : 0);
+    struct tact_contact_law law = make_rigid_law(random_index(4) ? uniform(0, 1.2) : 0);
     law.compliance = random_index(4) ? 0 : exp(uniform(log(1e-6), log(1e-3)));
     law.overlap = random_index(4) ? 2e-5 : exp(uniform(log(1e-6), log(2e-4)));
     return law;
@@ -178,13 +179,14 @@ static void build_world(struct hands_scene *s, int seed, double h)
 {
     struct tact_world_options options = tact_world_options_default();
     options.period = h;
-    random_state = ((uint64_t)seed * 0x9e3779b97f4a7c15u + 88172645463325252u) ^ campaign_seed();
+    random_state =
+        ((uint64_t)seed * 0x9e3779b97f4a7c15u + 88172645463325252u) ^ campaign_seed_offset();
     for (int i = 0; i < 4; i++) {
         random_bits();
     }
     memset(s, 0, sizeof *s);
-    scene_open(&s->world, &options);
-    scene_ground(&s->world);
+    open_empty_scene(&s->world, &options);
+    add_scene_ground(&s->world);
     for (int i = random_index(BODIES + 1); i > 0; i--) {
         add_body(s);
     }
@@ -193,8 +195,8 @@ static void build_world(struct hands_scene *s, int seed, double h)
         add_hand(s, i);
     }
     const struct tact_contact_law ground = random_law(), among = random_law();
-    scene_law(&s->world, 0, 1, &ground);
-    scene_law(&s->world, 1, 1, &among);
+    set_scene_law(&s->world, 0, 1, &ground);
+    set_scene_law(&s->world, 1, 1, &among);
     tact_world_refresh(s->world.world);
     for (int i = 0; i < hands; i++) {
         const struct tact_hand *hand = tact_world_hand(s->world.world, i);
@@ -205,14 +207,14 @@ static void build_world(struct hands_scene *s, int seed, double h)
             s->momentum += s->links[i][k].mass * tact_v3_norm(t);
         }
     }
-    scene_start(&s->world);
+    finish_scene_building(&s->world);
 }
 
 /* Energy of motion and of height [J], from twists and inertias, without the product's matrices. */
 static double compute_energy(struct hands_scene *s)
 {
     struct tact_world *world = s->world.world;
-    double sum = scene_energy(&s->world);
+    double sum = compute_scene_energy(&s->world);
     for (int i = 0; i < tact_world_hand_count(world); i++) {
         struct tact_hand *hand = tact_world_hand(world, i);
         for (int k = 0; k < tact_hand_count(hand); k++) {
@@ -259,7 +261,7 @@ static double add_drive_work(struct hands_scene *s, int seed, double *all, struc
                                 : def->stiffness * (state.target[k] - state.q[k]) -
                                       (h * def->stiffness + def->damping) * v;
             if (def->limit > 0) {
-                record_worst(&t->drive, fabs(torque) / def->limit, seed);
+                keep_worst_value(&t->drive, fabs(torque) / def->limit, seed);
             }
             sum += h * v * torque;
             *all += fabs(h * v * torque);
@@ -273,7 +275,7 @@ struct velocities_before {
     double body[BODIES][6], hand[HANDS][JOINTS];
 };
 
-static void store_velocities(struct hands_scene *s, struct velocities_before *b)
+static void store_velocities_before_tick(struct hands_scene *s, struct velocities_before *b)
 {
     struct tact_world *world = s->world.world;
     for (int i = 0; i < tact_world_body_count(world); i++) {
@@ -321,7 +323,7 @@ static double add_contact_work(struct hands_scene *s, int seed, const struct vel
 {
     struct tact_world *world = s->world.world;
     double h = s->world.options.period, springs = 0;
-    double load = s->weight + s->drives + s->momentum / h;
+    double load = s->weight + s->sum_of_drive_forces + s->momentum / h;
     for (int i = tact_world_next_pair(world, -1); i >= 0; i = tact_world_next_pair(world, i)) {
         const struct tact_contact *c = tact_world_contact(world, i);
         t->stuck += c->stuck;
@@ -329,7 +331,7 @@ static double add_contact_work(struct hands_scene *s, int seed, const struct vel
             double f = c->impulse[0] / h;
             t->contacts++;
             *work += contact_work(s, c, c->a, b) - contact_work(s, c, c->b, b);
-            record_worst(&t->force, tact_v3_norm(c->wrench) / load, seed);
+            keep_worst_value(&t->force, tact_v3_norm(c->wrench) / load, seed);
             springs += 0.5 * tact_world_law(world, i)->compliance * f * f;
         }
     }
@@ -345,12 +347,12 @@ static void check_joint_stops(struct hands_scene *s, int seed, struct world_tall
             const struct tact_link_def *def = &s->links[i][k];
             double q = tact_hand_state(hand).q[k];
             double beyond = def->lower < def->upper ? fmax(def->lower - q, q - def->upper) : 0;
-            record_worst(&t->beyond, beyond, seed);
+            keep_worst_value(&t->beyond, beyond, seed);
         }
     }
 }
 
-static double check_targets(struct hands_scene *s, struct world_tally *t)
+static double check_drive_targets(struct hands_scene *s, struct world_tally *t)
 {
     double most = 0;
     for (int i = tact_world_next_pair(s->world.world, -1); i >= 0;
@@ -361,9 +363,9 @@ static double check_targets(struct hands_scene *s, struct world_tally *t)
     return most;
 }
 
-static void merge_worst(struct worst *all, const struct worst *one, double bound)
+static void merge_worst_with_bound(struct worst *all, const struct worst *one, double bound)
 {
-    record_worst(all, one->value, one->seed);
+    keep_worst_value(all, one->value, one->seed);
     all->exceed += !(one->value <= bound);
 }
 
@@ -374,11 +376,11 @@ static void add_tally(struct world_tally *all, const struct world_tally *one)
     all->contacts += one->contacts;
     all->deep += one->deep;
     all->stuck += one->stuck;
-    merge_worst(&all->force, &one->force, 1e3);
-    merge_worst(&all->energy, &one->energy, 1);
-    merge_worst(&all->work, &one->work, 1);
-    merge_worst(&all->drive, &one->drive, 1.001);
-    merge_worst(&all->beyond, &one->beyond, 1e-9);
+    merge_worst_with_bound(&all->force, &one->force, 1e3);
+    merge_worst_with_bound(&all->energy, &one->energy, 1);
+    merge_worst_with_bound(&all->work, &one->work, 1);
+    merge_worst_with_bound(&all->drive, &one->drive, 1.001);
+    merge_worst_with_bound(&all->beyond, &one->beyond, 1e-9);
 }
 
 /* One world. Its energy may rise by the work of its drives, by the energy of its contacts' springs
@@ -389,12 +391,12 @@ static void run_world(int seed, double h, int ticks, struct world_tally *total)
     static struct hands_scene s;
     struct world_tally one = {0}, *t = &one;
     build_world(&s, seed, h);
-    double first = compute_energy(&s), lift = s.weight * check_targets(&s, t);
+    double first = compute_energy(&s), lift = s.weight * check_drive_targets(&s, t);
     double driven = 0, all = fabs(first), springs = 0, work = 0;
     for (int i = 0; i < ticks; i++) {
         struct velocities_before b;
-        store_velocities(&s, &b);
-        scene_solve(&s.world);
+        store_velocities_before_tick(&s, &b);
+        solve_scene_velocities(&s.world);
         double held = add_contact_work(&s, seed, &b, &work, t);
         springs = i ? springs : held;
         driven += add_drive_work(&s, seed, &all, t);
@@ -405,12 +407,12 @@ static void run_world(int seed, double h, int ticks, struct world_tally *total)
             fail_msg("world %d, h %g, tick %d: not finite", seed, h, i);
         }
         double allowed = 1e-6 * all + lift + springs;
-        record_worst(&t->energy, (energy - first - driven) / allowed, seed);
-        record_worst(&t->work, work / allowed, seed);
+        keep_worst_value(&t->energy, (energy - first - driven) / allowed, seed);
+        keep_worst_value(&t->work, work / allowed, seed);
     }
     one.ticks = ticks;
     one.unsolved = s.world.unsolved;
-    scene_close(&s.world);
+    close_scene(&s.world);
     add_tally(total, &one);
 }
 
@@ -425,11 +427,12 @@ static void print_worst(const char *what, const struct worst *w)
  * where drives press on them; the test allows three times those numbers. In 2 of
  * them a contact moves a joint by 2e-8 rad beyond its stop in a tick. A drive that a contact
  * reverses within a tick exceeds its limit in that tick. */
-static void random_hands(void **state)
+static void random_hands_obey_force_bounds(void **state)
 {
     (void)state;
     const char *one = getenv("TACT_WORLD"); /* index of a single world to run */
-    int first = one ? atoi(one) : 0, last = one ? first + 1 : campaign_size(WORLDS, ALL_WORLDS);
+    int first = one ? atoi(one) : 0,
+        last = one ? first + 1 : campaign_trial_count(WORLDS, ALL_WORLDS);
     long ticks = 0, unsolved = 0;
     for (int k = 0; k < PERIODS; k++) {
         struct world_tally t = {0};
@@ -458,6 +461,6 @@ static void random_hands(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(random_hands)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(random_hands_obey_force_bounds)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -16,8 +16,8 @@ static const double MU = 0.5, PRESS = 20, MASS = 0.2;
 static int open_pinch(struct world_scene *s, const struct tact_shape *pad, double modulus)
 {
     struct tact_world_options o = tact_world_options_default();
-    struct tact_contact_law law = scene_rigid(MU);
-    struct tact_shape block = scene_box(0.06, 0.1, 0.04);
+    struct tact_contact_law law = make_rigid_law(MU);
+    struct tact_shape block = box_of_sides(0.06, 0.1, 0.04);
     struct tact_pose base = tact_pose_identity(), here = tact_pose_identity();
     double top = 0.04 - 4e-5, reach = pad->kind == TACT_SHAPE_BOX ? pad->size[2] : pad->size[0];
     struct tact_link_def link = {.parent = -1,
@@ -34,9 +34,9 @@ static int open_pinch(struct world_scene *s, const struct tact_shape *pad, doubl
     struct tact_hand *hand;
     o.gravity[2] = 0;
     law.modulus = modulus;
-    scene_open(s, &o);
-    scene_ground(s);
-    int b = scene_solid(s, &block, MASS, at, 0);
+    open_empty_scene(s, &o);
+    add_scene_ground(s);
+    int b = add_scene_solid(s, &block, MASS, at, 0);
     base.position[2] = top + reach;
     assert_int_equal(tact_hand_create(&link, 1, &base, &hand), 0);
     tact_hand_state(hand).q[0] = 0;
@@ -47,9 +47,9 @@ static int open_pinch(struct world_scene *s, const struct tact_shape *pad, doubl
     assert_int_equal(tact_shape_tessellate(own), 0);
     struct tact_owner owner = {TACT_OWNER_HAND, 0, 0};
     assert_true(tact_world_add_shape(s->world, owner, own, &here, 2) >= 0);
-    scene_law(s, 0, 1, &law);
-    scene_law(s, 1, 2, &law);
-    scene_start(s);
+    set_scene_law(s, 0, 1, &law);
+    set_scene_law(s, 1, 2, &law);
+    finish_scene_building(s);
     return b;
 }
 
@@ -57,13 +57,13 @@ static int open_pinch(struct world_scene *s, const struct tact_shape *pad, doubl
 static void step_with_load(struct world_scene *s, int b, double load)
 {
     tact_world_body(s->world, b)->twist[1] += load / MASS * s->options.period;
-    scene_step(s);
+    step_scene(s);
 }
 
 /* Creep [m] over the last half of `seconds` at `share` of the limit; cyclic: times a sine of 2 Hz
  * (1) or of one sign (2). */
 static double measure_creep(const char *name, const struct tact_shape *pad, double modulus,
-                            double share, int cyclic, double seconds, double *turn)
+                            double share, int load_cycle_kind, double seconds, double *turn)
 {
     struct world_scene s;
     int b = open_pinch(&s, pad, modulus), ticks = (int)lround(seconds * 1000);
@@ -71,7 +71,9 @@ static double measure_creep(const char *name, const struct tact_shape *pad, doub
     double from[3] = {0}, q[4] = {0}, moved[3];
     for (int i = 0; i < ticks; i++) {
         double phase = sin(2 * M_PI * 2 * i * 1e-3);
-        double load_factor = cyclic == 1 ? phase : cyclic == 2 ? 0.5 + 0.5 * phase : 1;
+        double load_factor = load_cycle_kind == 1   ? phase
+                             : load_cycle_kind == 2 ? 0.5 + 0.5 * phase
+                                                    : 1;
         double grip = i < 200 ? 0 : 1; /* the load is zero until the pad has closed */
         step_with_load(&s, b, grip * share * 2 * MU * PRESS * load_factor);
         if (i == ticks / 2) {
@@ -89,13 +91,13 @@ static double measure_creep(const char *name, const struct tact_shape *pad, doub
     print_message("%-22s load %.2f of the limit%s: moved %.1e m, turned %.1e rad in %.2f s; N %.4f "
                   "%.4f, %d sweeps, residual %.1e, unsolved %ld\n",
                   name, share,
-                  cyclic == 1 ? ", cyclic"
-                  : cyclic    ? ", pulsing"
-                              : "",
+                  load_cycle_kind == 1 ? ", cyclic"
+                  : load_cycle_kind    ? ", pulsing"
+                                       : "",
                   distance, *turn, seconds / 2, tact_world_contact(s.world, 0)->impulse[0] * 1e3,
-                  tact_world_contact(s.world, 1)->impulse[0] * 1e3, s.most_iterations,
+                  tact_world_contact(s.world, 1)->impulse[0] * 1e3, s.max_tick_iterations,
                   s.worst_residual, s.unsolved);
-    scene_close(&s);
+    close_scene(&s);
     return distance;
 }
 
@@ -117,21 +119,21 @@ static void run_pad(const char *name, const struct tact_shape *pad, double modul
 static void a_flat_pad_does_not_creep(void **state)
 {
     (void)state;
-    const struct tact_shape pad = scene_box(0.02, 0.02, 0.02);
+    const struct tact_shape pad = box_of_sides(0.02, 0.02, 0.02);
     run_pad("flat pad", &pad, 0);
 }
 
 static void a_soft_ball_does_not_creep(void **state)
 {
     (void)state;
-    const struct tact_shape pad = scene_sphere(0.01);
+    const struct tact_shape pad = make_sphere(0.01);
     run_pad("soft ball", &pad, 3e5);
 }
 
 static void a_hard_ball_does_not_creep(void **state)
 {
     (void)state;
-    const struct tact_shape pad = scene_sphere(0.01);
+    const struct tact_shape pad = make_sphere(0.01);
     run_pad("hard ball", &pad, 0);
 }
 

@@ -11,18 +11,18 @@
 
 static const double G = 9.81, RADIUS = 0.03, MASS = 0.2;
 
-static int open_ball(struct world_scene *s, const struct tact_contact_law *law, double period,
-                     double height)
+static int start_falling_ball(struct world_scene *s, const struct tact_contact_law *law,
+                              double period, double height)
 {
     struct tact_world_options o = tact_world_options_default();
-    struct tact_shape ball = scene_sphere(RADIUS);
+    struct tact_shape ball = make_sphere(RADIUS);
     const double at[3] = {0, 0, RADIUS + height};
     o.period = period;
-    scene_open(s, &o);
-    scene_ground(s);
-    int b = scene_solid(s, &ball, MASS, at, 0);
-    scene_law(s, 0, 1, law);
-    scene_start(s);
+    open_empty_scene(s, &o);
+    add_scene_ground(s);
+    int b = add_scene_solid(s, &ball, MASS, at, 0);
+    set_scene_law(s, 0, 1, law);
+    finish_scene_building(s);
     return b;
 }
 
@@ -32,11 +32,11 @@ static double next_apex(struct world_scene *s, int b)
     const struct tact_body *body = tact_world_body(s->world, b);
     double top = -1;
     for (long n = 0; n < lround(2 / s->options.period) && body->twist[2] <= 0; n++) {
-        scene_step(s);
+        step_scene(s);
     }
     for (long n = 0; n < lround(2 / s->options.period) && body->twist[2] > 0; n++) {
         top = fmax(top, body->pose.position[2] - RADIUS);
-        scene_step(s);
+        step_scene(s);
     }
     return fmax(top, body->pose.position[2] - RADIUS);
 }
@@ -44,15 +44,15 @@ static double next_apex(struct world_scene *s, int b)
 /* A ball dropped from h bounces to e^2 h and then to e^4 h. The integrator detects the ground up
  * to one tick late, by a distance of v times the period: the ball rebounds from that much lower,
  * with the speed gained on the way. */
-static void ball_bounces(void **state)
+static void a_dropped_ball_bounces_to_e2_h(void **state)
 {
     (void)state;
     const double coefficient[5] = {0, 0.3, 0.5, 0.8, 1};
     for (int i = 0; i < 10; i++) {
         struct world_scene s;
-        struct tact_contact_law law = scene_rigid(0.5);
+        struct tact_contact_law law = make_rigid_law(0.5);
         double e = law.restitution = coefficient[i / 2], h = 0.5, period = i % 2 ? 1e-4 : 1e-3;
-        int b = open_ball(&s, &law, period, h);
+        int b = start_falling_ball(&s, &law, period, h);
         double slack = sqrt(2 * G * h) * period * 2;
         double first = next_apex(&s, b), second = next_apex(&s, b);
         print_message("e %.1f, period %.0e s: bounces to %.5f m and %.5f m; exact %.5f, %.5f; off "
@@ -61,7 +61,7 @@ static void ball_bounces(void **state)
                       fabs(first - e * e * h), fabs(second - e * e * e * e * h));
         assert_true(fabs(first - e * e * h) < slack);
         assert_true(fabs(second - e * e * e * e * h) < 2 * slack);
-        scene_close(&s);
+        close_scene(&s);
     }
 }
 
@@ -87,34 +87,34 @@ static void compliant_ball_bounces(void **state)
     double worst = 0;
     for (int i = 0; i < 54; i++) {
         struct world_scene s;
-        struct tact_contact_law law = scene_rigid(0.5);
+        struct tact_contact_law law = make_rigid_law(0.5);
         double h = height[i / 3 % 3], period = i / 9 % 2 ? 1e-4 : 1e-3;
         double e = law.restitution = 0.3 + 0.3 * (i / 18);
         law.compliance = compliance[i % 3];
         law.dissipation = i % 2 ? 0.005 : 0;
-        int b = open_ball(&s, &law, period, h);
+        int b = start_falling_ball(&s, &law, period, h);
         double slack = sqrt(2 * G * h) * period * 2, top = next_apex(&s, b);
         worst = fmax(worst, fabs(top - e * e * h) / slack);
         assert_true(fabs(top - e * e * h) < slack);
         assert_int_equal(s.unsolved, 0);
-        scene_close(&s);
+        close_scene(&s);
     }
     print_message("compliant ball: off by at most %.2f of what a late tick explains\n", worst);
     struct world_scene s;
-    struct tact_contact_law law = scene_rigid(0.5);
+    struct tact_contact_law law = make_rigid_law(0.5);
     law.restitution = 0.5;
     law.compliance = 1e-4;
-    int b = open_ball(&s, &law, 1e-3, 0.1);
-    scene_run(&s, 4);
+    int b = start_falling_ball(&s, &law, 1e-3, 0.1);
+    run_scene_for_seconds(&s, 4);
     struct ball spring = {law.compliance, 0, law.overlap};
     double low = RADIUS - tact_world_body(s.world, b)->pose.position[2];
     assert_true(fabs(tact_world_body(s.world, b)->twist[2]) < 1e-9);
     assert_true(fabs(hunt_crossley_force(&spring, low, 0) - MASS * G) < 1e-3 * MASS * G);
-    scene_close(&s);
+    close_scene(&s);
 }
 
 /* One step of Runge and Kutta for the height z of the ball's lowest point and its rate. */
-static void exact_step(const struct ball *ball, double h, double *z, double *v)
+static void integrate_ball_step(const struct ball *ball, double h, double *z, double *v)
 {
     double kz[4], kv[4];
     for (int i = 0; i < 4; i++) {
@@ -138,12 +138,12 @@ static double deviation_of_ball(const struct ball *ball, double period, double *
                                    .compliance = ball->compliance,
                                    .hunt_crossley = ball->a};
     double drop = 0.0005, worst = 0;
-    int b = open_ball(&s, &law, period, drop);
+    int b = start_falling_ball(&s, &law, period, drop);
     double z = drop, v = 0;
     for (long i = 0; i < lround(1 / period); i++) {
-        scene_step(&s);
+        step_scene(&s);
         for (int k = 0; k < FINE; k++) {
-            exact_step(ball, period / FINE, &z, &v);
+            integrate_ball_step(ball, period / FINE, &z, &v);
         }
         double here = tact_world_body(s.world, b)->pose.position[2] - RADIUS;
         worst = fmax(worst, fabs(here - z));
@@ -151,7 +151,7 @@ static double deviation_of_ball(const struct ball *ball, double period, double *
     *last = -z;
     double rest = RADIUS - tact_world_body(s.world, b)->pose.position[2];
     assert_true(fabs(rest - *last) < 1e-6);
-    scene_close(&s);
+    close_scene(&s);
     return worst;
 }
 
@@ -178,56 +178,56 @@ static void bodies_at_rest_stay_at_rest(void **state)
     (void)state;
     for (int dropped = 0; dropped < 2; dropped++) {
         struct world_scene s;
-        struct tact_contact_law law = scene_rigid(0.5);
+        struct tact_contact_law law = make_rigid_law(0.5);
         double fastest = 0;
         law.restitution = dropped ? 0.5 : 0.9;
-        scene_open(&s, NULL);
-        scene_ground(&s);
+        open_empty_scene(&s, NULL);
+        add_scene_ground(&s);
         for (int i = 0; i < 4; i++) {
-            struct tact_shape shape = i == 3 ? scene_sphere(0.03) : scene_box(0.08, 0.08, 0.06);
+            struct tact_shape shape = i == 3 ? make_sphere(0.03) : box_of_sides(0.08, 0.08, 0.06);
             const double at[3] = {i == 3 ? 0.2 : 0.001 * i, 0,
                                   0.03 + (i == 3 ? 0 : (0.06 - 2e-5) * i) - 2e-5 +
                                       0.02 * dropped * (i + 1)};
-            scene_solid(&s, &shape, 0.2, at, 0);
+            add_scene_solid(&s, &shape, 0.2, at, 0);
         }
-        scene_law(&s, 0, 1, &law);
-        scene_law(&s, 1, 1, &law);
-        scene_start(&s);
-        scene_run(&s, dropped ? 3 : 0.1);
+        set_scene_law(&s, 0, 1, &law);
+        set_scene_law(&s, 1, 1, &law);
+        finish_scene_building(&s);
+        run_scene_for_seconds(&s, dropped ? 3 : 0.1);
         for (int n = 0; n < 1000; n++) {
-            scene_step(&s);
+            step_scene(&s);
             for (int i = 0; i < 4; i++) {
                 fastest = fmax(fastest, tact_v3_norm(tact_world_body(s.world, i)->twist));
             }
         }
         print_message("%s: fastest %.1e m/s\n", dropped ? "dropped, after 3 s" : "laid", fastest);
         assert_true(fastest < 1e-8);
-        scene_close(&s);
+        close_scene(&s);
     }
 }
 
 /* Boxes of side `size`, one above the other, falling at `speed` without restitution, the lowest
  * just above the ground where there is one. */
-static void open_fall(struct world_scene *s, int count, int ground, double size, double speed,
-                      double gravity, double period)
+static void start_falling_stack(struct world_scene *s, int count, int ground, double size,
+                                double speed, double gravity, double period)
 {
     struct tact_world_options o = tact_world_options_default();
-    struct tact_contact_law law = scene_rigid(0.5);
-    struct tact_shape shape = scene_box(size, size, size);
+    struct tact_contact_law law = make_rigid_law(0.5);
+    struct tact_shape shape = box_of_sides(size, size, size);
     o.gravity[2] = -gravity;
     o.period = period;
-    scene_open(s, &o);
+    open_empty_scene(s, &o);
     for (int i = 0; i < count; i++) {
         const double at[3] = {0, 0, size * (0.501 + i)};
-        int b = scene_solid(s, &shape, 500 * size * size * size, at, 0);
+        int b = add_scene_solid(s, &shape, 500 * size * size * size, at, 0);
         tact_world_body(s->world, b)->twist[2] = ground || i ? -speed : 0;
     }
     if (ground) {
-        scene_ground(s);
-        scene_law(s, 0, 1, &law);
+        add_scene_ground(s);
+        set_scene_law(s, 0, 1, &law);
     }
-    scene_law(s, 1, 1, &law);
-    scene_start(s);
+    set_scene_law(s, 1, 1, &law);
+    finish_scene_building(s);
 }
 
 /* Height of the top of the stack less the sum of the boxes' heights [m]. */
@@ -248,10 +248,10 @@ static void boxes_do_not_jump_out_of_an_impact(void **state)
         double size = sizes[i / 2 % 3], g = gravity[i / 6 % 5], period = i < 30 ? 1e-3 : 2.5e-4;
         double speed = 0.5 * sqrt(size / 0.1), target = -2e-5 * count, over = -1;
         struct world_scene s;
-        open_fall(&s, count, 1, size, speed, g, period);
+        start_falling_stack(&s, count, 1, size, speed, g, period);
         const struct tact_body *lowest = tact_world_body(s.world, 0);
         for (long n = 0, hit = 0; n < lround(1 / period); n++) {
-            scene_step(&s);
+            step_scene(&s);
             hit |= lowest->twist[2] > -0.5 * speed;
             over = hit ? fmax(over, excess_height(&s, count, size)) : -1;
             fastest = g > 0 ? fastest : fmax(fastest, lowest->twist[2] / speed);
@@ -259,7 +259,7 @@ static void boxes_do_not_jump_out_of_an_impact(void **state)
         highest = g > 0 ? fmax(highest, over / fabs(target)) : highest;
         left = g > 0 ? fmax(left, fabs(excess_height(&s, count, size) - target)) : left;
         assert_int_equal(s.unsolved, 0);
-        scene_close(&s);
+        close_scene(&s);
     }
     print_message("sunk boxes: highest %.2f of the target overlap over touching, %.1e m off the "
                   "target at the end; without gravity %.1e of the impact's speed away\n",
@@ -278,11 +278,11 @@ static void inelastic_boxes_move_together(void **state)
         struct world_scene s;
         const double sizes[3] = {0.01, 0.1, 10};
         double size = sizes[i % 3], speed = 0.5 * sqrt(size / 0.1);
-        open_fall(&s, 2, 0, size, speed, i / 3 % 2 ? 9.81 : 0, i < 6 ? 1e-3 : 2.5e-4);
-        scene_run(&s, 0.2);
+        start_falling_stack(&s, 2, 0, size, speed, i / 3 % 2 ? 9.81 : 0, i < 6 ? 1e-3 : 2.5e-4);
+        run_scene_for_seconds(&s, 0.2);
         double v = tact_world_body(s.world, 1)->twist[2] - tact_world_body(s.world, 0)->twist[2];
         fastest = fmax(fastest, fabs(v) / speed);
-        scene_close(&s);
+        close_scene(&s);
     }
     print_message("boxes that collided without restitution: %.1e of the impact's speed apart\n",
                   fastest);
@@ -290,7 +290,7 @@ static void inelastic_boxes_move_together(void **state)
 }
 
 /* Random numbers from 0 to 1 of a stream of their own (Knuth's linear congruential generator). */
-static double next_draw(uint64_t *stream)
+static double next_uniform_number(uint64_t *stream)
 {
     *stream = *stream * 6364136223846793005u + 1442695040888963407u;
     return (double)(*stream >> 11) / 9007199254740992.0;
@@ -298,21 +298,21 @@ static double next_draw(uint64_t *stream)
 
 /* Largest relative rise of a thrown box's energy over its start, with the correction for the
  * integrator's phase, as the uncorrected energy varies even in free fall. */
-static double highest_rise(const double box[SCENE_DRAWS], double friction, double restitution,
-                           double period)
+static double largest_energy_rise(const double box[THROWN_BOX_DRAW_COUNT], double friction,
+                                  double restitution, double period)
 {
     struct world_scene s;
     struct tact_world_options o = tact_world_options_default();
-    struct tact_contact_law law = scene_rigid(friction);
+    struct tact_contact_law law = make_rigid_law(friction);
     o.period = period;
     law.restitution = restitution;
-    scene_thrown_box(&s, &o, box, MASS, &law);
-    double start = scene_phase_energy(&s), highest = -1;
+    start_thrown_box_scene(&s, &o, box, MASS, &law);
+    double start = compute_phase_corrected_energy(&s), highest = -1;
     for (long i = 0; i < lround(0.5 / period); i++) {
-        scene_step(&s);
-        highest = fmax(highest, (scene_phase_energy(&s) - start) / start);
+        step_scene(&s);
+        highest = fmax(highest, (compute_phase_corrected_energy(&s) - start) / start);
     }
-    scene_close(&s);
+    close_scene(&s);
     return highest;
 }
 
@@ -323,17 +323,18 @@ static void energy_never_rises(void **state)
 {
     (void)state;
     double worst[2] = {-1, -1};
-    int seeds = campaign_size(1, 20), boxes = campaign_size(25, 1000);
+    int seeds = campaign_trial_count(1, 20), boxes = campaign_trial_count(25, 1000);
     for (int run = 0; run < seeds * boxes; run++) {
-        uint64_t stream = campaign_seed() + (uint64_t)(run / boxes + 3) * 0xd1342543de82ef95u;
+        uint64_t stream =
+            campaign_seed_offset() + (uint64_t)(run / boxes + 3) * 0xd1342543de82ef95u;
         stream ^= (uint64_t)(run % boxes + 1) * 0xbf58476d1ce4e5b9u;
-        double box[SCENE_DRAWS], first = next_draw(&stream);
-        for (int i = 0; i < SCENE_DRAWS; i++) {
-            box[i] = next_draw(&stream);
+        double box[THROWN_BOX_DRAW_COUNT], first = next_uniform_number(&stream);
+        for (int i = 0; i < THROWN_BOX_DRAW_COUNT; i++) {
+            box[i] = next_uniform_number(&stream);
         }
         for (int k = 0; k < 18; k++) {
             double e = 0.5 * (k / 2 % 3), period = 1e-3 / (1 << k / 6);
-            double rise = highest_rise(box, k % 2 ? 0 : 3 * first * first, e, period);
+            double rise = largest_energy_rise(box, k % 2 ? 0 : 3 * first * first, e, period);
             if (rise > (k % 2 ? 1e-6 : 1e-9)) {
                 print_message("seed %d, box %d, friction %.3f, e %.1f, period %.2e s: %.1e\n",
                               run / boxes, run % boxes, k % 2 ? 0 : 3 * first * first, e, period,
@@ -352,7 +353,7 @@ static void energy_never_rises(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(ball_bounces),
+        cmocka_unit_test(a_dropped_ball_bounces_to_e2_h),
         cmocka_unit_test(compliant_ball_bounces),
         cmocka_unit_test(follows_hunt_and_crossley),
         cmocka_unit_test(bodies_at_rest_stay_at_rest),

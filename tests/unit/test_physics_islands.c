@@ -16,25 +16,25 @@ enum { CUBES = 4, HEAP = 10 };
 /* Cubes that fall on each other from a small height, and slide. */
 static void add_stack(struct world_scene *s)
 {
-    struct tact_shape cube = scene_box(0.05, 0.05, 0.05);
+    struct tact_shape cube = box_of_sides(0.05, 0.05, 0.05);
     for (int i = 0; i < CUBES; i++) {
-        int b =
-            scene_solid(s, &cube, 0.125, (double[3]){0.003 * i, 0, 0.026 + 0.0505 * i}, 0.1 * i);
+        int b = add_scene_solid(s, &cube, 0.125, (double[3]){0.003 * i, 0, 0.026 + 0.0505 * i},
+                                0.1 * i);
         tact_world_body(s->world, b)->twist[0] = 0.02 * i;
     }
 }
 
 /* Boxes of masses over four decades, thrown together, the first two on a hinge: more than a few
  * sweeps can solve. */
-static void add_heap(struct world_scene *s)
+static void add_tangled_heap(struct world_scene *s)
 {
-    struct tact_shape box = scene_box(0.06, 0.03, 0.09);
+    struct tact_shape box = box_of_sides(0.06, 0.03, 0.09);
     int first = 0;
     for (int i = 0; i < HEAP; i++) {
         struct tact_pose p = random_pose(0.04);
         p.position[0] += 3.0;
         p.position[2] += 0.1 + 0.04 * i;
-        int b = scene_solid(s, &box, pow(10.0, uniform(-3, 1)), p.position, 0);
+        int b = add_scene_solid(s, &box, pow(10.0, uniform(-3, 1)), p.position, 0);
         memcpy(tact_world_body(s->world, b)->pose.quat_wxyz, p.quat_wxyz, sizeof p.quat_wxyz);
         tact_world_body(s->world, b)->twist[2] = -1.0;
         first = i ? first : b;
@@ -52,17 +52,17 @@ static void add_heap(struct world_scene *s)
 static void open_world(struct world_scene *s, int heap, int iterations)
 {
     struct tact_world_options o = tact_world_options_default();
-    struct tact_contact_law law = scene_rigid(0.6);
+    struct tact_contact_law law = make_rigid_law(0.6);
     o.iterations = iterations;
-    scene_open(s, &o);
-    scene_ground(s);
+    open_empty_scene(s, &o);
+    add_scene_ground(s);
     add_stack(s);
     if (heap) {
-        add_heap(s);
+        add_tangled_heap(s);
     }
-    scene_law(s, 0, 1, &law);
-    scene_law(s, 1, 1, &law);
-    scene_start(s);
+    set_scene_law(s, 0, 1, &law);
+    set_scene_law(s, 1, 1, &law);
+    finish_scene_building(s);
 }
 
 /* A stack has the same bits alone and beside a heap whose island exhausts its sweeps. */
@@ -74,26 +74,27 @@ static void islands_do_not_influence_each_other(void **state)
         struct world_scene alone, beside;
         open_world(&alone, 0, iterations[k]);
         open_world(&beside, 1, iterations[k]);
-        long differ = 0, over = 0;
+        long different_pose_count = 0, excess_iteration_count = 0;
         for (int tick = 0; tick < 1000; tick++) {
-            scene_step(&alone);
-            scene_step(&beside);
-            over += beside.stats.iterations > alone.stats.iterations;
+            step_scene(&alone);
+            step_scene(&beside);
+            excess_iteration_count += beside.stats.iterations > alone.stats.iterations;
             for (int i = 0; i < CUBES; i++) {
                 const struct tact_body *p = tact_world_body(alone.world, i),
                                        *q = tact_world_body(beside.world, i);
-                differ += memcmp(&p->pose, &q->pose, sizeof p->pose) != 0 ||
-                          memcmp(p->twist, q->twist, sizeof p->twist) != 0;
+                different_pose_count += memcmp(&p->pose, &q->pose, sizeof p->pose) != 0 ||
+                                        memcmp(p->twist, q->twist, sizeof p->twist) != 0;
             }
         }
         printf("%d sweeps at most: stack unsolved in %ld ticks, with the heap in %ld; the heap "
                "takes longer in %ld; cubes that move otherwise: %ld\n",
-               iterations[k], alone.unsolved, beside.unsolved, over, differ);
-        assert_int_equal(differ, 0);
+               iterations[k], alone.unsolved, beside.unsolved, excess_iteration_count,
+               different_pose_count);
+        assert_int_equal(different_pose_count, 0);
         assert_true(beside.unsolved > alone.unsolved);
-        assert_true(over > 100);
-        scene_close(&alone);
-        scene_close(&beside);
+        assert_true(excess_iteration_count > 100);
+        close_scene(&alone);
+        close_scene(&beside);
     }
 }
 
@@ -103,24 +104,25 @@ static void islands_join_and_separate(void **state)
 {
     (void)state;
     struct world_scene s;
-    struct tact_contact_law law = scene_rigid(0.0);
+    struct tact_contact_law law = make_rigid_law(0.0);
     struct tact_world_options o = tact_world_options_default();
     tact_v3_set(o.gravity, 0, 0, 0);
-    scene_open(&s, &o);
-    struct tact_shape ball = scene_sphere(0.02);
+    open_empty_scene(&s, &o);
+    struct tact_shape ball = make_sphere(0.02);
     for (int i = 0; i < 6; i++) {
-        int b = scene_solid(&s, &ball, 0.1 * (1 + i), (double[3]){0.05 * i, 0.1 * (i / 3), 0}, 0);
+        int b =
+            add_scene_solid(&s, &ball, 0.1 * (1 + i), (double[3]){0.05 * i, 0.1 * (i / 3), 0}, 0);
         tact_world_body(s.world, b)->twist[0] = i % 3 ? -0.5 * (i % 3) : 0.5;
     }
-    scene_law(&s, 1, 1, &law);
-    scene_start(&s);
+    set_scene_law(&s, 1, 1, &law);
+    finish_scene_building(&s);
     double before = 0, after = 0;
     int most = 0;
     for (int i = 0; i < 6; i++) {
         before += tact_world_body(s.world, i)->mass * tact_world_body(s.world, i)->twist[0];
     }
     for (int tick = 0; tick < 300; tick++) {
-        scene_step(&s);
+        step_scene(&s);
         most = s.stats.contacts > most ? s.stats.contacts : most;
     }
     for (int i = 0; i < 6; i++) {
@@ -129,7 +131,7 @@ static void islands_join_and_separate(void **state)
     assert_true(most >= 2);
     assert_int_equal(s.unsolved, 0);
     assert_true(fabs(after - before) <= 1e-15);
-    scene_close(&s);
+    close_scene(&s);
 }
 
 int main(void)

@@ -24,16 +24,16 @@ static void assert_near(double got, double exact, double tolerance)
 static const struct tact_contact *box_on_slope(struct world_scene *s, double slope, double mu,
                                                double length, double height)
 {
-    struct tact_world_options o = scene_slope(slope);
-    struct tact_contact_law law = scene_rigid(mu);
-    struct tact_shape box = scene_box(length, 0.1, height);
+    struct tact_world_options o = options_with_tilted_gravity(slope);
+    struct tact_contact_law law = make_rigid_law(mu);
+    struct tact_shape box = box_of_sides(length, 0.1, height);
     const double at[3] = {0, 0, 0.5 * height - law.overlap};
-    scene_open(s, &o);
-    scene_ground(s);
-    scene_solid(s, &box, 1.0, at, 0);
-    scene_law(s, 0, 1, &law);
-    scene_start(s);
-    scene_solve(s);
+    open_empty_scene(s, &o);
+    add_scene_ground(s);
+    add_scene_solid(s, &box, 1.0, at, 0);
+    set_scene_law(s, 0, 1, &law);
+    finish_scene_building(s);
+    solve_scene_velocities(s);
     return tact_world_contact(s->world, 0);
 }
 
@@ -54,7 +54,7 @@ static void margins_of_a_block_on_a_slope(void **state)
         assert_near(c->margins.normal, cos(slope), 1e-9);
         assert_near(c->margins.joint, 1, 0);
         assert_int_equal(c->limits, need < MU ? 0 : TACT_LIMIT_CONE);
-        scene_close(&s);
+        close_scene(&s);
     }
 }
 
@@ -71,7 +71,7 @@ static void a_tipping_block_reaches_the_edge_limit(void **state)
         assert_near(c->margins.edge, reach < 1 ? 1 - reach : 1 / reach - 1, 1e-9);
         assert_true(c->margins.slip > 0);
         assert_int_equal(c->limits, reach < 1 ? 0 : TACT_LIMIT_EDGE);
-        scene_close(&s);
+        close_scene(&s);
     }
 }
 
@@ -79,38 +79,39 @@ static void spinning_and_separating_bodies(void **state)
 {
     (void)state;
     struct world_scene s;
-    struct tact_contact_law law = scene_rigid(MU);
+    struct tact_contact_law law = make_rigid_law(MU);
     struct tact_shape disc;
     const double at[3] = {0, 0, 0.005 - 2e-5};
-    scene_open(&s, NULL);
-    scene_ground(&s);
-    disc = scene_cylinder(&s, 0.05, 0.01, 64);
-    int b = scene_solid(&s, &disc, 1.0, at, 0);
-    scene_law(&s, 0, 1, &law);
-    scene_start(&s);
+    open_empty_scene(&s, NULL);
+    add_scene_ground(&s);
+    disc = make_cylinder_mesh_shape(&s, 0.05, 0.01, 64);
+    int b = add_scene_solid(&s, &disc, 1.0, at, 0);
+    set_scene_law(&s, 0, 1, &law);
+    finish_scene_building(&s);
     struct tact_body *body = tact_world_body(s.world, b);
     const struct tact_contact *c = tact_world_contact(s.world, 0);
     body->twist[5] = 10; /* stopping it in one tick takes a torque of I w / h; the limit of the
                             patch is 2/3 mu m g R */
-    scene_solve(&s);
-    double have = 2.0 / 3 * MU * G * 0.05, need = 0.5 * 0.05 * 0.05 * 10 / 1e-3;
+    solve_scene_velocities(&s);
+    double available_spin_torque = 2.0 / 3 * MU * G * 0.05, need = 0.5 * 0.05 * 0.05 * 10 / 1e-3;
     assert_int_equal(c->limits, TACT_LIMIT_SPIN);
-    print_message("spin: margin %.6f, exact %.6f\n", c->margins.spin, have / need - 1);
-    assert_near(c->margins.spin, have / need - 1, 4e-5);
+    print_message("spin: margin %.6f, exact %.6f\n", c->margins.spin,
+                  available_spin_torque / need - 1);
+    assert_near(c->margins.spin, available_spin_torque / need - 1, 4e-5);
     assert_near(c->margins.slip, c->margins.spin, 1e-6);
     assert_near(c->margins.friction, 1, 1e-6);
     memset(body->twist, 0, sizeof body->twist);
     body->twist[2] = 1.0;
-    scene_solve(&s);
+    solve_scene_velocities(&s);
     assert_int_equal(c->limits, TACT_LIMIT_OPEN);
     assert_near(c->margins.normal, -1, 1e-9);
     assert_true(c->touching && c->impulse[0] == 0);
     struct tact_pose *pose = &body->pose;
     pose->position[2] = 1.0;
     tact_world_refresh(s.world);
-    scene_solve(&s);
+    solve_scene_velocities(&s);
     assert_true(!c->touching && c->margins.edge == 0 && c->margins.normal == 0);
-    scene_close(&s);
+    close_scene(&s);
 }
 
 /* A finger on a slide presses on the floor by a spring that demands more than the drive's limit. */
@@ -120,7 +121,7 @@ static void a_saturated_drive_is_reported(void **state)
     const double limits[3] = {1.0, 5.0, 0.0};
     for (int i = 0; i < 3; i++) {
         struct world_scene s;
-        struct tact_contact_law law = scene_rigid(MU);
+        struct tact_contact_law law = make_rigid_law(MU);
         struct tact_hand *hand;
         struct tact_pose base = tact_pose_identity(), local = tact_pose_identity();
         struct tact_link_def link = {.parent = -1,
@@ -134,18 +135,18 @@ static void a_saturated_drive_is_reported(void **state)
                                      .inertia = {1e-5, 1e-5, 1e-5, 0, 0, 0}};
         base.position[2] = 0.01 - 2e-5;
         assert_int_equal(tact_hand_create(&link, 1, &base, &hand), 0);
-        scene_open(&s, NULL);
-        scene_ground(&s);
+        open_empty_scene(&s, NULL);
+        add_scene_ground(&s);
         int h = tact_world_add_hand(s.world, hand, 1);
-        struct tact_shape ball = scene_sphere(0.01);
+        struct tact_shape ball = make_sphere(0.01);
         assert_int_equal(tact_shape_tessellate(&ball), 0);
         const struct tact_owner owner = {TACT_OWNER_HAND, h, 0};
         assert_true(tact_world_add_shape(s.world, owner, &ball, &local, 1) >= 0);
-        scene_law(&s, 0, 1, &law);
-        scene_start(&s);
+        set_scene_law(&s, 0, 1, &law);
+        finish_scene_building(&s);
         tact_hand_state(hand).target[0] = 2e-3; /* 2 N */
         for (int k = 0; k < 200; k++) {
-            scene_step(&s);
+            step_scene(&s);
         }
         const struct tact_contact *c = tact_world_contact(s.world, 0);
         const double asked = 2 - 0.02; /* the floor is reached after 20 um */
@@ -154,7 +155,7 @@ static void a_saturated_drive_is_reported(void **state)
                       c->margins.joint, c->wrench[2]);
         assert_near(c->margins.joint, exact[i], 2.5e-5);
         assert_int_equal(!!(c->limits & TACT_LIMIT_JOINT), i == 0);
-        scene_close(&s);
+        close_scene(&s);
         tact_shape_release(&ball);
     }
 }

@@ -8,7 +8,7 @@
 #include "support/masonry.h"
 #include "support/world_scene.h"
 
-#define RIGID_TARGET_OVERLAP 2e-5 /* of scene_rigid() [m] */
+#define RIGID_TARGET_OVERLAP 2e-5 /* of make_rigid_law() [m] */
 
 enum { TICKS = 10 };
 
@@ -17,32 +17,32 @@ struct tally {
     int worlds, ticks, unsolved, cold, most, most_eliminations;
 };
 
-static void open_masonry(const struct masonry *m, struct world_scene *s)
+static void start_masonry_world(const struct masonry *m, struct world_scene *s)
 {
     struct tact_world_options o = tact_world_options_default();
-    struct tact_contact_law law = scene_rigid(m->friction);
+    struct tact_contact_law law = make_rigid_law(m->friction);
     tact_v3_copy(o.gravity, m->gravity);
-    scene_open(s, &o);
-    scene_ground(s);
+    open_empty_scene(s, &o);
+    add_scene_ground(s);
     for (int i = 0; i < m->boxes; i++) {
-        struct tact_shape box = scene_box(m->side[i][0], m->side[i][1], m->side[i][2]);
+        struct tact_shape box = box_of_sides(m->side[i][0], m->side[i][1], m->side[i][2]);
         const double at[3] = {m->at[i][0], m->at[i][1],
                               m->at[i][2] - RIGID_TARGET_OVERLAP * m->level[i]};
-        scene_solid(s, &box, m->mass[i], at, 0);
+        add_scene_solid(s, &box, m->mass[i], at, 0);
     }
-    scene_law(s, 0, 1, &law);
-    scene_law(s, 1, 1, &law);
-    scene_start(s);
+    set_scene_law(s, 0, 1, &law);
+    set_scene_law(s, 1, 1, &law);
+    finish_scene_building(s);
 }
 
 static void run_masonry(int index, struct tally *tally)
 {
     static struct masonry m;
     struct world_scene s;
-    masonry_make(index, 0, &m);
-    open_masonry(&m, &s);
+    generate_masonry(index, 0, &m);
+    start_masonry_world(&m, &s);
     for (int i = 0; i < TICKS; i++) {
-        scene_step(&s);
+        step_scene(&s);
         int unsolved = !(s.stats.residual <= s.options.tolerance);
         tally->unsolved += unsolved;
         tally->cold += unsolved && i == 0;
@@ -51,15 +51,15 @@ static void run_masonry(int index, struct tally *tally)
                                        ? s.stats.eliminations
                                        : tally->most_eliminations;
     }
-    tally->most = s.most_iterations > tally->most ? s.most_iterations : tally->most;
+    tally->most = s.max_tick_iterations > tally->most ? s.max_tick_iterations : tally->most;
     tally->worlds++;
-    scene_close(&s);
+    close_scene(&s);
 }
 
-static struct tally run_all(const char *name, int first)
+static struct tally run_masonry_family(const char *name, int first)
 {
     struct tally t = {0};
-    for (int i = first; i < campaign_size(50, 200); i += 2) {
+    for (int i = first; i < campaign_trial_count(50, 200); i += 2) {
         run_masonry(i, &t);
     }
     print_message("%d %s: %d of %d ticks unsolved, %d of them the first; at most %d sweeps and %d "
@@ -69,10 +69,10 @@ static struct tally run_all(const char *name, int first)
 }
 
 /* Solved from the first tick on, which has no warm start. */
-static void stacks(void **state)
+static void masonry_is_solved_from_cold_start(void **state)
 {
     (void)state;
-    struct tally t = run_all("stacks", 0);
+    struct tally t = run_masonry_family("stacks", 0);
     assert_int_equal(t.unsolved, 0);
     assert_true(t.most <= 45);
 }
@@ -83,14 +83,14 @@ static void stacks(void **state)
 static void walls(void **state)
 {
     (void)state;
-    struct tally t = run_all("walls", 1);
+    struct tally t = run_masonry_family("walls", 1);
     assert_int_equal(t.unsolved, 0);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(stacks),
+        cmocka_unit_test(masonry_is_solved_from_cold_start),
         cmocka_unit_test(walls),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

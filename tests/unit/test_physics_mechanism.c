@@ -44,9 +44,9 @@ static struct tact_constraint *join(struct world_scene *s, enum tact_constraint_
 /* A thin rod from (x, z) of length l, hanging at `angle` from straight down in the x-z plane. */
 static int rod(struct world_scene *s, double x, double z, double l, double angle, double mass)
 {
-    struct tact_shape shape = scene_box(0.02, 0.02, l);
+    struct tact_shape shape = box_of_sides(0.02, 0.02, l);
     const double at[3] = {x + 0.5 * l * sin(angle), 0.0, z - 0.5 * l * cos(angle)};
-    int index = scene_solid(s, &shape, mass, at, 0.0);
+    int index = add_scene_solid(s, &shape, mass, at, 0.0);
     struct tact_body *body = body_of(s, index);
     tact_v3_copy(body->pose.position, at);
     const double turn[4] = {cos(0.5 * angle), 0.0, -sin(0.5 * angle), 0.0};
@@ -78,7 +78,7 @@ struct watch {
     double distance, angle; /* worst errors of the joints */
 };
 
-static void watch_step(struct world_scene *s, struct watch *w)
+static void step_and_track(struct world_scene *s, struct watch *w)
 {
     double potential = 0.0, e[2];
     int n = tact_world_body_count(s->world);
@@ -88,7 +88,7 @@ static void watch_step(struct world_scene *s, struct watch *w)
             potential -= 0.5 * b->mass * tact_v3_dot(s->options.gravity, b->pose.position);
         }
         if (!half) {
-            scene_step(s);
+            step_scene(s);
         }
     }
     for (int i = 0; i < n; i++) {
@@ -114,7 +114,7 @@ static double measure_period(struct world_scene *s, double pivot, double seconds
     memset(w, 0, sizeof *w);
     while ((double)s->ticks * s->options.period < seconds) {
         double before = body_of(s, 0)->pose.position[0] - pivot;
-        watch_step(s, w);
+        step_and_track(s, w);
         double after = body_of(s, 0)->pose.position[0] - pivot;
         if (before < 0.0 && after >= 0.0) {
             last = ((double)s->ticks - after / (after - before)) * s->options.period;
@@ -131,10 +131,10 @@ static void pendulum_period(void **state)
         const double amplitude = (i + 1) * pi / 4.0, l = 0.4, mass = 0.3;
         struct world_scene s;
         struct watch w;
-        scene_open(&s, NULL);
+        open_empty_scene(&s, NULL);
         rod(&s, 0.1, 1.0, l, amplitude, mass);
         join(&s, TACT_CONSTRAINT_HINGE, body_owner(0), ground, hinge_at(0.1, 0.0, 1.0));
-        scene_start(&s);
+        finish_scene_building(&s);
         double period = measure_period(&s, 0.1, 20.0, &w);
         double exact = 4.0 * sqrt(rod_inertia(l, mass) / (mass * g * 0.5 * l)) *
                        elliptic(sin(0.5 * amplitude));
@@ -143,12 +143,12 @@ static void pendulum_period(void **state)
             "of %.3f; hinge off by %.1e m, %.1e rad; %d sweeps\n",
             amplitude * 180.0 / pi, period, exact, period / exact - 1.0,
             tact_max(w.most - w.first, w.first - w.least), mass * g * l, w.distance, w.angle,
-            s.most_iterations);
+            s.max_tick_iterations);
         assert_true(fabs(period / exact - 1.0) < 2e-5);
         assert_true(w.most - w.least < 4e-5 * mass * g * l);
         assert_true(w.distance < 1e-14 && w.angle < 1e-14);
         assert_true(s.unsolved == 0);
-        scene_close(&s);
+        close_scene(&s);
     }
 }
 
@@ -158,13 +158,13 @@ static void double_pendulum(void **state)
     const double l = 0.3;
     struct world_scene s;
     struct watch w;
-    scene_open(&s, NULL);
+    open_empty_scene(&s, NULL);
     rod(&s, 0.0, 1.0, l, 0.75 * pi, 0.2);
     double x = l * sin(0.75 * pi), z = 1.0 - l * cos(0.75 * pi);
     rod(&s, x, z, l, 0.5 * pi, 0.2);
     join(&s, TACT_CONSTRAINT_HINGE, body_owner(0), ground, hinge_at(0.0, 0.0, 1.0));
     join(&s, TACT_CONSTRAINT_HINGE, body_owner(1), body_owner(0), hinge_at(x, 0.0, z));
-    scene_start(&s);
+    finish_scene_building(&s);
     assert_int_equal(tact_world_next_pair(s.world, -1), -1);
     memset(&w, 0, sizeof w);
     double early = 0.0;
@@ -173,19 +173,19 @@ static void double_pendulum(void **state)
             early = w.least;
             w.least = INFINITY;
         }
-        watch_step(&s, &w);
+        step_and_track(&s, &w);
     }
     double scale = 0.4 * g * l, late = (w.least - w.first) / scale;
     w.least = tact_min(w.least, early);
     printf("double pendulum, 30 s: energy from %.1e to %.1e of %.3f J, in the last second from "
            "%.1e; joints off by %.1e m, %.1e rad; %d sweeps\n",
            (w.least - w.first) / scale, (w.most - w.first) / scale, scale, late, w.distance,
-           w.angle, s.most_iterations);
+           w.angle, s.max_tick_iterations);
     /* The energy error has one sign in the fast part of a swing, and vanishes in the slow part. */
     assert_true(w.most - w.least < 2e-3 * scale && fabs(late) < 1e-4);
     assert_true(w.distance < 1e-13 && w.angle < 1e-13);
     assert_true(s.unsolved == 0);
-    scene_close(&s);
+    close_scene(&s);
 }
 
 /* A parallelogram linkage: its coupler stays level, and the whole swings as one pendulum. Its four
@@ -196,29 +196,29 @@ static void parallelogram(void **state)
     const double l = 0.25, wide = 0.3, crank = 0.1, coupler = 0.5, amplitude = 1.2;
     struct world_scene s;
     struct watch w;
-    scene_open(&s, NULL);
+    open_empty_scene(&s, NULL);
     rod(&s, 0.0, 1.0, l, amplitude, crank);
     rod(&s, wide, 1.0, l, amplitude, crank);
     double x = l * sin(amplitude), z = 1.0 - l * cos(amplitude);
     const double middle[3] = {x + 0.5 * wide, 0.0, z};
-    struct tact_shape bar = scene_box(wide, 0.02, 0.02);
-    scene_solid(&s, &bar, coupler, middle, 0.0);
+    struct tact_shape bar = box_of_sides(wide, 0.02, 0.02);
+    add_scene_solid(&s, &bar, coupler, middle, 0.0);
     join(&s, TACT_CONSTRAINT_HINGE, body_owner(0), ground, hinge_at(0.0, 0.0, 1.0));
     join(&s, TACT_CONSTRAINT_HINGE, body_owner(1), ground, hinge_at(wide, 0.0, 1.0));
     join(&s, TACT_CONSTRAINT_HINGE, body_owner(2), body_owner(0), hinge_at(x, 0.0, z));
     join(&s, TACT_CONSTRAINT_HINGE, body_owner(2), body_owner(1), hinge_at(x + wide, 0.0, z));
-    scene_start(&s);
+    finish_scene_building(&s);
     double period = measure_period(&s, 0.0, 20.0, &w);
     double inertia = 2.0 * rod_inertia(l, crank) + coupler * l * l;
     double exact =
         4.0 * sqrt(inertia / ((crank + coupler) * g * l)) * elliptic(sin(0.5 * amplitude));
     printf("four-bar, 20 s: period %.8f s, exact %.8f s (%.1e); loop open by %.1e m, %.1e rad; %d "
            "sweeps\n",
-           period, exact, period / exact - 1.0, w.distance, w.angle, s.most_iterations);
+           period, exact, period / exact - 1.0, w.distance, w.angle, s.max_tick_iterations);
     assert_true(fabs(period / exact - 1.0) < 2e-5);
     assert_true(w.distance < 1e-12 && w.angle < 1e-12);
     assert_true(s.unsolved == 0);
-    scene_close(&s);
+    close_scene(&s);
 }
 
 /* A rod on a ball joint moves on a cone at w^2 = m g d / ((I1 - I3) cos theta). */
@@ -227,10 +227,10 @@ static void rod_on_a_ball_joint(void **state)
     (void)state;
     const double l = 0.4, angle = 0.7, mass = 0.3;
     struct world_scene s;
-    scene_open(&s, NULL);
+    open_empty_scene(&s, NULL);
     rod(&s, 0.0, 1.0, l, angle, mass);
     join(&s, TACT_CONSTRAINT_BALL, body_owner(0), ground, hinge_at(0.0, 0.0, 1.0));
-    scene_start(&s);
+    finish_scene_building(&s);
     double spread = rod_inertia(l, mass) - mass * 2.0 * 0.02 * 0.02 / 12.0;
     double rate = sqrt(mass * g * 0.5 * l / (spread * cos(angle)));
     struct tact_body *b = body_of(&s, 0);
@@ -238,7 +238,7 @@ static void rod_on_a_ball_joint(void **state)
     b->twist[5] = rate;
     double most = 0.0, turned = 0.0, e[2], last = 0.0;
     for (int i = 0; i < 10000; i++) {
-        scene_step(&s);
+        step_scene(&s);
         double tilt = acos((1.0 - b->pose.position[2]) / (0.5 * l));
         most = tact_max(most, fabs(tilt - angle));
         double now = atan2(b->pose.position[1], b->pose.position[0]);
@@ -249,24 +249,25 @@ static void rod_on_a_ball_joint(void **state)
     printf("cone: %.6f rad/s, exact %.6f; tilt within %.1e rad; ball off by %.1e m\n",
            turned / 10.0, rate, most, e[0]);
     assert_true(fabs(turned / 10.0 / rate - 1.0) < 1e-4 && most < 2e-3 && e[0] < 1e-14);
-    scene_close(&s);
+    close_scene(&s);
 }
 
 /* Two boxes joined by a fixed constraint tumble and land as one body with both shapes does. */
 static void welded_boxes(void **state)
 {
     (void)state;
-    const double spin[3] = {3.0, -2.0, 5.0}, size = 0.1;
+    const double spin[3] = {3.0, -2.0, 5.0}, side = 0.1;
     struct world_scene s[2];
-    struct tact_contact_law law = scene_rigid(0.5);
-    struct tact_shape box = scene_box(size, size, size), pair = scene_box(2.0 * size, size, size);
+    struct tact_contact_law law = make_rigid_law(0.5);
+    struct tact_shape box = box_of_sides(side, side, side),
+                      pair = box_of_sides(2.0 * side, side, side);
     for (int i = 0; i < 2; i++) {
-        scene_open(&s[i], NULL);
-        scene_ground(&s[i]);
+        open_empty_scene(&s[i], NULL);
+        add_scene_ground(&s[i]);
         const double at[3] = {i ? -0.05 : 0.0, 0.0, 2.0}, next[3] = {0.05, 0.0, 2.0};
-        scene_solid(&s[i], i ? &box : &pair, i ? 0.4 : 0.8, at, 0.0);
+        add_scene_solid(&s[i], i ? &box : &pair, i ? 0.4 : 0.8, at, 0.0);
         if (i) {
-            scene_solid(&s[i], &box, 0.4, next, 0.0);
+            add_scene_solid(&s[i], &box, 0.4, next, 0.0);
             join(&s[i], TACT_CONSTRAINT_FIXED, body_owner(0), body_owner(1),
                  hinge_at(0.0, 0.02, 2.03));
         }
@@ -276,9 +277,9 @@ static void welded_boxes(void **state)
             tact_v3_cross(b->twist, spin, arm);
             tact_v3_copy(b->twist + 3, spin);
         }
-        scene_law(&s[i], 0, 1, &law);
-        scene_start(&s[i]);
-        scene_run(&s[i], 0.5);
+        set_scene_law(&s[i], 0, 1, &law);
+        finish_scene_building(&s[i]);
+        run_scene_for_seconds(&s[i], 0.5);
     }
     double middle[3], apart = 0.0, e[2];
     tact_v3_add(middle, body_of(&s[1], 0)->pose.position, body_of(&s[1], 1)->pose.position);
@@ -291,7 +292,7 @@ static void welded_boxes(void **state)
     printf("weld, 0.5 s of free flight: off the single body by %.1e m and %.1e\n",
            tact_v3_norm(middle), apart);
     assert_true(tact_v3_norm(middle) < 1e-12 && apart < 1e-4);
-    scene_run(&s[1], 3.5);
+    run_scene_for_seconds(&s[1], 3.5);
     tact_world_constraint_error(s[1].world, 0, e);
     double rest = tact_v3_norm(body_of(&s[1], 0)->twist), weight = 0.0;
     for (int i = 0; i < 2; i++) {
@@ -302,8 +303,8 @@ static void welded_boxes(void **state)
         rest, e[0], e[1], fabs(weight), 0.8 * g);
     assert_true(rest < 1e-9 && e[0] < 1e-12 && e[1] < 1e-12);
     assert_true(fabs(fabs(weight) - 0.8 * g) < 1e-6);
-    scene_close(&s[0]);
-    scene_close(&s[1]);
+    close_scene(&s[0]);
+    close_scene(&s[1]);
 }
 
 /* A free chain with every kind of joint conserves its linear and angular momentum. */
@@ -313,11 +314,11 @@ static void free_chain_momenta(void **state)
     struct tact_world_options o = tact_world_options_default();
     memset(o.gravity, 0, sizeof o.gravity);
     struct world_scene s;
-    scene_open(&s, &o);
-    struct tact_shape box = scene_box(0.1, 0.06, 0.04);
+    open_empty_scene(&s, &o);
+    struct tact_shape box = box_of_sides(0.1, 0.06, 0.04);
     for (int i = 0; i < 5; i++) {
         const double at[3] = {0.12 * i, 0.0, 0.0};
-        scene_solid(&s, &box, 0.1 + 0.2 * i, at, 0.1 * i);
+        add_scene_solid(&s, &box, 0.1 + 0.2 * i, at, 0.1 * i);
         body_of(&s, i)->twist[1] = 0.3 * i * i;
         body_of(&s, i)->twist[3] = 2.0 - i;
         body_of(&s, i)->twist[5] = 1.0 + i;
@@ -326,7 +327,7 @@ static void free_chain_momenta(void **state)
         join(&s, (enum tact_constraint_kind)i, body_owner(i), body_owner(i + 1),
              hinge_at(0.12 * i + 0.06, 0.01, 0.02));
     }
-    scene_start(&s);
+    finish_scene_building(&s);
     double sum[2][6] = {{0.0}}, e[2], worst = 0.0;
     for (int when = 0; when < 2; when++) {
         for (int i = 0; i < 5; i++) {
@@ -339,22 +340,21 @@ static void free_chain_momenta(void **state)
             tact_v3_add(sum[when] + 3, sum[when] + 3, spin);
         }
         if (!when) {
-            scene_run(&s, 5.0);
+            run_scene_for_seconds(&s, 5.0);
         }
     }
     for (int i = 0; i < 6; i++) {
         worst = tact_max(worst, fabs(sum[1][i] - sum[0][i]));
     }
-    printf(
-        "free chain, 5 s: momenta kept within %.1e of %.2f and %.2f; at most %d sweeps, residual "
-        "%.1e\n",
-        worst, tact_v3_norm(sum[0]), tact_v3_norm(sum[0] + 3), s.most_iterations, s.worst_residual);
+    printf("free chain, 5 s: momenta kept within %.1e of %.2f and %.2f; %d sweeps, residual %.1e\n",
+           worst, tact_v3_norm(sum[0]), tact_v3_norm(sum[0] + 3), s.max_tick_iterations,
+           s.worst_residual);
     assert_true(worst < 1e-11);
     for (int i = 0; i < 4; i++) {
         tact_world_constraint_error(s.world, i, e);
         assert_true(e[0] < 1e-10 && e[1] < 1e-10);
     }
-    scene_close(&s);
+    close_scene(&s);
 }
 
 /* A lever on a hinge lies on a box that stands on the ground: moments about the hinge. */
@@ -363,20 +363,20 @@ static void lever_on_a_box(void **state)
     (void)state;
     const double l = 0.5, mass = 0.6, box_mass = 0.2;
     struct world_scene s;
-    struct tact_contact_law law = scene_rigid(0.6);
-    scene_open(&s, NULL);
-    scene_ground(&s);
-    struct tact_shape bar = scene_box(l, 0.04, 0.02), box = scene_box(0.06, 0.06, 0.1);
+    struct tact_contact_law law = make_rigid_law(0.6);
+    open_empty_scene(&s, NULL);
+    add_scene_ground(&s);
+    struct tact_shape bar = box_of_sides(l, 0.04, 0.02), box = box_of_sides(0.06, 0.06, 0.1);
     const double at[3] = {0.5 * l, 0.0, 0.11 - 4e-5}, under[3] = {0.8 * l, 0.0, 0.05 - 2e-5};
-    int lever = scene_solid(&s, &bar, mass, at, 0.0),
-        block = scene_solid(&s, &box, box_mass, under, 0.0);
+    int lever = add_scene_solid(&s, &bar, mass, at, 0.0),
+        block = add_scene_solid(&s, &box, box_mass, under, 0.0);
     struct tact_constraint *hinge =
         join(&s, TACT_CONSTRAINT_HINGE, body_owner(lever), ground, hinge_at(0.0, 0.0, 0.11 - 4e-5));
-    scene_law(&s, 1, 1, &law);
-    scene_law(&s, 0, 1, &law);
-    scene_start(&s);
+    set_scene_law(&s, 1, 1, &law);
+    set_scene_law(&s, 0, 1, &law);
+    finish_scene_building(&s);
     hinge = tact_world_constraint(s.world, 0);
-    scene_run(&s, 4.0);
+    run_scene_for_seconds(&s, 4.0);
     const struct tact_contact *on_box = NULL, *on_ground = NULL;
     for (int i = tact_world_next_pair(s.world, -1); i >= 0; i = tact_world_next_pair(s.world, i)) {
         const struct tact_contact *c = tact_world_contact(s.world, i);
@@ -401,7 +401,7 @@ static void lever_on_a_box(void **state)
     assert_true(fabs(hinge->wrench[0] + f[0]) < 1e-8);
     assert_true(fabs(below - shared) < 1e-8);
     assert_true(tact_v3_norm(body_of(&s, block)->twist) < 1e-9);
-    scene_close(&s);
+    close_scene(&s);
 }
 
 /* A slider along a slope with dry friction, then damping, then a stop. */
@@ -411,11 +411,11 @@ static void slider_with_stop(void **state)
     const double slope = 0.5, mass = 0.4, friction = 0.8, damping = 0.9, end = 0.3;
     for (int kind = 0; kind < 2; kind++) {
         struct world_scene s;
-        struct tact_world_options o = scene_slope(slope);
-        scene_open(&s, &o);
-        struct tact_shape box = scene_box(0.1, 0.1, 0.1);
+        struct tact_world_options o = options_with_tilted_gravity(slope);
+        open_empty_scene(&s, &o);
+        struct tact_shape box = box_of_sides(0.1, 0.1, 0.1);
         const double at[3] = {0.0, 0.0, 0.0};
-        scene_solid(&s, &box, mass, at, 0.0);
+        add_scene_solid(&s, &box, mass, at, 0.0);
         struct tact_pose frame = {{0.0, 0.0, 0.2},
                                   {sqrt(0.5), 0.0, sqrt(0.5), 0.0}}; /* z along x */
         struct tact_constraint *slider =
@@ -424,9 +424,9 @@ static void slider_with_stop(void **state)
         slider->damping = kind ? damping : 0.0;
         slider->lower = -0.1;
         slider->upper = end;
-        scene_start(&s);
+        finish_scene_building(&s);
         double t = 0.3, drive = g * sin(slope), h = o.period, exact;
-        scene_run(&s, t);
+        run_scene_for_seconds(&s, t);
         if (kind) {
             double decay = damping / mass;
             exact = drive / decay * (1.0 - exp(-decay * t));
@@ -436,13 +436,13 @@ static void slider_with_stop(void **state)
         double v = body_of(&s, 0)->twist[0];
         printf("slider with %s: %.6f m/s, exact %.6f\n", kind ? "damping" : "friction", v, exact);
         assert_true(fabs(v / exact - 1.0) < (kind ? h : 1e-12));
-        scene_run(&s, 2.0);
+        run_scene_for_seconds(&s, 2.0);
         printf("    at its stop: %.9f m, %.1e m/s, pushed back by %.6f N\n",
                body_of(&s, 0)->pose.position[0], body_of(&s, 0)->twist[0], slider->wrench[0]);
         assert_true(fabs(body_of(&s, 0)->pose.position[0] - end) < 1e-9);
         assert_true(fabs(slider->wrench[0] + mass * drive) < 1e-6);
         assert_int_equal(slider->stop, 1);
-        scene_close(&s);
+        close_scene(&s);
     }
 }
 
@@ -452,23 +452,23 @@ static void hinge_friction(void **state)
     (void)state;
     const double mass = 0.5, torque = 0.02;
     struct world_scene s;
-    scene_open(&s, NULL);
-    struct tact_shape wheel = scene_box(0.2, 0.2, 0.02);
+    open_empty_scene(&s, NULL);
+    struct tact_shape wheel = box_of_sides(0.2, 0.2, 0.02);
     const double at[3] = {0.0, 0.0, 0.0};
-    scene_solid(&s, &wheel, mass, at, 0.0);
+    add_scene_solid(&s, &wheel, mass, at, 0.0);
     struct tact_pose up = tact_pose_identity();
     struct tact_constraint *hinge = join(&s, TACT_CONSTRAINT_HINGE, body_owner(0), ground, up);
     hinge->friction = torque;
-    scene_start(&s);
+    finish_scene_building(&s);
     double inertia = mass * (0.04 + 0.04) / 12.0, start = 5.0;
     body_of(&s, 0)->twist[5] = start;
-    scene_run(&s, 0.5);
+    run_scene_for_seconds(&s, 0.5);
     double exact = start - torque * 0.5 / inertia, w = body_of(&s, 0)->twist[5];
     printf("wheel after 0.5 s: %.12f rad/s, exact %.12f\n", w, exact);
     assert_true(fabs(w - exact) < 1e-9);
-    scene_run(&s, 1.0);
+    run_scene_for_seconds(&s, 1.0);
     assert_true(body_of(&s, 0)->twist[5] == 0.0 || fabs(body_of(&s, 0)->twist[5]) < 1e-12);
-    scene_close(&s);
+    close_scene(&s);
 }
 
 static uint64_t seed;
@@ -483,16 +483,16 @@ static double uniform(double lo, double hi)
 static void throw_mechanism(struct world_scene *s, double *energy)
 {
     int bodies = 2 + (int)uniform(0.0, 5.0), joints = bodies - 1 + (int)uniform(0.0, 1.5);
-    struct tact_contact_law law = scene_rigid(uniform(0.0, 1.0));
-    scene_open(s, NULL);
-    scene_ground(s);
+    struct tact_contact_law law = make_rigid_law(uniform(0.0, 1.0));
+    open_empty_scene(s, NULL);
+    add_scene_ground(s);
     *energy = 0.0;
     for (int i = 0; i < bodies; i++) {
         const double size[3] = {uniform(0.03, 0.12), uniform(0.03, 0.12), uniform(0.03, 0.12)};
-        struct tact_shape box = scene_box(size[0], size[1], size[2]);
+        struct tact_shape box = box_of_sides(size[0], size[1], size[2]);
         const double at[3] = {0.12 * i, uniform(-0.02, 0.02), uniform(0.2, 0.4)};
         double mass = exp(uniform(-2.0, 2.0)), yaw = uniform(0.0, 6.0);
-        scene_solid(s, &box, mass, at, yaw);
+        add_scene_solid(s, &box, mass, at, yaw);
         for (int k = 0; k < 6; k++) {
             body_of(s, i)->twist[k] = uniform(-1.0, 1.0) * (k < 3 ? 1.0 : 5.0);
         }
@@ -514,9 +514,9 @@ static void throw_mechanism(struct world_scene *s, double *energy)
             constraint->damping = uniform(0.0, 0.01);
         }
     }
-    scene_law(s, 0, 1, &law);
-    scene_law(s, 1, 1, &law);
-    scene_start(s);
+    set_scene_law(s, 0, 1, &law);
+    set_scene_law(s, 1, 1, &law);
+    finish_scene_building(s);
 }
 
 static void random_mechanisms(void **state)
@@ -528,12 +528,12 @@ static void random_mechanisms(void **state)
     for (int n = 0; n < WORLDS; n++) {
         struct world_scene s;
         double start, most = 0.0, e[2];
-        seed = (77 + (uint64_t)n) ^ campaign_seed();
+        seed = (77 + (uint64_t)n) ^ campaign_seed_offset();
         throw_mechanism(&s, &start);
         for (int i = 0; i < TICKS; i++) {
             long before = s.unsolved;
-            scene_step(&s);
-            double energy = scene_energy(&s), *off = &worst[s.unsolved > before];
+            step_scene(&s);
+            double energy = compute_scene_energy(&s), *off = &worst[s.unsolved > before];
             assert_true(isfinite(energy));
             most = tact_max(most, energy);
             for (int k = 0; k < tact_world_constraint_count(s.world); k++) {
@@ -543,7 +543,7 @@ static void random_mechanisms(void **state)
         }
         assert_true(most < 1.5 * start);
         unsolved += s.unsolved;
-        scene_close(&s);
+        close_scene(&s);
     }
     printf(
         "%d random mechanisms: %.1f %% of ticks unsolved; joints off by %.1e m at most, %.1e where "
@@ -559,10 +559,10 @@ static void invalid_constraints(void **state)
     struct world_scene s;
     struct tact_constraint constraint;
     struct tact_pose here = tact_pose_identity();
-    struct tact_shape box = scene_box(0.1, 0.1, 0.1);
+    struct tact_shape box = box_of_sides(0.1, 0.1, 0.1);
     const double at[3] = {0.0, 0.0, 0.0};
-    scene_open(&s, NULL);
-    scene_solid(&s, &box, 1.0, at, 0.0);
+    open_empty_scene(&s, NULL);
+    add_scene_solid(&s, &box, 1.0, at, 0.0);
     assert_true(tact_constraint_between(s.world, TACT_CONSTRAINT_BALL, ground, ground, &here,
                                         &constraint) < 0);
     assert_true(tact_constraint_between(s.world, TACT_CONSTRAINT_BALL, body_owner(0), body_owner(0),
@@ -581,9 +581,9 @@ static void invalid_constraints(void **state)
     assert_true(tact_world_add_constraint(s.world, &constraint) < 0);
     constraint.lower = 0.0;
     assert_int_equal(tact_world_add_constraint(s.world, &constraint), 0);
-    scene_start(&s);
+    finish_scene_building(&s);
     assert_true(tact_world_add_constraint(s.world, &constraint) < 0);
-    scene_close(&s);
+    close_scene(&s);
 }
 
 int main(void)

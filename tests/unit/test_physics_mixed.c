@@ -31,10 +31,10 @@ static struct tact_shape random_shape(double size)
     const struct tact_shape egg = {.kind = TACT_SHAPE_ELLIPSOID, .size = {x, y, z}};
     switch (random_index(6)) {
     case 0:
-        return scene_sphere(x);
+        return make_sphere(x);
     case 1:
     case 2:
-        return scene_box(2.0 * x, 2.0 * y, 2.0 * z);
+        return box_of_sides(2.0 * x, 2.0 * y, 2.0 * z);
     case 3:
         return rod;
     case 4:
@@ -55,7 +55,7 @@ static int has_corners(const struct world_scene *s, int shape)
 static struct tact_contact_law random_law(const struct world_scene *s, int a, int b, int is_soft,
                                           int points)
 {
-    struct tact_contact_law law = scene_rigid(uniform(0.0, 1.0));
+    struct tact_contact_law law = make_rigid_law(uniform(0.0, 1.0));
     law.compliance = random_index(4) ? 0.0 : exp(uniform(-18.0, -10.0));
     do {
         law.model = tact_contact_model_find(names[random_index(MODELS)]);
@@ -69,21 +69,21 @@ static struct tact_contact_law random_law(const struct world_scene *s, int a, in
 }
 
 /* Makes a pile of random bodies above each other. Returns a bit mask of the models in it. */
-static int build_pile(struct world_scene *s, double period, int points)
+static int make_random_pile(struct world_scene *s, double period, int points)
 {
     struct tact_world_options options = tact_world_options_default();
     const struct tact_material soft = {.field = {.modulus = 1e6, .thickness = 0.1}};
     double size = exp(uniform(-4.0, 0.0)), height = 0.0;
     int seen = 0, bodies = 2 + random_index(BODIES - 1);
     options.period = period;
-    scene_open(s, &options);
-    scene_ground(s);
+    open_empty_scene(s, &options);
+    add_scene_ground(s);
     for (int i = 0; i < bodies; i++) {
         double own = size * uniform(0.5, 1.0);
         const double at[3] = {0.3 * size * uniform(-1.0, 1.0), 0.3 * size * uniform(-1.0, 1.0),
                               height + 0.5 * own};
         struct tact_shape shape = random_shape(own);
-        int b = scene_solid_of(s, &shape, pow(10.0, uniform(-2.0, 1.0)), at, SOFT + i);
+        int b = add_scene_solid_of_material(s, &shape, pow(10.0, uniform(-2.0, 1.0)), at, SOFT + i);
         struct tact_body *body = tact_world_body(s->world, b);
         height += 0.8 * own;
         for (int k = 0; k < 3; k++) {
@@ -91,25 +91,25 @@ static int build_pile(struct world_scene *s, double period, int points)
             body->twist[3 + k] = uniform(-1.0, 1.0) / size;
         }
         if (random_index(3)) {
-            random_turn(body->pose.quat_wxyz);
+            random_unit_quaternion(body->pose.quat_wxyz);
         }
     }
     assert_int_equal(tact_world_set_material(s->world, SOFT, &soft), 0);
     for (int a = 0; a < 1 + bodies; a++) {
         for (int b = a + 1; b < 1 + bodies; b++) {
             struct tact_contact_law law = random_law(s, a, b, a == SOFT || b == SOFT, points);
-            scene_law(s, a, b, &law);
+            set_scene_law(s, a, b, &law);
             for (int m = 0; m < MODELS; m++) {
                 seen |= strcmp(law.model->name, names[m]) ? 0 : 1 << m;
             }
         }
     }
     tact_world_refresh(s->world);
-    scene_start(s);
+    finish_scene_building(s);
     return seen;
 }
 
-static void check_tally(const struct tally *t, const char *which)
+static void check_tally_within_bounds(const struct tally *t, const char *which)
 {
     print_message(
         "%s: %ld ticks, %.2f contacts each; unsolved %.3f %% in %d worlds, worst residual "
@@ -130,14 +130,14 @@ static void check_tally(const struct tally *t, const char *which)
     assert_true(t->limits.value <= 2e-5 && t->unsolved_limits.value <= 1e-9);
 }
 
-static void mixed_worlds(void **state)
+static void mixed_models_obey_contact_laws(void **state)
 {
     (void)state;
     static struct world_scene s;
     struct tally world_tallies[2] = {{.ticks = 0}}; /* without points, and with */
-    int worlds = campaign_size(90, 3000), models = 0;
+    int worlds = campaign_trial_count(90, 3000), models = 0;
     for (int seed = 0; seed < worlds; seed++) {
-        int seen = build_pile(&s, 1e-3 / (1 << seed % 3), seed & 1);
+        int seen = make_random_pile(&s, 1e-3 / (1 << seed % 3), seed & 1);
         struct tally *t = &world_tallies[seed & 1];
         long before = t->unsolved;
         models += __builtin_popcount((unsigned)seen);
@@ -147,11 +147,11 @@ static void mixed_worlds(void **state)
             }
         }
         t->bad_worlds += t->unsolved > before;
-        scene_close(&s);
+        close_scene(&s);
     }
     print_message("%d worlds of %.1f models\n", worlds, (double)models / worlds);
-    check_tally(&world_tallies[0], "without points");
-    check_tally(&world_tallies[1], "with points");
+    check_tally_within_bounds(&world_tallies[0], "without points");
+    check_tally_within_bounds(&world_tallies[1], "with points");
     assert_true(models > 2 * worlds);
     /* Worlds with many contact points: up to 6 % of the ticks exhaust their sweeps. */
     assert_true(world_tallies[0].unsolved * 200 <= world_tallies[0].ticks);
@@ -160,6 +160,6 @@ static void mixed_worlds(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(mixed_worlds)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(mixed_models_obey_contact_laws)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -50,17 +50,17 @@ static void add_link_shape(struct world_scene *s, int link, double radius, doubl
     struct tact_shape *own = &s->shapes[s->shape_count++];
     *own = length > 0 ? (struct tact_shape){.kind = TACT_SHAPE_CAPSULE,
                                             .size = {radius, 0.5 * length - 2e-3}}
-                      : scene_sphere(radius);
+                      : make_sphere(radius);
     assert_int_equal(tact_shape_tessellate(own), 0);
     assert_true(tact_world_add_shape(s->world, owner, own, &local, 1) >= 0);
 }
 
 static void start_world(struct world_scene *s, double mu)
 {
-    const struct tact_contact_law law = scene_rigid(mu);
-    scene_law(s, 0, 1, &law);
-    scene_law(s, 1, 1, &law);
-    scene_start(s);
+    const struct tact_contact_law law = make_rigid_law(mu);
+    set_scene_law(s, 0, 1, &law);
+    set_scene_law(s, 1, 1, &law);
+    finish_scene_building(s);
 }
 
 /* Steps, and returns the largest normal force of any contact in any tick [N]. Fails where a joint's
@@ -69,7 +69,7 @@ static double run_and_find_force(struct world_scene *s, double seconds)
 {
     double most = 0;
     for (long i = lround(seconds / s->options.period); i > 0; i--) {
-        scene_step(s);
+        step_scene(s);
         for (int k = tact_world_next_pair(s->world, -1); k >= 0;
              k = tact_world_next_pair(s->world, k)) {
             const struct tact_contact *c = tact_world_contact(s->world, k);
@@ -92,8 +92,8 @@ static struct tact_hand *open_slide(struct world_scene *s, double h, double slop
     struct tact_link_def def = link_def(-1, TACT_JOINT_SLIDE, 0.1);
     tact_v3_set(def.axis, 1, 0, slope);
     def.origin.position[2] = 0.01 - depth;
-    scene_open(s, &options);
-    scene_ground(s);
+    open_empty_scene(s, &options);
+    add_scene_ground(s);
     struct tact_hand *hand = add_hand(s, &def, 1);
     add_link_shape(s, 0, 0.01, 0);
     return hand;
@@ -118,7 +118,7 @@ static void a_slide_that_starts_inside_is_not_pushed_out(void **state)
             assert_true(most <= 10 * 0.1 * G);
             assert_true(moved <= 1e-9 && moved >= -0.5 * G * along * 0.5 * 0.51);
             assert_int_equal(s.unsolved, 0);
-            scene_close(&s);
+            close_scene(&s);
         }
     }
 }
@@ -132,8 +132,8 @@ static void a_slide_put_inside_is_opened_or_reported(void **state)
         for (int k = 0; k < 3; k++) {
             struct world_scene s;
             struct tact_hand *hand = open_slide(&s, periods[k], slopes[i], 1e-4);
-            const struct tact_contact_law law = scene_rigid(0);
-            scene_law(&s, 0, 1, &law);
+            const struct tact_contact_law law = make_rigid_law(0);
+            set_scene_law(&s, 0, 1, &law);
             assert_int_equal(tact_world_finish(s.world), 0);
             double most = run_and_find_force(&s, 0.2), speed = tact_hand_state(hand).v[0];
             const struct tact_contact *c = tact_world_contact(s.world, 0);
@@ -142,7 +142,7 @@ static void a_slide_put_inside_is_opened_or_reported(void **state)
             assert_true(most <= 1e3 * 0.1 * G);
             assert_true(speed < 1);
             assert_true(slopes[i] == 1e-3 || c->stuck == (slopes[i] < 1e-3));
-            scene_close(&s);
+            close_scene(&s);
         }
     }
 }
@@ -166,8 +166,8 @@ static void a_finger_that_starts_inside_its_palm(void **state)
                 links[j].damping = 0.02;
                 links[j].limit = j ? 1 : 0;
             }
-            scene_open(&s, &options);
-            scene_ground(&s);
+            open_empty_scene(&s, &options);
+            add_scene_ground(&s);
             struct tact_hand *hand = add_hand(&s, links, 3);
             add_link_shape(&s, 0, 0.01, 0.04);
             add_link_shape(&s, 1, 0.008, 0.03);
@@ -178,7 +178,7 @@ static void a_finger_that_starts_inside_its_palm(void **state)
             print_message("h %g, axis %d: %.2f N\n", periods[i], k, most);
             assert_true(most <= 100 * 0.15 * G);
             assert_true(fabs(tact_hand_state(hand).q[0]) < 0.1);
-            scene_close(&s);
+            close_scene(&s);
         }
     }
 }
@@ -194,10 +194,10 @@ static void a_hand_whose_links_overlap_at_the_start(void **state)
         struct world_scene s;
         const struct tact_world_options options = options_of_period(periods[i]);
         const struct tact_pose inside = {{-0.045, 0, 0}, {1}};
-        const struct tact_shape palm = scene_box(0.09, 0.085, 0.024);
+        const struct tact_shape palm = box_of_sides(0.09, 0.085, 0.024);
         struct tact_link_def links[12];
-        scene_open(&s, &options);
-        scene_attach(&s, -1, &palm, &inside, 0);
+        open_empty_scene(&s, &options);
+        add_scene_shape(&s, -1, &palm, &inside, 0);
         for (int j = 0; j < 12; j++) {
             int k = j % 3;
             links[j] = link_def(k ? j - 1 : -1, TACT_JOINT_HINGE, mass[k]);
@@ -220,7 +220,7 @@ static void a_hand_whose_links_overlap_at_the_start(void **state)
         for (int j = 0; j < 12; j++) {
             assert_true(fabs(tact_hand_state(hand).q[j] - 0.2) < 0.5);
         }
-        scene_close(&s);
+        close_scene(&s);
     }
 }
 
@@ -228,15 +228,16 @@ static void a_hand_whose_links_overlap_at_the_start(void **state)
 static int put_between_walls(struct world_scene *s, const struct tact_world_options *options,
                              double friction)
 {
-    const struct tact_shape wall = scene_box(0.1, 0.1, 0.1), box = scene_box(0.05, 0.05, 0.05);
-    const struct tact_contact_law law = scene_rigid(friction);
-    scene_open(s, options);
+    const struct tact_shape wall = box_of_sides(0.1, 0.1, 0.1),
+                            box = box_of_sides(0.05, 0.05, 0.05);
+    const struct tact_contact_law law = make_rigid_law(friction);
+    open_empty_scene(s, options);
     for (int k = -1; k < 2; k += 2) {
         const struct tact_pose at = {{k * 0.0745, 0, 0}, {1}};
-        scene_attach(s, -1, &wall, &at, 0);
+        add_scene_shape(s, -1, &wall, &at, 0);
     }
-    int b = scene_solid(s, &box, 0.2, (double[3]){0, 0, 0}, 0);
-    scene_law(s, 0, 1, &law);
+    int b = add_scene_solid(s, &box, 0.2, (double[3]){0, 0, 0}, 0);
+    set_scene_law(s, 0, 1, &law);
     assert_int_equal(tact_world_finish(s->world), 0);
     return b;
 }
@@ -257,7 +258,7 @@ static void a_jammed_box_is_in_balance(void **state)
                       at[2]);
         assert_true(most <= 1e3 * 0.2 * G);
         assert_true(fabs(at[0]) < 1e-3);
-        scene_close(&s);
+        close_scene(&s);
     }
 }
 
@@ -284,7 +285,7 @@ static void a_jammed_box_is_carried_by_friction(void **state)
             int pair = tact_world_pair_between(s.world, wall, 2);
             assert_true(tact_world_contact(s.world, pair)->stuck);
         }
-        scene_close(&s);
+        close_scene(&s);
     }
 }
 
@@ -295,19 +296,19 @@ static void a_box_that_can_move_is_not_reported_as_stuck(void **state)
     for (int i = 0; i < 3; i++) {
         struct world_scene s;
         const struct tact_world_options options = options_of_period(periods[i]);
-        const struct tact_shape box = scene_box(0.05, 0.05, 0.05);
-        const struct tact_contact_law law = scene_rigid(0.5);
-        scene_open(&s, &options);
-        scene_ground(&s);
-        int b = scene_solid(&s, &box, 0.2, (double[3]){0, 0, 0.024}, 0);
-        scene_law(&s, 0, 1, &law);
+        const struct tact_shape box = box_of_sides(0.05, 0.05, 0.05);
+        const struct tact_contact_law law = make_rigid_law(0.5);
+        open_empty_scene(&s, &options);
+        add_scene_ground(&s);
+        int b = add_scene_solid(&s, &box, 0.2, (double[3]){0, 0, 0.024}, 0);
+        set_scene_law(&s, 0, 1, &law);
         assert_int_equal(tact_world_finish(s.world), 0);
         for (long k = lround(0.2 / options.period); k > 0; k--) {
-            scene_step(&s);
+            step_scene(&s);
             assert_int_equal(tact_world_contact(s.world, 0)->stuck, 0);
         }
         assert_true(tact_world_body(s.world, b)->pose.position[2] > 0.02497);
-        scene_close(&s);
+        close_scene(&s);
     }
 }
 
@@ -321,14 +322,14 @@ static void a_ball_wholly_inside_a_box_has_no_force(void **state)
         struct world_scene s;
         struct tact_world_options options = options_of_period(periods[i]);
         tact_v3_set(options.gravity, 0, 0, 0);
-        const struct tact_shape box = scene_box(0.1, 0.1, 0.1);
+        const struct tact_shape box = box_of_sides(0.1, 0.1, 0.1);
         const struct tact_pose here = tact_pose_identity();
         struct tact_link_def def = link_def(-1, TACT_JOINT_SLIDE, 0.1);
         tact_v3_set(def.axis, 1, 0, 0);
         def.stiffness = 100;
         def.damping = 10;
-        scene_open(&s, &options);
-        scene_attach(&s, -1, &box, &here, 0);
+        open_empty_scene(&s, &options);
+        add_scene_shape(&s, -1, &box, &here, 0);
         struct tact_hand *hand = add_hand(&s, &def, 1);
         add_link_shape(&s, 0, 0.01, 0);
         start_world(&s, 0.5);
@@ -340,14 +341,14 @@ static void a_ball_wholly_inside_a_box_has_no_force(void **state)
         tact_hand_state(hand).target[0] = 0.07;
         double fastest = 0;
         for (long k = lround(0.5 / options.period); k > 0; k--) {
-            scene_step(&s);
+            step_scene(&s);
             most = c->touching ? fmax(most, c->impulse[0] / options.period) : most;
             fastest = fmax(fastest, tact_hand_state(hand).v[0]);
         }
         print_message("h %g: leaves at %.3f m/s, %.2e N\n", options.period, fastest, most);
         assert_false(c->stuck || c->touching);
         assert_true(fastest < 0.07 * 100 / 10 && most < 100 * 0.07);
-        scene_close(&s);
+        close_scene(&s);
     }
 }
 
@@ -359,12 +360,12 @@ static void an_initial_overlap_is_kept_and_only_shrinks(void **state)
     for (int i = 0; i < 3; i++) {
         struct world_scene s;
         const struct tact_world_options options = options_of_period(periods[i]);
-        const struct tact_shape box = scene_box(0.05, 0.05, 0.05);
+        const struct tact_shape box = box_of_sides(0.05, 0.05, 0.05);
         const double heights[4] = {0.020, 0.020, 0.022, 0.026};
         const double rests[4] = {0.020, 0.020, 0.022, 0.025 - 2e-5};
-        scene_open(&s, &options);
-        scene_ground(&s);
-        int b = scene_solid(&s, &box, 0.2, (double[3]){0, 0, heights[0]}, 0);
+        open_empty_scene(&s, &options);
+        add_scene_ground(&s);
+        int b = add_scene_solid(&s, &box, 0.2, (double[3]){0, 0, heights[0]}, 0);
         start_world(&s, 0.5);
         assert_true(fabs(tact_world_contact(s.world, 0)->preload - (0.005 - 2e-5)) < 1e-12);
         for (int k = 0; k < 4; k++) {
@@ -377,7 +378,7 @@ static void an_initial_overlap_is_kept_and_only_shrinks(void **state)
             assert_true(fabs(body->pose.position[2] - rests[k]) < 3e-7);
             assert_true(k == 3 || (most > 0.999 * 0.2 * G && most < 1.5 * 0.2 * G));
         }
-        scene_close(&s);
+        close_scene(&s);
     }
 }
 

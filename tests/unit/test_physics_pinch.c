@@ -71,7 +71,7 @@ static void add_fingers(struct world_scene *s, double half, enum tip tip)
         struct tact_shape *own = &s->shapes[s->shape_count++];
         struct tact_owner owner = {TACT_OWNER_HAND, 0, i};
         *own = tip == BALL_TIP
-                   ? scene_sphere(TIP)
+                   ? make_sphere(TIP)
                    : (struct tact_shape){.kind = TACT_SHAPE_CAPSULE, .size = {TIP, 0.004, 0}};
         assert_int_equal(tact_shape_tessellate(own), 0);
         assert_true(tact_world_add_shape(s->world, owner, own, &along_y, 2) >= 0);
@@ -111,15 +111,15 @@ static void open_pinch(struct pinch *p, enum object object, enum tip tip, double
 {
     static const double half[3] = {0.02, 0.025, 0.001};
     struct world_scene *s = &p->scene;
-    struct tact_contact_law law = scene_rigid(MU);
+    struct tact_contact_law law = make_rigid_law(MU);
     struct tact_shape shape = {.kind = TACT_SHAPE_CAPSULE, .size = {0.02, 0.04, 0}};
-    scene_open(s, NULL);
+    open_empty_scene(s, NULL);
     p->arm = object == RULER ? 0.05 : 0;
     if (object != CAPSULE) {
-        shape = object == BOX ? scene_box(0.06, 0.05, 0.04) : scene_box(0.3, 0.002, 0.03);
+        shape = object == BOX ? box_of_sides(0.06, 0.05, 0.04) : box_of_sides(0.3, 0.002, 0.03);
     }
     const double at[3] = {p->arm, 0, 0};
-    p->body = scene_solid(s, &shape, mass_of_margin(p, margin), at, 0);
+    p->body = add_scene_solid(s, &shape, mass_of_margin(p, margin), at, 0);
     if (object == CAPSULE) { /* lies along x */
         const double q[4] = {sqrt(0.5), 0, sqrt(0.5), 0};
         memcpy(tact_world_body(s->world, p->body)->pose.quat_wxyz, q, sizeof q);
@@ -127,9 +127,9 @@ static void open_pinch(struct pinch *p, enum object object, enum tip tip, double
     law.modulus = MODULUS;
     law.tangential_compliance = p->tangential;
     add_fingers(s, half[object], tip);
-    scene_law(s, 1, 2, &law);
+    set_scene_law(s, 1, 2, &law);
     tact_world_refresh(s->world);
-    scene_start(s);
+    finish_scene_building(s);
     tact_world_set_weight(s->world, p->body, 0);
     if (p->device) {
         open_source(p);
@@ -141,7 +141,7 @@ static void close_pinch(struct pinch *p)
     if (p->device) {
         p->source.ops->close(p->source.self);
     }
-    scene_close(&p->scene);
+    close_scene(&p->scene);
 }
 
 /* Hands the present poses to the source. */
@@ -197,7 +197,7 @@ static void step_pinch(struct pinch *p, double force)
     struct tact_body *body = tact_world_body(s->world, p->body);
     body->twist[2] -= force / body->mass * s->options.period;
     if (!p->device) {
-        scene_step(s);
+        step_scene(s);
         return;
     }
     tact_world_begin(s->world);

@@ -24,18 +24,18 @@ static void open_scene_pair(struct scene_pair *scene_pair, build_fn build,
 {
     options.iterations = 100;
     options.tolerance = 1e-13;
-    scene_open(&scene_pair->patch, &options);
+    open_empty_scene(&scene_pair->patch, &options);
     build(&scene_pair->patch);
     options.model = tact_contact_model_find("points");
     options.iterations = 20000;
-    scene_open(&scene_pair->points, &options);
+    open_empty_scene(&scene_pair->points, &options);
     build(&scene_pair->points);
 }
 
 static void close_scene_pair(struct scene_pair *scene_pair)
 {
-    scene_close(&scene_pair->patch);
-    scene_close(&scene_pair->points);
+    close_scene(&scene_pair->patch);
+    close_scene(&scene_pair->points);
 }
 
 /* Solves one tick in both worlds from the state of the first and advances the first. Returns the
@@ -46,8 +46,8 @@ static double step_scene_pair(struct scene_pair *scene_pair, double length)
     for (int i = 0; i < tact_world_body_count(a); i++) {
         *tact_world_body(b, i) = *tact_world_body(a, i);
     }
-    scene_solve(&scene_pair->patch);
-    scene_solve(&scene_pair->points);
+    solve_scene_velocities(&scene_pair->patch);
+    solve_scene_velocities(&scene_pair->points);
     double worst = 0, size = 0;
     for (int i = tact_world_next_pair(a, -1); i >= 0; i = tact_world_next_pair(a, i)) {
         const struct tact_contact *p = tact_world_contact(a, i), *q = tact_world_contact(b, i);
@@ -63,8 +63,9 @@ static double step_scene_pair(struct scene_pair *scene_pair, double length)
 }
 
 /* The same over some ticks. */
-static void compare_models(const char *name, build_fn build, struct tact_world_options options,
-                           int ticks, double length, double allowed)
+static void compare_point_and_patch_model(const char *name, build_fn build,
+                                          struct tact_world_options options, int ticks,
+                                          double length, double allowed)
 {
     struct scene_pair scene_pair;
     double worst = 0;
@@ -75,28 +76,28 @@ static void compare_models(const char *name, build_fn build, struct tact_world_o
     print_message("%s: wrenches of %d points within %.1e of the 6D contact's over %d ticks; sweeps "
                   "at most %d and %d, residuals %.0e and %.0e\n",
                   name, scene_pair.points.stats.points, worst, ticks,
-                  scene_pair.patch.most_iterations, scene_pair.points.most_iterations,
+                  scene_pair.patch.max_tick_iterations, scene_pair.points.max_tick_iterations,
                   scene_pair.patch.worst_residual, scene_pair.points.worst_residual);
     assert_true(worst <= allowed);
     assert_int_equal(scene_pair.points.stats.left_out, 0);
     close_scene_pair(&scene_pair);
 }
 
-static void finish_scene(struct world_scene *s, double friction)
+static void start_scene_with_friction(struct world_scene *s, double friction)
 {
-    struct tact_contact_law law = scene_rigid(friction);
-    scene_law(s, 0, 1, &law);
-    scene_law(s, 1, 1, &law);
-    scene_start(s);
+    struct tact_contact_law law = make_rigid_law(friction);
+    set_scene_law(s, 0, 1, &law);
+    set_scene_law(s, 1, 1, &law);
+    finish_scene_building(s);
 }
 
 static void build_block(struct world_scene *s)
 {
-    struct tact_shape block = scene_box(0.1, 0.06, 0.04);
+    struct tact_shape block = box_of_sides(0.1, 0.06, 0.04);
     const double at[3] = {0, 0, 0.02 - 2e-5};
-    scene_ground(s);
-    scene_solid(s, &block, 1, at, 0.3);
-    finish_scene(s, 0.4);
+    add_scene_ground(s);
+    add_scene_solid(s, &block, 1, at, 0.3);
+    start_scene_with_friction(s, 0.4);
 }
 
 static void build_sliding_block(struct world_scene *s)
@@ -108,35 +109,35 @@ static void build_sliding_block(struct world_scene *s)
 
 static void build_octagon(struct world_scene *s)
 {
-    struct tact_shape plate = scene_cylinder(s, 0.1, 0.02, 8);
+    struct tact_shape plate = make_cylinder_mesh_shape(s, 0.1, 0.02, 8);
     const double at[3] = {0, 0, 0.01 - 2e-5};
-    scene_ground(s);
-    scene_solid(s, &plate, 1, at, 0);
-    finish_scene(s, 0.5);
+    add_scene_ground(s);
+    add_scene_solid(s, &plate, 1, at, 0);
+    start_scene_with_friction(s, 0.5);
     tact_world_body(s->world, 0)->twist[0] = 1;
 }
 
 static void build_tall_block(struct world_scene *s)
 {
-    struct tact_shape block = scene_box(0.04, 0.04, 0.1);
+    struct tact_shape block = box_of_sides(0.04, 0.04, 0.1);
     const double at[3] = {0, 0, 0.05 - 2e-5};
-    scene_ground(s);
-    scene_solid(s, &block, 1, at, 0);
-    finish_scene(s, 2);
+    add_scene_ground(s);
+    add_scene_solid(s, &block, 1, at, 0);
+    start_scene_with_friction(s, 2);
 }
 
 static void build_stack(struct world_scene *s)
 {
     double z = -2e-5, size = 0.1;
-    scene_ground(s);
+    add_scene_ground(s);
     for (int i = 0; i < 5; i++) {
-        struct tact_shape cube = scene_box(size, size, size);
+        struct tact_shape cube = box_of_sides(size, size, size);
         const double at[3] = {0, 0, z + 0.5 * size};
-        scene_solid(s, &cube, 1000 * size * size * size, at, 0);
+        add_scene_solid(s, &cube, 1000 * size * size * size, at, 0);
         z += size - 2e-5;
         size *= 0.7;
     }
-    finish_scene(s, 0.5);
+    start_scene_with_friction(s, 0.5);
 }
 
 static void build_table(struct world_scene *s)
@@ -144,23 +145,25 @@ static void build_table(struct world_scene *s)
     static const double boxes[5 * 6] = {
         0,    0,    0.35, 0.9, 0.6,   0.05, 0.4,  0.25, 0.16, 0.04, 0.04,  0.32, -0.4, 0.25, 0.16,
         0.04, 0.04, 0.32, 0.4, -0.25, 0.16, 0.04, 0.04, 0.32, -0.4, -0.25, 0.16, 0.04, 0.04, 0.32};
-    struct tact_shape table = scene_boxes(s, boxes, 5);
+    struct tact_shape table = make_shape_of_boxes(s, boxes, 5);
     const double at[3] = {0, 0, -2e-5};
-    scene_ground(s);
-    scene_solid(s, &table, 5, at, 0);
-    finish_scene(s, 0.5);
+    add_scene_ground(s);
+    add_scene_solid(s, &table, 5, at, 0);
+    start_scene_with_friction(s, 0.5);
 }
 
-static void same_wrenches(void **state)
+static void point_model_gives_same_wrenches(void **state)
 {
     (void)state;
     struct tact_world_options flat = tact_world_options_default();
-    compare_models("block that slides", build_sliding_block, flat, 50, 0.05, 1e-9);
-    compare_models("octagon that slides", build_octagon, flat, 50, 0.1, 1e-9);
-    compare_models("block held on a slope", build_block, scene_slope(0.3), 50, 0.05, 1e-9);
-    compare_models("block that tips", build_tall_block, scene_slope(0.42), 50, 0.02, 1e-9);
-    compare_models("table", build_table, flat, 20, 0.4, 1e-9);
-    compare_models("stack of 5, tapered", build_stack, flat, 3, 0.1, 1e-8);
+    compare_point_and_patch_model("block that slides", build_sliding_block, flat, 50, 0.05, 1e-9);
+    compare_point_and_patch_model("octagon that slides", build_octagon, flat, 50, 0.1, 1e-9);
+    compare_point_and_patch_model("block held on a slope", build_block,
+                                  options_with_tilted_gravity(0.3), 50, 0.05, 1e-9);
+    compare_point_and_patch_model("block that tips", build_tall_block,
+                                  options_with_tilted_gravity(0.42), 50, 0.02, 1e-9);
+    compare_point_and_patch_model("table", build_table, flat, 20, 0.4, 1e-9);
+    compare_point_and_patch_model("stack of 5, tapered", build_stack, flat, 3, 0.1, 1e-8);
 }
 
 /* Sweeps that reach the residual 1e-10 from zero, and a tick later with 1 % more weight. */
@@ -171,21 +174,21 @@ static void warm_starts_need_fewer_sweeps(void **state)
     struct tact_world_options o = tact_world_options_default();
     o.model = tact_contact_model_find("points");
     o.iterations = 20000;
-    scene_open(&s, &o);
+    open_empty_scene(&s, &o);
     build_table(&s);
-    scene_step(&s);
+    step_scene(&s);
     int cold = s.stats.iterations;
-    scene_step(&s);
+    step_scene(&s);
     int warm = s.stats.iterations;
     tact_world_contact(s.world, 0)->warm[0] = 0;
     for (int k = 0; k < 6; k++) {
         tact_world_contact(s.world, 0)->warm[k] = 0;
     }
-    scene_step(&s);
+    step_scene(&s);
     print_message("table of %d points: %d sweeps cold, %d warm, %d without its warm start\n",
                   s.stats.points, cold, warm, s.stats.iterations);
     assert_true(warm < cold / 2 && s.stats.iterations > warm);
-    scene_close(&s);
+    close_scene(&s);
 }
 
 static void points_without_room_are_refused(void **state)
@@ -195,19 +198,19 @@ static void points_without_room_are_refused(void **state)
     struct tact_world_options o = tact_world_options_default();
     o.model = tact_contact_model_find("points");
     o.points = 3;
-    scene_open(&s, &o);
+    open_empty_scene(&s, &o);
     build_block(&s);
-    scene_solve(&s);
+    solve_scene_velocities(&s);
     assert_int_equal(s.stats.points, 3);
     assert_int_equal(s.stats.left_out, 1);
-    scene_close(&s);
+    close_scene(&s);
     o.points = 0;
     assert_int_equal(tact_world_create(&o, &s.world), -EINVAL);
 }
 
 /* Points of two boxes as meshes, or of one and the ground. */
-static void list_vertices(const struct tact_pose *pa, const struct tact_pose *pb, int ground,
-                          struct point_store *store)
+static void make_contact_points_of_boxes(const struct tact_pose *pa, const struct tact_pose *pb,
+                                         int ground, struct point_store *store)
 {
     const double half[3] = {0.05, 0.05, 0.05};
     struct tact_mesh *mesh = NULL;
@@ -224,7 +227,8 @@ static void list_vertices(const struct tact_pose *pa, const struct tact_pose *pb
 
 /* Checks that the bounding box of the points, in world axes about the patch's centre, is the given
  * one. */
-static void expect_box(const struct point_store *store, const double *lower, const double *upper)
+static void expect_points_bounding_box(const struct point_store *store, const double *lower,
+                                       const double *upper)
 {
     double low[3] = {1, 1, 1}, high[3] = {-1, -1, -1};
     for (int i = 0; i < store->now.count; i++) {
@@ -265,8 +269,8 @@ static void vertices_of_overlaps(void **state)
     struct point_store store;
     const double lower[3] = {-0.03, -0.04, 0.049}, upper[3] = {0.05, 0.05, 0.05};
     tact_v3_set(b.position, 0.02, 0.01, 0.099);
-    list_vertices(&a, &b, 0, &store);
-    expect_box(&store, lower, upper);
+    make_contact_points_of_boxes(&a, &b, 0, &store);
+    expect_points_bounding_box(&store, lower, upper);
     print_message("two boxes: %d points\n", store.now.count);
     assert_int_equal(count_corners(&store, lower, upper), 8);
     tact_points_destroy(&store);
@@ -274,14 +278,14 @@ static void vertices_of_overlaps(void **state)
     const double floor[3] = {-0.05, -0.05, -0.001}, top[3] = {0.05, 0.05, 0};
     tact_v3_set(a.position, 0, 0, 0.049);
     b = tact_pose_identity();
-    list_vertices(&a, &b, 1, &store);
-    expect_box(&store, floor, top);
+    make_contact_points_of_boxes(&a, &b, 1, &store);
+    expect_points_bounding_box(&store, floor, top);
     print_message("box in the ground: %d points\n", store.now.count);
     assert_int_equal(count_corners(&store, floor, top), 8);
     tact_points_destroy(&store);
 
     tact_v3_set(a.position, 0, 0, 1); /* not touching: only the centre */
-    list_vertices(&a, &b, 1, &store);
+    make_contact_points_of_boxes(&a, &b, 1, &store);
     assert_int_equal(store.now.count, 1);
     tact_points_destroy(&store);
 }
@@ -292,9 +296,9 @@ static void solve_problem(const struct coulomb_problem *p, int *six, int *ten, d
     struct tact_shape ball = {.kind = TACT_SHAPE_SPHERE, .size = {1, 0, 0}};
     struct tact_pose here = tact_pose_identity();
     struct tact_patch patch = {.frame = {1, 0, 0, 0, 1, 0, 0, 0, 1}};
-    struct tact_local_problem local[COULOMB_MOST];
+    struct tact_local_problem local[MAX_COULOMB_CONTACTS];
     struct point_store store;
-    double r[3 * COULOMB_MOST] = {0};
+    double r[3 * MAX_COULOMB_CONTACTS] = {0};
     int n = 3 * p->contacts;
     assert_int_equal(tact_points_create(&store, p->contacts, p->contacts, 0), 0);
     tact_points_begin_tick(&store);
@@ -313,7 +317,7 @@ static void solve_problem(const struct coulomb_problem *p, int *six, int *ten, d
     *residual = INFINITY;
     for (int sweep = 1; sweep <= 500 && !(*residual <= 1e-13); sweep++) {
         for (int c = 0; c < p->contacts; c++) {
-            double six6[6] = {r[3 * c], r[3 * c + 1], r[3 * c + 2], 0, 0, 0};
+            double impulse_with_no_torque[6] = {r[3 * c], r[3 * c + 1], r[3 * c + 2], 0, 0, 0};
             struct point_pass pass;
             for (int i = 0; i < 3; i++) {
                 local[c].b[i] = p->q[3 * c + i];
@@ -324,10 +328,10 @@ static void solve_problem(const struct coulomb_problem *p, int *six, int *ten, d
                     local[c].b[i] -= local[c].s[6 * i + k] * r[3 * c + k];
                 }
             }
-            tact_points_solve(&store, c, &local[c], six6, &pass);
-            tact_v3_copy(r + 3 * c, six6);
+            tact_points_solve(&store, c, &local[c], impulse_with_no_torque, &pass);
+            tact_v3_copy(r + 3 * c, impulse_with_no_torque);
         }
-        *residual = coulomb_residual(p, r);
+        *residual = compute_coulomb_residual(p, r);
         *six = *six == 0 && *residual <= 1e-6 ? sweep : *six;
         *ten = *ten == 0 && *residual <= 1e-10 ? sweep : *ten;
     }
@@ -341,7 +345,7 @@ static void solves_coulomb_problems(void **state)
     for (int i = 0; i < COULOMB_PROBLEMS; i++) {
         int six, ten;
         double residual;
-        if (!coulomb_read(i, &p)) {
+        if (!read_coulomb_problem(i, &p)) {
             continue;
         }
         solve_problem(&p, &six, &ten, &residual);
@@ -355,7 +359,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(vertices_of_overlaps),
-        cmocka_unit_test(same_wrenches),
+        cmocka_unit_test(point_model_gives_same_wrenches),
         cmocka_unit_test(warm_starts_need_fewer_sweeps),
         cmocka_unit_test(points_without_room_are_refused),
         cmocka_unit_test(solves_coulomb_problems),

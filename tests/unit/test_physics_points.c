@@ -15,7 +15,7 @@ static void solves_coulomb_problems(void **state)
     static struct coulomb_problem p;
     for (int i = 0; i < COULOMB_PROBLEMS; i++) {
         struct coulomb_run run = {.enough = 1e-13};
-        if (!coulomb_read(i, &p)) {
+        if (!read_coulomb_problem(i, &p)) {
             continue;
         }
         struct tact_world *world = coulomb_world_of_problem(&p);
@@ -30,15 +30,15 @@ static void solves_coulomb_problems(void **state)
 
 /* 1e-6 in at most 100 sweeps and eliminations together, gravity sideways by up to half of what
  * friction bears. Plain Gauss-Seidel with Anderson acceleration takes 717 for one of 48 boxes. */
-static void solves_masonry(void **state)
+static void masonry_is_solved_within_100_sweeps(void **state)
 {
     (void)state;
     static struct masonry m;
-    int most = 0, most_work = 0, failed = 0, count = campaign_size(50, 400);
+    int most = 0, most_work = 0, failed = 0, count = campaign_trial_count(50, 400);
     double worst = 0, work = 0;
     for (int i = 0; i < count; i++) {
         struct coulomb_run run = {.enough = 1e-9};
-        masonry_make(i, 0.5, &m);
+        generate_masonry(i, 0.5, &m);
         struct tact_world *world = coulomb_world_of_masonry(&m);
         coulomb_world_solve(world, &run);
         tact_world_destroy(world);
@@ -61,7 +61,7 @@ static void solves_masonry(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(solves_masonry),
+        cmocka_unit_test(masonry_is_solved_within_100_sweeps),
         cmocka_unit_test(solves_coulomb_problems),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

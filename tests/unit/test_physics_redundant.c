@@ -15,16 +15,16 @@
  * own direction: the spins cannot all be stopped. */
 static void make_ring(struct world_scene *s, int count, double turn)
 {
-    struct tact_contact_law soft = scene_rigid(0.8), hard = scene_rigid(0.4);
+    struct tact_contact_law soft = make_rigid_law(0.8), hard = make_rigid_law(0.4);
     soft.modulus = 3e5;
-    scene_open(s, NULL);
-    scene_ground(s);
-    struct tact_shape middle = scene_sphere(0.03), tip = scene_sphere(0.02);
-    scene_solid(s, &middle, 0.08, (double[3]){0, 0, 0.03 - 2e-5}, 0);
+    open_empty_scene(s, NULL);
+    add_scene_ground(s);
+    struct tact_shape middle = make_sphere(0.03), tip = make_sphere(0.02);
+    add_scene_solid(s, &middle, 0.08, (double[3]){0, 0, 0.03 - 2e-5}, 0);
     for (int i = 0; i < count; i++) {
         double angle = 2 * M_PI * i / count, way[3] = {cos(angle), sin(angle), 0};
         double far = 0.05 - 4e-5;
-        int b = scene_solid(s, &tip, 0.05, (double[3]){far * way[0], far * way[1], 0.03}, 0);
+        int b = add_scene_solid(s, &tip, 0.05, (double[3]){far * way[0], far * way[1], 0.03}, 0);
         struct tact_body *body = tact_world_body(s->world, b);
         tact_world_set_weight(s->world, b, 0);
         for (int k = 0; k < 3; k++) {
@@ -32,10 +32,10 @@ static void make_ring(struct world_scene *s, int count, double turn)
             body->twist[3 + k] = turn * (i % 3 - 1) * way[k];
         }
     }
-    scene_law(s, 0, 1, &hard);
-    scene_law(s, 1, 1, &soft);
+    set_scene_law(s, 0, 1, &hard);
+    set_scene_law(s, 1, 1, &soft);
     tact_world_refresh(s->world);
-    scene_start(s);
+    finish_scene_building(s);
 }
 
 static void a_ball_pressed_from_all_sides(void **state)
@@ -47,13 +47,13 @@ static void a_ball_pressed_from_all_sides(void **state)
         for (int count = 3; count <= 6; count++) {
             make_ring(&s, count, turns[t]);
             for (int i = 0; i < 20; i++) {
-                scene_step(&s);
+                step_scene(&s);
             }
             printf("%d balls turning at %g rad/s: at most %d sweeps, residual %.1e\n", count,
-                   turns[t], s.most_iterations, s.worst_residual);
+                   turns[t], s.max_tick_iterations, s.worst_residual);
             assert_int_equal(s.unsolved, 0);
-            assert_in_range(s.most_iterations, 1, 12);
-            scene_close(&s);
+            assert_in_range(s.max_tick_iterations, 1, 12);
+            close_scene(&s);
         }
     }
 }
@@ -63,50 +63,50 @@ static void a_stack_under_a_changing_load(void **state)
 {
     (void)state;
     struct world_scene s;
-    struct tact_contact_law law = scene_rigid(0.5);
-    struct tact_shape box = scene_box(0.1, 0.1, 0.1);
-    scene_open(&s, NULL);
-    scene_ground(&s);
+    struct tact_contact_law law = make_rigid_law(0.5);
+    struct tact_shape box = box_of_sides(0.1, 0.1, 0.1);
+    open_empty_scene(&s, NULL);
+    add_scene_ground(&s);
     for (int i = 0; i < 10; i++) {
-        scene_solid(&s, &box, 1, (double[3]){0, 0, 0.05 + i * (0.1 - 2e-5) - 2e-5}, 0);
+        add_scene_solid(&s, &box, 1, (double[3]){0, 0, 0.05 + i * (0.1 - 2e-5) - 2e-5}, 0);
     }
-    scene_law(&s, 0, 1, &law);
-    scene_law(&s, 1, 1, &law);
-    scene_start(&s);
-    scene_run(&s, 0.5);
-    s.most_iterations = 0;
+    set_scene_law(&s, 0, 1, &law);
+    set_scene_law(&s, 1, 1, &law);
+    finish_scene_building(&s);
+    run_scene_for_seconds(&s, 0.5);
+    s.max_tick_iterations = 0;
     for (int i = 0; i < 100; i++) {
         for (int b = 0; b < 10; b++) {
             tact_world_body(s.world, b)->twist[2] -= i % 2 ? 0 : 0.01 * 9.81e-3;
             tact_world_body(s.world, b)->twist[0] += i % 3 ? 0 : 0.01 * 9.81e-3;
         }
-        scene_step(&s);
+        step_scene(&s);
     }
-    printf("ten cubes, load changing by 1 %%: at most %d sweeps\n", s.most_iterations);
-    assert_in_range(s.most_iterations, 1, 5);
+    printf("ten cubes, load changing by 1 %%: at most %d sweeps\n", s.max_tick_iterations);
+    assert_in_range(s.max_tick_iterations, 1, 5);
     assert_int_equal(s.unsolved, 0);
-    scene_close(&s);
+    close_scene(&s);
 }
 
 /* A plate on twenty soft feet, thrown onto the floor so that it slides and turns until it rests. */
 static void run_thrown_plate(struct world_scene *s)
 {
-    struct tact_contact_law soft = scene_rigid(0.5);
-    struct tact_shape foot = scene_sphere(0.008), plate = scene_box(0.44, 0.34, 0.004);
+    struct tact_contact_law soft = make_rigid_law(0.5);
+    struct tact_shape foot = make_sphere(0.008), plate = box_of_sides(0.44, 0.34, 0.004);
     soft.modulus = 3e5;
-    scene_open(s, NULL);
-    scene_ground(s);
-    int b = scene_solid(s, &plate, uniform(0.5, 4), (double[3]){0, 0, 0.0179}, 0);
+    open_empty_scene(s, NULL);
+    add_scene_ground(s);
+    int b = add_scene_solid(s, &plate, uniform(0.5, 4), (double[3]){0, 0, 0.0179}, 0);
     for (int i = 0; i < 20; i++) {
         struct tact_pose at = {{0.1 * (i / 4 - 2), 0.1 * (i % 4 - 1.5), -0.01}, {1, 0, 0, 0}};
-        scene_attach(s, b, &foot, &at, 1);
+        add_scene_shape(s, b, &foot, &at, 1);
     }
     struct tact_body *body = tact_world_body(s->world, b);
     body->twist[0] = uniform(-0.3, 0.3);
     body->twist[1] = uniform(-0.3, 0.3);
     body->twist[5] = uniform(-2, 2);
-    scene_law(s, 0, 1, &soft);
-    scene_start(s);
+    set_scene_law(s, 0, 1, &soft);
+    finish_scene_building(s);
 }
 
 /* Nearly all plates have two unsolved ticks, where sliding ends. A few rest with a residual of
@@ -121,14 +121,14 @@ static void a_plate_on_many_feet_comes_to_rest(void **state)
     double worst = 0, residual = 0;
     for (int i = 0; i < PLATES; i++) {
         run_thrown_plate(&s);
-        scene_run(&s, 2.0);
+        run_scene_for_seconds(&s, 2.0);
         const double *twist = tact_world_body(s.world, 0)->twist;
         worst = fmax(worst, tact_v3_norm(twist) + 0.1 * tact_v3_norm(twist + 3));
         residual = fmax(residual, s.stats.residual);
         assert_int_equal(s.stats.contacts, 20);
         more += s.unsolved > FEW;
         unsolved += s.unsolved;
-        scene_close(&s);
+        close_scene(&s);
     }
     printf(
         "%d plates on 20 feet: %ld ticks unsolved, more than %d in %d; they rest within %.1e m/s, "

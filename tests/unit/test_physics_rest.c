@@ -23,15 +23,15 @@ static void run_with_balance(struct world_scene *s, double seconds, struct energ
 {
     double h = s->options.period;
     memset(out, 0, sizeof *out);
-    out->start = scene_energy(s);
+    out->start = compute_scene_energy(s);
     out->end = out->start;
     for (long n = lround(seconds / h); n > 0; n--) {
         double work = 0;
-        scene_solve(s);
+        solve_scene_velocities(s);
         for (int i = tact_world_next_pair(s->world, -1); i >= 0;
              i = tact_world_next_pair(s->world, i)) {
             double normal, friction;
-            scene_power(s, i, &normal, &friction);
+            compute_contact_power(s, i, &normal, &friction);
             work += normal * h;
             work += s->stats.residual <= 1e-8
                         ? 0
@@ -45,7 +45,7 @@ static void run_with_balance(struct world_scene *s, double seconds, struct energ
             }
         }
         tact_world_integrate(s->world);
-        double now = scene_energy(s), rise = now - out->end - work;
+        double now = compute_scene_energy(s), rise = now - out->end - work;
         out->worst_rise = fmax(out->worst_rise, rise);
         out->end = now;
         for (int i = 0; i < tact_world_body_count(s->world); i++) {
@@ -60,7 +60,7 @@ static void run_with_balance(struct world_scene *s, double seconds, struct energ
         "%.1e, friction %.1e (worst %.1e); at rest from %.3f s; %d sweeps, residual %.1e, "
         "unsolved %ld of %ld\n",
         out->start, out->end, out->worst_rise, out->work_gained, out->work_absorbed, out->friction,
-        out->worst_friction, out->rest_time, s->most_iterations, s->worst_residual, s->unsolved,
+        out->worst_friction, out->rest_time, s->max_tick_iterations, s->worst_residual, s->unsolved,
         s->ticks);
 }
 
@@ -74,52 +74,53 @@ static void check_energy(const struct energy_balance *e)
     assert_true(e->end <= e->start + e->work_gained + slack);
 }
 
-static int open_body(struct world_scene *s, int is_coin, double mu, double up, double lean,
-                     double yaw)
+static int start_dropped_body(struct world_scene *s, int is_coin, double mu, double up, double lean,
+                              double yaw)
 {
-    struct tact_contact_law law = scene_rigid(mu);
-    scene_open(s, NULL);
-    scene_ground(s);
-    struct tact_shape shape =
-        is_coin ? scene_cylinder(s, 0.012, 0.002, 64) : scene_cylinder(s, 0.03, 0.1, 64);
+    struct tact_contact_law law = make_rigid_law(mu);
+    open_empty_scene(s, NULL);
+    add_scene_ground(s);
+    struct tact_shape shape = is_coin ? make_cylinder_mesh_shape(s, 0.012, 0.002, 64)
+                                      : make_cylinder_mesh_shape(s, 0.03, 0.1, 64);
     const double at[3] = {0, 0, up};
-    int b = scene_solid(s, &shape, is_coin ? 0.008 : 0.3, at, yaw);
+    int b = add_scene_solid(s, &shape, is_coin ? 0.008 : 0.3, at, yaw);
     struct tact_body *body = tact_world_body(s->world, b);
     /* lean: turn about x; at 90 degrees the coin is on its edge and the cylinder on its side */
     const double q[4] = {cos(0.5 * lean), sin(0.5 * lean), 0, 0};
     memcpy(body->pose.quat_wxyz, q, sizeof q);
     tact_world_refresh(s->world);
-    scene_law(s, 0, 1, &law);
-    scene_start(s);
+    set_scene_law(s, 0, 1, &law);
+    finish_scene_building(s);
     return b;
 }
 
 /* A cylinder dropped at a slant tumbles and comes to rest within 3 s. */
-static void cylinder_rests(void **state)
+static void a_dropped_cylinder_comes_to_rest(void **state)
 {
     (void)state;
     for (int i = 0; i < 4; i++) {
         struct world_scene s;
         struct energy_balance e;
-        int b = open_body(&s, 0, 0.4, 0.1, 0.3 + 0.4 * i, 0);
+        int b = start_dropped_body(&s, 0, 0.4, 0.1, 0.3 + 0.4 * i, 0);
         tact_world_body(s.world, b)->twist[0] = 0.3;
         tact_world_body(s.world, b)->twist[3] = 2;
         run_with_balance(&s, 5, &e);
-        print_message("cylinder %d: tilt %.3f deg\n", i, scene_tilt(&s, b) * 180 / M_PI);
+        print_message("cylinder %d: tilt %.3f deg\n", i,
+                      body_tilt_from_vertical(&s, b) * 180 / M_PI);
         check_energy(&e);
         assert_true(e.rest_time < 2);
-        scene_close(&s);
+        close_scene(&s);
     }
 }
 
 /* A coin rolling on its edge, and one spun about its diameter. */
-static void coin_rests(void **state)
+static void a_coin_comes_to_rest(void **state)
 {
     (void)state;
     for (int i = 0; i < 2; i++) {
         struct world_scene s;
         struct energy_balance e;
-        int b = open_body(&s, 1, 0.4, 0.012 - 1e-5, 0.5 * M_PI - 0.3, 0);
+        int b = start_dropped_body(&s, 1, 0.4, 0.012 - 1e-5, 0.5 * M_PI - 0.3, 0);
         struct tact_body *body = tact_world_body(s.world, b);
         if (i == 0) {
             body->twist[0] = 0.3;
@@ -129,11 +130,11 @@ static void coin_rests(void **state)
         }
         run_with_balance(&s, 8, &e);
         print_message("coin %d: tilt %.3f deg, speed %.1e m/s, spin %.1e rad/s\n", i,
-                      scene_tilt(&s, b) * 180 / M_PI, tact_v3_norm(body->twist),
+                      body_tilt_from_vertical(&s, b) * 180 / M_PI, tact_v3_norm(body->twist),
                       tact_v3_norm(body->twist + 3));
         check_energy(&e);
         assert_true(e.rest_time < 5);
-        scene_close(&s);
+        close_scene(&s);
     }
 }
 
@@ -144,35 +145,35 @@ static void heap_loses_energy(void **state)
     for (int mu = 0; mu < 3; mu++) {
         struct world_scene s;
         struct energy_balance e;
-        struct tact_contact_law law = scene_rigid(0.4 * mu);
-        scene_open(&s, NULL);
-        scene_ground(&s);
+        struct tact_contact_law law = make_rigid_law(0.4 * mu);
+        open_empty_scene(&s, NULL);
+        add_scene_ground(&s);
         for (int i = 0; i < 9; i++) {
-            struct tact_shape shape = i % 3 == 0   ? scene_box(0.05, 0.04, 0.06)
-                                      : i % 3 == 1 ? scene_sphere(0.03)
-                                                   : scene_cylinder(&s, 0.025, 0.05, 24);
+            struct tact_shape shape = i % 3 == 0   ? box_of_sides(0.05, 0.04, 0.06)
+                                      : i % 3 == 1 ? make_sphere(0.03)
+                                                   : make_cylinder_mesh_shape(&s, 0.025, 0.05, 24);
             const double at[3] = {0.05 * (i % 3) + 0.006 * i, 0.06 * (i / 3 % 2),
                                   0.05 + 0.07 * (i / 3)};
-            int b = scene_solid(&s, &shape, 0.1 + 0.05 * i, at, 0.3 * i);
+            int b = add_scene_solid(&s, &shape, 0.1 + 0.05 * i, at, 0.3 * i);
             double *twist = tact_world_body(s.world, b)->twist;
             twist[0] = -0.2 * i + 0.6;
             twist[3] = i - 4;
             twist[4] = 5 - i;
         }
-        scene_law(&s, 0, 1, &law);
-        scene_law(&s, 1, 1, &law);
-        scene_start(&s);
+        set_scene_law(&s, 0, 1, &law);
+        set_scene_law(&s, 1, 1, &law);
+        finish_scene_building(&s);
         run_with_balance(&s, 3, &e);
         check_energy(&e);
-        scene_close(&s);
+        close_scene(&s);
     }
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(cylinder_rests),
-        cmocka_unit_test(coin_rests),
+        cmocka_unit_test(a_dropped_cylinder_comes_to_rest),
+        cmocka_unit_test(a_coin_comes_to_rest),
         cmocka_unit_test(heap_loses_energy),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -19,24 +19,24 @@ static void slide(double degrees, double mu, double *distance, double *aside, do
     struct world_scene s;
     const double start[3] = {0, 0, 0.02 - 2e-5};
     const double dir[2] = {cos(degrees * M_PI / 180), sin(degrees * M_PI / 180)};
-    scene_open(&s, NULL);
-    scene_ground(&s);
-    struct tact_shape box = scene_box(0.1, 0.08, 0.04);
-    int b = scene_solid(&s, &box, 0.5, start, 0);
-    struct tact_contact_law law = scene_rigid(mu);
-    scene_law(&s, 0, 1, &law);
-    scene_start(&s);
+    open_empty_scene(&s, NULL);
+    add_scene_ground(&s);
+    struct tact_shape box = box_of_sides(0.1, 0.08, 0.04);
+    int b = add_scene_solid(&s, &box, 0.5, start, 0);
+    struct tact_contact_law law = make_rigid_law(mu);
+    set_scene_law(&s, 0, 1, &law);
+    finish_scene_building(&s);
     struct tact_body *body = tact_world_body(s.world, b);
     body->twist[0] = dir[0];
     body->twist[1] = dir[1];
-    scene_run(&s, 1.0);
+    run_scene_for_seconds(&s, 1.0);
     *distance = dir[0] * body->pose.position[0] + dir[1] * body->pose.position[1];
     *aside = dir[0] * body->pose.position[1] - dir[1] * body->pose.position[0];
     *turned = 2 * asin(body->pose.quat_wxyz[3]) * 180 / M_PI;
     print_message("%4.1f deg, mu %.2f: %.6f m, aside %.1e m, turned %.1e deg, %d sweeps, residual "
                   "%.1e\n",
-                  degrees, mu, *distance, *aside, *turned, s.most_iterations, s.worst_residual);
-    scene_close(&s);
+                  degrees, mu, *distance, *aside, *turned, s.max_tick_iterations, s.worst_residual);
+    close_scene(&s);
 }
 
 /* v^2 / (2 mu g), less v h / 2: velocities come first in a tick, then positions. */

@@ -25,21 +25,21 @@ struct roll_down {
 static struct roll_down roll_down(double slope, double mu, double a, double seconds)
 {
     struct world_scene s;
-    struct tact_world_options options = scene_slope(slope);
-    struct tact_contact_law law = scene_rigid(mu);
-    struct tact_shape ball = scene_sphere(RADIUS);
+    struct tact_world_options options = options_with_tilted_gravity(slope);
+    struct tact_contact_law law = make_rigid_law(mu);
+    struct tact_shape ball = make_sphere(RADIUS);
     double deepest = 0.5 * a * a * RADIUS;
     const double at[3] = {0, 0, RADIUS - deepest};
     struct roll_down out = {0};
     law.overlap = 0.5 * deepest;
-    scene_open(&s, &options);
-    scene_ground(&s);
-    int b = scene_solid(&s, &ball, 0.3, at, 0);
-    scene_law(&s, 0, 1, &law);
-    scene_start(&s);
+    open_empty_scene(&s, &options);
+    add_scene_ground(&s);
+    int b = add_scene_solid(&s, &ball, 0.3, at, 0);
+    set_scene_law(&s, 0, 1, &law);
+    finish_scene_building(&s);
     const struct tact_contact *c = tact_world_contact(s.world, 0);
     while (out.ticks < lround(seconds / options.period)) {
-        scene_step(&s);
+        step_scene(&s);
         out.ticks++;
         out.touching += c->touching && c->impulse[0] > 0;
     }
@@ -51,8 +51,8 @@ static struct roll_down roll_down(double slope, double mu, double a, double seco
     print_message("slope %.2f, a/R %.3f: in contact %d of %d ticks, lifted %.1e m, patch %.5f R, "
                   "residual %.1e, %d sweeps\n",
                   slope, a, out.touching, out.ticks, out.lift, out.patch / RADIUS, s.worst_residual,
-                  s.most_iterations);
-    scene_close(&s);
+                  s.max_tick_iterations);
+    close_scene(&s);
     return out;
 }
 

@@ -21,18 +21,18 @@ struct stand {
 /* A box that rests on the ground. */
 static void open_stand(struct stand *s, double compliance, double tangential, double overlap)
 {
-    struct tact_shape box = scene_box(s->side[0], s->side[1], s->side[2]);
+    struct tact_shape box = box_of_sides(s->side[0], s->side[1], s->side[2]);
     double overlap_at_rest = overlap + compliance * MASS * G;
     const double at[3] = {0, 0, 0.5 * s->side[2] - overlap_at_rest};
-    s->law = scene_rigid(MU);
+    s->law = make_rigid_law(MU);
     s->law.compliance = compliance;
     s->law.tangential_compliance = tangential;
     s->law.overlap = overlap;
-    scene_open(&s->scene, NULL);
-    scene_ground(&s->scene);
-    s->box = scene_solid(&s->scene, &box, MASS, at, 0);
-    scene_law(&s->scene, 0, 1, &s->law);
-    scene_start(&s->scene);
+    open_empty_scene(&s->scene, NULL);
+    add_scene_ground(&s->scene);
+    s->box = add_scene_solid(&s->scene, &box, MASS, at, 0);
+    set_scene_law(&s->scene, 0, 1, &s->law);
+    finish_scene_building(&s->scene);
 }
 
 /* Ticks under a wrench on the centre of mass [N, N m], world axes; body axes must be the world's
@@ -49,7 +49,7 @@ static void run_under_wrench(struct stand *s, const double wrench[6], double sec
             body->twist[k] += h * wrench[k] / MASS;
             body->twist[3 + k] += h * wrench[3 + k] / (MASS * square / 12);
         }
-        scene_step(&s->scene);
+        step_scene(&s->scene);
     }
 }
 
@@ -88,7 +88,7 @@ static void deflection_is_compliance_times_force(void **state)
                   1e3 * foot[0], pull, 1e3 * t * pull, later[0] - foot[0], back[0]);
     assert_true(fabs(foot[0] / (t * pull) - 1) < 7e-5);
     assert_true(fabs(later[0] - foot[0]) < 1e-12 && fabs(back[0]) < 1e-4 * t * pull);
-    scene_close(&s.scene);
+    close_scene(&s.scene);
 }
 
 /* Rotation about the normal by T t / <x^2 + y^2>; about an axis of the patch by T c / <x^2>,
@@ -105,7 +105,7 @@ static void rotation_follows_the_stiffness(void **state)
         open_stand(&s, c, t, overlap[i]);
         run_under_wrench(&s, twist, 2);
         double yaw = rotation_about(&s, 2), exact_yaw = torque * t / (x2 + y2);
-        scene_close(&s.scene);
+        close_scene(&s.scene);
         open_stand(&s, c, t, overlap[i]);
         run_under_wrench(&s, tilt, 2);
         double tips = MASS * G * 0.5 * s.side[2];
@@ -114,7 +114,7 @@ static void rotation_follows_the_stiffness(void **state)
                       overlap[i], yaw, exact_yaw, pitch, exact_pitch);
         assert_true(fabs(yaw / exact_yaw - 1) < 2e-4);
         assert_true(fabs(pitch / exact_pitch - 1) < 0.01);
-        scene_close(&s.scene);
+        close_scene(&s.scene);
     }
 }
 
@@ -127,7 +127,7 @@ static void a_plate_swings_at_its_frequency(void **state)
     const double t = 2e-3, none[6] = {0};
     open_stand(&s, 1e-6, t, 2e-5);
     s.law.dissipation = 0;
-    scene_law(&s.scene, 0, 1, &s.law);
+    set_scene_law(&s.scene, 0, 1, &s.law);
     double h = s.scene.options.period, w = 1 / sqrt(MASS * t), foot[3], first[2] = {0}, last = 0;
     run_under_wrench(&s, none, 0.2);
     tact_world_body(s.scene.world, s.box)->twist[0] = 0.005;
@@ -145,7 +145,7 @@ static void a_plate_swings_at_its_frequency(void **state)
            exact = 2 * M_PI * h / atan(w * h);
     print_message("swings in %.5f s, exact %.5f\n", period, exact);
     assert_true(rotation_follows_the_stiffness == 11 && fabs(period / exact - 1) < 5e-3);
-    scene_close(&s.scene);
+    close_scene(&s.scene);
 }
 
 /* No creep under an alternating load of 0.95 of the friction limit; sliding at 1.03. */
@@ -176,7 +176,7 @@ static void slides_at_the_friction_limit(void **state)
     double rate = (tact_world_body(s.scene.world, s.box)->twist[0] - before) / 0.5;
     print_message("at 1.03: %.5f m/s^2, exact %.5f\n", rate, 0.03 * MU * G);
     assert_true(fabs(rate / (0.03 * MU * G) - 1) < 1e-5);
-    scene_close(&s.scene);
+    close_scene(&s.scene);
 }
 
 /* A box on a turntable under a force that turns with it: the spring's impulse turns with the
@@ -188,18 +188,18 @@ static void springs_move_with_the_bodies(void **state)
     (void)state;
     struct world_scene s;
     struct tact_world_options o = tact_world_options_default();
-    struct tact_contact_law law = scene_rigid(MU);
-    struct tact_shape table = scene_box(0.5, 0.5, 0.1), box = scene_box(0.08, 0.06, 0.02);
+    struct tact_contact_law law = make_rigid_law(MU);
+    struct tact_shape table = box_of_sides(0.5, 0.5, 0.1), box = box_of_sides(0.08, 0.06, 0.02);
     const double low[3] = {0, 0, -0.05}, high[3] = {0, 0, 0.01 - 7e-5}, spin = 2, t = 1e-4;
     const double down[3] = {0, 0, -high[2]};
     const double press = 5, pull = 0.4 * MU * press;
     tact_v3_set(o.gravity, 0, 0, 0);
     law.compliance = 1e-5;
     law.tangential_compliance = t;
-    scene_open(&s, &o);
-    int a = scene_solid(&s, &table, 1e6, low, 0), b = scene_solid(&s, &box, MASS, high, 0);
-    scene_law(&s, 1, 1, &law);
-    scene_start(&s);
+    open_empty_scene(&s, &o);
+    int a = add_scene_solid(&s, &table, 1e6, low, 0), b = add_scene_solid(&s, &box, MASS, high, 0);
+    set_scene_law(&s, 1, 1, &law);
+    finish_scene_building(&s);
     struct tact_body *base = tact_world_body(s.world, a), *body = tact_world_body(s.world, b);
     base->twist[5] = body->twist[5] = spin;
     double h = s.options.period, first = 0, furthest = 0;
@@ -207,7 +207,7 @@ static void springs_move_with_the_bodies(void **state)
         double at = spin * h * (i + 0.5);
         const double force[3] = {pull * cos(at), pull * sin(at), -press};
         tact_v3_axpy(body->twist, h / MASS, force);
-        scene_step(&s);
+        step_scene(&s);
         double p[3];
         tact_pose_point(p, &body->pose, down);
         tact_v3_sub(p, p, base->pose.position);
@@ -219,7 +219,7 @@ static void springs_move_with_the_bodies(void **state)
     print_message("on a turntable, 3 turns: %.5f mm along, exact %.5f; it moves by %.1e mm\n",
                   1e3 * first, 1e3 * t * pull, 1e3 * furthest);
     assert_true(fabs(first / (t * pull) - 1) < 0.005 && furthest < 2e-3 * t * pull);
-    scene_close(&s);
+    close_scene(&s);
 }
 
 /* Energy in the springs of the contact with the ground [J]. */
@@ -246,22 +246,22 @@ static void springs_do_not_add_energy(void **state)
     double highest = -1, rebound = -1;
     for (int run = 0; run < 60; run++) {
         struct world_scene s;
-        double root = uniform(0, 1), box[SCENE_DRAWS];
-        for (int i = 0; i < SCENE_DRAWS; i++) {
+        double root = uniform(0, 1), box[THROWN_BOX_DRAW_COUNT];
+        for (int i = 0; i < THROWN_BOX_DRAW_COUNT; i++) {
             box[i] = uniform(0, 1);
         }
-        struct tact_contact_law law = scene_rigid(3 * root * root);
+        struct tact_contact_law law = make_rigid_law(3 * root * root);
         law.compliance = pow(10, uniform(-6, -4));
         law.tangential_compliance = law.compliance * pow(10, uniform(-1, 1));
-        scene_thrown_box(&s, NULL, box, MASS, &law);
-        double start = scene_energy(&s);
+        start_thrown_box_scene(&s, NULL, box, MASS, &law);
+        double start = compute_scene_energy(&s);
         for (int i = 0; i < 1500; i++) {
-            scene_step(&s);
-            double moves = scene_energy(&s), now = moves + strain_energy(&s, &law);
+            step_scene(&s);
+            double moves = compute_scene_energy(&s), now = moves + strain_energy(&s, &law);
             highest = fmax(highest, (now - start) / start);
             rebound = fmax(rebound, (moves - start) / start);
         }
-        scene_close(&s);
+        close_scene(&s);
     }
     print_message("highest energy over the start: %.1e of it, with the springs' %.1e\n", rebound,
                   highest);

@@ -13,7 +13,7 @@ static const double MU = 0.6, MASS = 0.5, G = 9.81;
 
 static struct tact_contact_law soft_law(double compliance, double tangential)
 {
-    struct tact_contact_law law = scene_rigid(MU);
+    struct tact_contact_law law = make_rigid_law(MU);
     law.compliance = compliance;
     law.tangential_compliance = tangential;
     return law;
@@ -39,19 +39,19 @@ static void open_finger(struct world_scene *s, const struct tact_world_options *
                                           .inertia = {1e-6, 1e-6, 1e-6, 0, 0, 0}};
         memcpy(links[i].axis, axes[n - 1 - i], sizeof links[i].axis);
     }
-    scene_open(s, o);
-    scene_ground(s);
+    open_empty_scene(s, o);
+    add_scene_ground(s);
     assert_int_equal(tact_hand_create(links, n, &base, &hand), 0);
     assert_int_equal(tact_world_add_hand(s->world, hand, 1), 0);
     tact_hand_refresh(hand);
     struct tact_shape *box = &s->shapes[s->shape_count++];
-    *box = scene_box(0.02, 0.02, 0.02);
+    *box = box_of_sides(0.02, 0.02, 0.02);
     assert_int_equal(tact_shape_tessellate(box), 0);
     struct tact_owner owner = {TACT_OWNER_HAND, 0, n - 1};
     assert_true(tact_world_add_shape(s->world, owner, box, &here, 1) >= 0);
     tact_hand_state(hand).target[n - 1] = -0.002;
-    scene_law(s, 0, 1, &law);
-    scene_start(s);
+    set_scene_law(s, 0, 1, &law);
+    finish_scene_building(s);
 }
 
 /* A patch that cannot move in some directions: its springs stay finite, and where a drive pulls
@@ -68,11 +68,11 @@ static void springs_of_driven_fingers_stay_bounded(void **state)
         o.local = run / 2 == 1 ? TACT_LOCAL_BOUCHARD : TACT_LOCAL_CONE;
         o.model = run / 2 == 2 ? tact_contact_model_find("points") : NULL;
         open_finger(&s, &o, across);
-        scene_run(&s, 0.2);
+        run_scene_for_seconds(&s, 0.2);
         if (across) {
             tact_hand_state(tact_world_hand(s.world, 0)).target[0] = 0.0005;
         }
-        scene_run(&s, 0.8);
+        run_scene_for_seconds(&s, 0.8);
         const struct tact_contact *c = tact_world_contact(s.world, 0);
         double sum = 0, q = tact_hand_state(tact_world_hand(s.world, 0)).q[0];
         for (int i = 0; i < 6; i++) {
@@ -83,7 +83,7 @@ static void springs_of_driven_fingers_stay_bounded(void **state)
                       across ? share : 0, sum, fabs(c->wrench[2]));
         assert_true(fabs(c->wrench[2]) > 1 && sum < 0.01);
         assert_true(!across || fabs(q / share - 1) < 0.01);
-        scene_close(&s);
+        close_scene(&s);
     }
 }
 
@@ -97,18 +97,18 @@ static void springs_survive_changes_of_pieces(void **state)
     const double boxes[12] = {0, 0, -0.05, 0.6, 0.6, 0.1, -0.2, 0, 0.05, 0.1, 0.6, 0.1};
     const double at[3] = {-0.11 + 2e-5, 0, 0.01 - 2e-5 - law.compliance * MASS * G};
     struct tact_pose here = tact_pose_identity();
-    scene_open(&s, NULL);
-    struct tact_shape l = scene_boxes(&s, boxes, 2), box = scene_box(0.08, 0.06, 0.02);
-    scene_attach(&s, -1, &l, &here, 0);
-    int k = scene_solid(&s, &box, MASS, at, 0), changes = 0, last = 0;
-    scene_law(&s, 0, 1, &law);
-    scene_start(&s);
+    open_empty_scene(&s, NULL);
+    struct tact_shape l = make_shape_of_boxes(&s, boxes, 2), box = box_of_sides(0.08, 0.06, 0.02);
+    add_scene_shape(&s, -1, &l, &here, 0);
+    int k = add_scene_solid(&s, &box, MASS, at, 0), changes = 0, last = 0;
+    set_scene_law(&s, 0, 1, &law);
+    finish_scene_building(&s);
     struct tact_body *body = tact_world_body(s.world, k);
     double h = s.options.period, most = MU * MASS * G, y = 0;
     for (int i = 0; i < 8000; i++) {
         body->twist[0] += h * 0.3 * most * sin(2 * M_PI * 2 * i * h) / MASS;
         body->twist[1] += h * 0.5 * most / MASS;
-        scene_step(&s);
+        step_scene(&s);
         int split = tact_world_contact(s.world, 0)->split;
         changes += i > 2000 && split != last;
         last = split;
@@ -118,7 +118,7 @@ static void springs_survive_changes_of_pieces(void **state)
                   body->pose.position[1] - y, law.tangential_compliance * 0.5 * most);
     assert_true(changes > 10);
     assert_true(fabs(body->pose.position[1] - y) < 0.05 * law.tangential_compliance * 0.5 * most);
-    scene_close(&s);
+    close_scene(&s);
 }
 
 /* Six boxes on a slope, shaken along the normal: the lean is the same after 100 periods as at
@@ -129,24 +129,24 @@ static void a_shaken_stack_does_not_lean_further(void **state)
     struct world_scene s;
     struct tact_world_options o = tact_world_options_default();
     struct tact_contact_law law = soft_law(1e-6, 1e-6);
-    struct tact_shape box = scene_box(0.1, 0.1, 0.02);
+    struct tact_shape box = box_of_sides(0.1, 0.1, 0.02);
     tact_v3_set(o.gravity, 0.2 * G, 0, -G);
-    scene_open(&s, &o);
-    scene_ground(&s);
+    open_empty_scene(&s, &o);
+    add_scene_ground(&s);
     for (int i = 0; i < 6; i++) {
         const double at[3] = {0, 0, 0.01 - law.overlap + i * (0.02 - law.overlap)};
-        scene_solid(&s, &box, i % 2 ? 0.2 : 1, at, 0);
+        add_scene_solid(&s, &box, i % 2 ? 0.2 : 1, at, 0);
     }
-    scene_law(&s, 0, 1, &law);
-    scene_law(&s, 1, 1, &law);
-    scene_start(&s);
+    set_scene_law(&s, 0, 1, &law);
+    set_scene_law(&s, 1, 1, &law);
+    finish_scene_building(&s);
     const struct tact_body *top = tact_world_body(s.world, 5);
     double pitch = 0, x = 0;
     for (int i = 0; i < 30001; i++) {
         for (int k = 0; k < 6; k++) {
             tact_world_body(s.world, k)->twist[2] += 5e-4 * sin(2 * M_PI * 4e-3 * i);
         }
-        scene_step(&s);
+        step_scene(&s);
         pitch = i == 5000 ? top->pose.quat_wxyz[2] : pitch;
         x = i == 5000 ? top->pose.position[0] : x;
     }
@@ -154,7 +154,7 @@ static void a_shaken_stack_does_not_lean_further(void **state)
                   2 * (top->pose.quat_wxyz[2] - pitch), top->pose.position[0] - x);
     assert_true(fabs(top->pose.quat_wxyz[2] - pitch) < 1e-7);
     assert_true(fabs(top->pose.position[0] - x) < 1e-6);
-    scene_close(&s);
+    close_scene(&s);
 }
 
 /* A flat box that lands obliquely and rebounds: the impact lasts one tick, and its friction is
@@ -166,23 +166,23 @@ static void an_impact_does_not_load_the_springs(void **state)
     for (int i = 0; i < 3; i++) {
         struct world_scene s;
         struct tact_contact_law law = soft_law(i ? 1e-4 : 0, i == 2 ? 1e-4 : 0);
-        struct tact_shape box = scene_box(0.08, 0.06, 0.02);
+        struct tact_shape box = box_of_sides(0.08, 0.06, 0.02);
         const double at[3] = {0, 0, 0.06};
         law.restitution = 0.8;
-        scene_open(&s, NULL);
-        scene_ground(&s);
-        int k = scene_solid(&s, &box, MASS, at, 0), touched = 0;
+        open_empty_scene(&s, NULL);
+        add_scene_ground(&s);
+        int k = add_scene_solid(&s, &box, MASS, at, 0), touched = 0;
         struct tact_body *body = tact_world_body(s.world, k);
         tact_v3_set(body->twist, 2.5, 0, -1);
         tact_world_refresh(s.world);
-        scene_law(&s, 0, 1, &law);
-        scene_start(&s);
+        set_scene_law(&s, 0, 1, &law);
+        finish_scene_building(&s);
         for (int t = 0; t < 400 && !(touched && body->twist[2] > 0); t++) {
-            scene_step(&s);
+            step_scene(&s);
             touched |= tact_world_contact(s.world, 0)->touching;
         }
         after[i] = body->twist[0];
-        scene_close(&s);
+        close_scene(&s);
     }
     print_message("slides on at %.6f m/s, soft along the normal %.6f, along both %.6f\n", after[0],
                   after[1], after[2]);

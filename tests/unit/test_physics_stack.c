@@ -11,20 +11,20 @@
 /* Builds `count` cubes on the floor, the side of the first `size`, each next `taper` times it. */
 static void build_stack(struct world_scene *s, int count, double size, double taper)
 {
-    struct tact_contact_law law = scene_rigid(0.5);
+    struct tact_contact_law law = make_rigid_law(0.5);
     double z = -2e-5;
-    scene_open(s, NULL);
-    scene_ground(s);
+    open_empty_scene(s, NULL);
+    add_scene_ground(s);
     for (int i = 0; i < count; i++) {
-        struct tact_shape cube = scene_box(size, size, size);
+        struct tact_shape cube = box_of_sides(size, size, size);
         const double at[3] = {0, 0, z + 0.5 * size};
-        scene_solid(s, &cube, 1000 * size * size * size, at, 0);
+        add_scene_solid(s, &cube, 1000 * size * size * size, at, 0);
         z += size - 2e-5;
         size *= taper;
     }
-    scene_law(s, 0, 1, &law);
-    scene_law(s, 1, 1, &law);
-    scene_start(s);
+    set_scene_law(s, 0, 1, &law);
+    set_scene_law(s, 1, 1, &law);
+    finish_scene_building(s);
 }
 
 /* Largest horizontal distance of any cube from its position in `from` (3 numbers a cube). */
@@ -52,20 +52,20 @@ static void run_stack(const char *name, int count, double size, double taper)
     struct world_scene s;
     double at[30], sink;
     build_stack(&s, count, size, taper);
-    scene_step(&s);
+    step_scene(&s);
     int cold = s.stats.iterations;
-    scene_run(&s, 0.999);
-    int settling = s.most_iterations;
+    run_scene_for_seconds(&s, 0.999);
+    int settling = s.max_tick_iterations;
     store_positions(&s, at);
-    s.most_iterations = 0;
-    scene_run(&s, 10);
+    s.max_tick_iterations = 0;
+    run_scene_for_seconds(&s, 10);
     double moved = horizontal_drift(&s, at, &sink);
     print_message("%s: %.1e m sideways and %.1e m up or down in 10 s; sweeps %d cold, at most %d "
                   "settling, %d after; worst residual %.1e, unsolved %ld of %ld\n",
-                  name, moved, sink, cold, settling, s.most_iterations, s.worst_residual,
+                  name, moved, sink, cold, settling, s.max_tick_iterations, s.worst_residual,
                   s.unsolved, s.ticks);
     assert_true(moved < 1e-9);
-    scene_close(&s);
+    close_scene(&s);
 }
 
 static void ten_equal_cubes_stand(void **state)
@@ -88,29 +88,29 @@ static void a_stack_with_a_large_top_stands(void **state)
 
 /* Sweeps of an octagonal plate that slides at 1 m/s and spins, until it is at rest: the first tick
  * is cold, `most` is of the ticks after it. */
-static void run_octagon(double spin, double tolerance, int *cold, int *most, double *mean)
+static void count_octagon_sweeps(double spin, double tolerance, int *cold, int *most, double *mean)
 {
     struct world_scene s;
     struct tact_world_options o = tact_world_options_default();
-    struct tact_contact_law law = scene_rigid(0.5);
+    struct tact_contact_law law = make_rigid_law(0.5);
     const double at[3] = {0, 0, 0.01 - 2e-5};
     o.tolerance = tolerance;
-    scene_open(&s, &o);
-    scene_ground(&s);
-    struct tact_shape plate = scene_cylinder(&s, 0.1, 0.02, 8);
-    int b = scene_solid(&s, &plate, 1, at, 0);
-    scene_law(&s, 0, 1, &law);
-    scene_start(&s);
+    open_empty_scene(&s, &o);
+    add_scene_ground(&s);
+    struct tact_shape plate = make_cylinder_mesh_shape(&s, 0.1, 0.02, 8);
+    int b = add_scene_solid(&s, &plate, 1, at, 0);
+    set_scene_law(&s, 0, 1, &law);
+    finish_scene_building(&s);
     struct tact_body *body = tact_world_body(s.world, b);
     body->twist[0] = 1;
     body->twist[5] = spin;
-    scene_step(&s);
+    step_scene(&s);
     *cold = s.stats.iterations;
     *most = 0;
     int ticks = 1;
     double sweeps = *cold;
     while (ticks < 1000 && tact_v3_norm(body->twist) > 1e-12) {
-        scene_step(&s);
+        step_scene(&s);
         ticks++;
         sweeps += s.stats.iterations;
         *most = s.stats.iterations > *most ? s.stats.iterations : *most;
@@ -121,7 +121,7 @@ static void run_octagon(double spin, double tolerance, int *cold, int *most, dou
         "of %d ticks\n",
         spin, tolerance, *cold, *most, *mean, ticks);
     assert_true(tact_v3_norm(body->twist) < 1e-12 && tact_v3_norm(body->twist + 3) < 1e-10);
-    scene_close(&s);
+    close_scene(&s);
 }
 
 /* Figures 16 and 17 of Bouchard 2015: 3 sweeps for a plate that slides. */
@@ -130,10 +130,11 @@ static void an_octagon_needs_few_sweeps(void **state)
     (void)state;
     int cold, most;
     double mean;
-    run_octagon(0, 1e-10, &cold, &most, &mean);
-    run_octagon(0, 1e-15, &cold, &most, &mean);
+    count_octagon_sweeps(0, 1e-10, &cold, &most, &mean);
+    count_octagon_sweeps(0, 1e-15, &cold, &most, &mean);
     assert_true(cold <= 3 && most <= 3);
-    run_octagon(10, 1e-10, &cold, &most, &mean); /* the centre of pressure rotates with the plate */
+    count_octagon_sweeps(10, 1e-10, &cold, &most,
+                         &mean); /* the centre of pressure rotates with the plate */
     assert_true(cold <= 3 && most <= 3);
 }
 

@@ -14,14 +14,14 @@ static const double G = 9.81, MU = 0.5, RADIUS = 0.05, MASS = 0.4;
 /* A flat disc on the floor with the velocity and spin; returns its index. */
 static int open_disc(struct world_scene *s, double speed, double spin)
 {
-    struct tact_contact_law law = scene_rigid(MU);
+    struct tact_contact_law law = make_rigid_law(MU);
     const double at[3] = {0, 0, 0.005 - 2e-5};
-    scene_open(s, NULL);
-    scene_ground(s);
-    struct tact_shape disc = scene_cylinder(s, RADIUS, 0.01, 128);
-    int b = scene_solid(s, &disc, MASS, at, 0);
-    scene_law(s, 0, 1, &law);
-    scene_start(s);
+    open_empty_scene(s, NULL);
+    add_scene_ground(s);
+    struct tact_shape disc = make_cylinder_mesh_shape(s, RADIUS, 0.01, 128);
+    int b = add_scene_solid(s, &disc, MASS, at, 0);
+    set_scene_law(s, 0, 1, &law);
+    finish_scene_building(s);
     tact_world_body(s->world, b)->twist[0] = speed;
     tact_world_body(s->world, b)->twist[5] = spin;
     return b;
@@ -33,7 +33,7 @@ static void torsion_of_a_flat_disc(void **state)
     (void)state;
     struct world_scene s;
     int b = open_disc(&s, 0, 60);
-    scene_run(&s, 0.2);
+    run_scene_for_seconds(&s, 0.2);
     double rate = (60 - tact_world_body(s.world, b)->twist[5]) / 0.2;
     double exact = 2.0 / 3 * MU * G * RADIUS / (0.5 * RADIUS * RADIUS);
     print_message("flat disc: %.4f rad/s^2, exact %.4f: off by %.3f %%\n", rate, exact,
@@ -41,7 +41,7 @@ static void torsion_of_a_flat_disc(void **state)
     assert_true(fabs(rate / exact - 1) < 6e-4);
     assert_true(
         hypot(tact_world_body(s.world, b)->twist[0], tact_world_body(s.world, b)->twist[1]) < 1e-9);
-    scene_close(&s);
+    close_scene(&s);
 }
 
 /* (3 pi / 16) mu N a with a = (3 N R / (4 E*))^(1/3), for a ball spinning about the vertical. */
@@ -51,24 +51,24 @@ static void torsion_of_a_hertz_contact(void **state)
     const double modulus[2] = {3e5, 3e7};
     for (int i = 0; i < 2; i++) {
         struct world_scene s;
-        struct tact_contact_law law = scene_rigid(MU);
-        struct tact_shape ball = scene_sphere(RADIUS);
+        struct tact_contact_law law = make_rigid_law(MU);
+        struct tact_shape ball = make_sphere(RADIUS);
         const double at[3] = {0, 0, RADIUS - 4e-5};
         law.modulus = modulus[i];
-        scene_open(&s, NULL);
-        scene_ground(&s);
-        int b = scene_solid(&s, &ball, MASS, at, 0);
-        scene_law(&s, 0, 1, &law);
-        scene_start(&s);
+        open_empty_scene(&s, NULL);
+        add_scene_ground(&s);
+        int b = add_scene_solid(&s, &ball, MASS, at, 0);
+        set_scene_law(&s, 0, 1, &law);
+        finish_scene_building(&s);
         tact_world_body(s.world, b)->twist[5] = 60;
-        scene_run(&s, 0.2);
+        run_scene_for_seconds(&s, 0.2);
         double rate = (60 - tact_world_body(s.world, b)->twist[5]) / 0.2, n = MASS * G;
         double a = cbrt(3 * n * RADIUS / (4 * modulus[i]));
         double exact = 3 * M_PI / 16 * MU * n * a / (0.4 * MASS * RADIUS * RADIUS);
         print_message("Hertz, E* %.0e: %.5f rad/s^2, exact %.5f: off by %.3f %%\n", modulus[i],
                       rate, exact, 100 * (rate / exact - 1));
         assert_true(fabs(rate / exact - 1) < 5e-4);
-        scene_close(&s);
+        close_scene(&s);
     }
 }
 
@@ -79,27 +79,27 @@ static void torsion_of_a_fingertip(void **state)
     const double c = 3e-3, power[3] = {0, 0.2, 1.0 / 3};
     for (int i = 0; i < 6; i++) {
         struct world_scene s;
-        struct tact_contact_law law = scene_rigid(MU);
-        struct tact_shape ball = scene_sphere(RADIUS);
+        struct tact_contact_law law = make_rigid_law(MU);
+        struct tact_shape ball = make_sphere(RADIUS);
         const double at[3] = {0, 0, RADIUS - 4e-5}, mass = i % 2 ? 1.6 : 0.2;
         law.tip_radius = c;
         law.tip_power = power[i / 2];
         law.modulus = 1e5; /* tip_radius has priority over it */
-        scene_open(&s, NULL);
-        scene_ground(&s);
-        int b = scene_solid(&s, &ball, mass, at, 0);
-        scene_law(&s, 0, 1, &law);
-        scene_start(&s);
+        open_empty_scene(&s, NULL);
+        add_scene_ground(&s);
+        int b = add_scene_solid(&s, &ball, mass, at, 0);
+        set_scene_law(&s, 0, 1, &law);
+        finish_scene_building(&s);
         struct tact_body *body = tact_world_body(s.world, b);
         body->twist[5] = 60;
-        scene_run(&s, 0.2);
+        run_scene_for_seconds(&s, 0.2);
         double rate = (60 - body->twist[5]) / 0.2, n = mass * G;
         double inertia = 0.4 * mass * RADIUS * RADIUS;
         double exact = 3 * M_PI / 16 * MU * n * c * pow(n, law.tip_power) / inertia;
         print_message("fingertip, %.2f N, power %.2f: %.5f rad/s^2, exact %.5f: off by %.3f %%\n",
                       n, law.tip_power, rate, exact, 100 * (rate / exact - 1));
         assert_true(fabs(rate / exact - 1) < 1e-5);
-        scene_close(&s);
+        close_scene(&s);
     }
 }
 
@@ -114,7 +114,7 @@ static void sliding_and_spin_stop_at_once(void **state)
         const struct tact_body *body = tact_world_body(s.world, b);
         double slide = 0, spin = 0, t = 0;
         while (t < 1.5 && (slide == 0 || spin == 0)) {
-            scene_step(&s);
+            step_scene(&s);
             t += s.options.period;
             slide = slide == 0 && hypot(body->twist[0], body->twist[1]) < 1e-9 ? t : slide;
             spin = spin == 0 && fabs(body->twist[5]) < 1e-8 ? t : spin;
@@ -122,7 +122,7 @@ static void sliding_and_spin_stop_at_once(void **state)
         print_message("0.5 m/s and %.0f rad/s: slides %.3f s, spins %.3f s\n", spins[i], slide,
                       spin);
         assert_true(slide > 0 && spin > 0 && fabs(slide - spin) < 0.0025);
-        scene_close(&s);
+        close_scene(&s);
     }
 }
 

@@ -14,7 +14,7 @@
 
 #define G 9.81
 #define PI 3.14159265358979323846
-#define SLOPE (1e6 / 0.01) /* slope of the pressure with depth [Pa/m] */
+#define PRESSURE_DEPTH_SLOPE (1e6 / 0.01) /* slope of the pressure with depth [Pa/m] */
 
 static struct tact_pressure map;
 
@@ -23,23 +23,23 @@ static void open_scene(struct world_scene *s, int ground_is_soft, int body_is_so
 {
     struct tact_world_options o = tact_world_options_default();
     const int is_soft[2] = {ground_is_soft, body_is_soft};
-    scene_open(s, &o);
+    open_empty_scene(s, &o);
     for (int i = 0; i < 2; i++) {
         const struct tact_material of = {
             .field = {.modulus = is_soft[i] ? 1e6 : 0.0, .thickness = 0.01}};
         assert_int_equal(tact_world_set_material(s->world, i, &of), 0);
     }
-    scene_ground(s);
+    add_scene_ground(s);
 }
 
 static void start_scene(struct world_scene *s)
 {
-    struct tact_contact_law law = scene_rigid(0.5);
+    struct tact_contact_law law = make_rigid_law(0.5);
     law.model = tact_contact_model_find("field");
     law.dissipation = 0.003;
-    scene_law(s, 0, 1, &law);
-    scene_law(s, 1, 1, &law);
-    scene_start(s);
+    set_scene_law(s, 0, 1, &law);
+    set_scene_law(s, 1, 1, &law);
+    finish_scene_building(s);
 }
 
 /* Integrals of a patch's polygons: area, load, and the place of the load from its centre. */
@@ -106,14 +106,14 @@ static void pressure_of_a_box_at_rest(void **state)
     (void)state;
     for (int body_is_soft = 1; body_is_soft < 4; body_is_soft++) {
         struct world_scene s;
-        struct tact_shape box = scene_box(0.04, 0.03, 0.02);
+        struct tact_shape box = box_of_sides(0.04, 0.03, 0.02);
         const double place[3] = {0.0, 0.0, 0.01}, area = 0.04 * 0.03;
         open_scene(&s, body_is_soft & 1, body_is_soft & 2);
-        scene_solid(&s, &box, 0.1, place, uniform(-3.0, 3.0));
+        add_scene_solid(&s, &box, 0.1, place, uniform(-3.0, 3.0));
         start_scene(&s);
-        scene_run(&s, 0.5);
+        run_scene_for_seconds(&s, 0.5);
         tact_world_keep_pressure(s.world, &map);
-        scene_step(&s);
+        step_scene(&s);
         assert_int_equal(map.patches, 1);
         assert_true(map.polygons >= 1 && map.left_out == 0);
         check_patch(&s, 0, 0.0);
@@ -124,7 +124,7 @@ static void pressure_of_a_box_at_rest(void **state)
         assert_true(fabs(map.patch[0].load - 0.1 * G) < near * 0.1 * G);
         assert_true(fabs((double)map.patch[0].peak * area - 0.1 * G) < 2e-3 * 0.1 * G);
         assert_true(fabs(fabs(map.patch[0].normal[2]) - 1.0) < 1e-9);
-        scene_close(&s);
+        close_scene(&s);
     }
 }
 
@@ -134,27 +134,28 @@ static void pressure_of_ball_and_cylinder(void **state)
 {
     (void)state;
     struct world_scene s;
-    struct tact_shape ball = scene_sphere(0.02), can;
+    struct tact_shape ball = make_sphere(0.02), can;
     const double depth = 0.001, at[3] = {0.0, 0.0, 0.02 - depth}, beside[3] = {0.1, 0.0, 0.0135};
     open_scene(&s, 0, 1);
-    scene_solid(&s, &ball, 0.1, at, 0.0);
-    can = scene_cylinder(&s, 0.015, 0.03, 24);
-    scene_solid(&s, &can, 0.1, beside, 0.0);
+    add_scene_solid(&s, &ball, 0.1, at, 0.0);
+    can = make_cylinder_mesh_shape(&s, 0.015, 0.03, 24);
+    add_scene_solid(&s, &can, 0.1, beside, 0.0);
     struct tact_pose *pose = &tact_world_body(s.world, 1)->pose;
     const double tilt = uniform(0.1, 0.2);
     pose->quat_wxyz[0] = cos(0.5 * tilt);
     pose->quat_wxyz[2] = sin(0.5 * tilt);
     start_scene(&s);
     tact_world_keep_pressure(s.world, &map);
-    scene_step(&s);
+    step_scene(&s);
     assert_int_equal(map.patches, 2);
     double square = 0.02 * 0.02 - at[2] * at[2];
-    assert_true(fabs((double)map.patch[0].peak - SLOPE * depth) < 1e-6 * SLOPE * depth);
+    assert_true(fabs((double)map.patch[0].peak - PRESSURE_DEPTH_SLOPE * depth) <
+                1e-6 * PRESSURE_DEPTH_SLOPE * depth);
     assert_true(fabs(map.patch[0].area - PI * square) < 1e-12);
     check_patch(&s, 0, 0.02);
     check_patch(&s, 1, 0.0);
     assert_true(map.patch[1].polygons > 10);
-    scene_close(&s);
+    close_scene(&s);
 }
 
 /* Polygons beyond the capacity of the map are counted exactly. */
@@ -163,15 +164,15 @@ static void polygons_without_room_are_counted(void **state)
     (void)state;
     enum { BALLS = 70 };
     struct world_scene s;
-    struct tact_shape ball = scene_sphere(0.02);
+    struct tact_shape ball = make_sphere(0.02);
     open_scene(&s, 0, 1);
     for (int i = 0; i < BALLS; i++) {
         const double at[3] = {0.1 * i, 0.0, 0.019};
-        scene_solid(&s, &ball, 0.1, at, 0.0);
+        add_scene_solid(&s, &ball, 0.1, at, 0.0);
     }
     start_scene(&s);
     tact_world_keep_pressure(s.world, &map);
-    scene_step(&s);
+    step_scene(&s);
     uint32_t listed = 0, left_out = 0, each = map.patch[0].polygons;
     assert_int_equal(map.patches, TACT_PRESSURE_PATCHES);
     assert_int_equal(map.patches_left_out, BALLS - TACT_PRESSURE_PATCHES);
@@ -186,7 +187,7 @@ static void polygons_without_room_are_counted(void **state)
     assert_int_equal(map.left_out, left_out + each * map.patches_left_out);
     assert_true(map.polygons > TACT_PRESSURE_POLYGONS - each);
     assert_true(map.corners <= TACT_PRESSURE_CORNERS);
-    scene_close(&s);
+    close_scene(&s);
 }
 
 /* A falling, turning box has the same final bits with and without a map; and a map whose recording
@@ -195,27 +196,27 @@ static void maps_do_not_change_the_simulation(void **state)
 {
     (void)state;
     double end[2][13], turn[4], spin[3];
-    random_turn(turn);
+    random_unit_quaternion(turn);
     tact_v3_set(spin, uniform(-10.0, 10.0), uniform(-10.0, 10.0), uniform(-10.0, 10.0));
     for (int kept = 0; kept < 2; kept++) {
         struct world_scene s;
-        struct tact_shape box = scene_box(0.04, 0.03, 0.02);
+        struct tact_shape box = box_of_sides(0.04, 0.03, 0.02);
         const double at[3] = {0.0, 0.0, 0.05};
         open_scene(&s, 0, 1);
-        scene_solid(&s, &box, 0.1, at, 0.0);
+        add_scene_solid(&s, &box, 0.1, at, 0.0);
         memcpy(tact_world_body(s.world, 0)->pose.quat_wxyz, turn, sizeof turn);
         tact_v3_copy(tact_world_body(s.world, 0)->twist + 3, spin);
         tact_world_refresh(s.world);
         start_scene(&s);
         tact_world_keep_pressure(s.world, kept ? &map : NULL);
-        scene_run(&s, 0.5);
+        run_scene_for_seconds(&s, 0.5);
         memcpy(end[kept], &tact_world_body(s.world, 0)->pose, 7 * sizeof(double));
         memcpy(end[kept] + 7, tact_world_body(s.world, 0)->twist, 6 * sizeof(double));
         tact_world_keep_pressure(s.world, NULL);
         tact_pressure_clear(&map);
-        scene_run(&s, 0.1);
+        run_scene_for_seconds(&s, 0.1);
         assert_int_equal(map.patches, 0);
-        scene_close(&s);
+        close_scene(&s);
     }
     assert_memory_equal(end[0], end[1], sizeof end[0]);
 }

@@ -13,20 +13,21 @@ static void pressure_maps_are_counted(void **state)
 {
     (void)state;
     static struct tact_pressure map;
-    const char *path = session_path("pressures");
+    const char *path = session_log_path("pressures");
     const double corner[3][3] = {{0, 0, 0}, {1e-3, 0, 0}, {0, 1e-3, 0}}, zero[3] = {0.0};
     const double pressure[3] = {1e4, 2e4, 3e4};
     for (uint32_t ring = 0; ring < 3; ring += 2) {
-        struct tact_recorder_options options = session_options();
+        struct tact_recorder_options options = session_recorder_options();
         struct tact_recorder_report report;
         struct tact_recorder *recorder;
         uint64_t lost = 0;
         options.ring_pressures = ring;
-        assert_int_equal(session_open(path, &options, (struct tact_messages){0}, &recorder), 0);
+        assert_int_equal(
+            open_session_recorder(path, &options, (struct tact_messages){0}, &recorder), 0);
         for (uint64_t tick = 0; tick < 300; tick++) {
             struct tact_record *record = tact_recorder_begin(recorder);
             assert_non_null(record);
-            session_record(tick, record);
+            fill_session_record(tick, record);
             tact_recorder_commit(recorder);
             tact_pressure_clear(&map);
             struct tact_pressure_patch *patch = tact_pressure_add_patch(&map, zero, corner[1]);

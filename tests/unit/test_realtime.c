@@ -34,7 +34,7 @@ static const struct tact_realtime_item *find_item(const struct tact_realtime_rep
 }
 
 /* A line of /proc/self/status, such as VmLck, in kB. */
-static long status_kb(const char *name)
+static long read_status_line_kb(const char *name)
 {
     char line[256];
     long kb = -1;
@@ -80,7 +80,7 @@ static struct thread_setting thread_settings(void)
     s.policy = sched_getscheduler(0);
     s.slack = prctl(PR_GET_TIMERSLACK, 0, 0, 0, 0);
     s.files = open_files();
-    s.locked = status_kb("VmLck");
+    s.locked = read_status_line_kb("VmLck");
     sched_getaffinity(0, sizeof s.affinity, &s.affinity);
     getrlimit(RLIMIT_RTTIME, &s.fuse);
     sigaction(SIGXCPU, NULL, &action);
@@ -88,7 +88,7 @@ static struct thread_setting thread_settings(void)
     return s;
 }
 
-static int same_settings(const struct thread_setting *a, const struct thread_setting *b)
+static int are_settings_equal(const struct thread_setting *a, const struct thread_setting *b)
 {
     return a->policy == b->policy && a->slack == b->slack && a->files == b->files &&
            a->locked == b->locked && CPU_EQUAL(&a->affinity, &b->affinity) &&
@@ -150,7 +150,7 @@ static void test_enter_and_leave(void **state)
     assert_int_equal(v.rc_second, -EBUSY);
     assert_int_equal(v.report.count, 7);
     check_items(&v.report);
-    assert_true(same_settings(&v.before, &v.after));
+    assert_true(are_settings_equal(&v.before, &v.after));
     if (find_item(&v.report, "scheduler")->granted) {
         assert_int_equal(v.inside.policy, SCHED_FIFO);
     }
@@ -172,12 +172,13 @@ static void test_enter_and_leave(void **state)
 struct pair {
     struct run_visit run_visit;
     pthread_barrier_t *barrier;
-    int leaves_first;
-    long locked_alone; /* memory locked by the process once the first thread has left [kB] */
-    struct rlimit fuse_alone;
+    int does_leave_first;
+    long locked_kb_after_first_left; /* memory locked by the process once the first thread has left
+                                        [kB] */
+    struct rlimit limit_after_first_left;
 };
 
-static void *pair_thread(void *arg)
+static void *run_thread_of_pair(void *arg)
 {
     struct pair *p = arg;
     struct run_visit *v = &p->run_visit;
@@ -186,13 +187,13 @@ static void *pair_thread(void *arg)
     v->rc = tact_realtime_enter(&v->options, &v->report);
     v->inside = thread_settings();
     pthread_barrier_wait(p->barrier); /* both threads have entered */
-    if (p->leaves_first) {
+    if (p->does_leave_first) {
         tact_realtime_leave();
     }
     pthread_barrier_wait(p->barrier);
-    if (!p->leaves_first) {
-        p->locked_alone = status_kb("VmLck");
-        getrlimit(RLIMIT_RTTIME, &p->fuse_alone);
+    if (!p->does_leave_first) {
+        p->locked_kb_after_first_left = read_status_line_kb("VmLck");
+        getrlimit(RLIMIT_RTTIME, &p->limit_after_first_left);
         tact_realtime_leave();
     }
     pthread_barrier_wait(p->barrier);
@@ -210,10 +211,11 @@ static void test_two_threads(void **state)
     pthread_barrier_init(&barrier, NULL, 2);
     sched_getaffinity(0, sizeof all, &all);
     for (int i = 0; i < 2; i++) {
-        pair[i] = (struct pair){.barrier = &barrier, .leaves_first = i};
+        pair[i] = (struct pair){.barrier = &barrier, .does_leave_first = i};
         pair[i].run_visit.options = tact_realtime_default();
-        assert_int_equal(
-            tact_realtime_thread(&thread[i], &pair[i].run_visit.options, pair_thread, &pair[i]), 0);
+        assert_int_equal(tact_realtime_thread(&thread[i], &pair[i].run_visit.options,
+                                              run_thread_of_pair, &pair[i]),
+                         0);
     }
     for (int i = 0; i < 2; i++) {
         pthread_join(thread[i], NULL);
@@ -241,10 +243,10 @@ static void test_two_threads(void **state)
     }
     /* The first that leaves changes nothing for the other; the last restores everything. */
     if (pair[0].run_visit.inside.locked > 0) { /* not under a sanitizer */
-        assert_true(pair[0].locked_alone > 0);
+        assert_true(pair[0].locked_kb_after_first_left > 0);
     }
     if (find_item(&pair[0].run_visit.report, "fuse")->granted) {
-        assert_int_equal(pair[0].fuse_alone.rlim_cur, 200000);
+        assert_int_equal(pair[0].limit_after_first_left.rlim_cur, 200000);
     }
     assert_int_equal(thread_settings().locked, 0);
     assert_true(pair[0].run_visit.after.handler == SIG_DFL);
@@ -265,7 +267,7 @@ static void test_only_what_is_asked_for(void **state)
     assert_int_equal(v.rc, 0);
     assert_int_equal(v.report.count, 1);
     assert_string_equal(v.report.item[0].name, "stack");
-    assert_true(same_settings(&v.before, &v.inside));
+    assert_true(are_settings_equal(&v.before, &v.inside));
 }
 
 static void test_bad_options(void **state)
@@ -293,7 +295,7 @@ static void test_required_and_refused(void **state)
     assert_int_equal(run_visit(&v), 0);
     assert_true(v.rc < 0);
     assert_true(v.report.refused > 0);
-    assert_true(same_settings(&v.before, &v.after));
+    assert_true(are_settings_equal(&v.before, &v.after));
 }
 
 static void *return_at_once(void *arg)
@@ -304,7 +306,7 @@ static void *return_at_once(void *arg)
 /* Run as a user without privileges and with a low limit of locked memory: each refusal is
  * reported, and threads with a stack of the default size can still be created afterwards. Returns
  * an exit status. */
-static int unprivileged(rlim_t lockable)
+static int run_unprivileged(rlim_t lockable)
 {
     const struct rlimit small = {lockable, lockable}, none = {0, 0};
     static struct run_visit v;
@@ -318,7 +320,7 @@ static int unprivileged(rlim_t lockable)
     }
     v.options = tact_realtime_default();
     /* The runtimes of the sanitizers replace mlockall() by nothing. */
-    const int is_sanitizer = mlockall(MCL_CURRENT) == 0 && status_kb("VmLck") == 0;
+    const int is_sanitizer = mlockall(MCL_CURRENT) == 0 && read_status_line_kb("VmLck") == 0;
     munlockall();
     const struct thread_setting before = thread_settings();
     if (run_visit(&v) || v.rc) {
@@ -337,7 +339,7 @@ static int unprivileged(rlim_t lockable)
         return 3;
     }
     const struct thread_setting after = thread_settings();
-    if (!same_settings(&before, &after)) {
+    if (!are_settings_equal(&before, &after)) {
         return 4;
     }
     pthread_t thread;
@@ -356,12 +358,12 @@ static int unprivileged(rlim_t lockable)
     return 0;
 }
 
-static void try_unprivileged(rlim_t lockable)
+static void check_unprivileged_in_child(rlim_t lockable)
 {
     const pid_t child = fork();
     assert_true(child >= 0);
     if (child == 0) {
-        _exit(unprivileged(lockable));
+        _exit(run_unprivileged(lockable));
     }
     int status = 0;
     assert_int_equal(waitpid(child, &status, 0), child);
@@ -381,14 +383,14 @@ static void try_unprivileged(rlim_t lockable)
 static void test_without_privileges(void **state)
 {
     (void)state;
-    try_unprivileged(64 * 1024);
+    check_unprivileged_in_child(64 * 1024);
 }
 
 /* Enough for the memory mapped now, but not for another stack of the default size. */
 static void test_with_little_memory_to_lock(void **state)
 {
     (void)state;
-    try_unprivileged((rlim_t)status_kb("VmSize") * 1024 + (3 << 20));
+    check_unprivileged_in_child((rlim_t)read_status_line_kb("VmSize") * 1024 + (3 << 20));
 }
 
 int main(void)

@@ -27,9 +27,9 @@ static void check_content(const struct tact_log *log)
     const struct tact_layout *found = tact_log_layout(log);
     uint32_t count = 0;
 
-    session_layout(&layout);
+    add_session_fields(&layout);
     assert_int_equal(found->field_count, layout.field_count);
-    assert_int_equal(found->size, SESSION_DOUBLES);
+    assert_int_equal(found->size, SESSION_DOUBLE_COUNT);
     for (uint32_t i = 0; i < layout.field_count; i++) {
         assert_string_equal(found->fields[i].name, layout.fields[i].name);
         assert_string_equal(found->fields[i].unit, layout.fields[i].unit);
@@ -65,19 +65,19 @@ static void check_content(const struct tact_log *log)
 
 static void round_trip(const struct tact_recorder_options *options, uint64_t ticks)
 {
-    const char *path = session_path("round_trip");
+    const char *path = session_log_path("round_trip");
     struct tact_recorder_report report;
     struct tact_recorder *recorder;
     struct tact_log *log;
     struct stat status;
     char text[400];
 
-    assert_int_equal(session_open(path, options, (struct tact_messages){0}, &recorder), 0);
-    session_run(recorder, 0, ticks / 5);
+    assert_int_equal(open_session_recorder(path, options, (struct tact_messages){0}, &recorder), 0);
+    record_session_ticks(recorder, 0, ticks / 5);
     memset(text, 'x', sizeof text - 1);
     text[sizeof text - 1] = '\0';
     assert_int_equal(tact_recorder_event(recorder, ticks / 5, -5, "marker", text), 0);
-    session_run(recorder, ticks / 5, ticks - ticks / 5);
+    record_session_ticks(recorder, ticks / 5, ticks - ticks / 5);
     /* The ring of events is emptied before the queue. */
     assert_int_equal(tact_recorder_close(recorder, &report), 0);
     assert_int_equal(report.records, ticks);
@@ -104,13 +104,13 @@ static void round_trip(const struct tact_recorder_options *options, uint64_t tic
     assert_string_equal(tact_log_event(log, 0)->text, text);
     assert_null(tact_log_event(log, 1));
     check_content(log);
-    assert_int_equal(session_compare(log, 0), ticks);
+    assert_int_equal(count_equal_records(log, 0), ticks);
     for (uint64_t at = 0; at < ticks; at += 333) {
         assert_int_equal(tact_log_seek(log, at), 0);
-        assert_int_equal(session_compare(log, at), ticks - at);
+        assert_int_equal(count_equal_records(log, at), ticks - at);
     }
     assert_int_equal(tact_log_seek(log, ticks), 0);
-    assert_int_equal(session_compare(log, ticks), 0);
+    assert_int_equal(count_equal_records(log, ticks), 0);
     assert_int_equal(tact_log_seek(log, ticks + 1), -ERANGE);
     tact_log_close(log);
     unlink(path);
@@ -119,7 +119,7 @@ static void round_trip(const struct tact_recorder_options *options, uint64_t tic
 static void records_are_read_as_recorded(void **state)
 {
     (void)state;
-    struct tact_recorder_options options = session_options();
+    struct tact_recorder_options options = session_recorder_options();
     round_trip(&options, 5000);
     options.zstd_level = 0;
     options.derived_every = 0;
@@ -135,15 +135,16 @@ static void records_are_read_as_recorded(void **state)
 static void real_time_events(void **state)
 {
     (void)state;
-    const char *path = session_path("events");
-    struct tact_recorder_options options = session_options();
+    const char *path = session_log_path("events");
+    struct tact_recorder_options options = session_recorder_options();
     struct tact_recorder_report report;
     struct tact_recorder *recorder;
     struct tact_log *log;
     char text[1000];
 
     options.ring_events = 8;
-    assert_int_equal(session_open(path, &options, (struct tact_messages){0}, &recorder), 0);
+    assert_int_equal(open_session_recorder(path, &options, (struct tact_messages){0}, &recorder),
+                     0);
     memset(text, 'y', sizeof text - 1);
     text[sizeof text - 1] = '\0';
     int lost = 0;
@@ -167,17 +168,18 @@ static void real_time_events(void **state)
 static void an_empty_session_is_a_log(void **state)
 {
     (void)state;
-    const char *path = session_path("empty");
-    struct tact_recorder_options options = session_options();
+    const char *path = session_log_path("empty");
+    struct tact_recorder_options options = session_recorder_options();
     struct tact_recorder *recorder;
     struct tact_log *log;
 
-    assert_int_equal(session_open(path, &options, (struct tact_messages){0}, &recorder), 0);
+    assert_int_equal(open_session_recorder(path, &options, (struct tact_messages){0}, &recorder),
+                     0);
     assert_int_equal(tact_recorder_close(recorder, NULL), 0);
     assert_int_equal(tact_log_open(path, &log, NULL), 0);
     assert_true(tact_log_state(log)->complete);
     check_content(log);
-    assert_int_equal(session_compare(log, 0), 0);
+    assert_int_equal(count_equal_records(log, 0), 0);
     tact_log_close(log);
     unlink(path);
     assert_int_equal(tact_recorder_close(NULL, NULL), 0);
@@ -189,8 +191,8 @@ static void overruns_are_counted(void **state)
 {
     (void)state;
     const uint64_t ticks = 200000;
-    const char *path = session_path("overruns");
-    struct tact_recorder_options options = session_options();
+    const char *path = session_log_path("overruns");
+    struct tact_recorder_options options = session_recorder_options();
     struct tact_recorder_report report;
     struct tact_recorder *recorder;
     struct heard heard = {0};
@@ -198,15 +200,17 @@ static void overruns_are_counted(void **state)
     uint64_t lost = 0, last = 0;
 
     options.ring_ticks = 16;
-    assert_int_equal(session_open(path, &options, (struct tact_messages){hear, &heard}, &recorder),
-                     0);
+    assert_int_equal(
+        open_session_recorder(
+            path, &options, (struct tact_messages){count_message_and_keep_text, &heard}, &recorder),
+        0);
     for (uint64_t tick = 0; tick < ticks; tick++) {
         struct tact_record *record = tact_recorder_begin(recorder);
         if (!record) {
             lost++;
             continue;
         }
-        memset(record->values, 0, SESSION_DOUBLES * sizeof(double));
+        memset(record->values, 0, SESSION_DOUBLE_COUNT * sizeof(double));
         record->tick = tick;
         record->stamp_ns = 0;
         tact_recorder_commit(recorder);
@@ -230,28 +234,33 @@ static void overruns_are_counted(void **state)
 static void a_second_recorder_is_refused(void **state)
 {
     (void)state;
-    const char *path = session_path("busy");
-    struct tact_recorder_options options = session_options();
+    const char *path = session_log_path("busy");
+    struct tact_recorder_options options = session_recorder_options();
     struct tact_recorder *recorder, *second = NULL;
     struct tact_log *log;
 
-    assert_int_equal(session_open(path, &options, (struct tact_messages){0}, &recorder), 0);
-    session_run(recorder, 0, 10);
-    assert_int_equal(session_open(path, &options, (struct tact_messages){0}, &second), -EBUSY);
+    assert_int_equal(open_session_recorder(path, &options, (struct tact_messages){0}, &recorder),
+                     0);
+    record_session_ticks(recorder, 0, 10);
+    assert_int_equal(open_session_recorder(path, &options, (struct tact_messages){0}, &second),
+                     -EBUSY);
     assert_null(second);
     assert_int_equal(tact_recorder_close(recorder, NULL), 0);
     /* An older, longer log of the same name is replaced completely. */
-    assert_int_equal(session_open(path, &options, (struct tact_messages){0}, &recorder), 0);
-    session_run(recorder, 0, 3);
+    assert_int_equal(open_session_recorder(path, &options, (struct tact_messages){0}, &recorder),
+                     0);
+    record_session_ticks(recorder, 0, 3);
     assert_int_equal(tact_recorder_close(recorder, NULL), 0);
     assert_int_equal(tact_log_open(path, &log, NULL), 0);
     assert_true(tact_log_state(log)->complete);
-    assert_int_equal(session_compare(log, 0), 3);
+    assert_int_equal(count_equal_records(log, 0), 3);
     /* Nor is a log emptied while a replay reads it. */
-    assert_int_equal(session_open(path, &options, (struct tact_messages){0}, &second), -EBUSY);
-    assert_int_equal(session_compare(log, 3), 0);
+    assert_int_equal(open_session_recorder(path, &options, (struct tact_messages){0}, &second),
+                     -EBUSY);
+    assert_int_equal(count_equal_records(log, 3), 0);
     tact_log_close(log);
-    assert_int_equal(session_open(path, &options, (struct tact_messages){0}, &recorder), 0);
+    assert_int_equal(open_session_recorder(path, &options, (struct tact_messages){0}, &recorder),
+                     0);
     assert_int_equal(tact_recorder_close(recorder, NULL), 0);
     unlink(path);
 }
@@ -283,8 +292,8 @@ static void *stall_reader(void *argument)
  * one; returns the maximum occupancy of the ring. */
 static uint64_t record_through_a_stall(uint64_t ticks, long interval_ns, useconds_t stall_us)
 {
-    const char *pipe = session_path("pipe");
-    struct tact_recorder_options options = session_options();
+    const char *pipe = session_log_path("pipe");
+    struct tact_recorder_options options = session_recorder_options();
     struct tact_recorder_report report;
     struct tact_recorder *recorder;
     struct timespec next;
@@ -296,12 +305,13 @@ static uint64_t record_through_a_stall(uint64_t ticks, long interval_ns, usecond
     assert_int_equal(mkfifo(pipe, 0600), 0);
     struct stalled_pipe stalled = {pipe, memfd_create("disk", MFD_CLOEXEC), stall_us};
     assert_int_equal(pthread_create(&thread, NULL, stall_reader, &stalled), 0);
-    assert_int_equal(session_open(pipe, &options, (struct tact_messages){0}, &recorder), 0);
+    assert_int_equal(open_session_recorder(pipe, &options, (struct tact_messages){0}, &recorder),
+                     0);
     clock_gettime(CLOCK_MONOTONIC, &next);
     for (uint64_t tick = 0; tick < ticks; tick++) {
         struct tact_record *record = tact_recorder_begin(recorder);
         assert_non_null(record);
-        session_record(tick, record);
+        fill_session_record(tick, record);
         tact_recorder_commit(recorder);
         next.tv_sec += next.tv_nsec + interval_ns >= 1000000000;
         next.tv_nsec = (next.tv_nsec + interval_ns) % 1000000000;
@@ -316,7 +326,7 @@ static uint64_t record_through_a_stall(uint64_t ticks, long interval_ns, usecond
     snprintf(path, sizeof path, "/proc/self/fd/%d", stalled.file);
     assert_int_equal(tact_log_open(path, &log, NULL), 0);
     assert_true(tact_log_state(log)->complete);
-    assert_int_equal(session_compare(log, 0), ticks);
+    assert_int_equal(count_equal_records(log, 0), ticks);
     tact_log_close(log);
     close(stalled.file);
     unlink(pipe);
@@ -371,8 +381,9 @@ static void the_recorder_thread_avoids_the_loops_processor(void **test_state)
     expected = allowed;
     if (CPU_COUNT(&allowed) > 1) /* with a single processor it is shared */
         CPU_CLR((size_t)options.loop_cpu, &expected);
-    assert_int_equal(
-        session_open(session_path("apart"), &options, (struct tact_messages){0}, &recorder), 0);
+    assert_int_equal(open_session_recorder(session_log_path("apart"), &options,
+                                           (struct tact_messages){0}, &recorder),
+                     0);
     for (int i = 0; i < 2000; i++) {
         found = recorder_processors();
         if (CPU_EQUAL(&found, &expected))
@@ -386,11 +397,11 @@ static void the_recorder_thread_avoids_the_loops_processor(void **test_state)
 static void wrong_use_is_refused(void **state)
 {
     (void)state;
-    const char *path = session_path("refused");
+    const char *path = session_log_path("refused");
     struct tact_layout layout = {0};
-    session_layout(&layout);
-    const struct tact_recorder_content good = session_content(&layout);
-    const struct tact_recorder_options right = session_options();
+    add_session_fields(&layout);
+    const struct tact_recorder_content good = make_session_content(&layout);
+    const struct tact_recorder_options right = session_recorder_options();
     struct tact_recorder *recorder = NULL;
     struct tact_error err = {0};
     struct tact_recorder_options options[6];
@@ -398,8 +409,8 @@ static void wrong_use_is_refused(void **state)
     struct tact_log_attachment twice[] = {{"a", NULL, "", 0}, {"a", NULL, "", 0}};
     struct tact_log_fact own[] = {{"clock", "mine"}};
     struct tact_log_fact latin1[] = {{"cpu", "\xe4"}};
-    struct tact_recorder_joint joint = {"j", SESSION_DOUBLES, TACT_RECORDER_NONE, 0};
-    struct tact_recorder_body body = {"b", SESSION_DOUBLES - 6};
+    struct tact_recorder_joint joint = {"j", SESSION_DOUBLE_COUNT, TACT_RECORDER_NONE, 0};
+    struct tact_recorder_body body = {"b", SESSION_DOUBLE_COUNT - 6};
 
     for (int i = 0; i < 6; i++) {
         options[i] = right;
@@ -443,8 +454,8 @@ static void wrong_use_is_refused(void **state)
 static void a_full_disk_ends_the_recording_only(void **state)
 {
     (void)state;
-    const char *path = session_path("full");
-    struct tact_recorder_options options = session_options();
+    const char *path = session_log_path("full");
+    struct tact_recorder_options options = session_recorder_options();
     struct rlimit old, limit;
     struct tact_recorder_report report;
     struct tact_recorder *recorder;
@@ -455,9 +466,11 @@ static void a_full_disk_ends_the_recording_only(void **state)
     assert_int_equal(getrlimit(RLIMIT_FSIZE, &old), 0);
     limit = (struct rlimit){1000000, old.rlim_max};
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
-    assert_int_equal(session_open(path, &options, (struct tact_messages){hear, &heard}, &recorder),
-                     0);
-    session_run(recorder, 0, 20000);
+    assert_int_equal(
+        open_session_recorder(
+            path, &options, (struct tact_messages){count_message_and_keep_text, &heard}, &recorder),
+        0);
+    record_session_ticks(recorder, 0, 20000);
     int rc = tact_recorder_close(recorder, &report);
     setrlimit(RLIMIT_FSIZE, &old);
     assert_int_equal(rc, -EFBIG);
@@ -471,13 +484,14 @@ static void a_full_disk_ends_the_recording_only(void **state)
     assert_int_equal(tact_log_state(log)->ticks, report.records);
     assert_int_equal(tact_log_state(log)->bytes_lost, 0);
     assert_int_equal(tact_log_state(log)->file_bytes, report.bytes);
-    assert_int_equal(session_compare(log, 0), report.records);
+    assert_int_equal(count_equal_records(log, 0), report.records);
     tact_log_close(log);
     unlink(path);
 
     if (access("/dev/full", W_OK) == 0)
-        assert_int_equal(session_open("/dev/full", &options, (struct tact_messages){0}, &recorder),
-                         -ENOSPC);
+        assert_int_equal(
+            open_session_recorder("/dev/full", &options, (struct tact_messages){0}, &recorder),
+            -ENOSPC);
 }
 
 struct shared {
@@ -486,18 +500,18 @@ struct shared {
 
 static void record_until_killed(const char *path, struct shared *shared)
 {
-    struct tact_recorder_options options = session_options();
+    struct tact_recorder_options options = session_recorder_options();
     struct tact_recorder *recorder;
     struct timespec next;
 
-    if (session_open(path, &options, (struct tact_messages){0}, &recorder) != 0)
+    if (open_session_recorder(path, &options, (struct tact_messages){0}, &recorder) != 0)
         _exit(1);
     clock_gettime(CLOCK_MONOTONIC, &next);
     for (uint64_t tick = 0;; tick++) {
         struct tact_record *record = tact_recorder_begin(recorder);
         if (!record)
             _exit(2);
-        session_record(tick, record);
+        fill_session_record(tick, record);
         tact_recorder_commit(recorder);
         atomic_store(&shared->committed, tick + 1);
         next.tv_nsec += 1000000;
@@ -514,7 +528,7 @@ static void record_until_killed(const char *path, struct shared *shared)
 static void a_killed_recorder_keeps_a_chunk_in_memory(void **state)
 {
     (void)state;
-    const char *path = session_path("killed");
+    const char *path = session_log_path("killed");
     struct shared *shared =
         mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     uint64_t least = UINT64_MAX;
@@ -546,7 +560,7 @@ static void a_killed_recorder_keeps_a_chunk_in_memory(void **state)
         assert_in_range(committed - found->ticks, 0, 1000);
         if (committed - found->ticks < least)
             least = committed - found->ticks;
-        assert_int_equal(session_compare(log, 0), found->ticks);
+        assert_int_equal(count_equal_records(log, 0), found->ticks);
         check_content(log);
         tact_log_close(log);
         struct tact_recover_report report;

@@ -12,38 +12,39 @@
 #include "killed_session.h"
 #include "support/campaign.h"
 
-#define KILLED_SESSIONS campaign_size(20, 100)
-#define DAMAGED_COPIES campaign_size(300, 1500)
+#define KILLED_SESSIONS campaign_trial_count(20, 100)
+#define DAMAGED_COPIES campaign_trial_count(300, 1500)
 
 static void every_committed_tick_is_recovered(void **state)
 {
     (void)state;
-    const char *path = session_path("recovered");
+    const char *path = session_log_path("recovered");
     struct tact_recover_report report;
-    uint64_t seed = 1 ^ campaign_seed(), ticks = 0, added = 0, cut = 0;
+    uint64_t seed = 1 ^ campaign_seed_offset(), ticks = 0, added = 0, cut = 0;
 
     for (int run = 0; run < KILLED_SESSIONS; run++) {
-        struct tact_recorder_options options = small_options();
+        struct tact_recorder_options options = recorder_options_with_small_ring();
         options.zstd_level = run % 3 == 0 ? 0 : 1;
         options.derived_every = run % 2 ? 10 : 0;
         options.chunk_bytes = run % 5 == 0 ? 10000 : 1 << 20;
         options.ring_events = 4096;
         unlink(path);
         record_and_kill(path, &options, run % 4 == 0, (uint64_t)(run % 4 != 1),
-                        session_random(&seed) % 40000);
+                        next_session_random(&seed) % 40000);
         struct tact_error err = {0};
         int rc = tact_log_recover(path, folder, &report, &err);
         if (rc != 0 && atomic_load(&shared->ticks) == 0) {
             if (rc != -ENODATA && rc != -EINVAL && rc != -ENOENT)
                 fail_msg("run %d: %d %s", run, rc, err.text);
-            unlink(ring_path()); /* of a recorder killed before the head of its log was written */
+            unlink(find_ring_file_path()); /* of a recorder killed before the head of its log was
+                                              written */
             continue;
         }
         if (rc != 0)
             fail_msg("run %d: %s", run, err.text);
         assert_true(report.rings && !report.counters_damaged);
         assert_int_equal(report.ticks_lost + report.events_lost, 0);
-        ticks += check_recovered(path);
+        ticks += check_recovered_log(path);
         added += report.ticks_added;
         cut += report.bytes_cut > 0;
         assert_int_equal(tact_log_recover(path, folder, &report, NULL), 0);
@@ -59,24 +60,24 @@ static void every_committed_tick_is_recovered(void **state)
 static void recovery_can_be_killed_and_repeated(void **state)
 {
     (void)state;
-    const char *path = session_path("twice");
+    const char *path = session_log_path("twice");
     struct tact_recover_report report;
-    uint64_t seed = 2 ^ campaign_seed();
+    uint64_t seed = 2 ^ campaign_seed_offset();
     int unfinished = 0;
 
     for (int run = 0; run < KILLED_SESSIONS / 4; run++) {
-        struct tact_recorder_options options = small_options();
+        struct tact_recorder_options options = recorder_options_with_small_ring();
         options.ring_ticks = 4096;
         options.ring_events = 4096;
         options.zstd_level = 9;
         options.chunk_bytes = 20000;
-        record_and_kill(path, &options, 0, 3000, session_random(&seed) % 3000);
+        record_and_kill(path, &options, 0, 3000, next_session_random(&seed) % 3000);
         for (int k = 0; k < 5; k++)
-            kill_recovery(path, session_random(&seed) % 15000);
+            kill_recovery_after_delay(path, next_session_random(&seed) % 15000);
         assert_int_equal(tact_log_recover(path, folder, &report, NULL), 0);
         unfinished += !report.was_complete;
         assert_int_equal(report.ticks_lost + report.events_lost, 0);
-        check_recovered(path);
+        check_recovered_log(path);
     }
     print_message("%d recoveries, %d of them left to the last attempt\n", KILLED_SESSIONS / 4,
                   unfinished);
@@ -93,7 +94,7 @@ static void record_with_ticks_in_rings(const char *path,
     for (int i = 0; i < 100 && report.ticks_added < 8; i++) {
         record_and_kill(path, options, 1, 400, 7000);
         char rings[400];
-        strcpy(rings, ring_path());
+        strcpy(rings, find_ring_file_path());
         struct bytes log = read_file(path), ring = read_file(rings);
         assert_int_equal(tact_log_recover(path, folder, &report, NULL), 0);
         write_file(path, log.data, log.size);
@@ -108,20 +109,20 @@ static void record_with_ticks_in_rings(const char *path,
 static void damaged_rings_are_refused_or_reported(void **state)
 {
     (void)state;
-    const char *path = session_path("fuzz");
-    struct tact_recorder_options options = small_options();
-    uint64_t seed = 3 ^ campaign_seed();
+    const char *path = session_log_path("fuzz");
+    struct tact_recorder_options options = recorder_options_with_small_ring();
+    uint64_t seed = 3 ^ campaign_seed_offset();
     int refused = 0, stated = 0, harmless = 0;
 
     options.ring_ticks = 64;
     options.ring_events = 8;
     record_with_ticks_in_rings(path, &options);
     char rings[400];
-    strcpy(rings, ring_path());
+    strcpy(rings, find_ring_file_path());
     struct bytes log = read_file(path), ring = read_file(rings);
     for (int run = 0; run < DAMAGED_COPIES; run++) {
-        uint64_t at = session_random(&seed) % (run % 3 == 0 ? 1500 : ring.size);
-        uint8_t flip = (uint8_t)(1 + session_random(&seed) % 255);
+        uint64_t at = next_session_random(&seed) % (run % 3 == 0 ? 1500 : ring.size);
+        uint8_t flip = (uint8_t)(1 + next_session_random(&seed) % 255);
         size_t size = run % 10 == 9 ? at : ring.size;
         struct tact_recover_report report;
 
@@ -144,7 +145,7 @@ static void damaged_rings_are_refused_or_reported(void **state)
             tact_log_close(read);
             stated++;
         } else {
-            check_recovered(path);
+            check_recovered_log(path);
             harmless++;
         }
     }
@@ -160,19 +161,19 @@ static void damaged_rings_are_refused_or_reported(void **state)
 static void without_rings_the_file_is_completed(void **state)
 {
     (void)state;
-    const char *path = session_path("alone");
-    struct tact_recorder_options options = small_options();
+    const char *path = session_log_path("alone");
+    struct tact_recorder_options options = recorder_options_with_small_ring();
     struct tact_recover_report report;
     struct tact_log *log;
 
     record_and_kill(path, &options, 1, MORE_TICKS_THAN_RINGS, 0);
-    unlink(ring_path());
+    unlink(find_ring_file_path());
     assert_int_equal(tact_log_recover(path, folder, &report, NULL), 0);
     assert_false(report.rings || report.was_complete);
     assert_int_equal(report.ticks_added, 0);
     assert_int_equal(tact_log_open(path, &log, NULL), 0);
     assert_true(tact_log_state(log)->complete);
-    assert_int_equal(session_compare(log, 0), report.ticks);
+    assert_int_equal(count_equal_records(log, 0), report.ticks);
     assert_string_equal(tact_log_fact(log, "recovered_ticks"), "0");
     tact_log_close(log);
 
@@ -184,10 +185,13 @@ static void without_rings_the_file_is_completed(void **state)
         struct tact_recorder *recorder;
         options.ring_folder = elsewhere[i];
         assert_int_equal(
-            session_open(path, &options, (struct tact_messages){hear, &heard}, &recorder), 0);
+            open_session_recorder(path, &options,
+                                  (struct tact_messages){count_message_and_keep_text, &heard},
+                                  &recorder),
+            0);
         assert_int_equal(heard.warnings, 1);
         assert_non_null(strstr(heard.text, "if this process is killed"));
-        session_run(recorder, 0, 100);
+        record_session_ticks(recorder, 0, 100);
         assert_int_equal(tact_recorder_close(recorder, NULL), 0);
     }
     unlink(path);
@@ -196,15 +200,15 @@ static void without_rings_the_file_is_completed(void **state)
 static void a_log_in_use_is_not_recovered(void **state)
 {
     (void)state;
-    const char *path = session_path("used");
-    struct tact_recorder_options options = small_options();
+    const char *path = session_log_path("used");
+    struct tact_recorder_options options = recorder_options_with_small_ring();
     struct tact_recorder *recorder;
     struct heard heard = {0};
     struct tact_log *log;
 
-    assert_int_equal(session_open(path, &options, (struct tact_messages){NULL, NULL}, &recorder),
-                     0);
-    session_run(recorder, 0, 10);
+    assert_int_equal(
+        open_session_recorder(path, &options, (struct tact_messages){NULL, NULL}, &recorder), 0);
+    record_session_ticks(recorder, 0, 10);
     assert_int_equal(tact_log_recover(path, folder, NULL, NULL), -EBUSY);
     assert_int_equal(tact_recorder_close(recorder, NULL), 0);
     assert_int_equal(tact_log_recover("/nonexistent/x.mcap", folder, NULL, NULL), -ENOENT);
@@ -217,8 +221,10 @@ static void a_log_in_use_is_not_recovered(void **state)
     assert_non_null(strstr(tact_log_state(log)->why, "run `tact recover "));
     assert_int_equal(tact_log_recover(path, NULL, NULL, NULL), -EBUSY);
     tact_log_close(log);
-    assert_int_equal(session_open(path, &options, (struct tact_messages){hear, &heard}, &recorder),
-                     0);
+    assert_int_equal(
+        open_session_recorder(
+            path, &options, (struct tact_messages){count_message_and_keep_text, &heard}, &recorder),
+        0);
     assert_int_equal(heard.warnings, 1);
     assert_non_null(strstr(heard.text, "not recovered"));
     assert_int_equal(tact_recorder_close(recorder, NULL), 0);
@@ -228,17 +234,19 @@ static void a_log_in_use_is_not_recovered(void **state)
 static void a_deleted_log_is_reported(void **state)
 {
     (void)state;
-    const char *path = session_path("deleted");
-    struct tact_recorder_options options = small_options();
+    const char *path = session_log_path("deleted");
+    struct tact_recorder_options options = recorder_options_with_small_ring();
     struct tact_recorder_report report;
     struct tact_recorder *recorder;
     struct heard heard = {0};
 
-    assert_int_equal(session_open(path, &options, (struct tact_messages){hear, &heard}, &recorder),
-                     0);
-    session_run(recorder, 0, 100);
+    assert_int_equal(
+        open_session_recorder(
+            path, &options, (struct tact_messages){count_message_and_keep_text, &heard}, &recorder),
+        0);
+    record_session_ticks(recorder, 0, 100);
     unlink(path);
-    session_run(recorder, 100, 100);
+    record_session_ticks(recorder, 100, 100);
     assert_int_equal(tact_recorder_close(recorder, &report), -ENOENT);
     assert_int_equal(report.records, 200);
     assert_int_equal(heard.errors, 1);

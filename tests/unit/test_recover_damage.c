@@ -17,7 +17,7 @@
 #if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__
 #define DAMAGE_TRIALS 50
 #else
-#define DAMAGE_TRIALS campaign_size(150, 750)
+#define DAMAGE_TRIALS campaign_trial_count(150, 750)
 #endif
 
 /* The record that contains a given byte of a log, before the damage. */
@@ -67,7 +67,7 @@ static uint64_t check_loss_is_reported(const char *path, uint64_t committed)
 {
     uint64_t tick = 0;
     struct tact_record *expected = session_new_record(), *found = session_new_record();
-    size_t bytes = sizeof *found + SESSION_DOUBLES * sizeof(double);
+    size_t bytes = sizeof *found + SESSION_DOUBLE_COUNT * sizeof(double);
     struct tact_log *log;
 
     assert_int_equal(tact_log_open(path, &log, NULL), 0);
@@ -77,7 +77,7 @@ static uint64_t check_loss_is_reported(const char *path, uint64_t committed)
     for (; tact_log_next(log, found) == 1; tick = found->tick + 1) {
         for (; tick < found->tick; tick++)
             assert_in_range(tick, state->lost_first, state->lost_last);
-        session_record(tick, expected);
+        fill_session_record(tick, expected);
         assert_memory_equal(found, expected, bytes);
     }
     assert_in_range(tick, committed, committed + 1);
@@ -113,22 +113,24 @@ static void check_again(const char *path, const struct tact_recover_report *firs
 static void a_damaged_byte_loses_its_chunk_only(void **state)
 {
     (void)state;
-    const char *path = session_path("changed");
-    struct tact_recorder_options options = small_options();
+    const char *path = session_log_path("changed");
+    struct tact_recorder_options options = recorder_options_with_small_ring();
     struct tact_recover_report report;
     struct tact_error err = {0};
-    uint64_t seed = 4 ^ campaign_seed(), lost = 0;
+    uint64_t seed = 4 ^ campaign_seed_offset(), lost = 0;
     int whole = 0;
 
     options.ring_ticks = 128;
     options.chunk_bytes = 30000;
     record_and_kill(path, &options, 1, 400, 3000);
     char rings[400];
-    strcpy(rings, ring_path());
+    strcpy(rings, find_ring_file_path());
     struct bytes log = read_file(path), ring = read_file(rings);
     for (int run = 0; run < DAMAGE_TRIALS; run++) {
-        uint64_t at = session_random(&seed) % (run % 10 == 0 ? 8 : run % 3 == 0 ? 1500 : log.size);
-        uint8_t flip = (uint8_t)(1 + session_random(&seed) % 255);
+        uint64_t at = next_session_random(&seed) % (run % 10 == 0  ? 8
+                                                    : run % 3 == 0 ? 1500
+                                                                   : log.size);
+        uint8_t flip = (uint8_t)(1 + next_session_random(&seed) % 255);
         write_file(path, log.data, log.size);
         struct place place = find_place(path, at);
         log.data[at] ^= flip;
@@ -136,7 +138,7 @@ static void a_damaged_byte_loses_its_chunk_only(void **state)
         log.data[at] ^= flip;
         write_file(rings, ring.data, ring.size);
         if (run % 2 == 0)
-            kill_recovery(path, session_random(&seed) % 5000);
+            kill_recovery_after_delay(path, next_session_random(&seed) % 5000);
         if (tact_log_recover(path, folder, &report, &err) != 0)
             fail_msg("byte %lu ^ %02x: %s", (unsigned long)at, flip, err.text);
         uint64_t missing = check_loss_is_reported(path, atomic_load(&shared->ticks));
@@ -150,7 +152,7 @@ static void a_damaged_byte_loses_its_chunk_only(void **state)
         assert_true(report.damage[0] || missing == 0);
         if (place.opcode != TACT_MCAP_CHUNK && place.opcode != TACT_MCAP_ATTACHMENT &&
             place.opcode != TACT_MCAP_METADATA)
-            check_recovered(path);
+            check_recovered_log(path);
         lost += missing;
         whole += !report.damage[0];
     }
@@ -167,21 +169,21 @@ static void a_damaged_byte_loses_its_chunk_only(void **state)
 static void damage_without_rings_is_reported(void **state)
 {
     (void)state;
-    const char *path = session_path("changed_alone");
-    struct tact_recorder_options options = small_options();
+    const char *path = session_log_path("changed_alone");
+    struct tact_recorder_options options = recorder_options_with_small_ring();
     struct tact_recover_report report;
-    uint64_t seed = 6 ^ campaign_seed(), lost = 0;
+    uint64_t seed = 6 ^ campaign_seed_offset(), lost = 0;
 
     options.ring_ticks = 128;
     options.chunk_bytes = 30000;
     record_and_kill(path, &options, 1, 400, 3000);
-    unlink(ring_path());
+    unlink(find_ring_file_path());
     struct bytes log = read_file(path);
     assert_int_equal(tact_log_recover(path, folder, &report, NULL), 0);
     uint64_t ticks = report.ticks;
     /* Nothing after the last chunk says how many ticks it contained. */
     for (int run = 0; run < DAMAGE_TRIALS / 5; run++) {
-        uint64_t at = session_random(&seed) % (run % 10 == 0 ? 8 : log.size / 2);
+        uint64_t at = next_session_random(&seed) % (run % 10 == 0 ? 8 : log.size / 2);
         write_file(path, log.data, log.size);
         struct place place = find_place(path, at);
         log.data[at] ^= 0x10;
@@ -204,20 +206,20 @@ static void damage_without_rings_is_reported(void **state)
 static void cut_logs_are_completed_or_refused(void **state)
 {
     (void)state;
-    const char *path = session_path("cut");
-    struct tact_recorder_options options = small_options();
+    const char *path = session_log_path("cut");
+    struct tact_recorder_options options = recorder_options_with_small_ring();
     struct tact_recover_report report;
-    uint64_t seed = 5 ^ campaign_seed();
+    uint64_t seed = 5 ^ campaign_seed_offset();
     int refused = 0, completed = 0, stated = 0;
 
     options.ring_ticks = 128;
     options.chunk_bytes = 30000;
     record_and_kill(path, &options, 1, 400, 3000);
     char rings[400];
-    strcpy(rings, ring_path());
+    strcpy(rings, find_ring_file_path());
     struct bytes log = read_file(path), ring = read_file(rings);
     for (int run = 0; run < DAMAGE_TRIALS / 2; run++) {
-        write_file(path, log.data, session_random(&seed) % log.size);
+        write_file(path, log.data, next_session_random(&seed) % log.size);
         write_file(rings, ring.data, ring.size);
         if (tact_log_recover(path, folder, &report, NULL) != 0)
             refused++;

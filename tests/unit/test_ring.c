@@ -13,7 +13,7 @@
 #include "rt/clock.h"
 #include "rt/ring.h"
 
-#define NEAR_WRAP (UINT32_MAX - 100)
+#define START_INDEX_NEAR_WRAP (UINT32_MAX - 100)
 
 struct element {
     uint64_t number;
@@ -35,7 +35,7 @@ static void fill_element(struct element *e, uint64_t number)
     }
 }
 
-static int intact(const struct element *e)
+static int is_element_intact(const struct element *e)
 {
     struct element expected;
     fill_element(&expected, e->number);
@@ -76,7 +76,7 @@ static void test_order_and_counts_across_the_wrap(void **state)
 {
     (void)state;
     struct tact_ring *ring;
-    assert_int_equal(tact_ring_create(&ring, 8, sizeof(struct element), NEAR_WRAP), 0);
+    assert_int_equal(tact_ring_create(&ring, 8, sizeof(struct element), START_INDEX_NEAR_WRAP), 0);
     uint64_t written = 0, read = 0;
     for (int round = 0; round < 300; round++) {
         for (int i = 0; i < 1 + round % 8; i++) {
@@ -92,7 +92,7 @@ static void test_order_and_counts_across_the_wrap(void **state)
             const struct element *e = tact_ring_peek(ring);
             assert_non_null(e);
             assert_int_equal(e->number, read);
-            assert_true(intact(e));
+            assert_true(is_element_intact(e));
             tact_ring_release(ring);
             read++;
         }
@@ -134,15 +134,15 @@ static void test_full_ring_drops_the_newest(void **state)
 struct stress {
     struct tact_ring *ring;
     uint64_t count;
-    int lossy; /* the producer drops what does not fit */
+    int is_lossy; /* the producer drops what does not fit */
 };
 
-static void *produce(void *arg)
+static void *produce_elements(void *arg)
 {
     struct stress *s = arg;
     for (uint64_t i = 0; i < s->count; i++) {
         struct element *e = tact_ring_reserve(s->ring);
-        while (!e && !s->lossy) {
+        while (!e && !s->is_lossy) {
             sched_yield();
             e = tact_ring_reserve(s->ring);
         }
@@ -162,7 +162,7 @@ static void *produce(void *arg)
 }
 
 /* Returns the number of elements that arrived; fails on a torn, repeated or reordered one. */
-static uint64_t consume(struct stress *s)
+static uint64_t consume_elements(struct stress *s)
 {
     uint64_t arrived = 0, next = 0;
     for (;;) {
@@ -172,9 +172,9 @@ static uint64_t consume(struct stress *s)
             continue;
         }
         const uint64_t number = e->number;
-        assert_true(intact(e));
+        assert_true(is_element_intact(e));
         assert_true(number >= next);
-        assert_true(s->lossy || number == next);
+        assert_true(s->is_lossy || number == next);
         tact_ring_release(s->ring);
         arrived++;
         next = number + 1;
@@ -184,17 +184,18 @@ static uint64_t consume(struct stress *s)
     }
 }
 
-static void stress(uint32_t capacity, uint64_t count, int lossy)
+static void stress(uint32_t capacity, uint64_t count, int is_lossy)
 {
-    struct stress s = {.count = count, .lossy = lossy};
-    assert_int_equal(tact_ring_create(&s.ring, capacity, sizeof(struct element), NEAR_WRAP), 0);
+    struct stress s = {.count = count, .is_lossy = is_lossy};
+    assert_int_equal(
+        tact_ring_create(&s.ring, capacity, sizeof(struct element), START_INDEX_NEAR_WRAP), 0);
     pthread_t producer;
-    assert_int_equal(pthread_create(&producer, NULL, produce, &s), 0);
-    const uint64_t arrived = consume(&s);
+    assert_int_equal(pthread_create(&producer, NULL, produce_elements, &s), 0);
+    const uint64_t arrived = consume_elements(&s);
     assert_int_equal(pthread_join(producer, NULL), 0);
     assert_true(tact_ring_high_water(s.ring) <= tact_ring_capacity(s.ring));
     assert_int_equal(tact_ring_occupancy(s.ring), 0);
-    if (lossy) {
+    if (is_lossy) {
         /* Retries of the last element count as overruns too. */
         assert_true(arrived + tact_ring_overruns(s.ring) >= count + 1);
     } else {
@@ -222,7 +223,7 @@ static void test_cost(void **state)
     (void)state;
     struct tact_ring *ring;
     const int n = 1000000;
-    assert_int_equal(tact_ring_create(&ring, 1024, 256, NEAR_WRAP), 0);
+    assert_int_equal(tact_ring_create(&ring, 1024, 256, START_INDEX_NEAR_WRAP), 0);
     const int64_t t0 = tact_clock_now();
     for (int i = 0; i < n; i++) {
         *(int *)tact_ring_reserve(ring) = i;

@@ -18,7 +18,7 @@
 static const char *const examples[] = {"ruler", "guided", "turn", "pad"};
 #define EXAMPLE_COUNT (sizeof examples / sizeof *examples)
 
-static struct tact_scene *load_example(const char *name)
+static struct tact_scene *load_example_scene(const char *name)
 {
     char path[512], text[1024];
     struct tact_scene *scene = NULL;
@@ -52,7 +52,7 @@ static void test_examples_load(void **state)
 {
     (void)state;
     for (size_t i = 0; i < EXAMPLE_COUNT; i++) {
-        struct tact_scene *scene = load_example(examples[i]);
+        struct tact_scene *scene = load_example_scene(examples[i]);
         assert_string_equal(scene->name, examples[i]);
         assert_int_equal(scene->hands_count, 1);
         tact_scene_free(scene);
@@ -60,10 +60,10 @@ static void test_examples_load(void **state)
 }
 
 /* The parameters of the paper's pinch, written down independently of the scene. */
-static void test_ruler(void **state)
+static void ruler_scene_has_paper_parameters(void **state)
 {
     (void)state;
-    struct tact_scene *s = load_example("ruler");
+    struct tact_scene *s = load_example_scene("ruler");
     const struct tact_scene_body *ruler = &s->bodies[0];
     assert_int_equal(s->bodies_count, 1);
     assert_near(ruler->mass, 0.03, 0.0);
@@ -141,7 +141,7 @@ static void test_examples_devices(void **state)
 {
     (void)state;
     for (size_t e = 0; e < EXAMPLE_COUNT; e++) {
-        struct tact_scene *s = load_example(examples[e]);
+        struct tact_scene *s = load_example_scene(examples[e]);
         for (uint32_t i = 0; i < s->devices_count; i++) {
             struct tact_device device = {0};
             if (!open_device(s, i, &device)) {
@@ -165,7 +165,7 @@ static void test_examples_devices(void **state)
     }
 }
 
-static void test_defaults(void **state)
+static void omitted_scene_keys_get_defaults(void **state)
 {
     (void)state;
     struct tact_scene *s = parse("name: s\n"
@@ -217,7 +217,7 @@ static void test_defaults(void **state)
     tact_scene_free(s);
 }
 
-static void test_settings(void **state)
+static void device_settings_are_parsed(void **state)
 {
     (void)state;
     struct tact_scene *s = parse("name: s\n"
@@ -413,10 +413,14 @@ static void test_every_key_is_documented(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_examples_load),     cmocka_unit_test(test_ruler),
-        cmocka_unit_test(test_defaults),          cmocka_unit_test(test_settings),
-        cmocka_unit_test(test_lines_and_columns), cmocka_unit_test(test_mass_of_shapes),
-        cmocka_unit_test(test_mesh_files),        cmocka_unit_test(test_every_key_is_documented),
+        cmocka_unit_test(test_examples_load),
+        cmocka_unit_test(ruler_scene_has_paper_parameters),
+        cmocka_unit_test(omitted_scene_keys_get_defaults),
+        cmocka_unit_test(device_settings_are_parsed),
+        cmocka_unit_test(test_lines_and_columns),
+        cmocka_unit_test(test_mass_of_shapes),
+        cmocka_unit_test(test_mesh_files),
+        cmocka_unit_test(test_every_key_is_documented),
         cmocka_unit_test(test_examples_devices),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -85,7 +85,7 @@ static void run_pad(const char *settings, int is_live, const char *log)
                                                  "wrapped", open_wrapped, NULL};
     static const struct tact_device_type *const types[] = {&type};
     const struct edit edits[] = {{"match: pad", settings}, {NULL, NULL}};
-    char *text = edited_scene("pad.yaml", edits);
+    char *text = load_scene_text_with_edits("pad.yaml", edits);
     struct tact_session_report report;
     struct tact_session_options options = tact_session_options_default();
     options.types = is_live ? types : tact_devices_builtin(&options.type_count);
@@ -95,7 +95,7 @@ static void run_pad(const char *settings, int is_live, const char *log)
     options.record = log;
     options.replace = 1;
     options.record_devices = is_live ? folder : NULL;
-    run_text(text, &options, &report);
+    run_session_of_scene_text(text, &options, &report);
     free(text);
 }
 

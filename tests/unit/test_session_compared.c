@@ -37,7 +37,7 @@ static int record(void **state)
     return 0;
 }
 
-static int remove_logs(void **state)
+static int remove_compared_logs(void **state)
 {
     (void)state;
     unlink(changed_log);
@@ -54,8 +54,8 @@ static void copy_with_change(uint32_t offset, void (*change)(double *value))
     struct tact_recorder_options options = tact_recorder_options_default();
     options.replace = 1;
     struct rewrite rewrite;
-    assert_int_equal(rewrite_begin(&rewrite, log), 0);
-    struct tact_recorder_content content = rewrite_content(&rewrite);
+    assert_int_equal(begin_log_copy(&rewrite, log), 0);
+    struct tact_recorder_content content = log_copy_content(&rewrite);
     content.attachments = tact_log_attachment_at(log, 0);
     content.attachment_count = tact_log_attachment_count(log);
     unlink(changed_log);
@@ -64,10 +64,10 @@ static void copy_with_change(uint32_t offset, void (*change)(double *value))
         if (r->tick == CHANGED) {
             change(&r->values[offset]);
         }
-        assert_int_equal(rewrite_put(&rewrite, r, out), 0);
+        assert_int_equal(write_record_to_copy(&rewrite, r, out), 0);
     }
     assert_int_equal(tact_recorder_close(out, NULL), 0);
-    rewrite_end(&rewrite);
+    end_log_copy(&rewrite);
     tact_log_close(log);
     free(r);
 }
@@ -86,7 +86,7 @@ static void not_an_integer(double *value)
     *value += 0.5;
 }
 
-static void expect_difference(const struct tact_field *field, uint32_t element)
+static void expect_first_difference(const struct tact_field *field, uint32_t element)
 {
     struct tact_replay_report report;
     struct tact_error err = {0};
@@ -124,9 +124,9 @@ static void a_changed_bit_is_found_anywhere(void **state)
             continue;
         }
         copy_with_change(field->offset, device ? not_an_integer : flip_last_bit);
-        expect_difference(field, 0);
+        expect_first_difference(field, 0);
         copy_with_change(field->offset + last, device ? not_an_integer : flip_last_bit);
-        expect_difference(field, last);
+        expect_first_difference(field, last);
         fields++;
         inputs += field->kind == TACT_FIELD_INPUT;
     }
@@ -159,5 +159,5 @@ int main(void)
         cmocka_unit_test(a_changed_bit_is_found_anywhere),
         cmocka_unit_test(every_value_is_counted),
     };
-    return cmocka_run_group_tests(tests, record, remove_logs);
+    return cmocka_run_group_tests(tests, record, remove_compared_logs);
 }

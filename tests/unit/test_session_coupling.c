@@ -84,9 +84,10 @@ static const char text[] =
 
 static void write_text(const struct press *p, char out[4096])
 {
-    char gains[128], joint[192];
-    tact_number_print(gains, sizeof gains, "stiffness: %g, damping: %g", p->stiffness, p->damping);
-    snprintf(joint, sizeof joint, p->drive, gains);
+    char coupling_gains_text[128], joint[192];
+    tact_number_print(coupling_gains_text, sizeof coupling_gains_text, "stiffness: %g, damping: %g",
+                      p->stiffness, p->damping);
+    snprintf(joint, sizeof joint, p->drive, coupling_gains_text);
     tact_number_print(out, 4096, text, joint, 0.1 + p->grip.mass, folder, p->grip.damping,
                       p->grip.stiffness, p->device ? p->device : "");
 }
@@ -96,7 +97,7 @@ static double reading_at(const struct track *t, uint64_t tick, int column)
     return t->values[tick * COLUMNS + (uint64_t)column];
 }
 
-static struct track read_track(const char *path, int coupled)
+static struct track read_track_from_log(const char *path, int coupled)
 {
     struct tact_log *log;
     struct track out = {0};
@@ -122,7 +123,7 @@ static struct track read_track(const char *path, int coupled)
     return out;
 }
 
-static struct track run_press(const struct press *p)
+static struct track run_coupled_press(const struct press *p)
 {
     char scene[4096], path[64];
     struct tact_session_report report;
@@ -134,12 +135,12 @@ static struct track run_press(const struct press *p)
     options.replace = 1;
     options.ticks = (uint64_t)(p->seconds / period + 0.5);
     write_text(p, scene);
-    run_text(scene, &options, &report);
-    return read_track(path, p->drive[0] == 'c');
+    run_session_of_scene_text(scene, &options, &report);
+    return read_track_from_log(path, p->drive[0] == 'c');
 }
 
 /* Root mean square of the device's speed in the last half second [m/s]. */
-static double left_speed(const struct track *t)
+static double remaining_rms_speed(const struct track *t)
 {
     double sum = 0.0;
     for (uint64_t k = t->ticks - 500; k < t->ticks; k++) {
@@ -150,7 +151,7 @@ static double left_speed(const struct track *t)
 
 /* Force on the person from the device's positions alone: a mass on spring and damper, implicit, and
  * a wall that it does not pass. Returns the largest difference after the outputs have ramped in. */
-static double recursion_error(const struct track *t, double k, double d)
+static double force_error_against_recursion(const struct track *t, double k, double d)
 {
     double p = 0.0, u = 0.0, worst = 0.0, before = reading_at(t, 0, X);
     for (uint64_t i = 0; i < t->ticks; i++) {
@@ -171,11 +172,11 @@ static double recursion_error(const struct track *t, double k, double d)
 static void feels_the_wall_only(void **state)
 {
     (void)state;
-    static const double gains[][2] = {{500.0, 10.0}, {2000.0, 20.0}, {8000.0, 40.0}};
+    static const double coupling_gains_text[][2] = {{500.0, 10.0}, {2000.0, 20.0}, {8000.0, 40.0}};
     for (int g = 0; g < 3; g++) {
-        const double k = gains[g][0], d = gains[g][1];
+        const double k = coupling_gains_text[g][0], d = coupling_gains_text[g][1];
         struct press p = {grips[0], "coupling: {%s}", k, d, NULL, 4.0};
-        struct track t = run_press(&p);
+        struct track t = run_coupled_press(&p);
         double energy = 0.0, step = 0.0, speed = 0.0;
         for (uint64_t i = 1; i < t.ticks; i++) {
             const double moved = reading_at(&t, i, X) - reading_at(&t, i - 1, X);
@@ -183,11 +184,12 @@ static void feels_the_wall_only(void **state)
             step = fmax(step, fabs(reading_at(&t, i, FORCE) - reading_at(&t, i - 1, FORCE)));
             speed = fmax(speed, fabs(moved) / period);
         }
-        const double wrong = recursion_error(&t, k, d),
+        const double wrong = force_error_against_recursion(&t, k, d),
                      lag = reading_at(&t, 150, X) - reading_at(&t, 150, TOOL);
         p.drive = "%s";
-        struct track grounded = run_press(&p);
-        const double behind = reading_at(&grounded, 150, X) - reading_at(&grounded, 150, TOOL);
+        struct track track_with_ground = run_coupled_press(&p);
+        const double behind =
+            reading_at(&track_with_ground, 150, X) - reading_at(&track_with_ground, 150, TOOL);
         print_message("K %g, D %g: force off by %.1e N, lag %.1e m (damped against the base %.1e), "
                       "step %.3f of %.3f N, absorbed %.6f mJ\n",
                       k, d, wrong, lag, behind, step, (period * k + d) * speed, energy * 1e3);
@@ -197,7 +199,7 @@ static void feels_the_wall_only(void **state)
         assert_true(fabs(energy - reading_at(&t, t.ticks - 1, ENERGY)) < 1e-15);
         assert_true(energy > 0.0 && reading_at(&t, t.ticks - 1, LEAST) > -1e-6);
         free(t.values);
-        free(grounded.values);
+        free(track_with_ground.values);
     }
 }
 
@@ -206,12 +208,16 @@ static void feels_the_wall_only(void **state)
 static void settles_with_every_hand(void **state)
 {
     (void)state;
-    static const double gains[][2] = {{500.0, 5.0}, {2000.0, 5.0}, {2000.0, 20.0}};
+    static const double coupling_gains_text[][2] = {{500.0, 5.0}, {2000.0, 5.0}, {2000.0, 20.0}};
     for (int i = 0; i < 9; i++) {
-        const struct press p = {
-            grips[i / 3], "coupling: {%s}", gains[i % 3][0], gains[i % 3][1], NULL, 4.0};
-        struct track t = run_press(&p);
-        const double speed = left_speed(&t);
+        const struct press p = {grips[i / 3],
+                                "coupling: {%s}",
+                                coupling_gains_text[i % 3][0],
+                                coupling_gains_text[i % 3][1],
+                                NULL,
+                                4.0};
+        struct track t = run_coupled_press(&p);
+        const double speed = remaining_rms_speed(&t);
         /* Quasi-static: grip and coupling in series over the 20 mm. */
         const double pressed =
             0.02 * p.stiffness * p.grip.stiffness / (p.stiffness + p.grip.stiffness);
@@ -221,9 +227,9 @@ static void settles_with_every_hand(void **state)
         assert_true(fabs(reading_at(&t, t.ticks - 1, FORCE) + pressed) < 1e-4 * pressed);
         free(t.values);
     }
-    const struct press grounded = {grips[0], "%s", 8000.0, 40.0, NULL, 4.0};
-    struct track t = run_press(&grounded);
-    assert_true(left_speed(&t) > 2e-3);
+    const struct press track_with_ground = {grips[0], "%s", 8000.0, 40.0, NULL, 4.0};
+    struct track t = run_coupled_press(&track_with_ground);
+    assert_true(remaining_rms_speed(&t) > 2e-3);
     free(t.values);
 }
 
@@ -239,8 +245,8 @@ static void stays_passive_at_stiff_walls(void **state)
     static const double stiffness[] = {8000.0, 20000.0};
     for (int i = 0; i < 6; i++) {
         const struct press p = {grips[0], how[i % 3], stiffness[i / 3], 0.0, NULL, 4.0};
-        struct track t = run_press(&p);
-        const double speed = left_speed(&t), least = reading_at(&t, t.ticks - 1, LEAST);
+        struct track t = run_coupled_press(&p);
+        const double speed = remaining_rms_speed(&t), least = reading_at(&t, t.ticks - 1, LEAST);
         print_message("K %g, %s: %.2g mm/s left, least energy %.3f mJ\n", p.stiffness, p.drive,
                       speed * 1e3, least * 1e3);
         if (i % 3 == 0) {
@@ -259,7 +265,7 @@ static void returns_without_a_jump(void **state)
     (void)state;
     const struct press p = {grips[1], "coupling: {%s, filter: 100}", 1000.0,
                             5.0,      "      lost: [[1, 1.5]]\n",    4.0};
-    struct track t = run_press(&p);
+    struct track t = run_coupled_press(&p);
     double jump = 0.0, force = 0.0;
     for (uint64_t i = 1; i < t.ticks; i++) {
         jump = fmax(jump, fabs(reading_at(&t, i, TARGET) - reading_at(&t, i - 1, TARGET)));
@@ -285,11 +291,11 @@ static void returns_without_a_jump(void **state)
     check_replays_of(path, 4000, 1999, 1);
 }
 
-static void refuses(void **state)
+static void bad_settings_are_refused(void **state)
 {
     (void)state;
     static const struct {
-        const char *drive, *says;
+        const char *drive, *expected_message;
         int line;
     } bad[] = {
         {"stiffness: 1, coupling: {%s}", "is of a drive", 15},
@@ -318,7 +324,7 @@ static void refuses(void **state)
         assert_int_equal(tact_scene_parse(scene, strlen(scene), "bad.yaml", NULL, &out, &err), -22);
         print_message("%d: %s: %s\n", err.line, err.key, err.text);
         assert_int_equal(err.line, bad[i].line);
-        assert_non_null(strstr(err.text, bad[i].says));
+        assert_non_null(strstr(err.text, bad[i].expected_message));
     }
 }
 
@@ -372,12 +378,9 @@ static int remove_folder(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(feels_the_wall_only),
-        cmocka_unit_test(settles_with_every_hand),
-        cmocka_unit_test(stays_passive_at_stiff_walls),
-        cmocka_unit_test(returns_without_a_jump),
-        cmocka_unit_test(refuses),
-        cmocka_unit_test(refuses_without_an_input),
+        cmocka_unit_test(feels_the_wall_only),          cmocka_unit_test(settles_with_every_hand),
+        cmocka_unit_test(stays_passive_at_stiff_walls), cmocka_unit_test(returns_without_a_jump),
+        cmocka_unit_test(bad_settings_are_refused),     cmocka_unit_test(refuses_without_an_input),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

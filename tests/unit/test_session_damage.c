@@ -19,7 +19,7 @@
 #include "support/campaign.h"
 #include "support/run_scene.h"
 
-#define DAMAGE_TRIALS campaign_size(1000, 1000)
+#define DAMAGE_TRIALS campaign_trial_count(1000, 1000)
 #define MOST_CHUNKS 64
 
 static const struct tact_messages silent = {NULL, NULL};
@@ -30,11 +30,12 @@ static struct {
     uint64_t end, ticks; /* offset at which it ends, and ticks in the log up to there */
 } chunks[MOST_CHUNKS];
 static size_t chunk_count;
-static uint64_t first_record[TACT_MCAP_DATA_END +
-                             1]; /* offset of the first record of each opcode; 0: there is none */
+static uint64_t
+    first_record_offset_of_opcode[TACT_MCAP_DATA_END + 1]; /* offset of the first record of each
+                                                              opcode; 0: there is none */
 
 /* Lists the end of each chunk, by the record framing, and the number of ticks up to it. */
-static void list_records(void)
+static void list_chunk_ends(void)
 {
     struct tact_mcap_reader file;
     struct tact_mcap_record record, inner;
@@ -42,10 +43,11 @@ static void list_records(void)
     uint64_t ticks = 0;
 
     assert_int_equal(tact_mcap_reader_open(&file, whole), 0);
-    while (first_record[TACT_MCAP_DATA_END] == 0 && tact_mcap_reader_next(&file, &record) == 0) {
+    while (first_record_offset_of_opcode[TACT_MCAP_DATA_END] == 0 &&
+           tact_mcap_reader_next(&file, &record) == 0) {
         assert_in_range(record.opcode, TACT_MCAP_HEADER, TACT_MCAP_DATA_END);
-        if (first_record[record.opcode] == 0)
-            first_record[record.opcode] = record.at;
+        if (first_record_offset_of_opcode[record.opcode] == 0)
+            first_record_offset_of_opcode[record.opcode] = record.at;
         if (record.opcode != TACT_MCAP_CHUNK)
             continue;
         assert_int_equal(tact_mcap_parse_chunk(record.content, &unpacked), 0);
@@ -68,8 +70,8 @@ static int record(void **state)
 {
     (void)state;
     struct run_result r;
-    snprintf(whole, sizeof whole, "%s", session_path("whole"));
-    snprintf(copy, sizeof copy, "%s", session_path("damaged"));
+    snprintf(whole, sizeof whole, "%s", session_log_path("whole"));
+    snprintf(copy, sizeof copy, "%s", session_log_path("damaged"));
     const struct run_options o = {.scene = "ruler.yaml",
                                   .seconds = 1.5,
                                   .clock = TACT_LOOP_FREE,
@@ -81,11 +83,11 @@ static int record(void **state)
     size = file && bytes ? fread(bytes, 1, 8 << 20, file) : 0;
     if (file)
         fclose(file);
-    list_records();
+    list_chunk_ends();
     return size > 100000 && chunk_count > 2 && chunks[chunk_count - 1].ticks == 1500 ? 0 : -1;
 }
 
-static int remove_copies(void **state)
+static int remove_damaged_copies(void **state)
 {
     (void)state;
     free(bytes);
@@ -93,7 +95,7 @@ static int remove_copies(void **state)
     return unlink(whole);
 }
 
-static void write_copy(size_t length)
+static void write_truncated_copy(size_t length)
 {
     int fd = open(copy, O_WRONLY | O_CREAT | O_TRUNC, 0600);
     assert_int_equal(write(fd, bytes, length), length);
@@ -111,7 +113,7 @@ static uint64_t ticks_before_byte(size_t at)
 
 /* Reads the damaged copy and returns the number of its ticks, 0 where it is refused. Checks that
  * each equals a tick of the session, once and in order, and that the missing ones are reported. */
-static uint64_t read_damaged(size_t length, struct tact_log_state *found)
+static uint64_t read_damaged_copy(size_t length, struct tact_log_state *found)
 {
     struct tact_log *log;
     struct tact_error err = {0};
@@ -142,12 +144,12 @@ static uint64_t read_damaged(size_t length, struct tact_log_state *found)
 static void a_truncated_log_reports_its_loss(void **state)
 {
     (void)state;
-    uint64_t seed = 11 ^ campaign_seed(), lost = 0;
+    uint64_t seed = 11 ^ campaign_seed_offset(), lost = 0;
     for (int i = 0; i < DAMAGE_TRIALS; i++) {
-        size_t at = session_random(&seed) % size;
-        write_copy(at);
+        size_t at = next_session_random(&seed) % size;
+        write_truncated_copy(at);
         struct tact_log_state found;
-        uint64_t ticks = read_damaged(at, &found);
+        uint64_t ticks = read_damaged_copy(at, &found);
         assert_int_equal(found.lost, 0);
         assert_int_equal(ticks, ticks_before_byte(at));
         lost += 1500 - ticks;
@@ -170,17 +172,17 @@ static uint64_t ticks_of_chunk_at(size_t at)
 static void a_flipped_bit_loses_its_chunk_only(void **state)
 {
     (void)state;
-    uint64_t seed = 12 ^ campaign_seed(), most = 0;
+    uint64_t seed = 12 ^ campaign_seed_offset(), most = 0;
     int whole_ticks = 0;
     for (int i = 0; i < DAMAGE_TRIALS; i++) {
         struct tact_log_state found;
         size_t length = i % 2 ? size : chunks[chunk_count - 1].end;
-        size_t at = i < 40 ? (size_t)i : session_random(&seed) % length;
-        uint8_t bit = (uint8_t)(1U << session_random(&seed) % 8);
+        size_t at = i < 40 ? (size_t)i : next_session_random(&seed) % length;
+        uint8_t bit = (uint8_t)(1U << next_session_random(&seed) % 8);
         bytes[at] ^= bit;
-        write_copy(length);
+        write_truncated_copy(length);
         bytes[at] ^= bit;
-        uint64_t ticks = read_damaged(length, &found), lost = 1500 - ticks;
+        uint64_t ticks = read_damaged_copy(length, &found), lost = 1500 - ticks;
         assert_false(found.complete);
         if (lost > ticks_of_chunk_at(at))
             fail_msg("byte %zu of %zu: %lu ticks lost, its chunk has %lu: %s", at, length,
@@ -203,21 +205,23 @@ static void flipped_bits_in_record_heads(void **state)
     (void)state;
     int flips = 0;
     for (int opcode = 0; opcode <= TACT_MCAP_DATA_END; opcode++) {
-        for (size_t i = 0; first_record[opcode] > 0 && i < 2 * 8 * TACT_MCAP_RECORD_HEAD; i++) {
+        for (size_t i = 0;
+             first_record_offset_of_opcode[opcode] > 0 && i < 2 * 8 * TACT_MCAP_RECORD_HEAD; i++) {
             struct tact_log_state found;
             size_t length = i % 2 ? size : chunks[chunk_count - 1].end;
-            size_t at = first_record[opcode] + i / 16;
+            size_t at = first_record_offset_of_opcode[opcode] + i / 16;
             if (at >= length)
                 continue;
             bytes[at] ^= (uint8_t)(1U << i / 2 % 8);
-            write_copy(length);
+            write_truncated_copy(length);
             bytes[at] ^= (uint8_t)(1U << i / 2 % 8);
-            uint64_t lost = 1500 - read_damaged(length, &found);
-            if (found.damage_at != first_record[opcode] || lost > ticks_of_chunk_at(at))
+            uint64_t lost = 1500 - read_damaged_copy(length, &found);
+            if (found.damage_at != first_record_offset_of_opcode[opcode] ||
+                lost > ticks_of_chunk_at(at))
                 fail_msg("bit %zu of the head of a record of kind %d at byte %lu: %lu ticks lost, "
                          "damaged at byte %lu: %s",
-                         i / 2, opcode, (unsigned long)first_record[opcode], (unsigned long)lost,
-                         (unsigned long)found.damage_at, found.why);
+                         i / 2, opcode, (unsigned long)first_record_offset_of_opcode[opcode],
+                         (unsigned long)lost, (unsigned long)found.damage_at, found.why);
             flips++;
         }
     }
@@ -229,12 +233,12 @@ static void flipped_bits_in_record_heads(void **state)
 static void the_rest_of_a_truncated_log_replays(void **state)
 {
     (void)state;
-    uint64_t seed = 13 ^ campaign_seed();
-    const int trials = campaign_size(10, 10);
+    uint64_t seed = 13 ^ campaign_seed_offset();
+    const int trials = campaign_trial_count(10, 10);
     for (int i = 0; i < trials; i++) {
         struct tact_replay_report report;
-        size_t at = chunks[0].end + session_random(&seed) % (size - chunks[0].end);
-        write_copy(at);
+        size_t at = chunks[0].end + next_session_random(&seed) % (size - chunks[0].end);
+        write_truncated_copy(at);
         assert_int_equal(tact_replay_run(copy, silent, &report, NULL), 0);
         assert_int_equal(report.differing, 0);
         assert_int_equal(report.ticks, ticks_before_byte(at));
@@ -251,5 +255,5 @@ int main(void)
         cmocka_unit_test(flipped_bits_in_record_heads),
         cmocka_unit_test(the_rest_of_a_truncated_log_replays),
     };
-    return cmocka_run_group_tests(tests, record, remove_copies);
+    return cmocka_run_group_tests(tests, record, remove_damaged_copies);
 }

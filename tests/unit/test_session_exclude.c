@@ -50,7 +50,7 @@ static void excluded_objects_do_not_touch(void **state)
     struct tact_session *session;
     int near = 0, count;
     options.clock = TACT_LOOP_FREE;
-    open_text(scene_text, &options, &scene, &session);
+    open_session_of_scene_text(scene_text, &options, &scene, &session);
     const struct tact_world *world = tact_session_world(session);
     assert_int_equal(tact_world_shape_count(world), 4);
     for (int a = 0; a < 4; a++) {

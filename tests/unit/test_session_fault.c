@@ -43,7 +43,7 @@ static struct tact_session *running;
 static void (*spoil)(struct tact_world *world);
 static double sent[TICKS + 1];
 static int writes;
-static char said[512];
+static char last_message[512];
 
 static void device_read(void *self, uint64_t tick, double t, int64_t now,
                         struct tact_device_input *in)
@@ -88,7 +88,7 @@ static void store_message(void *user, enum tact_message_level level, const char 
 {
     (void)user;
     if (level == TACT_MESSAGE_ERROR) {
-        snprintf(said, sizeof said, "%s", words);
+        snprintf(last_message, sizeof last_message, "%s", words);
     }
 }
 
@@ -112,7 +112,7 @@ static void make_joint_fast(struct tact_world *world)
     tact_hand_state(tact_world_hand(world, 0)).v[0] = 1e9;
 }
 
-static void change_nothing(struct tact_world *world)
+static void leave_world_unchanged(struct tact_world *world)
 {
     (void)world;
 }
@@ -127,7 +127,7 @@ static void run_with_fault(void (*spoil_world)(struct tact_world *),
     struct tact_scene *scene = NULL;
     spoil = spoil_world;
     writes = 0;
-    said[0] = '\0';
+    last_message[0] = '\0';
     options.types = types;
     options.type_count = 1;
     options.clock = TACT_LOOP_FREE;
@@ -135,7 +135,7 @@ static void run_with_fault(void (*spoil_world)(struct tact_world *),
     options.record = LOG;
     options.messages.fn = store_message;
     remove(LOG);
-    open_text(text, &options, &scene, &running);
+    open_session_of_scene_text(text, &options, &scene, &running);
     assert_int_equal(tact_session_run(running, report), 0);
     *json = tact_session_report_json(running, report);
     tact_session_destroy(running);
@@ -168,8 +168,8 @@ static void a_fault_names_its_cause(void **state)
         }
         snprintf(quoted, sizeof quoted, "\"fault\": \"%s\"", cases[i].what);
         assert_non_null(strstr(json, quoted));
-        assert_non_null(strstr(said, cases[i].what));
-        assert_non_null(strstr(said, "t = 0.050 s"));
+        assert_non_null(strstr(last_message, cases[i].what));
+        assert_non_null(strstr(last_message, "t = 0.050 s"));
         free(json);
         assert_int_equal(tact_log_open(LOG, &log, &err), 0);
         int events = 0;
@@ -191,11 +191,11 @@ static void no_fault_without_a_cause(void **state)
     (void)state;
     struct tact_session_report report;
     char *json;
-    run_with_fault(change_nothing, &report, &json);
+    run_with_fault(leave_world_unchanged, &report, &json);
     assert_int_equal(report.safety, TACT_SAFETY_ARMED);
     assert_string_equal(report.fault.text, "");
     assert_non_null(strstr(json, "\"fault\": null"));
-    assert_string_equal(said, "");
+    assert_string_equal(last_message, "");
     free(json);
     remove(LOG);
 }

@@ -27,7 +27,7 @@ struct grip {
 static const struct grip grips[] = {
     {"weak", 0.1, 2.0, 100.0}, {"average", 0.3, 10.0, 300.0}, {"strong", 1.0, 40.0, 1000.0}};
 
-static const double device_mass = 0.1, coupling = 1000.0; /* [kg], [N/m] */
+static const double device_mass = 0.1, coupling_stiffness = 1000.0; /* [kg], [N/m] */
 
 static char folder[] = "/tmp/tact_grips_XXXXXX";
 
@@ -39,7 +39,7 @@ struct pressed {
     double energy; /* least that both ports together had absorbed [J] */
 };
 
-static struct pressed read_press(const char *path, const char *hand)
+static struct pressed read_pressed_state(const char *path, const char *hand)
 {
     struct pressed out = {.force = 0.0};
     struct tact_log *log;
@@ -71,11 +71,11 @@ static struct pressed read_press(const char *path, const char *hand)
 }
 
 /* aim: where the hand would be, along z [m]. */
-static void check_press(const struct grip *grip, const char *what, const struct pressed *pressed,
-                        double aim)
+static void check_press_force(const struct grip *grip, const char *what,
+                              const struct pressed *pressed, double aim)
 {
-    const double exact =
-        (pressed->tool - aim) * grip->stiffness * coupling / (grip->stiffness + coupling);
+    const double exact = (pressed->tool - aim) * grip->stiffness * coupling_stiffness /
+                         (grip->stiffness + coupling_stiffness);
     print_message(
         "%s hand, %s: %.4f N, quasi-static %.4f N; %.4f mm/s; energy %.1e J at its least\n",
         grip->name, what, pressed->force, exact, pressed->speed * 1e3, pressed->energy);
@@ -86,9 +86,10 @@ static void check_press(const struct grip *grip, const char *what, const struct 
 
 /* Runs a scene with that hand, whose lines in the scene are the average one's, and a way of its
  * own. `more`: further edits, ended by from = NULL. */
-static struct pressed press_by_hand(const char *scene, const char *hand, const char *old_way,
-                                    const char *way, const struct grip *grip, double seconds,
-                                    const struct edit *more)
+static struct pressed run_press_by_hand(const char *scene, const char *hand,
+                                        const char *old_hand_file, const char *way,
+                                        const struct grip *grip, double seconds,
+                                        const struct edit *more)
 {
     char mass[128], stiffness[128], damping[128], file[128], path[64], name[64];
     struct run_result result;
@@ -111,7 +112,7 @@ static struct pressed press_by_hand(const char *scene, const char *hand, const c
     struct edit edits[16] = {{"mass: [0.3, 0.3, 0.3, 2e-3, 2e-3, 2e-3]", mass},
                              {"hand_stiffness: [300, 300, 300, 1, 1, 1]", stiffness},
                              {"hand_damping: [10, 10, 10, 0.03, 0.03, 0.03]", damping},
-                             {old_way, file}};
+                             {old_hand_file, file}};
     for (int i = 0; more && more[i].from; i++) {
         edits[4 + i] = more[i];
     }
@@ -123,7 +124,7 @@ static struct pressed press_by_hand(const char *scene, const char *hand, const c
                                     .source = "host",
                                     .record = path},
               &result);
-    return read_press(path, hand);
+    return read_pressed_state(path, hand);
 }
 
 /* A ruler of 300 x 30 x 4 mm is gripped at its middle and pressed on the table by its lower edge.
@@ -141,11 +142,11 @@ static void a_held_ruler_is_pressed(void **state)
         {"position: [-0.03, 0, -0.035]", "position: [-0.012, 0, -0.035]"},
         {"position: [0.03, 0, -0.035]", "position: [0.012, 0, -0.035]"},
         {NULL, NULL}};
-    for (int i = 0; i < campaign_size(1, 3); i++) {
+    for (int i = 0; i < campaign_trial_count(1, 3); i++) {
         const struct pressed pressed =
-            press_by_hand("grasp_tool.yaml", "gripper", "hand_file: grasp_tool_way.csv", way,
-                          &grips[i], 4.4, ruler);
-        check_press(&grips[i], "ruler", &pressed, -0.060);
+            run_press_by_hand("grasp_tool.yaml", "gripper", "hand_file: grasp_tool_way.csv", way,
+                              &grips[i], 4.4, ruler);
+        check_press_force(&grips[i], "ruler", &pressed, -0.060);
     }
 }
 
@@ -155,12 +156,13 @@ static void a_stylus_is_pressed(void **state)
     (void)state;
     static const char way[] = "time,x,y,z,rx,ry,rz\n0,0,0,0,0,0,0\n0.4,0,0,0,0,0,0\n"
                               "1,0,0,-0.022,0,0,0\n9,0,0,-0.022,0,0,0\n";
-    static const struct edit straight[] = {
+    static const struct edit edits_of_stroke[] = {
         {"hand_time: time", "hand_time: time\n      hand_interpolation: linear"}, {NULL, NULL}};
-    for (int i = 0; i < campaign_size(1, 3); i++) {
-        const struct pressed pressed = press_by_hand(
-            "tool.yaml", "stylus", "hand_file: tool_stroke.csv", way, &grips[i], 2.6, straight);
-        check_press(&grips[i], "stylus", &pressed, -0.022);
+    for (int i = 0; i < campaign_trial_count(1, 3); i++) {
+        const struct pressed pressed =
+            run_press_by_hand("tool.yaml", "stylus", "hand_file: tool_stroke.csv", way, &grips[i],
+                              2.6, edits_of_stroke);
+        check_press_force(&grips[i], "stylus", &pressed, -0.022);
     }
 }
 

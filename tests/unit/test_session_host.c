@@ -34,14 +34,14 @@ struct run {
     int rc;
 };
 
-static void *run_one(void *arg)
+static void *run_session_in_thread(void *arg)
 {
     struct run *run = arg;
     struct tact_session_options options = tact_session_options_default();
     struct tact_scene *scene = NULL;
     struct tact_session *session = NULL;
     options.ticks = TICKS;
-    open_text(ball, &options, &scene, &session);
+    open_session_of_scene_text(ball, &options, &scene, &session);
     run->rc = tact_session_run(session, &run->report);
     tact_session_destroy(session);
     tact_scene_free(scene);
@@ -54,7 +54,7 @@ static void two_sessions_in_real_time_do_not_disturb_each_other(void **state)
     static struct run run[2];
     pthread_t thread[2];
     for (int i = 0; i < 2; i++) {
-        assert_int_equal(pthread_create(&thread[i], NULL, run_one, &run[i]), 0);
+        assert_int_equal(pthread_create(&thread[i], NULL, run_session_in_thread, &run[i]), 0);
     }
     for (int i = 0; i < 2; i++) {
         pthread_join(thread[i], NULL);
@@ -70,7 +70,7 @@ struct watched {
     int status_calls, unblocked, policy;
 };
 
-static void check_thread(void *user, const struct tact_session_status *status)
+static void check_callback_thread(void *user, const struct tact_session_status *status)
 {
     static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGALRM, SIGCHLD, SIGPROF};
     struct watched *w = user;
@@ -104,10 +104,10 @@ static void *run_in_host_thread(void *arg)
     w->policy = -1;
     options.ticks = TICKS;
     options.record = TACT_BINARY_DIR "/host.mcap";
-    options.watch = check_thread;
+    options.watch = check_callback_thread;
     options.watch_user = w;
     remove(options.record);
-    open_text(ball, &options, &scene, &session);
+    open_session_of_scene_text(ball, &options, &scene, &session);
     assert_int_equal(tact_session_run(session, &report), 0);
     assert_int_equal(report.recorder.records, TICKS);
     tact_session_destroy(session);
@@ -186,7 +186,7 @@ static void a_stop_ends_the_creation_of_a_session(void **state)
 }
 
 /* A scene of balls on a floor, each of `spheres_each` spheres; freed by the caller. */
-static char *balls(int count, int spheres_each)
+static char *ball_scene_text(int count, int spheres_each)
 {
     size_t room = 400 + (100 + 60 * (size_t)spheres_each) * (size_t)count;
     char *text = malloc(room);
@@ -212,7 +212,7 @@ static char *balls(int count, int spheres_each)
 static void memory_depends_on_near_pairs_only(void **state)
 {
     (void)state;
-    char *text = balls(1000, 3);
+    char *text = ball_scene_text(1000, 3);
     struct tact_session_options options = tact_session_options_default();
     struct tact_session_report report;
     struct tact_scene *scene = NULL;
@@ -222,7 +222,7 @@ static void memory_depends_on_near_pairs_only(void **state)
     options.ticks = 3;
     options.clock = TACT_LOOP_FREE;
     getrusage(RUSAGE_SELF, &before);
-    open_text(text, &options, &scene, &session);
+    open_session_of_scene_text(text, &options, &scene, &session);
     assert_int_equal(tact_world_extent(tact_session_world(session)).pairs,
                      3000 + (2999 * 3000 - 2 * 3000) / 2);
     assert_int_equal(tact_session_run(session, &report), 0);
@@ -239,13 +239,13 @@ static void memory_depends_on_near_pairs_only(void **state)
 static void pair_names_are_unique(void **state)
 {
     (void)state;
-    char *text = balls(60, 1);
+    char *text = ball_scene_text(60, 1);
     struct tact_session_options options = tact_session_options_default();
     struct tact_scene *scene = NULL;
     struct tact_session *session = NULL;
     options.ticks = 1;
     options.clock = TACT_LOOP_FREE;
-    open_text(text, &options, &scene, &session);
+    open_session_of_scene_text(text, &options, &scene, &session);
     int count = tact_world_extent(tact_session_world(session)).pairs;
     assert_int_equal(count, 60 + 60 * 59 / 2);
     for (int i = 0; i < count; i++) {

@@ -158,7 +158,7 @@ static void run_joint_scene(const char *text, const char *wall, char *log)
     options.ticks = TICKS;
     options.record = log;
     options.replace = 1;
-    run_text(scene_text, &options, &report);
+    run_session_of_scene_text(scene_text, &options, &report);
 }
 
 /* Copies a log without the ticks from `from` to before `to`. */
@@ -172,18 +172,18 @@ static void copy_without_ticks(const char *path, uint64_t from, uint64_t to, con
     struct tact_recorder_options options = tact_recorder_options_default();
     options.replace = 1;
     struct rewrite rewrite;
-    assert_int_equal(rewrite_begin(&rewrite, log), 0);
-    struct tact_recorder_content content = rewrite_content(&rewrite);
+    assert_int_equal(begin_log_copy(&rewrite, log), 0);
+    struct tact_recorder_content content = log_copy_content(&rewrite);
     content.attachments = tact_log_attachment_at(log, 0);
     content.attachment_count = tact_log_attachment_count(log);
     assert_int_equal(tact_recorder_open(copy, &options, &content, silent, &out, NULL), 0);
     while (tact_log_next(log, record) > 0) {
         if (record->tick < from || record->tick >= to) {
-            assert_int_equal(rewrite_put(&rewrite, record, out), 0);
+            assert_int_equal(write_record_to_copy(&rewrite, record, out), 0);
         }
     }
     assert_int_equal(tact_recorder_close(out, NULL), 0);
-    rewrite_end(&rewrite);
+    end_log_copy(&rewrite);
     tact_log_close(log);
     free(record);
 }

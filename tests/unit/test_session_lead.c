@@ -141,7 +141,7 @@ static struct tact_session *begin(const char *keys, const char *record, struct t
     options.record = record;
     options.replace = 1;
     probe = (struct probe){.state = TACT_DEVICE_OK, .in = {[W] = 1.0}, .deadman = 1.0};
-    open_text(out, &options, scene, &session);
+    open_session_of_scene_text(out, &options, scene, &session);
     assert_int_equal(tact_session_begin(session), 0);
     return session;
 }
@@ -162,7 +162,7 @@ static void step(struct tact_session *session, int ticks)
     }
 }
 
-static const double *target_of(struct tact_session *session)
+static const double *session_target_pose(struct tact_session *session)
 {
     return tact_hand_state(tact_world_hand(tact_session_world(session), 0)).target;
 }
@@ -177,7 +177,7 @@ static void moves_in_the_frame_of_the_world(void **state)
                                          "quat_wxyz: [0, 0.7071067811865476, "
                                          "0.7071067811865476, 0]",
                                          NULL, &scene);
-    const double *target = target_of(session);
+    const double *target = session_target_pose(session);
     for (int k = 0; k <= 1000; k++) {
         const double t = k / 1000.0, sign = k % 2 ? -1.0 : 1.0;
         probe.in[X] = 5.0; /* from where it happens to be */
@@ -233,7 +233,7 @@ static void feels_in_the_frame_of_the_device(void **state)
 /* Rates of a puck move the tool along its own axes; a small deflection does nothing, and a large
  * one in all directions no more than one. The target does not run away from a tool that is blocked.
  */
-static void integrates_rates(void **state)
+static void puck_rates_move_the_tool(void **state)
 {
     (void)state;
     struct tact_scene *scene;
@@ -241,7 +241,7 @@ static void integrates_rates(void **state)
         begin("mode: rate, position: [x, y, z], attitude: [rx, ry, rz], dead_zone: 0.1, speed: "
               "0.2, turn_speed: 2, lower: [-1, -1, -0.02]",
               NULL, &scene);
-    const double *target = target_of(session);
+    const double *target = session_target_pose(session);
     probe.in[X] = -0.05;
     probe.in[RZ] = 0.08;
     step(session, 100);
@@ -283,7 +283,7 @@ enum { CYCLE = 1000, BEGINS = 300, ENDS = 650, LEAVES = 850 }; /* [ticks] */
 
 /* Pose and buttons of the device in a tick of a cycle: it presses by 6 mm, moves by 30 mm while the
  * event lasts, and goes back. */
-static double move_probe(enum event event, int k, double from)
+static double move_tool_through_event(enum event event, int k, double from)
 {
     const int acts = k >= BEGINS && k < ENDS;
     const double press = fmin(1.0, (double)k / BEGINS);
@@ -309,7 +309,7 @@ struct returns {
 
 /* The force of a tick: the changes that a person feels, and whether it is gone in time. A force
  * that goes with its device, or with the deadman, goes at once. */
-static void judge(struct returns *r, enum event event, int k)
+static void record_force_change(struct returns *r, enum event event, int k)
 {
     const double force = tact_v3_norm(probe.out), change = force - r->last;
     const int within = k >= BEGINS && k < ENDS;
@@ -334,7 +334,7 @@ static void returns_without_a_jump(void **state)
     struct returns r = {.least_press = INFINITY};
     uint64_t tick = 0;
     double from = 0.0;
-    const int times = campaign_size(3, 50);
+    const int times = campaign_trial_count(3, 50);
     assert_non_null(mkdtemp(folder));
     snprintf(path, sizeof path, "%s/lead.mcap", folder);
     struct tact_session *session =
@@ -345,10 +345,10 @@ static void returns_without_a_jump(void **state)
         const enum event event = (enum event)(i % EVENTS);
         double x = from;
         for (int k = 0; k < CYCLE; k++) {
-            x = move_probe(event, k, from);
+            x = move_tool_through_event(event, k, from);
             if (event != BY_STOP || k < BEGINS || k >= ENDS) {
                 tact_session_tick(session, tick + (uint64_t)k, 0, 0);
-                judge(&r, event, k);
+                record_force_change(&r, event, k);
             }
         }
         from = x;
@@ -506,7 +506,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(moves_in_the_frame_of_the_world),
         cmocka_unit_test(feels_in_the_frame_of_the_device),
-        cmocka_unit_test(integrates_rates),
+        cmocka_unit_test(puck_rates_move_the_tool),
         cmocka_unit_test(returns_without_a_jump),
         cmocka_unit_test(a_peg_reaches_the_floor),
         cmocka_unit_test(a_held_gripper_moves_a_box),

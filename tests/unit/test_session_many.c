@@ -62,7 +62,7 @@ static long record_scene(int count, int balls, const char *path, double *setup)
     options.record = path;
     options.replace = 1;
     double began = cpu_seconds();
-    open_text(text, &options, &scene, &session);
+    open_session_of_scene_text(text, &options, &scene, &session);
     *setup = cpu_seconds() - began;
     assert_int_equal(tact_session_run(session, &report), 0);
     assert_int_equal(report.safety, TACT_SAFETY_ARMED);
@@ -156,7 +156,7 @@ static void contacts_beyond_a_record_are_a_fault(void **unused)
     options.ticks = 3;
     options.record = path;
     options.replace = 1;
-    run_text(text, &options, &report);
+    run_session_of_scene_text(text, &options, &report);
     print_message("%s\n", report.fault.text);
     assert_int_equal(report.safety, TACT_SAFETY_FAULT);
     assert_non_null(strstr(report.fault.text, "the log has no room for its contact"));
@@ -180,8 +180,8 @@ static void a_contact_absent_from_the_log_is_reported(void **unused)
     close(mkstemp(less));
     record_scene(3, 0, path, &setup);
     assert_int_equal(tact_log_open(path, &log, NULL), 0);
-    assert_int_equal(rewrite_begin(&rewrite, log), 0);
-    struct tact_recorder_content content = rewrite_content(&rewrite);
+    assert_int_equal(begin_log_copy(&rewrite, log), 0);
+    struct tact_recorder_content content = log_copy_content(&rewrite);
     content.attachments = tact_log_attachment_at(log, 0);
     content.attachment_count = tact_log_attachment_count(log);
     options.replace = 1;
@@ -196,10 +196,10 @@ static void a_contact_absent_from_the_log_is_reported(void **unused)
                 values[element->fields[i].offset + k] = 0.0;
             }
         }
-        assert_int_equal(rewrite_put(&rewrite, r, out), 0);
+        assert_int_equal(write_record_to_copy(&rewrite, r, out), 0);
     }
     assert_int_equal(tact_recorder_close(out, NULL), 0);
-    rewrite_end(&rewrite);
+    end_log_copy(&rewrite);
     tact_log_close(log);
     free(r);
     assert_int_equal(tact_replay_run(less, silent, &report, &err), 0);

@@ -74,7 +74,7 @@ static void run_pad(const char *log)
     char match[128];
     snprintf(match, sizeof match, "path: %s #", mock_pad_node(pad));
     const struct edit edits[] = {{"match: pad", match}, {NULL, NULL}};
-    char *text = edited_scene("pad.yaml", edits);
+    char *text = load_scene_text_with_edits("pad.yaml", edits);
     struct tact_session_report report;
     struct tact_session_options options = tact_session_options_default();
     options.types = types;
@@ -83,7 +83,7 @@ static void run_pad(const char *log)
     options.ticks = 3000;
     options.record = log;
     options.replace = 1;
-    run_text(text, &options, &report);
+    run_session_of_scene_text(text, &options, &report);
     assert_int_equal(report.loop.ticks, 3000);
     free(text);
 }

@@ -30,8 +30,8 @@ static void check_hold(const char *source)
     double tilt, slip;
     o.record = log;
     run_scene(&o, &r);
-    measure_hold(log, "ruler", "ruler_pinch_left_distal", "ruler_pinch_right_distal", 1.0, 6.0,
-                 &tilt, &slip);
+    measure_worst_tilt_and_slip(log, "ruler", "ruler_pinch_left_distal", "ruler_pinch_right_distal",
+                                1.0, 6.0, &tilt, &slip);
     unlink(log);
     print_message("%s: tilt %.4f deg, pitch at the end %.4f deg, slip %.2e m, N %.4f, arm %.4e m\n",
                   r.report.source, tilt, r.pitch_deg, slip, r.normal_force, r.spin_arm);
@@ -55,7 +55,7 @@ static void host_moments_hold_the_ruler(void **state)
 static void opencl_moments_hold_the_ruler(void **state)
 {
     (void)state;
-    need_opencl();
+    skip_test_without_opencl();
     check_hold("opencl");
 }
 
@@ -85,7 +85,7 @@ static void torsion_holds_below_its_limit(void **state)
 {
     (void)state;
     assert_true(fabs(pitch_at(0.97, 61, "host")) < 0.5);
-    need_opencl();
+    skip_test_without_opencl();
     assert_true(fabs(pitch_at(0.97, 61, "opencl")) < 0.5);
 }
 
@@ -93,7 +93,7 @@ static void the_ruler_turns_above_the_limit(void **state)
 {
     (void)state;
     assert_true(fabs(pitch_at(1.03, 61, "host")) > 5.0);
-    need_opencl();
+    skip_test_without_opencl();
     assert_true(fabs(pitch_at(1.03, 10, "opencl")) > 5.0);
 }
 
@@ -120,8 +120,8 @@ static void the_ruler_does_not_creep(void **state)
     double tilt, slip;
     o.record = log;
     run_scene(&o, &r);
-    measure_hold(log, "ruler", "ruler_pinch_left_distal", "ruler_pinch_right_distal", 31, 61, &tilt,
-                 &slip);
+    measure_worst_tilt_and_slip(log, "ruler", "ruler_pinch_left_distal", "ruler_pinch_right_distal",
+                                31, 61, &tilt, &slip);
     unlink(log);
     print_message("last 30 s: %.1e m, speed at the end %.1e m/s\n", slip, r.speed);
     assert_true(slip < 1e-9);

@@ -180,9 +180,9 @@ static void max_age_applies_to_a_source_that_is_asked_for(void **state)
 static void measured_costs_reassign_pairs(void **state)
 {
     (void)state;
-    struct delayed_source costly = {.cost_ns = 1000000}, cheap = {.cost_ns = 100};
+    struct delayed_source slow_moment_source = {.cost_ns = 1000000}, cheap = {.cost_ns = 100};
     struct run_result r;
-    run_ruler(&costly, TACT_LOOP_REAL, "auto", "1e-9", &r);
+    run_ruler(&slow_moment_source, TACT_LOOP_REAL, "auto", "1e-9", &r);
     assert_true(r.report.source_pairs > 1000);
     /* Assigned to the host by the initial estimate, and cheap enough to remain there. */
     run_ruler(&cheap, TACT_LOOP_REAL, "auto", "1e-3", &r);

@@ -30,7 +30,7 @@ static struct {
     int channels, opened, closed, writes;
     uint64_t deadman_from, deadman_to; /* interval in which its deadman is pressed [ticks] */
     const char *unit;
-    uint64_t lost_from, lost_to;
+    uint64_t lost_from_tick, lost_until_tick;
     uint64_t tick;
     int64_t last_ns;
     struct {
@@ -47,7 +47,8 @@ static void board_read(void *self, uint64_t tick, double t, int64_t now_ns,
     board.tick = tick;
     in->stamp_ns = now_ns;
     in->channel[0] = tick >= board.deadman_from && tick < board.deadman_to;
-    in->state = tick >= board.lost_from && tick < board.lost_to ? TACT_DEVICE_LOST : TACT_DEVICE_OK;
+    in->state = tick >= board.lost_from_tick && tick < board.lost_until_tick ? TACT_DEVICE_LOST
+                                                                             : TACT_DEVICE_OK;
 }
 
 static void board_write(void *self, const double *out, int64_t now_ns)
@@ -95,7 +96,7 @@ static struct tact_device_type pedal_type = {TACT_ABI(struct tact_device_type), 
                                              NULL, NULL}; /* its open() is the operator's */
 static const struct tact_device_type *const types[] = {&board_type, &pedal_type, &tact_twin_type};
 
-static struct tact_replay_options options_for(const char *name)
+static struct tact_replay_options replay_options_for_scene(const char *name)
 {
     struct tact_replay_options o = tact_replay_options_default();
     memset(&board, 0, sizeof board);
@@ -125,7 +126,7 @@ static int record(void **state)
     return tact_scene_load(TACT_SOURCE_DIR "/examples/scenes/ruler.yaml", &given_scene, NULL);
 }
 
-static int remove_log(void **state)
+static int remove_log_and_scene(void **state)
 {
     (void)state;
     tact_scene_free(given_scene);
@@ -133,11 +134,11 @@ static int remove_log(void **state)
 }
 
 /* The ruler's scene with edits. */
-static struct tact_scene *other_scene(const struct edit *edits)
+static struct tact_scene *load_edited_ruler_scene(const struct edit *edits)
 {
     struct tact_scene *scene = NULL;
     struct tact_error err = {0};
-    char *text = edited_scene("ruler.yaml", edits);
+    char *text = load_scene_text_with_edits("ruler.yaml", edits);
     if (tact_scene_parse(text, strlen(text), "here.yaml", NULL, &scene, &err)) {
         fail_msg("line %d: %s: %s", err.line, err.key, err.text);
     }
@@ -157,7 +158,7 @@ static void logged(struct tact_log *log, uint64_t tick, double out[4])
     free(r);
 }
 
-static void expect_zero(int write)
+static void expect_zero_outputs_in_write(int write)
 {
     for (int i = 0; i < OUTPUT_COUNT; i++) {
         assert_true(board.write[write].felt[i] == 0.0);
@@ -167,7 +168,7 @@ static void expect_zero(int write)
 static void logged_outputs_are_sent_again(void **state)
 {
     (void)state;
-    struct tact_replay_options o = options_for("operator");
+    struct tact_replay_options o = replay_options_for_scene("operator");
     struct tact_replay_report report;
     struct tact_error err = {0};
     struct tact_log *log;
@@ -181,7 +182,7 @@ static void logged_outputs_are_sent_again(void **state)
     assert_int_equal(board.opened, 1);
     assert_int_equal(board.closed, 1);
     assert_int_equal(board.writes, 601); /* including the zero at the end */
-    expect_zero(600);
+    expect_zero_outputs_in_write(600);
     assert_true(board.last_ns - began >= 599000000); /* never early; a busy machine may be late */
     assert_int_equal(tact_log_open(log_path, &log, NULL), 0);
     for (int i = 0; i < 600; i++) {
@@ -210,16 +211,16 @@ static void logged_outputs_are_sent_again(void **state)
 static void a_lost_device_gets_zero(void **state)
 {
     (void)state;
-    struct tact_replay_options o = options_for("operator");
+    struct tact_replay_options o = replay_options_for_scene("operator");
     struct tact_replay_report report;
-    board.lost_from = 1300;
-    board.lost_to = 1310;
+    board.lost_from_tick = 1300;
+    board.lost_until_tick = 1310;
     o.from = 1000;
     o.to = 1400;
     assert_int_equal(tact_replay_run_with(log_path, &o, &report, NULL), 0);
     assert_true(fabs(board.write[299].felt[0]) > 0.01);
     for (int i = 300; i < 310; i++) {
-        expect_zero(i);
+        expect_zero_outputs_in_write(i);
     }
     /* After its return the output ramps, as after any release. */
     assert_true(fabs(board.write[312].felt[0]) < 0.2 * fabs(board.write[299].felt[0]));
@@ -227,7 +228,8 @@ static void a_lost_device_gets_zero(void **state)
 }
 
 /* Checks that outputs are zero unless the deadman is pressed, and ramp up from the moment it is. */
-static void check_deadman(uint64_t from, uint64_t to, const struct tact_replay_report *report)
+static void check_outputs_need_deadman(uint64_t from, uint64_t to,
+                                       const struct tact_replay_report *report)
 {
     int nonzero = 0, outside = 0;
     for (int i = 0; i < board.writes; i++) {
@@ -249,21 +251,21 @@ static void check_deadman(uint64_t from, uint64_t to, const struct tact_replay_r
 static void the_deadman_is_that_of_the_given_scene(void **state)
 {
     (void)state;
-    struct tact_replay_options o = options_for("operator");
+    struct tact_replay_options o = replay_options_for_scene("operator");
     struct tact_replay_report report;
     o.from = 1000;
     o.to = 1500;
     board.deadman_from = 1200;
     board.deadman_to = 1350;
     assert_int_equal(tact_replay_run_with(log_path, &o, &report, NULL), 0);
-    check_deadman(1200, 1350, &report);
-    o = options_for("operator");
+    check_outputs_need_deadman(1200, 1350, &report);
+    o = replay_options_for_scene("operator");
     o.from = 1000;
     o.to = 1500;
     board.deadman_to = 0; /* in the log it is pressed throughout */
     assert_int_equal(tact_replay_run_with(log_path, &o, &report, NULL), 0);
     for (int i = 0; i < board.writes; i++) {
-        expect_zero(i);
+        expect_zero_outputs_in_write(i);
     }
     assert_int_equal(board.writes, 501);
     assert_int_equal(report.playback_armed, 0);
@@ -292,17 +294,17 @@ static void the_deadman_may_be_another_device(void **state)
         {"deadman: operator.deadman", "deadman: foot.btn_south"},
         {NULL, NULL}};
     for (int i = 0; i < 2; i++) {
-        struct tact_replay_options o = options_for("operator");
+        struct tact_replay_options o = replay_options_for_scene("operator");
         struct tact_replay_report report;
         struct tact_error err = {0};
-        struct tact_scene *scene = other_scene(i ? twin : pedal_edits);
+        struct tact_scene *scene = load_edited_ruler_scene(i ? twin : pedal_edits);
         o.from = 1000;
         o.to = 1500;
         o.scene = scene;
         if (tact_replay_run_with(log_path, &o, &report, &err)) {
             fail_msg("%s:%d: %s: %s", err.file, err.line, err.key, err.text);
         }
-        check_deadman(i ? 1100 : 1150, i ? 1250 : 1300, &report);
+        check_outputs_need_deadman(i ? 1100 : 1150, i ? 1250 : 1300, &report);
         assert_int_equal(board.closed, 1);
         tact_scene_free(scene);
     }
@@ -316,9 +318,9 @@ static void the_limits_are_those_of_the_given_scene(void **state)
         {"operator.felt_0, limit: 2, rate: 500", "operator.felt_0, limit: 0.05, rate: 500"},
         {"operator.felt_1, limit: 2, rate: 500", "operator.felt_1, limit: 2, rate: 0.1"},
         {NULL, NULL}};
-    struct tact_replay_options o = options_for("operator");
+    struct tact_replay_options o = replay_options_for_scene("operator");
     struct tact_replay_report report;
-    struct tact_scene *scene = other_scene(strict_limits);
+    struct tact_scene *scene = load_edited_ruler_scene(strict_limits);
     double most = 0.0, fastest = 0.0;
     o.from = 1000;
     o.to = 1500;
@@ -351,7 +353,7 @@ static void stop_at(void *user, const struct tact_layout *layout, const struct t
 static void a_stopped_playback_sends_zero(void **state)
 {
     (void)state;
-    struct tact_replay_options o = options_for("operator");
+    struct tact_replay_options o = replay_options_for_scene("operator");
     struct tact_replay_report report;
     o.from = 1000;
     o.stop = &stop;
@@ -359,7 +361,7 @@ static void a_stopped_playback_sends_zero(void **state)
     assert_int_equal(tact_replay_run_with(log_path, &o, &report, NULL), 0);
     assert_int_equal(report.ticks, 300);
     assert_int_equal(board.writes, 301);
-    expect_zero(300);
+    expect_zero_outputs_in_write(300);
     assert_int_equal(board.closed, 1);
 }
 
@@ -368,20 +370,20 @@ static void devices_that_do_not_fit_are_refused(void **state)
     (void)state;
     struct tact_replay_report report;
     struct tact_error err = {0};
-    struct tact_replay_options o = options_for("wheel");
+    struct tact_replay_options o = replay_options_for_scene("wheel");
     assert_int_equal(tact_replay_run_with(log_path, &o, &report, &err), -ENODEV);
     assert_non_null(strstr(err.text, "wheel"));
-    o = options_for("operator");
+    o = replay_options_for_scene("operator");
     board.channels = 3; /* a channel that is needed is missing */
     assert_int_equal(tact_replay_run_with(log_path, &o, &report, &err), -EINVAL);
     assert_non_null(strstr(err.text, "felt_3"));
     assert_int_equal(board.closed, 1);
-    o = options_for("operator");
+    o = replay_options_for_scene("operator");
     board.unit = "N";
     assert_int_equal(tact_replay_run_with(log_path, &o, &report, &err), -EINVAL);
     assert_non_null(strstr(err.text, "felt_0"));
     assert_int_equal(board.writes, 1); /* the zero written on closing */
-    o = options_for("operator");
+    o = replay_options_for_scene("operator");
     o.type_count = 0;
     assert_int_equal(tact_replay_run_with(log_path, &o, &report, &err), -EINVAL);
 }
@@ -403,15 +405,15 @@ static void scenes_without_the_output_are_refused(void **state)
     };
     struct tact_replay_report report;
     struct tact_error err = {0};
-    struct tact_replay_options o = options_for("operator");
+    struct tact_replay_options o = replay_options_for_scene("operator");
     o.scene = NULL;
     assert_int_equal(tact_replay_run_with(log_path, &o, &report, &err), -EINVAL);
     assert_non_null(strstr(err.text, "--scene"));
     assert_int_equal(board.opened, 0);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const struct edit edits[] = {cases[i].edits[0], {NULL, NULL}};
-        struct tact_scene *scene = other_scene(edits);
-        o = options_for("operator");
+        struct tact_scene *scene = load_edited_ruler_scene(edits);
+        o = replay_options_for_scene("operator");
         o.scene = scene;
         memset(&err, 0, sizeof err);
         assert_int_equal(tact_replay_run_with(log_path, &o, &report, &err), cases[i].code);
@@ -451,5 +453,5 @@ int main(void)
         cmocka_unit_test(devices_that_do_not_fit_are_refused),
         cmocka_unit_test(playback_runs_in_real_time),
     };
-    return cmocka_run_group_tests(tests, record, remove_log);
+    return cmocka_run_group_tests(tests, record, remove_log_and_scene);
 }

@@ -67,11 +67,11 @@ static const char text[] =
     "outputs: [{from: hand.tip, to: probe.f, limit: 100, rate: 1e9}]\n";
 
 /* A row of the file; 0 at its end. */
-static int read_row(FILE *file, int *person, double row[3])
+static int read_row(FILE *file, int *person_index, double row[3])
 {
     char line[256];
     while (fgets(line, sizeof line, file)) {
-        if (sscanf(line, "S%d,%lf,%lf,%lf", person, &row[0], &row[1], &row[2]) == 4) {
+        if (sscanf(line, "S%d,%lf,%lf,%lf", person_index, &row[0], &row[1], &row[2]) == 4) {
             return 1;
         }
     }
@@ -80,13 +80,14 @@ static int read_row(FILE *file, int *person, double row[3])
 
 /* Rows of a person from LEAD before the first that a spring of this stiffness has pushed back to
  * the last before another one does, at most `seconds`. */
-static void read_part(FILE *file, int person, double stiffness, double seconds, struct part *out)
+static void read_part(FILE *file, int person_index, double stiffness, double seconds,
+                      struct part *out)
 {
     static double rows[MOST][3];
     int count = 0, first = -1, last = 0, of;
     rewind(file);
     while (count < MOST && read_row(file, &of, rows[count])) {
-        count += of == person;
+        count += of == person_index;
     }
     for (int i = 0; i < count; i++) {
         const double spring = rows[i][1] < -1e-3 ? -rows[i][2] / rows[i][1] : stiffness;
@@ -160,14 +161,14 @@ static void compare(const char *path, const struct part *part, double stiffness,
     tact_log_close(log);
 }
 
-static void probes(FILE *file, int person, double stiffness, int mesh)
+static void replay_probe_recordings(FILE *file, int person_index, double stiffness, int mesh)
 {
     static struct part part;
     char scene[4096], path[64];
     struct tact_session_report report;
     struct tact_session_options options = tact_session_options_default();
     double command, touch, energy;
-    read_part(file, person, stiffness, campaign_size(3, 100), &part);
+    read_part(file, person_index, stiffness, campaign_trial_count(3, 100), &part);
     assert_true(part.count > LEAST_ROWS);
     write_part(&part);
     const double start = part.position[0];
@@ -182,12 +183,13 @@ static void probes(FILE *file, int person, double stiffness, int mesh)
     options.record = path;
     options.replace = 1;
     options.ticks = (uint64_t)part.tick[part.count - 1] + 1;
-    run_text(scene, &options, &report);
+    run_session_of_scene_text(scene, &options, &report);
     compare(path, &part, stiffness, &command, &touch, &energy);
     print_message("S%d, %g N/m, %s: command off by %.1e N at %d rows, in the tick of touch by %.2g "
                   "K v T; energy by "
                   "%.1e J\n",
-                  person, stiffness, mesh ? "mesh" : "box", command, part.count, touch, energy);
+                  person_index, stiffness, mesh ? "mesh" : "box", command, part.count, touch,
+                  energy);
     assert_true(command < 1e-4 && touch < (mesh ? 1.1 : 1e-2));
     assert_true(energy < 1e-14);
     check_replays_of(path, (int)options.ticks, (int)options.ticks / 2 + 1, 1);
@@ -197,13 +199,13 @@ static void recorded_commands_are_reproduced(void **state)
 {
     (void)state;
     char path[DATA_PATH];
-    FILE *file = data_open("haptic_probe/probe.csv", path);
+    FILE *file = open_test_data_file("haptic_probe/probe.csv", path);
     if (!file) {
         skip();
     }
-    for (int person = 1; person <= PEOPLE; person++) {
+    for (int person_index = 1; person_index <= PEOPLE; person_index++) {
         for (int i = 0; i < 4; i++) {
-            probes(file, person, i % 2 ? 85.0 : 40.0, i / 2);
+            replay_probe_recordings(file, person_index, i % 2 ? 85.0 : 40.0, i / 2);
         }
     }
     fclose(file);

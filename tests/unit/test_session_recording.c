@@ -31,31 +31,31 @@ static void run_scene_text(const char *text, uint64_t ticks, const char *log)
     options.ticks = ticks;
     options.record = log;
     options.replace = 1;
-    run_text(text, &options, &report);
+    run_session_of_scene_text(text, &options, &report);
 }
 
-static int make_source(void **state)
+static int record_source_log(void **state)
 {
     (void)state;
     static const struct edit edits[] = {
         {"hand: operator ", "lost: [[1.9, 2.0]]\n      hand: operator "}, {NULL, NULL}};
-    char *text = edited_scene("wheel_twin.yaml", edits);
+    char *text = load_scene_text_with_edits("wheel_twin.yaml", edits);
     close(mkstemp(source));
     run_scene_text(text, TICKS, source);
     free(text);
     return 0;
 }
 
-static int remove_source(void **state)
+static int remove_source_log(void **state)
 {
     (void)state;
     return unlink(source);
 }
 
 /* wheel_twin.yaml with a recording instead of the twin, and further edits. */
-static char *recording_scene(const char *settings, const struct edit *more)
+static char *scene_text_with_recording(const char *settings, const struct edit *more)
 {
-    char *text = edited_scene("wheel_twin.yaml", more);
+    char *text = load_scene_text_with_edits("wheel_twin.yaml", more);
     char *device = strstr(text, "    type: twin"), *rest = strstr(text, "inputs:");
     char *out = malloc(strlen(text) + 512);
     sprintf(out, "%.*s    type: recording\n    settings: {file: %s%s}\n\n%s", (int)(device - text),
@@ -97,7 +97,7 @@ static void a_recording_reproduces_the_session(void **state)
     double *values[2];
     size_t size[2];
     close(mkstemp(played));
-    char *text = recording_scene("", NULL);
+    char *text = scene_text_with_recording("", NULL);
     run_scene_text(text, TICKS, played);
     values[0] = read_log(source, &logs[0], &size[0]);
     values[1] = read_log(played, &logs[1], &size[1]);
@@ -130,7 +130,7 @@ static void another_mapping_is_applied(void **state)
     double *values[2];
     size_t size[2];
     close(mkstemp(played));
-    char *text = recording_scene("", half);
+    char *text = scene_text_with_recording("", half);
     run_scene_text(text, TICKS, played);
     values[0] = read_log(source, &logs[0], &size[0]);
     values[1] = read_log(played, &logs[1], &size[1]);
@@ -236,5 +236,5 @@ int main(void)
         cmocka_unit_test(a_recording_is_read_by_time),
         cmocka_unit_test(refuses_bad_settings),
     };
-    return cmocka_run_group_tests(tests, make_source, remove_source);
+    return cmocka_run_group_tests(tests, record_source_log, remove_source_log);
 }

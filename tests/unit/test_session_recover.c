@@ -20,7 +20,7 @@
 #include "support/campaign.h"
 #include "support/run_scene.h"
 
-#define KILLS campaign_size(40, 200)
+#define KILLS campaign_trial_count(40, 200)
 
 static _Atomic uint64_t *completed; /* ticks of the child, in shared memory */
 
@@ -61,7 +61,8 @@ static void ticks_before_a_kill_are_recovered_and_replay(void **state)
 {
     (void)state;
     const struct tact_messages silent = {NULL, NULL};
-    uint64_t seed = 20 ^ campaign_seed(), ticks = 0, added = 0, differing = 0, lost = 0, early = 0;
+    uint64_t seed = 20 ^ campaign_seed_offset(), ticks = 0, added = 0, differing = 0, lost = 0,
+             early = 0;
     char log[256];
 
     completed =

@@ -52,11 +52,11 @@ static uint64_t copy_without(const char *path, uint64_t from, uint64_t to, const
     assert_int_equal(tact_log_open(path, &log, NULL), 0);
     struct tact_record *record = malloc(tact_layout_bytes(tact_log_layout(log)));
     struct rewrite rewrite;
-    assert_int_equal(rewrite_begin(&rewrite, log), 0);
+    assert_int_equal(begin_log_copy(&rewrite, log), 0);
     if (copy) {
         struct tact_recorder_options options = tact_recorder_options_default();
         options.replace = 1;
-        struct tact_recorder_content content = rewrite_content(&rewrite);
+        struct tact_recorder_content content = log_copy_content(&rewrite);
         content.attachments = tact_log_attachment_at(log, 0);
         content.attachment_count = tact_log_attachment_count(log);
         assert_int_equal(tact_recorder_open(copy, &options, &content, silent, &out, NULL), 0);
@@ -65,11 +65,11 @@ static uint64_t copy_without(const char *path, uint64_t from, uint64_t to, const
         gaps += record->tick != expected;
         expected = record->tick + 1;
         if (out && (record->tick < from || record->tick >= to)) {
-            assert_int_equal(rewrite_put(&rewrite, record, out), 0);
+            assert_int_equal(write_record_to_copy(&rewrite, record, out), 0);
         }
     }
     assert_int_equal(tact_recorder_close(out, NULL), 0);
-    rewrite_end(&rewrite);
+    end_log_copy(&rewrite);
     tact_log_close(log);
     free(record);
     return gaps;
@@ -104,7 +104,7 @@ static void a_run_with_host_moments_replays(void **state)
 static void a_run_in_real_time_replays(void **state)
 {
     (void)state;
-    need_opencl();
+    skip_test_without_opencl();
     struct run_options o = {
         .scene = "ruler.yaml", .seconds = 3, .clock = TACT_LOOP_REAL, .source = "opencl"};
     struct run_result r;
@@ -202,8 +202,8 @@ static void check_guided_run(const struct edit *edits)
     char log[64];
     double tilt, slip;
     record(&o, log, &r);
-    measure_hold(log, "ruler", "ruler_pinch_left_distal", "ruler_pinch_right_distal", 2.0, 11.0,
-                 &tilt, &slip);
+    measure_worst_tilt_and_slip(log, "ruler", "ruler_pinch_left_distal", "ruler_pinch_right_distal",
+                                2.0, 11.0, &tilt, &slip);
     print_message("ruler at %.3f %.3f %.3f m, turned %.3f deg and slipped %.2e m on the way\n",
                   r.position[0], r.position[1], r.position[2], tilt, slip);
     assert_int_equal(r.report.contacts, 2);
@@ -225,7 +225,7 @@ static void a_run_guided_by_real_data_replays(void **state)
 {
     (void)state;
     char csv[DATA_PATH];
-    FILE *file = data_open("franka_guiding/rec0.csv", csv);
+    FILE *file = open_test_data_file("franka_guiding/rec0.csv", csv);
     if (!file) {
         skip();
     }
@@ -268,11 +268,11 @@ static void a_changed_byte_is_detected(void **state)
     struct run_result r;
     char log[64];
     struct stat size;
-    uint64_t seed = 99 ^ campaign_seed();
+    uint64_t seed = 99 ^ campaign_seed_offset();
     record(&o, log, &r);
     stat(log, &size);
     int fd = open(log, O_RDWR);
-    const int trials = campaign_size(40, 40);
+    const int trials = campaign_trial_count(40, 40);
     for (int i = 0; i < trials; i++) {
         struct tact_replay_report report;
         struct tact_error err = {0};

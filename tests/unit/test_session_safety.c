@@ -15,9 +15,9 @@
 #include "support/script_device.h"
 
 #define TICKS 2000
-#define CLOSED_TICK 1000 /* tick by which the fingers press the ruler */
-#define LIMIT 2.0        /* limit of every output in ruler.yaml [N m] */
-#define MAX_STEP 0.5     /* largest change of an output in a tick [N m] */
+#define RULER_PRESSED_TICK 1000 /* tick by which the fingers press the ruler */
+#define OUTPUT_LIMIT 2.0        /* limit of every output in ruler.yaml [N m] */
+#define MAX_OUTPUT_STEP 0.5     /* largest change of an output in a tick [N m] */
 
 /* A simulated haptic glove whose values a function sets in each tick, and which stores what is
  * written to it. */
@@ -93,7 +93,7 @@ static int other_open(const struct tact_device_config *config, struct tact_devic
 {
     (void)config;
     (void)err;
-    return script_device(other_read, "nothing", out);
+    return open_script_device(other_read, "nothing", out);
 }
 
 /* Runs the ruler with the glove, and checks what must be true whatever its values. */
@@ -113,7 +113,7 @@ static void run_with_glove(void (*set_values)(uint64_t, struct tact_device_input
                                  {"      script:", "#"},
                                  {"devices:\n", "devices:\n  - {name: other, type: other}\n"},
                                  {NULL, NULL}};
-    char *text = edited_scene("ruler.yaml", edits);
+    char *text = load_scene_text_with_edits("ruler.yaml", edits);
     struct tact_error err = {0};
     struct tact_scene *scene = NULL;
     struct tact_session *session = NULL;
@@ -141,14 +141,14 @@ static void run_with_glove(void (*set_values)(uint64_t, struct tact_device_input
                      TICKS + 1); /* one write in each tick, and the zeros at the end */
     for (int i = 0; i <= TICKS; i++) {
         for (int k = 0; k < 4; k++) {
-            assert_true(fabs(glove.sent[i][k]) <= LIMIT);
+            assert_true(fabs(glove.sent[i][k]) <= OUTPUT_LIMIT);
             assert_true(i < TICKS || glove.sent[i][k] == 0.0);
         }
     }
     assert_true(glove.stamp[TICKS] > 0);
 }
 
-static double torque_felt(int tick)
+static double torque_on_glove_at(int tick)
 {
     double most = 0.0;
     for (int k = 0; k < 4; k++) {
@@ -157,7 +157,7 @@ static double torque_felt(int tick)
     return most;
 }
 
-static void no_disturbance(uint64_t tick, struct tact_device_input *in)
+static void leave_input_unchanged(uint64_t tick, struct tact_device_input *in)
 {
     (void)tick;
     (void)in;
@@ -167,13 +167,13 @@ static void a_grip_is_felt_and_released_at_the_end(void **state)
 {
     (void)state;
     struct tact_session_report report;
-    run_with_glove(no_disturbance, &report, NULL);
-    assert_true(torque_felt(CLOSED_TICK) > 0.05); /* 4 N at an arm of about 4 cm */
-    assert_true(torque_felt(TICKS - 1) > 0.05);
+    run_with_glove(leave_input_unchanged, &report, NULL);
+    assert_true(torque_on_glove_at(RULER_PRESSED_TICK) > 0.05); /* 4 N at an arm of about 4 cm */
+    assert_true(torque_on_glove_at(TICKS - 1) > 0.05);
     assert_int_equal(report.safety, TACT_SAFETY_ARMED);
 }
 
-static void releases_deadman(uint64_t tick, struct tact_device_input *in)
+static void release_deadman_input(uint64_t tick, struct tact_device_input *in)
 {
     in->channel[3] = tick < 1200 || tick >= 1500;
 }
@@ -182,13 +182,13 @@ static void a_released_deadman_zeroes_the_force_at_once(void **state)
 {
     (void)state;
     struct tact_session_report report;
-    run_with_glove(releases_deadman, &report, NULL);
-    assert_true(torque_felt(1199) > 0.05);
+    run_with_glove(release_deadman_input, &report, NULL);
+    assert_true(torque_on_glove_at(1199) > 0.05);
     for (int i = 1200; i < 1500; i++) {
-        assert_true(torque_felt(i) == 0.0);
+        assert_true(torque_on_glove_at(i) == 0.0);
     }
-    assert_true(torque_felt(1500) < 0.02); /* the ramp takes 0.2 s */
-    assert_true(torque_felt(1800) > 0.05);
+    assert_true(torque_on_glove_at(1500) < 0.02); /* the ramp takes 0.2 s */
+    assert_true(torque_on_glove_at(1800) > 0.05);
 }
 
 static void is_stale(uint64_t tick, struct tact_device_input *in)
@@ -202,11 +202,11 @@ static void stale_values_release_the_deadman(void **state)
     (void)state;
     struct tact_session_report report;
     run_with_glove(is_stale, &report, NULL);
-    assert_true(torque_felt(1199) > 0.05);
+    assert_true(torque_on_glove_at(1199) > 0.05);
     for (int i = 1200; i < 1500; i++) {
-        assert_true(torque_felt(i) == 0.0);
+        assert_true(torque_on_glove_at(i) == 0.0);
     }
-    assert_true(torque_felt(1800) > 0.05);
+    assert_true(torque_on_glove_at(1800) > 0.05);
 }
 
 static void is_lost(uint64_t tick, struct tact_device_input *in)
@@ -220,15 +220,15 @@ static void a_lost_device_gets_zero(void **state)
     struct tact_session_report report;
     run_with_glove(is_lost, &report, NULL);
     for (int i = 1200; i < 1500; i++) {
-        assert_true(torque_felt(i) == 0.0);
+        assert_true(torque_on_glove_at(i) == 0.0);
     }
     for (int i = 1500; i < TICKS; i++) {
         for (int k = 0; k < 4; k++) {
-            assert_true(fabs(glove.sent[i][k] - glove.sent[i - 1][k]) <= MAX_STEP + 1e-12);
+            assert_true(fabs(glove.sent[i][k] - glove.sent[i - 1][k]) <= MAX_OUTPUT_STEP + 1e-12);
         }
     }
-    assert_true(torque_felt(1500) < 0.02);
-    assert_true(torque_felt(1800) > 0.05);
+    assert_true(torque_on_glove_at(1500) < 0.02);
+    assert_true(torque_on_glove_at(1800) > 0.05);
 }
 
 /* While any device is lost, no output is armed, as the user would act without its feedback. A
@@ -239,26 +239,26 @@ static void outputs_are_not_armed_while_a_device_is_lost(void **state)
     struct tact_session_report report;
     lost_interval.from = 0;
     lost_interval.to = 1200;
-    run_with_glove(no_disturbance, &report, NULL);
+    run_with_glove(leave_input_unchanged, &report, NULL);
     for (int i = 0; i < 1200; i++) {
-        assert_true(torque_felt(i) == 0.0);
+        assert_true(torque_on_glove_at(i) == 0.0);
     }
-    assert_true(torque_felt(1200) < 0.02); /* then a ramp of 0.2 s */
-    assert_true(torque_felt(1500) > 0.05);
+    assert_true(torque_on_glove_at(1200) < 0.02); /* then a ramp of 0.2 s */
+    assert_true(torque_on_glove_at(1500) > 0.05);
     lost_interval.from = 1200;
     lost_interval.to = 1500;
-    run_with_glove(no_disturbance, &report, NULL);
-    for (int i = CLOSED_TICK; i < TICKS; i++) {
-        assert_true(torque_felt(i) > 0.05);
+    run_with_glove(leave_input_unchanged, &report, NULL);
+    for (int i = RULER_PRESSED_TICK; i < TICKS; i++) {
+        assert_true(torque_on_glove_at(i) > 0.05);
     }
-    run_with_glove(releases_deadman, &report, NULL); /* at 1200 to 1500 */
-    assert_true(torque_felt(1800) > 0.05);
+    run_with_glove(release_deadman_input, &report, NULL); /* at 1200 to 1500 */
+    assert_true(torque_on_glove_at(1800) > 0.05);
     lost_interval.to = 1700; /* after a release outputs are armed only once the device is back */
-    run_with_glove(releases_deadman, &report, NULL);
+    run_with_glove(release_deadman_input, &report, NULL);
     for (int i = 1200; i < 1700; i++) {
-        assert_true(torque_felt(i) == 0.0);
+        assert_true(torque_on_glove_at(i) == 0.0);
     }
-    assert_true(torque_felt(1950) > 0.05);
+    assert_true(torque_on_glove_at(1950) > 0.05);
     lost_interval.from = lost_interval.to = 0;
 }
 
@@ -279,7 +279,7 @@ static void values_not_finite_are_ignored(void **state)
     run_with_glove(is_not_a_number, &report, NULL);
     assert_int_equal(report.safety, TACT_SAFETY_ARMED);
     for (int i = 1200; i < 1300; i++) {
-        assert_true(fabs(torque_felt(i) - torque_felt(1199)) < 0.01);
+        assert_true(fabs(torque_on_glove_at(i) - torque_on_glove_at(1199)) < 0.01);
     }
 }
 
@@ -295,9 +295,9 @@ static void a_deadman_that_is_not_finite_is_released(void **state)
     (void)state;
     struct tact_session_report report;
     run_with_glove(sets_deadman_to_nan, &report, NULL);
-    assert_true(torque_felt(1199) > 0.05);
+    assert_true(torque_on_glove_at(1199) > 0.05);
     for (int i = 1200; i < TICKS; i++) {
-        assert_true(torque_felt(i) == 0.0);
+        assert_true(torque_on_glove_at(i) == 0.0);
     }
 }
 
@@ -317,9 +317,9 @@ static void a_diverged_simulation_is_a_fault(void **state)
     char *json;
     run_with_glove(sends_huge_target, &report, &json);
     assert_int_equal(report.safety, TACT_SAFETY_FAULT);
-    assert_true(torque_felt(1199) > 0.05);
+    assert_true(torque_on_glove_at(1199) > 0.05);
     for (int i = 1210; i < TICKS; i++) {
-        assert_true(torque_felt(i) == 0.0);
+        assert_true(torque_on_glove_at(i) == 0.0);
     }
     assert_non_null(json);
     const char *const keys[] = {

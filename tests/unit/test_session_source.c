@@ -53,7 +53,7 @@ static void run_with_fault(struct tact_opencl_fault fault, const char *source, s
 static void a_killed_worker_is_replaced_by_the_host(void **state)
 {
     (void)state;
-    need_opencl();
+    skip_test_without_opencl();
     struct run_result r;
     run_with_fault((struct tact_opencl_fault){.exit_after = FAULT}, "opencl", &r);
     assert_true(r.report.fallback_ticks >= FAULT - 100);
@@ -64,7 +64,7 @@ static void a_killed_worker_is_replaced_by_the_host(void **state)
 static void a_hanging_worker_is_replaced_by_the_host(void **state)
 {
     (void)state;
-    need_opencl();
+    skip_test_without_opencl();
     struct run_result r;
     run_with_fault((struct tact_opencl_fault){.hang_after = FAULT}, "opencl", &r);
     assert_true(r.report.fallback_ticks >= FAULT - 100);
@@ -74,7 +74,7 @@ static void a_hanging_worker_is_replaced_by_the_host(void **state)
 static void occasional_late_frames_are_tolerated(void **state)
 {
     (void)state;
-    need_opencl();
+    skip_test_without_opencl();
     struct run_result r;
     run_with_fault((struct tact_opencl_fault){.delay_every = 20, .delay_ns = 3000000}, "opencl",
                    &r);
@@ -86,7 +86,7 @@ static void occasional_late_frames_are_tolerated(void **state)
 static void kernels_with_wrong_results_are_not_used(void **state)
 {
     (void)state;
-    need_opencl();
+    skip_test_without_opencl();
     struct run_result r;
     run_with_fault((struct tact_opencl_fault){.wrong_kernels = 1}, "auto", &r);
     assert_string_equal(r.report.source, "host");
@@ -98,7 +98,7 @@ static void kernels_with_wrong_results_are_not_used(void **state)
 static void results_have_age_one(void **state)
 {
     (void)state;
-    need_opencl();
+    skip_test_without_opencl();
     struct run_options o = {
         .scene = "ruler.yaml", .seconds = 5, .clock = TACT_LOOP_FREE, .source = "opencl"};
     struct run_result with, without;

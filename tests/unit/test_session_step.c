@@ -22,7 +22,7 @@
 #define LOG_B TACT_BINARY_DIR "/step_b.mcap"
 
 /* A finger above a ball on a floor, with a glove as haptic device whose switch is the deadman. */
-#define SCENE(more)                                                                                \
+#define GLOVE_SCENE(more)                                                                          \
     "name: step\n"                                                                                 \
     "materials: [{name: m}]\n"                                                                     \
     "pairs: [{materials: [m, m], friction: 0.5}]\n"                                                \
@@ -88,23 +88,23 @@ struct rig {
     struct tact_scene *scene;
     struct tact_session *session;
     double bad_target; /* target of the controller, where it is not 0 */
-    uint64_t called;
+    uint64_t callback_count;
 };
 
 /* Moves the finger onto the ball and back. */
 static void control(void *user, const struct tact_session_state *state, double *target)
 {
     struct rig *rig = user;
-    assert_int_equal(state->tick, rig->called++);
+    assert_int_equal(state->tick, rig->callback_count++);
     assert_int_equal(state->joint_count, 1);
     assert_true(isfinite(state->q[0]) && isfinite(state->v[0]) && isfinite(state->torque[0]));
     target[0] = rig->bad_target != 0.0 ? rig->bad_target : -0.3 * tact_sin(20.0 * state->time);
 }
 
-static void open_rig(struct rig *rig, const char *text, int clock, const char *log)
+static void open_stepped_session(struct rig *rig, const char *text, int clock, const char *log)
 {
     struct tact_session_options options = tact_session_options_default();
-    *rig = (struct rig){.called = 0};
+    *rig = (struct rig){.callback_count = 0};
     options.types = types;
     options.type_count = 1;
     options.clock = clock;
@@ -115,10 +115,10 @@ static void open_rig(struct rig *rig, const char *text, int clock, const char *l
     options.control_user = rig;
     deadman = 1;
     writes = 0;
-    open_text(text, &options, &rig->scene, &rig->session);
+    open_session_of_scene_text(text, &options, &rig->scene, &rig->session);
 }
 
-static void close_rig(struct rig *rig)
+static void close_stepped_session(struct rig *rig)
 {
     tact_session_destroy(rig->session);
     tact_scene_free(rig->scene);
@@ -185,14 +185,14 @@ static void stepping_has_the_bits_of_a_run(void **state)
     (void)state;
     struct rig rig;
     struct tact_session_report report;
-    open_rig(&rig, SCENE("deadman: glove.switch\n"), TACT_LOOP_FREE, LOG_A);
+    open_stepped_session(&rig, GLOVE_SCENE("deadman: glove.switch\n"), TACT_LOOP_FREE, LOG_A);
     assert_int_equal(tact_session_run(rig.session, &report), 0);
     assert_true(report.contacts_max > 1);
-    close_rig(&rig);
+    close_stepped_session(&rig);
     expect_replay(LOG_A, 200);
     for (int clock = TACT_LOOP_REAL; clock <= TACT_LOOP_FREE; clock++) {
         struct tact_session_status status = {0};
-        open_rig(&rig, SCENE("deadman: glove.switch\n"), clock, LOG_B);
+        open_stepped_session(&rig, GLOVE_SCENE("deadman: glove.switch\n"), clock, LOG_B);
         assert_int_equal(tact_session_begin(rig.session), 0);
         for (int k = 0; k < 200; k++) {
             const int64_t planned = clock == TACT_LOOP_REAL ? tact_clock_now() - 5000 : 0;
@@ -207,7 +207,7 @@ static void stepping_has_the_bits_of_a_run(void **state)
         assert_int_equal(report.recorder.records, 200);
         assert_int_equal(writes, 201);
         assert_true(written == 0.0);
-        close_rig(&rig);
+        close_stepped_session(&rig);
         logs_are_equal(LOG_A, LOG_B, 200);
     }
 }
@@ -217,7 +217,7 @@ static void calls_out_of_order_are_refused(void **state)
     (void)state;
     struct rig rig;
     struct tact_session_report report;
-    open_rig(&rig, SCENE(""), TACT_LOOP_FREE, NULL);
+    open_stepped_session(&rig, GLOVE_SCENE(""), TACT_LOOP_FREE, NULL);
     assert_int_equal(tact_session_step(rig.session, 0, NULL), -EINVAL);
     assert_int_equal(tact_session_end(rig.session, &report), -EINVAL);
     assert_int_equal(tact_session_begin(rig.session), 0);
@@ -226,21 +226,21 @@ static void calls_out_of_order_are_refused(void **state)
     assert_int_equal(tact_session_clear_fault(rig.session), -EALREADY);
     step_session(&rig, 150);
     assert_true(written != 0.0);
-    close_rig(&rig); /* also ends the session */
+    close_stepped_session(&rig); /* also ends the session */
     assert_true(written == 0.0);
     assert_int_equal(writes, 151);
-    open_rig(&rig, SCENE(""), TACT_LOOP_FREE, NULL);
+    open_stepped_session(&rig, GLOVE_SCENE(""), TACT_LOOP_FREE, NULL);
     assert_int_equal(tact_session_run(rig.session, &report), 0);
     assert_int_equal(tact_session_begin(rig.session), -EALREADY);
     assert_int_equal(tact_session_step(rig.session, 0, NULL), -EINVAL);
-    close_rig(&rig);
+    close_stepped_session(&rig);
 }
 
 static void bodies_and_joints_are_found_by_name(void **state)
 {
     (void)state;
     struct rig rig;
-    open_rig(&rig, SCENE(""), TACT_LOOP_FREE, NULL);
+    open_stepped_session(&rig, GLOVE_SCENE(""), TACT_LOOP_FREE, NULL);
     assert_int_equal(tact_session_find_body(rig.session, "ball"), 0);
     assert_int_equal(tact_session_find_body(rig.session, "floor"), -ENOENT);
     assert_int_equal(tact_session_find_joint(rig.session, "h.a"), 0);
@@ -265,14 +265,14 @@ static void bodies_and_joints_are_found_by_name(void **state)
         assert_true(fabs(sum - status.normal_force) <= 1e-9 * (1.0 + sum));
     }
     assert_true(touched > 10);
-    close_rig(&rig);
+    close_stepped_session(&rig);
 }
 
 static void released_deadman_keeps_the_targets(void **state)
 {
     (void)state;
     struct rig rig;
-    open_rig(&rig, SCENE("deadman: glove.switch\n"), TACT_LOOP_FREE, LOG_A);
+    open_stepped_session(&rig, GLOVE_SCENE("deadman: glove.switch\n"), TACT_LOOP_FREE, LOG_A);
     struct tact_hand_state hand =
         tact_hand_state(tact_world_hand(tact_session_world(rig.session), 0));
     assert_int_equal(tact_session_begin(rig.session), 0);
@@ -285,7 +285,7 @@ static void released_deadman_keeps_the_targets(void **state)
     deadman = 1;
     step_session(&rig, 10);
     assert_true(hand.target[0] != before);
-    close_rig(&rig);
+    close_stepped_session(&rig);
     expect_replay(LOG_A, 70);
 }
 
@@ -313,7 +313,7 @@ static void a_cleared_fault_waits_for_the_deadman(void **state)
     (void)state;
     struct rig rig;
     struct tact_session_report report;
-    open_rig(&rig, SCENE("deadman: glove.switch\n"), TACT_LOOP_FREE, LOG_A);
+    open_stepped_session(&rig, GLOVE_SCENE("deadman: glove.switch\n"), TACT_LOOP_FREE, LOG_A);
     assert_int_equal(tact_session_begin(rig.session), 0);
     step_session(&rig, 50);
     set_bad_target(&rig);
@@ -329,7 +329,7 @@ static void a_cleared_fault_waits_for_the_deadman(void **state)
     assert_int_equal(report.faults, 2);
     assert_int_equal(report.fault.tick, 50 + 56 + 21);
     assert_int_equal(report.safety, TACT_SAFETY_DISARMED);
-    close_rig(&rig);
+    close_stepped_session(&rig);
     expect_replay(LOG_A, 50 + 56 + 21 + 56);
 }
 
@@ -350,7 +350,7 @@ static void a_cleared_fault_without_deadman_waits_for_the_program(void **state)
 {
     (void)state;
     struct rig rig;
-    open_rig(&rig, SCENE(""), TACT_LOOP_FREE, LOG_A);
+    open_stepped_session(&rig, GLOVE_SCENE(""), TACT_LOOP_FREE, LOG_A);
     assert_int_equal(tact_session_begin(rig.session), 0);
     step_session(&rig, 50);
     set_bad_target(&rig);
@@ -361,7 +361,7 @@ static void a_cleared_fault_without_deadman_waits_for_the_program(void **state)
     assert_int_equal(tact_session_arm(rig.session), 0); /* no effect */
     step_session(&rig, 20);
     assert_true(written != 0.0);
-    close_rig(&rig);
+    close_stepped_session(&rig);
     assert_int_equal(count_events(LOG_A, "fault"), 1);
     assert_int_equal(count_events(LOG_A, "fault cleared"), 1);
     expect_replay(LOG_A, 50 + 56 + 40);
@@ -372,9 +372,9 @@ static void a_fault_with_a_present_cause_is_not_cleared(void **state)
 {
     (void)state;
     struct rig rig;
-    open_rig(&rig, SCENE(""), TACT_LOOP_FREE, NULL);
+    open_stepped_session(&rig, GLOVE_SCENE(""), TACT_LOOP_FREE, NULL);
     struct tact_body *ball = tact_world_body(tact_session_world(rig.session), 0);
-    const struct tact_body well = *ball;
+    const struct tact_body valid_body_state = *ball;
     assert_int_equal(tact_session_begin(rig.session), 0);
     step_session(&rig, 5);
     ball->twist[0] = NAN;
@@ -383,7 +383,7 @@ static void a_fault_with_a_present_cause_is_not_cleared(void **state)
         assert_int_equal(tact_session_clear_fault(rig.session), -EBUSY);
         step_session(&rig, 1);
     }
-    *ball = well;
+    *ball = valid_body_state;
     tact_world_refresh(tact_session_world(rig.session));
     assert_int_equal(step_session(&rig, 1).safety, TACT_SAFETY_FAULT);
     assert_int_equal(tact_session_clear_fault(rig.session), 0);
@@ -396,7 +396,7 @@ static void a_fault_with_a_present_cause_is_not_cleared(void **state)
     assert_int_equal(tact_session_clear_fault(rig.session), 0);
     rig.bad_target = NAN;
     assert_int_equal(step_session(&rig, 1).safety, TACT_SAFETY_FAULT);
-    close_rig(&rig);
+    close_stepped_session(&rig);
     remove(LOG_A);
     remove(LOG_B);
 }

@@ -51,7 +51,7 @@ static void a_driven_finger_rests_on_its_stops(void **state)
     struct tact_scene *scene;
     struct tact_session *session;
     options.clock = TACT_LOOP_FREE;
-    open_text(finger, &options, &scene, &session);
+    open_session_of_scene_text(finger, &options, &scene, &session);
     assert_int_equal(tact_session_begin(session), 0);
     struct tact_hand *hand = tact_world_hand(tact_session_world(session), 0);
     const struct tact_hand_state s = tact_hand_state(hand);
@@ -92,10 +92,10 @@ static void replays_from_any_tick(void **state)
     change(text, &(struct edit){"stiffness: 2, damping: 0.02, start: 0.1,\n          lower: -0.4",
                                 "start: 0.2, lower: 0.05"});
     strcat(text, "duration: 0.6\n");
-    check_replays(text);
+    check_replays_from_any_tick(text);
 }
 
-static void refuses(void **state)
+static void bad_settings_are_refused(void **state)
 {
     (void)state;
     static const struct {
@@ -138,7 +138,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_driven_finger_rests_on_its_stops),
         cmocka_unit_test(replays_from_any_tick),
-        cmocka_unit_test(refuses),
+        cmocka_unit_test(bad_settings_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

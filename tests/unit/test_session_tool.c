@@ -106,7 +106,7 @@ static void links_follow_the_base(void **state)
     options.types = tact_devices_builtin(&options.type_count);
     options.clock = TACT_LOOP_FREE;
     options.ticks = 2000;
-    open_text(text, &options, &scene, &session);
+    open_session_of_scene_text(text, &options, &scene, &session);
     assert_int_equal(tact_session_run(session, &report), 0);
     struct tact_hand *hand = tact_world_hand(tact_session_world(session), 0);
     const struct tact_pose *base = tact_hand_link_pose(hand, TACT_HAND_BASE - 1),
@@ -146,7 +146,7 @@ static void half_a_turn_is_passed_gently(void **state)
     snprintf(text, sizeof text, grasp, folder);
     options.types = tact_devices_builtin(&options.type_count);
     options.clock = TACT_LOOP_FREE;
-    open_text(text, &options, &scene, &session);
+    open_session_of_scene_text(text, &options, &scene, &session);
     assert_int_equal(tact_session_begin(session), 0);
     const double *torque = tact_hand_state(tact_world_hand(tact_session_world(session), 0)).torque;
     for (int tick = 0; tick < 2000; tick++) {
@@ -159,7 +159,7 @@ static void half_a_turn_is_passed_gently(void **state)
     tact_scene_free(scene);
 }
 
-static void refuses(void **state)
+static void bad_settings_are_refused(void **state)
 {
     (void)state;
     static const struct {
@@ -231,7 +231,7 @@ int main(void)
         cmocka_unit_test(presses_as_springs_in_series),
         cmocka_unit_test(links_follow_the_base),
         cmocka_unit_test(half_a_turn_is_passed_gently),
-        cmocka_unit_test(refuses),
+        cmocka_unit_test(bad_settings_are_refused),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

@@ -11,7 +11,7 @@
 #include <cmocka.h>
 #include "rt/session/session.h"
 
-#define STALE_FROM 5 /* tick from which the device returns an undefined state */
+#define FIRST_UNDEFINED_STATE_TICK 5 /* tick from which the device returns an undefined state */
 
 static const char text[] = "name: types\n"
                            "duration: 0.01\n"
@@ -39,7 +39,7 @@ static void device_read(void *self, uint64_t tick, double t, int64_t now,
     (void)self;
     (void)t;
     in->stamp_ns = now;
-    in->state = tick < STALE_FROM ? TACT_DEVICE_OK : 77;
+    in->state = tick < FIRST_UNDEFINED_STATE_TICK ? TACT_DEVICE_OK : 77;
 }
 
 static void device_write(void *self, const double *out, int64_t now)
@@ -136,7 +136,7 @@ static void every_invalid_description_is_refused(void **state)
     static const struct {
         void (*spoil_device)(struct tact_device *);
         const char *why;
-        int closes;
+        int expected_close_count;
     } faults[] = {{too_many_inputs, "4000 inputs", 1},
                   {negative_inputs, "-1 inputs", 1},
                   {too_many_outputs, "65 outputs", 1},
@@ -169,7 +169,7 @@ static void every_invalid_description_is_refused(void **state)
         }
         assert_string_equal(err.key, "devices[0].type");
         assert_int_equal(err.line, 12);
-        assert_int_equal(closed, faults[i].closes);
+        assert_int_equal(closed, faults[i].expected_close_count);
         tact_scene_free(scene);
     }
 }
@@ -265,19 +265,21 @@ static void a_played_recording_is_not_replaced(void **state)
                  {", settings: {file: /a.evemu}", "/", 1, 0}};
     const char *at = strstr(text, "}]\ninputs");
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        char edited[1024];
+        char edited_scene_text[1024];
         struct tact_session_options options = tact_session_options_default();
         struct tact_session *session = NULL;
         struct tact_scene *scene = NULL;
         struct tact_error err = {0};
-        snprintf(edited, sizeof edited, "%.*s%s%s", (int)(at - text), text, cases[i].setting, at);
+        snprintf(edited_scene_text, sizeof edited_scene_text, "%.*s%s%s", (int)(at - text), text,
+                 cases[i].setting, at);
         options.types = types;
         options.type_count = 1;
         options.clock = TACT_LOOP_FREE;
         options.replace = cases[i].replace;
         options.record_devices = cases[i].folder;
         spoil_device = NULL;
-        assert_int_equal(tact_scene_parse(edited, strlen(edited), "types.yaml", NULL, &scene, &err),
+        assert_int_equal(tact_scene_parse(edited_scene_text, strlen(edited_scene_text),
+                                          "types.yaml", NULL, &scene, &err),
                          0);
         if (tact_session_create(scene, &options, &session, &err)) {
             fail_msg("%s", err.text);

@@ -65,7 +65,7 @@ static struct opened open_session(const char *record, int ticks)
     o.ticks = (uint64_t)ticks;
     o.messages = (struct tact_messages){store_message, NULL};
     reported[0] = 0;
-    open_text(scene_text, &o, &s.scene, &s.session);
+    open_session_of_scene_text(scene_text, &o, &s.scene, &s.session);
     return s;
 }
 
@@ -81,7 +81,8 @@ static double height(const struct tact_session *s)
 }
 
 /* Runs ticks from `from` on, with or without the scratch that the pair's moments need. */
-static void run_ticks(struct tact_session *s, int from, int count, int with_scratch)
+static void run_ticks_with_or_without_scratch(struct tact_session *s, int from, int count,
+                                              int with_scratch)
 {
     struct tact_moments_scratch *scratch = s->scratch;
     s->scratch = with_scratch ? scratch : NULL;
@@ -97,19 +98,20 @@ static void an_unmeasured_pair_is_carried_and_then_a_fault(void **state)
     struct opened o = open_session(NULL, 1000);
     struct tact_session *s = o.session;
     const struct tact_contact *c = tact_world_contact(s->world, 0);
-    run_ticks(s, 0, 100, 1);
+    run_ticks_with_or_without_scratch(s, 0, 100, 1);
     assert_true(c->touching);
     double before = height(s);
-    run_ticks(s, 100, MAX_TICKS - 1, 0);
+    run_ticks_with_or_without_scratch(s, 100, MAX_TICKS - 1, 0);
     assert_true(c->touching);
     assert_int_equal(s->report.unmeasured, MAX_TICKS - 1);
     assert_int_not_equal(s->safety.state, TACT_SAFETY_FAULT);
-    run_ticks(s, 119, 1, 1);
-    run_ticks(s, 120, MAX_TICKS - 1, 0); /* the count starts again after a measured tick */
+    run_ticks_with_or_without_scratch(s, 119, 1, 1);
+    run_ticks_with_or_without_scratch(s, 120, MAX_TICKS - 1,
+                                      0); /* the count starts again after a measured tick */
     assert_int_not_equal(s->safety.state, TACT_SAFETY_FAULT);
-    run_ticks(s, 139, 1, 0);
+    run_ticks_with_or_without_scratch(s, 139, 1, 0);
     assert_int_equal(s->safety.state, TACT_SAFETY_FAULT);
-    run_ticks(s, 140, 500, 0);
+    run_ticks_with_or_without_scratch(s, 140, 500, 0);
     assert_true(c->touching);
     assert_true(fabs(height(s) - before) < 1e-4); /* in free fall 1.3 m */
     assert_int_equal(tact_session_pair_report(s, 0).unmeasured_ticks, 2 * MAX_TICKS - 1 + 500);
@@ -149,9 +151,9 @@ static void an_unmeasured_pair_is_replayed(void **state)
 {
     (void)state;
     struct opened o = open_session(LOG, 1000);
-    run_ticks(o.session, 0, 100, 1);
-    run_ticks(o.session, 100, 40, 0);
-    run_ticks(o.session, 140, 10, 1);
+    run_ticks_with_or_without_scratch(o.session, 0, 100, 1);
+    run_ticks_with_or_without_scratch(o.session, 100, 40, 0);
+    run_ticks_with_or_without_scratch(o.session, 140, 10, 1);
     assert_int_equal(o.session->safety.state, TACT_SAFETY_FAULT);
     close_session(&o);
     for (int from = 0; from < 120; from += 110) {

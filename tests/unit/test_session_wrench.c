@@ -85,7 +85,7 @@ static void record_session(const char *path)
     options.clock = TACT_LOOP_FREE;
     options.record = path;
     options.replace = 1;
-    run_text(scene_text, &options, &report);
+    run_session_of_scene_text(scene_text, &options, &report);
 }
 
 /* Reads the records of a chunk. Returns the number of messages of the topic. */

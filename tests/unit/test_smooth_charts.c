@@ -19,11 +19,11 @@
 #define PI 3.14159265358979323846
 
 /* A vase: a foot, a belly, a neck, a lip, and its inside. */
-static const double vase[][2] = {
+static const double vase_profile[][2] = {
     {0.0, 0.0},    {0.015, 0.0005}, {0.022, 0.004}, {0.03, 0.015},  {0.034, 0.03}, {0.028, 0.05},
     {0.018, 0.07}, {0.021, 0.085},  {0.025, 0.09},  {0.022, 0.092}, {0.016, 0.08}, {0.0145, 0.07},
     {0.023, 0.05}, {0.029, 0.03},   {0.024, 0.015}, {0.012, 0.008}, {0.0, 0.007}};
-enum { VASE = sizeof vase / sizeof *vase };
+enum { VASE = sizeof vase_profile / sizeof *vase_profile };
 
 static struct tact_charts *revolution(const double (*profile)[2], int count)
 {
@@ -36,7 +36,7 @@ static struct tact_charts *revolution(const double (*profile)[2], int count)
 }
 
 /* A circle of radius r about (at, 0), closed. */
-static struct tact_charts *ring_of(double at, double r, int points)
+static struct tact_charts *make_circular_ring(double at, double r, int points)
 {
     double profile[TACT_PROFILE_POINTS][2];
     for (int i = 0; i < points; i++) {
@@ -55,13 +55,13 @@ static struct tact_shape shape_of(const struct tact_charts *charts)
 }
 
 /* A place of the surface, by chord length and azimuth. */
-static void place_at(double s, double azimuth, double place[3])
+static void place_at_chord_length(double s, double azimuth, double place[3])
 {
     tact_v3_set(place, s, cos(azimuth), sin(azimuth));
 }
 
 /* Length of the profile's chords, which is the largest parameter. */
-static double chords(const double (*profile)[2], int count, double *at)
+static double total_chord_length(const double (*profile)[2], int count, double *at)
 {
     double sum = 0.0;
     for (int i = 0; i + 1 < count; i++) {
@@ -77,21 +77,24 @@ static double chords(const double (*profile)[2], int count, double *at)
 static void derivatives_of_a_vase(void **state)
 {
     (void)state;
-    struct tact_charts *charts = revolution(vase, VASE);
-    double at[VASE], length = chords(vase, VASE, at), worst[4] = {0.0};
+    struct tact_charts *charts = revolution(vase_profile, VASE);
+    double at[VASE], length = total_chord_length(vase_profile, VASE, at), worst[4] = {0.0};
     for (int i = 0; i < VASE; i++) {
         struct tact_surface_point p;
         double place[3];
-        place_at(at[i], 1.0, place);
+        place_at_chord_length(at[i], 1.0, place);
         assert_int_equal(tact_charts_point(charts, place, &p), 0);
-        worst[0] = fmax(worst[0], fabs(hypot(p.at[0], p.at[1]) - vase[i][0]));
-        worst[0] = fmax(worst[0], fabs(p.at[2] - vase[i][1]));
+        worst[0] = fmax(worst[0], fabs(hypot(p.at[0], p.at[1]) - vase_profile[i][0]));
+        worst[0] = fmax(worst[0], fabs(p.at[2] - vase_profile[i][1]));
     }
     for (int i = 0; i < 2000; i++) {
         struct tact_surface_point p, q[2];
         double place[3], t[2][3], lt[3];
         const double e = 1e-7;
-        place_at(i < 20 ? 0.0 : i < 40 ? length : uniform(0.0, length), uniform(-PI, PI), place);
+        place_at_chord_length(i < 20   ? 0.0
+                              : i < 40 ? length
+                                       : uniform(0.0, length),
+                              uniform(-PI, PI), place);
         assert_int_equal(tact_charts_point(charts, place, &p), 0);
         tact_v3_tangents(p.normal, t[0], t[1]);
         for (int m = 0; m < 2; m++) {
@@ -124,18 +127,18 @@ static void mass_of_a_vase(void **state)
 {
     (void)state;
     enum { STEPS = 20000 };
-    struct tact_charts *charts = revolution(vase, VASE), *other;
+    struct tact_charts *charts = revolution(vase_profile, VASE), *other;
     struct tact_shape shape = shape_of(charts);
     struct tact_shape_mass mass;
     double at[VASE], back[VASE][2], sum[4] = {0.0}, worst = 0.0;
-    chords(vase, VASE, at);
+    total_chord_length(vase_profile, VASE, at);
     for (int i = 0; i + 1 < VASE; i++) {
         for (int k = 0; k < STEPS / 20; k++) {
             double h = (at[i + 1] - at[i]) / (STEPS / 20), s[3];
             struct tact_surface_point p[3];
             for (int m = 0; m < 3; m++) {
                 double place[3];
-                place_at(fmin(at[i] + (k + 0.5 * m) * h, at[i + 1]), 0.0, place);
+                place_at_chord_length(fmin(at[i] + (k + 0.5 * m) * h, at[i + 1]), 0.0, place);
                 assert_int_equal(tact_charts_point(charts, place, &p[m]), 0);
                 s[m] = p[m].at[0];
             }
@@ -164,7 +167,7 @@ static void mass_of_a_vase(void **state)
     assert_true(worst < 1e-9);
     assert_true(fabs(shape.mesh->volume / mass.volume - 1.0) < 0.01);
     for (int i = 0; i < VASE; i++) {
-        memcpy(back[i], vase[VASE - 1 - i], sizeof back[i]);
+        memcpy(back[i], vase_profile[VASE - 1 - i], sizeof back[i]);
     }
     other = revolution((const double(*)[2])back, VASE);
     assert_true(fabs(other->mass.volume / mass.volume - 1.0) < 1e-14);
@@ -174,8 +177,9 @@ static void mass_of_a_vase(void **state)
 
 /* Distance of a ball's surface from the profile in the half plane of its centre, by golden section
  * about each sample that is nearest: independent of normals and of Newton's method. */
-static int profile_minima(const struct tact_charts *charts, double length, const double *center,
-                          double radius, double most, double gaps[16])
+static int find_profile_distance_minima(const struct tact_charts *charts, double length,
+                                        const double *center, double radius, double most,
+                                        double gaps[16])
 {
     enum { STEPS = 4000 };
     int count = 0;
@@ -183,7 +187,7 @@ static int profile_minima(const struct tact_charts *charts, double length, const
     for (int i = 0; i <= STEPS; i++) {
         struct tact_surface_point p;
         double place[3], d[3];
-        place_at(length * i / STEPS, azimuth, place);
+        place_at_chord_length(length * i / STEPS, azimuth, place);
         assert_int_equal(tact_charts_point(charts, place, &p), 0);
         tact_v3_sub(d, center, p.at);
         f[i] = tact_v3_norm(d);
@@ -199,7 +203,7 @@ static int profile_minima(const struct tact_charts *charts, double length, const
             for (int m = 0; m < 2; m++) {
                 struct tact_surface_point p;
                 double place[3], d[3];
-                place_at(x[m], azimuth, place);
+                place_at_chord_length(x[m], azimuth, place);
                 assert_int_equal(tact_charts_point(charts, place, &p), 0);
                 tact_v3_sub(d, center, p.at);
                 value[m] = tact_v3_norm(d);
@@ -209,7 +213,7 @@ static int profile_minima(const struct tact_charts *charts, double length, const
         }
         struct tact_surface_point p;
         double place[3], d[3], gap = fmin(value[0], value[1]) - radius;
-        place_at(0.5 * (low + high), azimuth, place);
+        place_at_chord_length(0.5 * (low + high), azimuth, place);
         assert_int_equal(tact_charts_point(charts, place, &p), 0);
         tact_v3_sub(d, center, p.at);
         if (gap < most && gap > -5e-4 && tact_v3_dot(d, p.normal) > 0.0) {
@@ -223,11 +227,11 @@ static int profile_minima(const struct tact_charts *charts, double length, const
 static void ball_in_a_vase(void **state)
 {
     (void)state;
-    const int poses = campaign_size(3000, 100000);
+    const int poses = campaign_trial_count(3000, 100000);
     const double near = 1e-3;
-    struct tact_charts *charts = revolution(vase, VASE);
+    struct tact_charts *charts = revolution(vase_profile, VASE);
     const struct tact_shape body = shape_of(charts);
-    double at[VASE], length = chords(vase, VASE, at), worst = 0.0;
+    double at[VASE], length = total_chord_length(vase_profile, VASE, at), worst = 0.0;
     int contacts = 0, missed = 0, several = 0;
     for (int i = 0; i < poses; i++) {
         const double radius = i % 3 ? uniform(0.002, 0.006) : uniform(0.03, 0.06);
@@ -238,8 +242,8 @@ static void ball_in_a_vase(void **state)
         struct smooth_contact c[TACT_PIECES];
         double place[3], center[3], gaps[16];
         int lost;
-        place_at(uniform(0.0, i % 3 ? length : at[8]), uniform(-PI, PI),
-                 place); /* large: outside */
+        place_at_chord_length(uniform(0.0, i % 3 ? length : at[8]), uniform(-PI, PI),
+                              place); /* large: outside */
         assert_int_equal(tact_charts_point(charts, place, &p), 0);
         tact_v3_copy(center, p.at);
         tact_v3_axpy(center, radius + uniform(-1e-4, 5e-4), p.normal);
@@ -247,7 +251,7 @@ static void ball_in_a_vase(void **state)
         tact_smooth_pair(i % 2 ? &body : &ball, i % 2 ? &of_body : &of_ball, i % 2 ? &ball : &body,
                          i % 2 ? &of_ball : &of_body, &pair);
         int found = tact_smooth_search_contacts(&pair, near, 0, c, &lost);
-        int expected = profile_minima(charts, length, center, radius, near, gaps);
+        int expected = find_profile_distance_minima(charts, length, center, radius, near, gaps);
         several += expected > 1;
         contacts += expected;
         for (int k = 0; k < expected; k++) {
@@ -269,8 +273,9 @@ static void ball_in_a_vase(void **state)
 static void rings_against_tori(void **state)
 {
     (void)state;
-    const int poses = campaign_size(1200, 40000);
-    struct tact_charts *a = ring_of(0.04, 0.008, 120), *b = ring_of(0.03, 0.006, 120);
+    const int poses = campaign_trial_count(1200, 40000);
+    struct tact_charts *a = make_circular_ring(0.04, 0.008, 120),
+                       *b = make_circular_ring(0.03, 0.006, 120);
     const struct tact_shape ring_a = shape_of(a), ring_b = shape_of(b),
                             torus_a = {.kind = TACT_SHAPE_TORUS, .size = {0.04, 0.008}},
                             torus_b = {.kind = TACT_SHAPE_TORUS, .size = {0.03, 0.006}};
@@ -310,7 +315,7 @@ static void rings_against_tori(void **state)
 }
 
 /* Data of a shape as a world prepares it. */
-static struct smooth_data *data_of(const struct tact_shape *shape)
+static struct smooth_data *prepare_smooth_data(const struct tact_shape *shape)
 {
     void *data = NULL;
     assert_int_equal(tact_smooth_prepare(NULL, shape, NULL, &data, NULL), 0);
@@ -319,14 +324,14 @@ static struct smooth_data *data_of(const struct tact_shape *shape)
 
 /* Sides of two crossed cylinders: the distance of their axes less the radii. Ends and rims have no
  * contact of the side. */
-static void crossed_cylinders(void **state)
+static void crossed_cylinders_touch_by_axes(void **state)
 {
     (void)state;
-    const int poses = campaign_size(5000, 200000);
+    const int poses = campaign_trial_count(5000, 200000);
     struct tact_shape a = {.kind = TACT_SHAPE_CYLINDER, .size = {0.01, 0.06}},
                       b = {.kind = TACT_SHAPE_CYLINDER, .size = {0.02, 0.05}};
     assert_int_equal(tact_shape_tessellate(&a) | tact_shape_tessellate(&b), 0);
-    struct smooth_data *of_a = data_of(&a), *of_b = data_of(&b);
+    struct smooth_data *of_a = prepare_smooth_data(&a), *of_b = prepare_smooth_data(&b);
     int sides = 0;
     double worst = 0.0;
     for (int i = 0; i < poses; i++) {
@@ -379,10 +384,10 @@ static void ball_on_a_cone(void **state)
                       sphere = {.kind = TACT_SHAPE_SPHERE, .size = {ball}};
     struct tact_shape_mass mass, of_mesh;
     assert_int_equal(tact_shape_tessellate(&cone), 0);
-    struct smooth_data *data = data_of(&cone);
+    struct smooth_data *data = prepare_smooth_data(&cone);
     int count[2] = {0};
     double worst = 0.0;
-    for (int i = 0; i < campaign_size(3000, 100000); i++) {
+    for (int i = 0; i < campaign_trial_count(3000, 100000); i++) {
         struct tact_pose at = tact_pose_identity(), fixed = tact_pose_identity();
         struct smooth_pair pair;
         struct smooth_contact c[TACT_PIECES];
@@ -420,11 +425,11 @@ static void ball_on_a_cone(void **state)
 }
 
 /* What is refused, and that the message says which point. */
-static void bad_profiles(void **state)
+static void bad_profiles_are_refused(void **state)
 {
     (void)state;
     static const struct {
-        const char *says;
+        const char *expected_message;
         int count;
         double profile[6][2];
     } bad[] = {
@@ -446,8 +451,8 @@ static void bad_profiles(void **state)
         assert_int_equal(tact_charts_revolution(bad[i].profile, bad[i].count, &charts, &err),
                          -EINVAL);
         assert_null(charts);
-        if (!strstr(err.text, bad[i].says)) {
-            fail_msg("\"%s\" has no \"%s\"", err.text, bad[i].says);
+        if (!strstr(err.text, bad[i].expected_message)) {
+            fail_msg("\"%s\" has no \"%s\"", err.text, bad[i].expected_message);
         }
     }
 }
@@ -455,10 +460,13 @@ static void bad_profiles(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(derivatives_of_a_vase), cmocka_unit_test(mass_of_a_vase),
-        cmocka_unit_test(ball_in_a_vase),        cmocka_unit_test(rings_against_tori),
-        cmocka_unit_test(crossed_cylinders),     cmocka_unit_test(ball_on_a_cone),
-        cmocka_unit_test(bad_profiles),
+        cmocka_unit_test(derivatives_of_a_vase),
+        cmocka_unit_test(mass_of_a_vase),
+        cmocka_unit_test(ball_in_a_vase),
+        cmocka_unit_test(rings_against_tori),
+        cmocka_unit_test(crossed_cylinders_touch_by_axes),
+        cmocka_unit_test(ball_on_a_cone),
+        cmocka_unit_test(bad_profiles_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -59,7 +59,7 @@ static void check_curvature(const struct tact_shape *shape, const struct tact_su
 }
 
 /* Gauss's curvature of an ellipsoid is (abc sum(x^2 / a^4))^-2; a point of the surface is one. */
-static void ellipsoid_curvatures(void **state)
+static void ellipsoid_curvature_is_exact(void **state)
 {
     (void)state;
     double worst[3] = {0.0};
@@ -78,8 +78,8 @@ static void ellipsoid_curvatures(void **state)
             worst[0] = fmax(worst[0], fabs(p.normal[m] - n[m]));
         }
         tact_surface_curvatures(&p, k, axes);
-        double gauss = 1.0 / pow(s.size[0] * s.size[1] * s.size[2] * sum, 2.0);
-        worst[1] = fmax(worst[1], fabs(k[0] * k[1] / gauss - 1.0));
+        double expected_gauss_curvature = 1.0 / pow(s.size[0] * s.size[1] * s.size[2] * sum, 2.0);
+        worst[1] = fmax(worst[1], fabs(k[0] * k[1] / expected_gauss_curvature - 1.0));
         worst[2] = fmax(worst[2], fabs(on - 1.0));
         for (int m = 0; m < 2; m++) { /* L t = k t */
             double lt[3];
@@ -117,7 +117,7 @@ static double relative_distance_outside(const struct tact_shape *s, const double
 
 /* Gap between the supporting planes of A and B with normal n: for any n at most the distance of
  * disjoint A and B (weak duality). */
-static double dual_value(const struct smooth_pair *pair, const double *n)
+static double gap_of_supporting_planes(const struct smooth_pair *pair, const double *n)
 {
     return tact_v3_dot(n, pair->apart) - support_distance(pair->shape[0], pair->turn[0], n) -
            support_distance(pair->shape[1], pair->turn[1], n);
@@ -130,7 +130,7 @@ static double least_overlap_of_directions(const struct smooth_pair *pair)
     for (int i = 0; i < 2000; i++) { /* a spiral over the sphere */
         double z = 1.0 - (2.0 * i + 1.0) / 2000.0, angle = 2.399963229728653 * i;
         const double r = sqrt(1.0 - z * z), n[3] = {r * cos(angle), r * sin(angle), z};
-        best = fmax(best, dual_value(pair, n));
+        best = fmax(best, gap_of_supporting_planes(pair, n));
     }
     return best;
 }
@@ -140,7 +140,7 @@ static double least_overlap_of_directions(const struct smooth_pair *pair)
 static void distances_equal_the_dual(void **state)
 {
     (void)state;
-    const int pairs = campaign_size(10000, 1000000);
+    const int pairs = campaign_trial_count(10000, 1000000);
     int apart = 0, shallow = 0, least = 0, not_found = 0;
     double gap = 0.0, on = 0.0;
     for (int i = 0; i < pairs; i++) {
@@ -157,7 +157,7 @@ static void distances_equal_the_dual(void **state)
         tact_v3_sub(far, c.arm[0], c.arm[1]);
         tact_v3_add(far, far, pair.apart);
         double distance = c.gap > 0.0 ? tact_v3_norm(far) : -tact_v3_norm(far);
-        gap = fmax(gap, fabs(distance - dual_value(&pair, c.frame)) / size);
+        gap = fmax(gap, fabs(distance - gap_of_supporting_planes(&pair, c.frame)) / size);
         on = fmax(on, fmax(fabs(relative_distance_outside(&a, c.place[0])),
                            fabs(relative_distance_outside(&b, c.place[1]))));
         if (c.gap > 0.0) {
@@ -183,7 +183,7 @@ static void following_agrees_with_searching(void **state)
     (void)state;
     double worst = 0.0;
     int count = 0, not_found = 0;
-    for (int i = 0; i < campaign_size(2000, 200000); i++) {
+    for (int i = 0; i < campaign_trial_count(2000, 200000); i++) {
         struct tact_shape a = random_ellipsoid(), b = random_ellipsoid();
         struct tact_pose pa = random_pose(0.1), pb = random_pose(0.05);
         struct smooth_pair pair;
@@ -324,7 +324,7 @@ static void motion_of_the_contact(void **state)
     (void)state;
     const double e = 1e-5;
     double worst[3] = {0.0};
-    for (int i = 0; i < campaign_size(300, 30000); i++) {
+    for (int i = 0; i < campaign_trial_count(300, 30000); i++) {
         struct moving m = {{random_ellipsoid(), random_ellipsoid()},
                            {random_pose(0.1), random_pose(0.02)},
                            {{0.0}},
@@ -423,8 +423,8 @@ static void chart_twist(const double *size, const double *q, const double *rates
 }
 
 /* Chart coordinates of a point, and their rates for a velocity along the surface. */
-static void to_chart(const double *size, const double *at, const double *velocity, double q[2],
-                     double rates[2])
+static void chart_coordinates_and_rates(const double *size, const double *at,
+                                        const double *velocity, double q[2], double rates[2])
 {
     q[0] = atan2(at[1] / size[1], at[0] / size[0]);
     q[1] = asin(fmax(-1.0, fmin(1.0, at[2] / size[2])));
@@ -467,7 +467,7 @@ static void the_papers_matrix_has_the_other_sign(void **state)
         for (int k = 0; k < 2; k++) {
             double q[2], rates[2], over[3], local[9];
             tact_m3_tmul_v3(over, pair.turn[k], motion.over[k]);
-            to_chart(shape[k].size, c.place[k], over, q, rates);
+            chart_coordinates_and_rates(shape[k].size, c.place[k], over, q, rates);
             regular = regular && cos(q[1]) > 0.3; /* away from the poles of the chart */
             chart_twist(shape[k].size, q, rates, of[k]);
             chart_frame(shape[k].size, q, at, local);
@@ -507,7 +507,7 @@ static void the_papers_matrix_has_the_other_sign(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(ellipsoid_curvatures),
+        cmocka_unit_test(ellipsoid_curvature_is_exact),
         cmocka_unit_test(distances_equal_the_dual),
         cmocka_unit_test(following_agrees_with_searching),
         cmocka_unit_test(ellipsoid_on_a_plane),

@@ -40,7 +40,7 @@ static int circle(int arc_count, double (*out)[3])
 }
 
 /* An OBJ file of a torus: of arcs x arcs patches, as one surface. */
-static char *torus_text(int arc_count, int flip)
+static char *torus_patch_file_text(int arc_count, int flip)
 {
     double c[65][3];
     int count = circle(arc_count, c);
@@ -70,11 +70,11 @@ static char *torus_text(int arc_count, int flip)
     return text;
 }
 
-static struct tact_charts *read_torus(int arc_count)
+static struct tact_charts *load_torus_patches(int arc_count)
 {
     struct tact_charts *charts = NULL;
     struct tact_error err = {.line = 0};
-    char *text = torus_text(arc_count, 0);
+    char *text = torus_patch_file_text(arc_count, 0);
     if (tact_charts_patches(text, strlen(text), "torus.obj", 1.0, &charts, &err)) {
         fail_msg("%d: %s", err.line, err.text);
     }
@@ -88,11 +88,11 @@ static void patches_are_a_torus(void **state)
 {
     (void)state;
     const struct tact_shape torus = {.kind = TACT_SHAPE_TORUS, .size = {RING, TORUS_TUBE_RADIUS}};
-    struct tact_charts *charts = read_torus(4);
+    struct tact_charts *charts = load_torus_patches(4);
     struct tact_shape shape = {.kind = TACT_SHAPE_PATCHES, .charts = charts};
     struct tact_shape_mass mass, exact;
     double worst[4] = {0.0};
-    const int places = campaign_size(2000, 100000);
+    const int places = campaign_trial_count(2000, 100000);
     int crossed = 0;
     for (int i = 0; i < places; i++) {
         struct tact_surface_point p, q;
@@ -143,12 +143,12 @@ static void contacts_are_those_of_tori(void **state)
 {
     (void)state;
     const struct tact_shape torus = {.kind = TACT_SHAPE_TORUS, .size = {RING, TORUS_TUBE_RADIUS}};
-    struct tact_charts *charts = read_torus(4), *split = read_torus(8);
+    struct tact_charts *charts = load_torus_patches(4), *split = load_torus_patches(8);
     const struct tact_shape a = {.kind = TACT_SHAPE_PATCHES,
                                  .charts = charts,
                                  .mesh = charts->mesh},
                             b = {.kind = TACT_SHAPE_PATCHES, .charts = split, .mesh = split->mesh};
-    const int poses = campaign_size(800, 20000);
+    const int poses = campaign_trial_count(800, 20000);
     int total = 0, missed = 0, after = 0;
     double worst = 0.0, spent = 0.0;
     for (int i = 0; i < poses; i++) {
@@ -185,28 +185,28 @@ static void contacts_are_those_of_tori(void **state)
 }
 
 /* A ring that swings on a ball, which it encloses: where it is after a second. */
-static void hang(const struct tact_shape *ring, double at[3])
+static void swing_ring_on_ball(const struct tact_shape *ring, double at[3])
 {
-    struct tact_contact_law law = scene_rigid(0.5);
-    const struct tact_shape ball = scene_sphere(0.006);
+    struct tact_contact_law law = make_rigid_law(0.5);
+    const struct tact_shape ball = make_sphere(0.006);
     const struct tact_pose fixed = tact_pose_identity();
     const double place[3] = {0.0, 0.0, 0.0};
     struct world_scene s;
     law.model = &tact_model_smooth;
-    scene_open(&s, NULL);
-    scene_attach(&s, -1, &ball, &fixed, 0);
-    scene_solid(&s, ring, 0.05, place, 0.0);
-    scene_law(&s, 0, 1, &law);
+    open_empty_scene(&s, NULL);
+    add_scene_shape(&s, -1, &ball, &fixed, 0);
+    add_scene_solid(&s, ring, 0.05, place, 0.0);
+    set_scene_law(&s, 0, 1, &law);
     struct tact_body *body = tact_world_body(s.world, 0);
     const double turn[3] = {0.5 * PI, 0.0, 0.0}, d = RING - TORUS_TUBE_RADIUS - 0.006, angle = 0.5;
     tact_quat_from_rotvec(body->pose.quat_wxyz, turn);
     tact_v3_set(body->pose.position, d * sin(angle), 0.0, -d * cos(angle));
     tact_v3_set(body->twist, 0.0, 0.05, 0.0);
-    scene_start(&s);
-    scene_run(&s, 1.0);
+    finish_scene_building(&s);
+    run_scene_for_seconds(&s, 1.0);
     assert_true(s.unsolved == 0);
     tact_v3_copy(at, body->pose.position);
-    scene_close(&s);
+    close_scene(&s);
 }
 
 /* The motion is that of the torus, however it is split. */
@@ -215,12 +215,12 @@ static void a_split_does_not_matter(void **state)
     (void)state;
     const struct tact_shape torus = {.kind = TACT_SHAPE_TORUS, .size = {RING, TORUS_TUBE_RADIUS}};
     double exact[3], at[3], worst = 0.0;
-    hang(&torus, exact);
+    swing_ring_on_ball(&torus, exact);
     for (int arc_count = 3; arc_count <= 8; arc_count += arc_count < 5 ? 1 : 3) {
-        struct tact_charts *charts = read_torus(arc_count);
+        struct tact_charts *charts = load_torus_patches(arc_count);
         struct tact_shape ring = {.kind = TACT_SHAPE_PATCHES, .charts = charts};
         assert_int_equal(tact_shape_tessellate(&ring), 0);
-        hang(&ring, at);
+        swing_ring_on_ball(&ring, at);
         for (int k = 0; k < 3; k++) {
             worst = fmax(worst, fabs(at[k] - exact[k]));
         }
@@ -249,14 +249,14 @@ static void replays_from_any_tick(void **state)
         "    quat_wxyz: [0.7071067811865476, 0.7071067811865476, 0, 0]\n"
         "    shapes: [{type: patches, file: %s, material: steel}]\n";
     char folder[] = "/tmp/tact-patches-XXXXXX", path[64], text[2048];
-    char *torus = torus_text(4, 0);
+    char *torus = torus_patch_file_text(4, 0);
     assert_non_null(mkdtemp(folder));
     snprintf(path, sizeof path, "%s/torus.obj", folder);
     FILE *file = fopen(path, "w");
     assert_non_null(file);
     assert_true(fputs(torus, file) >= 0 && fclose(file) == 0);
     snprintf(text, sizeof text, scene, path, path);
-    check_replays(text);
+    check_replays_from_any_tick(text);
     assert_int_equal(remove(path), 0);
     assert_int_equal(rmdir(folder), 0);
     free(torus);
@@ -271,11 +271,11 @@ static void edit(char *text, const char *from, const char *to)
     memcpy(at, to, strlen(to));
 }
 
-static void bad_files(void **state)
+static void bad_patch_files_are_refused(void **state)
 {
     (void)state;
     static const struct {
-        const char *from, *to, *says;
+        const char *from, *to, *expected_message;
     } bad[] = {
         {"cstype rat bspline", "cstype rat cardinal", "type of surface that is not read"},
         {"deg 2 2", "deg 4 2", "degrees from 1 to 3"},
@@ -298,16 +298,18 @@ static void bad_files(void **state)
     for (size_t i = 0; i <= sizeof bad / sizeof *bad; i++) {
         struct tact_charts *charts = NULL;
         struct tact_error err = {.line = 0};
-        int flipped = i == sizeof bad / sizeof *bad;
-        char *text = torus_text(4, flipped);
-        if (!flipped) {
+        int is_flipped = i == sizeof bad / sizeof *bad;
+        char *text = torus_patch_file_text(4, is_flipped);
+        if (!is_flipped) {
             edit(text, bad[i].from, bad[i].to);
         }
         int rc = tact_charts_patches(text, strlen(text), "torus.obj", 1.0, &charts, &err);
-        const char *says = flipped ? "point into the solid" : bad[i].says;
-        if (rc != -EINVAL || charts || !strstr(err.text, says) || strcmp(err.file, "torus.obj") ||
-            (!flipped && err.line <= 0)) {
-            fail_msg("%zu: %d, line %d, \"%s\" has no \"%s\"", i, rc, err.line, err.text, says);
+        const char *expected_message =
+            is_flipped ? "point into the solid" : bad[i].expected_message;
+        if (rc != -EINVAL || charts || !strstr(err.text, expected_message) ||
+            strcmp(err.file, "torus.obj") || (!is_flipped && err.line <= 0)) {
+            fail_msg("%zu: %d, line %d, \"%s\" has no \"%s\"", i, rc, err.line, err.text,
+                     expected_message);
         }
         free(text);
     }
@@ -316,11 +318,9 @@ static void bad_files(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(patches_are_a_torus),
-        cmocka_unit_test(contacts_are_those_of_tori),
-        cmocka_unit_test(a_split_does_not_matter),
-        cmocka_unit_test(replays_from_any_tick),
-        cmocka_unit_test(bad_files),
+        cmocka_unit_test(patches_are_a_torus),         cmocka_unit_test(contacts_are_those_of_tori),
+        cmocka_unit_test(a_split_does_not_matter),     cmocka_unit_test(replays_from_any_tick),
+        cmocka_unit_test(bad_patch_files_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

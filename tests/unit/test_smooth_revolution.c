@@ -53,9 +53,9 @@ static void open_bowl(struct world_scene *s, const struct tact_charts *charts, d
                       double angle, double friction, double period)
 {
     struct tact_world_options o = tact_world_options_default();
-    struct tact_contact_law law = scene_rigid(friction);
+    struct tact_contact_law law = make_rigid_law(friction);
     const struct tact_shape bowl = {.kind = TACT_SHAPE_REVOLUTION, .charts = charts};
-    const struct tact_shape ball = scene_sphere(BALL);
+    const struct tact_shape ball = make_sphere(BALL);
     struct tact_pose at = tact_pose_identity();
     const double place[3] = {(BOWL_RADIUS - BALL) * sin(angle), 0.0,
                              -(BOWL_RADIUS - BALL) * cos(angle)};
@@ -63,11 +63,11 @@ static void open_bowl(struct world_scene *s, const struct tact_charts *charts, d
     law.model = &tact_model_smooth;
     at.quat_wxyz[0] = cos(0.5 * azimuth);
     at.quat_wxyz[3] = sin(0.5 * azimuth);
-    scene_open(s, &o);
-    scene_attach(s, -1, &bowl, &at, 0);
-    scene_solid(s, &ball, 0.1, place, 0.0);
-    scene_law(s, 0, 1, &law);
-    scene_start(s);
+    open_empty_scene(s, &o);
+    add_scene_shape(s, -1, &bowl, &at, 0);
+    add_scene_solid(s, &ball, 0.1, place, 0.0);
+    set_scene_law(s, 0, 1, &law);
+    finish_scene_building(s);
 }
 
 /* Mean period of a coordinate of body 0 over some swings, from its sign changes. */
@@ -75,7 +75,7 @@ static double swing_period(struct world_scene *s, int axis, int swings)
 {
     double last = tact_world_body(s->world, 0)->pose.position[axis], first = 0.0, now = 0.0;
     for (int k = 1, crossings = 0; crossings <= 2 * swings && k < 100000; k++) {
-        scene_step(s);
+        step_scene(s);
         double x = tact_world_body(s->world, 0)->pose.position[axis];
         if ((x < 0.0) != (last < 0.0)) {
             now = (k - x / (x - last)) * s->options.period;
@@ -112,7 +112,7 @@ static void ball_swings_in_a_bowl(void **state)
                measured, exact, 100.0 * (measured / exact - 1.0));
         assert_true(fabs(measured / exact - 1.0) < (i < 2 ? 1e-4 : 1e-3));
         assert_true(s.unsolved == 0);
-        scene_close(&s);
+        close_scene(&s);
     }
     tact_charts_free(charts);
 }
@@ -135,9 +135,9 @@ static void charts_do_not_matter(void **state)
         struct tact_body *body = tact_world_body(s.world, 0);
         tact_v3_set(body->twist, 0.0, 0.2, 0.0);
         tact_v3_set(body->twist + 3, 3.0, 4.0, 20.0);
-        scene_run(&s, 2.0);
+        run_scene_for_seconds(&s, 2.0);
         tact_v3_copy(at[i], body->pose.position);
-        scene_close(&s);
+        close_scene(&s);
         tact_charts_free(charts);
         for (int k = 0; k < 3; k++) {
             assert_true(fabs(at[i][k] - at[0][k]) < 1e-10);
@@ -153,7 +153,7 @@ static void crossed_cylinders_rock(void **state)
     const double r = 0.01, low = 0.03, half = 0.06, tilt = 2e-3;
     for (int i = 0; i < 2; i++) {
         struct tact_world_options o = tact_world_options_default();
-        struct tact_contact_law law = scene_rigid(0.5);
+        struct tact_contact_law law = make_rigid_law(0.5);
         const struct tact_shape lower = {.kind = TACT_SHAPE_CYLINDER, .size = {low, 0.1}},
                                 upper = {.kind = TACT_SHAPE_CYLINDER, .size = {r, half}};
         struct tact_pose at = {{0.0, 0.0, 0.0}, {sqrt(0.5), sqrt(0.5), 0.0, 0.0}};
@@ -165,16 +165,16 @@ static void crossed_cylinders_rock(void **state)
         struct world_scene s;
         o.period = 1e-3 * (1 << i);
         law.model = &tact_model_smooth;
-        scene_open(&s, &o);
-        scene_attach(&s, -1, &lower, &at, 0);
-        scene_solid(&s, &upper, 0.2, place, 0.0);
-        scene_law(&s, 0, 1, &law);
+        open_empty_scene(&s, &o);
+        add_scene_shape(&s, -1, &lower, &at, 0);
+        add_scene_solid(&s, &upper, 0.2, place, 0.0);
+        set_scene_law(&s, 0, 1, &law);
         tact_quat_from_rotvec(tact_world_body(s.world, 0)->pose.quat_wxyz, turn);
-        scene_start(&s);
+        finish_scene_building(&s);
         double measured = swing_period(&s, 0, 5);
         printf("rocks, h %g ms: %.6f s, exact %.6f\n", 1e3 * o.period, measured, exact);
         assert_true(fabs(measured / exact - 1.0) < 5e-4 && s.unsolved == 0);
-        scene_close(&s);
+        close_scene(&s);
     }
 }
 
@@ -211,7 +211,7 @@ static const char table[] =
 static void replays_from_any_tick(void **state)
 {
     (void)state;
-    struct tact_session_report report = check_replays(table);
+    struct tact_session_report report = check_replays_from_any_tick(table);
     printf("%llu patches by features or volume\n",
            (unsigned long long)report.counts[TACT_COUNT_EDGES]);
     assert_true(report.counts[TACT_COUNT_EDGES] > 100);
@@ -238,7 +238,7 @@ static void every_crest_is_found(void **state)
     }
     const struct tact_shape body = {.kind = TACT_SHAPE_REVOLUTION, .charts = charts},
                             plane = {.kind = TACT_SHAPE_HALFSPACE};
-    for (int i = 0; i < campaign_size(100, 3000); i++) {
+    for (int i = 0; i < campaign_trial_count(100, 3000); i++) {
         const double turn[3] = {0.5 * PI + uniform(-0.02, 0.02), 0.0, 0.0};
         struct tact_pose pose[2] = {tact_pose_identity(), tact_pose_identity()};
         struct smooth_pair pair;

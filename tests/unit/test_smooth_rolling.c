@@ -20,7 +20,7 @@ static void open_rolling(struct world_scene *s, const struct rolling_body *b, co
                          double yaw, double h, double mu, const struct tact_contact_model *model)
 {
     struct tact_world_options o = tact_world_options_default();
-    struct tact_contact_law law = scene_rigid(mu);
+    struct tact_contact_law law = make_rigid_law(mu);
     struct tact_body body = {.pose = tact_pose_identity()};
     struct tact_pose local = tact_pose_identity();
     const double *m = b->inertia, packed[6] = {m[0], m[4], m[8], m[1], m[2], m[5]};
@@ -35,16 +35,16 @@ static void open_rolling(struct world_scene *s, const struct rolling_body *b, co
     assert_int_equal(tact_body_set_mass(&body, b->mass, packed), 0);
     memcpy(body.pose.quat_wxyz, b->y, 4 * sizeof *b->y);
     tact_v3_copy(body.pose.position, b->y + 7);
-    rolling_velocity(b, body.twist);
+    rolling_centre_velocity(b, body.twist);
     tact_quat_rotate(body.twist + 3, b->y, b->y + 4);
-    scene_open(s, &o);
-    scene_ground(s);
+    open_empty_scene(s, &o);
+    add_scene_ground(s);
     assert_int_equal(tact_world_add_body(s->world, &body), 0);
     tact_v3_copy(local.position, b->center);
     tact_quat_from_rotvec(local.quat_wxyz, turn);
-    scene_attach(s, 0, &shape, &local, 1);
-    scene_law(s, 0, 1, &law);
-    scene_start(s);
+    add_scene_shape(s, 0, &shape, &local, 1);
+    set_scene_law(s, 0, 1, &law);
+    finish_scene_building(s);
 }
 
 static const double top_size[3] = {0.11, 0.022, 0.018};
@@ -63,8 +63,8 @@ static struct rolling_body make_top(double w)
     tact_quat_from_rotvec(qx, x);
     tact_quat_from_rotvec(qy, y);
     tact_quat_mul(q, qy, qx);
-    rolling_form(&b, top_size, TOP_YAW);
-    rolling_start(&b, q, spin);
+    set_rolling_ellipsoid(&b, top_size, TOP_YAW);
+    set_rolling_initial_state(&b, q, spin);
     return b;
 }
 
@@ -88,10 +88,10 @@ static struct spin exact_spin(double w, double seconds)
 {
     struct rolling_body b = make_top(w);
     struct spin out = {.reversal_time = 0.0};
-    const double h = 2e-4, start = rolling_energy(&b);
+    const double h = 2e-4, start = rolling_body_energy(&b);
     double last = w;
     for (long i = 1; i <= lround(seconds / h); i++) {
-        rolling_step(&b, h);
+        integrate_rolling_step(&b, h);
         double t = (double)i * h, now = vertical_spin(&b);
         if (!(out.reversal_time > 0.0) && now * last < 0.0) {
             out.reversal_time = t - h * now / (now - last);
@@ -101,7 +101,7 @@ static struct spin exact_spin(double w, double seconds)
             out.at[i / lround(5.0 / h) - 1] = now;
         }
     }
-    assert_true(fabs(rolling_energy(&b) / start - 1.0) < 1e-9);
+    assert_true(fabs(rolling_body_energy(&b) / start - 1.0) < 1e-9);
     return out;
 }
 
@@ -115,14 +115,14 @@ static struct spin ticked_spin(double w, double seconds, double h)
     double start = 0.0, sum = 0.0, last = w, kinetic = tact_body_energy(body);
     long second = lround(1.0 / h);
     for (long i = 1; i <= lround(seconds / h); i++) {
-        scene_step(&s);
+        step_scene(&s);
         double t = (double)i * h, now = body->twist[5];
         double gap = tact_world_contact(s.world, 0)->patch.gap[0];
         if (!(out.reversal_time > 0.0) && now * last < 0.0) {
             out.reversal_time = t - h * now / (now - last);
         }
         last = now;
-        sum += scene_phase_energy(&s) / (double)second;
+        sum += compute_phase_corrected_energy(&s) / (double)second;
         out.highest = fmax(out.highest, gap);
         out.deepest = fmin(out.deepest, gap);
         if (i % second == 0) {
@@ -139,7 +139,7 @@ static struct spin ticked_spin(double w, double seconds, double h)
            "%+.3f %%, gap %.1e to %.1e m, %ld unsolved\n",
            1e3 * h, out.reversal_time, out.at[0], out.at[1], 100.0 * out.least, 100.0 * out.most,
            out.deepest, out.highest, s.unsolved);
-    scene_close(&s);
+    close_scene(&s);
     return out;
 }
 
@@ -195,10 +195,10 @@ static void without_the_rate_term_energy_is_lost(void **state)
     plain.measure = measure_without_rates;
     for (int i = 0; i < 2; i++) {
         open_rolling(&s, &b, top_size, TOP_YAW, 1e-3, 0.6, i ? &plain : &tact_model_smooth);
-        double start = scene_phase_energy(&s), kinetic = start - 0.25 * G * b.y[9];
-        scene_run(&s, 10.0);
-        lost[i] = (start - scene_phase_energy(&s)) / kinetic;
-        scene_close(&s);
+        double start = compute_phase_corrected_energy(&s), kinetic = start - 0.25 * G * b.y[9];
+        run_scene_for_seconds(&s, 10.0);
+        lost[i] = (start - compute_phase_corrected_energy(&s)) / kinetic;
+        close_scene(&s);
     }
     printf("energy lost in 10 s: %.2f %%, without the term %.1f %%\n", 100.0 * lost[0],
            100.0 * lost[1]);
@@ -220,14 +220,14 @@ static void rocking_has_the_exact_frequency(void **state)
         double q[4], rolls = i / 2 ? 0.0 : b.mass * height * height, last = 1.0, first = 0.0;
         double exact = 2.0 * PI * sqrt((inertia + rolls) / (b.mass * G * (r2[i % 2] - height)));
         int crossings = 0;
-        rolling_form(&b, top_size, 0.0);
+        set_rolling_ellipsoid(&b, top_size, 0.0);
         tact_quat_from_rotvec(q, tilt);
-        rolling_start(&b, q, still);
+        set_rolling_initial_state(&b, q, still);
         open_rolling(&s, &b, top_size, 0.0, 1e-3, i / 2 ? 0.0 : 0.6, &tact_model_smooth);
         const struct tact_body *body = tact_world_body(s.world, 0);
         double t = 0.0;
         while (crossings < 21 && t < 10.0) { /* crossings of the upright pose: ten periods */
-            scene_step(&s);
+            step_scene(&s);
             t += 1e-3;
             double now = body->pose.quat_wxyz[1 + i % 2];
             if (now * last < 0.0) {
@@ -243,7 +243,7 @@ static void rocking_has_the_exact_frequency(void **state)
             last = now;
         }
         assert_int_equal(crossings, 21);
-        scene_close(&s);
+        close_scene(&s);
     }
 }
 
@@ -257,22 +257,22 @@ static void chaplygins_ball_rolls(void **state)
                              .inertia = {4.0e-4, 0.0, 0.0, 0.0, 5.0e-4, 0.0, 0.0, 0.0, 6.5e-4},
                              .gravity = G};
     struct rolling_body exact;
-    rolling_form(&b, size, 0.0);
-    rolling_start(&b, q, w);
+    set_rolling_ellipsoid(&b, size, 0.0);
+    set_rolling_initial_state(&b, q, w);
     exact = b;
     for (int i = 0; i < 100000; i++) {
-        rolling_step(&exact, 1e-4);
+        integrate_rolling_step(&exact, 1e-4);
     }
     for (int i = 0; i < 3; i++) {
         struct world_scene s;
         double turn[9], ends[3], l[3], moved[3], z[3] = {0.0, 0.0, 0.05};
         open_rolling(&s, &b, size, 0.0, 2e-3 / (1 << i), 0.5, &tact_model_smooth);
-        scene_run(&s, 10.0);
+        run_scene_for_seconds(&s, 10.0);
         const struct tact_body *body = tact_world_body(s.world, 0);
         double before[3]; /* velocities are half a tick before the pose and, once solved, half a
                              tick after it */
         tact_v3_copy(before, body->twist + 3);
-        scene_solve(&s);
+        solve_scene_velocities(&s);
         tact_quat_rotate(ends, exact.y, exact.y + 4);
         tact_body_momentum(body, l);
         tact_v3_cross(turn, z, body->twist);
@@ -291,7 +291,7 @@ static void chaplygins_ball_rolls(void **state)
                1e3 * s.options.period, off, tact_v3_norm(moved), kept);
         double order = pow(s.options.period / 1e-3, 2.0);
         assert_true(off < 9e-3 * order && tact_v3_norm(moved) < 1e-5 * order && kept < 1e-11);
-        scene_close(&s);
+        close_scene(&s);
     }
     assert_true(fabs(exact.y[7] - known[3]) < 1e-5 && fabs(exact.y[8] - known[4]) < 1e-5);
 }
@@ -323,23 +323,23 @@ static void ball_circles_on_a_turntable(void **state)
     const double r = 0.02, rate = 10.0, v = 0.1, start = 0.03;
     for (int i = 0; i < 2; i++) {
         struct tact_world_options o = tact_world_options_default();
-        struct tact_contact_law law = scene_rigid(0.5);
-        const struct tact_shape ball = scene_sphere(r);
+        struct tact_contact_law law = make_rigid_law(0.5);
+        const struct tact_shape ball = make_sphere(r);
         const double place[3] = {start, 0.0, r};
         struct world_scene s;
         o.period = 1e-3 / (1 << i);
         law.model = &tact_model_smooth;
-        scene_open(&s, &o);
+        open_empty_scene(&s, &o);
         add_turntable(&s, rate);
-        scene_solid(&s, &ball, 0.1, place, 0.0);
-        scene_law(&s, 0, 1, &law);
-        scene_start(&s);
+        add_scene_solid(&s, &ball, 0.1, place, 0.0);
+        set_scene_law(&s, 0, 1, &law);
+        finish_scene_building(&s);
         struct tact_body *body = tact_world_body(s.world, 0);
         tact_v3_set(body->twist, 0.0, v, 0.0);
         tact_v3_set(body->twist + 3, -(v - rate * start) / r, 0.0, 0.0);
         double turns = 2.0 / 7.0 * rate, radius = v / turns, off = 0.0;
         for (int k = 1; k <= lround(10.0 / o.period); k++) {
-            scene_step(&s);
+            step_scene(&s);
             double t = k * o.period, x = start - radius + radius * cos(turns * t);
             double y = radius * sin(turns * t);
             off = fmax(off, hypot(body->pose.position[0] - x, body->pose.position[1] - y));
@@ -348,7 +348,7 @@ static void ball_circles_on_a_turntable(void **state)
                1e3 * radius);
         assert_true(off < 1e-3 * radius * (1 << (1 - i)));
         assert_true(fabs(tact_hand_state(tact_world_hand(s.world, 0)).v[0] - rate) < 1e-6);
-        scene_close(&s);
+        close_scene(&s);
     }
 }
 

@@ -63,8 +63,8 @@ static const char mixed[] =
 static void replays_from_any_tick(void **state)
 {
     (void)state;
-    check_replays(heap);
-    check_replays(mixed);
+    check_replays_from_any_tick(heap);
+    check_replays_from_any_tick(mixed);
 }
 
 static void shapes_with_edges_are_refused(void **state)
@@ -97,7 +97,7 @@ static void soft_surfaces_have_the_patch_of_hertz(void **state)
     (void)state;
     for (int i = 0; i < 2; i++) {
         struct tact_shape shape = {.kind = TACT_SHAPE_SPHERE, .size = {0.02, 0.02, 0.02}};
-        struct tact_contact_law law = scene_rigid(0.5);
+        struct tact_contact_law law = make_rigid_law(0.5);
         const double place[3] = {0.0, 0.0, 0.02}, modulus = 1e6;
         struct world_scene s;
         if (i) {
@@ -105,12 +105,12 @@ static void soft_surfaces_have_the_patch_of_hertz(void **state)
         }
         law.model = &tact_model_smooth;
         law.modulus = modulus;
-        scene_open(&s, NULL);
-        scene_ground(&s);
-        scene_solid(&s, &shape, 0.3, place, 0.0);
-        scene_law(&s, 0, 1, &law);
-        scene_start(&s);
-        scene_run(&s, 0.1);
+        open_empty_scene(&s, NULL);
+        add_scene_ground(&s);
+        add_scene_solid(&s, &shape, 0.3, place, 0.0);
+        set_scene_law(&s, 0, 1, &law);
+        finish_scene_building(&s);
+        run_scene_for_seconds(&s, 0.1);
         const struct tact_contact *c = tact_world_contact(s.world, 0);
         double n = c->impulse[0] / s.options.period;
         double a = cbrt(0.75 * n * 0.02 / modulus), k = 9.0; /* radii 0.02 and 0.18 m */
@@ -123,7 +123,7 @@ static void soft_surfaces_have_the_patch_of_hertz(void **state)
             assert_true(fabs(fabs(c->patch.frame[4]) - 1.0) < 1e-12);
             assert_true(fabs(ratio / pow(k, 2.0 / 3.0) - 1.0) < 0.05);
         }
-        scene_close(&s);
+        close_scene(&s);
     }
 }
 

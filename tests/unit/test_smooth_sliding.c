@@ -54,7 +54,7 @@ static void friction_wrench(double arm, const double *slip, double spin, double 
 
 /* The normal force keeps the ball's centre at its height: n.(a + alpha x d + w x (w x d)) = 0 with
  * d from the centre of mass to that centre. */
-static void top_rate(const struct top *top, const double *y, double *rate)
+static void top_state_derivative(const struct top *top, const double *y, double *rate)
 {
     double turn[9], w[3], l[3], d[3], r[3], t[3], u[3], slip[3], force[3], torque[3];
     double free[3], per[3], local[3] = {0.0, 0.0, CENTER_OFFSET}, iw[3];
@@ -75,15 +75,15 @@ static void top_rate(const struct top *top, const double *y, double *rate)
     tact_v3_cross(t, r, force);
     tact_v3_add(t, t, torque);
     angular_acceleration(turn, t, per); /* of a unit normal force */
-    double of_free = -G, of_force = 1.0 / MASS;
+    double normal_acceleration_without_force = -G, normal_acceleration_per_force = 1.0 / MASS;
     tact_v3_cross(t, free, d);
-    of_free += t[2];
+    normal_acceleration_without_force += t[2];
     tact_v3_cross(t, w, d);
     tact_v3_cross(u, w, t);
-    of_free += u[2];
+    normal_acceleration_without_force += u[2];
     tact_v3_cross(t, per, d);
-    of_force += t[2];
-    double n = -of_free / of_force;
+    normal_acceleration_per_force += t[2];
+    double n = -normal_acceleration_without_force / normal_acceleration_per_force;
     tact_v3_axpy(free, n, per);
     /* free is alpha in the world: in body axes w changes by the same, as w x w = 0. */
     tact_m3_tmul_v3(rate + 4, turn, free);
@@ -97,12 +97,12 @@ static void top_rate(const struct top *top, const double *y, double *rate)
 static void top_step(struct top *top, double h)
 {
     double k[4][13], at[13];
-    top_rate(top, top->y, k[0]);
+    top_state_derivative(top, top->y, k[0]);
     for (int s = 1; s < 4; s++) {
         for (int i = 0; i < 13; i++) {
             at[i] = top->y[i] + (s == 3 ? h : 0.5 * h) * k[s - 1][i];
         }
-        top_rate(top, at, k[s]);
+        top_state_derivative(top, at, k[s]);
     }
     for (int i = 0; i < 13; i++) {
         top->y[i] += h / 6.0 * (k[0][i] + 2.0 * k[1][i] + 2.0 * k[2][i] + k[3][i]);
@@ -129,15 +129,15 @@ static struct top make_top(double tilt, int upright, double arm)
     return top;
 }
 
-static void open_top(struct world_scene *s, const struct top *top, double a,
-                     enum tact_spin_kind spin, double h)
+static void start_spinning_top(struct world_scene *s, const struct top *top, double a,
+                               enum tact_spin_kind spin, double h)
 {
     struct tact_world_options o = tact_world_options_default();
-    struct tact_contact_law law = scene_rigid(MU);
+    struct tact_contact_law law = make_rigid_law(MU);
     struct tact_body body = {.pose = tact_pose_identity()};
     struct tact_pose local = tact_pose_identity();
     const double packed[6] = {inertia[0], inertia[1], inertia[2], 0.0, 0.0, 0.0};
-    const struct tact_shape ball = scene_sphere(RADIUS);
+    const struct tact_shape ball = make_sphere(RADIUS);
     o.period = h;
     o.spin = spin;
     law.model = &tact_model_smooth;
@@ -148,12 +148,12 @@ static void open_top(struct world_scene *s, const struct top *top, double a,
     tact_v3_copy(body.pose.position, top->y + 7);
     tact_v3_copy(body.twist, top->y + 10);
     tact_quat_rotate(body.twist + 3, top->y, top->y + 4);
-    scene_open(s, &o);
-    scene_ground(s);
+    open_empty_scene(s, &o);
+    add_scene_ground(s);
     assert_int_equal(tact_world_add_body(s->world, &body), 0);
-    scene_attach(s, 0, &ball, &local, 1);
-    scene_law(s, 0, 1, &law);
-    scene_start(s);
+    add_scene_shape(s, 0, &ball, &local, 1);
+    set_scene_law(s, 0, 1, &law);
+    finish_scene_building(s);
 }
 
 /* Cosine of the axis to the vertical. */
@@ -167,7 +167,7 @@ static double cosine_to_vertical(const double *quat)
 
 /* Jellett's integral, -L.r with r from the centre of mass to the contact: kept by any force at the
  * contact. */
-static double jellett(const struct tact_body *body)
+static double jellett_integral(const struct tact_body *body)
 {
     const double d[3] = {0.0, 0.0, CENTER_OFFSET};
     double l[3], r[3];
@@ -190,7 +190,7 @@ static double time_level_exact(struct top top, double seconds, double *lift_off)
         if (!(level > 0.0) && now < 0.0) {
             level = h * ((double)i - now / (now - last));
         }
-        top_rate(&top, top.y, rate);
+        top_state_derivative(&top, top.y, rate);
         if (!(*lift_off > 0.0) && rate[12] < -G) {
             *lift_off = h * (double)i;
         }
@@ -203,16 +203,16 @@ static double time_level_in_world(struct world_scene *s, double seconds, double 
                                   double *kept)
 {
     struct tact_body *body = tact_world_body(s->world, 0);
-    double last = 1.0, level = 0.0, start = jellett(body);
+    double last = 1.0, level = 0.0, start = jellett_integral(body);
     *kept = 0.0;
     for (long i = 1; i <= lround(seconds / s->options.period); i++) {
-        scene_step(s);
+        step_scene(s);
         double now = cosine_to_vertical(body->pose.quat_wxyz);
         if (!(level > 0.0) && now < 0.0) {
             level = s->options.period * ((double)i - now / (now - last));
         }
         last = now;
-        *kept = fmax(*kept, fabs(jellett(body) / start - 1.0));
+        *kept = fmax(*kept, fabs(jellett_integral(body) / start - 1.0));
     }
     *angle = acos(last) * 180.0 / PI;
     return level;
@@ -226,12 +226,12 @@ static void point_does_not_invert(void **state)
     const struct top top = make_top(0.1, 0, 0.0);
     struct world_scene s;
     double angle, kept;
-    open_top(&s, &top, 0.0, TACT_SPIN_LIMIT_SURFACE, 1e-3);
+    start_spinning_top(&s, &top, 0.0, TACT_SPIN_LIMIT_SURFACE, 1e-3);
     double level = time_level_in_world(&s, 2.0, &angle, &kept);
     printf("point: level at %.3f s, %.2f degrees after 2 s, Jellett's integral kept to %.1e\n",
            level, angle, kept);
     assert_true(!(level > 0.0) && angle < 6.0 && kept < 1e-3);
-    scene_close(&s);
+    close_scene(&s);
 }
 
 /* Spun about the vertical with a large tilt, the top inverts with friction at a point: the
@@ -244,18 +244,18 @@ static void point_inverts_when_tilted(void **state)
     assert_true(fabs(exact - 0.496) < 0.002 && lift_off > 0.4 && lift_off < 0.6);
     for (int i = 0; i < 2; i++) {
         struct world_scene s;
-        open_top(&s, &top, 0.0, TACT_SPIN_LIMIT_SURFACE, 1e-3 / (1 << i));
+        start_spinning_top(&s, &top, 0.0, TACT_SPIN_LIMIT_SURFACE, 1e-3 / (1 << i));
         double level = time_level_in_world(&s, 1.0, &angle, &kept);
         printf("point, h %.1f ms: level at %.4f s, exact %.4f, lifts at %.4f; after 1 s %.1f "
                "degrees; Jellett's integral kept to %.1e\n",
                1e3 * s.options.period, level, exact, lift_off, angle, kept);
         assert_true(fabs(level / exact - 1.0) < 0.01 && angle > 150.0 && kept < 1e-4);
-        scene_close(&s);
+        close_scene(&s);
     }
 }
 
 /* With a patch, whose torsion and slip are coupled, it inverts. */
-static void patch_inverts(void **state)
+static void a_top_with_a_patch_inverts(void **state)
 {
     (void)state;
     static const double known[3] = {1.108, 0.976, 0.948};
@@ -266,12 +266,12 @@ static void patch_inverts(void **state)
         assert_true(fabs(exact / known[i] - 1.0) < 5e-3);
         for (int k = 0; k < 2; k++) {
             struct world_scene s;
-            open_top(&s, &top, a, k ? TACT_SPIN_LIMIT_SURFACE : TACT_SPIN_HERTZ, 1e-3);
+            start_spinning_top(&s, &top, a, k ? TACT_SPIN_LIMIT_SURFACE : TACT_SPIN_HERTZ, 1e-3);
             double level = time_level_in_world(&s, 1.5, &angle, &kept);
             printf("a = %.1f mm, %s: level at %.4f s, exact %.4f\n", 1e3 * a,
                    k ? "Coulomb and Contensou" : "ellipsoid", level, exact);
             assert_true(level > 0.0 && (k || fabs(level / exact - 1.0) < 0.05));
-            scene_close(&s);
+            close_scene(&s);
         }
     }
 }
@@ -290,10 +290,10 @@ static void collisions_gain_no_energy(void **state)
     (void)state;
     double deepest = 0.0, gained = -1.0;
     int hits = 0;
-    const int pairs = campaign_size(40, 10000);
+    const int pairs = campaign_trial_count(40, 10000);
     for (int i = 0; i < pairs; i++) {
         struct tact_world_options o = tact_world_options_default();
-        struct tact_contact_law law = scene_rigid(uniform(-0.5, 1.0));
+        struct tact_contact_law law = make_rigid_law(uniform(-0.5, 1.0));
         struct world_scene s;
         double apart[3], last;
         law.friction = fmax(law.friction, 0.0);
@@ -301,19 +301,19 @@ static void collisions_gain_no_energy(void **state)
         law.model = &tact_model_smooth;
         o.period = i % 2 ? 1e-3 : 2.5e-4;
         tact_v3_set(o.gravity, 0.0, 0.0, 0.0);
-        scene_open(&s, &o);
+        open_empty_scene(&s, &o);
         for (int k = 0; k < 2; k++) {
             const struct tact_shape shape = {
                 .kind = TACT_SHAPE_ELLIPSOID,
                 .size = {uniform(0.01, 0.03), uniform(0.01, 0.03), uniform(0.01, 0.03)}};
             const double place[3] = {k ? 0.07 : 0.0, uniform(-0.01, 0.01), uniform(-0.01, 0.01)};
-            scene_solid(&s, &shape, uniform(0.05, 0.2), place, 0.0);
+            add_scene_solid(&s, &shape, uniform(0.05, 0.2), place, 0.0);
         }
-        scene_law(&s, 1, 1, &law);
-        scene_start(&s);
+        set_scene_law(&s, 1, 1, &law);
+        finish_scene_building(&s);
         for (int k = 0; k < 2; k++) {
             struct tact_body *body = tact_world_body(s.world, k);
-            random_turn(body->pose.quat_wxyz);
+            random_unit_quaternion(body->pose.quat_wxyz);
             tact_v3_set(body->twist, (k ? -1.0 : 1.0) * uniform(0.2, 1.0), 0.0, 0.0);
             tact_v3_set(body->twist + 3, uniform(-20.0, 20.0), uniform(-20.0, 20.0),
                         uniform(-20.0, 20.0));
@@ -322,14 +322,14 @@ static void collisions_gain_no_energy(void **state)
         const double start = last = kinetic_energy(&s);
         int hit = 0, pressed = 0;
         for (int k = 0; k < (i % 2 ? 150 : 600); k++) {
-            scene_step(&s);
+            step_scene(&s);
             const struct tact_contact *c = tact_world_contact(s.world, 0);
             double now = kinetic_energy(&s);
-            int presses = c->touching && c->impulse[0] > 0.0;
-            gained = presses && !pressed ? fmax(gained, now / last - 1.0) : gained;
+            int pushes_on_plane = c->touching && c->impulse[0] > 0.0;
+            gained = pushes_on_plane && !pressed ? fmax(gained, now / last - 1.0) : gained;
             deepest = c->touching ? fmin(deepest, c->patch.gap[0]) : deepest;
-            pressed = presses;
-            hit |= presses;
+            pressed = pushes_on_plane;
+            hit |= pushes_on_plane;
             last = now;
         }
         assert_true(last <= start * (1.0 + 1e-9));
@@ -337,7 +337,7 @@ static void collisions_gain_no_energy(void **state)
         tact_v3_sub(apart, tact_world_body(s.world, 0)->pose.position,
                     tact_world_body(s.world, 1)->pose.position);
         assert_true(s.unsolved == 0 && isfinite(tact_v3_norm(apart)));
-        scene_close(&s);
+        close_scene(&s);
     }
     printf("%d collisions: an impact gains at most %.1e of the energy, deepest overlap %.1e m\n",
            hits, gained, -deepest);
@@ -349,7 +349,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(point_does_not_invert),
         cmocka_unit_test(point_inverts_when_tilted),
-        cmocka_unit_test(patch_inverts),
+        cmocka_unit_test(a_top_with_a_patch_inverts),
         cmocka_unit_test(collisions_gain_no_energy),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

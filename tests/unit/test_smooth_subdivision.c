@@ -21,7 +21,7 @@
 #include "support/smooth_known.h"
 #include "support/world_scene.h"
 
-static void disturb(struct plain_mesh *mesh, double size)
+static void displace_vertices_randomly(struct plain_mesh *mesh, double size)
 {
     for (int i = 0; i < mesh->vertices; i++) {
         for (int k = 0; k < 3; k++) {
@@ -34,7 +34,7 @@ static struct tact_charts *limit_surface_kind(const struct plain_mesh *mesh, dou
 {
     struct tact_charts *charts = NULL;
     struct tact_error err = {.line = 0};
-    char *text = plain_text(mesh, 0);
+    char *text = plain_mesh_to_obj_text(mesh, 0);
     if (tact_charts_subdivision(text, strlen(text), "control.obj", scale, &charts, &err)) {
         fail_msg("%d: %s", err.line, err.text);
     }
@@ -43,7 +43,7 @@ static struct tact_charts *limit_surface_kind(const struct plain_mesh *mesh, dou
 }
 
 /* Value, first and second derivative of the four uniform cubic B-splines. */
-static void spline(double t, double b[3][4])
+static void evaluate_bspline_basis(double t, double b[3][4])
 {
     const double s = 1.0 - t;
     const double value[3][4] = {{s * s * s / 6.0, (3.0 * t * t * t - 6.0 * t * t + 4.0) / 6.0,
@@ -62,16 +62,16 @@ static void regular_squares_are_splines(void **state)
     static const int order[6][2] = {{0, 0}, {1, 0}, {0, 1}, {2, 0}, {1, 1}, {0, 2}};
     struct plain_mesh mesh;
     double worst = 0.0;
-    plain_solid(3, N, &mesh);
-    disturb(&mesh, 0.05);
+    make_plain_test_mesh(3, N, &mesh);
+    displace_vertices_randomly(&mesh, 0.05);
     struct tact_charts *charts = limit_surface_kind(&mesh, 1.0);
     const struct squares *squares = (const struct squares *)charts;
     assert_int_equal(squares->count, N * N);
     for (int i = 0; i < 500; i++) {
         const int f = i % (N * N);
         double u = uniform(0.0, 1.0), v = uniform(0.0, 1.0), bu[3][4], bv[3][4], c[6][3];
-        spline(u, bu);
-        spline(v, bv);
+        evaluate_bspline_basis(u, bu);
+        evaluate_bspline_basis(v, bv);
         squares->evaluate(squares, f, u, v, c);
         for (int m = 0; m < 6; m++) {
             for (int k = 0; k < 16; k++) {
@@ -96,8 +96,9 @@ static void corner_parameters(double next, double last, double uv[2])
 }
 
 /* The nearest of the limit points and its normal. */
-static void compare_point(const struct tact_surface_point *p, int count, const double (*at)[3],
-                          const double (*normal)[3], double worst[2])
+static void compare_point_with_nearest_of(const struct tact_surface_point *p, int count,
+                                          const double (*at)[3], const double (*normal)[3],
+                                          double worst[2])
 {
     double best = INFINITY, off = INFINITY, d[3];
     for (int i = 0; i < count; i++) {
@@ -125,10 +126,10 @@ static void agrees_with_subdivision(const struct plain_mesh *control, int triang
     int count = 0;
     fine[0] = *control;
     while (fine[0].faces < faces) { /* so that it has all these points */
-        plain_subdivide(&fine[0], &fine[1]);
+        subdivide_plain_mesh(&fine[0], &fine[1]);
         fine[0] = fine[1];
     }
-    plain_limits(&fine[0], at, normal);
+    compute_limit_positions(&fine[0], at, normal);
     for (int i = 0; i < squares; i++) {
         for (int k = 0; k < (n + 1) * (n + 1); k++) {
             struct tact_surface_point p;
@@ -141,8 +142,8 @@ static void agrees_with_subdivision(const struct plain_mesh *control, int triang
                 corner_parameters(next, last, place + 1);
             }
             assert_int_equal(tact_charts_point(charts, place, &p), 0);
-            compare_point(&p, fine[0].vertices, (const double(*)[3])at, (const double(*)[3])normal,
-                          worst);
+            compare_point_with_nearest_of(&p, fine[0].vertices, (const double(*)[3])at,
+                                          (const double(*)[3])normal, worst);
             count++;
         }
     }
@@ -161,8 +162,8 @@ static void limits_are_those_of_subdivision(void **state)
     for (size_t i = 0; i < sizeof solid / sizeof *solid; i++) {
         struct plain_mesh mesh;
         double worst[2] = {0.0};
-        plain_solid(solid[i].kind, solid[i].n, &mesh);
-        disturb(&mesh, 0.1);
+        make_plain_test_mesh(solid[i].kind, solid[i].n, &mesh);
+        displace_vertices_randomly(&mesh, 0.1);
         agrees_with_subdivision(&mesh, solid[i].kind > 0, solid[i].faces, worst);
         printf("kind %d, %d: positions to %.1e, normals to %.1e\n", solid[i].kind, solid[i].n,
                worst[0], worst[1]);
@@ -173,21 +174,21 @@ static void limits_are_those_of_subdivision(void **state)
 
 /* Near extraordinary vertices the surface is that of the mesh subdivided once, at twice the
  * parameters. */
-static void levels_agree(void **state)
+static void subdivision_keeps_the_surface(void **state)
 {
     (void)state;
     static const int sides[] = {4, 5};
     for (size_t i = 0; i < sizeof sides / sizeof *sides; i++) {
         static struct plain_mesh mesh, once, twice;
         double worst[3] = {0.0};
-        plain_solid(0, sides[i], &mesh);
-        disturb(&mesh, 0.1);
-        plain_subdivide(&mesh, &once);
+        make_plain_test_mesh(0, sides[i], &mesh);
+        displace_vertices_randomly(&mesh, 0.1);
+        subdivide_plain_mesh(&mesh, &once);
         if (sides[i] != 4) { /* an end of the prism becomes a vertex beside others */
-            plain_subdivide(&once, &mesh);
+            subdivide_plain_mesh(&once, &mesh);
             once = mesh;
         }
-        plain_subdivide(&once, &twice);
+        subdivide_plain_mesh(&once, &twice);
         struct tact_charts *charts[2] = {limit_surface_kind(&once, 1.0),
                                          limit_surface_kind(&twice, 1.0)};
         assert_int_equal(((struct squares *)charts[0])->count, once.faces);
@@ -231,8 +232,8 @@ static void curvature_is_that_of_the_normals(void **state)
     for (size_t i = 0; i < sizeof solid / sizeof *solid; i++) {
         struct plain_mesh mesh;
         double worst = 0.0;
-        plain_solid(solid[i][0], solid[i][1], &mesh);
-        disturb(&mesh, 0.1);
+        make_plain_test_mesh(solid[i][0], solid[i][1], &mesh);
+        displace_vertices_randomly(&mesh, 0.1);
         struct tact_charts *charts = limit_surface_kind(&mesh, 1.0);
         for (int k = 0; k < 300; k++) {
             struct tact_surface_point p, q[2];
@@ -269,9 +270,9 @@ static void mass_is_exact(void **state)
     for (size_t i = 0; i < sizeof solid / sizeof *solid; i++) {
         static struct plain_mesh mesh, fine;
         double off = 0.0;
-        plain_solid(solid[i][0], solid[i][1], &mesh);
-        disturb(&mesh, 0.1);
-        plain_subdivide(&mesh, &fine);
+        make_plain_test_mesh(solid[i][0], solid[i][1], &mesh);
+        displace_vertices_randomly(&mesh, 0.1);
+        subdivide_plain_mesh(&mesh, &fine);
         struct tact_charts *a = limit_surface_kind(&mesh, 1.0), *b = limit_surface_kind(&fine, 1.0);
         for (int k = 0; k < mesh.vertices; k++) {
             mesh.at[k][0] += 2.0;
@@ -322,12 +323,12 @@ static void contacts_do_not_depend_on_the_mesh(void **state)
     struct tact_charts *charts[2][2];
     double worst = 0.0, spent = 0.0;
     int total = 0, missed = 0, after = 0;
-    const int poses = campaign_size(1000, 50000);
-    plain_solid(1, 5, &mesh[0]);
-    plain_solid(0, 4, &mesh[1]);
+    const int poses = campaign_trial_count(1000, 50000);
+    make_plain_test_mesh(1, 5, &mesh[0]);
+    make_plain_test_mesh(0, 4, &mesh[1]);
     for (int k = 0; k < 2; k++) {
-        disturb(&mesh[k], 0.05);
-        plain_subdivide(&mesh[k], &fine);
+        displace_vertices_randomly(&mesh[k], 0.05);
+        subdivide_plain_mesh(&mesh[k], &fine);
         for (int m = 0; m < 2; m++) {
             charts[k][m] = limit_surface_kind(m ? &fine : &mesh[k], 0.02);
             shape[k][m] = (struct tact_shape){
@@ -371,22 +372,22 @@ static void contacts_do_not_depend_on_the_mesh(void **state)
 static void roll(const struct tact_charts *charts, double seconds, struct tact_pose *out)
 {
     struct tact_shape shape = {.kind = TACT_SHAPE_SUBDIVISION, .charts = charts};
-    struct tact_contact_law law = scene_rigid(0.6);
-    struct tact_world_options options = scene_slope(0.05);
+    struct tact_contact_law law = make_rigid_law(0.6);
+    struct tact_world_options options = options_with_tilted_gravity(0.05);
     const double place[3] = {0.0, 0.0, 0.0155};
     struct world_scene s;
     law.model = &tact_model_smooth;
     assert_int_equal(tact_shape_tessellate(&shape), 0);
-    scene_open(&s, &options);
-    scene_ground(&s);
-    scene_solid(&s, &shape, 0.05, place, 0.3);
-    scene_law(&s, 0, 1, &law);
+    open_empty_scene(&s, &options);
+    add_scene_ground(&s);
+    add_scene_solid(&s, &shape, 0.05, place, 0.3);
+    set_scene_law(&s, 0, 1, &law);
     tact_world_body(s.world, 0)->twist[3] = 2.0;
-    scene_start(&s);
-    scene_run(&s, seconds);
+    finish_scene_building(&s);
+    run_scene_for_seconds(&s, seconds);
     printf("%ld of %ld ticks unsolved\n", s.unsolved, s.ticks);
     *out = tact_world_body(s.world, 0)->pose;
-    scene_close(&s);
+    close_scene(&s);
 }
 
 /* The motion is that of the surface, whichever control mesh it is of: over charts, extraordinary
@@ -399,8 +400,8 @@ static void a_finer_mesh_moves_the_same(void **state)
         static struct plain_mesh mesh, fine;
         struct tact_pose pose[2];
         double off = 0.0;
-        plain_solid(solid[i][0], solid[i][1], &mesh);
-        plain_subdivide(&mesh, &fine);
+        make_plain_test_mesh(solid[i][0], solid[i][1], &mesh);
+        subdivide_plain_mesh(&mesh, &fine);
         for (int m = 0; m < 2; m++) {
             struct tact_charts *charts = limit_surface_kind(m ? &fine : &mesh, 0.02);
             roll(charts, 0.3, &pose[m]);
@@ -415,7 +416,7 @@ static void a_finer_mesh_moves_the_same(void **state)
     }
 }
 
-static void bad_meshes(void **state)
+static void bad_control_meshes_are_refused(void **state)
 {
     (void)state;
     static const struct {
@@ -456,12 +457,12 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(regular_squares_are_splines),
         cmocka_unit_test(limits_are_those_of_subdivision),
-        cmocka_unit_test(levels_agree),
+        cmocka_unit_test(subdivision_keeps_the_surface),
         cmocka_unit_test(curvature_is_that_of_the_normals),
         cmocka_unit_test(mass_is_exact),
         cmocka_unit_test(contacts_do_not_depend_on_the_mesh),
         cmocka_unit_test(a_finer_mesh_moves_the_same),
-        cmocka_unit_test(bad_meshes),
+        cmocka_unit_test(bad_control_meshes_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

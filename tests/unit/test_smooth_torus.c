@@ -99,7 +99,7 @@ static int find_ring_minima(const struct smooth_pair *pair, double gaps[16])
 static void all_contacts_of_two_tori_are_found(void **state)
 {
     (void)state;
-    const int pairs = campaign_size(1200, 40000);
+    const int pairs = campaign_trial_count(1200, 40000);
     int several = 0, total = 0, missed = 0;
     for (int i = 0; i < pairs; i++) {
         const struct tact_shape a = torus(uniform(0.02, 0.05), uniform(0.003, 0.01));
@@ -137,7 +137,7 @@ static struct tact_body *open_ring(struct world_scene *s, double ring, double tu
                                    const double inertia[6], double h, double mu)
 {
     struct tact_world_options o = tact_world_options_default();
-    struct tact_contact_law law = scene_rigid(mu);
+    struct tact_contact_law law = make_rigid_law(mu);
     struct tact_body body = {.pose = tact_pose_identity()};
     const struct tact_pose here = tact_pose_identity();
     const struct tact_shape shape = torus(ring, tube);
@@ -145,10 +145,10 @@ static struct tact_body *open_ring(struct world_scene *s, double ring, double tu
     law.model = &tact_model_smooth;
     assert_int_equal(tact_body_set_mass(&body, mass, inertia), 0);
     body.pose.position[2] = ring + tube;
-    scene_open(s, &o);
+    open_empty_scene(s, &o);
     assert_int_equal(tact_world_add_body(s->world, &body), 0);
-    scene_attach(s, 0, &shape, &here, 1);
-    scene_law(s, 0, 1, &law);
+    add_scene_shape(s, 0, &shape, &here, 1);
+    set_scene_law(s, 0, 1, &law);
     return tact_world_body(s->world, 0);
 }
 
@@ -171,8 +171,8 @@ static void eulers_disc_precesses(void **state)
             sqrt(mass * G * ring * (ring + tube * s) / (s * (across * ring - across * tube * s)));
         double lowest[3] = {cos(tilt), 0.0, -s}, spin = -exact * s / (ring + tube * s);
         struct tact_body *body = open_ring(&scene, ring, tube, mass, inertia, h, 1.0);
-        scene_ground(&scene);
-        scene_start(&scene);
+        add_scene_ground(&scene);
+        finish_scene_building(&scene);
         tact_quat_from_rotvec(body->pose.quat_wxyz, turn);
         tact_v3_set(body->pose.position, 0.0, 0.0, ring * s + tube);
         tact_v3_set(body->twist, 0.0, 0.0, 0.0);
@@ -182,7 +182,7 @@ static void eulers_disc_precesses(void **state)
         double angle = 0.0, last = 0.0, moved = 0.0, off = 0.0;
         for (int k = 0; k < lround(0.5 / h); k++) {
             double turned[9];
-            scene_step(&scene);
+            step_scene(&scene);
             tact_quat_to_m3(turned, body->pose.quat_wxyz);
             double now = atan2(turned[5], turned[2]);
             angle += remainder(now - last, 2.0 * PI);
@@ -195,7 +195,7 @@ static void eulers_disc_precesses(void **state)
                tilts[i / 2], tube / outer, angle / 0.5, exact, moved, off);
         assert_true(i % 2 || fabs(exact / known[i / 2] - 1.0) < 1e-5);
         assert_true(fabs(angle / 0.5 / exact - 1.0) < 1e-3 && moved < 0.05 * outer);
-        scene_close(&scene);
+        close_scene(&scene);
     }
 }
 
@@ -210,23 +210,25 @@ static void a_spinning_ring_on_the_ground_stops(void **state)
     const double inertia[6] = {across, across, axial, 0.0, 0.0, 0.0};
     struct world_scene s;
     struct tact_body *body = open_ring(&s, ring, tube, mass, inertia, 1e-3, mu);
-    scene_ground(&s);
-    scene_start(&s);
+    add_scene_ground(&s);
+    finish_scene_building(&s);
     tact_v3_set(body->pose.position, 0.0, 0.0, tube + 1e-4);
     tact_v3_set(body->twist + 3, 0.0, 0.0, 30.0);
     tact_world_refresh(s.world);
     double fall = sqrt(2.0 * 1e-4 / G), slows = mu * mass * ring / axial;
     double spin_after_impact = 30.0 - slows * G * fall, stop = spin_after_impact / (slows * G);
-    scene_run(&s, fall + 0.5 * stop);
+    run_scene_for_seconds(&s, fall + 0.5 * stop);
     double half = body->twist[5] / (0.5 * spin_after_impact);
-    scene_run(&s, stop);
+    run_scene_for_seconds(&s, stop);
     printf(
         "half way %.4f of half its spin; at rest after %.3f s: %.1e rad/s, tilt %.1e, gap %.1e\n",
-        half, stop, fabs(body->twist[5]), scene_tilt(&s, 0), body->pose.position[2] - tube);
+        half, stop, fabs(body->twist[5]), body_tilt_from_vertical(&s, 0),
+        body->pose.position[2] - tube);
     assert_true(fabs(half - 1.0) < 0.03 && fabs(body->twist[5]) < 1e-9);
-    assert_true(scene_tilt(&s, 0) < 1e-6 && fabs(body->pose.position[2] - tube) < 1e-8);
+    assert_true(body_tilt_from_vertical(&s, 0) < 1e-6 &&
+                fabs(body->pose.position[2] - tube) < 1e-8);
     assert_true(s.unsolved == 0);
-    scene_close(&s);
+    close_scene(&s);
 }
 
 /* A ring hung in another swings as a pendulum and stays in contact: its energy is conserved. */
@@ -241,8 +243,8 @@ static void a_ring_in_a_ring_swings(void **state)
     const struct tact_shape fixed = torus(ring, tube);
     struct tact_body *body = open_ring(&s, ring, tube, mass, inertia, 1e-3, 0.8);
     tact_quat_from_rotvec(fixed_ring.quat_wxyz, turn);
-    scene_attach(&s, -1, &fixed, &fixed_ring, 0);
-    scene_start(&s);
+    add_scene_shape(&s, -1, &fixed, &fixed_ring, 0);
+    finish_scene_building(&s);
     /* Their inner sides touch: the lowest point of the fixed ring's, the highest of the hanging
      * ring's. */
     double height = -2.0 * (ring - tube);
@@ -253,9 +255,9 @@ static void a_ring_in_a_ring_swings(void **state)
     double most = -1.0, least = 1.0, start = 0.0, lowest = 0.0;
     int apart = 0;
     for (int i = 0; i < 2000; i++) {
-        scene_step(&s);
+        step_scene(&s);
         const struct tact_contact *c = tact_world_contact(s.world, 0);
-        double energy = scene_phase_energy(&s);
+        double energy = compute_phase_corrected_energy(&s);
         start = i == 20 ? energy : start;
         most = i > 20 ? fmax(most, energy - start) : most;
         least = i > 20 ? fmin(least, energy - start) : least;
@@ -267,7 +269,7 @@ static void a_ring_in_a_ring_swings(void **state)
     printf("energy %+.2f to %+.2f %% of the swing's, apart in %d ticks, deepest %.1e m\n",
            100.0 * least / swing, 100.0 * most / swing, apart, lowest);
     assert_true(most < 0.02 * swing && apart == 0 && s.unsolved == 0);
-    scene_close(&s);
+    close_scene(&s);
 }
 
 int main(void)

@@ -40,7 +40,7 @@ static int fake_compute(void *user, const struct tact_pose *poses, const uint8_t
     return 0;
 }
 
-static void fake_submit(struct tact_worker *worker, uint64_t tick)
+static void submit_to_fake_worker(struct tact_worker *worker, uint64_t tick)
 {
     struct tact_pose poses[FAKE_SHAPES];
     uint8_t active[FAKE_PAIRS];
@@ -85,7 +85,7 @@ static void frames_arrive_whole_and_in_order(void **unused)
     struct tact_worker *worker = fake_worker(&options);
     assert_int_equal(tact_worker_latest(worker, &result), -EAGAIN);
     for (uint64_t tick = 1; tick <= 50000; tick++) {
-        fake_submit(worker, tick);
+        submit_to_fake_worker(worker, tick);
         if (tick % 1000 == 0) {
             assert_int_equal(tact_worker_wait(worker, tick, 5000 * MS), 0);
         }
@@ -109,11 +109,11 @@ static void waiting_ends_at_its_timeout(void **unused)
     options.fault.exit_after = 3;
     struct tact_worker *worker = fake_worker(&options);
     for (uint64_t tick = 0; tick < 3; tick++) {
-        fake_submit(worker, tick);
+        submit_to_fake_worker(worker, tick);
         assert_int_equal(tact_worker_wait(worker, tick, 5000 * MS), 0);
     }
     assert_int_equal(tact_worker_wait(worker, 3, 5 * MS), -ETIMEDOUT); /* never submitted */
-    fake_submit(worker, 3);
+    submit_to_fake_worker(worker, 3);
     int64_t start = tact_clock_now();
     assert_int_equal(tact_worker_wait(worker, 3, 20000 * MS),
                      -ETIMEDOUT); /* the worker has ended */
@@ -131,7 +131,7 @@ static void a_free_wheeling_loop_does_not_wait_for_ticks(void **unused)
     struct tact_worker *worker = fake_worker(&options);
     int64_t start = tact_clock_now();
     for (uint64_t tick = 0; tick < 2000; tick++) {
-        fake_submit(worker, tick);
+        submit_to_fake_worker(worker, tick);
         assert_int_equal(tact_worker_wait(worker, tick, 5000 * MS), 0);
     }
     double us = 1e-3 * (double)(tact_clock_now() - start) / 2000.0;
@@ -147,9 +147,9 @@ static void a_hung_worker_does_not_block_close(void **unused)
     options.fault.hang_after = 1;
     options.close_ns = 50 * MS;
     struct tact_worker *worker = fake_worker(&options);
-    fake_submit(worker, 1);
+    submit_to_fake_worker(worker, 1);
     assert_int_equal(tact_worker_wait(worker, 1, 5000 * MS), 0);
-    fake_submit(worker, 2);
+    submit_to_fake_worker(worker, 2);
     assert_int_equal(tact_worker_wait(worker, 2, 20 * MS), -ETIMEDOUT);
     int64_t start = tact_clock_now();
     assert_int_equal(tact_worker_destroy(worker), -ETIMEDOUT);
@@ -182,7 +182,7 @@ static void an_overloaded_worker_with_priority_sleeps(void **unused)
     for (uint64_t tick = 1; tick <= 1500; tick++) {
         grid += TICK_NS;
         tact_clock_sleep_until(grid);
-        fake_submit(worker, tick);
+        submit_to_fake_worker(worker, tick);
     }
     tact_worker_statistics(worker, &s);
     print_message("overloaded: %lu frames, %lu replaced, %.0f %% of a CPU\n",
@@ -198,11 +198,11 @@ static void an_idle_worker_rests(void **unused)
     struct tact_opencl_options options = tact_opencl_options_default();
     struct tact_opencl_statistics before, after;
     struct tact_worker *worker = fake_worker(&options);
-    fake_submit(worker, 1);
+    submit_to_fake_worker(worker, 1);
     assert_int_equal(tact_worker_wait(worker, 1, 5000 * MS), 0);
     tact_worker_statistics(worker, &before);
     tact_clock_sleep_until(tact_clock_now() + 1000 * MS);
-    fake_submit(worker, 2);
+    submit_to_fake_worker(worker, 2);
     assert_int_equal(tact_worker_wait(worker, 2, 5000 * MS), 0);
     tact_worker_statistics(worker, &after);
     double share = 1e-9 * (double)(after.cpu_ns - before.cpu_ns);
@@ -311,7 +311,7 @@ static void run_loop(struct tact_source *source, uint64_t ticks, uint32_t first,
     free(submit);
 }
 
-static void print_outcome(const char *what, const struct outcome *o)
+static void print_timing_outcome(const char *what, const struct outcome *o)
 {
     print_message("%s: frame p50 %.1f p99 %.1f us, found after %.1f us (p50), submit p99 %.1f us, "
                   "age 1 in %.2f %% of %lu ticks (oldest %lu, loop late %lu), worker %.1f %% CPU\n",
@@ -340,10 +340,10 @@ static void results_are_one_tick_old(void **unused)
     assert_int_equal(open_source(NULL, &source), 0);
     run_loop(&source, 200, 0, 3, &o); /* warm-up */
     run_loop(&source, 1000, 0, 2, &o);
-    print_outcome("two balls on a plate", &o);
+    print_timing_outcome("two balls on a plate", &o);
     assert_true(o.age_one >= (o.ticks - o.late) / 2); /* nearly all on an idle machine */
     run_loop(&source, 1000, 2, 1, &o);
-    print_outcome("capsule on a mesh of 5000 triangles", &o);
+    print_timing_outcome("capsule on a mesh of 5000 triangles", &o);
     assert_true(o.age_one >= (o.ticks - o.late) / 2); /* nearly all on an idle machine */
     assert_int_equal(source.ops->wait(source.self, last_tick, 1000 * MS), 0);
     assert_int_equal(source.ops->latest(source.self, &result), 0);
@@ -362,7 +362,7 @@ static void a_slow_frame_only_raises_the_age(void **unused)
     options.fault.delay_ns = 5 * MS;
     assert_int_equal(open_source(&options, &source), 0);
     run_loop(&source, 1000, 0, 2, &o);
-    print_outcome("every 50th frame 5 ms late", &o);
+    print_timing_outcome("every 50th frame 5 ms late", &o);
     assert_true(o.longest >= 5);
     assert_true(o.age_one >= (o.ticks - o.late) / 2);
     source.ops->close(source.self);
@@ -379,7 +379,7 @@ static void a_dead_worker_leaves_its_last_frame(void **unused)
     options.fault.exit_after = 300;
     assert_int_equal(open_source(&options, &source), 0);
     run_loop(&source, 1000, 0, 3, &o);
-    print_outcome("worker killed after 300 frames", &o);
+    print_timing_outcome("worker killed after 300 frames", &o);
     tact_opencl_statistics(&source, &statistics);
     assert_int_equal(statistics.frames, 300);
     assert_int_equal(statistics.running, 0);
@@ -392,7 +392,7 @@ static void a_dead_worker_leaves_its_last_frame(void **unused)
 
 static _Atomic int stop_load;
 
-static void *use_cpu(void *argument)
+static void *load_processor(void *argument)
 {
     volatile double *x = argument;
     while (!stop_load) {
@@ -422,7 +422,7 @@ static void on_a_busy_machine_a_worker_with_priority_keeps_up(void **unused)
     sched_setscheduler(0, SCHED_OTHER, &normal);
     assert_int_equal(open_source(&options, &source), 0);
     for (int i = 0; i < 4; i++) {
-        assert_int_equal(pthread_create(&threads[i], NULL, use_cpu, &work[i]), 0);
+        assert_int_equal(pthread_create(&threads[i], NULL, load_processor, &work[i]), 0);
     }
     sched_setscheduler(0, SCHED_FIFO, &loop);
     run_loop(&source, 200, 0, 2, &o);
@@ -432,7 +432,7 @@ static void on_a_busy_machine_a_worker_with_priority_keeps_up(void **unused)
     for (int i = 0; i < 4; i++) {
         pthread_join(threads[i], NULL);
     }
-    print_outcome("FIFO loop and worker, four hogs", &o);
+    print_timing_outcome("FIFO loop and worker, four hogs", &o);
     assert_true(o.age_one >= (o.ticks - o.late) * 9 / 10);
     source.ops->close(source.self);
 }

@@ -18,7 +18,7 @@
 #include "rt/log/recover.h"
 #include "support/campaign.h"
 
-#define KILLS campaign_size(8, 25)
+#define KILLS campaign_trial_count(8, 25)
 
 static const struct tact_messages silent = {NULL, NULL};
 static char first[512];
@@ -28,9 +28,9 @@ static void sleep_us(long us)
     nanosleep(&(struct timespec){.tv_nsec = us * 1000}, NULL);
 }
 
-static struct tact_recorder_options split_options(uint64_t bytes, int64_t ns)
+static struct tact_recorder_options options_with_split_limits(uint64_t bytes, int64_t ns)
 {
-    struct tact_recorder_options options = session_options();
+    struct tact_recorder_options options = session_recorder_options();
     options.split_bytes = bytes;
     options.split_ns = ns;
     options.chunk_ns = 50000000;
@@ -40,7 +40,7 @@ static struct tact_recorder_options split_options(uint64_t bytes, int64_t ns)
 }
 
 /* Removes the files of the session; returns their number. */
-static unsigned remove_parts(void)
+static unsigned remove_session_files(void)
 {
     for (unsigned number = 1;; number++) {
         char *path = tact_log_part_path(first, number);
@@ -51,11 +51,11 @@ static unsigned remove_parts(void)
     }
 }
 
-static int make_path(void **state)
+static int set_first_part_path(void **state)
 {
     (void)state;
-    snprintf(first, sizeof first, "%s", session_path("split"));
-    remove_parts();
+    snprintf(first, sizeof first, "%s", session_log_path("split"));
+    remove_session_files();
     return 0;
 }
 
@@ -82,7 +82,7 @@ struct event_recorder {
     int failed;
 };
 
-static void *record_events(void *argument)
+static void *record_events_in_thread(void *argument)
 {
     struct event_recorder *t = argument;
     while (!atomic_load(&t->stop)) {
@@ -106,19 +106,19 @@ static void check_events(const struct tact_log *log, const char *name, uint64_t 
     assert_int_equal(next, expected);
 }
 
-static void record_parts(const struct tact_recorder_options *options, uint64_t ticks,
-                         unsigned min_parts)
+static void record_split_session(const struct tact_recorder_options *options, uint64_t ticks,
+                                 unsigned min_part_count)
 {
     struct tact_recorder_report report;
     struct event_recorder event_recorder = {.events = 0};
     struct tact_log *log;
     pthread_t thread;
 
-    assert_int_equal(session_open(first, options, silent, &event_recorder.recorder), 0);
-    assert_int_equal(pthread_create(&thread, NULL, record_events, &event_recorder), 0);
+    assert_int_equal(open_session_recorder(first, options, silent, &event_recorder.recorder), 0);
+    assert_int_equal(pthread_create(&thread, NULL, record_events_in_thread, &event_recorder), 0);
     int failed = 0;
     for (uint64_t tick = 0; tick < ticks; tick++) {
-        session_run(event_recorder.recorder, tick, 1);
+        record_session_ticks(event_recorder.recorder, tick, 1);
         failed |= tact_recorder_event_rt(event_recorder.recorder, tick, 0, "tick", "");
         sleep_us(150);
     }
@@ -136,8 +136,8 @@ static void record_parts(const struct tact_recorder_options *options, uint64_t t
     assert_int_equal(state->missing, 0);
     assert_int_equal(state->file_bytes, report.bytes);
     assert_int_equal(tact_log_parts(log), report.parts);
-    assert_true(report.parts >= min_parts);
-    assert_int_equal(session_compare(log, 0), ticks);
+    assert_true(report.parts >= min_part_count);
+    assert_int_equal(count_equal_records(log, 0), ticks);
     for (uint64_t tick = 7; tick < ticks; tick += 97) {
         struct tact_record *one = session_new_record();
         assert_int_equal(tact_log_seek(log, tick), 0);
@@ -159,16 +159,16 @@ static void record_parts(const struct tact_recorder_options *options, uint64_t t
 static void split_by_bytes(void **state)
 {
     (void)state;
-    struct tact_recorder_options options = split_options(100000, 0);
-    record_parts(&options, 3000, 5);
-    assert_true(remove_parts() >= 5);
+    struct tact_recorder_options options = options_with_split_limits(100000, 0);
+    record_split_session(&options, 3000, 5);
+    assert_true(remove_session_files() >= 5);
 }
 
 static void split_by_time(void **state)
 {
     (void)state;
-    struct tact_recorder_options options = split_options(0, 400000000);
-    record_parts(&options, 3000, 4);
+    struct tact_recorder_options options = options_with_split_limits(0, 400000000);
+    record_split_session(&options, 3000, 4);
 
     /* Each file is a complete log. */
     char *path = tact_log_part_path(first, 2);
@@ -177,7 +177,7 @@ static void split_by_time(void **state)
     assert_true(tact_log_state(log)->complete);
     uint64_t from = tact_log_state(log)->first_tick, to = tact_log_state(log)->last_tick;
     assert_true(from >= 400 && to < 2999);
-    assert_int_equal(session_compare(log, from), to - from + 1);
+    assert_int_equal(count_equal_records(log, from), to - from + 1);
     tact_log_close(log);
 
     /* A missing file is reported, and so is one of another session. */
@@ -205,17 +205,17 @@ static void split_by_time(void **state)
 static void a_file_that_cannot_be_created_is_reported(void **state)
 {
     (void)state;
-    struct tact_recorder_options options = split_options(100000, 0);
+    struct tact_recorder_options options = options_with_split_limits(100000, 0);
     char *path = tact_log_part_path(first, 2);
     assert_int_equal(mkdir(path, 0700), 0);
-    record_parts(&options, 1000, 1);
+    record_split_session(&options, 1000, 1);
     struct tact_log *log;
     assert_int_equal(tact_log_open(first, &log, NULL), 0);
     assert_int_equal(tact_log_parts(log), 1);
     tact_log_close(log);
     assert_int_equal(rmdir(path), 0);
     free(path);
-    remove_parts();
+    remove_session_files();
 }
 
 /* A kill during the creation of the next file leaves a file shorter than its magic bytes, which is
@@ -223,8 +223,8 @@ static void a_file_that_cannot_be_created_is_reported(void **state)
 static void an_empty_next_file_is_no_loss(void **state)
 {
     (void)state;
-    struct tact_recorder_options options = split_options(0, 0);
-    record_parts(&options, 300, 1);
+    struct tact_recorder_options options = options_with_split_limits(0, 0);
+    record_split_session(&options, 300, 1);
     char *path = tact_log_part_path(first, 2);
     for (size_t length = 0; length < 8; length++) {
         struct tact_error err = {0};
@@ -241,28 +241,28 @@ static void an_empty_next_file_is_no_loss(void **state)
         tact_log_close(log);
     }
     free(path);
-    remove_parts();
+    remove_session_files();
 }
 
 static void wrong_sizes_are_refused(void **state)
 {
     (void)state;
     struct tact_recorder *recorder;
-    struct tact_recorder_options options = split_options(65535, 0);
-    assert_int_equal(session_open(first, &options, silent, &recorder), -EINVAL);
-    options = split_options(0, -1);
-    assert_int_equal(session_open(first, &options, silent, &recorder), -EINVAL);
+    struct tact_recorder_options options = options_with_split_limits(65535, 0);
+    assert_int_equal(open_session_recorder(first, &options, silent, &recorder), -EINVAL);
+    options = options_with_split_limits(0, -1);
+    assert_int_equal(open_session_recorder(first, &options, silent, &recorder), -EINVAL);
 }
 
 static void record_endlessly(_Atomic uint64_t *ticks)
 {
-    struct tact_recorder_options options = split_options(65536, 0);
+    struct tact_recorder_options options = options_with_split_limits(65536, 0);
     struct tact_recorder *recorder;
 
-    if (session_open(first, &options, silent, &recorder) != 0)
+    if (open_session_recorder(first, &options, silent, &recorder) != 0)
         _exit(1);
     for (uint64_t tick = 0;; tick++) {
-        session_run(recorder, tick, 1);
+        record_session_ticks(recorder, tick, 1);
         atomic_store(ticks, tick + 1);
         sleep_us(20);
     }
@@ -274,7 +274,7 @@ static void ticks_before_a_kill_are_in_one_of_the_files(void **state)
     (void)state;
     _Atomic uint64_t *ticks =
         mmap(NULL, sizeof *ticks, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    uint64_t seed = 5 ^ campaign_seed();
+    uint64_t seed = 5 ^ campaign_seed_offset();
     unsigned most = 0;
 
     for (int i = 0; i < KILLS; i++) {
@@ -282,11 +282,11 @@ static void ticks_before_a_kill_are_in_one_of_the_files(void **state)
         pid_t child = fork();
         if (child == 0)
             record_endlessly(ticks);
-        sleep_us(20000 + (long)(session_random(&seed) % 300000));
+        sleep_us(20000 + (long)(next_session_random(&seed) % 300000));
         kill(child, SIGKILL);
         assert_int_equal(waitpid(child, NULL, 0), child);
         if (atomic_load(ticks) == 0) {
-            remove_parts();
+            remove_session_files();
             continue;
         }
         unsigned parts = 0;
@@ -308,10 +308,10 @@ static void ticks_before_a_kill_are_in_one_of_the_files(void **state)
         assert_true(tact_log_state(log)->complete || tact_log_parts(log) == parts);
         assert_int_equal(tact_log_state(log)->missing, 0);
         assert_true(tact_log_state(log)->ticks >= atomic_load(ticks));
-        assert_int_equal(session_compare(log, 0), tact_log_state(log)->ticks);
+        assert_int_equal(count_equal_records(log, 0), tact_log_state(log)->ticks);
         tact_log_close(log);
         most = parts > most ? parts : most;
-        remove_parts();
+        remove_session_files();
     }
     assert_true(most > 3);
     print_message("%d kills of a session of up to %u files: no tick lost\n", KILLS, most);
@@ -328,5 +328,5 @@ int main(void)
         cmocka_unit_test(an_empty_next_file_is_no_loss),
         cmocka_unit_test(ticks_before_a_kill_are_in_one_of_the_files),
     };
-    return cmocka_run_group_tests(tests, make_path, NULL);
+    return cmocka_run_group_tests(tests, set_first_part_path, NULL);
 }

@@ -76,7 +76,7 @@ static void options_are_applied(void **state)
     struct thread_settings any, thread_settings;
     start_thread(&(const struct tact_thread_options){.name = NULL}, &any);
     const struct tact_thread_options options = {
-        .stack_size = 1 << 20, .cpu_pinned = 1, .cpu = any.first_cpu};
+        .stack_size = 1 << 20, .is_pinned_to_cpu = 1, .cpu = any.first_cpu};
     start_thread(&options, &thread_settings);
     assert_int_equal(thread_settings.cpus, 1);
     assert_int_equal(thread_settings.first_cpu, any.first_cpu);

@@ -25,8 +25,8 @@ static void write_file(const char *text, size_t size)
     assert_int_equal(fclose(file), 0);
 }
 
-static int open_with(struct device_config *c, const struct tact_device_setting *settings, int count,
-                     struct tact_device *device)
+static int open_trajectory_with(struct device_config *c, const struct tact_device_setting *settings,
+                                int count, struct tact_device *device)
 {
     device_config_init(c, settings, count);
     c->config.directory = folder;
@@ -39,7 +39,7 @@ static struct tact_device open_motion(const char *csv, const struct tact_device_
 {
     struct tact_device device;
     write_file(csv, strlen(csv));
-    if (open_with(c, settings, count, &device)) {
+    if (open_trajectory_with(c, settings, count, &device)) {
         fail_msg("%s: %s", c->err.key, c->err.text);
     }
     return device;
@@ -167,7 +167,8 @@ static void files_without_header_are_read(void **state)
 
 /* Compares every row at its time, and checks that no step between ticks exceeds the arm's largest
  * speed (1.5 m/s). */
-static void compare_rows(FILE *file, const char *path, int rate, int rows, const char *message)
+static void compare_rows_with_csv(FILE *file, const char *path, int rate, int rows,
+                                  const char *message)
 {
     char per_second[16];
     snprintf(per_second, sizeof per_second, "%d", rate);
@@ -176,7 +177,7 @@ static void compare_rows(FILE *file, const char *path, int rate, int rows, const
     struct device_config c;
     struct tact_device device;
     int now;
-    assert_int_equal(open_with(&c, s, 3, &device), 0);
+    assert_int_equal(open_trajectory_with(&c, s, 3, &device), 0);
     assert_non_null(strstr(c.messages, message));
     assert_string_equal(device.info.input[2].name, "pz_m");
     void *locale = tact_number_begin();
@@ -207,7 +208,7 @@ static void a_recording_is_reproduced(void **state)
     static const char *const path = TACT_SOURCE_DIR "/examples/imports/guiding.csv";
     FILE *file = fopen(path, "rb");
     assert_non_null(file);
-    compare_rows(file, path, 100, 801, "801 rows, 100 Hz, 8.00 s, 0 gaps");
+    compare_rows_with_csv(file, path, 100, 801, "801 rows, 100 Hz, 8.00 s, 0 gaps");
     fclose(file);
 }
 
@@ -215,11 +216,11 @@ static void a_real_recording_is_reproduced(void **state)
 {
     (void)state;
     char path[DATA_PATH];
-    FILE *file = data_open("franka_guiding/rec0.csv", path);
+    FILE *file = open_test_data_file("franka_guiding/rec0.csv", path);
     if (!file) {
         skip();
     }
-    compare_rows(file, path, 695, 5520, "5520 rows, 695 Hz, 7.94 s, 0 gaps");
+    compare_rows_with_csv(file, path, 695, 5520, "5520 rows, 695 Hz, 7.94 s, 0 gaps");
     fclose(file);
 }
 
@@ -240,7 +241,7 @@ static void damaged_files_are_refused_or_finite(void **state)
                                                           SETTING("rate", "1e9")};
     const struct tact_device_setting with_time[] = {SETTING("file", "motion.csv"),
                                                     SETTING("time", "1"), SETTING("ramp", "0.1")};
-    uint32_t seed = 20260101 ^ (uint32_t)(campaign_seed() >> 32);
+    uint32_t seed = 20260101 ^ (uint32_t)(campaign_seed_offset() >> 32);
     int played = 0;
     (void)state;
     for (int i = 0; i < 4000; i++) {
@@ -253,7 +254,8 @@ static void damaged_files_are_refused_or_finite(void **state)
         write_file(text, i % 5 ? sizeof whole - 1 : next_random(&seed) % sizeof whole);
         struct device_config c;
         struct tact_device device;
-        int rc = open_with(&c, i % 2 ? with_time : without_columns, i % 2 ? 3 : 2, &device);
+        int rc =
+            open_trajectory_with(&c, i % 2 ? with_time : without_columns, i % 2 ? 3 : 2, &device);
         if (rc < 0) {
             assert_true(c.err.text[0] != '\0');
             continue;
@@ -270,7 +272,7 @@ static void damaged_files_are_refused_or_finite(void **state)
     assert_true(played > 100 && played < 3900);
 }
 
-struct bad_file {
+struct bad_file_case {
     const char *csv;
     const char *columns; /* or NULL */
     int line;            /* line of the file, or of scene.yaml where the error is there */
@@ -282,7 +284,7 @@ struct bad_file {
 static void refuses_bad_files(void **state)
 {
     (void)state;
-    static const struct bad_file bad[] = {
+    static const struct bad_file_case bad[] = {
         {"a,b\n1,2\n3,nan\n", NULL, 3, 3, "b", "finite"},
         {"a,b\n1,2\n3,-inf\n", NULL, 3, 3, "b", "finite"},
         {"a,b\n1,2\n1e101,4\n", NULL, 3, 1, "a", "finite"},
@@ -307,7 +309,7 @@ static void refuses_bad_files(void **state)
                                                 SETTING("rate", "100"),
                                                 SETTING("columns", bad[i].columns)};
         write_file(bad[i].csv, strlen(bad[i].csv));
-        assert_int_equal(open_with(&c, s, bad[i].columns ? 3 : 2, &device), -22);
+        assert_int_equal(open_trajectory_with(&c, s, bad[i].columns ? 3 : 2, &device), -22);
         const char *file = bad[i].columns ? "scene.yaml" : "/motion.csv";
         if (!strstr(c.err.file, file) || !strstr(c.err.text, bad[i].word) ||
             c.err.line != bad[i].line || c.err.column != bad[i].column ||
@@ -318,7 +320,7 @@ static void refuses_bad_files(void **state)
     }
     const struct tact_device_setting s[] = {SETTING("file", "motion.csv"), SETTING("rate", "100")};
     write_file("1\n2\0003\n", 6);
-    assert_int_equal(open_with(&c, s, 2, &device), -22);
+    assert_int_equal(open_trajectory_with(&c, s, 2, &device), -22);
     assert_int_equal(c.err.line, 2);
 }
 
@@ -328,7 +330,7 @@ static void expect_refused(const struct tact_device_setting *settings, int count
     struct device_config c;
     struct tact_device device;
     write_file("t,x\n0,2\n1,3\n0.5,4\n", 18);
-    assert_int_equal(open_with(&c, settings, count, &device), rc);
+    assert_int_equal(open_trajectory_with(&c, settings, count, &device), rc);
     if (strcmp(c.err.key, key) != 0 || !strstr(c.err.text, word)) {
         fail_msg("%s: %s", c.err.key, c.err.text);
     }

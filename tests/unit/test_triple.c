@@ -72,11 +72,11 @@ static void test_newest_wins(void **state)
     assert_int_equal(tact_triple_create(&triple, sizeof(struct value), NEAR_WRAP), 0);
     uint64_t number = 0, overwritten = 0;
     for (int round = 0; round < 200; round++) {
-        const int burst = 1 + round % 4;
-        for (int i = 0; i < burst; i++) {
+        const int published_count = 1 + round % 4;
+        for (int i = 0; i < published_count; i++) {
             publish_value(triple, number++);
         }
-        overwritten += (uint64_t)burst - 1;
+        overwritten += (uint64_t)published_count - 1;
         const struct value *v = tact_triple_read(triple, &fresh);
         assert_non_null(v);
         assert_int_equal(fresh, 1);

@@ -34,7 +34,7 @@ static struct tact_device_input reading_at(struct tact_device *device, uint64_t 
     return in;
 }
 
-static struct tact_twin_state true_position(const struct tact_device *device, int axis)
+static struct tact_twin_state true_axis_state(const struct tact_device *device, int axis)
 {
     struct tact_twin_state state;
     assert_int_equal(tact_twin_read_state(device, axis, &state), 0);
@@ -63,14 +63,14 @@ static void a_free_mass_accelerates_exactly(void **state)
         device.ops->write(device.self, &half, 0);
         expect_close(in.channel[0], x, 1e-12 * (1.0 + x));
         expect_close(in.channel[1], x, 1e-12 * (1.0 + x));
-        expect_close(true_position(&device, 0).velocity, 8.0 * t, 1e-12 * (1.0 + 8.0 * t));
+        expect_close(true_axis_state(&device, 0).velocity, 8.0 * t, 1e-12 * (1.0 + 8.0 * t));
     }
-    assert_true(true_position(&device, 0).force == 2.0);
+    assert_true(true_axis_state(&device, 0).force == 2.0);
     device.ops->close(device.self);
 }
 
 /* Step response of a mass on spring and damper, in closed form. */
-static double step_response(double m, double b, double k, double t)
+static double exact_step_response(double m, double b, double k, double t)
 {
     const double rate = b / (2.0 * m), w2 = k / m - rate * rate;
     if (w2 > 0.0) {
@@ -98,7 +98,7 @@ static void a_step_response_is_exact(void **state)
     for (uint64_t tick = 0; tick <= 5000; tick++) {
         struct tact_device_input in = reading_at(&device, tick);
         for (int i = 0; i < 4; i++) {
-            double x = step_response(m[i], b[i], k[i], (double)tick * period);
+            double x = exact_step_response(m[i], b[i], k[i], (double)tick * period);
             worst = fmax(worst, fabs(in.channel[i] - x));
             expect_close(in.channel[i], x, 1e-12);
         }
@@ -118,7 +118,7 @@ static void an_undamped_twin_keeps_its_energy(void **state)
     const double whole = 0.5 * 300.0 * 0.03 * 0.03;
     for (uint64_t tick = 0; tick <= 3600000; tick += 100) {
         reading_at(&device, tick);
-        struct tact_twin_state now = true_position(&device, 0);
+        struct tact_twin_state now = true_axis_state(&device, 0);
         double x = now.position - 0.02;
         double energy = 0.5 * 300.0 * x * x + 0.5 * 0.1 * now.velocity * now.velocity;
         expect_close(energy / whole, 1.0, 1e-9);
@@ -172,7 +172,7 @@ static void readings_are_quantised(void **state)
     int codes = 0, last = -1;
     for (uint64_t tick = 0; tick < 2000; tick++) {
         double y = reading_at(&device, tick).channel[0],
-               exact = 2.0 * true_position(&device, 0).position;
+               exact = 2.0 * true_axis_state(&device, 0).position;
         double code = (y + 1.0) / lsb;
         expect_close(code, nearbyint(code), 1e-9);
         expect_close(y, fmin(1.0, fmax(-1.0, exact)), 0.5 * lsb * (1.0 + 1e-12));
@@ -187,7 +187,8 @@ static void readings_are_quantised(void **state)
                                                  SETTING("push", "-1"), SETTING("step", "0.125")};
     device = open_twin(counts, COUNT(counts));
     for (uint64_t tick = 0; tick < 2000; tick++) {
-        double y = reading_at(&device, tick).channel[0], exact = true_position(&device, 0).position;
+        double y = reading_at(&device, tick).channel[0],
+               exact = true_axis_state(&device, 0).position;
         assert_true(y == 0.125 * nearbyint(exact / 0.125));
     }
     device.ops->close(device.self);
@@ -244,11 +245,11 @@ static void the_motor_saturates(void **state)
     struct tact_device device = open_twin(s, COUNT(s));
     reading_at(&device, 0);
     for (int i = 0; i < COUNT(out); i++) {
-        double before = true_position(&device, 0).velocity;
+        double before = true_axis_state(&device, 0).velocity;
         device.ops->write(device.self, &out[i], 0);
         reading_at(&device, (uint64_t)i + 1);
-        expect_close(true_position(&device, 0).force, force[i], 1e-15);
-        expect_close(true_position(&device, 0).velocity - before, force[i] / 0.5 * period, 1e-17);
+        expect_close(true_axis_state(&device, 0).force, force[i], 1e-15);
+        expect_close(true_axis_state(&device, 0).velocity - before, force[i] / 0.5 * period, 1e-17);
     }
     device.ops->close(device.self);
 }
@@ -265,13 +266,13 @@ static void the_twin_stops_at_its_ends(void **state)
         double x = reading_at(&device, tick).channel[0];
         assert_true(x >= -0.1 && x <= 0.2);
         if (tick == 1000) {
-            assert_true(x == 0.2 && true_position(&device, 0).velocity == 0.0);
+            assert_true(x == 0.2 && true_axis_state(&device, 0).velocity == 0.0);
         } else if (tick > 1000 && tick <= 1500) { /* leaves the stop without sticking */
             double t = (double)(tick - 1000) * period;
             expect_close(x, 0.2 - t * t, 1e-12);
         }
     }
-    assert_true(true_position(&device, 0).position == -0.1);
+    assert_true(true_axis_state(&device, 0).position == -0.1);
     device.ops->close(device.self);
 }
 
@@ -296,21 +297,21 @@ static void is_unplugged(void **state)
     double held = 0.0, velocity = 0.0;
     for (uint64_t tick = 0; tick < 1000; tick++) {
         struct tact_device_input in = reading_at(&device, tick);
-        bool gone = (tick >= 500 && tick < 600) || (tick >= 800 && tick < 900);
-        assert_int_equal(in.state, gone ? TACT_DEVICE_LOST : TACT_DEVICE_OK);
-        assert_true(in.channel[1] == (tick >= 100 && !gone ? 1.0 : 0.0));
+        bool is_device_lost = (tick >= 500 && tick < 600) || (tick >= 800 && tick < 900);
+        assert_int_equal(in.state, is_device_lost ? TACT_DEVICE_LOST : TACT_DEVICE_OK);
+        assert_true(in.channel[1] == (tick >= 100 && !is_device_lost ? 1.0 : 0.0));
         assert_true(in.channel[2] == 0.0);
         device.ops->write(device.self, &one, 0);
-        if (gone) {
+        if (is_device_lost) {
             assert_true(in.channel[0] == held);
         } else {
             held = in.channel[0];
         }
         if (tick >= 501 && tick <= 600) {
-            assert_true(true_position(&device, 0).force == 0.0 &&
-                        true_position(&device, 0).velocity == velocity);
+            assert_true(true_axis_state(&device, 0).force == 0.0 &&
+                        true_axis_state(&device, 0).velocity == velocity);
         }
-        velocity = true_position(&device, 0).velocity;
+        velocity = true_axis_state(&device, 0).velocity;
     }
     expect_close(velocity, 0.799, 1e-12);
     device.ops->close(device.self);
@@ -337,7 +338,7 @@ static void skipped_ticks_are_simulated(void **state)
         }
     }
     reading_at(&some, 1u << 30);
-    assert_true(isfinite(true_position(&some, 0).position));
+    assert_true(isfinite(true_axis_state(&some, 0).position));
     each.ops->close(each.self);
     some.ops->close(some.self);
 }
@@ -361,7 +362,7 @@ static void rendered_spring_and_damper_are_exact(void **state)
     assert_string_equal(device.info.output[2].name, "spring_center");
     for (uint64_t tick = 0; tick <= 5000; tick++) {
         const double t = tick < 10 ? 0.0 : (double)(tick - 10) * period;
-        const double x = 480.0 * 0.25 / 500.0 * step_response(0.05, 0.4, 500.0, t);
+        const double x = 480.0 * 0.25 / 500.0 * exact_step_response(0.05, 0.4, 500.0, t);
         expect_close(reading_at(&device, tick).channel[0], 2.0 * x, 1e-12);
         device.ops->write(device.self, out, 0);
     }
@@ -388,7 +389,7 @@ static void rendered_friction_is_coulombs(void **state)
         } else if (tick < 2600) {
             expect_close(x, 0.0625 + 1.25 * later - 0.25 * later * later, 1e-11);
         } else if (tick > 2601) {
-            assert_true(x == last && true_position(&device, 0).velocity == 0.0);
+            assert_true(x == last && true_axis_state(&device, 0).velocity == 0.0);
         }
         last = x;
     }
@@ -413,7 +414,7 @@ static void rendered_vibration_is_exact(void **state)
     for (uint64_t tick = 0; tick < 1200; tick++) {
         reading_at(&device, tick);
         device.ops->write(device.self, &out, 0);
-        const double v = true_position(&device, 0).velocity;
+        const double v = true_axis_state(&device, 0).velocity;
         if (tick <= 1000) {
             expect_close(v,
                          period / 0.1 * (cos(0.5 * w) - cos(((double)tick - 0.5) * w)) /
@@ -534,9 +535,9 @@ static void refuses_bad_settings(void **state)
     }
     struct device_config c;
     struct tact_device device = {0};
-    const struct tact_device_setting without_mass[] = {SETTING("axes", "x")};
+    const struct tact_device_setting settings_without_mass[] = {SETTING("axes", "x")};
     const struct tact_device_setting none[] = {SETTING("mass", "1")};
-    device_config_init(&c, without_mass, 1);
+    device_config_init(&c, settings_without_mass, 1);
     assert_int_equal(tact_twin_type.open(&c.config, &device, &c.err), -22);
     assert_non_null(strstr(c.err.text, "mass"));
     device_config_init(&c, none, 1);

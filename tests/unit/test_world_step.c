@@ -12,9 +12,10 @@
 
 static void throw_box(struct world_scene *s)
 {
-    static const double draw[SCENE_DRAWS] = {0.3, 0.7, 0.2, 0.9, 0.4, 0.6, 0.1, 0.8, 0.5, 0.35};
-    const struct tact_contact_law law = scene_rigid(0.4);
-    scene_thrown_box(s, NULL, draw, 0.2, &law);
+    static const double draw[THROWN_BOX_DRAW_COUNT] = {0.3, 0.7, 0.2, 0.9, 0.4,
+                                                       0.6, 0.1, 0.8, 0.5, 0.35};
+    const struct tact_contact_law law = make_rigid_law(0.4);
+    start_thrown_box_scene(s, NULL, draw, 0.2, &law);
 }
 
 static void a_step_has_the_bits_of_its_parts(void **state)
@@ -27,7 +28,7 @@ static void a_step_has_the_bits_of_its_parts(void **state)
     throw_box(&parts);
     for (int k = 0; k < 1000; k++) {
         assert_int_equal(tact_world_step(whole.world, whole.scratch, &stats), 0);
-        scene_step(&parts);
+        step_scene(&parts);
         const struct tact_body *a = tact_world_body(whole.world, 0);
         const struct tact_body *b = tact_world_body(parts.world, 0);
         assert_memory_equal(&a->pose, &b->pose, sizeof a->pose);
@@ -36,8 +37,8 @@ static void a_step_has_the_bits_of_its_parts(void **state)
         contacts += stats.contacts;
     }
     assert_true(contacts > 100);
-    scene_close(&whole);
-    scene_close(&parts);
+    close_scene(&whole);
+    close_scene(&parts);
 }
 
 /* Two meshes that are not convex, so that their moments need a scratch. */
@@ -47,13 +48,13 @@ static void a_step_with_an_unmeasured_pair_changes_nothing(void **state)
     static const double feet[] = {0, 0, 0, 0.1, 0.1, 0.1, 0.2, 0, 0, 0.1, 0.1, 0.1};
     struct world_scene s;
     struct tact_solve_stats stats = {.contacts = 77};
-    struct tact_contact_law law = scene_rigid(0.4);
-    scene_open(&s, NULL);
-    struct tact_shape shape = scene_boxes(&s, feet, 2);
-    scene_solid(&s, &shape, 1.0, (double[3]){0, 0, 0}, 0.0);
-    scene_solid(&s, &shape, 1.0, (double[3]){0.03, 0.02, 0.0999}, 0.4);
-    scene_law(&s, 1, 1, &law);
-    scene_start(&s);
+    struct tact_contact_law law = make_rigid_law(0.4);
+    open_empty_scene(&s, NULL);
+    struct tact_shape shape = make_shape_of_boxes(&s, feet, 2);
+    add_scene_solid(&s, &shape, 1.0, (double[3]){0, 0, 0}, 0.0);
+    add_scene_solid(&s, &shape, 1.0, (double[3]){0.03, 0.02, 0.0999}, 0.4);
+    set_scene_law(&s, 1, 1, &law);
+    finish_scene_building(&s);
     const struct tact_body before = *tact_world_body(s.world, 1);
     assert_true(tact_world_step(s.world, NULL, &stats) < 0);
     assert_memory_equal(&before, tact_world_body(s.world, 1), sizeof before);
@@ -61,7 +62,7 @@ static void a_step_with_an_unmeasured_pair_changes_nothing(void **state)
     assert_int_equal(tact_world_step(s.world, s.scratch, &stats), 0);
     assert_int_equal(stats.contacts, 1);
     assert_memory_not_equal(&before, tact_world_body(s.world, 1), sizeof before);
-    scene_close(&s);
+    close_scene(&s);
 }
 
 int main(void)

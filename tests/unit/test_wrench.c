@@ -23,7 +23,7 @@ static uint64_t seed; /* 0: not yet seeded */
 /* Uniform between -1 and 1. */
 static double random_unit_interval(void)
 {
-    seed = seed ? seed : 1 ^ campaign_seed();
+    seed = seed ? seed : 1 ^ campaign_seed_offset();
     seed = seed * 6364136223846793005U + 1442695040888963407U;
     return (double)(seed >> 11) / 4503599627370496.0 - 1.0;
 }
@@ -145,7 +145,7 @@ static void quantisation_errors_are_bounded(void **unused)
     (void)unused;
     struct tact_comedi_channel gauge = {.maxdata = 65535, .map = {0, 1}};
     const double lsb = 20.0 / 65535.0;
-    double closest = 0.0;
+    double largest_error_ratio = 0.0;
     gauge.volts.order = 1;
     gauge.volts.coefficients[0] = -10.0;
     gauge.volts.coefficients[1] = lsb;
@@ -168,13 +168,13 @@ static void quantisation_errors_are_bounded(void **unused)
                 for (int i = 0; i < 6; i++) {
                     most += 0.5 * lsb * fabs(map.matrix[k][i]);
                 }
-                closest = fmax(closest, fabs(found[k] - wrench[k]) / most);
+                largest_error_ratio = fmax(largest_error_ratio, fabs(found[k] - wrench[k]) / most);
             }
         }
     }
-    print_message("quantised: up to %.2f of the bound\n", closest);
-    assert_true(closest < 1.0);
-    assert_true(closest > 0.3);
+    print_message("quantised: up to %.2f of the bound\n", largest_error_ratio);
+    assert_true(largest_error_ratio < 1.0);
+    assert_true(largest_error_ratio > 0.3);
 }
 
 /* Forces at points, as wrenches in two frames. */
@@ -258,12 +258,12 @@ static const char head[] =
 
 static char folder[64];
 
-static const char *write_cal(const char *file_head, const char *rows)
+static const char *write_cal(const char *calibration_head, const char *rows)
 {
     static char path[96];
     snprintf(path, sizeof path, "%s/sensor.cal", folder);
     FILE *file = fopen(path, "w");
-    fprintf(file, "%s%s\t</Calibration>\n</FTSensor>\n", file_head, rows);
+    fprintf(file, "%s%s\t</Calibration>\n</FTSensor>\n", calibration_head, rows);
     fclose(file);
     return path;
 }

@@ -18,7 +18,7 @@ static void require_success(const char *command)
     }
 }
 
-void board_setup(void)
+void set_up_boards(void)
 {
     if (!getenv("TACT_VM")) {
         puts("skipped: for a virtual machine only, see tests/vm/run");
@@ -27,11 +27,11 @@ void board_setup(void)
     require_success(
         "modprobe comedi comedi_num_legacy_minors=4 && modprobe comedi_test noauto=1 && "
         "modprobe comedi_parport");
-    board_attach("/dev/comedi0", "comedi_test 2000000,50000");
-    board_attach("/dev/comedi1", "comedi_test 2000000,50000");
+    attach_board_driver("/dev/comedi0", "comedi_test 2000000,50000");
+    attach_board_driver("/dev/comedi1", "comedi_test 2000000,50000");
 }
 
-void board_attach(const char *node, const char *driver)
+void attach_board_driver(const char *node, const char *driver)
 {
     char command[160];
     snprintf(command, sizeof command, "comedi_config %s %s %s", driver ? "" : "-r", node,
@@ -39,7 +39,7 @@ void board_attach(const char *node, const char *driver)
     require_success(command);
 }
 
-static int find_descriptor(int pid, const char *node)
+static int find_descriptor_of_node(int pid, const char *node)
 {
     char path[64];
     char target[64];
@@ -59,9 +59,9 @@ static int find_descriptor(int pid, const char *node)
     return found;
 }
 
-int board_wire(int pid, const char *node)
+int open_board_wire(int pid, const char *node)
 {
-    int fd = find_descriptor(pid ? pid : getpid(), node);
+    int fd = find_descriptor_of_node(pid ? pid : getpid(), node);
     if (fd < 0) {
         return -1;
     }
@@ -74,12 +74,12 @@ int board_wire(int pid, const char *node)
     return copy;
 }
 
-int board_guard(void)
+int find_guard_process(void)
 {
-    return board_guard_of(NULL);
+    return find_guard_process_of(NULL);
 }
 
-int board_guard_of(const char *node)
+int find_guard_process_of(const char *node)
 {
     DIR *dir = opendir("/proc");
     int found = 0;
@@ -91,7 +91,7 @@ int board_guard_of(const char *node)
         FILE *file = atoi(entry->d_name) > 0 ? fopen(path, "re") : NULL;
         if (file && fscanf(file, "%*d (%31[^)]) %c", name, &state) == 2 &&
             strcmp(name, "tact-guard") == 0 && state != 'Z' &&
-            (!node || find_descriptor(atoi(entry->d_name), node) >= 0)) {
+            (!node || find_descriptor_of_node(atoi(entry->d_name), node) >= 0)) {
             found = atoi(entry->d_name);
         }
         if (file) {
@@ -102,8 +102,8 @@ int board_guard_of(const char *node)
     return found;
 }
 
-static void instruct(int fd, unsigned int kind, unsigned int subdevice, unsigned int channel,
-                     lsampl_t *data)
+static void send_board_instruction(int fd, unsigned int kind, unsigned int subdevice,
+                                   unsigned int channel, lsampl_t *data)
 {
     comedi_insn insn = {.insn = kind,
                         .n = 1,
@@ -116,19 +116,19 @@ static void instruct(int fd, unsigned int kind, unsigned int subdevice, unsigned
     }
 }
 
-void board_wire_write(int fd, unsigned int subdevice, unsigned int channel, lsampl_t raw)
+void write_board_wire(int fd, unsigned int subdevice, unsigned int channel, lsampl_t raw)
 {
-    instruct(fd, INSN_WRITE, subdevice, channel, &raw);
+    send_board_instruction(fd, INSN_WRITE, subdevice, channel, &raw);
 }
 
-lsampl_t board_wire_read(int fd, unsigned int subdevice, unsigned int channel)
+lsampl_t read_board_wire(int fd, unsigned int subdevice, unsigned int channel)
 {
     lsampl_t raw = 0;
-    instruct(fd, INSN_READ, subdevice, channel, &raw);
+    send_board_instruction(fd, INSN_READ, subdevice, channel, &raw);
     return raw;
 }
 
-long board_output(const char *node, unsigned int channel)
+long read_board_output(const char *node, unsigned int channel)
 {
     lsampl_t raw = 0;
     comedi_t *dev = comedi_open(node);

@@ -27,13 +27,13 @@ static atomic_int ticks; /* number of ticks of the session so far */
 static int wire;         /* descriptor of the board's outputs, to which its inputs are wired */
 
 /* Changes the gauges' voltages until the board is unplugged. */
-static void plant_read(void *self, uint64_t tick, double t, int64_t now,
-                       struct tact_device_input *in)
+static void read_plant_device(void *self, uint64_t tick, double t, int64_t now,
+                              struct tact_device_input *in)
 {
     (void)self, (void)t;
     for (unsigned int i = 1; i < 7 && wire >= 0 && tick < PULLED; i++) {
         const int saturated = tick >= SATURATED && tick < SATURATED + LASTING && i == 4;
-        board_wire_write(wire, 1, i,
+        write_board_wire(wire, 1, i,
                          saturated ? BOARD_MAX : BOARD_ZERO + 37U * i * (unsigned int)(tick % 90));
     }
     in->state = TACT_DEVICE_OK;
@@ -41,11 +41,11 @@ static void plant_read(void *self, uint64_t tick, double t, int64_t now,
     atomic_store(&ticks, (int)tick);
 }
 
-static int plant_open(const struct tact_device_config *config, struct tact_device *out,
-                      struct tact_error *err)
+static int open_plant_device(const struct tact_device_config *config, struct tact_device *out,
+                             struct tact_error *err)
 {
     (void)config, (void)err;
-    return script_device(plant_read, NULL, out);
+    return open_script_device(read_plant_device, NULL, out);
 }
 
 /* %s: the setting that selects each of the cards. */
@@ -95,7 +95,7 @@ static void *unplug_and_replug(void *unused)
         while (atomic_load(&ticks) < at[i]) {
             usleep(1000);
         }
-        board_attach("/dev/comedi0", i ? "comedi_test 2000000,50000" : NULL);
+        attach_board_driver("/dev/comedi0", i ? "comedi_test 2000000,50000" : NULL);
     }
     return unused;
 }
@@ -103,7 +103,7 @@ static void *unplug_and_replug(void *unused)
 static void run_session(const char *const where[CARDS], int live, const char *log)
 {
     static const struct tact_device_type plant = {TACT_ABI(struct tact_device_type), "plant",
-                                                  "turns gauges", plant_open, NULL};
+                                                  "turns gauges", open_plant_device, NULL};
     static const struct tact_device_type *const types[] = {&plant, &tact_comedi_type};
     static struct tact_session_report report;
     struct tact_session_options options = tact_session_options_default();
@@ -119,8 +119,8 @@ static void run_session(const char *const where[CARDS], int live, const char *lo
     options.replace = 1;
     options.record_devices = live ? FOLDER : NULL;
     options.clock = live ? TACT_LOOP_REAL : TACT_LOOP_FREE;
-    open_text(text, &options, &scene, &session);
-    wire = live ? board_wire(board_guard_of("/dev/comedi0"), "/dev/comedi0") : -1;
+    open_session_of_scene_text(text, &options, &scene, &session);
+    wire = live ? open_board_wire(find_guard_process_of("/dev/comedi0"), "/dev/comedi0") : -1;
     atomic_store(&ticks, 0);
     assert_true(!live ||
                 (wire >= 0 && pthread_create(&thread, NULL, unplug_and_replug, NULL) == 0));
@@ -143,15 +143,15 @@ void cards_are_played_to_the_bit(void **state)
     int states[4];
     (void)state;
     assert_int_equal(system("mkdir -p " FOLDER), 0);
-    board_attach("/dev/comedi2", "comedi_parport 0x378");
+    attach_board_driver("/dev/comedi2", "comedi_parport 0x378");
     run_session(attached, 1, FOLDER "/live.mcap");
-    board_attach("/dev/comedi2", NULL);
-    board_attach("/dev/comedi1", NULL); /* no card is left to read from */
+    attach_board_driver("/dev/comedi2", NULL);
+    attach_board_driver("/dev/comedi1", NULL); /* no card is left to read from */
     run_session(recordings, 0, FOLDER "/again.mcap");
-    board_attach("/dev/comedi1", "comedi_test 2000000,50000");
-    same_device(FOLDER "/live.mcap", FOLDER "/again.mcap", "port_input", 0, states);
-    same_device(FOLDER "/live.mcap", FOLDER "/again.mcap", "waves_input", 0, states);
-    same_device(FOLDER "/live.mcap", FOLDER "/again.mcap", "board_input", 0, states);
+    attach_board_driver("/dev/comedi1", "comedi_test 2000000,50000");
+    compare_replayed_device(FOLDER "/live.mcap", FOLDER "/again.mcap", "port_input", 0, states);
+    compare_replayed_device(FOLDER "/live.mcap", FOLDER "/again.mcap", "waves_input", 0, states);
+    compare_replayed_device(FOLDER "/live.mcap", FOLDER "/again.mcap", "board_input", 0, states);
     print_message("cards played to the bit: board %d ticks well, %d at fault, %d unplugged\n",
                   states[TACT_DEVICE_OK], states[TACT_DEVICE_STALE], states[TACT_DEVICE_LOST]);
     /* the duration depends on the host, which runs the program that unplugs it */

@@ -49,7 +49,7 @@ static int open_with_delay(const struct tact_device_config *config, struct tact_
                            struct tact_error *err)
 {
     (void)config, (void)err;
-    return script_device(read_with_delay, NULL, out);
+    return open_script_device(read_with_delay, NULL, out);
 }
 
 /* %s: the setting that selects each of the two. */
@@ -73,43 +73,43 @@ static const char scene_text[] =
 static void send_report(int pad, int puck, int n)
 {
     if (pad >= 0) {
-        pad_send(pad, EV_ABS, ABS_X, n * 7 % 1999 - 999);
-        pad_send(pad, EV_ABS, ABS_RX, n % 256);
-        pad_send(pad, EV_KEY, BTN_SOUTH, n / 20 % 2);
-        pad_sync(pad);
+        send_pad_event(pad, EV_ABS, ABS_X, n * 7 % 1999 - 999);
+        send_pad_event(pad, EV_ABS, ABS_RX, n % 256);
+        send_pad_event(pad, EV_KEY, BTN_SOUTH, n / 20 % 2);
+        end_pad_report(pad);
     }
     if (puck >= 0 && n / 200 % 2) { /* otherwise the puck is at rest */
-        pad_send(puck, EV_REL, n % 6, n * 5 % 349 + 1);
-        pad_send(puck, EV_KEY, BTN_1, n / 30 % 2);
-        pad_sync(puck);
+        send_pad_event(puck, EV_REL, n % 6, n * 5 % 349 + 1);
+        send_pad_event(puck, EV_KEY, BTN_1, n / 30 % 2);
+        end_pad_report(puck);
     }
 }
 
 /* Moves both devices, and unplugs one and then the other between two reports. */
-static void *move_devices(void *unused)
+static void *move_and_unplug_devices(void *unused)
 {
-    int pad = pad_plug(), puck = puck_plug(EV_REL), n = 0;
+    int pad = plug_in_pad(), puck = plug_in_puck(EV_REL), n = 0;
     atomic_store(&ticks, 0);
     for (int tick = 0; tick >= 0; tick = atomic_load(&ticks)) {
         if (tick >= BEGUN) {
             send_report(pad, puck, n++);
         }
         if (tick >= PULLED && tick < PLUGGED && pad >= 0) {
-            pad_unplug(pad);
+            unplug_pad(pad);
             pad = -1;
         } else if (tick >= PLUGGED && pad < 0) {
-            pad = pad_plug();
+            pad = plug_in_pad();
         } else if (tick >= PULLED + 400 && tick < PLUGGED + 400 && puck >= 0) {
-            pad_unplug(puck);
+            unplug_pad(puck);
             puck = -1;
         } else if (tick >= PLUGGED + 400 && puck < 0) {
-            puck = puck_plug(EV_REL);
+            puck = plug_in_puck(EV_REL);
         }
         tact_clock_sleep_until(tact_clock_now() + PAUSE_NS);
     }
     print_message("%d reports\n", n);
-    pad_unplug(pad);
-    pad_unplug(puck);
+    unplug_pad(pad);
+    unplug_pad(puck);
     return unused;
 }
 
@@ -136,7 +136,7 @@ static void run_session(const char *pad, const char *puck, const char *log)
     options.replace = 1;
     options.record_devices = live ? FOLDER : NULL;
     options.clock = live ? TACT_LOOP_REAL : TACT_LOOP_FREE;
-    run_text(text, &options, &result);
+    run_session_of_scene_text(text, &options, &result);
 }
 
 void events_are_played_to_the_bit(void **state)
@@ -147,7 +147,7 @@ void events_are_played_to_the_bit(void **state)
     assert_int_equal(system("mkdir -p " FOLDER), 0);
     live = 1;
     atomic_store(&ticks, -1);
-    assert_int_equal(pthread_create(&thread, NULL, move_devices, NULL), 0);
+    assert_int_equal(pthread_create(&thread, NULL, move_and_unplug_devices, NULL), 0);
     while (atomic_load(&ticks) < 0) {
         usleep(1000);
     }
@@ -160,11 +160,11 @@ void events_are_played_to_the_bit(void **state)
                 FOLDER "/again.mcap");
     for (int i = 0; i < 2; i++) {
         int states[4];
-        int compared =
-            same_device(FOLDER "/live.mcap", FOLDER "/again.mcap", fields[i], 3 * BEGUN, states);
-        print_message("%s: %d ticks played to the bit, %d of them unplugged\n", fields[i], compared,
-                      states[TACT_DEVICE_LOST]);
-        assert_true(compared > TICKS / 2);
+        int compared_tick_count = compare_replayed_device(FOLDER "/live.mcap", FOLDER "/again.mcap",
+                                                          fields[i], 3 * BEGUN, states);
+        print_message("%s: %d ticks played to the bit, %d of them unplugged\n", fields[i],
+                      compared_tick_count, states[TACT_DEVICE_LOST]);
+        assert_true(compared_tick_count > TICKS / 2);
         assert_in_range(states[TACT_DEVICE_LOST], PLUGGED - PULLED - 20, TICKS / 2);
     }
     assert_int_equal(system("rm -r " FOLDER), 0);

@@ -38,7 +38,7 @@ static int begin(int type)
     return fd;
 }
 
-static void create_device(int fd, const char *name, unsigned short product)
+static void create_uinput_device(int fd, const char *name, unsigned short product)
 {
     struct uinput_setup setup = {.id = {.bustype = BUS_USB, .vendor = 0x1209, .product = product}};
     snprintf(setup.name, sizeof setup.name, "%s", name);
@@ -46,18 +46,18 @@ static void create_device(int fd, const char *name, unsigned short product)
     require_success(ioctl(fd, UI_DEV_CREATE), "UI_DEV_CREATE");
 }
 
-int pad_plug(void)
+int plug_in_pad(void)
 {
     int fd = begin(EV_ABS);
     require_success(ioctl(fd, UI_SET_KEYBIT, BTN_SOUTH), "BTN_SOUTH");
     axis(fd, ABS_X, -1000, 1000);
     axis(fd, ABS_Y, -1000, 1000);
     axis(fd, ABS_RX, 0, 255);
-    create_device(fd, PAD_NAME, 1);
+    create_uinput_device(fd, PAD_NAME, 1);
     return fd;
 }
 
-int puck_plug(int type)
+int plug_in_puck(int type)
 {
     int fd = begin(type);
     require_success(ioctl(fd, UI_SET_KEYBIT, BTN_0), "BTN_0");
@@ -69,24 +69,24 @@ int puck_plug(int type)
             require_success(ioctl(fd, UI_SET_RELBIT, code), "UI_SET_RELBIT");
         }
     }
-    create_device(fd, PUCK_NAME, 2);
+    create_uinput_device(fd, PUCK_NAME, 2);
     return fd;
 }
 
-void pad_unplug(int fd)
+void unplug_pad(int fd)
 {
     require_success(ioctl(fd, UI_DEV_DESTROY), "UI_DEV_DESTROY");
     close(fd);
 }
 
-void pad_send(int fd, int type, int code, int value)
+void send_pad_event(int fd, int type, int code, int value)
 {
     const struct input_event event = {
         .type = (unsigned short)type, .code = (unsigned short)code, .value = value};
     require_success((int)write(fd, &event, sizeof event), "write");
 }
 
-void pad_sync(int fd)
+void end_pad_report(int fd)
 {
-    pad_send(fd, EV_SYN, SYN_REPORT, 0);
+    send_pad_event(fd, EV_SYN, SYN_REPORT, 0);
 }

@@ -9,14 +9,14 @@
 
 /** Plugs one in; returns uinput's descriptor. Loads the drivers the first time. `type` is EV_REL or
  * EV_ABS. */
-int pad_plug(void);
-int puck_plug(int type);
+int plug_in_pad(void);
+int plug_in_puck(int type);
 
 /** Unplugs it. */
-void pad_unplug(int fd);
+void unplug_pad(int fd);
 
-/** pad_send() sends one event; pad_sync() ends the report. */
-void pad_send(int fd, int type, int code, int value);
-void pad_sync(int fd);
+/** send_pad_event() sends one event; end_pad_report() ends the report. */
+void send_pad_event(int fd, int type, int code, int value);
+void end_pad_report(int fd);
 
 #endif

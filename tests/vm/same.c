@@ -41,8 +41,8 @@ static double *read_values(struct log_cursor *log_cursor, uint64_t stamped)
     return v;
 }
 
-int same_device(const char *live, const char *again, const char *field, uint64_t stamped,
-                int states[4])
+int compare_replayed_device(const char *live, const char *again, const char *field,
+                            uint64_t stamped, int states[4])
 {
     struct log_cursor a = open_cursor(live, field);
     struct log_cursor b = open_cursor(again, field);

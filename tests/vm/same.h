@@ -7,7 +7,7 @@
 /** Compares a device ("board_input") in two logs, bit for bit, for all ticks of the first: its
  * state, the age of its stamp (from tick `stamped` on), its channels. Fails the test at the first
  * difference. states: number of ticks in each state. Returns the number of ticks compared. */
-int same_device(const char *live, const char *again, const char *field, uint64_t stamped,
-                int states[4]);
+int compare_replayed_device(const char *live, const char *again, const char *field,
+                            uint64_t stamped, int states[4]);
 
 #endif

@@ -33,7 +33,7 @@ static const double matrix[6][6] = {{10, 10, 0, 0, 0, 0}, {10, -10, 0, 0, 0, 0},
                                     {0, 0, 8, 4, 0, 0},   {0, 0, 0.1, -0.2, 0, 0},
                                     {0, 0, 0, 0, 0.5, 0}, {0, 0, 0, 0, 0.1, 0.25}};
 
-static void load_gauges(const double w[6], double volts[6])
+static void gauge_voltages_for_wrench(const double w[6], double volts[6])
 {
     volts[0] = (w[0] + w[1]) / 20.0;
     volts[1] = (w[0] - w[1]) / 20.0;
@@ -43,7 +43,7 @@ static void load_gauges(const double w[6], double volts[6])
     volts[5] = (w[5] - 0.2 * w[4]) / 0.25;
 }
 
-static void wrench_at(uint64_t tick, double wrench[6])
+static void applied_wrench_at_tick(uint64_t tick, double wrench[6])
 {
     const double most[6] = {20, -15, 25, 0.2, -1.5, 0.8};
     for (int k = 0; k < 6; k++) {
@@ -56,10 +56,10 @@ static void wrench_at(uint64_t tick, double wrench[6])
 
 static comedi_t *plant;
 
-static void put_gauges(const double wrench[6], int saturated)
+static void drive_gauges_with_wrench(const double wrench[6], int saturated)
 {
     double volts[6];
-    load_gauges(wrench, volts);
+    gauge_voltages_for_wrench(wrench, volts);
     for (unsigned int i = 0; i < GAUGES; i++) {
         lsampl_t raw = (int)i == saturated ? BOARD_MAX : (lsampl_t)lrint((volts[i] + 10.0) / lsb);
         comedi_data_write(plant, 1, i, 0, AREF_GROUND, raw);
@@ -71,8 +71,8 @@ static void plant_read(void *self, uint64_t tick, double t, int64_t now,
 {
     double wrench[6];
     (void)self, (void)t;
-    wrench_at(tick, wrench);
-    put_gauges(wrench, tick >= SATURATED && tick < SATURATED + LASTING ? 3 : -1);
+    applied_wrench_at_tick(tick, wrench);
+    drive_gauges_with_wrench(wrench, tick >= SATURATED && tick < SATURATED + LASTING ? 3 : -1);
     in->state = TACT_DEVICE_OK;
     in->stamp_ns = now;
 }
@@ -81,7 +81,7 @@ static int plant_open(const struct tact_device_config *config, struct tact_devic
                       struct tact_error *err)
 {
     (void)config, (void)err;
-    return script_device(plant_read, NULL, out);
+    return open_script_device(plant_read, NULL, out);
 }
 
 static const char scene_text[] =
@@ -130,19 +130,19 @@ static void record(struct device_config *reported)
     options.record = LOG;
     options.replace = 1;
     options.messages = reported->config.messages;
-    run_text(scene_text, &options, &report);
+    run_session_of_scene_text(scene_text, &options, &report);
 }
 
 /* in: state, stamp, six gauges, six axes, overload. Returns the largest error relative to its
  * bound. */
-static double check_tick(uint64_t tick, const double *in)
+static double check_sensor_tick(uint64_t tick, const double *in)
 {
     double wrench[6];
     double worst = 0.0;
     unsigned int gauge = tick >= SATURATED && tick < SATURATED + LASTING ? 1U << 3 : 0;
     unsigned int axis = tick >= OVERLOADED + 2 && tick < OVERLOADED + LASTING ? 256U << 2 : 0;
     /* while a gauge is saturated the wrench keeps its last value */
-    wrench_at(gauge ? SATURATED - 1 : tick, wrench);
+    applied_wrench_at_tick(gauge ? SATURATED - 1 : tick, wrench);
     for (int k = 0; k < 6; k++) {
         double bound = 0.0;
         for (int i = 0; i < GAUGES; i++) {
@@ -160,7 +160,7 @@ static double check_tick(uint64_t tick, const double *in)
     return worst;
 }
 
-static void check_log(void)
+static void check_logged_wrenches(void)
 {
     struct tact_log *log;
     struct tact_error err = {0};
@@ -172,7 +172,7 @@ static void check_log(void)
     assert_true(at >= 0);
     struct tact_record *r = test_malloc(tact_layout_bytes(layout));
     while (tact_log_next(log, r) > 0) {
-        worst = fmax(worst, check_tick(r->tick, r->values + at));
+        worst = fmax(worst, check_sensor_tick(r->tick, r->values + at));
         ticks++;
     }
     test_free(r);
@@ -193,7 +193,7 @@ void a_wrench_through_a_session(void **state)
     assert_non_null(plant);
     record(&reported);
     comedi_close(plant);
-    check_log();
+    check_logged_wrenches();
     assert_non_null(strstr(reported.messages,
                            "input g3 is saturated, a gauge of wrist, whose last wrench is used"));
     assert_non_null(strstr(reported.messages, "fz of wrist is over its limit of 40 N"));
@@ -219,14 +219,14 @@ void a_tare_takes_the_zero(void **state)
     struct tact_device_input in;
     (void)state;
     plant = comedi_open(NODE);
-    put_gauges(before, 2);
+    drive_gauges_with_wrench(before, 2);
     device_config_init(&config, settings, 6);
     assert_int_not_equal(tact_comedi_type.open(&config.config, &device, &config.err), 0);
     assert_non_null(strstr(config.err.text, "no zero measured for wrist: input g2 is saturated"));
-    put_gauges(before, -1);
+    drive_gauges_with_wrench(before, -1);
     assert_int_equal(tact_comedi_type.open(&config.config, &device, &config.err), 0);
     assert_true(device.info.input[0].raw && !device.info.wrench[0].no_zero);
-    put_gauges(after, -1);
+    drive_gauges_with_wrench(after, -1);
     device.ops->read(device.self, 0, 0.0, 0, &in);
     for (int k = 0; k < 6; k++) {
         double bound = 0.0;

@@ -10,6 +10,6 @@ void a_stream_that_overflows(void **state);
 void cards_are_played_to_the_bit(void **state);
 
 /** Calls of ioctl(2) that this program has made. */
-int ioctl_calls(void);
+int count_ioctl_calls(void);
 
 #endif

@@ -36,7 +36,8 @@ static void require_success(int rc, const char *what)
 }
 
 /* Updates the present level of the constant effect. */
-static void record_event(enum stick_kind kind, int id, int value, const struct ff_effect *effect)
+static void record_driver_event(enum stick_kind kind, int id, int value,
+                                const struct ff_effect *effect)
 {
     static int level[STICK_EFFECTS];
     static int playing[STICK_EFFECTS];
@@ -55,9 +56,10 @@ static void record_event(enum stick_kind kind, int id, int value, const struct f
     atomic_store(&stick.push, push);
 }
 
-static void store_event(enum stick_kind kind, int id, int value, const struct ff_effect *effect)
+static void store_driver_event(enum stick_kind kind, int id, int value,
+                               const struct ff_effect *effect)
 {
-    record_event(kind, id, value, effect);
+    record_driver_event(kind, id, value, effect);
     int n = atomic_load(&stick.count);
     if (n < STICK_EVENTS) {
         stick.event[n] = (struct stick_event){tact_clock_now(), kind, id, value, {0}};
@@ -68,7 +70,7 @@ static void store_event(enum stick_kind kind, int id, int value, const struct ff
     }
 }
 
-static void upload(int request)
+static void answer_upload_request(int request)
 {
     struct uinput_ff_upload up = {.request_id = (uint32_t)request};
     if (ioctl(stick.fd, UI_BEGIN_FF_UPLOAD, &up) < 0) {
@@ -79,23 +81,23 @@ static void upload(int request)
         usleep((unsigned int)atomic_load(&stick.slow_us));
     }
     atomic_fetch_sub(&stick.uploads, 1);
-    store_event(STICK_UPLOAD, up.effect.id, 0, &up.effect);
+    store_driver_event(STICK_UPLOAD, up.effect.id, 0, &up.effect);
     up.retval = 0;
     ioctl(stick.fd, UI_END_FF_UPLOAD, &up);
 }
 
-static void erase(int request)
+static void answer_erase_request(int request)
 {
     struct uinput_ff_erase gone = {.request_id = (uint32_t)request};
     if (ioctl(stick.fd, UI_BEGIN_FF_ERASE, &gone) < 0) {
         return;
     }
-    store_event(STICK_ERASE, (int)gone.effect_id, 0, NULL);
+    store_driver_event(STICK_ERASE, (int)gone.effect_id, 0, NULL);
     gone.retval = 0;
     ioctl(stick.fd, UI_END_FF_ERASE, &gone);
 }
 
-static void *run_driver(void *unused)
+static void *run_stick_driver(void *unused)
 {
     (void)unused;
     while (!atomic_load(&stick.quit)) {
@@ -105,13 +107,13 @@ static void *run_driver(void *unused)
             continue;
         }
         if (event.type == EV_UINPUT && event.code == UI_FF_UPLOAD) {
-            upload(event.value);
+            answer_upload_request(event.value);
         } else if (event.type == EV_UINPUT && event.code == UI_FF_ERASE) {
-            erase(event.value);
+            answer_erase_request(event.value);
         } else if (event.type == EV_FF && event.code == FF_GAIN) {
-            store_event(STICK_GAIN, -1, event.value, NULL);
+            store_driver_event(STICK_GAIN, -1, event.value, NULL);
         } else if (event.type == EV_FF && event.code < FF_GAIN) {
-            store_event(event.value ? STICK_PLAY : STICK_STOP, event.code, 0, NULL);
+            store_driver_event(event.value ? STICK_PLAY : STICK_STOP, event.code, 0, NULL);
         }
     }
     return NULL;
@@ -140,7 +142,7 @@ static void create_device(const int *effects)
     require_success(ioctl(stick.fd, UI_DEV_CREATE), "UI_DEV_CREATE");
 }
 
-const char *stick_node(void)
+const char *stick_device_path(void)
 {
     static char node[64];
     char name[64] = "";
@@ -156,7 +158,7 @@ const char *stick_node(void)
     return node;
 }
 
-void stick_plug(const int *effects)
+void plug_in_stick(const int *effects)
 {
     const struct sched_param above = {.sched_priority = 92}; /* the driver must not be delayed */
     pthread_attr_t attr;
@@ -171,11 +173,11 @@ void stick_plug(const int *effects)
     pthread_attr_setinheritsched(&attr, PTHREAD_EXPLICIT_SCHED);
     pthread_attr_setschedpolicy(&attr, SCHED_FIFO);
     pthread_attr_setschedparam(&attr, &above);
-    require_success(-pthread_create(&stick.driver, &attr, run_driver, NULL), "driver");
+    require_success(-pthread_create(&stick.driver, &attr, run_stick_driver, NULL), "driver");
     pthread_attr_destroy(&attr);
 }
 
-void stick_unplug(void)
+void unplug_stick(void)
 {
     atomic_store(&stick.quit, 1);
     require_success(ioctl(stick.fd, UI_DEV_DESTROY), "UI_DEV_DESTROY");
@@ -184,12 +186,12 @@ void stick_unplug(void)
     close(stick.fd);
 }
 
-void stick_slow(int us)
+void set_stick_upload_delay(int us)
 {
     atomic_store(&stick.slow_us, us);
 }
 
-void stick_send(int type, int code, int value)
+void send_stick_event(int type, int code, int value)
 {
     const struct input_event events[2] = {
         {.type = (uint16_t)type, .code = (uint16_t)code, .value = value},
@@ -197,36 +199,36 @@ void stick_send(int type, int code, int value)
     require_success((int)write(stick.fd, events, sizeof events), "write");
 }
 
-int stick_uploads(void)
+int stick_pending_upload_count(void)
 {
     return atomic_load(&stick.uploads);
 }
 
-int64_t stick_gone(void)
+int64_t stick_removal_time(void)
 {
     return atomic_load(&stick.gone_ns);
 }
 
-int stick_count(void)
+int stick_event_count(void)
 {
     return atomic_load(&stick.count);
 }
 
-const struct stick_event *stick_event(int index)
+const struct stick_event *get_stick_event(int index)
 {
     return &stick.event[index];
 }
 
-int stick_pushes(void)
+int current_stick_force_level(void)
 {
     return atomic_load(&stick.push);
 }
 
-const struct ff_effect *stick_playing(int type, int64_t ns)
+const struct ff_effect *stick_effect_playing_at(int type, int64_t ns)
 {
     const struct ff_effect *effect[STICK_EFFECTS] = {NULL};
     int64_t played[STICK_EFFECTS] = {0};
-    for (int i = 0; i < stick_count() && stick.event[i].ns <= ns; i++) {
+    for (int i = 0; i < stick_event_count() && stick.event[i].ns <= ns; i++) {
         const struct stick_event *e = &stick.event[i];
         if (e->kind == STICK_UPLOAD) {
             effect[e->id] = &e->effect;
@@ -248,20 +250,20 @@ const struct ff_effect *stick_playing(int type, int64_t ns)
     return NULL;
 }
 
-int stick_gain(int64_t ns)
+int stick_gain_at(int64_t ns)
 {
     int gain = 0xffff;
-    for (int i = 0; i < stick_count() && stick.event[i].ns <= ns; i++) {
+    for (int i = 0; i < stick_event_count() && stick.event[i].ns <= ns; i++) {
         gain = stick.event[i].kind == STICK_GAIN ? stick.event[i].value : gain;
     }
     return gain;
 }
 
-double stick_force(int64_t ns)
+double stick_force_at(int64_t ns)
 {
-    const struct ff_effect *e = stick_playing(FF_CONSTANT, ns);
+    const struct ff_effect *e = stick_effect_playing_at(FF_CONSTANT, ns);
     const double pi = 3.14159265358979323846;
     /* direction 0x4000 is left */
-    return e ? -sin(e->direction / 32768.0 * pi) * e->u.constant.level * stick_gain(ns) / 65535.0
+    return e ? -sin(e->direction / 32768.0 * pi) * e->u.constant.level * stick_gain_at(ns) / 65535.0
              : 0.0;
 }

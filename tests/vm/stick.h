@@ -23,40 +23,40 @@ struct stick_event {
 };
 
 /** Plugs it in with these effects (FF_CONSTANT, ..., ended by 0). One at a time. */
-void stick_plug(const int *effects);
+void plug_in_stick(const int *effects);
 
 /** Path of its node. */
-const char *stick_node(void);
+const char *stick_device_path(void);
 
 /** Unplugs it; and the time at which the kernel had last removed it. */
-void stick_unplug(void);
-int64_t stick_gone(void);
+void unplug_stick(void);
+int64_t stick_removal_time(void);
 
 /** How long the driver sleeps in each upload from now on [us]. */
-void stick_slow(int us);
+void set_stick_upload_delay(int us);
 
 /** Number of uploads in progress. */
-int stick_uploads(void);
+int stick_pending_upload_count(void);
 
 /** Sends an event and the end of the report. */
-void stick_send(int type, int code, int value);
+void send_stick_event(int type, int code, int value);
 
 /** The events recorded since it was plugged in. */
-int stick_count(void);
-const struct stick_event *stick_event(int index);
+int stick_event_count(void);
+const struct stick_event *get_stick_event(int index);
 
 /** The effect of this type that is started at a time, even if its length is over; NULL where there
  * is none. */
-const struct ff_effect *stick_playing(int type, int64_t ns);
+const struct ff_effect *stick_effect_playing_at(int type, int64_t ns);
 
 /** Gain at that time, 0xffff where none was set. */
-int stick_gain(int64_t ns);
+int stick_gain_at(int64_t ns);
 
 /** Level of the constant effect that plays now, 0 where none does or the gain is 0. Quick. */
-int stick_pushes(void);
+int current_stick_force_level(void);
 
 /** Force along x that it plays at that time, in the device's units: that of the constant effect, by
  *  its gain. */
-double stick_force(int64_t ns);
+double stick_force_at(int64_t ns);
 
 #endif

@@ -39,7 +39,7 @@ static int start(const char *rate, struct tact_device *out)
 
 /* The two waves change sign together; between two channels of a scan the sawtooth advances
  * slightly. */
-static void check_scan(void)
+static void check_scan_consistency(void)
 {
     double saw = in.channel[SAW];
     assert_true(fabs(saw) < amplitude * 1.001);
@@ -55,7 +55,7 @@ void a_stream_beside_the_loop(void **state)
     double low = 9.0;
     double high = -9.0;
     double oldest = 0.0;
-    int64_t spent = 0;
+    int64_t reading_time_ns = 0;
     int64_t stamp = 0;
     (void)state;
     assert_int_equal(start("2000", &device), 0);
@@ -65,28 +65,28 @@ void a_stream_beside_the_loop(void **state)
     assert_non_null(reported);
     double rate = strtod(reported + strlen("streams 3 inputs at "), NULL);
     assert_true(fabs(rate - 2000.0) < 20.0); /* whole microseconds a channel */
-    int64_t begun = tact_clock_now();
+    int64_t start_time_ns = tact_clock_now();
     for (uint64_t tick = 0; tick < TICKS; tick++) {
-        tact_clock_sleep_until(begun + (int64_t)tick * 1000000);
-        int before = ioctl_calls();
+        tact_clock_sleep_until(start_time_ns + (int64_t)tick * 1000000);
+        int before = count_ioctl_calls();
         int64_t now = tact_clock_now();
         device.ops->read(device.self, tick, 0.0, now, &in);
-        spent += tact_clock_now() - now;
-        assert_int_equal(ioctl_calls(), before);
+        reading_time_ns += tact_clock_now() - now;
+        assert_int_equal(count_ioctl_calls(), before);
         assert_int_equal(in.state, TACT_DEVICE_OK);
         assert_true(in.stamp_ns >= stamp && in.stamp_ns <= tact_clock_now());
         stamp = in.stamp_ns;
-        check_scan();
+        check_scan_consistency();
         low = fmin(low, in.channel[SAW]);
         high = fmax(high, in.channel[SAW]);
         oldest = fmax(oldest, in.channel[AGE]);
         assert_true(in.channel[LOST] == 0.0);
     }
     print_message("stream of 3 channels: %.1f us a tick, scans at most %.1f ms old\n",
-                  (double)spent / TICKS / 1e3, 1e3 * oldest);
+                  (double)reading_time_ns / TICKS / 1e3, 1e3 * oldest);
     assert_true(low < -0.7 * amplitude && high > 0.7 * amplitude);
     assert_true(oldest < 0.03); /* the driver's timer has a resolution of 4 ms */
-    assert_true(spent < TICKS * INT64_C(5000));
+    assert_true(reading_time_ns < TICKS * INT64_C(5000));
     struct tact_device second;
     assert_int_equal(start("2000", &second), -EBUSY);
     assert_non_null(strstr(config.err.text, "cannot stream"));
@@ -116,11 +116,11 @@ void a_stream_that_overflows(void **state)
     assert_int_equal(comedi_set_buffer_size(dev, 0, 65536), 65536); /* half a second */
     comedi_close(dev);
     assert_int_equal(start("20000", &device), 0);
-    int64_t begun = tact_clock_now();
+    int64_t start_time_ns = tact_clock_now();
     int stale = 0;
     stop_for_a_second();
     for (uint64_t tick = 0; tick < 300; tick++) {
-        tact_clock_sleep_until(begun + 1500000000 + (int64_t)tick * 1000000);
+        tact_clock_sleep_until(start_time_ns + 1500000000 + (int64_t)tick * 1000000);
         device.ops->read(device.self, tick, 0.0, tact_clock_now(), &in);
         stale += in.state == TACT_DEVICE_STALE;
     }
@@ -128,7 +128,7 @@ void a_stream_that_overflows(void **state)
     assert_int_equal(in.state, TACT_DEVICE_OK);
     assert_true(in.channel[LOST] == 1.0);
     assert_true(in.channel[AGE] < 0.03);
-    check_scan();
+    check_scan_consistency();
     device.ops->close(device.self);
     assert_non_null(strstr(config.messages, "was lost (its buffer was full), 1 so far"));
 }

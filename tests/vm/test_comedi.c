@@ -26,7 +26,7 @@ static struct device_config config;
 static struct tact_device device;
 static struct tact_device_input in;
 static uint64_t tick;
-static int calls; /* ioctl(2) of this process */
+static int ioctl_call_count; /* ioctl(2) of this process */
 
 int ioctl(int fd, unsigned long request, ...)
 {
@@ -34,13 +34,13 @@ int ioctl(int fd, unsigned long request, ...)
     va_start(args, request);
     void *arg = va_arg(args, void *);
     va_end(args);
-    calls++;
+    ioctl_call_count++;
     return (int)syscall(SYS_ioctl, fd, request, arg);
 }
 
-int ioctl_calls(void)
+int count_ioctl_calls(void)
 {
-    return calls;
+    return ioctl_call_count;
 }
 
 /* Opens the device without the guard, which has a test of its own. */
@@ -84,20 +84,20 @@ static void write_output(const char *node, unsigned int channel, lsampl_t raw)
 static void values_go_out_and_come_in(void **unused)
 {
     (void)unused;
-    const double to_volts[] = {0, 2, 1, 0.5};
-    const double from_volts[] = {0, 0.5, 0, -2, 2, 0.25};
+    const double output_to_volts_matrix[] = {0, 2, 1, 0.5};
+    const double volts_to_input_matrix[] = {0, 0.5, 0, -2, 2, 0.25};
     const struct tact_device_setting settings[] = {
         SETTING("outputs", "current=ao0 force=ao3"), SETTING("inputs", "angle=ai0 load=ai3"),
-        NUMBERS("output_map", 2, 2, to_volts), NUMBERS("input_map", 2, 3, from_volts),
-        SETTING("input_units", "rad N")};
+        NUMBERS("output_map", 2, 2, output_to_volts_matrix),
+        NUMBERS("input_map", 2, 3, volts_to_input_matrix), SETTING("input_units", "rad N")};
     const double out[] = {1.25, -4.0};
     write_output(NODE, 0, 12345);
     write_output(NODE, 3, 54321);
     assert_int_equal(start(settings, 5), 0);
     assert_string_equal(device.info.input[1].unit, "N");
-    assert_int_equal(board_output(NODE, 0),
+    assert_int_equal(read_board_output(NODE, 0),
                      BOARD_ZERO); /* immediately on opening, before the first tick */
-    assert_int_equal(board_output(NODE, 3), lrint((1.0 + 10.0) / lsb));
+    assert_int_equal(read_board_output(NODE, 3), lrint((1.0 + 10.0) / lsb));
     step(out);
     step(out);
     assert_int_equal(in.state, TACT_DEVICE_OK);
@@ -107,11 +107,11 @@ static void values_go_out_and_come_in(void **unused)
     assert_true(fabs(in.channel[1] - load) <= 2.5 * lsb);
     const double beyond[] = {1e9, NAN}; /* clamped to the range, and treated as 0 */
     step(beyond);
-    assert_int_equal(board_output(NODE, 0), BOARD_MAX);
-    assert_int_equal(board_output(NODE, 3), lrint((1.0 + 10.0) / lsb));
+    assert_int_equal(read_board_output(NODE, 0), BOARD_MAX);
+    assert_int_equal(read_board_output(NODE, 3), lrint((1.0 + 10.0) / lsb));
     device.ops->close(device.self);
-    assert_int_equal(board_output(NODE, 0), BOARD_ZERO);
-    assert_int_equal(board_output(NODE, 3), lrint((1.0 + 10.0) / lsb));
+    assert_int_equal(read_board_output(NODE, 0), BOARD_ZERO);
+    assert_int_equal(read_board_output(NODE, 3), lrint((1.0 + 10.0) / lsb));
 }
 
 static void a_tick_is_two_system_calls(void **unused)
@@ -121,7 +121,7 @@ static void a_tick_is_two_system_calls(void **unused)
                                                    SETTING("inputs", "i=ai0 j=ai1 k=ai2 l=ai3")};
     assert_int_equal(start(settings, 2), 0);
     steps(20, zeros);
-    int before = calls;
+    int before = ioctl_call_count;
     int64_t began = tact_clock_now();
     for (int i = 0; i < 1000; i++) {
         device.ops->read(device.self, tick, 0.0, 0, &in);
@@ -129,7 +129,7 @@ static void a_tick_is_two_system_calls(void **unused)
         tick++;
     }
     int64_t took = tact_clock_now() - began;
-    assert_int_equal(calls - before, 2000);
+    assert_int_equal(ioctl_call_count - before, 2000);
     print_message("8 channels: %.1f us a tick\n", (double)took / 1e6);
     assert_true(took < 1000 * 15000);
     device.ops->close(device.self);
@@ -148,15 +148,15 @@ static void outputs_are_locked(void **unused)
     struct tact_device first = device;
     assert_int_equal(start(settings, 1), -EBUSY);
     assert_non_null(strstr(config.err.text, "another process has locked the outputs"));
-    assert_int_equal(board_output(NODE, 0), BOARD_ZERO);
+    assert_int_equal(read_board_output(NODE, 0), BOARD_ZERO);
     first.ops->close(first.self);
     write_output(NODE, 0, BOARD_ZERO); /* unlocked */
 }
 
 /* Drives an input with `raw` for n ticks while the device writes `out`. */
-static void drive_input(int wire, lsampl_t raw, int n, const double *out)
+static void drive_input_wire(int wire, lsampl_t raw, int n, const double *out)
 {
-    board_wire_write(wire, 1, 4, raw);
+    write_board_wire(wire, 1, 4, raw);
     steps(n, out);
 }
 
@@ -170,39 +170,39 @@ static void faults_zero_outputs(void **unused)
     const double out[] = {2.0};
     const lsampl_t at_2 = (lsampl_t)lrint(12.0 / lsb);
     assert_int_equal(start(settings, 5), 0);
-    int wire = board_wire(0, NODE);
-    drive_input(wire, 40000, 5, out);
+    int wire = open_board_wire(0, NODE);
+    drive_input_wire(wire, 40000, 5, out);
     assert_int_equal(in.state, TACT_DEVICE_OK);
-    assert_int_equal(board_output(NODE, 0), at_2);
+    assert_int_equal(read_board_output(NODE, 0), at_2);
     double good = in.channel[0];
 
-    drive_input(wire, BOARD_MAX, 2,
-                out); /* two ticks are not a fault yet, but their values are not used */
+    drive_input_wire(wire, BOARD_MAX, 2,
+                     out); /* two ticks are not a fault yet, but their values are not used */
     assert_int_equal(in.state, TACT_DEVICE_OK);
     assert_true(in.channel[0] == good);
     steps(1, out);
     assert_int_equal(in.state, TACT_DEVICE_STALE);
     assert_true(in.channel[0] == good);
-    assert_int_equal(board_output(NODE, 0), BOARD_ZERO);
+    assert_int_equal(read_board_output(NODE, 0), BOARD_ZERO);
 
-    drive_input(wire, 40000, 15, out); /* not yet */
-    assert_int_equal(board_output(NODE, 0), BOARD_ZERO);
+    drive_input_wire(wire, 40000, 15, out); /* not yet */
+    assert_int_equal(read_board_output(NODE, 0), BOARD_ZERO);
     steps(20, out); /* during the ramp */
-    long risen = board_output(NODE, 0);
-    assert_in_range(risen, BOARD_ZERO + 1, at_2 - 1);
+    long output_during_rise = read_board_output(NODE, 0);
+    assert_in_range(output_during_rise, BOARD_ZERO + 1, at_2 - 1);
     steps(220, out);
-    assert_int_equal(board_output(NODE, 0), at_2);
+    assert_int_equal(read_board_output(NODE, 0), at_2);
 
-    drive_input(wire, 60000, 3, out); /* 8.3 V: in range, outside the limits */
+    drive_input_wire(wire, 60000, 3, out); /* 8.3 V: in range, outside the limits */
     assert_int_equal(in.state, TACT_DEVICE_STALE);
-    assert_int_equal(board_output(NODE, 0), BOARD_ZERO);
+    assert_int_equal(read_board_output(NODE, 0), BOARD_ZERO);
     for (int i = 0; i < 300; i++) {
-        drive_input(wire, 40000U + (unsigned int)i % 2U, 1, out);
+        drive_input_wire(wire, 40000U + (unsigned int)i % 2U, 1, out);
     }
-    assert_int_equal(board_output(NODE, 0), at_2);
+    assert_int_equal(read_board_output(NODE, 0), at_2);
     steps(401, out); /* constant for the whole timeout */
     assert_int_equal(in.state, TACT_DEVICE_STALE);
-    assert_int_equal(board_output(NODE, 0), BOARD_ZERO);
+    assert_int_equal(read_board_output(NODE, 0), BOARD_ZERO);
     close(wire);
     device.ops->close(device.self);
     assert_non_null(strstr(config.messages, "warning: device: input x is saturated"));
@@ -230,13 +230,13 @@ static void busy_inputs_zero_outputs(void **unused)
     assert_int_equal(comedi_command(other, &command), 0);
     steps(2, out);
     assert_int_equal(in.state, TACT_DEVICE_STALE);
-    assert_int_equal(board_output(NODE, 0), -1); /* the inputs cannot be read now */
+    assert_int_equal(read_board_output(NODE, 0), -1); /* the inputs cannot be read now */
     steps(60, out);
     comedi_cancel(other, 0);
-    assert_int_equal(board_output(NODE, 0), BOARD_ZERO);
+    assert_int_equal(read_board_output(NODE, 0), BOARD_ZERO);
     steps(300, out);
     assert_int_equal(in.state, TACT_DEVICE_OK);
-    assert_int_equal(board_output(NODE, 0), lrint(13.0 / lsb));
+    assert_int_equal(read_board_output(NODE, 0), lrint(13.0 / lsb));
     comedi_close(other);
     device.ops->close(device.self);
     assert_non_null(strstr(config.messages, "cannot be read: Device or resource busy"));
@@ -252,25 +252,25 @@ static void unplugged_and_back(void **unused)
     steps(5, out);
     for (int round = 0; round < 5; round++) {
         double held = in.channel[0];
-        board_attach(NODE, NULL);
+        attach_board_driver(NODE, NULL);
         step(out);
         assert_int_equal(in.state, TACT_DEVICE_LOST);
         assert_true(in.channel[0] == held);
         steps(120, out);
-        board_attach(NODE, "comedi_test 2000000,50000");
-        int waited = 0;
-        while (in.state != TACT_DEVICE_OK && waited < 500) {
-            assert_true(board_output(NODE, 0) <= (long)BOARD_ZERO);
+        attach_board_driver(NODE, "comedi_test 2000000,50000");
+        int wait_loop_count = 0;
+        while (in.state != TACT_DEVICE_OK && wait_loop_count < 500) {
+            assert_true(read_board_output(NODE, 0) <= (long)BOARD_ZERO);
             step(out);
-            waited++;
+            wait_loop_count++;
         }
-        assert_in_range(waited, 1, 200);
-        assert_true(board_output(NODE, 0) < lrint(13.0 / lsb)); /* ramps up */
+        assert_in_range(wait_loop_count, 1, 200);
+        assert_true(read_board_output(NODE, 0) < lrint(13.0 / lsb)); /* ramps up */
         steps(250, out);
-        assert_int_equal(board_output(NODE, 0), lrint(13.0 / lsb));
+        assert_int_equal(read_board_output(NODE, 0), lrint(13.0 / lsb));
     }
     device.ops->close(device.self);
-    assert_int_equal(board_output(NODE, 0), BOARD_ZERO);
+    assert_int_equal(read_board_output(NODE, 0), BOARD_ZERO);
     assert_non_null(strstr(config.messages, "is gone"));
     assert_non_null(strstr(config.messages, "is back"));
 }
@@ -281,19 +281,19 @@ static void another_board_is_not_accepted(void **unused)
     (void)unused;
     const struct tact_device_setting settings[] = {SETTING("board", "/dev/comedi2"),
                                                    SETTING("inputs", "x=ai0")};
-    board_attach("/dev/comedi2", "comedi_test 2000000,50000");
+    attach_board_driver("/dev/comedi2", "comedi_test 2000000,50000");
     assert_int_equal(start(settings, 2), 0);
-    board_attach("/dev/comedi2", NULL);
+    attach_board_driver("/dev/comedi2", NULL);
     step(zeros);
-    board_attach("/dev/comedi2", "comedi_parport 0x378");
+    attach_board_driver("/dev/comedi2", "comedi_parport 0x378");
     steps(200, zeros);
     assert_int_equal(in.state, TACT_DEVICE_LOST);
     device.ops->close(device.self);
-    board_attach("/dev/comedi2", NULL);
+    attach_board_driver("/dev/comedi2", NULL);
     assert_non_null(strstr(config.messages, "another board is there"));
 }
 
-static void digital_outputs(void **unused)
+static void digital_outputs_follow_channels(void **unused)
 {
     (void)unused;
     const struct tact_device_setting settings[] = {
@@ -303,7 +303,7 @@ static void digital_outputs(void **unused)
                                                SETTING("inputs", "paper=di2@1 idle=!di3@1")};
     const double on[] = {1.0, 1.0, 1.0};
     lsampl_t bits = 0;
-    board_attach("/dev/comedi2", "comedi_parport 0x378");
+    attach_board_driver("/dev/comedi2", "comedi_parport 0x378");
     assert_int_equal(start(settings, 3), -EINVAL);
     assert_non_null(strstr(config.err.text, "given twice"));
     assert_int_equal(start(good, 3), 0);
@@ -316,7 +316,7 @@ static void digital_outputs(void **unused)
             step(zeros);
         }
         /* read at the hardware port, as the subdevice is locked */
-        int wire = board_wire(0, "/dev/comedi2");
+        int wire = open_board_wire(0, "/dev/comedi2");
         lsampl_t data[2] = {0, 0};
         comedi_insn insn = {.insn = INSN_BITS, .n = 2, .data = data, .subdev = 0};
         assert_true(ioctl(wire, COMEDI_INSN, &insn) >= 0);
@@ -330,10 +330,10 @@ static void digital_outputs(void **unused)
     assert_int_equal(comedi_dio_bitfield2(reader, 0, 0, &bits, 0), 0);
     assert_int_equal(bits & 3U, 2);
     comedi_close(reader);
-    board_attach("/dev/comedi2", NULL);
+    attach_board_driver("/dev/comedi2", NULL);
 }
 
-static void two_boards(void **unused)
+static void two_boards_run_at_once(void **unused)
 {
     (void)unused;
     const struct tact_device_setting first[] = {SETTING("outputs", "a=ao0"),
@@ -425,8 +425,8 @@ int main(void)
         cmocka_unit_test(busy_inputs_zero_outputs),
         cmocka_unit_test(unplugged_and_back),
         cmocka_unit_test(another_board_is_not_accepted),
-        cmocka_unit_test(digital_outputs),
-        cmocka_unit_test(two_boards),
+        cmocka_unit_test(digital_outputs_follow_channels),
+        cmocka_unit_test(two_boards_run_at_once),
         cmocka_unit_test(a_wrench_through_a_session),
         cmocka_unit_test(a_tare_takes_the_zero),
         cmocka_unit_test(a_stream_beside_the_loop),
@@ -434,6 +434,6 @@ int main(void)
         cmocka_unit_test(cards_are_played_to_the_bit),
         cmocka_unit_test(bad_settings_are_named),
     };
-    board_setup();
+    set_up_boards();
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

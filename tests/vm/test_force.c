@@ -25,8 +25,8 @@
 #include "unit/support/script_device.h"
 
 enum { TICKS = 2000, MOST_TICKS = 120000 };
-#define REPLUG_COUNT campaign_size(25, 100)
-#define UPLOAD_REPLUGS campaign_size(8, 20)
+#define REPLUG_COUNT campaign_trial_count(25, 100)
+#define UPLOAD_REPLUGS campaign_trial_count(8, 20)
 enum { FORCE_X, SPRING, DAMPER, STRONG, OUTPUTS }; /* in the order of `forces` below */
 enum { AGE = 3 };                                  /* after abs_x, abs_y, btn_trigger */
 
@@ -96,7 +96,7 @@ static int script_open(const struct tact_device_config *config, struct tact_devi
                        struct tact_error *err)
 {
     (void)config, (void)err;
-    return script_device(script_read, "angle", out);
+    return open_script_device(script_read, "angle", out);
 }
 
 static const char scene_text[] =
@@ -160,7 +160,7 @@ static void open_session(uint64_t ticks)
     options.stop = &stop;
     options.messages = (struct tact_messages){keep_message, NULL};
     options.require_realtime = 1;
-    open_text(scene_text, &options, &scene, &session);
+    open_session_of_scene_text(scene_text, &options, &scene, &session);
 }
 
 static void close_session(void)
@@ -184,10 +184,10 @@ static double check_tick(int tick)
         then--;
     }
     const double *out = observed.out[then];
-    const struct ff_effect *push = stick_playing(FF_CONSTANT, now);
-    const struct ff_effect *spring = stick_playing(FF_SPRING, now);
-    const struct ff_effect *damper = stick_playing(FF_DAMPER, now);
-    const struct ff_effect *rumble = stick_playing(FF_RUMBLE, now);
+    const struct ff_effect *push = stick_effect_playing_at(FF_CONSTANT, now);
+    const struct ff_effect *spring = stick_effect_playing_at(FF_SPRING, now);
+    const struct ff_effect *damper = stick_effect_playing_at(FF_DAMPER, now);
+    const struct ff_effect *playing_rumble_effect = stick_effect_playing_at(FF_RUMBLE, now);
     /* A newer force than reported is allowed, as effects are uploaded one after the other. */
     int match = 0;
     for (; then < tick && !match; then++) {
@@ -200,16 +200,17 @@ static double check_tick(int tick)
     if (push) {
         assert_non_null(spring);
         assert_non_null(damper);
-        assert_non_null(rumble);
-        assert_int_equal(stick_gain(now), lrint(0.8 * 65535));
+        assert_non_null(playing_rumble_effect);
+        assert_int_equal(stick_gain_at(now), lrint(0.8 * 65535));
         assert_true(fabs(spring->u.condition[0].right_coeff / 32767.0 - out[SPRING]) < 0.05);
         assert_true(fabs(damper->u.condition[1].left_coeff / 32767.0 - out[DAMPER]) < 0.05);
-        assert_true(fabs(rumble->u.rumble.strong_magnitude / 65535.0 - fabs(out[STRONG])) < 0.05);
+        assert_true(fabs(playing_rumble_effect->u.rumble.strong_magnitude / 65535.0 -
+                         fabs(out[STRONG])) < 0.05);
     }
     return age;
 }
 
-static void check_forces(const char *what, double oldest)
+static void check_forces_were_played(const char *what, double oldest)
 {
     double worst = 0.0, sum = 0.0, most = 0.0;
     int count = 0, touching = 0;
@@ -225,7 +226,7 @@ static void check_forces(const char *what, double oldest)
     print_message(
         "%s: push to %.2f, touching in %d of %d, its age mean %.1f, most %.1f ms; %d "
         "events at the stick; wake max %.1f us, compute p50 %.1f, max %.1f us, missed %d\n",
-        what, most, touching, count, 1e3 * sum / count, 1e3 * worst, stick_count(),
+        what, most, touching, count, 1e3 * sum / count, 1e3 * worst, stick_event_count(),
         (double)report.loop.wake_latency.max / 1e3,
         (double)tact_histogram_quantile(&report.loop.compute, 0.5) / 1e3,
         (double)report.loop.compute.max / 1e3, (int)report.loop.missed);
@@ -234,31 +235,31 @@ static void check_forces(const char *what, double oldest)
     assert_in_range(touching, count / 5, count - 1);
 }
 
-static double first_run[TICKS][OUTPUTS];
+static double outputs_of_first_run[TICKS][OUTPUTS];
 
 static void forces_follow_contact(void **unused)
 {
     (void)unused;
-    stick_plug(all_effects);
+    plug_in_stick(all_effects);
     open_session(TICKS);
     assert_int_equal(tact_session_run(session, &report), 0);
     close_session();
-    check_forces("prompt driver", 0.0065);
-    memcpy(first_run, observed.out, sizeof first_run);
-    assert_true(stick_force(tact_clock_now()) == 0.0);
-    assert_int_equal(board_guard(), 0);
-    stick_unplug();
+    check_forces_were_played("prompt driver", 0.0065);
+    memcpy(outputs_of_first_run, observed.out, sizeof outputs_of_first_run);
+    assert_true(stick_force_at(tact_clock_now()) == 0.0);
+    assert_int_equal(find_guard_process(), 0);
+    unplug_stick();
 }
 
 /* With 50 ms in each upload forces are older, but ticks are equal bit for bit. */
 static void a_slow_driver_changes_no_tick(void **unused)
 {
     (void)unused;
-    stick_plug(all_effects);
-    stick_slow(50000);
+    plug_in_stick(all_effects);
+    set_stick_upload_delay(50000);
     open_session(TICKS);
     assert_int_equal(tact_session_run(session, &report), 0);
-    stick_slow(0);
+    set_stick_upload_delay(0);
     close_session();
     double worst = 0.0;
     for (int tick = 600; tick < TICKS; tick++) {
@@ -267,10 +268,10 @@ static void a_slow_driver_changes_no_tick(void **unused)
     print_message(
         "slow driver: age most %.1f ms, compute max %.1f us, wake max %.1f us, %d events\n",
         1e3 * worst, (double)report.loop.compute.max / 1e3,
-        (double)report.loop.wake_latency.max / 1e3, stick_count());
-    assert_memory_equal(first_run, observed.out, sizeof first_run);
+        (double)report.loop.wake_latency.max / 1e3, stick_event_count());
+    assert_memory_equal(outputs_of_first_run, observed.out, sizeof outputs_of_first_run);
     assert_true(worst > 0.05 && worst < 0.5); /* four uploads in sequence */
-    stick_unplug();
+    unplug_stick();
 }
 
 static struct device_config config;
@@ -292,7 +293,7 @@ static void effects_outlive_their_length(void **unused)
     struct tact_device_input in;
     (void)unused;
     for (int round = 0; round < 2; round++) {
-        stick_plug(all_effects);
+        plug_in_stick(all_effects);
         assert_int_equal(start(&device, "force_x", round ? "false" : "true"), 0);
         const double out[] = {0.5};
         for (int tick = 0; tick < (round ? 200 : 6250); tick++) {
@@ -301,21 +302,21 @@ static void effects_outlive_their_length(void **unused)
             device.ops->write(device.self, out, now);
             tact_clock_sleep_until(now + 20000000);
             if (tick > 10) {
-                double force = stick_force(tact_clock_now());
+                double force = stick_force_at(tact_clock_now());
                 if (!(fabs(force - 16384) < 1.0)) {
                     fail_msg("%g after %.1f s", force, 0.02 * tick);
                 }
             }
         }
-        print_message("%s: %d events in %d s\n", round ? "thread" : "guard", stick_count(),
+        print_message("%s: %d events in %d s\n", round ? "thread" : "guard", stick_event_count(),
                       round ? 4 : 125);
         device.ops->close(device.self);
-        assert_true(stick_force(tact_clock_now()) == 0.0);
-        stick_unplug();
+        assert_true(stick_force_at(tact_clock_now()) == 0.0);
+        unplug_stick();
     }
 }
 
-static int descriptors(int pid)
+static int count_open_descriptors(int pid)
 {
     char path[64];
     snprintf(path, sizeof path, "/proc/%d/fd", pid);
@@ -335,7 +336,7 @@ static void *run_thread(void *result)
 }
 
 /* Waits until a state lasts; returns the first tick of it. */
-static uint64_t wait_state(uint64_t from, int state)
+static uint64_t wait_for_lasting_state(uint64_t from, int state)
 {
     uint64_t tick = from;
     for (int i = 0; i < 3000; i++) {
@@ -356,11 +357,11 @@ static void unplugged_mid_contact(void **unused)
 {
     pthread_t thread;
     int result = -1;
-    int mine = 0;
-    int guards = 0;
+    int own_descriptor_count = 0;
+    int guard_descriptor_count = 0;
     uint64_t longest = 0;
     (void)unused;
-    stick_plug(all_effects);
+    plug_in_stick(all_effects);
     open_session(MOST_TICKS - 1);
     atomic_store(&observed.steady, 1);
     assert_int_equal(pthread_create(&thread, NULL, run_thread, &result), 0);
@@ -370,28 +371,29 @@ static void unplugged_mid_contact(void **unused)
         assert_true(before > 200);
         double full = observed.out[before - 1][FORCE_X];
         assert_true(full > 0.2);
-        assert_true(fabs(stick_force(tact_clock_now()) - full * 0.8 * 32767) < 3.0);
-        mine = round == 1 ? descriptors(getpid()) : mine;
-        guards = round == 1 ? descriptors(board_guard()) : guards;
+        assert_true(fabs(stick_force_at(tact_clock_now()) - full * 0.8 * 32767) < 3.0);
+        own_descriptor_count = round == 1 ? count_open_descriptors(getpid()) : own_descriptor_count;
+        guard_descriptor_count =
+            round == 1 ? count_open_descriptors(find_guard_process()) : guard_descriptor_count;
         int64_t began = tact_clock_now();
-        stick_unplug();
-        int64_t ended = stick_gone(); /* the removal was between these times */
-        uint64_t lost = wait_state(before, TACT_DEVICE_LOST);
+        unplug_stick();
+        int64_t ended = stick_removal_time(); /* the removal was between these times */
+        uint64_t lost = wait_for_lasting_state(before, TACT_DEVICE_LOST);
         assert_true(observed.read_ns[lost] > began && observed.read_ns[lost] < ended + 2000000);
         usleep(20000);
         for (uint64_t tick = lost; tick < atomic_load(&observed.ticks); tick++) {
             assert_true(observed.out[tick][FORCE_X] == 0.0 && observed.out[tick][STRONG] == 0.0);
         }
-        stick_plug(all_effects);
-        uint64_t back = wait_state(lost, TACT_DEVICE_OK);
+        plug_in_stick(all_effects);
+        uint64_t back = wait_for_lasting_state(lost, TACT_DEVICE_OK);
         longest = back - lost > longest ? back - lost : longest;
         usleep(100000);
         for (uint64_t tick = back; tick < back + 90; tick++) {
             double share = (double)(tick - back + 1) / 200.0;
             assert_true(fabs(observed.out[tick][FORCE_X] - share * full) < 0.01 * full);
         }
-        for (int i = 0; i < stick_count(); i++) {
-            const struct stick_event *e = stick_event(i);
+        for (int i = 0; i < stick_event_count(); i++) {
+            const struct stick_event *e = get_stick_event(i);
             double share = (double)(e->ns - observed.read_ns[back]) / 2e8;
             if (e->kind == STICK_UPLOAD && e->effect.type == FF_CONSTANT) {
                 assert_true(-e->effect.u.constant.level <= lrint((share + 0.01) * full * 32767));
@@ -399,8 +401,8 @@ static void unplugged_mid_contact(void **unused)
         }
     }
     usleep(300000);
-    assert_int_equal(descriptors(getpid()), mine);
-    assert_int_equal(descriptors(board_guard()), guards);
+    assert_int_equal(count_open_descriptors(getpid()), own_descriptor_count);
+    assert_int_equal(count_open_descriptors(find_guard_process()), guard_descriptor_count);
     tact_stop_request(&stop);
     pthread_join(thread, NULL);
     assert_int_equal(result, 0);
@@ -408,9 +410,10 @@ static void unplugged_mid_contact(void **unused)
         "unplugged %d times: %llu ticks, %llu missed, wake max %.1f us, back after at most "
         "%llu ms, %d and %d descriptors\n",
         REPLUG_COUNT, (unsigned long long)report.loop.ticks, (unsigned long long)report.loop.missed,
-        (double)report.loop.wake_latency.max / 1e3, (unsigned long long)longest, mine, guards);
+        (double)report.loop.wake_latency.max / 1e3, (unsigned long long)longest,
+        own_descriptor_count, guard_descriptor_count);
     close_session();
-    stick_unplug();
+    unplug_stick();
 }
 
 /* The stick is unplugged while its driver sleeps in an upload: the guard is not blocked, the loop
@@ -418,36 +421,37 @@ static void unplugged_mid_contact(void **unused)
 static void unplugged_in_an_upload(void **unused)
 {
     pthread_t thread;
-    int result = -1, guards = 0;
+    int result = -1, guard_descriptor_count = 0;
     (void)unused;
-    stick_plug(all_effects);
-    stick_slow(60000);
+    plug_in_stick(all_effects);
+    set_stick_upload_delay(60000);
     open_session(MOST_TICKS - 1);
     assert_int_equal(pthread_create(&thread, NULL, run_thread, &result), 0);
     for (int round = 0; round < UPLOAD_REPLUGS; round++) {
         usleep(700000 + (unsigned int)round * 7000); /* the hand presses at most of these moments */
-        while (!stick_uploads()) {
+        while (!stick_pending_upload_count()) {
             usleep(1000);
         }
         uint64_t before = atomic_load(&observed.ticks);
-        guards = round == 1 ? descriptors(board_guard()) : guards;
+        guard_descriptor_count =
+            round == 1 ? count_open_descriptors(find_guard_process()) : guard_descriptor_count;
         int64_t began = tact_clock_now();
-        stick_unplug();
-        int64_t gone = stick_gone();
-        uint64_t lost = wait_state(before, TACT_DEVICE_LOST);
+        unplug_stick();
+        int64_t gone = stick_removal_time();
+        uint64_t lost = wait_for_lasting_state(before, TACT_DEVICE_LOST);
         assert_true(observed.read_ns[lost] > began && observed.read_ns[lost] < gone + 2000000);
         for (uint64_t tick = lost; tick < atomic_load(&observed.ticks); tick++) {
             assert_true(observed.out[tick][FORCE_X] == 0.0 && observed.out[tick][STRONG] == 0.0);
         }
-        stick_plug(all_effects);
-        wait_state(lost, TACT_DEVICE_OK);
+        plug_in_stick(all_effects);
+        wait_for_lasting_state(lost, TACT_DEVICE_OK);
     }
-    stick_slow(0);
+    set_stick_upload_delay(0);
     atomic_store(&observed.steady, 1);
     usleep(1000000);
     double full = observed.out[atomic_load(&observed.ticks) - 1][FORCE_X];
-    assert_true(full > 0.2 && fabs(stick_force(tact_clock_now()) - full * 0.8 * 32767) < 3.0);
-    assert_int_equal(descriptors(board_guard()), guards);
+    assert_true(full > 0.2 && fabs(stick_force_at(tact_clock_now()) - full * 0.8 * 32767) < 3.0);
+    assert_int_equal(count_open_descriptors(find_guard_process()), guard_descriptor_count);
     tact_stop_request(&stop);
     pthread_join(thread, NULL);
     assert_int_equal(result, 0);
@@ -456,11 +460,11 @@ static void unplugged_in_an_upload(void **unused)
                   (unsigned long long)report.loop.missed,
                   (double)report.loop.wake_latency.max / 1e3);
     close_session();
-    stick_unplug();
+    unplug_stick();
 }
 
 /* Replacements for missing effects, and refused devices. */
-static void other_devices(void **unused)
+static void unusable_force_devices_are_refused(void **unused)
 {
     static const struct {
         int effects[6];
@@ -481,7 +485,7 @@ static void other_devices(void **unused)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct tact_device device;
         static const int none[] = {FF_GAIN, 0};
-        stick_plug(cases[i].effects[0] ? cases[i].effects : none);
+        plug_in_stick(cases[i].effects[0] ? cases[i].effects : none);
         assert_int_equal(start(&device, cases[i].forces, "true"), cases[i].rc);
         const char *said = cases[i].rc ? config.err.text : config.messages;
         if (!strstr(said, cases[i].text)) {
@@ -494,9 +498,9 @@ static void other_devices(void **unused)
                 usleep(10000);
             }
             int64_t now = tact_clock_now();
-            const struct ff_effect *e = stick_playing(cases[i].effects[0], now);
+            const struct ff_effect *e = stick_effect_playing_at(cases[i].effects[0], now);
             if (cases[i].effects[1] == FF_PERIODIC) {
-                e = stick_playing(FF_PERIODIC, now);
+                e = stick_effect_playing_at(FF_PERIODIC, now);
                 assert_non_null(e);
                 assert_int_equal(e->u.periodic.magnitude, lrint(0.75 * 32767));
             } else if (cases[i].effects[0] == FF_RUMBLE) {
@@ -510,7 +514,7 @@ static void other_devices(void **unused)
             }
             device.ops->close(device.self);
         }
-        stick_unplug();
+        unplug_stick();
     }
 }
 
@@ -522,9 +526,9 @@ int main(int argc, char **argv)
         cmocka_unit_test(effects_outlive_their_length),
         cmocka_unit_test(unplugged_mid_contact),
         cmocka_unit_test(unplugged_in_an_upload),
-        cmocka_unit_test(other_devices),
+        cmocka_unit_test(unusable_force_devices_are_refused),
     };
-    board_setup();
+    set_up_boards();
     if (argc > 1) {
         cmocka_set_test_filter(argv[1]);
     }

@@ -28,11 +28,11 @@
 
 #define NODE "/dev/comedi0"
 #define PORT_NODE "/dev/comedi2"
-#define CGROUP "/run/cgroup"
+#define CGROUP_FOLDER "/run/cgroup"
 enum { PORT = 0x378 };
 enum { BOARD, ENABLE, STICK, DEVICES };
 enum { MOST_NS = 5000000, LOOP_PRIORITY = 80 };
-#define ROUNDS campaign_size(15, 50)
+#define ROUNDS campaign_trial_count(15, 50)
 static const lsampl_t pushed = 49151; /* 5 V */
 
 /* Memory shared by the test and the controller, a process of its own. */
@@ -158,15 +158,15 @@ static int enabled(void)
     return inb(PORT) & 1;
 }
 
-static int all_zero(void)
+static int are_all_outputs_zero(void)
 {
     return read_output(0) == BOARD_ZERO && read_output(1) == BOARD_ZERO && !enabled() &&
-           stick_pushes() == 0;
+           current_stick_force_level() == 0;
 }
 
-static int all_pushing(void)
+static int are_all_outputs_pushing(void)
 {
-    return read_output(0) == pushed && enabled() && stick_pushes() == -0x7fff;
+    return read_output(0) == pushed && enabled() && current_stick_force_level() == -0x7fff;
 }
 
 /* Starts a controller in a process group of its own, and waits until its outputs are non-zero. */
@@ -182,11 +182,11 @@ static pid_t start_in(const char *group)
         }
         run_controller();
     }
-    for (int i = 0; i < 3000 && !all_pushing(); i++) {
+    for (int i = 0; i < 3000 && !are_all_outputs_pushing(); i++) {
         sleep_ms(1);
     }
-    assert_true(all_pushing());
-    assert_true(board_guard() > 0);
+    assert_true(are_all_outputs_pushing());
+    assert_true(find_guard_process() > 0);
     return child;
 }
 
@@ -195,30 +195,30 @@ static pid_t start_controller(void)
     return start_in(NULL);
 }
 
-static void end_controller(pid_t child)
+static void stop_controller(pid_t child)
 {
     int status = -1;
     atomic_store(&shared->quit, 1);
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_int_equal(status, 0);
-    assert_int_equal(board_guard(), 0);
-    assert_true(all_zero());
+    assert_int_equal(find_guard_process(), 0);
+    assert_true(are_all_outputs_zero());
 }
 
 /* Time from the last heartbeat until every output is zero [ns], polled every 50 us. */
-static int64_t until_zero(void)
+static int64_t time_until_outputs_are_zero(void)
 {
     int64_t now = tact_clock_now();
-    int64_t give_up = now + 1000000000; /* filling the memory takes time */
-    while (!all_zero() && now < give_up) {
+    int64_t give_up_time_ns = now + 1000000000; /* filling the memory takes time */
+    while (!are_all_outputs_zero() && now < give_up_time_ns) {
         sleep_ms(0.05);
         now = tact_clock_now();
     }
-    assert_true(all_zero());
+    assert_true(are_all_outputs_zero());
     return tact_clock_now() - atomic_load(&shared->beat_ns);
 }
 
-static void random_moment(void)
+static void sleep_random_duration(void)
 {
     seed = seed * 1664525U + 1013904223U;
     sleep_ms(10.0 + (double)(seed >> 8) / (1 << 24) * 5.0);
@@ -233,27 +233,27 @@ static void print_worst(const char *what, int64_t worst)
 
 /* Rounds of a controller that ends: killed, or in a control group of little memory, which is
  * exhausted alternately by another thread and by the loop itself. */
-static void run_rounds(const char *what, const char *group)
+static void kill_controllers_repeatedly(const char *what, const char *group)
 {
     int64_t worst = 0;
     for (int i = 0; i < ROUNDS; i++) {
         int status = 0;
         pid_t child = start_in(group);
-        random_moment();
+        sleep_random_duration();
         if (group) {
             atomic_store(&shared->use_memory, i % 2 ? 1 + LOOP_PRIORITY : 1);
         } else {
             kill(child, SIGKILL);
         }
-        int64_t took = until_zero();
+        int64_t took = time_until_outputs_are_zero();
         worst = took > worst ? took : worst;
         waitpid(child, &status, 0);
         assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
-        for (int k = 0; k < 100 && board_guard(); k++) {
+        for (int k = 0; k < 100 && find_guard_process(); k++) {
             sleep_ms(10);
         }
-        assert_int_equal(board_guard(), 0); /* the guard must end too */
-        assert_true(all_zero());
+        assert_int_equal(find_guard_process(), 0); /* the guard must end too */
+        assert_true(are_all_outputs_zero());
     }
     print_worst(what, worst);
 }
@@ -261,18 +261,19 @@ static void run_rounds(const char *what, const char *group)
 static void a_killed_controller(void **unused)
 {
     (void)unused;
-    run_rounds("kill -9", NULL);
+    kill_controllers_repeatedly("kill -9", NULL);
 }
 
 /* A thread of the controller allocates memory until the kernel kills the process. */
 static void a_controller_out_of_memory(void **unused)
 {
     (void)unused;
-    assert_int_equal(system("mkdir -p " CGROUP " && mount -t cgroup2 none " CGROUP
-                            " && echo +memory > " CGROUP "/cgroup.subtree_control && mkdir " CGROUP
-                            "/tact && echo 32M > " CGROUP "/tact/memory.max"),
+    assert_int_equal(system("mkdir -p " CGROUP_FOLDER " && mount -t cgroup2 none " CGROUP_FOLDER
+                            " && echo +memory > " CGROUP_FOLDER
+                            "/cgroup.subtree_control && mkdir " CGROUP_FOLDER
+                            "/tact && echo 32M > " CGROUP_FOLDER "/tact/memory.max"),
                      0);
-    run_rounds("out of memory", CGROUP "/tact/cgroup.procs");
+    kill_controllers_repeatedly("out of memory", CGROUP_FOLDER "/tact/cgroup.procs");
 }
 
 /* Sends zeros until the outputs are armed again, then a non-zero value; in some rounds the ramp is
@@ -284,11 +285,11 @@ static void rearm(int round)
         sleep_ms(60);
         atomic_store(&shared->push, 1);
         sleep_ms(20);
-        assert_false(all_zero());
+        assert_false(are_all_outputs_zero());
         return;
     }
     sleep_ms(30);
-    assert_true(all_zero()); /* what a resumed controller sends is not passed on */
+    assert_true(are_all_outputs_zero()); /* what a resumed controller sends is not passed on */
     assert_int_equal(atomic_load(&shared->state[BOARD]), TACT_DEVICE_STALE);
     atomic_store(&shared->push, 0);
     sleep_ms(60);
@@ -296,7 +297,7 @@ static void rearm(int round)
     sleep_ms(20);
     assert_in_range(read_output(0), BOARD_ZERO + 1, pushed - 1); /* ramps up */
     sleep_ms(250);
-    assert_true(all_pushing());
+    assert_true(are_all_outputs_pushing());
 }
 
 static void a_stopped_controller(void **unused)
@@ -305,16 +306,16 @@ static void a_stopped_controller(void **unused)
     (void)unused;
     pid_t child = start_controller();
     for (int i = 0; i < ROUNDS; i++) {
-        random_moment();
+        sleep_random_duration();
         kill(child, SIGSTOP);
-        int64_t took = until_zero();
+        int64_t took = time_until_outputs_are_zero();
         worst = took > worst ? took : worst;
         sleep_ms(20);
-        assert_true(all_zero());
+        assert_true(are_all_outputs_zero());
         kill(child, SIGCONT);
         rearm(i);
     }
-    end_controller(child);
+    stop_controller(child);
     assert_non_null(strstr(shared->messages, "the guard has set the outputs to zero"));
     print_worst("SIGSTOP", worst);
 }
@@ -325,14 +326,14 @@ static void a_hung_controller(void **unused)
     (void)unused;
     pid_t child = start_controller();
     for (int i = 0; i < ROUNDS; i++) {
-        random_moment();
+        sleep_random_duration();
         atomic_store(&shared->hang, 1);
-        int64_t took = until_zero();
+        int64_t took = time_until_outputs_are_zero();
         worst = took > worst ? took : worst;
         atomic_store(&shared->hang, 0);
         rearm(i);
     }
-    end_controller(child);
+    stop_controller(child);
     print_worst("a tick that spins", worst);
 }
 
@@ -345,11 +346,11 @@ static void a_lost_guard(void **unused)
     for (int i = 0; i < 6; i++) {
         int device = i < 3 ? BOARD : STICK;
         pid_t child = start_controller();
-        int guard = board_guard_of(device == BOARD ? NODE : stick_node());
+        int guard = find_guard_process_of(device == BOARD ? NODE : stick_device_path());
         assert_true(guard > 0);
         kill(guard, signals[i % 3]);
         int64_t began = tact_clock_now();
-        while (device == BOARD ? read_output(0) != BOARD_ZERO : stick_pushes() != 0) {
+        while (device == BOARD ? read_output(0) != BOARD_ZERO : current_stick_force_level() != 0) {
             sleep_ms(0.05);
             assert_true(tact_clock_now() - began < 100000000);
         }
@@ -359,8 +360,9 @@ static void a_lost_guard(void **unused)
         assert_true(took < 12000000);
         sleep_ms(120);
         assert_int_equal(atomic_load(&shared->state[device]), TACT_DEVICE_LOST);
-        assert_true(device == BOARD ? read_output(1) == BOARD_ZERO : stick_pushes() == 0);
-        end_controller(child);
+        assert_true(device == BOARD ? read_output(1) == BOARD_ZERO
+                                    : current_stick_force_level() == 0);
+        stop_controller(child);
         assert_non_null(strstr(shared->messages, "the guard has ended"));
     }
 }
@@ -372,11 +374,11 @@ static void zero_before_a_suspend(void **unused)
     pid_t child = start_controller();
     int64_t began = tact_clock_now();
     assert_int_equal(system("\"" TACT_SOURCE_DIR "/devices/guard/system-sleep\" pre suspend"), 0);
-    assert_true(all_zero());
+    assert_true(are_all_outputs_zero());
     print_message("suspend: zero when the hook returns, after %.0f ms\n",
                   (double)(tact_clock_now() - began) / 1e6);
     rearm(0);
-    end_controller(child);
+    stop_controller(child);
 }
 
 static void an_unplugged_board(void **unused)
@@ -384,18 +386,18 @@ static void an_unplugged_board(void **unused)
     (void)unused;
     pid_t child = start_controller();
     for (int i = 0; i < 5; i++) {
-        board_attach(NODE, NULL);
+        attach_board_driver(NODE, NULL);
         sleep_ms(5);
         assert_int_equal(atomic_load(&shared->state[BOARD]), TACT_DEVICE_LOST);
         sleep_ms(100);
-        board_attach(NODE, "comedi_test 2000000,50000");
+        attach_board_driver(NODE, "comedi_test 2000000,50000");
         comedi_close(reader);
         reader = comedi_open(NODE);
         sleep_ms(500);
         assert_int_equal(atomic_load(&shared->state[BOARD]), TACT_DEVICE_OK);
         assert_int_equal(read_output(0), pushed);
     }
-    end_controller(child);
+    stop_controller(child);
 }
 
 int main(int argc, char **argv)
@@ -407,10 +409,10 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_lost_guard),          cmocka_unit_test(an_unplugged_board),
         cmocka_unit_test(zero_before_a_suspend),
     };
-    board_setup();
-    board_attach(PORT_NODE, "comedi_parport 0x378");
+    set_up_boards();
+    attach_board_driver(PORT_NODE, "comedi_parport 0x378");
     assert_int_equal(ioperm(PORT, 1, 1), 0);
-    stick_plug(effects);
+    plug_in_stick(effects);
     shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     reader = comedi_open(NODE);
     real_time(95);

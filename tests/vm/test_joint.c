@@ -95,10 +95,10 @@ static void plant(int wire)
     }
     for (int tick = 0; tick < shared->ticks; tick++) {
         tact_clock_sleep_until(atomic_load(&shared->start_ns) + tick * 1000000LL + 500000);
-        double volts = -10.0 + lsb * board_wire_read(wire, 0, TORQUE);
+        double volts = -10.0 + lsb * read_board_wire(wire, 0, TORQUE);
         shared->angle[tick] = joint.q;
         move(&joint, volts / volt_per_torque);
-        board_wire_write(wire, 1, ANGLE, (lsampl_t)lrint((joint.q / rad_per_volt + 10.0) / lsb));
+        write_board_wire(wire, 1, ANGLE, (lsampl_t)lrint((joint.q / rad_per_volt + 10.0) / lsb));
     }
     _exit(0);
 }
@@ -121,7 +121,7 @@ static int target_open(const struct tact_device_config *config, struct tact_devi
                        struct tact_error *err)
 {
     (void)config, (void)err;
-    return script_device(target_read, "angle", out);
+    return open_script_device(target_read, "angle", out);
 }
 
 static const char scene_text[] =
@@ -156,9 +156,9 @@ static const char scene_text[] =
 static void open_session(int ticks, const char *log, struct tact_scene **scene,
                          struct tact_session **session)
 {
-    static const struct tact_device_type wish = {TACT_ABI(struct tact_device_type), "wish",
-                                                 "what the robot should do", target_open, NULL};
-    static const struct tact_device_type *const types[] = {&wish, &tact_comedi_type};
+    static const struct tact_device_type target_device_type = {
+        TACT_ABI(struct tact_device_type), "wish", "what the robot should do", target_open, NULL};
+    static const struct tact_device_type *const types[] = {&target_device_type, &tact_comedi_type};
     struct tact_session_options options = tact_session_options_default();
     options.types = types;
     options.type_count = 2;
@@ -166,7 +166,7 @@ static void open_session(int ticks, const char *log, struct tact_scene **scene,
     options.require_realtime = 1;
     options.record = log;
     options.replace = 1;
-    open_text(scene_text, &options, scene, session);
+    open_session_of_scene_text(scene_text, &options, scene, session);
 }
 
 static pid_t load;
@@ -182,7 +182,7 @@ static int stop_load(void **unused)
     return 0;
 }
 
-static void start_load(void)
+static void start_background_load(void)
 {
     load = fork();
     if (load == 0) {
@@ -205,7 +205,7 @@ static void run_session(int ticks, int loaded, const char *log, struct tact_sess
     comedi_data_write(dev, 1, ANGLE, 0, AREF_GROUND, BOARD_ZERO);
     comedi_close(dev);
     open_session(ticks, log, &scene, &session);
-    int wire = board_wire(board_guard(), NODE);
+    int wire = open_board_wire(find_guard_process(), NODE);
     assert_true(wire >= 0);
     shared->ticks = ticks;
     atomic_store(&shared->start_ns, 0);
@@ -218,7 +218,7 @@ static void run_session(int ticks, int loaded, const char *log, struct tact_sess
         usleep(1000);
     }
     if (loaded) {
-        start_load();
+        start_background_load();
     }
     assert_int_equal(tact_session_run(session, report), 0);
     stop_load(NULL);
@@ -228,7 +228,7 @@ static void run_session(int ticks, int loaded, const char *log, struct tact_sess
     tact_session_destroy(session);
     tact_scene_free(scene);
     close(wire);
-    assert_int_equal(board_output(NODE, TORQUE), BOARD_ZERO);
+    assert_int_equal(read_board_output(NODE, TORQUE), BOARD_ZERO);
     assert_int_equal(report->trips, 0);
 }
 
@@ -247,7 +247,7 @@ static double largest_difference(int ticks)
     return worst;
 }
 
-static void print_report(const char *what, const struct tact_loop_stats *stats, double worst)
+static void print_timing_report(const char *what, const struct tact_loop_stats *stats, double worst)
 {
     print_message(
         "%s: %llu ticks, %llu missed, wake p50 %.1f p99 %.1f max %.1f us, compute p50 %.1f "
@@ -261,12 +261,12 @@ static void print_report(const char *what, const struct tact_loop_stats *stats, 
 }
 
 /* Checks that each wake-up is within 20 us, and that the joint follows the expected motion. */
-static void check_run(const char *what, int ticks, int loaded, const char *log)
+static void check_run_timing_and_motion(const char *what, int ticks, int loaded, const char *log)
 {
     static struct tact_session_report result;
     run_session(ticks, loaded, log, &result);
     double worst = largest_difference(ticks);
-    print_report(what, &result.loop, worst);
+    print_timing_report(what, &result.loop, worst);
     assert_int_equal(result.loop.executed, ticks);
     assert_int_equal(result.loop.missed, 0);
     assert_true(result.loop.wake_latency.max < 20000);
@@ -276,15 +276,15 @@ static void check_run(const char *what, int ticks, int loaded, const char *log)
 static void joint_on_an_idle_machine(void **unused)
 {
     (void)unused;
-    check_run("idle", campaign_size(15000, MOST_TICKS), 0, NULL);
+    check_run_timing_and_motion("idle", campaign_trial_count(15000, MOST_TICKS), 0, NULL);
 }
 
-static int loaded_ticks = LOADED_TICKS;
+static int tick_count_under_load = LOADED_TICKS;
 
 static void joint_with_hackbench(void **unused)
 {
     (void)unused;
-    check_run("hackbench", loaded_ticks, 1, NULL);
+    check_run_timing_and_motion("hackbench", tick_count_under_load, 1, NULL);
 }
 
 /* The log contains the measured angle: a replay without the board is equal. */
@@ -293,7 +293,7 @@ static void replayed(void **unused)
     const struct tact_messages silent = {NULL, NULL};
     struct tact_replay_report report;
     (void)unused;
-    check_run("recorded", LOGGED_TICKS, 0, "/dev/shm/joint.mcap");
+    check_run_timing_and_motion("recorded", LOGGED_TICKS, 0, "/dev/shm/joint.mcap");
     assert_int_equal(tact_replay_run("/dev/shm/joint.mcap", silent, &report, NULL), 0);
     assert_int_equal(report.ticks, LOGGED_TICKS);
     assert_int_equal(report.differing, 0);
@@ -308,18 +308,19 @@ struct played {
 };
 
 /* After the ramp, checks that the board's output is the logged torque. */
-static void check_board(void *user, const struct tact_layout *layout,
-                        const struct tact_record *logged, const struct tact_record *replayed)
+static void check_board_output_is_logged(void *user, const struct tact_layout *layout,
+                                         const struct tact_record *logged,
+                                         const struct tact_record *replayed)
 {
     struct played *p = user;
     (void)replayed;
     if (p->wire < 0) {
-        p->wire = board_wire(board_guard(), NODE);
+        p->wire = open_board_wire(find_guard_process(), NODE);
     }
     for (uint32_t i = 0; i < layout->field_count && logged->tick >= 300; i++) {
         if (!strcmp(layout->fields[i].name, "outputs_sent")) {
             double torque = logged->values[layout->fields[i].offset];
-            double volts = -10.0 + lsb * board_wire_read(p->wire, 0, TORQUE);
+            double volts = -10.0 + lsb * read_board_wire(p->wire, 0, TORQUE);
             if (logged->tick > 300) {
                 p->worst = fmax(p->worst, fabs(volts - p->before * volt_per_torque) / lsb);
             }
@@ -343,7 +344,7 @@ static int deadman_open(const struct tact_device_config *config, struct tact_dev
                         struct tact_error *err)
 {
     (void)config, (void)err;
-    return script_device(deadman_read, "held", out);
+    return open_script_device(deadman_read, "held", out);
 }
 
 static void played_onto_the_board(void **unused)
@@ -366,7 +367,7 @@ static void played_onto_the_board(void **unused)
     options.scene = scene;
     options.types = types;
     options.type_count = 2;
-    options.compared = check_board;
+    options.compared = check_board_output_is_logged;
     options.user = &played;
     if (tact_replay_run_with("/dev/shm/joint.mcap", &options, &report, &err)) {
         fail_msg("%s: %s", err.file, err.text);
@@ -378,7 +379,7 @@ static void played_onto_the_board(void **unused)
     assert_int_equal(report.differing, 0);
     assert_int_equal(played.ticks, LOGGED_TICKS - 300);
     assert_true(played.worst <= 0.51 && played.most > 0.01);
-    assert_int_equal(board_output(NODE, TORQUE), BOARD_ZERO);
+    assert_int_equal(read_board_output(NODE, TORQUE), BOARD_ZERO);
 }
 
 int main(int argc, char **argv)
@@ -389,13 +390,13 @@ int main(int argc, char **argv)
         cmocka_unit_test(replayed),
         cmocka_unit_test(played_onto_the_board),
     };
-    board_setup();
+    set_up_boards();
     shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     memset(shared, 0, sizeof *shared);
     if (argc > 1) {
         cmocka_set_test_filter(argv[1]);
-        loaded_ticks = argc > 2 ? atoi(argv[2]) : LOADED_TICKS;
-        assert_in_range(loaded_ticks, 1, MOST_TICKS);
+        tick_count_under_load = argc > 2 ? atoi(argv[2]) : LOADED_TICKS;
+        assert_in_range(tick_count_under_load, 1, MOST_TICKS);
     }
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

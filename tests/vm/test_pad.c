@@ -64,40 +64,40 @@ static int descriptors(void)
 static void values(void **unused)
 {
     (void)unused;
-    int pad = pad_plug();
+    int pad = plug_in_pad();
     start();
     step();
     assert_int_equal(in.state, TACT_DEVICE_OK);
-    pad_send(pad, EV_ABS, ABS_X, 500);
-    pad_send(pad, EV_ABS, ABS_Y, -1000);
-    pad_send(pad, EV_KEY, BTN_SOUTH, 1);
-    pad_sync(pad);
+    send_pad_event(pad, EV_ABS, ABS_X, 500);
+    send_pad_event(pad, EV_ABS, ABS_Y, -1000);
+    send_pad_event(pad, EV_KEY, BTN_SOUTH, 1);
+    end_pad_report(pad);
     int64_t before = tact_clock_now();
     step();
     assert_true(fabs(in.channel[X] - 0.5) < 1e-12);
     assert_true(fabs(in.channel[Y] + 1.0) < 1e-12);
     assert_true(in.channel[SOUTH] == 1.0);
     assert_true(in.stamp_ns <= before && in.stamp_ns > before - 10000000);
-    pad_send(pad, EV_ABS, ABS_X, 999999); /* the kernel does not clamp it */
-    pad_sync(pad);
+    send_pad_event(pad, EV_ABS, ABS_X, 999999); /* the kernel does not clamp it */
+    end_pad_report(pad);
     step();
     assert_true(in.channel[X] == 1.0);
     device.ops->close(device.self);
-    pad_unplug(pad);
+    unplug_pad(pad);
 }
 
 /* Many more events between two ticks than the kernel's buffer can store. */
 static void lost_events(void **unused)
 {
     (void)unused;
-    int pad = pad_plug();
+    int pad = plug_in_pad();
     start();
     for (int round = 0; round < 10; round++) {
-        pad_send(pad, EV_KEY, BTN_SOUTH, round % 2);
+        send_pad_event(pad, EV_KEY, BTN_SOUTH, round % 2);
         for (int i = 0; i < 500; i++) {
-            pad_send(pad, EV_ABS, ABS_X, i + round);
-            pad_send(pad, EV_ABS, ABS_Y, -2 * i + 10 * round);
-            pad_sync(pad);
+            send_pad_event(pad, EV_ABS, ABS_X, i + round);
+            send_pad_event(pad, EV_ABS, ABS_Y, -2 * i + 10 * round);
+            end_pad_report(pad);
         }
         step();
         step();
@@ -108,30 +108,30 @@ static void lost_events(void **unused)
     }
     tact_clock_sleep_until(tact_clock_now() + 300000000);
     device.ops->close(device.self);
-    pad_unplug(pad);
+    unplug_pad(pad);
     assert_non_null(strstr(config.messages, "the kernel lost events"));
 }
 
 static void unplugged_and_back(void **unused)
 {
     (void)unused;
-    int pad = pad_plug();
+    int pad = plug_in_pad();
     start();
     step();
     int before = 0;
     for (int round = 0; round < 20; round++) {
-        pad_send(pad, EV_ABS, ABS_X, 700);
-        pad_send(pad, EV_KEY, BTN_SOUTH, 1);
-        pad_sync(pad);
+        send_pad_event(pad, EV_ABS, ABS_X, 700);
+        send_pad_event(pad, EV_KEY, BTN_SOUTH, 1);
+        end_pad_report(pad);
         step();
         assert_true(in.channel[SOUTH] == 1.0);
         before = round == 0 ? descriptors() : before;
-        pad_unplug(pad);
+        unplug_pad(pad);
         step(); /* detected in the same tick */
         assert_int_equal(in.state, TACT_DEVICE_LOST);
         assert_true(in.channel[SOUTH] == 0.0);
         assert_true(fabs(in.channel[X] - 0.7) < 1e-12);
-        pad = pad_plug();
+        pad = plug_in_pad();
         int waited = 0;
         while (in.state != TACT_DEVICE_OK && waited < 1000) {
             step();
@@ -141,7 +141,7 @@ static void unplugged_and_back(void **unused)
     }
     assert_int_equal(descriptors(), before);
     device.ops->close(device.self);
-    pad_unplug(pad);
+    unplug_pad(pad);
 }
 
 static const char scene_text[] =
@@ -195,34 +195,34 @@ static void a_lost_pad_releases_the_output(void **unused)
     const long limit = lrint(14.0 * 65535.0 / 20.0);
     pthread_t thread;
     int result = -1;
-    int pad = pad_plug();
+    int pad = plug_in_pad();
     options.types = tact_devices_builtin(&options.type_count);
     options.ticks = 100000;
     options.stop = &stop;
     options.watch = observe_status;
-    open_text(scene_text, &options, &scene, &session);
+    open_session_of_scene_text(scene_text, &options, &scene, &session);
     assert_int_equal(pthread_create(&thread, NULL, run_thread, &result), 0);
     for (int i = 0; i < 1000 && !atomic_load(&is_running); i++) {
         usleep(10000);
     }
     assert_true(atomic_load(&is_running));
     for (int round = 0; round < 5; round++) {
-        pad_send(pad, EV_KEY, BTN_SOUTH, 0);
-        pad_sync(pad);
+        send_pad_event(pad, EV_KEY, BTN_SOUTH, 0);
+        end_pad_report(pad);
         usleep(20000);
-        pad_send(pad, EV_ABS, ABS_X, 900 - round);
-        pad_send(pad, EV_KEY, BTN_SOUTH, 1);
-        pad_sync(pad);
+        send_pad_event(pad, EV_ABS, ABS_X, 900 - round);
+        send_pad_event(pad, EV_KEY, BTN_SOUTH, 1);
+        end_pad_report(pad);
         usleep(100000);
-        assert_in_range(board_output(NODE, 0), BOARD_ZERO + 1, limit - 1); /* ramping up */
+        assert_in_range(read_board_output(NODE, 0), BOARD_ZERO + 1, limit - 1); /* ramping up */
         usleep(300000);
-        assert_int_equal(board_output(NODE, 0), limit);
-        pad_unplug(pad);
+        assert_int_equal(read_board_output(NODE, 0), limit);
+        unplug_pad(pad);
         usleep(2000); /* two ticks */
-        assert_int_equal(board_output(NODE, 0), BOARD_ZERO);
-        pad = pad_plug();
+        assert_int_equal(read_board_output(NODE, 0), BOARD_ZERO);
+        pad = plug_in_pad();
         usleep(500000);
-        assert_int_equal(board_output(NODE, 0), BOARD_ZERO);
+        assert_int_equal(read_board_output(NODE, 0), BOARD_ZERO);
     }
     tact_stop_request(&stop);
     pthread_join(thread, NULL);
@@ -236,9 +236,9 @@ static void a_lost_pad_releases_the_output(void **unused)
     assert_int_equal(report.loop.missed, 0);
     tact_session_destroy(session);
     tact_scene_free(scene);
-    pad_unplug(pad);
-    assert_int_equal(board_output(NODE, 0), BOARD_ZERO);
-    assert_int_equal(board_guard(), 0);
+    unplug_pad(pad);
+    assert_int_equal(read_board_output(NODE, 0), BOARD_ZERO);
+    assert_int_equal(find_guard_process(), 0);
 }
 
 int main(void)
@@ -250,6 +250,6 @@ int main(void)
         cmocka_unit_test(a_lost_pad_releases_the_output),
         cmocka_unit_test(events_are_played_to_the_bit),
     };
-    board_setup();
+    set_up_boards();
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -88,8 +88,8 @@ static void start_session(const char *axis)
     options.stop = &stop;
     options.watch = observe_status;
     snprintf(text, sizeof text, scene_text, axis);
-    open_text(text, &options, &scene, &session);
-    wire = board_wire(board_guard(), NODE);
+    open_session_of_scene_text(text, &options, &scene, &session);
+    wire = open_board_wire(find_guard_process(), NODE);
     assert_true(wire >= 0);
     assert_int_equal(pthread_create(&thread, NULL, run_thread, NULL), 0);
     for (int i = 0; i < 1000 && !atomic_load(&is_running); i++) {
@@ -111,11 +111,11 @@ static void stop_session(void)
 
 static long read_output(void)
 {
-    return (long)board_wire_read(wire, 1, 0);
+    return (long)read_board_wire(wire, 1, 0);
 }
 
 /* Checks until a given time that the output is `raw`, to two steps of the converter. */
-static void check_constant(long raw, int64_t until)
+static void check_output_stays_at(long raw, int64_t until)
 {
     while (tact_clock_now() < until) {
         long now = read_output();
@@ -134,65 +134,65 @@ static double time_to_zero(int64_t since)
         usleep(200);
     }
     double took = (double)(tact_clock_now() - since) * 1e-9;
-    check_constant(BOARD_ZERO, tact_clock_now() + 100 * MS);
+    check_output_stays_at(BOARD_ZERO, tact_clock_now() + 100 * MS);
     return took;
 }
 
-static void report_axis(int puck, int type, int code, int value)
+static void send_axis_value(int puck, int type, int code, int value)
 {
-    pad_send(puck, type, code, value);
-    pad_sync(puck);
+    send_pad_event(puck, type, code, value);
+    end_pad_report(puck);
 }
 
 /* Reports as a SpaceNavigator's: X and RZ in turn, 8 ms apart; then nothing, since the kernel drops
  * the zeros. */
-static void relative_puck(void **unused)
+static void a_silent_relative_axis_returns_to_0(void **unused)
 {
     double slowest = 0.0;
     (void)unused;
-    int puck = puck_plug(EV_REL);
+    int puck = plug_in_puck(EV_REL);
     start_session("rel_x");
     for (int round = 0; round < 5; round++) {
         for (int i = 0; i < 20; i++) {
-            report_axis(puck, EV_REL, REL_X, PUSHED);
+            send_axis_value(puck, EV_REL, REL_X, PUSHED);
             usleep(2000 + (unsigned int)round * 200); /* at any phase of the ticks */
-            check_constant(pushed_raw, tact_clock_now() + 6 * MS);
-            report_axis(puck, EV_REL, REL_RZ, -30);
-            check_constant(pushed_raw, tact_clock_now() + 8 * MS);
+            check_output_stays_at(pushed_raw, tact_clock_now() + 6 * MS);
+            send_axis_value(puck, EV_REL, REL_RZ, -30);
+            check_output_stays_at(pushed_raw, tact_clock_now() + 8 * MS);
         }
-        report_axis(puck, EV_REL, REL_X, PUSHED);
+        send_axis_value(puck, EV_REL, REL_X, PUSHED);
         int64_t last = tact_clock_now();
-        check_constant(pushed_raw, last + 33 * MS); /* one report may be lost */
+        check_output_stays_at(pushed_raw, last + 33 * MS); /* one report may be lost */
         for (int i = 0; i < 3; i++) {
-            report_axis(puck, EV_REL, REL_X, 0);
+            send_axis_value(puck, EV_REL, REL_X, 0);
         }
         double took = time_to_zero(last);
         slowest = took > slowest ? took : slowest;
     }
     stop_session();
-    pad_unplug(puck);
+    unplug_pad(puck);
     print_message("relative puck: output at zero %.1f ms after the last report at the latest\n",
                   slowest * 1e3);
     assert_true(slowest < 0.05);
 }
 
 /* Absolute axes report only changes. */
-static void absolute_puck(void **unused)
+static void absolute_axes_report_only_changes(void **unused)
 {
     double slowest = 0.0;
     (void)unused;
-    int puck = puck_plug(EV_ABS);
+    int puck = plug_in_puck(EV_ABS);
     start_session("abs_x");
     for (int round = 0; round < 3; round++) {
-        report_axis(puck, EV_ABS, ABS_X, PUSHED);
+        send_axis_value(puck, EV_ABS, ABS_X, PUSHED);
         usleep(4000 + (unsigned int)round * 200);
-        check_constant(pushed_raw, tact_clock_now() + 2000 * MS);
-        report_axis(puck, EV_ABS, ABS_X, 0);
+        check_output_stays_at(pushed_raw, tact_clock_now() + 2000 * MS);
+        send_axis_value(puck, EV_ABS, ABS_X, 0);
         double took = time_to_zero(tact_clock_now());
         slowest = took > slowest ? took : slowest;
     }
     stop_session();
-    pad_unplug(puck);
+    unplug_pad(puck);
     print_message("absolute puck: held for 2 s; output at zero %.1f ms after the release\n",
                   slowest * 1e3);
     assert_true(slowest < 0.05);
@@ -243,7 +243,7 @@ static int changes(int n, int channel)
 }
 
 /* Raw value of an axis after n reports. */
-static int raw_of(int n, int axis)
+static int raw_axis_value_after(int n, int axis)
 {
     return (changes(n, axis) * 7 + axis * 50) % CYCLE - 350;
 }
@@ -253,7 +253,7 @@ static bool is_value_of(int axis, int first, int last)
 {
     long raw = lrint(in.channel[axis] * 350.0);
     for (int n = first; n <= last; n++) {
-        if (raw_of(n, axis) == raw) {
+        if (raw_axis_value_after(n, axis) == raw) {
             return true;
         }
     }
@@ -267,7 +267,7 @@ struct writer {
 };
 
 /* Axes have the same codes in both types. */
-static void *write_reports(void *data)
+static void *send_reports_periodically(void *data)
 {
     const struct writer *writer = data;
     int64_t next = tact_clock_now();
@@ -275,11 +275,11 @@ static void *write_reports(void *data)
         int n = atomic_load(&sent) + 1;
         tact_clock_sleep_until(next);
         for (int axis = 0; axis < AXES; axis++) {
-            pad_send(writer->puck, writer->type, axis, raw_of(n, axis));
+            send_pad_event(writer->puck, writer->type, axis, raw_axis_value_after(n, axis));
         }
-        pad_send(writer->puck, EV_KEY, BTN_0, n % 2);
-        pad_send(writer->puck, EV_KEY, BTN_1, changes(n, SLOW_BUTTON) % 2);
-        pad_sync(writer->puck);
+        send_pad_event(writer->puck, EV_KEY, BTN_0, n % 2);
+        send_pad_event(writer->puck, EV_KEY, BTN_1, changes(n, SLOW_BUTTON) % 2);
+        end_pad_report(writer->puck);
         atomic_store(&sent, n);
     }
     return NULL;
@@ -289,12 +289,12 @@ static void *write_reports(void *data)
 static void start_writer(struct writer *writer, pthread_t *thread_of_it)
 {
     writer->count += atomic_load(&sent) == 0 ? SLOW / 2 : 0;
-    assert_int_equal(pthread_create(thread_of_it, NULL, write_reports, writer), 0);
+    assert_int_equal(pthread_create(thread_of_it, NULL, send_reports_periodically, writer), 0);
     usleep(2000);
 }
 
 /* Checks that every axis has the value of a report sent around the time of the reading. */
-static void read_fresh(void)
+static void check_axis_values_are_recent(void)
 {
     int before = atomic_load(&sent);
     read_puck();
@@ -308,11 +308,11 @@ static void read_fresh(void)
 
 /* Checks that the puck has its final values: those of the last report, or rest for relative
  * axes. */
-static void check_final(int type)
+static void check_puck_has_final_values(int type)
 {
     int n = atomic_load(&sent);
     for (int axis = 0; axis < AXES; axis++) {
-        double left = type == EV_ABS ? raw_of(n, axis) / 350.0 : 0.0;
+        double left = type == EV_ABS ? raw_axis_value_after(n, axis) / 350.0 : 0.0;
         assert_true(in.channel[axis] == left);
     }
     assert_true(in.channel[AXES] == n % 2);
@@ -322,9 +322,9 @@ static void check_final(int type)
 /* A reader at 1 kHz that pauses every 20 ticks, also during the last reports. */
 static void flood_of_reports(void **unused)
 {
-    int pauses = 0;
+    int pause_count = 0;
     (void)unused;
-    int puck = puck_plug(EV_ABS);
+    int puck = plug_in_puck(EV_ABS);
     open_puck();
     for (int round = 0; round < 5; round++) {
         struct writer writer = {puck, EV_ABS, HZ / 2};
@@ -333,18 +333,18 @@ static void flood_of_reports(void **unused)
         start_writer(&writer, &other);
         for (int tick = 0; tact_clock_now() < end - 60 * MS; tick++) {
             int64_t now = tact_clock_now();
-            read_fresh();
-            int64_t pause = tick % 20 == 19 ? 1 + pauses++ % 30 : 0; /* [ms] */
+            check_axis_values_are_recent();
+            int64_t pause = tick % 20 == 19 ? 1 + pause_count++ % 30 : 0; /* [ms] */
             tact_clock_sleep_until(now + (1 + pause) * MS);
         }
         pthread_join(other, NULL);
         read_puck();
-        check_final(EV_ABS);
+        check_puck_has_final_values(EV_ABS);
     }
     int reported = close_puck();
-    pad_unplug(puck);
+    unplug_pad(puck);
     print_message("%d reports at %d Hz, %d pauses, losses reported %d times\n", atomic_load(&sent),
-                  HZ, pauses, reported);
+                  HZ, pause_count, reported);
     assert_in_range(reported, 5, 100);
 }
 
@@ -353,7 +353,7 @@ static void flood_of_reports(void **unused)
 static void flood_of_relative_reports(void **unused)
 {
     (void)unused;
-    int puck = puck_plug(EV_REL);
+    int puck = plug_in_puck(EV_REL);
     open_puck();
     for (int round = 0; round < 5; round++) {
         struct writer writer = {puck, EV_REL, HZ / 5};
@@ -371,21 +371,21 @@ static void flood_of_relative_reports(void **unused)
         read_puck();
         tact_clock_sleep_until(end + 48 * MS);
         read_puck();
-        check_final(EV_REL);
+        check_puck_has_final_values(EV_REL);
     }
     int reported = close_puck();
-    pad_unplug(puck);
+    unplug_pad(puck);
     assert_in_range(reported, 5, 100);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(relative_puck),
-        cmocka_unit_test(absolute_puck),
+        cmocka_unit_test(a_silent_relative_axis_returns_to_0),
+        cmocka_unit_test(absolute_axes_report_only_changes),
         cmocka_unit_test(flood_of_reports),
         cmocka_unit_test(flood_of_relative_reports),
     };
-    board_setup();
+    set_up_boards();
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -35,9 +35,9 @@ enum { BOARD, STICK, DEVICES };
 static struct {
     int ticks;
     int allocations;
-    int64_t own_ns[DEVICES];  /* CPU time of the tick's thread, all timed ticks together */
+    int64_t thread_cpu_ns[DEVICES]; /* CPU time of the tick's thread, all timed ticks together */
     int64_t took_ns[DEVICES]; /* elapsed time: on one processor it includes the guard's work */
-    int bad_state;
+    int bad_state_count;
 } * seen;
 
 static int watched;
@@ -85,7 +85,7 @@ static void forbid_system_calls(void)
     }
 }
 
-static int64_t own_time(void)
+static int64_t thread_cpu_time_ns(void)
 {
     struct timespec t;
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
@@ -97,15 +97,15 @@ static void step(struct tact_device *devices, int i, int tick, const double *out
 {
     struct tact_device *device = &devices[i];
     struct tact_device_input in;
-    int64_t own = tick < TIMED ? own_time() : 0;
+    int64_t own = tick < TIMED ? thread_cpu_time_ns() : 0;
     int64_t began = tact_clock_now();
     device->ops->read(device->self, (uint64_t)tick, tick * 1e-3, began, &in);
     device->ops->write(device->self, out, began);
     if (tick >= WARM && tick < TIMED) {
         seen->took_ns[i] += tact_clock_now() - began;
-        seen->own_ns[i] += own_time() - own;
+        seen->thread_cpu_ns[i] += thread_cpu_time_ns() - own;
     }
-    seen->bad_state += tick >= WARM && in.state != TACT_DEVICE_OK;
+    seen->bad_state_count += tick >= WARM && in.state != TACT_DEVICE_OK;
 }
 
 static void run_controller(void)
@@ -163,37 +163,37 @@ static void a_tick_reads_and_wakes(void **unused)
     static const int effects[] = {FF_CONSTANT, FF_DAMPER, FF_GAIN, 0};
     int status = 0;
     (void)unused;
-    stick_plug(effects);
+    plug_in_stick(effects);
     pid_t child = fork();
     if (child == 0) {
         run_controller();
     }
     for (int i = 0; waitpid(child, &status, WNOHANG) == 0; i++) {
-        stick_send(EV_ABS, ABS_X, i % 1000);
+        send_stick_event(EV_ABS, ABS_X, i % 1000);
         usleep(3000);
     }
     const double ticks = (TIMED - WARM) * 1e3;
     print_message("a tick: 8 channels of a board %.1f us (with the guard's part, on one processor, "
                   "%.1f), a stick %.1f us (%.1f); %d allocations\n",
-                  (double)seen->own_ns[BOARD] / ticks, (double)seen->took_ns[BOARD] / ticks,
-                  (double)seen->own_ns[STICK] / ticks, (double)seen->took_ns[STICK] / ticks,
+                  (double)seen->thread_cpu_ns[BOARD] / ticks, (double)seen->took_ns[BOARD] / ticks,
+                  (double)seen->thread_cpu_ns[STICK] / ticks, (double)seen->took_ns[STICK] / ticks,
                   seen->allocations);
     assert_int_equal(seen->ticks, TICKS);
     assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGSYS);
     assert_int_equal(seen->allocations, 0);
-    assert_int_equal(seen->bad_state, 0);
+    assert_int_equal(seen->bad_state_count, 0);
     assert_true(lines(RECORDINGS_FOLDER "/board.csv") >
                 TICKS - 200); /* except those that the recording thread has not written yet */
     assert_true(lines(RECORDINGS_FOLDER "/device.evemu") > TICKS / 3 - 200);
-    assert_true((double)seen->own_ns[BOARD] / ticks < 15.0);
-    assert_true((double)seen->own_ns[STICK] / ticks < 15.0);
-    stick_unplug();
+    assert_true((double)seen->thread_cpu_ns[BOARD] / ticks < 15.0);
+    assert_true((double)seen->thread_cpu_ns[STICK] / ticks < 15.0);
+    unplug_stick();
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(a_tick_reads_and_wakes)};
-    board_setup();
+    set_up_boards();
     seen = mmap(NULL, sizeof *seen, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

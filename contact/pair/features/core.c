@@ -10,7 +10,7 @@
 #include "contact/pair/features/faces_internal.h"
 
 /* Up to this number of vertices all are tested, which is faster than a walk along edges. */
-#define FEW 24
+#define EXHAUSTIVE_SEARCH_MAX_VERTICES 24
 
 /* Directions of the table: the faces of a cube, 8 by 8 cells each. */
 enum { SIDE = 8, CELLS = 6 * SIDE * SIDE };
@@ -49,7 +49,7 @@ int64_t tact_core_support(const struct tact_core *core, const double d[3], int64
     double most = tact_v3_dot(core->vertex[at], d);
     for (int before = -1; before != at;) {
         before = at;
-        for (int k = core->next_first[before]; k < core->next_first[before + 1]; k++) {
+        for (int k = core->neighbour_start[before]; k < core->neighbour_start[before + 1]; k++) {
             double s = tact_v3_dot(core->vertex[core->next[k]], d);
             at = s > most ? core->next[k] : at;
             most = tact_max(s, most);
@@ -115,7 +115,9 @@ static int set_core_size(struct tact_core *core)
 static int make_core_of_hull(struct tact_core *core, const struct tact_mesh *mesh)
 {
     int rc = tact_core_make_graph(core, mesh);
-    rc = rc ? rc : core->vertices > FEW ? fill_start_vertex_table(core) : 0;
+    rc = rc                                                ? rc
+         : core->vertices > EXHAUSTIVE_SEARCH_MAX_VERTICES ? fill_start_vertex_table(core)
+                                                           : 0;
     rc = rc ? rc : tact_core_make_faces(core, mesh);
     return rc ? rc : set_core_size(core);
 }
@@ -179,8 +181,16 @@ void tact_core_free(struct tact_core *core)
     if (!core) {
         return;
     }
-    void *parts[] = {core->vertex, core->next_first, core->next,     core->normal, core->offset,
-                     core->rim,    core->rim_first,  core->at_first, core->at,     core->start};
+    void *parts[] = {core->vertex,
+                     core->neighbour_start,
+                     core->next,
+                     core->normal,
+                     core->offset,
+                     core->rim,
+                     core->face_rim_start,
+                     core->vertex_face_start,
+                     core->at,
+                     core->start};
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
         free(parts[i]);
     }

@@ -11,14 +11,14 @@
     0.5 /* radius of the core, over an ellipsoid's smallest radius of curvature */
 
 /* Steps along a side of the square or cube whose grid of directions defines the vertices. */
-static const int64_t ROUND = (int64_t)1 << 28, BALL = (int64_t)1 << 25;
+static const int64_t ROUND_GRID_STEPS = (int64_t)1 << 28, BALL_GRID_STEPS = (int64_t)1 << 25;
 
 void tact_curved_make(struct tact_core *core, const double size[3])
 {
-    int cylinder = core->kind == TACT_SHAPE_CYLINDER;
+    int is_cylinder = core->kind == TACT_SHAPE_CYLINDER;
     tact_v3_copy(core->half, size);
-    if (cylinder) {
-        core->vertices = 8 * (ROUND + 1);
+    if (is_cylinder) {
+        core->vertices = 8 * (ROUND_GRID_STEPS + 1);
         core->size = tact_max(size[0], size[1]);
         core->inner = tact_min(size[0], size[1]);
         core->thickness = 2.0 * core->inner;
@@ -27,7 +27,7 @@ void tact_curved_make(struct tact_core *core, const double size[3])
     double least = tact_min(size[0], tact_min(size[1], size[2]));
     double most = tact_max(size[0], tact_max(size[1], size[2]));
     core->radius = CORE_RADIUS_RATIO * least * least / most;
-    core->vertices = 6 * (BALL + 1) * (BALL + 1);
+    core->vertices = 6 * (BALL_GRID_STEPS + 1) * (BALL_GRID_STEPS + 1);
     core->size = most - core->radius;
     core->inner = least;
     core->thickness = 2.0 * least;
@@ -46,45 +46,47 @@ static double grid_step_coordinate(int64_t step, int64_t steps)
     return 2.0 * (double)step / (double)steps - 1.0;
 }
 
-static int64_t cylinder_support(const double d[3])
+static int64_t find_cylinder_support_vertex(const double d[3])
 {
     int axis = fabs(d[1]) > fabs(d[0]), lower = d[2] < 0.0;
     double most = d[axis], across = most != 0.0 ? d[1 - axis] / fabs(most) : 0.0;
     int64_t side = 2 * axis + (most < 0.0);
-    return 2 * (side * (ROUND + 1) + nearest_grid_step(across, ROUND)) + lower;
+    return 2 * (side * (ROUND_GRID_STEPS + 1) + nearest_grid_step(across, ROUND_GRID_STEPS)) +
+           lower;
 }
 
-static void cylinder_vertex(const struct tact_core *core, int64_t vertex, double out[3])
+static void cylinder_vertex_position(const struct tact_core *core, int64_t vertex, double out[3])
 {
-    int64_t side = vertex / 2 / (ROUND + 1);
+    int64_t side = vertex / 2 / (ROUND_GRID_STEPS + 1);
     int axis = side >= 2;
-    double across = grid_step_coordinate(vertex / 2 % (ROUND + 1), ROUND);
+    double across = grid_step_coordinate(vertex / 2 % (ROUND_GRID_STEPS + 1), ROUND_GRID_STEPS);
     double scale = core->half[0] / sqrt(1.0 + across * across);
     out[axis] = side % 2 ? -scale : scale;
     out[1 - axis] = scale * across;
     out[2] = vertex % 2 ? -core->half[1] : core->half[1];
 }
 
-static int64_t ellipsoid_support(const double d[3])
+static int64_t find_ellipsoid_support_vertex(const double d[3])
 {
     int axis = fabs(d[1]) > fabs(d[0]) ? 1 : 0;
     axis = fabs(d[2]) > fabs(d[axis]) ? 2 : axis;
     double most = fabs(d[axis]) > 0.0 ? fabs(d[axis]) : 1.0;
     int64_t side = 2 * axis + (d[axis] < 0.0);
-    int64_t u = nearest_grid_step(d[(axis + 1) % 3] / most, BALL),
-            v = nearest_grid_step(d[(axis + 2) % 3] / most, BALL);
-    return (side * (BALL + 1) + u) * (BALL + 1) + v;
+    int64_t u = nearest_grid_step(d[(axis + 1) % 3] / most, BALL_GRID_STEPS),
+            v = nearest_grid_step(d[(axis + 2) % 3] / most, BALL_GRID_STEPS);
+    return (side * (BALL_GRID_STEPS + 1) + u) * (BALL_GRID_STEPS + 1) + v;
 }
 
 /* The point of the ellipsoid with that normal, moved inwards along it by the radius of the core. */
-static void ellipsoid_vertex(const struct tact_core *core, int64_t vertex, double out[3])
+static void ellipsoid_vertex_position(const struct tact_core *core, int64_t vertex, double out[3])
 {
-    int64_t side = vertex / (BALL + 1) / (BALL + 1);
+    int64_t side = vertex / (BALL_GRID_STEPS + 1) / (BALL_GRID_STEPS + 1);
     int axis = (int)side / 2;
     double n[3], scaled_direction[3];
     n[axis] = side % 2 ? -1.0 : 1.0;
-    n[(axis + 1) % 3] = grid_step_coordinate(vertex / (BALL + 1) % (BALL + 1), BALL);
-    n[(axis + 2) % 3] = grid_step_coordinate(vertex % (BALL + 1), BALL);
+    n[(axis + 1) % 3] = grid_step_coordinate(vertex / (BALL_GRID_STEPS + 1) % (BALL_GRID_STEPS + 1),
+                                             BALL_GRID_STEPS);
+    n[(axis + 2) % 3] = grid_step_coordinate(vertex % (BALL_GRID_STEPS + 1), BALL_GRID_STEPS);
     tact_v3_normalize(n, n);
     for (int i = 0; i < 3; i++) {
         scaled_direction[i] = core->half[i] * n[i];
@@ -97,20 +99,21 @@ static void ellipsoid_vertex(const struct tact_core *core, int64_t vertex, doubl
 
 int64_t tact_curved_support(const struct tact_core *core, const double d[3])
 {
-    return core->kind == TACT_SHAPE_CYLINDER ? cylinder_support(d) : ellipsoid_support(d);
+    return core->kind == TACT_SHAPE_CYLINDER ? find_cylinder_support_vertex(d)
+                                             : find_ellipsoid_support_vertex(d);
 }
 
 void tact_curved_vertex(const struct tact_core *core, int64_t vertex, double out[3])
 {
     if (core->kind == TACT_SHAPE_CYLINDER) {
-        cylinder_vertex(core, vertex, out);
+        cylinder_vertex_position(core, vertex, out);
     } else {
-        ellipsoid_vertex(core, vertex, out);
+        ellipsoid_vertex_position(core, vertex, out);
     }
 }
 
-static void cylinder_point(const struct tact_core *core, const double d[3], double out[3],
-                           double *bend)
+static void farthest_cylinder_point(const struct tact_core *core, const double d[3], double out[3],
+                                    double *bend)
 {
     double r = core->half[0], across = tact_hypot(d[0], d[1]);
     double c = across > 0.0 ? d[0] / across : 1.0, s = across > 0.0 ? d[1] / across : 0.0;
@@ -124,8 +127,8 @@ static void cylinder_point(const struct tact_core *core, const double d[3], doub
     }
 }
 
-static void ellipsoid_point(const struct tact_core *core, const double d[3], double out[3],
-                            double *bend)
+static void farthest_ellipsoid_point(const struct tact_core *core, const double d[3], double out[3],
+                                     double *bend)
 {
     double scaled_direction[3], on[3];
     for (int i = 0; i < 3; i++) {
@@ -149,9 +152,9 @@ void tact_curved_point(const struct tact_core *core, const double d[3], double o
         memset(bend, 0, 9 * sizeof *bend);
     }
     if (core->kind == TACT_SHAPE_CYLINDER) {
-        cylinder_point(core, d, out, bend);
+        farthest_cylinder_point(core, d, out, bend);
     } else if (core->kind == TACT_SHAPE_ELLIPSOID) {
-        ellipsoid_point(core, d, out, bend);
+        farthest_ellipsoid_point(core, d, out, bend);
     } else {
         tact_core_vertex(core, tact_core_support(core, d, -1), out);
     }
@@ -162,12 +165,12 @@ void tact_curved_move_farthest_along(const struct tact_core *core, int64_t verte
 {
     double at[3];
     if (core->kind == TACT_SHAPE_ELLIPSOID) {
-        ellipsoid_point(core, d, out, NULL);
+        farthest_ellipsoid_point(core, d, out, NULL);
         return;
     }
     tact_core_vertex(core, vertex, out);
     if (core->kind == TACT_SHAPE_CYLINDER) {
-        cylinder_point(core, d, at, NULL);
+        farthest_cylinder_point(core, d, at, NULL);
         int along = tact_hypot(d[0], d[1]) < PARALLEL_SINE_TOLERANCE,
             across = fabs(d[2]) < PARALLEL_SINE_TOLERANCE;
         tact_v3_set(out, along ? out[0] : at[0], along ? out[1] : at[1], across ? out[2] : at[2]);
@@ -197,11 +200,11 @@ void tact_curved_rim_corners(const struct tact_core *core, double end, const dou
 
 void tact_curved_farthest_line(const struct tact_core *core, const double d[3], double ends[2][3])
 {
-    double towards[2];
-    unit_vector_across_axis(d, towards);
+    double radial_direction[2];
+    unit_vector_across_axis(d, radial_direction);
     for (int i = 0; i < 2; i++) {
-        ends[i][0] = core->half[0] * towards[0];
-        ends[i][1] = core->half[0] * towards[1];
+        ends[i][0] = core->half[0] * radial_direction[0];
+        ends[i][1] = core->half[0] * radial_direction[1];
         ends[i][2] = i ? -core->half[1] : core->half[1];
     }
 }

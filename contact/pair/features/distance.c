@@ -17,9 +17,9 @@ int tact_distance_supports(const struct tact_shape *a, const struct tact_shape *
     return tact_core_exists_for_kind(a->kind) && tact_core_exists_for_kind(b->kind) && planes < 2;
 }
 
-static void find_distance(const struct tact_core *a, const struct tact_pose *pose_a,
-                          const struct tact_core *b, const struct tact_pose *pose_b,
-                          struct tact_distance *out)
+static void compute_core_distance(const struct tact_core *a, const struct tact_pose *pose_a,
+                                  const struct tact_core *b, const struct tact_pose *pose_b,
+                                  struct tact_distance *out)
 {
     double state[TACT_NEAREST_STATE] = {0.0};
     struct tact_separation sep;
@@ -55,7 +55,7 @@ int tact_distance_find(const struct tact_shape *a, const struct tact_pose *pose_
     int rc = tact_distance_supports(a, b) ? tact_core_create(a, &of_a) : -ENOTSUP;
     rc = rc ? rc : tact_core_create(b, &of_b);
     if (!rc) {
-        find_distance(of_a, pose_a, of_b, pose_b, out);
+        compute_core_distance(of_a, pose_a, of_b, pose_b, out);
     }
     tact_core_free(of_a);
     tact_core_free(of_b);

@@ -18,10 +18,14 @@
              are separated */
 #define SAME_PLANE_COSINE                                                                          \
     (1.0 - 1e-6) /* cosine above which the normals of two faces belong to one plane */
-#define SLIVER                                                                                     \
+#define SLIVER_AREA_TOLERANCE                                                                      \
     1e-14 /* relative to the product of two sides: a face of smaller area has no normal */
 
-enum { MOST_POINTS = 256, MOST_FACES = 2 * MOST_POINTS, MOST_EDGES = 128 };
+enum {
+    MAX_POLYTOPE_POINTS = 256,
+    MAX_POLYTOPE_FACES = 2 * MAX_POLYTOPE_POINTS,
+    MAX_HORIZON_EDGES = 128
+};
 
 struct face {
     double n[3], d; /* outward unit normal and distance of the plane [m]; d infinite: a sliver */
@@ -32,23 +36,26 @@ struct face {
 
 struct polytope {
     struct tact_core_pair *pair;
-    struct tact_difference point[MOST_POINTS];
-    struct face face[MOST_FACES];
-    int free[MOST_FACES];
+    struct tact_difference point[MAX_POLYTOPE_POINTS];
+    struct face face[MAX_POLYTOPE_FACES];
+    int free[MAX_POLYTOPE_FACES];
     int points, faces, frees; /* faces: highest index in use, plus one */
-    int edge[MOST_EDGES][2];  /* edges of the horizon: the face that remains, and its edge there */
+    int edge[MAX_HORIZON_EDGES]
+            [2]; /* edges of the horizon: the face that remains, and its edge there */
     int edges;
-    int leads[MOST_POINTS]; /* the new face that starts at a point; -1: none */
+    int face_starting_at_point[MAX_POLYTOPE_POINTS]; /* the new face that starts at a point; -1:
+                                                        none */
 };
 
-static void measure_face(const struct polytope *p, struct face *f)
+static void compute_face_plane(const struct polytope *p, struct face *f)
 {
     const double *a = p->point[f->point[0]].w;
     double ab[3], ac[3], n[3];
     tact_v3_sub(ab, p->point[f->point[1]].w, a);
     tact_v3_sub(ac, p->point[f->point[2]].w, a);
     tact_v3_cross(n, ab, ac);
-    double sides = SLIVER * SLIVER * tact_v3_dot(ab, ab) * tact_v3_dot(ac, ac);
+    double sides =
+        SLIVER_AREA_TOLERANCE * SLIVER_AREA_TOLERANCE * tact_v3_dot(ab, ab) * tact_v3_dot(ac, ac);
     double square = tact_v3_dot(n, n);
     tact_v3_scale(f->n, n, square > 0.0 ? 1.0 / sqrt(square) : 0.0);
     f->d = square > sides ? tact_v3_dot(f->n, a) : INFINITY;
@@ -63,7 +70,7 @@ static double height_above_face(const struct face *f, const double *w)
 
 static void append_point(struct polytope *p, const struct tact_difference *point)
 {
-    p->leads[p->points] = -1;
+    p->face_starting_at_point[p->points] = -1;
     p->point[p->points++] = *point;
 }
 
@@ -162,7 +169,7 @@ static void copy_distinct_simplex_points(struct polytope *p, const struct tact_s
     }
 }
 
-static void make_tetrahedron(struct polytope *p)
+static void make_first_tetrahedron(struct polytope *p)
 {
     static const int point[4][3] = {{0, 1, 2}, {0, 3, 1}, {1, 3, 2}, {2, 3, 0}};
     static const int across[4][3] = {{1, 2, 3}, {3, 2, 0}, {1, 3, 0}, {2, 1, 0}};
@@ -179,13 +186,13 @@ static void make_tetrahedron(struct polytope *p)
     for (int f = 0; f < 4; f++) {
         memcpy(p->face[f].point, point[f], sizeof point[f]);
         memcpy(p->face[f].across, across[f], sizeof across[f]);
-        measure_face(p, &p->face[f]);
+        compute_face_plane(p, &p->face[f]);
     }
     p->faces = 4;
     p->frees = 0;
 }
 
-static int nearest_face(const struct polytope *p)
+static int find_nearest_face(const struct polytope *p)
 {
     int best = -1;
     double least = INFINITY;
@@ -206,9 +213,9 @@ static void free_polytope_face(struct polytope *p, int f)
 
 /* Removes face f and all faces across its edges that are visible from w; lists the edges of the
  * horizon. 0 where there are too many. */
-static int remove_visible(struct polytope *p, int f, const double *w)
+static int remove_visible_faces(struct polytope *p, int f, const double *w)
 {
-    int stack[MOST_FACES], depth = 0;
+    int stack[MAX_POLYTOPE_FACES], depth = 0;
     double beyond = OUTSIDE_FACE_HEIGHT * p->pair->size;
     p->edges = 0;
     free_polytope_face(p, f);
@@ -226,7 +233,7 @@ static int remove_visible(struct polytope *p, int f, const double *w)
                 stack[depth++] = next;
                 continue;
             }
-            if (p->edges == MOST_EDGES) {
+            if (p->edges == MAX_HORIZON_EDGES) {
                 return 0;
             }
             int edge = 0; /* the neighbour has that edge in the opposite direction */
@@ -242,14 +249,14 @@ static int remove_visible(struct polytope *p, int f, const double *w)
 
 static int allocate_polytope_face(struct polytope *p)
 {
-    return p->frees ? p->free[--p->frees] : p->faces < MOST_FACES ? p->faces++ : -1;
+    return p->frees ? p->free[--p->frees] : p->faces < MAX_POLYTOPE_FACES ? p->faces++ : -1;
 }
 
 /* Adds faces from the edges of the horizon to the last point. 0 where they do not form one closed
  * loop, due to rounding. */
 static int add_faces_to_horizon(struct polytope *p)
 {
-    int made[MOST_EDGES], good = 1;
+    int made[MAX_HORIZON_EDGES], good = 1;
     for (int i = 0; i < p->edges; i++) {
         struct face *other = &p->face[p->edge[i][0]];
         int edge = p->edge[i][1], f = allocate_polytope_face(p);
@@ -262,14 +269,14 @@ static int add_faces_to_horizon(struct polytope *p)
         face->point[2] = p->points - 1;
         face->across[0] = p->edge[i][0];
         other->across[edge] = f;
-        good = good && p->leads[face->point[0]] < 0;
-        p->leads[face->point[0]] = f;
-        measure_face(p, face);
+        good = good && p->face_starting_at_point[face->point[0]] < 0;
+        p->face_starting_at_point[face->point[0]] = f;
+        compute_face_plane(p, face);
         made[i] = f;
     }
     for (int i = 0; i < p->edges; i++) {
         struct face *face = &p->face[made[i]];
-        int next = p->leads[face->point[1]];
+        int next = p->face_starting_at_point[face->point[1]];
         good = good && next >= 0;
         face->across[1] = next;
         if (next >= 0) {
@@ -277,7 +284,7 @@ static int add_faces_to_horizon(struct polytope *p)
         }
     }
     for (int i = 0; i < p->edges; i++) {
-        p->leads[p->face[made[i]].point[0]] = -1;
+        p->face_starting_at_point[p->face[made[i]].point[0]] = -1;
     }
     return good;
 }
@@ -333,9 +340,9 @@ static int rotate_face_points(const struct polytope *p, struct face *face, doubl
     int first = tact_difference_sorts_before(&p->point[at[1]], &p->point[at[0]]);
     first = tact_difference_sorts_before(&p->point[at[2]], &p->point[at[first]]) ? 2 : first;
     if (first) {
-        const int rotated[3] = {at[first], at[(first + 1) % 3], at[(first + 2) % 3]};
-        memcpy(face->point, rotated, sizeof rotated);
-        measure_face(p, face);
+        const int rotated_corners[3] = {at[first], at[(first + 1) % 3], at[(first + 2) % 3]};
+        memcpy(face->point, rotated_corners, sizeof rotated_corners);
+        compute_face_plane(p, face);
         projection_weights(p, face, weight);
     }
     return first != 0;
@@ -343,8 +350,8 @@ static int rotate_face_points(const struct polytope *p, struct face *face, doubl
 
 /* Sets the points of the two cores whose difference is the point of the face nearest to the origin,
  * from its weights. */
-static void set_witness(const struct polytope *p, const struct face *f, const double weight[3],
-                        struct tact_nearest *out)
+static void set_nearest_points(const struct polytope *p, const struct face *f,
+                               const double weight[3], struct tact_nearest *out)
 {
     double total = 0.0;
     out->from.count = 3;
@@ -400,11 +407,11 @@ int tact_epa(struct tact_core_pair *pair, const struct tact_simplex *simplex,
         report_flat_difference(&p, flat, out);
         return 1;
     }
-    make_tetrahedron(&p);
+    make_first_tetrahedron(&p);
     struct face face = p.face[0];
     struct tact_difference next = p.point[0];
     for (;;) {
-        int f = nearest_face(&p), done = 0, whole = f >= 0;
+        int f = find_nearest_face(&p), done = 0, whole = f >= 0;
         if (whole) {
             face = p.face[f];
             support_beyond_face(&p, &face, &next);
@@ -415,11 +422,11 @@ int tact_epa(struct tact_core_pair *pair, const struct tact_simplex *simplex,
                 continue;
             }
             done = known || height <= beyond;
-            whole = !done && p.points < MOST_POINTS;
+            whole = !done && p.points < MAX_POLYTOPE_POINTS;
         }
         if (whole) {
             append_point(&p, &next);
-            whole = remove_visible(&p, f, next.w) && add_faces_to_horizon(&p);
+            whole = remove_visible_faces(&p, f, next.w) && add_faces_to_horizon(&p);
         }
         if (!whole) {
             double weight[3];
@@ -430,7 +437,7 @@ int tact_epa(struct tact_core_pair *pair, const struct tact_simplex *simplex,
             if (changed) {
                 tact_difference_support(pair, face.n, &next);
             }
-            set_witness(&p, &face, weight, out);
+            set_nearest_points(&p, &face, weight, out);
             out->distance = -face.d;
             out->bound = -tact_v3_dot(face.n, next.w);
             return !done ? -1 : face.d < -SEPARATED_ORIGIN_DISTANCE * pair->size ? 0 : 1;

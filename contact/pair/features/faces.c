@@ -16,12 +16,12 @@ struct half {
     int from, to, triangle;
 };
 
-struct sized {
+struct triangle_with_size {
     double size;
     int triangle;
 };
 
-struct builder {
+struct face_builder {
     struct tact_core *core;
     const uint32_t *corner; /* three a triangle */
     int triangles;
@@ -43,7 +43,7 @@ static int compare_half_edges(const void *a, const void *b)
 }
 
 /* Index of an edge among the sorted ones; -1: there is none. */
-static int find_half_edge(const struct builder *b, int from, int to)
+static int find_half_edge(const struct face_builder *b, int from, int to)
 {
     const struct half key = {from, to, 0};
     const struct half *at =
@@ -56,29 +56,29 @@ int tact_core_make_graph(struct tact_core *core, const struct tact_mesh *mesh)
     int edges = 3 * (int)mesh->triangle_count;
     core->vertices = (int)mesh->vertex_count;
     core->vertex = calloc(mesh->vertex_count + 1, sizeof *core->vertex);
-    core->next_first = calloc(mesh->vertex_count + 2, sizeof *core->next_first);
+    core->neighbour_start = calloc(mesh->vertex_count + 2, sizeof *core->neighbour_start);
     core->next = calloc((size_t)edges + 1, sizeof *core->next);
-    if (!core->vertex || !core->next_first || !core->next) {
+    if (!core->vertex || !core->neighbour_start || !core->next) {
         return -ENOMEM;
     }
     memcpy(core->vertex, mesh->vertices, mesh->vertex_count * sizeof *core->vertex);
     /* Closed: each edge occurs once in each direction. */
     for (int i = 0; i < edges; i++) {
-        core->next_first[mesh->triangles[i] + 1]++;
+        core->neighbour_start[mesh->triangles[i] + 1]++;
     }
     for (int i = 0; i < core->vertices; i++) {
-        core->next_first[i + 1] += core->next_first[i];
+        core->neighbour_start[i + 1] += core->neighbour_start[i];
     }
     int *used = calloc(mesh->vertex_count + 1, sizeof *used);
     for (int i = 0; i < edges && used; i++) {
         int from = (int)mesh->triangles[i], to = (int)mesh->triangles[i - i % 3 + (i + 1) % 3];
-        core->next[core->next_first[from] + used[from]++] = to;
+        core->next[core->neighbour_start[from] + used[from]++] = to;
     }
     free(used);
     return used ? 0 : -ENOMEM;
 }
 
-static void compute_triangle_areas(struct builder *b)
+static void compute_triangle_areas(struct face_builder *b)
 {
     for (int t = 0; t < b->triangles; t++) {
         const double *p = b->core->vertex[b->corner[3 * t]];
@@ -90,7 +90,7 @@ static void compute_triangle_areas(struct builder *b)
     }
 }
 
-static int find_neighbours_across_edges(struct builder *b)
+static int find_neighbours_across_edges(struct face_builder *b)
 {
     for (int i = 0; i < 3 * b->triangles; i++) {
         int next = i - i % 3 + (i + 1) % 3;
@@ -110,7 +110,7 @@ static int find_neighbours_across_edges(struct builder *b)
 
 /* 1 where a triangle lies in the plane n.x = offset and is not oriented against n; a triangle
  * without area has no orientation. */
-static int lies_in_face_plane(const struct builder *b, int t, const double *n, double offset)
+static int lies_in_face_plane(const struct face_builder *b, int t, const double *n, double offset)
 {
     for (int k = 0; k < 3; k++) {
         double h = tact_v3_dot(n, b->core->vertex[b->corner[3 * t + k]]) - offset;
@@ -123,7 +123,7 @@ static int lies_in_face_plane(const struct builder *b, int t, const double *n, d
 
 /* Collects the face of triangle t: all triangles that lie in its plane and are connected with it.
  */
-static void collect_face_triangles(struct builder *b, int t)
+static void collect_face_triangles(struct face_builder *b, int t)
 {
     struct tact_core *core = b->core;
     double *n = core->normal[core->faces], sum[3] = {0.0, 0.0, 0.0};
@@ -147,9 +147,9 @@ static void collect_face_triangles(struct builder *b, int t)
     core->faces++;
 }
 
-static int compare_areas(const void *a, const void *b)
+static int compare_triangle_areas(const void *a, const void *b)
 {
-    const struct sized *p = a, *q = b;
+    const struct triangle_with_size *p = a, *q = b;
     if (p->size != q->size) {
         return p->size > q->size ? -1 : 1;
     }
@@ -158,16 +158,16 @@ static int compare_areas(const void *a, const void *b)
 
 /* Starts with the largest triangles, whose normals are the most accurate. A triangle without area
  * is added to a neighbouring face. */
-static int collect_all_faces(struct builder *b)
+static int collect_all_faces(struct face_builder *b)
 {
-    struct sized *order = calloc((size_t)b->triangles + 1, sizeof *order);
+    struct triangle_with_size *order = calloc((size_t)b->triangles + 1, sizeof *order);
     if (!order) {
         return -ENOMEM;
     }
     for (int t = 0; t < b->triangles; t++) {
-        order[t] = (struct sized){tact_v3_dot(b->area[t], b->area[t]), t};
+        order[t] = (struct triangle_with_size){tact_v3_dot(b->area[t], b->area[t]), t};
     }
-    qsort(order, (size_t)b->triangles, sizeof *order, compare_areas);
+    qsort(order, (size_t)b->triangles, sizeof *order, compare_triangle_areas);
     for (int i = 0; i < b->triangles; i++) {
         int t = order[i].triangle;
         if (b->face[t] < 0 && order[i].size > 0.0) {
@@ -183,8 +183,8 @@ static int collect_all_faces(struct builder *b)
 
 /* Lists the corners of face f in order: the longest closed loop along its edges with other faces.
  * leads: by vertex, the edge that starts there; -1: none. */
-static void chain_rim(struct builder *b, const int *edge, int edges, int *leads, int *rim,
-                      int *count)
+static void list_face_rim(struct face_builder *b, const int *edge, int edges, int *leads, int *rim,
+                          int *count)
 {
     int longest = 0, best = 0;
     for (int i = 0; i < edges; i++) {
@@ -217,14 +217,15 @@ static void chain_rim(struct builder *b, const int *edge, int edges, int *leads,
 }
 
 /* Lists the rims of all faces. edge: half edges between faces, by face, from first[] on. */
-static void chain_rims(struct builder *b, const int *first, const int *edge, int *leads)
+static void list_all_face_rims(struct face_builder *b, const int *first, const int *edge,
+                               int *leads)
 {
     struct tact_core *core = b->core;
     int used = 0;
     for (int f = 0; f < core->faces; f++) {
         int count = 0;
-        core->rim_first[f] = used;
-        chain_rim(b, edge + first[f], first[f + 1] - first[f], leads, core->rim + used, &count);
+        core->face_rim_start[f] = used;
+        list_face_rim(b, edge + first[f], first[f + 1] - first[f], leads, core->rim + used, &count);
         core->offset[f] = -INFINITY;
         for (int k = used; k < used + count; k++) {
             double h = tact_v3_dot(core->normal[f], core->vertex[core->rim[k]]);
@@ -232,10 +233,10 @@ static void chain_rims(struct builder *b, const int *first, const int *edge, int
         }
         used += count;
     }
-    core->rim_first[core->faces] = used;
+    core->face_rim_start[core->faces] = used;
 }
 
-static int make_face_rims(struct builder *b)
+static int make_face_rims(struct face_builder *b)
 {
     struct tact_core *core = b->core;
     int halves = 3 * b->triangles, rc = -ENOMEM;
@@ -243,9 +244,9 @@ static int make_face_rims(struct builder *b)
     int *edge = calloc((size_t)halves + 1, sizeof *edge);
     int *leads = calloc((size_t)core->vertices + 1, sizeof *leads);
     core->rim = calloc((size_t)halves + 1, sizeof *core->rim);
-    core->rim_first = calloc((size_t)core->faces + 1, sizeof *core->rim_first);
+    core->face_rim_start = calloc((size_t)core->faces + 1, sizeof *core->face_rim_start);
     core->offset = calloc((size_t)core->faces + 1, sizeof *core->offset);
-    if (first && edge && leads && core->rim && core->rim_first && core->offset) {
+    if (first && edge && leads && core->rim && core->face_rim_start && core->offset) {
         for (int pass = 0; pass < 2; pass++) { /* counts, then lists */
             for (int i = 0; i < halves; i++) {
                 int back = find_half_edge(b, b->half[i].to, b->half[i].from);
@@ -268,7 +269,7 @@ static int make_face_rims(struct builder *b)
         for (int i = 0; i < core->vertices; i++) {
             leads[i] = -1;
         }
-        chain_rims(b, first, edge, leads);
+        list_all_face_rims(b, first, edge, leads);
         rc = 0;
     }
     free(first);
@@ -278,27 +279,27 @@ static int make_face_rims(struct builder *b)
 }
 
 /* Lists the faces at each vertex, also those that contain it in their interior. */
-static int list_faces_at_vertices(struct builder *b)
+static int list_faces_at_vertices(struct face_builder *b)
 {
     struct tact_core *core = b->core;
     int corners = 3 * b->triangles, used = 0;
-    core->at_first = calloc((size_t)core->vertices + 2, sizeof *core->at_first);
+    core->vertex_face_start = calloc((size_t)core->vertices + 2, sizeof *core->vertex_face_start);
     core->at = calloc((size_t)corners + 1, sizeof *core->at);
-    if (!core->at_first || !core->at) {
+    if (!core->vertex_face_start || !core->at) {
         return -ENOMEM;
     }
     for (int i = 0; i < corners; i++) {
-        core->at_first[b->corner[i] + 2]++;
+        core->vertex_face_start[b->corner[i] + 2]++;
     }
     for (int i = 0; i < core->vertices; i++) {
-        core->at_first[i + 2] += core->at_first[i + 1];
+        core->vertex_face_start[i + 2] += core->vertex_face_start[i + 1];
     }
     for (int i = 0; i < corners; i++) {
-        core->at[core->at_first[b->corner[i] + 1]++] = b->face[i / 3];
+        core->at[core->vertex_face_start[b->corner[i] + 1]++] = b->face[i / 3];
     }
     for (int i = 0, k = 0; i < core->vertices; i++) { /* each once */
-        int first = used, end = core->at_first[i + 1];
-        core->at_first[i] = first;
+        int first = used, end = core->vertex_face_start[i + 1];
+        core->vertex_face_start[i] = first;
         for (; k < end; k++) {
             int at = first;
             while (at < used && core->at[at] != core->at[k]) {
@@ -309,22 +310,22 @@ static int list_faces_at_vertices(struct builder *b)
             }
         }
     }
-    core->at_first[core->vertices] = used;
+    core->vertex_face_start[core->vertices] = used;
     return 0;
 }
 
 int tact_core_make_faces(struct tact_core *core, const struct tact_mesh *mesh)
 {
     size_t n = mesh->triangle_count + 1;
-    struct builder b = {.core = core,
-                        .corner = mesh->triangles,
-                        .triangles = (int)mesh->triangle_count,
-                        .half = calloc(3 * n, sizeof *b.half),
-                        .across = calloc(3 * n, sizeof *b.across),
-                        .area = calloc(n, sizeof *b.area),
-                        .face = calloc(n, sizeof *b.face),
-                        .stack = calloc(n, sizeof *b.stack),
-                        .flat = FLAT * tact_mesh_size(mesh)};
+    struct face_builder b = {.core = core,
+                             .corner = mesh->triangles,
+                             .triangles = (int)mesh->triangle_count,
+                             .half = calloc(3 * n, sizeof *b.half),
+                             .across = calloc(3 * n, sizeof *b.across),
+                             .area = calloc(n, sizeof *b.area),
+                             .face = calloc(n, sizeof *b.face),
+                             .stack = calloc(n, sizeof *b.stack),
+                             .flat = FLAT * tact_mesh_size(mesh)};
     int rc = -ENOMEM;
     core->normal = calloc(n, sizeof *core->normal);
     if (b.half && b.across && b.area && b.face && b.stack && core->normal) {

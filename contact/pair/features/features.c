@@ -12,8 +12,8 @@
 #include "contact/pair/features/second_order_internal.h"
 #include "contact/pair/models_internal.h"
 
-#define THIN 1e-4 /* width of the patch of an edge on a face, over its length */
-#define GAP_FRACTION                                                                               \
+#define EDGE_STRIP_WIDTH_RATIO 1e-4 /* width of the patch of an edge on a face, over its length */
+#define MAX_CONTACT_GAP_RATIO                                                                      \
     0.01 /* relative to the thinner solid: a smaller gap is a contact at any speed */
 #define CONTACT_LOOKAHEAD_TICKS                                                                    \
     2.0 /* ticks of motion before touch at which a contact is created                              \
@@ -62,11 +62,12 @@ static double relative_motion_bound(const struct tact_pair_query *q, const struc
                                     const struct tact_core *b, const struct tact_separation *sep)
 {
     double va[3], vb[3], h = q->options->period;
-    double turning = point_velocity_and_bound(a, q->pose_a, q->twist[0], sep, sep->point_a, va) +
-                     point_velocity_and_bound(b, q->pose_b, q->twist[1], sep, sep->point_b, vb);
+    double turning_speed_bound =
+        point_velocity_and_bound(a, q->pose_a, q->twist[0], sep, sep->point_a, va) +
+        point_velocity_and_bound(b, q->pose_b, q->twist[1], sep, sep->point_b, vb);
     tact_v3_sub(va, va, vb);
     return CONTACT_LOOKAHEAD_TICKS * h *
-           (tact_v3_norm(va) + turning + 2.0 * h * tact_v3_norm(q->options->gravity));
+           (tact_v3_norm(va) + turning_speed_bound + 2.0 * h * tact_v3_norm(q->options->gravity));
 }
 
 /* Sets the corners of the patch: those of the manifold; for an edge a thin strip about it. */
@@ -74,10 +75,11 @@ static void set_patch_corners(const struct tact_manifold *m, struct tact_patch *
 {
     if (m->corners == 2) {
         const double *p = m->corner[0], *q = m->corner[1];
-        double x = 0.5 * THIN * (q[0] - p[0]), y = 0.5 * THIN * (q[1] - p[1]);
-        const double strip[4][2] = {
+        double x = 0.5 * EDGE_STRIP_WIDTH_RATIO * (q[0] - p[0]),
+               y = 0.5 * EDGE_STRIP_WIDTH_RATIO * (q[1] - p[1]);
+        const double edge_strip[4][2] = {
             {p[0] + y, p[1] - x}, {q[0] + y, q[1] - x}, {q[0] - y, q[1] + x}, {p[0] - y, p[1] + x}};
-        memcpy(patch->corner, strip, sizeof strip);
+        memcpy(patch->corner, edge_strip, sizeof edge_strip);
         patch->corners = 4;
     } else if (m->corners <= TACT_PATCH_CORNERS) {
         memcpy(patch->corner, m->corner, (size_t)m->corners * sizeof *m->corner);
@@ -125,7 +127,7 @@ static void make_contact_point(const struct tact_pair_query *q, const struct tac
 }
 
 /* Gap at a place of the patch [m]. */
-static double gap_at(const struct tact_patch *patch, const double x[2])
+static double patch_gap_at(const struct tact_patch *patch, const double x[2])
 {
     return patch->gap[0] + patch->gap[1] * x[0] + patch->gap[2] * x[1];
 }
@@ -136,7 +138,9 @@ static const double *place_of_smallest_gap(const struct tact_patch *patch)
     static const double centre[2] = {0.0, 0.0};
     const double *least = patch->corners ? patch->corner[0] : centre;
     for (int i = 1; i < patch->corners; i++) {
-        least = gap_at(patch, patch->corner[i]) < gap_at(patch, least) ? patch->corner[i] : least;
+        least = patch_gap_at(patch, patch->corner[i]) < patch_gap_at(patch, least)
+                    ? patch->corner[i]
+                    : least;
     }
     return least;
 }
@@ -163,7 +167,8 @@ static void set_patch_gap(struct tact_patch *patch, const double *from, double g
 }
 
 /* Stiffness of a compliance distributed over the polygon [N/m]; 0 for none. */
-static double layer_stiffness(const struct tact_pair_query *q, const struct tact_manifold *m)
+static double compliant_layer_stiffness(const struct tact_pair_query *q,
+                                        const struct tact_manifold *m)
 {
     const struct tact_contact_law *law = q->law;
     int even = m->corners > 2 && !(law->tangential_compliance > 0.0) && !(law->tip_radius > 0.0);
@@ -181,9 +186,9 @@ static int make_patch_from_outline(const struct tact_pair_query *q, const struct
     for (int i = 0; i < 3; i++) {
         gap[i] = m->height_a[i] - m->height_b[i];
     }
-    *layer = layer_stiffness(q, m);
+    *layer = compliant_layer_stiffness(q, m);
     *layer *= *layer > 0.0 ? tact_layer_clip_compressed(patch, gap) : 0.0;
-    if (layer_stiffness(q, m) > 0.0 && !(*layer > 0.0)) {
+    if (compliant_layer_stiffness(q, m) > 0.0 && !(*layer > 0.0)) {
         return -EDOM;
     }
     if (m->corners == 1) {
@@ -225,7 +230,7 @@ static int make_patch(const struct tact_pair_query *q, const struct tact_core *a
     patch->law = TACT_LAW_GAPS;
     patch->exponent = 1.0;
     patch->rolling_radius = INFINITY;
-    patch->depth = tact_max(0.0, -gap_at(patch, place_of_smallest_gap(patch)));
+    patch->depth = tact_max(0.0, -patch_gap_at(patch, place_of_smallest_gap(patch)));
     tact_features_second_order(q, a, b, m.feature, patch);
     if (layer > 0.0) {
         tact_layer_set_wrench(patch, layer);
@@ -237,7 +242,8 @@ static int measure_features(const struct tact_pair_query *q, struct tact_patch *
                             struct tact_pair_piece *piece)
 {
     const struct tact_core *a = q->data_a, *b = q->data_b;
-    double ahead = GAP_FRACTION * tact_min(tact_min(a->thickness, b->thickness), a->size + b->size);
+    double ahead =
+        MAX_CONTACT_GAP_RATIO * tact_min(tact_min(a->thickness, b->thickness), a->size + b->size);
     struct tact_separation sep;
     (void)piece;
     if (q->along && a->vertices && b->vertices) { /* the normal of a half-space is fixed */

@@ -4,23 +4,24 @@
 #include <string.h>
 #include "contact/pair/features/difference_internal.h"
 
-#define CURVED 1e-7 /* relative to the distance: precision of the result for a curved core */
-#define NEAR 1e-13  /* relative to the size: below it the direction is due to rounding */
+#define CURVED_DISTANCE_TOLERANCE                                                                  \
+    1e-7           /* relative to the distance: precision of the result for a curved core */
+#define NEAR 1e-13 /* relative to the size: below it the direction is due to rounding */
 
 enum { MOST_STEPS = 200 };
 
 static const double whole[3] = {1.0}; /* weight of a single point */
 
 /* Points of a simplex and their weights in its point nearest to the origin. */
-struct nearest_on {
+struct nearest_on_simplex {
     int count, index[3];
     double weight[3], v[3], square;
     double n[3]; /* normal of the plane of three points, of any length */
 };
 
 /* The lengths of the arrays do not depend on the count, so that they are copied without a call. */
-static void set_nearest_point(struct nearest_on *best, const struct tact_simplex *s, int count,
-                              const int index[3], const double weight[3])
+static void set_nearest_point(struct nearest_on_simplex *best, const struct tact_simplex *s,
+                              int count, const int index[3], const double weight[3])
 {
     double v[3] = {0.0, 0.0, 0.0};
     for (int i = 0; i < count; i++) {
@@ -36,7 +37,8 @@ static void set_nearest_point(struct nearest_on *best, const struct tact_simplex
     }
 }
 
-static void try_nearest_on_edge(struct nearest_on *best, const struct tact_simplex *s, int i, int k)
+static void try_nearest_on_edge(struct nearest_on_simplex *best, const struct tact_simplex *s,
+                                int i, int k)
 {
     double d[3];
     tact_v3_sub(d, s->point[k].w, s->point[i].w);
@@ -54,8 +56,8 @@ static void try_nearest_on_edge(struct nearest_on *best, const struct tact_simpl
 /* The nearest point of a triangle is in its interior, or on one of its edges. Its weights are
  * computed from differences from a corner, so that they are accurate for a triangle much smaller
  * than its distance. */
-static void try_nearest_on_triangle(struct nearest_on *best, const struct tact_simplex *s, int i,
-                                    int j, int k)
+static void try_nearest_on_triangle(struct nearest_on_simplex *best, const struct tact_simplex *s,
+                                    int i, int j, int k)
 {
     const double *a = s->point[i].w;
     double ab[3], ac[3], n[3], part[3], weight[3];
@@ -99,7 +101,7 @@ static int is_origin_beyond_face(const struct tact_simplex *s, const int *i, dou
 /* Finds the point of a simplex nearest to the origin. Returns 1 where four points contain the
  * origin. */
 static int find_nearest_simplex_point(const struct tact_simplex *s, double flat,
-                                      struct nearest_on *best)
+                                      struct nearest_on_simplex *best)
 {
     static const int faces[4][4] = {{0, 1, 2, 3}, {0, 1, 3, 2}, {0, 2, 3, 1}, {1, 2, 3, 0}};
     static const int first[3] = {0};
@@ -125,7 +127,7 @@ static int find_nearest_simplex_point(const struct tact_simplex *s, double flat,
 
 void tact_simplex_weights(const struct tact_simplex *simplex, double weight[3])
 {
-    struct nearest_on best;
+    struct nearest_on_simplex best;
     find_nearest_simplex_point(simplex, 0.0, &best);
     for (int i = 0; i < simplex->count;
          i++) { /* in a sliver an edge may be nearer due to rounding */
@@ -137,7 +139,7 @@ void tact_simplex_weights(const struct tact_simplex *simplex, double weight[3])
     }
 }
 
-static void keep_supporting_vertices(struct tact_simplex *s, const struct nearest_on *best)
+static void keep_supporting_vertices(struct tact_simplex *s, const struct nearest_on_simplex *best)
 {
     struct tact_difference kept[3];
     if (best->count == s->count) {
@@ -172,7 +174,7 @@ static int sort_simplex_points(struct tact_simplex *s)
 /* The direction against which the next support is searched: the vector to the nearest point; of
  * three points the normal of their plane, which is exact to rounding at any distance, unless they
  * are so nearly in a line that it is not along that vector. */
-static void search_direction(const struct nearest_on *best, double d[3])
+static void choose_search_direction(const struct nearest_on_simplex *best, double d[3])
 {
     double along = best->count == 3 ? tact_v3_dot(best->n, best->v) : 0.0;
     if (best->count == 3 && along * along > 0.5 * best->square * tact_v3_dot(best->n, best->n)) {
@@ -184,7 +186,7 @@ static void search_direction(const struct nearest_on *best, double d[3])
 
 /* Sets the result of the search. d: direction of the last support search; low: its result. */
 static void set_gjk_result(struct tact_core_pair *pair, const struct tact_simplex *s,
-                           const struct nearest_on *best, const double d[3],
+                           const struct nearest_on_simplex *best, const double d[3],
                            const struct tact_difference *low, struct tact_nearest *out)
 {
     memset(out->on_a, 0, sizeof out->on_a);
@@ -211,11 +213,11 @@ static void set_gjk_result(struct tact_core_pair *pair, const struct tact_simple
 
 int tact_gjk(struct tact_core_pair *pair, struct tact_simplex *simplex, struct tact_nearest *out)
 {
-    struct nearest_on best;
+    struct nearest_on_simplex best;
     struct tact_difference next;
     double d[3], near = NEAR * pair->size, last = INFINITY;
-    int polytopes = pair->a->vertex && pair->b->vertex, sorted = 0;
-    double enough = polytopes ? 1.0 : 1.0 - CURVED;
+    int are_polytopes = pair->a->vertex && pair->b->vertex, sorted = 0;
+    double min_support_ratio = are_polytopes ? 1.0 : 1.0 - CURVED_DISTANCE_TOLERANCE;
     if (!simplex->count) {
         const double first[3] = {-pair->shift[0], -pair->shift[1], -pair->shift[2]};
         double back[3];
@@ -232,13 +234,13 @@ int tact_gjk(struct tact_core_pair *pair, struct tact_simplex *simplex, struct t
         if (!(best.square > near * near)) {
             return 0;
         }
-        search_direction(&best, d);
+        choose_search_direction(&best, d);
         tact_v3_scale(back, d, -1.0);
         tact_difference_support(pair, back, &next);
         int ends = sorted || tact_difference_is_repeated(simplex->point, simplex->count, &next) ||
                    !(best.square < last) ||
-                   tact_v3_dot(d, next.w) >= enough * tact_v3_dot(d, best.v);
-        if (ends && (sorted || !polytopes || !sort_simplex_points(simplex))) {
+                   tact_v3_dot(d, next.w) >= min_support_ratio * tact_v3_dot(d, best.v);
+        if (ends && (sorted || !are_polytopes || !sort_simplex_points(simplex))) {
             break;
         }
         if (ends) { /* once more, as the next tick begins */

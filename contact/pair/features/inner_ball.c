@@ -10,7 +10,7 @@
 #include "contact/elementary.h"
 #include "contact/pair/features/manifold_internal.h"
 
-#define LARGE                                                                                      \
+#define MIN_PLANE_SIZE_RATIO                                                                       \
     4.0 /* ratio of the sizes from which the other solid is represented by its plane, as it hardly \
            rotates */
 #define SAME_CORNER_DISTANCE                                                                       \
@@ -57,14 +57,14 @@ static double gap_at_corner(const struct tact_manifold *m, const double *corner,
 }
 
 /* A point and the ball at x make a segment with their gaps at its ends. */
-static void join_point_and_ball(struct tact_manifold *m, const double x[2], double of_ball,
+static void join_point_and_ball(struct tact_manifold *m, const double x[2], double gap_of_ball,
                                 double least)
 {
     const double *p = m->corner[0];
     double middle, of_p = gap_at_corner(m, p, &middle);
     double u[2] = {x[0] - p[0], x[1] - p[1]}, square = u[0] * u[0] + u[1] * u[1];
     if (square > least * least) {
-        double slope = (of_ball - of_p) / square;
+        double slope = (gap_of_ball - of_p) / square;
         const double gap[3] = {of_p - slope * (u[0] * p[0] + u[1] * p[1]), slope * u[0],
                                slope * u[1]};
         memcpy(m->corner[1], x, sizeof u);
@@ -74,14 +74,14 @@ static void join_point_and_ball(struct tact_manifold *m, const double x[2], doub
 }
 
 /* A segment and the ball at x make a triangle. */
-static void join_edge_and_ball(struct tact_manifold *m, const double x[2], double of_ball,
+static void join_edge_and_ball(struct tact_manifold *m, const double x[2], double gap_of_ball,
                                double least)
 {
     const double *p = m->corner[0], q[2] = {m->corner[1][0], m->corner[1][1]};
     double middle, unused, of_p = gap_at_corner(m, p, &middle),
                            rise = gap_at_corner(m, q, &unused) - of_p;
     double u[2] = {x[0] - p[0], x[1] - p[1]}, v[2] = {q[0] - p[0], q[1] - p[1]};
-    double area = v[0] * u[1] - v[1] * u[0], up = of_ball - of_p;
+    double area = v[0] * u[1] - v[1] * u[0], up = gap_of_ball - of_p;
     if (fabs(area) > least * tact_hypot(v[0], v[1])) {
         double gap[3] = {0.0, (rise * u[1] - up * v[1]) / area, (up * v[0] - rise * u[0]) / area};
         gap[0] = of_p - gap[1] * p[0] - gap[2] * p[1];
@@ -103,14 +103,14 @@ void tact_manifold_add_ball(const struct tact_core *a, const struct tact_pose *p
     if (!(way > core->thickness) || m->corners > 2 || core->vertices == 1) {
         return;
     }
-    double of_ball =
+    double gap_of_ball =
         sep->distance + place_inner_ball(core, below ? pose_b : pose_a, below, sep, m, x);
-    if (other->vertices && other->size < LARGE * core->size) {
-        of_ball += place_inner_ball(other, below ? pose_a : pose_b, !below, sep, m, of_other);
+    if (other->vertices && other->size < MIN_PLANE_SIZE_RATIO * core->size) {
+        gap_of_ball += place_inner_ball(other, below ? pose_a : pose_b, !below, sep, m, of_other);
     }
     if (m->corners == 1) {
-        join_point_and_ball(m, x, of_ball, least);
+        join_point_and_ball(m, x, gap_of_ball, least);
     } else {
-        join_edge_and_ball(m, x, of_ball, least);
+        join_edge_and_ball(m, x, gap_of_ball, least);
     }
 }

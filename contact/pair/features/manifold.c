@@ -24,10 +24,10 @@ struct outline {
 /* One of the shapes in the frame of the manifold. */
 struct side {
     const struct tact_core *core;
-    double turn[9], shift[3]; /* its pose relative to the middle */
-    double out[3];            /* towards the other shape: unit, world axes */
-    double in_core[3];        /* the same in its own frame */
-    int below;                /* 1: B, whose faces are oriented along the normal */
+    double turn[9], shift[3];    /* its pose relative to the middle */
+    double out[3];               /* towards the other shape: unit, world axes */
+    double out_in_core_frame[3]; /* the same in its own frame */
+    int below;                   /* 1: B, whose faces are oriented along the normal */
 };
 
 static void shape_point_to_world(const struct side *s, const double *vertex, double out[3])
@@ -50,9 +50,9 @@ static int find_face_facing_normal(const struct side *s, int64_t vertex)
     const struct tact_core *core = s->core;
     double most = sqrt(1.0 - MAX_CONTACT_PLANE_SLOPE * MAX_CONTACT_PLANE_SLOPE);
     int best = -1;
-    for (int k = core->faces ? core->at_first[vertex] : 0;
-         core->faces && k < core->at_first[vertex + 1]; k++) {
-        double c = tact_v3_dot(core->normal[core->at[k]], s->in_core);
+    for (int k = core->faces ? core->vertex_face_start[vertex] : 0;
+         core->faces && k < core->vertex_face_start[vertex + 1]; k++) {
+        double c = tact_v3_dot(core->normal[core->at[k]], s->out_in_core_frame);
         best = c > most ? core->at[k] : best;
         most = tact_max(c, most);
     }
@@ -67,14 +67,14 @@ static int find_edge_in_contact_plane(const struct side *s, int64_t vertex)
     double least = MAX_CONTACT_PLANE_SLOPE;
     int best = -1;
     if (!core->faces) { /* a point, or an axis along z */
-        return core->vertices == 2 && fabs(s->in_core[2]) < MAX_CONTACT_PLANE_SLOPE
+        return core->vertices == 2 && fabs(s->out_in_core_frame[2]) < MAX_CONTACT_PLANE_SLOPE
                    ? 1 - (int)vertex
                    : -1;
     }
-    for (int k = core->next_first[vertex]; k < core->next_first[vertex + 1]; k++) {
+    for (int k = core->neighbour_start[vertex]; k < core->neighbour_start[vertex + 1]; k++) {
         double d[3];
         tact_v3_sub(d, core->vertex[core->next[k]], core->vertex[vertex]);
-        double slope = -tact_v3_dot(d, s->in_core) / tact_v3_norm(d);
+        double slope = -tact_v3_dot(d, s->out_in_core_frame) / tact_v3_norm(d);
         best = slope < least ? core->next[k] : best;
         least = tact_min(slope, least);
     }
@@ -82,8 +82,8 @@ static int find_edge_in_contact_plane(const struct side *s, int64_t vertex)
 }
 
 /* The corners of a face, counter-clockwise from outside (shape frame). */
-static void outline_corners(const struct tact_manifold *m, const struct side *s,
-                            double (*corner)[3], int count, struct outline *o)
+static void list_face_corners(const struct tact_manifold *m, const struct side *s,
+                              double (*corner)[3], int count, struct outline *o)
 {
     o->kind = TACT_FEATURE_FACE;
     o->count = count;
@@ -107,11 +107,11 @@ static void set_height_plane(const struct tact_manifold *m, const double n[3], c
     o->height[2] = -tact_v3_dot(normal, m->t2) / along;
 }
 
-static void outline_face(const struct tact_manifold *m, const double n[3], const struct side *s,
-                         int face, struct outline *o)
+static void set_face_outline(const struct tact_manifold *m, const double n[3], const struct side *s,
+                             int face, struct outline *o)
 {
     const struct tact_core *core = s->core;
-    int first = core->rim_first[face], all = core->rim_first[face + 1] - first;
+    int first = core->face_rim_start[face], all = core->face_rim_start[face + 1] - first;
     int count = all < TACT_CORE_RIM ? all : TACT_CORE_RIM;
     double corner[TACT_CORE_RIM][3], foot[3];
     for (int i = 0; i < count; i++) {
@@ -119,12 +119,12 @@ static void outline_face(const struct tact_manifold *m, const double n[3], const
         tact_v3_copy(corner[i], core->vertex[core->rim[first + k]]);
     }
     tact_v3_scale(foot, core->normal[face], core->offset[face]);
-    outline_corners(m, s, corner, count, o);
+    list_face_corners(m, s, corner, count, o);
     set_height_plane(m, n, s, core->normal[face], foot, o);
 }
 
-static void outline_edge(const struct tact_manifold *m, const double n[3], const struct side *s,
-                         const double *from, const double *to, struct outline *o)
+static void set_edge_outline(const struct tact_manifold *m, const double n[3], const struct side *s,
+                             const double *from, const double *to, struct outline *o)
 {
     double p[3], q[3], d[2];
     o->kind = TACT_FEATURE_EDGE;
@@ -142,8 +142,8 @@ static void outline_edge(const struct tact_manifold *m, const double n[3], const
         tact_v3_dot(p, n) - o->height[1] * o->corner[0][0] - o->height[2] * o->corner[0][1];
 }
 
-static void outline_vertex(const struct tact_manifold *m, const double n[3], const struct side *s,
-                           int64_t vertex, struct outline *o)
+static void set_vertex_outline(const struct tact_manifold *m, const double n[3],
+                               const struct side *s, int64_t vertex, struct outline *o)
 {
     double at[3], r[3];
     o->kind = TACT_FEATURE_VERTEX;
@@ -157,19 +157,19 @@ static void outline_vertex(const struct tact_manifold *m, const double n[3], con
 
 /* The end of a cylinder, or the line on its side, whose slope is less than LEAN; 0 where neither
  * is. */
-static int outline_cylinder(const struct tact_manifold *m, const double n[3], const struct side *s,
-                            struct outline *o)
+static int set_cylinder_outline(const struct tact_manifold *m, const double n[3],
+                                const struct side *s, struct outline *o)
 {
-    double corner[TACT_CORE_RIM][3], up = s->in_core[2];
+    double corner[TACT_CORE_RIM][3], up = s->out_in_core_frame[2];
     if (fabs(up) < MAX_CONTACT_PLANE_SLOPE) {
-        tact_curved_farthest_line(s->core, s->in_core, corner);
-        outline_edge(m, n, s, corner[0], corner[1], o);
+        tact_curved_farthest_line(s->core, s->out_in_core_frame, corner);
+        set_edge_outline(m, n, s, corner[0], corner[1], o);
         return 1;
     }
     if (up * up > 1.0 - MAX_CONTACT_PLANE_SLOPE * MAX_CONTACT_PLANE_SLOPE) {
         double normal[3] = {0.0, 0.0, copysign(1.0, up)};
-        tact_curved_rim_corners(s->core, normal[2], s->in_core, TACT_CORE_RIM, corner);
-        outline_corners(m, s, corner, TACT_CORE_RIM, o);
+        tact_curved_rim_corners(s->core, normal[2], s->out_in_core_frame, TACT_CORE_RIM, corner);
+        list_face_corners(m, s, corner, TACT_CORE_RIM, o);
         set_height_plane(m, n, s, normal, corner[0], o);
         return 1;
     }
@@ -177,8 +177,8 @@ static int outline_cylinder(const struct tact_manifold *m, const double n[3], co
 }
 
 /* The bounding plane of a half-space: a square about the middle, larger than the other shape. */
-static void outline_plane(const struct tact_manifold *m, const double n[3], const struct side *s,
-                          double size, struct outline *o)
+static void set_plane_outline(const struct tact_manifold *m, const double n[3],
+                              const struct side *s, double size, struct outline *o)
 {
     static const double sign[4][2] = {{-1.0, -1.0}, {1.0, -1.0}, {1.0, 1.0}, {-1.0, 1.0}};
     (void)m;
@@ -196,21 +196,21 @@ static void find_outline(const struct tact_manifold *m, const double n[3], const
                          double size, struct outline *o)
 {
     if (s->core->kind == TACT_SHAPE_HALFSPACE) {
-        outline_plane(m, n, s, size, o);
+        set_plane_outline(m, n, s, size, o);
         return;
     }
-    int64_t vertex = tact_core_support(s->core, s->in_core, -1);
+    int64_t vertex = tact_core_support(s->core, s->out_in_core_frame, -1);
     int face = find_face_facing_normal(s, vertex),
         to = face < 0 ? find_edge_in_contact_plane(s, vertex) : -1;
-    if (s->core->kind == TACT_SHAPE_CYLINDER && outline_cylinder(m, n, s, o)) {
+    if (s->core->kind == TACT_SHAPE_CYLINDER && set_cylinder_outline(m, n, s, o)) {
         return;
     }
     if (face >= 0) {
-        outline_face(m, n, s, face, o);
+        set_face_outline(m, n, s, face, o);
     } else if (to >= 0) {
-        outline_edge(m, n, s, s->core->vertex[vertex], s->core->vertex[to], o);
+        set_edge_outline(m, n, s, s->core->vertex[vertex], s->core->vertex[to], o);
     } else {
-        outline_vertex(m, n, s, vertex, o);
+        set_vertex_outline(m, n, s, vertex, o);
     }
 }
 
@@ -325,7 +325,7 @@ static void init_manifold_side(struct side *s, const struct tact_core *core,
     tact_v3_sub(s->shift, pose->position, sep->origin);
     tact_v3_sub(s->shift, s->shift, middle);
     tact_v3_scale(s->out, sep->normal, below ? 1.0 : -1.0);
-    tact_m3_tmul_v3(s->in_core, s->turn, s->out);
+    tact_m3_tmul_v3(s->out_in_core_frame, s->turn, s->out);
 }
 
 void tact_manifold_find(const struct tact_core *a, const struct tact_pose *pose_a,
@@ -333,7 +333,7 @@ void tact_manifold_find(const struct tact_core *a, const struct tact_pose *pose_
                         const struct tact_separation *sep, struct tact_manifold *out)
 {
     struct side of_a, of_b;
-    struct outline in_a, in_b;
+    struct outline outline_a, outline_b;
     const double *n = sep->normal;
     tact_v3_add(out->middle, sep->point_a, sep->point_b);
     tact_v3_scale(out->middle, out->middle, 0.5);
@@ -341,18 +341,18 @@ void tact_manifold_find(const struct tact_core *a, const struct tact_pose *pose_
     init_manifold_side(&of_a, a, pose_a, sep, out->middle, 0);
     init_manifold_side(&of_b, b, pose_b, sep, out->middle, 1);
     double size = a->size + a->radius + b->size + b->radius;
-    find_outline(out, n, &of_a, size, &in_a);
-    find_outline(out, n, &of_b, size, &in_b);
-    out->feature[0] = in_a.kind;
-    out->feature[1] = in_b.kind;
-    memcpy(out->height_a, in_a.height, sizeof out->height_a);
-    memcpy(out->height_b, in_b.height, sizeof out->height_b);
-    if (in_b.kind == TACT_FEATURE_FACE) {
-        clip_outline_by_face(&in_a, &in_b, out);
-    } else if (in_a.kind == TACT_FEATURE_FACE) {
-        clip_outline_by_face(&in_b, &in_a, out);
-    } else if (in_a.kind == TACT_FEATURE_EDGE && in_b.kind == TACT_FEATURE_EDGE) {
-        overlap_of_parallel_edges(&in_a, &in_b, out);
+    find_outline(out, n, &of_a, size, &outline_a);
+    find_outline(out, n, &of_b, size, &outline_b);
+    out->feature[0] = outline_a.kind;
+    out->feature[1] = outline_b.kind;
+    memcpy(out->height_a, outline_a.height, sizeof out->height_a);
+    memcpy(out->height_b, outline_b.height, sizeof out->height_b);
+    if (outline_b.kind == TACT_FEATURE_FACE) {
+        clip_outline_by_face(&outline_a, &outline_b, out);
+    } else if (outline_a.kind == TACT_FEATURE_FACE) {
+        clip_outline_by_face(&outline_b, &outline_a, out);
+    } else if (outline_a.kind == TACT_FEATURE_EDGE && outline_b.kind == TACT_FEATURE_EDGE) {
+        overlap_of_parallel_edges(&outline_a, &outline_b, out);
     } else {
         out->corners = 0;
     }

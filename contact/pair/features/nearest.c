@@ -12,8 +12,8 @@ static int is_valid_vertex_index(double number, int64_t count)
 }
 
 /* A state that is not one of this pair, as from the log of another scene, is ignored. */
-static void load_vertices(const struct tact_core_pair *pair, const double *state,
-                          struct tact_simplex *s)
+static void load_simplex_from_state(const struct tact_core_pair *pair, const double *state,
+                                    struct tact_simplex *s)
 {
     s->count = 0;
     for (int i = 0; i < 3 && fabs(state[0]) > i; i++) {
@@ -26,7 +26,7 @@ static void load_vertices(const struct tact_core_pair *pair, const double *state
     }
 }
 
-static void store_vertices(const struct tact_nearest *found, int overlap, double *state)
+static void store_simplex_in_state(const struct tact_nearest *found, int overlap, double *state)
 {
     const struct tact_simplex *s = &found->from;
     memset(state, 0, TACT_NEAREST_STATE * sizeof *state);
@@ -42,7 +42,7 @@ static int search_nearest_of_cores(struct tact_core_pair *pair, const double *st
                                    struct tact_nearest *found, int *exact)
 {
     struct tact_simplex simplex;
-    load_vertices(pair, state, &simplex);
+    load_simplex_from_state(pair, state, &simplex);
     if (simplex.count) {
         pair->at_a = simplex.point[0].a;
         pair->at_b = simplex.point[0].b;
@@ -72,10 +72,10 @@ static void nearest_of_cores(struct tact_core_pair *pair, const struct tact_pose
     if (!pair->a->vertex || !pair->b->vertex) {
         tact_refine_separating_normal(pair, &found);
     }
-    double radii = pair->a->radius + pair->b->radius;
-    store_vertices(&found, overlap, state);
-    out->distance = found.distance - radii;
-    out->bound = found.bound - radii;
+    double radius_sum = pair->a->radius + pair->b->radius;
+    store_simplex_in_state(&found, overlap, state);
+    out->distance = found.distance - radius_sum;
+    out->bound = found.bound - radius_sum;
     tact_m3_mul_v3(out->normal, turn, found.normal);
     tact_m3_mul_v3(out->point_a, turn, found.on_a);
     tact_m3_mul_v3(out->point_b, turn, found.on_b);

@@ -5,7 +5,7 @@
 #include "contact/elementary.h"
 #include "contact/pair/motion_internal.h"
 
-#define EQUAL_GAPS 1e-9              /* difference of equal gaps, over the size of the patch */
+#define EQUAL_GAPS_TOLERANCE 1e-9    /* difference of equal gaps, over the size of the patch */
 #define MAX_NORMAL_TURN_PER_TICK 0.3 /* largest rotation of a body in a tick [rad] */
 
 /* The place where a pair touches, and how the bodies move there. World axes. */
@@ -23,14 +23,14 @@ static int is_curved(const struct tact_core *core)
 
 /* 1 where the place of contact is fixed in the core of the carrier. That of an ellipsoid or a rim
  * moves over the surface, and so does that of two round solids, with their normal. */
-static int is_carried(const struct tact_core *const core[2], const enum tact_feature feature[2],
-                      int carrier)
+static int is_place_fixed_in_carrier(const struct tact_core *const core[2],
+                                     const enum tact_feature feature[2], int carrier)
 {
-    int on_face = feature[1 - carrier] == TACT_FEATURE_FACE;
+    int touches_face = feature[1 - carrier] == TACT_FEATURE_FACE;
     if (feature[carrier] == TACT_FEATURE_FACE) {
         return !is_curved(core[0]) && !is_curved(core[1]);
     }
-    return !is_curved(core[carrier]) && (on_face || core[carrier]->radius == 0.0);
+    return !is_curved(core[carrier]) && (touches_face || core[carrier]->radius == 0.0);
 }
 
 static int turns_too_far(const struct tact_pair_query *q)
@@ -53,7 +53,7 @@ static void find_touching_place(const struct tact_patch *patch, double x[2])
     }
     for (int i = 0; i < patch->corners; i++) {
         const double *c = patch->corner[i];
-        if (patch->gap[1] * c[0] + patch->gap[2] * c[1] <= least + EQUAL_GAPS * size) {
+        if (patch->gap[1] * c[0] + patch->gap[2] * c[1] <= least + EQUAL_GAPS_TOLERANCE * size) {
             x[0] += c[0];
             x[1] += c[1];
             count++;
@@ -67,8 +67,8 @@ static void find_touching_place(const struct tact_patch *patch, double x[2])
 
 /* The normal is fixed in the body of a face; the place is fixed in the core of the other body, with
  * its radius along the normal. */
-static void find_touching(const struct tact_pair_query *q, const struct tact_core *carrier,
-                          const struct tact_patch *patch, struct touching *t)
+static void find_contact_place(const struct tact_pair_query *q, const struct tact_core *carrier,
+                               const struct tact_patch *patch, struct touching *t)
 {
     const struct tact_pose *pose[2] = {q->pose_a, q->pose_b};
     const double *n = patch->frame, *face = q->twist[1 - t->carrier];
@@ -94,8 +94,8 @@ static double passive_share(double along, double square)
     return along >= square ? 1.0 : square > 0.0 ? tact_max(0.0, along / square) : 0.0;
 }
 
-static void set_targets(const struct tact_pair_query *q, const struct touching *t,
-                        struct tact_patch *patch)
+static void set_target_velocity(const struct tact_pair_query *q, const struct touching *t,
+                                struct tact_patch *patch)
 {
     const double *n = patch->frame, half = 0.5 * q->options->period;
     double v[2][3], rate[2][3], w[3], dw[3], gain[2], along = 0.0, square = 0.0;
@@ -126,9 +126,10 @@ void tact_features_second_order(const struct tact_pair_query *q, const struct ta
     const struct tact_core *core[2] = {a, b};
     struct touching t;
     t.carrier = feature[0] == TACT_FEATURE_FACE && feature[1] != TACT_FEATURE_FACE;
-    if (!(q->pressed > 0.0) || turns_too_far(q) || !is_carried(core, feature, t.carrier)) {
+    if (!(q->pressed > 0.0) || turns_too_far(q) ||
+        !is_place_fixed_in_carrier(core, feature, t.carrier)) {
         return;
     }
-    find_touching(q, core[t.carrier], patch, &t);
-    set_targets(q, &t, patch);
+    find_contact_place(q, core[t.carrier], patch, &t);
+    set_target_velocity(q, &t, patch);
 }

@@ -30,14 +30,14 @@ struct candidate {
     double n[3], bound;
 };
 
-struct settling {
+struct normal_search {
     struct tact_core_pair *pair;
     const struct tact_nearest *found;
     int count;
     struct candidate candidate[MOST_CANDIDATES];
 };
 
-static const double AXIS[3] = {0.0, 0.0, 1.0};
+static const double CYLINDER_AXIS[3] = {0.0, 0.0, 1.0};
 
 /* Computes w(n) and, where bend is not NULL, K. Returns n.w, the width along n [m]. */
 static double width_along_normal(const struct tact_core_pair *pair, const double n[3], double w[3],
@@ -61,7 +61,7 @@ static double width_along_normal(const struct tact_core_pair *pair, const double
     return tact_v3_dot(n, w);
 }
 
-static int is_near_found_normal(const struct settling *s, const double n[3])
+static int is_near_found_normal(const struct normal_search *s, const double n[3])
 {
     double off[3];
     tact_v3_sub(off, n, s->found->normal);
@@ -69,7 +69,7 @@ static int is_near_found_normal(const struct settling *s, const double n[3])
 }
 
 /* Adds a unit vector or its opposite as a candidate, where it is near the normal that was found. */
-static void add_candidate_normal(struct settling *s, const double direction[3])
+static void add_candidate_normal(struct normal_search *s, const double direction[3])
 {
     double n[3], w[3];
     tact_v3_scale(n, direction, copysign(1.0, tact_v3_dot(direction, s->found->normal)));
@@ -80,7 +80,7 @@ static void add_candidate_normal(struct settling *s, const double direction[3])
     }
 }
 
-static void shape_direction_to_world(const struct settling *s, int of_b, const double in[3],
+static void shape_direction_to_world(const struct normal_search *s, int of_b, const double in[3],
                                      double out[3])
 {
     if (of_b) {
@@ -90,13 +90,13 @@ static void shape_direction_to_world(const struct settling *s, int of_b, const d
     }
 }
 
-static const struct tact_core *side_of(const struct settling *s, int of_b)
+static const struct tact_core *core_of_side(const struct normal_search *s, int of_b)
 {
     return of_b ? s->pair->b : s->pair->a;
 }
 
 /* The vertex of a core that is farthest in the direction of the other core. */
-static int64_t outermost_vertex(const struct settling *s, int of_b)
+static int64_t vertex_facing_other_core(const struct normal_search *s, int of_b)
 {
     double out[3], towards[3];
     tact_v3_scale(out, s->found->normal, of_b ? 1.0 : -1.0);
@@ -105,21 +105,21 @@ static int64_t outermost_vertex(const struct settling *s, int of_b)
     } else {
         tact_v3_copy(towards, out);
     }
-    return tact_core_support(side_of(s, of_b), towards, -1);
+    return tact_core_support(core_of_side(s, of_b), towards, -1);
 }
 
 /* Adds the normals of faces: those of a hull at its outermost vertex, or the ends of a cylinder. */
-static void add_face_normals(struct settling *s, int of_b)
+static void add_face_normals(struct normal_search *s, int of_b)
 {
-    const struct tact_core *core = side_of(s, of_b);
+    const struct tact_core *core = core_of_side(s, of_b);
     double n[3];
     if (core->kind == TACT_SHAPE_CYLINDER) {
-        shape_direction_to_world(s, of_b, AXIS, n);
+        shape_direction_to_world(s, of_b, CYLINDER_AXIS, n);
         add_candidate_normal(s, n);
     }
-    int64_t v = core->faces ? outermost_vertex(s, of_b) : 0;
-    for (int k = core->faces ? core->at_first[v] : 0; core->faces && k < core->at_first[v + 1];
-         k++) {
+    int64_t v = core->faces ? vertex_facing_other_core(s, of_b) : 0;
+    for (int k = core->faces ? core->vertex_face_start[v] : 0;
+         core->faces && k < core->vertex_face_start[v + 1]; k++) {
         shape_direction_to_world(s, of_b, core->normal[core->at[k]], n);
         add_candidate_normal(s, n);
     }
@@ -127,25 +127,25 @@ static void add_face_normals(struct settling *s, int of_b)
 
 /* Direction of the k-th line of a core at its outermost vertex: an edge of a hull, or the axis of a
  * capsule or a cylinder. Returns 0 where there is none. */
-static int direction_of_core_line(const struct settling *s, int of_b, int k, double out[3])
+static int direction_of_core_line(const struct normal_search *s, int of_b, int k, double out[3])
 {
-    const struct tact_core *core = side_of(s, of_b);
+    const struct tact_core *core = core_of_side(s, of_b);
     if (core->kind == TACT_SHAPE_CYLINDER || core->kind == TACT_SHAPE_CAPSULE) {
-        shape_direction_to_world(s, of_b, AXIS, out);
+        shape_direction_to_world(s, of_b, CYLINDER_AXIS, out);
         return k == 0;
     }
-    int64_t v = core->faces ? outermost_vertex(s, of_b) : 0;
-    if (!core->faces || k >= core->next_first[v + 1] - core->next_first[v]) {
+    int64_t v = core->faces ? vertex_facing_other_core(s, of_b) : 0;
+    if (!core->faces || k >= core->neighbour_start[v + 1] - core->neighbour_start[v]) {
         return 0;
     }
     double d[3];
-    tact_v3_sub(d, core->vertex[core->next[core->next_first[v] + k]], core->vertex[v]);
+    tact_v3_sub(d, core->vertex[core->next[core->neighbour_start[v] + k]], core->vertex[v]);
     tact_v3_normalize(d, d);
     shape_direction_to_world(s, of_b, d, out);
     return 1;
 }
 
-static void add_edge_cross_products(struct settling *s)
+static void add_edge_cross_products(struct normal_search *s)
 {
     double u[3], v[3], n[3];
     for (int i = 0; direction_of_core_line(s, 0, i, u); i++) {
@@ -160,7 +160,7 @@ static void add_edge_cross_products(struct settling *s)
 
 /* Adds the normal of a line and a curved surface: rotates n about the line until w has no component
  * perpendicular to both. */
-static void add_normal_across_line(struct settling *s, const double line[3])
+static void add_normal_across_line(struct normal_search *s, const double line[3])
 {
     double n[3], t[3], w[3], bend[9], bent[3];
     tact_v3_copy(n, s->found->normal);
@@ -187,7 +187,7 @@ static void add_normal_across_line(struct settling *s, const double line[3])
 
 /* Adds the normal of two curved surfaces: rotates n until w has no component perpendicular to it.
  */
-static void add_normal_of_curved_pair(struct settling *s)
+static void add_normal_of_curved_pair(struct normal_search *s)
 {
     double n[3], t[2][3], w[3], bend[9], bent[3], k[3];
     tact_v3_copy(n, s->found->normal);
@@ -216,7 +216,7 @@ static void add_normal_of_curved_pair(struct settling *s)
 
 /* The first candidate with the largest width, except for rounding; NULL: that of the search is
  * larger by more than rounding. */
-static const struct candidate *choose_candidate_of_largest_width(const struct settling *s)
+static const struct candidate *choose_candidate_of_largest_width(const struct normal_search *s)
 {
     double best = s->found->bound - SEARCH_WIDTH_MARGIN * s->pair->size,
            spare = EQUAL_WIDTH_TOLERANCE * s->pair->size;
@@ -232,14 +232,14 @@ static const struct candidate *choose_candidate_of_largest_width(const struct se
 }
 
 /* Points of both cores that are farthest along the normal, A's frame [m]. */
-struct farthest {
+struct farthest_points {
     int count;
     double a[3][3], b[3][3];
 };
 
 /* From the simplex, whose vertices on curved surfaces are moved to the points that are farthest. */
-static void find_farthest(const struct tact_core_pair *pair, const double n[3],
-                          const struct tact_simplex *s, struct farthest *f)
+static void find_farthest_points(const struct tact_core_pair *pair, const double n[3],
+                                 const struct tact_simplex *s, struct farthest_points *f)
 {
     double back[3], in_b[3], of_b[3];
     tact_v3_scale(back, n, -1.0);
@@ -315,7 +315,7 @@ static void add_cylinder_line_end(const struct tact_core *core, double (*point)[
 
 /* Combines any three differences of the points of A and B to the point nearest to the origin: the
  * three of the simplex need not contain it, as the search stopped at another normal. */
-static void nearest_combination_of_any_three(struct farthest *f, const double apart[3],
+static void nearest_combination_of_any_three(struct farthest_points *f, const double apart[3],
                                              double least, double on_a[3])
 {
     struct tact_difference all[9];
@@ -347,7 +347,7 @@ static void nearest_combination_of_any_three(struct farthest *f, const double ap
 
 /* Sets the nearest points of the cores for the normal n. Where one of them has a single point that
  * is farthest, the other's is opposite to it. */
-static void set_nearest_points(const struct tact_core_pair *pair, const double n[3],
+static void set_settled_points(const struct tact_core_pair *pair, const double n[3],
                                double distance, struct tact_nearest *found)
 {
     static const int of[3] = {0, 1, 2};
@@ -355,8 +355,8 @@ static void set_nearest_points(const struct tact_core_pair *pair, const double n
     const double axis_b[3] = {pair->turn[2], pair->turn[5], pair->turn[8]};
     double apart[3], below[3], above[3], spare = EQUAL_WIDTH_TOLERANCE * pair->size;
     struct tact_simplex s = found->from;
-    struct farthest f;
-    find_farthest(pair, n, &s, &f);
+    struct farthest_points f;
+    find_farthest_points(pair, n, &s, &f);
     tact_v3_scale(apart, n, distance);
     for (int i = 0; i < s.count; i++) {
         tact_v3_sub(s.point[i].w, f.a[i], f.b[i]);
@@ -367,14 +367,14 @@ static void set_nearest_points(const struct tact_core_pair *pair, const double n
     double left = nearest_combination_of_points(&s, f.a, of, found->on_a);
     if (left <= spare * spare) {
         /* the points are opposite to each other */
-    } else if (has_single_farthest_point(pair->a, AXIS, n, f.a, f.count) &&
+    } else if (has_single_farthest_point(pair->a, CYLINDER_AXIS, n, f.a, f.count) &&
                may_point_be_of_core(pair, 1, below)) {
         tact_v3_copy(found->on_a, f.a[0]);
     } else if (has_single_farthest_point(pair->b, axis_b, n, f.b, f.count) &&
                may_point_be_of_core(pair, 0, above)) {
         tact_v3_copy(found->on_a, above);
     } else {
-        add_cylinder_line_end(pair->a, f.a, f.count, origin, AXIS);
+        add_cylinder_line_end(pair->a, f.a, f.count, origin, CYLINDER_AXIS);
         add_cylinder_line_end(pair->b, f.b, f.count, pair->shift, axis_b);
         nearest_combination_of_any_three(&f, apart, left, found->on_a);
     }
@@ -383,7 +383,7 @@ static void set_nearest_points(const struct tact_core_pair *pair, const double n
 
 void tact_refine_separating_normal(struct tact_core_pair *pair, struct tact_nearest *found)
 {
-    struct settling s = {.pair = pair, .found = found};
+    struct normal_search s = {.pair = pair, .found = found};
     double line[3];
     for (int side = 0; side < 2; side++) {
         add_face_normals(&s, side);
@@ -399,7 +399,7 @@ void tact_refine_separating_normal(struct tact_core_pair *pair, struct tact_near
     if (c) {
         tact_v3_copy(found->normal, c->n);
         found->bound = found->distance = c->bound;
-        set_nearest_points(pair, c->n, c->bound, found);
+        set_settled_points(pair, c->n, c->bound, found);
     } else { /* bodies that touch, of whose points rounding leaves no direction: the width decides
               */
         found->distance = found->bound;

@@ -10,7 +10,7 @@
 #include "contact/vec.h"
 
 #define DEFAULT_CELLS_ALONG_SIDE 48.0 /* number of default cells along the longest side */
-#define THIN 2.0                      /* smallest number of cells across a part */
+#define MIN_CELLS_ACROSS_PART 2.0     /* smallest number of cells across a part */
 #define COARSE_CELL_RATIO 2.0   /* cell over thickness, above which the pressure is not resolved */
 #define CELL_JOIN_TOLERANCE 0.1 /* tolerance for joining cells, over the cell */
 #define CELL_JOIN_TOLERANCE_LIMIT                                                                  \
@@ -21,7 +21,7 @@
 
 const char *const tact_extent_kind_names[] = {"auto", "screened", "laplace", "distance", NULL};
 
-static double longest_side(const struct tact_mesh *mesh)
+static double longest_bounding_side(const struct tact_mesh *mesh)
 {
     double longest = 0.0;
     for (int k = 0; k < 3; k++) {
@@ -35,7 +35,8 @@ static int report_refused_cell(const struct tact_mesh *mesh, double cell, struct
     return tact_error_set(err, -EDOM,
                           "cells of %.3g m make over %g nodes of a mesh of %.3g m; expected a "
                           "larger field cell, or a thickness over %.2g m",
-                          cell, MAX_LATTICE_NODES, longest_side(mesh), longest_side(mesh) / 150.0);
+                          cell, MAX_LATTICE_NODES, longest_bounding_side(mesh),
+                          longest_bounding_side(mesh) / 150.0);
 }
 
 static int report_too_thin_part(const struct lattice_thin *thin, double cell,
@@ -45,7 +46,7 @@ static int report_too_thin_part(const struct lattice_thin *thin, double cell,
                           "the mesh is %.3g m thin at (%.4g, %.4g, %.4g), which cells of %.3g m do "
                           "not resolve; expected a field cell of at most %.3g m",
                           thin->thickness, thin->place[0], thin->place[1], thin->place[2], cell,
-                          thin->thickness / THIN);
+                          thin->thickness / MIN_CELLS_ACROSS_PART);
 }
 
 /* Replaces the default lattice by a finer one, for a part that is thinner than two of its cells. */
@@ -53,7 +54,8 @@ static int refine_default_lattice(const struct tact_mesh *mesh, double cell, str
                                   struct lattice_thin *thin)
 {
     struct lattice fine;
-    int rc = tact_lattice_create(mesh, cell * thin->cells / THIN, 0.25 * MAX_LATTICE_NODES, &fine);
+    int rc = tact_lattice_create(mesh, cell * thin->cells / MIN_CELLS_ACROSS_PART,
+                                 0.25 * MAX_LATTICE_NODES, &fine);
     if (rc) {
         tact_lattice_release(&fine);
         return rc == -EDOM ? 0 : rc;
@@ -65,13 +67,14 @@ static int refine_default_lattice(const struct tact_mesh *mesh, double cell, str
 }
 
 /* Makes the lattice with the given cell, or with a default cell that resolves the thinnest part. */
-static int make_lattice(const struct tact_mesh *mesh, const struct tact_extent_recipe *recipe,
-                        struct lattice *l, struct tact_error *err)
+static int make_extent_lattice(const struct tact_mesh *mesh,
+                               const struct tact_extent_recipe *recipe, struct lattice *l,
+                               struct tact_error *err)
 {
     int given = recipe->cell > 0.0;
-    double cell = given
-                      ? recipe->cell
-                      : tact_min(longest_side(mesh) / DEFAULT_CELLS_ALONG_SIDE, recipe->thickness);
+    double cell =
+        given ? recipe->cell
+              : tact_min(longest_bounding_side(mesh) / DEFAULT_CELLS_ALONG_SIDE, recipe->thickness);
     struct lattice_thin thin;
     if (!(cell <= COARSE_CELL_RATIO * recipe->thickness)) {
         return tact_error_set(err, -EDOM,
@@ -84,10 +87,11 @@ static int make_lattice(const struct tact_mesh *mesh, const struct tact_extent_r
         return rc == -EDOM ? report_refused_cell(mesh, cell, err) : rc;
     }
     tact_lattice_thinnest_part(l, &thin);
-    for (int tries = 0; tries < 3 && !given && !rc && thin.cells < THIN; tries++) {
+    for (int refinement = 0; refinement < 3 && !given && !rc && thin.cells < MIN_CELLS_ACROSS_PART;
+         refinement++) {
         rc = refine_default_lattice(mesh, cell, l, &thin);
     }
-    if (!rc && thin.cells < THIN) {
+    if (!rc && thin.cells < MIN_CELLS_ACROSS_PART) {
         rc = report_too_thin_part(&thin, cell, err);
     }
     return rc;
@@ -97,7 +101,7 @@ static int fill_extent_lattice(const struct tact_mesh *mesh,
                                const struct tact_extent_recipe *recipe, struct lattice *l,
                                struct tact_extent *out, struct tact_error *err)
 {
-    int rc = make_lattice(mesh, recipe, l, err);
+    int rc = make_extent_lattice(mesh, recipe, l, err);
     rc = rc ? rc : tact_lattice_solve(l, recipe, err);
     rc = rc ? rc : tact_lattice_extrapolate(l);
     if (rc) {

@@ -21,13 +21,13 @@ struct head {
     struct tact_field_quality quality;
 };
 
-static size_t mesh_bytes(const struct tact_mesh *mesh)
+static size_t mesh_byte_count(const struct tact_mesh *mesh)
 {
     return 3 * mesh->vertex_count * sizeof(double) + 3 * mesh->triangle_count * sizeof(uint32_t);
 }
 
 /* Cannot overflow for counts that were read: both are less than 2^32. */
-static size_t extent_bytes(uint64_t vertices, uint64_t tets)
+static size_t extent_byte_count(uint64_t vertices, uint64_t tets)
 {
     return (size_t)(4 * vertices * sizeof(double) + 4 * tets * sizeof(uint32_t));
 }
@@ -83,7 +83,7 @@ void tact_extent_save(const struct tact_extent_store *store, const struct tact_m
     head.tets = extent->tet_count;
     head.cell = extent->cell;
     head.quality = extent->quality;
-    size_t size = sizeof head + mesh_bytes(mesh) + extent_bytes(head.vertices, head.tets);
+    size_t size = sizeof head + mesh_byte_count(mesh) + extent_byte_count(head.vertices, head.tets);
     uint8_t *data = malloc(size + sizeof(uint64_t));
     if (!data) {
         return;
@@ -107,14 +107,14 @@ static int is_extent_of_mesh_and_recipe(const uint8_t *data, size_t size,
 {
     const size_t input = offsetof(struct head, vertices), vertices = 3 * mesh->vertex_count;
     uint64_t sum;
-    if (size < sizeof *head + mesh_bytes(mesh) + sizeof sum) {
+    if (size < sizeof *head + mesh_byte_count(mesh) + sizeof sum) {
         return 0;
     }
     memcpy(head, data, sizeof *head);
     if (memcmp(head, expected, input) != 0 || head->vertices >= UINT32_MAX ||
         head->tets >= UINT32_MAX ||
-        size != sizeof *head + mesh_bytes(mesh) + extent_bytes(head->vertices, head->tets) +
-                    sizeof sum) {
+        size != sizeof *head + mesh_byte_count(mesh) +
+                    extent_byte_count(head->vertices, head->tets) + sizeof sum) {
         return 0;
     }
     memcpy(&sum, data + size - sizeof sum, sizeof sum);
@@ -125,7 +125,7 @@ static int is_extent_of_mesh_and_recipe(const uint8_t *data, size_t size,
                    3 * mesh->triangle_count * sizeof(uint32_t));
 }
 
-static void *copy_array(const uint8_t **at, size_t size)
+static void *copy_next_array(const uint8_t **at, size_t size)
 {
     void *out = malloc(size + 1);
     if (out) {
@@ -151,14 +151,14 @@ int tact_extent_load(const struct tact_extent_store *store, const struct tact_me
                                      ? calloc(1, sizeof *extent)
                                      : NULL;
     if (extent) {
-        const uint8_t *at = (const uint8_t *)data + sizeof head + mesh_bytes(mesh);
+        const uint8_t *at = (const uint8_t *)data + sizeof head + mesh_byte_count(mesh);
         extent->vertex_count = (size_t)head.vertices;
         extent->tet_count = (size_t)head.tets;
         extent->cell = head.cell;
         extent->quality = head.quality;
-        extent->vertices = copy_array(&at, 3 * extent->vertex_count * sizeof(double));
-        extent->extent = copy_array(&at, extent->vertex_count * sizeof(double));
-        extent->tets = copy_array(&at, 4 * extent->tet_count * sizeof(uint32_t));
+        extent->vertices = copy_next_array(&at, 3 * extent->vertex_count * sizeof(double));
+        extent->extent = copy_next_array(&at, extent->vertex_count * sizeof(double));
+        extent->tets = copy_next_array(&at, 4 * extent->tet_count * sizeof(uint32_t));
     }
     free(data);
     if (extent && (!extent->vertices || !extent->extent || !extent->tets)) {

@@ -15,7 +15,7 @@ struct side_key {
     uint32_t cell, side;
 };
 
-static int compare_keys(const void *pa, const void *pb)
+static int compare_side_keys(const void *pa, const void *pb)
 {
     const struct side_key *a = pa, *b = pb;
     for (int i = 0; i < 3; i++) {
@@ -67,7 +67,7 @@ static struct side_key *list_sorted_sides(const struct tact_pressure_field *fiel
         make_side_key(field, (uint32_t)(i / sides), (uint32_t)(i % sides), &keys[i]);
     }
     if (keys) {
-        qsort(keys, field->cell_count * sides, sizeof *keys, compare_keys);
+        qsort(keys, field->cell_count * sides, sizeof *keys, compare_side_keys);
     }
     return keys;
 }
@@ -77,7 +77,7 @@ static const double *vertex(const struct tact_pressure_field *field, uint32_t i)
     return field->vertices + 3 * (size_t)i;
 }
 
-static double signed_distance(const double *plane, const double *x)
+static double distance_from_plane(const double *plane, const double *x)
 {
     return tact_v3_dot(plane, x) - plane[3];
 }
@@ -100,7 +100,7 @@ static int add_interior_face(struct tact_pressure_field *field, const struct sid
     for (size_t i = 0; i < count; i++) {
         struct field_cell *cell = &field->cells[keys[i].cell];
         uint32_t side = keys[i].side;
-        int above = signed_distance(plane, vertex(field, cell->corner[side])) > 0.0;
+        int above = distance_from_plane(plane, vertex(field, cell->corner[side])) > 0.0;
         cell->face[side] = (uint32_t)field->face_count;
         cell->inside = (uint8_t)(cell->inside | above << side);
         cell->next[side] = count == 2 ? keys[1 - i].cell : TACT_FIELD_NO_CELL;
@@ -130,7 +130,7 @@ static int join_tetrahedra_at_faces(struct tact_pressure_field *field, struct ta
     return rc;
 }
 
-static double longest_edge(const struct tact_pressure_field *field, const uint32_t *c)
+static double longest_cell_edge(const struct tact_pressure_field *field, const uint32_t *c)
 {
     double most = 0.0, edge[3];
     for (int i = 0; i < 6; i++) {
@@ -148,7 +148,7 @@ static int set_tetrahedron_gradient(struct tact_pressure_field *field, uint32_t 
     struct field_cell *cell = &field->cells[i];
     const uint32_t *c = cell->corner;
     const double *x = vertex(field, c[0]), *p = field->pressure;
-    double edge[3][3], area[3][3], longest = longest_edge(field, c);
+    double edge[3][3], area[3][3], longest = longest_cell_edge(field, c);
     for (int k = 0; k < 3; k++) {
         tact_v3_sub(edge[k], vertex(field, c[k + 1]), x);
     }
@@ -177,7 +177,8 @@ static int set_tetrahedron_gradient(struct tact_pressure_field *field, uint32_t 
 }
 
 /* Checks that the pressure is 0 on the boundary of the solid. */
-static int check_boundary(const struct tact_pressure_field *field, struct tact_error *err)
+static int check_zero_boundary_pressure(const struct tact_pressure_field *field,
+                                        struct tact_error *err)
 {
     double most = 0.0;
     for (size_t i = 0; i < field->vertex_count; i++) {
@@ -269,7 +270,7 @@ int tact_field_tets(const double *vertices, size_t vertex_count, const uint32_t 
         rc = set_tetrahedron_gradient(field, i, err);
     }
     rc = rc ? rc : join_tetrahedra_at_faces(field, err);
-    rc = rc ? rc : check_boundary(field, err);
+    rc = rc ? rc : check_zero_boundary_pressure(field, err);
     rc = rc ? rc : tact_field_build_tree(field);
     if (rc) {
         tact_field_free(field);

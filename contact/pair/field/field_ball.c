@@ -57,8 +57,8 @@ static struct ring circle_at_pressure(const struct balls *b, double q)
 
 /* Integrals over the pressure, from 0 to its largest, at q = `most`. rho^3 ends as the power 3/2 of
  * the remaining q, so the variable of that integral is the root of the latter. */
-static void integrate(const struct balls *b, double most, struct tact_patch *patch, double *centre,
-                      double *square)
+static void integrate_ball_pressure(const struct balls *b, double most, struct tact_patch *patch,
+                                    double *centre, double *square)
 {
     const struct field_rule *rule = b->rule;
     double force = 0.0, stiffness = 0.0, moment = 0.0, cube = 0.0, fourth = 0.0;
@@ -139,9 +139,9 @@ static void points_on_pressure_circle(const struct balls *b, double q, const dou
 
 /* Adds the surface to the query's pressure map, if it has one: plane quadrilaterals between circles
  * of equal pressure at about equal steps of radius, and triangles in the innermost circle. */
-static void report_pressure(const struct tact_pair_query *q, const struct balls *b, double most,
-                            const double origin[3], const double normal[3],
-                            const struct tact_patch *patch)
+static void report_ball_pressure(const struct tact_pair_query *q, const struct balls *b,
+                                 double most, const double origin[3], const double normal[3],
+                                 const struct tact_patch *patch)
 {
     double circle[2][SECTORS][3], pressure[2] = {0.0, 0.0};
     if (!q->pressure) {
@@ -184,7 +184,7 @@ static int make_patch(const struct tact_pair_query *q, const struct balls *b, in
     double x, square;
     const double *origin = swapped ? q->pose_b->position : q->pose_a->position;
     memset(patch, 0, sizeof *patch);
-    integrate(b, most, patch, &x, &square);
+    integrate_ball_pressure(b, most, patch, &x, &square);
     double semi = sqrt(circle_at_pressure(b, 0.0).square), force = patch->wrench[0];
     double damping = q->law->hunt_crossley / (q->options->period + q->law->dissipation);
     if (!(force > 0.0) || !(patch->stiffness[0] > 0.0)) {
@@ -208,7 +208,7 @@ static int make_patch(const struct tact_pair_query *q, const struct balls *b, in
     patch->exponent = 1.0;
     patch->rolling_radius = INFINITY;
     patch->area = PI * semi * semi;
-    report_pressure(q, b, most, origin, normal, patch);
+    report_ball_pressure(q, b, most, origin, normal, patch);
     return 1;
 }
 
@@ -247,7 +247,7 @@ int tact_field_ball_disc(const struct tact_pair_query *q, const struct field_sur
 }
 
 /* 1 for a soft ball with its own field. */
-static int is_ball(const struct tact_shape *shape, const struct field_shape_data *data)
+static int is_soft_ball(const struct tact_shape *shape, const struct field_shape_data *data)
 {
     return shape->kind == TACT_SHAPE_SPHERE && data->own && data->scratch;
 }
@@ -256,8 +256,8 @@ int tact_field_find_pair(const struct tact_pair_query *q, struct tact_field_scra
                          struct field_surface *of)
 {
     const struct field_shape_data *a = q->data_a, *b = q->data_b;
-    int first = is_ball(q->a, a) && b->field->kind == TACT_FIELD_RIGID;
-    int second = is_ball(q->b, b) && a->field->kind == TACT_FIELD_RIGID;
+    int first = is_soft_ball(q->a, a) && b->field->kind == TACT_FIELD_RIGID;
+    int second = is_soft_ball(q->b, b) && a->field->kind == TACT_FIELD_RIGID;
     if (!first && !second) {
         return tact_field_find_contact_surface(a->field, q->pose_a, b->field, q->pose_b, scratch,
                                                of);

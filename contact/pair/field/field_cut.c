@@ -14,7 +14,7 @@
 #define SAME 1e-13 /* difference of two pressures, over the largest, that is rounding */
 #define SLICE_IN_FACE_DISTANCE                                                                     \
     1e-12 /* distance from a face, over the size, within which a slice lies in it */
-#define LEVEL                                                                                      \
+#define LEVEL_CHANGE_TOLERANCE                                                                     \
     1e-9 /* change of the difference of two pressures, over their slopes, that counts as zero */
 
 enum { SIDES = 5 }; /* four faces, and the plane of zero pressure */
@@ -59,10 +59,10 @@ static void point_to_frame_of_b(const struct field_pair *pair, const double *x, 
 }
 
 /* Crossing point of the segment from corner p, on the positive side of a plane, to q. */
-static void crossing_point(const double *p, const double *q, double at_p, double at_q, int numbers,
-                           double *out)
+static void compute_crossing_point(const double *p, const double *q, double distance_p,
+                                   double distance_q, int numbers, double *out)
 {
-    double share = at_p / (at_p - at_q);
+    double share = distance_p / (distance_p - distance_q);
     for (int i = 0; i < numbers; i++) {
         out[i] = p[i] + share * (q[i] - p[i]);
     }
@@ -70,7 +70,7 @@ static void crossing_point(const double *p, const double *q, double at_p, double
 
 /* Keeps the part on the positive side of plane number c, or on the other (Sutherland-Hodgman).
  * Returns 0 where nothing remains. */
-static int clip(struct outline *o, int c, int positive, int label)
+static int clip_outline_by_plane(struct outline *o, int c, int keeps_positive_side, int label)
 {
     struct outline in;
     int m = 0;
@@ -80,7 +80,7 @@ static int clip(struct outline *o, int c, int positive, int label)
     for (int i = 0; i < in.n; i++) {
         int j = i + 1 < in.n ? i + 1 : 0;
         double vi = in.x[i][3 + c], vj = in.x[j][3 + c];
-        int here = (vi >= 0.0) == positive, there = (vj >= 0.0) == positive;
+        int here = (vi >= 0.0) == keeps_positive_side, there = (vj >= 0.0) == keeps_positive_side;
         if (m + 2 > TACT_FIELD_CORNERS) {
             o->n = 0; /* all of it is within rounding of an edge */
             return 0;
@@ -91,8 +91,8 @@ static int clip(struct outline *o, int c, int positive, int label)
         }
         if (here != there) {
             int up = vi >= 0.0;
-            crossing_point(in.x[up ? i : j], in.x[up ? j : i], up ? vi : vj, up ? vj : vi,
-                           3 + SIDES, o->x[m]);
+            compute_crossing_point(in.x[up ? i : j], in.x[up ? j : i], up ? vi : vj, up ? vj : vi,
+                                   3 + SIDES, o->x[m]);
             o->x[m][3 + c] = 0.0;
             o->side[m++] = (int16_t)(here ? label : in.side[i]);
         }
@@ -101,11 +101,11 @@ static int clip(struct outline *o, int c, int positive, int label)
     return m > 2;
 }
 
-static int has_corners_on_side(const struct outline *o, int c, int positive)
+static int has_corners_on_side(const struct outline *o, int c, int keeps_positive_side)
 {
     int inside = 0;
     for (int i = 0; i < o->n; i++) {
-        inside += (o->x[i][3 + c] >= 0.0) == positive;
+        inside += (o->x[i][3 + c] >= 0.0) == keeps_positive_side;
     }
     return inside == o->n ? 2 : inside > 0;
 }
@@ -126,7 +126,7 @@ static int belongs_to_cell_below(const struct field_pair *pair, const struct fie
     tact_m3_mul_v3(beyond, pair->turn, pair->b->cells[cb->next[c]].gradient);
     tact_v3_sub(differ, beyond, plane->slope_a);
     double steep = tact_v3_norm(beyond) + tact_v3_norm(plane->slope_a);
-    return tact_v3_dot(differ, in) <= LEVEL * steep;
+    return tact_v3_dot(differ, in) <= LEVEL_CHANGE_TOLERANCE * steep;
 }
 
 /* The face of the cell that contains the whole slice; -1: none. */
@@ -146,8 +146,8 @@ static int face_containing_slice(const struct outline *o, double slack)
 
 /* Distances of the corners from the faces of a cell. to: their positions in the frame of its field.
  */
-static void find_distances(struct outline *o, const struct tact_pressure_field *field,
-                           const struct field_cell *cell, const double (*to)[3])
+static void compute_face_distances(struct outline *o, const struct tact_pressure_field *field,
+                                   const struct field_cell *cell, const double (*to)[3])
 {
     for (int c = 0; c < 4; c++) {
         const double *plane = field->faces[cell->face[c]];
@@ -167,7 +167,7 @@ static int clip_by_cell(struct outline *o, const struct field_cell *cell, int in
     }
     for (int c = 0; c < 4; c++) {
         if (c != in && has_corners_on_side(o, c, cell->inside >> c & 1) < 2 &&
-            !clip(o, c, cell->inside >> c & 1, label + c)) {
+            !clip_outline_by_plane(o, c, cell->inside >> c & 1, label + c)) {
             return 0;
         }
     }
@@ -211,7 +211,7 @@ static int slice(const struct field_pair *pair, const struct field_cell *cell, c
         const double *p = cell_corner(pair->a, cell, ends[i][0]);
         const double *q = cell_corner(pair->a, cell, ends[i][1]);
         memset(o->x[i], 0, sizeof o->x[i]);
-        crossing_point(p, q, e[ends[i][0]], e[ends[i][1]], 3, o->x[i]);
+        compute_crossing_point(p, q, e[ends[i][0]], e[ends[i][1]], 3, o->x[i]);
         o->side[i] = (int16_t)side[i];
     }
     o->n = n;
@@ -260,12 +260,12 @@ static void triangle_in_a(const struct field_pair *pair, const struct field_cell
 }
 
 /* Cuts off the part with negative pressure in a. */
-static int clip_pressure(struct outline *o, const struct field_polygon *plane)
+static int clip_negative_pressure(struct outline *o, const struct field_polygon *plane)
 {
     for (int i = 0; i < o->n; i++) {
         o->x[i][3] = tact_v3_dot(plane->slope_a, o->x[i]) + plane->base;
     }
-    return clip(o, 0, 1, -1);
+    return clip_outline_by_plane(o, 0, 1, -1);
 }
 
 static int cut_pair_outline(const struct field_pair *pair, const struct field_cell *ca,
@@ -286,19 +286,21 @@ static int cut_pair_outline(const struct field_pair *pair, const struct field_ce
         for (int i = 0; i < o->n; i++) {
             point_to_frame_of_b(pair, o->x[i], at[i]);
         }
-        find_distances(o, pair->b, cb, (const double(*)[3])at);
+        compute_face_distances(o, pair->b, cb, (const double(*)[3])at);
         int in = face_containing_slice(o, SLICE_IN_FACE_DISTANCE * pair->b->size);
         rc = (in < 0 || belongs_to_cell_below(pair, cb, in, plane)) && clip_by_cell(o, cb, in, 4);
     } else if (pair->b->kind == TACT_FIELD_RIGID && pair->a->kind == TACT_FIELD_TETS) {
         for (int i = 0; i < o->n; i++) {
             tact_v3_copy(at[i], o->x[i]);
         }
-        find_distances(o, pair->a, ca, (const double(*)[3])at);
+        compute_face_distances(o, pair->a, ca, (const double(*)[3])at);
         int in = face_containing_slice(o, SLICE_IN_FACE_DISTANCE * pair->a->size);
         plane->in_face = in >= 0 && ca->next[in] != TACT_FIELD_NO_CELL;
         rc = clip_by_cell(o, ca, -1, 0);
     }
-    return rc && (pair->a->kind == TACT_FIELD_PLANE || ca->rim & 16) ? clip_pressure(o, plane) : rc;
+    return rc && (pair->a->kind == TACT_FIELD_PLANE || ca->rim & 16)
+               ? clip_negative_pressure(o, plane)
+               : rc;
 }
 
 int tact_field_cut_cells(const struct field_pair *pair, uint32_t i, uint32_t j,

@@ -17,12 +17,13 @@ struct part {
 };
 
 /* A linear function to be integrated over a tetrahedron within the first planes. */
-struct integrand {
+struct bounded_linear_function {
     const struct part *part;
     double slope[3], base;
 };
 
-static double integral_over_tetrahedron(const struct integrand *f, const double (*x)[3])
+static double integral_over_tetrahedron(const struct bounded_linear_function *f,
+                                        const double (*x)[3])
 {
     double u[3], v[3], w[3], across[3], sum = 4.0 * f->base;
     tact_v3_sub(u, x[1], x[0]);
@@ -45,7 +46,7 @@ static void plane_crossing_point(const double *p, const double *q, double at_p, 
 }
 
 /* Splits the prism of two triangles into three tetrahedra. */
-static void split_prism(const double (*p)[3], double (*tet)[4][3])
+static void split_prism_into_tetrahedra(const double (*p)[3], double (*tet)[4][3])
 {
     static const int corner[3][4] = {{0, 1, 2, 3}, {1, 2, 3, 4}, {2, 3, 4, 5}};
     for (int i = 0; i < 12; i++) {
@@ -84,13 +85,14 @@ static int cut_tetrahedron_above_plane(const double (*x)[3], const double *plane
         plane_crossing_point(x[up[k]], x[down[0]], at[up[k]], at[down[0]], prism[3 * k + 1]);
         plane_crossing_point(x[up[k]], x[down[1]], at[up[k]], at[down[1]], prism[3 * k + 2]);
     }
-    split_prism((const double(*)[3])prism, tet);
+    split_prism_into_tetrahedra((const double(*)[3])prism, tet);
     return ups ? 3 : 0;
 }
 
 /* Integral over the part of the tetrahedron within the planes from number k on; recursive, as deep
  * as there are planes. */
-static double integrate_within(const struct integrand *f, const double (*x)[3], int k)
+static double integrate_within_planes(const struct bounded_linear_function *f, const double (*x)[3],
+                                      int k)
 {
     double tet[3][4][3], sum = 0.0;
     if (k == f->part->planes) {
@@ -98,7 +100,7 @@ static double integrate_within(const struct integrand *f, const double (*x)[3], 
     }
     int n = cut_tetrahedron_above_plane(x, f->part->plane[k], tet);
     for (int i = 0; i < n; i++) {
-        sum += integrate_within(f, (const double(*)[3])tet[i], k + 1);
+        sum += integrate_within_planes(f, (const double(*)[3])tet[i], k + 1);
     }
     return sum;
 }
@@ -150,11 +152,11 @@ static void add_positive_halfspace(struct part *part, const double *slope, doubl
 
 /* Integral of the lesser pressure of cells i and j over their intersection: that of a, less the
  * part in which it exceeds that of b. */
-static double overlap_integral(const struct field_pair *pair, uint32_t i, uint32_t j)
+static double integrate_lesser_pressure(const struct field_pair *pair, uint32_t i, uint32_t j)
 {
     const struct field_cell *ca = &pair->a->cells[i], *cb = &pair->b->cells[j];
     struct part part = {.planes = 0};
-    struct integrand f = {.part = &part, .base = ca->base};
+    struct bounded_linear_function f = {.part = &part, .base = ca->base};
     double x[4][3], other[4][3], slope[3];
     cell_corners(pair, 0, i, x);
     tact_m3_mul_v3(slope, pair->turn, cb->gradient);
@@ -170,11 +172,11 @@ static double overlap_integral(const struct field_pair *pair, uint32_t i, uint32
         add_positive_halfspace(&part, slope, base);
     }
     tact_v3_copy(f.slope, ca->gradient);
-    double sum = integrate_within(&f, (const double(*)[3])x, 0);
+    double sum = integrate_within_planes(&f, (const double(*)[3])x, 0);
     tact_v3_sub(f.slope, ca->gradient, slope);
     f.base = ca->base - base;
     add_positive_halfspace(&part, f.slope, f.base);
-    return sum - integrate_within(&f, (const double(*)[3])x, 0);
+    return sum - integrate_within_planes(&f, (const double(*)[3])x, 0);
 }
 
 /* Integral of the soft pressure over the rigid half-space of b. */
@@ -182,7 +184,7 @@ static double integral_over_halfspace(const struct field_pair *pair, uint32_t i)
 {
     const struct field_cell *ca = &pair->a->cells[i];
     struct part part = {.planes = 0};
-    struct integrand f = {.part = &part, .base = ca->base};
+    struct bounded_linear_function f = {.part = &part, .base = ca->base};
     double x[4][3], slope[3];
     cell_corners(pair, 0, i, x);
     tact_v3_copy(f.slope, ca->gradient);
@@ -191,7 +193,7 @@ static double integral_over_halfspace(const struct field_pair *pair, uint32_t i)
     if (ca->rim & 16) {
         add_positive_halfspace(&part, ca->gradient, ca->base);
     }
-    return integrate_within(&f, (const double(*)[3])x, 0);
+    return integrate_within_planes(&f, (const double(*)[3])x, 0);
 }
 
 /* Integral of the pressure of cell i over the tetrahedron of a rigid triangle and an apex, negative
@@ -201,7 +203,7 @@ static double integral_over_triangle_cone(const struct field_pair *pair, uint32_
 {
     const struct field_cell *ca = &pair->a->cells[i];
     struct part part = {.planes = 0};
-    struct integrand f = {.part = &part, .base = ca->base};
+    struct bounded_linear_function f = {.part = &part, .base = ca->base};
     double x[4][3], cone[4][3], inward[3], arm[3];
     cell_corners(pair, 1, j, cone);
     tact_m3_mul_v3(inward, pair->turn, pair->b->cells[j].gradient);
@@ -221,7 +223,7 @@ static double integral_over_triangle_cone(const struct field_pair *pair, uint32_
     } else {
         memcpy(x, cone, sizeof x);
     }
-    return copysign(integrate_within(&f, (const double(*)[3])x, 0), height);
+    return copysign(integrate_within_planes(&f, (const double(*)[3])x, 0), height);
 }
 
 /* Sum over all pairs of cells of two nodes. */
@@ -232,7 +234,7 @@ static double overlap_integral_of_nodes(const struct field_pair *pair, const str
         return 0.0;
     }
     if (a->leaf && b->leaf) {
-        return overlap_integral(pair, a->first, b->first);
+        return integrate_lesser_pressure(pair, a->first, b->first);
     }
     const struct field_node *child =
         a->leaf ? &pair->b->nodes[b->first] : &pair->a->nodes[a->first];
@@ -260,12 +262,12 @@ double tact_field_energy(const struct tact_pressure_field *a, const struct tact_
 {
     struct field_pair pair;
     double sum = 0.0;
-    int swap = tact_field_must_swap(a, b);
+    int is_swapped = tact_field_must_swap(a, b);
     if (!tact_field_can_touch(a, b)) {
         return NAN;
     }
-    tact_field_place_pair(&pair, swap ? b : a, swap ? pose_b : pose_a, swap ? a : b,
-                          swap ? pose_a : pose_b);
+    tact_field_place_pair(&pair, is_swapped ? b : a, is_swapped ? pose_b : pose_a,
+                          is_swapped ? a : b, is_swapped ? pose_a : pose_b);
     if (pair.a->power != 1.0) {
         return NAN;
     }
@@ -276,7 +278,8 @@ double tact_field_energy(const struct tact_pressure_field *a, const struct tact_
         return overlap_integral_of_nodes(&pair, pair.a->nodes, pair.b->nodes);
     }
     for (uint32_t i = 0; i < pair.a->cell_count; i++) {
-        sum += pair.b->rigid ? integral_over_halfspace(&pair, i) : overlap_integral(&pair, i, 0);
+        sum += pair.b->rigid ? integral_over_halfspace(&pair, i)
+                             : integrate_lesser_pressure(&pair, i, 0);
     }
     return sum;
 }

@@ -101,8 +101,9 @@ static void add_triangle_part_integrals(struct field_moments *out, double twice,
 }
 
 /* Adds a triangle of signed area; x from the point of the moments. */
-static void integrate_triangle(double m, double area, const double (*x)[3], const struct level *at,
-                               struct field_moments *load, struct field_moments *spring)
+static void add_triangle_moments(double m, double area, const double (*x)[3],
+                                 const struct level *at, struct field_moments *load,
+                                 struct field_moments *spring)
 {
     int low = 0, high = 0;
     for (int k = 1; k < 3; k++) {
@@ -149,7 +150,7 @@ void tact_field_integrate_law(struct field_polygon *p)
         tact_v3_cross(across, x[1], x[2]);
         double area = 0.5 * tact_v3_dot(across, p->normal);
         sum += area;
-        integrate_triangle(p->power, area, (const double(*)[3])x, of, &load, &spring);
+        add_triangle_moments(p->power, area, (const double(*)[3])x, of, &load, &spring);
     }
     double sign = sum < 0.0 ? -1.0 : 1.0;
     p->load = sign * load.area;

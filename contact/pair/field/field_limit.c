@@ -17,7 +17,7 @@
 #define USUAL_ARM_SQUARE_SHARE 0.5
 #define MIN_ARM_SQUARE_SHARE 0.35
 #define MAX_ARM_SQUARE_SHARE 0.65
-enum { STEPS = 4 };
+enum { MAX_LIMIT_CORRECTIONS = 4 };
 
 /* Points first to first + count - 1: load, mean point, and second moments about it [N m^2]. */
 struct part {
@@ -119,7 +119,7 @@ static int divide_pressure_part(struct field_points *points, struct part *part, 
 }
 
 /* Divides the pressure, each time the part of the largest weight. Returns the number of parts. */
-static int divide_pressure(struct field_points *points, struct part *part)
+static int divide_pressure_into_parts(struct field_points *points, struct part *part)
 {
     int count = 1;
     part->first = 0;
@@ -174,7 +174,7 @@ void tact_field_friction_limit(struct field_points *points, struct tact_patch *p
     struct part part[TACT_FRICTION_POINTS];
     double square[TACT_FRICTION_POINTS], load = 0.0, share = USUAL_ARM_SQUARE_SHARE, slope;
     struct tact_friction_points *p = &patch->points;
-    p->count = points->count ? divide_pressure(points, part) : 0;
+    p->count = points->count ? divide_pressure_into_parts(points, part) : 0;
     for (int i = 0; i < p->count; i++) {
         load += part[i].load;
     }
@@ -185,7 +185,7 @@ void tact_field_friction_limit(struct field_points *points, struct tact_patch *p
         square[i] = (part[i].xx + part[i].yy + part[i].own) / part[i].load;
     }
     double exact = p->count ? mean_pressure_distance(points) : 0.0;
-    for (int i = 0; i < STEPS && exact > 0.0; i++) {
+    for (int i = 0; i < MAX_LIMIT_CORRECTIONS && exact > 0.0; i++) {
         double miss = exact - torsion_arm_of_parts(p, square, share, &slope);
         share = slope > 0.0 ? tact_max(MIN_ARM_SQUARE_SHARE,
                                        tact_min(MAX_ARM_SQUARE_SHARE, share + miss / slope))

@@ -31,7 +31,7 @@ static int zero_pressure_polygon(const struct tact_pressure_field *field,
     return count;
 }
 
-static double box_distance2(const struct field_box *box, const double *x)
+static double squared_box_distance(const struct field_box *box, const double *x)
 {
     double sum = 0.0;
     for (int k = 0; k < 3; k++) {
@@ -50,13 +50,13 @@ static double distance_from_zero_surface(const struct tact_pressure_field *field
     stack[top++] = 0;
     while (top) {
         const struct field_node *node = &field->nodes[stack[--top]];
-        if (!(box_distance2(&node->rim, x) < best)) {
+        if (!(squared_box_distance(&node->rim, x) < best)) {
             continue;
         }
         if (!node->leaf) {
             uint32_t first = node->first;
-            uint32_t near = box_distance2(&field->nodes[first + 1].rim, x) <
-                            box_distance2(&field->nodes[first].rim, x);
+            uint32_t near = squared_box_distance(&field->nodes[first + 1].rim, x) <
+                            squared_box_distance(&field->nodes[first].rim, x);
             stack[top++] = first + 1 - near;
             stack[top++] = first + near;
             continue;
@@ -93,7 +93,7 @@ double tact_field_pressure(const struct tact_pressure_field *field, const double
     while (top) {
         const struct field_node *node = &field->nodes[stack[--top]];
         const struct field_cell *cell = &field->cells[node->first];
-        if (box_distance2(&node->all, x) > 0.0) {
+        if (squared_box_distance(&node->all, x) > 0.0) {
             continue;
         }
         if (!node->leaf) {
@@ -120,7 +120,7 @@ static double tet_volume(const struct tact_pressure_field *field, const struct f
 /* Fraction of a tetrahedron's volume in which a linear function with the given values at the
  * corners is positive. With two corners on each side, s[i][j] is the fraction of the edge from the
  * positive corner i to the other corner j in which it is positive. */
-static double positive_fraction(const double v[4])
+static double positive_volume_fraction(const double v[4])
 {
     double up[4], down[4], product = 1.0, s[2][2];
     int ups = 0, downs = 0;
@@ -167,7 +167,7 @@ static void measure_tetrahedra(const struct tact_pressure_field *field, double s
             v[k] = field->pressure[cell->corner[k]];
             out->deepest = tact_max(out->deepest, v[k] / slope);
         }
-        out->volume += tet_volume(field, cell) * positive_fraction(v);
+        out->volume += tet_volume(field, cell) * positive_volume_fraction(v);
         int count = zero_pressure_polygon(field, cell, zero);
         double part = polygon_area((const double(*)[3])zero, count);
         double steep = tact_v3_norm(cell->gradient) / slope;

@@ -25,8 +25,8 @@ static void release(void *data)
  * the one with Hertz's force, patch and pressure: 2 sqrt(2) E* / pi (d / R)^(1/2) for a sphere,
  * whose depth d is half of Hertz's approach, and E* (d / (2 R))^(1/2) for the side of a cylinder
  * (Johnson, Contact Mechanics, 1985, sections 4.2, 4.3). */
-static int find_layer(const struct tact_shape *shape, const struct tact_material *material,
-                      struct tact_field_material *out, struct tact_error *err)
+static int layer_of_material(const struct tact_shape *shape, const struct tact_material *material,
+                             struct tact_field_material *out, struct tact_error *err)
 {
     *out = material->field;
     if (out->modulus > 0.0 || !(material->modulus > 0.0)) {
@@ -53,7 +53,7 @@ static int prepare(const struct tact_contact_model *model, const struct tact_sha
                    const struct tact_material *material, void **data, struct tact_error *err)
 {
     struct tact_field_material layer;
-    int rc = find_layer(shape, material, &layer, err), soft = layer.modulus > 0.0;
+    int rc = layer_of_material(shape, material, &layer, err), soft = layer.modulus > 0.0;
     struct field_shape_data *d = rc ? NULL : calloc(1, sizeof *d);
     (void)model;
     if (!d) {
@@ -83,12 +83,13 @@ static int patches(const struct tact_shape *a, const struct tact_shape *b,
     return options->local == TACT_LOCAL_CONE && !planes ? TACT_PIECES : 0;
 }
 
-static void count(const struct tact_pair_query *q, const struct field_surface *of, int crowded)
+static void count_polygons(const struct tact_pair_query *q, const struct field_surface *of,
+                           int is_crowded)
 {
     if (q->counts) {
         q->counts[TACT_COUNT_POLYGONS] += (int)of->count;
         q->counts[TACT_COUNT_ALIKE] += (int)of->alike;
-        q->counts[TACT_COUNT_CROWDED] += crowded;
+        q->counts[TACT_COUNT_CROWDED] += is_crowded;
     }
 }
 
@@ -117,17 +118,17 @@ static int measure_field(const struct tact_pair_query *q, struct tact_patch *pat
     }
     rc = tact_field_find_pair(q, soft->scratch, &of);
     if (rc <= 0) {
-        count(q, &of, rc < 0);
+        count_polygons(q, &of, rc < 0);
         return rc ? -ERANGE : -EDOM;
     }
     if (of.sphere.radius > 0.0 && tact_field_ball_disc(q, &of, patch)) {
-        count(q, &of, 0);
+        count_polygons(q, &of, 0);
         return 0;
     }
     tact_field_sum_polygons(&of, -1, &part);
     int groups = tact_field_group_by_normal(&of, &part, q->most);
     rc = tact_field_make_patch(q, &of, &part, soft->points, patch);
-    count(q, &of, soft->points->lost > 0);
+    count_polygons(q, &of, soft->points->lost > 0);
     if (groups == 1) {
         if (!rc) {
             count_parts(q, patch);

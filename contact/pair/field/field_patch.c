@@ -10,7 +10,7 @@
 #define FLAT 0.2
 #define OPPOSED_RESULTANT_RATIO                                                                    \
     0.1 /* resultant over load, below which most of the pressure opposes itself */
-#define ALIKE                                                                                      \
+#define MIN_GROUP_NORMAL_COSINE                                                                    \
     0.7071 /* cosine of the angle to the first polygon of a group within which polygons belong to  \
               it */
 #define MIN_GROUP_LOAD_RATIO                                                                       \
@@ -18,7 +18,7 @@
 
 /* Stiffness of a polygon along its normal; of a ball, whose pressure may decrease along it, a lower
  * bound of that along its gradient: -p' = m p / (R - r). */
-static double normal_spring(const struct field_polygon *p)
+static double polygon_normal_stiffness(const struct field_polygon *p)
 {
     if (p->sphere) {
         double height = fabs(tact_v3_dot(p->normal, p->corner[0]));
@@ -42,7 +42,7 @@ void tact_field_sum_polygons(const struct field_surface *of, int group, struct f
             tact_v3_copy(out->sums.origin, p->corner[0]);
         }
         tact_field_add_polygon(&out->sums, p);
-        out->springs += normal_spring(p);
+        out->springs += polygon_normal_stiffness(p);
     }
     tact_field_shift_to_pressure_centre(&out->sums);
 }
@@ -66,7 +66,7 @@ static const struct field_polygon *polygon_least_alike_groups(const struct field
                                                               double largest)
 {
     const struct field_polygon *best = NULL;
-    double least = ALIKE;
+    double least = MIN_GROUP_NORMAL_COSINE;
     for (size_t i = 0; i < of->count; i++) {
         const struct field_polygon *p = &of->polygon[i];
         double like = -1.0;
@@ -181,7 +181,7 @@ static int find_outline(const struct field_surface *of, int group, const double 
 /* Rows and columns 0, 4, 5 of the stiffness, or those of springs along the normal at each point
  * where that is not positive definite. */
 static void normal_stiffness_of_patch(const double *full, const struct field_points *points,
-                                      double k_mean, double out[9])
+                                      double mean_stiffness, double out[9])
 {
     static const int row[3] = {0, 4, 5};
     double load = 0.0, minor[2];
@@ -202,7 +202,7 @@ static void normal_stiffness_of_patch(const double *full, const struct field_poi
     for (int i = 0; i < points->count; i++) {
         const double b[3] = {1.0, points->y[i], -points->x[i]};
         for (int k = 0; k < 9; k++) {
-            out[k] += k_mean * points->load[i] / load * b[k / 3] * b[k % 3];
+            out[k] += mean_stiffness * points->load[i] / load * b[k / 3] * b[k % 3];
         }
     }
 }

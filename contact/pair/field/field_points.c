@@ -6,11 +6,12 @@
 
 /* Longest edge of the part that a point represents, over the patch's longer semi-axis; and the
  * largest number of bisections. */
-#define FINE 0.25
+#define MAX_POINT_PART_SIZE_RATIO 0.25
 enum { MAX_BISECTIONS = 10 };
 
 /* own: mean square of the part's distance from its point. */
-static void add_point(struct field_points *points, const double *x, double load, double own)
+static void add_pressure_point(struct field_points *points, const double *x, double load,
+                               double own)
 {
     double from[3];
     if (points->count == TACT_FIELD_POINTS || !(load > 0.0)) {
@@ -66,7 +67,7 @@ static void add_triangle(struct field_points *points, const struct field_polygon
     }
     if (sum > 0.0) {
         tact_v3_scale(middle, middle, 1.0 / sum);
-        add_point(points, middle, 0.5 * tact_v3_norm(across) * sum / 3.0, squares / 36.0);
+        add_pressure_point(points, middle, 0.5 * tact_v3_norm(across) * sum / 3.0, squares / 36.0);
     }
 }
 
@@ -100,17 +101,18 @@ void tact_field_friction_points(const struct field_surface *of, int group, doubl
         if ((group >= 0 && p->group != group) || !(p->load > 0.0)) {
             continue;
         }
-        if (is_short_polygon(p, FINE * size)) {
+        if (is_short_polygon(p, MAX_POINT_PART_SIZE_RATIO * size)) {
             tact_v3_copy(x[0], p->corner[0]);
             tact_v3_axpy(x[0], 1.0 / p->load, p->lever);
-            add_point(points, x[0], p->load, mean_square_about_centroid(p));
+            add_pressure_point(points, x[0], p->load, mean_square_about_centroid(p));
             continue;
         }
         for (int k = 1; k + 1 < p->corners; k++) {
             tact_v3_copy(x[0], p->corner[0]);
             tact_v3_copy(x[1], p->corner[k]);
             tact_v3_copy(x[2], p->corner[k + 1]);
-            add_triangle(points, p, (const double(*)[3])x, FINE * size, MAX_BISECTIONS);
+            add_triangle(points, p, (const double(*)[3])x, MAX_POINT_PART_SIZE_RATIO * size,
+                         MAX_BISECTIONS);
         }
     }
 }

@@ -1,8 +1,8 @@
 /* The polygons of a part of a contact surface with their pressures, for the pressure map. */
 #include "contact/pair/field/field_model_internal.h"
 
-static void add_polygon(const struct field_surface *of, const struct field_polygon *p,
-                        struct tact_pressure *map, struct tact_pressure_patch *patch)
+static void report_polygon_pressure(const struct field_surface *of, const struct field_polygon *p,
+                                    struct tact_pressure *map, struct tact_pressure_patch *patch)
 {
     double corner[TACT_FIELD_CORNERS][3], pressure[TACT_FIELD_CORNERS];
     for (int k = 0; k < p->corners; k++) {
@@ -26,7 +26,7 @@ void tact_field_report_pressure(const struct tact_pair_query *q, const struct fi
     }
     for (size_t i = 0; i < of->count; i++) {
         if (part->group < 0 || of->polygon[i].group == part->group) {
-            add_polygon(of, &of->polygon[i], q->pressure, out);
+            report_polygon_pressure(of, &of->polygon[i], q->pressure, out);
         }
     }
 }

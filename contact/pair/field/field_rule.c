@@ -9,7 +9,7 @@
 #include "contact/elementary.h"
 #include "contact/pair/field/field_model_internal.h"
 
-enum { STEPS = 60, RINGS = 200, SECTORS = 96 };
+enum { MAX_NEWTON_STEPS = 60, RINGS = 200, SECTORS = 96 };
 
 #define PI 3.14159265358979323846
 
@@ -38,7 +38,7 @@ static void find_quadrature_nodes(struct field_rule *rule)
          * the next root. */
         double x = i ? root[i - 1] : -1.0 + 1e-9;
         x += i ? 1e-9 : 0.0;
-        for (int k = 0; k < STEPS; k++) {
+        for (int k = 0; k < MAX_NEWTON_STEPS; k++) {
             double p = jacobi_polynomial(b, x, &slope), others = 0.0;
             for (int j = 0; j < i; j++) {
                 others += 1.0 / (x - root[j]);

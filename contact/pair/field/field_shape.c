@@ -27,7 +27,7 @@ enum { BALL_TRIANGLES = 2000 };
 #define UNIT_DOUBT 10.0
 
 /* Vertices, tetrahedra and pressures under construction. */
-struct maker {
+struct layer_builder {
     const struct tact_shape *shape;
     const struct tact_mesh *mesh;
     double depth;     /* depth of the core below the surface [m] */
@@ -78,7 +78,7 @@ static double core_half_width(double half, double depth)
 }
 
 /* The point in the core that belongs to a vertex x. */
-static void core_point_of_vertex(const struct maker *m, const double *x, double *out)
+static void core_point_of_vertex(const struct layer_builder *m, const double *x, double *out)
 {
     const double *s = m->shape->size, *c = m->mesh->centroid;
     double z = x[2] < 0.0 ? -1.0 : 1.0, shrink;
@@ -105,7 +105,7 @@ static void core_point_of_vertex(const struct maker *m, const double *x, double 
 }
 
 /* The core's vertex at a point, a new one where there is none yet. */
-static uint32_t core_vertex_at_point(struct maker *m, const double *place)
+static uint32_t core_vertex_at_point(struct layer_builder *m, const double *place)
 {
     size_t first = m->mesh->vertex_count;
     for (size_t i = first; i < m->vertex_count; i++) {
@@ -118,13 +118,13 @@ static uint32_t core_vertex_at_point(struct maker *m, const double *place)
     return (uint32_t)m->vertex_count++;
 }
 
-static int sorts_before_vertex(const struct maker *m, uint32_t i, uint32_t k)
+static int sorts_before_vertex(const struct layer_builder *m, uint32_t i, uint32_t k)
 {
     return m->core[i] != m->core[k] ? m->core[i] < m->core[k] : i < k;
 }
 
 /* Adds the tetrahedra of a triangle's prism. */
-static void add_prism(struct maker *m, const uint32_t *triangle)
+static void add_prism_tetrahedra(struct layer_builder *m, const uint32_t *triangle)
 {
     uint32_t v[3] = {triangle[0], triangle[1], triangle[2]};
     for (int i = 0; i < 3; i++) {
@@ -147,8 +147,8 @@ static void add_prism(struct maker *m, const uint32_t *triangle)
     }
 }
 
-static int make(struct maker *m, double slope, struct tact_pressure_field **out,
-                struct tact_error *err)
+static int make_layer_field(struct layer_builder *m, double slope, struct tact_pressure_field **out,
+                            struct tact_error *err)
 {
     const struct tact_mesh *mesh = m->mesh;
     size_t n = mesh->vertex_count;
@@ -169,7 +169,7 @@ static int make(struct maker *m, double slope, struct tact_pressure_field **out,
         m->pressure[m->core[i]] = slope * m->depth;
     }
     for (size_t i = 0; i < mesh->triangle_count; i++) {
-        add_prism(m, mesh->triangles + 3 * i);
+        add_prism_tetrahedra(m, mesh->triangles + 3 * i);
     }
     return tact_field_tets(m->vertices, m->vertex_count, m->tets, m->tet_count, m->pressure, out,
                            err);
@@ -194,8 +194,9 @@ static int field_of_extent(const struct tact_extent *extent, double slope,
 
 /* Warns where the surface of zero pressure differs from the mesh by more than half the thickness of
  * the layer, so that the actual thickness there is another. */
-static void warn_of(const struct tact_mesh *mesh, const struct tact_field_material *material,
-                    const struct tact_field_quality *q)
+static void warn_of_inexact_field(const struct tact_mesh *mesh,
+                                  const struct tact_field_material *material,
+                                  const struct tact_field_quality *q)
 {
     char text[256];
     if (material->store && material->store->warn && q->worst > 0.5 * material->thickness) {
@@ -211,27 +212,27 @@ static void warn_of(const struct tact_mesh *mesh, const struct tact_field_materi
 }
 
 /* The field of a mesh by its extent: a stored one, else one that is computed and then stored. */
-static int of_mesh(const struct tact_mesh *mesh, const struct tact_field_material *material,
-                   struct tact_pressure_field **out, struct tact_error *err)
+static int field_of_mesh(const struct tact_mesh *mesh, const struct tact_field_material *material,
+                         struct tact_pressure_field **out, struct tact_error *err)
 {
     const struct tact_extent_recipe recipe = {(enum tact_extent_kind)material->kind,
                                               material->thickness, material->cell};
     double slope = tact_field_pressure_slope(material);
     struct tact_extent *extent;
-    int stored = tact_extent_load(material->store, mesh, &recipe, &extent);
-    int rc = stored ? field_of_extent(extent, slope, out, NULL) : -ENOENT;
+    int is_stored = tact_extent_load(material->store, mesh, &recipe, &extent);
+    int rc = is_stored ? field_of_extent(extent, slope, out, NULL) : -ENOENT;
     if (rc && rc != -ENOMEM) {
-        tact_extent_free(stored ? extent : NULL);
-        stored = 0;
+        tact_extent_free(is_stored ? extent : NULL);
+        is_stored = 0;
         rc = tact_extent_of_mesh(mesh, &recipe, &extent, err);
         rc = rc ? rc : field_of_extent(extent, slope, out, err);
     }
-    if (!rc && !stored) {
+    if (!rc && !is_stored) {
         tact_field_measure(*out, slope, mesh, &extent->quality);
         tact_extent_save(material->store, mesh, &recipe, extent);
     }
     if (!rc) {
-        warn_of(mesh, material, &extent->quality);
+        warn_of_inexact_field(mesh, material, &extent->quality);
     }
     tact_extent_free(extent);
     return rc;
@@ -301,7 +302,7 @@ static int of_given(const struct tact_mesh *mesh, const struct tact_field_materi
                     struct tact_pressure_field **out, struct tact_error *err)
 {
     if (!mesh->tets || material->kind != TACT_EXTENT_AUTO) {
-        return of_mesh(mesh, material, out, err);
+        return field_of_mesh(mesh, material, out, err);
     }
     int rc = of_tets(mesh->tets, tact_field_law_power(material),
                      tact_field_pressure_slope(material), out, err);
@@ -316,7 +317,7 @@ static int field_of_solid(const struct tact_shape *shape,
                           const struct tact_field_material *material,
                           struct tact_pressure_field **out, struct tact_error *err)
 {
-    struct maker m = {.shape = shape, .mesh = shape->mesh};
+    struct layer_builder m = {.shape = shape, .mesh = shape->mesh};
     struct tact_mesh *ball = NULL;
     int rc = 0, soft = material->modulus > 0.0;
     if (!m.mesh) {
@@ -330,7 +331,7 @@ static int field_of_solid(const struct tact_shape *shape,
     } else if (!rc && (bent || material->kind != TACT_EXTENT_AUTO)) {
         rc = of_given(m.mesh, material, out, err);
     } else if (!rc) {
-        rc = make(&m, tact_field_pressure_slope(material), out, err);
+        rc = make_layer_field(&m, tact_field_pressure_slope(material), out, err);
     }
     free(m.vertices);
     free(m.pressure);

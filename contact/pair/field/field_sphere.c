@@ -21,19 +21,20 @@
 #include "contact/pair/field/field_sphere_internal.h"
 
 /* Gauss and Legendre's nodes from the middle to the right end, and their weights. */
-enum { FEW = 3, MANY = 8 };
-static const double few_node[FEW] = {0.2386191860831969, 0.66120938646626448, 0.93246951420315205};
-static const double few_weight[FEW] = {0.46791393457269104, 0.36076157304813861,
-                                       0.17132449237917036};
-static const double many_node[MANY] = {
+enum { SHORT_EDGE_NODES = 3, LONG_EDGE_NODES = 8 };
+static const double short_edge_node[SHORT_EDGE_NODES] = {0.2386191860831969, 0.66120938646626448,
+                                                         0.93246951420315205};
+static const double short_edge_weight[SHORT_EDGE_NODES] = {0.46791393457269104, 0.36076157304813861,
+                                                           0.17132449237917036};
+static const double long_edge_node[LONG_EDGE_NODES] = {
     0.095012509837637441, 0.28160355077925892, 0.45801677765722737, 0.61787624440264377,
     0.755404408355003,    0.86563120238783176, 0.9445750230732326,  0.98940093499164994};
-static const double many_weight[MANY] = {
+static const double long_edge_weight[LONG_EDGE_NODES] = {
     0.1894506104550685,  0.18260341504492358,  0.16915651939500254,  0.14959598881657674,
     0.12462897125553388, 0.095158511682492786, 0.062253523938647894, 0.027152459411754096};
 
 /* An edge of a linear pressure's ball that is shorter than this part of the radius needs few. */
-#define SHORT 0.25
+#define SHORT_EDGE_MAX_RATIO 0.25
 
 /* Square of a line's distance from the centre, over the radius', below which it is near. */
 #define NEAR 0.25
@@ -90,14 +91,17 @@ static void add_edge_point(const struct field_disc *disc, const struct potential
 /* From t0 to t1 along a line at the distance h from the foot. The variable u of t = mean + half (3
  * u
  * - u^3) / 2 removes the roots of a pressure at the rim. */
-static void integrate_panel(const struct field_disc *disc, const struct potentials *middle,
-                            double h, double t0, double t1, struct edge_sums *out)
+static void integrate_edge_part(const struct field_disc *disc, const struct potentials *middle,
+                                double h, double t0, double t1, struct edge_sums *out)
 {
     double mean = 0.5 * (t0 + t1), half = 0.5 * (t1 - t0);
-    int few = disc->ball->power == 1.0 && 2.0 * half < SHORT * disc->ball->radius;
-    for (int i = 0; i < (few ? FEW : MANY); i++) {
-        double u = few ? few_node[i] : many_node[i], w = few ? few_weight[i] : many_weight[i];
-        double to = few ? u : 0.5 * u * (3.0 - u * u), by = few ? 1.0 : 1.5 * (1.0 - u * u);
+    int is_short_edge =
+        disc->ball->power == 1.0 && 2.0 * half < SHORT_EDGE_MAX_RATIO * disc->ball->radius;
+    for (int i = 0; i < (is_short_edge ? SHORT_EDGE_NODES : LONG_EDGE_NODES); i++) {
+        double u = is_short_edge ? short_edge_node[i] : long_edge_node[i],
+               w = is_short_edge ? short_edge_weight[i] : long_edge_weight[i];
+        double to = is_short_edge ? u : 0.5 * u * (3.0 - u * u),
+               by = is_short_edge ? 1.0 : 1.5 * (1.0 - u * u);
         add_edge_point(disc, middle, h, mean - half * to, w * by * half, out);
         add_edge_point(disc, middle, h, mean + half * to, w * by * half, out);
     }
@@ -107,26 +111,27 @@ static void integrate_panel(const struct field_disc *disc, const struct potentia
 static void integrate_edge(const struct field_disc *disc, const struct potentials *middle, double h,
                            const double *t, struct edge_sums *out)
 {
-    double clear = disc->height * disc->height + h * h;
+    double squared_line_distance = disc->height * disc->height + h * h;
     memset(out, 0, sizeof *out);
-    if (t[0] < 0.0 && t[1] > 0.0 && clear < NEAR * disc->ball->radius * disc->ball->radius) {
-        integrate_panel(disc, middle, h, t[0], 0.0, out);
-        integrate_panel(disc, middle, h, 0.0, t[1], out);
+    if (t[0] < 0.0 && t[1] > 0.0 &&
+        squared_line_distance < NEAR * disc->ball->radius * disc->ball->radius) {
+        integrate_edge_part(disc, middle, h, t[0], 0.0, out);
+        integrate_edge_part(disc, middle, h, 0.0, t[1], out);
     } else {
-        integrate_panel(disc, middle, h, t[0], t[1], out);
+        integrate_edge_part(disc, middle, h, t[0], t[1], out);
     }
 }
 
 /* The angle at the foot from one point to another. */
-static double angle_between(const double *p, const double *q)
+static double angle_at_foot(const double *p, const double *q)
 {
     return tact_atan2(p[0] * q[1] - p[1] * q[0], p[0] * q[0] + p[1] * q[1]);
 }
 
-static void add_outside(const double *whole, const double *from, const double *to,
-                        struct field_disc_sums *out)
+static void add_edge_part_outside_ball(const double *whole, const double *from, const double *to,
+                                       struct field_disc_sums *out)
 {
-    double angle = angle_between(from, to);
+    double angle = angle_at_foot(from, to);
     out->load += angle * whole[LOAD];
     out->springs += angle * whole[SPRING];
     out->area += angle * whole[AREA];
@@ -134,8 +139,8 @@ static void add_outside(const double *whole, const double *from, const double *t
 }
 
 /* Adds the part of an edge in the ball: n is its normal outward, e its direction. */
-static void add_inside(const struct edge_sums *s, double h, const double *n, const double *e,
-                       struct field_disc_sums *out)
+static void add_edge_part_in_ball(const struct edge_sums *s, double h, const double *n,
+                                  const double *e, struct field_disc_sums *out)
 {
     out->load += s->radial[LOAD];
     out->springs += s->radial[SPRING];
@@ -153,7 +158,7 @@ static void add_inside(const struct edge_sums *s, double h, const double *n, con
     }
 }
 
-static void finish(struct field_disc_sums *s)
+static void finish_disc_sums(struct field_disc_sums *s)
 {
     for (int i = 0; i < 4; i += 3) {
         s->springs_second[i] += s->load;
@@ -185,7 +190,7 @@ void tact_field_disc_integrate(const struct field_disc *disc, const double (*cor
         part[k].inside = t[0] < t[1];
         part[k].leaves = t[1] < to;
         if (!part[k].inside) {
-            add_outside(whole, p, q, out);
+            add_edge_part_outside_ball(whole, p, q, out);
             continue;
         }
         struct edge_sums sums;
@@ -194,13 +199,13 @@ void tact_field_disc_integrate(const struct field_disc *disc, const double (*cor
             part[k].end[i][1] = h * n[1] + t[i] * e[1];
         }
         integrate_edge(disc, &middle, h, t, &sums);
-        add_inside(&sums, h, n, e, out);
+        add_edge_part_in_ball(&sums, h, n, e, out);
         if (from < t[0]) {
-            add_outside(whole, p, part[k].end[0], out);
+            add_edge_part_outside_ball(whole, p, part[k].end[0], out);
         }
         if (part[k].leaves) {
-            add_outside(whole, part[k].end[1], q, out);
+            add_edge_part_outside_ball(whole, part[k].end[1], q, out);
         }
     }
-    finish(out);
+    finish_disc_sums(out);
 }

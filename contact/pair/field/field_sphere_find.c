@@ -23,8 +23,8 @@ struct face {
 };
 
 /* 1 where the plane of a triangle cuts the ball. */
-static int place_face(const struct field_surface *of, const struct field_cell *cell,
-                      struct face *out)
+static int place_plane_disc(const struct field_surface *of, const struct field_cell *cell,
+                            struct face *out)
 {
     const struct tact_pressure_field *b = of->pair.b;
     double x[3][3], along[3];
@@ -61,8 +61,8 @@ static void add_distinct_corner(const struct face *face, const double *at, int s
 }
 
 /* Adds corners on the arc from one point to another, without the other. */
-static void add_arc(const struct face *face, const double *from, const double *to,
-                    struct field_polygon *p)
+static void append_arc_corners(const struct face *face, const double *from, const double *to,
+                               struct field_polygon *p)
 {
     double angle = tact_atan2(from[0] * to[1] - from[1] * to[0], from[0] * to[0] + from[1] * to[1]);
     angle += angle < 0.0 ? 2.0 * PI : 0.0;
@@ -96,14 +96,14 @@ static void outline(const struct face *face, const struct field_disc_part part[3
         }
         add_distinct_corner(face, part[k].end[0], 4 + k, p);
         if (part[k].leaves) {
-            add_arc(face, part[k].end[1], part[next].end[0], p);
+            append_arc_corners(face, part[k].end[1], part[next].end[0], p);
         }
     }
 }
 
 /* Moments in the plane about the foot, as moments in space about the centre. */
-static void to_space(const struct face *face, double area, const double first[2],
-                     const double second[4], struct field_moments *out)
+static void disc_moments_to_space(const struct face *face, double area, const double first[2],
+                                  const double second[4], struct field_moments *out)
 {
     double down = -face->disc.height;
     const double about[9] = {second[0],       second[1],       down * first[0],
@@ -121,7 +121,7 @@ static void to_space(const struct face *face, double area, const double first[2]
 }
 
 /* Moves the point that moments are about by x. */
-static void move_moments(struct field_moments *m, const double *x)
+static void shift_moments_point(struct field_moments *m, const double *x)
 {
     for (int k = 0; k < 9; k++) {
         int r = k / 3, c = k % 3;
@@ -131,12 +131,13 @@ static void move_moments(struct field_moments *m, const double *x)
 }
 
 /* The polygon of a triangle. 0 where none of it is in the ball. */
-static int cut_triangle(const struct field_surface *of, uint32_t index, struct field_polygon *p)
+static int set_triangle_polygon(const struct field_surface *of, uint32_t index,
+                                struct field_polygon *p)
 {
     struct face face;
     struct field_disc_sums s;
     struct field_disc_part part[3];
-    if (!place_face(of, &of->pair.b->cells[index], &face)) {
+    if (!place_plane_disc(of, &of->pair.b->cells[index], &face)) {
         return 0;
     }
     tact_field_disc_integrate(&face.disc, (const double(*)[2])face.corner, part, &s);
@@ -151,9 +152,9 @@ static int cut_triangle(const struct field_surface *of, uint32_t index, struct f
     tact_v3_scale(p->normal, face.axes + 6, -1.0);
     tact_v3_copy(p->slope_b, p->normal);
     outline(&face, part, p);
-    to_space(&face, s.area, s.first, s.second, &p->flat);
-    to_space(&face, s.springs, s.springs_first, s.springs_second, &p->springs);
-    move_moments(&p->flat, p->corner[0]);
+    disc_moments_to_space(&face, s.area, s.first, s.second, &p->flat);
+    disc_moments_to_space(&face, s.springs, s.springs_first, s.springs_second, &p->springs);
+    shift_moments_point(&p->flat, p->corner[0]);
     p->level = tact_field_level(p, p->corner[0]);
     p->load = s.load;
     for (int k = 0; k < 3; k++) {
@@ -194,7 +195,7 @@ int tact_field_sphere(struct field_surface *out, size_t most)
             return -ENOSPC;
         } else {
             out->tried++;
-            out->count += (size_t)cut_triangle(out, node->first, &out->polygon[out->count]);
+            out->count += (size_t)set_triangle_polygon(out, node->first, &out->polygon[out->count]);
         }
     }
     out->pieces = out->count > 0;

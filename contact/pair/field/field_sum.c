@@ -6,9 +6,9 @@
 
 /* Difference of two gradients, over the larger, below which the fields are too nearly equal for a
  * stiffness: the force is discontinuous there. */
-#define ALIKE 1e-6
+#define MIN_GRADIENT_DIFFERENCE_RATIO 1e-6
 
-static void polygon_moments(struct field_polygon *p)
+static void compute_polygon_moments(struct field_polygon *p)
 {
     double u[3], w[3], across[3];
     p->flat.area = 0.0;
@@ -38,7 +38,7 @@ static void polygon_moments(struct field_polygon *p)
 
 void tact_field_integrate(struct field_polygon *p)
 {
-    polygon_moments(p);
+    compute_polygon_moments(p);
     p->level = p->base + tact_v3_dot(p->slope_a, p->corner[0]);
     if (p->power != 1.0) {
         tact_field_integrate_law(p);
@@ -52,7 +52,8 @@ void tact_field_integrate(struct field_polygon *p)
 /* Minus the integral of m q^(m - 1) sym[(g_B.u1)(g_A.u2)] / |g_B - g_A|, gradients of q, with (v,
  * w) moving x, from the origin of the sums, at v + w x x: g.u = g.v + (x cross g).w. arm: of corner
  * 0. */
-static void add_stiffness(const struct field_polygon *p, const double *arm, double *stiffness)
+static void add_polygon_stiffness(const struct field_polygon *p, const double *arm,
+                                  double *stiffness)
 {
     const struct field_moments *m = tact_field_spring_moments(p);
     const double *ga = p->slope_a, *gb = p->slope_b;
@@ -95,7 +96,7 @@ static void add_stiffness(const struct field_polygon *p, const double *arm, doub
 static int has_nearly_equal_gradients(const struct field_polygon *p)
 {
     double steep = tact_max(tact_v3_norm(p->slope_a), tact_v3_norm(p->slope_b));
-    return p->soft && p->apart < ALIKE * steep;
+    return p->soft && p->apart < MIN_GRADIENT_DIFFERENCE_RATIO * steep;
 }
 
 void tact_field_add_polygon(struct field_sums *sums, const struct field_polygon *p)
@@ -115,7 +116,7 @@ void tact_field_add_polygon(struct field_sums *sums, const struct field_polygon 
     } else if (has_nearly_equal_gradients(p)) {
         sums->alike++;
     } else {
-        add_stiffness(p, arm, sums->stiffness);
+        add_polygon_stiffness(p, arm, sums->stiffness);
     }
 }
 

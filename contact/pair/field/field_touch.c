@@ -42,9 +42,11 @@ struct walk {
     size_t tried, cut; /* pairs */
     double area,
         force[3]; /* area and force of the polygons so far; the force without its magnitude */
-    double along_a[3], along_b[3]; /* direction that closed pieces face away from, in both frames */
-    int closed;                    /* 1: searches for closed pieces */
-    int in_face;                   /* 1: a polygon lies in a face between two cells */
+    double facing_away_direction_a[3],
+        facing_away_direction_b[3]; /* direction that closed pieces face away from, in both frames
+                                     */
+    int closed;                     /* 1: searches for closed pieces */
+    int in_face;                    /* 1: a polygon lies in a face between two cells */
     int full;
 };
 
@@ -175,12 +177,13 @@ static int may_start_polygon(const struct walk *w, const struct field_node *a,
         return tact_field_boxes_overlap(&w->out->pair, &a->rim, &b->rim);
     }
     return a->least <= b->most && b->least <= a->most &&
-           slope(b, w->along_b, 0) < (w->out->pair.b->rigid ? 0.0 : slope(a, w->along_a, 1)) &&
+           slope(b, w->facing_away_direction_b, 0) <
+               (w->out->pair.b->rigid ? 0.0 : slope(a, w->facing_away_direction_a, 1)) &&
            tact_field_boxes_overlap(&w->out->pair, &a->all, &b->all);
 }
 
 /* Tests the pairs of two trees that may start a piece. */
-static void search_pairs(struct walk *w)
+static void search_starting_pairs(struct walk *w)
 {
     const struct tact_pressure_field *a = w->out->pair.a, *b = w->out->pair.b;
     struct cell_pair stack[2 * TACT_FIELD_DEPTH + 2];
@@ -254,15 +257,15 @@ static void search_halfspace_cells(struct walk *w, int plane_is_a)
  * other. */
 static void choose_closing_direction(struct walk *w)
 {
-    tact_v3_copy(w->along_a, w->force);
-    if (!(tact_v3_dot(w->along_a, w->along_a) > 0.0)) {
-        tact_v3_set(w->along_a, w->out->pair.shift[0], w->out->pair.shift[1],
+    tact_v3_copy(w->facing_away_direction_a, w->force);
+    if (!(tact_v3_dot(w->facing_away_direction_a, w->facing_away_direction_a) > 0.0)) {
+        tact_v3_set(w->facing_away_direction_a, w->out->pair.shift[0], w->out->pair.shift[1],
                     w->out->pair.shift[2]);
     }
-    if (!(tact_v3_normalize(w->along_a, w->along_a) > 0.0)) {
-        w->along_a[2] = 1.0;
+    if (!(tact_v3_normalize(w->facing_away_direction_a, w->facing_away_direction_a) > 0.0)) {
+        w->facing_away_direction_a[2] = 1.0;
     }
-    tact_m3_tmul_v3(w->along_b, w->out->pair.turn, w->along_a);
+    tact_m3_tmul_v3(w->facing_away_direction_b, w->out->pair.turn, w->facing_away_direction_a);
     w->closed = 1;
 }
 
@@ -272,9 +275,9 @@ static void search(struct walk *w)
         search_halfspace_cells(w, w->out->pair.a->kind == TACT_FIELD_PLANE);
         return;
     }
-    search_pairs(w);
+    search_starting_pairs(w);
     choose_closing_direction(w);
-    search_pairs(w);
+    search_starting_pairs(w);
 }
 
 /* Repeats a search with b shifted. Rounding puts a rigid triangle in the plane of several faces

@@ -19,7 +19,7 @@ struct bounds {
     double least, most;
 };
 
-static const struct bounds nothing = {
+static const struct bounds empty_bounds = {
     .lower = {INFINITY, INFINITY, INFINITY},
     .upper = {-INFINITY, -INFINITY, -INFINITY},
     .rim_lower = {INFINITY, INFINITY, INFINITY},
@@ -34,7 +34,7 @@ static void bound_field_cell(const struct tact_pressure_field *field, uint32_t i
 {
     const struct field_cell *cell = &field->cells[i];
     int corners = field->rigid ? 3 : 4;
-    *b = nothing;
+    *b = empty_bounds;
     for (int k = 0; k < corners; k++) {
         const double *x = field->vertices + 3 * (size_t)cell->corner[k];
         include_in_bounds(b->lower, b->upper, x, x);
@@ -51,7 +51,7 @@ static void bound_field_cell(const struct tact_pressure_field *field, uint32_t i
 
 static void join_child_bounds(const struct bounds *child, struct bounds *b)
 {
-    *b = nothing;
+    *b = empty_bounds;
     for (int i = 0; i < 2; i++) {
         include_in_bounds(b->lower, b->upper, child[i].lower, child[i].upper);
         include_in_bounds(b->rim_lower, b->rim_upper, child[i].rim_lower, child[i].rim_upper);

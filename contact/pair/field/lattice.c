@@ -41,7 +41,7 @@ static int init_lattice(const struct tact_mesh *mesh, double cell, double most, 
 }
 
 /* A triangle, for lines along `axis`; across: the other two axes. */
-struct cast {
+struct projected_triangle {
     const struct lattice *l;
     int axis, across[2];
     uint32_t vertex[3];
@@ -50,7 +50,7 @@ struct cast {
 
 /* Intersects the triangle's edges with the second coordinate v: `ends` are the two values of the
  * first coordinate, ascending. Returns 0 where there are none. */
-static int edge_crossings_at(const struct cast *c, double v, double ends[2])
+static int edge_crossings_at(const struct projected_triangle *c, double v, double ends[2])
 {
     int count = 0;
     ends[0] = INFINITY;
@@ -76,7 +76,7 @@ static int edge_crossings_at(const struct cast *c, double v, double ends[2])
 
 /* Coordinate along the axis of the triangle's plane at (u, v), within the range of its vertices
  * [steps]. */
-static double triangle_plane_coordinate(const struct cast *c, double u, double v)
+static double triangle_plane_coordinate(const struct projected_triangle *c, double u, double v)
 {
     double e[3], f[3], n[3];
     const double *p = c->x[0];
@@ -91,14 +91,15 @@ static double triangle_plane_coordinate(const struct cast *c, double u, double v
     return tact_min(tact_max(at, least), most);
 }
 
-static size_t index_of_line(const struct cast *c, int u, int v)
+static size_t index_of_line(const struct projected_triangle *c, int u, int v)
 {
     return (size_t)v * (size_t)c->l->nodes[c->across[0]] + (size_t)u;
 }
 
 /* Counts the crossings of a triangle where lines->at is NULL; otherwise adds them to the lists of
  * the lines, which are filled from their ends. */
-static void cast_triangle(const struct cast *c, uint32_t triangle, struct lattice_lines *lines)
+static void cast_triangle(const struct projected_triangle *c, uint32_t triangle,
+                          struct lattice_lines *lines)
 {
     double least = INFINITY, most = -INFINITY, ends[2];
     for (int i = 0; i < 3; i++) {
@@ -124,7 +125,8 @@ static void cast_triangle(const struct cast *c, uint32_t triangle, struct lattic
 
 static void cast_all_triangles(const struct lattice *l, int axis, struct lattice_lines *lines)
 {
-    struct cast c = {.l = l, .axis = axis, .across = {(axis + 1) % 3, (axis + 2) % 3}};
+    struct projected_triangle c = {
+        .l = l, .axis = axis, .across = {(axis + 1) % 3, (axis + 2) % 3}};
     for (size_t i = 0; i < l->mesh->triangle_count; i++) {
         for (int k = 0; k < 3; k++) {
             c.vertex[k] = l->mesh->triangles[3 * i + (size_t)k];
@@ -334,12 +336,12 @@ static void triangle_normal(const struct tact_mesh *mesh, uint32_t triangle, dou
 #define MIN_LINE_NORMAL_COSINE 0.5
 
 /* Lines through thin parts, the thinnest first. */
-struct thin_list {
+struct thin_part_list {
     struct lattice_thin of[THIN_LINES];
     int count;
 };
 
-static void add_thin_part(struct thin_list *list, const struct lattice_thin *part)
+static void add_thin_part(struct thin_part_list *list, const struct lattice_thin *part)
 {
     int i = list->count < THIN_LINES ? list->count++ : THIN_LINES - 1;
     if (i == THIN_LINES - 1 && list->of[i].cells > 0.0 && !(part->cells < list->of[i].cells)) {
@@ -375,7 +377,7 @@ static int find_thin_part_on_line(const struct lattice *l, int axis, size_t line
 
 void tact_lattice_thinnest_part(const struct lattice *l, struct lattice_thin *out)
 {
-    struct thin_list list = {.count = 0};
+    struct thin_part_list list = {.count = 0};
     struct lattice_thin part;
     for (int axis = 0; axis < 3; axis++) {
         const struct lattice_lines *lines = &l->lines[axis];

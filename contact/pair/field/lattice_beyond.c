@@ -50,7 +50,7 @@ static double lattice_slope_at(const struct lattice *l, size_t node, int axis)
 
 /* Sets *out to the mean of the values extrapolated from all neighbours that have one. Returns their
  * number. */
-static int extrapolate_value(const struct lattice *l, size_t node, double *out)
+static int extrapolate_from_neighbours(const struct lattice *l, size_t node, double *out)
 {
     double sum = 0.0;
     int count = 0;
@@ -134,7 +134,8 @@ static void set_extrapolated_layer(struct lattice *l, const uint32_t *list, size
 {
     for (size_t i = 0; i < count; i++) {
         value[i] = NAN;
-        if (l->kind[list[i]] == LATTICE_OUTSIDE && extrapolate_value(l, list[i], &value[i])) {
+        if (l->kind[list[i]] == LATTICE_OUTSIDE &&
+            extrapolate_from_neighbours(l, list[i], &value[i])) {
             value[i] = clamp_value_outside(l, value[i]);
         }
     }

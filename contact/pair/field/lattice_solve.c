@@ -20,10 +20,10 @@ enum { MAX_RELAXATION_SWEEPS = 4000 };
 /* A boundary value problem on the nodes inside: lap u = u / length^2. */
 struct problem {
     struct lattice *l;
-    double screen;       /* 1 / length^2 [1/m^2] */
-    double wall;         /* u on the surface */
+    double inverse_length_squared; /* 1 / length^2 [1/m^2] */
+    double wall;                   /* u on the surface */
     const double *depth; /* depths of the nodes over that of the core, u = 1; NULL: no core */
-    double relax;
+    double relaxation_factor;
 };
 
 /* Returns 1 where an arm ends at a node that is solved for; else 0, with *end = u at its end, and
@@ -47,11 +47,12 @@ static int arm_towards_neighbour(const struct problem *p, size_t node, size_t ne
 
 /* Sets the weights of the six neighbours of a node and its own weight. Returns the sum of weight
  * times u over the arms that end before a neighbour. */
-static double neighbour_weights(const struct problem *p, size_t node, double weight[6], double *own)
+static double compute_neighbour_weights(const struct problem *p, size_t node, double weight[6],
+                                        double *own)
 {
     const struct lattice *l = p->l;
     double sum = 0.0;
-    *own = p->screen;
+    *own = p->inverse_length_squared;
     for (int k = 0; k < 3; k++) {
         double arm[2], end[2], h2 = l->step[k] * l->step[k];
         int open[2];
@@ -70,10 +71,10 @@ static double neighbour_weights(const struct problem *p, size_t node, double wei
     return sum;
 }
 
-static double solve_node(const struct problem *p, size_t node)
+static double relax_node(const struct problem *p, size_t node)
 {
     const struct lattice *l = p->l;
-    double weight[6], own, sum = neighbour_weights(p, node, weight, &own);
+    double weight[6], own, sum = compute_neighbour_weights(p, node, weight, &own);
     for (int k = 0; k < 3; k++) {
         sum += weight[2 * k] * l->value[node - l->stride[k]] +
                weight[2 * k + 1] * l->value[node + l->stride[k]];
@@ -86,7 +87,7 @@ static int sweep_all_nodes(const struct problem *p)
 {
     struct lattice *l = p->l;
     const size_t sx = l->stride[0], sy = l->stride[1], sz = l->stride[2];
-    double plain[3], own = p->screen;
+    double plain[3], own = p->inverse_length_squared;
     int moves = 0;
     for (int k = 0; k < 3; k++) {
         plain[k] = 1.0 / (l->step[k] * l->step[k]);
@@ -102,12 +103,12 @@ static int sweep_all_nodes(const struct problem *p)
             continue;
         }
         if (l->cut[node] || p->depth) {
-            to = solve_node(p, node);
+            to = relax_node(p, node);
         } else {
             to = plain[0] * (*(u + sx) + *(u - sx)) + plain[1] * (*(u + sy) + *(u - sy)) +
                  plain[2] * (*(u + sz) + *(u - sz));
         }
-        double change = p->relax * (to - *u);
+        double change = p->relaxation_factor * (to - *u);
         *u += change;
         moves |= fabs(change) > CONVERGED_VALUE_CHANGE * fabs(*u);
     }
@@ -115,9 +116,9 @@ static int sweep_all_nodes(const struct problem *p)
 }
 
 /* The optimal relaxation factor for a box of the lattice's size (Young 1954). */
-static double optimal_relaxation_factor(const struct lattice *l, double screen)
+static double optimal_relaxation_factor(const struct lattice *l, double inverse_length_squared)
 {
-    double sum = 0.0, whole = 0.5 * screen;
+    double sum = 0.0, whole = 0.5 * inverse_length_squared;
     for (int k = 0; k < 3; k++) {
         double h2 = 1.0 / (l->step[k] * l->step[k]);
         sum += h2 * tact_cos(PI / (l->nodes[k] - 2 * LATTICE_PAD));
@@ -161,7 +162,7 @@ static int give_arms_to_isolated_nodes(struct lattice *l)
 static int relax_until_converged(struct problem *p, struct tact_error *err)
 {
     int sweeps = 0;
-    p->relax = optimal_relaxation_factor(p->l, p->screen);
+    p->relaxation_factor = optimal_relaxation_factor(p->l, p->inverse_length_squared);
     while (sweeps < MAX_RELAXATION_SWEEPS && sweep_all_nodes(p)) {
         sweeps++;
     }
@@ -171,9 +172,10 @@ static int relax_until_converged(struct problem *p, struct tact_error *err)
                                 MAX_RELAXATION_SWEEPS);
 }
 
-static int solve_screened(struct lattice *l, double thickness, struct tact_error *err)
+static int solve_screened_poisson(struct lattice *l, double thickness, struct tact_error *err)
 {
-    struct problem p = {.l = l, .screen = 1.0 / (thickness * thickness), .wall = 1.0};
+    struct problem p = {
+        .l = l, .inverse_length_squared = 1.0 / (thickness * thickness), .wall = 1.0};
     for (size_t i = 0; i < l->inside_count; i++) {
         l->value[l->inside[i]] = 1.0;
     }
@@ -185,7 +187,7 @@ static int solve_screened(struct lattice *l, double thickness, struct tact_error
     return rc;
 }
 
-static void compute_depths(struct lattice *l)
+static void compute_node_depths(struct lattice *l)
 {
     for (size_t i = 0; i < l->inside_count; i++) {
         int at[3];
@@ -198,7 +200,7 @@ static void compute_depths(struct lattice *l)
     }
 }
 
-static int solve_laplace(struct lattice *l, double thickness, struct tact_error *err)
+static int solve_laplace_equation(struct lattice *l, double thickness, struct tact_error *err)
 {
     struct problem p = {.l = l};
     double *depth = malloc(l->count * sizeof *depth);
@@ -206,7 +208,7 @@ static int solve_laplace(struct lattice *l, double thickness, struct tact_error 
     if (!depth) {
         return -ENOMEM;
     }
-    compute_depths(l);
+    compute_node_depths(l);
     for (size_t i = 0; i < l->inside_count; i++) {
         double *u = &l->value[l->inside[i]];
         depth[l->inside[i]] = *u / thickness;
@@ -235,11 +237,11 @@ int tact_lattice_solve(struct lattice *l, const struct tact_extent_recipe *recip
     }
     switch (recipe->kind) {
     case TACT_EXTENT_LAPLACE:
-        return solve_laplace(l, recipe->thickness, err);
+        return solve_laplace_equation(l, recipe->thickness, err);
     case TACT_EXTENT_DISTANCE:
-        compute_depths(l);
+        compute_node_depths(l);
         return 0;
     default:
-        return solve_screened(l, recipe->thickness, err);
+        return solve_screened_poisson(l, recipe->thickness, err);
     }
 }

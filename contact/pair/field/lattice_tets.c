@@ -179,7 +179,7 @@ static void divide_block_if_needed(struct cells *c, const int at[3], int level)
 }
 
 /* Divides a block into eight. */
-static void split_block(struct cells *c, const int at[3], int level)
+static void split_block_into_eight(struct cells *c, const int at[3], int level)
 {
     int half = 1 << (level - 1);
     for (int i = 0; i < 8; i++) {
@@ -221,19 +221,19 @@ static int split_larger_neighbours(struct cells *c, const int at[3], int level)
         if ((away == 1 || away == 2) && other != NONE && other > level + 1) {
             int mask = ~((1 << other) - 1);
             const int block[3] = {x & mask, y & mask, z & mask};
-            split_block(c, block, other);
+            split_block_into_eight(c, block, other);
             any = 1;
         }
     }
     return any;
 }
 
-static void *grown(struct cells *c, void *old, size_t *room, size_t need, size_t each)
+static void *grown(struct cells *c, void *old, size_t *room, size_t required_count, size_t each)
 {
-    if (need <= *room) {
+    if (required_count <= *room) {
         return old;
     }
-    size_t more = 2 * need + 1024;
+    size_t more = 2 * required_count + 1024;
     void *now = realloc(old, more * each);
     c->full |= !now;
     *room = now ? more : *room;
@@ -302,7 +302,7 @@ static int is_edge_halved_by_finer_block(const struct cells *c, const int at[3],
  * order around the face. */
 struct face {
     size_t middle, corner[4], half[4]; /* half[i]: between corner i and the next */
-    int halved[4];
+    int is_edge_halved[4];
     int upper[4]; /* number of each corner's two coordinates that are upper */
 };
 
@@ -326,31 +326,32 @@ static void describe_block_face(const struct cells *c, const int at[3], int leve
         f->half[i] = lattice_node(c->l, place);
         f->upper[i] = p[0] + p[1];
         /* edge along u: its sides are v, then axis; along v: axis, then u */
-        f->halved[i] = i % 2 ? is_edge_halved_by_finer_block(c, at, level, v, upper, p[0])
-                             : is_edge_halved_by_finer_block(c, at, level, u, p[1], upper);
+        f->is_edge_halved[i] = i % 2 ? is_edge_halved_by_finer_block(c, at, level, v, upper, p[0])
+                                     : is_edge_halved_by_finer_block(c, at, level, u, p[1], upper);
     }
 }
 
 /* Adds the tetrahedra from a node to the triangles of a face. */
 static void add_face_tetrahedra(struct cells *c, size_t apex, const struct face *f)
 {
-    if (!f->halved[0] && !f->halved[1] && !f->halved[2] && !f->halved[3]) {
+    if (!f->is_edge_halved[0] && !f->is_edge_halved[1] && !f->is_edge_halved[2] &&
+        !f->is_edge_halved[3]) {
         add_lattice_tet(c, apex, f->corner[0], f->corner[1], f->corner[2]);
         add_lattice_tet(c, apex, f->corner[0], f->corner[2], f->corner[3]);
         return;
     }
     for (int i = 0; i < 4; i++) { /* the quarter at corner i, with the halves of its edges */
         int before = (i + 3) % 4, next = (i + 1) % 4;
-        if (f->halved[before] && f->halved[i] && f->upper[i] == 1) {
+        if (f->is_edge_halved[before] && f->is_edge_halved[i] && f->upper[i] == 1) {
             add_lattice_tet(c, apex, f->half[before], f->corner[i], f->half[i]);
             add_lattice_tet(c, apex, f->middle, f->half[before], f->half[i]);
             continue;
         }
-        if (f->halved[before]) {
+        if (f->is_edge_halved[before]) {
             add_lattice_tet(c, apex, f->middle, f->half[before], f->corner[i]);
         }
         add_lattice_tet(c, apex, f->middle, f->corner[i],
-                        f->halved[i] ? f->half[i] : f->corner[next]);
+                        f->is_edge_halved[i] ? f->half[i] : f->corner[next]);
     }
 }
 
@@ -374,7 +375,8 @@ static int add_block_tetrahedra(struct cells *c, const int at[3], int level)
     struct face face[6];
     for (int i = 0; i < 6 && level; i++) {
         describe_block_face(c, at, level, i / 2, i % 2, &face[i]);
-        any |= face[i].halved[0] | face[i].halved[1] | face[i].halved[2] | face[i].halved[3];
+        any |= face[i].is_edge_halved[0] | face[i].is_edge_halved[1] | face[i].is_edge_halved[2] |
+               face[i].is_edge_halved[3];
     }
     if (!any) {
         add_kuhn_tetrahedra(c, at, size);

@@ -104,8 +104,8 @@ void tact_points_collect(struct point_store *store, int pair, const struct tact_
     tact_v3_copy(frame, patch->center);
     memcpy(frame + 3, patch->frame, sizeof patch->frame);
     store->now.first[pair] = store->now.count;
-    int convex = !tact_shape_type(a->kind)->concave && !tact_shape_type(b->kind)->concave;
-    if (patch->corners && convex) {
+    int are_convex = !tact_shape_type(a->kind)->concave && !tact_shape_type(b->kind)->concave;
+    if (patch->corners && are_convex) {
         for (int i = 0; i < patch->corners; i++) {
             add_point_in_patch_plane(store, pair, patch->corner[i][0], patch->corner[i][1]);
         }

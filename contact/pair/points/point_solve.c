@@ -16,7 +16,7 @@ static void add_point_wrench(double *r, const double *at, const double *p)
 }
 
 /* T u: velocity at the point. */
-static void velocity_at(double *v, const double *at, const double *u)
+static void velocity_at_point(double *v, const double *at, const double *u)
 {
     double turn[3];
     tact_v3_cross(turn, u + 3, at);
@@ -35,7 +35,7 @@ static void prepare_point(struct point *point, const double *s)
             }
             point->w[3 * i + k] = column[i];
         }
-        velocity_at(v, point->at, column);
+        velocity_at_point(v, point->at, column);
         for (int i = 0; i < 3; i++) {
             point->s[3 * i + k] = v[i];
         }
@@ -119,7 +119,7 @@ static void solve_slipping_point(const struct point *point, double mu, const dou
 }
 
 /* Solves the law of the point exactly. Returns the active limits. */
-static int solve_point(const struct point *point, double mu, const double *b, double *p)
+static int solve_point_contact(const struct point *point, double mu, const double *b, double *p)
 {
     if (!(point->s[0] > 0.0)) {
         tact_v3_set(p, 0.0, 0.0, 0.0);
@@ -171,7 +171,7 @@ void tact_points_solve(struct point_store *store, int pair,
     for (int i = 0; i < count; i++) {
         struct point *point = &points[i];
         double v[3], b[3], p[3], d[3];
-        velocity_at(v, point->at, u);
+        velocity_at_point(v, point->at, u);
         tact_m3_mul_v3(b, point->s, point->p);
         tact_v3_sub(b, v, b);
         double rho = tact_max(point->s[0], tact_max(point->l[0], point->l[1]));
@@ -179,7 +179,7 @@ void tact_points_solve(struct point_store *store, int pair,
         miss += squared_natural_map_residual(problem->mu, rho, point->p, v);
         before += tact_v3_dot(point->p, point->p);
         drive += rho * rho * tact_v3_dot(b, b);
-        int limit = solve_point(point, problem->mu, b, p);
+        int limit = solve_point_contact(point, problem->mu, b, p);
         tact_v3_sub(d, p, point->p);
         for (int k = 0; k < 6; k++) {
             u[k] += tact_v3_dot(point->w + 3 * k, d);

@@ -14,7 +14,7 @@ enum { STACK_NODES = 34, STACK_PAIRS = 128 };
 enum { OF_A = 1, OF_B = 2, CROSSING_A = 3, CROSSING_B = 4 };
 
 /** Transform from mesh `from` to mesh (or half-space) `to`: r_to = rot r_from + shift. */
-struct transform {
+struct mesh_transform {
     const struct tact_mesh *from, *to;
     const struct tact_pose *pose; /* pose of `to` */
     double rot[9], shift[3];
@@ -23,8 +23,8 @@ struct transform {
     struct point_store *store;
 };
 
-static void make_transform(struct transform *v, const struct tact_pose *from,
-                           const struct tact_pose *to)
+static void set_mesh_transform(struct mesh_transform *v, const struct tact_pose *from,
+                               const struct tact_pose *to)
 {
     double rf[9], rt[9], apart[3];
     tact_quat_to_m3(rf, from->quat_wxyz);
@@ -40,13 +40,13 @@ static void make_transform(struct transform *v, const struct tact_pose *from,
     v->pose = to;
 }
 
-static void vertex_in_other_frame(const struct transform *v, uint32_t index, double *out)
+static void vertex_in_other_frame(const struct mesh_transform *v, uint32_t index, double *out)
 {
     tact_m3_mul_v3(out, v->rot, v->from->vertices + 3 * (size_t)index);
     tact_v3_add(out, out, v->shift);
 }
 
-static void store_contact_point(const struct transform *v, const double *at, uint64_t kind,
+static void store_contact_point(const struct mesh_transform *v, const double *at, uint64_t kind,
                                 uint64_t i, uint64_t j, uint64_t k)
 {
     const uint64_t key[2] = {kind << 32 | i, j << 32 | k};
@@ -56,8 +56,8 @@ static void store_contact_point(const struct transform *v, const double *at, uin
 }
 
 /** The bounding box of a node of `from`, in the axes of `to`. */
-static void node_box_in_other_frame(const struct transform *v, const struct tact_mesh_node *node,
-                                    double *lower, double *upper)
+static void node_box_in_other_frame(const struct mesh_transform *v,
+                                    const struct tact_mesh_node *node, double *lower, double *upper)
 {
     double middle[3], half[3], reach[3];
     for (int k = 0; k < 3; k++) {
@@ -110,7 +110,7 @@ static void corners_of(const struct tact_mesh *mesh, uint32_t triangle, const do
 
 /** Intersections of edges of one triangle of `from` with one of `to`. Each edge is processed in the
  * triangle in which it is ascending. */
-static void intersect_triangle_edges(const struct transform *v, uint32_t from, uint32_t to)
+static void intersect_triangle_edges(const struct mesh_transform *v, uint32_t from, uint32_t to)
 {
     const uint32_t *t = v->from->triangles + 3 * (size_t)from;
     const double *c[3];
@@ -135,7 +135,7 @@ static void intersect_triangle_edges(const struct transform *v, uint32_t from, u
 }
 
 /** All intersections, by pairs of nodes. back: the inverse transform. */
-static void intersect_meshes(const struct transform *v, const struct transform *back)
+static void intersect_meshes(const struct mesh_transform *v, const struct mesh_transform *back)
 {
     uint32_t stack[STACK_PAIRS][2] = {{0, 0}};
     int top = 1;
@@ -201,7 +201,7 @@ static int ray_meets_box(const double *p, const double *d, const struct tact_mes
 
 /** 1 where a point is inside a closed mesh: a ray from it crosses the surface outwards once more
  * than inwards. */
-static int is_inside(const struct tact_mesh *mesh, const double *p)
+static int is_point_in_mesh(const struct tact_mesh *mesh, const double *p)
 {
     static const double d[3] = {0.5377, 0.1834, 0.8223};
     uint32_t stack[STACK_NODES] = {0};
@@ -226,7 +226,7 @@ static int is_inside(const struct tact_mesh *mesh, const double *p)
 }
 
 /** Adds a vertex of `from`, once, where it is inside. known: 1 where that is already known. */
-static void add_vertex(const struct transform *v, uint32_t index, int known)
+static void add_vertex(const struct mesh_transform *v, uint32_t index, int known)
 {
     double at[3];
     if (v->store->seen[index] == v->store->stamp) {
@@ -234,14 +234,14 @@ static void add_vertex(const struct transform *v, uint32_t index, int known)
     }
     v->store->seen[index] = v->store->stamp;
     vertex_in_other_frame(v, index, at);
-    if (known || (v->to ? is_inside(v->to, at) : at[2] <= 0.0)) {
+    if (known || (v->to ? is_point_in_mesh(v->to, at) : at[2] <= 0.0)) {
         store_contact_point(v, at, (uint64_t)v->inside, index, 0, 0);
     }
 }
 
 /** Adds the vertices of `from` inside `to`. A node that does not meet the other's surface is all
  * inside or all outside. */
-static void list_inside(const struct transform *v)
+static void list_vertices_inside(const struct mesh_transform *v)
 {
     uint32_t stack[STACK_NODES][2] = {{0, 0}};
     int top = 1;
@@ -257,7 +257,7 @@ static void list_inside(const struct transform *v)
             int clear = v->to ? is_box_clear_of_leaves(v->to, lower, upper) : upper[2] <= 0.0;
             double middle[3] = {0.5 * (lower[0] + upper[0]), 0.5 * (lower[1] + upper[1]),
                                 0.5 * (lower[2] + upper[2])};
-            if (away || (clear && v->to && !is_inside(v->to, middle))) {
+            if (away || (clear && v->to && !is_point_in_mesh(v->to, middle))) {
                 continue;
             }
             inside = clear;
@@ -273,7 +273,7 @@ static void list_inside(const struct transform *v)
 }
 
 /** Edges of `from` that cross the plane z = 0 of `to`. */
-static void cross_plane_of_other(const struct transform *v)
+static void cross_plane_of_other(const struct mesh_transform *v)
 {
     uint32_t stack[STACK_NODES] = {0};
     int top = 1;
@@ -308,20 +308,20 @@ void tact_points_add_overlap_vertices(struct point_store *store, int pair,
                                       const struct tact_mesh *a, const struct tact_pose *pa,
                                       const struct tact_mesh *b, const struct tact_pose *pb)
 {
-    struct transform v = {.from = a, .to = b, .pair = pair, .store = store};
+    struct mesh_transform v = {.from = a, .to = b, .pair = pair, .store = store};
     v.crossing = CROSSING_A;
     v.inside = OF_A;
-    make_transform(&v, pa, pb);
+    set_mesh_transform(&v, pa, pb);
     if (!b) {
         cross_plane_of_other(&v);
-        list_inside(&v);
+        list_vertices_inside(&v);
         return;
     }
-    struct transform back = {.from = b, .to = a, .pair = pair, .store = store};
+    struct mesh_transform back = {.from = b, .to = a, .pair = pair, .store = store};
     back.crossing = CROSSING_B;
     back.inside = OF_B;
-    make_transform(&back, pb, pa);
+    set_mesh_transform(&back, pb, pa);
     intersect_meshes(&v, &back);
-    list_inside(&v);
-    list_inside(&back);
+    list_vertices_inside(&v);
+    list_vertices_inside(&back);
 }

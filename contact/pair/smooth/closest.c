@@ -3,12 +3,12 @@
 #include <errno.h>
 #include <string.h>
 
-#define STEPS 20                     /* maximum number of steps of Newton's method */
+#define MAX_NEWTON_STEPS 20          /* maximum number of steps of Newton's method */
 #define ROUNDING_STEP_RATIO 1e-8     /* relative to the radii: size of a step that is rounding */
 #define MAX_NORMAL_ROTATION_STEP 0.5 /* largest rotation of a normal in a step [rad] */
 #define MAX_ASCENT_STEPS 100         /* largest number of steps of the search along normals */
 #define NEAR 0.05 /* [rad] of remaining rotation from which Newton's method is used */
-#define HALVINGS 40
+#define MAX_STEP_HALVINGS 40
 #define ARMIJO_INCREASE_RATIO 1e-4
 
 void tact_smooth_pair(const struct tact_shape *a, const struct tact_pose *pose_a,
@@ -43,8 +43,8 @@ int tact_smooth_solve_2x2(const double m[4], const double y[2], double x[2])
 }
 
 /* Quadratic form t' L t over two tangents given in the world. */
-static void curvature_form(const double turn[9], const double bend[9], const double *t1,
-                           const double *t2, double out[4])
+static void evaluate_curvature_form(const double turn[9], const double bend[9], const double *t1,
+                                    const double *t2, double out[4])
 {
     double u1[3], u2[3], l1[3], l2[3];
     tact_m3_tmul_v3(u1, turn, t1);
@@ -84,7 +84,7 @@ static int evaluate_closest_points(const struct smooth_pair *pair, struct smooth
     tact_v3_add(d, d, pair->apart);
     c->gap = tact_v3_dot(n, d);
     for (int i = 0; i < 2; i++) {
-        curvature_form(pair->turn[i], point[i].bend, n + 3, n + 6, c->bend[i]);
+        evaluate_curvature_form(pair->turn[i], point[i].bend, n + 3, n + 6, c->bend[i]);
         miss[i] = tact_v3_dot(sum, n + 3 + 3 * i);
         aside[i] = tact_v3_dot(d, n + 3 + 3 * i);
     }
@@ -112,8 +112,8 @@ static void relative_curvature(const struct smooth_contact *c, double m[4])
 /* Newton's step of both points along t1, t2. It makes the normals opposite, L_A x_A + L_B x_B =
  * -miss, and brings the points onto one normal, the mean of both, which rotates by -L_A x_A -
  * miss/2: (1 + g L_A) x_A - x_B = -(aside + g miss/2). */
-static int newton_step(const struct smooth_contact *c, const double miss[2], const double aside[2],
-                       double step[2][2])
+static int compute_newton_step(const struct smooth_contact *c, const double miss[2],
+                               const double aside[2], double step[2][2])
 {
     const double off[2] = {aside[0] + 0.5 * c->gap * miss[0], aside[1] + 0.5 * c->gap * miss[1]};
     double m[4], right[2], turned[2];
@@ -202,8 +202,9 @@ static int is_minimum(const struct smooth_contact *c)
 int tact_smooth_follow_closest(const struct smooth_pair *pair, struct smooth_contact *c)
 {
     double miss[2], aside[2], step[2][2];
-    for (int i = 0; i < STEPS; i++) {
-        if (evaluate_closest_points(pair, c, miss, aside) || !newton_step(c, miss, aside, step)) {
+    for (int i = 0; i < MAX_NEWTON_STEPS; i++) {
+        if (evaluate_closest_points(pair, c, miss, aside) ||
+            !compute_newton_step(c, miss, aside, step)) {
             return -EDOM;
         }
         double size = take_newton_step(pair, c, step);
@@ -253,7 +254,7 @@ static double support_distance(const struct smooth_pair *pair, const double *n,
 
 /* Of the directions between the centres and along the axes of both shapes, the one with the largest
  * distance. */
-static double first_direction(const struct smooth_pair *pair, double n[3])
+static double choose_first_direction(const struct smooth_pair *pair, double n[3])
 {
     struct smooth_contact c;
     double best = -INFINITY, d[3], centers[3];
@@ -313,7 +314,7 @@ static double search_along_ascent(const struct smooth_pair *pair, const struct s
 {
     struct smooth_contact next;
     double share = 1.0, d[3], to[3];
-    for (int i = 0; i < HALVINGS; i++, share *= 0.5) {
+    for (int i = 0; i < MAX_STEP_HALVINGS; i++, share *= 0.5) {
         tact_v3_copy(to, n);
         tact_v3_axpy(to, share * turn[0], c->frame + 3);
         tact_v3_axpy(to, share * turn[1], c->frame + 6);
@@ -334,7 +335,7 @@ static double search_along_ascent(const struct smooth_pair *pair, const struct s
 static int search_direction(const struct smooth_pair *pair, struct smooth_contact *c)
 {
     double n[3], miss[2], aside[2], turn[2], d[3];
-    double distance = first_direction(pair, n);
+    double distance = choose_first_direction(pair, n);
     for (int i = 0; i < MAX_ASCENT_STEPS; i++) {
         support_distance(pair, n, c, d);
         if (evaluate_closest_points(pair, c, miss, aside)) {

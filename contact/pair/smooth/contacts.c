@@ -26,8 +26,9 @@ int tact_smooth_max_contacts(const struct tact_shape *a, const struct tact_shape
         return 1;
     }
     if (tact_smooth_has_charts(a, b)) {
-        int concave = tact_shape_type(a->kind)->concave || tact_shape_type(b->kind)->concave;
-        return concave ? TACT_PIECES : 1;
+        int has_concave_shape =
+            tact_shape_type(a->kind)->concave || tact_shape_type(b->kind)->concave;
+        return has_concave_shape ? TACT_PIECES : 1;
     }
     if (!is_torus(a) && !is_torus(b)) {
         return 0;

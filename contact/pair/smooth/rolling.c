@@ -3,7 +3,8 @@
 #include <errno.h>
 #include "contact/pair/motion_internal.h"
 
-#define CONFORMS 1e-9 /* determinant of the relative curvature over the square of the largest */
+#define MIN_CURVATURE_DETERMINANT                                                                  \
+    1e-9 /* determinant of the relative curvature over the square of the largest */
 
 /* L x of a vector, along the tangent plane. */
 static void apply_curvature(const double *frame, const double l[4], const double x[3],
@@ -23,7 +24,7 @@ static int relative_motion(const struct smooth_contact *c, double m[4])
         m[i] = a[i] + b[i] + c->gap * (a[r] * b[k] + a[r + 1] * b[2 + k]);
         most = tact_max(most, fabs(m[i]));
     }
-    return m[0] * m[3] - m[1] * m[2] > CONFORMS * most * most && m[0] + m[3] > 0.0;
+    return m[0] * m[3] - m[1] * m[2] > MIN_CURVATURE_DETERMINANT * most * most && m[0] + m[3] > 0.0;
 }
 
 int tact_smooth_contact_point_rates(const struct smooth_contact *c, const double twist[2][6],

@@ -188,7 +188,7 @@ static void keep_best_starts(struct search *s, const struct start *start)
 }
 
 /* Newton's method from the starts, the best first, but for those beside a contact that is known. */
-static void refine_starts(struct search *s)
+static void refine_starts_by_newton(struct search *s)
 {
     for (int i = 0; i < s->kept; i++) {
         const struct start *start = &s->start[i];
@@ -368,7 +368,7 @@ int tact_smooth_search_contacts(const struct smooth_pair *pair, double near, int
     } else {
         search_node_against_closed_form(&s, pair->charts[0] ? 0 : 1);
     }
-    refine_starts(&s);
+    refine_starts_by_newton(&s);
     *starts_left_out = s.failed > 0 && s.found == 0;
     return s.found;
 }

@@ -14,28 +14,29 @@
 #include "contact/pair/smooth/rolling_internal.h"
 #include "contact/pair/smooth/search_internal.h"
 
-#define GAP_FRACTION                                                                               \
+#define MAX_CONTACT_GAP_RATIO                                                                      \
     1e-3 /* relative to the smaller radius of curvature: gap at which contacts begin */
 #define MAX_NORMAL_TURN_PER_TICK                                                                   \
     0.3 /* largest rotation of the normal over a surface in a tick [rad] */
 #define SAME_CONTACT_DISTANCE                                                                      \
     1e-6         /* relative to the smaller body: distance up to which contacts are the same */
 #define SAME 0.5 /* smallest cosine between normals of a contact in successive ticks */
-#define CONFORMS                                                                                   \
+#define MIN_POINT_CONTACT_CURVATURE                                                                \
     1e-3 /* smallest curvature over the smaller body's: charts below it touch along a line */
-#define STEADY                                                                                     \
+#define MAX_STEADY_ROTATION_CHANGE                                                                 \
     0.5 /* largest relative change of an angular velocity in a tick that is extrapolated */
 
-enum { RING = 32 }; /* corners of the patch of a torus that lies on a plane */
+enum { TORUS_PATCH_CORNERS = 32 }; /* corners of the patch of a torus that lies on a plane */
 
 /* State of a pair. */
 enum {
-    DURATION, /* ticks of contact with steady rotation before this one: 0, 1, 2, 3 for more */
-    COUNT,    /* number of contacts of the last tick, whose places follow */
+    STATE_STEADY_TICKS,   /* ticks of contact with steady rotation before this one: 0, 1, 2, 3 for
+                             more */
+    STATE_CONTACT_COUNT,  /* number of contacts of the last tick, whose places follow */
     STATE_CONTACT_PLACES, /* of A and B, for each contact */
-    LAST = STATE_CONTACT_PLACES + 6 * TACT_PIECES,
+    STATE_LAST_MOTION = STATE_CONTACT_PLACES + 6 * TACT_PIECES,
     STATE_MOTION_SIZE = 24, /* twists of A and B, world; then their rates, along the shapes' axes */
-    STATE_EARLIER_MOTION = LAST + STATE_MOTION_SIZE,
+    STATE_EARLIER_MOTION = STATE_LAST_MOTION + STATE_MOTION_SIZE,
     STATE_FEATURES_START = STATE_EARLIER_MOTION + STATE_MOTION_SIZE, /* state of the features */
     STATE_SIZE = STATE_FEATURES_START + TACT_NEAREST_STATE,
 };
@@ -50,11 +51,11 @@ static int patches(const struct tact_shape *a, const struct tact_shape *b,
 struct smooth_find {
     struct smooth_pair pair;
     struct smooth_contact contact[TACT_PIECES];
-    int charted; /* 1: at least one surface has charts */
-    int found;   /* number of contacts */
-    int edges;   /* 1: contacts may be missing that only features or volume measure */
-    double near; /* largest gap with which charts may touch in this tick [m] */
-    double size; /* size of the smaller body [m] */
+    int has_charts; /* 1: at least one surface has charts */
+    int found;      /* number of contacts */
+    int edges;      /* 1: contacts may be missing that only features or volume measure */
+    double near;    /* largest gap with which charts may touch in this tick [m] */
+    double size;    /* size of the smaller body [m] */
 };
 
 /* Speed that gravity adds in two ticks: a slower approach is no impact. */
@@ -76,16 +77,17 @@ static void begin(const struct tact_pair_query *q, struct smooth_find *f)
         speed += tact_v3_norm(q->twist[k] + 3) * data[k]->radius;
         f->size = data[k]->radius > 0.0 ? tact_min(f->size, data[k]->radius) : f->size;
     }
-    f->charted = f->pair.charts[0] || f->pair.charts[1];
+    f->has_charts = f->pair.charts[0] || f->pair.charts[1];
     tact_v3_sub(v, q->twist[0], q->twist[1]);
     speed += tact_v3_norm(v);
-    f->near = q->options->period * (2.0 * speed + gravity_speed(q)) + GAP_FRACTION * f->size;
+    f->near =
+        q->options->period * (2.0 * speed + gravity_speed(q)) + MAX_CONTACT_GAP_RATIO * f->size;
 }
 
 /* Number of contacts of the last tick; the state may be of a damaged log. */
 static int last_contact_count(const struct tact_pair_query *q)
 {
-    return (int)tact_max(0.0, tact_min(q->state[COUNT], TACT_PIECES));
+    return (int)tact_max(0.0, tact_min(q->state[STATE_CONTACT_COUNT], TACT_PIECES));
 }
 
 /* Follows the contacts of the last tick by their places. Returns how many still exist. */
@@ -156,17 +158,17 @@ static int existed_last_tick(const struct tact_pair_query *q, const struct smoot
     return 0;
 }
 
-static void store_contacts(const struct tact_pair_query *q, const struct smooth_contact *contact,
-                           int count)
+static void store_contact_places(const struct tact_pair_query *q,
+                                 const struct smooth_contact *contact, int count)
 {
-    q->state[COUNT] = count;
+    q->state[STATE_CONTACT_COUNT] = count;
     for (int i = 0; i < count; i++) {
         memcpy(q->state + STATE_CONTACT_PLACES + 6 * i, contact[i].place, sizeof contact[i].place);
     }
 }
 
 /* Rotates both halves of a rate from the world to the shape's axes, or back. */
-static void rotate_rate(const struct tact_pose *pose, int back, const double *in, double *out)
+static void rotate_twist_rate(const struct tact_pose *pose, int back, const double *in, double *out)
 {
     double turn[9];
     tact_quat_to_m3(turn, pose->quat_wxyz);
@@ -184,42 +186,44 @@ static int is_rotation_steady(const double *now, const double *last)
 {
     double change[3];
     tact_v3_sub(change, now + 3, last + 3);
-    return tact_v3_norm(change) <= STEADY * tact_v3_norm(now + 3);
+    return tact_v3_norm(change) <= MAX_STEADY_ROTATION_CHANGE * tact_v3_norm(now + 3);
 }
 
 /* Number of ticks for which the contact has existed. */
 static double count_ticks(const struct tact_pair_query *q)
 {
-    const double *last = q->state + LAST;
-    int steady = is_rotation_steady(q->twist[0], last) && is_rotation_steady(q->twist[1], last + 6);
-    double before = steady ? q->state[DURATION] : 0.0;
+    const double *last = q->state + STATE_LAST_MOTION;
+    int is_steady =
+        is_rotation_steady(q->twist[0], last) && is_rotation_steady(q->twist[1], last + 6);
+    double before = is_steady ? q->state[STATE_STEADY_TICKS] : 0.0;
     return q->pressed > 0.0 ? tact_min(before + 1.0, 3.0) : 0.0;
 }
 
 /* Twists after this tick's solve and their rates in its drift, extrapolated from the last ticks, by
  * at most a parabola. Rates are extrapolated along the shapes' axes, where they differ by the
  * changes of the velocities, not by the rotation of the shapes. */
-static void extrapolate(const struct tact_pair_query *q, double twist[2][6], double rate[2][6])
+static void extrapolate_motion(const struct tact_pair_query *q, double twist[2][6],
+                               double rate[2][6])
 {
     const struct tact_pose *pose[2] = {q->pose_a, q->pose_b};
     double now[STATE_MOTION_SIZE], next[STATE_MOTION_SIZE],
-        *last = q->state + LAST, *before = q->state + STATE_EARLIER_MOTION;
-    q->state[DURATION] = count_ticks(q);
+        *last = q->state + STATE_LAST_MOTION, *before = q->state + STATE_EARLIER_MOTION;
+    q->state[STATE_STEADY_TICKS] = count_ticks(q);
     for (int k = 0; k < 2; k++) {
         memcpy(now + 6 * k, q->twist[k], sizeof q->twist[k]);
-        rotate_rate(pose[k], 0, q->rate[k], now + 12 + 6 * k);
+        rotate_twist_rate(pose[k], 0, q->rate[k], now + 12 + 6 * k);
     }
     for (int i = 0; i < STATE_MOTION_SIZE; i++) {
         double change = now[i] - last[i];
         next[i] = now[i];
-        next[i] += q->state[DURATION] > 1.0 ? change : 0.0;
-        next[i] += q->state[DURATION] > 2.0 ? change - (last[i] - before[i]) : 0.0;
+        next[i] += q->state[STATE_STEADY_TICKS] > 1.0 ? change : 0.0;
+        next[i] += q->state[STATE_STEADY_TICKS] > 2.0 ? change - (last[i] - before[i]) : 0.0;
         before[i] = last[i];
         last[i] = now[i];
     }
     for (int k = 0; k < 2; k++) {
         memcpy(twist[k], next + 6 * k, sizeof twist[k]);
-        rotate_rate(pose[k], 1, next + 12 + 6 * k, rate[k]);
+        rotate_twist_rate(pose[k], 1, next + 12 + 6 * k, rate[k]);
     }
 }
 
@@ -259,7 +263,7 @@ static void row_velocity_changes(const struct tact_pair_query *q, const struct s
 }
 
 /* Principal relative curvatures k[0] <= k[1] [1/m], and t1 along the first. */
-static void align(struct smooth_contact *c, double k[2])
+static void align_to_principal_curvature(struct smooth_contact *c, double k[2])
 {
     double l[4], axis[2], t1[3], t2[3];
     for (int i = 0; i < 4; i++) {
@@ -334,13 +338,13 @@ static double largest_touching_gap(const struct tact_pair_query *q, const struct
                                    const double k[2])
 {
     return q->options->period * (2.0 * closing_speed(q, c) + gravity_speed(q)) +
-           GAP_FRACTION / k[1];
+           MAX_CONTACT_GAP_RATIO / k[1];
 }
 
 /* 1 for a contact that continues, or begins without an impact: in an impact the second-order term
  * has no benefit. */
-static int continues(const struct tact_pair_query *q, const struct smooth_pair *pair,
-                     const struct smooth_contact *c)
+static int continues_without_impact(const struct tact_pair_query *q, const struct smooth_pair *pair,
+                                    const struct smooth_contact *c)
 {
     return (q->pressed > 0.0 && existed_last_tick(q, pair, c)) ||
            closing_speed(q, c) < gravity_speed(q);
@@ -357,13 +361,13 @@ static int may_ring_touch_halfspace(const struct tact_pair_query *q, const struc
     double closing_speed = tact_max(0.0, radius * tact_v3_norm(w) - tact_v3_dot(patch->frame, v));
     double tilt = radius * tact_hypot(patch->gap[1], patch->gap[2]);
     return patch->gap[0] - tilt <=
-           h * (2.0 * closing_speed + gravity_speed(q)) + GAP_FRACTION * radius;
+           h * (2.0 * closing_speed + gravity_speed(q)) + MAX_CONTACT_GAP_RATIO * radius;
 }
 
 /* Patch of a torus that lies on a half-space: the gap is that of the disc bounded by its ring,
  * displaced downward by the tube, also for a small tilt. The pressure acts along the ring. */
-static void make_ring(const struct tact_pair_query *q, const struct smooth_pair *pair, int plane,
-                      struct tact_patch *patch)
+static void set_torus_ring_patch(const struct tact_pair_query *q, const struct smooth_pair *pair,
+                                 int plane, struct tact_patch *patch)
 {
     const struct tact_pose *pose = plane ? q->pose_a : q->pose_b;
     const double *size = pair->shape[1 - plane]->size;
@@ -386,9 +390,9 @@ static void make_ring(const struct tact_pair_query *q, const struct smooth_pair 
     patch->gap[1] = -tact_v3_dot(axis, n + 3) / tact_v3_dot(axis, up);
     patch->gap[2] = -tact_v3_dot(axis, n + 6) / tact_v3_dot(axis, up);
     patch->depth = tact_max(0.0, size[0] * tact_hypot(patch->gap[1], patch->gap[2]) - height);
-    patch->corners = RING;
-    for (int i = 0; i < RING; i++) {
-        double angle = 2.0 * 3.14159265358979323846 * i / RING;
+    patch->corners = TORUS_PATCH_CORNERS;
+    for (int i = 0; i < TORUS_PATCH_CORNERS; i++) {
+        double angle = 2.0 * 3.14159265358979323846 * i / TORUS_PATCH_CORNERS;
         patch->corner[i][0] = size[0] * tact_cos(angle);
         patch->corner[i][1] = size[0] * tact_sin(angle);
     }
@@ -416,8 +420,9 @@ static int keep_touching_contacts(const struct tact_pair_query *q, struct smooth
     int count = f->found < TACT_PIECES ? f->found : TACT_PIECES, touch = 0;
     for (int i = 0; i < count; i++) {
         struct smooth_contact *c = &f->contact[i];
-        align(c, k[touch]);
-        f->edges |= f->charted && c->gap <= f->near && !(k[touch][0] * f->size >= CONFORMS);
+        align_to_principal_curvature(c, k[touch]);
+        f->edges |= f->has_charts && c->gap <= f->near &&
+                    !(k[touch][0] * f->size >= MIN_POINT_CONTACT_CURVATURE);
         if (c->gap <= largest_touching_gap(q, c, k[touch])) {
             f->contact[touch++] = *c;
         }
@@ -432,10 +437,10 @@ static void measure_contacts(const struct tact_pair_query *q, struct smooth_find
     const struct smooth_contact *contact = f->contact;
     double twist[2][6], rate[2][6], gain[4];
     int deepest = 0;
-    extrapolate(q, twist, rate);
+    extrapolate_motion(q, twist, rate);
     for (int i = 0; i < touch; i++) {
         memset(gain, 0, sizeof gain);
-        if (continues(q, &f->pair, &contact[i])) {
+        if (continues_without_impact(q, &f->pair, &contact[i])) {
             row_velocity_changes(q, &contact[i], (const double(*)[6])twist,
                                  (const double(*)[6])rate, gain);
         }
@@ -448,41 +453,41 @@ static void measure_contacts(const struct tact_pair_query *q, struct smooth_find
             memset(&piece[i].moments, 0, sizeof piece[i].moments);
         }
     }
-    store_contacts(q, contact, touch);
+    store_contact_places(q, contact, touch);
 }
 
 /* A torus that lies on a half-space. */
-static int measure_ring(const struct tact_pair_query *q, const struct smooth_pair *pair, int plane,
-                        struct tact_patch *patch)
+static int measure_torus_on_plane(const struct tact_pair_query *q, const struct smooth_pair *pair,
+                                  int plane, struct tact_patch *patch)
 {
-    q->state[DURATION] = q->state[COUNT] = 0.0;
-    make_ring(q, pair, plane, patch);
+    q->state[STATE_STEADY_TICKS] = q->state[STATE_CONTACT_COUNT] = 0.0;
+    set_torus_ring_patch(q, pair, plane, patch);
     return may_ring_touch_halfspace(q, pair, plane, patch) ? 0 : -EDOM;
 }
 
-static int measure(const struct tact_pair_query *q, struct tact_patch *patch,
-                   struct tact_pair_piece *piece)
+static int measure_smooth_pair(const struct tact_pair_query *q, struct tact_patch *patch,
+                               struct tact_pair_piece *piece)
 {
     struct smooth_find f;
     double k[TACT_PIECES][2];
     begin(q, &f);
     int plane = tact_smooth_index_of_flat_halfspace(&f.pair);
     if (plane >= 0) {
-        return measure_ring(q, &f.pair, plane, patch);
+        return measure_torus_on_plane(q, &f.pair, plane, patch);
     }
-    if (f.charted) {
+    if (f.has_charts) {
         find_on_charts(q, &f);
     } else {
         find_contacts_of_closed_forms(q, &f);
     }
     int touch = keep_touching_contacts(q, &f, k);
     if (f.edges) {
-        q->state[DURATION] = q->state[COUNT] = 0.0;
+        q->state[STATE_STEADY_TICKS] = q->state[STATE_CONTACT_COUNT] = 0.0;
         return tact_smooth_measure_edges(q, q->state + STATE_FEATURES_START, patch);
     }
     if (!touch) { /* the closest points of a convex pair are still a good starting point */
-        q->state[DURATION] = 0.0;
-        store_contacts(q, f.contact, f.found > 0 && q->most == 1);
+        q->state[STATE_STEADY_TICKS] = 0.0;
+        store_contact_places(q, f.contact, f.found > 0 && q->most == 1);
         return -EDOM;
     }
     measure_contacts(q, &f, (const double(*)[2])k, touch, patch, piece);
@@ -497,5 +502,5 @@ const struct tact_contact_model tact_model_smooth = {
     .patches = patches,
     .prepare = tact_smooth_prepare,
     .release = tact_smooth_release,
-    .measure = measure,
+    .measure = measure_smooth_pair,
 };

@@ -15,10 +15,11 @@
 #include "contact/pair/volume/pieces_internal.h"
 
 #define MAX_FACE_GROUPS 8
-#define ALIKE 0.9848 /* cosine of 10 degrees: normals within it belong to one group */
+#define MIN_GROUP_NORMAL_COSINE                                                                    \
+    0.9848 /* cosine of 10 degrees: normals within it belong to one group */
 #define PLANAR_AREA_RATIO                                                                          \
-    0.9848          /* ratio of the vector sum of the areas to their sum: flat above it */
-#define SLIVER 1e-3 /* fraction of the area below which a group is dropped */
+    0.9848 /* ratio of the vector sum of the areas to their sum: flat above it */
+#define MIN_GROUP_AREA_FRACTION 1e-3 /* fraction of the area below which a group is dropped */
 
 /* Faces with similar normals, in the frame of the solid that they belong to. */
 struct group {
@@ -46,7 +47,7 @@ static void add_triangle(struct groups *g, const tact_d4 *a, const tact_d4 *b, c
     if (!(size > 0.0)) {
         return;
     }
-    while (i < g->count && tact_v3_dot(g->group[i].normal, n) < ALIKE * size) {
+    while (i < g->count && tact_v3_dot(g->group[i].normal, n) < MIN_GROUP_NORMAL_COSINE * size) {
         i++;
     }
     if (i == MAX_FACE_GROUPS) {
@@ -72,11 +73,11 @@ static void add_overlap_face(void *user, const tact_d4 *corner, int n, double sh
 }
 
 /* Removes slivers. */
-static void remove_slivers(struct groups *g)
+static void remove_small_groups(struct groups *g)
 {
     int kept = 0;
     for (int i = 0; i < g->count; i++) {
-        if (g->group[i].size > SLIVER * g->areas.all) {
+        if (g->group[i].size > MIN_GROUP_AREA_FRACTION * g->areas.all) {
             g->group[kept++] = g->group[i];
         }
     }
@@ -91,8 +92,8 @@ int tact_pieces_are_possible(const struct tact_shape *a, const struct tact_shape
 
 /* The plane of equal depth below the planes of groups i and j, with i's part inside: the part with
  * the larger depth where they face each other, as in a groove, with the smaller one on a ridge. */
-static void separating_plane(const struct group *i, const struct group *j,
-                             const struct tact_pose *pose, double plane[4])
+static void compute_equal_depth_plane(const struct group *i, const struct group *j,
+                                      const struct tact_pose *pose, double plane[4])
 {
     double pi[3], pj[3], n[3], apart[3], middle[3];
     tact_v3_scale(pi, i->first, 1.0 / i->size);
@@ -114,7 +115,7 @@ static void separating_plane(const struct group *i, const struct group *j,
 int tact_pieces_group_faces(const struct tact_pair_query *q, struct tact_pieces *out)
 {
     int swapped = q->a->mesh->facets != NULL; /* the first is the one that is not convex */
-    const struct tact_mesh *is_nonconvex = swapped ? q->b->mesh : q->a->mesh;
+    const struct tact_mesh *nonconvex_mesh = swapped ? q->b->mesh : q->a->mesh;
     const struct tact_mesh *convex = swapped ? q->a->mesh : q->b->mesh;
     const struct tact_pose *pose = swapped ? q->pose_b : q->pose_a;
     struct tact_cutter cutter;
@@ -122,21 +123,22 @@ int tact_pieces_group_faces(const struct tact_pair_query *q, struct tact_pieces 
     if (q->planar > PLANAR_AREA_RATIO) {
         return 0;
     }
-    tact_cutter_place(&cutter, tact_mesh_size(is_nonconvex), pose, convex->facets,
+    tact_cutter_place(&cutter, tact_mesh_size(nonconvex_mesh), pose, convex->facets,
                       swapped ? q->pose_a : q->pose_b);
-    if (tact_cut_mesh(&cutter, is_nonconvex, add_overlap_face, &groups) != 1 || groups.full ||
+    if (tact_cut_mesh(&cutter, nonconvex_mesh, add_overlap_face, &groups) != 1 || groups.full ||
         tact_areas_planarity(&groups.areas) > PLANAR_AREA_RATIO ||
         tact_caps_planarity(&cutter) > PLANAR_AREA_RATIO) {
         return 0;
     }
-    remove_slivers(&groups);
+    remove_small_groups(&groups);
     if (groups.count < 2 || groups.count > TACT_PIECES) {
         return 0;
     }
     for (int i = 0; i < groups.count; i++) {
         for (int j = 0, k = 0; j < groups.count; j++) {
             if (j != i) {
-                separating_plane(&groups.group[i], &groups.group[j], pose, out->plane[i][k++]);
+                compute_equal_depth_plane(&groups.group[i], &groups.group[j], pose,
+                                          out->plane[i][k++]);
             }
         }
     }

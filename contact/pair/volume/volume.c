@@ -10,8 +10,8 @@
 #include "contact/pair/volume/volume_internal.h"
 
 #define FLAT_END_EXPONENT_LIMIT                                                                    \
-    1.2          /* exponent up to which the overlap of a cylinder is that of its flat end */
-#define THIN 0.1 /* largest depth of a piece, over its longer semi-axis */
+    1.2 /* exponent up to which the overlap of a cylinder is that of its flat end */
+#define MAX_PIECE_DEPTH_RATIO 0.1 /* largest depth of a piece, over its longer semi-axis */
 #define EQUIVALENT_ELLIPSE_SCALE                                                                   \
     5.0 /* the paper's equivalent ellipsoid, struct tact_patch_options */
 
@@ -21,17 +21,18 @@ static int has_shape_of_faces(const struct tact_pair_query *q, enum tact_shape_f
 }
 
 /* paper: as published, one patch with its normal opposite to the gradient. */
-static struct tact_patch_options patch_options(const struct tact_pair_query *q, int as_published)
+static struct tact_patch_options choose_patch_options(const struct tact_pair_query *q,
+                                                      int as_published)
 {
     const struct tact_contact_law *law = q->law;
     int curved = has_shape_of_faces(q, TACT_FACES_CURVED);
     int plane = q->a->kind == TACT_SHAPE_HALFSPACE || q->b->kind == TACT_SHAPE_HALFSPACE;
     int exact = plane || as_published || curved;
-    int equivalent = as_published && !(law->ellipse_size > 0.0);
+    int uses_equivalent_ellipse = as_published && !(law->ellipse_size > 0.0);
     struct tact_patch_options options = {
         law->modulus,
         curved,
-        equivalent ? EQUIVALENT_ELLIPSE_SCALE : law->ellipse_size,
+        uses_equivalent_ellipse ? EQUIVALENT_ELLIPSE_SCALE : law->ellipse_size,
         exact ? TACT_NORMAL_GRADIENT : q->options->normal,
         q->options->spin,
         law->tip_radius,
@@ -72,7 +73,7 @@ static int find_outline(const struct tact_pair_query *q, struct tact_patch *patc
 int tact_volume_patch(const struct tact_pair_query *q, int as_published, int outline,
                       struct tact_patch *patch)
 {
-    struct tact_patch_options options = patch_options(q, as_published);
+    struct tact_patch_options options = choose_patch_options(q, as_published);
     int rc = make_patch(q, q->moments, &options, patch);
     if (!rc && outline && patch->kind == TACT_PATCH_ELLIPSE) {
         patch->corners = find_outline(q, patch);
@@ -86,7 +87,7 @@ static int make_piece_patch(const struct tact_pair_query *q, const double (*plan
                             struct tact_pair_piece *piece)
 {
     const struct tact_mesh *a = q->a->mesh, *b = q->b->mesh;
-    struct tact_patch_options options = patch_options(q, 0);
+    struct tact_patch_options options = choose_patch_options(q, 0);
     struct tact_patch *patch = &piece->patch;
     options.normal = TACT_NORMAL_GRADIENT; /* a piece has no rims that bend the gradient */
     if (tact_moments_within(a, q->pose_a, b, q->pose_b, plane, planes, &piece->moments, NULL,
@@ -106,7 +107,7 @@ static int make_piece_patch(const struct tact_pair_query *q, const double (*plan
  * is no separation along all their normals, but there is along that of the whole. */
 static int is_thin_patch(const struct tact_patch *patch)
 {
-    return patch->depth <= THIN * tact_max(patch->semi[0], patch->semi[1]);
+    return patch->depth <= MAX_PIECE_DEPTH_RATIO * tact_max(patch->semi[0], patch->semi[1]);
 }
 
 /* Makes the pieces; returns their number, or 0 where the overlap is planar or pieces are too deep.

@@ -19,10 +19,10 @@
 #include "contact/world/world.h"
 #include "toss_data.h"
 
-static const double RATE = 148.0; /* samples a second */
+static const double SAMPLE_RATE = 148.0; /* samples a second */
 static const double CUBE_EDGE_LENGTH =
-    0.1048;                      /* edge of the cube [m], by which position errors are divided */
-static const double MASS = 0.37; /* [kg] */
+    0.1048; /* edge of the cube [m], by which position errors are divided */
+static const double CUBE_MASS = 0.37;          /* [kg] */
 static const double MEASURED_INERTIA = 8.1e-4; /* measured [kg m^2] */
 static const double GRAVITY = 9.81;
 
@@ -43,7 +43,7 @@ enum parameter {
     PARAMETERS
 };
 
-static const char *const names[PARAMETERS] = {
+static const char *const parameter_names[PARAMETERS] = {
     "length",        "friction", "restitution", "dissipation", "compliance", "overlap",
     "hunt_crossley", "substeps", "lag",         "rounding",    "stride",     "phase"};
 
@@ -68,14 +68,14 @@ static struct tact_world *make_world(const struct toss *t, const double *p,
                                    .restitution = p[PARAM_RESTITUTION]};
     struct tact_body body = {.pose = here};
     struct tact_world *world;
-    o.period = 1.0 / (RATE * round(p[PARAM_SUBSTEPS]));
+    o.period = 1.0 / (SAMPLE_RATE * round(p[PARAM_SUBSTEPS]));
     o.gravity[2] = -GRAVITY;
     o.tolerance = 1e-6; /* finer makes no difference to the errors */
-    tact_body_set_mass(&body, MASS, inertia);
+    tact_body_set_mass(&body, CUBE_MASS, inertia);
     tact_v3_scale(body.pose.position, t->samples[0].position, 1.0 / p[PARAM_LENGTH_SCALE]);
     memcpy(body.pose.quat_wxyz, t->samples[0].quat_wxyz, sizeof body.pose.quat_wxyz);
     tact_v3_scale(body.twist, t->velocity, 1.0 / p[PARAM_LENGTH_SCALE]);
-    tact_v3_axpy(body.twist, p[LAG] / RATE, o.gravity);
+    tact_v3_axpy(body.twist, p[LAG] / SAMPLE_RATE, o.gravity);
     tact_v3_copy(body.twist + 3, t->angular_velocity);
     if (tact_world_create(&o, &world)) {
         return NULL;
@@ -90,7 +90,7 @@ static struct tact_world *make_world(const struct toss *t, const double *p,
     return world;
 }
 
-static double angle_deg(const double *a, const double *b)
+static double angle_between_deg(const double *a, const double *b)
 {
     double c[4] = {b[0], -b[1], -b[2], -b[3]}, d[4];
     tact_quat_mul(d, a, c);
@@ -123,7 +123,8 @@ static int simulate_toss(const struct toss *t, const double *p, const struct tac
         tact_v3_scale(apart, pose->position, p[PARAM_LENGTH_SCALE]);
         tact_v3_sub(apart, apart, t->samples[k].position);
         score->position += tact_v3_norm(apart) / CUBE_EDGE_LENGTH / (t->count - 1);
-        score->rotation += angle_deg(pose->quat_wxyz, t->samples[k].quat_wxyz) / (t->count - 1);
+        score->rotation +=
+            angle_between_deg(pose->quat_wxyz, t->samples[k].quat_wxyz) / (t->count - 1);
     }
     tact_world_destroy(world);
     return rc;
@@ -212,7 +213,7 @@ static int run(const struct job *job, const double *p, struct score *mean)
 static int set_parameter(double *p, const char *name, size_t length, const char *value)
 {
     for (int i = 0; i < PARAMETERS; i++) {
-        if (strlen(names[i]) == length && !strncmp(names[i], name, length)) {
+        if (strlen(parameter_names[i]) == length && !strncmp(parameter_names[i], name, length)) {
             p[i] = atof(value);
             return 1;
         }
@@ -243,7 +244,7 @@ static int read_parameters(const char *path, double *p)
     return found == PARAM_PHASE - 1;
 }
 
-static void serve(const struct job *job)
+static void serve_parameter_sets(const struct job *job)
 {
     char line[1024];
     while (fgets(line, sizeof line, stdin)) {
@@ -362,7 +363,7 @@ int main(int argc, char **argv)
         return rc == -ENOENT ? 77 : 2;
     }
     if (a.serving) {
-        serve(&job);
+        serve_parameter_sets(&job);
     } else {
         rc = report(&job, &a);
     }

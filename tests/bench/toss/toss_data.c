@@ -9,7 +9,7 @@
 enum { NUMBERS = 13 }; /* position, quaternion, velocity, angular velocity */
 
 /* A line of numbers between commas; how many there are. */
-static int parse(const char *line, double *out, int most)
+static int parse_number_line(const char *line, double *out, int most)
 {
     int n = 0;
     while (n < most) {
@@ -27,24 +27,26 @@ static int parse(const char *line, double *out, int most)
     return n;
 }
 
-static FILE *open_csv(const char *folder, const char *name, char *message, unsigned room)
+static FILE *open_csv(const char *folder, const char *name, char *message, unsigned message_size)
 {
     char path[1024], header[512];
     snprintf(path, sizeof path, "%s/%s", folder, name);
     FILE *f = fopen(path, "r");
     if (!f) {
-        snprintf(message, room, "%s: %s", path, strerror(errno));
+        snprintf(message, message_size, "%s: %s", path, strerror(errno));
     } else if (!fgets(header, sizeof header, f)) {
-        snprintf(message, room, "%s: empty", path);
+        snprintf(message, message_size, "%s: empty", path);
         fclose(f);
         f = NULL;
     }
     return f;
 }
 
-static int wrong(const char *folder, const char *name, int line, char *message, unsigned room)
+static int wrong(const char *folder, const char *name, int line, char *message,
+                 unsigned message_size)
 {
-    snprintf(message, room, "%s/%s:%d: not the columns that are expected", folder, name, line);
+    snprintf(message, message_size, "%s/%s:%d: not the columns that are expected", folder, name,
+             line);
     return -EINVAL;
 }
 
@@ -56,10 +58,10 @@ static void set_sample(struct toss_sample *s, const double *v)
 }
 
 static int read_starts(const char *folder, struct toss_data *out, int *first, char *message,
-                       unsigned room)
+                       unsigned message_size)
 {
     char line[1024];
-    FILE *f = open_csv(folder, "starts.csv", message, room);
+    FILE *f = open_csv(folder, "starts.csv", message, message_size);
     if (!f) {
         return -ENOENT;
     }
@@ -74,8 +76,9 @@ static int read_starts(const char *folder, struct toss_data *out, int *first, ch
         out->tosses = more;
         struct toss *t = &more[out->count];
         memset(t, 0, sizeof *t);
-        if (parse(line, v, 3 + NUMBERS) != 3 + NUMBERS || v[1] < 0 || v[2] < 2 || v[2] > 1e6) {
-            rc = wrong(folder, "starts.csv", at, message, room);
+        if (parse_number_line(line, v, 3 + NUMBERS) != 3 + NUMBERS || v[1] < 0 || v[2] < 2 ||
+            v[2] > 1e6) {
+            rc = wrong(folder, "starts.csv", at, message, message_size);
             break;
         }
         t->number = (int)v[0];
@@ -96,18 +99,18 @@ static int read_starts(const char *folder, struct toss_data *out, int *first, ch
 }
 
 static int read_samples(const char *folder, struct toss_data *out, const int *first, char *message,
-                        unsigned room)
+                        unsigned message_size)
 {
     char line[1024];
-    FILE *f = open_csv(folder, "tosses.csv", message, room);
+    FILE *f = open_csv(folder, "tosses.csv", message, message_size);
     if (!f) {
         return -ENOENT;
     }
     int rc = 0, i = 0;
     for (int at = 2; !rc && fgets(line, sizeof line, f); at++) {
         double v[10];
-        if (parse(line, v, 10) != 10) {
-            rc = wrong(folder, "tosses.csv", at, message, room);
+        if (parse_number_line(line, v, 10) != 10) {
+            rc = wrong(folder, "tosses.csv", at, message, message_size);
             break;
         }
         while (i < out->count && out->tosses[i].number < (int)v[0]) {
@@ -122,17 +125,17 @@ static int read_samples(const char *folder, struct toss_data *out, const int *fi
     return rc;
 }
 
-int toss_data_read(const char *folder, struct toss_data *out, char *message, unsigned room)
+int toss_data_read(const char *folder, struct toss_data *out, char *message, unsigned message_size)
 {
     int first[4096];
     memset(out, 0, sizeof *out);
-    int rc = read_starts(folder, out, first, message, room);
-    rc = rc ? rc : read_samples(folder, out, first, message, room);
+    int rc = read_starts(folder, out, first, message, message_size);
+    rc = rc ? rc : read_samples(folder, out, first, message, message_size);
     for (int i = 0; !rc && i < out->count; i++) {
         for (int k = 0; !rc && k < out->tosses[i].count; k++) {
             const double *q = out->tosses[i].samples[k].quat_wxyz;
             if (!(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3] > 0.5)) {
-                snprintf(message, room, "%s: toss %d has no sample %d", folder,
+                snprintf(message, message_size, "%s: toss %d has no sample %d", folder,
                          out->tosses[i].number, first[i] + k);
                 rc = -EINVAL;
             }

@@ -24,7 +24,7 @@
 /* The number of trials: `quick` in continuous integration; a fifth of it under a sanitizer,
  * which is many times slower but needs few trials to detect an access out of bounds; `all` in
  * .ci/long. */
-static inline int campaign_size(int quick, int all)
+static inline int campaign_trial_count(int quick, int all)
 {
     const char *text = getenv("TACT_LONG");
     if (text && *text && *text != '0') {
@@ -35,7 +35,7 @@ static inline int campaign_size(int quick, int all)
 
 /* The number that a test adds to its own seed: 0 without TACT_SEED, so that stated figures can be
  * reproduced. */
-static inline uint64_t campaign_seed(void)
+static inline uint64_t campaign_seed_offset(void)
 {
     const char *text = getenv("TACT_SEED");
     if (!text || !*text) {

@@ -16,7 +16,7 @@ struct solid {
     struct tact_pose pose;
 };
 
-static inline void core_of(struct solid *s)
+static inline void create_solid_core(struct solid *s)
 {
     s->pose = tact_pose_identity();
     assert_int_equal(tact_core_create(&s->shape, &s->core), 0);
@@ -26,18 +26,18 @@ static inline struct solid box(double x, double y, double z)
 {
     struct solid s = {.shape = {.kind = TACT_SHAPE_BOX, .size = {0.5 * x, 0.5 * y, 0.5 * z}}};
     assert_int_equal(tact_shape_tessellate(&s.shape), 0);
-    core_of(&s);
+    create_solid_core(&s);
     return s;
 }
 
-static inline struct solid round_solid(enum tact_shape_kind kind, double radius, double half)
+static inline struct solid make_round_solid(enum tact_shape_kind kind, double radius, double half)
 {
     struct solid s = {.shape = {.kind = kind, .size = {radius, half, 0.0}}};
-    core_of(&s);
+    create_solid_core(&s);
     return s;
 }
 
-static inline struct solid hull_of(const double *points, size_t count)
+static inline struct solid make_hull_solid(const double *points, size_t count)
 {
     struct solid s = {.shape = {.kind = TACT_SHAPE_CONVEX}};
     struct tact_error err = {.line = 0};
@@ -45,12 +45,12 @@ static inline struct solid hull_of(const double *points, size_t count)
         fail_msg("%s", err.text);
     }
     s.shape.mesh = s.mesh;
-    core_of(&s);
+    create_solid_core(&s);
     return s;
 }
 
 /* Points on a sphere, or anywhere in a cube. */
-static inline struct solid random_hull(int count, double size, int round)
+static inline struct solid make_random_hull(int count, double size, int round)
 {
     double(*point)[3] = malloc((size_t)count * sizeof *point);
     for (int i = 0; i < count; i++) {
@@ -61,12 +61,12 @@ static inline struct solid random_hull(int count, double size, int round)
         } while (round && !(tact_v3_norm(point[i]) > 0.1 && tact_v3_norm(point[i]) < 1.0));
         tact_v3_scale(point[i], point[i], size / (round ? tact_v3_norm(point[i]) : 1.0));
     }
-    struct solid s = hull_of(point[0], (size_t)count);
+    struct solid s = make_hull_solid(point[0], (size_t)count);
     free(point);
     return s;
 }
 
-static inline void release_solid(struct solid *s)
+static inline void free_convex_solid(struct solid *s)
 {
     tact_core_free(s->core);
     tact_shape_release(&s->shape);

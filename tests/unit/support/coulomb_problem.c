@@ -43,7 +43,7 @@ static void read_numbers(const char *text, const char *key, double *out, int cou
 /* Largest |W x| / |x|, by the power method on W'W. */
 static double spectral_norm(const double *w, int n)
 {
-    double x[3 * COULOMB_MOST], y[3 * COULOMB_MOST], norm = 0;
+    double x[3 * MAX_COULOMB_CONTACTS], y[3 * MAX_COULOMB_CONTACTS], norm = 0;
     for (int i = 0; i < n; i++) {
         x[i] = 1 + 0.1 * i;
     }
@@ -70,13 +70,13 @@ static double spectral_norm(const double *w, int n)
     return norm;
 }
 
-bool coulomb_read(int index, struct coulomb_problem *p)
+bool read_coulomb_problem(int index, struct coulomb_problem *p)
 {
     char name[64], path[DATA_PATH];
     static char text[1 << 20];
     double count;
     snprintf(name, sizeof name, "friction_problems/%s.json", coulomb_names[index]);
-    FILE *file = data_open(name, path);
+    FILE *file = open_test_data_file(name, path);
     if (!file) {
         return false;
     }
@@ -85,7 +85,7 @@ bool coulomb_read(int index, struct coulomb_problem *p)
     fclose(file);
     read_numbers(text, "\"nc\"", &count, 1);
     p->contacts = (int)count;
-    assert_true(p->contacts > 0 && p->contacts <= COULOMB_MOST);
+    assert_true(p->contacts > 0 && p->contacts <= MAX_COULOMB_CONTACTS);
     int n = 3 * p->contacts;
     read_numbers(text, "\"mu\"", p->mu, p->contacts);
     read_numbers(text, "\"q\"", p->q, n);
@@ -116,8 +116,8 @@ static void project(double mu, double *x)
     tact_v3_set(x, n > 0 ? n : 0, fit * x[1], fit * x[2]);
 }
 
-void coulomb_miss(double mu, double norm, const double *r, const double *u, double *miss,
-                  double *size)
+void add_coulomb_deviation(double mu, double norm, const double *r, const double *u, double *miss,
+                           double *size)
 {
     double x[3] = {r[0] - (u[0] + mu * hypot(u[1], u[2])) / norm, r[1] - u[1] / norm,
                    r[2] - u[2] / norm};
@@ -128,12 +128,12 @@ void coulomb_miss(double mu, double norm, const double *r, const double *u, doub
     }
 }
 
-double coulomb_residual(const struct coulomb_problem *p, const double *r)
+double compute_coulomb_residual(const struct coulomb_problem *p, const double *r)
 {
-    double u[3 * COULOMB_MOST], miss = 0, size = 0;
+    double u[3 * MAX_COULOMB_CONTACTS], miss = 0, size = 0;
     velocity(p, r, u);
     for (int c = 0; c < p->contacts; c++) {
-        coulomb_miss(p->mu[c], p->norm, r + 3 * c, u + 3 * c, &miss, &size);
+        add_coulomb_deviation(p->mu[c], p->norm, r + 3 * c, u + 3 * c, &miss, &size);
     }
     return size > 0 ? sqrt(miss / size) : sqrt(miss);
 }

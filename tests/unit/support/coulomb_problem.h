@@ -5,26 +5,27 @@
 
 #include <stdbool.h>
 
-enum { COULOMB_MOST = 16, COULOMB_PROBLEMS = 11 };
+enum { MAX_COULOMB_CONTACTS = 16, COULOMB_PROBLEMS = 11 };
 
 /* Per contact n, t1, t2; u = W r + q. */
 struct coulomb_problem {
     int contacts;
-    double mu[COULOMB_MOST], q[3 * COULOMB_MOST], w[9 * COULOMB_MOST * COULOMB_MOST];
+    double mu[MAX_COULOMB_CONTACTS], q[3 * MAX_COULOMB_CONTACTS],
+        w[9 * MAX_COULOMB_CONTACTS * MAX_COULOMB_CONTACTS];
     double norm; /* norm of W, spectral */
 };
 
 extern const char *const coulomb_names[COULOMB_PROBLEMS];
 
 /* Reads a problem; false, with a message, where it is absent. */
-bool coulomb_read(int index, struct coulomb_problem *out);
+bool read_coulomb_problem(int index, struct coulomb_problem *out);
 
 /* |r - P_K(r - rho u~)| / |r|, u~ = u + mu |u_t| e_n, rho = 1 / |W|. */
-double coulomb_residual(const struct coulomb_problem *p, const double *r);
+double compute_coulomb_residual(const struct coulomb_problem *p, const double *r);
 
 /* Adds the two sums of squares of one contact: of the difference above, with rho = 1 / norm, and
  * of r. */
-void coulomb_miss(double mu, double norm, const double *r, const double *u, double *miss,
-                  double *size);
+void add_coulomb_deviation(double mu, double norm, const double *r, const double *u, double *miss,
+                           double *size);
 
 #endif

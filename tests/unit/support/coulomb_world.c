@@ -61,7 +61,8 @@ static void finish_block(struct block *block, double mu)
 /* C of W = C C^T, n x n: eigenvectors, each times the root of its eigenvalue. */
 static void find_root(const double *w, int n, double *c)
 {
-    double values[3 * COULOMB_MOST], vectors[9 * COULOMB_MOST * COULOMB_MOST];
+    double values[3 * MAX_COULOMB_CONTACTS],
+        vectors[9 * MAX_COULOMB_CONTACTS * MAX_COULOMB_CONTACTS];
     memcpy(vectors, w, (size_t)(n * n) * sizeof *w);
     assert_int_equal(LAPACKE_dsyev(LAPACK_ROW_MAJOR, 'V', 'U', n, vectors, n, values), 0);
     for (int i = 0; i < n * n; i++) {
@@ -76,14 +77,16 @@ static void place_rows(const struct tact_world *world, const struct coulomb_prob
     struct tact_hand *hand = world->hands[0].hand;
     int n = 3 * p->contacts;
     block->owner[0] = (struct tact_owner){TACT_OWNER_HAND, 0, 0};
-    block->node_count = hand->chains;
-    for (int k = 0; k < hand->chains; k++) {
+    block->node_count = hand->chain_count;
+    for (int k = 0; k < hand->chain_count; k++) {
         struct block_node *node = &block->nodes[k];
         node->node = world->hands[0].node + k;
-        node->v = hand->w + TACT_NODE * k;
-        node->dof = n - TACT_NODE * k < TACT_NODE ? n - TACT_NODE * k : TACT_NODE;
+        node->v = hand->w + TACT_NODE_UNKNOWNS * k;
+        node->dof = n - TACT_NODE_UNKNOWNS * k < TACT_NODE_UNKNOWNS ? n - TACT_NODE_UNKNOWNS * k
+                                                                    : TACT_NODE_UNKNOWNS;
         for (int m = 0; m < 3 * node->dof; m++) {
-            node->j[6 * (m / 3) + m % 3] = c[(3 * contact + m % 3) * n + TACT_NODE * k + m / 3];
+            node->j[6 * (m / 3) + m % 3] =
+                c[(3 * contact + m % 3) * n + TACT_NODE_UNKNOWNS * k + m / 3];
         }
         memcpy(node->y, node->j, sizeof node->y);
     }
@@ -99,8 +102,8 @@ static void place_rows(const struct tact_world *world, const struct coulomb_prob
  * so that W = C C^T. */
 struct tact_world *coulomb_world_of_problem(const struct coulomb_problem *p)
 {
-    static struct tact_link_def links[3 * COULOMB_MOST];
-    static double c[9 * COULOMB_MOST * COULOMB_MOST];
+    static struct tact_link_def links[3 * MAX_COULOMB_CONTACTS];
+    static double c[9 * MAX_COULOMB_CONTACTS * MAX_COULOMB_CONTACTS];
     struct tact_world *world = open_world();
     struct tact_pose here = tact_pose_identity();
     struct tact_hand *hand;
@@ -141,7 +144,7 @@ static void place_point(struct tact_world *world, const struct masonry_face *fac
         double arm[3], torque[3], sign = k ? -1 : 1;
         block->owner[k] = (struct tact_owner){TACT_OWNER_BODY, index, 0};
         node->node = index;
-        node->dof = TACT_NODE;
+        node->dof = TACT_NODE_UNKNOWNS;
         node->v = body->twist;
         tact_v3_sub(arm, at, body->pose.position);
         for (int i = 0; i < 3; i++) {
@@ -168,7 +171,7 @@ struct tact_world *coulomb_world_of_masonry(const struct masonry *m)
     struct tact_world *world = open_world();
     for (int i = 0; i < m->boxes; i++) {
         struct tact_body body;
-        masonry_body(m, i, &body);
+        make_masonry_body(m, i, &body);
         tact_v3_axpy(body.twist, world->options.period, m->gravity);
         assert_true(tact_world_add_body(world, &body) >= 0);
     }
@@ -243,7 +246,7 @@ static double find_residual(struct tact_world *world, double norm)
         for (int k = 0; k < 6; k++) {
             u[6 * i + k] -= block->target_velocity[k];
         }
-        coulomb_miss(block->local.mu, norm, r + 6 * i, u + 6 * i, &miss, &size);
+        add_coulomb_deviation(block->local.mu, norm, r + 6 * i, u + 6 * i, &miss, &size);
     }
     for (int i = 0; i < world->islands.count; i++) {
         tact_velocities_rebuild(world, &world->islands.list[i]);

@@ -8,7 +8,7 @@
 #include <cmocka.h>
 #include "contact/mesh/mesh.h"
 
-const char *data_folder(int which)
+const char *test_data_folder(int which)
 {
     static char real[DATA_PATH / 2];
     const char *shared = getenv("TACT_SHARED");
@@ -16,11 +16,11 @@ const char *data_folder(int which)
     return which ? real : TACT_SOURCE_DIR "/tests/data";
 }
 
-FILE *data_open(const char *name, char *path)
+FILE *open_test_data_file(const char *name, char *path)
 {
     FILE *file = NULL;
     for (int which = 0; which < 2 && !file; which++) {
-        snprintf(path, DATA_PATH, "%s/%s", data_folder(which), name);
+        snprintf(path, DATA_PATH, "%s/%s", test_data_folder(which), name);
         file = fopen(path, "rb");
     }
     if (!file) {
@@ -29,12 +29,12 @@ FILE *data_open(const char *name, char *path)
     return file;
 }
 
-struct tact_mesh *data_mesh(const char *name, double scale)
+struct tact_mesh *load_test_data_mesh(const char *name, double scale)
 {
     char path[DATA_PATH], inside[DATA_PATH];
     static char data[16 << 20];
     snprintf(inside, sizeof inside, "meshes/%s", name);
-    FILE *file = data_open(inside, path);
+    FILE *file = open_test_data_file(inside, path);
     if (!file) {
         return NULL;
     }

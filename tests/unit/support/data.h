@@ -8,14 +8,14 @@
 enum { DATA_PATH = 1024 };
 
 /* Folder of the project's own data (0), and of the real ones (1). */
-const char *data_folder(int which);
+const char *test_data_folder(int which);
 
 /* Opens `name`, of the project's own data or else of the real ones. NULL, and a message, where
  * both lack it. `path` (DATA_PATH bytes) gets where it was found or expected. */
-FILE *data_open(const char *name, char *path);
+FILE *open_test_data_file(const char *name, char *path);
 
 /* Reads a closed mesh of the folder `meshes`; NULL where it is absent, with a message. The caller
  * frees it by tact_mesh_free(). */
-struct tact_mesh *data_mesh(const char *name, double scale);
+struct tact_mesh *load_test_data_mesh(const char *name, double scale);
 
 #endif

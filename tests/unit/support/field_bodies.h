@@ -4,7 +4,7 @@
 
 #include "field_skin.h"
 
-#define FIELD_ROOM 40000 /* polygons of a test's scratch */
+#define FIELD_SCRATCH_POLYGONS 40000 /* polygons of a test's scratch */
 
 static inline struct tact_pose pose_of(double x, double y, double z, double rx, double ry,
                                        double rz)
@@ -19,13 +19,14 @@ static inline struct tact_pose pose_of(double x, double y, double z, double rx, 
 static inline struct tact_field_scratch *field_scratch(void)
 {
     static struct tact_field_scratch *scratch;
-    scratch = scratch ? scratch : tact_field_scratch_create(FIELD_ROOM);
+    scratch = scratch ? scratch : tact_field_scratch_create(FIELD_SCRATCH_POLYGONS);
     return scratch;
 }
 
-static inline int field_touch(const struct tact_pressure_field *a, const struct tact_pose *pa,
-                              const struct tact_pressure_field *b, const struct tact_pose *pb,
-                              struct tact_field_contact *out)
+static inline int touch_pressure_fields(const struct tact_pressure_field *a,
+                                        const struct tact_pose *pa,
+                                        const struct tact_pressure_field *b,
+                                        const struct tact_pose *pb, struct tact_field_contact *out)
 {
     int rc = tact_field_touch(a, pa, b, pb, field_scratch(), out);
     assert_true(rc >= 0);
@@ -43,15 +44,15 @@ static inline void field_wrench_about(const struct tact_field_contact *c, const 
     tact_v3_add(out + 3, out + 3, more);
 }
 
-static inline struct tact_pressure_field *field_plane(double gradient)
+static inline struct tact_pressure_field *make_halfspace_field(double gradient)
 {
     struct tact_pressure_field *field;
     assert_int_equal(tact_field_halfspace(gradient, &field), 0);
     return field;
 }
 
-static inline struct tact_pressure_field *field_rigid_box(double x, double y, double z,
-                                                          struct tact_mesh **mesh)
+static inline struct tact_pressure_field *make_rigid_box_field(double x, double y, double z,
+                                                               struct tact_mesh **mesh)
 {
     const double half[3] = {x, y, z};
     struct tact_pressure_field *field;

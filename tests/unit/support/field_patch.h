@@ -19,7 +19,7 @@ static inline void set_field(struct world_scene *s, int material, double modulus
 
 static inline struct tact_contact_law law_of(double mu, double dissipation, double hunt_crossley)
 {
-    struct tact_contact_law law = scene_rigid(mu);
+    struct tact_contact_law law = make_rigid_law(mu);
     law.model = tact_contact_model_find("field");
     law.dissipation = dissipation;
     law.hunt_crossley = hunt_crossley;

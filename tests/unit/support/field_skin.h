@@ -16,19 +16,19 @@ struct skin {
     size_t vertex_count, triangle_count;
 };
 
-static inline uint32_t skin_add(struct skin *s, double x, double y, double z)
+static inline uint32_t add_skin_vertex(struct skin *s, double x, double y, double z)
 {
     tact_v3_set(s->vertices + 3 * s->vertex_count, x, y, z);
     return (uint32_t)s->vertex_count++;
 }
 
-static inline struct skin skin_room(size_t triangles)
+static inline struct skin allocate_skin(size_t triangles)
 {
     struct skin s = {malloc(9 * triangles * sizeof(double)), malloc(3 * triangles * 4), 0, 0};
     return s;
 }
 
-static inline void skin_free(struct skin *s)
+static inline void free_skin(struct skin *s)
 {
     free(s->vertices);
     free(s->triangles);
@@ -36,13 +36,13 @@ static inline void skin_free(struct skin *s)
 
 /* The vertex in the middle of an edge; it is shared with an earlier triangle that has the same
  * edge. */
-static inline uint32_t skin_middle(struct skin *to, const struct skin *from, uint32_t p, uint32_t q,
-                                   uint32_t *known)
+static inline uint32_t add_edge_midpoint(struct skin *to, const struct skin *from, uint32_t p,
+                                         uint32_t q, uint32_t *known)
 {
     size_t key = (size_t)(p < q ? p : q) * from->vertex_count + (p < q ? q : p);
     if (!known[key]) {
         const double *x = from->vertices + 3 * (size_t)p, *y = from->vertices + 3 * (size_t)q;
-        known[key] = 1 + skin_add(to, x[0] + y[0], x[1] + y[1], x[2] + y[2]);
+        known[key] = 1 + add_skin_vertex(to, x[0] + y[0], x[1] + y[1], x[2] + y[2]);
         tact_v3_normalize(to->vertices + 3 * (size_t)(known[key] - 1),
                           to->vertices + 3 * (size_t)(known[key] - 1));
     }
@@ -50,12 +50,12 @@ static inline uint32_t skin_middle(struct skin *to, const struct skin *from, uin
 }
 
 /* A ball of radius 1 by halving the edges of an octahedron `level` times: 8 4^level triangles. */
-static inline struct skin skin_ball(int level)
+static inline struct skin make_ball_skin(int level)
 {
-    struct skin s = skin_room(8);
+    struct skin s = allocate_skin(8);
     for (int k = 0; k < 6; k++) {
         double v = k % 2 ? -1.0 : 1.0;
-        skin_add(&s, k / 2 == 0 ? v : 0.0, k / 2 == 1 ? v : 0.0, k / 2 == 2 ? v : 0.0);
+        add_skin_vertex(&s, k / 2 == 0 ? v : 0.0, k / 2 == 1 ? v : 0.0, k / 2 == 2 ? v : 0.0);
     }
     for (uint32_t k = 0; k < 8; k++) {
         uint32_t x = k & 1, y = 2 + (k >> 1 & 1), z = 4 + (k >> 2 & 1);
@@ -66,7 +66,7 @@ static inline struct skin skin_ball(int level)
         t[2] = odd ? y : z;
     }
     for (int i = 0; i < level; i++) {
-        struct skin finer = skin_room(4 * s.triangle_count);
+        struct skin finer = allocate_skin(4 * s.triangle_count);
         uint32_t *known = calloc(s.vertex_count * s.vertex_count, sizeof *known);
         memcpy(finer.vertices, s.vertices, 3 * s.vertex_count * sizeof(double));
         finer.vertex_count = s.vertex_count;
@@ -74,7 +74,7 @@ static inline struct skin skin_ball(int level)
             const uint32_t *t = s.triangles + 3 * k;
             uint32_t m[3];
             for (int e = 0; e < 3; e++) {
-                m[e] = skin_middle(&finer, &s, t[e], t[(e + 1) % 3], known);
+                m[e] = add_edge_midpoint(&finer, &s, t[e], t[(e + 1) % 3], known);
             }
             const uint32_t four[12] = {t[0], m[0], m[2], m[0], t[1], m[1],
                                        m[2], m[1], t[2], m[0], m[1], m[2]};
@@ -82,18 +82,18 @@ static inline struct skin skin_ball(int level)
             finer.triangle_count += 4;
         }
         free(known);
-        skin_free(&s);
+        free_skin(&s);
         s = finer;
     }
     return s;
 }
 
 /* A cube of half side 1, each face in `per_face` triangles: 2, or 4 about its middle. */
-static inline struct skin skin_cube(int per_face)
+static inline struct skin make_cube_skin(int per_face)
 {
-    struct skin s = skin_room(24);
+    struct skin s = allocate_skin(24);
     for (int k = 0; k < 8; k++) {
-        skin_add(&s, k & 1 ? 1.0 : -1.0, k & 2 ? 1.0 : -1.0, k & 4 ? 1.0 : -1.0);
+        add_skin_vertex(&s, k & 1 ? 1.0 : -1.0, k & 2 ? 1.0 : -1.0, k & 4 ? 1.0 : -1.0);
     }
     static const uint32_t face[6][4] = {{0, 4, 6, 2}, {1, 3, 7, 5}, {0, 1, 5, 4},
                                         {2, 6, 7, 3}, {0, 2, 3, 1}, {4, 5, 7, 6}};
@@ -104,8 +104,8 @@ static inline struct skin skin_cube(int per_face)
             memcpy(s.triangles + 3 * s.triangle_count, two, sizeof two);
         } else {
             double v = f % 2 ? 1.0 : -1.0;
-            uint32_t m =
-                skin_add(&s, f / 2 == 0 ? v : 0.0, f / 2 == 1 ? v : 0.0, f / 2 == 2 ? v : 0.0);
+            uint32_t m = add_skin_vertex(&s, f / 2 == 0 ? v : 0.0, f / 2 == 1 ? v : 0.0,
+                                         f / 2 == 2 ? v : 0.0);
             const uint32_t four[12] = {c[0], c[1], m, c[1], c[2], m, c[2], c[3], m, c[3], c[0], m};
             memcpy(s.triangles + 3 * s.triangle_count, four, sizeof four);
         }
@@ -114,7 +114,7 @@ static inline struct skin skin_cube(int per_face)
     return s;
 }
 
-static inline void skin_scale(struct skin *s, double x, double y, double z)
+static inline void scale_skin(struct skin *s, double x, double y, double z)
 {
     for (size_t i = 0; i < s->vertex_count; i++) {
         s->vertices[3 * i] *= x;
@@ -147,22 +147,22 @@ static inline struct tact_pressure_field *field_of_skin(const struct skin *s, do
 }
 
 /* A ball of `radius` whose pressure rises to `pressure` in its centre. */
-static inline struct tact_pressure_field *field_ball(double radius, double pressure, int level)
+static inline struct tact_pressure_field *make_ball_field(double radius, double pressure, int level)
 {
-    struct skin s = skin_ball(level);
-    skin_scale(&s, radius, radius, radius);
+    struct skin s = make_ball_skin(level);
+    scale_skin(&s, radius, radius, radius);
     struct tact_pressure_field *field = field_of_skin(&s, pressure);
-    skin_free(&s);
+    free_skin(&s);
     return field;
 }
 
 static inline struct tact_pressure_field *field_box(double x, double y, double z, double pressure,
                                                     int per_face)
 {
-    struct skin s = skin_cube(per_face);
-    skin_scale(&s, x, y, z);
+    struct skin s = make_cube_skin(per_face);
+    scale_skin(&s, x, y, z);
     struct tact_pressure_field *field = field_of_skin(&s, pressure);
-    skin_free(&s);
+    free_skin(&s);
     return field;
 }
 

@@ -10,8 +10,8 @@
 
 /* S and b of a free body of mass m and inertia `in` touching a fixed one at `arm` from its centre,
  * moving with the twist t. */
-static inline void body_problem(double m, const double *in, const double *arm, const double *t,
-                                struct tact_local_problem *p)
+static inline void make_free_body_problem(double m, const double *in, const double *arm,
+                                          const double *t, struct tact_local_problem *p)
 {
     double j[6][6] = {{0}};
     for (int i = 0; i < 3; i++) {
@@ -40,7 +40,7 @@ enum kind { POINT, ELLIPSE, POLYGON };
 
 /* A convex polygon on the ellipse of the semi-axes, mostly of 3 to 12 corners, or of up to as many
  * as there is room for. */
-static inline void random_polygon(struct tact_local_problem *p)
+static inline void make_random_contact_polygon(struct tact_local_problem *p)
 {
     double angle[TACT_PATCH_CORNERS], sum = 0;
     p->corners = 3 + (int)uniform(0, uniform(0, 1) < 0.7 ? 10 : TACT_PATCH_CORNERS - 2);
@@ -65,7 +65,7 @@ static inline void random_problem(struct tact_local_problem *p, enum kind kind)
     for (int i = 0; i < 6; i++) {
         t[i] = uniform(-1, 1) / (i < 3 ? 1 : r);
     }
-    body_problem(m, in, arm, t, p);
+    make_free_body_problem(m, in, arm, t, p);
     p->mu = uniform(0, 1.5);
     p->semi[0] = point ? 0 : r * exp(uniform(-4, 0));
     p->semi[1] = point ? 0 : r * exp(uniform(-4, 0));
@@ -73,7 +73,7 @@ static inline void random_problem(struct tact_local_problem *p, enum kind kind)
     p->rectangle[1] = p->semi[1];
     p->spin_arm = r * exp(uniform(-5, -1));
     if (kind == POLYGON) {
-        random_polygon(p);
+        make_random_contact_polygon(p);
     }
 }
 
@@ -89,7 +89,7 @@ static inline void velocity(const struct tact_local_problem *p, const double *r,
 }
 
 /* Largest speed of approach of any point in the patch; 0 where all points separate. */
-static inline double approach_speed(const struct tact_local_problem *p, const double *u)
+static inline double largest_approach_speed(const struct tact_local_problem *p, const double *u)
 {
     double worst = 0;
     if (!p->corners) {
@@ -104,7 +104,7 @@ static inline double approach_speed(const struct tact_local_problem *p, const do
 /* The law written out independently of the solver's residual: impulses within the limits, no
  * approach, friction antiparallel to slip and spin in the metric of the limit surface,
  * dissipation. */
-static inline double check_law(const struct tact_local_problem *p, const double *r)
+static inline double check_contact_law_holds(const struct tact_local_problem *p, const double *r)
 {
     double u[6], worst = 0;
     velocity(p, r, u);
@@ -116,7 +116,7 @@ static inline double check_law(const struct tact_local_problem *p, const double 
         for (int i = 0; i < 6; i++) {
             worst = fmax(worst, fabs(r[i]));
         }
-        return fmax(worst, approach_speed(p, u) / speed);
+        return fmax(worst, largest_approach_speed(p, u) / speed);
     }
     double d[2] = {-r[5] / r[0], r[4] / r[0]};
     double spin = r[3] - (d[0] * r[2] - d[1] * r[1]);
@@ -128,7 +128,7 @@ static inline double check_law(const struct tact_local_problem *p, const double 
     worst = fmax(worst, force > 0 ? fabs(power + force * slip) / (force * speed) : 0);
     /* The velocity normal to the patch at the centre of pressure vanishes; elsewhere it is >= 0. */
     worst = fmax(worst, fabs(u[0] + d[1] * u[4] - d[0] * u[5]) / speed);
-    return fmax(worst, approach_speed(p, u) / speed);
+    return fmax(worst, largest_approach_speed(p, u) / speed);
 }
 
 #endif

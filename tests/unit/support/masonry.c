@@ -91,9 +91,9 @@ static void make_wall(struct masonry *m, uint64_t *state, int boxes)
     }
 }
 
-void masonry_make(int index, double push, struct masonry *out)
+void generate_masonry(int index, double push, struct masonry *out)
 {
-    uint64_t state = (0x9e3779b97f4a7c15u * (uint64_t)(index + 1)) ^ campaign_seed();
+    uint64_t state = (0x9e3779b97f4a7c15u * (uint64_t)(index + 1)) ^ campaign_seed_offset();
     for (int i = 0; i < 8; i++) {
         next_bits(&state);
     }
@@ -109,7 +109,7 @@ void masonry_make(int index, double push, struct masonry *out)
     tact_v3_set(out->gravity, 9.81 * share * cos(way), 9.81 * share * sin(way), -9.81);
 }
 
-void masonry_body(const struct masonry *m, int box, struct tact_body *out)
+void make_masonry_body(const struct masonry *m, int box, struct tact_body *out)
 {
     const double *s = m->side[box], share = m->mass[box] / 12.0;
     const double inertia[6] = {share * (s[1] * s[1] + s[2] * s[2]),

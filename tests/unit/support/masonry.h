@@ -11,9 +11,9 @@
 #include "contact/world/world.h"
 
 enum {
-    MASONRY_MOST = 100,                 /* boxes */
-    MASONRY_FACES = 2 * MASONRY_MOST,   /* contact faces below boxes */
-    MASONRY_POINTS = 4 * MASONRY_FACES, /* contact points */
+    MAX_MASONRY_BOXES = 100,                    /* boxes */
+    MAX_MASONRY_FACES = 2 * MAX_MASONRY_BOXES,  /* contact faces below boxes */
+    MAX_MASONRY_POINTS = 4 * MAX_MASONRY_FACES, /* contact points */
 };
 
 /* A horizontal rectangle in which a box is in contact with the one below or with the ground. */
@@ -25,20 +25,20 @@ struct masonry_face {
 
 struct masonry {
     int boxes, faces;
-    double side[MASONRY_MOST][3]; /* [m] */
-    double at[MASONRY_MOST][3];   /* centres [m], faces touching without overlap */
-    double mass[MASONRY_MOST];    /* [kg], 0.1 to 10 */
-    struct masonry_face face[MASONRY_FACES];
-    int level[MASONRY_MOST]; /* number of boxes below it, plus 1 */
-    double friction;         /* 0.3 or 0.8 */
-    double gravity[3];       /* [m/s^2], down and sideways */
+    double side[MAX_MASONRY_BOXES][3]; /* [m] */
+    double at[MAX_MASONRY_BOXES][3];   /* centres [m], faces touching without overlap */
+    double mass[MAX_MASONRY_BOXES];    /* [kg], 0.1 to 10 */
+    struct masonry_face face[MAX_MASONRY_FACES];
+    int level[MAX_MASONRY_BOXES]; /* number of boxes below it, plus 1 */
+    double friction;              /* 0.3 or 0.8 */
+    double gravity[3];            /* [m/s^2], down and sideways */
 };
 
 /* Masonry number `index` >= 0: stacks and walls in turn, of 10 to 100 boxes. The horizontal part
  * of gravity is up to `push` times the friction; 0: vertical gravity. */
-void masonry_make(int index, double push, struct masonry *out);
+void generate_masonry(int index, double push, struct masonry *out);
 
 /* A box as a body at rest. */
-void masonry_body(const struct masonry *m, int box, struct tact_body *out);
+void make_masonry_body(const struct masonry *m, int box, struct tact_body *out);
 
 #endif

@@ -18,7 +18,7 @@ json_t *mock_pad_devices(void)
     size_t i, k;
     for (int which = 0; which < 2; which++) {
         char path[DATA_PATH];
-        snprintf(path, sizeof path, "%s/input_devices/capabilities.json", data_folder(which));
+        snprintf(path, sizeof path, "%s/input_devices/capabilities.json", test_data_folder(which));
         json_t *root = json_load_file(path, 0, NULL);
         json_array_foreach(json_object_get(root, "devices"), i, entry)
         {

@@ -81,7 +81,7 @@ static void prism(int kind, int n, struct plain_mesh *m)
     }
 }
 
-void plain_solid(int kind, int n, struct plain_mesh *out)
+void make_plain_test_mesh(int kind, int n, struct plain_mesh *out)
 {
     out->vertices = out->faces = 0;
     if (kind > 2) {
@@ -204,7 +204,7 @@ static void new_edge(const struct plain_mesh *m, const struct edges *e, int a, i
     }
 }
 
-void plain_subdivide(const struct plain_mesh *m, struct plain_mesh *out)
+void subdivide_plain_mesh(const struct plain_mesh *m, struct plain_mesh *out)
 {
     const int triangular = is_triangular(m);
     struct edges e = list_edges(m);
@@ -278,7 +278,7 @@ static void limit(const struct plain_mesh *m, const struct edges *e, int v, int 
     tact_v3_normalize(normal, normal);
 }
 
-void plain_limits(const struct plain_mesh *mesh, double (*at)[3], double (*normal)[3])
+void compute_limit_positions(const struct plain_mesh *mesh, double (*at)[3], double (*normal)[3])
 {
     struct edges e = list_edges(mesh);
     for (int v = 0; v < mesh->vertices; v++) {
@@ -287,7 +287,7 @@ void plain_limits(const struct plain_mesh *mesh, double (*at)[3], double (*norma
     free(e.at);
 }
 
-char *plain_text(const struct plain_mesh *mesh, int flip)
+char *plain_mesh_to_obj_text(const struct plain_mesh *mesh, int flip)
 {
     const size_t room = 128 * (size_t)(mesh->vertices + mesh->faces) + 64;
     char *text = malloc(room), *at = text;

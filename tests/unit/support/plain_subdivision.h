@@ -14,15 +14,15 @@ struct plain_mesh {
 
 /* A prism over n points, whose ends are polygons (0) or fans of triangles, sides triangles too (1);
  * two pyramids over n points (2); of n x n faces, a torus of squares (3) or triangles (4). */
-void plain_solid(int kind, int n, struct plain_mesh *out);
+void make_plain_test_mesh(int kind, int n, struct plain_mesh *out);
 
 /* A step of Loop's subdivision where all faces are triangles, else of Catmull and Clark's. */
-void plain_subdivide(const struct plain_mesh *mesh, struct plain_mesh *out);
+void subdivide_plain_mesh(const struct plain_mesh *mesh, struct plain_mesh *out);
 
 /* Limit positions and unit normals of the vertices, by masks. */
-void plain_limits(const struct plain_mesh *mesh, double (*at)[3], double (*normal)[3]);
+void compute_limit_positions(const struct plain_mesh *mesh, double (*at)[3], double (*normal)[3]);
 
 /* The mesh as the text of an OBJ file, to be freed. flip: faces in the opposite direction. */
-char *plain_text(const struct plain_mesh *mesh, int flip);
+char *plain_mesh_to_obj_text(const struct plain_mesh *mesh, int flip);
 
 #endif

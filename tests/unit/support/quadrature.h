@@ -43,8 +43,8 @@ static inline double profile_at(enum profile profile, double u, double v)
 }
 
 /* Adds a pressure over a rectangle about (cx, cy) of half sides a and b. */
-static inline void quadrature_add(struct quadrature *q, enum profile profile, int fine, double cx,
-                                  double cy, double a, double b)
+static inline void add_quadrature_pressure(struct quadrature *q, enum profile profile, int fine,
+                                           double cx, double cy, double a, double b)
 {
     for (int i = 0; i < fine * fine; i++) {
         double u = 2.0 * (i % fine + 0.5) / fine - 1.0, v = 2.0 * (i / fine + 0.5) / fine - 1.0;
@@ -58,7 +58,7 @@ static inline void quadrature_add(struct quadrature *q, enum profile profile, in
 }
 
 /* Moves the origin to the centre of pressure, and scales the loads. */
-static inline void quadrature_finish(struct quadrature *q)
+static inline void finish_quadrature(struct quadrature *q)
 {
     double all = 0.0, x = 0.0, y = 0.0;
     for (int i = 0; i < q->count; i++) {
@@ -74,8 +74,8 @@ static inline void quadrature_finish(struct quadrature *q)
 }
 
 /* Friction over mu N, and its torque, opposite to a slip; returns the power. */
-static inline double quadrature_friction(const struct quadrature *q, const double v[2], double w,
-                                         double out[3])
+static inline double compute_quadrature_friction(const struct quadrature *q, const double v[2],
+                                                 double w, double out[3])
 {
     double power = 0.0;
     out[0] = out[1] = out[2] = 0.0;
@@ -97,8 +97,8 @@ struct slide {
 };
 
 /* Slides until it rests, by the midpoint rule with quadrature that turns with the body. */
-static inline void slide_exactly(const struct quadrature *q, double mu_g, double inertia,
-                                 struct slide *s)
+static inline void slide_to_rest_by_quadrature(const struct quadrature *q, double mu_g,
+                                               double inertia, struct slide *s)
 {
     const double h = 5e-5; /* inertia: over mass */
     double start = s->v[0] * s->v[0] + s->v[1] * s->v[1] + inertia * s->v[2] * s->v[2];
@@ -111,7 +111,7 @@ static inline void slide_exactly(const struct quadrature *q, double mu_g, double
         for (int half = 1; half <= 2; half++) {
             double c = cos(angle), k = sin(angle);
             const double v[2] = {c * now[0] + k * now[1], c * now[1] - k * now[0]};
-            quadrature_friction(q, v, now[2], f);
+            compute_quadrature_friction(q, v, now[2], f);
             double by = mu_g * (half == 1 ? 0.5 * h : h);
             double next[3] = {s->v[0] - by * (c * f[0] - k * f[1]),
                               s->v[1] - by * (k * f[0] + c * f[1]), s->v[2] - by * f[2] / inertia};

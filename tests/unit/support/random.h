@@ -13,7 +13,7 @@ static uint64_t random_state; /* 0: not yet seeded */
 static inline uint64_t random_bits(void)
 {
     if (!random_state) {
-        random_state = 88172645463325252u ^ campaign_seed();
+        random_state = 88172645463325252u ^ campaign_seed_offset();
     }
     random_state ^= random_state << 13;
     random_state ^= random_state >> 7;
@@ -26,7 +26,7 @@ static inline double uniform(double low, double high)
     return low + (high - low) * ((double)(random_bits() >> 11) * 0x1p-53);
 }
 
-static inline void random_turn(double *quat_wxyz)
+static inline void random_unit_quaternion(double *quat_wxyz)
 {
     for (int k = 0; k < 4; k++) {
         quat_wxyz[k] = uniform(-1.0, 1.0);
@@ -41,7 +41,7 @@ static inline struct tact_pose random_pose(double reach)
     for (int k = 0; k < 3; k++) {
         p.position[k] = uniform(-reach, reach);
     }
-    random_turn(p.quat_wxyz);
+    random_unit_quaternion(p.quat_wxyz);
     return p;
 }
 

@@ -109,7 +109,7 @@ static void check_contact(const struct world_scene *s, const struct tact_contact
     over *=
         c->impulse[0] / fmax(c->impulse[0], 1e-9 * weight); /* ignores forces of rounding size */
     t->outside += solved && !(over <= 1e-6);
-    record_worst(solved ? &t->limits : &t->unsolved_limits, over, seed);
+    keep_worst_value(solved ? &t->limits : &t->unsolved_limits, over, seed);
 }
 
 /* One tick; 0 where a number is not finite. */
@@ -118,13 +118,13 @@ static int tick(struct world_scene *s, int seed, struct tally *t)
     struct momentum before, after;
     double h = s->options.period;
     double weight = compute_momentum(s, &before) * h * 9.81;
-    scene_solve(s);
+    solve_scene_velocities(s);
     compute_momentum(s, &after);
     int solved = s->stats.residual <= 1e-8;
     t->ticks++;
     t->unsolved += !solved;
     t->contacts += s->stats.contacts;
-    record_worst(&t->residual, s->stats.residual, seed);
+    keep_worst_value(&t->residual, s->stats.residual, seed);
     for (int i = tact_world_next_pair(s->world, -1); i >= 0;
          i = tact_world_next_pair(s->world, i)) {
         const struct tact_contact *c = tact_world_contact(s->world, i);
@@ -145,10 +145,10 @@ static int tick(struct world_scene *s, int seed, struct tally *t)
             gap[k] = after.p[i][k] - before.p[i][k];
             finite += body->twist[k];
         }
-        record_worst(&t->linear[solved], tact_v3_norm(gap) / (before.size[i][0] + after.size[i][0]),
-                     seed);
-        record_worst(&t->angular[solved],
-                     tact_v3_norm(gap + 3) / (before.size[i][1] + after.size[i][1]), seed);
+        keep_worst_value(&t->linear[solved],
+                         tact_v3_norm(gap) / (before.size[i][0] + after.size[i][0]), seed);
+        keep_worst_value(&t->angular[solved],
+                         tact_v3_norm(gap + 3) / (before.size[i][1] + after.size[i][1]), seed);
     }
     tact_world_integrate(s->world);
     for (int i = tact_world_next_pair(s->world, -1); i >= 0;

@@ -25,7 +25,7 @@ static inline void check_replays_of(const char *path, int ticks, int step, int e
 
 /* Runs a scene of 0.6 s and checks its replays from any tick, bit for bit. Returns the report of
  * the session. */
-static inline struct tact_session_report check_replays(const char *text)
+static inline struct tact_session_report check_replays_from_any_tick(const char *text)
 {
     struct tact_session_options options = {.clock = TACT_LOOP_FREE};
     struct tact_session_report report;
@@ -33,7 +33,7 @@ static inline struct tact_session_report check_replays(const char *text)
     assert_non_null(mkdtemp(log));
     snprintf(path, sizeof path, "%s/a.mcap", log);
     options.record = path;
-    run_text(text, &options, &report);
+    run_session_of_scene_text(text, &options, &report);
     assert_true(report.counts[TACT_COUNT_UNSOLVED] <= 6); /* one percent of the ticks */
     assert_true(report.counts[TACT_COUNT_NOT_FOUND] == 0);
     check_replays_of(path, 600, 97, 1);

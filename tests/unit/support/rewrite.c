@@ -36,7 +36,7 @@ static int name_owners(struct rewrite *r)
     return r->owners ? 0 : -1;
 }
 
-int rewrite_begin(struct rewrite *r, const struct tact_log *log)
+int begin_log_copy(struct rewrite *r, const struct tact_log *log)
 {
     const struct tact_layout *all = tact_log_layout(log), *element = tact_log_element(log);
     uint32_t pairs = 0;
@@ -55,7 +55,7 @@ int rewrite_begin(struct rewrite *r, const struct tact_log *log)
     return name_owners(r);
 }
 
-void rewrite_end(struct rewrite *r)
+void end_log_copy(struct rewrite *r)
 {
     for (size_t i = 0; r->owners && i < r->owner_count; i++) {
         free((char *)r->owners[i]);
@@ -64,7 +64,7 @@ void rewrite_end(struct rewrite *r)
     tact_layout_free(&r->layout);
 }
 
-struct tact_recorder_content rewrite_content(const struct rewrite *r)
+struct tact_recorder_content log_copy_content(const struct rewrite *r)
 {
     return (struct tact_recorder_content){
         .layout = &r->layout, .owners = r->owners, .owner_count = r->owner_count};
@@ -83,7 +83,8 @@ static int is_absent(const struct tact_layout *element, const double *values)
     return 1;
 }
 
-void rewrite_record(const struct rewrite *r, const struct tact_record *from, struct tact_record *to)
+void convert_record_for_copy(const struct rewrite *r, const struct tact_record *from,
+                             struct tact_record *to)
 {
     const struct tact_log_pair *p;
     double *list = to->values + r->layout.size, *element = list + 1;
@@ -105,14 +106,15 @@ void rewrite_record(const struct rewrite *r, const struct tact_record *from, str
     }
 }
 
-int rewrite_put(const struct rewrite *r, const struct tact_record *from, struct tact_recorder *to)
+int write_record_to_copy(const struct rewrite *r, const struct tact_record *from,
+                         struct tact_recorder *to)
 {
     tact_recorder_wait_room(to);
     struct tact_record *slot = tact_recorder_begin(to);
     if (!slot) {
         return -1;
     }
-    rewrite_record(r, from, slot);
+    convert_record_for_copy(r, from, slot);
     tact_recorder_commit(to);
     return 0;
 }

@@ -13,20 +13,21 @@ struct rewrite {
     size_t owner_count;
 };
 
-/* Returns 0, or -1 without memory. Call rewrite_end() in any case. */
-int rewrite_begin(struct rewrite *r, const struct tact_log *log);
-void rewrite_end(struct rewrite *r);
+/* Returns 0, or -1 without memory. Call end_log_copy() in any case. */
+int begin_log_copy(struct rewrite *r, const struct tact_log *log);
+void end_log_copy(struct rewrite *r);
 
 /* Layout and names; the caller sets the other members. */
-struct tact_recorder_content rewrite_content(const struct rewrite *r);
+struct tact_recorder_content log_copy_content(const struct rewrite *r);
 
 /* Converts a record of the reader for the recorder; `to` has room for tact_layout_bytes() of the
  * copy's layout. */
-void rewrite_record(const struct rewrite *r, const struct tact_record *from,
-                    struct tact_record *to);
+void convert_record_for_copy(const struct rewrite *r, const struct tact_record *from,
+                             struct tact_record *to);
 
 /* Waits for room in the recorder and commits the record. Returns 0, or -1 where there is no
  * room. */
-int rewrite_put(const struct rewrite *r, const struct tact_record *from, struct tact_recorder *to);
+int write_record_to_copy(const struct rewrite *r, const struct tact_record *from,
+                         struct tact_recorder *to);
 
 #endif

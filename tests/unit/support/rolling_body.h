@@ -19,7 +19,7 @@ struct rolling_body {
 };
 
 /* An ellipsoid of half axes s, turned by yaw [rad] about z. */
-static inline void rolling_form(struct rolling_body *b, const double s[3], double yaw)
+static inline void set_rolling_ellipsoid(struct rolling_body *b, const double s[3], double yaw)
 {
     const double c = cos(yaw), d = sin(yaw), q[9] = {c, -d, 0.0, d, c, 0.0, 0.0, 0.0, 1.0};
     memset(b->form, 0, sizeof b->form);
@@ -32,8 +32,8 @@ static inline void rolling_form(struct rolling_body *b, const double s[3], doubl
 
 /* From the centre of mass to the contact, body axes, where the plane's normal is n there; and its
  * rate where n changes by dn. Returns the height of the ellipsoid's centre. */
-static inline double rolling_arm(const struct rolling_body *b, const double *n, const double *dn,
-                                 double r[3], double dr[3])
+static inline double contact_arm_of_rolling_body(const struct rolling_body *b, const double *n,
+                                                 const double *dn, double r[3], double dr[3])
 {
     double en[3], edn[3];
     tact_m3_mul_v3(en, b->form, n);
@@ -46,14 +46,15 @@ static inline double rolling_arm(const struct rolling_body *b, const double *n, 
     return h;
 }
 
-static inline void rolling_rate(const struct rolling_body *b, const double *y, double *rate)
+static inline void rolling_state_derivative(const struct rolling_body *b, const double *y,
+                                            double *rate)
 {
     double turn[9], l[3], sum[3], t[3], u[3], v[3], r[3], dr[3], m[9], dn[3];
     const double *w = y + 4;
     tact_quat_to_m3(turn, y);
     const double n[3] = {turn[6], turn[7], turn[8]};
     tact_v3_cross(dn, n, w);
-    rolling_arm(b, n, dn, r, dr);
+    contact_arm_of_rolling_body(b, n, dn, r, dr);
     tact_m3_mul_v3(l, b->inertia, w);
     tact_v3_cross(sum, l, w);
     tact_v3_cross(t, w, dr);
@@ -75,15 +76,15 @@ static inline void rolling_rate(const struct rolling_body *b, const double *y, d
     tact_m3_mul_v3(rate + 7, turn, u);
 }
 
-static inline void rolling_step(struct rolling_body *b, double h)
+static inline void integrate_rolling_step(struct rolling_body *b, double h)
 {
     double k[4][10], at[10];
-    rolling_rate(b, b->y, k[0]);
+    rolling_state_derivative(b, b->y, k[0]);
     for (int s = 1; s < 4; s++) {
         for (int i = 0; i < 10; i++) {
             at[i] = b->y[i] + (s == 3 ? h : 0.5 * h) * k[s - 1][i];
         }
-        rolling_rate(b, at, k[s]);
+        rolling_state_derivative(b, at, k[s]);
     }
     for (int i = 0; i < 10; i++) {
         b->y[i] += h / 6.0 * (k[0][i] + 2.0 * k[1][i] + 2.0 * k[2][i] + k[3][i]);
@@ -92,17 +93,17 @@ static inline void rolling_step(struct rolling_body *b, double h)
 }
 
 /* Velocity of the centre of mass, world. */
-static inline void rolling_velocity(const struct rolling_body *b, double v[3])
+static inline void rolling_centre_velocity(const struct rolling_body *b, double v[3])
 {
     double rate[10];
-    rolling_rate(b, b->y, rate);
+    rolling_state_derivative(b, b->y, rate);
     tact_v3_copy(v, rate + 7);
 }
 
-static inline double rolling_energy(const struct rolling_body *b)
+static inline double rolling_body_energy(const struct rolling_body *b)
 {
     double v[3], l[3];
-    rolling_velocity(b, v);
+    rolling_centre_velocity(b, v);
     tact_m3_mul_v3(l, b->inertia, b->y + 4);
     return 0.5 * (b->mass * tact_v3_dot(v, v) + tact_v3_dot(l, b->y + 4)) +
            b->mass * b->gravity * b->y[9];
@@ -110,14 +111,15 @@ static inline double rolling_energy(const struct rolling_body *b)
 
 /* Sets the initial state: orientation q, angular velocity w [rad/s] (world), contact at the
  * origin. */
-static inline void rolling_start(struct rolling_body *b, const double q[4], const double w[3])
+static inline void set_rolling_initial_state(struct rolling_body *b, const double q[4],
+                                             const double w[3])
 {
     double turn[9], r[3], dr[3], arm[3];
     memcpy(b->y, q, 4 * sizeof *q);
     tact_quat_to_m3(turn, q);
     tact_m3_tmul_v3(b->y + 4, turn, w);
     const double n[3] = {turn[6], turn[7], turn[8]};
-    rolling_arm(b, n, n, r, dr);
+    contact_arm_of_rolling_body(b, n, n, r, dr);
     tact_m3_mul_v3(arm, turn, r);
     tact_v3_scale(b->y + 7, arm, -1.0);
 }

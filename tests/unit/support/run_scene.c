@@ -45,7 +45,7 @@ static char *replace(char *text, const struct edit *edit)
     return out;
 }
 
-char *edited_scene(const char *scene, const struct edit *edits)
+char *load_scene_text_with_edits(const char *scene, const struct edit *edits)
 {
     char path[1024];
     snprintf(path, sizeof path, "%s/examples/scenes/%s", TACT_SOURCE_DIR, scene);
@@ -56,8 +56,8 @@ char *edited_scene(const char *scene, const struct edit *edits)
     return text;
 }
 
-void open_text(const char *text, const struct tact_session_options *options,
-               struct tact_scene **scene, struct tact_session **session)
+void open_session_of_scene_text(const char *text, const struct tact_session_options *options,
+                                struct tact_scene **scene, struct tact_session **session)
 {
     struct tact_error err = {0};
     int rc = tact_scene_parse(text, strlen(text), "text.yaml", NULL, scene, &err);
@@ -67,18 +67,18 @@ void open_text(const char *text, const struct tact_session_options *options,
     }
 }
 
-void run_text(const char *text, const struct tact_session_options *options,
-              struct tact_session_report *report)
+void run_session_of_scene_text(const char *text, const struct tact_session_options *options,
+                               struct tact_session_report *report)
 {
     struct tact_scene *scene = NULL;
     struct tact_session *session = NULL;
-    open_text(text, options, &scene, &session);
+    open_session_of_scene_text(text, options, &scene, &session);
     assert_int_equal(tact_session_run(session, report), 0);
     tact_session_destroy(session);
     tact_scene_free(scene);
 }
 
-void need_opencl(void)
+void skip_test_without_opencl(void)
 {
     struct tact_opencl_device device;
     struct tact_error err = {0};
@@ -138,7 +138,7 @@ void run_scene(const struct run_options *o, struct run_result *result)
     struct tact_session *session;
     char name[1024];
     memset(result, 0, sizeof *result);
-    char *text = edited_scene(o->scene, o->edits);
+    char *text = load_scene_text_with_edits(o->scene, o->edits);
     snprintf(name, sizeof name, "%s/examples/scenes/%s", TACT_SOURCE_DIR, o->scene);
     require_success(tact_scene_parse(text, strlen(text), name, NULL, &scene, &err), &err);
     free(scene->moments.source);
@@ -180,8 +180,9 @@ static long field(const struct tact_log *log, const char *name, const char *suff
     return at;
 }
 
-void measure_hold(const char *path, const char *body, const char *pair_a, const char *pair_b,
-                  double from, double to, double *tilt_deg, double *slip)
+void measure_worst_tilt_and_slip(const char *path, const char *body, const char *pair_a,
+                                 const char *pair_b, double from, double to, double *tilt_deg,
+                                 double *slip)
 {
     struct tact_log *log;
     struct tact_error err = {0};

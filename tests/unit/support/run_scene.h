@@ -34,27 +34,28 @@ struct run_result {
 };
 
 /* Skips the test with the reason where there is no OpenCL device. */
-void need_opencl(void);
+void skip_test_without_opencl(void);
 
 /* Fails the test where the scene cannot be loaded or its session created. */
 void run_scene(const struct run_options *options, struct run_result *result);
 
 /* Loads a scene given as text and creates its session; fails the test where that fails. The caller
  * frees both. */
-void open_text(const char *text, const struct tact_session_options *options,
-               struct tact_scene **scene, struct tact_session **session);
+void open_session_of_scene_text(const char *text, const struct tact_session_options *options,
+                                struct tact_scene **scene, struct tact_session **session);
 
 /* Loads and runs a scene given as text; fails the test where that fails. */
-void run_text(const char *text, const struct tact_session_options *options,
-              struct tact_session_report *report);
+void run_session_of_scene_text(const char *text, const struct tact_session_options *options,
+                               struct tact_session_report *report);
 
 /* The scene's text with its edits, freed with free(). */
-char *edited_scene(const char *scene, const struct edit *edits);
+char *load_scene_text_with_edits(const char *scene, const struct edit *edits);
 
 /* Worst tilt [deg] against the pose at `from` seconds, and worst slip [m] of the mean of two pairs'
  * patch centres in the body's frame, until `to` seconds, out of a log. */
-void measure_hold(const char *log, const char *body, const char *pair_a, const char *pair_b,
-                  double from, double to, double *tilt_deg, double *slip);
+void measure_worst_tilt_and_slip(const char *log, const char *body, const char *pair_a,
+                                 const char *pair_b, double from, double to, double *tilt_deg,
+                                 double *slip);
 
 /* CPU time of this process, all threads [s]. */
 double cpu_seconds(void);

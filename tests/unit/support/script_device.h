@@ -8,16 +8,18 @@
 typedef void (*script_read_fn)(void *self, uint64_t tick, double t, int64_t now,
                                struct tact_device_input *in);
 
-static inline void script_close(void *self)
+static inline void close_script_device(void *self)
 {
     (void)self;
 }
 
 /** Opens the device with one channel of this name, or none where it is NULL. Returns 0. */
-static inline int script_device(script_read_fn read, const char *channel, struct tact_device *out)
+static inline int open_script_device(script_read_fn read, const char *channel,
+                                     struct tact_device *out)
 {
     static struct tact_device_ops ops;
-    ops = (struct tact_device_ops){TACT_ABI(struct tact_device_ops), read, NULL, script_close};
+    ops =
+        (struct tact_device_ops){TACT_ABI(struct tact_device_ops), read, NULL, close_script_device};
     out->ops = &ops;
     if (channel) {
         out->info.input_count = 1;

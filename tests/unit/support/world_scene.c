@@ -7,7 +7,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-void scene_open(struct world_scene *scene, const struct tact_world_options *options)
+void open_empty_scene(struct world_scene *scene, const struct tact_world_options *options)
 {
     memset(scene, 0, sizeof *scene);
     scene->options = options ? *options : tact_world_options_default();
@@ -16,7 +16,7 @@ void scene_open(struct world_scene *scene, const struct tact_world_options *opti
     assert_int_equal(tact_world_create(&scene->options, &scene->world), 0);
 }
 
-void scene_close(struct world_scene *scene)
+void close_scene(struct world_scene *scene)
 {
     tact_world_destroy(scene->world);
     tact_moments_scratch_destroy(scene->scratch);
@@ -28,7 +28,7 @@ void scene_close(struct world_scene *scene)
     }
 }
 
-struct tact_world_options scene_slope(double slope)
+struct tact_world_options options_with_tilted_gravity(double slope)
 {
     struct tact_world_options o = tact_world_options_default();
     o.gravity[0] = 9.81 * sin(slope);
@@ -36,20 +36,20 @@ struct tact_world_options scene_slope(double slope)
     return o;
 }
 
-void scene_ground(struct world_scene *scene)
+void add_scene_ground(struct world_scene *scene)
 {
     const struct tact_shape ground = {.kind = TACT_SHAPE_HALFSPACE};
     const struct tact_pose here = tact_pose_identity();
-    scene_attach(scene, -1, &ground, &here, 0);
+    add_scene_shape(scene, -1, &ground, &here, 0);
 }
 
-struct tact_shape scene_box(double x, double y, double z)
+struct tact_shape box_of_sides(double x, double y, double z)
 {
     struct tact_shape s = {.kind = TACT_SHAPE_BOX, .size = {0.5 * x, 0.5 * y, 0.5 * z}};
     return s;
 }
 
-struct tact_shape scene_sphere(double radius)
+struct tact_shape make_sphere(double radius)
 {
     struct tact_shape s = {.kind = TACT_SHAPE_SPHERE, .size = {radius, 0, 0}};
     return s;
@@ -57,13 +57,14 @@ struct tact_shape scene_sphere(double radius)
 
 static struct tact_shape own_mesh(struct world_scene *scene, struct tact_mesh *mesh, int convex)
 {
-    assert_true(scene->mesh_count < SCENE_SHAPES);
+    assert_true(scene->mesh_count < MAX_SCENE_SHAPES);
     scene->meshes[scene->mesh_count++] = mesh;
     struct tact_shape s = {.kind = convex ? TACT_SHAPE_CONVEX : TACT_SHAPE_MESH, .mesh = mesh};
     return s;
 }
 
-struct tact_shape scene_cylinder(struct world_scene *scene, double radius, double height, int sides)
+struct tact_shape make_cylinder_mesh_shape(struct world_scene *scene, double radius, double height,
+                                           int sides)
 {
     double points[2 * 256 * 3];
     struct tact_mesh *mesh = NULL;
@@ -80,7 +81,7 @@ struct tact_shape scene_cylinder(struct world_scene *scene, double radius, doubl
     return own_mesh(scene, mesh, 1);
 }
 
-struct tact_shape scene_boxes(struct world_scene *scene, const double *boxes, int count)
+struct tact_shape make_shape_of_boxes(struct world_scene *scene, const double *boxes, int count)
 {
     double vertices[16 * 8 * 3];
     uint32_t triangles[16 * 12 * 3];
@@ -106,8 +107,9 @@ struct tact_shape scene_boxes(struct world_scene *scene, const double *boxes, in
     return own_mesh(scene, mesh, 0);
 }
 
-static int add_solid(struct world_scene *scene, const struct tact_shape *shape, double mass,
-                     const double position[3], double yaw, int material)
+static int add_turned_solid_of_material(struct world_scene *scene, const struct tact_shape *shape,
+                                        double mass, const double position[3], double yaw,
+                                        int material)
 {
     struct tact_shape_mass m;
     struct tact_body body = {.pose = tact_pose_identity()};
@@ -127,26 +129,26 @@ static int add_solid(struct world_scene *scene, const struct tact_shape *shape, 
     int index = tact_world_add_body(scene->world, &body);
     assert_true(index >= 0);
     tact_v3_scale(local.position, m.centroid, -1.0);
-    scene_attach(scene, index, shape, &local, material);
+    add_scene_shape(scene, index, shape, &local, material);
     return index;
 }
 
-int scene_solid(struct world_scene *scene, const struct tact_shape *shape, double mass,
-                const double position[3], double yaw)
+int add_scene_solid(struct world_scene *scene, const struct tact_shape *shape, double mass,
+                    const double position[3], double yaw)
 {
-    return add_solid(scene, shape, mass, position, yaw, 1);
+    return add_turned_solid_of_material(scene, shape, mass, position, yaw, 1);
 }
 
-int scene_solid_of(struct world_scene *scene, const struct tact_shape *shape, double mass,
-                   const double position[3], int material)
+int add_scene_solid_of_material(struct world_scene *scene, const struct tact_shape *shape,
+                                double mass, const double position[3], int material)
 {
-    return add_solid(scene, shape, mass, position, 0.0, material);
+    return add_turned_solid_of_material(scene, shape, mass, position, 0.0, material);
 }
 
-void scene_attach(struct world_scene *scene, int body, const struct tact_shape *shape,
-                  const struct tact_pose *local, int material)
+void add_scene_shape(struct world_scene *scene, int body, const struct tact_shape *shape,
+                     const struct tact_pose *local, int material)
 {
-    assert_true(scene->shape_count < SCENE_SHAPES);
+    assert_true(scene->shape_count < MAX_SCENE_SHAPES);
     struct tact_shape *own = &scene->shapes[scene->shape_count++];
     struct tact_owner owner = {body < 0 ? TACT_OWNER_FIXED : TACT_OWNER_BODY, body < 0 ? 0 : body,
                                0};
@@ -155,52 +157,52 @@ void scene_attach(struct world_scene *scene, int body, const struct tact_shape *
     assert_true(tact_world_add_shape(scene->world, owner, own, local, material) >= 0);
 }
 
-struct tact_contact_law scene_rigid(double friction)
+struct tact_contact_law make_rigid_law(double friction)
 {
     struct tact_contact_law law = {.friction = friction, .overlap = 2e-5, .dissipation = 0.005};
     return law;
 }
 
-void scene_law(struct world_scene *scene, int a, int b, const struct tact_contact_law *law)
+void set_scene_law(struct world_scene *scene, int a, int b, const struct tact_contact_law *law)
 {
     assert_int_equal(tact_world_set_law(scene->world, a, b, law), 0);
 }
 
-void scene_start(struct world_scene *scene)
+void finish_scene_building(struct world_scene *scene)
 {
     assert_int_equal(tact_world_finish(scene->world), 0);
     tact_world_start(scene->world, scene->scratch);
 }
 
-void scene_solve(struct world_scene *scene)
+void solve_scene_velocities(struct world_scene *scene)
 {
     struct tact_world *world = scene->world;
     assert_int_equal(tact_world_measure_near(world, scene->scratch), 0);
     assert_int_equal(tact_world_solve(world, &scene->stats), 0);
     scene->ticks++;
     scene->unsolved += !(scene->stats.residual <= 1e-8);
-    if (scene->stats.iterations > scene->most_iterations) {
-        scene->most_iterations = scene->stats.iterations;
+    if (scene->stats.iterations > scene->max_tick_iterations) {
+        scene->max_tick_iterations = scene->stats.iterations;
     }
     if (scene->stats.residual > scene->worst_residual) {
         scene->worst_residual = scene->stats.residual;
     }
 }
 
-void scene_step(struct world_scene *scene)
+void step_scene(struct world_scene *scene)
 {
-    scene_solve(scene);
+    solve_scene_velocities(scene);
     tact_world_integrate(scene->world);
 }
 
-void scene_run(struct world_scene *scene, double seconds)
+void run_scene_for_seconds(struct world_scene *scene, double seconds)
 {
     for (long n = lround(seconds / scene->options.period); n > 0; n--) {
-        scene_step(scene);
+        step_scene(scene);
     }
 }
 
-double scene_energy(struct world_scene *scene)
+double compute_scene_energy(struct world_scene *scene)
 {
     double sum = 0.0;
     for (int i = 0; i < tact_world_body_count(scene->world); i++) {
@@ -211,9 +213,9 @@ double scene_energy(struct world_scene *scene)
     return sum;
 }
 
-double scene_phase_energy(struct world_scene *scene)
+double compute_phase_corrected_energy(struct world_scene *scene)
 {
-    double sum = scene_energy(scene), h = scene->options.period;
+    double sum = compute_scene_energy(scene), h = scene->options.period;
     for (int i = 0; i < tact_world_body_count(scene->world); i++) {
         const struct tact_body *body = tact_world_body(scene->world, i);
         sum += 0.5 * body->mass * h * tact_v3_dot(scene->options.gravity, body->twist);
@@ -221,7 +223,7 @@ double scene_phase_energy(struct world_scene *scene)
     return sum;
 }
 
-double scene_tilt(struct world_scene *scene, int body)
+double body_tilt_from_vertical(struct world_scene *scene, int body)
 {
     const double z[3] = {0.0, 0.0, 1.0};
     double up[3];
@@ -230,8 +232,8 @@ double scene_tilt(struct world_scene *scene, int body)
 }
 
 /* Adds `sign` times the twist of the shape's owner at a world point. */
-static void add_twist(struct world_scene *scene, int shape, const double *point, double sign,
-                      double *twist)
+static void add_owner_twist_at_point(struct world_scene *scene, int shape, const double *point,
+                                     double sign, double *twist)
 {
     struct tact_owner owner = tact_world_owner(scene->world, shape);
     if (owner.kind == TACT_OWNER_BODY) {
@@ -256,15 +258,15 @@ static void add_twist(struct world_scene *scene, int shape, const double *point,
     }
 }
 
-void scene_thrown_box(struct world_scene *scene, const struct tact_world_options *options,
-                      const double draw[SCENE_DRAWS], double mass,
-                      const struct tact_contact_law *law)
+void start_thrown_box_scene(struct world_scene *scene, const struct tact_world_options *options,
+                            const double draw[THROWN_BOX_DRAW_COUNT], double mass,
+                            const struct tact_contact_law *law)
 {
-    struct tact_shape shape = scene_box(0.1, 0.02 + 0.08 * draw[0], 0.01 + 0.09 * draw[1]);
+    struct tact_shape shape = box_of_sides(0.1, 0.02 + 0.08 * draw[0], 0.01 + 0.09 * draw[1]);
     const double at[3] = {0, 0, 0.12};
-    scene_open(scene, options);
-    scene_ground(scene);
-    int b = scene_solid(scene, &shape, mass, at, 0);
+    open_empty_scene(scene, options);
+    add_scene_ground(scene);
+    int b = add_scene_solid(scene, &shape, mass, at, 0);
     struct tact_body *body = tact_world_body(scene->world, b);
     for (int i = 0; i < 4; i++) {
         body->pose.quat_wxyz[i] = draw[2 + i] - 0.5;
@@ -273,11 +275,11 @@ void scene_thrown_box(struct world_scene *scene, const struct tact_world_options
     tact_v3_set(body->twist, 3 * draw[6] - 1.5, 0, -1 - draw[7]);
     tact_v3_set(body->twist + 3, 40 * draw[8] - 20, 40 * draw[9] - 20, 5);
     tact_world_refresh(scene->world);
-    scene_law(scene, 0, 1, law);
-    scene_start(scene);
+    set_scene_law(scene, 0, 1, law);
+    finish_scene_building(scene);
 }
 
-void scene_power(struct world_scene *scene, int pair, double *normal, double *friction)
+void compute_contact_power(struct world_scene *scene, int pair, double *normal, double *friction)
 {
     const struct tact_contact *c = tact_world_contact(scene->world, pair);
     *normal = *friction = 0.0;
@@ -286,8 +288,8 @@ void scene_power(struct world_scene *scene, int pair, double *normal, double *fr
     }
     const double *r = c->impulse;
     double twist[6] = {0.0}, v[3], w[3], d[2] = {-r[5] / r[0], r[4] / r[0]};
-    add_twist(scene, c->a, c->patch.center, 1.0, twist);
-    add_twist(scene, c->b, c->patch.center, -1.0, twist);
+    add_owner_twist_at_point(scene, c->a, c->patch.center, 1.0, twist);
+    add_owner_twist_at_point(scene, c->b, c->patch.center, -1.0, twist);
     tact_m3_mul_v3(v, c->patch.frame, twist);
     tact_m3_mul_v3(w, c->patch.frame, twist + 3);
     double spin = r[3] - (d[0] * r[2] - d[1] * r[1]), h = scene->options.period;

@@ -2,93 +2,93 @@
  * Small worlds for tests of physics: bodies of simple solids on a plane, stepped with exact
  * moments.
  *
- * Material 0 is that of scene_ground(), 1 that of scene_solid(); scene_law() sets the law between
- * two materials. An error in building fails the test.
+ * Material 0 is that of add_scene_ground(), 1 that of add_scene_solid(); set_scene_law() sets the
+ * law between two materials. An error in building fails the test.
  */
 #ifndef TACT_TESTS_WORLD_SCENE_H
 #define TACT_TESTS_WORLD_SCENE_H
 
 #include "contact/world/world.h"
 
-enum { SCENE_SHAPES = 128 };
+enum { MAX_SCENE_SHAPES = 128 };
 
 struct world_scene {
     struct tact_world *world;
     struct tact_world_options options;
     struct tact_moments_scratch *scratch;
-    struct tact_shape shapes[SCENE_SHAPES];
-    struct tact_mesh *meshes[SCENE_SHAPES];
+    struct tact_shape shapes[MAX_SCENE_SHAPES];
+    struct tact_mesh *meshes[MAX_SCENE_SHAPES];
     int shape_count, mesh_count;
 
     struct tact_solve_stats stats; /* pressures of the last tick */
     long ticks;
-    long unsolved;         /* ticks that ended with a residual over 1e-8 */
-    int most_iterations;   /* most iterations of any tick */
-    double worst_residual; /* worst residual of any tick */
+    long unsolved;           /* ticks that ended with a residual over 1e-8 */
+    int max_tick_iterations; /* most iterations of any tick */
+    double worst_residual;   /* worst residual of any tick */
 };
 
 /* An empty world with these options; NULL: the defaults. */
-void scene_open(struct world_scene *scene, const struct tact_world_options *options);
-void scene_close(struct world_scene *scene);
+void open_empty_scene(struct world_scene *scene, const struct tact_world_options *options);
+void close_scene(struct world_scene *scene);
 
 /* Options with gravity g tilted about y by `slope` [rad]: downhill is +x. */
-struct tact_world_options scene_slope(double slope);
+struct tact_world_options options_with_tilted_gravity(double slope);
 
 /* The half-space z < 0. */
-void scene_ground(struct world_scene *scene);
+void add_scene_ground(struct world_scene *scene);
 
 /* Shapes; their meshes are freed with the scene. Axes along z, origin at the centre. */
-struct tact_shape scene_box(double x, double y, double z); /* sides [m] */
-struct tact_shape scene_sphere(double radius);
-struct tact_shape scene_cylinder(struct world_scene *scene, double radius, double height,
-                                 int sides);
+struct tact_shape box_of_sides(double x, double y, double z); /* sides [m] */
+struct tact_shape make_sphere(double radius);
+struct tact_shape make_cylinder_mesh_shape(struct world_scene *scene, double radius, double height,
+                                           int sides);
 /* Several boxes as one mesh: centres and sides, 6 numbers a box. */
-struct tact_shape scene_boxes(struct world_scene *scene, const double *boxes, int count);
+struct tact_shape make_shape_of_boxes(struct world_scene *scene, const double *boxes, int count);
 
 /* A body of one uniform solid, at the position and turned about z by yaw. Returns its index. */
-int scene_solid(struct world_scene *scene, const struct tact_shape *shape, double mass,
-                const double position[3], double yaw);
+int add_scene_solid(struct world_scene *scene, const struct tact_shape *shape, double mass,
+                    const double position[3], double yaw);
 
 /* The same of another material, not turned. */
-int scene_solid_of(struct world_scene *scene, const struct tact_shape *shape, double mass,
-                   const double position[3], int material);
+int add_scene_solid_of_material(struct world_scene *scene, const struct tact_shape *shape,
+                                double mass, const double position[3], int material);
 
 /* A box above the ground with random velocities, determined by ten numbers from 0 to 1, in a
  * started world with that law. */
-enum { SCENE_DRAWS = 10 };
-void scene_thrown_box(struct world_scene *scene, const struct tact_world_options *options,
-                      const double draw[SCENE_DRAWS], double mass,
-                      const struct tact_contact_law *law);
+enum { THROWN_BOX_DRAW_COUNT = 10 };
+void start_thrown_box_scene(struct world_scene *scene, const struct tact_world_options *options,
+                            const double draw[THROWN_BOX_DRAW_COUNT], double mass,
+                            const struct tact_contact_law *law);
 
 /* Adds a shape to an existing body, or fixed in the world (body -1). */
-void scene_attach(struct world_scene *scene, int body, const struct tact_shape *shape,
-                  const struct tact_pose *local, int material);
+void add_scene_shape(struct world_scene *scene, int body, const struct tact_shape *shape,
+                     const struct tact_pose *local, int material);
 
 /* mu, rigid, with the overlap and dissipation that scenes have by default. */
-struct tact_contact_law scene_rigid(double friction);
-void scene_law(struct world_scene *scene, int a, int b, const struct tact_contact_law *law);
+struct tact_contact_law make_rigid_law(double friction);
+void set_scene_law(struct world_scene *scene, int a, int b, const struct tact_contact_law *law);
 
 /* Completes the world: nothing can be added afterwards. */
-void scene_start(struct world_scene *scene);
+void finish_scene_building(struct world_scene *scene);
 
 /* One tick, or its two halves: the solve of velocities, and the integration. */
-void scene_solve(struct world_scene *scene);
-void scene_step(struct world_scene *scene);
-void scene_run(struct world_scene *scene, double seconds);
+void solve_scene_velocities(struct world_scene *scene);
+void step_scene(struct world_scene *scene);
+void run_scene_for_seconds(struct world_scene *scene, double seconds);
 
 /* Kinetic and gravitational energy of the free bodies [J]. */
-double scene_energy(struct world_scene *scene);
+double compute_scene_energy(struct world_scene *scene);
 
 /* The same less m g h v_z / 2, the correction for the integrator's phase: exactly constant in free
  * fall. */
-double scene_phase_energy(struct world_scene *scene);
+double compute_phase_corrected_energy(struct world_scene *scene);
 
 /* Angle of the body's z axis from the vertical of the ground [rad]. */
-double scene_tilt(struct world_scene *scene, int body);
+double body_tilt_from_vertical(struct world_scene *scene, int body);
 
 /* Power of contact `pair` on the bodies at the velocities after the last solve [W]: that of its
  * normal force and rolling moments, and that of friction and torsion, both at the centre of
  * pressure. */
-void scene_power(struct world_scene *scene, int pair, double *normal, double *friction);
+void compute_contact_power(struct world_scene *scene, int pair, double *normal, double *friction);
 
 #endif
