@@ -23,10 +23,11 @@ struct link_measurement {
     struct tact_network_clock clock;
     struct link_arrival *arrivals; /* [capacity] */
     size_t count, capacity;
-    uint64_t session;                 /* number of the session that they are of */
-    uint64_t refused;                 /* packets whose payload is no probe of tact link */
-    uint64_t dropped;                 /* probes over the capacity */
-    struct tact_histogram round_trip; /* [ns] */
+    uint64_t session; /* number of the session that they are of */
+    uint64_t
+        refused; /* packets that are no probe of tact link, or whose stamps have no order in time */
+    uint64_t dropped;                                   /* probes over the capacity */
+    struct tact_histogram round_trip;                   /* [ns] */
     struct tact_histogram sending_time, receiving_time; /* time of the calls in each tick [ns] */
     struct tact_realtime_report realtime;               /* what the thread was granted */
     uint64_t late; /* ticks that began more than a period late */

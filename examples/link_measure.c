@@ -1,6 +1,7 @@
 /* Measures a link: each end sends a probe every period and echoes the newest that it heard. */
 #include <errno.h>
 #include <math.h>
+#include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +15,8 @@ enum {
     PROBE_NUMBER_COUNT = 4,   /* of 8 bytes at its start; the rest is zero */
     DATAGRAMS_A_TICK = 64 /* what more arrives waits for the next tick, or is lost in the system */
 };
-static const int64_t silence_ns = 2000000000; /* the other end has stopped */
+static const uint64_t LARGEST_TICK = UINT64_C(1) << 53; /* more is no tick of a session */
+static const int64_t silence_ns = 2000000000;           /* the other end has stopped */
 
 /* The newest probe of the other end. */
 struct heard {
@@ -62,6 +64,10 @@ static void record_probe_arrival(struct link_measurement *m, const unsigned char
         .received_ns = now_ns,
     };
     const uint64_t tick = read_u64_number(probe);
+    if (tick > LARGEST_TICK) {
+        m->refused++;
+        return;
+    }
     if (m->count == m->capacity) {
         m->dropped++;
         return;
@@ -76,6 +82,8 @@ static void record_probe_arrival(struct link_measurement *m, const unsigned char
         const int64_t round_trip = tact_network_clock_add(&m->clock, &stamps);
         if (round_trip >= 0) {
             tact_histogram_add(&m->round_trip, round_trip);
+        } else {
+            m->refused++;
         }
     }
 }
@@ -93,6 +101,9 @@ static void receive_probe_packets(struct link_measurement *m, struct heard *hear
             m->session) { /* the other end began anew */
             m->session = m->endpoint.counts.completed_handshake_count;
             m->count = 0;
+            m->dropped = 0;
+            m->clock = (struct tact_network_clock){.second_start_ns = 0};
+            tact_histogram_reset(&m->round_trip);
             *heard = (struct heard){.tick = 0};
         }
         if (n == PROBE_PACKET_BYTES) {
@@ -160,7 +171,9 @@ static int read_link_keys(const struct link_options *options,
     unsigned char key[TACT_NETWORK_KEY_BYTES], peer[TACT_NETWORK_KEY_BYTES];
     int rc = tact_network_key_read(options->key, TACT_NETWORK_SECRET_KEY, key, err);
     rc = rc ? rc : tact_network_key_read(options->peer, TACT_NETWORK_PUBLIC_KEY, peer, err);
-    return rc ? rc : tact_network_identity_make(key, peer, identity, err);
+    rc = rc ? rc : tact_network_identity_make(key, peer, identity, err);
+    sodium_memzero(key, sizeof key);
+    return rc;
 }
 
 int link_measure(const char *command, const struct link_options *options,
@@ -174,8 +187,10 @@ int link_measure(const char *command, const struct link_options *options,
         .identity = options->key ? &identity : NULL,
     };
     m->endpoint.socket = -1;
-    if ((options->key && read_link_keys(options, &identity, &err)) ||
-        tact_network_endpoint_open(&endpoint, &m->endpoint, &err)) {
+    int rc = options->key ? read_link_keys(options, &identity, &err) : 0;
+    rc = rc ? rc : tact_network_endpoint_open(&endpoint, &m->endpoint, &err);
+    sodium_memzero(&identity, sizeof identity);
+    if (rc) {
         return command_error(&err);
     }
     /* The other end may send for up to its own duration, which is not known here: twice ours. */

@@ -4,6 +4,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#define LONGEST_DELAY 60.0 /* [s]: more is no link, or a clock that was set meanwhile */
+
 enum {
     MIN_REPEATED_WAVES = 10, /* covers independent losses of 5 % a packet: 0.05^10 */
     REPEATED_MOST = 20       /* 20 waves of six numbers are 960 of at most 1,160 bytes */
@@ -73,7 +75,8 @@ struct link_channel link_channel(const struct link_quality *quality, double peri
             quality->longest_gap > REPEATED_MOST ? REPEATED_MOST : (int)quality->longest_gap;
     }
     channel.gap_is_covered = quality->longest_gap <= (uint64_t)channel.repeated;
-    const double late = fmax((double)quality->delay_p999 * 1e-9, 0.0);
+    /* The stamps of the other end are any numbers. */
+    const double late = fmin(fmax((double)quality->delay_p999 * 1e-9, 0.0), LONGEST_DELAY);
     channel.playout_delay_ticks = (int)ceil(late / period) + channel.repeated;
     channel.delay = channel.playout_delay_ticks * period;
     channel.drift_correction_gain = fmin(2.0, 0.5 / (2.0 * channel.delay));

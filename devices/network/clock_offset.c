@@ -21,7 +21,7 @@ int64_t tact_network_clock_add(struct tact_network_clock *clock,
     }
     if (!clock->best[0].valid || round_trip < clock->best[0].round_trip_ns) {
         clock->best[0].round_trip_ns = round_trip;
-        clock->best[0].offset_ns = (int64_t)out - round_trip / 2;
+        clock->best[0].offset_ns = (int64_t)(out - (uint64_t)(round_trip / 2));
         clock->best[0].valid = 1;
     }
     return round_trip;

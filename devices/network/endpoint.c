@@ -128,6 +128,13 @@ static void count_refused_packet(struct tact_network_counts *counts, ssize_t rea
     }
 }
 
+static void discard_expired_answer(struct tact_network_answered *entry, int64_t now_ns)
+{
+    if (entry->answer_time_ns && now_ns - entry->answer_time_ns > answer_kept_ns) {
+        sodium_memzero(entry, sizeof *entry);
+    }
+}
+
 /* The entry of this hello if it was answered before, else the one to use for it: free, expired, or
  * the oldest. */
 static struct tact_network_answered *find_answered_hello(struct tact_network_endpoint *endpoint,
@@ -136,9 +143,7 @@ static struct tact_network_answered *find_answered_hello(struct tact_network_end
     struct tact_network_answered *oldest = endpoint->answered;
     for (int i = 0; i < TACT_NETWORK_ANSWERED; i++) {
         struct tact_network_answered *entry = &endpoint->answered[i];
-        if (entry->answer_time_ns && now_ns - entry->answer_time_ns > answer_kept_ns) {
-            entry->answer_time_ns = 0;
-        }
+        discard_expired_answer(entry, now_ns);
         if (entry->answer_time_ns && !memcmp(entry->hello, hello, sizeof entry->hello)) {
             return entry;
         }
@@ -183,24 +188,30 @@ static void handle_hello(struct tact_network_endpoint *endpoint, const unsigned 
             return;
         }
     }
-    entry->from = *from;
     send_datagram(endpoint, entry->answer, sizeof entry->answer, from);
+}
+
+static void discard_hello(struct tact_network_endpoint *endpoint)
+{
+    sodium_memzero(&endpoint->opening, sizeof endpoint->opening);
+    endpoint->hello_creation_time_ns = 0;
 }
 
 static void handle_answer(struct tact_network_endpoint *endpoint, const unsigned char *answer,
                           size_t size, int64_t now_ns)
 {
     struct tact_network_session session;
-    int rc =
-        !endpoint->initiator || !endpoint->hello_creation_time_ns
-            ? -ENOENT
+    int rc = !endpoint->initiator || !endpoint->hello_creation_time_ns ? -ENOENT : 0;
+    if (!rc && !is_handshake_allowed(endpoint, now_ns)) {
+        return;
+    }
+    rc = rc ? rc
             : tact_network_finish(&endpoint->identity, &endpoint->opening, answer, size, &session);
     if (rc) {
         count_refused_packet(&endpoint->counts, rc);
         return;
     }
-    sodium_memzero(&endpoint->opening, sizeof endpoint->opening);
-    endpoint->hello_creation_time_ns = 0;
+    discard_hello(endpoint);
     adopt_session(endpoint, &session, now_ns);
     tact_network_send(endpoint, NULL, 0); /* proves this end; the next packet does if it is lost */
 }
@@ -214,6 +225,7 @@ static ssize_t prove_answered_hello(struct tact_network_endpoint *endpoint,
     ssize_t n = -ENOENT;
     for (int i = 0; i < TACT_NETWORK_ANSWERED && n == -ENOENT; i++) {
         struct tact_network_answered *entry = &endpoint->answered[i];
+        discard_expired_answer(entry, now_ns);
         n = entry->answer_time_ns ? tact_network_open(&entry->session, datagram, size, payload)
                                   : -ENOENT;
         if (n >= 0) {
@@ -241,6 +253,9 @@ static ssize_t handle_data_packet(struct tact_network_endpoint *endpoint,
     if (n < 0) {
         count_refused_packet(&endpoint->counts, n);
         return n;
+    }
+    if (endpoint->hello_creation_time_ns) { /* the other end was only silent */
+        discard_hello(endpoint);
     }
     endpoint->last_accepted_time_ns = now_ns;
     endpoint->counts.accepted_packet_count++;

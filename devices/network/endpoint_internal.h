@@ -34,7 +34,7 @@ struct tact_network_counts {
     uint64_t forged_packet_count;       /* hello, answer or packet whose tag is wrong */
     uint64_t repeated;                  /* received before, or older than the window */
     uint64_t foreign_packet_count;      /* of another session, or from another address */
-    uint64_t postponed_hello_count;     /* hellos over the rate of handshakes */
+    uint64_t postponed_hello_count;     /* hellos and answers over the rate of handshakes */
     uint64_t completed_handshake_count; /* handshakes that were completed */
 };
 
@@ -43,7 +43,6 @@ struct tact_network_answered {
     unsigned char hello[TACT_NETWORK_HELLO_BYTES];
     unsigned char answer[TACT_NETWORK_ANSWER_BYTES];
     struct tact_network_session session;
-    struct tact_network_address from;
     int64_t answer_time_ns; /* when it was answered, CLOCK_MONOTONIC [ns]; 0: this entry is free */
 };
 
@@ -87,9 +86,9 @@ int tact_network_endpoint_port(const struct tact_network_endpoint *endpoint);
 void tact_network_endpoint_tick(struct tact_network_endpoint *endpoint, int64_t now_ns);
 
 /* Handles datagrams that have arrived, at most `most` of them, up to the next payload. Does not
- * block; a handshake, of which there are at most 20 a second, takes 0.2 ms. Returns the size of
- * the payload, which may be 0 (the packet that completes a handshake), or -EAGAIN (none is left, or
- * `most` were handled). *most is what remains of it. */
+ * block; a step of a handshake, of which there are at most 20 a second, takes 0.2 ms. Returns the
+ * size of the payload, which may be 0 (the packet that completes a handshake), or -EAGAIN (none is
+ * left, or `most` were handled). *most is what remains of it. */
 ssize_t tact_network_receive(struct tact_network_endpoint *endpoint, int64_t now_ns, int *most,
                              void *payload);
 

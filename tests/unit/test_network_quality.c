@@ -49,6 +49,11 @@ static void offset_is_that_of_the_fastest_echo(void **state)
         .sent_ns = 10, .other_received_ns = 5, .other_sent_ns = 100, .received_ns = 20};
     assert_int_equal(tact_network_clock_add(&clock, &impossible_stamps), -1);
     assert_false(tact_network_clock_best(&clock).valid);
+    const struct tact_network_stamps hostile = {.sent_ns = 1,
+                                                .other_received_ns = INT64_MIN,
+                                                .other_sent_ns = INT64_MIN + 2,
+                                                .received_ns = INT64_MAX};
+    assert_true(tact_network_clock_add(&clock, &hostile) >= 0);
 }
 
 /* Packets with delays of 20 ms and an exponential tail, of which some are lost in bursts. */
@@ -103,6 +108,9 @@ static void losses_and_delays_are_those_of_the_link(void **state)
                                   {.tick = UINT64_MAX, .sent_ns = 0, .received_ns = 0}};
     link_quality(few, 4, INT64_MAX, &q); /* of a peer that sends nonsense */
     assert_true(q.overtaken_packet_count == 1 && q.lost == q.expected - 3);
+    assert_true(link_channel(&q, 1e-3).delay <= 60.1);
+    q.delay_p999 = INT64_MAX;
+    assert_true(link_channel(&q, 1e-3).delay <= 60.1);
 }
 
 /* A line with delay d whose far end is blocked, pushed slowly: force over displacement. */

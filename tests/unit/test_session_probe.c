@@ -71,7 +71,8 @@ static int read_row(FILE *file, int *person_index, double row[3])
 {
     char line[256];
     while (fgets(line, sizeof line, file)) {
-        if (sscanf(line, "S%d,%lf,%lf,%lf", person_index, &row[0], &row[1], &row[2]) == 4) {
+        if (tact_number_scan(line, "S%d,%lf,%lf,%lf", person_index, &row[0], &row[1], &row[2]) ==
+            4) {
             return 1;
         }
     }

@@ -238,7 +238,8 @@ static void every_crest_is_found(void **state)
     }
     const struct tact_shape body = {.kind = TACT_SHAPE_REVOLUTION, .charts = charts},
                             plane = {.kind = TACT_SHAPE_HALFSPACE};
-    for (int i = 0; i < campaign_trial_count(100, 3000); i++) {
+    const int trials = campaign_trial_count(100, 3000);
+    for (int i = 0; i < trials; i++) {
         const double turn[3] = {0.5 * PI + uniform(-0.02, 0.02), 0.0, 0.0};
         struct tact_pose pose[2] = {tact_pose_identity(), tact_pose_identity()};
         struct smooth_pair pair;
@@ -258,7 +259,7 @@ static void every_crest_is_found(void **state)
         missed += missed_with_known(&pair, 3e-3, c, found, 1e-6);
     }
     printf("%d contacts, %d missed by searches that begin with another\n", total, missed);
-    assert_true(total > 150 && missed == 0);
+    assert_true(2 * total > 3 * trials && missed == 0);
     tact_charts_free(charts);
 }
 
