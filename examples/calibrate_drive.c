@@ -9,7 +9,6 @@
 #include "contact/number.h"
 #include "devices/registry.h"
 #include "output.h"
-#include "rt/clock.h"
 #include "text.h"
 
 static int find_axis_channel(const struct tact_device_channel *channels, int count,
@@ -55,8 +54,7 @@ static int open_haptic_axis(const struct calibrate_options *o, const struct tact
         .limit = o->limit,
         .travel = o->travel,
         .period = scene->period,
-        .timed = strcmp(def->type, "twin") != 0,
-        .start_ns = tact_clock_now()};
+        .timed = strcmp(def->type, "twin") != 0};
     if (axis->input < 0 || axis->output < 0 || !device->ops->write) {
         device->ops->close(device->self);
         return EXIT_USAGE;
@@ -75,12 +73,28 @@ static void print_identified_axis(const struct identified_haptic_axis *found,
                       found->resolution);
     fputs(text, stdout);
     for (int i = 0; i < HAPTIC_DAMPINGS; i++) {
-        tact_number_print(text, sizeof text,
-                          "# wall with damping %.4g: stable to %.6g, (b + B) / (T/2 + delay) is "
-                          "%.6g\n",
-                          width->damping[i], width->stiffness[i], width->line[i]);
+        const double stable = width->stiffness[i], unstable = width->unstable[i];
+        const char *limit = !isnan(stable) && !isnan(unstable) ? "stable to"
+                            : !isnan(stable)                   ? "stable to at least"
+                                                               : "stable below";
+        if (isnan(stable) && isnan(unstable)) {
+            tact_number_print(text, sizeof text,
+                              "# wall with damping %.4g: not tested, the axis has no damping\n",
+                              width->damping[i]);
+        } else {
+            tact_number_print(text, sizeof text,
+                              "# wall with damping %.4g: %s %.6g, (b + B) / (T/2 + delay) is "
+                              "%.6g\n",
+                              width->damping[i], limit, isnan(stable) ? unstable : stable,
+                              width->line[i]);
+        }
         fputs(text, stdout);
     }
+}
+
+static json_t *real_or_null(double number)
+{
+    return isnan(number) ? json_null() : json_real(number);
 }
 
 static int report_identified_axis(json_t *report, const struct identified_haptic_axis *found,
@@ -89,8 +103,9 @@ static int report_identified_axis(json_t *report, const struct identified_haptic
     json_t *walls = json_array();
     for (int i = 0; i < HAPTIC_DAMPINGS; i++) {
         json_array_append_new(walls,
-                              json_pack("{s:f, s:f, s:f}", "damping", width->damping[i],
-                                        "stiffness", width->stiffness[i], "line", width->line[i]));
+                              json_pack("{s:f, s:o, s:o, s:f}", "damping", width->damping[i],
+                                        "stiffness", real_or_null(width->stiffness[i]), "unstable",
+                                        real_or_null(width->unstable[i]), "line", width->line[i]));
     }
     json_object_update_new(report,
                            json_pack("{s:f, s:f, s:f, s:f, s:f, s:f, s:o}", "mass", found->mass,
@@ -120,8 +135,8 @@ int calibrate_haptic(const struct calibrate_options *o, const struct tact_scene 
                                     "%s will be driven with up to %g N or N m: let it go, in the "
                                     "middle of its travel",
                                     o->axis, o->limit);
-        axis.start_ns = tact_clock_now();
     }
+    command_catch_signals();
     code = code ? code : identify_haptic_axis(&axis, &found);
     code = code ? code : haptic_measure_width(&axis, &found, &width);
     set_haptic_force(&axis, 0.0);

@@ -11,7 +11,6 @@
 
 enum {
     RECORDED_TICK_COUNT = 2000,
-    SETTLING_TICK_COUNT = 300,
     EXCITATION_TRIAL_TICKS = 200,
     MAX_FITTED_DELAY_TICKS = 30,
     FIT_START_COUNT = 12,
@@ -19,24 +18,63 @@ enum {
     FITTED_NUMBER_COUNT = 4
 };
 
-int step_haptic_axis(struct haptic_axis *axis, double *position)
+#define RESTART_TIME 0.1       /* [s] without force, twice what a guard waits for */
+#define EXCURSION_BOUND 1.2    /* times the travel, beyond which the axis is out of control */
+#define MAX_FIT_DIFFERENCE 0.1 /* of the largest distance from the start */
+
+/* Reads the device in the next tick. EXIT_BAD, with force 0, where a signal requests a stop or the
+ * device is not there. */
+static int read_haptic_axis(struct haptic_axis *axis, struct tact_device_input *in)
 {
-    struct tact_device_input in = {.state = TACT_DEVICE_LOST};
     const int64_t due = axis->start_ns + (int64_t)((double)axis->tick * axis->period * 1e9);
+    in->state = TACT_DEVICE_LOST;
     if (axis->timed) {
         tact_clock_sleep_until(due);
         axis->late += tact_clock_now() > due + (int64_t)(axis->period * 1e9);
     }
     axis->device->ops->read(axis->device->self, axis->tick, (double)axis->tick * axis->period,
-                            axis->timed ? tact_clock_now() : due, &in);
+                            axis->timed ? tact_clock_now() : due, in);
     axis->tick++;
+    const int is_stop_requested = tact_stop_requested(command_stop());
+    if (!is_stop_requested && (in->state == TACT_DEVICE_OK || in->state == TACT_DEVICE_STALE)) {
+        return EXIT_GOOD;
+    }
+    set_haptic_force(axis, 0.0);
+    fprintf(stderr, is_stop_requested ? "tact: stopped by a signal; nothing is found\n"
+                                      : "tact: the device is gone; nothing is found\n");
+    return EXIT_BAD;
+}
+
+int step_haptic_axis(struct haptic_axis *axis, double *position)
+{
+    struct tact_device_input in = {.state = TACT_DEVICE_LOST};
+    if (read_haptic_axis(axis, &in)) {
+        return EXIT_BAD;
+    }
     *position = in.channel[axis->input];
     if (in.state != TACT_DEVICE_OK || !isfinite(*position)) {
         set_haptic_force(axis, 0.0);
-        fprintf(stderr, "tact: the device is gone or does not answer; nothing is found\n");
+        fprintf(stderr, "tact: the device does not answer, or its guard has set its outputs to "
+                        "zero; nothing is found\n");
         return EXIT_BAD;
     }
     axis->outside = fabs(*position - axis->start_position) > axis->travel;
+    return EXIT_GOOD;
+}
+
+/* Restarts the clock of the ticks after a pause, and writes zeros for as long as a guard that the
+ * pause has tripped needs them; readings may be stale meanwhile. Returns the exit code. */
+static int restart_haptic_axis(struct haptic_axis *axis)
+{
+    const int ticks = (int)fmax(100.0, ceil(RESTART_TIME / axis->period));
+    struct tact_device_input in = {.state = TACT_DEVICE_LOST};
+    axis->start_ns = tact_clock_now() - (int64_t)((double)axis->tick * axis->period * 1e9);
+    for (int k = 0; k < ticks; k++) {
+        if (read_haptic_axis(axis, &in)) {
+            return EXIT_BAD;
+        }
+        set_haptic_force(axis, 0.0);
+    }
     return EXIT_GOOD;
 }
 
@@ -86,17 +124,28 @@ static int excite_axis_randomly(struct haptic_axis *axis, double level, int tick
 
 int settle_haptic_axis(struct haptic_axis *axis, double stiffness, double damping)
 {
-    double position, last = axis->start_position;
+    const int is_driven = stiffness > 0.0 || damping > 0.0;
+    double position, last = 0.0, bound = 0.0;
     for (int k = 0; k < SETTLING_TICK_COUNT; k++) {
         int code = step_haptic_axis(axis, &position);
         if (code) {
             return code;
         }
-        last = k ? last : position;
-        axis->outside = 0; /* this force leads back */
-        set_haptic_force(axis, -stiffness * (position - axis->start_position) -
-                                   damping * (position - last) / axis->period);
-        last = position;
+        const double off = position - axis->start_position;
+        last = k ? last : off;
+        bound = k ? bound : EXCURSION_BOUND * fmax(axis->travel, fabs(off));
+        if (is_driven && fabs(off) > bound) {
+            set_haptic_force(axis, 0.0);
+            fprintf(stderr,
+                    "tact: the force that is to bring the axis back leads it away, now %.3g from "
+                    "its start: the sign of the force or of the reading is reversed, or the axis "
+                    "has too little damping or too long a delay; nothing is found\n",
+                    off);
+            return EXIT_BAD;
+        }
+        axis->outside = 0; /* this force leads back, which the bound verifies */
+        set_haptic_force(axis, -stiffness * off - damping * (off - last) / axis->period);
+        last = off;
     }
     set_haptic_force(axis, 0.0);
     return EXIT_GOOD;
@@ -227,11 +276,50 @@ static int find_excitation_level(struct haptic_axis *axis, double *level)
     return code;
 }
 
+/* Fits the axis at every delay, from several masses. Returns the exit code. */
+static int fit_axis_model(const double *force, const double *x, double period, double reach,
+                          struct identified_haptic_axis *found)
+{
+    double best = INFINITY;
+    found->difference = INFINITY;
+    for (int delay = 0; delay <= MAX_FITTED_DELAY_TICKS; delay++) {
+        for (int i = 0; i < FIT_START_COUNT; i++) {
+            double p[FITTED_NUMBER_COUNT] = {1e-3 * pow(3.0, i)};
+            p[1] = p[0] * 5.0;
+            static double unused[RECORDED_TICK_COUNT];
+            const double start = compute_simulation_error(p, delay, period, force, x, unused);
+            if (!(start < 1e6) || (i && start > 4.0 * best && delay)) {
+                continue;
+            }
+            const double sum = fit(p, delay, period, force, x);
+            if (sum < best * (1.0 - 1e-9)) {
+                best = sum;
+                *found = (struct identified_haptic_axis){p[0],
+                                                         p[1],
+                                                         p[2],
+                                                         delay * period,
+                                                         found->resolution,
+                                                         sqrt(sum / RECORDED_TICK_COUNT)};
+            }
+        }
+    }
+    if (!(found->difference <= MAX_FIT_DIFFERENCE * reach)) {
+        fprintf(stderr,
+                "tact: no mass, damping and dry friction explain the motion: off by %.3g of %.3g; "
+                "the sign of the force or of the reading may be reversed, or a spring or a weight "
+                "acts on it; nothing is found\n",
+                found->difference, reach);
+        return EXIT_BAD;
+    }
+    return EXIT_GOOD;
+}
+
 int identify_haptic_axis(struct haptic_axis *axis, struct identified_haptic_axis *found)
 {
     static double force[RECORDED_TICK_COUNT], x[RECORDED_TICK_COUNT];
-    double level, reach, best = INFINITY;
-    int code = step_haptic_axis(axis, &axis->start_position);
+    double level, reach;
+    int code = restart_haptic_axis(axis);
+    code = code ? code : step_haptic_axis(axis, &axis->start_position);
     axis->outside = 0;
     code = code ? code : find_excitation_level(axis, &level);
     const double stiffness = 0.2 * axis->limit / axis->travel;
@@ -246,26 +334,14 @@ int identify_haptic_axis(struct haptic_axis *axis, struct identified_haptic_axis
         fprintf(stderr, "tact: the axis does not move by the force; nothing is found\n");
         return EXIT_BAD;
     }
-    for (int delay = 0; delay <= MAX_FITTED_DELAY_TICKS; delay++) {
-        for (int i = 0; i < FIT_START_COUNT; i++) {
-            double p[FITTED_NUMBER_COUNT] = {1e-3 * pow(3.0, i)};
-            p[1] = p[0] * 5.0;
-            static double unused[RECORDED_TICK_COUNT];
-            const double start = compute_simulation_error(p, delay, axis->period, force, x, unused);
-            if (!(start < 1e6) || (i && start > 4.0 * best && delay)) {
-                continue;
-            }
-            const double sum = fit(p, delay, axis->period, force, x);
-            if (sum < best * (1.0 - 1e-9)) {
-                best = sum;
-                *found = (struct identified_haptic_axis){p[0],
-                                                         p[1],
-                                                         p[2],
-                                                         delay * axis->period,
-                                                         found->resolution,
-                                                         sqrt(sum / RECORDED_TICK_COUNT)};
-            }
-        }
+    if (reach > EXCURSION_BOUND * axis->travel) {
+        fprintf(stderr,
+                "tact: the axis came %.3g from its start, further than --travel, when it was "
+                "pushed to and fro: it has too little damping, or the sign of the force or of the "
+                "reading is reversed; nothing is found\n",
+                reach);
+        return EXIT_BAD;
     }
-    return EXIT_GOOD;
+    code = fit_axis_model(force, x, axis->period, reach, found);
+    return code ? code : restart_haptic_axis(axis);
 }

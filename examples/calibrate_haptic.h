@@ -27,22 +27,26 @@ struct identified_haptic_axis {
     double difference; /* root mean square of position, model less reading [m] */
 };
 
-enum { HAPTIC_DAMPINGS = 4 };
+enum { HAPTIC_DAMPINGS = 4, SETTLING_TICK_COUNT = 300 };
 
-/* Largest stable stiffness of a wall at several dampings. */
+/* Largest stable stiffness of a wall at several dampings. NAN: no wall was stable, or unstable;
+ * both: none was tested, as the axis is without damping. */
 struct stable_wall_stiffness {
     double damping[HAPTIC_DAMPINGS];   /* of the wall [N s/m] */
-    double stiffness[HAPTIC_DAMPINGS]; /* found [N/m] */
+    double stiffness[HAPTIC_DAMPINGS]; /* largest without a growing oscillation [N/m] */
+    double unstable[HAPTIC_DAMPINGS];  /* smallest with one, the next [N/m] */
     double line[HAPTIC_DAMPINGS];      /* (b + B) / (T/2 + delay) [N/m] */
 };
 
-/* Reads the axis in the next tick; then its force is to be set. EXIT_BAD where it is lost. */
+/* Reads the axis in the next tick; then its force is to be set. EXIT_BAD, with force 0, where it is
+ * lost or command_stop() is requested. */
 int step_haptic_axis(struct haptic_axis *axis, double *position);
 /* Sets the force, within the limit; 0 beyond the travel. */
 void set_haptic_force(struct haptic_axis *axis, double force);
-/* Brings the axis back by a spring and damper. */
+/* Brings the axis back by a spring and damper. EXIT_BAD, with force 0, where they drive it away. */
 int settle_haptic_axis(struct haptic_axis *axis, double stiffness, double damping);
-/* Pushes the axis to and fro and fits its numbers. Returns the exit code. */
+/* Pushes the axis to and fro and fits its numbers. EXIT_BAD where they do not explain its motion.
+ */
 int identify_haptic_axis(struct haptic_axis *axis, struct identified_haptic_axis *found);
 /* Raises the stiffness of a virtual wall at several dampings. Returns the exit code. */
 int haptic_measure_width(struct haptic_axis *axis, const struct identified_haptic_axis *found,

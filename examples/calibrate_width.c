@@ -7,16 +7,19 @@
 #include "drawing.h"
 
 enum { PRESS = 900, EARLY = 100, LATE = 500 }; /* [ticks] */
+enum { MAX_PRESSES = 90 };                     /* up to 19 times the analytic line */
 
+#define MIN_STIFFNESS_FACTOR 0.25  /* times the analytic line, where it begins */
 #define STIFFNESS_STEP_FACTOR 1.05 /* factor from one stiffness to the next */
-#define MAX_STIFFNESS_FACTOR 20.0  /* times the analytic line, where it ends */
 
-/* One press: the wall is where a constant push keeps the axis in it, and the axis starts off that
- * by half the depth. *grows: the oscillation is larger late than early. */
+/* One press: the wall is where a constant push keeps the axis in it, at most half of the travel
+ * deep, and the axis starts off that by half the depth. The oscillation grows if it is larger late
+ * than early. */
 static int press_virtual_wall(struct haptic_axis *axis, double stiffness, double damping,
                               double resolution, int *is_oscillation_growing)
 {
-    const double push = 0.4 * axis->limit, depth = push / stiffness;
+    const double push = fmin(0.4 * axis->limit, 0.5 * axis->travel * stiffness);
+    const double depth = push / stiffness;
     double position, last, early = 0.0, late = 0.0;
     int code = step_haptic_axis(axis, &position);
     const double wall = position - 0.5 * depth, rest = wall + depth;
@@ -40,33 +43,79 @@ static int press_virtual_wall(struct haptic_axis *axis, double stiffness, double
     return code;
 }
 
+/* Presses walls of rising stiffness at one damping until an oscillation grows. */
+static int find_stable_stiffness(struct haptic_axis *axis,
+                                 const struct identified_haptic_axis *found, int wall,
+                                 struct stable_wall_stiffness *width)
+{
+    const double soft = 0.2 * axis->limit / axis->travel;
+    double stiffness = MIN_STIFFNESS_FACTOR * width->line[wall];
+    width->stiffness[wall] = width->unstable[wall] = NAN;
+    for (int press = 0; press < MAX_PRESSES && stiffness > 0.0; press++) {
+        int is_oscillation_growing = 0;
+        int code = settle_haptic_axis(axis, soft, found->damping);
+        code = code ? code : settle_haptic_axis(axis, 0.0, found->damping);
+        code = code ? code
+                    : press_virtual_wall(axis, stiffness, width->damping[wall], found->resolution,
+                                         &is_oscillation_growing);
+        if (code) {
+            return code;
+        }
+        if (is_oscillation_growing) {
+            width->unstable[wall] = stiffness;
+            break;
+        }
+        width->stiffness[wall] = stiffness;
+        stiffness *= STIFFNESS_STEP_FACTOR;
+    }
+    return EXIT_GOOD;
+}
+
 int haptic_measure_width(struct haptic_axis *axis, const struct identified_haptic_axis *found,
                          struct stable_wall_stiffness *width)
 {
     static const double share[HAPTIC_DAMPINGS] = {0.0, 0.5, 1.0, 2.0};
     const double max_wall_damping = 0.1 * found->mass / (axis->period + found->delay);
-    const double soft = 0.2 * axis->limit / axis->travel;
-    for (int i = 0; i < HAPTIC_DAMPINGS; i++) {
-        const double damping = fmin(share[i] * found->damping, max_wall_damping);
-        width->damping[i] = damping;
-        width->line[i] = (found->damping + damping) / (0.5 * axis->period + found->delay);
-        width->stiffness[i] = 0.0;
-        int is_oscillation_growing = 0;
-        for (double k = 0.25 * width->line[i];
-             !is_oscillation_growing && k < MAX_STIFFNESS_FACTOR * width->line[i];
-             k *= STIFFNESS_STEP_FACTOR) {
-            int code = settle_haptic_axis(axis, soft, found->damping);
-            code = code ? code : settle_haptic_axis(axis, 0.0, found->damping);
-            code = code ? code
-                        : press_virtual_wall(axis, k, damping, found->resolution,
-                                             &is_oscillation_growing);
-            if (code) {
-                return code;
-            }
-            width->stiffness[i] = is_oscillation_growing ? width->stiffness[i] : k;
+    const double duration = MAX_PRESSES * (2 * SETTLING_TICK_COUNT + PRESS + 1) * axis->period;
+    int code = EXIT_GOOD;
+    for (int i = 0; !code && i < HAPTIC_DAMPINGS; i++) {
+        width->damping[i] = fmin(share[i] * found->damping, max_wall_damping);
+        width->line[i] = (found->damping + width->damping[i]) / (0.5 * axis->period + found->delay);
+        if (axis->timed && width->line[i] > 0.0) {
+            fprintf(stderr,
+                    "wall %d of %d, damping %.3g: pressed at most %d times, stiffer each time, "
+                    "in %.0f s\n",
+                    i + 1, HAPTIC_DAMPINGS, width->damping[i], MAX_PRESSES, duration);
         }
+        code = find_stable_stiffness(axis, found, i, width);
     }
-    return EXIT_GOOD;
+    return code;
+}
+
+/* Draws the walls of which both sides of the limit were found, and marks the others. */
+static void plot_walls(FILE *to, const struct stable_wall_stiffness *width)
+{
+    int bounded_below = 0, bounded_above = 0, untested = 0;
+    fputs("$width << EOD\n", to);
+    for (int i = 0; i < HAPTIC_DAMPINGS; i++) {
+        const double stable = width->stiffness[i], unstable = width->unstable[i];
+        const int below = isnan(stable) && !isnan(unstable);
+        const int above = !isnan(stable) && isnan(unstable);
+        const int neither = isnan(stable) && isnan(unstable);
+        fprintf(to, "%.9g %.9g %.9g %.9g %.9g %.9g\n", width->damping[i], above ? NAN : stable,
+                width->line[i], above ? stable : NAN, below ? unstable : NAN, neither ? 0.0 : NAN);
+        bounded_below += above;
+        bounded_above += below;
+        untested += neither;
+    }
+    fputs("EOD\nplot ", to);
+    if (bounded_below + bounded_above + untested < HAPTIC_DAMPINGS) {
+        fputs("$width using 1:2 with linespoints pt 7 title 'measured', ", to);
+    }
+    fputs("$width using 1:3 with lines dt 2 title '(b + B) / (T/2 + delay)'", to);
+    fputs(bounded_below ? ", $width using 1:4 with points pt 8 title 'at least'" : "", to);
+    fputs(bounded_above ? ", $width using 1:5 with points pt 10 title 'below'" : "", to);
+    fputs(untested ? ", $width using 1:6 with points pt 2 title 'not tested'\n" : "\n", to);
 }
 
 int draw_stable_wall_stiffness(const struct stable_wall_stiffness *width,
@@ -82,16 +131,10 @@ int draw_stable_wall_stiffness(const struct stable_wall_stiffness *width,
         fprintf(d.to, "set terminal %s size 640,440 font 'DejaVu Sans,12'\n", d.terminal);
     }
     fputs("set xlabel 'damping of the wall (N s/m)'\nset ylabel 'stiffness of the wall (N/m)'\n"
-          "set yrange [0:*]\nset offsets graph 0.05, graph 0.05, graph 0.1, 0\nset key left top\n"
-          "$width << EOD\n",
+          "set yrange [0:*]\nset offsets graph 0.05, graph 0.05, graph 0.1, 0\nset key left top\n",
           d.to);
-    for (int i = 0; i < HAPTIC_DAMPINGS; i++) {
-        fprintf(d.to, "%.9g %.9g %.9g\n", width->damping[i], width->stiffness[i], width->line[i]);
-    }
-    fprintf(d.to, "EOD\nset title 'mass %.3g kg, damping %.3g N s/m, delay %.3g ms'\n", found->mass,
+    fprintf(d.to, "set title 'mass %.3g kg, damping %.3g N s/m, delay %.3g ms'\n", found->mass,
             found->damping, found->delay * 1e3);
-    fputs("plot $width using 1:2 with linespoints pt 7 title 'measured', "
-          "$width using 1:3 with lines dt 2 title '(b + B) / (T/2 + delay)'\n",
-          d.to);
+    plot_walls(d.to, width);
     return drawing_close(&d);
 }

@@ -805,7 +805,11 @@ def haptic(folder):
             file.write(f"  - {{name: {name}, type: twin, settings: {{axes: x, forces: f, mass: 0.1, damping: 1, "
                        f"force_delay: {delay * 1e-3}, step: {step}}}}}\n")
         file.write("  - {name: dry, type: twin, settings: {axes: x, forces: f, mass: 0.3, damping: 2, friction: 0.1}}\n"
-                   "  - {name: stuck, type: twin, settings: {axes: x, forces: f, mass: 0.3, friction: 20}}\n")
+                   "  - {name: stuck, type: twin, settings: {axes: x, forces: f, mass: 0.3, friction: 20}}\n"
+                   "  - {name: still, type: twin, settings: {axes: x, forces: f, mass: 0.3, damping: 2, friction: 1}}\n"
+                   "  - {name: wrong, type: twin, settings: {axes: x, forces: f, mass: 0.1, damping: 1, strength: -1}}\n"
+                   "  - {name: mirrored, type: twin, settings: {axes: x, forces: f, mass: 0.3, damping: 10, friction: 0.1, scale: -1}}\n"
+                   "  - {name: sprung, type: twin, settings: {axes: x, forces: f, mass: 0.1, damping: 2, stiffness: 100}}\n")
     words = ["--scene", scene, "--axis", "x", "--drive", "f", "--limit", "8", "--travel", "0.03", "--json"]
     assert abs(exact_wall(0.1, 1, 1, 0) - 668.5) < 0.5 and abs(exact_wall(0.1, 1, 0, 0) - 2003) < 2
     for name, delay, step in sticks:
@@ -814,6 +818,7 @@ def haptic(folder):
         assert abs(found["delay"] - delay * 1e-3) < 1e-9 and abs(found["resolution"] - step) < 1e-3 * step, found
         assert found["friction"] < 1e-3 and len(found["walls"]) == 4, found
         for wall in found["walls"]:
+            assert abs(wall["unstable"] / wall["stiffness"] - 1.05) < 1e-9, wall
             exact = exact_wall(0.1, 1, delay, wall["damping"])
             print(f"{delay} ticks late, steps of {step} m, damping {wall['damping']:.3f}: {wall['stiffness']:.0f} of {exact:.0f}")
             assert abs(wall["stiffness"] / exact - 1) < 0.1, (wall, exact)
@@ -823,6 +828,12 @@ def haptic(folder):
     assert open(picture, "rb").read(4) == b"\x89PNG"
     out, err = tact("calibrate", "stuck", *words, code=1)
     assert not out and "does not move by the force" in err[0], err
+    for name, message in (("wrong", "leads it away"), ("mirrored", "further than --travel"), ("sprung", "explain the motion")):
+        out, err = tact("calibrate", name, *words, code=1)
+        assert not out and len(err) == 1 and message in err[0] and "reversed" in err[0], err
+    # Dry friction keeps every wall stable: its limit is beyond the stiffest that was pressed.
+    for wall in json.loads(tact("calibrate", "still", *words, "--plot", picture, "--force")[0])["walls"]:
+        assert wall["unstable"] is None and wall["stiffness"] > 19 * wall["line"], wall
     for missing in range(2, 10, 2):
         assert "needs --scene, --axis" in tact("calibrate", "dry", *words[:missing], *words[missing + 2:], code=2)[1][0]
     assert "has no channel y" in tact("calibrate", "dry", *words[:3], "y", *words[4:], code=2)[1][0]

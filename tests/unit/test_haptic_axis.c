@@ -1,0 +1,180 @@
+/* A haptic axis that is driven to find its numbers: reversed signs, pauses of the loop that trip a
+ * guard, signals, and walls that have no limit. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <time.h>
+#include <cmocka.h>
+#include "examples/calibrate_haptic.h"
+#include "examples/command.h"
+#include "rt/clock.h"
+
+enum { GUARD_NS = 20000000, GUARD_ZEROS = 50 };
+
+/* A mass with a damper, whose force or reading may be reversed, behind a guard. */
+struct guarded_mass {
+    double sign, period, x, v, force;
+    double farthest_driven; /* where a force other than 0 was written */
+    int64_t written_ns;
+    int zeros, trips, is_tripped;
+};
+
+static const double mass = 0.1, damping = 1.0, travel = 0.03, limit = 8.0;
+
+/* What was slept, without sleeping, and in one test the processor's time, which a fit takes. */
+static int64_t slept_ns;
+static int is_processor_timed;
+
+int64_t __wrap_tact_clock_now(void);
+void __wrap_tact_clock_sleep_until(int64_t time_ns);
+
+int64_t __wrap_tact_clock_now(void)
+{
+    struct timespec t = {.tv_sec = 0};
+    if (is_processor_timed) {
+        clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    }
+    return slept_ns + (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+void __wrap_tact_clock_sleep_until(int64_t time_ns)
+{
+    const int64_t now = tact_clock_now();
+    slept_ns += time_ns > now ? time_ns - now : 0;
+}
+
+static void read_mass(void *self, uint64_t tick, double t, int64_t now_ns,
+                      struct tact_device_input *in)
+{
+    struct guarded_mass *m = self;
+    (void)tick;
+    (void)t;
+    const int trips_now = !m->is_tripped && now_ns - m->written_ns > GUARD_NS;
+    m->trips += trips_now;
+    m->zeros = trips_now ? 0 : m->zeros;
+    m->is_tripped = (m->is_tripped || trips_now) && m->zeros < GUARD_ZEROS;
+    const double force = m->is_tripped ? 0.0 : m->sign * m->force;
+    const double decay = exp(-damping * m->period / mass), final_speed = force / damping;
+    m->x += final_speed * m->period + (m->v - final_speed) * (1.0 - decay) * mass / damping;
+    m->v = final_speed + (m->v - final_speed) * decay;
+    in->state = m->is_tripped ? TACT_DEVICE_STALE : TACT_DEVICE_OK;
+    in->channel[0] = m->x;
+}
+
+static void write_mass(void *self, const double *out, int64_t now_ns)
+{
+    struct guarded_mass *m = self;
+    m->force = out[0];
+    m->written_ns = now_ns;
+    m->zeros = out[0] == 0.0 ? m->zeros + 1 : 0;
+    if (out[0] != 0.0) {
+        m->farthest_driven = fmax(m->farthest_driven, fabs(m->x));
+    }
+}
+
+static const struct tact_device_ops ops = {.read = read_mass, .write = write_mass};
+static struct guarded_mass m;
+static const struct tact_device device = {.ops = &ops, .self = &m};
+
+static struct haptic_axis start_axis(double sign, double x)
+{
+    m = (struct guarded_mass){.sign = sign, .period = 1e-3, .x = x};
+    m.written_ns = tact_clock_now();
+    return (struct haptic_axis){.device = &device,
+                                .limit = limit,
+                                .travel = travel,
+                                .period = 1e-3,
+                                .timed = 1,
+                                .start_ns = tact_clock_now()};
+}
+
+static void settling_stops_an_axis_that_its_force_leads_away(void **state)
+{
+    (void)state;
+    for (int beyond = 0; beyond < 2; beyond++) {
+        const double first = beyond ? 2.0 * travel : 0.5 * travel;
+        const double bound = 1.2 * fmax(first, travel);
+        for (int sign = -1; sign <= 1; sign += 2) {
+            struct haptic_axis axis = start_axis(sign, first);
+            const int code = settle_haptic_axis(&axis, 2.0 * limit / travel, 0.0);
+            assert_int_equal(code, sign > 0 ? EXIT_GOOD : EXIT_BAD);
+            assert_true(m.farthest_driven <= bound);
+            assert_true(m.force == 0.0);
+        }
+    }
+}
+
+static void a_reversed_axis_is_not_identified(void **state)
+{
+    (void)state;
+    struct identified_haptic_axis found;
+    struct haptic_axis axis = start_axis(-1.0, 0.0);
+    assert_int_equal(identify_haptic_axis(&axis, &found), EXIT_BAD);
+    assert_true(m.farthest_driven <= 1.2 * travel);
+    assert_true(m.force == 0.0);
+}
+
+/* Before it the loop waits for a person, and after it a fit takes longer than the guard waits. */
+static void a_guard_that_trips_in_a_pause_is_armed_again(void **state)
+{
+    (void)state;
+    struct identified_haptic_axis found;
+    double position;
+    is_processor_timed = 1;
+    struct haptic_axis axis = start_axis(1.0, 0.0);
+    slept_ns += 1000000000;
+    assert_int_equal(identify_haptic_axis(&axis, &found), EXIT_GOOD);
+    assert_int_equal(m.trips, 2);
+    assert_int_equal(step_haptic_axis(&axis, &position), EXIT_GOOD);
+    assert_true(axis.late < 3);
+    is_processor_timed = 0;
+    assert_true(fabs(found.mass - mass) < 1e-3 * mass);
+    assert_true(fabs(found.damping - damping) < 1e-2 * damping);
+}
+
+static void walls_without_a_limit_are_marked(void **state)
+{
+    (void)state;
+    struct identified_haptic_axis found = {.mass = mass};
+    struct stable_wall_stiffness width;
+    struct haptic_axis axis = start_axis(1.0, 0.0);
+    assert_int_equal(haptic_measure_width(&axis, &found, &width), EXIT_GOOD);
+    for (int i = 0; i < HAPTIC_DAMPINGS; i++) {
+        assert_true(isnan(width.stiffness[i]) && isnan(width.unstable[i]));
+    }
+    assert_int_equal(axis.tick, 0);
+    found.damping = 100.0 * damping; /* the first wall is 25 times as stiff as is stable */
+    assert_int_equal(haptic_measure_width(&axis, &found, &width), EXIT_GOOD);
+    assert_true(isnan(width.stiffness[0]));
+    assert_true(fabs(width.unstable[0] - 0.25 * width.line[0]) < 1e-9 * width.line[0]);
+    found.damping = 0.01 * damping; /* the last wall is a fifth as stiff as is stable */
+    assert_int_equal(haptic_measure_width(&axis, &found, &width), EXIT_GOOD);
+    assert_true(isnan(width.unstable[0]) && width.stiffness[0] > 19.0 * width.line[0]);
+}
+
+static void a_signal_ends_the_force(void **state) /* the last test: a stop cannot be taken back */
+{
+    (void)state;
+    double position;
+    struct haptic_axis axis = start_axis(1.0, 0.0);
+    assert_int_equal(step_haptic_axis(&axis, &position), EXIT_GOOD);
+    set_haptic_force(&axis, 1.0);
+    assert_true(m.force == 1.0);
+    tact_stop_request(command_stop());
+    assert_int_equal(step_haptic_axis(&axis, &position), EXIT_BAD);
+    assert_true(m.force == 0.0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(settling_stops_an_axis_that_its_force_leads_away),
+        cmocka_unit_test(a_reversed_axis_is_not_identified),
+        cmocka_unit_test(a_guard_that_trips_in_a_pause_is_armed_again),
+        cmocka_unit_test(walls_without_a_limit_are_marked),
+        cmocka_unit_test(a_signal_ends_the_force),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
