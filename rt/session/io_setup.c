@@ -237,30 +237,68 @@ static int find_output_owner(struct tact_session *s, const char *path, const cha
     return find_joint_of_key(s, path, key, &owner->index, &owner->link, err);
 }
 
-/* Outputs that are a vector are limited by its length. */
-static int check_output_vector_limits(const struct tact_session *s, uint32_t i,
-                                      struct tact_error *err)
+/* Finds why an output cannot be a component of its vector: returns the key of the output that is
+ * wrong, and the output of the same vector that it contradicts; "from" where there are too many
+ * components; NULL: none. */
+static const char *find_vector_conflict(const struct tact_scene *scene, uint32_t i, uint32_t *other)
 {
-    const struct tact_scene_output *def = &s->scene->outputs[i];
-    const int group = tact_scene_output_group(s->scene, i);
-    for (uint32_t k = 0; group && k < i; k++) {
-        const struct tact_scene_output *other = &s->scene->outputs[k];
-        const char *key = def->limit != other->limit               ? "limit"
-                          : def->rate != other->rate               ? "rate"
-                          : def->filter != other->filter           ? "filter"
-                          : fabs(def->scale) != fabs(other->scale) ? "scale"
-                                                                   : NULL;
-        if (key && tact_scene_output_group(s->scene, k) == group) {
+    const struct tact_scene_output *def = &scene->outputs[i];
+    const int group = tact_scene_output_group(scene, i);
+    const char *key = NULL;
+    int components = 1;
+    for (uint32_t k = 0; group && !key && k < i; k++) {
+        const struct tact_scene_output *previous = &scene->outputs[k];
+        if (tact_scene_output_group(scene, k) != group) {
+            continue;
+        }
+        *other = k;
+        key = ++components > TACT_SAFETY_GROUP            ? "from"
+              : def->limit != previous->limit             ? "limit"
+              : def->rate != previous->rate               ? "rate"
+              : def->filter != previous->filter           ? "filter"
+              : fabs(def->scale) != fabs(previous->scale) ? "scale"
+                                                          : NULL;
+    }
+    return key;
+}
+
+int tact_session_check_output_vectors(const struct tact_scene *scene, struct tact_error *err)
+{
+    for (uint32_t i = 0; i < scene->outputs_count; i++) {
+        uint32_t other = 0;
+        const char *key = find_vector_conflict(scene, i, &other);
+        if (key) {
             char path[48];
             snprintf(path, sizeof path, "outputs[%u].%s", i, key);
-            tact_scene_where(s->scene, path, err);
-            return tact_error_set(err, -EINVAL,
-                                  "is not that of outputs[%u]: they are components of one vector, "
-                                  "which is limited by its length",
-                                  k);
+            tact_scene_where(scene, path, err);
+            return strcmp(key, "from") == 0
+                       ? tact_error_set(err, -EINVAL,
+                                        "more than %d components of one vector go to one device",
+                                        TACT_SAFETY_GROUP)
+                       : tact_error_set(err, -EINVAL,
+                                        "is not that of outputs[%u]: they are components of one "
+                                        "vector, which is limited by its length",
+                                        other);
         }
     }
     return 0;
+}
+
+/* Outputs of a log that are no vector by the present rules are limited one by one, as they were
+ * when it was recorded. */
+static void ungroup_conflicting_outputs(const struct tact_scene *scene,
+                                        struct tact_safety_channel *channels)
+{
+    for (uint32_t i = 0; i < scene->outputs_count; i++) {
+        const int group = tact_scene_output_group(scene, i);
+        uint32_t other;
+        if (!find_vector_conflict(scene, i, &other)) {
+            continue;
+        }
+        for (uint32_t k = 0; k < scene->outputs_count; k++) {
+            channels[k].group = channels[k].group == group ? 0 : channels[k].group;
+        }
+    }
 }
 
 /* An output of a tool is a component along an axis of the device. */
@@ -312,10 +350,10 @@ static int map_output_channel(struct tact_session *s, uint32_t i,
     map_tool_output(s, i, out);
     *channel = (struct tact_safety_channel){def->limit, def->rate, def->filter,
                                             tact_scene_output_group(s->scene, i)};
-    return rc ? rc : check_output_vector_limits(s, i, err);
+    return rc;
 }
 
-int tact_session_map_inputs_outputs(struct tact_session *s, struct tact_error *err)
+int tact_session_map_inputs_outputs(struct tact_session *s, int is_of_log, struct tact_error *err)
 {
     const struct tact_scene *scene = s->scene;
     struct tact_safety_channel channels[TACT_SAFETY_CHANNELS];
@@ -341,6 +379,10 @@ int tact_session_map_inputs_outputs(struct tact_session *s, struct tact_error *e
     for (uint32_t i = 0; !rc && i < scene->outputs_count; i++) {
         rc = map_output_channel(s, i, &channels[i], err);
     }
+    if (!rc && is_of_log) {
+        ungroup_conflicting_outputs(scene, channels);
+    }
+    rc = rc || is_of_log ? rc : tact_session_check_output_vectors(scene, err);
     for (uint32_t i = 0; !rc && i < scene->markers_count; i++) {
         struct session_marker *m = &s->markers[s->marker_count++];
         char key[64];

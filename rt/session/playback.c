@@ -145,7 +145,11 @@ static int make_playback_safety_chain(const struct tact_session *s,
         }
         playback->channel[i] = k;
     }
-    int rc = tact_safety_init(&playback->safety, channels, s->output_count, &options);
+    int rc = tact_session_check_output_vectors(o->scene, err);
+    if (rc) {
+        return rc;
+    }
+    rc = tact_safety_init(&playback->safety, channels, s->output_count, &options);
     return rc ? tact_error_set(err, rc, "%s: an output has an invalid limit or rate",
                                o->scene->path)
               : 0;

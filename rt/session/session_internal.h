@@ -400,7 +400,10 @@ int tact_session_open_devices(struct tact_session *s, const struct tact_device_i
                               int replayed_count, struct tact_error *err);
 int tact_session_open_device(const struct tact_session *s, uint32_t index, struct tact_device *out,
                              struct tact_error *err);
-int tact_session_map_inputs_outputs(struct tact_session *s, struct tact_error *err);
+int tact_session_map_inputs_outputs(struct tact_session *s, int is_of_log, struct tact_error *err);
+/* Refuses outputs that are components of one vector, with the key of the first one that has another
+ * limit, rate, filter or scale, or is one too many. */
+int tact_session_check_output_vectors(const struct tact_scene *scene, struct tact_error *err);
 
 /* io_setup.c: finds "device.channel"; an error has the key of the scene. */
 int tact_session_find_channel(struct tact_session *s, const char *path, int output, const char *key,

@@ -402,6 +402,16 @@ static void scenes_without_the_output_are_refused(void **state)
         {{{"  - {from: pinch.left_distal, to: operator.felt_1, limit: 2, rate: 500}\n", ""}},
          -EINVAL,
          "felt_1"},
+        {{{"hands:\n", "hands:\n  - name: tip\n    base:\n      mass: 0.1\n"
+                       "      inertia: [1e-4, 1e-4, 1e-4, 0, 0, 0]\n"
+                       "      coupling: {stiffness: 500, damping: 5}\n"
+                       "      turn_coupling: {stiffness: 2, damping: 0.02}\n"},
+          {"pinch.left_proximal, to: operator.felt_0, limit: 2, rate: 500}\n"
+           "  - {from: pinch.left_distal, to: operator.felt_1, limit: 2",
+           "tip.base_x, to: operator.felt_0, limit: 2, rate: 500}\n"
+           "  - {from: tip.base_y, to: operator.felt_1, limit: 1"}},
+         -EINVAL,
+         "is not that of outputs[0]"},
     };
     struct tact_replay_report report;
     struct tact_error err = {0};
@@ -411,7 +421,7 @@ static void scenes_without_the_output_are_refused(void **state)
     assert_non_null(strstr(err.text, "--scene"));
     assert_int_equal(board.opened, 0);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        const struct edit edits[] = {cases[i].edits[0], {NULL, NULL}};
+        const struct edit edits[] = {cases[i].edits[0], cases[i].edits[1], {NULL, NULL}};
         struct tact_scene *scene = load_edited_ruler_scene(edits);
         o = replay_options_for_scene("operator");
         o.scene = scene;
