@@ -152,7 +152,7 @@ int tact_scene_check_channel(const struct tact_scene_check *check, const struct 
                      text);
 }
 
-/** of_base: the base may be named too, for the contacts on it. */
+/** of_base: for contacts; the base may be named, but not one of its coordinates. */
 static int check_joint_reference(const struct tact_scene_check *check,
                                  const struct tact_scene *scene, const char *path, const char *text,
                                  bool of_base)
@@ -172,8 +172,14 @@ static int check_joint_reference(const struct tact_scene_check *check,
     const struct tact_scene_hand *h = &scene->hands[hand];
     struct name_list links = {h->links, h->links_count, sizeof *h->links,
                               offsetof(struct tact_scene_link, name), ""};
+    const long link = find_name_in_list(&links, dot + 1, strlen(dot + 1));
+    if (of_base && link >= 0 && link < (long)tact_scene_base_links(h)) {
+        return tact_scene_report_bad_value(
+            check, path, "%s is a coordinate of the base, without shapes; expected \"%s.base\"",
+            text, h->name);
+    }
     const bool is_base_of_hand = of_base && h->base && !strcmp(dot + 1, "base");
-    return is_base_of_hand || find_name_in_list(&links, dot + 1, strlen(dot + 1)) >= 0
+    return is_base_of_hand || link >= 0
                ? 0
                : tact_scene_report_bad_value(check, path, "hand %s has no link named \"%s\"",
                                              h->name, dot + 1);

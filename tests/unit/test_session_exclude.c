@@ -80,6 +80,14 @@ static void refuses_objects(void **state)
         {{"[palm, left.a]", "[palm, palm]"}, "exclude[0].objects", "at least one of which", 9},
         {{"[left.b, left.a]", "[left.b, left.b]"}, "exclude[1].objects", "two different", 10},
         {{"[left.b, right.base]", "[left.b, left.base]"}, "exclude[2].objects[1]", "no link", 11},
+        {{"[palm, left.a]", "[palm, right.base_x]"},
+         "exclude[0].objects[1]",
+         "expected \"right.base\"",
+         9},
+        {{"[left.b, right.base]", "[right.base, right.base_rz]"},
+         "exclude[2].objects[1]",
+         "expected \"right.base\"",
+         11},
         {{"[left.b, right.base]", "[left.b]"}, "exclude[2].objects", "2", 11},
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
