@@ -224,7 +224,35 @@ static const struct tact_scene_hand *hand_of(const struct tact_scene *scene, con
     return NULL;
 }
 
-/* The base of a tool's hand is coupled, and nothing else sets its target. */
+/* A tool alone sets the target of a base, and sends its reaction. */
+static int check_base_of_tool(const struct tact_scene_check *check, const struct tact_scene *scene,
+                              uint32_t index, const struct tact_scene_hand *hand)
+{
+    char path[TACT_SCENE_PATH], joint[TACT_SCENE_PATH];
+    for (uint32_t i = 0; i < TACT_HAND_BASE; i++) {
+        snprintf(joint, sizeof joint, "%s.%s", hand->name, hand->links[i].name);
+        const long input = tact_scene_find_input(scene, scene->inputs_count, "target", joint);
+        if (input >= 0) {
+            snprintf(path, sizeof path, "tools[%u].hand", index);
+            return tact_scene_report_bad_value(check, path, "inputs[%ld] leads to %s already",
+                                               input, joint);
+        }
+        for (uint32_t k = 0; k < scene->outputs_count; k++) {
+            const struct tact_scene_output *out = &scene->outputs[k];
+            if (!out->tool && !strcmp(out->what, "reaction") && !strcmp(out->from, joint)) {
+                snprintf(path, sizeof path, "outputs[%u].from", k);
+                return tact_scene_report_bad_value(
+                    check, path,
+                    "tools[%u] leads the base of %s, whose reaction goes out by \"force\" and "
+                    "\"torque\" of that tool only",
+                    index, hand->name);
+            }
+        }
+    }
+    return 0;
+}
+
+/* The base of a tool's hand is coupled, and no other tool leads it. */
 static int check_hand_of_tool(const struct tact_scene_check *check, const struct tact_scene *scene,
                               uint32_t index)
 {
@@ -251,16 +279,7 @@ static int check_hand_of_tool(const struct tact_scene_check *check, const struct
                                                tool->hand);
         }
     }
-    for (uint32_t i = 0; i < TACT_HAND_BASE; i++) {
-        char joint[TACT_SCENE_PATH];
-        snprintf(joint, sizeof joint, "%s.%s", hand->name, hand->links[i].name);
-        const long input = tact_scene_find_input(scene, scene->inputs_count, "target", joint);
-        if (input >= 0) {
-            return tact_scene_report_bad_value(check, path, "inputs[%ld] leads to %s already",
-                                               input, joint);
-        }
-    }
-    return 0;
+    return check_base_of_tool(check, scene, index, hand);
 }
 
 int tact_scene_check_tools(const struct tact_scene_check *check, const struct tact_scene *scene)
