@@ -64,18 +64,23 @@ static void fill_pair_columns(const struct tact_scene_log_pair *pair, const doub
 }
 
 /* Tracks the rotation from the initial orientation: its angle about the axis of the last one,
- * continuous over whole turns. */
-static void follow(struct plot_hinge_turns *turn, const double start[4], const double now[4])
+ * continuous over whole turns. NaN, which changes nothing, for an orientation that is not finite.
+ */
+static double follow(struct plot_hinge_turns *turn, const double start[4], const double now[4])
 {
     const double back[4] = {start[0], -start[1], -start[2], -start[3]};
     double q[4], period = 2.0 * acos(-1.0);
     tact_quat_mul(q, now, back);
     double size = tact_v3_norm(q + 1), sign = tact_v3_dot(q + 1, turn->axis) < 0.0 ? -1.0 : 1.0;
     double angle = 2.0 * atan2(sign * size, q[0]);
+    if (!isfinite(angle)) {
+        return NAN;
+    }
     turn->angle = angle + period * round((turn->angle - angle) / period);
     if (size > 0.5) { /* near whole turns its axis is that of a nutation */
         tact_v3_scale(turn->axis, q + 1, sign / size);
     }
+    return turn->angle;
 }
 
 static int is_plotted_joint_a_constraint(const struct plot_session *s, int joint)
@@ -104,7 +109,7 @@ static double get_constraint_coordinate(struct plot_session *s, int joint, const
     if (!plot_joint_slides(s, joint)) {
         const double period = 2.0 * acos(-1.0);
         value += period * round((s->last_hinge_angle[joint] - value) / period);
-        s->last_hinge_angle[joint] = value;
+        s->last_hinge_angle[joint] = isfinite(value) ? value : s->last_hinge_angle[joint];
     }
     return value;
 }
@@ -135,8 +140,8 @@ static void fill_plot_columns(struct plot_session *s, const double *start, const
         uint32_t pose = body->pose, center = body->center;
         double moved[3];
         tact_v3_sub(moved, v + center, start + center);
-        follow(&s->turn[i], start + pose + 3, v + pose + 3);
-        out[plot_body_column(s, i)] = fabs(s->turn[i].angle) * 180.0 / acos(-1.0);
+        const double angle = follow(&s->turn[i], start + pose + 3, v + pose + 3);
+        out[plot_body_column(s, i)] = fabs(angle) * 180.0 / acos(-1.0);
         out[plot_body_column(s, i) + 1] = 1e3 * sqrt(tact_v3_dot(moved, moved));
     }
     for (int i = 0; i < s->channel_count; i++) {
