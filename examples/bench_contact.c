@@ -111,11 +111,10 @@ static int step_player(struct bench *bench, struct player *player)
 }
 
 /* Initial state of a contact in a tick: the springs of the leading world, and no impulse. */
-static void copy_start_of_contact(const struct tact_contact *trajectory_player,
-                                  struct tact_contact *c)
+static void copy_start_of_contact(const struct tact_contact *lead_contact, struct tact_contact *c)
 {
     memset(c->warm, 0, sizeof c->warm);
-    c->springs = trajectory_player->springs;
+    c->springs = lead_contact->springs;
 }
 
 /* Sets the initial poses of the lead, with zero impulses; the springs of patches depend on the
@@ -136,8 +135,8 @@ static void set_start_poses(const struct bench *bench, struct player *player)
     }
     tact_world_refresh(to);
     for (int i = tact_world_next_pair(from, -1); i >= 0; i = tact_world_next_pair(from, i)) {
-        const struct tact_contact *trajectory_player = tact_world_contact(from, i);
-        copy_start_of_contact(trajectory_player, tact_world_contact(to, i));
+        const struct tact_contact *lead_contact = tact_world_contact(from, i);
+        copy_start_of_contact(lead_contact, tact_world_contact(to, i));
         tact_world_add_near(to, i);
         int pieces = tact_world_piece(to, i, 0) && tact_world_piece(from, i, 0) ? TACT_PIECES : 0;
         for (int k = 0; k < pieces; k++) {

@@ -67,7 +67,7 @@ struct query {
     struct parsed_shape shape[2];
 };
 
-static int measure_by_rays(const struct query *q)
+static int uses_rays(const struct query *q)
 {
     return strcmp(q->method, "rays") == 0;
 }
@@ -115,7 +115,7 @@ static int measure_overlap_moments(const struct query *q, struct measured *out,
 {
     const struct tact_shape shape[2] = {q->shape[0].shape, q->shape[1].shape};
     const struct tact_soup *const soup[2] = {&q->shape[0].soup, &q->shape[1].soup};
-    if (measure_by_rays(q)) {
+    if (uses_rays(q)) {
         return measure_rays(shape, soup, q->common.pose, q->resolution, out, err);
     }
     if (strcmp(q->method, "convex") == 0) {
@@ -131,8 +131,8 @@ static int print_moments_answer(struct query *q, char **words)
     struct measured result = {.status = 0};
     struct tact_patch patch = {.depth = 0.0};
     for (int i = 0; i < 2; i++) {
-        int rc = measure_by_rays(q) ? word_to_surface(words[i], q->common.scale, &q->shape[i], &err)
-                                    : word_to_shape(words[i], q->common.scale, &q->shape[i], &err);
+        int rc = uses_rays(q) ? word_to_surface(words[i], q->common.scale, &q->shape[i], &err)
+                              : word_to_shape(words[i], q->common.scale, &q->shape[i], &err);
         if (rc) {
             command_error(&err);
             return rc == -EDOM ? EXIT_USAGE : EXIT_FILE;
@@ -150,8 +150,7 @@ static int print_moments_answer(struct query *q, char **words)
     }
     if (!q->common.json) {
         moments_print_table(&result, &patch);
-    } else if (moments_print_json(&result, &patch, q->method,
-                                  measure_by_rays(q) ? q->resolution : 0)) {
+    } else if (moments_print_json(&result, &patch, q->method, uses_rays(q) ? q->resolution : 0)) {
         return EXIT_USAGE;
     }
     return result.status ? EXIT_GOOD : EXIT_SHAPES_SEPARATED;

@@ -133,7 +133,7 @@ static double lit(const struct painter *q, const double p[3])
 }
 
 /* 0 on a line of the plane's grid, 1 off it: the two world axes that the plane shows most. */
-static double is_off_plane_grid(const struct painter *q, const double p[3], const double n[3])
+static double plane_grid_weight(const struct painter *q, const double p[3], const double n[3])
 {
     int projected_out_axis = fabs(n[2]) > 0.5 ? 2 : (fabs(n[0]) > fabs(n[1]) ? 0 : 1);
     double nearest = 1.0;
@@ -184,7 +184,7 @@ static void shade_picture_sample(const struct painter *q, int x, int y, double o
     double facing = tact_v3_dot(n, light_direction);
     double sun = facing > 0.0 ? facing * lit(q, p) : 0.0;
     double brightness = 0.52 + 0.08 * n[2] + 0.45 * sun;
-    double line = t->surface_paint == PAINT_GRID ? 0.88 + 0.12 * is_off_plane_grid(q, p, n) : 1.0;
+    double line = t->surface_paint == PAINT_GRID ? 0.88 + 0.12 * plane_grid_weight(q, p, n) : 1.0;
     for (int k = 0; k < 3; k++) {
         out[k] = fmin(255.0, t->colour[k] * brightness * line);
     }

@@ -13,7 +13,7 @@ static const uint8_t body_colours[][3] = {{86, 142, 196},  {232, 174, 76},  {98,
 static const uint8_t fixed_body_colour[3] = {206, 206, 202};
 static const uint8_t hand_colour[3] = {226, 184, 156};
 
-static void *grow_triangle_list(void *list, size_t used, size_t *room, size_t size)
+static void *grow_list(void *list, size_t used, size_t *room, size_t size)
 {
     if (used < *room) {
         return list;
@@ -25,8 +25,8 @@ static void *grow_triangle_list(void *list, size_t used, size_t *room, size_t si
 
 void picture_add_triangle(struct picture_scene *scene, const struct picture_triangle *triangle)
 {
-    struct picture_triangle *list = grow_triangle_list(
-        scene->triangles, scene->triangle_count, &scene->triangle_room, sizeof *scene->triangles);
+    struct picture_triangle *list = grow_list(scene->triangles, scene->triangle_count,
+                                              &scene->triangle_room, sizeof *scene->triangles);
     if (!list) {
         scene->failed = 1;
         return;
@@ -38,8 +38,7 @@ void picture_add_triangle(struct picture_scene *scene, const struct picture_tria
 static void add_bounding_ball(struct picture_scene *scene, const double centre[3], double radius)
 {
     size_t room = (size_t)scene->ball_room;
-    double(*list)[4] =
-        grow_triangle_list(scene->balls, (size_t)scene->ball_count, &room, sizeof *list);
+    double(*list)[4] = grow_list(scene->balls, (size_t)scene->ball_count, &room, sizeof *list);
     if (!list) {
         scene->failed = 1;
         return;

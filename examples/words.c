@@ -63,7 +63,7 @@ static int has_shape_word(const struct tact_shape_type *type)
 }
 
 /* "sphere:RADIUS", "box:X,Y,Z" of a kind of shape. */
-static const char *parse_shape_form(const struct tact_shape_type *type, char *out, size_t size)
+static const char *shape_form(const struct tact_shape_type *type, char *out, size_t size)
 {
     static const char *const words[4] = {"RADIUS", "TUBE", "LENGTH", "X,Y,Z"};
     static const char *const keys[4] = {"radius", "tube", "length", "size"};
@@ -77,8 +77,8 @@ static const char *parse_shape_form(const struct tact_shape_type *type, char *ou
     return out;
 }
 
-static int make_primitive_mesh(enum tact_shape_kind kind, const char *word, struct tact_shape *out,
-                               struct tact_error *err)
+static int make_primitive(enum tact_shape_kind kind, const char *word, struct tact_shape *out,
+                          struct tact_error *err)
 {
     const struct tact_shape_type *type = tact_shape_type(kind);
     const char *sizes = word + strlen(type->name) + (word[strlen(type->name)] == ':');
@@ -95,7 +95,7 @@ static int make_primitive_mesh(enum tact_shape_kind kind, const char *word, stru
         return tact_error_set(err, -EDOM,
                               "\"%s\" is no shape: %s with positive sizes in m is "
                               "expected",
-                              word, parse_shape_form(type, form, sizeof form));
+                              word, shape_form(type, form, sizeof form));
     }
     return 0;
 }
@@ -128,7 +128,7 @@ static int read_soup(const char *path, double scale, struct tact_soup *out, stru
             const struct tact_shape_type *type = tact_shape_type((enum tact_shape_kind)i);
             if (has_shape_word(type)) {
                 used += (size_t)snprintf(forms + used, sizeof forms - used, ", %s",
-                                         parse_shape_form(type, form, sizeof form));
+                                         shape_form(type, form, sizeof form));
             }
         }
         tact_error_set(err, rc, "%s; a mesh file (OBJ, STL)%s is expected", strerror(-rc), forms);
@@ -166,7 +166,7 @@ int word_to_shape(const char *word, double scale, struct parsed_shape *out, stru
 {
     int kind = find_primitive_shape(word);
     memset(out, 0, sizeof *out);
-    return kind >= 0 ? make_primitive_mesh((enum tact_shape_kind)kind, word, &out->shape, err)
+    return kind >= 0 ? make_primitive((enum tact_shape_kind)kind, word, &out->shape, err)
                      : make_mesh(word, scale, out, err);
 }
 
@@ -176,7 +176,7 @@ int word_to_surface(const char *word, double scale, struct parsed_shape *out,
     int kind = find_primitive_shape(word);
     memset(out, 0, sizeof *out);
     out->shape.kind = TACT_SHAPE_MESH;
-    return kind >= 0 ? make_primitive_mesh((enum tact_shape_kind)kind, word, &out->shape, err)
+    return kind >= 0 ? make_primitive((enum tact_shape_kind)kind, word, &out->shape, err)
                      : read_soup(word, scale, &out->soup, err);
 }
 

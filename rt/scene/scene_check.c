@@ -304,8 +304,8 @@ static int check_and_normalize_axis(const struct tact_scene_check *check, double
 }
 
 /* A range: both ends or neither, ordered. */
-static int check_tick_range(const struct tact_scene_check *check, double least, double most,
-                            const char *path)
+static int check_bounds_pair(const struct tact_scene_check *check, double least, double most,
+                             const char *path)
 {
     char key[TACT_SCENE_PATH];
     bool lower = tact_scene_has_key(check, "%s.lower", path);
@@ -324,7 +324,7 @@ static int check_joint_stops(const struct tact_scene_check *check,
 {
     char key[TACT_SCENE_PATH];
     int turns = strcmp(constraint->type, "hinge") == 0;
-    int rc = check_tick_range(check, constraint->lower, constraint->upper, path);
+    int rc = check_bounds_pair(check, constraint->lower, constraint->upper, path);
     if (rc) {
         return rc;
     }
@@ -369,7 +369,7 @@ static int check_joint_resistance(const struct tact_scene_check *check,
                                   const struct tact_scene_joint *joint, const char *path)
 {
     char key[TACT_SCENE_PATH];
-    int rc = check_tick_range(check, joint->lower, joint->upper, path);
+    int rc = check_bounds_pair(check, joint->lower, joint->upper, path);
     if (!rc && joint->lower < joint->upper &&
         (joint->start < joint->lower || joint->start > joint->upper)) {
         const char *start = tact_scene_has_key(check, "%s.start", path) ? "start" : "lower";
@@ -501,7 +501,7 @@ static int check_io_values(const struct tact_scene_check *check, const struct ta
     for (uint32_t i = 0; !rc && i < scene->inputs_count; i++) {
         const struct tact_scene_input *in = &scene->inputs[i];
         snprintf(path, sizeof path, "inputs[%u]", i);
-        rc = check_tick_range(check, in->lower, in->upper, path);
+        rc = check_bounds_pair(check, in->lower, in->upper, path);
         rc = rc ? rc
                 : tact_scene_need_word(check, tact_scene_path_of_key(key, path, "what"), in->what,
                                        into);

@@ -5,7 +5,7 @@
 #include <math.h>
 #include "rt/session/session_internal.h"
 
-static int is_deadman_input_held(const struct tact_device_input *in)
+static int is_device_lost_or_stale(const struct tact_device_input *in)
 {
     return in->state == TACT_DEVICE_LOST || in->state == TACT_DEVICE_STALE;
 }
@@ -17,7 +17,7 @@ static int session_deadman_held(const struct tact_session *s)
         return 1;
     }
     const struct tact_device_input *in = &s->devices[s->deadman_device].input;
-    return !is_deadman_input_held(in) && in->channel[s->deadman_channel] > 0.5;
+    return !is_device_lost_or_stale(in) && in->channel[s->deadman_channel] > 0.5;
 }
 
 /* Value of an input, in the joint's unit. */
@@ -66,7 +66,7 @@ static void store_measured_joint(const struct tact_session *s, struct session_in
                                  uint64_t tick)
 {
     double x = input_value_in_joint_unit(s, in), now = (double)tick + 1.0;
-    if (is_deadman_input_held(&s->devices[in->device].input) || !isfinite(x)) {
+    if (is_device_lost_or_stale(&s->devices[in->device].input) || !isfinite(x)) {
         in->state.ticks = 0.0;
         in->state.rate = 0.0;
         return;
