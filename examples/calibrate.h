@@ -40,6 +40,7 @@ struct calibrate_options {
     double axis_sweep_duration; /* time for moving the axes [s] */
     double wait;                /* before each step; negative: for the Enter key */
     json_t *report; /* collects the results for --json; NULL: they are printed as text */
+    int json;       /* 1: --json */
 };
 
 /* The values of a channel while it was observed. */

@@ -348,7 +348,7 @@ static int parse_calibrate_option(char *name, int c, struct calibrate_options *o
     int bad = 0;
     switch (c) {
     case 'j':
-        o->report = o->report ? o->report : json_object();
+        o->json = 1;
         break;
     case 'F':
         o->force = 1;
@@ -439,6 +439,7 @@ int cmd_calibrate(int argc, char **argv)
     if ((o.channel || o.zero) && !o.scene) {
         return command_usage(argv[0], "a measurement card needs --scene, which has its inputs");
     }
+    o.report = o.json ? json_object() : NULL;
     int code = o.scene ? calibrate_of_scene(&o) : calibrate_attached_device(&o);
     json_decref(o.report);
     return code;
