@@ -274,6 +274,76 @@ static void patches(void **state)
     tact_shape_release(&box);
 }
 
+/* Area of the outline of a triangle's part in a ball, of which *part is the exact area; -1 where
+ * none is in it. The ball of radius 5 is 3 above the plane: its disc has the radius 4. */
+static double outline_area(const double corner[3][2], double *part)
+{
+    const struct field_sphere sphere = {5.0, 1e6, 1.0};
+    const struct tact_pose origin = tact_pose_identity();
+    double vertices[9], area = 0.0;
+    struct field_cell cell = {.gradient = {0.0, 0.0, -1.0}, .corner = {0, 1, 2}};
+    struct field_node node = {.all = {.half = {20.0, 20.0, 20.0}}, .leaf = 1};
+    struct tact_pressure_field triangle = {.kind = TACT_FIELD_RIGID, .rigid = 1, .power = 1.0};
+    struct field_surface of;
+    for (int k = 0; k < 9; k++) {
+        vertices[k] = k % 3 < 2 ? corner[k / 3][k % 3] : -3.0;
+    }
+    triangle.vertex_count = 3;
+    triangle.cell_count = triangle.node_count = 1;
+    triangle.vertices = vertices;
+    triangle.cells = &cell;
+    triangle.nodes = &node;
+    int rc = tact_field_find_sphere(&sphere, &triangle, &origin, &triangle, &origin,
+                                    field_scratch(), &of);
+    assert_true(rc == 0 || rc == 1);
+    if (!rc) {
+        return -1.0;
+    }
+    const struct field_polygon *p = of.polygon;
+    assert_in_range(p->corners, 2, TACT_FIELD_CORNERS);
+    for (int i = 0; i < p->corners; i++) {
+        const double *x = p->corner[i], *y = p->corner[(i + 1) % p->corners];
+        area += 0.5 * (x[0] * y[1] - x[1] * y[0]);
+    }
+    *part = p->flat.area;
+    return area;
+}
+
+/* A triangle with corners on the disc's circle to rounding has no arc there. An outline has
+ * straight parts in place of arcs, of a twelfth of the circle at most. */
+static void corners_on_the_circle_have_no_arcs(void **state)
+{
+    (void)state;
+    const double segment = 8.0 * (PI / 6.0 - 0.5); /* between an arc and its chord */
+    int cut = 0;
+    for (int i = 0; i < 20000; i++) {
+        double corner[3][2], part = 0.0, start = uniform(-PI, PI), whole = i % 2 ? 4.0 : 0.0;
+        const double angles[3] = {start, start + uniform(0.1, 3.0), start + uniform(3.2, 6.0)};
+        for (int k = 0; k < 3; k++) {
+            double radius = k && whole == 0.0 ? uniform(6.0, 10.0) : 4.0;
+            corner[k][0] = radius * tact_cos(angles[k]);
+            corner[k][1] = radius * tact_sin(angles[k]);
+        }
+        double turn = (corner[1][0] - corner[0][0]) * (corner[2][1] - corner[0][1]) -
+                      (corner[1][1] - corner[0][1]) * (corner[2][0] - corner[0][0]);
+        if (turn < 0.0) { /* the corners go counterclockwise */
+            for (int k = 0; k < 2; k++) {
+                double x = corner[1][k];
+                corner[1][k] = corner[2][k];
+                corner[2][k] = x;
+            }
+        }
+        double area = outline_area((const double(*)[2])corner, &part);
+        cut += area > 0.0;
+        if (area >= 0.0) {
+            assert_true(area <= part + 1e-10);
+            assert_true(area >= part - (whole > 0.0 ? 1e-10 : 14.0 * segment));
+        }
+    }
+    print_message("%d of 20000 triangles in the disc\n", cut);
+    assert_true(cut > 15000);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -282,6 +352,7 @@ int main(void)
         cmocka_unit_test(stiffness_is_the_derivative),
         cmocka_unit_test(closed_paths_have_no_net_work),
         cmocka_unit_test(patches),
+        cmocka_unit_test(corners_on_the_circle_have_no_arcs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

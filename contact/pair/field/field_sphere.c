@@ -122,16 +122,10 @@ static void integrate_edge(const struct field_disc *disc, const struct potential
     }
 }
 
-/* The angle at the foot from one point to another. */
-static double angle_at_foot(const double *p, const double *q)
-{
-    return tact_atan2(p[0] * q[1] - p[1] * q[0], p[0] * q[0] + p[1] * q[1]);
-}
-
 static void add_edge_part_outside_ball(const double *whole, const double *from, const double *to,
                                        struct field_disc_sums *out)
 {
-    double angle = angle_at_foot(from, to);
+    double angle = tact_field_disc_angle(from, to);
     out->load += angle * whole[LOAD];
     out->springs += angle * whole[SPRING];
     out->area += angle * whole[AREA];

@@ -50,43 +50,68 @@ static int place_plane_disc(const struct field_surface *of, const struct field_c
     return 1;
 }
 
-static void add_distinct_corner(const struct face *face, const double *at, int side,
-                                struct field_polygon *p)
+/* -ENOSPC where the polygon is full. */
+static int add_outline_corner(const struct face *face, const double *at, int side,
+                              struct field_polygon *p)
 {
+    if (p->corners == TACT_FIELD_CORNERS) {
+        return -ENOSPC;
+    }
     double *x = p->corner[p->corners];
     tact_v3_scale(x, face->axes + 6, -face->disc.height);
     tact_v3_axpy(x, at[0], face->axes);
     tact_v3_axpy(x, at[1], face->axes + 3);
     p->side[p->corners++] = (int16_t)side;
+    return 0;
 }
 
-/* Adds corners on the arc from one point to another, without the other. */
-static void append_arc_corners(const struct face *face, const double *from, const double *to,
-                               struct field_polygon *p)
+/* The angle of the arc from the end of edge k to the start of edge `next`, 0 or above. The angle of
+ * the two points alone does not distinguish no turn from a whole one where they are equal to
+ * rounding; the sum over the corners between them, outside the disc, does. */
+static double arc_angle(const struct face *face, const struct field_disc_part part[3], int k,
+                        int next)
 {
-    double angle = tact_atan2(from[0] * to[1] - from[1] * to[0], from[0] * to[0] + from[1] * to[1]);
-    angle += angle < 0.0 ? 2.0 * PI : 0.0;
-    int steps = 1 + (int)(angle * (ARC_POINTS / (2.0 * PI)));
-    for (int i = 0; i < steps; i++) {
+    const double *start = part[k].end[1], *end = part[next].end[0], *from = start;
+    double angle = tact_field_disc_angle(start, end), sum = 0.0;
+    int i = k;
+    do {
+        i = (i + 1) % 3;
+        sum += tact_field_disc_angle(from, face->corner[i]);
+        from = face->corner[i];
+    } while (i != next);
+    sum += tact_field_disc_angle(from, end);
+    angle += 2.0 * PI * floor((sum - angle) / (2.0 * PI) + 0.5);
+    return tact_max(angle, 0.0);
+}
+
+/* Adds corners on the arc that begins at a point, without its other end. */
+static int add_arc_corners(const struct face *face, const double *from, double angle,
+                           struct field_polygon *p)
+{
+    int steps = 1 + (int)(angle * (ARC_POINTS / (2.0 * PI))), rc = 0;
+    for (int i = 0; !rc && i < steps; i++) {
         double c = tact_cos(angle * i / steps), s = tact_sin(angle * i / steps);
         const double at[2] = {c * from[0] - s * from[1], s * from[0] + c * from[1]};
-        add_distinct_corner(face, at, -1, p);
+        rc = add_outline_corner(face, at, -1, p);
     }
+    return rc;
 }
 
-static void outline(const struct face *face, const struct field_disc_part part[3],
-                    struct field_polygon *p)
+/* The arcs do not overlap, so that three edges and their arcs have at most TACT_FIELD_CORNERS. */
+static int outline(const struct face *face, const struct field_disc_part part[3],
+                   struct field_polygon *p)
 {
+    int rc = 0;
     p->corners = 0;
     if (!part[0].inside && !part[1].inside && !part[2].inside) {
-        for (int i = 0; i < ARC_POINTS; i++) {
+        for (int i = 0; !rc && i < ARC_POINTS; i++) {
             double angle = 2.0 * PI * i / ARC_POINTS, rim = sqrt(face->disc.rim);
             const double at[2] = {rim * tact_cos(angle), rim * tact_sin(angle)};
-            add_distinct_corner(face, at, -1, p);
+            rc = add_outline_corner(face, at, -1, p);
         }
-        return;
+        return rc;
     }
-    for (int k = 0; k < 3; k++) {
+    for (int k = 0; !rc && k < 3; k++) {
         if (!part[k].inside) {
             continue;
         }
@@ -94,11 +119,13 @@ static void outline(const struct face *face, const struct field_disc_part part[3
         while (!part[next].inside) {
             next = (next + 1) % 3;
         }
-        add_distinct_corner(face, part[k].end[0], 4 + k, p);
-        if (part[k].leaves) {
-            append_arc_corners(face, part[k].end[1], part[next].end[0], p);
+        rc = add_outline_corner(face, part[k].end[0], 4 + k, p);
+        /* an edge that ends on the circle to rounding may not leave, but the next is outside */
+        if (!rc && (part[k].leaves || next != (k + 1) % 3)) {
+            rc = add_arc_corners(face, part[k].end[1], arc_angle(face, part, k, next), p);
         }
     }
+    return rc;
 }
 
 /* Moments in the plane about the foot, as moments in space about the centre. */
@@ -130,7 +157,7 @@ static void shift_moments_point(struct field_moments *m, const double *x)
     tact_v3_axpy(m->first, -m->area, x);
 }
 
-/* The polygon of a triangle. 0 where none of it is in the ball. */
+/* The polygon of a triangle. 1, 0 where none of it is in the ball, -ENOSPC. */
 static int set_triangle_polygon(const struct field_surface *of, uint32_t index,
                                 struct field_polygon *p)
 {
@@ -151,7 +178,9 @@ static int set_triangle_polygon(const struct field_surface *of, uint32_t index,
     p->apart = 1.0;
     tact_v3_scale(p->normal, face.axes + 6, -1.0);
     tact_v3_copy(p->slope_b, p->normal);
-    outline(&face, part, p);
+    if (outline(&face, part, p)) {
+        return -ENOSPC;
+    }
     disc_moments_to_space(&face, s.area, s.first, s.second, &p->flat);
     disc_moments_to_space(&face, s.springs, s.springs_first, s.springs_second, &p->springs);
     shift_moments_point(&p->flat, p->corner[0]);
@@ -195,7 +224,11 @@ int tact_field_sphere(struct field_surface *out, size_t most)
             return -ENOSPC;
         } else {
             out->tried++;
-            out->count += (size_t)set_triangle_polygon(out, node->first, &out->polygon[out->count]);
+            int rc = set_triangle_polygon(out, node->first, &out->polygon[out->count]);
+            if (rc < 0) {
+                return rc;
+            }
+            out->count += (size_t)rc;
         }
     }
     out->pieces = out->count > 0;

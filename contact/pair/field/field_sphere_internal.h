@@ -2,6 +2,7 @@
 #ifndef TACT_CONTACT_FIELD_SPHERE_INTERNAL_H
 #define TACT_CONTACT_FIELD_SPHERE_INTERNAL_H
 
+#include "contact/elementary.h"
 #include "contact/pair/field/field_internal.h"
 
 /* The disc in which a ball is cut by a triangle's plane. */
@@ -25,6 +26,12 @@ struct field_disc_part {
     int inside, leaves;
     double end[2][2];
 };
+
+/* The angle at the foot from one point to another [rad], from -pi to pi. */
+static inline double tact_field_disc_angle(const double *p, const double *q)
+{
+    return tact_atan2(p[0] * q[1] - p[1] * q[0], p[0] * q[0] + p[1] * q[1]);
+}
 
 /* Integrates over the part of the disc in a triangle, whose corners go counterclockwise. */
 void tact_field_disc_integrate(const struct field_disc *disc, const double (*corner)[2],
