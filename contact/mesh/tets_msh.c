@@ -1,5 +1,6 @@
 /* Gmsh files, versions 2.2 and 4.1, ASCII. Nodes have arbitrary numbers. */
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include "contact/mesh/tets_internal.h"
@@ -16,6 +17,7 @@ struct msh {
     struct tets_reader *r;
     struct node *nodes; /* sorted by number */
     size_t node_count;
+    int is_section_read; /* 1: the present section has been read to its end */
 };
 
 /* Elements by Gmsh's type: solids other than the tetrahedron of four nodes cannot be read. */
@@ -48,9 +50,12 @@ static int find_node(const struct msh *m, uint64_t tag, const char *of, uint32_t
 static int make_nodes(struct msh *m, size_t count)
 {
     int rc = tact_tets_make_vertices(m->r, count);
+    if (rc) {
+        return rc;
+    }
     m->node_count = count;
-    m->nodes = rc ? NULL : calloc(count + 1, sizeof *m->nodes);
-    return rc ? rc : m->nodes ? 0 : -ENOMEM;
+    m->nodes = calloc(count + 1, sizeof *m->nodes);
+    return m->nodes ? 0 : -ENOMEM;
 }
 
 static int sort_nodes(struct msh *m)
@@ -192,6 +197,9 @@ static int read_elements_4(struct msh *m)
         }
         done += rc ? 0 : head[3];
     }
+    if (!rc && done < count) {
+        rc = tact_tets_bad(m->r, "%zu of %zu elements are missing", count - done, count);
+    }
     return rc;
 }
 
@@ -251,13 +259,29 @@ static int read_node_data(struct msh *m)
     for (uint64_t i = 0; wanted > 0 && !rc && i < whole[2]; i++) {
         rc = tact_tets_integer(m->r, "a node's number", &tag);
         rc = rc ? rc : find_node(m, tag, name, &index);
+        if (!rc && !isnan(m->r->tets->values[index])) {
+            rc = tact_tets_bad(m->r, "a second value of node %llu", (unsigned long long)tag);
+        }
         rc = rc ? rc : tact_tets_number(m->r, name, &m->r->tets->values[index]);
     }
+    m->is_section_read = wanted > 0;
     return wanted < 0 ? wanted : rc;
 }
 
+/* The end of a section, which follows at once where the section has been read. */
+static int expect_section_end(struct msh *m, const char *name)
+{
+    char word[TACT_TETS_WORD];
+    int rc = tact_tets_word(m->r, word);
+    if (!rc && (strncmp(word, "$End", 4) != 0 || strcmp(word + 4, name + 1) != 0)) {
+        rc = tact_tets_bad(m->r, "expected $End%.40s, not \"%.40s\"", name + 1,
+                           word[0] ? word : "the end of the file");
+    }
+    return rc;
+}
+
 /* Skips to the end of a section. */
-static int end_section(struct msh *m, const char *name)
+static int skip_section(struct msh *m, const char *name)
 {
     char word[TACT_TETS_WORD];
     struct tets_reader *r = m->r;
@@ -296,9 +320,11 @@ static int read_msh_section(struct msh *m, const char *word, int *version)
         return read_format(m, version);
     }
     if (!strcmp(word, "$Nodes")) {
+        m->is_section_read = 1;
         return *version == 2 ? read_nodes_2(m) : read_nodes_4(m);
     }
     if (!strcmp(word, "$Elements")) {
+        m->is_section_read = 1;
         return *version == 2 ? read_elements_2(m) : read_elements_4(m);
     }
     return strcmp(word, "$NodeData") ? 0 : read_node_data(m);
@@ -310,10 +336,11 @@ int tact_tets_read_msh(struct tets_reader *r)
     char word[TACT_TETS_WORD];
     int rc = 0, version = 0;
     while (!rc && !(rc = tact_tets_word(r, word)) && word[0]) {
+        m.is_section_read = 0;
         rc = word[0] == '$'
                  ? read_msh_section(&m, word, &version)
                  : tact_tets_bad(r, "expected a section, as $Nodes, not \"%.40s\"", word);
-        rc = rc ? rc : end_section(&m, word);
+        rc = rc ? rc : m.is_section_read ? expect_section_end(&m, word) : skip_section(&m, word);
     }
     if (rc == -ENOMEM) {
         tact_error_set(r->err, rc, "out of memory");

@@ -138,7 +138,8 @@ static int read_counted_cells(struct vtk *v, size_t cells, size_t count)
     int rc = begin_array(v, &integer, count, "CELLS");
     for (size_t i = 0; !rc && i < cells; i++) {
         uint32_t n = 0;
-        rc = read_index(v, &integer, left, "a cell's number of vertices", &n);
+        rc = left ? read_index(v, &integer, left, "a cell's number of vertices", &n)
+                  : tact_tets_bad(v->r, "CELLS ends before cell %zu of %zu", i, cells);
         left -= rc ? 0 : 1 + (size_t)n;
         for (uint32_t k = 0; !rc && k < n; k++) {
             rc = read_index(v, &integer, v->r->tets->vertex_count, "a cell's vertex",
@@ -273,17 +274,18 @@ static int read_scalars(struct vtk *v, size_t tuples)
 {
     char name[TACT_TETS_WORD], word[TACT_TETS_WORD];
     const struct number_type *type;
+    char *end;
     uint64_t parts = 1;
     int rc = tact_tets_word(v->r, name);
     rc = rc ? rc : read_type(v, &type);
     rc = rc ? rc : tact_tets_word(v->r, word);
     if (!rc && strcasecmp(word, "LOOKUP_TABLE") != 0) {
-        parts = strtoull(word, NULL, 10);
-        rc = parts < 1 || parts > 4 ? tact_tets_bad(v->r,
-                                                    "expected LOOKUP_TABLE, or 1 to 4 "
-                                                    "components, not \"%.40s\"",
-                                                    word)
-                                    : tact_tets_word(v->r, word);
+        parts = strtoull(word, &end, 10);
+        rc = *end || parts < 1 || parts > 4 ? tact_tets_bad(v->r,
+                                                            "expected LOOKUP_TABLE, or 1 to 4 "
+                                                            "components, not \"%.40s\"",
+                                                            word)
+                                            : tact_tets_word(v->r, word);
     }
     if (!rc && strcasecmp(word, "LOOKUP_TABLE") != 0) {
         rc = tact_tets_bad(v->r, "expected LOOKUP_TABLE, not \"%.40s\"", word);

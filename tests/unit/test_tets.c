@@ -269,11 +269,13 @@ static void faults_are_refused_by_line(void **state)
         {0, "0.03000", "3e10", 0, "beyond 1e9 m"},
         {0, "4 0 1 3 8", "4 0 1 9 8", 8, "vertex is 9"},
         {0, "4 0 1 3 8", "4 0 1 -1 8", 8, "vertex is -1"},
-        {0, "4 0 1 3 8", "3 0 1 3 8", 21, "a cell's number of vertices"},
+        {0, "4 0 1 3 8", "3 0 1 3 8", 19, "CELLS ends before cell 9 of 12"},
         {0, "4 0 1 3 8", "4 0 1 1 8", 0, "flat"},
         {0, "4 0 1 3 8", "4 0 1 3 4", 0, "corners are all on the surface"},
         {0, "\n10\n", "\n12\n", 22, "VTK's type 12"},
         {0, "pressure", "temperature", 0, "no scalar"},
+        {0, "CELLS 12 60", "CELLS 13 60", 0, "CELLS ends before cell 12 of 13"},
+        {0, "double\nLOOKUP", "double 2x\nLOOKUP", 0, "not \"2x\""},
         {0, "CELL_TYPES 12", "CELL_TYPES 11", 21, "as many"},
         {0, "LOOKUP_TABLE default\n0.00000", "LOOKUP_TABLE default\n7.0", 0, "in place of 0"},
         {1, "2.2", "3.0", 2, "expected 2.2 or 4.1"},
@@ -282,11 +284,18 @@ static void faults_are_refused_by_line(void **state)
         {1, "2 4 2 0 1 10 11 13 18", "2 4 2 0 1 10 11 13 99", 19, "node 99"},
         {1, "2 4 2 0 1", "2 5 2 0 1", 19, "Gmsh's type 5"},
         {1, "18 500000.0", "19 500000.0", 49, "node 19"},
-        {1, "1\n9\n10 ", "1\n8\n10 ", 0, "without a pressure"},
-        {1, "$EndElements", "$EndElement", 0, "ends before $EndElements"},
+        {1, "1\n9\n10 0.00000 \n", "1\n8\n", 0, "without a pressure"},
+        {1, "1\n9\n10 ", "1\n8\n10 ", 49, "expected $EndNodeData, not \"18\""},
+        {1, "1\n9\n10 0", "1\n9\n11 0", 42, "a second value of node 11"},
+        {1, "$EndElements", "$EndElement", 0, "expected $EndElements, not \"$EndElement\""},
+        {1, "$EndMeshFormat", "$End", 0, "ends before $EndMeshFormat"},
+        {1, "$Nodes\n9", "$Nodes\n8", 14, "expected $EndNodes, not \"18\""},
+        {1, "$Elements\n13", "$Elements\n12", 30, "expected $EndElements, not \"13\""},
+        {1, "$EndNodes", "$EndNodes\n$Nodes\n9\n", 17, "a second list of vertices"},
         {2, "1 9 10 18", "1 10 10 18", 0, "1 of 10 nodes are missing"},
         {2, "3 1 0 9", "3 1 1 9", 6, "with parameters"},
         {2, "3 1 4 12", "3 1 4 13", 0, "12 of 13 are left"},
+        {2, "2 13 1 13", "2 14 1 14", 0, "1 of 14 elements are missing"},
     };
     static struct file f;
     for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
@@ -308,6 +317,29 @@ static void faults_are_refused_by_line(void **state)
     struct tact_error err;
     assert_int_equal(try_file("<?xml version=\"1.0\"?>", 21, &err), -EINVAL);
     assert_non_null(strstr(err.text, "legacy .vtk"));
+}
+
+/* A binary list that ends with the file, one cell too early. */
+static void cells_beyond_the_file_are_refused(void **state)
+{
+    (void)state;
+    static struct file f;
+    struct tact_error err;
+    write_vtk(&f, 1, 0, "pressure", 5e5);
+    char *at = strstr(f.text, "POINTS 9"), *exact;
+    f.size = (size_t)(at - f.text);
+    print(&f, "POINTS 1 float\n");
+    for (int i = 0; i < 3; i++) {
+        big_endian(&f, 0, 4);
+    }
+    print(&f, "\nCELLS 2 1\n");
+    big_endian(&f, 0, 4);
+    exact = malloc(f.size);
+    memcpy(exact, f.text, f.size);
+    assert_int_equal(try_file(exact, f.size, &err), -EINVAL);
+    print_message("%d: %s\n", err.line, err.text);
+    assert_non_null(strstr(err.text, "CELLS ends before cell 1 of 2"));
+    free(exact);
 }
 
 /* Cut short anywhere, and with bytes changed at random, files are read or refused with a message.
@@ -351,6 +383,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(all_formats_give_one_field),
         cmocka_unit_test(faults_are_refused_by_line),
+        cmocka_unit_test(cells_beyond_the_file_are_refused),
         cmocka_unit_test(damaged_files_do_no_harm),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
