@@ -209,8 +209,9 @@ static int moves(const struct block *block, int side)
 static void find_uncoupled_contacts(struct tact_world *world)
 {
     for (int pass = 0; pass < 3; pass++) { /* sets to 0, counts, evaluates */
-        for (int i = 0; i < world->bounds.count && pass == 1; i++) {
-            world->hands[world->bounds.list[i].hand].touching++;
+        for (int i = 0; i < world->bounds.count && pass < 2; i++) {
+            int *n = &world->hands[world->bounds.list[i].hand].touching;
+            *n = pass ? *n + 1 : 0;
         }
         for (int i = 0; i < world->block_count; i++) {
             struct block *block = &world->blocks[i];
