@@ -159,7 +159,7 @@ static int parse_obj_face_corner(struct reader *r, char **text, size_t *vertex)
 }
 
 /** Adds a corner to the polygons, of a new face where it is its first. */
-static int add_distinct_corner(struct reader *r, size_t vertex, int first)
+static int add_polygon_corner(struct reader *r, size_t vertex, int first)
 {
     struct tact_polygons *p = r->polygons;
     void *corners = p->corners, *faces = p->faces;
@@ -190,7 +190,7 @@ enum { MAX_CORNERS = 4096 };
 static int add_to_face(struct reader *r, int count, size_t first, size_t last, size_t corner)
 {
     if (r->polygons) {
-        return add_distinct_corner(r, corner, count == 0);
+        return add_polygon_corner(r, corner, count == 0);
     }
     return count >= 2 ? add_triangle(r, first, last, corner) : 0;
 }

@@ -83,7 +83,7 @@ static void clip_by_box(struct tact_polygon *p, const struct tact_tets_box *box)
 
 /** Adds the volume enclosed by a polygon of A and B's surface above it, in the direction of the
  * origin. */
-static void add_volume_under_polygon(struct tact_tets *tets, const struct tact_polygon *of_a,
+static void add_volume_under_polygon(struct tact_tet_sums *tets, const struct tact_polygon *of_a,
                                      const double *height, double tau)
 {
     struct tact_polygon p = *of_a;
@@ -99,7 +99,7 @@ static void add_volume_under_polygon(struct tact_tets *tets, const struct tact_p
 
 /** Adds a pair to the columns or, where tets is not NULL, to the tetrahedra. value: TACT_FACE_AT()
  * of t at the corners of s. */
-TACT_INLINE void add_triangle_pair(struct tact_columns *columns, struct tact_tets *tets,
+TACT_INLINE void add_triangle_pair(struct tact_columns *columns, struct tact_tet_sums *tets,
                                    const tact_d4 s[3], const struct tact_face *t,
                                    const tact_d4 value[3], double slack)
 {
@@ -135,7 +135,7 @@ TACT_INLINE void add_triangle_pair(struct tact_columns *columns, struct tact_tet
 }
 
 /** Adds listed pairs of triangles. */
-TACT_INLINE void add_listed_prism_pairs(struct tact_columns *columns, struct tact_tets *tets,
+TACT_INLINE void add_listed_prism_pairs(struct tact_columns *columns, struct tact_tet_sums *tets,
                                         const struct frame_transform *a,
                                         const struct frame_transform *b,
                                         const struct tact_prism_pair *pairs, size_t count,
@@ -206,7 +206,7 @@ static void sum_tetrahedra_about_inner_point(const struct frame_transform *a,
                                              double slack, struct tact_moment_sums *sums,
                                              double origin[3])
 {
-    struct tact_tets tets;
+    struct tact_tet_sums tets;
     memset(&tets, 0, sizeof tets);
     mesh_box_in_frame(a, slack, &tets.box[0]);
     mesh_box_in_frame(b, slack, &tets.box[1]);

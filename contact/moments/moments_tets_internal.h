@@ -18,7 +18,7 @@ struct tact_tets_box {
 
 /** Sums of volume, first and second moment about `origin`. The part of A outside B's box, or of B
  * outside A's, does not bound the overlap and would only cancel. */
-struct tact_tets {
+struct tact_tet_sums {
     double origin[3];
     struct tact_tets_box box[2]; /* box of A and of B */
     struct tact_moment_sums sums;
@@ -28,9 +28,10 @@ struct tact_tets {
 #define tact_tets_replace_sums TACT_CPU_VARIANT(tact_tets_replace_sums)
 
 /** Adds the tetrahedra over a convex polygon of n corners. */
-void tact_tets_add_polygon(struct tact_tets *tets, const tact_d4 *polygon, int n, double weight);
+void tact_tets_add_polygon(struct tact_tet_sums *tets, const tact_d4 *polygon, int n,
+                           double weight);
 
 /** Replaces volume, first and second moment of `sums`; all sums are then about tets->origin. */
-void tact_tets_replace_sums(const struct tact_tets *tets, struct tact_moment_sums *sums);
+void tact_tets_replace_sums(const struct tact_tet_sums *tets, struct tact_moment_sums *sums);
 
 #endif

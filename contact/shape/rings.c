@@ -25,8 +25,8 @@ static const double *ring_point(const struct ring *ring, int sector, int a, int 
     return a == 0 ? ring->center : ring->at[sector][a][b];
 }
 
-static void set_nearest_point(struct ring *ring, int sector, int a, int b,
-                              const struct control_mesh *mesh, int half)
+static void set_ring_point(struct ring *ring, int sector, int a, int b,
+                           const struct control_mesh *mesh, int half)
 {
     tact_v3_copy(ring->at[sector][a][b], mesh->at[mesh->origin[half]]);
 }
@@ -37,9 +37,9 @@ static void fill_triangle_sector(const struct control_mesh *mesh, int half, int 
 {
     const int opposite = mesh->twin[tact_control_next(mesh, half)],
               beyond = mesh->twin[tact_control_next(mesh, opposite)];
-    set_nearest_point(ring, sector, 1, 0, mesh, tact_control_next(mesh, half));
-    set_nearest_point(ring, sector, 1, 1, mesh, tact_control_previous(mesh, opposite));
-    set_nearest_point(ring, sector, 2, 0, mesh, tact_control_previous(mesh, beyond));
+    set_ring_point(ring, sector, 1, 0, mesh, tact_control_next(mesh, half));
+    set_ring_point(ring, sector, 1, 1, mesh, tact_control_previous(mesh, opposite));
+    set_ring_point(ring, sector, 2, 0, mesh, tact_control_previous(mesh, beyond));
 }
 
 static void fill_square_sector(const struct control_mesh *mesh, int half, int sector,
@@ -49,13 +49,13 @@ static void fill_square_sector(const struct control_mesh *mesh, int half, int se
               beyond = tact_control_next(mesh, mesh->twin[along]),
               side = tact_control_next(mesh, mesh->twin[back]),
               corner = mesh->twin[tact_control_next(mesh, tact_control_next(mesh, beyond))];
-    set_nearest_point(ring, sector, 1, 0, mesh, along);
-    set_nearest_point(ring, sector, 1, 1, mesh, back);
-    set_nearest_point(ring, sector, 2, 0, mesh, tact_control_next(mesh, beyond));
-    set_nearest_point(ring, sector, 2, 1, mesh, mesh->twin[corner]);
-    set_nearest_point(ring, sector, 1, 2, mesh, tact_control_next(mesh, side));
-    set_nearest_point(ring, sector, 2, 2, mesh,
-                      tact_control_next(mesh, tact_control_next(mesh, corner)));
+    set_ring_point(ring, sector, 1, 0, mesh, along);
+    set_ring_point(ring, sector, 1, 1, mesh, back);
+    set_ring_point(ring, sector, 2, 0, mesh, tact_control_next(mesh, beyond));
+    set_ring_point(ring, sector, 2, 1, mesh, mesh->twin[corner]);
+    set_ring_point(ring, sector, 1, 2, mesh, tact_control_next(mesh, side));
+    set_ring_point(ring, sector, 2, 2, mesh,
+                   tact_control_next(mesh, tact_control_next(mesh, corner)));
 }
 
 void tact_ring_gather(const struct control_mesh *mesh, int half, struct ring *out)
