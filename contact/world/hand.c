@@ -44,6 +44,9 @@ static int check_link_def(const struct tact_link_def *def, int index)
         def->friction < 0.0 || !(tact_v3_norm(def->axis) > 0.0)) {
         return -EINVAL;
     }
+    if (def->lower < def->upper && (def->start < def->lower || def->start > def->upper)) {
+        return -EINVAL;
+    }
     return is_massless_base_coordinate(def, index)
                ? 0
                : tact_body_set_mass(&body, def->mass, def->inertia);

@@ -14,8 +14,8 @@
  * A joint also has an armature, which adds to the diagonal of M, viscous friction V, which adds h V
  * to it and acts where the drive is at its limit too, dry friction, and a range with a stop at each
  * end. Dry friction and stops are constraints that the world solves together with the contacts
- * (joint_bounds_internal.h): a joint ends no tick beyond a stop, and one that does not slip is at
- * rest.
+ * (joint_bounds_internal.h): a joint within its stops ends no tick beyond one, a joint beyond a
+ * stop returns at 5 rad/s or the world's push_limit at most, and one that does not slip is at rest.
  *
  * A base that moves has six coordinates, links 0 to 5 (tact_hand_base_links()): its displacement
  * from where it was created, world axes [m], and its rotation vector relative to its attitude then,

@@ -188,7 +188,7 @@ static void solve_all_islands(struct tact_world *world, struct tact_solve_stats 
                                     island); /* momentum is balanced to rounding in any case */
             tact_openings_bound_unsolved(world, island);
             tact_energy_bound_unsolved(world, island);
-            /* No joint is beyond its stop in any case. For given contacts, the impulses of bounds
+            /* No joint passes its stop in any case. For given contacts, the impulses of bounds
              * leave the least energy that stops and friction can. */
             tact_joint_bounds_sweep(world, island);
         }

@@ -275,15 +275,24 @@ static void thrown_trees_stay_within_their_stops(void **state)
 static void what_is_not_physical_is_refused(void **state)
 {
     (void)state;
-    struct tact_link_def bad[5] = {pendulum(), pendulum(), pendulum(), pendulum(), pendulum()};
+    struct tact_link_def bad[7];
     const struct tact_pose base = tact_pose_identity();
     struct tact_hand *hand;
+    for (int i = 0; i < 7; i++) {
+        bad[i] = pendulum();
+    }
     bad[0].armature = -1e-3;
     bad[1].viscous = -1e-3;
     bad[2].friction = -1e-3;
     bad[3].lower = NAN;
     bad[4].upper = INFINITY;
-    for (int i = 0; i < 5; i++) {
+    bad[5].start = 0.3; /* beyond its stops */
+    bad[6].start = -0.3;
+    for (int i = 5; i < 7; i++) {
+        bad[i].lower = -0.2;
+        bad[i].upper = 0.2;
+    }
+    for (int i = 0; i < 7; i++) {
         assert_int_equal(tact_hand_create(&bad[i], 1, &base, &hand), -EINVAL);
     }
 }
