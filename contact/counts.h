@@ -30,8 +30,8 @@ enum tact_solve_count {
                               down */
     TACT_COUNT_SCALED,     /**< unsolved islands whose impulses added energy and were scaled down */
     TACT_COUNT_UNSOLVED,   /**< islands not solved to the tolerance */
-    TACT_COUNT_CONFORMING, /**< smooth pairs without their second-order term: the contact moves too
-                              far in a tick */
+    TACT_COUNT_CONFORMING, /**< pairs without their second-order term: the contact of a smooth
+                              pair, or a body of a pair of features, moves too far in a tick */
     TACT_COUNT_NOT_FOUND,  /**< near smooth pairs whose closest points were not found */
     TACT_COUNT_EDGES,      /**< smooth pairs that touch at edges, or along a line or face where they
                               conform, and are measured by features or volume */

@@ -126,8 +126,11 @@ void tact_features_second_order(const struct tact_pair_query *q, const struct ta
     const struct tact_core *core[2] = {a, b};
     struct touching t;
     t.carrier = feature[0] == TACT_FEATURE_FACE && feature[1] != TACT_FEATURE_FACE;
-    if (!(q->pressed > 0.0) || turns_too_far(q) ||
-        !is_place_fixed_in_carrier(core, feature, t.carrier)) {
+    if (!(q->pressed > 0.0) || !is_place_fixed_in_carrier(core, feature, t.carrier)) {
+        return;
+    }
+    if (turns_too_far(q)) {
+        q->counts[TACT_COUNT_CONFORMING]++;
         return;
     }
     find_contact_place(q, core[t.carrier], patch, &t);
