@@ -4,7 +4,6 @@
  * one at each corner, to the middles of its sides and its centre.
  */
 #include <errno.h>
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include "contact/elementary.h"
@@ -12,6 +11,7 @@
 #include "contact/shape/rings_internal.h"
 
 enum {
+    MAX_CONTROL_VERTICES = 1 << 24,
     MAX_CONTROL_FACES = 2048,    /* each with at most one extraordinary vertex */
     SEPARATING_SUBDIVISIONS = 2, /* subdivisions after which no face has two */
     EXTRAORDINARY_FACE_POLYNOMIALS =
@@ -340,9 +340,11 @@ int tact_charts_subdivision(const void *data, size_t size, const char *name, dou
     if (rc) {
         return rc;
     }
-    if (polygons.face_count > MAX_CONTROL_FACES || polygons.soup.vertex_count > INT_MAX) {
-        rc = tact_error_set(err, -EINVAL, "%zu faces; expected at most %d", polygons.face_count,
-                            MAX_CONTROL_FACES);
+    if (polygons.face_count > MAX_CONTROL_FACES ||
+        polygons.soup.vertex_count > MAX_CONTROL_VERTICES) {
+        rc = tact_error_set(err, -EINVAL, "%zu faces and %zu vertices; expected at most %d and %d",
+                            polygons.face_count, polygons.soup.vertex_count, MAX_CONTROL_FACES,
+                            MAX_CONTROL_VERTICES);
     }
     rc = rc ? rc : tact_control_create(&polygons, &mesh, err);
     rc = rc ? rc : make_subdivision_surface(&mesh, out, err);
