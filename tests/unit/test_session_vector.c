@@ -152,7 +152,9 @@ static void copy_drives_as_reactions(const char *path, const char *copy)
     for (size_t i = 0; i < content.attachment_count; i++) {
         files[i] = *tact_log_attachment_at(log, i);
         if (!strcmp(files[i].name, TACT_LOG_SCENE)) {
-            scene = strndup(files[i].data, files[i].size);
+            scene = calloc(1, files[i].size + 1);
+            assert_non_null(scene);
+            memcpy(scene, files[i].data, files[i].size);
             files[i].data = scene;
             for (char *at = strstr(scene, from); at; at = strstr(at, from)) {
                 memcpy(at, to, strlen(to));
