@@ -25,30 +25,14 @@ struct heard {
     int64_t received_ns; /* clock of this end; 0: none yet */
 };
 
-static void write_u64_number(unsigned char *out, uint64_t value)
-{
-    for (int i = 0; i < 8; i++) {
-        out[i] = (unsigned char)(value >> (8 * i));
-    }
-}
-
-static uint64_t read_u64_number(const unsigned char *in)
-{
-    uint64_t value = 0;
-    for (int i = 0; i < 8; i++) {
-        value |= (uint64_t)in[i] << (8 * i);
-    }
-    return value;
-}
-
 static void send_probe_packet(struct link_measurement *m, uint64_t tick, const struct heard *heard)
 {
     unsigned char probe[PROBE_PACKET_BYTES] = {0};
     const int64_t start_ns = tact_clock_now();
-    write_u64_number(probe, tick);
-    write_u64_number(probe + 8, (uint64_t)start_ns);
-    write_u64_number(probe + 16, (uint64_t)heard->sent_ns);
-    write_u64_number(probe + 24, (uint64_t)heard->received_ns);
+    tact_network_write_u64(probe, tick);
+    tact_network_write_u64(probe + 8, (uint64_t)start_ns);
+    tact_network_write_u64(probe + 16, (uint64_t)heard->sent_ns);
+    tact_network_write_u64(probe + 24, (uint64_t)heard->received_ns);
     tact_network_send(&m->endpoint, probe, sizeof probe);
     tact_histogram_add(&m->sending_time, tact_clock_now() - start_ns);
 }
@@ -58,12 +42,12 @@ static void record_probe_arrival(struct link_measurement *m, const unsigned char
 {
     const int64_t now_ns = tact_clock_now();
     const struct tact_network_stamps stamps = {
-        .sent_ns = (int64_t)read_u64_number(probe + 16),
-        .other_received_ns = (int64_t)read_u64_number(probe + 24),
-        .other_sent_ns = (int64_t)read_u64_number(probe + 8),
+        .sent_ns = (int64_t)tact_network_read_u64(probe + 16),
+        .other_received_ns = (int64_t)tact_network_read_u64(probe + 24),
+        .other_sent_ns = (int64_t)tact_network_read_u64(probe + 8),
         .received_ns = now_ns,
     };
-    const uint64_t tick = read_u64_number(probe);
+    const uint64_t tick = tact_network_read_u64(probe);
     if (tick > LARGEST_TICK) {
         m->refused++;
         return;

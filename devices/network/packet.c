@@ -28,20 +28,20 @@ int tact_network_read_start(const unsigned char *datagram, size_t size)
     return datagram[5];
 }
 
-static void write_packet_counter(unsigned char out[8], uint64_t counter)
+void tact_network_write_u64(unsigned char out[8], uint64_t value)
 {
     for (int i = 0; i < 8; i++) {
-        out[i] = (unsigned char)(counter >> (8 * i));
+        out[i] = (unsigned char)(value >> (8 * i));
     }
 }
 
-static uint64_t read_packet_counter(const unsigned char in[8])
+uint64_t tact_network_read_u64(const unsigned char in[8])
 {
-    uint64_t counter = 0;
+    uint64_t value = 0;
     for (int i = 0; i < 8; i++) {
-        counter |= (uint64_t)in[i] << (8 * i);
+        value |= (uint64_t)in[i] << (8 * i);
     }
-    return counter;
+    return value;
 }
 
 /* The counter alone is the nonce, as each direction has a key of its own. */
@@ -49,7 +49,7 @@ static void make_packet_nonce(unsigned char nonce[crypto_aead_chacha20poly1305_I
                               uint64_t counter)
 {
     memset(nonce, 0, crypto_aead_chacha20poly1305_IETF_NPUBBYTES);
-    write_packet_counter(nonce + 4, counter);
+    tact_network_write_u64(nonce + 4, counter);
 }
 
 ssize_t tact_network_seal(struct tact_network_session *session, const void *payload, size_t size,
@@ -64,7 +64,7 @@ ssize_t tact_network_seal(struct tact_network_session *session, const void *payl
     }
     tact_network_write_start(datagram, TACT_NETWORK_DATA);
     memcpy(datagram + TACT_NETWORK_START_BYTES, session->name, sizeof session->name);
-    write_packet_counter(datagram + COUNTER_AT, session->next_sent_counter);
+    tact_network_write_u64(datagram + COUNTER_AT, session->next_sent_counter);
     make_packet_nonce(nonce, session->next_sent_counter);
     session->next_sent_counter++;
     crypto_aead_chacha20poly1305_ietf_encrypt(datagram + TACT_NETWORK_HEADER_BYTES, NULL, payload,
@@ -113,7 +113,7 @@ ssize_t tact_network_open(struct tact_network_session *session, const unsigned c
     if (memcmp(datagram + TACT_NETWORK_START_BYTES, session->name, sizeof session->name) != 0) {
         return -ENOENT;
     }
-    const uint64_t counter = read_packet_counter(datagram + COUNTER_AT);
+    const uint64_t counter = tact_network_read_u64(datagram + COUNTER_AT);
     if (was_counter_received(session, counter)) {
         return -EALREADY;
     }

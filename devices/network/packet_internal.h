@@ -42,6 +42,10 @@ struct tact_network_session {
     int has_received_packet;
 };
 
+/* A number of the protocol or of a payload, little-endian. */
+void tact_network_write_u64(unsigned char out[8], uint64_t value);
+uint64_t tact_network_read_u64(const unsigned char in[8]);
+
 /* Writes the first bytes of a datagram. Real-time safe, as all here. */
 void tact_network_write_start(unsigned char *datagram, enum tact_network_kind kind);
 

@@ -139,6 +139,25 @@ static int relay_port(const struct relay *relay)
     return ntohs(bound.sin_port);
 }
 
+/* Two ends without keys whose datagrams pass through a relay. */
+static void open_relayed_ends(struct relay *relay, struct tact_network_endpoint *caller,
+                              struct tact_network_endpoint *listener)
+{
+    open_endpoint(listener, 0, 0, NULL);
+    open_relay(relay, tact_network_endpoint_port(listener));
+    open_endpoint(caller, 1, relay_port(relay), NULL);
+}
+
+static void close_relayed_ends(struct relay *relay, struct tact_network_endpoint *caller,
+                               struct tact_network_endpoint *listener)
+{
+    for (int i = 0; i < 2; i++) {
+        close(relay->socket[i]);
+    }
+    tact_network_endpoint_close(caller);
+    tact_network_endpoint_close(listener);
+}
+
 static void relay_send(struct relay *relay, int from_caller, const unsigned char *datagram,
                        size_t size)
 {
@@ -182,9 +201,7 @@ static void handshakes_survive_loss(void **state)
         static struct relay relay;
         struct tact_network_endpoint caller, listener;
         int took = 0;
-        open_endpoint(&listener, 0, 0, NULL);
-        open_relay(&relay, tact_network_endpoint_port(&listener));
-        open_endpoint(&caller, 1, relay_port(&relay), NULL);
+        open_relayed_ends(&relay, &caller, &listener);
         for (; !(caller.has_session && listener.has_session) && took < 20000; took++) {
             tick(&caller, NULL);
             if (caller.has_session) {
@@ -198,11 +215,7 @@ static void handshakes_survive_loss(void **state)
         worst = took > worst ? took : worst;
         assert_int_equal(caller.counts.forged_packet_count + listener.counts.forged_packet_count,
                          0);
-        for (int i = 0; i < 2; i++) {
-            close(relay.socket[i]);
-        }
-        tact_network_endpoint_close(&caller);
-        tact_network_endpoint_close(&listener);
+        close_relayed_ends(&relay, &caller, &listener);
     }
     print_message("half of all datagrams lost: established after at most %d ms\n", worst);
     assert_true(worst < 5000);
@@ -213,9 +226,7 @@ static void what_was_sent_before_has_no_effect(void **state)
     (void)state;
     static struct relay relay;
     struct tact_network_endpoint caller, listener;
-    open_endpoint(&listener, 0, 0, NULL);
-    open_relay(&relay, tact_network_endpoint_port(&listener));
-    open_endpoint(&caller, 1, relay_port(&relay), NULL);
+    open_relayed_ends(&relay, &caller, &listener);
     for (int i = 0; i < 50; i++, now_ns += ms) {
         tick(&caller, NULL);
         tact_network_send(&caller, "of the caller", 14);
@@ -253,11 +264,7 @@ static void what_was_sent_before_has_no_effect(void **state)
     relay_pass(&relay, 0.0);
     assert_int_equal(tick(&listener, text), 1);
     assert_string_equal(text, "continues");
-    for (int i = 0; i < 2; i++) {
-        close(relay.socket[i]);
-    }
-    tact_network_endpoint_close(&caller);
-    tact_network_endpoint_close(&listener);
+    close_relayed_ends(&relay, &caller, &listener);
 }
 
 /* Hellos of the right key, each a new one: more than any end sends, as if it had failed. */
@@ -306,9 +313,7 @@ static void random_datagrams_are_refused(void **state)
     (void)state;
     static struct relay relay;
     struct tact_network_endpoint caller, listener;
-    open_endpoint(&listener, 0, 0, NULL);
-    open_relay(&relay, tact_network_endpoint_port(&listener));
-    open_endpoint(&caller, 1, relay_port(&relay), NULL);
+    open_relayed_ends(&relay, &caller, &listener);
     for (int i = 0; i < 10; i++, now_ns += ms) {
         tick(&caller, NULL);
         tact_network_send(&caller, "of the caller", 14);
@@ -346,11 +351,7 @@ static void random_datagrams_are_refused(void **state)
     assert_int_equal(c->completed_handshake_count, 1);
     assert_true(c->malformed_packet_count > (uint64_t)trials / 10 &&
                 c->forged_packet_count > (uint64_t)trials / 20);
-    for (int i = 0; i < 2; i++) {
-        close(relay.socket[i]);
-    }
-    tact_network_endpoint_close(&caller);
-    tact_network_endpoint_close(&listener);
+    close_relayed_ends(&relay, &caller, &listener);
 }
 
 static void addresses_are_checked(void **state)
