@@ -11,15 +11,13 @@
 
 static const char help[] =
     "usage: tact plot FILE [FILE] [OPTION]...\n\n"
-    "Draws a log on one page: force, friction and torsion of each contact with what it can hold "
-    "at\n"
-    "most shaded, the last patch of each with its centres of pressure, each as far from the "
-    "edge as\n"
-    "it was in the patch of its tick, joints and their targets, bodies, the time of each tick; "
-    "touches,\n"
-    "faults and lost ticks are marked. A second log is laid over the first. What is missing in "
-    "the\n"
-    "record is computed from the scene in the log.\n\n"
+    "Draws a log on one page: normal force, friction and torsion of each contact with their "
+    "limits\n"
+    "shaded (torsion about the centre of pressure), the last patch of each with its centres of\n"
+    "pressure, each as far from the edge as it was in the patch of its tick, joints and their\n"
+    "targets, bodies, the time of each tick; touches, faults and lost ticks are marked. A second\n"
+    "log is laid over the first. What is missing in the record is computed from the scene in the\n"
+    "log.\n\n"
     "  -o, --output OUT  OUT.png, .svg or .pdf, or OUT.gp: the script that gnuplot would be "
     "given;\n"
     "                    default: FILE with .png for its ending\n" RANGE_HELP

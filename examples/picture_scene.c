@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "contact/vec.h"
+#include "contact_loads.h"
 #include "picture.h"
 
 static const double PI = 3.14159265358979323846;
@@ -222,7 +223,8 @@ static void add_drawn_contact(struct tact_world *world, const struct tact_contac
     int fixed = tact_world_owner(world, c->a).kind == TACT_OWNER_FIXED;
     int bodies = tact_world_owner(world, c->a).kind == tact_world_owner(world, c->b).kind;
     double sign = fixed || (bodies && frame[2] < 0.0) ? -1.0 : 1.0;
-    double d[2] = {-r[5] / r[0], r[4] / r[0]}, spin = r[3] - (d[0] * r[2] - d[1] * r[1]);
+    struct contact_loads loads = compute_contact_loads(r, period);
+    const double *d = loads.center_of_pressure;
     out->contact_count++;
     p->map = -1;
     for (uint32_t i = 0; i < out->pressure->patches; i++) {
@@ -230,13 +232,13 @@ static void add_drawn_contact(struct tact_world *world, const struct tact_contac
             p->map = (int)i;
         }
     }
-    find_patch_outline(&c->patch, r[0] / period, p);
+    find_patch_outline(&c->patch, loads.normal, p);
     tact_v3_copy(p->centre, c->patch.center);
     tact_v3_axpy(p->centre, d[0], frame + 3);
     tact_v3_axpy(p->centre, d[1], frame + 6);
     tact_m3_tmul_v3(p->force, frame, r);
     tact_v3_scale(p->force, p->force, sign / period);
-    tact_v3_scale(p->torsion, frame, sign * spin / period);
+    tact_v3_scale(p->torsion, frame, sign * loads.torsion);
     p->pushes = !bodies && !fixed && tact_world_owner(world, c->b).kind == TACT_OWNER_HAND;
 }
 

@@ -13,6 +13,13 @@ struct survey_wrench survey_wrench_of(const struct tact_scene_log_pair *pair, co
     const double *force = values + pair->wrench, *n = values + pair->patch + 3;
     struct survey_wrench w = {.normal = tact_v3_dot(force, n),
                               .torsion = tact_v3_dot(force + 3, n)};
+    if (w.normal > 0.0) {
+        double arm[3], moment[3];
+        tact_v3_cross(arm, n, force + 3);
+        tact_v3_scale(arm, arm, 1.0 / w.normal);
+        tact_v3_cross(moment, arm, force);
+        w.torsion -= tact_v3_dot(n, moment);
+    }
     double square = tact_v3_dot(force, force) - w.normal * w.normal;
     w.friction = square > 0.0 ? sqrt(square) : 0.0;
     return w;

@@ -45,8 +45,9 @@ int survey_log_records(struct tact_log *log, const struct tact_scene_log *view, 
 /* Wall-clock time of a stamp [ns since 1970], or -1 if the log does not have it. */
 int64_t compute_wall_time_ns(const struct tact_log *log, int64_t stamp_ns);
 
-/* Force normal to the pair's patch, pushing A out of B [N], and torsion about it [N m]; friction
- * [N] is the rest of the force. All 0 if not touching. */
+/* Force normal to the pair's patch, pushing A out of B [N], and torsion about the normal through
+ * the centre of pressure (n x moment) / normal, where its limit applies [N m]; friction [N] is the
+ * rest of the force. All 0 if not touching. */
 struct survey_wrench {
     double normal, friction, torsion;
 };

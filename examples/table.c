@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdio.h>
 #include "command.h"
+#include "contact_loads.h"
 #include "text.h"
 
 typedef unsigned long long ull;
@@ -112,9 +113,9 @@ static void pairs(struct tact_session *session, double period)
             printf("\n  %-30s %12s %12s %15s\n", "touching", "normal [N]", "friction [N]",
                    "torsion [mN m]");
         }
+        struct contact_loads loads = compute_contact_loads(c->impulse, period);
         printf("  %-30s %12.3f %12.3f %15.3f\n", text_shown(tact_session_pair_name(session, i)),
-               c->impulse[0] / period, hypot(c->impulse[1], c->impulse[2]) / period,
-               shown(c->impulse[3] * 1e3 / period));
+               loads.normal, loads.friction, shown(loads.torsion * 1e3));
     }
 }
 

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 #include "contact/vec.h"
+#include "contact_loads.h"
 
 _Static_assert(sizeof(struct wire_head) == 88 && sizeof(struct wire_pose) == 32 &&
                    sizeof(struct wire_contact) == 176 && sizeof(struct wire_joint) == 40 &&
@@ -54,15 +55,12 @@ static void write_contact(struct writer *w, const struct wire_touching_contact *
                                .limits = (uint32_t)c->limits,
                                .least = touching->least,
                                .most = touching->most};
-    double d[2] = {0.0, 0.0}, pressure[3], force[3], torque[3],
-           sign = get_contact_force_sign(w->world, c);
-    if (r[0] > 0.0) {
-        d[0] = -r[5] / r[0];
-        d[1] = r[4] / r[0];
-    }
-    out.normal = r[0] / period;
-    out.friction = hypot(r[1], r[2]) / period;
-    out.torsion = (r[3] - (d[0] * r[2] - d[1] * r[1])) / period;
+    struct contact_loads loads = compute_contact_loads(r, period);
+    const double *d = loads.center_of_pressure;
+    double pressure[3], force[3], torque[3], sign = get_contact_force_sign(w->world, c);
+    out.normal = loads.normal;
+    out.friction = loads.friction;
+    out.torsion = loads.torsion;
     memcpy(out.margins, &c->margins, sizeof out.margins);
     tact_v3_copy(pressure, c->patch.center);
     tact_v3_axpy(pressure, d[0], frame + 3);
