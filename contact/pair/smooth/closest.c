@@ -294,6 +294,7 @@ static double ascent_direction(const struct smooth_contact *c, const double asid
                                double turn[2])
 {
     double m[4];
+    turn[0] = turn[1] = 0.0;
     sum_of_curvature_radii(c, c->gap, m);
     if (!is_positive_definite_2x2(m)) {
         sum_of_curvature_radii(c, 0.0, m);
