@@ -119,7 +119,7 @@ static int run_session(struct run *run, const struct tact_scene *scene)
 {
     struct tact_error err = {.line = 0};
     struct tact_session *session;
-    struct tact_session_report report;
+    struct tact_session_report report = {.source_pairs = 0};
     struct stream stream = {.session = NULL};
     run->options.observe = run->view ? stream_observe : NULL;
     run->options.observe_user = &stream;

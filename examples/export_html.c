@@ -52,7 +52,9 @@ static void write_base64(struct base64 *b, const void *data, size_t size)
 static void write_message_base64(struct base64 *b, int text, const void *data, size_t size)
 {
     static const unsigned char zeros[8];
-    const uint32_t head[2] = {text ? 1 : 2, (uint32_t)size};
+    const uint32_t fields[2] = {text ? 1 : 2, (uint32_t)size};
+    unsigned char head[sizeof fields];
+    memcpy(head, fields, sizeof head);
     write_base64(b, head, sizeof head);
     write_base64(b, data, size);
     write_base64(b, zeros, (8 - size % 8) % 8);
@@ -151,7 +153,7 @@ int export_html(struct tact_log *log, const struct export_names *names, struct o
     (void)names;
     int rc = playback_open(&play, log, err);
     rc = rc || page ? rc : tact_error_set(err, -ENOMEM, "%s", strerror(ENOMEM));
-    if (!rc) {
+    if (!rc && page) {
         memcpy(page, index->data, index->size);
         rc = write_page_inline(&play, page, out->to);
         rc = rc ? tact_error_set(err, rc, "the log cannot be read: %s", strerror(-rc)) : 0;

@@ -132,22 +132,23 @@ int run_parse(struct run *run, int argc, char **argv)
                                           {NULL, 0, NULL, 0}};
     int c, rc = 0;
     while (!rc && (c = getopt_long(argc, argv, "hq", longs, NULL)) != -1) {
+        const char *text = optarg ? optarg : "";
         switch (c) {
         case 'd':
-            rc = set_duration(run, optarg);
+            rc = set_duration(run, text);
             break;
         case 'm':
-            rc = set_moments(run, optarg);
+            rc = set_moments(run, text);
             break;
         case 's':
         case 'b':
-            rc = set_split_limit(run, c == 's', optarg);
+            rc = set_split_limit(run, c == 's', text);
             break;
         case 'o':
             run->options.record = optarg;
             break;
         case 'e':
-            rc = set_log_folder(run, optarg);
+            rc = set_log_folder(run, text);
             break;
         case 'p':
             run->plugins = optarg;

@@ -136,7 +136,7 @@ int tact_mesh_of_soup(struct tact_soup *soup, struct tact_mesh **out, struct tac
 {
     int rc = tact_mesh_create(soup->vertices, soup->vertex_count, soup->triangles,
                               soup->triangle_count, out, err);
-    if (!rc) {
+    if (*out) {
         (*out)->tets = soup->tets;
         soup->tets = NULL;
     }

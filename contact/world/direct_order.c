@@ -149,7 +149,7 @@ int tact_direct_order_nodes(struct tact_world *world, const struct island *islan
     d->start[0] = 0;
     for (int i = 0; i < d->rows; i++) {
         int next = find_node_of_least_degree(d, d->rows);
-        if (d->start[i] + (size_t)d->degree[next] > d->room) {
+        if (next < 0 || d->start[i] + (size_t)d->degree[next] > d->room) {
             return 0;
         }
         int count = list_set_bits(d, neighbour_bits_of_body(d, next), d->column + d->start[i]);

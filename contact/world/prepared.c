@@ -73,7 +73,7 @@ static struct prepared_model *add_prepared_model(struct tact_world *world,
     of->distinct_count = 0;
     of->data = calloc(shapes + 1, sizeof *of->data);
     of->made = calloc(shapes + 1, sizeof *of->made);
-    of->from = malloc((shapes + 1) * sizeof *of->from);
+    of->from = calloc(shapes + 1, sizeof *of->from);
     for (size_t i = 0; i < shapes && of->from; i++) {
         of->from[i] = -1;
     }

@@ -34,7 +34,7 @@ int tact_log_parse_tick(const struct tact_log *log, struct tact_span data,
 bool tact_log_next_element(const struct tact_log *log, struct tact_log_tick *tick,
                            struct tact_log_element *element)
 {
-    if (tick->list_element_count == 0) {
+    if (tick->list_element_count == 0 || !log->layout.element) {
         return false;
     }
     element->name = tact_cdr_get_string(&tick->list);

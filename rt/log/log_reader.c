@@ -40,12 +40,11 @@ static void report_incomplete_log(struct tact_log *log, const char *path)
              "; the rest is in memory: run `tact recover %s`", strlen(path) < 100 ? path : "FILE");
 }
 
-static int too_many_pairs(int rc, struct tact_error *err)
+static void report_too_many_pairs(int rc, struct tact_error *err)
 {
-    return tact_error_set(err, rc, "%s",
-                          rc == -ENOMEM
-                              ? "out of memory"
-                              : "it contains more pairs of touching shapes than can be read");
+    tact_error_set(err, rc, "%s",
+                   rc == -ENOMEM ? "out of memory"
+                                 : "it contains more pairs of touching shapes than can be read");
 }
 
 int tact_log_load(const char *path, struct tact_log **out, struct tact_error *err)
@@ -74,7 +73,10 @@ int tact_log_load(const char *path, struct tact_log **out, struct tact_error *er
     }
     if (rc != 0) {
         tact_log_close(log);
-        return rc == -E2BIG || rc == -ENOMEM ? too_many_pairs(rc, err) : rc;
+        if (rc == -E2BIG || rc == -ENOMEM) {
+            report_too_many_pairs(rc, err);
+        }
+        return rc;
     }
     report_incomplete_log(log, path);
     log->chunk.size = 0;
@@ -95,7 +97,7 @@ int tact_log_open(const char *path, struct tact_log **out, struct tact_error *er
         rc = tact_log_load_parts(log, path);
         rc = rc != 0 ? rc : tact_log_pairs_build_layout(log);
         if (rc != 0) {
-            too_many_pairs(rc, err);
+            report_too_many_pairs(rc, err);
         }
     }
     if (rc == 0) {

@@ -126,12 +126,14 @@ static int check_hard_outputs(const struct tact_scene_check *check, const struct
 static int check_coupling_input(const struct tact_scene_check *check,
                                 const struct tact_scene *scene, uint32_t hand, uint32_t link)
 {
-    char path[TACT_SCENE_PATH], joint[TACT_SCENE_PATH];
+    char owner[TACT_SCENE_PATH], path[TACT_SCENE_PATH], joint[TACT_SCENE_PATH];
     const struct tact_scene_link *l = &scene->hands[hand].links[link];
     snprintf(joint, sizeof joint, "%s.%s", scene->hands[hand].name, l->name);
     const bool of_base = link < tact_scene_base_links(&scene->hands[hand]);
-    tact_scene_link_key(scene, hand, link, path);
-    strcat(path, !of_base ? ".joint.coupling" : link < 3 ? ".coupling" : ".turn_coupling");
+    tact_scene_path_of_key(path, tact_scene_link_key(scene, hand, link, owner),
+                           !of_base   ? "joint.coupling"
+                           : link < 3 ? "coupling"
+                                      : "turn_coupling");
     const long measured = tact_scene_find_input(scene, scene->inputs_count, "state", joint);
     if (!l->joint.coupling) {
         return 0;

@@ -101,10 +101,10 @@ static int set_core_size(struct tact_core *core)
     }
     core->thickness = core->faces ? INFINITY : 0.0;
     for (int f = 0; f < core->faces; f++) {
-        double back[3];
+        double back[3], far[3];
         tact_v3_scale(back, core->normal[f], -1.0);
-        int64_t far = tact_core_support(core, back, -1);
-        double width = core->offset[f] + tact_v3_dot(core->vertex[far], back);
+        tact_core_vertex(core, tact_core_support(core, back, -1), far);
+        double width = core->offset[f] + tact_v3_dot(far, back);
         core->thickness = tact_min(core->thickness, width);
     }
     core->thickness += 2.0 * core->radius;

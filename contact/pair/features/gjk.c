@@ -106,8 +106,7 @@ static int find_nearest_simplex_point(const struct tact_simplex *s, double flat,
     static const int faces[4][4] = {{0, 1, 2, 3}, {0, 1, 3, 2}, {0, 2, 3, 1}, {1, 2, 3, 0}};
     static const int first[3] = {0};
     int inside = s->count == 4;
-    best->square = INFINITY;
-    best->count = 0;
+    *best = (struct nearest_on_simplex){.square = INFINITY};
     if (s->count == 1) {
         set_nearest_point(best, s, 1, first, whole);
     } else if (s->count == 2) {

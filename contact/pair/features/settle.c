@@ -355,7 +355,7 @@ static void set_settled_points(const struct tact_core_pair *pair, const double n
     const double axis_b[3] = {pair->turn[2], pair->turn[5], pair->turn[8]};
     double apart[3], below[3], above[3], spare = EQUAL_WIDTH_TOLERANCE * pair->size;
     struct tact_simplex s = found->from;
-    struct farthest_points f;
+    struct farthest_points f = {.count = 0};
     find_farthest_points(pair, n, &s, &f);
     tact_v3_scale(apart, n, distance);
     for (int i = 0; i < s.count; i++) {

@@ -83,7 +83,7 @@ static const struct field_polygon *polygon_least_alike_groups(const struct field
 
 int tact_field_group_by_normal(struct field_surface *of, const struct field_part *whole, int most)
 {
-    double first[TACT_PIECES][3], largest = 0.0;
+    double first[TACT_PIECES][3] = {{0.0}}, largest = 0.0;
     int groups = 0;
     if (most < 2 || is_flat_pressure_surface(&whole->sums)) {
         return 1;
