@@ -407,6 +407,10 @@ static void a_set_user_id_program_ignores_the_variable(void **state)
         print_message("skipped: the file system ignores set-user-id\n");
         skip();
     }
+    if (WEXITSTATUS(status) == 126) {
+        print_message("skipped: an emulator runs this program, and nothing its copy\n");
+        skip();
+    }
     assert_int_equal(WEXITSTATUS(status), ENOENT);
     snprintf(command, sizeof command, "'%s' --variable", self);
     assert_int_equal(WEXITSTATUS(system(command)), 0);
