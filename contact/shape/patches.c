@@ -19,32 +19,52 @@ struct patches {
 };
 
 /* Bernstein's cubics and their derivatives at t. */
-static void basis(double t, double b[3][4])
+static void basis(double t, double b[4][4])
 {
     const double s = 1.0 - t;
-    const double value[3][4] = {
+    const double value[4][4] = {
         {s * s * s, 3.0 * s * s * t, 3.0 * s * t * t, t * t * t},
         {-3.0 * s * s, 3.0 * s * (s - 2.0 * t), 3.0 * t * (2.0 * s - t), 3.0 * t * t},
-        {6.0 * s, 6.0 * (t - 2.0 * s), 6.0 * (s - 2.0 * t), 6.0 * t}};
+        {6.0 * s, 6.0 * (t - 2.0 * s), 6.0 * (s - 2.0 * t), 6.0 * t},
+        {-6.0, 18.0, -18.0, 6.0}};
     memcpy(b, value, sizeof value);
 }
 
-void tact_patch_evaluate(const struct bezier_patch *patch, double u, double v, double c[6][3])
+/* The third derivatives of h / w by the quotient rule, from those of lower order. */
+static void third_derivatives(const double h[THIRD_ORDER][4], double (*c)[3])
 {
-    static const int order[6][2] = {{0, 0}, {1, 0}, {0, 1}, {2, 0}, {1, 1}, {0, 2}};
-    double bu[3][4], bv[3][4], h[6][4], row[3][4][4];
+    const double w = h[0][3];
+    for (int k = 0; k < 3; k++) {
+        c[6][k] = (h[6][k] - 3.0 * (h[1][3] * c[3][k] + h[3][3] * c[1][k]) - h[6][3] * c[0][k]) / w;
+        c[7][k] = (h[7][k] - h[2][3] * c[3][k] - h[3][3] * c[2][k] -
+                   2.0 * (h[1][3] * c[4][k] + h[4][3] * c[1][k]) - h[7][3] * c[0][k]) /
+                  w;
+        c[8][k] = (h[8][k] - h[1][3] * c[5][k] - h[5][3] * c[1][k] -
+                   2.0 * (h[2][3] * c[4][k] + h[4][3] * c[2][k]) - h[8][3] * c[0][k]) /
+                  w;
+        c[9][k] = (h[9][k] - 3.0 * (h[2][3] * c[5][k] + h[5][3] * c[2][k]) - h[9][3] * c[0][k]) / w;
+    }
+}
+
+void tact_patch_evaluate(const struct bezier_patch *patch, double u, double v, int count,
+                         double (*c)[3])
+{
+    static const int order[THIRD_ORDER][2] = {{0, 0}, {1, 0}, {0, 1}, {2, 0}, {1, 1},
+                                              {0, 2}, {3, 0}, {2, 1}, {1, 2}, {0, 3}};
+    const int orders = count == THIRD_ORDER ? 4 : 3;
+    double bu[4][4], bv[4][4], h[THIRD_ORDER][4], row[4][4][4];
     basis(u, bu);
     basis(v, bv);
     memset(row, 0, sizeof row);
     memset(h, 0, sizeof h);
-    for (int d = 0; d < 3; d++) { /* derivatives along u of each row */
+    for (int d = 0; d < orders; d++) { /* derivatives along u of each row */
         for (int i = 0; i < PATCH_POINTS; i++) {
             for (int k = 0; k < 4; k++) {
                 row[d][i / 4][k] += bu[d][i % 4] * patch->point[i][k];
             }
         }
     }
-    for (int m = 0; m < 6; m++) {
+    for (int m = 0; m < count; m++) {
         for (int j = 0; j < 4; j++) {
             for (int k = 0; k < 4; k++) {
                 h[m][k] += bv[order[m][1]][j] * row[order[m][0]][j][k];
@@ -60,19 +80,22 @@ void tact_patch_evaluate(const struct bezier_patch *patch, double u, double v, d
         c[4][k] = (h[4][k] - h[1][3] * c[2][k] - h[2][3] * c[1][k] - h[4][3] * c[0][k]) / w;
         c[5][k] = (h[5][k] - 2.0 * h[2][3] * c[2][k] - h[5][3] * c[0][k]) / w;
     }
+    if (count == THIRD_ORDER) {
+        third_derivatives((const double(*)[4])h, c);
+    }
 }
 
-static void evaluate_patch(const struct squares *surface, int square, double u, double v,
-                           double c[6][3])
+static void evaluate_patch(const struct squares *surface, int square, double u, double v, int count,
+                           double (*c)[3])
 {
-    tact_patch_evaluate(&((const struct patches *)surface)->patch[square], u, v, c);
+    tact_patch_evaluate(&((const struct patches *)surface)->patch[square], u, v, count, c);
 }
 
 static void evaluate_quadrature_element(const struct squares *surface, int element, double s,
                                         double t, double c[3][3])
 {
-    double all[6][3];
-    evaluate_patch(surface, element, s, t, all);
+    double all[SECOND_ORDER][3];
+    evaluate_patch(surface, element, s, t, SECOND_ORDER, all);
     memcpy(c, all, 3 * sizeof all[0]);
 }
 

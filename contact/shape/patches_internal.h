@@ -19,8 +19,9 @@ struct patch_list {
     int count, room;
 };
 
-/* Position and derivatives: c, c_u, c_v, c_uu, c_uv, c_vv. */
-void tact_patch_evaluate(const struct bezier_patch *patch, double u, double v, double c[6][3]);
+/* Position and derivatives, of the second or the third order, as struct squares' evaluate(). */
+void tact_patch_evaluate(const struct bezier_patch *patch, double u, double v, int count,
+                         double (*c)[3]);
 
 /*
  * Finds the neighbour over each edge: edges whose ends and middles agree, run through in opposite

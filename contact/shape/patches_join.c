@@ -19,7 +19,7 @@ static int describe_open_edge(const struct bezier_patch *patch, int edge, struct
     for (int i = 0; i < CHECKS; i++) {
         double uv[2], c[6][3];
         tact_square_on_side(edge, (double)i / (CHECKS - 1), uv);
-        tact_patch_evaluate(patch, uv[0], uv[1], c);
+        tact_patch_evaluate(patch, uv[0], uv[1], SECOND_ORDER, c);
         tact_v3_copy(out->at[i], c[0]);
         tact_v3_cross(out->normal[i], c[1], c[2]);
         double sides = tact_v3_norm(c[1]) * tact_v3_norm(c[2]);

@@ -313,8 +313,27 @@ void tact_ring_polynomial(const struct ring *ring, int sector, int part,
     }
 }
 
-void tact_triangle_evaluate(const double point[QUARTIC_POINTS][3], double b, double c,
-                            double out[6][3])
+/* Third derivatives from the cubics of de Casteljau's algorithm. */
+static void third_derivatives_of_quartic(const double (*p)[3], double (*out)[3])
+{
+    for (int m = 0; m < 3; m++) {
+        for (int k = 0; k < 4; k++) { /* by c, the rest by b */
+            double sum = 0.0;
+            for (int i = 0; i <= 3 - k; i++) {
+                for (int j = 0; j <= k; j++) {
+                    static const double choose[4][4] = {
+                        {1.0}, {1.0, 1.0}, {1.0, 2.0, 1.0}, {1.0, 3.0, 3.0, 1.0}};
+                    double sign = (3 - i - j) % 2 ? -1.0 : 1.0;
+                    sum += sign * choose[3 - k][i] * choose[k][j] * p[quartic_index(i, j)][m];
+                }
+            }
+            out[6 + k][m] = 24.0 * sum;
+        }
+    }
+}
+
+void tact_triangle_evaluate(const double point[QUARTIC_POINTS][3], double b, double c, int count,
+                            double (*out)[3])
 {
     const double a = 1.0 - b - c;
     double p[QUARTIC_POINTS][3];
@@ -329,6 +348,9 @@ void tact_triangle_evaluate(const double point[QUARTIC_POINTS][3], double b, dou
                     to[m] = a * to[m] + b * along[m] + c * other[m];
                 }
             }
+        }
+        if (degree == 3 && count == THIRD_ORDER) {
+            third_derivatives_of_quartic((const double(*)[3])p, out);
         }
         for (int m = 0; degree == 2 && m < 3; m++) {
             const double p0 = p[quartic_index(0, 0)][m], pb = p[quartic_index(1, 0)][m],

@@ -57,8 +57,9 @@ double tact_ring_ratio(int valence, int triangles);
 void tact_ring_polynomial(const struct ring *ring, int sector, int part,
                           struct face_polynomial *out);
 
-/* Position and derivatives: c, c_b, c_c, c_bb, c_bc, c_cc. */
-void tact_triangle_evaluate(const double point[QUARTIC_POINTS][3], double b, double c,
-                            double out[6][3]);
+/* Position and derivatives by b and c, of the second or the third order, as struct squares'
+ * evaluate(). */
+void tact_triangle_evaluate(const double point[QUARTIC_POINTS][3], double b, double c, int count,
+                            double (*out)[3]);
 
 #endif

@@ -59,7 +59,7 @@ static int evaluate_surface_point(const struct tact_charts *charts, const double
     if (!is_valid_place(s, place)) {
         return -EDOM;
     }
-    s->evaluate(s, (int)place[0], place[1], place[2], c);
+    s->evaluate(s, (int)place[0], place[1], place[2], SECOND_ORDER, c);
     if (compute_dual_basis((const double(*)[3])c, dual)) {
         return -EDOM;
     }
@@ -113,7 +113,7 @@ static void move_on_squares(const struct tact_charts *charts, double place[3], c
     for (int i = 0; i < MAX_EDGE_CROSSINGS && is_valid_place(s, place); i++) {
         double c[6][3], dual[2][3], uv[2];
         int side;
-        s->evaluate(s, (int)place[0], place[1], place[2], c);
+        s->evaluate(s, (int)place[0], place[1], place[2], SECOND_ORDER, c);
         if (compute_dual_basis((const double(*)[3])c, dual)) {
             return;
         }
@@ -228,7 +228,7 @@ static void patch_grid_point(const struct squares *s, int square, double u, doub
             memcpy(best, place, sizeof best);
         }
     }
-    s->evaluate(s, (int)best[0], best[1], best[2], c);
+    s->evaluate(s, (int)best[0], best[1], best[2], SECOND_ORDER, c);
     tact_v3_copy(out, c[0]);
 }
 

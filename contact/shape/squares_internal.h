@@ -10,14 +10,19 @@
 /* Sides are numbered counter-clockwise about the normal c_u x c_v, from v = 0. */
 enum { SQUARE_SIDES = 4 };
 
+/* Number of derivatives of a chart up to an order, the position included. */
+enum { SECOND_ORDER = 6, THIRD_ORDER = 10 };
+
 /* The first member of each kind's struct. */
 struct squares {
     struct tact_charts base;
     int count;
     int (*beside)[SQUARE_SIDES]; /* neighbour over each side: 4 square + its side; freed with it */
     void *owned[2];              /* freed with it; NULL: nothing */
-    /* Position and derivatives: c, c_u, c_v, c_uu, c_uv, c_vv. */
-    void (*evaluate)(const struct squares *surface, int square, double u, double v, double c[6][3]);
+    /* Position and derivatives: c, c_u, c_v, c_uu, c_uv, c_vv, and with THIRD_ORDER
+     * c_uuu, c_uuv, c_uvv, c_vvv. count: SECOND_ORDER or THIRD_ORDER, the rows of c. */
+    void (*evaluate)(const struct squares *surface, int square, double u, double v, int count,
+                     double (*c)[3]);
 };
 
 /* A part of the surface for quadrature: point and derivatives c, c_s, c_t over a unit square, with

@@ -38,13 +38,13 @@ struct subdivision {
 };
 
 static void evaluate_polynomial(const struct subdivision *s, int polynomial, double b, double c,
-                                double out[6][3])
+                                int count, double (*out)[3])
 {
     const struct face_polynomial *p = &s->polynomial[polynomial];
     if (s->triangles) {
-        tact_triangle_evaluate((const double(*)[3])p->triangle, b, c, out);
+        tact_triangle_evaluate((const double(*)[3])p->triangle, b, c, count, out);
     } else {
-        tact_patch_evaluate(&p->square, b, c, out);
+        tact_patch_evaluate(&p->square, b, c, count, out);
     }
 }
 
@@ -64,7 +64,7 @@ static int count_subdivisions_to_place(double size)
  */
 static void evaluate_extraordinary_face(const struct subdivision *s,
                                         const struct subdivided_face *face, double b, double c,
-                                        double out[6][3])
+                                        int count, double (*out)[3])
 {
     const double size = s->triangles ? b + c : tact_max(b, c);
     int level = size > 0.0 ? count_subdivisions_to_place(size) : MAX_SUBDIVISIONS, part;
@@ -93,7 +93,7 @@ static void evaluate_extraordinary_face(const struct subdivision *s,
         c = s->triangles ? 1.0 - c : c - 1.0;
         scale = s->triangles ? -scale : scale;
     }
-    evaluate_polynomial(s, face->first + (level - 1) * PARTS_OF_FACE + part, b, c, out);
+    evaluate_polynomial(s, face->first + (level - 1) * PARTS_OF_FACE + part, b, c, count, out);
     for (int i = 1; shrink < 1.0 && i < 3; i++) {
         tact_v3_axpy(out[i], -tact_v3_dot(out[i], face->normal), face->normal);
     }
@@ -101,34 +101,65 @@ static void evaluate_extraordinary_face(const struct subdivision *s,
         out[0][k] *= shrink;
         out[1][k] *= scale;
         out[2][k] *= scale;
-        for (int i = 3; i < 6; i++) {
+        for (int i = 3; i < SECOND_ORDER; i++) {
             out[i][k] *= scale * scale;
+        }
+        for (int i = SECOND_ORDER; i < count; i++) {
+            out[i][k] *= scale * scale * scale;
         }
     }
 }
 
-static void evaluate_face(const struct subdivision *s, int number, double b, double c,
-                          double out[6][3])
+static void evaluate_face(const struct subdivision *s, int number, double b, double c, int count,
+                          double (*out)[3])
 {
     const struct subdivided_face *face = &s->face[number];
     if (face->has_extraordinary_vertex) {
-        evaluate_extraordinary_face(s, face, b, c, out);
+        evaluate_extraordinary_face(s, face, b, c, count, out);
     } else {
-        evaluate_polynomial(s, face->first, b, c, out);
+        evaluate_polynomial(s, face->first, b, c, count, out);
     }
     tact_v3_add(out[0], out[0], face->origin);
 }
 
 static void evaluate_square(const struct squares *surface, int square, double u, double v,
-                            double c[6][3])
+                            int count, double (*c)[3])
 {
-    evaluate_face((const struct subdivision *)surface, square, u, v, c);
+    evaluate_face((const struct subdivision *)surface, square, u, v, count, c);
+}
+
+/* Third-order form of a function of (b, c), f[6 .. 9] its derivatives, on three vectors. */
+static double third_form(const double f[][3], int k, const double x[2], const double y[2],
+                         const double z[2])
+{
+    return f[6][k] * x[0] * y[0] * z[0] +
+           f[7][k] * (x[0] * y[0] * z[1] + x[0] * y[1] * z[0] + x[1] * y[0] * z[0]) +
+           f[8][k] * (x[0] * y[1] * z[1] + x[1] * y[0] * z[1] + x[1] * y[1] * z[0]) +
+           f[9][k] * x[1] * y[1] * z[1];
+}
+
+/* Third derivatives by (u, v) where (b, c) change by du, dv and the mixed second derivative. */
+static void third_derivatives_by_square(const double f[][3], const double du[2], const double dv[2],
+                                        const double mixed[2], double (*out)[3])
+{
+    for (int k = 0; k < 3; k++) {
+        const double u = f[3][k] * du[0] * mixed[0] +
+                         f[4][k] * (du[0] * mixed[1] + du[1] * mixed[0]) +
+                         f[5][k] * du[1] * mixed[1];
+        const double v = f[3][k] * dv[0] * mixed[0] +
+                         f[4][k] * (dv[0] * mixed[1] + dv[1] * mixed[0]) +
+                         f[5][k] * dv[1] * mixed[1];
+        out[6][k] = third_form(f, k, du, du, du);
+        out[7][k] = third_form(f, k, du, du, dv) + 2.0 * u;
+        out[8][k] = third_form(f, k, du, dv, dv) + 2.0 * v;
+        out[9][k] = third_form(f, k, dv, dv, dv);
+    }
 }
 
 /* The square at a corner of a triangle. The weights of the next and the last corner are u/2 - uv/6
  * and v/2 - uv/6; b and c those of the triangle's second and third. */
 static void evaluate_triangle_corner_square(const struct squares *surface, int square, double u,
-                                            double v, double out[6][3])
+                                            double v, int count, double (*out)[3])
 {
     const int corner = square % 3;
     const double mixed = -1.0 / 6.0;
@@ -140,8 +171,8 @@ static void evaluate_triangle_corner_square(const struct squares *surface, int s
         w[0][i] = (i == 0 ? 1.0 : 0.0) - w[1][i] - w[2][i];
     }
     const double *b = w[(4 - corner) % 3], *c = w[(5 - corner) % 3];
-    double f[6][3];
-    evaluate_face((const struct subdivision *)surface, square / 3, b[0], c[0], f);
+    double f[THIRD_ORDER][3];
+    evaluate_face((const struct subdivision *)surface, square / 3, b[0], c[0], count, f);
     for (int k = 0; k < 3; k++) {
         out[0][k] = f[0][k];
         out[1][k] = f[1][k] * b[1] + f[2][k] * c[1];
@@ -151,6 +182,10 @@ static void evaluate_triangle_corner_square(const struct squares *surface, int s
                     f[5][k] * c[1] * c[2] + f[1][k] * b[3] + f[2][k] * c[3];
         out[5][k] = f[3][k] * b[2] * b[2] + 2.0 * f[4][k] * b[2] * c[2] + f[5][k] * c[2] * c[2];
     }
+    if (count == THIRD_ORDER) {
+        const double du[2] = {b[1], c[1]}, dv[2] = {b[2], c[2]}, both[2] = {b[3], c[3]};
+        third_derivatives_by_square((const double(*)[3])f, du, dv, both, out);
+    }
 }
 
 /* A polynomial as an element of quadrature; of a triangle, b = s (1 - t) and c = t. */
@@ -158,8 +193,8 @@ static void evaluate_subdivided_element(const struct squares *surface, int eleme
                                         double t, double c[3][3])
 {
     const struct subdivision *sub = (const struct subdivision *)surface;
-    double f[6][3];
-    evaluate_polynomial(sub, element, sub->triangles ? s * (1.0 - t) : s, t, f);
+    double f[SECOND_ORDER][3];
+    evaluate_polynomial(sub, element, sub->triangles ? s * (1.0 - t) : s, t, SECOND_ORDER, f);
     tact_v3_add(c[0], f[0], sub->face[sub->polynomial[element].face].origin);
     tact_v3_scale(c[1], f[1], sub->triangles ? 1.0 - t : 1.0);
     tact_v3_copy(c[2], f[2]);

@@ -19,75 +19,17 @@
 #include "support/random.h"
 #include "support/replays.h"
 #include "support/smooth_known.h"
+#include "support/torus_patches.h"
 #include "support/world_scene.h"
 
 #define PI 3.14159265358979323846
-#define RING 0.03
-#define TORUS_TUBE_RADIUS 0.008
-
-enum { TEXT = 1 << 18 };
-
-/* Control points of a circle of radius 1 by `arcs` rational parabolas; returns their number. */
-static int circle(int arc_count, double (*out)[3])
-{
-    double half = PI / arc_count;
-    for (int i = 0; i <= 2 * arc_count; i++) {
-        double far = i % 2 ? 1.0 / cos(half) : 1.0;
-        tact_v3_set(out[i], far * cos(half * i), far * sin(half * i), i % 2 ? cos(half) : 1.0);
-    }
-    tact_v3_set(out[2 * arc_count], 1.0, 0.0, 1.0); /* closed to the bit */
-    return 2 * arc_count + 1;
-}
-
-/* An OBJ file of a torus: of arcs x arcs patches, as one surface. */
-static char *torus_patch_file_text(int arc_count, int flip)
-{
-    double c[65][3];
-    int count = circle(arc_count, c);
-    char *text = malloc(TEXT), *at = text;
-    assert_non_null(text);
-    at += sprintf(at, "# a torus\n");
-    for (int j = 0; j < count; j++) {
-        for (int i = 0; i < count; i++) {
-            double r = RING + TORUS_TUBE_RADIUS * c[j][0];
-            at += tact_number_print(
-                at, 128, "v %.17g %.17g %.17g %.17g\n", r * c[i][0], r * c[i][1],
-                (flip ? -TORUS_TUBE_RADIUS : TORUS_TUBE_RADIUS) * c[j][1], c[i][2] * c[j][2]);
-        }
-    }
-    at += sprintf(at, "cstype rat bspline\ndeg 2 2\nsurf 0 %d 0 %d", arc_count, arc_count);
-    for (int i = 1; i <= count * count; i++) {
-        at += sprintf(at, i % 16 ? " %d" : " %d \\\n", i);
-    }
-    for (int k = 0; k < 2; k++) {
-        at += sprintf(at, "\nparm %s 0", k ? "v" : "u");
-        for (int i = 0; i <= arc_count; i++) {
-            at += sprintf(at, " %d %d", i, i);
-        }
-        at += sprintf(at, " %d", arc_count);
-    }
-    sprintf(at, "\nend\n");
-    return text;
-}
-
-static struct tact_charts *load_torus_patches(int arc_count)
-{
-    struct tact_charts *charts = NULL;
-    struct tact_error err = {.line = 0};
-    char *text = torus_patch_file_text(arc_count, 0);
-    if (tact_charts_patches(text, strlen(text), "torus.obj", 1.0, &charts, &err)) {
-        fail_msg("%d: %s", err.line, err.text);
-    }
-    free(text);
-    return charts;
-}
 
 /* Points, normals and curvatures are those of the torus, and steps go along it, across the edges of
  * patches too. */
 static void patches_are_a_torus(void **state)
 {
     (void)state;
-    const struct tact_shape torus = {.kind = TACT_SHAPE_TORUS, .size = {RING, TORUS_TUBE_RADIUS}};
+    const struct tact_shape torus = {.kind = TACT_SHAPE_TORUS, .size = {TORUS_RING, TORUS_TUBE}};
     struct tact_charts *charts = load_torus_patches(4);
     struct tact_shape shape = {.kind = TACT_SHAPE_PATCHES, .charts = charts};
     struct tact_shape_mass mass, exact;
@@ -105,9 +47,9 @@ static void patches_are_a_torus(void **state)
             assert_int_equal(tact_charts_point(charts, place, &p), 0);
             assert_int_equal(tact_shape_surface(&torus, p.at, &q), 0);
             for (int m = 0; m < 9; m++) {
-                worst[0] = fmax(worst[0], fabs(p.at[m % 3] - q.at[m % 3]) / RING);
+                worst[0] = fmax(worst[0], fabs(p.at[m % 3] - q.at[m % 3]) / TORUS_RING);
                 worst[1] = fmax(worst[1], fabs(p.normal[m % 3] - q.normal[m % 3]));
-                worst[2] = fmax(worst[2], fabs(p.bend[m] - q.bend[m]) * TORUS_TUBE_RADIUS);
+                worst[2] = fmax(worst[2], fabs(p.bend[m] - q.bend[m]) * TORUS_TUBE);
             }
             tact_v3_tangents(p.normal, t[0], t[1]);
             tact_v3_scale(step, t[0], 1e-6 * cos(i));
@@ -130,7 +72,7 @@ static void patches_are_a_torus(void **state)
     double off = fabs(mass.volume / exact.volume - 1.0);
     for (int i = 0; i < 9; i += 4) {
         off = fmax(off, fabs(mass.inertia[i] / exact.inertia[i] - 1.0));
-        off = fmax(off, fabs(mass.centroid[i / 4]) / RING);
+        off = fmax(off, fabs(mass.centroid[i / 4]) / TORUS_RING);
     }
     printf("mass properties to %.1e, the triangulation's volume to %.1e\n", off,
            fabs(shape.mesh->volume / exact.volume - 1.0));
@@ -142,7 +84,7 @@ static void patches_are_a_torus(void **state)
 static void contacts_are_those_of_tori(void **state)
 {
     (void)state;
-    const struct tact_shape torus = {.kind = TACT_SHAPE_TORUS, .size = {RING, TORUS_TUBE_RADIUS}};
+    const struct tact_shape torus = {.kind = TACT_SHAPE_TORUS, .size = {TORUS_RING, TORUS_TUBE}};
     struct tact_charts *charts = load_torus_patches(4), *split = load_torus_patches(8);
     const struct tact_shape a = {.kind = TACT_SHAPE_PATCHES,
                                  .charts = charts,
@@ -173,7 +115,7 @@ static void contacts_are_those_of_tori(void **state)
             }
             total++;
             missed += best > 1e-7;
-            worst = best > 1e-7 ? worst : fmax(worst, best / RING);
+            worst = best > 1e-7 ? worst : fmax(worst, best / TORUS_RING);
         }
     }
     printf("%d contacts: %d missed, gaps to %.1e of size; a cold search takes %.1f us; %d missed "
@@ -198,7 +140,7 @@ static void swing_ring_on_ball(const struct tact_shape *ring, double at[3])
     add_scene_solid(&s, ring, 0.05, place, 0.0);
     set_scene_law(&s, 0, 1, &law);
     struct tact_body *body = tact_world_body(s.world, 0);
-    const double turn[3] = {0.5 * PI, 0.0, 0.0}, d = RING - TORUS_TUBE_RADIUS - 0.006, angle = 0.5;
+    const double turn[3] = {0.5 * PI, 0.0, 0.0}, d = TORUS_RING - TORUS_TUBE - 0.006, angle = 0.5;
     tact_quat_from_rotvec(body->pose.quat_wxyz, turn);
     tact_v3_set(body->pose.position, d * sin(angle), 0.0, -d * cos(angle));
     tact_v3_set(body->twist, 0.0, 0.05, 0.0);
@@ -213,7 +155,7 @@ static void swing_ring_on_ball(const struct tact_shape *ring, double at[3])
 static void a_split_does_not_matter(void **state)
 {
     (void)state;
-    const struct tact_shape torus = {.kind = TACT_SHAPE_TORUS, .size = {RING, TORUS_TUBE_RADIUS}};
+    const struct tact_shape torus = {.kind = TACT_SHAPE_TORUS, .size = {TORUS_RING, TORUS_TUBE}};
     double exact[3], at[3], worst = 0.0;
     swing_ring_on_ball(&torus, exact);
     for (int arc_count = 3; arc_count <= 8; arc_count += arc_count < 5 ? 1 : 3) {

@@ -72,7 +72,7 @@ static void regular_squares_are_splines(void **state)
         double u = uniform(0.0, 1.0), v = uniform(0.0, 1.0), bu[3][4], bv[3][4], c[6][3];
         evaluate_bspline_basis(u, bu);
         evaluate_bspline_basis(v, bv);
-        squares->evaluate(squares, f, u, v, c);
+        squares->evaluate(squares, f, u, v, SECOND_ORDER, c);
         for (int m = 0; m < 6; m++) {
             for (int k = 0; k < 16; k++) {
                 const int column = (f % N + k % 4 - 1 + N) % N, row = (f / N + k / 4 - 1 + N) % N;

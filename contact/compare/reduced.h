@@ -1,0 +1,140 @@
+/**
+ * One smooth body in contact with a fixed one by reduced coordinates, as Kry and Pai (2003)
+ * simulate it: two parameters of each surface and an angle, so that the bodies always touch, with
+ * equations of motion that Runge and Kutta's method of the fourth order integrates.
+ *
+ * It shares closest points with contact/pair/smooth, but neither contacts, friction nor time steps
+ * with the solver of contact/world, to which it is compared. Friction has three coefficients:
+ * static, dynamic, and a static one of spin. Numbers in parentheses are equations of the paper.
+ * Deviations from it: signs, and the change from slip to rolling keeps the momentum about the
+ * contact instead of (u', v', psi').
+ *
+ * Surfaces are half-spaces, spheres, ellipsoids, tori, and solids of revolution, patches and
+ * subdivision surfaces without edges. Not real-time safe.
+ */
+#ifndef TACT_CONTACT_REDUCED_H
+#define TACT_CONTACT_REDUCED_H
+
+#include "../api.h"
+#include "../error.h"
+#include "../shape/shape.h"
+
+TACT_BEGIN_DECLS
+
+/** How the two bodies touch. */
+enum tact_reduced_mode {
+    TACT_REDUCED_FLIGHT,  /**< not */
+    TACT_REDUCED_SLIDING, /**< dynamic friction (28), or none */
+    TACT_REDUCED_ROLLING, /**< without slip (34) */
+    TACT_REDUCED_NO_SPIN, /**< without slip and without spin about the normal (39) */
+};
+
+/** Names of the modes: "flight", "sliding", "rolling", "without spin". */
+TACT_API const char *tact_reduced_mode_name(enum tact_reduced_mode mode);
+
+/** How an impact changes the velocities. */
+enum tact_reduced_impact_law {
+    TACT_REDUCED_NEWTON,           /**< Newton's restitution, Coulomb's friction */
+    TACT_REDUCED_CHATTERJEE_RUINA, /**< Chatterjee and Ruina (1998), J. Appl. Mech. 65 */
+};
+
+/** Options; defaults by tact_reduced_options_default(). */
+struct tact_reduced_options {
+    double gravity[3];       /**< [m/s^2], world */
+    double friction_static;  /**< limit of |f_t| / |f_n| without slip (35) [1] */
+    double friction_dynamic; /**< |f_t| / |f_n| in slip (21) [1] */
+    double spin_static; /**< limit of the torque about the normal over |f_n|, without spin (40); 0:
+                           the contact transmits none [m] */
+    double slip_speed;  /**< slip below which it rolls where (35) allows it [m/s] */
+    double spin_rate;   /**< spin below which it is without spin where (40) allows it [rad/s] */
+    double min_step;    /**< step at which an edge is reached [s] */
+    double max_step;    /**< largest step [s] */
+    double restitution; /**< of impacts along the normal, 0 to 1 [1] */
+    double tangential_restitution; /**< of Chatterjee and Ruina, -1 to 1 [1] */
+    double
+        settle_speed; /**< speed of rebound below which an impact is the start of contact [m/s] */
+    enum tact_reduced_impact_law impact; /**< law of impacts */
+};
+
+/** Gravity along -z, friction of 0.5 and no spin, slip of 2.5 mm/s and spin of 0.1 rad/s, steps of
+ * 1 us to 1 ms, no restitution, Chatterjee and Ruina's law. */
+TACT_API struct tact_reduced_options tact_reduced_options_default(void);
+
+/** What has happened since the start. */
+struct tact_reduced_report {
+    double time;                 /**< [s] */
+    enum tact_reduced_mode mode; /**< now */
+    double force[6];     /**< torque and force of the contact on the body, world axes, about the
+                            contact,     at the last step [N m, N] */
+    double contact[3];   /**< place of the contact [m], world */
+    double slip;         /**< speed of slip [m/s] */
+    double mode_time[4]; /**< time in each mode [s] */
+    long steps;          /**< accepted steps */
+    long rejected;       /**< steps that were repeated with half their length */
+    long crossings;      /**< changes of chart (41 to 43) */
+    long slides;         /**< changes to sliding */
+    long rolls;          /**< changes from sliding to rolling */
+    long separations;    /**< contacts that ended */
+    long impacts;        /**< impacts */
+    long contacts;       /**< contacts that began */
+    long others;         /**< steps in which the surfaces overlap at a second place, which this
+                            method does not know */
+};
+
+/** One body on a fixed one. */
+struct tact_reduced;
+
+/**
+ * Creates it, in flight with pose and twist 0 until tact_reduced_start().
+ * @param shape    of the body; its mesh and charts must outlive it
+ * @param local    its pose in the body's frame, which is at the centre of mass
+ * @param mass     [kg]
+ * @param inertia  xx yy zz xy xz yz about the centre of mass, body axes [kg m^2]
+ * @param fixed    shape of the fixed body, the same
+ * @param place    its pose, world
+ * @retval 0        *out is to be freed by tact_reduced_destroy()
+ * @retval -ENOTSUP a surface that is not smooth everywhere, or two half-spaces
+ * @retval -EINVAL  mass, inertia or an option is out of range; *err (may be NULL) says which
+ * @retval -ENOMEM
+ */
+TACT_API int tact_reduced_create(const struct tact_shape *shape, const struct tact_pose *local,
+                                 double mass, const double inertia[6],
+                                 const struct tact_shape *fixed, const struct tact_pose *place,
+                                 const struct tact_reduced_options *options,
+                                 struct tact_reduced **out, struct tact_error *err);
+
+/** Frees it; NULL is allowed. */
+TACT_API void tact_reduced_destroy(struct tact_reduced *reduced);
+
+/**
+ * Sets the pose of the body and its twist at the centre of mass (velocity, angular velocity; world
+ * axes). It is in contact where the gap is at most `gap` [m] and the surfaces neither separate nor
+ * approach faster than settle_speed; it is then moved along the normal until they touch.
+ * @retval 0
+ * @retval -EINVAL  not finite
+ * @retval -EDOM    the surfaces conform, or overlap by more than `gap`
+ */
+TACT_API int tact_reduced_start(struct tact_reduced *reduced, const struct tact_pose *pose,
+                                const double twist[6], double gap);
+
+/**
+ * Advances to a time [s] since the start.
+ * @retval 0
+ * @retval -EDOM  the charts are singular at the contact, the surfaces conform, or the motion is not
+ *                finite; the time reached is that of the report
+ */
+TACT_API int tact_reduced_advance(struct tact_reduced *reduced, double time);
+
+/** Pose of the body and its twist at the centre of mass, as for tact_reduced_start(). */
+TACT_API void tact_reduced_get(const struct tact_reduced *reduced, struct tact_pose *pose,
+                               double twist[6]);
+
+/** Kinetic energy and that of gravity [J]. */
+TACT_API double tact_reduced_energy(const struct tact_reduced *reduced);
+
+/** What has happened; valid until the next call. */
+TACT_API const struct tact_reduced_report *tact_reduced_report(const struct tact_reduced *reduced);
+
+TACT_END_DECLS
+
+#endif

@@ -1,0 +1,321 @@
+/* Contact frames, the relation of reduced coordinates to velocities, and its rate. */
+#include "contact/compare/reduced_internal.h"
+
+#include <errno.h>
+#include <string.h>
+#include "contact/elementary.h"
+
+int tact_reduced_solve(double *a, int n, double *x)
+{
+    double most = 0.0;
+    for (int i = 0; i < n * n; i++) {
+        most = tact_max(most, fabs(a[i]));
+    }
+    for (int k = 0; k < n; k++) {
+        int pivot = k;
+        for (int i = k + 1; i < n; i++) {
+            pivot = fabs(a[i * n + k]) > fabs(a[pivot * n + k]) ? i : pivot;
+        }
+        if (!(fabs(a[pivot * n + k]) > 1e-15 * most)) {
+            return -EDOM;
+        }
+        for (int j = 0; j < n; j++) {
+            const double swap = a[k * n + j];
+            a[k * n + j] = a[pivot * n + j];
+            a[pivot * n + j] = swap;
+        }
+        const double swap = x[k];
+        x[k] = x[pivot];
+        x[pivot] = swap;
+        for (int i = k + 1; i < n; i++) {
+            const double part = a[i * n + k] / a[k * n + k];
+            for (int j = k; j < n; j++) {
+                a[i * n + j] -= part * a[k * n + j];
+            }
+            x[i] -= part * x[k];
+        }
+    }
+    for (int k = n - 1; k >= 0; k--) {
+        for (int j = k + 1; j < n; j++) {
+            x[k] -= a[k * n + j] * x[j];
+        }
+        x[k] /= a[k * n + k];
+    }
+    return 0;
+}
+
+static void set_entry(struct contact_frame *f, int row, int column, const struct jet *value,
+                      double sign)
+{
+    f->h[row][column] = sign * value->c[0];
+    f->rate[0][row][column] = sign * value->c[1];
+    f->rate[1][row][column] = sign * value->c[2];
+}
+
+void tact_reduced_contact_frame(const struct reduced_surface *surface, const struct chart_point *p,
+                                struct contact_frame *out)
+{
+    struct jet c[3], by[2][3], axis[3][3];
+    memset(out, 0, sizeof *out);
+    tact_reduced_surface_point(surface, p, c);
+    for (int k = 0; k < 2; k++) {
+        for (int i = 0; i < 3; i++) {
+            by[k][i] = tact_jet_derivative(&c[i], k);
+        }
+    }
+    tact_jet_normalize(axis[0], by[0]); /* (5) */
+    tact_jet_cross(axis[2], by[0], by[1]);
+    tact_jet_normalize(axis[2], axis[2]);
+    tact_jet_cross(axis[1], axis[2], axis[0]);
+    for (int i = 0; i < 3; i++) {
+        out->at[i] = c[i].c[0];
+        for (int k = 0; k < 3; k++) {
+            out->axes[3 * i + k] = axis[k][i].c[0];
+        }
+    }
+    for (int k = 0; k < 2; k++) { /* (51) */
+        struct jet x[3], z[3], value;
+        for (int i = 0; i < 3; i++) {
+            x[i] = tact_jet_derivative(&axis[0][i], k);
+            z[i] = tact_jet_derivative(&axis[2][i], k);
+        }
+        value = tact_jet_dot(axis[1], z);
+        set_entry(out, 0, k, &value, -1.0);
+        value = tact_jet_dot(axis[2], x);
+        set_entry(out, 1, k, &value, -1.0);
+        value = tact_jet_dot(axis[1], x);
+        set_entry(out, 2, k, &value, 1.0);
+        value = tact_jet_dot(axis[0], by[k]);
+        set_entry(out, 3, k, &value, 1.0);
+        value = tact_jet_dot(axis[1], by[k]);
+        set_entry(out, 4, k, &value, k ? 1.0 : 0.0);
+    }
+}
+
+/* out = (turn, turn) h for both halves of the rows. */
+static void turn_rows(const double turn[9], const double h[SPATIAL][2], double out[SPATIAL][2])
+{
+    for (int i = 0; i < SPATIAL; i++) {
+        const int half = i / 3 * 3;
+        const double *row = turn + 3 * (i % 3);
+        for (int k = 0; k < 2; k++) {
+            out[i][k] = row[0] * h[half][k] + row[1] * h[half + 1][k] + row[2] * h[half + 2][k];
+        }
+    }
+}
+
+/* Ad of 1 from 1c, of a spatial vector v with its angular part first. */
+static void to_body(const struct contact_frame *f, const double v[SPATIAL], double out[SPATIAL])
+{
+    double moved[3];
+    tact_m3_mul_v3(out, f->axes, v);
+    tact_m3_mul_v3(out + 3, f->axes, v + 3);
+    tact_v3_cross(moved, f->at, out);
+    tact_v3_add(out + 3, out + 3, moved);
+}
+
+/* Spatial cross product [a] b. */
+static void spatial_cross(const double a[SPATIAL], const double b[SPATIAL], double out[SPATIAL])
+{
+    double t[3];
+    tact_v3_cross(out, a, b);
+    tact_v3_cross(out + 3, a, b + 3);
+    tact_v3_cross(t, a + 3, b);
+    tact_v3_add(out + 3, out + 3, t);
+}
+
+/* H and its rate in 1c: phi(2,1) = -phi(1,2), the sign of which the paper's appendix has not (55,
+ * 57). */
+static void set_contact_rows(const struct reduced_state *s, struct reduced_kinematics *k)
+{
+    const double c = tact_cos(s->q[4]), d = tact_sin(s->q[4]), w = s->rate[4];
+    const double align[9] = {c, -d, 0.0, -d, -c, 0.0, 0.0, 0.0, -1.0};
+    const double turning[9] = {-d * w, -c * w, 0.0, -c * w, d * w, 0.0, 0.0, 0.0, 0.0};
+    double own_rate[2][SPATIAL][2], second[SPATIAL][2], second_rate[SPATIAL][2], turned[SPATIAL][2];
+    memcpy(k->align, align, sizeof align);
+    for (int b = 0; b < 2; b++) {
+        const double *rate = s->rate + 2 * b;
+        for (int i = 0; i < 2 * SPATIAL; i++) {
+            own_rate[b][i / 2][i % 2] = k->frame[b].rate[0][i / 2][i % 2] * rate[0] +
+                                        k->frame[b].rate[1][i / 2][i % 2] * rate[1];
+        }
+    }
+    turn_rows(align, (const double(*)[2])k->frame[1].h, second);
+    turn_rows(align, (const double(*)[2])own_rate[1], second_rate);
+    turn_rows(turning, (const double(*)[2])k->frame[1].h, turned);
+    memset(k->h, 0, sizeof k->h);
+    memset(k->h_rate, 0, sizeof k->h_rate);
+    for (int i = 0; i < 2 * SPATIAL; i++) {
+        const int r = i / 2, j = i % 2;
+        k->h[r][j] = -k->frame[0].h[r][j];
+        k->h_rate[r][j] = -own_rate[0][r][j];
+        k->h[r][2 + j] = second[r][j];
+        k->h_rate[r][2 + j] = second_rate[r][j] + turned[r][j];
+    }
+    k->h[2][4] = 1.0;
+}
+
+/* The same in frame 1: the rate has the motion of the contact frame 1c over body 1 besides. */
+static void set_body_rows(const struct reduced_state *s, struct reduced_kinematics *k)
+{
+    double over[SPATIAL];
+    for (int i = 0; i < SPATIAL; i++) {
+        over[i] = k->frame[0].h[i][0] * s->rate[0] + k->frame[0].h[i][1] * s->rate[1];
+    }
+    for (int j = 0; j < COORDINATES; j++) {
+        double column[SPATIAL], rate[SPATIAL], moved[SPATIAL], out[SPATIAL];
+        for (int i = 0; i < SPATIAL; i++) {
+            column[i] = k->h[i][j];
+            rate[i] = k->h_rate[i][j];
+        }
+        spatial_cross(over, column, moved);
+        for (int i = 0; i < SPATIAL; i++) {
+            rate[i] += moved[i];
+        }
+        to_body(&k->frame[0], column, out);
+        for (int i = 0; i < SPATIAL; i++) {
+            k->body_h[i][j] = out[i];
+        }
+        to_body(&k->frame[0], rate, out);
+        for (int i = 0; i < SPATIAL; i++) {
+            k->body_h_rate[i][j] = out[i];
+        }
+    }
+}
+
+/* D (31) and its rate: A D = -B, A D' = -B' - A' D, with A and B of the rows of slip. */
+static void set_slip_free_rates(struct reduced_kinematics *k)
+{
+    const double a[4] = {k->h[3][0], k->h[3][1], k->h[4][0], k->h[4][1]};
+    for (int j = 0; j < 2; j++) {
+        double y[2] = {-k->h[3][2 + j], -k->h[4][2 + j]}, x[2];
+        tact_smooth_solve_2x2(a, y, x);
+        k->d[0][j] = x[0];
+        k->d[1][j] = x[1];
+        for (int i = 0; i < 2; i++) {
+            y[i] =
+                -k->h_rate[3 + i][2 + j] - k->h_rate[3 + i][0] * x[0] - k->h_rate[3 + i][1] * x[1];
+        }
+        tact_smooth_solve_2x2(a, y, x);
+        k->d_rate[0][j] = x[0];
+        k->d_rate[1][j] = x[1];
+    }
+}
+
+void tact_reduced_kinematics(const struct reduced_surface surface[2], const struct reduced_state *s,
+                             struct reduced_kinematics *k)
+{
+    for (int b = 0; b < 2; b++) {
+        const struct chart_point p = {s->chart[b], {s->q[2 * b], s->q[2 * b + 1]}};
+        tact_reduced_contact_frame(&surface[b], &p, &k->frame[b]);
+    }
+    set_contact_rows(s, k);
+    set_body_rows(s, k);
+    set_slip_free_rates(k);
+}
+
+void tact_reduced_pose(const struct reduced_kinematics *k, double turn[9], double at[3])
+{
+    double axes[9], moved[3];
+    tact_reduced_world_axes(k, axes);
+    tact_m3_mul_t(turn, axes, k->frame[0].axes);
+    tact_m3_mul_v3(moved, turn, k->frame[0].at);
+    tact_v3_sub(at, k->frame[1].at, moved);
+}
+
+void tact_reduced_quaternion(const double m[9], double q[4])
+{
+    const double trace = m[0] + m[4] + m[8];
+    int k = 0; /* the largest of w, x, y, z */
+    for (int i = 1; i < 4; i++) {
+        k = m[4 * (i - 1)] > (k ? m[4 * (k - 1)] : trace) ? i : k;
+    }
+    const double off[3] = {m[7] - m[5], m[2] - m[6], m[3] - m[1]};
+    if (k == 0) {
+        q[0] = 1.0 + trace;
+        tact_v3_copy(q + 1, off);
+    } else {
+        const int a = k - 1, b = k % 3, c = (k + 1) % 3;
+        q[0] = off[a];
+        q[1 + a] = 1.0 + m[4 * a] - m[4 * b] - m[4 * c];
+        q[1 + b] = m[3 * a + b] + m[3 * b + a];
+        q[1 + c] = m[3 * a + c] + m[3 * c + a];
+    }
+    tact_quat_normalize(q);
+}
+
+void tact_reduced_world_axes(const struct reduced_kinematics *k, double axes[9])
+{
+    tact_m3_mul(axes, k->frame[1].axes, k->align); /* R_psi is its own inverse */
+}
+
+int tact_reduced_match(const struct reduced_surface surface[2], const double turn[9],
+                       const double twist[SPATIAL], struct reduced_state *s)
+{
+    struct reduced_kinematics k;
+    double rest[9], align[9], a[COORDINATES * COORDINATES];
+    s->q[4] = 0.0;
+    memset(s->rate, 0, sizeof s->rate);
+    tact_reduced_kinematics(surface, s, &k);
+    tact_m3_mul(rest, turn, k.frame[0].axes); /* 1c to the world */
+    for (int i = 0; i < 3; i++) {             /* its transpose times 2c to the world */
+        for (int j = 0; j < 3; j++) {
+            align[3 * i + j] = rest[i] * k.frame[1].axes[j] + rest[3 + i] * k.frame[1].axes[3 + j] +
+                               rest[6 + i] * k.frame[1].axes[6 + j];
+        }
+    }
+    s->q[4] = tact_atan2(-align[1] - align[3], align[0] - align[4]);
+    tact_reduced_kinematics(surface, s, &k);
+    for (int i = 0; i < COORDINATES; i++) {
+        memcpy(a + (size_t)i * COORDINATES, k.h[i], sizeof k.h[i]);
+        s->rate[i] = twist[i];
+    }
+    return tact_reduced_solve(a, COORDINATES, s->rate);
+}
+
+double tact_reduced_turn(const struct contact_frame *from, const struct contact_frame *to)
+{
+    double x[2][3], z[3], cross[3];
+    for (int i = 0; i < 3; i++) {
+        x[0][i] = from->axes[3 * i];
+        x[1][i] = to->axes[3 * i];
+        z[i] = to->axes[3 * i + 2];
+    }
+    tact_v3_cross(cross, x[0], x[1]);
+    return tact_atan2(tact_v3_dot(cross, z), tact_v3_dot(x[0], x[1]));
+}
+
+int tact_reduced_cross(const struct tact_reduced *r, struct reduced_state *s, int b, int edge)
+{
+    struct reduced_kinematics before, after;
+    struct chart_point p = {s->chart[b], {s->q[2 * b], s->q[2 * b + 1]}};
+    double a[COORDINATES * COORDINATES], twist[COORDINATES];
+    tact_reduced_kinematics(r->surface, s, &before);
+    for (int i = 0; i < COORDINATES; i++) {
+        twist[i] = 0.0;
+        for (int j = 0; j < COORDINATES; j++) {
+            twist[i] += before.h[i][j] * s->rate[j];
+        }
+    }
+    p = tact_reduced_surface_cross(&r->surface[b], &p, edge);
+    s->chart[b] = p.chart;
+    memcpy(s->q + 2 * b, p.st, sizeof p.st);
+    tact_reduced_contact_frame(&r->surface[b], &p, &after.frame[b]);
+    const double turn = tact_reduced_turn(&before.frame[b], &after.frame[b]);
+    s->q[4] += turn;
+    if (b == 0) { /* the frame 1c turns, in which the velocity is */
+        const double c = tact_cos(turn), d = tact_sin(turn);
+        for (int i = 0; i < COORDINATES; i += 3) {
+            const double x = twist[i], y = twist[i + 1];
+            twist[i] = c * x + d * y;
+            twist[i + 1] = c * y - d * x;
+        }
+    }
+    memset(s->rate, 0, sizeof s->rate);
+    tact_reduced_kinematics(r->surface, s, &after);
+    for (int i = 0; i < COORDINATES; i++) { /* (43) */
+        memcpy(a + (size_t)i * COORDINATES, after.h[i], sizeof after.h[i]);
+        s->rate[i] = twist[i];
+    }
+    return tact_reduced_solve(a, COORDINATES, s->rate);
+}

@@ -1,0 +1,374 @@
+/*
+ * Charts of smooth surfaces. Half-spaces and tori have one without edges. Ellipsoids have six, from
+ * the faces of a cube by central projection: none of them has a pole. Solids of revolution have one
+ * for each segment of their profile: in angle and arc parameter, and in plane coordinates about the
+ * axis, where that would be a pole. Patches and subdivision surfaces have their own.
+ */
+#include "contact/compare/reduced_surface_internal.h"
+
+#include <string.h>
+#include "contact/elementary.h"
+#include "contact/shape/profile_internal.h"
+#include "contact/shape/squares_internal.h"
+
+enum { CUBE_FACES = 6, SIDE_LOW = 0, SIDE_HIGH = 1 };
+
+int tact_reduced_surface_supported(const struct tact_shape *shape)
+{
+    switch (shape->kind) {
+    case TACT_SHAPE_HALFSPACE:
+    case TACT_SHAPE_SPHERE:
+    case TACT_SHAPE_ELLIPSOID:
+    case TACT_SHAPE_TORUS:
+        return 1;
+    case TACT_SHAPE_REVOLUTION:
+    case TACT_SHAPE_PATCHES:
+    case TACT_SHAPE_SUBDIVISION:
+        return shape->charts && !shape->charts->edges;
+    default:
+        return 0;
+    }
+}
+
+void tact_reduced_surface_place(struct reduced_surface *surface, const struct tact_shape *shape,
+                                const struct tact_pose *pose)
+{
+    surface->shape = shape;
+    tact_quat_to_m3(surface->turn, pose->quat_wxyz);
+    tact_v3_copy(surface->at, pose->position);
+}
+
+/* Axes of a face of the cube: its normal along axis face / 2, positive where face is even, then
+ * those of s and t, right-handed. */
+static void cube_axes(int face, int axis[3], double *sign)
+{
+    *sign = face % 2 ? -1.0 : 1.0;
+    axis[0] = face / 2;
+    axis[1] = (axis[0] + (face % 2 ? 2 : 1)) % 3;
+    axis[2] = (axis[0] + (face % 2 ? 1 : 2)) % 3;
+}
+
+static struct chart_point locate_on_cube(const double direction[3])
+{
+    struct chart_point p;
+    int axis[3], most = 0;
+    double sign;
+    for (int i = 1; i < 3; i++) {
+        most = fabs(direction[i]) > fabs(direction[most]) ? i : most;
+    }
+    p.chart = 2 * most + (direction[most] < 0.0);
+    cube_axes(p.chart, axis, &sign);
+    p.st[0] = direction[axis[1]] / fabs(direction[most]);
+    p.st[1] = direction[axis[2]] / fabs(direction[most]);
+    return p;
+}
+
+static const double *half_axes(const struct tact_shape *shape, double sphere[3])
+{
+    tact_v3_set(sphere, shape->size[0], shape->size[0], shape->size[0]);
+    return shape->kind == TACT_SHAPE_SPHERE ? sphere : shape->size;
+}
+
+static const struct revolution *revolution_of(const struct reduced_surface *s)
+{
+    return (const struct revolution *)s->shape->charts;
+}
+
+/* 1 for the segment of a profile that begins (at = SIDE_LOW) or ends on the axis. */
+static int touches_axis(const struct revolution *v, int segment, int at)
+{
+    return !v->closed && segment == (at == SIDE_HIGH ? v->count - 1 : 0);
+}
+
+/* Chart coordinates of arc parameter and half plane in a segment. */
+static struct chart_point point_of_segment(const struct revolution *v, int segment,
+                                           const double place[3])
+{
+    struct chart_point p = {.chart = segment};
+    const int high = touches_axis(v, segment, SIDE_HIGH);
+    if (high || touches_axis(v, segment, SIDE_LOW)) {
+        const double size = tact_hypot(place[1], place[2]);
+        const double r = high ? v->length - place[0] : place[0];
+        p.st[high ? 0 : 1] = r * place[1] / size;
+        p.st[high ? 1 : 0] = r * place[2] / size;
+    } else {
+        p.st[0] = tact_atan2(place[2], place[1]);
+        p.st[1] = place[0];
+    }
+    return p;
+}
+
+/* Place of a solid of revolution: arc parameter and direction of the half plane. */
+static struct chart_point locate_on_profile(const struct revolution *v, const double place[3])
+{
+    int segment = 0;
+    while (segment + 1 < v->count && place[0] >= v->segment[segment].to) {
+        segment++;
+    }
+    return point_of_segment(v, segment, place);
+}
+
+struct chart_point tact_reduced_surface_locate(const struct reduced_surface *s,
+                                               const double place[3])
+{
+    double sphere[3], d[3];
+    const double *size = s->shape->size;
+    switch (s->shape->kind) {
+    case TACT_SHAPE_HALFSPACE:
+        return (struct chart_point){0, {place[0], place[1]}};
+    case TACT_SHAPE_TORUS:
+        return (struct chart_point){
+            0,
+            {tact_atan2(place[1], place[0]),
+             tact_atan2(place[2], tact_hypot(place[0], place[1]) - size[0])}};
+    case TACT_SHAPE_REVOLUTION:
+        return locate_on_profile(revolution_of(s), place);
+    case TACT_SHAPE_PATCHES:
+    case TACT_SHAPE_SUBDIVISION:
+        return (struct chart_point){(int)place[0], {place[1], place[2]}};
+    default:
+        size = half_axes(s->shape, sphere);
+        for (int i = 0; i < 3; i++) {
+            d[i] = place[i] / size[i];
+        }
+        return locate_on_cube(d);
+    }
+}
+
+/* f(x) of a jet for f = sine (shift 0) or cosine (shift 1). */
+static struct jet jet_of_circle(const struct jet *x, int shift)
+{
+    const double s = tact_sin(x->c[0]), c = tact_cos(x->c[0]);
+    const double cycle[5] = {s, c, -s, -c, s};
+    const double f[4] = {cycle[shift], cycle[shift + 1], cycle[(shift + 2) % 4],
+                         cycle[(shift + 3) % 4]};
+    return tact_jet_compose(x, f);
+}
+
+static void ellipsoid_point(const struct tact_shape *shape, const struct chart_point *p,
+                            const struct jet st[2], struct jet c[3])
+{
+    double sphere[3], sign;
+    int axis[3];
+    const double *size = half_axes(shape, sphere);
+    cube_axes(p->chart, axis, &sign);
+    c[axis[0]] = tact_jet_constant(sign);
+    c[axis[1]] = st[0];
+    c[axis[2]] = st[1];
+    tact_jet_normalize(c, c);
+    for (int i = 0; i < 3; i++) {
+        c[i] = tact_jet_scale(c[i], size[i]);
+    }
+}
+
+/* A circle of radius r about z, at the height z and the angle. */
+static void point_around_axis(const struct jet *r, const struct jet *z, const struct jet *angle,
+                              struct jet c[3])
+{
+    const struct jet x = jet_of_circle(angle, 1), y = jet_of_circle(angle, 0);
+    c[0] = tact_jet_multiply(r, &x);
+    c[1] = tact_jet_multiply(r, &y);
+    c[2] = *z;
+}
+
+static void torus_point(const double size[3], const struct jet st[2], struct jet c[3])
+{
+    struct jet r = tact_jet_scale(jet_of_circle(&st[1], 1), size[1]);
+    const struct jet z = tact_jet_scale(jet_of_circle(&st[1], 0), size[1]);
+    r.c[0] += size[0];
+    point_around_axis(&r, &z, &st[0], c);
+}
+
+/* The part of a profile about its end on the axis: with d the distance from the end along the
+ * profile, r = d (r_1 + r_3 d^2) is odd and z = z_0 + z_2 d^2 + z_3 d^3. At the axis the third
+ * derivatives of d^3 have no limit, and are set to 0. */
+static void point_at_axis(const struct segment *g, int high, const struct jet st[2],
+                          struct jet c[3])
+{
+    const double way = high ? -1.0 : 1.0;
+    const struct jet ss = tact_jet_multiply(&st[0], &st[0]), tt = tact_jet_multiply(&st[1], &st[1]);
+    const struct jet dd = tact_jet_add(ss, tt);
+    struct jet factor = tact_jet_scale(dd, way * g->r[3]);
+    factor.c[0] += way * g->r[1];
+    c[high ? 0 : 1] = tact_jet_multiply(&st[0], &factor);
+    c[high ? 1 : 0] = tact_jet_multiply(&st[1], &factor);
+    c[2] = tact_jet_scale(dd, g->z[2]);
+    c[2].c[0] += g->z[0];
+    if (dd.c[0] > 0.0) {
+        const struct jet cube = tact_jet_power(&dd, 1.5);
+        c[2] = tact_jet_add(c[2], tact_jet_scale(cube, way * g->z[3]));
+    }
+}
+
+static void revolution_point(const struct revolution *v, int segment, const struct jet st[2],
+                             struct jet c[3])
+{
+    const struct segment *g = &v->segment[segment];
+    const int high = touches_axis(v, segment, SIDE_HIGH);
+    if (high || touches_axis(v, segment, SIDE_LOW)) {
+        point_at_axis(g, high, st, c);
+        return;
+    }
+    struct profile_point p;
+    tact_profile_at(g, st[1].c[0], &p);
+    const double fr[4] = {p.r, p.dr, p.ddr, 6.0 * g->r[3]};
+    const double fz[4] = {p.z, p.dz, p.ddz, 6.0 * g->z[3]};
+    const struct jet r = tact_jet_compose(&st[1], fr), z = tact_jet_compose(&st[1], fz);
+    point_around_axis(&r, &z, &st[0], c);
+}
+
+/* From the derivatives of a square's chart. */
+static void square_point(const struct tact_charts *charts, const struct chart_point *p,
+                         struct jet c[3])
+{
+    static const double factor[THIRD_ORDER] = {1.0, 1.0,       1.0, 0.5, 1.0,
+                                               0.5, 1.0 / 6.0, 0.5, 0.5, 1.0 / 6.0};
+    const struct squares *s = (const struct squares *)charts;
+    double d[THIRD_ORDER][3];
+    s->evaluate(s, p->chart, p->st[0], p->st[1], THIRD_ORDER, d);
+    for (int k = 0; k < 3; k++) {
+        for (int i = 0; i < THIRD_ORDER; i++) {
+            c[k].c[i] = factor[i] * d[i][k];
+        }
+    }
+}
+
+/* Point and derivatives in the shape frame. */
+static void point_of_shape(const struct tact_shape *shape, const struct chart_point *p,
+                           struct jet c[3])
+{
+    const struct jet st[2] = {tact_jet_variable(p->st[0], 0), tact_jet_variable(p->st[1], 1)};
+    switch (shape->kind) {
+    case TACT_SHAPE_HALFSPACE:
+        c[0] = st[0];
+        c[1] = st[1];
+        c[2] = tact_jet_constant(0.0);
+        break;
+    case TACT_SHAPE_TORUS:
+        torus_point(shape->size, st, c);
+        break;
+    case TACT_SHAPE_REVOLUTION:
+        revolution_point((const struct revolution *)shape->charts, p->chart, st, c);
+        break;
+    case TACT_SHAPE_PATCHES:
+    case TACT_SHAPE_SUBDIVISION:
+        square_point(shape->charts, p, c);
+        break;
+    default:
+        ellipsoid_point(shape, p, st, c);
+    }
+}
+
+void tact_reduced_surface_point(const struct reduced_surface *s, const struct chart_point *p,
+                                struct jet c[3])
+{
+    struct jet own[3];
+    point_of_shape(s->shape, p, own);
+    for (int i = 0; i < 3; i++) {
+        c[i] = tact_jet_constant(s->at[i]);
+        for (int k = 0; k < 3; k++) {
+            c[i] = tact_jet_add(c[i], tact_jet_scale(own[k], s->turn[3 * i + k]));
+        }
+    }
+}
+
+/* The nearest of the sides of the domain [low, 1]^2, numbered as those of squares. */
+static double margin_of_box(const double st[2], double low, int *edge)
+{
+    const double inside[SQUARE_SIDES] = {st[1] - low, 1.0 - st[0], 1.0 - st[1], st[0] - low};
+    *edge = 0;
+    for (int i = 1; i < SQUARE_SIDES; i++) {
+        *edge = inside[i] < inside[*edge] ? i : *edge;
+    }
+    return inside[*edge];
+}
+
+static double margin_of_segment(const struct revolution *v, const struct chart_point *p, int *edge)
+{
+    const struct segment *g = &v->segment[p->chart];
+    const int high = touches_axis(v, p->chart, SIDE_HIGH);
+    if (high || touches_axis(v, p->chart, SIDE_LOW)) {
+        *edge = high ? SIDE_LOW : SIDE_HIGH;
+        return g->to - g->from - tact_hypot(p->st[0], p->st[1]);
+    }
+    const double low = p->st[1] - g->from, up = g->to - p->st[1];
+    *edge = low < up ? SIDE_LOW : SIDE_HIGH;
+    return tact_min(low, up);
+}
+
+double tact_reduced_surface_margin(const struct reduced_surface *s, const struct chart_point *p,
+                                   int *edge)
+{
+    switch (s->shape->kind) {
+    case TACT_SHAPE_HALFSPACE:
+    case TACT_SHAPE_TORUS:
+        return INFINITY;
+    case TACT_SHAPE_REVOLUTION:
+        return margin_of_segment(revolution_of(s), p, edge);
+    case TACT_SHAPE_PATCHES:
+    case TACT_SHAPE_SUBDIVISION:
+        return margin_of_box(p->st, 0.0, edge);
+    default:
+        return margin_of_box(p->st, -1.0, edge);
+    }
+}
+
+/* The face of the cube beyond an edge: the point is the same direction. */
+static struct chart_point cross_on_cube(const struct chart_point *p, int edge)
+{
+    struct chart_point r;
+    double d[3], sign;
+    int axis[3], next[3];
+    cube_axes(p->chart, axis, &sign);
+    d[axis[0]] = sign;
+    d[axis[1]] = p->st[0];
+    d[axis[2]] = p->st[1];
+    const int along = axis[edge % 2 ? 1 : 2];
+    r.chart = 2 * along + (d[along] < 0.0);
+    cube_axes(r.chart, next, &sign);
+    r.st[0] = d[next[1]] / fabs(d[along]);
+    r.st[1] = d[next[2]] / fabs(d[along]);
+    return r;
+}
+
+static struct chart_point cross_on_profile(const struct revolution *v, const struct chart_point *p,
+                                           int edge)
+{
+    const int to = (p->chart + (edge == SIDE_HIGH ? 1 : v->count - 1)) % v->count;
+    const int high = touches_axis(v, p->chart, SIDE_HIGH);
+    double place[3];
+    place[0] = edge == SIDE_HIGH ? v->segment[to].from : v->segment[to].to;
+    if (high || touches_axis(v, p->chart, SIDE_LOW)) {
+        place[1] = p->st[high ? 0 : 1];
+        place[2] = p->st[high ? 1 : 0];
+    } else {
+        place[1] = tact_cos(p->st[0]);
+        place[2] = tact_sin(p->st[0]);
+    }
+    return point_of_segment(v, to, place);
+}
+
+/* (41): the fraction alpha of an edge is 1 - alpha of the neighbour's. */
+static struct chart_point cross_on_squares(const struct squares *s, const struct chart_point *p,
+                                           int edge)
+{
+    const double along[SQUARE_SIDES] = {p->st[0], p->st[1], 1.0 - p->st[0], 1.0 - p->st[1]};
+    const int to = s->beside[p->chart][edge];
+    struct chart_point r = {.chart = to / SQUARE_SIDES};
+    tact_square_on_side(to % SQUARE_SIDES, 1.0 - along[edge], r.st);
+    return r;
+}
+
+struct chart_point tact_reduced_surface_cross(const struct reduced_surface *s,
+                                              const struct chart_point *p, int edge)
+{
+    switch (s->shape->kind) {
+    case TACT_SHAPE_REVOLUTION:
+        return cross_on_profile(revolution_of(s), p, edge);
+    case TACT_SHAPE_PATCHES:
+    case TACT_SHAPE_SUBDIVISION:
+        return cross_on_squares((const struct squares *)s->shape->charts, p, edge);
+    default:
+        return cross_on_cube(p, edge);
+    }
+}

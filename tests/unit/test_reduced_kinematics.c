@@ -1,0 +1,313 @@
+/*
+ * Reduced coordinates (Kry and Pai 2003): derivatives of the charts, and the relation of
+ * coordinates to velocities with its rate against finite differences. Forms that the paper prints
+ * otherwise (numbers in parentheses are its equations) are shown to be off.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <cmocka.h>
+#include "contact/compare/reduced_internal.h"
+#include "contact/shape/squares_internal.h"
+#include "support/random.h"
+
+static const struct tact_shape ellipsoid = {.kind = TACT_SHAPE_ELLIPSOID,
+                                            .size = {0.05, 0.03, 0.02}};
+static const struct tact_shape torus = {.kind = TACT_SHAPE_TORUS, .size = {0.06, 0.02}};
+
+static struct tact_pose random_place(void)
+{
+    struct tact_pose p;
+    for (int i = 0; i < 4; i++) {
+        p.quat_wxyz[i] = uniform(-1.0, 1.0);
+    }
+    tact_quat_normalize(p.quat_wxyz);
+    for (int i = 0; i < 3; i++) {
+        p.position[i] = uniform(-0.05, 0.05);
+    }
+    return p;
+}
+
+/* An ellipsoid on a torus with random coordinates and rates. */
+static void random_contact(struct reduced_surface surface[2], struct reduced_state *s)
+{
+    const struct tact_pose place[2] = {random_place(), random_place()};
+    tact_reduced_surface_place(&surface[0], &ellipsoid, &place[0]);
+    tact_reduced_surface_place(&surface[1], &torus, &place[1]);
+    s->chart[0] = (int)uniform(0.0, 5.999);
+    s->chart[1] = 0;
+    for (int i = 0; i < COORDINATES; i++) {
+        s->q[i] = uniform(-1.0, 1.0) * (i < 2 ? 0.9 : 3.0);
+        s->rate[i] = uniform(-2.0, 2.0);
+    }
+}
+
+static struct reduced_kinematics kinematics_after(const struct reduced_surface surface[2],
+                                                  const struct reduced_state *s, double h)
+{
+    struct reduced_state at = *s;
+    struct reduced_kinematics k;
+    for (int i = 0; i < COORDINATES; i++) {
+        at.q[i] += h * s->rate[i];
+    }
+    tact_reduced_kinematics(surface, &at, &k);
+    return k;
+}
+
+/* Largest entry of a - sign b, of 6 x 5, angular rows and then lengths in units of 20 mm. */
+static double difference(const double a[SPATIAL][COORDINATES], const double b[SPATIAL][COORDINATES],
+                         double sign)
+{
+    double worst = 0.0;
+    for (int i = 0; i < SPATIAL * COORDINATES; i++) {
+        const int r = i / COORDINATES, c = i % COORDINATES;
+        worst = fmax(worst, fabs(a[r][c] - sign * b[r][c]) * (r < 3 ? 1.0 : 50.0));
+    }
+    return worst;
+}
+
+/* H q' is phi(2,1), the velocity of body 1 relative to body 2, from the poses a moment before and
+ * after; the appendix's H (55, 56) has the other sign. */
+static void coordinates_give_the_velocity(void **state)
+{
+    (void)state;
+    const double h = 1e-5;
+    double worst = 0.0, printed = INFINITY;
+    for (int n = 0; n < 200; n++) {
+        struct reduced_surface surface[2];
+        struct reduced_state s;
+        random_contact(surface, &s);
+        const struct reduced_kinematics k = kinematics_after(surface, &s, 0.0);
+        double turn[3][9], at[3][3], moved[9], off = 0.0, other = 0.0;
+        for (int i = 0; i < 3; i++) {
+            const struct reduced_kinematics side = kinematics_after(surface, &s, h * (i - 1));
+            tact_reduced_pose(&side, turn[i], at[i]);
+        }
+        for (int i = 0; i < 9; i++) {
+            moved[i] = 0.0; /* E^T dE/dt */
+            for (int m = 0; m < 3; m++) {
+                moved[i] +=
+                    turn[1][3 * m + i / 3] * (turn[2][3 * m + i % 3] - turn[0][3 * m + i % 3]);
+            }
+            moved[i] /= 2.0 * h;
+        }
+        double is[6] = {moved[7], moved[2], moved[3]}, velocity[3];
+        tact_v3_sub(velocity, at[2], at[0]);
+        tact_v3_scale(velocity, velocity, 0.5 / h);
+        tact_m3_tmul_v3(is + 3, turn[1], velocity);
+        for (int i = 0; i < SPATIAL; i++) {
+            double sum = 0.0;
+            for (int j = 0; j < COORDINATES; j++) {
+                sum += k.body_h[i][j] * s.rate[j];
+            }
+            off = fmax(off, fabs(sum - is[i]) * (i < 3 ? 1.0 : 50.0));
+            other = fmax(other, fabs(-sum - is[i]) * (i < 3 ? 1.0 : 50.0));
+        }
+        worst = fmax(worst, off);
+        printed = fmin(printed, other);
+        for (int j = 0; j < COORDINATES; j++) { /* no velocity along the normal */
+            assert_true(fabs(k.h[5][j]) < 1e-15);
+        }
+    }
+    printf("H q' to %.1e; with the printed sign off by at least %.2f\n", worst, printed);
+    assert_true(worst < 1e-6 && printed > 0.1);
+}
+
+/* R_psi (7) is its own inverse, which makes it an involution; it is not idempotent. */
+static void the_alignment_is_an_involution(void **state)
+{
+    (void)state;
+    struct reduced_surface surface[2];
+    struct reduced_state s;
+    random_contact(surface, &s);
+    const struct reduced_kinematics k = kinematics_after(surface, &s, 0.0);
+    double square[9], off = 0.0, idempotent = 0.0;
+    tact_m3_mul(square, k.align, k.align);
+    for (int i = 0; i < 9; i++) {
+        off = fmax(off, fabs(square[i] - (i % 4 ? 0.0 : 1.0)));
+        idempotent = fmax(idempotent, fabs(square[i] - k.align[i]));
+    }
+    assert_true(off < 1e-15 && idempotent > 1.0);
+}
+
+/* Ad of 1 from 1c on every column. */
+static void columns_to_body(const struct contact_frame *f, const double h[SPATIAL][COORDINATES],
+                            double out[SPATIAL][COORDINATES])
+{
+    for (int j = 0; j < COORDINATES; j++) {
+        double w[3], v[3], a[3], b[3], c[3];
+        for (int i = 0; i < 3; i++) {
+            w[i] = h[i][j];
+            v[i] = h[3 + i][j];
+        }
+        tact_m3_mul_v3(a, f->axes, w);
+        tact_m3_mul_v3(b, f->axes, v);
+        tact_v3_cross(c, f->at, a);
+        for (int i = 0; i < 3; i++) {
+            out[i][j] = a[i];
+            out[3 + i][j] = b[i] + c[i];
+        }
+    }
+}
+
+/* H' in both frames against differences. In frame 1 it is not Ad H' of 1c, and (57) has the rates
+ * of body 2 by the Ad of 1 from 1c instead of 1c from 2c. */
+static void rates_of_the_relation(void **state)
+{
+    (void)state;
+    const double h = 1e-5;
+    double worst = 0.0, simple = INFINITY, printed = INFINITY;
+    for (int n = 0; n < 200; n++) {
+        struct reduced_surface surface[2];
+        struct reduced_state s;
+        double by[2][SPATIAL][COORDINATES], other[SPATIAL][COORDINATES];
+        random_contact(surface, &s);
+        const struct reduced_kinematics k = kinematics_after(surface, &s, 0.0);
+        const struct reduced_kinematics low = kinematics_after(surface, &s, -h),
+                                        high = kinematics_after(surface, &s, h);
+        for (int i = 0; i < SPATIAL * COORDINATES; i++) {
+            const int r = i / COORDINATES, c = i % COORDINATES;
+            by[0][r][c] = (high.h[r][c] - low.h[r][c]) / (2.0 * h);
+            by[1][r][c] = (high.body_h[r][c] - low.body_h[r][c]) / (2.0 * h);
+        }
+        worst = fmax(worst, difference(k.h_rate, by[0], 1.0));
+        worst = fmax(worst, difference(k.body_h_rate, by[1], 1.0));
+        columns_to_body(&k.frame[0], k.h_rate, other);
+        simple = fmin(simple, difference(other, by[1], 1.0));
+        memcpy(other, k.h_rate, sizeof other);
+        for (int i = 0; i < SPATIAL * 2; i++) { /* second term of (57) as printed */
+            double own[2] = {0.0, 0.0};
+            const int half = i / 2 / 3 * 3, c = i % 2;
+            for (int m = 0; m < 3; m++) {
+                const double rate = k.frame[1].rate[0][half + m][c] * s.rate[2] +
+                                    k.frame[1].rate[1][half + m][c] * s.rate[3];
+                own[0] += k.align[3 * (i / 2 % 3) + m] * rate;
+                own[1] += k.frame[0].axes[3 * (i / 2 % 3) + m] * rate;
+            }
+            other[i / 2][2 + c] += own[1] - own[0];
+        }
+        printed = fmin(printed, difference(other, by[0], 1.0));
+    }
+    printf("H' to %.1e; Ad H' off by at least %.2f, (57) by %.1e\n", worst, simple, printed);
+    assert_true(worst < 1e-5 && simple > 0.05 && printed > 1e-3);
+}
+
+/* The correction of psi (42) by the arc tangent keeps its digits; by acos, as printed, it loses
+ * half of them near 0. */
+static void the_turn_of_charts_keeps_its_digits(void **state)
+{
+    (void)state;
+    struct reduced_surface surface[2];
+    struct reduced_state s;
+    random_contact(surface, &s);
+    const struct reduced_kinematics k = kinematics_after(surface, &s, 0.0);
+    struct contact_frame turned = k.frame[0];
+    const double angle = -3e-9;
+    for (int i = 0; i < 3; i++) {
+        const double *row = k.frame[0].axes + 3 * i;
+        turned.axes[3 * i] = cos(angle) * row[0] + sin(angle) * row[1];
+        turned.axes[3 * i + 1] = cos(angle) * row[1] - sin(angle) * row[0];
+    }
+    double dot = 0.0;
+    for (int i = 0; i < 3; i++) {
+        dot += k.frame[0].axes[3 * i] * turned.axes[3 * i];
+    }
+    const double by_acos = -acos(fmin(dot, 1.0)), is = tact_reduced_turn(&k.frame[0], &turned);
+    printf("a turn of %g: %.12g, by acos %.3g\n", angle, is, by_acos);
+    assert_true(fabs(is - angle) < 1e-15 && fabs(by_acos - angle) > 1e-9);
+}
+
+/* Third derivatives of a chart against differences of the second over h, of the size of
+ * the second. */
+static double third_derivatives_off(const struct reduced_surface *surface, struct chart_point p,
+                                    double h)
+{
+    static const int term[4] = {6, 7, 8, 9}, of[4][2] = {{3, 0}, {4, 0}, {5, 0}, {5, 1}};
+    static const double second[6] = {1.0, 1.0, 1.0, 2.0, 1.0, 2.0},
+                        third[10] = {1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 6.0, 2.0, 2.0, 6.0};
+    struct jet c[3], side[2][3];
+    double worst = 0.0, size = 0.0;
+    tact_reduced_surface_point(surface, &p, c);
+    for (int t = 0; t < 4; t++) {
+        for (int k = 0; k < 2; k++) {
+            struct chart_point q = p;
+            q.st[of[t][1]] += k ? h : -h;
+            tact_reduced_surface_point(surface, &q, side[k]);
+        }
+        for (int i = 0; i < 3; i++) {
+            const double by =
+                second[of[t][0]] * (side[1][i].c[of[t][0]] - side[0][i].c[of[t][0]]) / (2.0 * h);
+            worst = fmax(worst, fabs(third[term[t]] * c[i].c[term[t]] - by));
+            size = fmax(size, fabs(second[of[t][0]] * c[i].c[of[t][0]]));
+        }
+    }
+    return worst / size;
+}
+
+static struct tact_charts *subdivision(const char *text)
+{
+    struct tact_charts *charts = NULL;
+    assert_int_equal(tact_charts_subdivision(text, strlen(text), "mesh", 1.0, &charts, NULL), 0);
+    return charts;
+}
+
+static void third_derivatives_of_charts(void **state)
+{
+    (void)state;
+    static const char cube[] = "v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\nv 0 0 1\nv 1 0 1\nv 1 1 1\n"
+                               "v 0 1 1\nf 4 3 2 1\nf 5 6 7 8\nf 1 2 6 5\nf 2 3 7 6\nf 3 4 8 7\n"
+                               "f 4 1 5 8\n";
+    static const char eight[] = "v 1 0 0\nv -1 0 0\nv 0 1.2 0\nv 0 -1 0\nv 0 0 0.8\nv 0 0 -1\n"
+                                "f 1 3 5\nf 3 2 5\nf 2 4 5\nf 4 1 5\nf 3 1 6\nf 2 3 6\nf 4 2 6\n"
+                                "f 1 4 6\n";
+    static const double profile[][2] = {
+        {0.0, -0.03}, {0.02, -0.02}, {0.03, 0.0}, {0.015, 0.02}, {0.0, 0.03}};
+    struct tact_charts *charts[3] = {subdivision(cube), subdivision(eight), NULL};
+    const struct tact_pose here = random_place();
+    double worst[5] = {0.0};
+    assert_int_equal(tact_charts_revolution(profile, 5, &charts[2], NULL), 0);
+    const struct tact_shape shape[5] = {{.kind = TACT_SHAPE_SUBDIVISION, .charts = charts[0]},
+                                        {.kind = TACT_SHAPE_SUBDIVISION, .charts = charts[1]},
+                                        {.kind = TACT_SHAPE_REVOLUTION, .charts = charts[2]},
+                                        ellipsoid,
+                                        torus};
+    for (int i = 0; i < 1000; i++) {
+        const int k = i % 5;
+        struct reduced_surface surface;
+        struct chart_point p = {.st = {uniform(0.2, 0.45), uniform(0.2, 0.45)}};
+        tact_reduced_surface_place(&surface, &shape[k], &here);
+        if (k == 2) { /* in arc parameter and angle, or about the axis */
+            const double s = uniform(0.004, 0.08);
+            p = tact_reduced_surface_locate(&surface, (double[3]){s, 0.6, 0.8});
+            int edge;
+            if (fabs(tact_reduced_surface_margin(&surface, &p, &edge)) < 1e-3) {
+                continue;
+            }
+        } else if (k < 2) {
+            p.chart = (int)uniform(0.0, ((const struct squares *)charts[k])->count - 0.001);
+        }
+        worst[k] = fmax(worst[k], third_derivatives_off(&surface, p, k == 2 ? 1e-6 : 1e-4));
+    }
+    printf("third derivatives: Catmull-Clark %.1e, Loop %.1e, revolution %.1e, ellipsoid %.1e, "
+           "torus %.1e\n",
+           worst[0], worst[1], worst[2], worst[3], worst[4]);
+    for (int k = 0; k < 5; k++) {
+        assert_true(worst[k] < 1e-4);
+        tact_charts_free(k < 3 ? charts[k] : NULL);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(coordinates_give_the_velocity),
+        cmocka_unit_test(the_alignment_is_an_involution),
+        cmocka_unit_test(rates_of_the_relation),
+        cmocka_unit_test(the_turn_of_charts_keeps_its_digits),
+        cmocka_unit_test(third_derivatives_of_charts),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
