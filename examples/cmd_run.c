@@ -174,7 +174,11 @@ static int run_scene(int argc, char **argv, int clock)
     run.options.watch = !run.quiet && isatty(STDERR_FILENO) ? live_show : NULL;
     run.options.watch_user = &live;
     command_catch_signals();
-    code = override_scene_values(&run, scene) ? EXIT_BAD : run_session(&run, scene);
+    if (override_scene_values(&run, scene)) {
+        code = EXIT_BAD;
+    } else {
+        code = run.reduced ? run_reduced(&run, scene) : run_session(&run, scene);
+    }
     tact_plugins_close(plugins);
     tact_scene_free(scene);
     return code;

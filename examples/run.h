@@ -2,6 +2,7 @@
 #ifndef TACT_EXAMPLES_RUN_H
 #define TACT_EXAMPLES_RUN_H
 
+#include "rt/scene/scene.h"
 #include "rt/session/session.h"
 #include "viewer/stream.h"
 
@@ -14,11 +15,17 @@ struct run {
     int json, quiet;
     int view; /* 1: pages show it */
     struct stream_options pages;
-    int help; /* 1: the help was printed, do not run */
+    int reduced;        /* 1: by reduced coordinates (contact/compare/reduced.h) */
+    int reduced_newton; /* 1: with Newton's law of impacts instead of Chatterjee and Ruina's */
+    int help;           /* 1: the help was printed, do not run */
     struct tact_session_options options;
 };
 
 /* run_options.c: fills run, whose name and clock are set. 0, or an exit code after a message. */
 int run_parse(struct run *run, int argc, char **argv);
+
+/* run_reduced.c: runs a scene of one smooth pair by reduced coordinates. An exit code, after a
+ * message where it is refused. */
+int run_reduced(const struct run *run, const struct tact_scene *scene);
 
 #endif

@@ -35,6 +35,7 @@ static const char help[] =
     "  --plugins DIR       folder of device types beside those built in, TYPE.so each; then come\n"
     "                      $TACT_PLUGINS and the installed folder (see devices/DEVICES.md)\n"
     "  --require-rt        fail where any part of real time is refused (see tact doctor)\n"
+    "%s"
     "  --json              one JSON object on stdout instead of the table\n"
     "  --quiet             no live line, no messages but warnings\n"
     "  --help              this text\n\n"
@@ -49,6 +50,12 @@ static const char help[] =
     "example:\n"
     "  tact %s examples/scenes/ruler.yaml --duration 10 --record ruler.mcap\n";
 
+static const char reduced_help[] =
+    "  --reduced[=LAW]     one rigid smooth body on a fixed one by the method of Kry and Pai "
+    "(2003),\n"
+    "                      reduced coordinates, instead of the solver; LAW of impacts:\n"
+    "                      chatterjee-ruina (default) or newton\n";
+
 static void print_help(const struct run *run)
 {
     int real = run->options.clock == TACT_LOOP_REAL;
@@ -57,7 +64,7 @@ static void print_help(const struct run *run)
            real ? ""
                 : "; runs at the pace that the page asks for, real time at\n"
                   "                      first, and shows its end until it is stopped",
-           command_word);
+           real ? "" : reduced_help, command_word);
 }
 
 static int set_duration(struct run *run, const char *text)
@@ -87,6 +94,19 @@ static int set_split_limit(struct run *run, int seconds, const char *text)
     return 0;
 }
 
+static int set_reduced(struct run *run, const char *law)
+{
+    run->reduced = 1;
+    run->reduced_newton = law && !strcmp(law, "newton");
+    if (run->options.clock == TACT_LOOP_REAL) {
+        return command_usage(run->name, "--reduced: only tact sim has it");
+    }
+    return law && !run->reduced_newton && strcmp(law, "chatterjee-ruina")
+               ? command_usage(run->name, "--reduced=%s: newton or chatterjee-ruina is expected",
+                               law)
+               : 0;
+}
+
 static int set_log_folder(struct run *run, const char *path)
 {
     if (mkdir(path, 0777) && errno != EEXIST) {
@@ -112,24 +132,26 @@ static int set_view_port_option(struct run *run, const char *text)
                : 0;
 }
 
+static const struct option longs[] = {{"duration", required_argument, NULL, 'd'},
+                                      {"record", required_argument, NULL, 'o'},
+                                      {"record-devices", required_argument, NULL, 'e'},
+                                      {"moments", required_argument, NULL, 'm'},
+                                      {"plugins", required_argument, NULL, 'p'},
+                                      {"require-rt", no_argument, NULL, 'r'},
+                                      {"view", optional_argument, NULL, 'v'},
+                                      {"no-browser", no_argument, NULL, 'n'},
+                                      {"allow-origin", required_argument, NULL, 'O'},
+                                      {"split-seconds", required_argument, NULL, 's'},
+                                      {"split-mb", required_argument, NULL, 'b'},
+                                      {"force", no_argument, NULL, 'F'},
+                                      {"reduced", optional_argument, NULL, 'R'},
+                                      {"json", no_argument, NULL, 'j'},
+                                      {"quiet", no_argument, NULL, 'q'},
+                                      {"help", no_argument, NULL, 'h'},
+                                      {NULL, 0, NULL, 0}};
+
 int run_parse(struct run *run, int argc, char **argv)
 {
-    static const struct option longs[] = {{"duration", required_argument, NULL, 'd'},
-                                          {"record", required_argument, NULL, 'o'},
-                                          {"record-devices", required_argument, NULL, 'e'},
-                                          {"moments", required_argument, NULL, 'm'},
-                                          {"plugins", required_argument, NULL, 'p'},
-                                          {"require-rt", no_argument, NULL, 'r'},
-                                          {"view", optional_argument, NULL, 'v'},
-                                          {"no-browser", no_argument, NULL, 'n'},
-                                          {"allow-origin", required_argument, NULL, 'O'},
-                                          {"split-seconds", required_argument, NULL, 's'},
-                                          {"split-mb", required_argument, NULL, 'b'},
-                                          {"force", no_argument, NULL, 'F'},
-                                          {"json", no_argument, NULL, 'j'},
-                                          {"quiet", no_argument, NULL, 'q'},
-                                          {"help", no_argument, NULL, 'h'},
-                                          {NULL, 0, NULL, 0}};
     int c, rc = 0;
     while (!rc && (c = getopt_long(argc, argv, "hq", longs, NULL)) != -1) {
         const char *text = optarg ? optarg : "";
@@ -168,6 +190,9 @@ int run_parse(struct run *run, int argc, char **argv)
             break;
         case 'O':
             rc = word_to_origin(run->name, optarg, &run->pages.allowed_origin);
+            break;
+        case 'R':
+            rc = set_reduced(run, optarg);
             break;
         case 'j':
             run->json = 1;

@@ -92,6 +92,9 @@ struct tact_reduced;
  * @param inertia  xx yy zz xy xz yz about the centre of mass, body axes [kg m^2]
  * @param fixed    shape of the fixed body, the same
  * @param place    its pose, world
+ * @param options  copied
+ * @param out      the pair, NULL on failure
+ * @param err      may be NULL; what was expected
  * @retval 0        *out is to be freed by tact_reduced_destroy()
  * @retval -ENOTSUP a surface that is not smooth everywhere, or two half-spaces
  * @retval -EINVAL  mass, inertia or an option is out of range; *err (may be NULL) says which

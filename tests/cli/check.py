@@ -6,6 +6,7 @@ bad_scenes  a scene that is wrong: one line with file, line and key, exit 2, not
 fault       what is faster than max_speed: exit 1, and what it is by name
 deep        overlaps at the start: reported by name with their depth, not pushed open, in the log
 report      run and sim: one JSON object with the same keys; the table
+reduced     tact sim --reduced: Chaplygin's ball against its known motion, and scenes that are refused
 stop        SIGINT, SIGTERM, SIGHUP, a reader that goes away: a clean end, a log that is whole
 live        on a terminal one line, rewritten in place
 onto        a replay onto a device: with a scene given here, whose deadman is live
@@ -232,6 +233,26 @@ def keys(value):
     if isinstance(value, dict):
         return {key: keys(v) for key, v in value.items() if key != "why"}
     return None
+
+
+def reduced(folder):
+    ball = "examples/scenes/chaplygin.yaml"
+    got = json.loads(tact("sim", ball, "--reduced", "--json")[0])
+    near(got["angular_velocity"], [5.641910, 2.375610, 9.381274], 1e-5)
+    near(got["position"][:2], [0.957056, -2.703893], 1e-5)
+    assert got["mode"] == "rolling" and got["separations"] == got["slides"] == 0, got
+    assert abs(got["energy_change"]) < 1e-9 and got["crossings"] > 10, got
+    table, _ = tact("sim", ball, "--reduced=newton", "--duration", "0.01")
+    assert "rolling         0.010000 s  at the end" in table, table
+    for words, why in ([["examples/scenes/bowl.yaml", "--reduced"], "not one moving body"],
+                       [[RULER, "--reduced"], "has a hand"],
+                       [["examples/scenes/turntable.yaml", "--reduced"], "has joints"],
+                       [["examples/scenes/coin.yaml", "--reduced"], "is not smooth"],
+                       [[ball, "--reduced=moreau"], "newton or chatterjee-ruina is expected"],
+                       [[ball, "--reduced", "--record", f"{folder}/x.mcap"], "cannot be combined"]):
+        out, lines = tact("sim", *words, code=2)
+        assert not out and len(lines) == 1 and why in lines[0], (words, out, lines)
+    assert "only tact sim" in tact("run", ball, "--reduced", code=2)[1][0]
 
 
 def report(folder):
@@ -842,8 +863,8 @@ def haptic(folder):
 
 def main():
     global TACT, CHANGE_LOG
-    subjects = {f.__name__: f for f in (help, bad_scenes, fault, deep, report, stop, live, replay, onto, recover, damage,
-                                        mesh_check, moments, distance, field, doctor, devices, calibrate,
+    subjects = {f.__name__: f for f in (help, bad_scenes, fault, deep, report, reduced, stop, live, replay, onto, recover,
+                                        damage, mesh_check, moments, distance, field, doctor, devices, calibrate,
                                         haptic)}
     if len(sys.argv) != 5 or sys.argv[1] not in subjects:
         sys.exit(__doc__)

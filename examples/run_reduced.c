@@ -1,0 +1,232 @@
+/* tact sim --reduced: a scene of one smooth pair by the reduced coordinates of Kry and Pai (2003).
+ */
+#include <errno.h>
+#include <jansson.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "command.h"
+#include "contact/compare/reduced.h"
+#include "run.h"
+
+#define START_GAP 1e-6  /* gap or overlap at the start that counts as contact [m] */
+#define SLIP_SPEED 1e-4 /* slip below which it may roll [m/s] */
+
+enum { CHUNKS = 1000 }; /* of the duration, between which a signal can end the run */
+
+static int refuse(const struct run *run, const char *why)
+{
+    return command_usage(run->name,
+                         "--reduced: %s; expected: one body of one smooth shape on a "
+                         "fixed smooth shape, model smooth, both rigid",
+                         why);
+}
+
+/* Why the scene has no reduced coordinates; NULL where it may have them. */
+static const char *reason_against_scene(const struct tact_scene *scene)
+{
+    const char *const none = NULL;
+    return scene->hands_count     ? "the scene has a hand"
+           : scene->joints_count  ? "the scene has joints"
+           : scene->devices_count ? "the scene has devices"
+           : scene->tools_count   ? "the scene has a tool"
+                                  : none;
+}
+
+/* The only pair of a world; -1 with a reason. */
+static int only_pair(const struct tact_world *world, const char **why)
+{
+    const int pair = tact_world_next_pair(world, -1);
+    *why = tact_world_body_count(world) != 1        ? "there is not one moving body"
+           : pair < 0                               ? "nothing can touch"
+           : tact_world_next_pair(world, pair) >= 0 ? "there is more than one pair of shapes"
+                                                    : NULL;
+    if (*why) {
+        return -1;
+    }
+    const struct tact_contact_law *law = tact_world_law(world, pair);
+    const struct tact_contact_model *model = tact_world_model(world, pair);
+    *why = strcmp(model->name, "smooth") != 0 ? "the model of the pair is not smooth"
+           : law->modulus > 0.0 || law->tip_radius > 0.0 || law->compliance > 0.0 ||
+                   law->tangential_compliance > 0.0
+               ? "the contact is soft, and this method has a point"
+               : NULL;
+    return *why ? -1 : pair;
+}
+
+/* The pose of shape `at` in the frame `in`. */
+static struct tact_pose relative_pose(const struct tact_pose *in, const struct tact_pose *at)
+{
+    struct tact_pose inverse = {
+        .quat_wxyz = {in->quat_wxyz[0], -in->quat_wxyz[1], -in->quat_wxyz[2], -in->quat_wxyz[3]}};
+    struct tact_pose out;
+    tact_quat_rotate(inverse.position, inverse.quat_wxyz, in->position);
+    tact_v3_scale(inverse.position, inverse.position, -1.0);
+    tact_pose_mul(&out, &inverse, at);
+    return out;
+}
+
+static struct tact_reduced_options options_of_scene(const struct run *run,
+                                                    const struct tact_scene *scene,
+                                                    const struct tact_contact_law *law)
+{
+    struct tact_reduced_options o = tact_reduced_options_default();
+    memcpy(o.gravity, scene->gravity, sizeof o.gravity);
+    o.friction_static = o.friction_dynamic = law->friction;
+    o.restitution = law->restitution;
+    o.max_step = scene->period;
+    o.min_step = fmin(o.min_step, 1e-3 * scene->period);
+    o.slip_speed = SLIP_SPEED;
+    o.impact = run->reduced_newton ? TACT_REDUCED_NEWTON : TACT_REDUCED_CHATTERJEE_RUINA;
+    return o;
+}
+
+/* Makes the reduced pair of a world, at its start. 0, or an exit code after a message. */
+static int make_reduced(const struct run *run, const struct tact_scene *scene,
+                        struct tact_world *world, struct tact_reduced **out)
+{
+    const char *why;
+    const int pair = only_pair(world, &why);
+    struct tact_error err = {.line = 0};
+    int a, b;
+    if (pair < 0) {
+        return refuse(run, why);
+    }
+    tact_world_pair_shapes(world, pair, &a, &b);
+    const int moving = tact_world_owner(world, a).kind == TACT_OWNER_BODY ? a : b;
+    const int fixed = a + b - moving;
+    const struct tact_pose *poses = tact_world_shape_poses(world);
+    const struct tact_body *body = tact_world_body(world, 0);
+    const struct tact_pose local = relative_pose(&body->pose, &poses[moving]);
+    const double *m = body->inertia, inertia[6] = {m[0], m[4], m[8], m[1], m[2], m[5]};
+    const struct tact_reduced_options o = options_of_scene(run, scene, tact_world_law(world, pair));
+    if (tact_reduced_create(tact_world_shape(world, moving), &local, body->mass, inertia,
+                            tact_world_shape(world, fixed), &poses[fixed], &o, out, &err)) {
+        return refuse(run, err.text);
+    }
+    if (tact_reduced_start(*out, &body->pose, body->twist, START_GAP)) {
+        return refuse(run, "at the start the surfaces overlap, or touch along a line or a face");
+    }
+    return 0;
+}
+
+static void print_reduced_table(const struct tact_reduced *r, double energy)
+{
+    const struct tact_reduced_report *is = tact_reduced_report(r);
+    struct tact_pose pose;
+    double twist[6];
+    tact_reduced_get(r, &pose, twist);
+    printf("reduced coordinates (Kry and Pai 2003), %.6g s: %ld steps, %ld shortened\n\n", is->time,
+           is->steps, is->rejected);
+    for (int m = 0; m <= TACT_REDUCED_NO_SPIN; m++) {
+        printf("  %-13s %10.6f s%s\n", tact_reduced_mode_name((enum tact_reduced_mode)m),
+               is->mode_time[m], (int)is->mode == m ? "  at the end" : "");
+    }
+    printf(
+        "  %ld contacts, %ld separations, %ld impacts, %ld times to sliding, %ld to rolling, %ld "
+        "charts crossed\n",
+        is->contacts, is->separations, is->impacts, is->slides, is->rolls, is->crossings);
+    if (is->others) {
+        printf("  in %ld steps the surfaces overlap at a second place, which this method does not "
+               "know\n",
+               is->others);
+    }
+    printf("\n  centre     %.9f %.9f %.9f m\n  quat_wxyz  %.9f %.9f %.9f %.9f\n"
+           "  velocity   %.9f %.9f %.9f m/s\n  rotation   %.9f %.9f %.9f rad/s\n"
+           "  energy     %.9g J, changed by %.3g J\n",
+           pose.position[0], pose.position[1], pose.position[2], pose.quat_wxyz[0],
+           pose.quat_wxyz[1], pose.quat_wxyz[2], pose.quat_wxyz[3], twist[0], twist[1], twist[2],
+           twist[3], twist[4], twist[5], tact_reduced_energy(r), tact_reduced_energy(r) - energy);
+}
+
+static json_t *numbers_json(const double *x, int count)
+{
+    json_t *list = json_array();
+    for (int i = 0; i < count; i++) {
+        json_array_append_new(list, json_real(x[i]));
+    }
+    return list;
+}
+
+static int print_reduced_json(const struct tact_reduced *r, double energy)
+{
+    const struct tact_reduced_report *is = tact_reduced_report(r);
+    struct tact_pose pose;
+    double twist[6];
+    tact_reduced_get(r, &pose, twist);
+    json_t *times = json_object();
+    for (int m = 0; m <= TACT_REDUCED_NO_SPIN; m++) {
+        json_object_set_new(times, tact_reduced_mode_name((enum tact_reduced_mode)m),
+                            json_real(is->mode_time[m]));
+    }
+    json_t *all =
+        json_pack("{s:f, s:s, s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:o, "
+                  "s:o, s:f, s:f}",
+                  "time", is->time, "mode", tact_reduced_mode_name(is->mode), "mode_time", times,
+                  "steps", (json_int_t)is->steps, "shortened", (json_int_t)is->rejected,
+                  "crossings", (json_int_t)is->crossings, "contacts", (json_int_t)is->contacts,
+                  "separations", (json_int_t)is->separations, "impacts", (json_int_t)is->impacts,
+                  "slides", (json_int_t)is->slides, "rolls", (json_int_t)is->rolls, "second_place",
+                  (json_int_t)is->others, "position", numbers_json(pose.position, 3), "quat_wxyz",
+                  numbers_json(pose.quat_wxyz, 4), "velocity", numbers_json(twist, 3),
+                  "angular_velocity", numbers_json(twist + 3, 3), "energy", tact_reduced_energy(r),
+                  "energy_change", tact_reduced_energy(r) - energy);
+    char *text = all ? json_dumps(all, JSON_INDENT(2)) : NULL;
+    json_decref(all);
+    if (!text) {
+        return EXIT_BAD;
+    }
+    puts(text);
+    free(text);
+    return EXIT_GOOD;
+}
+
+/* Advances to the end, or until a signal. */
+static int advance_reduced(const struct run *run, const struct tact_scene *scene,
+                           struct tact_reduced *r)
+{
+    const double end = (double)run->options.ticks * scene->period, start = tact_reduced_energy(r);
+    int rc = 0;
+    for (int i = 1; i <= CHUNKS && !rc && !tact_stop_requested(run->options.stop); i++) {
+        rc = tact_reduced_advance(r, end * i / CHUNKS);
+    }
+    if (rc) {
+        fprintf(stderr,
+                "%s: after %.6f s the contact has no reduced coordinates: its charts are singular "
+                "there, or the surfaces conform\n",
+                run->name, tact_reduced_report(r)->time);
+    }
+    if (!run->json) {
+        print_reduced_table(r, start);
+    }
+    const int printed = run->json ? print_reduced_json(r, start) : EXIT_GOOD;
+    return rc ? EXIT_BAD : printed;
+}
+
+int run_reduced(const struct run *run, const struct tact_scene *scene)
+{
+    struct tact_session_options options = tact_session_options_default();
+    struct tact_session *session;
+    struct tact_reduced *r = NULL;
+    struct tact_error err = {.line = 0};
+    if (run->options.record || run->options.record_devices || run->view || run->moments) {
+        return command_usage(run->name, "--reduced: it cannot be combined with --record, "
+                                        "--record-devices, --view or --moments");
+    }
+    const char *why = reason_against_scene(scene);
+    if (why) {
+        return refuse(run, why);
+    }
+    options.clock = run->options.clock;
+    options.ticks = run->options.ticks;
+    if (tact_session_create(scene, &options, &session, &err)) {
+        return command_error(&err);
+    }
+    tact_world_begin(tact_session_world(session));
+    int code = make_reduced(run, scene, tact_session_world(session), &r);
+    code = code ? code : advance_reduced(run, scene, r);
+    tact_reduced_destroy(r);
+    tact_session_destroy(session);
+    return code;
+}
