@@ -110,6 +110,7 @@ struct tact_scene_body {
     double support_until;       /**< its weight is compensated until this time [s]; default 0 */
     struct tact_scene_shape *shapes; /**< [shapes_count] shapes */
     uint32_t shapes_count;           /**< number of shapes */
+    uint32_t hand; /**< once loaded: 1 + index of the hand whose fixed base it is; 0: of the file */
 };
 
 /** A joint of a mechanism: between two bodies, or a body and the world
@@ -186,13 +187,16 @@ struct tact_scene_link {
     uint32_t shapes_count;           /**< number of shapes */
 };
 
-/** A base that moves: the pose of a hand or tool that a device leads. */
+/** The base of a hand: its palm, fixed, or moving as the pose of a hand or tool that a device
+ * leads. A fixed one is, once loaded, a fixed body named "hand.base" behind those of the file. */
 struct tact_scene_base {
-    double mass;              /**< [kg] > 0 */
+    bool fixed;               /**< true: it does not move; default false */
+    double mass;              /**< [kg] > 0; required unless fixed */
     double center_of_mass[3]; /**< [m], base frame; default: of the shapes, uniform density */
     double *inertia; /**< 6: ixx iyy izz ixy ixz iyz [kg m^2] about the centre of mass, base axes;
                           once loaded NULL: it is that of the last coordinate */
-    struct tact_scene_shape *shapes;      /**< once loaded NULL: those of the last coordinate */
+    struct tact_scene_shape *shapes;      /**< once loaded NULL: those of the last coordinate, or of
+                                               the body that a fixed base is */
     uint32_t shapes_count;                /**< number of shapes, 0 once loaded */
     struct tact_scene_coupling *coupling; /**< of its position, or NULL: free */
     struct tact_scene_coupling *turn_coupling; /**< of its attitude, or NULL: free */
@@ -206,7 +210,10 @@ struct tact_scene_hand {
     double position[3];  /**< position of the base [m] */
     double quat_wxyz[4]; /**< orientation of its base, world [1] */
     bool weightless; /**< true: gravity does not act on its links (compensated); default false */
-    struct tact_scene_base *base;  /**< a base that moves, or NULL: it is fixed */
+    struct tact_scene_base *base; /**< a palm or a base that moves, or NULL: fixed, no shapes */
+    char *start_overlap; /**< links of this hand that overlap each other at the start: exclude
+                            (default), their pair never touches; keep, they are not pushed apart;
+                            refuse */
     struct tact_scene_link *links; /**< [links_count] links, parents first. Of a base that moves the
                                       first six are its coordinates, base_x to base_rz: displacement
                                       [m] and rotation vector [rad] from the start, world axes */
@@ -215,7 +222,7 @@ struct tact_scene_hand {
 
 /** Two objects whose shapes do not touch each other. */
 struct tact_scene_exclusion {
-    char *objects[2]; /**< each a body, "hand.link" or, of a base that moves, "hand.base" */
+    char *objects[2]; /**< each a body, "hand.link" or, where it has a `base`, "hand.base" */
 };
 
 /** A device and its settings, which the device's factory checks. */
@@ -395,7 +402,7 @@ struct tact_scene {
     uint64_t text_size;             /**< bytes of text */
 };
 
-/** Number of links that are coordinates of its base, 0 or 6. Real-time safe. */
+/** Number of links that are coordinates of its base, 0 or, where it moves, 6. Real-time safe. */
 TACT_API uint32_t tact_scene_base_links(const struct tact_scene_hand *hand);
 
 /** Name of what a link's shapes belong to: its own, or "base". Real-time safe. */

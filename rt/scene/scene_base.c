@@ -1,6 +1,7 @@
 /*
  * A base that moves: six coordinates that the loader puts in front of the links of a hand, so that
- * all that works on links works on them. Keys of the file are those without them.
+ * all that works on links works on them. A fixed base: a fixed body behind those of the file. Keys
+ * of the file are those without them.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -14,7 +15,27 @@ static const char *const coordinates[TACT_HAND_BASE] = {"base_x",  "base_y",  "b
 
 uint32_t tact_scene_base_links(const struct tact_scene_hand *hand)
 {
-    return hand->base ? TACT_HAND_BASE : 0;
+    return hand->base && !hand->base->fixed ? TACT_HAND_BASE : 0;
+}
+
+uint32_t tact_scene_own_bodies(const struct tact_scene *scene)
+{
+    uint32_t count = scene->bodies_count;
+    while (count > 0 && scene->bodies[count - 1].hand) {
+        count--;
+    }
+    return count;
+}
+
+char *tact_scene_body_key(const struct tact_scene *scene, uint32_t body, char out[TACT_SCENE_PATH])
+{
+    const uint32_t hand = scene->bodies[body].hand;
+    if (hand) {
+        snprintf(out, TACT_SCENE_PATH, "hands[%u].base", hand - 1);
+    } else {
+        snprintf(out, TACT_SCENE_PATH, "bodies[%u]", body);
+    }
+    return out;
 }
 
 const char *tact_scene_link_owner(const struct tact_scene_hand *hand, uint32_t link)
@@ -115,19 +136,80 @@ static int insert_base_coordinates(struct tact_scene_hand *hand)
     return rc;
 }
 
+/* Only what a base that moves has: none of it would act. */
+static int check_keys_of_fixed_base(const struct tact_scene_check *check, uint32_t number)
+{
+    static const char *const moving[] = {"coupling", "turn_coupling", "limit", "turn_limit"};
+    char path[TACT_SCENE_PATH];
+    for (size_t i = 0; i < sizeof moving / sizeof *moving; i++) {
+        if (tact_scene_has_key(check, "hands[%u].base.%s", number, moving[i])) {
+            snprintf(path, sizeof path, "hands[%u].base.%s", number, moving[i]);
+            return tact_scene_report_bad_value(check, path, "a base that is fixed has no %s",
+                                               moving[i]);
+        }
+    }
+    return 0;
+}
+
+static int append_fixed_base(const struct tact_scene_check *check, struct tact_scene *scene,
+                             uint32_t number)
+{
+    const struct tact_scene_hand *hand = &scene->hands[number];
+    struct tact_scene_body *bodies =
+        realloc(scene->bodies, (scene->bodies_count + 1) * sizeof *bodies);
+    if (!bodies) {
+        return tact_error_set(check->err, -ENOMEM, "out of memory");
+    }
+    struct tact_scene_body *body = &bodies[scene->bodies_count++];
+    scene->bodies = bodies;
+    *body = (struct tact_scene_body){.fixed = true,
+                                     .mass = hand->base->mass,
+                                     .inertia = hand->base->inertia,
+                                     .shapes = hand->base->shapes,
+                                     .shapes_count = hand->base->shapes_count,
+                                     .hand = number + 1};
+    hand->base->inertia = NULL;
+    hand->base->shapes = NULL;
+    hand->base->shapes_count = 0;
+    const size_t bytes = strlen(hand->name) + sizeof ".base";
+    body->name = malloc(bytes);
+    if (!body->name) {
+        return tact_error_set(check->err, -ENOMEM, "out of memory");
+    }
+    snprintf(body->name, bytes, "%s.base", hand->name);
+    return 0;
+}
+
+void tact_scene_place_fixed_bases(struct tact_scene *scene)
+{
+    for (uint32_t i = tact_scene_own_bodies(scene); i < scene->bodies_count; i++) {
+        struct tact_scene_body *body = &scene->bodies[i];
+        const struct tact_scene_hand *hand = &scene->hands[body->hand - 1];
+        memcpy(body->position, hand->position, sizeof body->position);
+        memcpy(body->quat_wxyz, hand->quat_wxyz, sizeof body->quat_wxyz);
+    }
+}
+
 int tact_scene_insert_bases(const struct tact_scene_check *check, struct tact_scene *scene)
 {
     int rc = 0;
     for (uint32_t i = 0; !rc && i < scene->hands_count; i++) {
         struct tact_scene_hand *hand = &scene->hands[i];
         char path[TACT_SCENE_PATH];
+        const bool moves = hand->base && !hand->base->fixed;
+        if (!moves && !hand->links_count) {
+            snprintf(path, sizeof path, "hands[%u]", i);
+            return tact_scene_report_bad_value(check, path,
+                                               "has neither \"links\" nor a \"base\" that moves");
+        }
         if (hand->base) {
             rc = check_reserved_link_names(check, hand, i);
-            rc = rc ? rc : insert_base_coordinates(hand);
-        } else if (!hand->links_count) {
-            snprintf(path, sizeof path, "hands[%u]", i);
-            rc = tact_scene_report_bad_value(check, path,
-                                             "has neither \"links\" nor a \"base\" that moves");
+        }
+        if (!rc && moves) {
+            rc = insert_base_coordinates(hand);
+        } else if (!rc && hand->base) {
+            rc = check_keys_of_fixed_base(check, i);
+            rc = rc ? rc : append_fixed_base(check, scene, i);
         }
     }
     return rc;

@@ -265,6 +265,10 @@ static int check_body(const struct tact_scene_check *check, struct tact_scene_bo
     char key[TACT_SCENE_PATH];
     int rc = tact_scene_check_quat(check, body->quat_wxyz,
                                    tact_scene_path_of_key(key, path, "quat_wxyz"));
+    if (!rc && body->hand && body->inertia) {
+        rc = tact_scene_check_inertia(check, body->inertia,
+                                      tact_scene_path_of_key(key, path, "inertia"));
+    }
     if (!rc && !body->fixed) {
         rc = check_mass_and_inertia(check, path, body->mass, body->inertia, body->shapes_count);
     }
@@ -443,12 +447,16 @@ static int check_hand(const struct tact_scene_check *check, struct tact_scene *s
                       uint32_t number)
 {
     struct tact_scene_hand *hand = &scene->hands[number];
+    static const char *const start[] = {"exclude", "keep", "refuse", NULL};
     const uint32_t of_base = tact_scene_base_links(hand);
     char path[TACT_SCENE_PATH], key[TACT_SCENE_PATH];
     snprintf(path, sizeof path, "hands[%u].quat_wxyz", number);
     int rc = tact_scene_check_quat(check, hand->quat_wxyz, path);
     snprintf(path, sizeof path, "hands[%u]", number);
     rc = rc ? rc : tact_scene_need_coordinates(check, path, "position", hand->position, 3);
+    rc = rc ? rc
+            : tact_scene_need_word(check, tact_scene_path_of_key(key, path, "start_overlap"),
+                                   hand->start_overlap, start);
     rc = rc || !of_base ? rc : check_base(check, scene, number);
     for (uint32_t i = of_base ? of_base - 1 : 0; !rc && i < hand->links_count; i++) {
         struct tact_scene_link *link = &hand->links[i];
@@ -568,7 +576,7 @@ int tact_scene_check_values(const struct tact_scene_check *check, struct tact_sc
     rc = rc ? rc : tact_scene_check_contact(check, scene);
     for (uint32_t i = 0; !rc && i < scene->bodies_count; i++) {
         char path[TACT_SCENE_PATH];
-        snprintf(path, sizeof path, "bodies[%u]", i);
+        tact_scene_body_key(scene, i, path);
         rc = check_body(check, &scene->bodies[i], scene->max_speed, path);
     }
     for (uint32_t i = 0; !rc && i < scene->joints_count; i++) {

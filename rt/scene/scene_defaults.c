@@ -47,7 +47,7 @@ static void default_bodies(const struct tact_scene_check *check, struct tact_sce
     char owner[TACT_SCENE_PATH];
     for (uint32_t i = 0; i < scene->bodies_count; i++) {
         struct tact_scene_body *body = &scene->bodies[i];
-        snprintf(owner, sizeof owner, "bodies[%u]", i);
+        tact_scene_body_key(scene, i, owner);
         if (!tact_scene_has_key(check, "%s.quat_wxyz", owner)) {
             set_identity_quaternion(body->quat_wxyz);
         }
@@ -64,13 +64,16 @@ static void default_constraints(const struct tact_scene_check *check, struct tac
     }
 }
 
-static void default_hands(const struct tact_scene_check *check, struct tact_scene *scene)
+static int default_hands(const struct tact_scene_check *check, struct tact_scene *scene)
 {
     char owner[TACT_SCENE_PATH];
     for (uint32_t i = 0; i < scene->hands_count; i++) {
         struct tact_scene_hand *hand = &scene->hands[i];
         if (!tact_scene_has_key(check, "hands[%u].quat_wxyz", i)) {
             set_identity_quaternion(hand->quat_wxyz);
+        }
+        if (default_text(&hand->start_overlap, "exclude")) {
+            return -ENOMEM;
         }
         for (uint32_t j = 0; j < hand->links_count; j++) {
             tact_scene_link_key(scene, i, j, owner);
@@ -80,6 +83,7 @@ static void default_hands(const struct tact_scene_check *check, struct tact_scen
             default_shapes(check, hand->links[j].shapes, hand->links[j].shapes_count, owner);
         }
     }
+    return 0;
 }
 
 static void default_pairs(const struct tact_scene_check *check, struct tact_scene *scene)
@@ -162,12 +166,11 @@ int tact_scene_defaults(const struct tact_scene_check *check, struct tact_scene 
     default_pairs(check, scene);
     default_bodies(check, scene);
     default_constraints(check, scene);
-    default_hands(check, scene);
-    if (default_text(&contact->local, "cone") || default_text(&contact->patch, "polygon") ||
-        default_text(&contact->normal, "blend") || default_text(&contact->model, "auto") ||
-        default_text(&contact->spin, "auto") || default_text(&contact->split, "auto") ||
-        default_text(&contact->metric, "mass") || default_text(&scene->moments.source, "auto") ||
-        default_inputs_and_outputs(check, scene)) {
+    if (default_hands(check, scene) || default_text(&contact->local, "cone") ||
+        default_text(&contact->patch, "polygon") || default_text(&contact->normal, "blend") ||
+        default_text(&contact->model, "auto") || default_text(&contact->spin, "auto") ||
+        default_text(&contact->split, "auto") || default_text(&contact->metric, "mass") ||
+        default_text(&scene->moments.source, "auto") || default_inputs_and_outputs(check, scene)) {
         return tact_error_set(check->err, -ENOMEM, "out of memory");
     }
     return 0;

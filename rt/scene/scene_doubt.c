@@ -105,7 +105,7 @@ static void warn_about_body_density(struct warnings *d)
     for (uint32_t i = 0; i < d->scene->bodies_count; i++) {
         const struct tact_scene_body *b = &d->scene->bodies[i];
         char path[TACT_SCENE_PATH], key[TACT_SCENE_PATH];
-        snprintf(path, sizeof path, "bodies[%u]", i);
+        tact_scene_body_key(d->scene, i, path);
         double volume = warn_about_shapes(d, b->shapes, b->shapes_count, b->fixed, path);
         double density = volume > 0.0 ? b->mass / volume : 0.0;
         bool own =

@@ -168,8 +168,15 @@ int tact_scene_make_shapes(const struct tact_scene_check *check, struct tact_sce
                            const struct tact_scene_files *files);
 void tact_scene_free_shapes(struct tact_scene *scene);
 
-/* scene_base.c: puts the coordinates of bases that move in front of the links of their hands. */
+/* scene_base.c: puts the coordinates of bases that move in front of the links of their hands, and
+ * fixed bases behind the bodies. */
 int tact_scene_insert_bases(const struct tact_scene_check *check, struct tact_scene *scene);
+/* Gives the bodies that are fixed bases the poses of their hands, once these are checked. */
+void tact_scene_place_fixed_bases(struct tact_scene *scene);
+/* The key of a body, or of the base that it is. Returns out. */
+char *tact_scene_body_key(const struct tact_scene *scene, uint32_t body, char out[TACT_SCENE_PATH]);
+/* Number of bodies of the file: those before the fixed bases. */
+uint32_t tact_scene_own_bodies(const struct tact_scene *scene);
 /* The key of a link, or of the base where the link is one of its coordinates. Returns out. */
 char *tact_scene_link_key(const struct tact_scene *scene, uint32_t hand, uint32_t link,
                           char out[TACT_SCENE_PATH]);

@@ -36,6 +36,9 @@ static int complete_and_check_scene(const struct tact_scene_check *check, struct
     rc = rc ? rc : tact_scene_collect_settings(check, scene);
     rc = rc ? rc : tact_scene_read_calibrations(check, scene, files);
     rc = rc ? rc : tact_scene_check_values(check, scene);
+    if (!rc) {
+        tact_scene_place_fixed_bases(scene);
+    }
     rc = rc ? rc : tact_scene_check_names(check, scene);
     rc = rc ? rc : tact_scene_check_pairs(check, scene);
     return rc ? rc : tact_scene_make_shapes(check, scene, files);

@@ -263,7 +263,7 @@ static int make_body(const struct tact_scene_check *check, struct tact_scene *sc
 {
     struct tact_scene_body *body = &scene->bodies[number];
     char path[TACT_SCENE_PATH];
-    snprintf(path, sizeof path, "bodies[%u]", number);
+    tact_scene_body_key(scene, number, path);
     int rc = 0;
     for (uint32_t i = 0; !rc && i < body->shapes_count; i++) {
         rc = make_shape(check, scene, files, &body->shapes[i], path, i);

@@ -73,6 +73,14 @@ static int check_unique_names(const struct tact_scene_check *check, const struct
             #list                                                                                  \
     }
 
+/** The bodies of the file. */
+static struct name_list own_bodies(const struct tact_scene *scene)
+{
+    struct name_list list = NAMED_ITEMS(scene, bodies, tact_scene_body);
+    list.count = tact_scene_own_bodies(scene);
+    return list;
+}
+
 static int check_material_reference(const struct tact_scene_check *check,
                                     const struct tact_scene *scene, const char *path,
                                     const char *name)
@@ -209,7 +217,7 @@ static int check_input_references(const struct tact_scene_check *check,
 static int check_output_source(const struct tact_scene_check *check, const struct tact_scene *scene,
                                const char *path, const struct tact_scene_output *output)
 {
-    struct name_list bodies = NAMED_ITEMS(scene, bodies, tact_scene_body);
+    struct name_list bodies = own_bodies(scene);
     const bool is_joint_quantity =
         !strcmp(output->what, "reaction") || !strcmp(output->what, "drive");
     if (is_joint_quantity || strchr(output->from, '.')) {
@@ -316,7 +324,7 @@ static int check_io_references(const struct tact_scene_check *check, const struc
 /** Two different bodies, or one; at least one moves. */
 static int check_constraints(const struct tact_scene_check *check, const struct tact_scene *scene)
 {
-    struct name_list bodies = NAMED_ITEMS(scene, bodies, tact_scene_body);
+    struct name_list bodies = own_bodies(scene);
     for (uint32_t i = 0; i < scene->joints_count; i++) {
         const struct tact_scene_constraint *constraint = &scene->joints[i];
         long at[2] = {-1, -1};
@@ -358,8 +366,7 @@ static int check_pair_names(const struct tact_scene_check *check, const struct t
 int tact_scene_check_names(const struct tact_scene_check *check, const struct tact_scene *scene)
 {
     const struct name_list lists[] = {NAMED_ITEMS(scene, materials, tact_scene_material),
-                                      NAMED_ITEMS(scene, bodies, tact_scene_body),
-                                      NAMED_ITEMS(scene, hands, tact_scene_hand),
+                                      own_bodies(scene), NAMED_ITEMS(scene, hands, tact_scene_hand),
                                       NAMED_ITEMS(scene, devices, tact_scene_device),
                                       NAMED_ITEMS(scene, joints, tact_scene_constraint)};
     int rc = check_name(check, "name", scene->name);
@@ -380,7 +387,7 @@ int tact_scene_check_names(const struct tact_scene_check *check, const struct ta
     }
     for (uint32_t i = 0; !rc && i < scene->bodies_count; i++) {
         char path[TACT_SCENE_PATH];
-        snprintf(path, sizeof path, "bodies[%u]", i);
+        tact_scene_body_key(scene, i, path);
         rc = check_shape_materials(check, scene, scene->bodies[i].shapes,
                                    scene->bodies[i].shapes_count, path);
     }

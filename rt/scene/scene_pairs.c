@@ -6,10 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define BASE_LINK UINT32_MAX /* `link` of a hand's fixed base */
+
 /** A shape that has a material. */
 struct material_use {
-    long owner; /**< body number, or number of bodies + hand number; -1: none */
-    uint32_t link;
+    long owner;    /**< body number, or number of bodies + hand number; -1: none */
+    uint32_t link; /**< of a hand */
     uint32_t shape;
 };
 
@@ -63,7 +65,9 @@ static void collect_material_uses(const struct tact_scene *scene,
     }
     for (uint32_t i = 0; i < scene->bodies_count; i++) {
         const struct tact_scene_body *b = &scene->bodies[i];
-        add_uses_by_shapes(scene, material_uses, i, 0, b->shapes, b->shapes_count, !b->fixed);
+        const long owner = b->hand ? (long)scene->bodies_count + b->hand - 1 : (long)i;
+        add_uses_by_shapes(scene, material_uses, owner, BASE_LINK, b->shapes, b->shapes_count,
+                           !b->fixed);
     }
     for (uint32_t i = 0; i < scene->hands_count; i++) {
         const struct tact_scene_hand *h = &scene->hands[i];
@@ -80,6 +84,9 @@ static void material_use_path(const struct tact_scene *scene,
     long hand = material_use->owner - (long)scene->bodies_count;
     if (hand < 0) {
         snprintf(path, TACT_SCENE_PATH, "bodies[%ld].shapes[%u].material", material_use->owner,
+                 material_use->shape);
+    } else if (material_use->link == BASE_LINK) {
+        snprintf(path, TACT_SCENE_PATH, "hands[%ld].base.shapes[%u].material", hand,
                  material_use->shape);
     } else {
         char key[TACT_SCENE_PATH];

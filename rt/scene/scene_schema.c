@@ -200,7 +200,8 @@ static const cyaml_schema_value_t link = {
     CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, struct tact_scene_link, link_fields)};
 
 static const cyaml_schema_field_t base_fields[] = {
-    YAML_NUMBER("mass", YAML_REQUIRED_KEY, tact_scene_base, mass),
+    CYAML_FIELD_BOOL("fixed", YAML_OPTIONAL_KEY, struct tact_scene_base, fixed),
+    YAML_NUMBER("mass", YAML_OPTIONAL_KEY, tact_scene_base, mass),
     YAML_NUMBER_ARRAY("center_of_mass", YAML_OPTIONAL_KEY, tact_scene_base, center_of_mass, 3),
     YAML_NUMBER_ARRAY("inertia", YAML_OPTIONAL_KEY | CYAML_FLAG_POINTER, tact_scene_base, inertia,
                       6),
@@ -220,6 +221,7 @@ static const cyaml_schema_field_t hand_fields[] = {
     YAML_NUMBER_ARRAY("quat_wxyz", YAML_OPTIONAL_KEY, tact_scene_hand, quat_wxyz, 4),
     CYAML_FIELD_BOOL("weightless", YAML_OPTIONAL_KEY, struct tact_scene_hand, weightless),
     CYAML_FIELD_MAPPING_PTR("base", YAML_OPTIONAL_KEY, struct tact_scene_hand, base, base_fields),
+    YAML_TEXT("start_overlap", YAML_OPTIONAL_KEY, tact_scene_hand, start_overlap, MAX_NAME_LENGTH),
     YAML_LIST("links", YAML_OPTIONAL_KEY, tact_scene_hand, links, &link, 0, MAX_HAND_LINKS),
     CYAML_FIELD_END,
 };

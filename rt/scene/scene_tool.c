@@ -260,7 +260,7 @@ static int check_hand_of_tool(const struct tact_scene_check *check, const struct
     const struct tact_scene_hand *hand = hand_of(scene, tool->hand);
     char path[TACT_SCENE_PATH];
     snprintf(path, sizeof path, "tools[%u].hand", index);
-    if (!hand || !hand->base) {
+    if (!hand || !tact_scene_base_links(hand)) {
         return tact_scene_report_bad_value(check, path,
                                            hand
                                                ? "the base of %s is fixed; expected \"base\" in it"

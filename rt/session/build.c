@@ -4,15 +4,20 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "rt/scene/scene_internal.h"
 #include "rt/session/session_internal.h"
 
 /* Sets the error's key to a member of a list of the scene, "list[index].key". */
 static int set_error_key_of_entry(const struct tact_session *s, struct tact_error *err,
                                   const char *list, int index, const char *key)
 {
-    char path[96];
+    char path[TACT_SCENE_PATH], owner[TACT_SCENE_PATH];
     if (err) {
-        snprintf(path, sizeof path, "%s[%d]%s%s", list, index, key[0] ? "." : "", key);
+        snprintf(owner, sizeof owner, "%s[%d]", list, index);
+        if (!strcmp(list, "bodies")) {
+            tact_scene_body_key(s->scene, (uint32_t)index, owner);
+        }
+        snprintf(path, sizeof path, "%.100s%s%s", owner, key[0] ? "." : "", key);
         tact_scene_where(s->scene, path, err);
     }
     return -EINVAL;
@@ -266,9 +271,27 @@ static int set_contact_laws(struct tact_session *s)
     return 0;
 }
 
+/* A fixed base and the links on it: as a parent and its children. */
+static int exclude_children_of_base(struct tact_session *s, const struct tact_scene_hand *hand)
+{
+    const int index = (int)(hand - s->scene->hands);
+    int rc = 0;
+    for (uint32_t k = 0; !rc && hand->base && hand->base->fixed && k < hand->links_count; k++) {
+        const struct tact_owner link = {TACT_OWNER_HAND, index, (int)k};
+        if (!hand->links[k].parent) {
+            rc = tact_world_exclude(s->world,
+                                    tact_session_body_owner(s->scene, s->hands[index].base), link);
+        }
+    }
+    return rc;
+}
+
 static int add_exclusions(struct tact_session *s)
 {
     int rc = 0;
+    for (uint32_t i = 0; !rc && i < s->scene->hands_count; i++) {
+        rc = exclude_children_of_base(s, &s->scene->hands[i]);
+    }
     for (uint32_t i = 0; !rc && i < s->scene->exclude_count; i++) {
         char *const *names = s->scene->exclude[i].objects;
         rc = tact_world_exclude(s->world, tact_session_find_owner(s->scene, names[0]),
@@ -390,7 +413,8 @@ int tact_session_build_world(struct tact_session *s, struct tact_error *err)
     rc = rc ? rc : set_contact_laws(s);
     rc = rc ? rc : add_exclusions(s);
     if (!rc) {
-        int refused = check_pair_models(s, err);
+        int refused = tact_session_exclude_self_overlaps(s, err);
+        refused = refused ? refused : check_pair_models(s, err);
         refused = refused ? refused : check_fast_body_models(s, err);
         refused = refused ? refused : prepare_shape_models(s, err);
         if (refused) {

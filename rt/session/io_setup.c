@@ -233,6 +233,10 @@ static int find_output_owner(struct tact_session *s, const char *path, const cha
             owner->link = s->hands[i].of_base - 1;
             return 0;
         }
+        if (s->scene->hands[i].base && !strcmp(path, s->hands[i].base)) {
+            *owner = tact_session_body_owner(s->scene, path);
+            return 0;
+        }
     }
     return find_joint_of_key(s, path, key, &owner->index, &owner->link, err);
 }

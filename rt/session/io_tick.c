@@ -158,6 +158,8 @@ static double compute_output_value(struct tact_session *s, const struct session_
     }
     if (out->owner.kind == TACT_OWNER_HAND) {
         frame = *tact_hand_link_pose(tact_world_hand(s->world, out->owner.index), out->owner.link);
+    } else if (out->owner.kind == TACT_OWNER_FIXED) {
+        tact_v3_copy(frame.position, s->scene->bodies[out->owner.index - 1].position);
     } else {
         tact_session_body_pose(s, out->owner.index, &frame);
     }

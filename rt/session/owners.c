@@ -35,6 +35,9 @@ struct tact_owner tact_session_find_owner(const struct tact_scene *scene, const 
         const size_t length = strlen(hand->name);
         if (length == (size_t)(dot - name) && !memcmp(hand->name, name, length)) {
             int is_base = hand->base && !strcmp(dot + 1, "base");
+            if (is_base && hand->base->fixed) {
+                return tact_session_body_owner(scene, name);
+            }
             int link = is_base ? (int)tact_scene_base_links(hand) - 1
                                : tact_session_link_index(hand, dot + 1);
             return (struct tact_owner){TACT_OWNER_HAND, (int)i, link};

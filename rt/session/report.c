@@ -88,6 +88,18 @@ static json_t *joints(struct tact_session *s)
     return all;
 }
 
+/* Parts of one hand that overlapped at the start, so that they do not touch. */
+static json_t *self_overlaps(const struct tact_session *s)
+{
+    json_t *all = json_array();
+    for (int i = 0; i < s->self_overlap_count; i++) {
+        const struct session_self_overlap *o = &s->self_overlaps[i];
+        json_array_append_new(all, json_pack("{s:[s, s], s:o}", "objects", o->part[0], o->part[1],
+                                             "depth", number(o->depth)));
+    }
+    return all;
+}
+
 /* Ports of the coupled joints. */
 static json_t *ports(const struct tact_session *s)
 {
@@ -290,6 +302,7 @@ char *tact_session_report_json(struct tact_session *s, const struct tact_session
                                   counts(r->counts, TACT_SOLVE_COUNTS, tact_solve_count_name)));
     json_object_set_new(all, "bodies", bodies(s));
     json_object_set_new(all, "joints", joints(s));
+    json_object_set_new(all, "self_overlaps", self_overlaps(s));
     json_object_set_new(all, "ports", ports(s));
     json_object_set_new(all, "mechanism", mechanism(s));
     json_object_set_new(all, "pairs", pairs(s));

@@ -240,6 +240,13 @@ struct session_watcher {
     int logged;            /* 1: which parts of real time were granted is logged */
 };
 
+/* Two parts of one hand that overlapped at the start, so that they do not touch each other. */
+struct session_self_overlap {
+    int hand;
+    char part[2][128]; /* "hand.link" or "hand.base" */
+    double depth;      /* [m]; NaN: one is inside the other, or it could not be measured */
+};
+
 /* Requests of the program during a run, and the result of its controller: an input of the tick. */
 enum { SESSION_CLEAR = 1, SESSION_ARM = 2, SESSION_BAD_TARGET = 4 };
 
@@ -263,8 +270,11 @@ struct tact_session {
     int pair_count, pair_room;
     int has_pair_overflow; /* 1: a pair exceeded the capacity */
     struct session_near_pair *live;
-    const char **owners; /* name of each shape's body or link */
-    int *group;          /* and the first shape of that owner */
+    struct session_self_overlap *self_overlaps;
+    int self_overlap_count;
+    int keeps_self_overlaps; /* 1: of a log that was recorded before they were excluded */
+    const char **owners;     /* name of each shape's body or link */
+    int *group;              /* and the first shape of that owner */
 
     struct session_device *devices;
     int device_count;
@@ -367,6 +377,13 @@ int tact_session_check_creation_stop(const struct tact_session *s, struct tact_e
 
 /* build.c: builds the world of the scene. */
 int tact_session_build_world(struct tact_session *s, struct tact_error *err);
+
+/* self_overlap.c: finds links of one hand that overlap each other at the start, and excludes or
+ * refuses their pair. Before the world is finished. */
+int tact_session_exclude_self_overlaps(struct tact_session *s, struct tact_error *err);
+/* Reports them as "hand.a and hand.b overlap by 1.2 mm" and what follows. Returns out. */
+char *tact_session_describe_self_overlap(const struct session_self_overlap *overlap, char *out,
+                                         size_t size);
 
 /* pairs.c: information about pairs. */
 int tact_session_make_pairs(struct tact_session *s);

@@ -61,6 +61,10 @@ void tact_session_report_start(struct tact_session *s)
 {
     char both[160], hands[160], text[512];
     int named = 0;
+    for (int i = 0; i < s->self_overlap_count; i++) {
+        tact_session_describe_self_overlap(&s->self_overlaps[i], text, sizeof text);
+        report_start_overlap(s, "overlap", text);
+    }
     struct session_pair **pairs = tact_session_sorted_pairs(s);
     for (int i = 0; i < s->pair_count; i++) {
         const struct session_pair *p = pairs[i];
