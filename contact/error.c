@@ -6,7 +6,7 @@
 #include "contact/number.h"
 
 /* Names and texts of a file may contain anything; a message is one line. */
-static void keep_on_one_line(char *text)
+static void replace_line_breaks(char *text)
 {
     for (; *text; text++) {
         unsigned char c = (unsigned char)*text;
@@ -23,7 +23,7 @@ int tact_error_set(struct tact_error *err, int code, const char *format, ...)
         va_start(args, format);
         tact_number_vprint(err->text, sizeof err->text, format, args);
         va_end(args);
-        keep_on_one_line(err->text);
+        replace_line_breaks(err->text);
     }
     return code;
 }
@@ -44,7 +44,7 @@ void tact_error_at(struct tact_error *err, const char *file, int line, int colum
     }
     if (key) {
         snprintf(err->key, sizeof err->key, "%s", key);
-        keep_on_one_line(err->key);
+        replace_line_breaks(err->key);
     }
 }
 

@@ -41,9 +41,9 @@ static inline void tact_keys_destroy(struct tact_keys *keys)
 /** The slot of a key, or the free slot where it would be inserted. */
 static inline struct tact_key *tact_keys_find_slot(const struct tact_keys *keys, int key)
 {
-    uint32_t stored_key = (uint32_t)key + 1, last = ((uint32_t)1 << (32 - keys->shift)) - 1;
+    uint32_t key_plus_one = (uint32_t)key + 1, last = ((uint32_t)1 << (32 - keys->shift)) - 1;
     uint32_t at = (uint32_t)key * 2654435769U >> keys->shift;
-    while (keys->places[at].key && keys->places[at].key != stored_key) {
+    while (keys->places[at].key && keys->places[at].key != key_plus_one) {
         at = (at + 1) & last;
     }
     return &keys->places[at];
@@ -56,7 +56,7 @@ static inline int tact_keys_find(const struct tact_keys *keys, int key)
     return place->key ? place->number : -1;
 }
 
-static inline void tact_keys_add(struct tact_keys *keys, int key, int number)
+static inline void tact_keys_insert(struct tact_keys *keys, int key, int number)
 {
     struct tact_key *place = tact_keys_find_slot(keys, key);
     place->key = (uint32_t)key + 1;
@@ -73,7 +73,7 @@ static inline void tact_keys_remove(struct tact_keys *keys, int key)
     for (at = (at + 1) & last; keys->places[at].key; at = (at + 1) & last) {
         struct tact_key moved = keys->places[at];
         keys->places[at].key = 0;
-        tact_keys_add(keys, (int)(moved.key - 1), moved.number);
+        tact_keys_insert(keys, (int)(moved.key - 1), moved.number);
     }
 }
 

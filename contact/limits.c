@@ -33,8 +33,8 @@ void tact_limit_tally_add(struct tact_limit_tally *tally, int limits,
     double now[TACT_MARGIN_COUNT];
     memcpy(now, margins, sizeof now);
     for (int i = 0; i < TACT_MARGIN_COUNT; i++) {
-        int is_less = !tally->touching || now[i] < tally->least[i];
-        tally->least[i] = is_less ? now[i] : tally->least[i];
+        int is_new_least = !tally->touching || now[i] < tally->least[i];
+        tally->least[i] = is_new_least ? now[i] : tally->least[i];
     }
     for (int i = 0; i < TACT_LIMIT_COUNT; i++) {
         tally->at[i] += limits >> i & 1;

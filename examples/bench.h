@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include "contact/error.h"
 
-#define BENCH_POINTS_ROOM 16384     /* contact points of a tick */
-#define BENCH_MAX_CURVE_SWEEPS 2000 /* maximum number of sweeps stored for the curve */
+#define BENCH_MAX_CONTACT_POINTS 16384 /* contact points of a tick */
+#define BENCH_MAX_CURVE_SWEEPS 2000    /* maximum number of sweeps stored for the curve */
 
 /* Ways to solve the same tick. */
 enum bench_method {
@@ -20,8 +20,14 @@ enum bench_method {
 extern const char *const bench_method_names[BENCH_METHOD_COUNT];
 
 /* Time of the parts of a tick; medians over the ticks [us]. */
-enum bench_part { BENCH_DETECTION, BENCH_ASSEMBLY, BENCH_FACTORIZATION, BENCH_SOLVE, BENCH_PARTS };
-extern const char *const bench_part_names[BENCH_PARTS];
+enum bench_part {
+    BENCH_PART_DETECTION,
+    BENCH_PART_ASSEMBLY,
+    BENCH_PART_FACTORIZATION,
+    BENCH_PART_SOLVE,
+    BENCH_PART_COUNT
+};
+extern const char *const bench_part_names[BENCH_PART_COUNT];
 
 struct bench_statistics {
     double mean, deviation, median, most;
@@ -31,7 +37,7 @@ struct bench_result {
     int contacts; /* maximum number of touching pairs */
     int unknowns; /* maximum number of scalar constraints */
     int left_out; /* maximum number of points beyond the capacity */
-    double time[BENCH_PARTS];
+    double time[BENCH_PART_COUNT];
     struct bench_statistics cold; /* sweeps to the criterion from zero */
     struct bench_statistics cold_elimination_steps,
         warm_elimination_steps;       /* eliminations between those sweeps and the warm */
@@ -47,9 +53,9 @@ struct bench_result {
 
 /* The paper's values for a scene; 0: not given. */
 struct bench_published {
-    const char *scene;               /* its name in the paper, or NULL */
-    double time[2][BENCH_PARTS];     /* Table 1, 6D and points [ms] */
-    double sweeps[2], sweeps_dev[2]; /* Table 2; the octagon's from figure 16 */
+    const char *scene;                /* its name in the paper, or NULL */
+    double time[2][BENCH_PART_COUNT]; /* Table 1, 6D and points [ms] */
+    double sweeps[2], sweeps_dev[2];  /* Table 2; the octagon's from figure 16 */
     double residual[2], residual_dev[2];
 };
 
@@ -62,15 +68,16 @@ struct bench_scene {
 };
 
 struct bench_options {
-    int ticks;     /* number of measured ticks per scene; 0: as the scene sets */
-    int sweeps;    /* maximum per solve */
-    double settle; /* simulated time before them [s]; negative: as the scene sets */
-    double update; /* criterion: 2-norm of a sweep's update over that of the impulses */
+    int ticks;            /* number of measured ticks per scene; 0: as the scene sets */
+    int sweeps;           /* maximum per solve */
+    double settling_time; /* simulated time before them [s]; negative: as the scene sets */
+    double update;        /* criterion: 2-norm of a sweep's update over that of the impulses */
 };
 
 /* bench_published.c: the paper's values for the scene of this name, the time at which to measure
  * it [s] (negative: not given) and the number of ticks. */
-void bench_published(const char *name, struct bench_published *out, double *settle, int *ticks);
+void bench_published(const char *name, struct bench_published *out, double *settling_time,
+                     int *ticks);
 
 /* bench_contact.c: runs one scene by every method. 0, or a negative errno with *err filled. */
 int bench_contact(const char *path, const struct bench_options *options, struct bench_scene *out,

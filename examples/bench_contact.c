@@ -31,14 +31,14 @@ struct bench {
     const struct bench_options *options;
     struct tact_scene *scene;
     struct tact_moments_scratch *scratch;
-    struct player trajectory_player; /* solved with the scene's own options; its poses are used by
-                                        all methods */
+    struct player reference_simulation; /* solved with the scene's own options; its poses are used
+                                        by all methods */
     struct player player[BENCH_METHOD_COUNT];
     double *samples; /* per tick: times of parts, cold sweeps, eliminations, residual, and the same
                         for warm starts */
 };
 
-enum { SWEEPS_COLD = BENCH_PARTS, STEPS_COLD, RESIDUAL, SWEEPS_WARM, STEPS_WARM, SAMPLES };
+enum { SWEEPS_COLD = BENCH_PART_COUNT, STEPS_COLD, RESIDUAL, SWEEPS_WARM, STEPS_WARM, SAMPLES };
 
 static int record_phase_time(void *user, enum tact_solve_phase phase,
                              const struct tact_solve_stats *stats)
@@ -70,7 +70,7 @@ static int store_key_word(char **key, const char *word)
 }
 
 /* Opens a session of the scene, for its world. */
-static int open_player(struct bench *bench, struct player *player, struct tact_error *err)
+static int open_bench_simulation(struct bench *bench, struct player *player, struct tact_error *err)
 {
     struct tact_session_options options = tact_session_options_default();
     options.types = tact_devices_builtin(&options.type_count);
@@ -79,18 +79,18 @@ static int open_player(struct bench *bench, struct player *player, struct tact_e
     return rc;
 }
 
-static int open_method_player(struct bench *bench, int method, struct tact_error *err)
+static int open_bench_simulation_of_method(struct bench *bench, int method, struct tact_error *err)
 {
     struct tact_scene_contact *c = &bench->scene->contact;
     struct player *player = &bench->player[method];
     c->iterations = (uint32_t)bench->options->sweeps;
     c->tolerance = 0.0; /* stopped by the observer */
-    c->points = BENCH_POINTS_ROOM;
+    c->points = BENCH_MAX_CONTACT_POINTS;
     if (store_key_word(&c->model, method == BENCH_POINT_CONTACT_METHOD ? "points" : "volume") ||
         store_key_word(&c->local, method == BENCH_PAPER_METHOD ? "bouchard" : "cone")) {
         return -ENOMEM;
     }
-    int rc = open_player(bench, player, err);
+    int rc = open_bench_simulation(bench, player, err);
     if (!rc) {
         player->watch.update = bench->options->update;
         tact_world_set_observer(player->world, record_phase_time, &player->watch);
@@ -99,29 +99,30 @@ static int open_method_player(struct bench *bench, int method, struct tact_error
 }
 
 /* One tick up to its velocities. */
-static int solve_player_tick(struct bench *bench, struct player *player)
+static int solve_bench_tick(struct bench *bench, struct player *player)
 {
     int rc = tact_world_measure_near(player->world, bench->scratch);
     return rc ? rc : tact_world_solve(player->world, &player->stats);
 }
 
-static int step_player(struct bench *bench, struct player *player)
+static int step_bench_simulation(struct bench *bench, struct player *player)
 {
     return tact_world_step(player->world, bench->scratch, &player->stats);
 }
 
 /* Initial state of a contact in a tick: the springs of the leading world, and no impulse. */
-static void copy_start_of_contact(const struct tact_contact *lead_contact, struct tact_contact *c)
+static void copy_spring_state_of_contact(const struct tact_contact *reference_contact,
+                                         struct tact_contact *c)
 {
     memset(c->warm, 0, sizeof c->warm);
-    c->springs = lead_contact->springs;
+    c->springs = reference_contact->springs;
 }
 
 /* Sets the initial poses of the lead, with zero impulses; the springs of patches depend on the
  * poses. */
-static void set_start_poses(const struct bench *bench, struct player *player)
+static void copy_poses_with_zero_impulses(const struct bench *bench, struct player *player)
 {
-    struct tact_world *from = bench->trajectory_player.world, *to = player->world;
+    struct tact_world *from = bench->reference_simulation.world, *to = player->world;
     for (int i = 0; i < tact_world_body_count(from); i++) {
         *tact_world_body(to, i) = *tact_world_body(from, i);
     }
@@ -135,14 +136,14 @@ static void set_start_poses(const struct bench *bench, struct player *player)
     }
     tact_world_refresh(to);
     for (int i = tact_world_next_pair(from, -1); i >= 0; i = tact_world_next_pair(from, i)) {
-        const struct tact_contact *lead_contact = tact_world_contact(from, i);
-        copy_start_of_contact(lead_contact, tact_world_contact(to, i));
+        const struct tact_contact *reference_contact = tact_world_contact(from, i);
+        copy_spring_state_of_contact(reference_contact, tact_world_contact(to, i));
         tact_world_add_near(to, i);
         int pieces = tact_world_piece(to, i, 0) && tact_world_piece(from, i, 0) ? TACT_PIECES : 0;
         for (int k = 0; k < pieces; k++) {
             struct tact_contact *piece = tact_world_piece(to, i, k);
             *piece = *tact_world_piece(from, i, k);
-            copy_start_of_contact(piece, piece);
+            copy_spring_state_of_contact(piece, piece);
         }
         tact_world_set_direction(to, i, tact_world_direction(from, i));
     }
@@ -154,13 +155,13 @@ static int measure_cold_sweeps(struct bench *bench, int method, double *sample,
 {
     struct player *player = &bench->player[method];
     const int64_t *at = player->watch.at;
-    set_start_poses(bench, player);
-    int64_t begin_contact = tact_clock_now();
-    int rc = solve_player_tick(bench, player);
+    copy_poses_with_zero_impulses(bench, player);
+    int64_t start_time_ns_of_detection = tact_clock_now();
+    int rc = solve_bench_tick(bench, player);
     int64_t end = player->stats.contacts ? at[TACT_SOLVE_SWEPT] : at[TACT_SOLVE_FACTORED];
-    const int64_t marks[] = {begin_contact, at[TACT_SOLVE_PATCHES], at[TACT_SOLVE_ASSEMBLED],
-                             at[TACT_SOLVE_FACTORED], end};
-    for (int i = 0; i < BENCH_PARTS; i++) {
+    const int64_t marks[] = {start_time_ns_of_detection, at[TACT_SOLVE_PATCHES],
+                             at[TACT_SOLVE_ASSEMBLED], at[TACT_SOLVE_FACTORED], end};
+    for (int i = 0; i < BENCH_PART_COUNT; i++) {
         sample[i] = (double)(marks[i + 1] - marks[i]) * 1e-3;
     }
     const struct tact_solve_stats *stats = &player->stats;
@@ -178,9 +179,9 @@ static int measure_cold_sweeps(struct bench *bench, int method, double *sample,
 static int measure_convergence_curve(struct bench *bench, int method, struct bench_result *r)
 {
     struct player *player = &bench->player[method];
-    set_start_poses(bench, player);
+    copy_poses_with_zero_impulses(bench, player);
     player->watch.curve = r;
-    int rc = solve_player_tick(bench, player);
+    int rc = solve_bench_tick(bench, player);
     player->watch.curve = NULL;
     return rc;
 }
@@ -199,13 +200,13 @@ static void apply_alternating_gravity(struct bench *bench, struct tact_world *wo
 static int measure_warm_sweeps(struct bench *bench, int method, int ticks, struct bench_result *r)
 {
     struct player *player = &bench->player[method];
-    set_start_poses(bench, player);
-    int rc = step_player(bench, player);
+    copy_poses_with_zero_impulses(bench, player);
+    int rc = step_bench_simulation(bench, player);
     for (int i = 0; !rc && i < ticks; i++) {
         if (i % 2 == 0) {
             apply_alternating_gravity(bench, player->world);
         }
-        rc = step_player(bench, player);
+        rc = step_bench_simulation(bench, player);
         bench->samples[i * SAMPLES + SWEEPS_WARM] = player->stats.iterations;
         bench->samples[i * SAMPLES + STEPS_WARM] = player->stats.eliminations;
         r->warm_unsolved +=
@@ -220,8 +221,8 @@ static int compare_doubles_ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static struct bench_statistics compute_spread(const double *samples, int column, int ticks,
-                                              double *work)
+static struct bench_statistics compute_sample_statistics(const double *samples, int column,
+                                                         int ticks, double *work)
 {
     struct bench_statistics s = {0.0, 0.0, 0.0, 0.0};
     for (int i = 0; i < ticks; i++) {
@@ -252,21 +253,22 @@ static int measure_bench_scene(struct bench *bench, struct bench_scene *out)
             double *sample = cold + (size_t)m * size + (size_t)i * SAMPLES;
             rc = measure_cold_sweeps(bench, m, sample, &out->result[m]);
         }
-        rc = rc ? rc : step_player(bench, &bench->trajectory_player);
+        rc = rc ? rc : step_bench_simulation(bench, &bench->reference_simulation);
     }
     for (int m = 0; !rc && m < BENCH_METHOD_COUNT; m++) {
         struct bench_result *r = &out->result[m];
         const double *samples = cold + (size_t)m * size;
-        for (int part = 0; part < BENCH_PARTS; part++) {
-            r->time[part] = compute_spread(samples, part, ticks, work).median;
+        for (int part = 0; part < BENCH_PART_COUNT; part++) {
+            r->time[part] = compute_sample_statistics(samples, part, ticks, work).median;
         }
-        r->cold = compute_spread(samples, SWEEPS_COLD, ticks, work);
-        r->cold_elimination_steps = compute_spread(samples, STEPS_COLD, ticks, work);
-        r->residual = compute_spread(samples, RESIDUAL, ticks, work);
+        r->cold = compute_sample_statistics(samples, SWEEPS_COLD, ticks, work);
+        r->cold_elimination_steps = compute_sample_statistics(samples, STEPS_COLD, ticks, work);
+        r->residual = compute_sample_statistics(samples, RESIDUAL, ticks, work);
         rc = measure_convergence_curve(bench, m, r);
         rc = rc ? rc : measure_warm_sweeps(bench, m, ticks, r);
-        r->warm = compute_spread(bench->samples, SWEEPS_WARM, ticks, work);
-        r->warm_elimination_steps = compute_spread(bench->samples, STEPS_WARM, ticks, work);
+        r->warm = compute_sample_statistics(bench->samples, SWEEPS_WARM, ticks, work);
+        r->warm_elimination_steps =
+            compute_sample_statistics(bench->samples, STEPS_WARM, ticks, work);
     }
     free(cold);
     free(work);
@@ -276,7 +278,7 @@ static int measure_bench_scene(struct bench *bench, struct bench_scene *out)
 
 static void describe_bench_scene(const struct bench *bench, struct bench_scene *out)
 {
-    struct tact_world *world = bench->trajectory_player.world;
+    struct tact_world *world = bench->reference_simulation.world;
     snprintf(out->name, sizeof out->name, "%s", bench->scene->name);
     out->bodies = tact_world_body_count(world);
     out->triangles = 0;
@@ -286,24 +288,27 @@ static void describe_bench_scene(const struct bench *bench, struct bench_scene *
     }
 }
 
-static int play_bench_scene(struct bench *bench, struct bench_scene *out, struct tact_error *err)
+static int measure_scene_along_trajectory(struct bench *bench, struct bench_scene *out,
+                                          struct tact_error *err)
 {
-    double settle;
+    double settling_time;
     bench->scratch = tact_moments_scratch_create((size_t)1 << 20);
-    int rc = bench->scratch ? open_player(bench, &bench->trajectory_player, err) : -ENOMEM;
+    int rc =
+        bench->scratch ? open_bench_simulation(bench, &bench->reference_simulation, err) : -ENOMEM;
     if (rc) {
         return rc;
     }
     describe_bench_scene(bench, out);
-    bench_published(out->name, &out->published, &settle, &out->ticks);
+    bench_published(out->name, &out->published, &settling_time, &out->ticks);
     out->ticks = bench->options->ticks > 0 ? bench->options->ticks : out->ticks;
-    settle = bench->options->settle >= 0.0 ? bench->options->settle : settle;
-    settle = settle >= 0.0 ? settle : 0.5 * bench->scene->duration;
+    settling_time =
+        bench->options->settling_time >= 0.0 ? bench->options->settling_time : settling_time;
+    settling_time = settling_time >= 0.0 ? settling_time : 0.5 * bench->scene->duration;
     for (int m = 0; !rc && m < BENCH_METHOD_COUNT; m++) {
-        rc = open_method_player(bench, m, err);
+        rc = open_bench_simulation_of_method(bench, m, err);
     }
-    for (long n = lround(settle / bench->scene->period); !rc && n > 0; n--) {
-        rc = step_player(bench, &bench->trajectory_player);
+    for (long n = lround(settling_time / bench->scene->period); !rc && n > 0; n--) {
+        rc = step_bench_simulation(bench, &bench->reference_simulation);
     }
     return rc ? rc : measure_bench_scene(bench, out);
 }
@@ -319,11 +324,11 @@ int bench_contact(const char *path, const struct bench_options *options, struct 
     }
     err->text[0] = 0;
     rc = store_key_word(&bench.scene->moments.source, "host");
-    rc = rc ? rc : play_bench_scene(&bench, out, err);
+    rc = rc ? rc : measure_scene_along_trajectory(&bench, out, err);
     if (rc && !err->text[0]) {
         tact_error_set(err, rc, "%s cannot be measured: %s", path, strerror(-rc));
     }
-    tact_session_destroy(bench.trajectory_player.session);
+    tact_session_destroy(bench.reference_simulation.session);
     for (int m = 0; m < BENCH_METHOD_COUNT; m++) {
         tact_session_destroy(bench.player[m].session);
     }

@@ -6,12 +6,13 @@
 
 /* Figure 3: a box, embedded in a half-space at rest, is pushed out of it. */
 enum convex_push {
-    PUSH_BY_EXACT_PRESSURE, /* pressure over the surface, by an independent integrator in fine steps
-                             */
-    PUSH_AT_DEEPEST_POINT,  /* a spring at the deepest point, in steps of h */
-    CONVEX_DEEPEST_FINE,    /* a spring at the deepest point, in fine steps */
-    PUSH_BY_PRESSURE_FIELD, /* by `model: field`, in ticks of h */
-    CONVEX_FIELD_COARSE,    /* by `model: field`, in ticks of 1 ms */
+    CONVEX_PUSH_BY_EXACT_PRESSURE, /* pressure over the surface, by an independent integrator in
+                                    * fine steps
+                                    */
+    CONVEX_PUSH_AT_DEEPEST_POINT,  /* a spring at the deepest point, in steps of h */
+    CONVEX_PUSH_AT_DEEPEST_FINE,   /* a spring at the deepest point, in fine steps */
+    CONVEX_PUSH_BY_PRESSURE_FIELD, /* by `model: field`, in ticks of h */
+    CONVEX_PUSH_BY_FIELD_1_MS,     /* by `model: field`, in ticks of 1 ms */
     CONVEX_PUSHES
 };
 extern const char *const convex_push_names[CONVEX_PUSHES];
@@ -44,7 +45,7 @@ struct measure_ball_in_corner {
     double aside;  /* how far the ball goes along the box if it is pushed out along that line [m] */
 };
 
-struct convex_figures {
+struct convex_bench_results {
     int wanted; /* bits 3, 4, 5 */
     struct convex_curve curve[CONVEX_PUSHES];
     struct measure_plate_in_hole hole[CONVEX_WAYS];
@@ -57,9 +58,10 @@ int measure_plate_in_hole(struct measure_plate_in_hole hole[CONVEX_WAYS]);
 int measure_ball_in_corner(struct measure_ball_in_corner ball[CONVEX_OFFSETS]);
 
 /* bench_convex_print.c: tables, JSON, curves of figure 3 as a script for gnuplot or as CSV. */
-void print_convex_results(const struct convex_figures *figures);
-int convex_print_json(const struct convex_figures *figures);
-void write_convex_figure(FILE *to, const struct convex_figures *figures, const char *terminal);
-void write_convex_csv(FILE *to, const struct convex_figures *figures);
+void print_convex_results(const struct convex_bench_results *figures);
+int convex_print_json(const struct convex_bench_results *figures);
+void write_convex_figure(FILE *to, const struct convex_bench_results *figures,
+                         const char *terminal);
+void write_convex_csv(FILE *to, const struct convex_bench_results *figures);
 
 #endif

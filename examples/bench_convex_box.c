@@ -9,11 +9,11 @@
 #include "contact/pair/model.h"
 #include "contact/world/world.h"
 
-#define FINE 2e-6               /* step of the reference solution [s] */
-#define PAPER_TIME_STEP 1e-4    /* the paper's h [s] */
-#define PRESSURE 2e5            /* rise of the pressure with depth [Pa/m] */
-#define FALLING_BOX_MASS 1.0    /* [kg] */
-#define START_CORNER_DEPTH 0.04 /* depth of the lowest corner at the start [m] */
+#define REFERENCE_TIME_STEP 2e-6 /* step of the reference solution [s] */
+#define PAPER_TIME_STEP 1e-4     /* the paper's h [s] */
+#define PRESSURE_GRADIENT 2e5    /* rise of the pressure with depth [Pa/m] */
+#define FALLING_BOX_MASS 1.0     /* [kg] */
+#define START_CORNER_DEPTH 0.04  /* depth of the lowest corner at the start [m] */
 
 static const double half[3] = {0.1, 0.075, 0.05};
 static const double start_attitude[4] = {0.9, 0.2, 0.3, 0.1};
@@ -21,8 +21,8 @@ static const double start_attitude[4] = {0.9, 0.2, 0.3, 0.1};
 const char *const convex_push_names[CONVEX_PUSHES] = {
     "exact", "deepest point", "deepest point, fine", "field", "field, 1 ms"};
 
-static const double time_steps[CONVEX_PUSHES] = {FINE, PAPER_TIME_STEP, FINE, PAPER_TIME_STEP,
-                                                 1e-3};
+static const double time_steps[CONVEX_PUSHES] = {REFERENCE_TIME_STEP, PAPER_TIME_STEP,
+                                                 REFERENCE_TIME_STEP, PAPER_TIME_STEP, 1e-3};
 
 /* The lowest corner from the centre, world. */
 static void find_lowest_corner(const struct tact_pose *pose, double arm[3])
@@ -67,7 +67,7 @@ static int integrate_surface_pressure(const struct tact_shape *box, const struct
     const struct tact_pose here = tact_pose_identity();
     struct tact_moments overlap;
     int rc = tact_moments_pair(box, pose, &ground, &here, NULL, NULL, &overlap);
-    *force = rc > 0 ? PRESSURE * overlap.volume : 0.0;
+    *force = rc > 0 ? PRESSURE_GRADIENT * overlap.volume : 0.0;
     tact_v3_sub(arm, overlap.centroid, pose->position);
     return rc < 0 ? rc : 0;
 }
@@ -96,7 +96,7 @@ static int integrate_free_body(enum convex_push how, struct convex_curve *curve)
         if (i % each == 0) {
             sample_curve_point(&body, curve, (int)(i / each));
         }
-        if (how == PUSH_BY_EXACT_PRESSURE) {
+        if (how == CONVEX_PUSH_BY_EXACT_PRESSURE) {
             rc = integrate_surface_pressure(&box, &body.pose, &force, arm);
         } else {
             press_at_deepest_corner(&body.pose, stiffness, &force, arm);
@@ -114,7 +114,7 @@ static int integrate_free_body(enum convex_push how, struct convex_curve *curve)
 static int add_box_and_ground(struct tact_world *world, struct tact_shape shape[2])
 {
     const struct tact_pose here = tact_pose_identity();
-    const struct tact_material soft = {.field = {.modulus = PRESSURE, .thickness = 1.0}};
+    const struct tact_material soft = {.field = {.modulus = PRESSURE_GRADIENT, .thickness = 1.0}};
     const struct tact_contact_law law = {.overlap = 1e-5};
     const struct tact_owner ground = {.kind = TACT_OWNER_FIXED}, owner = {.kind = TACT_OWNER_BODY};
     struct tact_body body;
@@ -166,7 +166,7 @@ int measure_falling_box(struct convex_curve curve[CONVEX_PUSHES])
         struct convex_curve *c = &curve[i];
         c->period = time_steps[i];
         c->max_angle_deviation = 0.0;
-        rc = i == PUSH_BY_PRESSURE_FIELD || i == CONVEX_FIELD_COARSE
+        rc = i == CONVEX_PUSH_BY_PRESSURE_FIELD || i == CONVEX_PUSH_BY_FIELD_1_MS
                  ? simulate_field_model(c)
                  : integrate_free_body((enum convex_push)i, c);
         for (int k = 0; k < CONVEX_SAMPLES; k++) {

@@ -6,7 +6,7 @@
 
 #define DEGREES_PER_RADIAN (180.0 / M_PI)
 
-static int is_figure_requested(const struct convex_figures *f, int figure)
+static int is_figure_requested(const struct convex_bench_results *f, int figure)
 {
     return f->wanted >> figure & 1;
 }
@@ -55,7 +55,7 @@ static void print_ball_result(const struct measure_ball_in_corner *ball)
     }
 }
 
-void print_convex_results(const struct convex_figures *figures)
+void print_convex_results(const struct convex_bench_results *figures)
 {
     if (is_figure_requested(figures, 3)) {
         print_box_result(figures->curve);
@@ -104,7 +104,7 @@ static json_t *ball_json(const struct measure_ball_in_corner *ball)
     return all;
 }
 
-int convex_print_json(const struct convex_figures *figures)
+int convex_print_json(const struct convex_bench_results *figures)
 {
     json_t *all = json_object();
     if (is_figure_requested(figures, 3)) {
@@ -119,7 +119,7 @@ int convex_print_json(const struct convex_figures *figures)
     return text_print_json(json_pack("{s:o}", "figures", all));
 }
 
-void write_convex_csv(FILE *to, const struct convex_figures *figures)
+void write_convex_csv(FILE *to, const struct convex_bench_results *figures)
 {
     fputs("force,period,time,roll_rad,pitch_rad\n", to);
     for (int i = 0; i < CONVEX_PUSHES; i++) {
@@ -131,7 +131,7 @@ void write_convex_csv(FILE *to, const struct convex_figures *figures)
     }
 }
 
-void write_convex_figure(FILE *to, const struct convex_figures *figures, const char *terminal)
+void write_convex_figure(FILE *to, const struct convex_bench_results *figures, const char *terminal)
 {
     static const char *const styles[CONVEX_PUSHES] = {
         "lines lw 4 lc rgb '#BBBBBB'", "lines lw 1.6 lc rgb '#D55E00'",

@@ -23,13 +23,13 @@ static void print_aligned_number(double value)
 
 static void print_part_times(const struct bench_scene *scenes, int count)
 {
-    static const char *const heads[BENCH_PARTS] = {"detect", "assemble", "factor", "solve"};
+    static const char *const heads[BENCH_PART_COUNT] = {"detect", "assemble", "factor", "solve"};
     printf("Table 1: time of a tick by part [ms], medians; solve is that of a cold start\n"
            "%-42s  %-40s  %s\n%-16s %-15s %9s ",
            "", "  this machine", "the paper (i7, GeForce GTX Titan)", "scene", "method",
            "unknowns");
-    for (int k = 0; k < 2 * BENCH_PARTS; k++) {
-        printf("%s%9s", k == BENCH_PARTS ? "  " : " ", heads[k % BENCH_PARTS]);
+    for (int k = 0; k < 2 * BENCH_PART_COUNT; k++) {
+        printf("%s%9s", k == BENCH_PART_COUNT ? "  " : " ", heads[k % BENCH_PART_COUNT]);
     }
     puts("");
     for (int i = 0; i < count; i++) {
@@ -38,11 +38,11 @@ static void print_part_times(const struct bench_scene *scenes, int count)
             const struct bench_result *r = &s->result[m];
             int column = paper_column_of_method(m);
             printf("%-16s %-15s %9d ", m ? "" : s->name, bench_method_names[m], r->unknowns);
-            for (int part = 0; part < BENCH_PARTS; part++) {
+            for (int part = 0; part < BENCH_PART_COUNT; part++) {
                 print_aligned_number(r->time[part] * 1e-3);
             }
             fputs(" ", stdout);
-            for (int part = 0; part < BENCH_PARTS; part++) {
+            for (int part = 0; part < BENCH_PART_COUNT; part++) {
                 print_aligned_number(column < 0 ? 0.0 : s->published.time[column][part]);
             }
             puts("");
@@ -106,7 +106,7 @@ static json_t *spread_json(const struct bench_statistics *s)
 static json_t *result_json(const struct bench_result *r)
 {
     json_t *time = json_object();
-    for (int i = 0; i < BENCH_PARTS; i++) {
+    for (int i = 0; i < BENCH_PART_COUNT; i++) {
         json_object_set_new(time, bench_part_names[i], json_real(r->time[i]));
     }
     return json_pack(
@@ -123,7 +123,7 @@ static json_t *result_json(const struct bench_result *r)
 static json_t *paper_column_json(const struct bench_published *p, int column)
 {
     json_t *all = json_object(), *time = json_object();
-    for (int i = 0; i < BENCH_PARTS && p->time[column][0] > 0.0; i++) {
+    for (int i = 0; i < BENCH_PART_COUNT && p->time[column][0] > 0.0; i++) {
         json_object_set_new(time, bench_part_names[i], json_real(1e3 * p->time[column][i]));
     }
     if (json_object_size(time)) {

@@ -4,7 +4,7 @@
 
 static const struct {
     const char *name;
-    double settle;
+    double settling_time;
     int ticks;
     struct bench_published published;
 } scenes[] = {
@@ -40,15 +40,16 @@ static const struct {
      {.scene = "Octagon (fig. 16)", .sweeps = {3.0, 118.0}, .residual = {1e-15, 1e-15}}},
 };
 
-void bench_published(const char *name, struct bench_published *out, double *settle, int *ticks)
+void bench_published(const char *name, struct bench_published *out, double *settling_time,
+                     int *ticks)
 {
     memset(out, 0, sizeof *out);
-    *settle = -1.0;
+    *settling_time = -1.0;
     *ticks = 100;
     for (size_t i = 0; i < sizeof scenes / sizeof *scenes; i++) {
         if (!strcmp(name, scenes[i].name)) {
             *out = scenes[i].published;
-            *settle = scenes[i].settle;
+            *settling_time = scenes[i].settling_time;
             *ticks = scenes[i].ticks;
         }
     }

@@ -50,7 +50,7 @@ struct calibrate_extremes {
 
 /* calibrate_file.c: entries that replace those of the same key; EXIT_BAD where there are too many.
  */
-int set_calibration_entry(struct calibrate_file *file, const char *key, const double *numbers,
+int calibrate_set_numbers(struct calibrate_file *file, const char *key, const double *numbers,
                           int count);
 int calibrate_set_text(struct calibrate_file *file, const char *key, const char *text);
 /* Copies the settings of the device's calibration file. EXIT_BAD if they cannot be written again.
@@ -61,7 +61,7 @@ int calibrate_copy_settings(struct calibrate_file *file, const struct tact_devic
 int calibrate_write(const struct calibrate_file *file, const char *path, int force);
 
 /* calibrate_measure.c: asks for a step on stderr, and waits. EXIT_BAD at the end of the input. */
-int prompt_calibration_step(const struct calibrate_options *o, const char *format, ...)
+int ask_user_and_wait_for_enter(const struct calibrate_options *o, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 /* Observes all channels for some seconds. EXIT_BAD where the device is lost. */
 int observe_channel_extremes(const struct tact_device *device, double seconds,

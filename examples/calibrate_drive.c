@@ -130,13 +130,13 @@ int calibrate_haptic(const struct calibrate_options *o, const struct tact_scene 
         return code;
     }
     if (axis.timed) {
-        code =
-            prompt_calibration_step(o,
-                                    "%s will be driven with up to %g N or N m: let it go, in the "
-                                    "middle of its travel",
-                                    o->axis, o->limit);
+        code = ask_user_and_wait_for_enter(
+            o,
+            "%s will be driven with up to %g N or N m: let it go, in the "
+            "middle of its travel",
+            o->axis, o->limit);
     }
-    command_catch_signals();
+    command_install_stop_signals();
     code = code ? code : identify_haptic_axis(&axis, &found);
     code = code ? code : haptic_measure_width(&axis, &found, &width);
     set_haptic_force(&axis, 0.0);

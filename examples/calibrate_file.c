@@ -26,7 +26,7 @@ static struct calibrate_entry *find_entry(struct calibrate_file *file, const cha
     return entry;
 }
 
-int set_calibration_entry(struct calibrate_file *file, const char *key, const double *numbers,
+int calibrate_set_numbers(struct calibrate_file *file, const char *key, const double *numbers,
                           int count)
 {
     struct calibrate_entry *entry = find_entry(file, key);
@@ -68,7 +68,7 @@ int calibrate_copy_settings(struct calibrate_file *file, const struct tact_devic
                     s->file, s->line, s->key);
             return EXIT_BAD;
         }
-        if (numbers ? set_calibration_entry(file, s->key, s->numbers, numbers)
+        if (numbers ? calibrate_set_numbers(file, s->key, s->numbers, numbers)
                     : calibrate_set_text(file, s->key, s->text)) {
             return EXIT_BAD;
         }

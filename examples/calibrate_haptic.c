@@ -18,9 +18,9 @@ enum {
     FITTED_NUMBER_COUNT = 4
 };
 
-#define RESTART_TIME 0.1       /* [s] without force, twice what a guard waits for */
-#define EXCURSION_BOUND 1.2    /* times the travel, beyond which the axis is out of control */
-#define MAX_FIT_DIFFERENCE 0.1 /* of the largest distance from the start */
+#define ZERO_FORCE_RESTART_TIME 0.1 /* [s] without force, twice what a guard waits for */
+#define MAX_EXCURSION_RATIO 1.2     /* times the travel, beyond which the axis is out of control */
+#define MAX_FIT_DIFFERENCE 0.1      /* of the largest distance from the start */
 
 /* Reads the device in the next tick. EXIT_BAD, with force 0, where a signal requests a stop or the
  * device is not there. */
@@ -64,9 +64,9 @@ int step_haptic_axis(struct haptic_axis *axis, double *position)
 
 /* Restarts the clock of the ticks after a pause, and writes zeros for as long as a guard that the
  * pause has tripped needs them; readings may be stale meanwhile. Returns the exit code. */
-static int restart_haptic_axis(struct haptic_axis *axis)
+static int rearm_haptic_axis(struct haptic_axis *axis)
 {
-    const int ticks = (int)fmax(100.0, ceil(RESTART_TIME / axis->period));
+    const int ticks = (int)fmax(100.0, ceil(ZERO_FORCE_RESTART_TIME / axis->period));
     struct tact_device_input in = {.state = TACT_DEVICE_LOST};
     axis->start_ns = tact_clock_now() - (int64_t)((double)axis->tick * axis->period * 1e9);
     for (int k = 0; k < ticks; k++) {
@@ -89,8 +89,8 @@ void set_haptic_force(struct haptic_axis *axis, double force)
 /* Alternating pushes of `level` for `ticks` ticks, of random lengths, back where the axis is off by
  * a quarter of its travel. Stores force and position, if they are not NULL. Returns the exit code.
  */
-static int excite_axis_randomly(struct haptic_axis *axis, double level, int ticks, double *force,
-                                double *x, double *reach)
+static int apply_random_force_to_axis(struct haptic_axis *axis, double level, int ticks,
+                                      double *force, double *x, double *reach)
 {
     unsigned random = 1;
     double push = 0.0, position;
@@ -124,7 +124,7 @@ static int excite_axis_randomly(struct haptic_axis *axis, double level, int tick
 
 int settle_haptic_axis(struct haptic_axis *axis, double stiffness, double damping)
 {
-    const int is_driven = stiffness > 0.0 || damping > 0.0;
+    const int is_held_by_force = stiffness > 0.0 || damping > 0.0;
     double position, last = 0.0, bound = 0.0;
     for (int k = 0; k < SETTLING_TICK_COUNT; k++) {
         int code = step_haptic_axis(axis, &position);
@@ -133,8 +133,8 @@ int settle_haptic_axis(struct haptic_axis *axis, double stiffness, double dampin
         }
         const double off = position - axis->start_position;
         last = k ? last : off;
-        bound = k ? bound : EXCURSION_BOUND * fmax(axis->travel, fabs(off));
-        if (is_driven && fabs(off) > bound) {
+        bound = k ? bound : MAX_EXCURSION_RATIO * fmax(axis->travel, fabs(off));
+        if (is_held_by_force && fabs(off) > bound) {
             set_haptic_force(axis, 0.0);
             fprintf(stderr,
                     "tact: the force that is to bring the axis back leads it away, now %.3g from "
@@ -261,13 +261,13 @@ static double find_position_resolution(const double *x)
 }
 
 /* The level of force that moves the axis by a tenth of its travel, at most half of the limit. */
-static int find_excitation_level(struct haptic_axis *axis, double *level)
+static int find_force_level_that_moves(struct haptic_axis *axis, double *level)
 {
     double reach = 0.0;
     int code = EXIT_GOOD;
     *level = 0.02 * axis->limit;
     while (!code && *level < 0.5 * axis->limit) {
-        code = excite_axis_randomly(axis, *level, EXCITATION_TRIAL_TICKS, NULL, NULL, &reach);
+        code = apply_random_force_to_axis(axis, *level, EXCITATION_TRIAL_TICKS, NULL, NULL, &reach);
         if (code || reach > 0.1 * axis->travel) {
             break;
         }
@@ -318,14 +318,15 @@ int identify_haptic_axis(struct haptic_axis *axis, struct identified_haptic_axis
 {
     static double force[RECORDED_TICK_COUNT], x[RECORDED_TICK_COUNT];
     double level, reach;
-    int code = restart_haptic_axis(axis);
+    int code = rearm_haptic_axis(axis);
     code = code ? code : step_haptic_axis(axis, &axis->start_position);
     axis->outside = 0;
-    code = code ? code : find_excitation_level(axis, &level);
+    code = code ? code : find_force_level_that_moves(axis, &level);
     const double stiffness = 0.2 * axis->limit / axis->travel;
     code = code ? code : settle_haptic_axis(axis, stiffness, 0.0);
     code = code ? code : settle_haptic_axis(axis, 0.0, 0.0);
-    code = code ? code : excite_axis_randomly(axis, level, RECORDED_TICK_COUNT, force, x, &reach);
+    code = code ? code
+                : apply_random_force_to_axis(axis, level, RECORDED_TICK_COUNT, force, x, &reach);
     if (code) {
         return code;
     }
@@ -334,7 +335,7 @@ int identify_haptic_axis(struct haptic_axis *axis, struct identified_haptic_axis
         fprintf(stderr, "tact: the axis does not move by the force; nothing is found\n");
         return EXIT_BAD;
     }
-    if (reach > EXCURSION_BOUND * axis->travel) {
+    if (reach > MAX_EXCURSION_RATIO * axis->travel) {
         fprintf(stderr,
                 "tact: the axis came %.3g from its start, further than --travel, when it was "
                 "pushed to and fro: it has too little damping, or the sign of the force or of the "
@@ -343,5 +344,5 @@ int identify_haptic_axis(struct haptic_axis *axis, struct identified_haptic_axis
         return EXIT_BAD;
     }
     code = fit_axis_model(force, x, axis->period, reach, found);
-    return code ? code : restart_haptic_axis(axis);
+    return code ? code : rearm_haptic_axis(axis);
 }

@@ -11,7 +11,7 @@
 
 enum { PERIOD_NS = 1000000, MOST_POINTS = 64, TERMS = 4 };
 
-int prompt_calibration_step(const struct calibrate_options *o, const char *format, ...)
+int ask_user_and_wait_for_enter(const struct calibrate_options *o, const char *format, ...)
 {
     char text[256];
     va_list args;
@@ -119,7 +119,7 @@ static int measure_axis_range(const struct calibrate_options *o, const char *nam
     }
     snprintf(key, sizeof key, "axis.%s", name);
     ++*count;
-    return set_calibration_entry(file, key, span, 4);
+    return calibrate_set_numbers(file, key, span, 4);
 }
 
 int calibrate_axes(const struct calibrate_options *o, const struct tact_device *device,
@@ -132,7 +132,7 @@ int calibrate_axes(const struct calibrate_options *o, const struct tact_device *
     int count = 0;
     for (int i = 0; i < 3; i++) {
         int faults;
-        if (prompt_calibration_step(o, "%s", steps[i])) {
+        if (ask_user_and_wait_for_enter(o, "%s", steps[i])) {
             return EXIT_BAD;
         }
         fprintf(stderr, "  %g s ...\n", i == 1 ? o->axis_sweep_duration : o->seconds);
@@ -231,7 +231,7 @@ static int fit_calibration_map(const struct calibrate_options *o, const double *
         printf("  worst point: off by %.3g\n", worst);
     }
     snprintf(key, sizeof key, "maps.%s", o->channel);
-    return set_calibration_entry(file, key, c, terms);
+    return calibrate_set_numbers(file, key, c, terms);
 }
 
 int calibrate_channel(const struct calibrate_options *o, const struct tact_device *device,
@@ -266,7 +266,7 @@ int calibrate_channel(const struct calibrate_options *o, const struct tact_devic
     }
     for (int i = 0; i < points; i++) {
         int faults;
-        if (prompt_calibration_step(o, "bring %s to %g", o->channel, y[i]) ||
+        if (ask_user_and_wait_for_enter(o, "bring %s to %g", o->channel, y[i]) ||
             observe_channel_extremes(device, o->seconds, seen, &faults)) {
             return EXIT_BAD;
         }
@@ -294,7 +294,7 @@ int calibrate_zero(const struct calibrate_options *o, const struct tact_device *
     char key[96];
     int faults;
     int count = 0;
-    if (prompt_calibration_step(o, "take all load off %s", o->zero) ||
+    if (ask_user_and_wait_for_enter(o, "take all load off %s", o->zero) ||
         observe_channel_extremes(device, o->seconds, seen, &faults)) {
         return EXIT_BAD;
     }
@@ -324,5 +324,5 @@ int calibrate_zero(const struct calibrate_options *o, const struct tact_device *
         gauges += length + (int)strspn(gauges + length, " \t\n");
     }
     snprintf(key, sizeof key, "bias.%s", o->zero);
-    return set_calibration_entry(file, key, bias, count);
+    return calibrate_set_numbers(file, key, bias, count);
 }

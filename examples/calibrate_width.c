@@ -93,27 +93,28 @@ int haptic_measure_width(struct haptic_axis *axis, const struct identified_hapti
 }
 
 /* Draws the walls of which both sides of the limit were found, and marks the others. */
-static void plot_walls(FILE *to, const struct stable_wall_stiffness *width)
+static void write_gnuplot_of_walls(FILE *to, const struct stable_wall_stiffness *width)
 {
-    int bounded_below = 0, bounded_above = 0, untested = 0;
+    int has_below_only = 0, bounded_above = 0, untested = 0;
     fputs("$width << EOD\n", to);
     for (int i = 0; i < HAPTIC_DAMPINGS; i++) {
         const double stable = width->stiffness[i], unstable = width->unstable[i];
         const int below = isnan(stable) && !isnan(unstable);
         const int above = !isnan(stable) && isnan(unstable);
-        const int neither = isnan(stable) && isnan(unstable);
+        const int is_untested = isnan(stable) && isnan(unstable);
         fprintf(to, "%.9g %.9g %.9g %.9g %.9g %.9g\n", width->damping[i], above ? NAN : stable,
-                width->line[i], above ? stable : NAN, below ? unstable : NAN, neither ? 0.0 : NAN);
-        bounded_below += above;
+                width->line[i], above ? stable : NAN, below ? unstable : NAN,
+                is_untested ? 0.0 : NAN);
+        has_below_only += above;
         bounded_above += below;
-        untested += neither;
+        untested += is_untested;
     }
     fputs("EOD\nplot ", to);
-    if (bounded_below + bounded_above + untested < HAPTIC_DAMPINGS) {
+    if (has_below_only + bounded_above + untested < HAPTIC_DAMPINGS) {
         fputs("$width using 1:2 with linespoints pt 7 title 'measured', ", to);
     }
     fputs("$width using 1:3 with lines dt 2 title '(b + B) / (T/2 + delay)'", to);
-    fputs(bounded_below ? ", $width using 1:4 with points pt 8 title 'at least'" : "", to);
+    fputs(has_below_only ? ", $width using 1:4 with points pt 8 title 'at least'" : "", to);
     fputs(bounded_above ? ", $width using 1:5 with points pt 10 title 'below'" : "", to);
     fputs(untested ? ", $width using 1:6 with points pt 2 title 'not tested'\n" : "\n", to);
 }
@@ -135,6 +136,6 @@ int draw_stable_wall_stiffness(const struct stable_wall_stiffness *width,
           d.to);
     fprintf(d.to, "set title 'mass %.3g kg, damping %.3g N s/m, delay %.3g ms'\n", found->mass,
             found->damping, found->delay * 1e3);
-    plot_walls(d.to, width);
+    write_gnuplot_of_walls(d.to, width);
     return drawing_close(&d);
 }

@@ -80,7 +80,7 @@ static int add_bench_scene(struct query *q, const char *scene)
 static int parse_option_number(const struct query *q, const char *option, const char *text,
                                double least, double *out)
 {
-    return word_to_number(text, out) || *out < least
+    return parse_finite_number(text, out) || *out < least
                ? command_usage(q->name, "%s %s: a number from %g on is expected", option, text,
                                least)
                : 0;
@@ -121,7 +121,7 @@ static int set_bench_option(struct query *q, int option, const char *text)
         q->options.sweeps = value < 1e4 ? (int)value : 10000;
         return code;
     case 'b':
-        return parse_option_number(q, "--settle", text, 0.0, &q->options.settle);
+        return parse_option_number(q, "--settle", text, 0.0, &q->options.settling_time);
     case 'u':
         return parse_option_number(q, "--update", text, 0.0, &q->options.update);
     case 'o':
@@ -144,7 +144,7 @@ static int set_bench_option(struct query *q, int option, const char *text)
 
 /* The results, of scenes or of figures; the other one is NULL. */
 static int draw_bench_figure(const struct query *q, const struct bench_scene *scenes,
-                             const struct convex_figures *figures)
+                             const struct convex_bench_results *figures)
 {
     struct drawing d;
     if (text_ends_with(q->out, ".csv")) {
@@ -174,7 +174,7 @@ static int draw_bench_figure(const struct query *q, const struct bench_scene *sc
 
 static int measure_convex_figures(const struct query *q)
 {
-    struct convex_figures *figures = calloc(1, sizeof *figures);
+    struct convex_bench_results *figures = calloc(1, sizeof *figures);
     int rc = figures ? 0 : -ENOMEM;
     if (!rc) {
         figures->wanted = q->figures;
@@ -228,7 +228,7 @@ int cmd_bench(int argc, char **argv)
         {"json", no_argument, NULL, 'j'},         {"force", no_argument, NULL, 'F'},
         {"help", no_argument, NULL, 'h'},         {NULL, 0, NULL, 0}};
     struct query q = {.name = argv[0], .folder = BENCH_SCENE_FOLDER};
-    q.options = (struct bench_options){.sweeps = 2000, .settle = -1.0, .update = 1e-10};
+    q.options = (struct bench_options){.sweeps = 2000, .settling_time = -1.0, .update = 1e-10};
     int c, code = 0;
     while (!code && (c = getopt_long(argc, argv, "ho:", longs, NULL)) != -1) {
         if (c == 'h') {

@@ -149,7 +149,7 @@ static int open_calibrated_device(const struct tact_scene_device *def,
                                   const struct calibrate_options *o, const char *directory,
                                   struct tact_device *device)
 {
-    static int is_message_output_off = 1;
+    static int are_messages_suppressed = 1;
     struct tact_device_setting settings[64];
     struct tact_error err = {.line = 0};
     int count = 0;
@@ -175,7 +175,7 @@ static int open_calibrated_device(const struct tact_scene_device *def,
         .settings = settings,
         .setting_count = count,
         .period = 1e-3,
-        .messages = {command_message, &is_message_output_off}};
+        .messages = {command_message, &are_messages_suppressed}};
     if (type->open(&config, device, &err)) {
         command_error(&err);
         return EXIT_BAD;
@@ -282,7 +282,7 @@ static int measure_scene_device(const struct calibrate_options *o,
     if (!code && o->report) {
         json_object_set_new(o->report, "device", devices_text(device.info.model));
         json_object_set_new(o->report, "file", devices_text(path));
-        code = devices_dump(json_incref(o->report)) ? EXIT_BAD : EXIT_GOOD;
+        code = devices_print_json(json_incref(o->report)) ? EXIT_BAD : EXIT_GOOD;
     } else if (!code) {
         printf("written: %s\n", text_shown(path));
         if (!def->calibration) {
@@ -322,7 +322,7 @@ static int calibrate_attached_device(const struct calibrate_options *o)
     struct tact_scene_device def = {
         .name = "device", .type = "evdev", .settings = &path, .settings_count = 1};
     int code = EXIT_BAD;
-    if (input && !devices_closed(&input->access)) {
+    if (input && !devices_report_no_access(&input->access)) {
         code = measure_scene_device(o, &def, "");
     } else if (!input) {
         fprintf(stderr,

@@ -40,7 +40,8 @@ static void print_key_and_text(const char *key, const char *text)
 {
     char shown_text[4096];
     if (text[0]) {
-        printf("  %-8s %s\n", key, text_clean(text, shown_text, sizeof shown_text));
+        printf("  %-8s %s\n", key,
+               text_replace_control_characters(text, shown_text, sizeof shown_text));
     }
 }
 
@@ -163,7 +164,7 @@ static void print_board(const struct tact_attached_board *board)
 }
 
 /* A node without a card, which one can be attached to. */
-static int is_board_node_empty(const struct tact_attached_board *board)
+static int is_board_node_without_card(const struct tact_attached_board *board)
 {
     return board->access.error == -ENODEV;
 }
@@ -182,7 +183,7 @@ static void print_not_listed(const struct tact_attached *attached)
     }
     for (int i = 0; i < attached->board_count; i++) {
         const struct tact_attached_board *board = &attached->board[i];
-        if (is_board_node_empty(board)) {
+        if (is_board_node_without_card(board)) {
             printf("%s%s: %s; to attach one: %s\n", before++ ? "" : "\n", board->path,
                    board->access.why, board->access.fix);
         }
@@ -193,7 +194,7 @@ static void print_attached_devices(const struct tact_attached *attached)
 {
     int pushes = 0, cards = 0;
     for (int i = 0; i < attached->board_count; i++) {
-        cards += !is_board_node_empty(&attached->board[i]);
+        cards += !is_board_node_without_card(&attached->board[i]);
     }
     for (int i = 0; i < attached->input_count; i++) {
         pushes += attached->input[i].force_count > 0;
@@ -214,7 +215,7 @@ static void print_attached_devices(const struct tact_attached *attached)
         }
     }
     for (int i = 0; i < attached->board_count; i++) {
-        if (!is_board_node_empty(&attached->board[i])) {
+        if (!is_board_node_without_card(&attached->board[i])) {
             print_board(&attached->board[i]);
         }
     }
@@ -259,11 +260,11 @@ static int parse_test_option(struct test *test, int option, const char *command)
 static int run_device_test(const struct tact_attached *attached, const struct test *test, int json)
 {
     struct devices_target target;
-    int code = devices_find(attached, test->name, &target);
+    int code = devices_find_by_name(attached, test->name, &target);
     json_t *report = json && !code ? json_pack("{s:n}", "force") : NULL;
     code = code ? code : devices_test(&target, test->seconds, report);
     code = code ? code : devices_force(&target, test->force, test->output, report);
-    return report && devices_dump(report) && !code ? EXIT_USAGE : code;
+    return report && devices_print_json(report) && !code ? EXIT_USAGE : code;
 }
 
 int cmd_devices(int argc, char **argv)

@@ -10,7 +10,7 @@
 #include "difference.h"
 #include "rt/log/log_reader.h"
 
-#define EXIT_DAMAGED 3
+#define EXIT_DAMAGED_LOG 3
 
 static const char help[] =
     "usage: tact diff A B [OPTION]...\n\n"
@@ -39,13 +39,14 @@ static int step_to_next_common_tick(struct sides *s, struct difference *d)
 {
     int rc[2] = {tact_log_next(s->log[0], s->record[0]), tact_log_next(s->log[1], s->record[1])};
     while (rc[0] > 0 && rc[1] > 0 && s->record[0]->tick != s->record[1]->tick) {
-        int log_behind = s->record[1]->tick < s->record[0]->tick;
-        d->only[log_behind]++;
-        rc[log_behind] = tact_log_next(s->log[log_behind], s->record[log_behind]);
+        int index_of_earlier_log = s->record[1]->tick < s->record[0]->tick;
+        d->unmatched_ticks[index_of_earlier_log]++;
+        rc[index_of_earlier_log] =
+            tact_log_next(s->log[index_of_earlier_log], s->record[index_of_earlier_log]);
     }
     for (int i = 0; i < 2 && rc[0] >= 0 && rc[1] >= 0; i++) {
         while (rc[i] > 0 && rc[!i] == 0) {
-            d->only[i]++;
+            d->unmatched_ticks[i]++;
             rc[i] = tact_log_next(s->log[i], s->record[i]);
         }
     }
@@ -67,7 +68,7 @@ static int compare_two_logs(char **paths, struct sides *s, struct difference *d,
                  : -ENOMEM;
     rc = rc ? rc : 1;
     while (rc > 0 && (rc = step_to_next_common_tick(s, d)) > 0) {
-        difference_add(d, s->record[0], s->record[1]);
+        difference_compare_records(d, s->record[0], s->record[1]);
     }
     return rc ? tact_error_set(err, rc, "%s", strerror(-rc)) : 0;
 }
@@ -89,13 +90,15 @@ int cmd_diff(int argc, char **argv)
         code = command_error(&err);
     } else {
         int whole = tact_log_state(s.log[0])->complete && tact_log_state(s.log[1])->complete;
-        int same = !d.differing && !d.unmatched_field_count && !d.only[0] && !d.only[1];
-        int truncated_logs_only = !whole && !d.differing && !d.unmatched_field_count;
-        code = same && whole ? EXIT_GOOD : (truncated_logs_only ? EXIT_DAMAGED : EXIT_BAD);
-        if (json && difference_json(&d)) {
+        int same = !d.differing && !d.unmatched_field_count && !d.unmatched_ticks[0] &&
+                   !d.unmatched_ticks[1];
+        int differ_only_by_truncation = !whole && !d.differing && !d.unmatched_field_count;
+        code =
+            same && whole ? EXIT_GOOD : (differ_only_by_truncation ? EXIT_DAMAGED_LOG : EXIT_BAD);
+        if (json && difference_print_json(&d)) {
             code = EXIT_BAD;
         } else if (!json) {
-            difference_table(&d, "A", "B");
+            difference_print_table(&d, "A", "B");
         }
     }
     for (int i = 0; i < 2; i++) {

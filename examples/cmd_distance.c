@@ -9,7 +9,7 @@
 #include "words.h"
 
 #define EXIT_SHAPES_OVERLAP 1
-#define EXIT_FILE 3
+#define EXIT_FILE_ERROR 3
 
 static const char help[] =
     "usage: tact distance A B [OPTION]...\n\n"
@@ -41,7 +41,7 @@ static const char help[] =
 static int parse_shape_word(const char *word, double scale, struct parsed_shape *out,
                             struct tact_error *err)
 {
-    int rc = word_to_surface(word, scale, out, err);
+    int rc = parse_shape_or_soup_argument(word, scale, out, err);
     if (!rc && out->soup.vertex_count) {
         rc = tact_mesh_hull(out->soup.vertices, out->soup.vertex_count, &out->mesh, err);
         tact_error_at(err, rc ? word : NULL, 0, 0, NULL);
@@ -94,7 +94,7 @@ static int compute_and_print_distance(const struct shape_pair_options *q, char *
         int rc = parse_shape_word(words[i], q->scale, &shape[i], &err);
         if (rc) {
             command_error(&err);
-            return rc == -EDOM ? EXIT_USAGE : EXIT_FILE;
+            return rc == -EDOM ? EXIT_USAGE : EXIT_FILE_ERROR;
         }
     }
     int rc = tact_distance_find(&shape[0].shape, &q->pose[0], &shape[1].shape, &q->pose[1], &found);
@@ -117,8 +117,8 @@ static int compute_and_print_distance(const struct shape_pair_options *q, char *
 
 int cmd_distance(int argc, char **argv)
 {
-    static const struct option longs[] = {WORD_QUERY_OPTIONS, {NULL, 0, NULL, 0}};
-    struct shape_pair_options q = word_query_default();
+    static const struct option longs[] = {SHAPE_PAIR_OPTIONS, {NULL, 0, NULL, 0}};
+    struct shape_pair_options q = shape_pair_options_default();
     struct parsed_shape shape[2] = {{.mesh = NULL}, {.mesh = NULL}};
     int c, code = 0;
     while (!code && (c = getopt_long(argc, argv, "h", longs, NULL)) != -1) {
@@ -126,13 +126,13 @@ int cmd_distance(int argc, char **argv)
             fputs(help, stdout);
             return EXIT_GOOD;
         }
-        code = word_query_option(&q, argv[0], c, optarg);
+        code = parse_shape_pair_option(&q, argv[0], c, optarg);
     }
     if (!code && argc - optind != 2) {
         code = command_usage(argv[0], "two shapes are expected, not %d", argc - optind);
     }
     code = code ? code : compute_and_print_distance(&q, argv + optind, shape);
-    word_shape_release(&shape[0]);
-    word_shape_release(&shape[1]);
+    release_parsed_shape(&shape[0]);
+    release_parsed_shape(&shape[1]);
     return code;
 }

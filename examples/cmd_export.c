@@ -6,7 +6,7 @@
 #include "export.h"
 #include "text.h"
 
-#define EXIT_DAMAGED 3
+#define EXIT_DAMAGED_LOG 3
 
 static const char help[] =
     "usage: tact export FILE --csv OUT.csv | --hdf5 OUT.h5 | --html OUT.html [OPTION]...\n\n"
@@ -68,7 +68,7 @@ static int export_log_to_files(const struct query *q)
     }
     struct export_names names;
     int code = EXIT_GOOD;
-    if (export_names_open(&names, log)) {
+    if (export_names_read_log(&names, log)) {
         fprintf(stderr, "%s: no memory\n", q->name);
         code = EXIT_BAD;
     }
@@ -77,7 +77,7 @@ static int export_log_to_files(const struct query *q)
     code = code ? code : write_export_file(q, log, &names, q->html, export_html);
     export_names_close(&names);
     if (!code && !tact_log_state(log)->complete) {
-        code = EXIT_DAMAGED;
+        code = EXIT_DAMAGED_LOG;
     }
     tact_log_close(log);
     return code;

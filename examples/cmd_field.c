@@ -15,7 +15,7 @@
 #include "words.h"
 
 #define EXIT_FIELD_REFUSED 1
-#define EXIT_FILE 3
+#define EXIT_FILE_ERROR 3
 
 enum { REPEATS = 20 }; /* of a query */
 
@@ -155,7 +155,7 @@ static int compute_and_print_field(const struct request *q, const char *name, co
     struct tact_error err = {.line = 0};
     struct answer a = {.slope = 0.0};
     struct tact_mesh *ball = NULL;
-    int rc = word_to_shape(word, q->scale, of, &err);
+    int rc = parse_shape_argument(word, q->scale, of, &err);
     if (!rc && of->shape.kind == TACT_SHAPE_SPHERE) {
         rc = tact_mesh_capsule(of->shape.size[0], 0.0, 2000, &ball);
     }
@@ -166,7 +166,7 @@ static int compute_and_print_field(const struct request *q, const char *name, co
     if (!rc && (rc = compute_pressure_field(q, of, &a, &err))) {
         tact_error_at(&err, word, 0, 0, NULL);
     }
-    int code = EXIT_FILE;
+    int code = EXIT_FILE_ERROR;
     if (rc) {
         command_error(&err);
     } else {
@@ -194,7 +194,7 @@ static int parse_section_plane(const char *text, struct request *q)
         return -1;
     }
     q->axis = text[0] - 'x';
-    return text[1] ? word_to_number(text + 2, &q->at) : 0;
+    return text[1] ? parse_finite_number(text + 2, &q->at) : 0;
 }
 
 static int parse_field_kind(const char *text, int *kind)
@@ -211,11 +211,11 @@ static int set_field_option(struct request *q, const char *name, int option, con
 {
     switch (option) {
     case 't':
-        return word_to_number(text, &q->material.thickness) || !(q->material.thickness > 0.0)
+        return parse_finite_number(text, &q->material.thickness) || !(q->material.thickness > 0.0)
                    ? command_usage(name, "--thickness %s: a positive number is expected", text)
                    : 0;
     case 'm':
-        return word_to_number(text, &q->material.modulus) || !(q->material.modulus > 0.0)
+        return parse_finite_number(text, &q->material.modulus) || !(q->material.modulus > 0.0)
                    ? command_usage(name, "--modulus %s: a positive number is expected", text)
                    : 0;
     case 'k':
@@ -224,11 +224,11 @@ static int set_field_option(struct request *q, const char *name, int option, con
                                    text)
                    : 0;
     case 'c':
-        return word_to_number(text, &q->material.cell) || !(q->material.cell > 0.0)
+        return parse_finite_number(text, &q->material.cell) || !(q->material.cell > 0.0)
                    ? command_usage(name, "--cell %s: a positive number is expected", text)
                    : 0;
     case 's':
-        return word_to_number(text, &q->scale) || !(q->scale > 0.0)
+        return parse_finite_number(text, &q->scale) || !(q->scale > 0.0)
                    ? command_usage(name, "--scale %s: a positive number is expected", text)
                    : 0;
     case 'p':
@@ -282,6 +282,6 @@ int cmd_field(int argc, char **argv)
         code = is_output_allowed(argv[0], q.out, q.force, (const char *const *)&argv[optind], 1);
     }
     code = code ? code : compute_and_print_field(&q, argv[0], argv[optind], &shape);
-    word_shape_release(&shape);
+    release_parsed_shape(&shape);
     return code;
 }

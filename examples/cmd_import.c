@@ -62,7 +62,7 @@ static void read_imported_row(void *self, uint64_t tick, double t, int64_t now_n
 {
     (void)self;
     (void)tick;
-    in->state = sample_imported_row(playing.import, t, &playing.row, in->channel)
+    in->state = interpolate_imported_rows(playing.import, t, &playing.row, in->channel)
                     ? TACT_DEVICE_STALE
                     : TACT_DEVICE_OK;
     /* Stamp of the present row. */
@@ -138,7 +138,7 @@ static void format_import_facts(const struct import *i, char text[IMPORT_FACT_CO
                                  i->group[k].name, (ull)i->group[k].repeated);
     }
     snprintf(text[4], sizeof text[4], "linear, repeated rows %s",
-             import_fills_repeats(i) ? "filled" : "kept");
+             import_interpolates_repeats(i) ? "filled" : "kept");
     for (int k = 0; k < IMPORT_FACT_COUNT; k++) {
         facts[k] = (struct tact_log_fact){keys[k], text[k]};
     }

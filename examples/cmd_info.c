@@ -47,7 +47,7 @@ static void print_log_end(const struct info *i)
     if (localtime_r(&wall, &tm)) {
         strftime(start_time_text, sizeof start_time_text, ", recorded %Y-%m-%d %H:%M:%S", &tm);
     }
-    printf("%s: %.3f s%s, %s\n\n", text_shown(i->path), info_duration(i), start_time_text,
+    printf("%s: %.3f s%s, %s\n\n", text_shown(i->path), info_recorded_duration(i), start_time_text,
            text_shown(fact_or_unknown(i->log, "realtime")));
     if (st->complete) {
         puts("  end        complete: closed by its recorder, every byte checked");
@@ -92,11 +92,12 @@ static void print_scene_info(const struct info *i)
         printf(", the first at tick %llu", (ull)i->survey.first_fault_tick);
     }
     printf("\n  contacts   at most %d\n", i->survey.contacts_max);
-    text_counts("  solved by  ", i->survey.counts, TACT_SOLVE_COUNTS, tact_solve_count_name);
-    text_counts("  measured   ", i->survey.methods, TACT_MOMENTS_COUNTS, tact_moments_count_name);
+    text_print_counts("  solved by  ", i->survey.counts, TACT_SOLVE_COUNTS, tact_solve_count_name);
+    text_print_counts("  measured   ", i->survey.methods, TACT_MOMENTS_COUNTS,
+                      tact_moments_count_name);
     for (int k = 0; k < v->port_count; k++) {
         const struct survey_port *port = &i->survey.ports[k];
-        text_port(v->ports[k].name, port->energy, port->least_energy, port->limited);
+        text_print_port_energy(v->ports[k].name, port->energy, port->least_energy, port->limited);
     }
     printf("\n  %-32s %-8s %6s %9s %9s %9s %9s %12s %12s\n", "pair", "model", "mu", "ticks", "slid",
            "spun", "tipped", "normal [N]", "torsion [mN m]");
@@ -164,7 +165,7 @@ static int print_info(struct info *i, int json)
         tact_error_set(&err, rc, "%s", strerror(-rc));
         return command_error(&err);
     }
-    int code = tact_log_state(i->log)->complete ? EXIT_GOOD : EXIT_DAMAGED;
+    int code = tact_log_state(i->log)->complete ? EXIT_GOOD : EXIT_DAMAGED_LOG;
     if (json) {
         return info_print_json(i) ? EXIT_BAD : code;
     }

@@ -11,7 +11,7 @@
 #include "words.h"
 
 #define EXIT_SHAPES_SEPARATED 1
-#define EXIT_FILE 3
+#define EXIT_FILE_ERROR 3
 
 static const char help[] =
     "usage: tact moments A B [OPTION]...\n"
@@ -67,7 +67,7 @@ struct query {
     struct parsed_shape shape[2];
 };
 
-static int uses_rays(const struct query *q)
+static int is_ray_method_chosen(const struct query *q)
 {
     return strcmp(q->method, "rays") == 0;
 }
@@ -95,7 +95,7 @@ static int set_moments_option(struct query *q, int option, const char *text)
                                    "expected",
                                    text);
     case 'n':
-        return word_to_number(text, &number) || number != floor(number) || number < 1.0 ||
+        return parse_finite_number(text, &number) || number != floor(number) || number < 1.0 ||
                        number > 2048.0
                    ? command_usage(q->name,
                                    "--resolution %s: a whole number from 1 to 2048 is expected",
@@ -105,7 +105,7 @@ static int set_moments_option(struct query *q, int option, const char *text)
         q->check = text;
         return 0;
     default:
-        return word_query_option(&q->common, q->name, option, text);
+        return parse_shape_pair_option(&q->common, q->name, option, text);
     }
 }
 
@@ -115,7 +115,7 @@ static int measure_overlap_moments(const struct query *q, struct measured *out,
 {
     const struct tact_shape shape[2] = {q->shape[0].shape, q->shape[1].shape};
     const struct tact_soup *const soup[2] = {&q->shape[0].soup, &q->shape[1].soup};
-    if (uses_rays(q)) {
+    if (is_ray_method_chosen(q)) {
         return measure_rays(shape, soup, q->common.pose, q->resolution, out, err);
     }
     if (strcmp(q->method, "convex") == 0) {
@@ -131,11 +131,12 @@ static int print_moments_answer(struct query *q, char **words)
     struct measured result = {.status = 0};
     struct tact_patch patch = {.depth = 0.0};
     for (int i = 0; i < 2; i++) {
-        int rc = uses_rays(q) ? word_to_surface(words[i], q->common.scale, &q->shape[i], &err)
-                              : word_to_shape(words[i], q->common.scale, &q->shape[i], &err);
+        int rc = is_ray_method_chosen(q)
+                     ? parse_shape_or_soup_argument(words[i], q->common.scale, &q->shape[i], &err)
+                     : parse_shape_argument(words[i], q->common.scale, &q->shape[i], &err);
         if (rc) {
             command_error(&err);
-            return rc == -EDOM ? EXIT_USAGE : EXIT_FILE;
+            return rc == -EDOM ? EXIT_USAGE : EXIT_FILE_ERROR;
         }
     }
     int rc = measure_overlap_moments(q, &result, &err);
@@ -150,7 +151,8 @@ static int print_moments_answer(struct query *q, char **words)
     }
     if (!q->common.json) {
         moments_print_table(&result, &patch);
-    } else if (moments_print_json(&result, &patch, q->method, uses_rays(q) ? q->resolution : 0)) {
+    } else if (moments_print_json(&result, &patch, q->method,
+                                  is_ray_method_chosen(q) ? q->resolution : 0)) {
         return EXIT_USAGE;
     }
     return result.status ? EXIT_GOOD : EXIT_SHAPES_SEPARATED;
@@ -158,13 +160,15 @@ static int print_moments_answer(struct query *q, char **words)
 
 int cmd_moments(int argc, char **argv)
 {
-    static const struct option longs[] = {WORD_QUERY_OPTIONS,
+    static const struct option longs[] = {SHAPE_PAIR_OPTIONS,
                                           {"method", required_argument, NULL, 'm'},
                                           {"check", required_argument, NULL, 'c'},
                                           {"resolution", required_argument, NULL, 'n'},
                                           {NULL, 0, NULL, 0}};
-    struct query q = {
-        .name = argv[0], .method = "exact", .common = word_query_default(), .resolution = 64};
+    struct query q = {.name = argv[0],
+                      .method = "exact",
+                      .common = shape_pair_options_default(),
+                      .resolution = 64};
     int c, code = 0;
     while (!code && (c = getopt_long(argc, argv, "h", longs, NULL)) != -1) {
         if (c == 'h') {
@@ -179,10 +183,10 @@ int cmd_moments(int argc, char **argv)
                        : command_usage(q.name, "two shapes are expected, not %d", words);
     }
     if (!code) {
-        code = q.check ? moments_check(q.check, q.common.scale, q.common.json)
+        code = q.check ? check_mesh_of_file(q.check, q.common.scale, q.common.json)
                        : print_moments_answer(&q, argv + optind);
     }
-    word_shape_release(&q.shape[0]);
-    word_shape_release(&q.shape[1]);
+    release_parsed_shape(&q.shape[0]);
+    release_parsed_shape(&q.shape[1]);
     return code;
 }

@@ -9,7 +9,7 @@
 #include "words.h"
 #include "text.h"
 
-enum { EXIT_REFUSED = 1, EXIT_FILE = 3 };
+enum { EXIT_REFUSED = 1, EXIT_FILE_ERROR = 3 };
 
 struct mesh_check {
     const char *path;
@@ -79,15 +79,15 @@ static void compute_mass_properties(struct mesh_check *c)
     }
 }
 
-int moments_check(const char *path, double scale, int json)
+int check_mesh_of_file(const char *path, double scale, int json)
 {
     struct tact_error err = {.line = 0};
     struct tact_soup soup = {0};
     struct mesh_check c = {.path = path, .reason = err.text};
-    int rc = word_to_soup(path, scale, &soup, &err);
+    int rc = read_soup_of_file(path, scale, &soup, &err);
     if (rc) {
         command_error(&err);
-        return EXIT_FILE;
+        return EXIT_FILE_ERROR;
     }
     c.vertices = soup.vertex_count;
     c.triangles = soup.triangle_count;

@@ -4,6 +4,6 @@
 
 /* Prints the content of a mesh file and whether it is a closed surface. Returns the exit code: 0
  * closed, 1 not closed, 3 unreadable. */
-int moments_check(const char *path, double scale, int json);
+int check_mesh_of_file(const char *path, double scale, int json);
 
 #endif

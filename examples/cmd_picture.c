@@ -12,7 +12,7 @@
 #include "text.h"
 #include "words.h"
 
-#define EXIT_DAMAGED 3
+#define EXIT_DAMAGED_LOG 3
 
 static const char help[] =
     "usage: tact picture FILE [OPTION]...\n\n"
@@ -41,13 +41,13 @@ static const char help[] =
     "  tact sim examples/scenes/coin.yaml --record coin.mcap\n"
     "  tact picture coin.mcap --time 0.05,0.3,0.6,1.2 -o coin.png\n";
 
-struct strip {
+struct picture_strip {
     const char *command, *path, *out;
     int force;
     struct picture_options options;
     struct tact_log *log;
     struct tact_scene_log view;
-    struct picture_scene scenes[PICTURE_FRAMES];
+    struct picture_scene scenes[PICTURE_MAX_FRAMES];
     struct picture_camera camera;
     struct picture_page page;
     double lower[3], upper[3];
@@ -60,18 +60,18 @@ static int parse_number_list(const char *text, double *out, int most)
     int count = 0;
     snprintf(copy, sizeof copy, "%s", text);
     while ((one = strsep(&next, ","))) {
-        if (count == most || word_to_number(one, &out[count++])) {
+        if (count == most || parse_finite_number(one, &out[count++])) {
             return -1;
         }
     }
     return count;
 }
 
-static int set_picture_option(struct strip *s, int option, const char *text)
+static int set_picture_option(struct picture_strip *s, int option, const char *text)
 {
     struct picture_options *o = &s->options;
-    double v[PICTURE_FRAMES];
-    int count = option == 'o' ? 0 : parse_number_list(text, v, PICTURE_FRAMES), good = 1;
+    double v[PICTURE_MAX_FRAMES];
+    int count = option == 'o' ? 0 : parse_number_list(text, v, PICTURE_MAX_FRAMES), good = 1;
     if (option == 'o') {
         s->out = text;
     } else if (option == 't') {
@@ -91,14 +91,14 @@ static int set_picture_option(struct strip *s, int option, const char *text)
         o->width = good ? (int)v[0] : 0;
         o->height = good ? (int)v[1] : 0;
     } else {
-        good = count == 1 && v[0] >= 1 && v[0] <= PICTURE_FRAMES;
+        good = count == 1 && v[0] >= 1 && v[0] <= PICTURE_MAX_FRAMES;
         o->columns = good ? (int)v[0] : 1;
     }
     return good ? 0 : command_usage(s->command, "\"%s\" is not a valid value of this option", text);
 }
 
 /* The ticks of the requested times, by default four from the first tick to the last. */
-static int choose_picture_ticks(struct strip *s)
+static int choose_picture_ticks(struct picture_strip *s)
 {
     struct picture_options *o = &s->options;
     const struct tact_log_state *state = tact_log_state(s->log);
@@ -119,7 +119,7 @@ static int choose_picture_ticks(struct strip *s)
 
 /* Reads the records of a moment and the tick before it. The first tick has no predecessor and
  * cannot be recomputed: the second is used in its place. */
-static int gather_frame_records(struct strip *s, struct tact_record *record[2], int frame)
+static int gather_frame_records(struct picture_strip *s, struct tact_record *record[2], int frame)
 {
     double tick = round(s->options.time[frame] / s->view.scene->period);
     uint64_t first = tact_log_state(s->log)->first_tick;
@@ -136,7 +136,8 @@ static int gather_frame_records(struct strip *s, struct tact_record *record[2], 
     return rc;
 }
 
-static void widen_scale_to_scene(const struct picture_scene *scene, struct picture_scale *scale)
+static void extend_scale_by_scene_maxima(const struct picture_scene *scene,
+                                         struct picture_scale *scale)
 {
     for (int k = 0; k < scene->contact_count; k++) {
         const struct picture_contact *c = &scene->contacts[k];
@@ -148,7 +149,7 @@ static void widen_scale_to_scene(const struct picture_scene *scene, struct pictu
     }
 }
 
-static int gather_all_frames(struct strip *s)
+static int gather_all_frames(struct picture_strip *s)
 {
     size_t bytes = tact_layout_bytes(tact_log_layout(s->log));
     struct tact_record *record[2] = {malloc(bytes), malloc(bytes)};
@@ -156,7 +157,7 @@ static int gather_all_frames(struct strip *s)
     for (int i = 0; !rc && i < count; i++) {
         rc = gather_frame_records(s, record, i);
         if (!rc) {
-            widen_scale_to_scene(&s->scenes[i], &s->page.scale);
+            extend_scale_by_scene_maxima(&s->scenes[i], &s->page.scale);
         }
     }
     picture_aim_camera(&s->options, s->scenes, count, &s->camera, s->lower, s->upper);
@@ -172,7 +173,7 @@ static int gather_all_frames(struct strip *s)
     return rc;
 }
 
-static int draw_all_frames(struct strip *s)
+static int draw_all_frames(struct picture_strip *s)
 {
     struct picture_page *page = &s->page;
     page->name = s->view.scene->name ? s->view.scene->name : "";
@@ -195,7 +196,7 @@ static int draw_all_frames(struct strip *s)
     return rc;
 }
 
-static int write_picture(const struct strip *s)
+static int write_picture(const struct picture_strip *s)
 {
     struct drawing drawing;
     int code = drawing_open(&drawing, s->command, s->out, s->force);
@@ -206,7 +207,7 @@ static int write_picture(const struct strip *s)
     return drawing_close(&drawing);
 }
 
-static int make_picture_of_strip(struct strip *s)
+static int make_picture_strip(struct picture_strip *s)
 {
     struct tact_error err = {.line = 0};
     int quiet = 1;
@@ -230,7 +231,7 @@ static int make_picture_of_strip(struct strip *s)
         return EXIT_BAD;
     }
     code = write_picture(s);
-    return code || tact_log_state(s->log)->complete ? code : EXIT_DAMAGED;
+    return code || tact_log_state(s->log)->complete ? code : EXIT_DAMAGED_LOG;
 }
 
 int cmd_picture(int argc, char **argv)
@@ -244,11 +245,12 @@ int cmd_picture(int argc, char **argv)
                                           {"force", no_argument, NULL, 'F'},
                                           {"help", no_argument, NULL, 'h'},
                                           {NULL, 0, NULL, 0}};
-    static struct strip s;
+    static struct picture_strip s;
     char beside[4096];
     int c, code = 0;
-    s = (struct strip){.command = argv[0],
-                       .options = {.width = 300, .height = 260, .azimuth = -60, .elevation = 25}};
+    s = (struct picture_strip){
+        .command = argv[0],
+        .options = {.width = 300, .height = 260, .azimuth = -60, .elevation = 25}};
     while (!code && (c = getopt_long(argc, argv, "ho:", longs, NULL)) != -1) {
         if (c == 'h') {
             fputs(help, stdout);
@@ -272,11 +274,11 @@ int cmd_picture(int argc, char **argv)
                 command_usage(s.command, "-o %s: .png, .svg or .pdf is expected at its end", s.out);
         }
         code = code ? code : is_output_allowed(s.command, s.out, s.force, &s.path, 1);
-        code = code ? code : make_picture_of_strip(&s);
+        code = code ? code : make_picture_strip(&s);
     }
     tact_log_close(s.log);
     tact_scene_log_close(&s.view);
-    for (int i = 0; i < PICTURE_FRAMES; i++) {
+    for (int i = 0; i < PICTURE_MAX_FRAMES; i++) {
         picture_free(&s.scenes[i]);
     }
     free(s.page.image.rgb);

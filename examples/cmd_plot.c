@@ -7,7 +7,7 @@
 #include "drawing.h"
 #include "plot.h"
 
-#define EXIT_DAMAGED 3
+#define EXIT_DAMAGED_LOG 3
 
 static const char help[] =
     "usage: tact plot FILE [FILE] [OPTION]...\n\n"
@@ -20,7 +20,7 @@ static const char help[] =
     "log.\n\n"
     "  -o, --output OUT  OUT.png, .svg or .pdf, or OUT.gp: the script that gnuplot would be "
     "given;\n"
-    "                    default: FILE with .png for its ending\n" RANGE_HELP
+    "                    default: FILE with .png for its ending\n" RANGE_OPTIONS_HELP
     "  --force           replace OUT where it exists\n"
     "  --help            this text\n\n"
     "Needs the program gnuplot (Debian: gnuplot-nox), but no display. Each curve shows the least "
@@ -43,7 +43,7 @@ static int draw_plot(const char *command, const struct plot_session *sessions, i
     if (code) {
         return code;
     }
-    plot_page(d.to, sessions, count, d.terminal);
+    plot_write_page(d.to, sessions, count, d.terminal);
     return drawing_close(&d);
 }
 
@@ -67,7 +67,7 @@ static int make_plot(const char *command, char **paths, int count, const struct 
         plot_session_close(&sessions[i]);
     }
     free(sessions);
-    return code || whole ? code : EXIT_DAMAGED;
+    return code || whole ? code : EXIT_DAMAGED_LOG;
 }
 
 int cmd_plot(int argc, char **argv)
@@ -92,7 +92,7 @@ int cmd_plot(int argc, char **argv)
             out = optarg;
         } else if (c == 'F') {
             force = 1;
-        } else if (range_parse(&range, argv[0], c == 't', optarg)) {
+        } else if (range_parse_end(&range, argv[0], c == 't', optarg)) {
             return EXIT_USAGE;
         }
     }
@@ -110,7 +110,7 @@ int cmd_plot(int argc, char **argv)
         !text_ends_with(out, ".pdf") && !text_ends_with(out, ".gp")) {
         return command_usage(argv[0], "-o %s: .png, .svg, .pdf or .gp is expected at its end", out);
     }
-    if (range_check(&range, argv[0])) {
+    if (range_check_not_empty(&range, argv[0])) {
         return EXIT_USAGE;
     }
     const char *const logs[] = {argv[optind], argv[argc - 1]};

@@ -108,7 +108,8 @@ static void add_part_report(struct tact_recover_report *all, const struct tact_r
 }
 
 /* Whether a file is the part of that number of a session; an empty name takes the file's. */
-static int is_session_part(const char *path, unsigned number, char *session, size_t size)
+static int is_numbered_part_of_session(const char *path, unsigned number, char *session,
+                                       size_t size)
 {
     struct tact_error unused = {.line = 0};
     struct tact_log *log;
@@ -148,8 +149,8 @@ static int recover_log_part(struct recovery_outcome *all, const char *path, unsi
     if (rc) {
         all->code = command_error(&err);
     }
-    int part =
-        (!rc || rc == -EBADMSG) && is_session_part(path, number, all->session, sizeof all->session);
+    int part = (!rc || rc == -EBADMSG) &&
+               is_numbered_part_of_session(path, number, all->session, sizeof all->session);
     if (!rc && (part || number == 1)) {
         add_part_report(&all->report, &one, !all->files++);
     }

@@ -18,7 +18,7 @@
 #include "viewer/server.h"
 #include "words.h"
 
-#define EXIT_DAMAGED 3
+#define EXIT_DAMAGED_LOG 3
 
 typedef unsigned long long ull;
 
@@ -27,7 +27,7 @@ static const char help[] =
     "Runs the session of a log again, from the log alone: the recorded inputs go through the same\n"
     "loop, and every output is compared to the log's, bit for bit.\n\n"
     "  --verify         compare; what replay always does, for scripts that say what they "
-    "mean\n" RANGE_HELP
+    "mean\n" RANGE_OPTIONS_HELP
     "  --recompute HOW  instead of what the log says, moments from host or opencl, or the local\n"
     "                   solver cone or bouchard, and report how far every field goes its own way;\n"
     "                   may be given once for each\n"
@@ -132,16 +132,16 @@ struct replay {
     struct replayed pages;
 };
 
-static void keep_slip_statistics(void *user, struct tact_session *session)
+static void store_slip_statistics(void *user, struct tact_session *session)
 {
     struct replay *r = user;
     r->slips = tact_session_slips_json(session);
 }
 
-static int on_next_tick_choice(void *user, struct tact_scene_log *view, const struct tact_log *log,
-                               uint64_t *next)
+static int choose_next_replay_tick(void *user, struct tact_scene_log *view,
+                                   const struct tact_log *log, uint64_t *next)
 {
-    return replayed_turn(&((struct replay *)user)->pages, view, log, next);
+    return replay_view_choose_tick(&((struct replay *)user)->pages, view, log, next);
 }
 
 static void on_tick(void *user, const struct tact_layout *layout, const struct tact_record *logged,
@@ -150,10 +150,10 @@ static void on_tick(void *user, const struct tact_layout *layout, const struct t
     struct replay *r = user;
     struct difference *d = &r->difference;
     if (r->recompute && (d->fields || !difference_create(layout, layout, d))) {
-        difference_add(d, logged, replayed);
+        difference_compare_records(d, logged, replayed);
     }
     if (r->view) {
-        replayed_tick(&r->pages, logged, replayed);
+        replay_view_add_tick(&r->pages, logged, replayed);
     }
 }
 
@@ -177,7 +177,7 @@ static int set_recompute_option(struct replay *r, const char *how)
 static int set_view_port(struct replay *r, const char *port)
 {
     r->view = 1;
-    return port && word_to_port(port, &r->pages.port)
+    return port && parse_port_number(port, &r->pages.port)
                ? command_usage(r->name, "--view=%s: a port from 1 to 65535 is expected", port)
                : 0;
 }
@@ -199,22 +199,22 @@ static int replay_log(struct replay *r, const char *path)
         rc = -EIO;
         err = r->pages.err;
     }
-    replayed_close(&r->pages);
+    replay_view_close(&r->pages);
     tact_scene_free(scene);
     r->options.scene = NULL;
     if (rc) {
         command_error(&err);
     } else {
-        code = report->differing ? EXIT_BAD : (report->complete ? EXIT_GOOD : EXIT_DAMAGED);
+        code = report->differing ? EXIT_BAD : (report->complete ? EXIT_GOOD : EXIT_DAMAGED_LOG);
         int failed = 0;
         if (r->json) {
-            failed = r->recompute ? difference_json(&r->difference)
+            failed = r->recompute ? difference_print_json(&r->difference)
                                   : print_replay_json(report, r->slips);
         } else {
             print_replay_table(path, report);
             if (r->recompute) {
                 puts("");
-                difference_table(&r->difference, "the log", "the replay");
+                difference_print_table(&r->difference, "the log", "the replay");
             }
         }
         code = failed ? EXIT_BAD : code;
@@ -250,12 +250,12 @@ int cmd_replay(int argc, char **argv)
             return EXIT_GOOD;
         }
         code = c == '?' ? EXIT_USAGE : code;
-        code = c == 'f' || c == 't' ? range_parse(&r.range, argv[0], c == 't', optarg) : code;
+        code = c == 'f' || c == 't' ? range_parse_end(&r.range, argv[0], c == 't', optarg) : code;
         code = c == 'r' ? set_recompute_option(&r, optarg) : code;
         r.options.playback_device = c == 'o' ? optarg : r.options.playback_device;
         r.scene = c == 's' ? optarg : r.scene;
         code = c == 'V' ? set_view_port(&r, optarg) : code;
-        code = c == 'O' ? word_to_origin(r.name, optarg, &r.pages.allowed_origin) : code;
+        code = c == 'O' ? parse_allowed_origin(r.name, optarg, &r.pages.allowed_origin) : code;
         r.pages.browser &= c != 'B';
         r.options.each |= c == 'e';
         r.options.realtime |= c == 'R';
@@ -275,18 +275,18 @@ int cmd_replay(int argc, char **argv)
         code = command_usage(argv[0], "--view follows the pace of its page and excludes %s",
                              r.options.playback_device ? "--onto" : "--realtime");
     }
-    code = code ? code : range_check(&r.range, argv[0]);
+    code = code ? code : range_check_not_empty(&r.range, argv[0]);
     r.options.from = r.range.at[0];
     r.options.to = r.range.at[1];
     r.options.in_seconds = r.range.in_seconds;
-    r.options.ended = keep_slip_statistics;
+    r.options.ended = store_slip_statistics;
     r.options.user = &r;
     r.options.types = tact_devices_builtin(&r.options.type_count);
     r.options.compared = r.view || r.recompute ? on_tick : NULL;
-    r.options.turn = r.view ? on_next_tick_choice : NULL;
+    r.options.turn = r.view ? choose_next_replay_tick : NULL;
     if (r.options.playback_device || r.options.realtime || r.view) {
         r.options.stop = command_stop();
-        command_catch_signals();
+        command_install_stop_signals();
     }
     r.options.messages = (struct tact_messages){command_message, &r.quiet};
     code = code ? code : replay_log(&r, argv[optind]);

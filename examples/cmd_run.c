@@ -14,7 +14,7 @@
 #include "run.h"
 #include "text.h"
 
-#define EXIT_REFUSED 3 /* real time was required, and refused */
+#define EXIT_REALTIME_REFUSED 3 /* real time was required, and refused */
 
 /* Replaces values of the scene by those of the command line. */
 static int override_scene_values(struct run *run, struct tact_scene *scene)
@@ -45,7 +45,7 @@ static int print_run_verdict(const struct run *run, const struct tact_session *s
                         rt->item[i].why, rt->item[i].fix);
             }
         }
-        return EXIT_REFUSED;
+        return EXIT_REALTIME_REFUSED;
     }
     if (rc == -ETIME) {
         fprintf(stderr, "%s: a tick did not end: the real-time fuse stopped the loop\n", run->name);
@@ -81,7 +81,7 @@ static int print_run_report(const struct run *run, struct tact_session *session,
                             const struct tact_scene *scene, const struct tact_pose *start)
 {
     if (!run->json) {
-        table_print(session, report, scene, start, &run->options);
+        table_print_session(session, report, scene, start, &run->options);
         return EXIT_GOOD;
     }
     char *text = tact_session_report_json(session, report);
@@ -105,14 +105,14 @@ static int run_session_in_viewer(const struct run *run, const struct tact_scene 
     if (!run->view) {
         return tact_session_run(session, report);
     }
-    int rc = stream_open(stream, session, scene, real ? "real time" : "simulation",
-                         run->options.stop, &run->pages, &err);
+    int rc = stream_open_server(stream, session, scene, real ? "real time" : "simulation",
+                                run->options.stop, &run->pages, &err);
     if (rc) {
         command_error(&err);
         return rc;
     }
     return real ? tact_session_run(session, report)
-                : stream_run(stream, run->options.ticks, report);
+                : stream_run_session(stream, run->options.ticks, report);
 }
 
 static int run_session(struct run *run, const struct tact_scene *scene)
@@ -121,7 +121,7 @@ static int run_session(struct run *run, const struct tact_scene *scene)
     struct tact_session *session;
     struct tact_session_report report = {.source_pairs = 0};
     struct stream stream = {.session = NULL};
-    run->options.observe = run->view ? stream_observe : NULL;
+    run->options.observe = run->view ? stream_publish_tick : NULL;
     run->options.observe_user = &stream;
     run->pages.loop_cpu = tact_realtime_processor(scene->realtime.cpu);
     if (strcmp(scene->moments.source, "host")) {
@@ -134,9 +134,10 @@ static int run_session(struct run *run, const struct tact_scene *scene)
     }
     struct tact_pose *start = copy_body_poses(session);
     int rc = start ? run_session_in_viewer(run, scene, &stream, session, &report) : -ENOMEM;
-    live_clear();
+    live_clear_status_line();
     int code = start ? print_run_verdict(run, session, rc, &report) : EXIT_BAD;
-    if (start && code != EXIT_REFUSED && print_run_report(run, session, &report, scene, start)) {
+    if (start && code != EXIT_REALTIME_REFUSED &&
+        print_run_report(run, session, &report, scene, start)) {
         code = EXIT_BAD;
     }
     free(start);
@@ -171,9 +172,9 @@ static int run_scene(int argc, char **argv, int clock)
     run.options.source = tact_opencl_source_factory;
     run.options.stop = command_stop();
     run.options.messages = (struct tact_messages){command_message, &run.quiet};
-    run.options.watch = !run.quiet && isatty(STDERR_FILENO) ? live_show : NULL;
+    run.options.watch = !run.quiet && isatty(STDERR_FILENO) ? live_print_status_line : NULL;
     run.options.watch_user = &live;
-    command_catch_signals();
+    command_install_stop_signals();
     if (override_scene_values(&run, scene)) {
         code = EXIT_BAD;
     } else {

@@ -83,13 +83,13 @@ int cmd_view(int argc, char **argv)
             fputs(help, stdout);
             return EXIT_GOOD;
         } else if (c == 't') {
-            good = !word_to_number(optarg, &o.time) && o.time >= 0.0;
+            good = !parse_finite_number(optarg, &o.time) && o.time >= 0.0;
         } else if (c == 'n') {
-            good = !word_to_port(optarg, &o.port);
+            good = !parse_port_number(optarg, &o.port);
         } else if (c == 'p') {
             o.starts_paused = 1;
         } else if (c == 'O') {
-            good = server_is_origin(optarg);
+            good = server_is_valid_origin(optarg);
             o.allowed_origin = optarg;
         } else if (c == 'b') {
             o.browser = 0;
@@ -108,6 +108,6 @@ int cmd_view(int argc, char **argv)
     if (dot && (!strcmp(dot, ".yaml") || !strcmp(dot, ".yml")) && !is_log(o.path)) {
         return view_scene(argv[0], &o);
     }
-    command_catch_signals();
+    command_install_stop_signals();
     return player_run(&o, &err) ? command_error(&err) : EXIT_GOOD;
 }

@@ -47,7 +47,7 @@ void command_message(void *user, enum tact_message_level level, const char *text
 struct tact_stop *command_stop(void);
 /* The first SIGINT, SIGTERM or SIGHUP requests a clean end, which zeroes the forces; a second one
  * of its kind kills the process. A closed output pipe does not. */
-void command_catch_signals(void);
+void command_install_stop_signals(void);
 
 /* live.c: the status line of a running session. */
 struct live {
@@ -57,13 +57,13 @@ struct live {
     int64_t time_ns; /* and when that was */
 };
 /* A watch callback of a session; user is a struct live. */
-void live_show(void *user, const struct tact_session_status *status);
+void live_print_status_line(void *user, const struct tact_session_status *status);
 /* Clears the line, so that other text can be printed. */
-void live_clear(void);
+void live_clear_status_line(void);
 
 /* table.c: the summary of a run as text. start: poses of the bodies at the start. */
-void table_print(struct tact_session *session, const struct tact_session_report *report,
-                 const struct tact_scene *scene, const struct tact_pose *start,
-                 const struct tact_session_options *options);
+void table_print_session(struct tact_session *session, const struct tact_session_report *report,
+                         const struct tact_scene *scene, const struct tact_pose *start,
+                         const struct tact_session_options *options);
 
 #endif

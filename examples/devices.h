@@ -8,7 +8,7 @@
 /* devices_json.c: all of the survey as one JSON object on stdout; or another one, which is then
  * freed. Not 0 where that fails. A name of a device's own need not be UTF-8: it is made so. */
 int devices_json(const struct tact_attached *attached);
-int devices_dump(json_t *all);
+int devices_print_json(json_t *all);
 json_t *devices_text(const char *value);
 
 /* The device to be tested: one of the two. */
@@ -26,12 +26,12 @@ const struct tact_attached_input *devices_find_input(const struct tact_attached 
 /* Finds the device by its name, a substring of it, or its path, and reports if there is none;
  * prints its values for some seconds on stdout, or adds them to `report` if that is not NULL.
  * Returns the exit code. */
-int devices_find(const struct tact_attached *attached, const char *name,
-                 struct devices_target *target);
+int devices_find_by_name(const struct tact_attached *attached, const char *name,
+                         struct devices_target *target);
 int devices_test(const struct devices_target *target, double seconds, json_t *report);
 
 /* Prints on stderr why it cannot be opened and what opens it; not 0 if it cannot. */
-int devices_closed(const struct tact_attached_access *access);
+int devices_report_no_access(const struct tact_attached_access *access);
 
 /* devices_force.c: plays a gentle force on the output of that name (NULL: the strongest kind; none
  * for a board), after a question. Returns the exit code. */

@@ -199,7 +199,7 @@ int devices_force(const struct devices_target *target, enum devices_force force,
     if (open_force_output(&push)) {
         return EXIT_BAD;
     }
-    command_catch_signals();
+    command_install_stop_signals();
     read_keys_unbuffered(&push);
     const char *why = play_force_test(&push, &seconds);
     push.device.ops->close(push.device.self);

@@ -91,7 +91,7 @@ static json_t *board_object(const struct tact_attached_board *board)
                      board->scene);
 }
 
-int devices_dump(json_t *all)
+int devices_print_json(json_t *all)
 {
     return text_print_json(all);
 }
@@ -110,5 +110,5 @@ int devices_json(const struct tact_attached *attached)
     if (rc) {
         json_decref(all);
     }
-    return rc ? -1 : devices_dump(all);
+    return rc ? -1 : devices_print_json(all);
 }

@@ -147,8 +147,8 @@ static void print_test_summary(const struct tact_device *device, const struct se
     }
 }
 
-int devices_find(const struct tact_attached *attached, const char *name,
-                 struct devices_target *target)
+int devices_find_by_name(const struct tact_attached *attached, const char *name,
+                         struct devices_target *target)
 {
     int boards, inputs;
     target->board = find_board(attached, name, &boards);
@@ -161,7 +161,7 @@ int devices_find(const struct tact_attached *attached, const char *name,
     return EXIT_GOOD;
 }
 
-int devices_closed(const struct tact_attached_access *access)
+int devices_report_no_access(const struct tact_attached_access *access)
 {
     if (access->error) {
         fprintf(stderr, "tact: %s\n", access->why);
@@ -180,7 +180,7 @@ int devices_test(const struct devices_target *target, double seconds, json_t *re
     struct seen seen = {.low = {0.0}};
     const struct tact_attached_board *board = target->board;
     const struct tact_attached_input *input = target->input;
-    if (devices_closed(input ? &input->access : &board->access) ||
+    if (devices_report_no_access(input ? &input->access : &board->access) ||
         open_tested_device(input, board, &device)) {
         return EXIT_BAD;
     }

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-uint32_t difference_stamp(const struct tact_field *field)
+uint32_t difference_time_stamp_element(const struct tact_field *field)
 {
     /* a device's second value is the kernel's time stamp */
     return strncmp(field->unit, "state, stamp ns", 15) ? UINT32_MAX : 1;
@@ -25,7 +25,7 @@ static void add_compared_field(struct difference *out, const struct tact_field *
     f->offset[1] = b;
     f->count = field->count;
     f->absent = field->absent;
-    f->stamp = difference_stamp(field);
+    f->stamp = difference_time_stamp_element(field);
 }
 
 int difference_create(const struct tact_layout *a, const struct tact_layout *b,
@@ -76,7 +76,7 @@ static void count_value_difference(struct difference *d, uint32_t field, uint32_
         d->first_tick = tick;
         d->first_field = field;
         d->first_element = element;
-        d->first_a = a;
+        d->first_value_a = a;
         d->first_b = b;
     }
     if (!f->differing++) {
@@ -98,7 +98,8 @@ static double get_field_value_or_absent(const struct difference_field *f,
     return offset == DIFFERENCE_ABSENT_OFFSET ? f->absent : r->values[offset + k];
 }
 
-void difference_add(struct difference *d, const struct tact_record *a, const struct tact_record *b)
+void difference_compare_records(struct difference *d, const struct tact_record *a,
+                                const struct tact_record *b)
 {
     for (uint32_t i = 0; i < d->field_count; i++) {
         const struct difference_field *f = &d->fields[i];

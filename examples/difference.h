@@ -29,16 +29,16 @@ struct difference {
     uint32_t field_count;
     uint32_t unmatched_field_count; /* fields that only one has, or of another length */
     uint64_t ticks;                 /* compared */
-    uint64_t only[2];               /* ticks that only A or only B has */
+    uint64_t unmatched_ticks[2];    /* ticks that only A or only B has */
     uint64_t values, differing;
     uint64_t first_tick; /* position of the first difference: */
     uint32_t first_field, first_element;
-    double first_a, first_b;
+    double first_value_a, first_b;
 };
 
 /* Index of the field's element that is a measured time, which differs in any two sessions;
  * UINT32_MAX: none. */
-uint32_t difference_stamp(const struct tact_field *field);
+uint32_t difference_time_stamp_element(const struct tact_field *field);
 
 /* Returns 0 or -ENOMEM; must be freed in either case. */
 int difference_create(const struct tact_layout *a, const struct tact_layout *b,
@@ -46,10 +46,11 @@ int difference_create(const struct tact_layout *a, const struct tact_layout *b,
 void difference_free(struct difference *d);
 
 /* Compares one tick of both logs. */
-void difference_add(struct difference *d, const struct tact_record *a, const struct tact_record *b);
+void difference_compare_records(struct difference *d, const struct tact_record *a,
+                                const struct tact_record *b);
 
 /* difference_print.c: for people, what A and B are called; and for machines, 0 or -1. */
-void difference_table(const struct difference *d, const char *a, const char *b);
-int difference_json(const struct difference *d);
+void difference_print_table(const struct difference *d, const char *a, const char *b);
+int difference_print_json(const struct difference *d);
 
 #endif

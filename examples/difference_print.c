@@ -13,13 +13,13 @@ static double rms(const struct difference *d, const struct difference_field *f, 
     return sqrt(f->squares[which] / ((double)d->ticks * f->count));
 }
 
-void difference_table(const struct difference *d, const char *a, const char *b)
+void difference_print_table(const struct difference *d, const char *a, const char *b)
 {
     printf("%llu ticks, %llu values compared: %llu differ\n", (ull)d->ticks, (ull)d->values,
            (ull)d->differing);
-    if (d->only[0] || d->only[1]) {
-        printf("  ticks only in %s: %llu, only in %s: %llu\n", a, (ull)d->only[0], b,
-               (ull)d->only[1]);
+    if (d->unmatched_ticks[0] || d->unmatched_ticks[1]) {
+        printf("  ticks only in %s: %llu, only in %s: %llu\n", a, (ull)d->unmatched_ticks[0], b,
+               (ull)d->unmatched_ticks[1]);
     }
     if (d->unmatched_field_count) {
         printf("  %u fields are absent from the other log or have another length there\n",
@@ -29,8 +29,8 @@ void difference_table(const struct difference *d, const char *a, const char *b)
         return;
     }
     printf("  first at tick %llu, %s[%u]: %.17g in %s, %.17g in %s\n\n", (ull)d->first_tick,
-           text_shown(d->fields[d->first_field].name), d->first_element, d->first_a, a, d->first_b,
-           b);
+           text_shown(d->fields[d->first_field].name), d->first_element, d->first_value_a, a,
+           d->first_b, b);
     printf("  %-36s %10s %10s %12s %10s  %s\n", "field", "differing", "first tick", "largest",
            "rms", "largest where");
     for (uint32_t i = 0; i < d->field_count; i++) {
@@ -49,7 +49,7 @@ static json_t *json_number(double x)
     return json_sprintf("%.17g", x);
 }
 
-int difference_json(const struct difference *d)
+int difference_print_json(const struct difference *d)
 {
     json_t *fields = json_object(), *first = json_null();
     for (uint32_t i = 0; i < d->field_count; i++) {
@@ -68,12 +68,12 @@ int difference_json(const struct difference *d)
     if (d->differing) {
         first = json_pack("{s:I, s:s, s:I, s:o, s:o}", "tick", (json_int_t)d->first_tick, "field",
                           d->fields[d->first_field].name, "element", (json_int_t)d->first_element,
-                          "a", json_number(d->first_a), "b", json_number(d->first_b));
+                          "a", json_number(d->first_value_a), "b", json_number(d->first_b));
     }
-    json_t *all =
-        json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o}", "ticks", (json_int_t)d->ticks,
-                  "values", (json_int_t)d->values, "differing", (json_int_t)d->differing, "only_a",
-                  (json_int_t)d->only[0], "only_b", (json_int_t)d->only[1], "fields_unmatched",
-                  (json_int_t)d->unmatched_field_count, "first", first, "fields", fields);
+    json_t *all = json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o}", "ticks",
+                            (json_int_t)d->ticks, "values", (json_int_t)d->values, "differing",
+                            (json_int_t)d->differing, "only_a", (json_int_t)d->unmatched_ticks[0],
+                            "only_b", (json_int_t)d->unmatched_ticks[1], "fields_unmatched",
+                            (json_int_t)d->unmatched_field_count, "first", first, "fields", fields);
     return text_print_json(all);
 }

@@ -37,7 +37,7 @@ static uint64_t hash_record(uint64_t hash, const struct tact_layout *layout,
     hash = hash_bytes(hash, &r->tick, sizeof r->tick);
     for (uint32_t i = 0; i < layout->field_count; i++) {
         const struct tact_field *f = &layout->fields[i];
-        const uint32_t stamp = difference_stamp(f);
+        const uint32_t stamp = difference_time_stamp_element(f);
         for (uint32_t k = 0; k < f->count && f->kind != TACT_FIELD_TIMING; k++) {
             if (k != stamp) {
                 hash = hash_bytes(hash, &r->values[f->offset + k], sizeof *r->values);
@@ -47,7 +47,7 @@ static uint64_t hash_record(uint64_t hash, const struct tact_layout *layout,
     return hash;
 }
 
-static int digest_of_all_values(struct tact_log *log, char out[INFO_RESULTS])
+static int compute_digest_of_all_values(struct tact_log *log, char out[INFO_DIGEST_BYTES])
 {
     const struct tact_layout *layout = tact_log_layout(log);
     struct tact_record *r = malloc(tact_layout_bytes(layout));
@@ -57,16 +57,17 @@ static int digest_of_all_values(struct tact_log *log, char out[INFO_RESULTS])
         hash = hash_record(hash, layout, r);
     }
     free(r);
-    snprintf(out, INFO_RESULTS, "%016" PRIx64, hash);
+    snprintf(out, INFO_DIGEST_BYTES, "%016" PRIx64, hash);
     return rc;
 }
 
-static int digest_of_results(struct tact_log *log, char out[INFO_RESULTS], struct tact_error *err)
+static int compute_digest_of_results(struct tact_log *log, char out[INFO_DIGEST_BYTES],
+                                     struct tact_error *err)
 {
     struct tact_messages messages = {command_message, NULL};
     struct tact_scene_log view;
     int rc = tact_scene_log_open(log, messages, &view, err);
-    rc = rc ? rc : info_results(log, &view, out);
+    rc = rc ? rc : info_compute_results_digest(log, &view, out);
     tact_scene_log_close(&view);
     return rc;
 }
@@ -76,13 +77,13 @@ static int print_digest_line(const char *path, int is_digest_of_results)
 {
     struct tact_error err = {.line = 0};
     struct tact_log *log;
-    char digest_text[INFO_RESULTS];
+    char digest_text[INFO_DIGEST_BYTES];
     if (tact_log_open(path, &log, &err)) {
         return command_error(&err);
     }
-    int rc = is_digest_of_results ? digest_of_results(log, digest_text, &err)
-                                  : digest_of_all_values(log, digest_text);
-    int code = tact_log_state(log)->complete ? EXIT_GOOD : EXIT_DAMAGED;
+    int rc = is_digest_of_results ? compute_digest_of_results(log, digest_text, &err)
+                                  : compute_digest_of_all_values(log, digest_text);
+    int code = tact_log_state(log)->complete ? EXIT_GOOD : EXIT_DAMAGED_LOG;
     tact_log_close(log);
     if (rc) {
         struct tact_error error = {.line = 0};

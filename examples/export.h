@@ -19,7 +19,7 @@ struct export_names {
 
 /* export_names.c: returns 0 or -ENOMEM; a log without a readable scene has no names. Must be
  * closed in either case. */
-int export_names_open(struct export_names *names, struct tact_log *log);
+int export_names_read_log(struct export_names *names, struct tact_log *log);
 void export_names_close(struct export_names *names);
 
 /* Write all records that can be read: 0, or a negative errno with *err filled. */

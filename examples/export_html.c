@@ -68,7 +68,7 @@ static int write_frames_base64(struct playback *p, struct base64 *b)
     step = step < 1.0 ? 1.0 : step;
     step = (double)ticks / step > MAX_EXPORTED_FRAMES ? (double)ticks / MAX_EXPORTED_FRAMES : step;
     void *frame = malloc(wire_max_frame_bytes(world, p->view.device_count));
-    struct wire_sample *sample = malloc(wire_sample_room(world, p->view.device_count));
+    struct wire_sample *sample = malloc(wire_sample_bytes(world, p->view.device_count));
     int rc = frame && sample ? 0 : -ENOMEM;
     for (double at = 1.0; !rc && p->index + 1 < ticks && !ferror(b->to); at += step) {
         uint64_t target = (uint64_t)at;
@@ -102,7 +102,7 @@ static int write_recording_base64(struct playback *p, FILE *to)
 }
 
 /* The file that an attribute of a line of the page names: src="view.js". */
-static const struct page_file *file_named_in_line(const char *line, const char *attribute)
+static const struct page_file *page_file_referenced_in_line(const char *line, const char *attribute)
 {
     char path[64];
     const char *at = strstr(line, attribute);
@@ -124,8 +124,8 @@ static int write_page_inline(struct playback *p, char *page, FILE *to)
     const struct page_file *script[8];
     int script_count = 0, rc = 0;
     for (char *line = strtok(page, "\n"); line && !rc; line = strtok(NULL, "\n")) {
-        const struct page_file *style_file = file_named_in_line(line, "href=\""),
-                               *code = file_named_in_line(line, "src=\"");
+        const struct page_file *style_file = page_file_referenced_in_line(line, "href=\""),
+                               *code = page_file_referenced_in_line(line, "src=\"");
         if (style_file) {
             fputs(policy, to);
             write_file_inline(style_file, "style", to);

@@ -46,7 +46,7 @@ static void name_channels(struct export_names *n)
 }
 
 /* A field has names where all its elements have, and no two the same. */
-static int has_distinct_element_names(const struct export_names *n, const struct tact_field *f)
+static int are_element_names_distinct(const struct export_names *n, const struct tact_field *f)
 {
     for (uint32_t k = 0; k < f->count; k++) {
         const char *name = n->element[f->offset + k];
@@ -60,7 +60,7 @@ static int has_distinct_element_names(const struct export_names *n, const struct
     return 1;
 }
 
-int export_names_open(struct export_names *n, struct tact_log *log)
+int export_names_read_log(struct export_names *n, struct tact_log *log)
 {
     const struct tact_layout *layout = tact_log_layout(log);
     struct tact_messages messages = {command_message, NULL};
@@ -87,7 +87,7 @@ int export_names_open(struct export_names *n, struct tact_log *log)
     name_channels(n);
     for (uint32_t i = 0; i < layout->field_count; i++) {
         const struct tact_field *f = &layout->fields[i];
-        if (!has_distinct_element_names(n, f)) {
+        if (!are_element_names_distinct(n, f)) {
             memset(n->element + f->offset, 0, f->count * sizeof *n->element);
         }
     }

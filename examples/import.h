@@ -9,7 +9,7 @@
 #include "rt/device.h"
 #include "rt/log/recorder.h"
 
-#define IMPORT_COLUMN_NONE (-1) /* a channel whose value is constant */
+#define IMPORT_NO_COLUMN (-1) /* a channel whose value is constant */
 
 /* One channel of the device "recording". */
 struct import_channel {
@@ -17,7 +17,7 @@ struct import_channel {
     char unit[16];    /* SI */
     const char *word; /* the column as the mapping names it; NULL: constant */
     const char *key;  /* key of the mapping, for messages */
-    int column;       /* column of the file, or IMPORT_COLUMN_NONE */
+    int column;       /* column of the file, or IMPORT_NO_COLUMN */
     double factor;    /* to SI; of a constant: the value */
 };
 
@@ -69,7 +69,7 @@ const char *import_name(const struct import *i);
 const char *import_scene(const struct import *i);
 const char *get_import_time_unit(const struct import *i, double *factor);
 double get_import_rate(const struct import *i);
-bool import_fills_repeats(const struct import *i);
+bool import_interpolates_repeats(const struct import *i);
 
 /* import_rows.c: reads the file and sets the other members. */
 int import_read_rows(struct import *i, struct tact_error *err);
@@ -77,6 +77,6 @@ int import_read_rows(struct import *i, struct tact_error *err);
 /* The values at a time since the first row [s], by linear interpolation; *row is the result of the
  * last call, 0 at first. Returns 0, or 1 in a gap, where the values are those of the row before it.
  */
-int sample_imported_row(const struct import *i, double t, size_t *row, double *out);
+int interpolate_imported_rows(const struct import *i, double t, size_t *row, double *out);
 
 #endif

@@ -175,7 +175,7 @@ static int add_imported_channel(struct import *i, const char *name, const char *
     }
     c->word = word;
     c->key = name;
-    c->column = IMPORT_COLUMN_NONE;
+    c->column = IMPORT_NO_COLUMN;
     c->factor = factor;
     i->channel_count++;
     i->group[i->group_count - 1].count++;
@@ -391,7 +391,7 @@ double get_import_rate(const struct import *i)
     return i->map->rate;
 }
 
-bool import_fills_repeats(const struct import *i)
+bool import_interpolates_repeats(const struct import *i)
 {
     return i->map->repeats && !strcmp(i->map->repeats, "fill");
 }

@@ -150,7 +150,7 @@ static void interpolate_repeated_rows(struct import *i, const struct import_grou
 static void count_repeated_rows(struct import *i, struct import_group *g)
 {
     size_t width = (size_t)i->channel_count, start = 0;
-    bool are_repeats_filled = import_fills_repeats(i);
+    bool are_repeats_interpolated = import_interpolates_repeats(i);
     for (size_t k = 1; k < i->rows; k++) {
         const double *first = i->values + start * width + g->first;
         const double *now = i->values + k * width + g->first;
@@ -158,7 +158,7 @@ static void count_repeated_rows(struct import *i, struct import_group *g)
             g->repeated++;
             g->longest = k - start > g->longest ? k - start : g->longest;
         } else {
-            if (are_repeats_filled) {
+            if (are_repeats_interpolated) {
                 interpolate_repeated_rows(i, g, start, k);
             }
             start = k;
@@ -217,7 +217,7 @@ int import_read_rows(struct import *i, struct tact_error *err)
     return rc;
 }
 
-int sample_imported_row(const struct import *i, double t, size_t *row, double *out)
+int interpolate_imported_rows(const struct import *i, double t, size_t *row, double *out)
 {
     size_t width = (size_t)i->channel_count;
     /* Times are rounded: a row at this tick counts as reached. */

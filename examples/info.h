@@ -4,7 +4,7 @@
 
 #include "survey.h"
 
-#define EXIT_DAMAGED 3
+#define EXIT_DAMAGED_LOG 3
 
 struct info {
     const char *path;
@@ -14,7 +14,7 @@ struct info {
 };
 
 /* Duration from the first tick to the end of the last [s]. */
-double info_duration(const struct info *info);
+double info_recorded_duration(const struct info *info);
 
 /* digest.c: prints a line "HASH  PATH" for each log. is_digest_of_results: of its results, whatever
  * its layout; else over tick, name and every value that a session of the same scene reproduces: all
@@ -23,8 +23,9 @@ int info_print_digests(char **paths, int count, int is_digest_of_results);
 
 /* results.c: the digest of the results of a log that was just opened. Returns 0 or a negative
  * errno. */
-#define INFO_RESULTS 33 /* 128 bits as text */
-int info_results(struct tact_log *log, const struct tact_scene_log *view, char out[INFO_RESULTS]);
+#define INFO_DIGEST_BYTES 33 /* 128 bits as text */
+int info_compute_results_digest(struct tact_log *log, const struct tact_scene_log *view,
+                                char out[INFO_DIGEST_BYTES]);
 
 /* info_json.c: 0, or -1 where it cannot be written. */
 int info_print_json(const struct info *info);

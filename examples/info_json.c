@@ -6,7 +6,7 @@
 #include "contact/number.h"
 #include "text.h"
 
-double info_duration(const struct info *i)
+double info_recorded_duration(const struct info *i)
 {
     const char *period = tact_log_fact(i->log, "period_s");
     double last = period ? tact_number_read(period, NULL) : 0.0;
@@ -162,7 +162,7 @@ int info_print_json(const struct info *i)
         st->complete, "recording", st->recording, "lost_to_damage", (json_int_t)st->lost, "why",
         text_json(st->why), "file_bytes", (json_int_t)st->file_bytes, "bytes_lost",
         (json_int_t)st->bytes_lost, "damage_at", (json_int_t)st->damage_at, "duration_s",
-        info_duration(i), "start_wall_ns",
+        info_recorded_duration(i), "start_wall_ns",
         (json_int_t)compute_wall_time_ns(i->log, i->survey.first_ns), "ticks",
         (json_int_t)st->ticks, "first_tick", (json_int_t)st->first_tick, "last_tick",
         (json_int_t)st->last_tick, "missing", (json_int_t)st->missing, "skipped",

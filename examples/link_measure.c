@@ -15,30 +15,31 @@ enum {
     PROBE_NUMBER_COUNT = 4,   /* of 8 bytes at its start; the rest is zero */
     DATAGRAMS_A_TICK = 64 /* what more arrives waits for the next tick, or is lost in the system */
 };
-static const uint64_t LARGEST_TICK = UINT64_C(1) << 53; /* more is no tick of a session */
-static const int64_t silence_ns = 2000000000;           /* the other end has stopped */
+static const uint64_t MAX_PLAUSIBLE_TICK = UINT64_C(1) << 53; /* more is no tick of a session */
+static const int64_t peer_silence_timeout_ns = 2000000000;    /* the other end has stopped */
 
 /* The newest probe of the other end. */
-struct heard {
+struct last_received_times {
     uint64_t tick;
     int64_t sent_ns;     /* clock of the other end */
     int64_t received_ns; /* clock of this end; 0: none yet */
 };
 
-static void send_probe_packet(struct link_measurement *m, uint64_t tick, const struct heard *heard)
+static void send_probe_packet(struct link_measurement *m, uint64_t tick,
+                              const struct last_received_times *last_received_times)
 {
     unsigned char probe[PROBE_PACKET_BYTES] = {0};
     const int64_t start_ns = tact_clock_now();
     tact_network_write_u64(probe, tick);
     tact_network_write_u64(probe + 8, (uint64_t)start_ns);
-    tact_network_write_u64(probe + 16, (uint64_t)heard->sent_ns);
-    tact_network_write_u64(probe + 24, (uint64_t)heard->received_ns);
+    tact_network_write_u64(probe + 16, (uint64_t)last_received_times->sent_ns);
+    tact_network_write_u64(probe + 24, (uint64_t)last_received_times->received_ns);
     tact_network_send(&m->endpoint, probe, sizeof probe);
     tact_histogram_add(&m->sending_time, tact_clock_now() - start_ns);
 }
 
 static void record_probe_arrival(struct link_measurement *m, const unsigned char *probe,
-                                 struct heard *heard)
+                                 struct last_received_times *last_received_times)
 {
     const int64_t now_ns = tact_clock_now();
     const struct tact_network_stamps stamps = {
@@ -48,7 +49,7 @@ static void record_probe_arrival(struct link_measurement *m, const unsigned char
         .received_ns = now_ns,
     };
     const uint64_t tick = tact_network_read_u64(probe);
-    if (tick > LARGEST_TICK) {
+    if (tick > MAX_PLAUSIBLE_TICK) {
         m->refused++;
         return;
     }
@@ -58,9 +59,9 @@ static void record_probe_arrival(struct link_measurement *m, const unsigned char
     }
     m->arrivals[m->count++] =
         (struct link_arrival){.tick = tick, .sent_ns = stamps.other_sent_ns, .received_ns = now_ns};
-    if (!heard->received_ns || tick > heard->tick) {
-        *heard =
-            (struct heard){.tick = tick, .sent_ns = stamps.other_sent_ns, .received_ns = now_ns};
+    if (!last_received_times->received_ns || tick > last_received_times->tick) {
+        *last_received_times = (struct last_received_times){
+            .tick = tick, .sent_ns = stamps.other_sent_ns, .received_ns = now_ns};
     }
     if (stamps.sent_ns) {
         const int64_t round_trip = tact_network_clock_add(&m->clock, &stamps);
@@ -73,7 +74,8 @@ static void record_probe_arrival(struct link_measurement *m, const unsigned char
 }
 
 /* All that has arrived. */
-static void receive_probe_packets(struct link_measurement *m, struct heard *heard)
+static void receive_probe_packets(struct link_measurement *m,
+                                  struct last_received_times *last_received_times)
 {
     unsigned char payload[TACT_NETWORK_PAYLOAD];
     const int64_t start_ns = tact_clock_now();
@@ -88,10 +90,10 @@ static void receive_probe_packets(struct link_measurement *m, struct heard *hear
             m->dropped = 0;
             m->clock = (struct tact_network_clock){.second_start_ns = 0};
             tact_histogram_reset(&m->round_trip);
-            *heard = (struct heard){.tick = 0};
+            *last_received_times = (struct last_received_times){.tick = 0};
         }
         if (n == PROBE_PACKET_BYTES) {
-            record_probe_arrival(m, payload, heard);
+            record_probe_arrival(m, payload, last_received_times);
         } else if (n > 0) { /* one of size 0 only completes a handshake */
             m->refused++;
         }
@@ -104,7 +106,7 @@ static int wait_for_peer(const char *command, const struct link_options *options
                          struct link_measurement *m)
 {
     const int64_t waiting_end_ns = tact_clock_now() + (int64_t)(options->wait * 1e9);
-    struct heard heard = {.tick = 0};
+    struct last_received_times last_received_times = {.tick = 0};
     int64_t next_ns = tact_clock_now();
     while (!m->endpoint.has_session) {
         if (tact_stop_requested(command_stop()) || next_ns > waiting_end_ns) {
@@ -117,7 +119,7 @@ static int wait_for_peer(const char *command, const struct link_options *options
         }
         next_ns += 1000000;
         tact_clock_sleep_until(next_ns);
-        receive_probe_packets(m, &heard);
+        receive_probe_packets(m, &last_received_times);
     }
     return 0;
 }
@@ -129,7 +131,7 @@ static void measure(const struct link_options *options, struct link_measurement 
     realtime.lock_memory = 0;
     const uint64_t ticks = (uint64_t)llround(options->seconds * options->rate);
     const double period_ns = 1e9 / options->rate;
-    struct heard heard = {.tick = 0};
+    struct last_received_times last_received_times = {.tick = 0};
     tact_histogram_reset(&m->sending_time);
     tact_histogram_reset(&m->receiving_time);
     tact_histogram_reset(&m->round_trip);
@@ -140,9 +142,9 @@ static void measure(const struct link_options *options, struct link_measurement 
         tact_clock_sleep_until(probe_send_time_ns);
         const int64_t now_ns = tact_clock_now();
         m->late += (double)(now_ns - probe_send_time_ns) > period_ns;
-        receive_probe_packets(m, &heard);
-        send_probe_packet(m, tick, &heard);
-        if (now_ns - m->endpoint.last_accepted_time_ns > silence_ns) {
+        receive_probe_packets(m, &last_received_times);
+        send_probe_packet(m, tick, &last_received_times);
+        if (now_ns - m->endpoint.last_accepted_time_ns > peer_silence_timeout_ns) {
             break;
         }
     }
@@ -188,7 +190,7 @@ int link_measure(const char *command, const struct link_options *options,
         fprintf(stderr, "%s: listening on port %d\n", command,
                 tact_network_endpoint_port(&m->endpoint));
     }
-    command_catch_signals();
+    command_install_stop_signals();
     if (wait_for_peer(command, options, m)) {
         return EXIT_BAD;
     }

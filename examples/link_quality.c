@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define LONGEST_DELAY 60.0 /* [s]: more is no link, or a clock that was set meanwhile */
+#define MAX_PLAUSIBLE_DELAY 60.0 /* [s]: more is no link, or a clock that was set meanwhile */
 
 enum {
     MIN_REPEATED_WAVES = 10, /* covers independent losses of 5 % a packet: 0.05^10 */
@@ -76,7 +76,7 @@ struct link_channel link_channel(const struct link_quality *quality, double peri
     }
     channel.gap_is_covered = quality->longest_gap <= (uint64_t)channel.repeated;
     /* The stamps of the other end are any numbers. */
-    const double late = fmin(fmax((double)quality->delay_p999 * 1e-9, 0.0), LONGEST_DELAY);
+    const double late = fmin(fmax((double)quality->delay_p999 * 1e-9, 0.0), MAX_PLAUSIBLE_DELAY);
     channel.playout_delay_ticks = (int)ceil(late / period) + channel.repeated;
     channel.delay = channel.playout_delay_ticks * period;
     channel.drift_correction_gain = fmin(2.0, 0.5 / (2.0 * channel.delay));

@@ -26,14 +26,14 @@ static double compute_tick_rate(struct live *live, uint64_t tick)
     return before && now > before ? (double)ticks * 1e9 / (double)(now - before) : 0.0;
 }
 
-void live_clear(void)
+void live_clear_status_line(void)
 {
     if (__atomic_exchange_n(&shown, 0, __ATOMIC_RELAXED)) {
         fputs(CLEAR_LINE_SEQUENCE, stderr);
     }
 }
 
-void live_show(void *user, const struct tact_session_status *s)
+void live_print_status_line(void *user, const struct tact_session_status *s)
 {
     struct live *live = user;
     char line[256], clock[96], lost[48] = "", moments[64] = "host";

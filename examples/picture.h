@@ -8,17 +8,17 @@
 #include "rt/log/log_reader.h"
 #include "rt/session/scene_log.h"
 
-#define PICTURE_FRAMES 12
-#define PICTURE_SAMPLES 3 /* samples of a pixel along each axis */
+#define PICTURE_MAX_FRAMES 12
+#define PICTURE_SAMPLES_PER_PIXEL_AXIS 3 /* samples of a pixel along each axis */
 
 /* How a surface is coloured. */
-enum picture_paint { PAINT_PLAIN, PAINT_GRID };
+enum picture_surface_pattern { PATTERN_PLAIN, PATTERN_GRID };
 
 struct picture_triangle {
     double corner[3][3]; /* world [m] */
     double normal[3][3]; /* normals at the corners, world */
     int id;              /* index of the solid: lines are drawn where it changes */
-    enum picture_paint surface_paint;
+    enum picture_surface_pattern surface_pattern;
     uint8_t colour[3];
 };
 
@@ -59,7 +59,7 @@ struct picture_camera {
 
 /* The options of the command line. */
 struct picture_options {
-    double time[PICTURE_FRAMES]; /* [s] */
+    double time[PICTURE_MAX_FRAMES]; /* [s] */
     int frame_count;
     int width, height;         /* width and height of a frame [pixels] */
     double azimuth, elevation; /* azimuth and elevation of the camera [deg] */
@@ -106,7 +106,7 @@ int picture_draw_frame(const struct picture_scene *scene, const struct picture_c
 double picture_choose_grid_spacing(double width);
 
 /* picture_marks.c: the contacts as triangles drawn over the solids. */
-struct picture_mark {
+struct picture_overlay_mark {
     double corner[3][2]; /* [pixels] of the frame */
     uint8_t colour[3];
     double opacity; /* 0 to 1 */
@@ -114,7 +114,7 @@ struct picture_mark {
 /* Returns the number of marks, of which the first `room` are written. */
 size_t picture_marks(const struct picture_scene *scene, const struct picture_camera *camera,
                      const struct picture_options *options, const struct picture_scale *scale,
-                     struct picture_mark *out, size_t room);
+                     struct picture_overlay_mark *out, size_t room);
 /* Colour of a share of the largest pressure, 0 dark to 1 light. */
 void picture_pressure_colour(double share, uint8_t out[3]);
 

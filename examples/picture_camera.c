@@ -25,14 +25,14 @@ static void set_camera_direction(const struct picture_options *options,
 
 /* Smallest width of the view that contains a ball, with the camera as far from the middle as it is
  * for this width: a ball in front of the middle appears larger. */
-static double find_view_width_for_ball(const struct picture_camera *camera, const double ball[4],
-                                       double aspect_ratio)
+static double view_width_to_contain_ball(const struct picture_camera *camera, const double ball[4],
+                                         double aspect_ratio)
 {
-    double ball_from_view_centre[3];
-    tact_v3_sub(ball_from_view_centre, ball, camera->middle);
-    double across = fabs(tact_v3_dot(ball_from_view_centre, camera->right)) + ball[3];
-    double along = fabs(tact_v3_dot(ball_from_view_centre, camera->up)) + ball[3];
-    double depth = tact_v3_dot(ball_from_view_centre, camera->forward);
+    double ball_centre_in_view_axes[3];
+    tact_v3_sub(ball_centre_in_view_axes, ball, camera->middle);
+    double across = fabs(tact_v3_dot(ball_centre_in_view_axes, camera->right)) + ball[3];
+    double along = fabs(tact_v3_dot(ball_centre_in_view_axes, camera->up)) + ball[3];
+    double depth = tact_v3_dot(ball_centre_in_view_axes, camera->forward);
     return 2.0 * (MARGIN * fmax(across, aspect_ratio * along) - camera->scale * depth);
 }
 
@@ -65,8 +65,9 @@ static void fit_view_to_balls(const struct picture_options *options,
     camera->width = 0.0;
     for (int i = 0; i < count; i++) {
         for (int b = 0; b < scenes[i].ball_count; b++) {
-            camera->width = fmax(
-                camera->width, find_view_width_for_ball(camera, scenes[i].balls[b], aspect_ratio));
+            camera->width =
+                fmax(camera->width,
+                     view_width_to_contain_ball(camera, scenes[i].balls[b], aspect_ratio));
         }
     }
 }

@@ -15,7 +15,7 @@ static const double FORCE_ARROW_LENGTH = 0.22;
 struct marks {
     const struct picture_camera *camera;
     const struct picture_options *options;
-    struct picture_mark *out;
+    struct picture_overlay_mark *out;
     size_t count, room;
 };
 
@@ -23,7 +23,7 @@ static void add_triangle_mark(struct marks *m, const double *a, const double *b,
                               const uint8_t *colour, double opacity)
 {
     if (m->count++ < m->room) {
-        struct picture_mark *mark = &m->out[m->count - 1];
+        struct picture_overlay_mark *mark = &m->out[m->count - 1];
         const double *from[3] = {a, b, c};
         for (int i = 0; i < 3; i++) {
             memcpy(mark->corner[i], from[i], sizeof mark->corner[i]);
@@ -169,7 +169,7 @@ static void draw_vector_arrow(struct marks *m, const double from[3], const doubl
 
 size_t picture_marks(const struct picture_scene *scene, const struct picture_camera *camera,
                      const struct picture_options *options, const struct picture_scale *scale,
-                     struct picture_mark *out, size_t room)
+                     struct picture_overlay_mark *out, size_t room)
 {
     struct marks m = {.camera = camera, .options = options, .out = out, .room = room};
     for (int i = 0; i < scene->contact_count; i++) {

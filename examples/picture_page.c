@@ -51,7 +51,7 @@ static void format_pressure(double pressure, char *out, size_t room)
 static int has_plane_grid(const struct picture_page *p)
 {
     for (size_t i = 0; i < p->scenes->triangle_count; i++) {
-        if (p->scenes->triangles[i].surface_paint == PAINT_GRID) {
+        if (p->scenes->triangles[i].surface_pattern == PATTERN_GRID) {
             return 1;
         }
     }
@@ -283,8 +283,9 @@ static void write_page_title(struct writer *w, const char *terminal)
         p->image.width > 600 ? " (bodies leave the view, see --look)" : " (bodies leave)";
     char name[MAX_SHOWN_TEXT_BYTES], words[MAX_SHOWN_TEXT_BYTES + 64];
     note = p->camera->leaves ? note : "";
-    text_shorten(p->name, (int)((p->image.width - 8) / BOLD_LETTER_WIDTH) - (int)strlen(note), name,
-                 sizeof name);
+    text_shorten_with_ellipsis(p->name,
+                               (int)((p->image.width - 8) / BOLD_LETTER_WIDTH) - (int)strlen(note),
+                               name, sizeof name);
     snprintf(words, sizeof words, "%s%s", name, note);
     write_page_text(w, words, 4.0, 0.5 * TITLE_HEIGHT_PIXELS,
                     !strcmp(terminal, "pngcairo") ? "left font 'DejaVuSans-Bold,12'"

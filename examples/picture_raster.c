@@ -19,7 +19,7 @@ struct buffer {
     int *triangle; /* index of the visible triangle, or -1; NULL for the shadow */
 };
 
-struct painter {
+struct frame_painter {
     const struct picture_scene *scene;
     const struct picture_camera *camera;
     struct buffer seen, shadow;
@@ -68,7 +68,8 @@ static void rasterise_triangle(struct buffer *b, double p[3][3], int triangle)
 }
 
 /* Clips a triangle at the near plane and fills the rest. */
-static void fill_visible_triangle(struct painter *q, const struct picture_triangle *t, int index)
+static void fill_visible_triangle(struct frame_painter *q, const struct picture_triangle *t,
+                                  int index)
 {
     double near = 0.02 * q->camera->width, p[4][3], z[3];
     int used = 0;
@@ -100,7 +101,7 @@ static void fill_visible_triangle(struct painter *q, const struct picture_triang
     }
 }
 
-static void point_to_shadow_map(const struct painter *q, const double p[3], double out[3])
+static void point_to_shadow_map(const struct frame_painter *q, const double p[3], double out[3])
 {
     double d[3];
     tact_v3_sub(d, p, q->camera->middle);
@@ -109,7 +110,7 @@ static void point_to_shadow_map(const struct painter *q, const double p[3], doub
     out[2] = tact_v3_dot(d, light_direction);
 }
 
-static void fill_shadow_of_triangle(struct painter *q, const struct picture_triangle *t)
+static void fill_shadow_of_triangle(struct frame_painter *q, const struct picture_triangle *t)
 {
     double p[3][3];
     for (int k = 0; k < 3; k++) {
@@ -119,7 +120,7 @@ static void fill_shadow_of_triangle(struct painter *q, const struct picture_tria
 }
 
 /* Fraction of the light that reaches a point: the mean over 3 x 3 samples of the shadow's depth. */
-static double lit(const struct painter *q, const double p[3])
+static double lit(const struct frame_painter *q, const double p[3])
 {
     double s[3], sum = 0.0;
     point_to_shadow_map(q, p, s);
@@ -133,7 +134,7 @@ static double lit(const struct painter *q, const double p[3])
 }
 
 /* 0 on a line of the plane's grid, 1 off it: the two world axes that the plane shows most. */
-static double plane_grid_weight(const struct painter *q, const double p[3], const double n[3])
+static double plane_grid_weight(const struct frame_painter *q, const double p[3], const double n[3])
 {
     int projected_out_axis = fabs(n[2]) > 0.5 ? 2 : (fabs(n[0]) > fabs(n[1]) ? 0 : 1);
     double nearest = 1.0;
@@ -159,7 +160,7 @@ static void barycentric_weights(const struct picture_triangle *t, const double p
 }
 
 /* Colour of the sample at x, y, 0 to 255 each; white where nothing is. */
-static void shade_picture_sample(const struct painter *q, int x, int y, double out[3])
+static void shade_picture_sample(const struct frame_painter *q, int x, int y, double out[3])
 {
     size_t at = (size_t)y * (size_t)q->seen.width + (size_t)x;
     int index = q->seen.triangle[at];
@@ -181,17 +182,18 @@ static void shade_picture_sample(const struct painter *q, int x, int y, double o
         tact_v3_axpy(n, w[k], t->normal[k]);
     }
     tact_v3_normalize(n, n);
-    double facing = tact_v3_dot(n, light_direction);
-    double sun = facing > 0.0 ? facing * lit(q, p) : 0.0;
+    double cosine_to_light = tact_v3_dot(n, light_direction);
+    double sun = cosine_to_light > 0.0 ? cosine_to_light * lit(q, p) : 0.0;
     double brightness = 0.52 + 0.08 * n[2] + 0.45 * sun;
-    double line = t->surface_paint == PAINT_GRID ? 0.88 + 0.12 * plane_grid_weight(q, p, n) : 1.0;
+    double line =
+        t->surface_pattern == PATTERN_GRID ? 0.88 + 0.12 * plane_grid_weight(q, p, n) : 1.0;
     for (int k = 0; k < 3; k++) {
         out[k] = fmin(255.0, t->colour[k] * brightness * line);
     }
 }
 
 /* 1 where the sample and the one at dx, dy belong to two solids, or to two faces of one. */
-static int is_outline_edge(const struct painter *q, int x, int y, int dx, int dy)
+static int is_outline_edge(const struct frame_painter *q, int x, int y, int dx, int dy)
 {
     int w = q->seen.width, h = q->seen.height;
     if (x + dx >= w || y + dy >= h) {
@@ -205,9 +207,9 @@ static int is_outline_edge(const struct painter *q, int x, int y, int dx, int dy
     return a->id != b->id || tact_v3_dot(a->normal[0], b->normal[0]) < 0.5;
 }
 
-static void average_pixel_samples(const struct painter *q, int x, int y, double out[3])
+static void average_pixel_samples(const struct frame_painter *q, int x, int y, double out[3])
 {
-    const int n = PICTURE_SAMPLES;
+    const int n = PICTURE_SAMPLES_PER_PIXEL_AXIS;
     tact_v3_set(out, 0, 0, 0);
     for (int i = 0; i < n * n; i++) {
         double one[3];
@@ -223,13 +225,13 @@ static void average_pixel_samples(const struct painter *q, int x, int y, double 
 /* The frame in MARK_SAMPLES_PER_PIXEL_AXIS times its resolution, on which marks are drawn: polygons
  * that share an edge leave no seam there, as they do where each is blended by its part of a pixel.
  */
-struct fine_frame {
+struct supersampled_frame {
     int width, height; /* [samples] */
     uint8_t *rgb;
 };
 
 /* Draws a mark over the samples whose middles it covers. */
-static void rasterise_mark(const struct picture_mark *m, struct fine_frame *fine)
+static void rasterise_mark(const struct picture_overlay_mark *m, struct supersampled_frame *fine)
 {
     const double(*p)[2] = m->corner;
     double area =
@@ -262,8 +264,8 @@ static void rasterise_mark(const struct picture_mark *m, struct fine_frame *fine
 
 /* Copies the frame at x0, y0 of an image to the samples (is_copied_to_image = 0), or their means
  * back. */
-static void copy_frame_samples(struct fine_frame *fine, struct picture_image *image, int x0, int y0,
-                               int is_copied_to_image)
+static void copy_frame_samples(struct supersampled_frame *fine, struct picture_image *image, int x0,
+                               int y0, int is_copied_to_image)
 {
     for (int y = 0; y < fine->height / MARK_SAMPLES_PER_PIXEL_AXIS; y++) {
         for (int x = 0; x < fine->width / MARK_SAMPLES_PER_PIXEL_AXIS; x++) {
@@ -313,7 +315,7 @@ double picture_choose_grid_spacing(double width)
     return ten * (more >= 5.0 ? 5.0 : (more >= 2.0 ? 2.0 : 1.0));
 }
 
-static void paint_frame_pixels(struct painter *q, const struct picture_options *o,
+static void paint_frame_pixels(struct frame_painter *q, const struct picture_options *o,
                                struct picture_image *image, int x0, int y0)
 {
     double across = 0.45 * SHADOW_MAP_SAMPLES / q->camera->width;
@@ -324,7 +326,7 @@ static void paint_frame_pixels(struct painter *q, const struct picture_options *
     for (size_t i = 0; i < q->scene->triangle_count; i++) {
         const struct picture_triangle *t = &q->scene->triangles[i];
         fill_visible_triangle(q, t, (int)i);
-        if (t->surface_paint != PAINT_GRID) {
+        if (t->surface_pattern != PATTERN_GRID) {
             fill_shadow_of_triangle(q, t);
         }
     }
@@ -339,14 +341,14 @@ static void paint_frame_pixels(struct painter *q, const struct picture_options *
     }
 }
 
-static int paint_picture_marks(const struct painter *q, const struct picture_options *options,
+static int paint_picture_marks(const struct frame_painter *q, const struct picture_options *options,
                                const struct picture_scale *scale, struct picture_image *image,
                                int x, int y)
 {
-    struct fine_frame fine = {.width = MARK_SAMPLES_PER_PIXEL_AXIS * options->width,
-                              .height = MARK_SAMPLES_PER_PIXEL_AXIS * options->height};
+    struct supersampled_frame fine = {.width = MARK_SAMPLES_PER_PIXEL_AXIS * options->width,
+                                      .height = MARK_SAMPLES_PER_PIXEL_AXIS * options->height};
     size_t count = picture_marks(q->scene, q->camera, options, scale, NULL, 0);
-    struct picture_mark *marks = malloc((count + 1) * sizeof *marks);
+    struct picture_overlay_mark *marks = malloc((count + 1) * sizeof *marks);
     fine.rgb = malloc(3 * (size_t)fine.width * (size_t)fine.height);
     if (marks && fine.rgb) {
         picture_marks(q->scene, q->camera, options, scale, marks, count);
@@ -366,9 +368,9 @@ int picture_draw_frame(const struct picture_scene *scene, const struct picture_c
                        const struct picture_options *options, const struct picture_scale *scale,
                        struct picture_image *image, int x, int y)
 {
-    struct painter q = {.scene = scene, .camera = camera};
-    int rc = allocate_sample_buffer(&q.seen, PICTURE_SAMPLES * options->width,
-                                    PICTURE_SAMPLES * options->height, 1);
+    struct frame_painter q = {.scene = scene, .camera = camera};
+    int rc = allocate_sample_buffer(&q.seen, PICTURE_SAMPLES_PER_PIXEL_AXIS * options->width,
+                                    PICTURE_SAMPLES_PER_PIXEL_AXIS * options->height, 1);
     rc = rc ? rc : allocate_sample_buffer(&q.shadow, SHADOW_MAP_SAMPLES, SHADOW_MAP_SAMPLES, 0);
     if (!rc) {
         paint_frame_pixels(&q, options, image, x, y);

@@ -339,7 +339,7 @@ void picture_add_planes(struct tact_scene_log *view, const struct picture_camera
     for (int i = 0; i < shapes; i++) {
         double polygon[64][3], n[3], to_eye[3];
         const double z[3] = {0, 0, 1};
-        struct picture_triangle t = {.id = i + 1, .surface_paint = PAINT_GRID};
+        struct picture_triangle t = {.id = i + 1, .surface_pattern = PATTERN_GRID};
         if (tact_world_shape(world, i)->kind != TACT_SHAPE_HALFSPACE) {
             continue;
         }

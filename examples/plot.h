@@ -113,37 +113,40 @@ int plot_time_column(const struct plot_session *s); /* wake, compute [us] */
 int plot_session_open(struct plot_session *s, const char *path, struct tact_error *err);
 void plot_session_close(struct plot_session *s);
 
-/* plot_marks.c: first touches, releases, events, faults, gaps. */
-void plot_marks(struct plot_session *s, const double *first_touch);
+/* plot_collect_marks.c: first touches, releases, events, faults, gaps. */
+void plot_collect_marks(struct plot_session *s, const double *first_touch);
 
-/* plot_page.c: the page as a script for gnuplot. terminal: "pngcairo", "svg", "pdfcairo" or NULL,
- * for a script that opens a window where there is one. */
-void plot_page(FILE *to, const struct plot_session *sessions, int count, const char *terminal);
+/* plot_write_page.c: the page as a script for gnuplot. terminal: "pngcairo", "svg", "pdfcairo" or
+ * NULL, for a script that opens a window where there is one. */
+void plot_write_page(FILE *to, const struct plot_session *sessions, int count,
+                     const char *terminal);
 
 /* plot_legend.c: starts and ends the legend: the names of the curves, and the number of objects
  * not drawn. */
 void plot_legend(FILE *to, const struct plot_session *sessions, int count,
                  const char *const colours[6]);
-void plot_legend_end(FILE *to);
+void plot_legend_remove_labels(FILE *to);
 
 /* plot_pressure.c: takes that of a pair in the tick that was run last. 0 or -ENOMEM. */
 int plot_pressure_store(const struct plot_session *s, struct plot_pair *pair,
                         const struct tact_patch *patch);
 /* plot_pressure() draws it in a panel, dark at 0 and light at the peak, with the position and
- * scale of the patch's outline; plot_pressure_end() removes all of them. */
+ * scale of the patch's outline; plot_pressure_remove_objects() removes all of them. */
 void plot_pressure(FILE *to, const struct plot_pair *pair, double x0, double scale, int *objects);
-void plot_pressure_end(FILE *to, int objects);
+void plot_pressure_remove_objects(FILE *to, int objects);
 
 /* plot_centres.c: adds the centre of pressure of a contact whose outline is in pair->corner. After
- * the last one, plot_centres_place() places all of them in the last outline, which is drawn: each
- * as far out as it was in that of its tick, so that none is outside of a patch that has changed. */
-void plot_centre_add(struct plot_pair *pair, const struct tact_contact *contact);
-void plot_centres_place(struct plot_pair *pair);
+ * the last one, plot_centres_scale_to_outline() places all of them in the last outline, which is
+ * drawn: each as far out as it was in that of its tick, so that none is outside of a patch that has
+ * changed. */
+void plot_centre_add_ratio(struct plot_pair *pair, const struct tact_contact *contact);
+void plot_centres_scale_to_outline(struct plot_pair *pair);
 
 /* plot_channels.c: the panels of a session that has channels only. */
 void plot_channels(FILE *to, const struct plot_session *sessions, int count);
 
-/* plot_table.c: the columns as the data blocks of that script, $A... of session 0, $B... of 1. */
-void plot_table(FILE *to, const struct plot_session *s, char session_letter);
+/* plot_write_data_blocks.c: the columns as the data blocks of that script, $A... of session 0,
+ * $B... of 1. */
+void plot_write_data_blocks(FILE *to, const struct plot_session *s, char session_letter);
 
 #endif

@@ -3,7 +3,7 @@
 #include "plot.h"
 
 /* Distance of a point from the centre of an outline over that of the outline in its direction. */
-static double share_of_edge(const struct plot_pair *p, const double at[2])
+static double ratio_to_outline_distance(const struct plot_pair *p, const double at[2])
 {
     double share = 0.0;
     for (int i = 0; i < p->corner_count; i++) {
@@ -17,19 +17,20 @@ static double share_of_edge(const struct plot_pair *p, const double at[2])
 }
 
 /* Until they are placed: the direction of each, as long as its share of the way to the edge. */
-void plot_centre_add(struct plot_pair *p, const struct tact_contact *c)
+void plot_centre_add_ratio(struct plot_pair *p, const struct tact_contact *c)
 {
     const double *r = c->impulse, at[2] = {-r[5] / r[0], r[4] / r[0]};
-    double length = hypot(at[0], at[1]), share = share_of_edge(p, at);
+    double length = hypot(at[0], at[1]), share = ratio_to_outline_distance(p, at);
     double *out = p->centre[p->centre_count++];
     out[0] = length > 0.0 ? share * at[0] / length : 0.0;
     out[1] = length > 0.0 ? share * at[1] / length : 0.0;
 }
 
-void plot_centres_place(struct plot_pair *p)
+void plot_centres_scale_to_outline(struct plot_pair *p)
 {
     for (int i = 0; i < p->centre_count; i++) {
-        double *at = p->centre[i], length = hypot(at[0], at[1]), share = share_of_edge(p, at);
+        double *at = p->centre[i], length = hypot(at[0], at[1]),
+               share = ratio_to_outline_distance(p, at);
         double scale = share > 0.0 ? length / share : 0.0;
         at[0] *= scale;
         at[1] *= scale;

@@ -52,7 +52,7 @@ static int choose_largest_weights(const double *weight, int count, int most, int
 
 static void fill_pair_columns(const struct tact_scene_log_pair *pair, const double *v, double *out)
 {
-    struct survey_wrench w = survey_wrench_of(pair, v);
+    struct survey_wrench w = survey_wrench_of_pair(pair, v);
     int limits = w.normal > 0.0 ? (int)v[pair->limits] : 0;
     out[PAIR_NORMAL] = w.normal;
     out[PAIR_FRICTION] = w.friction;
@@ -66,7 +66,8 @@ static void fill_pair_columns(const struct tact_scene_log_pair *pair, const doub
 /* Tracks the rotation from the initial orientation: its angle about the axis of the last one,
  * continuous over whole turns. NaN, which changes nothing, for an orientation that is not finite.
  */
-static double follow(struct plot_hinge_turns *turn, const double start[4], const double now[4])
+static double track_hinge_angle(struct plot_hinge_turns *turn, const double start[4],
+                                const double now[4])
 {
     const double back[4] = {start[0], -start[1], -start[2], -start[3]};
     double q[4], period = 2.0 * acos(-1.0);
@@ -126,8 +127,8 @@ static void fill_joint_columns(struct plot_session *s, int joint, const double *
     out[1] = scale * v[s->view.joints[s->joint[joint]].target];
 }
 
-static void fill_plot_columns(struct plot_session *s, const double *start, const double *v,
-                              double *out)
+static void fill_plot_values_of_tick(struct plot_session *s, const double *start, const double *v,
+                                     double *out)
 {
     for (int i = 0; i < s->pair_count; i++) {
         fill_pair_columns(&s->view.pairs[s->pair[i].pair], v, out + plot_pair_column(i, 0));
@@ -140,7 +141,7 @@ static void fill_plot_columns(struct plot_session *s, const double *start, const
         uint32_t pose = body->pose, center = body->center;
         double moved[3];
         tact_v3_sub(moved, v + center, start + center);
-        const double angle = follow(&s->turn[i], start + pose + 3, v + pose + 3);
+        const double angle = track_hinge_angle(&s->turn[i], start + pose + 3, v + pose + 3);
         out[plot_body_column(s, i)] = fabs(angle) * 180.0 / acos(-1.0);
         out[plot_body_column(s, i) + 1] = 1e3 * sqrt(tact_v3_dot(moved, moved));
     }
@@ -152,7 +153,8 @@ static void fill_plot_columns(struct plot_session *s, const double *start, const
 }
 
 /* Adds the values of a tick to the bucket of its time. */
-static void add_bucket_sample(struct plot_session *s, double time, int gap, const double *value)
+static void add_sample_to_time_interval(struct plot_session *s, double time, int gap,
+                                        const double *value)
 {
     int count = plot_time_column(s) + 2;
     int index = (int)floor(PLOT_MAX_TIME_INTERVALS * (time - s->from) / (s->to - s->from));
@@ -189,7 +191,7 @@ static int add_pressure_centres(struct plot_session *s, const struct tact_record
         }
         p->corner_count = tact_patch_polygon(&c->patch, c->impulse[0] / s->view.scene->period,
                                              TACT_PATCH_CORNERS, p->corner);
-        plot_centre_add(p, c);
+        plot_centre_add_ratio(p, c);
         rc = plot_pressure_store(s, p, &c->patch);
     }
     return rc;
@@ -205,7 +207,7 @@ static int add_tick_of_record(struct plot_session *s, const struct tact_record *
         (uint64_t)((s->to - s->from) / s->view.scene->period / PLOT_MAX_CENTRE_TICKS) + 1;
     int follows_previous_tick = before && now->tick == before->tick + 1,
         compute = plot_time_column(s) + 1;
-    fill_plot_columns(s, start->values, now->values, value);
+    fill_plot_values_of_tick(s, start->values, now->values, value);
     for (int i = 0; i < s->pair_count; i++) {
         touch[i] = touch[i] < 0.0 && value[plot_pair_column(i, 0)] > 0.0 ? time : touch[i];
     }
@@ -220,7 +222,7 @@ static int add_tick_of_record(struct plot_session *s, const struct tact_record *
     } else {
         value[compute] = NAN; /* there was no tick before this one */
     }
-    add_bucket_sample(s, time, before && !follows_previous_tick, value);
+    add_sample_to_time_interval(s, time, before && !follows_previous_tick, value);
     return follows_previous_tick && now->tick % every == 0 ? add_pressure_centres(s, before, now)
                                                            : 0;
 }
@@ -245,9 +247,9 @@ static int read_plotted_records(struct plot_session *s)
     free(now);
     free(before);
     free(start);
-    plot_marks(s, touch);
+    plot_collect_marks(s, touch);
     for (int i = 0; i < s->pair_count; i++) {
-        plot_centres_place(&s->pair[i]);
+        plot_centres_scale_to_outline(&s->pair[i]);
     }
     return rc;
 }

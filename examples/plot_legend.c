@@ -28,7 +28,7 @@ static void write_legend_name(struct legend *l, const char *prefix, const char *
                               double x, double y, const char *colour)
 {
     char text[MAX_SHOWN_TEXT_BYTES];
-    text_shorten(name, most, text, sizeof text);
+    text_shorten_with_ellipsis(name, most, text, sizeof text);
     fprintf(l->to, "set label %d ", FIRST_LABEL_NUMBER + l->used);
     drawing_print_quoted(l->to, prefix, text);
     fprintf(l->to, " at screen %g, screen %g left font ',11' tc rgb '%s' front\n", x, y, colour);
@@ -96,7 +96,7 @@ void plot_legend(FILE *to, const struct plot_session *s, int count, const char *
     }
 }
 
-void plot_legend_end(FILE *to)
+void plot_legend_remove_labels(FILE *to)
 {
     fprintf(to, "unset for [i=%d:%d] label i; unset for [i=%d:%d] arrow i\n", FIRST_LABEL_NUMBER,
             FIRST_LABEL_NUMBER + 49, FIRST_LABEL_NUMBER, FIRST_LABEL_NUMBER + 49);

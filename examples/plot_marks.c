@@ -28,7 +28,7 @@ static void add_first_touch_marks(struct plot_session *s, const double *first_to
     }
 }
 
-void plot_marks(struct plot_session *s, const double *first_touch)
+void plot_collect_marks(struct plot_session *s, const double *first_touch)
 {
     const struct tact_log_event *e;
     double period = s->view.scene->period;

@@ -18,7 +18,7 @@
      (PANEL_HEIGHT * PAGE_HEIGHT_PIXELS)) /* of a panel */
 #define PIXELS_PER_INCH 100               /* pixels an inch, where a page has a size in inches */
 #define MAX_MARK_LABEL_ROWS 4             /* rows of labels at the top of a panel */
-#define RANGE_OF_ZEROS 1.0                /* range of an axis on which nothing differs from 0 */
+#define AXIS_RANGE_OF_CONSTANT 1.0        /* range of an axis on which nothing differs from 0 */
 #define LETTER_WIDTH_FRACTION                                                                      \
     0.0125 /* largest width of a letter of 11 points, relative to a panel's width */
 #define GRID_STYLE "set grid lw 0.6 lc rgb '#E4E4E4'\n"
@@ -196,7 +196,7 @@ static void range(FILE *to, const struct plot_session *s, int count, int first, 
                 lower_limit_sign * 1.6 * usual, 1.6 * usual,
                 most < 1.0 ? 3 : (most < 100.0 ? 1 : 0), most);
     } else {
-        most = most > 0.0 ? 1.2 * most : RANGE_OF_ZEROS;
+        most = most > 0.0 ? 1.2 * most : AXIS_RANGE_OF_CONSTANT;
         fprintf(to, "set yrange [%g:%g]\nunset label 81\n", lower_limit_sign * most, most);
     }
 }
@@ -356,7 +356,7 @@ static void plot_pressure_centres(FILE *to, const struct plot_session *s, int co
         }
     }
     finish(&c, "nothing touched");
-    plot_pressure_end(to, objects);
+    plot_pressure_remove_objects(to, objects);
     for (int i = 0; i < s->pair_count; i++) {
         fprintf(to, "unset label %d\n", 40 + i);
     }
@@ -493,11 +493,11 @@ static void write_page_heading(FILE *to, const char *terminal)
     fputs(" font 'DejaVu Sans,14' background rgb 'white' noenhanced\n", to);
 }
 
-void plot_page(FILE *to, const struct plot_session *s, int count, const char *terminal)
+void plot_write_page(FILE *to, const struct plot_session *s, int count, const char *terminal)
 {
     double from = s->from, to_time = s->to;
     for (int a = 0; a < count; a++) {
-        plot_table(to, &s[a], (char)('A' + a));
+        plot_write_data_blocks(to, &s[a], (char)('A' + a));
         from = fmin(from, s[a].from);
         to_time = fmax(to_time, s[a].to);
     }
@@ -519,7 +519,7 @@ void plot_page(FILE *to, const struct plot_session *s, int count, const char *te
     plot_legend(to, s, count, colours);
     plot_normal_forces(to, s, count);
     fputs("unset label 70; unset label 71; unset label 72\n", to);
-    plot_legend_end(to);
+    plot_legend_remove_labels(to);
     plot_friction_with_limit(to, s, count, 1, 0);
     plot_friction_with_limit(to, s, count, 2, -1);
     plot_pressure_centres(to, s, count);

@@ -77,7 +77,7 @@ void plot_pressure(FILE *to, const struct plot_pair *pair, double x0, double sca
     }
 }
 
-void plot_pressure_end(FILE *to, int objects)
+void plot_pressure_remove_objects(FILE *to, int objects)
 {
     if (objects) {
         fprintf(to, "unset for [i=1:%d] object i\n", objects);

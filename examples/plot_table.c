@@ -12,7 +12,7 @@ static void write_table_cell(FILE *to, double v)
 }
 
 /* Two rows a bucket, so that no spike is lost; an empty line breaks the curves at a gap. */
-static void write_bucket_series(FILE *to, const struct plot_session *s, char session_letter)
+static void write_time_interval_series(FILE *to, const struct plot_session *s, char session_letter)
 {
     int count = plot_time_column(s) + 2;
     double quarter = (s->to - s->from) / PLOT_MAX_TIME_INTERVALS / 4.0;
@@ -54,9 +54,9 @@ static void write_plot_points(FILE *to, char session_letter, const char *kind, i
     fputs(count ? "EOD\n" : "NaN NaN\nEOD\n", to);
 }
 
-void plot_table(FILE *to, const struct plot_session *s, char session_letter)
+void plot_write_data_blocks(FILE *to, const struct plot_session *s, char session_letter)
 {
-    write_bucket_series(to, s, session_letter);
+    write_time_interval_series(to, s, session_letter);
     write_latency_histogram(to, s, session_letter);
     for (int i = 0; i < s->pair_count; i++) {
         const struct plot_pair *p = &s->pair[i];

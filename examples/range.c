@@ -24,7 +24,7 @@ static int parse_tick_or_time(const char *text, double *value, int *seconds)
     return *value < (*seconds ? MOST * 1e-6 : MOST) ? 0 : -1;
 }
 
-int range_parse(struct range *range, const char *command, int end, const char *text)
+int range_parse_end(struct range *range, const char *command, int end, const char *text)
 {
     int seconds;
     if (parse_tick_or_time(text, &range->at[end], &seconds)) {
@@ -38,7 +38,7 @@ int range_parse(struct range *range, const char *command, int end, const char *t
     return 0;
 }
 
-int range_check(const struct range *range, const char *command)
+int range_check_not_empty(const struct range *range, const char *command)
 {
     int alike = range->in_seconds == 0 || range->in_seconds == 3 || range->at[0] == 0.0;
     if (range->given[1] && (range->at[1] == 0.0 || (alike && range->at[0] >= range->at[1]))) {

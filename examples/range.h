@@ -2,7 +2,7 @@
 #ifndef TACT_EXAMPLES_RANGE_H
 #define TACT_EXAMPLES_RANGE_H
 
-#define RANGE_HELP                                                                                 \
+#define RANGE_OPTIONS_HELP                                                                         \
     "  --from T, --to T  only the ticks from T on, or before T: a time with its unit, 1.5s or\n"   \
     "                    1500ms, or a whole number for a tick\n"
 
@@ -13,10 +13,10 @@ struct range {
 };
 
 /* Parses the text of --from, end 0, or --to, end 1. 0, or EXIT_USAGE with a message. */
-int range_parse(struct range *range, const char *command, int end, const char *text);
+int range_parse_end(struct range *range, const char *command, int end, const char *text);
 
 /* Refuses a range that is empty for any log. Call it once all options are read. Returns 0, or
  * EXIT_USAGE after a message. */
-int range_check(const struct range *range, const char *command);
+int range_check_not_empty(const struct range *range, const char *command);
 
 #endif

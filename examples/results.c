@@ -164,7 +164,8 @@ static void hash_tick_values(XXH3_state_t *hash, const struct items *items,
     }
 }
 
-int info_results(struct tact_log *log, const struct tact_scene_log *view, char out[INFO_RESULTS])
+int info_compute_results_digest(struct tact_log *log, const struct tact_scene_log *view,
+                                char out[INFO_DIGEST_BYTES])
 {
     struct tact_record *r = malloc(tact_layout_bytes(tact_log_layout(log)));
     XXH3_state_t *hash = XXH3_createState();

@@ -127,7 +127,7 @@ static int set_moments(struct run *run, const char *text)
 
 static int set_view_port_option(struct run *run, const char *text)
 {
-    return word_to_port(text, &run->pages.port)
+    return parse_port_number(text, &run->pages.port)
                ? command_usage(run->name, "--view=%s: a port from 1 to 65535 is expected", text)
                : 0;
 }
@@ -189,7 +189,7 @@ int run_parse(struct run *run, int argc, char **argv)
             run->pages.browser = 0;
             break;
         case 'O':
-            rc = word_to_origin(run->name, optarg, &run->pages.allowed_origin);
+            rc = parse_allowed_origin(run->name, optarg, &run->pages.allowed_origin);
             break;
         case 'R':
             rc = set_reduced(run, optarg);

@@ -16,7 +16,7 @@ struct tact_stop *command_stop(void)
     return &stop;
 }
 
-void command_catch_signals(void)
+void command_install_stop_signals(void)
 {
     struct sigaction action = {.sa_handler = handle_stop_signal, .sa_flags = (int)SA_RESETHAND};
     sigaction(SIGINT, &action, NULL);

@@ -8,7 +8,8 @@
 #include "contact/vec.h"
 #include "rt/safety.h"
 
-struct survey_wrench survey_wrench_of(const struct tact_scene_log_pair *pair, const double *values)
+struct survey_wrench survey_wrench_of_pair(const struct tact_scene_log_pair *pair,
+                                           const double *values)
 {
     const double *force = values + pair->wrench, *n = values + pair->patch + 3;
     struct survey_wrench w = {.normal = tact_v3_dot(force, n),
@@ -30,7 +31,7 @@ static void count_touching_pairs(const struct tact_scene_log *view, const double
 {
     for (int i = 0; i < view->pair_count; i++) {
         struct survey_pair *p = &out->pairs[i];
-        struct survey_wrench w = survey_wrench_of(&view->pairs[i], v);
+        struct survey_wrench w = survey_wrench_of_pair(&view->pairs[i], v);
         int touching = tact_v3_norm(v + view->pairs[i].patch + 3) > 0.0; /* it has a normal */
         int limits = (int)v[view->pairs[i].limits];
         p->unmeasured += v[view->pairs[i].status] < 0.0;

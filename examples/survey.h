@@ -51,6 +51,7 @@ int64_t compute_wall_time_ns(const struct tact_log *log, int64_t stamp_ns);
 struct survey_wrench {
     double normal, friction, torsion;
 };
-struct survey_wrench survey_wrench_of(const struct tact_scene_log_pair *pair, const double *values);
+struct survey_wrench survey_wrench_of_pair(const struct tact_scene_log_pair *pair,
+                                           const double *values);
 
 #endif

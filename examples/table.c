@@ -55,8 +55,8 @@ static void contact(const struct tact_session_report *r)
         printf(", %llu ticks stopped at the limit of sweeps", (ull)r->unconverged);
     }
     printf("\n");
-    text_counts("  solved by  ", r->counts, TACT_SOLVE_COUNTS, tact_solve_count_name);
-    text_counts("  measured   ", r->methods, TACT_MOMENTS_COUNTS, tact_moments_count_name);
+    text_print_counts("  solved by  ", r->counts, TACT_SOLVE_COUNTS, tact_solve_count_name);
+    text_print_counts("  measured   ", r->methods, TACT_MOMENTS_COUNTS, tact_moments_count_name);
     printf("  safety     %s, %llu trips%s%s\n", tact_safety_state_name(r->safety), (ull)r->trips,
            r->fault.text[0] ? "; last fault: " : "", r->fault.text);
 }
@@ -65,7 +65,7 @@ static void print_port_table(const struct tact_session *session)
 {
     for (int i = 0; i < tact_session_port_count(session); i++) {
         const struct tact_session_port port = tact_session_port(session, i);
-        text_port(port.name, port.energy, port.least_energy, port.limited);
+        text_print_port_energy(port.name, port.energy, port.least_energy, port.limited);
     }
 }
 
@@ -140,9 +140,9 @@ static void realtime(const struct tact_realtime_report *r)
     }
 }
 
-void table_print(struct tact_session *session, const struct tact_session_report *report,
-                 const struct tact_scene *scene, const struct tact_pose *start,
-                 const struct tact_session_options *options)
+void table_print_session(struct tact_session *session, const struct tact_session_report *report,
+                         const struct tact_scene *scene, const struct tact_pose *start,
+                         const struct tact_session_options *options)
 {
     int real = options->clock == TACT_LOOP_REAL;
     print_timing_table(report, scene, real);

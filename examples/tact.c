@@ -60,7 +60,8 @@ int command_error(const struct tact_error *err)
 {
     char line[1024], clean_message[1024];
     tact_error_format(err, line, sizeof line);
-    fprintf(stderr, "tact: %s\n", text_clean(line, clean_message, sizeof clean_message));
+    fprintf(stderr, "tact: %s\n",
+            text_replace_control_characters(line, clean_message, sizeof clean_message));
     return EXIT_USAGE;
 }
 
@@ -72,7 +73,7 @@ int command_usage(const char *command, const char *format, ...)
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
     fprintf(stderr, "%s: %s (see %s --help)\n", command,
-            text_clean(text, clean_message, sizeof clean_message), command);
+            text_replace_control_characters(text, clean_message, sizeof clean_message), command);
     return EXIT_USAGE;
 }
 
@@ -99,9 +100,9 @@ void command_message(void *user, enum tact_message_level level, const char *text
         return;
     }
     char clean_message[1024]; /* a local buffer, as messages come from several threads */
-    live_clear();
+    live_clear_status_line();
     fprintf(stderr, "tact: %s%s\n", names[level],
-            text_clean(text, clean_message, sizeof clean_message));
+            text_replace_control_characters(text, clean_message, sizeof clean_message));
 }
 
 /* What could not be written to stdout (a full disk, a closed pipe) is a failure too. */

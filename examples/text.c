@@ -39,7 +39,7 @@ static int is_undisplayed_character(uint32_t code)
            (code >= 0xFFF9 && code <= 0xFFFB) || (code & 0xFFFE) == 0xFFFE || code >= 0xE0000;
 }
 
-char *text_clean(const char *text, char *out, size_t room)
+char *text_replace_control_characters(const char *text, char *out, size_t room)
 {
     size_t used = 0, cut = 0; /* cut: where "..." still fits */
     while (*text) {
@@ -69,7 +69,7 @@ const char *text_shown(const char *text)
 {
     static char slots[TEXT_SLOT_COUNT][MAX_SHOWN_TEXT_BYTES];
     static size_t next;
-    return text_clean(text, slots[next++ % TEXT_SLOT_COUNT], sizeof slots[0]);
+    return text_replace_control_characters(text, slots[next++ % TEXT_SLOT_COUNT], sizeof slots[0]);
 }
 
 json_t *text_json_numbers(const double *v, int count)
@@ -81,26 +81,27 @@ json_t *text_json_numbers(const double *v, int count)
     return all;
 }
 
-void text_shorten(const char *text, int most, char *out, size_t room)
+void text_shorten_with_ellipsis(const char *text, int most, char *out, size_t room)
 {
-    const char *clean = text_shown(text), *end = clean + strlen(clean);
+    const char *shown_text_copy = text_shown(text),
+               *end = shown_text_copy + strlen(shown_text_copy);
     int letters = 0;
-    for (const char *c = clean; *c; c++) {
+    for (const char *c = shown_text_copy; *c; c++) {
         letters += (*c & 0xc0) != 0x80;
     }
     if (letters <= most) {
-        snprintf(out, room, "%s", clean);
+        snprintf(out, room, "%s", shown_text_copy);
         return;
     }
     int head = most / 2, tail = most - head - 1, seen = 0;
-    const char *cut = clean;
+    const char *cut = shown_text_copy;
     while (seen < head || (*cut & 0xc0) == 0x80) {
         seen += (*cut++ & 0xc0) != 0x80;
     }
     for (seen = 0; seen < tail; end--) {
         seen += (end[-1] & 0xc0) != 0x80;
     }
-    snprintf(out, room, "%.*s…%s", (int)(cut - clean), clean, end);
+    snprintf(out, room, "%.*s…%s", (int)(cut - shown_text_copy), shown_text_copy, end);
 }
 
 json_t *text_json(const char *text)
@@ -140,7 +141,8 @@ int text_print_json(json_t *all)
     return text ? 0 : -1;
 }
 
-void text_counts(const char *label, const uint64_t *values, int count, const char *(*name)(int))
+void text_print_counts(const char *label, const uint64_t *values, int count,
+                       const char *(*name)(int))
 {
     const char *item_separator = "";
     for (int i = 0; i < count; i++) {
@@ -153,7 +155,7 @@ void text_counts(const char *label, const uint64_t *values, int count, const cha
     printf("%s", *item_separator ? "\n" : "");
 }
 
-void text_port(const char *name, double energy, double least, uint64_t limited)
+void text_print_port_energy(const char *name, double energy, double least, uint64_t limited)
 {
     printf("  port       %s: absorbed %.3f mJ from the person, at its least %.3f mJ",
            text_shown(name), energy * 1e3, least < 0.0 ? least * 1e3 : 0.0);

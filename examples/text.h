@@ -13,14 +13,14 @@
  * of valid UTF-8, one line of it. Control characters (line ends, the start of escape sequences,
  * C1), invisible and direction-changing ones and bytes that are no UTF-8 become "?"; a text that
  * does not fit ends in "...". room is at least 8. Returns out. */
-char *text_clean(const char *text, char *out, size_t room);
+char *text_replace_control_characters(const char *text, char *out, size_t room);
 
-/* Converts text for a terminal as text_clean() does, into a static buffer, which is reused by the
- * 16th call after this one; for one thread. */
+/* Converts text for a terminal as text_replace_control_characters() does, into a static buffer,
+ * which is reused by the 16th call after this one; for one thread. */
 const char *text_shown(const char *text);
 
 /* A converted text, with its middle omitted where it has more letters than that. */
-void text_shorten(const char *text, int most, char *out, size_t room);
+void text_shorten_with_ellipsis(const char *text, int most, char *out, size_t room);
 
 /* A string of any length, with "?" for the bytes that are no UTF-8; NULL: out of memory. */
 json_t *text_json(const char *text);
@@ -33,10 +33,11 @@ json_t *text_json_numbers(const double *v, int count);
 int text_print_json(json_t *all);
 
 /* A line of those counts that are not 0, by name; nothing where all are. */
-void text_counts(const char *label, const uint64_t *values, int count, const char *(*name)(int));
+void text_print_counts(const char *label, const uint64_t *values, int count,
+                       const char *(*name)(int));
 
 /* A line of the energy that a port absorbed [J], at the end and at its least, and in how
  * many ticks its force was limited for passivity. */
-void text_port(const char *name, double energy, double least, uint64_t limited);
+void text_print_port_energy(const char *name, double energy, double least, uint64_t limited);
 
 #endif

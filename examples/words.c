@@ -30,15 +30,15 @@ static int parse_word_numbers(const char *text, double *out, int most)
     return count;
 }
 
-int word_to_number(const char *word, double *out)
+int parse_finite_number(const char *word, double *out)
 {
     return parse_word_numbers(word, out, 1) == 1 ? 0 : -1;
 }
 
-int word_to_port(const char *word, int *port)
+int parse_port_number(const char *word, int *port)
 {
     double value;
-    if (word_to_number(word, &value) || !(value >= 1.0 && value <= 65535.0) ||
+    if (parse_finite_number(word, &value) || !(value >= 1.0 && value <= 65535.0) ||
         value != floor(value)) {
         return -1;
     }
@@ -46,7 +46,7 @@ int word_to_port(const char *word, int *port)
     return 0;
 }
 
-int word_to_pose(const char *word, struct tact_pose *out)
+int parse_pose_words(const char *word, struct tact_pose *out)
 {
     double v[7] = {0.0, 0.0, 0.0, 1.0};
     int count = parse_word_numbers(word, v, 7);
@@ -57,13 +57,13 @@ int word_to_pose(const char *word, struct tact_pose *out)
 }
 
 /* 1 for a kind that is given by its lengths, so that a word can name it. */
-static int has_shape_word(const struct tact_shape_type *type)
+static int has_shape_command_syntax(const struct tact_shape_type *type)
 {
     return strcmp(type->keys, "file") != 0 && strcmp(type->keys, "profile") != 0;
 }
 
 /* "sphere:RADIUS", "box:X,Y,Z" of a kind of shape. */
-static const char *shape_form(const struct tact_shape_type *type, char *out, size_t size)
+static const char *format_shape_syntax(const struct tact_shape_type *type, char *out, size_t size)
 {
     static const char *const words[4] = {"RADIUS", "TUBE", "LENGTH", "X,Y,Z"};
     static const char *const keys[4] = {"radius", "tube", "length", "size"};
@@ -95,12 +95,12 @@ static int make_primitive(enum tact_shape_kind kind, const char *word, struct ta
         return tact_error_set(err, -EDOM,
                               "\"%s\" is no shape: %s with positive sizes in m is "
                               "expected",
-                              word, shape_form(type, form, sizeof form));
+                              word, format_shape_syntax(type, form, sizeof form));
     }
     return 0;
 }
 
-int word_to_soup(const char *path, double scale, struct tact_soup *out, struct tact_error *err)
+int read_soup_of_file(const char *path, double scale, struct tact_soup *out, struct tact_error *err)
 {
     char *data = NULL;
     uint64_t size = 0;
@@ -117,21 +117,22 @@ int word_to_soup(const char *path, double scale, struct tact_soup *out, struct t
     return rc;
 }
 
-/* What word_to_soup() does, for a word that may have been meant for something else. */
+/* What read_soup_of_file() does, for a word that may have been meant for something else. */
 static int read_soup(const char *path, double scale, struct tact_soup *out, struct tact_error *err)
 {
-    int rc = word_to_soup(path, scale, out, err);
+    int rc = read_soup_of_file(path, scale, out, err);
     if (rc == -ENOENT) {
-        char forms[256] = "", form[64];
+        char shape_syntax_list[256] = "", form[64];
         size_t used = 0;
         for (int i = 0; i < TACT_SHAPE_COUNT; i++) {
             const struct tact_shape_type *type = tact_shape_type((enum tact_shape_kind)i);
-            if (has_shape_word(type)) {
-                used += (size_t)snprintf(forms + used, sizeof forms - used, ", %s",
-                                         shape_form(type, form, sizeof form));
+            if (has_shape_command_syntax(type)) {
+                used += (size_t)snprintf(shape_syntax_list + used, sizeof shape_syntax_list - used,
+                                         ", %s", format_shape_syntax(type, form, sizeof form));
             }
         }
-        tact_error_set(err, rc, "%s; a mesh file (OBJ, STL)%s is expected", strerror(-rc), forms);
+        tact_error_set(err, rc, "%s; a mesh file (OBJ, STL)%s is expected", strerror(-rc),
+                       shape_syntax_list);
     }
     return rc;
 }
@@ -154,7 +155,7 @@ static int find_primitive_shape(const char *word)
     for (int i = 0; i < TACT_SHAPE_COUNT; i++) {
         const struct tact_shape_type *type = tact_shape_type((enum tact_shape_kind)i);
         size_t length = strlen(type->name);
-        if (has_shape_word(type) && !strncmp(word, type->name, length) &&
+        if (has_shape_command_syntax(type) && !strncmp(word, type->name, length) &&
             (word[length] == ':' || word[length] == 0)) {
             return i;
         }
@@ -162,7 +163,8 @@ static int find_primitive_shape(const char *word)
     return -1;
 }
 
-int word_to_shape(const char *word, double scale, struct parsed_shape *out, struct tact_error *err)
+int parse_shape_argument(const char *word, double scale, struct parsed_shape *out,
+                         struct tact_error *err)
 {
     int kind = find_primitive_shape(word);
     memset(out, 0, sizeof *out);
@@ -170,8 +172,8 @@ int word_to_shape(const char *word, double scale, struct parsed_shape *out, stru
                      : make_mesh(word, scale, out, err);
 }
 
-int word_to_surface(const char *word, double scale, struct parsed_shape *out,
-                    struct tact_error *err)
+int parse_shape_or_soup_argument(const char *word, double scale, struct parsed_shape *out,
+                                 struct tact_error *err)
 {
     int kind = find_primitive_shape(word);
     memset(out, 0, sizeof *out);
@@ -180,36 +182,36 @@ int word_to_surface(const char *word, double scale, struct parsed_shape *out,
                      : read_soup(word, scale, &out->soup, err);
 }
 
-int word_to_origin(const char *command, const char *text, const char **out)
+int parse_allowed_origin(const char *command, const char *text, const char **out)
 {
     *out = text;
-    return server_is_origin(text)
+    return server_is_valid_origin(text)
                ? 0
                : command_usage(command,
                                "--allow-origin %s: SCHEME://HOST or SCHEME://HOST:PORT is expected",
                                text);
 }
 
-struct shape_pair_options word_query_default(void)
+struct shape_pair_options shape_pair_options_default(void)
 {
     const struct shape_pair_options q = {{tact_pose_identity(), tact_pose_identity()}, 1.0, 0};
     return q;
 }
 
-int word_query_option(struct shape_pair_options *q, const char *command, int option,
-                      const char *text)
+int parse_shape_pair_option(struct shape_pair_options *q, const char *command, int option,
+                            const char *text)
 {
     switch (option) {
     case 'a':
     case 'b':
-        return word_to_pose(text, &q->pose[option - 'a'])
+        return parse_pose_words(text, &q->pose[option - 'a'])
                    ? command_usage(command,
                                    "--pose-%c \"%s\": \"x y z\" or \"x y z qw qx qy qz\" is "
                                    "expected",
                                    option, text)
                    : 0;
     case 's':
-        return word_to_number(text, &q->scale) || q->scale <= 0.0
+        return parse_finite_number(text, &q->scale) || q->scale <= 0.0
                    ? command_usage(command, "--scale %s: a positive number is expected", text)
                    : 0;
     case 'j':
@@ -220,7 +222,7 @@ int word_query_option(struct shape_pair_options *q, const char *command, int opt
     }
 }
 
-void word_shape_release(struct parsed_shape *shape)
+void release_parsed_shape(struct parsed_shape *shape)
 {
     tact_shape_release(&shape->shape);
     tact_mesh_free(shape->mesh);

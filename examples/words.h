@@ -16,23 +16,25 @@ struct parsed_shape {
  * (struct tact_shape_type); halfspace; or the path of an OBJ or STL file whose coordinates are
  * multiplied by scale. Must be released in any case. -EDOM: not a valid primitive; other negative
  * errno: an unusable file; *err is set. */
-int word_to_shape(const char *word, double scale, struct parsed_shape *out, struct tact_error *err);
-/* Parses a shape as word_to_shape() does, but the triangles of a file are not checked: they are
- * stored in out->soup, and the shape has no mesh. */
-int word_to_surface(const char *word, double scale, struct parsed_shape *out,
-                    struct tact_error *err);
+int parse_shape_argument(const char *word, double scale, struct parsed_shape *out,
+                         struct tact_error *err);
+/* Parses a shape as parse_shape_argument() does, but the triangles of a file are not checked: they
+ * are stored in out->soup, and the shape has no mesh. */
+int parse_shape_or_soup_argument(const char *word, double scale, struct parsed_shape *out,
+                                 struct tact_error *err);
 /* Reads the triangles of an OBJ or STL file, unchecked. To be freed with tact_soup_free(). */
-int word_to_soup(const char *path, double scale, struct tact_soup *out, struct tact_error *err);
-void word_shape_release(struct parsed_shape *shape);
+int read_soup_of_file(const char *path, double scale, struct tact_soup *out,
+                      struct tact_error *err);
+void release_parsed_shape(struct parsed_shape *shape);
 
 /* "x y z" or "x y z qw qx qy qz", with blanks or commas; the quaternion is normalised. 0 or -1. */
-int word_to_pose(const char *word, struct tact_pose *out);
+int parse_pose_words(const char *word, struct tact_pose *out);
 
 /* Parses a finite number without trailing text. Returns 0 or -1. */
-int word_to_number(const char *word, double *out);
+int parse_finite_number(const char *word, double *out);
 
-/* --allow-origin ORIGIN, see server_is_origin(). 0, or EXIT_USAGE after a message. */
-int word_to_origin(const char *command, const char *text, const char **out);
+/* --allow-origin ORIGIN, see server_is_valid_origin(). 0, or EXIT_USAGE after a message. */
+int parse_allowed_origin(const char *command, const char *text, const char **out);
 
 /* The options common to the commands that measure two shapes. */
 struct shape_pair_options {
@@ -43,19 +45,19 @@ struct shape_pair_options {
 
 /* Its options, for getopt_long(); and --help, 'h'. */
 /* clang-format off */
-#define WORD_QUERY_OPTIONS                                                                          \
+#define SHAPE_PAIR_OPTIONS                                                                          \
     {"pose-a", required_argument, NULL, 'a'}, {"pose-b", required_argument, NULL, 'b'},             \
     {"scale", required_argument, NULL, 's'}, {"json", no_argument, NULL, 'j'},                      \
     {"help", no_argument, NULL, 'h'}
 /* clang-format on */
 
 /* Defaults: both poses at the origin, scale 1. */
-struct shape_pair_options word_query_default(void);
+struct shape_pair_options shape_pair_options_default(void);
 /* Parses one of these options, except --help. Returns 0, or EXIT_USAGE after a message. */
-int word_query_option(struct shape_pair_options *q, const char *command, int option,
-                      const char *text);
+int parse_shape_pair_option(struct shape_pair_options *q, const char *command, int option,
+                            const char *text);
 
 /* A TCP port, 1 to 65535. 0 or -1. */
-int word_to_port(const char *word, int *port);
+int parse_port_number(const char *word, int *port);
 
 #endif

@@ -16,10 +16,10 @@ enum buffer {
     VERTEX_BUFFER,
     TRIANGLE_BUFFER,
     ITEM_BUFFER,
-    BUFFER_PAIR_VALUES,
+    PAIR_VALUES_BUFFER,
     SUMMATION_RANGE_BUFFER, /* items of each chunk, then chunks of each pair */
-    BUFFER_PARTIAL_SUMS,
-    BUFFER_CHUNK_SUMS,
+    PARTIAL_SUMS_BUFFER,
+    CHUNK_SUMS_BUFFER,
     RESULT_BUFFER,
     BUFFER_COUNT,
 };
@@ -37,7 +37,7 @@ struct tact_batch {
     struct tact_range *ranges;
     uint32_t chunk_count;
     void *device_pair_values; /* tact_batch_pair.values of all pairs, in the device's precision */
-    void *device_pair_sums;   /* the device's sums, TACT_SUMS per pair */
+    void *device_pair_sums;   /* the device's sums, TACT_SUMS_PER_PAIR per pair */
     cl_mem buffers[BUFFER_COUNT];
 };
 
@@ -153,15 +153,15 @@ static int create_device_buffers(struct tact_batch *b, struct tact_error *err)
     const size_t chunks = b->items.capacity / TACT_ITEMS_PER_CHUNK + pairs;
     const size_t sizes[BUFFER_COUNT] = {
         [ITEM_BUFFER] = b->items.capacity * sizeof(struct tact_item),
-        [BUFFER_PAIR_VALUES] = pairs * TACT_PAIR_VALUES * floating_point_bytes,
+        [PAIR_VALUES_BUFFER] = pairs * TACT_PAIR_VALUES * floating_point_bytes,
         [SUMMATION_RANGE_BUFFER] = (chunks + pairs) * sizeof(struct tact_range),
-        [BUFFER_PARTIAL_SUMS] = b->items.capacity * TACT_SUMS * floating_point_bytes,
-        [BUFFER_CHUNK_SUMS] = chunks * TACT_SUMS * floating_point_bytes,
-        [RESULT_BUFFER] = pairs * TACT_SUMS * floating_point_bytes,
+        [PARTIAL_SUMS_BUFFER] = b->items.capacity * TACT_SUMS_PER_PAIR * floating_point_bytes,
+        [CHUNK_SUMS_BUFFER] = chunks * TACT_SUMS_PER_PAIR * floating_point_bytes,
+        [RESULT_BUFFER] = pairs * TACT_SUMS_PER_PAIR * floating_point_bytes,
     };
     b->items.items = calloc(1, sizes[ITEM_BUFFER]);
     b->ranges = calloc(1, sizes[SUMMATION_RANGE_BUFFER]);
-    b->device_pair_values = calloc(1, sizes[BUFFER_PAIR_VALUES]);
+    b->device_pair_values = calloc(1, sizes[PAIR_VALUES_BUFFER]);
     b->device_pair_sums = calloc(1, sizes[RESULT_BUFFER]);
     b->items.scratch = tact_moments_scratch_create(b->items.capacity);
     if (!b->items.items || !b->ranges || !b->device_pair_values || !b->device_pair_sums ||
@@ -182,8 +182,8 @@ static int create_device_buffers(struct tact_batch *b, struct tact_error *err)
 static cl_int set_arguments(const struct tact_batch *b, enum tact_cl_kernel kernel, uint32_t first,
                             uint32_t count, enum buffer from, enum buffer to)
 {
-    const enum buffer item[] = {ITEM_BUFFER, BUFFER_PAIR_VALUES, VERTEX_BUFFER, TRIANGLE_BUFFER,
-                                BUFFER_PARTIAL_SUMS};
+    const enum buffer item[] = {ITEM_BUFFER, PAIR_VALUES_BUFFER, VERTEX_BUFFER, TRIANGLE_BUFFER,
+                                PARTIAL_SUMS_BUFFER};
     const enum buffer sum[] = {SUMMATION_RANGE_BUFFER, from, to};
     const enum buffer *buffers = kernel == TACT_CL_SUM ? sum : item;
     const cl_uint n = kernel == TACT_CL_SUM ? 3 : 5;
@@ -204,7 +204,7 @@ static int compile_kernels_by_launch(struct tact_batch *b, struct tact_error *er
     cl_int code = CL_SUCCESS;
     for (int k = 0; k < TACT_CL_KERNELS; k++) {
         code |=
-            set_arguments(b, (enum tact_cl_kernel)k, 0, 0, BUFFER_PARTIAL_SUMS, BUFFER_CHUNK_SUMS);
+            set_arguments(b, (enum tact_cl_kernel)k, 0, 0, PARTIAL_SUMS_BUFFER, CHUNK_SUMS_BUFFER);
         code |= tact_cl_launch_kernel(b->cl, (enum tact_cl_kernel)k, 1);
         code |= tact_cl_launch_kernel(b->cl, (enum tact_cl_kernel)k, 1u << 17);
     }
@@ -270,7 +270,7 @@ void tact_batch_destroy(struct tact_batch *b)
 }
 
 /* Time in which the host integrates one item [ns], from tests/bench/bench_moments. */
-static double host_item_ns(enum tact_moments_method method)
+static double host_ns_per_item(enum tact_moments_method method)
 {
     return method == TACT_MOMENTS_MESH_MESH ? 60.0 : 20.0;
 }
@@ -293,7 +293,7 @@ static void collect_pair_items(struct tact_batch *b, uint32_t i, const double *d
         c->values[24] = tact_max(c->values[24], 16.0 * FLT_EPSILON * size);
     }
     /* the broad phase costs the host the same */
-    c->cost_ns = (double)(tact_clock_now() - began) + host_item_ns(c->method) * c->items.count;
+    c->cost_ns = (double)(tact_clock_now() - began) + host_ns_per_item(c->method) * c->items.count;
 }
 
 /* Fills the items kernel by kernel: those of a kernel, and of a pair, are contiguous. */
@@ -360,7 +360,7 @@ static cl_int upload_frame(struct tact_batch *b)
         size_t size;
     } parts[] = {
         {ITEM_BUFFER, b->items.items, b->items.count * sizeof *b->items.items},
-        {BUFFER_PAIR_VALUES, b->device_pair_values,
+        {PAIR_VALUES_BUFFER, b->device_pair_values,
          b->pair_count * TACT_PAIR_VALUES * floating_point_bytes},
         {SUMMATION_RANGE_BUFFER, b->ranges, (b->chunk_count + b->pair_count) * sizeof *b->ranges},
     };
@@ -379,19 +379,19 @@ static cl_int integrate_frame(struct tact_batch *b)
         const enum tact_cl_kernel kernel = (enum tact_cl_kernel)k;
         uint32_t first = b->first_item_of_kernel[k], count = b->first_item_of_kernel[k + 1] - first;
         if (count > 0) {
-            code |= set_arguments(b, kernel, first, count, BUFFER_PARTIAL_SUMS, BUFFER_CHUNK_SUMS);
+            code |= set_arguments(b, kernel, first, count, PARTIAL_SUMS_BUFFER, CHUNK_SUMS_BUFFER);
             code |= tact_cl_launch_kernel(b->cl, kernel, count);
         }
     }
     code |=
-        set_arguments(b, TACT_CL_SUM, 0, b->chunk_count, BUFFER_PARTIAL_SUMS, BUFFER_CHUNK_SUMS);
-    code |= tact_cl_launch_kernel(b->cl, TACT_CL_SUM, (size_t)b->chunk_count * TACT_SUMS);
-    code |= set_arguments(b, TACT_CL_SUM, b->chunk_count, b->pair_count, BUFFER_CHUNK_SUMS,
+        set_arguments(b, TACT_CL_SUM, 0, b->chunk_count, PARTIAL_SUMS_BUFFER, CHUNK_SUMS_BUFFER);
+    code |= tact_cl_launch_kernel(b->cl, TACT_CL_SUM, (size_t)b->chunk_count * TACT_SUMS_PER_PAIR);
+    code |= set_arguments(b, TACT_CL_SUM, b->chunk_count, b->pair_count, CHUNK_SUMS_BUFFER,
                           RESULT_BUFFER);
-    code |= tact_cl_launch_kernel(b->cl, TACT_CL_SUM, (size_t)b->pair_count * TACT_SUMS);
+    code |= tact_cl_launch_kernel(b->cl, TACT_CL_SUM, (size_t)b->pair_count * TACT_SUMS_PER_PAIR);
     code |= clEnqueueReadBuffer(b->cl->queue, b->buffers[RESULT_BUFFER], CL_TRUE, 0,
-                                b->pair_count * TACT_SUMS * b->cl->real_size, b->device_pair_sums,
-                                0, NULL, NULL);
+                                b->pair_count * TACT_SUMS_PER_PAIR * b->cl->real_size,
+                                b->device_pair_sums, 0, NULL, NULL);
     return code;
 }
 
@@ -432,14 +432,14 @@ int tact_batch_run(struct tact_batch *b, const struct tact_pose *poses, const ui
             return report_all_pairs_failed(b, out);
         }
     } else {
-        memset(b->device_pair_sums, 0, b->pair_count * TACT_SUMS * b->cl->real_size);
+        memset(b->device_pair_sums, 0, b->pair_count * TACT_SUMS_PER_PAIR * b->cl->real_size);
     }
     for (uint32_t i = 0; i < b->pair_count; i++) {
         const struct tact_batch_pair *c = &b->pairs[i];
-        double s[TACT_SUMS];
-        for (size_t k = 0; k < TACT_SUMS; k++) {
-            s[k] =
-                read_device_real(b->device_pair_sums, b->cl->real_size, (size_t)i * TACT_SUMS + k);
+        double s[TACT_SUMS_PER_PAIR];
+        for (size_t k = 0; k < TACT_SUMS_PER_PAIR; k++) {
+            s[k] = read_device_real(b->device_pair_sums, b->cl->real_size,
+                                    (size_t)i * TACT_SUMS_PER_PAIR + k);
         }
         memset(&out[i], 0, sizeof out[i]);
         out[i].status = c->status;

@@ -3,7 +3,7 @@
  * device integrates. Not installed.
  *
  * One batch for all pairs: three uploads, at most two item kernels, two summations, one read-back
- * of TACT_SUMS values per pair. Everything is allocated at creation.
+ * of TACT_SUMS_PER_PAIR values per pair. Everything is allocated at creation.
  */
 #ifndef TACT_KERNELS_BATCH_INTERNAL_H
 #define TACT_KERNELS_BATCH_INTERNAL_H
@@ -14,7 +14,7 @@
 #include "contact/moments/moments.h"
 #include "rt/source.h"
 
-#define TACT_SUMS 17            /* values per item, per chunk and per pair: sums_t in moments.cl */
+#define TACT_SUMS_PER_PAIR 17   /* values per item, per chunk and per pair: sums_t in moments.cl */
 #define TACT_PAIR_VALUES 25     /* values uploaded per pair: values[] of struct tact_batch_pair */
 #define TACT_ITEMS_PER_CHUNK 64 /* items summed by one work-item */
 

@@ -1,11 +1,13 @@
 /**
  * Moments of the overlap of two solids, in OpenCL C 1.2.
  *
- * One work-item per triangle pair or triangle ("item") writes TACT_SUMS partial sums; a second
- * kernel adds them in a fixed order, without atomics, so that the same frame yields the same bits.
+ * One work-item per triangle pair or triangle ("item") writes TACT_SUMS_PER_PAIR partial sums; a
+ * second kernel adds them in a fixed order, without atomics, so that the same frame yields the same
+ * bits.
  *
- * Built with TACT_DOUBLE (double precision) or without (single), and with TACT_SUMS, TACT_PAIR_VALUES
- * and the like from kernels/batch_internal.h. Written for PoCL's scalar "loops" work-group method.
+ * Built with TACT_DOUBLE (double precision) or without (single), and with TACT_SUMS_PER_PAIR,
+ * TACT_PAIR_VALUES and the like from kernels/batch_internal.h. Written for PoCL's scalar "loops"
+ * work-group method.
  */
 #ifdef TACT_DOUBLE
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
@@ -52,7 +54,7 @@ static void store_vector3(__global real *to, real3 v)
 
 static void store_sums(__global real *partial, uint item, const sums_t *s)
 {
-    __global real *to = partial + (size_t)item * TACT_SUMS;
+    __global real *to = partial + (size_t)item * TACT_SUMS_PER_PAIR;
 #ifdef TACT_FAULT
     to[0] = s->volume * REAL(1.001);
 #else
@@ -126,8 +128,8 @@ static void add_prism(sums_t *s, real4 a, real4 b, real4 c, real area)
                 (real3)(sh * dot(x, one) + dot(h, x), sh * dot(y, one) + dot(h, y),
                         sh * dot(m, one) + dot(h, m));
     real w = area / REAL(60);
-    s->diagonal += w * (real3)(cubic(h, x, x), cubic(h, y, y),
-                               cubic(h, m, m) + cubic(h, h, h) / REAL(12));
+    s->diagonal +=
+        w * (real3)(cubic(h, x, x), cubic(h, y, y), cubic(h, m, m) + cubic(h, h, h) / REAL(12));
     s->mixed += w * (real3)(cubic(h, x, y), cubic(h, x, m), cubic(h, y, m));
 }
 
@@ -144,10 +146,11 @@ static void add_column(sums_t *s, const real4 *p, int n, real tau)
 }
 
 /* Clips triangle s to the region below triangle t; the corners of out have the height of t above
- * them. nt: t's normal; up: whether it points up. out has room for MAX_POLYGON_CORNERS. If the region is
- * coplanar with t within slack, all of it is returned with height 0 and *weight is 0.5, else 1. */
-static int clip_triangle_shadow(const real3 *s, const real3 *t, real3 nt, int up, real slack, real4 *out,
-                  real *weight)
+ * them. nt: t's normal; up: whether it points up. out has room for MAX_POLYGON_CORNERS. If the
+ * region is coplanar with t within slack, all of it is returned with height 0 and *weight is 0.5,
+ * else 1. */
+static int clip_triangle_projections(const real3 *s, const real3 *t, real3 nt, int up, real slack,
+                                     real4 *out, real *weight)
 {
     real4 p[MAX_POLYGON_CORNERS];
     real d[MAX_POLYGON_CORNERS];
@@ -189,7 +192,7 @@ static int clip_triangle_shadow(const real3 *s, const real3 *t, real3 nt, int up
 
 /* 1 if the boxes of the projected triangles touch and t's top is not below s's bottom by more than
  * slack. */
-static int may_triangles_overlap_in_plan(const real3 *s, const real3 *t, real slack)
+static int may_projections_overlap(const real3 *s, const real3 *t, real slack)
 {
     real3 sl = fmin(fmin(s[0], s[1]), s[2]), su = fmax(fmax(s[0], s[1]), s[2]);
     real3 tl = fmin(fmin(t[0], t[1]), t[2]), tu = fmax(fmax(t[0], t[1]), t[2]);
@@ -218,9 +221,9 @@ __kernel void prism_pairs(__global const uint4 *items, uint first, uint count,
     }
     real3 nt = cross(t[1] - t[0], t[2] - t[0]);
     real slack = frame[24], weight;
-    if (may_triangles_overlap_in_plan(s, t, MAX_TRIANGLE_SLOPE * slack) && nt.z != REAL(0)) {
+    if (may_projections_overlap(s, t, MAX_TRIANGLE_SLOPE * slack) && nt.z != REAL(0)) {
         int up = nt.z > REAL(0);
-        int n = clip_triangle_shadow(s, t, nt, up, slack, p, &weight);
+        int n = clip_triangle_projections(s, t, nt, up, slack, p, &weight);
         add_column(&sum, p, n, up ? weight : -weight);
     }
     store_sums(partial, first + i, &sum);
@@ -258,20 +261,20 @@ __kernel void plane_triangles(__global const uint4 *items, uint first, uint coun
     store_sums(partial, first + i, &sum);
 }
 
-/* Adds ranges of rows of TACT_SUMS values: output row i is the sum of ranges[first + i].y input rows
- * from ranges[first + i].x, in order. One work-item per output row and column. */
+/* Adds ranges of rows of TACT_SUMS_PER_PAIR values: output row i is the sum of ranges[first + i].y
+ * input rows from ranges[first + i].x, in order. One work-item per output row and column. */
 __kernel void sum_partial_rows(__global const uint2 *ranges, uint first, uint count,
-                       __global const real *in, __global real *out)
+                               __global const real *in, __global real *out)
 {
     uint i = (uint)get_global_id(0);
-    if (i >= count * TACT_SUMS) {
+    if (i >= count * TACT_SUMS_PER_PAIR) {
         return;
     }
-    uint row = i / TACT_SUMS, column = i % TACT_SUMS;
+    uint row = i / TACT_SUMS_PER_PAIR, column = i % TACT_SUMS_PER_PAIR;
     uint2 range = ranges[first + row];
     real sum = REAL(0);
     for (uint k = 0; k < range.y; k++) {
-        sum += in[((size_t)range.x + k) * TACT_SUMS + column];
+        sum += in[((size_t)range.x + k) * TACT_SUMS_PER_PAIR + column];
     }
     out[i] = sum;
 }

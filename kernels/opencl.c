@@ -181,8 +181,9 @@ static int build_kernels(const struct tact_cl_request *request, struct tact_cl *
     const char *text = moments_cl;
     char options[160];
     cl_int code = CL_SUCCESS;
-    snprintf(options, sizeof options, "-cl-std=CL1.2 -DTACT_SUMS=%d -DTACT_PAIR_VALUES=%d %s %s",
-             TACT_SUMS, TACT_PAIR_VALUES, cl->real_size == 8 ? "-DTACT_DOUBLE" : "",
+    snprintf(options, sizeof options,
+             "-cl-std=CL1.2 -DTACT_SUMS_PER_PAIR=%d -DTACT_PAIR_VALUES=%d %s %s",
+             TACT_SUMS_PER_PAIR, TACT_PAIR_VALUES, cl->real_size == 8 ? "-DTACT_DOUBLE" : "",
              request->fault ? "-DTACT_FAULT" : "");
     cl->program = clCreateProgramWithSource(cl->context, 1, &text, NULL, &code);
     if (code != CL_SUCCESS) {

@@ -37,7 +37,7 @@ struct frame_schedule {
     uint64_t tick;
     int64_t submission_time_ns;
     int64_t period_ns;
-    int64_t due_ns;
+    int64_t next_frame_due_ns;
 };
 
 struct tact_worker {
@@ -138,9 +138,9 @@ static void wake_waiting_threads(struct tact_worker *w)
 static void wait_for_frame(struct tact_worker *w, const struct frame_schedule *s)
 {
     const int64_t poll_interval_ns = w->options.poll_ns, now = tact_clock_now();
-    int64_t until = s->due_ns - 2 * poll_interval_ns;
+    int64_t until = s->next_frame_due_ns - 2 * poll_interval_ns;
     if (until <= now) {
-        int64_t late = now - s->due_ns, step = poll_interval_ns;
+        int64_t late = now - s->next_frame_due_ns, step = poll_interval_ns;
         if (late > s->period_ns) {
             step = late / 8 > poll_interval_ns ? late / 8 : poll_interval_ns;
         }
@@ -165,7 +165,7 @@ static void update_frame_schedule(struct frame_schedule *s, const struct frame *
     }
     s->tick = frame->tick;
     s->submission_time_ns = frame->submission_time_ns;
-    s->due_ns = frame->submission_time_ns + s->period_ns;
+    s->next_frame_due_ns = frame->submission_time_ns + s->period_ns;
 }
 
 /* Returns 0 if an injected fault ends the worker. */

@@ -30,7 +30,7 @@ static int create_private_folder(const char *base, const char *name, char *path,
     return is_private_folder(path);
 }
 
-static int use_home_cache(char *path, size_t size)
+static int choose_cache_in_home(char *path, size_t size)
 {
     char cache_folder_path[PATH_MAX];
     const char *home = secure_getenv("HOME");
@@ -40,7 +40,7 @@ static int use_home_cache(char *path, size_t size)
 }
 
 /* The first folder of systemd's list. */
-static int use_service_cache(char *path, size_t size)
+static int choose_cache_of_service(char *path, size_t size)
 {
     const char *list = secure_getenv("CACHE_DIRECTORY");
     char first[PATH_MAX];
@@ -56,7 +56,7 @@ int tact_cache_folder(char *path, size_t size)
     const char *cache_folder_path = secure_getenv("XDG_CACHE_HOME");
     return (cache_folder_path && cache_folder_path[0] &&
             create_private_folder(cache_folder_path, "tact", path, size)) ||
-                   use_service_cache(path, size) || use_home_cache(path, size)
+                   choose_cache_of_service(path, size) || choose_cache_in_home(path, size)
                ? 0
                : -ENOENT;
 }

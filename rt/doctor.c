@@ -27,7 +27,7 @@ int tact_doctor_add(struct tact_doctor_report *report, const char *name,
     return 0;
 }
 
-int tact_doctor_read(const char *path, char *buf, size_t size)
+int tact_doctor_read_text(const char *path, char *buf, size_t size)
 {
     buf[0] = '\0';
     FILE *f = fopen(path, "re");
@@ -45,7 +45,7 @@ static void check_kernel_is_real_time(struct tact_doctor_report *report)
     struct utsname name;
     char realtime[16];
     uname(&name);
-    tact_doctor_read("/sys/kernel/realtime", realtime, sizeof realtime);
+    tact_doctor_read_text("/sys/kernel/realtime", realtime, sizeof realtime);
     const int is_preempt_rt_kernel = realtime[0] == '1' || strstr(name.version, "PREEMPT_RT");
     const int arm = strcmp(name.machine, "aarch64") == 0;
     char fix[128] = "";

@@ -86,23 +86,23 @@ static int finished_in_time(struct trial *t)
 static void report_disk_trial(struct tact_doctor_report *report, struct trial *t,
                               const char *directory)
 {
-    static const char other_disk_fix[] =
+    static const char advice_to_use_other_disk[] =
         "record to another disk (tact run --record /other/disk/FILE), "
         "and export TMPDIR=/other/disk before tact doctor";
     if (!finished_in_time(t)) {
-        tact_doctor_add(report, "disk", TACT_DOCTOR_FAIL, other_disk_fix,
+        tact_doctor_add(report, "disk", TACT_DOCTOR_FAIL, advice_to_use_other_disk,
                         "%.128s: a write did not finish within 2 s", directory);
         return;
     }
     if (t->error) {
-        tact_doctor_add(report, "disk", TACT_DOCTOR_FAIL, other_disk_fix, "%.128s: %s", directory,
-                        strerror(t->error));
+        tact_doctor_add(report, "disk", TACT_DOCTOR_FAIL, advice_to_use_other_disk, "%.128s: %s",
+                        directory, strerror(t->error));
         return;
     }
     const double rate = (double)t->blocks * TRIAL_BLOCK_BYTES * 1e3 / (double)t->elapsed_ns;
     const int slow = rate < 20.0 || t->latency.max > 250000000;
     tact_doctor_add(report, "disk", slow ? TACT_DOCTOR_WARN : TACT_DOCTOR_OK,
-                    slow ? other_disk_fix : "",
+                    slow ? advice_to_use_other_disk : "",
                     "%.128s: write and fdatasync of 256 KiB p50 %.2f, max %.2f ms; %.0f MB/s",
                     directory, (double)tact_histogram_quantile(&t->latency, 0.5) / 1e6,
                     (double)t->latency.max / 1e6, rate);

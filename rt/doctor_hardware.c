@@ -26,8 +26,8 @@ static void check_isolated_processors(struct tact_doctor_report *report)
     char isolated_cpu_list[128];
     const long last = sysconf(_SC_NPROCESSORS_ONLN) - 1;
     char fix[256] = "";
-    tact_doctor_read("/sys/devices/system/cpu/isolated", isolated_cpu_list,
-                     sizeof isolated_cpu_list);
+    tact_doctor_read_text("/sys/devices/system/cpu/isolated", isolated_cpu_list,
+                          sizeof isolated_cpu_list);
     if (!isolated_cpu_list[0] && last > 0) {
         snprintf(fix, sizeof fix,
                  "for the shortest tails boot with isolcpus=%ld irqaffinity=0-%ld "
@@ -46,7 +46,7 @@ static void check_cpu_governor(struct tact_doctor_report *report)
     if (glob("/sys/devices/system/cpu/cpu[0-9]*/cpufreq/scaling_governor", 0, NULL, &found) == 0) {
         n = found.gl_pathc;
         for (size_t i = 0; i < n; i++) {
-            if (!tact_doctor_read(found.gl_pathv[i], text, sizeof text) &&
+            if (!tact_doctor_read_text(found.gl_pathv[i], text, sizeof text) &&
                 strcmp(text, "performance") != 0) {
                 snprintf(slow, sizeof slow, "%s", text);
             }
@@ -73,7 +73,7 @@ static void check_processor_sleep_states(struct tact_doctor_report *report)
     if (glob("/sys/devices/system/cpu/cpu0/cpuidle/state*/latency", 0, NULL, &found) == 0) {
         for (size_t i = 0; i < found.gl_pathc; i++) {
             char text[32];
-            tact_doctor_read(found.gl_pathv[i], text, sizeof text);
+            tact_doctor_read_text(found.gl_pathv[i], text, sizeof text);
             const long latency = strtol(text, NULL, 10);
             deepest = latency > deepest ? latency : deepest;
         }

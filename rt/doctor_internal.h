@@ -8,7 +8,7 @@
 
 /* Reads the first line of a small file without its newline; buf is empty on failure. Returns 0 or a
  * negative errno. */
-int tact_doctor_read(const char *path, char *buf, size_t size);
+int tact_doctor_read_text(const char *path, char *buf, size_t size);
 
 /* Timing: the granted real-time settings, their limits, and a measured loop. */
 void tact_doctor_timing(struct tact_doctor_report *report);

@@ -26,13 +26,13 @@ static void check_resource_limit(struct tact_doctor_report *report, const char *
 }
 
 /* The loop takes a few per cent of a processor; a small budget would stop it in every period. */
-static void check_rt_throttling(struct tact_doctor_report *report)
+static void check_real_time_throttling(struct tact_doctor_report *report)
 {
     char rt_runtime_text[32], rt_period_text[32];
-    if (tact_doctor_read("/proc/sys/kernel/sched_rt_runtime_us", rt_runtime_text,
-                         sizeof rt_runtime_text) ||
-        tact_doctor_read("/proc/sys/kernel/sched_rt_period_us", rt_period_text,
-                         sizeof rt_period_text)) {
+    if (tact_doctor_read_text("/proc/sys/kernel/sched_rt_runtime_us", rt_runtime_text,
+                              sizeof rt_runtime_text) ||
+        tact_doctor_read_text("/proc/sys/kernel/sched_rt_period_us", rt_period_text,
+                              sizeof rt_period_text)) {
         tact_doctor_add(report, "rt_throttling", TACT_DOCTOR_OK, "", "the kernel has none");
         return;
     }
@@ -46,15 +46,17 @@ static void check_rt_throttling(struct tact_doctor_report *report)
         "%ld us of every %ld us for real-time threads", rt_runtime_us, period);
 }
 
-static int add_granted_settings(struct tact_doctor_report *report,
-                                const struct tact_realtime_report *realtime, const char *name)
+static int add_realtime_setting_checks(struct tact_doctor_report *report,
+                                       const struct tact_realtime_report *realtime,
+                                       const char *name)
 {
     for (int i = 0; i < realtime->count; i++) {
         const struct tact_realtime_item *item = &realtime->item[i];
         if (strcmp(item->name, name) == 0) {
-            const int is_grant_reduced = item->granted && item->why[0];
+            const int is_granted_with_warning = item->granted && item->why[0];
             tact_doctor_add(report, name,
-                            item->granted && !is_grant_reduced ? TACT_DOCTOR_OK : TACT_DOCTOR_WARN,
+                            item->granted && !is_granted_with_warning ? TACT_DOCTOR_OK
+                                                                      : TACT_DOCTOR_WARN,
                             item->fix, "%s", item->why[0] ? item->why : "granted");
             return item->granted;
         }
@@ -62,7 +64,7 @@ static int add_granted_settings(struct tact_doctor_report *report,
     return 0;
 }
 
-static void do_nothing_in_tick(void *user, uint64_t tick, int64_t planned_ns, int64_t woke_ns)
+static void empty_tick_callback(void *user, uint64_t tick, int64_t planned_ns, int64_t woke_ns)
 {
     (void)user;
     (void)tick;
@@ -102,20 +104,20 @@ void tact_doctor_timing(struct tact_doctor_report *report)
         return;
     }
     options.ticks = 1000;
-    options.tick = do_nothing_in_tick;
+    options.tick = empty_tick_callback;
     struct rlimit priority = {0, 0}, memory = {0, 0};
     getrlimit(RLIMIT_RTPRIO, &priority);
     getrlimit(RLIMIT_MEMLOCK, &memory);
     const int rc = tact_loop_run(&options, stats);
-    const int is_fifo_granted = add_granted_settings(report, &stats->realtime, "scheduler");
+    const int is_fifo_granted = add_realtime_setting_checks(report, &stats->realtime, "scheduler");
     check_resource_limit(report, "rtprio_limit", priority, (rlim_t)options.realtime.priority,
                          is_fifo_granted, TACT_FIX_RTPRIO);
-    const int locked = add_granted_settings(report, &stats->realtime, "memory");
+    const int locked = add_realtime_setting_checks(report, &stats->realtime, "memory");
     check_resource_limit(report, "memlock_limit", memory, (rlim_t)1 << 30, locked,
                          TACT_FIX_MEMLOCK);
-    add_granted_settings(report, &stats->realtime, "affinity");
-    add_granted_settings(report, &stats->realtime, "dma_latency");
-    check_rt_throttling(report);
+    add_realtime_setting_checks(report, &stats->realtime, "affinity");
+    add_realtime_setting_checks(report, &stats->realtime, "dma_latency");
+    check_real_time_throttling(report);
     if (rc) {
         tact_doctor_add(report, "latency", TACT_DOCTOR_FAIL,
                         rc == -EBUSY ? busy : "see scheduler and memory", "not measured: %s",

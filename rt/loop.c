@@ -7,7 +7,7 @@
 #include "rt/loop_internal.h"
 
 /* short, but long enough to block */
-#define REAL_TIME_PAUSE_NS 50000
+#define MIN_SLEEP_AFTER_BACKLOG_NS 50000
 
 struct loop {
     const struct tact_loop_options *options;
@@ -69,8 +69,8 @@ static uint64_t skip_due_ticks(struct loop *l, uint64_t k, int64_t now)
     return next;
 }
 
-void tact_loop_count_tick(struct tact_loop_stats *s, int64_t period, int64_t t_k, int64_t woke,
-                          int64_t end)
+void tact_loop_add_tick_statistics(struct tact_loop_stats *s, int64_t period, int64_t t_k,
+                                   int64_t woke, int64_t end)
 {
     s->ticks++;
     s->executed++;
@@ -82,15 +82,15 @@ void tact_loop_count_tick(struct tact_loop_stats *s, int64_t period, int64_t t_k
 
 /* Sleeps until t_k. If that has passed, does not sleep, unless a long backlog would reach the fuse:
  * only a sleep resets it. */
-static int wait_for_tick(const struct loop *l, int64_t t_k, int64_t now, int64_t *slept)
+static int sleep_until_tick_is_due(const struct loop *l, int64_t t_k, int64_t now, int64_t *slept)
 {
-    const int64_t max_unslept_backlog_ns = l->options->realtime.fuse_us * 1000 / 4;
+    const int64_t max_time_without_sleep_ns = l->options->realtime.fuse_us * 1000 / 4;
     int64_t until = t_k;
     if (now >= t_k) {
-        if (max_unslept_backlog_ns == 0 || now - *slept < max_unslept_backlog_ns) {
+        if (max_time_without_sleep_ns == 0 || now - *slept < max_time_without_sleep_ns) {
             return 0;
         }
-        until = now + REAL_TIME_PAUSE_NS;
+        until = now + MIN_SLEEP_AFTER_BACKLOG_NS;
     }
     *slept = until;
     return tact_clock_sleep_until(until);
@@ -103,7 +103,7 @@ static void run_real_time_loop(struct loop *l)
     l->stats->start_ns = l->options->start_ns ? l->options->start_ns : now + l->options->period_ns;
     for (uint64_t k = 0; !has_loop_ended(l, k);) {
         const int64_t t_k = planned_tick_time(l, k);
-        l->result = wait_for_tick(l, t_k, now, &slept);
+        l->result = sleep_until_tick_is_due(l, t_k, now, &slept);
         const int64_t woke = tact_clock_now();
         now = woke;
         if (l->result) {
@@ -115,7 +115,7 @@ static void run_real_time_loop(struct loop *l)
         }
         l->options->tick(l->options->user, k, t_k, woke);
         now = tact_clock_now();
-        tact_loop_count_tick(l->stats, l->options->period_ns, t_k, woke, now);
+        tact_loop_add_tick_statistics(l->stats, l->options->period_ns, t_k, woke, now);
         if (tact_realtime_fuse_blown()) {
             l->stats->fuse_blown = 1;
             l->result = -ETIME;

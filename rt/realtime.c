@@ -17,7 +17,7 @@
 #include "rt/realtime_internal.h"
 #include "rt/thread_internal.h"
 
-#define MAX_FUSED_THREADS 32 /* maximum number of threads with a fuse at a time */
+#define MAX_THREADS_WITH_FUSE 32 /* maximum number of threads with a fuse at a time */
 
 /* State to restore when a thread leaves real time. */
 struct entry {
@@ -34,7 +34,7 @@ struct entry {
 };
 
 static _Thread_local struct entry self;
-static _Thread_local int this_thread_fuse_blown; /* since the thread last entered */
+static _Thread_local int has_fuse_of_thread_blown; /* since the thread last entered */
 
 /* State of the process, undone by the last thread that leaves. Guarded by the lock, except for what
  * the signal handler reads. */
@@ -46,9 +46,9 @@ static struct {
     int64_t fuse_us;
     struct rlimit saved_rttime_limit;
     struct sigaction action;
-    _Atomic pid_t thread[MAX_FUSED_THREADS]; /* 0: free */
-    _Atomic int fuse_blown[MAX_FUSED_THREADS];
-    int cpu[MAX_FUSED_THREADS]; /* processor that the thread is pinned to, or -1 */
+    _Atomic pid_t thread[MAX_THREADS_WITH_FUSE]; /* 0: free */
+    _Atomic int fuse_blown[MAX_THREADS_WITH_FUSE];
+    int cpu[MAX_THREADS_WITH_FUSE]; /* processor that the thread is pinned to, or -1 */
 } process = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 struct tact_realtime_options tact_realtime_default(void)
@@ -110,7 +110,7 @@ static const char *resource_limit_text(rlim_t limit, char *buf, size_t size)
 
 /* With limited memory, MCL_FUTURE makes later mappings fail, and with them every new thread with a
  * default stack: try one mapping, and do without MCL_FUTURE if it fails. */
-static int can_lock_later_maps(void)
+static int can_lock_future_mappings(void)
 {
     const size_t usual_stack_bytes = 8 * 1024 * 1024;
     void *probe = mmap(NULL, usual_stack_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -134,7 +134,7 @@ static void lock_memory_once(struct tact_realtime_report *report)
                                "mlockall: %s (RLIMIT_MEMLOCK %s bytes)", strerror(error), text);
         return;
     }
-    if (can_lock_later_maps()) {
+    if (can_lock_future_mappings()) {
         report_granted_setting(report, "memory");
         return;
     }
@@ -190,9 +190,9 @@ int tact_realtime_processor(int cpu)
     return last;
 }
 
-static int is_cpu_taken(int cpu)
+static int is_cpu_used_by_other_thread(int cpu)
 {
-    for (int i = 0; i < MAX_FUSED_THREADS; i++) {
+    for (int i = 0; i < MAX_THREADS_WITH_FUSE; i++) {
         if (i != self.slot && atomic_load(&process.thread[i]) && process.cpu[i] == cpu) {
             return 1;
         }
@@ -209,7 +209,7 @@ static int choose_real_time_processor(int requested)
         return requested;
     }
     for (int i = last; i >= 0; i--) {
-        if (CPU_ISSET((size_t)i, &self.affinity) && !is_cpu_taken(i)) {
+        if (CPU_ISSET((size_t)i, &self.affinity) && !is_cpu_used_by_other_thread(i)) {
             return i;
         }
     }
@@ -238,7 +238,7 @@ static void pin(const struct tact_realtime_options *options, struct tact_realtim
     }
     self.cpu = cpu;
     struct tact_realtime_item *item = report_granted_setting(report, "affinity");
-    if (is_cpu_taken(cpu)) {
+    if (is_cpu_used_by_other_thread(cpu)) {
         snprintf(item->why, sizeof item->why,
                  "processor %d is shared with another real-time thread of this process", cpu);
         snprintf(item->fix, sizeof item->fix, "use one processor per thread: realtime.cpu");
@@ -262,7 +262,7 @@ static void set_timer_slack(const struct tact_realtime_options *options,
     report_granted_setting(report, "timer_slack");
 }
 
-static void demote_thread_priority(int slot)
+static void demote_to_normal_scheduling(int slot)
 {
     const struct sched_param normal = {.sched_priority = 0};
     const pid_t thread = atomic_load(&process.thread[slot]);
@@ -281,14 +281,14 @@ static void handle_fuse_signal(int signal_number)
     const int saved_errno = errno;
     const pid_t here = gettid();
     int known = 0;
-    for (int i = 0; i < MAX_FUSED_THREADS; i++) {
+    for (int i = 0; i < MAX_THREADS_WITH_FUSE; i++) {
         if (atomic_load(&process.thread[i]) == here) {
             known = 1;
-            demote_thread_priority(i);
+            demote_to_normal_scheduling(i);
         }
     }
-    for (int i = 0; !known && i < MAX_FUSED_THREADS; i++) {
-        demote_thread_priority(i);
+    for (int i = 0; !known && i < MAX_THREADS_WITH_FUSE; i++) {
+        demote_to_normal_scheduling(i);
     }
     errno = saved_errno;
 }
@@ -317,7 +317,8 @@ static void set_cpu_time_fuse(const struct tact_realtime_options *options,
     sigaddset(&xcpu, SIGXCPU);
     if (self.slot < 0) {
         report_refused_setting(report, "fuse", EAGAIN, "run fewer sessions in one process",
-                               "%d threads of this process already have one", MAX_FUSED_THREADS);
+                               "%d threads of this process already have one",
+                               MAX_THREADS_WITH_FUSE);
         return;
     }
     const int error = process.has_cpu_time_fuse ? 0 : install_fuse_handler(options->fuse_us);
@@ -419,7 +420,7 @@ static int check_realtime_options(const struct tact_realtime_options *o)
 /* Allocates an entry of process.thread for the calling thread; -1: none is free. */
 static int allocate_thread_slot(void)
 {
-    for (int i = 0; i < MAX_FUSED_THREADS; i++) {
+    for (int i = 0; i < MAX_THREADS_WITH_FUSE; i++) {
         if (!atomic_load(&process.thread[i])) {
             process.cpu[i] = -1;
             atomic_store(&process.fuse_blown[i], 0);
@@ -465,7 +466,7 @@ int tact_realtime_enter(const struct tact_realtime_options *options,
     }
     self = (struct entry){
         .has_entered_real_time = 1, .cpu = -1, .slack = -1, .cpu_dma_latency_fd = -1};
-    this_thread_fuse_blown = 0;
+    has_fuse_of_thread_blown = 0;
     pthread_mutex_lock(&process.lock);
     self.slot = allocate_thread_slot();
     set_up_thread(options, r);
@@ -495,7 +496,7 @@ static void release_process_settings(void)
         munlockall();
     }
     if (self.slot >= 0) {
-        this_thread_fuse_blown = atomic_load(&process.fuse_blown[self.slot]);
+        has_fuse_of_thread_blown = atomic_load(&process.fuse_blown[self.slot]);
         atomic_store(&process.thread[self.slot], 0);
     }
 }
@@ -527,7 +528,7 @@ int tact_realtime_fuse_blown(void)
 {
     return self.has_entered_real_time && self.slot >= 0
                ? atomic_load(&process.fuse_blown[self.slot])
-               : this_thread_fuse_blown;
+               : has_fuse_of_thread_blown;
 }
 
 int tact_realtime_thread(pthread_t *thread, const struct tact_realtime_options *options,

@@ -20,7 +20,8 @@ static int is_channel_valid(const struct tact_safety_channel *c)
 }
 
 /* Adds a channel to the group of an earlier one, or makes it the first of its group. */
-static int add_to_group(struct tact_safety *s, const struct tact_safety_channel *channels, int i)
+static int add_channel_to_vector_group(struct tact_safety *s,
+                                       const struct tact_safety_channel *channels, int i)
 {
     int first = i;
     for (int k = i - 1; k >= 0 && channels[i].group > 0; k--) {
@@ -58,7 +59,7 @@ int tact_safety_init(struct tact_safety *s, const struct tact_safety_channel *ch
         s->setting[i].step = channels[i].rate * h;
         s->setting[i].alpha =
             channels[i].cutoff > 0.0 ? -tact_expm1(-2.0 * pi * channels[i].cutoff * h) : 1.0;
-        if (add_to_group(s, channels, i)) {
+        if (add_channel_to_vector_group(s, channels, i)) {
             return -EINVAL;
         }
     }
@@ -76,16 +77,16 @@ static void record_safety_trip(struct tact_safety *s, enum tact_trip_cause cause
 
 /* A limit that acts in consecutive ticks is one trip; *acting is the state. */
 static void record_limit_trip(struct tact_safety *s, enum tact_trip_cause cause, int channel,
-                              double value, uint64_t tick, int limit_acts,
+                              double value, uint64_t tick, int is_limit_acting,
                               int32_t *limit_was_acting)
 {
-    if (limit_acts) {
+    if (is_limit_acting) {
         s->ticks[cause]++;
         if (!*limit_was_acting) {
             record_safety_trip(s, cause, channel, value, tick);
         }
     }
-    *limit_was_acting = limit_acts;
+    *limit_was_acting = is_limit_acting;
 }
 
 static void zero_outputs(struct tact_safety *s, double *sent)
@@ -129,7 +130,7 @@ static double compute_vector_length(const double *v, int n)
 }
 
 /* Shortens v to the length `most` where it is longer; returns 1 there. */
-static int shorten_vector_to_length(double *v, int n, double length, double most)
+static int clamp_vector_length(double *v, int n, double length, double most)
 {
     if (!(length > most)) {
         return 0;
@@ -162,8 +163,8 @@ static void limit_output_group(struct tact_safety *s, int first, const double *r
         target[k] = s->ramp * y;
         change[k] = target[k] - s->channel[i].sent;
     }
-    const int fast = shorten_vector_to_length(change, n, compute_vector_length(change, n),
-                                              s->setting[first].step);
+    const int fast =
+        clamp_vector_length(change, n, compute_vector_length(change, n), s->setting[first].step);
     record_limit_trip(s, TACT_TRIP_RATE, first,
                       n == 1 ? target[0] : compute_vector_length(target, n), tick, fast,
                       &s->channel[first].slowed);
@@ -171,7 +172,7 @@ static void limit_output_group(struct tact_safety *s, int first, const double *r
         out[k] = fast ? s->channel[member[k]].sent + change[k] : target[k];
     }
     const double length = compute_vector_length(out, n), value = n == 1 ? out[0] : length;
-    const int over = shorten_vector_to_length(out, n, length, s->setting[first].limit);
+    const int over = clamp_vector_length(out, n, length, s->setting[first].limit);
     record_limit_trip(s, TACT_TRIP_CLAMP, first, value, tick, over, &s->channel[first].clamped);
     for (int k = 0; k < n; k++) {
         s->channel[member[k]].sent = sent[member[k]] = out[k];
@@ -267,7 +268,7 @@ void tact_safety_save(const struct tact_safety *s, double *v)
     }
 }
 
-static int is_integer_up_to(double x, int last)
+static int is_integer_from_zero_to(double x, int last)
 {
     for (int i = 0; i <= last; i++) {
         if (x == i) {
@@ -279,7 +280,7 @@ static int is_integer_up_to(double x, int last)
 
 static int is_saved_state_valid(const struct tact_safety *s, const double *v)
 {
-    int ok = is_integer_up_to(v[0], TACT_SAFETY_FAULT) && is_integer_up_to(v[1], 1) &&
+    int ok = is_integer_from_zero_to(v[0], TACT_SAFETY_FAULT) && is_integer_from_zero_to(v[1], 1) &&
              v[2] >= 0.0 && v[2] <= 1.0;
     for (int i = 3; i < STATE_HEAD_DOUBLES; i++) {
         ok = ok && v[i] >= 0.0 && v[i] <= 0x1p53;
@@ -287,7 +288,7 @@ static int is_saved_state_valid(const struct tact_safety *s, const double *v)
     for (int i = 0; i < s->count; i++) {
         const double *c = v + STATE_HEAD_DOUBLES + STATE_CHANNEL_DOUBLES * i;
         ok = ok && isfinite(c[0]) && fabs(c[1]) <= s->setting[i].limit &&
-             is_integer_up_to(c[2], 1) && is_integer_up_to(c[3], 1);
+             is_integer_from_zero_to(c[2], 1) && is_integer_from_zero_to(c[3], 1);
     }
     return ok;
 }

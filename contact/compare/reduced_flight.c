@@ -45,7 +45,7 @@ int tact_reduced_find(const struct tact_reduced *r, struct smooth_contact *conta
     if (tact_smooth_index_of_flat_halfspace(&pair) >= 0) {
         return -EDOM;
     }
-    if (tact_smooth_has_charts(&r->shape[0], &r->shape[1])) {
+    if (tact_smooth_can_search_charts(&r->shape[0], &r->shape[1])) {
         found = tact_smooth_search_contacts(&pair, SEARCHED_GAP * r->size, 0, contact, &lost);
         found = lost && !found ? -EDOM : found;
     } else {

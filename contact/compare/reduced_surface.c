@@ -355,7 +355,7 @@ static struct chart_point cross_on_squares(const struct squares *s, const struct
     const double along[SQUARE_SIDES] = {p->st[0], p->st[1], 1.0 - p->st[0], 1.0 - p->st[1]};
     const int to = s->beside[p->chart][edge];
     struct chart_point r = {.chart = to / SQUARE_SIDES};
-    tact_square_on_side(to % SQUARE_SIDES, 1.0 - along[edge], r.st);
+    tact_square_point_on_side(to % SQUARE_SIDES, 1.0 - along[edge], r.st);
     return r;
 }
 

@@ -11,17 +11,17 @@ enum { MAX_ACTIVE_SET_STEPS = 16, SWITCHES = 6 };
     (1.0 - 1e-9) /* ratio to a limit from which the limit counts as reached */
 #define ROUNDING_RESIDUAL                                                                          \
     1e-15 /* residual of the velocities, relative to their size, that is rounding alone */
-#define MAX_FALL 0.9      /* share of the normal force that a step may take away */
+#define MAX_NORMAL_FORCE_DROP 0.9 /* share of the normal force that a step may take away */
 #define MAX_OVERSHOOT 1.5 /* square of friction over that of its limit from which it is scaled */
 #define NEWTON_END_RESIDUAL_TOLERANCE                                                              \
     1e-10 /* relative size of a residual that is accepted when Newton's method ends */
 
 /* Projects the normal part onto the face, and updates everything that depends on it. */
-static void project_and_update_state(struct tact_active *a)
+static void project_to_face_and_update(struct tact_active *a)
 {
-    tact_active_face_project(a);
-    tact_active_velocities(a);
-    tact_active_update_friction(a);
+    tact_active_project_to_face(a);
+    tact_active_compute_velocities(a);
+    tact_active_update_limits_state(a);
 }
 
 /* Multiplier of slip with the smallest residual. */
@@ -39,18 +39,19 @@ static void estimate_slip_multiplier(struct tact_active *a)
  * far beyond it is scaled to it. Returns 0 where the step is not finite. */
 static int take_newton_step(struct tact_active *a, const struct tact_active_change *change)
 {
-    double fall = -change->n[0] / a->n[0];
-    double share = fall > MAX_FALL ? MAX_FALL / fall : 1.0;
+    double normal_force_drop = -change->n[0] / a->n[0];
+    double share =
+        normal_force_drop > MAX_NORMAL_FORCE_DROP ? MAX_NORMAL_FORCE_DROP / normal_force_drop : 1.0;
     tact_v3_axpy(a->n, share, change->n);
     tact_v3_axpy(a->t, share, change->t);
     a->slip_multiplier += share * change->slip_multiplier;
     if (!(a->n[0] > 0.0) || !isfinite(a->n[0] + a->t[0] + a->t[1] + a->t[2])) {
         return 0;
     }
-    project_and_update_state(a);
+    project_to_face_and_update(a);
     if (a->slips && a->g > MAX_OVERSHOOT * a->n[0] * a->n[0]) {
         tact_v3_scale(a->t, a->t, a->n[0] / sqrt(a->g));
-        project_and_update_state(a);
+        project_to_face_and_update(a);
         estimate_slip_multiplier(a);
     }
     return 1;
@@ -62,13 +63,13 @@ static int newton_on_face(struct tact_active *a)
     struct tact_active_change change;
     for (int step = 0;; step++) {
         if (step == 0 || a->face == FACE_RIM) {
-            tact_active_face_directions(a);
+            tact_active_face_basis(a);
         }
         double left = tact_active_residual(a), size = tact_active_velocity_scale(a);
         if (left <= ROUNDING_RESIDUAL * size || step == MAX_ACTIVE_SET_STEPS) {
             return left <= NEWTON_END_RESIDUAL_TOLERANCE * size;
         }
-        tact_active_newton_step(a, &change);
+        tact_active_solve_newton_step(a, &change);
         if (!take_newton_step(a, &change)) {
             return 0;
         }
@@ -76,11 +77,11 @@ static int newton_on_face(struct tact_active *a)
 }
 
 /* Switches to slip: scales friction to its limit. */
-static void begin_slip_phase(struct tact_active *a)
+static void switch_from_stick_to_slip(struct tact_active *a)
 {
     tact_v3_scale(a->t, a->t, a->n[0] / sqrt(a->g));
     a->slips = 1;
-    project_and_update_state(a);
+    project_to_face_and_update(a);
     estimate_slip_multiplier(a);
 }
 
@@ -92,7 +93,7 @@ static int update_slip_state(struct tact_active *a)
         return 0;
     }
     if (!a->slips && a->g > a->n[0] * a->n[0]) {
-        begin_slip_phase(a);
+        switch_from_stick_to_slip(a);
         return 0;
     }
     return 1;
@@ -102,7 +103,7 @@ static int update_slip_state(struct tact_active *a)
 static double load_scaled_block(const struct tact_local_problem *problem, const double *unit,
                                 int row, int column, double *out)
 {
-    const int *i = tact_local_entry + row, *j = tact_local_entry + column;
+    const int *i = tact_local_row_of_entry + row, *j = tact_local_row_of_entry + column;
     for (int k = 0; k < 9; k++) {
         out[k] = unit[row + k / 3] * unit[column + k % 3] * problem->s[6 * i[k / 3] + j[k % 3]];
     }
@@ -115,7 +116,7 @@ static double load_scaled_rows(const struct tact_local_problem *problem, const d
 {
     double most = 0.0;
     for (int i = 0; i < 3; i++) {
-        int entry = tact_local_entry[row + i];
+        int entry = tact_local_row_of_entry[row + i];
         b[i] = unit[row + i] * problem->b[entry];
         x[i] = unit[row + i] != 0.0 ? r[entry] / unit[row + i] : 0.0;
         most = tact_max(most, fabs(b[i]));
@@ -147,7 +148,7 @@ static void scale_impulse_to_zero_work(struct tact_active *a)
     if (drive < 0.0 && power > 0.0) {
         tact_v3_scale(a->n, a->n, -drive / power);
         tact_v3_scale(a->t, a->t, -drive / power);
-        tact_active_velocities(a);
+        tact_active_compute_velocities(a);
     }
 }
 
@@ -185,19 +186,19 @@ static int scale_problem(const struct tact_local_problem *problem, const double 
 
 /* Starts with the limits that are active at r; with `fits` the magnitude of r is corrected. Returns
  * 0 where the method does not apply. */
-static int begin_active_set(const struct tact_local_problem *problem, const double *r,
-                            int corrects_magnitude, struct tact_active *a)
+static int init_active_set(const struct tact_local_problem *problem, const double *r,
+                           int scales_to_zero_work, struct tact_active *a)
 {
     if (!scale_problem(problem, r, a)) {
         return 0;
     }
-    tact_active_face_choose(a);
-    tact_active_face_project(a);
-    tact_active_velocities(a);
-    if (corrects_magnitude) {
+    tact_active_choose_face(a);
+    tact_active_project_to_face(a);
+    tact_active_compute_velocities(a);
+    if (scales_to_zero_work) {
         scale_impulse_to_zero_work(a);
     }
-    tact_active_update_friction(a);
+    tact_active_update_limits_state(a);
     a->slips = sqrt(a->g) >= AT_LIMIT_MIN_RATIO * a->n[0];
     estimate_slip_multiplier(a);
     return 1;
@@ -206,22 +207,22 @@ static int begin_active_set(const struct tact_local_problem *problem, const doub
 int tact_local_active_set(const struct tact_local_problem *problem, double r[6])
 {
     struct tact_active a;
-    if (!begin_active_set(problem, r, 1, &a)) {
+    if (!init_active_set(problem, r, 1, &a)) {
         return -1;
     }
     for (int i = 0; i < SWITCHES; i++) {
         if (!newton_on_face(&a)) {
             return -1;
         }
-        if (tact_active_face_update(&a) && update_slip_state(&a)) {
+        if (tact_active_update_face(&a) && update_slip_state(&a)) {
             for (int k = 0; k < 3; k++) {
-                r[tact_local_entry[k]] = a.unit[k] * a.n[k];
-                r[tact_local_entry[3 + k]] = a.unit[3 + k] * a.t[k];
+                r[tact_local_row_of_entry[k]] = a.unit[k] * a.n[k];
+                r[tact_local_row_of_entry[3 + k]] = a.unit[3 + k] * a.t[k];
             }
             return (a.slips ? TACT_LIMIT_CONE : 0) |
                    (a.face != FACE_INSIDE && a.face != FACE_POINT ? TACT_LIMIT_EDGE : 0);
         }
-        project_and_update_state(&a);
+        project_to_face_and_update(&a);
     }
     return -1;
 }
@@ -232,21 +233,22 @@ int tact_local_impulse_derivative(const struct tact_local_problem *problem, int 
     struct tact_active a;
     struct tact_active_change change[6];
     memset(slope, 0, 36 * sizeof *slope);
-    if (!begin_active_set(problem, r, 0, &a)) {
+    if (!init_active_set(problem, r, 0, &a)) {
         return 0;
     }
     if (limits >= 0) {
         a.slips = (limits & (TACT_LIMIT_CONE | TACT_LIMIT_SPIN)) != 0;
     }
-    tact_active_face_directions(&a);
-    tact_active_respond_all(&a, change);
+    tact_active_face_basis(&a);
+    tact_active_row_responses(&a, change);
     for (int k = 0; k < 6; k++) {
         if (!isfinite(change[k].t[0])) {
             return 0;
         }
         for (int i = 0; i < 3; i++) {
-            slope[6 * tact_local_entry[i] + tact_local_entry[k]] = a.unit[i] * change[k].n[i];
-            slope[6 * tact_local_entry[3 + i] + tact_local_entry[k]] =
+            slope[6 * tact_local_row_of_entry[i] + tact_local_row_of_entry[k]] =
+                a.unit[i] * change[k].n[i];
+            slope[6 * tact_local_row_of_entry[3 + i] + tact_local_row_of_entry[k]] =
                 a.unit[3 + i] * change[k].t[i];
         }
     }

@@ -48,8 +48,8 @@ struct tact_active_change {
 };
 
 /* Updates the velocities from n and t; and the centre of pressure, torsion and limit surface. */
-void tact_active_velocities(struct tact_active *a);
-void tact_active_update_friction(struct tact_active *a);
+void tact_active_compute_velocities(struct tact_active *a);
+void tact_active_update_limits_state(struct tact_active *a);
 
 /* Slip at the centre of pressure; and its direction where friction is at the limit surface. */
 void tact_active_compute_slip(const struct tact_active *a, double *v);
@@ -59,16 +59,16 @@ void tact_active_limit_surface_normal(const struct tact_active *a, double *out);
 double tact_active_residual(const struct tact_active *a);
 
 /* Computes Newton's step. */
-void tact_active_newton_step(const struct tact_active *a, struct tact_active_change *out);
+void tact_active_solve_newton_step(const struct tact_active *a, struct tact_active_change *out);
 
 /* Changes of the unknowns for additional velocities (un, ut) and residuals `more` of the equations
  * of friction and its limit. */
-void tact_active_unknown_changes(const struct tact_active *a, const double *un, const double *ut,
-                                 const double *more, struct tact_active_change *out);
+void tact_active_change_of_unknowns(const struct tact_active *a, const double *un, const double *ut,
+                                    const double *more, struct tact_active_change *out);
 
 /* Changes of the unknowns for an additional velocity of each row in turn, of n, then of t, by its
  * unit. */
-void tact_active_respond_all(const struct tact_active *a, struct tact_active_change out[6]);
+void tact_active_row_responses(const struct tact_active *a, struct tact_active_change out[6]);
 
 /* Magnitude of the velocities of the problem, the scale of their rounding. */
 static inline double tact_active_velocity_scale(const struct tact_active *a)
@@ -78,16 +78,16 @@ static inline double tact_active_velocity_scale(const struct tact_active *a)
 }
 
 /* Chooses the face that contains the centre of pressure. */
-void tact_active_face_choose(struct tact_active *a);
+void tact_active_choose_face(struct tact_active *a);
 
 /* Projects the normal part onto the face. */
-void tact_active_face_project(struct tact_active *a);
+void tact_active_project_to_face(struct tact_active *a);
 
 /* Computes the directions within the face, and the response of the normal part along them. */
-void tact_active_face_directions(struct tact_active *a);
+void tact_active_face_basis(struct tact_active *a);
 
 /* 1 where the face is consistent with the solution; otherwise switches to another. */
-int tact_active_face_update(struct tact_active *a);
+int tact_active_update_face(struct tact_active *a);
 
 /* Finds the solution from r, a solution of a similar problem; r: output. Returns the active limits,
  * or -1, with r unchanged, where the method does not converge. */

@@ -23,8 +23,8 @@ static void solve_selected_rows(const double *s, const double *b, const int *ind
     tact_ldl_solve(a, n, x);
 }
 
-static void shift_problem_to_point(const struct tact_local_problem *in, const double *p, double *s,
-                                   double *b)
+static void move_problem_to_point(const struct tact_local_problem *in, const double *p, double *s,
+                                  double *b)
 {
     /* Velocity at p = (p1, p2): v_n += p2 w_1 - p1 w_2, v_1 -= p2 w_n, v_2 += p1 w_n. */
     const double x[3][2] = {{p[1], -p[0]}, {-p[1], 0.0}, {p[0], 0.0}};
@@ -64,7 +64,8 @@ static int is_outside_friction_cone(const double *f, double mu)
 
 /* Eq. 4: force along q, torques free, four equations: no normal velocity, no rotation. The matrix R
  * S Q is not symmetric: the torques are eliminated, which leaves one equation for the force. */
-static double solve_on_cone(const double *s, const double *b, const double *q, double *torque)
+static double solve_on_friction_cone(const double *s, const double *b, const double *q,
+                                     double *torque)
 {
     double a[9], along[3], rest[3];
     for (int i = 0; i < 3; i++) {
@@ -134,7 +135,7 @@ static int solve_point_contact(const struct tact_local_problem *problem, const d
 {
     static const int linear[3] = {0, 1, 2};
     double s[36], b[6];
-    shift_problem_to_point(problem, p, s, b);
+    move_problem_to_point(problem, p, s, b);
     solve_selected_rows(s, b, linear, 3, f);
     if (!is_outside_friction_cone(f, problem->mu)) {
         return 0;
@@ -150,8 +151,8 @@ static int solve_point_contact(const struct tact_local_problem *problem, const d
 /* Normal force and centre of pressure p that minimise the energy of the relative motion: with
  * friction and torsion of r or, where it sticks, with those that stop slip. Returns 1 where p is at
  * the edge. */
-static int pressure_by_mass(const struct tact_local_problem *problem, const double *r,
-                            int is_sticking, double *p, double *force)
+static int pressure_centre_by_mass_metric(const struct tact_local_problem *problem, const double *r,
+                                          int is_sticking, double *p, double *force)
 {
     /* Force, and its moments over the semi-axes: -tau_2 and tau_1 scaled. */
     static const int row[3] = {0, 5, 4};
@@ -188,13 +189,13 @@ static int pressure_by_mass(const struct tact_local_problem *problem, const doub
 }
 
 /* No rigid solution pushes: a frictionless impulse where the bodies approach, otherwise none. */
-static int separate_or_push(const struct tact_local_problem *problem, double *r)
+static int no_impulse_or_frictionless(const struct tact_local_problem *problem, double *r)
 {
     memset(r, 0, 6 * sizeof *r);
     if (problem->by_mass && !(problem->mu > 0.0) && problem->semi[0] > 0.0 &&
         problem->semi[1] > 0.0) {
         double p[2];
-        int edge = pressure_by_mass(problem, r, 0, p, &r[0]);
+        int edge = pressure_centre_by_mass_metric(problem, r, 0, p, &r[0]);
         r[4] = p[1] * r[0];
         r[5] = -p[0] * r[0];
         return r[0] > 0.0 ? TACT_LIMIT_CONE | (edge ? TACT_LIMIT_EDGE : 0) : TACT_LIMIT_OPEN;
@@ -213,7 +214,8 @@ static void project_pressure_centre(const struct tact_local_problem *problem, co
     double force, beside[6], bound = torsion_bound_at_point(problem, r, d);
     memcpy(beside, r, sizeof beside);
     beside[3] = tact_max(-bound, tact_min(bound, r[3]));
-    if (!problem->by_mass || !pressure_by_mass(problem, beside, is_sticking, p, &force) ||
+    if (!problem->by_mass ||
+        !pressure_centre_by_mass_metric(problem, beside, is_sticking, p, &force) ||
         !(force > 0.0)) {
         closest_on_ellipse(problem->semi, d, p);
     }
@@ -226,14 +228,14 @@ int tact_local_bouchard(const struct tact_local_problem *problem, double r[6])
     int limits = 0;
     solve_selected_rows(problem->s, problem->b, all, 6, r);
     if (r[0] <= 0.0) {
-        return separate_or_push(problem, r);
+        return no_impulse_or_frictionless(problem, r);
     }
     if (is_outside_friction_cone(r, problem->mu)) {
         double q[3];
         friction_cone_direction(r, problem->mu, q);
-        double size = solve_on_cone(problem->s, problem->b, q, r + 3);
+        double size = solve_on_friction_cone(problem->s, problem->b, q, r + 3);
         if (!(size > 0.0)) {
-            return separate_or_push(problem, r);
+            return no_impulse_or_frictionless(problem, r);
         }
         tact_v3_scale(r, q, size);
         limits |= TACT_LIMIT_CONE;

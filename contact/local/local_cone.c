@@ -34,7 +34,7 @@
 static double evaluate_slip_equation(void *user, double g)
 {
     struct scaled *p = user;
-    int n = p->rolling ? 3 : 1;
+    int n = p->rows_have_rolling ? 3 : 1;
     double f[9], w[12]; /* columns of F^-1 [S_zN b_z] */
     for (int i = 0; i < 3; i++) {
         for (int j = 0; j < 3; j++) {
@@ -172,7 +172,7 @@ static int try_sticking(const struct tact_local_problem *problem, double *r)
         return 0;
     }
     if (tact_local_edge_distance_ratio(problem, d) > 1.0 ||
-        !tact_local_within_friction(problem, x, d)) {
+        !tact_local_is_within_friction(problem, x, d)) {
         return 0;
     }
     memcpy(r, x, sizeof x);
@@ -212,27 +212,27 @@ int tact_local_enforce_limits(const struct tact_local_problem *problem, double r
            (part[1] > 0.01 * square ? TACT_LIMIT_SPIN : 0);
 }
 
-int tact_local_solve_at(const struct tact_local_problem *problem, const struct friction_state *at,
-                        double *r, double *slip)
+int tact_local_solve_friction_state(const struct tact_local_problem *problem,
+                                    const struct friction_state *at, double *r, double *slip)
 {
     struct scaled p;
     p.slip = *slip;
     memset(p.x, 0, sizeof p.x);
-    tact_local_scale(problem, at, &p);
-    int is_opening = p.rolling ? tact_normal_patch_opens(&p.patch, p.b) : p.b[0] >= 0.0;
+    tact_local_make_scaled(problem, at, &p);
+    int is_opening = p.rows_have_rolling ? tact_normal_patch_opens(&p.patch, p.b) : p.b[0] >= 0.0;
     if (is_opening || !(p.s[0] > 0.0)) { /* b_N in N*: the solution is zero */
         memset(r, 0, 6 * sizeof *r);
         return TACT_LIMIT_OPEN;
     }
     int limits = solve_scaled_slip_problem(&p);
     *slip = p.slip;
-    if (p.is_point_surface) {
+    if (p.has_points_limit_surface) {
         double z[3];
         tact_m3_mul_v3(z, p.lower, p.x + 3);
         tact_v3_copy(p.x + 3, z);
     }
     for (int i = 0; i < 6; i++) {
-        r[tact_local_entry[i]] = p.unit[i] * p.x[i];
+        r[tact_local_row_of_entry[i]] = p.unit[i] * p.x[i];
     }
     r[3] += at->d[0] * r[2] - at->d[1] * r[1];
     if (!(p.x[0] > 0.0)) {
@@ -258,7 +258,7 @@ static void evaluate_trial_friction_state(const struct tact_local_problem *probl
     const struct friction_state *at = &trial->at;
     int rolls = tact_local_transmits_rolling(problem),
         moves = problem->surface != TACT_SURFACE_ELLIPSOID;
-    trial->limits = tact_local_solve_at(problem, at, trial->r, &trial->slip);
+    trial->limits = tact_local_solve_friction_state(problem, at, trial->r, &trial->slip);
     tact_local_friction_state(problem, trial->r, &own);
     trial->left[0] = rolls ? (own.d[0] - at->d[0]) / problem->semi[0] : 0.0;
     trial->left[1] = rolls ? (own.d[1] - at->d[1]) / problem->semi[1] : 0.0;
@@ -452,7 +452,7 @@ int tact_local_cone_by(const struct tact_local_problem *problem, double r[6], in
     }
     if (limits < 0) {
         *by = TACT_COUNT_SEARCH;
-        limits = tact_has_friction_points(problem) ? tact_local_search_points(problem, r)
+        limits = tact_has_friction_points(problem) ? tact_local_search_part_limit(problem, r)
                                                    : search_friction_state(problem, r);
     }
     int slips = tact_local_enforce_limits(problem, r);

@@ -5,7 +5,7 @@
 #include "contact/local/local_points_internal.h"
 #include "contact/vec.h"
 
-void tact_active_velocities(struct tact_active *a)
+void tact_active_compute_velocities(struct tact_active *a)
 {
     double add[3];
     tact_m3_mul_v3(a->un, a->nn, a->n);
@@ -18,7 +18,7 @@ void tact_active_velocities(struct tact_active *a)
     tact_v3_add(a->ut, a->ut, a->bt);
 }
 
-void tact_active_update_friction(struct tact_active *a)
+void tact_active_update_limits_state(struct tact_active *a)
 {
     const double *t = a->t;
     a->inverse_normal_force = 1.0 / a->n[0];
@@ -72,7 +72,7 @@ double tact_active_residual(const struct tact_active *a)
     return worst;
 }
 
-void tact_active_newton_step(const struct tact_active *a, struct tact_active_change *out)
+void tact_active_solve_newton_step(const struct tact_active *a, struct tact_active_change *out)
 {
     double more[4] = {0.0};
     if (a->slips) {
@@ -80,5 +80,5 @@ void tact_active_newton_step(const struct tact_active *a, struct tact_active_cha
         tact_v3_scale(more, more, a->slip_multiplier);
         more[3] = friction_limit_excess(a);
     }
-    tact_active_unknown_changes(a, a->un, a->ut, more, out);
+    tact_active_change_of_unknowns(a, a->un, a->ut, more, out);
 }

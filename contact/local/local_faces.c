@@ -36,7 +36,7 @@ static double pressure_centre_along_edge(const struct tact_active *a, int first)
 }
 
 /* Sets the face to an edge, or to one of its corners where the centre of pressure is there. */
-static void set_edge_face(struct tact_active *a, int first)
+static void set_face_to_edge(struct tact_active *a, int first)
 {
     double share = pressure_centre_along_edge(a, first);
     a->face = FACE_EDGE;
@@ -73,28 +73,28 @@ static double boundary_distance_ratio(const struct tact_active *a, int *first)
 
 /* Leaves the interior where the centre of pressure is beyond `most` of the extent. Returns 1 where
  * it is within. */
-static int leave_interior_if_beyond(struct tact_active *a, double most)
+static int choose_face_if_beyond_interior(struct tact_active *a, double most)
 {
     int first = 0;
     if (boundary_distance_ratio(a, &first) <= most) {
         return 1;
     }
     if (a->corners) {
-        set_edge_face(a, first);
+        set_face_to_edge(a, first);
     } else {
         a->face = FACE_RIM;
     }
     return 0;
 }
 
-void tact_active_face_choose(struct tact_active *a)
+void tact_active_choose_face(struct tact_active *a)
 {
     if (a->face == FACE_INSIDE) {
-        leave_interior_if_beyond(a, AT_LIMIT_MIN_RATIO);
+        choose_face_if_beyond_interior(a, AT_LIMIT_MIN_RATIO);
     }
 }
 
-void tact_active_face_project(struct tact_active *a)
+void tact_active_project_to_face(struct tact_active *a)
 {
     double *x = a->n;
     if (a->face == FACE_RIM) {
@@ -112,7 +112,7 @@ void tact_active_face_project(struct tact_active *a)
 }
 
 /* Interior: all directions. */
-static void span_interior_directions(struct tact_active *a)
+static void set_interior_face_basis(struct tact_active *a)
 {
     static const double all[3][3] = {{1.0, 0.0, 0.0}, {0.0, 1.0, 0.0}, {0.0, 0.0, 1.0}};
     double h[9], *normal_response = a->normal_response;
@@ -129,7 +129,7 @@ static void span_interior_directions(struct tact_active *a)
 }
 
 /* Corner or point: the one direction (1, p). */
-static void span_corner_direction(struct tact_active *a, const double *p)
+static void set_corner_face_basis(struct tact_active *a, const double *p)
 {
     double *e = a->basis[0], he[3];
     memset(a->basis, 0, sizeof a->basis);
@@ -143,7 +143,7 @@ static void span_corner_direction(struct tact_active *a, const double *p)
 
 /* Edge or rim: the two directions in the basis; bent, turn: their change with the second unknown.
  */
-static void span_edge_directions(struct tact_active *a, double bent, double turn)
+static void set_edge_face_basis(struct tact_active *a, double bent, double turn)
 {
     const double *e = a->basis[0], *o = a->basis[1];
     double he[3], ho[3];
@@ -158,24 +158,24 @@ static void span_edge_directions(struct tact_active *a, double bent, double turn
     }
 }
 
-void tact_active_face_directions(struct tact_active *a)
+void tact_active_face_basis(struct tact_active *a)
 {
     const double centre[2] = {0.0, 0.0}, *y = a->y;
     if (a->face == FACE_INSIDE) {
-        span_interior_directions(a);
+        set_interior_face_basis(a);
     } else if (a->face == FACE_EDGE) {
         const double *p = a->corner[a->first], *q = a->corner[next_polygon_corner(a, a->first)];
         tact_v3_set(a->basis[0], 1.0, p[0], p[1]);
         tact_v3_set(a->basis[1], 1.0, q[0], q[1]);
-        span_edge_directions(a, 0.0, 0.0);
+        set_edge_face_basis(a, 0.0, 0.0);
     } else if (a->face == FACE_RIM) {
         double inverse = 1.0 / a->n[0];
         tact_v3_set(a->basis[0], 1.0, y[0], y[1]);
         tact_v3_set(a->basis[1], 0.0, -y[1], y[0]);
-        span_edge_directions(a, tact_v3_dot(a->basis[1], a->un) * inverse,
-                             -(y[0] * a->un[1] + y[1] * a->un[2]) * inverse);
+        set_edge_face_basis(a, tact_v3_dot(a->basis[1], a->un) * inverse,
+                            -(y[0] * a->un[1] + y[1] * a->un[2]) * inverse);
     } else {
-        span_corner_direction(a, a->face == FACE_CORNER ? a->corner[a->first] : centre);
+        set_corner_face_basis(a, a->face == FACE_CORNER ? a->corner[a->first] : centre);
     }
 }
 
@@ -212,14 +212,14 @@ static int is_edge_the_solution_face(struct tact_active *a)
     return 0;
 }
 
-int tact_active_face_update(struct tact_active *a)
+int tact_active_update_face(struct tact_active *a)
 {
     double slack = VELOCITY_ROUNDING_BOUND * tact_active_velocity_scale(a);
     if (a->face == FACE_POINT) {
         return 1;
     }
     if (a->face == FACE_INSIDE) {
-        return leave_interior_if_beyond(a, 1.0);
+        return choose_face_if_beyond_interior(a, 1.0);
     }
     if (a->face == FACE_RIM) {
         a->face = a->un[0] >= -slack ? FACE_RIM : FACE_INSIDE;

@@ -33,8 +33,8 @@ double tact_local_friction_limit_ratio(const struct tact_local_problem *problem,
                                        const double *d);
 
 /* 1 where that ratio is at most 1; for a surface of points with less work than the ratio. */
-int tact_local_within_friction(const struct tact_local_problem *problem, const double *r,
-                               const double *d);
+int tact_local_is_within_friction(const struct tact_local_problem *problem, const double *r,
+                                  const double *d);
 
 /* Scales friction and torsion of r, about its centre of pressure, down to the limit surface: it may
  * have been solved at another centre of pressure. A pulling impulse is set to zero. Returns CONE,

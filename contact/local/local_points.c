@@ -71,13 +71,13 @@ double tact_friction_points_limit(const struct tact_local_problem *problem, cons
     if (!(tact_v3_dot(slip, slip) > 0.0)) {
         tact_v3_copy(slip, z);
     }
-    tact_friction_points_at_centre(problem, slip, at);
+    tact_friction_points_at_slip(problem, slip, at);
     double error = compute_slip_residual(at, z, slip, left, &value);
     for (int i = 0; i < MAX_SLIP_NEWTON_STEPS && error > ROUNDING_RESIDUAL * size; i++) {
         double tried[3];
         tact_v3_copy(tried, slip);
         apply_newton_step_to_slip(at->hessian, left, tried);
-        tact_friction_points_at_centre(problem, tried, &next);
+        tact_friction_points_at_slip(problem, tried, &next);
         double rest = compute_slip_residual(&next, z, tried, then, &after);
         if (!(rest < 0.5 * error || after < value)) {
             if (error <= STALLED_RESIDUAL_TOLERANCE * size) {
@@ -85,7 +85,7 @@ double tact_friction_points_limit(const struct tact_local_problem *problem, cons
             }
             tact_v3_copy(tried, slip);
             apply_newton_step_to_slip(at->metric, left, tried);
-            tact_friction_points_at_centre(problem, tried, &next);
+            tact_friction_points_at_slip(problem, tried, &next);
             rest = compute_slip_residual(&next, z, tried, then, &after);
         }
         tact_v3_copy(slip, tried);
@@ -118,15 +118,15 @@ static double squared_gauge_bound(const struct tact_local_problem *problem, cons
     return worst;
 }
 
-int tact_friction_points_within(const struct tact_local_problem *problem, const double z[3],
-                                double limit)
+int tact_friction_points_contains(const struct tact_local_problem *problem, const double z[3],
+                                  double limit)
 {
     struct friction_at_slip at;
     double slip[3] = {z[0], z[1], z[2]}, size = tact_v3_dot(z, z);
     if (!(size > 0.0) || squared_gauge_bound(problem, z) <= limit * limit) {
         return 1;
     }
-    tact_friction_points_at_centre(problem, slip, &at);
+    tact_friction_points_at_slip(problem, slip, &at);
     return size <= limit * at.power &&
            tact_friction_points_limit(problem, z, slip, &at) <= limit * limit;
 }
@@ -150,7 +150,7 @@ void tact_friction_points_ellipsoid(const struct tact_local_problem *problem, co
     struct friction_at_slip at;
     const double any[3] = {1.0, 0.0, 0.0};
     const double *m = at.metric;
-    tact_friction_points_at_centre(problem, tact_v3_dot(slip, slip) > 0.0 ? slip : any, &at);
+    tact_friction_points_at_slip(problem, tact_v3_dot(slip, slip) > 0.0 ? slip : any, &at);
     memset(lower, 0, 9 * sizeof *lower);
     lower[0] = sqrt(m[0]);
     lower[3] = m[3] / lower[0];

@@ -20,8 +20,8 @@ struct friction_at_slip {
     double power, force[3], metric[9], hessian[9];
 };
 
-void tact_friction_points_at_centre(const struct tact_local_problem *problem, const double slip[3],
-                                    struct friction_at_slip *out);
+void tact_friction_points_at_slip(const struct tact_local_problem *problem, const double slip[3],
+                                  struct friction_at_slip *out);
 
 /* Square of the gauge of the surface at z, and half of its gradient: a slip to which z is opposite
  * at its limit. slip: on input one near that, or 0. at: output, at that slip; all 0 for z = 0. */
@@ -29,8 +29,8 @@ double tact_friction_points_limit(const struct tact_local_problem *problem, cons
                                   double slip[3], struct friction_at_slip *at);
 
 /* 1 where the gauge at z is at most a limit; less work than the gauge where it is far from that. */
-int tact_friction_points_within(const struct tact_local_problem *problem, const double z[3],
-                                double limit);
+int tact_friction_points_contains(const struct tact_local_problem *problem, const double z[3],
+                                  double limit);
 
 /* Square of the gauge, half of its gradient, and half of the Hessian of the square. normal: on
  * input one near it, or 0. */

@@ -81,7 +81,7 @@ TACT_INLINE void add_part_friction(const struct tact_friction_points *p, int fir
     sums->cc += bent * c * c;
 }
 
-TACT_DISPATCH_BY_CPU(void, tact_friction_points_at_centre,
+TACT_DISPATCH_BY_CPU(void, tact_friction_points_at_slip,
                      (const struct tact_local_problem *problem, const double slip[3],
                       struct friction_at_slip *out),
                      (problem, slip, out))

@@ -10,7 +10,7 @@
 
 /* Projects x onto K = {|y| <= t, |z| <= t}: for the axis value t both radii are clipped to t, and
  * (t - x0)^2 + (|y| - t)+^2 + (|z| - t)+^2 is convex and piecewise quadratic in t. */
-static void project_to_cone(double *x)
+static void project_to_second_order_cone(double *x)
 {
     double y = sqrt(x[1] * x[1] + x[2] * x[2]), z = tact_v3_norm(x + 3);
     double large = y > z ? y : z, small = y > z ? z : y;
@@ -122,7 +122,7 @@ static int scale_impulse_for_projection(const struct tact_local_problem *problem
     tact_v3_set(x + 3, r[1], r[2], r[3] - (d[0] * r[2] - d[1] * r[1]));
     double stiffness = scale_largest_stiffness(problem, unit, d), none = 0.0;
     for (int i = 0; i < 6; i++) {
-        none += unit[i] > 0.0 ? 0.0 : problem->s[7 * tact_local_entry[i]] * x[i] * x[i];
+        none += unit[i] > 0.0 ? 0.0 : problem->s[7 * tact_local_row_of_entry[i]] * x[i] * x[i];
         x[i] = unit[i] > 0.0 ? x[i] / unit[i] : 0.0;
     }
     scale_contact_velocity(unit, d, u, out->u);
@@ -176,7 +176,7 @@ static double natural_map_residual(const struct scaled_state *v)
     for (int i = 0; i < 6; i++) {
         trial[i] = v->x[i] - v->rho * (i ? v->u[i] : v->u[0] + slip);
     }
-    project_to_cone(trial);
+    project_to_second_order_cone(trial);
     for (int i = 0; i < 6; i++) {
         miss += (v->x[i] - trial[i]) * (v->x[i] - trial[i]);
     }
@@ -193,7 +193,8 @@ double tact_local_residual(const struct tact_local_problem *problem, const doubl
     int within = edge <= WELL_INSIDE_LIMIT_RATIO && r[0] > 0.0 && problem->mu > 0.0;
     if (tact_has_friction_points(problem)) {
         tact_local_friction(problem, r, at.d, z);
-        within = within && tact_friction_points_within(problem, z, WELL_INSIDE_LIMIT_RATIO * r[0]);
+        within =
+            within && tact_friction_points_contains(problem, z, WELL_INSIDE_LIMIT_RATIO * r[0]);
     } else {
         tact_local_friction_squares(problem, r, at.d, &f, &m);
         double used = tact_local_limit_surface(problem, f, m, w);

@@ -47,8 +47,8 @@ static void add_point_surface_terms(const struct tact_active *a, const row *unit
 
 /* The equations of slip, from changes w of the normal part and v of friction's velocities; the
  * fourth is that of the limit. */
-static void compute_slip_equations(const struct tact_active *a, const row *unit, const row *w,
-                                   const row *v, row *out)
+static void compute_slip_row_residuals(const struct tact_active *a, const row *unit, const row *w,
+                                       const row *v, row *out)
 {
     const double *t = a->t, *y = a->y, m = a->m, square = m * m;
     double inverse = a->inverse_normal_force, w0 = a->slip_multiplier * a->w[0],
@@ -76,13 +76,13 @@ static void compute_slip_equations(const struct tact_active *a, const row *unit,
 }
 
 /* The equations of friction and of its limit, and the changes w of the normal part. */
-static void compute_equations(const struct tact_active *a, const row *unit, const row *un,
-                              const row *ut, row *w, row *out)
+static void compute_row_residuals(const struct tact_active *a, const row *unit, const row *un,
+                                  const row *ut, row *w, row *out)
 {
     row v[3];
     compute_velocity_changes(a, un, ut, w, v);
     if (a->slips) {
-        compute_slip_equations(a, unit, w, v, out);
+        compute_slip_row_residuals(a, unit, w, v, out);
     } else {
         memcpy(out, v, sizeof v);
         out[3] = (row){0.0};
@@ -91,14 +91,14 @@ static void compute_equations(const struct tact_active *a, const row *unit, cons
 
 /* The coefficients of the equations, J t + pull gamma (three equations) and limit . t (the fourth),
  * solved for t. */
-struct equation_solution {
+struct slip_equation_solution {
     double cross[9]; /* the transposed inverse of J times its determinant */
     double det, inverse;
     double limit[3], by[3], along; /* by: response to pull; along: limit . by */
 };
 
 static void invert_slip_equations(const struct tact_active *a, const row *eq,
-                                  struct equation_solution *s)
+                                  struct slip_equation_solution *s)
 {
     double j[3][3], pull[3];
     for (int i = 0; i < 3; i++) {
@@ -119,8 +119,9 @@ static void invert_slip_equations(const struct tact_active *a, const row *eq,
 
 /* Solves for the right side `left`, then for the normal part, whose changes are w with its constant
  * terms in that lane of `constant`. */
-static void solve_slip_equations(const struct tact_active *a, const struct equation_solution *s,
-                                 const double *left, const row *w, const row *constant, int lane,
+static void solve_slip_equations(const struct tact_active *a,
+                                 const struct slip_equation_solution *s, const double *left,
+                                 const row *w, const row *constant, int lane,
                                  struct tact_active_change *out)
 {
     double dt[3];
@@ -138,8 +139,8 @@ static void solve_slip_equations(const struct tact_active *a, const struct equat
 }
 
 /* The velocities per part of friction, with further velocities as the constant terms. */
-static void load_velocities(const struct tact_active *a, const double *un, const double *ut,
-                            row *normal, row *friction)
+static void pack_row_velocities(const struct tact_active *a, const double *un, const double *ut,
+                                row *normal, row *friction)
 {
     const double *nt = a->nt, *tt = a->tt;
     for (int i = 0; i < 3; i++) {
@@ -148,16 +149,16 @@ static void load_velocities(const struct tact_active *a, const double *un, const
     }
 }
 
-TACT_DISPATCH_BY_CPU(void, tact_active_unknown_changes,
+TACT_DISPATCH_BY_CPU(void, tact_active_change_of_unknowns,
                      (const struct tact_active *a, const double *un, const double *ut,
                       const double *more, struct tact_active_change *out),
                      (a, un, ut, more, out))
 {
     row normal[3], friction[3], w[3], eq[4];
-    struct equation_solution s;
+    struct slip_equation_solution s;
     double left[4];
-    load_velocities(a, un, ut, normal, friction);
-    compute_equations(a, COEFFICIENTS, normal, friction, w, eq);
+    pack_row_velocities(a, un, ut, normal, friction);
+    compute_row_residuals(a, COEFFICIENTS, normal, friction, w, eq);
     invert_slip_equations(a, eq, &s);
     for (int i = 0; i < 4; i++) {
         left[i] = -eq[i][3] - more[i];
@@ -165,22 +166,22 @@ TACT_DISPATCH_BY_CPU(void, tact_active_unknown_changes,
     solve_slip_equations(a, &s, left, w, w, 3, out);
 }
 
-TACT_DISPATCH_BY_CPU(void, tact_active_respond_all,
+TACT_DISPATCH_BY_CPU(void, tact_active_row_responses,
                      (const struct tact_active *a, struct tact_active_change out[6]), (a, out))
 {
     static const double none[3] = {0.0, 0.0, 0.0};
     const double *unit = a->unit;
     row normal[3], friction[3], w[3], eq[4];
-    struct equation_solution s;
-    load_velocities(a, none, none, normal, friction);
-    compute_equations(a, COEFFICIENTS, normal, friction, w, eq);
+    struct slip_equation_solution s;
+    pack_row_velocities(a, none, none, normal, friction);
+    compute_row_residuals(a, COEFFICIENTS, normal, friction, w, eq);
     invert_slip_equations(a, eq, &s);
     for (int half = 0; half < 2; half++) { /* velocities of n, then of t, of one row each */
         row un[3] = {{0.0}}, ut[3] = {{0.0}}, constant[3], terms[4];
         for (int i = 0; i < 3; i++) {
             (half ? ut : un)[i] = COEFFICIENTS[i] * unit[3 * half + i];
         }
-        compute_equations(a, CONSTANTS, un, ut, constant, terms);
+        compute_row_residuals(a, CONSTANTS, un, ut, constant, terms);
         for (int k = 0; k < 3; k++) {
             const double left[4] = {-terms[0][k], -terms[1][k], -terms[2][k], -terms[3][k]};
             solve_slip_equations(a, &s, left, w, constant, k, &out[3 * half + k]);

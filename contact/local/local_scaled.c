@@ -7,7 +7,7 @@
 #include "contact/vec.h"
 
 /* Index in r, and sign, of each scaled unknown. */
-const int tact_local_entry[6] = {0, 5, 4, 1, 2, 3};
+const int tact_local_row_of_entry[6] = {0, 5, 4, 1, 2, 3};
 static const double sign[6] = {1.0, -1.0, 1.0, 1.0, 1.0, 1.0};
 
 /* Row and column 3 (spin) of S and b belong to w_n at c; the velocity of friction at d is v_1 - d2
@@ -67,17 +67,17 @@ static void scale_friction_to_ellipsoid(const struct tact_local_problem *in, con
     memcpy(out->lower, l, sizeof l);
 }
 
-void tact_local_scale(const struct tact_local_problem *in, const struct friction_state *at,
-                      struct scaled *out)
+void tact_local_make_scaled(const struct tact_local_problem *in, const struct friction_state *at,
+                            struct scaled *out)
 {
     double s[36], b[6], w[2];
     const double *d = at->d;
     memcpy(s, in->s, sizeof s);
     memcpy(b, in->b, sizeof b);
     shift_friction_to_pressure_centre(s, b, d);
-    out->is_point_surface = tact_has_friction_points(in);
+    out->has_points_limit_surface = tact_has_friction_points(in);
     w[0] = w[1] = 1.0;
-    if (!out->is_point_surface) {
+    if (!out->has_points_limit_surface) {
         tact_local_limit_surface(in, at->friction_fraction, 1.0 - at->friction_fraction, w);
     }
     double mu = in->mu / sqrt(w[0]);
@@ -86,17 +86,17 @@ void tact_local_scale(const struct tact_local_problem *in, const struct friction
     for (int i = 0; i < 6; i++) {
         double ui = sign[i] * unit[i];
         for (int j = 0; j < 6; j++) {
-            out->s[i * 6 + j] =
-                ui * sign[j] * unit[j] * s[tact_local_entry[i] * 6 + tact_local_entry[j]];
+            out->s[i * 6 + j] = ui * sign[j] * unit[j] *
+                                s[tact_local_row_of_entry[i] * 6 + tact_local_row_of_entry[j]];
         }
-        out->b[i] = ui * b[tact_local_entry[i]];
+        out->b[i] = ui * b[tact_local_row_of_entry[i]];
         out->unit[i] = ui;
     }
-    if (out->is_point_surface) {
+    if (out->has_points_limit_surface) {
         scale_friction_to_ellipsoid(in, at->slip, out);
     }
-    out->rolling = tact_local_transmits_rolling(in);
-    out->patch.corners = out->rolling ? in->corners : 0;
+    out->rows_have_rolling = tact_local_transmits_rolling(in);
+    out->patch.corners = out->rows_have_rolling ? in->corners : 0;
     for (int i = 0; i < out->patch.corners; i++) {
         out->patch.corner[i][0] = in->corner[i][0] / in->semi[0];
         out->patch.corner[i][1] = in->corner[i][1] / in->semi[1];

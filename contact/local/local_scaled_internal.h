@@ -24,12 +24,12 @@ struct scaled {
     double unit[6];  /* impulse per scaled unknown */
     double lower[9]; /* of a surface of points: friction is this lower triangle times z, with z in
                         the unit ball; see tact_friction_points_ellipsoid() */
-    int is_point_surface;      /* 1: of a surface of points */
-    int rolling;               /* 1: y are unknowns, 0: y = 0 */
-    struct normal_patch patch; /* set that contains y / f_n */
-    double x[6];               /* result of the last evaluation */
-    double slip;               /* its multiplier g */
-    int rim;                   /* 1: its centre of pressure is at the edge */
+    int has_points_limit_surface; /* 1: of a surface of points */
+    int rows_have_rolling;        /* 1: y are unknowns, 0: y = 0 */
+    struct normal_patch patch;    /* set that contains y / f_n */
+    double x[6];                  /* result of the last evaluation */
+    double slip;                  /* its multiplier g */
+    int rim;                      /* 1: its centre of pressure is at the edge */
 };
 
 /** Friction state: what friction depends on besides the normal force. */
@@ -42,7 +42,7 @@ struct friction_state {
 };
 
 /* Index in r of each scaled unknown. */
-extern const int tact_local_entry[6];
+extern const int tact_local_row_of_entry[6];
 
 /* Friction of the impulse r at d over its units: (F_1, F_2, M) f_n (enum tact_surface). */
 void tact_local_friction(const struct tact_local_problem *problem, const double *r, const double *d,
@@ -53,8 +53,8 @@ void tact_local_friction_squares(const struct tact_local_problem *problem, const
                                  const double *d, double *f, double *m);
 
 /* Scales the problem at a friction state. */
-void tact_local_scale(const struct tact_local_problem *in, const struct friction_state *at,
-                      struct scaled *out);
+void tact_local_make_scaled(const struct tact_local_problem *in, const struct friction_state *at,
+                            struct scaled *out);
 
 /* Moves d towards the centre until it is in the patch. Returns the ratio of its distance to that of
  * the edge. */
@@ -70,10 +70,10 @@ void tact_local_friction_state(const struct tact_local_problem *problem, const d
 
 /* Solves at a fixed friction state. slip: on input a value near its multiplier, or 0; on output the
  * multiplier. Returns the active limits. */
-int tact_local_solve_at(const struct tact_local_problem *problem, const struct friction_state *at,
-                        double *r, double *slip);
+int tact_local_solve_friction_state(const struct tact_local_problem *problem,
+                                    const struct friction_state *at, double *r, double *slip);
 
 /* Searches for the solution on a surface of points, from r. Returns the active limits. */
-int tact_local_search_points(const struct tact_local_problem *problem, double r[6]);
+int tact_local_search_part_limit(const struct tact_local_problem *problem, double r[6]);
 
 #endif

@@ -64,7 +64,7 @@ static double advance_friction_state(const struct tact_local_problem *problem,
     return change;
 }
 
-int tact_local_search_points(const struct tact_local_problem *problem, double r[6])
+int tact_local_search_part_limit(const struct tact_local_problem *problem, double r[6])
 {
     struct friction_state at, own;
     double slip[3], multiplier = 0.0, change = INFINITY;
@@ -72,7 +72,7 @@ int tact_local_search_points(const struct tact_local_problem *problem, double r[
     tact_local_friction_state(problem, r, &at);
     estimate_initial_slip(problem, &at);
     for (int i = 0; i < MAX_SEARCH_STEPS && change > CONVERGED_CHANGE_TOLERANCE; i++) {
-        limits = tact_local_solve_at(problem, &at, r, &multiplier);
+        limits = tact_local_solve_friction_state(problem, &at, r, &multiplier);
         if (!(r[0] > 0.0)) {
             return limits;
         }
@@ -87,7 +87,7 @@ int tact_local_search_points(const struct tact_local_problem *problem, double r[
         if (limits & TACT_LIMIT_CONE) {
             slip_opposed_by_friction(problem, &at, r, slip);
         } else { /* it sticks: within the surface, unless that is narrower than the ellipsoid */
-            int within = tact_local_within_friction(problem, r, own.d);
+            int within = tact_local_is_within_friction(problem, r, own.d);
             tact_v3_copy(slip, within ? at.slip : own.slip);
         }
         change = advance_friction_state(problem, &at, own.d, slip, i < FULL_STEPS ? 1.0 : 0.5);

@@ -24,15 +24,15 @@ double tact_local_friction_limit_ratio(const struct tact_local_problem *problem,
     return sqrt(tact_local_limit_surface(problem, x * x + y * y, m * m, w));
 }
 
-int tact_local_within_friction(const struct tact_local_problem *problem, const double *r,
-                               const double *d)
+int tact_local_is_within_friction(const struct tact_local_problem *problem, const double *r,
+                                  const double *d)
 {
     double z[3];
     if (!tact_has_friction_points(problem) || !(problem->mu * r[0] > 0.0)) {
         return tact_local_friction_limit_ratio(problem, r, d) <= 1.0;
     }
     tact_local_friction(problem, r, d, z);
-    return tact_friction_points_within(problem, z, r[0]);
+    return tact_friction_points_contains(problem, z, r[0]);
 }
 
 double tact_local_edge_distance_ratio(const struct tact_local_problem *problem, const double *d)

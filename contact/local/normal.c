@@ -176,8 +176,8 @@ static void minimize_on_rim(const double *h, const double *g, double *x)
 
 /* Compares a candidate on the ray of a corner or on the face between two with the smallest
  * objective so far. */
-static void keep_better_point(double objective, const double *p, double a, const double *q,
-                              double b, double *best, double *x)
+static void keep_minimum_on_segment(double objective, const double *p, double a, const double *q,
+                                    double b, double *best, double *x)
 {
     if (objective < *best) {
         *best = objective;
@@ -207,12 +207,12 @@ static void minimize_on_faces(const struct normal_patch *patch, const double *h,
         double qq = he[j][0] + q[0] * he[j][1] + q[1] * he[j][2];
         double det = pp * qq - pq * pq;
         if (eg[i] < 0.0 && pp > 0.0) {
-            keep_better_point(-0.5 * eg[i] * eg[i] / pp, p, -eg[i] / pp, q, 0.0, &best, x);
+            keep_minimum_on_segment(-0.5 * eg[i] * eg[i] / pp, p, -eg[i] / pp, q, 0.0, &best, x);
         }
         if (det > TACT_PIVOT_FLOOR * pp * qq) {
             double a = (pq * eg[j] - qq * eg[i]) / det, b = (pq * eg[i] - pp * eg[j]) / det;
             if (a > 0.0 && b > 0.0) {
-                keep_better_point(0.5 * (a * eg[i] + b * eg[j]), p, a, q, b, &best, x);
+                keep_minimum_on_segment(0.5 * (a * eg[i] + b * eg[j]), p, a, q, b, &best, x);
             }
         }
     }

@@ -246,7 +246,7 @@ static int is_in_range(double value, double lower, double upper)
 }
 
 /* Name of the member that is out of range, or NULL. */
-static const char *report_parameter_out_of_range(const struct tact_generate *g)
+static const char *parameter_out_of_range_name(const struct tact_generate *g)
 {
     static const uint32_t most[TACT_GENERATE_KINDS] = {4096, 512, 0, 0, 1024, 1024};
     static const uint32_t least[TACT_GENERATE_KINDS] = {3, 3, 0, 0, 1, 1};
@@ -277,7 +277,7 @@ int tact_soup_generate(const struct tact_generate *what, struct tact_soup *out, 
                                                   struct tact_soup *) = {
         make_prism, make_gear, make_tube_along_knot, make_tube_along_knot, make_cube, make_cube};
     int known = (unsigned)what->kind < TACT_GENERATE_KINDS;
-    const char *member = known ? report_parameter_out_of_range(what) : "kind";
+    const char *member = known ? parameter_out_of_range_name(what) : "kind";
     memset(out, 0, sizeof *out);
     if (member) {
         if (wrong) {

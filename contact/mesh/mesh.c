@@ -37,7 +37,7 @@ static int check_mesh_arrays(const double *vertices, size_t vertex_count, const 
 }
 
 /** Appends "N what" to the list in text if count is not 0. */
-static void append_defect_count(char *text, size_t size, size_t count, const char *what)
+static void append_count_to_text(char *text, size_t size, size_t count, const char *what)
 {
     size_t used = strlen(text);
     if (count && used < size) {
@@ -45,23 +45,24 @@ static void append_defect_count(char *text, size_t size, size_t count, const cha
     }
 }
 
-static int report_defects(const struct tact_mesh_defects *d, int flat_allowed,
+static int report_defects(const struct tact_mesh_defects *d, int zero_volume_allowed,
                           struct tact_error *err)
 {
     char text[256] = "";
-    append_defect_count(text, sizeof text, d->boundary_edges, "boundary edges (the mesh is open)");
-    append_defect_count(text, sizeof text, d->nonmanifold_edges,
-                        "edges shared by three or more triangles");
-    append_defect_count(text, sizeof text, d->misoriented_edges, "edges between flipped triangles");
-    if (!flat_allowed) {
-        append_defect_count(text, sizeof text, d->degenerate, "triangles without area");
+    append_count_to_text(text, sizeof text, d->boundary_edges, "boundary edges (the mesh is open)");
+    append_count_to_text(text, sizeof text, d->nonmanifold_edges,
+                         "edges shared by three or more triangles");
+    append_count_to_text(text, sizeof text, d->misoriented_edges,
+                         "edges between flipped triangles");
+    if (!zero_volume_allowed) {
+        append_count_to_text(text, sizeof text, d->degenerate, "triangles without area");
     }
     if (text[0]) {
         return tact_error_set(err, -EINVAL, "not a closed oriented surface: %s", text);
     }
-    append_defect_count(text, sizeof text, d->crossings, "pairs of triangles that cross");
-    append_defect_count(text, sizeof text, d->misplaced,
-                        "components that lie inside another or are inside out");
+    append_count_to_text(text, sizeof text, d->crossings, "pairs of triangles that cross");
+    append_count_to_text(text, sizeof text, d->misplaced,
+                         "components that lie inside another or are inside out");
     if (text[0]) {
         return tact_error_set(err, -EINVAL, "the surface overlaps itself: %s", text);
     }
@@ -74,7 +75,7 @@ static int report_defects(const struct tact_mesh_defects *d, int flat_allowed,
 }
 
 int tact_mesh_create_checked(const double *vertices, size_t vertex_count, const uint32_t *triangles,
-                             size_t triangle_count, int flat_allowed, struct tact_mesh **out,
+                             size_t triangle_count, int zero_volume_allowed, struct tact_mesh **out,
                              struct tact_error *err)
 {
     *out = NULL;
@@ -102,15 +103,15 @@ int tact_mesh_create_checked(const double *vertices, size_t vertex_count, const 
                                      triangle_count, &defects);
     }
     if (rc == 0) {
-        rc = report_defects(&defects, flat_allowed, err);
+        rc = report_defects(&defects, zero_volume_allowed, err);
     }
     if (rc == 0) {
         tact_mesh_integrate(mesh);
         rc = tact_mesh_build_tree(mesh);
     }
-    if (rc == 0 && !flat_allowed) {
+    if (rc == 0 && !zero_volume_allowed) {
         rc = tact_mesh_count_crossings(mesh, &defects);
-        rc = rc ? rc : report_defects(&defects, flat_allowed, err);
+        rc = rc ? rc : report_defects(&defects, zero_volume_allowed, err);
     }
     if (rc == 0) {
         rc = tact_mesh_build_wide_tree(mesh);

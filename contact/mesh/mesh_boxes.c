@@ -16,7 +16,7 @@ struct run {
     uint32_t first, count;
 };
 
-static const double *corner_of_run(const struct run *run, uint32_t i)
+static const double *vertex_of_triangle_run(const struct run *run, uint32_t i)
 {
     return run->mesh->vertices + 3 * (size_t)run->mesh->triangles[3 * (size_t)run->first + i];
 }
@@ -28,8 +28,8 @@ static double sum_triangle_areas(const struct run *run, double sum[3])
     tact_v3_set(sum, 0.0, 0.0, 0.0);
     for (uint32_t i = 0; i < 3 * run->count; i += 3) {
         double e1[3], e2[3], n[3];
-        tact_v3_sub(e1, corner_of_run(run, i + 1), corner_of_run(run, i));
-        tact_v3_sub(e2, corner_of_run(run, i + 2), corner_of_run(run, i));
+        tact_v3_sub(e1, vertex_of_triangle_run(run, i + 1), vertex_of_triangle_run(run, i));
+        tact_v3_sub(e2, vertex_of_triangle_run(run, i + 2), vertex_of_triangle_run(run, i));
         tact_v3_cross(n, e1, e2);
         total += tact_v3_norm(n);
         tact_v3_add(sum, sum, n);
@@ -38,13 +38,13 @@ static double sum_triangle_areas(const struct run *run, double sum[3])
 }
 
 /** Rotates axes[0] and axes[1] about axes[2] to the principal axes of the corners. */
-static void align_to_principal(const struct run *run, double axes[3][3])
+static void align_axes_to_principal(const struct run *run, double axes[3][3])
 {
     double n = 3.0 * run->count, mean[2] = {0.0}, c[3] = {0.0};
     for (int pass = 0; pass < 2; pass++) {
         for (uint32_t i = 0; i < 3 * run->count; i++) {
-            double x = tact_v3_dot(axes[0], corner_of_run(run, i)) - mean[0];
-            double y = tact_v3_dot(axes[1], corner_of_run(run, i)) - mean[1];
+            double x = tact_v3_dot(axes[0], vertex_of_triangle_run(run, i)) - mean[0];
+            double y = tact_v3_dot(axes[1], vertex_of_triangle_run(run, i)) - mean[1];
             c[0] += pass ? x * x : x;
             c[1] += pass ? y * y : y;
             c[2] += pass ? x * y : 0.0;
@@ -75,7 +75,7 @@ static double measure_extents_along_axes(const struct run *run, double axes[3][3
     for (int k = 0; k < 3; k++) {
         double lower = INFINITY, upper = -INFINITY;
         for (uint32_t i = 0; i < 3 * run->count; i++) {
-            double x = tact_v3_dot(axes[k], corner_of_run(run, i));
+            double x = tact_v3_dot(axes[k], vertex_of_triangle_run(run, i));
             lower = tact_min(lower, x);
             upper = tact_max(upper, x);
         }
@@ -96,7 +96,7 @@ static void build_box(const struct run *run, const double middle[3], double unit
     if (tact_v3_norm(turned[2]) > 0.3 * total) {
         tact_v3_normalize(turned[2], turned[2]);
         tact_v3_tangents(turned[2], turned[0], turned[1]);
-        align_to_principal(run, turned);
+        align_axes_to_principal(run, turned);
         if (measure_extents_along_axes(run, turned, &other) < surface) {
             extents = other;
             for (int k = 0; k < 3; k++) {

@@ -58,10 +58,10 @@ void tact_tree_sort(struct tact_tree_item *items, size_t count)
 }
 
 /** Number of a node's triangles that its first child gets. */
-static size_t first_child_size(size_t count)
+static size_t first_child_triangle_count(size_t count)
 {
-    const size_t triangles_of_eight_leaves = 8 * (size_t)TACT_MESH_LEAF;
-    size_t unit = count > triangles_of_eight_leaves ? triangles_of_eight_leaves : TACT_MESH_LEAF;
+    const size_t triangle_count_of_8_leaves = 8 * (size_t)TACT_MESH_LEAF;
+    size_t unit = count > triangle_count_of_8_leaves ? triangle_count_of_8_leaves : TACT_MESH_LEAF;
     size_t units = (count + unit - 1) / unit;
     return unit * ((units + 1) / 2);
 }
@@ -77,7 +77,7 @@ static void build_subtree(struct tact_mesh *mesh, struct tact_tree_item *items, 
         return;
     }
     tact_tree_sort(items + first, count);
-    size_t first_child = mesh->node_count, part = first_child_size(count);
+    size_t first_child = mesh->node_count, part = first_child_triangle_count(count);
     mesh->node_count += 2;
     node->first = (uint32_t)first_child;
     node->count = 0;

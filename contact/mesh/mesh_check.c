@@ -81,7 +81,7 @@ int tact_mesh_weld(double *vertices, size_t *vertex_count, uint32_t *triangles,
 struct half_edge {
     uint32_t low, high;
     uint32_t triangle;
-    uint32_t ascends; /* 1: the triangle runs from low to high */
+    uint32_t runs_low_to_high; /* 1: the triangle runs from low to high */
 };
 
 static int compare_edges(const void *pa, const void *pb)
@@ -129,7 +129,7 @@ static size_t list_half_edges(const uint32_t *triangles, size_t count, struct ha
             edges[n].low = p < q ? p : q;
             edges[n].high = p < q ? q : p;
             edges[n].triangle = (uint32_t)t;
-            edges[n].ascends = p < q;
+            edges[n].runs_low_to_high = p < q;
             n++;
         }
     }
@@ -140,15 +140,15 @@ static void count_edge_defects(const struct half_edge *edges, size_t n, uint32_t
                                struct tact_mesh_defects *defects)
 {
     for (size_t i = 0; i < n;) {
-        size_t end = i, ascends = 0;
+        size_t end = i, runs_low_to_high = 0;
         while (end < n && edges[end].low == edges[i].low && edges[end].high == edges[i].high) {
             unite_components(parent, edges[i].triangle, edges[end].triangle);
-            ascends += edges[end].ascends;
+            runs_low_to_high += edges[end].runs_low_to_high;
             end++;
         }
         size_t edge_use_count = end - i;
         defects->boundary_edges += edge_use_count == 1;
-        defects->misoriented_edges += edge_use_count == 2 && ascends != 1;
+        defects->misoriented_edges += edge_use_count == 2 && runs_low_to_high != 1;
         defects->nonmanifold_edges += edge_use_count > 2;
         i = end;
     }

@@ -108,18 +108,18 @@ static int triangles_cross(const struct search *f, size_t i, size_t j)
         t[k] = f->vertices + 3 * (size_t)it[k];
     }
     for (int k = 0; k < 3; k++) {
-        double low_s = fmin(s[0][k], fmin(s[1][k], s[2][k]));
-        double high_s = fmax(s[0][k], fmax(s[1][k], s[2][k]));
-        double low_t = fmin(t[0][k], fmin(t[1][k], t[2][k]));
-        double high_t = fmax(t[0][k], fmax(t[1][k], t[2][k]));
-        if (low_s > high_t || low_t > high_s) {
+        double lower_of_s = fmin(s[0][k], fmin(s[1][k], s[2][k]));
+        double upper_of_s = fmax(s[0][k], fmax(s[1][k], s[2][k]));
+        double lower_of_t = fmin(t[0][k], fmin(t[1][k], t[2][k]));
+        double upper_of_t = fmax(t[0][k], fmax(t[1][k], t[2][k]));
+        if (lower_of_s > upper_of_t || lower_of_t > upper_of_s) {
             return 0;
         }
     }
     return edge_pierces_triangle(is, s, it, t) || edge_pierces_triangle(it, t, is, s);
 }
 
-static void add_triangle_crossing(struct search *f, size_t i, size_t j)
+static void record_triangle_crossing(struct search *f, size_t i, size_t j)
 {
     struct crossings *c = f->found;
     uint64_t a = f->component[f->mesh->triangles[3 * i]];
@@ -159,7 +159,7 @@ static void find_crossings_below_nodes(struct search *f, uint32_t i, uint32_t j)
         for (uint32_t s = a->first; s < a->first + a->count; s++) {
             for (uint32_t t = i == j ? s + 1 : b->first; t < b->first + b->count; t++) {
                 if (triangles_cross(f, s, t)) {
-                    add_triangle_crossing(f, s, t);
+                    record_triangle_crossing(f, s, t);
                 }
             }
         }
@@ -216,7 +216,7 @@ static int compare_pairs(const void *a, const void *b)
 }
 
 /** Number of crossings in both lists, per pair of components. */
-static size_t count_crossings_in_both_lists(struct crossings found[2])
+static size_t count_common_crossings(struct crossings found[2])
 {
     size_t common = 0;
     for (int way = 0; way < 2; way++) {
@@ -254,7 +254,7 @@ static int count_perturbed_crossings(struct search *f, size_t *crossings)
         find_crossings_below_nodes(f, 0, 0);
     }
     f->vertices = vertices;
-    *crossings = f->rc ? 0 : count_crossings_in_both_lists(found);
+    *crossings = f->rc ? 0 : count_common_crossings(found);
     free(moved);
     free(found[0].pairs);
     free(found[1].pairs);
@@ -271,8 +271,8 @@ static int side_of_line(const double *a, const double *b, const double *p)
 }
 
 /** Winding number of the other components about a point: crossings of the ray along +z. */
-static int winding_number_of_others(const struct search *f, uint32_t node, const double p[3],
-                                    uint32_t own)
+static int winding_number_of_components(const struct search *f, uint32_t node, const double p[3],
+                                        uint32_t own)
 {
     const struct tact_mesh_node *n = &f->mesh->nodes[node];
     int w = 0;
@@ -281,8 +281,8 @@ static int winding_number_of_others(const struct search *f, uint32_t node, const
         return 0;
     }
     if (!n->count) {
-        return winding_number_of_others(f, n->first, p, own) +
-               winding_number_of_others(f, n->first + 1, p, own);
+        return winding_number_of_components(f, n->first, p, own) +
+               winding_number_of_components(f, n->first + 1, p, own);
     }
     for (uint32_t t = n->first; t < n->first + n->count; t++) {
         const uint32_t *v = f->mesh->triangles + 3 * (size_t)t;
@@ -307,10 +307,10 @@ static int count_misnested_components(const struct search *f, uint32_t component
 {
     const struct tact_mesh *m = f->mesh;
     double *volume = calloc(components, sizeof *volume);
-    unsigned char *is_well_placed = calloc(components, sizeof *is_well_placed);
-    if (!volume || !is_well_placed) {
+    unsigned char *is_properly_nested = calloc(components, sizeof *is_properly_nested);
+    if (!volume || !is_properly_nested) {
         free(volume);
-        free(is_well_placed);
+        free(is_properly_nested);
         return -ENOMEM;
     }
     for (size_t t = 0; t < m->triangle_count; t++) {
@@ -328,13 +328,14 @@ static int count_misnested_components(const struct search *f, uint32_t component
                    0.33 * f->vertices[3 * (size_t)v[1] + (size_t)k] +
                    0.26 * f->vertices[3 * (size_t)v[2] + (size_t)k];
         }
-        if (!is_well_placed[c] && winding_number_of_others(f, 0, p, c) == (volume[c] < 0.0)) {
-            is_well_placed[c] = 1;
+        if (!is_properly_nested[c] &&
+            winding_number_of_components(f, 0, p, c) == (volume[c] < 0.0)) {
+            is_properly_nested[c] = 1;
             (*misplaced)--;
         }
     }
     free(volume);
-    free(is_well_placed);
+    free(is_properly_nested);
     return 0;
 }
 
@@ -354,15 +355,15 @@ int tact_mesh_count_crossings(const struct tact_mesh *mesh, struct tact_mesh_def
         .mesh = mesh, .vertices = mesh->vertices, .component = component, .found = &found};
     find_crossings_below_nodes(&f, 0, 0);
     free(found.pairs);
-    size_t perturbed_crossing_count = 0;
+    size_t crossings_when_perturbed = 0;
     int rc = f.rc;
     defects->misplaced = 0;
     if (components > 1 && !rc) {
         f.margin = 2.0 * RELATIVE_PERTURBATION * size;
-        rc = count_perturbed_crossings(&f, &perturbed_crossing_count);
+        rc = count_perturbed_crossings(&f, &crossings_when_perturbed);
         rc = rc ? rc : count_misnested_components(&f, components, &defects->misplaced);
     }
-    defects->crossings = found.count + perturbed_crossing_count;
+    defects->crossings = found.count + crossings_when_perturbed;
     free(component);
     return rc;
 }

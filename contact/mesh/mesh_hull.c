@@ -54,8 +54,8 @@ static long list_hull_triangles(qhT *qh, const double *points, uint32_t **triang
 
 /** Runs qhull once with the given options; its messages go to log. *hull: whether qhull itself
  * found a hull, closed or not. */
-static int run_qhull_once(const double *points, size_t n, const char *options, FILE *log, int *hull,
-                          struct tact_mesh **out, struct tact_error *err)
+static int run_qhull_with_options(const double *points, size_t n, const char *options, FILE *log,
+                                  int *hull, struct tact_mesh **out, struct tact_error *err)
 {
     char command[64];
     snprintf(command, sizeof command, "qhull %s", options);
@@ -112,11 +112,11 @@ int tact_mesh_hull(const double *points, size_t n, struct tact_mesh **out, struc
         return tact_error_set(err, -ENOMEM, "out of memory");
     }
     int hull;
-    int rc = run_qhull_once(points, n, "Qt Pp", log, &hull, out, err);
+    int rc = run_qhull_with_options(points, n, "Qt Pp", log, &hull, out, err);
     if (rc == -EINVAL && hull) {
         /* Merged facets may triangulate badly; joggled input has none. Only the connectivity is
          * taken from it, not the coordinates. */
-        rc = run_qhull_once(points, n, "QJ Pp", log, &hull, out, err);
+        rc = run_qhull_with_options(points, n, "QJ Pp", log, &hull, out, err);
     }
     fclose(log);
     free(text);

@@ -12,7 +12,7 @@
 int tact_mesh_weld(double *vertices, size_t *vertex_count, uint32_t *triangles,
                    size_t triangle_count);
 
-/** Polygons of an OBJ file as they are, before any check. Freed with tact_polygons_free(). */
+/** Polygons of an OBJ file as they are, before any check. Freed with tact_free_polygons(). */
 struct tact_polygons {
     struct tact_soup soup; /* its vertices; no triangles */
     size_t corner_count, face_count;
@@ -27,7 +27,7 @@ struct tact_polygons {
 /** Reads the v and f lines of an OBJ file, as tact_soup_read(). Errors as there. */
 int tact_polygons_read(const void *data, size_t size, const char *name, double scale,
                        struct tact_polygons *out, struct tact_error *err);
-void tact_polygons_free(struct tact_polygons *polygons);
+void tact_free_polygons(struct tact_polygons *polygons);
 
 /** Counts defects of welded triangles. Returns 0 or -ENOMEM. */
 int tact_mesh_count_defects(const double *vertices, size_t vertex_count, const uint32_t *triangles,
@@ -103,13 +103,13 @@ int tact_mesh_build_facets(struct tact_mesh *mesh);
 enum { TACT_MESH_STACK = 96 };
 
 /** Flag of a child that is a leaf. */
-#define TACT_MESH_IS_LEAF 0x80000000U
+#define TACT_MESH_LEAF_FLAG 0x80000000U
 
 /** Boxes of up to eight nodes in SIMD layout, as in tact_mesh_box. */
-struct tact_mesh_eight {
+struct tact_mesh_wide_node {
     float centre[3][8];
     float axis[3][3][8]; /* [axis][coordinate]; lanes past count repeat the first */
-    uint32_t child[8];   /* index of a node of eight, or of a leaf with TACT_MESH_IS_LEAF */
+    uint32_t child[8];   /* index of a node of eight, or of a leaf with TACT_MESH_LEAF_FLAG */
     uint32_t count, unused[7];
 };
 
@@ -117,16 +117,17 @@ struct tact_mesh_eight {
 struct tact_mesh_leaf {
     double corner[3][3][4]; /* [corner][coordinate] [m], mesh frame */
     uint32_t first;
-    uint8_t count, corners; /* number of triangles; number of distinct corners */
-    uint8_t distinct[12];   /* first index of each distinct corner among the triangles' 3 * count */
-    uint8_t local[12];      /* index in `distinct` of each corner of the triangles */
+    uint8_t count, corners;            /* number of triangles; number of distinct corners */
+    uint8_t distinct_corner_index[12]; /* first index of each distinct corner among the triangles' 3
+                                        * count */
+    uint8_t local[12];                 /* index in `distinct` of each corner of the triangles */
     uint8_t unused[2];
 };
 
 struct tact_mesh_wide {
-    struct tact_mesh_eight *eights; /* the first is the root */
-    struct tact_mesh_leaf *leaves;  /* in the tree's order */
-    uint32_t eight_wide_node_count, leaf_count;
+    struct tact_mesh_wide_node *eights; /* the first is the root */
+    struct tact_mesh_leaf *leaves;      /* in the tree's order */
+    uint32_t wide_node_count, leaf_count;
     uint64_t serial; /* unique among the meshes of this process, from 1 */
 };
 
@@ -151,10 +152,10 @@ int tact_mesh_build_tree(struct tact_mesh *mesh);
 /** Fills volume, centroid, second and radius from vertices and triangles. */
 void tact_mesh_integrate(struct tact_mesh *mesh);
 
-/** tact_mesh_create() for hulls: with flat_allowed, accepts triangles without area that keep the
- * surface closed (they add nothing to any integral) and does not look for crossings. */
+/** tact_mesh_create() for hulls: with zero_volume_allowed, accepts triangles without area that keep
+ * the surface closed (they add nothing to any integral) and does not look for crossings. */
 int tact_mesh_create_checked(const double *vertices, size_t vertex_count, const uint32_t *triangles,
-                             size_t triangle_count, int flat_allowed, struct tact_mesh **out,
+                             size_t triangle_count, int zero_volume_allowed, struct tact_mesh **out,
                              struct tact_error *err);
 
 #endif

@@ -27,7 +27,7 @@ static int set_line_error(struct reader *r, const char *what)
     return tact_error_set(r->err, -EINVAL, "%s", what);
 }
 
-static int out_of_memory(struct reader *r)
+static int set_out_of_memory_error(struct reader *r)
 {
     tact_error_at(r->err, r->name, r->line, 0, NULL);
     return tact_error_set(r->err, -ENOMEM, "out of memory");
@@ -56,7 +56,7 @@ static int add_vertex(struct reader *r, const double v[3])
     int rc = grow_array(&array, s->vertex_count, &r->vertex_room, sizeof *s->vertices);
     s->vertices = array;
     if (rc) {
-        return out_of_memory(r);
+        return set_out_of_memory_error(r);
     }
     for (int k = 0; k < 3; k++) {
         double x = v[k] * r->scale;
@@ -79,7 +79,7 @@ static int add_triangle(struct reader *r, size_t a, size_t b, size_t c)
     int rc = grow_array(&array, s->triangle_count, &r->triangle_room, sizeof *s->triangles);
     s->triangles = array;
     if (rc) {
-        return out_of_memory(r);
+        return set_out_of_memory_error(r);
     }
     if (a > UINT32_MAX || b > UINT32_MAX || c > UINT32_MAX) {
         return set_line_error(r, "more than 2^32 vertices");
@@ -114,7 +114,7 @@ static char *read_next_line(struct reader *r)
 }
 
 /** Whether the line begins with the word; *rest is the remaining text. */
-static int line_starts_with(char *line, const char *word, char **rest)
+static int skip_keyword(char *line, const char *word, char **rest)
 {
     size_t n = strlen(word);
     if (strncasecmp(line, word, n) != 0 || (line[n] && !isspace((unsigned char)line[n]))) {
@@ -170,7 +170,7 @@ static int add_polygon_corner(struct reader *r, size_t vertex, int first)
         p->faces = faces;
     }
     if (rc) {
-        return out_of_memory(r);
+        return set_out_of_memory_error(r);
     }
     if (p->corner_count >= MAX_POLYGON_CORNERS || vertex > UINT32_MAX) {
         return set_line_error(r, "more than 16 million corners");
@@ -187,7 +187,8 @@ static int add_polygon_corner(struct reader *r, size_t vertex, int first)
 enum { MAX_CORNERS = 4096 };
 
 /** Adds the next corner of a face, the triangle that it closes or the corner of a polygon. */
-static int add_to_face(struct reader *r, int count, size_t first, size_t last, size_t corner)
+static int add_polygon_triangle(struct reader *r, int count, size_t first, size_t last,
+                                size_t corner)
 {
     if (r->polygons) {
         return add_polygon_corner(r, corner, count == 0);
@@ -202,7 +203,7 @@ static int parse_obj_face(struct reader *r, char *text)
     text += strspn(text, " \t");
     while (*text && *text != '#') {
         int rc = parse_obj_face_corner(r, &text, &corner);
-        rc = rc ? rc : add_to_face(r, count, first, last, corner);
+        rc = rc ? rc : add_polygon_triangle(r, count, first, last, corner);
         if (rc) {
             return rc;
         }
@@ -220,11 +221,11 @@ static int read_obj(struct reader *r)
     char *line, *rest;
     while ((line = read_next_line(r))) {
         int rc = 0;
-        if (line_starts_with(line, "v", &rest)) {
+        if (skip_keyword(line, "v", &rest)) {
             double v[3] = {0.0};
             rc = read_three_numbers(r, rest, v);
             rc = rc ? rc : add_vertex(r, v);
-        } else if (line_starts_with(line, "f", &rest)) {
+        } else if (skip_keyword(line, "f", &rest)) {
             rc = parse_obj_face(r, rest);
         }
         if (rc) {
@@ -240,26 +241,26 @@ static int read_ascii_stl(struct reader *r)
     int corners = -1, ended = 0; /* corners of the open facet; -1 outside one */
     while ((line = read_next_line(r))) {
         int rc = 0;
-        if (line_starts_with(line, "facet", &rest)) {
+        if (skip_keyword(line, "facet", &rest)) {
             rc = corners >= 0 ? set_line_error(r, "facet within a facet") : 0;
             corners = 0;
-        } else if (line_starts_with(line, "vertex", &rest)) {
+        } else if (skip_keyword(line, "vertex", &rest)) {
             double v[3] = {0.0};
             rc = corners < 0 || corners > 2 ? set_line_error(r, "a facet has three vertices") : 0;
             rc = rc ? rc : read_three_numbers(r, rest, v);
             rc = rc ? rc : add_vertex(r, v);
             corners++;
-        } else if (line_starts_with(line, "endfacet", &rest)) {
+        } else if (skip_keyword(line, "endfacet", &rest)) {
             size_t n = r->soup->vertex_count;
             rc = corners != 3 ? set_line_error(r, "a facet has three vertices") : 0;
             rc = rc ? rc : add_triangle(r, n - 3, n - 2, n - 1);
             corners = -1;
-        } else if (line_starts_with(line, "solid", &rest)) {
+        } else if (skip_keyword(line, "solid", &rest)) {
             ended = 0;
-        } else if (line_starts_with(line, "endsolid", &rest)) {
+        } else if (skip_keyword(line, "endsolid", &rest)) {
             ended = 1;
-        } else if (*line && !line_starts_with(line, "outer", &rest) &&
-                   !line_starts_with(line, "endloop", &rest)) {
+        } else if (*line && !skip_keyword(line, "outer", &rest) &&
+                   !skip_keyword(line, "endloop", &rest)) {
             rc = set_line_error(r, "not a line of an STL file");
         }
         if (rc) {
@@ -336,7 +337,7 @@ static int read_text(struct reader *r, const void *data, size_t size, int *stl)
 {
     char *text = malloc(size + 1);
     if (!text) {
-        return out_of_memory(r);
+        return set_out_of_memory_error(r);
     }
     memcpy(text, data, size);
     text[size] = '\0';
@@ -363,7 +364,7 @@ static int read_tets(struct reader *r, const void *data, size_t size)
     r->soup->tets = tets;
     if (rc) {
         tact_soup_free(r->soup);
-        return out_of_memory(r);
+        return set_out_of_memory_error(r);
     }
     return 0;
 }
@@ -388,7 +389,7 @@ int tact_soup_read(const void *data, size_t size, const char *name, double scale
     }
     if (rc == 0 && stl) {
         rc = tact_mesh_weld(out->vertices, &out->vertex_count, out->triangles, out->triangle_count);
-        rc = rc ? out_of_memory(&r) : 0;
+        rc = rc ? set_out_of_memory_error(&r) : 0;
     }
     if (rc) {
         tact_soup_free(out);
@@ -408,12 +409,12 @@ int tact_polygons_read(const void *data, size_t size, const char *name, double s
         rc = set_line_error(&r, "no faces: expected an OBJ file with v and f lines");
     }
     if (rc) {
-        tact_polygons_free(out);
+        tact_free_polygons(out);
     }
     return rc;
 }
 
-void tact_polygons_free(struct tact_polygons *polygons)
+void tact_free_polygons(struct tact_polygons *polygons)
 {
     tact_soup_free(&polygons->soup);
     free(polygons->corners);

@@ -13,15 +13,15 @@ static void find_distinct_corners(const uint32_t *index, struct tact_mesh_leaf *
 {
     const uint32_t count = 3U * leaf->count;
     leaf->corners = 0;
-    memset(leaf->distinct, 0, sizeof leaf->distinct);
+    memset(leaf->distinct_corner_index, 0, sizeof leaf->distinct_corner_index);
     memset(leaf->local, 0, sizeof leaf->local);
     for (uint32_t i = 0; i < count; i++) {
         uint8_t k = 0;
-        while (k < leaf->corners && index[leaf->distinct[k]] != index[i]) {
+        while (k < leaf->corners && index[leaf->distinct_corner_index[k]] != index[i]) {
             k++;
         }
         if (k == leaf->corners) {
-            leaf->distinct[leaf->corners++] = (uint8_t)i;
+            leaf->distinct_corner_index[leaf->corners++] = (uint8_t)i;
         }
         leaf->local[i] = k;
     }
@@ -45,33 +45,33 @@ static void add_leaf(struct tact_mesh *mesh, uint32_t first, uint32_t count)
 }
 
 /** Whether a node is a leaf, or its leaves are at most `levels` below it. */
-static int is_near_leaf_level(const struct tact_mesh_box *boxes, uint32_t node, int levels)
+static int has_leaves_within_levels(const struct tact_mesh_box *boxes, uint32_t node, int levels)
 {
     const uint32_t first = boxes[node].first;
-    return boxes[node].count || (levels > 0 && is_near_leaf_level(boxes, first, levels - 1) &&
-                                 is_near_leaf_level(boxes, first + 1, levels - 1));
+    return boxes[node].count || (levels > 0 && has_leaves_within_levels(boxes, first, levels - 1) &&
+                                 has_leaves_within_levels(boxes, first + 1, levels - 1));
 }
 
 /** Lists the nodes a number of levels below, or above that the first low ones, in the tree's order.
  */
-static uint32_t list_nodes_some_levels_below(const struct tact_mesh_box *boxes, uint32_t node,
-                                             int levels, int low, uint32_t *out)
+static uint32_t list_descendants_at_level(const struct tact_mesh_box *boxes, uint32_t node,
+                                          int levels, int low, uint32_t *out)
 {
-    if (levels == 0 || is_near_leaf_level(boxes, node, low)) {
+    if (levels == 0 || has_leaves_within_levels(boxes, node, low)) {
         *out = node;
         return 1;
     }
-    uint32_t n = list_nodes_some_levels_below(boxes, boxes[node].first, levels - 1, low, out);
-    return n + list_nodes_some_levels_below(boxes, boxes[node].first + 1, levels - 1, low, out + n);
+    uint32_t n = list_descendants_at_level(boxes, boxes[node].first, levels - 1, low, out);
+    return n + list_descendants_at_level(boxes, boxes[node].first + 1, levels - 1, low, out + n);
 }
 
 static void build_wide_node(struct tact_mesh *mesh, const struct tact_mesh_box *boxes,
                             uint32_t index, uint32_t from)
 {
     /* children whose leaves fit in a node of eight are not split further */
-    int low = is_near_leaf_level(boxes, from, 3) ? 0 : 3;
-    uint32_t children[8], n = list_nodes_some_levels_below(boxes, from, 3, low, children);
-    struct tact_mesh_eight *eight = &mesh->wide->eights[index];
+    int low = has_leaves_within_levels(boxes, from, 3) ? 0 : 3;
+    uint32_t children[8], n = list_descendants_at_level(boxes, from, 3, low, children);
+    struct tact_mesh_wide_node *eight = &mesh->wide->eights[index];
     eight->count = n;
     for (uint32_t i = 0; i < 8; i++) {
         const struct tact_mesh_box *box = &boxes[children[i < n ? i : 0]];
@@ -85,10 +85,10 @@ static void build_wide_node(struct tact_mesh *mesh, const struct tact_mesh_box *
     for (uint32_t i = 0; i < n; i++) {
         const struct tact_mesh_box *box = &boxes[children[i]];
         if (box->count) {
-            mesh->wide->eights[index].child[i] = mesh->wide->leaf_count | TACT_MESH_IS_LEAF;
+            mesh->wide->eights[index].child[i] = mesh->wide->leaf_count | TACT_MESH_LEAF_FLAG;
             add_leaf(mesh, box->first, box->count);
         } else {
-            uint32_t child = mesh->wide->eight_wide_node_count++;
+            uint32_t child = mesh->wide->wide_node_count++;
             mesh->wide->eights[index].child[i] = child;
             build_wide_node(mesh, boxes, child, children[i]);
         }
@@ -118,7 +118,7 @@ int tact_mesh_build_wide_tree(struct tact_mesh *mesh)
     }
     static _Atomic uint64_t last_mesh_serial;
     wide->serial = atomic_fetch_add(&last_mesh_serial, 1) + 1;
-    wide->eight_wide_node_count = 1;
+    wide->wide_node_count = 1;
     build_wide_node(mesh, boxes, 0, 0);
     free(boxes);
     return 0;

@@ -31,7 +31,7 @@ int tact_tets_recognise(const void *data, size_t size)
            begins(data, size, VTU);
 }
 
-int tact_tets_bad(struct tets_reader *r, const char *format, ...)
+int tact_tets_report_error(struct tets_reader *r, const char *format, ...)
 {
     char text[256];
     va_list args;
@@ -42,7 +42,7 @@ int tact_tets_bad(struct tets_reader *r, const char *format, ...)
     return tact_error_set(r->err, -EINVAL, "%s", text);
 }
 
-int tact_tets_word(struct tets_reader *r, char word[TACT_TETS_WORD])
+int tact_tets_read_word(struct tets_reader *r, char word[TACT_TETS_WORD])
 {
     size_t n = 0;
     for (; r->at < r->end && isspace((unsigned char)*r->at); r->at++) {
@@ -50,7 +50,8 @@ int tact_tets_word(struct tets_reader *r, char word[TACT_TETS_WORD])
     }
     for (; r->at < r->end && !isspace((unsigned char)*r->at); r->at++) {
         if (n + 1 == TACT_TETS_WORD) {
-            return tact_tets_bad(r, "a word of more than %d characters", TACT_TETS_WORD - 1);
+            return tact_tets_report_error(r, "a word of more than %d characters",
+                                          TACT_TETS_WORD - 1);
         }
         word[n++] = *r->at;
     }
@@ -65,46 +66,46 @@ void tact_tets_skip_line(struct tets_reader *r)
     r->at = end ? end + 1 : r->end;
 }
 
-int tact_tets_integer(struct tets_reader *r, const char *what, uint64_t *out)
+int tact_tets_read_integer(struct tets_reader *r, const char *what, uint64_t *out)
 {
     char word[TACT_TETS_WORD], *end;
-    int rc = tact_tets_word(r, word);
+    int rc = tact_tets_read_word(r, word);
     if (rc) {
         return rc;
     }
     errno = 0;
     *out = strtoull(word, &end, 10);
     if (!isdigit((unsigned char)word[0]) || *end || errno) {
-        return tact_tets_bad(r, "expected %s, not \"%.40s\"", what,
-                             word[0] ? word : "the end of the file");
+        return tact_tets_report_error(r, "expected %s, not \"%.40s\"", what,
+                                      word[0] ? word : "the end of the file");
     }
     return 0;
 }
 
-int tact_tets_count(struct tets_reader *r, size_t bytes, const char *what, size_t *out)
+int tact_tets_read_count(struct tets_reader *r, size_t bytes, const char *what, size_t *out)
 {
     uint64_t count;
-    int rc = tact_tets_integer(r, what, &count);
+    int rc = tact_tets_read_integer(r, what, &count);
     size_t left = (size_t)(r->end - r->at);
     if (!rc && (count > left / bytes || count >= UINT32_MAX / 4)) {
-        rc = tact_tets_bad(r, "%s of %llu does not fit in the %zu bytes that follow", what,
-                           (unsigned long long)count, left);
+        rc = tact_tets_report_error(r, "%s of %llu does not fit in the %zu bytes that follow", what,
+                                    (unsigned long long)count, left);
     }
     *out = rc ? 0 : (size_t)count;
     return rc;
 }
 
-int tact_tets_number(struct tets_reader *r, const char *what, double *out)
+int tact_tets_read_number(struct tets_reader *r, const char *what, double *out)
 {
     char word[TACT_TETS_WORD], *end;
-    int rc = tact_tets_word(r, word);
+    int rc = tact_tets_read_word(r, word);
     if (rc) {
         return rc;
     }
     *out = tact_number_read(word, &end);
     if (!word[0] || *end || !isfinite(*out)) {
-        return tact_tets_bad(r, "expected %s, a finite number, not \"%.40s\"", what,
-                             word[0] ? word : "the end of the file");
+        return tact_tets_report_error(r, "expected %s, a finite number, not \"%.40s\"", what,
+                                      word[0] ? word : "the end of the file");
     }
     return 0;
 }
@@ -115,11 +116,11 @@ static int report_no_memory(struct tets_reader *r)
     return tact_error_set(r->err, -ENOMEM, "out of memory");
 }
 
-int tact_tets_make_vertices(struct tets_reader *r, size_t count)
+int tact_tets_alloc_vertices(struct tets_reader *r, size_t count)
 {
     struct tact_tets *t = r->tets;
     if (t->vertices) {
-        return tact_tets_bad(r, "a second list of vertices");
+        return tact_tets_report_error(r, "a second list of vertices");
     }
     t->vertex_count = count;
     t->vertices = calloc(3 * count + 1, sizeof *t->vertices);
@@ -130,52 +131,54 @@ int tact_tets_make_vertices(struct tets_reader *r, size_t count)
     return t->vertices && t->values ? 0 : report_no_memory(r);
 }
 
-int tact_tets_make_tets(struct tets_reader *r, size_t count)
+int tact_tets_alloc_tets(struct tets_reader *r, size_t count)
 {
     struct tact_tets *t = r->tets;
     if (t->tets) {
-        return tact_tets_bad(r, "a second list of cells");
+        return tact_tets_report_error(r, "a second list of cells");
     }
     t->tets = calloc(4 * count + 1, sizeof *t->tets);
     return t->tets ? 0 : report_no_memory(r);
 }
 
-int tact_tets_is_value(struct tets_reader *r, const char *name)
+int tact_tets_is_field_name(struct tets_reader *r, const char *name)
 {
     int pressure = !strcasecmp(name, "pressure");
     if (!pressure && strcasecmp(name, "extent") != 0) {
         return 0;
     }
-    if (r->valued) {
-        return tact_tets_bad(r, "a second scalar of the vertices named pressure or extent");
+    if (r->values_are_read) {
+        return tact_tets_report_error(r,
+                                      "a second scalar of the vertices named pressure or extent");
     }
-    r->valued = 1;
+    r->values_are_read = 1;
     r->tets->pressure = pressure;
     return 1;
 }
 
 /* Applies the scale, and checks what only the whole file shows. */
-static int finish(struct tets_reader *r)
+static int check_completeness(struct tets_reader *r)
 {
     struct tact_tets *t = r->tets;
     r->line = 0;
     if (!t->tet_count) {
-        return tact_tets_bad(r, "no tetrahedra");
+        return tact_tets_report_error(r, "no tetrahedra");
     }
-    if (!r->valued) {
-        return tact_tets_bad(r, "no scalar of the vertices named pressure [Pa] or extent [m]; for "
-                                "the surface alone give an OBJ or STL file");
+    if (!r->values_are_read) {
+        return tact_tets_report_error(
+            r, "no scalar of the vertices named pressure [Pa] or extent [m]; for "
+               "the surface alone give an OBJ or STL file");
     }
     for (size_t i = 0; i < 4 * t->tet_count; i++) {
         if (isnan(t->values[t->tets[i]])) {
-            return tact_tets_bad(r, "tetrahedron %zu has a vertex, %u, without a %s", i / 4,
-                                 t->tets[i], t->pressure ? "pressure" : "extent");
+            return tact_tets_report_error(r, "tetrahedron %zu has a vertex, %u, without a %s",
+                                          i / 4, t->tets[i], t->pressure ? "pressure" : "extent");
         }
     }
     for (size_t i = 0; i < 3 * t->vertex_count; i++) {
         t->vertices[i] *= r->scale;
         if (!(fabs(t->vertices[i]) <= TACT_MESH_MAX_COORDINATE)) {
-            return tact_tets_bad(r, "a coordinate of vertex %zu is beyond 1e9 m", i / 3);
+            return tact_tets_report_error(r, "a coordinate of vertex %zu is beyond 1e9 m", i / 3);
         }
     }
     for (size_t i = 0; i < t->vertex_count; i++) {
@@ -200,11 +203,12 @@ int tact_tets_read(const void *data, size_t size, const char *name, double scale
         text[size] = '\0';
         r.at = text;
         r.end = text + size;
-        rc = begins(data, size, VTK)   ? tact_tets_read_vtk(&r)
-             : begins(data, size, MSH) ? tact_tets_read_msh(&r)
-                                       : tact_tets_bad(&r, "VTK's XML cannot be read: save it as a "
-                                                           "legacy .vtk file");
-        rc = rc ? rc : finish(&r);
+        rc = begins(data, size, VTK) ? tact_tets_read_vtk(&r)
+             : begins(data, size, MSH)
+                 ? tact_tets_read_msh(&r)
+                 : tact_tets_report_error(&r, "VTK's XML cannot be read: save it as a "
+                                              "legacy .vtk file");
+        rc = rc ? rc : check_completeness(&r);
     }
     free(text);
     if (rc) {
@@ -238,8 +242,8 @@ static void swap(uint32_t *a, uint32_t *b)
     *b = last;
 }
 
-static void make_side(const struct tact_tets *t, const uint32_t *tet, int opposite,
-                      struct side *out)
+static void make_oriented_side(const struct tact_tets *t, const uint32_t *tet, int opposite,
+                               struct side *out)
 {
     static const uint8_t order[4][3] = {{1, 2, 3}, {0, 3, 2}, {0, 1, 3}, {0, 2, 1}};
     double e[3][3], across[3];
@@ -290,7 +294,7 @@ int tact_tets_surface(const struct tact_tets *tets, struct tact_soup *out)
         return -ENOMEM;
     }
     for (size_t i = 0; i < count; i++) {
-        make_side(tets, tets->tets + 4 * (i / 4), (int)(i % 4), &sides[i]);
+        make_oriented_side(tets, tets->tets + 4 * (i / 4), (int)(i % 4), &sides[i]);
     }
     qsort(sides, count, sizeof *sides, compare_sides);
     for (size_t i = 0; i < count; i++) {

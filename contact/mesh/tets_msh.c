@@ -21,7 +21,7 @@ struct msh {
 };
 
 /* Elements by Gmsh's type: solids other than the tetrahedron of four nodes cannot be read. */
-static int is_other_solid(uint64_t type)
+static int is_unsupported_solid_element(uint64_t type)
 {
     static const unsigned char flat[] = {1,  2,  3,  8,  9,  10, 15, 16, 20,
                                          21, 22, 23, 24, 25, 26, 27, 28};
@@ -40,16 +40,16 @@ static int find_node(const struct msh *m, uint64_t tag, const char *of, uint32_t
     const struct node *found =
         m->nodes ? bsearch(&wanted, m->nodes, m->node_count, sizeof wanted, compare_nodes) : NULL;
     if (!found) {
-        return tact_tets_bad(m->r, "%s has node %llu, which does not exist", of,
-                             (unsigned long long)tag);
+        return tact_tets_report_error(m->r, "%s has node %llu, which does not exist", of,
+                                      (unsigned long long)tag);
     }
     *out = found->index;
     return 0;
 }
 
-static int make_nodes(struct msh *m, size_t count)
+static int allocate_nodes(struct msh *m, size_t count)
 {
-    int rc = tact_tets_make_vertices(m->r, count);
+    int rc = tact_tets_alloc_vertices(m->r, count);
     if (rc) {
         return rc;
     }
@@ -63,35 +63,35 @@ static int sort_nodes(struct msh *m)
     qsort(m->nodes, m->node_count, sizeof *m->nodes, compare_nodes);
     for (size_t i = 1; i < m->node_count; i++) {
         if (m->nodes[i].tag == m->nodes[i - 1].tag) {
-            return tact_tets_bad(m->r, "two nodes have the number %llu",
-                                 (unsigned long long)m->nodes[i].tag);
+            return tact_tets_report_error(m->r, "two nodes have the number %llu",
+                                          (unsigned long long)m->nodes[i].tag);
         }
     }
     return 0;
 }
 
-static int read_tag(struct msh *m, size_t i)
+static int read_node_tag(struct msh *m, size_t i)
 {
     m->nodes[i].index = (uint32_t)i;
-    return tact_tets_integer(m->r, "a node's number", &m->nodes[i].tag);
+    return tact_tets_read_integer(m->r, "a node's number", &m->nodes[i].tag);
 }
 
 static int read_coordinates(struct msh *m, size_t i)
 {
     int rc = 0;
     for (size_t k = 0; !rc && k < 3; k++) {
-        rc = tact_tets_number(m->r, "a coordinate", &m->r->tets->vertices[3 * i + k]);
+        rc = tact_tets_read_number(m->r, "a coordinate", &m->r->tets->vertices[3 * i + k]);
     }
     return rc;
 }
 
-static int read_nodes_2(struct msh *m)
+static int read_nodes_format_2(struct msh *m)
 {
     size_t count;
-    int rc = tact_tets_count(m->r, 8, "the number of nodes", &count);
-    rc = rc ? rc : make_nodes(m, count);
+    int rc = tact_tets_read_count(m->r, 8, "the number of nodes", &count);
+    rc = rc ? rc : allocate_nodes(m, count);
     for (size_t i = 0; !rc && i < count; i++) {
-        rc = read_tag(m, i);
+        rc = read_node_tag(m, i);
         rc = rc ? rc : read_coordinates(m, i);
     }
     return rc ? rc : sort_nodes(m);
@@ -101,31 +101,31 @@ static int read_integers(struct msh *m, const char *what, uint64_t *out, int cou
 {
     int rc = 0;
     for (int i = 0; !rc && i < count; i++) {
-        rc = tact_tets_integer(m->r, what, &out[i]);
+        rc = tact_tets_read_integer(m->r, what, &out[i]);
     }
     return rc;
 }
 
 /* Blocks with dimension, entity, whether with parameters, number of nodes; then the numbers, then
  * the coordinates. */
-static int read_nodes_4(struct msh *m)
+static int read_nodes_format_4(struct msh *m)
 {
     size_t blocks, count, done = 0;
     uint64_t tags[2], head[4];
-    int rc = tact_tets_count(m->r, 8, "the number of blocks of nodes", &blocks);
-    rc = rc ? rc : tact_tets_count(m->r, 8, "the number of nodes", &count);
+    int rc = tact_tets_read_count(m->r, 8, "the number of blocks of nodes", &blocks);
+    rc = rc ? rc : tact_tets_read_count(m->r, 8, "the number of nodes", &count);
     rc = rc ? rc : read_integers(m, "a node's number", tags, 2);
-    rc = rc ? rc : make_nodes(m, count);
+    rc = rc ? rc : allocate_nodes(m, count);
     for (size_t b = 0; !rc && b < blocks; b++) {
         rc = read_integers(m, "the head of a block of nodes", head, 4);
         if (!rc && (head[3] > count - done || head[2])) {
-            rc = tact_tets_bad(m->r, "a block of %llu nodes%s; %zu of %zu nodes are left",
-                               (unsigned long long)head[3],
-                               head[2] ? " with parameters, which cannot be read" : "",
-                               count - done, count);
+            rc = tact_tets_report_error(m->r, "a block of %llu nodes%s; %zu of %zu nodes are left",
+                                        (unsigned long long)head[3],
+                                        head[2] ? " with parameters, which cannot be read" : "",
+                                        count - done, count);
         }
         for (size_t i = 0; !rc && i < head[3]; i++) {
-            rc = read_tag(m, done + i);
+            rc = read_node_tag(m, done + i);
         }
         for (size_t i = 0; !rc && i < head[3]; i++) {
             rc = read_coordinates(m, done + i);
@@ -133,7 +133,7 @@ static int read_nodes_4(struct msh *m)
         done += rc ? 0 : head[3];
     }
     if (!rc && done < count) {
-        rc = tact_tets_bad(m->r, "%zu of %zu nodes are missing", count - done, count);
+        rc = tact_tets_report_error(m->r, "%zu of %zu nodes are missing", count - done, count);
     }
     return rc ? rc : sort_nodes(m);
 }
@@ -144,14 +144,15 @@ static int read_element(struct msh *m, uint64_t type)
     struct tact_tets *t = m->r->tets;
     uint64_t tag;
     int rc = 0;
-    if (is_other_solid(type)) {
-        return tact_tets_bad(m->r,
-                             "an element has Gmsh's type %llu; of solids only tetrahedra of "
-                             "four nodes (4) can be read",
-                             (unsigned long long)type);
+    if (is_unsupported_solid_element(type)) {
+        return tact_tets_report_error(
+            m->r,
+            "an element has Gmsh's type %llu; of solids only tetrahedra of "
+            "four nodes (4) can be read",
+            (unsigned long long)type);
     }
     for (size_t k = 0; !rc && type == TET && k < NODES_OF_TET; k++) {
-        rc = tact_tets_integer(m->r, "a node's number", &tag);
+        rc = tact_tets_read_integer(m->r, "a node's number", &tag);
         rc =
             rc ? rc : find_node(m, tag, "a tetrahedron", &t->tets[NODES_OF_TET * t->tet_count + k]);
     }
@@ -160,16 +161,16 @@ static int read_element(struct msh *m, uint64_t type)
     return rc;
 }
 
-static int read_elements_2(struct msh *m)
+static int read_elements_format_2(struct msh *m)
 {
     size_t count;
     uint64_t head[3], tag;
-    int rc = tact_tets_count(m->r, 8, "the number of elements", &count);
-    rc = rc ? rc : tact_tets_make_tets(m->r, count);
+    int rc = tact_tets_read_count(m->r, 8, "the number of elements", &count);
+    rc = rc ? rc : tact_tets_alloc_tets(m->r, count);
     for (size_t i = 0; !rc && i < count; i++) {
         rc = read_integers(m, "an element's number, type and number of tags", head, 3);
         for (uint64_t k = 0; !rc && k < head[2]; k++) {
-            rc = tact_tets_integer(m->r, "a tag of an element", &tag);
+            rc = tact_tets_read_integer(m->r, "a tag of an element", &tag);
         }
         rc = rc ? rc : read_element(m, head[1]);
     }
@@ -177,28 +178,28 @@ static int read_elements_2(struct msh *m)
 }
 
 /* Blocks with dimension, entity, type and number of elements, each with its number. */
-static int read_elements_4(struct msh *m)
+static int read_elements_format_4(struct msh *m)
 {
     size_t blocks, count, done = 0;
     uint64_t tags[2], head[4], tag;
-    int rc = tact_tets_count(m->r, 8, "the number of blocks of elements", &blocks);
-    rc = rc ? rc : tact_tets_count(m->r, 4, "the number of elements", &count);
+    int rc = tact_tets_read_count(m->r, 8, "the number of blocks of elements", &blocks);
+    rc = rc ? rc : tact_tets_read_count(m->r, 4, "the number of elements", &count);
     rc = rc ? rc : read_integers(m, "an element's number", tags, 2);
-    rc = rc ? rc : tact_tets_make_tets(m->r, count);
+    rc = rc ? rc : tact_tets_alloc_tets(m->r, count);
     for (size_t b = 0; !rc && b < blocks; b++) {
         rc = read_integers(m, "the head of a block of elements", head, 4);
         if (!rc && head[3] > count - done) {
-            rc = tact_tets_bad(m->r, "a block of %llu elements; %zu of %zu are left",
-                               (unsigned long long)head[3], count - done, count);
+            rc = tact_tets_report_error(m->r, "a block of %llu elements; %zu of %zu are left",
+                                        (unsigned long long)head[3], count - done, count);
         }
         for (size_t i = 0; !rc && i < head[3]; i++) {
-            rc = tact_tets_integer(m->r, "an element's number", &tag);
+            rc = tact_tets_read_integer(m->r, "an element's number", &tag);
             rc = rc ? rc : read_element(m, head[2]);
         }
         done += rc ? 0 : head[3];
     }
     if (!rc && done < count) {
-        rc = tact_tets_bad(m->r, "%zu of %zu elements are missing", count - done, count);
+        rc = tact_tets_report_error(m->r, "%zu of %zu elements are missing", count - done, count);
     }
     return rc;
 }
@@ -229,18 +230,18 @@ static int read_data_head(struct msh *m, char name[TACT_TETS_WORD], uint64_t who
     double number;
     name[0] = '\0';
     memset(whole, 0, 3 * sizeof *whole);
-    int rc = tact_tets_integer(m->r, "the number of strings", &count);
+    int rc = tact_tets_read_integer(m->r, "the number of strings", &count);
     tact_tets_skip_line(m->r);
     for (uint64_t i = 0; !rc && i < count && m->r->at < m->r->end; i++) {
         read_string(m, i ? other : name);
     }
-    rc = rc ? rc : tact_tets_integer(m->r, "the number of real numbers", &count);
+    rc = rc ? rc : tact_tets_read_integer(m->r, "the number of real numbers", &count);
     for (uint64_t i = 0; !rc && i < count; i++) {
-        rc = tact_tets_number(m->r, "a real number", &number);
+        rc = tact_tets_read_number(m->r, "a real number", &number);
     }
-    rc = rc ? rc : tact_tets_integer(m->r, "the number of integers", &count);
+    rc = rc ? rc : tact_tets_read_integer(m->r, "the number of integers", &count);
     for (uint64_t i = 0; !rc && i < count; i++) {
-        rc = tact_tets_integer(m->r, "an integer", i < 3 ? &whole[i] : &ignored);
+        rc = tact_tets_read_integer(m->r, "an integer", i < 3 ? &whole[i] : &ignored);
     }
     return rc;
 }
@@ -251,18 +252,19 @@ static int read_node_data(struct msh *m)
     uint64_t whole[3], tag = 0;
     uint32_t index = 0;
     int rc = read_data_head(m, name, whole);
-    int wanted = rc ? rc : tact_tets_is_value(m->r, name);
+    int wanted = rc ? rc : tact_tets_is_field_name(m->r, name);
     if (wanted > 0 && whole[1] != 1) {
-        return tact_tets_bad(m->r, "\"%.40s\" has %llu components; expected 1", name,
-                             (unsigned long long)whole[1]);
+        return tact_tets_report_error(m->r, "\"%.40s\" has %llu components; expected 1", name,
+                                      (unsigned long long)whole[1]);
     }
     for (uint64_t i = 0; wanted > 0 && !rc && i < whole[2]; i++) {
-        rc = tact_tets_integer(m->r, "a node's number", &tag);
+        rc = tact_tets_read_integer(m->r, "a node's number", &tag);
         rc = rc ? rc : find_node(m, tag, name, &index);
         if (!rc && !isnan(m->r->tets->values[index])) {
-            rc = tact_tets_bad(m->r, "a second value of node %llu", (unsigned long long)tag);
+            rc = tact_tets_report_error(m->r, "a second value of node %llu",
+                                        (unsigned long long)tag);
         }
-        rc = rc ? rc : tact_tets_number(m->r, name, &m->r->tets->values[index]);
+        rc = rc ? rc : tact_tets_read_number(m->r, name, &m->r->tets->values[index]);
     }
     m->is_section_read = wanted > 0;
     return wanted < 0 ? wanted : rc;
@@ -272,10 +274,10 @@ static int read_node_data(struct msh *m)
 static int expect_section_end(struct msh *m, const char *name)
 {
     char word[TACT_TETS_WORD];
-    int rc = tact_tets_word(m->r, word);
+    int rc = tact_tets_read_word(m->r, word);
     if (!rc && (strncmp(word, "$End", 4) != 0 || strcmp(word + 4, name + 1) != 0)) {
-        rc = tact_tets_bad(m->r, "expected $End%.40s, not \"%.40s\"", name + 1,
-                           word[0] ? word : "the end of the file");
+        rc = tact_tets_report_error(m->r, "expected $End%.40s, not \"%.40s\"", name + 1,
+                                    word[0] ? word : "the end of the file");
     }
     return rc;
 }
@@ -288,7 +290,7 @@ static int skip_section(struct msh *m, const char *name)
     while (r->at < r->end) {
         struct tets_reader line = *r;
         line.err = NULL;
-        if (!tact_tets_word(&line, word) && !strncmp(word, "$End", 4) &&
+        if (!tact_tets_read_word(&line, word) && !strncmp(word, "$End", 4) &&
             !strcmp(word + 4, name + 1)) {
             r->at = line.at;
             r->line = line.line;
@@ -296,22 +298,24 @@ static int skip_section(struct msh *m, const char *name)
         }
         tact_tets_skip_line(r);
     }
-    return tact_tets_bad(r, "the file ends before $End%.40s", name + 1);
+    return tact_tets_report_error(r, "the file ends before $End%.40s", name + 1);
 }
 
 static int read_format(struct msh *m, int *version)
 {
     char word[TACT_TETS_WORD];
     uint64_t binary;
-    int rc = tact_tets_word(m->r, word);
+    int rc = tact_tets_read_word(m->r, word);
     *version = !strcmp(word, "2.2") ? 2 : 4;
     if (!rc && strcmp(word, "2.2") != 0 && strcmp(word, "4.1") != 0) {
-        rc = tact_tets_bad(m->r, "version \"%.40s\" cannot be read; expected 2.2 or 4.1", word);
+        rc = tact_tets_report_error(m->r, "version \"%.40s\" cannot be read; expected 2.2 or 4.1",
+                                    word);
     }
-    rc = rc ? rc : tact_tets_integer(m->r, "0 for ASCII", &binary);
-    return rc       ? rc
-           : binary ? tact_tets_bad(m->r, "a binary file; expected ASCII (Mesh.Binary = 0)")
-                    : 0;
+    rc = rc ? rc : tact_tets_read_integer(m->r, "0 for ASCII", &binary);
+    return rc ? rc
+           : binary
+               ? tact_tets_report_error(m->r, "a binary file; expected ASCII (Mesh.Binary = 0)")
+               : 0;
 }
 
 static int read_msh_section(struct msh *m, const char *word, int *version)
@@ -321,11 +325,11 @@ static int read_msh_section(struct msh *m, const char *word, int *version)
     }
     if (!strcmp(word, "$Nodes")) {
         m->is_section_read = 1;
-        return *version == 2 ? read_nodes_2(m) : read_nodes_4(m);
+        return *version == 2 ? read_nodes_format_2(m) : read_nodes_format_4(m);
     }
     if (!strcmp(word, "$Elements")) {
         m->is_section_read = 1;
-        return *version == 2 ? read_elements_2(m) : read_elements_4(m);
+        return *version == 2 ? read_elements_format_2(m) : read_elements_format_4(m);
     }
     return strcmp(word, "$NodeData") ? 0 : read_node_data(m);
 }
@@ -335,11 +339,11 @@ int tact_tets_read_msh(struct tets_reader *r)
     struct msh m = {.r = r};
     char word[TACT_TETS_WORD];
     int rc = 0, version = 0;
-    while (!rc && !(rc = tact_tets_word(r, word)) && word[0]) {
+    while (!rc && !(rc = tact_tets_read_word(r, word)) && word[0]) {
         m.is_section_read = 0;
         rc = word[0] == '$'
                  ? read_msh_section(&m, word, &version)
-                 : tact_tets_bad(r, "expected a section, as $Nodes, not \"%.40s\"", word);
+                 : tact_tets_report_error(r, "expected a section, as $Nodes, not \"%.40s\"", word);
         rc = rc ? rc : m.is_section_read ? expect_section_end(&m, word) : skip_section(&m, word);
     }
     if (rc == -ENOMEM) {

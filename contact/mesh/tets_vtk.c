@@ -37,18 +37,19 @@ struct vtk {
 static int read_type(struct vtk *v, const struct number_type **out)
 {
     char word[TACT_TETS_WORD];
-    int rc = tact_tets_word(v->r, word);
+    int rc = tact_tets_read_word(v->r, word);
     for (int i = 0; !rc && i < NUMBER_TYPES; i++) {
         if (!strcasecmp(number_types[i].name, word)) {
             *out = &number_types[i];
             return 0;
         }
     }
-    return rc ? rc : tact_tets_bad(v->r, "expected a type of numbers, not \"%.40s\"", word);
+    return rc ? rc
+              : tact_tets_report_error(v->r, "expected a type of numbers, not \"%.40s\"", word);
 }
 
 /* A big-endian number. */
-static double decode(const unsigned char *p, const struct number_type *type)
+static double decode_number(const unsigned char *p, const struct number_type *type)
 {
     uint64_t bits = 0;
     for (int i = 0; i < type->bytes; i++) {
@@ -80,18 +81,18 @@ static int begin_array(struct vtk *v, const struct number_type *type, size_t cou
     tact_tets_skip_line(r);
     return count <= (size_t)(r->end - r->at) / (size_t)type->bytes
                ? 0
-               : tact_tets_bad(r, "the file ends within %s", what);
+               : tact_tets_report_error(r, "the file ends within %s", what);
 }
 
 static int read_value(struct vtk *v, const struct number_type *type, const char *what, double *out)
 {
     struct tets_reader *r = v->r;
     if (!v->binary) {
-        return tact_tets_number(r, what, out);
+        return tact_tets_read_number(r, what, out);
     }
-    *out = decode((const unsigned char *)r->at, type);
+    *out = decode_number((const unsigned char *)r->at, type);
     r->at += type->bytes;
-    return isfinite(*out) ? 0 : tact_tets_bad(r, "%s is not finite", what);
+    return isfinite(*out) ? 0 : tact_tets_report_error(r, "%s is not finite", what);
 }
 
 /* Reads an array of numbers; out NULL: skips it. */
@@ -113,8 +114,8 @@ static int read_index(struct vtk *v, const struct number_type *type, size_t limi
     double x = 0.0;
     int rc = read_value(v, type, what, &x);
     if (!rc && !(x >= 0.0 && x < (double)limit && x == floor(x))) {
-        rc = tact_tets_bad(v->r, "%s is %.10g; expected a whole number from 0 to below %zu", what,
-                           x, limit);
+        rc = tact_tets_report_error(
+            v->r, "%s is %.10g; expected a whole number from 0 to below %zu", what, x, limit);
     }
     *out = rc ? 0 : (uint32_t)x;
     return rc;
@@ -124,9 +125,9 @@ static int read_points(struct vtk *v)
 {
     const struct number_type *type;
     size_t count;
-    int rc = tact_tets_count(v->r, 3, "the number of points", &count);
+    int rc = tact_tets_read_count(v->r, 3, "the number of points", &count);
     rc = rc ? rc : read_type(v, &type);
-    rc = rc ? rc : tact_tets_make_vertices(v->r, count);
+    rc = rc ? rc : tact_tets_alloc_vertices(v->r, count);
     return rc ? rc : read_array(v, type, 3 * count, "a coordinate", v->r->tets->vertices);
 }
 
@@ -139,7 +140,7 @@ static int read_counted_cells(struct vtk *v, size_t cells, size_t count)
     for (size_t i = 0; !rc && i < cells; i++) {
         uint32_t n = 0;
         rc = left ? read_index(v, &integer, left, "a cell's number of vertices", &n)
-                  : tact_tets_bad(v->r, "CELLS ends before cell %zu of %zu", i, cells);
+                  : tact_tets_report_error(v->r, "CELLS ends before cell %zu of %zu", i, cells);
         left -= rc ? 0 : 1 + (size_t)n;
         for (uint32_t k = 0; !rc && k < n; k++) {
             rc = read_index(v, &integer, v->r->tets->vertex_count, "a cell's vertex",
@@ -148,7 +149,7 @@ static int read_counted_cells(struct vtk *v, size_t cells, size_t count)
         v->offset[i + 1] = (uint32_t)v->vertex_count;
     }
     if (!rc && left) {
-        rc = tact_tets_bad(v->r, "CELLS has %zu numbers too many", left);
+        rc = tact_tets_report_error(v->r, "CELLS has %zu numbers too many", left);
     }
     return rc;
 }
@@ -157,9 +158,9 @@ static int read_section(struct vtk *v, const char *name, size_t count, size_t li
 {
     char word[TACT_TETS_WORD];
     const struct number_type *type = NULL;
-    int rc = tact_tets_word(v->r, word);
+    int rc = tact_tets_read_word(v->r, word);
     if (!rc && strcasecmp(word, name) != 0) {
-        rc = tact_tets_bad(v->r, "expected %s, not \"%.40s\"", name, word);
+        rc = tact_tets_report_error(v->r, "expected %s, not \"%.40s\"", name, word);
     }
     rc = rc ? rc : read_type(v, &type);
     rc = rc ? rc : begin_array(v, type, count, name);
@@ -172,20 +173,20 @@ static int read_section(struct vtk *v, const char *name, size_t count, size_t li
 /* Whether OFFSETS follows: cells of version 5.1. */
 static int has_offsets(const struct vtk *v)
 {
-    struct tets_reader ahead = *v->r;
+    struct tets_reader lookahead_reader = *v->r;
     char word[TACT_TETS_WORD];
-    ahead.err = NULL;
-    return !tact_tets_word(&ahead, word) && !strcasecmp(word, "OFFSETS");
+    lookahead_reader.err = NULL;
+    return !tact_tets_read_word(&lookahead_reader, word) && !strcasecmp(word, "OFFSETS");
 }
 
 static int read_cells(struct vtk *v)
 {
     size_t first, second;
     if (v->offset || v->vertices) {
-        return tact_tets_bad(v->r, "a second list of cells");
+        return tact_tets_report_error(v->r, "a second list of cells");
     }
-    int rc = tact_tets_count(v->r, 1, "the number of cells", &first);
-    rc = rc ? rc : tact_tets_count(v->r, 1, "the size of CELLS", &second);
+    int rc = tact_tets_read_count(v->r, 1, "the number of cells", &first);
+    rc = rc ? rc : tact_tets_read_count(v->r, 1, "the size of CELLS", &second);
     if (rc) {
         return rc;
     }
@@ -210,8 +211,8 @@ static int add_tet(struct vtk *v, size_t cell)
     struct tact_tets *t = v->r->tets;
     uint32_t from = v->offset[cell], to = v->offset[cell + 1];
     if (to < from || to - from != VERTICES_OF_TET) {
-        return tact_tets_bad(v->r, "cell %zu is a tetrahedron, but has not %d vertices", cell,
-                             VERTICES_OF_TET);
+        return tact_tets_report_error(v->r, "cell %zu is a tetrahedron, but has not %d vertices",
+                                      cell, VERTICES_OF_TET);
     }
     memcpy(t->tets + VERTICES_OF_TET * t->tet_count++, v->vertices + from,
            VERTICES_OF_TET * sizeof *t->tets);
@@ -222,17 +223,18 @@ static int read_cell_types(struct vtk *v)
 {
     const struct number_type integer = {"int", 4, 0, 1};
     size_t count;
-    int rc = tact_tets_count(v->r, 1, "the number of cell types", &count);
+    int rc = tact_tets_read_count(v->r, 1, "the number of cell types", &count);
     if (rc) {
         return rc;
     }
     if (count != v->cells || !v->offset || !v->r->tets->vertices) {
-        return tact_tets_bad(v->r,
-                             "CELL_TYPES has %zu cells; expected POINTS, and CELLS with as many "
-                             "(%zu), before it",
-                             count, v->cells);
+        return tact_tets_report_error(
+            v->r,
+            "CELL_TYPES has %zu cells; expected POINTS, and CELLS with as many "
+            "(%zu), before it",
+            count, v->cells);
     }
-    rc = tact_tets_make_tets(v->r, count);
+    rc = tact_tets_alloc_tets(v->r, count);
     rc = rc ? rc : begin_array(v, &integer, count, "CELL_TYPES");
     for (size_t i = 0; !rc && i < count; i++) {
         uint32_t type = 0;
@@ -240,10 +242,11 @@ static int read_cell_types(struct vtk *v)
         if (!rc && type == TET) {
             rc = add_tet(v, i);
         } else if (!rc && type > LARGEST_FLAT) {
-            rc = tact_tets_bad(v->r,
-                               "cell %zu has VTK's type %u; of solids only tetrahedra of four "
-                               "vertices (10) can be read",
-                               i, type);
+            rc = tact_tets_report_error(
+                v->r,
+                "cell %zu has VTK's type %u; of solids only tetrahedra of four "
+                "vertices (10) can be read",
+                i, type);
         }
     }
     return rc;
@@ -255,17 +258,19 @@ static int read_values(struct vtk *v, const char *name, const struct number_type
 {
     struct tact_tets *t = v->r->tets;
     if (parts && tuples > (size_t)(v->r->end - v->r->at) / parts) {
-        return tact_tets_bad(v->r, "%zu values of \"%.40s\" do not fit in the file", tuples, name);
+        return tact_tets_report_error(v->r, "%zu values of \"%.40s\" do not fit in the file",
+                                      tuples, name);
     }
-    int wanted = v->of_points ? tact_tets_is_value(v->r, name) : 0;
+    int wanted = v->of_points ? tact_tets_is_field_name(v->r, name) : 0;
     if (wanted < 0) {
         return wanted;
     }
     if (wanted && (parts != 1 || tuples != t->vertex_count || !t->vertices)) {
-        return tact_tets_bad(v->r,
-                             "\"%.40s\" has %zu times %zu numbers; expected one for each of "
-                             "%zu points",
-                             name, tuples, parts, t->vertex_count);
+        return tact_tets_report_error(
+            v->r,
+            "\"%.40s\" has %zu times %zu numbers; expected one for each of "
+            "%zu points",
+            name, tuples, parts, t->vertex_count);
     }
     return read_array(v, type, tuples * parts, name, wanted ? t->values : NULL);
 }
@@ -276,21 +281,22 @@ static int read_scalars(struct vtk *v, size_t tuples)
     const struct number_type *type;
     char *end;
     uint64_t parts = 1;
-    int rc = tact_tets_word(v->r, name);
+    int rc = tact_tets_read_word(v->r, name);
     rc = rc ? rc : read_type(v, &type);
-    rc = rc ? rc : tact_tets_word(v->r, word);
+    rc = rc ? rc : tact_tets_read_word(v->r, word);
     if (!rc && strcasecmp(word, "LOOKUP_TABLE") != 0) {
         parts = strtoull(word, &end, 10);
-        rc = *end || parts < 1 || parts > 4 ? tact_tets_bad(v->r,
-                                                            "expected LOOKUP_TABLE, or 1 to 4 "
-                                                            "components, not \"%.40s\"",
-                                                            word)
-                                            : tact_tets_word(v->r, word);
+        rc = *end || parts < 1 || parts > 4
+                 ? tact_tets_report_error(v->r,
+                                          "expected LOOKUP_TABLE, or 1 to 4 "
+                                          "components, not \"%.40s\"",
+                                          word)
+                 : tact_tets_read_word(v->r, word);
     }
     if (!rc && strcasecmp(word, "LOOKUP_TABLE") != 0) {
-        rc = tact_tets_bad(v->r, "expected LOOKUP_TABLE, not \"%.40s\"", word);
+        rc = tact_tets_report_error(v->r, "expected LOOKUP_TABLE, not \"%.40s\"", word);
     }
-    rc = rc ? rc : tact_tets_word(v->r, word);
+    rc = rc ? rc : tact_tets_read_word(v->r, word);
     return rc ? rc : read_values(v, name, type, tuples, parts);
 }
 
@@ -300,15 +306,15 @@ static int read_field(struct vtk *v)
     char name[TACT_TETS_WORD];
     const struct number_type *type;
     size_t sets, parts, tuples;
-    int rc = tact_tets_word(v->r, name);
-    rc = rc ? rc : tact_tets_count(v->r, 1, "the number of arrays", &sets);
+    int rc = tact_tets_read_word(v->r, name);
+    rc = rc ? rc : tact_tets_read_count(v->r, 1, "the number of arrays", &sets);
     for (size_t i = 0; !rc && i < sets; i++) {
-        rc = tact_tets_word(v->r, name);
+        rc = tact_tets_read_word(v->r, name);
         if (!rc && !strcasecmp(name, "METADATA")) {
-            return tact_tets_bad(v->r, "METADATA within FIELD cannot be read");
+            return tact_tets_report_error(v->r, "METADATA within FIELD cannot be read");
         }
-        rc = rc ? rc : tact_tets_count(v->r, 1, "the number of components", &parts);
-        rc = rc ? rc : tact_tets_count(v->r, 1, "the number of tuples", &tuples);
+        rc = rc ? rc : tact_tets_read_count(v->r, 1, "the number of components", &parts);
+        rc = rc ? rc : tact_tets_read_count(v->r, 1, "the number of tuples", &tuples);
         rc = rc ? rc : read_type(v, &type);
         rc = rc ? rc : read_values(v, name, type, tuples, parts);
     }
@@ -319,7 +325,7 @@ static int read_vectors(struct vtk *v, size_t tuples)
 {
     char name[TACT_TETS_WORD];
     const struct number_type *type;
-    int rc = tact_tets_word(v->r, name);
+    int rc = tact_tets_read_word(v->r, name);
     rc = rc ? rc : read_type(v, &type);
     return rc ? rc : read_values(v, name, type, tuples, 3);
 }
@@ -346,7 +352,7 @@ static int read_vtk_part(struct vtk *v, const char *word, size_t *tuples)
     }
     if (!strcasecmp(word, "POINT_DATA") || !strcasecmp(word, "CELL_DATA")) {
         v->of_points = !strcasecmp(word, "POINT_DATA");
-        return tact_tets_count(v->r, 1, "a number of values", tuples);
+        return tact_tets_read_count(v->r, 1, "a number of values", tuples);
     }
     if (!strcasecmp(word, "SCALARS")) {
         return read_scalars(v, *tuples);
@@ -361,19 +367,19 @@ static int read_vtk_part(struct vtk *v, const char *word, size_t *tuples)
         skip_metadata(v->r);
         return 0;
     }
-    return tact_tets_bad(v->r,
-                         "\"%.40s\" cannot be read; expected POINTS, CELLS, CELL_TYPES, "
-                         "POINT_DATA, SCALARS or FIELD",
-                         word);
+    return tact_tets_report_error(v->r,
+                                  "\"%.40s\" cannot be read; expected POINTS, CELLS, CELL_TYPES, "
+                                  "POINT_DATA, SCALARS or FIELD",
+                                  word);
 }
 
-static int expect(struct vtk *v, const char *expected)
+static int expect_keyword(struct vtk *v, const char *expected)
 {
     char word[TACT_TETS_WORD];
-    int rc = tact_tets_word(v->r, word);
+    int rc = tact_tets_read_word(v->r, word);
     return rc ? rc
            : strcasecmp(word, expected)
-               ? tact_tets_bad(v->r, "expected %s, not \"%.40s\"", expected, word)
+               ? tact_tets_report_error(v->r, "expected %s, not \"%.40s\"", expected, word)
                : 0;
 }
 
@@ -384,14 +390,14 @@ int tact_tets_read_vtk(struct tets_reader *r)
     size_t tuples = 0;
     tact_tets_skip_line(r);
     tact_tets_skip_line(r); /* the title */
-    int rc = tact_tets_word(r, word);
+    int rc = tact_tets_read_word(r, word);
     v.binary = !strcasecmp(word, "BINARY");
     if (!rc && !v.binary && strcasecmp(word, "ASCII") != 0) {
-        rc = tact_tets_bad(r, "expected ASCII or BINARY, not \"%.40s\"", word);
+        rc = tact_tets_report_error(r, "expected ASCII or BINARY, not \"%.40s\"", word);
     }
-    rc = rc ? rc : expect(&v, "DATASET");
-    rc = rc ? rc : expect(&v, "UNSTRUCTURED_GRID");
-    while (!rc && !(rc = tact_tets_word(r, word)) && word[0]) {
+    rc = rc ? rc : expect_keyword(&v, "DATASET");
+    rc = rc ? rc : expect_keyword(&v, "UNSTRUCTURED_GRID");
+    while (!rc && !(rc = tact_tets_read_word(r, word)) && word[0]) {
         rc = read_vtk_part(&v, word, &tuples);
     }
     if (rc == -ENOMEM) {

@@ -12,7 +12,7 @@ enum { DIRECTIONS = 8, HALF = DIRECTIONS / 2, NONE = DIRECTIONS };
 
 /** Height of a corner over the line between its neighbours, relative to the size, below which it is
  * removed. */
-static const double REMOVED_CORNER_HEIGHT = 1e-9;
+static const double MAX_REMOVED_CORNER_HEIGHT = 1e-9;
 
 /* Half of the directions; the others are opposite. */
 static const double directions[HALF][2] = {{0.99144486137381038, 0.13052619222005157},
@@ -46,14 +46,14 @@ TACT_INLINE double beyond(const double *p, const double *q, double x, double y)
 /** Value of beyond() above which a point is a corner. */
 TACT_INLINE double min_distance_beyond_edge(const double *p, const double *q, double size)
 {
-    return REMOVED_CORNER_HEIGHT * size * (fabs(q[0] - p[0]) + fabs(q[1] - p[1]));
+    return MAX_REMOVED_CORNER_HEIGHT * size * (fabs(q[0] - p[0]) + fabs(q[1] - p[1]));
 }
 
 /** Adds a corner unless it equals the last one. */
 static void add_distinct_corner(struct ring *ring, double x, double y)
 {
     const double *last = ring->count ? ring->at[ring->count - 1] : NULL;
-    if (!last || fabs(x - last[0]) + fabs(y - last[1]) > REMOVED_CORNER_HEIGHT * ring->size) {
+    if (!last || fabs(x - last[0]) + fabs(y - last[1]) > MAX_REMOVED_CORNER_HEIGHT * ring->size) {
         ring->at[ring->count][0] = x;
         ring->at[ring->count++][1] = y;
     }
@@ -104,7 +104,7 @@ static void list_extreme_points(const struct tact_hull *hull, struct ring *ring)
     }
     const double *first = ring->at[0], *last = ring->at[ring->count - 1];
     while (ring->count > 1 && fabs(last[0] - first[0]) + fabs(last[1] - first[1]) <=
-                                  REMOVED_CORNER_HEIGHT * ring->size) {
+                                  MAX_REMOVED_CORNER_HEIGHT * ring->size) {
         ring->count--;
         last -= 2;
     }
@@ -245,7 +245,7 @@ static void remove_collinear_corners(struct ring *ring)
 
 /** Weight that corresponds to one of `most` corners, such that corners of larger weight count as
  * one. */
-static double find_corner_weight_unit(const double *weight, int count, int most)
+static double corner_weight_threshold(const double *weight, int count, int most)
 {
     double unit = INFINITY;
     for (int kept = -1;;) {
@@ -300,7 +300,7 @@ static void reduce_hull_corners(struct ring *ring, int most)
         const double *q = ring->at[i + 1 < ring->count ? i + 1 : 0];
         weight[i] = tact_cbrt(beyond(p, q, ring->at[i][0], ring->at[i][1]));
     }
-    const double unit = find_corner_weight_unit(weight, ring->count, most);
+    const double unit = corner_weight_threshold(weight, ring->count, most);
     for (int i = 0; i < ring->count; i++) {
         sum += tact_min(1.0, weight[i] / unit);
         if (sum >= 1.0 && n < most) {
@@ -356,5 +356,6 @@ TACT_DISPATCH_BY_CPU(int, tact_hull_corners,
         area += 0.5 * (p[0] * q[1] - p[1] * q[0]);
         memcpy(corners[i], p, sizeof corners[i]);
     }
-    return ring.count >= 3 && area > REMOVED_CORNER_HEIGHT * ring.size * ring.size ? ring.count : 0;
+    return ring.count >= 3 && area > MAX_REMOVED_CORNER_HEIGHT * ring.size * ring.size ? ring.count
+                                                                                       : 0;
 }

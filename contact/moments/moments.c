@@ -121,11 +121,11 @@ static int moments_by_prism_pairs(const struct tact_mesh *a, const struct tact_p
 /** Moments of two meshes by the methods for many triangles, projected along a direction, or, where
  * it is NULL, along the one in which their boxes overlap least. -ENOSPC where too much is near in
  * that projection. */
-static int moments_of_two_meshes_along(const struct tact_mesh *a, const struct tact_pose *pa,
-                                       const struct tact_mesh *b, const struct tact_pose *pb,
-                                       const double *direction,
-                                       struct tact_moments_scratch *scratch,
-                                       struct tact_moments *out)
+static int moments_of_meshes_projected_along(const struct tact_mesh *a, const struct tact_pose *pa,
+                                             const struct tact_mesh *b, const struct tact_pose *pb,
+                                             const double *direction,
+                                             struct tact_moments_scratch *scratch,
+                                             struct tact_moments *out)
 {
     struct tact_prism_frame frame;
     const int large = a->triangle_count + b->triangle_count >= RIM_METHOD_MIN_TRIANGLES;
@@ -159,12 +159,12 @@ static int moments_of_two_meshes(const struct tact_mesh *a, const struct tact_po
         count_method_use(scratch, TACT_COUNT_CONVEX);
         return rc;
     }
-    rc = moments_of_two_meshes_along(a, pa, b, pb, direction, scratch, out);
+    rc = moments_of_meshes_projected_along(a, pa, b, pb, direction, scratch, out);
     /* The direction is that of the last tick. In its projection nearly all of both meshes may be
      * near: what counts is the part of B above A. */
     if (rc == -ENOSPC && direction) {
         count_method_use(scratch, TACT_COUNT_TURNED);
-        rc = moments_of_two_meshes_along(a, pa, b, pb, NULL, scratch, out);
+        rc = moments_of_meshes_projected_along(a, pa, b, pb, NULL, scratch, out);
     }
     return rc;
 }

@@ -6,13 +6,13 @@
 
 /** Margin of a list, over the mean distance of the corners of the finer mesh; and the fraction of
  * it that two bodies may move between queries for a list to be worthwhile. */
-static const double PAIR_LIST_MARGIN = 0.5, SLOW = 0.25;
+static const double PAIR_LIST_MARGIN = 0.5, SLOW_MOTION_FRACTION = 0.25;
 
 /** Number of margins of motion beyond which a list is abandoned. */
-static const double ABANDONED_LIST_MARGINS = 64.0;
+static const double MAX_MOTION_IN_LIST_MARGINS = 64.0;
 
-static void place_cache_frames(const struct tact_near *near, const double normal[3],
-                               struct tact_cache_frame *view)
+static void set_cache_frame(const struct tact_near *near, const double normal[3],
+                            struct tact_cache_frame *view)
 {
     for (int i = 0; i < 2; i++) {
         const struct tact_placed *p = i ? &near->b.placed : &near->a.placed;
@@ -70,14 +70,14 @@ TACT_DISPATCH_BY_CPU(struct tact_cache_list *, tact_cache_find_pair_list,
     int best = -1, oldest = 0;
     struct tact_cache_frame now;
     double nearest = INFINITY;
-    place_cache_frames(near, normal, &now);
+    set_cache_frame(near, normal, &now);
     for (int i = 0; i < TACT_CACHE_LISTS; i++) {
         const struct tact_cache_list *list = &cache->lists[i];
         const uint64_t *serial = cache->keys[i].serial;
         oldest = cache->keys[i].used < cache->keys[oldest].used ? i : oldest;
         if (serial[0] == a && serial[1] == b) {
             double since = bound_relative_motion(list, &list->last, &now);
-            if (since < nearest && since < ABANDONED_LIST_MARGINS * list->margin) {
+            if (since < nearest && since < MAX_MOTION_IN_LIST_MARGINS * list->margin) {
                 nearest = since;
                 best = i;
             }
@@ -98,7 +98,7 @@ TACT_DISPATCH_BY_CPU(struct tact_cache_list *, tact_cache_find_pair_list,
     }
     list->ready = 0;
     list->made = now;
-    return nearest < SLOW * list->margin ? list : NULL;
+    return nearest < SLOW_MOTION_FRACTION * list->margin ? list : NULL;
 }
 
 /** A list under construction, with the indices in it of the triangles of the present leaf of A, and
@@ -138,7 +138,7 @@ static int tact_cache_add_pairs(void *user, struct tact_near *w, uint32_t leaf_a
     }
     for (uint32_t i = 0; i < count; i++) {
         uint32_t a = pairs[i].a, b = pairs[i].b;
-        if (!tact_faces_may_contribute_within(&w->face_a[a], &w->face_b[b], list->margin)) {
+        if (!tact_faces_may_contribute_slack(&w->face_a[a], &w->face_b[b], list->margin)) {
             continue;
         }
         int face_index_a = tact_cache_find_or_add_triangle(
@@ -156,7 +156,7 @@ static int tact_cache_add_pairs(void *user, struct tact_near *w, uint32_t leaf_a
 }
 
 /** Repeats a triangle to fill the last group of four. */
-static void tact_cache_pad_group_of_four(uint32_t *faces, uint32_t count)
+static void tact_cache_pad_faces_to_four(uint32_t *faces, uint32_t count)
 {
     for (; count % 4; count++) {
         faces[count] = faces[0];
@@ -167,7 +167,7 @@ void tact_cache_make_list(struct tact_cache_list *list, struct tact_near *w)
 {
     struct tact_pair_list_builder list_builder;
     w->a.placed.margin = (float)list->margin * w->per_unit * 1.001F + 1e-6F;
-    int rc = tact_near_cut_trees(w, TACT_NEAR_LEAVES);
+    int rc = tact_near_expand_to_leaves(w, TACT_NEAR_LEAVES);
     w->a.placed.margin = 0.0F;
     list->count = list->faces_a = list->faces_b = 0;
     if (rc > 0) {
@@ -177,8 +177,8 @@ void tact_cache_make_list(struct tact_cache_list *list, struct tact_near *w)
                4 * w->b.leaves * sizeof *list_builder.face_index_b);
         rc = tact_near_match_leaves(w, list->margin, tact_cache_add_pairs, &list_builder);
     }
-    tact_cache_pad_group_of_four(list->face_a, list->faces_a);
-    tact_cache_pad_group_of_four(list->face_b, list->faces_b);
+    tact_cache_pad_faces_to_four(list->face_a, list->faces_a);
+    tact_cache_pad_faces_to_four(list->face_b, list->faces_b);
     list->ready = rc >= 0;
 }
 

@@ -142,8 +142,9 @@ static int finish_capsule_moments(const struct tact_capsule_sums *s, const int i
     return tact_sums_finish(&sums, axes, origin, out);
 }
 
-static void place_capsule(const double turn[9], const double centre[3], const struct tact_pose *pb,
-                          double half, struct tact_capsule_place *p)
+static void transform_capsule_to_mesh(const double turn[9], const double centre[3],
+                                      const struct tact_pose *pb, double half,
+                                      struct tact_capsule_in_mesh_frame *p)
 {
     double rb[9], apart[3], axis[3] = {turn[2], turn[5], turn[8]};
     tact_quat_to_m3(rb, pb->quat_wxyz);
@@ -213,16 +214,16 @@ int tact_moments_capsule_mesh(const double size[3], const struct tact_pose *pa,
 {
     double turn[9], centre[3], radius = size[0], half = size[1], end[3];
     struct tact_capsule_sums sums;
-    struct tact_capsule_place p = {.radius = radius};
+    struct tact_capsule_in_mesh_frame p = {.radius = radius};
     int inside[2];
     tact_quat_to_m3(turn, pa->quat_wxyz);
     tact_v3_copy(centre, pa->position);
-    place_capsule(turn, centre, pb, half, &p);
+    transform_capsule_to_mesh(turn, centre, pb, half, &p);
     init_capsule_sums(&sums, radius, half, CAPSULE_END_TOLERANCE);
     tact_capsule_add_mesh(mesh, &p, &sums);
     if (sums.has_uncertain_face) {
         shift_capsule_off_face(radius, centre);
-        place_capsule(turn, centre, pb, half, &p);
+        transform_capsule_to_mesh(turn, centre, pb, half, &p);
         init_capsule_sums(&sums, radius, half, 0.0);
         tact_capsule_add_mesh(mesh, &p, &sums);
     }

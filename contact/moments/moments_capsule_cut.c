@@ -18,7 +18,7 @@ struct polygon {
 /** The part of an edge within the capsule's part. */
 struct inner {
     int edge;
-    int enters, leaves; /* 1: that end is on the surface, not at a corner */
+    int starts_on_surface, ends_on_surface; /* 1: that end is on the surface, not at a corner */
     double from[3], to[3];
 };
 
@@ -79,28 +79,28 @@ static int clip_edge_to_surface(const struct tact_capsule_cut *c, const double *
                                 double outside_p, double outside_q, struct inner *out)
 {
     int k = 0, any = 1;
-    out->enters = outside_p > 0.0;
-    out->leaves = outside_q > 0.0;
+    out->starts_on_surface = outside_p > 0.0;
+    out->ends_on_surface = outside_q > 0.0;
     while (k < 2 && p[k] == q[k]) {
         k++;
     }
-    if (out->enters || out->leaves) {
+    if (out->starts_on_surface || out->ends_on_surface) {
         any = p[k] < q[k]
                   ? line_surface_crossings(c, p, q, outside_p, outside_q, out->from, out->to)
                   : line_surface_crossings(c, q, p, outside_q, outside_p, out->to, out->from);
     }
-    if (!out->enters) {
+    if (!out->starts_on_surface) {
         tact_v3_copy(out->from, p);
     }
-    if (!out->leaves) {
+    if (!out->ends_on_surface) {
         tact_v3_copy(out->to, q);
     }
     return any;
 }
 
 /** Angle from p to q about the centre of the conic. */
-static double angle_about_conic_centre(const struct tact_capsule_cut *c, const double *p,
-                                       const double *q)
+static double angle_at_conic_centre(const struct tact_capsule_cut *c, const double *p,
+                                    const double *q)
 {
     double centre = c->part == TACT_CAPSULE_MIDDLE ? 0.0 : c->distance * c->distance;
     double cross = tact_capsule_cross(c, p, q);
@@ -128,14 +128,14 @@ static int is_longer_arc(const struct tact_capsule_cut *c, const struct polygon 
     int edge = last->edge;
     do {
         edge = (edge + 1) % p->count;
-        sum += angle_about_conic_centre(c, from, p->corner[edge]);
+        sum += angle_at_conic_centre(c, from, p->corner[edge]);
         from = p->corner[edge];
     } while (edge != next->edge);
-    return sum + angle_about_conic_centre(c, from, next->from) > 3.0;
+    return sum + angle_at_conic_centre(c, from, next->from) > 3.0;
 }
 
 /** Adds the whole conic where its centre, and therefore all of it, is in the polygon. */
-static void add_whole_conic(struct tact_capsule_cut *c, const struct polygon *polygon)
+static void add_full_conic(struct tact_capsule_cut *c, const struct polygon *polygon)
 {
     double p[3], q[3], t1[3], t2[3];
     const double *n = c->normal;
@@ -181,8 +181,8 @@ static void add_polygon_cut_out(struct tact_capsule_cut *c, const struct polygon
     const double *first = part[0].from;
     for (int i = 0; i < count; i++) {
         const struct inner *here = &part[i], *next = &part[i + 1 < count ? i + 1 : 0];
-        int edges_meet =
-            !next->enters && next->edge == (here->edge + 1 < p->count ? here->edge + 1 : 0);
+        int edges_meet = !next->starts_on_surface &&
+                         next->edge == (here->edge + 1 < p->count ? here->edge + 1 : 0);
         if (i > 0 && !(edges_meet && i + 1 == count)) {
             tact_capsule_add_triangle(c, first, here->from, here->to);
         }
@@ -235,7 +235,7 @@ static void add_cut_polygon(struct tact_capsule_cut *c, const struct polygon *p,
     if (count > 0) {
         add_polygon_cut_out(c, p, part, count);
     } else {
-        add_whole_conic(c, p);
+        add_full_conic(c, p);
     }
 }
 

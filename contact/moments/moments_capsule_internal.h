@@ -101,14 +101,15 @@ struct tact_capsule_sums {
 void tact_capsule_add_face(struct tact_capsule_sums *sums, double (*corner)[3], int corners);
 
 /** A capsule in the frame of a mesh. */
-struct tact_capsule_place {
+struct tact_capsule_in_mesh_frame {
     double centre[3], axis[3]; /* axis: from the centre to its upper end [m] */
     double radius;             /* [m] */
     double rot[9];             /* from the mesh's axes to the capsule's */
 };
 
 /** Adds the triangles of a mesh. */
-void tact_capsule_add_mesh(const struct tact_mesh *mesh, const struct tact_capsule_place *place,
+void tact_capsule_add_mesh(const struct tact_mesh *mesh,
+                           const struct tact_capsule_in_mesh_frame *place,
                            struct tact_capsule_sums *sums);
 
 #endif

@@ -4,18 +4,18 @@
 
 /** A capsule, and the sums over the faces in it. */
 struct walk {
-    const struct tact_capsule_place *place;
+    const struct tact_capsule_in_mesh_frame *place;
     struct tact_capsule_sums *sums;
 };
 
 /** Bits of a leaf's triangles that may reach into the capsule: outward from the axis to the middle
  * of the corners, a corner is within the radius. corner: output, from the capsule's centre. */
-TACT_INLINE void test_triangles_against_capsule(const struct tact_capsule_place *p,
+TACT_INLINE void test_triangles_against_capsule(const struct tact_capsule_in_mesh_frame *p,
                                                 const struct tact_mesh_leaf *leaf,
                                                 tact_d4 corner[3][3], uint32_t *bits)
 {
     const double axis_length_squared = tact_v3_dot(p->axis, p->axis),
-                 inverse2 = axis_length_squared > 0.0 ? 1.0 / axis_length_squared : 0.0;
+                 inverse_axis_square = axis_length_squared > 0.0 ? 1.0 / axis_length_squared : 0.0;
     const tact_d4 one = (tact_d4){0.0} + 1.0;
     tact_d4 out[3], share = {0.0}, apart2 = {0.0}, least = (tact_d4){0.0} + INFINITY;
     for (int k = 0; k < 3; k++) {
@@ -25,7 +25,7 @@ TACT_INLINE void test_triangles_against_capsule(const struct tact_capsule_place 
         out[k] = (corner[0][k] + corner[1][k] + corner[2][k]) / 3.0;
         share += out[k] * p->axis[k];
     }
-    share *= inverse2;
+    share *= inverse_axis_square;
     share = TACT_D4_MIN(TACT_D4_MAX(share, -one), one);
     for (int k = 0; k < 3; k++) {
         out[k] -= share * p->axis[k];
@@ -73,7 +73,7 @@ TACT_INLINE void rotate_triangles_to_capsule(const double rot[9],
 TACT_INLINE void add_leaf(void *user, const struct tact_mesh_leaf *leaf)
 {
     const struct walk *walk = user;
-    const struct tact_capsule_place *p = walk->place;
+    const struct tact_capsule_in_mesh_frame *p = walk->place;
     tact_d4 corner[3][3], turned[3][3];
     uint32_t bits;
     test_triangles_against_capsule(p, leaf, corner, &bits);
@@ -93,12 +93,12 @@ TACT_INLINE void add_leaf(void *user, const struct tact_mesh_leaf *leaf)
 }
 
 TACT_DISPATCH_BY_CPU(void, tact_capsule_add_mesh,
-                     (const struct tact_mesh *mesh, const struct tact_capsule_place *p,
+                     (const struct tact_mesh *mesh, const struct tact_capsule_in_mesh_frame *p,
                       struct tact_capsule_sums *sums),
                      (mesh, p, sums))
 {
-    struct tact_round round;
+    struct tact_capsule_query round;
     struct walk walk = {p, sums};
-    tact_round_from_mesh_frame(p->centre, p->axis, p->radius, mesh, &round);
-    tact_round_visit_leaves(&round, mesh, add_leaf, &walk);
+    tact_capsule_query_init(p->centre, p->axis, p->radius, mesh, &round);
+    tact_capsule_query_visit(&round, mesh, add_leaf, &walk);
 }

@@ -44,10 +44,11 @@ static void tact_clip_polygon(struct tact_polygon *p, const double *value, unsig
     if (last >= n || before >= n) {
         __builtin_unreachable(); /* some corners are inside, some outside */
     }
-    int past = last + 1 < n ? last + 1 : 0, first = before + 1 < n ? before + 1 : 0;
-    double leaving_fraction = value[last] / (value[last] - value[past]);
+    int next_corner_after_last = last + 1 < n ? last + 1 : 0,
+        first = before + 1 < n ? before + 1 : 0;
+    double leaving_fraction = value[last] / (value[last] - value[next_corner_after_last]);
     double entering_fraction = value[before] / (value[before] - value[first]);
-    tact_d4 leave = in[last] + leaving_fraction * (in[past] - in[last]);
+    tact_d4 leave = in[last] + leaving_fraction * (in[next_corner_after_last] - in[last]);
     tact_d4 enter = in[before] + entering_fraction * (in[first] - in[before]);
     /* Corners keep their cyclic order. */
     int wraps_around = inside & 1U, from = wraps_around ? 0 : first;
@@ -85,19 +86,19 @@ void tact_clip_polygon_by_face(struct tact_polygon *p, const struct tact_face *t
         tact_l4_bits(&in, &inside[i]);
     }
     double kept[TACT_POLYGON], first[3];
-    uint32_t cutting_planes = 7 & ~(inside[0] & inside[1] & inside[2]);
-    if (!cutting_planes) {
+    uint32_t planes_that_cut = 7 & ~(inside[0] & inside[1] & inside[2]);
+    if (!planes_that_cut) {
         return;
     }
-    int k = __builtin_ctz(cutting_planes);
+    int k = __builtin_ctz(planes_that_cut);
     for (int i = 0; i < 3; i++) {
         first[i] = value[i][k];
         inside[i] = inside[i] >> k & 1;
     }
     tact_clip_polygon(p, first, inside[0] | inside[1] << 1 | inside[2] << 2, kept);
-    for (cutting_planes &= cutting_planes - 1; cutting_planes && p->n > 2;
-         cutting_planes &= cutting_planes - 1) {
-        k = __builtin_ctz(cutting_planes);
+    for (planes_that_cut &= planes_that_cut - 1; planes_that_cut && p->n > 2;
+         planes_that_cut &= planes_that_cut - 1) {
+        k = __builtin_ctz(planes_that_cut);
         double ax = t->ax[k], ay = t->ay[k], dx = t->dx[k], dy = t->dy[k], later[TACT_POLYGON];
         unsigned in = 0;
         for (int i = 0; i < p->n; i++) {

@@ -28,8 +28,8 @@ struct tact_polygon {
  * remaining corners, exactly 0 where it is cut. */
 void tact_clip_nonconvex_polygon(struct tact_polygon *p, const double *value, double *kept);
 
-/** Clips a triangle of A, given as the polygon, by the projection of t. value: TACT_FACE_AT() of t
- * at its corners. */
+/** Clips a triangle of A, given as the polygon, by the projection of t. value:
+ * TACT_FACE_EDGE_VALUES_AT() of t at its corners. */
 void tact_clip_polygon_by_face(struct tact_polygon *p, const struct tact_face *t,
                                const tact_d4 value[3]);
 

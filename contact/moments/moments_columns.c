@@ -21,8 +21,8 @@ static void tact_columns_shift_origin(struct tact_columns_sums *c, const tact_d4
  * Relative to corner 0, the middle points of the column above the corners, x, y and m = z + h/2,
  * are linear over the triangle, and the integrals over z of r and r r^T are h r_m and h r_m r_m^T
  * with h^3 / 12 added to zz. */
-static void tact_columns_integrate_waiting(const struct tact_columns_four *four,
-                                           struct tact_columns_sums *c)
+static void tact_columns_integrate_batch(const struct tact_columns_batch *four,
+                                         struct tact_columns_sums *c)
 {
     const tact_d4 *p0 = four->corner[0], *p1 = four->corner[1], *p2 = four->corner[2];
     const tact_d4 *h = four->height;
@@ -69,8 +69,8 @@ void tact_columns_add_triangle(struct tact_columns *c, const tact_d4 *polygon, c
 {
     for (int i = 1; i + 1 < n; i++) {
         const int at[3] = {0, i, i + 1};
-        struct tact_columns_four *four = &c->four[c->waiting_triangle_count / 4];
-        int lane = c->waiting_triangle_count % 4;
+        struct tact_columns_batch *four = &c->four[c->queued_triangle_count / 4];
+        int lane = c->queued_triangle_count % 4;
         for (int k = 0; k < 3; k++) {
             const double *p = (const double *)&polygon[at[k]];
             ((double *)&four->corner[k][0])[lane] = p[0];
@@ -80,9 +80,9 @@ void tact_columns_add_triangle(struct tact_columns *c, const tact_d4 *polygon, c
         }
         ((double *)&four->tau)[lane] = tau;
         if (lane == 3) {
-            tact_columns_integrate_waiting(four, &c->sums[c->waiting_triangle_count / 4]);
+            tact_columns_integrate_batch(four, &c->sums[c->queued_triangle_count / 4]);
         }
-        c->waiting_triangle_count = (c->waiting_triangle_count + 1) % 8;
+        c->queued_triangle_count = (c->queued_triangle_count + 1) % 8;
     }
 }
 
@@ -96,13 +96,13 @@ static double tact_columns_sum_lanes(const tact_d4 *a, const tact_d4 *b)
 
 void tact_columns_finish(struct tact_columns *c, struct tact_moment_sums *sums)
 {
-    struct tact_columns_four *four = &c->four[c->waiting_triangle_count / 4];
-    for (int lane = c->waiting_triangle_count % 4; c->waiting_triangle_count % 4 && lane < 4;
+    struct tact_columns_batch *four = &c->four[c->queued_triangle_count / 4];
+    for (int lane = c->queued_triangle_count % 4; c->queued_triangle_count % 4 && lane < 4;
          lane++) {
         ((double *)&four->tau)[lane] = 0.0;
     }
-    if (c->waiting_triangle_count % 4) {
-        tact_columns_integrate_waiting(four, &c->sums[c->waiting_triangle_count / 4]);
+    if (c->queued_triangle_count % 4) {
+        tact_columns_integrate_batch(four, &c->sums[c->queued_triangle_count / 4]);
     }
     sums->volume = TACT_COLUMNS_TOTAL(c, volume);
     sums->magnitude = TACT_COLUMNS_TOTAL(c, magnitude);

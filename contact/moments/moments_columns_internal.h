@@ -9,7 +9,7 @@
 #include "../simd_internal.h"
 
 /** Triangles to be integrated, one a lane. */
-struct tact_columns_four {
+struct tact_columns_batch {
     tact_d4 corner[3][3]; /* [corner][coordinate], on A */
     tact_d4 height[3];    /* height of B's surface above each corner, >= 0 */
     tact_d4 tau;          /* +1 where B faces up, else -1 */
@@ -22,8 +22,8 @@ struct tact_columns_sums {
 
 /** The n-th triangle is in lane n mod 8 on every processor. Zero initially. */
 struct tact_columns {
-    int waiting_triangle_count;
-    struct tact_columns_four four[2];
+    int queued_triangle_count;
+    struct tact_columns_batch four[2];
     struct tact_columns_sums sums[2];
 };
 

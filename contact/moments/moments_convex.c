@@ -9,10 +9,10 @@ TACT_DISPATCH_BY_CPU(int, tact_moments_convex,
                       struct tact_overlap_corners *corners),
                      (a, pa, b, pb, out, planar, corners))
 {
-    return tact_moments_within(a, pa, b, pb, NULL, 0, out, planar, corners);
+    return tact_moments_within_planes(a, pa, b, pb, NULL, 0, out, planar, corners);
 }
 
-TACT_DISPATCH_BY_CPU(int, tact_moments_within,
+TACT_DISPATCH_BY_CPU(int, tact_moments_within_planes,
                      (const struct tact_mesh *a, const struct tact_pose *pa,
                       const struct tact_mesh *b, const struct tact_pose *pb,
                       const double (*plane)[4], int planes, struct tact_moments *out,
@@ -26,10 +26,10 @@ TACT_DISPATCH_BY_CPU(int, tact_moments_within,
     struct tact_cutter cutter;
     struct tact_moment_sums sums;
     double r[9], axes[9], origin[3] = {0.0}, world[3];
-    tact_cutter_place(&cutter, tact_mesh_size(first), pose, second ? second->facets : NULL,
-                      swapped ? pa : pb);
+    tact_cutter_init_frame(&cutter, tact_mesh_size(first), pose, second ? second->facets : NULL,
+                           swapped ? pa : pb);
     int rc = tact_cutter_add_planes(&cutter, pose, plane, planes);
-    rc = rc ? rc : tact_cut_sums(&cutter, first, origin, &sums, planar, corners);
+    rc = rc ? rc : tact_cutter_sum_moments(&cutter, first, origin, &sums, planar, corners);
     if (corners) {
         corners->of_b = swapped;
     }

@@ -17,7 +17,7 @@ static void tact_faces_transpose(const tact_d4 *p, const tact_d4 *q, const tact_
 }
 
 /** Sets a row of four faces from the lanes of four vectors. */
-#define TACT_FACE_ROW(faces, row, p, q, r, s)                                                      \
+#define TACT_FACE_SET_ROW_OF_FOUR(faces, row, p, q, r, s)                                          \
     do {                                                                                           \
         tact_d4 *const rows[4] = {&(faces)[0].row, &(faces)[1].row, &(faces)[2].row,               \
                                   &(faces)[3].row};                                                \
@@ -78,7 +78,7 @@ struct tact_face_parts {
 };
 
 /** Raises triangles of B so that triangles of A in their plane are below them. */
-static void tact_faces_raise_coplanar(double slack, struct tact_face_parts *f)
+static void tact_faces_lift_coplanar(double slack, struct tact_face_parts *f)
 {
     const tact_d4 steepest = {TACT_MAX_FACE_SLOPE, TACT_MAX_FACE_SLOPE, TACT_MAX_FACE_SLOPE,
                               TACT_MAX_FACE_SLOPE};
@@ -109,7 +109,7 @@ static void tact_faces_measure(const tact_d4 p[3][3], int of_a, double slack,
         f->at = -f->plane.base[2];
     } else {
         tact_faces_plane_of_short_edges(p, edge, &f->plane);
-        tact_faces_raise_coplanar(slack, f);
+        tact_faces_lift_coplanar(slack, f);
     }
     tact_l4 edge_on = (nz == 0.0) | (f->plane.nz == 0.0);
     f->tau = TACT_D4_SELECT(nz > 0.0, one, -one);
@@ -135,17 +135,17 @@ void tact_faces_place(const tact_d4 p[3][3], int of_a, double slack, struct tact
     tact_faces_measure(p, of_a, slack, &f);
     const struct tact_face_planes *plane = &f.plane;
     for (int k = 0; k < 3; k++) {
-        TACT_FACE_ROW(face, corner[k], &p[k][0], &p[k][1], &p[k][2], &f.tested[k]);
+        TACT_FACE_SET_ROW_OF_FOUR(face, corner[k], &p[k][0], &p[k][1], &p[k][2], &f.tested[k]);
     }
-    TACT_FACE_ROW(face, ax, &p[0][0], &p[1][0], &p[2][0], &plane->base[0]);
-    TACT_FACE_ROW(face, ay, &p[0][1], &p[1][1], &p[2][1], &plane->base[1]);
-    TACT_FACE_ROW(face, dx, &f.dx[0], &f.dx[1], &f.dx[2], &f.dx[3]);
-    TACT_FACE_ROW(face, dy, &f.dy[0], &f.dy[1], &f.dy[2], &f.dy[3]);
-    TACT_FACE_ROW(face, at, &f.edge_at, &f.edge_at, &f.edge_at, &f.at);
+    TACT_FACE_SET_ROW_OF_FOUR(face, ax, &p[0][0], &p[1][0], &p[2][0], &plane->base[0]);
+    TACT_FACE_SET_ROW_OF_FOUR(face, ay, &p[0][1], &p[1][1], &p[2][1], &plane->base[1]);
+    TACT_FACE_SET_ROW_OF_FOUR(face, dx, &f.dx[0], &f.dx[1], &f.dx[2], &f.dx[3]);
+    TACT_FACE_SET_ROW_OF_FOUR(face, dy, &f.dy[0], &f.dy[1], &f.dy[2], &f.dy[3]);
+    TACT_FACE_SET_ROW_OF_FOUR(face, at, &f.edge_at, &f.edge_at, &f.edge_at, &f.at);
     const tact_d4 *near = of_a ? f.upper : f.lower, *far = of_a ? f.lower : f.upper;
     tact_d4 back[2] = {-far[0], -far[1]};
-    TACT_FACE_ROW(face, span, &near[0], &near[1], &back[0], &back[1]);
+    TACT_FACE_SET_ROW_OF_FOUR(face, span, &near[0], &near[1], &back[0], &back[1]);
     if (!of_a) {
-        TACT_FACE_ROW(face, height, &plane->base[2], &f.lower[2], &f.upper[2], &f.tau);
+        TACT_FACE_SET_ROW_OF_FOUR(face, height, &plane->base[2], &f.lower[2], &f.upper[2], &f.tau);
     }
 }

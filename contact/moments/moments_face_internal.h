@@ -36,12 +36,12 @@ TACT_INLINE void tact_faces_bounds(const tact_d4 p[3][3], tact_d4 lower[3], tact
 }
 
 /** Values of the edges and the plane of a face at a point, one a lane. */
-#define TACT_FACE_AT(face, point)                                                                  \
+#define TACT_FACE_EDGE_VALUES_AT(face, point)                                                      \
     ((face)->dx * ((point)[1] - (face)->ay) - (face)->dy * ((point)[0] - (face)->ax))
 
 /** Lanes in which the edges and planes of s, of A, and t, of B, do not exclude a contribution: no
  * edge of either separates their projections, and t is above s somewhere according to both planes.
- * value: TACT_FACE_AT() of t at the corners of s. */
+ * value: TACT_FACE_EDGE_VALUES_AT() of t at the corners of s. */
 TACT_INLINE void tact_faces_test_contribution(const struct tact_face *s, const tact_d4 *at_s,
                                               const struct tact_face *t, const tact_d4 *at_t,
                                               tact_d4 value[3], tact_l4 *meet)
@@ -49,9 +49,9 @@ TACT_INLINE void tact_faces_test_contribution(const struct tact_face *s, const t
     const tact_l4 last = {0, 0, 0, -1};
     tact_l4 in_t = {0}, in_s = {0};
     for (int k = 0; k < 3; k++) {
-        value[k] = TACT_FACE_AT(t, s->corner[k]);
+        value[k] = TACT_FACE_EDGE_VALUES_AT(t, s->corner[k]);
         in_t |= value[k] + *at_t > (tact_d4)((tact_l4)s->corner[k] & last);
-        tact_d4 of_s = TACT_FACE_AT(s, t->corner[k]);
+        tact_d4 of_s = TACT_FACE_EDGE_VALUES_AT(s, t->corner[k]);
         in_s |= of_s + *at_s > (tact_d4)((tact_l4)t->corner[k] & last);
     }
     *meet = in_t & in_s;
@@ -70,8 +70,8 @@ TACT_INLINE int tact_faces_may_contribute(const struct tact_face *s, const struc
 }
 
 /** 1 where they may contribute after a relative motion of up to a margin [m] along x, y and z. */
-TACT_INLINE int tact_faces_may_contribute_within(const struct tact_face *s,
-                                                 const struct tact_face *t, double margin)
+TACT_INLINE int tact_faces_may_contribute_slack(const struct tact_face *s,
+                                                const struct tact_face *t, double margin)
 {
     const tact_d4 plane = {0.0, 0.0, 0.0, 1.0};
     tact_d4 value[3];

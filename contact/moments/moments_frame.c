@@ -5,7 +5,7 @@
 #include "contact/moments/moments_internal.h"
 
 /** Rotation of the frame's z away from the given direction [rad], and its azimuth. */
-static const double FRAME_TILT_ANGLE = 0.05, AZIMUTH = 0.7;
+static const double FRAME_TILT_ANGLE = 0.05, FRAME_TILT_AZIMUTH = 0.7;
 
 /** A box with axes of its own: centre and half extents along them. */
 struct oriented_box {
@@ -29,7 +29,7 @@ static void root_bounding_box(const struct tact_mesh *mesh, const struct tact_po
 }
 
 /** Half width of the box along the unit vector u. */
-static double box_half_width_along(const struct oriented_box *box, const double u[3])
+static double box_half_extent_along(const struct oriented_box *box, const double u[3])
 {
     double local[3];
     tact_m3_tmul_v3(local, box->axes, u);
@@ -48,7 +48,7 @@ static double axis_of_least_box_overlap(const struct oriented_box *a, const stru
         const double *axes = i < 3 ? b->axes : a->axes;
         double u[3] = {axes[i % 3], axes[3 + i % 3], axes[6 + i % 3]};
         double distance = tact_v3_dot(u, apart);
-        double overlap = box_half_width_along(a, u) + box_half_width_along(b, u) - fabs(distance);
+        double overlap = box_half_extent_along(a, u) + box_half_extent_along(b, u) - fabs(distance);
         if (overlap < least) {
             least = overlap;
             tact_v3_scale(direction, u, distance < 0.0 ? -1.0 : 1.0);
@@ -74,8 +74,8 @@ int tact_prism_frame(const struct tact_mesh *a, const struct tact_pose *pa,
     tact_v3_copy(frame->normal, d);
     tact_v3_tangents(d, t1, t2);
     tact_v3_scale(d, d, tact_cos(FRAME_TILT_ANGLE));
-    tact_v3_axpy(d, tact_sin(FRAME_TILT_ANGLE) * tact_cos(AZIMUTH), t1);
-    tact_v3_axpy(d, tact_sin(FRAME_TILT_ANGLE) * tact_sin(AZIMUTH), t2);
+    tact_v3_axpy(d, tact_sin(FRAME_TILT_ANGLE) * tact_cos(FRAME_TILT_AZIMUTH), t1);
+    tact_v3_axpy(d, tact_sin(FRAME_TILT_ANGLE) * tact_sin(FRAME_TILT_AZIMUTH), t2);
     double *axes = frame->axes;
     tact_v3_normalize(axes + 6, d);
     tact_v3_tangents(axes + 6, axes, axes + 3);
@@ -84,7 +84,7 @@ int tact_prism_frame(const struct tact_mesh *a, const struct tact_pose *pa,
     for (int k = 0; k < 3; k++) {
         const double *u = axes + 3 * k;
         double ca = tact_v3_dot(u, box_a.centre), cb = tact_v3_dot(u, box_b.centre);
-        double ra = box_half_width_along(&box_a, u), rb = box_half_width_along(&box_b, u);
+        double ra = box_half_extent_along(&box_a, u), rb = box_half_extent_along(&box_b, u);
         middle[k] = 0.5 * (tact_max(ca - ra, cb - rb) + tact_min(ca + ra, cb + rb));
     }
     tact_m3_tmul_v3(frame->origin, axes, middle);

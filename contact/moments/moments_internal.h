@@ -65,7 +65,7 @@ int tact_moments_rim(const struct tact_mesh *a, const struct tact_pose *pa,
 /** Memory of the cached lists: moments_prism.c. */
 struct tact_cache *tact_prism_cache_create(void);
 
-/** Places two meshes in the frame, for tact_near_cut_trees(). */
+/** Places two meshes in the frame, for tact_near_expand_to_leaves(). */
 struct tact_near *tact_near_place(const struct tact_mesh *a, const struct tact_pose *pa,
                                   const struct tact_mesh *b, const struct tact_pose *pb,
                                   const struct tact_prism_frame *frame,
@@ -97,10 +97,10 @@ int tact_moments_convex(const struct tact_mesh *a, const struct tact_pose *pa,
 
 /** Moments of two meshes, as tact_moments_convex(), of the part of their overlap within planes in
  * the world, n.r <= d. */
-int tact_moments_within(const struct tact_mesh *a, const struct tact_pose *pa,
-                        const struct tact_mesh *b, const struct tact_pose *pb,
-                        const double (*plane)[4], int planes, struct tact_moments *out,
-                        double *planar, struct tact_overlap_corners *corners);
+int tact_moments_within_planes(const struct tact_mesh *a, const struct tact_pose *pa,
+                               const struct tact_mesh *b, const struct tact_pose *pb,
+                               const double (*plane)[4], int planes, struct tact_moments *out,
+                               double *planar, struct tact_overlap_corners *corners);
 
 /** Slope above which a plane counts as that steep: a plane projected to a line has no heights. A
  * larger value means fewer directions of projection in which a common face is not recognised; but

@@ -3,7 +3,7 @@
 
 /** Bounds of eight boxes. */
 static void tact_near_bounds_of_eight(const struct tact_placed *p,
-                                      const struct tact_mesh_eight *eight, tact_f8 lower[4],
+                                      const struct tact_mesh_wide_node *eight, tact_f8 lower[4],
                                       tact_f8 upper[4])
 {
     const tact_f8 *centre = (const tact_f8 *)eight->centre;
@@ -48,10 +48,10 @@ static void tact_near_add_leaf(struct tact_near_side *side, uint32_t leaf, const
 
 /** Replaces the inner nodes of a side by those children that may contribute with the other side.
  * Returns 0 where the capacity is exceeded. */
-static int tact_near_replace_by_children(struct tact_near *w, int of_a, uint32_t room)
+static int tact_near_expand_largest_nodes(struct tact_near *w, int of_a, uint32_t room)
 {
     struct tact_near_side *side = of_a ? &w->a : &w->b, *other = of_a ? &w->b : &w->a;
-    const struct tact_mesh_eight *eights = side->placed.mesh->wide->eights;
+    const struct tact_mesh_wide_node *eights = side->placed.mesh->wide->eights;
     uint32_t *from = w->from, inner = side->inner, before = side->leaves, n = 0;
     tact_f8 least[4], most[4];
     for (int d = 0; d < 4; d++) {
@@ -60,7 +60,7 @@ static int tact_near_replace_by_children(struct tact_near *w, int of_a, uint32_t
     }
     memcpy(from, side->node, inner * sizeof *from);
     for (uint32_t i = 0; i < inner; i++) {
-        const struct tact_mesh_eight *eight = &eights[from[i]];
+        const struct tact_mesh_wide_node *eight = &eights[from[i]];
         tact_f8 lower[4], upper[4];
         tact_i8 keep;
         if (n + 8 > room || side->leaves + 8 > room) {
@@ -78,8 +78,8 @@ static int tact_near_replace_by_children(struct tact_near *w, int of_a, uint32_t
         tact_i8_bits(&keep, &kept);
         for (kept &= (1U << eight->count) - 1; kept; kept &= kept - 1) {
             uint32_t k = (uint32_t)__builtin_ctz(kept), child = eight->child[k];
-            if (child & TACT_MESH_IS_LEAF) {
-                child &= ~TACT_MESH_IS_LEAF;
+            if (child & TACT_MESH_LEAF_FLAG) {
+                child &= ~TACT_MESH_LEAF_FLAG;
                 tact_near_add_leaf(side, child, lower, upper, k);
                 tact_prefetch(&side->placed.mesh->wide->leaves[child],
                               sizeof(struct tact_mesh_leaf));
@@ -99,10 +99,10 @@ static int tact_near_replace_by_children(struct tact_near *w, int of_a, uint32_t
                 high = m[k] > high ? m[k] : high;
             }
             for (uint32_t i = 0; i < before; i++) {
-                float early_low = ((const float *)side->leaf_lower[d])[i];
-                float early_high = ((const float *)side->leaf_upper[d])[i];
-                low = early_low < low ? early_low : low;
-                high = early_high > high ? early_high : high;
+                float earlier_leaf_low = ((const float *)side->leaf_lower[d])[i];
+                float earlier_leaf_high = ((const float *)side->leaf_upper[d])[i];
+                low = earlier_leaf_low < low ? earlier_leaf_low : low;
+                high = earlier_leaf_high > high ? earlier_leaf_high : high;
             }
             side->lower[d] = low;
             side->upper[d] = high;
@@ -111,7 +111,7 @@ static int tact_near_replace_by_children(struct tact_near *w, int of_a, uint32_t
     return 1;
 }
 
-int tact_near_cut_trees(struct tact_near *w, uint32_t room)
+int tact_near_expand_to_leaves(struct tact_near *w, uint32_t room)
 {
     for (int i = 0; i < 2; i++) {
         struct tact_near_side *side = i ? &w->b : &w->a;
@@ -124,8 +124,8 @@ int tact_near_cut_trees(struct tact_near *w, uint32_t room)
         }
     }
     while (w->a.inner || w->b.inner) {
-        if (!tact_near_replace_by_children(w, 1, room) ||
-            !tact_near_replace_by_children(w, 0, room)) {
+        if (!tact_near_expand_largest_nodes(w, 1, room) ||
+            !tact_near_expand_largest_nodes(w, 0, room)) {
             return -ENOSPC;
         }
         if (!(w->a.inner + w->a.leaves) || !(w->b.inner + w->b.leaves)) {
@@ -228,7 +228,7 @@ struct tact_near_leaf {
 };
 
 static int tact_near_visit_collected_pairs(struct tact_near *w, struct tact_near_leaf *s,
-                                           tact_near_visit_fn *visit, void *user)
+                                           tact_near_pairs_fn *visit, void *user)
 {
     uint32_t count = s->count;
     if (!count) {
@@ -244,7 +244,7 @@ static int tact_near_visit_collected_pairs(struct tact_near *w, struct tact_near
 
 /** Visits the pairs of triangles of one leaf of A and one of B whose bounds meet. */
 static int tact_near_visit_leaf_pairs(struct tact_near *w, struct tact_near_leaf *s, uint32_t at,
-                                      tact_near_visit_fn *visit, void *user)
+                                      tact_near_pairs_fn *visit, void *user)
 {
     for (uint32_t i = 0; i < s->triangles; i++) {
         double lower[3], upper[2];
@@ -269,7 +269,7 @@ static int tact_near_visit_leaf_pairs(struct tact_near *w, struct tact_near_leaf
 
 /** Matches the leaves of A, enlarged by a margin [m], with as many of B as can be placed at a time.
  */
-static int tact_near_match_leaf_batch(struct tact_near *w, double margin, tact_near_visit_fn *visit,
+static int tact_near_match_leaf_batch(struct tact_near *w, double margin, tact_near_pairs_fn *visit,
                                       void *user)
 {
     uint32_t left = w->b.leaves - w->first,
@@ -300,7 +300,7 @@ static int tact_near_match_leaf_batch(struct tact_near *w, double margin, tact_n
     return rc;
 }
 
-int tact_near_match_leaves(struct tact_near *w, double margin, tact_near_visit_fn *visit,
+int tact_near_match_leaves(struct tact_near *w, double margin, tact_near_pairs_fn *visit,
                            void *user)
 {
     int rc = 0;

@@ -53,18 +53,18 @@ enum { TACT_NEAR_BATCH = 64 };
 /** Visits pairs of triangles of a leaf of A, in face_a[0] to face_a[3], with those of leaves of B:
  * face_b[4 k + i] is lane i of w->b.leaf[w->first + k]. Returns 0, or a value that ends the search.
  */
-typedef int tact_near_visit_fn(void *user, struct tact_near *w, uint32_t leaf_a,
+typedef int tact_near_pairs_fn(void *user, struct tact_near *w, uint32_t leaf_a,
                                const struct tact_near_pair *pairs, uint32_t count);
 
-#define tact_near_cut_trees TACT_CPU_VARIANT(tact_near_cut_trees)
+#define tact_near_expand_to_leaves TACT_CPU_VARIANT(tact_near_expand_to_leaves)
 #define tact_near_match_leaves TACT_CPU_VARIANT(tact_near_match_leaves)
 
 /** Cuts both trees to leaves, at most `room` of each; returns 1, 0 where nothing is left, -ENOSPC
  * where the capacity is exceeded. */
-int tact_near_cut_trees(struct tact_near *w, uint32_t room);
+int tact_near_expand_to_leaves(struct tact_near *w, uint32_t room);
 
 /** Matches the leaves of the two sides, with those of A enlarged by a margin [m]. */
-int tact_near_match_leaves(struct tact_near *w, double margin, tact_near_visit_fn *visit,
+int tact_near_match_leaves(struct tact_near *w, double margin, tact_near_pairs_fn *visit,
                            void *user);
 
 #endif

@@ -87,7 +87,7 @@ TACT_INLINE int list_leaf_pairs(void *user, struct tact_near *near, uint32_t lea
 
 static int find_prism_pairs(struct tact_prism_work *w)
 {
-    int rc = tact_near_cut_trees(&w->near, TACT_NEAR_MAX_NODES);
+    int rc = tact_near_expand_to_leaves(&w->near, TACT_NEAR_MAX_NODES);
     return rc > 0 ? tact_near_match_leaves(&w->near, 0.0, list_leaf_pairs, w) : rc;
 }
 

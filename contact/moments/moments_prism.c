@@ -23,8 +23,9 @@ struct frame_transform {
     tact_d4 column[3], shift;
 };
 
-static void make_to_frame(const struct tact_mesh *mesh, const struct tact_prism_frame *frame,
-                          const struct tact_pose *pose, struct frame_transform *out)
+static void make_transform_to_frame(const struct tact_mesh *mesh,
+                                    const struct tact_prism_frame *frame,
+                                    const struct tact_pose *pose, struct frame_transform *out)
 {
     double rot[9], shift[3];
     tact_prism_place(frame, pose, rot, shift);
@@ -97,8 +98,8 @@ static void add_volume_under_polygon(struct tact_tet_sums *tets, const struct ta
     tact_tets_add_polygon(tets, p.corner[p.room], p.n, -tau);
 }
 
-/** Adds a pair to the columns or, where tets is not NULL, to the tetrahedra. value: TACT_FACE_AT()
- * of t at the corners of s. */
+/** Adds a pair to the columns or, where tets is not NULL, to the tetrahedra. value:
+ * TACT_FACE_EDGE_VALUES_AT() of t at the corners of s. */
 TACT_INLINE void add_triangle_pair(struct tact_columns *columns, struct tact_tet_sums *tets,
                                    const tact_d4 s[3], const struct tact_face *t,
                                    const tact_d4 value[3], double slack)
@@ -155,7 +156,7 @@ TACT_INLINE void add_listed_prism_pairs(struct tact_columns *columns, struct tac
                 triangle_in_frame(a, pairs[i + k].a, s);
             }
             for (int c = 0; c < 3; c++) {
-                value[c] = TACT_FACE_AT(&t[k], s[c]);
+                value[c] = TACT_FACE_EDGE_VALUES_AT(&t[k], s[c]);
             }
             if (t[k].height[3] != 0.0) {
                 add_triangle_pair(columns, tets, s, &t[k], value, slack);
@@ -179,18 +180,19 @@ static void mesh_box_in_frame(const struct frame_transform *frame_transform, dou
 {
     const struct tact_mesh_node *root = &frame_transform->mesh->nodes[0];
     for (int k = 0; k < 3; k++) {
-        double wider = 4.0 * slack + 1e-3 * (root->upper[k] - root->lower[k]), middle = 0.0;
+        double enlarged_half_width = 4.0 * slack + 1e-3 * (root->upper[k] - root->lower[k]),
+               middle = 0.0;
         for (int j = 0; j < 3; j++) {
             box->row[k][j] = frame_transform->column[k][j];
             middle += frame_transform->column[k][j] * frame_transform->shift[j];
         }
-        box->lower[k] = root->lower[k] + middle - wider;
-        box->upper[k] = root->upper[k] + middle + wider;
+        box->lower[k] = root->lower[k] + middle - enlarged_half_width;
+        box->upper[k] = root->upper[k] + middle + enlarged_half_width;
     }
 }
 
 /** 1 where columns about the frame's origin leave too few digits. */
-static int do_column_sums_cancel(const struct tact_moment_sums *sums)
+static int have_column_sums_cancelled(const struct tact_moment_sums *sums)
 {
     double v = sums->volume, away = tact_v3_dot(sums->first, sums->first) / v;
     double size = sums->second[0] + sums->second[1] + sums->second[2];
@@ -228,7 +230,7 @@ struct found {
     uint32_t count;
 };
 
-/** A pair that contributes, with TACT_FACE_AT() of t at the corners of s. */
+/** A pair that contributes, with TACT_FACE_EDGE_VALUES_AT() of t at the corners of s. */
 struct contributing_pair {
     tact_d4 value[3];
     const struct tact_face *s, *t;
@@ -277,7 +279,7 @@ static int add_near_prism_pairs(struct tact_near *near, struct tact_cache_list *
         tact_cache_place_list(list, near);
         rc = add_found_prism_pairs(&found, near, 0, list->pair, list->count);
     } else {
-        rc = tact_near_cut_trees(near, TACT_NEAR_LEAVES);
+        rc = tact_near_expand_to_leaves(near, TACT_NEAR_LEAVES);
         rc = rc > 0 ? tact_near_match_leaves(near, 0.0, add_found_prism_pairs, &found) : rc;
     }
     tact_columns_finish(&found.columns, sums);
@@ -301,7 +303,7 @@ TACT_DISPATCH_BY_CPU(int, tact_prism_moments_without_list,
         return -EAGAIN;
     }
     /* Measured again from a list of the pairs. */
-    if (sums.magnitude > 0.0 && do_column_sums_cancel(&sums)) {
+    if (sums.magnitude > 0.0 && have_column_sums_cancelled(&sums)) {
         return -EAGAIN;
     }
     return tact_sums_finish(&sums, frame->axes, frame->origin, out);
@@ -316,12 +318,12 @@ TACT_DISPATCH_BY_CPU(int, tact_prism_sum,
 {
     struct frame_transform transform_a, transform_b;
     struct tact_moment_sums sums;
-    make_to_frame(a, frame, pa, &transform_a);
-    make_to_frame(b, frame, pb, &transform_b);
+    make_transform_to_frame(a, frame, pa, &transform_a);
+    make_transform_to_frame(b, frame, pb, &transform_b);
     double slack = tact_prism_slack(a, pa, b, pb);
     add_prism_pair_sums(&transform_a, &transform_b, pairs, count, slack, &sums);
     double local[3] = {0.0}, origin[3];
-    if (do_column_sums_cancel(&sums)) {
+    if (have_column_sums_cancelled(&sums)) {
         sum_tetrahedra_about_inner_point(&transform_a, &transform_b, pairs, count, slack, &sums,
                                          local);
     }

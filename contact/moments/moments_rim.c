@@ -1,7 +1,8 @@
 /* The rim of an overlap: which pairs of triangles cross, and where. */
 #include "contact/moments/moments_rim_internal.h"
 
-TACT_INLINE void bound_eight_boxes(const struct tact_rim_eight *e, float low[3], float high[3])
+TACT_INLINE void bounds_of_eight_boxes(const struct tact_rim_box_group *e, float low[3],
+                                       float high[3])
 {
     for (int d = 0; d < 3; d++) {
         const float *l = (const float *)&e->lower[d], *u = (const float *)&e->upper[d];
@@ -18,7 +19,7 @@ TACT_INLINE void bound_eight_boxes(const struct tact_rim_eight *e, float low[3],
     }
 }
 
-TACT_INLINE void set_node_box(struct tact_rim_eight *e, uint32_t k, const float low[3],
+TACT_INLINE void set_node_box(struct tact_rim_box_group *e, uint32_t k, const float low[3],
                               const float high[3])
 {
     for (int d = 0; d < 3; d++) {
@@ -48,7 +49,7 @@ TACT_INLINE void build_box_tree(struct tact_rim_side *side, const struct tact_ne
         }
         for (uint32_t e = 0; e < eights; e++) {
             float low[3], high[3];
-            bound_eight_boxes(&side->eights[first + e], low, high);
+            bounds_of_eight_boxes(&side->eights[first + e], low, high);
             set_node_box(&side->eights[next + e / 8], e % 8, low, high);
         }
         first = next;
@@ -88,8 +89,8 @@ TACT_INLINE struct tact_rim_leaf *place_leaf(struct tact_rim *rim, int of, uint3
 }
 
 /** Mask of the eight boxes that meet a given one. */
-TACT_INLINE uint32_t do_eight_boxes_meet(const struct tact_rim_eight *e, const float low[3],
-                                         const float high[3])
+TACT_INLINE uint32_t find_overlapping_boxes_of_8(const struct tact_rim_box_group *e,
+                                                 const float low[3], const float high[3])
 {
     uint32_t bits;
     tact_i8 keep = (e->lower[0] <= high[0]) & (e->upper[0] >= low[0]);
@@ -100,11 +101,11 @@ TACT_INLINE uint32_t do_eight_boxes_meet(const struct tact_rim_eight *e, const f
     return bits;
 }
 
-TACT_INLINE void get_box_bounds(const struct tact_rim_side *side, uint32_t box, float low[3],
-                                float high[3])
+TACT_INLINE void read_box_bounds(const struct tact_rim_side *side, uint32_t box, float low[3],
+                                 float high[3])
 {
     uint32_t k = box & 0xFFFF;
-    const struct tact_rim_eight *e = &side->eights[side->level[box >> 16] + k / 8];
+    const struct tact_rim_box_group *e = &side->eights[side->level[box >> 16] + k / 8];
     for (int d = 0; d < 3; d++) {
         low[d] = ((const float *)&e->lower[d])[k % 8];
         high[d] = ((const float *)&e->upper[d])[k % 8];
@@ -117,11 +118,12 @@ TACT_INLINE int does_box_meet_any_box(const struct tact_rim_side *side, uint32_t
 {
     uint32_t stack[8 * TACT_RIM_LEVELS], top = 0;
     float low[3], high[3];
-    get_box_bounds(side, box, low, high);
+    read_box_bounds(side, box, low, high);
     stack[top++] = tact_rim_box_key((uint32_t)other->top, 0);
     while (top > 0) {
         uint32_t level = stack[--top] >> 16, at = stack[top] & 0xFFFF;
-        uint32_t bits = do_eight_boxes_meet(&other->eights[other->level[level] + at], low, high);
+        uint32_t bits =
+            find_overlapping_boxes_of_8(&other->eights[other->level[level] + at], low, high);
         if (bits && level == 0) {
             return 1;
         }
@@ -138,11 +140,11 @@ TACT_INLINE uint32_t list_near_leaf_groups(struct tact_rim *rim, uint32_t box)
     const struct tact_rim_side *b = &rim->side[1];
     uint32_t stack[8 * TACT_RIM_LEVELS], top = 0, n = 0;
     float low[3], high[3];
-    get_box_bounds(&rim->side[0], box, low, high);
+    read_box_bounds(&rim->side[0], box, low, high);
     stack[top++] = tact_rim_box_key((uint32_t)b->top, 0);
     while (top > 0) {
         uint32_t level = stack[--top] >> 16, at = stack[top] & 0xFFFF;
-        uint32_t bits = do_eight_boxes_meet(&b->eights[b->level[level] + at], low, high);
+        uint32_t bits = find_overlapping_boxes_of_8(&b->eights[b->level[level] + at], low, high);
         if (level == 0) {
             rim->eight[n] = at;
             n += bits != 0;
@@ -188,7 +190,7 @@ TACT_INLINE int match_leaf_pair(struct tact_rim *rim, const struct leaf_group *l
     const float *high_a = (const float *)of_a->leaf_upper[3] + leaf_group->first;
     if ((low_a[i] <= ((const float *)of_b->leaf_upper[3])[k]) &
         (high_a[i] >= ((const float *)of_b->leaf_lower[3])[k])) {
-        return tact_rim_match_leaves(rim, at_a, at_b);
+        return tact_rim_queue_leaf_pair(rim, at_a, at_b);
     }
     return 0;
 }
@@ -197,12 +199,13 @@ TACT_INLINE int match_leaf_pair(struct tact_rim *rim, const struct leaf_group *l
 TACT_INLINE int match_node_with_eight_boxes(struct tact_rim *rim,
                                             const struct leaf_group *leaf_group, uint32_t eight)
 {
-    const struct tact_rim_eight *e = &rim->side[1].eights[eight];
+    const struct tact_rim_box_group *e = &rim->side[1].eights[eight];
     uint64_t bits = 0;
     /* All pairs are tested together: the number of leaves that a single one meets cannot be
      * predicted. */
     for (uint32_t i = 0; i < 8; i++) {
-        bits |= (uint64_t)do_eight_boxes_meet(e, leaf_group->low[i], leaf_group->high[i]) << 8 * i;
+        bits |= (uint64_t)find_overlapping_boxes_of_8(e, leaf_group->low[i], leaf_group->high[i])
+                << 8 * i;
     }
     for (; bits; bits &= bits - 1) {
         const uint32_t bit = (uint32_t)__builtin_ctzll(bits);
@@ -215,7 +218,7 @@ TACT_INLINE int match_node_with_eight_boxes(struct tact_rim *rim,
 
 /** Matches the eight leaves of a box of A with those of B; lists those that meet none as separated.
  */
-TACT_INLINE int match_leaf_bunch(struct tact_rim *rim, uint32_t box, uint32_t eights)
+TACT_INLINE int match_leaf_groups(struct tact_rim *rim, uint32_t box, uint32_t eights)
 {
     struct tact_rim_side *side = &rim->side[0];
     struct leaf_group leaf_group = {.first = 8 * (box & 0xFFFF)};
@@ -249,7 +252,8 @@ TACT_INLINE int match_leaf_bunch(struct tact_rim *rim, uint32_t box, uint32_t ei
 
 /** 1 where nothing in a side's box meets the other side; it is then listed as separated. *eights:
  * for eight leaves of A that do meet something, the number of groups of B to match with. */
-TACT_INLINE int list_if_separated(struct tact_rim *rim, int of, uint32_t box, uint32_t *eights)
+TACT_INLINE int list_leaves_if_separated(struct tact_rim *rim, int of, uint32_t box,
+                                         uint32_t *eights)
 {
     struct tact_rim_side *side = &rim->side[of];
     const uint32_t level = box >> 16;
@@ -282,10 +286,10 @@ TACT_INLINE int partition_separated_leaves(struct tact_rim *rim, int of)
     while (top > 0) {
         const uint32_t box = stack[--top], level = box >> 16;
         if ((box & 0xFFFF) << 3 * level >= side->count ||
-            list_if_separated(rim, of, box, &eights)) {
+            list_leaves_if_separated(rim, of, box, &eights)) {
             continue;
         }
-        if (eights && match_leaf_bunch(rim, box, eights)) {
+        if (eights && match_leaf_groups(rim, box, eights)) {
             return -EAGAIN;
         }
         for (uint32_t k = 8; k-- > 0 && level > 0 && !eights;) {
@@ -317,16 +321,16 @@ static const double directions[SHIFTS][3] = {{0.48, 0.36, 0.8},   {-0.36, 0.8, 0
 
 /** Size of the shift over the slack: its square must be negligible, and its sign must decide all
  * heights. */
-static const double SHIFT_OVER_SLACK = 1024.0;
+static const double SHIFT_TO_SLACK_RATIO = 1024.0;
 
 /** Shifts A; returns 0 where the boxes of the trees do not allow for the shift. */
-TACT_INLINE int shift_mesh_a(struct tact_rim *rim, int which)
+TACT_INLINE int shift_a_off_coplanar_faces(struct tact_rim *rim, int which)
 {
     double *to = rim->near->a.placed.shift;
     tact_v3_sub(to, to, rim->shift);
-    tact_v3_scale(rim->shift, directions[which], SHIFT_OVER_SLACK * rim->slack);
+    tact_v3_scale(rim->shift, directions[which], SHIFT_TO_SLACK_RATIO * rim->slack);
     tact_v3_add(to, to, rim->shift);
-    rim->reach = (1.0 + SHIFT_OVER_SLACK) * rim->slack;
+    rim->reach = (1.0 + SHIFT_TO_SLACK_RATIO) * rim->slack;
     tact_v3_set(rim->coplanar_half_correction, 0.0, 0.0, 0.0);
     tact_v3_set(rim->coplanar_half_torque, 0.0, 0.0, 0.0);
     return rim->reach * (double)rim->near->per_unit < 1e-6;
@@ -343,7 +347,8 @@ TACT_INLINE int find_overlap_rim(struct tact_rim *rim)
         side->placed = side->free_count = 0;
         memset(side->at, 0xFF, side->count * sizeof *side->at);
     }
-    return partition_separated_leaves(rim, 0) || tact_rim_cross_pending(rim, rim->pending_count) ||
+    return partition_separated_leaves(rim, 0) ||
+                   tact_rim_intersect_pending(rim, rim->pending_count) ||
                    partition_separated_leaves(rim, 1)
                ? -EAGAIN
                : 1;
@@ -351,18 +356,18 @@ TACT_INLINE int find_overlap_rim(struct tact_rim *rim)
 
 int tact_rim_find(struct tact_rim *rim)
 {
-    int rc = tact_near_cut_trees(rim->near, TACT_NEAR_MAX_NODES);
+    int rc = tact_near_expand_to_leaves(rim->near, TACT_NEAR_MAX_NODES);
     if (rc <= 0) {
         return rc;
     }
     rim->margin = single_precision_margin(rim->near);
     tact_v3_set(rim->shift, 0.0, 0.0, 0.0);
     rim->reach = rim->slack;
-    rim->has_coplanar = rim->must_shift = 0;
+    rim->has_coplanar = rim->must_shift_mesh_a = 0;
     rc = find_overlap_rim(rim);
-    for (int i = 0; rc < 0 && rim->must_shift && i < SHIFTS; i++) {
-        rim->must_shift = 0;
-        rc = shift_mesh_a(rim, i) ? find_overlap_rim(rim) : -EAGAIN;
+    for (int i = 0; rc < 0 && rim->must_shift_mesh_a && i < SHIFTS; i++) {
+        rim->must_shift_mesh_a = 0;
+        rc = shift_a_off_coplanar_faces(rim, i) ? find_overlap_rim(rim) : -EAGAIN;
     }
     return rc;
 }

@@ -78,15 +78,15 @@ TACT_INLINE void corners_of(const struct tact_rim_leaf *leaf, uint32_t lane, con
     }
 }
 
-int tact_rim_add_common_half(struct tact_rim *rim, const struct tact_rim_leaf *s, uint32_t lane_a,
-                             const struct tact_rim_leaf *t, uint32_t lane_b)
+int tact_rim_add_half_common_area(struct tact_rim *rim, const struct tact_rim_leaf *s,
+                                  uint32_t lane_a, const struct tact_rim_leaf *t, uint32_t lane_b)
 {
-    static const double still[3] = {0.0, 0.0, 0.0};
+    static const double zero_shift[3] = {0.0, 0.0, 0.0};
     struct polygon polygon[2];
     int last = 0;
     double of_b[3][3], n_a[3], n_b[3], n[3];
     corners_of(s, lane_a, rim->shift, polygon[0].at, n_a);
-    corners_of(t, lane_b, still, of_b, n_b);
+    corners_of(t, lane_b, zero_shift, of_b, n_b);
     const double square_a = tact_v3_dot(n_a, n_a), square_b = tact_v3_dot(n_b, n_b);
     const double same = tact_v3_dot(n_a, n_b) > 0.0 ? 1.0 : -1.0;
     if (!(square_a > 0.0) || !(square_b > 0.0)) {
@@ -151,7 +151,7 @@ static void add_area_swept_by_shift(const struct tact_rim *rim, const struct tac
     }
 }
 
-void tact_rim_undo_shift(const struct tact_rim *rim, struct tact_moment_sums *sums)
+void tact_rim_correct_for_shift(const struct tact_rim *rim, struct tact_moment_sums *sums)
 {
     double turn[3], origin[3];
     tact_v3_cross(turn, rim->shift, sums->gradient);

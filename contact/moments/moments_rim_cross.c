@@ -10,8 +10,8 @@ static void tact_rim_lanes_of_both_signs(const tact_d4 h[3], tact_l4 *mixed)
 
 /** Bits of the lanes of t (of B) whose bounds meet those of triangle i of s (of A); lanes beyond
  * t's count are undefined. */
-static uint32_t tact_rim_bounds_meet(const struct tact_rim_leaf *s, uint32_t i,
-                                     const struct tact_rim_leaf *t)
+static uint32_t tact_rim_overlapping_lanes(const struct tact_rim_leaf *s, uint32_t i,
+                                           const struct tact_rim_leaf *t)
 {
     uint32_t bits;
     tact_i4 keep = (t->upper[0] >= s->lower[0][i]) & (t->lower[0] <= s->upper[0][i]);
@@ -34,10 +34,10 @@ static void tact_rim_coplanar_lanes(const struct tact_rim *rim, const struct tac
     const int moved = rim->reach > rim->slack;
     tact_d4 high_a, high_b, area_s, area_t, of_a[3], of_b[3];
     const tact_d4 along_t = t->n[0] * d[0] + t->n[1] * d[1] + t->n[2] * d[2];
-    const double along_s = s->n[0][i] * d[0] + s->n[1][i] * d[1] + s->n[2][i] * d[2];
+    const double coordinate_along_s = s->n[0][i] * d[0] + s->n[1][i] * d[1] + s->n[2][i] * d[2];
     for (int k = 0; k < 3; k++) {
         of_a[k] = h->of_a[k] - along_t;
-        of_b[k] = h->of_b[k] + along_s;
+        of_b[k] = h->of_b[k] + coordinate_along_s;
     }
     tact_rim_largest_coordinate(of_a, &high_a);
     tact_rim_largest_coordinate(of_b, &high_b);
@@ -60,9 +60,11 @@ static void tact_rim_coplanar_lanes(const struct tact_rim *rim, const struct tac
 
 /** Bits of those of the given lanes of t (of B) whose triangles may cross triangle i of s (of A).
  * *flat: those of the lanes where one of two near triangles lies in the other's plane. */
-static uint32_t tact_rim_may_cross(const struct tact_rim *rim, const struct tact_rim_leaf *s,
-                                   uint32_t i, const struct tact_rim_leaf *t,
-                                   struct tact_rim_heights *h, uint32_t lanes, uint32_t *flat)
+static uint32_t tact_rim_lanes_that_may_cross(const struct tact_rim *rim,
+                                              const struct tact_rim_leaf *s, uint32_t i,
+                                              const struct tact_rim_leaf *t,
+                                              struct tact_rim_heights *h, uint32_t lanes,
+                                              uint32_t *flat)
 {
     uint32_t bits, in_plane;
     const double n[3] = {s->n[0][i], s->n[1][i], s->n[2][i]};
@@ -91,10 +93,10 @@ static uint32_t tact_rim_may_cross(const struct tact_rim *rim, const struct tact
 
 /** Rounding of a determinant of differences, over the product of their largest coordinates: below
  * it a sign depends on the order of the corners. */
-#define TACT_RIM_UNSURE (64.0 * DBL_EPSILON)
+#define TACT_RIM_ROUNDING_RATIO (64.0 * DBL_EPSILON)
 
 /** One triangle of two that may cross: lane `lane` of a leaf. */
-struct tact_rim_party {
+struct tact_rim_crossing_triangle {
     const struct tact_rim_leaf *leaf;
     const double *p; /* coordinate c of corner k: p[tact_rim_lane_offset(k, c)] */
     const double *h; /* its height over the other's plane: h[4 k] */
@@ -108,8 +110,9 @@ static int tact_rim_lane_offset(int k, int c)
     return 4 * (3 * k + c);
 }
 
-static void tact_rim_set_party(const struct tact_rim_leaf *leaf, uint32_t lane, const tact_d4 h[3],
-                               uint32_t h_lane, struct tact_rim_party *p)
+static void tact_rim_set_crossing_triangle(const struct tact_rim_leaf *leaf, uint32_t lane,
+                                           const tact_d4 h[3], uint32_t h_lane,
+                                           struct tact_rim_crossing_triangle *p)
 {
     static const uint8_t leaves[8] = {0, 0, 1, 1, 2, 0, 2, 0}, enters[8] = {0, 2, 0, 2, 1, 1, 0, 0};
     p->leaf = leaf;
@@ -125,14 +128,14 @@ static void tact_rim_set_party(const struct tact_rim_leaf *leaf, uint32_t lane, 
 
 /** The edges of a triangle that cross the other's plane, from below to above: their start and
  * vector, `leave` in lane 0 and `enter` in lane 1. */
-static void tact_rim_edges_crossing_upward(const struct tact_rim_party *s, tact_d2 from[3],
-                                           tact_d2 along[3])
+static void tact_rim_edges_crossing_upward(const struct tact_rim_crossing_triangle *s,
+                                           tact_d2 from[3], tact_d2 along[3])
 {
     /* tact_rim_lane_offset() of the ends of the two edges, by which corners are below. */
-    static const uint8_t end_edges[8][4] = {{0, 12, 12, 0},  {0, 12, 0, 24},  {12, 24, 12, 0},
-                                            {12, 24, 0, 24}, {24, 0, 24, 12}, {0, 12, 24, 12},
-                                            {24, 0, 12, 0},  {0, 12, 12, 0}};
-    const uint8_t *end = end_edges[s->below];
+    static const uint8_t edges_of_signs[8][4] = {{0, 12, 12, 0},  {0, 12, 0, 24},  {12, 24, 12, 0},
+                                                 {12, 24, 0, 24}, {24, 0, 24, 12}, {0, 12, 24, 12},
+                                                 {24, 0, 12, 0},  {0, 12, 12, 0}};
+    const uint8_t *end = edges_of_signs[s->below];
     const double *p = s->p + end[0], *q = s->p + end[1], *u = s->p + end[2], *v = s->p + end[3];
     for (int c = 0; c < 3; c++) {
         const tact_d2 low = {p[4 * c], u[4 * c]}, high = {q[4 * c], v[4 * c]};
@@ -145,7 +148,7 @@ static void tact_rim_edges_crossing_upward(const struct tact_rim_party *s, tact_
  * their corners in the order of the mesh, so that all callers get the same result. up: 1 where the
  * edge's second corner is the upper one. */
 static uint32_t tact_rim_order_by_corner_indices(const struct tact_rim *rim,
-                                                 const struct tact_rim_party *of[2],
+                                                 const struct tact_rim_crossing_triangle *of[2],
                                                  const int edge[2], const int up[2])
 {
     double from[2][3], along[2][3], apart[3], n[3];
@@ -171,9 +174,9 @@ static uint32_t tact_rim_order_by_corner_indices(const struct tact_rim *rim,
  * A). Bit 0: t's leave beyond s's; bit 1: t's enter beyond s's. swapped: t's enter beyond s's
  * leave, and t's leave beyond s's enter. */
 static uint32_t tact_rim_order_along_line(const struct tact_rim *rim,
-                                          const struct tact_rim_party *s,
-                                          const struct tact_rim_party *t, const tact_d2 (*edge)[3],
-                                          int swapped)
+                                          const struct tact_rim_crossing_triangle *s,
+                                          const struct tact_rim_crossing_triangle *t,
+                                          const tact_d2 (*edge)[3], int swapped)
 {
     const tact_d2 *p = edge[0], *e = edge[1];
     tact_d2 f[3], g[3], n[3];
@@ -187,15 +190,15 @@ static uint32_t tact_rim_order_along_line(const struct tact_rim *rim,
         n[c] = e[y] * f[z] - e[z] * f[y];
     }
     const tact_d2 d = n[0] * g[0] + n[1] * g[1] + n[2] * g[2];
-    const double rounding_bound = TACT_RIM_UNSURE * s->size * t->size * (s->size + t->size);
+    const double rounding_bound = TACT_RIM_ROUNDING_RATIO * s->size * t->size * (s->size + t->size);
     uint32_t past = (uint32_t)(d[0] < 0.0) | (uint32_t)(d[1] < 0.0) << 1;
     for (int i = 0; i < 2; i++) {
         if (!(fabs(d[i]) > rounding_bound)) {
-            const struct tact_rim_party *of[2] = {s, t};
+            const struct tact_rim_crossing_triangle *of[2] = {s, t};
             const int up[2] = {!i, i == swapped};
-            const int of_edge[2] = {up[0] ? s->leave : s->enter, up[1] ? t->leave : t->enter};
+            const int edge_of_end[2] = {up[0] ? s->leave : s->enter, up[1] ? t->leave : t->enter};
             past &= ~(1U << i);
-            past |= tact_rim_order_by_corner_indices(rim, of, of_edge, up) << i;
+            past |= tact_rim_order_by_corner_indices(rim, of, edge_of_end, up) << i;
         }
     }
     return past;
@@ -203,7 +206,8 @@ static uint32_t tact_rim_order_along_line(const struct tact_rim *rim,
 
 /** End `which` of a segment, on edge e of the triangle. */
 static void tact_rim_set_segment_end(struct tact_rim_segment *g, int which,
-                                     const struct tact_rim_party *s, int e, int up, int of_b)
+                                     const struct tact_rim_crossing_triangle *s, int e, int up,
+                                     int of_b)
 {
     const int corner[2] = {tact_rim_next_corner(e), e}, p = corner[up], q = corner[!up];
     double share = s->h[4 * p] / (s->h[4 * p] - s->h[4 * q]);
@@ -220,7 +224,7 @@ static void tact_rim_set_segment_end(struct tact_rim_segment *g, int which,
 
 /** Two triangles that may cross, and their edges: tact_rim_edges_crossing_upward() of each. */
 struct tact_rim_candidate {
-    struct tact_rim_party party[2];
+    struct tact_rim_crossing_triangle crossing_triangles[2];
     tact_d2 edge[4][3];
     uint32_t triangle[2];
 };
@@ -228,7 +232,8 @@ struct tact_rim_candidate {
 /** Adds the segment that two triangles share; returns 0 or -EAGAIN. */
 static int tact_rim_add_segment(struct tact_rim *rim, const struct tact_rim_candidate *c)
 {
-    const struct tact_rim_party *s = &c->party[0], *t = &c->party[1];
+    const struct tact_rim_crossing_triangle *s = &c->crossing_triangles[0],
+                                            *t = &c->crossing_triangles[1];
     if (rim->rim_segment_count == TACT_RIM_SEGMENTS) {
         return -EAGAIN;
     }
@@ -236,10 +241,11 @@ static int tact_rim_add_segment(struct tact_rim *rim, const struct tact_rim_cand
     /* 1 where an end is on an edge of t: both are equally likely, so there are no branches on it.
      */
     const int start = past & 1, end = !(past & 2);
-    const int start_edges[2] = {s->leave, t->enter}, end_edges[2] = {s->enter, t->leave};
+    const int start_edges[2] = {s->leave, t->enter}, edges_of_signs[2] = {s->enter, t->leave};
     struct tact_rim_segment *g = &rim->segment[rim->rim_segment_count];
-    tact_rim_set_segment_end(g, 0, &c->party[start], start_edges[start], !start, start);
-    tact_rim_set_segment_end(g, 1, &c->party[end], end_edges[end], end, end);
+    tact_rim_set_segment_end(g, 0, &c->crossing_triangles[start], start_edges[start], !start,
+                             start);
+    tact_rim_set_segment_end(g, 1, &c->crossing_triangles[end], edges_of_signs[end], end, end);
     for (int i = 0; i < 2; i++) {
         uint32_t *first = &rim->side[i].segment[c->triangle[i]];
         g->triangle[i] = c->triangle[i];
@@ -253,8 +259,9 @@ static int tact_rim_add_segment(struct tact_rim *rim, const struct tact_rim_cand
 /** Of the lanes of t (of B) that are coplanar with triangle i of s (of A), those that have an area
  * in common with it: no edge of either has all of the other on its outer side, to rounding. Most
  * only touch. */
-static uint32_t tact_rim_have_common_area(const struct tact_rim *rim, const struct tact_rim_leaf *s,
-                                          uint32_t i, const struct tact_rim_leaf *t, uint32_t lanes)
+static uint32_t tact_rim_lanes_with_common_area(const struct tact_rim *rim,
+                                                const struct tact_rim_leaf *s, uint32_t i,
+                                                const struct tact_rim_leaf *t, uint32_t lanes)
 {
     int c = fabs(s->n[1][i]) > fabs(s->n[0][i]) ? 1 : 0;
     c = fabs(s->n[2][i]) > fabs(s->n[c][i]) ? 2 : c;
@@ -294,22 +301,22 @@ static uint32_t tact_rim_have_common_area(const struct tact_rim *rim, const stru
 static int tact_rim_handle_coplanar(struct tact_rim *rim, uint64_t flat)
 {
     rim->has_coplanar = 1;
-    rim->must_shift = !(rim->reach > rim->slack);
-    for (uint32_t k = 0; flat && !rim->must_shift; k++, flat >>= 4) {
+    rim->must_shift_mesh_a = !(rim->reach > rim->slack);
+    for (uint32_t k = 0; flat && !rim->must_shift_mesh_a; k++, flat >>= 4) {
         const struct tact_rim_pending *w = &rim->pending[k];
         const struct tact_rim_leaf *s = &rim->side[0].leaf[w->a / 4];
         const struct tact_rim_leaf *t = &rim->side[1].leaf[w->b / 16];
         uint32_t lanes = flat & 0xF;
-        lanes = lanes ? tact_rim_have_common_area(rim, s, w->a % 4, t, lanes) : 0;
-        for (; lanes && !rim->must_shift; lanes &= lanes - 1) {
+        lanes = lanes ? tact_rim_lanes_with_common_area(rim, s, w->a % 4, t, lanes) : 0;
+        for (; lanes && !rim->must_shift_mesh_a; lanes &= lanes - 1) {
             const uint32_t lane = (uint32_t)__builtin_ctz(lanes);
-            rim->must_shift = tact_rim_add_common_half(rim, s, w->a % 4, t, lane) != 0;
+            rim->must_shift_mesh_a = tact_rim_add_half_common_area(rim, s, w->a % 4, t, lane) != 0;
         }
     }
-    return rim->must_shift ? -EAGAIN : 0;
+    return rim->must_shift_mesh_a ? -EAGAIN : 0;
 }
 
-int tact_rim_cross_pending(struct tact_rim *rim, uint32_t count)
+int tact_rim_intersect_pending(struct tact_rim *rim, uint32_t count)
 {
     struct tact_rim_heights h[TACT_RIM_BATCH];
     struct tact_rim_candidate candidate[4 * TACT_RIM_BATCH];
@@ -319,9 +326,9 @@ int tact_rim_cross_pending(struct tact_rim *rim, uint32_t count)
     for (uint32_t k = 0; k < count; k++) {
         const struct tact_rim_pending *w = &rim->pending[k];
         uint32_t in_plane;
-        const uint32_t bits =
-            tact_rim_may_cross(rim, &rim->side[0].leaf[w->a / 4], w->a % 4,
-                               &rim->side[1].leaf[w->b / 16], &h[k], w->b % 16, &in_plane);
+        const uint32_t bits = tact_rim_lanes_that_may_cross(rim, &rim->side[0].leaf[w->a / 4],
+                                                            w->a % 4, &rim->side[1].leaf[w->b / 16],
+                                                            &h[k], w->b % 16, &in_plane);
         crossing_bits |= (uint64_t)bits << 4 * k;
         flat |= (uint64_t)in_plane << 4 * k;
     }
@@ -332,16 +339,19 @@ int tact_rim_cross_pending(struct tact_rim *rim, uint32_t count)
         const uint32_t bit = (uint32_t)__builtin_ctzll(crossing_bits), k = bit / 4, j = bit % 4;
         const struct tact_rim_pending *w = &rim->pending[k];
         struct tact_rim_candidate *c = &candidate[at];
-        tact_rim_set_party(&rim->side[0].leaf[w->a / 4], w->a % 4, h[k].of_a, j, &c->party[0]);
-        tact_rim_set_party(&rim->side[1].leaf[w->b / 16], j, h[k].of_b, j, &c->party[1]);
+        tact_rim_set_crossing_triangle(&rim->side[0].leaf[w->a / 4], w->a % 4, h[k].of_a, j,
+                                       &c->crossing_triangles[0]);
+        tact_rim_set_crossing_triangle(&rim->side[1].leaf[w->b / 16], j, h[k].of_b, j,
+                                       &c->crossing_triangles[1]);
         c->triangle[0] = w->a;
         c->triangle[1] = w->b / 16 * 4 + j;
-        tact_rim_edges_crossing_upward(&c->party[0], c->edge[0], c->edge[1]);
-        tact_rim_edges_crossing_upward(&c->party[1], c->edge[2], c->edge[3]);
+        tact_rim_edges_crossing_upward(&c->crossing_triangles[0], c->edge[0], c->edge[1]);
+        tact_rim_edges_crossing_upward(&c->crossing_triangles[1], c->edge[2], c->edge[3]);
         /* The segment runs along s from where s leaves B to where it enters, along t the other way.
          */
         kept[n] = at;
-        n += tact_rim_order_along_line(rim, &c->party[0], &c->party[1], c->edge, 0) == 1;
+        n += tact_rim_order_along_line(rim, &c->crossing_triangles[0], &c->crossing_triangles[1],
+                                       c->edge, 0) == 1;
     }
     for (uint32_t k = 0; k < n; k++) {
         if (tact_rim_add_segment(rim, &candidate[kept[k]])) {
@@ -351,13 +361,13 @@ int tact_rim_cross_pending(struct tact_rim *rim, uint32_t count)
     return 0;
 }
 
-int tact_rim_match_leaves(struct tact_rim *rim, uint32_t a, uint32_t b)
+int tact_rim_queue_leaf_pair(struct tact_rim *rim, uint32_t a, uint32_t b)
 {
     const struct tact_rim_leaf *s = &rim->side[0].leaf[a], *t = &rim->side[1].leaf[b];
     uint32_t n = rim->pending_count;
     const uint32_t all = (1U << t->count) - 1;
     for (uint32_t i = 0; i < s->count; i++) {
-        const uint32_t lanes = tact_rim_bounds_meet(s, i, t) & all;
+        const uint32_t lanes = tact_rim_overlapping_lanes(s, i, t) & all;
         rim->pending[n].a = 4 * a + i;
         rim->pending[n].b = 16 * b + lanes;
         n += lanes != 0;
@@ -366,7 +376,7 @@ int tact_rim_match_leaves(struct tact_rim *rim, uint32_t a, uint32_t b)
     if (n < TACT_RIM_BATCH) {
         return 0;
     }
-    if (tact_rim_cross_pending(rim, TACT_RIM_BATCH)) {
+    if (tact_rim_intersect_pending(rim, TACT_RIM_BATCH)) {
         return -EAGAIN;
     }
     rim->pending_count -= TACT_RIM_BATCH;

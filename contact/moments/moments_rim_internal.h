@@ -13,11 +13,11 @@
 
 #define tact_rim_place_leaf TACT_CPU_VARIANT(tact_rim_place_leaf)
 #define tact_rim_leaf_bounds TACT_CPU_VARIANT(tact_rim_leaf_bounds)
-#define tact_rim_cross_pending TACT_CPU_VARIANT(tact_rim_cross_pending)
-#define tact_rim_match_leaves TACT_CPU_VARIANT(tact_rim_match_leaves)
+#define tact_rim_intersect_pending TACT_CPU_VARIANT(tact_rim_intersect_pending)
+#define tact_rim_queue_leaf_pair TACT_CPU_VARIANT(tact_rim_queue_leaf_pair)
 #define tact_rim_find TACT_CPU_VARIANT(tact_rim_find)
-#define tact_rim_add_common_half TACT_CPU_VARIANT(tact_rim_add_common_half)
-#define tact_rim_undo_shift TACT_CPU_VARIANT(tact_rim_undo_shift)
+#define tact_rim_add_half_common_area TACT_CPU_VARIANT(tact_rim_add_half_common_area)
+#define tact_rim_correct_for_shift TACT_CPU_VARIANT(tact_rim_correct_for_shift)
 
 /** Capacities: leaves of one mesh that may meet the other's; segments of the rim; corners of one
  * mesh known to be inside or outside; levels of the tree over what is near; crossings of the rim
@@ -26,8 +26,8 @@
 enum {
     TACT_RIM_LEAVES = 16384,
     TACT_RIM_SEGMENTS = 32768,
-    TACT_RIM_KNOWN_BITS = 16,
-    TACT_RIM_KNOWN = 1 << TACT_RIM_KNOWN_BITS,
+    TACT_RIM_CORNER_SLOT_BITS = 16,
+    TACT_RIM_CORNER_SLOTS = 1 << TACT_RIM_CORNER_SLOT_BITS,
     TACT_RIM_LEVELS = 5,
     TACT_RIM_ON_EDGE = 16,
     TACT_RIM_BATCH = 16
@@ -76,7 +76,7 @@ struct tact_rim_heights {
 
 /** Boxes of eight adjacent nodes or leaves, in the unit of the pair. A box that meets none of the
  * other mesh is wholly inside or wholly outside of it. */
-struct tact_rim_eight {
+struct tact_rim_box_group {
     tact_f8 lower[3], upper[3];
 };
 
@@ -91,7 +91,7 @@ struct tact_rim_side {
     uint32_t count;                   /* number of near leaves */
     int top;                          /* level of the root */
     uint32_t at[TACT_NEAR_MAX_NODES]; /* index of each near leaf in leaf[], or NONE */
-    struct tact_rim_eight eights[TACT_NEAR_MAX_NODES / 7 + 8];
+    struct tact_rim_box_group eights[TACT_NEAR_MAX_NODES / 7 + 8];
     uint32_t level[TACT_RIM_LEVELS];         /* index of the first of each level in eights */
     uint32_t separated[TACT_NEAR_MAX_NODES]; /* boxes that meet no leaf of the other side:
                                                 tact_rim_box_key() */
@@ -100,9 +100,10 @@ struct tact_rim_side {
     uint32_t free[8], free_count; /* indices below `placed` that are not in use */
     struct tact_rim_leaf leaf[TACT_RIM_LEAVES];
     uint32_t segment[4 * TACT_RIM_LEAVES]; /* first segment of each triangle */
-    uint64_t known[TACT_RIM_KNOWN]; /* number of the query that listed a corner, and the corner */
-    uint8_t state[TACT_RIM_KNOWN];  /* state of the corner: moments_rim_known_internal.h */
-    uint32_t known_count, known_shift; /* 2^(32 - known_shift) entries are in use */
+    uint64_t
+        known[TACT_RIM_CORNER_SLOTS]; /* number of the query that listed a corner, and the corner */
+    uint8_t state[TACT_RIM_CORNER_SLOTS];    /* state of the corner: moments_rim_known_internal.h */
+    uint32_t known_count, corner_hash_shift; /* 2^(32 - corner_hash_shift) entries are in use */
 };
 
 struct tact_rim {
@@ -117,10 +118,10 @@ struct tact_rim {
     double slack;    /* distance within which a triangle lies in a plane [m] */
     double shift[3]; /* by which A is shifted in the frame because of coplanar faces; or zero [m] */
     double reach;    /* slack plus the size of the shift [m] */
-    uint8_t rays_left[2][2]; /* [side][inside]: number of rays by which the result of the rim may
+    uint8_t ray_budget[2][2]; /* [side][inside]: number of rays by which the result of the rim may
                                 still be checked; 0 once one has confirmed it */
-    int has_coplanar;        /* 1: coplanar faces were found */
-    int must_shift;          /* 1: A must be shifted, or shifted differently */
+    int has_coplanar;         /* 1: coplanar faces were found */
+    int must_shift_mesh_a;    /* 1: A must be shifted, or shifted differently */
     double coplanar_half_correction[3],
         coplanar_half_torque[3]; /* correction of the gradient by which half of the coplanar faces
                                   counts, and its torque about the frame's origin */
@@ -145,12 +146,12 @@ TACT_INLINE int tact_rim_next_corner(int k)
  * of leaf s of A in the plane of triangle `lane_b` of leaf t of B. -EAGAIN where the shift is along
  * their plane.
  */
-int tact_rim_add_common_half(struct tact_rim *rim, const struct tact_rim_leaf *s, uint32_t lane_a,
-                             const struct tact_rim_leaf *t, uint32_t lane_b);
+int tact_rim_add_half_common_area(struct tact_rim *rim, const struct tact_rim_leaf *s,
+                                  uint32_t lane_a, const struct tact_rim_leaf *t, uint32_t lane_b);
 
 /** Transforms the gradient, and its torque about rim->origin, back from the shifted A, and adds
  * half of the coplanar faces. */
-void tact_rim_undo_shift(const struct tact_rim *rim, struct tact_moment_sums *sums);
+void tact_rim_correct_for_shift(const struct tact_rim *rim, struct tact_moment_sums *sums);
 
 /** Cuts the two trees, placed in rim->near, and finds the segments of the rim; with coplanar faces,
  * for A shifted by rim->shift. Returns 1, 0 where nothing is near, -ENOSPC where too much is, or
@@ -167,10 +168,10 @@ void tact_rim_leaf_bounds(const struct tact_rim_leaf *leaf, float low[3], float 
 /** Finds where the first `count` pending triangles of A, at most a batch, cross those of B; returns
  * 0 or -EAGAIN. Every step is done for all of them before the next, because the outcome of a single
  * test cannot be predicted. */
-int tact_rim_cross_pending(struct tact_rim *rim, uint32_t count);
+int tact_rim_intersect_pending(struct tact_rim *rim, uint32_t count);
 
 /** Matches two near leaves, given by their indices: lists which triangles may cross, and finds the
  * crossings of a full batch; returns 0 or -EAGAIN. */
-int tact_rim_match_leaves(struct tact_rim *rim, uint32_t a, uint32_t b);
+int tact_rim_queue_leaf_pair(struct tact_rim *rim, uint32_t a, uint32_t b);
 
 #endif

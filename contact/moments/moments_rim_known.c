@@ -6,10 +6,10 @@ void tact_rim_reset_corners(struct tact_rim_side *side)
     side->known_count = 0;
     /* Larger than 12 corners a leaf: the table is never full, mostly empty as leaves share corners,
      * and in the cache where leaves are few. */
-    side->known_shift = 32 - TACT_RIM_KNOWN_BITS;
-    while (side->known_shift < 32 - 8 &&
-           12 * side->placed <= UINT32_MAX >> (side->known_shift + 1)) {
-        side->known_shift++;
+    side->corner_hash_shift = 32 - TACT_RIM_CORNER_SLOT_BITS;
+    while (side->corner_hash_shift < 32 - 8 &&
+           12 * side->placed <= UINT32_MAX >> (side->corner_hash_shift + 1)) {
+        side->corner_hash_shift++;
     }
 }
 
@@ -23,11 +23,11 @@ static uint32_t tact_rim_find_corner(const uint64_t *known, uint32_t shift, uint
     return i;
 }
 
-uint32_t tact_rim_corner_state(const struct tact_rim *rim, int of, uint32_t corner)
+uint32_t tact_rim_get_corner_state(const struct tact_rim *rim, int of, uint32_t corner)
 {
     const struct tact_rim_side *side = &rim->side[of];
     const uint64_t key = (uint64_t)rim->query << 32 | corner;
-    const uint32_t i = tact_rim_find_corner(side->known, side->known_shift, key);
+    const uint32_t i = tact_rim_find_corner(side->known, side->corner_hash_shift, key);
     return side->known[i] == key ? side->state[i] : TACT_RIM_UNKNOWN;
 }
 
@@ -38,13 +38,13 @@ int tact_rim_list_corners(struct tact_rim *rim, int of, struct tact_rim_leaf *le
     const struct tact_mesh_leaf *from = &mesh->wide->leaves[leaf->index];
     const uint32_t *index = mesh->triangles + 3 * (size_t)leaf->first;
     const uint64_t query = (uint64_t)rim->query << 32;
-    const uint32_t shift = side->known_shift, corners = from->corners;
+    const uint32_t shift = side->corner_hash_shift, corners = from->corners;
     uint32_t listed = side->known_count;
-    if (listed + 12 > TACT_RIM_KNOWN / 4 * 3) {
+    if (listed + 12 > TACT_RIM_CORNER_SLOTS / 4 * 3) {
         return -EAGAIN;
     }
     for (uint32_t k = 0; k < corners; k++) {
-        const uint64_t key = query | index[from->distinct[k]];
+        const uint64_t key = query | index[from->distinct_corner_index[k]];
         const uint32_t i = tact_rim_find_corner(side->known, shift, key),
                        is_new = side->known[i] != key;
         side->state[i] &= (uint8_t)(is_new - 1);

@@ -16,14 +16,14 @@ TACT_INLINE const uint8_t *tact_rim_corner_indices(const struct tact_rim *rim, i
 }
 
 #define tact_rim_reset_corners TACT_CPU_VARIANT(tact_rim_reset_corners)
-#define tact_rim_corner_state TACT_CPU_VARIANT(tact_rim_corner_state)
+#define tact_rim_get_corner_state TACT_CPU_VARIANT(tact_rim_get_corner_state)
 #define tact_rim_list_corners TACT_CPU_VARIANT(tact_rim_list_corners)
 
 /** Empties the table before the corners of a query are listed. */
 void tact_rim_reset_corners(struct tact_rim_side *side);
 
 /** State of a corner, whether it is listed or not. */
-uint32_t tact_rim_corner_state(const struct tact_rim *rim, int of, uint32_t corner);
+uint32_t tact_rim_get_corner_state(const struct tact_rim *rim, int of, uint32_t corner);
 
 /** Lists the corners of a leaf, unknown where they were not listed; returns 0, or -EAGAIN where the
  * capacity is exceeded. */

@@ -40,17 +40,17 @@ TACT_INLINE int add_winding_of_leaf(const struct tact_rim_leaf *leaf, const doub
     outside |= over < -least;
     unsure |= over <= least;
     unsure &= ~outside;
-    uint32_t undecided_lanes, met, risen;
+    uint32_t lanes_to_decide, met, risen;
     tact_l4 not_met = outside, rises = leaf->n[2] > 0.0;
-    tact_l4_bits(&unsure, &undecided_lanes);
+    tact_l4_bits(&unsure, &lanes_to_decide);
     tact_l4_bits(&not_met, &met);
     tact_l4_bits(&rises, &risen);
     const uint32_t lanes = (1U << leaf->count) - 1;
-    undecided_lanes &= lanes;
+    lanes_to_decide &= lanes;
     met = ~met & lanes;
     risen = up ? risen : ~risen;
     *winding += __builtin_popcount(met & risen) - __builtin_popcount(met & ~risen);
-    return undecided_lanes ? -1 : 0;
+    return lanes_to_decide ? -1 : 0;
 }
 
 /** Whether point p of one mesh is inside the other, by a ray: up from A, down from B, where
@@ -70,7 +70,7 @@ static int is_point_inside_other_mesh(const struct tact_rim *rim, int of, const 
     stack[top++] = (uint32_t)side->top << 16;
     while (top > 0) {
         uint32_t level = stack[--top] >> 16, at = stack[top] & 0xFFFF, bits;
-        const struct tact_rim_eight *e = &side->eights[side->level[level] + at];
+        const struct tact_rim_box_group *e = &side->eights[side->level[level] + at];
         tact_i8 keep = (e->lower[0] <= high[0]) & (e->upper[0] >= low[0]) &
                        (e->lower[1] <= high[1]) & (e->upper[1] >= low[1]);
         keep &= of ? e->lower[2] <= high[2] : e->upper[2] >= low[2];
@@ -114,10 +114,10 @@ static int is_triangle_inside(const struct tact_rim *rim, int of, const struct t
 /** 1 where a ray contradicts the state that the rim implies for a triangle that it does not cross.
  * Where an edge lies in a face, the rim is a loop of zero width, which due to rounding may have the
  * wrong orientation: its surroundings would count as inside, or outside. */
-static int is_contradicted_by_ray(struct tact_rim *rim, int of, const struct tact_rim_leaf *leaf,
-                                  uint32_t lane, int inside)
+static int does_ray_contradict(struct tact_rim *rim, int of, const struct tact_rim_leaf *leaf,
+                               uint32_t lane, int inside)
 {
-    uint8_t *left = &rim->rays_left[of][inside];
+    uint8_t *left = &rim->ray_budget[of][inside];
     if (!*left) {
         return 0;
     }
@@ -143,7 +143,7 @@ struct crossed {
     const tact_d4 *piece[2][8 * TACT_RIM_ON_EDGE]; /* from, to */
 };
 
-static int insert_edge_crossing(struct edge *e, int enters, double along, const tact_d4 *at)
+static int insert_crossing_on_edge(struct edge *e, int enters, double along, const tact_d4 *at)
 {
     int i = e->count[enters]++;
     if (i == TACT_RIM_ON_EDGE) {
@@ -181,7 +181,7 @@ static int collect_triangle_segments(const struct tact_rim *rim, int of, uint32_
         for (int ends = 0; ends < 2; ends++) {
             int which = ends ^ of, e = g->edge[which] - 3 * of;
             if (e >= 0 && e < 3 &&
-                insert_edge_crossing(&t->edge[e], ends, g->along[which], &g->end[which])) {
+                insert_crossing_on_edge(&t->edge[e], ends, g->along[which], &g->end[which])) {
                 return -EAGAIN;
             }
         }
@@ -191,7 +191,7 @@ static int collect_triangle_segments(const struct tact_rim *rim, int of, uint32_
 }
 
 /** Sets the state of a corner; returns 1 where it contradicts the known state. */
-TACT_INLINE int classify_corner_side(int *inside, int known)
+TACT_INLINE int set_corner_inside(int *inside, int known)
 {
     int is_changed = *inside >= 0 && *inside != known;
     *inside = known;
@@ -209,8 +209,8 @@ static int classify_corners(struct crossed *t)
         if (e->count[0] + e->count[1]) {
             const int starts = more ? more > 0 : e->along[0][0] < e->along[1][0];
             wrong |= more > 1 || more < -1;
-            wrong |= classify_corner_side(&t->inside[k], starts);
-            wrong |= classify_corner_side(&t->inside[tact_rim_next_corner(k)], starts - more);
+            wrong |= set_corner_inside(&t->inside[k], starts);
+            wrong |= set_corner_inside(&t->inside[tact_rim_next_corner(k)], starts - more);
             first = first < 0 ? k : first;
         }
     }
@@ -218,7 +218,7 @@ static int classify_corners(struct crossed *t)
     for (int i = 0, k = first; i < 2 && first >= 0; i++) {
         k = tact_rim_next_corner(k);
         if (t->edge[k].count[0] + t->edge[k].count[1] == 0) {
-            wrong |= classify_corner_side(&t->inside[tact_rim_next_corner(k)], t->inside[k]);
+            wrong |= set_corner_inside(&t->inside[tact_rim_next_corner(k)], t->inside[k]);
         }
     }
     return wrong ? -EAGAIN : 0;
@@ -279,7 +279,7 @@ TACT_INLINE int add_outline_area(const struct crossed *t, const struct tact_rim_
         }
         const tact_d4 corner[3] = {base, *t->piece[0][i] - surface->origin,
                                    *t->piece[1][i] - surface->origin};
-        const int at = surface->waiting_triangle_count;
+        const int at = surface->queued_triangle_count;
         for (int c = 0; c < 3; c++) {
             for (int k = 0; k < 3; k++) {
                 ((double *)&surface->corner[k][c])[at] = corner[k][c];
@@ -287,7 +287,7 @@ TACT_INLINE int add_outline_area(const struct crossed *t, const struct tact_rim_
             ((double *)&surface->normal[c])[at] = normal[c];
         }
         ((double *)&surface->height)[at] = height;
-        if (++surface->waiting_triangle_count == 4) {
+        if (++surface->queued_triangle_count == 4) {
             tact_surface_integrate_coplanar(surface);
         }
     }
@@ -337,7 +337,7 @@ TACT_INLINE int is_uncrossed_triangle_inside(struct tact_rim *rim, int of,
     int known = state[corner[0]] | state[corner[1]] | state[corner[2]];
     if (known == TACT_RIM_UNKNOWN) {
         known = TACT_RIM_OUTSIDE + is_triangle_inside(rim, of, leaf, lane);
-    } else if (is_contradicted_by_ray(rim, of, leaf, lane, known == TACT_RIM_INSIDE)) {
+    } else if (does_ray_contradict(rim, of, leaf, lane, known == TACT_RIM_INSIDE)) {
         return -1;
     }
     if (known != TACT_RIM_OUTSIDE && known != TACT_RIM_INSIDE) {
@@ -357,7 +357,7 @@ TACT_INLINE void add_leaf(const struct tact_rim_leaf *leaf, uint32_t bits,
             surface->corner[k][c] = (tact_d4)((tact_l4)(leaf->p[k][c] - surface->origin[c]) & has);
         }
     }
-    tact_surface_integrate_waiting(surface);
+    tact_surface_integrate_batch(surface);
 }
 
 /** Adds the triangles of a leaf that are inside and not crossed by the rim. */
@@ -397,7 +397,7 @@ static int add_surface_near_rim(struct tact_rim *rim, int of, struct tact_cut_su
             return -EAGAIN;
         }
     }
-    tact_surface_clear_unused_lanes(&surface[0]);
+    tact_surface_zero_unused_lanes(&surface[0]);
     tact_surface_integrate_coplanar(&surface[0]);
     for (uint32_t i = 0; i < side->placed; i++) {
         if (side->leaf[i].meets && add_uncrossed_triangles(rim, of, i, &surface[1])) {
@@ -421,7 +421,8 @@ TACT_INLINE int is_box_inside_other_mesh(struct tact_rim *rim, int of, uint32_t 
     const struct tact_rim_side *side = &rim->side[of];
     const struct tact_near_side *near = of ? &rim->near->b : &rim->near->a;
     const uint32_t lane = box % 8, first = (box & 0xFFFF) << 3 * (box >> 16);
-    const struct tact_rim_eight *own = &side->eights[side->level[box >> 16] + (box & 0xFFFF) / 8];
+    const struct tact_rim_box_group *own =
+        &side->eights[side->level[box >> 16] + (box & 0xFFFF) / 8];
     const struct tact_mesh *mesh = near->placed.mesh;
     const struct tact_mesh_leaf *from = &mesh->wide->leaves[near->leaf[first]];
     tact_i8 meet = recent_box->lower[0] <= INFINITY;
@@ -437,7 +438,8 @@ TACT_INLINE int is_box_inside_other_mesh(struct tact_rim *rim, int of, uint32_t 
     }
     const uint32_t *index = mesh->triangles + 3 * (size_t)from->first;
     for (uint32_t k = 0; k < from->corners && inside < 0; k++) {
-        inside = (int)tact_rim_corner_state(rim, of, index[from->distinct[k]]) - TACT_RIM_OUTSIDE;
+        inside = (int)tact_rim_get_corner_state(rim, of, index[from->distinct_corner_index[k]]) -
+                 TACT_RIM_OUTSIDE;
     }
     if (!bits) {
         struct tact_rim_leaf leaf;
@@ -445,7 +447,7 @@ TACT_INLINE int is_box_inside_other_mesh(struct tact_rim *rim, int of, uint32_t 
                             &leaf);
         if (inside < 0) {
             inside = is_triangle_inside(rim, of, &leaf, 0);
-        } else if (is_contradicted_by_ray(rim, of, &leaf, 0, inside > 0)) {
+        } else if (does_ray_contradict(rim, of, &leaf, 0, inside > 0)) {
             return -1;
         }
     }
@@ -485,7 +487,7 @@ static int add_separated_leaves(struct tact_rim *rim, int of, struct tact_cut_su
     return 0;
 }
 
-static void begin_rim_query(struct tact_rim *rim)
+static void reset_rim_for_query(struct tact_rim *rim)
 {
     if (++rim->query == 0) {
         memset(rim->side[0].known, 0, sizeof rim->side[0].known);
@@ -494,7 +496,7 @@ static void begin_rim_query(struct tact_rim *rim)
     }
     tact_rim_reset_corners(&rim->side[0]);
     tact_rim_reset_corners(&rim->side[1]);
-    memset(rim->rays_left, 4, sizeof rim->rays_left);
+    memset(rim->ray_budget, 4, sizeof rim->ray_budget);
     rim->origin = (tact_d4){0.0};
     if (rim->rim_segment_count) {
         rim->origin = rim->segment[0].end[0];
@@ -564,12 +566,12 @@ TACT_DISPATCH_BY_CPU(int, tact_moments_rim,
     if (rc != 1) {
         return rc;
     }
-    begin_rim_query(rim);
+    reset_rim_for_query(rim);
     if (add_both_surfaces(rim, slack / (32.0 * DBL_EPSILON), &sums)) {
         return -EAGAIN;
     }
     if (rim->has_coplanar) {
-        tact_rim_undo_shift(rim, &sums);
+        tact_rim_correct_for_shift(rim, &sums);
     }
     for (int k = 0; k < 3; k++) {
         local[k] = rim->origin[k];

@@ -104,11 +104,12 @@ static int clip_edge_to_disc(double disc_radius_squared, const double *p, const 
 {
     double e[2] = {q[0] - p[0], q[1] - p[1]};
     double length2 = e[0] * e[0] + e[1] * e[1], moment = cross_2d(p, q);
-    double half2 = disc_radius_squared * length2 - moment * moment;
-    if (!(half2 > 0.0)) {
+    double squared_half_chord = disc_radius_squared * length2 - moment * moment;
+    if (!(squared_half_chord > 0.0)) {
         return 0;
     }
-    double middle = -(p[0] * e[0] + p[1] * e[1]) / length2, half = sqrt(half2) / length2;
+    double middle = -(p[0] * e[0] + p[1] * e[1]) / length2,
+           half = sqrt(squared_half_chord) / length2;
     s[0] = tact_max(middle - half, 0.0);
     s[1] = tact_min(middle + half, 1.0);
     return s[0] < s[1];
@@ -158,7 +159,7 @@ static int integrate_triangle_in_disc(struct disc *d, double p[3][2])
 }
 
 /** 1 where the foot of o is so near to an edge of the triangle that o is nearly on it. */
-static int is_foot_near_edge(double p[3][2], double tolerance)
+static int is_origin_near_edge(double p[3][2], double tolerance)
 {
     for (int k = 0; k < 3; k++) {
         const double *a = p[k], *b = p[(k + 1) % 3];
@@ -223,7 +224,7 @@ static void add_triangle(struct ball *ball, double v[3][3])
         p[k][0] = tact_v3_dot(u, v[k]);
         p[k][1] = tact_v3_dot(w, v[k]);
     }
-    if (d.distance < ball->tolerance && is_foot_near_edge(p, ball->tolerance)) {
+    if (d.distance < ball->tolerance && is_origin_near_edge(p, ball->tolerance)) {
         ball->is_near_edge = 1;
     } else if (integrate_triangle_in_disc(&d, p)) {
         add_disc_part(&d, h, n, u, w, &ball->sums);
@@ -267,12 +268,12 @@ TACT_INLINE void add_leaf(void *user, const struct tact_mesh_leaf *leaf)
 static int sum_triangles_in_ball(const struct tact_mesh *mesh, struct ball *ball, double tolerance)
 {
     static const double none[3] = {0.0, 0.0, 0.0};
-    struct tact_round round;
+    struct tact_capsule_query round;
     memset(&ball->sums, 0, sizeof ball->sums);
     ball->is_near_edge = 0;
     ball->tolerance = tolerance;
-    tact_round_from_mesh_frame(ball->centre, none, ball->radius, mesh, &round);
-    tact_round_visit_leaves(&round, mesh, add_leaf, ball);
+    tact_capsule_query_init(ball->centre, none, ball->radius, mesh, &round);
+    tact_capsule_query_visit(&round, mesh, add_leaf, ball);
     return ball->is_near_edge;
 }
 

@@ -19,9 +19,9 @@ static double tact_surface_sum_lanes(const tact_d4 *lanes)
     return (l[0] + l[1]) + (l[2] + l[3]);
 }
 
-void tact_surface_clear_unused_lanes(struct tact_cut_surface *s)
+void tact_surface_zero_unused_lanes(struct tact_cut_surface *s)
 {
-    for (int lane = s->waiting_triangle_count; lane < 4; lane++) {
+    for (int lane = s->queued_triangle_count; lane < 4; lane++) {
         for (int k = 0; k < 9; k++) {
             ((double *)&s->corner[k / 3][k % 3])[lane] = 0.0;
         }
@@ -30,8 +30,8 @@ void tact_surface_clear_unused_lanes(struct tact_cut_surface *s)
 
 void tact_surface_finish(struct tact_cut_surface *s, double size, struct tact_moment_sums *sums)
 {
-    tact_surface_clear_unused_lanes(s);
-    tact_surface_integrate_waiting(s);
+    tact_surface_zero_unused_lanes(s);
+    tact_surface_integrate_batch(s);
     sums->volume = tact_surface_sum_lanes(&s->volume);
     /* Planes displaced outward by 4 roundings of the size add up to 4 times their areas. */
     sums->magnitude = 0.1 * size * tact_surface_sum_lanes(&s->area);

@@ -8,7 +8,7 @@
 /** Triangles of a closed surface to be integrated, and sums over integrated ones, one a lane. Zero
  * initially. */
 struct tact_cut_surface {
-    int waiting_triangle_count, started;
+    int queued_triangle_count, started;
     tact_d4 origin;
     tact_d4 corner[3][3]; /* [corner][coordinate], from origin */
     tact_d4 share;        /* weight in the gradient */
@@ -50,7 +50,7 @@ TACT_INLINE void tact_surface_add_tetrahedra(struct tact_cut_surface *s, tact_d4
         s->gradient[k] += n[k];
         s->torque[k] += (1.0 / 3.0) * (sum[y] * n[z] - sum[z] * n[y]);
     }
-    s->waiting_triangle_count = 0;
+    s->queued_triangle_count = 0;
 }
 
 /** Twice the area vectors of the waiting triangles. */
@@ -69,7 +69,7 @@ TACT_INLINE void tact_surface_area_vectors(const struct tact_cut_surface *s, tac
 
 /** Integrates the waiting triangles. Inline in a header, as a call for each four of them costs 5 %
  * of the moments of two boxes. */
-TACT_INLINE void tact_surface_integrate_waiting(struct tact_cut_surface *s)
+TACT_INLINE void tact_surface_integrate_batch(struct tact_cut_surface *s)
 {
     const tact_d4 *a = s->corner[0];
     tact_d4 n[3];
@@ -82,7 +82,7 @@ TACT_INLINE void tact_surface_integrate_waiting(struct tact_cut_surface *s)
 }
 
 #define tact_surface_integrate_coplanar TACT_CPU_VARIANT(tact_surface_integrate_coplanar)
-#define tact_surface_clear_unused_lanes TACT_CPU_VARIANT(tact_surface_clear_unused_lanes)
+#define tact_surface_zero_unused_lanes TACT_CPU_VARIANT(tact_surface_zero_unused_lanes)
 #define tact_surface_finish TACT_CPU_VARIANT(tact_surface_finish)
 
 /** Integrates the waiting triangles and adds the lanes up. */
@@ -93,6 +93,6 @@ void tact_surface_finish(struct tact_cut_surface *s, double size, struct tact_mo
 void tact_surface_integrate_coplanar(struct tact_cut_surface *s);
 
 /** Clears the unused lanes. */
-void tact_surface_clear_unused_lanes(struct tact_cut_surface *s);
+void tact_surface_zero_unused_lanes(struct tact_cut_surface *s);
 
 #endif

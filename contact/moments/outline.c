@@ -264,11 +264,11 @@ static int find_outline(const struct tact_mesh *a, const struct tact_pose *pa,
                         const double *center, const double *frame, struct tact_hull *hull)
 {
     struct tact_cutter cutter;
-    tact_cutter_place(&cutter, a->facets->size, pa, b, pb);
+    tact_cutter_init_frame(&cutter, a->facets->size, pa, b, pb);
     return project_clipped_mesh(&cutter, a, pa, center, frame, hull);
 }
 
-TACT_DISPATCH_BY_CPU(int, tact_outline_of_corners,
+TACT_DISPATCH_BY_CPU(int, tact_outline_from_corners,
                      (const struct tact_overlap_corners *known, const struct tact_pose *pose,
                       const double center[3], const double frame[9],
                       double corners[TACT_PATCH_CORNERS][2]),
@@ -286,7 +286,7 @@ TACT_DISPATCH_BY_CPU(int, tact_outline_of_corners,
     return tact_hull_corners(&hull, corners);
 }
 
-TACT_DISPATCH_BY_CPU(int, tact_outline_within,
+TACT_DISPATCH_BY_CPU(int, tact_outline_within_planes,
                      (const struct tact_mesh *a, const struct tact_pose *pa,
                       const struct tact_mesh *b, const struct tact_pose *pb,
                       const double (*plane)[4], int planes, const double center[3],
@@ -299,8 +299,8 @@ TACT_DISPATCH_BY_CPU(int, tact_outline_within,
     const struct tact_mesh *first = swapped ? b : a;
     const struct tact_pose *pose = swapped ? pb : pa;
     hull.count = 0;
-    tact_cutter_place(&cutter, tact_mesh_size(first), pose, (swapped ? a : b)->facets,
-                      swapped ? pa : pb);
+    tact_cutter_init_frame(&cutter, tact_mesh_size(first), pose, (swapped ? a : b)->facets,
+                           swapped ? pa : pb);
     int rc = tact_cutter_add_planes(&cutter, pose, plane, planes);
     rc = rc ? rc : project_clipped_mesh(&cutter, first, pose, center, frame, &hull);
     return rc >= 0 ? tact_hull_corners(&hull, corners) : 0;

@@ -6,8 +6,8 @@
 /** Roundings of the coordinates by which planes are displaced outward. */
 static const double PLANE_ROUNDING_MARGIN = 4.0 * DBL_EPSILON;
 
-void tact_cutter_place(struct tact_cutter *c, double size_a, const struct tact_pose *pa,
-                       const struct tact_mesh_facets *b, const struct tact_pose *pb)
+void tact_cutter_init_frame(struct tact_cutter *c, double size_a, const struct tact_pose *pa,
+                            const struct tact_mesh_facets *b, const struct tact_pose *pb)
 {
     double ra[9], rb[9], apart[3], up[3] = {0.0, 0.0, 1.0};
     tact_quat_to_m3(ra, pa->quat_wxyz);

@@ -296,7 +296,7 @@ struct tact_box_plane {
 };
 
 /** Clears the bits of the boxes that are wholly above a plane. */
-TACT_INLINE void tact_boxes_clear_above_plane(const struct tact_mesh_eight *eight,
+TACT_INLINE void tact_boxes_clear_above_plane(const struct tact_mesh_wide_node *eight,
                                               const struct tact_box_plane *p, uint32_t *bits)
 {
     const tact_f8 *centre = (const tact_f8 *)eight->centre;
@@ -391,12 +391,13 @@ TACT_INLINE int cut_mesh_by_planes(struct tact_cutter *c, const struct tact_mesh
     }
     while (top > 0 && !c->full) {
         const uint32_t index = stack[--top];
-        if (index & TACT_MESH_IS_LEAF) {
-            tact_cut_leaf_triangles(c, &mesh->wide->leaves[index & ~TACT_MESH_IS_LEAF], face, user);
+        if (index & TACT_MESH_LEAF_FLAG) {
+            tact_cut_leaf_triangles(c, &mesh->wide->leaves[index & ~TACT_MESH_LEAF_FLAG], face,
+                                    user);
             c->full |= ++leaves > TACT_CUT_LEAVES;
             continue;
         }
-        const struct tact_mesh_eight *eight = &mesh->wide->eights[index];
+        const struct tact_mesh_wide_node *eight = &mesh->wide->eights[index];
         uint32_t bits = (1U << eight->count) - 1U;
         for (int k = 0; k < 2 && k < c->cutting; k++) {
             tact_boxes_clear_above_plane(eight, &box_plane[k], &bits);
@@ -437,7 +438,7 @@ TACT_INLINE void add_face_triangles(void *user, const tact_d4 *corner, int n, do
     }
     for (int i = 1; i + 1 < n; i++) {
         const int at[3] = {0, i, i + 1};
-        int lane = s->waiting_triangle_count;
+        int lane = s->queued_triangle_count;
         for (int k = 0; k < 3; k++) {
             tact_d4 p = corner[at[k]] - s->origin;
             ((double *)&s->corner[k][0])[lane] = p[0];
@@ -445,8 +446,8 @@ TACT_INLINE void add_face_triangles(void *user, const tact_d4 *corner, int n, do
             ((double *)&s->corner[k][2])[lane] = p[2];
         }
         ((double *)&s->share)[lane] = share;
-        if (++s->waiting_triangle_count == 4) {
-            tact_surface_integrate_waiting(s);
+        if (++s->queued_triangle_count == 4) {
+            tact_surface_integrate_batch(s);
         }
     }
 }
@@ -471,7 +472,7 @@ TACT_INLINE void add_convex_face(void *user, const tact_d4 *corner, int n, doubl
     }
 }
 
-TACT_INLINE void add_face_and_area(void *user, const tact_d4 *corner, int n, double share)
+TACT_INLINE void add_face_triangles_and_area(void *user, const tact_d4 *corner, int n, double share)
 {
     struct cut *cut = user;
     add_face_triangles(&cut->surface, corner, n, share);
@@ -481,16 +482,16 @@ TACT_INLINE void add_face_and_area(void *user, const tact_d4 *corner, int n, dou
     }
 }
 
-int tact_cut_sums(struct tact_cutter *c, const struct tact_mesh *mesh, double origin[3],
-                  struct tact_moment_sums *sums, double *planar,
-                  struct tact_overlap_corners *corners)
+int tact_cutter_sum_moments(struct tact_cutter *c, const struct tact_mesh *mesh, double origin[3],
+                            struct tact_moment_sums *sums, double *planar,
+                            struct tact_overlap_corners *corners)
 {
     struct cut cut;
     memset(&cut, 0, sizeof cut);
     cut.corners = corners;
     int rc = mesh->facets && corners ? cut_facets(c, mesh->facets, add_convex_face, &cut)
              : mesh->facets          ? cut_facets(c, mesh->facets, add_face_triangles, &cut.surface)
-             : planar                ? cut_mesh_by_planes(c, mesh, add_face_and_area, &cut)
+             : planar ? cut_mesh_by_planes(c, mesh, add_face_triangles_and_area, &cut)
                       : cut_mesh_by_planes(c, mesh, add_face_triangles, &cut.surface);
     if (corners && (rc != 1 || corners->count > TACT_OVERLAP_CORNERS)) {
         corners->count = 0;

@@ -78,8 +78,8 @@ double tact_caps_planarity(const struct tact_cutter *c);
 typedef void tact_cut_face_fn(void *user, const tact_d4 *corner, int n, double share);
 
 /** Sets the planes of b's facets (or of a half-space where NULL) in the frame of a. */
-void tact_cutter_place(struct tact_cutter *c, double size_a, const struct tact_pose *pa,
-                       const struct tact_mesh_facets *b, const struct tact_pose *pb);
+void tact_cutter_init_frame(struct tact_cutter *c, double size_a, const struct tact_pose *pa,
+                            const struct tact_mesh_facets *b, const struct tact_pose *pb);
 
 /** Adds cutting planes given in the world, n.r <= d inside. -ENOSPC where the capacity is exceeded.
  */
@@ -103,13 +103,13 @@ int tact_cut_facets(struct tact_cutter *c, const struct tact_mesh_facets *a, tac
 int tact_cut_mesh(struct tact_cutter *c, const struct tact_mesh *mesh, tact_cut_face_fn *face,
                   void *user);
 
-#define tact_cut_sums TACT_CPU_VARIANT(tact_cut_sums)
+#define tact_cutter_sum_moments TACT_CPU_VARIANT(tact_cutter_sum_moments)
 
 /** Cuts a mesh, as facets where it has them, and integrates over the surface of the overlap, about
  * an origin that it chooses. planar, corners: as in tact_moments_measure(), or NULL. Returns as the
  * others. */
-int tact_cut_sums(struct tact_cutter *c, const struct tact_mesh *mesh, double origin[3],
-                  struct tact_moment_sums *sums, double *planar,
-                  struct tact_overlap_corners *corners);
+int tact_cutter_sum_moments(struct tact_cutter *c, const struct tact_mesh *mesh, double origin[3],
+                            struct tact_moment_sums *sums, double *planar,
+                            struct tact_overlap_corners *corners);
 
 #endif

@@ -59,7 +59,7 @@ static double normal_cone_half_angle(const struct chart_node *node)
 
 /* A Weingarten map over the plane across an axis: the normals of a part of the surface differ, by
  * which the map of a point is smaller there to the second order only. */
-static void bend_across(const double axis[3], const double bend[9], double out[9])
+static void curvature_across_axis(const double axis[3], const double bend[9], double out[9])
 {
     double half[9];
     for (int i = 0; i < 9; i++) { /* (1 - a a') L */
@@ -76,20 +76,20 @@ static void bend_across(const double axis[3], const double bend[9], double out[9
     }
 }
 
-static void add_bend(struct chart_node *node, const double bend[9], double weight)
+static void add_weighted_curvature(struct chart_node *node, const double bend[9], double weight)
 {
     double across[9];
-    bend_across(node->axis, bend, across);
+    curvature_across_axis(node->axis, bend, across);
     for (int i = 0; i < 9; i++) {
         node->bend[i] += weight * across[i];
     }
 }
 
 /* Frobenius norm of the difference of a Weingarten map from that of a node. */
-static double bend_distance(const struct chart_node *node, const double bend[9])
+static double curvature_deviation(const struct chart_node *node, const double bend[9])
 {
     double across[9], sum = 0.0;
-    bend_across(node->axis, bend, across);
+    curvature_across_axis(node->axis, bend, across);
     for (int i = 0; i < 9; i++) {
         sum += (across[i] - node->bend[i]) * (across[i] - node->bend[i]);
     }
@@ -118,11 +118,11 @@ static int make_chart_leaf(const struct tact_charts *charts, const struct chart_
         leaf->radius = tact_max(leaf->radius, CHART_BALL_MARGIN * tact_v3_norm(d));
         leaf->flat = tact_max(leaf->flat, NORMAL_CONE_MARGIN * fabs(tact_v3_dot(d, leaf->axis)));
         angle = tact_max(angle, NORMAL_CONE_MARGIN * angle_between(p[i].normal, leaf->axis));
-        add_bend(leaf, p[i].bend, 1.0 / 9.0);
+        add_weighted_curvature(leaf, p[i].bend, 1.0 / 9.0);
     }
     for (int i = 0; i < 9; i++) {
-        const double off = NORMAL_CONE_MARGIN * bend_distance(leaf, p[i].bend);
-        leaf->bend_off = tact_max(leaf->bend_off, off);
+        const double off = NORMAL_CONE_MARGIN * curvature_deviation(leaf, p[i].bend);
+        leaf->max_curvature_deviation = tact_max(leaf->max_curvature_deviation, off);
     }
     set_normal_cone(leaf, angle);
     return 0;
@@ -171,13 +171,13 @@ static void bound_chart_node(const struct chart_node *leaf, const struct sorted 
     double angle = 0.0;
     memset(node->axis, 0, sizeof node->axis);
     memset(node->bend, 0, sizeof node->bend);
-    node->radius = node->flat = node->bend_off = 0.0;
+    node->radius = node->flat = node->max_curvature_deviation = 0.0;
     for (int i = 0; i < count; i++) {
         tact_v3_add(node->axis, node->axis, leaf[list[i].leaf].axis);
     }
     int has_cone = tact_v3_normalize(node->axis, node->axis) > 1e-3 * count;
     for (int i = 0; i < count; i++) {
-        add_bend(node, leaf[list[i].leaf].bend, 1.0 / count);
+        add_weighted_curvature(node, leaf[list[i].leaf].bend, 1.0 / count);
     }
     for (int i = 0; i < count; i++) {
         const struct chart_node *l = &leaf[list[i].leaf];
@@ -187,7 +187,9 @@ static void bound_chart_node(const struct chart_node *leaf, const struct sorted 
         node->flat = tact_max(node->flat,
                               fabs(tact_v3_dot(d, node->axis)) + tact_chart_extent(l, node->axis));
         angle = tact_max(angle, angle_between(node->axis, l->axis) + normal_cone_half_angle(l));
-        node->bend_off = tact_max(node->bend_off, bend_distance(node, l->bend) + l->bend_off);
+        node->max_curvature_deviation =
+            tact_max(node->max_curvature_deviation,
+                     curvature_deviation(node, l->bend) + l->max_curvature_deviation);
     }
     set_normal_cone(node, has_cone ? angle : MAX_NORMAL_CONE_ANGLE);
 }

@@ -13,10 +13,10 @@ struct chart_node {
     double axis[3]; /* unit */
     double cosine;  /* cosine of the half angle of the cone; -1: all directions */
     double sine;
-    double bend[9];  /* mean Weingarten map of its points over the plane across the axis [1/m] */
-    double bend_off; /* largest deviation from it: Frobenius norm [1/m] */
-    int first;       /* inner node: the first of two successive children; leaf: -1 */
-    double place[3]; /* leaf: in the middle of its cell */
+    double bend[9]; /* mean Weingarten map of its points over the plane across the axis [1/m] */
+    double max_curvature_deviation; /* largest deviation from it: Frobenius norm [1/m] */
+    int first;                      /* inner node: the first of two successive children; leaf: -1 */
+    double place[3];                /* leaf: in the middle of its cell */
 };
 
 /* Implementation of a kind of surface. */

@@ -50,27 +50,27 @@ struct fault {
     int half;
 };
 
-static int report_fault(struct fault *fault, const char *what, int half)
+static int set_control_mesh_fault(struct fault *fault, const char *what, int half)
 {
     *fault = (struct fault){what, half};
     return -EINVAL;
 }
 
 /* A half-edge by the ends of its edge. */
-struct directed_edge {
+struct directed_edge_of_face {
     int low, high, half;
 };
 
 static int compare_edges(const void *a, const void *b)
 {
-    const struct directed_edge *x = a, *y = b;
+    const struct directed_edge_of_face *x = a, *y = b;
     return x->low != y->low     ? x->low - y->low
            : x->high != y->high ? x->high - y->high
                                 : x->half - y->half;
 }
 
 /* Pairs the half-edges of sorted edges. */
-static int pair_half_edges(struct control_mesh *mesh, const struct directed_edge *edge,
+static int pair_half_edges(struct control_mesh *mesh, const struct directed_edge_of_face *edge,
                            struct fault *fault)
 {
     for (int i = 0; i < mesh->halves;) {
@@ -81,17 +81,18 @@ static int pair_half_edges(struct control_mesh *mesh, const struct directed_edge
         }
         const int a = edge[i].half, b = edge[i + same - 1].half;
         if (edge[i].low == edge[i].high) {
-            return report_fault(fault, "a face with a vertex twice in succession", a);
+            return set_control_mesh_fault(fault, "a face with a vertex twice in succession", a);
         }
         if (same == 1) {
-            return report_fault(
+            return set_control_mesh_fault(
                 fault, "an edge with one face: the surface is open; expected a closed one", a);
         }
         if (same > 2) {
-            return report_fault(fault, "an edge with more than two faces; expected a manifold", a);
+            return set_control_mesh_fault(
+                fault, "an edge with more than two faces; expected a manifold", a);
         }
         if (mesh->origin[a] == mesh->origin[b]) {
-            return report_fault(
+            return set_control_mesh_fault(
                 fault,
                 "a face that is turned over against its neighbour: the normal flips "
                 "there",
@@ -106,13 +107,13 @@ static int pair_half_edges(struct control_mesh *mesh, const struct directed_edge
 
 static int find_twin_half_edges(struct control_mesh *mesh, struct fault *fault)
 {
-    struct directed_edge *edge = calloc((size_t)mesh->halves + 1, sizeof *edge);
+    struct directed_edge_of_face *edge = calloc((size_t)mesh->halves + 1, sizeof *edge);
     if (!edge) {
         return -ENOMEM;
     }
     for (int h = 0; h < mesh->halves; h++) {
         const int a = mesh->origin[h], b = mesh->origin[tact_control_next(mesh, h)];
-        edge[h] = (struct directed_edge){a < b ? a : b, a < b ? b : a, h};
+        edge[h] = (struct directed_edge_of_face){a < b ? a : b, a < b ? b : a, h};
     }
     qsort(edge, (size_t)mesh->halves, sizeof *edge, compare_edges);
     int rc = pair_half_edges(mesh, edge, fault);
@@ -128,23 +129,24 @@ static int count_valences(struct control_mesh *mesh, struct fault *fault)
     }
     for (int h = 0; h < mesh->halves; h++) {
         const int valence = mesh->valence[mesh->origin[h]];
-        int around = 0, at = h;
+        int half_edges_around_vertex = 0, at = h;
         if (valence < 3 || valence > MOST_VALENCE) {
-            return report_fault(fault, "a vertex with a number of edges that is not 3 to 64", h);
+            return set_control_mesh_fault(fault,
+                                          "a vertex with a number of edges that is not 3 to 64", h);
         }
         do {
             at = mesh->twin[tact_control_previous(mesh, at)];
-            around++;
+            half_edges_around_vertex++;
         } while (at != h);
-        if (around != valence) {
-            return report_fault(fault, "a vertex where two fans of faces meet; expected a manifold",
-                                h);
+        if (half_edges_around_vertex != valence) {
+            return set_control_mesh_fault(
+                fault, "a vertex where two fans of faces meet; expected a manifold", h);
         }
     }
     return 0;
 }
 
-static int connect_half_edges(struct control_mesh *mesh, struct fault *fault)
+static int link_half_edges_at_vertices(struct control_mesh *mesh, struct fault *fault)
 {
     mesh->triangles = 1;
     for (int f = 0; f < mesh->faces; f++) {
@@ -177,7 +179,7 @@ int tact_control_create(const struct tact_polygons *polygons, struct control_mes
             return tact_error_set(err, -EINVAL, "a face of more than 64 corners");
         }
     }
-    rc = connect_half_edges(out, &fault);
+    rc = link_half_edges_at_vertices(out, &fault);
     if (rc == -EINVAL) {
         tact_error_at(err, NULL, polygons->faces[out->face[fault.half]].line, 0, NULL);
         return tact_error_set(err, rc, "%s", fault.what);
@@ -292,7 +294,7 @@ int tact_control_subdivide(struct control_mesh *mesh)
     if (!rc) {
         set_refined_vertices(mesh, edge, edges, &next);
         set_refined_faces(mesh, edge, edges, &next);
-        rc = connect_half_edges(&next, &fault);
+        rc = link_half_edges_at_vertices(&next, &fault);
     }
     free(edge);
     tact_control_free(rc ? &next : mesh);

@@ -18,7 +18,7 @@ static int describe_open_edge(const struct bezier_patch *patch, int edge, struct
     int regular = 1;
     for (int i = 0; i < CHECKS; i++) {
         double uv[2], c[6][3];
-        tact_square_on_side(edge, (double)i / (CHECKS - 1), uv);
+        tact_square_point_on_side(edge, (double)i / (CHECKS - 1), uv);
         tact_patch_evaluate(patch, uv[0], uv[1], SECOND_ORDER, c);
         tact_v3_copy(out->at[i], c[0]);
         tact_v3_cross(out->normal[i], c[1], c[2]);
@@ -30,21 +30,21 @@ static int describe_open_edge(const struct bezier_patch *patch, int edge, struct
 }
 
 /* 1: the same, in opposite directions; -1: in the same direction; 0: not the same. */
-static int match_edges(const struct edge *a, const struct edge *b, double same)
+static int compare_edge_control_points(const struct edge *a, const struct edge *b, double same)
 {
-    int runs_opposite = 1, equal = 1;
-    for (int i = 0; i < CHECKS && (runs_opposite || equal); i++) {
+    int matches_reversed = 1, equal = 1;
+    for (int i = 0; i < CHECKS && (matches_reversed || equal); i++) {
         double d[3], e[3];
         tact_v3_sub(d, a->at[i], b->at[CHECKS - 1 - i]);
         tact_v3_sub(e, a->at[i], b->at[i]);
-        runs_opposite &= tact_v3_norm(d) <= same;
+        matches_reversed &= tact_v3_norm(d) <= same;
         equal &= tact_v3_norm(e) <= same;
     }
-    return runs_opposite ? 1 : equal ? -1 : 0;
+    return matches_reversed ? 1 : equal ? -1 : 0;
 }
 
-static int refuse(const struct patch_list *list, int patch, int edge, struct tact_error *err,
-                  const char *what)
+static int report_edge_error(const struct patch_list *list, int patch, int edge,
+                             struct tact_error *err, const char *what)
 {
     static const char *const sides[PATCH_EDGES] = {"v = 0", "u = 1", "v = 1", "u = 0"};
     tact_error_at(err, NULL, list->patch[patch].line, 0, NULL);
@@ -59,8 +59,9 @@ static int check_crease(const struct patch_list *list, int at, const struct edge
         const double *n = b->normal[CHECKS - 1 - i];
         tact_v3_cross(cross, a->normal[i], n);
         if (tact_v3_norm(cross) > CREASE_NORMAL_SINE || tact_v3_dot(a->normal[i], n) < 0.0) {
-            return refuse(list, at / PATCH_EDGES, at % PATCH_EDGES, err,
-                          "is a crease: the normal jumps there; expected a smooth surface");
+            return report_edge_error(
+                list, at / PATCH_EDGES, at % PATCH_EDGES, err,
+                "is a crease: the normal jumps there; expected a smooth surface");
         }
     }
     return 0;
@@ -72,18 +73,20 @@ static int find_neighbour_over_edge(struct patch_list *list, const struct edge *
 {
     int found = -1, p = at / PATCH_EDGES, e = at % PATCH_EDGES;
     for (int i = 0; i < list->count * PATCH_EDGES; i++) {
-        int match = i == at ? 0 : match_edges(&edge[at], &edge[i], same);
+        int match = i == at ? 0 : compare_edge_control_points(&edge[at], &edge[i], same);
         if (match < 0) {
-            return refuse(list, p, e, err, "borders on a patch that is turned over");
+            return report_edge_error(list, p, e, err, "borders on a patch that is turned over");
         }
         if (match && found >= 0) {
-            return refuse(list, p, e, err, "borders on two patches; expected a manifold");
+            return report_edge_error(list, p, e, err,
+                                     "borders on two patches; expected a manifold");
         }
         found = match ? i : found;
     }
     if (found < 0) {
-        return refuse(list, p, e, err,
-                      "borders on none: the surface is open, or patches of other lengths meet");
+        return report_edge_error(
+            list, p, e, err,
+            "borders on none: the surface is open, or patches of other lengths meet");
     }
     list->patch[p].beside[e] = found;
     return check_crease(list, at, &edge[at], &edge[found], err);
@@ -98,8 +101,9 @@ int tact_patches_find_neighbours(struct patch_list *list, double size, struct ta
     }
     for (int i = 0; !rc && i < edges; i++) {
         if (!describe_open_edge(&list->patch[i / PATCH_EDGES], i % PATCH_EDGES, &edge[i])) {
-            rc = refuse(list, i / PATCH_EDGES, i % PATCH_EDGES, err,
-                        "is collapsed or has no normal, as at a pole; expected a regular one");
+            rc = report_edge_error(
+                list, i / PATCH_EDGES, i % PATCH_EDGES, err,
+                "is collapsed or has no normal, as at a pole; expected a regular one");
         }
     }
     for (int i = 0; !rc && i < edges; i++) {

@@ -74,14 +74,14 @@ static void solve_spline_second_derivatives(const double *h, const double *y, in
 }
 
 /* The cubic between two knots, about one of them. */
-static void set_cubic_segment(const double *y, const double *m, double h, int origin_end,
+static void set_cubic_segment(const double *y, const double *m, double h, int index_of_origin_end,
                               double out[4])
 {
     double slope = (y[1] - y[0]) / h;
-    out[0] = y[origin_end];
-    out[1] =
-        origin_end ? slope + h * (m[0] + 2.0 * m[1]) / 6.0 : slope - h * (2.0 * m[0] + m[1]) / 6.0;
-    out[2] = 0.5 * m[origin_end];
+    out[0] = y[index_of_origin_end];
+    out[1] = index_of_origin_end ? slope + h * (m[0] + 2.0 * m[1]) / 6.0
+                                 : slope - h * (2.0 * m[0] + m[1]) / 6.0;
+    out[2] = 0.5 * m[index_of_origin_end];
     out[3] = (m[1] - m[0]) / (6.0 * h);
 }
 

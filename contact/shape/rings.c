@@ -58,7 +58,7 @@ static void fill_square_sector(const struct control_mesh *mesh, int half, int se
                    tact_control_next(mesh, tact_control_next(mesh, corner)));
 }
 
-void tact_ring_gather(const struct control_mesh *mesh, int half, struct ring *out)
+void tact_ring_from_mesh(const struct control_mesh *mesh, int half, struct ring *out)
 {
     memset(out, 0, sizeof *out);
     out->triangles = mesh->triangles;
@@ -154,7 +154,7 @@ void tact_ring_subdivide(const struct ring *ring, struct ring *out)
     }
 }
 
-void tact_ring_limit(const struct ring *ring, double out[3])
+void tact_ring_limit_point(const struct ring *ring, double out[3])
 {
     const double n = ring->valence;
     if (ring->triangles) {
@@ -185,7 +185,7 @@ void tact_ring_normal(const struct ring *ring, double out[3])
     tact_v3_normalize(out, out);
 }
 
-void tact_ring_shift(struct ring *ring, const double by[3])
+void tact_ring_translate(struct ring *ring, const double by[3])
 {
     tact_v3_sub(ring->center, ring->center, by);
     for (int i = 0; i < ring->valence * POINTS_PER_SECTOR_AXIS * POINTS_PER_SECTOR_AXIS; i++) {
@@ -196,7 +196,7 @@ void tact_ring_shift(struct ring *ring, const double by[3])
     }
 }
 
-double tact_ring_ratio(int valence, int triangles)
+double tact_ring_subdominant_eigenvalue(int valence, int triangles)
 {
     const double c = tact_cos(2.0 * PI / valence);
     return triangles ? 0.375 + 0.25 * c
@@ -237,13 +237,13 @@ static int quartic_index(int j, int k)
  * one further round the corner i, next to the side i, j. */
 static double corner_basis_weight(int i, int j, int k)
 {
-    static const double by_power[5][3] = {/* [i][least of j, k] */
-                                          {2.0, 3.0, 4.0},
-                                          {4.0, 6.0, 0.0},
-                                          {8.0, 10.0, 0.0},
-                                          {12.0, 0.0, 0.0},
-                                          {12.0, 0.0, 0.0}};
-    return by_power[i][j < k ? j : k];
+    static const double basis_weight_by_power[5][3] = {/* [i][least of j, k] */
+                                                       {2.0, 3.0, 4.0},
+                                                       {4.0, 6.0, 0.0},
+                                                       {8.0, 10.0, 0.0},
+                                                       {12.0, 0.0, 0.0},
+                                                       {12.0, 0.0, 0.0}};
+    return basis_weight_by_power[i][j < k ? j : k];
 }
 
 static double opposite_corner_basis_weight(int i, int j, int k)
@@ -301,8 +301,8 @@ static void triangle_bezier_points(const struct ring *ring, int sector, int x, i
     }
 }
 
-void tact_ring_polynomial(const struct ring *ring, int sector, int part,
-                          struct face_polynomial *out)
+void tact_ring_bezier_points(const struct ring *ring, int sector, int part,
+                             struct face_polynomial *out)
 {
     static const int first[4][2] = {{0, 0}, {1, 0}, {1, 1}, {0, 1}};
     const int *at = first[part + 1];

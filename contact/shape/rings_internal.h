@@ -14,7 +14,7 @@ enum {
     POINTS_PER_SECTOR_AXIS = 4, /* points of a sector along each axis, the vertex itself included */
     QUARTIC_POINTS = 15,        /* Bezier points of a quartic triangle */
     MAX_SUBDIVISIONS = 40,      /* of an extraordinary vertex */
-    PARTS_OF_FACE = 3,          /* parts of a face that are polynomial after one */
+    POLYNOMIALS_PER_SPLIT_FACE = 3, /* parts of a face that are polynomial after one */
 };
 
 /* A vertex and the points about it. Sector i is between its edges i and i + 1, with axes along
@@ -37,25 +37,25 @@ struct face_polynomial {
 
 /* The ring of the vertex where a half-edge begins; that half-edge is edge 0. All but the vertex
  * itself must be regular in the sectors that are used. */
-void tact_ring_gather(const struct control_mesh *mesh, int half, struct ring *out);
+void tact_ring_from_mesh(const struct control_mesh *mesh, int half, struct ring *out);
 
 /* The ring after one subdivision. */
 void tact_ring_subdivide(const struct ring *ring, struct ring *out);
 
 /* Position of the vertex in the limit. */
-void tact_ring_limit(const struct ring *ring, double out[3]);
+void tact_ring_limit_point(const struct ring *ring, double out[3]);
 /* Normal there, towards which the normals of the subdivided rings converge. */
 void tact_ring_normal(const struct ring *ring, double out[3]);
 /* Moves all points by minus `by`. */
-void tact_ring_shift(struct ring *ring, const double by[3]);
+void tact_ring_translate(struct ring *ring, const double by[3]);
 
 /* Ratio of the sizes of successive rings in the limit: the subdominant eigenvalue. */
-double tact_ring_ratio(int valence, int triangles);
+double tact_ring_subdominant_eigenvalue(int valence, int triangles);
 
 /* Polynomial of the face of sector i of a regular vertex (part < 0), or of its part 0, 1, 2: the
  * one along edge i, the middle one, and the one along edge i + 1. */
-void tact_ring_polynomial(const struct ring *ring, int sector, int part,
-                          struct face_polynomial *out);
+void tact_ring_bezier_points(const struct ring *ring, int sector, int part,
+                             struct face_polynomial *out);
 
 /* Position and derivatives by b and c, of the second or the third order, as struct squares'
  * evaluate(). */

@@ -16,12 +16,12 @@ enum {
     MAX_CELLS_PER_SIDE = 16,         /* along a side of a square */
     MESH_STEPS_PER_SIDE =
         16, /* steps of the triangulation along a side of a square: a power of 2 */
-    FULL_MESH_MAX_SQUARES = 64,      /* squares up to which it has as many, of more a quarter */
-    QUARTER_MESH_MAX_SQUARES = 2048, /* squares beyond which it has an eighth */
-    GAUSS_POINTS_PER_SIDE = 8,       /* points of the quadrature along a side of a section */
+    MAX_SQUARES_OF_FULL_MESH = 64,      /* squares up to which it has as many, of more a quarter */
+    MAX_SQUARES_OF_QUARTER_MESH = 2048, /* squares beyond which it has an eighth */
+    GAUSS_POINTS_PER_SIDE = 8,          /* points of the quadrature along a side of a section */
 };
 
-void tact_square_on_side(int side, double along, double uv[2])
+void tact_square_point_on_side(int side, double along, double uv[2])
 {
     uv[0] = side == 0 ? along : side == 1 ? 1.0 : side == 2 ? 1.0 - along : 0.0;
     uv[1] = side == 0 ? 0.0 : side == 1 ? along : side == 2 ? 1.0 : 1.0 - along;
@@ -78,7 +78,7 @@ static int evaluate_surface_point(const struct tact_charts *charts, const double
 
 /* Moves to the end of a step of (u, v) within the square, or to the side that it meets first.
  * Returns the part of the step that was made, and the side, -1 for none. */
-static double move_within_patch(double place[3], const double step[2], int *side)
+static double move_up_to_patch_side(double place[3], const double step[2], int *side)
 {
     double part = 1.0;
     *side = -1;
@@ -102,7 +102,7 @@ static void move_into_neighbour_square(const struct squares *s, int side, double
     const double along[SQUARE_SIDES] = {place[1], place[2], 1.0 - place[1], 1.0 - place[2]};
     const int to = s->beside[(int)place[0]][side], next = to / SQUARE_SIDES;
     place[0] = next;
-    tact_square_on_side(to % SQUARE_SIDES, 1.0 - along[side], place + 1);
+    tact_square_point_on_side(to % SQUARE_SIDES, 1.0 - along[side], place + 1);
 }
 
 static void move_on_squares(const struct tact_charts *charts, double place[3], const double step[3])
@@ -119,7 +119,7 @@ static void move_on_squares(const struct tact_charts *charts, double place[3], c
         }
         uv[0] = tact_v3_dot(dual[0], left);
         uv[1] = tact_v3_dot(dual[1], left);
-        double made = move_within_patch(place, uv, &side);
+        double made = move_up_to_patch_side(place, uv, &side);
         if (side < 0) {
             return;
         }
@@ -253,9 +253,9 @@ static void fill_square_soup(const struct squares *s, uint32_t n, struct tact_so
 
 static int triangulate_squares(struct squares *s, struct tact_error *err)
 {
-    const uint32_t n = s->count <= FULL_MESH_MAX_SQUARES      ? MESH_STEPS_PER_SIDE
-                       : s->count <= QUARTER_MESH_MAX_SQUARES ? MESH_STEPS_PER_SIDE / 4
-                                                              : MESH_STEPS_PER_SIDE / 8;
+    const uint32_t n = s->count <= MAX_SQUARES_OF_FULL_MESH      ? MESH_STEPS_PER_SIDE
+                       : s->count <= MAX_SQUARES_OF_QUARTER_MESH ? MESH_STEPS_PER_SIDE / 4
+                                                                 : MESH_STEPS_PER_SIDE / 8;
     size_t count = (size_t)s->count;
     struct tact_soup soup = {.vertices = malloc(3 * count * (n + 1) * (n + 1) * sizeof(double)),
                              .triangles = malloc(6 * count * n * n * sizeof(uint32_t))};
@@ -271,7 +271,7 @@ static int triangulate_squares(struct squares *s, struct tact_error *err)
 
 /* Sums of x . n dA / 3 and of the moments over a point of the surface, by the divergence theorem.
  */
-static void add_point(const double c[3][3], double weight, double sum[10])
+static void add_quadrature_point(const double c[3][3], double weight, double sum[10])
 {
     static const int row[6] = {0, 1, 2, 0, 0, 1}, column[6] = {0, 1, 2, 1, 2, 2};
     double area[3];
@@ -319,7 +319,8 @@ void tact_squares_set_mass(struct squares *surface, square_element *element, int
         }
         element(surface, i / (GAUSS_POINTS_PER_SIDE * GAUSS_POINTS_PER_SIDE * parts * parts), at[0],
                 at[1], c);
-        add_point((const double(*)[3])c, w[a / 2] * w[b / 2] / (4.0 * parts * parts), sum);
+        add_quadrature_point((const double(*)[3])c, w[a / 2] * w[b / 2] / (4.0 * parts * parts),
+                             sum);
     }
     sums_to_mass(sum, &surface->base.mass);
 }

@@ -31,7 +31,7 @@ typedef void square_element(const struct squares *surface, int element, double s
                             double c[3][3]);
 
 /* Parameters at a fraction of a side. */
-void tact_square_on_side(int side, double along, double uv[2]);
+void tact_square_point_on_side(int side, double along, double uv[2]);
 
 /* Sets the functions of the surface; count, beside and evaluate are of the caller. */
 void tact_squares_init(struct squares *surface);

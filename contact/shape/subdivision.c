@@ -12,10 +12,10 @@
 
 enum {
     MAX_CONTROL_VERTICES = 1 << 24,
-    MAX_CONTROL_FACES = 2048,    /* each with at most one extraordinary vertex */
-    SEPARATING_SUBDIVISIONS = 2, /* subdivisions after which no face has two */
+    MAX_CONTROL_FACES = 2048,     /* each with at most one extraordinary vertex */
+    SUBDIVISIONS_TO_SEPARATE = 2, /* subdivisions after which no face has two */
     EXTRAORDINARY_FACE_POLYNOMIALS =
-        MAX_SUBDIVISIONS * PARTS_OF_FACE, /* polynomials of a face with one */
+        MAX_SUBDIVISIONS * POLYNOMIALS_PER_SPLIT_FACE, /* polynomials of a face with one */
 };
 
 /* A face, its first corner being its extraordinary vertex where it has one. */
@@ -93,7 +93,8 @@ static void evaluate_extraordinary_face(const struct subdivision *s,
         c = s->triangles ? 1.0 - c : c - 1.0;
         scale = s->triangles ? -scale : scale;
     }
-    evaluate_polynomial(s, face->first + (level - 1) * PARTS_OF_FACE + part, b, c, count, out);
+    evaluate_polynomial(s, face->first + (level - 1) * POLYNOMIALS_PER_SPLIT_FACE + part, b, c,
+                        count, out);
     for (int i = 1; shrink < 1.0 && i < 3; i++) {
         tact_v3_axpy(out[i], -tact_v3_dot(out[i], face->normal), face->normal);
     }
@@ -209,14 +210,14 @@ static void fill_polynomials_about_vertex(struct subdivision *s, const struct co
                                           int half, struct ring *ring, struct ring *next)
 {
     double origin[3] = {0.0, 0.0, 0.0}, limit[3], normal[3];
-    tact_ring_gather(mesh, half, ring);
+    tact_ring_from_mesh(mesh, half, ring);
     tact_ring_normal(ring, normal);
     const int n = ring->valence, regular = n == (s->triangles ? 6 : 4);
     for (int level = regular ? -1 : 0; level < (regular ? 0 : MAX_SUBDIVISIONS); level++) {
         if (!regular) { /* rounding of what remains of the limit is relative to the ring */
-            tact_ring_limit(ring, limit);
+            tact_ring_limit_point(ring, limit);
             tact_v3_add(origin, origin, limit);
-            tact_ring_shift(ring, limit);
+            tact_ring_translate(ring, limit);
             tact_ring_subdivide(ring, next);
             *ring = *next;
         }
@@ -224,12 +225,12 @@ static void fill_polynomials_about_vertex(struct subdivision *s, const struct co
             struct subdivided_face *face = &s->face[mesh->face[at]];
             for (int part = regular ? -1 : 0; at == face->half && part < (regular ? 0 : 3);
                  part++) {
-                const int to = regular ? 0 : level * PARTS_OF_FACE + part;
-                tact_ring_polynomial(ring, i, part, &s->polynomial[face->first + to]);
+                const int to = regular ? 0 : level * POLYNOMIALS_PER_SPLIT_FACE + part;
+                tact_ring_bezier_points(ring, i, part, &s->polynomial[face->first + to]);
                 s->polynomial[face->first + to].face = mesh->face[at];
                 tact_v3_copy(face->origin, origin);
                 tact_v3_copy(face->normal, normal);
-                face->ratio = tact_ring_ratio(n, s->triangles);
+                face->ratio = tact_ring_subdominant_eigenvalue(n, s->triangles);
             }
             at = mesh->twin[tact_control_previous(mesh, at)];
         }
@@ -274,7 +275,8 @@ static int are_extraordinary_separated(const struct control_mesh *mesh)
 }
 
 /* Index of a half-edge in its face, counted from the face's first corner. */
-static int side_of(const struct subdivision *s, const struct control_mesh *mesh, int half)
+static int square_side_of_half_edge(const struct subdivision *s, const struct control_mesh *mesh,
+                                    int half)
 {
     const int sides = s->triangles ? 3 : 4, face = mesh->face[half];
     return (half - s->face[face].half + sides) % sides;
@@ -284,15 +286,16 @@ static int side_of(const struct subdivision *s, const struct control_mesh *mesh,
 static void find_square_neighbours(struct subdivision *s, const struct control_mesh *mesh)
 {
     for (int h = 0; h < mesh->halves; h++) {
-        const int side = side_of(s, mesh, h), face = mesh->face[h], twin = mesh->twin[h],
-                  beside = mesh->face[twin];
+        const int side = square_side_of_half_edge(s, mesh, h), face = mesh->face[h],
+                  twin = mesh->twin[h], beside = mesh->face[twin];
         if (!s->triangles) {
-            s->squares.beside[face][side] = SQUARE_SIDES * beside + side_of(s, mesh, twin);
+            s->squares.beside[face][side] =
+                SQUARE_SIDES * beside + square_side_of_half_edge(s, mesh, twin);
             continue;
         }
         /* the square at the origin of the half-edge, whose side 0 is along it */
         const int square = 3 * face + side, ahead = 3 * face + (side + 1) % 3,
-                  over = 3 * beside + (side_of(s, mesh, twin) + 1) % 3;
+                  over = 3 * beside + (square_side_of_half_edge(s, mesh, twin) + 1) % 3;
         s->squares.beside[square][0] = SQUARE_SIDES * over + 3;
         s->squares.beside[over][3] = SQUARE_SIDES * square;
         s->squares.beside[square][1] = SQUARE_SIDES * ahead + 2;
@@ -331,7 +334,7 @@ static int allocate_face_polynomials(struct subdivision *s, const struct control
 static int make_subdivision_surface(struct control_mesh *mesh, struct tact_charts **out,
                                     struct tact_error *err)
 {
-    for (int i = 0; i < SEPARATING_SUBDIVISIONS && !are_extraordinary_separated(mesh); i++) {
+    for (int i = 0; i < SUBDIVISIONS_TO_SEPARATE && !are_extraordinary_separated(mesh); i++) {
         int rc = tact_control_subdivide(mesh);
         if (rc) {
             return rc;
@@ -384,7 +387,7 @@ int tact_charts_subdivision(const void *data, size_t size, const char *name, dou
     rc = rc ? rc : tact_control_create(&polygons, &mesh, err);
     rc = rc ? rc : make_subdivision_surface(&mesh, out, err);
     tact_control_free(&mesh);
-    tact_polygons_free(&polygons);
+    tact_free_polygons(&polygons);
     return rc;
 }
 

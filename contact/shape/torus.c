@@ -62,13 +62,13 @@ static int find_torus_surface_point(const struct tact_shape *shape, const double
         return -EDOM;
     }
     const double cosine = n[0] * e[0] + n[1] * e[1], round[3] = {-e[1], e[0], 0.0};
-    double tube_section[3];
-    tact_v3_cross(tube_section, n, round);
+    double tube_circle_tangent[3];
+    tact_v3_cross(tube_circle_tangent, n, round);
     tact_v3_copy(out->normal, n);
     tact_v3_scale(out->at, e, ring);
     tact_v3_axpy(out->at, tube, n);
     memset(out->bend, 0, sizeof out->bend);
-    tact_surface_add_curvature(out, 1.0 / tube, tube_section);
+    tact_surface_add_curvature(out, 1.0 / tube, tube_circle_tangent);
     tact_surface_add_curvature(out, cosine / (ring + tube * cosine), round);
     return 0;
 }

@@ -295,7 +295,7 @@ static double evaluate_contact_residual(struct tact_world *world, const struct b
     double u[6], gap = 0.0, sum[6] = {0.0};
     set_friction_cone(&block->local, b->r, cones);
     memcpy(u, b->target_velocity, sizeof u);
-    tact_direct_velocity(&world->direct, block, barrier->v, u);
+    tact_direct_contact_velocity(&world->direct, block, barrier->v, u);
     tact_block_add_compliance(block, b->r, u);
     u[0] += compute_de_saxce_term(cones, u, b->slope);
     for (int k = 0; k < b->count; k++) {
@@ -329,11 +329,11 @@ static double evaluate_island_residuals(struct tact_world *world, const struct i
         for (int k = 0; k < 6; k++) {
             left[k] = free[k] - barrier->v[6 * i + k];
         }
-        tact_six_add_matrix_vector(d->rhs + 6 * i, 1.0, d->mass + 36 * (size_t)i, left);
+        tact_6x6_add_matrix_vector(d->rhs + 6 * i, 1.0, d->mass + 36 * (size_t)i, left);
     }
     for (int i = 0; i < island->blocks.count; i++) {
         const struct block *block = &world->blocks[island->blocks.at[i]];
-        tact_direct_add_rhs(d, block, barrier->blocks[i].r);
+        tact_direct_add_contact_impulse(d, block, barrier->blocks[i].r);
         gap += evaluate_contact_residual(world, block, &barrier->blocks[i]);
     }
     memcpy(barrier->momentum_residual, d->rhs, 6 * (size_t)island->owners.count * sizeof *d->rhs);
@@ -380,21 +380,21 @@ static int assemble_system(struct tact_world *world, const struct island *island
             b->inverse[q] = q % 7 == 0;
         }
         if (block->cross_coupled) {
-            tact_six_add_product(h, 1.0, slip, block->cross_cfm);
+            tact_6x6_add_product(h, 1.0, slip, block->cross_cfm);
         }
-        if (!tact_six_solve(h, b->inverse, 6)) {
+        if (!tact_6x6_solve_in_place(h, b->inverse, 6)) {
             return 0;
         }
         memset(b->c, 0, sizeof b->c);
-        tact_six_add_product(b->c, -1.0, b->inverse, slip);
-        tact_direct_add_block(&world->direct, block, b->c);
+        tact_6x6_add_product(b->c, -1.0, b->inverse, slip);
+        tact_direct_add_contact(&world->direct, block, b->c);
     }
     return tact_direct_factor(&world->direct);
 }
 
 /* Sets the target of a cone's step: product of impulse and velocity equal to `centre`; with
  * `second`, corrected by the second-order term of the last step (ds, dy). */
-static void set_complementarity_target(struct barrier_cone *p, double centre, int second)
+static void set_complementarity_right_side(struct barrier_cone *p, double centre, int second)
 {
     double left[4], a[4], b[4], both[4];
     jordan_product(p->scaled_cone_point, p->scaled_cone_point, p->size, left);
@@ -430,9 +430,9 @@ static double compute_contact_step(struct tact_world *world, const struct block 
                                    struct barrier_block *b)
 {
     double most = 1e30, u[6] = {0.0};
-    tact_direct_velocity(&world->direct, block, world->direct.rhs, u);
+    tact_direct_contact_velocity(&world->direct, block, world->direct.rhs, u);
     memcpy(b->dr, b->a, sizeof b->dr);
-    tact_six_add_matrix_vector(b->dr, 1.0, b->c, u);
+    tact_6x6_add_matrix_vector(b->dr, 1.0, b->c, u);
     for (int k = b->first; k < b->first + b->count; k++) {
         struct barrier_cone *p = &world->barrier.cones[k];
         multiply_cone_rows(p, b->dr, p->ds);
@@ -464,8 +464,8 @@ static double solve_interior_point_step(struct tact_world *world, const struct i
             sum[k] = k < b->rows ? sum[k] - b->velocity_residual[k] : 0.0;
         }
         memset(b->a, 0, sizeof b->a);
-        tact_six_add_matrix_vector(b->a, 1.0, b->inverse, sum);
-        tact_direct_add_rhs(d, &world->blocks[island->blocks.at[i]], b->a);
+        tact_6x6_add_matrix_vector(b->a, 1.0, b->inverse, sum);
+        tact_direct_add_contact_impulse(d, &world->blocks[island->blocks.at[i]], b->a);
     }
     tact_direct_back_substitute(d);
     for (int i = 0; i < island->blocks.count; i++) {
@@ -489,22 +489,22 @@ static double complementarity_after_step(const struct barrier *barrier, int cone
 }
 
 /* Predictor and corrector step. Returns 0 where no further step is possible. */
-static int predict_and_correct(struct tact_world *world, const struct island *island, int cones,
-                               double gap)
+static int mehrotra_predictor_corrector(struct tact_world *world, const struct island *island,
+                                        int cones, double gap)
 {
     struct barrier *barrier = &world->barrier;
     if (!assemble_system(world, island)) {
         return 0;
     }
     for (int i = 0; i < cones; i++) {
-        set_complementarity_target(&barrier->cones[i], 0.0, 0);
+        set_complementarity_right_side(&barrier->cones[i], 0.0, 0);
     }
     double left = tact_max(0.0, complementarity_after_step(
                                     barrier, cones, solve_interior_point_step(world, island))) /
                   gap;
     double centre = gap * tact_min(1.0, left * left * left);
     for (int i = 0; i < cones; i++) {
-        set_complementarity_target(&barrier->cones[i], centre, 1);
+        set_complementarity_right_side(&barrier->cones[i], centre, 1);
     }
     double share = solve_interior_point_step(world, island);
     tact_axpy(barrier->v, share, world->direct.rhs, 6 * island->owners.count);
@@ -531,7 +531,7 @@ int tact_barrier_solve(struct tact_world *world, const struct island *island, in
         gap = evaluate_island_residuals(world, island, cones);
         int still = gap < STAGNATED_PRODUCT_RATIO * first && gap > 0.5 * before;
         if (still || !(gap > COMPLEMENTARITY_TOLERANCE * first) ||
-            !predict_and_correct(world, island, cones, gap)) {
+            !mehrotra_predictor_corrector(world, island, cones, gap)) {
             break;
         }
         steps++;

@@ -51,14 +51,14 @@ int tact_body_set_mass(struct tact_body *body, double mass, const double inertia
         return -EINVAL;
     }
     body->mass = mass;
-    double inertia_factors[9];
+    double factored_inertia[9];
     for (int i = 0; i < 9; i++) {
-        body->inertia[i] = inertia_factors[i] = m[i];
+        body->inertia[i] = factored_inertia[i] = m[i];
     }
-    tact_ldl_factor(inertia_factors, 3);
+    tact_ldl_factor(factored_inertia, 3);
     for (int j = 0; j < 3; j++) {
         double column[3] = {j == 0, j == 1, j == 2};
-        tact_ldl_solve(inertia_factors, 3, column);
+        tact_ldl_solve(factored_inertia, 3, column);
         for (int i = 0; i < 3; i++) {
             body->inverse_inertia[3 * i + j] = column[i];
         }

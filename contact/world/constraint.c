@@ -123,8 +123,8 @@ static int is_same_owner(const struct tact_owner *side, const struct tact_owner 
     return side->kind == owner->kind && side->index == owner->index;
 }
 
-int tact_constraints_connect(const struct tact_world *world, const struct tact_owner *a,
-                             const struct tact_owner *b)
+int tact_constraint_exists_between(const struct tact_world *world, const struct tact_owner *a,
+                                   const struct tact_owner *b)
 {
     for (int i = 0; i < world->constraint_count; i++) {
         const struct tact_constraint *constraint = &world->constraints[i].constraint;

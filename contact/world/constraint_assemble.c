@@ -208,7 +208,7 @@ static void eliminate_mechanism(struct tact_world *world, struct block *block,
             -1; /* capacity exceeded: the sweeps converge without it, more slowly */
         return;
     }
-    double *c = m->responses + m->responses_used, *x = c + size, *s = block->local.s;
+    double *c = m->response_storage + m->responses_used, *x = c + size, *s = block->local.s;
     double share = block->has_free_body ? 1.0 : 1.0 - TACT_CONSTRAINT_CFM;
     m->responses_used += 2 * size;
     memset(c, 0, size * sizeof *c);

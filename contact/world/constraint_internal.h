@@ -42,16 +42,16 @@ struct mechanism {
 struct mechanisms {
     struct mechanism *list;
     int count, rows;
-    int *order;             /* constraints, sorted by mechanism */
-    int *mechanism_of_body; /* index of the mechanism of each body, or -1 */
-    int *first;             /* column of the first entry of each row */
-    size_t *start;          /* entry k of row i is factors[start[i] + k - first[i]] */
-    double *factors;        /* unit L below the diagonal, 1/D on it */
-    double *work;           /* one number for each row of a mechanism */
-    double *row_velocities; /* velocity of each constrained row after the step of the sweep: 0
-                               except for curvature */
-    double *free_responses; /* storage for the free_response of all joints */
-    double *responses;      /* storage for the responses to contacts */
+    int *order;               /* constraints, sorted by mechanism */
+    int *mechanism_of_body;   /* index of the mechanism of each body, or -1 */
+    int *first;               /* column of the first entry of each row */
+    size_t *start;            /* entry k of row i is factors[start[i] + k - first[i]] */
+    double *ldl_factors;      /* unit L below the diagonal, 1/D on it */
+    double *work;             /* one number for each row of a mechanism */
+    double *row_velocities;   /* velocity of each constrained row after the step of the sweep: 0
+                                 except for curvature */
+    double *free_responses;   /* storage for the free_response of all joints */
+    double *response_storage; /* storage for the responses to contacts */
     size_t response_capacity, responses_used;
 };
 
@@ -85,8 +85,8 @@ struct tact_body *tact_constraint_side(const struct tact_world *world,
                                        const struct world_constraint *w, int side);
 
 /* 1 where a joint connects the two owners. */
-int tact_constraints_connect(const struct tact_world *world, const struct tact_owner *a,
-                             const struct tact_owner *b);
+int tact_constraint_exists_between(const struct tact_world *world, const struct tact_owner *a,
+                                   const struct tact_owner *b);
 
 /* Finds the mechanisms and allocates, once constraints and pairs are known. -ENOMEM. */
 int tact_mechanisms_create(struct tact_world *world);
@@ -116,26 +116,26 @@ void tact_constraints_apply_response(struct tact_world *world, const struct bloc
                                      const double *impulse_change);
 
 /* Adds the impulses of all joints of an island to the velocities. */
-void tact_constraints_apply(struct tact_world *world, const struct island *island);
+void tact_constraints_apply_impulses(struct tact_world *world, const struct island *island);
 
 /* Solves each mechanism of an island once. Adds the squares of impulses and of their changes to the
  * island's sums. Returns the largest residual: the change of a joint's impulse over the impulse. */
-double tact_constraints_sweep(struct tact_world *world, struct island *island);
+double tact_constraints_solve_once(struct tact_world *world, struct island *island);
 
 /* Copies the free-row impulse of each joint of an island to `impulses` or, with `back`, from it;
  * the mechanism then responds. */
-void tact_constraints_copy(struct tact_world *world, const struct island *island, double *impulses,
-                           int back);
-void tact_constraints_scale(const struct tact_world *world, const struct island *island,
-                            double *scale);
+void tact_constraints_copy_impulses(struct tact_world *world, const struct island *island,
+                                    double *impulses, int back);
+void tact_constraints_unknown_scales(const struct tact_world *world, const struct island *island,
+                                     double *scale);
 
 /* Sum of impulse times velocity over the joints of an island, at the present velocities [J]. */
-double tact_constraints_work(const struct tact_world *world, const struct island *island);
+double tact_constraints_impulse_work(const struct tact_world *world, const struct island *island);
 
 /* Computes the wrenches from the impulses. */
-void tact_constraints_store(struct tact_world *world);
+void tact_constraints_store_wrenches(struct tact_world *world);
 
 /* Sets all impulses and wrenches to zero, for a tick that could not be solved. */
-void tact_constraints_clear(struct tact_world *world);
+void tact_constraints_zero_impulses(struct tact_world *world);
 
 #endif

@@ -25,7 +25,7 @@ static void apply_constraint_impulse(struct tact_world *world, const struct worl
     }
 }
 
-void tact_constraints_apply(struct tact_world *world, const struct island *island)
+void tact_constraints_apply_impulses(struct tact_world *world, const struct island *island)
 {
     for (int i = 0; i < island->constraints.count; i++) {
         const struct world_constraint *w = &world->constraints[island->constraints.at[i]];
@@ -245,7 +245,7 @@ static double solve_free_row(struct tact_world *world, struct world_constraint *
     return exceeds_rounding && most > 0.0 ? sqrt(moved / most) : 0.0;
 }
 
-double tact_constraints_sweep(struct tact_world *world, struct island *island)
+double tact_constraints_solve_once(struct tact_world *world, struct island *island)
 {
     double worst = 0.0;
     for (int i = 0; i < island->mechanisms.count; i++) {
@@ -261,8 +261,8 @@ double tact_constraints_sweep(struct tact_world *world, struct island *island)
     return worst;
 }
 
-void tact_constraints_copy(struct tact_world *world, const struct island *island, double *impulses,
-                           int back)
+void tact_constraints_copy_impulses(struct tact_world *world, const struct island *island,
+                                    double *impulses, int back)
 {
     for (int i = 0; i < island->constraints.count; i++) {
         struct world_constraint *w = &world->constraints[island->constraints.at[i]];
@@ -278,8 +278,8 @@ void tact_constraints_copy(struct tact_world *world, const struct island *island
     }
 }
 
-void tact_constraints_scale(const struct tact_world *world, const struct island *island,
-                            double *scale)
+void tact_constraints_unknown_scales(const struct tact_world *world, const struct island *island,
+                                     double *scale)
 {
     for (int i = 0; i < island->constraints.count; i++) {
         const struct world_constraint *w = &world->constraints[island->constraints.at[i]];
@@ -287,7 +287,7 @@ void tact_constraints_scale(const struct tact_world *world, const struct island 
     }
 }
 
-double tact_constraints_work(const struct tact_world *world, const struct island *island)
+double tact_constraints_impulse_work(const struct tact_world *world, const struct island *island)
 {
     double work = 0.0;
     for (int i = 0; i < island->constraints.count; i++) {
@@ -306,7 +306,7 @@ double tact_constraints_work(const struct tact_world *world, const struct island
     return work;
 }
 
-void tact_constraints_store(struct tact_world *world)
+void tact_constraints_store_wrenches(struct tact_world *world)
 {
     double inverse_h = 1.0 / world->options.period;
     for (int i = 0; i < world->constraint_count; i++) {
@@ -319,7 +319,7 @@ void tact_constraints_store(struct tact_world *world)
     }
 }
 
-void tact_constraints_clear(struct tact_world *world)
+void tact_constraints_zero_impulses(struct tact_world *world)
 {
     for (int i = 0; i < world->constraint_count; i++) {
         memset(world->constraints[i].constraint.impulse, 0,

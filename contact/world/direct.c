@@ -70,16 +70,16 @@ static double *matrix_entry(const struct direct *d, int i, int j)
     return d->entry + 72 * k + (i < j ? 0 : 36);
 }
 
-void tact_direct_add_rhs(struct direct *d, const struct block *block, const double *r)
+void tact_direct_add_contact_impulse(struct direct *d, const struct block *block, const double *r)
 {
     for (int k = 0; k < block->node_count; k++) {
         const struct block_node *node = &block->nodes[k];
-        tact_six_add_matrix_vector(d->rhs + 6 * d->row[node->node], 1.0, node->j, r);
+        tact_6x6_add_matrix_vector(d->rhs + 6 * d->row[node->node], 1.0, node->j, r);
     }
 }
 
-void tact_direct_velocity(const struct direct *d, const struct block *block, const double *v,
-                          double *u)
+void tact_direct_contact_velocity(const struct direct *d, const struct block *block,
+                                  const double *v, double *u)
 {
     for (int k = 0; k < block->node_count; k++) {
         const struct block_node *node = &block->nodes[k];
@@ -87,23 +87,23 @@ void tact_direct_velocity(const struct direct *d, const struct block *block, con
     }
 }
 
-void tact_direct_add_block(struct direct *d, const struct block *block, const double *c)
+void tact_direct_add_contact(struct direct *d, const struct block *block, const double *c)
 {
     for (int k = 0; k < block->node_count; k++) {
         int column = d->row[block->nodes[k].node];
         double transposed[36], cj[36] = {0.0};
-        tact_six_transpose(transposed, block->nodes[k].j);
-        tact_six_add_product(cj, -1.0, c, transposed);
+        tact_6x6_transpose(transposed, block->nodes[k].j);
+        tact_6x6_add_product(cj, -1.0, c, transposed);
         for (int i = 0; i < block->node_count; i++) {
             int row = d->row[block->nodes[i].node];
             double *out = i == k ? d->diagonal + 36 * (size_t)row : matrix_entry(d, row, column);
-            tact_six_add_product(out, 1.0, block->nodes[i].j, cj);
+            tact_6x6_add_product(out, 1.0, block->nodes[i].j, cj);
         }
     }
 }
 
-void tact_direct_add_bound(struct direct *d, const struct joint_bound *bound, double stiffness,
-                           double impulse)
+void tact_direct_add_joint_bound(struct direct *d, const struct joint_bound *bound,
+                                 double stiffness, double impulse)
 {
     for (int k = 0; k < bound->node_count; k++) {
         const struct bound_chain *node = &bound->nodes[k];
@@ -120,7 +120,7 @@ void tact_direct_add_bound(struct direct *d, const struct joint_bound *bound, do
     }
 }
 
-double tact_direct_rate(const struct direct *d, const struct joint_bound *bound)
+double tact_direct_bound_rate(const struct direct *d, const struct joint_bound *bound)
 {
     double sum = 0.0;
     for (int k = 0; k < bound->node_count; k++) {
@@ -139,7 +139,7 @@ static void subtract_outer_product(struct direct *d, int k)
         for (size_t f = d->start[k]; f < d->start[k + 1]; f++) {
             int j = d->column[f];
             double *out = i == j ? d->diagonal + 36 * (size_t)i : matrix_entry(d, i, j);
-            tact_six_add_product(out, -1.0, lower, d->entry + 72 * f);
+            tact_6x6_add_product(out, -1.0, lower, d->entry + 72 * f);
         }
     }
 }
@@ -150,13 +150,13 @@ int tact_direct_factor(struct direct *d)
     for (int k = 0; k < d->rows; k++) {
         double *diagonal = d->diagonal + 36 * (size_t)k, inverse[36];
         memcpy(inverse, one, sizeof inverse);
-        if (!tact_six_solve(diagonal, inverse, 6)) {
+        if (!tact_6x6_solve_in_place(diagonal, inverse, 6)) {
             return 0;
         }
         memcpy(diagonal, inverse, sizeof inverse);
         for (size_t e = d->start[k]; e < d->start[k + 1]; e++) {
             double *lower = d->entry + 72 * e + 36, scaled[36] = {0.0};
-            tact_six_add_product(scaled, 1.0, lower, diagonal);
+            tact_6x6_add_product(scaled, 1.0, lower, diagonal);
             memcpy(lower, scaled, sizeof scaled);
         }
         subtract_outer_product(d, k);
@@ -169,16 +169,16 @@ void tact_direct_back_substitute(struct direct *d)
     double *x = d->rhs;
     for (int k = 0; k < d->rows; k++) {
         for (size_t e = d->start[k]; e < d->start[k + 1]; e++) {
-            tact_six_add_matrix_vector(x + 6 * d->column[e], -1.0, d->entry + 72 * e + 36,
+            tact_6x6_add_matrix_vector(x + 6 * d->column[e], -1.0, d->entry + 72 * e + 36,
                                        x + 6 * k);
         }
     }
     for (int k = d->rows - 1; k >= 0; k--) {
         double y[6] = {0.0};
         for (size_t e = d->start[k]; e < d->start[k + 1]; e++) {
-            tact_six_add_matrix_vector(x + 6 * k, -1.0, d->entry + 72 * e, x + 6 * d->column[e]);
+            tact_6x6_add_matrix_vector(x + 6 * k, -1.0, d->entry + 72 * e, x + 6 * d->column[e]);
         }
-        tact_six_add_matrix_vector(y, 1.0, d->diagonal + 36 * (size_t)k, x + 6 * k);
+        tact_6x6_add_matrix_vector(y, 1.0, d->diagonal + 36 * (size_t)k, x + 6 * k);
         memcpy(x + 6 * k, y, sizeof y);
     }
 }

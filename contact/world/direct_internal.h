@@ -58,24 +58,24 @@ void tact_direct_body_mass_matrix(const struct tact_body *body, double *out);
 void tact_direct_set_mass_matrices(struct direct *d);
 
 /* Adds -J^T C J of a contact to the matrix. */
-void tact_direct_add_block(struct direct *d, const struct block *block, const double *c);
+void tact_direct_add_contact(struct direct *d, const struct block *block, const double *c);
 
 /* Adds y y^T `stiffness` of a bound of a joint to the matrix, and y `impulse` to the right side. */
-void tact_direct_add_bound(struct direct *d, const struct joint_bound *bound, double stiffness,
-                           double impulse);
+void tact_direct_add_joint_bound(struct direct *d, const struct joint_bound *bound,
+                                 double stiffness, double impulse);
 
 /* Adds J^T r of a contact to the right side. */
-void tact_direct_add_rhs(struct direct *d, const struct block *block, const double *r);
+void tact_direct_add_contact_impulse(struct direct *d, const struct block *block, const double *r);
 
 /* Factors the matrix; 0 where it is singular. substitute() then replaces the right side by dv. */
 int tact_direct_factor(struct direct *d);
 void tact_direct_back_substitute(struct direct *d);
 
 /* u += J v, with v six numbers a row. */
-void tact_direct_velocity(const struct direct *d, const struct block *block, const double *v,
-                          double *u);
+void tact_direct_contact_velocity(const struct direct *d, const struct block *block,
+                                  const double *v, double *u);
 
 /* The change y v of the rate of a bound's joint, with v the solution. */
-double tact_direct_rate(const struct direct *d, const struct joint_bound *bound);
+double tact_direct_bound_rate(const struct direct *d, const struct joint_bound *bound);
 
 #endif

@@ -126,7 +126,7 @@ static void eliminate_node(struct direct *d, int node, const int *list, int coun
 }
 
 /* Mass matrix of a node: that of a body; the identity for a chain. */
-static void find_node_mass_matrix(const struct tact_world *world, int node, double *out)
+static void mass_matrix_of_node(const struct tact_world *world, int node, double *out)
 {
     if (node < world->body_count) {
         tact_direct_body_mass_matrix(&world->bodies[node].body, out);
@@ -163,7 +163,7 @@ int tact_direct_order_nodes(struct tact_world *world, const struct island *islan
     }
     for (int i = 0; i < d->rows; i++) {
         d->row[d->order[i]] = i;
-        find_node_mass_matrix(world, d->order[i], d->mass + 36 * (size_t)i);
+        mass_matrix_of_node(world, d->order[i], d->mass + 36 * (size_t)i);
     }
     d->island = island;
     return 1;

@@ -17,7 +17,8 @@ static double contact_impulse_work(const struct tact_world *world, const struct 
 
 static double work_of_contacts(const struct tact_world *world, const struct island *island)
 {
-    double work = tact_constraints_work(world, island) + tact_joint_bounds_work(world, island);
+    double work = tact_constraints_impulse_work(world, island) +
+                  tact_joint_bounds_impulse_work(world, island);
     for (int i = 0; i < island->blocks.count; i++) {
         work += contact_impulse_work(world, &world->blocks[island->blocks.at[i]]);
     }
@@ -50,18 +51,18 @@ static double energy_of_stopped_separation(const struct tact_world *world,
                                            const struct block *block)
 {
     const double *r = world->contacts[block->contact].impulse;
-    double parting_speed = tact_min(block->pre_velocity[0], block->approach_gain);
-    return tact_block_has_restitution(block) ? 0.0 : 0.5 * r[0] * tact_max(parting_speed, 0.0);
+    double separation_speed = tact_min(block->pre_velocity[0], block->approach_gain);
+    return tact_block_has_restitution(block) ? 0.0 : 0.5 * r[0] * tact_max(separation_speed, 0.0);
 }
 
-static struct work measure_island_work(struct tact_world *world, const struct island *island)
+static struct work compute_island_work(struct tact_world *world, const struct island *island)
 {
     struct work w = {.after = work_of_contacts(world, island)};
-    tact_velocities_set_before_forces(world, island);
+    tact_velocities_set_pre_force(world, island);
     w.pre = work_of_contacts(world, island);
-    tact_velocities_set_contact_free(world, island);
+    tact_velocities_set_free(world, island);
     w.free = work_of_contacts(world, island);
-    tact_velocities_rebuild(world, island);
+    tact_velocities_recompute(world, island);
     for (int i = 0; i < island->blocks.count; i++) {
         const struct block *block = &world->blocks[island->blocks.at[i]];
         w.allowed += max_stabilisation_energy(block) + energy_of_stopped_separation(world, block);
@@ -88,7 +89,7 @@ static int reduce_restitution(struct tact_world *world, struct island *island, d
     if (!has_restitution) {
         return 0;
     }
-    struct work w = measure_island_work(world, island);
+    struct work w = compute_island_work(world, island);
     if (!do_impulses_add_energy(&w)) {
         return 0;
     }
@@ -102,7 +103,7 @@ static int reduce_restitution(struct tact_world *world, struct island *island, d
 /* Restitution of the normal velocity together with Coulomb friction can add energy (Kane and
  * Levinson 1985). Such an impact is solved again with half the restitution, then with none: without
  * restitution the contacts dissipate, except for the stabilisation. */
-void tact_energy_bound_rebound(struct tact_world *world, struct tact_solve_stats *stats)
+void tact_energy_limit_rebounds(struct tact_world *world, struct tact_solve_stats *stats)
 {
     for (int round = 0, any = 1; round < 2 && any; round++) {
         any = 0;
@@ -113,7 +114,7 @@ void tact_energy_bound_rebound(struct tact_world *world, struct tact_solve_stats
             any |= island->open;
         }
         if (any) {
-            tact_sweeps_run(world, stats);
+            tact_islands_solve_by_sweeps(world, stats);
         }
     }
 }
@@ -126,12 +127,12 @@ static double largest_passive_impulse_scale(const struct work *w)
     return q > 0.0 ? tact_min(1.0, (sqrt(p * p + 4.0 * q * w->allowed) - p) / (2.0 * q)) : 1.0;
 }
 
-void tact_energy_bound_unsolved(struct tact_world *world, struct island *island)
+void tact_island_bound_energy(struct tact_world *world, struct island *island)
 {
-    if (!tact_sweeps_can_search(world, island)) {
+    if (!tact_island_can_accelerate(world, island)) {
         return;
     }
-    struct work w = measure_island_work(world, island);
+    struct work w = compute_island_work(world, island);
     if (do_impulses_add_energy(&w)) {
         world->counts[TACT_COUNT_SCALED]++;
         tact_sweeps_scale_impulses(world, island, largest_passive_impulse_scale(&w));

@@ -189,8 +189,8 @@ static double spring_torque(const struct tact_hand *hand, int i)
 /* Constant part of a drive's torque: that at rate 0, or its limit where that is reached. */
 static double constant_drive_torque(const struct tact_hand *hand, int i)
 {
-    const double reached = hand->state.saturated[i];
-    return reached != 0.0 ? reached * hand->links[i].def.limit : spring_torque(hand, i);
+    const double limit_reached = hand->state.saturated[i];
+    return limit_reached != 0.0 ? limit_reached * hand->links[i].def.limit : spring_torque(hand, i);
 }
 
 static double drive_torque(const struct tact_hand *hand, int i, double v, double h)
@@ -246,13 +246,13 @@ static int mark_saturated_drives(struct tact_hand *hand, double h)
     for (int i = 0; i < hand->count; i += count) {
         double limit = hand->links[i].def.limit, torque[3];
         tact_hand_drive_group(hand, i, &count);
-        int reached = 0;
+        int limit_reached = 0;
         for (int k = 0; k < count; k++) {
             torque[k] = drive_torque(hand, i + k, hand->velocity[i + k], h);
-            reached |= hand->state.saturated[i + k] != 0.0;
+            limit_reached |= hand->state.saturated[i + k] != 0.0;
         }
         const double length = drive_demand_length(torque, count);
-        for (int k = 0; k < count && limit > 0.0 && !reached && length > limit; k++) {
+        for (int k = 0; k < count && limit > 0.0 && !limit_reached && length > limit; k++) {
             hand->state.saturated[i + k] =
                 count > 1 ? torque[k] / length : copysign(1.0, torque[k]);
             found += !k;

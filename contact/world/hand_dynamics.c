@@ -58,7 +58,7 @@ void tact_hand_refresh(struct tact_hand *hand)
 }
 
 /* Momentum (or force) of inertia `in` at twist t, about the origin of the base. */
-static void apply_inertia(const double *in, const double *t, double *out)
+static void multiply_by_spatial_inertia(const double *in, const double *t, double *out)
 {
     double hxw[3], hxv[3];
     tact_v3_cross(hxw, in + 1, t + 3);
@@ -109,7 +109,7 @@ void tact_hand_mass_matrix(struct tact_hand *hand, double *m)
                 sum[k] += link->subtree_inertia[k];
             }
         }
-        apply_inertia(link->subtree_inertia, link->motion, momentum);
+        multiply_by_spatial_inertia(link->subtree_inertia, link->motion, momentum);
         for (int j = i; j >= 0; j = hand->links[j].def.parent) {
             m[i * n + j] = m[j * n + i] = dot_product_6(hand->links[j].motion, momentum);
         }
@@ -189,8 +189,8 @@ void tact_hand_bias_torque(struct tact_hand *hand, const double gravity[3], doub
         }
         add_velocity_product(hand, i, link->acceleration);
         link_inertia_about_base(link, inertia);
-        apply_inertia(inertia, link->velocity, momentum);
-        apply_inertia(inertia, link->acceleration, link->force);
+        multiply_by_spatial_inertia(inertia, link->velocity, momentum);
+        multiply_by_spatial_inertia(inertia, link->acceleration, link->force);
         add_force_cross(link->force, link->velocity, momentum);
     }
     for (int i = hand->count - 1; i >= 0; i--) {

@@ -21,20 +21,23 @@ struct search {
     int newton;                /* 1 where Newton's steps may be used */
     double best;               /* smallest residual so far */
     double best_since_restart; /* smallest residual since Anderson acceleration was restarted */
-    double newton_start;       /* residual at the start of the present series of Newton's steps */
-    int newton_tries;    /* steps of that series without progress; 0: no series is in progress */
-    int newton_failures; /* number of series that were undone */
-    int newton_pause;    /* sweeps until Newton's steps are tried again */
-    int interior_steps;  /* steps of the interior-point method; 0: not tried, or without success */
-    int anchor_state;    /* 1: the solver's springs are anchored at impulses of this search, by
-                        tact_springs_anchor(); -1: they must not be anchored again */
-    int is_damped;       /* 1: Newton's steps are damped, as most contacts have anchored springs */
+    double
+        newton_start_residual; /* residual at the start of the present series of Newton's steps */
+    int newton_steps_without_progress; /* steps of that series without progress; 0: no series is in
+                                          progress */
+    int undone_newton_series;          /* number of series that were undone */
+    int newton_pause_sweeps;           /* sweeps until Newton's steps are tried again */
+    int interior_point_steps; /* steps of the interior-point method; 0: not tried, or without
+                                 success */
+    int anchor_state;         /* 1: the solver's springs are anchored at impulses of this search, by
+                             tact_springs_anchor(); -1: they must not be anchored again */
+    int is_damped; /* 1: Newton's steps are damped, as most contacts have anchored springs */
     double least_absolute_residual;        /* smallest absolute residual so far: a relative one is
                                  misleading where        impulses are huge */
-    double least_miss_residual;            /* relative residual at that point */
+    double residual_at_least_absolute;     /* relative residual at that point */
     double *before, *after, *scale, *next; /* impulses */
-    double *best_impulses, *least_miss_impulses; /* impulses with the smallest relative, and with
-                                                    the smallest absolute residual */
+    double *best_impulses, *least_absolute_impulses; /* impulses with the smallest relative, and
+                                                    with the smallest absolute residual */
     struct anderson anderson;
 };
 

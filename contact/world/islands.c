@@ -105,7 +105,7 @@ static int island_of_owner(struct tact_world *world, int i)
 }
 
 /* Starts a new island for a root that has none. */
-static void number_island_of_root(struct islands *s, int root)
+static void assign_island_to_root(struct islands *s, int root)
 {
     if (s->number[root] < 0) {
         s->list[s->count] = (struct island){.open = 1};
@@ -129,22 +129,22 @@ static void number_islands(struct tact_world *world)
     s->count = 0;
     for (int i = 0; i < world->block_count; i++) {
         int a = owner_of_block(world, i, 0);
-        number_island_of_root(s, find_owner_tree_root(s, a >= 0 ? a : owner_of_block(world, i, 1)));
+        assign_island_to_root(s, find_owner_tree_root(s, a >= 0 ? a : owner_of_block(world, i, 1)));
     }
     for (int i = 0; i < world->constraint_count; i++) {
         int a = owner_of_constraint(world, i, 0);
-        number_island_of_root(
+        assign_island_to_root(
             s, find_owner_tree_root(s, a >= 0 ? a : owner_of_constraint(world, i, 1)));
     }
     for (int i = 0; i < world->bounds.count; i++) {
-        number_island_of_root(s, find_owner_tree_root(s, owner_of_bound(world, i)));
+        assign_island_to_root(s, find_owner_tree_root(s, owner_of_bound(world, i)));
     }
 }
 
 /* Fills the list at `offset` in each island with the indices of its items; returns the remaining
  * storage. */
-static int *fill_island_lists(struct tact_world *world, size_t offset, int count,
-                              int (*island_of)(struct tact_world *, int), int *room)
+static int *fill_item_lists_by_island(struct tact_world *world, size_t offset, int count,
+                                      int (*island_of)(struct tact_world *, int), int *room)
 {
     struct islands *s = &world->islands;
     struct list *list;
@@ -171,7 +171,7 @@ static int *fill_island_lists(struct tact_world *world, size_t offset, int count
 }
 
 /* Partitions the storage into the vectors of each search, one island after another. */
-static void partition_unknowns(struct islands *s)
+static void assign_search_vectors(struct islands *s)
 {
     double *next = s->unknowns;
     for (int i = 0; i < s->count; i++) {
@@ -180,7 +180,7 @@ static void partition_unknowns(struct islands *s)
             s->list[i].blocks.count * 6 + s->list[i].constraints.count + s->list[i].bounds.count;
         double **search_vectors[VECTORS_PER_SEARCH] = {
             &search->before, &search->after,         &search->scale,
-            &search->next,   &search->best_impulses, &search->least_miss_impulses};
+            &search->next,   &search->best_impulses, &search->least_absolute_impulses};
         search->n = n;
         search->anchor_state = 0;
         for (int k = 0; k < VECTORS_PER_SEARCH; k++) {
@@ -192,7 +192,7 @@ static void partition_unknowns(struct islands *s)
     }
 }
 
-static int *contact_count_of_owner(struct tact_world *world, struct tact_owner owner)
+static int *contact_counter_of_owner(struct tact_world *world, struct tact_owner owner)
 {
     return owner.kind == TACT_OWNER_BODY ? &world->bodies[owner.index].touching
                                          : &world->hands[owner.index].touching;
@@ -218,7 +218,7 @@ static void find_uncoupled_contacts(struct tact_world *world)
             block->is_uncoupled = 1;
             for (int k = 0; k < 2; k++) {
                 if (moves(block, k)) {
-                    int *n = contact_count_of_owner(world, block->owner[k]);
+                    int *n = contact_counter_of_owner(world, block->owner[k]);
                     *n = pass ? *n + (pass == 1) : 0;
                     block->is_uncoupled &= *n == 1;
                 }
@@ -233,17 +233,17 @@ void tact_islands_find(struct tact_world *world)
     int *room = s->items;
     world->direct.island = NULL;
     number_islands(world);
-    room = fill_island_lists(world, offsetof(struct island, blocks), world->block_count,
-                             island_of_block, room);
-    room = fill_island_lists(world, offsetof(struct island, constraints), world->constraint_count,
-                             island_of_constraint, room);
-    room = fill_island_lists(world, offsetof(struct island, mechanisms), world->mechanisms.count,
-                             island_of_mechanism, room);
-    room = fill_island_lists(world, offsetof(struct island, bounds), world->bounds.count,
-                             island_of_bound, room);
-    fill_island_lists(world, offsetof(struct island, owners), owner_count(world), island_of_owner,
-                      room);
-    partition_unknowns(s);
+    room = fill_item_lists_by_island(world, offsetof(struct island, blocks), world->block_count,
+                                     island_of_block, room);
+    room = fill_item_lists_by_island(world, offsetof(struct island, constraints),
+                                     world->constraint_count, island_of_constraint, room);
+    room = fill_item_lists_by_island(world, offsetof(struct island, mechanisms),
+                                     world->mechanisms.count, island_of_mechanism, room);
+    room = fill_item_lists_by_island(world, offsetof(struct island, bounds), world->bounds.count,
+                                     island_of_bound, room);
+    fill_item_lists_by_island(world, offsetof(struct island, owners), owner_count(world),
+                              island_of_owner, room);
+    assign_search_vectors(s);
     find_uncoupled_contacts(world);
     for (int i = 0; i < s->count; i++) {
         s->list[i].is_coupled |= s->list[i].bounds.count > 1;

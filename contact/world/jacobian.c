@@ -191,7 +191,7 @@ void tact_assemble_mobility(struct tact_world *world, struct block *block)
         const struct world_hand *hand = tact_block_hand_of_side(world, block, k);
         if (hand) {
             block->mobility +=
-                body ? 0.0 : tact_opening_mobility(hand->hand, world->options.period);
+                body ? 0.0 : tact_joint_mobility_along_normal(hand->hand, world->options.period);
             tact_hand_reduce_rows(hand->hand, hand->hand->rows);
         }
     }

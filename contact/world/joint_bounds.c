@@ -57,7 +57,7 @@ static int count_bounds(const struct tact_hand *hand)
 }
 
 /* Partitions the numbers into the matrix of each hand and the work of the solution. */
-static void partition_number_storage(struct tact_world *world, size_t most)
+static void assign_bound_arrays(struct tact_world *world, size_t most)
 {
     struct joint_bounds *bounds = &world->bounds;
     double *next = bounds->numbers;
@@ -90,7 +90,7 @@ int tact_joint_bounds_create(struct tact_world *world)
     if (!bounds->hands || !bounds->list || !bounds->nodes || !bounds->numbers || !bounds->free) {
         return -ENOMEM;
     }
-    partition_number_storage(world, most);
+    assign_bound_arrays(world, most);
     struct bound_chain *next = bounds->nodes;
     for (int i = 0; i < world->hand_count; i++) {
         add_hand_bounds(world, i, &next);
@@ -190,7 +190,7 @@ static double joint_rate(const struct joint_bound *b)
     return sum;
 }
 
-void tact_joint_bounds_apply(struct tact_world *world, const struct island *island)
+void tact_joint_bounds_apply_impulses(struct tact_world *world, const struct island *island)
 {
     for (int i = 0; i < island->bounds.count; i++) {
         const struct joint_bound *b = &world->bounds.list[island->bounds.at[i]];
@@ -225,7 +225,7 @@ static double solve_hand_bounds(struct tact_world *world, const struct hand_boun
     return !solved ? 1.0 : exceeds_rounding ? sqrt(change / most) : 0.0;
 }
 
-double tact_joint_bounds_sweep(struct tact_world *world, struct island *island)
+double tact_joint_bounds_solve_once(struct tact_world *world, struct island *island)
 {
     double worst = 0.0;
     for (int i = 0; i < island->bounds.count;) {
@@ -237,8 +237,8 @@ double tact_joint_bounds_sweep(struct tact_world *world, struct island *island)
     return worst;
 }
 
-void tact_joint_bounds_copy(struct tact_world *world, const struct island *island, double *impulses,
-                            int back)
+void tact_joint_bounds_copy_impulses(struct tact_world *world, const struct island *island,
+                                     double *impulses, int back)
 {
     for (int i = 0; i < island->bounds.count; i++) {
         double *impulse = &world->bounds.list[island->bounds.at[i]].impulse;
@@ -246,15 +246,15 @@ void tact_joint_bounds_copy(struct tact_world *world, const struct island *islan
     }
 }
 
-void tact_joint_bounds_scale(const struct tact_world *world, const struct island *island,
-                             double *scale)
+void tact_joint_bounds_unknown_scales(const struct tact_world *world, const struct island *island,
+                                      double *scale)
 {
     for (int i = 0; i < island->bounds.count; i++) {
         scale[i] = world->bounds.list[island->bounds.at[i]].per_length;
     }
 }
 
-double tact_joint_bounds_work(const struct tact_world *world, const struct island *island)
+double tact_joint_bounds_impulse_work(const struct tact_world *world, const struct island *island)
 {
     double work = 0.0;
     for (int i = 0; i < island->bounds.count; i++) {
@@ -277,25 +277,26 @@ void tact_joint_bounds_add_response(const struct tact_world *world, const struct
         const struct joint_bound *b = &world->bounds.list[island->bounds.at[i]];
         if (b->free) {
             double stiffness = 1.0 / (compliance * own_mobility(world, island->bounds.at[i]));
-            tact_direct_add_bound(direct, b, stiffness, stiffness * (b->target - joint_rate(b)));
+            tact_direct_add_joint_bound(direct, b, stiffness,
+                                        stiffness * (b->target - joint_rate(b)));
         }
     }
 }
 
-void tact_joint_bounds_step(const struct tact_world *world, const struct island *island,
-                            double compliance, const struct direct *direct, double *next)
+void tact_joint_bounds_newton_step(const struct tact_world *world, const struct island *island,
+                                   double compliance, const struct direct *direct, double *next)
 {
     for (int i = 0; i < island->bounds.count; i++) {
         const struct joint_bound *b = &world->bounds.list[island->bounds.at[i]];
         next[i] = b->impulse;
         if (b->free) {
-            double error = joint_rate(b) - b->target + tact_direct_rate(direct, b);
+            double error = joint_rate(b) - b->target + tact_direct_bound_rate(direct, b);
             next[i] -= error / (compliance * own_mobility(world, island->bounds.at[i]));
         }
     }
 }
 
-void tact_joint_bounds_store(struct tact_world *world)
+void tact_joint_bounds_store_torques(struct tact_world *world)
 {
     for (int i = 0; i < world->bounds.count; i++) {
         const struct joint_bound *b = &world->bounds.list[i];
@@ -307,7 +308,7 @@ void tact_joint_bounds_store(struct tact_world *world)
     }
 }
 
-void tact_joint_bounds_clear(struct tact_world *world)
+void tact_joint_bounds_zero_impulses(struct tact_world *world)
 {
     for (int i = 0; i < world->bounds.count; i++) {
         const struct joint_bound *b = &world->bounds.list[i];

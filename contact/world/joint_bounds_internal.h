@@ -72,22 +72,22 @@ void tact_joint_bounds_warm_start(struct tact_world *world);
 void tact_joint_bounds_assemble(struct tact_world *world);
 
 /* Adds the impulses of all bounds of an island to the velocities. */
-void tact_joint_bounds_apply(struct tact_world *world, const struct island *island);
+void tact_joint_bounds_apply_impulses(struct tact_world *world, const struct island *island);
 
 /* Solves the bounds of each hand of an island together. Adds the squares of impulses and of their
  * changes to the island's sums. Returns the largest residual: the change of a hand's impulses over
  * the impulses. */
-double tact_joint_bounds_sweep(struct tact_world *world, struct island *island);
+double tact_joint_bounds_solve_once(struct tact_world *world, struct island *island);
 
 /* Copies the impulse of each bound of an island to `impulses` or, with `back`, from it, without a
  * change of the velocities. */
-void tact_joint_bounds_copy(struct tact_world *world, const struct island *island, double *impulses,
-                            int back);
-void tact_joint_bounds_scale(const struct tact_world *world, const struct island *island,
-                             double *scale);
+void tact_joint_bounds_copy_impulses(struct tact_world *world, const struct island *island,
+                                     double *impulses, int back);
+void tact_joint_bounds_unknown_scales(const struct tact_world *world, const struct island *island,
+                                      double *scale);
 
 /* Sum of impulse times rate over the bounds of an island, at the present velocities [J]. */
-double tact_joint_bounds_work(const struct tact_world *world, const struct island *island);
+double tact_joint_bounds_impulse_work(const struct tact_world *world, const struct island *island);
 
 /* Adds the response of each bound of an island to a step of Newton's method: where the rate is
  * known, d = -(e + y dw) / (compliance A_ii), e the error of the rate. */
@@ -96,8 +96,8 @@ void tact_joint_bounds_add_response(const struct tact_world *world, const struct
 
 /* next = impulses + d of each bound of an island for the changes dw in the right side of `direct`.
  */
-void tact_joint_bounds_step(const struct tact_world *world, const struct island *island,
-                            double compliance, const struct direct *direct, double *next);
+void tact_joint_bounds_newton_step(const struct tact_world *world, const struct island *island,
+                                   double compliance, const struct direct *direct, double *next);
 
 /* Solves the bounds of a hand, whose rates at the present impulses are in `rate`: sets impulses and
  * pieces. Returns 0 where the solution was not reached. */
@@ -105,7 +105,7 @@ int tact_joint_bounds_solve(struct joint_bounds *bounds, const struct hand_bound
 
 /* Stores the torques in the states of the hands; clear() sets them to zero, for a tick that could
  * not be solved. */
-void tact_joint_bounds_store(struct tact_world *world);
-void tact_joint_bounds_clear(struct tact_world *world);
+void tact_joint_bounds_store_torques(struct tact_world *world);
+void tact_joint_bounds_zero_impulses(struct tact_world *world);
 
 #endif

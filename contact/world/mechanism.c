@@ -146,14 +146,14 @@ int tact_mechanisms_create(struct tact_world *world)
         longest = rows > longest ? rows : longest;
         most += rows * (size_t)(m->list[i].constraint_end - m->list[i].constraint);
     }
-    m->response_capacity = MAX_RESPONSE_BYTES / sizeof *m->responses;
+    m->response_capacity = MAX_RESPONSE_BYTES / sizeof *m->response_storage;
     if (m->response_capacity > (size_t)world->contact_capacity * 12 * longest) {
         m->response_capacity = (size_t)world->contact_capacity * 12 * longest;
     }
-    m->factors = calloc(assign_matrix_rows(world) + 1, sizeof *m->factors);
+    m->ldl_factors = calloc(assign_matrix_rows(world) + 1, sizeof *m->ldl_factors);
     m->free_responses = calloc(most + 1, sizeof *m->free_responses);
-    m->responses = calloc(m->response_capacity + 1, sizeof *m->responses);
-    return m->factors && m->free_responses && m->responses ? 0 : -ENOMEM;
+    m->response_storage = calloc(m->response_capacity + 1, sizeof *m->response_storage);
+    return m->ldl_factors && m->free_responses && m->response_storage ? 0 : -ENOMEM;
 }
 
 void tact_mechanisms_destroy(struct mechanisms *m)
@@ -165,9 +165,9 @@ void tact_mechanisms_destroy(struct mechanisms *m)
     free(m->start);
     free(m->work);
     free(m->row_velocities);
-    free(m->factors);
+    free(m->ldl_factors);
     free(m->free_responses);
-    free(m->responses);
+    free(m->response_storage);
 }
 
 /* Adds J_p Y_q of a body that p and q share to the matrix; q is not after p. */
@@ -177,7 +177,7 @@ static void add_shared_body_entries(struct mechanisms *m, const struct world_con
     const double *j = p->j[side], *y = q->y[other];
     for (int i = 0; i < p->count; i++) {
         int row = p->row + i;
-        double *to = m->factors + m->start[row] + (q->row - m->first[row]);
+        double *to = m->ldl_factors + m->start[row] + (q->row - m->first[row]);
         for (int k = 0; k < q->count && q->row + k <= row; k++) {
             double sum = 0.0;
             for (int d = 0; d < 6; d++) {
@@ -192,8 +192,8 @@ static void fill_mechanism_matrix(struct tact_world *world, const struct mechani
 {
     struct mechanisms *m = &world->mechanisms;
     for (int row = part->row; row < part->row_end; row++) {
-        memset(m->factors + m->start[row], 0,
-               (size_t)(row - m->first[row] + 1) * sizeof *m->factors);
+        memset(m->ldl_factors + m->start[row], 0,
+               (size_t)(row - m->first[row] + 1) * sizeof *m->ldl_factors);
     }
     for (int i = part->constraint; i < part->constraint_end; i++) {
         const struct world_constraint *p = &world->constraints[m->order[i]];
@@ -212,24 +212,24 @@ static void fill_mechanism_matrix(struct tact_world *world, const struct mechani
 /* Factors a row. A redundant row, as in a closed chain, has 1/D = 0 and bears no load. */
 static void factor_mechanism_row(struct mechanisms *m, int i)
 {
-    double *row = m->factors + m->start[i];
+    double *row = m->ldl_factors + m->start[i];
     int from = m->first[i];
     double d = row[i - from], own = d;
     for (int j = from; j < i; j++) {
-        const double *other = m->factors + m->start[j];
-        int first_column_of_other = m->first[j],
-            k = from > first_column_of_other ? from : first_column_of_other;
+        const double *other = m->ldl_factors + m->start[j];
+        int first_column_of_row_j = m->first[j],
+            k = from > first_column_of_row_j ? from : first_column_of_row_j;
         double sum = row[j - from];
         for (; k < j; k++) {
-            sum -= row[k - from] * other[k - first_column_of_other];
+            sum -= row[k - from] * other[k - first_column_of_row_j];
         }
         row[j - from] = sum;
     }
     for (int j = from; j < i; j++) {
-        const double *other = m->factors + m->start[j];
-        double times_d = row[j - from], l = times_d * other[j - m->first[j]];
+        const double *other = m->ldl_factors + m->start[j];
+        double l_times_pivot = row[j - from], l = l_times_pivot * other[j - m->first[j]];
         row[j - from] = l;
-        d -= l * times_d;
+        d -= l * l_times_pivot;
     }
     row[i - from] = d > REDUNDANT_PIVOT_RATIO * own ? 1.0 / d : 0.0;
 }
@@ -249,7 +249,7 @@ void tact_mechanism_solve(const struct mechanisms *m, int part, double *x, int s
 {
     const struct mechanism *p = &m->list[part];
     for (int i = p->row; i < p->row_end; i++) {
-        const double *row = m->factors + m->start[i];
+        const double *row = m->ldl_factors + m->start[i];
         double sum = x[(i - p->row) * stride];
         for (int k = m->first[i]; k < i; k++) {
             sum -= row[k - m->first[i]] * x[(k - p->row) * stride];
@@ -257,10 +257,10 @@ void tact_mechanism_solve(const struct mechanisms *m, int part, double *x, int s
         x[(i - p->row) * stride] = sum;
     }
     for (int i = p->row; i < p->row_end; i++) {
-        x[(i - p->row) * stride] *= m->factors[m->start[i] + (size_t)(i - m->first[i])];
+        x[(i - p->row) * stride] *= m->ldl_factors[m->start[i] + (size_t)(i - m->first[i])];
     }
     for (int i = p->row_end - 1; i >= p->row; i--) {
-        const double *row = m->factors + m->start[i];
+        const double *row = m->ldl_factors + m->start[i];
         double known = x[(i - p->row) * stride];
         for (int k = m->first[i]; k < i; k++) {
             x[(k - p->row) * stride] -= row[k - m->first[i]] * known;

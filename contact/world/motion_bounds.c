@@ -64,12 +64,12 @@ void tact_motion_bounds_update(struct tact_world *world)
     }
 }
 
-double tact_motion_bounds_margin(const struct world_shape *shape)
+double tact_motion_search_margin(const struct world_shape *shape)
 {
     return SEARCH_MARGIN_FACTOR * shape->search_margin;
 }
 
-int tact_motion_passes_shape(const struct tact_world *world, const struct tact_contact *c)
+int tact_motion_passes_through(const struct tact_world *world, const struct tact_contact *c)
 {
     const struct world_shape *a = &world->shapes[c->a], *b = &world->shapes[c->b];
     double thinner_body_thickness = tact_min(a->thickness, b->thickness), of_a[6], of_b[6],

@@ -36,15 +36,17 @@ int tact_near_create(struct tact_world *world)
     near->candidates = calloc(slots, sizeof *near->candidates);
     near->first = calloc(shapes + 2, sizeof *near->first);
     near->order = calloc(shapes + 1, sizeof *near->order);
-    near->lower_end = calloc(shapes + 1, sizeof *near->lower_end);
+    near->interval_start = calloc(shapes + 1, sizeof *near->interval_start);
     near->position_at_search = calloc(3 * shapes + 1, sizeof *near->position_at_search);
     near->orientation_at_search = calloc(4 * shapes + 1, sizeof *near->orientation_at_search);
     near->free_slots = calloc(slots, sizeof *near->free_slots);
-    near->free_pieces = calloc((size_t)world->piece_slots + 1, sizeof *near->free_pieces);
+    near->unused_piece_slots =
+        calloc((size_t)world->piece_slots + 1, sizeof *near->unused_piece_slots);
     if (tact_keys_create(&near->keys, world->slots) || !near->list || !near->slots ||
-        !near->pairs || !near->candidates || !near->first || !near->order || !near->lower_end ||
-        !near->position_at_search || !near->orientation_at_search || !near->free_slots ||
-        !near->free_pieces || (faceted_shape_count > 1 && !near->corners)) {
+        !near->pairs || !near->candidates || !near->first || !near->order ||
+        !near->interval_start || !near->position_at_search || !near->orientation_at_search ||
+        !near->free_slots || !near->unused_piece_slots ||
+        (faceted_shape_count > 1 && !near->corners)) {
         return -ENOMEM;
     }
     while (near->free_slot_count < world->slots) {
@@ -52,14 +54,14 @@ int tact_near_create(struct tact_world *world)
         near->free_slots[near->free_slot_count] = world->slots - 1 - near->free_slot_count;
         near->free_slot_count++;
     }
-    while (near->free_piece_count < world->piece_slots) {
-        near->free_pieces[near->free_piece_count] =
-            world->slots + near->free_piece_count * TACT_PIECES;
-        near->free_piece_count++;
+    while (near->unused_piece_slot_count < world->piece_slots) {
+        near->unused_piece_slots[near->unused_piece_slot_count] =
+            world->slots + near->unused_piece_slot_count * TACT_PIECES;
+        near->unused_piece_slot_count++;
     }
     for (int i = 0; i < world->shape_count; i++) {
         if (world->shapes[i].shape.kind != TACT_SHAPE_HALFSPACE) {
-            near->order[near->order_count++] = i;
+            near->order[near->sorted_slot_count++] = i;
         }
     }
     return 0;
@@ -74,11 +76,11 @@ void tact_near_destroy(struct near *near)
                       near->candidates,
                       near->first,
                       near->order,
-                      near->lower_end,
+                      near->interval_start,
                       near->position_at_search,
                       near->orientation_at_search,
                       near->free_slots,
-                      near->free_pieces};
+                      near->unused_piece_slots};
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) {
         free(blocks[i]);
     }
@@ -122,7 +124,7 @@ static double search_radius_of_shape(const struct world_shape *shape)
 
 /* 1 where a shape has moved so far that a search would find other pairs; also for a position that
  * is not finite. */
-static int has_left_search_margin(const struct tact_world *world, int i)
+static int has_shape_left_search_margin(const struct tact_world *world, int i)
 {
     const struct world_shape *shape = &world->shapes[i];
     const struct tact_pose *pose = &world->poses[i];
@@ -141,7 +143,7 @@ static int has_left_search_margin(const struct tact_world *world, int i)
 static int has_any_left_search_margin(const struct tact_world *world)
 {
     for (int i = 0; i < world->shape_count; i++) {
-        if (has_left_search_margin(world, i)) {
+        if (has_shape_left_search_margin(world, i)) {
             return 1;
         }
     }
@@ -162,7 +164,7 @@ static int has_pair_state(const struct tact_world *world, int slot)
 }
 
 /* Handles two shapes that are near: marks their pair as listed, or adds it to the candidates. */
-static void visit_close_pair(struct tact_world *world, int i, int k)
+static void visit_pair_if_close(struct tact_world *world, int i, int k)
 {
     struct near *near = &world->near;
     int a = i < k ? i : k, b = i < k ? k : i;
@@ -179,7 +181,7 @@ static void visit_close_pair(struct tact_world *world, int i, int k)
     }
 }
 
-static void keep_pairs_with_state(struct tact_world *world)
+static void visit_pairs_with_state(struct tact_world *world)
 {
     struct near *near = &world->near;
     for (int i = 0; i < near->count; i++) {
@@ -187,7 +189,7 @@ static void keep_pairs_with_state(struct tact_world *world)
     }
 }
 
-static void visit_halfspaces(struct tact_world *world)
+static void visit_pairs_with_halfspaces(struct tact_world *world)
 {
     struct near *near = &world->near;
     for (int p = 0; p < world->shape_count; p++) {
@@ -197,12 +199,12 @@ static void visit_halfspaces(struct tact_world *world)
             continue;
         }
         tact_quat_rotate(up, world->poses[p].quat_wxyz, z);
-        for (int k = 0; k < near->order_count; k++) {
+        for (int k = 0; k < near->sorted_slot_count; k++) {
             int i = near->order[k];
             const struct world_shape *shape = &world->shapes[i];
             tact_v3_sub(apart, world->poses[i].position, at);
             if (tact_v3_dot(apart, up) < search_radius_of_shape(shape)) {
-                visit_close_pair(world, p, i);
+                visit_pair_if_close(world, p, i);
             }
         }
     }
@@ -213,7 +215,7 @@ static int axis_of_widest_spread(const struct tact_world *world)
 {
     double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY};
     int best = 0;
-    for (int k = 0; k < world->near.order_count; k++) {
+    for (int k = 0; k < world->near.sorted_slot_count; k++) {
         const double *at = world->poses[world->near.order[k]].position;
         for (int i = 0; i < 3; i++) {
             low[i] = at[i] < low[i] ? at[i] : low[i];
@@ -232,10 +234,10 @@ static void sort_shapes_along_axis(struct near *near)
 {
     static const int gaps[] = {57893, 24684, 10525, 4487, 1750, 701, 301, 132, 57, 23, 10, 4, 1};
     for (size_t g = 0; g < sizeof gaps / sizeof *gaps; g++) {
-        for (int i = gaps[g]; i < near->order_count; i++) {
+        for (int i = gaps[g]; i < near->sorted_slot_count; i++) {
             int shape = near->order[i], k = i;
-            for (;
-                 k >= gaps[g] && near->lower_end[near->order[k - gaps[g]]] > near->lower_end[shape];
+            for (; k >= gaps[g] &&
+                   near->interval_start[near->order[k - gaps[g]]] > near->interval_start[shape];
                  k -= gaps[g]) {
                 near->order[k] = near->order[k - gaps[g]];
             }
@@ -246,29 +248,30 @@ static void sort_shapes_along_axis(struct near *near)
 
 /* Visits pairs of bounding spheres that overlap with their margins. Positions that are not finite
  * count as far away. */
-static void visit_along_axis(struct tact_world *world)
+static void sweep_and_prune_along_axis(struct tact_world *world)
 {
     struct near *near = &world->near;
     int axis = axis_of_widest_spread(world);
-    for (int k = 0; k < near->order_count; k++) {
+    for (int k = 0; k < near->sorted_slot_count; k++) {
         int i = near->order[k];
         const double *at = world->poses[i].position;
         double reach = search_radius_of_shape(&world->shapes[i]);
-        near->lower_end[i] = isfinite(at[0] + at[1] + at[2]) ? at[axis] - reach : INFINITY;
+        near->interval_start[i] = isfinite(at[0] + at[1] + at[2]) ? at[axis] - reach : INFINITY;
     }
     sort_shapes_along_axis(near);
-    for (int k = 0; k < near->order_count; k++) {
+    for (int k = 0; k < near->sorted_slot_count; k++) {
         int i = near->order[k];
         const double *at = world->poses[i].position;
         double reach = search_radius_of_shape(&world->shapes[i]);
         double end = at[axis] + reach;
-        for (int m = k + 1; m < near->order_count && near->lower_end[near->order[m]] < end; m++) {
+        for (int m = k + 1;
+             m < near->sorted_slot_count && near->interval_start[near->order[m]] < end; m++) {
             int j = near->order[m];
             double apart[3];
             double both = reach + search_radius_of_shape(&world->shapes[j]);
             tact_v3_sub(apart, at, world->poses[j].position);
             if (tact_v3_dot(apart, apart) < both * both) {
-                visit_close_pair(world, i, j);
+                visit_pair_if_close(world, i, j);
             }
         }
     }
@@ -304,14 +307,14 @@ static void sort_slots_by_pair(struct tact_world *world, int count)
 static int acquire_pair_slot(struct tact_world *world, const struct world_pair *p)
 {
     struct near *near = &world->near;
-    if (!near->free_slot_count || (p->max_patches > 1 && !near->free_piece_count)) {
+    if (!near->free_slot_count || (p->max_patches > 1 && !near->unused_piece_slot_count)) {
         near->has_overflowed = 1;
         return -1;
     }
     int slot = near->free_slots[--near->free_slot_count],
         number = tact_near_pair_number(world, p->a, p->b);
     struct tact_contact *c = &world->contacts[slot];
-    tact_keys_add(&near->keys, number, slot);
+    tact_keys_insert(&near->keys, number, slot);
     near->pairs[slot] =
         (struct near_pair){.number = number, .max_patches = p->max_patches, .listed = 1};
     memset(c, 0, sizeof *c);
@@ -323,7 +326,7 @@ static int acquire_pair_slot(struct tact_world *world, const struct world_pair *
         tact_points_reset(&world->points, slot);
     }
     if (p->max_patches > 1) {
-        c->first_piece = near->free_pieces[--near->free_piece_count];
+        c->first_piece = near->unused_piece_slots[--near->unused_piece_slot_count];
         tact_pieces_clear_pair(world, c);
     }
     return slot;
@@ -333,7 +336,8 @@ static void release_pair_slot(struct tact_world *world, int slot)
 {
     struct near *near = &world->near;
     if (near->pairs[slot].max_patches > 1) {
-        near->free_pieces[near->free_piece_count++] = world->contacts[slot].first_piece;
+        near->unused_piece_slots[near->unused_piece_slot_count++] =
+            world->contacts[slot].first_piece;
     }
     tact_keys_remove(&near->keys, near->pairs[slot].number);
     near->pairs[slot].number = -1;
@@ -342,7 +346,7 @@ static void release_pair_slot(struct tact_world *world, int slot)
 
 /* Releases the slots of pairs that are no longer near and assigns slots to new ones; returns the
  * number in use. */
-static int exchange_pair_slots(struct tact_world *world)
+static int update_pair_slots(struct tact_world *world)
 {
     struct near *near = &world->near;
     int used = 0;
@@ -362,17 +366,17 @@ static int exchange_pair_slots(struct tact_world *world)
     return used;
 }
 
-static void search_pairs(struct tact_world *world)
+static void run_broad_phase_search(struct tact_world *world)
 {
     for (int i = 0; i < world->shape_count; i++) {
-        world->shapes[i].searched_margin = tact_motion_bounds_margin(&world->shapes[i]);
+        world->shapes[i].searched_margin = tact_motion_search_margin(&world->shapes[i]);
     }
     struct near *near = &world->near;
     near->candidate_count = near->has_overflowed = 0;
-    keep_pairs_with_state(world);
-    visit_halfspaces(world);
-    visit_along_axis(world);
-    sort_slots_by_pair(world, exchange_pair_slots(world));
+    visit_pairs_with_state(world);
+    visit_pairs_with_halfspaces(world);
+    sweep_and_prune_along_axis(world);
+    sort_slots_by_pair(world, update_pair_slots(world));
     for (int i = 0; i < world->shape_count; i++) {
         tact_v3_copy(near->position_at_search + 3 * i, world->poses[i].position);
         memcpy(near->orientation_at_search + 4 * i, world->poses[i].quat_wxyz,
@@ -381,14 +385,14 @@ static void search_pairs(struct tact_world *world)
     near->was_searched = 1;
 }
 
-void tact_near_update(struct tact_world *world)
+void tact_near_update_pairs(struct tact_world *world)
 {
     if (!world->near.was_searched || has_any_left_search_margin(world)) {
-        search_pairs(world);
+        run_broad_phase_search(world);
     }
 }
 
-void tact_near_add(struct tact_world *world, int pair)
+void tact_near_add_pair(struct tact_world *world, int pair)
 {
     struct near *near = &world->near;
     struct world_pair p;

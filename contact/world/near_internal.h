@@ -46,17 +46,17 @@ struct near {
     struct world_pair *candidates;        /* pairs found by a search that have no slot yet */
     int candidate_count;
     int *first; /* by shape: position of its next pair in the list; one more entry */
-    int *order; /* shapes except half-spaces, by lower_end */
-    int order_count;
-    double *lower_end;             /* lower end of each shape along the axis of the search [m] */
+    int *order; /* shapes except half-spaces, by interval_start */
+    int sorted_slot_count;
+    double *interval_start;        /* lower end of each shape along the axis of the search [m] */
     double *position_at_search;    /* three numbers a shape: its position at the last search [m] */
     double *orientation_at_search; /* four numbers a shape: orientation of a half-space at the last
                                       search */
     int was_searched;              /* 1: at least one search was made */
     int *free_slots;               /* slots without a pair */
     int free_slot_count;
-    int *free_pieces; /* first pieces that are not in use */
-    int free_piece_count;
+    int *unused_piece_slots; /* first pieces that are not in use */
+    int unused_piece_slot_count;
     int has_overflowed; /* 1: a near pair has no slot */
 };
 
@@ -65,7 +65,7 @@ int tact_near_create(struct tact_world *world);
 void tact_near_destroy(struct near *near);
 
 /* Updates the list for the present poses of the shapes. Real-time safe. */
-void tact_near_update(struct tact_world *world);
+void tact_near_update_pairs(struct tact_world *world);
 
 /* The number of the pair of two shapes a < b, among all pairs sorted by a, then b; and the shapes
  * of a pair. */
@@ -79,6 +79,6 @@ static inline int tact_near_slot_of_pair(const struct near *near, int pair)
 }
 
 /* Adds a pair to the list where its shapes may touch. Real-time safe. */
-void tact_near_add(struct tact_world *world, int pair);
+void tact_near_add_pair(struct tact_world *world, int pair);
 
 #endif

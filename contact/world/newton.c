@@ -51,7 +51,7 @@ void tact_newton_destroy(struct newton *newton)
 
 /* 1 where a contact sticks and so cancels every change of its velocity. One without friction never
  * does. */
-static int sticks(const struct tact_world *world, const struct block *block)
+static int does_contact_stick(const struct tact_world *world, const struct block *block)
 {
     return world->contacts[block->contact].limits == 0 && block->local.mu > 0.0;
 }
@@ -61,7 +61,7 @@ static int sticks(const struct tact_world *world, const struct block *block)
  * and slip is assumed: with the state of the sweep, three heaps of 20 boxes by features are not
  * solved in 28 % of their ticks instead of 16 %. Of other contacts the state is that of the sweep:
  * Newton's method takes 10 % fewer steps for a heap of 100 balls. */
-static int rests_at_limits(const struct tact_world *world, const struct block *block)
+static int assumes_slip_at_limits(const struct tact_world *world, const struct block *block)
 {
     return world->contacts[block->contact].patch.law == TACT_LAW_GAPS;
 }
@@ -98,12 +98,12 @@ static void differentiate_impulse(const struct block *block, int limits, const d
 /* Derivative of a block's impulse by the normal force before the sweep, x, on which the spin arm of
  * a soft patch depends. */
 static void differentiate_by_spin_arm(const struct tact_world *world, const struct block *block,
-                                      double x, const double *r, double *press)
+                                      double x, const double *r, double *impulse_by_force_change)
 {
     const struct tact_contact *c = &world->contacts[block->contact];
     struct tact_local_problem local = block->local;
     double base[6], moved[6];
-    memset(press, 0, 6 * sizeof *press);
+    memset(impulse_by_force_change, 0, 6 * sizeof *impulse_by_force_change);
     if (c->patch.kind != TACT_PATCH_ELASTIC || !(x > 0.0)) {
         return;
     }
@@ -115,12 +115,13 @@ static void differentiate_by_spin_arm(const struct tact_world *world, const stru
         tact_patch_spin_arm(&c->patch, (1.0 + RELATIVE_SPIN_ARM_STEP) * x / world->options.period);
     tact_local_cone(&local, moved);
     for (int i = 0; i < 6; i++) {
-        press[i] = (moved[i] - base[i]) / (RELATIVE_SPIN_ARM_STEP * x);
+        impulse_by_force_change[i] = (moved[i] - base[i]) / (RELATIVE_SPIN_ARM_STEP * x);
     }
 }
 
 /* Compliance of a row of a contact in the step, in the units of S. */
-static double row_compliance(const struct tact_world *world, const struct block *block, int row)
+static double newton_row_compliance(const struct tact_world *world, const struct block *block,
+                                    int row)
 {
     double own = block->row_cfm[row] + (row ? 0.0 : block->normal_cfm);
     return tact_max(own, world->newton.compliance * block->local.s[7 * row]);
@@ -130,7 +131,7 @@ static double row_compliance(const struct tact_world *world, const struct block 
  * where there is none. */
 static int solve_for_response(double *left, double *right, double *c, double *a)
 {
-    if (!tact_six_solve(left, right, 7)) {
+    if (!tact_6x6_solve_in_place(left, right, 7)) {
         return 0;
     }
     for (int k = 0; k < 6; k++) {
@@ -168,7 +169,7 @@ static int sticking_contact_response(const struct block *block, const double *so
 }
 
 /* Difference between b of a contact at the present velocities and in the sweep that gave r. */
-static void find_b_change(const struct block *block, const double *r, double *e)
+static void change_of_b_since_sweep(const struct block *block, const double *r, double *e)
 {
     double u[6] = {0.0};
     tact_impact_subtract_target(block, u);
@@ -189,22 +190,22 @@ static int find_contact_response(const struct tact_world *world, const struct bl
     const struct tact_local_problem *local = &block->local;
     int limits = world->contacts[block->contact].limits;
     const double *slope = world->newton.impulse_by_b + (size_t)36 * (size_t)i;
-    const double *press = world->newton.impulse_by_force + (size_t)6 * (size_t)i;
+    const double *impulse_by_force_change = world->newton.impulse_by_force + (size_t)6 * (size_t)i;
     double e[6], left[36], right[42], soft[6];
     memset(c, 0, 36 * sizeof *c);
     memset(a, 0, 6 * sizeof *a);
     if (limits & TACT_LIMIT_OPEN) {
         return 1;
     }
-    find_b_change(block, r, e);
+    change_of_b_since_sweep(block, r, e);
     for (int k = 0; k < 6; k++) {
-        soft[k] = row_compliance(world, block, k);
+        soft[k] = newton_row_compliance(world, block, k);
     }
-    if (sticks(world, block)) {
+    if (does_contact_stick(world, block)) {
         return sticking_contact_response(block, soft, e, c, a);
     }
     memset(left, 0, sizeof left);
-    tact_six_add_product(left, 1.0, slope, local->s);
+    tact_6x6_add_product(left, 1.0, slope, local->s);
     for (int k = 0; k < 6; k++) { /* left: 1 + G (S - E) - p; right: G, and G e + p was */
         const double *row = slope + 6 * k;
         left[7 * k] += 1.0;
@@ -213,9 +214,9 @@ static int find_contact_response(const struct tact_world *world, const struct bl
             left[6 * k + j] -=
                 block->cross_coupled ? tact_dot(row, block->cross_cfm + 6 * j, 6) : 0.0;
         }
-        left[6 * k] -= press[k];
+        left[6 * k] -= impulse_by_force_change[k];
         memcpy(right + 7 * k, row, 6 * sizeof *right);
-        right[7 * k + 6] = tact_dot(row, e, 6) + press[k] * was;
+        right[7 * k + 6] = tact_dot(row, e, 6) + impulse_by_force_change[k] * was;
     }
     return solve_for_response(left, right, c, a);
 }
@@ -226,9 +227,9 @@ static void find_impulse_step(const struct tact_world *world, const struct block
 {
     const struct newton *newton = &world->newton;
     double u[6] = {0.0};
-    tact_direct_velocity(&world->direct, block, v, u);
+    tact_direct_contact_velocity(&world->direct, block, v, u);
     memcpy(step, newton->impulse_offset + (size_t)6 * (size_t)i, 6 * sizeof *step);
-    tact_six_add_matrix_vector(step, 1.0, newton->impulse_by_velocity + (size_t)36 * (size_t)i, u);
+    tact_6x6_add_matrix_vector(step, 1.0, newton->impulse_by_velocity + (size_t)36 * (size_t)i, u);
 }
 
 static int find_newton_step(struct tact_world *world, const struct island *island, const double *x,
@@ -252,8 +253,8 @@ static int find_newton_step(struct tact_world *world, const struct island *islan
         if (!find_contact_response(world, block, i, g + 6 * i, g[6 * i] - x[6 * i], c, a)) {
             return 0;
         }
-        tact_direct_add_block(d, block, c);
-        tact_direct_add_rhs(d, block, a);
+        tact_direct_add_contact(d, block, c);
+        tact_direct_add_contact_impulse(d, block, a);
     }
     tact_joint_bounds_add_response(world, island, newton->compliance, d);
     if (!tact_direct_factor(d)) {
@@ -265,7 +266,7 @@ static int find_newton_step(struct tact_world *world, const struct island *islan
         find_impulse_step(world, &world->blocks[island->blocks.at[i]], i, d->rhs, r);
         tact_axpy(r, 1.0, g + 6 * i, 6);
     }
-    tact_joint_bounds_step(world, island, newton->compliance, d, next + 6 * n);
+    tact_joint_bounds_newton_step(world, island, newton->compliance, d, next + 6 * n);
     return 1;
 }
 
@@ -277,16 +278,16 @@ static void compute_contact_coupling(const struct block *a, const struct block *
         for (int i = 0; i < b->node_count; i++) {
             if (a->nodes[k].node == b->nodes[i].node) {
                 double transposed[36];
-                tact_six_transpose(transposed, a->nodes[k].j);
-                tact_six_add_product(w, 1.0, transposed, b->nodes[i].y);
+                tact_6x6_transpose(transposed, a->nodes[k].j);
+                tact_6x6_add_product(w, 1.0, transposed, b->nodes[i].y);
             }
         }
     }
 }
 
 /* Equation of a contact that sticks, S d + e + W d_other = 0: left d = right (d_other, 1). */
-static void stick_equation(const struct tact_local_problem *local, const double *e, const double *w,
-                           double *left, double *right)
+static void set_stick_equations(const struct tact_local_problem *local, const double *e,
+                                const double *w, double *left, double *right)
 {
     for (int i = 0; i < local->rows; i++) {
         memcpy(left + 6 * i, local->s + 6 * i, (size_t)local->rows * sizeof *left);
@@ -299,14 +300,15 @@ static void stick_equation(const struct tact_local_problem *local, const double 
 
 /* Equation of the impulse change d of a contact at a limit: (1 - p) d = G (e + W d_other) + p was.
  */
-static void limit_equation(const double *slope, const double *press, double was, const double *e,
-                           const double *w, double *left, double *right)
+static void set_limit_equations(const double *slope, const double *impulse_by_force_change,
+                                double was, const double *e, const double *w, double *left,
+                                double *right)
 {
     double product[36] = {0.0};
-    tact_six_add_product(product, 1.0, slope, w);
+    tact_6x6_add_product(product, 1.0, slope, w);
     for (int i = 0; i < 6; i++) {
-        left[6 * i] -= press[i];
-        right[7 * i + 6] = tact_dot(slope + 6 * i, e, 6) + press[i] * was;
+        left[6 * i] -= impulse_by_force_change[i];
+        right[7 * i + 6] = tact_dot(slope + 6 * i, e, 6) + impulse_by_force_change[i] * was;
         memcpy(right + 7 * i, product + 6 * i, 6 * sizeof *right);
     }
 }
@@ -323,15 +325,15 @@ static int find_pair_response(const struct tact_world *world, const struct block
     if (world->contacts[block->contact].limits & TACT_LIMIT_OPEN) {
         return 1;
     }
-    find_b_change(block, r, e);
+    change_of_b_since_sweep(block, r, e);
     for (int k = 0; k < 6; k++) {
         left[7 * k] = 1.0;
     }
-    if (sticks(world, block)) {
-        stick_equation(&block->local, e, w, left, right);
+    if (does_contact_stick(world, block)) {
+        set_stick_equations(&block->local, e, w, left, right);
     } else {
-        limit_equation(world->newton.impulse_by_b + 36 * i, world->newton.impulse_by_force + 6 * i,
-                       was, e, w, left, right);
+        set_limit_equations(world->newton.impulse_by_b + 36 * i,
+                            world->newton.impulse_by_force + 6 * i, was, e, w, left, right);
     }
     return solve_for_response(left, right, c, a);
 }
@@ -351,12 +353,12 @@ static int find_pair_step(struct tact_world *world, const struct island *island,
         }
         left[7 * i] = left[7 * (2 + i)] = left[7 * (4 + i)] = 1.0;
     }
-    tact_six_add_product(left, -1.0, c[0], c[1]);
-    tact_six_add_matrix_vector(a[0], 1.0, c[0], a[1]);
-    if (!tact_six_solve(left, a[0], 1)) {
+    tact_6x6_add_product(left, -1.0, c[0], c[1]);
+    tact_6x6_add_matrix_vector(a[0], 1.0, c[0], a[1]);
+    if (!tact_6x6_solve_in_place(left, a[0], 1)) {
         return 0;
     }
-    tact_six_add_matrix_vector(a[1], 1.0, c[1], a[0]);
+    tact_6x6_add_matrix_vector(a[1], 1.0, c[1], a[0]);
     for (int k = 0; k < 12; k++) {
         next[k] = g[k] + a[k / 6][k % 6];
     }
@@ -370,9 +372,10 @@ int tact_newton_step(struct tact_world *world, const struct island *island, cons
     for (int i = 0; i < island->blocks.count; i++) {
         const struct block *block = &world->blocks[island->blocks.at[i]];
         int limits = world->contacts[block->contact].limits;
-        if (!sticks(world, block) && !(limits & TACT_LIMIT_OPEN) && !block->is_uncoupled) {
-            differentiate_impulse(block, rests_at_limits(world, block) ? -1 : limits, g + 6 * i,
-                                  scale + 6 * i, newton->impulse_by_b + 36 * i);
+        if (!does_contact_stick(world, block) && !(limits & TACT_LIMIT_OPEN) &&
+            !block->is_uncoupled) {
+            differentiate_impulse(block, assumes_slip_at_limits(world, block) ? -1 : limits,
+                                  g + 6 * i, scale + 6 * i, newton->impulse_by_b + 36 * i);
             differentiate_by_spin_arm(world, block, x[6 * i], g + 6 * i,
                                       newton->impulse_by_force + 6 * i);
         }

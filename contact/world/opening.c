@@ -12,23 +12,23 @@
  * times their own. Below STUCK_MOBILITY_RATIO joints cannot open it. */
 #define WEAK_MOBILITY_RATIO 1e-2
 #define STUCK_MOBILITY_RATIO 1e-6
-#define FULL_OPENING_MOBILITY_RATIO 0.1 /* above it a contact opens at full speed */
+#define FULL_SPEED_MOBILITY_RATIO 0.1 /* above it a contact opens at full speed */
 
-#define PRELOAD_LIFT_FRACTION                                                                      \
+#define PRELOAD_RELEASE_FRACTION                                                                   \
     0.01 /* fraction of the target depth by which a contact may lift before its preload decreases  \
           */
-#define JAMMED_IMPULSE_FACTOR                                                                      \
+#define JAMMED_IMPULSE_RATIO                                                                       \
     10.0 /* times the impulse that motion and weight account for: larger ones oppose each other */
 
 #define MAX_UNSOLVED_IMPULSE_FACTOR 100.0 /* times that impulse: bound for unsolved ticks */
 
-#define SECOND_SOLVE_CFM                                                                           \
+#define JAMMED_CFM_SECOND_SOLVE                                                                    \
     1e-4 /* compliance of a jammed contact in its second solve, of its mobility */
-#define THIRD_SOLVE_CFM 1e-2 /* compliance of a jammed contact in its third solve */
+#define JAMMED_CFM_THIRD_SOLVE 1e-2 /* compliance of a jammed contact in its third solve */
 
 /* Each joint in the direction in which it moves the contact most. A hinge counts at least as if the
  * contact were at its radius of gyration. */
-double tact_opening_mobility(const struct tact_hand *hand, double h)
+double tact_joint_mobility_along_normal(const struct tact_hand *hand, double h)
 {
     double sum = 0.0;
     for (int m = 0; m < hand->count; m++) {
@@ -49,7 +49,7 @@ double tact_opening_mobility(const struct tact_hand *hand, double h)
     return sum;
 }
 
-void tact_opening_measure_mobility(struct block *block)
+void tact_block_set_relative_mobility(struct block *block)
 {
     double best = block->mobility;
     block->relative_mobility = 1.0;
@@ -63,12 +63,12 @@ void tact_opening_measure_mobility(struct block *block)
                              tact_max(0.0, 1.0 - block->relative_mobility / WEAK_MOBILITY_RATIO);
 }
 
-int tact_opening_is_stuck(const struct block *block)
+int tact_block_is_stuck(const struct block *block)
 {
     return block->relative_mobility < STUCK_MOBILITY_RATIO;
 }
 
-void tact_openings_check_start(struct tact_world *world)
+void tact_blocks_find_stuck_at_start(struct tact_world *world)
 {
     static const double none[3] = {0.0, 0.0, 0.0};
     for (int i = 0; i < world->hand_count; i++) {
@@ -81,8 +81,8 @@ void tact_openings_check_start(struct tact_world *world)
         struct tact_contact *c = &world->contacts[block->contact];
         tact_assemble_jacobians(world, block);
         tact_assemble_mobility(world, block);
-        tact_opening_measure_mobility(block);
-        c->stuck = tact_opening_is_stuck(block);
+        tact_block_set_relative_mobility(block);
+        c->stuck = tact_block_is_stuck(block);
     }
     for (int i = 0; i < world->near.count; i++) {
         struct tact_contact *c = tact_near_contact(world, i);
@@ -93,30 +93,30 @@ void tact_openings_check_start(struct tact_world *world)
     }
 }
 
-void tact_opening_scale_bias(const struct tact_world *world, struct block *block)
+void tact_block_reduce_bias_velocity(const struct tact_world *world, struct block *block)
 {
     const struct tact_contact *c = &world->contacts[block->contact];
-    int stuck = tact_opening_is_stuck(block);
+    int stuck = tact_block_is_stuck(block);
     double share =
-        stuck ? 0.0 : tact_min(1.0, block->relative_mobility / FULL_OPENING_MOBILITY_RATIO);
+        stuck ? 0.0 : tact_min(1.0, block->relative_mobility / FULL_SPEED_MOBILITY_RATIO);
     block->is_not_pushed_open =
         c->patch.law != TACT_LAW_WRENCH && (stuck || block->locked) &&
-        c->patch.depth - c->preload > (1.0 + PRELOAD_LIFT_FRACTION) * c->patch.target;
+        c->patch.depth - c->preload > (1.0 + PRELOAD_RELEASE_FRACTION) * c->patch.target;
     if (block->bias_velocity > 0.0) {
         block->bias_velocity *= share;
     }
 }
 
-void tact_opening_update_preload(const struct tact_world *world, struct tact_contact *c)
+void tact_contact_update_preload(const struct tact_world *world, struct tact_contact *c)
 {
     double excess = tact_max(0.0, c->patch.depth - c->patch.target);
     c->starting &= c->preload > 0.0;
-    /* PRELOAD_LIFT_FRACTION is the amount by which rounding may lift a contact temporarily. Without
-     * it the preload would follow each such lift, and the targets of several contacts of a body
-     * would never agree.
+    /* PRELOAD_RELEASE_FRACTION is the amount by which rounding may lift a contact temporarily.
+     * Without it the preload would follow each such lift, and the targets of several contacts of a
+     * body would never agree.
      */
     if (c->preload > 0.0) {
-        c->preload = tact_min(c->preload, excess + PRELOAD_LIFT_FRACTION * c->patch.target);
+        c->preload = tact_min(c->preload, excess + PRELOAD_RELEASE_FRACTION * c->patch.target);
     }
     double share = excess > 0.0 ? tact_min(1.0, c->preload / excess) : 0.0;
     for (int k = 0; k < c->split; k++) {
@@ -151,7 +151,7 @@ static void reduce_preload_by_compression(const struct tact_world *world, struct
     c->preload = tact_max(0.0, c->preload - law->compliance * load);
 }
 
-void tact_openings_finish_start(struct tact_world *world)
+void tact_contacts_finish_start(struct tact_world *world)
 {
     find_resting_islands(world);
     for (int i = 0; i < world->near.count; i++) {
@@ -189,7 +189,7 @@ static double sum_expected_impulses(const struct tact_world *world, const struct
     return sum;
 }
 
-void tact_openings_bound_unsolved(struct tact_world *world, struct island *island)
+void tact_island_bound_impulses(struct tact_world *world, struct island *island)
 {
     double most = 0.0, bound = MAX_UNSOLVED_IMPULSE_FACTOR * sum_expected_impulses(world, island);
     for (int i = 0; i < island->blocks.count; i++) {
@@ -215,25 +215,25 @@ static int joints_alone_carry(const struct tact_world *world, const struct islan
 }
 
 /* Reduces the bias velocities of an island where they oppose each other, until the impulses are
- * JAMMED_IMPULSE_FACTOR times the load, so that friction holds what is jammed; on the second call
+ * JAMMED_IMPULSE_RATIO times the load, so that friction holds what is jammed; on the second call
  * to zero. Contacts become more compliant there, and where links that touch what is fixed were not
  * solved; but not those with which hands only press bodies, which would creep. Returns 1 where the
  * island is to be solved again. */
 static int reduce_bias_velocities(struct tact_world *world, struct island *island, int again)
 {
     static const double none[6] = {0.0};
-    double most = 0.0, bound = JAMMED_IMPULSE_FACTOR * sum_expected_impulses(world, island);
+    double most = 0.0, bound = JAMMED_IMPULSE_RATIO * sum_expected_impulses(world, island);
     int pushes = 0;
     for (int i = 0; i < island->blocks.count; i++) {
         const struct block *block = &world->blocks[island->blocks.at[i]];
         most = tact_max(most, world->contacts[block->contact].impulse[0]);
         pushes |= block->bias_velocity > 0.0;
     }
-    int is_carried_by_joints_alone =
-        joints_alone_carry(world, island) && tact_sweeps_can_search(world, island);
-    int is_jammed = (pushes || is_carried_by_joints_alone) &&
-                    !(most <= (again ? JAMMED_IMPULSE_FACTOR : 1.0) * bound);
-    if (!is_jammed && (!is_carried_by_joints_alone || tact_island_is_solved(world, island))) {
+    int only_joints_carry =
+        joints_alone_carry(world, island) && tact_island_can_accelerate(world, island);
+    int is_jammed =
+        (pushes || only_joints_carry) && !(most <= (again ? JAMMED_IMPULSE_RATIO : 1.0) * bound);
+    if (!is_jammed && (!only_joints_carry || tact_island_is_solved(world, island))) {
         return 0;
     }
     double share = again || !isfinite(most) ? 0.0 : bound / most;
@@ -245,9 +245,10 @@ static int reduce_bias_velocities(struct tact_world *world, struct island *islan
         }
         /* Contacts that press against each other through bodies that cannot move may have any
          * impulse, and keep it. */
-        if (tact_sweeps_can_search(world, island) &&
-            (is_carried_by_joints_alone || !tact_island_has_hands(world, island))) {
-            tact_springs_set_cfm(block, again ? THIRD_SOLVE_CFM : SECOND_SOLVE_CFM, none);
+        if (tact_island_can_accelerate(world, island) &&
+            (only_joints_carry || !tact_island_has_hands(world, island))) {
+            tact_springs_set_cfm(block, again ? JAMMED_CFM_THIRD_SOLVE : JAMMED_CFM_SECOND_SOLVE,
+                                 none);
             island->search.anchor_state = -1;
         }
     }
@@ -255,7 +256,7 @@ static int reduce_bias_velocities(struct tact_world *world, struct island *islan
     return 1;
 }
 
-void tact_openings_bound(struct tact_world *world, struct tact_solve_stats *stats)
+void tact_islands_bound_bias_impulses(struct tact_world *world, struct tact_solve_stats *stats)
 {
     for (int again = 0, any = 1; again < 2 && any; again++) {
         int done = stats->iterations;
@@ -268,7 +269,7 @@ void tact_openings_bound(struct tact_world *world, struct tact_solve_stats *stat
         }
         if (any) {
             stats->iterations = 0;
-            tact_sweeps_run(world, stats);
+            tact_islands_solve_by_sweeps(world, stats);
             stats->iterations += done;
         }
     }

@@ -92,7 +92,7 @@ static void add_piece_wrench(const struct tact_contact *piece, struct tact_conta
     c->limits |= piece->limits & ~TACT_LIMIT_OPEN;
 }
 
-static void take_least_margins(const struct tact_margins *piece, struct tact_margins *all)
+static void min_of_margins(const struct tact_margins *piece, struct tact_margins *all)
 {
     all->normal = tact_min(all->normal, piece->normal);
     all->slip = tact_min(all->slip, piece->slip);
@@ -115,7 +115,7 @@ static void sum_piece_wrenches(struct tact_world *world, struct tact_contact *c)
         open &= piece->limits;
         c->stuck |= piece->stuck;
         if (k) {
-            take_least_margins(&piece->margins, &c->margins);
+            min_of_margins(&piece->margins, &c->margins);
         } else {
             c->margins = piece->margins;
         }

@@ -34,24 +34,23 @@
 /* Reads the unknowns of the sweeps: six for each contact, then the free row of each joint of a
  * mechanism, then the bound of each joint of a hand. Impulses of constrained rows follow from them.
  */
-static void read_unknown_impulses(struct tact_world *world, const struct island *island,
-                                  double *out)
+static void pack_island_impulses(struct tact_world *world, const struct island *island, double *out)
 {
     for (int i = 0; i < island->blocks.count; i++) {
         int contact = world->blocks[island->blocks.at[i]].contact;
         memcpy(out + 6 * i, world->contacts[contact].impulse, 6 * sizeof *out);
     }
     out += 6 * island->blocks.count;
-    tact_constraints_copy(world, island, out, 0);
-    tact_joint_bounds_copy(world, island, out + island->constraints.count, 0);
+    tact_constraints_copy_impulses(world, island, out, 0);
+    tact_joint_bounds_copy_impulses(world, island, out + island->constraints.count, 0);
 }
 
-static void write_unknown_impulses(struct tact_world *world, const struct island *island,
+static void unpack_island_impulses(struct tact_world *world, const struct island *island,
                                    double *next)
 {
     double *joint_impulses = next + 6 * island->blocks.count;
-    tact_constraints_copy(world, island, joint_impulses, 1);
-    tact_joint_bounds_copy(world, island, joint_impulses + island->constraints.count, 1);
+    tact_constraints_copy_impulses(world, island, joint_impulses, 1);
+    tact_joint_bounds_copy_impulses(world, island, joint_impulses + island->constraints.count, 1);
     for (int i = 0; i < island->blocks.count; i++) {
         const struct block *block = &world->blocks[island->blocks.at[i]];
         double *r = world->contacts[block->contact].impulse, delta[6];
@@ -61,13 +60,13 @@ static void write_unknown_impulses(struct tact_world *world, const struct island
         }
         tact_constraints_apply_response(world, block, delta);
     }
-    tact_velocities_rebuild(world, island);
+    tact_velocities_recompute(world, island);
 }
 
 void tact_sweeps_scale_impulses(struct tact_world *world, struct island *island, double share)
 {
     double *next = island->search.next;
-    read_unknown_impulses(world, island, next);
+    pack_island_impulses(world, island, next);
     for (int i = 0; i < island->blocks.count * 6; i++) {
         next[i] *= share;
     }
@@ -75,14 +74,14 @@ void tact_sweeps_scale_impulses(struct tact_world *world, struct island *island,
     for (int i = 0; i < island->bounds.count; i++) {
         bound_impulses[i] *= share;
     }
-    write_unknown_impulses(world, island, next);
+    unpack_island_impulses(world, island, next);
 }
 
 /* Discards residuals and steps, which belong to another problem. */
 static void reset_search_residuals(struct search *s)
 {
     s->best = s->best_since_restart = s->least_absolute_residual = INFINITY;
-    s->newton_tries = s->newton_pause = 0;
+    s->newton_steps_without_progress = s->newton_pause_sweeps = 0;
     tact_anderson_restart(&s->anderson);
 }
 
@@ -92,7 +91,8 @@ static int is_crowded_island(const struct tact_world *world, const struct island
     int crowded_contact_count = tact_island_has_hands(world, island)
                                     ? ANCHORED_HAND_ISLAND_CONTACTS
                                     : ANCHORED_BODY_ISLAND_CONTACTS;
-    return island->blocks.count >= crowded_contact_count && tact_sweeps_can_search(world, island);
+    return island->blocks.count >= crowded_contact_count &&
+           tact_island_can_accelerate(world, island);
 }
 
 /* 1 where a contact of an island has a gap. */
@@ -149,7 +149,7 @@ static void begin_search(struct tact_world *world, struct island *island)
 {
     struct search *s = &island->search;
     reset_search_residuals(s);
-    s->newton_failures = s->interior_steps = s->is_damped = 0;
+    s->undone_newton_series = s->interior_point_steps = s->is_damped = 0;
     s->newton = island->is_coupled && island->constraints.count == 0;
     if (s->newton && s->anchor_state == 0 && is_crowded_island(world, island) &&
         !does_island_rest_on_gaps(world, island)) {
@@ -166,12 +166,12 @@ static int restart_with_anchored_springs(struct tact_world *world, struct island
         !does_island_rest_on_gaps(world, island)) {
         return 0;
     }
-    read_unknown_impulses(world, island, s->next);
+    pack_island_impulses(world, island, s->next);
     for (int i = 0; i < island->blocks.count; i++) {
         const struct block *block = &world->blocks[island->blocks.at[i]];
         memcpy(s->next + 6 * i, block->rest_impulse, 6 * sizeof *s->next);
     }
-    write_unknown_impulses(world, island, s->next);
+    unpack_island_impulses(world, island, s->next);
     anchor_island_springs(world, island);
     reset_search_residuals(s);
     return 1;
@@ -190,14 +190,14 @@ static int try_interior_point(struct tact_world *world, struct island *island,
 {
     struct search *s = &island->search;
     int left = world->options.iterations - stats->iterations - RESERVED_SWEEPS;
-    if (s->interior_steps || left <= 0) {
+    if (s->interior_point_steps || left <= 0) {
         return 0;
     }
-    s->interior_steps = tact_barrier_solve(world, island, left);
-    tact_velocities_rebuild(world, island);
-    stats->eliminations += s->interior_steps;
-    world->counts[TACT_COUNT_INTERIOR] += s->interior_steps;
-    return s->interior_steps > 0;
+    s->interior_point_steps = tact_barrier_solve(world, island, left);
+    tact_velocities_recompute(world, island);
+    stats->eliminations += s->interior_point_steps;
+    world->counts[TACT_COUNT_INTERIOR] += s->interior_point_steps;
+    return s->interior_point_steps > 0;
 }
 
 /* Allows a few Newton's steps to raise the residual; if it does not fall again, restores the
@@ -207,36 +207,37 @@ static int restore_best_impulses(struct tact_world *world, struct island *island
                                  struct tact_solve_stats *stats)
 {
     struct search *s = &island->search;
-    if (!s->newton_tries) {
+    if (!s->newton_steps_without_progress) {
         return 0;
     }
-    if (island->residual <= PROGRESS_RESIDUAL_RATIO * s->newton_start) {
-        s->newton_tries = 0;
+    if (island->residual <= PROGRESS_RESIDUAL_RATIO * s->newton_start_residual) {
+        s->newton_steps_without_progress = 0;
         return 0;
     }
-    if (s->newton_tries++ <= (s->is_damped ? MAX_RESIDUAL_RISES_DAMPED : MAX_RESIDUAL_RISES)) {
+    if (s->newton_steps_without_progress++ <=
+        (s->is_damped ? MAX_RESIDUAL_RISES_DAMPED : MAX_RESIDUAL_RISES)) {
         return 0;
     }
     world->counts[TACT_COUNT_TAKEN_BACK]++;
     if (restart_with_anchored_springs(world, island)) {
         return 1;
     }
-    write_unknown_impulses(world, island, s->best_impulses);
+    unpack_island_impulses(world, island, s->best_impulses);
     reset_anderson(s);
-    s->newton_tries = 0;
-    if (s->anchor_state == 0 && (s->interior_steps > 0 || s->newton_failures > 0)) {
+    s->newton_steps_without_progress = 0;
+    if (s->anchor_state == 0 && (s->interior_point_steps > 0 || s->undone_newton_series > 0)) {
         /* Solutions are found near impulses that balance each other. */
-        tact_openings_bound_unsolved(world, island);
+        tact_island_bound_impulses(world, island);
         tact_springs_anchor(world, island);
         world->counts[TACT_COUNT_PROXIMAL]++;
         s->anchor_state = 1;
     }
     if (try_interior_point(world, island, stats)) {
-        s->newton_pause = 1;
+        s->newton_pause_sweeps = 1;
         return 1;
     }
-    s->newton_pause = FIRST_NEWTON_PAUSE_SWEEPS << s->newton_failures;
-    s->newton_failures += s->newton_failures < MAX_PAUSE_DOUBLINGS;
+    s->newton_pause_sweeps = FIRST_NEWTON_PAUSE_SWEEPS << s->undone_newton_series;
+    s->undone_newton_series += s->undone_newton_series < MAX_PAUSE_DOUBLINGS;
     return 1;
 }
 
@@ -250,8 +251,8 @@ static void compute_unknown_scales(const struct tact_world *world, const struct 
         }
     }
     scale += 6 * island->blocks.count;
-    tact_constraints_scale(world, island, scale);
-    tact_joint_bounds_scale(world, island, scale + island->constraints.count);
+    tact_constraints_unknown_scales(world, island, scale);
+    tact_joint_bounds_unknown_scales(world, island, scale + island->constraints.count);
 }
 
 /* Extrapolates from the result of the sweep to the expected solution; the next sweep brings it back
@@ -261,13 +262,13 @@ static void accelerate_by_anderson(struct tact_world *world, struct island *isla
 {
     struct search *s = &island->search;
     double residual = island->residual;
-    int newton = s->newton && (s->newton_tries || s->newton_pause-- <= 0);
-    read_unknown_impulses(world, island, s->after);
+    int newton = s->newton && (s->newton_steps_without_progress || s->newton_pause_sweeps-- <= 0);
+    pack_island_impulses(world, island, s->after);
     compute_unknown_scales(world, island, s->scale);
     if (newton && tact_newton_step(world, island, s->before, s->after, s->scale, s->next)) {
-        if (!s->newton_tries) {
-            s->newton_tries = 1;
-            s->newton_start = s->best;
+        if (!s->newton_steps_without_progress) {
+            s->newton_steps_without_progress = 1;
+            s->newton_start_residual = s->best;
         }
         stats->eliminations++;
         world->counts[TACT_COUNT_NEWTON]++;
@@ -280,10 +281,10 @@ static void accelerate_by_anderson(struct tact_world *world, struct island *isla
         world->counts[TACT_COUNT_ANDERSON]++;
         tact_anderson_step(&s->anderson, s->before, s->after, s->scale, s->next);
     }
-    write_unknown_impulses(world, island, s->next);
+    unpack_island_impulses(world, island, s->next);
 }
 
-static double solution_step_of_island(const struct island *island)
+static double newton_step_of_island(const struct island *island)
 {
     return island->size > 0.0 ? sqrt(island->change / island->size) : 0.0;
 }
@@ -292,7 +293,7 @@ int tact_island_is_solved(const struct tact_world *world, const struct island *i
 {
     return island->residual <= world->options.tolerance ||
            (world->options.local == TACT_LOCAL_BOUCHARD && !island->points &&
-            solution_step_of_island(island) <= world->options.tolerance);
+            newton_step_of_island(island) <= world->options.tolerance);
 }
 
 int tact_world_notify_observer(const struct tact_world *world, enum tact_solve_phase phase,
@@ -307,24 +308,24 @@ static void record_best_impulses(struct tact_world *world, struct island *island
     struct search *s = &island->search;
     if (island->residual < s->best) {
         s->best = island->residual;
-        read_unknown_impulses(world, island, s->best_impulses);
+        pack_island_impulses(world, island, s->best_impulses);
     }
     if (miss < s->least_absolute_residual) {
         s->least_absolute_residual = miss;
-        s->least_miss_residual = island->residual;
-        read_unknown_impulses(world, island, s->least_miss_impulses);
+        s->residual_at_least_absolute = island->residual;
+        pack_island_impulses(world, island, s->least_absolute_impulses);
     }
 }
 
 /* Ends an island without convergence: restores the impulses with the smallest absolute residual and
  * enforces their limits. A residual that is not a number is not smaller. */
-static void finish_unsolved(struct tact_world *world, struct island *island, double miss)
+static void restore_and_bound_unsolved(struct tact_world *world, struct island *island, double miss)
 {
     struct search *s = &island->search;
     if (s->least_absolute_residual < INFINITY && !(miss <= s->least_absolute_residual)) {
-        write_unknown_impulses(world, island, s->least_miss_impulses);
+        unpack_island_impulses(world, island, s->least_absolute_impulses);
         world->counts[TACT_COUNT_RESTORED]++;
-        island->residual = s->least_miss_residual;
+        island->residual = s->residual_at_least_absolute;
     }
     tact_sweeps_enforce_limits(world, island);
 }
@@ -337,18 +338,18 @@ static void finish_unsolved(struct tact_world *world, struct island *island, dou
 static int has_island_converged(const struct tact_world *world, const struct island *island,
                                 int iterations)
 {
-    int use_newton = island->search.newton && tact_sweeps_can_search(world, island);
+    int use_newton = island->search.newton && tact_island_can_accelerate(world, island);
     double first = island->search.is_damped ? FIRST_SWEEP_RESIDUAL_DAMPED : FIRST_SWEEP_RESIDUAL;
     return tact_island_is_solved(world, island) &&
            (iterations > 1 || !use_newton ||
-            tact_min(island->residual, solution_step_of_island(island)) <=
+            tact_min(island->residual, newton_step_of_island(island)) <=
                 first * world->options.tolerance);
 }
 
 /* Checks a solution with anchored springs. Where their deflection is too large, anchors them again
  * at the present impulses or, after the last sweep, reports the deflection as the residual. Returns
  * 1 where the island is to be swept again. */
-static int update_anchors(struct tact_world *world, struct island *island, int last)
+static int move_spring_anchors(struct tact_world *world, struct island *island, int last)
 {
     double deflection =
         island->search.anchor_state > 0 ? tact_springs_deflection(world, island) : 0.0;
@@ -371,18 +372,18 @@ static void advance_island_search(struct tact_world *world, struct island *islan
 {
     int solved = has_island_converged(world, island, stats->iterations);
     double miss = sqrt(island->size) * island->residual;
-    if (solved && update_anchors(world, island, last)) {
+    if (solved && move_spring_anchors(world, island, last)) {
         return;
     }
     island->open = !solved && !last;
     if (solved && stats->iterations > 1) { /* removes the rounding errors of larger impulses */
-        tact_velocities_rebuild(world, island);
+        tact_velocities_recompute(world, island);
     }
-    if (solved || !tact_sweeps_can_search(world, island)) {
+    if (solved || !tact_island_can_accelerate(world, island)) {
         return;
     }
     if (last) {
-        finish_unsolved(world, island, miss);
+        restore_and_bound_unsolved(world, island, miss);
         return;
     }
     record_best_impulses(world, island, miss);
@@ -412,7 +413,7 @@ static int sweep_unsolved_islands(struct tact_world *world)
     for (int i = 0; i < world->islands.count; i++) {
         struct island *island = &world->islands.list[i];
         if (island->open) {
-            read_unknown_impulses(world, island, island->search.before);
+            pack_island_impulses(world, island, island->search.before);
             tact_sweep_island(world, island);
             any = 1;
         } else {
@@ -422,7 +423,7 @@ static int sweep_unsolved_islands(struct tact_world *world)
     return any;
 }
 
-void tact_sweeps_run(struct tact_world *world, struct tact_solve_stats *stats)
+void tact_islands_solve_by_sweeps(struct tact_world *world, struct tact_solve_stats *stats)
 {
     for (int i = 0; i < world->islands.count; i++) {
         begin_search(world, &world->islands.list[i]);

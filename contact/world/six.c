@@ -14,7 +14,7 @@ typedef double tact_row4 __attribute__((vector_size(32), aligned(8), may_alias))
 
 #define TACT_ROW4(pointer) ((const tact_row4 *)(pointer))
 
-TACT_DISPATCH_BY_CPU(void, tact_six_add_product,
+TACT_DISPATCH_BY_CPU(void, tact_6x6_add_product,
                      (double *out, double sign, const double *a, const double *b),
                      (out, sign, a, b))
 {
@@ -35,7 +35,7 @@ TACT_DISPATCH_BY_CPU(void, tact_six_add_product,
     }
 }
 
-TACT_DISPATCH_BY_CPU(void, tact_six_add_matrix_vector,
+TACT_DISPATCH_BY_CPU(void, tact_6x6_add_matrix_vector,
                      (double *y, double sign, const double *a, const double *x), (y, sign, a, x))
 {
     tact_row2 p = TACT_ROW(x)[0], q = TACT_ROW(x)[1], r = TACT_ROW(x)[2];
@@ -46,7 +46,7 @@ TACT_DISPATCH_BY_CPU(void, tact_six_add_matrix_vector,
     }
 }
 
-TACT_DISPATCH_BY_CPU(void, tact_six_transpose, (double *out, const double *a), (out, a))
+TACT_DISPATCH_BY_CPU(void, tact_6x6_transpose, (double *out, const double *a), (out, a))
 {
     for (int i = 0; i < 6; i++) {
         for (int k = 0; k < 6; k++) {
@@ -107,7 +107,7 @@ TACT_INLINE int eliminate_gauss_jordan(double m[6][MAX_ROW_LENGTH], int vectors)
     return 1;
 }
 
-TACT_DISPATCH_BY_CPU(int, tact_six_solve, (const double *a, double *b, int columns),
+TACT_DISPATCH_BY_CPU(int, tact_6x6_solve_in_place, (const double *a, double *b, int columns),
                      (a, b, columns))
 {
     double m[6][MAX_ROW_LENGTH] = {{0.0}};

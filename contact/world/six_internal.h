@@ -3,16 +3,16 @@
 #define TACT_CONTACT_SIX_INTERNAL_H
 
 /* out += sign a b. */
-void tact_six_add_product(double *out, double sign, const double *a, const double *b);
+void tact_6x6_add_product(double *out, double sign, const double *a, const double *b);
 
 /* y += sign a x, of six numbers. */
-void tact_six_add_matrix_vector(double *y, double sign, const double *a, const double *x);
+void tact_6x6_add_matrix_vector(double *y, double sign, const double *a, const double *x);
 
 /* out = the transpose of a. */
-void tact_six_transpose(double *out, const double *a);
+void tact_6x6_transpose(double *out, const double *a);
 
 /* b = a^-1 b, b is 6 x columns with at most 10 columns, by Gauss-Jordan elimination with row
  * pivots. Returns 0, with b unchanged, where a is singular. */
-int tact_six_solve(const double *a, double *b, int columns);
+int tact_6x6_solve_in_place(const double *a, double *b, int columns);
 
 #endif

@@ -24,9 +24,9 @@ void tact_assemble_schur(struct tact_world *world, struct block *block)
             s[j * 6 + i] = s[i * 6 + j];
         }
     }
-    tact_opening_measure_mobility(block);
+    tact_block_set_relative_mobility(block);
     tact_impact_set_target_velocity(world, block);
-    tact_opening_scale_bias(world, block);
+    tact_block_reduce_bias_velocity(world, block);
     tact_impact_rebound(world, block);
     tact_springs_assemble(world, block);
     block->local.mu = tact_world_pair_law(world, c->a, c->b)->friction;
@@ -174,23 +174,23 @@ static void store_contact_wrench(struct tact_world *world, struct block *block)
 static void solve_all_islands(struct tact_world *world, struct tact_solve_stats *stats)
 {
     for (int i = 0; i < world->islands.count; i++) {
-        tact_velocities_rebuild(world, &world->islands.list[i]);
+        tact_velocities_recompute(world, &world->islands.list[i]);
         tact_impact_limit_bias(world, &world->islands.list[i]);
     }
-    tact_sweeps_run(world, stats);
-    tact_openings_bound(world, stats);
-    tact_energy_bound_rebound(world, stats);
+    tact_islands_solve_by_sweeps(world, stats);
+    tact_islands_bound_bias_impulses(world, stats);
+    tact_energy_limit_rebounds(world, stats);
     for (int i = 0; i < world->islands.count; i++) {
         struct island *island = &world->islands.list[i];
         if (!tact_island_is_solved(world, island)) {
             world->counts[TACT_COUNT_UNSOLVED]++;
-            tact_velocities_rebuild(world,
-                                    island); /* momentum is balanced to rounding in any case */
-            tact_openings_bound_unsolved(world, island);
-            tact_energy_bound_unsolved(world, island);
+            tact_velocities_recompute(world,
+                                      island); /* momentum is balanced to rounding in any case */
+            tact_island_bound_impulses(world, island);
+            tact_island_bound_energy(world, island);
             /* No joint passes its stop in any case. For given contacts, the impulses of bounds
              * leave the least energy that stops and friction can. */
-            tact_joint_bounds_sweep(world, island);
+            tact_joint_bounds_solve_once(world, island);
         }
     }
 }
@@ -215,20 +215,20 @@ int tact_world_solve(struct tact_world *world, struct tact_solve_stats *stats)
     }
     predict_joint_impulses(world);
     tact_joint_bounds_warm_start(world);
-    tact_velocities_copy_all(world, world->pre_velocities);
+    tact_velocities_save(world, world->pre_velocities);
     rc = rc ? rc : compute_free_velocities(world, &stats->failed_hand);
     if (rc) {
         for (int i = 0; i < world->block_count; i++) {
             struct tact_contact *c = &world->contacts[world->blocks[i].contact];
-            tact_contact_clear(c);
+            tact_contact_zero_impulses(c);
             c->spin_arm = 0.0;
         }
-        tact_constraints_clear(world);
-        tact_joint_bounds_clear(world);
+        tact_constraints_zero_impulses(world);
+        tact_joint_bounds_zero_impulses(world);
         tact_pieces_sum_results(world);
         return rc;
     }
-    tact_velocities_copy_all(world, world->free_velocities);
+    tact_velocities_save(world, world->free_velocities);
     tact_constraints_assemble(world);
     tact_joint_bounds_assemble(world);
     tact_islands_find(world);
@@ -250,9 +250,9 @@ int tact_world_solve(struct tact_world *world, struct tact_solve_stats *stats)
         compute_limit_margins(world, &world->blocks[i]);
     }
     tact_pieces_sum_results(world);
-    tact_openings_finish_start(world);
-    tact_constraints_store(world);
-    tact_joint_bounds_store(world);
+    tact_contacts_finish_start(world);
+    tact_constraints_store_wrenches(world);
+    tact_joint_bounds_store_torques(world);
     tact_world_notify_observer(world, TACT_SOLVE_STORED, stats);
     return 0;
 }

@@ -48,7 +48,7 @@ static void set_rigid_contact_springs(const struct tact_world *world, struct blo
 /* Share of the tilting stiffness that the rows carry. An overlap deeper than its target resists
  * tilting by itself, as its centre moves to where it is deeper; both together have the stiffness of
  * the springs. */
-static double tilting_stiffness_share(const struct tact_contact *c)
+static double spring_share_of_tilting(const struct tact_contact *c)
 {
     return tact_min(1.0, (c->patch.target + c->preload) / c->patch.depth);
 }
@@ -96,7 +96,7 @@ static void set_foundation_spring(const struct tact_world *world, struct block *
     compute_row_compliances(world, c, compliance);
     for (int i = 1; i < foundation_row_count(law); i++) {
         const double *axis = c->patch.frame + 3 * (i % 3);
-        double share = i > 3 ? tilting_stiffness_share(c) : 1.0;
+        double share = i > 3 ? spring_share_of_tilting(c) : 1.0;
         double held = tact_v3_dot(axis, c->springs.impulse + 3 * (i / 3));
         if (i >= 3) {
             double angle = tact_v3_dot(axis, c->springs.angle);
@@ -204,7 +204,7 @@ static void store_spring_load(const struct tact_world *world, const struct block
     double time = world->options.period + law->dissipation, angle[3];
     for (int i = 0; i < 3; i++) {
         angle[i] = row[3 + i] * time * block->row_cfm[3 + i];
-        row[3 + i] /= i > 0 ? tilting_stiffness_share(c) : 1.0;
+        row[3 + i] /= i > 0 ? spring_share_of_tilting(c) : 1.0;
     }
     tact_m3_tmul_v3(c->springs.impulse, c->patch.frame, row);
     tact_m3_tmul_v3(c->springs.impulse + 3, c->patch.frame, row + 3);
@@ -263,7 +263,7 @@ static void update_foundation(struct tact_world *world, const struct block *bloc
     tact_m3_mul_v3(row + 3, c->patch.frame, c->springs.impulse + 3);
     row[0] = 0.0;
     for (int i = 1; i < block->foundation_rows; i++) {
-        row[i] *= i > 3 ? tilting_stiffness_share(c) : 1.0;
+        row[i] *= i > 3 ? spring_share_of_tilting(c) : 1.0;
         row[i] -= (apart[i] - block->expected_motion[i]) / (time * block->row_cfm[i]);
     }
     store_spring_load(world, block, row);

@@ -20,8 +20,8 @@ static void update_spin_arm(const struct tact_world *world, struct block *block)
     struct tact_local_problem *local = &block->local;
     const double *r = c->impulse;
     int corners = c->patch.spin == TACT_SPIN_CORNERS;
-    int paper = world->options.local == TACT_LOCAL_BOUCHARD;
-    if (c->patch.kind == TACT_PATCH_ELASTIC && paper) {
+    int is_bouchard_method = world->options.local == TACT_LOCAL_BOUCHARD;
+    if (c->patch.kind == TACT_PATCH_ELASTIC && is_bouchard_method) {
         double radius = tact_patch_elastic_radius(&c->patch, r[0] / world->options.period);
         for (int i = 0; i < 2; i++) {
             local->semi[i] = radius * c->patch.stretch[i];
@@ -99,8 +99,8 @@ static void sweep_contact(struct tact_world *world, struct island *island, struc
 void tact_sweep_island(struct tact_world *world, struct island *island)
 {
     island->size = island->change = 0.0;
-    island->residual = tact_constraints_sweep(world, island);
-    island->residual = tact_max(island->residual, tact_joint_bounds_sweep(world, island));
+    island->residual = tact_constraints_solve_once(world, island);
+    island->residual = tact_max(island->residual, tact_joint_bounds_solve_once(world, island));
     for (int i = 0; i < island->blocks.count; i++) {
         struct block *block = &world->blocks[island->blocks.at[i]];
         sweep_contact(world, island, block);

@@ -8,20 +8,20 @@
 
 /* Copies the velocities of all bodies and hands into `all`: world->pre_velocities or
  * world->free_velocities. */
-void tact_velocities_copy_all(const struct tact_world *world, double *all);
+void tact_velocities_save(const struct tact_world *world, double *all);
 
 /* Sets the velocities of an island to those without contacts. */
-void tact_velocities_set_contact_free(struct tact_world *world, const struct island *island);
+void tact_velocities_set_free(struct tact_world *world, const struct island *island);
 
 /* Sets the velocities of an island to those before gravity and drives. */
-void tact_velocities_set_before_forces(struct tact_world *world, const struct island *island);
+void tact_velocities_set_pre_force(struct tact_world *world, const struct island *island);
 
 /* Sets the velocities of an island to zero. */
 void tact_velocities_set_zero(struct tact_world *world, const struct island *island);
 
 /* Recomputes the velocities of an island from the free ones and all impulses. Summing large changes
  * instead would lose digits. */
-void tact_velocities_rebuild(struct tact_world *world, const struct island *island);
+void tact_velocities_recompute(struct tact_world *world, const struct island *island);
 
 /* Applies an impulse of a contact to the velocities of its nodes. */
 static inline void tact_block_apply_impulse(const struct block *block, const double *impulse)
@@ -65,8 +65,8 @@ void tact_sweep_island(struct tact_world *world, struct island *island);
 void tact_sweeps_enforce_limits(struct tact_world *world, const struct island *island);
 
 /* 1 where all blocks are patches with the cone law, to which the search and its bounds apply. */
-static inline int tact_sweeps_can_search(const struct tact_world *world,
-                                         const struct island *island)
+static inline int tact_island_can_accelerate(const struct tact_world *world,
+                                             const struct island *island)
 {
     return world->options.local == TACT_LOCAL_CONE && !island->points;
 }
@@ -82,7 +82,7 @@ int tact_island_is_solved(const struct tact_world *world, const struct island *i
 
 /* Sweeps the islands that are not solved, each until it is, at most `iterations` times. All limits
  * are satisfied at the end. */
-void tact_sweeps_run(struct tact_world *world, struct tact_solve_stats *stats);
+void tact_islands_solve_by_sweeps(struct tact_world *world, struct tact_solve_stats *stats);
 
 /* Multiplies all impulses of an island's contacts and of the bounds of its joints by `share`; the
  * joints of mechanisms respond. */
@@ -92,18 +92,18 @@ void tact_sweeps_scale_impulses(struct tact_world *world, struct island *island,
  * Such an island is solved again with reduced bias velocities and then with none, each time with a
  * full number of sweeps. The same is done for an unsolved island with contacts between links and
  * what is fixed. */
-void tact_openings_bound(struct tact_world *world, struct tact_solve_stats *stats);
+void tact_islands_bound_bias_impulses(struct tact_world *world, struct tact_solve_stats *stats);
 
 /* Scales the impulses of an unsolved island down to a hundred times what its weight and motion
  * need: impulses that balance each other may have any size. */
-void tact_openings_bound_unsolved(struct tact_world *world, struct island *island);
+void tact_island_bound_impulses(struct tact_world *world, struct island *island);
 
 /* Reduces the restitution of impacts that would create energy, which restitution with friction can.
  */
-void tact_energy_bound_rebound(struct tact_world *world, struct tact_solve_stats *stats);
+void tact_energy_limit_rebounds(struct tact_world *world, struct tact_solve_stats *stats);
 
 /* Scales the impulses of an unsolved island down until they create no energy. */
-void tact_energy_bound_unsolved(struct tact_world *world, struct island *island);
+void tact_island_bound_energy(struct tact_world *world, struct island *island);
 
 /* Calls the observer. Returns 1 where it ends the iteration. */
 int tact_world_notify_observer(const struct tact_world *world, enum tact_solve_phase phase,

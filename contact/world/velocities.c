@@ -18,7 +18,7 @@ static double *velocities_of_owner(const struct tact_world *world, int owner, si
     return hand->hand->w;
 }
 
-void tact_velocities_copy_all(const struct tact_world *world, double *all)
+void tact_velocities_save(const struct tact_world *world, double *all)
 {
     for (int i = 0; i < world->body_count + world->hand_count; i++) {
         size_t at, n;
@@ -40,12 +40,12 @@ static void set_island_velocities(struct tact_world *world, const struct island 
     }
 }
 
-void tact_velocities_set_contact_free(struct tact_world *world, const struct island *island)
+void tact_velocities_set_free(struct tact_world *world, const struct island *island)
 {
     set_island_velocities(world, island, world->free_velocities);
 }
 
-void tact_velocities_set_before_forces(struct tact_world *world, const struct island *island)
+void tact_velocities_set_pre_force(struct tact_world *world, const struct island *island)
 {
     set_island_velocities(world, island, world->pre_velocities);
 }
@@ -55,13 +55,13 @@ void tact_velocities_set_zero(struct tact_world *world, const struct island *isl
     set_island_velocities(world, island, NULL);
 }
 
-void tact_velocities_rebuild(struct tact_world *world, const struct island *island)
+void tact_velocities_recompute(struct tact_world *world, const struct island *island)
 {
-    tact_velocities_set_contact_free(world, island);
+    tact_velocities_set_free(world, island);
     for (int i = 0; i < island->blocks.count; i++) {
         const struct block *block = &world->blocks[island->blocks.at[i]];
         tact_block_apply_impulse(block, world->contacts[block->contact].impulse);
     }
-    tact_constraints_apply(world, island);
-    tact_joint_bounds_apply(world, island);
+    tact_constraints_apply_impulses(world, island);
+    tact_joint_bounds_apply_impulses(world, island);
 }

@@ -296,7 +296,7 @@ static int may_shapes_touch(const struct tact_world *world, int a, int b)
 {
     const struct tact_owner *of_a = &world->shapes[a].owner, *of_b = &world->shapes[b].owner;
     return !are_shapes_of_one_object(world, of_a, of_b) &&
-           !tact_constraints_connect(world, of_a, of_b) && !are_excluded(world, of_a, of_b) &&
+           !tact_constraint_exists_between(world, of_a, of_b) && !are_excluded(world, of_a, of_b) &&
            tact_world_pair_law(world, a, b);
 }
 

@@ -181,7 +181,7 @@ int tact_world_is_close(const struct tact_world *world, int pair)
 
 void tact_world_add_near(struct tact_world *world, int pair)
 {
-    tact_near_add(world, pair);
+    tact_near_add_pair(world, pair);
 }
 
 const int *tact_world_near(const struct tact_world *world, int *count)

@@ -5,7 +5,7 @@
 #include "contact/world/world_internal.h"
 
 /* 0 where all numbers are finite, else NaN: the sum of 0 times each. Processes two at a time. */
-TACT_INLINE double nan_if_any_nonfinite(const double *x, int count)
+TACT_INLINE double sum_that_is_nan_if_nonfinite(const double *x, int count)
 {
     tact_d2 sum = {0.0, 0.0};
     for (int i = 0; i + 1 < count; i += 2) {
@@ -18,7 +18,7 @@ TACT_INLINE double nan_if_any_nonfinite(const double *x, int count)
 
 static int are_all_finite(const double *x, int count)
 {
-    return nan_if_any_nonfinite(x, count) == 0.0;
+    return sum_that_is_nan_if_nonfinite(x, count) == 0.0;
 }
 
 static double norm_squared(const double v[3])
@@ -113,25 +113,25 @@ static int check_constraints(const struct tact_world *world, struct tact_world_f
 }
 
 /* 1 where anything may be wrong: a test that is cheap enough for every tick. */
-static int may_be_faulty(const struct tact_world *world, double speed)
+static int may_state_be_faulty(const struct tact_world *world, double speed)
 {
     double lowest_speed_limit = tact_min(speed, TACT_WORLD_MAX_RATE), sum = 0.0;
     int fast = 0;
     for (int i = 0; i < world->near.count; i++) {
         const struct tact_contact *c = tact_near_contact(world, i);
         if (c->moments.volume != 0.0) {
-            sum += nan_if_any_nonfinite((const double *)&c->moments, MOMENT_NUMBER_COUNT) +
-                   nan_if_any_nonfinite(c->wrench, 6);
+            sum += sum_that_is_nan_if_nonfinite((const double *)&c->moments, MOMENT_NUMBER_COUNT) +
+                   sum_that_is_nan_if_nonfinite(c->wrench, 6);
         }
     }
     for (int i = 0; i < world->constraint_count; i++) {
         const struct tact_constraint *constraint = &world->constraints[i].constraint;
-        sum += nan_if_any_nonfinite(constraint->wrench, 6) + 0.0 * constraint->value;
+        sum += sum_that_is_nan_if_nonfinite(constraint->wrench, 6) + 0.0 * constraint->value;
     }
     for (int i = 0; i < world->body_count; i++) {
         const struct tact_body *body = &world->bodies[i].body;
         const double *v = body->twist;
-        sum += nan_if_any_nonfinite((const double *)&body->pose, 7);
+        sum += sum_that_is_nan_if_nonfinite((const double *)&body->pose, 7);
         fast |= !(norm_squared(v) <= speed * speed);
         fast |= !(norm_squared(v + 3) <= TACT_WORLD_MAX_RATE * TACT_WORLD_MAX_RATE);
     }
@@ -148,7 +148,7 @@ static int may_be_faulty(const struct tact_world *world, double speed)
 int tact_world_check(const struct tact_world *world, double max_speed,
                      struct tact_world_fault *fault)
 {
-    if (!may_be_faulty(world, max_speed)) {
+    if (!may_state_be_faulty(world, max_speed)) {
         return 0;
     }
     /* The cause of a fault is reported first: an overlap affects a wrench, which affects velocity

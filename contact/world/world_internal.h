@@ -179,13 +179,13 @@ int tact_world_is_fast(const struct tact_world *world, int shape);
 /* Velocity of the frame of a shape at its origin, world. */
 void tact_world_shape_twist(const struct tact_world *world, int shape, double twist[6]);
 
-/* Computes travel and search_margin of all shapes in this tick. tact_motion_bounds_margin() is the
+/* Computes travel and search_margin of all shapes in this tick. tact_motion_search_margin() is the
  * search margin with a reserve, which the broad phase uses. */
 void tact_motion_bounds_update(struct tact_world *world);
-double tact_motion_bounds_margin(const struct world_shape *shape);
+double tact_motion_search_margin(const struct world_shape *shape);
 
 /* 1 where the shapes of a contact pass each other by more than the thinner of them in a tick. */
-int tact_motion_passes_shape(const struct tact_world *world, const struct tact_contact *c);
+int tact_motion_passes_through(const struct tact_world *world, const struct tact_contact *c);
 
 /* Measures a near pair at the present poses, for models that use no moments; the state of the model
  * is unchanged. along: NULL, or the normal along which it is measured. Returns as measure() of
@@ -232,7 +232,7 @@ static inline int tact_block_has_restitution(const struct block *block)
 }
 
 /* Sets all impulses and the warm start of a contact to zero. */
-static inline void tact_contact_clear(struct tact_contact *c)
+static inline void tact_contact_zero_impulses(struct tact_contact *c)
 {
     memset(c->impulse, 0, sizeof c->impulse);
     memset(c->wrench, 0, sizeof c->wrench);
@@ -315,26 +315,26 @@ struct world_hand *tact_block_hand_of_side(const struct tact_world *world,
 
 /* Sum of the mobilities of a hand's joints along a contact's normal, each in its best direction
  * [1/kg]; its `rows` are J for joint rates. */
-double tact_opening_mobility(const struct tact_hand *hand, double h);
+double tact_joint_mobility_along_normal(const struct tact_hand *hand, double h);
 
 /* Sets relative_mobility and weak_normal_cfm of a block, once S is known. */
-void tact_opening_measure_mobility(struct block *block);
+void tact_block_set_relative_mobility(struct block *block);
 
 /* Finds the present blocks that no joint can open. */
-void tact_openings_check_start(struct tact_world *world);
+void tact_blocks_find_stuck_at_start(struct tact_world *world);
 
 /* 1 where joints cannot open a block along its normal. */
-int tact_opening_is_stuck(const struct block *block);
+int tact_block_is_stuck(const struct block *block);
 
 /* Reduces a bias velocity that joints can hardly follow. */
-void tact_opening_scale_bias(const struct tact_world *world, struct block *block);
+void tact_block_reduce_bias_velocity(const struct tact_world *world, struct block *block);
 
 /* Reduces the preload of a contact to what is left of its overlap, and distributes it over its
  * pieces. */
-void tact_opening_update_preload(const struct tact_world *world, struct tact_contact *c);
+void tact_contact_update_preload(const struct tact_world *world, struct tact_contact *c);
 
 /* Ends the start after the first solve: springs are compressed by their load. */
-void tact_openings_finish_start(struct tact_world *world);
+void tact_contacts_finish_start(struct tact_world *world);
 
 /* Subtracts bias, restitution and target velocity of a block from its velocity u. */
 void tact_impact_subtract_target(const struct block *block, double u[6]);

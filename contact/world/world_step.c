@@ -80,7 +80,7 @@ void tact_world_begin(struct tact_world *world)
         compute_shape_pose(world, i, &world->poses[i]);
     }
     tact_motion_bounds_update(world);
-    tact_near_update(world);
+    tact_near_update_pairs(world);
     for (int k = 0; k < world->near.count; k++) {
         struct near_pair *pair = &world->near.pairs[world->near.slots[k]];
         struct tact_contact *c = tact_near_contact(world, k);
@@ -89,7 +89,7 @@ void tact_world_begin(struct tact_world *world)
         pair->planar = NAN;
         pair->has_corners = 0;
         pair->active = close && model->moments;
-        c->outrun = !model->gaps && tact_motion_passes_shape(world, c) &&
+        c->outrun = !model->gaps && tact_motion_passes_through(world, c) &&
                     are_bounding_spheres_within(world, c, pair_search_margin(world, c));
         if (!close) {
             memset(pair->direction, 0, sizeof pair->direction);
@@ -173,7 +173,7 @@ static double shape_radius(const struct tact_shape *shape)
     return 0.5 * tact_v3_norm(d);
 }
 
-static int curved_all_over(const struct tact_world *world, int a, int b)
+static int is_one_surface_all_curved(const struct tact_world *world, int a, int b)
 {
     return tact_shape_faces(&world->shapes[a].shape) == TACT_FACES_CURVED ||
            tact_shape_faces(&world->shapes[b].shape) == TACT_FACES_CURVED;
@@ -211,14 +211,15 @@ void tact_world_carry(const struct tact_world *world, int pair, const struct tac
         tact_v3_axpy(a, more, slide);
         tact_v3_axpy(b, more, slide);
     }
-    tact_moments_advance(in, a, b, 1.0,
-                         curved_all_over(world, of_a, of_b) ? 2.0 : tact_moments_exponent(in), out);
+    tact_moments_advance(
+        in, a, b, 1.0,
+        is_one_surface_all_curved(world, of_a, of_b) ? 2.0 : tact_moments_exponent(in), out);
 }
 
 void tact_world_set_moments(struct tact_world *world, int pair, const struct tact_moments *moments)
 {
     if (moments) {
-        tact_near_add(world, pair);
+        tact_near_add_pair(world, pair);
     }
     int slot = tact_near_slot_of_pair(&world->near, pair);
     if (slot < 0) {
@@ -356,12 +357,12 @@ static int add_contact_block(struct tact_world *world, int contact, int points)
 
 /* Clears a pair without a patch: separated, or one shape wholly inside the other, which nothing can
  * open. In the latter case it keeps its preload. */
-static void clear_unpatched_pair(struct tact_world *world, struct tact_contact *c, int inside)
+static void clear_pair_without_patch(struct tact_world *world, struct tact_contact *c, int inside)
 {
     c->stuck = inside;
     c->preload = inside ? c->preload : 0.0;
     c->limits = TACT_LIMIT_OPEN;
-    tact_contact_clear(c);
+    tact_contact_zero_impulses(c);
     if (tact_pieces_pair_was_split(world, c)) {
         tact_pieces_clear_pair(world, c);
     }
@@ -389,12 +390,12 @@ static void assemble_near_pair(struct tact_world *world, int n)
     set_pressure_pair(world, world->near.list[n], c, before);
     c->touching = c->stuck = 0;
     if (pieces < 0) {
-        clear_unpatched_pair(world, c, pieces == -ERANGE);
+        clear_pair_without_patch(world, c, pieces == -ERANGE);
         return;
     }
     int points = tact_world_pair_model(world, c->a, c->b)->points;
     tact_pieces_make_contacts(world, slot, world->piece, pieces);
-    tact_opening_update_preload(world, c);
+    tact_contact_update_preload(world, c);
     for (int k = 0; k < pieces; k++) {
         c->touching |= add_contact_block(world, c->first_piece + k, points);
     }
@@ -402,8 +403,9 @@ static void assemble_near_pair(struct tact_world *world, int n)
         c->touching = add_contact_block(world, slot, points);
     }
     if (points && c->touching) {
-        tact_points_collect(&world->points, slot, &world->shapes[c->a].shape, &world->poses[c->a],
-                            &world->shapes[c->b].shape, &world->poses[c->b], &c->patch);
+        tact_points_make_for_patch(&world->points, slot, &world->shapes[c->a].shape,
+                                   &world->poses[c->a], &world->shapes[c->b].shape,
+                                   &world->poses[c->b], &c->patch);
     }
 }
 
@@ -428,7 +430,7 @@ int tact_assemble_blocks(struct tact_world *world)
 /* Depth of a pair beyond its target; 33 sizes for a shape wholly inside the other. An elastic
  * wrench has no target. Solids whose gap is zero start without an overlap: otherwise it would be
  * part of the preload, and so would the depth that they reach later. */
-static double excess_at_start(struct tact_world *world, int slot)
+static double initial_overlap_excess(struct tact_world *world, int slot)
 {
     const struct tact_contact *c = &world->contacts[slot];
     int rc = measure_pair(world, slot);
@@ -455,7 +457,7 @@ static int measure_start_overlaps(struct tact_world *world, struct tact_moments_
             tact_world_measure(world, world->near.list[n], scratch, &c->moments) <= 0) {
             memset(&c->moments, 0, sizeof c->moments);
         }
-        c->preload = tact_max(0.0, excess_at_start(world, slot));
+        c->preload = tact_max(0.0, initial_overlap_excess(world, slot));
         c->starting = c->preload > 0.0;
         deep += c->starting;
     }
@@ -468,7 +470,7 @@ int tact_world_start(struct tact_world *world, struct tact_moments_scratch *scra
     int deep = measure_start_overlaps(world, scratch);
     if (deep) {
         tact_assemble_blocks(world);
-        tact_openings_check_start(world);
+        tact_blocks_find_stuck_at_start(world);
         for (int n = 0; n < world->near.count; n++) {
             tact_near_contact(world, n)->touching = 0;
             tact_pieces_clear_pair(world, tact_near_contact(world, n));

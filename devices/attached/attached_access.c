@@ -44,8 +44,8 @@ static void copy_group_name(gid_t group, char *name, size_t size)
 }
 
 /* Suggests the group of the node, if it has sufficient rights. */
-static void suggest_node_group(const char *path, const char *what,
-                               struct tact_attached_access *access)
+static void advise_group_of_node(const char *path, const char *what,
+                                 struct tact_attached_access *access)
 {
     struct stat st;
     char group[64];
@@ -90,7 +90,7 @@ void tact_attached_explain_access(const char *path, int error, const char *what,
         snprintf(access->why, sizeof access->why, "%s: %s", what, strerror(-error));
         return;
     }
-    suggest_node_group(path, what, access);
+    advise_group_of_node(path, what, access);
     if (has_seat_session) {
         tact_attached_append_text(access->why, sizeof access->why,
                                   "; it is open to who sits at the machine, which you do not");

@@ -21,7 +21,7 @@ static const struct word {
     {COMEDI_SUBD_COUNTER, "counter", "counter", NULL},
 };
 
-static const struct word *subdevice_type_word(int type)
+static const struct word *find_subdevice_type_word(int type)
 {
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
         if (words[i].type == type) {
@@ -32,7 +32,7 @@ static const struct word *subdevice_type_word(int type)
 }
 
 /* Whether a word selects this subdevice without its number: no earlier one has the word. */
-static bool is_first_subdevice_of_word(const struct tact_attached_board *board, const char *word)
+static bool is_first_subdevice_of_type(const struct tact_attached_board *board, const char *word)
 {
     for (int i = 0; i < board->subdevice_count; i++) {
         const struct tact_attached_subdevice *s = &board->subdevice[i];
@@ -53,7 +53,7 @@ static void describe_channel_range(const struct tact_attached_board *board, cons
     if (!word || channels < 1) {
         return;
     }
-    if (!is_first_subdevice_of_word(board, word)) {
+    if (!is_first_subdevice_of_type(board, word)) {
         snprintf(at, sizeof at, "@%d", number);
     }
     snprintf(text, size, "%s0%s", word, at);
@@ -86,7 +86,7 @@ static void describe_subdevice(comedi_t *dev, int number, struct tact_attached_b
     unsigned int n = (unsigned int)number;
     int type = comedi_get_subdevice_type(dev, n);
     int flags = comedi_get_subdevice_flags(dev, n);
-    const struct word *word = subdevice_type_word(type);
+    const struct word *word = find_subdevice_type_word(type);
     if (type == COMEDI_SUBD_UNUSED) {
         return;
     }

@@ -36,14 +36,14 @@ static void enable_event_codes(struct libevdev *dev, unsigned int type, const ch
     }
 }
 
-static int read_sys_number(struct udev_device *parent, const char *attribute)
+static int read_hexadecimal_attribute(struct udev_device *parent, const char *attribute)
 {
     const char *text = udev_device_get_sysattr_value(parent, attribute);
     return text ? (int)strtoul(text, NULL, 16) : 0;
 }
 
 /* The device from /sys, without the ranges of axes. NULL on failure. */
-static struct libevdev *device_from_sys(struct udev_device *node)
+static struct libevdev *make_libevdev_from_sysfs(struct udev_device *node)
 {
     static const struct {
         unsigned int type;
@@ -62,9 +62,9 @@ static struct libevdev *device_from_sys(struct udev_device *node)
     libevdev_set_name(dev, name ? name : "");
     libevdev_set_uniq(dev, udev_device_get_sysattr_value(parent, "uniq"));
     libevdev_set_phys(dev, udev_device_get_sysattr_value(parent, "phys"));
-    libevdev_set_id_bustype(dev, read_sys_number(parent, "id/bustype"));
-    libevdev_set_id_vendor(dev, read_sys_number(parent, "id/vendor"));
-    libevdev_set_id_product(dev, read_sys_number(parent, "id/product"));
+    libevdev_set_id_bustype(dev, read_hexadecimal_attribute(parent, "id/bustype"));
+    libevdev_set_id_vendor(dev, read_hexadecimal_attribute(parent, "id/vendor"));
+    libevdev_set_id_product(dev, read_hexadecimal_attribute(parent, "id/product"));
     for (size_t i = 0; i < sizeof maps / sizeof *maps; i++) {
         enable_event_codes(dev, maps[i].type,
                            udev_device_get_sysattr_value(parent, maps[i].attribute));
@@ -136,7 +136,7 @@ static const char *guess_device_kind(const struct libevdev *dev)
 }
 
 /* Stores the warning of omitted channels. */
-static void store_omission_note(void *user, enum tact_message_level level, const char *text)
+static void append_omission_to_note(void *user, enum tact_message_level level, const char *text)
 {
     struct tact_attached_input *input = user;
     const char *body = strstr(text, "' has ");
@@ -145,14 +145,14 @@ static void store_omission_note(void *user, enum tact_message_level level, const
 }
 
 /* Of a keyboard, one key for the scene's entry: the space bar, or the first one. */
-static void name_example_key(const struct libevdev *dev, struct tact_attached_input *input)
+static void format_example_key_name(const struct libevdev *dev, struct tact_attached_input *input)
 {
     unsigned int code = KEY_SPACE;
     for (unsigned int i = 1; i < KEY_CNT && !has(dev, EV_KEY, code); i++) {
         code = has(dev, EV_KEY, i) ? i : code;
     }
     if (has(dev, EV_KEY, code)) {
-        tact_evdev_name(EV_KEY, code, input->named, sizeof input->named);
+        tact_evdev_code_name(EV_KEY, code, input->named, sizeof input->named);
     }
 }
 
@@ -166,12 +166,12 @@ static void describe_input_channels(const struct libevdev *dev, bool ranges,
                                               .directory = "",
                                               .file = "",
                                               .period = 1e-3,
-                                              .messages = {store_omission_note, input}};
+                                              .messages = {append_omission_to_note, input}};
     if (tact_evdev_choose_channels(&config, dev, &layout, &err)) {
         snprintf(input->note, sizeof input->note,
                  libevdev_has_event_type(dev, EV_KEY) ? "keys only: list those to use in `channels`"
                                                       : "no axes, no buttons");
-        name_example_key(dev, input);
+        format_example_key_name(dev, input);
         return;
     }
     input->channel_count = layout.count;
@@ -307,7 +307,7 @@ bool tact_attached_read_input(struct udev *udev, int number, struct tact_attache
             input->effect_most = 0;
         }
     } else {
-        struct libevdev *dev = device_from_sys(node);
+        struct libevdev *dev = make_libevdev_from_sysfs(node);
         if (dev) {
             describe_input_device(dev, false, input);
         }

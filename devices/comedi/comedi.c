@@ -81,7 +81,8 @@ static int choose_board_channels(struct tact_comedi *self, const struct tact_dev
     rc = rc ? rc : tact_comedi_stream_settings(config, known->dev, &self->layout, err);
     rc = rc ? rc : tact_comedi_read_wrench_settings(config, &self->layout, err);
     if (!rc && tact_comedi_assemble_instructions(&self->layout)) {
-        rc = tact_settings_fault(config, NULL, err, "more than %d instructions", TACT_COMEDI_OPS);
+        rc = tact_settings_fault(config, NULL, err, "more than %d instructions",
+                                 TACT_COMEDI_MAX_INSTRUCTIONS);
     }
     return rc;
 }
@@ -138,7 +139,7 @@ static int open_board_or_recording(struct tact_comedi *self,
 static int start_output_guard(struct tact_comedi *self, const struct tact_device_config *config,
                               struct tact_error *err)
 {
-    struct tact_guard_output outputs[TACT_COMEDI_OPS];
+    struct tact_guard_output outputs[TACT_COMEDI_MAX_INSTRUCTIONS];
     const struct tact_guard_options options = {.board = self->layout.path,
                                                .driver = self->layout.driver,
                                                .name = self->layout.board,
@@ -151,7 +152,7 @@ static int start_output_guard(struct tact_comedi *self, const struct tact_device
         return 0;
     }
     for (int i = 0; i < self->layout.output_instruction_count; i++) {
-        const struct tact_comedi_op *op = &self->layout.out[i];
+        const struct tact_comedi_instruction *op = &self->layout.out[i];
         outputs[i] =
             (struct tact_guard_output){op->insn,     op->words,   op->subdevice,
                                        op->chanspec, op->maxdata, {op->safe[0], op->safe[1]}};

@@ -5,8 +5,8 @@
 #include "devices/comedi/comedi_internal.h"
 
 /* The op that reads or writes the digital channel's block of 32, added if absent. */
-static int digital_block_instruction(struct tact_comedi_op *ops, int *count,
-                                     const struct tact_comedi_channel *c)
+static int append_digital_instruction(struct tact_comedi_instruction *ops, int *count,
+                                      const struct tact_comedi_channel *c)
 {
     uint32_t base = c->channel / 32 * 32;
     for (int i = 0; i < *count; i++) {
@@ -15,26 +15,26 @@ static int digital_block_instruction(struct tact_comedi_op *ops, int *count,
             return i;
         }
     }
-    if (*count < TACT_COMEDI_OPS) {
-        ops[*count] = (struct tact_comedi_op){.insn = INSN_BITS,
-                                              .words = 2,
-                                              .subdevice = c->subdevice,
-                                              .chanspec = CR_PACK(base, 0, 0),
-                                              .maxdata = UINT32_MAX};
+    if (*count < TACT_COMEDI_MAX_INSTRUCTIONS) {
+        ops[*count] = (struct tact_comedi_instruction){.insn = INSN_BITS,
+                                                       .words = 2,
+                                                       .subdevice = c->subdevice,
+                                                       .chanspec = CR_PACK(base, 0, 0),
+                                                       .maxdata = UINT32_MAX};
     }
     return (*count)++;
 }
 
-static int assemble_instruction_list(struct tact_comedi_op *ops,
+static int assemble_instruction_list(struct tact_comedi_instruction *ops,
                                      struct tact_comedi_channel *channels, int n, bool output)
 {
     int count = 0;
     for (int i = 0; i < n; i++) {
         struct tact_comedi_channel *c = &channels[i];
         if (c->kind == TACT_COMEDI_DIGITAL) {
-            c->op = digital_block_instruction(ops, &count, c);
+            c->op = append_digital_instruction(ops, &count, c);
             c->bit = (int)(c->channel % 32);
-            if (output && c->op < TACT_COMEDI_OPS) {
+            if (output && c->op < TACT_COMEDI_MAX_INSTRUCTIONS) {
                 ops[c->op].safe[0] |= 1U << c->bit;
                 ops[c->op].safe[1] |= (uint32_t)c->is_active_low << c->bit;
             }
@@ -44,8 +44,8 @@ static int assemble_instruction_list(struct tact_comedi_op *ops,
             continue;
         }
         c->op = count++;
-        if (c->op < TACT_COMEDI_OPS) {
-            ops[c->op] = (struct tact_comedi_op){
+        if (c->op < TACT_COMEDI_MAX_INSTRUCTIONS) {
+            ops[c->op] = (struct tact_comedi_instruction){
                 .insn = output ? INSN_WRITE : INSN_READ,
                 .words = 1,
                 .subdevice = c->subdevice,
@@ -63,8 +63,8 @@ int tact_comedi_assemble_instructions(struct tact_comedi_layout *layout)
         assemble_instruction_list(layout->in, layout->input, layout->input_count, false);
     layout->output_instruction_count =
         assemble_instruction_list(layout->out, layout->output, layout->output_count, true);
-    return layout->input_instruction_count <= TACT_COMEDI_OPS &&
-                   layout->output_instruction_count <= TACT_COMEDI_OPS
+    return layout->input_instruction_count <= TACT_COMEDI_MAX_INSTRUCTIONS &&
+                   layout->output_instruction_count <= TACT_COMEDI_MAX_INSTRUCTIONS
                ? 0
                : -E2BIG;
 }
@@ -95,8 +95,8 @@ static int set_up_board(struct tact_comedi_board *board, const struct tact_comed
         strcmp(comedi_get_board_name(board->dev), layout->board) != 0) {
         return -ENXIO;
     }
-    tact_comedi_list_init(&board->in, layout->in, layout->input_instruction_count);
-    tact_comedi_list_init(&board->out, layout->out, layout->output_instruction_count);
+    tact_comedi_list_prepare(&board->in, layout->in, layout->input_instruction_count);
+    tact_comedi_list_prepare(&board->out, layout->out, layout->output_instruction_count);
     int rc = configure_digital_inputs(board->dev, layout);
     if (rc == 0 && outputs) {
         rc = tact_comedi_claim_outputs(board->dev, &board->out);
@@ -123,7 +123,7 @@ void tact_comedi_board_free(struct tact_comedi_board *board)
     }
     if (board->dev) {
         if (board->out.count > 0) {
-            tact_comedi_list_write_safe(board->dev, &board->out);
+            tact_comedi_list_write_zeros(board->dev, &board->out);
         }
         comedi_close(board->dev);
     }

@@ -21,7 +21,7 @@ static void write_channel_description(FILE *file, comedi_t *dev,
         tact_number_print(text, sizeof text, "from %.17g to %.17g volts %.17g",
                           range ? range->min : 0, range ? range->max : 0, volts.expansion_origin);
         fprintf(file, " range %u %s", c->range, text);
-        for (unsigned int i = 0; i <= volts.order && i < TACT_COMEDI_TERMS; i++) {
+        for (unsigned int i = 0; i <= volts.order && i < TACT_COMEDI_MAX_COEFFICIENTS; i++) {
             tact_number_print(text, sizeof text, "%.17g", volts.coefficients[i]);
             fprintf(file, " %s", text);
         }
@@ -73,10 +73,10 @@ int tact_comedi_capture_open(struct tact_comedi_capture *capture,
 }
 
 void tact_comedi_capture_record_row(struct tact_comedi_capture *capture, int64_t tick, int error,
-                                    const struct tact_comedi_held *held,
-                                    const struct tact_comedi_words *words)
+                                    const struct tact_comedi_inhibit_reasons *held,
+                                    const struct tact_comedi_raw_values *words)
 {
-    struct tact_comedi_row *row = tact_capture_reserve(&capture->capture);
+    struct tact_comedi_row *row = tact_capture_reserve_entry(&capture->capture);
     if (row) {
         row->tick = tick;
         row->error = -error;
@@ -89,9 +89,9 @@ void tact_comedi_capture_record_row(struct tact_comedi_capture *capture, int64_t
 static void write_scan_row(FILE *file, const void *kept, void *inputs)
 {
     const struct tact_comedi_row *row = kept;
-    const struct tact_comedi_words *words = &row->words;
+    const struct tact_comedi_raw_values *words = &row->words;
     fprintf(file, "%" PRId64 ",%d,%d,%" PRId64 ",%" PRId64 ",%u,%d", row->tick, row->error,
-            row->held.guard + 4 * row->held.rearmed + 8 * row->held.are_outputs_unwritten,
+            row->held.guard + 4 * row->held.was_rearmed + 8 * row->held.has_output_write_failed,
             words->scan_age_before_tick_ns, words->age_ns, words->lost, words->is_new_scan);
     for (int i = 0; i < *(const int *)inputs; i++) {
         fprintf(file, ",%u", words->raw[i]);

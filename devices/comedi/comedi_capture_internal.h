@@ -19,7 +19,7 @@
 enum { TACT_COMEDI_TARE = -2, TACT_COMEDI_OPENED = -1 };
 
 /** The result of reading the board, in the tick or by a stream. */
-struct tact_comedi_words {
+struct tact_comedi_raw_values {
     int64_t scan_age_before_tick_ns;    /* age of a stream's scan before the tick; else 0 */
     int64_t age_ns;                     /* age of a stream's scan when it was read; else 0 */
     uint32_t lost;                      /* number of restarts of the stream */
@@ -28,18 +28,18 @@ struct tact_comedi_words {
 };
 
 /** Reasons that inhibit outputs, besides faults of the inputs. */
-struct tact_comedi_held {
-    int guard;                  /* enum tact_device_state, from the guard */
-    bool rearmed;               /* in this tick */
-    bool are_outputs_unwritten; /* the outputs could not be written */
+struct tact_comedi_inhibit_reasons {
+    int guard;                    /* enum tact_device_state, from the guard */
+    bool was_rearmed;             /* in this tick */
+    bool has_output_write_failed; /* the outputs could not be written */
 };
 
 /** A reading of a tick. */
 struct tact_comedi_row {
     int64_t tick;
     int error; /* positive errno; then there are no words */
-    struct tact_comedi_held held;
-    struct tact_comedi_words words;
+    struct tact_comedi_inhibit_reasons held;
+    struct tact_comedi_raw_values words;
 };
 
 /** A capture that is being written; all zero: none. */
@@ -56,8 +56,8 @@ int tact_comedi_capture_open(struct tact_comedi_capture *capture,
 
 /** Queues a reading; error: 0 or a negative errno. Real-time safe. */
 void tact_comedi_capture_record_row(struct tact_comedi_capture *capture, int64_t tick, int error,
-                                    const struct tact_comedi_held *held,
-                                    const struct tact_comedi_words *words);
+                                    const struct tact_comedi_inhibit_reasons *held,
+                                    const struct tact_comedi_raw_values *words);
 
 /** Writes the queue; reports losses once. Not real-time safe. */
 void tact_comedi_capture_drain(struct tact_comedi_capture *capture, const char *name,
@@ -102,7 +102,7 @@ void tact_comedi_play_close(struct tact_comedi_play *play);
  * @retval 0, the negative errno of the row, or -ENODATA: the next row is another */
 int tact_comedi_play_row_before_ticks(struct tact_comedi_play *play,
                                       const struct tact_comedi_layout *layout, int64_t tick,
-                                      struct tact_comedi_words *words);
+                                      struct tact_comedi_raw_values *words);
 
 /** The row of a time [s]; a repeated one is older. Real-time safe. Returns whether the capture has
  * ended. */

@@ -5,7 +5,7 @@
 static double evaluate_polynomial(const double *c, double x)
 {
     double y = 0.0;
-    for (int i = TACT_COMEDI_TERMS - 1; i >= 0; i--) {
+    for (int i = TACT_COMEDI_MAX_COEFFICIENTS - 1; i >= 0; i--) {
         y = y * x + c[i];
     }
     return y;
@@ -31,7 +31,7 @@ lsampl_t tact_comedi_raw(const struct tact_comedi_channel *channel, double value
     return raw > 0.0 ? raw < channel->maxdata ? (lsampl_t)raw : channel->maxdata : 0;
 }
 
-int64_t tact_comedi_unwrap_counter(int64_t count, lsampl_t before, lsampl_t now, lsampl_t maxdata)
+int64_t tact_comedi_extend_counter(int64_t count, lsampl_t before, lsampl_t now, lsampl_t maxdata)
 {
     int64_t span = (int64_t)maxdata + 1;
     int64_t step = (int64_t)now - (int64_t)before;
@@ -43,9 +43,9 @@ int64_t tact_comedi_unwrap_counter(int64_t count, lsampl_t before, lsampl_t now,
     return count + step;
 }
 
-int tact_comedi_examine_reading(struct tact_comedi_health *health,
-                                const struct tact_comedi_channel *channel, lsampl_t raw,
-                                double value, uint32_t most, uint32_t still, bool *usable)
+int tact_comedi_check_reading(struct tact_comedi_health *health,
+                              const struct tact_comedi_channel *channel, lsampl_t raw, double value,
+                              uint32_t most, uint32_t still, bool *usable)
 {
     bool end = raw == 0 || raw >= channel->maxdata;
     bool outside = !(value >= channel->low && value <= channel->high);

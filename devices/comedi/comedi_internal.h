@@ -9,7 +9,7 @@
 #include "../guard/comedi_output_internal.h"
 #include "wrench_internal.h"
 
-#define TACT_COMEDI_TERMS COMEDI_MAX_NUM_POLYNOMIAL_COEFFICIENTS
+#define TACT_COMEDI_MAX_COEFFICIENTS COMEDI_MAX_NUM_POLYNOMIAL_COEFFICIENTS
 
 enum tact_comedi_kind { TACT_COMEDI_ANALOG, TACT_COMEDI_DIGITAL, TACT_COMEDI_COUNTER };
 
@@ -22,9 +22,9 @@ struct tact_comedi_channel {
     unsigned int range; /* index of the subdevice's */
     unsigned int voltage_reference;
     lsampl_t maxdata;
-    comedi_polynomial_t volts;     /* raw to V or mA (inputs), back (outputs) */
-    double map[TACT_COMEDI_TERMS]; /* V to the unit (inputs), the unit to V (outputs) */
-    double low;                    /* lower limit of an input [unit] */
+    comedi_polynomial_t volts;                /* raw to V or mA (inputs), back (outputs) */
+    double map[TACT_COMEDI_MAX_COEFFICIENTS]; /* V to the unit (inputs), the unit to V (outputs) */
+    double low;                               /* lower limit of an input [unit] */
     double high;
     bool mapped;            /* a map was set */
     bool is_active_low;     /* digital: active low */
@@ -32,8 +32,8 @@ struct tact_comedi_channel {
     int scan;               /* then its index in a scan */
     /* index in the list of instructions */
     int op;
-    int bit;      /* digital: of the second word */
-    int captured; /* column of the recording */
+    int bit;             /* digital: of the second word */
+    int captured_column; /* column of the recording */
 };
 
 /* Channels that a stream adds, the last of the device: age of the scan [s], number of restarts. */
@@ -54,9 +54,9 @@ struct tact_comedi_layout {
     int streamed_input_count;    /* inputs in a scan */
     size_t stream_sample_bytes;  /* size of a value in the driver's buffer [B] */
     int input_instruction_count; /* all inputs: one list of instructions */
-    struct tact_comedi_op in[TACT_COMEDI_OPS];
+    struct tact_comedi_instruction in[TACT_COMEDI_MAX_INSTRUCTIONS];
     int output_instruction_count; /* all outputs: another */
-    struct tact_comedi_op out[TACT_COMEDI_OPS];
+    struct tact_comedi_instruction out[TACT_COMEDI_MAX_INSTRUCTIONS];
 };
 
 struct tact_comedi_play;
@@ -76,7 +76,7 @@ int tact_comedi_choose_channels(const struct tact_device_config *config,
                                 struct tact_comedi_layout *layout, struct tact_error *err);
 
 /** Location of a channel; the next three functions differ for board and recording. */
-struct tact_comedi_where {
+struct tact_comedi_channel_place {
     const char *word; /* as in the settings: "ai4@0" */
     unsigned int number;
     int subdevice; /* negative: the first of its kind */
@@ -88,7 +88,7 @@ struct tact_comedi_where {
  * @retval 0, or a negative errno with *err set */
 int tact_comedi_locate_channel(const struct tact_device_config *config,
                                const struct tact_comedi_source *known,
-                               const struct tact_comedi_where *where,
+                               const struct tact_comedi_channel_place *where,
                                struct tact_comedi_channel *channel, struct tact_error *err);
 
 /** Finds the range [row[0], row[1]] of `setting`, if row is NULL the first one, of a recording its
@@ -116,8 +116,8 @@ int tact_comedi_assemble_instructions(struct tact_comedi_layout *layout);
 /** An open board, with its list of inputs. */
 struct tact_comedi_board {
     comedi_t *dev;
-    struct tact_comedi_list in;
-    struct tact_comedi_list out;
+    struct tact_comedi_instruction_list in;
+    struct tact_comedi_instruction_list out;
 };
 
 /** Opens the layout's board again and sets up its inputs; claims the outputs if `outputs`. Not
@@ -129,7 +129,7 @@ struct tact_comedi_board *tact_comedi_board_open(const struct tact_comedi_layout
 void tact_comedi_board_free(struct tact_comedi_board *board);
 
 /** Value of an analog input or counter, in its unit. count: of a counter, from
- * tact_comedi_unwrap_counter(). Real-time safe. */
+ * tact_comedi_extend_counter(). Real-time safe. */
 double tact_comedi_value(const struct tact_comedi_channel *channel, lsampl_t raw, int64_t count);
 
 /** Raw value of an analog output, rounded; for a value that is not finite, that of 0. Real-time
@@ -137,7 +137,7 @@ double tact_comedi_value(const struct tact_comedi_channel *channel, lsampl_t raw
 lsampl_t tact_comedi_raw(const struct tact_comedi_channel *channel, double value);
 
 /** Extends a counter over its wrap: count + the shorter way from raw `before` to raw `now`. */
-int64_t tact_comedi_unwrap_counter(int64_t count, lsampl_t before, lsampl_t now, lsampl_t maxdata);
+int64_t tact_comedi_extend_counter(int64_t count, lsampl_t before, lsampl_t now, lsampl_t maxdata);
 
 enum tact_comedi_fault {
     TACT_COMEDI_GOOD,
@@ -158,9 +158,9 @@ struct tact_comedi_health {
 /** Updates it with the raw value and the value of this tick. most: saturated ticks in a row that
  * are a fault; still: ticks without any change that are one, 0: never. Real-time safe.
  * @return enum tact_comedi_fault; *usable: false if the value should not be used, fault or not */
-int tact_comedi_examine_reading(struct tact_comedi_health *health,
-                                const struct tact_comedi_channel *channel, lsampl_t raw,
-                                double value, uint32_t most, uint32_t still, bool *usable);
+int tact_comedi_check_reading(struct tact_comedi_health *health,
+                              const struct tact_comedi_channel *channel, lsampl_t raw, double value,
+                              uint32_t most, uint32_t still, bool *usable);
 
 /** "saturated", "outside its limits", "stuck". */
 const char *tact_comedi_fault_name(int fault);

@@ -7,29 +7,29 @@
 #include "devices/comedi/comedi_capture_internal.h"
 #include "devices/common/settings.h"
 
-static const char *get_channel_list_setting(const struct tact_comedi_where *where)
+static const char *get_channel_list_setting(const struct tact_comedi_channel_place *where)
 {
     return where->output ? "outputs" : "inputs";
 }
 
 /* The recorded channel of that kind and number; of several subdevices the first. */
-static int locate_captured_channel(const struct tact_device_config *config,
-                                   const struct tact_comedi_play *play,
-                                   const struct tact_comedi_where *where,
-                                   struct tact_comedi_channel *channel, struct tact_error *err)
+static int locate_channel_of_recording(const struct tact_device_config *config,
+                                       const struct tact_comedi_play *play,
+                                       const struct tact_comedi_channel_place *where,
+                                       struct tact_comedi_channel *channel, struct tact_error *err)
 {
     static const char *const words[] = {"ai", "di", "counter"};
     char has[160] = "";
     const struct tact_comedi_captured *found = NULL;
     for (int i = 0; i < play->channels; i++) {
-        const struct tact_comedi_captured *captured = &play->channel[i];
+        const struct tact_comedi_captured *captured_column = &play->channel[i];
         size_t used = strlen(has);
         tact_number_print(has + used, sizeof has - used, "%s%s%u", i ? ", " : "",
-                          words[captured->kind], captured->channel);
-        if (captured->kind == channel->kind && captured->channel == where->number &&
-            (where->subdevice < 0 ? !found || captured->subdevice < found->subdevice
-                                  : captured->subdevice == (unsigned int)where->subdevice)) {
-            found = captured;
+                          words[captured_column->kind], captured_column->channel);
+        if (captured_column->kind == channel->kind && captured_column->channel == where->number &&
+            (where->subdevice < 0 ? !found || captured_column->subdevice < found->subdevice
+                                  : captured_column->subdevice == (unsigned int)where->subdevice)) {
+            found = captured_column;
         }
     }
     if (!found) {
@@ -41,12 +41,12 @@ static int locate_captured_channel(const struct tact_device_config *config,
     channel->channel = found->channel;
     channel->maxdata = found->maxdata;
     channel->range = found->range;
-    channel->captured = (int)(found - play->channel);
+    channel->captured_column = (int)(found - play->channel);
     return 0;
 }
 
 static bool is_subdevice_of_kind(comedi_t *dev, int subdevice,
-                                 const struct tact_comedi_where *where)
+                                 const struct tact_comedi_channel_place *where)
 {
     int type = comedi_get_subdevice_type(dev, (unsigned int)subdevice);
     return type == where->type[0] || type == where->type[1];
@@ -54,7 +54,7 @@ static bool is_subdevice_of_kind(comedi_t *dev, int subdevice,
 
 int tact_comedi_locate_channel(const struct tact_device_config *config,
                                const struct tact_comedi_source *known,
-                               const struct tact_comedi_where *where,
+                               const struct tact_comedi_channel_place *where,
                                struct tact_comedi_channel *channel, struct tact_error *err)
 {
     const struct tact_device_setting *setting =
@@ -65,7 +65,7 @@ int tact_comedi_locate_channel(const struct tact_device_config *config,
         return 0;
     }
     if (known->play) {
-        return locate_captured_channel(config, known->play, where, channel, err);
+        return locate_channel_of_recording(config, known->play, where, channel, err);
     }
     const int count = comedi_get_n_subdevices(known->dev);
     int subdevice = where->subdevice;
@@ -107,9 +107,10 @@ int tact_comedi_find_range(const struct tact_device_config *config,
         return 0;
     }
     if (known->play) {
-        const struct tact_comedi_captured *captured = &known->play->channel[channel->captured];
-        tact_number_print(has, sizeof has, "[%g, %g]", captured->low, captured->high);
-        return is_known_range(captured->low, captured->high, row)
+        const struct tact_comedi_captured *captured_column =
+            &known->play->channel[channel->captured_column];
+        tact_number_print(has, sizeof has, "[%g, %g]", captured_column->low, captured_column->high);
+        return is_known_range(captured_column->low, captured_column->high, row)
                    ? 0
                    : tact_settings_fault(config, tact_settings_find(config, setting), err,
                                          "%s was recorded in %s", channel->name, has);
@@ -140,7 +141,7 @@ int tact_comedi_volt_polynomial(const struct tact_comedi_source *known, bool out
             output ? COMEDI_FROM_PHYSICAL : COMEDI_TO_PHYSICAL, &channel->volts);
     }
     if (!output) {
-        channel->volts = known->play->channel[channel->captured].volts;
+        channel->volts = known->play->channel[channel->captured_column].volts;
     }
     return 0;
 }

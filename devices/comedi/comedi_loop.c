@@ -7,7 +7,7 @@
 #include "rt/clock.h"
 
 /* Hands the lost board over to the monitor. */
-static void hand_over_lost_board(struct tact_comedi *self)
+static void give_lost_board_to_monitor(struct tact_comedi *self)
 {
     atomic_store_explicit(&self->retired, self->active, memory_order_release);
     self->active = NULL;
@@ -29,20 +29,20 @@ static void update_counter_value(struct tact_comedi *self, int i, lsampl_t raw)
     const struct tact_comedi_channel *channel = &self->layout.input[i];
     if (self->has_counter_reference) {
         self->count[i] =
-            tact_comedi_unwrap_counter(self->count[i], self->counter[i], raw, channel->maxdata);
+            tact_comedi_extend_counter(self->count[i], self->counter[i], raw, channel->maxdata);
     }
     self->counter[i] = raw;
     self->value[i] = tact_comedi_value(channel, raw, self->count[i]);
 }
 
 /* Returns whether the input is free of faults. */
-static bool examine_analog_input(struct tact_comedi *self, int i, lsampl_t raw)
+static bool check_analog_input(struct tact_comedi *self, int i, lsampl_t raw)
 {
     const struct tact_comedi_channel *channel = &self->layout.input[i];
     bool usable;
     double value = tact_comedi_value(channel, raw, 0);
-    int fault = tact_comedi_examine_reading(&self->health[i], channel, raw, value, self->saturated,
-                                            self->stuck, &usable);
+    int fault = tact_comedi_check_reading(&self->health[i], channel, raw, value, self->saturated,
+                                          self->stuck, &usable);
     if (fault != TACT_COMEDI_GOOD && fault != self->current_input_fault[i]) {
         unsigned int before = atomic_load_explicit(&self->faults[i], memory_order_relaxed);
         atomic_store_explicit(&self->faults[i], ((before >> 2) + 1) << 2 | (unsigned int)fault,
@@ -62,9 +62,9 @@ static bool is_board_gone(const struct tact_comedi *self)
     return self->stream && tact_comedi_stream_board_is_gone(self->stream);
 }
 
-int tact_comedi_acquire_inputs(struct tact_comedi *self, int64_t now_ns)
+int tact_comedi_read_live_inputs(struct tact_comedi *self, int64_t now_ns)
 {
-    struct tact_comedi_words *words = &self->words;
+    struct tact_comedi_raw_values *words = &self->words;
     const struct tact_comedi_scan *scan = NULL;
     int fresh = 1;
     if (is_board_gone(self)) {
@@ -89,13 +89,13 @@ int tact_comedi_acquire_inputs(struct tact_comedi *self, int64_t now_ns)
     return rc;
 }
 
-int tact_comedi_acquire_before_ticks(struct tact_comedi *self, int64_t tick)
+int tact_comedi_read_first_inputs(struct tact_comedi *self, int64_t tick)
 {
-    static const struct tact_comedi_held none;
+    static const struct tact_comedi_inhibit_reasons none;
     if (self->play) {
         return tact_comedi_play_row_before_ticks(self->play, &self->layout, tick, &self->words);
     }
-    int rc = tact_comedi_acquire_inputs(self, tact_clock_now());
+    int rc = tact_comedi_read_live_inputs(self, tact_clock_now());
     tact_comedi_capture_record_row(&self->capture, tick, rc, &none, &self->words);
     return rc;
 }
@@ -125,7 +125,7 @@ static bool update_input_values(struct tact_comedi *self)
         } else if (channel->kind == TACT_COMEDI_COUNTER) {
             update_counter_value(self, i, raw);
         } else if (self->words.is_new_scan) {
-            bad = !examine_analog_input(self, i, raw) || bad;
+            bad = !check_analog_input(self, i, raw) || bad;
         } else {
             bad = bad || self->current_input_fault[i] != TACT_COMEDI_GOOD;
         }
@@ -136,7 +136,7 @@ static bool update_input_values(struct tact_comedi *self)
 
 void tact_comedi_init_inputs(struct tact_comedi *self)
 {
-    if (tact_comedi_acquire_before_ticks(self, TACT_COMEDI_OPENED) == 0) {
+    if (tact_comedi_read_first_inputs(self, TACT_COMEDI_OPENED) == 0) {
         update_input_values(self);
     }
 }
@@ -147,9 +147,9 @@ static int read_board_inputs(struct tact_comedi *self, int64_t now_ns)
     if (!self->active && !is_board_gone(self)) {
         self->active = atomic_exchange_explicit(&self->fresh, NULL, memory_order_acquire);
     }
-    int rc = self->active ? tact_comedi_acquire_inputs(self, now_ns) : -ENODEV;
+    int rc = self->active ? tact_comedi_read_live_inputs(self, now_ns) : -ENODEV;
     if (self->active && rc == -ENODEV) {
-        hand_over_lost_board(self);
+        give_lost_board_to_monitor(self);
     }
     return rc;
 }
@@ -173,12 +173,13 @@ static bool examine_board_inputs(struct tact_comedi *self, int rc, int64_t now_n
 }
 
 /* Sets the device's state of this tick. */
-static void set_device_state(struct tact_comedi *self, int rc, const struct tact_comedi_held *held,
-                             int64_t now_ns, struct tact_device_input *in)
+static void set_device_state(struct tact_comedi *self, int rc,
+                             const struct tact_comedi_inhibit_reasons *held, int64_t now_ns,
+                             struct tact_device_input *in)
 {
     const bool all_inputs_usable =
-        examine_board_inputs(self, rc, now_ns) && !held->are_outputs_unwritten;
-    if (held->rearmed) {
+        examine_board_inputs(self, rc, now_ns) && !held->has_output_write_failed;
+    if (held->was_rearmed) {
         self->gate = 0.0;
         self->good = self->recover;
     }
@@ -200,11 +201,11 @@ static void comedi_read(void *data, uint64_t tick, double t, int64_t now_ns,
                         struct tact_device_input *in)
 {
     struct tact_comedi *self = data;
-    struct tact_comedi_held held;
+    struct tact_comedi_inhibit_reasons held;
     (void)t;
     const int rc = read_board_inputs(self, now_ns);
-    held.are_outputs_unwritten = self->last_write_error != 0;
-    held.guard = tact_arming_state(&self->arming, &held.rearmed);
+    held.has_output_write_failed = self->last_write_error != 0;
+    held.guard = tact_arming_state(&self->arming, &held.was_rearmed);
     tact_comedi_capture_record_row(&self->capture, (int64_t)tick, rc, &held, &self->words);
     set_device_state(self, rc, &held, now_ns, in);
 }
@@ -238,15 +239,15 @@ static void fill_output_words(const struct tact_comedi *self, const double *out,
 }
 
 /* Writes the list, without a guard. */
-static void write_output_list(struct tact_comedi *self, struct tact_comedi_list *list)
+static void write_output_list(struct tact_comedi *self, struct tact_comedi_instruction_list *list)
 {
     int rc = tact_comedi_list_run(self->active->dev, list);
     self->last_write_error = rc;
     if (rc == -ENODEV) {
-        hand_over_lost_board(self);
+        give_lost_board_to_monitor(self);
     } else if (rc) {
         atomic_store_explicit(&self->refused, rc, memory_order_relaxed);
-        tact_comedi_list_write_safe(self->active->dev, list);
+        tact_comedi_list_write_zeros(self->active->dev, list);
     }
 }
 
@@ -258,11 +259,11 @@ static void comedi_write(void *data, const double *out, int64_t now_ns)
     if (self->arming.has_guard_ended) {
         if (self->active && !self->zero_outputs) {
             self->zero_outputs =
-                tact_comedi_list_write_safe(self->active->dev, &self->active->out) == 0;
+                tact_comedi_list_write_zeros(self->active->dev, &self->active->out) == 0;
         }
     } else if (self->arming.guard) {
         /* the heartbeat continues without a board: the guard searches for it too */
-        lsampl_t words[TACT_COMEDI_OPS][2];
+        lsampl_t words[TACT_COMEDI_MAX_INSTRUCTIONS][2];
         for (int i = 0; i < self->layout.output_instruction_count; i++) {
             memcpy(words[i], self->layout.out[i].safe, sizeof words[i]);
         }
@@ -271,7 +272,7 @@ static void comedi_write(void *data, const double *out, int64_t now_ns)
         }
         tact_guard_send(self->arming.guard, (const uint32_t(*)[2])words, tact_clock_now());
     } else if (self->active) {
-        struct tact_comedi_list *list = &self->active->out;
+        struct tact_comedi_instruction_list *list = &self->active->out;
         memcpy(list->data, list->safe, sizeof list->data);
         fill_output_words(self, out, list->data);
         write_output_list(self, list);

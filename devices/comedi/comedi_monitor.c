@@ -5,7 +5,7 @@
 
 enum { POLL_NS = 50000000 }; /* [ns] how often */
 
-static void free_returned_board(struct tact_comedi *self)
+static void free_board_given_back(struct tact_comedi *self)
 {
     struct tact_comedi_board *board =
         atomic_exchange_explicit(&self->retired, NULL, memory_order_acquire);
@@ -85,7 +85,7 @@ static void monitor_board_once(void *data)
     report_input_faults(self);
     tact_arming_report(&self->arming, self->name, self->messages);
     tact_comedi_capture_drain(&self->capture, self->name, self->messages);
-    free_returned_board(self);
+    free_board_given_back(self);
     if (self->lost) {
         search_for_board(self);
     }

@@ -33,7 +33,7 @@ static int parse_range_description(struct tact_comedi_captured *channel, const c
         !(fabs(channel->volts.expansion_origin) < highest_polynomial_term)) {
         return -EINVAL;
     }
-    while (terms < TACT_COMEDI_TERMS &&
+    while (terms < TACT_COMEDI_MAX_COEFFICIENTS &&
            tact_number_scan(text += used, "%lf%n", &c[terms], &used) == 1) {
         if (!(fabs(c[terms++]) < highest_polynomial_term)) {
             return -EINVAL;
@@ -189,7 +189,7 @@ void tact_comedi_play_close(struct tact_comedi_play *play)
 
 static void fill_recorded_words(const struct tact_comedi_play *play,
                                 const struct tact_comedi_layout *layout, size_t at,
-                                struct tact_comedi_words *words)
+                                struct tact_comedi_raw_values *words)
 {
     const struct tact_comedi_captured_row *row = &play->row[at];
     const lsampl_t *raw = play->raw + at * (size_t)play->channels;
@@ -198,13 +198,13 @@ static void fill_recorded_words(const struct tact_comedi_play *play,
     words->lost = row->lost;
     words->is_new_scan = row->is_new_scan;
     for (int i = 0; i < layout->input_count; i++) {
-        words->raw[i] = raw[layout->input[i].captured];
+        words->raw[i] = raw[layout->input[i].captured_column];
     }
 }
 
 int tact_comedi_play_row_before_ticks(struct tact_comedi_play *play,
                                       const struct tact_comedi_layout *layout, int64_t tick,
-                                      struct tact_comedi_words *words)
+                                      struct tact_comedi_raw_values *words)
 {
     while (play->next < play->rows && play->row[play->next].tick < tick) {
         play->next++;
@@ -221,23 +221,24 @@ bool tact_comedi_play_row_at_time(struct tact_comedi_play *play,
                                   struct tact_comedi_row *row)
 {
     const size_t before = play->next;
-    bool is_new_scan = false, rearmed = false;
+    bool is_new_scan = false, was_rearmed = false;
     while (play->next < play->rows &&
            (double)play->row[play->next].tick * play->period <= t + slack) {
         is_new_scan = is_new_scan || play->row[play->next].is_new_scan;
-        rearmed = rearmed || (play->row[play->next].held & 4U);
+        was_rearmed = was_rearmed || (play->row[play->next].held & 4U);
         play->next++;
     }
     const size_t at = play->next ? play->next - 1 : 0;
-    const struct tact_comedi_captured_row *captured = &play->row[at];
-    const double since = fmax(0.0, t - (double)captured->tick * play->period);
+    const struct tact_comedi_captured_row *captured_column = &play->row[at];
+    const double since = fmax(0.0, t - (double)captured_column->tick * play->period);
     const bool again = play->next == before && since > slack;
     fill_recorded_words(play, layout, at, &row->words);
-    row->tick = captured->tick;
-    row->error = captured->error;
-    row->held = (struct tact_comedi_held){captured->held & 3, rearmed, captured->held & 8};
+    row->tick = captured_column->tick;
+    row->error = captured_column->error;
+    row->held = (struct tact_comedi_inhibit_reasons){captured_column->held & 3, was_rearmed,
+                                                     captured_column->held & 8};
     row->words.is_new_scan = is_new_scan;
-    if (again && captured->tick >= 0) {
+    if (again && captured_column->tick >= 0) {
         row->words.scan_age_before_tick_ns += llround(since * 1e9);
     }
     return play->next == play->rows && since > slack;

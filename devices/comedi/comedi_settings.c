@@ -62,11 +62,11 @@ static int locate_channel(const struct tact_device_config *config,
                                    "after it",
                                    word, d->output ? "ao0, do0 ..." : "ai0, di0, counter0 ...");
     }
-    const struct tact_comedi_where where = {.word = word,
-                                            .number = (unsigned int)number,
-                                            .subdevice = named ? (int)wanted : -1,
-                                            .type = {source->type[0], source->type[1]},
-                                            .output = d->output};
+    const struct tact_comedi_channel_place where = {.word = word,
+                                                    .number = (unsigned int)number,
+                                                    .subdevice = named ? (int)wanted : -1,
+                                                    .type = {source->type[0], source->type[1]},
+                                                    .output = d->output};
     channel->kind = source->kind;
     return tact_comedi_locate_channel(config, known, &where, channel, err);
 }
@@ -221,22 +221,22 @@ static int read_named_map(const struct tact_device_config *config, const struct 
                           struct tact_comedi_channel *channel, struct tact_error *err)
 {
     char key[TACT_DEVICE_NAME + 8];
-    const double *polynomial_terms = NULL;
+    const double *polynomial_coefficients = NULL;
     double single;
     int count = 0;
     snprintf(key, sizeof key, "maps.%s", channel->name);
-    int rc = tact_settings_list(config, key, &single, &polynomial_terms, &count, err);
-    if (rc || !polynomial_terms || d->output) {
+    int rc = tact_settings_list(config, key, &single, &polynomial_coefficients, &count, err);
+    if (rc || !polynomial_coefficients || d->output) {
         return rc;
     }
-    if (tact_settings_find(config, d->map) || count < 2 || count > TACT_COMEDI_TERMS) {
+    if (tact_settings_find(config, d->map) || count < 2 || count > TACT_COMEDI_MAX_COEFFICIENTS) {
         return tact_settings_fault(config, tact_settings_find(config, key), err,
                                    "expected 2 to %d coefficients, and no %s beside them",
-                                   TACT_COMEDI_TERMS, d->map);
+                                   TACT_COMEDI_MAX_COEFFICIENTS, d->map);
     }
     channel->mapped = true;
-    for (int k = 0; k < TACT_COMEDI_TERMS; k++) {
-        channel->map[k] = k < count ? polynomial_terms[k] : 0.0;
+    for (int k = 0; k < TACT_COMEDI_MAX_COEFFICIENTS; k++) {
+        channel->map[k] = k < count ? polynomial_coefficients[k] : 0.0;
     }
     return 0;
 }
@@ -296,8 +296,9 @@ static int read_calibration_tables(const struct tact_device_config *config,
             return tact_settings_fault(config, tact_settings_find(config, d->units), err,
                                        "fewer words than channels that are not digital");
         }
-        rc = table_row_of_channel(config, d, d->map, 1, TACT_COMEDI_TERMS, i, &row, &columns, err);
-        for (int k = 0; !rc && row && k < TACT_COMEDI_TERMS; k++) {
+        rc = table_row_of_channel(config, d, d->map, 1, TACT_COMEDI_MAX_COEFFICIENTS, i, &row,
+                                  &columns, err);
+        for (int k = 0; !rc && row && k < TACT_COMEDI_MAX_COEFFICIENTS; k++) {
             channel->map[k] = k < columns ? row[k] : 0.0;
         }
         channel->mapped = row != NULL;

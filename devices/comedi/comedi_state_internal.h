@@ -36,8 +36,8 @@ struct tact_comedi {
     uint32_t good;              /* ticks without fault */
     double gate;                /* factor of the outputs, 0 to 1 */
     int64_t stamp_ns;
-    struct tact_comedi_stream *stream; /* NULL: analog inputs are in the list */
-    struct tact_comedi_words words;    /* words of this tick */
+    struct tact_comedi_stream *stream;   /* NULL: analog inputs are in the list */
+    struct tact_comedi_raw_values words; /* words of this tick */
     struct tact_comedi_capture capture;
     struct tact_comedi_play *play; /* a recording instead of a board, or NULL */
     bool zero_outputs;             /* the guard has ended, and the outputs were zeroed without it */
@@ -66,12 +66,12 @@ void tact_comedi_init_inputs(struct tact_comedi *self);
 
 /** Reads the inputs into `words`, for a tick of this time. Real-time safe.
  *  @retval 0, or a negative errno */
-int tact_comedi_acquire_inputs(struct tact_comedi *self, int64_t now_ns);
+int tact_comedi_read_live_inputs(struct tact_comedi *self, int64_t now_ns);
 
 /** Reads the inputs before the first tick: at the current time, from the recording, or recorded
  * with that tick. Not real-time safe. @retval the same; -ENODATA: the recording has no more of them
  */
-int tact_comedi_acquire_before_ticks(struct tact_comedi *self, int64_t tick);
+int tact_comedi_read_first_inputs(struct tact_comedi *self, int64_t tick);
 
 /** Measures the bias of the sensors that request it. Waits; not real-time safe.
  * @retval 0, or a negative errno with *err set */

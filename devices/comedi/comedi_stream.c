@@ -44,8 +44,8 @@ struct tact_comedi_stream {
 };
 
 /* Forms a command at the rate nearest to the requested one. */
-static int form_scan_command(const struct tact_comedi_stream *s, comedi_t *dev, comedi_cmd *command,
-                             double *rate)
+static int build_scan_command(const struct tact_comedi_stream *s, comedi_t *dev,
+                              comedi_cmd *command, double *rate)
 {
     const unsigned int period = (unsigned int)lrint(1e9 / s->layout->stream);
     int rc = comedi_get_cmd_generic_timed(dev, s->subdevice, command, s->channels, period);
@@ -94,7 +94,7 @@ static int start_scan_command(struct tact_comedi_stream *s)
                comedi_set_read_subdevice(s->dev, s->subdevice) < 0) {
         rc = -ENOTSUP;
     }
-    rc = rc ? rc : form_scan_command(s, s->dev, &command, &s->rate);
+    rc = rc ? rc : build_scan_command(s, s->dev, &command, &s->rate);
     if (!rc && comedi_command(s->dev, &command) < 0) {
         rc = errno ? -errno : -EIO;
     }
@@ -110,7 +110,7 @@ static int start_scan_command(struct tact_comedi_stream *s)
 
 /* Copies the last complete scan of the buffer to the slot that is published next, and keeps
  * incomplete data. Returns whether there was one. */
-static bool copy_newest_scan(struct tact_comedi_stream *s, size_t filled_bytes)
+static bool publish_newest_scan(struct tact_comedi_stream *s, size_t filled_bytes)
 {
     const size_t size = s->sample * s->channels;
     const size_t scan_buffer = filled_bytes / size;
@@ -144,7 +144,7 @@ static int read_available_scans(struct tact_comedi_stream *s)
         return 0;
     }
     while ((n = read(wait.fd, s->buffer + s->held, SCAN_BUFFER_BYTES - s->held)) > 0) {
-        any = copy_newest_scan(s, s->held + (size_t)n) || any;
+        any = publish_newest_scan(s, s->held + (size_t)n) || any;
     }
     if (n == 0 || (errno != EAGAIN && errno != EINTR)) {
         return n < 0 ? -errno : -EPIPE;
@@ -176,7 +176,7 @@ static void *run_stream_thread(void *data)
     return NULL;
 }
 
-static int wait_for_first(struct tact_comedi_stream *s)
+static int wait_for_first_scan(struct tact_comedi_stream *s)
 {
     const int64_t until = tact_clock_now() + FIRST_SCAN_TIMEOUT_NS;
     while (tact_triple_published(s->scan_buffer) == 0) {
@@ -213,7 +213,7 @@ int tact_comedi_stream_start(const struct tact_comedi_layout *layout,
     if (!rc) {
         /* if permitted: else scans get older on a busy machine */
         pthread_setschedparam(s->thread, SCHED_FIFO, &priority);
-        rc = wait_for_first(s);
+        rc = wait_for_first_scan(s);
     }
     if (rc) {
         tact_error_set(err, rc, "%s cannot stream its analog inputs at %g Hz: %s", layout->path,

@@ -49,7 +49,7 @@ int tact_comedi_measure_tare(struct tact_comedi *self, double period, struct tac
         if (!self->play) {
             tact_clock_sleep_until(start + (int64_t)(n * period * 1e9));
         }
-        int rc = tact_comedi_acquire_before_ticks(self, TACT_COMEDI_TARE);
+        int rc = tact_comedi_read_first_inputs(self, TACT_COMEDI_TARE);
         if (rc == -ENODATA && n > 0) {
             break; /* recorded with a shorter one */
         }

@@ -50,7 +50,8 @@ static const double foot = 0.3048;
 static const double newtons_per_pound_force = 4.4482216152605; /* [N] of a pound-force, exact */
 static const double newtons_per_kilogram_force = 9.80665;      /* [N] of a kilogram-force, exact */
 
-static int find_unit_factor(const char *word, const struct unit *units, size_t count, double *si)
+static int find_si_factor_of_unit(const char *word, const struct unit *units, size_t count,
+                                  double *si)
 {
     char plain[24] = "";
     size_t n = 0;
@@ -70,8 +71,8 @@ static int find_unit_factor(const char *word, const struct unit *units, size_t c
     return -EINVAL;
 }
 
-#define FIND_UNIT_IN(word, units, si)                                                              \
-    find_unit_factor(word, units, sizeof(units) / sizeof *(units), si)
+#define FIND_SI_FACTOR(word, units, si)                                                            \
+    find_si_factor_of_unit(word, units, sizeof(units) / sizeof *(units), si)
 
 int tact_wrench_force_unit(const char *word, double *newtons)
 {
@@ -87,7 +88,7 @@ int tact_wrench_force_unit(const char *word, double *newtons)
                                  {"kg", newtons_per_kilogram_force},
                                  {"gf", 1e-3 * newtons_per_kilogram_force},
                                  {"g", 1e-3 * newtons_per_kilogram_force}};
-    return FIND_UNIT_IN(word, units, newtons);
+    return FIND_SI_FACTOR(word, units, newtons);
 }
 
 int tact_wrench_torque_unit(const char *word, double *newton_metres)
@@ -110,14 +111,14 @@ int tact_wrench_torque_unit(const char *word, double *newton_metres)
                                  {"kgm", newtons_per_kilogram_force},
                                  {"kgfcm", 1e-2 * newtons_per_kilogram_force},
                                  {"kgcm", 1e-2 * newtons_per_kilogram_force}};
-    return FIND_UNIT_IN(word, units, newton_metres);
+    return FIND_SI_FACTOR(word, units, newton_metres);
 }
 
 int tact_wrench_length_unit(const char *word, double *metres)
 {
     const struct unit units[] = {
         {"m", 1.0}, {"cm", 1e-2}, {"mm", 1e-3}, {"in", metres_per_inch}, {"ft", foot}};
-    return FIND_UNIT_IN(word, units, metres);
+    return FIND_SI_FACTOR(word, units, metres);
 }
 
 void tact_wrench_describe(const struct tact_wrench *wrench, int first,

@@ -44,7 +44,7 @@ static int set_ati_file_error(const struct reading *r, const char *at, const cha
                           what, word);
 }
 
-static const char *count_lines_before(const char *from, const char *end)
+static const char *find_text_after(const char *from, const char *end)
 {
     const char *at = strstr(from, end);
     return at ? at + strlen(end) : from + strlen(from);
@@ -55,9 +55,9 @@ static int find_next_tag(const struct reading *r, const char **at, struct tag *t
 {
     const char *from;
     while ((from = strchr(*at, '<')) && (from[1] == '!' || from[1] == '?')) {
-        *at = count_lines_before(from, !strncmp(from, "<!--", 4)        ? "-->"
-                                       : !strncmp(from, "<![CDATA[", 9) ? "]]>"
-                                                                        : ">");
+        *at = find_text_after(from, !strncmp(from, "<!--", 4)        ? "-->"
+                                    : !strncmp(from, "<![CDATA[", 9) ? "]]>"
+                                                                     : ">");
     }
     if (!from) {
         return 0;
@@ -226,7 +226,7 @@ static int find_calibration_elements(struct reading *r)
 }
 
 /* The rows Axis are about the transducer's origin: moves them to BasicTransform's. */
-static int move_matrix_origin(const struct reading *r)
+static int shift_matrix_reference_point(const struct reading *r)
 {
     static const char *const names[] = {"Dx", "Dy", "Dz", "Rx", "Ry", "Rz"};
     const struct tag *tag = &r->transform;
@@ -323,7 +323,7 @@ static int parse_calibration_matrix(struct reading *r)
         rc = rc ? rc : parse_axis_values(r, tag, k, unit[k / 3] / scale);
     }
     rc = rc ? rc : check_gauge_count(r);
-    return rc || reported ? rc : move_matrix_origin(r);
+    return rc || reported ? rc : shift_matrix_reference_point(r);
 }
 
 /* The whole file, ended by 0. NULL: *rc says why. */

@@ -68,7 +68,7 @@ int tact_capture_open(struct tact_capture *capture, const struct tact_device_con
     return rc;
 }
 
-void *tact_capture_reserve(struct tact_capture *capture)
+void *tact_capture_reserve_entry(struct tact_capture *capture)
 {
     return capture->ring ? tact_ring_reserve(capture->ring) : NULL;
 }

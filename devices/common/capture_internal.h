@@ -31,7 +31,7 @@ int tact_capture_open(struct tact_capture *capture, const struct tact_device_con
 
 /** Slot of an entry, for tact_ring_commit(capture->ring); NULL if the queue is full, which is
  * counted. Real-time safe. */
-void *tact_capture_reserve(struct tact_capture *capture);
+void *tact_capture_reserve_entry(struct tact_capture *capture);
 
 /** Writes the queued entries with `write`; reports losses once. Not real-time safe. */
 void tact_capture_drain(struct tact_capture *capture,

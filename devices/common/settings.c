@@ -49,7 +49,7 @@ static void join_allowed_words(const char *const *words, size_t count, char *buf
 }
 
 /* known: a key, or the prefix of a list's keys */
-static bool matches_known_key(const char *key, const char *known)
+static bool is_key_of_pattern(const char *key, const char *known)
 {
     size_t n = strlen(known);
     bool is_list_prefix = n > 0 && (known[n - 1] == '[' || known[n - 1] == '.');
@@ -62,7 +62,7 @@ int tact_settings_check(const struct tact_device_config *config, const char *con
     for (int i = 0; i < config->setting_count; i++) {
         const struct tact_device_setting *setting = &config->settings[i];
         size_t k = 0;
-        while (k < count && !matches_known_key(setting->key, keys[k])) {
+        while (k < count && !is_key_of_pattern(setting->key, keys[k])) {
             k++;
         }
         if (k == count) {

@@ -67,7 +67,7 @@ static int report_device_not_found(const struct tact_device_config *config,
     return refused && search->readable_count == 0 ? -EACCES : -ENODEV;
 }
 
-static void index_channels_by_code(struct tact_evdev *self)
+static void map_codes_to_channels(struct tact_evdev *self)
 {
     memset(self->channel_of_abs, TACT_EVDEV_NONE, sizeof self->channel_of_abs);
     memset(self->channel_of_rel, TACT_EVDEV_NONE, sizeof self->channel_of_rel);
@@ -105,11 +105,11 @@ static void report_found_device(const struct tact_evdev *self,
         tact_message(self->messages, TACT_MESSAGE_WARNING,
                      "%s: %d input devices match; this one is used", self->name, search->matching);
     }
-    if (self->play && self->play->axes_of_unknown_start[0]) {
+    if (self->play && self->play->axes_without_start_position[0]) {
         tact_message(self->messages, TACT_MESSAGE_WARNING,
                      "%s: %s does not state the initial position of these axes, which are taken as "
                      "centred until they move: %s",
-                     self->name, self->active->path, self->play->axes_of_unknown_start);
+                     self->name, self->active->path, self->play->axes_without_start_position);
     }
     if (!self->active->monotonic) {
         tact_message(self->messages, TACT_MESSAGE_WARNING,
@@ -127,7 +127,7 @@ static void describe_evdev(const struct tact_evdev *self, const struct tact_devi
     for (int i = 0; i < info->input_count; i++) {
         const struct tact_evdev_channel *channel = &self->layout.channel[i];
         tact_settings_channel(&info->input[i], channel->name,
-                              channel->kind == TACT_EVDEV_INCREMENT ? "count" : "1", 0.0);
+                              channel->kind == TACT_EVDEV_REL_INCREMENT ? "count" : "1", 0.0);
     }
     if (self->force.count) {
         tact_settings_channel(&info->input[info->input_count++], "force_age", "s", 0.0);
@@ -193,7 +193,7 @@ static int read_layout_settings(struct tact_evdev *self, const struct tact_devic
     }
     tact_evdev_match_ranges(&self->layout, self->active);
     tact_evdev_store_identity(&self->wanted, self->active->dev);
-    index_channels_by_code(self);
+    map_codes_to_channels(self);
     tact_evdev_update_state(self, tact_clock_now());
     self->monitored_source = self->active;
     report_found_device(self, search);

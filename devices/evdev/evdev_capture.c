@@ -42,9 +42,9 @@ static void write_event_line(FILE *file, const struct input_event *event)
 }
 
 /* Calls `take` for each axis, and for each pressed key. */
-static void visit_initial_values(const struct libevdev *dev,
-                                 void (*take)(void *user, const struct input_event *event),
-                                 void *user)
+static void for_each_initial_value(const struct libevdev *dev,
+                                   void (*take)(void *user, const struct input_event *event),
+                                   void *user)
 {
     for (unsigned int code = 0; code < ABS_CNT; code++) {
         const struct input_absinfo *info = libevdev_get_abs_info(dev, code);
@@ -104,7 +104,7 @@ static void write_capture_head(FILE *file, const struct tact_device_config *conf
     }
     struct first first = {.file = file};
     clock_gettime(monotonic ? CLOCK_MONOTONIC : CLOCK_REALTIME, &first.opened);
-    visit_initial_values(dev, write_initial_event, &first);
+    for_each_initial_value(dev, write_initial_event, &first);
     write_initial_event(&first, &(struct input_event){.type = EV_SYN});
 }
 
@@ -127,15 +127,15 @@ int tact_evdev_capture_open(struct tact_evdev_capture *capture,
 void tact_evdev_capture_event(struct tact_evdev_capture *capture, uint64_t tick,
                               const struct input_event *event)
 {
-    struct queued_event *queued_event = tact_capture_reserve(&capture->capture);
+    struct queued_event *queued_event = tact_capture_reserve_entry(&capture->capture);
     if (queued_event) {
         *queued_event = (struct queued_event){tick, false, *event};
         tact_ring_commit(capture->capture.ring);
     }
 }
 
-void tact_evdev_capture_mark_tick(struct tact_evdev_capture *capture, uint64_t tick, int mark,
-                                  int64_t now_ns)
+void tact_evdev_capture_add_mark(struct tact_evdev_capture *capture, uint64_t tick, int mark,
+                                 int64_t now_ns)
 {
     /* The value has the remaining nanoseconds of the time. */
     const struct input_event event = {.type = (uint16_t)mark,
@@ -145,16 +145,16 @@ void tact_evdev_capture_mark_tick(struct tact_evdev_capture *capture, uint64_t t
     tact_evdev_capture_event(capture, tick, &event);
 }
 
-struct is_device_return {
+struct full_state_capture {
     struct tact_evdev_capture *capture;
     uint64_t tick;
     int64_t now_ns;
 };
 
-static void put_state_event(void *user, const struct input_event *event)
+static void queue_state_event(void *user, const struct input_event *event)
 {
-    const struct is_device_return *back = user;
-    struct queued_event *queued_event = tact_capture_reserve(&back->capture->capture);
+    const struct full_state_capture *back = user;
+    struct queued_event *queued_event = tact_capture_reserve_entry(&back->capture->capture);
     if (queued_event) {
         *queued_event = (struct queued_event){back->tick, true, *event};
         queued_event->event.input_event_sec = back->now_ns / 1000000000;
@@ -163,13 +163,13 @@ static void put_state_event(void *user, const struct input_event *event)
     }
 }
 
-void tact_evdev_capture_state(struct tact_evdev_capture *capture, uint64_t tick,
-                              const struct libevdev *dev, int64_t now_ns)
+void tact_evdev_capture_full_state(struct tact_evdev_capture *capture, uint64_t tick,
+                                   const struct libevdev *dev, int64_t now_ns)
 {
-    struct is_device_return back = {capture, tick, now_ns};
+    struct full_state_capture back = {capture, tick, now_ns};
     if (capture->capture.ring) {
-        tact_evdev_capture_mark_tick(capture, tick, TACT_CAPTURE_BACK, now_ns);
-        visit_initial_values(dev, put_state_event, &back);
+        tact_evdev_capture_add_mark(capture, tick, TACT_CAPTURE_BACK, now_ns);
+        for_each_initial_value(dev, queue_state_event, &back);
     }
 }
 

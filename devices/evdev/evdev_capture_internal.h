@@ -33,12 +33,12 @@ int tact_evdev_capture_open(struct tact_evdev_capture *capture,
 /** Queues an event, or a mark, of a tick. Real-time safe. */
 void tact_evdev_capture_event(struct tact_evdev_capture *capture, uint64_t tick,
                               const struct input_event *event);
-void tact_evdev_capture_mark_tick(struct tact_evdev_capture *capture, uint64_t tick, int mark,
-                                  int64_t now_ns);
+void tact_evdev_capture_add_mark(struct tact_evdev_capture *capture, uint64_t tick, int mark,
+                                 int64_t now_ns);
 
 /** Queues the return of the device, and its state. Real-time safe. */
-void tact_evdev_capture_state(struct tact_evdev_capture *capture, uint64_t tick,
-                              const struct libevdev *dev, int64_t now_ns);
+void tact_evdev_capture_full_state(struct tact_evdev_capture *capture, uint64_t tick,
+                                   const struct libevdev *dev, int64_t now_ns);
 
 /** Writes the queue; reports losses once. Not real-time safe. */
 void tact_evdev_capture_drain(struct tact_evdev_capture *capture, const char *name,
@@ -67,9 +67,10 @@ struct tact_evdev_play {
     double end;       /* [s] end of the capture */
     int64_t start_ns; /* time of tick 0 on the recording's clock */
     bool is_device_gone;
-    bool reported[ABS_CNT];          /* axes whose initial state is among the events */
-    char axes_of_unknown_start[256]; /* names of axes whose initial position the file does not state
-                                      */
+    bool reported[ABS_CNT];                /* axes whose initial state is among the events */
+    char axes_without_start_position[256]; /* names of axes whose initial position the file does not
+                                            * state
+                                            */
 };
 
 /** Reads a capture. *play must be closed in any case.

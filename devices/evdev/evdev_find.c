@@ -62,7 +62,7 @@ struct tact_evdev_source *tact_evdev_node_open(const char *path, int *error)
     return source;
 }
 
-static bool is_same_device(const char *wanted, const char *found)
+static bool is_empty_or_equal(const char *wanted, const char *found)
 {
     return wanted[0] == '\0' || (found && strcmp(wanted, found) == 0);
 }
@@ -71,14 +71,14 @@ static bool matches_selector(const struct tact_evdev_selector *wanted, const str
 {
     const char *unique_identifier = libevdev_get_uniq(dev);
     if (wanted->known && (strcmp(libevdev_get_name(dev), wanted->name) != 0 ||
-                          !is_same_device(wanted->uniq, unique_identifier) ||
+                          !is_empty_or_equal(wanted->unique_identifier_text, unique_identifier) ||
                           libevdev_get_id_vendor(dev) != wanted->vendor ||
                           libevdev_get_id_product(dev) != wanted->product)) {
         return false;
     }
     return (wanted->match[0] == '\0' || strstr(libevdev_get_name(dev), wanted->match)) &&
-           is_same_device(wanted->serial, unique_identifier) &&
-           is_same_device(wanted->phys, libevdev_get_phys(dev));
+           is_empty_or_equal(wanted->serial, unique_identifier) &&
+           is_empty_or_equal(wanted->phys, libevdev_get_phys(dev));
 }
 
 void tact_evdev_store_identity(struct tact_evdev_selector *wanted, const struct libevdev *dev)
@@ -86,7 +86,8 @@ void tact_evdev_store_identity(struct tact_evdev_selector *wanted, const struct 
     const char *unique_identifier = libevdev_get_uniq(dev);
     wanted->known = true;
     snprintf(wanted->name, sizeof wanted->name, "%s", libevdev_get_name(dev));
-    snprintf(wanted->uniq, sizeof wanted->uniq, "%s", unique_identifier ? unique_identifier : "");
+    snprintf(wanted->unique_identifier_text, sizeof wanted->unique_identifier_text, "%s",
+             unique_identifier ? unique_identifier : "");
     wanted->vendor = libevdev_get_id_vendor(dev);
     wanted->product = libevdev_get_id_product(dev);
 }
@@ -122,9 +123,9 @@ int tact_evdev_list_nodes(int *numbers)
 }
 
 /* Opens one node and stores it as *best if it matches better. */
-static void examine_candidate_node(const struct tact_evdev_selector *wanted, const char *path,
-                                   struct tact_evdev_search *search,
-                                   struct tact_evdev_source **best)
+static void open_node_if_it_matches(const struct tact_evdev_selector *wanted, const char *path,
+                                    struct tact_evdev_search *search,
+                                    struct tact_evdev_source **best)
 {
     int error;
     struct tact_evdev_source *source = tact_evdev_node_open(path, &error);
@@ -152,7 +153,7 @@ struct tact_evdev_source *tact_evdev_find(const struct tact_evdev_selector *want
     struct tact_evdev_source *best = NULL;
     memset(search, 0, sizeof *search);
     if (wanted->path[0]) {
-        examine_candidate_node(wanted, wanted->path, search, &best);
+        open_node_if_it_matches(wanted, wanted->path, search, &best);
         return best;
     }
     int numbers[TACT_EVDEV_NODES];
@@ -160,7 +161,7 @@ struct tact_evdev_source *tact_evdev_find(const struct tact_evdev_selector *want
     for (int i = 0; i < count; i++) {
         char path[64];
         snprintf(path, sizeof path, INPUT_DEVICE_FOLDER "/event%d", numbers[i]);
-        examine_candidate_node(wanted, path, search, &best);
+        open_node_if_it_matches(wanted, path, search, &best);
     }
     return best;
 }

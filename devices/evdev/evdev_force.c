@@ -59,11 +59,11 @@ static int read_force_numbers(const struct tact_device_config *config,
     double rate = 250.0;
     double frequency = 60.0;
     double timeout = tact_arming_default_timeout(config->period);
-    force->guarded = true;
+    force->is_guarded = true;
     int rc = tact_settings_positive(config, "gain", &gain, err);
     rc = rc ? rc : tact_settings_positive(config, "rate", &rate, err);
     rc = rc ? rc : tact_settings_positive(config, "frequency", &frequency, err);
-    rc = rc ? rc : tact_settings_flag(config, "guard", &force->guarded, err);
+    rc = rc ? rc : tact_settings_flag(config, "guard", &force->is_guarded, err);
     rc = rc ? rc : tact_settings_positive(config, "guard_timeout", &timeout, err);
     if (!rc && gain > 1.0) {
         rc = tact_settings_fault(config, tact_settings_find(config, "gain"), err,
@@ -137,7 +137,7 @@ int tact_evdev_force_open(const struct tact_device_config *config,
                                                      .plan = &force->plan,
                                                      .timeout_ns = force->arming.timeout_ns,
                                                      .period_ns = force->period_ns,
-                                                     .thread = !force->guarded};
+                                                     .thread = !force->is_guarded};
     struct tact_error why = {0};
     struct tact_guard *guard = NULL;
     rc = tact_guard_start_force(&options, &guard, &why);
@@ -151,14 +151,14 @@ int tact_evdev_force_open(const struct tact_device_config *config,
     return 0;
 }
 
-int tact_evdev_force_state(struct tact_evdev_force *force, int64_t now_ns, double *age)
+int tact_evdev_force_device_state(struct tact_evdev_force *force, int64_t now_ns, double *age)
 {
-    bool rearmed;
-    int64_t shown = tact_guard_stamp_of_played_force(force->arming.guard);
-    *age = shown ? (double)(now_ns - shown) * 1e-9 : 0.0;
+    bool was_rearmed;
+    int64_t last_played_stamp_ns = tact_guard_last_played_stamp(force->arming.guard);
+    *age = last_played_stamp_ns ? (double)(now_ns - last_played_stamp_ns) * 1e-9 : 0.0;
     /* while inhibited, the forces are not felt; the axes are unaffected */
-    return tact_arming_state(&force->arming, &rearmed) == TACT_DEVICE_LOST ? TACT_DEVICE_LOST
-                                                                           : TACT_DEVICE_OK;
+    return tact_arming_state(&force->arming, &was_rearmed) == TACT_DEVICE_LOST ? TACT_DEVICE_LOST
+                                                                               : TACT_DEVICE_OK;
 }
 
 void tact_evdev_force_write(struct tact_evdev_force *force, const double *out, int64_t now_ns)

@@ -22,17 +22,17 @@ struct tact_evdev_selector {
     /* identity of a device that was found, to find the same one again */
     bool known;
     char name[256];
-    char uniq[128];
+    char unique_identifier_text[128];
     int vendor;
     int product;
 };
 
 enum tact_evdev_kind {
-    TACT_EVDEV_CENTRED,      /* absolute, -1 .. 1 */
-    TACT_EVDEV_ONE_SIDED,    /* absolute, 0 .. 1 */
-    TACT_EVDEV_DISPLACEMENT, /* relative type that reports a displacement, -1 .. 1 */
-    TACT_EVDEV_INCREMENT,    /* relative, summed up */
-    TACT_EVDEV_BUTTON,       /* 0 or 1 */
+    TACT_EVDEV_CENTRED,          /* absolute, -1 .. 1 */
+    TACT_EVDEV_ONE_SIDED,        /* absolute, 0 .. 1 */
+    TACT_EVDEV_REL_DISPLACEMENT, /* relative type that reports a displacement, -1 .. 1 */
+    TACT_EVDEV_REL_INCREMENT,    /* relative, summed up */
+    TACT_EVDEV_BUTTON,           /* 0 or 1 */
 };
 
 struct tact_evdev_channel {
@@ -57,7 +57,7 @@ struct tact_evdev_range {
 struct tact_evdev_layout {
     int count;
     struct tact_evdev_channel channel[TACT_DEVICE_CHANNELS];
-    double deadzone; /* fraction, or negative: the device's own */
+    double dead_zone_fraction; /* fraction, or negative: the device's own */
     double relative_range;
     bool raw; /* channels have counts */
 };
@@ -101,7 +101,7 @@ bool tact_evdev_device_is_present(const struct tact_evdev_source *source);
 void tact_evdev_source_free(struct tact_evdev_source *source);
 
 /** Name of an axis or button as a scene has it: "abs_x", "key_0x1f8". */
-void tact_evdev_name(unsigned int type, unsigned int code, char *name, size_t size);
+void tact_evdev_code_name(unsigned int type, unsigned int code, char *name, size_t size);
 
 /** Chooses the channels by the settings. @retval 0, or a negative errno with *err set */
 int tact_evdev_choose_channels(const struct tact_device_config *config, const struct libevdev *dev,
@@ -117,7 +117,7 @@ struct tact_evdev_force {
     int channel[TACT_FORCE_CHANNELS]; /* enum tact_force_channel of each */
     struct tact_force_plan plan;
     int64_t period_ns;
-    bool guarded;
+    bool is_guarded;
     struct tact_arming arming;
 };
 
@@ -134,7 +134,7 @@ int tact_evdev_force_names(const struct tact_device_config *config, struct tact_
 
 /** Returns TACT_DEVICE_OK, or LOST once the guard has ended; *age: since the force on the device
  * was sent [s], 0 before the first. Real-time safe. */
-int tact_evdev_force_state(struct tact_evdev_force *force, int64_t now_ns, double *age);
+int tact_evdev_force_device_state(struct tact_evdev_force *force, int64_t now_ns, double *age);
 
 /** Sends one value per output. No system call. Real-time safe. */
 void tact_evdev_force_write(struct tact_evdev_force *force, const double *out, int64_t now_ns);

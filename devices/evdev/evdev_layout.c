@@ -44,7 +44,7 @@ static bool is_default_channel_code(unsigned int type, unsigned int code)
     return is_button_code(code);
 }
 
-void tact_evdev_name(unsigned int type, unsigned int code, char *name, size_t size)
+void tact_evdev_code_name(unsigned int type, unsigned int code, char *name, size_t size)
 {
     const char *known = libevdev_event_code_get_name(type, code);
     const char *prefix = type == EV_ABS         ? "abs"
@@ -62,10 +62,10 @@ void tact_evdev_name(unsigned int type, unsigned int code, char *name, size_t si
 }
 
 /* Whether a word is the name of a code, or an alias of the kernel's. */
-static bool is_name_of(const char *word, unsigned int type, unsigned int code)
+static bool does_word_name_code(const char *word, unsigned int type, unsigned int code)
 {
     char name[TACT_DEVICE_NAME];
-    tact_evdev_name(type, code, name, sizeof name);
+    tact_evdev_code_name(type, code, name, sizeof name);
     if (strcmp(word, name) == 0) {
         return true;
     }
@@ -97,8 +97,8 @@ static int choose_named_channels(const struct tact_device_config *config,
     unsigned int code;
     while (tact_settings_word(&text, word, sizeof word)) {
         int i = 0;
-        while (i < CANDIDATES &&
-               !(find_candidate_code(dev, i, &type, &code) && is_name_of(word, type, code))) {
+        while (i < CANDIDATES && !(find_candidate_code(dev, i, &type, &code) &&
+                                   does_word_name_code(word, type, code))) {
             i++;
         }
         if (i == CANDIDATES) {
@@ -131,7 +131,7 @@ static void choose_default_channels(const struct tact_device_config *config,
         if (!find_candidate_code(dev, i, &type, &code) || !is_default_channel_code(type, code)) {
             continue;
         }
-        tact_evdev_name(type, code, name, sizeof name);
+        tact_evdev_code_name(type, code, name, sizeof name);
         if (layout->count < get_max_channel_count(config)) {
             append_channel_to_layout(layout, type, code, name);
         } else if (left_out++ == 0) {
@@ -148,7 +148,7 @@ static void choose_default_channels(const struct tact_device_config *config,
 }
 
 /* Whether an axis is one-sided by default; *inverted: it rests at its maximum. */
-static bool rests_at_end(const struct libevdev *dev, unsigned int code, bool *inverted)
+static bool is_one_sided_by_default(const struct libevdev *dev, unsigned int code, bool *inverted)
 {
     static const unsigned int one_sided_axis_codes[] = {ABS_Z,   ABS_RZ,    ABS_THROTTLE,
                                                         ABS_GAS, ABS_BRAKE, ABS_PRESSURE};
@@ -166,7 +166,7 @@ static bool rests_at_end(const struct libevdev *dev, unsigned int code, bool *in
 }
 
 /* By a calibration: near an end of its range. */
-static bool is_measured_at_end(struct tact_evdev_channel *channel)
+static bool is_one_sided_by_calibration(struct tact_evdev_channel *channel)
 {
     const double *span = channel->span;
     double share = (span[1] - span[0]) / (span[2] - span[0]);
@@ -183,10 +183,11 @@ static void set_channel_kinds(const struct libevdev *dev, bool guess, bool displ
         if (channel->type == EV_KEY) {
             channel->kind = TACT_EVDEV_BUTTON;
         } else if (channel->type == EV_REL) {
-            channel->kind = displacement ? TACT_EVDEV_DISPLACEMENT : TACT_EVDEV_INCREMENT;
+            channel->kind = displacement ? TACT_EVDEV_REL_DISPLACEMENT : TACT_EVDEV_REL_INCREMENT;
         } else if (guess && channel->measured) {
-            channel->kind = is_measured_at_end(channel) ? TACT_EVDEV_ONE_SIDED : TACT_EVDEV_CENTRED;
-        } else if (guess && rests_at_end(dev, channel->code, &inverted)) {
+            channel->kind =
+                is_one_sided_by_calibration(channel) ? TACT_EVDEV_ONE_SIDED : TACT_EVDEV_CENTRED;
+        } else if (guess && is_one_sided_by_default(dev, channel->code, &inverted)) {
             channel->kind = TACT_EVDEV_ONE_SIDED;
             channel->inverted = inverted;
         } else {
@@ -196,9 +197,9 @@ static void set_channel_kinds(const struct libevdev *dev, bool guess, bool displ
 }
 
 /* Marks the axes in the list `key` as one-sided, or as inverted. */
-static int mark_listed_channels(const struct tact_device_config *config, const char *key,
-                                bool is_one_sided, struct tact_evdev_layout *layout,
-                                struct tact_error *err)
+static int set_side_of_listed_channels(const struct tact_device_config *config, const char *key,
+                                       bool is_one_sided, struct tact_evdev_layout *layout,
+                                       struct tact_error *err)
 {
     const struct tact_device_setting *setting = tact_settings_find(config, key);
     const char *text = NULL;
@@ -213,7 +214,7 @@ static int mark_listed_channels(const struct tact_device_config *config, const c
     while (tact_settings_word(&text, word, sizeof word)) {
         int i = 0;
         while (i < layout->count &&
-               !is_name_of(word, layout->channel[i].type, layout->channel[i].code)) {
+               !does_word_name_code(word, layout->channel[i].type, layout->channel[i].code)) {
             i++;
         }
         if (i == layout->count || layout->channel[i].type == EV_KEY ||
@@ -236,7 +237,7 @@ static bool has_axis_named(const struct libevdev *dev, const char *word)
     unsigned int type;
     unsigned int code;
     for (int i = 0; i < ABS_CNT + REL_CNT; i++) {
-        if (find_candidate_code(dev, i, &type, &code) && is_name_of(word, type, code)) {
+        if (find_candidate_code(dev, i, &type, &code) && does_word_name_code(word, type, code)) {
             return true;
         }
     }
@@ -265,7 +266,7 @@ static int read_axis_settings(const struct tact_device_config *config, const str
         }
         for (int k = 0; k < layout->count; k++) {
             struct tact_evdev_channel *c = &layout->channel[k];
-            if (c->type != EV_KEY && is_name_of(setting->key + 5, c->type, c->code)) {
+            if (c->type != EV_KEY && does_word_name_code(setting->key + 5, c->type, c->code)) {
                 c->measured = true;
                 memcpy(c->span, v, sizeof c->span);
             }
@@ -290,14 +291,15 @@ static int check_channel_name(const struct tact_device_config *config, const str
 static int read_axis_numbers(const struct tact_device_config *config,
                              struct tact_evdev_layout *layout, struct tact_error *err)
 {
-    layout->deadzone = -1.0;
+    layout->dead_zone_fraction = -1.0;
     layout->relative_range = 350.0;
     int rc = tact_settings_positive(config, "relative_range", &layout->relative_range, err);
-    rc = rc ? rc : tact_settings_number(config, "deadzone", &layout->deadzone, err);
-    const struct tact_device_setting *deadzone = tact_settings_find(config, "deadzone");
-    if (rc == 0 && deadzone && !(layout->deadzone >= 0.0 && layout->deadzone <= 0.9)) {
-        rc = tact_settings_fault(config, deadzone, err, "expected 0 .. 0.9, not %g",
-                                 layout->deadzone);
+    rc = rc ? rc : tact_settings_number(config, "deadzone", &layout->dead_zone_fraction, err);
+    const struct tact_device_setting *dead_zone_fraction = tact_settings_find(config, "deadzone");
+    if (rc == 0 && dead_zone_fraction &&
+        !(layout->dead_zone_fraction >= 0.0 && layout->dead_zone_fraction <= 0.9)) {
+        rc = tact_settings_fault(config, dead_zone_fraction, err, "expected 0 .. 0.9, not %g",
+                                 layout->dead_zone_fraction);
     }
     return rc;
 }
@@ -326,8 +328,8 @@ int tact_evdev_choose_channels(const struct tact_device_config *config, const st
     rc = rc ? rc : read_axis_settings(config, dev, layout, err);
     rc = rc ? rc : tact_settings_flag(config, "raw", &layout->raw, err);
     set_channel_kinds(dev, !tact_settings_find(config, "unsigned"), displacement, layout);
-    rc = rc ? rc : mark_listed_channels(config, "unsigned", true, layout, err);
-    rc = rc ? rc : mark_listed_channels(config, "inverted", false, layout, err);
+    rc = rc ? rc : set_side_of_listed_channels(config, "unsigned", true, layout, err);
+    rc = rc ? rc : set_side_of_listed_channels(config, "inverted", false, layout, err);
     if (rc == 0 && layout->count == 0) {
         rc = tact_settings_fault(config, NULL, err, "'%s' has neither axes nor buttons",
                                  libevdev_get_name(dev));
@@ -381,7 +383,8 @@ bool tact_evdev_match_ranges(const struct tact_evdev_layout *layout,
         if (channel->kind != TACT_EVDEV_ONE_SIDED) {
             way = fmin(range->high - range->rest, range->rest - range->low);
         }
-        range->dead_zone_raw = layout->deadzone >= 0.0 ? layout->deadzone * way : flat;
+        range->dead_zone_raw =
+            layout->dead_zone_fraction >= 0.0 ? layout->dead_zone_fraction * way : flat;
         if (!(range->dead_zone_raw >= 0.0 && range->dead_zone_raw < way)) {
             range->dead_zone_raw =
                 0.0; /* a dead zone as wide as the axis would remove its whole range */
@@ -400,7 +403,7 @@ double tact_evdev_value(const struct tact_evdev_channel *channel,
     if (range->raw) {
         return raw;
     }
-    if (channel->kind == TACT_EVDEV_INCREMENT) {
+    if (channel->kind == TACT_EVDEV_REL_INCREMENT) {
         return sign * raw;
     }
     double off; /* from rest */

@@ -11,7 +11,8 @@ static void set_raw_channel_value(struct tact_evdev *self, int index, int raw)
     const struct tact_evdev_channel *channel = &self->layout.channel[index];
     double value = tact_evdev_value(channel, &self->active->range[index], raw);
     self->last_event_time_ns[index] = self->stamp_ns;
-    self->value[index] = channel->kind == TACT_EVDEV_INCREMENT ? self->value[index] + value : value;
+    self->value[index] =
+        channel->kind == TACT_EVDEV_REL_INCREMENT ? self->value[index] + value : value;
 }
 
 void tact_evdev_update_state(struct tact_evdev *self, int64_t now_ns)
@@ -86,16 +87,16 @@ void tact_evdev_release_buttons(struct tact_evdev *self)
 {
     for (int i = 0; i < self->layout.count; i++) {
         enum tact_evdev_kind kind = self->layout.channel[i].kind;
-        if (kind == TACT_EVDEV_BUTTON || kind == TACT_EVDEV_DISPLACEMENT) {
+        if (kind == TACT_EVDEV_BUTTON || kind == TACT_EVDEV_REL_DISPLACEMENT) {
             self->value[i] = 0.0;
         }
     }
 }
 
 /* Hands the lost device over to the monitor. */
-static void hand_over_lost(struct tact_evdev *self, int64_t now_ns)
+static void give_lost_device_to_monitor(struct tact_evdev *self, int64_t now_ns)
 {
-    tact_evdev_capture_mark_tick(&self->capture, self->tick, TACT_CAPTURE_LOST, now_ns);
+    tact_evdev_capture_add_mark(&self->capture, self->tick, TACT_CAPTURE_LOST, now_ns);
     atomic_store_explicit(&self->retired, self->active, memory_order_release);
     self->active = NULL;
     tact_evdev_release_buttons(self);
@@ -104,7 +105,7 @@ static void hand_over_lost(struct tact_evdev *self, int64_t now_ns)
 void tact_evdev_get_inputs(struct tact_evdev *self, int64_t now_ns, struct tact_device_input *in)
 {
     for (int i = 0; i < self->layout.count; i++) {
-        if (self->layout.channel[i].kind == TACT_EVDEV_DISPLACEMENT &&
+        if (self->layout.channel[i].kind == TACT_EVDEV_REL_DISPLACEMENT &&
             now_ns - self->last_event_time_ns[i] > self->timeout_ns) {
             self->value[i] = 0.0;
         }
@@ -121,23 +122,24 @@ static void evdev_read(void *data, uint64_t tick, double t, int64_t now_ns,
     self->tick = tick;
     if (!self->capture.started) {
         self->capture.started = true;
-        tact_evdev_capture_mark_tick(&self->capture, tick, TACT_CAPTURE_START, now_ns);
+        tact_evdev_capture_add_mark(&self->capture, tick, TACT_CAPTURE_START, now_ns);
     }
     if (!self->active) {
         self->active = atomic_exchange_explicit(&self->fresh, NULL, memory_order_acquire);
         if (self->active) {
-            tact_evdev_capture_state(&self->capture, tick, self->active->dev, now_ns);
+            tact_evdev_capture_full_state(&self->capture, tick, self->active->dev, now_ns);
             tact_evdev_update_state(self, now_ns);
         }
     }
     if (self->active && (!read_pending_events(self, now_ns) ||
                          atomic_load_explicit(&self->vanished, memory_order_relaxed))) {
-        hand_over_lost(self, now_ns);
+        give_lost_device_to_monitor(self, now_ns);
     }
     tact_evdev_get_inputs(self, now_ns, in);
     in->state = self->active ? TACT_DEVICE_OK : TACT_DEVICE_LOST;
     if (self->force.count) {
-        int guard = tact_evdev_force_state(&self->force, now_ns, &in->channel[self->layout.count]);
+        int guard =
+            tact_evdev_force_device_state(&self->force, now_ns, &in->channel[self->layout.count]);
         in->state = guard == TACT_DEVICE_LOST ? TACT_DEVICE_LOST : in->state;
     }
 }
@@ -158,7 +160,7 @@ static void set_node_path(struct tact_evdev *self, const char *path)
 }
 
 /* Frees a source that the loop returned. */
-static void free_returned_source(struct tact_evdev *self)
+static void free_source_given_back(struct tact_evdev *self)
 {
     struct tact_evdev_source *source =
         atomic_exchange_explicit(&self->retired, NULL, memory_order_acquire);
@@ -191,7 +193,7 @@ static void search_for_device(struct tact_evdev *self)
 void tact_evdev_monitor_device(void *data)
 {
     struct tact_evdev *self = data;
-    free_returned_source(self);
+    free_source_given_back(self);
     if (!self->monitored_source) {
         search_for_device(self);
     } else if (!tact_evdev_device_is_present(self->monitored_source)) {

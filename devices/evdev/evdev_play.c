@@ -215,11 +215,11 @@ static void set_initial_axis_values(struct reading *r)
         }
         if (r->start[code].known) {
             libevdev_set_event_value(dev, EV_ABS, code, r->start[code].value);
-        } else if (used < sizeof r->play->axes_of_unknown_start) {
+        } else if (used < sizeof r->play->axes_without_start_position) {
             const char *name = libevdev_event_code_get_name(EV_ABS, code);
-            int n = snprintf(r->play->axes_of_unknown_start + used,
-                             sizeof r->play->axes_of_unknown_start - used, "%s%s", used ? " " : "",
-                             name ? name : "?");
+            int n = snprintf(r->play->axes_without_start_position + used,
+                             sizeof r->play->axes_without_start_position - used, "%s%s",
+                             used ? " " : "", name ? name : "?");
             used += n > 0 ? (size_t)n : 0;
         }
     }
@@ -323,7 +323,8 @@ void tact_evdev_play_close(struct tact_evdev_play *play)
 }
 
 /* Offset from the recording's clock to this one. */
-static int64_t recording_clock_offset(const struct tact_evdev_play *play, double t, int64_t now_ns)
+static int64_t offset_to_recording_clock(const struct tact_evdev_play *play, double t,
+                                         int64_t now_ns)
 {
     int64_t start = play->start_ns;
     if (!start) {
@@ -339,7 +340,7 @@ static void play_read(void *data, uint64_t tick, double t, int64_t now_ns,
 {
     struct tact_evdev *self = data;
     struct tact_evdev_play *play = self->play;
-    const int64_t shift = recording_clock_offset(play, t, now_ns);
+    const int64_t shift = offset_to_recording_clock(play, t, now_ns);
     (void)tick;
     for (; play->next < play->count && play->event[play->next].time <= t + slack; play->next++) {
         const struct tact_evdev_captured *captured = &play->event[play->next];

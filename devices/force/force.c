@@ -26,7 +26,7 @@ static int write_force_events(const struct tact_force *force, struct input_event
     return n == (ssize_t)size ? 0 : (int)make_disabled_slot_event();
 }
 
-static struct input_event set_slot_playback(int code, int value)
+static struct input_event make_playback_event(int code, int value)
 {
     struct input_event event;
     memset(&event, 0, sizeof event);
@@ -38,7 +38,7 @@ static struct input_event set_slot_playback(int code, int value)
 
 static int play_effect_slot(struct tact_force *force, int slot, bool on, int64_t now_ns)
 {
-    struct input_event event = set_slot_playback(force->slot[slot].sent.id, on);
+    struct input_event event = make_playback_event(force->slot[slot].sent.id, on);
     int rc = write_force_events(force, &event, 1);
     if (rc == 0) {
         force->slot[slot].playing = on;
@@ -66,7 +66,7 @@ int tact_force_open(struct tact_force *force, const char *path, const struct tac
         rc = type && !tact_force_supports_effect(bits, type) ? -ENXIO : 0;
     }
     if (!rc && plan->has_autocenter) {
-        struct input_event event = set_slot_playback(FF_AUTOCENTER, 0);
+        struct input_event event = make_playback_event(FF_AUTOCENTER, 0);
         rc = write_force_events(force, &event, 1);
     }
     if (rc) {
@@ -96,11 +96,11 @@ int tact_force_mute(struct tact_force *force)
     struct input_event events[TACT_FORCE_SLOTS + 1];
     int count = 0;
     if (force->plan.has_gain) {
-        events[count++] = set_slot_playback(FF_GAIN, 0);
+        events[count++] = make_playback_event(FF_GAIN, 0);
     }
     for (int i = 0; i < TACT_FORCE_SLOTS; i++) {
         if (force->slot[i].is_uploaded) {
-            events[count++] = set_slot_playback(force->slot[i].sent.id, 0);
+            events[count++] = make_playback_event(force->slot[i].sent.id, 0);
             force->slot[i].playing = false;
         }
     }
@@ -110,7 +110,7 @@ int tact_force_mute(struct tact_force *force)
 
 int tact_force_unmute(struct tact_force *force)
 {
-    struct input_event event = set_slot_playback(FF_GAIN, force->plan.gain);
+    struct input_event event = make_playback_event(FF_GAIN, force->plan.gain);
     int rc = force->is_muted && force->plan.has_gain ? write_force_events(force, &event, 1) : 0;
     force->is_muted = force->is_muted && rc;
     return rc;
@@ -183,7 +183,7 @@ int tact_force_play(struct tact_force *force, const double *level, int64_t stamp
     return 0;
 }
 
-int64_t tact_force_oldest_stamp(const struct tact_force *force)
+int64_t tact_force_oldest_unplayed_stamp(const struct tact_force *force)
 {
     int64_t oldest = 0;
     for (int i = 0; i < TACT_FORCE_SLOTS; i++) {

@@ -26,13 +26,13 @@ enum tact_force_channel {
 
 /** The different effects that the device must have. */
 enum tact_force_slot {
-    TACT_FORCE_PUSH,
-    TACT_FORCE_SPRINGS,
-    TACT_FORCE_DAMPS,
-    TACT_FORCE_RUBS,
-    TACT_FORCE_LAGS,
-    TACT_FORCE_WAVE,
-    TACT_FORCE_RUMBLE,
+    TACT_FORCE_CONSTANT_SLOT,
+    TACT_FORCE_SPRING_SLOT,
+    TACT_FORCE_DAMPER_SLOT,
+    TACT_FORCE_FRICTION_SLOT,
+    TACT_FORCE_INERTIA_SLOT,
+    TACT_FORCE_PERIODIC_SLOT,
+    TACT_FORCE_RUMBLE_SLOT,
     TACT_FORCE_SLOTS
 };
 
@@ -41,7 +41,7 @@ struct tact_force_plan {
     uint32_t wanted;                   /* requested channels, a bit each */
     int32_t slot[TACT_FORCE_CHANNELS]; /* slot that renders the channel, or -1 */
     uint16_t type[TACT_FORCE_SLOTS];   /* types of the kernel's effects, 0: not used */
-    uint16_t waveform;                 /* waveform of TACT_FORCE_WAVE */
+    uint16_t waveform;                 /* waveform of TACT_FORCE_PERIODIC_SLOT */
     uint16_t wave_period_ms;           /* its period */
     uint16_t gain;                     /* gain of the device, 0 .. 0xffff */
     uint8_t has_gain;
@@ -109,6 +109,6 @@ int tact_force_play(struct tact_force *force, const double *level, int64_t stamp
                     int64_t period_ns);
 
 /** Stamp of the oldest level that is on the device, or 0. */
-int64_t tact_force_oldest_stamp(const struct tact_force *force);
+int64_t tact_force_oldest_unplayed_stamp(const struct tact_force *force);
 
 #endif

@@ -35,22 +35,27 @@ struct effect_rendering {
 
 /* In order of preference; ended by type 0. */
 static const struct effect_rendering effect_renderings[TACT_FORCE_CHANNELS][7] = {
-    [TACT_FORCE_X] = {{TACT_FORCE_PUSH, FF_CONSTANT},
-                      {TACT_FORCE_PUSH, FF_SPRING},
-                      {TACT_FORCE_WAVE, FF_PERIODIC},
-                      {TACT_FORCE_RUMBLE, FF_RUMBLE},
-                      {TACT_FORCE_RUBS, FF_FRICTION},
-                      {TACT_FORCE_DAMPS, FF_DAMPER}},
-    [TACT_FORCE_SPRING] = {{TACT_FORCE_SPRINGS, FF_SPRING}},
-    [TACT_FORCE_DAMPER] = {{TACT_FORCE_DAMPS, FF_DAMPER}, {TACT_FORCE_RUBS, FF_FRICTION}},
-    [TACT_FORCE_FRICTION] = {{TACT_FORCE_RUBS, FF_FRICTION}, {TACT_FORCE_DAMPS, FF_DAMPER}},
-    [TACT_FORCE_INERTIA] = {{TACT_FORCE_LAGS, FF_INERTIA}, {TACT_FORCE_DAMPS, FF_DAMPER}},
-    [TACT_FORCE_VIBRATION] = {{TACT_FORCE_WAVE, FF_PERIODIC}, {TACT_FORCE_RUMBLE, FF_RUMBLE}},
-    [TACT_FORCE_STRONG] = {{TACT_FORCE_RUMBLE, FF_RUMBLE}, {TACT_FORCE_WAVE, FF_PERIODIC}},
+    [TACT_FORCE_X] = {{TACT_FORCE_CONSTANT_SLOT, FF_CONSTANT},
+                      {TACT_FORCE_CONSTANT_SLOT, FF_SPRING},
+                      {TACT_FORCE_PERIODIC_SLOT, FF_PERIODIC},
+                      {TACT_FORCE_RUMBLE_SLOT, FF_RUMBLE},
+                      {TACT_FORCE_FRICTION_SLOT, FF_FRICTION},
+                      {TACT_FORCE_DAMPER_SLOT, FF_DAMPER}},
+    [TACT_FORCE_SPRING] = {{TACT_FORCE_SPRING_SLOT, FF_SPRING}},
+    [TACT_FORCE_DAMPER] = {{TACT_FORCE_DAMPER_SLOT, FF_DAMPER},
+                           {TACT_FORCE_FRICTION_SLOT, FF_FRICTION}},
+    [TACT_FORCE_FRICTION] = {{TACT_FORCE_FRICTION_SLOT, FF_FRICTION},
+                             {TACT_FORCE_DAMPER_SLOT, FF_DAMPER}},
+    [TACT_FORCE_INERTIA] = {{TACT_FORCE_INERTIA_SLOT, FF_INERTIA},
+                            {TACT_FORCE_DAMPER_SLOT, FF_DAMPER}},
+    [TACT_FORCE_VIBRATION] = {{TACT_FORCE_PERIODIC_SLOT, FF_PERIODIC},
+                              {TACT_FORCE_RUMBLE_SLOT, FF_RUMBLE}},
+    [TACT_FORCE_STRONG] = {{TACT_FORCE_RUMBLE_SLOT, FF_RUMBLE},
+                           {TACT_FORCE_PERIODIC_SLOT, FF_PERIODIC}},
 };
 
 /* The channel whose renderings a channel uses. */
-static int channel_sharing_renderings(int channel)
+static int index_of_shared_renderings(int channel)
 {
     return channel == TACT_FORCE_Y        ? TACT_FORCE_X
            : channel == TACT_FORCE_CENTER ? TACT_FORCE_SPRING
@@ -81,7 +86,7 @@ int tact_force_choose_effects(const unsigned char *bits, uint32_t wanted,
     plan->has_autocenter = tact_force_supports_effect(bits, FF_AUTOCENTER);
     for (int i = 0; i < TACT_FORCE_CHANNELS; i++) {
         const struct effect_rendering *effect_rendering =
-            effect_renderings[channel_sharing_renderings(i)];
+            effect_renderings[index_of_shared_renderings(i)];
         if (!(wanted >> i & 1U)) {
             continue;
         }
@@ -115,8 +120,8 @@ static uint16_t unsigned_16_bit_level(double x)
 }
 
 /* The push in slot PUSH, as a force or as a spring to a far centre. */
-static void render_push_effect(const struct tact_force_plan *plan, double x, double y,
-                               struct ff_effect *effect)
+static void render_constant_force_effect(const struct tact_force_plan *plan, double x, double y,
+                                         struct ff_effect *effect)
 {
     const double pi = 3.14159265358979323846;
     if (effect->type == FF_SPRING) {
@@ -168,23 +173,23 @@ static void render_effect_of_slot(const struct tact_force_plan *plan, int slot, 
     double most = find_max_level(plan, slot, level, ~centering_channels);
     *silent = most == 0.0;
     switch (slot) {
-    case TACT_FORCE_PUSH:
-        render_push_effect(plan, level[TACT_FORCE_X], level[TACT_FORCE_Y], effect);
+    case TACT_FORCE_CONSTANT_SLOT:
+        render_constant_force_effect(plan, level[TACT_FORCE_X], level[TACT_FORCE_Y], effect);
         break;
-    case TACT_FORCE_WAVE:
+    case TACT_FORCE_PERIODIC_SLOT:
         effect->u.periodic.waveform = plan->waveform;
         effect->u.periodic.period = plan->wave_period_ms;
         effect->u.periodic.magnitude = signed_16_bit_level(most);
         break;
-    case TACT_FORCE_RUMBLE:
+    case TACT_FORCE_RUMBLE_SLOT:
         effect->u.rumble.strong_magnitude =
             unsigned_16_bit_level(find_max_level(plan, slot, level, ~weak_channels));
         effect->u.rumble.weak_magnitude =
             unsigned_16_bit_level(find_max_level(plan, slot, level, weak_channels));
         break;
     default:
-        render_condition_effect(most, slot == TACT_FORCE_SPRINGS ? level[TACT_FORCE_CENTER] : 0.0,
-                                effect);
+        render_condition_effect(
+            most, slot == TACT_FORCE_SPRING_SLOT ? level[TACT_FORCE_CENTER] : 0.0, effect);
     }
 }
 

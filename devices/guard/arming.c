@@ -4,7 +4,7 @@
 #include "devices/guard/process_internal.h"
 #include "rt/clock.h"
 
-static const double rearm_zero_duration =
+static const double zero_time_before_rearming =
     0.05; /* [s] of zeros after which the guard is armed again */
 
 double tact_arming_default_timeout(double period)
@@ -17,7 +17,7 @@ void tact_arming_start(struct tact_arming *arming, struct tact_guard *guard, int
 {
     arming->guard = guard;
     arming->timeout_ns = timeout_ns;
-    arming->rearm_tick_count = (uint32_t)ceil(fmin(rearm_zero_duration / period, 1e9));
+    arming->rearm_tick_count = (uint32_t)ceil(fmin(zero_time_before_rearming / period, 1e9));
     arming->armed = tact_guard_trips(guard);
     arming->reported_trip_count = arming->armed;
     tact_guard_arm(guard);
@@ -34,9 +34,9 @@ void tact_arming_update(struct tact_arming *arming, const double *out, int count
     atomic_store_explicit(&arming->sent, ((sent | 1U) + 1U) | zero, memory_order_relaxed);
 }
 
-int tact_arming_state(struct tact_arming *arming, bool *rearmed)
+int tact_arming_state(struct tact_arming *arming, bool *was_rearmed)
 {
-    *rearmed = false;
+    *was_rearmed = false;
     if (!arming->guard) {
         return TACT_DEVICE_OK;
     }
@@ -52,7 +52,7 @@ int tact_arming_state(struct tact_arming *arming, bool *rearmed)
             return TACT_DEVICE_STALE;
         }
         arming->armed = tact_guard_trips(arming->guard);
-        *rearmed = true;
+        *was_rearmed = true;
         tact_guard_arm(arming->guard);
     }
     return state == TACT_GUARD_ENDED || state == TACT_GUARD_LOST ? TACT_DEVICE_LOST
@@ -61,13 +61,12 @@ int tact_arming_state(struct tact_arming *arming, bool *rearmed)
 
 /* Whether the loop has sent zeros, and nothing since the last poll: it has ended, or releases the
  * outputs in any case. Unknown at the first poll: *wait. */
-static bool session_has_ended(struct tact_arming *arming, bool *wait)
+static bool has_loop_stopped_sending(struct tact_arming *arming, bool *wait)
 {
     const unsigned int sent = atomic_load_explicit(&arming->sent, memory_order_relaxed);
-    *wait = (sent & 1U) && !arming->is_waiting_for_second_poll;
-    const bool ended =
-        (sent & 1U) && arming->is_waiting_for_second_poll && sent == arming->last_sent_count;
-    arming->is_waiting_for_second_poll = *wait;
+    *wait = (sent & 1U) && !arming->awaits_second_poll;
+    const bool ended = (sent & 1U) && arming->awaits_second_poll && sent == arming->last_sent_count;
+    arming->awaits_second_poll = *wait;
     arming->last_sent_count = sent;
     return ended;
 }
@@ -80,7 +79,8 @@ void tact_arming_report(struct tact_arming *arming, const char *name, struct tac
     tact_guard_check_process(arming->guard);
     uint32_t trips = tact_guard_trips(arming->guard);
     bool wait = false;
-    const bool ended = trips != arming->reported_trip_count && session_has_ended(arming, &wait);
+    const bool ended =
+        trips != arming->reported_trip_count && has_loop_stopped_sending(arming, &wait);
     if (trips != arming->reported_trip_count && !ended && !wait) {
         tact_message(messages, TACT_MESSAGE_WARNING,
                      "%s: the guard has set the outputs to zero: the loop was silent for more than "

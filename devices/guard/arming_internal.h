@@ -19,8 +19,8 @@ struct tact_arming {
     atomic_uint sent; /* count of ticks; lowest bit: only zeros */
     /* of the monitor */
     bool is_loss_reported;
-    bool is_waiting_for_second_poll; /* waiting for a second poll, to see whether the loop has ended
-                                      */
+    bool awaits_second_poll; /* waiting for a second poll, to see whether the loop has ended
+                              */
     unsigned int last_sent_count;
     uint32_t reported_trip_count;
 };
@@ -38,7 +38,7 @@ void tact_arming_update(struct tact_arming *arming, const double *out, int count
 /** Returns TACT_DEVICE_OK, STALE while the guard inhibits the outputs, LOST once it has ended; it
  * is then killed, as a stopped guard would leave the outputs as they are. *rearmed: outputs pass
  * again. Real-time safe. */
-int tact_arming_state(struct tact_arming *arming, bool *rearmed);
+int tact_arming_state(struct tact_arming *arming, bool *was_rearmed);
 
 /** Reports trips, except after a loop that ended with zeros, and the end of a guard. Not real-time
  * safe. */

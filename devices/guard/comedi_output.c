@@ -3,8 +3,8 @@
 #include <errno.h>
 #include <string.h>
 
-void tact_comedi_list_init(struct tact_comedi_list *list, const struct tact_comedi_op *ops,
-                           int count)
+void tact_comedi_list_prepare(struct tact_comedi_instruction_list *list,
+                              const struct tact_comedi_instruction *ops, int count)
 {
     memset(list, 0, sizeof *list);
     list->count = count;
@@ -21,7 +21,7 @@ void tact_comedi_list_init(struct tact_comedi_list *list, const struct tact_come
     }
 }
 
-int tact_comedi_list_run(comedi_t *dev, struct tact_comedi_list *list)
+int tact_comedi_list_run(comedi_t *dev, struct tact_comedi_instruction_list *list)
 {
     if (list->count == 0) {
         return 0;
@@ -34,7 +34,7 @@ int tact_comedi_list_run(comedi_t *dev, struct tact_comedi_list *list)
     return errno ? -errno : -EIO;
 }
 
-int tact_comedi_list_write_safe(comedi_t *dev, struct tact_comedi_list *list)
+int tact_comedi_list_write_zeros(comedi_t *dev, struct tact_comedi_instruction_list *list)
 {
     memcpy(list->data, list->safe, sizeof list->data);
     int rc = tact_comedi_list_run(dev, list);
@@ -46,7 +46,7 @@ int tact_comedi_list_write_safe(comedi_t *dev, struct tact_comedi_list *list)
     return rc;
 }
 
-static int configure_digital_outputs(comedi_t *dev, const struct tact_comedi_list *list)
+static int configure_digital_outputs(comedi_t *dev, const struct tact_comedi_instruction_list *list)
 {
     for (int i = 0; i < list->count; i++) {
         const comedi_insn *insn = &list->insn[i];
@@ -65,7 +65,7 @@ static int configure_digital_outputs(comedi_t *dev, const struct tact_comedi_lis
     return 0;
 }
 
-int tact_comedi_claim_outputs(comedi_t *dev, struct tact_comedi_list *list)
+int tact_comedi_claim_outputs(comedi_t *dev, struct tact_comedi_instruction_list *list)
 {
     for (int i = 0; i < list->count; i++) {
         int first = 0;
@@ -78,7 +78,7 @@ int tact_comedi_claim_outputs(comedi_t *dev, struct tact_comedi_list *list)
         }
     }
     /* Written before the pins become outputs, and after, as some boards forget it. */
-    int rc = tact_comedi_list_write_safe(dev, list);
+    int rc = tact_comedi_list_write_zeros(dev, list);
     rc = rc ? rc : configure_digital_outputs(dev, list);
-    return rc ? rc : tact_comedi_list_write_safe(dev, list);
+    return rc ? rc : tact_comedi_list_write_zeros(dev, list);
 }

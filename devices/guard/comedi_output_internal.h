@@ -8,10 +8,10 @@
 #include <comedilib.h>
 #include <stdint.h>
 
-#define TACT_COMEDI_OPS 32 /* maximum instructions of a list */
+#define TACT_COMEDI_MAX_INSTRUCTIONS 32 /* maximum instructions of a list */
 
 /** One instruction. */
-struct tact_comedi_op {
+struct tact_comedi_instruction {
     uint32_t insn; /* INSN_READ, INSN_WRITE: 1 word, the value; INSN_BITS: 2 words, mask and bits */
     uint32_t words;
     uint32_t subdevice;
@@ -20,29 +20,29 @@ struct tact_comedi_op {
     uint32_t safe[2]; /* words of zero output */
 };
 
-struct tact_comedi_list {
+struct tact_comedi_instruction_list {
     int count;
     comedi_insnlist list;
-    comedi_insn insn[TACT_COMEDI_OPS];
-    lsampl_t data[TACT_COMEDI_OPS][2];
-    lsampl_t safe[TACT_COMEDI_OPS][2];
+    comedi_insn insn[TACT_COMEDI_MAX_INSTRUCTIONS];
+    lsampl_t data[TACT_COMEDI_MAX_INSTRUCTIONS][2];
+    lsampl_t safe[TACT_COMEDI_MAX_INSTRUCTIONS][2];
 };
 
 /** Initialises a list. It has pointers into itself: it must not be moved. */
-void tact_comedi_list_init(struct tact_comedi_list *list, const struct tact_comedi_op *ops,
-                           int count);
+void tact_comedi_list_prepare(struct tact_comedi_instruction_list *list,
+                              const struct tact_comedi_instruction *ops, int count);
 
 /** Runs the list in one system call. Real-time safe.
  * @retval 0, or a negative errno: -ENODEV board gone, -EBUSY or -EACCES another process has a
  *            subdevice */
-int tact_comedi_list_run(comedi_t *dev, struct tact_comedi_list *list);
+int tact_comedi_list_run(comedi_t *dev, struct tact_comedi_instruction_list *list);
 
 /** Writes the safe values in one call, and on failure one by one, so that one failing output does
  * not prevent the others. Real-time safe. @retval as above */
-int tact_comedi_list_write_safe(comedi_t *dev, struct tact_comedi_list *list);
+int tact_comedi_list_write_zeros(comedi_t *dev, struct tact_comedi_instruction_list *list);
 
 /** Locks the subdevices of the list, writes the safe values and makes digital channels outputs.
  * @retval 0, or a negative errno: -EBUSY another process has the lock */
-int tact_comedi_claim_outputs(comedi_t *dev, struct tact_comedi_list *list);
+int tact_comedi_claim_outputs(comedi_t *dev, struct tact_comedi_instruction_list *list);
 
 #endif

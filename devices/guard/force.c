@@ -13,9 +13,9 @@
 
 static void *serve_force_thread(void *page)
 {
-    int64_t slept = tact_guard_sleep_bound();
-    const struct tact_guard_requests orders = {.slept = &slept};
-    tact_guard_serve_force(page, &orders);
+    int64_t slept = tact_guard_suspended_time_bound();
+    const struct tact_guard_requests guard_requests = {.slept = &slept};
+    tact_guard_serve_force(page, &guard_requests);
     return NULL;
 }
 
@@ -35,7 +35,7 @@ static int launch_guard_thread(const struct tact_force_page *content, struct tac
     guard->size = sizeof *content;
     const struct tact_thread_options options = {.name = "tact-force"};
     int rc = tact_thread_start(&guard->thread, &options, serve_force_thread, guard->head);
-    guard->threaded = rc == 0;
+    guard->is_thread = rc == 0;
     while (!rc && !atomic_load_explicit(&guard->head->ready, memory_order_acquire)) {
         const struct timespec ms = {.tv_nsec = 1000000};
         nanosleep(&ms, NULL);
@@ -68,7 +68,7 @@ int tact_guard_start_force(const struct tact_guard_force_options *options, struc
     page->period_ns = options->period_ns;
     snprintf(page->path[0], sizeof page->path[0], "%s", options->path);
     int rc = options->thread ? launch_guard_thread(page, out, err)
-                             : tact_guard_launch(&page->head, options->path, out, err);
+                             : tact_guard_start_with_page(&page->head, options->path, out, err);
     free(page);
     return rc;
 }
@@ -93,7 +93,7 @@ void tact_guard_set_path(struct tact_guard *guard, const char *path)
     atomic_store_explicit(&page->path_count, path_count, memory_order_release);
 }
 
-int64_t tact_guard_stamp_of_played_force(const struct tact_guard *guard)
+int64_t tact_guard_last_played_stamp(const struct tact_guard *guard)
 {
     const struct tact_force_page *page = (const struct tact_force_page *)guard->head;
     return atomic_load_explicit(&page->played_ns, memory_order_acquire);

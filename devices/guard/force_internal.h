@@ -29,7 +29,7 @@ void tact_guard_send_force(struct tact_guard *guard, const double *level, int64_
 void tact_guard_set_path(struct tact_guard *guard, const char *path);
 
 /** Time at which the levels on the device were sent [ns]; 0: none yet. Real-time safe. */
-int64_t tact_guard_stamp_of_played_force(const struct tact_guard *guard);
+int64_t tact_guard_last_played_stamp(const struct tact_guard *guard);
 
 /** Number of uploads, the longest of them [ns], and the latest failure of the device (negative
  * errno or 0), reported once. */

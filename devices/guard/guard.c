@@ -31,7 +31,7 @@ int tact_guard_start(const struct tact_guard_options *options, struct tact_guard
     snprintf(page->name, sizeof page->name, "%s", options->name);
     memcpy(page->output, options->outputs,
            (size_t)options->output_count * sizeof *options->outputs);
-    int rc = tact_guard_launch(&page->head, options->board, out, err);
+    int rc = tact_guard_start_with_page(&page->head, options->board, out, err);
     free(page);
     return rc;
 }

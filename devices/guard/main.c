@@ -16,29 +16,29 @@ enum { FUSE_US = 200000 }; /* [us] maximum run without sleeping */
 static volatile sig_atomic_t end_requested;
 static volatile sig_atomic_t zero_requested;
 
-static void handle_end_signal(int number)
+static void request_end_on_signal(int number)
 {
     (void)number;
     end_requested = 1;
 }
 
-static void handle_zero_signal(int number)
+static void request_zero_on_signal(int number)
 {
     (void)number;
     zero_requested = 1;
 }
 
 /* Refusals are ignored: a guard without privileges still works. */
-static void set_up_process(void)
+static void set_up_guard_process(void)
 {
     const struct sched_param priority = {.sched_priority = PRIORITY};
     const struct rlimit fuse = {FUSE_US, RLIM_INFINITY};
-    struct sigaction action = {.sa_handler = handle_end_signal};
+    struct sigaction action = {.sa_handler = request_end_on_signal};
     const int signals[] = {SIGTERM, SIGINT, SIGHUP, SIGXCPU};
     for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
         sigaction(signals[i], &action, NULL);
     }
-    action.sa_handler = handle_zero_signal;
+    action.sa_handler = request_zero_on_signal;
     sigaction(SIGUSR1, &action, NULL);
     FILE *file = fopen("/proc/self/oom_score_adj", "we");
     if (file) {
@@ -60,19 +60,19 @@ int main(void)
     }
     void *page =
         mmap(NULL, (size_t)st.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, TACT_GUARD_FD, 0);
-    const struct tact_guard_head *head = page;
+    const struct tact_guard_page_header *head = page;
     if (page == MAP_FAILED || head->size != (uint64_t)st.st_size ||
         head->size != (head->kind == TACT_GUARD_FORCE ? sizeof(struct tact_force_page)
                                                       : sizeof(struct tact_guard_page))) {
         return 2;
     }
-    int64_t slept = tact_guard_sleep_bound();
+    int64_t slept = tact_guard_suspended_time_bound();
     const struct tact_guard_requests requests = {&end_requested, &zero_requested, &slept,
                                                  TACT_GUARD_CONTROLLER_FD};
     /* close descriptors inherited from the controller */
     close(TACT_GUARD_FD);
     syscall(SYS_close_range, TACT_GUARD_CONTROLLER_FD + 1, ~0U, 0);
-    set_up_process();
+    set_up_guard_process();
     if (head->kind == TACT_GUARD_FORCE) {
         tact_guard_serve_force(page, &requests);
         return 0;

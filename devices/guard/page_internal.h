@@ -15,7 +15,7 @@ enum tact_guard_kind { TACT_GUARD_BOARD, TACT_GUARD_FORCE };
 
 /* Start of every page. The slot of the current beat is always complete: a controller that dies
  * while writing leaves no trace. */
-struct tact_guard_head {
+struct tact_guard_page_header {
     /* set before the guard starts */
     uint64_t size; /* size of the page: both sides are of the same build */
     int32_t kind;
@@ -23,18 +23,18 @@ struct tact_guard_head {
     /* of the controller */
     _Atomic uint32_t beat;  /* a futex; the data are in slot beat % TACT_GUARD_SLOTS */
     _Atomic uint32_t armed; /* the trip to be ended */
-    _Atomic uint32_t is_quit_requested;
+    _Atomic uint32_t must_guard_quit;
     /* of the guard */
-    _Atomic uint32_t ready;    /* 1 once it has claimed the outputs, or failed */
-    _Atomic int32_t error;     /* why it failed, negative errno */
-    _Atomic uint32_t state;    /* enum tact_guard_state */
-    _Atomic uint32_t trips;    /* from 1: it starts with one */
-    _Atomic uint32_t answered; /* the last beat that it has handled */
-    _Atomic uint32_t busy;     /* 1 during a driver call: it cannot respond */
+    _Atomic uint32_t ready;             /* 1 once it has claimed the outputs, or failed */
+    _Atomic int32_t error;              /* why it failed, negative errno */
+    _Atomic uint32_t state;             /* enum tact_guard_state */
+    _Atomic uint32_t trips;             /* from 1: it starts with one */
+    _Atomic uint32_t handled_heartbeat; /* the last beat that it has handled */
+    _Atomic uint32_t busy;              /* 1 during a driver call: it cannot respond */
 };
 
 struct tact_guard_page {
-    struct tact_guard_head head;
+    struct tact_guard_page_header head;
     int32_t output_count;
     char board[256];
     char driver[32];
@@ -44,7 +44,7 @@ struct tact_guard_page {
 };
 
 struct tact_force_page {
-    struct tact_guard_head head;
+    struct tact_guard_page_header head;
     struct tact_force_plan plan;
     int64_t period_ns; /* between two uploads of an effect */
     /* of the controller */

@@ -102,7 +102,7 @@ static int wait_until_outputs_claimed(const struct tact_guard *guard)
 
 /* A page shared by guard and controller, *fd for the guard: above its own descriptors, so that dup2
  * creates one without O_CLOEXEC. */
-static struct tact_guard_head *create_shared_page(const void *content, size_t size, int *fd)
+static struct tact_guard_page_header *create_shared_page(const void *content, size_t size, int *fd)
 {
     int low = memfd_create("tact-guard", MFD_CLOEXEC);
     void *page = MAP_FAILED;
@@ -120,8 +120,9 @@ static struct tact_guard_head *create_shared_page(const void *content, size_t si
     return page;
 }
 
-static int launch_guard_process(struct tact_guard *guard, const struct tact_guard_head *content,
-                                const char *what, struct tact_error *err)
+static int launch_guard_process(struct tact_guard *guard,
+                                const struct tact_guard_page_header *content, const char *what,
+                                struct tact_error *err)
 {
     char program[PATH_MAX];
     int fd;
@@ -149,8 +150,8 @@ static int launch_guard_process(struct tact_guard *guard, const struct tact_guar
     return 0;
 }
 
-int tact_guard_launch(struct tact_guard_head *content, const char *what, struct tact_guard **out,
-                      struct tact_error *err)
+int tact_guard_start_with_page(struct tact_guard_page_header *content, const char *what,
+                               struct tact_guard **out, struct tact_error *err)
 {
     *out = NULL;
     struct tact_guard *guard = calloc(1, sizeof *guard);
@@ -171,7 +172,7 @@ int tact_guard_launch(struct tact_guard_head *content, const char *what, struct 
 uint32_t tact_guard_next_heartbeat_number(struct tact_guard *guard, int64_t now_ns)
 {
     uint32_t beat = atomic_load_explicit(&guard->head->beat, memory_order_relaxed);
-    if (atomic_load_explicit(&guard->head->answered, memory_order_relaxed) == beat) {
+    if (atomic_load_explicit(&guard->head->handled_heartbeat, memory_order_relaxed) == beat) {
         guard->seen_ns = now_ns;
     }
     return beat + 1;
@@ -179,17 +180,18 @@ uint32_t tact_guard_next_heartbeat_number(struct tact_guard *guard, int64_t now_
 
 int tact_guard_state(struct tact_guard *guard, int64_t now_ns)
 {
-    struct tact_guard_head *head = guard->head;
-    uint32_t answered = atomic_load_explicit(&head->answered, memory_order_acquire);
-    if (answered != guard->answered || guard->seen_ns == 0 ||
-        answered == atomic_load_explicit(&head->beat, memory_order_relaxed)) {
-        guard->answered = answered;
+    struct tact_guard_page_header *head = guard->head;
+    uint32_t handled_heartbeat =
+        atomic_load_explicit(&head->handled_heartbeat, memory_order_acquire);
+    if (handled_heartbeat != guard->handled_heartbeat || guard->seen_ns == 0 ||
+        handled_heartbeat == atomic_load_explicit(&head->beat, memory_order_relaxed)) {
+        guard->handled_heartbeat = handled_heartbeat;
         guard->seen_ns = now_ns;
     }
     if (atomic_load_explicit(&guard->dead, memory_order_relaxed)) {
         return TACT_GUARD_ENDED;
     }
-    if (guard->threaded || atomic_load_explicit(&head->busy, memory_order_acquire)) {
+    if (guard->is_thread || atomic_load_explicit(&head->busy, memory_order_acquire)) {
         guard->seen_ns = now_ns;
     }
     if (now_ns - guard->seen_ns > 2 * head->timeout_ns) {
@@ -233,7 +235,7 @@ void tact_guard_check_process(struct tact_guard *guard)
 static int end_guard_process(struct tact_guard *guard)
 {
     siginfo_t info = {0};
-    atomic_store(&guard->head->is_quit_requested, 1);
+    atomic_store(&guard->head->must_guard_quit, 1);
     atomic_fetch_add(&guard->head->beat, 1);
     syscall(SYS_futex, &guard->head->beat, FUTEX_WAKE, 1, NULL, NULL, 0);
     bool done = wait_for_process_end(guard, 1000);
@@ -253,7 +255,7 @@ static int end_guard_process(struct tact_guard *guard)
 static bool end_guard_thread(struct tact_guard *guard)
 {
     struct timespec until;
-    atomic_store(&guard->head->is_quit_requested, 1);
+    atomic_store(&guard->head->must_guard_quit, 1);
     clock_gettime(CLOCK_REALTIME, &until);
     until.tv_sec += 1;
     if (pthread_timedjoin_np(guard->thread, NULL, &until) == 0) {
@@ -272,11 +274,11 @@ int tact_guard_stop(struct tact_guard *guard)
     if (guard->process >= 0) {
         rc = end_guard_process(guard);
     }
-    if (guard->threaded && !end_guard_thread(guard)) {
+    if (guard->is_thread && !end_guard_thread(guard)) {
         free(guard); /* the page remains the thread's */
         return -EIO;
     }
-    rc = guard->threaded ? 0 : rc;
+    rc = guard->is_thread ? 0 : rc;
     if (guard->head) {
         munmap(guard->head, guard->size);
     }

@@ -9,21 +9,21 @@
 #include "page_internal.h"
 
 struct tact_guard {
-    struct tact_guard_head *head; /* head of its page */
+    struct tact_guard_page_header *head; /* head of its page */
     size_t size;
     pid_t pid;   /* for people; 0: a thread */
     int process; /* pidfd, -1: a thread */
-    bool threaded;
+    bool is_thread;
     pthread_t thread;
-    uint32_t answered; /* last acknowledged beat */
-    int64_t seen_ns;   /* time of its last change, or when there was nothing to acknowledge */
-    atomic_bool dead;  /* the process has ended */
+    uint32_t handled_heartbeat; /* last acknowledged beat */
+    int64_t seen_ns;  /* time of its last change, or when there was nothing to acknowledge */
+    atomic_bool dead; /* the process has ended */
 };
 
 /** Starts a guard with a copy of a page, whose size, kind and timeout are set. what: the node, for
  * messages. */
-int tact_guard_launch(struct tact_guard_head *content, const char *what, struct tact_guard **out,
-                      struct tact_error *err);
+int tact_guard_start_with_page(struct tact_guard_page_header *content, const char *what,
+                               struct tact_guard **out, struct tact_error *err);
 
 /** Path of the guard program: $TACT_GUARD, except in a setuid program; that of the build tree for a
  * library loaded from there; the installed one.

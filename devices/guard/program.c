@@ -11,7 +11,7 @@
 
 /* Whether this code was loaded from the build tree: by the file that the loader mapped, or
  * /proc/self/exe for a static link, never by argv. */
-static bool of_build_tree(void)
+static bool is_run_from_build_tree(void)
 {
     static const char here;
     struct link_map *map = NULL;
@@ -34,7 +34,8 @@ int tact_guard_program_path(char *path, size_t size)
     if (given && given[0]) {
         snprintf(path, size, "%s", given);
     } else {
-        snprintf(path, size, "%s", of_build_tree() ? TACT_GUARD_BUILT : TACT_GUARD_PROGRAM);
+        snprintf(path, size, "%s",
+                 is_run_from_build_tree() ? TACT_GUARD_BUILT : TACT_GUARD_PROGRAM);
     }
     return access(path, X_OK) ? -ENOENT : 0;
 }

@@ -2,9 +2,10 @@
 #include <errno.h>
 #include "devices/guard/serve_internal.h"
 
-int tact_guard_serve_board(struct tact_guard_page *page, const struct tact_guard_requests *orders)
+int tact_guard_serve_board(struct tact_guard_page *page,
+                           const struct tact_guard_requests *guard_requests)
 {
     (void)page;
-    (void)orders;
+    (void)guard_requests;
     return -ENOTSUP;
 }

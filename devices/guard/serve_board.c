@@ -11,11 +11,11 @@
 struct guard {
     struct tact_guard_page *page;
     /* copies that the controller cannot overwrite */
-    struct tact_comedi_op op[TACT_GUARD_OUTPUTS];
+    struct tact_comedi_instruction op[TACT_GUARD_OUTPUTS];
     int count;
     int64_t timeout_ns;
     comedi_t *dev;
-    struct tact_comedi_list list;
+    struct tact_comedi_instruction_list list;
     uint32_t beat;             /* last beat */
     int64_t heartbeat_time_ns; /* its time */
     uint32_t trips;
@@ -39,7 +39,7 @@ static int claim_board_outputs(struct guard *g)
     int rc = -ENXIO;
     if (strcmp(comedi_get_driver_name(g->dev), g->page->driver) == 0 &&
         strcmp(comedi_get_board_name(g->dev), g->page->name) == 0) {
-        tact_comedi_list_init(&g->list, g->op, g->count);
+        tact_comedi_list_prepare(&g->list, g->op, g->count);
         rc = tact_comedi_claim_outputs(g->dev, &g->list);
     }
     if (rc) {
@@ -50,9 +50,9 @@ static int claim_board_outputs(struct guard *g)
 }
 
 /* Zeroes the outputs until the guard is armed again. */
-static void zero_board_outputs(struct guard *g)
+static void trip_and_zero_outputs(struct guard *g)
 {
-    int rc = tact_comedi_list_write_safe(g->dev, &g->list);
+    int rc = tact_comedi_list_write_zeros(g->dev, &g->list);
     g->trips++;
     if (rc == -ENODEV) {
         comedi_close(g->dev);
@@ -95,10 +95,10 @@ static void handle_heartbeat(struct guard *g)
     if (g->state == TACT_GUARD_PASSING) {
         copy_newest_heartbeat(g);
         if (tact_comedi_list_run(g->dev, &g->list)) {
-            zero_board_outputs(g);
+            trip_and_zero_outputs(g);
         }
     }
-    atomic_store_explicit(&g->page->head.answered, g->beat, memory_order_release);
+    atomic_store_explicit(&g->page->head.handled_heartbeat, g->beat, memory_order_release);
 }
 
 /* Zeroes the outputs after the timeout. */
@@ -106,7 +106,7 @@ static void handle_heartbeat_timeout(struct guard *g)
 {
     if (g->state == TACT_GUARD_PASSING &&
         tact_guard_clock_ns() - g->heartbeat_time_ns >= g->timeout_ns) {
-        zero_board_outputs(g);
+        trip_and_zero_outputs(g);
     } else if (g->state == TACT_GUARD_LOST && claim_board_outputs(g) == 0) {
         g->trips++;
         publish_board_state(g, TACT_GUARD_INHIBITED);
@@ -124,13 +124,13 @@ static void wait_for_heartbeat(const struct guard *g)
     syscall(SYS_futex, &g->page->head.beat, FUTEX_WAIT, g->beat, &timeout, NULL, 0);
 }
 
-static void guard_board_outputs(struct guard *g, const struct tact_guard_requests *orders)
+static void guard_board_outputs(struct guard *g, const struct tact_guard_requests *guard_requests)
 {
     int64_t last_poll_ns = tact_guard_clock_ns();
     for (;;) {
         wait_for_heartbeat(g);
-        if (tact_guard_zero_requested(orders) && g->state == TACT_GUARD_PASSING) {
-            zero_board_outputs(g);
+        if (tact_guard_zero_requested(guard_requests) && g->state == TACT_GUARD_PASSING) {
+            trip_and_zero_outputs(g);
         } else if (atomic_load_explicit(&g->page->head.beat, memory_order_relaxed) != g->beat) {
             handle_heartbeat(g);
         } else {
@@ -142,13 +142,14 @@ static void guard_board_outputs(struct guard *g, const struct tact_guard_request
                 handle_heartbeat_timeout(g);
             }
         }
-        if (tact_guard_should_end(&g->page->head, orders)) {
+        if (tact_guard_must_end(&g->page->head, guard_requests)) {
             break;
         }
     }
 }
 
-int tact_guard_serve_board(struct tact_guard_page *page, const struct tact_guard_requests *orders)
+int tact_guard_serve_board(struct tact_guard_page *page,
+                           const struct tact_guard_requests *guard_requests)
 {
     static struct guard g; /* static: its list of instructions must not be moved */
     if (page->output_count < 1 || page->output_count > TACT_GUARD_OUTPUTS) {
@@ -160,8 +161,9 @@ int tact_guard_serve_board(struct tact_guard_page *page, const struct tact_guard
     g.timeout_ns = page->head.timeout_ns;
     for (int i = 0; i < g.count; i++) {
         const struct tact_guard_output *o = &page->output[i];
-        g.op[i] = (struct tact_comedi_op){o->instruction, o->words,   o->subdevice,
-                                          o->chanspec,    o->maxdata, {o->safe[0], o->safe[1]}};
+        g.op[i] =
+            (struct tact_comedi_instruction){o->instruction, o->words,   o->subdevice,
+                                             o->chanspec,    o->maxdata, {o->safe[0], o->safe[1]}};
     }
     g.trips = 1;
     int rc = claim_board_outputs(&g);
@@ -171,9 +173,9 @@ int tact_guard_serve_board(struct tact_guard_page *page, const struct tact_guard
     if (rc) {
         return rc;
     }
-    guard_board_outputs(&g, orders);
+    guard_board_outputs(&g, guard_requests);
     if (g.dev) {
-        tact_comedi_list_write_safe(g.dev, &g.list);
+        tact_comedi_list_write_zeros(g.dev, &g.list);
         comedi_close(g.dev);
     }
     return 0;

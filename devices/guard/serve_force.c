@@ -18,27 +18,27 @@ struct server {
     uint32_t path_count; /* last value from the page */
     int64_t next_retry_time_ns;
     uint32_t beat;
-    int64_t beat_ns;
+    int64_t heartbeat_ns;
     uint32_t trips;
     enum tact_guard_state state;
     double level[TACT_FORCE_CHANNELS];
     int64_t stamp_ns;
 };
 
-static bool loop_has_ended(int process)
+static bool has_controller_process_ended(int process)
 {
     struct pollfd fd = {.fd = process, .events = POLLIN};
     return poll(&fd, 1, 0) > 0;
 }
 
-int tact_guard_should_end(const struct tact_guard_head *head,
-                          const struct tact_guard_requests *orders)
+int tact_guard_must_end(const struct tact_guard_page_header *head,
+                        const struct tact_guard_requests *guard_requests)
 {
-    return atomic_load_explicit(&head->is_quit_requested, memory_order_acquire) ||
-           (orders->end && *orders->end) ||
-           (orders->controller &&
+    return atomic_load_explicit(&head->must_guard_quit, memory_order_acquire) ||
+           (guard_requests->end && *guard_requests->end) ||
+           (guard_requests->controller &&
             atomic_load_explicit(&head->state, memory_order_relaxed) != TACT_GUARD_PASSING &&
-            loop_has_ended(orders->controller));
+            has_controller_process_ended(guard_requests->controller));
 }
 
 static int64_t read_clock_ns(clockid_t clock)
@@ -48,29 +48,30 @@ static int64_t read_clock_ns(clockid_t clock)
     return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-/* Time between the two clock readings counts as sleep; in sleep_lower_bound() it does not. */
-int64_t tact_guard_sleep_bound(void)
+/* Time between the two clock readings counts as sleep; in lower_bound_of_suspended_time() it does
+ * not. */
+int64_t tact_guard_suspended_time_bound(void)
 {
     const int64_t time_without_suspend_ns = read_clock_ns(CLOCK_MONOTONIC);
     return read_clock_ns(CLOCK_BOOTTIME) - time_without_suspend_ns;
 }
 
-static int64_t sleep_lower_bound(void)
+static int64_t lower_bound_of_suspended_time(void)
 {
     const int64_t all = read_clock_ns(CLOCK_BOOTTIME);
     return all - read_clock_ns(CLOCK_MONOTONIC);
 }
 
-int tact_guard_zero_requested(const struct tact_guard_requests *orders)
+int tact_guard_zero_requested(const struct tact_guard_requests *guard_requests)
 {
-    int reported = orders->zero_outputs && *orders->zero_outputs;
+    int reported = guard_requests->zero_outputs && *guard_requests->zero_outputs;
     if (reported) {
-        *orders->zero_outputs = 0;
+        *guard_requests->zero_outputs = 0;
     }
-    if (orders->slept) {
-        const int64_t slept = sleep_lower_bound();
-        if (slept > *orders->slept + MIN_SLEEP_NS) {
-            *orders->slept = slept;
+    if (guard_requests->slept) {
+        const int64_t slept = lower_bound_of_suspended_time();
+        if (slept > *guard_requests->slept + MIN_SLEEP_NS) {
+            *guard_requests->slept = slept;
             reported = 1;
         }
     }
@@ -85,60 +86,60 @@ static void publish_guard_state(struct server *s, enum tact_guard_state state)
 }
 
 /* During a driver call, which may be long, the server cannot respond. */
-static void publish_driver_call(struct server *s, uint32_t on)
+static void publish_is_in_driver_call(struct server *s, uint32_t on)
 {
     atomic_store_explicit(&s->page->head.busy, on, memory_order_release);
 }
 
 /* The node is gone or fails: it is opened again later. */
-static void close_event_node(struct server *s, int rc, int64_t now)
+static void close_failed_event_node(struct server *s, int rc, int64_t now)
 {
     if (rc && rc != -ENODEV) {
         atomic_store_explicit(&s->page->failed, rc, memory_order_relaxed);
     }
-    publish_driver_call(s, 1);
+    publish_is_in_driver_call(s, 1);
     tact_force_close(&s->force);
-    publish_driver_call(s, 0);
+    publish_is_in_driver_call(s, 0);
     s->next_retry_time_ns = now + RETRY_NS;
 }
 
 /* Zeroes the forces until the guard is armed again. */
 static void zero_force_outputs(struct server *s)
 {
-    publish_driver_call(s, 1);
+    publish_is_in_driver_call(s, 1);
     int rc = s->force.fd >= 0 ? tact_force_mute(&s->force) : 0;
-    publish_driver_call(s, 0);
+    publish_is_in_driver_call(s, 0);
     s->trips++;
     publish_guard_state(s, TACT_GUARD_INHIBITED);
     if (rc) {
-        close_event_node(s, rc, s->beat_ns);
+        close_failed_event_node(s, rc, s->heartbeat_ns);
     }
 }
 
 /* Opens the node that the controller has found. */
-static void open_node_of_controller(struct server *s, int64_t now)
+static void open_node_named_by_controller(struct server *s, int64_t now)
 {
     uint32_t path_count = atomic_load_explicit(&s->page->path_count, memory_order_acquire);
     bool moved = path_count != s->path_count;
     if (moved) {
         s->path_count = path_count;
-        close_event_node(s, 0, now);
+        close_failed_event_node(s, 0, now);
     }
     char path[sizeof s->page->path[0]];
     memcpy(path, s->page->path[path_count % 2], sizeof path);
     path[sizeof path - 1] = '\0';
     if (s->force.fd < 0 && path[0] && (moved || now >= s->next_retry_time_ns)) {
-        publish_driver_call(s, 1);
+        publish_is_in_driver_call(s, 1);
         int rc = tact_force_open(&s->force, path, &s->page->plan);
-        publish_driver_call(s, 0);
+        publish_is_in_driver_call(s, 0);
         if (rc) {
-            close_event_node(s, rc, now);
+            close_failed_event_node(s, rc, now);
         }
     }
 }
 
 /* Copies the levels sent last, again if they change meanwhile. */
-static void copy_newest_levels(struct server *s)
+static void copy_newest_force_levels(struct server *s)
 {
     for (int tries = 0; tries < TACT_GUARD_SLOTS; tries++) {
         uint32_t slot = s->beat % TACT_GUARD_SLOTS;
@@ -154,9 +155,9 @@ static void copy_newest_levels(struct server *s)
     }
 }
 
-static void wait_for_beat(struct server *s, int64_t now)
+static void process_heartbeat_or_timeout(struct server *s, int64_t now)
 {
-    struct tact_guard_head *head = &s->page->head;
+    struct tact_guard_page_header *head = &s->page->head;
     uint32_t beat = atomic_load_explicit(&head->beat, memory_order_acquire);
     if (beat != s->beat) {
         s->beat = beat;
@@ -164,11 +165,12 @@ static void wait_for_beat(struct server *s, int64_t now)
             atomic_load_explicit(&head->armed, memory_order_relaxed) == s->trips) {
             publish_guard_state(s, TACT_GUARD_PASSING);
         }
-        copy_newest_levels(s);
+        copy_newest_force_levels(s);
         /* its age counts from when it was sent, if that is plausible */
-        s->beat_ns = s->stamp_ns > now - s->timeout_ns && s->stamp_ns <= now ? s->stamp_ns : now;
-        atomic_store_explicit(&head->answered, s->beat, memory_order_release);
-    } else if (s->state == TACT_GUARD_PASSING && now - s->beat_ns >= s->timeout_ns) {
+        s->heartbeat_ns =
+            s->stamp_ns > now - s->timeout_ns && s->stamp_ns <= now ? s->stamp_ns : now;
+        atomic_store_explicit(&head->handled_heartbeat, s->beat, memory_order_release);
+    } else if (s->state == TACT_GUARD_PASSING && now - s->heartbeat_ns >= s->timeout_ns) {
         zero_force_outputs(s);
     }
 }
@@ -179,19 +181,19 @@ static bool play_force_levels(struct server *s, int64_t now)
     if (s->state != TACT_GUARD_PASSING || s->force.fd < 0) {
         return false;
     }
-    publish_driver_call(s, 1);
+    publish_is_in_driver_call(s, 1);
     int rc = tact_force_unmute(&s->force);
     rc = rc ? rc : tact_force_play(&s->force, s->level, s->stamp_ns, now, s->period_ns);
     int64_t driver_call_ns = tact_guard_clock_ns() - now;
-    publish_driver_call(s, 0);
+    publish_is_in_driver_call(s, 0);
     if (driver_call_ns > atomic_load_explicit(&s->page->slowest_ns, memory_order_relaxed)) {
         atomic_store_explicit(&s->page->slowest_ns, driver_call_ns, memory_order_relaxed);
     }
     if (rc < 0 && rc != -EINTR && rc != -EAGAIN) {
-        close_event_node(s, rc, now);
+        close_failed_event_node(s, rc, now);
         return false;
     }
-    atomic_store_explicit(&s->page->played_ns, tact_force_oldest_stamp(&s->force),
+    atomic_store_explicit(&s->page->played_ns, tact_force_oldest_unplayed_stamp(&s->force),
                           memory_order_release);
     atomic_store_explicit(&s->page->uploads, s->force.uploads, memory_order_relaxed);
     return rc > 0;
@@ -207,12 +209,13 @@ static int64_t get_poll_interval(const struct server *s)
 /* Next polling time, at the latest when the heartbeat is overdue. */
 static int64_t get_next_deadline(const struct server *s, int64_t next)
 {
-    int64_t heartbeat_deadline_ns = s->beat_ns + s->timeout_ns;
+    int64_t heartbeat_deadline_ns = s->heartbeat_ns + s->timeout_ns;
     return s->state == TACT_GUARD_PASSING && heartbeat_deadline_ns < next ? heartbeat_deadline_ns
                                                                           : next;
 }
 
-void tact_guard_serve_force(struct tact_force_page *page, const struct tact_guard_requests *orders)
+void tact_guard_serve_force(struct tact_force_page *page,
+                            const struct tact_guard_requests *guard_requests)
 {
     struct server s = {.page = page,
                        .timeout_ns = page->head.timeout_ns,
@@ -223,17 +226,17 @@ void tact_guard_serve_force(struct tact_force_page *page, const struct tact_guar
     int64_t step = get_poll_interval(&s);
     s.force.fd = -1;
     publish_guard_state(&s, TACT_GUARD_INHIBITED);
-    open_node_of_controller(&s, next);
+    open_node_named_by_controller(&s, next);
     atomic_store_explicit(&page->head.error, atomic_exchange(&page->failed, 0),
                           memory_order_relaxed);
     atomic_store_explicit(&page->head.ready, 1, memory_order_release);
-    while (!tact_guard_should_end(&page->head, orders)) {
+    while (!tact_guard_must_end(&page->head, guard_requests)) {
         int64_t now = tact_guard_clock_ns();
-        if (tact_guard_zero_requested(orders) && s.state == TACT_GUARD_PASSING) {
+        if (tact_guard_zero_requested(guard_requests) && s.state == TACT_GUARD_PASSING) {
             zero_force_outputs(&s);
         }
-        wait_for_beat(&s, now);
-        open_node_of_controller(&s, now);
+        process_heartbeat_or_timeout(&s, now);
+        open_node_named_by_controller(&s, now);
         while (play_force_levels(&s, now) && tact_guard_clock_ns() - now < SLOW_UPLOAD_NS) {
         }
         next = next + step > now ? next + step : now;

@@ -14,7 +14,8 @@ struct tact_guard_requests {
     const volatile sig_atomic_t *end; /* 1: end; or NULL */
     volatile sig_atomic_t
         *zero_outputs; /* 1: zero the outputs once, as before a suspend; or NULL */
-    int64_t *slept; /* initial tact_guard_sleep_bound(): a longer sleep is a request too; or NULL */
+    int64_t *slept; /* initial tact_guard_suspended_time_bound(): a longer sleep is a request too;
+                       or NULL */
     int controller; /* pidfd of the controller, whose end ends the guard; 0: this process */
 };
 
@@ -27,21 +28,23 @@ static inline int64_t tact_guard_clock_ns(void)
 
 /** Upper bound of the time that the system has slept since it was started: CLOCK_BOOTTIME advances
  * during sleep, CLOCK_MONOTONIC does not. [ns] */
-int64_t tact_guard_sleep_bound(void);
+int64_t tact_guard_suspended_time_bound(void);
 
 /** Whether the guard should end. */
-int tact_guard_should_end(const struct tact_guard_head *head,
-                          const struct tact_guard_requests *orders);
+int tact_guard_must_end(const struct tact_guard_page_header *head,
+                        const struct tact_guard_requests *guard_requests);
 
 /** Whether zeroing was requested since the last call, or the system has slept meanwhile: outputs
  * sent before are outdated. */
-int tact_guard_zero_requested(const struct tact_guard_requests *orders);
+int tact_guard_zero_requested(const struct tact_guard_requests *guard_requests);
 
 /** Claims the outputs of a board and writes what is sent. @retval 0, or a negative errno if the
  * board could not be claimed, also in the page */
-int tact_guard_serve_board(struct tact_guard_page *page, const struct tact_guard_requests *orders);
+int tact_guard_serve_board(struct tact_guard_page *page,
+                           const struct tact_guard_requests *guard_requests);
 
 /** Plays the levels sent on an input device; also the thread of a device without guard. */
-void tact_guard_serve_force(struct tact_force_page *page, const struct tact_guard_requests *orders);
+void tact_guard_serve_force(struct tact_force_page *page,
+                            const struct tact_guard_requests *guard_requests);
 
 #endif

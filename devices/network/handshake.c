@@ -16,7 +16,7 @@ _Static_assert(TAG_AT + TACT_NETWORK_TAG_BYTES == TACT_NETWORK_ANSWER_BYTES, "la
 
 /* The three secrets, in the order that both ends use. */
 struct shared_secrets {
-    unsigned char ephemeral[KEY]; /* of both ephemeral keys */
+    unsigned char ephemeral_shared_secret[KEY]; /* of both ephemeral keys */
     unsigned char
         listener_shared_secret[KEY]; /* ephemeral key of the initiator, pinned of the listener */
     unsigned char
@@ -105,7 +105,7 @@ int tact_network_answer(const struct tact_network_identity *self, const unsigned
     struct shared_secrets shared_secrets;
     write_message(answer, TACT_NETWORK_ANSWER, ephemeral_secret);
     int bad =
-        crypto_scalarmult(shared_secrets.ephemeral, ephemeral_secret,
+        crypto_scalarmult(shared_secrets.ephemeral_shared_secret, ephemeral_secret,
                           hello + EPHEMERAL_KEY_OFFSET) |
         crypto_scalarmult(shared_secrets.listener_shared_secret, self->secret_key,
                           hello + EPHEMERAL_KEY_OFFSET) |
@@ -128,7 +128,7 @@ int tact_network_finish(const struct tact_network_identity *self,
     if (size != TACT_NETWORK_ANSWER_BYTES) {
         return -EPROTO;
     }
-    int bad = crypto_scalarmult(shared_secrets.ephemeral, opening->ephemeral_secret,
+    int bad = crypto_scalarmult(shared_secrets.ephemeral_shared_secret, opening->ephemeral_secret,
                                 answer + EPHEMERAL_KEY_OFFSET) |
               crypto_scalarmult(shared_secrets.listener_shared_secret, opening->ephemeral_secret,
                                 self->peer_key) |

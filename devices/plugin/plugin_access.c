@@ -8,7 +8,7 @@
 #include <unistd.h>
 #include "devices/plugin/plugin_internal.h"
 
-#define PATH_FORMAT "%.150s" /* path in a message, which is truncated at the end */
+#define TRUNCATED_PATH_FORMAT "%.150s" /* path in a message, which is truncated at the end */
 
 bool tact_plugin_is_trusted_file(const struct stat *file, uid_t user)
 {
@@ -20,18 +20,19 @@ static int check_owner_and_mode(int fd, const char *what, const char *path, stru
     struct stat s;
     const uid_t user = geteuid();
     if (fstat(fd, &s)) {
-        return tact_error_set(err, -errno, "%s " PATH_FORMAT ": %s", what, path, strerror(errno));
+        return tact_error_set(err, -errno, "%s " TRUNCATED_PATH_FORMAT ": %s", what, path,
+                              strerror(errno));
     }
     if (tact_plugin_is_trusted_file(&s, user)) {
         return 0;
     }
     if (s.st_uid != 0 && s.st_uid != user) {
-        return tact_error_set(err, -EPERM,
-                              "%s " PATH_FORMAT " belongs to user %u; expected root or %u", what,
-                              path, (unsigned)s.st_uid, (unsigned)user);
+        return tact_error_set(
+            err, -EPERM, "%s " TRUNCATED_PATH_FORMAT " belongs to user %u; expected root or %u",
+            what, path, (unsigned)s.st_uid, (unsigned)user);
     }
     return tact_error_set(err, -EPERM,
-                          "%s " PATH_FORMAT
+                          "%s " TRUNCATED_PATH_FORMAT
                           " can be written by others (mode %04o); expected: chmod go-w",
                           what, path, (unsigned)s.st_mode & 07777);
 }
@@ -43,10 +44,12 @@ static int report_open_error(int at, const char *name, const char *what, const c
     const int code = errno;
     struct stat s;
     if (!fstatat(at, name, &s, AT_SYMLINK_NOFOLLOW) && S_ISLNK(s.st_mode)) {
-        return tact_error_set(err, -EPERM, "%s " PATH_FORMAT " is a symbolic link; expected none",
+        return tact_error_set(err, -EPERM,
+                              "%s " TRUNCATED_PATH_FORMAT " is a symbolic link; expected none",
                               what, path);
     }
-    return tact_error_set(err, -code, "%s " PATH_FORMAT ": %s", what, path, strerror(code));
+    return tact_error_set(err, -code, "%s " TRUNCATED_PATH_FORMAT ": %s", what, path,
+                          strerror(code));
 }
 
 int tact_plugin_open_folder(const char *path, struct tact_error *err)
@@ -56,7 +59,8 @@ int tact_plugin_open_folder(const char *path, struct tact_error *err)
     const int length = snprintf(path_without_slash, sizeof path_without_slash, "%s", path);
     if (length <= 0 || length >= (int)sizeof path_without_slash) {
         return tact_error_set(err, -EINVAL,
-                              "%s " PATH_FORMAT ": expected a path of 1 to 4095 bytes", what, path);
+                              "%s " TRUNCATED_PATH_FORMAT ": expected a path of 1 to 4095 bytes",
+                              what, path);
     }
     /* A slash at the end would follow a link. */
     for (char *end = path_without_slash + length - 1; end > path_without_slash && *end == '/';
@@ -110,10 +114,11 @@ int tact_plugin_open_file(int folder, const char *path, const char *name, struct
     }
     int rc = check_owner_and_mode(fd, what, full, err);
     if (!rc && (fstat(fd, &s) || !S_ISREG(s.st_mode))) {
-        rc = tact_error_set(err, -EINVAL, "%s " PATH_FORMAT " is no file", what, full);
+        rc = tact_error_set(err, -EINVAL, "%s " TRUNCATED_PATH_FORMAT " is no file", what, full);
     } else if (!rc && !is_shared_object_complete(fd, s.st_size)) {
-        rc = tact_error_set(err, -EINVAL, "%s " PATH_FORMAT " is truncated: it cannot be loaded",
-                            what, full);
+        rc = tact_error_set(err, -EINVAL,
+                            "%s " TRUNCATED_PATH_FORMAT " is truncated: it cannot be loaded", what,
+                            full);
     }
     if (rc) {
         close(fd);

@@ -11,7 +11,7 @@
 enum { GRIP, TURN, LIFT, DEADMAN, INPUTS };
 enum { ROW = 4 }; /* numbers in a row of the script: time and the three scripted channels */
 
-struct operator_device {
+struct scripted_operator {
     double deadman_from;  /* [s] */
     double deadman_until; /* [s] */
     double felt[TACT_OPERATOR_FELT];
@@ -19,7 +19,7 @@ struct operator_device {
     double script[]; /* rows x ROW */
 };
 
-static void interpolate_operator_script(const struct operator_device *self, double t,
+static void interpolate_operator_script(const struct scripted_operator *self, double t,
                                         double *channel)
 {
     const double *script = self->script;
@@ -52,7 +52,7 @@ static void interpolate_operator_script(const struct operator_device *self, doub
 static void operator_read(void *data, uint64_t tick, double t, int64_t now_ns,
                           struct tact_device_input *in)
 {
-    const struct operator_device *self = data;
+    const struct scripted_operator *self = data;
     (void)tick;
     in->state = TACT_DEVICE_OK;
     in->stamp_ns = now_ns;
@@ -62,7 +62,7 @@ static void operator_read(void *data, uint64_t tick, double t, int64_t now_ns,
 
 static void operator_write(void *data, const double *out, int64_t now_ns)
 {
-    struct operator_device *self = data;
+    struct scripted_operator *self = data;
     (void)now_ns;
     memcpy(self->felt, out, sizeof self->felt);
 }
@@ -108,7 +108,7 @@ static int check_operator_script(const struct tact_device_config *config,
     return 0;
 }
 
-static void describe_operator(const struct operator_device *self,
+static void describe_operator(const struct scripted_operator *self,
                               const struct tact_device_config *config,
                               struct tact_device_info *info)
 {
@@ -145,7 +145,7 @@ static int operator_open(const struct tact_device_config *config, struct tact_de
                                    "%g s is not after deadman_from", until);
     }
     size_t size = (size_t)script->rows * ROW * sizeof(double);
-    struct operator_device *self = calloc(1, sizeof *self + size);
+    struct scripted_operator *self = calloc(1, sizeof *self + size);
     if (!self) {
         return tact_error_set(err, -ENOMEM, "out of memory");
     }
@@ -168,5 +168,5 @@ const double *tact_operator_felt(const struct tact_device *device)
     if (device->ops != &operator_ops) {
         return NULL;
     }
-    return ((const struct operator_device *)device->self)->felt;
+    return ((const struct scripted_operator *)device->self)->felt;
 }

@@ -30,14 +30,16 @@ static int find_row_before(const struct tact_trajectory *self, double tau)
 
 /* Change of a column over `step` seconds at its slope at a row: that of the neighbouring rows,
  * one-sided at the ends. The quotient of the times is at most 1, so nothing overflows. */
-static double slope_times_step(const struct tact_trajectory *self, int row, int column, double step)
+static double row_slope_times_step(const struct tact_trajectory *self, int row, int column,
+                                   double step)
 {
     int a = row > 0 ? row - 1 : row;
     int b = row < self->rows - 1 ? row + 1 : row;
     size_t columns = (size_t)self->columns;
     double difference = self->values[(size_t)b * columns + (size_t)column] -
                         self->values[(size_t)a * columns + (size_t)column];
-    return difference * (step / (tact_trajectory_time(self, b) - tact_trajectory_time(self, a)));
+    return difference *
+           (step / (tact_trajectory_row_time(self, b) - tact_trajectory_row_time(self, a)));
 }
 
 static void interpolate(const struct tact_trajectory *self, double tau, double *channel)
@@ -45,15 +47,16 @@ static void interpolate(const struct tact_trajectory *self, double tau, double *
     int row = find_row_before(self, tau);
     const double *p = self->values + (size_t)row * (size_t)self->columns;
     const double *q = p + self->columns;
-    double step = tact_trajectory_time(self, row + 1) - tact_trajectory_time(self, row);
-    double u = (tau - tact_trajectory_time(self, row)) / step;
+    double step = tact_trajectory_row_time(self, row + 1) - tact_trajectory_row_time(self, row);
+    double u = (tau - tact_trajectory_row_time(self, row)) / step;
     u = u < 0.0 ? 0.0 : u > 1.0 ? 1.0 : u;
     for (int i = 0; i < self->columns; i++) {
         double line = p[i] + u * (q[i] - p[i]);
         if (self->is_cubic) {
             /* Hermite segment as a straight line plus corrections for the slopes */
-            double slope_excess_at_start = slope_times_step(self, row, i, step) - (q[i] - p[i]);
-            double slope_excess_at_end = slope_times_step(self, row + 1, i, step) - (q[i] - p[i]);
+            double slope_excess_at_start = row_slope_times_step(self, row, i, step) - (q[i] - p[i]);
+            double slope_excess_at_end =
+                row_slope_times_step(self, row + 1, i, step) - (q[i] - p[i]);
             line += u * (1.0 - u) * ((1.0 - u) * slope_excess_at_start - u * slope_excess_at_end);
         }
         channel[i] = line;
@@ -71,7 +74,7 @@ static void trajectory_read(void *data, uint64_t tick, double t, int64_t now_ns,
     (void)tick;
     in->stamp_ns = now_ns;
     in->state = TACT_DEVICE_OK;
-    if (since * self->speed >= tact_trajectory_time(self, self->rows - 1)) {
+    if (since * self->speed >= tact_trajectory_row_time(self, self->rows - 1)) {
         in->state = TACT_DEVICE_ENDED;
         memcpy(in->channel, last, size);
     } else if (since <= 0.0) {
@@ -103,7 +106,7 @@ static void report_trajectory_file(const struct tact_trajectory_reading *r,
 {
     const struct tact_trajectory *self = r->self;
     char more[96] = "";
-    double length = tact_trajectory_time(self, self->rows - 1);
+    double length = tact_trajectory_row_time(self, self->rows - 1);
     double rate = self->time && length > 0.0 ? (self->rows - 1) / length : self->rate;
     if (r->dropped || r->repeated) {
         snprintf(

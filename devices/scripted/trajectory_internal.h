@@ -35,7 +35,7 @@ struct tact_trajectory_reading {
 };
 
 /** Time of a row from the first one [s]. Real-time safe. */
-static inline double tact_trajectory_time(const struct tact_trajectory *self, int row)
+static inline double tact_trajectory_row_time(const struct tact_trajectory *self, int row)
 {
     return self->time ? self->time[row] : row / self->rate;
 }

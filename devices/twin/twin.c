@@ -94,7 +94,7 @@ static void advance_axis_motion(struct tact_twin *self, uint64_t tick,
     }
 }
 
-static bool is_unplugged_at_time(const struct tact_twin *self, double t)
+static bool is_device_unplugged_at(const struct tact_twin *self, double t)
 {
     for (int i = 0; i < self->loss_interval_count; i++) {
         if (t >= self->lost[2 * i] && t < self->lost[2 * i + 1]) {
@@ -141,7 +141,7 @@ static void twin_read(void *data, uint64_t tick, double t, int64_t now_ns,
     }
     advance_axis_motion(self, tick, &hand);
     self->tick = tick;
-    self->is_unplugged_now = is_unplugged_at_time(self, t);
+    self->is_unplugged_now = is_device_unplugged_at(self, t);
     fill_axis_readings(self, &hand);
     in->state = self->is_unplugged_now ? TACT_DEVICE_LOST : TACT_DEVICE_OK;
     in->stamp_ns = now_ns - (int64_t)(self->delay_ticks * self->period * 1e9 + 0.5);

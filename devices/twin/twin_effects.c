@@ -36,8 +36,8 @@ static int read_effect_names(struct tact_twin *self, const struct tact_device_co
 
 static bool is_vibration_effect(const struct tact_twin *self)
 {
-    return self->effect[TACT_TWIN_VIBRATION] >= 0 || self->effect[TACT_TWIN_HEAVY] >= 0 ||
-           self->effect[TACT_TWIN_LIGHT] >= 0;
+    return self->effect[TACT_TWIN_VIBRATION] >= 0 || self->effect[TACT_TWIN_HEAVY_MOTOR] >= 0 ||
+           self->effect[TACT_TWIN_LIGHT_MOTOR] >= 0;
 }
 
 void tact_twin_default_effects(const struct tact_twin *self, struct tact_twin_axis *a)
@@ -101,7 +101,7 @@ void tact_twin_set_outputs(struct tact_twin *self, const double *out)
     for (int i = 0; i < TACT_TWIN_EFFECTS; i++) {
         const double value =
             self->effect[i] < 0 || self->is_unplugged_now ? 0.0 : out[self->effect[i]];
-        const double least = i == TACT_TWIN_CENTER ? -1.0 : 0.0;
+        const double least = i == TACT_TWIN_SPRING_CENTER ? -1.0 : 0.0;
         const double size = i >= TACT_TWIN_VIBRATION ? fabs(value) : value;
         self->wanted[i] = isfinite(size) ? fmin(1.0, fmax(least, size)) : 0.0;
     }
@@ -109,23 +109,24 @@ void tact_twin_set_outputs(struct tact_twin *self, const double *out)
 
 int tact_twin_update_step(const struct tact_twin *self, struct tact_twin_axis *a)
 {
-    const double spring_level_of_step = self->level[TACT_TWIN_SPRING];
-    const double damper_level_of_step = self->level[TACT_TWIN_DAMPER];
-    if (a->spring_level_of_step == spring_level_of_step &&
-        a->damper_level_of_step == damper_level_of_step) {
+    const double spring_level_at_update = self->level[TACT_TWIN_SPRING];
+    const double damper_level_at_update = self->level[TACT_TWIN_DAMPER];
+    if (a->spring_level_at_update == spring_level_at_update &&
+        a->damper_level_at_update == damper_level_at_update) {
         return 0;
     }
     const double by_mass = self->period / a->mass;
     const double spring =
-        (a->stiffness + a->grip + a->effect_spring * spring_level_of_step) * by_mass;
-    const double damper =
-        (a->damping + a->grip_damping + a->effect_damper * damper_level_of_step) * by_mass;
-    if (!(spring * self->period <= TACT_TWIN_STIFF && damper <= TACT_TWIN_STIFF)) {
+        (a->stiffness + a->grip + a->effect_spring * spring_level_at_update) * by_mass;
+    const double damper_stiffness =
+        (a->damping + a->grip_damping + a->effect_damper * damper_level_at_update) * by_mass;
+    if (!(spring * self->period <= TACT_TWIN_STIFF_RATE &&
+          damper_stiffness <= TACT_TWIN_STIFF_RATE)) {
         return -EINVAL;
     }
-    tact_twin_step_init(&a->motion, spring * self->period, damper);
-    a->spring_level_of_step = spring_level_of_step;
-    a->damper_level_of_step = damper_level_of_step;
+    tact_twin_step_init(&a->motion, spring * self->period, damper_stiffness);
+    a->spring_level_at_update = spring_level_at_update;
+    a->damper_level_at_update = damper_level_at_update;
     return 0;
 }
 
@@ -135,7 +136,8 @@ double tact_twin_effect(const struct tact_twin *self, const struct tact_twin_axi
     const double *level = self->level;
     double force = 0.0;
     if (level[TACT_TWIN_SPRING] != 0.0 && a->scale != 0.0) {
-        force = a->effect_spring * level[TACT_TWIN_SPRING] * level[TACT_TWIN_CENTER] / a->scale;
+        force =
+            a->effect_spring * level[TACT_TWIN_SPRING] * level[TACT_TWIN_SPRING_CENTER] / a->scale;
     }
     for (int i = 0; i < 3; i++) {
         if (level[TACT_TWIN_VIBRATION + i] != 0.0) {

@@ -14,10 +14,10 @@ struct tact_twin_step {
 };
 
 /** Computes the step. spring: stiffness period^2 / mass, damper: damping period / mass, both at
- * least 0 and at most TACT_TWIN_STIFF. */
+ * least 0 and at most TACT_TWIN_STIFF_RATE. */
 void tact_twin_step_init(struct tact_twin_step *step, double spring, double damper);
 
-#define TACT_TWIN_STIFF 1e6 /* beyond it the motion is over within 1e-6 of a tick */
+#define TACT_TWIN_STIFF_RATE 1e6 /* beyond it the motion is over within 1e-6 of a tick */
 
 /** A fixed delay. */
 struct tact_twin_delay {
@@ -28,13 +28,13 @@ struct tact_twin_delay {
 
 /** Effects that a device renders itself, on all of its axes. */
 enum tact_twin_effect {
-    TACT_TWIN_SPRING, /* 0 .. 1: pulls to the centre */
-    TACT_TWIN_CENTER, /* ... which is at this reading */
-    TACT_TWIN_DAMPER, /* 0 .. 1: against speed */
+    TACT_TWIN_SPRING,        /* 0 .. 1: pulls to the centre */
+    TACT_TWIN_SPRING_CENTER, /* ... which is at this reading */
+    TACT_TWIN_DAMPER,        /* 0 .. 1: against speed */
     TACT_TWIN_FRICTION,
-    TACT_TWIN_VIBRATION, /* level of a sine; the sign of this and the next does not matter */
-    TACT_TWIN_HEAVY,     /* heavy motor of a rumble pad; the light one follows */
-    TACT_TWIN_LIGHT,
+    TACT_TWIN_VIBRATION,   /* level of a sine; the sign of this and the next does not matter */
+    TACT_TWIN_HEAVY_MOTOR, /* heavy motor of a rumble pad; the light one follows */
+    TACT_TWIN_LIGHT_MOTOR,
     TACT_TWIN_EFFECTS
 };
 
@@ -51,7 +51,7 @@ struct tact_twin_axis {
     double effect_spring, effect_damper, effect_friction, effect_vibration; /* for 1 */
     /* as it is */
     struct tact_twin_step motion; /* with this spring and damper of its effects, 0 .. 1: */
-    double spring_level_of_step, damper_level_of_step;
+    double spring_level_at_update, damper_level_at_update;
     double x, w;      /* position [m], speed times the period [m] */
     double target;    /* target of the hand at the last tick [m] */
     double requested; /* written last [N] */
@@ -100,8 +100,8 @@ int tact_twin_add_channel(struct tact_device_channel *channels, int *count, cons
 /** Reads rows of finite numbers; *rows points into the config and is unchanged if the key is
  * absent.
  * @retval as tact_twin_load() */
-int tact_twin_read_rows(const struct tact_device_config *config, const char *key, int columns,
-                        const double **rows, int *count, struct tact_error *err);
+int tact_twin_read_table(const struct tact_device_config *config, const char *key, int columns,
+                         const double **rows, int *count, struct tact_error *err);
 
 /** Recomputes an axis' step with the springs and dampers that act now. Real-time safe.
  * @retval -EINVAL too stiff for its mass */

@@ -212,11 +212,11 @@ static int read_hand_settings(struct tact_twin *self, const struct tact_device_c
     int rc = tact_settings_choice(config, "hand", words, 3, &type, err);
     for (int i = 0; !rc && i < config->setting_count; i++) {
         const char *key = config->settings[i].key;
-        bool is_setting_of_hand = !strncmp(key, prefix, PREFIX);
-        if (is_setting_of_hand && !type) {
+        bool has_hand_prefix = !strncmp(key, prefix, PREFIX);
+        if (has_hand_prefix && !type) {
             rc = tact_settings_fault(config, &config->settings[i], err,
                                      "a hand is missing: set hand: trajectory, or hand: operator");
-        } else if (!is_setting_of_hand && !is_hand_key(key)) {
+        } else if (!has_hand_prefix && !is_hand_key(key)) {
             rc = tact_settings_check(config, keys, KEYS, err);
         }
     }
@@ -274,17 +274,17 @@ static int read_pushes_and_unplugging(struct tact_twin *self,
                                       struct tact_error *err)
 {
     const struct tact_device_setting *push = tact_settings_find(config, "push");
-    double no_push_row[2] = {-INFINITY, 0.0};
-    const double *pushes = no_push_row, *lost = NULL;
+    double row_without_push[2] = {-INFINITY, 0.0};
+    const double *pushes = row_without_push, *lost = NULL;
     int rc = 0;
     self->push_column_count = 2;
     self->push_row_count = push != NULL;
     if (push && push->text) {
-        rc = tact_settings_number(config, "push", &no_push_row[1], err);
+        rc = tact_settings_number(config, "push", &row_without_push[1], err);
     } else if (push) {
         self->push_column_count = 1 + self->axes;
-        rc = tact_twin_read_rows(config, "push", self->push_column_count, &pushes,
-                                 &self->push_row_count, err);
+        rc = tact_twin_read_table(config, "push", self->push_column_count, &pushes,
+                                  &self->push_row_count, err);
     }
     for (int i = 1; !rc && i < self->push_row_count; i++) {
         const double *row = pushes + (ptrdiff_t)i * self->push_column_count;
@@ -292,7 +292,7 @@ static int read_pushes_and_unplugging(struct tact_twin *self,
             rc = tact_settings_fault(config, push, err, "row %d: not after the row before", i + 1);
         }
     }
-    rc = rc ? rc : tact_twin_read_rows(config, "lost", 2, &lost, &self->loss_interval_count, err);
+    rc = rc ? rc : tact_twin_read_table(config, "lost", 2, &lost, &self->loss_interval_count, err);
     rc = rc ? rc
             : copy_number_list(pushes, self->push_row_count * self->push_column_count, &self->push,
                                err);

@@ -46,8 +46,8 @@ static int read_axis_setting(struct tact_twin *self, const struct tact_device_co
     return 0;
 }
 
-int tact_twin_read_rows(const struct tact_device_config *config, const char *key, int columns,
-                        const double **rows, int *count, struct tact_error *err)
+int tact_twin_read_table(const struct tact_device_config *config, const char *key, int columns,
+                         const double **rows, int *count, struct tact_error *err)
 {
     const struct tact_device_setting *setting = tact_settings_find(config, key);
     if (!setting) {
@@ -72,7 +72,7 @@ static int read_range_rows(struct tact_twin *self, const struct tact_device_conf
 {
     const double *rows = NULL;
     int count = 0;
-    int rc = tact_twin_read_rows(config, key, 2, &rows, &count, err);
+    int rc = tact_twin_read_table(config, key, 2, &rows, &count, err);
     for (int i = 0; !rc && rows && i < self->axes; i++) {
         const double *row = rows + (ptrdiff_t)2 * (count == 1 ? 0 : i);
         if (count != 1 && count != self->axes) {
@@ -146,7 +146,7 @@ static int initialise_axis_motion(struct tact_twin *self, const struct tact_devi
         self->level[TACT_TWIN_SPRING] = self->level[TACT_TWIN_DAMPER] = 1.0;
         int rc = tact_twin_update_step(self, a);
         self->level[TACT_TWIN_SPRING] = self->level[TACT_TWIN_DAMPER] = 0.0;
-        a->spring_level_of_step = -1.0; /* forces recomputation */
+        a->spring_level_at_update = -1.0; /* forces recomputation */
         if (rc) {
             return tact_settings_fault(
                 config, tact_settings_find(config, "mass"), err,

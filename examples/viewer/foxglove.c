@@ -14,11 +14,11 @@ static uint32_t find_greatest_common_divisor(uint32_t a, uint32_t b)
 }
 
 /* Determines which records the session must publish for the present clients. */
-static void update_wanted_records(struct server *s)
+static void update_requested_tick_interval(struct server *s)
 {
     uint32_t every = 0;
     int frames = 0;
-    for (int i = 0; i < SERVER_CLIENTS_MOST; i++) {
+    for (int i = 0; i < MAX_SERVER_CLIENTS; i++) {
         const struct foxglove_client *c = s->foxglove_clients[i];
         if (c && c->subscription_count) {
             every = c->every ? find_greatest_common_divisor(c->every, every) : every;
@@ -40,7 +40,7 @@ static int parse_subscription_id(const json_t *item, const char *key, uint32_t *
 /* The topic of a subscription, or -1. */
 static long find_subscription(const struct foxglove_client *c, uint32_t id)
 {
-    for (long i = 0; i < FOXGLOVE_TOPICS_MOST; i++) {
+    for (long i = 0; i < MAX_FOXGLOVE_TOPICS; i++) {
         if (c->is_topic_subscribed[i] && c->ids[i] == id) {
             return i;
         }
@@ -64,7 +64,7 @@ static void subscribe_client_to_channel(struct server *s, struct foxglove_client
     } else {
         c->is_topic_subscribed[channel - 1] = 1;
         c->ids[channel - 1] = id;
-        c->is_scene_due |= scene && scene->topic == channel - 1;
+        c->must_send_scene |= scene && scene->topic == channel - 1;
         c->sent = 0; /* so that the present tick is sent, even if it was sent already */
         if (!c->subscription_count++) {
             c->next = s->frames.next;
@@ -90,8 +90,8 @@ static int subscribe_topics(struct server *s, struct foxglove_client *c, const j
         parse_subscription_id(item, "channelId", &channel);
         subscribe_client_to_channel(s, c, id, channel);
     }
-    update_wanted_records(s);
-    s->options.ask(s->options.user, SERVER_SHOW, 0.0);
+    update_requested_tick_interval(s);
+    s->options.ask(s->options.user, SERVER_SHOW_TICK, 0.0);
     return json_is_array(list) ? 0 : -EINVAL;
 }
 
@@ -107,10 +107,10 @@ static int unsubscribe_topics(struct server *s, struct foxglove_client *c, const
         if (topic >= 0) {
             c->is_topic_subscribed[topic] = 0;
             c->subscription_count--;
-            c->is_scene_due &= !scene || scene->topic != (size_t)topic;
+            c->must_send_scene &= !scene || scene->topic != (size_t)topic;
         }
     }
-    update_wanted_records(s);
+    update_requested_tick_interval(s);
     return json_is_array(list) ? 0 : -EINVAL;
 }
 
@@ -136,12 +136,12 @@ static void handle_client_request(struct server *s, struct foxglove_client *c)
 static void receive_client_message(struct server *s, struct foxglove_client *c, const void *in,
                                    size_t size)
 {
-    if (!server_add_part(&c->request, c->wsi, in, size)) {
+    if (!server_append_request_part(&c->request, c->wsi, in, size)) {
         return;
     }
-    if (c->request.size > SERVER_REQUEST_MOST) {
+    if (c->request.size > MAX_SERVER_REQUEST_BYTES) {
         foxglove_set_status(c, FOXGLOVE_ERROR, "Invalid message: it is longer than %d bytes",
-                            SERVER_REQUEST_MOST);
+                            MAX_SERVER_REQUEST_BYTES);
     } else if (lws_frame_is_binary(c->wsi)) {
         foxglove_set_status(c, FOXGLOVE_ERROR, "Invalid message: expected text");
     } else {
@@ -190,10 +190,10 @@ static int add_foxglove_client(struct server *s, struct foxglove_client **out, s
 {
     struct foxglove_client *c = calloc(1, sizeof *c);
     int slot = 0;
-    while (slot < SERVER_CLIENTS_MOST && s->foxglove_clients[slot]) {
+    while (slot < MAX_SERVER_CLIENTS && s->foxglove_clients[slot]) {
         slot++;
     }
-    if (!c || slot == SERVER_CLIENTS_MOST || parse_ticks_between_frames(wsi, &c->every)) {
+    if (!c || slot == MAX_SERVER_CLIENTS || parse_ticks_between_frames(wsi, &c->every)) {
         free(c);
         return -1;
     }
@@ -205,21 +205,21 @@ static int add_foxglove_client(struct server *s, struct foxglove_client **out, s
 
 static void remove_foxglove_client(struct server *s, struct foxglove_client *c)
 {
-    for (int i = 0; c && i < SERVER_CLIENTS_MOST; i++) {
+    for (int i = 0; c && i < MAX_SERVER_CLIENTS; i++) {
         if (s->foxglove_clients[i] == c) {
             s->foxglove_clients[i] = NULL;
         }
     }
     free(c);
-    update_wanted_records(s);
+    update_requested_tick_interval(s);
 }
 
 /* The HTTP status by which a connection is refused, or 0. */
 static unsigned get_refusal_http_status(struct lws *wsi)
 {
     uint32_t every;
-    if (!server_has_local_host(wsi) ||
-        !server_has_good_origin(wsi, get_server_of_connection(wsi)->options.allowed_origin)) {
+    if (!server_is_host_local(wsi) ||
+        !server_is_origin_allowed(wsi, get_server_of_connection(wsi)->options.allowed_origin)) {
         return HTTP_STATUS_FORBIDDEN;
     }
     return parse_ticks_between_frames(wsi, &every) ? HTTP_STATUS_BAD_REQUEST : 0;
@@ -234,8 +234,8 @@ static int accept_or_refuse_connection(struct lws *wsi)
     return status ? -1 : 0;
 }
 
-int foxglove_callback(struct lws *wsi, enum lws_callback_reasons reason, void *user, void *in,
-                      size_t size)
+int foxglove_websocket_callback(struct lws *wsi, enum lws_callback_reasons reason, void *user,
+                                void *in, size_t size)
 {
     struct server *s = get_server_of_connection(wsi);
     struct foxglove_client **c = user;
@@ -262,7 +262,7 @@ int foxglove_callback(struct lws *wsi, enum lws_callback_reasons reason, void *u
 
 static void add_frame_for_clients(struct server *s, const struct tact_record *record)
 {
-    if (frames_add(&s->frames, s->options.topics, record)) {
+    if (frames_encode_and_add(&s->frames, s->options.topics, record)) {
         atomic_fetch_add(&s->queue.lost, 1);
     }
 }
@@ -275,9 +275,9 @@ static int read_records(struct server *s, const struct slot *slot)
     uint64_t before = s->frames.next;
     const struct tact_record *record;
     int due =
-        slot && slot->record_bytes && s->queue.taken_record_count <= slot->records_queued_before;
-    while ((record = record_queue_next(&s->queue)) != NULL) {
-        if (due && s->queue.taken_record_count > slot->records_queued_before) {
+        slot && slot->record_bytes && s->queue.popped_record_count <= slot->records_queued_before;
+    while ((record = record_queue_pop(&s->queue)) != NULL) {
+        if (due && s->queue.popped_record_count > slot->records_queued_before) {
             add_frame_for_clients(s, server_slot_record(s, slot));
             due = 0;
         }
@@ -294,7 +294,7 @@ void update_foxglove_clients(struct server *s, int fresh_slot)
     int fresh = read_records(s, fresh_slot ? s->newest : NULL);
     uint64_t lost = atomic_load(&s->queue.lost) - s->counted_queue_losses;
     s->counted_queue_losses += lost;
-    for (int i = 0; i < SERVER_CLIENTS_MOST; i++) {
+    for (int i = 0; i < MAX_SERVER_CLIENTS; i++) {
         struct foxglove_client *c = s->foxglove_clients[i];
         if (!c || !c->subscription_count) {
             continue;
@@ -302,8 +302,9 @@ void update_foxglove_clients(struct server *s, int fresh_slot)
         if (c->every) {
             c->lost += lost;
         } else if (fresh) {
-            c->lost += c->waiting > 0; /* the newer frame replaces the one that waits */
-            c->waiting = 1;
+            c->lost +=
+                c->was_frame_due_earlier > 0; /* the newer frame replaces the one that waits */
+            c->was_frame_due_earlier = 1;
         }
         if (fresh) {
             lws_callback_on_writable(c->wsi);

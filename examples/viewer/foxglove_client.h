@@ -5,7 +5,7 @@
 
 #include "server_internal.h"
 
-#define FOXGLOVE_TOPICS_MOST (2 * TACT_RECORDER_WRENCHES + 8)
+#define MAX_FOXGLOVE_TOPICS (2 * TACT_RECORDER_WRENCHES + 8)
 
 enum { FOXGLOVE_WARNING = 1, FOXGLOVE_ERROR = 2 }; /* levels of a status */
 
@@ -13,7 +13,7 @@ struct foxglove_client {
     struct lws *wsi;
     uint32_t every; /* it is sent the ticks that are multiples of this; 0: the newest tick, 60 times
                        a second */
-    int greeting_message_count;  /* 1: serverInfo was sent; advertise follows */
+    int sent_greeting_messages;  /* 1: serverInfo was sent; advertise follows */
     uint64_t next;               /* number of the first frame that may be sent to it */
     uint64_t frame;              /* number of the frame that is being sent */
     size_t message;              /* the frame's next message; 0: its time */
@@ -23,16 +23,16 @@ struct foxglove_client {
     uint32_t sent_ping_count;    /* pings sent so far */
     uint32_t last_answered_ping; /* number of the last ping that was answered */
     int group;                   /* frames since the last ping */
-    int waiting;                 /* 1: a frame has been due since an earlier update */
+    int was_frame_due_earlier;   /* 1: a frame has been due since an earlier update */
     uint64_t lost, reported;     /* frames that it missed, and how many were reported to it */
     int64_t last_report_time_ns; /* time of the last report, CLOCK_MONOTONIC */
     int level;                   /* level of the status message that is due; 0: none */
     char status[256];
     int fault; /* 1: the fault of the session was sent */
-    int is_scene_due;
+    int must_send_scene;
     uint32_t
-        is_topic_subscribed[FOXGLOVE_TOPICS_MOST]; /* for each topic: 1 where it is subscribed */
-    uint32_t ids[FOXGLOVE_TOPICS_MOST];            /* for each topic: number of the subscription */
+        is_topic_subscribed[MAX_FOXGLOVE_TOPICS]; /* for each topic: 1 where it is subscribed */
+    uint32_t ids[MAX_FOXGLOVE_TOPICS];            /* for each topic: number of the subscription */
     size_t subscription_count;
     struct request request;
 };

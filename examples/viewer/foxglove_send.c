@@ -25,7 +25,7 @@ enum { MESSAGE_DATA = 1, TIME = 2 }; /* opcodes of binary messages */
 size_t foxglove_topic_count(const struct server *s)
 {
     size_t count = tact_topics_count(s->options.topics);
-    return count < FOXGLOVE_TOPICS_MOST ? count : FOXGLOVE_TOPICS_MOST;
+    return count < MAX_FOXGLOVE_TOPICS ? count : MAX_FOXGLOVE_TOPICS;
 }
 
 void foxglove_set_status(struct foxglove_client *c, int level, const char *format, ...)
@@ -93,7 +93,7 @@ static int write_scene_message(struct server *s, struct foxglove_client *c, uint
 {
     struct tact_topic_message m = *tact_topics_scene(s->options.topics);
     m.time_ns = time_ns;
-    c->is_scene_due = 0;
+    c->must_send_scene = 0;
     return write_topic_message(s, c, &m);
 }
 
@@ -112,7 +112,7 @@ static int find_next_frame_of_client(const struct server *s, struct foxglove_cli
     if (c->next >= f->next) {
         return 0;
     }
-    const uint64_t newest = frames_get(f, f->next - 1)->tick;
+    const uint64_t newest = frames_find_by_number(f, f->next - 1)->tick;
     if (!c->every) {
         c->next = f->next - 1;
     } else if (c->next < f->first) {
@@ -122,7 +122,7 @@ static int find_next_frame_of_client(const struct server *s, struct foxglove_cli
         c->next = f->next - 1;
     }
     while (c->every && c->next < f->next &&
-           !is_frame_due_for_client(c, frames_get(f, c->next)->tick)) {
+           !is_frame_due_for_client(c, frames_find_by_number(f, c->next)->tick)) {
         c->next++;
     }
     return c->next < f->next;
@@ -130,12 +130,12 @@ static int find_next_frame_of_client(const struct server *s, struct foxglove_cli
 
 static void begin_client_frame(struct server *s, struct foxglove_client *c)
 {
-    c->tick = frames_get(&s->frames, c->next)->tick;
+    c->tick = frames_find_by_number(&s->frames, c->next)->tick;
     c->sent = 1;
     c->frame = c->next++;
     c->is_sending_frame = 1;
     c->message = 0;
-    c->waiting = 0;
+    c->was_frame_due_earlier = 0;
 }
 
 static int write_time_message(struct server *s, struct foxglove_client *c, uint64_t time_ns)
@@ -155,9 +155,9 @@ static int write_ping_message(struct server *s, struct foxglove_client *c)
 
 /* Writes the frame's next message: its time, /scene where it is due, then the topics. Returns 1
  * where the frame is complete and nothing was written. */
-static int write_of_frame(struct server *s, struct foxglove_client *c)
+static int write_next_message_of_frame(struct server *s, struct foxglove_client *c)
 {
-    const struct frame *frame = frames_get(&s->frames, c->frame);
+    const struct frame *frame = frames_find_by_number(&s->frames, c->frame);
     if (c->frame < s->frames.first) {
         c->lost += 1; /* counts the frame whose rest is dropped */
         c->is_sending_frame = 0;
@@ -167,12 +167,12 @@ static int write_of_frame(struct server *s, struct foxglove_client *c)
         c->message = 1;
         return write_time_message(s, c, frame->time_ns);
     }
-    if (c->is_scene_due) {
+    if (c->must_send_scene) {
         return write_scene_message(s, c, frame->time_ns);
     }
     for (; c->message <= frame->count; c->message++) {
         const struct tact_topic_message *m = &frame->messages[c->message - 1];
-        if (m->topic < FOXGLOVE_TOPICS_MOST && c->is_topic_subscribed[m->topic]) {
+        if (m->topic < MAX_FOXGLOVE_TOPICS && c->is_topic_subscribed[m->topic]) {
             c->message++;
             return write_topic_message(s, c, m);
         }
@@ -195,8 +195,8 @@ static int report_lost_frames(struct server *s, struct foxglove_client *c)
 /* Writes one message. Returns 0: written, 1: nothing to write, -1: close the connection. */
 static int write_next_message(struct server *s, struct foxglove_client *c)
 {
-    if (c->greeting_message_count < 2) {
-        return c->greeting_message_count++ ? write_channel_list(s, c) : write_server_info(s, c);
+    if (c->sent_greeting_messages < 2) {
+        return c->sent_greeting_messages++ ? write_channel_list(s, c) : write_server_info(s, c);
     }
     const char *fault = atomic_load_explicit(&s->fault, memory_order_acquire);
     if (!c->level && fault && !c->fault) {
@@ -207,14 +207,14 @@ static int write_next_message(struct server *s, struct foxglove_client *c)
         return write_status_message(s, c);
     }
     while (c->subscription_count) {
-        int rc = c->is_sending_frame ? write_of_frame(s, c) : 1;
+        int rc = c->is_sending_frame ? write_next_message_of_frame(s, c) : 1;
         if (rc < 1) {
             return rc;
         }
         if (c->group >= MAX_FRAMES_BETWEEN_PINGS) {
             return write_ping_message(s, c);
         }
-        if (c->sent_ping_count - c->last_answered_ping >= SERVER_UNDER_WAY_MOST ||
+        if (c->sent_ping_count - c->last_answered_ping >= MAX_SERVER_FRAMES_UNDER_WAY ||
             !find_next_frame_of_client(s, c)) {
             return c->group ? write_ping_message(s, c) : 1;
         }

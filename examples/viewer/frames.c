@@ -9,13 +9,13 @@
 
 int frames_open(struct frames *f, size_t topics)
 {
-    *f = (struct frames){.frame = calloc(FRAMES_MOST, sizeof *f->frame), .topics = topics};
+    *f = (struct frames){.frame = calloc(MAX_FRAMES_IN_BUFFER, sizeof *f->frame), .topics = topics};
     return f->frame ? 0 : -ENOMEM;
 }
 
 void frames_close(struct frames *f)
 {
-    for (size_t i = 0; f->frame && i < FRAMES_MOST; i++) {
+    for (size_t i = 0; f->frame && i < MAX_FRAMES_IN_BUFFER; i++) {
         free(f->frame[i].messages);
         free(f->frame[i].bytes);
     }
@@ -45,7 +45,7 @@ static int reserve_frame_buffer(struct frame *frame, size_t topics, size_t bytes
 
 static void drop_oldest_frame(struct frames *f)
 {
-    struct frame *frame = &f->frame[f->first++ % FRAMES_MOST];
+    struct frame *frame = &f->frame[f->first++ % MAX_FRAMES_IN_BUFFER];
     f->size -= frame->size;
     frame->size = 0;
 }
@@ -53,11 +53,11 @@ static void drop_oldest_frame(struct frames *f)
 /* Drops the oldest frames until the bytes fit. Small buffers are kept for later frames. */
 static void drop_frames_until_fit(struct frames *f, size_t bytes)
 {
-    while (f->first < f->next &&
-           (f->next - f->first == FRAMES_MOST || f->size + bytes > FRAMES_BYTES_MOST)) {
-        struct frame *frame = &f->frame[f->first % FRAMES_MOST];
+    while (f->first < f->next && (f->next - f->first == MAX_FRAMES_IN_BUFFER ||
+                                  f->size + bytes > MAX_FRAME_BUFFER_BYTES)) {
+        struct frame *frame = &f->frame[f->first % MAX_FRAMES_IN_BUFFER];
         drop_oldest_frame(f);
-        if (frame->room > FRAMES_BYTES_MOST / FRAMES_MOST) {
+        if (frame->room > MAX_FRAME_BUFFER_BYTES / MAX_FRAMES_IN_BUFFER) {
             free(frame->bytes);
             frame->bytes = NULL;
             frame->room = 0;
@@ -65,7 +65,8 @@ static void drop_frames_until_fit(struct frames *f, size_t bytes)
     }
 }
 
-int frames_add(struct frames *f, struct tact_topics *topics, const struct tact_record *record)
+int frames_encode_and_add(struct frames *f, struct tact_topics *topics,
+                          const struct tact_record *record)
 {
     const struct tact_topic_message *messages;
     size_t count, bytes = 0;
@@ -76,7 +77,7 @@ int frames_add(struct frames *f, struct tact_topics *topics, const struct tact_r
     if (!rc) {
         drop_frames_until_fit(f, bytes);
     }
-    struct frame *frame = &f->frame[f->next % FRAMES_MOST];
+    struct frame *frame = &f->frame[f->next % MAX_FRAMES_IN_BUFFER];
     rc = rc ? rc : reserve_frame_buffer(frame, f->topics, bytes);
     if (rc) {
         return rc;
@@ -96,7 +97,7 @@ int frames_add(struct frames *f, struct tact_topics *topics, const struct tact_r
     return 0;
 }
 
-const struct frame *frames_get(const struct frames *f, uint64_t number)
+const struct frame *frames_find_by_number(const struct frames *f, uint64_t number)
 {
-    return &f->frame[number % FRAMES_MOST];
+    return &f->frame[number % MAX_FRAMES_IN_BUFFER];
 }

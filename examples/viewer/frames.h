@@ -9,8 +9,8 @@
 #include <stdint.h>
 #include "rt/log/topics.h"
 
-#define FRAMES_MOST 1024              /* about a second of ticks at 1 kHz */
-#define FRAMES_BYTES_MOST (16u << 20) /* or as many as fit here, at least one */
+#define MAX_FRAMES_IN_BUFFER 1024          /* about a second of ticks at 1 kHz */
+#define MAX_FRAME_BUFFER_BYTES (16u << 20) /* or as many as fit here, at least one */
 
 struct frame {
     uint64_t tick, time_ns; /* time_ns: wall clock */
@@ -21,7 +21,8 @@ struct frame {
 };
 
 struct frames {
-    struct frame *frame; /* [FRAMES_MOST]; a frame is at its number modulo FRAMES_MOST */
+    struct frame
+        *frame; /* [MAX_FRAMES_IN_BUFFER]; a frame is at its number modulo MAX_FRAMES_IN_BUFFER */
     size_t topics;
     uint64_t first, next; /* numbers, from 0, of the oldest stored frame and of the next one */
     size_t size;          /* sum over all frames */
@@ -34,9 +35,10 @@ void frames_close(struct frames *frames);
 
 /* Adds the frame of a record, and drops the oldest ones to make space. Returns 0, or -ENOMEM: it
  * was not added. */
-int frames_add(struct frames *frames, struct tact_topics *topics, const struct tact_record *record);
+int frames_encode_and_add(struct frames *frames, struct tact_topics *topics,
+                          const struct tact_record *record);
 
 /* The frame with a number from `first` to `next` - 1. */
-const struct frame *frames_get(const struct frames *frames, uint64_t number);
+const struct frame *frames_find_by_number(const struct frames *frames, uint64_t number);
 
 #endif

@@ -17,7 +17,7 @@ void page_requests_close(struct page_requests *w)
     pthread_mutex_destroy(&w->lock);
 }
 
-void page_requests_ask(void *user, enum server_request what, double value)
+void page_requests_merge(void *user, enum server_request what, double value)
 {
     struct page_requests *w = user;
     pthread_mutex_lock(&w->lock);
@@ -43,13 +43,13 @@ void page_requests_ask(void *user, enum server_request what, double value)
     case SERVER_STOP:
         w->stop = 1;
         break;
-    case SERVER_SHOW:
+    case SERVER_SHOW_TICK:
         break;
     }
     pthread_mutex_unlock(&w->lock);
 }
 
-struct page_request page_requests_take(struct page_requests *w)
+struct page_request page_requests_take_all(struct page_requests *w)
 {
     pthread_mutex_lock(&w->lock);
     struct page_request out = {w->playing, w->changed, w->is_marker_requested,

@@ -32,9 +32,9 @@ void page_requests_open(struct page_requests *w, int playing);
 void page_requests_close(struct page_requests *w);
 
 /* The server's ask(). user: a struct page_requests. */
-void page_requests_ask(void *user, enum server_request what, double value);
+void page_requests_merge(void *user, enum server_request what, double value);
 
-struct page_request page_requests_take(struct page_requests *w);
+struct page_request page_requests_take_all(struct page_requests *w);
 
 /* Pauses at the end. */
 void page_requests_pause(struct page_requests *w);

@@ -56,7 +56,7 @@ static int write_to_page(struct server *s, struct page_client *c)
     } else if (fault && !c->fault) {
         rc = write_fault_message(s, c, fault);
     } else if (s->newest && s->newest->sample.number != c->sent &&
-               c->unacknowledged_frame_count < SERVER_UNDER_WAY_MOST) {
+               c->unacknowledged_frame_count < MAX_SERVER_FRAMES_UNDER_WAY) {
         return write_frame_message(s, c);
     } else {
         return 0;
@@ -103,8 +103,8 @@ static void read_page_request(struct server *s, struct page_client *c)
 static void receive_page_request(struct server *s, struct page_client *c, const void *in,
                                  size_t size)
 {
-    if (server_add_part(&c->request, c->wsi, in, size)) {
-        if (c->request.size <= SERVER_REQUEST_MOST && !lws_frame_is_binary(c->wsi)) {
+    if (server_append_request_part(&c->request, c->wsi, in, size)) {
+        if (c->request.size <= MAX_SERVER_REQUEST_BYTES && !lws_frame_is_binary(c->wsi)) {
             read_page_request(s, c);
         }
         c->request.size = 0;
@@ -113,7 +113,7 @@ static void receive_page_request(struct server *s, struct page_client *c, const 
 
 static int add_page(struct server *s, struct page_client **out, struct lws *wsi)
 {
-    for (int i = 0; i < SERVER_CLIENTS_MOST; i++) {
+    for (int i = 0; i < MAX_SERVER_CLIENTS; i++) {
         if (!s->page_clients[i]) {
             struct page_client *c = calloc(1, sizeof *c);
             s->page_clients[i] = *out = c;
@@ -131,7 +131,7 @@ static int add_page(struct server *s, struct page_client **out, struct lws *wsi)
 
 static void remove_page(struct server *s, struct page_client *c)
 {
-    for (int i = 0; c && i < SERVER_CLIENTS_MOST; i++) {
+    for (int i = 0; c && i < MAX_SERVER_CLIENTS; i++) {
         if (s->page_clients[i] == c) {
             s->page_clients[i] = NULL;
             atomic_fetch_sub(&s->count, 1);
@@ -140,14 +140,14 @@ static void remove_page(struct server *s, struct page_client *c)
     free(c);
 }
 
-int page_callback(struct lws *wsi, enum lws_callback_reasons reason, void *user, void *in,
-                  size_t size)
+int page_websocket_callback(struct lws *wsi, enum lws_callback_reasons reason, void *user, void *in,
+                            size_t size)
 {
     struct server *s = get_server_of_connection(wsi);
     struct page_client **c = user;
     switch (reason) {
     case LWS_CALLBACK_FILTER_PROTOCOL_CONNECTION:
-        return !server_has_local_host(wsi) || !server_has_good_origin(wsi, NULL);
+        return !server_is_host_local(wsi) || !server_is_origin_allowed(wsi, NULL);
     case LWS_CALLBACK_ESTABLISHED:
         return add_page(s, c, wsi);
     case LWS_CALLBACK_CLOSED:
@@ -163,9 +163,9 @@ int page_callback(struct lws *wsi, enum lws_callback_reasons reason, void *user,
     }
 }
 
-void page_update(struct server *s)
+void page_clients_request_write(struct server *s)
 {
-    for (int i = 0; i < SERVER_CLIENTS_MOST; i++) {
+    for (int i = 0; i < MAX_SERVER_CLIENTS; i++) {
         if (s->page_clients[i]) {
             lws_callback_on_writable(s->page_clients[i]->wsi);
         }

@@ -77,8 +77,8 @@ static void run_tick_of_record(struct playback *p)
     const double *v = p->now->values;
     tact_session_request_pressure(p->view.session, p->map);
     tact_scene_log_step(&p->view, p->before, p->now);
-    wire_add_tick(&p->gather, tact_session_world(p->view.session), p->view.scene->period,
-                  v[p->view.timing], v[p->view.timing + 1]);
+    wire_accumulate_tick(&p->gather, tact_session_world(p->view.session), p->view.scene->period,
+                         v[p->view.timing], v[p->view.timing + 1]);
 }
 
 /* Reads a record and, with `recompute`, runs its tick again. */
@@ -127,6 +127,6 @@ void playback_fill_sample(struct playback *p, int flags, struct wire_sample *out
         .devices = view->device_count,
         .device = p->devices,
     };
-    wire_gather_tick(&p->gather, tact_session_world(view->session), view->scene->period, &state,
-                     p->map, out);
+    wire_accumulate_and_sample_tick(&p->gather, tact_session_world(view->session),
+                                    view->scene->period, &state, p->map, out);
 }

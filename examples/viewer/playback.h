@@ -12,7 +12,7 @@
 struct playback {
     struct tact_log *log;
     struct tact_scene_log view;
-    struct wire_gather gather;
+    struct wire_tick_statistics gather;
     uint64_t index;                   /* index of the record in `now`; 0: none was read */
     struct tact_record *before, *now; /* records of two successive ticks */
     int *devices;

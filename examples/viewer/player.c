@@ -30,7 +30,7 @@ static void show_logged_fault(struct player *p)
     const struct tact_log_event *event;
     for (size_t i = 0; (event = tact_log_event(p->playback.log, i)); i++) {
         if (!strcmp(event->name, "fault")) {
-            server_show_fault(p->server, event->text);
+            server_send_fault_text(p->server, event->text);
             return;
         }
     }
@@ -64,7 +64,7 @@ static int open_viewer_server(struct player *p, const struct player_options *opt
         .allowed_origin = options->allowed_origin,
         .port = options->port,
         .away_from_cpu = -1,
-        .ask = page_requests_ask,
+        .ask = page_requests_merge,
         .user = &p->page_requests,
     };
     int rc = server_open(&o, &p->server, err);
@@ -79,7 +79,7 @@ static int open_viewer_server(struct player *p, const struct player_options *opt
 /* Changes the position [records] as the pages requested. Returns 1 where a frame is due. */
 static int apply_page_requests(struct player *p, double *position, int *playing)
 {
-    struct page_request w = page_requests_take(&p->page_requests);
+    struct page_request w = page_requests_take_all(&p->page_requests);
     const struct tact_log_state *state = tact_log_state(p->playback.log);
     double last = (double)(state->ticks - 1);
     if (w.requested_tick >= 0.0) {
@@ -107,7 +107,7 @@ static int serve_player_requests(struct player *p, const struct tact_stop *stop,
             if (!rc) {
                 send_logged_record(p, p->playback.now, 1);
                 playback_fill_sample(&p->playback, playing ? 0 : WIRE_PAUSED,
-                                     server_sample(p->server));
+                                     server_sample_to_fill(p->server));
                 server_publish(p->server);
             }
         }

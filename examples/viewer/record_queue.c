@@ -6,7 +6,7 @@
 #include <string.h>
 
 #define QUEUE_PART_BYTES 2048
-#define PARTS 2048 /* 4 MiB: two seconds of a small scene's ticks */
+#define QUEUE_PART_COUNT 2048 /* 4 MiB: two seconds of a small scene's ticks */
 
 struct part {
     size_t left; /* remaining bytes of the record, including this part */
@@ -15,31 +15,31 @@ struct part {
 
 int record_queue_open(struct record_queue *queue, size_t record_bytes)
 {
-    *queue =
-        (struct record_queue){.filled = calloc(1, record_bytes), .taken = calloc(1, record_bytes)};
-    return queue->filled && queue->taken
-               ? tact_ring_create(&queue->parts, PARTS, sizeof(struct part), 0)
+    *queue = (struct record_queue){.record_being_filled = calloc(1, record_bytes),
+                                   .taken = calloc(1, record_bytes)};
+    return queue->record_being_filled && queue->taken
+               ? tact_ring_create(&queue->parts, QUEUE_PART_COUNT, sizeof(struct part), 0)
                : -ENOMEM;
 }
 
 void record_queue_close(struct record_queue *queue)
 {
     tact_ring_free(queue->parts);
-    free(queue->filled);
+    free(queue->record_being_filled);
     free(queue->taken);
     *queue = (struct record_queue){.parts = NULL};
 }
 
-struct tact_record *record_queue_room(struct record_queue *queue)
+struct tact_record *record_queue_next_slot(struct record_queue *queue)
 {
-    return queue->filled;
+    return queue->record_being_filled;
 }
 
-void record_queue_add(struct record_queue *queue, size_t bytes)
+void record_queue_push(struct record_queue *queue, size_t bytes)
 {
     struct tact_ring *ring = queue->parts;
     const size_t each = sizeof((struct part *)0)->data;
-    const unsigned char *at = (const unsigned char *)queue->filled;
+    const unsigned char *at = (const unsigned char *)queue->record_being_filled;
     if ((bytes + each - 1) / each > tact_ring_capacity(ring) - tact_ring_occupancy(ring)) {
         atomic_fetch_add_explicit(&queue->lost, 1, memory_order_relaxed);
         return;
@@ -56,18 +56,18 @@ void record_queue_add(struct record_queue *queue, size_t bytes)
     queue->added++;
 }
 
-const struct tact_record *record_queue_next(struct record_queue *queue)
+const struct tact_record *record_queue_pop(struct record_queue *queue)
 {
     const struct part *part;
     while ((part = tact_ring_peek(queue->parts)) != NULL) {
         size_t left = part->left;
         size_t size = left < sizeof part->data ? left : sizeof part->data;
-        memcpy((unsigned char *)queue->taken + queue->taken_record_bytes, part->data, size);
-        queue->taken_record_bytes += size;
+        memcpy((unsigned char *)queue->taken + queue->popped_record_bytes, part->data, size);
+        queue->popped_record_bytes += size;
         tact_ring_release(queue->parts);
         if (left == size) {
-            queue->taken_record_bytes = 0;
-            queue->taken_record_count++;
+            queue->popped_record_bytes = 0;
+            queue->popped_record_count++;
             return queue->taken;
         }
     }

@@ -13,12 +13,12 @@
 
 struct record_queue {
     struct tact_ring *parts;
-    struct tact_record *filled; /* record that the writer fills */
-    uint64_t added;             /* number of records added; the writer's */
-    struct tact_record *taken;  /* record that the reader received last */
-    size_t taken_record_bytes;
-    uint64_t taken_record_count; /* number of records taken; the reader's */
-    atomic_ullong lost;          /* number of records dropped because the ring was full */
+    struct tact_record *record_being_filled; /* record that the writer fills */
+    uint64_t added;                          /* number of records added; the writer's */
+    struct tact_record *taken;               /* record that the reader received last */
+    size_t popped_record_bytes;
+    uint64_t popped_record_count; /* number of records taken; the reader's */
+    atomic_ullong lost;           /* number of records dropped because the ring was full */
 };
 
 /* record_bytes: size of the longest record. Returns 0 or -ENOMEM. Call record_queue_close() in
@@ -28,10 +28,10 @@ void record_queue_close(struct record_queue *queue);
 
 /* For the writer: the buffer to be filled with a record, and adding the first `bytes` of it to the
  * queue. A record that the ring has no space for is dropped and counted. Real-time safe. */
-struct tact_record *record_queue_room(struct record_queue *queue);
-void record_queue_add(struct record_queue *queue, size_t bytes);
+struct tact_record *record_queue_next_slot(struct record_queue *queue);
+void record_queue_push(struct record_queue *queue, size_t bytes);
 
 /* For the reader: the next record, valid until the next call, or NULL. */
-const struct tact_record *record_queue_next(struct record_queue *queue);
+const struct tact_record *record_queue_pop(struct record_queue *queue);
 
 #endif

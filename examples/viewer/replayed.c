@@ -9,7 +9,7 @@
 #include "rt/clock.h"
 #include "server.h"
 
-#define BUDGET_NS 12000000 /* part of a frame's time in which ticks are replayed */
+#define REPLAY_TIME_PER_FRAME_NS 12000000 /* part of a frame's time in which ticks are replayed */
 
 static int open_viewer_pages(struct replayed *r, struct tact_scene_log *view,
                              const struct tact_log_state *log)
@@ -42,7 +42,7 @@ static int open_viewer_pages(struct replayed *r, struct tact_scene_log *view,
         .allowed_origin = r->allowed_origin,
         .port = r->port,
         .away_from_cpu = -1,
-        .ask = page_requests_ask,
+        .ask = page_requests_merge,
         .user = &r->page_requests,
     };
     rc = rc ? rc : server_open(&o, &r->server, &r->err);
@@ -52,8 +52,8 @@ static int open_viewer_pages(struct replayed *r, struct tact_scene_log *view,
     return rc;
 }
 
-void replayed_tick(struct replayed *r, const struct tact_record *logged,
-                   const struct tact_record *record)
+void replay_view_add_tick(struct replayed *r, const struct tact_record *logged,
+                          const struct tact_record *record)
 {
     const struct tact_scene_log *view = r->view;
     const double *v = record->values, *timing = logged->values + view->timing;
@@ -71,8 +71,8 @@ void replayed_tick(struct replayed *r, const struct tact_record *logged,
         .devices = view->device_count,
         .device = r->devices,
     };
-    wire_add_tick(&r->gather, tact_session_world(view->session), view->scene->period, timing[0],
-                  timing[1]);
+    wire_accumulate_tick(&r->gather, tact_session_world(view->session), view->scene->period,
+                         timing[0], timing[1]);
     memcpy(r->record, record, r->record_bytes);
     memcpy(r->record->values + view->timing, timing, 4 * sizeof *timing);
     server_copy_record(r->server, r->record, r->record_bytes, 0);
@@ -86,15 +86,16 @@ static void publish_replayed_frame(struct replayed *r, int flags)
     struct wire_state state = r->state;
     state.flags |= flags;
     server_copy_record(r->server, r->record, r->record_bytes, 1);
-    wire_gather_tick(&r->gather, tact_session_world(r->view->session), r->view->scene->period,
-                     &state, r->map, server_sample(r->server));
+    wire_accumulate_and_sample_tick(&r->gather, tact_session_world(r->view->session),
+                                    r->view->scene->period, &state, r->map,
+                                    server_sample_to_fill(r->server));
     server_publish(r->server);
 }
 
 /* Applies the requests of the pages. Returns 1 where there were any: a frame is due. */
 static int follow(struct replayed *r, const struct tact_log_state *log, uint64_t *next, int *flags)
 {
-    struct page_request w = page_requests_take(&r->page_requests);
+    struct page_request w = page_requests_take_all(&r->page_requests);
     double to = w.requested_tick >= 0.0 ? w.requested_tick : (double)r->state.tick + (double)w.step;
     int ended = *next > log->last_tick, jumps = w.requested_tick >= 0.0 || w.step < 0;
     if (w.playing && ended && !jumps) {
@@ -112,8 +113,8 @@ static int follow(struct replayed *r, const struct tact_log_state *log, uint64_t
     return w.changed;
 }
 
-int replayed_turn(struct replayed *r, struct tact_scene_log *view, const struct tact_log *log,
-                  uint64_t *next)
+int replay_view_choose_tick(struct replayed *r, struct tact_scene_log *view,
+                            const struct tact_log *log, uint64_t *next)
 {
     const struct tact_log_state *state = tact_log_state(log);
     if (!r->server && open_viewer_pages(r, view, state)) {
@@ -122,7 +123,7 @@ int replayed_turn(struct replayed *r, struct tact_scene_log *view, const struct 
     while (!tact_stop_requested(r->stop)) {
         int64_t now = tact_clock_now();
         if (r->due >= 1.0 && *next <= state->last_tick &&
-            now < r->next_ns - PAGE_REQUESTS_FRAME_NS + BUDGET_NS) {
+            now < r->next_ns - PAGE_REQUESTS_FRAME_NS + REPLAY_TIME_PER_FRAME_NS) {
             r->due -= 1.0;
             tact_session_request_pressure(view->session, r->map);
             return 0;
@@ -137,7 +138,7 @@ int replayed_turn(struct replayed *r, struct tact_scene_log *view, const struct 
     return 1;
 }
 
-void replayed_close(struct replayed *r)
+void replay_view_close(struct replayed *r)
 {
     if (!r->view) {
         return;

@@ -19,7 +19,7 @@ struct replayed {
     struct tact_record *record; /* record of the last tick that was replayed */
     size_t record_bytes;
     struct page_requests page_requests;
-    struct wire_gather gather;
+    struct wire_tick_statistics gather;
     const struct tact_scene_log *view;
     struct wire_state state; /* state of the last tick that was replayed */
     int *devices;
@@ -33,14 +33,14 @@ struct replayed {
 
 /* The turn() of a replay (struct tact_replay_options). The caller sets the members up to `stop`
  * beforehand. */
-int replayed_turn(struct replayed *r, struct tact_scene_log *view, const struct tact_log *log,
-                  uint64_t *next);
+int replay_view_choose_tick(struct replayed *r, struct tact_scene_log *view,
+                            const struct tact_log *log, uint64_t *next);
 
 /* Call it with each replayed tick. The latencies that it shows are those of the log. */
-void replayed_tick(struct replayed *r, const struct tact_record *logged,
-                   const struct tact_record *record);
+void replay_view_add_tick(struct replayed *r, const struct tact_record *logged,
+                          const struct tact_record *record);
 
 /* Call it after the replay, even where the pages were never opened. */
-void replayed_close(struct replayed *r);
+void replay_view_close(struct replayed *r);
 
 #endif

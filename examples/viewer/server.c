@@ -37,21 +37,21 @@ static int is_local_host_name(const struct server *s, const char *host)
     return 0;
 }
 
-int server_has_local_host(struct lws *wsi)
+int server_is_host_local(struct lws *wsi)
 {
     char host[128];
     return lws_hdr_copy(wsi, host, sizeof host, WSI_TOKEN_HOST) > 0 &&
            is_local_host_name(get_server_of_connection(wsi), host);
 }
 
-int server_is_origin(const char *text)
+int server_is_valid_origin(const char *text)
 {
     const char *host = strstr(text, "://");
     return host && host > text && strlen(text) < MAX_ORIGIN_BYTES && !strpbrk(host + 3, "/?# ");
 }
 
 /* Programs send no origin. A browser sends that of its page. */
-int server_has_good_origin(struct lws *wsi, const char *allowed)
+int server_is_origin_allowed(struct lws *wsi, const char *allowed)
 {
     static const char http_scheme[] = "http://";
     char origin[MAX_ORIGIN_BYTES];
@@ -101,11 +101,11 @@ static int handle_http_event(struct lws *wsi, enum lws_callback_reasons reason, 
 {
     switch (reason) {
     case LWS_CALLBACK_FILTER_HTTP_CONNECTION:
-        return !server_has_local_host(wsi);
+        return !server_is_host_local(wsi);
     case LWS_CALLBACK_FILTER_PROTOCOL_CONNECTION: /* a socket without a protocol */
         return 1;
     case LWS_CALLBACK_HTTP:
-        return server_has_local_host(wsi) ? serve_page_file(wsi, in) : -1;
+        return server_is_host_local(wsi) ? serve_page_file(wsi, in) : -1;
     case LWS_CALLBACK_HTTP_WRITEABLE:
         return write_file(wsi);
     default:
@@ -113,13 +113,14 @@ static int handle_http_event(struct lws *wsi, enum lws_callback_reasons reason, 
     }
 }
 
-int server_add_part(struct request *request, struct lws *wsi, const void *in, size_t size)
+int server_append_request_part(struct request *request, struct lws *wsi, const void *in,
+                               size_t size)
 {
-    if (request->size + size <= SERVER_REQUEST_MOST) {
+    if (request->size + size <= MAX_SERVER_REQUEST_BYTES) {
         memcpy(request->text + request->size, in, size);
         request->size += size;
     } else {
-        request->size = SERVER_REQUEST_MOST + 1;
+        request->size = MAX_SERVER_REQUEST_BYTES + 1;
     }
     return lws_is_final_fragment(wsi) && !lws_remaining_packet_payload(wsi);
 }
@@ -155,8 +156,9 @@ int server_write(struct server *s, struct lws *wsi, const void *head, size_t hea
 
 static const struct lws_protocols websocket_protocols[] = {
     {"http", handle_http_event, sizeof(struct page_file *), 0, 0, NULL, 0},
-    {"tact.view.1", page_callback, sizeof(struct page_client *), 4096, 0, NULL, 0},
-    {"foxglove.sdk.v1", foxglove_callback, sizeof(struct foxglove_client *), 4096, 0, NULL, 0},
+    {"tact.view.1", page_websocket_callback, sizeof(struct page_client *), 4096, 0, NULL, 0},
+    {"foxglove.sdk.v1", foxglove_websocket_callback, sizeof(struct foxglove_client *), 4096, 0,
+     NULL, 0},
     {NULL, NULL, 0, 0, 0, NULL, 0}};
 
 /* Runs sixty times a second. */
@@ -167,14 +169,14 @@ static void update_viewer_clients(lws_sorted_usec_list_t *timer)
     const struct slot *slot = tact_triple_read(s->slots, &fresh);
     if (slot && fresh) {
         s->newest = slot;
-        page_update(s);
+        page_clients_request_write(s);
     }
     update_foxglove_clients(s, fresh);
     lws_sul_schedule(s->context, 0, timer, update_viewer_clients, CLIENT_UPDATE_PERIOD_US);
 }
 
 /* Keeps this thread off the processor of the real-time loop. */
-static void keep_thread_off_cpu(int cpu)
+static void exclude_cpu_of_thread(int cpu)
 {
     cpu_set_t set;
     if (cpu >= 0 && !pthread_getaffinity_np(pthread_self(), sizeof set, &set)) {
@@ -188,7 +190,7 @@ static void keep_thread_off_cpu(int cpu)
 static void *run_server_thread(void *arg)
 {
     struct server *s = arg;
-    keep_thread_off_cpu(s->options.away_from_cpu);
+    exclude_cpu_of_thread(s->options.away_from_cpu);
     update_viewer_clients(&s->timer);
     while (!atomic_load(&s->done) && lws_service(s->context, 0) >= 0) {
     }
@@ -252,7 +254,7 @@ static int allocate_server_buffers(struct server *s)
     int rc = reserve_message_buffer(s, MIN_MESSAGE_BUFFER_BYTES);
     const int devices = (int)o->device_count;
     s->record_offset_in_slot = wire_round_up_to_eight_bytes(offsetof(struct slot, sample) +
-                                                            wire_sample_room(o->world, devices));
+                                                            wire_sample_bytes(o->world, devices));
     s->frame = malloc(wire_max_frame_bytes(o->world, devices));
     rc = rc || s->frame ? rc : -ENOMEM;
     rc = rc ? rc : tact_triple_create(&s->slots, s->record_offset_in_slot + o->record_room, 0);
@@ -336,7 +338,7 @@ static struct slot *get_next_publish_slot(struct server *s)
     return tact_triple_write_begin(s->slots);
 }
 
-struct wire_sample *server_sample(struct server *s)
+struct wire_sample *server_sample_to_fill(struct server *s)
 {
     return &get_next_publish_slot(s)->sample;
 }
@@ -347,21 +349,21 @@ void server_publish(struct server *s)
     get_next_publish_slot(s)->record_bytes = 0;
 }
 
-struct tact_record *server_record(struct server *s, uint64_t tick, int sample)
+struct tact_record *server_record_buffer_if_wanted(struct server *s, uint64_t tick, int sample)
 {
     unsigned every = atomic_load_explicit(&s->wants_ticks, memory_order_relaxed);
     if (every && tick % every == 0) {
-        return record_queue_room(&s->queue);
+        return record_queue_next_slot(&s->queue);
     }
     return sample && atomic_load_explicit(&s->wants_frames, memory_order_relaxed)
                ? server_slot_record(s, get_next_publish_slot(s))
                : NULL;
 }
 
-void server_add_record(struct server *s, struct tact_record *record, size_t bytes)
+void server_push_record(struct server *s, struct tact_record *record, size_t bytes)
 {
-    if (record == record_queue_room(&s->queue)) {
-        record_queue_add(&s->queue, bytes);
+    if (record == record_queue_next_slot(&s->queue)) {
+        record_queue_push(&s->queue, bytes);
     } else {
         get_next_publish_slot(s)->records_queued_before = s->queue.added;
         get_next_publish_slot(s)->record_bytes = bytes;
@@ -371,14 +373,14 @@ void server_add_record(struct server *s, struct tact_record *record, size_t byte
 void server_copy_record(struct server *s, const struct tact_record *record, size_t bytes,
                         int sample)
 {
-    struct tact_record *to = server_record(s, record->tick, sample);
+    struct tact_record *to = server_record_buffer_if_wanted(s, record->tick, sample);
     if (to) {
         memcpy(to, record, bytes);
-        server_add_record(s, to, bytes);
+        server_push_record(s, to, bytes);
     }
 }
 
-void server_show_fault(struct server *s, const char *text)
+void server_send_fault_text(struct server *s, const char *text)
 {
     atomic_store_explicit(&s->fault, text, memory_order_release);
 }

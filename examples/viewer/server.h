@@ -25,7 +25,7 @@ enum server_request {
     SERVER_SPEED, /* value: factor of real time */
     SERVER_MARKER,
     SERVER_STOP,
-    SERVER_SHOW, /* a client of foxglove.sdk.v1 needs the present tick, also in a pause */
+    SERVER_SHOW_TICK, /* a client of foxglove.sdk.v1 needs the present tick, also in a pause */
 };
 
 struct server_options {
@@ -50,7 +50,7 @@ struct server_options {
 struct server;
 
 /* 1 where a text has the form of an Origin: "https://host", "http://host:1234". */
-int server_is_origin(const char *text);
+int server_is_valid_origin(const char *text);
 
 /* Listens and starts the thread. 0, or a negative errno with *err filled. */
 int server_open(const struct server_options *options, struct server **out, struct tact_error *err);
@@ -59,24 +59,25 @@ void server_close(struct server *server);
 /* The address for a browser. The server owns it. */
 const char *server_address(const struct server *server);
 
-/* server_sample(): the buffer of the next sample, the same until it is published;
+/* server_sample_to_fill(): the buffer of the next sample, the same until it is published;
  * server_publish(): publishes it, with the record that was added for it. One thread; real-time
  * safe. */
-struct wire_sample *server_sample(struct server *server);
+struct wire_sample *server_sample_to_fill(struct server *server);
 void server_publish(struct server *server);
 
-/* server_record(): the buffer for the record of a tick, or NULL where no client of foxglove.sdk.v1
- * needs it; sample: 1 where it is to be published with the next sample. server_add_record(): adds
- * its first `bytes`. The thread of server_publish(); real-time safe. */
-struct tact_record *server_record(struct server *server, uint64_t tick, int sample);
-void server_add_record(struct server *server, struct tact_record *record, size_t bytes);
+/* server_record_buffer_if_wanted(): the buffer for the record of a tick, or NULL where no client of
+ * foxglove.sdk.v1 needs it; sample: 1 where it is to be published with the next sample.
+ * server_push_record(): adds its first `bytes`. The thread of server_publish(); real-time safe. */
+struct tact_record *server_record_buffer_if_wanted(struct server *server, uint64_t tick,
+                                                   int sample);
+void server_push_record(struct server *server, struct tact_record *record, size_t bytes);
 
 /* Adds a copy of the record where a client needs it. */
 void server_copy_record(struct server *server, const struct tact_record *record, size_t bytes,
                         int sample);
 
 /* Reports a fault once to each client. The caller keeps the text. Any thread; real-time safe. */
-void server_show_fault(struct server *server, const char *text);
+void server_send_fault_text(struct server *server, const char *text);
 
 /* Number of connected pages. Any thread. */
 int server_client_count(const struct server *server);

@@ -11,10 +11,10 @@
 #include "rt/triple.h"
 #include "server.h"
 
-#define SERVER_CLIENTS_MOST 64    /* of each protocol */
-#define SERVER_REQUEST_MOST 16384 /* bytes of a client's message; longer ones are ignored */
+#define MAX_SERVER_CLIENTS 64          /* of each protocol */
+#define MAX_SERVER_REQUEST_BYTES 16384 /* bytes of a client's message; longer ones are ignored */
 /* Most frames, or groups of frames, that a client may leave unacknowledged. */
-#define SERVER_UNDER_WAY_MOST 2
+#define MAX_SERVER_FRAMES_UNDER_WAY 2
 
 struct page_client;
 struct foxglove_client;
@@ -46,10 +46,10 @@ struct server {
     int port;
     char token[33];
     char address[96];
-    struct page_client *page_clients[SERVER_CLIENTS_MOST];
+    struct page_client *page_clients[MAX_SERVER_CLIENTS];
     struct record_queue queue; /* records, from the publishing thread */
     struct frames frames;      /* the messages of those records */
-    struct foxglove_client *foxglove_clients[SERVER_CLIENTS_MOST];
+    struct foxglove_client *foxglove_clients[MAX_SERVER_CLIENTS];
     char session[24]; /* identifies it to clients of foxglove.sdk.v1 */
     uint64_t
         counted_queue_losses; /* records lost by the queue and already counted for the clients */
@@ -59,12 +59,13 @@ struct server {
 
 /* A client's message, collected from its parts. */
 struct request {
-    size_t size; /* larger than SERVER_REQUEST_MOST: too long */
-    char text[SERVER_REQUEST_MOST];
+    size_t size; /* larger than MAX_SERVER_REQUEST_BYTES: too long */
+    char text[MAX_SERVER_REQUEST_BYTES];
 };
 
 /* Adds a part. 1: the message is complete; the caller sets size to 0 after reading it. */
-int server_add_part(struct request *request, struct lws *wsi, const void *in, size_t size);
+int server_append_request_part(struct request *request, struct lws *wsi, const void *in,
+                               size_t size);
 
 struct server *get_server_of_connection(struct lws *wsi);
 
@@ -77,8 +78,8 @@ static inline struct tact_record *server_slot_record(const struct server *s,
 
 /* 1 where the Host is this machine's loopback with this port; and 1 where the Origin is that of the
  * page, the allowed one, or absent. */
-int server_has_local_host(struct lws *wsi);
-int server_has_good_origin(struct lws *wsi, const char *allowed);
+int server_is_host_local(struct lws *wsi);
+int server_is_origin_allowed(struct lws *wsi, const char *allowed);
 
 /* Writes one message, from a client's WRITEABLE callback. kind: LWS_WRITE_TEXT etc. 0, or -1: close
  * the connection. */
@@ -87,11 +88,11 @@ int server_write(struct server *s, struct lws *wsi, const void *head, size_t hea
 
 /* Callbacks of the two protocols, and their updates: of the page for each new slot, of the other
  * sixty times a second; fresh_slot: 1 where the newest slot is new. */
-int page_callback(struct lws *wsi, enum lws_callback_reasons reason, void *user, void *in,
-                  size_t size);
-void page_update(struct server *s);
-int foxglove_callback(struct lws *wsi, enum lws_callback_reasons reason, void *user, void *in,
-                      size_t size);
+int page_websocket_callback(struct lws *wsi, enum lws_callback_reasons reason, void *user, void *in,
+                            size_t size);
+void page_clients_request_write(struct server *s);
+int foxglove_websocket_callback(struct lws *wsi, enum lws_callback_reasons reason, void *user,
+                                void *in, size_t size);
 void update_foxglove_clients(struct server *s, int fresh_slot);
 
 #endif

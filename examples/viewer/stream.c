@@ -14,16 +14,17 @@
 /* sample: 1 where the record of this tick is published with the next sample. */
 static void publish_record(struct stream *stream, int sample)
 {
-    struct tact_record *record = server_record(stream->server, stream->status.tick, sample);
+    struct tact_record *record =
+        server_record_buffer_if_wanted(stream->server, stream->status.tick, sample);
     if (record) {
-        server_add_record(stream->server, record, tact_session_record(stream->session, record));
+        server_push_record(stream->server, record, tact_session_record(stream->session, record));
     }
 }
 
 /* Whether the record of a sample is that of its own tick. In real time it is that of the tick
  * halfway between two samples: code and data of both have left the caches since they were last
  * used, and no tick has to fetch both. */
-static int has_own_record(const struct stream *stream)
+static int must_make_own_record(const struct stream *stream)
 {
     return stream->is_paced_by_pages || stream->every < 2;
 }
@@ -31,7 +32,7 @@ static int has_own_record(const struct stream *stream)
 static void publish_tick_to_pages(struct stream *stream)
 {
     const struct tact_session_status *now = &stream->status;
-    publish_record(stream, has_own_record(stream));
+    publish_record(stream, must_make_own_record(stream));
     for (int i = 0; i < stream->device_count; i++) {
         stream->devices[i] = tact_session_device_state(stream->session, i);
     }
@@ -47,9 +48,10 @@ static void publish_tick_to_pages(struct stream *stream)
         .devices = stream->device_count,
         .device = stream->devices,
     };
-    struct wire_sample *sample = server_sample(stream->server);
-    wire_gather_tick(&stream->gather, tact_session_world(stream->session), stream->period, &state,
-                     stream->has_map ? stream->map : NULL, sample);
+    struct wire_sample *sample = server_sample_to_fill(stream->server);
+    wire_accumulate_and_sample_tick(&stream->gather, tact_session_world(stream->session),
+                                    stream->period, &state, stream->has_map ? stream->map : NULL,
+                                    sample);
     server_publish(stream->server);
 }
 
@@ -61,14 +63,14 @@ static void request_pressure_map(struct stream *stream)
     int next = stream->gather.ticks + 1 >= stream->every;
     if ((next || stream->is_paced_by_pages) && server_client_count(stream->server) > 0) {
         stream->map = stream->is_paced_by_pages ? stream->owned_pressure_map
-                                                : &server_sample(stream->server)->map;
+                                                : &server_sample_to_fill(stream->server)->map;
         stream->pressure_request_tick = stream->status.tick + 1;
         tact_session_request_pressure(stream->session, stream->map);
     }
 }
 
-void stream_observe(void *user, struct tact_session *session,
-                    const struct tact_session_status *status)
+void stream_publish_tick(void *user, struct tact_session *session,
+                         const struct tact_session_status *status)
 {
     struct stream *stream = user;
     if (!stream->server) {
@@ -76,17 +78,17 @@ void stream_observe(void *user, struct tact_session *session,
     }
     stream->status = *status;
     stream->has_map = status->tick == stream->pressure_request_tick;
-    wire_add_tick(&stream->gather, tact_session_world(session), stream->period,
-                  (double)status->wake_ns, (double)status->compute_ns);
+    wire_accumulate_tick(&stream->gather, tact_session_world(session), stream->period,
+                         (double)status->wake_ns, (double)status->compute_ns);
     if (status->faults && !stream->fault.text[0]) { /* once: the server reads it */
         stream->fault = status->fault;
-        server_show_fault(stream->server, stream->fault.text);
+        server_send_fault_text(stream->server, stream->fault.text);
     }
     if (stream->gather.ticks >= stream->every) {
         publish_tick_to_pages(stream);
     } else {
         publish_record(stream,
-                       !has_own_record(stream) && stream->gather.ticks == stream->every / 2);
+                       !must_make_own_record(stream) && stream->gather.ticks == stream->every / 2);
     }
     request_pressure_map(stream);
 }
@@ -100,13 +102,13 @@ static void on_page_request(void *user, enum server_request what, double value)
     } else if (what == SERVER_STOP) {
         tact_stop_request(stream->stop);
     } else {
-        page_requests_ask(&stream->page_requests, what, value);
+        page_requests_merge(&stream->page_requests, what, value);
     }
 }
 
-int stream_open(struct stream *stream, struct tact_session *session, const struct tact_scene *scene,
-                const char *kind, struct tact_stop *stop, const struct stream_options *options,
-                struct tact_error *err)
+int stream_open_server(struct stream *stream, struct tact_session *session,
+                       const struct tact_scene *scene, const char *kind, struct tact_stop *stop,
+                       const struct stream_options *options, struct tact_error *err)
 {
     struct tact_world *world = tact_session_world(session);
     memset(stream, 0, sizeof *stream);
@@ -166,7 +168,7 @@ void stream_close(struct stream *stream)
 }
 
 /* Runs the ticks that are due, as long as time remains. */
-static int step_due_ticks(struct stream *stream, double due, uint64_t *left)
+static int step_ticks_due_by_clock(struct stream *stream, double due, uint64_t *left)
 {
     int64_t end = tact_clock_now() + TICK_TIME_PER_FRAME_NS;
     int rc = 0;
@@ -183,7 +185,7 @@ static int step_all_ticks(struct stream *stream, uint64_t ticks)
     int64_t next = tact_clock_now();
     int rc = 0;
     while (!rc && !tact_stop_requested(stream->stop)) {
-        struct page_request page_request = page_requests_take(&stream->page_requests);
+        struct page_request page_request = page_requests_take_all(&stream->page_requests);
         double rate = page_request.speed * 1e-9 * PAGE_REQUESTS_FRAME_NS / stream->period;
         due += page_request.playing ? rate : 0.0;
         /* A simulation that cannot keep up stays late and does not catch up. */
@@ -191,7 +193,7 @@ static int step_all_ticks(struct stream *stream, uint64_t ticks)
         due = page_request.step > 0 ? (double)page_request.step : due;
         int changed = page_request.changed || due >= 1.0;
         stream->flags = (page_request.playing ? 0 : WIRE_PAUSED) | (ticks ? 0 : WIRE_ENDED);
-        rc = step_due_ticks(stream, due, &ticks);
+        rc = step_ticks_due_by_clock(stream, due, &ticks);
         due = page_request.step > 0 ? 0.0 : due - floor(due);
         if (!ticks) {
             page_requests_pause(&stream->page_requests);
@@ -206,7 +208,7 @@ static int step_all_ticks(struct stream *stream, uint64_t ticks)
     return rc == -EINTR ? 0 : rc;
 }
 
-int stream_run(struct stream *stream, uint64_t ticks, struct tact_session_report *report)
+int stream_run_session(struct stream *stream, uint64_t ticks, struct tact_session_report *report)
 {
     stream->is_paced_by_pages = 1;
     int rc = tact_session_begin(stream->session);

@@ -22,7 +22,7 @@ struct stream {
     struct tact_session *session;
     struct server *server; /* NULL: not open, nothing is written */
     struct tact_topics *topics;
-    struct wire_gather gather;
+    struct wire_tick_statistics gather;
     struct page_requests page_requests;
     struct tact_stop *stop; /* a page's stop request goes here */
     double period;
@@ -44,19 +44,19 @@ struct stream {
 
 /* The session's observer (tact_session_observer). user: a struct stream, all zero until it is
  * opened. Real-time safe. */
-void stream_observe(void *user, struct tact_session *session,
-                    const struct tact_session_status *status);
+void stream_publish_tick(void *user, struct tact_session *session,
+                         const struct tact_session_status *status);
 
 /* Serves a session that was created with that observer and has not started. Prints the address.
  * kind: "real time" or "simulation". 0, or a negative errno with *err filled. Call stream_close()
  * in either case, before the session is closed. */
-int stream_open(struct stream *stream, struct tact_session *session, const struct tact_scene *scene,
-                const char *kind, struct tact_stop *stop, const struct stream_options *options,
-                struct tact_error *err);
+int stream_open_server(struct stream *stream, struct tact_session *session,
+                       const struct tact_scene *scene, const char *kind, struct tact_stop *stop,
+                       const struct stream_options *options, struct tact_error *err);
 void stream_close(struct stream *stream);
 
 /* Runs a simulation for that many ticks at the speed that the pages set, initially real time. Then
  * shows its last tick until it is stopped. Returns as tact_session_run() does. */
-int stream_run(struct stream *stream, uint64_t ticks, struct tact_session_report *report);
+int stream_run_session(struct stream *stream, uint64_t ticks, struct tact_session_report *report);
 
 #endif

@@ -85,7 +85,7 @@ struct wire_state {
 };
 
 /* Gathers ticks until the next frame. All zero at the start. */
-struct wire_gather {
+struct wire_tick_statistics {
     uint32_t number, ticks;
     double wake, compute;
     uint32_t bins[2][WIRE_HISTOGRAM_BINS]; /* histogram of all ticks so far: wake-up, compute */
@@ -130,19 +130,19 @@ static inline void wire_convert_to_floats(float *out, const double *in, int coun
 }
 
 /* Sizes in bytes of a sample of a world and of its longest frame. */
-size_t wire_sample_room(const struct tact_world *world, int devices);
+size_t wire_sample_bytes(const struct tact_world *world, int devices);
 size_t wire_max_frame_bytes(const struct tact_world *world, int devices);
 
 /* Adds a tick after its solve: latencies [ns], forces. period [s]. Real-time safe. */
-void wire_add_tick(struct wire_gather *gather, struct tact_world *world, double period,
-                   double wake_ns, double compute_ns);
+void wire_accumulate_tick(struct wire_tick_statistics *gather, struct tact_world *world,
+                          double period, double wake_ns, double compute_ns);
 
 /* Takes the sample of the ticks since the last one, or the last one again where there were none.
- * out: wire_sample_room() bytes. map: pressure of the last tick; NULL: not known. It is copied
+ * out: wire_sample_bytes() bytes. map: pressure of the last tick; NULL: not known. It is copied
  * unless it is out->map. Real-time safe. */
-void wire_gather_tick(struct wire_gather *gather, struct tact_world *world, double period,
-                      const struct wire_state *state, const struct tact_pressure *map,
-                      struct wire_sample *out);
+void wire_accumulate_and_sample_tick(struct wire_tick_statistics *gather, struct tact_world *world,
+                                     double period, const struct wire_state *state,
+                                     const struct tact_pressure *map, struct wire_sample *out);
 
 /* Writes the frame of a sample and returns its size in bytes. Of the world it reads only which body
  * or hand each shape is of. out: wire_max_frame_bytes() bytes. Any thread. */

@@ -20,7 +20,7 @@ static size_t compute_rest_bytes(const struct tact_world *world, int devices, si
            wire_round_up_to_eight_bytes(4 * (size_t)devices);
 }
 
-size_t wire_sample_room(const struct tact_world *world, int devices)
+size_t wire_sample_bytes(const struct tact_world *world, int devices)
 {
     return sizeof(struct wire_sample) +
            compute_rest_bytes(world, devices, sizeof(struct tact_pose));
@@ -73,7 +73,7 @@ static void visit_touching_contacts(struct tact_world *world, void *user,
 
 /* State of merging the forces of a tick into those of the earlier ticks. */
 struct contact_merge {
-    struct wire_gather *gather;
+    struct wire_tick_statistics *gather;
     double period;
     int at;
 };
@@ -81,7 +81,7 @@ struct contact_merge {
 static void merge_contact_force(void *user, int key, const struct tact_contact *c)
 {
     struct contact_merge *m = user;
-    struct wire_gather *g = m->gather;
+    struct wire_tick_statistics *g = m->gather;
     double force = c->impulse[0] / m->period;
     while (m->at < g->count && g->force[m->at].contact < key) {
         m->at++;
@@ -102,8 +102,8 @@ static void merge_contact_force(void *user, int key, const struct tact_contact *
     g->force[m->at].most = tact_max(force, g->force[m->at].most);
 }
 
-void wire_add_tick(struct wire_gather *g, struct tact_world *world, double period, double wake_ns,
-                   double compute_ns)
+void wire_accumulate_tick(struct wire_tick_statistics *g, struct tact_world *world, double period,
+                          double wake_ns, double compute_ns)
 {
     struct contact_merge contact_merge = {.gather = g, .period = period};
     if (!g->ticks) { /* the first tick of a frame: what was gathered is that of the last one */
@@ -127,7 +127,7 @@ void wire_add_tick(struct wire_gather *g, struct tact_world *world, double perio
 /* A sample that is being filled. */
 struct sample_filler {
     struct wire_sample *sample;
-    const struct wire_gather *gather;
+    const struct wire_tick_statistics *gather;
     unsigned char *at; /* in its rest */
     int next;          /* index of the next gathered force */
 };
@@ -152,7 +152,7 @@ static void copy_shown_contact(struct tact_contact *out, const struct tact_conta
 static void add_contact(void *user, int key, const struct tact_contact *c)
 {
     struct sample_filler *f = user;
-    const struct wire_gather *g = f->gather;
+    const struct wire_tick_statistics *g = f->gather;
     while (f->next < g->count && g->force[f->next].contact < key) {
         f->next++;
     }
@@ -198,9 +198,9 @@ static void add_device_states(struct sample_filler *f, const struct wire_state *
     f->at += wire_round_up_to_eight_bytes(4 * (size_t)state->devices);
 }
 
-void wire_gather_tick(struct wire_gather *g, struct tact_world *world, double period,
-                      const struct wire_state *state, const struct tact_pressure *map,
-                      struct wire_sample *out)
+void wire_accumulate_and_sample_tick(struct wire_tick_statistics *g, struct tact_world *world,
+                                     double period, const struct wire_state *state,
+                                     const struct tact_pressure *map, struct wire_sample *out)
 {
     struct sample_filler f = {.sample = out, .gather = g, .at = out->rest};
     out->number = ++g->number;

@@ -77,14 +77,14 @@ void tact_put_text(struct tact_bytes *out, const char *text)
     tact_put_bytes(out, text, size);
 }
 
-void tact_set_u32(struct tact_bytes *out, size_t at, uint32_t value)
+void tact_overwrite_u32(struct tact_bytes *out, size_t at, uint32_t value)
 {
     if (!out->failed) {
         memcpy(out->data + at, &value, sizeof value);
     }
 }
 
-void tact_set_u64(struct tact_bytes *out, size_t at, uint64_t value)
+void tact_overwrite_u64(struct tact_bytes *out, size_t at, uint64_t value)
 {
     if (!out->failed) {
         memcpy(out->data + at, &value, sizeof value);
@@ -210,18 +210,18 @@ static size_t get_utf8_sequence_length(const uint8_t *at)
 
 size_t tact_utf8_repair(char *text)
 {
-    size_t repaired_byte_count = 0;
+    size_t replaced_byte_count = 0;
 
     for (uint8_t *at = (uint8_t *)text; *at;) {
         size_t length = get_utf8_sequence_length(at);
         if (length == 0) {
             *at = '?';
             length = 1;
-            repaired_byte_count++;
+            replaced_byte_count++;
         }
         at += length;
     }
-    return repaired_byte_count;
+    return replaced_byte_count;
 }
 
 bool tact_utf8_valid(const char *text)

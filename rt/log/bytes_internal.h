@@ -31,8 +31,8 @@ void tact_put_u64(struct tact_bytes *out, uint64_t value);
 /** A 32-bit length and the characters, as in MCAP (no terminating zero). */
 void tact_put_text(struct tact_bytes *out, const char *text);
 /** Overwrites bytes that were written before. */
-void tact_set_u32(struct tact_bytes *out, size_t at, uint32_t value);
-void tact_set_u64(struct tact_bytes *out, size_t at, uint64_t value);
+void tact_overwrite_u32(struct tact_bytes *out, size_t at, uint32_t value);
+void tact_overwrite_u64(struct tact_bytes *out, size_t at, uint64_t value);
 
 struct tact_cursor {
     const uint8_t *at;

@@ -6,7 +6,7 @@
 
 static const uint8_t cdr_encapsulation_header[4] = {0, 1, 0, 0};
 
-static void align_cdr_output(struct tact_cdr *cdr, size_t size)
+static void pad_cdr_to_alignment(struct tact_cdr *cdr, size_t size)
 {
     static const uint8_t zeros[8];
 
@@ -28,25 +28,25 @@ void tact_cdr_u8(struct tact_cdr *cdr, uint8_t value)
 
 void tact_cdr_f32(struct tact_cdr *cdr, float value)
 {
-    align_cdr_output(cdr, 4);
+    pad_cdr_to_alignment(cdr, 4);
     tact_put_bytes(cdr->out, &value, sizeof value);
 }
 
 void tact_cdr_u32(struct tact_cdr *cdr, uint32_t value)
 {
-    align_cdr_output(cdr, 4);
+    pad_cdr_to_alignment(cdr, 4);
     tact_put_u32(cdr->out, value);
 }
 
 void tact_cdr_u64(struct tact_cdr *cdr, uint64_t value)
 {
-    align_cdr_output(cdr, 8);
+    pad_cdr_to_alignment(cdr, 8);
     tact_put_u64(cdr->out, value);
 }
 
 void tact_cdr_f64(struct tact_cdr *cdr, double value)
 {
-    align_cdr_output(cdr, 8);
+    pad_cdr_to_alignment(cdr, 8);
     tact_put_bytes(cdr->out, &value, sizeof value);
 }
 
@@ -55,7 +55,7 @@ void tact_cdr_f64_array(struct tact_cdr *cdr, const double *values, size_t count
     if (count == 0) {
         return;
     }
-    align_cdr_output(cdr, 8);
+    pad_cdr_to_alignment(cdr, 8);
     tact_put_bytes(cdr->out, values, count * sizeof *values);
 }
 
@@ -90,7 +90,7 @@ struct tact_cdr_reader tact_cdr_open(const void *data, size_t size)
     return cdr;
 }
 
-static void skip_cdr_padding(struct tact_cdr_reader *cdr, size_t size)
+static void skip_alignment_padding(struct tact_cdr_reader *cdr, size_t size)
 {
     size_t at = (size_t)(cdr->in.at - cdr->origin);
     tact_get_bytes(&cdr->in, (size - at % size) % size);
@@ -98,13 +98,13 @@ static void skip_cdr_padding(struct tact_cdr_reader *cdr, size_t size)
 
 uint32_t tact_cdr_get_u32(struct tact_cdr_reader *cdr)
 {
-    skip_cdr_padding(cdr, 4);
+    skip_alignment_padding(cdr, 4);
     return tact_get_u32(&cdr->in);
 }
 
 uint64_t tact_cdr_get_u64(struct tact_cdr_reader *cdr)
 {
-    skip_cdr_padding(cdr, 8);
+    skip_alignment_padding(cdr, 8);
     return tact_get_u64(&cdr->in);
 }
 
@@ -116,7 +116,7 @@ int64_t tact_cdr_get_time(struct tact_cdr_reader *cdr)
 
 struct tact_span tact_cdr_get_f64_array(struct tact_cdr_reader *cdr, size_t count)
 {
-    skip_cdr_padding(cdr, 8);
+    skip_alignment_padding(cdr, 8);
     return tact_get_bytes(&cdr->in, count * sizeof(double));
 }
 

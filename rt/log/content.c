@@ -13,13 +13,12 @@ static int copy_field_layout(struct tact_layout *to, const struct tact_layout *f
     return rc == 0 && from->element ? tact_layout_add_fields(to->element, from->element) : rc;
 }
 
-static char *copy_recorder_text(const char *text)
+static char *copy_text_or_null(const char *text)
 {
     return text ? strdup(text) : NULL;
 }
 
-static int copy_recorder_attachments(struct tact_content *to,
-                                     const struct tact_recorder_content *from)
+static int copy_log_attachments(struct tact_content *to, const struct tact_recorder_content *from)
 {
     to->attachments = calloc(from->attachment_count + 1, sizeof *to->attachments);
     for (; to->attachments && to->attachment_count < from->attachment_count;
@@ -30,7 +29,7 @@ static int copy_recorder_attachments(struct tact_content *to,
             memcpy(data, a->data, a->size);
         }
         to->attachments[to->attachment_count] = (struct tact_log_attachment){
-            copy_recorder_text(a->name), copy_recorder_text(a->media_type), data, a->size};
+            copy_text_or_null(a->name), copy_text_or_null(a->media_type), data, a->size};
         if (!data || !to->attachments[to->attachment_count].name ||
             (a->media_type && !to->attachments[to->attachment_count].media_type)) {
             to->attachment_count++;
@@ -40,15 +39,15 @@ static int copy_recorder_attachments(struct tact_content *to,
     return to->attachments ? 0 : -ENOMEM;
 }
 
-static int copy_recorder_facts(struct tact_content *to, const struct tact_recorder_content *from,
-                               const char *session)
+static int copy_log_facts(struct tact_content *to, const struct tact_recorder_content *from,
+                          const char *session)
 {
     to->facts = calloc(from->fact_count + 1, sizeof *to->facts);
     for (; to->facts && to->fact_count < from->fact_count + 1; to->fact_count++) {
         bool is_session_fact = to->fact_count == from->fact_count;
         to->facts[to->fact_count] = (struct tact_log_fact){
-            copy_recorder_text(is_session_fact ? "session" : from->facts[to->fact_count].key),
-            copy_recorder_text(is_session_fact ? session : from->facts[to->fact_count].value)};
+            copy_text_or_null(is_session_fact ? "session" : from->facts[to->fact_count].key),
+            copy_text_or_null(is_session_fact ? session : from->facts[to->fact_count].value)};
         if (!to->facts[to->fact_count].key || !to->facts[to->fact_count].value) {
             to->fact_count++;
             return -ENOMEM;
@@ -65,10 +64,10 @@ int tact_content_copy(struct tact_content *to, const struct tact_recorder_conten
         rc = tact_derived_topics_copy(&to->derived, from);
     }
     if (rc == 0) {
-        rc = copy_recorder_attachments(to, from);
+        rc = copy_log_attachments(to, from);
     }
     if (rc == 0) {
-        rc = copy_recorder_facts(to, from, session);
+        rc = copy_log_facts(to, from, session);
     }
     to->content = (struct tact_recorder_content){
         .layout = &to->layout,

@@ -26,7 +26,7 @@ static bool is_joint_inside_record(const struct tact_recorder_link *link, uint32
            is_range_inside_record(link->position, link->slides == TACT_RECORDER_BASE ? 6 : 1, size);
 }
 
-static bool is_inside_or_none(uint32_t offset, uint32_t size)
+static bool is_offset_inside_or_none(uint32_t offset, uint32_t size)
 {
     return offset == TACT_RECORDER_NONE || offset < size;
 }
@@ -50,8 +50,9 @@ static bool is_valid_topic_part(const char *name)
 
 static bool is_joint_record_valid(const struct tact_recorder_joint *joint, uint32_t size)
 {
-    return is_inside_or_none(joint->position, size) && is_inside_or_none(joint->velocity, size) &&
-           is_inside_or_none(joint->effort, size);
+    return is_offset_inside_or_none(joint->position, size) &&
+           is_offset_inside_or_none(joint->velocity, size) &&
+           is_offset_inside_or_none(joint->effort, size);
 }
 
 static bool is_contact_record_valid(const struct tact_recorder_contact *contact, uint32_t size)

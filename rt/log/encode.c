@@ -17,7 +17,8 @@ uint64_t tact_encoder_wall_time(const struct tact_encoder *encoder, int64_t stam
                                                                                    : (uint64_t)time;
 }
 
-struct tact_cdr tact_encoder_begin(struct tact_encoder *encoder, int channel, int64_t stamp_ns)
+struct tact_cdr tact_encoder_begin_message(struct tact_encoder *encoder, int channel,
+                                           int64_t stamp_ns)
 {
     return tact_cdr_begin(encoder->sink.begin(encoder->sink.self, channel,
                                               tact_encoder_wall_time(encoder, stamp_ns)));
@@ -74,7 +75,7 @@ static int check_recorder_facts(const struct tact_recorder_content *content, str
     return 0;
 }
 
-int tact_encoder_check(const struct tact_recorder_content *content, struct tact_error *err)
+int tact_encoder_check_content(const struct tact_recorder_content *content, struct tact_error *err)
 {
     const struct tact_layout *layout = content->layout;
 
@@ -277,7 +278,7 @@ int tact_encoder_init(struct tact_encoder *encoder, struct tact_mcap_writer *wri
     return rc;
 }
 
-bool tact_encoder_channels_exist(const struct tact_encoder *encoder, int count)
+bool tact_encoder_has_channels(const struct tact_encoder *encoder, int count)
 {
     bool are_channels_present = encoder->tick_channel >= 0 && encoder->tick_channel < count &&
                                 encoder->event_channel >= 0 && encoder->event_channel < count;
@@ -309,17 +310,17 @@ const char *tact_encoder_owner_name(const struct tact_encoder *encoder, double s
                                                                 : "";
 }
 
-static uint32_t double_to_uint32(double value)
+static uint32_t checked_double_to_uint32(double value)
 {
     return value >= 0.0 && value <= UINT32_MAX ? (uint32_t)value : 0;
 }
 
 /* Encodes a list element; its name is "ruler/finger", or "ruler/finger#2" for the second pair. */
-static void encode_element(struct tact_cdr *cdr, const struct tact_encoder *encoder,
-                           const double *element)
+static void encode_contact_list_element(struct tact_cdr *cdr, const struct tact_encoder *encoder,
+                                        const double *element)
 {
     char name[512];
-    uint32_t same = double_to_uint32(element[2]);
+    uint32_t same = checked_double_to_uint32(element[2]);
     int length =
         snprintf(name, sizeof name, "%.240s/%.240s", tact_encoder_owner_name(encoder, element[0]),
                  tact_encoder_owner_name(encoder, element[1]));
@@ -330,7 +331,7 @@ static void encode_element(struct tact_cdr *cdr, const struct tact_encoder *enco
     tact_utf8_repair(name); /* truncation may split a character */
     tact_cdr_string(cdr, name);
     for (int i = 0; i < TACT_ELEMENT_HEAD; i++) {
-        tact_cdr_u32(cdr, double_to_uint32(element[i]));
+        tact_cdr_u32(cdr, checked_double_to_uint32(element[i]));
     }
     tact_cdr_f64_array(cdr, element + TACT_ELEMENT_HEAD, encoder->stride - TACT_ELEMENT_HEAD);
 }
@@ -353,10 +354,10 @@ void tact_encode_record(struct tact_encoder *encoder, const struct tact_record *
     tact_cdr_f64_array(&cdr, record->values, encoder->size);
     if (encoder->stride > 0) {
         const double *element = record->values + encoder->size + 1;
-        uint32_t count = double_to_uint32(element[-1]);
+        uint32_t count = checked_double_to_uint32(element[-1]);
         tact_cdr_u32(&cdr, count);
         for (uint32_t i = 0; i < count; i++, element += encoder->stride) {
-            encode_element(&cdr, encoder, element);
+            encode_contact_list_element(&cdr, encoder, element);
         }
     }
     encoder->sink.end(encoder->sink.self);
@@ -368,7 +369,7 @@ void tact_encode_record(struct tact_encoder *encoder, const struct tact_record *
 void tact_encode_event(struct tact_encoder *encoder, uint64_t tick, int64_t stamp_ns,
                        const char *name, const char *text)
 {
-    struct tact_cdr cdr = tact_encoder_begin(encoder, encoder->event_channel, stamp_ns);
+    struct tact_cdr cdr = tact_encoder_begin_message(encoder, encoder->event_channel, stamp_ns);
 
     tact_cdr_time(&cdr, stamp_ns);
     tact_cdr_u64(&cdr, tick);

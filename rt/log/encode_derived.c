@@ -38,8 +38,8 @@ static void put_joint_states(struct tact_cdr *cdr, const struct tact_derived_top
 static void encode_joint_states(struct tact_encoder *encoder, const struct tact_record *record)
 {
     const struct tact_derived_topics *derived = &encoder->derived;
-    struct tact_cdr cdr =
-        tact_encoder_begin(encoder, encoder->channels[TACT_CHANNEL_JOINTS], record->stamp_ns);
+    struct tact_cdr cdr = tact_encoder_begin_message(
+        encoder, encoder->channels[TACT_CHANNEL_JOINTS], record->stamp_ns);
 
     put_ros_header(&cdr, encoder, record->stamp_ns, "");
     tact_cdr_u32(&cdr, (uint32_t)derived->joint_count);
@@ -65,7 +65,7 @@ static void write_transform(struct tact_cdr *cdr, const struct tact_encoder *enc
 }
 
 /* The frame of a base that moves in the world, as in contact/world/hand.h. */
-static void moving_base_pose(const struct tact_pose *rest, const double *q, double out[7])
+static void pose_of_moving_base(const struct tact_pose *rest, const double *q, double out[7])
 {
     struct tact_pose pose;
     double turn[4];
@@ -84,7 +84,7 @@ static void link_pose_in_parent(const struct tact_recorder_link *link, const dou
 
     memcpy(&rest, link->pose, sizeof rest);
     if (link->slides == TACT_RECORDER_BASE) {
-        moving_base_pose(&rest, values + link->position, out);
+        pose_of_moving_base(&rest, values + link->position, out);
         return;
     }
     if (link->slides) {
@@ -135,7 +135,7 @@ static void encode_transforms(struct tact_encoder *encoder, const struct tact_re
 {
     const struct tact_derived_topics *derived = &encoder->derived;
     struct tact_cdr cdr =
-        tact_encoder_begin(encoder, encoder->channels[TACT_CHANNEL_TF], record->stamp_ns);
+        tact_encoder_begin_message(encoder, encoder->channels[TACT_CHANNEL_TF], record->stamp_ns);
     size_t count = derived->body_count + derived->link_count;
     double pose[7] = {[3] = 1.0};
     char frame[TACT_RECORDER_TOPIC_NAME + 16];
@@ -168,7 +168,7 @@ static void encode_wrench(struct tact_encoder *encoder, int channel,
                           const struct tact_record *record, const char *frame,
                           const double wrench[6])
 {
-    struct tact_cdr cdr = tact_encoder_begin(encoder, channel, record->stamp_ns);
+    struct tact_cdr cdr = tact_encoder_begin_message(encoder, channel, record->stamp_ns);
 
     put_ros_header(&cdr, encoder, record->stamp_ns, frame);
     tact_cdr_f64_array(&cdr, wrench, 6);
@@ -202,24 +202,25 @@ static void encode_contact_arrows(struct tact_encoder *encoder, const struct tac
     uint32_t count = 0;
 
     for (size_t i = 0; i < derived->contact_count; i++) {
-        count += encoder->is_arrow_displayed[i] || is_contact_touching(encoder, i);
+        count += encoder->is_force_arrow_shown[i] || is_contact_touching(encoder, i);
     }
     if (count == 0) {
         return;
     }
-    struct tact_cdr cdr =
-        tact_encoder_begin(encoder, encoder->channels[TACT_CHANNEL_ARROWS], record->stamp_ns);
+    struct tact_cdr cdr = tact_encoder_begin_message(
+        encoder, encoder->channels[TACT_CHANNEL_ARROWS], record->stamp_ns);
     tact_cdr_u32(&cdr, count);
     for (size_t i = 0; i < derived->contact_count; i++) {
         const struct tact_recorder_contact *contact = &derived->contacts[i];
         const double *at = encoder->at[i];
         bool touching = is_contact_touching(encoder, i);
-        if (touching || encoder->is_arrow_displayed[i]) {
-            tact_marker_arrow(&cdr, (int64_t)tact_encoder_wall_time(encoder, record->stamp_ns),
-                              (int32_t)i, touching, at ? at + contact->patch : zero,
-                              at ? at + contact->wrench : zero, at ? (int)at[contact->limits] : 0);
+        if (touching || encoder->is_force_arrow_shown[i]) {
+            tact_put_arrow_marker(&cdr, (int64_t)tact_encoder_wall_time(encoder, record->stamp_ns),
+                                  (int32_t)i, touching, at ? at + contact->patch : zero,
+                                  at ? at + contact->wrench : zero,
+                                  at ? (int)at[contact->limits] : 0);
         }
-        encoder->is_arrow_displayed[i] = touching;
+        encoder->is_force_arrow_shown[i] = touching;
     }
     encoder->sink.end(encoder->sink.self);
 }

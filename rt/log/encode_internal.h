@@ -50,15 +50,15 @@ struct tact_encoder {
     int pressure_channel;                /* -1 where no pressures are recorded */
     int channels[TACT_DERIVED_CHANNELS]; /* -1 where unused */
     struct tact_derived_topics derived;
-    struct tact_bytes scene;    /* the message of /scene, until it is written */
-    bool is_pressure_displayed; /* its marker is displayed */
-    uint8_t is_arrow_displayed[TACT_RECORDER_WRENCHES]; /* contacts whose arrow is displayed */
+    struct tact_bytes scene;       /* the message of /scene, until it is written */
+    bool is_pressure_marker_shown; /* its marker is displayed */
+    uint8_t is_force_arrow_shown[TACT_RECORDER_WRENCHES]; /* contacts whose arrow is displayed */
     const double *at[TACT_RECORDER_WRENCHES]; /* origin of a contact's offsets in the current
                                                  record, or NULL */
 };
 
 /** Validates the content of a recording. @retval 0, or -EINVAL with *err set */
-int tact_encoder_check(const struct tact_recorder_content *content, struct tact_error *err);
+int tact_encoder_check_content(const struct tact_recorder_content *content, struct tact_error *err);
 
 /** Adds the schemas and channels of validated content to the sink. scene: the message of /scene, or
  * empty; events: whether there will be any. Call tact_encoder_free() also on failure. @retval 0 or
@@ -78,10 +78,11 @@ int tact_encoder_init(struct tact_encoder *encoder, struct tact_mcap_writer *wri
 uint64_t tact_encoder_wall_time(const struct tact_encoder *encoder, int64_t stamp_ns);
 
 /** Begins a message on a channel. */
-struct tact_cdr tact_encoder_begin(struct tact_encoder *encoder, int channel, int64_t stamp_ns);
+struct tact_cdr tact_encoder_begin_message(struct tact_encoder *encoder, int channel,
+                                           int64_t stamp_ns);
 
 /** Whether the channels that the encoder uses are among the first `count`. */
-bool tact_encoder_channels_exist(const struct tact_encoder *encoder, int count);
+bool tact_encoder_has_channels(const struct tact_encoder *encoder, int count);
 void tact_encoder_free(struct tact_encoder *encoder);
 
 /** Name of the body or link of a shape; "" of none: the number may come from an untrusted ring

@@ -8,7 +8,7 @@
 
 #define MAX_MARKER_TRIANGLES 50000 /* larger meshes are not drawn */
 #define ARROW_METRES_PER_NEWTON 0.01
-#define DRAWN_PLANE_EDGE 1.0 /* edge of the drawn square of a half-space [m] */
+#define DRAWN_HALFSPACE_EDGE 1.0 /* edge of the drawn square of a half-space [m] */
 
 enum { ARROW = 0, CUBE = 1, SPHERE = 2, TRIANGLE_LIST = 11 };
 enum { ADD = 0, DELETE = 2 };
@@ -66,8 +66,8 @@ static void put_marker_tail(struct tact_cdr *cdr)
     put_marker_end(cdr);
 }
 
-void tact_marker_arrow(struct tact_cdr *cdr, int64_t wall_ns, int32_t id, bool touching,
-                       const double center[3], const double force[3], int limits)
+void tact_put_arrow_marker(struct tact_cdr *cdr, int64_t wall_ns, int32_t id, bool touching,
+                           const double center[3], const double force[3], int limits)
 {
     bool slips = limits & (TACT_LIMIT_CONE | TACT_LIMIT_SPIN);
     struct marker m = {
@@ -137,7 +137,8 @@ static uint32_t put_pressure_triangles(struct tact_cdr *cdr, const struct tact_p
     return count;
 }
 
-void tact_marker_pressure(struct tact_cdr *cdr, int64_t wall_ns, const struct tact_pressure *map)
+void tact_put_pressure_marker(struct tact_cdr *cdr, int64_t wall_ns,
+                              const struct tact_pressure *map)
 {
     uint32_t count = put_pressure_triangles(NULL, map, 0.0F);
     float peak = 0.0F;
@@ -208,7 +209,7 @@ static void put_shape_marker(struct tact_cdr *cdr, int32_t id,
         }
     } else if (shape->kind == TACT_SHAPE_HALFSPACE) {
         m.type = CUBE;
-        m.scale[0] = m.scale[1] = DRAWN_PLANE_EDGE;
+        m.scale[0] = m.scale[1] = DRAWN_HALFSPACE_EDGE;
         m.scale[2] = 1e-4;
     }
     put_marker_header(cdr, &m);

@@ -39,7 +39,7 @@ static void put_pressure_patch(struct tact_cdr *cdr, const struct tact_encoder *
 static void encode_pressure_patches(struct tact_encoder *encoder, uint64_t tick, int64_t stamp_ns,
                                     const struct tact_pressure *map)
 {
-    struct tact_cdr cdr = tact_encoder_begin(encoder, encoder->pressure_channel, stamp_ns);
+    struct tact_cdr cdr = tact_encoder_begin_message(encoder, encoder->pressure_channel, stamp_ns);
     const float(*corner)[4] = map->corner;
     const uint8_t *sides = map->sides;
 
@@ -66,13 +66,13 @@ static void encode_pressure_marker(struct tact_encoder *encoder, int64_t stamp_n
 {
     int channel = encoder->channels[TACT_CHANNEL_ARROWS];
 
-    if (channel < 0 || (map->polygons == 0 && !encoder->is_pressure_displayed)) {
+    if (channel < 0 || (map->polygons == 0 && !encoder->is_pressure_marker_shown)) {
         return;
     }
-    encoder->is_pressure_displayed = map->polygons > 0;
-    struct tact_cdr cdr = tact_encoder_begin(encoder, channel, stamp_ns);
+    encoder->is_pressure_marker_shown = map->polygons > 0;
+    struct tact_cdr cdr = tact_encoder_begin_message(encoder, channel, stamp_ns);
     tact_cdr_u32(&cdr, 1);
-    tact_marker_pressure(&cdr, (int64_t)tact_encoder_wall_time(encoder, stamp_ns), map);
+    tact_put_pressure_marker(&cdr, (int64_t)tact_encoder_wall_time(encoder, stamp_ns), map);
     encoder->sink.end(encoder->sink.self);
 }
 

@@ -50,7 +50,7 @@ static int reserve_layout_field(struct tact_layout *layout)
     return 0;
 }
 
-static int is_name_used(const struct tact_layout *layout, const char *name)
+static int is_field_name_used(const struct tact_layout *layout, const char *name)
 {
     /* the message has these two fields itself */
     return strcmp(name, "stamp") == 0 || strcmp(name, "tick") == 0 ||
@@ -95,7 +95,7 @@ static int make_field_name_unique(const struct tact_layout *layout, char name[TA
     char base[TACT_FIELD_NAME];
 
     memcpy(base, name, sizeof base);
-    for (uint32_t i = 2; is_name_used(layout, name); i++) {
+    for (uint32_t i = 2; is_field_name_used(layout, name); i++) {
         if (i > MAX_FIELDS_OF_ONE_NAME) {
             return -EINVAL;
         }
@@ -112,7 +112,7 @@ static int make_field_name_unique(const struct tact_layout *layout, char name[TA
 }
 
 /* The unit becomes a one-line comment of the schema. */
-static void copy_unit_as_comment(const char *unit, char out[TACT_FIELD_UNIT])
+static void copy_unit_without_line_breaks(const char *unit, char out[TACT_FIELD_UNIT])
 {
     snprintf(out, TACT_FIELD_UNIT, "%s", unit ? unit : "");
     tact_utf8_repair(out);
@@ -151,7 +151,7 @@ static long append_layout_field(struct tact_layout *layout, uint32_t most,
     if (rc) {
         return rc;
     }
-    copy_unit_as_comment(unit, field->unit);
+    copy_unit_without_line_breaks(unit, field->unit);
     field->kind = kind;
     field->offset = layout->size;
     field->count = count;

@@ -19,9 +19,9 @@
 #define FILE_NUMBER_PLACEHOLDER "%n"
 #define MAX_FILE_NUMBER_DIGITS 9 /* larger numbers in file names are ignored */
 
-struct tact_size_signal tact_size_signal_block(void)
+struct tact_sigxfsz_mask tact_sigxfsz_block(void)
 {
-    struct tact_size_signal state;
+    struct tact_sigxfsz_mask state;
     sigset_t size, pending;
 
     sigemptyset(&size);
@@ -32,7 +32,7 @@ struct tact_size_signal tact_size_signal_block(void)
     return state;
 }
 
-void tact_size_signal_restore(const struct tact_size_signal *state)
+void tact_sigxfsz_restore(const struct tact_sigxfsz_mask *state)
 {
     const struct timespec now = {0};
     sigset_t size;
@@ -77,7 +77,7 @@ static int open_log_file(const char *path, int replace, bool *made, struct tact_
     return fd;
 }
 
-int tact_log_file_next(const char *path, int replace, bool *made, struct tact_error *err)
+int tact_log_file_create_part(const char *path, int replace, bool *made, struct tact_error *err)
 {
     return open_log_file(path, replace, made, err);
 }
@@ -202,8 +202,8 @@ static int open_next_numbered_file(const char *path, const char *at, const char 
     return rc;
 }
 
-int tact_log_file_first(const char *path, const struct tact_recorder_options *options, char **name,
-                        bool *made, struct tact_error *err)
+int tact_log_file_create_first(const char *path, const struct tact_recorder_options *options,
+                               char **name, bool *made, struct tact_error *err)
 {
     const char *at = strstr(file_name_of_path(path), FILE_NUMBER_PLACEHOLDER);
 

@@ -11,20 +11,20 @@
 /** Opens the first file of a recording for writing: empty and locked. *name: its path, to be freed,
  * with a number for "%n"; *made: 1 if the file was created.
  * @retval fd, or -EEXIST, -EBUSY, -ENOMEM or the errno of open() with *err set */
-int tact_log_file_first(const char *path, const struct tact_recorder_options *options, char **name,
-                        bool *made, struct tact_error *err);
+int tact_log_file_create_first(const char *path, const struct tact_recorder_options *options,
+                               char **name, bool *made, struct tact_error *err);
 
 /** Opens a later file in the same way. */
-int tact_log_file_next(const char *path, int replace, bool *made, struct tact_error *err);
+int tact_log_file_create_part(const char *path, int replace, bool *made, struct tact_error *err);
 
 /** With RLIMIT_FSIZE, the kernel sends SIGXFSZ to a thread that exceeds it, which terminates the
  * process by default. Between these two calls the signal is blocked in this thread, and the write
  * fails with EFBIG. */
-struct tact_size_signal {
+struct tact_sigxfsz_mask {
     sigset_t before;
     bool was_signal_pending;
 };
-struct tact_size_signal tact_size_signal_block(void);
-void tact_size_signal_restore(const struct tact_size_signal *state);
+struct tact_sigxfsz_mask tact_sigxfsz_block(void);
+void tact_sigxfsz_restore(const struct tact_sigxfsz_mask *state);
 
 #endif

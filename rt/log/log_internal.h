@@ -56,7 +56,7 @@ struct tact_log {
     uint64_t intact_end; /* offset after which nothing could be read */
     struct tact_mcap_range *skipped; /* damaged ranges with intact records after them */
     size_t skipped_count;
-    size_t covering_record_count; /* records that cover damage of a recovered log */
+    size_t damage_cover_count; /* records that cover damage of a recovered log */
     struct tact_log_gap {
         bool ticks,
             events; /* the next number may be higher: ticks or events were in damaged chunks */
@@ -90,10 +90,10 @@ struct tact_log {
     size_t next_chunk;         /* loaded when the cursor reaches its end */
     uint64_t position;         /* index of the next record */
 
-    struct tact_log *next_part; /* next file of the session */
-    uint64_t file_ticks;        /* records in this file; state counts all files */
-    unsigned part_count;        /* files of the session; 0: one */
-    struct tact_log *reading;   /* file being read; NULL: this one */
+    struct tact_log *next_part;  /* next file of the session */
+    uint64_t ticks_in_this_file; /* records in this file; state counts all files */
+    unsigned part_count;         /* files of the session; 0: one */
+    struct tact_log *reading;    /* file being read; NULL: this one */
 };
 
 /** Loads the later files of a session and adds them to the state of the first. Missing or damaged
@@ -101,8 +101,8 @@ struct tact_log {
 int tact_log_load_parts(struct tact_log *first, const char *path);
 
 /** tact_log_next() and tact_log_seek() within one file; pairs: of all files. */
-int tact_log_next_in_file(struct tact_log *log, const struct tact_log_pairs *pairs,
-                          struct tact_record *record);
+int tact_log_read_next_in_file(struct tact_log *log, const struct tact_log_pairs *pairs,
+                               struct tact_record *record);
 int tact_log_seek_in_file(struct tact_log *log, uint64_t index);
 
 /** Opens and checks a file as tact_log_open() does, also if no record can be read.

@@ -140,7 +140,7 @@ int tact_log_load_parts(struct tact_log *first, const char *path)
     struct tact_log **end = &first->next_part, *before = first;
     int rc = 0;
 
-    first->file_ticks = first->state.ticks;
+    first->ticks_in_this_file = first->state.ticks;
     if (log_part_number(first) != 1) {
         return 0;
     }
@@ -149,7 +149,7 @@ int tact_log_load_parts(struct tact_log *first, const char *path)
         char *next = tact_log_part_path(path, number);
         rc = next ? load_next_part(first, next, number, end) : -ENOMEM;
         if (rc == 0 && *end) {
-            (*end)->file_ticks = (*end)->state.ticks;
+            (*end)->ticks_in_this_file = (*end)->state.ticks;
             merge_log_state(first, *end, next);
             rc = tact_log_pairs_merge(first, &(*end)->pairs);
             first->part_count = number;
@@ -172,7 +172,7 @@ int tact_log_next(struct tact_log *log, struct tact_record *record)
     struct tact_log *part = log->reading ? log->reading : log;
     int rc;
 
-    while ((rc = tact_log_next_in_file(part, &log->pairs, record)) == 0 && part->next_part) {
+    while ((rc = tact_log_read_next_in_file(part, &log->pairs, record)) == 0 && part->next_part) {
         part = part->next_part;
         rc = tact_log_seek_in_file(part, 0);
         if (rc != 0) {
@@ -190,8 +190,9 @@ int tact_log_seek(struct tact_log *log, uint64_t index)
     if (index > log->state.ticks) {
         return -ERANGE;
     }
-    while (index > part->file_ticks || (index == part->file_ticks && part->next_part)) {
-        index -= part->file_ticks;
+    while (index > part->ticks_in_this_file ||
+           (index == part->ticks_in_this_file && part->next_part)) {
+        index -= part->ticks_in_this_file;
         part = part->next_part;
     }
     log->reading = part;

@@ -22,7 +22,7 @@ static int check_log_is_loaded(const struct tact_log *log, struct tact_error *er
 }
 
 /* Reports that the rest of an incomplete log is still to be written, or can be recovered. */
-static void report_incomplete_log(struct tact_log *log, const char *path)
+static void warn_of_incomplete_log(struct tact_log *log, const char *path)
 {
     struct tact_log_state *state = &log->state;
     size_t used = strlen(state->why);
@@ -78,7 +78,7 @@ int tact_log_load(const char *path, struct tact_log **out, struct tact_error *er
         }
         return rc;
     }
-    report_incomplete_log(log, path);
+    warn_of_incomplete_log(log, path);
     log->chunk.size = 0;
     *out = log;
     return 0;
@@ -244,7 +244,7 @@ static int load_log_chunk(struct tact_log *log, size_t index)
 }
 
 /* Reads the next tick message of the loaded chunk; -ENODATA after the last one. */
-static int next_in_chunk(struct tact_log *log, struct tact_mcap_message *message)
+static int read_next_message_of_chunk(struct tact_log *log, struct tact_mcap_message *message)
 {
     struct tact_mcap_record record;
     int rc;
@@ -261,17 +261,17 @@ static int next_in_chunk(struct tact_log *log, struct tact_mcap_message *message
     return rc;
 }
 
-int tact_log_next_in_file(struct tact_log *log, const struct tact_log_pairs *pairs,
-                          struct tact_record *record)
+int tact_log_read_next_in_file(struct tact_log *log, const struct tact_log_pairs *pairs,
+                               struct tact_record *record)
 {
     struct tact_mcap_message message;
     struct tact_log_tick tick;
     int rc;
 
-    if (log->position >= log->file_ticks) {
+    if (log->position >= log->ticks_in_this_file) {
         return 0;
     }
-    while ((rc = next_in_chunk(log, &message)) == -ENODATA) {
+    while ((rc = read_next_message_of_chunk(log, &message)) == -ENODATA) {
         if (log->next_chunk == log->chunk_count) {
             return -EBADMSG;
         }
@@ -298,13 +298,13 @@ int tact_log_seek_in_file(struct tact_log *log, uint64_t index)
     struct tact_mcap_message message;
     size_t low = 0, high = log->chunk_count;
 
-    if (index > log->file_ticks) {
+    if (index > log->ticks_in_this_file) {
         return -ERANGE;
     }
     log->position = index;
     log->cursor = (struct tact_cursor){0};
     log->next_chunk = log->chunk_count;
-    if (index == log->file_ticks) {
+    if (index == log->ticks_in_this_file) {
         return 0;
     }
     while (high - low > 1) {
@@ -317,7 +317,7 @@ int tact_log_seek_in_file(struct tact_log *log, uint64_t index)
     }
     int rc = load_log_chunk(log, low);
     for (uint64_t i = log->chunks[low].first; rc == 0 && i < index; i++) {
-        rc = next_in_chunk(log, &message);
+        rc = read_next_message_of_chunk(log, &message);
     }
     return rc;
 }

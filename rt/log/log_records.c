@@ -202,7 +202,7 @@ int tact_log_scan_schema(struct tact_log *log, struct tact_span content, struct 
 }
 
 /* A topic has one channel, by which its messages are counted. */
-static int set_topic_channel_id(int *known, int id)
+static int set_id_of_single_channel(int *known, int id)
 {
     if (*known >= 0 && *known != id) {
         return -EBADMSG;
@@ -224,10 +224,10 @@ int tact_log_scan_channel(struct tact_log *log, struct tact_span content)
     }
     if (tact_span_equals_text(channel.topic, TACT_TOPIC_TICK) &&
         channel.schema == log->tick_schema) {
-        return set_topic_channel_id(&log->tick_channel, channel.id);
+        return set_id_of_single_channel(&log->tick_channel, channel.id);
     }
     if (tact_span_equals_text(channel.topic, TACT_TOPIC_EVENT)) {
-        return set_topic_channel_id(&log->event_channel, channel.id);
+        return set_id_of_single_channel(&log->event_channel, channel.id);
     }
     return 0;
 }

@@ -7,12 +7,12 @@
 #include "log_internal.h"
 #include "mcap_internal.h"
 
-#define SEARCH_BLOCK_BYTES 65536
+#define RESYNC_BLOCK_BYTES 65536
 #define DATA_END_BYTES 4
 #define MCAP_FOOTER_BYTES 20
 
 /* Whether a record is confirmed by its checksum, or by the records that must follow it. */
-static bool is_record_confirmed(struct tact_log *log, const struct tact_mcap_record *record)
+static bool is_record_verified(struct tact_log *log, const struct tact_mcap_record *record)
 {
     struct tact_mcap_attachment attachment;
     struct tact_cursor map;
@@ -30,7 +30,7 @@ static bool is_record_confirmed(struct tact_log *log, const struct tact_mcap_rec
                 tact_span_equals_text(name, TACT_RECOVERED_METADATA_NAME) ||
                 tact_span_equals_text(name, TACT_CONTINUED_METADATA_NAME));
     case TACT_MCAP_COVER:
-        return tact_mcap_parse_damage_cover(record->content) == 0;
+        return tact_mcap_check_damage_cover(record->content) == 0;
     case TACT_MCAP_DATA_END:
         return record->content.size == DATA_END_BYTES &&
                pread(log->file.fd, &next, 1, (off_t)log->file.offset) == 1 &&
@@ -46,13 +46,13 @@ static bool is_record_at(struct tact_log *log, uint64_t at)
 
     log->file.offset = at;
     bool found =
-        tact_mcap_reader_next(&log->file, &record) == 0 && is_record_confirmed(log, &record);
+        tact_mcap_reader_next(&log->file, &record) == 0 && is_record_verified(log, &record);
     log->file.offset = at;
     return found;
 }
 
 /* Whether a record may start here: a known opcode, and a length within the file. */
-static bool is_plausible_record_head(const uint8_t *head, uint64_t left, uint64_t *length)
+static bool is_plausible_record_header(const uint8_t *head, uint64_t left, uint64_t *length)
 {
     memcpy(length, head + 1, sizeof *length);
     return (head[0] == TACT_MCAP_CHUNK || head[0] == TACT_MCAP_ATTACHMENT ||
@@ -63,10 +63,10 @@ static bool is_plausible_record_head(const uint8_t *head, uint64_t left, uint64_
 
 int tact_log_find_next_record(struct tact_log *log, uint64_t from)
 {
-    uint8_t block[SEARCH_BLOCK_BYTES];
+    uint8_t block[RESYNC_BLOCK_BYTES];
     uint64_t size = log->file.size, at = from;
     /* limits the bytes read, as each candidate may cost a whole record */
-    uint64_t remaining_search_bytes = 8 * size + ((uint64_t)64 << 20), length;
+    uint64_t resync_byte_budget = 8 * size + ((uint64_t)64 << 20), length;
 
     while (at + TACT_MCAP_RECORD_HEAD <= size) {
         ssize_t n = pread(log->file.fd, block, sizeof block, (off_t)at);
@@ -78,13 +78,13 @@ int tact_log_find_next_record(struct tact_log *log, uint64_t from)
         }
         size_t places = (size_t)n - TACT_MCAP_RECORD_HEAD + 1;
         for (size_t i = 0; i < places; i++) {
-            if (!is_plausible_record_head(block + i, size - at - i, &length)) {
+            if (!is_plausible_record_header(block + i, size - at - i, &length)) {
                 continue;
             }
-            if (length > remaining_search_bytes) {
+            if (length > resync_byte_budget) {
                 return -ENODATA;
             }
-            remaining_search_bytes -= length;
+            resync_byte_budget -= length;
             if (is_record_at(log, at + i)) {
                 return 0;
             }

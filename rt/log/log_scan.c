@@ -64,13 +64,13 @@ static int scan_chunk(struct tact_log *log, const struct tact_mcap_record *chunk
                       struct tact_error *err)
 {
     struct tact_log_state before = log->state;
-    const struct tact_log_gap log_gap_before = log->gap;
-    struct tact_log_topic log_topics_before[TACT_LOG_TOPICS];
-    size_t topic_count_before = log->topic_count, events_before = log->event_count;
-    const int tick_channel_before = log->tick_channel, event_channel_before = log->event_channel;
+    const struct tact_log_gap saved_gap = log->gap;
+    struct tact_log_topic saved_topics[TACT_LOG_TOPICS];
+    size_t saved_topic_count = log->topic_count, events_before = log->event_count;
+    const int saved_tick_channel = log->tick_channel, event_channel_before = log->event_channel;
     struct tact_mcap_record record;
 
-    memcpy(log_topics_before, log->topics, sizeof log_topics_before);
+    memcpy(saved_topics, log->topics, sizeof saved_topics);
     int rc = tact_log_grow_array(&log->chunks, log->chunk_count, sizeof *log->chunks);
     if (rc == 0) {
         rc = tact_mcap_parse_chunk(chunk->content, &log->chunk);
@@ -83,21 +83,21 @@ static int scan_chunk(struct tact_log *log, const struct tact_mcap_record *chunk
         rc = scan_chunk_record(log, &record, err);
     }
     if (rc == -ENODATA) {
-        struct tact_log_chunk *undamaged_chunk = &log->chunks[log->chunk_count++];
-        *undamaged_chunk =
+        struct tact_log_chunk *new_chunk = &log->chunks[log->chunk_count++];
+        *new_chunk =
             (struct tact_log_chunk){chunk->at, before.ticks, log->state.ticks - before.ticks, {0}};
         if (log->chunk.size <= TACT_LOG_CACHE_BYTES - log->cached_bytes) {
             log->cached_bytes += log->chunk.size;
-            undamaged_chunk->unpacked = log->chunk;
+            new_chunk->unpacked = log->chunk;
             log->chunk = (struct tact_bytes){0};
         }
         return 0;
     }
     log->state = before;
-    log->gap = log_gap_before;
-    memcpy(log->topics, log_topics_before, sizeof log_topics_before);
-    log->topic_count = topic_count_before;
-    log->tick_channel = tick_channel_before;
+    log->gap = saved_gap;
+    memcpy(log->topics, saved_topics, sizeof saved_topics);
+    log->topic_count = saved_topic_count;
+    log->tick_channel = saved_tick_channel;
     log->event_channel = event_channel_before;
     for (; log->event_count > events_before; log->event_count--) {
         free((char *)log->events[log->event_count - 1].name);
@@ -155,10 +155,10 @@ static int skip_damaged_record(struct tact_log *log, uint64_t at, const char *wh
 static int scan_damage_cover(struct tact_log *log, const struct tact_mcap_record *record,
                              struct tact_error *err)
 {
-    if (tact_mcap_parse_damage_cover(record->content) != 0) {
+    if (tact_mcap_check_damage_cover(record->content) != 0) {
         return skip_damaged_record(log, record->at, "a record that covers damage is damaged", err);
     }
-    log->covering_record_count++;
+    log->damage_cover_count++;
     return resume_scan_after_damage(log, record->at, "bytes were damaged before it was recovered",
                                     err);
 }
@@ -178,7 +178,7 @@ static int scan_data_end(struct tact_log *log, const struct tact_mcap_record *re
         log->data_end_at = record->at;
         return SCAN_STOP; /* the index would refer to missing records */
     }
-    if (crc != log->file.crc_before_last_record) {
+    if (crc != log->file.crc_up_to_last_record) {
         /* chunks and attachments are intact by their own checksums */
         stop_at_damage(log, record->at,
                        "bytes between the records were changed: the checksum of the data "
@@ -186,7 +186,7 @@ static int scan_data_end(struct tact_log *log, const struct tact_mcap_record *re
         log->state.bytes_lost = 0;
         return SCAN_STOP;
     }
-    log->state.data_complete = log->covering_record_count == 0;
+    log->state.data_complete = log->damage_cover_count == 0;
     log->data_end_at = record->at;
     log->file.crc = 0;
     return SCAN_NEXT;
@@ -204,15 +204,15 @@ static int scan_footer(struct tact_log *log, const struct tact_mcap_record *reco
         return stop_at_damage(log, record->at, "the footer is damaged");
     }
     memcpy(&crc, content.data + 16, sizeof crc);
-    uint32_t own = tact_crc32(log->file.crc_before_last_record, head, sizeof head);
+    uint32_t own = tact_crc32(log->file.crc_up_to_last_record, head, sizeof head);
     if (tact_crc32(own, content.data, 16) != crc) {
         return stop_at_damage(log, record->at, "the checksum of the index does not match");
     }
-    if (tact_mcap_reader_at_end(&log->file) != 0) {
+    if (tact_mcap_reader_is_at_end(&log->file) != 0) {
         return stop_at_damage(log, log->file.offset, "the end of the file is damaged");
     }
     log->closed = true;
-    log->state.complete = log->covering_record_count == 0 && !log->file.is_magic_damaged;
+    log->state.complete = log->damage_cover_count == 0 && !log->file.is_magic_damaged;
     return SCAN_STOP;
 }
 
@@ -306,7 +306,7 @@ static void describe_lost_ticks(const struct tact_log *log, struct tact_log_stat
                  state->lost_first, state->lost_last);
     }
     used = strlen(state->why);
-    if (log->skipped_count + log->covering_record_count > 0 && log->gap.ticks && state->ticks > 0) {
+    if (log->skipped_count + log->damage_cover_count > 0 && log->gap.ticks && state->ticks > 0) {
         snprintf(state->why + used, sizeof state->why - used,
                  "; ticks after %" PRIu64 " were in it, how many is not known", state->last_tick);
     }

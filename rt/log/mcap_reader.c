@@ -159,13 +159,13 @@ int tact_mcap_reader_next(struct tact_mcap_reader *reader, struct tact_mcap_reco
     record->at = reader->offset;
     record->content = (struct tact_span){content, (size_t)length};
     reader->offset += sizeof head + length;
-    reader->crc_before_last_record = reader->crc;
+    reader->crc_up_to_last_record = reader->crc;
     reader->crc = tact_crc32(reader->crc, head, sizeof head);
     reader->crc = tact_crc32(reader->crc, content, (size_t)length);
     return 0;
 }
 
-int tact_mcap_reader_at_end(const struct tact_mcap_reader *reader)
+int tact_mcap_reader_is_at_end(const struct tact_mcap_reader *reader)
 {
     uint8_t magic[TACT_MCAP_MAGIC_SIZE];
 
@@ -191,7 +191,7 @@ int tact_mcap_chunk_next(struct tact_cursor *chunk, struct tact_mcap_record *rec
 }
 
 /* Whether a parser consumed its record exactly. */
-static int is_record_consumed(const struct tact_cursor *in)
+static int is_record_read_completely(const struct tact_cursor *in)
 {
     return in->bad || in->left > 0 ? -EBADMSG : 0;
 }
@@ -202,10 +202,10 @@ int tact_mcap_parse_header(struct tact_span content)
 
     tact_get_text(&in); /* profile */
     tact_get_text(&in); /* library */
-    return is_record_consumed(&in);
+    return is_record_read_completely(&in);
 }
 
-int tact_mcap_parse_damage_cover(struct tact_span content)
+int tact_mcap_check_damage_cover(struct tact_span content)
 {
     struct tact_cursor in = {content.data, content.size, false};
     uint32_t crc = tact_get_u32(&in);
@@ -247,7 +247,7 @@ int tact_mcap_parse_chunk(struct tact_span content, struct tact_bytes *out)
     struct tact_span compression = tact_get_text(&in);
     struct tact_span packed = tact_get_bytes(&in, tact_get_u64(&in));
     bool is_zstd_compressed = tact_span_equals_text(compression, "zstd");
-    int rc = is_record_consumed(&in);
+    int rc = is_record_read_completely(&in);
     if (rc == 0 && !is_zstd_compressed && compression.size > 0) {
         rc = -EBADMSG;
     }
@@ -268,7 +268,7 @@ int tact_mcap_parse_schema(struct tact_span content, struct tact_mcap_schema *ou
     out->name = tact_get_text(&in);
     out->encoding = tact_get_text(&in);
     out->data = tact_get_text(&in);
-    return is_record_consumed(&in);
+    return is_record_read_completely(&in);
 }
 
 int tact_mcap_parse_channel(struct tact_span content, struct tact_mcap_channel *out)
@@ -280,7 +280,7 @@ int tact_mcap_parse_channel(struct tact_span content, struct tact_mcap_channel *
     out->topic = tact_get_text(&in);
     out->encoding = tact_get_text(&in);
     tact_get_text(&in); /* metadata */
-    return is_record_consumed(&in);
+    return is_record_read_completely(&in);
 }
 
 int tact_mcap_parse_message(struct tact_span content, struct tact_mcap_message *out)
@@ -292,7 +292,7 @@ int tact_mcap_parse_message(struct tact_span content, struct tact_mcap_message *
     out->log_time = tact_get_u64(&in);
     tact_get_u64(&in); /* publish time */
     out->data = tact_get_bytes(&in, in.left);
-    return is_record_consumed(&in);
+    return is_record_read_completely(&in);
 }
 
 int tact_mcap_parse_attachment(struct tact_span content, struct tact_mcap_attachment *out)
@@ -304,7 +304,8 @@ int tact_mcap_parse_attachment(struct tact_span content, struct tact_mcap_attach
     out->media_type = tact_get_text(&in);
     out->data = tact_get_bytes(&in, tact_get_u64(&in));
     uint32_t crc = tact_get_u32(&in);
-    if (is_record_consumed(&in) != 0 || tact_crc32(0, content.data, content.size - 4) != crc) {
+    if (is_record_read_completely(&in) != 0 ||
+        tact_crc32(0, content.data, content.size - 4) != crc) {
         return -EBADMSG;
     }
     return 0;
@@ -318,5 +319,5 @@ int tact_mcap_parse_metadata(struct tact_span content, struct tact_span *name,
     *name = tact_get_text(&in);
     struct tact_span pairs = tact_get_text(&in);
     *map = (struct tact_cursor){pairs.data, pairs.size, false};
-    return is_record_consumed(&in);
+    return is_record_read_completely(&in);
 }

@@ -24,7 +24,7 @@ struct tact_mcap_reader {
     uint64_t size;   /* size of the file when it was opened */
     uint64_t offset; /* offset of the next record */
     uint32_t crc;    /* checksum of all bytes before it since the caller last set this to 0 */
-    uint32_t crc_before_last_record; /* the same without the last record */
+    uint32_t crc_up_to_last_record; /* the same without the last record */
     struct tact_bytes buffer;
     bool is_magic_damaged; /* the magic bytes at the start are damaged */
     bool locked;           /* this reader has a shared lock: nobody writes the file */
@@ -52,7 +52,7 @@ int tact_mcap_reader_next(struct tact_mcap_reader *reader, struct tact_mcap_reco
 
 /** Whether the final magic bytes are at reader->offset and nothing follows. @retval 0, -EBADMSG or
  * an errno */
-int tact_mcap_reader_at_end(const struct tact_mcap_reader *reader);
+int tact_mcap_reader_is_at_end(const struct tact_mcap_reader *reader);
 
 /** Parses the next record of a chunk. @retval 0, -ENODATA or -EBADMSG */
 int tact_mcap_chunk_next(struct tact_cursor *chunk, struct tact_mcap_record *record);
@@ -60,7 +60,7 @@ int tact_mcap_chunk_next(struct tact_cursor *chunk, struct tact_mcap_record *rec
 /** @retval 0 or -EBADMSG */
 int tact_mcap_parse_header(struct tact_span content);
 /** @retval 0 or -EBADMSG */
-int tact_mcap_parse_damage_cover(struct tact_span content);
+int tact_mcap_check_damage_cover(struct tact_span content);
 
 /** Decompresses a chunk into `out` (replacing its content) and verifies its checksum.
  * @retval 0, -EBADMSG or -ENOMEM */

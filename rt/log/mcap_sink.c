@@ -13,12 +13,12 @@ static int mcap_channel(void *self, int schema, const char *topic)
 
 static struct tact_bytes *mcap_begin(void *self, int channel, uint64_t time_ns)
 {
-    return tact_mcap_writer_begin(self, channel, time_ns);
+    return tact_mcap_writer_begin_message(self, channel, time_ns);
 }
 
 static void mcap_end(void *self)
 {
-    tact_mcap_writer_end(self);
+    tact_mcap_writer_end_message(self);
 }
 
 struct tact_message_sink tact_mcap_sink(struct tact_mcap_writer *writer)

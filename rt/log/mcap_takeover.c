@@ -9,9 +9,9 @@
 
 #define COPY_BLOCK_BYTES 65536
 
-struct log_takeover {
+struct reopened_log {
     struct tact_mcap_writer *writer;
-    const struct tact_mcap_takeover *from;
+    const struct tact_mcap_reopen *from;
     struct tact_mcap_reader file;
     bool damaged; /* a range was skipped: message numbers may be missing */
 };
@@ -23,8 +23,8 @@ static int get_buffer_error(const struct tact_bytes *bytes)
 
 /* A schema or a channel from its record in the file. The ids must be those that this writer
  * assigns: from 1, and from 0. */
-static int restore_definition(struct tact_mcap_writer *writer, uint8_t opcode,
-                              struct tact_span content)
+static int restore_schema_or_channel(struct tact_mcap_writer *writer, uint8_t opcode,
+                                     struct tact_span content)
 {
     struct tact_mcap_schema schema;
     struct tact_mcap_channel channel;
@@ -57,7 +57,7 @@ static int restore_definition(struct tact_mcap_writer *writer, uint8_t opcode,
     return get_buffer_error(&group->records);
 }
 
-static int restore_message(struct log_takeover *t, struct tact_span content, uint64_t offset)
+static int restore_message(struct reopened_log *t, struct tact_span content, uint64_t offset)
 {
     struct tact_mcap_writer *writer = t->writer;
     struct tact_mcap_message message;
@@ -75,7 +75,7 @@ static int restore_message(struct log_takeover *t, struct tact_span content, uin
     return get_buffer_error(&channel->index);
 }
 
-static int restore_records(struct log_takeover *t, struct tact_cursor in)
+static int restore_records(struct reopened_log *t, struct tact_cursor in)
 {
     const uint8_t *start = in.at;
     struct tact_mcap_record record;
@@ -88,7 +88,7 @@ static int restore_records(struct log_takeover *t, struct tact_cursor in)
             rc = restore_message(t, record.content, offset);
         } else if (rc == 0 &&
                    (record.opcode == TACT_MCAP_SCHEMA || record.opcode == TACT_MCAP_CHANNEL)) {
-            rc = restore_definition(t->writer, record.opcode, record.content);
+            rc = restore_schema_or_channel(t->writer, record.opcode, record.content);
         } else {
             rc = rc ? rc : -EBADMSG;
         }
@@ -97,7 +97,7 @@ static int restore_records(struct log_takeover *t, struct tact_cursor in)
 }
 
 /* The damaged range that contains an offset, or NULL. */
-static const struct tact_mcap_range *find_damage_at_offset(const struct log_takeover *t,
+static const struct tact_mcap_range *find_damage_at_offset(const struct reopened_log *t,
                                                            uint64_t at)
 {
     for (size_t i = 0; i < t->from->damaged_count; i++) {
@@ -108,7 +108,7 @@ static const struct tact_mcap_range *find_damage_at_offset(const struct log_take
     return NULL;
 }
 
-static void queue_file_patch(struct log_takeover *t, uint64_t at, const void *data, size_t size)
+static void queue_file_patch(struct reopened_log *t, uint64_t at, const void *data, size_t size)
 {
     tact_put_u64(&t->writer->patches, at);
     tact_put_u64(&t->writer->patches, size);
@@ -116,7 +116,7 @@ static void queue_file_patch(struct log_takeover *t, uint64_t at, const void *da
 }
 
 /* Up to `end`, only message indexes or damage are allowed. */
-static int check_message_index_range(struct log_takeover *t, uint64_t end)
+static int check_message_index_range(struct reopened_log *t, uint64_t end)
 {
     const struct tact_mcap_range *damage = NULL;
     struct tact_mcap_record record;
@@ -140,7 +140,7 @@ static int check_message_index_range(struct log_takeover *t, uint64_t end)
 
 /* The index after a chunk follows from its messages. Damaged indexes are rewritten, and those
  * missing at the end of the file are left in `output`. */
-static int restore_index(struct log_takeover *t)
+static int restore_message_indexes(struct reopened_log *t)
 {
     struct tact_bytes *out = &t->writer->output;
     struct tact_bytes found = {0};
@@ -163,7 +163,7 @@ static int restore_index(struct log_takeover *t)
     return rc;
 }
 
-static int restore_chunk(struct log_takeover *t, const struct tact_mcap_record *chunk)
+static int restore_chunk(struct reopened_log *t, const struct tact_mcap_record *chunk)
 {
     struct tact_mcap_writer *writer = t->writer;
     struct tact_cursor in = {chunk->content.data, chunk->content.size, false};
@@ -182,7 +182,7 @@ static int restore_chunk(struct log_takeover *t, const struct tact_mcap_record *
     tact_mcap_index_chunk(writer, chunk->at, t->file.offset - chunk->at, compressed,
                           zstd ? "zstd" : "");
     rc = get_buffer_error(&writer->output);
-    return rc ? rc : restore_index(t);
+    return rc ? rc : restore_message_indexes(t);
 }
 
 static int restore_attachment(struct tact_mcap_writer *writer,
@@ -240,7 +240,7 @@ static int add_file_range_crc(int fd, uint64_t at, uint64_t end, uint32_t *crc)
 }
 
 /* Turns the rest of a damaged range, from file.offset on, into a record that covers it. */
-static int restore_damage(struct log_takeover *t, uint64_t end)
+static int restore_damage_cover_record(struct reopened_log *t, uint64_t end)
 {
     struct tact_mcap_reader *file = &t->file;
     uint8_t head[TACT_MCAP_COVER_MIN] = {TACT_MCAP_COVER};
@@ -259,13 +259,13 @@ static int restore_damage(struct log_takeover *t, uint64_t end)
         rc = add_file_range_crc(file->fd, at + sizeof head, end, &file->crc);
     }
     file->offset = end;
-    t->writer->covered_damage_bytes += end - at;
+    t->writer->damage_cover_bytes += end - at;
     t->damaged = true;
     return rc;
 }
 
 /* The header is rewritten if it differs from the expected one. */
-static int restore_header(struct log_takeover *t)
+static int restore_header(struct reopened_log *t)
 {
     struct tact_span header = t->from->header;
     uint64_t at = t->file.offset;
@@ -276,14 +276,14 @@ static int restore_header(struct log_takeover *t)
     return t->file.offset <= t->from->end ? 0 : -EBADMSG;
 }
 
-static int restore_record(struct log_takeover *t, const struct tact_mcap_record *record)
+static int restore_record(struct reopened_log *t, const struct tact_mcap_record *record)
 {
     switch (record->opcode) {
     case TACT_MCAP_HEADER:
         return 0;
     case TACT_MCAP_SCHEMA:
     case TACT_MCAP_CHANNEL:
-        return restore_definition(t->writer, record->opcode, record->content);
+        return restore_schema_or_channel(t->writer, record->opcode, record->content);
     case TACT_MCAP_CHUNK:
         return restore_chunk(t, record);
     case TACT_MCAP_ATTACHMENT:
@@ -291,7 +291,7 @@ static int restore_record(struct log_takeover *t, const struct tact_mcap_record 
     case TACT_MCAP_METADATA:
         return restore_metadata(t->writer, record);
     case TACT_MCAP_COVER:
-        t->writer->covered_damage_bytes += TACT_MCAP_RECORD_HEAD + record->content.size;
+        t->writer->damage_cover_bytes += TACT_MCAP_RECORD_HEAD + record->content.size;
         t->damaged = true;
         return 0;
     default:
@@ -299,7 +299,7 @@ static int restore_record(struct log_takeover *t, const struct tact_mcap_record 
     }
 }
 
-static int restore_file(struct log_takeover *t)
+static int rebuild_writer_state(struct reopened_log *t)
 {
     struct tact_mcap_record record;
     int rc = t->from->header.size > 0 ? restore_header(t) : 0;
@@ -307,7 +307,8 @@ static int restore_file(struct log_takeover *t)
     queue_file_patch(t, 0, TACT_MCAP_MAGIC, TACT_MCAP_MAGIC_SIZE);
     while (rc == 0 && t->file.offset < t->from->end) {
         const struct tact_mcap_range *damage = find_damage_at_offset(t, t->file.offset);
-        rc = damage ? restore_damage(t, damage->end) : tact_mcap_reader_next(&t->file, &record);
+        rc = damage ? restore_damage_cover_record(t, damage->end)
+                    : tact_mcap_reader_next(&t->file, &record);
         if (rc == 0 && !damage) {
             rc = restore_record(t, &record);
         }
@@ -315,9 +316,9 @@ static int restore_file(struct log_takeover *t)
     return rc == 0 && t->file.offset != t->from->end ? -EBADMSG : rc;
 }
 
-int tact_mcap_writer_take_over(const struct tact_mcap_takeover *from, struct tact_mcap_writer **out)
+int tact_mcap_writer_reopen(const struct tact_mcap_reopen *from, struct tact_mcap_writer **out)
 {
-    struct log_takeover t = {.from = from};
+    struct reopened_log t = {.from = from};
     int rc = tact_mcap_writer_alloc(from->fd, from->zstd_level, &t.writer);
 
     if (rc != 0) {
@@ -325,7 +326,7 @@ int tact_mcap_writer_take_over(const struct tact_mcap_takeover *from, struct tac
     }
     struct tact_mcap_writer *writer = t.writer;
     tact_mcap_reader_start(&t.file, from->fd, from->end);
-    rc = restore_file(&t);
+    rc = rebuild_writer_state(&t);
     writer->offset = t.file.offset;
     writer->crc = t.file.crc;
     tact_bytes_free(&t.file.buffer);
@@ -376,7 +377,7 @@ int tact_mcap_writer_resume(struct tact_mcap_writer *writer)
 
 uint64_t tact_mcap_writer_covered_bytes(const struct tact_mcap_writer *writer)
 {
-    return writer->covered_damage_bytes;
+    return writer->damage_cover_bytes;
 }
 
 void tact_mcap_writer_skip_sequence(struct tact_mcap_writer *writer, int channel, uint32_t count)

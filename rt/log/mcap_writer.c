@@ -67,7 +67,7 @@ size_t tact_mcap_begin_record(struct tact_bytes *out, uint8_t opcode)
 
 void tact_mcap_end_record(struct tact_bytes *out, size_t start)
 {
-    tact_set_u64(out, start - 8, out->size - start);
+    tact_overwrite_u64(out, start - 8, out->size - start);
 }
 
 int tact_mcap_writer_alloc(int fd, int zstd_level, struct tact_mcap_writer **out)
@@ -172,7 +172,7 @@ int tact_mcap_writer_channel(struct tact_mcap_writer *writer, int schema, const 
     tact_put_u32(out, 0);
     tact_put_text(out, "offered_qos_profiles");
     tact_put_text(out, "");
-    tact_set_u32(out, map, (uint32_t)(out->size - map - 4));
+    tact_overwrite_u32(out, map, (uint32_t)(out->size - map - 4));
     tact_mcap_end_record(out, record);
     put_in_chunk_and_summary(writer, group, before);
     return out->failed ? set_writer_error(writer, -ENOMEM) : writer->channel_count++;
@@ -275,8 +275,8 @@ void tact_mcap_index_message(struct tact_mcap_writer *writer, int channel, uint6
     of->messages++;
 }
 
-struct tact_bytes *tact_mcap_writer_begin(struct tact_mcap_writer *writer, int channel,
-                                          uint64_t time_ns)
+struct tact_bytes *tact_mcap_writer_begin_message(struct tact_mcap_writer *writer, int channel,
+                                                  uint64_t time_ns)
 {
     struct tact_mcap_channel_state *of = &writer->channels[channel];
     struct tact_bytes *out = &writer->chunk;
@@ -290,7 +290,7 @@ struct tact_bytes *tact_mcap_writer_begin(struct tact_mcap_writer *writer, int c
     return out;
 }
 
-void tact_mcap_writer_end(struct tact_mcap_writer *writer)
+void tact_mcap_writer_end_message(struct tact_mcap_writer *writer)
 {
     tact_mcap_end_record(&writer->chunk, writer->message_offset);
 }
@@ -345,7 +345,7 @@ static int write_compressed_chunk(struct tact_mcap_writer *writer, uint64_t *com
         tact_put_bytes(out, chunk->data, chunk->size);
     }
     *compressed = out->size - chunk_length_offset - 8;
-    tact_set_u64(out, chunk_length_offset, *compressed);
+    tact_overwrite_u64(out, chunk_length_offset, *compressed);
     tact_mcap_end_record(out, record);
     return out->failed ? -ENOMEM : 0;
 }
@@ -379,7 +379,7 @@ void tact_mcap_index_chunk(struct tact_mcap_writer *writer, uint64_t at, uint64_
         tact_mcap_end_record(out, record);
         index->size = 0;
     }
-    tact_set_u32(entry, map, (uint32_t)(entry->size - map - 4));
+    tact_overwrite_u32(entry, map, (uint32_t)(entry->size - map - 4));
     tact_put_u64(entry, out->size - before);
     tact_put_text(entry, compression);
     tact_put_u64(entry, compressed);
@@ -506,7 +506,7 @@ static int write_summary(struct tact_mcap_writer *writer)
     record = tact_mcap_begin_record(out, TACT_MCAP_FOOTER);
     tact_put_u64(out, base + summary);
     tact_put_u64(out, base + summary_offsets);
-    tact_set_u64(out, record - 8, 20);
+    tact_overwrite_u64(out, record - 8, 20);
     if (!out->failed) {
         tact_put_u32(out, tact_crc32(0, out->data + summary, out->size - summary));
     }

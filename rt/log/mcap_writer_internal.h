@@ -25,7 +25,7 @@ int tact_mcap_writer_open(int fd, const char *profile, const char *library, int 
 void tact_mcap_put_header(struct tact_bytes *out, const char *profile, const char *library);
 
 /** An unfinished file that a writer is to continue. */
-struct tact_mcap_takeover {
+struct tact_mcap_reopen {
     int fd;         /* open for reading and writing; owned by the writer from then on */
     uint64_t end;   /* offset at which the usable part ends: after a whole record */
     int zstd_level; /* zstd level of the new chunks */
@@ -40,8 +40,7 @@ struct tact_mcap_takeover {
  * tact_mcap_writer_resume() truncates what follows `end`, adds a missing index of the last chunk
  * and covers damage. @retval 0; -EBADMSG: a record is out of place, or a range is too short to be
  * covered; -ENOMEM or an errno of reading; fd is closed on failure */
-int tact_mcap_writer_take_over(const struct tact_mcap_takeover *from,
-                               struct tact_mcap_writer **out);
+int tact_mcap_writer_reopen(const struct tact_mcap_reopen *from, struct tact_mcap_writer **out);
 
 /** Truncates the file to its usable part, rewrites damaged or missing chunk indexes, and covers all
  * other damage with private records. */
@@ -71,10 +70,10 @@ int tact_mcap_writer_metadata(struct tact_mcap_writer *writer, const char *name,
                               const struct tact_bytes *map);
 
 /** Starts a message in the chunk; the caller appends its data to the returned buffer (never NULL)
- * and calls tact_mcap_writer_end(). time_ns: log and publish time, wall clock. */
-struct tact_bytes *tact_mcap_writer_begin(struct tact_mcap_writer *writer, int channel,
-                                          uint64_t time_ns);
-void tact_mcap_writer_end(struct tact_mcap_writer *writer);
+ * and calls tact_mcap_writer_end_message(). time_ns: log and publish time, wall clock. */
+struct tact_bytes *tact_mcap_writer_begin_message(struct tact_mcap_writer *writer, int channel,
+                                                  uint64_t time_ns);
+void tact_mcap_writer_end_message(struct tact_mcap_writer *writer);
 
 /** Bytes in the file: the offset of the next chunk. */
 uint64_t tact_mcap_writer_offset(const struct tact_mcap_writer *writer);

@@ -45,9 +45,9 @@ struct tact_mcap_writer {
     struct tact_mcap_channel_state channels[TACT_MCAP_CHANNELS];
     int channel_count;
     struct tact_mcap_group groups[TACT_MCAP_GROUPS];
-    uint64_t start, end;           /* log times of all messages */
-    uint64_t covered_damage_bytes; /* bytes of damage in a continued file */
-    struct tact_bytes patches; /* changes to a continued file: offset, length and bytes of each */
+    uint64_t start, end;         /* log times of all messages */
+    uint64_t damage_cover_bytes; /* bytes of damage in a continued file */
+    struct tact_bytes patches;   /* changes to a continued file: offset, length and bytes of each */
 };
 
 /** Allocates a writer without touching its file. @retval 0 or -ENOMEM; fd is closed on failure */

@@ -85,7 +85,7 @@ static int create_recorder_and_file(const char *path, const struct tact_recorder
     if (!recorder) {
         return tact_error_set(err, -ENOMEM, "out of memory");
     }
-    recorder->fd = tact_log_file_first(path, options, &recorder->path, &made, err);
+    recorder->fd = tact_log_file_create_first(path, options, &recorder->path, &made, err);
     if (recorder->fd < 0) {
         rc = recorder->fd;
         free(recorder);
@@ -132,15 +132,15 @@ int tact_recorder_open(const char *path, const struct tact_recorder_options *opt
     tact_error_at(err, path, 0, 0, NULL);
     int rc = check_options(options, err);
     if (rc == 0) {
-        rc = tact_encoder_check(content, err);
+        rc = tact_encoder_check_content(content, err);
     }
     if (rc != 0) {
         return rc;
     }
     /* This thread writes the header of the file, its attachments and the rings. */
-    struct tact_size_signal signal = tact_size_signal_block();
+    struct tact_sigxfsz_mask signal = tact_sigxfsz_block();
     rc = create_recorder_and_file(path, options, content, messages, out, err);
-    tact_size_signal_restore(&signal);
+    tact_sigxfsz_restore(&signal);
     return rc;
 }
 

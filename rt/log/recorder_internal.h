@@ -43,7 +43,7 @@ struct tact_recorder_part {
     struct tact_recorder *owner;       /* NULL in recovery */
     unsigned number;                   /* from 1 */
     struct tact_recorder_part *before; /* the part before, to be joined */
-    bool is_thread_joined;             /* the thread has been joined */
+    bool has_joined_thread;            /* the thread has been joined */
     atomic_bool retired;               /* the producer has switched to the next part */
     atomic_bool ended;                 /* its file is finished; only the report is left */
     bool closed;                       /* no more events are accepted; guarded by lock */
@@ -58,7 +58,7 @@ struct tact_recorder_part {
     pthread_mutex_t
         lock; /* guards the ring of asynchronous events and the queue; never locked by the tick */
     struct tact_queued_event *queue;
-    struct tact_queued_event **event_queue_end;
+    struct tact_queued_event **event_queue_tail;
 
     /* Of the recorder thread, and of tact_recorder_close() once it has joined it. */
     struct tact_mcap_writer *writer;
@@ -67,14 +67,14 @@ struct tact_recorder_part {
     uint32_t unflushed_element_count[TACT_RINGS]; /* elements in the open chunk that are still in
                                                      their rings */
     uint64_t pending_records, pending_events, pending_pressures; /* in the open chunk */
-    uint64_t pending_left_out;          /* polygons beyond the capacity of those pressure maps */
+    uint64_t pending_polygons_left_out; /* polygons beyond the capacity of those pressure maps */
     int64_t chunk_stamp_ns;             /* stamp of its first record */
     int64_t first_stamp_ns;             /* stamp of the part's first record */
     bool is_next_part_opened;           /* the next part was created, or creating it failed */
     int64_t chunk_opened_ns, synced_ns; /* CLOCK_MONOTONIC */
-    int64_t name_checked_ns;            /* time at which the file was last found to have a name */
-    bool had_file_name;                 /* the file had a name when it was opened */
-    bool are_overruns_reported, is_deletion_reported;
+    int64_t link_checked_ns;            /* time at which the file was last found to have a name */
+    bool had_directory_entry;           /* the file had a name when it was opened */
+    bool are_overruns_logged, is_deletion_logged;
     struct tact_recorder_report report;
 };
 
@@ -126,21 +126,21 @@ void tact_recorder_part_free(struct tact_recorder_part *part);
 #define TACT_RECORDER_ASYNC_EVENTS 256
 
 /** Sizes of this session's rings. */
-struct tact_ring_sizes tact_recorder_sizes(const struct tact_recorder_options *options,
-                                           const struct tact_layout *layout);
+struct tact_ring_sizes tact_recorder_ring_sizes(const struct tact_recorder_options *options,
+                                                const struct tact_layout *layout);
 
 /** Body of the recorder's thread; runs until recorder->stop is set and everything was written. */
-void *tact_recorder_run(void *recorder);
+void *tact_recorder_thread_main(void *recorder);
 
 /** Appends the oldest element that is not yet in the open chunk to it; content is that element's.
  * Writes the chunk when it is due, and only then releases its elements. */
-void tact_recorder_append_record(struct tact_recorder_part *recorder,
-                                 const struct tact_record *content);
-void tact_recorder_append_event(struct tact_recorder_part *recorder, int ring,
-                                const struct tact_ring_event *content);
+void tact_recorder_write_tick(struct tact_recorder_part *recorder,
+                              const struct tact_record *content);
+void tact_recorder_write_event(struct tact_recorder_part *recorder, int ring,
+                               const struct tact_ring_event *content);
 
 /** Leaves the oldest element that is not yet in the open chunk out of it. */
-void tact_recorder_skip_element(struct tact_recorder_part *recorder, int ring);
+void tact_recorder_drop_element(struct tact_recorder_part *recorder, int ring);
 
 /** Writes the open chunk and releases its elements. */
 void tact_recorder_flush(struct tact_recorder_part *recorder);

@@ -28,7 +28,7 @@ static int64_t clock_ns(clockid_t clock)
 static int start_thread(struct tact_recorder_part *recorder)
 {
     const struct tact_thread_options options = {.name = "tact-recorder"};
-    return tact_thread_start(&recorder->thread, &options, tact_recorder_run, recorder);
+    return tact_thread_start(&recorder->thread, &options, tact_recorder_thread_main, recorder);
 }
 
 /* The first file was created with the recorder. */
@@ -38,8 +38,9 @@ static int open_part_file(struct tact_recorder_part *part, bool *made, struct ta
 
     *made = false;
     part->owner->fd = -1;
-    return part->number == 1 ? fd
-                             : tact_log_file_next(part->path, part->options.replace, made, err);
+    return part->number == 1
+               ? fd
+               : tact_log_file_create_part(part->path, part->options.replace, made, err);
 }
 
 void tact_recorder_part_free(struct tact_recorder_part *part)
@@ -66,8 +67,8 @@ static uint32_t ring_tick_capacity(const struct tact_recorder_options *options, 
     return ticks;
 }
 
-struct tact_ring_sizes tact_recorder_sizes(const struct tact_recorder_options *options,
-                                           const struct tact_layout *layout)
+struct tact_ring_sizes tact_recorder_ring_sizes(const struct tact_recorder_options *options,
+                                                const struct tact_layout *layout)
 {
     size_t bytes = tact_layout_bytes(layout);
 
@@ -86,7 +87,7 @@ struct tact_ring_sizes tact_recorder_sizes(const struct tact_recorder_options *o
 /* Falls back to private memory: without rings that survive the process, recording still works. */
 static int create_part_rings(struct tact_recorder_part *recorder, const struct tact_layout *layout)
 {
-    struct tact_ring_sizes sizes = tact_recorder_sizes(&recorder->options, layout);
+    struct tact_ring_sizes sizes = tact_recorder_ring_sizes(&recorder->options, layout);
     const char *folder = recorder->options.ring_folder;
     struct tact_bytes session = {0};
     struct stat log;
@@ -97,7 +98,7 @@ static int create_part_rings(struct tact_recorder_part *recorder, const struct t
         folder = TACT_RING_FILE_FOLDER;
     }
     if (fstat(recorder->fd, &log) == 0 && S_ISREG(log.st_mode)) {
-        recorder->had_file_name = log.st_nlink > 0;
+        recorder->had_directory_entry = log.st_nlink > 0;
         tact_description_write(&recorder->options, recorder->writer, &recorder->encoder, &session);
         rc = tact_ring_file_create(&recorder->rings, folder, &log, &sizes, &session, &replaced);
         tact_bytes_free(&session);
@@ -176,7 +177,7 @@ int tact_recorder_part_open(struct tact_recorder *owner, unsigned number,
     part->before = owner->last;
     part->options = owner->options;
     part->messages = owner->messages;
-    part->event_queue_end = &part->queue;
+    part->event_queue_tail = &part->queue;
     part->synced_ns = clock_ns(CLOCK_MONOTONIC);
     pthread_mutex_init(&part->lock, NULL);
     bool made = false;
@@ -246,8 +247,8 @@ static int queue_long_event(struct tact_recorder_part *recorder, uint64_t tick, 
     event->stamp_ns = stamp_ns;
     memcpy(event->name, name, name_size);
     event->text = memcpy(event->name + name_size, text, text_size);
-    *recorder->event_queue_end = event;
-    recorder->event_queue_end = &event->next;
+    *recorder->event_queue_tail = event;
+    recorder->event_queue_tail = &event->next;
     return 0;
 }
 
@@ -311,7 +312,7 @@ int tact_recorder_part_pressure(struct tact_recorder_part *part, uint64_t tick, 
 }
 
 /* A last record states that the session continues in another file. */
-static int write_continuation_record(struct tact_recorder_part *part)
+static int write_continued_metadata(struct tact_recorder_part *part)
 {
     struct tact_bytes map = {0};
     char *next = tact_log_part_path(part->owner->path, part->number + 1);
@@ -340,7 +341,7 @@ void tact_recorder_part_finish(struct tact_recorder_part *part)
     report->occupancy_max = tact_ring_high_water(ticks);
     report->ring_ticks = tact_ring_capacity(ticks);
     if (atomic_load(&part->retired) && report->error == 0) {
-        write_continuation_record(part);
+        write_continued_metadata(part);
     }
     int rc = tact_mcap_writer_close(part->writer, &report->bytes);
     part->writer = NULL;
@@ -350,7 +351,7 @@ void tact_recorder_part_finish(struct tact_recorder_part *part)
                      "%s: the log could not be finished: %s; its ticks can be read", part->path,
                      strerror(-rc));
     }
-    if (report->error == 0 && part->is_deletion_reported) {
+    if (report->error == 0 && part->is_deletion_logged) {
         report->error = -ENOENT;
     }
     tact_encoder_free(&part->encoder);
@@ -363,8 +364,8 @@ void tact_recorder_part_finish(struct tact_recorder_part *part)
 
 void tact_recorder_part_join(struct tact_recorder_part *part)
 {
-    if (!part->is_thread_joined) {
+    if (!part->has_joined_thread) {
         pthread_join(part->thread, NULL);
     }
-    part->is_thread_joined = true;
+    part->has_joined_thread = true;
 }

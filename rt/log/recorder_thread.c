@@ -54,7 +54,8 @@ static void open_next_part(struct tact_recorder_part *part)
                 (o->split_ns > 0 && part->report.records > 0 &&
                  part->chunk_stamp_ns - part->first_stamp_ns >= o->split_ns);
 
-    if (!full || part->is_next_part_opened || part->report.error != 0 || !part->had_file_name) {
+    if (!full || part->is_next_part_opened || part->report.error != 0 ||
+        !part->had_directory_entry) {
         return;
     }
     part->is_next_part_opened = true;
@@ -81,7 +82,7 @@ void tact_recorder_flush(struct tact_recorder_part *recorder)
         recorder->report.records += recorder->pending_records;
         recorder->report.events += recorder->pending_events;
         recorder->report.pressures += recorder->pending_pressures;
-        recorder->report.polygons_left_out += recorder->pending_left_out;
+        recorder->report.polygons_left_out += recorder->pending_polygons_left_out;
     } else {
         recorder->report.discarded +=
             recorder->pending_records + recorder->pending_events + recorder->pending_pressures;
@@ -89,7 +90,7 @@ void tact_recorder_flush(struct tact_recorder_part *recorder)
     recorder->pending_records = 0;
     recorder->pending_events = 0;
     recorder->pending_pressures = 0;
-    recorder->pending_left_out = 0;
+    recorder->pending_polygons_left_out = 0;
     release_written_elements(recorder);
     if (recorder->options.sync_ns > 0 &&
         now_ns() - recorder->synced_ns >= recorder->options.sync_ns) {
@@ -120,7 +121,7 @@ static bool is_chunk_due(const struct tact_recorder_part *recorder)
     return full;
 }
 
-void tact_recorder_skip_element(struct tact_recorder_part *recorder, int ring)
+void tact_recorder_drop_element(struct tact_recorder_part *recorder, int ring)
 {
     recorder->unflushed_element_count[ring]++;
     if (is_chunk_empty(recorder)) {
@@ -135,8 +136,7 @@ static void discard_ring_element(struct tact_recorder_part *recorder, int ring)
     release_written_elements(recorder);
 }
 
-void tact_recorder_append_record(struct tact_recorder_part *recorder,
-                                 const struct tact_record *record)
+void tact_recorder_write_tick(struct tact_recorder_part *recorder, const struct tact_record *record)
 {
     if (recorder->report.error != 0) {
         discard_ring_element(recorder, TACT_RING_TICKS);
@@ -173,8 +173,8 @@ static void encode_event(struct tact_recorder_part *recorder, uint64_t tick, int
     recorder->pending_events++;
 }
 
-void tact_recorder_append_event(struct tact_recorder_part *recorder, int ring,
-                                const struct tact_ring_event *content)
+void tact_recorder_write_event(struct tact_recorder_part *recorder, int ring,
+                               const struct tact_ring_event *content)
 {
     struct tact_ring_event event = *content;
 
@@ -215,7 +215,7 @@ static void append_queued_event(struct tact_recorder_part *recorder,
     }
 }
 
-static void append_elements_until(struct tact_recorder_part *recorder, int ring, uint32_t until)
+static void write_elements_until(struct tact_recorder_part *recorder, int ring, uint32_t until)
 {
     struct tact_ring_file *rings = &recorder->rings;
 
@@ -223,9 +223,9 @@ static void append_elements_until(struct tact_recorder_part *recorder, int ring,
         const void *content =
             tact_ring_file_peek(rings, ring, recorder->unflushed_element_count[ring]);
         if (ring == TACT_RING_TICKS) {
-            tact_recorder_append_record(recorder, content);
+            tact_recorder_write_tick(recorder, content);
         } else {
-            tact_recorder_append_event(recorder, ring, content);
+            tact_recorder_write_event(recorder, ring, content);
         }
     }
 }
@@ -244,7 +244,7 @@ static void append_pressure_maps(struct tact_recorder_part *recorder)
             }
             tact_encode_pressure(&recorder->encoder, from->tick, from->stamp_ns, &from->map);
             recorder->pending_pressures++;
-            recorder->pending_left_out += from->map.left_out;
+            recorder->pending_polygons_left_out += from->map.left_out;
         }
         tact_ring_release(recorder->pressures);
         if (is_chunk_due(recorder)) {
@@ -255,43 +255,43 @@ static void append_pressure_maps(struct tact_recorder_part *recorder)
 
 /* Drains what is in the rings now: a producer that fills one continuously must not starve the
  * others. */
-static void drain_rings_once(struct tact_recorder_part *recorder)
+static void write_available_elements(struct tact_recorder_part *recorder)
 {
     struct tact_ring *const *rings = recorder->rings.rings;
 
-    append_elements_until(recorder, TACT_RING_TICKS, tact_ring_head(rings[TACT_RING_TICKS]));
-    append_elements_until(recorder, TACT_RING_EVENTS, tact_ring_head(rings[TACT_RING_EVENTS]));
+    write_elements_until(recorder, TACT_RING_TICKS, tact_ring_head(rings[TACT_RING_TICKS]));
+    write_elements_until(recorder, TACT_RING_EVENTS, tact_ring_head(rings[TACT_RING_EVENTS]));
     append_pressure_maps(recorder);
     /* the queue is newer than the ring */
     pthread_mutex_lock(&recorder->lock);
     uint32_t until = tact_ring_head(rings[TACT_RING_ASYNC_EVENTS]);
     struct tact_queued_event *queue = recorder->queue;
     recorder->queue = NULL;
-    recorder->event_queue_end = &recorder->queue;
+    recorder->event_queue_tail = &recorder->queue;
     pthread_mutex_unlock(&recorder->lock);
-    append_elements_until(recorder, TACT_RING_ASYNC_EVENTS, until);
+    write_elements_until(recorder, TACT_RING_ASYNC_EVENTS, until);
     append_queued_event(recorder, queue);
 }
 
 static void drain_rings_into_chunk(struct tact_recorder_part *recorder)
 {
     do {
-        drain_rings_once(recorder);
+        write_available_elements(recorder);
     } while (tact_ring_file_peek(&recorder->rings, TACT_RING_TICKS,
                                  recorder->unflushed_element_count[TACT_RING_TICKS]));
 }
 
 /* A deleted file exists as long as this process has it open, so recording continues. */
-static void check_file_name(struct tact_recorder_part *recorder)
+static void check_file_still_has_name(struct tact_recorder_part *recorder)
 {
     struct stat status;
 
-    recorder->name_checked_ns = now_ns();
-    if (!recorder->had_file_name || recorder->is_deletion_reported ||
+    recorder->link_checked_ns = now_ns();
+    if (!recorder->had_directory_entry || recorder->is_deletion_logged ||
         fstat(recorder->fd, &status) != 0 || status.st_nlink > 0) {
         return;
     }
-    recorder->is_deletion_reported = true;
+    recorder->is_deletion_logged = true;
     tact_message(recorder->messages, TACT_MESSAGE_ERROR,
                  "%s: the log was deleted while it is being recorded; until this process ends, "
                  "its contents can be copied from /proc/self/fd/%d",
@@ -304,12 +304,12 @@ static void join_previous_part(struct tact_recorder_part *part)
 {
     struct tact_recorder_part *before = part->before;
 
-    if (before && atomic_load(&before->ended) && !before->is_thread_joined) {
+    if (before && atomic_load(&before->ended) && !before->has_joined_thread) {
         tact_recorder_part_join(before);
     }
 }
 
-static void close_for_events(struct tact_recorder_part *part)
+static void close_part_to_new_events(struct tact_recorder_part *part)
 {
     pthread_mutex_lock(&part->lock);
     part->closed = true;
@@ -321,7 +321,7 @@ static void close_for_events(struct tact_recorder_part *part)
 }
 
 /* failure only costs cache misses */
-static void pin_away_from_cpu(int cpu)
+static void exclude_cpu_from_affinity(int cpu)
 {
     cpu_set_t allowed;
 
@@ -334,13 +334,13 @@ static void pin_away_from_cpu(int cpu)
     }
 }
 
-void *tact_recorder_run(void *argument)
+void *tact_recorder_thread_main(void *argument)
 {
     struct tact_recorder_part *recorder = argument;
     struct timespec pause = {.tv_nsec = RECORDER_POLL_NS};
     bool stop;
 
-    pin_away_from_cpu(recorder->options.loop_cpu);
+    exclude_cpu_from_affinity(recorder->options.loop_cpu);
     do {
         stop = atomic_load_explicit(&recorder->stop, memory_order_acquire) ||
                atomic_load_explicit(&recorder->retired, memory_order_acquire);
@@ -353,15 +353,15 @@ void *tact_recorder_run(void *argument)
             (stop || first || chunk_open_duration_ns >= recorder->options.chunk_ns)) {
             tact_recorder_flush(recorder);
         }
-        if (!recorder->are_overruns_reported &&
+        if (!recorder->are_overruns_logged &&
             tact_ring_overruns(recorder->rings.rings[TACT_RING_TICKS]) > 0) {
-            recorder->are_overruns_reported = true;
+            recorder->are_overruns_logged = true;
             tact_message(recorder->messages, TACT_MESSAGE_WARNING,
                          "%s: the disk is too slow: ticks are missing from the log",
                          recorder->path);
         }
-        if (stop || now_ns() - recorder->name_checked_ns >= NS_PER_S) {
-            check_file_name(recorder);
+        if (stop || now_ns() - recorder->link_checked_ns >= NS_PER_S) {
+            check_file_still_has_name(recorder);
         }
         if (stop) {
             break;
@@ -369,7 +369,7 @@ void *tact_recorder_run(void *argument)
         join_previous_part(recorder);
         clock_nanosleep(CLOCK_MONOTONIC, 0, &pause, NULL);
     } while (true);
-    close_for_events(recorder);
+    close_part_to_new_events(recorder);
     tact_recorder_part_finish(recorder);
     return NULL;
 }

@@ -26,7 +26,7 @@ struct recovery {
     struct tact_description description;
     struct tact_recorder_part recorder; /* without a thread: its writer, encoder and rings */
     bool prefix_damaged;                /* the bytes that identify the log */
-    bool described;                     /* the log's rings were found */
+    bool has_rings;                     /* the log's rings were found */
     struct tact_bytes header;           /* if they were found: the expected record */
     uint32_t next[TACT_RINGS];          /* first element that is not in the file */
     uint32_t lost[TACT_RINGS];          /* elements before it that neither file nor ring has */
@@ -115,7 +115,7 @@ static int read_ring_description(struct recovery *r)
     if (r->header.failed) {
         return tact_error_set(r->err, -ENOMEM, "out of memory");
     }
-    r->described = true;
+    r->has_rings = true;
     if (!is_valid_tick_size(&rings->sizes, &d->encoder) ||
         rings->sizes.content[TACT_RING_EVENTS] != sizeof(struct tact_ring_event) ||
         rings->sizes.content[TACT_RING_ASYNC_EVENTS] != sizeof(struct tact_ring_event)) {
@@ -127,7 +127,7 @@ static int read_ring_description(struct recovery *r)
     }
     /* Damage there: the mark of the last chunk identifies the rings instead, see find_ring_start().
      */
-    r->prefix_damaged = !same && r->log->skipped_count + r->log->covering_record_count > 0 &&
+    r->prefix_damaged = !same && r->log->skipped_count + r->log->damage_cover_count > 0 &&
                         r->log->state.damage_at < d->prefix_bytes;
     return same || r->prefix_damaged ? 0 : refuse(r, LOG_CHANGED);
 }
@@ -144,7 +144,7 @@ static int open_rings_of_log(struct recovery *r, const char *folder)
         return rc;
     }
     r->report.rings = true;
-    if (rings->was_creation_completed) {
+    if (rings->is_creation_complete) {
         return read_ring_description(r);
     }
     return r->log->chunk_count == 0 ? 0 : refuse(r, "the rings of its recorder are truncated");
@@ -165,7 +165,7 @@ static void find_ring_start(struct recovery *r)
     for (int which = 0; which < 2 && log->chunk_count > 0; which++) {
         const struct tact_ring_mark *mark = &rings->marks[which];
         if (mark->chunk_at != log->chunks[log->chunk_count - 1].at ||
-            mark->next[TACT_RING_TICKS] != ticks || !tact_ring_file_mark_is_valid(rings, which)) {
+            mark->next[TACT_RING_TICKS] != ticks || !tact_ring_file_is_mark_valid(rings, which)) {
             continue;
         }
         found = true;
@@ -217,7 +217,7 @@ static bool is_valid_element(struct recovery *r, int ring, uint32_t index)
 
 /* Elements that were written and released, and whose chunk is damaged at the end of the file, are
  * still in the ring until they are overwritten. */
-static int restore_released_elements(struct recovery *r, int ring)
+static int reclaim_released_elements(struct recovery *r, int ring)
 {
     struct tact_ring *from = r->recorder.rings.rings[ring];
     uint32_t head = tact_ring_head(from), tail = tact_ring_tail(from);
@@ -314,7 +314,7 @@ static int check_damaged_ranges(struct recovery *r)
 
 /* Whether damage at the end stays in the file: not if a kill truncated it or the rings have its
  * content, and not after other damage, where numbers may be missing already. */
-static bool is_damaged_end_kept(const struct recovery *r)
+static bool keeps_damaged_end(const struct recovery *r)
 {
     const struct tact_log *log = r->log;
     bool lost =
@@ -323,7 +323,7 @@ static bool is_damaged_end_kept(const struct recovery *r)
     if (log->data_end_at > 0) {
         return false;
     }
-    return lost ? !log->gap.ticks || !log->gap.events : !log->is_truncated && !r->described;
+    return lost ? !log->gap.ticks || !log->gap.events : !log->is_truncated && !r->has_rings;
 }
 
 static int list_damaged_ranges(struct recovery *r)
@@ -339,7 +339,7 @@ static int list_damaged_ranges(struct recovery *r)
         memcpy(r->damaged, log->skipped, log->skipped_count * sizeof *r->damaged);
     }
     r->damaged_count = log->skipped_count;
-    if (is_damaged_end_kept(r)) {
+    if (keeps_damaged_end(r)) {
         if (log->file.size - r->end < TACT_MCAP_COVER_MIN) {
             return refuse(r, "ticks that had been written are missing from the log");
         }
@@ -355,7 +355,7 @@ static int check_rings_match_log(struct recovery *r)
     int rc = 0;
 
     for (int i = 0; rc == 0 && i < TACT_RINGS; i++) {
-        rc = restore_released_elements(r, i);
+        rc = reclaim_released_elements(r, i);
     }
     if (rc == 0 && r->log->chunk_count > 0 &&
         (r->log->layout.size != encoder->size ||
@@ -378,14 +378,14 @@ static void append_elements(struct recovery *r, int ring, uint64_t *added, uint6
     for (uint32_t i = 0; i < count; i++) {
         const void *content = tact_ring_file_element(&recorder->rings, ring, r->next[ring] + i);
         if (!content) {
-            tact_recorder_skip_element(recorder, ring);
+            tact_recorder_drop_element(recorder, ring);
             ++*lost;
             continue;
         }
         if (ring == TACT_RING_TICKS) {
-            tact_recorder_append_record(recorder, content);
+            tact_recorder_write_tick(recorder, content);
         } else {
-            tact_recorder_append_event(recorder, ring, content);
+            tact_recorder_write_event(recorder, ring, content);
         }
         ++*added;
     }
@@ -414,7 +414,7 @@ static void report_damage_as_text(struct recovery *r)
     }
 }
 
-static void put_recovery_fact(struct tact_bytes *map, const char *key, const char *value)
+static void put_key_and_value(struct tact_bytes *map, const char *key, const char *value)
 {
     tact_put_text(map, key);
     tact_put_text(map, value);
@@ -435,10 +435,10 @@ static int put_recovery_facts(struct recovery *r)
     char text[32];
     for (size_t i = 0; i < count; i++) {
         snprintf(text, sizeof text, "%" PRIu64, facts[i].value);
-        put_recovery_fact(&map, facts[i].key, text);
+        put_key_and_value(&map, facts[i].key, text);
     }
     if (report->damage[0]) {
-        put_recovery_fact(&map, "damage", report->damage);
+        put_key_and_value(&map, "damage", report->damage);
     }
     tact_put_facts_crc(&map);
     int rc = tact_mcap_writer_metadata(r->recorder.writer, TACT_RECOVERED_METADATA_NAME, &map);
@@ -453,7 +453,7 @@ static int finish_recovered_log(struct recovery *r)
     struct tact_recover_report *report = &r->report;
 
     int rc = tact_mcap_writer_resume(recorder->writer);
-    if (rc == 0 && r->described) {
+    if (rc == 0 && r->has_rings) {
         for (int i = 0; i < TACT_RINGS; i++) {
             struct tact_ring *ring = recorder->rings.rings[i];
             tact_ring_release_many(ring, r->next[i] - tact_ring_tail(ring));
@@ -484,10 +484,10 @@ static int finish_recovered_log(struct recovery *r)
 static int resume_log_writer(struct recovery *r)
 {
     struct tact_recorder_part *recorder = &r->recorder;
-    struct tact_mcap_takeover from = {
+    struct tact_mcap_reopen from = {
         .fd = fcntl(recorder->fd, F_DUPFD_CLOEXEC, 0),
         .end = r->end,
-        .zstd_level = r->described ? r->description.options.zstd_level : 1,
+        .zstd_level = r->has_rings ? r->description.options.zstd_level : 1,
         .definitions = r->description.definitions,
         .header = {r->header.data, r->header.size},
         .damaged = r->damaged,
@@ -497,7 +497,7 @@ static int resume_log_writer(struct recovery *r)
     if (from.fd < 0) {
         return tact_error_set(r->err, -errno, "cannot open the log: %s", strerror(errno));
     }
-    int rc = tact_mcap_writer_take_over(&from, &recorder->writer);
+    int rc = tact_mcap_writer_reopen(&from, &recorder->writer);
     if (rc == -EBADMSG) {
         return refuse(r, "a record is out of place, or damage is too short to be covered");
     }
@@ -506,7 +506,7 @@ static int resume_log_writer(struct recovery *r)
     }
     r->report.bytes_cut = r->log->file.size - from.end;
     report_damage_as_text(r);
-    if (!r->described) {
+    if (!r->has_rings) {
         return 0;
     }
     recorder->encoder = r->description.encoder;
@@ -515,7 +515,7 @@ static int resume_log_writer(struct recovery *r)
     recorder->options = r->description.options;
     recorder->options.sync_ns = 0;
     int count = tact_mcap_writer_channels(recorder->writer);
-    bool known = tact_encoder_channels_exist(&recorder->encoder, count);
+    bool known = tact_encoder_has_channels(&recorder->encoder, count);
     return known ? 0 : refuse(r, "the rings of its recorder have other topics than the log");
 }
 
@@ -534,7 +534,7 @@ static int recover(struct recovery *r, const char *folder)
     state = &r->log->state;
     r->report.ticks = state->ticks;
     r->report.events = state->events;
-    if (r->described) {
+    if (r->has_rings) {
         find_ring_start(r);
         more = count_committed(r, TACT_RING_TICKS, &damaged) > 0;
     }
@@ -545,7 +545,7 @@ static int recover(struct recovery *r, const char *folder)
         return 0;
     }
     rc = check_damaged_ranges(r);
-    if (rc == 0 && !r->described && r->log->tick_channel < 0) {
+    if (rc == 0 && !r->has_rings && r->log->tick_channel < 0) {
         rc = tact_error_set(
             r->err, -ENODATA,
             "nothing was recorded: it contains no tick, and its recorder left no ticks in memory");
@@ -553,7 +553,7 @@ static int recover(struct recovery *r, const char *folder)
     if (rc == 0 && r->prefix_damaged && (r->report.counters_damaged || r->log->chunk_count == 0)) {
         rc = refuse(r, LOG_CHANGED);
     }
-    if (rc == 0 && r->described) {
+    if (rc == 0 && r->has_rings) {
         rc = check_rings_match_log(r);
     }
     if (rc == 0) {
@@ -577,12 +577,12 @@ int tact_log_recover(const char *path, const char *ring_folder, struct tact_reco
     r->path = path;
     r->err = err;
     r->recorder.fd = -1;
-    struct tact_size_signal signal = tact_size_signal_block();
+    struct tact_sigxfsz_mask signal = tact_sigxfsz_block();
     int rc = recover(r, ring_folder ? ring_folder : TACT_RING_FILE_FOLDER);
     if (r->recorder.writer) {
         tact_mcap_writer_abandon(r->recorder.writer);
     }
-    tact_size_signal_restore(&signal);
+    tact_sigxfsz_restore(&signal);
     tact_ring_file_close(&r->recorder.rings, rc != 0 && rc != -ENODATA);
     tact_encoder_free(&r->recorder.encoder);
     tact_encoder_free(&r->description.encoder);

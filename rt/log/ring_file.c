@@ -17,7 +17,7 @@
 
 #define RING_FILE_MAGIC UINT64_C(0x33474e5254434154) /* "TACTRNG3", written last */
 #define TMPFS_MAGIC_NUMBER UINT32_C(0x01021994)
-#define MARKS_FILE_OFFSET 256
+#define CHUNK_MARKS_FILE_OFFSET 256
 #define SESSION_FILE_OFFSET 512
 #define RING_ELEMENT_ALIGNMENT_BYTES 64
 #define MAX_SESSION_BYTES (UINT32_C(64) << 20)
@@ -33,14 +33,15 @@ struct head {
     struct tact_ring_sizes sizes;
 };
 
-_Static_assert(sizeof(struct head) <= MARKS_FILE_OFFSET, "the marks are directly after the header");
-_Static_assert(MARKS_FILE_OFFSET + 2 * sizeof(struct tact_ring_mark) <= SESSION_FILE_OFFSET,
+_Static_assert(sizeof(struct head) <= CHUNK_MARKS_FILE_OFFSET,
+               "the marks are directly after the header");
+_Static_assert(CHUNK_MARKS_FILE_OFFSET + 2 * sizeof(struct tact_ring_mark) <= SESSION_FILE_OFFSET,
                "then the description");
 
 #if defined(__x86_64__)
 /* The library's AVX code leaves the upper halves of the registers dirty; until they are cleared,
  * SSE code, as most of a tick is, takes two to three times as long. */
-__attribute__((target("avx"))) static void clear_upper_halves(void)
+__attribute__((target("avx"))) static void clear_avx_upper_halves(void)
 {
     __builtin_ia32_vzeroupper();
 }
@@ -51,13 +52,13 @@ uint64_t tact_ring_checksum(uint64_t index, const void *content, size_t bytes)
     uint64_t check = XXH3_64bits_withSeed(content, bytes, index);
 #if defined(__x86_64__)
     if (__builtin_cpu_supports("avx")) {
-        clear_upper_halves();
+        clear_avx_upper_halves();
     }
 #endif
     return check;
 }
 
-static size_t align_up_to_element(size_t bytes)
+static size_t round_up_to_element_alignment(size_t bytes)
 {
     return (bytes + RING_ELEMENT_ALIGNMENT_BYTES - 1) / RING_ELEMENT_ALIGNMENT_BYTES *
            RING_ELEMENT_ALIGNMENT_BYTES;
@@ -99,7 +100,7 @@ static size_t file_bytes(const struct tact_ring_sizes *sizes, size_t session_des
     if (session_description_bytes > MAX_SESSION_BYTES) {
         return 0;
     }
-    size_t bytes = align_up_to_element(SESSION_FILE_OFFSET + session_description_bytes);
+    size_t bytes = round_up_to_element_alignment(SESSION_FILE_OFFSET + session_description_bytes);
     for (int i = 0; i < TACT_RINGS; i++) {
         if (sizes->capacity[i] < 1 || sizes->capacity[i] > MAX_RING_CAPACITY ||
             sizes->content[i] < 8 || sizes->content[i] > MAX_CONTENT_BYTES ||
@@ -137,11 +138,13 @@ static uint32_t ring_head_checksum(const struct tact_ring_file *file)
 static int locate_rings_in_file(struct tact_ring_file *file, size_t session_description_bytes,
                                 bool fresh)
 {
-    unsigned char *at = (unsigned char *)file->memory +
-                        align_up_to_element(SESSION_FILE_OFFSET + session_description_bytes);
+    unsigned char *at =
+        (unsigned char *)file->memory +
+        round_up_to_element_alignment(SESSION_FILE_OFFSET + session_description_bytes);
     int rc = 0;
 
-    file->marks = (struct tact_ring_mark *)((unsigned char *)file->memory + MARKS_FILE_OFFSET);
+    file->marks =
+        (struct tact_ring_mark *)((unsigned char *)file->memory + CHUNK_MARKS_FILE_OFFSET);
     for (int i = 0; rc == 0 && i < TACT_RINGS; i++) {
         uint32_t capacity = file->sizes.capacity[i];
         size_t element = compute_ring_element_bytes(&file->sizes, i);
@@ -230,7 +233,7 @@ int tact_ring_file_create(struct tact_ring_file *file, const char *folder, const
     head->sizes = *sizes;
     head->crc = ring_head_checksum(file);
     atomic_store_explicit(&head->magic, RING_FILE_MAGIC, memory_order_release);
-    file->was_creation_completed = true;
+    file->is_creation_complete = true;
     return 0;
 }
 
@@ -280,7 +283,7 @@ static int check_ring_file_head(struct tact_ring_file *file, struct tact_error *
             "the header of the rings of its recorder in %s is damaged; nothing was changed",
             file->path);
     }
-    file->was_creation_completed = true;
+    file->is_creation_complete = true;
     return locate_rings_in_file(file, head->session_description_bytes, false);
 }
 
@@ -383,7 +386,7 @@ void tact_ring_file_write_mark(struct tact_ring_file *file, uint64_t chunk_at,
     atomic_signal_fence(memory_order_seq_cst);
 }
 
-bool tact_ring_file_mark_is_valid(const struct tact_ring_file *file, int which)
+bool tact_ring_file_is_mark_valid(const struct tact_ring_file *file, int which)
 {
     return file->marks[which].check == compute_ring_mark_checksum(&file->marks[which]);
 }

@@ -52,7 +52,7 @@ struct tact_ring_file {
     struct tact_ring_mark *marks; /* two */
     uint32_t mark_count;          /* number of marks written */
     struct tact_span session;     /* the description, inside memory */
-    bool was_creation_completed;  /* creation was completed: there may be elements */
+    bool is_creation_complete;    /* creation was completed: there may be elements */
 };
 
 /** Creates rings for a log; an old file of the same name is replaced (*replaced: it contained
@@ -94,7 +94,7 @@ void tact_ring_file_write_mark(struct tact_ring_file *file, uint64_t chunk_at,
                                const uint32_t next[TACT_RINGS]);
 
 /** Whether marks[which] is valid. */
-bool tact_ring_file_mark_is_valid(const struct tact_ring_file *file, int which);
+bool tact_ring_file_is_mark_valid(const struct tact_ring_file *file, int which);
 
 /** Checksum of an element: XXH3 seeded with its index, so that content at another index does not
  * match. Real-time safe. */

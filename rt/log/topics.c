@@ -37,7 +37,7 @@ static char *copy_schema_text(const void *text, size_t size)
     return copy;
 }
 
-static int keep_topic_schema(void *self, const char *name, const void *text, size_t size)
+static int store_topic_schema(void *self, const char *name, const void *text, size_t size)
 {
     struct tact_topics *t = self;
     struct schema *more = realloc(t->schemas, ((size_t)t->schema_count + 1) * sizeof *more);
@@ -52,7 +52,7 @@ static int keep_topic_schema(void *self, const char *name, const void *text, siz
     return good ? t->schema_count - 1 : -ENOMEM;
 }
 
-static int keep_topic_channel(void *self, int schema, const char *topic)
+static int store_topic_channel(void *self, int schema, const char *topic)
 {
     struct tact_topics *t = self;
     struct channel *more = realloc(t->channels, ((size_t)t->channel_count + 1) * sizeof *more);
@@ -66,7 +66,7 @@ static int keep_topic_channel(void *self, int schema, const char *topic)
     return more[t->channel_count - 1].name ? t->channel_count - 1 : -ENOMEM;
 }
 
-static struct tact_bytes *begin_kept_message(void *self, int channel, uint64_t time_ns)
+static struct tact_bytes *begin_stored_message(void *self, int channel, uint64_t time_ns)
 {
     struct tact_topics *t = self;
 
@@ -76,7 +76,7 @@ static struct tact_bytes *begin_kept_message(void *self, int channel, uint64_t t
 }
 
 /* Until then the size is where the message begins. */
-static void end_kept_message(void *self)
+static void end_stored_message(void *self)
 {
     struct tact_topics *t = self;
 
@@ -101,14 +101,14 @@ int tact_topics_create(const struct tact_recorder_content *content, int64_t wall
                        struct tact_topics **out, struct tact_error *err)
 {
     struct tact_bytes scene = {0};
-    int rc = tact_encoder_check(content, err);
+    int rc = tact_encoder_check_content(content, err);
     if (rc != 0) {
         return rc;
     }
     struct tact_topics *t = calloc(1, sizeof *t);
     if (t) {
-        const struct tact_message_sink sink = {t, keep_topic_schema, keep_topic_channel,
-                                               begin_kept_message, end_kept_message};
+        const struct tact_message_sink sink = {t, store_topic_schema, store_topic_channel,
+                                               begin_stored_message, end_stored_message};
         if (content->shape_count > 0) {
             tact_encode_scene(content, &scene);
         }
@@ -162,8 +162,8 @@ int tact_topics_encode(struct tact_topics *t, const struct tact_record *record,
 {
     t->count = 0;
     t->bytes.size = 0;
-    memset(t->encoder.is_arrow_displayed, 1,
-           sizeof t->encoder.is_arrow_displayed); /* all are deleted */
+    memset(t->encoder.is_force_arrow_shown, 1,
+           sizeof t->encoder.is_force_arrow_shown); /* all are deleted */
     tact_encode_record(&t->encoder, record);
     if (t->bytes.failed) {
         t->bytes.failed = false;

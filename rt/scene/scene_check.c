@@ -308,7 +308,7 @@ static int check_and_normalize_axis(const struct tact_scene_check *check, double
 }
 
 /* A range: both ends or neither, ordered. */
-static int check_bounds_pair(const struct tact_scene_check *check, double least, double most,
+static int check_lower_upper(const struct tact_scene_check *check, double least, double most,
                              const char *path)
 {
     char key[TACT_SCENE_PATH];
@@ -328,7 +328,7 @@ static int check_joint_stops(const struct tact_scene_check *check,
 {
     char key[TACT_SCENE_PATH];
     int turns = strcmp(constraint->type, "hinge") == 0;
-    int rc = check_bounds_pair(check, constraint->lower, constraint->upper, path);
+    int rc = check_lower_upper(check, constraint->lower, constraint->upper, path);
     if (rc) {
         return rc;
     }
@@ -373,7 +373,7 @@ static int check_joint_resistance(const struct tact_scene_check *check,
                                   const struct tact_scene_joint *joint, const char *path)
 {
     char key[TACT_SCENE_PATH];
-    int rc = check_bounds_pair(check, joint->lower, joint->upper, path);
+    int rc = check_lower_upper(check, joint->lower, joint->upper, path);
     if (!rc && joint->lower < joint->upper &&
         (joint->start < joint->lower || joint->start > joint->upper)) {
         const char *start = tact_scene_has_key(check, "%s.start", path) ? "start" : "lower";
@@ -422,8 +422,8 @@ static int check_joint_values(const struct tact_scene_check *check, struct tact_
                                            tact_scene_path_of_key(key, path, "coupling"));
 }
 
-static int check_base(const struct tact_scene_check *check, const struct tact_scene *scene,
-                      uint32_t number)
+static int check_moving_base(const struct tact_scene_check *check, const struct tact_scene *scene,
+                             uint32_t number)
 {
     const struct tact_scene_base *base = scene->hands[number].base;
     char path[TACT_SCENE_PATH], key[TACT_SCENE_PATH];
@@ -432,12 +432,12 @@ static int check_base(const struct tact_scene_check *check, const struct tact_sc
     rc = rc ? rc : tact_scene_need_not_negative(check, path, "turn_limit", base->turn_limit, "N m");
     if (!rc && base->coupling) {
         rc = tact_scene_check_coupling(check, base->coupling, scene->period,
-                                       tact_scene_tool_gain(scene, number, false), path,
+                                       tact_scene_tool_force_gain(scene, number, false), path,
                                        tact_scene_path_of_key(key, path, "coupling"));
     }
     if (!rc && base->turn_coupling) {
         rc = tact_scene_check_coupling(check, base->turn_coupling, scene->period,
-                                       tact_scene_tool_gain(scene, number, true), path,
+                                       tact_scene_tool_force_gain(scene, number, true), path,
                                        tact_scene_path_of_key(key, path, "turn_coupling"));
     }
     return rc;
@@ -457,7 +457,7 @@ static int check_hand(const struct tact_scene_check *check, struct tact_scene *s
     rc = rc ? rc
             : tact_scene_need_word(check, tact_scene_path_of_key(key, path, "start_overlap"),
                                    hand->start_overlap, start);
-    rc = rc || !of_base ? rc : check_base(check, scene, number);
+    rc = rc || !of_base ? rc : check_moving_base(check, scene, number);
     for (uint32_t i = of_base ? of_base - 1 : 0; !rc && i < hand->links_count; i++) {
         struct tact_scene_link *link = &hand->links[i];
         tact_scene_link_key(scene, number, i, path);
@@ -509,7 +509,7 @@ static int check_io_values(const struct tact_scene_check *check, const struct ta
     for (uint32_t i = 0; !rc && i < scene->inputs_count; i++) {
         const struct tact_scene_input *in = &scene->inputs[i];
         snprintf(path, sizeof path, "inputs[%u]", i);
-        rc = check_bounds_pair(check, in->lower, in->upper, path);
+        rc = check_lower_upper(check, in->lower, in->upper, path);
         rc = rc ? rc
                 : tact_scene_need_word(check, tact_scene_path_of_key(key, path, "what"), in->what,
                                        into);

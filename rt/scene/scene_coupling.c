@@ -102,8 +102,8 @@ int tact_scene_output_group(const struct tact_scene *scene, uint32_t output)
 }
 
 /* A low-pass after the energy bound would exceed it. */
-static int check_hard_outputs(const struct tact_scene_check *check, const struct tact_scene *scene,
-                              const char *joint)
+static int forbid_filter_of_hard_output(const struct tact_scene_check *check,
+                                        const struct tact_scene *scene, const char *joint)
 {
     char path[TACT_SCENE_PATH];
     for (uint32_t i = 0; i < scene->outputs_count; i++) {
@@ -147,7 +147,7 @@ static int check_coupling_input(const struct tact_scene_check *check,
             check, path, "no input leads to %s; a coupling ties the joint to the value of one",
             joint);
     }
-    return l->joint.coupling->hard ? check_hard_outputs(check, scene, joint) : 0;
+    return l->joint.coupling->hard ? forbid_filter_of_hard_output(check, scene, joint) : 0;
 }
 
 int tact_scene_check_coupling_io(const struct tact_scene_check *check,

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void default_number(const struct tact_scene_check *check, const char *path, double *value,
-                           double given)
+static void set_number_if_absent(const struct tact_scene_check *check, const char *path,
+                                 double *value, double given)
 {
     if (!tact_scene_index_find(check->index, path)) {
         *value = given;
@@ -15,7 +15,7 @@ static void default_number(const struct tact_scene_check *check, const char *pat
 }
 
 /** Sets *text to a copy of given where it is NULL. Freed by libcyaml, whose allocator is malloc. */
-static int default_text(char **text, const char *given)
+static int set_text_if_absent(char **text, const char *given)
 {
     if (!*text) {
         *text = strdup(given);
@@ -29,8 +29,8 @@ static void set_identity_quaternion(double quat_wxyz[4])
     memcpy(quat_wxyz, one, sizeof one);
 }
 
-static void default_shapes(const struct tact_scene_check *check, struct tact_scene_shape *shapes,
-                           uint32_t count, const char *owner)
+static void set_shape_defaults(const struct tact_scene_check *check,
+                               struct tact_scene_shape *shapes, uint32_t count, const char *owner)
 {
     for (uint32_t i = 0; i < count; i++) {
         if (!tact_scene_has_key(check, "%s.shapes[%u].scale", owner, i)) {
@@ -42,7 +42,7 @@ static void default_shapes(const struct tact_scene_check *check, struct tact_sce
     }
 }
 
-static void default_bodies(const struct tact_scene_check *check, struct tact_scene *scene)
+static void set_body_defaults(const struct tact_scene_check *check, struct tact_scene *scene)
 {
     char owner[TACT_SCENE_PATH];
     for (uint32_t i = 0; i < scene->bodies_count; i++) {
@@ -51,11 +51,11 @@ static void default_bodies(const struct tact_scene_check *check, struct tact_sce
         if (!tact_scene_has_key(check, "%s.quat_wxyz", owner)) {
             set_identity_quaternion(body->quat_wxyz);
         }
-        default_shapes(check, body->shapes, body->shapes_count, owner);
+        set_shape_defaults(check, body->shapes, body->shapes_count, owner);
     }
 }
 
-static void default_constraints(const struct tact_scene_check *check, struct tact_scene *scene)
+static void set_constraint_defaults(const struct tact_scene_check *check, struct tact_scene *scene)
 {
     for (uint32_t i = 0; i < scene->joints_count; i++) {
         if (!tact_scene_has_key(check, "joints[%u].axis", i)) {
@@ -64,7 +64,7 @@ static void default_constraints(const struct tact_scene_check *check, struct tac
     }
 }
 
-static int default_hands(const struct tact_scene_check *check, struct tact_scene *scene)
+static int set_hand_defaults(const struct tact_scene_check *check, struct tact_scene *scene)
 {
     char owner[TACT_SCENE_PATH];
     for (uint32_t i = 0; i < scene->hands_count; i++) {
@@ -72,7 +72,7 @@ static int default_hands(const struct tact_scene_check *check, struct tact_scene
         if (!tact_scene_has_key(check, "hands[%u].quat_wxyz", i)) {
             set_identity_quaternion(hand->quat_wxyz);
         }
-        if (default_text(&hand->start_overlap, "exclude")) {
+        if (set_text_if_absent(&hand->start_overlap, "exclude")) {
             return -ENOMEM;
         }
         for (uint32_t j = 0; j < hand->links_count; j++) {
@@ -80,13 +80,13 @@ static int default_hands(const struct tact_scene_check *check, struct tact_scene
             if (!tact_scene_has_key(check, "%s.joint.quat_wxyz", owner)) {
                 set_identity_quaternion(hand->links[j].joint.quat_wxyz);
             }
-            default_shapes(check, hand->links[j].shapes, hand->links[j].shapes_count, owner);
+            set_shape_defaults(check, hand->links[j].shapes, hand->links[j].shapes_count, owner);
         }
     }
     return 0;
 }
 
-static void default_pairs(const struct tact_scene_check *check, struct tact_scene *scene)
+static void set_pair_defaults(const struct tact_scene_check *check, struct tact_scene *scene)
 {
     for (uint32_t i = 0; i < scene->materials_count; i++) {
         if (!tact_scene_has_key(check, "materials[%u].tip_power", i)) {
@@ -113,14 +113,13 @@ static void default_pairs(const struct tact_scene_check *check, struct tact_scen
     }
 }
 
-static int default_inputs_and_outputs(const struct tact_scene_check *check,
-                                      struct tact_scene *scene)
+static int set_input_output_defaults(const struct tact_scene_check *check, struct tact_scene *scene)
 {
     for (uint32_t i = 0; i < scene->inputs_count; i++) {
         if (!tact_scene_has_key(check, "inputs[%u].scale", i)) {
             scene->inputs[i].scale = 1.0;
         }
-        if (default_text(&scene->inputs[i].what, "target")) {
+        if (set_text_if_absent(&scene->inputs[i].what, "target")) {
             return -ENOMEM;
         }
     }
@@ -128,7 +127,7 @@ static int default_inputs_and_outputs(const struct tact_scene_check *check,
         if (!tact_scene_has_key(check, "outputs[%u].scale", i)) {
             scene->outputs[i].scale = 1.0;
         }
-        if (default_text(&scene->outputs[i].what, "reaction")) {
+        if (set_text_if_absent(&scene->outputs[i].what, "reaction")) {
             return -ENOMEM;
         }
     }
@@ -141,12 +140,12 @@ int tact_scene_defaults(const struct tact_scene_check *check, struct tact_scene 
     if (!tact_scene_has_key(check, "gravity")) {
         scene->gravity[2] = -9.81;
     }
-    default_number(check, "period", &scene->period, 0.001);
-    default_number(check, "duration", &scene->duration, 10.0);
-    default_number(check, "max_speed", &scene->max_speed, 1000.0);
-    default_number(check, "contact.overlap", &contact->overlap, 2e-5);
-    default_number(check, "contact.dissipation", &contact->dissipation, 0.005);
-    default_number(check, "contact.tolerance", &contact->tolerance, 1e-10);
+    set_number_if_absent(check, "period", &scene->period, 0.001);
+    set_number_if_absent(check, "duration", &scene->duration, 10.0);
+    set_number_if_absent(check, "max_speed", &scene->max_speed, 1000.0);
+    set_number_if_absent(check, "contact.overlap", &contact->overlap, 2e-5);
+    set_number_if_absent(check, "contact.dissipation", &contact->dissipation, 0.005);
+    set_number_if_absent(check, "contact.tolerance", &contact->tolerance, 1e-10);
     if (!tact_scene_has_key(check, "contact.points")) {
         contact->points = 4096;
     }
@@ -156,21 +155,25 @@ int tact_scene_defaults(const struct tact_scene_check *check, struct tact_scene 
     if (!tact_scene_has_key(check, "moments.max_age")) {
         scene->moments.max_age = 1;
     }
-    default_number(check, "moments.host_time", &scene->moments.host_time, 0.2 * scene->period);
+    set_number_if_absent(check, "moments.host_time", &scene->moments.host_time,
+                         0.2 * scene->period);
     if (!tact_scene_has_key(check, "realtime.priority")) {
         scene->realtime.priority = 80;
     }
     if (!tact_scene_has_key(check, "realtime.cpu")) {
         scene->realtime.cpu = -1;
     }
-    default_pairs(check, scene);
-    default_bodies(check, scene);
-    default_constraints(check, scene);
-    if (default_hands(check, scene) || default_text(&contact->local, "cone") ||
-        default_text(&contact->patch, "polygon") || default_text(&contact->normal, "blend") ||
-        default_text(&contact->model, "auto") || default_text(&contact->spin, "auto") ||
-        default_text(&contact->split, "auto") || default_text(&contact->metric, "mass") ||
-        default_text(&scene->moments.source, "auto") || default_inputs_and_outputs(check, scene)) {
+    set_pair_defaults(check, scene);
+    set_body_defaults(check, scene);
+    set_constraint_defaults(check, scene);
+    if (set_hand_defaults(check, scene) || set_text_if_absent(&contact->local, "cone") ||
+        set_text_if_absent(&contact->patch, "polygon") ||
+        set_text_if_absent(&contact->normal, "blend") ||
+        set_text_if_absent(&contact->model, "auto") || set_text_if_absent(&contact->spin, "auto") ||
+        set_text_if_absent(&contact->split, "auto") ||
+        set_text_if_absent(&contact->metric, "mass") ||
+        set_text_if_absent(&scene->moments.source, "auto") ||
+        set_input_output_defaults(check, scene)) {
         return tact_error_set(check->err, -ENOMEM, "out of memory");
     }
     return 0;

@@ -97,15 +97,15 @@ bool tact_scene_has_key(const struct tact_scene_check *check, const char *format
 void tact_scene_index_path(const struct tact_scene_index *index, const struct tact_index_node *node,
                            char path[TACT_SCENE_PATH])
 {
-    const struct tact_index_node *chain[TACT_SCENE_DEPTH + 1];
+    const struct tact_index_node *chain_of_parents[TACT_SCENE_DEPTH + 1];
     int depth = 0;
     for (; node != index->nodes && depth <= TACT_SCENE_DEPTH; node = &index->nodes[node->parent]) {
-        chain[depth++] = node;
+        chain_of_parents[depth++] = node;
     }
     size_t used = 0;
     path[0] = '\0';
     while (depth-- > 0 && used < TACT_SCENE_PATH - 1) {
-        const struct tact_index_node *n = chain[depth];
+        const struct tact_index_node *n = chain_of_parents[depth];
         int written =
             n->key ? snprintf(path + used, TACT_SCENE_PATH - used, "%s%s", used ? "." : "", n->key)
                    : snprintf(path + used, TACT_SCENE_PATH - used, "[%u]", n->index);

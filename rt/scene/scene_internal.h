@@ -164,7 +164,7 @@ int tact_scene_check_pairs(const struct tact_scene_check *check, const struct ta
 /** Completes every shape (reading mesh files through files, or from disk) and the mass properties
  * that follow from shapes. Returns 0, -EINVAL, -ENOENT, -ENOMEM, other negative errno from reading.
  */
-int tact_scene_make_shapes(const struct tact_scene_check *check, struct tact_scene *scene,
+int tact_scene_load_shapes(const struct tact_scene_check *check, struct tact_scene *scene,
                            const struct tact_scene_files *files);
 void tact_scene_free_shapes(struct tact_scene *scene);
 
@@ -188,7 +188,7 @@ int tact_scene_expand_tools(const struct tact_scene_check *check, struct tact_sc
 int tact_scene_check_tools(const struct tact_scene_check *check, const struct tact_scene *scene);
 /* Stiffness at the device of a hand's tool by that of its coupling, for a base's position or
  * attitude (turns); 1 without a tool. */
-double tact_scene_tool_gain(const struct tact_scene *scene, uint32_t hand, bool turns);
+double tact_scene_tool_force_gain(const struct tact_scene *scene, uint32_t hand, bool turns);
 
 /* scene_coupling.c: values of a coupling, of which `path` is the key; `joint` is that of its joint.
  * gain: of the stiffness at the device by that of the coupling. */

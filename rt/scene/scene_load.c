@@ -27,7 +27,7 @@ static int store_scene_source(struct tact_scene *scene, const char *text, uint64
 }
 
 /** The steps after the values are loaded. */
-static int complete_and_check_scene(const struct tact_scene_check *check, struct tact_scene *scene,
+static int apply_defaults_and_check(const struct tact_scene_check *check, struct tact_scene *scene,
                                     const struct tact_scene_files *files)
 {
     int rc = tact_scene_insert_bases(check, scene);
@@ -41,7 +41,7 @@ static int complete_and_check_scene(const struct tact_scene_check *check, struct
     }
     rc = rc ? rc : tact_scene_check_names(check, scene);
     rc = rc ? rc : tact_scene_check_pairs(check, scene);
-    return rc ? rc : tact_scene_make_shapes(check, scene, files);
+    return rc ? rc : tact_scene_load_shapes(check, scene, files);
 }
 
 int tact_scene_parse(const char *text, uint64_t size, const char *name,
@@ -75,7 +75,7 @@ int tact_scene_parse(const char *text, uint64_t size, const char *name,
     scene->index = index;
     rc = store_scene_source(scene, text, size, name);
     rc = rc ? tact_error_set(err, rc, "out of memory")
-            : complete_and_check_scene(&check, scene, files);
+            : apply_defaults_and_check(&check, scene, files);
     if (rc) {
         tact_scene_free(scene);
         return rc;

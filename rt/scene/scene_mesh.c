@@ -146,9 +146,9 @@ static int make_surface_of_revolution(const struct tact_scene_check *check,
               : 0;
 }
 
-static int make_shape(const struct tact_scene_check *check, const struct tact_scene *scene,
-                      const struct tact_scene_files *files, struct tact_scene_shape *shape,
-                      const char *owner, uint32_t number)
+static int load_scene_shape(const struct tact_scene_check *check, const struct tact_scene *scene,
+                            const struct tact_scene_files *files, struct tact_scene_shape *shape,
+                            const char *owner, uint32_t number)
 {
     char path[TACT_SCENE_PATH];
     struct tact_shape *s = &shape->shape;
@@ -266,7 +266,7 @@ static int make_body(const struct tact_scene_check *check, struct tact_scene *sc
     tact_scene_body_key(scene, number, path);
     int rc = 0;
     for (uint32_t i = 0; !rc && i < body->shapes_count; i++) {
-        rc = make_shape(check, scene, files, &body->shapes[i], path, i);
+        rc = load_scene_shape(check, scene, files, &body->shapes[i], path, i);
     }
     if (rc || body->fixed) {
         return rc;
@@ -294,7 +294,7 @@ static int make_link_shapes(const struct tact_scene_check *check, struct tact_sc
 {
     int rc = 0;
     for (uint32_t i = 0; !rc && i < link->shapes_count; i++) {
-        rc = make_shape(check, scene, files, &link->shapes[i], path, i);
+        rc = load_scene_shape(check, scene, files, &link->shapes[i], path, i);
     }
     if (rc) {
         return rc;
@@ -310,7 +310,7 @@ static int make_link_shapes(const struct tact_scene_check *check, struct tact_sc
     return 0;
 }
 
-int tact_scene_make_shapes(const struct tact_scene_check *check, struct tact_scene *scene,
+int tact_scene_load_shapes(const struct tact_scene_check *check, struct tact_scene *scene,
                            const struct tact_scene_files *files)
 {
     int rc = 0;

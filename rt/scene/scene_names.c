@@ -66,7 +66,7 @@ static int check_unique_names(const struct tact_scene_check *check, const struct
     return 0;
 }
 
-#define NAMED_ITEMS(scene, list, type)                                                             \
+#define NAME_LIST_OF(scene, list, type)                                                            \
     (struct name_list)                                                                             \
     {                                                                                              \
         (scene)->list, (scene)->list##_count, sizeof(struct type), offsetof(struct type, name),    \
@@ -76,7 +76,7 @@ static int check_unique_names(const struct tact_scene_check *check, const struct
 /** The bodies of the file. */
 static struct name_list own_bodies(const struct tact_scene *scene)
 {
-    struct name_list list = NAMED_ITEMS(scene, bodies, tact_scene_body);
+    struct name_list list = NAME_LIST_OF(scene, bodies, tact_scene_body);
     list.count = tact_scene_own_bodies(scene);
     return list;
 }
@@ -85,7 +85,7 @@ static int check_material_reference(const struct tact_scene_check *check,
                                     const struct tact_scene *scene, const char *path,
                                     const char *name)
 {
-    struct name_list materials = NAMED_ITEMS(scene, materials, tact_scene_material);
+    struct name_list materials = NAME_LIST_OF(scene, materials, tact_scene_material);
     return find_name_in_list(&materials, name, strlen(name)) >= 0
                ? 0
                : tact_scene_report_bad_value(
@@ -146,7 +146,7 @@ static int check_link_references(const struct tact_scene_check *check,
 int tact_scene_check_channel(const struct tact_scene_check *check, const struct tact_scene *scene,
                              const char *path, const char *text)
 {
-    struct name_list devices = NAMED_ITEMS(scene, devices, tact_scene_device);
+    struct name_list devices = NAME_LIST_OF(scene, devices, tact_scene_device);
     const char *dot = strchr(text, '.');
     if (!dot || dot == text || !dot[1]) {
         return tact_scene_report_bad_value(check, path,
@@ -165,7 +165,7 @@ static int check_joint_reference(const struct tact_scene_check *check,
                                  const struct tact_scene *scene, const char *path, const char *text,
                                  bool of_base)
 {
-    struct name_list hands = NAMED_ITEMS(scene, hands, tact_scene_hand);
+    struct name_list hands = NAME_LIST_OF(scene, hands, tact_scene_hand);
     const char *dot = strchr(text, '.');
     if (!dot || dot == text || !dot[1]) {
         return tact_scene_report_bad_value(check, path, "expected \"hand.link\", got \"%.60s\"",
@@ -237,7 +237,7 @@ static int check_output_source(const struct tact_scene_check *check, const struc
 /** Two different objects, at least one of which moves. */
 static int check_exclusions(const struct tact_scene_check *check, const struct tact_scene *scene)
 {
-    struct name_list bodies = NAMED_ITEMS(scene, bodies, tact_scene_body);
+    struct name_list bodies = NAME_LIST_OF(scene, bodies, tact_scene_body);
     for (uint32_t i = 0; i < scene->exclude_count; i++) {
         char *const *names = scene->exclude[i].objects;
         char path[TACT_SCENE_PATH];
@@ -268,8 +268,8 @@ static int check_exclusions(const struct tact_scene_check *check, const struct t
 }
 
 /** A measured joint has no virtual coupling to the device. */
-static int check_reaction_of_joint(const struct tact_scene_check *check,
-                                   const struct tact_scene *scene, uint32_t i)
+static int check_reaction_output_of_joint(const struct tact_scene_check *check,
+                                          const struct tact_scene *scene, uint32_t i)
 {
     char path[TACT_SCENE_PATH];
     long input = tact_scene_find_input(scene, scene->inputs_count, "state", scene->outputs[i].from);
@@ -302,7 +302,7 @@ static int check_io_references(const struct tact_scene_check *check, const struc
             snprintf(path, sizeof path, "outputs[%u].to", i);
         }
         rc = rc ? rc : tact_scene_check_channel(check, scene, path, scene->outputs[i].to);
-        rc = rc ? rc : check_reaction_of_joint(check, scene, i);
+        rc = rc ? rc : check_reaction_output_of_joint(check, scene, i);
         for (uint32_t j = 0; !rc && j < i; j++) {
             if (strcmp(scene->outputs[i].to, scene->outputs[j].to) == 0) {
                 rc = tact_scene_report_bad_value(
@@ -365,10 +365,11 @@ static int check_pair_names(const struct tact_scene_check *check, const struct t
 
 int tact_scene_check_names(const struct tact_scene_check *check, const struct tact_scene *scene)
 {
-    const struct name_list lists[] = {NAMED_ITEMS(scene, materials, tact_scene_material),
-                                      own_bodies(scene), NAMED_ITEMS(scene, hands, tact_scene_hand),
-                                      NAMED_ITEMS(scene, devices, tact_scene_device),
-                                      NAMED_ITEMS(scene, joints, tact_scene_constraint)};
+    const struct name_list lists[] = {NAME_LIST_OF(scene, materials, tact_scene_material),
+                                      own_bodies(scene),
+                                      NAME_LIST_OF(scene, hands, tact_scene_hand),
+                                      NAME_LIST_OF(scene, devices, tact_scene_device),
+                                      NAME_LIST_OF(scene, joints, tact_scene_constraint)};
     int rc = check_name(check, "name", scene->name);
     for (size_t i = 0; !rc && i < sizeof lists / sizeof *lists; i++) {
         rc = check_unique_names(check, &lists[i]);

@@ -40,9 +40,10 @@ static void add_material_use(struct material_use material_uses[2], struct materi
     }
 }
 
-static void add_uses_by_shapes(const struct tact_scene *scene, struct material_uses *material_uses,
-                               long owner, uint32_t link, const struct tact_scene_shape *shapes,
-                               uint32_t count, bool uses_by_moving_bodies)
+static void add_material_uses_of_shapes(const struct tact_scene *scene,
+                                        struct material_uses *material_uses, long owner,
+                                        uint32_t link, const struct tact_scene_shape *shapes,
+                                        uint32_t count, bool uses_by_moving_bodies)
 {
     for (uint32_t i = 0; i < count; i++) {
         struct material_uses *u = &material_uses[find_material_number(scene, shapes[i].material)];
@@ -66,14 +67,14 @@ static void collect_material_uses(const struct tact_scene *scene,
     for (uint32_t i = 0; i < scene->bodies_count; i++) {
         const struct tact_scene_body *b = &scene->bodies[i];
         const long owner = b->hand ? (long)scene->bodies_count + b->hand - 1 : (long)i;
-        add_uses_by_shapes(scene, material_uses, owner, BASE_LINK, b->shapes, b->shapes_count,
-                           !b->fixed);
+        add_material_uses_of_shapes(scene, material_uses, owner, BASE_LINK, b->shapes,
+                                    b->shapes_count, !b->fixed);
     }
     for (uint32_t i = 0; i < scene->hands_count; i++) {
         const struct tact_scene_hand *h = &scene->hands[i];
         for (uint32_t j = 0; j < h->links_count; j++) {
-            add_uses_by_shapes(scene, material_uses, (long)scene->bodies_count + i, j,
-                               h->links[j].shapes, h->links[j].shapes_count, true);
+            add_material_uses_of_shapes(scene, material_uses, (long)scene->bodies_count + i, j,
+                                        h->links[j].shapes, h->links[j].shapes_count, true);
         }
     }
 }

@@ -20,14 +20,14 @@ static int out_of_memory(const struct settings_collector *c)
     return tact_error_set(c->check->err, -ENOMEM, "out of memory");
 }
 
-static const struct tact_index_node *get_first_child(const struct settings_collector *c,
-                                                     const struct tact_index_node *node)
+static const struct tact_index_node *first_child_of_node(const struct settings_collector *c,
+                                                         const struct tact_index_node *node)
 {
     return node->first ? &c->check->index->nodes[node->first] : NULL;
 }
 
-static const struct tact_index_node *get_next_sibling(const struct settings_collector *c,
-                                                      const struct tact_index_node *node)
+static const struct tact_index_node *next_sibling_of_node(const struct settings_collector *c,
+                                                          const struct tact_index_node *node)
 {
     return node->next ? &c->check->index->nodes[node->next] : NULL;
 }
@@ -54,8 +54,8 @@ static int count_row_numbers(const struct settings_collector *c, const struct ta
     if (node->kind != TACT_INDEX_LIST || node->count > INT_MAX) {
         return -1;
     }
-    for (const struct tact_index_node *n = get_first_child(c, node); n;
-         n = get_next_sibling(c, n)) {
+    for (const struct tact_index_node *n = first_child_of_node(c, node); n;
+         n = next_sibling_of_node(c, n)) {
         if (!is_number_node(n)) {
             return -1;
         }
@@ -64,16 +64,17 @@ static int count_row_numbers(const struct settings_collector *c, const struct ta
 }
 
 /** Whether node is a list of numbers, or a list of lists of numbers. */
-static bool is_number_table(const struct settings_collector *c, const struct tact_index_node *node)
+static bool is_table_of_numbers(const struct settings_collector *c,
+                                const struct tact_index_node *node)
 {
     if (count_row_numbers(c, node) > 0) {
         return true;
     }
-    const struct tact_index_node *row = get_first_child(c, node);
+    const struct tact_index_node *row = first_child_of_node(c, node);
     if (node->kind != TACT_INDEX_LIST || !row) {
         return false;
     }
-    for (; row; row = get_next_sibling(c, row)) {
+    for (; row; row = next_sibling_of_node(c, row)) {
         if (count_row_numbers(c, row) < 0) {
             return false;
         }
@@ -84,7 +85,8 @@ static bool is_number_table(const struct settings_collector *c, const struct tac
 static int read_table_row(const struct settings_collector *c, const struct tact_index_node *row,
                           double *values)
 {
-    for (const struct tact_index_node *n = get_first_child(c, row); n; n = get_next_sibling(c, n)) {
+    for (const struct tact_index_node *n = first_child_of_node(c, row); n;
+         n = next_sibling_of_node(c, n)) {
         if (!tact_scene_parse_number(n->text, values) || !isfinite(*values)) {
             char path[TACT_SCENE_PATH];
             tact_scene_index_path(c->check->index, n, path);
@@ -99,7 +101,7 @@ static int read_table_row(const struct settings_collector *c, const struct tact_
 static int read_number_table(const struct settings_collector *c, const struct tact_index_node *node,
                              struct tact_device_setting *setting)
 {
-    const struct tact_index_node *row = get_first_child(c, node);
+    const struct tact_index_node *row = first_child_of_node(c, node);
     bool flat = row->kind == TACT_INDEX_SCALAR;
     uint32_t rows = flat ? 1 : node->count, columns = flat ? node->count : row->count;
     double *numbers = calloc((size_t)rows * columns + 1, sizeof *numbers);
@@ -112,7 +114,7 @@ static int read_number_table(const struct settings_collector *c, const struct ta
     if (flat) {
         return read_table_row(c, node, numbers);
     }
-    for (uint32_t i = 0; row; row = get_next_sibling(c, row), i++) {
+    for (uint32_t i = 0; row; row = next_sibling_of_node(c, row), i++) {
         if (row->count != columns || columns == 0) {
             char path[TACT_SCENE_PATH];
             tact_scene_index_path(c->check->index, row, path);
@@ -158,7 +160,7 @@ static int add_device_setting(struct settings_collector *c, const struct tact_in
 static int collect_device_settings(struct settings_collector *c, const struct tact_index_node *node,
                                    const char *key)
 {
-    if (node->kind == TACT_INDEX_SCALAR || is_number_table(c, node)) {
+    if (node->kind == TACT_INDEX_SCALAR || is_table_of_numbers(c, node)) {
         return add_device_setting(c, node, key);
     }
     if (!node->first && key[0]) {
@@ -167,8 +169,8 @@ static int collect_device_settings(struct settings_collector *c, const struct ta
         return tact_scene_report_bad_value(c->check, path,
                                            "expected a value, got an empty list or map");
     }
-    for (const struct tact_index_node *n = get_first_child(c, node); n;
-         n = get_next_sibling(c, n)) {
+    for (const struct tact_index_node *n = first_child_of_node(c, node); n;
+         n = next_sibling_of_node(c, n)) {
         char inner[TACT_SCENE_PATH];
         int length = n->key
                          ? snprintf(inner, sizeof inner, "%s%s%s", key, key[0] ? "." : "", n->key)

@@ -157,7 +157,7 @@ static int check_tool_values(const struct tact_scene_check *check, struct tact_s
     return rc ? rc : tact_scene_need_not_negative(check, path, "filter", tool->filter, "Hz");
 }
 
-static char *join_object_and_part(const char *object, const char *part)
+static char *join_names_by_dot(const char *object, const char *part)
 {
     const size_t size = strlen(object) + strlen(part) + 2;
     char *text = malloc(size);
@@ -184,8 +184,8 @@ static int add_tool_outputs(struct tact_scene *scene, uint32_t index, bool turns
     for (uint32_t i = 0; i < 3 && count; i++) { /* which is 0 or 3 */
         struct tact_scene_output *out = &scene->outputs[scene->outputs_count++];
         *out = (struct tact_scene_output){
-            .from = join_object_and_part(tool->hand, coordinates[i + 3 * turns]),
-            .to = join_object_and_part(tool->device, channels[i]),
+            .from = join_names_by_dot(tool->hand, coordinates[i + 3 * turns]),
+            .to = join_names_by_dot(tool->device, channels[i]),
             .what = strdup("reaction"),
             .scale = tool->force_scale,
             .limit = turns ? tool->turn_limit : tool->limit,
@@ -214,7 +214,7 @@ int tact_scene_expand_tools(const struct tact_scene_check *check, struct tact_sc
     return rc;
 }
 
-static const struct tact_scene_hand *hand_of(const struct tact_scene *scene, const char *name)
+static const struct tact_scene_hand *hand_by_name(const struct tact_scene *scene, const char *name)
 {
     for (uint32_t i = 0; i < scene->hands_count; i++) {
         if (!strcmp(scene->hands[i].name, name)) {
@@ -257,7 +257,7 @@ static int check_hand_of_tool(const struct tact_scene_check *check, const struct
                               uint32_t index)
 {
     const struct tact_scene_tool *tool = &scene->tools[index];
-    const struct tact_scene_hand *hand = hand_of(scene, tool->hand);
+    const struct tact_scene_hand *hand = hand_by_name(scene, tool->hand);
     char path[TACT_SCENE_PATH];
     snprintf(path, sizeof path, "tools[%u].hand", index);
     if (!hand || !tact_scene_base_links(hand)) {
@@ -300,7 +300,7 @@ int tact_scene_check_tools(const struct tact_scene_check *check, const struct ta
     return rc;
 }
 
-double tact_scene_tool_gain(const struct tact_scene *scene, uint32_t hand, bool turns)
+double tact_scene_tool_force_gain(const struct tact_scene *scene, uint32_t hand, bool turns)
 {
     for (uint32_t i = 0; i < scene->tools_count; i++) {
         const struct tact_scene_tool *tool = &scene->tools[i];

@@ -222,14 +222,14 @@ static void choose_pair_fingertip(const struct tact_scene_material *a,
 }
 
 /* NULL: chosen by the kinds of the shapes. */
-static const struct tact_contact_model *find_model(const char *name)
+static const struct tact_contact_model *contact_model_by_name(const char *name)
 {
     /* "patch" is the former name of that model. */
     return tact_contact_model_find(strcmp(name, "patch") ? name : "volume");
 }
 
 /* NULL: the first kind. */
-static enum tact_extent_kind find_extent_kind(const char *name)
+static enum tact_extent_kind extent_kind_by_name(const char *name)
 {
     int kind = 0;
     while (name && strcmp(tact_extent_kind_names[kind], name) != 0) {
@@ -247,7 +247,7 @@ static int set_contact_laws(struct tact_session *s)
         const struct tact_material material = {
             .modulus = m->modulus,
             .field = {m->field.modulus, m->field.thickness, m->field.power, m->field.cell,
-                      (int)find_extent_kind(m->field.kind), &s->extents}};
+                      (int)extent_kind_by_name(m->field.kind), &s->extents}};
         int rc = tact_world_set_material(s->world, (int)i, &material);
         if (rc) {
             return rc;
@@ -261,7 +261,7 @@ static int set_contact_laws(struct tact_session *s)
         const struct tact_scene_material *of_b = &scene->materials[b];
         struct tact_contact_law law = pair->law;
         law.modulus = combined_contact_modulus(of_a->modulus, of_b->modulus);
-        law.model = find_model(pair->model ? pair->model : scene->contact.model);
+        law.model = contact_model_by_name(pair->model ? pair->model : scene->contact.model);
         choose_pair_fingertip(of_a, of_b, &law);
         int rc = tact_world_set_law(s->world, a, b, &law);
         if (rc) {

@@ -138,7 +138,7 @@ int tact_session_arm(struct tact_session *s)
 }
 
 /* The requests that take effect in this tick: in a replay those of the log. */
-static uint32_t requests_in_effect(struct tact_session *s)
+static uint32_t requests_taking_effect(struct tact_session *s)
 {
     if (s->replayed_input_record) {
         const double logged =
@@ -157,7 +157,7 @@ static uint32_t requests_in_effect(struct tact_session *s)
 
 void tact_session_apply_requests(struct tact_session *s)
 {
-    s->requests_of_tick = requests_in_effect(s);
+    s->requests_of_tick = requests_taking_effect(s);
     if (s->requests_of_tick & SESSION_CLEAR) {
         tact_safety_reset(&s->safety);
         s->is_fault_in_report = 0;

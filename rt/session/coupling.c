@@ -70,8 +70,8 @@ struct session_coupling *tact_session_find_coupling(struct tact_session *s, int 
 }
 
 /* 1 where a device that moves the joint is in that state. */
-static int is_input_device_in_state(const struct tact_session *s, const struct session_coupling *c,
-                                    int state)
+static int is_device_of_input_in_state(const struct tact_session *s,
+                                       const struct session_coupling *c, int state)
 {
     for (int i = 0; i < s->input_count; i++) {
         const struct session_input *in = &s->inputs[i];
@@ -101,10 +101,10 @@ static void follow(struct tact_session *s, struct session_coupling *c, double no
     const double raw = hand.target[c->link], before = state->offset;
     double rate = 0.0;
     c->moved = 0.0;
-    if (!mapped || is_input_device_in_state(s, c, TACT_DEVICE_LOST)) {
+    if (!mapped || is_device_of_input_in_state(s, c, TACT_DEVICE_LOST)) {
         state->ticks = state->rate = 0.0;
         hand.target[c->link] = state->target;
-    } else if (!is_input_device_in_state(s, c, TACT_DEVICE_STALE)) {
+    } else if (!is_device_of_input_in_state(s, c, TACT_DEVICE_STALE)) {
         if (state->ticks > 0.0) {
             filter_target_rate(s, c, raw, now);
             state->offset = fabs(before) > MAX_ZERO_OFFSET ? before - c->decay * before : 0.0;
@@ -183,7 +183,7 @@ void tact_session_set_coupled_targets(struct tact_session *s, uint64_t tick, int
     }
 }
 
-static int is_hand_touching(const struct tact_session *s, int hand)
+static int does_hand_touch(const struct tact_session *s, int hand)
 {
     int count;
     const int *near = tact_world_near(s->world, &count);
@@ -207,7 +207,7 @@ static int damp_generated_energy(const struct tact_session *s, struct session_co
 {
     double rate[3];
     c->state.absorbed_since_contact =
-        is_hand_touching(s, c->hand) ? c->state.absorbed_since_contact : 0.0;
+        does_hand_touch(s, c->hand) ? c->state.absorbed_since_contact : 0.0;
     for (int i = 0; i < n; i++) {
         rate[i] = c[i].moved / s->period;
     }

@@ -5,14 +5,14 @@
 struct tact_owner tact_session_body_owner(const struct tact_scene *scene, const char *name)
 {
     struct tact_owner owner = {TACT_OWNER_FIXED, 0, 0};
-    int moving = 0;
+    int movable_body_count = 0;
     for (uint32_t i = 0; name && i < scene->bodies_count; i++) {
         const struct tact_scene_body *body = &scene->bodies[i];
         if (!strcmp(body->name, name)) {
             owner.kind = body->fixed ? TACT_OWNER_FIXED : TACT_OWNER_BODY;
-            owner.index = body->fixed ? 1 + (int)i : moving;
+            owner.index = body->fixed ? 1 + (int)i : movable_body_count;
         }
-        moving += !body->fixed;
+        movable_body_count += !body->fixed;
     }
     return owner;
 }

@@ -61,7 +61,7 @@ int tact_session_allocate_more_pairs(struct tact_session *s, int more)
     }
     for (int i = 0; i < s->pair_count; i++) {
         pairs[i] = s->pairs[i];
-        tact_keys_add(&s->pair_index_by_number, pairs[i].number, i);
+        tact_keys_insert(&s->pair_index_by_number, pairs[i].number, i);
     }
     free(s->pairs);
     s->pairs = pairs;
@@ -105,7 +105,7 @@ struct session_pair *tact_session_pair(struct tact_session *s, int pair)
         return &s->pairs[s->pair_room];
     }
     struct session_pair *p = &s->pairs[s->pair_count];
-    tact_keys_add(&s->pair_index_by_number, pair, s->pair_count++);
+    tact_keys_insert(&s->pair_index_by_number, pair, s->pair_count++);
     p->number = pair;
     if (s->is_source_open) {
         tact_session_init_pair_source(s, p);

@@ -92,7 +92,7 @@ static int end(struct tact_session *s, struct tact_session_report *report)
     s->phase = SESSION_OVER;
     zero_outputs(s);
     tact_session_watch_stop(s);
-    tact_session_report_passed_pairs(s);
+    tact_session_report_tunnelled_pairs(s);
     int rc = tact_recorder_close(s->recorder, &s->report.recorder);
     s->recorder = NULL;
     finish_session_report(s, report);
@@ -171,7 +171,7 @@ int tact_session_step(struct tact_session *s, int64_t planned_ns,
     tact_session_tick(s, s->next_tick, planned, real ? now : planned);
     const int64_t ended = tact_clock_now();
     if (real) {
-        tact_loop_count_tick(stats, s->period_ns, planned, now, ended);
+        tact_loop_add_tick_statistics(stats, s->period_ns, planned, now, ended);
     } else {
         stats->ticks++;
         stats->executed++;

@@ -562,7 +562,7 @@ void tact_session_report_stuck_overlaps(struct tact_session *s);
 
 /* Reports pairs whose shapes passed each other by more than the thinner of them in a tick, at the
  * end; also in the log. */
-void tact_session_report_passed_pairs(struct tact_session *s);
+void tact_session_report_tunnelled_pairs(struct tact_session *s);
 
 /* session.c. log: the one to be replayed, with its devices, or NULL. */
 int tact_session_prepare(const struct tact_scene *scene, const struct tact_session_options *options,

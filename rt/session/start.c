@@ -115,7 +115,7 @@ void tact_session_report_stuck_overlaps(struct tact_session *s)
     }
 }
 
-void tact_session_report_passed_pairs(struct tact_session *s)
+void tact_session_report_tunnelled_pairs(struct tact_session *s)
 {
     char both[160], hands[160], text[512];
     int named = 0;

@@ -159,8 +159,9 @@ static int engage_tool(const struct tact_session *s, struct session_tool *tool, 
     struct session_tool_state *state = &tool->state;
     const int device = s->devices[tool->device].input.state;
     const double gap = now - state->ticks, step = s->safety.ramp_step;
-    const int recent = state->ticks > 0.0 && gap <= tool->longest_gap;
-    if (!usable || device == TACT_DEVICE_LOST || (device != TACT_DEVICE_STALE && !recent)) {
+    const int is_input_recent = state->ticks > 0.0 && gap <= tool->longest_gap;
+    if (!usable || device == TACT_DEVICE_LOST ||
+        (device != TACT_DEVICE_STALE && !is_input_recent)) {
         state->away = 1.0;
         state->share = 0.0;
     }
@@ -293,10 +294,11 @@ static void follow_tool_device(struct tact_session *s, struct session_tool *tool
     struct session_tool_state *state = &tool->state;
     struct tact_hand_state hand = tact_hand_state(tact_world_hand(s->world, tool->hand));
     double position[3] = {0.0}, attitude[4] = {0.0}, target[6], moved[3] = {0.0}, turned[3] = {0.0};
-    const int readable = read_device_pose(s, tool, position, attitude);
+    const int is_pose_readable = read_device_pose(s, tool, position, attitude);
     const int held = s->devices[tool->device].input.state == TACT_DEVICE_STALE;
-    const int engaged = engage_tool(s, tool, now, mapped && readable);
-    const int fresh = readable && !held && s->devices[tool->device].input.state != TACT_DEVICE_LOST;
+    const int engaged = engage_tool(s, tool, now, mapped && is_pose_readable);
+    const int fresh =
+        is_pose_readable && !held && s->devices[tool->device].input.state != TACT_DEVICE_LOST;
     const double ticks = now - state->ticks;
     memcpy(target, engaged ? hand.q : hand.target, sizeof target);
     if (tool->rates) {

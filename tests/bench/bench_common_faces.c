@@ -19,8 +19,8 @@ static double now_seconds(void)
 }
 
 /** Seconds of one query with b moved by `shift` along x and y, `depth` deep along z; checks V. */
-static double time_query(const struct tact_shape *cube, double depth, double shift,
-                         struct tact_moments_scratch *scratch)
+static double time_of_overlap_query(const struct tact_shape *cube, double depth, double shift,
+                                    struct tact_moments_scratch *scratch)
 {
     static const double normal[3] = {0.0, 0.0, -1.0}; /* pressures of the last tick */
     const struct tact_pose pa = tact_pose_identity();
@@ -46,8 +46,8 @@ static int compare_poses(const struct tact_shape *cube, double depth,
     double aligned = INFINITY, shifted = INFINITY;
     const double end = now_seconds() + 2.0;
     for (int i = 0; i < 10 || now_seconds() < end; i++) {
-        aligned = fmin(aligned, time_query(cube, depth, 0.0, scratch));
-        shifted = fmin(shifted, time_query(cube, depth, 1e-3 * CUBE_EDGE, scratch));
+        aligned = fmin(aligned, time_of_overlap_query(cube, depth, 0.0, scratch));
+        shifted = fmin(shifted, time_of_overlap_query(cube, depth, 1e-3 * CUBE_EDGE, scratch));
     }
     const double ratio = aligned / shifted;
     printf("%9zu   %6.4f   %9.3f   %9.3f   %5.2f   %s\n", cube->mesh->triangle_count,

@@ -33,7 +33,7 @@ struct load {
     int corners;              /* corners of the patch; 0: ellipse; -1: elastic */
 };
 
-static void make_problem(const struct load *load, struct tact_local_problem *p)
+static void make_block_problem(const struct load *load, struct tact_local_problem *p)
 {
     double m = uniform(0.5, 2), inertia = m * 0.1 * 0.1 / 6, arm[3] = {-0.05, 0, 0};
     double way = uniform(0, 6.28);
@@ -73,13 +73,13 @@ static void make_problem(const struct load *load, struct tact_local_problem *p)
 }
 
 /* Median time of a block, and of one solve with its factors [ns]. */
-static double time_block(const struct load *load, double *floor)
+static double time_of_block_solve(const struct load *load, double *floor)
 {
     static struct tact_local_problem p[PROBLEMS];
     static double warm[PROBLEMS][6], took[BATCHES], least[BATCHES];
     double sum = 0;
     for (int i = 0; i < PROBLEMS; i++) {
-        make_problem(load, &p[i]);
+        make_block_problem(load, &p[i]);
         for (int pass = 0; pass < 100 && (!pass || tact_local_residual(&p[i], warm[i]) > 1e-12);
              pass++) {
             tact_local_cone(&p[i], warm[i]);
@@ -127,7 +127,7 @@ int main(void)
                                              {"tips and slides, ellipse", 0.5, 0, 3, 0}};
     printf("%-28s %10s %10s\n", "one block, warm", "ns", "floor ns");
     for (size_t i = 0; i < sizeof load_cases / sizeof *load_cases; i++) {
-        double floor, took = time_block(&load_cases[i], &floor);
+        double floor, took = time_of_block_solve(&load_cases[i], &floor);
         printf("%-28s %10.0f %10.0f\n", load_cases[i].name, took, floor);
     }
     return 0;

@@ -42,7 +42,7 @@ static double time_query(const struct tact_shape *a, const struct tact_shape *b,
     return median_of_durations(took, repeats);
 }
 
-static void time_by_triangles(size_t most, struct tact_moments_scratch *scratch)
+static void print_query_time_by_triangles(size_t most, struct tact_moments_scratch *scratch)
 {
     static const size_t sizes[7] = {1000, 3000, 10000, 30000, 100000, 300000, 1000000};
     for (int i = 0; i < 7 && sizes[i] <= most; i++) {
@@ -60,7 +60,7 @@ static void time_by_triangles(size_t most, struct tact_moments_scratch *scratch)
     }
 }
 
-static void time_by_depth(struct tact_moments_scratch *scratch)
+static void print_query_time_by_depth(struct tact_moments_scratch *scratch)
 {
     static const size_t sizes[3] = {1000, 10000, 100000};
     for (int k = 0; k < 3; k++) {
@@ -77,7 +77,7 @@ static void time_by_depth(struct tact_moments_scratch *scratch)
 }
 
 /** Several pairs in contact, each of its own bodies, measured one after the other. */
-static void time_by_pairs(struct tact_moments_scratch *scratch)
+static void print_query_time_by_pairs(struct tact_moments_scratch *scratch)
 {
     enum { MOST = 32 };
     static struct tact_shape a[MOST], b[MOST];
@@ -111,9 +111,9 @@ int main(int argc, char **argv)
         return 2;
     }
     puts("curve,triangles,x,seconds,triangle_pairs");
-    time_by_triangles(argc > 1 ? strtoul(argv[1], NULL, 10) : 1000000, scratch);
-    time_by_depth(scratch);
-    time_by_pairs(scratch);
+    print_query_time_by_triangles(argc > 1 ? strtoul(argv[1], NULL, 10) : 1000000, scratch);
+    print_query_time_by_depth(scratch);
+    print_query_time_by_pairs(scratch);
     tact_moments_scratch_destroy(scratch);
     return 0;
 }

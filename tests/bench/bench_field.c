@@ -25,7 +25,7 @@ static int compare_doubles(const void *a, const void *b)
 }
 
 /* Roll about x, then pitch about y, then yaw about z. */
-static void turn_about_axes(double roll, double pitch, double yaw, double *quat)
+static void quaternion_of_roll_pitch_yaw(double roll, double pitch, double yaw, double *quat)
 {
     const double x[3] = {roll, 0.0, 0.0}, y[3] = {0.0, pitch, 0.0}, z[3] = {0.0, 0.0, yaw};
     double qx[4], qy[4], qz[4], both[4];
@@ -54,7 +54,7 @@ int main(int argc, char **argv)
         return 2;
     }
     tact_v3_normalize(way, way);
-    turn_about_axes(0.31, 0.17, 0.05, place.quat_wxyz);
+    quaternion_of_roll_pitch_yaw(0.31, 0.17, 0.05, place.quat_wxyz);
     for (int i = 0; i < queries; i++) {
         tact_v3_scale(place.position, way, 2.0 * radius - depth);
         place.position[0] += i % 2 ? 1e-4 : 0.0; /* it slides to and fro */

@@ -32,7 +32,7 @@ static long read_number(const char *text, long low, long high)
     return errno || end == text || *end || value < low || value > high ? -1 : value;
 }
 
-static int read_options(int argc, char **argv, struct tact_loop_options *loop)
+static int parse_loop_options(int argc, char **argv, struct tact_loop_options *loop)
 {
     static const struct option names[] = {{"seconds", required_argument, NULL, 's'},
                                           {"priority", required_argument, NULL, 'p'},
@@ -65,7 +65,7 @@ static int read_options(int argc, char **argv, struct tact_loop_options *loop)
     return optind == argc ? 0 : -EINVAL;
 }
 
-static int scheduler_granted(const struct tact_realtime_report *report)
+static int was_scheduler_granted(const struct tact_realtime_report *report)
 {
     for (int i = 0; i < report->count; i++)
         if (!strcmp(report->item[i].name, "scheduler"))
@@ -79,7 +79,7 @@ int main(int argc, char **argv)
     struct tact_loop_options loop = tact_loop_default();
     loop.ticks = 5000;
     loop.tick = empty_tick;
-    if (read_options(argc, argv, &loop))
+    if (parse_loop_options(argc, argv, &loop))
         return 2;
 
     int code = tact_loop_run(&loop, &stats);
@@ -88,7 +88,7 @@ int main(int argc, char **argv)
         return 2;
     }
     struct tact_histogram_summary wake = tact_histogram_summarise(&stats.wake_latency);
-    int granted = scheduler_granted(&stats.realtime);
+    int granted = was_scheduler_granted(&stats.realtime);
     printf("{\"ticks\": %llu, \"missed\": %llu, \"fifo\": %s, \"wake_latency_us\": {\"p50\": %.3f, "
            "\"p99\": %.3f, \"p99.9\": %.3f, \"max\": %.3f}}\n",
            (unsigned long long)stats.ticks, (unsigned long long)stats.missed,

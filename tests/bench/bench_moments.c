@@ -38,8 +38,8 @@ struct scene {
 };
 
 /** Pose of a at a tick: it moves back and forth within the same box. */
-static void move_pose(const struct scene *s, const struct tact_pose *start, int tick,
-                      struct tact_pose *pa)
+static void move_pose_of_tick(const struct scene *s, const struct tact_pose *start, int tick,
+                              struct tact_pose *pa)
 {
     double spin[3], q[4];
     for (int k = 0; k < 3; k++) {
@@ -51,7 +51,7 @@ static void move_pose(const struct scene *s, const struct tact_pose *start, int 
     tact_quat_mul(pa->quat_wxyz, q, start->quat_wxyz);
 }
 
-static void time_scene(const struct scene *s, struct tact_moments_scratch *scratch)
+static void print_query_time_of_scene(const struct scene *s, struct tact_moments_scratch *scratch)
 {
     static double took[QUERIES];
     struct tact_pose pa = tact_pose_identity(), pb = pa;
@@ -70,7 +70,7 @@ static void time_scene(const struct scene *s, struct tact_moments_scratch *scrat
             struct tact_moments m;
             double *normal = normals[contact];
             if (s->moves) {
-                move_pose(s, &start_pose_a, i + 100000 * contact, &pa);
+                move_pose_of_tick(s, &start_pose_a, i + 100000 * contact, &pa);
             } else {
                 for (int k = 0; k < 3; k++) {
                     pa.position[k] = s->at[k] + uniform(-1.0, 1.0) * s->spread[k];
@@ -158,7 +158,7 @@ static void measure_primitives(struct tact_moments_scratch *scratch)
         {"box - half-space", &cube, &ground, {0, 0, 0.0299}, {0.01, 0.01, 1e-4}, 20001, 1, 0, 0},
     };
     for (size_t i = 0; i < sizeof scenes / sizeof scenes[0]; i++) {
-        time_scene(&scenes[i], scratch);
+        print_query_time_of_scene(&scenes[i], scratch);
     }
     tact_shape_release(&ruler);
     tact_shape_release(&finger);
@@ -234,7 +234,7 @@ static void measure_meshes(struct tact_moments_scratch *scratch)
     large = ball_mesh(0.1, 100000);
     other_large = ball_mesh(0.1, 100000);
     for (size_t i = 0; i < sizeof mesh_scenes / sizeof mesh_scenes[0]; i++) {
-        time_scene(&mesh_scenes[i], scratch);
+        print_query_time_of_scene(&mesh_scenes[i], scratch);
     }
     struct tact_shape *owned[] = {&five, &other, &large, &other_large};
     for (size_t i = 0; i < sizeof owned / sizeof owned[0]; i++) {

@@ -22,7 +22,7 @@ static const double SPEED =
     100.0; /* speed of a push [m/s]: friction changes it by 3e-5 in a tick */
 static const double FOOT_HALF_WIDTH = 1e-3; /* half the sides, or radius, of a foot [m] */
 static const double FLOOR_MODULUS = 1e7; /* modulus of the soft floor [Pa], and its thickness [m] */
-static const double LAYER = 0.01;
+static const double SOFT_LAYER_THICKNESS = 0.01;
 
 struct slide {
     struct tact_world *world;
@@ -62,7 +62,8 @@ static int feet_mesh(const struct push *p, struct tact_shape *out)
 static int make_shapes(const char *method, const struct push *p, struct tact_shape *shapes,
                        struct tact_pose *places)
 {
-    int each_foot = !strcmp(method, "volume"), count = each_foot ? p->feet : 1, rc = 0;
+    int is_contact_per_foot = !strcmp(method, "volume"), count = is_contact_per_foot ? p->feet : 1,
+        rc = 0;
     for (int i = 0; i < count && !rc; i++) {
         places[i] = tact_pose_identity();
         if (!strcmp(method, "field")) {
@@ -72,7 +73,7 @@ static int make_shapes(const char *method, const struct push *p, struct tact_sha
         places[i].position[2] = FOOT_HALF_WIDTH;
         shapes[i] = (struct tact_shape){.kind = TACT_SHAPE_CYLINDER,
                                         .size = {1.5 * p->arm, FOOT_HALF_WIDTH}};
-        if (each_foot) {
+        if (is_contact_per_foot) {
             shapes[i] = (struct tact_shape){.kind = TACT_SHAPE_SPHERE, .size = {FOOT_HALF_WIDTH}};
             memcpy(places[i].position, p->place[i], sizeof p->place[i]);
         }
@@ -96,7 +97,7 @@ static int open_slide(struct slide *s, const char *method, const struct push *p)
 {
     static const struct tact_shape ground = {.kind = TACT_SHAPE_HALFSPACE};
     static const struct tact_material soft = {
-        .field = {.modulus = FLOOR_MODULUS, .thickness = LAYER}};
+        .field = {.modulus = FLOOR_MODULUS, .thickness = SOFT_LAYER_THICKNESS}};
     const struct tact_pose here = tact_pose_identity();
     const struct tact_owner fixed = {TACT_OWNER_FIXED, 0, 0}, own = {TACT_OWNER_BODY, 0, 0};
     const double mass = p->weight / GRAVITY, turning = mass * 0.05 * 0.05;
@@ -106,12 +107,12 @@ static int open_slide(struct slide *s, const char *method, const struct push *p)
     struct tact_body body = {.pose = here};
     struct tact_pose places[FEET];
     struct tact_solve_stats stats;
-    int is_field = !strcmp(method, "field");
+    int is_field_method = !strcmp(method, "field");
     close_slide(s);
     s->at = *p;
     s->shape_count = make_shapes(method, p, s->shapes, places);
     o.gravity[2] = -GRAVITY;
-    law.model = tact_contact_model_find(is_field ? "field" : "volume");
+    law.model = tact_contact_model_find(is_field_method ? "field" : "volume");
     tact_body_set_mass(&body, mass, inertia);
     if (!s->shape_count || tact_world_create(&o, &s->world) ||
         tact_world_add_body(s->world, &body) < 0 ||
@@ -124,7 +125,8 @@ static int open_slide(struct slide *s, const char *method, const struct push *p)
         }
     }
     if (tact_world_set_law(s->world, 0, 1, &law) ||
-        (is_field && tact_world_set_material(s->world, 0, &soft)) || tact_world_finish(s->world)) {
+        (is_field_method && tact_world_set_material(s->world, 0, &soft)) ||
+        tact_world_finish(s->world)) {
         return -1;
     }
     for (int i = 0; i < REST; i++) {

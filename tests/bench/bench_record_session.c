@@ -62,7 +62,7 @@ static double quantile_us(const int64_t *sorted, size_t count, double q)
 
 /* Moves the ticks that count to the front, sorted, and writes the time that recording added to
  * each to `more`. Returns their number. */
-static size_t collect_ticks(struct bench *b, int64_t *more)
+static size_t collect_compute_times(struct bench *b, int64_t *more)
 {
     int64_t *without = b->compute[WITHOUT], *with = b->compute[WITH];
     const uint64_t first = (uint64_t)(1.0 / b->session[WITHOUT]->period);
@@ -81,7 +81,7 @@ static size_t collect_ticks(struct bench *b, int64_t *more)
 }
 
 /* Whether the sessions differ, as where ticks were skipped: then they cannot be compared. */
-static int sessions_differ(const struct bench *b)
+static int do_session_states_differ(const struct bench *b)
 {
     struct tact_world *one = b->session[WITHOUT]->world, *other = b->session[WITH]->world;
     int differs = 0;
@@ -97,7 +97,7 @@ static void print_result(struct bench *b, const struct tact_loop_stats *stats,
 {
     const struct tact_session *s = b->session[WITHOUT];
     const int64_t *without = b->compute[WITHOUT], *with = b->compute[WITH];
-    const size_t n = collect_ticks(b, more);
+    const size_t n = collect_compute_times(b, more);
     printf("{\"scene\": \"%s\", \"doubles\": %u, \"contacts\": %d, \"refused\": %d, "
            "\"ticks\": %zu, ",
            s->scene->name,
@@ -133,7 +133,7 @@ static int run_both_sessions(struct bench *b)
     rc = rc ? rc : written;
     if (rc) {
         fprintf(stderr, "bench_record_session: %s\n", strerror(-rc));
-    } else if (sessions_differ(b)) {
+    } else if (do_session_states_differ(b)) {
         rc = -EBADE;
         fprintf(stderr, "bench_record_session: the sessions differ, %llu ticks were skipped\n",
                 (unsigned long long)stats.skipped);

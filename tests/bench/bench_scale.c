@@ -32,7 +32,7 @@ static void add_bodies(struct bench *b, const struct tact_shape *shape)
         CHECK(tact_body_set_mass(&body, mass, inertia));
         scale_body_position(o->which, k, o->bodies, body.pose.position);
         body.pose.position[2] -= scale_is_ball(o->which) ? 0.0 : 2e-5;
-        body.twist[0] = o->which == SCALE_SEPARATE ? SCALE_DRIFT_SPEED : 0.0;
+        body.twist[0] = o->which == SCALE_SEPARATE_BALLS ? SCALE_DRIFT_SPEED : 0.0;
         int index = tact_world_add_body(b->world, &body);
         CHECK(index);
         CHECK(tact_world_add_shape(b->world, (struct tact_owner){TACT_OWNER_BODY, index, 0}, shape,
@@ -47,11 +47,11 @@ static void add_ground(struct bench *b)
     for (int k = 0; k < 4; k++) {
         struct tact_pose pose = tact_pose_identity();
         double turn[3] = {0.0, 0.0, 0.0};
-        if (b->options.which == SCALE_HEAP) {
+        if (b->options.which == SCALE_BALL_HEAP) {
             turn[k / 2] = k % 2 ? SCALE_PIT_SLOPE : -SCALE_PIT_SLOPE;
             tact_quat_from_rotvec(pose.quat_wxyz, turn);
         }
-        if (k == 0 || b->options.which == SCALE_HEAP) {
+        if (k == 0 || b->options.which == SCALE_BALL_HEAP) {
             CHECK(tact_world_add_shape(b->world, fixed, &plane, &pose, 0));
         }
     }
@@ -64,7 +64,7 @@ static void make_world(struct bench *b)
         .kind = TACT_SHAPE_BOX,
         .size = {SCALE_CUBE_EDGE / 2, SCALE_CUBE_EDGE / 2, SCALE_CUBE_EDGE / 2}};
     const struct tact_contact_law law = {.friction = SCALE_FRICTION, .overlap = 2e-5};
-    options.gravity[2] = b->options.which == SCALE_SEPARATE ? 0.0 : -SCALE_GRAVITY;
+    options.gravity[2] = b->options.which == SCALE_SEPARATE_BALLS ? 0.0 : -SCALE_GRAVITY;
     if (scale_is_ball(b->options.which)) {
         shape = (struct tact_shape){.kind = TACT_SHAPE_SPHERE, .size = {SCALE_BALL_RADIUS}};
     } else {
@@ -81,7 +81,7 @@ static void make_world(struct bench *b)
 
 static void step(struct bench *b, int tick)
 {
-    for (int i = 0; i < b->options.bodies && b->options.which == SCALE_PUSHED; i++) {
+    for (int i = 0; i < b->options.bodies && b->options.which == SCALE_PUSHED_CUBES; i++) {
         tact_world_body(b->world, i)->twist[0] +=
             scale_push_force(tick) * SCALE_PERIOD / SCALE_CUBE_MASS;
     }

@@ -34,9 +34,9 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static void step(const mjModel *model, mjData *data, int ball, double closing)
+static void step(const mjModel *model, mjData *data, int ball, double closing_speed_of_fingers)
 {
-    double s = fmin(1.0, data->time / closing);
+    double s = fmin(1.0, data->time / closing_speed_of_fingers);
     double grip = s * s * s * (10.0 + s * (6.0 * s - 15.0));
     for (int i = 0; i < model->nu; i++) {
         double open = model->key_ctrl[i], closed = model->key_ctrl[model->nu + i];
@@ -86,7 +86,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: peer_hand MODEL TICKS CLOSING\n");
         return 2;
     }
-    double closing = atof(argv[3]), *times = calloc((size_t)ticks, sizeof *times);
+    double closing_speed_of_fingers = atof(argv[3]), *times = calloc((size_t)ticks, sizeof *times);
     mjModel *model = mj_loadXML(argv[1], NULL, error, sizeof error);
     mjData *data = model ? mj_makeData(model) : NULL;
     if (!data || !times) {
@@ -98,7 +98,7 @@ int main(int argc, char **argv)
     mj_resetDataKeyframe(model, data, 0);
     for (int k = 0; k < ticks; k++) {
         double began = now_us();
-        step(model, data, ball, closing);
+        step(model, data, ball, closing_speed_of_fingers);
         times[k] = now_us() - began;
         count_contacts(model, data, ball, &counts);
     }

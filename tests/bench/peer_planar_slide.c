@@ -21,7 +21,8 @@
 static mjModel *make_model(const char *method, const struct push *p)
 {
     char xml[8192], error[512] = "";
-    int by_feet = !strcmp(method, "feet"), count = by_feet ? p->feet : 1;
+    int is_contact_per_foot_method = !strcmp(method, "feet"),
+        count = is_contact_per_foot_method ? p->feet : 1;
     double torsion = strcmp(method, "by_hand") ? TORSION_DEFAULT : p->friction * p->arm;
     double mass = p->weight / GRAVITY, turning = mass * 0.05 * 0.05;
     mjVFS files;
@@ -31,12 +32,13 @@ static mjModel *make_model(const char *method, const struct push *p)
         "<geom condim='%d' friction='%.17g %.17g 0'/></default><worldbody><geom type='plane' "
         "size='1 1 1'/><body><freejoint/><inertial pos='0 0 0' mass='%.17g' "
         "diaginertia='%.17g %.17g %.17g'/>",
-        GRAVITY, by_feet ? 3 : 4, p->friction, torsion, mass, turning, turning, turning);
+        GRAVITY, is_contact_per_foot_method ? 3 : 4, p->friction, torsion, mass, turning, turning,
+        turning);
     for (int i = 0; i < count; i++) {
         length += snprintf(xml + length, sizeof xml - (size_t)length,
                            "<geom type='sphere' size='%g' pos='%.17g %.17g %g'/>",
-                           CONTACT_BALL_RADIUS, by_feet ? p->place[i][0] : 0.0,
-                           by_feet ? p->place[i][1] : 0.0, CONTACT_BALL_RADIUS);
+                           CONTACT_BALL_RADIUS, is_contact_per_foot_method ? p->place[i][0] : 0.0,
+                           is_contact_per_foot_method ? p->place[i][1] : 0.0, CONTACT_BALL_RADIUS);
     }
     length += snprintf(xml + length, sizeof xml - (size_t)length, "</body></worldbody></mujoco>");
     mj_defaultVFS(&files);

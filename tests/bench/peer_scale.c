@@ -8,8 +8,8 @@ static size_t write_ground(char *xml, size_t room, enum scale_case which)
 {
     size_t used = 0;
     for (int k = 0; k < 4; k++) {
-        double turn = which != SCALE_HEAP ? 0.0 : k % 2 ? SCALE_PIT_SLOPE : -SCALE_PIT_SLOPE;
-        if (k == 0 || which == SCALE_HEAP) {
+        double turn = which != SCALE_BALL_HEAP ? 0.0 : k % 2 ? SCALE_PIT_SLOPE : -SCALE_PIT_SLOPE;
+        if (k == 0 || which == SCALE_BALL_HEAP) {
             used += (size_t)snprintf(xml + used, room - used,
                                      "<geom type='plane' size='9 9 1' axisangle='%d %d 0 %.17g'/>",
                                      k / 2 == 0, k / 2 == 1, turn);
@@ -33,7 +33,7 @@ static mjModel *make_model(const struct scale_options *o)
         "tolerance='1e-8' cone='elliptic'/><size memory='512M'/><default><geom "
         "friction='%g'/></default>"
         "<worldbody>",
-        SCALE_PERIOD, o->which == SCALE_SEPARATE ? 0.0 : -SCALE_GRAVITY, SCALE_FRICTION);
+        SCALE_PERIOD, o->which == SCALE_SEPARATE_BALLS ? 0.0 : -SCALE_GRAVITY, SCALE_FRICTION);
     used += write_ground(xml + used, room - used, o->which);
     for (int i = 0; i < o->bodies; i++) {
         double at[3];
@@ -60,7 +60,7 @@ static mjModel *make_model(const struct scale_options *o)
 
 static void step(const struct scale_options *o, const mjModel *model, mjData *data, int tick)
 {
-    for (int i = 0; i < o->bodies && o->which == SCALE_PUSHED; i++) {
+    for (int i = 0; i < o->bodies && o->which == SCALE_PUSHED_CUBES; i++) {
         data->xfrc_applied[6 * (i + 1)] = scale_push_force(tick);
     }
     mj_step(model, data);
@@ -92,7 +92,7 @@ int main(int argc, char **argv)
         return 2;
     }
     double setup = 1e-6 * (scale_now_us() - began);
-    for (int i = 0; i < o.bodies && o.which == SCALE_SEPARATE; i++) {
+    for (int i = 0; i < o.bodies && o.which == SCALE_SEPARATE_BALLS; i++) {
         data->qvel[6 * i] = SCALE_DRIFT_SPEED;
     }
     for (int k = 0; k < o.skipped; k++) {

@@ -88,8 +88,8 @@ static void add_tetrahedron(struct raw *m, const double *a, const double *b, con
     m->v += v;
 }
 
-static double time_qhull(const struct body *a, const struct body *b, const double at[3],
-                         const double inner[3])
+static double time_of_qhull_intersection(const struct body *a, const struct body *b,
+                                         const double at[3], const double inner[3])
 {
     char first[] = "qhull ", second[] = "qhull Qt";
     qhT qh_qh, *qh = &qh_qh;
@@ -147,7 +147,7 @@ static double time_qhull(const struct body *a, const struct body *b, const doubl
 #ifdef TACT_R3D
 static r3d_poly r3d_start, r3d_work;
 
-static void r3d_make(const struct body *b)
+static void make_r3d_polyhedron(const struct body *b)
 {
     const struct tact_mesh *m = b->shape.mesh;
     r3d_rvec3 *v = calloc(m->vertex_count, sizeof *v);
@@ -173,7 +173,7 @@ static void r3d_make(const struct body *b)
     free(v);
 }
 
-static double time_r3d(const struct body *b, const double at[3])
+static double time_of_r3d_clip(const struct body *b, const double at[3])
 {
     static r3d_plane planes[20000];
     double m[10];
@@ -198,8 +198,8 @@ struct overlap {
     double at[3];
 };
 
-static double time_tact(const struct overlap *o, struct tact_moments_scratch *scratch,
-                        double normal[3])
+static double time_of_tact_query(const struct overlap *o, struct tact_moments_scratch *scratch,
+                                 double normal[3])
 {
     struct tact_pose pa = tact_pose_identity(), pb = pa;
     struct tact_moments m;
@@ -211,19 +211,19 @@ static double time_tact(const struct overlap *o, struct tact_moments_scratch *sc
     return m.volume;
 }
 
-static double time_peer(const char *peer, const struct overlap *o,
-                        struct tact_moments_scratch *scratch, double normal[3])
+static double time_of_peer_query(const char *peer, const struct overlap *o,
+                                 struct tact_moments_scratch *scratch, double normal[3])
 {
     if (!strcmp(peer, "tact")) {
-        return time_tact(o, scratch, normal);
+        return time_of_tact_query(o, scratch, normal);
     }
     if (!strcmp(peer, "qhull")) {
         const double inner[3] = {0.5 * o->at[0], 0.025, 0.015};
-        return time_qhull(&o->a, &o->b, o->at, inner);
+        return time_of_qhull_intersection(&o->a, &o->b, o->at, inner);
     }
 #ifdef TACT_R3D
     if (!strcmp(peer, "r3d")) {
-        return time_r3d(&o->b, o->at);
+        return time_of_r3d_clip(&o->b, o->at);
     }
 #endif
     exit(3);
@@ -250,14 +250,14 @@ int main(int argc, char **argv)
         return 0;
     }
 #ifdef TACT_R3D
-    r3d_make(&o.a);
+    make_r3d_polyhedron(&o.a);
 #endif
     struct tact_moments_scratch *scratch = tact_moments_scratch_create(1u << 22);
     const int repeats = n >= 5000 ? 3 : n >= 1000 ? 11 : MOST_REPEATS;
     for (int r = 0; r < repeats; r++) {
         o.at[1] = 0.05 + 1e-6 * r;
         double start = thread_cpu_time_seconds();
-        volume = time_peer(argv[3], &o, scratch, normal);
+        volume = time_of_peer_query(argv[3], &o, scratch, normal);
         took[r] = thread_cpu_time_seconds() - start;
     }
     printf("{\"time\": %.9g, \"volume\": %.17g, \"repeats\": %d}\n",

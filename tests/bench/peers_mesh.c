@@ -80,7 +80,7 @@ static dGeomID to_ode(const struct tact_mesh *m)
     return dCreateTriMesh(0, data, 0, 0, 0);
 }
 
-static double time_ode(dGeomID ga, dGeomID gb, double apart, int *contacts)
+static double time_of_ode_collision(dGeomID ga, dGeomID gb, double apart, int *contacts)
 {
     static dContactGeom found[65000];
     static double took[REPEATS];
@@ -110,7 +110,7 @@ static void compare_patch(const struct tact_shape *a, const struct tact_shape *b
         cold[i] = time_queries(a, b, BALL_DISTANCE, REPEATS, 1, &m);
         warm[i] = time_queries(a, b, BALL_DISTANCE, REPEATS, 0, &m);
 #ifdef TACT_ODE
-        ode[i] = time_ode(ga, gb, BALL_DISTANCE, &contacts);
+        ode[i] = time_of_ode_collision(ga, gb, BALL_DISTANCE, &contacts);
 #endif
     }
     printf(

@@ -10,11 +10,12 @@
 #include <time.h>
 
 enum scale_case {
-    SCALE_CUBES,    /* cubes at rest on a floor, side by side */
-    SCALE_PUSHED,   /* the same, each under an alternating horizontal force of a tenth of its weight
-                     */
-    SCALE_SEPARATE, /* balls far from each other, without gravity, drifting together */
-    SCALE_HEAP,     /* balls that roll into a pit of four planes, into a heap */
+    SCALE_CUBES,          /* cubes at rest on a floor, side by side */
+    SCALE_PUSHED_CUBES,   /* the same, each under an alternating horizontal force of a tenth of its
+                           * weight
+                           */
+    SCALE_SEPARATE_BALLS, /* balls far from each other, without gravity, drifting together */
+    SCALE_BALL_HEAP,      /* balls that roll into a pit of four planes, into a heap */
     SCALE_CASES
 };
 
@@ -32,7 +33,7 @@ static const char *const scale_names[SCALE_CASES] = {"cubes", "pushed", "apart",
 
 static inline int scale_is_ball(enum scale_case which)
 {
-    return which == SCALE_SEPARATE || which == SCALE_HEAP;
+    return which == SCALE_SEPARATE_BALLS || which == SCALE_BALL_HEAP;
 }
 
 /* Centre of body i of n [m]. Balls of the heap are a little beside a grid, as nothing real is on
@@ -47,7 +48,7 @@ static inline void scale_body_position(enum scale_case which, int i, int n, doub
         return;
     }
     int side = (int)ceil(cbrt(n));
-    double pitch = (which == SCALE_SEPARATE ? 5.0 : 2.5) * SCALE_BALL_RADIUS;
+    double pitch = (which == SCALE_SEPARATE_BALLS ? 5.0 : 2.5) * SCALE_BALL_RADIUS;
     at[0] = pitch * (i % side - 0.5 * (side - 1)) + 1e-3 * sin(12.9898 * i);
     at[1] = pitch * (i / side % side - 0.5 * (side - 1)) + 1e-3 * sin(78.233 * i);
     at[2] = pitch * (i / side / side) + pitch + 0.5 * pitch * side * tan(SCALE_PIT_SLOPE);

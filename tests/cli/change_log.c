@@ -23,7 +23,7 @@ static int copy_log(struct tact_log *log, const struct rewrite *rewrite, struct 
             memcpy(&record->values[value], &bits, sizeof bits);
             changed = 1;
         }
-        if (write_record_to_copy(rewrite, record, out)) {
+        if (append_record_to_log_copy(rewrite, record, out)) {
             break;
         }
     }
@@ -32,13 +32,13 @@ static int copy_log(struct tact_log *log, const struct rewrite *rewrite, struct 
 }
 
 /* "KEY=VALUE" sets a fact; NULL sets none. */
-static struct tact_recorder *open_copy(struct tact_log *log, const struct rewrite *rewrite,
-                                       const char *path, const char *set)
+static struct tact_recorder *open_copy_recorder(struct tact_log *log, const struct rewrite *rewrite,
+                                                const char *path, const char *set)
 {
     static const char *const keys[] = {"results_version", "build",  "machine", "cpu",  "libc",
                                        "sleef",           "lapack", "blas",    "scene"};
     struct tact_log_fact facts[MAX_FACTS];
-    struct tact_recorder_content content = log_copy_content(rewrite);
+    struct tact_recorder_content content = recorder_content_of_log_copy(rewrite);
     content.facts = facts;
     struct tact_recorder_options options = tact_recorder_options_default();
     struct tact_messages messages = {NULL, NULL};
@@ -67,16 +67,17 @@ int main(int argc, char **argv)
         return 2;
     }
     long field = tact_log_field(log, argv[3], &count), element = strtol(argv[4], NULL, 10);
-    struct tact_recorder *out = field >= 0 && element < count && !begin_log_copy(&rewrite, log)
-                                    ? open_copy(log, &rewrite, argv[2], argv[6])
-                                    : NULL;
+    struct tact_recorder *out =
+        field >= 0 && element < count && !open_recorder_of_log_copy(&rewrite, log)
+            ? open_copy_recorder(log, &rewrite, argv[2], argv[6])
+            : NULL;
     if (!out) {
         fprintf(stderr, "no field %s[%ld], or the copy cannot be opened\n", argv[3], element);
         return 2;
     }
     int changed = copy_log(log, &rewrite, out, field + element, strtoull(argv[5], NULL, 10));
     int rc = tact_recorder_close(out, NULL);
-    end_log_copy(&rewrite);
+    free_log_copy_buffers(&rewrite);
     tact_log_close(log);
     return rc || !changed ? 1 : 0;
 }

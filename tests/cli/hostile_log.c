@@ -28,7 +28,7 @@ static int read_strings(const char *path)
 }
 
 /* A line end in a unit would end the line of the schema, and the log would be refused. */
-static void corrupt_units(struct tact_layout *layout)
+static void overwrite_units_with_hostile_text(struct tact_layout *layout)
 {
     for (uint32_t i = 0; i < layout->field_count; i++) {
         char *unit = layout->fields[i].unit;
@@ -40,7 +40,7 @@ static void corrupt_units(struct tact_layout *layout)
 }
 
 /* The names of a session's channels must match its scene, so they are not changed there. */
-static void corrupt_channels(json_t *channels, int names)
+static void overwrite_channel_names(json_t *channels, int names)
 {
     for (size_t i = 0; i < json_array_size(channels); i++) {
         json_t *channel = json_array_get(channels, i);
@@ -57,7 +57,7 @@ static struct tact_log_attachment corrupt_devices(struct tact_log_attachment att
 {
     json_t *list = json_loadb(attachment.data, attachment.size, 0, NULL);
     for (size_t i = 0; i < json_array_size(list); i++) {
-        corrupt_channels(json_object_get(json_array_get(list, i), "inputs"), names);
+        overwrite_channel_names(json_object_get(json_array_get(list, i), "inputs"), names);
     }
     devices = json_dumps(list, 0);
     attachment.data = devices;
@@ -77,11 +77,11 @@ static int copy_log(struct tact_log *log, struct tact_mcap_writer *writer)
     struct tact_record *record = malloc(tact_layout_bytes(tact_log_layout(log)));
     struct tact_record *corrupted = NULL;
     const int names = tact_log_attachment(log, "import.yaml") != NULL;
-    if (!begin_log_copy(&rewrite, log)) {
-        corrupt_units(&rewrite.layout);
+    if (!open_recorder_of_log_copy(&rewrite, log)) {
+        overwrite_units_with_hostile_text(&rewrite.layout);
         corrupted = malloc(tact_layout_bytes(&rewrite.layout));
     }
-    content = log_copy_content(&rewrite);
+    content = recorder_content_of_log_copy(&rewrite);
     content.facts = facts;
     content.attachments = attachments;
     for (size_t i = 0; i < tact_log_fact_count(log) && i < MOST; i++) {
@@ -97,7 +97,7 @@ static int copy_log(struct tact_log *log, struct tact_mcap_writer *writer)
     }
     int rc = tact_encoder_init(&encoder, writer, &content, &scene, 0, 0, 0, 0);
     for (uint64_t i = 0; rc == 0 && record && corrupted && tact_log_next(log, record) > 0; i++) {
-        convert_record_for_copy(&rewrite, record, corrupted);
+        convert_record_to_copy_layout(&rewrite, record, corrupted);
         tact_encode_record(&encoder, corrupted);
         if (i < count) {
             tact_encode_event(&encoder, record->tick, record->stamp_ns,
@@ -106,7 +106,7 @@ static int copy_log(struct tact_log *log, struct tact_mcap_writer *writer)
     }
     rc = rc ? rc : tact_mcap_writer_flush(writer);
     tact_encoder_free(&encoder);
-    end_log_copy(&rewrite);
+    free_log_copy_buffers(&rewrite);
     free(corrupted);
     free(record);
     free(devices);

@@ -40,7 +40,7 @@ static double number(struct bytes *b, int range)
     return ldexp((mantissa & 1 ? -1.0 : 1.0) * (1.0 + mantissa / 256.0), e);
 }
 
-static double positive(struct bytes *b, int range)
+static double random_positive_number(struct bytes *b, int range)
 {
     return fabs(number(b, range));
 }
@@ -77,7 +77,7 @@ static double make_friction_parts(struct bytes *b, double length,
     for (int i = 0; i < parts->count; i++) {
         parts->x[i] = length * number(b, 3);
         parts->y[i] = length * number(b, 3);
-        parts->arm[i] = length * positive(b, 3);
+        parts->arm[i] = length * random_positive_number(b, 3);
         parts->share[i] = 1.0 + next_byte(b);
         load += parts->share[i];
         x += parts->share[i] * parts->x[i];
@@ -109,7 +109,8 @@ static void make_problem(struct bytes *b, struct tact_local_problem *p,
             p->s[i] += row[i / 6] * row[i % 6];
         }
     }
-    int b_in_range = next_byte(b) % 2; /* b in the range of S, as that of a real contact is */
+    int is_b_in_range_of_s =
+        next_byte(b) % 2; /* b in the range of S, as that of a real contact is */
     double push[6], velocity[6] = {0.0};
     for (int i = 0; i < 6; i++) {
         push[i] = number(b, range) * (i < 3 ? 1.0 : length);
@@ -118,13 +119,13 @@ static void make_problem(struct bytes *b, struct tact_local_problem *p,
     for (int i = 0; i < 36; i++) {
         velocity[i / 6] += p->s[i] * push[i % 6];
     }
-    if (b_in_range) {
+    if (is_b_in_range_of_s) {
         memcpy(p->b, velocity, sizeof velocity);
     }
     unsigned kind = next_byte(b);
-    p->mu = kind % 7 == 0 ? 0.0 : (kind % 11 == 0 ? 1e6 : positive(b, 4));
+    p->mu = kind % 7 == 0 ? 0.0 : (kind % 11 == 0 ? 1e6 : random_positive_number(b, 4));
     p->surface = (enum tact_surface)(next_byte(b) % 4);
-    p->spin_arm = positive(b, 4) * length;
+    p->spin_arm = random_positive_number(b, 4) * length;
     if (p->surface == TACT_SURFACE_FITTED) {
         p->surface = TACT_SURFACE_POINTS;
         p->points = parts;
@@ -132,8 +133,8 @@ static void make_problem(struct bytes *b, struct tact_local_problem *p,
     }
     p->rectangle[0] = p->rectangle[1] = kind % 2 ? length : 0.0;
     if (kind % 3) {
-        p->semi[0] = length * positive(b, 4);
-        p->semi[1] = length * positive(b, 4);
+        p->semi[0] = length * random_positive_number(b, 4);
+        p->semi[1] = length * random_positive_number(b, 4);
     }
     if (kind % 5 > 1 && p->semi[0] > 0.0 && p->semi[1] > 0.0) {
         make_corners(b, p);
@@ -185,8 +186,8 @@ static void check_limits(const struct tact_local_problem *p, const double *r, do
 }
 
 /* Checks the coupled limit of friction and torsion. */
-static void check_coupled_limit(const struct tact_local_problem *p, const double *r,
-                                const double *d)
+static void check_friction_torsion_limit(const struct tact_local_problem *p, const double *r,
+                                         const double *d)
 {
     if (r[0] > 0.0 && p->mu > 0.0 && p->spin_arm > 0.0) {
         double share = tact_local_friction_limit_ratio(p, r, d);
@@ -248,7 +249,7 @@ static void check_cone(const struct tact_local_problem *p)
     for (int pass = 0; pass < 40 && !(residual < 1e-11); pass++) {
         tact_local_cone(p, r);
         check_limits(p, r, d);
-        check_coupled_limit(p, r, d);
+        check_friction_torsion_limit(p, r, d);
         residual = tact_local_residual(p, r);
         if (!isfinite(residual) || residual < 0.0) {
             report_failure(p, r, "residual", residual);

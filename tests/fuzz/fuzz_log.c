@@ -23,7 +23,7 @@ static uint64_t get(const uint8_t *at, size_t size)
     return value;
 }
 
-static void store_crc(uint8_t *at, const uint8_t *from, size_t size)
+static void write_crc_of_range(uint8_t *at, const uint8_t *from, size_t size)
 {
     uint32_t crc = tact_crc32(0, from, size);
     memcpy(at, &crc, sizeof crc);
@@ -35,7 +35,7 @@ static void correct_chunk_header(uint8_t *content, size_t size)
     if (size > 40 && get(content + 28, 4) == 0 && get(content + 32, 8) == size - 40) {
         uint64_t unpacked = size - 40;
         memcpy(content + 16, &unpacked, sizeof unpacked);
-        store_crc(content + 24, content + 40, size - 40);
+        write_crc_of_range(content + 24, content + 40, size - 40);
     }
 }
 
@@ -67,12 +67,12 @@ static void correct_all_checksums(uint8_t *file, size_t size)
         else if (opcode == TACT_MCAP_METADATA)
             correct_metadata_checksum(content, length);
         else if (opcode == TACT_MCAP_ATTACHMENT && length > 4)
-            store_crc(content + length - 4, content, length - 4);
+            write_crc_of_range(content + length - 4, content, length - 4);
         else if (opcode == TACT_MCAP_DATA_END && length == 4) {
-            store_crc(content, file, at);
+            write_crc_of_range(content, file, at);
             data_end = at + RECORD_HEAD + length;
         } else if (opcode == TACT_MCAP_FOOTER && length == 20 && data_end > 0)
-            store_crc(content + 16, file + data_end, at + RECORD_HEAD + 16 - data_end);
+            write_crc_of_range(content + 16, file + data_end, at + RECORD_HEAD + 16 - data_end);
         at += RECORD_HEAD + length;
     }
 }
@@ -107,7 +107,7 @@ static void make_single_chunk_log(const uint8_t *records, size_t size, struct ta
 
 static volatile size_t sink; /* keeps the compiler from removing the reads */
 
-static void read_everything(struct tact_log *log)
+static void read_all_log_content(struct tact_log *log)
 {
     const struct tact_log_state *state = tact_log_state(log);
     const struct tact_layout *layout = tact_log_layout(log);
@@ -158,7 +158,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (!file.failed && ftruncate(fd, 0) == 0 &&
         pwrite(fd, file.data, file.size, 0) == (ssize_t)file.size &&
         tact_log_open(path, &log, &err) == 0) {
-        read_everything(log);
+        read_all_log_content(log);
         tact_log_close(log);
     }
     tact_bytes_free(&file);

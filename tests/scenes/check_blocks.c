@@ -41,13 +41,14 @@ void check_cubes_on_edge(void)
 
 /* Runs the scene, and checks that after `settled` seconds nothing moves horizontally and the floor
  * carries the weight. */
-static void check_standing(const char *name, double seconds, double settled, const char *more)
+static void check_standing(const char *name, double seconds, double settling_end_time,
+                           const char *more)
 {
     struct simulation p;
-    simulate_with(name, seconds, more, &p);
-    double drift = largest_horizontal_drift(&p, settled), speed = largest_final_speed(&p);
-    print_message("    sideways from %g s to %g s: %.1e m; speed at the end %.1e\n", settled,
-                  seconds, drift, speed);
+    simulate_with_options(name, seconds, more, &p);
+    double drift = largest_horizontal_drift(&p, settling_end_time), speed = largest_final_speed(&p);
+    print_message("    sideways from %g s to %g s: %.1e m; speed at the end %.1e\n",
+                  settling_end_time, seconds, drift, speed);
     assert_true(drift < 1e-9);
     assert_true(speed < 1e-9);
     for (int i = 0; i < p.bodies; i++) {
@@ -57,7 +58,7 @@ static void check_standing(const char *name, double seconds, double settled, con
     simulation_free(&p);
 }
 
-void check_stack(void)
+void check_stack_scene(void)
 {
     check_standing("stack", 11, 1, "");
     check_standing("stack", 11, 1, "contact: {model: features}");
@@ -73,7 +74,7 @@ void check_stack_loose(void)
     check_standing("stack_loose", 4, 1, "");
 }
 
-void check_octagon(void)
+void check_octagon_scene(void)
 {
     struct simulation p;
     simulate("octagon", 0.5, &p);

@@ -19,12 +19,12 @@ static double angle_between(const struct body_state *a, const struct body_state 
     return 2 * atan2(sqrt(fmax(0, 1 - dot * dot)), fabs(dot)) * 180 / M_PI;
 }
 
-void check_ruler(void)
+void check_ruler_scene(void)
 {
     static const char *const models[2] = {"volume", "features"};
     for (int i = 0; i < 2; i++) {
         struct simulation p;
-        simulate_with("ruler", 10, i ? "contact: {model: features}" : "", &p);
+        simulate_with_options("ruler", 10, i ? "contact: {model: features}" : "", &p);
         const struct body_state *released = simulation_body_at(&p, "ruler", 2);
         const struct body_state *end = simulation_body_at(&p, "ruler", -1);
         double turn = angle_between(released, end), drift = largest_horizontal_drift(&p, 2);
@@ -71,7 +71,7 @@ void check_bumpy_cube(void)
     simulation_free(&p);
 }
 
-void check_salad(void)
+void check_salad_scene(void)
 {
     struct simulation p;
     simulate("salad", 1.2, &p);

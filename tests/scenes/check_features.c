@@ -26,8 +26,8 @@ static void find_lowest_corner(const struct body_state *body, const double size[
 
 /* Twist after the corner at `arm` of a box without friction has hit a plane and stays on it: the
  * impulse along the vertical that stops the corner. */
-static void twist_after_impact(const struct body_state *body, double mass, const double size[3],
-                               const double arm[3], double twist[6])
+static void exact_twist_after_impact(const struct body_state *body, double mass,
+                                     const double size[3], const double arm[3], double twist[6])
 {
     static const double up[3] = {0.0, 0.0, 1.0};
     double turn[9], lever[3], local[3], spin[3], speed[3];
@@ -58,7 +58,7 @@ static double compare_impact(const struct simulation *p, double mass, const doub
     } while (body->position[2] + arm[2] > 1e-5);
     memcpy(twist, simulation_body_at(p, "smooth", (tick - 1) * p->period)->twist, sizeof twist);
     twist[2] -= 2.0 * G * p->period;
-    twist_after_impact(body, mass, size, arm, twist);
+    exact_twist_after_impact(body, mass, size, arm, twist);
     const double *got = simulation_body_at(p, "smooth", (tick + 1) * p->period)->twist;
     tact_v3_sub(apart, got + 3, twist + 3);
     print_message("    hits after %d ms; turns at %.3f %.3f %.3f rad/s then, by one impulse "
@@ -67,7 +67,7 @@ static double compare_impact(const struct simulation *p, double mass, const doub
     return tact_v3_norm(apart) / tact_v3_norm(twist + 3) + fabs(got[2] / twist[2] - 1.0);
 }
 
-void check_corner(void)
+void check_corner_scene(void)
 {
     static const double size[3] = {0.06, 0.05, 0.04};
     static const char *const names[2] = {"smooth", "rough"};
@@ -90,7 +90,7 @@ void check_corner(void)
     simulation_free(&p);
 }
 
-void check_pressed(void)
+void check_pressed_scene(void)
 {
     struct simulation p;
     double deepest = 0.0;
@@ -137,7 +137,7 @@ static double mean_period(const double *angle, int ticks, double period)
     return 2.0 * (last - first) / (count - 1);
 }
 
-void check_balances(void)
+void check_balances_scene(void)
 {
     static const char *const names[2] = {"along", "across"};
     static const double inertia[2] = {8.0e-4, 2.0e-4}, mass = 0.5, below = 0.03;
@@ -183,7 +183,7 @@ static double jamming_offset(double w, double W, double l, double mu)
     return (W * up + l * along) / (up + mu * along) - 0.5 * W;
 }
 
-void check_peg(void)
+void check_peg_scene(void)
 {
     static const char *const names[4] = {"features_jams", "features_slides", "volume_jams",
                                          "volume_slides"};

@@ -26,7 +26,7 @@ static double angle_turned(const struct simulation *p, const char *name)
     return angle;
 }
 
-void check_foot(void)
+void check_foot_scene(void)
 {
     static const char *const names[2] = {"foot", "disc"};
     static const double start[2] = {0.0, 0.15};

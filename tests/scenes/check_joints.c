@@ -27,8 +27,9 @@ static double elliptic_integral(double k)
 /* Period of the swing with its cube: the cranks rotate, platform and cube translate on an arc. */
 static double period(double amplitude)
 {
-    double turning = CRANK * (ARM * ARM + 0.01 * 0.01) / 12.0 + CRANK * 0.25 * ARM * ARM;
-    double inertia = 2.0 * turning + CARRIED * ARM * ARM;
+    double moment_of_inertia_of_crank =
+        CRANK * (ARM * ARM + 0.01 * 0.01) / 12.0 + CRANK * 0.25 * ARM * ARM;
+    double inertia = 2.0 * moment_of_inertia_of_crank + CARRIED * ARM * ARM;
     double moment = (CRANK + CARRIED) * 9.81 * ARM;
     return 4.0 * sqrt(inertia / moment) * elliptic_integral(sin(0.5 * amplitude));
 }
@@ -58,7 +59,7 @@ static double measure_period(const struct simulation *p, const char *platform)
     return (last - first) / (count - 1);
 }
 
-void check_swing(void)
+void check_swing_scene(void)
 {
     struct simulation p;
     simulate("swing", 4, &p);
@@ -81,7 +82,7 @@ void check_swing(void)
     simulation_free(&p);
 }
 
-void check_groove(void)
+void check_groove_scene(void)
 {
     struct simulation p;
     simulate("groove", 1, &p);

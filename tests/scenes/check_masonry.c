@@ -136,19 +136,20 @@ void check_dominoes(void)
     double exact_speed = 10.0 * pitch / (exact[18] - exact[8]);
     for (int i = 0; i < 2; i++) {
         struct simulation p;
-        simulate_with("dominoes", 1.5, i ? "period: 0.0005" : "", &p);
+        simulate_with_options("dominoes", 1.5, i ? "period: 0.0005" : "", &p);
         worst[i] = compare_times(&p, exact, hit, pitch, &speed[i]);
         compute_impact_times(&r, 6.0, p.period, expected);
-        double slower = 10.0 * pitch / (expected[18] - expected[8]);
+        double time_of_slower_wave = 10.0 * pitch / (expected[18] - expected[8]);
         double rest = compare_times(&p, expected, hit, pitch, &speed[i]);
         print_message(
             "    h %g ms: the wave runs at %.4f m/s, exact %.4f, %.4f with gravity as it acts "
             "in ticks; times off by %.2f %% and %.2f %%\n",
-            1e3 * p.period, speed[i], exact_speed, slower, 100.0 * worst[i], 100.0 * rest);
+            1e3 * p.period, speed[i], exact_speed, time_of_slower_wave, 100.0 * worst[i],
+            100.0 * rest);
         for (int n = 0; n < DOMINOES; n++) {
             assert_true(body_tilt_deg(simulation_body_at(&p, p.body_name[n], -1)) > 70.0);
         }
-        assert_true(fabs(speed[i] / slower - 1.0) < 6e-4 && rest < 0.4 * worst[i]);
+        assert_true(fabs(speed[i] / time_of_slower_wave - 1.0) < 6e-4 && rest < 0.4 * worst[i]);
         simulation_check_energy(&p);
         simulation_free(&p);
     }
@@ -197,7 +198,7 @@ struct program {
     double a[512][2], b[512];
 };
 
-static void add_row(struct program *lp, double a0, double a1, double b)
+static void add_constraint_of_program(struct program *lp, double a0, double a1, double b)
 {
     assert_true(lp->rows < 512);
     lp->a[lp->rows][0] = a0;
@@ -207,7 +208,7 @@ static void add_row(struct program *lp, double a0, double a1, double b)
 
 /* Whether it has a solution: the least of u_1 over the feasible u_0, by the interval of u_0 that
  * every pair of rows leaves (Fourier and Motzkin). */
-static int is_feasible(const struct program *lp)
+static int is_linear_program_feasible(const struct program *lp)
 {
     double low = -INFINITY, high = INFINITY;
     for (int i = 0; i < lp->rows; i++) {
@@ -256,8 +257,8 @@ static int is_arch_stable(int n, double thickness, double mu)
             {0.0, inner * s}, {inner * c, inner * s}, {outer * c, outer * s}, {0.0, outer * s}};
         add_quadrilateral_load(half, load);
     } else {
-        add_row(&lp, inner, -1.0, 0.0);
-        add_row(&lp, -outer, 1.0, 0.0);
+        add_constraint_of_program(&lp, inner, -1.0, 0.0);
+        add_constraint_of_program(&lp, -outer, 1.0, 0.0);
     }
     for (int k = n % 2 ? top : top - 1; k >= 0; k--) {
         double c = cos(k * step), s = sin(k * step), c1 = cos((k + 1) * step);
@@ -269,12 +270,12 @@ static int is_arch_stable(int n, double thickness, double mu)
                                           {inner * c1, inner * s1}};
             add_quadrilateral_load(stone_corners, load);
         }
-        add_row(&lp, inner * s, -1.0, load[1] - inner * c * load[0]);
-        add_row(&lp, -outer * s, 1.0, outer * c * load[0] - load[1]);
-        add_row(&lp, c - mu * s, 0.0, (mu * c + s) * load[0]);
-        add_row(&lp, -c - mu * s, 0.0, (mu * c - s) * load[0]);
+        add_constraint_of_program(&lp, inner * s, -1.0, load[1] - inner * c * load[0]);
+        add_constraint_of_program(&lp, -outer * s, 1.0, outer * c * load[0] - load[1]);
+        add_constraint_of_program(&lp, c - mu * s, 0.0, (mu * c + s) * load[0]);
+        add_constraint_of_program(&lp, -c - mu * s, 0.0, (mu * c - s) * load[0]);
     }
-    return is_feasible(&lp);
+    return is_linear_program_feasible(&lp);
 }
 
 static double limit_thickness(int n)
@@ -307,7 +308,7 @@ static double stone_thickness(const char *file)
     return (hypot(v[1][0] + radius, v[1][2]) - hypot(v[0][0] + radius, v[0][2])) / radius;
 }
 
-void check_arch(void)
+void check_arch_scene(void)
 {
     enum { STONE_COUNT = 15 };
     struct simulation p;

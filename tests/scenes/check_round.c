@@ -12,8 +12,8 @@
 static const double G = 9.81, RADIUS = 0.05;
 
 /* Mean acceleration [m/s^2] down the slope of 15 degrees between two times. */
-static double downhill_acceleration(const struct simulation *p, const char *name, double from,
-                                    double to)
+static double mean_downhill_acceleration(const struct simulation *p, const char *name, double from,
+                                         double to)
 {
     const double *a = simulation_body_at(p, name, from)->twist,
                  *b = simulation_body_at(p, name, to)->twist;
@@ -28,7 +28,7 @@ void check_sphere_slope(void)
     /* a cap of mean depth d / 2 = 2.25e-5 m has the radius sqrt(2 R d) */
     double patch = sqrt(2 * RADIUS * 4.5e-5), s = sin(M_PI / 12), c = cos(M_PI / 12);
     double rolls = 5.0 / 7 * G * (s - c * patch / RADIUS),
-           got = downhill_acceleration(&p, "rolling", 0.2, 1.1);
+           got = mean_downhill_acceleration(&p, "rolling", 0.2, 1.1);
     print_message("    rolling: %.6f m/s^2, exact %.6f: off by %.3f %%\n", got, rolls,
                   100 * (got / rolls - 1));
     assert_true(fabs(got / rolls - 1) < 0.01);
@@ -36,7 +36,7 @@ void check_sphere_slope(void)
     double slip = end->twist[4] * RADIUS / hypot(end->twist[0], end->twist[2]);
     print_message("    rolling: spin R / v = %.6f\n", slip);
     assert_true(fabs(slip - 1) < 0.01);
-    got = downhill_acceleration(&p, "sliding", 0.0, 1.1);
+    got = mean_downhill_acceleration(&p, "sliding", 0.0, 1.1);
     double spin = tact_v3_norm(simulation_body_at(&p, "sliding", -1)->twist + 3);
     print_message("    sliding: %.9f m/s^2, exact %.9f; spin %.1e rad/s\n", got, G * s, spin);
     assert_true(fabs(got / (G * s) - 1) < 1e-6 && spin < 1e-9);
@@ -45,7 +45,7 @@ void check_sphere_slope(void)
 }
 
 /* Time at which the ball's spin ends [s]. */
-static double stop_time(const struct simulation *p, const char *name)
+static double time_until_sliding_stops(const struct simulation *p, const char *name)
 {
     int tick = 0;
     while (tick + 1 < p->ticks &&
@@ -70,7 +70,7 @@ void check_sphere_spinning(void)
         double exact = 0.5 * G * arm / (0.4 * RADIUS * RADIUS);
         double a = simulation_body_at(&p, ball[i].name, 0.1)->twist[5];
         double b = simulation_body_at(&p, ball[i].name, 0.6)->twist[5], got = (a - b) / 0.5;
-        stopped[i] = stop_time(&p, ball[i].name);
+        stopped[i] = time_until_sliding_stops(&p, ball[i].name);
         print_message(
             "    %-6s slows by %.5f rad/s^2, exact %.5f: off by %.3f %%; rests at %.3f s, "
             "exact %.3f\n",
@@ -83,7 +83,7 @@ void check_sphere_spinning(void)
     simulation_free(&p);
 }
 
-void check_cylinder(void)
+void check_cylinder_scene(void)
 {
     struct simulation p;
     simulate("cylinder", 1.5, &p);
@@ -111,7 +111,7 @@ void check_cylinder(void)
     simulation_free(&p);
 }
 
-void check_coin(void)
+void check_coin_scene(void)
 {
     struct simulation p;
     simulate("coin", 2, &p);

@@ -69,7 +69,7 @@ void check_rattleback(void)
     simulation_free(&p);
 }
 
-void check_bangle(void)
+void check_bangle_scene(void)
 {
     const double ring = 0.03, tube = 0.004, s = 0.5, mass = 0.1;
     const double across = mass * (0.5 * ring * ring + 0.625 * tube * tube);
@@ -145,7 +145,7 @@ static double pendulum_period(double length, double angle)
     return 2.0 * M_PI * sqrt(length / 9.81) / a;
 }
 
-void check_bowl(void)
+void check_bowl_scene(void)
 {
     static const char *const names[2] = {"rolls", "slides"};
     struct simulation p;
@@ -161,7 +161,7 @@ void check_bowl(void)
 
 /* It starts at (80, 0) mm with 80 mm/s along y: the circle's middle is aside by v / (2 rate / 7).
  */
-void check_turntable(void)
+void check_turntable_scene(void)
 {
     struct simulation p;
     double off = 0.0, rate = 2.0 / 7.0 * 5.0, radius = 0.08 / rate;
@@ -177,7 +177,7 @@ void check_turntable(void)
     simulation_free(&p);
 }
 
-void check_chaplygin(void)
+void check_chaplygin_ball_scene(void)
 {
     const double at[2] = {0.957056, -2.703893};
     struct simulation p;
@@ -191,7 +191,7 @@ void check_chaplygin(void)
 
 /* The inner circle of radius a rolls on one of radius b about the support's middle: a pendulum of
  * a - b, longer by the factor 1 + I / (m a^2). */
-void check_links(void)
+void check_links_scene(void)
 {
     const double ring = 0.03, tube = 0.004, a = ring - tube, b = 0.006;
     double inertia = ring * ring + 0.75 * tube * tube; /* over the mass, about the ring's axis */
@@ -205,7 +205,7 @@ void check_links(void)
 }
 
 /* A rocking stone of the cup's own mass properties, amplitude 0.05 rad. */
-void check_saucer(void)
+void check_saucer_scene(void)
 {
     const double mass = 0.15, reach = 1.0 / (1.0 / 0.045 - 1.0 / 0.12);
     struct tact_scene *scene = NULL;
@@ -242,7 +242,7 @@ static double curvature_on_axis(const struct tact_shape *shape, double up, doubl
 
 /* A rocking stone in a bowl, of its own mass properties and curvatures, amplitude 0.004 rad, beyond
  * which the curvature changes; the other pebble stays in its bowl. */
-void check_pebbles(void)
+void check_pebbles_scene(void)
 {
     struct tact_scene *scene = NULL;
     struct tact_error err = {.line = 0};

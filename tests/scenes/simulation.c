@@ -14,7 +14,7 @@
 #include "rt/log/log_reader.h"
 #include "rt/session/scene_log.h"
 
-static void fail_unless_ok(int rc, const struct tact_error *err)
+static void fail_test_unless_ok(int rc, const struct tact_error *err)
 {
     char text[1024];
     if (rc) {
@@ -29,7 +29,7 @@ static void run(const char *path, double seconds, const char *log, struct simula
     struct tact_scene *scene;
     struct tact_session *session;
     struct tact_session_options options = tact_session_options_default();
-    fail_unless_ok(tact_scene_load(path, &scene, &err), &err);
+    fail_test_unless_ok(tact_scene_load(path, &scene, &err), &err);
     free(scene->moments.source);
     scene->moments.source = strdup("host");
     out->period = scene->period;
@@ -38,7 +38,7 @@ static void run(const char *path, double seconds, const char *log, struct simula
     options.ticks = (uint64_t)llround(seconds / scene->period);
     options.record = log;
     options.replace = 1;
-    fail_unless_ok(tact_session_create(scene, &options, &session, &err), &err);
+    fail_test_unless_ok(tact_session_create(scene, &options, &session, &err), &err);
     assert_int_equal(tact_session_run(session, &out->report), 0);
     assert_int_equal(out->report.recorder.overruns, 0);
     tact_session_destroy(session);
@@ -46,8 +46,8 @@ static void run(const char *path, double seconds, const char *log, struct simula
 }
 
 /* Twist of the shape's owner at a point; 0 for fixed shapes. */
-static void twist_at(struct tact_world *world, const struct body_state *bodies, int shape,
-                     const double point[3], double twist[6])
+static void world_twist_of_shape_point(struct tact_world *world, const struct body_state *bodies,
+                                       int shape, const double point[3], double twist[6])
 {
     struct tact_owner owner = tact_world_owner(world, shape);
     double arm[3], turn[3];
@@ -83,8 +83,8 @@ static void add_energy_and_work(const struct tact_scene_log *view, const double 
         const struct tact_contact *c = tact_world_contact(world, view->pairs[i].pair);
         const double *wrench = v + view->pairs[i].wrench, *patch = v + view->pairs[i].patch;
         double a[6], b[6], power = 0.0;
-        twist_at(world, bodies, c->a, patch, a);
-        twist_at(world, bodies, c->b, patch, b);
+        world_twist_of_shape_point(world, bodies, c->a, patch, a);
+        world_twist_of_shape_point(world, bodies, c->b, patch, b);
         for (int k = 0; k < 6; k++) {
             power += wrench[k] * (a[k] - b[k]);
         }
@@ -93,13 +93,14 @@ static void add_energy_and_work(const struct tact_scene_log *view, const double 
     }
 }
 
-static void read_all(const char *path, struct simulation *out)
+static void read_all_log_records(const char *path, struct simulation *out)
 {
     struct tact_error err = {0};
     struct tact_log *log;
     struct tact_scene_log view;
-    fail_unless_ok(tact_log_open(path, &log, &err), &err);
-    fail_unless_ok(tact_scene_log_open(log, (struct tact_messages){NULL, NULL}, &view, &err), &err);
+    fail_test_unless_ok(tact_log_open(path, &log, &err), &err);
+    fail_test_unless_ok(tact_scene_log_open(log, (struct tact_messages){NULL, NULL}, &view, &err),
+                        &err);
     struct tact_record *record = malloc(tact_layout_bytes(tact_log_layout(log)));
     size_t ticks = (size_t)tact_log_state(log)->ticks, bodies = (size_t)view.body_count;
     out->ticks = (int)ticks;
@@ -137,7 +138,7 @@ static void simulate_file(const char *scene, const char *path, double seconds,
     memset(out, 0, sizeof *out);
     snprintf(out->name, sizeof out->name, "%s", scene);
     run(path, seconds, log, out);
-    read_all(log, out);
+    read_all_log_records(log, out);
     unlink(log);
     const struct tact_session_report *r = &out->report;
     print_message("%s: %d ticks, %d contacts at most, %.1f sweeps in the mean, %d at most, worst "
@@ -158,7 +159,8 @@ void simulate(const char *scene, double seconds, struct simulation *out)
     simulate_file(scene, path, seconds, out);
 }
 
-void simulate_with(const char *scene, double seconds, const char *more, struct simulation *out)
+void simulate_with_options(const char *scene, double seconds, const char *more,
+                           struct simulation *out)
 {
     char path[1024], copy[] = "/tmp/tact-scene-XXXXXX.yaml";
     static char text[1 << 20];

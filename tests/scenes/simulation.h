@@ -28,7 +28,8 @@ struct simulation {
 void simulate(const char *scene, double seconds, struct simulation *out);
 
 /* The same for a scene that reads no other file, with these lines of YAML appended. */
-void simulate_with(const char *scene, double seconds, const char *more, struct simulation *out);
+void simulate_with_options(const char *scene, double seconds, const char *more,
+                           struct simulation *out);
 void simulation_free(struct simulation *simulation);
 
 /* The body of that name at a time [s]; the last tick for a negative one. */

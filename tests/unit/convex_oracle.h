@@ -175,7 +175,8 @@ static struct answer integrate(const struct polyhedron *h)
     return a;
 }
 
-static void to_world(const struct tact_pose *pose, const double *r, real out[3])
+static void rotate_and_translate_to_world(const struct tact_pose *pose, const double *r,
+                                          real out[3])
 {
     real w = pose->quat_wxyz[0], x = pose->quat_wxyz[1], y = pose->quat_wxyz[2],
          z = pose->quat_wxyz[3];
@@ -190,7 +191,8 @@ static void world_triangle(const struct tact_mesh *m, const struct tact_pose *po
                            real p[3][3], real plane[4])
 {
     for (size_t k = 0; k < 3; k++) {
-        to_world(pose, m->vertices + 3 * (size_t)m->triangles[3 * t + k], p[k]);
+        rotate_and_translate_to_world(pose, m->vertices + 3 * (size_t)m->triangles[3 * t + k],
+                                      p[k]);
     }
     for (int k = 0; k < 3; k++) {
         int y = (k + 1) % 3, z = (k + 2) % 3;
@@ -205,8 +207,10 @@ static void world_triangle(const struct tact_mesh *m, const struct tact_pose *po
 }
 
 /** Overlap of two convex meshes. */
-static struct answer oracle(const struct tact_mesh *a, const struct tact_pose *pa,
-                            const struct tact_mesh *b, const struct tact_pose *pb)
+static struct answer reference_overlap_by_clipping(const struct tact_mesh *a,
+                                                   const struct tact_pose *pa,
+                                                   const struct tact_mesh *b,
+                                                   const struct tact_pose *pb)
 {
     static struct polyhedron h;
     real plane[4], p[3][3], tolerance = 1e-17L;

@@ -56,8 +56,9 @@ static inline struct tact_recorder_options recorder_options_with_small_ring(void
 
 /* Records ticks without a pause, or, where slow, one each 50 us; with every 7th tick a real-time
  * event, with every 101st an ordinary one ("note"). */
-static inline void record_endlessly(const char *path, const struct tact_recorder_options *options,
-                                    int slow)
+static inline void record_until_killed_by_parent(const char *path,
+                                                 const struct tact_recorder_options *options,
+                                                 int slow)
 {
     struct tact_recorder *recorder;
 
@@ -103,7 +104,7 @@ static inline void record_and_kill(const char *path, const struct tact_recorder_
     pid_t child = fork();
     assert_true(child >= 0);
     if (child == 0)
-        record_endlessly(path, options, slow);
+        record_until_killed_by_parent(path, options, slow);
     while (atomic_load(&shared->ticks) < ticks && waitpid(child, NULL, WNOHANG) == 0)
         sleep_microseconds(100);
     sleep_microseconds(us);

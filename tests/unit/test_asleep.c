@@ -8,53 +8,53 @@
 #include <cmocka.h>
 #include "devices/guard/serve_internal.h"
 
-static int64_t awake_ns, asleep_ns; /* since the system was started */
-static int64_t step_ns;             /* by which both clocks advance after each reading */
+static int64_t monotonic_clock_ns, suspended_time_ns; /* since the system was started */
+static int64_t step_ns; /* by which both clocks advance after each reading */
 
 int __wrap_clock_gettime(clockid_t clock, struct timespec *t);
 
 int __wrap_clock_gettime(clockid_t clock, struct timespec *t)
 {
-    const int64_t now = awake_ns + (clock == CLOCK_BOOTTIME ? asleep_ns : 0);
+    const int64_t now = monotonic_clock_ns + (clock == CLOCK_BOOTTIME ? suspended_time_ns : 0);
     t->tv_sec = now / 1000000000;
     t->tv_nsec = now % 1000000000;
-    awake_ns += step_ns;
+    monotonic_clock_ns += step_ns;
     return 0;
 }
 
 static void outputs_are_zeroed_once_after_a_suspend(void **state)
 {
     (void)state;
-    awake_ns = 5000000000;
-    asleep_ns = 3600000000000;
+    monotonic_clock_ns = 5000000000;
+    suspended_time_ns = 3600000000000;
     step_ns = 0;
-    int64_t slept = tact_guard_sleep_bound();
-    const struct tact_guard_requests orders = {.slept = &slept};
+    int64_t slept = tact_guard_suspended_time_bound();
+    const struct tact_guard_requests guard_requests = {.slept = &slept};
     assert_int_equal(slept, 3600000000000);
     for (int i = 0; i < 100; i++) {
-        awake_ns += 1000000;
-        assert_int_equal(tact_guard_zero_requested(&orders), 0);
+        monotonic_clock_ns += 1000000;
+        assert_int_equal(tact_guard_zero_requested(&guard_requests), 0);
     }
-    asleep_ns += 50000000; /* the shortest suspend that is detected */
-    assert_int_equal(tact_guard_zero_requested(&orders), 1);
-    assert_int_equal(tact_guard_zero_requested(&orders), 0);
-    asleep_ns += 7200000000000;
-    assert_int_equal(tact_guard_zero_requested(&orders), 1);
-    assert_int_equal(tact_guard_zero_requested(&orders), 0);
+    suspended_time_ns += 50000000; /* the shortest suspend that is detected */
+    assert_int_equal(tact_guard_zero_requested(&guard_requests), 1);
+    assert_int_equal(tact_guard_zero_requested(&guard_requests), 0);
+    suspended_time_ns += 7200000000000;
+    assert_int_equal(tact_guard_zero_requested(&guard_requests), 1);
+    assert_int_equal(tact_guard_zero_requested(&guard_requests), 0);
 }
 
 /* A delay between two readings of the clocks is not a suspend. */
 static void a_delay_is_not_taken_for_a_suspend(void **state)
 {
     (void)state;
-    asleep_ns = 0;
+    suspended_time_ns = 0;
     for (int64_t first = 0; first <= 1000000000; first += 250000000) {
         step_ns = first;
-        int64_t slept = tact_guard_sleep_bound();
-        const struct tact_guard_requests orders = {.slept = &slept};
+        int64_t slept = tact_guard_suspended_time_bound();
+        const struct tact_guard_requests guard_requests = {.slept = &slept};
         for (int64_t later = 0; later <= 1000000000; later += 50000000) {
             step_ns = later;
-            assert_int_equal(tact_guard_zero_requested(&orders), 0);
+            assert_int_equal(tact_guard_zero_requested(&guard_requests), 0);
         }
     }
 }
@@ -66,15 +66,15 @@ static void outputs_are_zeroed_on_request(void **state)
     (void)state;
     volatile sig_atomic_t reported = 1;
     step_ns = 0;
-    int64_t slept = tact_guard_sleep_bound();
+    int64_t slept = tact_guard_suspended_time_bound();
     const struct tact_guard_requests both = {.zero_outputs = &reported, .slept = &slept};
-    const struct tact_guard_requests alone = {.zero_outputs = &reported};
+    const struct tact_guard_requests requests_of_guard_alone = {.zero_outputs = &reported};
     assert_int_equal(tact_guard_zero_requested(&both), 1);
     assert_int_equal(tact_guard_zero_requested(&both), 0);
     reported = 1;
-    assert_int_equal(tact_guard_zero_requested(&alone), 1);
-    asleep_ns += 1000000000;
-    assert_int_equal(tact_guard_zero_requested(&alone), 0);
+    assert_int_equal(tact_guard_zero_requested(&requests_of_guard_alone), 1);
+    suspended_time_ns += 1000000000;
+    assert_int_equal(tact_guard_zero_requested(&requests_of_guard_alone), 0);
 }
 
 int main(void)

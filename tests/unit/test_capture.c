@@ -205,7 +205,7 @@ static void expect_refused(const char *text, int line, const char *word)
     }
 }
 
-static void refuse_long_line(void)
+static void expect_long_line_refused(void)
 {
     char text[4000];
     snprintf(text, sizeof text, "%sN: %*s\n", RECORDING_HEAD, 2000, "name");
@@ -233,7 +233,7 @@ static void files_that_are_no_recording_are_refused(void **state)
     expect_refused("# EVEMU 1.3\n#   Event type 3 (EV_ABS)\n#     Event code 0 (ABS_X)\n"
                    "#       Value 99999999999\n",
                    4, "recording of evemu");
-    refuse_long_line();
+    expect_long_line_refused();
     device_config_init(&c, absent, 1);
     assert_int_equal(tact_evdev_type.open(&c.config, &device, &c.err), -2);
     assert_string_equal(c.err.file, "/nowhere/at/all.evemu");
@@ -318,7 +318,7 @@ static void damaged_recordings_are_played_or_refused(void **state)
 {
     (void)state;
     uint64_t random = 20261121;
-    int played = 0;
+    int recordings_played = 0;
     for (int i = 0; i < 3000; i++) {
         char text[sizeof tact_format_recording + sizeof evemu_recording];
         struct device_config c;
@@ -333,7 +333,7 @@ static void damaged_recordings_are_played_or_refused(void **state)
         write_capture(text, size);
         device_config_init(&c, s, 1);
         if (tact_evdev_type.open(&c.config, &device, &c.err) == 0) {
-            played++;
+            recordings_played++;
             for (uint64_t tick = 0; tick < 100; tick += 3) {
                 struct tact_device_input in = reading_at(&device, tick);
                 for (int k = 0; k < device.info.input_count; k++) {
@@ -343,8 +343,8 @@ static void damaged_recordings_are_played_or_refused(void **state)
             device.ops->close(device.self);
         }
     }
-    print_message("3000 damaged files: %d played\n", played);
-    assert_true(played > 500 && played < 2900);
+    print_message("3000 damaged files: %d played\n", recordings_played);
+    assert_true(recordings_played > 500 && recordings_played < 2900);
 }
 
 static int make_file(void **state)
@@ -440,7 +440,7 @@ static void lost_events_are_counted(void **state)
     c.config.record = folder;
     assert_int_equal(start_capture_of_device(&capture, &c, "evemu", &err), 0);
     for (int i = 0; i < 10; i++) {
-        int *kept = tact_capture_reserve(&capture);
+        int *kept = tact_capture_reserve_entry(&capture);
         lost += !kept;
         if (kept) {
             *kept = i;

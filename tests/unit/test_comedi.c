@@ -69,7 +69,7 @@ static void counters_continue_over_the_wrap(void **unused)
             lsampl_t before = (lsampl_t)(((exact % span) + span) % span);
             exact += step;
             lsampl_t now = (lsampl_t)(((exact % span) + span) % span);
-            count = tact_comedi_unwrap_counter(count, before, now, most[k]);
+            count = tact_comedi_extend_counter(count, before, now, most[k]);
             assert_int_equal(count, exact - 5);
         }
     }
@@ -84,23 +84,23 @@ static void faults_need_their_number_of_ticks(void **unused)
     in.low = -4.0;
     in.high = 4.0;
     for (int i = 1; i <= 5; i++) {
-        int fault = tact_comedi_examine_reading(&health, &in, 65535, 3.0, 3, 0, &usable);
+        int fault = tact_comedi_check_reading(&health, &in, 65535, 3.0, 3, 0, &usable);
         assert_int_equal(fault, i < 3 ? TACT_COMEDI_GOOD : TACT_COMEDI_SATURATED);
         assert_int_equal(usable, i < 3);
     }
-    assert_int_equal(tact_comedi_examine_reading(&health, &in, 9, NAN, 3, 0, &usable),
+    assert_int_equal(tact_comedi_check_reading(&health, &in, 9, NAN, 3, 0, &usable),
                      TACT_COMEDI_GOOD);
     assert_false(usable);
-    tact_comedi_examine_reading(&health, &in, 8, 4.1, 3, 0, &usable);
-    assert_int_equal(tact_comedi_examine_reading(&health, &in, 9, -4.1, 3, 0, &usable),
+    tact_comedi_check_reading(&health, &in, 8, 4.1, 3, 0, &usable);
+    assert_int_equal(tact_comedi_check_reading(&health, &in, 9, -4.1, 3, 0, &usable),
                      TACT_COMEDI_IMPLAUSIBLE);
     for (int i = 0; i < 9; i++) {
-        assert_int_equal(tact_comedi_examine_reading(&health, &in, 9, 1.0, 3, 10, &usable),
+        assert_int_equal(tact_comedi_check_reading(&health, &in, 9, 1.0, 3, 10, &usable),
                          TACT_COMEDI_GOOD);
     }
-    assert_int_equal(tact_comedi_examine_reading(&health, &in, 9, 1.0, 3, 10, &usable),
+    assert_int_equal(tact_comedi_check_reading(&health, &in, 9, 1.0, 3, 10, &usable),
                      TACT_COMEDI_STUCK);
-    assert_int_equal(tact_comedi_examine_reading(&health, &in, 10, 1.0, 3, 10, &usable),
+    assert_int_equal(tact_comedi_check_reading(&health, &in, 10, 1.0, 3, 10, &usable),
                      TACT_COMEDI_GOOD);
     assert_true(usable);
 }

@@ -48,18 +48,18 @@ static size_t make_recording_text(char *text, size_t size)
 {
     size_t n = (size_t)snprintf(text, size, "%s", RECORDING_HEADER);
     for (int tick = 0; tick < TICKS; tick++) {
-        const int unplugged = tick >= GONE && tick < BACK;
+        const int is_unplugged_at_tick = tick >= GONE && tick < BACK;
         const int load = tick >= SATURATED && tick < SATURATED + 5 ? 4096 : 2048 + 256;
         n += (size_t)snprintf(text + n, size - n, "%d,%d,0,0,0,0,1,%d,%d,%d,%d\n", tick,
-                              unplugged ? 19 : 0, 2048 + tick, load, tick >= 10,
+                              is_unplugged_at_tick ? 19 : 0, 2048 + tick, load, tick >= 10,
                               (65530 + 2 * tick) % 65536);
     }
     assert_true(n < size);
     return n;
 }
 
-static int open_settings(const struct tact_device_setting *settings, int count, double period,
-                         struct tact_device *device)
+static int open_device_with_settings(const struct tact_device_setting *settings, int count,
+                                     double period, struct tact_device *device)
 {
     struct tact_device_setting all[12] = {SETTING("recording", path)};
     for (int i = 0; i < count; i++) {
@@ -74,7 +74,7 @@ static struct tact_device open_recorded_card(const struct tact_device_setting *s
                                              double period)
 {
     struct tact_device device = {0};
-    if (open_settings(settings, count, period, &device)) {
+    if (open_device_with_settings(settings, count, period, &device)) {
         fail_msg("%s:%d: %s", config.err.file, config.err.line, config.err.text);
     }
     return device;
@@ -102,20 +102,20 @@ static void recorded_readings_are_played(void **state)
     assert_int_equal(device.info.output_count, 2);
     for (uint64_t tick = 0; tick < TICKS + 5; tick++) {
         struct tact_device_input in = reading_at(&device, tick, 1e-3);
-        const int unplugged = tick >= GONE && tick < BACK;
+        const int is_unplugged_at_tick = tick >= GONE && tick < BACK;
         const int ended = tick >= TICKS;
-        const double last = (double)(unplugged ? GONE - 1 : ended ? TICKS - 1 : tick);
+        const double last = (double)(is_unplugged_at_tick ? GONE - 1 : ended ? TICKS - 1 : tick);
         /* three ticks of saturation are a fault, and three without it end one, or a loss */
         const int is_stale =
             (tick >= SATURATED + 2 && tick < SATURATED + 7) || (tick >= BACK && tick < BACK + 2);
-        assert_int_equal(in.state, unplugged  ? TACT_DEVICE_LOST
-                                   : ended    ? TACT_DEVICE_ENDED
-                                   : is_stale ? TACT_DEVICE_STALE
-                                              : TACT_DEVICE_OK);
+        assert_int_equal(in.state, is_unplugged_at_tick ? TACT_DEVICE_LOST
+                                   : ended              ? TACT_DEVICE_ENDED
+                                   : is_stale           ? TACT_DEVICE_STALE
+                                                        : TACT_DEVICE_OK);
         assert_true(in.channel[0] == last / 256.0);
         assert_true(in.channel[1] == (tick >= SATURATED && tick < SATURATED + 2 ? 8.0 : 1.0) ||
                     (tick >= SATURATED + 2 && tick < SATURATED + 5 && in.channel[1] == 8.0));
-        assert_true(in.channel[2] == (tick >= 10 && !unplugged ? 1.0 : 0.0));
+        assert_true(in.channel[2] == (tick >= 10 && !is_unplugged_at_tick ? 1.0 : 0.0));
         /* counts while the board was unplugged are unknown */
         assert_true(in.channel[3] == 2.0 * (last - (tick >= BACK ? BACK - GONE + 1 : 0)));
         assert_int_equal(in.stamp_ns, start_ns + 1000000 * (int64_t)last);
@@ -185,7 +185,7 @@ static void expect_refused(const char *text, int line, const char *word)
     struct tact_device device = {0};
     const struct tact_device_setting inputs[] = {SETTING("inputs", "angle=ai4")};
     write_file(text, strlen(text));
-    assert_int_equal(open_settings(inputs, 1, 1e-3, &device), -22);
+    assert_int_equal(open_device_with_settings(inputs, 1, 1e-3, &device), -22);
     assert_int_equal(config.err.line, line);
     if (!strstr(config.err.text, word)) {
         fail_msg("'%s' lacks '%s'", config.err.text, word);
@@ -212,11 +212,11 @@ static void files_that_are_no_recording_are_refused(void **state)
     expect_refused(RECORDING_HEADER "1,0,0,0,0,0,1,1,1,0,0\n1,0,0,0,0,0,1,1,1,0,0\n", 14,
                    "recording of a card");
     write_file(RECORDING_HEADER "0,0,0,0,0,0,1,1,1,0,0\n1,0,0,0,0", strlen(RECORDING_HEADER) + 31);
-    assert_int_equal(open_settings(other, 1, 1e-3, &device), -22);
+    assert_int_equal(open_device_with_settings(other, 1, 1e-3, &device), -22);
     assert_non_null(strstr(config.err.text, "ai3 was not recorded; recorded are: ai4, ai5, di2"));
-    assert_int_equal(open_settings(wide, 2, 1e-3, &device), -22);
+    assert_int_equal(open_device_with_settings(wide, 2, 1e-3, &device), -22);
     assert_non_null(strstr(config.err.text, "angle was recorded in [-8, 8]"));
-    assert_int_equal(open_settings(settings_of_other_card, 2, 1e-3, &device), -22);
+    assert_int_equal(open_device_with_settings(settings_of_other_card, 2, 1e-3, &device), -22);
     assert_non_null(strstr(config.err.text, "made for another, the board is a board"));
     device =
         open_recorded_card(wide, 1, 1e-3); /* the process that wrote it was killed within a row */
@@ -247,7 +247,7 @@ static void damaged_recordings_are_played_or_refused(void **state)
                 bytes[next_random(&seed) % (sizeof bytes - 1)];
         }
         write_file(text, size);
-        if (open_settings(settings, 1, 1e-3, &device) == 0) {
+        if (open_device_with_settings(settings, 1, 1e-3, &device) == 0) {
             played++;
             for (uint64_t tick = 0; tick < TICKS; tick += 7) {
                 struct tact_device_input in = reading_at(&device, tick, 1e-3);

@@ -17,7 +17,7 @@
 
 static struct tact_doctor_report report;
 
-static const struct tact_doctor_check *find_check(const char *name)
+static const struct tact_doctor_check *find_doctor_check(const char *name)
 {
     for (int i = 0; i < report.count; i++) {
         if (strcmp(report.check[i].name, name) == 0) {
@@ -34,11 +34,11 @@ static const char *const expected[] = {
 };
 
 /* Returns the number of checks that are incomplete. */
-static int count_incomplete(void)
+static int count_incomplete_checks(void)
 {
     int bad = 0;
     for (size_t i = 0; i < sizeof expected / sizeof expected[0]; i++) {
-        const struct tact_doctor_check *c = find_check(expected[i]);
+        const struct tact_doctor_check *c = find_doctor_check(expected[i]);
         bad += !c || !c->found[0] || (c->status != TACT_DOCTOR_OK && !c->fix[0]);
     }
     return bad;
@@ -58,7 +58,7 @@ static void test_every_check(void **state)
                       c->fix[0] ? "; " : "", c->fix);
     }
     assert_int_equal(report.count, sizeof expected / sizeof expected[0]);
-    assert_int_equal(count_incomplete(), 0);
+    assert_int_equal(count_incomplete_checks(), 0);
     assert_true(report.wake_latency.count > 0);
 }
 
@@ -69,7 +69,7 @@ static void test_adding_checks(void **state)
     assert_int_equal(tact_doctor_worst(&report), TACT_DOCTOR_OK);
     assert_int_equal(tact_doctor_add(&report, "opencl", TACT_DOCTOR_WARN, "do it", "%d found", 0),
                      0);
-    assert_string_equal(find_check("opencl")->found, "0 found");
+    assert_string_equal(find_doctor_check("opencl")->found, "0 found");
     assert_int_equal(tact_doctor_worst(&report), TACT_DOCTOR_WARN);
     for (int i = 1; i < TACT_DOCTOR_CHECKS; i++) {
         assert_int_equal(tact_doctor_add(&report, "x", TACT_DOCTOR_FAIL, "", "y"), 0);
@@ -104,8 +104,8 @@ static void test_folder_that_is_not_there(void **state)
     }
     setenv("TMPDIR", "/nonexistent/folder", 1);
     assert_int_equal(tact_doctor_run(&report), 0);
-    assert_int_equal(find_check("disk")->status, TACT_DOCTOR_FAIL);
-    assert_non_null(strstr(find_check("disk")->found, "/nonexistent/folder: No such file"));
+    assert_int_equal(find_doctor_check("disk")->status, TACT_DOCTOR_FAIL);
+    assert_non_null(strstr(find_doctor_check("disk")->found, "/nonexistent/folder: No such file"));
     if (old) {
         setenv("TMPDIR", kept, 1);
     } else {
@@ -126,7 +126,9 @@ static void test_without_privileges(void **state)
         if (setgid(65534) || setuid(65534) || tact_doctor_run(&report)) {
             _exit(1);
         }
-        _exit(count_incomplete() ? 2 : find_check("scheduler")->status != TACT_DOCTOR_WARN ? 3 : 0);
+        _exit(count_incomplete_checks()                                    ? 2
+              : find_doctor_check("scheduler")->status != TACT_DOCTOR_WARN ? 3
+                                                                           : 0);
     }
     int status = 0;
     assert_int_equal(waitpid(child, &status, 0), child);

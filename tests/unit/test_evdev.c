@@ -182,7 +182,7 @@ static void catches_up_after_lost_events(void **state)
         {EV_ABS, ABS_X, -32768}, {EV_ABS, ABS_RZ, 255}, {EV_KEY, BTN_TL, 0}};
     mock_pad_send(pad, seen, 2);
     assert_true(read_channel_by_name(&device, "btn_tl") == 1.0);
-    mock_pad_overrun(pad, lost_events, 3);
+    mock_pad_lose_events(pad, lost_events, 3);
     assert_true(read_channel_by_name(&device, "btn_tl") == 0.0);
     assert_true(read_channel_by_name(&device, "abs_x") == -1.0);
     assert_true(read_channel_by_name(&device, "abs_rz") == 1.0);

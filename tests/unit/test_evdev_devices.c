@@ -58,7 +58,7 @@ static const struct {
     const char *device;
     int first, last; /* codes */
     int low, high, flat;
-    bool one_sided;
+    bool is_one_sided_axis;
 } ranges[] = {
     {"DualS", ABS_X, ABS_Y, 0, 255, 15, false},
     {"DualS", ABS_RX, ABS_RY, 0, 255, 15, false},
@@ -88,7 +88,7 @@ static const struct {
 struct part {
     int type, code;
     int low, high, flat; /* ends and dead zone of an axis; a one-sided axis rests at `low` */
-    bool one_sided;
+    bool is_one_sided_axis;
 };
 
 static json_t *devices;
@@ -97,7 +97,7 @@ static struct part part[TACT_DEVICE_CHANNELS];
 static int parts;
 static int axes_seen, buttons_seen; /* axes seen and buttons seen of all devices */
 
-static void add_axis(const char *device, int code)
+static void print_axis_of_device(const char *device, int code)
 {
     struct part p = {EV_ABS, code, 0, 255, 0, true};
     if (code == ABS_X || code == ABS_Y || code == ABS_RX || code == ABS_RY) {
@@ -105,22 +105,22 @@ static void add_axis(const char *device, int code)
     } else if (code >= ABS_HAT0X && code <= ABS_HAT3Y) {
         p = (struct part){EV_ABS, code, -1, 1, 0, false};
     } else if (code != ABS_Z && code != ABS_RZ && code != ABS_THROTTLE) {
-        p.one_sided = false; /* its kind is unknown without the driver's range */
+        p.is_one_sided_axis = false; /* its kind is unknown without the driver's range */
     }
     for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++) {
         if (strncmp(device, ranges[i].device, strlen(ranges[i].device)) == 0 &&
             code >= ranges[i].first && code <= ranges[i].last) {
             p = (struct part){EV_ABS,         code,           ranges[i].low,
-                              ranges[i].high, ranges[i].flat, ranges[i].one_sided};
+                              ranges[i].high, ranges[i].flat, ranges[i].is_one_sided_axis};
         }
     }
     part[parts++] = p;
 }
 
-static int rest_value(const struct part *p)
+static int expected_value_at_rest(const struct part *p)
 {
     return p->type == EV_KEY || p->low == -p->high - 1 ? 0
-           : p->one_sided                              ? p->low
+           : p->is_one_sided_axis                      ? p->low
                                                        : (p->low + p->high) / 2;
 }
 
@@ -128,10 +128,10 @@ static int rest_value(const struct part *p)
 static double expected(const struct part *p, int raw)
 {
     double middle = p->low == -p->high - 1 ? 0.0 : 0.5 * ((double)p->low + p->high);
-    double rest = p->one_sided ? p->low : middle;
+    double rest = p->is_one_sided_axis ? p->low : middle;
     double end = raw > rest ? fmax(p->low, p->high) : fmin(p->low, p->high);
     double off = fabs(raw - rest) - p->flat;
-    double sign = p->one_sided || raw > rest ? 1.0 : -1.0;
+    double sign = p->is_one_sided_axis || raw > rest ? 1.0 : -1.0;
     if (p->type == EV_KEY) {
         return raw;
     }
@@ -158,10 +158,10 @@ static void plug_in(const json_t *entry)
     json_array_foreach(json_object_get(entry, "abs"), i, code)
     {
         if (is_channel_code(EV_ABS, (int)json_integer_value(code))) {
-            add_axis(device, (int)json_integer_value(code));
+            print_axis_of_device(device, (int)json_integer_value(code));
             struct part *p = &part[parts - 1];
             mock_pad_axis(pad, p->code, p->low < p->high ? p->low : p->high,
-                          p->low < p->high ? p->high : p->low, p->flat, rest_value(p));
+                          p->low < p->high ? p->high : p->low, p->flat, expected_value_at_rest(p));
             axes_seen++;
         }
     }
@@ -174,7 +174,7 @@ static void plug_in(const json_t *entry)
     }
 }
 
-static struct tact_device_input read_now(struct tact_device *device)
+static struct tact_device_input read_device_at_present_time(struct tact_device *device)
 {
     struct timespec now;
     struct tact_device_input in = {.state = -1};
@@ -193,7 +193,7 @@ static void assert_near(double value, double wanted, const struct part *p, int r
 }
 
 /* The name of a code, of the buttons without one of their own too. */
-static const char *name_of(int code)
+static const char *name_of_event_code(int code)
 {
     static char made[64];
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
@@ -217,10 +217,10 @@ static void check_description(const struct tact_device *device, const struct dev
     assert_int_equal(device->info.input_count, parts);
     assert_int_equal(device->info.output_count, 0);
     for (int i = 0; i < parts; i++) {
-        assert_string_equal(device->info.input[i].name, name_of(part[i].code));
+        assert_string_equal(device->info.input[i].name, name_of_event_code(part[i].code));
         assert_string_equal(device->info.input[i].unit, "1");
         snprintf(text, sizeof text, "%s %s", device->info.input[i].name,
-                 part[i].one_sided ? "0..1" : "-1..1");
+                 part[i].is_one_sided_axis ? "0..1" : "-1..1");
         assert_true(part[i].type == EV_KEY || strstr(c->messages, text));
     }
 }
@@ -228,22 +228,24 @@ static void check_description(const struct tact_device *device, const struct dev
 /* Moves one axis or button after the other, and checks that no other channel changes. */
 static void check_motion(struct tact_device *device)
 {
-    struct tact_device_input in = read_now(device);
+    struct tact_device_input in = read_device_at_present_time(device);
     for (int i = 0; i < parts; i++) {
         const struct part *p = &part[i];
-        const int raw[] = {p->low, p->low + (p->high - p->low) / 3, p->high, rest_value(p)};
+        const int raw[] = {p->low, p->low + (p->high - p->low) / 3, p->high,
+                           expected_value_at_rest(p)};
         double before[TACT_DEVICE_CHANNELS];
-        assert_near(in.channel[i], expected(p, rest_value(p)), p, rest_value(p));
+        assert_near(in.channel[i], expected(p, expected_value_at_rest(p)), p,
+                    expected_value_at_rest(p));
         memcpy(before, in.channel, sizeof before);
         for (int k = p->type == EV_KEY ? 2 : 0; k < 4; k++) {
             mock_pad_send(pad, (const int[1][3]){{p->type, p->code, raw[k]}}, 1);
-            in = read_now(device);
+            in = read_device_at_present_time(device);
             assert_near(in.channel[i], expected(p, raw[k]), p, raw[k]);
             before[i] = in.channel[i];
             assert_memory_equal(before, in.channel, (size_t)parts * sizeof *before);
         }
         double there = expected(p, p->high);
-        assert_true(there == 1.0 && (p->one_sided || expected(p, p->low) == -1.0));
+        assert_true(there == 1.0 && (p->is_one_sided_axis || expected(p, p->low) == -1.0));
     }
 }
 
@@ -267,13 +269,13 @@ static void check_mapping(const char *name)
                         "inputs:\n",
                         name);
     for (int i = 0; i < parts; i++) {
-        used +=
-            snprintf(scene_text + used, sizeof scene_text - (size_t)used,
-                     "  - {from: pad.%s, to: hand.finger, scale: 0.01}\n", name_of(part[i].code));
+        used += snprintf(scene_text + used, sizeof scene_text - (size_t)used,
+                         "  - {from: pad.%s, to: hand.finger, scale: 0.01}\n",
+                         name_of_event_code(part[i].code));
     }
     if (part[parts - 1].type == EV_KEY) {
         used += snprintf(scene_text + used, sizeof scene_text - (size_t)used, "deadman: pad.%s\n",
-                         name_of(part[parts - 1].code));
+                         name_of_event_code(part[parts - 1].code));
     }
     struct tact_scene *scene;
     struct tact_session *session = NULL;

@@ -59,7 +59,7 @@ static void assert_near(double value, double expected, double tolerance)
 }
 
 /* Axes are relative by type but report displacements. */
-static void six_axis_puck(void **state)
+static void six_axis_puck_has_its_channels(void **state)
 {
     struct libevdev *dev = new_device("3Dconnexion SpaceNavigator");
     (void)state;
@@ -72,14 +72,14 @@ static void six_axis_puck(void **state)
     assert_int_equal(layout.count, 8);
     assert_string_equal(layout.channel[5].name, "rel_rz");
     assert_string_equal(layout.channel[6].name, "btn_0");
-    assert_int_equal(layout.channel[0].kind, TACT_EVDEV_DISPLACEMENT);
+    assert_int_equal(layout.channel[0].kind, TACT_EVDEV_REL_DISPLACEMENT);
     assert_near(scaled_value("rel_x", 350), 1.0, 0.0);
     assert_near(scaled_value("rel_x", -175), -0.5, 0.0);
     assert_near(scaled_value("rel_rz", -351), -1.0, 0.0);
     const struct tact_device_setting s[] = {SETTING("relative", "increment"),
                                             SETTING("inverted", "rel_y")};
     choose_layout(dev, s, 2);
-    assert_int_equal(layout.channel[0].kind, TACT_EVDEV_INCREMENT);
+    assert_int_equal(layout.channel[0].kind, TACT_EVDEV_REL_INCREMENT);
     assert_near(scaled_value("rel_x", -30), -30.0, 0.0);
     assert_near(scaled_value("rel_y", -30), 30.0, 0.0);
     libevdev_free(dev);
@@ -96,7 +96,7 @@ static void a_mouse_has_increments(void **state)
     libevdev_enable_event_code(dev, EV_KEY, KEY_A, NULL);
     choose_layout(dev, NULL, 0);
     assert_int_equal(layout.count, 3);
-    assert_int_equal(layout.channel[0].kind, TACT_EVDEV_INCREMENT);
+    assert_int_equal(layout.channel[0].kind, TACT_EVDEV_REL_INCREMENT);
     const struct tact_device_setting s[] = {SETTING("channels", "key_a rel_wheel_hi_res")};
     choose_layout(dev, s, 1);
     assert_int_equal(layout.count, 2);
@@ -106,7 +106,7 @@ static void a_mouse_has_increments(void **state)
 
 /* Pedals rest at 255; a brake on ABS_Y is taken for a stick unless the scene sets it as
  * one-sided. */
-static void wheel_with_pedals(void **state)
+static void wheel_with_pedals_has_its_channels(void **state)
 {
     struct libevdev *dev = new_device("Logitech G923");
     (void)state;
@@ -132,7 +132,7 @@ static void wheel_with_pedals(void **state)
 }
 
 /* A right stick on ABS_Z and ABS_RZ rests in the middle. */
-static void sticks_of_an_old_pad(void **state)
+static void sticks_of_an_old_pad_are_found(void **state)
 {
     struct libevdev *dev = new_device("old pad");
     (void)state;
@@ -212,10 +212,10 @@ static void channels_beyond_the_limit_are_dropped(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(six_axis_puck),
+        cmocka_unit_test(six_axis_puck_has_its_channels),
         cmocka_unit_test(a_mouse_has_increments),
-        cmocka_unit_test(wheel_with_pedals),
-        cmocka_unit_test(sticks_of_an_old_pad),
+        cmocka_unit_test(wheel_with_pedals_has_its_channels),
+        cmocka_unit_test(sticks_of_an_old_pad_are_found),
         cmocka_unit_test(channels_stay_in_their_span),
         cmocka_unit_test(channels_beyond_the_limit_are_dropped),
     };

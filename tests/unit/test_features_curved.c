@@ -81,7 +81,7 @@ static double distance_outside(const struct tact_shape *s, const double p[3])
 }
 
 /* Gap between A and B along a unit vector of the world, from B to A [m]. */
-static double gap_along(const struct solid *a, const struct solid *b, const double n[3])
+static double gap_of_solids_along(const struct solid *a, const struct solid *b, const double n[3])
 {
     double turn[9], in[3], apart[3];
     tact_v3_sub(apart, a->pose.position, b->pose.position);
@@ -107,7 +107,7 @@ static double outside_of_support(const struct solid *s, const struct tact_separa
 
 /* The greatest gap along any direction: by a grid over the sphere, then finer ones around its
  * maxima. */
-static double best_gap(const struct solid *a, const struct solid *b)
+static double best_gap_over_directions(const struct solid *a, const struct solid *b)
 {
     double best = -INFINITY;
     for (int start = 0; start < 8; start++) {
@@ -115,7 +115,7 @@ static double best_gap(const struct solid *a, const struct solid *b)
         do {
             tact_v3_set(n, uniform(-1, 1), uniform(-1, 1), uniform(-1, 1));
         } while (!(tact_v3_normalize(n, n) > 0.1));
-        at = gap_along(a, b, n);
+        at = gap_of_solids_along(a, b, n);
         for (int i = 0; i < 200 && step > 1e-8; i++) {
             double t[2][3], next[3], found[3] = {0.0};
             double most = at;
@@ -126,7 +126,7 @@ static double best_gap(const struct solid *a, const struct solid *b)
                 tact_v3_axpy(next, step * cos(angle), t[0]);
                 tact_v3_axpy(next, step * sin(angle), t[1]);
                 tact_v3_normalize(next, next);
-                double gap = gap_along(a, b, next);
+                double gap = gap_of_solids_along(a, b, next);
                 if (gap > most) {
                     most = gap;
                     tact_v3_copy(found, next);
@@ -169,29 +169,30 @@ static void place_solid(struct solid *s, double reach, int square)
 }
 
 struct deviation {
-    double width, points, depth; /* deviations of width, points and depth, relative to the size */
-    int loose_points; /* results whose points are off by more than rounding: where the rim of an end
-                  decides within 1e-4 rad of the end, where Newton's method fails */
+    double width, points, depth;   /* deviations of width, points and depth, relative to the size */
+    int results_with_loose_points; /* results whose points are off by more than rounding: where the
+                  rim of an end decides within 1e-4 rad of the end, where Newton's method fails */
 };
 
 /* Adds a result's deviations from the conditions of the optimum to *worst. thorough: whether a
  * direction with less depth is searched for. */
 static void check_optimum(const struct solid *a, const struct solid *b,
-                          const struct tact_separation *s, double size, int thorough,
+                          const struct tact_separation *s, double size, int is_exhaustive_search,
                           struct deviation *worst)
 {
     double apart[3];
     assert_true(s->exact);
-    worst->width = fmax(worst->width, fabs(gap_along(a, b, s->normal) - s->distance) / size);
+    worst->width =
+        fmax(worst->width, fabs(gap_of_solids_along(a, b, s->normal) - s->distance) / size);
     worst->width = fmax(worst->width, fabs(s->distance - s->bound) / size);
     tact_v3_sub(apart, s->point_a, s->point_b);
     double off = fabs(tact_v3_norm(apart) - fabs(s->distance)) / size;
     off = fmax(off, outside_of_support(a, s, s->point_a) / size);
     off = fmax(off, outside_of_support(b, s, s->point_b) / size);
     worst->points = fmax(worst->points, off);
-    worst->loose_points += off > 4e-15;
-    if (thorough && s->distance < 0.0) {
-        worst->depth = fmax(worst->depth, (best_gap(a, b) - s->distance) / size);
+    worst->results_with_loose_points += off > 4e-15;
+    if (is_exhaustive_search && s->distance < 0.0) {
+        worst->depth = fmax(worst->depth, (best_gap_over_directions(a, b) - s->distance) / size);
     }
 }
 
@@ -205,8 +206,9 @@ static void find_separation(const struct solid *a, const struct solid *b, double
 
 /* Moves A to gaps of +-1e-9 and +-1e-13 of the size. At 1e-13 rounding errors affect the direction
  * between the points, but not the gap. */
-static void check_touch(const struct solid *a, const struct solid *b,
-                        const struct tact_separation *s, double size, struct deviation *worst)
+static void check_touching_solids(const struct solid *a, const struct solid *b,
+                                  const struct tact_separation *s, double size,
+                                  struct deviation *worst)
 {
     static const double gaps[4] = {1e-9, 1e-13, -1e-13, -1e-9};
     for (int i = 0; i < 4; i++) {
@@ -226,7 +228,8 @@ static void random_pairs_are_exact(void **state)
     for (int i = 0; i < 10; i++) {
         int first = i % 2, second = i / 2, deep = 0, supports = 0;
         int trials = campaign_trial_count(40, 1000);
-        struct deviation worst = {.loose_points = 0}, touch[2] = {{.loose_points = 0}};
+        struct deviation worst = {.results_with_loose_points = 0},
+                         touch[2] = {{.results_with_loose_points = 0}};
         for (int k = 0; k < trials; k++) {
             double size = scale[k % 3];
             struct solid a = random_solid(first, size), b = random_solid(second, size);
@@ -238,7 +241,7 @@ static void random_pairs_are_exact(void **state)
             supports += s.supports;
             check_optimum(&a, &b, &s, size, k % 20 == 1, &worst);
             if (s.distance > 0.1 * size) {
-                check_touch(&a, &b, &s, size, touch);
+                check_touching_solids(&a, &b, &s, size, touch);
             }
             free_convex_solid(&a);
             free_convex_solid(&b);
@@ -248,7 +251,7 @@ static void random_pairs_are_exact(void **state)
                names[first], names[second], deep, trials, worst.width, worst.points, worst.depth,
                fmax(touch[0].width, touch[1].width), touch[0].points, (double)supports / trials);
         assert_true(worst.width < 4e-15 && worst.depth < 4e-15 && worst.points < 5e-8);
-        assert_true(1000 * worst.loose_points <= trials);
+        assert_true(1000 * worst.results_with_loose_points <= trials);
         assert_true(touch[0].width < 4e-15 && touch[1].width < 4e-15);
         assert_true(touch[0].points < 5e-8 && touch[1].points < 5e-8);
     }
@@ -293,7 +296,7 @@ static void touch(const struct solid *a, const struct solid *b, struct tact_sepa
 }
 
 /* A can of 30 mm by 100 mm on its end, its side and its rim, on a half-space and on a box. */
-static void a_can_in_every_resting_pose(void **state)
+static void manifolds_of_a_resting_can(void **state)
 {
     (void)state;
     const double r = 0.03, l = 0.05, h = 0.02, g = 1e-5, quarter = 1.5707963267948966;
@@ -304,37 +307,37 @@ static void a_can_in_every_resting_pose(void **state)
     for (int i = 0; i < 2; i++) {
         struct tact_separation s;
         struct tact_manifold m;
-        double lean[3] = {0.0, 0.05, 0.0}, lowest = INFINITY;
+        double lean_axis_angle[3] = {0.0, 0.05, 0.0}, lowest = INFINITY;
         tact_quat_from_rotvec(can.pose.quat_wxyz, (const double[3]){0.0, 0.0, 0.3});
         tact_v3_set(can.pose.position, 0.01, 0.02, l + g); /* on its end */
         touch(&can, &floor[i], &s, &m);
         NEAR(s.distance, g, 1e-16);
         NEAR(s.normal[2], 1.0, 1e-15);
         assert_true(m.feature[0] == TACT_FEATURE_FACE && m.corners == 64);
-        NEAR(area_of(&m), 32.0 * r * r * sin(2.0 * quarter / 32.0), 1e-15);
-        NEAR(gap_at(&m, m.corner[5]), g, 1e-16);
+        NEAR(area_of_manifold(&m), 32.0 * r * r * sin(2.0 * quarter / 32.0), 1e-15);
+        NEAR(gap_of_manifold_at(&m, m.corner[5]), g, 1e-16);
 
         tact_quat_from_rotvec(can.pose.quat_wxyz,
-                              lean); /* tilted: the lowest point is on the rim */
+                              lean_axis_angle); /* tilted: the lowest point is on the rim */
         can.pose.position[2] = l * cos(0.05) + r * sin(0.05) + g;
         touch(&can, &floor[i], &s, &m);
         NEAR(s.distance, g, 1e-16);
         for (int k = 0; k < m.corners; k++) {
-            lowest = fmin(lowest, gap_at(&m, m.corner[k]));
+            lowest = fmin(lowest, gap_of_manifold_at(&m, m.corner[k]));
         }
         NEAR(lowest, g, 2e-17);
         NEAR(s.point_a[0], r * cos(0.05) - l * sin(0.05), 1e-16);
 
-        lean[1] = 0.7; /* on its rim */
-        tact_quat_from_rotvec(can.pose.quat_wxyz, lean);
+        lean_axis_angle[1] = 0.7; /* on its rim */
+        tact_quat_from_rotvec(can.pose.quat_wxyz, lean_axis_angle);
         can.pose.position[2] = l * cos(0.7) + r * sin(0.7) - g;
         touch(&can, &floor[i], &s, &m);
         NEAR(s.distance, -g, 1e-16);
         NEAR(s.normal[2], 1.0, 1e-15);
         assert_true(m.feature[0] == TACT_FEATURE_VERTEX && m.corners == 1);
 
-        lean[1] = quarter; /* on its side */
-        tact_quat_from_rotvec(can.pose.quat_wxyz, lean);
+        lean_axis_angle[1] = quarter; /* on its side */
+        tact_quat_from_rotvec(can.pose.quat_wxyz, lean_axis_angle);
         can.pose.position[2] = r + g;
         touch(&can, &floor[i], &s, &m);
         NEAR(s.distance, g, 1e-16);
@@ -342,7 +345,7 @@ static void a_can_in_every_resting_pose(void **state)
         assert_true(m.feature[0] == TACT_FEATURE_EDGE && m.corners == 2);
         NEAR(hypot(m.corner[1][0] - m.corner[0][0], m.corner[1][1] - m.corner[0][1]), 2.0 * l,
              1e-15);
-        NEAR(gap_at(&m, m.corner[0]), g, 1e-16);
+        NEAR(gap_of_manifold_at(&m, m.corner[0]), g, 1e-16);
     }
     struct solid other = can; /* two that lie side by side, and crossed */
     struct tact_separation s;
@@ -392,7 +395,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(random_pairs_are_exact),
         cmocka_unit_test(warm_and_cold_searches_agree),
-        cmocka_unit_test(a_can_in_every_resting_pose),
+        cmocka_unit_test(manifolds_of_a_resting_can),
         cmocka_unit_test(any_warm_start_state_is_accepted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -50,7 +50,7 @@ static double greatest_projection(const struct solid *s, const double *from, con
 }
 
 /* Gap between A and B along n, which need not be a unit vector, from B to A [m]. */
-static double gap_along(const struct solid *a, const struct solid *b, const double *n)
+static double gap_of_solids_along(const struct solid *a, const struct solid *b, const double *n)
 {
     double back[3], size = tact_v3_norm(n);
     tact_v3_scale(back, n, -1.0);
@@ -100,7 +100,7 @@ static struct normals face_normals_of(const struct solid *s)
 
 /* Whether the arcs of two edges cross on the Gauss sphere, with A's normals reversed: only such
  * pairs of edges can define the least translation. */
-static int edges_can_separate(const double (*a)[3], const double (*b)[3])
+static int can_edge_cross_product_separate(const double (*a)[3], const double (*b)[3])
 {
     double ab[3], cd[3], c[3], d[3];
     tact_v3_scale(c, b[1], -1.0);
@@ -121,21 +121,22 @@ static double greatest_gap_of_all_axes(const struct solid *a, const struct solid
     for (int i = 0; i < na.count; i++) {
         double n[3];
         tact_v3_scale(n, na.face[i], -1.0);
-        best = fmax(best, gap_along(a, b, n));
+        best = fmax(best, gap_of_solids_along(a, b, n));
     }
     for (int i = 0; i < nb.count; i++) {
-        best = fmax(best, gap_along(a, b, nb.face[i]));
+        best = fmax(best, gap_of_solids_along(a, b, nb.face[i]));
     }
     for (int i = 0; i < na.edges; i++) {
         for (int k = 0; k < nb.edges; k++) {
             double n[3];
             tact_v3_cross(n, na.edge[i][0], nb.edge[k][0]);
-            if (!edges_can_separate(na.edge[i], nb.edge[k]) || !(tact_v3_norm(n) > 0.0)) {
+            if (!can_edge_cross_product_separate(na.edge[i], nb.edge[k]) ||
+                !(tact_v3_norm(n) > 0.0)) {
                 continue;
             }
-            best = fmax(best, gap_along(a, b, n));
+            best = fmax(best, gap_of_solids_along(a, b, n));
             tact_v3_scale(n, n, -1.0);
-            best = fmax(best, gap_along(a, b, n));
+            best = fmax(best, gap_of_solids_along(a, b, n));
         }
     }
     free(na.face);
@@ -176,7 +177,7 @@ static double check_separation(const struct solid *a, const struct solid *b,
                                const struct tact_separation *s, int axes)
 {
     double size = a->core->size + b->core->size, apart[3];
-    double worst = fabs(gap_along(a, b, s->normal) - s->distance);
+    double worst = fabs(gap_of_solids_along(a, b, s->normal) - s->distance);
     worst = fmax(worst, fabs(tact_v3_norm(s->normal) - 1.0) * size);
     worst = fmax(worst, fabs(s->distance - s->bound));
     if (s->distance > 0.0) {
@@ -193,7 +194,7 @@ static double check_separation(const struct solid *a, const struct solid *b,
 /* ---- the tests ---- */
 
 /* Cubes of edge 1, faces parallel. */
-static void cubes_face_to_face(void **state)
+static void distance_of_cubes_face_to_face(void **state)
 {
     (void)state;
     struct solid a = box(1, 1, 1), b = box(1, 1, 1);
@@ -206,17 +207,17 @@ static void cubes_face_to_face(void **state)
         NEAR(sep.normal[0], 1.0, 1e-15);
         NEAR(manifold_extent_along(&m, 1), 0.7, 1e-12);
         NEAR(manifold_extent_along(&m, 2), 1.0, 1e-12);
-        NEAR(area_of(&m), 0.7, 1e-12);
+        NEAR(area_of_manifold(&m), 0.7, 1e-12);
         assert_int_equal(m.corners, 4);
         for (int k = 0; k < 4; k++) {
-            NEAR(gap_at(&m, m.corner[k]), s[i] - 1.0, 1e-12);
+            NEAR(gap_of_manifold_at(&m, m.corner[k]), s[i] - 1.0, 1e-12);
         }
     }
     tact_v3_set(a.pose.position, 0.0, 0.0, 1.2);
     turn(&a, 0.0, 0.0, atan(1.0)); /* the same about the normal */
     struct tact_manifold m = find_manifold(&a, &b);
     assert_int_equal(m.corners, 8);
-    NEAR(area_of(&m), 2.0 * (sqrt(2.0) - 1.0), 1e-12);
+    NEAR(area_of_manifold(&m), 2.0 * (sqrt(2.0) - 1.0), 1e-12);
     assert_true(m.feature[0] == TACT_FEATURE_FACE && m.feature[1] == TACT_FEATURE_FACE);
     tact_v3_set(a.pose.position, 0.0, 0.0,
                 0.0); /* coincident cubes: any of six normals, but always the same one */
@@ -230,7 +231,7 @@ static void cubes_face_to_face(void **state)
 
 /* Edge on edge: the paper's section IV-D takes its normal from a face in the contact plane, and
  * there is none. */
-static void cubes_edge_on_edge(void **state)
+static void distance_of_cubes_edge_on_edge(void **state)
 {
     (void)state;
     const double quarter = atan(1.0);
@@ -248,7 +249,7 @@ static void cubes_edge_on_edge(void **state)
         assert_true(m.feature[0] == TACT_FEATURE_EDGE && m.feature[1] == TACT_FEATURE_EDGE);
         NEAR(sep.point_a[0], 0.0, 1e-12);
         NEAR(sep.point_a[1], 0.0, 1e-12);
-        NEAR(gap_at(&m, m.corner[0]), gaps[i], 1e-15);
+        NEAR(gap_of_manifold_at(&m, m.corner[0]), gaps[i], 1e-15);
         for (int f = 0; f < a.core->faces; f++) { /* no face is within 40 degrees of the plane */
             double n[3];
             tact_quat_rotate(n, a.pose.quat_wxyz, a.core->normal[f]);
@@ -260,7 +261,7 @@ static void cubes_edge_on_edge(void **state)
 }
 
 /* Half-spaces, and cores with a radius. */
-static void planes_and_round_solids(void **state)
+static void distances_of_planes_and_round_solids(void **state)
 {
     (void)state;
     struct solid floor = make_round_solid(TACT_SHAPE_HALFSPACE, 0.0, 0.0), cube = box(1, 1, 1);
@@ -278,7 +279,7 @@ static void planes_and_round_solids(void **state)
     struct tact_manifold m = find_manifold(&cube, &floor);
     assert_true(m.corners == 1 && m.feature[0] == TACT_FEATURE_VERTEX &&
                 m.feature[1] == TACT_FEATURE_FACE);
-    NEAR(gap_at(&m, m.corner[0]), sep.distance, 1e-15);
+    NEAR(gap_of_manifold_at(&m, m.corner[0]), sep.distance, 1e-15);
     NEAR(query(&floor, &cube, NULL).normal[2], -1.0, 1e-15);
 
     tact_v3_set(ball.pose.position, 0.1, 0.05, 0.9); /* on a face, an edge, inside */
@@ -318,8 +319,8 @@ static void planes_and_round_solids(void **state)
  * beyond it. There the vertices that were nearest are 1e-9 of the distance from each other, but
  * only where a face, or two edges that cross, decide must the solids overlap: two sharp corners
  * that lean away pass. Either answer must be the optimum. Returns the worst deviation. */
-static double check_across_touch(const struct solid *a, const struct solid *b,
-                                 const struct tact_separation *s)
+static double check_continuity_across_touch(const struct solid *a, const struct solid *b,
+                                            const struct tact_separation *s)
 {
     const double share = 1e-9, size = a->core->size + b->core->size;
     double worst = 0.0;
@@ -387,7 +388,7 @@ static void random_pairs_are_exact(void **state)
             struct tact_separation swapped = query(&b, &a, NULL);
             moved = fmax(moved, fabs(swapped.distance - s.distance) / size);
             if (s.distance > 0.1 * size) {
-                worst[1] = fmax(worst[1], check_across_touch(&a, &b, &s));
+                worst[1] = fmax(worst[1], check_continuity_across_touch(&a, &b, &s));
             }
         }
         free_convex_solid(&a);
@@ -502,7 +503,7 @@ static int read_soup(const char *name, struct tact_soup *out)
 
 /* The hulls of real objects: separations by duality, depths by the normals of all faces and, of
  * hulls of few vertices, of all edges that cross. */
-static void hulls_of_real_objects(void **state)
+static void distances_of_real_hulls(void **state)
 {
     (void)state;
     static const char *const names[] = {"ycb/011_banana.obj",      "ycb/003_cracker_box.obj",
@@ -547,14 +548,14 @@ static void hulls_of_real_objects(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(cubes_face_to_face),
-        cmocka_unit_test(cubes_edge_on_edge),
-        cmocka_unit_test(planes_and_round_solids),
+        cmocka_unit_test(distance_of_cubes_face_to_face),
+        cmocka_unit_test(distance_of_cubes_edge_on_edge),
+        cmocka_unit_test(distances_of_planes_and_round_solids),
         cmocka_unit_test(random_pairs_are_exact),
         cmocka_unit_test(warm_and_cold_searches_agree),
         cmocka_unit_test(distance_of_aligned_stacks_is_exact),
         cmocka_unit_test(any_warm_start_state_is_accepted),
-        cmocka_unit_test(hulls_of_real_objects),
+        cmocka_unit_test(distances_of_real_hulls),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -9,7 +9,7 @@
 
 /* Solids of every kind that features take fall on a plate, some fast and turning by a large angle
  * in a tick; an egg is measured by smooth, two crates by volumes, all in one island. */
-static const char heap[] =
+static const char heap_scene_text[] =
     "name: heap\nduration: 0.6\ncontact: {model: features}\n"
     "materials: [{name: hard}, {name: crate}, {name: egg}, {name: ground}]\n"
     "pairs:\n"
@@ -47,7 +47,7 @@ static const char heap[] =
 static void replays_from_any_tick(void **state)
 {
     (void)state;
-    struct tact_session_report report = check_replays_from_any_tick(heap);
+    struct tact_session_report report = check_replays_from_any_tick(heap_scene_text);
     printf("%llu pairs of fast bodies moved apart after the drift\n",
            (unsigned long long)report.counts[TACT_COUNT_OVERSHOT]);
     assert_true(report.counts[TACT_COUNT_OVERSHOT] > 0);

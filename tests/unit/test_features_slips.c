@@ -101,15 +101,16 @@ static void translation_of_disjoint_bodies_has_the_other_sign(void **state)
     struct tact_shape a = make_box(0.3, 0.2, 0.1), b = make_box(0.5, 0.4, 0.2);
     for (int i = 0; i < 2; i++) {
         const double place[3] = {0.1, -0.05, i ? 0.4 : 0.1};
-        double normal[3], kissing[3], printed[3];
+        double normal[3], kissing[3], force_by_printed_formula[3];
         double d = distance_at(&a, place, &b, normal);
         tact_v3_copy(kissing, place);
-        tact_v3_copy(printed, place);
+        tact_v3_copy(force_by_printed_formula, place);
         tact_v3_axpy(kissing, -d, normal);
-        tact_v3_axpy(printed, fabs(d), normal);
-        double as_printed = distance_at(&a, printed, &b, NULL);
+        tact_v3_axpy(force_by_printed_formula, fabs(d), normal);
+        double distance_by_printed_formula = distance_at(&a, force_by_printed_formula, &b, NULL);
         assert_true(fabs(distance_at(&a, kissing, &b, NULL)) < 1e-15);
-        assert_true(i ? fabs(as_printed - 2.0 * d) < 1e-15 : fabs(as_printed) < 1e-15);
+        assert_true(i ? fabs(distance_by_printed_formula - 2.0 * d) < 1e-15
+                      : fabs(distance_by_printed_formula) < 1e-15);
     }
     tact_shape_release(&a);
     tact_shape_release(&b);
@@ -173,20 +174,20 @@ static void the_printed_sums_of_the_appendix_are_wrong(void **state)
             y += p[1];
         }
         const double n = POINTS, turned = kv * w * o[0];
-        double printed = (a * kp * y - kv * w * x + kp * b + rise - turned) / n;
+        double force_by_printed_formula = (a * kp * y - kv * w * x + kp * b + rise - turned) / n;
         double right = (a * kp * y + kv * w * x + n * (kp * b + kv * rise - turned)) / n;
         assert_true(fabs(right - sum / n) < 1e-13);
-        wrong += fabs(printed - sum / n) > 1e-3;
+        wrong += fabs(force_by_printed_formula - sum / n) > 1e-3;
         double ends = 0.5 * (a * kp * (h[1] + t[1]) + kv * w * (h[0] + t[0]));
         assert_true(fabs(ends + kp * b + kv * rise - turned - sum / n) < 1e-13); /* (9) */
-        double phi_printed = a * h[1] + (t[1] - h[1]) * 1.0 + b, phi = a * t[1] + b;
-        assert_true(fabs(a - 1.0) < 1e-2 || fabs(phi_printed - phi) > 1e-3);
+        double angle_by_printed_formula = a * h[1] + (t[1] - h[1]) * 1.0 + b, phi = a * t[1] + b;
+        assert_true(fabs(a - 1.0) < 1e-2 || fabs(angle_by_printed_formula - phi) > 1e-3);
     }
     assert_true(wrong >= 90); /* a few are right by chance */
 }
 
 /* The planes n.r <= d of a box at a place, 6 rows of n and d. */
-static void planes_of(const double half[3], const double place[3], double plane[6][4])
+static void world_planes_of_box(const double half[3], const double place[3], double plane[6][4])
 {
     memset(plane, 0, 6 * sizeof *plane);
     for (int i = 0; i < 6; i++) {
@@ -208,7 +209,7 @@ static void duals_are_about_the_deepest_point(void **state)
     double dual[12][3], least[2] = {INFINITY, INFINITY};
     for (int k = 0; k < 2; k++) {
         double plane[6][4];
-        planes_of(half[k], place[k], plane);
+        world_planes_of_box(half[k], place[k], plane);
         for (int i = 0; i < 6; i++) {
             double shift = tact_v3_dot(plane[i], inside), d = plane[i][3] - shift;
             least[0] = fmin(least[0], d);                   /* moved by -p */

@@ -107,7 +107,7 @@ static void flat_contacts_agree_with_closed_forms(void **state)
     struct tact_pose at = tact_pose_identity();
     struct tact_pressure_field *cube = field_box(0.03, 0.03, 0.03, 1e5, 4),
                                *plane = make_halfspace_field(2e6);
-    struct tact_pressure_field *punch = make_rigid_box_field(0.01, 0.01, 0.02, &mesh);
+    struct tact_pressure_field *rigid_punch_field = make_rigid_box_field(0.01, 0.01, 0.02, &mesh);
     struct tact_field_contact c;
     double k1 = 1e5 / 0.03, k2 = 2e6, d = 1e-3, s = 0.02;
     struct tact_pose above = pose_of(0.0, 0.0, 0.03 - d, 0.0, 0.0, 0.4);
@@ -118,7 +118,7 @@ static void flat_contacts_agree_with_closed_forms(void **state)
     assert_close(c.stiffness[14], rim * rim * series_stiffness, 1e-12);
     assert_true(c.wrench[2] > 0.9 * 0.06 * 0.06 * d * series_stiffness);
     above = pose_of(0.0, 0.0, 0.02 - d, 0.0, 0.0, 0.0);
-    assert_int_equal(touch_pressure_fields(punch, &above, plane, &at, &c), 1);
+    assert_int_equal(touch_pressure_fields(rigid_punch_field, &above, plane, &at, &c), 1);
     const double bottom[3] = {0.0, 0.0, -d};
     double w[6];
     field_wrench_about(&c, bottom, w);
@@ -132,18 +132,18 @@ static void flat_contacts_agree_with_closed_forms(void **state)
     assert_true(fabs(c.stiffness[35]) < 1e-16);
     const double theta = 1e-3;
     above = pose_of(0.0, 0.0, 0.02 - d, 0.0, theta, 0.0);
-    assert_int_equal(touch_pressure_fields(punch, &above, plane, &at, &c), 1);
+    assert_int_equal(touch_pressure_fields(rigid_punch_field, &above, plane, &at, &c), 1);
     /* On its edge: a wedge of depth t. */
     double t = 2e-3, half = 0.01;
-    tact_field_free(punch);
+    tact_field_free(rigid_punch_field);
     tact_mesh_free(mesh);
-    punch = make_rigid_box_field(half, 0.03, half, &mesh);
+    rigid_punch_field = make_rigid_box_field(half, 0.03, half, &mesh);
     above = pose_of(0.0, 0.0, half * sqrt(2.0) - t, 0.0, PI / 4.0, 0.0);
-    assert_int_equal(touch_pressure_fields(punch, &above, plane, &at, &c), 1);
+    assert_int_equal(touch_pressure_fields(rigid_punch_field, &above, plane, &at, &c), 1);
     assert_close(c.wrench[2], k2 * t * t * 0.06, 1e-12);
     assert_close(c.stiffness[14], 2.0 * k2 * t * 0.06, 1e-12);
     tact_field_free(cube);
-    tact_field_free(punch);
+    tact_field_free(rigid_punch_field);
     tact_field_free(plane);
     tact_mesh_free(mesh);
 }
@@ -156,18 +156,19 @@ static void equal_gradients_make_a_known_jump(void **state)
     const double h = 0.03, k = 1e5 / 0.03, delta = 0.002;
     struct tact_pressure_field *a = field_box(h, h, h, 1e5, 4), *b = field_box(h, h, h, 1e5, 4);
     struct tact_pose at = tact_pose_identity();
-    const double jump = k * (2.0 * h * delta * delta - 2.0 / 3.0 * delta * delta * delta);
+    const double exact_force_jump =
+        k * (2.0 * h * delta * delta - 2.0 / 3.0 * delta * delta * delta);
     const double normal = k / 6.0 * (pow(2.0 * h, 3) - pow(2.0 * (h - delta), 3));
     struct tact_field_contact c;
-    assert_close(jump, 0.782222, 1e-6);
+    assert_close(exact_force_jump, 0.782222, 1e-6);
     for (int s = -1; s <= 1; s++) {
         struct tact_pose above = pose_of(s * 1e-7, 0.0, 2.0 * h - 2.0 * delta, 0.0, 0.0, 0.0);
         assert_int_equal(touch_pressure_fields(a, &at, b, &above, &c), 1);
         printf("shifted by %+.0e m: side force %.9f N of %.9f, %zu pairs alike\n", s * 1e-7,
-               c.wrench[0], jump, c.alike);
+               c.wrench[0], exact_force_jump, c.alike);
         assert_close(c.wrench[2], -normal, 1e-4);
         if (s) {
-            assert_close(c.wrench[0], -s * jump, 1e-3);
+            assert_close(c.wrench[0], -s * exact_force_jump, 1e-3);
         } else {
             assert_true(fabs(c.wrench[0]) < 1e-12 && c.alike > 0);
         }

@@ -21,8 +21,9 @@
 #define T 0.006
 #define PRESSURE_SLOPE 1e6 /* [Pa/m] */
 
-static struct tact_extent *extent_of(const struct tact_mesh *mesh, enum tact_extent_kind kind,
-                                     double thickness, double cell)
+static struct tact_extent *compute_extent_of_mesh(const struct tact_mesh *mesh,
+                                                  enum tact_extent_kind kind, double thickness,
+                                                  double cell)
 {
     const struct tact_extent_recipe recipe = {kind, thickness, cell};
     struct tact_extent *extent;
@@ -33,7 +34,7 @@ static struct tact_extent *extent_of(const struct tact_mesh *mesh, enum tact_ext
     return extent;
 }
 
-static struct tact_pressure_field *field_from(const struct tact_extent *e)
+static struct tact_pressure_field *field_of_given_extent(const struct tact_extent *e)
 {
     struct tact_pressure_field *field;
     struct tact_error err = {.line = 0};
@@ -50,11 +51,12 @@ static struct tact_pressure_field *field_from(const struct tact_extent *e)
     return field;
 }
 
-static struct tact_pressure_field *
-field_of(const struct tact_mesh *mesh, enum tact_extent_kind kind, double thickness, double cell)
+static struct tact_pressure_field *field_of_mesh_extent(const struct tact_mesh *mesh,
+                                                        enum tact_extent_kind kind,
+                                                        double thickness, double cell)
 {
-    struct tact_extent *extent = extent_of(mesh, kind, thickness, cell);
-    struct tact_pressure_field *field = field_from(extent);
+    struct tact_extent *extent = compute_extent_of_mesh(mesh, kind, thickness, cell);
+    struct tact_pressure_field *field = field_of_given_extent(extent);
     tact_extent_free(extent);
     return field;
 }
@@ -100,7 +102,7 @@ static void sphere_is_exact(void **state)
     (void)state;
     struct tact_mesh *mesh = sphere_mesh();
     for (enum tact_extent_kind kind = TACT_EXTENT_SCREENED; tact_extent_kind_names[kind]; kind++) {
-        struct tact_extent *extent = extent_of(mesh, kind, T, R / 16.0);
+        struct tact_extent *extent = compute_extent_of_mesh(mesh, kind, T, R / 16.0);
         double worst = 0.0;
         for (size_t i = 0; i < extent->vertex_count; i++) {
             double r = tact_v3_norm(extent->vertices + 3 * i);
@@ -126,7 +128,8 @@ static void force_of_a_ball_is_independent_of_the_lattice(void **state)
     struct tact_mesh *mesh = sphere_mesh();
     double last = 0.04;
     for (int i = 0; i < 2; i++) {
-        struct tact_pressure_field *ball = field_of(mesh, TACT_EXTENT_SCREENED, T, cell[i]);
+        struct tact_pressure_field *ball =
+            field_of_mesh_extent(mesh, TACT_EXTENT_SCREENED, T, cell[i]);
         struct tact_pose at = pose_of(0.0, 0.0, R - 0.003, 0.0, 0.0, 0.0),
                          floor = {{0.0, 0.0, 0.0}, {1.0, 0.0, 0.0, 0.0}};
         double sum = 0.0, square = 0.0;
@@ -137,10 +140,12 @@ static void force_of_a_ball_is_independent_of_the_lattice(void **state)
             sum += c.wrench[2] / 100.0;
             square += c.wrench[2] * c.wrench[2] / 100.0;
         }
-        double scatter = sqrt(square - sum * sum) / sum, off = fabs(sum / exact - 1.0);
+        double relative_standard_deviation = sqrt(square - sum * sum) / sum,
+               off = fabs(sum / exact - 1.0);
         printf("ball of %zu tetrahedra: force %.2f %% off, scatter %.2f %%, %zu polygons\n",
-               tact_field_cells(ball), 100.0 * off, 100.0 * scatter, c.polygons);
-        assert_true(scatter < 0.01 && off < last);
+               tact_field_cells(ball), 100.0 * off, 100.0 * relative_standard_deviation,
+               c.polygons);
+        assert_true(relative_standard_deviation < 0.01 && off < last);
         last = 0.7 * off;
         tact_field_free(ball);
     }
@@ -149,7 +154,7 @@ static void force_of_a_ball_is_independent_of_the_lattice(void **state)
 }
 
 /* A plate of half thickness t: T ln(cosh(t / T) / cosh((t - d) / T)) at depth d in its middle. */
-static void pressure_in_a_plate(void **state)
+static void plate_pressure_is_exact(void **state)
 {
     (void)state;
     const double thickness = 5e-3, width[4] = {1e-3, 5e-3, 25e-3, 25e-3};
@@ -163,7 +168,8 @@ static void pressure_in_a_plate(void **state)
         double worst = 0.0;
         assert_int_equal(tact_mesh_box(half, &aligned), 0);
         mesh = turned_mesh(aligned, &at);
-        struct tact_pressure_field *plate = field_of(mesh, TACT_EXTENT_SCREENED, thickness, 0.0);
+        struct tact_pressure_field *plate =
+            field_of_mesh_extent(mesh, TACT_EXTENT_SCREENED, thickness, 0.0);
         for (int n = 0; n < 5; n++) { /* the last in the middle, in a plane of the lattice */
             double d = (0.1 + 0.1 * n) * width[i], t = 0.5 * width[i];
             const double up[3] = {0.0, 0.0, t - d + 0.02};
@@ -189,7 +195,7 @@ static void pressure_in_a_plate(void **state)
 
 /* The zero set deviates from the mesh by at most 0.25 % of the size (rms), at thicknesses of 0.02
  * to 0.2 of the size. */
-static void zero_set_of_a_real_mesh(void **state)
+static void zero_set_is_near_a_real_mesh(void **state)
 {
     (void)state;
     struct tact_mesh *mesh = load_test_data_mesh("spot.obj", 0.1);
@@ -201,7 +207,7 @@ static void zero_set_of_a_real_mesh(void **state)
     for (int i = 0; i < 2; i++) {
         struct tact_field_quality q;
         struct tact_pressure_field *field =
-            field_of(mesh, TACT_EXTENT_SCREENED, size * (i ? 0.2 : 0.02), 0.0);
+            field_of_mesh_extent(mesh, TACT_EXTENT_SCREENED, size * (i ? 0.2 : 0.02), 0.0);
         tact_field_measure(field, PRESSURE_SLOPE, mesh, &q);
         printf("spot: %zu tetrahedra, volume %.4f of its own, slope %.3f +- %.3f, zero set off by "
                "%.3f %% of its size rms, %.2f %% at worst\n",
@@ -222,7 +228,7 @@ static void a_box_is_represented_exactly(void **state)
     struct tact_mesh *mesh;
     struct tact_field_quality q;
     assert_int_equal(tact_mesh_box(half, &mesh), 0);
-    struct tact_pressure_field *field = field_of(mesh, TACT_EXTENT_DISTANCE, T, 0.0);
+    struct tact_pressure_field *field = field_of_mesh_extent(mesh, TACT_EXTENT_DISTANCE, T, 0.0);
     tact_field_measure(field, PRESSURE_SLOPE, mesh, &q);
     printf("box: %zu tetrahedra, volume %.1e of exact, deepest %.1e m of exact\n",
            tact_field_cells(field), q.volume / mesh->volume - 1.0, q.deepest - 0.01);
@@ -236,8 +242,8 @@ static void extents_have_the_same_bits(void **state)
 {
     (void)state;
     struct tact_mesh *mesh = sphere_mesh();
-    struct tact_extent *a = extent_of(mesh, TACT_EXTENT_SCREENED, T, R / 8.0);
-    struct tact_extent *b = extent_of(mesh, TACT_EXTENT_SCREENED, T, R / 8.0);
+    struct tact_extent *a = compute_extent_of_mesh(mesh, TACT_EXTENT_SCREENED, T, R / 8.0);
+    struct tact_extent *b = compute_extent_of_mesh(mesh, TACT_EXTENT_SCREENED, T, R / 8.0);
     assert_int_equal(a->vertex_count, b->vertex_count);
     assert_int_equal(a->tet_count, b->tet_count);
     assert_memory_equal(a->vertices, b->vertices, 3 * a->vertex_count * sizeof(double));
@@ -286,8 +292,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sphere_is_exact),
         cmocka_unit_test(force_of_a_ball_is_independent_of_the_lattice),
-        cmocka_unit_test(pressure_in_a_plate),
-        cmocka_unit_test(zero_set_of_a_real_mesh),
+        cmocka_unit_test(plate_pressure_is_exact),
+        cmocka_unit_test(zero_set_is_near_a_real_mesh),
         cmocka_unit_test(a_box_is_represented_exactly),
         cmocka_unit_test(extents_have_the_same_bits),
         cmocka_unit_test(invalid_meshes_are_refused),

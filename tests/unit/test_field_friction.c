@@ -20,8 +20,9 @@
 
 /* The parts against the quadrature at 64 slips; t1, t2: axes of the patch in those of the
  * quadrature. */
-static void compare_limits(const char *name, const struct tact_patch *patch,
-                           const struct quadrature *q, const double *t1, const double *t2)
+static void compare_limit_with_quadrature(const char *name, const struct tact_patch *patch,
+                                          const struct quadrature *q, const double *t1,
+                                          const double *t2)
 {
     double power = 0.0, force = 0.0, torque = 0.0, arm = 0.0;
     for (int i = 0; i < q->count; i++) {
@@ -49,8 +50,9 @@ static void compare_limits(const char *name, const struct tact_patch *patch,
 }
 
 /* A rigid punch in a soft half-space, turned about the vertical. */
-static void compare_punch(const char *name, const struct tact_shape *punch, double slope,
-                          double height, double tilt, const struct quadrature *q)
+static void compare_punch_friction_limit(const char *name, const struct tact_shape *punch,
+                                         double slope, double height, double tilt,
+                                         const struct quadrature *q)
 {
     const struct tact_shape floor = {.kind = TACT_SHAPE_HALFSPACE};
     struct tact_pose at = tact_pose_identity(), up = at;
@@ -58,11 +60,11 @@ static void compare_punch(const char *name, const struct tact_shape *punch, doub
     up.position[2] = height;
     up.quat_wxyz[0] = cos(0.5 * tilt);
     up.quat_wxyz[2] = sin(0.5 * tilt);
-    patch_of(punch, &up, slope, &floor, &at, 1e8, &patch);
-    compare_limits(name, &patch, q, patch.frame + 3, patch.frame + 6);
+    measure_field_patch(punch, &up, slope, &floor, &at, 1e8, &patch);
+    compare_limit_with_quadrature(name, &patch, q, patch.frame + 3, patch.frame + 6);
 }
 
-static void limits_of_punches(void **state)
+static void friction_limits_of_flat_punches(void **state)
 {
     (void)state;
     static const int sides[] = {12, 48, 250};
@@ -78,7 +80,7 @@ static void limits_of_punches(void **state)
         const struct tact_shape disc = make_cylinder_mesh_shape(&s, radius, 0.02, sides[i]);
         char name[40];
         snprintf(name, sizeof name, "disc of %d sides", sides[i]);
-        compare_punch(name, &disc, INFINITY, 0.01 - 1e-5, 0.0, q);
+        compare_punch_friction_limit(name, &disc, INFINITY, 0.01 - 1e-5, 0.0, q);
     }
     const double square[6] = {0, 0, 0, 0.04, 0.04, 0.02}, rect[6] = {0, 0, 0, 0.08, 0.02, 0.02};
     const double feet[12] = {-0.02, 0, 0, 0.01, 0.01, 0.02, 0.02, 0, 0, 0.01, 0.01, 0.02};
@@ -88,27 +90,28 @@ static void limits_of_punches(void **state)
     q->count = 0;
     add_quadrature_pressure(q, UNIFORM, QUADRATURE_FINE, 0.0, 0.0, 0.02, 0.02);
     finish_quadrature(q);
-    compare_punch("square", &punch[0], INFINITY, 0.01 - 1e-5, 0.0, q);
+    compare_punch_friction_limit("square", &punch[0], INFINITY, 0.01 - 1e-5, 0.0, q);
     q->count = 0;
     add_quadrature_pressure(q, LIFTING, QUADRATURE_FINE, 0.0, 0.0, 0.02, 0.02);
     finish_quadrature(
         q); /* 1e-5 deep at its middle, tilted about y by as much over its half side */
-    compare_punch("square, one edge lifting", &punch[0], INFINITY, 0.01 - 1e-5, 0.5e-3, q);
+    compare_punch_friction_limit("square, one edge lifting", &punch[0], INFINITY, 0.01 - 1e-5,
+                                 0.5e-3, q);
     q->count = 0;
     add_quadrature_pressure(q, UNIFORM, QUADRATURE_FINE, 0.0, 0.0, 0.04, 0.01);
     finish_quadrature(q);
-    compare_punch("rectangle 4:1", &punch[1], INFINITY, 0.01 - 1e-5, 0.0, q);
+    compare_punch_friction_limit("rectangle 4:1", &punch[1], INFINITY, 0.01 - 1e-5, 0.0, q);
     q->count = 0;
     add_quadrature_pressure(q, UNIFORM, QUADRATURE_FINE, -0.02, 0.0, 0.005, 0.005);
     add_quadrature_pressure(q, UNIFORM, QUADRATURE_FINE, 0.02, 0.0, 0.005, 0.005);
     finish_quadrature(q);
-    compare_punch("two feet", &punch[2], INFINITY, 0.01 - 1e-5, 0.0, q);
+    compare_punch_friction_limit("two feet", &punch[2], INFINITY, 0.01 - 1e-5, 0.0, q);
     close_scene(&s);
     free(q);
 }
 
 /* The pressure of a rigid ball as a mesh of more or fewer triangles in a soft half-space. */
-static void limits_of_balls(void **state)
+static void friction_limits_of_soft_balls(void **state)
 {
     (void)state;
     struct quadrature *q = malloc(sizeof *q);
@@ -127,7 +130,7 @@ static void limits_of_balls(void **state)
                          0);
         ball.mesh = mesh;
         snprintf(name, sizeof name, "ball of %zu triangles", skin.triangle_count);
-        compare_punch(name, &ball, INFINITY, CAP_RADIUS - CAP_DEPTH, 0.0, q);
+        compare_punch_friction_limit(name, &ball, INFINITY, CAP_RADIUS - CAP_DEPTH, 0.0, q);
         tact_mesh_free(mesh);
         free_skin(&skin);
     }
@@ -135,7 +138,7 @@ static void limits_of_balls(void **state)
 }
 
 /* Hertz's pressure, as points of a grid. */
-static void limit_of_hertz(void **state)
+static void friction_limit_of_hertz_patch(void **state)
 {
     (void)state;
     static const int fine[] = {24, 36, 48};
@@ -161,7 +164,7 @@ static void limit_of_hertz(void **state)
         add_quadrature_pressure(q, HERTZ, QUADRATURE_FINE, 0.0, 0.0, 0.002, 0.002);
         finish_quadrature(q);
         snprintf(name, sizeof name, "Hertz on %d cells", points->count);
-        compare_limits(name, &patch, q, t1, t2);
+        compare_limit_with_quadrature(name, &patch, q, t1, t2);
     }
     free(points);
     free(q);
@@ -209,9 +212,9 @@ static struct slide slide_field(struct world_scene *s, const struct tact_shape *
     const double of[6] = {inertia * mass, inertia * mass, inertia * mass, 0.0, 0.0, 0.0};
     struct tact_body body = {.pose = tact_pose_identity()};
     struct tact_pose local = tact_pose_identity();
-    struct tact_contact_law law = law_of(mu, 0.003, 0.0);
+    struct tact_contact_law law = make_friction_law(mu, 0.003, 0.0);
     double work = 0.0, worst = 0.0;
-    set_field(s, 0, k * 0.01, 0.01);
+    set_pressure_field_material(s, 0, k * 0.01, 0.01);
     add_scene_ground(s);
     assert_int_equal(tact_body_set_mass(&body, mass, of), 0);
     body.pose.position[2] = -mass * G / (k * area);
@@ -291,9 +294,9 @@ static void slides_and_spins_to_rest(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(limits_of_punches),
-        cmocka_unit_test(limits_of_balls),
-        cmocka_unit_test(limit_of_hertz),
+        cmocka_unit_test(friction_limits_of_flat_punches),
+        cmocka_unit_test(friction_limits_of_soft_balls),
+        cmocka_unit_test(friction_limit_of_hertz_patch),
         cmocka_unit_test(slides_and_spins_to_rest),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -28,14 +28,14 @@ static void a_box_rests_at_its_exact_depth(void **state)
     for (int i = 0; i < 6; i++) {
         struct tact_world_options o = tact_world_options_default();
         struct tact_shape box = box_of_sides(0.04, 0.03, 0.02);
-        struct tact_contact_law law = law_of(0.5, 0.003, 0.0);
+        struct tact_contact_law law = make_friction_law(0.5, 0.003, 0.0);
         struct world_scene s;
         const double place[3] = {0.0, 0.0, 0.01}, k = 1e6 / 0.01, area = 0.04 * 0.03;
         int both = i % 3 == 2;
         o.period = i / 3 ? 2.5e-4 : 1e-3;
         open_empty_scene(&s, &o);
-        set_field(&s, 0, i % 3 ? 1e6 : 0.0, 0.01);
-        set_field(&s, 1, i % 3 == 1 ? 0.0 : 1e6, 0.01);
+        set_pressure_field_material(&s, 0, i % 3 ? 1e6 : 0.0, 0.01);
+        set_pressure_field_material(&s, 1, i % 3 == 1 ? 0.0 : 1e6, 0.01);
         add_scene_ground(&s);
         add_scene_solid(&s, &box, 0.1, place, 0.3);
         set_scene_law(&s, 0, 1, &law);
@@ -59,19 +59,20 @@ static void a_box_rests_at_its_exact_depth(void **state)
 static void dropped_boxes_gain_no_energy(void **state)
 {
     (void)state;
-    int drops = campaign_trial_count(8, 200), rose = 0, runs = 0;
+    int drop_count = campaign_trial_count(8, 200), rose = 0, runs = 0;
     double worst = 0.0;
     for (int e = 4; e < 10; e++) {
-        for (int n = 0; n < drops; n++) {
+        for (int n = 0; n < drop_count; n++) {
             struct tact_world_options o = tact_world_options_default();
-            struct tact_contact_law law = law_of(n % 2 ? 0.5 : 0.0, n / 2 % 2 ? 0.003 : 0.0, 0.0);
+            struct tact_contact_law law =
+                make_friction_law(n % 2 ? 0.5 : 0.0, n / 2 % 2 ? 0.003 : 0.0, 0.0);
             struct tact_shape box = box_of_sides(0.04, 0.03, 0.02);
             const double place[3] = {0.0, 0.0, 0.075};
             struct world_scene s;
             double most = -INFINITY;
             o.period = n / 4 % 2 ? 2e-3 : 5e-4;
             open_empty_scene(&s, &o);
-            set_field(&s, 0, pow(10.0, e), 0.01);
+            set_pressure_field_material(&s, 0, pow(10.0, e), 0.01);
             add_scene_ground(&s);
             add_scene_solid(&s, &box, 0.1, place, 0.0);
             struct tact_body *body = tact_world_body(s.world, 0);
@@ -108,14 +109,14 @@ static void a_spinning_box_stops_at_the_exact_angle(void **state)
     for (int i = 0; i < 2; i++) {
         struct tact_world_options o = tact_world_options_default();
         struct world_scene s;
-        struct tact_contact_law law = law_of(mu, 0.003, 0.0);
+        struct tact_contact_law law = make_friction_law(mu, 0.003, 0.0);
         o.period = 2.5e-4;
         open_empty_scene(&s, &o);
         struct tact_shape solid =
             i ? make_cylinder_mesh_shape(&s, 0.02, 0.02, 96) : box_of_sides(0.04, 0.04, 0.02);
         const double k = 1e7 / 0.01, area = i ? PI * 4e-4 : 0.04 * 0.04;
         const double place[3] = {0.0, 0.0, 0.01 - mass * G / (k * area)};
-        set_field(&s, 0, 1e7, 0.01);
+        set_pressure_field_material(&s, 0, 1e7, 0.01);
         add_scene_ground(&s);
         add_scene_solid(&s, &solid, mass, place, 0.0);
         set_scene_law(&s, 0, 1, &law);
@@ -141,7 +142,7 @@ static double pinch(double margin, double seconds, double *creep)
 {
     const double r = 0.008, mass = 0.03, mu = 0.8, grip = 4.0, slope = 5e5 / 0.008;
     struct tact_world_options o = tact_world_options_default();
-    struct tact_contact_law law = law_of(mu, 0.003, 0.0);
+    struct tact_contact_law law = make_friction_law(mu, 0.003, 0.0);
     struct tact_shape ball = make_sphere(r), ruler = box_of_sides(0.3, 0.002, 0.03);
     struct world_scene s;
     struct tact_pose local = tact_pose_identity();
@@ -157,7 +158,7 @@ static double pinch(double margin, double seconds, double *creep)
     for (int pass = 0; pass < 2; pass++) { /* first the arm, then the offset for the margin */
         const double place[3] = {pass ? 2.0 * mu * arm / (margin * mass * G) : 0.01, 0.0, 0.0};
         open_empty_scene(&s, &o);
-        set_field(&s, 0, 5e5, 0.008);
+        set_pressure_field_material(&s, 0, 5e5, 0.008);
         add_scene_solid(&s, &ruler, mass, place, 0.0);
         for (int side = -1; side < 2; side += 2) {
             local.position[1] = side * (0.001 + r - depth);
@@ -206,14 +207,14 @@ static void friction_of_opposite_surfaces_carries_a_box(void **state)
     const double walls[12] = {-0.0299, 0, 0, 0.02, 0.1, 0.1, 0.0299, 0, 0, 0.02, 0.1, 0.1};
     for (int i = 0; i < 2; i++) {
         struct tact_world_options o = tact_world_options_default();
-        struct tact_contact_law law = law_of(i ? 0.0 : 0.5, 0.003, 0.0);
+        struct tact_contact_law law = make_friction_law(i ? 0.0 : 0.5, 0.003, 0.0);
         struct world_scene s;
         struct tact_pose local = tact_pose_identity();
         const double place[3] = {0.0, 0.0, 0.0};
         open_empty_scene(&s, &o);
         struct tact_shape pair = make_shape_of_boxes(&s, walls, 2),
                           box = box_of_sides(0.04, 0.03, 0.02);
-        set_field(&s, 1, 1e6, 0.01);
+        set_pressure_field_material(&s, 1, 1e6, 0.01);
         add_scene_solid(&s, &box, 0.1, place, 0.0);
         add_scene_shape(&s, -1, &pair, &local, 0);
         set_scene_law(&s, 0, 1, &law);
@@ -241,7 +242,7 @@ static void assert_close(double is, double expected, double relative)
 
 /* Balls against balls and half-spaces, soft and rigid: numbers of section 6, Drake's law of a ball
  * on a rigid floor, and the same from polygons of many tetrahedra. */
-static void balls_in_closed_form(void **state)
+static void ball_fields_match_closed_form(void **state)
 {
     (void)state;
     struct tact_shape ball = make_sphere(0.03), small = make_sphere(0.02);
@@ -250,22 +251,22 @@ static void balls_in_closed_form(void **state)
     struct tact_patch p, other;
     const double k = 1e5 / 0.03;
     up.position[2] = 0.054;
-    patch_of(&ball, &up, k, &ball, &at, k, &p);
+    measure_field_patch(&ball, &up, k, &ball, &at, k, &p);
     assert_close(p.wrench[0], 2.63893783, 1e-8);
     assert_close(p.stiffness[0], 848.2300, 1e-7);
     assert_close(p.spin_arm, 6.939596e-3, 1e-6);
     assert_close(p.semi[0], 13.076697e-3, 1e-7);
     assert_close(p.center[2], 0.027, 1e-13);
     up.position[2] = 0.046;
-    patch_of(&small, &up, 1e5 / 0.02, &ball, &at, k, &p);
+    measure_field_patch(&small, &up, 1e5 / 0.02, &ball, &at, k, &p);
     assert_close(p.wrench[0], 1.13631436, 1e-8);
-    patch_of(&ball, &at, k, &small, &up, 4e5 / 0.02, &p);
+    measure_field_patch(&ball, &at, k, &small, &up, 4e5 / 0.02, &p);
     assert_close(p.wrench[0], 1.63324750, 1e-8);
     assert_true(p.frame[2] == -1.0);
     for (double d = 0.01; d < 0.045; d += 0.01) {
         const struct tact_shape drake_sphere = make_sphere(0.05);
         up.position[2] = 0.05 - d;
-        patch_of(&drake_sphere, &up, 1e5 / 0.05, &floor, &at, INFINITY, &p);
+        measure_field_patch(&drake_sphere, &up, 1e5 / 0.05, &floor, &at, INFINITY, &p);
         assert_close(p.wrench[0], PI / 3.0 * 1e5 * d * d * (3.0 - 2.0 * d / 0.05), 1e-13);
         assert_close(p.semi[0], sqrt(d * (0.1 - d)), 1e-12);
     }
@@ -285,8 +286,8 @@ static void balls_in_closed_form(void **state)
         round = i == 1 ? NULL : field_of_skin(&skin, 1e5);
         assert_true(i != 1 || !tact_field_rigid(mesh, &round));
         up.position[2] = 0.026;
-        patch_of(&ball, &up, ka, &floor, &at, kb, &p);
-        patch_of(&floor, &at, kb, &ball, &up, ka, &other);
+        measure_field_patch(&ball, &up, ka, &floor, &at, kb, &p);
+        measure_field_patch(&floor, &at, kb, &ball, &up, ka, &other);
         assert_close(other.wrench[0], p.wrench[0], 1e-13);
         assert_int_equal(tact_field_touch(round, &up, plane, &at, scratch, &c), 1);
         printf("slopes %g, %g Pa/m: force %.3f %%, stiffness %.3f %%, rolling %.2f %%, height %.1e "
@@ -323,20 +324,20 @@ static double share_of_edge(const struct tact_contact *c)
 }
 
 /* A soft box that falls on its edge and tips: its centre of pressure is in its patch. */
-static void share_of_the_edge(void **state)
+static void modulus_share_at_the_edge(void **state)
 {
     (void)state;
     for (int i = 0; i < 3; i++) {
         struct tact_world_options o = tact_world_options_default();
         struct tact_shape box = box_of_sides(0.06, 0.04, 0.05);
-        struct tact_contact_law law = law_of(0.6, 0.003, 0.0);
+        struct tact_contact_law law = make_friction_law(0.6, 0.003, 0.0);
         struct world_scene s;
         const double place[3] = {0.0, 0.0, 0.045};
         int ticks = 0, at_edge = 0;
         double worst = 0.0, most = 0.0;
         o.period = 1e-3 / (1 << i);
         open_empty_scene(&s, &o);
-        set_field(&s, 1, 2e5, 0.01);
+        set_pressure_field_material(&s, 1, 2e5, 0.01);
         add_scene_ground(&s);
         add_scene_solid(&s, &box, 0.1, place, 0.3);
         set_scene_law(&s, 0, 1, &law);
@@ -371,9 +372,9 @@ int main(void)
         cmocka_unit_test(dropped_boxes_gain_no_energy),
         cmocka_unit_test(a_spinning_box_stops_at_the_exact_angle),
         cmocka_unit_test(torsion_of_soft_tips_holds_a_ruler),
-        cmocka_unit_test(balls_in_closed_form),
+        cmocka_unit_test(ball_fields_match_closed_form),
         cmocka_unit_test(friction_of_opposite_surfaces_carries_a_box),
-        cmocka_unit_test(share_of_the_edge),
+        cmocka_unit_test(modulus_share_at_the_edge),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

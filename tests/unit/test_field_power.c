@@ -40,9 +40,9 @@ static struct tact_field_material layer(double modulus, double power)
 static void quadrature_rules_are_exact(void **state)
 {
     (void)state;
-    struct field_rule rule;
+    struct field_quadrature_rule rule;
     for (int i = 0; i < POWERS; i++) {
-        tact_field_make_rule(powers[i], &rule);
+        tact_field_make_quadrature_rule(powers[i], &rule);
         for (int k = 0; k < 2 * TACT_FIELD_NODES; k++) {
             double sum = 0.0, root = 0.0;
             for (int n = 0; n < TACT_FIELD_NODES; n++) {
@@ -59,7 +59,7 @@ static void quadrature_rules_are_exact(void **state)
                         paraboloid[3] = {0.4139, -0.0359, 0.3370};
     for (int i = 0; i < 2; i++) {
         const double *known = i ? paraboloid : hertz;
-        tact_field_make_rule(i ? 1.0 : 0.5, &rule);
+        tact_field_make_quadrature_rule(i ? 1.0 : 0.5, &rule);
         for (double c = 0.1; c < 0.95; c += 0.1) {
             double is = rule.fit[0] + c * (rule.fit[1] + c * rule.fit[2]);
             double was = known[0] + c * (known[1] + c * known[2]);
@@ -142,7 +142,7 @@ static void polygons(void **state)
 
 /* A rigid punch of half side s, tilted about y in a half-space of pressure kappa d^m: exact force,
  * torque and stiffness. */
-static void punches(void **state)
+static void pressure_powers_under_flat_punches(void **state)
 {
     (void)state;
     const double s = 0.01, kappa = 1e6, d = 1e-3;
@@ -189,7 +189,7 @@ static void punches(void **state)
 
 /* Stiffness of two soft boxes of one power against differences of the wrench, and the work of the
  * force round a closed path. */
-static void stiffness_and_work(void **state)
+static void stiffness_and_work_are_consistent(void **state)
 {
     (void)state;
     for (int i = 0; i < POWERS; i++) {
@@ -243,8 +243,9 @@ static void stiffness_and_work(void **state)
 }
 
 /* The patch that the model makes of a ball and a half-space. */
-static void ball_patch(const struct tact_material *of_ball, double radius, double depth,
-                       const struct tact_material *floor_material, struct tact_patch *patch)
+static void measure_patch_of_soft_ball(const struct tact_material *of_ball, double radius,
+                                       double depth, const struct tact_material *floor_material,
+                                       struct tact_patch *patch)
 {
     const struct tact_contact_model *model = tact_contact_model_find("field");
     const struct tact_shape ball = make_sphere(radius), floor = {.kind = TACT_SHAPE_HALFSPACE};
@@ -285,7 +286,7 @@ static void balls(void **state)
         const struct tact_material soft = {.field = layer(kappa, m)};
         for (double d = 0.001; d < 0.02; d *= 3.0) {
             double arm = 0.0;
-            ball_patch(&rigid, r, d, &soft, &p);
+            measure_patch_of_soft_ball(&rigid, r, d, &soft, &p);
             double force = 2.0 * PI * kappa * pow(d, m + 1) * (d / (m + 2) + (r - d) / (m + 1));
             double slope = 2.0 * PI * kappa * pow(d, m) *
                            (d + (r - d) - d / (m + 1)); /* d/dd, as the ball moves with d */
@@ -302,7 +303,7 @@ static void balls(void **state)
     }
     const double effective_modulus = 1e6, approach = 1e-5;
     const struct tact_material hertz = {.modulus = effective_modulus};
-    ball_patch(&hertz, r, 0.5 * approach, &rigid, &p);
+    measure_patch_of_soft_ball(&hertz, r, 0.5 * approach, &rigid, &p);
     double force = 4.0 / 3.0 * effective_modulus * sqrt(r) * pow(approach, 1.5),
            a = sqrt(r * approach);
     assert_relatively_close(p.wrench[0], force, approach / r);
@@ -422,8 +423,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(quadrature_rules_are_exact),
         cmocka_unit_test(polygons),
-        cmocka_unit_test(punches),
-        cmocka_unit_test(stiffness_and_work),
+        cmocka_unit_test(pressure_powers_under_flat_punches),
+        cmocka_unit_test(stiffness_and_work_are_consistent),
         cmocka_unit_test(balls),
         cmocka_unit_test(resting_depth_is_hertz),
         cmocka_unit_test(drops_gain_no_energy),

@@ -35,7 +35,7 @@ static void set_soft(struct world_scene *s, int material, double modulus, double
 /* Five cubes on a soft floor, friction 0.5, in line or each shifted in a direction of its own: how
  * far they move once they are at rest, in so many seconds. Ten times softer they sway for longer
  * than that. */
-static double stack_motion(double shift, double seconds)
+static double largest_motion_of_soft_stack(double shift, double seconds)
 {
     enum { CUBES = 5 };
     const double edge = 0.06;
@@ -82,13 +82,13 @@ static void stacks_do_not_creep(void **state)
     (void)state;
     static const double shifts[] = {0.0, 1e-6, 1e-3};
     for (int i = 0; i < 3; i++) {
-        assert_true(stack_motion(shifts[i], campaign_trial_count(1, 60)) < 1e-9);
+        assert_true(largest_motion_of_soft_stack(shifts[i], campaign_trial_count(1, 60)) < 1e-9);
     }
 }
 
 /* A ruler between two soft tips at a fixed depth, its centre of mass beside them by the distance
  * at which friction holds `margin` times its weight. */
-static void open_pinch(struct world_scene *s, double margin, double tolerance)
+static void open_soft_pinch_scene(struct world_scene *s, double margin, double tolerance)
 {
     struct tact_world_options o = tact_world_options_default();
     const double r = 0.008, mass = 0.03, mu = 0.8, depth = 1.2e-3, place[3] = {0.0, 0.0, 0.0};
@@ -126,7 +126,7 @@ static void shaken_pinches_return(void **state)
     const int ticks = 1000 * campaign_trial_count(2, 60);
     double worst = 0.0, sag = 0.0;
     struct world_scene s;
-    open_pinch(&s, 1.138, 1e-14);
+    open_soft_pinch_scene(&s, 1.138, 1e-14);
     struct tact_body *body = tact_world_body(s.world, 0);
     double height = body->pose.position[2];
     for (int n = 0; n < ticks; n++) {

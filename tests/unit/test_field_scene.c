@@ -45,7 +45,7 @@ static const char all_kinds[] =
     "     shapes: [{type: convex, material: rubber,\n"
     "       generate: {kind: blob, radius: 0.02, bump: 0.004, count: 3, triangles: 200}}]}\n";
 
-static void run_and_replay(const char *power)
+static void check_run_and_replay_of_power(const char *power)
 {
     struct tact_session_options options = {.clock = TACT_LOOP_FREE};
     struct tact_session_report report;
@@ -64,7 +64,7 @@ static void run_and_replay(const char *power)
     assert_true(report.counts[TACT_COUNT_CROWDED] == 0);
     assert_true(report.recorder.pressures == 25 && report.recorder.pressure_overruns == 0);
     assert_true(report.recorder.polygons_left_out == 0);
-    check_replays_of(path, 250, 83, 0);
+    check_replays_of_log(path, 250, 83, 0);
     assert_int_equal(remove(path), 0);
     assert_int_equal(rmdir(log), 0);
 }
@@ -72,12 +72,12 @@ static void run_and_replay(const char *power)
 static void scenes_of_fields_run_and_replay(void **state)
 {
     (void)state;
-    run_and_replay("1");
-    run_and_replay("0.5");
+    check_run_and_replay_of_power("1");
+    check_run_and_replay_of_power("0.5");
 }
 
 /* A modulus without a field needs a shape with a radius. */
-static void hertz_of_a_box(void **state)
+static void box_field_with_power_of_hertz(void **state)
 {
     (void)state;
     static const char text[] =
@@ -106,7 +106,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(scenes_of_fields_run_and_replay),
-        cmocka_unit_test(hertz_of_a_box),
+        cmocka_unit_test(box_field_with_power_of_hertz),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

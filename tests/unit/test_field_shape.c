@@ -102,7 +102,7 @@ static void the_field_of_a_box_is_the_distance_to_its_faces(void **state)
 }
 
 /* Force of round shapes on a plane, in closed form: sphere, upright capsule, cylinder. */
-static void forces_of_round_shapes(void **state)
+static void field_forces_of_round_shapes(void **state)
 {
     (void)state;
     const double r = 0.05, slope = 1e5 / r, l = 0.04;
@@ -134,7 +134,7 @@ static void forces_of_round_shapes(void **state)
     tact_field_free(floor);
 }
 
-static void forces_of_cylinders(void **state)
+static void field_forces_of_cylinders(void **state)
 {
     (void)state;
     struct tact_pressure_field *floor = make_halfspace_field(INFINITY);
@@ -158,7 +158,7 @@ static void forces_of_cylinders(void **state)
 }
 
 /* The field of a random convex hull: its steepest gradient is the slope. */
-static void fields_of_convex_solids(void **state)
+static void fields_of_convex_solids_are_exact(void **state)
 {
     (void)state;
     double points[60];
@@ -189,9 +189,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(nearly_equal_sizes_make_a_field),
         cmocka_unit_test(the_field_of_a_box_is_the_distance_to_its_faces),
-        cmocka_unit_test(forces_of_round_shapes),
-        cmocka_unit_test(forces_of_cylinders),
-        cmocka_unit_test(fields_of_convex_solids),
+        cmocka_unit_test(field_forces_of_round_shapes),
+        cmocka_unit_test(field_forces_of_cylinders),
+        cmocka_unit_test(fields_of_convex_solids_are_exact),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -21,15 +21,15 @@
 static const double half_sides[3] = {0.02, 0.03, 0.01};
 
 /* The surface of a ball at a place, on a rigid box at the origin, summed about the place. */
-struct on_box {
+struct ball_on_soft_box {
     struct tact_pressure_field *ball, *box;
     struct tact_mesh *mesh;
     struct field_sphere sphere;
 };
 
-static struct on_box make_on_box(double power)
+static struct ball_on_soft_box make_ball_on_soft_box(double power)
 {
-    struct on_box o = {.sphere = {RADIUS, 1e6, power}};
+    struct ball_on_soft_box o = {.sphere = {RADIUS, 1e6, power}};
     const struct tact_shape shape = make_sphere(RADIUS);
     const struct tact_field_material soft = {.modulus = 1e6, .thickness = 1.0};
     assert_int_equal(tact_field_of_shape(&shape, &soft, &o.ball, NULL), 0);
@@ -37,7 +37,7 @@ static struct on_box make_on_box(double power)
     return o;
 }
 
-static void free_on_box(struct on_box *o)
+static void free_ball_on_soft_box(struct ball_on_soft_box *o)
 {
     tact_field_free(o->ball);
     tact_field_free(o->box);
@@ -45,7 +45,7 @@ static void free_on_box(struct on_box *o)
 }
 
 /* Force on the box and stiffness about the ball's centre. Returns the number of polygons. */
-static size_t press(const struct on_box *o, const double *place, struct field_part *out)
+static size_t press(const struct ball_on_soft_box *o, const double *place, struct field_part *out)
 {
     struct tact_pose at = tact_pose_identity(), origin = at;
     struct field_surface of;
@@ -62,8 +62,8 @@ static size_t press(const struct on_box *o, const double *place, struct field_pa
 
 /* By quadrature: force, its moment, and the stiffness about the centre, of the box's face whose
  * outward normal is `sign` times axis k. */
-static void integrate_face_by_quadrature(const struct on_box *o, const double *place, int k,
-                                         double sign, double *force, double *moment,
+static void integrate_face_by_quadrature(const struct ball_on_soft_box *o, const double *place,
+                                         int k, double sign, double *force, double *moment,
                                          double *stiffness)
 {
     enum { POINTS = 600 };
@@ -104,7 +104,7 @@ static void integrals_against_quadrature(void **state)
     static const double places[3][3] = {
         {0.015, 0.02, 0.021}, {0.031, 0.012, 0.0215}, {0.012, 0.024, -0.006}};
     for (int n = 0; n < 3; n++) {
-        struct on_box o = make_on_box(powers[n]);
+        struct ball_on_soft_box o = make_ball_on_soft_box(powers[n]);
         struct field_part part;
         double force[3] = {0.0}, moment[3] = {0.0}, stiffness[36] = {0.0}, back[3], most = 0.0;
         assert_true(press(&o, places[n], &part) > 2);
@@ -126,7 +126,7 @@ static void integrals_against_quadrature(void **state)
         print_message("power %.1f: %.3f N, stiffness within %.1e of quadrature\n", powers[n], load,
                       most);
         assert_true(most < 1e-3);
-        free_on_box(&o);
+        free_ball_on_soft_box(&o);
     }
 }
 
@@ -138,7 +138,7 @@ static void ball_force_has_its_closed_form(void **state)
     static const double powers[4] = {1.0, 0.5, 2.0, 0.7};
     static const double close[4] = {1e-13, 1e-9, 1e-9, 1e-7};
     for (int i = 0; i < 4; i++) {
-        struct on_box o = make_on_box(powers[i]);
+        struct ball_on_soft_box o = make_ball_on_soft_box(powers[i]);
         const double place[3] = {0.003, -0.004, half_sides[2] + 0.9 * RADIUS};
         struct field_part part;
         assert_int_equal(press(&o, place, &part), 2);
@@ -146,11 +146,12 @@ static void ball_force_has_its_closed_form(void **state)
         double d = 0.1 * RADIUS, m = powers[i], s = pow(1e6, m);
         double force =
             2.0 * PI * s * (RADIUS * pow(d, m + 1.0) / (m + 1.0) - pow(d, m + 2.0) / (m + 2.0));
-        double stiff = 2.0 * PI * s * (RADIUS - d) * pow(d, m);
+        double exact_stiffness_of_ball = 2.0 * PI * s * (RADIUS - d) * pow(d, m);
         print_message("power %.1f: force %.1e, stiffness %.1e off\n", m,
-                      part.sums.load / force - 1.0, part.sums.stiffness[14] / stiff - 1.0);
+                      part.sums.load / force - 1.0,
+                      part.sums.stiffness[14] / exact_stiffness_of_ball - 1.0);
         assert_true(fabs(part.sums.load / force - 1.0) < close[i]);
-        assert_true(fabs(part.sums.stiffness[14] / stiff - 1.0) < close[i]);
+        assert_true(fabs(part.sums.stiffness[14] / exact_stiffness_of_ball - 1.0) < close[i]);
         if (m == 1.0) {
             assert_int_equal(press(&o, half_sides, &part), 6);
             for (int k = 0; k < 3; k++) {
@@ -158,7 +159,7 @@ static void ball_force_has_its_closed_form(void **state)
                 assert_true(fabs(part.sums.force[k] / -quarter - 1.0) < 1e-13);
             }
         }
-        free_on_box(&o);
+        free_ball_on_soft_box(&o);
     }
 }
 
@@ -168,7 +169,7 @@ static void ball_force_has_its_closed_form(void **state)
 static void stiffness_is_the_derivative(void **state)
 {
     (void)state;
-    struct on_box o = make_on_box(1.0);
+    struct ball_on_soft_box o = make_ball_on_soft_box(1.0);
     double worst = 0.0;
     for (int n = 0; n < 200; n++) {
         struct field_part part, moved[2];
@@ -195,7 +196,7 @@ static void stiffness_is_the_derivative(void **state)
     }
     print_message("stiffness against differences: %.1e\n", worst);
     assert_true(worst < 2e-4);
-    free_on_box(&o);
+    free_ball_on_soft_box(&o);
 }
 
 /* Round a closed path over faces, edges and a corner the force has no net work, and no jump that
@@ -203,7 +204,7 @@ static void stiffness_is_the_derivative(void **state)
 static void closed_paths_have_no_net_work(void **state)
 {
     (void)state;
-    struct on_box o = make_on_box(1.0);
+    struct ball_on_soft_box o = make_ball_on_soft_box(1.0);
     double net[3], most[3];
     for (int i = 0; i < 3; i++) {
         int points = 400 << 2 * i;
@@ -232,7 +233,7 @@ static void closed_paths_have_no_net_work(void **state)
     }
     assert_true(net[2] < 1e-6 && net[2] < 0.1 * net[1]);
     assert_true(most[2] < 0.27 * most[1] && most[1] < 0.27 * most[0]);
-    free_on_box(&o);
+    free_ball_on_soft_box(&o);
 }
 
 /* In the middle of a face the patch is that of a half-space; over an edge its friction is that of
@@ -247,14 +248,14 @@ static void patches(void **state)
     assert_int_equal(tact_shape_tessellate(&box), 0);
     up.position[2] = half_sides[2] + 0.9 * RADIUS;
     down.position[2] = half_sides[2];
-    patch_of(&ball, &up, 1e6, &box, &at, INFINITY, &is);
-    patch_of(&ball, &up, 1e6, &floor, &down, INFINITY, &exact);
+    measure_field_patch(&ball, &up, 1e6, &box, &at, INFINITY, &is);
+    measure_field_patch(&ball, &up, 1e6, &floor, &down, INFINITY, &exact);
     assert_true(fabs(is.wrench[0] / exact.wrench[0] - 1.0) < 1e-13);
     assert_true(fabs(is.spin_arm / exact.spin_arm - 1.0) < 1e-13);
     assert_int_equal(is.surface, TACT_SURFACE_FITTED);
 
     up.position[0] = half_sides[0] + 0.1 * RADIUS; /* most of the disc is beyond the edge */
-    patch_of(&box, &at, INFINITY, &ball, &up, 1e6, &is);
+    measure_field_patch(&box, &at, INFINITY, &ball, &up, 1e6, &is);
     double load = 0.0, arm = 0.0, centre = 0.0;
     for (int pass = 0; pass < 2; pass++) {
         for (int i = 0; i < 1000000; i++) {

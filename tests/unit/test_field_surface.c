@@ -168,9 +168,9 @@ static void wrench_and_stiffness_are_derivatives(void **state)
 }
 
 /* All pairs of cells, one by one. */
-static void all_pairs(const struct tact_pressure_field *a, const struct tact_pose *pa,
-                      const struct tact_pressure_field *b, const struct tact_pose *pb,
-                      struct field_sums *sums, size_t *polygons)
+static void touch_all_cell_pairs(const struct tact_pressure_field *a, const struct tact_pose *pa,
+                                 const struct tact_pressure_field *b, const struct tact_pose *pb,
+                                 struct field_sums *sums, size_t *polygons)
 {
     struct field_pair pair;
     struct field_polygon polygon;
@@ -198,20 +198,21 @@ static void check_tree_search(const struct tact_pressure_field *a,
         struct tact_pose pa = random_pose(reach), pb = random_pose(reach);
         struct field_surface c;
         struct field_sums all, found = {.area = 0.0};
-        size_t found_count = 0, should;
+        size_t pairs_found_by_tree = 0, should;
         assert_true(tact_field_find_contact_surface(a, &pa, b, &pb, field_scratch(), &c) >= 0);
         for (size_t i = 0; i < c.count; i++) {
             tact_field_add_polygon(&found, &c.polygon[i]);
-            found_count += c.polygon[i].flat.area > 1e-18;
+            pairs_found_by_tree += c.polygon[i].flat.area > 1e-18;
         }
-        all_pairs(a, &pa, b, &pb, &all, &should);
-        if (found_count != should || fabs(found.area - all.area) > 1e-12 * all.area + 1e-18) {
-            fail_msg("%s, pose %d: %zu of %zu polygons, area %.15g of %.15g", name, n, found_count,
-                     should, found.area, all.area);
+        touch_all_cell_pairs(a, &pa, b, &pb, &all, &should);
+        if (pairs_found_by_tree != should ||
+            fabs(found.area - all.area) > 1e-12 * all.area + 1e-18) {
+            fail_msg("%s, pose %d: %zu of %zu polygons, area %.15g of %.15g", name, n,
+                     pairs_found_by_tree, should, found.area, all.area);
         }
-        most = found_count > most ? found_count : most;
+        most = pairs_found_by_tree > most ? pairs_found_by_tree : most;
         pieces = c.pieces > pieces ? c.pieces : pieces;
-        sum += found_count;
+        sum += pairs_found_by_tree;
     }
     printf("%s, %d poses: %.1f polygons in the mean, at most %zu; at most %zu pieces\n", name,
            poses, (double)sum / poses, most, pieces);
@@ -323,7 +324,7 @@ struct path {
 };
 
 /* The force on a at an angle of the path, and the place of a. */
-static void force_on_path(struct path *p, double angle, double *force, double *place)
+static void force_at_path_angle(struct path *p, double angle, double *force, double *place)
 {
     struct tact_pose at = p->centre, origin = tact_pose_identity();
     struct tact_field_contact c;
@@ -335,7 +336,7 @@ static void force_on_path(struct path *p, double angle, double *force, double *p
     tact_v3_copy(place, at.position);
 }
 
-static double distance_of(const double *a, const double *b)
+static double distance_of_points(const double *a, const double *b)
 {
     double d[3];
     tact_v3_sub(d, a, b);
@@ -347,26 +348,26 @@ static double distance_of(const double *a, const double *b)
 static double largest_jump(struct path *p, double from, double to)
 {
     double low[3], high[3], middle[3], place[3];
-    force_on_path(p, from, low, place);
-    force_on_path(p, to, high, place);
+    force_at_path_angle(p, from, low, place);
+    force_at_path_angle(p, to, high, place);
     for (int i = 0; i < 20; i++) {
         double at = 0.5 * (from + to);
-        force_on_path(p, at, middle, place);
-        int first = distance_of(low, middle) > distance_of(middle, high);
+        force_at_path_angle(p, at, middle, place);
+        int first = distance_of_points(low, middle) > distance_of_points(middle, high);
         *(first ? &to : &from) = at;
         tact_v3_copy(first ? high : low, middle);
     }
-    return distance_of(low, high);
+    return distance_of_points(low, high);
 }
 
 /* Round a path in `points` steps: net work over the work moved; the largest force, and where the
  * second difference of the force is largest. */
-static double round_path(struct path *p, int points, double *most, double *bend)
+static double work_around_path(struct path *p, int points, double *most, double *bend)
 {
     double last[3] = {0.0}, before[3] = {0.0}, at[3] = {0.0}, net = 0.0, gross = 0.0, worst = -1.0;
     for (int k = 0; k <= points; k++) {
         double force[3], place[3], sum[3], way[3], second[3];
-        force_on_path(p, 2.0 * PI * k / points, force, place);
+        force_at_path_angle(p, 2.0 * PI * k / points, force, place);
         tact_v3_add(sum, force, last);
         tact_v3_sub(way, place, at);
         double work = k ? 0.5 * tact_v3_dot(sum, way) : 0.0;
@@ -410,8 +411,8 @@ static void forces_have_no_jumps(void **state)
             p.across[k] = uniform(-0.02, 0.02);
             p.along[k] = uniform(-0.02, 0.02);
         }
-        double first = round_path(&p, POINTS, &most, &bend);
-        double second = round_path(&p, 4 * POINTS, &most, &bend);
+        double first = work_around_path(&p, POINTS, &most, &bend);
+        double second = work_around_path(&p, 4 * POINTS, &most, &bend);
         step *= 0.25;
         double jump = most > 0.0 ? fmax(largest_jump(&p, bend - step, bend),
                                         largest_jump(&p, bend, bend + step)) /

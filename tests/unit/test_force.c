@@ -46,14 +46,14 @@ static void a_push_is_a_constant_force_with_direction(void **unused)
         double level[TACT_FORCE_CHANNELS] = {0.5 * cases[i].x, 0.5 * cases[i].y};
         render_levels(level);
         double size = 0.5 * hypot(cases[i].x, cases[i].y);
-        assert_int_equal(effect[TACT_FORCE_PUSH].type, FF_CONSTANT);
-        assert_int_equal(effect[TACT_FORCE_PUSH].direction, cases[i].direction);
-        assert_int_equal(effect[TACT_FORCE_PUSH].u.constant.level, lrint(size * 0x7fff));
-        assert_false(silent[TACT_FORCE_PUSH]);
+        assert_int_equal(effect[TACT_FORCE_CONSTANT_SLOT].type, FF_CONSTANT);
+        assert_int_equal(effect[TACT_FORCE_CONSTANT_SLOT].direction, cases[i].direction);
+        assert_int_equal(effect[TACT_FORCE_CONSTANT_SLOT].u.constant.level, lrint(size * 0x7fff));
+        assert_false(silent[TACT_FORCE_CONSTANT_SLOT]);
     }
     double none[TACT_FORCE_CHANNELS] = {0};
     render_levels(none);
-    assert_true(silent[TACT_FORCE_PUSH]);
+    assert_true(silent[TACT_FORCE_CONSTANT_SLOT]);
 }
 
 /* A device with one axis: the direction is constant and the level has the sign. */
@@ -65,8 +65,8 @@ static void a_wheel_has_one_axis_and_a_signed_level(void **unused)
     for (double x = -1.0; x <= 1.0; x += 0.25) {
         double level[TACT_FORCE_CHANNELS] = {x};
         render_levels(level);
-        assert_int_equal(effect[TACT_FORCE_PUSH].direction, 0x4000);
-        assert_int_equal(effect[TACT_FORCE_PUSH].u.constant.level, -lrint(x * 0x7fff));
+        assert_int_equal(effect[TACT_FORCE_CONSTANT_SLOT].direction, 0x4000);
+        assert_int_equal(effect[TACT_FORCE_CONSTANT_SLOT].u.constant.level, -lrint(x * 0x7fff));
     }
 }
 
@@ -89,12 +89,12 @@ static void levels_that_are_not_finite_are_zero(void **unused)
     double too_large[TACT_FORCE_CHANNELS] = {
         [TACT_FORCE_X] = 7, [TACT_FORCE_DAMPER] = 7, [TACT_FORCE_STRONG] = -7};
     render_levels(too_large);
-    assert_int_equal(effect[TACT_FORCE_PUSH].u.constant.level, -0x7fff);
-    assert_int_equal(effect[TACT_FORCE_DAMPS].u.condition[0].left_coeff, 0x7fff);
-    assert_int_equal(effect[TACT_FORCE_RUMBLE].u.rumble.strong_magnitude, 0xffff);
+    assert_int_equal(effect[TACT_FORCE_CONSTANT_SLOT].u.constant.level, -0x7fff);
+    assert_int_equal(effect[TACT_FORCE_DAMPER_SLOT].u.condition[0].left_coeff, 0x7fff);
+    assert_int_equal(effect[TACT_FORCE_RUMBLE_SLOT].u.rumble.strong_magnitude, 0xffff);
     too_large[TACT_FORCE_DAMPER] = -1;
     render_levels(too_large);
-    assert_true(silent[TACT_FORCE_DAMPS]);
+    assert_true(silent[TACT_FORCE_DAMPER_SLOT]);
 }
 
 /* The best effect that the device has, and never two effects in one slot. */
@@ -107,15 +107,19 @@ static void missing_effects_are_replaced(void **unused)
         int type;
         int missing;
     } cases[] = {
-        {{FF_CONSTANT, FF_SPRING, 0}, BIT(X), TACT_FORCE_PUSH, FF_CONSTANT, -1},
-        {{FF_SPRING, FF_RUMBLE, 0}, BIT(X), TACT_FORCE_PUSH, FF_SPRING, -1},
-        {{FF_PERIODIC, FF_SQUARE, FF_RUMBLE, 0}, BIT(X), TACT_FORCE_WAVE, FF_PERIODIC, -1},
-        {{FF_PERIODIC, FF_RUMBLE, 0}, BIT(X), TACT_FORCE_RUMBLE, FF_RUMBLE, -1}, /* no waveform */
-        {{FF_FRICTION, 0}, BIT(Y), TACT_FORCE_RUBS, FF_FRICTION, -1},
-        {{FF_DAMPER, 0}, BIT(FRICTION), TACT_FORCE_DAMPS, FF_DAMPER, -1},
-        {{FF_FRICTION, 0}, BIT(DAMPER), TACT_FORCE_RUBS, FF_FRICTION, -1},
-        {{FF_PERIODIC, FF_SINE, 0}, BIT(STRONG), TACT_FORCE_WAVE, FF_PERIODIC, -1},
-        {{FF_RUMBLE, 0}, BIT(VIBRATION), TACT_FORCE_RUMBLE, FF_RUMBLE, -1},
+        {{FF_CONSTANT, FF_SPRING, 0}, BIT(X), TACT_FORCE_CONSTANT_SLOT, FF_CONSTANT, -1},
+        {{FF_SPRING, FF_RUMBLE, 0}, BIT(X), TACT_FORCE_CONSTANT_SLOT, FF_SPRING, -1},
+        {{FF_PERIODIC, FF_SQUARE, FF_RUMBLE, 0}, BIT(X), TACT_FORCE_PERIODIC_SLOT, FF_PERIODIC, -1},
+        {{FF_PERIODIC, FF_RUMBLE, 0},
+         BIT(X),
+         TACT_FORCE_RUMBLE_SLOT,
+         FF_RUMBLE,
+         -1}, /* no waveform */
+        {{FF_FRICTION, 0}, BIT(Y), TACT_FORCE_FRICTION_SLOT, FF_FRICTION, -1},
+        {{FF_DAMPER, 0}, BIT(FRICTION), TACT_FORCE_DAMPER_SLOT, FF_DAMPER, -1},
+        {{FF_FRICTION, 0}, BIT(DAMPER), TACT_FORCE_FRICTION_SLOT, FF_FRICTION, -1},
+        {{FF_PERIODIC, FF_SINE, 0}, BIT(STRONG), TACT_FORCE_PERIODIC_SLOT, FF_PERIODIC, -1},
+        {{FF_RUMBLE, 0}, BIT(VIBRATION), TACT_FORCE_RUMBLE_SLOT, FF_RUMBLE, -1},
         {{FF_CONSTANT, FF_RUMBLE, 0}, BIT(SPRING), 0, 0, TACT_FORCE_SPRING},
         {{FF_GAIN, 0}, BIT(X), 0, 0, TACT_FORCE_X},
     };
@@ -137,8 +141,8 @@ static void a_spring_to_a_far_centre_pushes(void **unused)
     double level[TACT_FORCE_CHANNELS] = {
         [TACT_FORCE_X] = -0.25, [TACT_FORCE_SPRING] = 0.5, [TACT_FORCE_CENTER] = -0.5};
     render_levels(level);
-    const struct ff_condition_effect *push = effect[TACT_FORCE_PUSH].u.condition;
-    const struct ff_condition_effect *spring = effect[TACT_FORCE_SPRINGS].u.condition;
+    const struct ff_condition_effect *push = effect[TACT_FORCE_CONSTANT_SLOT].u.condition;
+    const struct ff_condition_effect *spring = effect[TACT_FORCE_SPRING_SLOT].u.condition;
     assert_int_equal(push[0].center, -0x7fff);
     assert_int_equal(push[0].left_saturation, lrint(0.25 * 0xffff));
     assert_int_equal(push[1].left_saturation, 0);

@@ -201,9 +201,10 @@ static void derivative_is_that_of_solutions(void **state)
             }
             same &= limits[0] == limits[1];
             for (int i = 0; i < p.rows; i++) {
-                double by_difference = 0.5 * (both[1][i] - both[0][i]);
-                worst = fmax(worst, fabs(by_difference - slope[6 * i + k] * unit) / next[0]);
-                size = fmax(size, fabs(by_difference) / next[0]);
+                double derivative_by_difference = 0.5 * (both[1][i] - both[0][i]);
+                worst =
+                    fmax(worst, fabs(derivative_by_difference - slope[6 * i + k] * unit) / next[0]);
+                size = fmax(size, fabs(derivative_by_difference) / next[0]);
             }
         }
         compared += same;

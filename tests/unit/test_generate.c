@@ -42,8 +42,8 @@ static void sizes_are_exact(void **state)
     (void)state;
     struct tact_generate g = {
         .kind = TACT_GENERATE_PRISM, .radius = 0.1, .height = 0.02, .count = 8};
-    double octagon = 4 * sin(M_PI / 4) * 0.01;
-    check_volume(&g, octagon * 0.02, 1e-12);
+    double exact_volume_of_octagon_prism = 4 * sin(M_PI / 4) * 0.01;
+    check_volume(&g, exact_volume_of_octagon_prism * 0.02, 1e-12);
     g = (struct tact_generate){
         .kind = TACT_GENERATE_TORUS, .radius = 0.03, .tube = 0.01, .triangles = 20000};
     check_volume(&g, 2 * M_PI * M_PI * 0.03 * 1e-4, 5e-3);

@@ -36,7 +36,7 @@ enum {
 };
 
 static const int64_t ms = 1000000;
-static const struct tact_force_plan no_plan;
+static const struct tact_force_plan empty_force_plan;
 
 /* A simulated board in place of comedi's library: counts the instruction lists that set the outputs
  * to their safe value. */
@@ -90,7 +90,7 @@ static void sleep_1_ms(void)
 }
 
 static const struct tact_guard_force_options short_timeout = {
-    .path = "", .plan = &no_plan, .timeout_ns = TIMEOUT_MS * ms, .period_ns = 4 * ms};
+    .path = "", .plan = &empty_force_plan, .timeout_ns = TIMEOUT_MS * ms, .period_ns = 4 * ms};
 
 /* Time from the last heartbeat until the guard inhibits the outputs [ns]: the least of several
  * tries, as this process may be delayed. Checks that it is never less than the timeout. */
@@ -148,10 +148,10 @@ static void forces_stop_after_the_timeout(void **state)
     }
 }
 
-static void *serve(void *page)
+static void *run_guard_in_thread(void *page)
 {
-    const struct tact_guard_requests orders = {.end = NULL};
-    tact_guard_serve_board(page, &orders);
+    const struct tact_guard_requests guard_requests = {.end = NULL};
+    tact_guard_serve_board(page, &guard_requests);
     return NULL;
 }
 
@@ -173,14 +173,14 @@ static void a_board_is_zeroed_after_the_timeout(void **state)
     struct tact_guard guard = {.head = &page.head, .size = sizeof page, .process = -1};
     pthread_t thread;
     const struct tact_thread_options options = {.name = "guard"};
-    assert_int_equal(tact_thread_start(&thread, &options, serve, &page), 0);
+    assert_int_equal(tact_thread_start(&thread, &options, run_guard_in_thread, &page), 0);
     while (!atomic_load(&page.head.ready)) {
         sleep_1_ms();
     }
     assert_int_equal(atomic_load(&page.head.error), 0);
     int64_t measured_timeout_ns = measure_timeout(&guard, send_board_heartbeat);
     assert_int_equal(atomic_load(&board.safe), 1);
-    atomic_store(&page.head.is_quit_requested, 1);
+    atomic_store(&page.head.must_guard_quit, 1);
     pthread_join(thread, NULL);
     assert_true(measured_timeout_ns < MAX_TIMEOUTS * TIMEOUT_MS * ms);
     assert_true(atomic_load(&board.lists) > 20);
@@ -190,7 +190,7 @@ static void a_board_is_zeroed_after_the_timeout(void **state)
 static void the_default_timeout_is_four_periods(void **state)
 {
     (void)state;
-    const struct tact_device_setting forces = SETTING("forces", "force_x");
+    const struct tact_device_setting forces_setting = SETTING("forces", "force_x");
     const double period[] = {1e-3, 5e-4};
     const int64_t wanted[] = {4 * ms, 3 * ms};
     struct tact_evdev_source source = {.dev = libevdev_new(), .fd = -1, .monotonic = true};
@@ -198,7 +198,7 @@ static void the_default_timeout_is_four_periods(void **state)
     for (int i = 0; i < 2; i++) {
         struct tact_evdev_force force = {.count = 0};
         struct device_config c;
-        device_config_init(&c, &forces, 1);
+        device_config_init(&c, &forces_setting, 1);
         c.config.period = period[i];
         if (tact_evdev_force_open(&c.config, &source, &force, &c.err)) {
             fail_msg("%s", c.err.text);

@@ -9,12 +9,12 @@
 #include <cmocka.h>
 #include "contact/world/hand.h"
 
-static struct tact_link_def rod_link(int parent, double length, double drop)
+static struct tact_link_def rod_link(int parent, double length, double height_drop_of_link)
 {
     struct tact_link_def def = {.parent = parent,
                                 .joint = TACT_JOINT_HINGE,
                                 .axis = {1, 0, 0},
-                                .origin = {{0, 0, -drop}, {1, 0, 0, 0}},
+                                .origin = {{0, 0, -height_drop_of_link}, {1, 0, 0, 0}},
                                 .mass = 0.03,
                                 .center = {0, 0, -length / 2},
                                 .inertia = {6.7e-6, 6.7e-6, 9.6e-7, 0, 0, 0}};

@@ -161,8 +161,9 @@ static void jacobian_is_a_derivative(void **state)
     }
 }
 
-static struct tact_hand *coupled(double mass, double inertia, struct tact_base_drive force,
-                                 struct tact_base_drive torque)
+static struct tact_hand *make_coupled_base(double mass, double inertia,
+                                           struct tact_base_drive force,
+                                           struct tact_base_drive torque)
 {
     struct tact_link_def defs[BASE];
     const struct tact_link_def tool_definition = {.mass = mass,
@@ -179,8 +180,8 @@ static void turns_to_any_attitude(void **state)
         for (int i = 0; i < 6; i++) {
             const double inertia = i % 2 ? 3e-5 : 5e-6, h = 1e-3;
             struct tact_hand *hand =
-                coupled(0.05, inertia, (struct tact_base_drive){1000, 5, 0},
-                        (struct tact_base_drive){k, 2.0 * sqrt(k * inertia), 0});
+                make_coupled_base(0.05, inertia, (struct tact_base_drive){1000, 5, 0},
+                                  (struct tact_base_drive){k, 2.0 * sqrt(k * inertia), 0});
             struct tact_hand_state s = tact_hand_state(hand);
             double axis[3] = {uniform(-1, 1), uniform(-1, 1), uniform(-1, 1)}, fastest = 0.0;
             tact_v3_normalize(axis, axis);
@@ -207,8 +208,9 @@ static void follows_without_lag(void **state)
     (void)state;
     const double h = 1e-3, v = 0.2, w = 1.5;
     for (int relative = 0; relative < 2; relative++) {
-        struct tact_hand *hand = coupled(0.05, 1e-5, (struct tact_base_drive){2000, 20, 0},
-                                         (struct tact_base_drive){1, 0.005, 0});
+        struct tact_hand *hand =
+            make_coupled_base(0.05, 1e-5, (struct tact_base_drive){2000, 20, 0},
+                              (struct tact_base_drive){1, 0.005, 0});
         struct tact_hand_state s = tact_hand_state(hand);
         for (int tick = 0; tick < 1000; tick++) {
             s.target[1] = v * h * tick;
@@ -231,8 +233,8 @@ static void follows_without_lag(void **state)
 static void saturates_by_length(void **state)
 {
     (void)state;
-    struct tact_hand *hand = coupled(0.05, 1e-5, (struct tact_base_drive){1000, 5, 3.0},
-                                     (struct tact_base_drive){1, 0.005, 0.1});
+    struct tact_hand *hand = make_coupled_base(0.05, 1e-5, (struct tact_base_drive){1000, 5, 3.0},
+                                               (struct tact_base_drive){1, 0.005, 0.1});
     struct tact_hand_state s = tact_hand_state(hand);
     const double away[6] = {0.3, -0.4, 1.2, 0.2, 0.3, -0.6};
     int saturated;

@@ -17,10 +17,10 @@
 #include "support/worst.h"
 
 static const double G = 9.81, MASS = 0.2, LENGTH = 0.1, INERTIA = 3e-4;
-static const double periods[] = {5e-4, 1e-3, 2e-3};
+static const double tick_periods[] = {5e-4, 1e-3, 2e-3};
 
 /* A rod that hangs from a hinge about y at joint value 0. */
-static struct tact_link_def pendulum(void)
+static struct tact_link_def make_pendulum_link(void)
 {
     return (struct tact_link_def){.parent = -1,
                                   .joint = TACT_JOINT_HINGE,
@@ -60,8 +60,8 @@ static void a_pendulum_rests_on_its_stop(void **state)
 {
     (void)state;
     for (int i = 0; i < 6; i++) {
-        const double h = periods[i / 2], side = i % 2 ? 1.0 : -1.0, stop = 0.2 * side;
-        struct tact_link_def def = pendulum();
+        const double h = tick_periods[i / 2], side = i % 2 ? 1.0 : -1.0, stop = 0.2 * side;
+        struct tact_link_def def = make_pendulum_link();
         struct world_scene s;
         def.lower = i % 2 ? stop : -2.0;
         def.upper = i % 2 ? 2.0 : stop;
@@ -95,9 +95,9 @@ static void friction_stops_and_holds_a_rotor(void **state)
 {
     (void)state;
     for (int i = 0; i < 3; i++) {
-        const double h = periods[i], friction = 0.05, armature = 1e-3, rate = 4.0;
+        const double h = tick_periods[i], friction = 0.05, armature = 1e-3, rate = 4.0;
         const double j = INERTIA + MASS * LENGTH * LENGTH + armature;
-        struct tact_link_def def = pendulum();
+        struct tact_link_def def = make_pendulum_link();
         struct world_scene s;
         def.friction = friction;
         def.armature = armature;
@@ -134,7 +134,7 @@ static void viscous_friction_slows_a_rotor(void **state)
 {
     (void)state;
     const double h = 1e-3, viscous = 0.02, j = INERTIA + MASS * LENGTH * LENGTH;
-    struct tact_link_def def = pendulum();
+    struct tact_link_def def = make_pendulum_link();
     struct world_scene s;
     def.viscous = viscous;
     def.limit = 1e-9;
@@ -157,7 +157,7 @@ static void an_armature_slows_a_swing(void **state)
     (void)state;
     const double h = 1e-3, armature = 4e-3;
     const double j = INERTIA + MASS * LENGTH * LENGTH + armature, weight = MASS * G * LENGTH;
-    struct tact_link_def def = pendulum();
+    struct tact_link_def def = make_pendulum_link();
     struct world_scene s;
     def.armature = armature;
     def.start = 1e-3;
@@ -232,21 +232,21 @@ static void simulate_thrown_tree(const struct tact_link_def *defs, double h, int
     }
     tact_hand_refresh(hand);
     for (int tick = 0; tick < TICKS; tick++) {
-        double unbounded[JOINTS];
+        double rates_without_stops[JOINTS];
         static const double none[3] = {0.0, 0.0, 0.0};
         const double *gravity = trial % 2 ? none : s.options.gravity;
         assert_int_equal(tact_hand_free_velocity(hand, h, gravity, NULL), 0);
-        memcpy(unbounded, tact_hand_velocity(hand), sizeof unbounded);
+        memcpy(rates_without_stops, tact_hand_velocity(hand), sizeof rates_without_stops);
         step_scene(&s);
-        const double most = kinetic_energy_by_mass_matrix(hand, unbounded);
-        keep_worst_value(&worst[0],
-                         (kinetic_energy_by_mass_matrix(hand, q.v) - most) / (most + 1e-20), trial);
+        const double most = kinetic_energy_by_mass_matrix(hand, rates_without_stops);
+        record_if_worst(&worst[0],
+                        (kinetic_energy_by_mass_matrix(hand, q.v) - most) / (most + 1e-20), trial);
         for (int i = 0; i < JOINTS; i++) {
             if (defs[i].lower < defs[i].upper) {
                 double beyond = fmax(defs[i].lower - q.q[i], q.q[i] - defs[i].upper);
-                keep_worst_value(&worst[1], beyond, trial);
+                record_if_worst(&worst[1], beyond, trial);
             } else {
-                keep_worst_value(&worst[2], fabs(q.reaction[i]) - defs[i].friction, trial);
+                record_if_worst(&worst[2], fabs(q.reaction[i]) - defs[i].friction, trial);
             }
         }
     }
@@ -262,7 +262,7 @@ static void thrown_trees_stay_within_their_stops(void **state)
     for (int trial = 0; trial < tree_count; trial++) {
         struct tact_link_def defs[JOINTS];
         random_tree(defs);
-        simulate_thrown_tree(defs, periods[trial % 3], trial, worst);
+        simulate_thrown_tree(defs, tick_periods[trial % 3], trial, worst);
     }
     print_message("energy over that without bounds, relative %.2e; beyond a stop %.2e rad or m; "
                   "friction over its limit %.2e N m\n",
@@ -279,7 +279,7 @@ static void what_is_not_physical_is_refused(void **state)
     const struct tact_pose base = tact_pose_identity();
     struct tact_hand *hand;
     for (int i = 0; i < 7; i++) {
-        bad[i] = pendulum();
+        bad[i] = make_pendulum_link();
     }
     bad[0].armature = -1e-3;
     bad[1].viscous = -1e-3;

@@ -28,7 +28,7 @@ static void keys_agree_with_an_array(void **state)
             count--;
         } else if (count < MOST) {
             of[at] = n;
-            tact_keys_add(&keys, key, n);
+            tact_keys_insert(&keys, key, n);
             count++;
         }
     }
@@ -47,7 +47,7 @@ static void capacity_of_one_and_none(void **state)
         assert_int_equal(tact_keys_create(&keys, most), 0);
         assert_int_equal(tact_keys_find(&keys, 0), -1);
         if (most) {
-            tact_keys_add(&keys, INT32_MAX, 7);
+            tact_keys_insert(&keys, INT32_MAX, 7);
             assert_int_equal(tact_keys_find(&keys, INT32_MAX), 7);
             assert_int_equal(tact_keys_find(&keys, 0), -1);
         }

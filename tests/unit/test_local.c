@@ -90,7 +90,8 @@ static void limit_curve(enum tact_surface surface, struct curve *out)
  * dissipation where the patch slips; where it sticks, how far it is outside the curve. Limits,
  * direction and normal part as in check_contact_law_holds(). */
 static double distance_from_limit_curve(const struct tact_local_problem *p,
-                                        const struct curve *curve, const double *r, double *against)
+                                        const struct curve *curve, const double *r,
+                                        double *largest_deviation)
 {
     double u[6], worst = 0;
     velocity(p, r, u);
@@ -117,10 +118,12 @@ static double distance_from_limit_curve(const struct tact_local_problem *p,
     double f = curve->f[i] + (at - i) * (curve->f[i + 1] - curve->f[i]);
     double m = curve->m[i] + (at - i) * (curve->m[i + 1] - curve->m[i]);
     worst = hypot(friction - f, fabs(spin) - m);
-    *against = fmax(*against, friction * slip > 1e-6 * speed
-                                  ? 1 + (r[1] * v1 + r[2] * v2) / (friction * force * slip)
-                                  : 0);
-    *against = fmax(*against, fabs(spin * u[3]) * k > 1e-6 * speed && spin * u[3] > 0 ? 2 : 0);
+    *largest_deviation =
+        fmax(*largest_deviation, friction * slip > 1e-6 * speed
+                                     ? 1 + (r[1] * v1 + r[2] * v2) / (friction * force * slip)
+                                     : 0);
+    *largest_deviation =
+        fmax(*largest_deviation, fabs(spin * u[3]) * k > 1e-6 * speed && spin * u[3] > 0 ? 2 : 0);
     return worst;
 }
 
@@ -132,7 +135,7 @@ static void cone_follows_pressures(void **state)
     static const char *const names[] = {"ellipsoid", "uniform", "Hertz"};
     static struct curve curve;
     for (int surface = TACT_SURFACE_UNIFORM; surface <= TACT_SURFACE_HERTZ; surface++) {
-        double worst = 0, against = 0, normal = 0, sum = 0;
+        double worst = 0, largest_deviation = 0, normal = 0, sum = 0;
         int failures = 0, slips = 0;
         limit_curve((enum tact_surface)surface, &curve);
         for (int n = 0; n < 6000; n++) {
@@ -160,7 +163,7 @@ static void cone_follows_pressures(void **state)
                 failures++;
                 continue;
             }
-            against = fmax(against, turned);
+            largest_deviation = fmax(largest_deviation, turned);
             normal = fmax(normal, open);
             worst = fmax(worst, miss);
             sum += miss;
@@ -169,10 +172,11 @@ static void cone_follows_pressures(void **state)
         print_message("%s: %d of 6000 unsolved, the others within %.1e; friction and torsion "
                       "within %.2f %% of mu N of Coulomb's law, %.2f %% in the mean, direction "
                       "within %.1e\n",
-                      names[surface], failures, normal, 100 * worst, 100 * sum / 6000, against);
+                      names[surface], failures, normal, 100 * worst, 100 * sum / 6000,
+                      largest_deviation);
         assert_in_range(failures, 0, UNSOLVED);
         assert_true(slips > 1000);
-        assert_true(against <= 1e-9 && normal <= 1e-8);
+        assert_true(largest_deviation <= 1e-9 && normal <= 1e-8);
         assert_true(worst <= 0.021); /* three times the error of the fitted surface */
     }
 }

@@ -75,12 +75,13 @@ static void other_threads_keep_their_locale(void **state)
 {
     (void)state;
     pthread_t thread;
-    int comma = 0;
+    int threads_with_decimal_comma = 0;
     void *before = tact_number_begin();
-    assert_int_equal(pthread_create(&thread, NULL, report_decimal_comma, &comma), 0);
+    assert_int_equal(
+        pthread_create(&thread, NULL, report_decimal_comma, &threads_with_decimal_comma), 0);
     pthread_join(thread, NULL);
     tact_number_end(before);
-    assert_int_equal(comma, 1);
+    assert_int_equal(threads_with_decimal_comma, 1);
 }
 
 static void every_scene_loads(void **state)
@@ -114,7 +115,7 @@ static void numbers_in_messages_have_a_point(void **state)
 }
 
 /* The values of all records of a run of the ruler, and the report as JSON. */
-static double *run_ruler(const char *path, size_t *count, char **json)
+static double *run_ruler_session(const char *path, size_t *count, char **json)
 {
     struct tact_session_options options = tact_session_options_default();
     struct tact_session_report report;
@@ -164,19 +165,21 @@ static void a_log_has_the_same_bytes(void **state)
     (void)state;
     char *json[2];
     size_t count[2];
-    double *comma = run_ruler(TACT_BINARY_DIR "/locale_comma.mcap", &count[0], &json[0]);
+    double *threads_with_decimal_comma =
+        run_ruler_session(TACT_BINARY_DIR "/locale_comma.mcap", &count[0], &json[0]);
     void *before = tact_number_begin();
-    double *point = run_ruler(TACT_BINARY_DIR "/locale_point.mcap", &count[1], &json[1]);
+    double *point = run_ruler_session(TACT_BINARY_DIR "/locale_point.mcap", &count[1], &json[1]);
     tact_number_end(before);
     assert_true(count[0] > 300 && count[0] == count[1]);
-    assert_memory_equal(comma, point, count[0] * sizeof *comma);
+    assert_memory_equal(threads_with_decimal_comma, point,
+                        count[0] * sizeof *threads_with_decimal_comma);
     const char *bodies[] = {strstr(json[0], "\"bodies\""), strstr(json[1], "\"bodies\"")};
     assert_true(bodies[0] && bodies[1]);
     assert_memory_equal(bodies[0], bodies[1], 200);
     for (int i = 0; i < 2; i++) {
         free(json[i]);
     }
-    free(comma);
+    free(threads_with_decimal_comma);
     free(point);
 }
 

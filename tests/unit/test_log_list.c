@@ -30,7 +30,7 @@ static void make_layout(struct tact_layout *layout)
 
 /* The pairs of a tick, ascending: each in about one tick of three, the last but one in ticks over
  * 550 only, the last one never. */
-static uint32_t pairs_of(uint64_t tick, uint32_t pairs[MOST][2])
+static uint32_t shape_pairs_of_tick(uint64_t tick, uint32_t pairs[MOST][2])
 {
     uint64_t seed = tick;
     uint32_t count = 0;
@@ -46,7 +46,8 @@ static uint32_t pairs_of(uint64_t tick, uint32_t pairs[MOST][2])
     return tick % 50 == 49 ? 0 : count;
 }
 
-static void values_of(uint64_t tick, uint32_t a, uint32_t b, double out[ELEMENT_DOUBLES])
+static void expected_values_of_pair(uint64_t tick, uint32_t a, uint32_t b,
+                                    double out[ELEMENT_DOUBLES])
 {
     uint64_t seed = tick * 1000 + a * 10 + b;
     for (int i = 0; i < ELEMENT_DOUBLES; i++) {
@@ -57,7 +58,7 @@ static void values_of(uint64_t tick, uint32_t a, uint32_t b, double out[ELEMENT_
 
 static void fill_record(uint64_t tick, struct tact_record *record)
 {
-    uint32_t pairs[MOST][2], count = pairs_of(tick, pairs);
+    uint32_t pairs[MOST][2], count = shape_pairs_of_tick(tick, pairs);
     double *element = record->values + 4;
     record->tick = tick;
     record->stamp_ns = SESSION_START_NS + (int64_t)tick * 1000000;
@@ -69,7 +70,7 @@ static void fill_record(uint64_t tick, struct tact_record *record)
         element[0] = pairs[i][0];
         element[1] = pairs[i][1];
         element[2] = 1 + (pairs[i][0] == 0 && pairs[i][1] == 2);
-        values_of(tick, pairs[i][0], pairs[i][1], element + TACT_ELEMENT_HEAD);
+        expected_values_of_pair(tick, pairs[i][0], pairs[i][1], element + TACT_ELEMENT_HEAD);
     }
 }
 
@@ -101,13 +102,13 @@ static void record_log(const char *path, uint64_t split_bytes)
 
 static void expect_tick(const struct tact_log *log, const struct tact_record *r)
 {
-    uint32_t pairs[MOST][2], count = pairs_of(r->tick, pairs), at = 0;
+    uint32_t pairs[MOST][2], count = shape_pairs_of_tick(r->tick, pairs), at = 0;
     const struct tact_log_pair *p;
     assert_true(r->values[1] == (double)r->tick + 0.1);
     for (size_t i = 0; (p = tact_log_pair(log, i)); i++) {
         double expected[ELEMENT_DOUBLES] = {0.0, 0.0, 0.0, 1.0};
         if (at < count && p->a == pairs[at][0] && p->b == pairs[at][1]) {
-            values_of(r->tick, p->a, p->b, expected);
+            expected_values_of_pair(r->tick, p->a, p->b, expected);
             at++;
         }
         assert_memory_equal(r->values + p->offset, expected, sizeof expected);

@@ -160,14 +160,14 @@ static void compare_message(struct file *f, struct tact_span content)
     if (!strcmp(name, "/tact/tick")) {
         memcpy(&f->tick, m.data.data + 4 + 8, sizeof f->tick);
     }
-    const struct tact_topic_message *ours =
+    const struct tact_topic_message *topic_message_in_memory =
         strcmp(name, "/scene") ? &f->tick_copies->message[f->tick][topic] : scene;
-    assert_true(ours == scene || ours->time_ns == m.log_time);
+    assert_true(topic_message_in_memory == scene || topic_message_in_memory->time_ns == m.log_time);
     if (strcmp(name, "/contacts/markers")) {
-        assert_int_equal(ours->size, m.data.size);
-        assert_memory_equal(ours->data, m.data.data, m.data.size);
+        assert_int_equal(topic_message_in_memory->size, m.data.size);
+        assert_memory_equal(topic_message_in_memory->data, m.data.data, m.data.size);
     } else {
-        assert_true(ours->size >= m.data.size);
+        assert_true(topic_message_in_memory->size >= m.data.size);
     }
     f->compared[topic]++;
 }

@@ -30,8 +30,8 @@ static struct seen {
     pthread_t thread;
     int policy;
     uint64_t stall_at_tick;
-    int64_t stall_ns; /* slept at tick stall_at_tick */
-    int64_t spin_ns;  /* run at tick stall_at_tick, or at every tick where always */
+    int64_t stall_ns;     /* slept at tick stall_at_tick */
+    int64_t busy_wait_ns; /* run at tick stall_at_tick, or at every tick where always */
     int does_spin_always;
     struct tact_stop stop;
     uint64_t stop_at_tick;
@@ -66,8 +66,8 @@ static void on_tick(void *user, uint64_t tick, int64_t planned_ns, int64_t woke_
     if (s->stall_ns && tick == s->stall_at_tick) {
         tact_clock_sleep_until(tact_clock_now() + s->stall_ns);
     }
-    if (s->spin_ns && (s->does_spin_always || tick == s->stall_at_tick)) {
-        spin(s->spin_ns);
+    if (s->busy_wait_ns && (s->does_spin_always || tick == s->stall_at_tick)) {
+        spin(s->busy_wait_ns);
     }
     if (s->stop_at_tick && tick == s->stop_at_tick) {
         tact_stop_request(&s->stop);
@@ -95,7 +95,7 @@ static int granted(const struct tact_loop_stats *stats, const char *name)
     return 0;
 }
 
-static int fifo(const struct tact_loop_stats *stats)
+static int was_fifo_granted(const struct tact_loop_stats *stats)
 {
     return granted(stats, "scheduler");
 }
@@ -147,7 +147,7 @@ static void test_every_tick_is_accounted_for(void **state)
     assert_ticks_on_period_grid(&o, &stats);
     assert_int_equal(stats.wake_latency.count, stats.executed);
     assert_false(pthread_equal(seen.thread, pthread_self()));
-    assert_int_equal(seen.policy, fifo(&stats) ? SCHED_FIFO : SCHED_OTHER);
+    assert_int_equal(seen.policy, was_fifo_granted(&stats) ? SCHED_FIFO : SCHED_OTHER);
     uint64_t late = 0;
     for (uint64_t i = 0; i < seen.count; i++) {
         late += seen.woke[i] - seen.planned[i] > 100000;
@@ -155,9 +155,10 @@ static void test_every_tick_is_accounted_for(void **state)
     assert_int_equal(stats.late, late);
     const struct tact_histogram_summary s = tact_histogram_summarise(&stats.wake_latency);
     print_message("wake latency, %s: p50 %.1f p99 %.1f p99.9 %.1f max %.1f us; late %d missed %d\n",
-                  fifo(&stats) ? "FIFO" : "normal", (double)s.p50 / 1e3, (double)s.p99 / 1e3,
-                  (double)s.p999 / 1e3, (double)s.max / 1e3, (int)stats.late, (int)stats.missed);
-    if (fifo(&stats)) {
+                  was_fifo_granted(&stats) ? "FIFO" : "normal", (double)s.p50 / 1e3,
+                  (double)s.p99 / 1e3, (double)s.p999 / 1e3, (double)s.max / 1e3, (int)stats.late,
+                  (int)stats.missed);
+    if (was_fifo_granted(&stats)) {
         assert_true(s.p50 < 500000);
     }
     assert_int_equal(sched_getscheduler(0), SCHED_OTHER);
@@ -224,7 +225,7 @@ static void test_overload_does_not_blow_the_fuse(void **state)
 {
     (void)state;
     struct tact_loop_options o = options(700);
-    seen.spin_ns = 1300000;
+    seen.busy_wait_ns = 1300000;
     seen.does_spin_always = 1;
     o.realtime.fuse_us = 100000;
     assert_int_equal(tact_loop_run(&o, &stats), 0);
@@ -253,9 +254,9 @@ static void test_runaway_blows_the_fuse(void **state)
     struct tact_loop_options o = options(1000);
     o.realtime.fuse_us = 100000;
     seen.stall_at_tick = 20;
-    seen.spin_ns = 600000000;
+    seen.busy_wait_ns = 600000000;
     const int rc = tact_loop_run(&o, &stats);
-    if (!fifo(&stats)) {
+    if (!was_fifo_granted(&stats)) {
         print_message("SCHED_FIFO refused: the fuse is not tested\n");
         skip();
     }

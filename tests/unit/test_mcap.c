@@ -324,7 +324,7 @@ static void forged_chunks_are_detected(void **state)
 {
     (void)state;
     const char *base = session_log_path("forged");
-    struct tact_bytes forged = {0}, chunk = {0};
+    struct tact_bytes forged_log = {0}, chunk = {0};
     uint64_t seed = 5 ^ campaign_seed_offset();
 
     int fd = open(base, O_WRONLY | O_CREAT | O_TRUNC, 0666);
@@ -334,12 +334,12 @@ static void forged_chunks_are_detected(void **state)
         struct tact_mcap_reader reader;
         struct tact_mcap_record record;
         assert_int_equal(tact_mcap_reader_open(&reader, base), 0);
-        forged.size = 0;
-        tact_put_bytes(&forged, TACT_MCAP_MAGIC, TACT_MCAP_MAGIC_SIZE);
+        forged_log.size = 0;
+        tact_put_bytes(&forged_log, TACT_MCAP_MAGIC, TACT_MCAP_MAGIC_SIZE);
         while (tact_mcap_reader_next(&reader, &record) == 0 &&
                record.opcode != TACT_MCAP_DATA_END) {
             if (record.opcode != TACT_MCAP_CHUNK) {
-                put_record(&forged, record.opcode, record.content.data, record.content.size);
+                put_record(&forged_log, record.opcode, record.content.data, record.content.size);
                 continue;
             }
             assert_int_equal(tact_mcap_parse_chunk(record.content, &chunk), 0);
@@ -352,13 +352,13 @@ static void forged_chunks_are_detected(void **state)
             }
             if (next_session_random(&seed) % 20 == 0)
                 chunk.size = next_session_random(&seed) % chunk.size;
-            put_chunk(&forged, &chunk);
+            put_chunk(&forged_log, &chunk);
         }
         tact_mcap_reader_close(&reader);
-        write_file(forged.data, forged.size);
+        write_file(forged_log.data, forged_log.size);
         read_all();
     }
-    tact_bytes_free(&forged);
+    tact_bytes_free(&forged_log);
     tact_bytes_free(&chunk);
     unlink(base);
 }
@@ -426,8 +426,8 @@ static void files_that_are_no_log_are_refused(void **state)
     assert_int_equal(tact_mcap_writer_open(fd, "ros2", "other", 1, &writer), 0);
     int schema = tact_mcap_writer_schema(writer, "std_msgs/msg/String", "string data\n", 12);
     int channel = tact_mcap_writer_channel(writer, schema, "/chatter");
-    tact_put_bytes(tact_mcap_writer_begin(writer, channel, 5), "\0\1\0\0\2\0\0\0x\0", 10);
-    tact_mcap_writer_end(writer);
+    tact_put_bytes(tact_mcap_writer_begin_message(writer, channel, 5), "\0\1\0\0\2\0\0\0x\0", 10);
+    tact_mcap_writer_end_message(writer);
     assert_int_equal(tact_mcap_writer_close(writer, NULL), 0);
     assert_int_equal(tact_log_open(path, &log, &err), -EINVAL);
     assert_non_null(strstr(err.text, "/tact/tick"));

@@ -375,7 +375,7 @@ static void hulls_of_points(void **unused)
 
 struct known_mesh {
     const char *name;
-    size_t boundary; /* edges of one triangle only, as counted by another program */
+    size_t boundary_edge_count; /* edges of one triangle only, as counted by another program */
 };
 
 static const struct known_mesh KNOWN_MESH_FILES[] = {
@@ -404,16 +404,16 @@ static void inspect_file(const struct known_mesh *known, const void *data, size_
     assert_int_equal(tact_mesh_inspect(soup.vertices, soup.vertex_count, soup.triangles,
                                        soup.triangle_count, &d),
                      0);
-    assert_int_equal(d.boundary_edges, known->boundary);
+    assert_int_equal(d.boundary_edges, known->boundary_edge_count);
     int rc = tact_mesh_create(soup.vertices, soup.vertex_count, soup.triangles, soup.triangle_count,
                               &mesh, &err);
-    assert_int_equal(rc, known->boundary ? -EINVAL : 0);
+    assert_int_equal(rc, known->boundary_edge_count ? -EINVAL : 0);
     assert_int_equal(tact_mesh_hull(soup.vertices, soup.vertex_count, &hull, NULL), 0);
     hull_holds_its_points(hull, soup.vertices, soup.vertex_count, 1e-6 * hull->radius);
     assert_int_equal(hull->triangle_count, 2 * hull->vertex_count - 4);
     if (rc) {
         char count[32];
-        snprintf(count, sizeof count, "%zu boundary edges", known->boundary);
+        snprintf(count, sizeof count, "%zu boundary edges", known->boundary_edge_count);
         assert_non_null(strstr(err.text, count));
     } else {
         check_bounding_box_tree(mesh);

@@ -147,7 +147,7 @@ static void nested_components_alternate(void **unused)
 static void a_corner_pulled_through_is_refused(void **unused)
 {
     (void)unused;
-    for (int through = 0; through < 2; through++) {
+    for (int pulled_through_count = 0; pulled_through_count < 2; pulled_through_count++) {
         struct tact_mesh *m = ball(1.0, 2000);
         size_t top = 0;
         for (size_t i = 0; i < m->vertex_count; i++) {
@@ -155,14 +155,15 @@ static void a_corner_pulled_through_is_refused(void **unused)
         }
         m->vertices[3 * top] = 0.03;
         m->vertices[3 * top + 1] = 0.02;
-        m->vertices[3 * top + 2] = through ? -1.5 : -0.5;
+        m->vertices[3 * top + 2] = pulled_through_count ? -1.5 : -0.5;
         add_mesh(m, 0, 0, 0, 0);
         struct tact_mesh_defects d;
         assert_int_equal(tact_mesh_inspect(build.vertices, build.vertex_count, build.triangles,
                                            build.triangle_count, &d),
                          0);
-        print_message("pulled %s: %zu crossings\n", through ? "through" : "in", d.crossings);
-        assert_int_equal(d.crossings > 0, through);
+        print_message("pulled %s: %zu crossings\n", pulled_through_count ? "through" : "in",
+                      d.crossings);
+        assert_int_equal(d.crossings > 0, pulled_through_count);
         assert_int_equal(d.components, 1);
         build.vertex_count = build.triangle_count = 0;
     }

@@ -160,15 +160,16 @@ static struct tact_contact_model make_layer_model(struct layer *layer)
     return model;
 }
 
-struct stand {
+struct standing_box_scene {
     struct layer layer;
     struct tact_contact_model model;
     struct world_scene scene;
 };
 
 /* A body above the floor: one box, or several feet in a row along x. */
-static void start_standing_boxes(struct stand *s, struct layer layer, struct tact_world_options o,
-                                 double mu, double restitution, int feet)
+static void start_standing_boxes(struct standing_box_scene *s, struct layer layer,
+                                 struct tact_world_options o, double mu, double restitution,
+                                 int feet)
 {
     const struct tact_shape box = box_of_sides(0.1, 0.06, 0.04);
     const double place[3] = {0.0, 0.0, 0.02 - 1e-12}; /* in contact */
@@ -189,15 +190,15 @@ static void start_standing_boxes(struct stand *s, struct layer layer, struct tac
     finish_scene_building(&s->scene);
 }
 
-static struct tact_body *standing_body(struct stand *s)
+static struct tact_body *body_of_standing_scene(struct standing_box_scene *s)
 {
     return tact_world_body(s->scene.world, 0);
 }
 
 /* Height of the lowest corner of the box. */
-static double lowest_corner(struct stand *s)
+static double lowest_corner(struct standing_box_scene *s)
 {
-    const struct tact_pose *pose = &standing_body(s)->pose;
+    const struct tact_pose *pose = &body_of_standing_scene(s)->pose;
     double turn[9];
     tact_quat_to_m3(turn, pose->quat_wxyz);
     return pose->position[2] - 0.05 * fabs(turn[6]) - 0.03 * fabs(turn[7]) - 0.02 * fabs(turn[8]);
@@ -210,12 +211,12 @@ static void a_box_on_gaps_does_not_sink(void **state)
     (void)state;
     for (int n = 1; n <= 4; n *= 2) {
         struct tact_world_options o = tact_world_options_default();
-        struct stand s;
+        struct standing_box_scene s;
         double deepest = 0.0, highest = 0.0, flat = 0.0;
         o.period = 1e-3 * n;
         start_standing_boxes(&s, (struct layer){.law = TACT_LAW_GAPS}, o, 0.0, 0.0, 1);
         const double turn[3] = {0.006, 0.010, 0.0};
-        struct tact_body *body = standing_body(&s);
+        struct tact_body *body = body_of_standing_scene(&s);
         body->pose.position[2] += 0.005;
         tact_quat_from_rotvec(body->pose.quat_wxyz, turn);
         tact_world_refresh(s.scene.world);
@@ -239,17 +240,17 @@ static void a_box_on_gaps_rebounds_from_the_floor(void **state)
 {
     (void)state;
     struct tact_world_options o = tact_world_options_default();
-    struct stand s;
+    struct standing_box_scene s;
     double top = 0.0;
     o.period = 1e-4;
     start_standing_boxes(&s, (struct layer){.law = TACT_LAW_GAPS}, o, 0.5, 0.5, 1);
-    standing_body(&s)->pose.position[2] += 0.05;
+    body_of_standing_scene(&s)->pose.position[2] += 0.05;
     tact_world_refresh(s.scene.world);
     for (int i = 0, up = 0; i < 3000; i++) {
         step_scene(&s.scene);
-        up |= standing_body(&s)->twist[2] > 0.1;
+        up |= body_of_standing_scene(&s)->twist[2] > 0.1;
         top = up ? fmax(top, lowest_corner(&s)) : 0.0;
-        if (up && standing_body(&s)->twist[2] < 0.0) {
+        if (up && body_of_standing_scene(&s)->twist[2] < 0.0) {
             break;
         }
     }
@@ -267,14 +268,14 @@ static void displacement_is_force_over_stiffness(void **state)
     const double weight = 0.3 * G;
     for (int i = 0; i < 6; i++) {
         struct tact_world_options o = tact_world_options_default();
-        struct stand s;
+        struct standing_box_scene s;
         double turn[9];
         o.period = 1e-3 / (1 << i % 3);
         o.gravity[0] = pull / 0.3;
         struct layer layer = {TACT_LAW_WRENCH, k, t, i / 3 * 0.02, 0.0, 0, 0, NULL};
         start_standing_boxes(&s, layer, o, 0.9, 0.0, 1);
         run_scene_for_seconds(&s.scene, 1.0);
-        const struct tact_pose *pose = &standing_body(&s)->pose;
+        const struct tact_pose *pose = &body_of_standing_scene(&s)->pose;
         tact_quat_to_m3(turn, pose->quat_wxyz);
         double depth = weight / (k * area), way = pull / (t * area);
         /* The weight acts at the centre of mass, which the tilt displaces, and friction at the
@@ -285,7 +286,8 @@ static void displacement_is_force_over_stiffness(void **state)
                         (pose->position[0] - layer.aside * (1.0 - turn[0])) / (way + 0.02 * tilt)};
         printf("h %.2f ms, centre %2.0f mm aside: depth %.6f, tilt %.6f, way %.6f of exact\n",
                1e3 * o.period, 1e3 * layer.aside, of[0], of[1], of[2]);
-        assert_true(s.scene.unsolved == 0 && tact_v3_norm(standing_body(&s)->twist) < 1e-9);
+        assert_true(s.scene.unsolved == 0 &&
+                    tact_v3_norm(body_of_standing_scene(&s)->twist) < 1e-9);
         for (int m = 0; m < 3; m++) {
             assert_true(fabs(of[m] - 1.0) < 2e-5);
         }
@@ -301,7 +303,7 @@ static void feet_on_springs_share_a_load(void **state)
     enum { FOOT_COUNT = 17 };
     const double k = 1e6, area = 0.1 * 0.06, mass = 0.3;
     struct tact_world_options o = tact_world_options_default();
-    struct stand s;
+    struct standing_box_scene s;
     double all = 0.0, worst = 0.0;
     o.gravity[0] = 0.05;
     start_standing_boxes(&s, (struct layer){TACT_LAW_WRENCH, k, 0.0, 0.01, 0.0, 0, 0, NULL}, o, 0.9,
@@ -327,14 +329,14 @@ static void belt_carries_a_box(void **state)
 {
     (void)state;
     struct tact_world_options o = tact_world_options_default();
-    struct stand s;
+    struct standing_box_scene s;
     start_standing_boxes(&s, (struct layer){.law = TACT_LAW_GAPS, .floor_speed = 0.2}, o, 0.5, 0.0,
                          1);
     run_scene_for_seconds(&s.scene, 0.02); /* it slips for 41 ms */
-    assert_true(fabs(standing_body(&s)->twist[0] - 0.5 * G * 0.02) < 1e-9);
+    assert_true(fabs(body_of_standing_scene(&s)->twist[0] - 0.5 * G * 0.02) < 1e-9);
     run_scene_for_seconds(&s.scene, 0.1);
-    printf("on a belt of 0.2 m/s: %.12f m/s\n", standing_body(&s)->twist[0]);
-    assert_true(fabs(standing_body(&s)->twist[0] - 0.2) < 1e-12);
+    printf("on a belt of 0.2 m/s: %.12f m/s\n", body_of_standing_scene(&s)->twist[0]);
+    assert_true(fabs(body_of_standing_scene(&s)->twist[0] - 0.2) < 1e-12);
     close_scene(&s.scene);
 }
 
@@ -345,16 +347,16 @@ static void pieces_and_a_fitted_limit_surface(void **state)
     struct tact_world_options o = tact_world_options_default();
     double speed[2];
     for (int i = 0; i < 2; i++) {
-        struct stand s;
+        struct standing_box_scene s;
         start_standing_boxes(&s, (struct layer){.law = TACT_LAW_GAPS, .uniform = i, .halves = 1}, o,
                              0.5, 0.0, 1);
-        standing_body(&s)->twist[5] = 4.0;
-        standing_body(&s)->twist[0] = 0.3;
+        body_of_standing_scene(&s)->twist[5] = 4.0;
+        body_of_standing_scene(&s)->twist[0] = 0.3;
         run_scene_for_seconds(&s.scene, 0.02);
         const struct tact_contact *c = tact_world_contact(s.scene.world, 0);
         assert_int_equal(c->split, 2);
         assert_true(fabs(c->wrench[2] + 0.3 * G) < 1e-6);
-        speed[i] = standing_body(&s)->twist[5];
+        speed[i] = body_of_standing_scene(&s)->twist[5];
         close_scene(&s.scene);
     }
     printf("spin after 20 ms: %.12f rad/s\n", speed[0]);
@@ -387,7 +389,7 @@ static void the_state_of_a_model_is_logged(void **state)
     snprintf(path, sizeof path, "%s/a.mcap", log);
     options.record = path;
     run_session_of_scene_text(text, &options, &report);
-    check_replays_of(path, 300, 37, 1);
+    check_replays_of_log(path, 300, 37, 1);
     assert_int_equal(remove(path), 0);
     assert_int_equal(rmdir(log), 0);
 }

@@ -70,15 +70,17 @@ static int are_cached_moments_identical(const struct tact_shape *a, struct movin
                                         const struct tact_shape *b, const struct tact_pose *pb,
                                         struct tact_moments_scratch *kept)
 {
-    struct tact_moments with, without;
+    struct tact_moments moments_with_list, moments_without_list;
     free(fresh->cache); /* the only state between two queries */
     fresh->cache = tact_prism_cache_create();
-    int rc = tact_moments_pair(a, &w->pose, b, pb, w->normal, kept, &with);
-    assert_int_equal(rc, tact_moments_pair(a, &w->pose, b, pb, w->normal, fresh, &without));
+    int rc = tact_moments_pair(a, &w->pose, b, pb, w->normal, kept, &moments_with_list);
+    assert_int_equal(
+        rc, tact_moments_pair(a, &w->pose, b, pb, w->normal, fresh, &moments_without_list));
     assert_int_equal(count_ready_lists(fresh), 0);
-    assert_memory_equal(&with, &without, sizeof with);
+    assert_memory_equal(&moments_with_list, &moments_without_list, sizeof moments_with_list);
     if (rc == 1) {
-        tact_v3_scale(w->normal, with.gradient, -1.0 / tact_v3_norm(with.gradient));
+        tact_v3_scale(w->normal, moments_with_list.gradient,
+                      -1.0 / tact_v3_norm(moments_with_list.gradient));
     }
     return rc;
 }

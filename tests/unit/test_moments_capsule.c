@@ -346,10 +346,10 @@ static void gradient_is_the_slope(void **unused)
             touching++;
             for (int k = 0; k < 6; k++) {
                 double step = 1e-5 * (k < 3 ? scale : 1.0);
-                struct tact_pose plus = moved(&pa, m.centroid, k, step);
-                struct tact_pose minus = moved(&pa, m.centroid, k, -step);
-                tact_moments_pair(&capsule, &plus, &other, &pb, NULL, NULL, &up);
-                tact_moments_pair(&capsule, &minus, &other, &pb, NULL, NULL, &down);
+                struct tact_pose pose_moved_forward = moved(&pa, m.centroid, k, step);
+                struct tact_pose pose_moved_back = moved(&pa, m.centroid, k, -step);
+                tact_moments_pair(&capsule, &pose_moved_forward, &other, &pb, NULL, NULL, &up);
+                tact_moments_pair(&capsule, &pose_moved_back, &other, &pb, NULL, NULL, &down);
                 double slope = (up.volume - down.volume) / (2.0 * step);
                 worst = fmax(worst, fabs(slope - m.gradient[k]) / pow(scale, k < 3 ? 2 : 3));
             }

@@ -72,7 +72,7 @@ static double largest_difference(const double *a, const double *b, int n)
 
 /** Scale of a gradient's rounding error: the surface that the gradient is summed over. Of a body
  * within another, or through it, the gradient itself is nearly zero. */
-static double area_of(const struct tact_moments *m)
+static double area_of_manifold(const struct tact_moments *m)
 {
     return fmax(tact_v3_norm(m->gradient), pow(m->volume, 2.0 / 3.0));
 }
@@ -114,8 +114,8 @@ static void both_orders_give_the_same_moments(void **unused)
             worst_v = fmax(worst_v, fabs(m[k].volume / m[0].volume - 1.0));
             worst_s = fmax(worst_s, largest_difference(m[k].second, m[0].second, 6) /
                                         trace_of_second_moment(&m[0]));
-            worst_g =
-                fmax(worst_g, largest_difference(m[k].gradient, m[0].gradient, 3) / area_of(&m[0]));
+            worst_g = fmax(worst_g, largest_difference(m[k].gradient, m[0].gradient, 3) /
+                                        area_of_manifold(&m[0]));
             for (int x = 0; x < 3; x++) {
                 worst_c = fmax(worst_c, fabs(m[k].centroid[x] - m[0].centroid[x]));
             }
@@ -152,7 +152,7 @@ static void gradient_is_derivative(void **unused)
             compute_moments_in_order(i, &after, j, &pj, m.gradient, &ahead);
             slope[k] = (ahead.volume - behind.volume) / (2.0 * e);
         }
-        worst = fmax(worst, largest_difference(slope, m.gradient, 6) / area_of(&m));
+        worst = fmax(worst, largest_difference(slope, m.gradient, 6) / area_of_manifold(&m));
     }
     print_message("%d overlaps, central differences of V against the gradient: %.1e\n", overlaps,
                   worst);

@@ -16,7 +16,7 @@
 #include "surface_oracle.h"
 #include "support/random.h"
 
-static struct tact_shape convex_of(int points, double flat)
+static struct tact_shape random_hull_shape(int points, double flat)
 {
     static double p[4096][3];
     struct tact_shape s = {.kind = TACT_SHAPE_CONVEX};
@@ -93,7 +93,8 @@ static void random_pairs_by_duals(void **unused)
     struct errors round = {0}, sheets = {0};
     for (int i = 0; i < 300; i++) {
         double flat = i % 2 ? 1.0 : 0.02;
-        struct tact_shape a = convex_of(5 + i % 60, flat), b = convex_of(6 + i % 40, 1.0);
+        struct tact_shape a = random_hull_shape(5 + i % 60, flat),
+                          b = random_hull_shape(6 + i % 40, 1.0);
         struct tact_pose pa = random_pose(0.5), pb = random_pose(0.5);
         compare_with_oracle(i % 2 ? &round : &sheets, &a, &pa, &b, &pb);
     }
@@ -129,7 +130,7 @@ static void many_planes_are_measured_or_refused(void **unused)
     (void)unused;
     struct errors e = {0};
     for (int i = 0; i < 2; i++) {
-        struct tact_shape a = convex_of(800, 1.0), b = convex_of(500, 1.0);
+        struct tact_shape a = random_hull_shape(800, 1.0), b = random_hull_shape(500, 1.0);
         struct tact_pose pa = random_pose(0.1), pb = random_pose(0.1);
         pa.position[0] += i ? 1.75 : 1.0;
         compare_with_oracle(&e, &a, &pa, &b, &pb);

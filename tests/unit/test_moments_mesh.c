@@ -84,7 +84,7 @@ static void random_convex_pairs(void **unused)
         double d[3] = {uniform(-1, 1), uniform(-1, 1), uniform(-1, 1)};
         struct tact_moments m;
         int rc = tact_moments_pair(&a, &pa, &b, &pb, i % 2 ? d : NULL, scratch, &m);
-        struct answer exact = oracle(ma, &pa, mb, &pb);
+        struct answer exact = reference_overlap_by_clipping(ma, &pa, mb, &pb);
         if (exact.v > 1e-7L) {
             assert_int_equal(rc, 1);
             record_errors(&worst[i % 2], &m, &exact);
@@ -105,7 +105,7 @@ static void random_convex_pairs(void **unused)
     assert_true(worst[1].g < 1e-9 && worst[1].q < 1e-7);
 }
 
-struct placement {
+struct relative_placement {
     const char *name;
     double a[3], b[3], at[3]; /* half extents, position of a against b */
     int gradient; /* whether the gradient is defined, which it is where no side faces coincide */
@@ -115,7 +115,7 @@ struct placement {
 static void boxes_with_common_faces_are_exact(void **unused)
 {
     (void)unused;
-    static const struct placement list[] = {
+    static const struct relative_placement list[] = {
         {"equal, one above", {1, 1, 1}, {1, 1, 1}, {0, 0, 1.9}, 0},
         {"equal, same place", {1, 1, 1}, {1, 1, 1}, {0, 0, 0}, 0},
         {"equal, along an edge", {1, 1, 1}, {1, 1, 1}, {0, 1.5, 1.5}, 0},
@@ -171,7 +171,8 @@ static void boxes_with_common_faces_are_exact(void **unused)
                         exact.q[k] = 0;
                     }
                     if (list[i].gradient) {
-                        struct answer full = oracle(a.mesh, &pa, b.mesh, &pb);
+                        struct answer full =
+                            reference_overlap_by_clipping(a.mesh, &pa, b.mesh, &pb);
                         memcpy(exact.g, full.g, sizeof exact.g);
                         memcpy(exact.q, full.q, sizeof exact.q);
                     } else {
@@ -202,7 +203,7 @@ static void separate_meshes_have_no_overlap(void **unused)
         tact_v3_normalize(u, u);
         tact_v3_axpy(pa.position, 2.0 * sqrt(3.0) + 2.0 * sqrt(3.0) * uniform(0.0, 1.0), u);
         struct tact_moments m = {.volume = 1.0};
-        struct answer exact = oracle(a.mesh, &pa, b.mesh, &pb);
+        struct answer exact = reference_overlap_by_clipping(a.mesh, &pa, b.mesh, &pb);
         int rc = tact_moments_pair(&a, &pa, &b, &pb, i % 2 ? u : NULL, scratch, &m);
         if (exact.v <= 0) {
             assert_int_equal(rc, 0);
@@ -266,7 +267,7 @@ static void gradient_is_derivative(void **unused)
 }
 
 /** Any direction gives the same moments: no convexity, no oracle needed. */
-static void directions_agree(const char *name, double scale)
+static void compare_directions_of_projection(const char *name, double scale)
 {
     struct tact_mesh *mesh = load_test_data_mesh(name, scale);
     if (!mesh) {
@@ -305,13 +306,13 @@ static void directions_agree(const char *name, double scale)
 static void directions_agree_on_a_knot(void **unused)
 {
     (void)unused;
-    directions_agree("knot.obj", 0.2);
+    compare_directions_of_projection("knot.obj", 0.2);
 }
 
 static void directions_agree_on_spot(void **unused)
 {
     (void)unused;
-    directions_agree("spot.obj", 0.1);
+    compare_directions_of_projection("spot.obj", 0.1);
 }
 
 /** A half-space compared with a box so large that it acts as one; the body wholly inside and
@@ -322,8 +323,8 @@ static void a_half_space_acts_like_a_large_box(void **unused)
     struct errors worst = {0};
     int overlaps = 0;
     struct tact_shape plane = {.kind = TACT_SHAPE_HALFSPACE};
-    struct tact_shape slab = {.kind = TACT_SHAPE_BOX, .size = {20, 20, 20}};
-    assert_int_equal(tact_shape_tessellate(&slab), 0);
+    struct tact_shape large_box_shape = {.kind = TACT_SHAPE_BOX, .size = {20, 20, 20}};
+    assert_int_equal(tact_shape_tessellate(&large_box_shape), 0);
     for (int i = 0; i < 300; i++) {
         struct tact_mesh *mesh;
         struct tact_shape a = random_convex_shape(&mesh, 6 + i % 20, (double[]){1.0, 0.8, 0.5});
@@ -334,7 +335,8 @@ static void a_half_space_acts_like_a_large_box(void **unused)
         struct tact_moments m, swapped;
         int rc = tact_moments_pair(&a, &pa, &plane, &pb, NULL, scratch, &m);
         int rs = tact_moments_pair(&plane, &pb, &a, &pa, NULL, scratch, &swapped);
-        struct answer exact = oracle(mesh, &pa, slab.mesh, &below);
+        struct answer exact =
+            reference_overlap_by_clipping(mesh, &pa, large_box_shape.mesh, &below);
         assert_int_equal(rc, rs);
         assert_true(rc == (exact.v > 1e-14L) || fmax(m.volume, (double)exact.v) < 1e-12);
         if (exact.v > 1e-7L) {
@@ -348,7 +350,7 @@ static void a_half_space_acts_like_a_large_box(void **unused)
     assert_true(overlaps > 100);
     assert_true(worst.v < 3e-11 && worst.c < 3e-11 && worst.s < 1e-10);
     assert_true(worst.g < 1e-10 && worst.q < 2e-10);
-    tact_shape_release(&slab);
+    tact_shape_release(&large_box_shape);
 }
 
 static void a_scratch_that_is_too_small_is_refused(void **unused)

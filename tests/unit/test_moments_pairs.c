@@ -136,7 +136,7 @@ static void meshes_of_different_sizes_agree(void **unused)
 
 /** Vertices far from their own origin, as files that keep the coordinates of a machine have them.
  */
-static void far_from_origin(void **unused)
+static void pairs_far_from_origin_agree(void **unused)
 {
     (void)unused;
     measure_random_pairs("30 sizes from the origin", 200, 300, 1.0, 30.0, 60);
@@ -159,7 +159,7 @@ static void deep(void **unused)
 }
 
 /** Sizes at which single precision would have no correct digit; a mesh is at most 1e9 m large. */
-static void sizes_beyond_single_precision(void **unused)
+static void sizes_beyond_floats_are_measured(void **unused)
 {
     (void)unused;
     static const double units[] = {1e-9, 1e8};
@@ -182,7 +182,7 @@ static void sizes_beyond_single_precision(void **unused)
 
 /** Any mesh against a convex one of few faces is cut by planes: against prism pairs. A few hulls
  * have no facets, as a corner is out of the plane of its own triangle by some roundings. */
-static void cut_by_planes(void **unused)
+static void meshes_cut_by_planes_agree(void **unused)
 {
     (void)unused;
     int overlaps = 0, without = 0;
@@ -232,10 +232,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(meshes_of_similar_size_agree),
         cmocka_unit_test(meshes_of_different_sizes_agree),
-        cmocka_unit_test(far_from_origin),
+        cmocka_unit_test(pairs_far_from_origin_agree),
         cmocka_unit_test(deep),
-        cmocka_unit_test(sizes_beyond_single_precision),
-        cmocka_unit_test(cut_by_planes),
+        cmocka_unit_test(sizes_beyond_floats_are_measured),
+        cmocka_unit_test(meshes_cut_by_planes_agree),
     };
     scratch = tact_moments_scratch_create(1000000);
     int rc = cmocka_run_group_tests(tests, NULL, NULL);

@@ -114,7 +114,7 @@ struct pair {
     const double *direction;
 };
 
-static int by_rim(const struct pair *p, struct tact_moments *m)
+static int moments_of_pair_by_rim(const struct pair *p, struct tact_moments *m)
 {
     struct tact_prism_frame frame;
     memset(m, 0, sizeof *m);
@@ -123,7 +123,7 @@ static int by_rim(const struct pair *p, struct tact_moments *m)
                : 0;
 }
 
-static int by_prisms(const struct pair *p, struct tact_moments *m)
+static int moments_of_pair_by_prisms(const struct pair *p, struct tact_moments *m)
 {
     struct tact_prism_frame frame;
     const struct tact_prism_pair *pairs;
@@ -169,10 +169,10 @@ static void agrees_with_prisms(void **unused)
         struct pair p = {meshes[i % MESHES], meshes[i / MESHES % MESHES], random_pose(0.6),
                          random_pose(0.6), axes[0]};
         struct tact_moments want, got;
-        by_prisms(&p, &want);
+        moments_of_pair_by_prisms(&p, &want);
         for (int k = 0; k < 3; k++) {
             p.direction = axes[k];
-            int rc = by_rim(&p, &got);
+            int rc = moments_of_pair_by_rim(&p, &got);
             refused += rc < 0;
             if (rc >= 0 && !(want.volume > 1e-5)) {
                 assert_true(fabs(got.volume - want.volume) < 1e-15);
@@ -198,7 +198,7 @@ static void gradient_is_derivative(void **unused)
         struct pair p = {meshes[i % MESHES], meshes[i / MESHES], random_pose(0.6), random_pose(0.6),
                          NULL};
         struct tact_moments m, ahead, behind;
-        if (by_rim(&p, &m) != 1 || !(m.volume > 1e-3)) {
+        if (moments_of_pair_by_rim(&p, &m) != 1 || !(m.volume > 1e-3)) {
             continue;
         }
         struct pair before = p, after = p;
@@ -206,7 +206,8 @@ static void gradient_is_derivative(void **unused)
         for (int k = 0; k < 6; k++) {
             before.pa = moved(&p.pa, m.centroid, k, -e);
             after.pa = moved(&p.pa, m.centroid, k, e);
-            assert_true(by_rim(&before, &behind) == 1 && by_rim(&after, &ahead) == 1);
+            assert_true(moments_of_pair_by_rim(&before, &behind) == 1 &&
+                        moments_of_pair_by_rim(&after, &ahead) == 1);
             slope[k] = (ahead.volume - behind.volume) / (2.0 * e);
         }
         worst =
@@ -237,7 +238,7 @@ static void contained_bodies_have_no_rim(void **unused)
         if (i % 2) {
             p = (struct pair){p.b, p.a, p.pb, p.pa, NULL};
         }
-        int rc = by_rim(&p, &m);
+        int rc = moments_of_pair_by_rim(&p, &m);
         assert_int_equal(rc, places[i / 2].inside);
         if (rc) {
             assert_true(fabs(m.volume / ball->volume - 1.0) < 1e-12);
@@ -288,11 +289,11 @@ static void common_faces_by_rim(void **unused)
         struct tact_moments m, want;
         p.pb = p.pa;
         tact_pose_point(p.pb.position, &p.pa, shifts[i % 4]);
-        if (by_rim(&p, &m) != 1) {
+        if (moments_of_pair_by_rim(&p, &m) != 1) {
             refused++;
             continue;
         }
-        assert_int_equal(by_prisms(&p, &want), 1);
+        assert_int_equal(moments_of_pair_by_prisms(&p, &want), 1);
         double off = greatest_relative_error(&m, &want);
         worst = tact_max(worst, off);
         worst_ratio = tact_max(worst_ratio, off / (1e-12 + 1e-15 / least_normal_z(&p)));
@@ -376,7 +377,7 @@ static void bodies_that_touch_have_no_overlap(void **unused)
         struct tact_moments m;
         p.pb = p.pa;
         tact_pose_point(p.pb.position, &p.pa, at);
-        refused += by_rim(&p, &m) < 0;
+        refused += moments_of_pair_by_rim(&p, &m) < 0;
         assert_true(m.volume < 1e-12);
     }
     print_message("edges on faces: %d of %d refused\n", refused, poses);
@@ -403,7 +404,7 @@ static void cubes_with_gridded_faces_are_exact(void **unused)
             apart[i % 3] = 2.0 - depth;
             tact_v3_copy(p.pb.position, apart);
             exact_cube_overlap(apart, &want);
-            assert_int_equal(by_rim(&p, &got), 1);
+            assert_int_equal(moments_of_pair_by_rim(&p, &got), 1);
             /* From this distance on the faces count as common: the gradient is the mean of its
              * one-sided values. */
             const double tie = 1e-11 + 4.0 * depth * (shift > 0.0 && shift < 2e-13);
@@ -456,11 +457,11 @@ static void a_torn_surface_is_refused(void **unused)
     int refused = 0;
     p.pa.position[0] = 0.5;
     p.pb.position[1] = 0.13;
-    assert_int_equal(by_rim(&p, &want), 1);
+    assert_int_equal(moments_of_pair_by_rim(&p, &want), 1);
     for (uint32_t i = 0; i < p.a->wide->leaf_count; i += 4) {
         double *x = &p.a->wide->leaves[i].corner[1][2][0], kept = *x;
         *x += 1e-4;
-        int rc = by_rim(&p, &got);
+        int rc = moments_of_pair_by_rim(&p, &got);
         *x = kept;
         refused += rc == -EAGAIN;
         assert_true(rc == -EAGAIN || (rc == 1 && greatest_relative_error(&got, &want) < 1e-12));
@@ -480,11 +481,11 @@ static void results_do_not_depend_on_earlier_queries(void **unused)
                              random_pose(0.5), NULL};
         struct tact_moments m, between, again, fresh;
         struct tact_moments_scratch *old = scratch;
-        int rc = by_rim(&p, &m);
-        by_rim(&other, &between);
-        assert_int_equal(by_rim(&p, &again), rc);
+        int rc = moments_of_pair_by_rim(&p, &m);
+        moments_of_pair_by_rim(&other, &between);
+        assert_int_equal(moments_of_pair_by_rim(&p, &again), rc);
         scratch = tact_moments_scratch_create(16);
-        assert_int_equal(by_rim(&p, &fresh), rc);
+        assert_int_equal(moments_of_pair_by_rim(&p, &fresh), rc);
         tact_moments_scratch_destroy(scratch);
         scratch = old;
         assert_memory_equal(&m, &again, sizeof m);

@@ -33,12 +33,12 @@ static struct tact_shape box(double x, double y, double z)
 /** Volume, first and second moments along x about the origin, and across, of a body of revolution
  *  about x whose squared radius is r2(x): Gauss-Legendre in long double, exact for its polynomials.
  */
-struct slices {
+struct moments_by_slices {
     long double v, x, xx, yy;
 };
 
-static void integrate_volume_by_slices(struct slices *s, long double centre, long double radius,
-                                       long double from, long double to)
+static void integrate_volume_by_slices(struct moments_by_slices *s, long double centre,
+                                       long double radius, long double from, long double to)
 {
     static const long double node[3] = {0.0L, 0.538469310105683091036L, 0.906179845938663992798L};
     static const long double weight[3] = {0.568888888888888888889L, 0.478628670499366468041L,
@@ -64,9 +64,9 @@ static void assert_close(double value, long double exact, double relative, const
 }
 
 /** Checks m, with the axis from b to a along x and positions along x from the origin. */
-static void check_moments_against_slices(const struct tact_moments *m, const struct slices *s,
-                                         double disc, double tight_tolerance,
-                                         double loose_tolerance)
+static void check_moments_against_slices(const struct tact_moments *m,
+                                         const struct moments_by_slices *s, double disc,
+                                         double tight_tolerance, double loose_tolerance)
 {
     long double c = s->x / s->v;
     assert_close(m->volume, s->v, tight_tolerance, "volume");
@@ -92,7 +92,7 @@ static void a_plane_and_a_box_cut_the_same_cap(void **unused)
         /* Powers of two keep positions exact, so that only the formulas contribute errors. */
         double x = 1.0 - depth;
         depth = 1.0 - x;
-        struct slices exact = {0};
+        struct moments_by_slices exact = {0};
         integrate_volume_by_slices(&exact, x, 1.0L, x - 1.0L, 0.0L);
         double disc = PI * depth * (2.0 - depth);
         struct tact_pose at = tact_pose_identity();
@@ -127,7 +127,7 @@ static void two_spheres_overlap_in_a_lens(void **unused)
         struct tact_moments m, swapped;
         assert_int_equal(tact_moments_pair(&a, &pa, &b, &pb, NULL, NULL, &m), 1);
         assert_int_equal(tact_moments_pair(&b, &pb, &a, &pa, NULL, NULL, &swapped), 1);
-        struct slices exact = {0};
+        struct moments_by_slices exact = {0};
         long double x =
             ((long double)d * d + (long double)rb * rb - (long double)ra * ra) / (2 * d);
         integrate_volume_by_slices(&exact, d, ra, d - (long double)ra, x);
@@ -149,7 +149,7 @@ static void two_spheres_overlap_in_a_lens(void **unused)
 }
 
 /** Raw moments about the world's origin, which add up over disjoint parts. */
-static void add_raw(double sum[16], const struct tact_moments *m, double sign)
+static void add_raw_moments(double sum[16], const struct tact_moments *m, double sign)
 {
     static const int row[6] = {0, 1, 2, 0, 0, 1}, column[6] = {0, 1, 2, 1, 2, 2};
     double turn[3];
@@ -192,7 +192,7 @@ static void boxes_share_the_ball(void **unused)
             tact_v3_sub(pose.position, pose.position, frame.position);
             struct tact_moments m;
             tact_moments_pair(&ball, &at, &octant, &pose, NULL, NULL, &m);
-            add_raw(sum, &m, 1.0);
+            add_raw_moments(sum, &m, 1.0);
         }
         double v = 4.0 / 3.0 * PI;
         const double exact[16] = {v, 0, 0, 0, v / 5, v / 5, v / 5};
@@ -206,7 +206,7 @@ static void boxes_share_the_ball(void **unused)
 }
 
 /** The same with centres not on an edge, where no digits are lost. */
-static void boxes_share_exactly(void **unused)
+static void boxes_share_a_ball_exactly(void **unused)
 {
     (void)unused;
     double worst = 0.0;
@@ -226,7 +226,7 @@ static void boxes_share_exactly(void **unused)
             struct tact_moments m;
             tact_moments_pair(&ball, &at, &octant, &pose, NULL, NULL, &m);
             tact_v3_sub(m.centroid, m.centroid, at.position);
-            add_raw(sum, &m, 1.0);
+            add_raw_moments(sum, &m, 1.0);
         }
         double v = 4.0 / 3.0 * PI;
         const double exact[16] = {v, 0, 0, 0, v / 5, v / 5, v / 5};
@@ -385,7 +385,7 @@ static void agrees_on_a_cow(void **unused)
 }
 
 /** No jumps: V is continuously differentiable where the ball slides over an edge and a diagonal. */
-static void smooth_over_edges(void **unused)
+static void moments_are_smooth_over_edges(void **unused)
 {
     (void)unused;
     struct tact_shape ball = sphere(0.008), plate = box(0.15, 0.001, 0.015);
@@ -450,12 +450,12 @@ int main(void)
         cmocka_unit_test(a_plane_and_a_box_cut_the_same_cap),
         cmocka_unit_test(two_spheres_overlap_in_a_lens),
         cmocka_unit_test(boxes_share_the_ball),
-        cmocka_unit_test(boxes_share_exactly),
+        cmocka_unit_test(boxes_share_a_ball_exactly),
         cmocka_unit_test(gradient_is_derivative),
         cmocka_unit_test(agrees_with_prisms),
         cmocka_unit_test(agrees_on_a_star),
         cmocka_unit_test(agrees_on_a_cow),
-        cmocka_unit_test(smooth_over_edges),
+        cmocka_unit_test(moments_are_smooth_over_edges),
         cmocka_unit_test(balls_wholly_inside_or_outside),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -16,7 +16,7 @@ enum { BODIES = 40, TICKS = 400 };
 
 /* Balls of sizes over `decades`, some of them two of one body, boxes, a floor, a tilted plane and a
  * fixed ball. */
-static void build_balls_of_many_sizes(struct world_scene *s, double decades)
+static void build_balls_of_many_sizes(struct world_scene *s, double size_range_decades)
 {
     const struct tact_contact_law law = make_rigid_law(0.5);
     const struct tact_shape plane = {.kind = TACT_SHAPE_HALFSPACE}, post = make_sphere(0.2);
@@ -27,8 +27,9 @@ static void build_balls_of_many_sizes(struct world_scene *s, double decades)
     assert_true(tact_world_add_shape(s->world, fixed, &plane, &tilted, 0) >= 0);
     assert_true(tact_world_add_shape(s->world, fixed, &post, &tilted, 0) >= 0);
     for (int i = 0; i < BODIES; i++) {
-        struct tact_shape shape = i % 3 ? make_sphere(0.3 * pow(10, -uniform(0, decades)))
-                                        : box_of_sides(uniform(0.02, 0.2), 0.1, uniform(0.02, 0.2));
+        struct tact_shape shape = i % 3
+                                      ? make_sphere(0.3 * pow(10, -uniform(0, size_range_decades)))
+                                      : box_of_sides(uniform(0.02, 0.2), 0.1, uniform(0.02, 0.2));
         const double at[3] = {uniform(-1, 1), uniform(-1, 1), uniform(-1, 1)};
         int body = add_scene_solid(s, &shape, 1, at, 0);
         if (i % 7 == 0) {

@@ -118,7 +118,7 @@ struct relay {
     int count;
 };
 
-static void open_relay(struct relay *relay, int port)
+static void open_lossy_relay(struct relay *relay, int port)
 {
     memset(relay, 0, sizeof *relay);
     for (int i = 0; i < 2; i++) {
@@ -144,7 +144,7 @@ static void open_relayed_ends(struct relay *relay, struct tact_network_endpoint 
                               struct tact_network_endpoint *listener)
 {
     open_endpoint(listener, 0, 0, NULL);
-    open_relay(relay, tact_network_endpoint_port(listener));
+    open_lossy_relay(relay, tact_network_endpoint_port(listener));
     open_endpoint(caller, 1, relay_port(relay), NULL);
 }
 
@@ -158,8 +158,8 @@ static void close_relayed_ends(struct relay *relay, struct tact_network_endpoint
     tact_network_endpoint_close(listener);
 }
 
-static void relay_send(struct relay *relay, int from_caller, const unsigned char *datagram,
-                       size_t size)
+static void relay_record_and_send(struct relay *relay, int from_caller,
+                                  const unsigned char *datagram, size_t size)
 {
     if (from_caller) {
         send(relay->socket[1], datagram, size, 0);
@@ -169,7 +169,7 @@ static void relay_send(struct relay *relay, int from_caller, const unsigned char
     }
 }
 
-static void relay_pass(struct relay *relay, double loss_probability)
+static void relay_forward_queued(struct relay *relay, double loss_probability)
 {
     for (int way = 0; way < 2; way++) {
         unsigned char datagram[TACT_NETWORK_DATAGRAM];
@@ -187,7 +187,7 @@ static void relay_pass(struct relay *relay, double loss_probability)
                 relay->from_caller[relay->count++] = !way;
             }
             if (uniform(0.0, 1.0) >= loss_probability) {
-                relay_send(relay, !way, datagram, (size_t)n);
+                relay_record_and_send(relay, !way, datagram, (size_t)n);
             }
         }
     }
@@ -207,9 +207,9 @@ static void handshakes_survive_loss(void **state)
             if (caller.has_session) {
                 tact_network_send(&caller, "data", 5);
             }
-            relay_pass(&relay, 0.5);
+            relay_forward_queued(&relay, 0.5);
             tick(&listener, NULL);
-            relay_pass(&relay, 0.5);
+            relay_forward_queued(&relay, 0.5);
             now_ns += ms;
         }
         worst = took > worst ? took : worst;
@@ -230,10 +230,10 @@ static void what_was_sent_before_has_no_effect(void **state)
     for (int i = 0; i < 50; i++, now_ns += ms) {
         tick(&caller, NULL);
         tact_network_send(&caller, "of the caller", 14);
-        relay_pass(&relay, 0.0);
+        relay_forward_queued(&relay, 0.0);
         tick(&listener, NULL);
         tact_network_send(&listener, "of the listener", 16);
-        relay_pass(&relay, 0.0);
+        relay_forward_queued(&relay, 0.0);
     }
     tick(&caller, NULL);
     assert_true(caller.has_session && listener.has_session && relay.count > 90);
@@ -242,12 +242,12 @@ static void what_was_sent_before_has_no_effect(void **state)
     const int recorded_datagram_count = relay.count;
     for (int round = 0; round < 40; round++, now_ns += ms) {
         for (int i = 0; i < recorded_datagram_count; i++) {
-            relay_send(&relay, relay.from_caller[i], relay.kept[i], relay.size[i]);
+            relay_record_and_send(&relay, relay.from_caller[i], relay.kept[i], relay.size[i]);
         }
         assert_int_equal(tick(&caller, NULL), 0);
         assert_int_equal(tick(&listener, NULL), 0);
         relay.count = 512; /* answers to the replayed hello are not recorded */
-        relay_pass(&relay, 0.0);
+        relay_forward_queued(&relay, 0.0);
     }
     assert_int_equal(tick(&caller, NULL), 0);
     assert_memory_equal(&before, &listener.session, sizeof before);
@@ -261,7 +261,7 @@ static void what_was_sent_before_has_no_effect(void **state)
     assert_true(relay.kept[0][5] == TACT_NETWORK_HELLO);
     char text[TACT_NETWORK_PAYLOAD];
     tact_network_send(&caller, "continues", 10);
-    relay_pass(&relay, 0.0);
+    relay_forward_queued(&relay, 0.0);
     assert_int_equal(tick(&listener, text), 1);
     assert_string_equal(text, "continues");
     close_relayed_ends(&relay, &caller, &listener);
@@ -317,9 +317,9 @@ static void random_datagrams_are_refused(void **state)
     for (int i = 0; i < 10; i++, now_ns += ms) {
         tick(&caller, NULL);
         tact_network_send(&caller, "of the caller", 14);
-        relay_pass(&relay, 0.0);
+        relay_forward_queued(&relay, 0.0);
         tick(&listener, NULL);
-        relay_pass(&relay, 0.0);
+        relay_forward_queued(&relay, 0.0);
     }
     const struct tact_network_session before = listener.session;
     const int recorded_datagram_count = relay.count, trials = campaign_trial_count(20000, 20000000);
@@ -335,8 +335,8 @@ static void random_datagrams_are_refused(void **state)
             size = i % 3 == 1 ? relay.size[k] : random_bits() % (relay.size[k] + 10);
             datagram[random_bits() % relay.size[k]] ^= (unsigned char)(1 + random_bits() % 255);
         }
-        relay_send(&relay, i % 2, datagram, size);
-        relay_send(&relay, !(i % 2), datagram, size);
+        relay_record_and_send(&relay, i % 2, datagram, size);
+        relay_record_and_send(&relay, !(i % 2), datagram, size);
         if (i % 50 == 0) {
             assert_int_equal(tick(&caller, NULL), 0);
             assert_int_equal(tick(&listener, NULL), 0);

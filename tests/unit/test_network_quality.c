@@ -49,11 +49,11 @@ static void offset_is_that_of_the_fastest_echo(void **state)
         .sent_ns = 10, .other_received_ns = 5, .other_sent_ns = 100, .received_ns = 20};
     assert_int_equal(tact_network_clock_add(&clock, &impossible_stamps), -1);
     assert_false(tact_network_clock_best(&clock).valid);
-    const struct tact_network_stamps hostile = {.sent_ns = 1,
-                                                .other_received_ns = INT64_MIN,
-                                                .other_sent_ns = INT64_MIN + 2,
-                                                .received_ns = INT64_MAX};
-    assert_true(tact_network_clock_add(&clock, &hostile) >= 0);
+    const struct tact_network_stamps far_future_stamps = {.sent_ns = 1,
+                                                          .other_received_ns = INT64_MIN,
+                                                          .other_sent_ns = INT64_MIN + 2,
+                                                          .received_ns = INT64_MAX};
+    assert_true(tact_network_clock_add(&clock, &far_future_stamps) >= 0);
 }
 
 /* Packets with delays of 20 ms and an exponential tail, of which some are lost in bursts. */

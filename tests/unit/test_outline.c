@@ -35,7 +35,7 @@ static void expect_corners(const double (*corner)[2], int count, const double (*
     }
 }
 
-static void box_on_the_ground(void **state)
+static void outline_of_box_on_the_ground(void **state)
 {
     (void)state;
     struct tact_shape b = box(0.1, 0.2, 0.05), ground = {.kind = TACT_SHAPE_HALFSPACE};
@@ -56,7 +56,7 @@ static void box_on_the_ground(void **state)
 }
 
 /* A cube over the edge of another: the intersection of the two squares. */
-static void cube_over_an_edge(void **state)
+static void outline_of_cube_over_an_edge(void **state)
 {
     (void)state;
     struct tact_shape b = box(0.05, 0.05, 0.05);
@@ -71,7 +71,7 @@ static void cube_over_an_edge(void **state)
 }
 
 /* The hull of a table's feet: a mesh that is not convex. */
-static void feet_of_a_table(void **state)
+static void outline_of_table_feet(void **state)
 {
     (void)state;
     double v[5 * 8 * 3];
@@ -110,7 +110,7 @@ static void feet_of_a_table(void **state)
     tact_mesh_free(unit);
 }
 
-static void prism_of_eight_sides(void **state)
+static void outline_of_octagonal_prism(void **state)
 {
     (void)state;
     double points[16][3], wanted[8][2], corner[TACT_PATCH_CORNERS][2];
@@ -176,7 +176,7 @@ static struct tact_shape prism(int n, double (*wanted)[2])
 
 /* All corners up to 64; of more, 64 corners and nearly all of the area. On the ground, and on a
  * box where the prism has few enough faces. */
-static void prisms_of_3_to_128_sides(void **state)
+static void outlines_of_3_to_128_sides(void **state)
 {
     (void)state;
     struct tact_shape b = box(0.3, 0.3, 0.01), ground = {.kind = TACT_SHAPE_HALFSPACE};
@@ -258,7 +258,7 @@ static void hulls_of_points(void **state)
     static double p[2000][2], wanted[2001][2];
     static struct tact_hull hull;
     double worst[2] = {0, 0};
-    int many = 0;
+    int polygons_with_many_corners = 0;
     for (int k = 0; k < 4000; k++) {
         double corner[TACT_PATCH_CORNERS][2];
         int n = 3 + (int)exp(uniform(0, k % 8 ? 5 : log(1900)));
@@ -273,16 +273,16 @@ static void hulls_of_points(void **state)
             assert_true(exact ? count <= corners : count == TACT_PATCH_CORNERS);
             double *most = &worst[!exact];
             *most = fmax(*most, missing_area_fraction(corner, count, wanted, corners));
-            many += !exact;
+            polygons_with_many_corners += !exact;
         } else {
             assert_int_equal(count, 0);
         }
     }
-    print_message("hulls: area %.1e short; %d of more than %d corners: %.4f %%\n", worst[0], many,
-                  TACT_PATCH_CORNERS, 100 * worst[1]);
+    print_message("hulls: area %.1e short; %d of more than %d corners: %.4f %%\n", worst[0],
+                  polygons_with_many_corners, TACT_PATCH_CORNERS, 100 * worst[1]);
     assert_true(worst[0] < 1e-8);
     assert_true(worst[1] < 2e-3);
-    assert_true(many > 100);
+    assert_true(polygons_with_many_corners > 100);
 }
 
 /* Prisms of 3 to 14 sides in each other, at random: the outline of the corners that the measurement
@@ -302,7 +302,7 @@ static void outline_of_measured_corners(void **state)
             const struct tact_pose *cut = found.of_b ? &pb : &pa;
             int count = tact_outline(&a, &pa, &b, &pb, m.centroid, frame, again);
             if (found.count) {
-                assert_int_equal(tact_outline_of_corners(&found, cut, m.centroid, frame, corner),
+                assert_int_equal(tact_outline_from_corners(&found, cut, m.centroid, frame, corner),
                                  count);
                 assert_memory_equal(corner, again, (size_t)count * sizeof corner[0]);
             }
@@ -332,11 +332,11 @@ static void curved_shapes_have_no_outline(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(box_on_the_ground),
-        cmocka_unit_test(cube_over_an_edge),
-        cmocka_unit_test(feet_of_a_table),
-        cmocka_unit_test(prism_of_eight_sides),
-        cmocka_unit_test(prisms_of_3_to_128_sides),
+        cmocka_unit_test(outline_of_box_on_the_ground),
+        cmocka_unit_test(outline_of_cube_over_an_edge),
+        cmocka_unit_test(outline_of_table_feet),
+        cmocka_unit_test(outline_of_octagonal_prism),
+        cmocka_unit_test(outlines_of_3_to_128_sides),
         cmocka_unit_test(hulls_of_points),
         cmocka_unit_test(outline_of_measured_corners),
         cmocka_unit_test(curved_shapes_have_no_outline),

@@ -72,8 +72,8 @@ static void bound_changes_what_is_over_it(void **state)
     double larger[3] = {2.0, -4.0, 1.0};
     assert_true(fabs(tact_passivity_bound(larger, last, still, 3, 1000.0) - 0.5) < 1e-15);
     assert_memory_equal(larger, last, sizeof last);
-    double pushed[3] = {2.0, -2.0, 0.5};
-    assert_true(tact_passivity_bound(pushed, last, pressed, 3, 1000.0) == 1.0);
+    double force_vector_before_bound[3] = {2.0, -2.0, 0.5};
+    assert_true(tact_passivity_bound(force_vector_before_bound, last, pressed, 3, 1000.0) == 1.0);
 }
 
 /* The damper dissipates what was generated within the next tick, but no faster than it may. */

@@ -23,7 +23,7 @@ static struct tact_moments measure_patch(const struct tact_shape *a, const doubl
 
 /* A ball on a plane: Hertz's torsion arm 3 pi / 16 (3 N R / (4 E*))^(1/3), found from the overlap.
  */
-static void hertz_from_the_overlap(void **state)
+static void overlap_gives_hertz_radius(void **state)
 {
     (void)state;
     struct tact_shape ball = {.kind = TACT_SHAPE_SPHERE, .size = {0.008}};
@@ -43,7 +43,7 @@ static void hertz_from_the_overlap(void **state)
 }
 
 /* A flat disc under uniform pressure: 2/3 R; its ellipse is the disc. */
-static void a_disc_under_uniform_pressure(void **state)
+static void disc_patch_has_exact_spin_arm(void **state)
 {
     (void)state;
     double points[128][3];
@@ -115,9 +115,10 @@ static void a_thick_overlap_has_the_gradient_as_normal(void **state)
 static void oblong_patches_resist_spin(void **state)
 {
     (void)state;
-    const double narrow[3] = {1, 0.3, 0.05};
+    const double narrow_box_sides[3] = {1, 0.3, 0.05};
     for (int i = 0; i < 3; i++) {
-        struct tact_shape box = {.kind = TACT_SHAPE_BOX, .size = {0.1, 0.1 * narrow[i], 0.05}};
+        struct tact_shape box = {.kind = TACT_SHAPE_BOX,
+                                 .size = {0.1, 0.1 * narrow_box_sides[i], 0.05}};
         const double at[3] = {0, 0, 0.0999};
         tact_shape_tessellate(&box);
         struct tact_moments m = measure_patch(&box, at, &box);
@@ -130,7 +131,7 @@ static void oblong_patches_resist_spin(void **state)
             double angle = 2 * 3.14159265358979323846 * (k + 0.5) / 100000;
             sum += hypot(p.semi[0] * cos(angle), p.semi[1] * sin(angle)) / 150000;
         }
-        print_message("%.3f of its length wide: arm %.6e m, by sums %.6e m\n", narrow[i],
+        print_message("%.3f of its length wide: arm %.6e m, by sums %.6e m\n", narrow_box_sides[i],
                       p.spin_arm, sum);
         assert_true(fabs(p.spin_arm / sum - 1) < 2e-4);
         tact_shape_release(&box);
@@ -170,7 +171,7 @@ static void slivers_are_repaired_by_their_outline(void **state)
 
 /* Hertz's ellipse for two curvatures: the half axes by the pressure that the integrals give, table
  * of k2/k1, a/b, F1, and the arm of torsion over sqrt(ab). */
-static void ellipse_of_two_curvatures(void **state)
+static void hertz_ellipse_of_two_curvatures(void **state)
 {
     (void)state;
     const double table[3][4] = {{1.0, 1.0, 1.0, 0.589049},
@@ -209,7 +210,7 @@ static void ellipse_of_two_curvatures(void **state)
 
 /* The corners of an outline, or every other one where there are too many; of a TACT_PATCH_ELASTIC
  * patch, points on the ellipse of its present force. */
-static void polygon_of_a_patch(void **state)
+static void polygon_of_a_patch_has_its_area(void **state)
 {
     (void)state;
     struct tact_patch p = {.kind = TACT_PATCH_ELLIPSE, .semi = {2.0, 1.0}, .corners = 24};
@@ -238,14 +239,14 @@ static void polygon_of_a_patch(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(hertz_from_the_overlap),
-        cmocka_unit_test(a_disc_under_uniform_pressure),
+        cmocka_unit_test(overlap_gives_hertz_radius),
+        cmocka_unit_test(disc_patch_has_exact_spin_arm),
         cmocka_unit_test(a_sheet_has_the_normal_of_its_plane),
         cmocka_unit_test(a_thick_overlap_has_the_gradient_as_normal),
         cmocka_unit_test(slivers_are_repaired_by_their_outline),
-        cmocka_unit_test(ellipse_of_two_curvatures),
+        cmocka_unit_test(hertz_ellipse_of_two_curvatures),
         cmocka_unit_test(oblong_patches_resist_spin),
-        cmocka_unit_test(polygon_of_a_patch),
+        cmocka_unit_test(polygon_of_a_patch_has_its_area),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -23,7 +23,7 @@ static const double pyramid[5][3] = {{0.01, 0.01, -0.005},
                                      {0.01, -0.01, -0.005},
                                      {0.0, 0.0, 0.02}};
 
-static struct tact_shape shape_of(enum body_kind kind, const struct tact_mesh *mesh)
+static struct tact_shape shape_of_body_kind(enum body_kind kind, const struct tact_mesh *mesh)
 {
     struct tact_shape can = {.kind = TACT_SHAPE_CYLINDER, .size = {0.01, 0.015}};
     struct tact_shape rod = {.kind = TACT_SHAPE_CAPSULE, .size = {0.005, 0.02}};
@@ -82,7 +82,7 @@ struct throw_case {
     int fast, plane;            /* plane: 1 for a half-space as target, 0 for a sheet of 1 mm */
 };
 
-struct outcome {
+struct throw_outcome {
     double deepest, least; /* greatest depth of its lowest point, least height of its centre over
                               the surface [m] */
     double energy;         /* greatest rise over the energy at the start, relative to that [1] */
@@ -90,7 +90,7 @@ struct outcome {
 };
 
 static void record_tick(struct world_scene *s, const struct tact_shape *shape,
-                        const double offset[3], double before, struct outcome *out)
+                        const double offset[3], double before, struct throw_outcome *out)
 {
     int count;
     const struct tact_body *body = tact_world_body(s->world, 0);
@@ -104,25 +104,25 @@ static void record_tick(struct world_scene *s, const struct tact_shape *shape,
 
 /* Throws a body of random orientation at the target below z = 0. */
 static void simulate_throw(const struct throw_case *t, const struct tact_mesh *mesh,
-                           struct outcome *out)
+                           struct throw_outcome *out)
 {
     struct tact_world_options o = tact_world_options_default();
     const struct tact_shape thin_sheet_shape = box_of_sides(0.4, 0.4, 1e-3),
-                            shape = shape_of(t->kind, mesh);
+                            shape = shape_of_body_kind(t->kind, mesh);
     const double v = t->speed, place[3] = {uniform(-0.05, 0.05), uniform(-0.05, 0.05),
                                            0.04 + v * t->period * uniform(0.0, 1.0)};
-    struct tact_pose under = tact_pose_identity();
+    struct tact_pose pose_under_sheet = tact_pose_identity();
     struct tact_contact_law law = make_rigid_law(0.3);
     struct tact_shape_mass mass;
     struct world_scene s;
     double axis[3], offset[3];
     o.period = t->period;
     open_empty_scene(&s, &o);
-    under.position[2] = -0.5e-3;
+    pose_under_sheet.position[2] = -0.5e-3;
     if (t->plane) {
         add_scene_ground(&s);
     } else {
-        add_scene_shape(&s, -1, &thin_sheet_shape, &under, 0);
+        add_scene_shape(&s, -1, &thin_sheet_shape, &pose_under_sheet, 0);
     }
     add_scene_solid(&s, &shape, 0.02, place, 0.0);
     tact_shape_mass(&shape, &mass);
@@ -159,7 +159,7 @@ static void fast_bodies_do_not_pass_through(void **state)
     struct tact_error err;
     assert_int_equal(tact_mesh_hull(pyramid[0], 5, &mesh, &err), 0);
     for (enum body_kind kind = 0; kind < KINDS; kind++) {
-        struct outcome out = {.least = INFINITY};
+        struct throw_outcome out = {.least = INFINITY};
         int trials = campaign_trial_count(60, 3000);
         for (int i = 0; i < trials; i++) {
             struct throw_case t = {.kind = kind, .fast = 1, .plane = i & 1};
@@ -186,7 +186,7 @@ static void bodies_that_pass_are_counted(void **state)
     int trials = campaign_trial_count(60, 1000), passed = 0;
     long counted_throws = 0, missed = 0;
     for (int i = 0; i < trials; i++) {
-        struct outcome out = {.least = INFINITY};
+        struct throw_outcome out = {.least = INFINITY};
         const struct throw_case t = {
             .kind = i & 1 ? BOX : BALL, .speed = speeds[i % 5], .period = 1e-3};
         simulate_throw(&t, NULL, &out);
@@ -232,7 +232,7 @@ static void fast_bodies_do_not_overlap(void **state)
         }
         tact_world_refresh(s.world);
         double before = compute_phase_corrected_energy(&s);
-        int touched = 0;
+        int throws_that_touched = 0;
         for (int k = 0; k < 20 + (int)(100.0 / v); k++) {
             struct tact_distance d;
             step_scene(&s);
@@ -242,9 +242,9 @@ static void fast_bodies_do_not_overlap(void **state)
                              0);
             deepest = fmax(deepest, -d.distance);
             energy = fmax(energy, compute_phase_corrected_energy(&s) / before - 1.0);
-            touched |= d.distance < 1e-9;
+            throws_that_touched |= d.distance < 1e-9;
         }
-        met += touched;
+        met += throws_that_touched;
         close_scene(&s);
     }
     printf("%d pairs, %d met; %.1e m deep at most, energy %.1e over the start\n", trials, met,

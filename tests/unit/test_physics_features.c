@@ -22,16 +22,16 @@ static struct tact_world_options options_with_contact_model(const char *model, d
     return o;
 }
 
-static struct tact_contact_law law_of(double friction)
+static struct tact_contact_law make_friction_law(double friction)
 {
     struct tact_contact_law law = make_rigid_law(friction);
     law.restitution = 0.0;
     return law;
 }
 
-static void start_world(struct world_scene *s, double friction)
+static void start_box_on_ground(struct world_scene *s, double friction)
 {
-    struct tact_contact_law law = law_of(friction);
+    struct tact_contact_law law = make_friction_law(friction);
     set_scene_law(s, 0, 1, &law);
     set_scene_law(s, 1, 1, &law);
     finish_scene_building(s);
@@ -71,7 +71,7 @@ static void tilted_box_lands(void **state)
             add_scene_shape(&s, -1, &plate, &under, 0);
         }
         add_scene_solid(&s, &box, 0.3, place, 0.0);
-        start_world(&s, 0.0);
+        start_box_on_ground(&s, 0.0);
         tact_quat_from_rotvec(tact_world_body(s.world, 0)->pose.quat_wxyz, turn);
         tact_world_refresh(s.world);
         double before = compute_phase_corrected_energy(&s);
@@ -106,7 +106,7 @@ static void box_in_touch_starts_without_overlap(void **state)
         open_empty_scene(&s, &o);
         add_scene_ground(&s);
         add_scene_solid(&s, &box, 0.3, place, 0.0);
-        start_world(&s, 1.0);
+        start_box_on_ground(&s, 1.0);
         tact_quat_from_rotvec(tact_world_body(s.world, 0)->pose.quat_wxyz, turn);
         tact_world_refresh(s.world);
         double first = lowest_corner(&s, 0, side);
@@ -140,7 +140,7 @@ static void block_is_not_pressed_through(void **state)
         under.position[2] = -1e-3;
         add_scene_shape(&s, -1, &plate, &under, 0);
         add_scene_solid(&s, &box, 0.03, place, 0.0);
-        start_world(&s, 0.5);
+        start_box_on_ground(&s, 0.5);
         for (int k = 0; k < 500; k++) {
             step_scene(&s);
             low[i] = fmin(low[i], lowest_corner(&s, 0, side));
@@ -165,7 +165,7 @@ static void a_stack_of_ten_does_not_creep(void **state)
         const double place[3] = {0.001 * (i % 3), 0.0, 0.025 + 0.05 * i};
         add_scene_solid(&s, &box, 0.125, place, 0.1 * i);
     }
-    start_world(&s, 0.5);
+    start_box_on_ground(&s, 0.5);
     double before = compute_phase_corrected_energy(&s);
     run_scene_for_seconds(&s, 0.5);
     for (int i = 0; i < 10; i++) {
@@ -206,7 +206,7 @@ static void block_slides_and_stops(void **state)
             add_scene_shape(&s, -1, &plate, &under, 0);
         }
         add_scene_solid(&s, &box, 0.3, place, 0.0);
-        start_world(&s, mu);
+        start_box_on_ground(&s, mu);
         struct tact_body *body = tact_world_body(s.world, 0);
         tact_v3_set(body->twist, v * cos(0.5 * i), v * sin(0.5 * i), 0.0);
         run_scene_for_seconds(&s, 0.5);
@@ -235,7 +235,7 @@ static void foot_stays_in_place(void **state)
         open_empty_scene(&s, &o);
         add_scene_ground(&s);
         add_scene_solid(&s, &box, 0.01, place, 0.0);
-        start_world(&s, 2.0);
+        start_box_on_ground(&s, 2.0);
         struct tact_body *body = tact_world_body(s.world, 0);
         tact_v3_set(body->twist, 0.15, 0.0, 0.03);
         tact_v3_set(body->twist + 3, 0.0, 6.0, 0.0);
@@ -276,7 +276,7 @@ static void turntable_carries_solids(void **state)
         open_empty_scene(&s, &o);
         add_scene_solid(&s, &table, 1e6, low, 0.0);
         add_scene_solid(&s, i == 2 ? &capsule : &box, 0.3, place, 0.0);
-        start_world(&s, 1.0);
+        start_box_on_ground(&s, 1.0);
         struct tact_body *base = tact_world_body(s.world, 0), *body = tact_world_body(s.world, 1);
         if (i) {
             tact_quat_from_rotvec(body->pose.quat_wxyz, i == 1 ? turn : lie);
@@ -312,7 +312,7 @@ static void block_tips_at_its_edge(void **state)
         open_empty_scene(&s, &o);
         add_scene_ground(&s);
         add_scene_solid(&s, &box, 0.3, place, 0.0);
-        start_world(&s, 2.0);
+        start_box_on_ground(&s, 2.0);
         run_scene_for_seconds(&s, 1.5);
         printf("slope %.4f of base / height: tilt %.1e\n", tan(slope) / 0.5,
                body_tilt_from_vertical(&s, 0));
@@ -355,7 +355,7 @@ static void box_rocks_on_a_layer(void **state)
     const double exact = sqrt(k * 4.0 / 3.0 * a * a * a * b / inertia);
     struct tact_world_options o = options_with_contact_model("features", 1e-5);
     const struct tact_shape box = box_of_sides(2.0 * a, 2.0 * b, 2.0 * c);
-    struct tact_contact_law law = law_of(5.0); /* it turns about its base's axis */
+    struct tact_contact_law law = make_friction_law(5.0); /* it turns about its base's axis */
     double place[3] = {0.0, 0.0, c - mass * G / (k * area)}, turn[3] = {0.0, 1e-7, 0.0};
     struct world_scene s;
     law.compliance = 1.0 / (k * area);
@@ -388,7 +388,7 @@ static void soft_ball_spins_down(void **state)
         const double slower =
             3.0 * M_PI / 16.0 * mu * mass * G * a / (0.4 * mass * radius * radius);
         struct tact_pose under = tact_pose_identity();
-        struct tact_contact_law law = law_of(mu);
+        struct tact_contact_law law = make_friction_law(mu);
         struct world_scene s;
         law.modulus = modulus;
         open_empty_scene(&s, &o);
@@ -437,7 +437,7 @@ static void can_tips_at_its_rim(void **state)
         under.position[2] = -0.005;
         add_scene_shape(&s, -1, &plate, &under, 0);
         add_scene_solid(&s, &can, 0.3, place, i & 2 ? 0.4 : 0.0);
-        start_world(&s, 2.0);
+        start_box_on_ground(&s, 2.0);
         run_scene_for_seconds(&s, 1.5);
         printf("slope %.4f of diameter / height: tilt %.1e\n", tan(slope) / 0.6,
                body_tilt_from_vertical(&s, 0));
@@ -470,7 +470,7 @@ static void a_can_rolls_down_without_sinking(void **state)
             add_scene_shape(&s, -1, &plate, &under, 0);
         }
         add_scene_solid(&s, &can, 0.3, place, 0.0);
-        start_world(&s, 0.5);
+        start_box_on_ground(&s, 0.5);
         struct tact_body *body = tact_world_body(s.world, 0);
         tact_quat_from_rotvec(body->pose.quat_wxyz, turn);
         tact_world_refresh(s.world);
@@ -506,7 +506,7 @@ static void an_egg_rocks_at_its_frequency(void **state)
     under.position[2] = -0.005;
     add_scene_shape(&s, -1, &plate, &under, 0);
     add_scene_solid(&s, &egg, mass, place, 0.0);
-    start_world(&s, 1.0);
+    start_box_on_ground(&s, 1.0);
     double frequency = rocking_frequency(&s, turn, o.period, 10000);
     printf("rocks at %.5f of exact\n", frequency / exact);
     assert_true(fabs(frequency / exact - 1.0) < 2e-3);

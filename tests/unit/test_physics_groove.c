@@ -59,8 +59,9 @@ static struct tact_mesh *make_wedge(double a, double height, double half)
 }
 
 /* Places a wedge of the groove's shape, `up` [m] above its bottom. */
-static int place_wedge(struct world_scene *s, double a, double friction, double compliance,
-                       double mass, double up, const struct tact_world_options *options)
+static int place_wedge_in_groove(struct world_scene *s, double a, double friction,
+                                 double compliance, double mass, double up,
+                                 const struct tact_world_options *options)
 {
     open_empty_scene(s, options);
     s->meshes[0] = make_groove(a);
@@ -86,7 +87,7 @@ static void each_flank_carries_its_share(void **state)
     for (int i = 0; i < 3; i++) {
         const double a = (20.0 + 20.0 * i) * deg, mass = 0.3;
         struct world_scene s;
-        int body = place_wedge(&s, a, 0.0, 0.0, mass, 0.0, NULL);
+        int body = place_wedge_in_groove(&s, a, 0.0, 0.0, mass, 0.0, NULL);
         run_scene_for_seconds(&s, 1.0);
         const struct tact_contact *c = tact_world_contact(s.world, 0);
         double exact = mass * g / (2.0 * sin(a)),
@@ -116,28 +117,28 @@ static void sliding_along_the_groove(void **state)
     (void)state;
     const double a = 35.0 * deg, mu = 0.2, speed = 1.0;
     struct world_scene s;
-    int body = place_wedge(&s, a, mu, 0.0, 0.3, -2e-5 / sin(a), NULL);
+    int body = place_wedge_in_groove(&s, a, mu, 0.0, 0.3, -2e-5 / sin(a), NULL);
     run_scene_for_seconds(&s, 0.2);
     double start = tact_world_body(s.world, body)->pose.position[1];
     tact_world_body(s.world, body)->twist[1] = speed;
     run_scene_for_seconds(&s, 1.0);
-    double slid = tact_world_body(s.world, body)->pose.position[1] - start;
+    double distance_slid = tact_world_body(s.world, body)->pose.position[1] - start;
     double slow = mu * g / sin(a),
            exact = speed * speed / (2.0 * slow) - 0.5 * speed * s.options.period;
-    printf("slid %.6f m along the groove, exact %.6f m\n", slid, exact);
-    assert_true(fabs(slid / exact - 1.0) < 5e-3);
+    printf("slid %.6f m along the groove, exact %.6f m\n", distance_slid, exact);
+    assert_true(fabs(distance_slid / exact - 1.0) < 5e-3);
     assert_true(tact_v3_norm(tact_world_body(s.world, body)->twist) < 1e-9);
     close_scene(&s);
 }
 
 /* A wedge that was pressed in stays when it is pulled gently, iff its half angle is less than the
  * friction angle. */
-static double stays_when_pulled(double a, double mu)
+static double wedge_motion_when_pulled(double a, double mu)
 {
     struct tact_world_options o = tact_world_options_default();
     o.gravity[2] = -200.0;
     struct world_scene s;
-    int body = place_wedge(&s, a, mu, 1e-6, 0.3, 0.0, &o);
+    int body = place_wedge_in_groove(&s, a, mu, 1e-6, 0.3, 0.0, &o);
     run_scene_for_seconds(&s, 0.5);
     double pressed = tact_world_body(s.world, body)->pose.position[2];
     struct tact_body held = *tact_world_body(s.world, body);
@@ -147,7 +148,7 @@ static double stays_when_pulled(double a, double mu)
     }
     close_scene(&s);
     o.gravity[2] = 1.0; /* pulled upwards from now on */
-    body = place_wedge(&s, a, mu, 1e-6, 0.3, 0.0, &o);
+    body = place_wedge_in_groove(&s, a, mu, 1e-6, 0.3, 0.0, &o);
     *tact_world_body(s.world, body) = held;
     for (int k = 0; k < 2; k++) {
         *tact_world_piece(s.world, 0, k) = warm[k];
@@ -162,8 +163,8 @@ static void a_pressed_wedge_sticks_below_the_friction_angle(void **state)
 {
     (void)state;
     const double mu = 0.5, limit = atan(mu);
-    double held = stays_when_pulled(limit - 2.0 * deg, mu),
-           loose = stays_when_pulled(limit + 2.0 * deg, mu);
+    double held = wedge_motion_when_pulled(limit - 2.0 * deg, mu),
+           loose = wedge_motion_when_pulled(limit + 2.0 * deg, mu);
     printf("wedge of half angle %.1f degrees comes out by %.2e m, of %.1f by %.2e m\n",
            limit / deg - 2.0, held, limit / deg + 2.0, loose);
     assert_true(fabs(held) < 1e-6);
@@ -238,7 +239,7 @@ static void pieces_can_be_switched_off(void **state)
     struct tact_world_options o = tact_world_options_default();
     struct world_scene s;
     o.split = 0;
-    place_wedge(&s, 0.5, 0.0, 0.0, 0.3, 0.0, &o);
+    place_wedge_in_groove(&s, 0.5, 0.0, 0.0, 0.3, 0.0, &o);
     run_scene_for_seconds(&s, 0.05);
     assert_null(tact_world_piece(s.world, 0, 0));
     assert_int_equal(tact_world_contact(s.world, 0)->split, 0);

@@ -261,7 +261,7 @@ static double add_drive_work(struct hands_scene *s, int seed, double *all, struc
                                 : def->stiffness * (state.target[k] - state.q[k]) -
                                       (h * def->stiffness + def->damping) * v;
             if (def->limit > 0) {
-                keep_worst_value(&t->drive, fabs(torque) / def->limit, seed);
+                record_if_worst(&t->drive, fabs(torque) / def->limit, seed);
             }
             sum += h * v * torque;
             *all += fabs(h * v * torque);
@@ -331,7 +331,7 @@ static double add_contact_work(struct hands_scene *s, int seed, const struct vel
             double f = c->impulse[0] / h;
             t->contacts++;
             *work += contact_work(s, c, c->a, b) - contact_work(s, c, c->b, b);
-            keep_worst_value(&t->force, tact_v3_norm(c->wrench) / load, seed);
+            record_if_worst(&t->force, tact_v3_norm(c->wrench) / load, seed);
             springs += 0.5 * tact_world_law(world, i)->compliance * f * f;
         }
     }
@@ -347,7 +347,7 @@ static void check_joint_stops(struct hands_scene *s, int seed, struct world_tall
             const struct tact_link_def *def = &s->links[i][k];
             double q = tact_hand_state(hand).q[k];
             double beyond = def->lower < def->upper ? fmax(def->lower - q, q - def->upper) : 0;
-            keep_worst_value(&t->beyond, beyond, seed);
+            record_if_worst(&t->beyond, beyond, seed);
         }
     }
 }
@@ -365,7 +365,7 @@ static double check_drive_targets(struct hands_scene *s, struct world_tally *t)
 
 static void merge_worst_with_bound(struct worst *all, const struct worst *one, double bound)
 {
-    keep_worst_value(all, one->value, one->seed);
+    record_if_worst(all, one->value, one->seed);
     all->exceed += !(one->value <= bound);
 }
 
@@ -392,14 +392,14 @@ static void run_world(int seed, double h, int ticks, struct world_tally *total)
     struct world_tally one = {0}, *t = &one;
     build_world(&s, seed, h);
     double first = compute_energy(&s), lift = s.weight * check_drive_targets(&s, t);
-    double driven = 0, all = fabs(first), springs = 0, work = 0;
+    double work_of_drives = 0, all = fabs(first), springs = 0, work = 0;
     for (int i = 0; i < ticks; i++) {
         struct velocities_before b;
         store_velocities_before_tick(&s, &b);
         solve_scene_velocities(&s.world);
         double held = add_contact_work(&s, seed, &b, &work, t);
         springs = i ? springs : held;
-        driven += add_drive_work(&s, seed, &all, t);
+        work_of_drives += add_drive_work(&s, seed, &all, t);
         tact_world_integrate(s.world.world);
         check_joint_stops(&s, seed, t);
         double energy = compute_energy(&s);
@@ -407,8 +407,8 @@ static void run_world(int seed, double h, int ticks, struct world_tally *total)
             fail_msg("world %d, h %g, tick %d: not finite", seed, h, i);
         }
         double allowed = 1e-6 * all + lift + springs;
-        keep_worst_value(&t->energy, (energy - first - driven) / allowed, seed);
-        keep_worst_value(&t->work, work / allowed, seed);
+        record_if_worst(&t->energy, (energy - first - work_of_drives) / allowed, seed);
+        record_if_worst(&t->work, work / allowed, seed);
     }
     one.ticks = ticks;
     one.unsolved = s.world.unsolved;
@@ -416,7 +416,7 @@ static void run_world(int seed, double h, int ticks, struct world_tally *total)
     add_tally(total, &one);
 }
 
-static void print_worst(const char *what, const struct worst *w)
+static void print_worst_ratio(const char *what, const struct worst *w)
 {
     print_message("  %s: at most %.2g (world %d), %d worlds exceed it\n", what, w->value, w->seed,
                   w->exceed);
@@ -444,11 +444,11 @@ static void random_hands_obey_force_bounds(void **state)
                       "unsolved %.2f %%\n",
                       h, t.ticks, (double)t.contacts / (double)t.ticks, t.stuck, t.deep,
                       100.0 * (double)t.unsolved / (double)t.ticks);
-        print_worst("force over the load, bar 1000", &t.force);
-        print_worst("energy over what is allowed, bar 1", &t.energy);
-        print_worst("work of contacts over the same, bar 1", &t.work);
-        print_worst("force of a drive over its limit, bar 1", &t.drive);
-        print_worst("value beyond a stop, bar 1e-9", &t.beyond);
+        print_worst_ratio("force over the load, bar 1000", &t.force);
+        print_worst_ratio("energy over what is allowed, bar 1", &t.energy);
+        print_worst_ratio("work of contacts over the same, bar 1", &t.work);
+        print_worst_ratio("force of a drive over its limit, bar 1", &t.drive);
+        print_worst_ratio("value beyond a stop, bar 1e-9", &t.beyond);
         assert_int_equal(t.force.exceed, 0);
         assert_true(t.beyond.value < 1e-6 && t.beyond.exceed <= 1 + (last - first) / 100);
         assert_true(t.energy.exceed <= 2 + (last - first) / 100);

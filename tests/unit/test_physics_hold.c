@@ -101,7 +101,7 @@ static double measure_creep(const char *name, const struct tact_shape *pad, doub
     return distance;
 }
 
-static void run_pad(const char *name, const struct tact_shape *pad, double modulus)
+static void measure_creep_of_pad(const char *name, const struct tact_shape *pad, double modulus)
 {
     double turn, shares[3] = {1 / 1.05, 1 / 2.0, 1 / 95.0};
     for (int i = 0; i < 3; i++) {
@@ -120,21 +120,21 @@ static void a_flat_pad_does_not_creep(void **state)
 {
     (void)state;
     const struct tact_shape pad = box_of_sides(0.02, 0.02, 0.02);
-    run_pad("flat pad", &pad, 0);
+    measure_creep_of_pad("flat pad", &pad, 0);
 }
 
 static void a_soft_ball_does_not_creep(void **state)
 {
     (void)state;
     const struct tact_shape pad = make_sphere(0.01);
-    run_pad("soft ball", &pad, 3e5);
+    measure_creep_of_pad("soft ball", &pad, 3e5);
 }
 
 static void a_hard_ball_does_not_creep(void **state)
 {
     (void)state;
     const struct tact_shape pad = make_sphere(0.01);
-    run_pad("hard ball", &pad, 0);
+    measure_creep_of_pad("hard ball", &pad, 0);
 }
 
 int main(void)

@@ -42,11 +42,12 @@ static void add_tangled_heap(struct world_scene *s)
     tact_world_refresh(s->world);
     const struct tact_owner a = {TACT_OWNER_BODY, first, 0}, b = {TACT_OWNER_BODY, first + 1, 0};
     const struct tact_pose at = tact_world_body(s->world, first)->pose;
-    struct tact_constraint hinge;
-    assert_int_equal(tact_constraint_between(s->world, TACT_CONSTRAINT_HINGE, a, b, &at, &hinge),
-                     0);
-    hinge.friction = 0.01;
-    assert_true(tact_world_add_constraint(s->world, &hinge) >= 0);
+    struct tact_constraint hinge_between_boxes;
+    assert_int_equal(
+        tact_constraint_between(s->world, TACT_CONSTRAINT_HINGE, a, b, &at, &hinge_between_boxes),
+        0);
+    hinge_between_boxes.friction = 0.01;
+    assert_true(tact_world_add_constraint(s->world, &hinge_between_boxes) >= 0);
 }
 
 static void open_world(struct world_scene *s, int heap, int iterations)

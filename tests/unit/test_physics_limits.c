@@ -93,11 +93,11 @@ static void spinning_and_separating_bodies(void **state)
     body->twist[5] = 10; /* stopping it in one tick takes a torque of I w / h; the limit of the
                             patch is 2/3 mu m g R */
     solve_scene_velocities(&s);
-    double available_spin_torque = 2.0 / 3 * MU * G * 0.05, need = 0.5 * 0.05 * 0.05 * 10 / 1e-3;
+    double torque_of_friction_limit = 2.0 / 3 * MU * G * 0.05, need = 0.5 * 0.05 * 0.05 * 10 / 1e-3;
     assert_int_equal(c->limits, TACT_LIMIT_SPIN);
     print_message("spin: margin %.6f, exact %.6f\n", c->margins.spin,
-                  available_spin_torque / need - 1);
-    assert_near(c->margins.spin, available_spin_torque / need - 1, 4e-5);
+                  torque_of_friction_limit / need - 1);
+    assert_near(c->margins.spin, torque_of_friction_limit / need - 1, 4e-5);
     assert_near(c->margins.slip, c->margins.spin, 1e-6);
     assert_near(c->margins.friction, 1, 1e-6);
     memset(body->twist, 0, sizeof body->twist);
@@ -149,8 +149,8 @@ static void a_saturated_drive_is_reported(void **state)
             step_scene(&s);
         }
         const struct tact_contact *c = tact_world_contact(s.world, 0);
-        const double asked = 2 - 0.02; /* the floor is reached after 20 um */
-        const double exact[3] = {1 / asked - 1, 1 - asked / 5, 1};
+        const double requested_drive_angle = 2 - 0.02; /* the floor is reached after 20 um */
+        const double exact[3] = {1 / requested_drive_angle - 1, 1 - requested_drive_angle / 5, 1};
         print_message("drive limit %g N: margin %.6f, normal force %.4f N\n", limits[i],
                       c->margins.joint, c->wrench[2]);
         assert_near(c->margins.joint, exact[i], 2.5e-5);

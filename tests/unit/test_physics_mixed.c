@@ -116,9 +116,9 @@ static void check_tally_within_bounds(const struct tally *t, const char *which)
         "%.1e (world %d); beyond the limits %.1e (world %d) where solved, %.1e (world %d) "
         "where not\n",
         which, t->ticks, (double)t->contacts / (double)t->ticks,
-        100.0 * (double)t->unsolved / (double)t->ticks, t->bad_worlds, t->residual.value,
-        t->residual.seed, t->limits.value, t->limits.seed, t->unsolved_limits.value,
-        t->unsolved_limits.seed);
+        100.0 * (double)t->unsolved / (double)t->ticks, t->worlds_with_violations,
+        t->residual.value, t->residual.seed, t->limits.value, t->limits.seed,
+        t->unsolved_limits.value, t->unsolved_limits.seed);
     for (int i = 0; i < 2; i++) {
         print_message(
             "  momentum out of balance, %s: %.1e (world %d) linear, %.1e (world %d) angular\n",
@@ -146,7 +146,7 @@ static void mixed_models_obey_contact_laws(void **state)
                 fail_msg("world %d, tick %d: not finite", seed, i);
             }
         }
-        t->bad_worlds += t->unsolved > before;
+        t->worlds_with_violations += t->unsolved > before;
         close_scene(&s);
     }
     print_message("%d worlds of %.1f models\n", worlds, (double)models / worlds);

@@ -362,7 +362,7 @@ static void an_initial_overlap_is_kept_and_only_shrinks(void **state)
         const struct tact_world_options options = options_of_period(periods[i]);
         const struct tact_shape box = box_of_sides(0.05, 0.05, 0.05);
         const double heights[4] = {0.020, 0.020, 0.022, 0.026};
-        const double rests[4] = {0.020, 0.020, 0.022, 0.025 - 2e-5};
+        const double resting_heights[4] = {0.020, 0.020, 0.022, 0.025 - 2e-5};
         open_empty_scene(&s, &options);
         add_scene_ground(&s);
         int b = add_scene_solid(&s, &box, 0.2, (double[3]){0, 0, heights[0]}, 0);
@@ -375,7 +375,7 @@ static void an_initial_overlap_is_kept_and_only_shrinks(void **state)
             double most = run_and_find_force(&s, 0.5);
             print_message("h %g, put at %.3f: %.4f N, rests at %.9f\n", periods[i], heights[k],
                           most, body->pose.position[2]);
-            assert_true(fabs(body->pose.position[2] - rests[k]) < 3e-7);
+            assert_true(fabs(body->pose.position[2] - resting_heights[k]) < 3e-7);
             assert_true(k == 3 || (most > 0.999 * 0.2 * G && most < 1.5 * 0.2 * G));
         }
         close_scene(&s);

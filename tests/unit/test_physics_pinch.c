@@ -81,7 +81,7 @@ static void add_fingers(struct world_scene *s, double half, enum tip tip)
 
 /* Mass whose weight is 1 / margin of the capacity of the two patches: friction and, with the
  * centre of mass off the line between the tips, torsion, coupled by the limit surface. */
-static double mass_of_margin(const struct pinch *p, double margin)
+static double mass_for_friction_margin(const struct pinch *p, double margin)
 {
     double most = 2 * MU * GRIP / G, radius = TIP;
     double spin = 3 * M_PI / 16 * cbrt(3 * GRIP * radius / (4 * MODULUS));
@@ -119,7 +119,7 @@ static void open_pinch(struct pinch *p, enum object object, enum tip tip, double
         shape = object == BOX ? box_of_sides(0.06, 0.05, 0.04) : box_of_sides(0.3, 0.002, 0.03);
     }
     const double at[3] = {p->arm, 0, 0};
-    p->body = add_scene_solid(s, &shape, mass_of_margin(p, margin), at, 0);
+    p->body = add_scene_solid(s, &shape, mass_for_friction_margin(p, margin), at, 0);
     if (object == CAPSULE) { /* lies along x */
         const double q[4] = {sqrt(0.5), 0, sqrt(0.5), 0};
         memcpy(tact_world_body(s->world, p->body)->pose.quat_wxyz, q, sizeof q);
@@ -160,7 +160,7 @@ static void submit(struct pinch *p, uint64_t tick)
 
 /* Moments as in a session: of the poses at the end of the last tick, or of `delay_ticks` before,
  * extrapolated. */
-static void device_moments(struct pinch *p)
+static void measure_moments_by_device(struct pinch *p)
 {
     struct tact_world *world = p->scene.world;
     uint64_t tick = (uint64_t)p->scene.ticks,
@@ -201,7 +201,7 @@ static void step_pinch(struct pinch *p, double force)
         return;
     }
     tact_world_begin(s->world);
-    device_moments(p);
+    measure_moments_by_device(p);
     assert_int_equal(tact_world_solve(s->world, &s->stats), 0);
     s->ticks++;
     tact_world_integrate(s->world);
@@ -269,7 +269,7 @@ static double run_pinch(struct pinch *p, enum object object, enum tip tip, enum 
     return moved;
 }
 
-static void check_hold(struct pinch *p, enum tip tip, double seconds, double most)
+static void check_object_is_held(struct pinch *p, enum tip tip, double seconds, double most)
 {
     static const double margins[3] = {1.05, 2, 95};
     for (enum object object = CAPSULE; object <= RULER; object++) {
@@ -292,7 +292,7 @@ static void no_creep_with_host_moments(void **state)
 {
     (void)state;
     struct pinch p = {.release = 0.5};
-    check_hold(&p, BALL_TIP, run_duration(6), 1e-9);
+    check_object_is_held(&p, BALL_TIP, run_duration(6), 1e-9);
 }
 
 /* An alternating load turns the ruler by milliradians about compliant tips: the springs follow
@@ -301,17 +301,17 @@ static void no_creep_of_soft_tips(void **state)
 {
     (void)state;
     struct pinch p = {.release = 0.5, .tangential = 5e-6};
-    check_hold(&p, BALL_TIP, run_duration(6), 1e-8);
+    check_object_is_held(&p, BALL_TIP, run_duration(6), 1e-8);
 }
 
 static void no_creep_with_mesh_tips(void **state)
 {
     (void)state;
     struct pinch p = {.release = 0.5};
-    check_hold(&p, CAPSULE_TIP, run_duration(2), 1e-9);
+    check_object_is_held(&p, CAPSULE_TIP, run_duration(2), 1e-9);
 }
 
-static void need_device(void)
+static void skip_without_opencl_device(void)
 {
     struct tact_opencl_device device;
     struct tact_error err = {0};
@@ -325,17 +325,17 @@ static void need_device(void)
 static void no_creep_with_single_precision(void **state)
 {
     (void)state;
-    need_device();
+    skip_without_opencl_device();
     struct pinch p = {.device = 1, .release = 0.5};
-    check_hold(&p, CAPSULE_TIP, run_duration(2), 1e-8);
+    check_object_is_held(&p, CAPSULE_TIP, run_duration(2), 1e-8);
 }
 
 static void no_creep_with_late_single_precision(void **state)
 {
     (void)state;
-    need_device();
+    skip_without_opencl_device();
     struct pinch p = {.device = 1, .delay_ticks = 1, .release = 0.5};
-    check_hold(&p, CAPSULE_TIP, run_duration(2), 1e-8);
+    check_object_is_held(&p, CAPSULE_TIP, run_duration(2), 1e-8);
 }
 
 /* At 1.03 times the limit the excess force accelerates the object: the box by the exact distance,

@@ -221,7 +221,7 @@ static void make_contact_points_of_boxes(const struct tact_pose *pa, const struc
                            .mesh = ground ? NULL : mesh};
     assert_int_equal(tact_points_create(store, 512, 1, mesh->vertex_count), 0);
     tact_points_begin_tick(store);
-    tact_points_collect(store, 0, &a, pa, &b, pb, &patch);
+    tact_points_make_for_patch(store, 0, &a, pa, &b, pb, &patch);
     tact_mesh_free(mesh);
 }
 
@@ -310,12 +310,12 @@ static void solve_problem(const struct coulomb_problem *p, int *six, int *ten, d
             local[c].s[6 * (i / 3) + i % 3] =
                 0.5 * (p->w[row * n + column] + p->w[column * n + row]);
         }
-        tact_points_collect(&store, c, &ball, &here, &ball, &here, &patch);
+        tact_points_make_for_patch(&store, c, &ball, &here, &ball, &here, &patch);
         tact_points_prepare(&store, c, &local[c]);
     }
     *six = *ten = 0;
     *residual = INFINITY;
-    for (int sweep = 1; sweep <= 500 && !(*residual <= 1e-13); sweep++) {
+    for (int sweep_number = 1; sweep_number <= 500 && !(*residual <= 1e-13); sweep_number++) {
         for (int c = 0; c < p->contacts; c++) {
             double impulse_with_no_torque[6] = {r[3 * c], r[3 * c + 1], r[3 * c + 2], 0, 0, 0};
             struct point_pass pass;
@@ -332,8 +332,8 @@ static void solve_problem(const struct coulomb_problem *p, int *six, int *ten, d
             tact_v3_copy(r + 3 * c, impulse_with_no_torque);
         }
         *residual = compute_coulomb_residual(p, r);
-        *six = *six == 0 && *residual <= 1e-6 ? sweep : *six;
-        *ten = *ten == 0 && *residual <= 1e-10 ? sweep : *ten;
+        *six = *six == 0 && *residual <= 1e-6 ? sweep_number : *six;
+        *ten = *ten == 0 && *residual <= 1e-10 ? sweep_number : *ten;
     }
     tact_points_destroy(&store);
 }

@@ -116,14 +116,14 @@ static void random_worlds_obey_the_contact_laws(void **state)
                 fail_msg("world %d, tick %d: not finite", seed, i);
             }
         }
-        t.bad_worlds += t.unsolved > before;
+        t.worlds_with_violations += t.unsolved > before;
         close_scene(&s);
     }
     print_message(
         "%ld ticks, %.2f contacts each; unsolved %.3f %% in %d worlds, worst residual %.1e "
         "(world %d)\n",
         t.ticks, (double)t.contacts / (double)t.ticks, 100.0 * (double)t.unsolved / (double)t.ticks,
-        t.bad_worlds, t.residual.value, t.residual.seed);
+        t.worlds_with_violations, t.residual.value, t.residual.seed);
     print_message(
         "beyond the limits: %.1e (world %d) where solved, in %ld contacts; %.1e (world %d) "
         "where not\n",
@@ -186,7 +186,7 @@ static void unsolved_ticks_do_not_add_energy(void **state)
             unsolved += few.stats.residual > 1e-8;
             if (full.stats.residual <= 1e-8) {
                 over += share > 2;
-                keep_worst_value(&ratio, share, seed);
+                record_if_worst(&ratio, share, seed);
             }
             tact_world_integrate(full.world);
         }

@@ -13,7 +13,7 @@
 
 /* Soft balls in a ring press a ball on the ground from all sides, each spinning slightly about its
  * own direction: the spins cannot all be stopped. */
-static void make_ring(struct world_scene *s, int count, double turn)
+static void make_ring_of_planes(struct world_scene *s, int count, double turn)
 {
     struct tact_contact_law soft = make_rigid_law(0.8), hard = make_rigid_law(0.4);
     soft.modulus = 3e5;
@@ -45,7 +45,7 @@ static void a_ball_pressed_from_all_sides(void **state)
     struct world_scene s;
     for (size_t t = 0; t < sizeof turns / sizeof *turns; t++) {
         for (int count = 3; count <= 6; count++) {
-            make_ring(&s, count, turns[t]);
+            make_ring_of_planes(&s, count, turns[t]);
             for (int i = 0; i < 20; i++) {
                 step_scene(&s);
             }
@@ -114,12 +114,12 @@ static void run_thrown_plate(struct world_scene *s)
 static void a_plate_on_many_feet_comes_to_rest(void **state)
 {
     (void)state;
-    enum { PLATES = 20, FEW = 5 };
+    enum { PLATE_COUNT = 20, FEW = 5 };
     struct world_scene s;
     long unsolved = 0;
     int more = 0;
     double worst = 0, residual = 0;
-    for (int i = 0; i < PLATES; i++) {
+    for (int i = 0; i < PLATE_COUNT; i++) {
         run_thrown_plate(&s);
         run_scene_for_seconds(&s, 2.0);
         const double *twist = tact_world_body(s.world, 0)->twist;
@@ -133,7 +133,7 @@ static void a_plate_on_many_feet_comes_to_rest(void **state)
     printf(
         "%d plates on 20 feet: %ld ticks unsolved, more than %d in %d; they rest within %.1e m/s, "
         "residual %.1e\n",
-        PLATES, unsolved, FEW, more, worst, residual);
+        PLATE_COUNT, unsolved, FEW, more, worst, residual);
     assert_in_range(more, 0, 9); /* 3 at most at 38 seeds; 18 with rigid normals */
     assert_true(residual < 1e-6);
     assert_true(worst < 1e-8);

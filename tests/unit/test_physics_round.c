@@ -45,12 +45,12 @@ static void cylinders_roll_at_two_thirds_g(void **state)
 {
     (void)state;
     static const double radius[3] = {0.002, 0.02, 0.1};
-    static const double lying[3] = {PI / 2.0, 0.0, 0.0};
+    static const double quaternion_lying[3] = {PI / 2.0, 0.0, 0.0};
     for (int i = 0; i < 3; i++) {
         struct world_scene s;
         double r = radius[i], slope = 10.0 * PI / 180.0, width = 0.0;
         const struct tact_shape shape = make_shape(TACT_SHAPE_CYLINDER, r, 1.5 * r, 0.0);
-        struct tact_body *body = add_body_above_ground(&s, slope, 0.6, &shape, r, lying);
+        struct tact_body *body = add_body_above_ground(&s, slope, 0.6, &shape, r, quaternion_lying);
         run_scene_for_seconds(&s, 0.1);
         double before = body->twist[0];
         for (int k = 0; k < 500; k++) {
@@ -78,18 +78,20 @@ static void cylinders_roll_at_two_thirds_g(void **state)
 static void cylinders_on_their_ends_tip(void **state)
 {
     (void)state;
-    static const double upright[3] = {0.0, 0.0, 0.0};
+    static const double quaternion_upright[3] = {0.0, 0.0, 0.0};
     const double r = 0.02, half = 0.05;
-    for (int tips = 0; tips < 2; tips++) {
+    for (int stands_beyond_tipping = 0; stands_beyond_tipping < 2; stands_beyond_tipping++) {
         struct world_scene s;
         const struct tact_shape shape = make_shape(TACT_SHAPE_CYLINDER, r, half, 0.0);
-        double slope = atan(r / half) * (tips ? 1.01 : 0.99);
-        struct tact_body *body = add_body_above_ground(&s, slope, 0.9, &shape, half, upright);
+        double slope = atan(r / half) * (stands_beyond_tipping ? 1.01 : 0.99);
+        struct tact_body *body =
+            add_body_above_ground(&s, slope, 0.9, &shape, half, quaternion_upright);
         run_scene_for_seconds(&s, 1.0);
         double tilt = body_tilt_from_vertical(&s, 0);
         printf("%.2f of the slope at which it tips: tilted by %.1e rad, moved %.1e m\n",
-               tips ? 1.01 : 0.99, tilt, body->pose.position[0]);
-        assert_true(tips ? tilt > 0.5 : tilt < 1e-3 && fabs(body->pose.position[0]) < 1e-4);
+               stands_beyond_tipping ? 1.01 : 0.99, tilt, body->pose.position[0]);
+        assert_true(stands_beyond_tipping ? tilt > 0.5
+                                          : tilt < 1e-3 && fabs(body->pose.position[0]) < 1e-4);
         assert_true(s.unsolved == 0);
         close_scene(&s);
     }
@@ -100,7 +102,7 @@ static void cylinders_on_their_ends_tip(void **state)
 static void ellipsoids_rest_on_their_flattest_side(void **state)
 {
     (void)state;
-    const double size[3] = {0.03, 0.02, 0.01}, upright[3] = {0.0, 0.0, 0.0}, deep = 0.2;
+    const double size[3] = {0.03, 0.02, 0.01}, quaternion_upright[3] = {0.0, 0.0, 0.0}, deep = 0.2;
     struct tact_shape shape = make_shape(TACT_SHAPE_ELLIPSOID, size[0], size[1], size[2]);
     struct tact_shape plane = {.kind = TACT_SHAPE_HALFSPACE};
     struct tact_pose at = tact_pose_identity(), here = at;
@@ -121,7 +123,8 @@ static void ellipsoids_rest_on_their_flattest_side(void **state)
     tact_shape_release(&shape);
 
     struct world_scene s;
-    struct tact_body *body = add_body_above_ground(&s, 0.0, 0.5, &shape, size[2], upright);
+    struct tact_body *body =
+        add_body_above_ground(&s, 0.0, 0.5, &shape, size[2], quaternion_upright);
     run_scene_for_seconds(&s, 1.0);
     printf("at rest: %.1e rad from upright, %.1e m/s\n", body_tilt_from_vertical(&s, 0),
            tact_v3_norm(body->twist));

@@ -11,18 +11,18 @@
 
 static const double G = 9.81, RADIUS = 0.05;
 
-struct roll_down {
-    double speed; /* downhill after the time [m/s] */
-    double spin;  /* about the axis it rolls about [rad/s] */
-    double patch; /* mean of the patch's semi-axes at the end [m] */
-    double lift;  /* lift of the centre against the start [m] */
-    int touching; /* ticks in contact */
+struct rolling_result {
+    double speed;          /* downhill after the time [m/s] */
+    double spin;           /* about the axis it rolls about [rad/s] */
+    double patch;          /* mean of the patch's semi-axes at the end [m] */
+    double rise_of_centre; /* lift of the centre against the start [m] */
+    int touching;          /* ticks in contact */
     int ticks;
 };
 
 /* Runs a sphere from rest for `seconds`. Its target overlap makes the patch radius a times RADIUS:
  * a cap of depth d has the radius sqrt(2 R d) and the mean depth d / 2. */
-static struct roll_down roll_down(double slope, double mu, double a, double seconds)
+static struct rolling_result rolling_result(double slope, double mu, double a, double seconds)
 {
     struct world_scene s;
     struct tact_world_options options = options_with_tilted_gravity(slope);
@@ -30,7 +30,7 @@ static struct roll_down roll_down(double slope, double mu, double a, double seco
     struct tact_shape ball = make_sphere(RADIUS);
     double deepest = 0.5 * a * a * RADIUS;
     const double at[3] = {0, 0, RADIUS - deepest};
-    struct roll_down out = {0};
+    struct rolling_result out = {0};
     law.overlap = 0.5 * deepest;
     open_empty_scene(&s, &options);
     add_scene_ground(&s);
@@ -47,11 +47,11 @@ static struct roll_down roll_down(double slope, double mu, double a, double seco
     out.speed = body->twist[0];
     out.spin = body->twist[4];
     out.patch = 0.5 * (c->patch.semi[0] + c->patch.semi[1]);
-    out.lift = body->pose.position[2] - at[2];
+    out.rise_of_centre = body->pose.position[2] - at[2];
     print_message("slope %.2f, a/R %.3f: in contact %d of %d ticks, lifted %.1e m, patch %.5f R, "
                   "residual %.1e, %d sweeps\n",
-                  slope, a, out.touching, out.ticks, out.lift, out.patch / RADIUS, s.worst_residual,
-                  s.max_tick_iterations);
+                  slope, a, out.touching, out.ticks, out.rise_of_centre, out.patch / RADIUS,
+                  s.worst_residual, s.max_tick_iterations);
     close_scene(&s);
     return out;
 }
@@ -62,7 +62,7 @@ static void patch_resists_rolling(void **state)
     (void)state;
     const double slope = 0.2, radii[3] = {0.01, 0.03, 0.06};
     for (int i = 0; i < 3; i++) {
-        struct roll_down r = roll_down(slope, 1.0, radii[i], 1.0);
+        struct rolling_result r = rolling_result(slope, 1.0, radii[i], 1.0);
         double exact = 5.0 / 7.0 * G * (sin(slope) - cos(slope) * radii[i]);
         print_message("    acceleration %.5f m/s^2, exact %.5f: off by %.3f %%; spin R / v %.5f\n",
                       r.speed, exact, 100 * (r.speed / exact - 1), r.spin * RADIUS / r.speed);
@@ -74,7 +74,7 @@ static void patch_resists_rolling(void **state)
 static void patch_holds_on_a_gentle_slope(void **state)
 {
     (void)state;
-    struct roll_down r = roll_down(0.05, 1.0, 0.06, 1.0);
+    struct rolling_result r = rolling_result(0.05, 1.0, 0.06, 1.0);
     print_message("    speed %.1e m/s, spin %.1e rad/s\n", r.speed, r.spin);
     assert_true(fabs(r.speed) < 1e-6 && fabs(r.spin) < 1e-4);
 }
@@ -82,7 +82,7 @@ static void patch_holds_on_a_gentle_slope(void **state)
 static void no_friction_no_spin(void **state)
 {
     (void)state;
-    struct roll_down r = roll_down(0.2, 0.0, 0.03, 1.0);
+    struct rolling_result r = rolling_result(0.2, 0.0, 0.03, 1.0);
     print_message("    speed %.6f m/s, exact %.6f, spin %.1e rad/s\n", r.speed, G * sin(0.2),
                   r.spin);
     assert_true(fabs(r.speed / (G * sin(0.2)) - 1) < 1e-9);

@@ -19,7 +19,8 @@ struct stand {
 };
 
 /* A box that rests on the ground. */
-static void open_stand(struct stand *s, double compliance, double tangential, double overlap)
+static void open_plate_on_springs(struct stand *s, double compliance, double tangential,
+                                  double overlap)
 {
     struct tact_shape box = box_of_sides(s->side[0], s->side[1], s->side[2]);
     double overlap_at_rest = overlap + compliance * MASS * G;
@@ -54,7 +55,7 @@ static void run_under_wrench(struct stand *s, const double wrench[6], double sec
 }
 
 /* Position of the box's point at the patch's centre, half of the overlap above its bottom. */
-static void foot_point(struct stand *s, double foot[3])
+static void lowest_point_of_foot(struct stand *s, double foot[3])
 {
     double overlap_at_rest = s->law.overlap + s->law.compliance * MASS * G;
     const double down[3] = {0, 0, 0.5 * (overlap_at_rest - s->side[2])};
@@ -76,13 +77,13 @@ static void deflection_is_compliance_times_force(void **state)
     const double pull = 0.3 * MU * MASS * G, t = 2e-4;
     const double on[6] = {pull}, off[6] = {0};
     double foot[3], later[3], back[3];
-    open_stand(&s, 1e-4, t, 2e-5);
+    open_plate_on_springs(&s, 1e-4, t, 2e-5);
     run_under_wrench(&s, on, 2);
-    foot_point(&s, foot);
+    lowest_point_of_foot(&s, foot);
     run_under_wrench(&s, on, 60);
-    foot_point(&s, later);
+    lowest_point_of_foot(&s, later);
     run_under_wrench(&s, off, 2);
-    foot_point(&s, back);
+    lowest_point_of_foot(&s, back);
     print_message("gives way by %.6f mm under %.3f N, exact %.6f; a minute later %.1e m more; "
                   "without it %.1e m\n",
                   1e3 * foot[0], pull, 1e3 * t * pull, later[0] - foot[0], back[0]);
@@ -102,11 +103,11 @@ static void rotation_follows_the_stiffness(void **state)
         struct stand s = {.side = {0.08, 0.06, 0.02}};
         const double twist[6] = {0, 0, 0, 0, 0, torque}, tilt[6] = {0, 0, 0, 0, torque, 0};
         double x2 = s.side[0] * s.side[0] / 12, y2 = s.side[1] * s.side[1] / 12;
-        open_stand(&s, c, t, overlap[i]);
+        open_plate_on_springs(&s, c, t, overlap[i]);
         run_under_wrench(&s, twist, 2);
         double yaw = rotation_about(&s, 2), exact_yaw = torque * t / (x2 + y2);
         close_scene(&s.scene);
-        open_stand(&s, c, t, overlap[i]);
+        open_plate_on_springs(&s, c, t, overlap[i]);
         run_under_wrench(&s, tilt, 2);
         double tips = MASS * G * 0.5 * s.side[2];
         double pitch = rotation_about(&s, 1), exact_pitch = torque / (x2 / c - tips);
@@ -125,7 +126,7 @@ static void a_plate_swings_at_its_frequency(void **state)
     (void)state;
     struct stand s = {.side = {0.1, 0.1, 0.0004}};
     const double t = 2e-3, none[6] = {0};
-    open_stand(&s, 1e-6, t, 2e-5);
+    open_plate_on_springs(&s, 1e-6, t, 2e-5);
     s.law.dissipation = 0;
     set_scene_law(&s.scene, 0, 1, &s.law);
     double h = s.scene.options.period, w = 1 / sqrt(MASS * t), foot[3], first[2] = {0}, last = 0;
@@ -134,7 +135,7 @@ static void a_plate_swings_at_its_frequency(void **state)
     int rotation_follows_the_stiffness = 0;
     for (int i = 0; i < 4000 && rotation_follows_the_stiffness < 11; i++) {
         run_under_wrench(&s, none, h);
-        foot_point(&s, foot);
+        lowest_point_of_foot(&s, foot);
         if (last < 0 && foot[0] >= 0) {
             first[rotation_follows_the_stiffness ? 1 : 0] = i + last / (last - foot[0]);
             rotation_follows_the_stiffness++;
@@ -155,17 +156,17 @@ static void slides_at_the_friction_limit(void **state)
     struct stand s = {.side = {0.08, 0.06, 0.004}};
     const double most = MU * MASS * G;
     double a[3], b[3];
-    open_stand(&s, 1e-5, 1e-4, 2e-5);
+    open_plate_on_springs(&s, 1e-5, 1e-4, 2e-5);
     for (int i = 0; i < 200; i++) {
         const double load[6] = {0.95 * most * sin(0.01 * M_PI * i)};
         run_under_wrench(&s, load, 0.002);
     }
-    foot_point(&s, a);
+    lowest_point_of_foot(&s, a);
     for (int i = 0; i < 20000; i++) {
         const double load[6] = {0.95 * most * sin(0.01 * M_PI * i)};
         run_under_wrench(&s, load, 0.002);
     }
-    foot_point(&s, b);
+    lowest_point_of_foot(&s, b);
     const double over[6] = {1.03 * most}, none[6] = {0};
     print_message("after 100 more cycles of 0.95: %.1e m\n", b[0] - a[0]);
     assert_true(fabs(b[0] - a[0]) < 1e-9);

@@ -9,7 +9,7 @@
 #include "support/world_scene.h"
 
 /* Builds `count` cubes on the floor, the side of the first `size`, each next `taper` times it. */
-static void build_stack(struct world_scene *s, int count, double size, double taper)
+static void build_stack(struct world_scene *s, int count, double size, double size_ratio_per_cube)
 {
     struct tact_contact_law law = make_rigid_law(0.5);
     double z = -2e-5;
@@ -20,7 +20,7 @@ static void build_stack(struct world_scene *s, int count, double size, double ta
         const double at[3] = {0, 0, z + 0.5 * size};
         add_scene_solid(s, &cube, 1000 * size * size * size, at, 0);
         z += size - 2e-5;
-        size *= taper;
+        size *= size_ratio_per_cube;
     }
     set_scene_law(s, 0, 1, &law);
     set_scene_law(s, 1, 1, &law);
@@ -47,23 +47,23 @@ static void store_positions(struct world_scene *s, double *at)
     }
 }
 
-static void run_stack(const char *name, int count, double size, double taper)
+static void run_stack(const char *name, int count, double size, double size_ratio_per_cube)
 {
     struct world_scene s;
     double at[30], sink;
-    build_stack(&s, count, size, taper);
+    build_stack(&s, count, size, size_ratio_per_cube);
     step_scene(&s);
     int cold = s.stats.iterations;
     run_scene_for_seconds(&s, 0.999);
-    int settling = s.max_tick_iterations;
+    int sweeps_while_settling = s.max_tick_iterations;
     store_positions(&s, at);
     s.max_tick_iterations = 0;
     run_scene_for_seconds(&s, 10);
     double moved = horizontal_drift(&s, at, &sink);
     print_message("%s: %.1e m sideways and %.1e m up or down in 10 s; sweeps %d cold, at most %d "
                   "settling, %d after; worst residual %.1e, unsolved %ld of %ld\n",
-                  name, moved, sink, cold, settling, s.max_tick_iterations, s.worst_residual,
-                  s.unsolved, s.ticks);
+                  name, moved, sink, cold, sweeps_while_settling, s.max_tick_iterations,
+                  s.worst_residual, s.unsolved, s.ticks);
     assert_true(moved < 1e-9);
     close_scene(&s);
 }

@@ -39,7 +39,7 @@ static int add_resting_solid(struct world_scene *s, enum solid kind, double yaw)
 }
 
 /* 1 where the solid has turned over or is turning after two seconds on the slope. */
-static int turns_over_on_slope(enum solid kind, double yaw, double slope, double *height)
+static int tips_over_on_slope(enum solid kind, double yaw, double slope, double *height)
 {
     struct world_scene s;
     struct tact_world_options options = options_with_tilted_gravity(slope);
@@ -63,11 +63,11 @@ static int turns_over_on_slope(enum solid kind, double yaw, double slope, double
 static void check_tipping_slope(const char *name, enum solid kind, double yaw_deg, double base)
 {
     double height = 0, yaw = yaw_deg * RADIANS_PER_DEGREE;
-    turns_over_on_slope(kind, yaw, 0, &height);
+    tips_over_on_slope(kind, yaw, 0, &height);
     double exact = atan(base / height) / RADIANS_PER_DEGREE, lo = exact - 8, hi = exact + 8;
     while (hi - lo > 1.0 / 32) {
         double middle = 0.5 * (lo + hi);
-        if (turns_over_on_slope(kind, yaw, middle * RADIANS_PER_DEGREE, &height)) {
+        if (tips_over_on_slope(kind, yaw, middle * RADIANS_PER_DEGREE, &height)) {
             hi = middle;
         } else {
             lo = middle;

@@ -64,7 +64,7 @@ static void make_plugin_folder(void)
     unsetenv("TACT_PLUGINS");
 }
 
-static struct tact_scene *scene_of(const char *type, struct tact_error *err)
+static struct tact_scene *load_scene_of_device_type(const char *type, struct tact_error *err)
 {
     char text[1024];
     struct tact_scene *scene = NULL;
@@ -83,7 +83,7 @@ static void expect_refusal(const char *type, const char *where, const char *why)
 {
     struct tact_error err = {.line = 0};
     struct tact_plugins *plugins = NULL;
-    struct tact_scene *scene = scene_of(type, &err);
+    struct tact_scene *scene = load_scene_of_device_type(type, &err);
     if (!scene) {
         fail_msg("%s: %s", type, err.text);
     }
@@ -112,7 +112,7 @@ static void a_valid_plugin_is_loaded(void **state)
         size_t count, builtin;
         make_plugin_folder();
         assert_int_equal(chmod(folder, modes[i]), 0);
-        struct tact_scene *scene = scene_of("good", &err);
+        struct tact_scene *scene = load_scene_of_device_type("good", &err);
         assert_int_equal(tact_plugins_open(scene, folder, &plugins, &err), 0);
         tact_devices_builtin(&builtin);
         const struct tact_device_type *const *types = tact_plugins_types(plugins, &count);
@@ -272,7 +272,7 @@ static void scenes_name_no_file(void **state)
                                        "a23456789012345678901234567890123456789012345678"};
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
         struct tact_error err = {.line = 0};
-        assert_null(scene_of(keys[i], &err));
+        assert_null(load_scene_of_device_type(keys[i], &err));
         assert_int_equal(err.line, 6);
         refused++;
     }
@@ -290,7 +290,7 @@ static void built_in_types_stay(void **state)
     make_plugin_folder();
     snprintf(path, sizeof path, "%s/operator.so", folder);
     copy_plugin("good", path, 1L << 30, 0);
-    struct tact_scene *scene = scene_of("operator", &err);
+    struct tact_scene *scene = load_scene_of_device_type("operator", &err);
     assert_int_equal(tact_plugins_open(scene, folder, &plugins, &err), 0);
     tact_devices_builtin(&builtin);
     tact_plugins_types(plugins, &count);
@@ -344,14 +344,14 @@ static void folders_are_searched_in_order(void **state)
 {
     (void)state;
     static const char installed[] = BUILD_FOLDER "installed";
-    char elsewhere[200];
+    char folder_elsewhere[200];
     struct tact_error err = {.line = 0};
     struct tact_plugins *plugins;
-    struct tact_scene *scene = scene_of("good", &err);
+    struct tact_scene *scene = load_scene_of_device_type("good", &err);
     make_plugin_folder();
     assert_int_equal(mkdir(other, 0755), 0);
-    snprintf(elsewhere, sizeof elsewhere, "%s/good.so", other);
-    copy_plugin("older", elsewhere, 1L << 30, 0);
+    snprintf(folder_elsewhere, sizeof folder_elsewhere, "%s/good.so", other);
+    copy_plugin("older", folder_elsewhere, 1L << 30, 0);
     setenv("TACT_PLUGINS", other, 1);
     assert_int_equal(tact_plugins_open(scene, folder, &plugins, &err), 0);
     tact_plugins_close(plugins);
@@ -368,7 +368,7 @@ static void folders_are_searched_in_order(void **state)
     tact_plugins_close(plugins);
     assert_int_equal(chmod(installed, 0777), 0);
     expect_refusal("good", folder, "can be written by others");
-    struct tact_scene *plain = scene_of("operator", &err);
+    struct tact_scene *plain = load_scene_of_device_type("operator", &err);
     assert_int_equal(tact_plugins_open(plain, NULL, &plugins, &err), 0); /* no folder is opened */
     tact_plugins_close(plugins);
     tact_scene_free(plain);
@@ -425,7 +425,7 @@ static int open_by_variable(const char *path)
     if (strstr(path, "as_other") && getuid() == geteuid()) {
         return 3;
     }
-    struct tact_scene *scene = scene_of("good", &err);
+    struct tact_scene *scene = load_scene_of_device_type("good", &err);
     const int rc = tact_plugins_open(scene, NULL, &plugins, &err);
     tact_plugins_close(plugins);
     tact_scene_free(scene);
@@ -445,7 +445,7 @@ static void a_replay_needs_no_plugin(void **state)
     char log[160];
     make_plugin_folder();
     snprintf(log, sizeof log, "%s/log.mcap", root);
-    struct tact_scene *scene = scene_of("good", &err);
+    struct tact_scene *scene = load_scene_of_device_type("good", &err);
     assert_int_equal(tact_plugins_open(scene, folder, &plugins, &err), 0);
     options.types = tact_plugins_types(plugins, &options.type_count);
     options.clock = TACT_LOOP_FREE;

@@ -19,7 +19,7 @@
 static struct tact_pressure map;
 
 /* The ground has material 0, all bodies material 1; the flags say which of the two is soft. */
-static void open_scene(struct world_scene *s, int ground_is_soft, int body_is_soft)
+static void open_soft_pair_scene(struct world_scene *s, int ground_is_soft, int body_is_soft)
 {
     struct tact_world_options o = tact_world_options_default();
     const int is_soft[2] = {ground_is_soft, body_is_soft};
@@ -32,7 +32,7 @@ static void open_scene(struct world_scene *s, int ground_is_soft, int body_is_so
     add_scene_ground(s);
 }
 
-static void start_scene(struct world_scene *s)
+static void start_body_on_ground(struct world_scene *s)
 {
     struct tact_contact_law law = make_rigid_law(0.5);
     law.model = tact_contact_model_find("field");
@@ -47,7 +47,7 @@ struct sums {
     double area, load, moment[3], peak;
 };
 
-static struct sums sum_patch(int index)
+static struct sums sum_patch_polygons(int index)
 {
     struct sums out = {.peak = 0.0};
     const float(*c)[4] = map.corner;
@@ -87,7 +87,7 @@ static struct sums sum_patch(int index)
 static void check_patch(struct world_scene *s, int index, double curved)
 {
     const struct tact_pressure_patch *p = &map.patch[index];
-    struct sums of = sum_patch(index);
+    struct sums of = sum_patch_polygons(index);
     double size = sqrt(p->area);
     const struct tact_contact *c = tact_world_contact(s->world, (int)p->pair);
     assert_int_equal(p->left_out, 0);
@@ -108,9 +108,9 @@ static void pressure_of_a_box_at_rest(void **state)
         struct world_scene s;
         struct tact_shape box = box_of_sides(0.04, 0.03, 0.02);
         const double place[3] = {0.0, 0.0, 0.01}, area = 0.04 * 0.03;
-        open_scene(&s, body_is_soft & 1, body_is_soft & 2);
+        open_soft_pair_scene(&s, body_is_soft & 1, body_is_soft & 2);
         add_scene_solid(&s, &box, 0.1, place, uniform(-3.0, 3.0));
-        start_scene(&s);
+        start_body_on_ground(&s);
         run_scene_for_seconds(&s, 0.5);
         tact_world_keep_pressure(s.world, &map);
         step_scene(&s);
@@ -136,7 +136,7 @@ static void pressure_of_ball_and_cylinder(void **state)
     struct world_scene s;
     struct tact_shape ball = make_sphere(0.02), can;
     const double depth = 0.001, at[3] = {0.0, 0.0, 0.02 - depth}, beside[3] = {0.1, 0.0, 0.0135};
-    open_scene(&s, 0, 1);
+    open_soft_pair_scene(&s, 0, 1);
     add_scene_solid(&s, &ball, 0.1, at, 0.0);
     can = make_cylinder_mesh_shape(&s, 0.015, 0.03, 24);
     add_scene_solid(&s, &can, 0.1, beside, 0.0);
@@ -144,7 +144,7 @@ static void pressure_of_ball_and_cylinder(void **state)
     const double tilt = uniform(0.1, 0.2);
     pose->quat_wxyz[0] = cos(0.5 * tilt);
     pose->quat_wxyz[2] = sin(0.5 * tilt);
-    start_scene(&s);
+    start_body_on_ground(&s);
     tact_world_keep_pressure(s.world, &map);
     step_scene(&s);
     assert_int_equal(map.patches, 2);
@@ -165,12 +165,12 @@ static void polygons_without_room_are_counted(void **state)
     enum { BALLS = 70 };
     struct world_scene s;
     struct tact_shape ball = make_sphere(0.02);
-    open_scene(&s, 0, 1);
+    open_soft_pair_scene(&s, 0, 1);
     for (int i = 0; i < BALLS; i++) {
         const double at[3] = {0.1 * i, 0.0, 0.019};
         add_scene_solid(&s, &ball, 0.1, at, 0.0);
     }
-    start_scene(&s);
+    start_body_on_ground(&s);
     tact_world_keep_pressure(s.world, &map);
     step_scene(&s);
     uint32_t listed = 0, left_out = 0, each = map.patch[0].polygons;
@@ -202,12 +202,12 @@ static void maps_do_not_change_the_simulation(void **state)
         struct world_scene s;
         struct tact_shape box = box_of_sides(0.04, 0.03, 0.02);
         const double at[3] = {0.0, 0.0, 0.05};
-        open_scene(&s, 0, 1);
+        open_soft_pair_scene(&s, 0, 1);
         add_scene_solid(&s, &box, 0.1, at, 0.0);
         memcpy(tact_world_body(s.world, 0)->pose.quat_wxyz, turn, sizeof turn);
         tact_v3_copy(tact_world_body(s.world, 0)->twist + 3, spin);
         tact_world_refresh(s.world);
-        start_scene(&s);
+        start_body_on_ground(&s);
         tact_world_keep_pressure(s.world, kept ? &map : NULL);
         run_scene_for_seconds(&s, 0.5);
         memcpy(end[kept], &tact_world_body(s.world, 0)->pose, 7 * sizeof(double));

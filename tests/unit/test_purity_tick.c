@@ -37,7 +37,7 @@ static struct {
     uint64_t allocations, frees, locks;
 } * seen;
 
-static __thread int watched;
+static __thread int is_thread_watched;
 
 void *__libc_malloc(size_t);
 void *__libc_calloc(size_t, size_t);
@@ -46,7 +46,7 @@ void __libc_free(void *);
 
 void *malloc(size_t size)
 {
-    if (watched) {
+    if (is_thread_watched) {
         seen->allocations++;
     }
     return __libc_malloc(size);
@@ -54,7 +54,7 @@ void *malloc(size_t size)
 
 void *calloc(size_t n, size_t size)
 {
-    if (watched) {
+    if (is_thread_watched) {
         seen->allocations++;
     }
     return __libc_calloc(n, size);
@@ -62,7 +62,7 @@ void *calloc(size_t n, size_t size)
 
 void *realloc(void *p, size_t size)
 {
-    if (watched) {
+    if (is_thread_watched) {
         seen->allocations++;
     }
     return __libc_realloc(p, size);
@@ -70,7 +70,7 @@ void *realloc(void *p, size_t size)
 
 void free(void *p)
 {
-    if (watched) {
+    if (is_thread_watched) {
         seen->frees++;
     }
     __libc_free(p);
@@ -80,7 +80,7 @@ static int (*real_lock)(pthread_mutex_t *);
 
 int pthread_mutex_lock(pthread_mutex_t *mutex)
 {
-    if (watched) {
+    if (is_thread_watched) {
         seen->locks++;
     }
     if (!real_lock) {
@@ -112,12 +112,12 @@ static void forbid_system_calls(void)
  * filter. */
 static struct tact_device inner;
 
-static void count_and_read(void *self, uint64_t tick, double t, int64_t now,
-                           struct tact_device_input *in)
+static void count_calls_and_read(void *self, uint64_t tick, double t, int64_t now,
+                                 struct tact_device_input *in)
 {
     if (tick == FIRST) {
         forbid_system_calls();
-        watched = 1;
+        is_thread_watched = 1;
     }
     seen->ticks = tick;
     inner.ops->read(self, tick, t, now, in);
@@ -132,7 +132,7 @@ static int open_watched_operator(const struct tact_device_config *config, struct
     const struct tact_device_type *const *types = tact_devices_builtin(&count);
     int rc = tact_device_type_find(types, count, "operator")->open(config, &inner, err);
     counting_ops = *inner.ops;
-    counting_ops.read = count_and_read;
+    counting_ops.read = count_calls_and_read;
     *out = inner;
     out->ops = &counting_ops;
     return rc;
@@ -198,7 +198,7 @@ static void each_forbidden_call_is_detected(void **state)
     if (child == 0) {
         pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
         void *volatile p;
-        watched = 1;
+        is_thread_watched = 1;
         p = malloc(10);
         free(p);
         pthread_mutex_lock(&mutex);

@@ -95,7 +95,7 @@ static int are_settings_equal(const struct thread_setting *a, const struct threa
            a->fuse.rlim_cur == b->fuse.rlim_cur && a->handler == b->handler;
 }
 
-struct run_visit {
+struct run_realtime_visit {
     struct tact_realtime_options options;
     struct tact_realtime_report report;
     int rc, rc_second;
@@ -104,7 +104,7 @@ struct run_visit {
 
 static void *enter_and_leave_realtime(void *arg)
 {
-    struct run_visit *v = arg;
+    struct run_realtime_visit *v = arg;
     v->before = thread_settings();
     v->rc = tact_realtime_enter(&v->options, &v->report);
     v->inside = thread_settings();
@@ -116,7 +116,7 @@ static void *enter_and_leave_realtime(void *arg)
     return NULL;
 }
 
-static int run_visit(struct run_visit *v)
+static int run_realtime_visit(struct run_realtime_visit *v)
 {
     pthread_t thread;
     const int rc = tact_realtime_thread(&thread, &v->options, enter_and_leave_realtime, v);
@@ -143,9 +143,9 @@ static void check_items(const struct tact_realtime_report *r)
 static void test_enter_and_leave(void **state)
 {
     (void)state;
-    static struct run_visit v;
+    static struct run_realtime_visit v;
     v.options = tact_realtime_default();
-    assert_int_equal(run_visit(&v), 0);
+    assert_int_equal(run_realtime_visit(&v), 0);
     assert_int_equal(v.rc, 0);
     assert_int_equal(v.rc_second, -EBUSY);
     assert_int_equal(v.report.count, 7);
@@ -170,7 +170,7 @@ static void test_enter_and_leave(void **state)
 /* Two threads that are in real time at once: the first leaves when both have entered, the second
  * after it. */
 struct pair {
-    struct run_visit run_visit;
+    struct run_realtime_visit run_realtime_visit;
     pthread_barrier_t *barrier;
     int does_leave_first;
     long locked_kb_after_first_left; /* memory locked by the process once the first thread has left
@@ -181,7 +181,7 @@ struct pair {
 static void *run_thread_of_pair(void *arg)
 {
     struct pair *p = arg;
-    struct run_visit *v = &p->run_visit;
+    struct run_realtime_visit *v = &p->run_realtime_visit;
     v->before = thread_settings();
     pthread_barrier_wait(p->barrier);
     v->rc = tact_realtime_enter(&v->options, &v->report);
@@ -201,7 +201,7 @@ static void *run_thread_of_pair(void *arg)
     return NULL;
 }
 
-static void test_two_threads(void **state)
+static void test_two_real_time_threads(void **state)
 {
     (void)state;
     static struct pair pair[2];
@@ -212,8 +212,8 @@ static void test_two_threads(void **state)
     sched_getaffinity(0, sizeof all, &all);
     for (int i = 0; i < 2; i++) {
         pair[i] = (struct pair){.barrier = &barrier, .does_leave_first = i};
-        pair[i].run_visit.options = tact_realtime_default();
-        assert_int_equal(tact_realtime_thread(&thread[i], &pair[i].run_visit.options,
+        pair[i].run_realtime_visit.options = tact_realtime_default();
+        assert_int_equal(tact_realtime_thread(&thread[i], &pair[i].run_realtime_visit.options,
                                               run_thread_of_pair, &pair[i]),
                          0);
     }
@@ -222,48 +222,51 @@ static void test_two_threads(void **state)
     }
     pthread_barrier_destroy(&barrier);
     for (int i = 0; i < 2; i++) {
-        const struct run_visit *v = &pair[i].run_visit;
+        const struct run_realtime_visit *v = &pair[i].run_realtime_visit;
         assert_int_equal(v->rc, 0);
         assert_int_equal(v->report.count, 7);
         check_items(&v->report);
         /* The settings of the process are granted to both threads alike. */
         for (int k = 0; k < 7; k++) {
-            assert_int_equal(v->report.item[k].granted, pair[0].run_visit.report.item[k].granted);
+            assert_int_equal(v->report.item[k].granted,
+                             pair[0].run_realtime_visit.report.item[k].granted);
         }
         assert_true(v->after.policy == SCHED_OTHER && CPU_EQUAL(&v->after.affinity, &all));
     }
     /* Two processors are used where there are two; otherwise the report says that the threads
      * share one. */
-    CPU_AND(&shared, &pair[0].run_visit.inside.affinity, &pair[1].run_visit.inside.affinity);
-    const int reported = find_item(&pair[0].run_visit.report, "affinity")->why[0] != '\0' ||
-                         find_item(&pair[1].run_visit.report, "affinity")->why[0] != '\0';
-    if (find_item(&pair[0].run_visit.report, "affinity")->granted) {
+    CPU_AND(&shared, &pair[0].run_realtime_visit.inside.affinity,
+            &pair[1].run_realtime_visit.inside.affinity);
+    const int reported =
+        find_item(&pair[0].run_realtime_visit.report, "affinity")->why[0] != '\0' ||
+        find_item(&pair[1].run_realtime_visit.report, "affinity")->why[0] != '\0';
+    if (find_item(&pair[0].run_realtime_visit.report, "affinity")->granted) {
         assert_int_equal(CPU_COUNT(&shared), CPU_COUNT(&all) > 1 ? 0 : 1);
         assert_int_equal(reported, CPU_COUNT(&all) == 1);
     }
     /* The first that leaves changes nothing for the other; the last restores everything. */
-    if (pair[0].run_visit.inside.locked > 0) { /* not under a sanitizer */
+    if (pair[0].run_realtime_visit.inside.locked > 0) { /* not under a sanitizer */
         assert_true(pair[0].locked_kb_after_first_left > 0);
     }
-    if (find_item(&pair[0].run_visit.report, "fuse")->granted) {
+    if (find_item(&pair[0].run_realtime_visit.report, "fuse")->granted) {
         assert_int_equal(pair[0].limit_after_first_left.rlim_cur, 200000);
     }
     assert_int_equal(thread_settings().locked, 0);
-    assert_true(pair[0].run_visit.after.handler == SIG_DFL);
+    assert_true(pair[0].run_realtime_visit.after.handler == SIG_DFL);
     assert_true(thread_settings().fuse.rlim_cur != 200000);
 }
 
 static void test_only_what_is_asked_for(void **state)
 {
     (void)state;
-    static struct run_visit v;
+    static struct run_realtime_visit v;
     v.options = tact_realtime_default();
     v.options.priority = 0;
     v.options.cpu = TACT_REALTIME_CPU_ANY;
     v.options.lock_memory = 0;
     v.options.dma_latency_us = -1;
     v.options.timer_slack_ns = 0;
-    assert_int_equal(run_visit(&v), 0);
+    assert_int_equal(run_realtime_visit(&v), 0);
     assert_int_equal(v.rc, 0);
     assert_int_equal(v.report.count, 1);
     assert_string_equal(v.report.item[0].name, "stack");
@@ -288,17 +291,17 @@ static void test_bad_options(void **state)
 static void test_required_and_refused(void **state)
 {
     (void)state;
-    static struct run_visit v;
+    static struct run_realtime_visit v;
     v.options = tact_realtime_default();
     v.options.cpu = 1000; /* a processor that no test machine has */
     v.options.require = 1;
-    assert_int_equal(run_visit(&v), 0);
+    assert_int_equal(run_realtime_visit(&v), 0);
     assert_true(v.rc < 0);
     assert_true(v.report.refused > 0);
     assert_true(are_settings_equal(&v.before, &v.after));
 }
 
-static void *return_at_once(void *arg)
+static void *thread_that_returns_at_once(void *arg)
 {
     return arg;
 }
@@ -309,7 +312,7 @@ static void *return_at_once(void *arg)
 static int run_unprivileged(rlim_t lockable)
 {
     const struct rlimit small = {lockable, lockable}, none = {0, 0};
-    static struct run_visit v;
+    static struct run_realtime_visit v;
     mallopt(M_ARENA_MAX, 1); /* an arena per thread would count as 64 MiB more */
     if (setrlimit(RLIMIT_MEMLOCK, &small)) {
         return 78;
@@ -323,12 +326,12 @@ static int run_unprivileged(rlim_t lockable)
     const int is_sanitizer = mlockall(MCL_CURRENT) == 0 && read_status_line_kb("VmLck") == 0;
     munlockall();
     const struct thread_setting before = thread_settings();
-    if (run_visit(&v) || v.rc) {
+    if (run_realtime_visit(&v) || v.rc) {
         return 1;
     }
-    const char *must[] = {"scheduler", "memory"};
+    const char *required_settings[] = {"scheduler", "memory"};
     for (int i = 0; i < (is_sanitizer ? 1 : 2); i++) {
-        const struct tact_realtime_item *item = find_item(&v.report, must[i]);
+        const struct tact_realtime_item *item = find_item(&v.report, required_settings[i]);
         if (!item || item->granted || !item->why[0] || !strstr(item->fix, "limits.d")) {
             return 2;
         }
@@ -343,13 +346,13 @@ static int run_unprivileged(rlim_t lockable)
         return 4;
     }
     pthread_t thread;
-    if (pthread_create(&thread, NULL, return_at_once, NULL)) {
+    if (pthread_create(&thread, NULL, thread_that_returns_at_once, NULL)) {
         return 5;
     }
     pthread_join(thread, NULL);
     /* Also while this thread has entered. */
     if (tact_realtime_enter(&v.options, &v.report) ||
-        pthread_create(&thread, NULL, return_at_once, NULL)) {
+        pthread_create(&thread, NULL, thread_that_returns_at_once, NULL)) {
         return 6;
     }
     pthread_join(thread, NULL);
@@ -400,7 +403,7 @@ int main(void)
         cmocka_unit_test(test_with_little_memory_to_lock),
         cmocka_unit_test(test_without_privileges),
         cmocka_unit_test(test_enter_and_leave),
-        cmocka_unit_test(test_two_threads),
+        cmocka_unit_test(test_two_real_time_threads),
         cmocka_unit_test(test_only_what_is_asked_for),
         cmocka_unit_test(test_bad_options),
         cmocka_unit_test(test_required_and_refused),

@@ -132,7 +132,7 @@ static void records_are_read_as_recorded(void **state)
     round_trip(&options, 500);
 }
 
-static void real_time_events(void **state)
+static void real_time_events_are_recorded(void **state)
 {
     (void)state;
     const char *path = session_log_path("events");
@@ -274,23 +274,23 @@ struct stalled_pipe {
 /* Reads nothing from the pipe for a while, then everything. */
 static void *stall_reader(void *argument)
 {
-    const struct stalled_pipe *stalled = argument;
-    int from = open(stalled->pipe, O_RDONLY);
+    const struct stalled_pipe *pipe_of_stalled_reader = argument;
+    int from = open(pipe_of_stalled_reader->pipe, O_RDONLY);
     char bytes[65536];
     ssize_t n;
 
-    usleep(stalled->stall_us);
+    usleep(pipe_of_stalled_reader->stall_us);
     while ((n = read(from, bytes, sizeof bytes)) > 0) {
-        if (write(stalled->file, bytes, (size_t)n) != n)
+        if (write(pipe_of_stalled_reader->file, bytes, (size_t)n) != n)
             break;
     }
     close(from);
     return NULL;
 }
 
-/* Records `ticks` ticks, one each interval_ns, to a pipe whose reader stalls, and checks every
+/* Records `ticks` ticks, one each tick_interval_ns, to a pipe whose reader stalls, and checks every
  * one; returns the maximum occupancy of the ring. */
-static uint64_t record_through_a_stall(uint64_t ticks, long interval_ns, useconds_t stall_us)
+static uint64_t record_through_a_stall(uint64_t ticks, long tick_interval_ns, useconds_t stall_us)
 {
     const char *pipe = session_log_path("pipe");
     struct tact_recorder_options options = session_recorder_options();
@@ -303,8 +303,9 @@ static uint64_t record_through_a_stall(uint64_t ticks, long interval_ns, usecond
 
     unlink(pipe);
     assert_int_equal(mkfifo(pipe, 0600), 0);
-    struct stalled_pipe stalled = {pipe, memfd_create("disk", MFD_CLOEXEC), stall_us};
-    assert_int_equal(pthread_create(&thread, NULL, stall_reader, &stalled), 0);
+    struct stalled_pipe pipe_of_stalled_reader = {pipe, memfd_create("disk", MFD_CLOEXEC),
+                                                  stall_us};
+    assert_int_equal(pthread_create(&thread, NULL, stall_reader, &pipe_of_stalled_reader), 0);
     assert_int_equal(open_session_recorder(pipe, &options, (struct tact_messages){0}, &recorder),
                      0);
     clock_gettime(CLOCK_MONOTONIC, &next);
@@ -313,9 +314,9 @@ static uint64_t record_through_a_stall(uint64_t ticks, long interval_ns, usecond
         assert_non_null(record);
         fill_session_record(tick, record);
         tact_recorder_commit(recorder);
-        next.tv_sec += next.tv_nsec + interval_ns >= 1000000000;
-        next.tv_nsec = (next.tv_nsec + interval_ns) % 1000000000;
-        if (interval_ns) {
+        next.tv_sec += next.tv_nsec + tick_interval_ns >= 1000000000;
+        next.tv_nsec = (next.tv_nsec + tick_interval_ns) % 1000000000;
+        if (tick_interval_ns) {
             clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &next, NULL);
         }
     }
@@ -323,12 +324,12 @@ static uint64_t record_through_a_stall(uint64_t ticks, long interval_ns, usecond
     assert_int_equal(pthread_join(thread, NULL), 0);
     assert_int_equal(report.records, ticks);
     assert_int_equal(report.overruns, 0);
-    snprintf(path, sizeof path, "/proc/self/fd/%d", stalled.file);
+    snprintf(path, sizeof path, "/proc/self/fd/%d", pipe_of_stalled_reader.file);
     assert_int_equal(tact_log_open(path, &log, NULL), 0);
     assert_true(tact_log_state(log)->complete);
     assert_int_equal(count_equal_records(log, 0), ticks);
     tact_log_close(log);
-    close(stalled.file);
+    close(pipe_of_stalled_reader.file);
     unlink(pipe);
     return report.occupancy_max;
 }
@@ -577,7 +578,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(records_are_read_as_recorded),
-        cmocka_unit_test(real_time_events),
+        cmocka_unit_test(real_time_events_are_recorded),
         cmocka_unit_test(an_empty_session_is_a_log),
         cmocka_unit_test(overruns_are_counted),
         cmocka_unit_test(a_second_recorder_is_refused),

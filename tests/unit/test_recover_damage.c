@@ -45,7 +45,7 @@ static uint64_t count_ticks(const struct tact_mcap_record *chunk)
 }
 
 /* Finds the record that contains a byte; opcode 0 for one that the kill truncated. */
-static struct place find_place(const char *path, uint64_t at)
+static struct place find_place_of_offset(const char *path, uint64_t at)
 {
     struct place place = {.opcode = 0};
     struct tact_mcap_reader file;
@@ -132,7 +132,7 @@ static void a_damaged_byte_loses_its_chunk_only(void **state)
                                                                    : log.size);
         uint8_t flip = (uint8_t)(1 + next_session_random(&seed) % 255);
         write_file(path, log.data, log.size);
-        struct place place = find_place(path, at);
+        struct place place = find_place_of_offset(path, at);
         log.data[at] ^= flip;
         write_file(path, log.data, log.size);
         log.data[at] ^= flip;
@@ -185,7 +185,7 @@ static void damage_without_rings_is_reported(void **state)
     for (int run = 0; run < DAMAGE_TRIALS / 5; run++) {
         uint64_t at = next_session_random(&seed) % (run % 10 == 0 ? 8 : log.size / 2);
         write_file(path, log.data, log.size);
-        struct place place = find_place(path, at);
+        struct place place = find_place_of_offset(path, at);
         log.data[at] ^= 0x10;
         write_file(path, log.data, log.size);
         log.data[at] ^= 0x10;

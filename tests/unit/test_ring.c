@@ -131,7 +131,7 @@ static void test_full_ring_drops_the_newest(void **state)
     tact_ring_free(ring);
 }
 
-struct stress {
+struct stress_with_two_threads {
     struct tact_ring *ring;
     uint64_t count;
     int is_lossy; /* the producer drops what does not fit */
@@ -139,7 +139,7 @@ struct stress {
 
 static void *produce_elements(void *arg)
 {
-    struct stress *s = arg;
+    struct stress_with_two_threads *s = arg;
     for (uint64_t i = 0; i < s->count; i++) {
         struct element *e = tact_ring_reserve(s->ring);
         while (!e && !s->is_lossy) {
@@ -162,7 +162,7 @@ static void *produce_elements(void *arg)
 }
 
 /* Returns the number of elements that arrived; fails on a torn, repeated or reordered one. */
-static uint64_t consume_elements(struct stress *s)
+static uint64_t consume_elements(struct stress_with_two_threads *s)
 {
     uint64_t arrived = 0, next = 0;
     for (;;) {
@@ -184,9 +184,9 @@ static uint64_t consume_elements(struct stress *s)
     }
 }
 
-static void stress(uint32_t capacity, uint64_t count, int is_lossy)
+static void stress_with_two_threads(uint32_t capacity, uint64_t count, int is_lossy)
 {
-    struct stress s = {.count = count, .is_lossy = is_lossy};
+    struct stress_with_two_threads s = {.count = count, .is_lossy = is_lossy};
     assert_int_equal(
         tact_ring_create(&s.ring, capacity, sizeof(struct element), START_INDEX_NEAR_WRAP), 0);
     pthread_t producer;
@@ -207,18 +207,18 @@ static void stress(uint32_t capacity, uint64_t count, int is_lossy)
 static void test_two_threads_lossless(void **state)
 {
     (void)state;
-    stress(64, 1000000, 0);
-    stress(1, 10000, 0);
+    stress_with_two_threads(64, 1000000, 0);
+    stress_with_two_threads(1, 10000, 0);
 }
 
 static void test_two_threads_lossy(void **state)
 {
     (void)state;
-    stress(16, 1000000, 1);
+    stress_with_two_threads(16, 1000000, 1);
 }
 
 /* Prints the time to write a record of 256 bytes; no bound is checked. */
-static void test_cost(void **state)
+static void test_cost_of_operations(void **state)
 {
     (void)state;
     struct tact_ring *ring;
@@ -246,7 +246,7 @@ int main(void)
         cmocka_unit_test(test_full_ring_drops_the_newest),
         cmocka_unit_test(test_two_threads_lossless),
         cmocka_unit_test(test_two_threads_lossy),
-        cmocka_unit_test(test_cost),
+        cmocka_unit_test(test_cost_of_operations),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -102,10 +102,11 @@ static void test_rate_and_clamp_trip_once_an_episode(void **state)
     assert_int_equal(s.trips[TACT_TRIP_CLAMP], 1);
     assert_int_equal(s.ticks[TACT_TRIP_RATE], 40);
     assert_int_equal(s.ticks[TACT_TRIP_CLAMP], 38);
-    const struct tact_trip *clamp = tact_safety_trip(&s, 0), *rate = tact_safety_trip(&s, 1);
-    assert_int_equal(clamp->cause, TACT_TRIP_CLAMP);
-    assert_int_equal(clamp->tick, 12);
-    assert_true(clamp->value == 3.0);
+    const struct tact_trip *first_clamp_trip = tact_safety_trip(&s, 0),
+                           *rate = tact_safety_trip(&s, 1);
+    assert_int_equal(first_clamp_trip->cause, TACT_TRIP_CLAMP);
+    assert_int_equal(first_clamp_trip->tick, 12);
+    assert_true(first_clamp_trip->value == 3.0);
     assert_int_equal(rate->cause, TACT_TRIP_RATE);
     assert_int_equal(rate->tick, 10);
     assert_true(rate->value == 5.0);
@@ -344,11 +345,11 @@ static void test_properties_of_any_input(void **state)
         random_chain(&s, c);
         double wanted[N] = {0}, sent[N] = {0}, last[N] = {0};
         int deadman = 0;
-        const int wild = trial % 3 == 0;
+        const int is_extreme_input = trial % 3 == 0;
         for (uint64_t k = 0; k < 200; k++) {
             deadman = random_bits() % 40 ? deadman : !deadman;
             for (int i = 0; i < N; i++) {
-                const double x = wild ? random_input() : uniform(-1, 1) * 100.0;
+                const double x = is_extreme_input ? random_input() : uniform(-1, 1) * 100.0;
                 wanted[i] = random_bits() % 4 ? wanted[i] : x;
             }
             if (random_bits() % 30 == 0) {

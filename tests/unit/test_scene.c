@@ -31,7 +31,7 @@ static struct tact_scene *load_example_scene(const char *name)
     return scene;
 }
 
-static struct tact_scene *parse(const char *text)
+static struct tact_scene *parse_scene_text_or_fail(const char *text)
 {
     struct tact_scene *scene = NULL;
     struct tact_error err;
@@ -168,7 +168,8 @@ static void test_examples_devices(void **state)
 static void omitted_scene_keys_get_defaults(void **state)
 {
     (void)state;
-    struct tact_scene *s = parse("name: s\n"
+    struct tact_scene *s =
+        parse_scene_text_or_fail("name: s\n"
                                  "materials: [{name: a}, {name: b}]\n"
                                  "contact: {dissipation: 0}\n"
                                  "pairs:\n"
@@ -220,20 +221,20 @@ static void omitted_scene_keys_get_defaults(void **state)
 static void device_settings_are_parsed(void **state)
 {
     (void)state;
-    struct tact_scene *s = parse("name: s\n"
-                                 "devices:\n"
-                                 "  - name: d\n"
-                                 "    type: t\n"
-                                 "    settings:\n"
-                                 "      file: a.csv\n"
-                                 "      gain: 2.5\n"
-                                 "      row: [1, 2, 3]\n"
-                                 "      table:\n"
-                                 "        - [1, 2]\n"
-                                 "        - [3, -4e2]\n"
-                                 "      axes: {abs_x: left, abs_y: {sign: -1}}\n"
-                                 "      words: [one, two]\n"
-                                 "      quoted: \"[1, 2]\"\n");
+    struct tact_scene *s = parse_scene_text_or_fail("name: s\n"
+                                                    "devices:\n"
+                                                    "  - name: d\n"
+                                                    "    type: t\n"
+                                                    "    settings:\n"
+                                                    "      file: a.csv\n"
+                                                    "      gain: 2.5\n"
+                                                    "      row: [1, 2, 3]\n"
+                                                    "      table:\n"
+                                                    "        - [1, 2]\n"
+                                                    "        - [3, -4e2]\n"
+                                                    "      axes: {abs_x: left, abs_y: {sign: -1}}\n"
+                                                    "      words: [one, two]\n"
+                                                    "      quoted: \"[1, 2]\"\n");
     static const struct {
         const char *key, *text;
         int rows, columns, line, column;
@@ -265,9 +266,9 @@ static void device_settings_are_parsed(void **state)
 static void test_lines_and_columns(void **state)
 {
     (void)state;
-    struct tact_scene *s = parse("name: s\n"
-                                 "devices: [{name: d, type: t}]\n"
-                                 "deadman: d.button\n");
+    struct tact_scene *s = parse_scene_text_or_fail("name: s\n"
+                                                    "devices: [{name: d, type: t}]\n"
+                                                    "deadman: d.button\n");
     struct tact_error err = {0};
     tact_scene_where(s, "deadman", &err);
     assert_string_equal(err.file, "test.yaml");
@@ -285,7 +286,8 @@ static void test_lines_and_columns(void **state)
 static void test_mass_of_shapes(void **state)
 {
     (void)state;
-    struct tact_scene *s = parse("name: s\n"
+    struct tact_scene *s =
+        parse_scene_text_or_fail("name: s\n"
                                  "materials: [{name: a}]\n"
                                  "pairs: [{materials: [a, a], friction: 1}]\n"
                                  "bodies:\n"
@@ -360,13 +362,13 @@ static void test_mesh_files(void **state)
 /** A copy of the page's section of that name, or NULL; freed by the caller. */
 static char *find_section(const char *page, const char *name)
 {
-    char heading[128];
-    snprintf(heading, sizeof heading, "\n## `%s`\n", name);
-    const char *start = strstr(page, heading);
+    char section_heading_text[128];
+    snprintf(section_heading_text, sizeof section_heading_text, "\n## `%s`\n", name);
+    const char *start = strstr(page, section_heading_text);
     if (!start) {
         return NULL;
     }
-    const char *end = strstr(start + strlen(heading), "\n## ");
+    const char *end = strstr(start + strlen(section_heading_text), "\n## ");
     return end ? strndup(start, (size_t)(end - start)) : strdup(start);
 }
 

@@ -40,7 +40,7 @@ static const struct {
 };
 
 static struct tact_device inner;
-static struct tact_device_ops wrapped;
+static struct tact_device_ops wrapped_device_ops;
 
 /* The pad's device, wrapped so that the events are sent at given ticks of a free-wheeling run. */
 static void move_pad_and_read(void *self, uint64_t tick, double t, int64_t now,
@@ -48,8 +48,8 @@ static void move_pad_and_read(void *self, uint64_t tick, double t, int64_t now,
 {
     for (size_t i = 0; i < sizeof script / sizeof *script; i++) {
         if (script[i].tick == tick) {
-            (script[i].dropped ? mock_pad_overrun : mock_pad_send)(pad, script[i].events,
-                                                                   script[i].count);
+            (script[i].dropped ? mock_pad_lose_events : mock_pad_send)(pad, script[i].events,
+                                                                       script[i].count);
         }
     }
     if (tick == PULLED) {
@@ -70,10 +70,10 @@ static int open_wrapped(const struct tact_device_config *config, struct tact_dev
     const struct tact_device_type *const *types = tact_devices_builtin(&count);
     int rc = tact_device_type_find(types, count, "evdev")->open(config, &inner, err);
     if (!rc) {
-        wrapped = *inner.ops;
-        wrapped.read = move_pad_and_read;
+        wrapped_device_ops = *inner.ops;
+        wrapped_device_ops.read = move_pad_and_read;
         *out = inner;
-        out->ops = &wrapped;
+        out->ops = &wrapped_device_ops;
     }
     return rc;
 }

@@ -54,8 +54,8 @@ static void copy_with_change(uint32_t offset, void (*change)(double *value))
     struct tact_recorder_options options = tact_recorder_options_default();
     options.replace = 1;
     struct rewrite rewrite;
-    assert_int_equal(begin_log_copy(&rewrite, log), 0);
-    struct tact_recorder_content content = log_copy_content(&rewrite);
+    assert_int_equal(open_recorder_of_log_copy(&rewrite, log), 0);
+    struct tact_recorder_content content = recorder_content_of_log_copy(&rewrite);
     content.attachments = tact_log_attachment_at(log, 0);
     content.attachment_count = tact_log_attachment_count(log);
     unlink(changed_log);
@@ -64,10 +64,10 @@ static void copy_with_change(uint32_t offset, void (*change)(double *value))
         if (r->tick == CHANGED) {
             change(&r->values[offset]);
         }
-        assert_int_equal(write_record_to_copy(&rewrite, r, out), 0);
+        assert_int_equal(append_record_to_log_copy(&rewrite, r, out), 0);
     }
     assert_int_equal(tact_recorder_close(out, NULL), 0);
-    end_log_copy(&rewrite);
+    free_log_copy_buffers(&rewrite);
     tact_log_close(log);
     free(r);
 }
@@ -81,7 +81,7 @@ static void flip_last_bit(double *value)
 }
 
 /* Makes a device's state or stamp a value that no device reports. */
-static void not_an_integer(double *value)
+static void add_half_to_value(double *value)
 {
     *value += 0.5;
 }
@@ -123,9 +123,9 @@ static void a_changed_bit_is_found_anywhere(void **state)
         if (field->kind == TACT_FIELD_TIMING) {
             continue;
         }
-        copy_with_change(field->offset, device ? not_an_integer : flip_last_bit);
+        copy_with_change(field->offset, device ? add_half_to_value : flip_last_bit);
         expect_first_difference(field, 0);
-        copy_with_change(field->offset + last, device ? not_an_integer : flip_last_bit);
+        copy_with_change(field->offset + last, device ? add_half_to_value : flip_last_bit);
         expect_first_difference(field, last);
         fields++;
         inputs += field->kind == TACT_FIELD_INPUT;

@@ -27,7 +27,7 @@ struct grip {
     const char *name;
     double mass, damping, stiffness;
 };
-static const struct grip grips[] = {
+static const struct grip grip_models[] = {
     {"weak", 0.1, 2.0, 100.0}, {"average", 0.3, 10.0, 300.0}, {"strong", 1.0, 40.0, 1000.0}};
 
 struct press {
@@ -40,7 +40,7 @@ struct press {
 
 enum { X, FORCE, TOOL, TARGET, ENERGY, LEAST, ENGAGED, COLUMNS };
 
-struct track {
+struct motion_track_of_log {
     double *values; /* COLUMNS a tick */
     uint64_t ticks;
 };
@@ -92,15 +92,15 @@ static void write_text(const struct press *p, char out[4096])
                       p->grip.stiffness, p->device ? p->device : "");
 }
 
-static double reading_at(const struct track *t, uint64_t tick, int column)
+static double reading_at(const struct motion_track_of_log *t, uint64_t tick, int column)
 {
     return t->values[tick * COLUMNS + (uint64_t)column];
 }
 
-static struct track read_track_from_log(const char *path, int coupled)
+static struct motion_track_of_log read_track_from_log(const char *path, int coupled)
 {
     struct tact_log *log;
-    struct track out = {0};
+    struct motion_track_of_log out = {0};
     assert_int_equal(tact_log_open(path, &log, NULL), 0);
     const long coupling = tact_log_field(log, "hand_tip_coupling", NULL);
     assert_int_equal(coupling >= 0, coupled);
@@ -123,7 +123,7 @@ static struct track read_track_from_log(const char *path, int coupled)
     return out;
 }
 
-static struct track run_coupled_press(const struct press *p)
+static struct motion_track_of_log simulate_coupled_press(const struct press *p)
 {
     char scene[4096], path[64];
     struct tact_session_report report;
@@ -140,7 +140,7 @@ static struct track run_coupled_press(const struct press *p)
 }
 
 /* Root mean square of the device's speed in the last half second [m/s]. */
-static double remaining_rms_speed(const struct track *t)
+static double remaining_rms_speed(const struct motion_track_of_log *t)
 {
     double sum = 0.0;
     for (uint64_t k = t->ticks - 500; k < t->ticks; k++) {
@@ -151,7 +151,7 @@ static double remaining_rms_speed(const struct track *t)
 
 /* Force on the person from the device's positions alone: a mass on spring and damper, implicit, and
  * a wall that it does not pass. Returns the largest difference after the outputs have ramped in. */
-static double force_error_against_recursion(const struct track *t, double k, double d)
+static double force_error_against_recursion(const struct motion_track_of_log *t, double k, double d)
 {
     double p = 0.0, u = 0.0, worst = 0.0, before = reading_at(t, 0, X);
     for (uint64_t i = 0; i < t->ticks; i++) {
@@ -175,8 +175,8 @@ static void feels_the_wall_only(void **state)
     static const double coupling_gains_text[][2] = {{500.0, 10.0}, {2000.0, 20.0}, {8000.0, 40.0}};
     for (int g = 0; g < 3; g++) {
         const double k = coupling_gains_text[g][0], d = coupling_gains_text[g][1];
-        struct press p = {grips[0], "coupling: {%s}", k, d, NULL, 4.0};
-        struct track t = run_coupled_press(&p);
+        struct press p = {grip_models[0], "coupling: {%s}", k, d, NULL, 4.0};
+        struct motion_track_of_log t = simulate_coupled_press(&p);
         double energy = 0.0, step = 0.0, speed = 0.0;
         for (uint64_t i = 1; i < t.ticks; i++) {
             const double moved = reading_at(&t, i, X) - reading_at(&t, i - 1, X);
@@ -187,14 +187,15 @@ static void feels_the_wall_only(void **state)
         const double wrong = force_error_against_recursion(&t, k, d),
                      lag = reading_at(&t, 150, X) - reading_at(&t, 150, TOOL);
         p.drive = "%s";
-        struct track track_with_ground = run_coupled_press(&p);
-        const double behind =
+        struct motion_track_of_log track_with_ground = simulate_coupled_press(&p);
+        const double lag_of_target =
             reading_at(&track_with_ground, 150, X) - reading_at(&track_with_ground, 150, TOOL);
         print_message("K %g, D %g: force off by %.1e N, lag %.1e m (damped against the base %.1e), "
                       "step %.3f of %.3f N, absorbed %.6f mJ\n",
-                      k, d, wrong, lag, behind, step, (period * k + d) * speed, energy * 1e3);
+                      k, d, wrong, lag, lag_of_target, step, (period * k + d) * speed,
+                      energy * 1e3);
         assert_true(wrong < 1e-5); /* the contact yields by some 1e-9 m */
-        assert_true(fabs(lag) < 2e-5 && behind > 10.0 * fabs(lag));
+        assert_true(fabs(lag) < 2e-5 && lag_of_target > 10.0 * fabs(lag));
         assert_true(step <= (period * k + d) * speed);
         assert_true(fabs(energy - reading_at(&t, t.ticks - 1, ENERGY)) < 1e-15);
         assert_true(energy > 0.0 && reading_at(&t, t.ticks - 1, LEAST) > -1e-6);
@@ -210,13 +211,13 @@ static void settles_with_every_hand(void **state)
     (void)state;
     static const double coupling_gains_text[][2] = {{500.0, 5.0}, {2000.0, 5.0}, {2000.0, 20.0}};
     for (int i = 0; i < 9; i++) {
-        const struct press p = {grips[i / 3],
+        const struct press p = {grip_models[i / 3],
                                 "coupling: {%s}",
                                 coupling_gains_text[i % 3][0],
                                 coupling_gains_text[i % 3][1],
                                 NULL,
                                 4.0};
-        struct track t = run_coupled_press(&p);
+        struct motion_track_of_log t = simulate_coupled_press(&p);
         const double speed = remaining_rms_speed(&t);
         /* Quasi-static: grip and coupling in series over the 20 mm. */
         const double pressed =
@@ -227,8 +228,8 @@ static void settles_with_every_hand(void **state)
         assert_true(fabs(reading_at(&t, t.ticks - 1, FORCE) + pressed) < 1e-4 * pressed);
         free(t.values);
     }
-    const struct press track_with_ground = {grips[0], "%s", 8000.0, 40.0, NULL, 4.0};
-    struct track t = run_coupled_press(&track_with_ground);
+    const struct press track_with_ground = {grip_models[0], "%s", 8000.0, 40.0, NULL, 4.0};
+    struct motion_track_of_log t = simulate_coupled_press(&track_with_ground);
     assert_true(remaining_rms_speed(&t) > 2e-3);
     free(t.values);
 }
@@ -244,8 +245,8 @@ static void stays_passive_at_stiff_walls(void **state)
         "coupling: {%s, hard: true, device: {mass: 0.1, damping: 1}}"};
     static const double stiffness[] = {8000.0, 20000.0};
     for (int i = 0; i < 6; i++) {
-        const struct press p = {grips[0], how[i % 3], stiffness[i / 3], 0.0, NULL, 4.0};
-        struct track t = run_coupled_press(&p);
+        const struct press p = {grip_models[0], how[i % 3], stiffness[i / 3], 0.0, NULL, 4.0};
+        struct motion_track_of_log t = simulate_coupled_press(&p);
         const double speed = remaining_rms_speed(&t), least = reading_at(&t, t.ticks - 1, LEAST);
         print_message("K %g, %s: %.2g mm/s left, least energy %.3f mJ\n", p.stiffness, p.drive,
                       speed * 1e3, least * 1e3);
@@ -263,9 +264,13 @@ static void stays_passive_at_stiff_walls(void **state)
 static void returns_without_a_jump(void **state)
 {
     (void)state;
-    const struct press p = {grips[1], "coupling: {%s, filter: 100}", 1000.0,
-                            5.0,      "      lost: [[1, 1.5]]\n",    4.0};
-    struct track t = run_coupled_press(&p);
+    const struct press p = {grip_models[1],
+                            "coupling: {%s, filter: 100}",
+                            1000.0,
+                            5.0,
+                            "      lost: [[1, 1.5]]\n",
+                            4.0};
+    struct motion_track_of_log t = simulate_coupled_press(&p);
     double jump = 0.0, force = 0.0;
     for (uint64_t i = 1; i < t.ticks; i++) {
         jump = fmax(jump, fabs(reading_at(&t, i, TARGET) - reading_at(&t, i - 1, TARGET)));
@@ -288,7 +293,7 @@ static void returns_without_a_jump(void **state)
     free(t.values);
     char path[64];
     snprintf(path, sizeof path, "%s/press.mcap", folder);
-    check_replays_of(path, 4000, 1999, 1);
+    check_replays_of_log(path, 4000, 1999, 1);
 }
 
 static void bad_settings_are_refused(void **state)
@@ -319,7 +324,7 @@ static void bad_settings_are_refused(void **state)
         char scene[4096];
         struct tact_error err = {0};
         struct tact_scene *out = NULL;
-        const struct press p = {grips[0], bad[i].drive, 1.0, 1.0, NULL, 1.0};
+        const struct press p = {grip_models[0], bad[i].drive, 1.0, 1.0, NULL, 1.0};
         write_text(&p, scene);
         assert_int_equal(tact_scene_parse(scene, strlen(scene), "bad.yaml", NULL, &out, &err), -22);
         print_message("%d: %s: %s\n", err.line, err.key, err.text);
@@ -339,7 +344,7 @@ static void refuses_without_an_input(void **state)
         char scene[4096], changed[5000];
         struct tact_error err = {0};
         struct tact_scene *out = NULL;
-        const struct press p = {grips[0], "coupling: {%s}", 1.0, 1.0, NULL, 1.0};
+        const struct press p = {grip_models[0], "coupling: {%s}", 1.0, 1.0, NULL, 1.0};
         write_text(&p, scene);
         *strstr(scene, "inputs:") = 0;
         snprintf(changed, sizeof changed, "%s%s", scene, instead[i]);

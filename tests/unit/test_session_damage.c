@@ -173,7 +173,7 @@ static void a_flipped_bit_loses_its_chunk_only(void **state)
 {
     (void)state;
     uint64_t seed = 12 ^ campaign_seed_offset(), most = 0;
-    int whole_ticks = 0;
+    int ticks_of_whole_chunks = 0;
     for (int i = 0; i < DAMAGE_TRIALS; i++) {
         struct tact_log_state found;
         size_t length = i % 2 ? size : chunks[chunk_count - 1].end;
@@ -191,11 +191,11 @@ static void a_flipped_bit_loses_its_chunk_only(void **state)
         assert_true(found.lost == lost || (found.last_tick + 1 + lost == 1500 && found.lost == 0));
         assert_true(lost == 0 || strstr(found.why, "lost") || strstr(found.why, "not known") ||
                     length < size);
-        whole_ticks += lost == 0;
+        ticks_of_whole_chunks += lost == 0;
         most = lost > most ? lost : most;
     }
     print_message("%d flipped bits: %d without a tick lost, at most %lu lost\n", DAMAGE_TRIALS,
-                  whole_ticks, (unsigned long)most);
+                  ticks_of_whole_chunks, (unsigned long)most);
 }
 
 /* Damage to the head of a record is detected where the record starts, not where its wrong length

@@ -44,7 +44,7 @@ static const char scene_text[] =
 static void excluded_objects_do_not_touch(void **state)
 {
     (void)state;
-    static const int excluded[4][4] = {{0, 1, 0, 0}, {0, 0, 1, 0}, {0, 0, 0, 1}};
+    static const int expected_touching_pairs[4][4] = {{0, 1, 0, 0}, {0, 0, 1, 0}, {0, 0, 0, 1}};
     struct tact_session_options options = tact_session_options_default();
     struct tact_scene *scene;
     struct tact_session *session;
@@ -55,8 +55,9 @@ static void excluded_objects_do_not_touch(void **state)
     assert_int_equal(tact_world_shape_count(world), 4);
     for (int a = 0; a < 4; a++) {
         for (int b = a + 1; b < 4; b++) {
-            assert_int_equal(tact_world_pair_between(world, a, b) < 0, excluded[a][b]);
-            near += !excluded[a][b];
+            assert_int_equal(tact_world_pair_between(world, a, b) < 0,
+                             expected_touching_pairs[a][b]);
+            near += !expected_touching_pairs[a][b];
         }
     }
     assert_int_equal(tact_session_begin(session), 0);
@@ -72,7 +73,7 @@ static void refuses_objects(void **state)
     (void)state;
     static const struct {
         struct edit edit;
-        const char *key, *says;
+        const char *key, *expected_message_text;
         int line;
     } bad[] = {
         {{"[palm, left.a]", "[plam, left.a]"}, "exclude[0].objects[0]", "no body is named", 9},
@@ -99,11 +100,11 @@ static void refuses_objects(void **state)
         snprintf(text, sizeof text, "%.*s%s%s", (int)(at - scene_text), scene_text, bad[i].edit.to,
                  at + strlen(bad[i].edit.from));
         assert_true(tact_scene_parse(text, strlen(text), "e.yaml", NULL, &scene, &err) < 0);
-        if (strcmp(err.key, bad[i].key) || !strstr(err.text, bad[i].says)) {
+        if (strcmp(err.key, bad[i].key) || !strstr(err.text, bad[i].expected_message_text)) {
             print_message("%s:%d: %s\n", err.key, err.line, err.text);
         }
         assert_string_equal(err.key, bad[i].key);
-        assert_non_null(strstr(err.text, bad[i].says));
+        assert_non_null(strstr(err.text, bad[i].expected_message_text));
         assert_int_equal(err.line, bad[i].line);
     }
 }

@@ -42,7 +42,7 @@ static const char text[] =
 static struct tact_session *running;
 static void (*spoil)(struct tact_world *world);
 static double sent[TICKS + 1];
-static int writes;
+static int device_write_count;
 static char last_message[512];
 
 static void device_read(void *self, uint64_t tick, double t, int64_t now,
@@ -62,7 +62,7 @@ static void device_write(void *self, const double *out, int64_t now)
 {
     (void)self;
     (void)now;
-    sent[writes++] = out[0];
+    sent[device_write_count++] = out[0];
 }
 
 static void device_close(void *self)
@@ -126,7 +126,7 @@ static void run_with_fault(void (*spoil_world)(struct tact_world *),
     struct tact_session_options options = tact_session_options_default();
     struct tact_scene *scene = NULL;
     spoil = spoil_world;
-    writes = 0;
+    device_write_count = 0;
     last_message[0] = '\0';
     options.types = types;
     options.type_count = 1;
@@ -140,7 +140,7 @@ static void run_with_fault(void (*spoil_world)(struct tact_world *),
     *json = tact_session_report_json(running, report);
     tact_session_destroy(running);
     tact_scene_free(scene);
-    assert_int_equal(writes, TICKS + 1);
+    assert_int_equal(device_write_count, TICKS + 1);
 }
 
 static void a_fault_names_its_cause(void **state)

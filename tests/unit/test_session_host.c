@@ -67,7 +67,7 @@ static void two_sessions_in_real_time_do_not_disturb_each_other(void **state)
 /* What the status callback finds about its thread. */
 struct watched {
     pthread_t host;
-    int status_calls, unblocked, policy;
+    int status_callback_count, unblocked, policy;
 };
 
 static void check_callback_thread(void *user, const struct tact_session_status *status)
@@ -79,7 +79,7 @@ static void check_callback_thread(void *user, const struct tact_session_status *
     if (pthread_equal(pthread_self(), w->host)) {
         return; /* the last call */
     }
-    w->status_calls++;
+    w->status_callback_count++;
     w->policy = sched_getscheduler(0);
     pthread_sigmask(SIG_SETMASK, NULL, &mask);
     for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
@@ -120,10 +120,10 @@ static void the_status_thread_inherits_no_signals_or_priority(void **state)
 {
     (void)state;
     pthread_t thread;
-    struct watched w = {.status_calls = 0};
+    struct watched w = {.status_callback_count = 0};
     assert_int_equal(pthread_create(&thread, NULL, run_in_host_thread, &w), 0);
     pthread_join(thread, NULL);
-    assert_true(w.status_calls > 0);
+    assert_true(w.status_callback_count > 0);
     assert_int_equal(w.unblocked, 0);
     assert_int_equal(w.policy, SCHED_OTHER);
 }

@@ -31,10 +31,10 @@ static const double pi = 3.14159265358979323846;
 static struct rig {
     double q; /* [rad] */
     double v;
-    int state;         /* as the device reports it */
-    int is_blocked;    /* the motor does not move the link */
-    uint64_t lost[2];  /* interval of ticks in which the device is lost */
-    uint64_t stale[2]; /* interval of ticks in which its values are stale */
+    int state;                  /* as the device reports it */
+    int is_blocked;             /* the motor does not move the link */
+    uint64_t lost[2];           /* interval of ticks in which the device is lost */
+    uint64_t stale_interval[2]; /* interval of ticks in which its values are stale */
     uint64_t tick;
     int writes;
     double angle[TICKS]; /* as measured */
@@ -56,9 +56,9 @@ static void rig_read(void *self, uint64_t tick, double t, int64_t now, struct ta
     (void)self;
     rig.tick = tick;
     rig.angle[tick] = count * nearbyint((rig.is_blocked ? target_angle(t) : rig.q) / count);
-    in->state = is_within(rig.lost, tick)    ? TACT_DEVICE_LOST
-                : is_within(rig.stale, tick) ? TACT_DEVICE_STALE
-                                             : TACT_DEVICE_OK;
+    in->state = is_within(rig.lost, tick)             ? TACT_DEVICE_LOST
+                : is_within(rig.stale_interval, tick) ? TACT_DEVICE_STALE
+                                                      : TACT_DEVICE_OK;
     in->stamp_ns = now;
     in->channel[ANGLE] = rig.angle[tick];
     in->channel[WISH] = target_angle(t);
@@ -172,18 +172,18 @@ static void copy_without_ticks(const char *path, uint64_t from, uint64_t to, con
     struct tact_recorder_options options = tact_recorder_options_default();
     options.replace = 1;
     struct rewrite rewrite;
-    assert_int_equal(begin_log_copy(&rewrite, log), 0);
-    struct tact_recorder_content content = log_copy_content(&rewrite);
+    assert_int_equal(open_recorder_of_log_copy(&rewrite, log), 0);
+    struct tact_recorder_content content = recorder_content_of_log_copy(&rewrite);
     content.attachments = tact_log_attachment_at(log, 0);
     content.attachment_count = tact_log_attachment_count(log);
     assert_int_equal(tact_recorder_open(copy, &options, &content, silent, &out, NULL), 0);
     while (tact_log_next(log, record) > 0) {
         if (record->tick < from || record->tick >= to) {
-            assert_int_equal(write_record_to_copy(&rewrite, record, out), 0);
+            assert_int_equal(append_record_to_log_copy(&rewrite, record, out), 0);
         }
     }
     assert_int_equal(tact_recorder_close(out, NULL), 0);
-    end_log_copy(&rewrite);
+    free_log_copy_buffers(&rewrite);
     tact_log_close(log);
     free(record);
 }
@@ -318,7 +318,7 @@ static void a_lost_encoder_releases_the_torque(void **unused)
     for (int round = 0; round < 2; round++) {
         char log[64];
         memset(&rig, 0, sizeof rig);
-        uint64_t *span = round ? rig.stale : rig.lost;
+        uint64_t *span = round ? rig.stale_interval : rig.lost;
         span[0] = 1960; /* while the joint is fast and away from its target */
         span[1] = 2100;
         rig.is_blocked =

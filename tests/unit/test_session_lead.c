@@ -285,31 +285,31 @@ enum { CYCLE = 1000, BEGINS = 300, ENDS = 650, LEAVES = 850 }; /* [ticks] */
  * event lasts, and goes back. */
 static double move_tool_through_event(enum event event, int k, double from)
 {
-    const int acts = k >= BEGINS && k < ENDS;
+    const int is_event_active = k >= BEGINS && k < ENDS;
     const double press = fmin(1.0, (double)k / BEGINS);
     const double along = fmin(1.0, fmax(0.0, (double)(k - BEGINS) / (ENDS - BEGINS)));
     const double leave = fmin(1.0, fmax(0.0, (double)(k - LEAVES) / (CYCLE - 1 - LEAVES)));
     const double away =
         event == BY_FINE ? 0.01 * sin(3.14159265358979323846 * along) : 0.03 * along;
-    probe.in[CLUTCH] = acts && event == BY_CLUTCH;
-    probe.in[FINE] = acts && event == BY_FINE;
-    probe.deadman = !(acts && event == BY_DEADMAN);
-    probe.state = acts && event == BY_UNPLUG    ? TACT_DEVICE_LOST
-                  : acts && event == BY_SILENCE ? TACT_DEVICE_STALE
-                                                : TACT_DEVICE_OK;
+    probe.in[CLUTCH] = is_event_active && event == BY_CLUTCH;
+    probe.in[FINE] = is_event_active && event == BY_FINE;
+    probe.deadman = !(is_event_active && event == BY_DEADMAN);
+    probe.state = is_event_active && event == BY_UNPLUG    ? TACT_DEVICE_LOST
+                  : is_event_active && event == BY_SILENCE ? TACT_DEVICE_STALE
+                                                           : TACT_DEVICE_OK;
     const double x = from + 0.006 * press + away - (event == BY_FINE ? 0.006 : 0.003) * leave;
     probe.in[X] = probe.state == TACT_DEVICE_STALE ? probe.in[X] : x;
     return x;
 }
 
-struct returns {
+struct return_of_tool {
     double last, rise, fall, least_press;
     int late; /* ticks with force where there is none */
 };
 
 /* The force of a tick: the changes that a person feels, and whether it is gone in time. A force
  * that goes with its device, or with the deadman, goes at once. */
-static void record_force_change(struct returns *r, enum event event, int k)
+static void record_force_change(struct return_of_tool *r, enum event event, int k)
 {
     const double force = tact_v3_norm(probe.out), change = force - r->last;
     const int within = k >= BEGINS && k < ENDS;
@@ -331,7 +331,7 @@ static void returns_without_a_jump(void **state)
     (void)state;
     char folder[] = "/tmp/tact_lead_XXXXXX", path[64];
     struct tact_scene *scene;
-    struct returns r = {.least_press = INFINITY};
+    struct return_of_tool r = {.least_press = INFINITY};
     uint64_t tick = 0;
     double from = 0.0;
     const int times = campaign_trial_count(3, 50);

@@ -180,8 +180,8 @@ static void a_contact_absent_from_the_log_is_reported(void **unused)
     close(mkstemp(less));
     record_scene(3, 0, path, &setup);
     assert_int_equal(tact_log_open(path, &log, NULL), 0);
-    assert_int_equal(begin_log_copy(&rewrite, log), 0);
-    struct tact_recorder_content content = log_copy_content(&rewrite);
+    assert_int_equal(open_recorder_of_log_copy(&rewrite, log), 0);
+    struct tact_recorder_content content = recorder_content_of_log_copy(&rewrite);
     content.attachments = tact_log_attachment_at(log, 0);
     content.attachment_count = tact_log_attachment_count(log);
     options.replace = 1;
@@ -196,10 +196,10 @@ static void a_contact_absent_from_the_log_is_reported(void **unused)
                 values[element->fields[i].offset + k] = 0.0;
             }
         }
-        assert_int_equal(write_record_to_copy(&rewrite, r, out), 0);
+        assert_int_equal(append_record_to_log_copy(&rewrite, r, out), 0);
     }
     assert_int_equal(tact_recorder_close(out, NULL), 0);
-    end_log_copy(&rewrite);
+    free_log_copy_buffers(&rewrite);
     tact_log_close(log);
     free(r);
     assert_int_equal(tact_replay_run(less, silent, &report, &err), 0);

@@ -30,8 +30,8 @@ static void check_hold(const char *source)
     double tilt, slip;
     o.record = log;
     run_scene(&o, &r);
-    measure_worst_tilt_and_slip(log, "ruler", "ruler_pinch_left_distal", "ruler_pinch_right_distal",
-                                1.0, 6.0, &tilt, &slip);
+    read_worst_tilt_and_slip_of_log(log, "ruler", "ruler_pinch_left_distal",
+                                    "ruler_pinch_right_distal", 1.0, 6.0, &tilt, &slip);
     unlink(log);
     print_message("%s: tilt %.4f deg, pitch at the end %.4f deg, slip %.2e m, N %.4f, arm %.4e m\n",
                   r.report.source, tilt, r.pitch_deg, slip, r.normal_force, r.spin_arm);
@@ -66,7 +66,7 @@ static double offset_limit(void)
     return 2 * (3 * M_PI / 16 * cbrt(3 * 4 * 0.008 / (4 * 3e5))) * 0.8 * 4 / (0.03 * 9.81);
 }
 
-static double pitch_at(double fraction, double seconds, const char *source)
+static double ruler_pitch_after(double fraction, double seconds, const char *source)
 {
     char position[64];
     struct run_options o = ruler(seconds, source);
@@ -84,17 +84,17 @@ static double pitch_at(double fraction, double seconds, const char *source)
 static void torsion_holds_below_its_limit(void **state)
 {
     (void)state;
-    assert_true(fabs(pitch_at(0.97, 61, "host")) < 0.5);
+    assert_true(fabs(ruler_pitch_after(0.97, 61, "host")) < 0.5);
     skip_test_without_opencl();
-    assert_true(fabs(pitch_at(0.97, 61, "opencl")) < 0.5);
+    assert_true(fabs(ruler_pitch_after(0.97, 61, "opencl")) < 0.5);
 }
 
 static void the_ruler_turns_above_the_limit(void **state)
 {
     (void)state;
-    assert_true(fabs(pitch_at(1.03, 61, "host")) > 5.0);
+    assert_true(fabs(ruler_pitch_after(1.03, 61, "host")) > 5.0);
     skip_test_without_opencl();
-    assert_true(fabs(pitch_at(1.03, 10, "opencl")) > 5.0);
+    assert_true(fabs(ruler_pitch_after(1.03, 10, "opencl")) > 5.0);
 }
 
 static void the_ruler_turns_with_little_friction(void **state)
@@ -120,8 +120,8 @@ static void the_ruler_does_not_creep(void **state)
     double tilt, slip;
     o.record = log;
     run_scene(&o, &r);
-    measure_worst_tilt_and_slip(log, "ruler", "ruler_pinch_left_distal", "ruler_pinch_right_distal",
-                                31, 61, &tilt, &slip);
+    read_worst_tilt_and_slip_of_log(log, "ruler", "ruler_pinch_left_distal",
+                                    "ruler_pinch_right_distal", 31, 61, &tilt, &slip);
     unlink(log);
     print_message("last 30 s: %.1e m, speed at the end %.1e m/s\n", slip, r.speed);
     assert_true(slip < 1e-9);

@@ -12,7 +12,7 @@
 #include <cmocka.h>
 #include "support/run_scene.h"
 
-#define KEPT 8
+#define KEPT_RESULTS 8
 #define PAIRS 64
 
 struct delayed_source {
@@ -20,15 +20,15 @@ struct delayed_source {
     int32_t cost_ns;       /* reported cost of every pair */
     struct tact_source_scene scene;
     struct tact_moments_scratch *scratch;
-    uint64_t frames, tick[KEPT];
-    struct tact_source_moments pairs[KEPT][PAIRS];
+    uint64_t frames, tick[KEPT_RESULTS];
+    struct tact_source_moments pairs[KEPT_RESULTS][PAIRS];
 };
 
 static void source_submit(void *self, uint64_t tick, const struct tact_pose *poses,
                           const uint8_t *active, const double *directions)
 {
     struct delayed_source *s = self;
-    uint64_t slot = s->frames++ % KEPT;
+    uint64_t slot = s->frames++ % KEPT_RESULTS;
     s->tick[slot] = tick;
     memset(s->pairs[slot], 0, sizeof s->pairs[slot]);
     for (uint32_t i = 0; i < s->scene.pair_count; i++) {
@@ -50,7 +50,7 @@ static int source_latest(void *self, struct tact_source_result *out)
     if (s->frames <= s->delay_frames) {
         return -EAGAIN;
     }
-    uint64_t slot = (s->frames - 1 - s->delay_frames) % KEPT;
+    uint64_t slot = (s->frames - 1 - s->delay_frames) % KEPT_RESULTS;
     *out = (struct tact_source_result){s->tick[slot], s->pairs[slot]};
     return 0;
 }

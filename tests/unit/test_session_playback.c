@@ -231,19 +231,19 @@ static void a_lost_device_gets_zero(void **state)
 static void check_outputs_need_deadman(uint64_t from, uint64_t to,
                                        const struct tact_replay_report *report)
 {
-    int nonzero = 0, outside = 0;
+    int nonzero_output_count = 0, outside = 0;
     for (int i = 0; i < board.writes; i++) {
         int moved = 0;
         for (int k = 0; k < OUTPUT_COUNT; k++) {
             moved = moved || board.write[i].felt[k] != 0.0;
         }
-        nonzero += moved;
+        nonzero_output_count += moved;
         outside += moved && (board.write[i].tick < from || board.write[i].tick >= to);
     }
-    print_message("%d of %d writes are not zero, %d of them with the switch released\n", nonzero,
-                  board.writes, outside);
+    print_message("%d of %d writes are not zero, %d of them with the switch released\n",
+                  nonzero_output_count, board.writes, outside);
     assert_int_equal(outside, 0);
-    assert_true(nonzero > (int)(to - from) - 5);
+    assert_true(nonzero_output_count > (int)(to - from) - 5);
     assert_int_equal(report->playback_ticks, 500);
     assert_int_equal(report->playback_armed, to - from);
 }

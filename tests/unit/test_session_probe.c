@@ -193,7 +193,7 @@ static void replay_probe_recordings(FILE *file, int person_index, double stiffne
                   energy);
     assert_true(command < 1e-4 && touch < (mesh ? 1.1 : 1e-2));
     assert_true(energy < 1e-14);
-    check_replays_of(path, (int)options.ticks, (int)options.ticks / 2 + 1, 1);
+    check_replays_of_log(path, (int)options.ticks, (int)options.ticks / 2 + 1, 1);
 }
 
 static void recorded_commands_are_reproduced(void **state)

@@ -22,7 +22,7 @@
 
 #define KILLS campaign_trial_count(40, 200)
 
-static _Atomic uint64_t *completed; /* ticks of the child, in shared memory */
+static _Atomic uint64_t *completed_ticks; /* ticks of the child, in shared memory */
 
 void __real_tact_recorder_commit(struct tact_recorder *recorder);
 void __wrap_tact_recorder_commit(struct tact_recorder *recorder);
@@ -30,7 +30,7 @@ void __wrap_tact_recorder_commit(struct tact_recorder *recorder);
 void __wrap_tact_recorder_commit(struct tact_recorder *recorder)
 {
     __real_tact_recorder_commit(recorder);
-    atomic_fetch_add(completed, 1);
+    atomic_fetch_add(completed_ticks, 1);
 }
 
 /* Of Vigna's splitmix64. */
@@ -65,9 +65,9 @@ static void ticks_before_a_kill_are_recovered_and_replay(void **state)
              early = 0;
     char log[256];
 
-    completed =
-        mmap(NULL, sizeof *completed, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    assert_ptr_not_equal(completed, MAP_FAILED);
+    completed_ticks = mmap(NULL, sizeof *completed_ticks, PROT_READ | PROT_WRITE,
+                           MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    assert_ptr_not_equal(completed_ticks, MAP_FAILED);
     snprintf(log, sizeof log, "%s/killed_%d.mcap", TACT_BINARY_DIR, (int)getpid());
     for (int run = 0; run < KILLS; run++) {
         struct tact_recover_report found;
@@ -75,21 +75,21 @@ static void ticks_before_a_kill_are_recovered_and_replay(void **state)
         struct tact_error err = {0};
         int status;
         unlink(log);
-        atomic_store(completed, 0);
+        atomic_store(completed_ticks, 0);
         fflush(NULL);
         pid_t child = fork();
         assert_true(child >= 0);
         if (child == 0) {
             run_child(log, run % 4 == 0 ? TACT_LOOP_REAL : TACT_LOOP_FREE);
         }
-        while (run % 8 != 7 && atomic_load(completed) == 0 &&
+        while (run % 8 != 7 && atomic_load(completed_ticks) == 0 &&
                waitpid(child, &status, WNOHANG) == 0) {
             nanosleep(&(struct timespec){.tv_nsec = 100000}, NULL);
         }
         nanosleep(&(struct timespec){.tv_nsec = (long)(next_random(&seed) % 100000000)}, NULL);
         kill(child, SIGKILL);
         assert_int_equal(waitpid(child, &status, 0), child);
-        uint64_t done = atomic_load(completed);
+        uint64_t done = atomic_load(completed_ticks);
         int rc = tact_log_recover(log, NULL, &found, &err);
         if (done == 0) {
             early++;

@@ -52,11 +52,11 @@ static uint64_t copy_without(const char *path, uint64_t from, uint64_t to, const
     assert_int_equal(tact_log_open(path, &log, NULL), 0);
     struct tact_record *record = malloc(tact_layout_bytes(tact_log_layout(log)));
     struct rewrite rewrite;
-    assert_int_equal(begin_log_copy(&rewrite, log), 0);
+    assert_int_equal(open_recorder_of_log_copy(&rewrite, log), 0);
     if (copy) {
         struct tact_recorder_options options = tact_recorder_options_default();
         options.replace = 1;
-        struct tact_recorder_content content = log_copy_content(&rewrite);
+        struct tact_recorder_content content = recorder_content_of_log_copy(&rewrite);
         content.attachments = tact_log_attachment_at(log, 0);
         content.attachment_count = tact_log_attachment_count(log);
         assert_int_equal(tact_recorder_open(copy, &options, &content, silent, &out, NULL), 0);
@@ -65,17 +65,17 @@ static uint64_t copy_without(const char *path, uint64_t from, uint64_t to, const
         gaps += record->tick != expected;
         expected = record->tick + 1;
         if (out && (record->tick < from || record->tick >= to)) {
-            assert_int_equal(write_record_to_copy(&rewrite, record, out), 0);
+            assert_int_equal(append_record_to_log_copy(&rewrite, record, out), 0);
         }
     }
     assert_int_equal(tact_recorder_close(out, NULL), 0);
-    end_log_copy(&rewrite);
+    free_log_copy_buffers(&rewrite);
     tact_log_close(log);
     free(record);
     return gaps;
 }
 
-static uint64_t gaps_of(const char *log)
+static uint64_t gap_count_of_replay(const char *log)
 {
     return copy_without(log, 0, 0, NULL);
 }
@@ -113,7 +113,7 @@ static void a_run_in_real_time_replays(void **state)
     print_message("age %u (most %u), %lu fallbacks, %lu missed\n", r.report.age, r.report.age_max,
                   (unsigned long)r.report.fallbacks, (unsigned long)r.report.loop.missed);
     assert_int_equal(r.report.loop.ticks, 3000);
-    expect_identical(log, r.report.loop.executed, gaps_of(log));
+    expect_identical(log, r.report.loop.executed, gap_count_of_replay(log));
     unlink(log);
 }
 
@@ -202,8 +202,8 @@ static void check_guided_run(const struct edit *edits)
     char log[64];
     double tilt, slip;
     record(&o, log, &r);
-    measure_worst_tilt_and_slip(log, "ruler", "ruler_pinch_left_distal", "ruler_pinch_right_distal",
-                                2.0, 11.0, &tilt, &slip);
+    read_worst_tilt_and_slip_of_log(log, "ruler", "ruler_pinch_left_distal",
+                                    "ruler_pinch_right_distal", 2.0, 11.0, &tilt, &slip);
     print_message("ruler at %.3f %.3f %.3f m, turned %.3f deg and slipped %.2e m on the way\n",
                   r.position[0], r.position[1], r.position[2], tilt, slip);
     assert_int_equal(r.report.contacts, 2);

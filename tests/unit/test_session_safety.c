@@ -31,8 +31,8 @@ static struct {
 
 static const char *const inputs[] = {"grip", "turn", "lift", "deadman"};
 
-static void glove_read(void *self, uint64_t tick, double t, int64_t now,
-                       struct tact_device_input *in)
+static void read_glove_device(void *self, uint64_t tick, double t, int64_t now,
+                              struct tact_device_input *in)
 {
     (void)self;
     in->state = TACT_DEVICE_OK;
@@ -60,7 +60,7 @@ static void glove_close(void *self)
 static int glove_open(const struct tact_device_config *config, struct tact_device *out,
                       struct tact_error *err)
 {
-    static const struct tact_device_ops ops = {TACT_ABI(struct tact_device_ops), glove_read,
+    static const struct tact_device_ops ops = {TACT_ABI(struct tact_device_ops), read_glove_device,
                                                glove_write, glove_close};
     (void)config;
     (void)err;
@@ -78,8 +78,8 @@ static struct {
     uint64_t from, to;
 } lost_interval;
 
-static void other_read(void *self, uint64_t tick, double t, int64_t now,
-                       struct tact_device_input *in)
+static void read_second_device(void *self, uint64_t tick, double t, int64_t now,
+                               struct tact_device_input *in)
 {
     (void)self;
     (void)t;
@@ -93,7 +93,7 @@ static int other_open(const struct tact_device_config *config, struct tact_devic
 {
     (void)config;
     (void)err;
-    return open_script_device(other_read, "nothing", out);
+    return open_script_device(read_second_device, "nothing", out);
 }
 
 /* Runs the ruler with the glove, and checks what must be true whatever its values. */

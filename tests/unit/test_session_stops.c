@@ -100,7 +100,7 @@ static void bad_settings_are_refused(void **state)
     (void)state;
     static const struct {
         struct edit edit;
-        const char *key, *says;
+        const char *key, *expected_message_text;
         int line;
     } bad[] = {
         {{"lower: -0.4, ", ""}, "hands[0].links[0].joint.upper", "both", 17},
@@ -123,12 +123,12 @@ static void bad_settings_are_refused(void **state)
         change(changed, &bad[i].edit);
         assert_true(tact_scene_parse(changed, strlen(changed), "stops.yaml", NULL, &scene, &err) <
                     0);
-        if (strcmp(err.key, bad[i].key) || !strstr(err.text, bad[i].says) ||
+        if (strcmp(err.key, bad[i].key) || !strstr(err.text, bad[i].expected_message_text) ||
             err.line != bad[i].line) {
             print_message("%s:%d: %s\n", err.key, err.line, err.text);
         }
         assert_string_equal(err.key, bad[i].key);
-        assert_non_null(strstr(err.text, bad[i].says));
+        assert_non_null(strstr(err.text, bad[i].expected_message_text));
         assert_int_equal(err.line, bad[i].line);
     }
 }

@@ -57,7 +57,7 @@ static void presses_as_springs_in_series(void **state)
     assert_true(v[q] < -0.02 && v[q + 3] > 0.2 && v[q + 4] < -0.2 && v[energy] > 0.05);
     free(record);
     tact_log_close(log);
-    check_replays_of(path, 3200, 1601, 1);
+    check_replays_of_log(path, 3200, 1601, 1);
 }
 
 static const char grasp[] =
@@ -164,7 +164,7 @@ static void bad_settings_are_refused(void **state)
     (void)state;
     static const struct {
         struct edit edit;
-        const char *key, *says;
+        const char *key, *expected_message_text;
         int line;
     } bad[] = {
         {{"mass: 0.1\n", "mass: 0\n"}, "hands[0].base.mass", "greater than 0", 9},
@@ -203,7 +203,7 @@ static void bad_settings_are_refused(void **state)
         print_message("%d: %s: %s\n", err.line, err.key, err.text);
         assert_int_equal(err.line, bad[i].line);
         assert_string_equal(err.key, bad[i].key);
-        assert_non_null(strstr(err.text, bad[i].says));
+        assert_non_null(strstr(err.text, bad[i].expected_message_text));
     }
 }
 

@@ -288,12 +288,12 @@ static void the_wheel_pushes_the_box_and_feels_it(void **state)
     assert_memory_equal(values[0], values[1], rows * COLUMNS * sizeof(double));
     assert_int_equal(tact_replay_run(logs[0], silent, &report, NULL), 0);
     assert_int_equal(report.differing, 0);
-    double furthest = 0.0;
+    double furthest_position = 0.0;
     for (uint64_t tick = 0; tick < rows; tick++) {
         const double *row = values[0] + tick * COLUMNS;
         const double code = (row[X] + 1.0) * 0.5 * 65535.0;
         assert_true(fabs(code - nearbyint(code)) < 1e-6);
-        furthest = fmax(furthest, row[X]);
+        furthest_position = fmax(furthest_position, row[X]);
         if (tick >= 1800 &&
             tick < 2300) { /* while sliding, the wheel's force is a tenth of that on the box */
             assert_true(row[BOX] > 0.005);
@@ -306,8 +306,8 @@ static void the_wheel_pushes_the_box_and_feels_it(void **state)
         }
     }
     print_message("the box went %.1f mm, the wheel %.3f of its way of 0.96\n",
-                  1e3 * (result.position[0] - 0.08), furthest);
-    assert_true(result.position[0] > 0.095 && furthest > 0.85 && furthest < 0.95);
+                  1e3 * (result.position[0] - 0.08), furthest_position);
+    assert_true(result.position[0] > 0.095 && furthest_position > 0.85 && furthest_position < 0.95);
     for (int i = 0; i < 2; i++) {
         free(values[i]);
         unlink(logs[i]);

@@ -210,12 +210,14 @@ static void failures_of_a_type_name_it(void **state)
     (void)state;
     static const struct tact_device_type silent = {TACT_ABI(struct tact_device_type), "odd",
                                                    "fails", open_fails, NULL};
-    static const struct tact_device_type empty = {.abi = TACT_ABI(struct tact_device_type)};
+    static const struct tact_device_type device_type_without_functions = {
+        .abi = TACT_ABI(struct tact_device_type)};
     static const struct tact_device_type old = {
         {sizeof old, TACT_ABI_VERSION - 1}, "odd", "is old", open_fails, NULL};
     static const struct tact_device_type small = {
         {sizeof old - 8, TACT_ABI_VERSION}, "odd", "is short", open_fails, NULL};
-    const struct tact_device_type *const types[] = {&silent, &empty, &old, &small};
+    const struct tact_device_type *const types[] = {&silent, &device_type_without_functions, &old,
+                                                    &small};
     static const char *const why[] = {"cannot be opened: No such device", "has no name",
                                       "compiled for another ABI version",
                                       "compiled for another ABI version"};

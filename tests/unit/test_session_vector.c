@@ -22,7 +22,7 @@
 
 enum { OUTPUTS = 4, TICKS = 300 };
 
-static double pressed_by; /* what the device reads as x and y [m] */
+static double pressed_distance; /* what the device reads as x and y [m] */
 
 static void probe_read(void *self, uint64_t tick, double t, int64_t now,
                        struct tact_device_input *in)
@@ -30,7 +30,7 @@ static void probe_read(void *self, uint64_t tick, double t, int64_t now,
     (void)self, (void)tick, (void)t;
     in->state = TACT_DEVICE_OK;
     in->stamp_ns = now;
-    in->channel[0] = in->channel[1] = pressed_by;
+    in->channel[0] = in->channel[1] = pressed_distance;
     in->channel[2] = 1.0;
 }
 
@@ -143,8 +143,8 @@ static void copy_drives_as_reactions(const char *path, const char *copy)
     struct tact_log_attachment files[8];
     assert_int_equal(tact_log_open(path, &log, NULL), 0);
     struct tact_record *record = malloc(tact_layout_bytes(tact_log_layout(log)));
-    assert_int_equal(begin_log_copy(&rewrite, log), 0);
-    struct tact_recorder_content content = log_copy_content(&rewrite);
+    assert_int_equal(open_recorder_of_log_copy(&rewrite, log), 0);
+    struct tact_recorder_content content = recorder_content_of_log_copy(&rewrite);
     content.attachments = files;
     content.attachment_count = tact_log_attachment_count(log);
     assert_true(content.attachment_count <= sizeof files / sizeof files[0]);
@@ -164,10 +164,10 @@ static void copy_drives_as_reactions(const char *path, const char *copy)
     assert_true(scene && strstr(scene, to));
     assert_int_equal(tact_recorder_open(copy, &options, &content, silent, &out, NULL), 0);
     while (tact_log_next(log, record) > 0) {
-        assert_int_equal(write_record_to_copy(&rewrite, record, out), 0);
+        assert_int_equal(append_record_to_log_copy(&rewrite, record, out), 0);
     }
     assert_int_equal(tact_recorder_close(out, NULL), 0);
-    end_log_copy(&rewrite);
+    free_log_copy_buffers(&rewrite);
     tact_log_close(log);
     free(scene);
     free(record);
@@ -199,11 +199,11 @@ static void record_press(const char *outputs, const char *path)
     char out[4096];
     options.record = path;
     snprintf(out, sizeof out, text, outputs);
-    pressed_by = 0.0;
+    pressed_distance = 0.0;
     open_session_of_scene_text(out, &options, &scene, &session);
     assert_int_equal(tact_session_begin(session), 0);
     for (int k = 0; k < TICKS; k++) {
-        pressed_by = fmin(0.004, 2e-5 * k);
+        pressed_distance = fmin(0.004, 2e-5 * k);
         assert_true(tact_session_step(session, 0, NULL) >= 0);
     }
     assert_int_equal(tact_session_end(session, &report), 0);

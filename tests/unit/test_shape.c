@@ -18,7 +18,7 @@ static void assert_near(double value, double exact, double tolerance)
 }
 
 /** A capsule cut into thin discs: each adds its own inertia and that of its distance. */
-static void capsule_mass(void **unused)
+static void capsule_mass_is_exact(void **unused)
 {
     (void)unused;
     const double pi = 3.14159265358979323846, r = 0.008, l = 0.02;
@@ -102,7 +102,7 @@ static void invalid_sizes_are_refused(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(capsule_mass),
+        cmocka_unit_test(capsule_mass_is_exact),
         cmocka_unit_test(mass_properties_agree_with_integrals),
         cmocka_unit_test(invalid_sizes_are_refused),
     };

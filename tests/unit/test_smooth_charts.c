@@ -74,7 +74,7 @@ static double total_chord_length(const double (*profile)[2], int count, double *
 
 /* The surface goes through its points. Moved along the tangents, position and normal change by the
  * step and by L times the step; at the axis too. */
-static void derivatives_of_a_vase(void **state)
+static void vase_derivatives_are_exact(void **state)
 {
     (void)state;
     struct tact_charts *charts = revolution(vase_profile, VASE);
@@ -123,7 +123,7 @@ static void derivatives_of_a_vase(void **state)
 
 /* Mass properties against Simpson's rule over the same surface; the direction of the profile and
  * the triangulation do not matter. */
-static void mass_of_a_vase(void **state)
+static void vase_mass_is_exact(void **state)
 {
     (void)state;
     enum { STEPS = 20000 };
@@ -224,7 +224,7 @@ static int find_profile_distance_minima(const struct tact_charts *charts, double
 }
 
 /* A ball beside the vase, at times in two places of it: all of its contacts are found. */
-static void ball_in_a_vase(void **state)
+static void contacts_of_ball_in_a_vase(void **state)
 {
     (void)state;
     const int poses = campaign_trial_count(3000, 100000);
@@ -270,13 +270,13 @@ static void ball_in_a_vase(void **state)
 }
 
 /* Two rings as solids of revolution, against the tori that they approximate: the same contacts. */
-static void rings_against_tori(void **state)
+static void ring_contacts_equal_torus_contacts(void **state)
 {
     (void)state;
     const int poses = campaign_trial_count(1200, 40000);
     struct tact_charts *a = make_circular_ring(0.04, 0.008, 120),
                        *b = make_circular_ring(0.03, 0.006, 120);
-    const struct tact_shape ring_a = shape_of(a), ring_b = shape_of(b),
+    const struct tact_shape first_ring_shape = shape_of(a), ring_b = shape_of(b),
                             torus_a = {.kind = TACT_SHAPE_TORUS, .size = {0.04, 0.008}},
                             torus_b = {.kind = TACT_SHAPE_TORUS, .size = {0.03, 0.006}};
     int total = 0, missed = 0;
@@ -286,9 +286,9 @@ static void rings_against_tori(void **state)
         struct smooth_pair pair, tori, mixed;
         struct smooth_contact c[TACT_PIECES], d[TACT_PIECES], m[TACT_PIECES];
         int lost[2];
-        tact_smooth_pair(&ring_a, &pa, &ring_b, &pb, &pair);
+        tact_smooth_pair(&first_ring_shape, &pa, &ring_b, &pb, &pair);
         tact_smooth_pair(&torus_a, &pa, &torus_b, &pb, &tori);
-        tact_smooth_pair(&ring_a, &pa, &torus_b, &pb, &mixed);
+        tact_smooth_pair(&first_ring_shape, &pa, &torus_b, &pb, &mixed);
         int found = tact_smooth_search_contacts(&pair, 2e-3, 0, c, &lost[0]);
         int half = tact_smooth_search_contacts(&mixed, 2e-3, 0, m, &lost[1]);
         int known = tact_smooth_find_contacts(&tori, d);
@@ -376,7 +376,7 @@ static void crossed_cylinders_touch_by_axes(void **state)
 
 /* A ball beside a cone: over its side, its base, its rim or its tip. Only the first two are
  * contacts of smooth surfaces. */
-static void ball_on_a_cone(void **state)
+static void contacts_of_ball_on_a_cone(void **state)
 {
     (void)state;
     const double r = 0.03, l = 0.04, slope = hypot(r, 2.0 * l), ball = 0.01;
@@ -460,12 +460,12 @@ static void bad_profiles_are_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(derivatives_of_a_vase),
-        cmocka_unit_test(mass_of_a_vase),
-        cmocka_unit_test(ball_in_a_vase),
-        cmocka_unit_test(rings_against_tori),
+        cmocka_unit_test(vase_derivatives_are_exact),
+        cmocka_unit_test(vase_mass_is_exact),
+        cmocka_unit_test(contacts_of_ball_in_a_vase),
+        cmocka_unit_test(ring_contacts_equal_torus_contacts),
         cmocka_unit_test(crossed_cylinders_touch_by_axes),
-        cmocka_unit_test(ball_on_a_cone),
+        cmocka_unit_test(contacts_of_ball_on_a_cone),
         cmocka_unit_test(bad_profiles_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -103,7 +103,7 @@ static void contacts_are_those_of_tori(void **state)
         double began = cpu_seconds();
         int found = tact_smooth_search_contacts(&pair, 2e-3, 0, c, &lost);
         spent += cpu_seconds() - began;
-        after += missed_with_known(&pair, 2e-3, c, found, 1e-6);
+        after += contacts_missed_with_known(&pair, 2e-3, c, found, 1e-6);
         int known = tact_smooth_find_contacts(&tori, d);
         for (int k = 0; k < known && k < TACT_PIECES; k++) {
             double best = 1.0;

@@ -54,7 +54,7 @@ static void open_bowl(struct world_scene *s, const struct tact_charts *charts, d
 {
     struct tact_world_options o = tact_world_options_default();
     struct tact_contact_law law = make_rigid_law(friction);
-    const struct tact_shape bowl = {.kind = TACT_SHAPE_REVOLUTION, .charts = charts};
+    const struct tact_shape bowl_shape = {.kind = TACT_SHAPE_REVOLUTION, .charts = charts};
     const struct tact_shape ball = make_sphere(BALL);
     struct tact_pose at = tact_pose_identity();
     const double place[3] = {(BOWL_RADIUS - BALL) * sin(angle), 0.0,
@@ -64,17 +64,17 @@ static void open_bowl(struct world_scene *s, const struct tact_charts *charts, d
     at.quat_wxyz[0] = cos(0.5 * azimuth);
     at.quat_wxyz[3] = sin(0.5 * azimuth);
     open_empty_scene(s, &o);
-    add_scene_shape(s, -1, &bowl, &at, 0);
+    add_scene_shape(s, -1, &bowl_shape, &at, 0);
     add_scene_solid(s, &ball, 0.1, place, 0.0);
     set_scene_law(s, 0, 1, &law);
     finish_scene_building(s);
 }
 
 /* Mean period of a coordinate of body 0 over some swings, from its sign changes. */
-static double swing_period(struct world_scene *s, int axis, int swings)
+static double swing_period(struct world_scene *s, int axis, int swing_count)
 {
     double last = tact_world_body(s->world, 0)->pose.position[axis], first = 0.0, now = 0.0;
-    for (int k = 1, crossings = 0; crossings <= 2 * swings && k < 100000; k++) {
+    for (int k = 1, crossings = 0; crossings <= 2 * swing_count && k < 100000; k++) {
         step_scene(s);
         double x = tact_world_body(s->world, 0)->pose.position[axis];
         if ((x < 0.0) != (last < 0.0)) {
@@ -83,7 +83,7 @@ static double swing_period(struct world_scene *s, int axis, int swings)
         }
         last = x;
     }
-    return (now - first) / swings;
+    return (now - first) / swing_count;
 }
 
 /* Periods at 30 degrees: 2 pi sqrt(l/g) times (2/pi) K(sin^2 15 degrees), l = R - r, or 7/5 of it
@@ -227,8 +227,9 @@ static void every_crest_is_found(void **state)
     int total = 0, missed = 0;
     for (int i = 0; i < POINTS; i++) { /* an ellipse with waves */
         const double s = PI * i / (POINTS - 1), z = -0.03 * cos(s);
-        const double wave = 1e-3 * cos(2.0 * PI * z / 0.016) * sin(s);
-        profile[i][0] = i == 0 || i == POINTS - 1 ? 0.0 : 0.008 * sqrt(sin(s)) + wave;
+        const double surface_wave_height = 1e-3 * cos(2.0 * PI * z / 0.016) * sin(s);
+        profile[i][0] =
+            i == 0 || i == POINTS - 1 ? 0.0 : 0.008 * sqrt(sin(s)) + surface_wave_height;
         profile[i][1] = z;
     }
     struct tact_charts *charts = NULL;
@@ -256,7 +257,7 @@ static void every_crest_is_found(void **state)
         tact_smooth_pair(&body, &pose[0], i % 2 ? &plane : &body, &pose[1], &pair);
         const int found = tact_smooth_search_contacts(&pair, 3e-3, 0, c, &lost);
         total += found;
-        missed += missed_with_known(&pair, 3e-3, c, found, 1e-6);
+        missed += contacts_missed_with_known(&pair, 3e-3, c, found, 1e-6);
     }
     printf("%d contacts, %d missed by searches that begin with another\n", total, missed);
     assert_true(2 * total > 3 * trials && missed == 0);

@@ -105,7 +105,7 @@ static struct spin exact_spin(double w, double seconds)
     return out;
 }
 
-static struct spin ticked_spin(double w, double seconds, double h)
+static struct spin spin_by_simulation(double w, double seconds, double h)
 {
     struct rolling_body b = make_top(w);
     struct world_scene s;
@@ -154,7 +154,7 @@ static void a_rattleback_reverses_at_the_exact_time(void **state)
     assert_true(fabs(exact.reversal_time / 3.41426 - 1.0) < 1e-3);
     for (int i = 0; i < 3; i++) {
         double h = 2e-3 / (1 << i), energy = i ? 0.005 : 0.01;
-        struct spin is = ticked_spin(4.0, 10.0, h);
+        struct spin is = spin_by_simulation(4.0, 10.0, h);
         assert_true(fabs(is.reversal_time / exact.reversal_time - 1.0) < 1e-3);
         assert_true(fabs(is.at[0] / exact.at[0] - 1.0) < 0.01);
         assert_true(fabs(is.at[1] / exact.at[1] - 1.0) < 0.005);
@@ -168,7 +168,7 @@ static void the_other_spin_does_not_reverse(void **state)
 {
     (void)state;
     struct spin exact = exact_spin(-4.0, 10.0);
-    struct spin is = ticked_spin(-4.0, 10.0, 1e-3);
+    struct spin is = spin_by_simulation(-4.0, 10.0, 1e-3);
     printf("exact: %.4f %.4f rad/s\n", exact.at[0], exact.at[1]);
     assert_true(!(exact.reversal_time > 0.0) && !(is.reversal_time > 0.0));
     assert_true(fabs(is.at[0] / exact.at[0] - 1.0) < 2e-3);

@@ -94,7 +94,7 @@ static void top_state_derivative(const struct top *top, const double *y, double 
     rate[12] -= G;
 }
 
-static void top_step(struct top *top, double h)
+static void integrate_top_step(struct top *top, double h)
 {
     double k[4][13], at[13];
     top_state_derivative(top, top->y, k[0]);
@@ -185,7 +185,7 @@ static double time_level_exact(struct top top, double seconds, double *lift_off)
     double last = 1.0, level = 0.0, rate[13];
     *lift_off = 0.0;
     for (long i = 1; i <= lround(seconds / h); i++) {
-        top_step(&top, h);
+        integrate_top_step(&top, h);
         double now = cosine_to_vertical(top.y);
         if (!(level > 0.0) && now < 0.0) {
             level = h * ((double)i - now / (now - last));

@@ -297,8 +297,8 @@ static void mass_is_exact(void **state)
 }
 
 /* Largest difference of the contacts that one search found from those of another. */
-static int differ(const struct smooth_contact *a, int found, const struct smooth_contact *b,
-                  int other, double *worst)
+static int contacts_that_differ(const struct smooth_contact *a, int found,
+                                const struct smooth_contact *b, int other, double *worst)
 {
     int missed = 0;
     for (int i = 0; i < found && i < TACT_PIECES; i++) {
@@ -345,7 +345,7 @@ static void contacts_do_not_depend_on_the_mesh(void **state)
             const double began = cpu_seconds();
             found[m] = tact_smooth_search_contacts(&pair, 2e-3, 0, c[m], &lost);
             spent += m ? 0.0 : cpu_seconds() - began;
-            after += missed_with_known(&pair, 2e-3, c[m], found[m], 1e-6);
+            after += contacts_missed_with_known(&pair, 2e-3, c[m], found[m], 1e-6);
         }
         if (found[0] > TACT_PIECES || found[1] > TACT_PIECES) {
             continue;
@@ -356,8 +356,8 @@ static void contacts_do_not_depend_on_the_mesh(void **state)
             }
         }
         total += found[0];
-        missed += differ(c[0], found[0], c[1], found[1], &worst) +
-                  differ(c[1], found[1], c[0], found[0], &worst);
+        missed += contacts_that_differ(c[0], found[0], c[1], found[1], &worst) +
+                  contacts_that_differ(c[1], found[1], c[0], found[0], &worst);
     }
     printf("%d contacts, %d in one of the two only, others equal to %.1e; %.0f us a cold search, "
            "%d missed after others\n",
@@ -420,7 +420,7 @@ static void bad_control_meshes_are_refused(void **state)
 {
     (void)state;
     static const struct {
-        const char *text, *says;
+        const char *text, *expected_message_text;
         int line; /* 0: any */
     } bad[] = {
         {"v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 2 3 4\n", "open", 0},
@@ -444,10 +444,10 @@ static void bad_control_meshes_are_refused(void **state)
         struct tact_error err = {.line = 0};
         int rc = tact_charts_subdivision(bad[i].text, strlen(bad[i].text), "control.obj", 1.0,
                                          &charts, &err);
-        if (rc != -EINVAL || charts || !strstr(err.text, bad[i].says) ||
+        if (rc != -EINVAL || charts || !strstr(err.text, bad[i].expected_message_text) ||
             strcmp(err.file, "control.obj") || (bad[i].line && err.line != bad[i].line)) {
             fail_msg("%zu: %d, line %d, \"%s\" has no \"%s\"", i, rc, err.line, err.text,
-                     bad[i].says);
+                     bad[i].expected_message_text);
         }
     }
 }

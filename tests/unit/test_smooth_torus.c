@@ -21,7 +21,7 @@ static struct tact_shape torus(double ring, double tube)
     return s;
 }
 
-static void surface_and_mass(void **state)
+static void torus_surface_and_mass_are_exact(void **state)
 {
     (void)state;
     struct tact_shape s = torus(0.05, 0.02), same;
@@ -100,7 +100,7 @@ static void all_contacts_of_two_tori_are_found(void **state)
 {
     (void)state;
     const int pairs = campaign_trial_count(1200, 40000);
-    int several = 0, total = 0, missed = 0;
+    int pairs_with_several_contacts = 0, total = 0, missed = 0;
     for (int i = 0; i < pairs; i++) {
         const struct tact_shape a = torus(uniform(0.02, 0.05), uniform(0.003, 0.01));
         const struct tact_shape b = torus(uniform(0.02, 0.05), uniform(0.003, 0.01));
@@ -124,12 +124,13 @@ static void all_contacts_of_two_tori_are_found(void **state)
             missed += !is && found <= TACT_PIECES;
             near++;
         }
-        several += near > 1;
+        pairs_with_several_contacts += near > 1;
         total += near;
     }
-    printf("%d contacts, %d pairs with several, %d missed\n", total, several, missed);
+    printf("%d contacts, %d pairs with several, %d missed\n", total, pairs_with_several_contacts,
+           missed);
     assert_true(missed <= total / 100);
-    assert_true(total > pairs / 5 && several > pairs / 60);
+    assert_true(total > pairs / 5 && pairs_with_several_contacts > pairs / 60);
 }
 
 /* A free torus with a disc's inertia over the ground or a fixed other. */
@@ -159,10 +160,11 @@ static void eulers_disc_precesses(void **state)
 {
     (void)state;
     static const double known[3] = {134.454, 79.2364, 60.2066}, tilts[3] = {10.0, 30.0, 60.0};
-    const double outer = 0.0125, mass = 0.02;
+    const double outer_radius_of_ring = 0.0125, mass = 0.02;
     for (int i = 0; i < 6; i++) {
-        const double tube = i % 2 ? 0.1 * outer : 1e-6 * outer, ring = outer - tube;
-        const double across = 0.25 * mass * outer * outer;
+        const double tube = i % 2 ? 0.1 * outer_radius_of_ring : 1e-6 * outer_radius_of_ring,
+                     ring = outer_radius_of_ring - tube;
+        const double across = 0.25 * mass * outer_radius_of_ring * outer_radius_of_ring;
         const double inertia[6] = {across, across, 2.0 * across, 0.0, 0.0, 0.0};
         const double tilt = tilts[i / 2] * PI / 180.0, s = sin(tilt);
         const double turn[3] = {0.0, tilt, 0.0}, h = 1e-3;
@@ -192,9 +194,9 @@ static void eulers_disc_precesses(void **state)
         }
         printf("%2.0f degrees, rim %.1e of R: %.4f rad/s, exact %.4f; the centre moves by %.1e m, "
                "the tilt by %.1e rad\n",
-               tilts[i / 2], tube / outer, angle / 0.5, exact, moved, off);
+               tilts[i / 2], tube / outer_radius_of_ring, angle / 0.5, exact, moved, off);
         assert_true(i % 2 || fabs(exact / known[i / 2] - 1.0) < 1e-5);
-        assert_true(fabs(angle / 0.5 / exact - 1.0) < 1e-3 && moved < 0.05 * outer);
+        assert_true(fabs(angle / 0.5 / exact - 1.0) < 1e-3 && moved < 0.05 * outer_radius_of_ring);
         close_scene(&scene);
     }
 }
@@ -216,9 +218,10 @@ static void a_spinning_ring_on_the_ground_stops(void **state)
     tact_v3_set(body->twist + 3, 0.0, 0.0, 30.0);
     tact_world_refresh(s.world);
     double fall = sqrt(2.0 * 1e-4 / G), slows = mu * mass * ring / axial;
-    double spin_after_impact = 30.0 - slows * G * fall, stop = spin_after_impact / (slows * G);
+    double spin_rate_after_impact = 30.0 - slows * G * fall,
+           stop = spin_rate_after_impact / (slows * G);
     run_scene_for_seconds(&s, fall + 0.5 * stop);
-    double half = body->twist[5] / (0.5 * spin_after_impact);
+    double half = body->twist[5] / (0.5 * spin_rate_after_impact);
     run_scene_for_seconds(&s, stop);
     printf(
         "half way %.4f of half its spin; at rest after %.3f s: %.1e rad/s, tilt %.1e, gap %.1e\n",
@@ -275,7 +278,7 @@ static void a_ring_in_a_ring_swings(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(surface_and_mass),
+        cmocka_unit_test(torus_surface_and_mass_are_exact),
         cmocka_unit_test(all_contacts_of_two_tori_are_found),
         cmocka_unit_test(eulers_disc_precesses),
         cmocka_unit_test(a_spinning_ring_on_the_ground_stops),

@@ -56,7 +56,7 @@ static void submit_to_fake_worker(struct tact_worker *worker, uint64_t tick)
     tact_worker_submit(worker, tick, poses, active, directions);
 }
 
-static void check_fake(const struct tact_source_result *r)
+static void check_fake_source_result(const struct tact_source_result *r)
 {
     for (int i = 0; i < FAKE_PAIRS; i++) {
         assert_int_equal(r->pairs[i].status, (r->tick + (uint64_t)i) & 1);
@@ -94,7 +94,7 @@ static void frames_arrive_whole_and_in_order(void **unused)
             assert_true(tick % 1000 != 0 || result.tick == tick);
             different += result.tick != newest;
             newest = result.tick;
-            check_fake(&result);
+            check_fake_source_result(&result);
         }
     }
     print_message("50000 frames handed over, %lu results seen\n", (unsigned long)different);
@@ -156,8 +156,9 @@ static void a_hung_worker_does_not_block_close(void **unused)
     assert_true(tact_clock_now() - start < 2000 * MS);
 }
 
-static int slow_compute(void *user, const struct tact_pose *poses, const uint8_t *active,
-                        const double *directions, struct tact_source_moments *out)
+static int compute_fake_moments_slowly(void *user, const struct tact_pose *poses,
+                                       const uint8_t *active, const double *directions,
+                                       struct tact_source_moments *out)
 {
     int64_t end = tact_clock_now() + 5 * MS;
     while (tact_clock_now() < end) {
@@ -176,8 +177,9 @@ static void an_overloaded_worker_with_priority_sleeps(void **unused)
     const struct rlimit fuse = {400000, RLIM_INFINITY};
     options.fifo_priority = 1;
     setrlimit(RLIMIT_RTTIME, &fuse);
-    assert_int_equal(tact_worker_create(&fake_scene, &options, slow_compute, NULL, &worker, NULL),
-                     0);
+    assert_int_equal(
+        tact_worker_create(&fake_scene, &options, compute_fake_moments_slowly, NULL, &worker, NULL),
+        0);
     int64_t grid = tact_clock_now();
     for (uint64_t tick = 1; tick <= 1500; tick++) {
         grid += TICK_NS;

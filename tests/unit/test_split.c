@@ -156,7 +156,7 @@ static void record_split_session(const struct tact_recorder_options *options, ui
     tact_log_close(log);
 }
 
-static void split_by_bytes(void **state)
+static void session_is_split_by_bytes(void **state)
 {
     (void)state;
     struct tact_recorder_options options = options_with_split_limits(100000, 0);
@@ -164,7 +164,7 @@ static void split_by_bytes(void **state)
     assert_true(remove_session_files() >= 5);
 }
 
-static void split_by_time(void **state)
+static void session_is_split_by_time(void **state)
 {
     (void)state;
     struct tact_recorder_options options = options_with_split_limits(0, 400000000);
@@ -182,8 +182,9 @@ static void split_by_time(void **state)
 
     /* A missing file is reported, and so is one of another session. */
     assert_int_equal(unlink(path), 0);
-    for (int foreign = 0; foreign < 2; foreign++) {
-        if (foreign)
+    for (int is_file_of_other_session = 0; is_file_of_other_session < 2;
+         is_file_of_other_session++) {
+        if (is_file_of_other_session)
             assert_int_equal(symlink(first, path), 0);
         assert_int_equal(tact_log_open(first, &log, NULL), 0);
         assert_false(tact_log_state(log)->complete);
@@ -254,7 +255,7 @@ static void wrong_sizes_are_refused(void **state)
     assert_int_equal(open_session_recorder(first, &options, silent, &recorder), -EINVAL);
 }
 
-static void record_endlessly(_Atomic uint64_t *ticks)
+static void record_until_killed_by_parent(_Atomic uint64_t *ticks)
 {
     struct tact_recorder_options options = options_with_split_limits(65536, 0);
     struct tact_recorder *recorder;
@@ -281,7 +282,7 @@ static void ticks_before_a_kill_are_in_one_of_the_files(void **state)
         atomic_store(ticks, 0);
         pid_t child = fork();
         if (child == 0)
-            record_endlessly(ticks);
+            record_until_killed_by_parent(ticks);
         sleep_us(20000 + (long)(next_session_random(&seed) % 300000));
         kill(child, SIGKILL);
         assert_int_equal(waitpid(child, NULL, 0), child);
@@ -321,8 +322,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(part_names_follow_a_pattern),
-        cmocka_unit_test(split_by_bytes),
-        cmocka_unit_test(split_by_time),
+        cmocka_unit_test(session_is_split_by_bytes),
+        cmocka_unit_test(session_is_split_by_time),
         cmocka_unit_test(a_file_that_cannot_be_created_is_reported),
         cmocka_unit_test(wrong_sizes_are_refused),
         cmocka_unit_test(an_empty_next_file_is_no_loss),

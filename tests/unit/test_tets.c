@@ -38,8 +38,9 @@ struct file {
     size_t size;
 };
 
-static void print(struct file *f, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static void print(struct file *f, const char *format, ...)
+static void append_to_file_text(struct file *f, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+static void append_to_file_text(struct file *f, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
@@ -62,7 +63,7 @@ static void number(struct file *f, double x, int binary)
     if (binary) {
         big_endian(f, bits, 8);
     } else {
-        print(f, "%d.%05d ", (int)x, (int)round(fabs(x - (int)x) * 1e5));
+        append_to_file_text(f, "%d.%05d ", (int)x, (int)round(fabs(x - (int)x) * 1e5));
     }
 }
 
@@ -71,79 +72,86 @@ static void coordinates(struct file *f, int binary)
     for (int i = 0; i < 3 * VERTICES; i++) {
         double x = coordinate(i / 3, i % 3);
         if (!binary && x < 0.0) {
-            print(f, "-");
+            append_to_file_text(f, "-");
             x = -x;
         }
         number(f, x, binary);
     }
-    print(f, "\n");
+    append_to_file_text(f, "\n");
 }
 
 /* modern: OFFSETS and CONNECTIVITY, with values in FIELD; otherwise counts, with SCALARS. */
-static void write_vtk(struct file *f, int binary, int modern, const char *name, double top)
+static void write_vtk(struct file *f, int binary, int is_new_format_version, const char *name,
+                      double top)
 {
     f->size = 0;
-    print(f, "# vtk DataFile Version %s\na cube\n%s\nDATASET UNSTRUCTURED_GRID\nPOINTS 9 double\n",
-          modern ? "5.1" : "3.0", binary ? "BINARY" : "ASCII");
+    append_to_file_text(
+        f, "# vtk DataFile Version %s\na cube\n%s\nDATASET UNSTRUCTURED_GRID\nPOINTS 9 double\n",
+        is_new_format_version ? "5.1" : "3.0", binary ? "BINARY" : "ASCII");
     coordinates(f, binary);
-    print(f, modern ? "CELLS 13 48\nOFFSETS vtktypeint64\n" : "CELLS 12 60\n");
-    for (int i = 0; modern && i <= TETS; i++) {
-        binary ? big_endian(f, 4 * (uint64_t)i, 8) : print(f, "%d ", 4 * i);
+    append_to_file_text(f, is_new_format_version ? "CELLS 13 48\nOFFSETS vtktypeint64\n"
+                                                 : "CELLS 12 60\n");
+    for (int i = 0; is_new_format_version && i <= TETS; i++) {
+        binary ? big_endian(f, 4 * (uint64_t)i, 8) : append_to_file_text(f, "%d ", 4 * i);
     }
-    print(f, modern ? "\nCONNECTIVITY vtktypeint64\n" : "");
+    append_to_file_text(f, is_new_format_version ? "\nCONNECTIVITY vtktypeint64\n" : "");
     for (int i = 0; i < TETS; i++) {
         const int cell[5] = {4, face[i][0], face[i][1], face[i][2], 8};
-        for (int k = modern; k < 5; k++) {
-            binary ? big_endian(f, (uint64_t)cell[k], modern ? 8 : 4) : print(f, "%d ", cell[k]);
+        for (int k = is_new_format_version; k < 5; k++) {
+            binary ? big_endian(f, (uint64_t)cell[k], is_new_format_version ? 8 : 4)
+                   : append_to_file_text(f, "%d ", cell[k]);
         }
-        print(f, binary ? "" : "\n");
+        append_to_file_text(f, binary ? "" : "\n");
     }
-    print(f, "\nCELL_TYPES 12\n");
+    append_to_file_text(f, "\nCELL_TYPES 12\n");
     for (int i = 0; i < TETS; i++) {
-        binary ? big_endian(f, 10, 4) : print(f, "10\n");
+        binary ? big_endian(f, 10, 4) : append_to_file_text(f, "10\n");
     }
-    print(f,
-          modern ? "\nPOINT_DATA 9\nFIELD FieldData 1\n%s 1 9 double\n"
-                 : "\nPOINT_DATA 9\nSCALARS %s double\nLOOKUP_TABLE default\n",
-          name);
+    append_to_file_text(f,
+                        is_new_format_version
+                            ? "\nPOINT_DATA 9\nFIELD FieldData 1\n%s 1 9 double\n"
+                            : "\nPOINT_DATA 9\nSCALARS %s double\nLOOKUP_TABLE default\n",
+                        name);
     for (int i = 0; i < VERTICES; i++) {
         number(f, i == 8 ? top : 0.0, binary);
     }
-    print(f, "\n");
+    append_to_file_text(f, "\n");
 }
 
-static void write_msh(struct file *f, int modern, const char *name, double top)
+static void write_msh(struct file *f, int is_new_format_version, const char *name, double top)
 {
     f->size = 0;
-    print(f, "$MeshFormat\n%s 0 8\n$EndMeshFormat\n$Nodes\n", modern ? "4.1" : "2.2");
-    print(f, modern ? "1 9 10 18\n3 1 0 9\n" : "9\n");
-    for (int i = 0; modern && i < VERTICES; i++) {
-        print(f, "%d\n", 10 + i);
+    append_to_file_text(f, "$MeshFormat\n%s 0 8\n$EndMeshFormat\n$Nodes\n",
+                        is_new_format_version ? "4.1" : "2.2");
+    append_to_file_text(f, is_new_format_version ? "1 9 10 18\n3 1 0 9\n" : "9\n");
+    for (int i = 0; is_new_format_version && i < VERTICES; i++) {
+        append_to_file_text(f, "%d\n", 10 + i);
     }
     for (int i = 0; i < VERTICES; i++) {
-        if (!modern) {
-            print(f, "%d ", 10 + i);
+        if (!is_new_format_version) {
+            append_to_file_text(f, "%d ", 10 + i);
         }
         for (int k = 0; k < 3; k++) {
             double x = coordinate(i, k);
-            print(f, x < 0.0 ? "-" : "");
+            append_to_file_text(f, x < 0.0 ? "-" : "");
             number(f, fabs(x), 0);
         }
-        print(f, "\n");
+        append_to_file_text(f, "\n");
     }
-    print(f, "$EndNodes\n$Elements\n%s",
-          modern ? "2 13 1 13\n2 1 2 1\n1 10 11 13\n3 1 4 12\n" : "13\n1 2 2 0 1 10 11 13\n");
+    append_to_file_text(f, "$EndNodes\n$Elements\n%s",
+                        is_new_format_version ? "2 13 1 13\n2 1 2 1\n1 10 11 13\n3 1 4 12\n"
+                                              : "13\n1 2 2 0 1 10 11 13\n");
     for (int i = 0; i < TETS; i++) {
-        print(f, modern ? "%d " : "%d 4 2 0 1 ", i + 2);
-        print(f, "%d %d %d 18\n", 10 + face[i][0], 10 + face[i][1], 10 + face[i][2]);
+        append_to_file_text(f, is_new_format_version ? "%d " : "%d 4 2 0 1 ", i + 2);
+        append_to_file_text(f, "%d %d %d 18\n", 10 + face[i][0], 10 + face[i][1], 10 + face[i][2]);
     }
-    print(f, "$EndElements\n$NodeData\n1\n\"%s\"\n1\n0.0\n3\n0\n1\n9\n", name);
+    append_to_file_text(f, "$EndElements\n$NodeData\n1\n\"%s\"\n1\n0.0\n3\n0\n1\n9\n", name);
     for (int i = 0; i < VERTICES; i++) {
-        print(f, "%d ", 10 + i);
+        append_to_file_text(f, "%d ", 10 + i);
         number(f, i == 8 ? top : 0.0, 0);
-        print(f, "\n");
+        append_to_file_text(f, "\n");
     }
-    print(f, "$EndNodeData\n");
+    append_to_file_text(f, "$EndNodeData\n");
 }
 
 static int warnings;
@@ -260,7 +268,7 @@ static void faults_are_refused_by_line(void **state)
         int msh; /* 0: VTK, 1: version 2.2, 2: version 4.1 */
         const char *old, *by;
         int line;
-        const char *says;
+        const char *expected_message_text;
     } faults[] = {
         {0, "ASCII", "TEXT", 3, "expected ASCII or BINARY"},
         {0, "UNSTRUCTURED_GRID", "POLYDATA", 4, "expected UNSTRUCTURED_GRID"},
@@ -309,7 +317,7 @@ static void faults_are_refused_by_line(void **state)
         int rc = try_file(f.text, f.size, &err);
         print_message("%s:%d: %s\n", err.file, err.line, err.text);
         assert_int_equal(rc, -EINVAL);
-        assert_non_null(strstr(err.text, faults[i].says));
+        assert_non_null(strstr(err.text, faults[i].expected_message_text));
         if (faults[i].line) {
             assert_int_equal(err.line, faults[i].line);
         }
@@ -328,11 +336,11 @@ static void cells_beyond_the_file_are_refused(void **state)
     write_vtk(&f, 1, 0, "pressure", 5e5);
     char *at = strstr(f.text, "POINTS 9"), *exact;
     f.size = (size_t)(at - f.text);
-    print(&f, "POINTS 1 float\n");
+    append_to_file_text(&f, "POINTS 1 float\n");
     for (int i = 0; i < 3; i++) {
         big_endian(&f, 0, 4);
     }
-    print(&f, "\nCELLS 2 1\n");
+    append_to_file_text(&f, "\nCELLS 2 1\n");
     big_endian(&f, 0, 4);
     exact = malloc(f.size);
     memcpy(exact, f.text, f.size);

@@ -344,7 +344,7 @@ static void refuses_bad_settings(void **state)
     {                                                                                              \
         SETTING("file", "motion.csv"), __VA_ARGS__                                                 \
     }
-    const double three[] = {1.0, 2.0, 3.0};
+    const double settings_of_three_numbers[] = {1.0, 2.0, 3.0};
     expect_refused(FILE_SETTINGS(SETTING("time", "t")), 2, -22, "t", "before");
     expect_refused(FILE_SETTINGS(SETTING("time", "z")), 2, -22, "time", "no column 'z'");
     expect_refused(FILE_SETTINGS(SETTING("rate", "0")), 2, -22, "rate", "above 0");
@@ -357,8 +357,9 @@ static void refuses_bad_settings(void **state)
                    "above 0");
     expect_refused(FILE_SETTINGS(SETTING("rate", "1"), SETTING("ramp", "-1")), 3, -22, "ramp",
                    ">= 0");
-    expect_refused(FILE_SETTINGS(SETTING("rate", "1"), NUMBERS("scale", 1, 3, three)), 3, -22,
-                   "scale", "3 numbers for 2");
+    expect_refused(
+        FILE_SETTINGS(SETTING("rate", "1"), NUMBERS("scale", 1, 3, settings_of_three_numbers)), 3,
+        -22, "scale", "3 numbers for 2");
     expect_refused(FILE_SETTINGS(SETTING("rate", "1"), SETTING("center", "yes")), 3, -22, "center",
                    "true");
     expect_refused(FILE_SETTINGS(SETTING("rate", "1"), SETTING("interpolation", "spline")), 3, -22,

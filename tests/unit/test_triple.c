@@ -31,7 +31,7 @@ static void fill_value(struct value *v, uint64_t number)
     }
 }
 
-static int intact(const struct value *v)
+static int is_value_intact(const struct value *v)
 {
     uint64_t sum = v->number;
     for (uint64_t i = 0; i < 30; i++) {
@@ -81,7 +81,7 @@ static void test_newest_wins(void **state)
         assert_non_null(v);
         assert_int_equal(fresh, 1);
         assert_int_equal(v->number, number - 1);
-        assert_true(intact(v));
+        assert_true(is_value_intact(v));
         assert_int_equal(tact_triple_sequence(triple), (uint32_t)(NEAR_WRAP + number - 1));
         assert_int_equal(tact_triple_overwritten(triple), overwritten);
         assert_ptr_equal(tact_triple_read(triple, &fresh), v);
@@ -103,7 +103,7 @@ static void test_held_value_is_stable(void **state)
     for (uint64_t i = 100; i < 110; i++) {
         publish_value(triple, i);
         assert_int_equal(held->number, 7);
-        assert_true(intact(held));
+        assert_true(is_value_intact(held));
     }
     assert_int_equal(tact_triple_overwritten(triple), 9);
     held = tact_triple_read(triple, NULL);
@@ -136,19 +136,19 @@ static void test_two_threads(void **state)
     pthread_t writer;
     assert_int_equal(pthread_create(&writer, NULL, write_all, &s), 0);
     uint64_t got = 0, last = 0;
-    int have = 0;
-    while (!have || last != s.count - 1) {
+    int has_held_value = 0;
+    while (!has_held_value || last != s.count - 1) {
         int fresh;
         const struct value *v = tact_triple_read(s.triple, &fresh);
         if (!v) {
             continue;
         }
-        assert_true(intact(v));
+        assert_true(is_value_intact(v));
         assert_int_equal(tact_triple_sequence(s.triple), (uint32_t)(NEAR_WRAP + v->number));
-        assert_true(!have || (fresh ? v->number > last : v->number == last));
+        assert_true(!has_held_value || (fresh ? v->number > last : v->number == last));
         got += (uint64_t)fresh;
         last = v->number;
-        have = 1;
+        has_held_value = 1;
     }
     assert_int_equal(pthread_join(writer, NULL), 0);
     assert_int_equal(tact_triple_published(s.triple), s.count);

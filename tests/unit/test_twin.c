@@ -169,17 +169,17 @@ static void readings_are_quantised(void **state)
                                             SETTING("start", "-0.7")};
     struct tact_device device = open_twin(s, COUNT(s));
     const double lsb = 2.0 / 255.0;
-    int codes = 0, last = -1;
+    int distinct_reading_count = 0, last = -1;
     for (uint64_t tick = 0; tick < 2000; tick++) {
         double y = reading_at(&device, tick).channel[0],
                exact = 2.0 * true_axis_state(&device, 0).position;
         double code = (y + 1.0) / lsb;
         expect_close(code, nearbyint(code), 1e-9);
         expect_close(y, fmin(1.0, fmax(-1.0, exact)), 0.5 * lsb * (1.0 + 1e-12));
-        codes += (int)nearbyint(code) != last;
+        distinct_reading_count += (int)nearbyint(code) != last;
         last = (int)nearbyint(code);
     }
-    assert_int_equal(codes, 256);
+    assert_int_equal(distinct_reading_count, 256);
     assert_true(reading_at(&device, 2000).channel[0] == 1.0);
     device.ops->close(device.self);
 
@@ -278,7 +278,7 @@ static void the_twin_stops_at_its_ends(void **state)
 
 /* While unplugged, the reported axis is constant, the button released and the force zero; the mass
  * continues to move. */
-static void is_unplugged(void **state)
+static void twin_is_unplugged_and_replugged(void **state)
 {
     (void)state;
     const double script[] = {0.0, 0.0, 0.0, 0.0}, lost[] = {0.5, 0.6, 0.8, 0.9};
@@ -479,7 +479,7 @@ static void refuses_bad_settings(void **state)
 {
     (void)state;
     const double two[] = {1.0, 2.0}, down[] = {1.0, -1.0}, four[] = {0.0, 1.0, 0.0, 2.0};
-    const double never[] = {(double)NAN, 1.0}, script[] = {0.0, 0.0, 0.0, 0.0};
+    const double never_unplugged_interval[] = {(double)NAN, 1.0}, script[] = {0.0, 0.0, 0.0, 0.0};
     const struct {
         struct tact_device_setting s[3];
         int count;
@@ -515,7 +515,7 @@ static void refuses_bad_settings(void **state)
         {{SETTING("buttons", "x")}, 1, "buttons", "twice"},
         {{SETTING("buttons", "b=deadman")}, 1, "buttons", "no channel"},
         {{NUMBERS("push", 2, 2, four)}, 1, "push", "row 2: not after"},
-        {{NUMBERS("push", 1, 2, never)}, 1, "push", "not finite"},
+        {{NUMBERS("push", 1, 2, never_unplugged_interval)}, 1, "push", "not finite"},
         {{SETTING("lost", "1")}, 1, "lost", "rows of 2"},
         {{SETTING("hand", "robot")}, 1, "hand", "one of none, trajectory, operator"},
         {{SETTING("hand_file", "a.csv")}, 1, "hand_file", "a hand is missing"},
@@ -557,7 +557,7 @@ int main(void)
         cmocka_unit_test(forces_have_their_exact_delay),
         cmocka_unit_test(the_motor_saturates),
         cmocka_unit_test(the_twin_stops_at_its_ends),
-        cmocka_unit_test(is_unplugged),
+        cmocka_unit_test(twin_is_unplugged_and_replugged),
         cmocka_unit_test(skipped_ticks_are_simulated),
         cmocka_unit_test(rendered_spring_and_damper_are_exact),
         cmocka_unit_test(rendered_friction_is_coulombs),

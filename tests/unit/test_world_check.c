@@ -95,7 +95,7 @@ static void expect_fault(struct tact_world *world, enum tact_world_part part, in
 
 static const double odd[] = {NAN, INFINITY, -INFINITY};
 
-static void every_number_is_checked(void **state)
+static void every_world_number_is_checked(void **state)
 {
     (void)state;
     struct tact_moments_scratch *scratch;
@@ -193,7 +193,7 @@ static void moments_not_finite_are_detected_after_the_tick(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_number_is_checked),
+        cmocka_unit_test(every_world_number_is_checked),
         cmocka_unit_test(speeds_over_the_limit_are_detected),
         cmocka_unit_test(moments_not_finite_are_detected_after_the_tick),
     };

@@ -23,17 +23,17 @@
 #define FOLDER "/dev/shm/cards"
 enum { TICKS = 1200, SATURATED = 200, LASTING = 20, PULLED = 500, PLUGGED = 600, CARDS = 3 };
 
-static atomic_int ticks; /* number of ticks of the session so far */
-static int wire;         /* descriptor of the board's outputs, to which its inputs are wired */
+static atomic_int ticks;  /* number of ticks of the session so far */
+static int board_wire_fd; /* descriptor of the board's outputs, to which its inputs are wired */
 
 /* Changes the gauges' voltages until the board is unplugged. */
 static void read_plant_device(void *self, uint64_t tick, double t, int64_t now,
                               struct tact_device_input *in)
 {
     (void)self, (void)t;
-    for (unsigned int i = 1; i < 7 && wire >= 0 && tick < PULLED; i++) {
+    for (unsigned int i = 1; i < 7 && board_wire_fd >= 0 && tick < PULLED; i++) {
         const int saturated = tick >= SATURATED && tick < SATURATED + LASTING && i == 4;
-        write_board_wire(wire, 1, i,
+        write_board_wire(board_wire_fd, 1, i,
                          saturated ? BOARD_MAX : BOARD_ZERO + 37U * i * (unsigned int)(tick % 90));
     }
     in->state = TACT_DEVICE_OK;
@@ -102,9 +102,10 @@ static void *unplug_and_replug(void *unused)
 
 static void run_session(const char *const where[CARDS], int live, const char *log)
 {
-    static const struct tact_device_type plant = {TACT_ABI(struct tact_device_type), "plant",
-                                                  "turns gauges", open_plant_device, NULL};
-    static const struct tact_device_type *const types[] = {&plant, &tact_comedi_type};
+    static const struct tact_device_type simulated_plant_type = {
+        TACT_ABI(struct tact_device_type), "plant", "turns gauges", open_plant_device, NULL};
+    static const struct tact_device_type *const types[] = {&simulated_plant_type,
+                                                           &tact_comedi_type};
     static struct tact_session_report report;
     struct tact_session_options options = tact_session_options_default();
     struct tact_scene *scene = NULL;
@@ -120,14 +121,15 @@ static void run_session(const char *const where[CARDS], int live, const char *lo
     options.record_devices = live ? FOLDER : NULL;
     options.clock = live ? TACT_LOOP_REAL : TACT_LOOP_FREE;
     open_session_of_scene_text(text, &options, &scene, &session);
-    wire = live ? open_board_wire(find_guard_process_of("/dev/comedi0"), "/dev/comedi0") : -1;
+    board_wire_fd =
+        live ? open_board_wire(find_guard_process_of("/dev/comedi0"), "/dev/comedi0") : -1;
     atomic_store(&ticks, 0);
-    assert_true(!live ||
-                (wire >= 0 && pthread_create(&thread, NULL, unplug_and_replug, NULL) == 0));
+    assert_true(!live || (board_wire_fd >= 0 &&
+                          pthread_create(&thread, NULL, unplug_and_replug, NULL) == 0));
     assert_int_equal(tact_session_run(session, &report), 0);
     if (live) {
         pthread_join(thread, NULL);
-        close(wire);
+        close(board_wire_fd);
     }
     tact_session_destroy(session);
     tact_scene_free(scene);

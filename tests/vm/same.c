@@ -34,15 +34,16 @@ static void close_cursor(struct log_cursor *log_cursor)
 }
 
 /* State, stamp before the tick, channels. */
-static double *read_values(struct log_cursor *log_cursor, uint64_t stamped)
+static double *read_values(struct log_cursor *log_cursor, uint64_t stamp_to_find)
 {
     double *v = log_cursor->record->values + log_cursor->offset;
-    v[1] = log_cursor->record->tick < stamped ? 0.0 : v[1] - (double)log_cursor->record->stamp_ns;
+    v[1] = log_cursor->record->tick < stamp_to_find ? 0.0
+                                                    : v[1] - (double)log_cursor->record->stamp_ns;
     return v;
 }
 
 int compare_replayed_device(const char *live, const char *again, const char *field,
-                            uint64_t stamped, int states[4])
+                            uint64_t stamp_to_find, int states[4])
 {
     struct log_cursor a = open_cursor(live, field);
     struct log_cursor b = open_cursor(again, field);
@@ -53,7 +54,8 @@ int compare_replayed_device(const char *live, const char *again, const char *fie
         do { /* a late loop has skipped ticks */
             assert_int_equal(tact_log_next(b.log, b.record), 1);
         } while (b.record->tick < a.record->tick);
-        const double *reported = read_values(&a, stamped), *played = read_values(&b, stamped);
+        const double *reported = read_values(&a, stamp_to_find),
+                     *played = read_values(&b, stamp_to_find);
         for (uint32_t i = 0; i < a.size; i++) {
             if (memcmp(&reported[i], &played[i], sizeof *reported) != 0) {
                 fail_msg("%s in tick %llu: %.17g was reported, %.17g is played (value %u)", field,

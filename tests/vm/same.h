@@ -8,6 +8,6 @@
  * state, the age of its stamp (from tick `stamped` on), its channels. Fails the test at the first
  * difference. states: number of ticks in each state. Returns the number of ticks compared. */
 int compare_replayed_device(const char *live, const char *again, const char *field,
-                            uint64_t stamped, int states[4]);
+                            uint64_t stamp_to_find, int states[4]);
 
 #endif

@@ -3,10 +3,10 @@
 #ifndef TACT_TEST_VM_SENSOR_H
 #define TACT_TEST_VM_SENSOR_H
 
-void a_wrench_through_a_session(void **state);
-void a_tare_takes_the_zero(void **state);
-void a_stream_beside_the_loop(void **state);
-void a_stream_that_overflows(void **state);
+void wrench_passes_through_a_session(void **state);
+void tare_measures_the_zero(void **state);
+void stream_is_read_beside_the_loop(void **state);
+void overflowing_stream_is_restarted(void **state);
 void cards_are_played_to_the_bit(void **state);
 
 /** Calls of ioctl(2) that this program has made. */

@@ -88,13 +88,13 @@ static void answer_upload_request(int request)
 
 static void answer_erase_request(int request)
 {
-    struct uinput_ff_erase gone = {.request_id = (uint32_t)request};
-    if (ioctl(stick.fd, UI_BEGIN_FF_ERASE, &gone) < 0) {
+    struct uinput_ff_erase erase_request = {.request_id = (uint32_t)request};
+    if (ioctl(stick.fd, UI_BEGIN_FF_ERASE, &erase_request) < 0) {
         return;
     }
-    store_driver_event(STICK_ERASE, (int)gone.effect_id, 0, NULL);
-    gone.retval = 0;
-    ioctl(stick.fd, UI_END_FF_ERASE, &gone);
+    store_driver_event(STICK_ERASE, (int)erase_request.effect_id, 0, NULL);
+    erase_request.retval = 0;
+    ioctl(stick.fd, UI_END_FF_ERASE, &erase_request);
 }
 
 static void *run_stick_driver(void *unused)

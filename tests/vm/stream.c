@@ -50,7 +50,7 @@ static void check_scan_consistency(void)
     }
 }
 
-void a_stream_beside_the_loop(void **state)
+void stream_is_read_beside_the_loop(void **state)
 {
     double low = 9.0;
     double high = -9.0;
@@ -109,7 +109,7 @@ static void stop_for_a_second(void)
     waitpid(child, NULL, 0);
 }
 
-void a_stream_that_overflows(void **state)
+void overflowing_stream_is_restarted(void **state)
 {
     (void)state;
     comedi_t *dev = comedi_open(NODE);

@@ -242,7 +242,7 @@ static void busy_inputs_zero_outputs(void **unused)
     assert_non_null(strstr(config.messages, "cannot be read: Device or resource busy"));
 }
 
-static void unplugged_and_back(void **unused)
+static void board_unplugged_and_back_is_used(void **unused)
 {
     (void)unused;
     const struct tact_device_setting settings[] = {
@@ -423,14 +423,14 @@ int main(void)
         cmocka_unit_test(outputs_are_locked),
         cmocka_unit_test(faults_zero_outputs),
         cmocka_unit_test(busy_inputs_zero_outputs),
-        cmocka_unit_test(unplugged_and_back),
+        cmocka_unit_test(board_unplugged_and_back_is_used),
         cmocka_unit_test(another_board_is_not_accepted),
         cmocka_unit_test(digital_outputs_follow_channels),
         cmocka_unit_test(two_boards_run_at_once),
-        cmocka_unit_test(a_wrench_through_a_session),
-        cmocka_unit_test(a_tare_takes_the_zero),
-        cmocka_unit_test(a_stream_beside_the_loop),
-        cmocka_unit_test(a_stream_that_overflows),
+        cmocka_unit_test(wrench_passes_through_a_session),
+        cmocka_unit_test(tare_measures_the_zero),
+        cmocka_unit_test(stream_is_read_beside_the_loop),
+        cmocka_unit_test(overflowing_stream_is_restarted),
         cmocka_unit_test(cards_are_played_to_the_bit),
         cmocka_unit_test(bad_settings_are_named),
     };

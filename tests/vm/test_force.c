@@ -353,7 +353,7 @@ static uint64_t wait_for_lasting_state(uint64_t from, int state)
 
 /* The session's outputs are zero in the tick that detects the unplugged stick, at most two ticks
  * after its removal, and ramp over 0.2 s once it is back, also at the stick. */
-static void unplugged_mid_contact(void **unused)
+static void device_unplugged_mid_contact_is_lost(void **unused)
 {
     pthread_t thread;
     int result = -1;
@@ -418,7 +418,7 @@ static void unplugged_mid_contact(void **unused)
 
 /* The stick is unplugged while its driver sleeps in an upload: the guard is not blocked, the loop
  * detects the loss without delay, and the next stick gets the same forces. */
-static void unplugged_in_an_upload(void **unused)
+static void device_unplugged_in_upload_is_lost(void **unused)
 {
     pthread_t thread;
     int result = -1, guard_descriptor_count = 0;
@@ -487,9 +487,9 @@ static void unusable_force_devices_are_refused(void **unused)
         static const int none[] = {FF_GAIN, 0};
         plug_in_stick(cases[i].effects[0] ? cases[i].effects : none);
         assert_int_equal(start(&device, cases[i].forces, "true"), cases[i].rc);
-        const char *said = cases[i].rc ? config.err.text : config.messages;
-        if (!strstr(said, cases[i].text)) {
-            fail_msg("case %zu: \"%s\" does not say \"%s\"", i, said, cases[i].text);
+        const char *message_of_refusal = cases[i].rc ? config.err.text : config.messages;
+        if (!strstr(message_of_refusal, cases[i].text)) {
+            fail_msg("case %zu: \"%s\" does not say \"%s\"", i, message_of_refusal, cases[i].text);
         }
         if (!cases[i].rc) {
             const double out[] = {0.75, 0.25};
@@ -524,8 +524,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(forces_follow_contact),
         cmocka_unit_test(a_slow_driver_changes_no_tick),
         cmocka_unit_test(effects_outlive_their_length),
-        cmocka_unit_test(unplugged_mid_contact),
-        cmocka_unit_test(unplugged_in_an_upload),
+        cmocka_unit_test(device_unplugged_mid_contact_is_lost),
+        cmocka_unit_test(device_unplugged_in_upload_is_lost),
         cmocka_unit_test(unusable_force_devices_are_refused),
     };
     set_up_boards();

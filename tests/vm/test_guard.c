@@ -37,10 +37,10 @@ static const lsampl_t pushed = 49151; /* 5 V */
 
 /* Memory shared by the test and the controller, a process of its own. */
 struct shared {
-    atomic_int_fast64_t beat_ns; /* just before the last heartbeat */
-    atomic_int push;             /* 5 V is wanted, else 0 */
-    atomic_int hang;             /* the tick spins while it is set */
-    atomic_int use_memory;       /* another thread of priority hog - 1 allocates all memory */
+    atomic_int_fast64_t heartbeat_ns; /* just before the last heartbeat */
+    atomic_int push;                  /* 5 V is wanted, else 0 */
+    atomic_int hang;                  /* the tick spins while it is set */
+    atomic_int use_memory;            /* another thread of priority hog - 1 allocates all memory */
     atomic_int state[DEVICES];
     atomic_int quit;
     char messages[DEVICES * 4096];
@@ -51,7 +51,7 @@ static comedi_t *reader;
 static uint32_t seed = 1;
 
 /* 0: the ordinary scheduler. */
-static void schedule(int priority)
+static void set_fifo_priority_of_process(int priority)
 {
     const struct sched_param param = {.sched_priority = priority};
     assert_int_equal(sched_setscheduler(0, priority ? SCHED_FIFO : SCHED_OTHER, &param), 0);
@@ -60,7 +60,7 @@ static void schedule(int priority)
 static void real_time(int priority)
 {
     mlockall(MCL_CURRENT | MCL_FUTURE);
-    schedule(priority);
+    set_fifo_priority_of_process(priority);
 }
 
 static void sleep_ms(double ms)
@@ -74,7 +74,7 @@ static void *use_memory(void *unused)
     while (!atomic_load(&shared->use_memory)) {
         usleep(1000);
     }
-    schedule(atomic_load(&shared->use_memory) - 1);
+    set_fifo_priority_of_process(atomic_load(&shared->use_memory) - 1);
     for (;;) {
         size_t size = 1 << 20;
         char *block = malloc(size);
@@ -113,8 +113,8 @@ static void run_controller(void)
     struct tact_device device[DEVICES];
     struct tact_device_input in;
     pthread_t thread;
-    schedule(0); /* the threads started here must not inherit the test's priority, which is above
-                    the guard's */
+    set_fifo_priority_of_process(0); /* the threads started here must not inherit the test's
+                    priority, which is above the guard's */
     open_devices(device, config);
     pthread_create(&thread, NULL, use_memory, NULL);
     real_time(LOOP_PRIORITY);
@@ -129,7 +129,7 @@ static void run_controller(void)
         double push = atomic_load(&shared->push) ? 1.0 : 0.0;
         const double volts[] = {5.0 * push, -5.0 * push};
         int64_t now = tact_clock_now();
-        atomic_store(&shared->beat_ns, now);
+        atomic_store(&shared->heartbeat_ns, now);
         for (int i = 0; i < DEVICES; i++) {
             int lost = atomic_load(&shared->state[i]) == TACT_DEVICE_LOST;
             const double none[] = {0.0, 0.0};
@@ -153,20 +153,21 @@ static long read_output(unsigned int channel)
     return (long)raw;
 }
 
-static int enabled(void)
+static int are_outputs_enabled(void)
 {
     return inb(PORT) & 1;
 }
 
 static int are_all_outputs_zero(void)
 {
-    return read_output(0) == BOARD_ZERO && read_output(1) == BOARD_ZERO && !enabled() &&
+    return read_output(0) == BOARD_ZERO && read_output(1) == BOARD_ZERO && !are_outputs_enabled() &&
            current_stick_force_level() == 0;
 }
 
 static int are_all_outputs_pushing(void)
 {
-    return read_output(0) == pushed && enabled() && current_stick_force_level() == -0x7fff;
+    return read_output(0) == pushed && are_outputs_enabled() &&
+           current_stick_force_level() == -0x7fff;
 }
 
 /* Starts a controller in a process group of its own, and waits until its outputs are non-zero. */
@@ -215,7 +216,7 @@ static int64_t time_until_outputs_are_zero(void)
         now = tact_clock_now();
     }
     assert_true(are_all_outputs_zero());
-    return tact_clock_now() - atomic_load(&shared->beat_ns);
+    return tact_clock_now() - atomic_load(&shared->heartbeat_ns);
 }
 
 static void sleep_random_duration(void)
@@ -258,14 +259,14 @@ static void kill_controllers_repeatedly(const char *what, const char *group)
     print_worst(what, worst);
 }
 
-static void a_killed_controller(void **unused)
+static void outputs_zero_after_killed_controller(void **unused)
 {
     (void)unused;
     kill_controllers_repeatedly("kill -9", NULL);
 }
 
 /* A thread of the controller allocates memory until the kernel kills the process. */
-static void a_controller_out_of_memory(void **unused)
+static void outputs_zero_after_controller_oom(void **unused)
 {
     (void)unused;
     assert_int_equal(system("mkdir -p " CGROUP_FOLDER " && mount -t cgroup2 none " CGROUP_FOLDER
@@ -278,7 +279,7 @@ static void a_controller_out_of_memory(void **unused)
 
 /* Sends zeros until the outputs are armed again, then a non-zero value; in some rounds the ramp is
  * checked in detail. */
-static void rearm(int round)
+static void rearm_and_wait_for_outputs(int round)
 {
     if (round % 10 != 0) {
         atomic_store(&shared->push, 0);
@@ -300,7 +301,7 @@ static void rearm(int round)
     assert_true(are_all_outputs_pushing());
 }
 
-static void a_stopped_controller(void **unused)
+static void outputs_zero_after_stopped_controller(void **unused)
 {
     int64_t worst = 0;
     (void)unused;
@@ -313,14 +314,14 @@ static void a_stopped_controller(void **unused)
         sleep_ms(20);
         assert_true(are_all_outputs_zero());
         kill(child, SIGCONT);
-        rearm(i);
+        rearm_and_wait_for_outputs(i);
     }
     stop_controller(child);
     assert_non_null(strstr(shared->messages, "the guard has set the outputs to zero"));
     print_worst("SIGSTOP", worst);
 }
 
-static void a_hung_controller(void **unused)
+static void outputs_zero_after_hung_controller(void **unused)
 {
     int64_t worst = 0;
     (void)unused;
@@ -331,7 +332,7 @@ static void a_hung_controller(void **unused)
         int64_t took = time_until_outputs_are_zero();
         worst = took > worst ? took : worst;
         atomic_store(&shared->hang, 0);
-        rearm(i);
+        rearm_and_wait_for_outputs(i);
     }
     stop_controller(child);
     print_worst("a tick that spins", worst);
@@ -339,7 +340,7 @@ static void a_hung_controller(void **unused)
 
 /* The guard itself is killed, terminated or stopped: outputs are zero, its state is LOST, and that
  * is reported. */
-static void a_lost_guard(void **unused)
+static void lost_guard_zeroes_outputs(void **unused)
 {
     const int signals[] = {SIGKILL, SIGTERM, SIGSTOP};
     (void)unused;
@@ -368,7 +369,7 @@ static void a_lost_guard(void **unused)
 }
 
 /* The signal that the system's suspend hook sends. */
-static void zero_before_a_suspend(void **unused)
+static void outputs_zero_before_suspend(void **unused)
 {
     (void)unused;
     pid_t child = start_controller();
@@ -377,11 +378,11 @@ static void zero_before_a_suspend(void **unused)
     assert_true(are_all_outputs_zero());
     print_message("suspend: zero when the hook returns, after %.0f ms\n",
                   (double)(tact_clock_now() - began) / 1e6);
-    rearm(0);
+    rearm_and_wait_for_outputs(0);
     stop_controller(child);
 }
 
-static void an_unplugged_board(void **unused)
+static void unplugged_board_is_found_again(void **unused)
 {
     (void)unused;
     pid_t child = start_controller();
@@ -404,10 +405,13 @@ int main(int argc, char **argv)
 {
     static const int effects[] = {FF_CONSTANT, FF_GAIN, 0};
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_killed_controller),   cmocka_unit_test(a_controller_out_of_memory),
-        cmocka_unit_test(a_stopped_controller),  cmocka_unit_test(a_hung_controller),
-        cmocka_unit_test(a_lost_guard),          cmocka_unit_test(an_unplugged_board),
-        cmocka_unit_test(zero_before_a_suspend),
+        cmocka_unit_test(outputs_zero_after_killed_controller),
+        cmocka_unit_test(outputs_zero_after_controller_oom),
+        cmocka_unit_test(outputs_zero_after_stopped_controller),
+        cmocka_unit_test(outputs_zero_after_hung_controller),
+        cmocka_unit_test(lost_guard_zeroes_outputs),
+        cmocka_unit_test(unplugged_board_is_found_again),
+        cmocka_unit_test(outputs_zero_before_suspend),
     };
     set_up_boards();
     attach_board_driver(PORT_NODE, "comedi_parport 0x378");

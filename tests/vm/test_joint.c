@@ -7,7 +7,8 @@
  * instructions.
  *
  * A second of hackbench takes ten of the host's, so that the suite has two of them; arguments are a
- * filter and the ticks with it: `vm_test_joint joint_with_hackbench 60000` is the whole minute.
+ * filter and the ticks with it: `vm_test_joint joint_is_exact_under_load 60000` is the whole
+ * minute.
  */
 #include <math.h>
 #include <sched.h>
@@ -273,7 +274,7 @@ static void check_run_timing_and_motion(const char *what, int ticks, int loaded,
     assert_true(worst < 3.0 * lsb * rad_per_volt);
 }
 
-static void joint_on_an_idle_machine(void **unused)
+static void joint_is_exact_on_idle_machine(void **unused)
 {
     (void)unused;
     check_run_timing_and_motion("idle", campaign_trial_count(15000, MOST_TICKS), 0, NULL);
@@ -281,7 +282,7 @@ static void joint_on_an_idle_machine(void **unused)
 
 static int tick_count_under_load = LOADED_TICKS;
 
-static void joint_with_hackbench(void **unused)
+static void joint_is_exact_under_load(void **unused)
 {
     (void)unused;
     check_run_timing_and_motion("hackbench", tick_count_under_load, 1, NULL);
@@ -347,7 +348,7 @@ static int deadman_open(const struct tact_device_config *config, struct tact_dev
     return open_script_device(deadman_read, "held", out);
 }
 
-static void played_onto_the_board(void **unused)
+static void log_is_played_onto_the_board(void **unused)
 {
     static const struct tact_device_type held = {TACT_ABI(struct tact_device_type), "held",
                                                  "a switch that is held", deadman_open, NULL};
@@ -385,10 +386,10 @@ static void played_onto_the_board(void **unused)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(joint_on_an_idle_machine),
-        cmocka_unit_test_teardown(joint_with_hackbench, stop_load),
+        cmocka_unit_test(joint_is_exact_on_idle_machine),
+        cmocka_unit_test_teardown(joint_is_exact_under_load, stop_load),
         cmocka_unit_test(replayed),
-        cmocka_unit_test(played_onto_the_board),
+        cmocka_unit_test(log_is_played_onto_the_board),
     };
     set_up_boards();
     shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);

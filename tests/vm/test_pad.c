@@ -50,7 +50,7 @@ static void start(void)
     }
 }
 
-static int descriptors(void)
+static int open_descriptor_count(void)
 {
     DIR *dir = opendir("/proc/self/fd");
     int count = 0;
@@ -125,21 +125,21 @@ static void unplugged_and_back(void **unused)
         end_pad_report(pad);
         step();
         assert_true(in.channel[SOUTH] == 1.0);
-        before = round == 0 ? descriptors() : before;
+        before = round == 0 ? open_descriptor_count() : before;
         unplug_pad(pad);
         step(); /* detected in the same tick */
         assert_int_equal(in.state, TACT_DEVICE_LOST);
         assert_true(in.channel[SOUTH] == 0.0);
         assert_true(fabs(in.channel[X] - 0.7) < 1e-12);
         pad = plug_in_pad();
-        int waited = 0;
-        while (in.state != TACT_DEVICE_OK && waited < 1000) {
+        int waited_ms = 0;
+        while (in.state != TACT_DEVICE_OK && waited_ms < 1000) {
             step();
-            waited++;
+            waited_ms++;
         }
-        assert_in_range(waited, 1, 700);
+        assert_in_range(waited_ms, 1, 700);
     }
-    assert_int_equal(descriptors(), before);
+    assert_int_equal(open_descriptor_count(), before);
     device.ops->close(device.self);
     unplug_pad(pad);
 }
@@ -173,7 +173,7 @@ static struct tact_session_report report;
 
 static atomic_int is_running; /* the session ticks */
 
-static void observe_status(void *user, const struct tact_session_status *status)
+static void store_status(void *user, const struct tact_session_status *status)
 {
     (void)user;
     atomic_store(&is_running, status->tick > 100);
@@ -199,7 +199,7 @@ static void a_lost_pad_releases_the_output(void **unused)
     options.types = tact_devices_builtin(&options.type_count);
     options.ticks = 100000;
     options.stop = &stop;
-    options.watch = observe_status;
+    options.watch = store_status;
     open_session_of_scene_text(scene_text, &options, &scene, &session);
     assert_int_equal(pthread_create(&thread, NULL, run_thread, &result), 0);
     for (int i = 0; i < 1000 && !atomic_load(&is_running); i++) {

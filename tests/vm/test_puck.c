@@ -199,7 +199,11 @@ static void absolute_axes_report_only_changes(void **unused)
 }
 
 enum { AXES = 6, HZ = 5000, CYCLE = 701 }; /* raw values are -350 .. 350, a prime number of them */
-enum { SLOW_AXIS = 5, SLOW_BUTTON = 7, SLOW = 100 }; /* channels that change every 20 ms */
+enum {
+    SLOW_AXIS = 5,
+    SLOW_BUTTON = 7,
+    SLOW_MOTION_FRACTION = 100
+}; /* channels that change every 20 ms */
 
 static struct device_config config;
 static struct tact_device device;
@@ -237,15 +241,15 @@ static void read_puck(void)
 
 /* How often a channel has changed up to a report. A lost change of a slow channel is not corrected
  * by later reports of others. */
-static int changes(int n, int channel)
+static int changes_of_channel(int n, int channel)
 {
-    return channel == SLOW_AXIS || channel == SLOW_BUTTON ? n / SLOW : n;
+    return channel == SLOW_AXIS || channel == SLOW_BUTTON ? n / SLOW_MOTION_FRACTION : n;
 }
 
 /* Raw value of an axis after n reports. */
 static int raw_axis_value_after(int n, int axis)
 {
-    return (changes(n, axis) * 7 + axis * 50) % CYCLE - 350;
+    return (changes_of_channel(n, axis) * 7 + axis * 50) % CYCLE - 350;
 }
 
 /* Whether the axis has the value of one of these reports. */
@@ -278,7 +282,7 @@ static void *send_reports_periodically(void *data)
             send_pad_event(writer->puck, writer->type, axis, raw_axis_value_after(n, axis));
         }
         send_pad_event(writer->puck, EV_KEY, BTN_0, n % 2);
-        send_pad_event(writer->puck, EV_KEY, BTN_1, changes(n, SLOW_BUTTON) % 2);
+        send_pad_event(writer->puck, EV_KEY, BTN_1, changes_of_channel(n, SLOW_BUTTON) % 2);
         end_pad_report(writer->puck);
         atomic_store(&sent, n);
     }
@@ -288,7 +292,7 @@ static void *send_reports_periodically(void *data)
 /* Starts a writer whose slow channels change for the last time 10 ms before its end. */
 static void start_writer(struct writer *writer, pthread_t *thread_of_it)
 {
-    writer->count += atomic_load(&sent) == 0 ? SLOW / 2 : 0;
+    writer->count += atomic_load(&sent) == 0 ? SLOW_MOTION_FRACTION / 2 : 0;
     assert_int_equal(pthread_create(thread_of_it, NULL, send_reports_periodically, writer), 0);
     usleep(2000);
 }
@@ -316,11 +320,11 @@ static void check_puck_has_final_values(int type)
         assert_true(in.channel[axis] == left);
     }
     assert_true(in.channel[AXES] == n % 2);
-    assert_true(in.channel[SLOW_BUTTON] == changes(n, SLOW_BUTTON) % 2);
+    assert_true(in.channel[SLOW_BUTTON] == changes_of_channel(n, SLOW_BUTTON) % 2);
 }
 
 /* A reader at 1 kHz that pauses every 20 ticks, also during the last reports. */
-static void flood_of_reports(void **unused)
+static void flood_of_reports_changes_no_value(void **unused)
 {
     int pause_count = 0;
     (void)unused;
@@ -350,7 +354,7 @@ static void flood_of_reports(void **unused)
 
 /* The same reports on relative axes: 50 ms after the last of them, received or lost, the puck is
  * at rest, whenever it is read. */
-static void flood_of_relative_reports(void **unused)
+static void flood_of_relative_reports_is_summed(void **unused)
 {
     (void)unused;
     int puck = plug_in_puck(EV_REL);
@@ -383,8 +387,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_silent_relative_axis_returns_to_0),
         cmocka_unit_test(absolute_axes_report_only_changes),
-        cmocka_unit_test(flood_of_reports),
-        cmocka_unit_test(flood_of_relative_reports),
+        cmocka_unit_test(flood_of_reports_changes_no_value),
+        cmocka_unit_test(flood_of_relative_reports_is_summed),
     };
     set_up_boards();
     return cmocka_run_group_tests(tests, NULL, NULL);

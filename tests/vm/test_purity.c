@@ -61,13 +61,13 @@ void free(void *block)
     __libc_free(block);
 }
 
-#define NUMBER offsetof(struct seccomp_data, nr)
+#define SYSCALL_NUMBER_OFFSET offsetof(struct seccomp_data, nr)
 #define SECCOMP_ARGUMENT_OFFSET(i) offsetof(struct seccomp_data, args[i]) /* its lower half */
 
 static void forbid_system_calls(void)
 {
     struct sock_filter filter[] = {
-        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, NUMBER),
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, SYSCALL_NUMBER_OFFSET),
         BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_clock_nanosleep, 7, 0),
         BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_read, 6, 0),
         BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_ioctl, 0, 2),

@@ -28,7 +28,7 @@ static int table_cell_of_direction(const double d[3])
     return ((2 * axis + (d[axis] < 0.0)) * SIDE + u) * SIDE + v;
 }
 
-static int best_of_all(const struct tact_core *core, const double d[3])
+static int support_vertex_by_full_scan(const struct tact_core *core, const double d[3])
 {
     int best = 0;
     double most = tact_v3_dot(core->vertex[0], d);
@@ -43,13 +43,14 @@ static int best_of_all(const struct tact_core *core, const double d[3])
 int64_t tact_core_support(const struct tact_core *core, const double d[3], int64_t from)
 {
     if (!core->start) {
-        return core->vertex ? best_of_all(core, d) : tact_curved_support(core, d);
+        return core->vertex ? support_vertex_by_full_scan(core, d) : tact_curved_support(core, d);
     }
     int at = from >= 0 ? (int)from : core->start[table_cell_of_direction(d)];
     double most = tact_v3_dot(core->vertex[at], d);
     for (int before = -1; before != at;) {
         before = at;
-        for (int k = core->neighbour_start[before]; k < core->neighbour_start[before + 1]; k++) {
+        for (int k = core->first_neighbour_of_vertex[before];
+             k < core->first_neighbour_of_vertex[before + 1]; k++) {
             double s = tact_v3_dot(core->vertex[core->next[k]], d);
             at = s > most ? core->next[k] : at;
             most = tact_max(s, most);
@@ -79,7 +80,7 @@ static int fill_start_vertex_table(struct tact_core *core)
 }
 
 /* Sets the ball inside the solid, whose centre is the mean of the vertices. */
-static void set_inner_ball(struct tact_core *core)
+static void set_inscribed_ball(struct tact_core *core)
 {
     for (int i = 0; i < core->vertices; i++) {
         tact_v3_axpy(core->middle, 1.0 / (double)core->vertices, core->vertex[i]);
@@ -108,11 +109,11 @@ static int set_core_size(struct tact_core *core)
         core->thickness = tact_min(core->thickness, width);
     }
     core->thickness += 2.0 * core->radius;
-    set_inner_ball(core);
+    set_inscribed_ball(core);
     return 0;
 }
 
-static int make_core_of_hull(struct tact_core *core, const struct tact_mesh *mesh)
+static int make_core_from_hull(struct tact_core *core, const struct tact_mesh *mesh)
 {
     int rc = tact_core_make_graph(core, mesh);
     rc = rc                                                ? rc
@@ -123,7 +124,7 @@ static int make_core_of_hull(struct tact_core *core, const struct tact_mesh *mes
 }
 
 /* Makes the core of a ball, which is a point, or of a capsule, which is a segment. */
-static int make_core_of_axis(struct tact_core *core, double radius, double half)
+static int make_core_from_axis(struct tact_core *core, double radius, double half)
 {
     core->radius = radius;
     core->vertices = half > 0.0 ? 2 : 1;
@@ -151,18 +152,18 @@ int tact_core_create(const struct tact_shape *shape, struct tact_core **out)
         rc = 0;
         break;
     case TACT_SHAPE_SPHERE:
-        rc = make_core_of_axis(core, shape->size[0], 0.0);
+        rc = make_core_from_axis(core, shape->size[0], 0.0);
         break;
     case TACT_SHAPE_CAPSULE:
-        rc = make_core_of_axis(core, shape->size[0], shape->size[1]);
+        rc = make_core_from_axis(core, shape->size[0], shape->size[1]);
         break;
     case TACT_SHAPE_BOX:
     case TACT_SHAPE_CONVEX:
-        rc = shape->mesh ? make_core_of_hull(core, shape->mesh) : -EINVAL;
+        rc = shape->mesh ? make_core_from_hull(core, shape->mesh) : -EINVAL;
         break;
     case TACT_SHAPE_CYLINDER:
     case TACT_SHAPE_ELLIPSOID:
-        tact_curved_make(core, shape->size);
+        tact_curved_init(core, shape->size);
         rc = 0;
         break;
     default:
@@ -182,13 +183,13 @@ void tact_core_free(struct tact_core *core)
         return;
     }
     void *parts[] = {core->vertex,
-                     core->neighbour_start,
+                     core->first_neighbour_of_vertex,
                      core->next,
                      core->normal,
                      core->offset,
                      core->rim,
-                     core->face_rim_start,
-                     core->vertex_face_start,
+                     core->first_corner_of_face,
+                     core->first_face_of_vertex,
                      core->at,
                      core->start};
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {

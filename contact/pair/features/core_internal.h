@@ -25,16 +25,16 @@ struct tact_core {
     double inner;     /* radius of that ball, including `radius` [m] */
     double half[3];   /* lengths of a cylinder or an ellipsoid, as in the shape [m] */
     int64_t vertices;
-    double (*vertex)[3];  /* [m]; NULL: a curved surface */
-    int *neighbour_start; /* by vertex: where its neighbours start in `next`; one more */
-    int *next;            /* neighbours along edges of the triangulation */
+    double (*vertex)[3];            /* [m]; NULL: a curved surface */
+    int *first_neighbour_of_vertex; /* by vertex: where its neighbours start in `next`; one more */
+    int *next;                      /* neighbours along edges of the triangulation */
     int faces;
-    double (*normal)[3];    /* outward unit normals of faces; coplanar triangles are one face */
-    double *offset;         /* offset of their planes, at the farthest of their corners [m] */
-    int *face_rim_start;    /* by face: where its corners start in `rim`; one more */
-    int *rim;               /* vertices, counter-clockwise from outside */
-    int *vertex_face_start; /* by vertex: where its faces start in `at`; one more */
-    int *at;                /* faces */
+    double (*normal)[3];       /* outward unit normals of faces; coplanar triangles are one face */
+    double *offset;            /* offset of their planes, at the farthest of their corners [m] */
+    int *first_corner_of_face; /* by face: where its corners start in `rim`; one more */
+    int *rim;                  /* vertices, counter-clockwise from outside */
+    int *first_face_of_vertex; /* by vertex: where its faces start in `at`; one more */
+    int *at;                   /* faces */
     int *start; /* a far vertex in each of TACT_CORE_CELLS directions; NULL: few vertices */
 };
 

@@ -13,7 +13,7 @@
 /* Steps along a side of the square or cube whose grid of directions defines the vertices. */
 static const int64_t ROUND_GRID_STEPS = (int64_t)1 << 28, BALL_GRID_STEPS = (int64_t)1 << 25;
 
-void tact_curved_make(struct tact_core *core, const double size[3])
+void tact_curved_init(struct tact_core *core, const double size[3])
 {
     int is_cylinder = core->kind == TACT_SHAPE_CYLINDER;
     tact_v3_copy(core->half, size);
@@ -146,7 +146,8 @@ static void farthest_ellipsoid_point(const struct tact_core *core, const double 
     }
 }
 
-void tact_curved_point(const struct tact_core *core, const double d[3], double out[3], double *bend)
+void tact_curved_farthest_point(const struct tact_core *core, const double d[3], double out[3],
+                                double *bend)
 {
     if (bend) {
         memset(bend, 0, 9 * sizeof *bend);
@@ -160,8 +161,8 @@ void tact_curved_point(const struct tact_core *core, const double d[3], double o
     }
 }
 
-void tact_curved_move_farthest_along(const struct tact_core *core, int64_t vertex,
-                                     const double d[3], double out[3])
+void tact_curved_move_to_farthest(const struct tact_core *core, int64_t vertex, const double d[3],
+                                  double out[3])
 {
     double at[3];
     if (core->kind == TACT_SHAPE_ELLIPSOID) {
@@ -185,8 +186,8 @@ static void unit_vector_across_axis(const double d[3], double out[2])
     out[1] = size > 1e-12 ? d[1] / size : 0.0;
 }
 
-void tact_curved_rim_corners(const struct tact_core *core, double end, const double d[3], int count,
-                             double (*corner)[3])
+void tact_curved_end_circle_corners(const struct tact_core *core, double end, const double d[3],
+                                    int count, double (*corner)[3])
 {
     double first[2];
     unit_vector_across_axis(d, first);
@@ -198,7 +199,8 @@ void tact_curved_rim_corners(const struct tact_core *core, double end, const dou
     }
 }
 
-void tact_curved_farthest_line(const struct tact_core *core, const double d[3], double ends[2][3])
+void tact_curved_farthest_segment(const struct tact_core *core, const double d[3],
+                                  double ends[2][3])
 {
     double radial_direction[2];
     unit_vector_across_axis(d, radial_direction);

@@ -3,11 +3,11 @@
 #include <math.h>
 #include <string.h>
 
-void tact_core_pair_place(struct tact_core_pair *pair, const struct tact_core *a,
-                          const struct tact_pose *pose_a, const struct tact_core *b,
-                          const struct tact_pose *pose_b)
+void tact_core_pair_set_poses(struct tact_core_pair *pair, const struct tact_core *a,
+                              const struct tact_pose *pose_a, const struct tact_core *b,
+                              const struct tact_pose *pose_b)
 {
-    double *of_a = pair->turn_a, of_b[9], apart[3];
+    double *of_a = pair->rotation_a, of_b[9], apart[3];
     tact_quat_to_m3(of_a, pose_a->quat_wxyz);
     tact_quat_to_m3(of_b, pose_b->quat_wxyz);
     for (int i = 0; i < 3; i++) {
@@ -25,8 +25,8 @@ void tact_core_pair_place(struct tact_core_pair *pair, const struct tact_core *a
     pair->supports = 0;
 }
 
-void tact_difference_of_vertices(const struct tact_core_pair *pair, int64_t a, int64_t b,
-                                 struct tact_difference *out)
+void tact_minkowski_from_vertices(const struct tact_core_pair *pair, int64_t a, int64_t b,
+                                  struct tact_minkowski_point *out)
 {
     double of_a[3], of_b[3], moved[3];
     tact_core_vertex(pair->a, a, of_a);
@@ -38,8 +38,8 @@ void tact_difference_of_vertices(const struct tact_core_pair *pair, int64_t a, i
     out->b = b;
 }
 
-void tact_difference_support(struct tact_core_pair *pair, const double d[3],
-                             struct tact_difference *out)
+void tact_minkowski_support(struct tact_core_pair *pair, const double d[3],
+                            struct tact_minkowski_point *out)
 {
     double back[3], in_b[3];
     tact_v3_scale(back, d, -1.0);
@@ -47,11 +47,11 @@ void tact_difference_support(struct tact_core_pair *pair, const double d[3],
     pair->at_a = tact_core_support(pair->a, d, pair->at_a);
     pair->at_b = tact_core_support(pair->b, in_b, pair->at_b);
     pair->supports++;
-    tact_difference_of_vertices(pair, pair->at_a, pair->at_b, out);
+    tact_minkowski_from_vertices(pair, pair->at_a, pair->at_b, out);
 }
 
-int tact_difference_is_repeated(const struct tact_difference *points, int count,
-                                const struct tact_difference *of)
+int tact_minkowski_is_repeated(const struct tact_minkowski_point *points, int count,
+                               const struct tact_minkowski_point *of)
 {
     for (int i = 0; i < count; i++) {
         if (points[i].a == of->a && points[i].b == of->b) {

@@ -10,10 +10,10 @@
 
 /* Difference between a distance and its bound that counts as rounding, over the size of the pair.
  */
-#define TACT_DIFFERENCE_ROUNDING 1e-16
+#define TACT_MINKOWSKI_ROUNDING 1e-16
 
 /* A point of the difference, and the vertices of A and B whose difference it is. */
-struct tact_difference {
+struct tact_minkowski_point {
     double w[3]; /* [m] */
     int64_t a, b;
 };
@@ -21,17 +21,17 @@ struct tact_difference {
 /* Up to four points of the difference, affinely independent except for rounding. */
 struct tact_simplex {
     int count;
-    struct tact_difference point[4];
+    struct tact_minkowski_point point[4];
 };
 
 struct tact_core_pair {
     const struct tact_core *a, *b;
-    double turn_a[9];   /* from A's frame to the world, row-major */
-    double turn[9];     /* from B's frame to A's, row-major */
-    double shift[3];    /* shift of B's origin in A's frame [m] */
-    double size;        /* magnitude of the coordinates that are subtracted */
-    int64_t at_a, at_b; /* vertices at which the next support searches start; -1: none */
-    int supports;       /* number of support searches */
+    double rotation_a[9]; /* from A's frame to the world, row-major */
+    double turn[9];       /* from B's frame to A's, row-major */
+    double shift[3];      /* shift of B's origin in A's frame [m] */
+    double size;          /* magnitude of the coordinates that are subtracted */
+    int64_t at_a, at_b;   /* vertices at which the next support searches start; -1: none */
+    int supports;         /* number of support searches */
 };
 
 /* Result of a search for the distance or depth. */
@@ -44,28 +44,28 @@ struct tact_nearest {
 };
 
 /* Sets the pose of B in A's frame. */
-void tact_core_pair_place(struct tact_core_pair *pair, const struct tact_core *a,
-                          const struct tact_pose *pose_a, const struct tact_core *b,
-                          const struct tact_pose *pose_b);
+void tact_core_pair_set_poses(struct tact_core_pair *pair, const struct tact_core *a,
+                              const struct tact_pose *pose_a, const struct tact_core *b,
+                              const struct tact_pose *pose_b);
 
 /* The difference of two vertices, at the present poses. */
-void tact_difference_of_vertices(const struct tact_core_pair *pair, int64_t a, int64_t b,
-                                 struct tact_difference *out);
+void tact_minkowski_from_vertices(const struct tact_core_pair *pair, int64_t a, int64_t b,
+                                  struct tact_minkowski_point *out);
 
 /* The farthest point of the difference along d (A's frame, of any length). */
-void tact_difference_support(struct tact_core_pair *pair, const double d[3],
-                             struct tact_difference *out);
+void tact_minkowski_support(struct tact_core_pair *pair, const double d[3],
+                            struct tact_minkowski_point *out);
 
 /* Order of points by their vertices. */
-static inline int tact_difference_sorts_before(const struct tact_difference *one,
-                                               const struct tact_difference *other)
+static inline int tact_minkowski_sorts_before(const struct tact_minkowski_point *one,
+                                              const struct tact_minkowski_point *other)
 {
     return one->a != other->a ? one->a < other->a : one->b < other->b;
 }
 
 /* 1 where `of` is among the first `count` points. */
-int tact_difference_is_repeated(const struct tact_difference *points, int count,
-                                const struct tact_difference *of);
+int tact_minkowski_is_repeated(const struct tact_minkowski_point *points, int count,
+                               const struct tact_minkowski_point *of);
 
 /*
  * The point of the difference nearest to the origin (Gilbert, Johnson and Keerthi 1988). simplex:

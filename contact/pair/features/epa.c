@@ -4,14 +4,14 @@
 #include <string.h>
 #include "contact/pair/features/difference_internal.h"
 
-#define OUTSIDE_FACE_HEIGHT                                                                        \
+#define MIN_HEIGHT_OUTSIDE_FACE                                                                    \
     2e-15 /* relative to the size: height above which a point is outside of a face */
-#define OUTSIDE_FACE_HEIGHT_CURVED                                                                 \
+#define MIN_HEIGHT_OUTSIDE_FACE_CURVED                                                             \
     1e-7 /* relative to the size: the same with a curved core, whose result is refined afterwards  \
           */
 #define FLAT_TETRAHEDRON_HEIGHT                                                                    \
     1e-13 /* relative to the size: height below which a tetrahedron has no volume */
-#define SUFFICIENT_TETRAHEDRON_HEIGHT                                                              \
+#define GOOD_TETRAHEDRON_HEIGHT                                                                    \
     1e-3 /* relative to the size: height that is enough for a tetrahedron */
 #define SEPARATED_ORIGIN_DISTANCE                                                                  \
     1e-12 /* relative to the size: distance of the origin from the polytope above which the cores  \
@@ -36,7 +36,7 @@ struct face {
 
 struct polytope {
     struct tact_core_pair *pair;
-    struct tact_difference point[MAX_POLYTOPE_POINTS];
+    struct tact_minkowski_point point[MAX_POLYTOPE_POINTS];
     struct face face[MAX_POLYTOPE_FACES];
     int free[MAX_POLYTOPE_FACES];
     int points, faces, frees; /* faces: highest index in use, plus one */
@@ -68,7 +68,7 @@ static double height_above_face(const struct face *f, const double *w)
     return f->d < INFINITY ? tact_v3_dot(f->n, w) - f->d : INFINITY;
 }
 
-static void append_point(struct polytope *p, const struct tact_difference *point)
+static void append_point(struct polytope *p, const struct tact_minkowski_point *point)
 {
     p->face_starting_at_point[p->points] = -1;
     p->point[p->points++] = *point;
@@ -87,15 +87,15 @@ static int is_distinct_point(const struct polytope *p, const double *from, const
  * one. */
 static int add_support_off_plane(struct polytope *p, const double d[3], const double *from)
 {
-    struct tact_difference best = {.a = -1};
+    struct tact_minkowski_point best = {.a = -1};
     double most = FLAT_TETRAHEDRON_HEIGHT * p->pair->size,
            side = tact_v3_dot(d, from) > 0.0 ? -1.0 : 1.0;
-    for (int i = 0; i < 2 && most < SUFFICIENT_TETRAHEDRON_HEIGHT * p->pair->size; i++) {
+    for (int i = 0; i < 2 && most < GOOD_TETRAHEDRON_HEIGHT * p->pair->size; i++) {
         double way[3], off[3];
-        struct tact_difference next;
+        struct tact_minkowski_point next;
         tact_v3_scale(way, d, i ? -side : side);
         p->pair->at_a = p->pair->at_b = -1;
-        tact_difference_support(p->pair, way, &next);
+        tact_minkowski_support(p->pair, way, &next);
         tact_v3_sub(off, next.w, from);
         double height = fabs(tact_v3_dot(off, d));
         best = height > most ? next : best;
@@ -150,21 +150,22 @@ static void copy_distinct_simplex_points(struct polytope *p, const struct tact_s
             continue;
         }
         const double *w = s->point[i].w;
-        int fits = p->points == 0 || is_distinct_point(p, p->point[0].w, w);
-        if (fits && p->points > 1) {
+        int is_distinct_from_first = p->points == 0 || is_distinct_point(p, p->point[0].w, w);
+        if (is_distinct_from_first && p->points > 1) {
             tact_v3_sub(u, p->point[1].w, p->point[0].w);
             tact_v3_sub(v, w, p->point[0].w);
             tact_v3_cross(n, u, v);
-            fits = tact_v3_norm(n) > FLAT_TETRAHEDRON_HEIGHT * size * tact_v3_norm(u);
+            is_distinct_from_first =
+                tact_v3_norm(n) > FLAT_TETRAHEDRON_HEIGHT * size * tact_v3_norm(u);
         }
-        if (fits) {
+        if (is_distinct_from_first) {
             append_point(p, &s->point[i]);
         }
     }
     if (!p->points) {
         static const double up[3] = {0.0, 0.0, 1.0};
-        struct tact_difference first;
-        tact_difference_support(p->pair, up, &first);
+        struct tact_minkowski_point first;
+        tact_minkowski_support(p->pair, up, &first);
         append_point(p, &first);
     }
 }
@@ -179,7 +180,7 @@ static void make_first_tetrahedron(struct polytope *p)
     tact_v3_sub(up, p->point[3].w, p->point[0].w);
     tact_v3_cross(n, u, v);
     if (tact_v3_dot(n, up) > 0.0) { /* the fourth is behind the first three */
-        struct tact_difference swapped = p->point[1];
+        struct tact_minkowski_point swapped = p->point[1];
         p->point[1] = p->point[2];
         p->point[2] = swapped;
     }
@@ -216,7 +217,7 @@ static void free_polytope_face(struct polytope *p, int f)
 static int remove_visible_faces(struct polytope *p, int f, const double *w)
 {
     int stack[MAX_POLYTOPE_FACES], depth = 0;
-    double beyond = OUTSIDE_FACE_HEIGHT * p->pair->size;
+    double beyond = MIN_HEIGHT_OUTSIDE_FACE * p->pair->size;
     p->edges = 0;
     free_polytope_face(p, f);
     stack[depth++] = f;
@@ -313,12 +314,12 @@ static int find_face_containing_projection(const struct polytope *p, double beyo
                                            struct face *face, double weight[3])
 {
     double most = projection_weights(p, face, weight);
-    const struct face like = *face;
+    const struct face face_copy = *face;
     int changed = 0;
     for (int f = 0; f < p->faces && most < 0.0; f++) {
         const struct face *other = &p->face[f];
-        if (other->used && other->d <= like.d + beyond &&
-            tact_v3_dot(other->n, like.n) > SAME_PLANE_COSINE) {
+        if (other->used && other->d <= face_copy.d + beyond &&
+            tact_v3_dot(other->n, face_copy.n) > SAME_PLANE_COSINE) {
             double tried[3], least = projection_weights(p, other, tried);
             if (least > most) {
                 tact_v3_copy(weight, tried);
@@ -337,8 +338,8 @@ static int find_face_containing_projection(const struct polytope *p, double beyo
 static int rotate_face_points(const struct polytope *p, struct face *face, double weight[3])
 {
     const int *at = face->point;
-    int first = tact_difference_sorts_before(&p->point[at[1]], &p->point[at[0]]);
-    first = tact_difference_sorts_before(&p->point[at[2]], &p->point[at[first]]) ? 2 : first;
+    int first = tact_minkowski_sorts_before(&p->point[at[1]], &p->point[at[0]]);
+    first = tact_minkowski_sorts_before(&p->point[at[2]], &p->point[at[first]]) ? 2 : first;
     if (first) {
         const int rotated_corners[3] = {at[first], at[(first + 1) % 3], at[(first + 2) % 3]};
         memcpy(face->point, rotated_corners, sizeof rotated_corners);
@@ -372,8 +373,8 @@ static void set_nearest_points(const struct polytope *p, const struct face *f,
 
 /* Result for cores whose difference has no volume, for example two axes that cross: the normal of
  * the difference is the direction of separation. */
-static void report_flat_difference(const struct polytope *p, const double normal[3],
-                                   struct tact_nearest *out)
+static void set_result_of_flat_difference(const struct polytope *p, const double normal[3],
+                                          struct tact_nearest *out)
 {
     double side = tact_v3_dot(normal, p->pair->shift) > 0.0 ? -1.0 : 1.0;
     out->distance = out->bound = 0.0;
@@ -387,11 +388,11 @@ static void report_flat_difference(const struct polytope *p, const double normal
 /* The support of A - B along the normal of a face; the search for it starts at the corners of the
  * face. */
 static void support_beyond_face(const struct polytope *p, const struct face *face,
-                                struct tact_difference *next)
+                                struct tact_minkowski_point *next)
 {
     p->pair->at_a = p->point[face->point[0]].a;
     p->pair->at_b = p->point[face->point[0]].b;
-    tact_difference_support(p->pair, face->n, next);
+    tact_minkowski_support(p->pair, face->n, next);
 }
 
 int tact_epa(struct tact_core_pair *pair, const struct tact_simplex *simplex,
@@ -400,23 +401,23 @@ int tact_epa(struct tact_core_pair *pair, const struct tact_simplex *simplex,
     struct polytope p;
     int curved = !pair->a->vertex || !pair->b->vertex;
     double flat[3],
-        beyond = (curved ? OUTSIDE_FACE_HEIGHT_CURVED : OUTSIDE_FACE_HEIGHT) * pair->size;
+        beyond = (curved ? MIN_HEIGHT_OUTSIDE_FACE_CURVED : MIN_HEIGHT_OUTSIDE_FACE) * pair->size;
     p.pair = pair;
     copy_distinct_simplex_points(&p, simplex);
     if (!complete_tetrahedron(&p, flat)) {
-        report_flat_difference(&p, flat, out);
+        set_result_of_flat_difference(&p, flat, out);
         return 1;
     }
     make_first_tetrahedron(&p);
     struct face face = p.face[0];
-    struct tact_difference next = p.point[0];
+    struct tact_minkowski_point next = p.point[0];
     for (;;) {
         int f = find_nearest_face(&p), done = 0, whole = f >= 0;
         if (whole) {
             face = p.face[f];
             support_beyond_face(&p, &face, &next);
             double height = height_above_face(&face, next.w);
-            int known = tact_difference_is_repeated(p.point, p.points, &next);
+            int known = tact_minkowski_is_repeated(p.point, p.points, &next);
             if (known && height > tact_max(beyond, SEPARATED_ORIGIN_DISTANCE * pair->size)) {
                 p.face[f].d = INFINITY; /* a sliver whose normal is lost in rounding */
                 continue;
@@ -435,7 +436,7 @@ int tact_epa(struct tact_core_pair *pair, const struct tact_simplex *simplex,
                 changed = 1; /* the normal of a sliver, too */
             }
             if (changed) {
-                tact_difference_support(pair, face.n, &next);
+                tact_minkowski_support(pair, face.n, &next);
             }
             set_nearest_points(&p, &face, weight, out);
             out->distance = -face.d;

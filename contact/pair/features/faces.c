@@ -56,23 +56,24 @@ int tact_core_make_graph(struct tact_core *core, const struct tact_mesh *mesh)
     int edges = 3 * (int)mesh->triangle_count;
     core->vertices = (int)mesh->vertex_count;
     core->vertex = calloc(mesh->vertex_count + 1, sizeof *core->vertex);
-    core->neighbour_start = calloc(mesh->vertex_count + 2, sizeof *core->neighbour_start);
+    core->first_neighbour_of_vertex =
+        calloc(mesh->vertex_count + 2, sizeof *core->first_neighbour_of_vertex);
     core->next = calloc((size_t)edges + 1, sizeof *core->next);
-    if (!core->vertex || !core->neighbour_start || !core->next) {
+    if (!core->vertex || !core->first_neighbour_of_vertex || !core->next) {
         return -ENOMEM;
     }
     memcpy(core->vertex, mesh->vertices, mesh->vertex_count * sizeof *core->vertex);
     /* Closed: each edge occurs once in each direction. */
     for (int i = 0; i < edges; i++) {
-        core->neighbour_start[mesh->triangles[i] + 1]++;
+        core->first_neighbour_of_vertex[mesh->triangles[i] + 1]++;
     }
     for (int i = 0; i < core->vertices; i++) {
-        core->neighbour_start[i + 1] += core->neighbour_start[i];
+        core->first_neighbour_of_vertex[i + 1] += core->first_neighbour_of_vertex[i];
     }
     int *used = calloc(mesh->vertex_count + 1, sizeof *used);
     for (int i = 0; i < edges && used; i++) {
         int from = (int)mesh->triangles[i], to = (int)mesh->triangles[i - i % 3 + (i + 1) % 3];
-        core->next[core->neighbour_start[from] + used[from]++] = to;
+        core->next[core->first_neighbour_of_vertex[from] + used[from]++] = to;
     }
     free(used);
     return used ? 0 : -ENOMEM;
@@ -110,7 +111,8 @@ static int find_neighbours_across_edges(struct face_builder *b)
 
 /* 1 where a triangle lies in the plane n.x = offset and is not oriented against n; a triangle
  * without area has no orientation. */
-static int lies_in_face_plane(const struct face_builder *b, int t, const double *n, double offset)
+static int is_triangle_in_face_plane(const struct face_builder *b, int t, const double *n,
+                                     double offset)
 {
     for (int k = 0; k < 3; k++) {
         double h = tact_v3_dot(n, b->core->vertex[b->corner[3 * t + k]]) - offset;
@@ -137,7 +139,7 @@ static void collect_face_triangles(struct face_builder *b, int t)
         tact_v3_add(sum, sum, b->area[at]);
         for (int k = 0; k < 3; k++) {
             int beyond = b->across[3 * at + k];
-            if (b->face[beyond] < 0 && lies_in_face_plane(b, beyond, n, offset)) {
+            if (b->face[beyond] < 0 && is_triangle_in_face_plane(b, beyond, n, offset)) {
                 b->face[beyond] = core->faces;
                 b->stack[depth++] = beyond;
             }
@@ -183,12 +185,12 @@ static int collect_all_faces(struct face_builder *b)
 
 /* Lists the corners of face f in order: the longest closed loop along its edges with other faces.
  * leads: by vertex, the edge that starts there; -1: none. */
-static void list_face_rim(struct face_builder *b, const int *edge, int edges, int *leads, int *rim,
-                          int *count)
+static void list_face_rim(struct face_builder *b, const int *edge, int edges,
+                          int *next_edge_of_vertex, int *rim, int *count)
 {
     int longest = 0, best = 0;
     for (int i = 0; i < edges; i++) {
-        leads[b->half[edge[i]].from] = b->half[edge[i]].to;
+        next_edge_of_vertex[b->half[edge[i]].from] = b->half[edge[i]].to;
     }
     for (int pass = 0; pass < 2; pass++) { /* finds the longest, then lists it */
         for (int i = pass ? best : 0; i < edges; i++) {
@@ -197,7 +199,7 @@ static void list_face_rim(struct face_builder *b, const int *edge, int edges, in
                 if (pass) {
                     rim[n] = at;
                 }
-                at = leads[at];
+                at = next_edge_of_vertex[at];
                 n++;
             } while (at >= 0 && at != first && n < edges);
             if (pass) {
@@ -212,20 +214,21 @@ static void list_face_rim(struct face_builder *b, const int *edge, int edges, in
         }
     }
     for (int i = 0; i < edges; i++) {
-        leads[b->half[edge[i]].from] = -1;
+        next_edge_of_vertex[b->half[edge[i]].from] = -1;
     }
 }
 
 /* Lists the rims of all faces. edge: half edges between faces, by face, from first[] on. */
 static void list_all_face_rims(struct face_builder *b, const int *first, const int *edge,
-                               int *leads)
+                               int *next_edge_of_vertex)
 {
     struct tact_core *core = b->core;
     int used = 0;
     for (int f = 0; f < core->faces; f++) {
         int count = 0;
-        core->face_rim_start[f] = used;
-        list_face_rim(b, edge + first[f], first[f + 1] - first[f], leads, core->rim + used, &count);
+        core->first_corner_of_face[f] = used;
+        list_face_rim(b, edge + first[f], first[f + 1] - first[f], next_edge_of_vertex,
+                      core->rim + used, &count);
         core->offset[f] = -INFINITY;
         for (int k = used; k < used + count; k++) {
             double h = tact_v3_dot(core->normal[f], core->vertex[core->rim[k]]);
@@ -233,7 +236,7 @@ static void list_all_face_rims(struct face_builder *b, const int *first, const i
         }
         used += count;
     }
-    core->face_rim_start[core->faces] = used;
+    core->first_corner_of_face[core->faces] = used;
 }
 
 static int make_face_rims(struct face_builder *b)
@@ -242,11 +245,13 @@ static int make_face_rims(struct face_builder *b)
     int halves = 3 * b->triangles, rc = -ENOMEM;
     int *first = calloc((size_t)core->faces + 2, sizeof *first);
     int *edge = calloc((size_t)halves + 1, sizeof *edge);
-    int *leads = calloc((size_t)core->vertices + 1, sizeof *leads);
+    int *next_edge_of_vertex = calloc((size_t)core->vertices + 1, sizeof *next_edge_of_vertex);
     core->rim = calloc((size_t)halves + 1, sizeof *core->rim);
-    core->face_rim_start = calloc((size_t)core->faces + 1, sizeof *core->face_rim_start);
+    core->first_corner_of_face =
+        calloc((size_t)core->faces + 1, sizeof *core->first_corner_of_face);
     core->offset = calloc((size_t)core->faces + 1, sizeof *core->offset);
-    if (first && edge && leads && core->rim && core->face_rim_start && core->offset) {
+    if (first && edge && next_edge_of_vertex && core->rim && core->first_corner_of_face &&
+        core->offset) {
         for (int pass = 0; pass < 2; pass++) { /* counts, then lists */
             for (int i = 0; i < halves; i++) {
                 int back = find_half_edge(b, b->half[i].to, b->half[i].from);
@@ -267,14 +272,14 @@ static int make_face_rims(struct face_builder *b)
         memmove(first + 1, first, (size_t)core->faces * sizeof *first);
         first[0] = 0;
         for (int i = 0; i < core->vertices; i++) {
-            leads[i] = -1;
+            next_edge_of_vertex[i] = -1;
         }
-        list_all_face_rims(b, first, edge, leads);
+        list_all_face_rims(b, first, edge, next_edge_of_vertex);
         rc = 0;
     }
     free(first);
     free(edge);
-    free(leads);
+    free(next_edge_of_vertex);
     return rc;
 }
 
@@ -283,23 +288,24 @@ static int list_faces_at_vertices(struct face_builder *b)
 {
     struct tact_core *core = b->core;
     int corners = 3 * b->triangles, used = 0;
-    core->vertex_face_start = calloc((size_t)core->vertices + 2, sizeof *core->vertex_face_start);
+    core->first_face_of_vertex =
+        calloc((size_t)core->vertices + 2, sizeof *core->first_face_of_vertex);
     core->at = calloc((size_t)corners + 1, sizeof *core->at);
-    if (!core->vertex_face_start || !core->at) {
+    if (!core->first_face_of_vertex || !core->at) {
         return -ENOMEM;
     }
     for (int i = 0; i < corners; i++) {
-        core->vertex_face_start[b->corner[i] + 2]++;
+        core->first_face_of_vertex[b->corner[i] + 2]++;
     }
     for (int i = 0; i < core->vertices; i++) {
-        core->vertex_face_start[i + 2] += core->vertex_face_start[i + 1];
+        core->first_face_of_vertex[i + 2] += core->first_face_of_vertex[i + 1];
     }
     for (int i = 0; i < corners; i++) {
-        core->at[core->vertex_face_start[b->corner[i] + 1]++] = b->face[i / 3];
+        core->at[core->first_face_of_vertex[b->corner[i] + 1]++] = b->face[i / 3];
     }
     for (int i = 0, k = 0; i < core->vertices; i++) { /* each once */
-        int first = used, end = core->vertex_face_start[i + 1];
-        core->vertex_face_start[i] = first;
+        int first = used, end = core->first_face_of_vertex[i + 1];
+        core->first_face_of_vertex[i] = first;
         for (; k < end; k++) {
             int at = first;
             while (at < used && core->at[at] != core->at[k]) {
@@ -310,7 +316,7 @@ static int list_faces_at_vertices(struct face_builder *b)
             }
         }
     }
-    core->vertex_face_start[core->vertices] = used;
+    core->first_face_of_vertex[core->vertices] = used;
     return 0;
 }
 

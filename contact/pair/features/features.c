@@ -44,9 +44,9 @@ static int patches(const struct tact_shape *a, const struct tact_shape *b,
 
 /* Velocity of a point of a shape, world axes from the separation's origin, and an upper bound of
  * how much faster another point of its core may be. */
-static double point_velocity_and_bound(const struct tact_core *core, const struct tact_pose *pose,
-                                       const double twist[6], const struct tact_separation *sep,
-                                       const double *point, double velocity[3])
+static double point_velocity_and_spread(const struct tact_core *core, const struct tact_pose *pose,
+                                        const double twist[6], const struct tact_separation *sep,
+                                        const double *point, double velocity[3])
 {
     double arm[3];
     tact_v3_sub(arm, sep->origin, pose->position);
@@ -58,13 +58,14 @@ static double point_velocity_and_bound(const struct tact_core *core, const struc
 }
 
 /* Largest relative motion of points of the two solids in one or two ticks [m]. */
-static double relative_motion_bound(const struct tact_pair_query *q, const struct tact_core *a,
-                                    const struct tact_core *b, const struct tact_separation *sep)
+static double max_relative_displacement(const struct tact_pair_query *q, const struct tact_core *a,
+                                        const struct tact_core *b,
+                                        const struct tact_separation *sep)
 {
     double va[3], vb[3], h = q->options->period;
     double turning_speed_bound =
-        point_velocity_and_bound(a, q->pose_a, q->twist[0], sep, sep->point_a, va) +
-        point_velocity_and_bound(b, q->pose_b, q->twist[1], sep, sep->point_b, vb);
+        point_velocity_and_spread(a, q->pose_a, q->twist[0], sep, sep->point_a, va) +
+        point_velocity_and_spread(b, q->pose_b, q->twist[1], sep, sep->point_b, vb);
     tact_v3_sub(va, va, vb);
     return CONTACT_LOOKAHEAD_TICKS * h *
            (tact_v3_norm(va) + turning_speed_bound + 2.0 * h * tact_v3_norm(q->options->gravity));
@@ -133,7 +134,7 @@ static double patch_gap_at(const struct tact_patch *patch, const double x[2])
 }
 
 /* Where the gap is smallest: a corner, or the centre of a point. */
-static const double *place_of_smallest_gap(const struct tact_patch *patch)
+static const double *corner_of_smallest_gap(const struct tact_patch *patch)
 {
     static const double centre[2] = {0.0, 0.0};
     const double *least = patch->corners ? patch->corner[0] : centre;
@@ -150,7 +151,7 @@ static const double *place_of_smallest_gap(const struct tact_patch *patch)
  * at the centre where a layer fills the gap. slope: world axes; from, gap, up: a point, the gap
  * there and the height of the middle. */
 static void set_patch_gap(struct tact_patch *patch, const double *from, double gap,
-                          const double slope[3], double up, const double gap_slope_upward[3],
+                          const double slope[3], double up, const double gap_slope_along_normal[3],
                           int layer)
 {
     double way[3];
@@ -159,11 +160,11 @@ static void set_patch_gap(struct tact_patch *patch, const double *from, double g
     patch->gap[1] = tact_v3_dot(slope, patch->frame + 3);
     patch->gap[2] = tact_v3_dot(slope, patch->frame + 6);
     if (!layer) {
-        const double *x = place_of_smallest_gap(patch);
+        const double *x = corner_of_smallest_gap(patch);
         tact_v3_axpy(way, x[0], patch->frame + 3);
         tact_v3_axpy(way, x[1], patch->frame + 6);
     }
-    tact_v3_axpy(patch->center, up + tact_v3_dot(gap_slope_upward, way), patch->frame);
+    tact_v3_axpy(patch->center, up + tact_v3_dot(gap_slope_along_normal, way), patch->frame);
 }
 
 /* Stiffness of a compliance distributed over the polygon [N/m]; 0 for none. */
@@ -207,7 +208,7 @@ static int make_patch(const struct tact_pair_query *q, const struct tact_core *a
                       struct tact_patch *patch)
 {
     struct tact_manifold m;
-    double slope[3], gap_slope_upward[3], from[3], layer;
+    double slope[3], gap_slope_along_normal[3], from[3], layer;
     tact_manifold_find(a, q->pose_a, b, q->pose_b, sep, &m);
     tact_manifold_add_ball(a, q->pose_a, b, q->pose_b, way, sep, &m);
     memset(patch, 0, sizeof *patch);
@@ -220,17 +221,17 @@ static int make_patch(const struct tact_pair_query *q, const struct tact_core *a
         double of_a = m.height_a[1] * m.t1[i] + m.height_a[2] * m.t2[i];
         double of_b = m.height_b[1] * m.t1[i] + m.height_b[2] * m.t2[i];
         slope[i] = of_a - of_b;
-        gap_slope_upward[i] = 0.5 * (of_a + of_b);
+        gap_slope_along_normal[i] = 0.5 * (of_a + of_b);
     }
     if (make_patch_from_outline(q, a, b, &m, &layer, patch)) {
         return -EDOM;
     }
     set_patch_gap(patch, from, m.height_a[0] - m.height_b[0], slope,
-                  0.5 * (m.height_a[0] + m.height_b[0]), gap_slope_upward, layer > 0.0);
+                  0.5 * (m.height_a[0] + m.height_b[0]), gap_slope_along_normal, layer > 0.0);
     patch->law = TACT_LAW_GAPS;
     patch->exponent = 1.0;
     patch->rolling_radius = INFINITY;
-    patch->depth = tact_max(0.0, -patch_gap_at(patch, place_of_smallest_gap(patch)));
+    patch->depth = tact_max(0.0, -patch_gap_at(patch, corner_of_smallest_gap(patch)));
     tact_features_second_order(q, a, b, m.feature, patch);
     if (layer > 0.0) {
         tact_layer_set_wrench(patch, layer);
@@ -247,11 +248,11 @@ static int measure_features(const struct tact_pair_query *q, struct tact_patch *
     struct tact_separation sep;
     (void)piece;
     if (q->along && a->vertices && b->vertices) { /* the normal of a half-space is fixed */
-        tact_nearest_along_normal(a, q->pose_a, b, q->pose_b, q->along, &sep);
+        tact_nearest_points_along_normal(a, q->pose_a, b, q->pose_b, q->along, &sep);
     } else if (tact_nearest(a, q->pose_a, b, q->pose_b, q->state, &sep)) {
         return -EDOM;
     }
-    double way = relative_motion_bound(q, a, b, &sep);
+    double way = max_relative_displacement(q, a, b, &sep);
     return sep.distance < way + ahead ? make_patch(q, a, b, &sep, way, patch) : -EDOM;
 }
 

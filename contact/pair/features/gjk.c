@@ -37,8 +37,8 @@ static void set_nearest_point(struct nearest_on_simplex *best, const struct tact
     }
 }
 
-static void try_nearest_on_edge(struct nearest_on_simplex *best, const struct tact_simplex *s,
-                                int i, int k)
+static void keep_nearest_on_edge(struct nearest_on_simplex *best, const struct tact_simplex *s,
+                                 int i, int k)
 {
     double d[3];
     tact_v3_sub(d, s->point[k].w, s->point[i].w);
@@ -56,8 +56,8 @@ static void try_nearest_on_edge(struct nearest_on_simplex *best, const struct ta
 /* The nearest point of a triangle is in its interior, or on one of its edges. Its weights are
  * computed from differences from a corner, so that they are accurate for a triangle much smaller
  * than its distance. */
-static void try_nearest_on_triangle(struct nearest_on_simplex *best, const struct tact_simplex *s,
-                                    int i, int j, int k)
+static void keep_nearest_on_triangle(struct nearest_on_simplex *best, const struct tact_simplex *s,
+                                     int i, int j, int k)
 {
     const double *a = s->point[i].w;
     double ab[3], ac[3], n[3], part[3], weight[3];
@@ -79,9 +79,9 @@ static void try_nearest_on_triangle(struct nearest_on_simplex *best, const struc
         }
         return;
     }
-    try_nearest_on_edge(best, s, i, j);
-    try_nearest_on_edge(best, s, j, k);
-    try_nearest_on_edge(best, s, k, i);
+    keep_nearest_on_edge(best, s, i, j);
+    keep_nearest_on_edge(best, s, j, k);
+    keep_nearest_on_edge(best, s, k, i);
 }
 
 /* 1 where the origin is outside of face i j k, opposite to the fourth point; always for a flat
@@ -110,14 +110,14 @@ static int find_nearest_simplex_point(const struct tact_simplex *s, double flat,
     if (s->count == 1) {
         set_nearest_point(best, s, 1, first, whole);
     } else if (s->count == 2) {
-        try_nearest_on_edge(best, s, 0, 1);
+        keep_nearest_on_edge(best, s, 0, 1);
     } else if (s->count == 3) {
-        try_nearest_on_triangle(best, s, 0, 1, 2);
+        keep_nearest_on_triangle(best, s, 0, 1, 2);
     }
     for (int f = 0; f < 4 && s->count == 4; f++) {
         const int *i = faces[f];
         if (is_origin_beyond_face(s, i, flat)) {
-            try_nearest_on_triangle(best, s, i[0], i[1], i[2]);
+            keep_nearest_on_triangle(best, s, i[0], i[1], i[2]);
             inside = 0;
         }
     }
@@ -130,7 +130,7 @@ void tact_simplex_weights(const struct tact_simplex *simplex, double weight[3])
     find_nearest_simplex_point(simplex, 0.0, &best);
     for (int i = 0; i < simplex->count;
          i++) { /* in a sliver an edge may be nearer due to rounding */
-        try_nearest_on_edge(&best, simplex, i, (i + 1) % simplex->count);
+        keep_nearest_on_edge(&best, simplex, i, (i + 1) % simplex->count);
     }
     memset(weight, 0, 3 * sizeof *weight);
     for (int i = 0; i < best.count; i++) {
@@ -138,9 +138,9 @@ void tact_simplex_weights(const struct tact_simplex *simplex, double weight[3])
     }
 }
 
-static void keep_supporting_vertices(struct tact_simplex *s, const struct nearest_on_simplex *best)
+static void drop_unused_vertices(struct tact_simplex *s, const struct nearest_on_simplex *best)
 {
-    struct tact_difference kept[3];
+    struct tact_minkowski_point kept[3];
     if (best->count == s->count) {
         return;
     }
@@ -159,9 +159,8 @@ static int sort_simplex_points(struct tact_simplex *s)
 {
     int changed = 0;
     for (int i = 1; i < s->count; i++) {
-        for (int k = i; k > 0 && tact_difference_sorts_before(&s->point[k], &s->point[k - 1]);
-             k--) {
-            struct tact_difference swapped = s->point[k];
+        for (int k = i; k > 0 && tact_minkowski_sorts_before(&s->point[k], &s->point[k - 1]); k--) {
+            struct tact_minkowski_point swapped = s->point[k];
             s->point[k] = s->point[k - 1];
             s->point[k - 1] = swapped;
             changed = 1;
@@ -186,7 +185,7 @@ static void choose_search_direction(const struct nearest_on_simplex *best, doubl
 /* Sets the result of the search. d: direction of the last support search; low: its result. */
 static void set_gjk_result(struct tact_core_pair *pair, const struct tact_simplex *s,
                            const struct nearest_on_simplex *best, const double d[3],
-                           const struct tact_difference *low, struct tact_nearest *out)
+                           const struct tact_minkowski_point *low, struct tact_nearest *out)
 {
     memset(out->on_a, 0, sizeof out->on_a);
     out->from = *s;
@@ -202,7 +201,7 @@ static void set_gjk_result(struct tact_core_pair *pair, const struct tact_simple
         tact_v3_normalize(out->normal, d);
         out->bound = tact_v3_dot(out->normal, low->w);
     }
-    if (!(out->bound >= out->distance - TACT_DIFFERENCE_ROUNDING * pair->size)) {
+    if (!(out->bound >= out->distance - TACT_MINKOWSKI_ROUNDING * pair->size)) {
         tact_separating_normal(pair, s, best->v, out);
     }
     if (s->count == 3) {
@@ -213,7 +212,7 @@ static void set_gjk_result(struct tact_core_pair *pair, const struct tact_simple
 int tact_gjk(struct tact_core_pair *pair, struct tact_simplex *simplex, struct tact_nearest *out)
 {
     struct nearest_on_simplex best;
-    struct tact_difference next;
+    struct tact_minkowski_point next;
     double d[3], near = NEAR * pair->size, last = INFINITY;
     int are_polytopes = pair->a->vertex && pair->b->vertex, sorted = 0;
     double min_support_ratio = are_polytopes ? 1.0 : 1.0 - CURVED_DISTANCE_TOLERANCE;
@@ -221,7 +220,7 @@ int tact_gjk(struct tact_core_pair *pair, struct tact_simplex *simplex, struct t
         const double first[3] = {-pair->shift[0], -pair->shift[1], -pair->shift[2]};
         double back[3];
         tact_v3_scale(back, first, -1.0);
-        tact_difference_support(pair, back, &simplex->point[0]);
+        tact_minkowski_support(pair, back, &simplex->point[0]);
         simplex->count = 1;
     }
     for (int step = 0; step < MOST_STEPS; step++) {
@@ -229,14 +228,14 @@ int tact_gjk(struct tact_core_pair *pair, struct tact_simplex *simplex, struct t
         if (find_nearest_simplex_point(simplex, near, &best)) {
             return 0;
         }
-        keep_supporting_vertices(simplex, &best);
+        drop_unused_vertices(simplex, &best);
         if (!(best.square > near * near)) {
             return 0;
         }
         choose_search_direction(&best, d);
         tact_v3_scale(back, d, -1.0);
-        tact_difference_support(pair, back, &next);
-        int ends = sorted || tact_difference_is_repeated(simplex->point, simplex->count, &next) ||
+        tact_minkowski_support(pair, back, &next);
+        int ends = sorted || tact_minkowski_is_repeated(simplex->point, simplex->count, &next) ||
                    !(best.square < last) ||
                    tact_v3_dot(d, next.w) >= min_support_ratio * tact_v3_dot(d, best.v);
         if (ends && (sorted || !are_polytopes || !sort_simplex_points(simplex))) {

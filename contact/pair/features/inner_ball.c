@@ -18,9 +18,9 @@
 
 /* Sets x to the position of a core's ball in the plane of the manifold. Returns the distance of the
  * ball from the plane through the solid's nearest point, away from the other solid [m]. */
-static double place_inner_ball(const struct tact_core *core, const struct tact_pose *pose,
-                               int below, const struct tact_separation *sep,
-                               const struct tact_manifold *m, double x[2])
+static double place_inscribed_ball(const struct tact_core *core, const struct tact_pose *pose,
+                                   int below, const struct tact_separation *sep,
+                                   const struct tact_manifold *m, double x[2])
 {
     double at[3];
     tact_quat_rotate(at, pose->quat_wxyz, core->middle);
@@ -40,7 +40,7 @@ static double plane_height_at(const double *height, const double *x)
 
 /* Sets both heights such that the gap is the given plane and the middle between them has the given
  * height. */
-static void set_both_heights(struct tact_manifold *m, const double gap[3], double middle)
+static void set_heights_from_gap(struct tact_manifold *m, const double gap[3], double middle)
 {
     for (int i = 0; i < 3; i++) {
         m->height_a[i] = 0.5 * gap[i] + (i ? 0.0 : middle);
@@ -57,38 +57,38 @@ static double gap_at_corner(const struct tact_manifold *m, const double *corner,
 }
 
 /* A point and the ball at x make a segment with their gaps at its ends. */
-static void join_point_and_ball(struct tact_manifold *m, const double x[2], double gap_of_ball,
-                                double least)
+static void make_segment_point_to_ball(struct tact_manifold *m, const double x[2],
+                                       double gap_at_ball, double least)
 {
     const double *p = m->corner[0];
     double middle, of_p = gap_at_corner(m, p, &middle);
     double u[2] = {x[0] - p[0], x[1] - p[1]}, square = u[0] * u[0] + u[1] * u[1];
     if (square > least * least) {
-        double slope = (gap_of_ball - of_p) / square;
+        double slope = (gap_at_ball - of_p) / square;
         const double gap[3] = {of_p - slope * (u[0] * p[0] + u[1] * p[1]), slope * u[0],
                                slope * u[1]};
         memcpy(m->corner[1], x, sizeof u);
         m->corners = 2;
-        set_both_heights(m, gap, middle);
+        set_heights_from_gap(m, gap, middle);
     }
 }
 
 /* A segment and the ball at x make a triangle. */
-static void join_edge_and_ball(struct tact_manifold *m, const double x[2], double gap_of_ball,
-                               double least)
+static void make_triangle_edge_to_ball(struct tact_manifold *m, const double x[2],
+                                       double gap_at_ball, double least)
 {
     const double *p = m->corner[0], q[2] = {m->corner[1][0], m->corner[1][1]};
     double middle, unused, of_p = gap_at_corner(m, p, &middle),
                            rise = gap_at_corner(m, q, &unused) - of_p;
     double u[2] = {x[0] - p[0], x[1] - p[1]}, v[2] = {q[0] - p[0], q[1] - p[1]};
-    double area = v[0] * u[1] - v[1] * u[0], up = gap_of_ball - of_p;
+    double area = v[0] * u[1] - v[1] * u[0], up = gap_at_ball - of_p;
     if (fabs(area) > least * tact_hypot(v[0], v[1])) {
         double gap[3] = {0.0, (rise * u[1] - up * v[1]) / area, (up * v[0] - rise * u[0]) / area};
         gap[0] = of_p - gap[1] * p[0] - gap[2] * p[1];
         memcpy(m->corner[1], area > 0.0 ? q : x, sizeof u);
         memcpy(m->corner[2], area > 0.0 ? x : q, sizeof u);
         m->corners = 3;
-        set_both_heights(m, gap, middle);
+        set_heights_from_gap(m, gap, middle);
     }
 }
 
@@ -103,14 +103,15 @@ void tact_manifold_add_ball(const struct tact_core *a, const struct tact_pose *p
     if (!(way > core->thickness) || m->corners > 2 || core->vertices == 1) {
         return;
     }
-    double gap_of_ball =
-        sep->distance + place_inner_ball(core, below ? pose_b : pose_a, below, sep, m, x);
+    double gap_at_ball =
+        sep->distance + place_inscribed_ball(core, below ? pose_b : pose_a, below, sep, m, x);
     if (other->vertices && other->size < MIN_PLANE_SIZE_RATIO * core->size) {
-        gap_of_ball += place_inner_ball(other, below ? pose_a : pose_b, !below, sep, m, of_other);
+        gap_at_ball +=
+            place_inscribed_ball(other, below ? pose_a : pose_b, !below, sep, m, of_other);
     }
     if (m->corners == 1) {
-        join_point_and_ball(m, x, gap_of_ball, least);
+        make_segment_point_to_ball(m, x, gap_at_ball, least);
     } else {
-        join_edge_and_ball(m, x, gap_of_ball, least);
+        make_triangle_edge_to_ball(m, x, gap_at_ball, least);
     }
 }

@@ -24,10 +24,10 @@ struct outline {
 /* One of the shapes in the frame of the manifold. */
 struct side {
     const struct tact_core *core;
-    double turn[9], shift[3];    /* its pose relative to the middle */
-    double out[3];               /* towards the other shape: unit, world axes */
-    double out_in_core_frame[3]; /* the same in its own frame */
-    int below;                   /* 1: B, whose faces are oriented along the normal */
+    double turn[9], shift[3];        /* its pose relative to the middle */
+    double out[3];                   /* towards the other shape: unit, world axes */
+    double outward_in_core_frame[3]; /* the same in its own frame */
+    int below;                       /* 1: B, whose faces are oriented along the normal */
 };
 
 static void shape_point_to_world(const struct side *s, const double *vertex, double out[3])
@@ -50,9 +50,9 @@ static int find_face_facing_normal(const struct side *s, int64_t vertex)
     const struct tact_core *core = s->core;
     double most = sqrt(1.0 - MAX_CONTACT_PLANE_SLOPE * MAX_CONTACT_PLANE_SLOPE);
     int best = -1;
-    for (int k = core->faces ? core->vertex_face_start[vertex] : 0;
-         core->faces && k < core->vertex_face_start[vertex + 1]; k++) {
-        double c = tact_v3_dot(core->normal[core->at[k]], s->out_in_core_frame);
+    for (int k = core->faces ? core->first_face_of_vertex[vertex] : 0;
+         core->faces && k < core->first_face_of_vertex[vertex + 1]; k++) {
+        double c = tact_v3_dot(core->normal[core->at[k]], s->outward_in_core_frame);
         best = c > most ? core->at[k] : best;
         most = tact_max(c, most);
     }
@@ -67,14 +67,15 @@ static int find_edge_in_contact_plane(const struct side *s, int64_t vertex)
     double least = MAX_CONTACT_PLANE_SLOPE;
     int best = -1;
     if (!core->faces) { /* a point, or an axis along z */
-        return core->vertices == 2 && fabs(s->out_in_core_frame[2]) < MAX_CONTACT_PLANE_SLOPE
+        return core->vertices == 2 && fabs(s->outward_in_core_frame[2]) < MAX_CONTACT_PLANE_SLOPE
                    ? 1 - (int)vertex
                    : -1;
     }
-    for (int k = core->neighbour_start[vertex]; k < core->neighbour_start[vertex + 1]; k++) {
+    for (int k = core->first_neighbour_of_vertex[vertex];
+         k < core->first_neighbour_of_vertex[vertex + 1]; k++) {
         double d[3];
         tact_v3_sub(d, core->vertex[core->next[k]], core->vertex[vertex]);
-        double slope = -tact_v3_dot(d, s->out_in_core_frame) / tact_v3_norm(d);
+        double slope = -tact_v3_dot(d, s->outward_in_core_frame) / tact_v3_norm(d);
         best = slope < least ? core->next[k] : best;
         least = tact_min(slope, least);
     }
@@ -95,8 +96,9 @@ static void list_face_corners(const struct tact_manifold *m, const struct side *
 }
 
 /* The height of the plane through the point `at` with outward unit normal `out` (shape frame). */
-static void set_height_plane(const struct tact_manifold *m, const double n[3], const struct side *s,
-                             const double *out, const double *at, struct outline *o)
+static void set_surface_height_plane(const struct tact_manifold *m, const double n[3],
+                                     const struct side *s, const double *out, const double *at,
+                                     struct outline *o)
 {
     double normal[3], r[3];
     tact_m3_mul_v3(normal, s->turn, out);
@@ -111,7 +113,8 @@ static void set_face_outline(const struct tact_manifold *m, const double n[3], c
                              int face, struct outline *o)
 {
     const struct tact_core *core = s->core;
-    int first = core->face_rim_start[face], all = core->face_rim_start[face + 1] - first;
+    int first = core->first_corner_of_face[face],
+        all = core->first_corner_of_face[face + 1] - first;
     int count = all < TACT_CORE_RIM ? all : TACT_CORE_RIM;
     double corner[TACT_CORE_RIM][3], foot[3];
     for (int i = 0; i < count; i++) {
@@ -120,7 +123,7 @@ static void set_face_outline(const struct tact_manifold *m, const double n[3], c
     }
     tact_v3_scale(foot, core->normal[face], core->offset[face]);
     list_face_corners(m, s, corner, count, o);
-    set_height_plane(m, n, s, core->normal[face], foot, o);
+    set_surface_height_plane(m, n, s, core->normal[face], foot, o);
 }
 
 static void set_edge_outline(const struct tact_manifold *m, const double n[3], const struct side *s,
@@ -160,17 +163,18 @@ static void set_vertex_outline(const struct tact_manifold *m, const double n[3],
 static int set_cylinder_outline(const struct tact_manifold *m, const double n[3],
                                 const struct side *s, struct outline *o)
 {
-    double corner[TACT_CORE_RIM][3], up = s->out_in_core_frame[2];
+    double corner[TACT_CORE_RIM][3], up = s->outward_in_core_frame[2];
     if (fabs(up) < MAX_CONTACT_PLANE_SLOPE) {
-        tact_curved_farthest_line(s->core, s->out_in_core_frame, corner);
+        tact_curved_farthest_segment(s->core, s->outward_in_core_frame, corner);
         set_edge_outline(m, n, s, corner[0], corner[1], o);
         return 1;
     }
     if (up * up > 1.0 - MAX_CONTACT_PLANE_SLOPE * MAX_CONTACT_PLANE_SLOPE) {
         double normal[3] = {0.0, 0.0, copysign(1.0, up)};
-        tact_curved_rim_corners(s->core, normal[2], s->out_in_core_frame, TACT_CORE_RIM, corner);
+        tact_curved_end_circle_corners(s->core, normal[2], s->outward_in_core_frame, TACT_CORE_RIM,
+                                       corner);
         list_face_corners(m, s, corner, TACT_CORE_RIM, o);
-        set_height_plane(m, n, s, normal, corner[0], o);
+        set_surface_height_plane(m, n, s, normal, corner[0], o);
         return 1;
     }
     return 0;
@@ -199,7 +203,7 @@ static void find_outline(const struct tact_manifold *m, const double n[3], const
         set_plane_outline(m, n, s, size, o);
         return;
     }
-    int64_t vertex = tact_core_support(s->core, s->out_in_core_frame, -1);
+    int64_t vertex = tact_core_support(s->core, s->outward_in_core_frame, -1);
     int face = find_face_facing_normal(s, vertex),
         to = face < 0 ? find_edge_in_contact_plane(s, vertex) : -1;
     if (s->core->kind == TACT_SHAPE_CYLINDER && set_cylinder_outline(m, n, s, o)) {
@@ -325,7 +329,7 @@ static void init_manifold_side(struct side *s, const struct tact_core *core,
     tact_v3_sub(s->shift, pose->position, sep->origin);
     tact_v3_sub(s->shift, s->shift, middle);
     tact_v3_scale(s->out, sep->normal, below ? 1.0 : -1.0);
-    tact_m3_tmul_v3(s->out_in_core_frame, s->turn, s->out);
+    tact_m3_tmul_v3(s->outward_in_core_frame, s->turn, s->out);
 }
 
 void tact_manifold_find(const struct tact_core *a, const struct tact_pose *pose_a,

@@ -20,8 +20,8 @@ static void load_simplex_from_state(const struct tact_core_pair *pair, const dou
         const double *at = state + 1 + 2 * i;
         if (is_valid_vertex_index(at[0], pair->a->vertices) &&
             is_valid_vertex_index(at[1], pair->b->vertices)) {
-            tact_difference_of_vertices(pair, (int64_t)at[0], (int64_t)at[1],
-                                        &s->point[s->count++]);
+            tact_minkowski_from_vertices(pair, (int64_t)at[0], (int64_t)at[1],
+                                         &s->point[s->count++]);
         }
     }
 }
@@ -66,7 +66,7 @@ static int search_nearest_of_cores(struct tact_core_pair *pair, const double *st
 static void nearest_of_cores(struct tact_core_pair *pair, const struct tact_pose *pose_a,
                              double *state, struct tact_separation *out)
 {
-    const double *turn = pair->turn_a;
+    const double *turn = pair->rotation_a;
     struct tact_nearest found;
     int overlap = search_nearest_of_cores(pair, state, &found, &out->exact);
     if (!pair->a->vertex || !pair->b->vertex) {
@@ -130,7 +130,7 @@ int tact_nearest(const struct tact_core *a, const struct tact_pose *pose_a,
     } else if (plane_b) {
         nearest_of_plane(a, pose_a, pose_b, 1.0, state, out);
     } else {
-        tact_core_pair_place(&pair, a, pose_a, b, pose_b);
+        tact_core_pair_set_poses(&pair, a, pose_a, b, pose_b);
         nearest_of_cores(&pair, pose_a, state, out);
     }
     return 0;
@@ -149,9 +149,9 @@ static void furthest_point_along(const struct tact_core *core, const struct tact
     tact_v3_axpy(out, core->radius, d);
 }
 
-void tact_nearest_along_normal(const struct tact_core *a, const struct tact_pose *pose_a,
-                               const struct tact_core *b, const struct tact_pose *pose_b,
-                               const double n[3], struct tact_separation *out)
+void tact_nearest_points_along_normal(const struct tact_core *a, const struct tact_pose *pose_a,
+                                      const struct tact_core *b, const struct tact_pose *pose_b,
+                                      const double n[3], struct tact_separation *out)
 {
     double back[3], apart[3];
     tact_v3_scale(back, n, -1.0);

@@ -26,8 +26,8 @@ int tact_nearest(const struct tact_core *a, const struct tact_pose *pose_a,
 
 /* Nearest points of two bounded cores along a given normal n (unit, world): the points farthest
  * along it. Real-time safe. */
-void tact_nearest_along_normal(const struct tact_core *a, const struct tact_pose *pose_a,
-                               const struct tact_core *b, const struct tact_pose *pose_b,
-                               const double n[3], struct tact_separation *out);
+void tact_nearest_points_along_normal(const struct tact_core *a, const struct tact_pose *pose_a,
+                                      const struct tact_core *b, const struct tact_pose *pose_b,
+                                      const double n[3], struct tact_separation *out);
 
 #endif

@@ -10,10 +10,10 @@
 
 /* The place where a pair touches, and how the bodies move there. World axes. */
 struct touching {
-    int carrier;      /* body whose feature is the contact place: 0 or 1 */
-    double arm[2][3]; /* to the place from the frames of the shapes [m] */
-    double place[3];  /* velocity of the place [m/s] */
-    double turn[3];   /* rate of change of the normal [1/s] */
+    int carrying_body; /* body whose feature is the contact place: 0 or 1 */
+    double arm[2][3];  /* to the place from the frames of the shapes [m] */
+    double place[3];   /* velocity of the place [m/s] */
+    double turn[3];    /* rate of change of the normal [1/s] */
 };
 
 static int is_curved(const struct tact_core *core)
@@ -23,17 +23,17 @@ static int is_curved(const struct tact_core *core)
 
 /* 1 where the place of contact is fixed in the core of the carrier. That of an ellipsoid or a rim
  * moves over the surface, and so does that of two round solids, with their normal. */
-static int is_place_fixed_in_carrier(const struct tact_core *const core[2],
-                                     const enum tact_feature feature[2], int carrier)
+static int is_contact_fixed_in_body(const struct tact_core *const core[2],
+                                    const enum tact_feature feature[2], int carrying_body)
 {
-    int touches_face = feature[1 - carrier] == TACT_FEATURE_FACE;
-    if (feature[carrier] == TACT_FEATURE_FACE) {
+    int touches_face = feature[1 - carrying_body] == TACT_FEATURE_FACE;
+    if (feature[carrying_body] == TACT_FEATURE_FACE) {
         return !is_curved(core[0]) && !is_curved(core[1]);
     }
-    return !is_curved(core[carrier]) && (touches_face || core[carrier]->radius == 0.0);
+    return !is_curved(core[carrying_body]) && (touches_face || core[carrying_body]->radius == 0.0);
 }
 
-static int turns_too_far(const struct tact_pair_query *q)
+static int rotates_too_far_in_tick(const struct tact_pair_query *q)
 {
     double turn =
         q->options->period * tact_max(tact_v3_norm(q->twist[0] + 3), tact_v3_norm(q->twist[1] + 3));
@@ -41,7 +41,7 @@ static int turns_too_far(const struct tact_pair_query *q)
 }
 
 /* Mean of the corners where the gap is smallest, along t1 and t2 from the centre. */
-static void find_touching_place(const struct tact_patch *patch, double x[2])
+static void find_point_of_smallest_gap(const struct tact_patch *patch, double x[2])
 {
     double least = INFINITY, size = 0.0;
     int count = 0;
@@ -67,29 +67,30 @@ static void find_touching_place(const struct tact_patch *patch, double x[2])
 
 /* The normal is fixed in the body of a face; the place is fixed in the core of the other body, with
  * its radius along the normal. */
-static void find_contact_place(const struct tact_pair_query *q, const struct tact_core *carrier,
-                               const struct tact_patch *patch, struct touching *t)
+static void find_contact_point_on_carrier(const struct tact_pair_query *q,
+                                          const struct tact_core *carrying_body,
+                                          const struct tact_patch *patch, struct touching *t)
 {
     const struct tact_pose *pose[2] = {q->pose_a, q->pose_b};
-    const double *n = patch->frame, *face = q->twist[1 - t->carrier];
+    const double *n = patch->frame, *face = q->twist[1 - t->carrying_body];
     double x[2], at[3], offset[3], inner[3], turned[3];
-    find_touching_place(patch, x);
+    find_point_of_smallest_gap(patch, x);
     tact_v3_copy(at, patch->center);
     tact_v3_axpy(at, x[0], n + 3);
     tact_v3_axpy(at, x[1], n + 6);
     for (int k = 0; k < 2; k++) {
         tact_v3_sub(t->arm[k], at, pose[k]->position);
     }
-    tact_v3_scale(offset, n, t->carrier ? carrier->radius : -carrier->radius);
-    tact_v3_sub(inner, t->arm[t->carrier], offset);
-    tact_pair_velocity(q->twist[t->carrier], inner, t->place);
+    tact_v3_scale(offset, n, t->carrying_body ? carrying_body->radius : -carrying_body->radius);
+    tact_v3_sub(inner, t->arm[t->carrying_body], offset);
+    tact_pair_velocity(q->twist[t->carrying_body], inner, t->place);
     tact_v3_cross(turned, face + 3, offset);
     tact_v3_add(t->place, t->place, turned);
     tact_v3_cross(t->turn, face + 3, n);
 }
 
 /* Share of a change that does not exceed the velocity along it. */
-static double passive_share(double along, double square)
+static double dissipative_fraction(double along, double square)
 {
     return along >= square ? 1.0 : square > 0.0 ? tact_max(0.0, along / square) : 0.0;
 }
@@ -110,13 +111,13 @@ static void set_target_velocity(const struct tact_pair_query *q, const struct to
         along += gain[i] * tact_v3_dot(n + 3 + 3 * i, v[0]);
         square += gain[i] * gain[i];
     }
-    double share = passive_share(along, square);
+    double share = dissipative_fraction(along, square);
     patch->target_velocity[1] = -share * gain[0];
     patch->target_velocity[2] = -share * gain[1];
     tact_v3_sub(w, q->twist[0] + 3, q->twist[1] + 3);
     tact_v3_sub(dw, q->rate[0] + 3, q->rate[1] + 3);
     double spin = half * (tact_v3_dot(n, dw) + tact_v3_dot(t->turn, w));
-    patch->target_velocity[3] = -passive_share(spin * tact_v3_dot(n, w), spin * spin) * spin;
+    patch->target_velocity[3] = -dissipative_fraction(spin * tact_v3_dot(n, w), spin * spin) * spin;
 }
 
 void tact_features_second_order(const struct tact_pair_query *q, const struct tact_core *a,
@@ -125,14 +126,14 @@ void tact_features_second_order(const struct tact_pair_query *q, const struct ta
 {
     const struct tact_core *core[2] = {a, b};
     struct touching t;
-    t.carrier = feature[0] == TACT_FEATURE_FACE && feature[1] != TACT_FEATURE_FACE;
-    if (!(q->pressed > 0.0) || !is_place_fixed_in_carrier(core, feature, t.carrier)) {
+    t.carrying_body = feature[0] == TACT_FEATURE_FACE && feature[1] != TACT_FEATURE_FACE;
+    if (!(q->pressed > 0.0) || !is_contact_fixed_in_body(core, feature, t.carrying_body)) {
         return;
     }
-    if (turns_too_far(q)) {
+    if (rotates_too_far_in_tick(q)) {
         q->counts[TACT_COUNT_CONFORMING]++;
         return;
     }
-    find_contact_place(q, core[t.carrier], patch, &t);
+    find_contact_point_on_carrier(q, core[t.carrying_body], patch, &t);
     set_target_velocity(q, &t, patch);
 }

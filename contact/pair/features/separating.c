@@ -60,7 +60,7 @@ static int find_best_separating_normal(const struct tact_simplex *s, const doubl
 }
 
 /* Adds a point; to a full simplex in place of the one that is farthest along n. */
-static void add_support_point(struct tact_simplex *s, const struct tact_difference *next,
+static void add_support_point(struct tact_simplex *s, const struct tact_minkowski_point *next,
                               const double n[3])
 {
     int at = 0;
@@ -76,11 +76,11 @@ static void add_support_point(struct tact_simplex *s, const struct tact_differen
 
 /* Distance along n from the origin to the difference; *low: the point of it with that distance. */
 static double distance_bound_along(struct tact_core_pair *pair, const double n[3],
-                                   struct tact_difference *low)
+                                   struct tact_minkowski_point *low)
 {
     double back[3];
     tact_v3_scale(back, n, -1.0);
-    tact_difference_support(pair, back, low);
+    tact_minkowski_support(pair, back, low);
     return tact_v3_dot(n, low->w);
 }
 
@@ -89,7 +89,7 @@ void tact_separating_normal(struct tact_core_pair *pair, const struct tact_simpl
 {
     static const int all[3] = {0, 1, 2};
     struct tact_simplex s = *simplex;
-    struct tact_difference low;
+    struct tact_minkowski_point low;
     double n[3];
     out->bound = -INFINITY;
     int found = normal_of_simplex_points(&s, all, s.count, v, n);
@@ -101,10 +101,10 @@ void tact_separating_normal(struct tact_core_pair *pair, const struct tact_simpl
         } else if (step > 1) {
             break;
         }
-        if (out->bound >= out->distance - TACT_DIFFERENCE_ROUNDING * pair->size) {
+        if (out->bound >= out->distance - TACT_MINKOWSKI_ROUNDING * pair->size) {
             break;
         }
-        if (!tact_difference_is_repeated(s.point, s.count, &low)) {
+        if (!tact_minkowski_is_repeated(s.point, s.count, &low)) {
             add_support_point(&s, &low, n);
         }
         found = find_best_separating_normal(&s, v, n);

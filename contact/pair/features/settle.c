@@ -46,8 +46,8 @@ static double width_along_normal(const struct tact_core_pair *pair, const double
     double back[3], in_b[3], of_a[3], of_b[3], moved[3], bend_b[9], turned[9];
     tact_v3_scale(back, n, -1.0);
     tact_m3_tmul_v3(in_b, pair->turn, n);
-    tact_curved_point(pair->a, back, of_a, bend);
-    tact_curved_point(pair->b, in_b, of_b, bend ? bend_b : NULL);
+    tact_curved_farthest_point(pair->a, back, of_a, bend);
+    tact_curved_farthest_point(pair->b, in_b, of_b, bend ? bend_b : NULL);
     tact_m3_mul_v3(moved, pair->turn, of_b);
     tact_v3_add(moved, moved, pair->shift);
     tact_v3_sub(w, of_a, moved);
@@ -61,7 +61,7 @@ static double width_along_normal(const struct tact_core_pair *pair, const double
     return tact_v3_dot(n, w);
 }
 
-static int is_near_found_normal(const struct normal_search *s, const double n[3])
+static int is_within_candidate_angle(const struct normal_search *s, const double n[3])
 {
     double off[3];
     tact_v3_sub(off, n, s->found->normal);
@@ -73,7 +73,7 @@ static void add_candidate_normal(struct normal_search *s, const double direction
 {
     double n[3], w[3];
     tact_v3_scale(n, direction, copysign(1.0, tact_v3_dot(direction, s->found->normal)));
-    if (s->count < MOST_CANDIDATES && is_near_found_normal(s, n)) {
+    if (s->count < MOST_CANDIDATES && is_within_candidate_angle(s, n)) {
         struct candidate *c = &s->candidate[s->count++];
         tact_v3_copy(c->n, n);
         c->bound = width_along_normal(s->pair, n, w, NULL);
@@ -90,7 +90,7 @@ static void shape_direction_to_world(const struct normal_search *s, int of_b, co
     }
 }
 
-static const struct tact_core *core_of_side(const struct normal_search *s, int of_b)
+static const struct tact_core *shape_core_of_side(const struct normal_search *s, int of_b)
 {
     return of_b ? s->pair->b : s->pair->a;
 }
@@ -105,21 +105,21 @@ static int64_t vertex_facing_other_core(const struct normal_search *s, int of_b)
     } else {
         tact_v3_copy(towards, out);
     }
-    return tact_core_support(core_of_side(s, of_b), towards, -1);
+    return tact_core_support(shape_core_of_side(s, of_b), towards, -1);
 }
 
 /* Adds the normals of faces: those of a hull at its outermost vertex, or the ends of a cylinder. */
 static void add_face_normals(struct normal_search *s, int of_b)
 {
-    const struct tact_core *core = core_of_side(s, of_b);
+    const struct tact_core *core = shape_core_of_side(s, of_b);
     double n[3];
     if (core->kind == TACT_SHAPE_CYLINDER) {
         shape_direction_to_world(s, of_b, CYLINDER_AXIS, n);
         add_candidate_normal(s, n);
     }
     int64_t v = core->faces ? vertex_facing_other_core(s, of_b) : 0;
-    for (int k = core->faces ? core->vertex_face_start[v] : 0;
-         core->faces && k < core->vertex_face_start[v + 1]; k++) {
+    for (int k = core->faces ? core->first_face_of_vertex[v] : 0;
+         core->faces && k < core->first_face_of_vertex[v + 1]; k++) {
         shape_direction_to_world(s, of_b, core->normal[core->at[k]], n);
         add_candidate_normal(s, n);
     }
@@ -129,17 +129,19 @@ static void add_face_normals(struct normal_search *s, int of_b)
  * capsule or a cylinder. Returns 0 where there is none. */
 static int direction_of_core_line(const struct normal_search *s, int of_b, int k, double out[3])
 {
-    const struct tact_core *core = core_of_side(s, of_b);
+    const struct tact_core *core = shape_core_of_side(s, of_b);
     if (core->kind == TACT_SHAPE_CYLINDER || core->kind == TACT_SHAPE_CAPSULE) {
         shape_direction_to_world(s, of_b, CYLINDER_AXIS, out);
         return k == 0;
     }
     int64_t v = core->faces ? vertex_facing_other_core(s, of_b) : 0;
-    if (!core->faces || k >= core->neighbour_start[v + 1] - core->neighbour_start[v]) {
+    if (!core->faces ||
+        k >= core->first_neighbour_of_vertex[v + 1] - core->first_neighbour_of_vertex[v]) {
         return 0;
     }
     double d[3];
-    tact_v3_sub(d, core->vertex[core->next[core->neighbour_start[v] + k]], core->vertex[v]);
+    tact_v3_sub(d, core->vertex[core->next[core->first_neighbour_of_vertex[v] + k]],
+                core->vertex[v]);
     tact_v3_normalize(d, d);
     shape_direction_to_world(s, of_b, d, out);
     return 1;
@@ -165,7 +167,7 @@ static void add_normal_across_line(struct normal_search *s, const double line[3]
     double n[3], t[3], w[3], bend[9], bent[3];
     tact_v3_copy(n, s->found->normal);
     tact_v3_axpy(n, -tact_v3_dot(n, line), line);
-    if (!(tact_v3_normalize(n, n) > 0.0) || !is_near_found_normal(s, n)) {
+    if (!(tact_v3_normalize(n, n) > 0.0) || !is_within_candidate_angle(s, n)) {
         return;
     }
     for (int step = 0; step < MOST_NEWTON; step++) {
@@ -246,15 +248,15 @@ static void find_farthest_points(const struct tact_core_pair *pair, const double
     tact_m3_tmul_v3(in_b, pair->turn, n);
     f->count = s->count;
     for (int i = 0; i < s->count; i++) {
-        tact_curved_move_farthest_along(pair->a, s->point[i].a, back, f->a[i]);
-        tact_curved_move_farthest_along(pair->b, s->point[i].b, in_b, of_b);
+        tact_curved_move_to_farthest(pair->a, s->point[i].a, back, f->a[i]);
+        tact_curved_move_to_farthest(pair->b, s->point[i].b, in_b, of_b);
         tact_m3_mul_v3(f->b[i], pair->turn, of_b);
         tact_v3_add(f->b[i], f->b[i], pair->shift);
     }
 }
 
 /* Whether the points of a core are one. */
-static int are_points_coincident(double (*point)[3], int count)
+static int are_all_points_coincident(double (*point)[3], int count)
 {
     int same = 1;
     for (int i = 1; i < count; i++) {
@@ -270,11 +272,12 @@ static int has_single_farthest_point(const struct tact_core *core, const double 
 {
     int line = core->kind == TACT_SHAPE_CYLINDER &&
                fabs(tact_v3_dot(axis, n)) < PERPENDICULAR_CYLINDER_SINE;
-    return !line && are_points_coincident(point, count);
+    return !line && are_all_points_coincident(point, count);
 }
 
 /* Whether a point of A's frame may be of a core, by its radius where that is a cylinder. */
-static int may_point_be_of_core(const struct tact_core_pair *pair, int of_b, const double point[3])
+static int is_point_within_core_radius(const struct tact_core_pair *pair, int of_b,
+                                       const double point[3])
 {
     const struct tact_core *core = of_b ? pair->b : pair->a;
     double off[3], in[3];
@@ -308,7 +311,7 @@ static void add_cylinder_line_end(const struct tact_core *core, double (*point)[
 {
     double off[3];
     tact_v3_sub(off, point[0], origin);
-    if (core->kind == TACT_SHAPE_CYLINDER && count > 1 && are_points_coincident(point, count)) {
+    if (core->kind == TACT_SHAPE_CYLINDER && count > 1 && are_all_points_coincident(point, count)) {
         tact_v3_axpy(point[1], -2.0 * tact_v3_dot(off, axis), axis);
     }
 }
@@ -318,7 +321,7 @@ static void add_cylinder_line_end(const struct tact_core *core, double (*point)[
 static void nearest_combination_of_any_three(struct farthest_points *f, const double apart[3],
                                              double least, double on_a[3])
 {
-    struct tact_difference all[9];
+    struct tact_minkowski_point all[9];
     int of[9], count = 0;
     for (int i = 0; i < 3 * f->count; i++) {
         tact_v3_sub(all[count].w, f->a[i / 3], f->b[i % 3]);
@@ -347,8 +350,8 @@ static void nearest_combination_of_any_three(struct farthest_points *f, const do
 
 /* Sets the nearest points of the cores for the normal n. Where one of them has a single point that
  * is farthest, the other's is opposite to it. */
-static void set_settled_points(const struct tact_core_pair *pair, const double n[3],
-                               double distance, struct tact_nearest *found)
+static void set_nearest_points_along_normal(const struct tact_core_pair *pair, const double n[3],
+                                            double distance, struct tact_nearest *found)
 {
     static const int of[3] = {0, 1, 2};
     static const double origin[3] = {0.0, 0.0, 0.0};
@@ -368,10 +371,10 @@ static void set_settled_points(const struct tact_core_pair *pair, const double n
     if (left <= spare * spare) {
         /* the points are opposite to each other */
     } else if (has_single_farthest_point(pair->a, CYLINDER_AXIS, n, f.a, f.count) &&
-               may_point_be_of_core(pair, 1, below)) {
+               is_point_within_core_radius(pair, 1, below)) {
         tact_v3_copy(found->on_a, f.a[0]);
     } else if (has_single_farthest_point(pair->b, axis_b, n, f.b, f.count) &&
-               may_point_be_of_core(pair, 0, above)) {
+               is_point_within_core_radius(pair, 0, above)) {
         tact_v3_copy(found->on_a, above);
     } else {
         add_cylinder_line_end(pair->a, f.a, f.count, origin, CYLINDER_AXIS);
@@ -399,7 +402,7 @@ void tact_refine_separating_normal(struct tact_core_pair *pair, struct tact_near
     if (c) {
         tact_v3_copy(found->normal, c->n);
         found->bound = found->distance = c->bound;
-        set_settled_points(pair, c->n, c->bound, found);
+        set_nearest_points_along_normal(pair, c->n, c->bound, found);
     } else { /* bodies that touch, of whose points rounding leaves no direction: the width decides
               */
         found->distance = found->bound;

@@ -25,7 +25,7 @@ enum { RINGS = 8, SECTORS = 32 }; /* rings and sectors of the polygons of a pres
 
 /* A ball, and the other solid: a ball or a half-space. */
 struct balls {
-    const struct field_rule *rule;
+    const struct field_quadrature_rule *rule;
     double radius[2],
         compliance[2]; /* compliance: 1 / slope of q [m/Pa^(1/m)]; 0 for a rigid one */
     double distance;   /* D, of the centres [m]; of the first from the plane */
@@ -60,7 +60,7 @@ static struct ring circle_at_pressure(const struct balls *b, double q)
 static void integrate_ball_pressure(const struct balls *b, double most, struct tact_patch *patch,
                                     double *centre, double *square)
 {
-    const struct field_rule *rule = b->rule;
+    const struct field_quadrature_rule *rule = b->rule;
     double force = 0.0, stiffness = 0.0, moment = 0.0, cube = 0.0, fourth = 0.0;
     double peak = tact_field_pressure_law(rule->power, most);
     for (int i = 0; i < TACT_FIELD_NODES; i++) {

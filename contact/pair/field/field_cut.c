@@ -178,7 +178,7 @@ static int clip_by_cell(struct outline *o, const struct field_cell *cell, int in
 static int slice(const struct field_pair *pair, const struct field_cell *cell, const double *e,
                  struct outline *o)
 {
-    static const int others[4][3] = {{1, 2, 3}, {0, 2, 3}, {0, 1, 3}, {0, 1, 2}};
+    static const int other_corners[4][3] = {{1, 2, 3}, {0, 2, 3}, {0, 1, 3}, {0, 1, 2}};
     int up[4], down[4], ups = 0, downs = 0;
     for (int k = 0; k < 4; k++) {
         if (e[k] >= 0.0) {
@@ -192,12 +192,12 @@ static int slice(const struct field_pair *pair, const struct field_cell *cell, c
     }
     int ends[4][2], side[4], n = ups == 2 ? 4 : 3;
     if (n == 3) {
-        int single = ups == 1 ? up[0] : down[0];
+        int corner_alone_on_side = ups == 1 ? up[0] : down[0];
         for (int i = 0; i < 3; i++) {
-            ends[i][0] = ups == 1 ? single : others[single][i];
-            ends[i][1] = ups == 1 ? others[single][i] : single;
-            side[i] =
-                others[single][(i + 2) % 3]; /* opposite to the corner that neither edge has */
+            ends[i][0] = ups == 1 ? corner_alone_on_side : other_corners[corner_alone_on_side][i];
+            ends[i][1] = ups == 1 ? other_corners[corner_alone_on_side][i] : corner_alone_on_side;
+            side[i] = other_corners[corner_alone_on_side]
+                                   [(i + 2) % 3]; /* opposite to the corner that neither edge has */
         }
     } else {
         const int way[4][3] = {{0, 0, 0}, {0, 1, 1}, {1, 1, 0}, {1, 0, 1}};

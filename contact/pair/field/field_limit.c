@@ -14,9 +14,9 @@
 #include "contact/pair/field/field_model_internal.h"
 
 /* Square of a part's arm over its mean square, and the number of Newton's steps for it. */
-#define USUAL_ARM_SQUARE_SHARE 0.5
-#define MIN_ARM_SQUARE_SHARE 0.35
-#define MAX_ARM_SQUARE_SHARE 0.65
+#define DEFAULT_SQUARED_ARM_RATIO 0.5
+#define MIN_SQUARED_ARM_RATIO 0.35
+#define MAX_SQUARED_ARM_RATIO 0.65
 enum { MAX_LIMIT_CORRECTIONS = 4 };
 
 /* Points first to first + count - 1: load, mean point, and second moments about it [N m^2]. */
@@ -31,7 +31,7 @@ struct part {
 /* Finds the direction and the weight. A body that spins quickly resists a slow slip by the mean of
  * the inverse distance, so that the parts near the centre are to be smaller: the largest second
  * moment is divided by three halves of a power of the distance. */
-static void compute_part_weight(struct part *part)
+static void set_split_axis_and_priority(struct part *part)
 {
     double sum = part->xx + part->yy, half = 0.5 * (part->xx - part->yy);
     double apart = sqrt(half * half + part->xy * part->xy);
@@ -75,7 +75,7 @@ static void set_pressure_part(const struct moments *m, double x, double y, struc
     part->xy = m->xy - m->x * dy;
     part->yy = tact_max(m->yy - m->y * dy, 0.0);
     part->own = tact_max(m->own, 0.0);
-    compute_part_weight(part);
+    set_split_axis_and_priority(part);
 }
 
 static void swap_field_points(struct field_points *points, int i, int j)
@@ -89,7 +89,7 @@ static void swap_field_points(struct field_points *points, int i, int j)
 }
 
 /* Divides a part across its longest axis at its mean point. Returns 0 where its points are one. */
-static int divide_pressure_part(struct field_points *points, struct part *part, struct part *other)
+static int split_pressure_part(struct field_points *points, struct part *part, struct part *other)
 {
     const double x = part->x, y = part->y, ax = part->axis[0], ay = part->axis[1];
     int low = part->first, high = part->first + part->count;
@@ -119,7 +119,7 @@ static int divide_pressure_part(struct field_points *points, struct part *part, 
 }
 
 /* Divides the pressure, each time the part of the largest weight. Returns the number of parts. */
-static int divide_pressure_into_parts(struct field_points *points, struct part *part)
+static int split_pressure_into_parts(struct field_points *points, struct part *part)
 {
     int count = 1;
     part->first = 0;
@@ -134,8 +134,7 @@ static int divide_pressure_into_parts(struct field_points *points, struct part *
         for (int i = 1; i < count; i++) {
             best = part[i].weight > part[best].weight ? i : best;
         }
-        if (!(part[best].weight > 0.0) ||
-            !divide_pressure_part(points, &part[best], &part[count])) {
+        if (!(part[best].weight > 0.0) || !split_pressure_part(points, &part[best], &part[count])) {
             break;
         }
         count++;
@@ -150,7 +149,7 @@ static double mean_pressure_distance(const struct field_points *points)
     for (int i = 0; i < points->count; i++) {
         double x = points->x[i], y = points->y[i];
         load += points->load[i];
-        arm += points->load[i] * sqrt(x * x + y * y + USUAL_ARM_SQUARE_SHARE * points->own[i]);
+        arm += points->load[i] * sqrt(x * x + y * y + DEFAULT_SQUARED_ARM_RATIO * points->own[i]);
     }
     return arm / load;
 }
@@ -172,9 +171,9 @@ static double torsion_arm_of_parts(const struct tact_friction_points *p, const d
 void tact_field_friction_limit(struct field_points *points, struct tact_patch *patch)
 {
     struct part part[TACT_FRICTION_POINTS];
-    double square[TACT_FRICTION_POINTS], load = 0.0, share = USUAL_ARM_SQUARE_SHARE, slope;
+    double square[TACT_FRICTION_POINTS], load = 0.0, share = DEFAULT_SQUARED_ARM_RATIO, slope;
     struct tact_friction_points *p = &patch->points;
-    p->count = points->count ? divide_pressure_into_parts(points, part) : 0;
+    p->count = points->count ? split_pressure_into_parts(points, part) : 0;
     for (int i = 0; i < p->count; i++) {
         load += part[i].load;
     }
@@ -187,8 +186,8 @@ void tact_field_friction_limit(struct field_points *points, struct tact_patch *p
     double exact = p->count ? mean_pressure_distance(points) : 0.0;
     for (int i = 0; i < MAX_LIMIT_CORRECTIONS && exact > 0.0; i++) {
         double miss = exact - torsion_arm_of_parts(p, square, share, &slope);
-        share = slope > 0.0 ? tact_max(MIN_ARM_SQUARE_SHARE,
-                                       tact_min(MAX_ARM_SQUARE_SHARE, share + miss / slope))
+        share = slope > 0.0 ? tact_max(MIN_SQUARED_ARM_RATIO,
+                                       tact_min(MAX_SQUARED_ARM_RATIO, share + miss / slope))
                             : share;
     }
     for (int i = 0; i < p->count; i++) {

@@ -63,7 +63,7 @@ static int prepare(const struct tact_contact_model *model, const struct tact_sha
     d->slope = soft ? tact_field_pressure_slope(&layer) : INFINITY;
     d->own = layer.kind == TACT_EXTENT_AUTO;
     if (!rc && soft) {
-        tact_field_make_rule(tact_field_law_power(&layer), &d->rule);
+        tact_field_make_quadrature_rule(tact_field_law_power(&layer), &d->rule);
         d->scratch = tact_field_scratch_create(TACT_FIELD_POLYGONS);
         d->points = malloc(sizeof *d->points);
         rc = d->scratch && d->points ? 0 : -ENOMEM;

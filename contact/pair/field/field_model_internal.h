@@ -21,7 +21,7 @@ enum { TACT_FIELD_NODES = 6 };
 
 /* Quadrature over the pressure q^m of a round patch, with u = q / Q and the largest pressure Q^m.
  */
-struct field_rule {
+struct field_quadrature_rule {
     double power; /* m */
     /* Integral of f dp: Q^m sum of weight f(node Q). */
     double node[TACT_FIELD_NODES], weight[TACT_FIELD_NODES];
@@ -31,12 +31,12 @@ struct field_rule {
     double fit[3]; /* limit surface of a pressure (1 - r^2)^m, tact_patch.fit */
 };
 
-void tact_field_make_rule(double power, struct field_rule *rule);
+void tact_field_make_quadrature_rule(double power, struct field_quadrature_rule *rule);
 
 /* Result of prepare() for a shape. */
 struct field_shape_data {
     struct tact_pressure_field *field;
-    struct field_rule rule;             /* of a soft shape */
+    struct field_quadrature_rule rule;  /* of a soft shape */
     double slope;                       /* slope of q with depth [Pa^(1/m)/m]; INFINITY: rigid */
     int own;                            /* 1: the shape's own field, 0: its mesh's */
     struct tact_field_scratch *scratch; /* for a soft shape: working memory of the world's thread,

@@ -87,8 +87,8 @@ static double mean_square_about_centroid(const struct field_polygon *p)
 {
     const struct field_moments *m = &p->flat;
     double trace = m->second[0] + m->second[4] + m->second[8], inverse = 1.0 / m->area;
-    double about = tact_v3_dot(m->first, m->first) * inverse;
-    return tact_max((trace - about) * inverse, 0.0);
+    double second_moment_of_shift = tact_v3_dot(m->first, m->first) * inverse;
+    return tact_max((trace - second_moment_of_shift) * inverse, 0.0);
 }
 
 void tact_field_friction_points(const struct field_surface *of, int group, double size,

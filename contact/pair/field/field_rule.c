@@ -30,7 +30,7 @@ static double jacobi_polynomial(double b, double x, double *derivative)
     return p;
 }
 
-static void find_quadrature_nodes(struct field_rule *rule)
+static void find_quadrature_nodes(struct field_quadrature_rule *rule)
 {
     double root[TACT_FIELD_NODES], slope, b = rule->power - 1.0;
     for (int i = 0; i < TACT_FIELD_NODES; i++) {
@@ -74,7 +74,7 @@ static void friction_of_slipping_disc(double m, double arm, double angle, double
 }
 
 /* The parameters of the limit surface (local/local_surface.c) from three slips. */
-static void fit_limit_surface(struct field_rule *rule)
+static void fit_limit_surface(struct field_quadrature_rule *rule)
 {
     double c[3], value[3], load = 0.0, lever = 0.0;
     for (int i = 0; i < RINGS; i++) {
@@ -95,7 +95,7 @@ static void fit_limit_surface(struct field_rule *rule)
     rule->fit[0] = value[0] - c[0] * (rule->fit[1] + c[0] * rule->fit[2]);
 }
 
-void tact_field_make_rule(double power, struct field_rule *rule)
+void tact_field_make_quadrature_rule(double power, struct field_quadrature_rule *rule)
 {
     rule->power = power;
     find_quadrature_nodes(rule);

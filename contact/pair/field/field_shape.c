@@ -24,7 +24,7 @@ enum { BALL_TRIANGLES = 2000 };
 #define MIN_CORE_WIDTH_RATIO 1e-2
 
 /* Slope of a user's field over the material's, from which its units are in doubt. */
-#define UNIT_DOUBT 10.0
+#define MAX_PLAUSIBLE_SLOPE_RATIO 10.0
 
 /* Vertices, tetrahedra and pressures under construction. */
 struct layer_builder {
@@ -240,7 +240,8 @@ static int field_of_mesh(const struct tact_mesh *mesh, const struct tact_field_m
 
 /* q of a value: of a pressure p its root, of an extent the slope times it. Negative ones are
  * outside of the solid. */
-static double value_to_q(const struct tact_tets *tets, double value, double power, double slope)
+static double vertex_value_to_field_value(const struct tact_tets *tets, double value, double power,
+                                          double slope)
 {
     if (!tets->pressure) {
         return slope * value;
@@ -248,15 +249,15 @@ static double value_to_q(const struct tact_tets *tets, double value, double powe
     return power == 1.0 ? value : copysign(tact_pow(fabs(value), 1.0 / power), value);
 }
 
-static int of_tets(const struct tact_tets *tets, double power, double slope,
-                   struct tact_pressure_field **out, struct tact_error *err)
+static int field_from_tetrahedra(const struct tact_tets *tets, double power, double slope,
+                                 struct tact_pressure_field **out, struct tact_error *err)
 {
     double *q = malloc(tets->vertex_count * sizeof *q);
     if (!q) {
         return -ENOMEM;
     }
     for (size_t i = 0; i < tets->vertex_count; i++) {
-        q[i] = value_to_q(tets, tets->values[i], power, slope);
+        q[i] = vertex_value_to_field_value(tets, tets->values[i], power, slope);
     }
     int rc = tact_field_tets(tets->vertices, tets->vertex_count, tets->tets, tets->tet_count, q,
                              out, err);
@@ -267,7 +268,7 @@ static int of_tets(const struct tact_tets *tets, double power, double slope,
 int tact_field_check_tets(const struct tact_tets *tets, struct tact_error *err)
 {
     struct tact_pressure_field *field;
-    int rc = of_tets(tets, 1.0, 1.0, &field, err);
+    int rc = field_from_tetrahedra(tets, 1.0, 1.0, &field, err);
     if (!rc) {
         tact_field_free(field);
     }
@@ -285,7 +286,7 @@ static void warn_of_slope(const struct tact_tets *tets, const struct tact_pressu
         return;
     }
     tact_field_measure(field, tact_field_pressure_slope(material), mesh, &q);
-    if (q.slope > UNIT_DOUBT || q.slope < 1.0 / UNIT_DOUBT) {
+    if (q.slope > MAX_PLAUSIBLE_SLOPE_RATIO || q.slope < 1.0 / MAX_PLAUSIBLE_SLOPE_RATIO) {
         tact_number_print(
             text, sizeof text,
             "the %s of its %zu tetrahedra rises on the surface %.3g times as fast as "
@@ -298,14 +299,15 @@ static void warn_of_slope(const struct tact_tets *tets, const struct tact_pressu
 }
 
 /* The field of a mesh: of the user's tetrahedra, or by its extent. */
-static int of_given(const struct tact_mesh *mesh, const struct tact_field_material *material,
-                    struct tact_pressure_field **out, struct tact_error *err)
+static int field_from_given_tetrahedra(const struct tact_mesh *mesh,
+                                       const struct tact_field_material *material,
+                                       struct tact_pressure_field **out, struct tact_error *err)
 {
     if (!mesh->tets || material->kind != TACT_EXTENT_AUTO) {
         return field_of_mesh(mesh, material, out, err);
     }
-    int rc = of_tets(mesh->tets, tact_field_law_power(material),
-                     tact_field_pressure_slope(material), out, err);
+    int rc = field_from_tetrahedra(mesh->tets, tact_field_law_power(material),
+                                   tact_field_pressure_slope(material), out, err);
     if (!rc) {
         warn_of_slope(mesh->tets, *out, mesh, material);
     }
@@ -329,7 +331,7 @@ static int field_of_solid(const struct tact_shape *shape,
     if (!rc && !soft) {
         rc = tact_field_rigid(m.mesh, out);
     } else if (!rc && (bent || material->kind != TACT_EXTENT_AUTO)) {
-        rc = of_given(m.mesh, material, out, err);
+        rc = field_from_given_tetrahedra(m.mesh, material, out, err);
     } else if (!rc) {
         rc = make_layer_field(&m, tact_field_pressure_slope(material), out, err);
     }

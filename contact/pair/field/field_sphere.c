@@ -68,18 +68,18 @@ static void radial_integrals(const struct field_disc *disc, const struct potenti
 
 /* Integrals along the part of an edge in the ball. */
 struct edge_sums {
-    double radial[KINDS];
+    double radial_integral[KINDS];
     struct potentials line, lever; /* of the potentials, and times the place along the edge */
 };
 
 static void add_edge_point(const struct field_disc *disc, const struct potentials *middle, double h,
                            double t, double weight, struct edge_sums *out)
 {
-    double square = h * h + t * t, radial[KINDS];
+    double square = h * h + t * t, radial_integral[KINDS];
     struct potentials at = potentials_at(disc->ball, disc->height * disc->height + square);
-    radial_integrals(disc, middle, square, radial);
+    radial_integrals(disc, middle, square, radial_integral);
     for (int k = 0; k < KINDS && square > 0.0; k++) {
-        out->radial[k] += weight * h / square * radial[k];
+        out->radial_integral[k] += weight * h / square * radial_integral[k];
     }
     out->line.load += weight * at.load;
     out->line.spring += weight * at.spring;
@@ -136,10 +136,10 @@ static void add_edge_part_outside_ball(const double *whole, const double *from, 
 static void add_edge_part_in_ball(const struct edge_sums *s, double h, const double *n,
                                   const double *e, struct field_disc_sums *out)
 {
-    out->load += s->radial[LOAD];
-    out->springs += s->radial[SPRING];
-    out->area += s->radial[AREA];
-    out->rest += s->radial[REST];
+    out->load += s->radial_integral[LOAD];
+    out->springs += s->radial_integral[SPRING];
+    out->area += s->radial_integral[AREA];
+    out->rest += s->radial_integral[REST];
     for (int i = 0; i < 2; i++) {
         out->load_first[i] -= n[i] * s->line.load;
         out->springs_first[i] -= n[i] * s->line.spring;

@@ -42,7 +42,7 @@ struct walk {
     size_t tried, cut; /* pairs */
     double area,
         force[3]; /* area and force of the polygons so far; the force without its magnitude */
-    double facing_away_direction_a[3],
+    double back_facing_direction_a[3],
         facing_away_direction_b[3]; /* direction that closed pieces face away from, in both frames
                                      */
     int closed;                     /* 1: searches for closed pieces */
@@ -170,15 +170,15 @@ static double slope(const struct field_node *node, const double *d, int most)
 }
 
 /* 1 where the cells of two nodes may contain a polygon to start from. */
-static int may_start_polygon(const struct walk *w, const struct field_node *a,
-                             const struct field_node *b)
+static int may_cells_intersect(const struct walk *w, const struct field_node *a,
+                               const struct field_node *b)
 {
     if (!w->closed) {
         return tact_field_boxes_overlap(&w->out->pair, &a->rim, &b->rim);
     }
     return a->least <= b->most && b->least <= a->most &&
            slope(b, w->facing_away_direction_b, 0) <
-               (w->out->pair.b->rigid ? 0.0 : slope(a, w->facing_away_direction_a, 1)) &&
+               (w->out->pair.b->rigid ? 0.0 : slope(a, w->back_facing_direction_a, 1)) &&
            tact_field_boxes_overlap(&w->out->pair, &a->all, &b->all);
 }
 
@@ -192,7 +192,7 @@ static void search_starting_pairs(struct walk *w)
     while (height && !w->full) {
         struct cell_pair at = stack[--height];
         const struct field_node *na = &a->nodes[at.a], *nb = &b->nodes[at.b];
-        if (!may_start_polygon(w, na, nb)) {
+        if (!may_cells_intersect(w, na, nb)) {
             continue;
         }
         if (na->leaf && nb->leaf) {
@@ -257,15 +257,15 @@ static void search_halfspace_cells(struct walk *w, int plane_is_a)
  * other. */
 static void choose_closing_direction(struct walk *w)
 {
-    tact_v3_copy(w->facing_away_direction_a, w->force);
-    if (!(tact_v3_dot(w->facing_away_direction_a, w->facing_away_direction_a) > 0.0)) {
-        tact_v3_set(w->facing_away_direction_a, w->out->pair.shift[0], w->out->pair.shift[1],
+    tact_v3_copy(w->back_facing_direction_a, w->force);
+    if (!(tact_v3_dot(w->back_facing_direction_a, w->back_facing_direction_a) > 0.0)) {
+        tact_v3_set(w->back_facing_direction_a, w->out->pair.shift[0], w->out->pair.shift[1],
                     w->out->pair.shift[2]);
     }
-    if (!(tact_v3_normalize(w->facing_away_direction_a, w->facing_away_direction_a) > 0.0)) {
-        w->facing_away_direction_a[2] = 1.0;
+    if (!(tact_v3_normalize(w->back_facing_direction_a, w->back_facing_direction_a) > 0.0)) {
+        w->back_facing_direction_a[2] = 1.0;
     }
-    tact_m3_tmul_v3(w->facing_away_direction_b, w->out->pair.turn, w->facing_away_direction_a);
+    tact_m3_tmul_v3(w->facing_away_direction_b, w->out->pair.turn, w->back_facing_direction_a);
     w->closed = 1;
 }
 

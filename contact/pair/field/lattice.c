@@ -219,13 +219,14 @@ static void mark_surface_nodes(struct lattice *l, int axis)
     }
 }
 
-static struct lattice_arms *arms_of_node(struct lattice *l, size_t node)
+static struct lattice_arm_lengths *arms_of_node(struct lattice *l, size_t node)
 {
     if (!l->cut[node]) {
         l->cut[node] = (uint32_t)l->arm_count;
-        l->arms[l->arm_count++] = (struct lattice_arms){{1.0, 1.0, 1.0, 1.0, 1.0, 1.0}};
+        l->arm_lengths[l->arm_count++] =
+            (struct lattice_arm_lengths){{1.0, 1.0, 1.0, 1.0, 1.0, 1.0}};
     }
-    return &l->arms[l->cut[node]];
+    return &l->arm_lengths[l->cut[node]];
 }
 
 /* Shortens the arms of the nodes inside that are next to a crossing. */
@@ -259,8 +260,8 @@ static int list_inside_nodes(struct lattice *l)
         l->inside_count += l->kind[i] == LATTICE_INSIDE;
     }
     l->inside = malloc((l->inside_count + 1) * sizeof *l->inside);
-    l->arms = malloc((2 * crossings + 1) * sizeof *l->arms);
-    if (!l->inside || !l->arms) {
+    l->arm_lengths = malloc((2 * crossings + 1) * sizeof *l->arm_lengths);
+    if (!l->inside || !l->arm_lengths) {
         return -ENOMEM;
     }
     for (size_t i = 0, n = 0; i < l->count; i++) {
@@ -268,7 +269,7 @@ static int list_inside_nodes(struct lattice *l)
             l->inside[n++] = (uint32_t)i;
         }
     }
-    l->arms[0] = (struct lattice_arms){{1.0, 1.0, 1.0, 1.0, 1.0, 1.0}};
+    l->arm_lengths[0] = (struct lattice_arm_lengths){{1.0, 1.0, 1.0, 1.0, 1.0, 1.0}};
     l->arm_count = 1;
     return 0;
 }
@@ -311,7 +312,7 @@ void tact_lattice_release(struct lattice *l)
     free(l->kind);
     free(l->value);
     free(l->cut);
-    free(l->arms);
+    free(l->arm_lengths);
     free(l->inside);
 }
 

@@ -23,7 +23,7 @@ static void add_values_extrapolated_on_lines(const struct lattice *l, size_t nod
         if (l->kind[from] != LATTICE_INSIDE || !l->cut[from]) {
             continue;
         }
-        double arm = l->arms[l->cut[from]].of[k ^ 1], value = l->value[from];
+        double arm = l->arm_lengths[l->cut[from]].of[k ^ 1], value = l->value[from];
         if (arm < 1.0 && value > 0.0) {
             /* derivative of the zero along the edge by the node's value: step arm^2 / value */
             double by = l->step[k / 2] * arm * arm / value;
@@ -89,7 +89,7 @@ static int is_off_lattice_border(const struct lattice *l, size_t node)
 /* Lists the nodes without a value that are next to the listed nodes, each once. Returns their
  * number. */
 static size_t list_next_outside_nodes(const struct lattice *l, const uint32_t *list, size_t count,
-                                      uint8_t *is_noted, uint32_t *out)
+                                      uint8_t *is_listed, uint32_t *out)
 {
     size_t n = 0;
     for (size_t i = 0; i < count; i++) {
@@ -98,9 +98,9 @@ static size_t list_next_outside_nodes(const struct lattice *l, const uint32_t *l
             next += (size_t)(k % 3) * l->stride[0] + (size_t)(k / 3 % 3) * l->stride[1] +
                     (size_t)(k / 9) * l->stride[2];
             next -= l->stride[0] + l->stride[1] + l->stride[2];
-            if (l->kind[next] == LATTICE_OUTSIDE && !is_noted[next] &&
+            if (l->kind[next] == LATTICE_OUTSIDE && !is_listed[next] &&
                 is_off_lattice_border(l, next)) {
-                is_noted[next] = 1;
+                is_listed[next] = 1;
                 out[n++] = (uint32_t)next;
             }
         }
@@ -124,7 +124,7 @@ static void set_first_layer(struct lattice *l, const uint32_t *list, size_t coun
     for (size_t i = 0; i < count; i++) {
         if (!isnan(value[i])) {
             l->value[list[i]] = value[i];
-            l->kind[list[i]] = LATTICE_BEYOND;
+            l->kind[list[i]] = LATTICE_EXTRAPOLATED;
         }
     }
 }
@@ -142,17 +142,17 @@ static void set_extrapolated_layer(struct lattice *l, const uint32_t *list, size
     for (size_t i = 0; i < count; i++) {
         if (!isnan(value[i])) {
             l->value[list[i]] = value[i];
-            l->kind[list[i]] = LATTICE_BEYOND;
+            l->kind[list[i]] = LATTICE_EXTRAPOLATED;
         }
     }
 }
 
 int tact_lattice_extrapolate(struct lattice *l)
 {
-    uint8_t *is_noted = calloc(l->count, 1);
+    uint8_t *is_listed = calloc(l->count, 1);
     uint32_t *list = malloc(l->count * sizeof *list), *next = malloc(l->count * sizeof *next);
     double *value = malloc(l->count * sizeof *value);
-    int rc = is_noted && list && next && value ? 0 : -ENOMEM;
+    int rc = is_listed && list && next && value ? 0 : -ENOMEM;
     size_t count = 0;
     for (size_t i = 0; i < l->count && !rc; i++) {
         if (l->cut[i] || l->kind[i] == LATTICE_SURFACE) {
@@ -160,7 +160,7 @@ int tact_lattice_extrapolate(struct lattice *l)
         }
     }
     for (int layer = 0; layer < LAYERS && !rc; layer++) {
-        size_t found = list_next_outside_nodes(l, list, count, is_noted, next);
+        size_t found = list_next_outside_nodes(l, list, count, is_listed, next);
         uint32_t *last = list;
         list = next;
         next = last;
@@ -170,7 +170,7 @@ int tact_lattice_extrapolate(struct lattice *l)
         }
         set_extrapolated_layer(l, list, count, value);
     }
-    free(is_noted);
+    free(is_listed);
     free(list);
     free(next);
     free(value);

@@ -14,8 +14,8 @@ enum { LATTICE_PAD = 4, LATTICE_BLOCK = 8 };
 enum lattice_node {
     LATTICE_OUTSIDE, /* outside the solid, without a value */
     LATTICE_INSIDE,
-    LATTICE_SURFACE, /* on the surface except for rounding: the extent is 0 */
-    LATTICE_BEYOND,  /* outside, with an extrapolated value */
+    LATTICE_SURFACE,      /* on the surface except for rounding: the extent is 0 */
+    LATTICE_EXTRAPOLATED, /* outside, with an extrapolated value */
 };
 
 /* Crossings of the lines along one axis with the surface: those of line l are at[first[l]] to
@@ -28,7 +28,7 @@ struct lattice_lines {
 
 /* Arms of a node inside: distances to the surface towards the six neighbours, in steps; for axis k
  * backward at 2 k, forward at 2 k + 1. 1 where the surface does not cross the step [1]. */
-struct lattice_arms {
+struct lattice_arm_lengths {
     double of[6];
 };
 
@@ -38,10 +38,10 @@ struct lattice {
     int nodes[3];
     size_t stride[3], count;
     struct lattice_lines lines[3];
-    uint8_t *kind;             /* enum lattice_node, of each node */
-    double *value;             /* extent at the nodes that have one, negative outside [m] */
-    uint32_t *cut;             /* index of each node's arms, from 1; 0: all its arms are 1 */
-    struct lattice_arms *arms; /* [arm_count], the first with all arms 1 */
+    uint8_t *kind; /* enum lattice_node, of each node */
+    double *value; /* extent at the nodes that have one, negative outside [m] */
+    uint32_t *cut; /* index of each node's arms, from 1; 0: all its arms are 1 */
+    struct lattice_arm_lengths *arm_lengths; /* [arm_count], the first with all arms 1 */
     size_t arm_count;
     uint32_t *inside; /* [inside_count] nodes inside, ascending */
     size_t inside_count;
@@ -98,9 +98,9 @@ int tact_lattice_solve(struct lattice *l, const struct tact_extent_recipe *recip
 int tact_lattice_extrapolate(struct lattice *l);
 
 /* Divides the cells into tetrahedra. Cells are joined where the extent is linear within an error of
- * `tolerance` [m], for an extent of slope 1, plus `deeper` times the extent [1]. -ENOMEM; -EDOM
- * where no cell has a positive extent. */
-int tact_lattice_tets(const struct lattice *l, double tolerance, double deeper,
+ * `tolerance` [m], for an extent of slope 1, plus `relative_tolerance` times the extent [1].
+ * -ENOMEM; -EDOM where no cell has a positive extent. */
+int tact_lattice_tets(const struct lattice *l, double tolerance, double relative_tolerance,
                       struct tact_extent *out);
 
 #endif

@@ -56,7 +56,7 @@ static double compute_neighbour_weights(const struct problem *p, size_t node, do
     for (int k = 0; k < 3; k++) {
         double arm[2], end[2], h2 = l->step[k] * l->step[k];
         int open[2];
-        memcpy(arm, &l->arms[l->cut[node]].of[2 * k], sizeof arm);
+        memcpy(arm, &l->arm_lengths[l->cut[node]].of[2 * k], sizeof arm);
         for (int side = 0; side < 2; side++) {
             size_t next = side ? node + l->stride[k] : node - l->stride[k];
             open[side] = arm_towards_neighbour(p, node, next, &arm[side], &end[side]);
@@ -130,7 +130,7 @@ static double optimal_relaxation_factor(const struct lattice *l, double inverse_
 
 /* Nodes without arms must have neighbours inside on all sides. Rounding of the lattice may leave
  * one without: it gets arms, as a node next to the surface. */
-static int give_arms_to_isolated_nodes(struct lattice *l)
+static int set_arms_of_isolated_nodes(struct lattice *l)
 {
     size_t more = 0;
     for (size_t i = 0; i < l->inside_count; i++) {
@@ -145,15 +145,17 @@ static int give_arms_to_isolated_nodes(struct lattice *l)
             more++;
         }
     }
-    struct lattice_arms *arms = realloc(l->arms, (l->arm_count + more + 1) * sizeof *arms);
-    if (!arms) {
+    struct lattice_arm_lengths *arm_lengths =
+        realloc(l->arm_lengths, (l->arm_count + more + 1) * sizeof *arm_lengths);
+    if (!arm_lengths) {
         return -ENOMEM;
     }
-    l->arms = arms;
+    l->arm_lengths = arm_lengths;
     for (size_t i = 0; i < l->inside_count && more; i++) {
         if (l->cut[l->inside[i]] == UINT32_MAX) {
             l->cut[l->inside[i]] = (uint32_t)l->arm_count;
-            arms[l->arm_count++] = (struct lattice_arms){{1.0, 1.0, 1.0, 1.0, 1.0, 1.0}};
+            arm_lengths[l->arm_count++] =
+                (struct lattice_arm_lengths){{1.0, 1.0, 1.0, 1.0, 1.0, 1.0}};
         }
     }
     return 0;
@@ -231,7 +233,7 @@ static int solve_laplace_equation(struct lattice *l, double thickness, struct ta
 int tact_lattice_solve(struct lattice *l, const struct tact_extent_recipe *recipe,
                        struct tact_error *err)
 {
-    int rc = give_arms_to_isolated_nodes(l);
+    int rc = set_arms_of_isolated_nodes(l);
     if (rc) {
         return rc;
     }

@@ -19,9 +19,10 @@ struct cells {
     const struct lattice *l;
     int count[3]; /* finest cells along each axis */
     size_t stride[3];
-    uint8_t *level;           /* level of the block that contains each finest cell */
-    double tolerance, deeper; /* allowed errors, over the slope [m] and over the extent [1] */
-    uint32_t *vertex;         /* index of the vertex of each node, from 1; 0: none */
+    uint8_t *level; /* level of the block that contains each finest cell */
+    double tolerance,
+        relative_tolerance; /* allowed errors, over the slope [m] and over the extent [1] */
+    uint32_t *vertex;       /* index of the vertex of each node, from 1; 0: none */
     struct tact_extent *out;
     size_t vertex_room, tet_room;
     int full; /* memory ran out */
@@ -90,7 +91,7 @@ static double interpolate_in_block(const double corner[8], const int f[3], int s
 }
 
 /* 1 where a node of a block has a neighbour inside the solid along an axis, in the block. */
-static int is_beside_inside_node(const struct lattice *l, size_t node, const int f[3], int size)
+static int has_inside_node_beside(const struct lattice *l, size_t node, const int f[3], int size)
 {
     for (int k = 0; k < 3; k++) {
         if ((f[k] > 0 && l->kind[node - l->stride[k]] == LATTICE_INSIDE) ||
@@ -140,11 +141,12 @@ static int is_extent_linear_in_block(const struct cells *c, const int at[3], int
                 if (l->kind[node] == LATTICE_OUTSIDE) {
                     return 0;
                 }
-                if (l->kind[node] == LATTICE_BEYOND && !is_beside_inside_node(l, node, f, size)) {
+                if (l->kind[node] == LATTICE_EXTRAPOLATED &&
+                    !has_inside_node_beside(l, node, f, size)) {
                     continue;
                 }
                 double value = l->value[node];
-                double most = tolerance + c->deeper * tact_max(value, 0.0);
+                double most = tolerance + c->relative_tolerance * tact_max(value, 0.0);
                 if (!(fabs(interpolate_in_block(corner, f, size) - value) <= most)) {
                     return 0;
                 }
@@ -154,7 +156,7 @@ static int is_extent_linear_in_block(const struct cells *c, const int at[3], int
     return 1;
 }
 
-static void divide_block_if_needed(struct cells *c, const int at[3], int level);
+static void split_block_if_needed(struct cells *c, const int at[3], int level);
 
 static void place_block(struct cells *c, const int at[3], int level)
 {
@@ -164,11 +166,11 @@ static void place_block(struct cells *c, const int at[3], int level)
     } else if (!level || is_extent_linear_in_block(c, at, size)) {
         set_block_level(c, at, size, level);
     } else {
-        divide_block_if_needed(c, at, level);
+        split_block_if_needed(c, at, level);
     }
 }
 
-static void divide_block_if_needed(struct cells *c, const int at[3], int level)
+static void split_block_if_needed(struct cells *c, const int at[3], int level)
 {
     int half = 1 << (level - 1);
     for (int i = 0; i < 8; i++) {
@@ -403,10 +405,11 @@ static void place_all_blocks(struct cells *c)
     }
 }
 
-int tact_lattice_tets(const struct lattice *l, double tolerance, double deeper,
+int tact_lattice_tets(const struct lattice *l, double tolerance, double relative_tolerance,
                       struct tact_extent *out)
 {
-    struct cells c = {.l = l, .tolerance = tolerance, .deeper = deeper, .out = out};
+    struct cells c = {
+        .l = l, .tolerance = tolerance, .relative_tolerance = relative_tolerance, .out = out};
     size_t count = 1;
     for (int k = 0; k < 3; k++) {
         c.count[k] = l->nodes[k] - 1;

@@ -25,7 +25,7 @@ double tact_triangle_distance2(const double *x, const double *a, const double *b
     tact_v3_sub(u, b, a);
     tact_v3_sub(w, c, a);
     tact_v3_cross(n, u, w);
-    double area2 = tact_v3_dot(n, n);
+    double squared_double_area = tact_v3_dot(n, n);
     for (int i = 0; i < 3; i++) {
         double edge[3], side[3];
         const double *p = corner[i], *q = corner[(i + 1) % 3];
@@ -41,7 +41,8 @@ double tact_triangle_distance2(const double *x, const double *a, const double *b
         return least;
     }
     double height = tact_v3_dot(from, n);
-    return area2 > 0.0 ? height * height / area2 : segment_distance2(x, a, b);
+    return squared_double_area > 0.0 ? height * height / squared_double_area
+                                     : segment_distance2(x, a, b);
 }
 
 double tact_mesh_distance(const struct tact_mesh *mesh, const double x[3])

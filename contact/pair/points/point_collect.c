@@ -88,16 +88,16 @@ void tact_points_add_vertex(struct point_store *store, int pair, const double *p
 /* A point in the plane of the patch. */
 static void add_point_in_patch_plane(struct point_store *store, int pair, double t1, double t2)
 {
-    static const uint64_t keyed_by_place[2] = {0, 0};
-    struct point *point = add_store_point(store, pair, keyed_by_place);
+    static const uint64_t no_feature_key[2] = {0, 0};
+    struct point *point = add_store_point(store, pair, no_feature_key);
     if (point) {
         tact_v3_set(point->at, 0.0, t1, t2);
     }
 }
 
-void tact_points_collect(struct point_store *store, int pair, const struct tact_shape *a,
-                         const struct tact_pose *pa, const struct tact_shape *b,
-                         const struct tact_pose *pb, const struct tact_patch *patch)
+void tact_points_make_for_patch(struct point_store *store, int pair, const struct tact_shape *a,
+                                const struct tact_pose *pa, const struct tact_shape *b,
+                                const struct tact_pose *pb, const struct tact_patch *patch)
 {
     double *frame = store->now.frame + 12 * pair;
     int plane_a = a->kind == TACT_SHAPE_HALFSPACE, plane_b = b->kind == TACT_SHAPE_HALFSPACE;

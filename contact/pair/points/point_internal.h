@@ -61,9 +61,9 @@ void tact_points_reset(struct point_store *store, int pair);
 void tact_points_begin_tick(struct point_store *store);
 
 /* Lists the points of a touching pair, without impulses. */
-void tact_points_collect(struct point_store *store, int pair, const struct tact_shape *a,
-                         const struct tact_pose *pa, const struct tact_shape *b,
-                         const struct tact_pose *pb, const struct tact_patch *patch);
+void tact_points_make_for_patch(struct point_store *store, int pair, const struct tact_shape *a,
+                                const struct tact_pose *pa, const struct tact_shape *b,
+                                const struct tact_pose *pb, const struct tact_patch *patch);
 
 /* Adds a point given in the world to the pair's patch. */
 void tact_points_add_vertex(struct point_store *store, int pair, const double *place,

@@ -77,10 +77,11 @@ static double evaluate_point_slip_equation(void *user, double g)
     const struct point *point = slip->point;
     double i0 = 1.0 / (point->l[0] + g), i1 = 1.0 / (point->l[1] + g);
     double c0 = point->c[0], c1 = point->c[1];
-    double normal_drive = c0 * i0 * slip->b[1] + c1 * i1 * slip->b[2] - slip->b[0];
+    double effective_approach_velocity = c0 * i0 * slip->b[1] + c1 * i1 * slip->b[2] - slip->b[0];
     double mass = point->s[0] - c0 * c0 * i0 - c1 * c1 * i1;
-    double f =
-        normal_drive > 0.0 && mass > TACT_PIVOT_FLOOR * point->s[0] ? normal_drive / mass : 0.0;
+    double f = effective_approach_velocity > 0.0 && mass > TACT_PIVOT_FLOOR * point->s[0]
+                   ? effective_approach_velocity / mass
+                   : 0.0;
     slip->p[0] = f;
     slip->p[1] = -(slip->b[1] + c0 * f) * i0;
     slip->p[2] = -(slip->b[2] + c1 * f) * i1;

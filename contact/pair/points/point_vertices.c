@@ -46,8 +46,8 @@ static void vertex_in_other_frame(const struct mesh_transform *v, uint32_t index
     tact_v3_add(out, out, v->shift);
 }
 
-static void store_contact_point(const struct mesh_transform *v, const double *at, uint64_t kind,
-                                uint64_t i, uint64_t j, uint64_t k)
+static void add_keyed_contact_point(const struct mesh_transform *v, const double *at, uint64_t kind,
+                                    uint64_t i, uint64_t j, uint64_t k)
 {
     const uint64_t key[2] = {kind << 32 | i, j << 32 | k};
     double place[3];
@@ -129,7 +129,7 @@ static void intersect_triangle_edges(const struct mesh_transform *v, uint32_t fr
         if (line_triangle_intersection(p[k], d, c[0], c[1], c[2], &at) && at >= 0.0 && at <= 1.0) {
             tact_v3_scale(d, d, at);
             tact_v3_add(d, d, p[k]);
-            store_contact_point(v, d, (uint64_t)v->crossing, t[k], t[next], to);
+            add_keyed_contact_point(v, d, (uint64_t)v->crossing, t[k], t[next], to);
         }
     }
 }
@@ -155,14 +155,14 @@ static void intersect_meshes(const struct mesh_transform *v, const struct mesh_t
                 intersect_triangle_edges(back, b->first + j, a->first + i);
             }
         }
-        int does_split_node_a =
+        int must_descend_into_a =
             !a->count &&
             (b->count ||
              a->upper[0] - a->lower[0] + a->upper[1] - a->lower[1] + a->upper[2] - a->lower[2] >
                  b->upper[0] - b->lower[0] + b->upper[1] - b->lower[1] + b->upper[2] - b->lower[2]);
         for (uint32_t k = 0; k < 2 && !(a->count && b->count) && top < STACK_PAIRS; k++) {
-            stack[top][0] = does_split_node_a ? a->first + 1 - k : ia;
-            stack[top++][1] = does_split_node_a ? ib : b->first + 1 - k;
+            stack[top][0] = must_descend_into_a ? a->first + 1 - k : ia;
+            stack[top++][1] = must_descend_into_a ? ib : b->first + 1 - k;
         }
     }
 }
@@ -235,7 +235,7 @@ static void add_vertex(const struct mesh_transform *v, uint32_t index, int known
     v->store->seen[index] = v->store->stamp;
     vertex_in_other_frame(v, index, at);
     if (known || (v->to ? is_point_in_mesh(v->to, at) : at[2] <= 0.0)) {
-        store_contact_point(v, at, (uint64_t)v->inside, index, 0, 0);
+        add_keyed_contact_point(v, at, (uint64_t)v->inside, index, 0, 0);
     }
 }
 
@@ -254,13 +254,14 @@ static void list_vertices_inside(const struct mesh_transform *v)
         if (!inside) {
             node_box_in_other_frame(v, node, lower, upper);
             int away = v->to ? !boxes_meet(lower, upper, &v->to->nodes[0]) : lower[2] > 0.0;
-            int clear = v->to ? is_box_clear_of_leaves(v->to, lower, upper) : upper[2] <= 0.0;
+            int is_box_clear =
+                v->to ? is_box_clear_of_leaves(v->to, lower, upper) : upper[2] <= 0.0;
             double middle[3] = {0.5 * (lower[0] + upper[0]), 0.5 * (lower[1] + upper[1]),
                                 0.5 * (lower[2] + upper[2])};
-            if (away || (clear && v->to && !is_point_in_mesh(v->to, middle))) {
+            if (away || (is_box_clear && v->to && !is_point_in_mesh(v->to, middle))) {
                 continue;
             }
-            inside = clear;
+            inside = is_box_clear;
         }
         for (uint32_t i = 0; i < 3 * node->count; i++) {
             add_vertex(v, v->from->triangles[3 * (size_t)node->first + i], inside);
@@ -273,7 +274,7 @@ static void list_vertices_inside(const struct mesh_transform *v)
 }
 
 /** Edges of `from` that cross the plane z = 0 of `to`. */
-static void cross_plane_of_other(const struct mesh_transform *v)
+static void intersect_edges_with_plane(const struct mesh_transform *v)
 {
     uint32_t stack[STACK_NODES] = {0};
     int top = 1;
@@ -294,7 +295,7 @@ static void cross_plane_of_other(const struct mesh_transform *v)
                 double share = p[2] / (p[2] - q[2]);
                 tact_v3_sub(q, q, p);
                 tact_v3_axpy(p, share, q);
-                store_contact_point(v, p, (uint64_t)v->crossing, from, to, 0);
+                add_keyed_contact_point(v, p, (uint64_t)v->crossing, from, to, 0);
             }
         }
         if (!node->count) {
@@ -313,7 +314,7 @@ void tact_points_add_overlap_vertices(struct point_store *store, int pair,
     v.inside = OF_A;
     set_mesh_transform(&v, pa, pb);
     if (!b) {
-        cross_plane_of_other(&v);
+        intersect_edges_with_plane(&v);
         list_vertices_inside(&v);
         return;
     }

@@ -25,7 +25,7 @@ int tact_smooth_max_contacts(const struct tact_shape *a, const struct tact_shape
     if (tact_smooth_supports_convex_pair(a, b)) {
         return 1;
     }
-    if (tact_smooth_has_charts(a, b)) {
+    if (tact_smooth_can_search_charts(a, b)) {
         int has_concave_shape =
             tact_shape_type(a->kind)->concave || tact_shape_type(b->kind)->concave;
         return has_concave_shape ? TACT_PIECES : 1;

@@ -18,7 +18,7 @@
     1.5 /* by how much more a closed form may bend within a ball than at its middle */
 #define WIDE_NORMAL_ROTATION                                                                       \
     0.5 /* rotation of its normal over a ball beyond which it has any normal [rad] */
-#define KNOWN_CONTACT_RADII                                                                        \
+#define KNOWN_CONTACT_DISTANCE_RATIO                                                               \
     2.0 /* relative to a cell's radius: a cell so near to a known contact starts no search */
 
 #define NARROW_CONE_COSINE                                                                         \
@@ -50,7 +50,7 @@ struct search {
     int found, failed;
 };
 
-int tact_smooth_has_charts(const struct tact_shape *a, const struct tact_shape *b)
+int tact_smooth_can_search_charts(const struct tact_shape *a, const struct tact_shape *b)
 {
     const struct tact_shape *shape[2] = {a, b};
     int charts = 0;
@@ -66,15 +66,15 @@ int tact_smooth_has_charts(const struct tact_shape *a, const struct tact_shape *
 }
 
 /* 1 where a cell's middle is beside a contact that was found. */
-static int is_beside_known(const struct search *s, int k, const struct chart_node *cell)
+static int is_near_known_contact(const struct search *s, int k, const struct chart_node *cell)
 {
     int room = s->found < TACT_PIECES ? s->found : TACT_PIECES;
     for (int i = 0; i < room; i++) {
         double at[3];
         tact_m3_tmul_v3(at, s->pair->turn[k], s->contact[i].arm[k]);
         tact_v3_sub(at, at, cell->center);
-        if (tact_v3_dot(at, at) <=
-            KNOWN_CONTACT_RADII * KNOWN_CONTACT_RADII * cell->radius * cell->radius) {
+        if (tact_v3_dot(at, at) <= KNOWN_CONTACT_DISTANCE_RATIO * KNOWN_CONTACT_DISTANCE_RATIO *
+                                       cell->radius * cell->radius) {
             return 1;
         }
     }
@@ -92,21 +92,22 @@ static double frobenius_norm(const double m[9])
 
 /* Part of the surface of A (k = 0) or B about a point: of a node, or of a closed form. */
 struct surface_part {
-    const double *center, *normal, *bend; /* shape frame */
-    double radius, bend_off;              /* largest deviation of the map from bend [1/m] */
+    const double *center, *normal, *bend;   /* shape frame */
+    double radius, max_curvature_deviation; /* largest deviation of the map from bend [1/m] */
 };
 
-static struct surface_part part_of_node(const struct chart_node *node)
+static struct surface_part surface_part_of_node(const struct chart_node *node)
 {
     return (struct surface_part){node->center, node->axis, node->bend, node->radius,
-                                 node->cosine < NARROW_CONE_COSINE ? INFINITY : node->bend_off};
+                                 node->cosine < NARROW_CONE_COSINE ? INFINITY
+                                                                   : node->max_curvature_deviation};
 }
 
 /* Of a closed form about a point, as large as a node's ball. The curvature of a sphere and of a
  * plane is the same everywhere. */
-static struct surface_part part_of_closed_form(const struct tact_shape *shape,
-                                               const struct tact_surface_point *point,
-                                               double radius)
+static struct surface_part surface_part_of_closed_form(const struct tact_shape *shape,
+                                                       const struct tact_surface_point *point,
+                                                       double radius)
 {
     const double norm = frobenius_norm(point->bend), turn = MAX_CURVATURE_GROWTH * radius * norm;
     double off = turn > WIDE_NORMAL_ROTATION ? INFINITY : (MAX_CURVATURE_GROWTH - 1.0) * norm;
@@ -144,7 +145,8 @@ static double add_part_curvature(const struct smooth_pair *pair, int k,
     sum[0] += tact_v3_dot(t[0], bent[0]);
     sum[1] += tact_v3_dot(t[0], bent[1]);
     sum[2] += tact_v3_dot(t[1], bent[1]);
-    return part->bend_off + tact_hypot(miss[0], miss[1]) / tact_max(tact_v3_norm(d), part->radius);
+    return part->max_curvature_deviation +
+           tact_hypot(miss[0], miss[1]) / tact_max(tact_v3_norm(d), part->radius);
 }
 
 /*
@@ -152,14 +154,14 @@ static double add_part_curvature(const struct smooth_pair *pair, int k,
  * plane of that has the second derivative L_A + L_B over the plane; where it is positive from there
  * to both parts, the distance is convex and has one minimum.
  */
-static int has_only_known_contact(const struct search *s, const struct surface_part part[2])
+static int contains_only_known_contact(const struct search *s, const struct surface_part part[2])
 {
-    const double off = part[0].bend_off + part[1].bend_off;
+    const double off = part[0].max_curvature_deviation + part[1].max_curvature_deviation;
     for (int i = 0; i < s->found && i < TACT_PIECES && off < INFINITY; i++) {
         const struct smooth_contact *c = &s->contact[i];
         double sum[3] = {0.0}, differ = tact_max(s->near, fabs(c->gap)); /* g L_A L_B */
         for (int k = 0; k < 2; k++) {
-            differ *= frobenius_norm(part[k].bend) + part[k].bend_off;
+            differ *= frobenius_norm(part[k].bend) + part[k].max_curvature_deviation;
         }
         for (int k = 0; k < 2; k++) {
             differ += add_part_curvature(s->pair, k, c, &part[k], sum);
@@ -173,7 +175,7 @@ static int has_only_known_contact(const struct search *s, const struct surface_p
 }
 
 /* Keeps a start among the best. */
-static void keep_best_starts(struct search *s, const struct start *start)
+static void insert_newton_start(struct search *s, const struct start *start)
 {
     int at = s->kept;
     if (at == MAX_NEWTON_STARTS && !(start->miss < s->start[at - 1].miss)) {
@@ -193,8 +195,8 @@ static void refine_starts_by_newton(struct search *s)
     for (int i = 0; i < s->kept; i++) {
         const struct start *start = &s->start[i];
         struct smooth_contact c;
-        if ((!start->cell[0] || is_beside_known(s, 0, start->cell[0])) &&
-            (!start->cell[1] || is_beside_known(s, 1, start->cell[1]))) {
+        if ((!start->cell[0] || is_near_known_contact(s, 0, start->cell[0])) &&
+            (!start->cell[1] || is_near_known_contact(s, 1, start->cell[1]))) {
             continue;
         }
         memcpy(c.place, start->place, sizeof c.place);
@@ -240,9 +242,9 @@ static int may_node_touch_closed_form(const struct search *s, int k, const struc
         return 0;
     }
     struct surface_part part[2];
-    part[k] = part_of_node(node);
-    part[1 - k] = part_of_closed_form(pair->shape[1 - k], &p, node->radius);
-    if (has_only_known_contact(s, part)) {
+    part[k] = surface_part_of_node(node);
+    part[1 - k] = surface_part_of_closed_form(pair->shape[1 - k], &p, node->radius);
+    if (contains_only_known_contact(s, part)) {
         return 0;
     }
     double turn = MAX_CURVATURE_GROWTH * node->radius * frobenius_norm(p.bend);
@@ -271,7 +273,7 @@ static void search_node_against_closed_form(struct search *s, int k)
             stack[count++] = node->first + 1;
             stack[count++] = node->first;
         } else {
-            keep_best_starts(s, &start);
+            insert_newton_start(s, &start);
         }
     }
 }
@@ -319,14 +321,14 @@ static void search_charts(struct search *s)
         int at[2] = {stack[count][0], stack[count][1]};
         const struct chart_node *a = &of[0][at[0]], *b = &of[1][at[1]];
         struct start start = {.cell = {a, b}};
-        const struct surface_part part[2] = {part_of_node(a), part_of_node(b)};
-        if (!may_chart_nodes_touch(s, a, b, &start.miss) || has_only_known_contact(s, part)) {
+        const struct surface_part part[2] = {surface_part_of_node(a), surface_part_of_node(b)};
+        if (!may_chart_nodes_touch(s, a, b, &start.miss) || contains_only_known_contact(s, part)) {
             continue;
         }
         if (a->first < 0 && b->first < 0) {
             memcpy(start.place[0], a->place, sizeof start.place[0]);
             memcpy(start.place[1], b->place, sizeof start.place[1]);
-            keep_best_starts(s, &start);
+            insert_newton_start(s, &start);
             continue;
         }
         int split = b->first < 0 || (a->first >= 0 && a->radius >= b->radius) ? 0 : 1;

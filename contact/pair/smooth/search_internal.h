@@ -7,7 +7,7 @@
 
 /* 1 where the search supports the two: at least one has charts, the other has them or a surface in
  * closed form. */
-int tact_smooth_has_charts(const struct tact_shape *a, const struct tact_shape *b);
+int tact_smooth_can_search_charts(const struct tact_shape *a, const struct tact_shape *b);
 
 /*
  * The contacts with a gap of at most `near` [m], from any poses, by Newton's method from the cells

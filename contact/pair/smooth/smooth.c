@@ -48,7 +48,7 @@ static int patches(const struct tact_shape *a, const struct tact_shape *b,
 }
 
 /* The contacts that a tick finds of a pair. */
-struct smooth_find {
+struct smooth_search_result {
     struct smooth_pair pair;
     struct smooth_contact contact[TACT_PIECES];
     int has_charts; /* 1: at least one surface has charts */
@@ -64,7 +64,7 @@ static double gravity_speed(const struct tact_pair_query *q)
     return 2.0 * q->options->period * tact_v3_norm(q->options->gravity);
 }
 
-static void begin(const struct tact_pair_query *q, struct smooth_find *f)
+static void init_smooth_search(const struct tact_pair_query *q, struct smooth_search_result *f)
 {
     const struct smooth_data *data[2] = {q->data_a, q->data_b};
     double v[3], speed = 0.0;
@@ -91,7 +91,7 @@ static int last_contact_count(const struct tact_pair_query *q)
 }
 
 /* Follows the contacts of the last tick by their places. Returns how many still exist. */
-static int follow_contacts(const struct tact_pair_query *q, struct smooth_find *f)
+static int follow_contacts(const struct tact_pair_query *q, struct smooth_search_result *f)
 {
     int known = 0;
     for (int i = 0; i < last_contact_count(q); i++) {
@@ -106,7 +106,7 @@ static int follow_contacts(const struct tact_pair_query *q, struct smooth_find *
 
 /* Contacts of charts: those of the last tick, then others. Edges may touch where a convex pair has
  * no contact of its smooth surfaces. */
-static void find_on_charts(const struct tact_pair_query *q, struct smooth_find *f)
+static void find_on_charts(const struct tact_pair_query *q, struct smooth_search_result *f)
 {
     int lost = 0, edges = f->edges;
     int plane = q->a->kind == TACT_SHAPE_HALFSPACE || q->b->kind == TACT_SHAPE_HALFSPACE;
@@ -122,7 +122,8 @@ static void find_on_charts(const struct tact_pair_query *q, struct smooth_find *
 
 /* Contacts of closed forms: for a convex pair from the last tick's points, else without a starting
  * point. */
-static void find_contacts_of_closed_forms(const struct tact_pair_query *q, struct smooth_find *f)
+static void find_contacts_of_closed_forms(const struct tact_pair_query *q,
+                                          struct smooth_search_result *f)
 {
     int plane = q->a->kind == TACT_SHAPE_HALFSPACE || q->b->kind == TACT_SHAPE_HALFSPACE;
     f->found = q->most == 1 && !plane ? follow_contacts(q, f) : 0;
@@ -229,8 +230,8 @@ static void extrapolate_motion(const struct tact_pair_query *q, double twist[2][
 
 /* 1 where the contact moves so far over a surface in a tick that its rates do not predict its
  * position half a tick later. */
-static int moves_too_far(const struct smooth_contact *c, const struct smooth_motion *motion,
-                         double h)
+static int is_motion_too_large(const struct smooth_contact *c, const struct smooth_motion *motion,
+                               double h)
 {
     for (int k = 0; k < 2; k++) {
         const double *l = c->bend[k];
@@ -252,7 +253,7 @@ static void row_velocity_changes(const struct tact_pair_query *q, const struct s
     struct smooth_motion motion;
     double h = q->options->period;
     memset(gain, 0, 4 * sizeof *gain);
-    if (tact_smooth_contact_point_rates(c, twist, &motion) || moves_too_far(c, &motion, h)) {
+    if (tact_smooth_contact_point_rates(c, twist, &motion) || is_motion_too_large(c, &motion, h)) {
         q->counts[TACT_COUNT_CONFORMING]++;
         return;
     }
@@ -343,8 +344,9 @@ static double largest_touching_gap(const struct tact_pair_query *q, const struct
 
 /* 1 for a contact that continues, or begins without an impact: in an impact the second-order term
  * has no benefit. */
-static int continues_without_impact(const struct tact_pair_query *q, const struct smooth_pair *pair,
-                                    const struct smooth_contact *c)
+static int continues_contact_smoothly(const struct tact_pair_query *q,
+                                      const struct smooth_pair *pair,
+                                      const struct smooth_contact *c)
 {
     return (q->pressed > 0.0 && existed_last_tick(q, pair, c)) ||
            closing_speed(q, c) < gravity_speed(q);
@@ -414,7 +416,7 @@ static void make_contact_patch(const struct tact_pair_query *q, const struct smo
 
 /* Keeps the contacts that may touch in this tick, aligned, with their curvatures. Returns their
  * number; f->edges: 1 where one of charts is a line. */
-static int keep_touching_contacts(const struct tact_pair_query *q, struct smooth_find *f,
+static int keep_touching_contacts(const struct tact_pair_query *q, struct smooth_search_result *f,
                                   double k[TACT_PIECES][2])
 {
     int count = f->found < TACT_PIECES ? f->found : TACT_PIECES, touch = 0;
@@ -430,7 +432,7 @@ static int keep_touching_contacts(const struct tact_pair_query *q, struct smooth
     return touch;
 }
 
-static void measure_contacts(const struct tact_pair_query *q, struct smooth_find *f,
+static void measure_contacts(const struct tact_pair_query *q, struct smooth_search_result *f,
                              const double k[][2], int touch, struct tact_patch *patch,
                              struct tact_pair_piece *piece)
 {
@@ -440,7 +442,7 @@ static void measure_contacts(const struct tact_pair_query *q, struct smooth_find
     extrapolate_motion(q, twist, rate);
     for (int i = 0; i < touch; i++) {
         memset(gain, 0, sizeof gain);
-        if (continues_without_impact(q, &f->pair, &contact[i])) {
+        if (continues_contact_smoothly(q, &f->pair, &contact[i])) {
             row_velocity_changes(q, &contact[i], (const double(*)[6])twist,
                                  (const double(*)[6])rate, gain);
         }
@@ -468,9 +470,9 @@ static int measure_torus_on_plane(const struct tact_pair_query *q, const struct 
 static int measure_smooth_pair(const struct tact_pair_query *q, struct tact_patch *patch,
                                struct tact_pair_piece *piece)
 {
-    struct smooth_find f;
+    struct smooth_search_result f;
     double k[TACT_PIECES][2];
-    begin(q, &f);
+    init_smooth_search(q, &f);
     int plane = tact_smooth_index_of_flat_halfspace(&f.pair);
     if (plane >= 0) {
         return measure_torus_on_plane(q, &f.pair, plane, patch);

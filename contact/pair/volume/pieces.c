@@ -92,8 +92,8 @@ int tact_pieces_are_possible(const struct tact_shape *a, const struct tact_shape
 
 /* The plane of equal depth below the planes of groups i and j, with i's part inside: the part with
  * the larger depth where they face each other, as in a groove, with the smaller one on a ridge. */
-static void compute_equal_depth_plane(const struct group *i, const struct group *j,
-                                      const struct tact_pose *pose, double plane[4])
+static void plane_of_equal_depths(const struct group *i, const struct group *j,
+                                  const struct tact_pose *pose, double plane[4])
 {
     double pi[3], pj[3], n[3], apart[3], middle[3];
     tact_v3_scale(pi, i->first, 1.0 / i->size);
@@ -123,8 +123,8 @@ int tact_pieces_group_faces(const struct tact_pair_query *q, struct tact_pieces 
     if (q->planar > PLANAR_AREA_RATIO) {
         return 0;
     }
-    tact_cutter_place(&cutter, tact_mesh_size(nonconvex_mesh), pose, convex->facets,
-                      swapped ? q->pose_a : q->pose_b);
+    tact_cutter_init_frame(&cutter, tact_mesh_size(nonconvex_mesh), pose, convex->facets,
+                           swapped ? q->pose_a : q->pose_b);
     if (tact_cut_mesh(&cutter, nonconvex_mesh, add_overlap_face, &groups) != 1 || groups.full ||
         tact_areas_planarity(&groups.areas) > PLANAR_AREA_RATIO ||
         tact_caps_planarity(&cutter) > PLANAR_AREA_RATIO) {
@@ -137,8 +137,7 @@ int tact_pieces_group_faces(const struct tact_pair_query *q, struct tact_pieces 
     for (int i = 0; i < groups.count; i++) {
         for (int j = 0, k = 0; j < groups.count; j++) {
             if (j != i) {
-                compute_equal_depth_plane(&groups.group[i], &groups.group[j], pose,
-                                          out->plane[i][k++]);
+                plane_of_equal_depths(&groups.group[i], &groups.group[j], pose, out->plane[i][k++]);
             }
         }
     }

@@ -9,26 +9,26 @@
 #include "contact/pair/volume/pieces_internal.h"
 #include "contact/pair/volume/volume_internal.h"
 
-#define FLAT_END_EXPONENT_LIMIT                                                                    \
+#define MAX_FLAT_END_EXPONENT                                                                      \
     1.2 /* exponent up to which the overlap of a cylinder is that of its flat end */
 #define MAX_PIECE_DEPTH_RATIO 0.1 /* largest depth of a piece, over its longer semi-axis */
 #define EQUIVALENT_ELLIPSE_SCALE                                                                   \
     5.0 /* the paper's equivalent ellipsoid, struct tact_patch_options */
 
-static int has_shape_of_faces(const struct tact_pair_query *q, enum tact_shape_faces faces)
+static int has_shape_with_faces(const struct tact_pair_query *q, enum tact_shape_faces faces)
 {
     return tact_shape_faces(q->a) == faces || tact_shape_faces(q->b) == faces;
 }
 
 /* paper: as published, one patch with its normal opposite to the gradient. */
 static struct tact_patch_options choose_patch_options(const struct tact_pair_query *q,
-                                                      int as_published)
+                                                      int as_in_bouchard)
 {
     const struct tact_contact_law *law = q->law;
-    int curved = has_shape_of_faces(q, TACT_FACES_CURVED);
+    int curved = has_shape_with_faces(q, TACT_FACES_CURVED);
     int plane = q->a->kind == TACT_SHAPE_HALFSPACE || q->b->kind == TACT_SHAPE_HALFSPACE;
-    int exact = plane || as_published || curved;
-    int uses_equivalent_ellipse = as_published && !(law->ellipse_size > 0.0);
+    int exact = plane || as_in_bouchard || curved;
+    int uses_equivalent_ellipse = as_in_bouchard && !(law->ellipse_size > 0.0);
     struct tact_patch_options options = {
         law->modulus,
         curved,
@@ -44,15 +44,14 @@ static struct tact_patch_options choose_patch_options(const struct tact_pair_que
 static int make_patch(const struct tact_pair_query *q, const struct tact_moments *moments,
                       struct tact_patch_options *options, struct tact_patch *patch)
 {
-    int mixed = !options->curved && has_shape_of_faces(q, TACT_FACES_MIXED);
+    int mixed = !options->curved && has_shape_with_faces(q, TACT_FACES_MIXED);
     double exponent = mixed ? tact_moments_exponent(moments) : 1.0;
-    options->normal = exponent > FLAT_END_EXPONENT_LIMIT ? TACT_NORMAL_GRADIENT : options->normal;
+    options->normal = exponent > MAX_FLAT_END_EXPONENT ? TACT_NORMAL_GRADIENT : options->normal;
     int rc = tact_patch_from_moments(moments, options, patch);
     patch->target = q->law->overlap;
     patch->rolling_radius =
         tact_min(tact_shape_rolling_radius(q->a), tact_shape_rolling_radius(q->b));
-    patch->exponent =
-        exponent > FLAT_END_EXPONENT_LIMIT ? tact_min(exponent, 2.0) : patch->exponent;
+    patch->exponent = exponent > MAX_FLAT_END_EXPONENT ? tact_min(exponent, 2.0) : patch->exponent;
     return rc ? -ERANGE : 0;
 }
 
@@ -62,18 +61,18 @@ static int make_patch(const struct tact_pair_query *q, const struct tact_moments
 static int find_outline(const struct tact_pair_query *q, struct tact_patch *patch)
 {
     const struct tact_overlap_corners *corners = q->corners;
-    if (corners && corners->count && !has_shape_of_faces(q, TACT_FACES_CURVED)) {
-        return tact_outline_of_corners(corners, corners->of_b ? q->pose_b : q->pose_a,
-                                       patch->center, patch->frame, patch->corner);
+    if (corners && corners->count && !has_shape_with_faces(q, TACT_FACES_CURVED)) {
+        return tact_outline_from_corners(corners, corners->of_b ? q->pose_b : q->pose_a,
+                                         patch->center, patch->frame, patch->corner);
     }
     return tact_outline(q->a, q->pose_a, q->b, q->pose_b, patch->center, patch->frame,
                         patch->corner);
 }
 
-int tact_volume_patch(const struct tact_pair_query *q, int as_published, int outline,
+int tact_volume_patch(const struct tact_pair_query *q, int as_in_bouchard, int outline,
                       struct tact_patch *patch)
 {
-    struct tact_patch_options options = choose_patch_options(q, as_published);
+    struct tact_patch_options options = choose_patch_options(q, as_in_bouchard);
     int rc = make_patch(q, q->moments, &options, patch);
     if (!rc && outline && patch->kind == TACT_PATCH_ELLIPSE) {
         patch->corners = find_outline(q, patch);
@@ -90,14 +89,14 @@ static int make_piece_patch(const struct tact_pair_query *q, const double (*plan
     struct tact_patch_options options = choose_patch_options(q, 0);
     struct tact_patch *patch = &piece->patch;
     options.normal = TACT_NORMAL_GRADIENT; /* a piece has no rims that bend the gradient */
-    if (tact_moments_within(a, q->pose_a, b, q->pose_b, plane, planes, &piece->moments, NULL,
-                            NULL) != 1 ||
+    if (tact_moments_within_planes(a, q->pose_a, b, q->pose_b, plane, planes, &piece->moments, NULL,
+                                   NULL) != 1 ||
         make_patch(q, &piece->moments, &options, patch)) {
         return -EDOM;
     }
     if (q->options->polygon && patch->kind == TACT_PATCH_ELLIPSE) {
-        patch->corners = tact_outline_within(a, q->pose_a, b, q->pose_b, plane, planes,
-                                             patch->center, patch->frame, patch->corner);
+        patch->corners = tact_outline_within_planes(a, q->pose_a, b, q->pose_b, plane, planes,
+                                                    patch->center, patch->frame, patch->corner);
         tact_patch_repair(patch);
     }
     return 0;
@@ -149,8 +148,8 @@ static int count_volume_patches(const struct tact_shape *a, const struct tact_sh
 static int measure_volume_pair(const struct tact_pair_query *q, struct tact_patch *patch,
                                struct tact_pair_piece *piece)
 {
-    int as_published = q->options->local == TACT_LOCAL_BOUCHARD;
-    int rc = tact_volume_patch(q, as_published, !as_published && q->options->polygon, patch);
+    int as_in_bouchard = q->options->local == TACT_LOCAL_BOUCHARD;
+    int rc = tact_volume_patch(q, as_in_bouchard, !as_in_bouchard && q->options->polygon, patch);
     if (rc || q->most == 1) {
         return rc;
     }

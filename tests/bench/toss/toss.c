@@ -98,7 +98,7 @@ static double angle_between_deg(const double *a, const double *b)
 }
 
 /* Nothing more is to come: saves the time that a lying cube takes. */
-static int is_still(const struct tact_body *body)
+static int has_come_to_rest(const struct tact_body *body)
 {
     return tact_v3_norm(body->twist) < 1e-7 && tact_v3_norm(body->twist + 3) < 1e-6;
 }
@@ -116,7 +116,7 @@ static int simulate_toss(const struct toss *t, const double *p, const struct tac
     memset(score, 0, sizeof *score);
     for (int k = 1; k < t->count && !rc; k++) {
         double apart[3];
-        for (int i = 0; i < substeps && !rc && !is_still(tact_world_body(world, 0)); i++) {
+        for (int i = 0; i < substeps && !rc && !has_come_to_rest(tact_world_body(world, 0)); i++) {
             struct tact_solve_stats stats;
             rc = tact_world_step(world, scratch, &stats);
         }
@@ -244,7 +244,7 @@ static int read_parameters(const char *path, double *p)
     return found == PARAM_PHASE - 1;
 }
 
-static void serve_parameter_sets(const struct job *job)
+static void score_parameter_sets_from_stdin(const struct job *job)
 {
     char line[1024];
     while (fgets(line, sizeof line, stdin)) {
@@ -283,7 +283,7 @@ struct arguments {
     int serving;
 };
 
-static void find_folder(const char *given, struct arguments *a)
+static void find_toss_data_folder(const char *given, struct arguments *a)
 {
     const char *shared = getenv("TACT_SHARED");
     if (strcmp(given, "shared")) {
@@ -321,7 +321,7 @@ static int read_arguments(int argc, char **argv, struct arguments *a, struct job
     if (argc < 2 || !a->parameters) {
         return 0;
     }
-    find_folder(argv[1], a);
+    find_toss_data_folder(argv[1], a);
     return 1;
 }
 
@@ -363,7 +363,7 @@ int main(int argc, char **argv)
         return rc == -ENOENT ? 77 : 2;
     }
     if (a.serving) {
-        serve_parameter_sets(&job);
+        score_parameter_sets_from_stdin(&job);
     } else {
         rc = report(&job, &a);
     }

@@ -57,8 +57,8 @@ static void set_sample(struct toss_sample *s, const double *v)
     tact_quat_normalize(s->quat_wxyz);
 }
 
-static int read_starts(const char *folder, struct toss_data *out, int *first, char *message,
-                       unsigned message_size)
+static int read_toss_start_indices(const char *folder, struct toss_data *out, int *first,
+                                   char *message, unsigned message_size)
 {
     char line[1024];
     FILE *f = open_csv(folder, "starts.csv", message, message_size);
@@ -129,7 +129,7 @@ int toss_data_read(const char *folder, struct toss_data *out, char *message, uns
 {
     int first[4096];
     memset(out, 0, sizeof *out);
-    int rc = read_starts(folder, out, first, message, message_size);
+    int rc = read_toss_start_indices(folder, out, first, message, message_size);
     rc = rc ? rc : read_samples(folder, out, first, message, message_size);
     for (int i = 0; !rc && i < out->count; i++) {
         for (int k = 0; !rc && k < out->tosses[i].count; k++) {

@@ -7,7 +7,7 @@ enum {
     WRONG_SIZE,
     OLDER_VERSION,
     NEWER_VERSION,
-    MISSING_SYMBOL,
+    CASE_MISSING_SYMBOL,
     MISSING_TYPE,
     TYPE_SIZE,
     TYPE_VERSION,
@@ -17,26 +17,27 @@ enum {
     LINK
 };
 
-static void nothing_read(void *self, uint64_t tick, double t, int64_t now,
-                         struct tact_device_input *in)
+static void read_of_plugin_without_values(void *self, uint64_t tick, double t, int64_t now,
+                                          struct tact_device_input *in)
 {
     (void)self, (void)tick, (void)now;
     in->state = TACT_DEVICE_OK;
     in->channel[0] = 0.1 * t;
 }
 
-static void nothing_close(void *self)
+static void close_of_plugin_without_memory(void *self)
 {
     (void)self;
 }
 
 int tact_no_such_function(void);
 
-static int open_it(const struct tact_device_config *config, struct tact_device *out,
-                   struct tact_error *err)
+static int open_plugin_device(const struct tact_device_config *config, struct tact_device *out,
+                              struct tact_error *err)
 {
-    static const struct tact_device_ops ops = {TACT_ABI(struct tact_device_ops), nothing_read, NULL,
-                                               nothing_close};
+    static const struct tact_device_ops ops = {TACT_ABI(struct tact_device_ops),
+                                               read_of_plugin_without_values, NULL,
+                                               close_of_plugin_without_memory};
     (void)config, (void)err;
     out->ops = &ops;
     out->info.input_count = 1;
@@ -56,12 +57,12 @@ static const struct tact_device_type type = {{(uint32_t)sizeof type + (CASE == T
                                              : CASE == OTHER_NAME ? "another"
                                                                   : NAME,
                                              "of a test",
-                                             CASE == NO_OPEN ? NULL : open_it,
+                                             CASE == NO_OPEN ? NULL : open_plugin_device,
                                              NULL};
 
 #if CASE == 4
-extern const struct tact_plugin misnamed;
-const struct tact_plugin misnamed
+extern const struct tact_plugin plugin_of_wrong_symbol_name;
+const struct tact_plugin plugin_of_wrong_symbol_name
 #else
 extern const struct tact_plugin tact_plugin;
 const struct tact_plugin tact_plugin

@@ -41,7 +41,7 @@ static void read_numbers(const char *text, const char *key, double *out, int cou
 }
 
 /* Largest |W x| / |x|, by the power method on W'W. */
-static double spectral_norm(const double *w, int n)
+static double spectral_norm_of_delassus(const double *w, int n)
 {
     double x[3 * MAX_COULOMB_CONTACTS], y[3 * MAX_COULOMB_CONTACTS], norm = 0;
     for (int i = 0; i < n; i++) {
@@ -90,7 +90,7 @@ bool read_coulomb_problem(int index, struct coulomb_problem *p)
     read_numbers(text, "\"mu\"", p->mu, p->contacts);
     read_numbers(text, "\"q\"", p->q, n);
     read_numbers(text, "\"W\"", p->w, n * n);
-    p->norm = spectral_norm(p->w, n);
+    p->norm = spectral_norm_of_delassus(p->w, n);
     return true;
 }
 
@@ -106,7 +106,7 @@ static void velocity(const struct coulomb_problem *p, const double *r, double *u
 }
 
 /* Projects x onto the cone {|x_t| <= mu x_n}. */
-static void project(double mu, double *x)
+static void project_on_friction_cone(double mu, double *x)
 {
     double t = hypot(x[1], x[2]);
     if (t <= mu * x[0]) {
@@ -121,7 +121,7 @@ void add_coulomb_deviation(double mu, double norm, const double *r, const double
 {
     double x[3] = {r[0] - (u[0] + mu * hypot(u[1], u[2])) / norm, r[1] - u[1] / norm,
                    r[2] - u[2] / norm};
-    project(mu, x);
+    project_on_friction_cone(mu, x);
     for (int i = 0; i < 3; i++) {
         *miss += (r[i] - x[i]) * (r[i] - x[i]);
         *size += r[i] * r[i];

@@ -59,7 +59,7 @@ static void finish_block(struct block *block, double mu)
 }
 
 /* C of W = C C^T, n x n: eigenvectors, each times the root of its eigenvalue. */
-static void find_root(const double *w, int n, double *c)
+static void square_root_of_symmetric(const double *w, int n, double *c)
 {
     double values[3 * MAX_COULOMB_CONTACTS],
         vectors[9 * MAX_COULOMB_CONTACTS * MAX_COULOMB_CONTACTS];
@@ -71,8 +71,8 @@ static void find_root(const double *w, int n, double *c)
 }
 
 /* Stores the contact's rows of C as its Jacobian, for all nodes of the hand. */
-static void place_rows(const struct tact_world *world, const struct coulomb_problem *p,
-                       const double *c, int contact, struct block *block)
+static void set_contact_rows(const struct tact_world *world, const struct coulomb_problem *p,
+                             const double *c, int contact, struct block *block)
 {
     struct tact_hand *hand = world->hands[0].hand;
     int n = 3 * p->contacts;
@@ -119,9 +119,9 @@ struct tact_world *coulomb_world_of_problem(const struct coulomb_problem *p)
     assert_int_equal(tact_hand_create(links, n, &here, &hand), 0);
     assert_true(tact_world_add_hand(world, hand, 1) >= 0);
     finish_world(world, p->contacts);
-    find_root(p->w, n, c);
+    square_root_of_symmetric(p->w, n, c);
     for (int i = 0; i < p->contacts; i++) {
-        place_rows(world, p, c, i, &world->blocks[i]);
+        set_contact_rows(world, p, c, i, &world->blocks[i]);
         finish_block(&world->blocks[i], p->mu[i]);
     }
     return world;
@@ -184,7 +184,7 @@ struct tact_world *coulomb_world_of_masonry(const struct masonry *m)
 }
 
 /* Applies the impulses to all velocities, and adds the change at each point: u += W r. */
-static void apply_w(struct tact_world *world, const double *r, double *u)
+static void multiply_by_delassus(struct tact_world *world, const double *r, double *u)
 {
     for (int i = 0; i < world->islands.count; i++) {
         tact_velocities_set_zero(world, &world->islands.list[i]);
@@ -197,7 +197,7 @@ static void apply_w(struct tact_world *world, const double *r, double *u)
     }
 }
 
-static double *count_numbers(const struct tact_world *world)
+static double *unknown_counts_of_world(const struct tact_world *world)
 {
     double *x = calloc((size_t)world->block_count * 6, sizeof *x);
     assert_non_null(x);
@@ -207,7 +207,7 @@ static double *count_numbers(const struct tact_world *world)
 /* Largest |W x| / |x|, by the power method. */
 static double find_norm(struct tact_world *world)
 {
-    double *x = count_numbers(world), *y = count_numbers(world), size = 0;
+    double *x = unknown_counts_of_world(world), *y = unknown_counts_of_world(world), size = 0;
     int n = 6 * world->block_count;
     for (int i = 0; i < n; i++) {
         x[i] = i % 6 < 3 ? 1 + 0.1 * (i % 7) : 0;
@@ -215,7 +215,7 @@ static double find_norm(struct tact_world *world)
     for (int pass = 0; pass < 200; pass++) {
         size = 0;
         memset(y, 0, (size_t)n * sizeof *y);
-        apply_w(world, x, y);
+        multiply_by_delassus(world, x, y);
         for (int i = 0; i < n; i++) {
             size += y[i] * y[i];
         }
@@ -232,13 +232,14 @@ static double find_norm(struct tact_world *world)
 /* The residual of the present impulses, with velocities computed anew. */
 static double find_residual(struct tact_world *world, double norm)
 {
-    double *u = count_numbers(world), *r = count_numbers(world), miss = 0, size = 0;
+    double *u = unknown_counts_of_world(world), *r = unknown_counts_of_world(world), miss = 0,
+           size = 0;
     for (int i = 0; i < world->block_count; i++) {
         memcpy(r + 6 * i, world->contacts[i].impulse, 6 * sizeof *r);
     }
-    apply_w(world, r, u);
+    multiply_by_delassus(world, r, u);
     for (int i = 0; i < world->islands.count; i++) {
-        tact_velocities_set_contact_free(world, &world->islands.list[i]);
+        tact_velocities_set_free(world, &world->islands.list[i]);
     }
     for (int i = 0; i < world->block_count; i++) {
         const struct block *block = &world->blocks[i];
@@ -249,7 +250,7 @@ static double find_residual(struct tact_world *world, double norm)
         add_coulomb_deviation(block->local.mu, norm, r + 6 * i, u + 6 * i, &miss, &size);
     }
     for (int i = 0; i < world->islands.count; i++) {
-        tact_velocities_rebuild(world, &world->islands.list[i]);
+        tact_velocities_recompute(world, &world->islands.list[i]);
     }
     free(u);
     free(r);
@@ -285,14 +286,14 @@ void coulomb_world_solve(struct tact_world *world, struct coulomb_run *run)
     struct tact_solve_stats stats = {0};
     struct observed observed = {world, run};
     double enough = run->enough;
-    tact_velocities_copy_all(world, world->free_velocities);
+    tact_velocities_save(world, world->free_velocities);
     tact_islands_find(world);
     memset(run, 0, sizeof *run);
     run->enough = enough;
     run->norm = find_norm(world);
     for (int i = 0; i < world->islands.count; i++) {
-        tact_velocities_rebuild(world, &world->islands.list[i]);
+        tact_velocities_recompute(world, &world->islands.list[i]);
     }
     tact_world_set_observer(world, observe_solve, &observed);
-    tact_sweeps_run(world, &stats);
+    tact_islands_solve_by_sweeps(world, &stats);
 }

@@ -11,13 +11,15 @@
 #include "contact/pair/field/field_model_internal.h"
 #include "world_scene.h"
 
-static inline void set_field(struct world_scene *s, int material, double modulus, double thickness)
+static inline void set_pressure_field_material(struct world_scene *s, int material, double modulus,
+                                               double thickness)
 {
     const struct tact_material of = {.field = {.modulus = modulus, .thickness = thickness}};
     assert_int_equal(tact_world_set_material(s->world, material, &of), 0);
 }
 
-static inline struct tact_contact_law law_of(double mu, double dissipation, double hunt_crossley)
+static inline struct tact_contact_law make_friction_law(double mu, double dissipation,
+                                                        double hunt_crossley)
 {
     struct tact_contact_law law = make_rigid_law(mu);
     law.model = tact_contact_model_find("field");
@@ -27,9 +29,10 @@ static inline struct tact_contact_law law_of(double mu, double dissipation, doub
 }
 
 /* The patch that the model makes of two shapes at their poses. */
-static inline void patch_of(const struct tact_shape *a, const struct tact_pose *pa, double slope_a,
-                            const struct tact_shape *b, const struct tact_pose *pb, double slope_b,
-                            struct tact_patch *patch)
+static inline void measure_field_patch(const struct tact_shape *a, const struct tact_pose *pa,
+                                       double slope_a, const struct tact_shape *b,
+                                       const struct tact_pose *pb, double slope_b,
+                                       struct tact_patch *patch)
 {
     const struct tact_contact_model *model = tact_contact_model_find("field");
     const struct tact_material of_a = {
@@ -37,7 +40,7 @@ static inline void patch_of(const struct tact_shape *a, const struct tact_pose *
     const struct tact_material of_b = {
         .field = {.modulus = isinf(slope_b) ? 0.0 : slope_b, .thickness = 1.0}};
     const struct tact_world_options o = tact_world_options_default();
-    const struct tact_contact_law law = law_of(0.5, 0.0, 0.0);
+    const struct tact_contact_law law = make_friction_law(0.5, 0.0, 0.0);
     struct tact_pair_piece piece[TACT_PIECES];
     void *data_a = NULL, *data_b = NULL;
     assert_int_equal(model->prepare(model, a, &of_a, &data_a, NULL), 0);

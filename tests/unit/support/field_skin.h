@@ -66,24 +66,24 @@ static inline struct skin make_ball_skin(int level)
         t[2] = odd ? y : z;
     }
     for (int i = 0; i < level; i++) {
-        struct skin finer = allocate_skin(4 * s.triangle_count);
+        struct skin refined_skin = allocate_skin(4 * s.triangle_count);
         uint32_t *known = calloc(s.vertex_count * s.vertex_count, sizeof *known);
-        memcpy(finer.vertices, s.vertices, 3 * s.vertex_count * sizeof(double));
-        finer.vertex_count = s.vertex_count;
+        memcpy(refined_skin.vertices, s.vertices, 3 * s.vertex_count * sizeof(double));
+        refined_skin.vertex_count = s.vertex_count;
         for (size_t k = 0; k < s.triangle_count; k++) {
             const uint32_t *t = s.triangles + 3 * k;
             uint32_t m[3];
             for (int e = 0; e < 3; e++) {
-                m[e] = add_edge_midpoint(&finer, &s, t[e], t[(e + 1) % 3], known);
+                m[e] = add_edge_midpoint(&refined_skin, &s, t[e], t[(e + 1) % 3], known);
             }
             const uint32_t four[12] = {t[0], m[0], m[2], m[0], t[1], m[1],
                                        m[2], m[1], t[2], m[0], m[1], m[2]};
-            memcpy(finer.triangles + 3 * finer.triangle_count, four, sizeof four);
-            finer.triangle_count += 4;
+            memcpy(refined_skin.triangles + 3 * refined_skin.triangle_count, four, sizeof four);
+            refined_skin.triangle_count += 4;
         }
         free(known);
         free_skin(&s);
-        s = finer;
+        s = refined_skin;
     }
     return s;
 }

@@ -4,7 +4,7 @@
 
 #include "contact/pair/features/manifold_internal.h"
 
-static inline double area_of(const struct tact_manifold *m)
+static inline double area_of_manifold(const struct tact_manifold *m)
 {
     double twice = 0.0;
     for (int i = 0; i < m->corners; i++) {
@@ -15,7 +15,7 @@ static inline double area_of(const struct tact_manifold *m)
 }
 
 /* Gap at a point given along t1 and t2 [m]. */
-static inline double gap_at(const struct tact_manifold *m, const double *x)
+static inline double gap_of_manifold_at(const struct tact_manifold *m, const double *x)
 {
     return m->height_a[0] - m->height_b[0] + (m->height_a[1] - m->height_b[1]) * x[0] +
            (m->height_a[2] - m->height_b[2]) * x[1];

@@ -7,7 +7,7 @@
 
 #define BRICK_GAP 1e-3 /* between boxes side by side [m] */
 
-static uint64_t next_bits(uint64_t *state)
+static uint64_t next_random_bits_of(uint64_t *state)
 {
     *state ^= *state << 13;
     *state ^= *state >> 7;
@@ -15,9 +15,9 @@ static uint64_t next_bits(uint64_t *state)
     return *state;
 }
 
-static double between(uint64_t *state, double low, double high)
+static double random_number_between(uint64_t *state, double low, double high)
 {
-    return low + (high - low) * ((double)(next_bits(state) >> 11) * 0x1p-53);
+    return low + (high - low) * ((double)(next_random_bits_of(state) >> 11) * 0x1p-53);
 }
 
 static void add_box(struct masonry *m, uint64_t *state, const double *side, double x, double y,
@@ -27,7 +27,7 @@ static void add_box(struct masonry *m, uint64_t *state, const double *side, doub
     m->level[i] = level;
     tact_v3_copy(m->side[i], side);
     tact_v3_set(m->at[i], x, y, z);
-    m->mass[i] = 0.1 * exp(between(state, 0.0, log(100.0)));
+    m->mass[i] = 0.1 * exp(random_number_between(state, 0.0, log(100.0)));
 }
 
 /* Adds the contact face between box `upper` and box `lower`, or the ground (-1). */
@@ -54,10 +54,11 @@ static void make_stack(struct masonry *m, uint64_t *state, int boxes)
 {
     double z = 0.0;
     for (int i = 0; i < boxes; i++) {
-        double wide = between(state, 0.8, 1.2) * 0.1, high = between(state, 0.5, 1.0) * 0.1;
+        double wide = random_number_between(state, 0.8, 1.2) * 0.1,
+               high = random_number_between(state, 0.5, 1.0) * 0.1;
         const double side[3] = {wide, wide, high};
-        add_box(m, state, side, between(state, -5e-3, 5e-3), between(state, -5e-3, 5e-3),
-                z + 0.5 * high, i + 1);
+        add_box(m, state, side, random_number_between(state, -5e-3, 5e-3),
+                random_number_between(state, -5e-3, 5e-3), z + 0.5 * high, i + 1);
         add_face(m, i, i - 1);
         z += high;
     }
@@ -66,7 +67,7 @@ static void make_stack(struct masonry *m, uint64_t *state, int boxes)
 /* Courses of `columns` bricks, every second one with a half brick at both ends. */
 static void make_wall(struct masonry *m, uint64_t *state, int boxes)
 {
-    int columns = (int)between(state, 3.0, 11.0);
+    int columns = (int)random_number_between(state, 3.0, 11.0);
     const double brick[3] = {0.2, 0.1, 0.06};
     int below = 0, course = 0;
     while (m->boxes + columns + course % 2 <= boxes || course == 0) {
@@ -95,17 +96,18 @@ void generate_masonry(int index, double push, struct masonry *out)
 {
     uint64_t state = (0x9e3779b97f4a7c15u * (uint64_t)(index + 1)) ^ campaign_seed_offset();
     for (int i = 0; i < 8; i++) {
-        next_bits(&state);
+        next_random_bits_of(&state);
     }
     memset(out, 0, sizeof *out);
-    int boxes = 10 + (index / 2 * 15 + (int)between(&state, 0.0, 15.0)) % 91;
+    int boxes = 10 + (index / 2 * 15 + (int)random_number_between(&state, 0.0, 15.0)) % 91;
     if (index % 2) {
         make_wall(out, &state, boxes);
     } else {
         make_stack(out, &state, boxes);
     }
     out->friction = index / 2 % 2 ? 0.8 : 0.3;
-    double share = between(&state, 0.0, push) * out->friction, way = between(&state, 0.0, 6.28318);
+    double share = random_number_between(&state, 0.0, push) * out->friction,
+           way = random_number_between(&state, 0.0, 6.28318);
     tact_v3_set(out->gravity, 9.81 * share * cos(way), 9.81 * share * sin(way), -9.81);
 }
 

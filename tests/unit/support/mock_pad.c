@@ -6,7 +6,7 @@
 
 #include "data.h"
 
-static const char *text_of(const json_t *device, const char *key)
+static const char *json_text_of_key(const json_t *device, const char *key)
 {
     const char *text = json_string_value(json_object_get(device, key));
     return text ? text : "";
@@ -25,7 +25,8 @@ json_t *mock_pad_devices(void)
             bool known = false;
             json_array_foreach(all, k, other)
             {
-                known |= strcmp(text_of(other, "name"), text_of(entry, "name")) == 0;
+                known |=
+                    strcmp(json_text_of_key(other, "name"), json_text_of_key(entry, "name")) == 0;
             }
             if (!known) {
                 json_array_append(all, entry);
@@ -61,7 +62,7 @@ void mock_pad_send(struct mock_pad *pad, const int (*events)[3], int count)
     (void)pad, (void)events, (void)count;
 }
 
-void mock_pad_overrun(struct mock_pad *pad, const int (*events)[3], int count)
+void mock_pad_lose_events(struct mock_pad *pad, const int (*events)[3], int count)
 {
     (void)pad, (void)events, (void)count;
 }
@@ -101,7 +102,7 @@ struct mock_pad {
     GMainLoop *loop;
     GThread *thread;
     int number; /* number of the node */
-    bool plugged;
+    bool is_plugged_in;
     atomic_bool broken; /* reads fail with ENODEV */
     char node[64];
     char sysfs[128];
@@ -153,7 +154,7 @@ static void read_bits(const json_t *device, const char *key, unsigned char *bits
     }
 }
 
-static void make_puck(struct mock_pad *pad)
+static void set_puck_capabilities(struct mock_pad *pad)
 {
     snprintf(pad->name, sizeof pad->name, "%s", MOCK_PUCK);
     pad->id = (struct input_id){BUS_USB, 0x046d, 0xc626, 0x0111};
@@ -177,19 +178,20 @@ static void set_bits(unsigned char *bits, int first, int last)
 /* Devices that are attached but are not meant for tact. */
 static bool make_other_device(struct mock_pad *pad, const char *device)
 {
-    bool receiver = !strcmp(device, MOCK_RECEIVER), headset = !strcmp(device, MOCK_HEADSET);
+    bool is_wireless_receiver = !strcmp(device, MOCK_RECEIVER),
+         headset = !strcmp(device, MOCK_HEADSET);
     bool keyboard = !strcmp(device, MOCK_KEYBOARD);
     snprintf(pad->name, sizeof pad->name, "%s", device);
-    pad->id = receiver  ? (struct input_id){BUS_USB, 0x045e, 0x0745, 0x0111}
-              : headset ? (struct input_id){BUS_USB, 0x047f, 0xac01, 0x0111}
-                        : (struct input_id){BUS_I8042, 1, 1, 0xab41};
+    pad->id = is_wireless_receiver ? (struct input_id){BUS_USB, 0x045e, 0x0745, 0x0111}
+              : headset            ? (struct input_id){BUS_USB, 0x047f, 0xac01, 0x0111}
+                                   : (struct input_id){BUS_I8042, 1, 1, 0xab41};
     set_bit(pad->ev, EV_SYN, true);
-    if (keyboard || receiver || headset) {
+    if (keyboard || is_wireless_receiver || headset) {
         set_bit(pad->ev, EV_KEY, true);
     }
     if (keyboard) {
         set_bits(pad->key, KEY_ESC, KEY_KPDOT);
-    } else if (receiver) {
+    } else if (is_wireless_receiver) {
         set_bit(pad->ev, EV_ABS, true);
         set_bit(pad->ev, EV_REL, true);
         set_bits(pad->key, KEY_ESC, KEY_MICMUTE);
@@ -205,7 +207,7 @@ static bool make_other_device(struct mock_pad *pad, const char *device)
         set_bits(pad->key, BTN_MISC, BTN_GAMEPAD + 10);
         set_bits(pad->abs, ABS_MISC, ABS_MT_SLOT - 1);
     }
-    return keyboard || receiver || headset || !strcmp(device, MOCK_LID);
+    return keyboard || is_wireless_receiver || headset || !strcmp(device, MOCK_LID);
 }
 
 static bool read_capabilities(struct mock_pad *pad, const char *device)
@@ -214,7 +216,7 @@ static bool read_capabilities(struct mock_pad *pad, const char *device)
     json_t *entry;
     bool found = false;
     if (strcmp(device, MOCK_PUCK) == 0) {
-        make_puck(pad);
+        set_puck_capabilities(pad);
         return true;
     }
     if (make_other_device(pad, device)) {
@@ -225,10 +227,10 @@ static bool read_capabilities(struct mock_pad *pad, const char *device)
     json_t *devices = mock_pad_devices();
     json_array_foreach(devices, i, entry)
     {
-        if (strcmp(text_of(entry, "name"), device) != 0) {
+        if (strcmp(json_text_of_key(entry, "name"), device) != 0) {
             continue;
         }
-        const char *name = text_of(entry, "eviocgname");
+        const char *name = json_text_of_key(entry, "eviocgname");
         snprintf(pad->name, sizeof pad->name, "%s", name[0] ? name : device);
         pad->id.bustype = (__u16)json_integer_value(json_object_get(entry, "bus_type"));
         pad->id.vendor = (__u16)json_integer_value(json_object_get(entry, "vendor_id"));
@@ -357,8 +359,9 @@ void mock_pad_plug(struct mock_pad *pad)
     rest(pad);
     pthread_mutex_unlock(&pad->lock);
     atomic_store(&pad->broken, false);
-    pad->plugged = umockdev_testbed_add_from_string(pad->testbed, text, &error) &&
-                   umockdev_testbed_attach_ioctl(pad->testbed, pad->node, pad->ioctls, &error);
+    pad->is_plugged_in =
+        umockdev_testbed_add_from_string(pad->testbed, text, &error) &&
+        umockdev_testbed_attach_ioctl(pad->testbed, pad->node, pad->ioctls, &error);
     if (error) {
         fprintf(stderr, "umockdev: %s\n", error->message);
         g_error_free(error);
@@ -370,7 +373,7 @@ void mock_pad_unplug(struct mock_pad *pad, bool error)
     atomic_store(&pad->broken, error);
     umockdev_testbed_detach_ioctl(pad->testbed, pad->node, NULL);
     umockdev_testbed_remove_device(pad->testbed, pad->sysfs);
-    pad->plugged = false;
+    pad->is_plugged_in = false;
 }
 
 struct mock_pad *mock_pad_new(const char *device, const char **why)
@@ -404,7 +407,7 @@ struct mock_pad *mock_pad_new(const char *device, const char **why)
     mock_pad_plug(pad);
     g_main_context_pop_thread_default(pad->context);
     pad->thread = g_thread_new("mock-pad", serve, pad);
-    if (!pad->plugged || stat(pad->node, &st) != 0) {
+    if (!pad->is_plugged_in || stat(pad->node, &st) != 0) {
         *why = "umockdev does not work here";
         mock_pad_free(pad);
         return NULL;
@@ -490,7 +493,7 @@ void mock_pad_send(struct mock_pad *pad, const int (*events)[3], int count)
     }
 }
 
-void mock_pad_overrun(struct mock_pad *pad, const int (*events)[3], int count)
+void mock_pad_lose_events(struct mock_pad *pad, const int (*events)[3], int count)
 {
     struct input_event packet[PACKET];
     apply_events(pad, events, count, packet);
@@ -502,7 +505,7 @@ void mock_pad_overrun(struct mock_pad *pad, const int (*events)[3], int count)
 
 void mock_pad_free(struct mock_pad *pad)
 {
-    if (pad->plugged) {
+    if (pad->is_plugged_in) {
         mock_pad_unplug(pad, true);
     }
     g_main_loop_quit(pad->loop);

@@ -61,7 +61,7 @@ void mock_pad_send(struct mock_pad *pad, const int (*events)[3], int count);
 
 /** Simulates a reader too slow for these events: they change the pad's state, but only a notice
  * that events were dropped is sent. */
-void mock_pad_overrun(struct mock_pad *pad, const int (*events)[3], int count);
+void mock_pad_lose_events(struct mock_pad *pad, const int (*events)[3], int count);
 
 /** Unplugs the pad: the node is removed and, if `error`, reads fail with ENODEV as in the kernel.
  */

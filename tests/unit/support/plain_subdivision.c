@@ -137,7 +137,8 @@ static int is_triangular(const struct plain_mesh *m)
 }
 
 /* Neighbours of a vertex counter-clockwise, and the faces between each and the next. */
-static int star(const struct plain_mesh *m, const struct edges *e, int v, int *neighbour, int *face)
+static int list_neighbours_of_vertex(const struct plain_mesh *m, const struct edges *e, int v,
+                                     int *neighbour, int *face)
 {
     int first = -1, count = 0;
     for (int i = 0; first < 0; i++) {
@@ -168,11 +169,11 @@ static double loop_beta(int n)
     return 5.0 / 8.0 - pow(3.0 / 8.0 + cos(2.0 * PI / n) / 4.0, 2.0);
 }
 
-static void new_vertex(const struct plain_mesh *m, const struct edges *e, int v, int triangular,
-                       double out[3])
+static void subdivided_vertex_position(const struct plain_mesh *m, const struct edges *e, int v,
+                                       int triangular, double out[3])
 {
     int neighbour[64], face[64];
-    const int n = star(m, e, v, neighbour, face);
+    const int n = list_neighbours_of_vertex(m, e, v, neighbour, face);
     const double keep = triangular ? 1.0 - loop_beta(n) : (n - 3.0) / n;
     tact_v3_scale(out, m->at[v], keep);
     for (int i = 0; i < n; i++) {
@@ -188,8 +189,8 @@ static void new_vertex(const struct plain_mesh *m, const struct edges *e, int v,
     }
 }
 
-static void new_edge(const struct plain_mesh *m, const struct edges *e, int a, int b,
-                     int triangular, double out[3])
+static void subdivided_edge_position(const struct plain_mesh *m, const struct edges *e, int a,
+                                     int b, int triangular, double out[3])
 {
     const int *side[2] = {edge(e, a, b), edge(e, b, a)};
     tact_v3_add(out, m->at[a], m->at[b]);
@@ -213,7 +214,7 @@ void subdivide_plain_mesh(const struct plain_mesh *m, struct plain_mesh *out)
     assert_non_null(made);
     out->vertices = out->faces = 0;
     for (int v = 0; v < m->vertices; v++) {
-        new_vertex(m, &e, v, triangular, p);
+        subdivided_vertex_position(m, &e, v, triangular, p);
         add_vertex(out, p[0], p[1], p[2]);
     }
     for (int f = 0; f < m->faces; f++) {
@@ -227,7 +228,7 @@ void subdivide_plain_mesh(const struct plain_mesh *m, struct plain_mesh *out)
             const int a = m->corner[f][i], b = m->corner[f][(i + 1) % n];
             int *known = &made[a < b ? a * m->vertices + b : b * m->vertices + a];
             if (!*known) {
-                new_edge(m, &e, a, b, triangular, p);
+                subdivided_edge_position(m, &e, a, b, triangular, p);
                 *known = out->vertices;
                 add_vertex(out, p[0], p[1], p[2]);
             }
@@ -255,7 +256,7 @@ static void limit(const struct plain_mesh *m, const struct edges *e, int v, int 
                   double at[3], double normal[3])
 {
     int neighbour[64], face[64];
-    const int n = star(m, e, v, neighbour, face);
+    const int n = list_neighbours_of_vertex(m, e, v, neighbour, face);
     const double pull = 3.0 / 8.0 / loop_beta(n) * n, c = cos(2.0 * PI / n),
                  a = 1.0 + c + cos(PI / n) * sqrt(2.0 * (9.0 + c));
     double along[2][3] = {{0.0}};

@@ -16,7 +16,7 @@ struct tally {
     struct worst linear[2], angular[2];             /* unsolved, solved */
     long ticks, contacts, unsolved,
         outside; /* outside: contacts beyond their limits in solved ticks */
-    int bad_worlds;
+    int worlds_with_violations;
 };
 
 /* How far a contact's wrench exceeds its limits, relative to the normal force. For elastic
@@ -72,9 +72,9 @@ static double compute_momentum(struct world_scene *s, struct momentum *m)
         tact_v3_scale(m->p[i], body->twist, body->mass);
         tact_body_momentum(body, m->p[i] + 3);
         m->size[i][0] = tact_v3_norm(m->p[i]);
-        double gyration =
+        double kinetic_scale_of_rotation =
             sqrt((body->inertia[0] + body->inertia[4] + body->inertia[8]) / body->mass);
-        m->size[i][1] = tact_v3_norm(m->p[i] + 3) + gyration * m->size[i][0];
+        m->size[i][1] = tact_v3_norm(m->p[i] + 3) + kinetic_scale_of_rotation * m->size[i][0];
         mass += body->mass;
     }
     return mass;
@@ -109,7 +109,7 @@ static void check_contact(const struct world_scene *s, const struct tact_contact
     over *=
         c->impulse[0] / fmax(c->impulse[0], 1e-9 * weight); /* ignores forces of rounding size */
     t->outside += solved && !(over <= 1e-6);
-    keep_worst_value(solved ? &t->limits : &t->unsolved_limits, over, seed);
+    record_if_worst(solved ? &t->limits : &t->unsolved_limits, over, seed);
 }
 
 /* One tick; 0 where a number is not finite. */
@@ -124,7 +124,7 @@ static int tick(struct world_scene *s, int seed, struct tally *t)
     t->ticks++;
     t->unsolved += !solved;
     t->contacts += s->stats.contacts;
-    keep_worst_value(&t->residual, s->stats.residual, seed);
+    record_if_worst(&t->residual, s->stats.residual, seed);
     for (int i = tact_world_next_pair(s->world, -1); i >= 0;
          i = tact_world_next_pair(s->world, i)) {
         const struct tact_contact *c = tact_world_contact(s->world, i);
@@ -135,7 +135,7 @@ static int tick(struct world_scene *s, int seed, struct tally *t)
             add_impulse(s, part, c->b, -1, &before);
         }
     }
-    double finite = s->stats.residual;
+    double is_residual_finite = s->stats.residual;
     for (int i = 0; i < tact_world_body_count(s->world); i++) {
         const struct tact_body *body = tact_world_body(s->world, i);
         double gap[6];
@@ -143,27 +143,27 @@ static int tick(struct world_scene *s, int seed, struct tally *t)
         before.size[i][0] += h * body->mass * 9.81;
         for (int k = 0; k < 6; k++) {
             gap[k] = after.p[i][k] - before.p[i][k];
-            finite += body->twist[k];
+            is_residual_finite += body->twist[k];
         }
-        keep_worst_value(&t->linear[solved],
-                         tact_v3_norm(gap) / (before.size[i][0] + after.size[i][0]), seed);
-        keep_worst_value(&t->angular[solved],
-                         tact_v3_norm(gap + 3) / (before.size[i][1] + after.size[i][1]), seed);
+        record_if_worst(&t->linear[solved],
+                        tact_v3_norm(gap) / (before.size[i][0] + after.size[i][0]), seed);
+        record_if_worst(&t->angular[solved],
+                        tact_v3_norm(gap + 3) / (before.size[i][1] + after.size[i][1]), seed);
     }
     tact_world_integrate(s->world);
     for (int i = tact_world_next_pair(s->world, -1); i >= 0;
          i = tact_world_next_pair(s->world, i)) {
         const struct tact_contact *c = tact_world_contact(s->world, i);
         for (int k = 0; k < 6; k++) {
-            finite += c->wrench[k] + c->springs.impulse[k];
+            is_residual_finite += c->wrench[k] + c->springs.impulse[k];
         }
-        finite += tact_v3_norm(c->springs.angle);
+        is_residual_finite += tact_v3_norm(c->springs.angle);
     }
     for (int i = 0; i < tact_world_body_count(s->world); i++) {
         const struct tact_body *body = tact_world_body(s->world, i);
-        finite += tact_v3_norm(body->pose.position) + body->pose.quat_wxyz[0];
+        is_residual_finite += tact_v3_norm(body->pose.position) + body->pose.quat_wxyz[0];
     }
-    return isfinite(finite);
+    return isfinite(is_residual_finite);
 }
 
 #endif

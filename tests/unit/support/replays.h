@@ -10,7 +10,7 @@
 
 /* Replays a log of `ticks` ticks from every `step`th of them and checks that it is equal bit for
  * bit. each: in every second replay, each tick is started from the log. */
-static inline void check_replays_of(const char *path, int ticks, int step, int each)
+static inline void check_replays_of_log(const char *path, int ticks, int step, int each)
 {
     for (int from = 0; from < ticks; from += step) {
         struct tact_replay_options how = tact_replay_options_default();
@@ -36,7 +36,7 @@ static inline struct tact_session_report check_replays_from_any_tick(const char 
     run_session_of_scene_text(text, &options, &report);
     assert_true(report.counts[TACT_COUNT_UNSOLVED] <= 6); /* one percent of the ticks */
     assert_true(report.counts[TACT_COUNT_NOT_FOUND] == 0);
-    check_replays_of(path, 600, 97, 1);
+    check_replays_of_log(path, 600, 97, 1);
     assert_int_equal(remove(path), 0);
     assert_int_equal(rmdir(log), 0);
     return report;

@@ -3,7 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int copy_fields(struct tact_layout *to, const struct tact_layout *from, uint32_t count)
+static int copy_layout_fields(struct tact_layout *to, const struct tact_layout *from,
+                              uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++) {
         const struct tact_field *f = &from->fields[i];
@@ -36,7 +37,7 @@ static int name_owners(struct rewrite *r)
     return r->owners ? 0 : -1;
 }
 
-int begin_log_copy(struct rewrite *r, const struct tact_log *log)
+int open_recorder_of_log_copy(struct rewrite *r, const struct tact_log *log)
 {
     const struct tact_layout *all = tact_log_layout(log), *element = tact_log_element(log);
     uint32_t pairs = 0;
@@ -45,17 +46,17 @@ int begin_log_copy(struct rewrite *r, const struct tact_log *log)
         pairs++;
     }
     if (!element) {
-        return copy_fields(&r->layout, all, all->field_count);
+        return copy_layout_fields(&r->layout, all, all->field_count);
     }
-    if (copy_fields(&r->layout, all, all->field_count - pairs * element->field_count) ||
+    if (copy_layout_fields(&r->layout, all, all->field_count - pairs * element->field_count) ||
         tact_layout_add_list(&r->layout, pairs + 1) ||
-        copy_fields(r->layout.element, element, element->field_count)) {
+        copy_layout_fields(r->layout.element, element, element->field_count)) {
         return -1;
     }
     return name_owners(r);
 }
 
-void end_log_copy(struct rewrite *r)
+void free_log_copy_buffers(struct rewrite *r)
 {
     for (size_t i = 0; r->owners && i < r->owner_count; i++) {
         free((char *)r->owners[i]);
@@ -64,13 +65,13 @@ void end_log_copy(struct rewrite *r)
     tact_layout_free(&r->layout);
 }
 
-struct tact_recorder_content log_copy_content(const struct rewrite *r)
+struct tact_recorder_content recorder_content_of_log_copy(const struct rewrite *r)
 {
     return (struct tact_recorder_content){
         .layout = &r->layout, .owners = r->owners, .owner_count = r->owner_count};
 }
 
-static int is_absent(const struct tact_layout *element, const double *values)
+static int is_list_element_absent(const struct tact_layout *element, const double *values)
 {
     for (uint32_t i = 0; i < element->field_count; i++) {
         const struct tact_field *f = &element->fields[i];
@@ -83,8 +84,8 @@ static int is_absent(const struct tact_layout *element, const double *values)
     return 1;
 }
 
-void convert_record_for_copy(const struct rewrite *r, const struct tact_record *from,
-                             struct tact_record *to)
+void convert_record_to_copy_layout(const struct rewrite *r, const struct tact_record *from,
+                                   struct tact_record *to)
 {
     const struct tact_log_pair *p;
     double *list = to->values + r->layout.size, *element = list + 1;
@@ -92,7 +93,7 @@ void convert_record_for_copy(const struct rewrite *r, const struct tact_record *
     for (size_t i = 0; (p = tact_log_pair(r->log, i)); i++) {
         const double *values = from->values + p->offset;
         const char *same = strchr(p->name, '#');
-        if (is_absent(r->layout.element, values)) {
+        if (is_list_element_absent(r->layout.element, values)) {
             continue;
         }
         element[0] = p->a;
@@ -106,15 +107,15 @@ void convert_record_for_copy(const struct rewrite *r, const struct tact_record *
     }
 }
 
-int write_record_to_copy(const struct rewrite *r, const struct tact_record *from,
-                         struct tact_recorder *to)
+int append_record_to_log_copy(const struct rewrite *r, const struct tact_record *from,
+                              struct tact_recorder *to)
 {
     tact_recorder_wait_room(to);
     struct tact_record *slot = tact_recorder_begin(to);
     if (!slot) {
         return -1;
     }
-    convert_record_for_copy(r, from, slot);
+    convert_record_to_copy_layout(r, from, slot);
     tact_recorder_commit(to);
     return 0;
 }

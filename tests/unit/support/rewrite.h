@@ -13,21 +13,21 @@ struct rewrite {
     size_t owner_count;
 };
 
-/* Returns 0, or -1 without memory. Call end_log_copy() in any case. */
-int begin_log_copy(struct rewrite *r, const struct tact_log *log);
-void end_log_copy(struct rewrite *r);
+/* Returns 0, or -1 without memory. Call free_log_copy_buffers() in any case. */
+int open_recorder_of_log_copy(struct rewrite *r, const struct tact_log *log);
+void free_log_copy_buffers(struct rewrite *r);
 
 /* Layout and names; the caller sets the other members. */
-struct tact_recorder_content log_copy_content(const struct rewrite *r);
+struct tact_recorder_content recorder_content_of_log_copy(const struct rewrite *r);
 
 /* Converts a record of the reader for the recorder; `to` has room for tact_layout_bytes() of the
  * copy's layout. */
-void convert_record_for_copy(const struct rewrite *r, const struct tact_record *from,
-                             struct tact_record *to);
+void convert_record_to_copy_layout(const struct rewrite *r, const struct tact_record *from,
+                                   struct tact_record *to);
 
 /* Waits for room in the recorder and commits the record. Returns 0, or -1 where there is no
  * room. */
-int write_record_to_copy(const struct rewrite *r, const struct tact_record *from,
-                         struct tact_recorder *to);
+int append_record_to_log_copy(const struct rewrite *r, const struct tact_record *from,
+                              struct tact_recorder *to);
 
 #endif

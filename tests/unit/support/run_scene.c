@@ -89,7 +89,7 @@ void skip_test_without_opencl(void)
     }
 }
 
-static void keep_warning(void *user, enum tact_message_level level, const char *text)
+static void store_first_warning(void *user, enum tact_message_level level, const char *text)
 {
     struct run_result *result = user;
     size_t used = strlen(result->warnings);
@@ -151,7 +151,7 @@ void run_scene(const struct run_options *o, struct run_result *result)
     options.ticks = (uint64_t)llround(o->seconds / scene->period);
     options.record = o->record;
     options.replace = 1;
-    options.messages = (struct tact_messages){keep_warning, result};
+    options.messages = (struct tact_messages){store_first_warning, result};
     require_success(tact_session_create(scene, &options, &session, &err), &err);
     assert_int_equal(tact_session_run(session, &result->report), 0);
     store_body(session, result);
@@ -161,7 +161,8 @@ void run_scene(const struct run_options *o, struct run_result *result)
 }
 
 /* Mean of two patch centres in the frame of the body whose pose is given. */
-static void grip_point(const double *pose, const double *a, const double *b, double *out)
+static void contact_point_of_fingers(const double *pose, const double *a, const double *b,
+                                     double *out)
 {
     double mean[3], r[9];
     for (int i = 0; i < 3; i++) {
@@ -180,9 +181,9 @@ static long field(const struct tact_log *log, const char *name, const char *suff
     return at;
 }
 
-void measure_worst_tilt_and_slip(const char *path, const char *body, const char *pair_a,
-                                 const char *pair_b, double from, double to, double *tilt_deg,
-                                 double *slip)
+void read_worst_tilt_and_slip_of_log(const char *path, const char *body, const char *pair_a,
+                                     const char *pair_b, double from, double to, double *tilt_deg,
+                                     double *slip)
 {
     struct tact_log *log;
     struct tact_error err = {0};
@@ -199,7 +200,7 @@ void measure_worst_tilt_and_slip(const char *path, const char *body, const char 
         if (t < from || t >= to) {
             continue;
         }
-        grip_point(v + pose, v + a, v + b, here);
+        contact_point_of_fingers(v + pose, v + a, v + b, here);
         if (!known) {
             memcpy(start, here, sizeof start);
             memcpy(quat, v + pose + 3, sizeof quat);

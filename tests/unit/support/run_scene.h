@@ -53,9 +53,9 @@ char *load_scene_text_with_edits(const char *scene, const struct edit *edits);
 
 /* Worst tilt [deg] against the pose at `from` seconds, and worst slip [m] of the mean of two pairs'
  * patch centres in the body's frame, until `to` seconds, out of a log. */
-void measure_worst_tilt_and_slip(const char *log, const char *body, const char *pair_a,
-                                 const char *pair_b, double from, double to, double *tilt_deg,
-                                 double *slip);
+void read_worst_tilt_and_slip_of_log(const char *log, const char *body, const char *pair_a,
+                                     const char *pair_b, double from, double to, double *tilt_deg,
+                                     double *slip);
 
 /* CPU time of this process, all threads [s]. */
 double cpu_seconds(void);

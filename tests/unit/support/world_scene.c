@@ -55,7 +55,8 @@ struct tact_shape make_sphere(double radius)
     return s;
 }
 
-static struct tact_shape own_mesh(struct world_scene *scene, struct tact_mesh *mesh, int convex)
+static struct tact_shape make_owned_mesh_shape(struct world_scene *scene, struct tact_mesh *mesh,
+                                               int convex)
 {
     assert_true(scene->mesh_count < MAX_SCENE_SHAPES);
     scene->meshes[scene->mesh_count++] = mesh;
@@ -78,7 +79,7 @@ struct tact_shape make_cylinder_mesh_shape(struct world_scene *scene, double rad
         }
     }
     assert_int_equal(tact_mesh_hull(points, (size_t)(2 * sides), &mesh, &err), 0);
-    return own_mesh(scene, mesh, 1);
+    return make_owned_mesh_shape(scene, mesh, 1);
 }
 
 struct tact_shape make_shape_of_boxes(struct world_scene *scene, const double *boxes, int count)
@@ -104,7 +105,7 @@ struct tact_shape make_shape_of_boxes(struct world_scene *scene, const double *b
     assert_int_equal(
         tact_mesh_create(vertices, (size_t)count * 8, triangles, (size_t)count * 12, &mesh, &err),
         0);
-    return own_mesh(scene, mesh, 0);
+    return make_owned_mesh_shape(scene, mesh, 0);
 }
 
 static int add_turned_solid_of_material(struct world_scene *scene, const struct tact_shape *shape,

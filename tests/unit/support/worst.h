@@ -9,7 +9,7 @@ struct worst {
 };
 
 /* NaN counts as larger than any number. */
-static inline void keep_worst_value(struct worst *w, double value, int seed)
+static inline void record_if_worst(struct worst *w, double value, int seed)
 {
     if (!(value <= w->value)) {
         w->value = value;
