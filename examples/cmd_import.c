@@ -18,10 +18,18 @@
 typedef unsigned long long ull;
 
 static const char help[] =
-    "usage: tact import DATA.csv MAP.yaml -o OUT.mcap [OPTION]...\n\n"
-    "Makes a log of a recording that another program made: its columns, in SI units and resampled\n"
-    "to ticks, are the channels of a device \"recording\", and its joints, poses and wrenches are\n"
-    "shown to viewers. tact info, plot, export, diff and replay read it like any other log.\n\n"
+    "usage: tact import DATA.csv MAP.yaml -o OUT.mcap [OPTION]...\n"
+    "       tact import HAND.xml|HAND.urdf [-o OUT.yaml] [OPTION]...\n\n"
+    "With one file, MJCF or URDF, writes the hand in it as a scene: links with masses, joints,\n"
+    "ranges, drives and shapes, and the pairs that do not touch; a scene may also name the file\n"
+    "itself (hands: file). rt/model/README.md has what is read, left out and refused. What is\n"
+    "left out is noted on stderr.\n\n"
+    "  --material NAME   of the hand's shapes; default: hand\n"
+    "  --collision KIND  of meshes: convex (default), their convex hulls, or mesh, as they are\n\n"
+    "With two files makes a log of a recording that another program made: its columns, in SI\n"
+    "units and resampled to ticks, are the channels of a device \"recording\", and its joints,\n"
+    "poses and wrenches are shown to viewers. tact info, plot, export, diff and replay read it\n"
+    "like any other log.\n\n"
     "MAP.yaml says what the columns are; examples/imports/guiding.yaml is one:\n"
     "  name      of the session\n"
     "  rate      rows a second [Hz]; or  time: COLUMN  with  time_unit: s, ms, us or ns\n"
@@ -33,7 +41,7 @@ static const char help[] =
     "  wrenches  name, frame, force: 3 columns, torque: 3; force_unit, torque_unit\n"
     "  signals   name, column, unit: anything else\n"
     "  scene     optional: a scene whose first device is of type import, run on the data\n\n"
-    "  -o, --output OUT  the log\n"
+    "  -o, --output OUT  the log, or the hand; without it the hand is written to stdout\n"
     "  --force           replace OUT where it exists\n"
     "  --json            one JSON object on stdout\n"
     "  --quiet           no messages but warnings\n"
@@ -250,44 +258,60 @@ static int import_data(struct import *i, const char *out, int force, int json, c
     return EXIT_GOOD;
 }
 
+static int import_recording(const char *command, const char *const inputs[2], const char *out,
+                            int force, int json, int quiet)
+{
+    int code = is_output_allowed(command, out, force, inputs, 2);
+    if (code) {
+        return code;
+    }
+    struct import *import = calloc(1, sizeof *import);
+    if (!import) {
+        fprintf(stderr, "%s: no memory\n", command);
+        return EXIT_BAD;
+    }
+    import->csv_path = inputs[0];
+    import->map_path = inputs[1];
+    code = import_data(import, out, force, json, &quiet);
+    import_free(import);
+    free(import);
+    return code;
+}
+
 int cmd_import(int argc, char **argv)
 {
     static const struct option longs[] = {
-        {"output", required_argument, NULL, 'o'}, {"force", no_argument, NULL, 'F'},
-        {"json", no_argument, NULL, 'j'},         {"quiet", no_argument, NULL, 'q'},
-        {"help", no_argument, NULL, 'h'},         {NULL, 0, NULL, 0}};
-    const char *out = NULL;
-    int c, json = 0, quiet = 0, force = 0;
+        {"output", required_argument, NULL, 'o'},   {"force", no_argument, NULL, 'F'},
+        {"json", no_argument, NULL, 'j'},           {"quiet", no_argument, NULL, 'q'},
+        {"material", required_argument, NULL, 'm'}, {"collision", required_argument, NULL, 'c'},
+        {"help", no_argument, NULL, 'h'},           {NULL, 0, NULL, 0}};
+    struct hand_import hand = {.material = "hand"};
+    int c, json = 0;
     while ((c = getopt_long(argc, argv, "ho:q", longs, NULL)) != -1) {
         if (c == 'h') {
             fputs(help, stdout);
             return EXIT_GOOD;
         }
-        if (c == '?') {
-            return EXIT_USAGE;
+        if (c == '?' || (c == 'c' && strcmp(optarg, "convex") && strcmp(optarg, "mesh"))) {
+            return c == '?' ? EXIT_USAGE
+                            : command_usage(argv[0], "--collision takes convex or mesh");
         }
-        out = c == 'o' ? optarg : out;
+        hand.out = c == 'o' ? optarg : hand.out;
+        hand.material = c == 'm' ? optarg : hand.material;
+        hand.meshes = c == 'c' ? !strcmp(optarg, "mesh") : hand.meshes;
         json |= c == 'j';
-        force |= c == 'F';
-        quiet |= c == 'q';
+        hand.force |= c == 'F';
+        hand.quiet |= c == 'q';
     }
-    if (argc - optind != 2 || !out) {
-        return command_usage(argv[0], "DATA.csv, MAP.yaml and -o OUT.mcap are expected");
+    const char *const inputs[] = {argv[optind], argc - optind > 1 ? argv[optind + 1] : NULL};
+    if (argc - optind == 1 && is_hand_file(inputs[0])) {
+        c = hand.out ? is_output_allowed(argv[0], hand.out, hand.force, inputs, 1) : EXIT_GOOD;
+        hand.path = inputs[0];
+        return c ? c : import_hand(argv[0], &hand);
     }
-    const char *const inputs[] = {argv[optind], argv[optind + 1]};
-    c = is_output_allowed(argv[0], out, force, inputs, 2);
-    if (c) {
-        return c;
+    if (argc - optind != 2 || !hand.out) {
+        return command_usage(argv[0], "DATA.csv, MAP.yaml and -o OUT.mcap are expected, or a hand "
+                                      ".xml, .mjcf or .urdf");
     }
-    struct import *import = calloc(1, sizeof *import);
-    if (!import) {
-        fprintf(stderr, "%s: no memory\n", argv[0]);
-        return EXIT_BAD;
-    }
-    import->csv_path = argv[optind];
-    import->map_path = argv[optind + 1];
-    int code = import_data(import, out, force, json, &quiet);
-    import_free(import);
-    free(import);
-    return code;
+    return import_recording(argv[0], inputs, hand.out, hand.force, json, hand.quiet);
 }

@@ -79,4 +79,17 @@ int import_read_rows(struct import *i, struct tact_error *err);
  */
 int interpolate_imported_rows(const struct import *i, double t, size_t *row, double *out);
 
+/* import_hand.c: a hand from an MJCF or URDF file. */
+struct hand_import {
+    const char *path, *out; /* out NULL: stdout */
+    const char *material;   /* of its shapes */
+    bool meshes;            /* meshes collide as they are */
+    int force, quiet;
+};
+
+/* Whether a path has the type of such a file. */
+bool is_hand_file(const char *path);
+/* Writes the YAML. Returns the exit code, after a message. */
+int import_hand(const char *command, const struct hand_import *h);
+
 #endif

@@ -150,10 +150,21 @@ int tact_world_add_shape(struct tact_world *world, struct tact_owner owner,
     s->local = *local;
     s->owner = owner;
     s->material = material;
+    s->classes = s->touched = 1;
     s->radius = tact_shape_radius(shape);
     s->thickness = tact_shape_thickness(shape);
     tact_quat_normalize(s->local.quat_wxyz);
     return world->shape_count - 1;
+}
+
+int tact_world_set_classes(struct tact_world *world, int shape, uint32_t classes, uint32_t touched)
+{
+    if (world->is_finished || world->prepared.done || shape < 0 || shape >= world->shape_count) {
+        return -EINVAL;
+    }
+    world->shapes[shape].classes = classes;
+    world->shapes[shape].touched = touched;
+    return 0;
 }
 
 /* Enlarges the table of laws to `materials` squared. */
@@ -294,8 +305,10 @@ static int are_excluded(const struct tact_world *world, const struct tact_owner 
 
 static int may_shapes_touch(const struct tact_world *world, int a, int b)
 {
-    const struct tact_owner *of_a = &world->shapes[a].owner, *of_b = &world->shapes[b].owner;
-    return !are_shapes_of_one_object(world, of_a, of_b) &&
+    const struct world_shape *one = &world->shapes[a], *two = &world->shapes[b];
+    const struct tact_owner *of_a = &one->owner, *of_b = &two->owner;
+    return ((one->classes & two->touched) || (two->classes & one->touched)) &&
+           !are_shapes_of_one_object(world, of_a, of_b) &&
            !tact_constraint_exists_between(world, of_a, of_b) && !are_excluded(world, of_a, of_b) &&
            tact_world_pair_law(world, a, b);
 }

@@ -164,6 +164,13 @@ TACT_API int tact_world_add_shape(struct tact_world *world, struct tact_owner ow
                                   const struct tact_shape *shape, const struct tact_pose *local,
                                   int material);
 
+/** Sets the classes of a shape, one bit each, and those that it touches; both are 1 at first. Two
+ * shapes touch only if one's classes and the other's `touched` have a common bit, as contype and
+ * conaffinity in MuJoCo. -EINVAL for a shape that does not exist, or once the world is prepared.
+ * Not real-time safe. */
+TACT_API int tact_world_set_classes(struct tact_world *world, int shape, uint32_t classes,
+                                    uint32_t touched);
+
 /** Keeps the shapes of two owners apart from the contacts: they do not touch each other. For links
  * of a hand, HAND owners with their link. -EINVAL for an owner that does not exist, or once the
  * world is prepared; -ENOMEM. */

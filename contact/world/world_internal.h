@@ -37,6 +37,7 @@ struct world_shape {
     struct tact_pose local;
     struct tact_owner owner;
     int material;
+    uint32_t classes, touched; /* tact_world_set_classes() */
     double radius; /* radius of the bounding sphere about the shape's origin; a tenth larger with
                       measures_gaps */
     int measures_gaps;      /* 1: a model of one of its pairs measures gaps before touch */

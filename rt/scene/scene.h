@@ -78,14 +78,20 @@ struct tact_scene_shape {
                        folder */
     struct tact_scene_generate *generate; /**< convex, mesh: instead of a file, else NULL */
     double scale;                         /**< scale of the file's coordinates; default 1 [1] */
-    double (*profile)[2];       /**< revolution: [profile_count] points (r, z) of its profile [m],
-                                     contact/shape/charts.h */
-    uint32_t profile_count;     /**< number of points */
-    double position[3];         /**< position of the shape in its body's frame [m]; default 0 */
-    double quat_wxyz[4];        /**< default identity [1] */
-    char *material;             /**< required */
-    struct tact_shape shape;    /**< filled on load: tessellated, mesh attached */
-    struct tact_mesh *mesh;     /**< owned mesh, or NULL */
+    char *unit;        /**< of the file's coordinates: m (default), cm, mm or in; or NULL */
+    double *scale_xyz; /**< 3: further scales of a mesh file's x, y, z, not 0; of negative product:
+                          a mirror image; or NULL [1] */
+    double (*profile)[2];    /**< revolution: [profile_count] points (r, z) of its profile [m],
+                                  contact/shape/charts.h */
+    uint32_t profile_count;  /**< number of points */
+    double position[3];      /**< position of the shape in its body's frame [m]; default 0 */
+    double quat_wxyz[4];     /**< default identity [1] */
+    uint32_t collides;       /**< classes that it is of, one bit each; default 1 */
+    uint32_t collides_with;  /**< classes that it touches; default 1. Two shapes touch only if one's
+                                  collides and the other's collides_with have a common bit */
+    char *material;          /**< required */
+    struct tact_shape shape; /**< filled on load: tessellated, mesh attached */
+    struct tact_mesh *mesh;  /**< owned mesh, or NULL */
     struct tact_charts *charts; /**< owned parametric surface, or NULL */
     void *file_data;            /**< content of the mesh file, for the log's attachment, or NULL */
     uint64_t file_size;         /**< bytes of file_data */
@@ -162,15 +168,18 @@ struct tact_scene_joint {
                             0; default identity [1] */
     double stiffness;    /**< stiffness of the drive [N m/rad] or [N/m], >= 0 */
     double damping;      /**< damping of the drive [N m s/rad] or [N s/m], >= 0 */
-    double limit;    /**< limit of the torque [N m] or force [N] of drive or coupling; 0: none */
-    double start;    /**< joint value and target at the start [rad] or [m] */
-    double lower;    /**< lower stop of the joint value [rad] or [m]; set together with upper, or
-                          neither */
-    double upper;    /**< upper stop, in the unit of lower */
-    double armature; /**< inertia or mass of the drive's rotor as it acts at the joint, >= 0
-                          [kg m^2] or [kg] */
-    double viscous;  /**< viscous friction, >= 0 [N m s/rad] or [N s/m] */
-    double friction; /**< largest dry friction, >= 0 [N m] or [N] */
+    double limit; /**< limit of the torque [N m] or force [N] of drive or coupling; 0: none */
+    double start; /**< joint value and target at the start [rad] or [m] */
+    double lower; /**< lower stop of the joint value [rad] or [m]; set together with upper, or
+                       neither */
+    double upper; /**< upper stop, in the unit of lower */
+    double target_lower; /**< the target of the drive is clamped to [target_lower, target_upper];
+                            both or neither [rad] or [m] */
+    double target_upper; /**< in the unit of target_lower */
+    double armature;     /**< inertia or mass of the drive's rotor as it acts at the joint, >= 0
+                              [kg m^2] or [kg] */
+    double viscous;      /**< viscous friction, >= 0 [N m s/rad] or [N s/m] */
+    double friction;     /**< largest dry friction, >= 0 [N m] or [N] */
     struct tact_scene_coupling *coupling; /**< in place of stiffness and damping, or NULL */
 };
 
@@ -210,6 +219,25 @@ struct tact_scene_hand {
     double position[3];  /**< position of the base [m] */
     double quat_wxyz[4]; /**< orientation of its base, world [1] */
     bool weightless; /**< true: gravity does not act on its links (compensated); default false */
+    char *file;     /**< MJCF or URDF file that it was read from, relative to the scene's folder, or
+                         NULL */
+    char *material; /**< of the shapes of `file`, or NULL */
+    char *collision; /**< of the meshes of `file`: convex (default) or mesh; or NULL */
+    /** A file that the hand was read from. */
+    struct tact_scene_hand_source {
+        char *name;    /**< as the scene or the file names it, relative to the scene's folder */
+        void *data;    /**< its content */
+        uint64_t size; /**< bytes of data */
+    } * sources;       /**< [sources_count] `file` and the meshes of which it has masses, for the
+                            log's attachments */
+    uint32_t sources_count; /**< number of sources; 0 without `file` */
+    char *file_notes;       /**< what of the file is left out: lines; or NULL */
+    /** A drive for many joints. */
+    struct tact_scene_drive {
+        double stiffness; /**< [N m/rad] or [N/m], >= 0 */
+        double damping;   /**< [N m s/rad] or [N s/m], >= 0 */
+        double limit;     /**< [N m] or [N], >= 0; 0: none */
+    } * drive;            /**< of the joints that have neither drive nor coupling, or NULL */
     struct tact_scene_base *base; /**< a palm or a base that moves, or NULL: fixed, no shapes */
     char *start_overlap; /**< links of this hand that overlap each other at the start: exclude
                             (default), their pair never touches; keep, they are not pushed apart;

@@ -86,39 +86,6 @@ int tact_scene_check_inertia(const struct tact_scene_check *check, const double 
     return 0;
 }
 
-/** A convex or a mesh is defined either by a file or by `generate`. */
-static int check_mesh_source(const struct tact_scene_check *check,
-                             const struct tact_scene_shape *shape, const char *path)
-{
-    char key[TACT_SCENE_PATH];
-    bool is_mesh_shape = strcmp(shape->type, "convex") == 0 || strcmp(shape->type, "mesh") == 0;
-    if (is_mesh_shape && !shape->file && !shape->generate) {
-        return tact_scene_report_bad_value(check, tact_scene_path_of_key(key, path, "file"),
-                                           "missing; a %s needs the key \"file\" or \"generate\"",
-                                           shape->type);
-    }
-    bool patches = strcmp(shape->type, "patches") == 0;
-    bool surface = patches || strcmp(shape->type, "subdivision") == 0;
-    if (surface && shape->file && shape->generate) {
-        return tact_scene_report_bad_value(check, tact_scene_path_of_key(key, path, "generate"),
-                                           "patches and subdivision surfaces are not generated");
-    }
-    if (surface && !shape->file) {
-        return tact_scene_report_bad_value(
-            check, tact_scene_path_of_key(key, path, "file"), "missing; %s the key \"file\"",
-            patches ? "patches need" : "a subdivision surface needs");
-    }
-    if (!shape->generate) {
-        return 0;
-    }
-    if (shape->file || tact_scene_has_key(check, "%s.scale", path)) {
-        return tact_scene_report_bad_value(
-            check, tact_scene_path_of_key(key, path, shape->file ? "file" : "scale"),
-            "a shape with \"generate\" has no %s", shape->file ? "file" : "scale");
-    }
-    return tact_scene_check_generate(check, shape, path);
-}
-
 /* A tube no thicker than its ring: beyond it the surface would cross itself. */
 static int check_torus_tube(const struct tact_scene_check *check, const char *path,
                             const struct tact_scene_shape *shape)
@@ -184,7 +151,7 @@ int tact_scene_check_shape(const struct tact_scene_check *check, struct tact_sce
     rc = rc ? rc : tact_scene_need_coordinates(check, path, "length", &shape->length, 1);
     rc = rc ? rc : tact_scene_need_coordinates(check, path, "size", shape->size, 3);
     rc = rc ? rc : tact_scene_need_coordinates(check, path, "position", shape->position, 3);
-    rc = rc ? rc : check_mesh_source(check, shape, path);
+    rc = rc ? rc : tact_scene_check_mesh_source(check, shape, path);
     return rc ? rc
               : tact_scene_check_quat(check, shape->quat_wxyz,
                                       tact_scene_path_of_key(key, path, "quat_wxyz"));
@@ -381,6 +348,17 @@ static int check_joint_resistance(const struct tact_scene_check *check,
                                          "the joint starts at %g, beyond its stops at %g and %g",
                                          joint->start, joint->lower, joint->upper);
     }
+    bool least = tact_scene_has_key(check, "%s.target_lower", path);
+    bool most = tact_scene_has_key(check, "%s.target_upper", path);
+    if (!rc && (least != most || (least && !(joint->target_lower < joint->target_upper)))) {
+        rc = tact_scene_report_bad_value(
+            check, tact_scene_path_of_key(key, path, least ? "target_lower" : "target_upper"),
+            "expected both \"target_lower\" and \"target_upper\", target_lower below target_upper");
+    }
+    if (!rc && least && joint->coupling) {
+        rc = tact_scene_report_bad_value(check, tact_scene_path_of_key(key, path, "target_lower"),
+                                         "the target of a coupling has no range");
+    }
     rc =
         rc ? rc
            : tact_scene_need_not_negative(check, path, "armature", joint->armature, "kg m^2 or kg");
@@ -454,6 +432,7 @@ static int check_hand(const struct tact_scene_check *check, struct tact_scene *s
     int rc = tact_scene_check_quat(check, hand->quat_wxyz, path);
     snprintf(path, sizeof path, "hands[%u]", number);
     rc = rc ? rc : tact_scene_need_coordinates(check, path, "position", hand->position, 3);
+    rc = rc ? rc : tact_scene_check_hand_file(check, hand, number);
     rc = rc ? rc
             : tact_scene_need_word(check, tact_scene_path_of_key(key, path, "start_overlap"),
                                    hand->start_overlap, start);

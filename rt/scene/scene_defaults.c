@@ -36,6 +36,12 @@ static void set_shape_defaults(const struct tact_scene_check *check,
         if (!tact_scene_has_key(check, "%s.shapes[%u].scale", owner, i)) {
             shapes[i].scale = 1.0;
         }
+        if (!tact_scene_has_key(check, "%s.shapes[%u].collides", owner, i)) {
+            shapes[i].collides = 1;
+        }
+        if (!tact_scene_has_key(check, "%s.shapes[%u].collides_with", owner, i)) {
+            shapes[i].collides_with = 1;
+        }
         if (!tact_scene_has_key(check, "%s.shapes[%u].quat_wxyz", owner, i)) {
             set_identity_quaternion(shapes[i].quat_wxyz);
         }
@@ -64,6 +70,22 @@ static void set_constraint_defaults(const struct tact_scene_check *check, struct
     }
 }
 
+/* The drive of a hand is that of the joints that have neither one nor a coupling. */
+static void default_drive(const struct tact_scene_check *check,
+                          const struct tact_scene_drive *drive, struct tact_scene_joint *joint,
+                          const char *owner)
+{
+    if (joint->coupling || tact_scene_has_key(check, "%s.joint.stiffness", owner) ||
+        tact_scene_has_key(check, "%s.joint.damping", owner)) {
+        return;
+    }
+    joint->stiffness = drive->stiffness;
+    joint->damping = drive->damping;
+    if (!tact_scene_has_key(check, "%s.joint.limit", owner)) {
+        joint->limit = drive->limit;
+    }
+}
+
 static int set_hand_defaults(const struct tact_scene_check *check, struct tact_scene *scene)
 {
     char owner[TACT_SCENE_PATH];
@@ -79,6 +101,9 @@ static int set_hand_defaults(const struct tact_scene_check *check, struct tact_s
             tact_scene_link_key(scene, i, j, owner);
             if (!tact_scene_has_key(check, "%s.joint.quat_wxyz", owner)) {
                 set_identity_quaternion(hand->links[j].joint.quat_wxyz);
+            }
+            if (hand->drive && j >= tact_scene_base_links(hand)) {
+                default_drive(check, hand->drive, &hand->links[j].joint, owner);
             }
             set_shape_defaults(check, hand->links[j].shapes, hand->links[j].shapes_count, owner);
         }

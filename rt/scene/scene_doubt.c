@@ -79,7 +79,7 @@ static double warn_about_shapes(struct warnings *d, const struct tact_scene_shap
         snprintf(path, sizeof path, "%.80s.shapes[%u]", owner, i);
         if (length > SUSPECT_OBJECT_SIZE && (s->file || !fixed)) {
             warn_at_scene_key(d, path, s->file ? "file" : "type", "is %g m long: %s", length,
-                              s->file ? "is it in millimetres? (scale: 0.001)"
+                              s->file ? "is it in millimetres? (unit: mm)"
                                       : "are its sizes in metres?");
         }
         tact_shape_mass(&s->shape, &mass);
@@ -272,6 +272,24 @@ static void warn_about_inputs(struct warnings *d)
     }
 }
 
+/* How much of the files of hands was left out; `tact import` says what. */
+static void count_hand_notes(const struct tact_scene *scene, struct tact_messages to)
+{
+    for (uint32_t i = 0; i < scene->hands_count; i++) {
+        const struct tact_scene_hand *hand = &scene->hands[i];
+        int count = 0;
+        for (const char *c = hand->file_notes; c && *c; c++) {
+            count += *c == '\n';
+        }
+        if (count) {
+            tact_message(to, TACT_MESSAGE_INFO,
+                         "hand %s: %d notes on what %s has and is left out or changed: `tact "
+                         "import FILE` prints them",
+                         hand->name, count, hand->file);
+        }
+    }
+}
+
 static void warn_about_contact_models(struct warnings *d)
 {
     if (!strcmp(d->scene->contact.model, "patch")) {
@@ -296,6 +314,7 @@ int tact_scene_doubt(const struct tact_scene *scene, struct tact_messages to)
     warn_about_body_density(&d);
     warn_about_hands(&d);
     warn_about_inputs(&d);
+    count_hand_notes(scene, to);
     if (d.count > MAX_WARNINGS) {
         tact_message(to, TACT_MESSAGE_WARNING, "%d more values are implausible",
                      d.count - MAX_WARNINGS);

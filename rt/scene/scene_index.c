@@ -56,6 +56,7 @@ void tact_scene_index_free(struct tact_scene_index *index)
     }
     free(index->nodes);
     free(index->slots);
+    free(index->files);
     free(index);
 }
 
@@ -126,7 +127,7 @@ void tact_scene_index_locate(const struct tact_scene_index *index, const char *p
         }
         part[n > 0 ? n - 1 : 0] = '\0';
     }
-    tact_error_at(err, index->file, node->line, node->column, path);
+    tact_error_at(err, tact_scene_index_file(index, node), node->line, node->column, path);
 }
 
 int tact_scene_report_bad_value(const struct tact_scene_check *check, const char *path,
@@ -183,6 +184,27 @@ static int reserve_index_node(struct tact_scene_index *index)
     return 0;
 }
 
+uint32_t tact_scene_index_append(struct tact_scene_index *index, uint32_t parent,
+                                 const struct tact_index_node *node)
+{
+    if (index->count >= TACT_SCENE_NODES || reserve_index_node(index)) {
+        return 0;
+    }
+    struct tact_index_node *p = &index->nodes[parent], *n = &index->nodes[index->count];
+    *n = *node;
+    n->parent = parent;
+    n->index = p->kind == TACT_INDEX_LIST ? p->count : 0;
+    index->slots[find_child_hash_slot(index, parent, n->key, n->key ? strlen(n->key) : 0,
+                                      n->index)] = index->count;
+    uint32_t *link = &p->first;
+    while (*link) {
+        link = &index->nodes[*link].next;
+    }
+    *link = index->count;
+    p->count++;
+    return index->count++;
+}
+
 /** State of the reader: the stack of open lists and maps. */
 struct reader {
     struct tact_scene_index *index;
@@ -197,7 +219,7 @@ struct reader {
 
 static int report_index_error(struct reader *r, yaml_mark_t mark, const char *text)
 {
-    tact_error_at(r->err, r->index->file, (int)mark.line + 1, (int)mark.column + 1, NULL);
+    tact_error_at(r->err, r->index->files[0], (int)mark.line + 1, (int)mark.column + 1, NULL);
     return tact_error_set(r->err, -EINVAL, "%s", text);
 }
 
@@ -337,7 +359,7 @@ static int read_events(struct reader *r, yaml_parser_t *parser)
         }
     }
     if (r->index->count == 0) {
-        tact_error_at(r->err, r->index->file, 1, 1, NULL);
+        tact_error_at(r->err, r->index->files[0], 1, 1, NULL);
         return tact_error_set(r->err, -EINVAL, "the scene is empty; expected a map of keys");
     }
     return 0;
@@ -349,11 +371,15 @@ int tact_scene_index_create(const char *text, size_t size, const char *name,
     *out = NULL;
     struct reader r = {.index = calloc(1, sizeof *r.index), .err = err};
     yaml_parser_t parser;
-    if (!r.index || !yaml_parser_initialize(&parser)) {
-        free(r.index);
+    if (r.index) {
+        r.index->files = calloc(1, sizeof *r.index->files);
+        r.index->file_count = 1;
+    }
+    if (!r.index || !r.index->files || !yaml_parser_initialize(&parser)) {
+        tact_scene_index_free(r.index);
         return tact_error_set(err, -ENOMEM, "out of memory");
     }
-    snprintf(r.index->file, sizeof r.index->file, "%s", name);
+    snprintf(r.index->files[0], sizeof r.index->files[0], "%s", name);
     yaml_parser_set_input_string(&parser, (const unsigned char *)text, size);
     int rc = read_events(&r, &parser);
     yaml_parser_delete(&parser);

@@ -39,6 +39,7 @@ struct tact_index_node {
     int key_column;
     int line; /**< line of the value */
     int column;
+    uint32_t file; /**< of the index's files: 0 the scene, else one that it names */
 };
 
 struct tact_scene_index {
@@ -47,7 +48,8 @@ struct tact_scene_index {
     uint32_t capacity;
     uint32_t *slots; /**< hash table over (parent, key or index): node number, 0 = free */
     uint32_t slot_count;
-    char file[256];
+    char (*files)[256]; /**< the scene, and the hands that it names */
+    uint32_t file_count;
 };
 
 /** Arguments of every check: the index and the error to set. */
@@ -61,6 +63,26 @@ struct tact_scene_check {
 int tact_scene_index_create(const char *text, size_t size, const char *name,
                             struct tact_scene_index **out, struct tact_error *err);
 void tact_scene_index_free(struct tact_scene_index *index);
+
+/** Copies the entries of a map or list of another index, which has one file, below a node of the
+ * same kind; keys that are there stay as they are, and maps are joined. lines: [line_count] line of
+ * `file` for each line of the other. 0, -ENOMEM, or -EINVAL with *err set. */
+int tact_scene_index_graft(struct tact_scene_index *index, uint32_t to,
+                           const struct tact_scene_index *other, uint32_t from, const char *file,
+                           const int *lines, uint32_t line_count, struct tact_error *err);
+/** Number of a child of a node, or 0: none. */
+uint32_t tact_scene_index_child(const struct tact_scene_index *index, uint32_t parent,
+                                const char *key);
+/** Appends an empty list with a key to a map, at the place of the map. Its number, or 0 where
+ * memory is short. */
+uint32_t tact_scene_index_add_list(struct tact_scene_index *index, uint32_t map, const char *key);
+/** Appends a node as the last child of a map or list, which has no child of its key; takes over its
+ * texts. Its number, or 0 where memory is short or the index is full. */
+uint32_t tact_scene_index_append(struct tact_scene_index *index, uint32_t parent,
+                                 const struct tact_index_node *node);
+/** Name of the file that a node is from. */
+const char *tact_scene_index_file(const struct tact_scene_index *index,
+                                  const struct tact_index_node *node);
 
 /** The node at a key path such as "bodies[0].mass", or NULL if the file does not have it. */
 const struct tact_index_node *tact_scene_index_find(const struct tact_scene_index *index,
@@ -139,6 +161,9 @@ int tact_scene_check_values(const struct tact_scene_check *check, struct tact_sc
 /** Checks one shape's own values; path is its key path. */
 int tact_scene_check_shape(const struct tact_scene_check *check, struct tact_scene_shape *shape,
                            const char *path);
+/** Checks that a convex, a mesh or a surface is defined either by a file or by `generate`. */
+int tact_scene_check_mesh_source(const struct tact_scene_check *check,
+                                 const struct tact_scene_shape *shape, const char *path);
 /** Checks the keys of `generate`; path is that of the shape. */
 int tact_scene_check_generate(const struct tact_scene_check *check,
                               const struct tact_scene_shape *shape, const char *path);
@@ -180,6 +205,27 @@ uint32_t tact_scene_own_bodies(const struct tact_scene *scene);
 /* The key of a link, or of the base where the link is one of its coordinates. Returns out. */
 char *tact_scene_link_key(const struct tact_scene *scene, uint32_t hand, uint32_t link,
                           char out[TACT_SCENE_PATH]);
+
+/* scene_hand_file.c: reads the files of hands, and joins what they have to the index. */
+struct tact_scene_hand_files {
+    struct tact_scene_hand_content {
+        uint32_t hand;
+        char *notes;
+        struct tact_scene_hand_source *sources;
+        uint32_t count;
+    } * at;
+    uint32_t count;
+};
+int tact_scene_graft_hands(const struct tact_scene_check *check, struct tact_scene_index *index,
+                           const char *name, const struct tact_scene_files *files,
+                           struct tact_scene_hand_files *out);
+/* Moves the contents to the hands. */
+void tact_scene_store_hand_files(struct tact_scene_hand_files *files, struct tact_scene *scene);
+void tact_scene_free_hand_files(struct tact_scene_hand_files *files);
+void tact_scene_free_sources(struct tact_scene_hand_source *sources, uint32_t count);
+/* Values of `file`, `collision` and `drive`. */
+int tact_scene_check_hand_file(const struct tact_scene_check *check,
+                               const struct tact_scene_hand *hand, uint32_t number);
 
 /* scene_tool.c: defaults and values of the tools, and outputs for their forces and torques. Returns
  * 0, -EINVAL or -ENOMEM. */

@@ -66,13 +66,17 @@ int tact_scene_parse(const char *text, uint64_t size, const char *name,
         return rc;
     }
     struct tact_scene_check check = {index, err};
-    rc = tact_scene_load_values(&check, tact_scene_schema(), &loaded);
+    struct tact_scene_hand_files hand_files = {0};
+    rc = tact_scene_graft_hands(&check, index, name, files, &hand_files);
+    rc = rc ? rc : tact_scene_load_values(&check, tact_scene_schema(), &loaded);
     if (rc) {
+        tact_scene_free_hand_files(&hand_files);
         tact_scene_index_free(index);
         return rc;
     }
     struct tact_scene *scene = loaded;
     scene->index = index;
+    tact_scene_store_hand_files(&hand_files, scene);
     rc = store_scene_source(scene, text, size, name);
     rc = rc ? tact_error_set(err, rc, "out of memory")
             : apply_defaults_and_check(&check, scene, files);
@@ -117,6 +121,10 @@ void tact_scene_free(struct tact_scene *scene)
     }
     tact_scene_free_settings(scene);
     tact_scene_free_shapes(scene);
+    for (uint32_t i = 0; i < scene->hands_count; i++) {
+        tact_scene_free_sources(scene->hands[i].sources, scene->hands[i].sources_count);
+        free(scene->hands[i].file_notes);
+    }
     tact_scene_index_free(scene->index);
     free(scene->path);
     free(scene->directory);

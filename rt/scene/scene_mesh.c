@@ -64,6 +64,34 @@ static int report_mesh_error(const struct tact_scene_check *check,
     return rc;
 }
 
+/** Factor of the coordinates of a shape's file, to metres. */
+static double scale_of_file(const struct tact_scene_shape *shape)
+{
+    static const struct {
+        const char *name;
+        double metres;
+    } units[] = {{"cm", 0.01}, {"mm", 0.001}, {"in", 0.0254}};
+    for (int i = 0; shape->unit && i < 3; i++) {
+        if (!strcmp(shape->unit, units[i].name)) {
+            return shape->scale * units[i].metres;
+        }
+    }
+    return shape->scale;
+}
+
+/** Scales the axes of a soup each by its factor; a mirror image gets its triangles outside out. */
+static void scale_soup_axes(struct tact_soup *soup, const double scale[3])
+{
+    for (size_t i = 0; i < 3 * soup->vertex_count; i++) {
+        soup->vertices[i] *= scale[i % 3];
+    }
+    for (size_t i = 0; scale[0] * scale[1] * scale[2] < 0.0 && i < soup->triangle_count; i++) {
+        const uint32_t second = soup->triangles[3 * i + 1];
+        soup->triangles[3 * i + 1] = soup->triangles[3 * i + 2];
+        soup->triangles[3 * i + 2] = second;
+    }
+}
+
 /** Creates the mesh of a soup, which it frees. */
 static int make_mesh_from_soup(struct tact_scene_shape *shape, struct tact_soup *soup,
                                struct tact_error *err)
@@ -82,11 +110,15 @@ static int make_mesh_from_file(const struct tact_scene_check *check, struct tact
 {
     struct tact_error mesh_error = {0};
     struct tact_soup soup = {0};
-    int rc = tact_soup_read(shape->file_data, shape->file_size, shape->file, shape->scale, &soup,
-                            &mesh_error);
+    int rc = tact_soup_read(shape->file_data, shape->file_size, shape->file, scale_of_file(shape),
+                            &soup, &mesh_error);
+    if (!rc && shape->scale_xyz && !soup.tets) {
+        scale_soup_axes(&soup, shape->scale_xyz);
+    }
     if (!rc && soup.tets) {
-        rc = strcmp(shape->type, "mesh")
-                 ? tact_error_set(&mesh_error, -EINVAL, "tetrahedra need `type: mesh`")
+        rc = strcmp(shape->type, "mesh") || shape->scale_xyz
+                 ? tact_error_set(&mesh_error, -EINVAL,
+                                  "tetrahedra need `type: mesh`, without `scale_xyz`")
                  : tact_field_check_tets(soup.tets, &mesh_error);
     }
     if (rc) {
@@ -109,7 +141,8 @@ static int make_surface(const struct tact_scene_check *check, struct tact_scene_
     struct tact_error file_error = {0};
     enum tact_shape_kind kind = (enum tact_shape_kind)tact_shape_kind_find(shape->type);
     int rc = (kind == TACT_SHAPE_PATCHES ? tact_charts_patches : tact_charts_subdivision)(
-        shape->file_data, shape->file_size, shape->file, shape->scale, &shape->charts, &file_error);
+        shape->file_data, shape->file_size, shape->file, scale_of_file(shape), &shape->charts,
+        &file_error);
     shape->shape = (struct tact_shape){.kind = kind, .charts = shape->charts};
     rc = rc ? rc : tact_shape_tessellate(&shape->shape);
     return rc ? report_mesh_error(check, shape, &file_error, path, rc) : 0;

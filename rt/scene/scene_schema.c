@@ -102,6 +102,11 @@ static const cyaml_schema_field_t shape_fields[] = {
     CYAML_FIELD_MAPPING_PTR("generate", YAML_OPTIONAL_KEY, struct tact_scene_shape, generate,
                             generate_fields),
     YAML_NUMBER("scale", YAML_OPTIONAL_KEY, tact_scene_shape, scale),
+    CYAML_FIELD_UINT("collides", YAML_OPTIONAL_KEY, struct tact_scene_shape, collides),
+    CYAML_FIELD_UINT("collides_with", YAML_OPTIONAL_KEY, struct tact_scene_shape, collides_with),
+    YAML_TEXT("unit", YAML_OPTIONAL_KEY, tact_scene_shape, unit, MAX_NAME_LENGTH),
+    YAML_NUMBER_ARRAY("scale_xyz", YAML_OPTIONAL_KEY | CYAML_FLAG_POINTER, tact_scene_shape,
+                      scale_xyz, 3),
     YAML_LIST("profile", YAML_OPTIONAL_KEY, tact_scene_shape, profile, &profile_point, 3,
               MAX_PROFILE_ENTRIES),
     YAML_NUMBER_ARRAY("position", YAML_OPTIONAL_KEY, tact_scene_shape, position, 3),
@@ -177,6 +182,8 @@ static const cyaml_schema_field_t joint_fields[] = {
     YAML_NUMBER("start", YAML_OPTIONAL_KEY, tact_scene_joint, start),
     YAML_NUMBER("lower", YAML_OPTIONAL_KEY, tact_scene_joint, lower),
     YAML_NUMBER("upper", YAML_OPTIONAL_KEY, tact_scene_joint, upper),
+    YAML_NUMBER("target_lower", YAML_OPTIONAL_KEY, tact_scene_joint, target_lower),
+    YAML_NUMBER("target_upper", YAML_OPTIONAL_KEY, tact_scene_joint, target_upper),
     YAML_NUMBER("armature", YAML_OPTIONAL_KEY, tact_scene_joint, armature),
     YAML_NUMBER("viscous", YAML_OPTIONAL_KEY, tact_scene_joint, viscous),
     YAML_NUMBER("friction", YAML_OPTIONAL_KEY, tact_scene_joint, friction),
@@ -215,11 +222,23 @@ static const cyaml_schema_field_t base_fields[] = {
     CYAML_FIELD_END,
 };
 
+static const cyaml_schema_field_t drive_fields[] = {
+    YAML_NUMBER("stiffness", YAML_REQUIRED_KEY, tact_scene_drive, stiffness),
+    YAML_NUMBER("damping", YAML_REQUIRED_KEY, tact_scene_drive, damping),
+    YAML_NUMBER("limit", YAML_OPTIONAL_KEY, tact_scene_drive, limit),
+    CYAML_FIELD_END,
+};
+
 static const cyaml_schema_field_t hand_fields[] = {
     YAML_TEXT("name", YAML_REQUIRED_KEY, tact_scene_hand, name, MAX_NAME_LENGTH),
     YAML_NUMBER_ARRAY("position", YAML_OPTIONAL_KEY, tact_scene_hand, position, 3),
     YAML_NUMBER_ARRAY("quat_wxyz", YAML_OPTIONAL_KEY, tact_scene_hand, quat_wxyz, 4),
     CYAML_FIELD_BOOL("weightless", YAML_OPTIONAL_KEY, struct tact_scene_hand, weightless),
+    YAML_TEXT("file", YAML_OPTIONAL_KEY, tact_scene_hand, file, MAX_TEXT_LENGTH),
+    YAML_TEXT("material", YAML_OPTIONAL_KEY, tact_scene_hand, material, MAX_NAME_LENGTH),
+    YAML_TEXT("collision", YAML_OPTIONAL_KEY, tact_scene_hand, collision, MAX_NAME_LENGTH),
+    CYAML_FIELD_MAPPING_PTR("drive", YAML_OPTIONAL_KEY, struct tact_scene_hand, drive,
+                            drive_fields),
     CYAML_FIELD_MAPPING_PTR("base", YAML_OPTIONAL_KEY, struct tact_scene_hand, base, base_fields),
     YAML_TEXT("start_overlap", YAML_OPTIONAL_KEY, tact_scene_hand, start_overlap, MAX_NAME_LENGTH),
     YAML_LIST("links", YAML_OPTIONAL_KEY, tact_scene_hand, links, &link, 0, MAX_HAND_LINKS),

@@ -19,7 +19,8 @@ static int report_bad_node(const struct tact_scene_check *check, const struct ta
 {
     char path[TACT_SCENE_PATH];
     tact_scene_index_path(check->index, node, path);
-    tact_error_at(check->err, check->index->file, node->line, node->column, path);
+    tact_error_at(check->err, tact_scene_index_file(check->index, node), node->line, node->column,
+                  path);
     if (node->kind != TACT_INDEX_SCALAR) {
         return tact_error_set(check->err, -EINVAL, "expected %s, got %s", expected,
                               kind_names[node->kind]);
@@ -71,7 +72,8 @@ static int report_unknown_key(const struct tact_scene_check *check,
         }
     }
     tact_scene_index_path(check->index, node, path);
-    tact_error_at(check->err, check->index->file, node->key_line, node->key_column, path);
+    tact_error_at(check->err, tact_scene_index_file(check->index, node), node->key_line,
+                  node->key_column, path);
     if (nearest) {
         return tact_error_set(check->err, -EINVAL, "unknown key; did you mean \"%s\"?", nearest);
     }

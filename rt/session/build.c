@@ -50,6 +50,9 @@ static int add_shapes(struct tact_session *s, struct tact_owner owner,
         tact_pose_mul(&local, frame, &own);
         int rc = tact_world_add_shape(s->world, owner, &shapes[i].shape, &local,
                                       find_material_index(s->scene, shapes[i].material));
+        rc = rc < 0 ? rc
+                    : tact_world_set_classes(s->world, rc, shapes[i].collides,
+                                             shapes[i].collides_with);
         if (rc < 0) {
             return rc;
         }
@@ -169,7 +172,9 @@ static int add_hand_to_world(struct tact_session *s, const struct tact_scene_han
     out->names = calloc(hand->links_count + 1, sizeof *out->names);
     out->of_base = (int)tact_scene_base_links(hand);
     for (uint32_t i = 0; i < hand->links_count; i++) {
-        out->resists |= tact_session_joint_resists(&hand->links[i].joint);
+        const struct tact_scene_joint *joint = &hand->links[i].joint;
+        out->resists |= tact_session_joint_resists(joint);
+        out->clamps_targets |= joint->target_lower < joint->target_upper;
     }
     snprintf(out->ports[0], sizeof out->ports[0], "%.60s.base position", hand->name);
     snprintf(out->ports[1], sizeof out->ports[1], "%.60s.base attitude", hand->name);

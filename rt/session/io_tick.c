@@ -60,6 +60,20 @@ static int map_inputs_to_targets(struct tact_session *s)
     return 1;
 }
 
+void tact_session_clamp_targets(struct tact_session *s)
+{
+    for (uint32_t i = 0; i < s->scene->hands_count; i++) {
+        const struct tact_scene_hand *hand = &s->scene->hands[i];
+        double *target = tact_hand_state(tact_world_hand(s->world, (int)i)).target;
+        for (uint32_t k = 0; s->hands[i].clamps_targets && k < hand->links_count; k++) {
+            const struct tact_scene_joint *joint = &hand->links[k].joint;
+            if (joint->target_lower < joint->target_upper) {
+                target[k] = fmin(fmax(target[k], joint->target_lower), joint->target_upper);
+            }
+        }
+    }
+}
+
 /* Stores a measured value, and the rate from the one before. A lost sensor leaves the joint at rest
  * at its last position. */
 static void store_measured_joint(const struct tact_session *s, struct session_input *in,

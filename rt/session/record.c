@@ -81,8 +81,26 @@ static size_t attach_calibration_file(const struct tact_scene_device *device,
     return used;
 }
 
-/* Scene, devices, and every other file once; there is capacity for one for each device and each
- * shape. */
+/* Attaches the files of a hand. */
+static size_t attach_hand_files(const struct tact_scene_hand *hand, struct tact_log_attachment *out,
+                                size_t used)
+{
+    for (uint32_t i = 0; i < hand->sources_count; i++) {
+        const struct tact_scene_hand_source *file = &hand->sources[i];
+        int known = 0;
+        for (size_t k = 0; k < used && !known; k++) {
+            known = !strcmp(out[k].name, file->name);
+        }
+        if (!known) {
+            out[used++] = (struct tact_log_attachment){file->name, "application/octet-stream",
+                                                       file->data, (size_t)file->size};
+        }
+    }
+    return used;
+}
+
+/* Scene, devices, and every other file once; there is capacity for one for each device, each
+ * shape and each file of a hand. */
 static size_t collect_attachments(const struct tact_session *s, const char *devices,
                                   struct tact_log_attachment *out)
 {
@@ -103,6 +121,7 @@ static size_t collect_attachments(const struct tact_session *s, const char *devi
             const struct tact_scene_link *link = &scene->hands[i].links[k];
             used = attach_mesh_files(link->shapes, link->shapes_count, out, used);
         }
+        used = attach_hand_files(&scene->hands[i], out, used);
     }
     return used;
 }
@@ -137,12 +156,13 @@ static const struct tact_recorder_content nothing;
 static int allocate_content_lists(const struct tact_session *s, struct lists *l)
 {
     const struct tact_recorder_content *also = s->options.also ? s->options.also : &nothing;
-    size_t shapes = (size_t)tact_world_shape_count(s->world), links = 0;
+    size_t shapes = (size_t)tact_world_shape_count(s->world), links = 0, files = 0;
     size_t bodies = (size_t)tact_world_body_count(s->world);
     for (uint32_t i = 0; i < s->scene->hands_count; i++) {
         links += s->scene->hands[i].links_count;
+        files += s->scene->hands[i].sources_count;
     }
-    l->attachments = calloc(2 + s->scene->devices_count + shapes + also->attachment_count,
+    l->attachments = calloc(2 + s->scene->devices_count + shapes + files + also->attachment_count,
                             sizeof *l->attachments);
     l->facts = calloc(20 + also->fact_count, sizeof *l->facts);
     l->joints = calloc(1 + links + also->joint_count, sizeof *l->joints);

@@ -191,6 +191,7 @@ struct session_hand {
     char ports[2][128]; /* of the ports of its position and attitude */
     int of_base;        /* number of links that are coordinates of the base */
     int resists;        /* 1: one of its joints has stops or dry friction */
+    int clamps_targets; /* 1: one of its drives has a range of targets */
     uint32_t q, v, target, torque;
     uint32_t reaction, stop; /* only where it resists */
 };
@@ -541,6 +542,8 @@ void tact_session_check_record(struct tact_session *s, uint64_t tick);
 
 /* io_tick.c: from the devices to the joints, and back; real-time safe. */
 void tact_session_read_inputs(struct tact_session *s, uint64_t tick);
+/* Clamps the targets of drives to their ranges. */
+void tact_session_clamp_targets(struct tact_session *s);
 void tact_session_send_outputs(struct tact_session *s, uint64_t tick, int64_t now);
 
 /* tick.c: one tick, real-time safe. */

@@ -216,6 +216,7 @@ void tact_session_tick(void *user, uint64_t tick, int64_t planned_ns, int64_t wo
     read_device_inputs(s, tick, t, planned_ns);
     tact_session_read_inputs(s, tick);
     tact_session_call_controller(s, tick, t);
+    tact_session_clamp_targets(s);
     update_carried_weights(s, t);
     int64_t before = s->replayed_input_record ? 0 : tact_clock_now();
     tact_session_measure_moments(s, tick);

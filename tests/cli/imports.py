@@ -3,12 +3,15 @@
 
 exact   columns, units, rate, times, quaternions, against what is computed here
 bad     mappings and files that are wrong: one line with file and key, exit 2, nothing written
+hand    hands of MJCF and URDF: to stdout and to a file, which is not written over; meshes from another folder; a log
+        with the files of the hand; what is refused, in one line
 guiding a person guiding a robot arm, and real ones in the data of $TACT_SHARED: counts, replay, plot, diff
 """
 import csv
 import json
 import math
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -178,9 +181,68 @@ def guiding(folder):
             print(f"absent: {data}")
 
 
+FINGER = """<mujoco model="finger">
+  <compiler angle="radian" meshdir="assets"/>
+  <asset><mesh file="bracket.obj"/></asset>
+  <worldbody>
+    <body name="link" pos="0 0 0.1">
+      <joint name="bend" axis="0 1 0" range="-1 1"/>
+      <geom type="mesh" mesh="bracket"/>
+      <site name="tip"/>
+    </body>
+  </worldbody>
+</mujoco>
+"""
+SCENE = ("name: s\nduration: 0.02\nmaterials: [{name: skin}]\npairs: [{materials: [skin, skin], friction: 1}]\n"
+         "hands: [{name: h, file: hand/finger.xml, material: skin, drive: {stiffness: 1, damping: 0.1}}]\n")
+
+
+def hand(folder):
+    os.makedirs(os.path.join(folder, "hand", "assets"))
+    shutil.copy("examples/hands/assets/bracket.obj", os.path.join(folder, "hand", "assets"))
+    model = write(folder, "hand/finger.xml", FINGER)
+    text, notes = tact("import", model, "--material", "skin")
+    assert "name: 'skin'" in text and "bracket.obj" in text and "<site> is left out" in notes, (text, notes)
+    assert tact("import", model, "--quiet")[1] == ""
+
+    out = os.path.join(folder, "hand.yaml")
+    tact("import", model, "-o", out, "--quiet")
+    write(folder, "hand.yaml", "mine")
+    assert "hand.yaml" in tact("import", model, "-o", out, code=2)[1]
+    with open(out, encoding="utf-8") as stream:
+        assert stream.read() == "mine"
+    tact("import", model, "-o", out, "--force", "--quiet")
+    tact("import", model, "-o", model, "--force", code=2)
+    with open(model, encoding="utf-8") as stream:
+        assert stream.read() == FINGER
+    with open(out, encoding="utf-8") as stream:
+        assert "file: 'hand/assets/bracket.obj'" in stream.read()
+    tact("sim", out, "--duration", "0.02")
+    other = os.path.join(folder, "hand", "assets", "up.yaml")
+    tact("import", model, "-o", other, "--quiet", "--collision", "mesh")
+    with open(other, encoding="utf-8") as stream:
+        assert "type: mesh, file: '../assets/bracket.obj'" in stream.read()
+    tact("sim", other, "--duration", "0.02")
+
+    log = os.path.join(folder, "s.mcap")
+    scene = write(folder, "s.yaml", SCENE)
+    assert "import FILE" in tact("sim", scene, "--record", log)[1]
+    shutil.rmtree(os.path.join(folder, "hand"))
+    replay = json.loads(tact("replay", log, "--json")[0])
+    assert replay["differing"] == 0 and replay["complete"], replay
+
+    for text, part in (("<mujoco>", "not XML"), ("<mujoco><include file='/etc/passwd'/></mujoco>", "<include>"),
+                       ("<!DOCTYPE x SYSTEM '/etc/passwd'><mujoco/>", "document type"), ("", "not XML")):
+        error = tact("import", write(folder, "bad.xml", text), code=2)[1]
+        assert part in error and error.count("\n") == 1 and "bad.xml:" in error and "root:" not in error, error
+    assert "cannot be read" in tact("import", os.path.join(folder, "none.urdf"), code=2)[1]
+    assert "are expected" in tact("import", scene, code=2)[1]
+    assert "--collision" in tact("import", model, "--collision", "soft", code=2)[1]
+
+
 def main():
     global TACT
-    subjects = {f.__name__: f for f in (exact, bad, guiding)}
+    subjects = {f.__name__: f for f in (exact, bad, hand, guiding)}
     if len(sys.argv) != 4 or sys.argv[1] not in subjects:
         sys.exit(__doc__)
     TACT = sys.argv[2]

@@ -38,7 +38,7 @@ CODE = (".c", ".h", ".cl", ".cc")
 PLAIN_FOLDERS = [
     "contact", "contact/compare", "contact/local", "contact/mesh", "contact/moments", "contact/pair",
     "contact/pair/features", "contact/pair/field", "contact/pair/points", "contact/pair/smooth", "contact/pair/volume",
-    "contact/shape", "contact/world", "kernels", "rt", "rt/log", "rt/scene", "devices/attached", "devices/comedi", "devices/common",
+    "contact/shape", "contact/world", "kernels", "rt", "rt/log", "rt/model", "rt/scene", "devices/attached", "devices/comedi", "devices/common",
     "devices/evdev", "devices/force", "devices/guard", "devices/recorded", "devices/scripted", "devices/twin",
     "devices/plugin", "rt/session", "examples", "examples/library", "examples/viewer"]
 PLAIN_TESTS = [  # each source is a program of its own, so that names may recur

@@ -357,6 +357,34 @@ static void test_mesh_files(void **state)
     }
 }
 
+/* Units of files, and the axes scaled each by itself; a mirror image has its outside out again. */
+static void test_scales_of_mesh_files(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *keys;
+        double volume, center;
+    } cases[] = {
+        {"unit: mm", 1e-9, 0.25e-3},          {"unit: in", 0.0254 * 0.0254 * 0.0254, 0.25 * 0.0254},
+        {"scale: 2, unit: cm", 8e-6, 0.5e-2}, {"scale_xyz: [2, 1, 3]", 6.0, 0.75},
+        {"scale_xyz: [1, -2, 1]", 2.0, 0.25}, {"scale_xyz: [-1, -1, -1]", 1.0, -0.25}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[512];
+        int asked = 0;
+        struct tact_scene_files files = {read_pyramid, &asked};
+        struct tact_scene *s = NULL;
+        struct tact_error err;
+        snprintf(text, sizeof text,
+                 "name: s\nmaterials: [{name: a}]\nbodies:\n  - name: b\n    mass: 1\n    shapes:\n"
+                 "      - {type: mesh, file: pyramid.obj, %s, material: a}\n",
+                 cases[i].keys);
+        assert_int_equal(tact_scene_parse(text, strlen(text), "m.yaml", &files, &s, &err), 0);
+        assert_near(s->bodies[0].shapes[0].mesh->volume / cases[i].volume, 1.0 / 3, 1e-12);
+        assert_near(s->bodies[0].center_of_mass[2] / cases[i].center, 1.0, 1e-12);
+        tact_scene_free(s);
+    }
+}
+
 /* ---- SCENE.md documents every key ---- */
 
 /** A copy of the page's section of that name, or NULL; freed by the caller. */
@@ -422,6 +450,7 @@ int main(void)
         cmocka_unit_test(test_lines_and_columns),
         cmocka_unit_test(test_mass_of_shapes),
         cmocka_unit_test(test_mesh_files),
+        cmocka_unit_test(test_scales_of_mesh_files),
         cmocka_unit_test(test_every_key_is_documented),
         cmocka_unit_test(test_examples_devices),
     };

@@ -1,0 +1,201 @@
+#!/usr/bin/env python3
+"""make.py: writes the meshes in assets/ and shadow_like.xml, a hand with the elements of the Shadow hand.
+
+The hand is of our own making: a forearm and a wrist of two joints, four fingers (the little one with a joint in the
+palm) and a thumb of five joints, 24 joints in all, each with an actuator; in the Shadow hand one drive acts on a tendon
+of the last two joints of each finger, which tact refuses. Meshes are in millimetres, as many that are downloaded. Coordinates are exact in single precision.
+"""
+import math
+import os
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+
+
+def write_obj(name, points, faces):
+    with open(os.path.join(HERE, "assets", name), "w", encoding="utf-8") as stream:
+        stream.writelines(f"v {x:.10g} {y:.10g} {z:.10g}\n" for x, y, z in points)
+        stream.writelines("f " + " ".join(str(i + 1) for i in face) + "\n" for face in faces)
+
+
+def prism(outline, low, high):
+    """A prism over a counter-clockwise outline in x, y."""
+    n = len(outline)
+    points = [(x, y, z) for z in (low, high) for x, y in outline]
+    sides = [(i, (i + 1) % n, n + (i + 1) % n, n + i) for i in range(n)]
+    return points, sides
+
+
+def write_meshes():
+    # an L, whose caps are two quads each: not convex, and not star-shaped from the middle of its surface
+    outline = [(0, 0), (3, 0), (3, 1), (1, 1), (1, 3), (0, 3)]
+    points, sides = prism([(x / 128, y / 128) for x, y in outline], -1 / 128, 1 / 128)
+    top = [(0, 1, 2, 3), (0, 3, 4, 5)]
+    caps = [tuple(6 + i for i in face) for face in top] + [tuple(reversed(face)) for face in top]
+    write_obj("bracket.obj", points, sides + caps)
+    octagon = [(round(8 * math.cos(k * math.pi / 4) * 4) / 4, round(8 * math.sin(k * math.pi / 4) * 4) / 4)
+               for k in range(8)]
+    points, sides = prism(octagon, 0, 24)
+    write_obj("tip_mm.obj", points, sides + [tuple(range(15, 7, -1))[::-1], tuple(range(7, -1, -1))])
+    points, sides = prism([(x / 1024, y / 1024) for x, y in octagon], 0, 24 / 1024)
+    write_obj("tip.obj", points, sides + [tuple(range(8, 16)), tuple(range(7, -1, -1))])
+    write_obj("open.obj", points, sides + [tuple(range(8, 16))])
+
+
+HEAD = """<mujoco model="shadow_like">
+  <compiler angle="radian" meshdir="assets" autolimits="true"/>
+  <option impratio="10"/>
+  <default>
+    <default class="right_hand">
+      <mesh scale="0.001 0.001 0.001"/>
+      <joint axis="1 0 0" damping="0.05" armature="0.0002" frictionloss="0.01"/>
+      <position forcerange="-1 1"/>
+      <default class="wrist">
+        <joint damping="0.5"/>
+        <default class="wrist_y">
+          <joint axis="0 1 0" range="-0.523599 0.174533"/>
+          <position kp="10" ctrlrange="-0.523599 0.174533" forcerange="-10 10"/>
+        </default>
+        <default class="wrist_x">
+          <joint range="-0.698132 0.488692"/>
+          <position kp="8" ctrlrange="-0.698132 0.488692" forcerange="-5 5"/>
+        </default>
+      </default>
+      <default class="knuckle">
+        <joint axis="0 -1 0" range="-0.349066 0.349066"/>
+        <position kp="1" ctrlrange="-0.349066 0.349066"/>
+      </default>
+      <default class="bend">
+        <joint range="-0.261799 1.5708"/>
+        <position kp="1" kv="0.002" ctrlrange="-0.261799 1.5708"/>
+        <default class="bend_coupled">
+          <joint range="0 1.5708"/>
+          <position ctrlrange="0 3.1415"/>
+        </default>
+      </default>
+      <default class="thumb">
+        <joint range="-0.698132 0.698132"/>
+        <general gaintype="fixed" biastype="affine" gainprm="0.4" biasprm="0 -0.4 -0.001" gear="2"
+                 ctrlrange="-1.396264 1.396264" forcerange="-0.5 0.5"/>
+      </default>
+      <default class="visual">
+        <geom type="mesh" material="black" contype="0" conaffinity="0" group="2"/>
+      </default>
+      <default class="collision">
+        <geom type="capsule" group="3" friction="0.8 0.01 0.001"/>
+        <default class="tip">
+          <geom type="mesh" mesh="tip_mm" priority="1"/>
+        </default>
+      </default>
+    </default>
+  </default>
+  <asset>
+    <material name="black" rgba="0.1 0.1 0.1 1"/>
+    <mesh class="right_hand" file="tip_mm.obj"/>
+  </asset>
+"""
+
+INERTIA = 'mass="{m}" pos="0 0 {z}" quat="{q}" diaginertia="{a} {b} {c}"'
+
+
+def inertial(mass, half, quat="1 0 0 0"):
+    a = mass * half * half / 3 + mass * 3e-5
+    return f'<inertial {INERTIA.format(m=mass, z=half, q=quat, a=f"{a:.6e}", b=f"{0.995 * a:.6e}", c=f"{3.1e-5 * mass:.6e}")}/>'
+
+
+def finger(name, x, extra, actuators, tendons, excludes):
+    """Knuckle, proximal, middle and distal links of one finger."""
+    lines = []
+    if extra:
+        lines += [f'<body name="{name}_metacarpal" pos="{x} 0 0.02" euler="0 0.05 0">', inertial(0.03, 0.02),
+                  f'<joint name="{name}J5" axis="0.573576 0 0.819152" range="0 0.785398"/>',
+                  '<geom class="collision" type="box" size="0.008 0.009 0.02" pos="0 0 0.02"/>']
+        actuators.append(f'<position name="A_{name}J5" joint="{name}J5" class="knuckle" ctrlrange="0 0.785398"/>')
+        x, z = 0.0, 0.066
+    else:
+        z = 0.09
+    lines += [
+        f'<body name="{name}_knuckle" pos="{x} 0 {z}">', inertial(0.008, 0.003, "0.9 0.1 0 0.2"),
+        f'<joint name="{name}J4" class="knuckle"/>',
+        '<geom class="collision" type="cylinder" size="0.007 0.006" quat="1 0 1 0"/>',
+        f'<body name="{name}_proximal">', inertial(0.03, 0.0225),
+        f'<joint name="{name}J3" class="bend"/>',
+        '<geom class="visual" mesh="tip_mm"/>',
+        '<geom class="collision" size="0.009" fromto="0 0 0 0 0 0.036"/>',
+        f'<body name="{name}_middle" pos="0 0 0.045" quat="2 0 0 0.02">', inertial(0.017, 0.0125),
+        f'<joint name="{name}J2" class="bend_coupled"/>',
+        '<geom class="collision" size="0.008 0.0125" pos="0 0 0.0125"/>',
+        f'<body name="{name}_distal" pos="0 0 0.025">',
+        '<inertial mass="0.012" pos="0 0 0.012" fullinertia="2.1e-6 2e-6 0.9e-6 1e-8 -2e-8 3e-8"/>',
+        f'<joint name="{name}J1" class="bend_coupled"/>',
+        '<geom class="tip"/>',
+        f'<site name="{name}_tip" pos="0 0 0.026"/>',
+        "</body>", "</body>", "</body>", "</body>"]
+    if extra:
+        lines.append("</body>")
+    actuators += [f'<position name="A_{name}J4" joint="{name}J4" class="knuckle"/>',
+                  f'<position name="A_{name}J3" joint="{name}J3" class="bend"/>',
+                  f'<position name="A_{name}J2" joint="{name}J2" class="bend_coupled"/>',
+                  f'<position name="A_{name}J1" joint="{name}J1" class="bend_coupled"/>']
+    tendons.append(f'<fixed name="{name}J0"><joint joint="{name}J2" coef="1"/><joint joint="{name}J1" coef="1"/></fixed>')
+    excludes.append(f'<exclude body1="palm" body2="{name}_proximal"/>')
+    return lines
+
+
+def thumb(actuators):
+    names = ("base", "proximal", "hub", "middle", "distal")
+    axes = ("0 0 -1", "1 0 0", "1 0 0", "0 1 0", "0 1 0")
+    lengths = (0.0, 0.038, 0.0, 0.032, 0.02)
+    lines, at = [], "0.034 -0.0085 0.029"
+    for i, (name, axis, length) in enumerate(zip(names, axes, lengths)):
+        turn = 'axisangle="0 1 0 0.785398"' if i == 0 else ""
+        lines += [f'<body name="th_{name}" pos="{at}" {turn}>', inertial(0.02 - 0.002 * i, 0.004 + 0.4 * length),
+                  f'<joint name="THJ{5 - i}" class="thumb" axis="{axis}"/>']
+        if length:
+            lines.append(f'<geom class="collision" size="0.009 {length / 2 - 0.004:g}" pos="0 0 {length / 2:g}"/>')
+        actuators.append(f'<general name="A_THJ{5 - i}" joint="THJ{5 - i}" class="thumb"/>')
+        at = f"0 0 {length}"
+    return lines + ["</body>"] * 5
+
+
+def write_shadow():
+    actuators = ['<position name="A_WRJ2" joint="WRJ2" class="wrist_y"/>', '<position name="A_WRJ1" joint="WRJ1" class="wrist_x"/>']
+    tendons, excludes, fingers = [], ['<exclude body1="wrist" body2="forearm"/>'], []
+    for name, x, extra in (("FF", 0.033, False), ("MF", 0.011, False), ("RF", -0.011, False), ("LF", -0.033, True)):
+        fingers += finger(name, x, extra, actuators, tendons, excludes)
+    fingers += thumb(actuators)
+    lines = [
+        '<worldbody>',
+        '<light pos="0 0 1"/>',
+        '<body name="forearm" childclass="right_hand" quat="0 1 0 1">', inertial(3, 0.09, "0 0.982 0.0161 -0.188"),
+        '<geom class="visual" mesh="tip_mm"/>',
+        '<geom class="collision" type="cylinder" size="0.05 0.09" pos="0 0 0.08"/>',
+        '<body name="wrist" pos="0.01 0 0.21301" quat="1 0 0 1">', inertial(0.1, 0.0145),
+        '<joint class="wrist_y" name="WRJ2"/>',
+        '<geom class="collision" size="0.0135 0.015" quat="0.499998 0.5 0.5 -0.500002"/>',
+        '<body name="palm" pos="0 0 0.034">', inertial(0.3, 0.035),
+        '<joint class="wrist_x" name="WRJ1"/>',
+        '<frame pos="0 0 0.04" xyaxes="1 0 0 0 1 0">',
+        '<geom class="collision" type="box" size="0.04 0.0111 0.0465" pos="0.005 0 0.002"/>',
+        '<geom class="collision" type="ellipsoid" size="0.02 0.012 0.03" pos="-0.02 0 0.01" zaxis="0 0.1 1"/>',
+        '</frame>',
+        '<camera name="eye" pos="0 -0.2 0.1"/>',
+        *fingers, '</body>', '</body>', '</body>', '</worldbody>',
+        '<contact>', *excludes, '</contact>',
+        '<tendon>', *tendons, '</tendon>',
+        '<sensor><jointpos joint="WRJ1"/></sensor>',
+        '<actuator>', *actuators, '</actuator>',
+        '<keyframe><key name="open" time="0"/></keyframe>']
+    with open(os.path.join(HERE, "shadow_like.xml"), "w", encoding="utf-8") as stream:
+        stream.write(HEAD)
+        depth = 1
+        for line in lines:
+            depth -= line.startswith("</")
+            stream.write("  " * depth + line + "\n")
+            tag = line[1:].split()[0].rstrip(">")
+            depth += not line.startswith("</") and not line.endswith("/>") and f"</{tag}>" not in line
+        stream.write("</mujoco>\n")
+
+
+if __name__ == "__main__":
+    write_meshes()
+    write_shadow()

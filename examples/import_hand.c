@@ -1,0 +1,122 @@
+/* tact import HAND: a hand from an MJCF or URDF file as the YAML of a scene. */
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "command.h"
+#include "import.h"
+#include "output.h"
+#include "rt/file.h"
+#include "rt/model/hand_file.h"
+#include "text.h"
+
+bool is_hand_file(const char *path)
+{
+    static const char *const types[] = {".xml", ".urdf", ".mjcf"};
+    const char *dot = strrchr(path, '.');
+    for (int i = 0; dot && i < 3; i++) {
+        if (!strcmp(dot, types[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The real path of the folder that a file is in, with a slash at its end. */
+static int find_folder(const char *file, char out[PATH_MAX])
+{
+    char name[PATH_MAX];
+    snprintf(name, sizeof name, "%s", file ? file : "");
+    char *slash = strrchr(name, '/');
+    if (slash) {
+        slash[slash == name] = '\0';
+    }
+    if (!realpath(slash ? name : ".", out)) {
+        return -errno;
+    }
+    const size_t length = strlen(out);
+    if (length + 1 >= PATH_MAX) {
+        return -ENAMETOOLONG;
+    }
+    if (out[length - 1] != '/') {
+        memcpy(out + length, "/", 2);
+    }
+    return 0;
+}
+
+/* The way from one folder to another, "" or with a slash at its end; both have one. */
+static int find_way(const char *from, const char *to, char out[PATH_MAX])
+{
+    size_t same = 0, used = 0;
+    for (size_t i = 0; from[i] && from[i] == to[i]; i++) {
+        same = from[i] == '/' ? i + 1 : same;
+    }
+    out[0] = '\0';
+    for (const char *c = from + same; *c; c++) {
+        if (*c == '/' && used + 4 < PATH_MAX) {
+            used += (size_t)snprintf(out + used, PATH_MAX - used, "../");
+        }
+    }
+    return snprintf(out + used, PATH_MAX - used, "%s", to + same) < (int)(PATH_MAX - used)
+               ? 0
+               : -ENAMETOOLONG;
+}
+
+/* Reads a file that the hand names, relative to the folder that `user` is. */
+static int read_beside(void *user, const char *path, char **data, uint64_t *size)
+{
+    char full[2 * PATH_MAX];
+    snprintf(full, sizeof full, "%s%s", (const char *)user, path);
+    return tact_file_read(full, TACT_FILE_MESH_BYTES, data, size);
+}
+
+/* Writes the hand to a file, or to stdout where out is NULL. */
+static int write_hand(const struct tact_hand_file *hand, const char *command, const char *out,
+                      int force)
+{
+    struct output output;
+    if (!out) {
+        return fwrite(hand->yaml, 1, hand->size, stdout) == hand->size && !fflush(stdout)
+                   ? EXIT_GOOD
+                   : EXIT_BAD;
+    }
+    int code = output_open(&output, command, out, force);
+    if (code) {
+        return code;
+    }
+    fwrite(hand->yaml, 1, hand->size, output.to);
+    return output_close(&output, EXIT_GOOD, 1);
+}
+
+int import_hand(const char *command, const struct hand_import *h)
+{
+    struct tact_error err = {.line = 0};
+    struct tact_hand_file hand = {0};
+    char of_hand[PATH_MAX], of_scene[PATH_MAX], way[PATH_MAX], *text = NULL;
+    uint64_t size = 0;
+    const struct tact_hand_file_reader files = {read_beside, of_scene};
+    struct tact_hand_file_options options = {
+        .material = h->material, .folder = way, .scene = true, .meshes = h->meshes};
+    tact_error_at(&err, h->path, 0, 0, NULL);
+    int rc = find_folder(h->path, of_hand);
+    rc = rc ? rc : find_folder(h->out, of_scene);
+    rc = rc ? rc : find_way(of_scene, of_hand, way);
+    rc = rc ? rc : tact_file_read(h->path, TACT_HAND_FILE_BYTES, &text, &size);
+    if (rc) {
+        tact_error_set(&err, rc, "cannot be read: %s; expected an MJCF or URDF file",
+                       strerror(-rc));
+        return command_error(&err);
+    }
+    rc = tact_hand_file_load(text, size, h->path, &files, &options, &hand, &err);
+    free(text);
+    if (rc) {
+        return command_error(&err);
+    }
+    for (char *line = strtok(hand.notes, "\n"); line && !h->quiet; line = strtok(NULL, "\n")) {
+        fprintf(stderr, "tact import: %s\n", text_shown(line));
+    }
+    int code = write_hand(&hand, command, h->out, h->force);
+    tact_hand_file_free(&hand);
+    return code;
+}

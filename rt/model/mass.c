@@ -1,0 +1,308 @@
+/* Masses of bodies from their shapes, by the rules of MuJoCo (its XML reference, `inertial`,
+ * `geom/density`, `mesh/inertia`). */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "rt/model/model_internal.h"
+
+#define PI 3.14159265358979323846
+
+void tact_model_add_mass(struct model_mass *sum, const struct model_mass *part,
+                         const struct tact_pose *place)
+{
+    double turn[9], half[9], turned[9], center[3], joint[3];
+    if (!(part->mass > 0.0)) {
+        return;
+    }
+    const double whole = sum->mass + part->mass;
+    tact_quat_to_m3(turn, place->quat_wxyz);
+    tact_m3_mul(half, turn, part->inertia);
+    tact_m3_mul_t(turned, half, turn);
+    tact_pose_point(center, place, part->center);
+    for (int i = 0; i < 3; i++) {
+        joint[i] = (sum->mass * sum->center[i] + part->mass * center[i]) / whole;
+    }
+    /* about the joint centre: the reduced mass times the distance of the two centres */
+    double apart[3];
+    tact_v3_sub(apart, center, sum->center);
+    const double reduced = sum->mass * part->mass / whole, square = tact_v3_dot(apart, apart);
+    for (int i = 0; i < 3; i++) {
+        for (int j = 0; j < 3; j++) {
+            sum->inertia[3 * i + j] +=
+                turned[3 * i + j] + reduced * ((i == j ? square : 0.0) - apart[i] * apart[j]);
+        }
+    }
+    tact_v3_copy(sum->center, joint);
+    sum->mass = whole;
+}
+
+/* Area, unit normal and centre of a triangle. */
+static double measure_triangle(const double *a, const double *b, const double *c, double normal[3],
+                               double center[3])
+{
+    double ab[3], ac[3], cross[3];
+    tact_v3_sub(ab, b, a);
+    tact_v3_sub(ac, c, a);
+    tact_v3_cross(cross, ab, ac);
+    for (int i = 0; i < 3; i++) {
+        center[i] = (a[i] + b[i] + c[i]) / 3.0;
+    }
+    return 0.5 * tact_v3_normalize(normal, cross);
+}
+
+/* Signed volume of the pyramid over a triangle, or its area, by the rule. */
+static double measure_part(enum model_mesh_rule rule, const double *a, const double *b,
+                           const double *c, const double apex[3], double center[3])
+{
+    double normal[3], from[3];
+    const double area = measure_triangle(a, b, c, normal, center);
+    tact_v3_sub(from, center, apex);
+    const double volume = tact_v3_dot(from, normal) * area / 3.0;
+    return rule == MODEL_SHELL ? area : rule == MODEL_LEGACY && volume < 0.0 ? -volume : volume;
+}
+
+/* Centre of the surface: of all triangles by their areas. */
+static void find_surface_center(const double *v, const uint32_t *t, size_t count, double center[3])
+{
+    double sum = 0.0, normal[3], middle[3];
+    tact_v3_set(center, 0.0, 0.0, 0.0);
+    for (size_t i = 0; i < count; i++) {
+        const double area = measure_triangle(v + 3 * t[3 * i], v + 3 * t[3 * i + 1],
+                                             v + 3 * t[3 * i + 2], normal, middle);
+        tact_v3_axpy(center, area, middle);
+        sum += area;
+    }
+    tact_v3_scale(center, center, sum > 0.0 ? 1.0 / sum : 0.0);
+}
+
+/* Adds the products of inertia of one part with corners relative to the centre of mass. */
+static void add_products(double products[9], const double *d, const double *e, const double *f,
+                         double amount, double divisor)
+{
+    for (int i = 0; i < 3; i++) {
+        for (int j = 0; j < 3; j++) {
+            products[3 * i + j] +=
+                amount / divisor *
+                (2.0 * (d[i] * d[j] + e[i] * e[j] + f[i] * f[j]) + d[i] * e[j] + d[j] * e[i] +
+                 d[i] * f[j] + d[j] * f[i] + e[i] * f[j] + e[j] * f[i]);
+        }
+    }
+}
+
+/* Volume (or area), centre and inertia of unit density of triangles, by the rule: pyramids over the
+ * triangles with the apex in the centre of the surface give the centre of mass, and again with the
+ * apex there the rest. */
+static void integrate_triangles(enum model_mesh_rule rule, const double *v, const uint32_t *t,
+                                size_t count, const double surface_center[3],
+                                struct model_mass *out)
+{
+    double sum = 0.0, center[3], products[9] = {0.0};
+    *out = (struct model_mass){.mass = 0.0};
+    for (size_t i = 0; i < count; i++) {
+        const double amount = measure_part(rule, v + 3 * t[3 * i], v + 3 * t[3 * i + 1],
+                                           v + 3 * t[3 * i + 2], surface_center, center);
+        sum += amount;
+        tact_v3_axpy(out->center, 0.75 * amount, center);
+        tact_v3_axpy(out->center, 0.25 * amount, surface_center);
+    }
+    if (!(sum > 0.0)) {
+        return;
+    }
+    tact_v3_scale(out->center, out->center, 1.0 / sum);
+    const double origin[3] = {0.0, 0.0, 0.0};
+    for (size_t i = 0; i < count; i++) {
+        double corner[3][3];
+        for (int k = 0; k < 3; k++) {
+            tact_v3_sub(corner[k], v + 3 * t[3 * i + (size_t)k], out->center);
+        }
+        const double amount = measure_part(rule, corner[0], corner[1], corner[2], origin, center);
+        out->mass += amount;
+        add_products(products, corner[0], corner[1], corner[2], amount,
+                     rule == MODEL_SHELL ? 12.0 : 20.0);
+    }
+    const double trace = products[0] + products[4] + products[8];
+    for (int i = 0; i < 9; i++) {
+        out->inertia[i] = (i % 4 ? 0.0 : trace) - products[i];
+    }
+}
+
+/* Reads the triangles of a mesh: its coordinates in single precision, as MuJoCo has them, scaled;
+ * a mirrored mesh is turned outside out again. */
+static int load_mesh(struct model *m, struct model_mesh *mesh)
+{
+    struct tact_error error = {.line = 0};
+    char *data = NULL;
+    uint64_t size = 0;
+    if (mesh->loaded) {
+        return 0;
+    }
+    int rc = m->files->read(m->files->user, mesh->path, &data, &size);
+    if (rc) {
+        tact_model_error(m, mesh->line, "mesh: cannot read %.200s: %s", mesh->path, strerror(-rc));
+        return rc;
+    }
+    rc = tact_soup_read(data, size, mesh->path, 1.0, &mesh->soup, &error);
+    free(data);
+    if (rc) {
+        return rc == -ENOMEM
+                   ? tact_model_no_memory(m)
+                   : tact_model_error(m, mesh->line, "mesh %.80s: %.200s", mesh->path, error.text);
+    }
+    for (size_t i = 0; i < 3 * mesh->soup.vertex_count; i++) {
+        mesh->soup.vertices[i] = (double)(float)mesh->soup.vertices[i] * mesh->scale[i % 3];
+    }
+    const bool mirrored = mesh->scale[0] * mesh->scale[1] * mesh->scale[2] < 0.0;
+    for (size_t i = 0; mirrored && i < mesh->soup.triangle_count; i++) {
+        const uint32_t second = mesh->soup.triangles[3 * i + 1];
+        mesh->soup.triangles[3 * i + 1] = mesh->soup.triangles[3 * i + 2];
+        mesh->soup.triangles[3 * i + 2] = second;
+    }
+    mesh->loaded = true;
+    return 0;
+}
+
+/* Reports a mesh whose mass is another than that of its volume. */
+static void compare_with_volume(struct model *m, const struct model_mesh *mesh,
+                                const double center[3], const struct model_mass *found)
+{
+    struct model_mass exact;
+    integrate_triangles(MODEL_EXACT, mesh->soup.vertices, mesh->soup.triangles,
+                        mesh->soup.triangle_count, center, &exact);
+    if (!(exact.mass > 0.999 * found->mass)) {
+        tact_model_note(
+            m, mesh->line,
+            "mesh \"%.60s\" is open or not star-shaped: its mass is that of %.6g m^3, as "
+            "MuJoCo's rule `legacy` has it; the volume is %.6g m^3",
+            mesh->name, found->mass, exact.mass);
+    }
+}
+
+static int weigh_mesh(struct model *m, struct model_mesh *mesh, struct model_mass *out)
+{
+    struct tact_error error = {.line = 0};
+    struct tact_mesh *hull = NULL;
+    double center[3];
+    int rc = load_mesh(m, mesh);
+    if (rc) {
+        return rc;
+    }
+    const struct tact_soup *s = &mesh->soup;
+    find_surface_center(s->vertices, s->triangles, s->triangle_count, center);
+    if (mesh->rule == MODEL_CONVEX) {
+        rc = tact_mesh_hull(s->vertices, s->vertex_count, &hull, &error);
+        if (rc) {
+            return rc == -ENOMEM ? tact_model_no_memory(m)
+                                 : tact_model_error(m, mesh->line, "mesh %.80s: %.200s", mesh->path,
+                                                    error.text);
+        }
+    }
+    integrate_triangles(mesh->rule, hull ? hull->vertices : s->vertices,
+                        hull ? hull->triangles : s->triangles,
+                        hull ? hull->triangle_count : s->triangle_count, center, out);
+    tact_mesh_free(hull);
+    if (!(out->mass > 1e-15)) {
+        return tact_model_error(
+            m, mesh->line,
+            "mesh \"%.60s\": its volume is not over 0: are its triangles inside "
+            "out?",
+            mesh->name);
+    }
+    if (mesh->rule == MODEL_LEGACY) {
+        compare_with_volume(m, mesh, center, out);
+    }
+    return 0;
+}
+
+/* Sets moments of inertia about three axes of symmetry. */
+static void set_diagonal(struct model_mass *out, double x, double y, double z)
+{
+    out->inertia[0] = x;
+    out->inertia[4] = y;
+    out->inertia[8] = z;
+}
+
+/* Volume and inertia of unit density of a primitive about its centre. */
+static void weigh_primitive(const struct model_geom *g, struct model_mass *out)
+{
+    const double r = g->size[0], h = g->size[1], *s = g->size;
+    *out = (struct model_mass){.mass = 0.0};
+    switch (g->kind) {
+    case MODEL_SPHERE:
+        out->mass = 4.0 / 3.0 * PI * r * r * r;
+        set_diagonal(out, 0.4 * out->mass * r * r, 0.4 * out->mass * r * r,
+                     0.4 * out->mass * r * r);
+        break;
+    case MODEL_CAPSULE: {
+        const double cylinder = 2.0 * PI * r * r * h, caps = 4.0 / 3.0 * PI * r * r * r;
+        const double across =
+            cylinder * (0.25 * r * r + h * h / 3.0) + caps * (0.4 * r * r + h * h + 0.75 * r * h);
+        out->mass = cylinder + caps;
+        set_diagonal(out, across, across, 0.5 * cylinder * r * r + 0.4 * caps * r * r);
+        break;
+    }
+    case MODEL_CYLINDER: {
+        out->mass = 2.0 * PI * r * r * h;
+        const double across = out->mass * (0.25 * r * r + h * h / 3.0);
+        set_diagonal(out, across, across, 0.5 * out->mass * r * r);
+        break;
+    }
+    default: { /* box, ellipsoid */
+        const bool box = g->kind == MODEL_BOX;
+        const double part = box ? 1.0 / 3.0 : 0.2;
+        out->mass = (box ? 8.0 : 4.0 / 3.0 * PI) * s[0] * s[1] * s[2];
+        set_diagonal(out, part * out->mass * (s[1] * s[1] + s[2] * s[2]),
+                     part * out->mass * (s[0] * s[0] + s[2] * s[2]),
+                     part * out->mass * (s[0] * s[0] + s[1] * s[1]));
+    }
+    }
+}
+
+static int weigh_geom(struct model *m, const struct model_geom *g, struct model_mass *sum)
+{
+    struct model_mass unit = {.mass = 0.0};
+    int rc = 0;
+    if (g->kind == MODEL_MESH) {
+        rc = weigh_mesh(m, &m->meshes.at[g->mesh], &unit);
+    } else {
+        weigh_primitive(g, &unit);
+    }
+    if (rc) {
+        return rc;
+    }
+    const double density = g->mass >= 0.0 ? g->mass / unit.mass : g->density;
+    unit.mass *= density;
+    for (int i = 0; i < 9; i++) {
+        unit.inertia[i] *= density;
+    }
+    tact_model_add_mass(sum, &unit, &g->pose);
+    return 0;
+}
+
+int tact_model_weigh_bodies(struct model *m)
+{
+    double total = 0.0;
+    for (size_t i = 0; i < m->geoms.count; i++) {
+        const struct model_geom *g = &m->geoms.at[i];
+        struct model_body *body = &m->bodies.at[g->body];
+        if (g->weighs && !body->weighed && g->body) {
+            int rc = weigh_geom(m, g, &body->mass);
+            if (rc) {
+                return rc;
+            }
+        }
+    }
+    for (size_t i = 1; i < m->bodies.count; i++) {
+        struct model_mass *mass = &m->bodies.at[i].mass;
+        mass->mass = tact_max(mass->mass, m->least_mass);
+        total += mass->mass;
+    }
+    for (size_t i = 1; m->total_mass > 0.0 && total > 0.0 && i < m->bodies.count; i++) {
+        struct model_mass *mass = &m->bodies.at[i].mass;
+        const double factor = m->total_mass / total;
+        mass->mass *= factor;
+        for (int k = 0; k < 9; k++) {
+            mass->inertia[k] *= factor;
+        }
+    }
+    return 0;
+}

@@ -1,0 +1,265 @@
+/* The sections of an MJCF file (MuJoCo's XML reference), in the order in which they act. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "rt/model/mjcf_internal.h"
+
+/* Reads a true or false attribute. */
+static int read_switch(struct mjcf *r, const xmlNode *node, const char *name, bool *out)
+{
+    int word = tact_xml_word(r->model, node, name, "false true");
+    *out = word >= 0 ? word : *out;
+    return word < -1 ? word : 0;
+}
+
+static int read_euler_sequence(struct mjcf *r, const xmlNode *node)
+{
+    const char *sequence = tact_xml_text(r->model, node, "eulerseq");
+    if (sequence && (strlen(sequence) != 3 || strspn(sequence, "xyzXYZ") != 3)) {
+        return tact_model_error(r->model, tact_xml_line(node),
+                                "compiler: eulerseq=\"%.20s\": expected three of x, y, z, X, Y, Z",
+                                sequence);
+    }
+    if (sequence) {
+        memcpy(r->euler, sequence, 3);
+    }
+    return 0;
+}
+
+/* Options of the compiler that are supported at their default only. */
+static int check_compiler_defaults(struct mjcf *r, const xmlNode *node)
+{
+    double inertia = 0.0;
+    bool balances = false, global = false;
+    int rc = read_switch(r, node, "balanceinertia", &balances);
+    int coordinate = rc ? -1 : tact_xml_word(r->model, node, "coordinate", "local global");
+    int n = rc ? 0 : tact_xml_numbers(r->model, node, "boundinertia", &inertia, 1, 1);
+    global = coordinate == 1;
+    if (rc || coordinate < -1 || n < 0) {
+        return rc ? rc : -EINVAL;
+    }
+    return balances || global || inertia != 0.0
+               ? tact_model_error(r->model, tact_xml_line(node), "compiler: %s is not supported",
+                                  balances ? "balanceinertia"
+                                  : global ? "coordinate=\"global\""
+                                           : "boundinertia")
+               : 0;
+}
+
+static int read_compiler(struct mjcf *r, const xmlNode *node)
+{
+    struct model *m = r->model;
+    int rc = tact_xml_check_attributes(
+        m, node,
+        "angle autolimits meshdir assetdir eulerseq strippath inertiafromgeom inertiagrouprange "
+        "boundmass boundinertia balanceinertia settotalmass coordinate",
+        "texturedir discardvisual fusestatic fitaabb usethread convexhull alignfree saveinertial "
+        "exactmeshinertia",
+        "");
+    int angle = rc ? -1 : tact_xml_word(m, node, "angle", "radian degree");
+    rc = rc ? rc : angle < -1 ? angle : 0;
+    r->degrees = angle >= 0 ? angle == 1 : r->degrees;
+    rc = rc ? rc : read_switch(r, node, "autolimits", &r->autolimits);
+    rc = rc ? rc : read_switch(r, node, "strippath", &r->strip_path);
+    rc = rc ? rc : read_euler_sequence(r, node);
+    int from = rc ? -1 : tact_xml_word(m, node, "inertiafromgeom", MJCF_AUTO);
+    rc = rc ? rc : from < -1 ? from : 0;
+    r->inertia_from_geom = from >= 0 ? from : r->inertia_from_geom;
+    int n = rc ? 0 : tact_xml_numbers(m, node, "inertiagrouprange", r->groups, 2, 2);
+    rc = rc ? rc : n < 0 ? n : 0;
+    n = rc ? 0 : tact_xml_numbers(m, node, "boundmass", &r->least_mass, 1, 1);
+    rc = rc ? rc : n < 0 ? n : 0;
+    n = rc ? 0 : tact_xml_numbers(m, node, "settotalmass", &r->total_mass, 1, 1);
+    rc = rc ? rc : n < 0 ? n : 0;
+    for (int i = 0; !rc && i < 2; i++) {
+        const char *name = i ? "meshdir" : "assetdir";
+        if (tact_xml_has(node, name)) {
+            r->mesh_folder = tact_xml_text(m, node, name);
+            rc = r->mesh_folder ? 0 : tact_model_no_memory(m);
+        }
+    }
+    return rc ? rc : check_compiler_defaults(r, node);
+}
+
+/* Gravity and solver are the scene's; a medium would change the motion. */
+static int check_option(struct mjcf *r, const xmlNode *node)
+{
+    static const char *const media[] = {"density", "viscosity", "wind"};
+    for (int i = 0; i < 3; i++) {
+        double numbers[3] = {0.0};
+        int n = tact_xml_numbers(r->model, node, media[i], numbers, 1, 3);
+        if (n < 0) {
+            return n;
+        }
+        if (numbers[0] != 0.0 || numbers[1] != 0.0 || numbers[2] != 0.0) {
+            return tact_model_error(r->model, tact_xml_line(node), "option: %s is not supported",
+                                    media[i]);
+        }
+    }
+    tact_model_note(r->model, tact_xml_line(node),
+                    "<option> is left out: gravity, period and contacts are the scene's");
+    return 0;
+}
+
+/* The name of a mesh without one: its file's, without folder and type. */
+static const char *stem_of(struct model *m, const char *file)
+{
+    char stem[256];
+    const char *slash = strrchr(file, '/');
+    snprintf(stem, sizeof stem, "%s", slash ? slash + 1 : file);
+    char *dot = strrchr(stem, '.');
+    if (dot) {
+        *dot = '\0';
+    }
+    return tact_model_text(m, stem);
+}
+
+static int read_asset_mesh(struct mjcf *r, const xmlNode *node)
+{
+    struct model *m = r->model;
+    int class = tact_mjcf_class_of(r, node, "class", 0);
+    if (class < 0) {
+        return class;
+    }
+    struct mjcf_mesh mesh = r->classes.at[class].mesh;
+    int rc = tact_mjcf_read_mesh(r, node, &mesh);
+    const char *file = tact_xml_text(m, node, "file"), *name = tact_xml_text(m, node, "name");
+    if (!rc && !file) {
+        return tact_model_error(m, tact_xml_line(node), "mesh: expected a file");
+    }
+    int at = rc ? rc : MODEL_ADD(m, meshes, tact_xml_line(node));
+    if (at < 0) {
+        return at;
+    }
+    if (r->strip_path && strrchr(file, '/')) {
+        file = strrchr(file, '/') + 1;
+    }
+    struct model_mesh *out = &m->meshes.at[at];
+    out->line = tact_xml_line(node);
+    out->rule = mesh.rule;
+    tact_v3_copy(out->scale, mesh.scale);
+    out->path = tact_model_path(m, out->line, r->mesh_folder, file);
+    out->name = name ? name : stem_of(m, file);
+    return !out->path ? -EINVAL : out->name ? 0 : tact_model_no_memory(m);
+}
+
+static int read_assets(struct mjcf *r, const xmlNode *node)
+{
+    int rc = 0;
+    for (const xmlNode *n = tact_xml_element(node->children); !rc && n;
+         n = tact_xml_element(n->next)) {
+        if (!strcmp(tact_xml_name(n), "mesh")) {
+            rc = read_asset_mesh(r, n);
+        } else if (!tact_xml_is_in("texture material hfield skin", tact_xml_name(n))) {
+            rc = tact_model_error(r->model, tact_xml_line(n), "asset: <%.60s> is not supported",
+                                  tact_xml_name(n));
+        }
+    }
+    return rc;
+}
+
+static int read_default_section(struct mjcf *r, const xmlNode *node)
+{
+    return tact_mjcf_read_defaults(r, node, -1);
+}
+
+static int read_worldbody(struct mjcf *r, const xmlNode *node)
+{
+    const struct tact_pose identity = tact_pose_identity();
+    return tact_mjcf_read_body(r, node, 0, 0, &identity, 0);
+}
+
+static int note_section(struct mjcf *r, const xmlNode *node)
+{
+    tact_model_note(r->model, tact_xml_line(node),
+                    "<%.60s> is left out: nothing of the motion depends on it",
+                    tact_xml_name(node));
+    return 0;
+}
+
+static int skip_section(struct mjcf *r, const xmlNode *node)
+{
+    (void)r;
+    (void)node;
+    return 0;
+}
+
+/* Sections in the order in which they act; others are refused. */
+static const struct {
+    const char *name;
+    int (*read)(struct mjcf *r, const xmlNode *node);
+} sections[] = {
+    {"compiler", read_compiler},
+    {"option", check_option},
+    {"size", skip_section},
+    {"visual", skip_section},
+    {"statistic", skip_section},
+    {"custom", note_section},
+    {"default", read_default_section},
+    {"asset", read_assets},
+    {"worldbody", read_worldbody},
+    {"contact", tact_mjcf_read_contact},
+    {"equality", tact_mjcf_read_equalities},
+    {"tendon", tact_mjcf_read_tendons},
+    {"actuator", tact_mjcf_read_actuators},
+    {"sensor", note_section},
+    {"keyframe", note_section},
+};
+#define SECTION_COUNT (sizeof sections / sizeof *sections)
+
+static int check_sections(struct model *m, const xmlNode *root)
+{
+    for (const xmlNode *n = tact_xml_element(root->children); n; n = tact_xml_element(n->next)) {
+        bool known = false;
+        for (size_t i = 0; i < SECTION_COUNT; i++) {
+            known |= !strcmp(tact_xml_name(n), sections[i].name);
+        }
+        if (!known) {
+            return tact_model_error(
+                m, tact_xml_line(n),
+                strcmp(tact_xml_name(n), "include")
+                    ? "<%.60s> is not supported"
+                    : "<%.60s> is refused: import the file that has the hand itself",
+                tact_xml_name(n));
+        }
+    }
+    return 0;
+}
+
+int tact_model_read_mjcf(struct model *m, const xmlNode *root)
+{
+    struct mjcf reader = {.model = m,
+                          .degrees = true,
+                          .autolimits = true,
+                          .inertia_from_geom = MJCF_AUTOMATIC,
+                          .groups = {-1e9, 1e9},
+                          .euler = "xyz",
+                          .mesh_folder = "",
+                          .total_mass = -1.0};
+    struct mjcf *r = &reader;
+    m->name = tact_xml_text(m, root, "model");
+    int world = MODEL_ADD(m, bodies, tact_xml_line(root));
+    int class = world < 0 ? world
+                          : tact_model_add(m, (void **)&r->classes.at, &r->classes.count,
+                                           &r->classes.capacity, sizeof *r->classes.at, 0);
+    if (class < 0) {
+        return class;
+    }
+    m->bodies.at[0].pose = tact_pose_identity();
+    m->bodies.at[0].name = "world";
+    tact_mjcf_default_class(&r->classes.at[0]);
+    int rc = check_sections(m, root);
+    for (size_t i = 0; !rc && i < SECTION_COUNT; i++) {
+        for (const xmlNode *n = tact_xml_element(root->children); !rc && n;
+             n = tact_xml_element(n->next)) {
+            if (!strcmp(tact_xml_name(n), sections[i].name)) {
+                rc = sections[i].read(r, n);
+            }
+        }
+    }
+    m->least_mass = r->least_mass;
+    m->total_mass = r->total_mass;
+    free(r->classes.at);
+    return rc;
+}

@@ -1,0 +1,216 @@
+/* Actuators of MJCF as drives: force = gain control + bias0 + bias1 length + bias2 rate. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include "rt/model/mjcf_internal.h"
+
+/* Reads one number. Returns 1 where it is there. */
+static int read_number(struct mjcf *r, const xmlNode *node, const char *name, double *out)
+{
+    return tact_xml_numbers(r->model, node, name, out, 1, 1);
+}
+
+static int read_flag(struct mjcf *r, const xmlNode *node, const char *name, int *out)
+{
+    int word = tact_xml_word(r->model, node, name, MJCF_AUTO);
+    *out = word >= 0 ? word : *out;
+    return word < -1 ? word : 0;
+}
+
+/* What each tag makes of gain and bias, as MuJoCo's shortcuts. */
+static int apply_shortcut(struct mjcf *r, const xmlNode *node, struct mjcf_actuator *a)
+{
+    struct model *m = r->model;
+    const char *tag = tact_xml_name(node);
+    double kp = a->gain_numbers[0], kv = 0.0, other = 0.0;
+    if (!strcmp(tag, "motor")) {
+        a->gain_numbers[0] = 1.0;
+        a->bias = a->gain = a->dynamics = 0;
+        return 0;
+    }
+    if (strcmp(tag, "position")) {
+        return 0;
+    }
+    int has_kp = read_number(r, node, "kp", &kp);
+    int has_kv = has_kp < 0 ? 0 : read_number(r, node, "kv", &kv);
+    int damped = has_kv < 0 ? 0 : read_number(r, node, "dampratio", &other);
+    if (has_kp < 0 || has_kv < 0 || damped < 0 || kp < 0.0 || kv < 0.0 || damped) {
+        return damped > 0 || kp < 0.0 || kv < 0.0
+                   ? tact_model_error(m, tact_xml_line(node),
+                                      "position: expected kp and kv of 0 or more, and no dampratio")
+                   : -EINVAL;
+    }
+    int slow = read_number(r, node, "timeconst", &other);
+    if (slow > 0 && other != 0.0) {
+        return tact_model_error(m, tact_xml_line(node), "position: timeconst is not supported");
+    }
+    a->gain_numbers[0] = kp;
+    a->bias_numbers[1] = -kp;
+    a->bias_numbers[2] = has_kv ? -kv : a->bias_numbers[2];
+    a->gain = 0;
+    a->bias = 1;
+    return slow < 0 ? slow : 0;
+}
+
+/* Reads up to 10 numbers, of which those after the third are expected to be 0. */
+static int read_parameters(struct mjcf *r, const xmlNode *node, const char *name, double out[3])
+{
+    double numbers[10] = {0.0}, rest = 0.0;
+    int n = tact_xml_numbers(r->model, node, name, numbers, 1, 10);
+    for (int i = 0; i < n; i++) {
+        rest += i < 3 ? 0.0 : numbers[i] != 0.0;
+        if (i < 3) {
+            out[i] = numbers[i];
+        }
+    }
+    return rest > 0.0 ? tact_model_error(r->model, tact_xml_line(node),
+                                         "%s: %s: expected 3 numbers", tact_xml_name(node), name)
+                      : (n < 0 ? n : 0);
+}
+
+int tact_mjcf_read_actuator_attributes(struct mjcf *r, const xmlNode *node, struct mjcf_actuator *a)
+{
+    struct model *m = r->model;
+    int rc = tact_xml_check_attributes(
+        m, node,
+        "joint tendon gear ctrlrange ctrllimited forcerange forcelimited inheritrange kp kv "
+        "dampratio timeconst dyntype gaintype biastype gainprm biasprm dynprm class",
+        "name group user lengthrange", "");
+    double gear[6] = {0.0};
+    int gears = rc ? 0 : tact_xml_numbers(m, node, "gear", gear, 1, 6);
+    a->gear = gears > 0 ? gear[0] : a->gear;
+    rc = rc ? rc : gears < 0 ? gears : 0;
+    int n = rc ? 0 : tact_xml_numbers(m, node, "ctrlrange", a->control_range, 2, 2);
+    rc = rc ? rc : n < 0 ? n : 0;
+    n = rc ? 0 : tact_xml_numbers(m, node, "forcerange", a->force_range, 2, 2);
+    rc = rc ? rc : n < 0 ? n : 0;
+    n = rc ? 0 : read_number(r, node, "inheritrange", &a->inherit_range);
+    rc = rc ? rc : n < 0 ? n : 0;
+    rc = rc ? rc : read_flag(r, node, "ctrllimited", &a->control_limited);
+    rc = rc ? rc : read_flag(r, node, "forcelimited", &a->force_limited);
+    if (!rc && !strcmp(tact_xml_name(node), "general")) {
+        int dynamics =
+            tact_xml_word(m, node, "dyntype", "none integrator filter filterexact muscle user");
+        int gain = tact_xml_word(m, node, "gaintype", "fixed affine muscle user");
+        int bias = tact_xml_word(m, node, "biastype", "none affine muscle user");
+        rc = dynamics < -1 || gain < -1 || bias < -1 ? -EINVAL : 0;
+        a->dynamics = dynamics >= 0 ? dynamics : a->dynamics;
+        a->gain = gain >= 0 ? gain : a->gain;
+        a->bias = bias >= 0 ? bias : a->bias;
+        rc = rc ? rc : read_parameters(r, node, "gainprm", a->gain_numbers);
+        rc = rc ? rc : read_parameters(r, node, "biasprm", a->bias_numbers);
+    }
+    return rc ? rc : apply_shortcut(r, node, a);
+}
+
+/* Range of the control: given, or that of the joint about its middle. Returns whether there is one.
+ */
+static int find_control_range(struct mjcf *r, const xmlNode *node, const struct mjcf_actuator *a,
+                              const struct model_joint *joint, double range[2])
+{
+    memcpy(range, a->control_range, sizeof a->control_range);
+    if (a->inherit_range != 0.0) {
+        if (!joint || !joint->limited || a->inherit_range < 0.0 || range[0] != 0.0 ||
+            range[1] != 0.0) {
+            return tact_model_error(r->model, tact_xml_line(node),
+                                    "%s: inheritrange needs a joint with a range, and no ctrlrange",
+                                    tact_xml_name(node));
+        }
+        const double middle = 0.5 * (joint->lower + joint->upper);
+        const double half = 0.5 * (joint->upper - joint->lower) * a->inherit_range;
+        range[0] = middle - half;
+        range[1] = middle + half;
+    }
+    return tact_mjcf_is_limited(r, node, a->control_limited, range, "ctrlrange");
+}
+
+/* The drive of an actuator, in the units of what it drives. */
+static int make_drive(struct mjcf *r, const xmlNode *node, const struct mjcf_actuator *a,
+                      const struct model_joint *joint, struct model_drive *drive)
+{
+    struct model *m = r->model;
+    double range[2];
+    const double affine = a->bias ? 1.0 : 0.0;
+    int forced = tact_mjcf_is_limited(r, node, a->force_limited, a->force_range, "forcerange");
+    int ranged = forced < 0 ? -1 : find_control_range(r, node, a, joint, range);
+    if (forced < 0 || ranged < 0) {
+        return -EINVAL;
+    }
+    if (a->dynamics || a->gain || a->bias > 1 || a->gear == 0.0 || a->bias_numbers[1] > 0.0 ||
+        a->bias_numbers[2] > 0.0) {
+        return tact_model_error(
+            m, tact_xml_line(node),
+            "%s: expected no dynamics, a fixed gain, an affine bias of a spring and "
+            "a damper, and a gear other than 0",
+            tact_xml_name(node));
+    }
+    if (forced && -a->force_range[0] != a->force_range[1]) {
+        return tact_model_error(m, tact_xml_line(node),
+                                "%s: forcerange is expected to be symmetric", tact_xml_name(node));
+    }
+    drive->line = tact_xml_line(node);
+    drive->stiffness = 0.0 - affine * a->bias_numbers[1] * a->gear * a->gear;
+    drive->damping = 0.0 - affine * a->bias_numbers[2] * a->gear * a->gear;
+    drive->limit = forced ? a->force_range[1] * (a->gear < 0.0 ? -a->gear : a->gear) : 0.0;
+    if (!(drive->stiffness > 0.0)) {
+        tact_model_note(m, tact_xml_line(node),
+                        "<%s> commands a force: its joint is free until the scene sets a drive",
+                        tact_xml_name(node));
+        return 0;
+    }
+    drive->ranged = ranged;
+    for (int i = 0; ranged && i < 2; i++) {
+        range[i] = (a->gain_numbers[0] * range[i] + affine * a->bias_numbers[0]) /
+                   (-a->bias_numbers[1] * a->gear);
+    }
+    drive->lower = ranged ? tact_min(range[0], range[1]) : 0.0;
+    drive->upper = ranged ? tact_max(range[0], range[1]) : 0.0;
+    return 0;
+}
+
+static int read_actuator(struct mjcf *r, const xmlNode *node)
+{
+    struct model *m = r->model;
+    int class = tact_mjcf_class_of(r, node, "class", 0);
+    if (class < 0) {
+        return class;
+    }
+    struct mjcf_actuator a = r->classes.at[class].actuator;
+    struct model_drive drive = {0};
+    int rc = tact_mjcf_read_actuator_attributes(r, node, &a);
+    if (rc) {
+        return rc;
+    }
+    const char *name = tact_xml_text(m, node, "joint");
+    const int joint = name ? tact_model_find_joint(m, name) : -1;
+    if (joint < 0) {
+        return tact_model_error(m, tact_xml_line(node),
+                                "%s: expected the name of a joint: a drive on %s is not supported",
+                                tact_xml_name(node),
+                                tact_xml_has(node, "tendon") ? "a tendon" : "anything else");
+    }
+    rc = make_drive(r, node, &a, &m->joints.at[joint], &drive);
+    struct model_drive *of = &m->joints.at[joint].drive;
+    if (!rc && of->line && (of->stiffness > 0.0 || of->damping > 0.0) &&
+        (drive.stiffness > 0.0 || drive.damping > 0.0)) {
+        return tact_model_error(m, tact_xml_line(node), "%s: a second drive of what line %d drives",
+                                tact_xml_name(node), of->line);
+    }
+    if (!rc && (!of->line || drive.stiffness > 0.0 || drive.damping > 0.0)) {
+        *of = drive;
+    }
+    return rc;
+}
+
+int tact_mjcf_read_actuators(struct mjcf *r, const xmlNode *node)
+{
+    int rc = 0;
+    for (const xmlNode *n = tact_xml_element(node->children); !rc && n;
+         n = tact_xml_element(n->next)) {
+        rc = tact_xml_is_in(MJCF_ACTUATORS, tact_xml_name(n))
+                 ? read_actuator(r, n)
+                 : tact_model_error(r->model, tact_xml_line(n),
+                                    "actuator: <%.60s> is not supported", tact_xml_name(n));
+    }
+    return rc;
+}

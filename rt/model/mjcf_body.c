@@ -1,0 +1,334 @@
+/* Bodies of MJCF with their masses, joints and shapes; frames within bodies. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include "rt/model/mjcf_internal.h"
+
+#define RADIANS_PER_DEGREE (3.14159265358979323846 / 180.0)
+
+/* Position and attitude of an element as a pose. */
+static int read_pose(struct mjcf *r, const xmlNode *node, struct tact_pose *pose)
+{
+    struct mjcf_attitude attitude = {.quat_wxyz = {1.0, 0.0, 0.0, 0.0}};
+    *pose = tact_pose_identity();
+    int n = tact_xml_numbers(r->model, node, "pos", pose->position, 3, 3);
+    int rc = n < 0 ? n : tact_mjcf_read_attitude(r, node, &attitude);
+    return rc ? rc : tact_mjcf_resolve_attitude(r, node, &attitude, pose->quat_wxyz);
+}
+
+static int read_inertial(struct mjcf *r, const xmlNode *node, struct model_body *body)
+{
+    struct model *m = r->model;
+    struct tact_pose pose;
+    double mass = 0.0, diagonal[3] = {0.0}, full[6] = {0.0}, turn[9], half[9];
+    double own[9] = {0.0};
+    int rc = tact_xml_check_attributes(m, node, "pos mass diaginertia fullinertia " MJCF_ATTITUDE,
+                                       "", "");
+    rc = rc ? rc : read_pose(r, node, &pose);
+    int masses = rc ? 0 : tact_xml_numbers(m, node, "mass", &mass, 1, 1);
+    int diagonals = masses < 0 ? 0 : tact_xml_numbers(m, node, "diaginertia", diagonal, 3, 3);
+    int fulls = diagonals < 0 ? 0 : tact_xml_numbers(m, node, "fullinertia", full, 6, 6);
+    if (rc || masses < 0 || diagonals < 0 || fulls < 0) {
+        return rc ? rc : -EINVAL;
+    }
+    if (!masses || mass < 0.0 || (!diagonals && !fulls)) {
+        return tact_model_error(
+            m, tact_xml_line(node),
+            "inertial: expected a mass of 0 or more, and diaginertia or fullinertia");
+    }
+    if (fulls && (diagonals || tact_xml_has(node, "quat") || tact_xml_has(node, "axisangle") ||
+                  tact_xml_has(node, "xyaxes") || tact_xml_has(node, "zaxis") ||
+                  tact_xml_has(node, "euler"))) {
+        return tact_model_error(m, tact_xml_line(node),
+                                "inertial: fullinertia beside diaginertia or an attitude");
+    }
+    if (fulls) {
+        const double symmetric[9] = {full[0], full[3], full[4], full[3], full[1],
+                                     full[5], full[4], full[5], full[2]};
+        memcpy(own, symmetric, sizeof own);
+    } else {
+        own[0] = diagonal[0];
+        own[4] = diagonal[1];
+        own[8] = diagonal[2];
+    }
+    tact_quat_to_m3(turn, pose.quat_wxyz);
+    tact_m3_mul(half, turn, own);
+    tact_m3_mul_t(body->mass.inertia, half, turn);
+    tact_v3_copy(body->mass.center, pose.position);
+    body->mass.mass = mass;
+    body->weighed = r->inertia_from_geom != MJCF_TRUE;
+    return 0;
+}
+
+/* Stores the range of a joint, and what its actuators may exert. */
+static int set_joint_limits(struct mjcf *r, const xmlNode *node, const struct mjcf_joint *j,
+                            struct model_joint *out)
+{
+    const double unit = !out->slide && r->degrees ? RADIANS_PER_DEGREE : 1.0;
+    int limited = tact_mjcf_is_limited(r, node, j->limited, j->range, "range");
+    int clamped = limited < 0 ? 0
+                              : tact_mjcf_is_limited(r, node, j->force_limited, j->force_range,
+                                                     "actuatorfrcrange");
+    if (limited < 0 || clamped < 0) {
+        return -EINVAL;
+    }
+    out->limited = limited;
+    out->lower = j->range[0] * unit;
+    out->upper = j->range[1] * unit;
+    out->reference = j->reference * unit;
+    if (clamped && -j->force_range[0] != j->force_range[1]) {
+        return tact_model_error(r->model, tact_xml_line(node),
+                                "joint: actuatorfrcrange is expected to be symmetric");
+    }
+    out->limit = clamped ? j->force_range[1] : 0.0;
+    return 0;
+}
+
+static int read_joint(struct mjcf *r, const xmlNode *node, int inherited,
+                      const struct tact_pose *frame, int body)
+{
+    struct model *m = r->model;
+    int class = tact_mjcf_class_of(r, node, "class", inherited);
+    if (class < 0) {
+        return class;
+    }
+    struct mjcf_joint j = r->classes.at[class].joint;
+    int rc = tact_mjcf_read_joint(r, node, &j);
+    if (rc) {
+        return rc;
+    }
+    if (j.type < 2 || !body) {
+        return tact_model_error(
+            m, tact_xml_line(node),
+            body ? "joint: a hand has hinge and slide joints, no ball and free ones"
+                 : "joint: the world has no joints");
+    }
+    if (j.stiffness != 0.0) {
+        return tact_model_error(m, tact_xml_line(node),
+                                "joint: a spring (stiffness) is not supported");
+    }
+    int at = MODEL_ADD(m, joints, tact_xml_line(node));
+    if (at < 0) {
+        return at;
+    }
+    struct model_joint *out = &m->joints.at[at];
+    *out = (struct model_joint){.line = tact_xml_line(node),
+                                .name = tact_xml_text(m, node, "name"),
+                                .body = body,
+                                .slide = j.type == 2,
+                                .damping = j.damping,
+                                .friction = j.friction,
+                                .armature = j.armature};
+    double axis[3];
+    if (!(tact_v3_normalize(axis, j.axis) > 0.0)) {
+        return tact_model_error(m, tact_xml_line(node), "joint: an axis of length 0");
+    }
+    tact_quat_rotate(out->axis, frame->quat_wxyz, axis);
+    tact_pose_point(out->position, frame, j.position);
+    return set_joint_limits(r, node, &j, out);
+}
+
+/* Sizes a shape takes of `size`, by its type: sphere, capsule, ellipsoid, cylinder, box. */
+static int size_count_of(const struct mjcf_geom *g)
+{
+    static const int counts[] = {0, 0, 1, 2, 3, 2, 3, 0, 0};
+    return g->has_fromto ? 1 : counts[g->type];
+}
+
+/* Half length and pose of a shape between two points. */
+static int resolve_fromto(struct mjcf *r, const xmlNode *node, struct mjcf_geom *g,
+                          struct tact_pose *pose)
+{
+    double along[3];
+    tact_v3_sub(along, g->fromto, g->fromto + 3);
+    const double half = 0.5 * tact_v3_norm(along);
+    if (!tact_xml_is_in("3 4 5 6", (const char[]){(char)('0' + g->type), '\0'}) || !(half > 0.0)) {
+        return tact_model_error(r->model, tact_xml_line(node),
+                                "geom: fromto is expected of two points, for a capsule, cylinder, "
+                                "ellipsoid or box");
+    }
+    g->size[1] = half;
+    if (g->type == 4 || g->type == 6) {
+        g->size[2] = half;
+        g->size[1] = g->size[0];
+    }
+    for (int i = 0; i < 3; i++) {
+        pose->position[i] = 0.5 * (g->fromto[i] + g->fromto[3 + i]);
+    }
+    tact_mjcf_turn_z_to(along, pose->quat_wxyz);
+    return 0;
+}
+
+static int find_mesh(struct mjcf *r, const xmlNode *node, const char *name)
+{
+    const struct model *m = r->model;
+    for (size_t i = 0; name && i < m->meshes.count; i++) {
+        if (!strcmp(m->meshes.at[i].name, name)) {
+            return (int)i;
+        }
+    }
+    return tact_model_error(r->model, tact_xml_line(node), "geom: mesh \"%.60s\" is not in <asset>",
+                            name ? name : "");
+}
+
+/* Completes the kind and sizes of a shape that collides or weighs. */
+static int set_geom_shape(struct mjcf *r, const xmlNode *node, struct mjcf_geom *g,
+                          struct model_geom *out)
+{
+    static const enum model_geom_kind kinds[] = {MODEL_OTHER,   MODEL_OTHER,     MODEL_SPHERE,
+                                                 MODEL_CAPSULE, MODEL_ELLIPSOID, MODEL_CYLINDER,
+                                                 MODEL_BOX,     MODEL_MESH,      MODEL_OTHER};
+    out->kind = kinds[g->type];
+    if (out->kind == MODEL_OTHER || (g->mesh && out->kind != MODEL_MESH)) {
+        return tact_model_error(r->model, tact_xml_line(node),
+                                g->mesh
+                                    ? "geom: a primitive fitted to a mesh is not supported"
+                                    : "geom: a plane, height field or sdf is no part of a hand");
+    }
+    if (out->kind == MODEL_MESH) {
+        out->mesh = find_mesh(r, node, g->mesh);
+        return out->mesh < 0 ? out->mesh : 0;
+    }
+    if (g->shell) {
+        return tact_model_error(r->model, tact_xml_line(node),
+                                "geom: shellinertia is not supported");
+    }
+    const int needed = size_count_of(g);
+    bool positive = g->size_count >= needed;
+    for (int i = 0; i < needed; i++) {
+        positive &= g->size[i] > 0.0;
+    }
+    if (!positive) {
+        return tact_model_error(r->model, tact_xml_line(node),
+                                "geom: size: expected %d numbers over 0", needed);
+    }
+    return g->has_fromto ? resolve_fromto(r, node, g, &out->pose) : 0;
+}
+
+static int read_geom(struct mjcf *r, const xmlNode *node, int inherited,
+                     const struct tact_pose *frame, int body)
+{
+    struct model *m = r->model;
+    int class = tact_mjcf_class_of(r, node, "class", inherited);
+    if (class < 0) {
+        return class;
+    }
+    struct mjcf_geom g = r->classes.at[class].geom;
+    int rc = tact_mjcf_read_geom(r, node, &g);
+    if (rc) {
+        return rc;
+    }
+    struct model_geom geom = {.line = tact_xml_line(node),
+                              .body = body,
+                              .pose = tact_pose_identity(),
+                              .mesh = -1,
+                              .mass = g.mass,
+                              .density = g.density,
+                              .convex = true,
+                              .type = g.type_bits,
+                              .affinity = g.affinity_bits,
+                              .friction = g.friction};
+    geom.weighs = r->inertia_from_geom != MJCF_FALSE && g.mass != 0.0 && g.group >= r->groups[0] &&
+                  g.group <= r->groups[1];
+    tact_v3_copy(geom.pose.position, g.position);
+    rc = tact_mjcf_resolve_attitude(r, node, &g.attitude, geom.pose.quat_wxyz);
+    const bool collides = geom.type || geom.affinity;
+    if (rc || (!collides && !geom.weighs) || (!collides && !body)) {
+        return rc;
+    }
+    rc = set_geom_shape(r, node, &g, &geom);
+    if (rc) {
+        return rc;
+    }
+    tact_v3_copy(geom.size, g.size);
+    const struct tact_pose own = geom.pose;
+    tact_pose_mul(&geom.pose, frame, &own);
+    int at = MODEL_ADD(m, geoms, geom.line);
+    if (at < 0) {
+        return at;
+    }
+    m->geoms.at[at] = geom;
+    return 0;
+}
+
+static int read_child_body(struct mjcf *r, const xmlNode *node, int parent, int inherited,
+                           const struct tact_pose *frame)
+{
+    struct model *m = r->model;
+    struct tact_pose own = tact_pose_identity();
+    double compensation = 0.0;
+    int rc = tact_xml_check_attributes(m, node, "name childclass pos mocap gravcomp " MJCF_ATTITUDE,
+                                       "user sleep", "");
+    rc = rc ? rc : read_pose(r, node, &own);
+    int n = rc ? 0 : tact_xml_numbers(m, node, "gravcomp", &compensation, 1, 1);
+    int mocap = n < 0 ? -1 : tact_xml_word(m, node, "mocap", "false true");
+    if (rc || n < 0 || mocap < -1) {
+        return rc ? rc : -EINVAL;
+    }
+    if (compensation != 0.0 || mocap == 1) {
+        return tact_model_error(m, tact_xml_line(node),
+                                mocap == 1
+                                    ? "body: mocap is not supported: a `base` leads a hand"
+                                    : "body: gravcomp is not supported: `weightless` holds a hand");
+    }
+    int class = tact_mjcf_class_of(r, node, "childclass", inherited);
+    int at = class < 0 ? class : MODEL_ADD(m, bodies, tact_xml_line(node));
+    if (at < 0) {
+        return at;
+    }
+    struct model_body *body = &m->bodies.at[at];
+    body->line = tact_xml_line(node);
+    body->parent = parent;
+    body->name = tact_xml_text(m, node, "name");
+    tact_pose_mul(&body->pose, frame, &own);
+    const struct tact_pose identity = tact_pose_identity();
+    return tact_mjcf_read_body(r, node, parent, class, &identity, at);
+}
+
+/* A frame moves what is in it, and may set its class. */
+static int read_frame(struct mjcf *r, const xmlNode *node, int parent, int inherited,
+                      const struct tact_pose *frame, int body)
+{
+    struct tact_pose own = tact_pose_identity(), whole;
+    int rc = tact_xml_check_attributes(r->model, node, "childclass pos " MJCF_ATTITUDE, "name", "");
+    rc = rc ? rc : read_pose(r, node, &own);
+    int class = rc ? rc : tact_mjcf_class_of(r, node, "childclass", inherited);
+    if (class < 0) {
+        return class;
+    }
+    tact_pose_mul(&whole, frame, &own);
+    return tact_mjcf_read_body(r, node, parent, class, &whole, body);
+}
+
+int tact_mjcf_read_body(struct mjcf *r, const xmlNode *node, int parent, int inherited,
+                        const struct tact_pose *frame, int body)
+{
+    struct model *m = r->model;
+    int rc = 0;
+    for (const xmlNode *n = tact_xml_element(node->children); !rc && n;
+         n = tact_xml_element(n->next)) {
+        const char *name = tact_xml_name(n);
+        if (!strcmp(name, "inertial") && body && !strcmp(tact_xml_name(node), "body")) {
+            rc = read_inertial(r, n, &m->bodies.at[body]);
+        } else if (!strcmp(name, "joint")) {
+            rc = read_joint(r, n, inherited, frame, body);
+        } else if (!strcmp(name, "geom")) {
+            rc = read_geom(r, n, inherited, frame, body);
+        } else if (!strcmp(name, "body")) {
+            rc = read_child_body(r, n, body, inherited, frame);
+        } else if (!strcmp(name, "frame")) {
+            rc = read_frame(r, n, parent, inherited, frame, body);
+        } else if (tact_xml_is_in("site camera light", name)) {
+            tact_model_note(m, tact_xml_line(n),
+                            "<%s> is left out: nothing of the motion depends on it", name);
+        } else if (!strcmp(name, "freejoint")) {
+            rc = tact_model_error(
+                m, tact_xml_line(n),
+                "freejoint: a hand is on a base: the `base` of the scene moves it");
+        } else {
+            rc = tact_model_error(m, tact_xml_line(n), "%s: <%.60s> is not supported",
+                                  tact_xml_name(node), name);
+        }
+    }
+    return rc;
+}

@@ -1,0 +1,107 @@
+/* Shared by the parts of the reader of MJCF. Not installed. */
+#ifndef TACT_RT_MODEL_MJCF_INTERNAL_H
+#define TACT_RT_MODEL_MJCF_INTERNAL_H
+
+#include "rt/model/model_internal.h"
+
+/* Attitude of an element: a quaternion, or one of the alternatives, which prevails. */
+struct mjcf_attitude {
+    double quat_wxyz[4];
+    enum { MJCF_QUAT, MJCF_AXISANGLE, MJCF_XYAXES, MJCF_ZAXIS, MJCF_EULER } kind;
+    double numbers[6];
+};
+
+struct mjcf_geom {
+    int type; /* index in geom_types */
+    int size_count;
+    double size[3], position[3], fromto[6];
+    bool has_fromto;
+    struct mjcf_attitude attitude;
+    double mass, density, friction; /* mass below 0: from the density */
+    uint32_t type_bits, affinity_bits;
+    int group;
+    const char *mesh;
+    bool shell;
+};
+
+struct mjcf_joint {
+    int type; /* index in joint_types */
+    double position[3], axis[3], range[2], force_range[2];
+    int limited, force_limited; /* as of words_auto */
+    double stiffness, damping, friction, armature, reference;
+};
+
+struct mjcf_actuator {
+    int dynamics, gain, bias; /* index in their words; 0 where they do nothing of their own */
+    double gear, gain_numbers[3], bias_numbers[3];
+    int control_limited, force_limited;
+    double control_range[2], force_range[2];
+    double inherit_range;
+};
+
+struct mjcf_mesh {
+    double scale[3];
+    enum model_mesh_rule rule;
+};
+
+struct mjcf_class {
+    const char *name;
+    struct mjcf_geom geom;
+    struct mjcf_joint joint;
+    struct mjcf_actuator actuator;
+    struct mjcf_mesh mesh;
+    bool equality_active;
+};
+
+struct mjcf {
+    struct model *model;
+    bool degrees, autolimits, strip_path;
+    int inertia_from_geom; /* as of words_auto */
+    double groups[2];
+    char euler[4];
+    const char *mesh_folder;
+    double least_mass, total_mass;
+    MODEL_LIST(struct mjcf_class) classes;
+};
+
+#define MJCF_AUTO "false true auto"
+enum { MJCF_FALSE, MJCF_TRUE, MJCF_AUTOMATIC };
+
+/* mjcf_default.c */
+int tact_mjcf_read_defaults(struct mjcf *r, const xmlNode *node, int parent);
+/* The class of an element: that of its attribute, else `inherited`. Negative errno with message. */
+int tact_mjcf_class_of(struct mjcf *r, const xmlNode *node, const char *attribute, int inherited);
+
+/* mjcf_element.c: change the members whose attributes are there. */
+int tact_mjcf_read_geom(struct mjcf *r, const xmlNode *node, struct mjcf_geom *geom);
+int tact_mjcf_read_joint(struct mjcf *r, const xmlNode *node, struct mjcf_joint *joint);
+int tact_mjcf_read_mesh(struct mjcf *r, const xmlNode *node, struct mjcf_mesh *mesh);
+int tact_mjcf_read_attitude(struct mjcf *r, const xmlNode *node, struct mjcf_attitude *out);
+#define MJCF_ATTITUDE "quat axisangle xyaxes zaxis euler"
+/* The quaternion of an attitude. -EINVAL for an axis or quaternion of length 0. */
+int tact_mjcf_resolve_attitude(struct mjcf *r, const xmlNode *node,
+                               const struct mjcf_attitude *attitude, double quat_wxyz[4]);
+/* The shortest rotation from z to a direction. */
+void tact_mjcf_turn_z_to(const double direction[3], double quat_wxyz[4]);
+/* Whether a range counts: as `limited` states, or where it is given. Negative errno with message.
+ */
+int tact_mjcf_is_limited(struct mjcf *r, const xmlNode *node, int limited, const double range[2],
+                         const char *name);
+void tact_mjcf_default_class(struct mjcf_class *c);
+
+/* mjcf_body.c */
+int tact_mjcf_read_body(struct mjcf *r, const xmlNode *node, int parent, int inherited,
+                        const struct tact_pose *frame, int body);
+
+/* mjcf_actuator.c */
+int tact_mjcf_read_actuator_attributes(struct mjcf *r, const xmlNode *node,
+                                       struct mjcf_actuator *a);
+int tact_mjcf_read_actuators(struct mjcf *r, const xmlNode *node);
+#define MJCF_ACTUATORS "general position motor"
+
+/* mjcf_relation.c: tendons, equalities, exclusions. */
+int tact_mjcf_read_tendons(struct mjcf *r, const xmlNode *node);
+int tact_mjcf_read_equalities(struct mjcf *r, const xmlNode *node);
+int tact_mjcf_read_contact(struct mjcf *r, const xmlNode *node);
+
+#endif

@@ -1,0 +1,241 @@
+/* A hand from an MJCF or URDF file: the sequence of steps, and what the steps share. */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "contact/number.h"
+#include "rt/model/model_internal.h"
+
+int tact_model_no_memory(struct model *m)
+{
+    return tact_error_set(m->err, -ENOMEM, "out of memory");
+}
+
+int tact_model_error(struct model *m, int line, const char *format, ...)
+{
+    char text[sizeof m->err->text];
+    va_list args;
+    va_start(args, format);
+    tact_number_vprint(text, sizeof text, format, args);
+    va_end(args);
+    tact_error_at(m->err, m->file, line, 0, NULL);
+    return tact_error_set(m->err, -EINVAL, "%s", text);
+}
+
+void tact_model_note(struct model *m, int line, const char *format, ...)
+{
+    char text[MODEL_NOTE_SIZE];
+    va_list args;
+    va_start(args, format);
+    tact_number_vprint(text, sizeof text, format, args);
+    va_end(args);
+    for (int i = 0; i < m->note_count; i++) {
+        if (!strcmp(m->notes[i].text, text)) {
+            m->notes[i].count++;
+            return;
+        }
+    }
+    if (m->note_count == MODEL_NOTES) {
+        m->more_notes++;
+        return;
+    }
+    snprintf(m->notes[m->note_count].text, sizeof text, "%s", text);
+    m->notes[m->note_count].line = line;
+    m->notes[m->note_count++].count = 1;
+}
+
+int tact_model_add(struct model *m, void **at, size_t *count, size_t *capacity, size_t size,
+                   int line)
+{
+    if (*count == MODEL_ENTRIES) {
+        return tact_model_error(m, line, "too many entries; expected at most %d of a kind",
+                                MODEL_ENTRIES);
+    }
+    if (*count == *capacity) {
+        const size_t larger = *capacity ? 2 * *capacity : 16;
+        void *grown = realloc(*at, larger * size);
+        if (!grown) {
+            return tact_model_no_memory(m);
+        }
+        *at = grown;
+        *capacity = larger;
+    }
+    memset((char *)*at + *count * size, 0, size);
+    return (int)(*count)++;
+}
+
+const char *tact_model_text(struct model *m, const char *text)
+{
+    char *copy = strdup(text);
+    if (copy && m->texts.count == m->texts.capacity) {
+        const size_t larger = m->texts.capacity ? 2 * m->texts.capacity : 64;
+        char **grown = realloc(m->texts.at, larger * sizeof *grown);
+        if (!grown) {
+            free(copy);
+            return NULL;
+        }
+        m->texts.at = grown;
+        m->texts.capacity = larger;
+    }
+    if (copy) {
+        m->texts.at[m->texts.count++] = copy;
+    }
+    return copy;
+}
+
+int tact_model_find_body(const struct model *m, const char *name)
+{
+    for (size_t i = 0; i < m->bodies.count; i++) {
+        if (m->bodies.at[i].name && !strcmp(m->bodies.at[i].name, name)) {
+            return (int)i;
+        }
+    }
+    return -1;
+}
+
+int tact_model_find_joint(const struct model *m, const char *name)
+{
+    for (size_t i = 0; i < m->joints.count; i++) {
+        if (m->joints.at[i].name && !strcmp(m->joints.at[i].name, name)) {
+            return (int)i;
+        }
+    }
+    return -1;
+}
+
+const char *tact_model_path(struct model *m, int line, const char *folder, const char *name)
+{
+    char path[1024];
+    if (!strncmp(name, "package://", 10)) {
+        const char *inside = strchr(name + 10, '/');
+        name = inside ? inside + 1 : "";
+        folder = "";
+    } else if (!strncmp(name, "file://", 7)) {
+        name += 7;
+    }
+    const bool slash = folder[0] && folder[strlen(folder) - 1] != '/';
+    const int length = snprintf(path, sizeof path, "%s%s%s", folder, slash ? "/" : "", name);
+    if (!name[0] || length >= (int)sizeof path - 256) {
+        tact_model_error(m, line, "file \"%.80s\": expected the name of a mesh file", name);
+        return NULL;
+    }
+    bool outside = path[0] == '/' || strchr(path, '\\');
+    for (const char *c = path; *c; c++) {
+        outside |= (unsigned char)*c < ' ' || *c == 127;
+    }
+    for (const char *part = path; part; part = strchr(part, '/')) {
+        part += part[0] == '/';
+        outside |= !strncmp(part, "..", 2) && (part[2] == '/' || !part[2]);
+    }
+    if (outside) {
+        tact_model_error(m, line,
+                         "file \"%.200s\" is outside of the folder of %.100s, which is refused",
+                         path, m->file);
+        return NULL;
+    }
+    char full[8192];
+    const int whole = snprintf(full, sizeof full, "%s%s", m->folder, path);
+    const char *copy = whole < (int)sizeof full ? tact_model_text(m, full) : NULL;
+    if (!copy) {
+        tact_model_no_memory(m);
+    }
+    return copy;
+}
+
+void tact_model_free(struct model *m)
+{
+    for (size_t i = 0; i < m->meshes.count; i++) {
+        tact_soup_free(&m->meshes.at[i].soup);
+    }
+    for (size_t i = 0; i < m->texts.count; i++) {
+        free(m->texts.at[i]);
+    }
+    free(m->bodies.at);
+    free(m->joints.at);
+    free(m->geoms.at);
+    free(m->meshes.at);
+    free(m->exclusions.at);
+    free(m->links.at);
+    free(m->texts.at);
+}
+
+static int read_root(struct model *m, const xmlNode *root)
+{
+    if (!strcmp(tact_xml_name(root), "mujoco")) {
+        m->kind = "MJCF";
+        return tact_model_read_mjcf(m, root);
+    }
+    if (!strcmp(tact_xml_name(root), "robot")) {
+        m->kind = "URDF";
+        return tact_model_read_urdf(m, root);
+    }
+    return tact_model_error(m, tact_xml_line(root),
+                            "root element <%.60s>: expected <mujoco> (MJCF) or <robot> (URDF)",
+                            tact_xml_name(root));
+}
+
+/* One line a note. */
+static int collect_notes(struct model *m, struct tact_hand_file *out)
+{
+    size_t used = 0, size = (size_t)(m->note_count + 1) * (MODEL_NOTE_SIZE + 320);
+    out->notes = calloc(1, size);
+    if (!out->notes) {
+        return tact_model_no_memory(m);
+    }
+    for (int i = 0; i < m->note_count; i++) {
+        char times[32] = "";
+        if (m->notes[i].count > 1) {
+            snprintf(times, sizeof times, " (%d times)", m->notes[i].count);
+        }
+        used += (size_t)snprintf(out->notes + used, size - used, "%.250s:%d: %s%s\n", m->file,
+                                 m->notes[i].line, m->notes[i].text, times);
+    }
+    if (m->more_notes) {
+        snprintf(out->notes + used, size - used, "%.250s: %d more notes\n", m->file, m->more_notes);
+    }
+    return 0;
+}
+
+int tact_hand_file_load(const char *text, uint64_t size, const char *file,
+                        const struct tact_hand_file_reader *files,
+                        const struct tact_hand_file_options *options, struct tact_hand_file *out,
+                        struct tact_error *err)
+{
+    struct tact_error unused = {0};
+    *out = (struct tact_hand_file){0};
+    if (size > TACT_HAND_FILE_BYTES) {
+        return tact_error_set(err, -EFBIG, "too large; expected at most 16 MiB");
+    }
+    struct model *m = calloc(1, sizeof *m);
+    if (!m) {
+        return tact_error_set(err, -ENOMEM, "out of memory");
+    }
+    m->file = file;
+    m->files = files;
+    m->err = err ? err : &unused;
+    tact_error_at(m->err, file, 0, 0, NULL);
+    xmlDoc *doc = NULL;
+    m->folder = options->folder;
+    int rc = tact_model_parse_xml(m, text, size, &doc);
+    rc = rc ? rc : read_root(m, xmlDocGetRootElement(doc));
+    rc = rc ? rc : tact_model_weigh_bodies(m);
+    rc = rc ? rc : tact_model_fuse(m);
+    rc = rc ? rc : tact_model_write(m, options, out);
+    rc = rc ? rc : collect_notes(m, out);
+    if (rc) {
+        tact_hand_file_free(out);
+    }
+    xmlFreeDoc(doc);
+    tact_model_free(m);
+    free(m);
+    return rc;
+}
+
+void tact_hand_file_free(struct tact_hand_file *file)
+{
+    free(file->yaml);
+    free(file->lines);
+    free(file->notes);
+    *file = (struct tact_hand_file){0};
+}

@@ -1,0 +1,224 @@
+/**
+ * The hand of an MJCF or URDF file as it is read, and what its readers share. Not installed.
+ *
+ * Bodies are in the order of the file, parents first; body 0 is the world, which is the base of the
+ * hand. Angles are radians, lengths metres, quaternions w first.
+ */
+#ifndef TACT_RT_MODEL_INTERNAL_H
+#define TACT_RT_MODEL_INTERNAL_H
+
+#include <libxml/tree.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "contact/error.h"
+#include "contact/mesh/mesh.h"
+#include "contact/vec.h"
+#include "rt/model/hand_file.h"
+
+/** Limits of a file, so that a hostile one is refused instead of filling memory. */
+enum {
+    MODEL_DEPTH = 64,      /**< maximum nesting of elements */
+    MODEL_ENTRIES = 1024,  /**< maximum number of bodies, shapes, joints, classes of each kind */
+    MODEL_NOTES = 64,      /**< maximum number of different notes; further ones are counted */
+    MODEL_NOTE_SIZE = 384, /**< longest note, with the zero */
+    MODEL_NAME_SIZE = 48,  /**< name of a link, with the zero */
+};
+
+enum model_geom_kind {
+    MODEL_SPHERE,
+    MODEL_CAPSULE,
+    MODEL_CYLINDER,
+    MODEL_BOX,
+    MODEL_ELLIPSOID,
+    MODEL_MESH,
+    MODEL_OTHER, /* plane, hfield, sdf: refused where it collides or weighs */
+};
+
+/* How the mass of a mesh is computed (MuJoCo's attribute `inertia`). */
+enum model_mesh_rule { MODEL_LEGACY, MODEL_EXACT, MODEL_CONVEX, MODEL_SHELL };
+
+struct model_mesh {
+    int line;
+    const char *name;
+    const char *path; /* relative to the folder of the scene */
+    double scale[3];
+    enum model_mesh_rule rule;
+    struct tact_soup soup; /* in metres, read where the mass needs it */
+    bool loaded;
+};
+
+struct model_geom {
+    int line;
+    int body;
+    enum model_geom_kind kind;
+    double size[3]; /* radius, half length; half edges; half axes [m] */
+    struct tact_pose pose;
+    int mesh;
+    double mass;    /* [kg]; below 0: from the density */
+    double density; /* [kg/m^3] */
+    bool weighs;    /* counts for the mass of its body */
+    bool convex;    /* a mesh collides as its hull */
+    uint32_t type, affinity;
+    double friction;
+};
+
+struct model_drive {
+    int line; /* 0: none */
+    double stiffness, damping, limit;
+    bool ranged;
+    double lower, upper; /* of the target */
+};
+
+struct model_joint {
+    int line;
+    const char *name;
+    int body;
+    bool slide;
+    double position[3], axis[3]; /* body frame */
+    bool limited;
+    double lower, upper;
+    double damping, friction, armature, reference, limit;
+    struct model_drive drive;
+    int link; /* once fused */
+};
+
+/* Mass [kg], centre of mass [m], and inertia about it [kg m^2]. */
+struct model_mass {
+    double mass, center[3], inertia[9];
+};
+
+struct model_body {
+    int line;
+    const char *name;
+    int parent;
+    struct tact_pose pose; /* in its parent */
+    bool weighed;          /* the file has its mass */
+    struct model_mass mass;
+    int link;               /* once fused: the link that it is part of, or -1: the base */
+    struct tact_pose place; /* once fused: in that link's frame */
+};
+
+struct model_exclusion {
+    int line;
+    int bodies[2];
+};
+
+/* A link of the hand: one joint, and all that is rigidly connected to it. */
+struct model_link {
+    int line;
+    const char *name;
+    int parent; /* link, or -1: the base */
+    int joint;
+    int above; /* links of other joints of its body, which have the least mass of theirs */
+    struct tact_pose origin;
+    struct model_mass mass;
+};
+
+#define MODEL_LIST(type)                                                                           \
+    struct {                                                                                       \
+        type *at;                                                                                  \
+        size_t count, capacity;                                                                    \
+    }
+
+struct model {
+    const char *name;
+    const char *kind; /* MJCF or URDF */
+    const char *file; /* as named by the user */
+    const char
+        *folder; /* of the file, relative to that of the scene, "" or with a slash at its end */
+    const struct tact_hand_file_reader *files;
+    struct tact_error *err;
+    MODEL_LIST(struct model_body) bodies;
+    MODEL_LIST(struct model_joint) joints;
+    MODEL_LIST(struct model_geom) geoms;
+    MODEL_LIST(struct model_mesh) meshes;
+    MODEL_LIST(struct model_exclusion) exclusions;
+    MODEL_LIST(struct model_link) links;
+    MODEL_LIST(char *) texts;
+    double least_mass;      /* of each body [kg]; 0: none */
+    double total_mass;      /* of all bodies [kg]; not over 0: their own */
+    struct model_link base; /* mass of what is fixed to the world */
+    struct {
+        char text[MODEL_NOTE_SIZE];
+        int line, count;
+    } notes[MODEL_NOTES];
+    int note_count, more_notes;
+};
+
+/* model.c */
+
+/* Appends one zeroed entry to a list of the model. Returns its index, or a negative errno. */
+#define MODEL_ADD(model, list, where)                                                              \
+    tact_model_add(model, (void **)&(model)->list.at, &(model)->list.count,                        \
+                   &(model)->list.capacity, sizeof *(model)->list.at, where)
+int tact_model_add(struct model *m, void **at, size_t *count, size_t *capacity, size_t size,
+                   int line);
+/* A copy of a text that is freed with the model; NULL where memory is short. */
+const char *tact_model_text(struct model *m, const char *text);
+/* Reports what is wrong at a line. Returns -EINVAL. */
+int tact_model_error(struct model *m, int line, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+int tact_model_no_memory(struct model *m);
+/* Notes what is left out or changed; each text is reported once, with the line of the first. */
+void tact_model_note(struct model *m, int line, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+void tact_model_free(struct model *m);
+int tact_model_find_body(const struct model *m, const char *name);
+int tact_model_find_joint(const struct model *m, const char *name);
+
+/* xml.c: attributes and elements. */
+
+/* Parses a file. Returns 0, or a negative errno with the message. */
+int tact_model_parse_xml(struct model *m, const char *text, size_t size, xmlDoc **out);
+const char *tact_xml_name(const xmlNode *node);
+int tact_xml_line(const xmlNode *node);
+/* The next element at or after a node, or NULL. */
+const xmlNode *tact_xml_element(const xmlNode *node);
+/* Text of an attribute in memory of the model, or NULL. */
+const char *tact_xml_text(struct model *m, const xmlNode *node, const char *name);
+bool tact_xml_has(const xmlNode *node, const char *name);
+/* Reads least to most numbers. Returns their count, 0 where the attribute is absent, or a negative
+ * errno with the message. */
+int tact_xml_numbers(struct model *m, const xmlNode *node, const char *name, double *out, int least,
+                     int most);
+/* Reads one of the words, separated by spaces. Returns its index, -1 where the attribute is
+ * absent, or a negative errno below -1 with the message. */
+int tact_xml_word(struct model *m, const xmlNode *node, const char *name, const char *words);
+/* Whether a list of words, separated by spaces, has the word. */
+bool tact_xml_is_in(const char *words, const char *word);
+/* Checks that all attributes are among the known ones, those that nothing of the motion depends on,
+ * and those that are left out with a note. */
+int tact_xml_check_attributes(struct model *m, const xmlNode *node, const char *known,
+                              const char *skipped, const char *noted);
+
+/* The path of a file that the model names, in memory of the model: relative to the folder of the
+ * scene, within the folder of the file. NULL with the message where it is not. */
+const char *tact_model_path(struct model *m, int line, const char *folder, const char *name);
+
+/* mjcf.c, urdf.c: read all from the root element. */
+int tact_model_read_mjcf(struct model *m, const xmlNode *root);
+int tact_model_read_urdf(struct model *m, const xmlNode *root);
+
+/* mass.c: masses of the bodies that have shapes in place of a mass. */
+int tact_model_weigh_bodies(struct model *m);
+/* Adds a rigid part to a sum of masses, in the frame `place`. */
+void tact_model_add_mass(struct model_mass *sum, const struct model_mass *part,
+                         const struct tact_pose *place);
+
+/* fuse.c: bodies without a joint become part of their parents; the rest become links. */
+int tact_model_fuse(struct model *m);
+/* A name of letters, digits, _ and -, of at most 40 characters. */
+void tact_model_plain_name(const char *wanted, const char *otherwise, char out[MODEL_NAME_SIZE]);
+
+/* touch.c: which links touch by the exclusions of their bodies, as
+ * a matrix over all links and, last, the base; freed with free(). NULL where memory is short. */
+enum { MODEL_TOUCH_NONE = 1, MODEL_TOUCH_ALL = 2, MODEL_TOUCH_SOME = 3 };
+unsigned char *tact_model_touching_links(const struct model *m);
+bool tact_model_geom_collides(const struct model_geom *g);
+
+/* write.c */
+int tact_model_write(struct model *m, const struct tact_hand_file_options *options,
+                     struct tact_hand_file *out);
+
+#endif

@@ -1,0 +1,476 @@
+/* A hand as YAML, with the line of the file that each line is from. */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "contact/number.h"
+#include "rt/model/model_internal.h"
+
+struct writer {
+    struct model *model;
+    const struct tact_hand_file_options *options;
+    char *text;
+    size_t used, capacity;
+    int *lines;
+    uint32_t line_count, line_capacity;
+    int line;   /* of the file, for the next lines */
+    int indent; /* of the hand's keys */
+    bool failed;
+};
+
+static void append_text(struct writer *w, const char *text)
+{
+    const size_t length = strlen(text);
+    while (!w->failed && w->used + length + 1 > w->capacity) {
+        const size_t larger = w->capacity ? 2 * w->capacity : 4096;
+        char *grown = realloc(w->text, larger);
+        w->failed = !grown;
+        w->text = grown ? grown : w->text;
+        w->capacity = grown ? larger : w->capacity;
+    }
+    if (!w->failed) {
+        memcpy(w->text + w->used, text, length + 1);
+        w->used += length;
+    }
+}
+
+/* Ends a line. */
+static void end_line(struct writer *w)
+{
+    if (w->line_count == w->line_capacity) {
+        const uint32_t larger = w->line_capacity ? 2 * w->line_capacity : 256;
+        int *grown = realloc(w->lines, larger * sizeof *grown);
+        if (!grown) {
+            w->failed = true;
+            return;
+        }
+        w->lines = grown;
+        w->line_capacity = larger;
+    }
+    w->lines[w->line_count++] = w->line;
+    append_text(w, "\n");
+}
+
+__attribute__((format(printf, 2, 3))) static void append_format(struct writer *w,
+                                                                const char *format, ...)
+{
+    char text[512];
+    va_list args;
+    va_start(args, format);
+    tact_number_vprint(text, sizeof text, format, args);
+    va_end(args);
+    append_text(w, text);
+}
+
+/* Begins a line at a level of indentation below the hand's keys. */
+__attribute__((format(printf, 3, 4))) static void begin_line(struct writer *w, int level,
+                                                             const char *format, ...)
+{
+    char text[512];
+    va_list args;
+    va_start(args, format);
+    tact_number_vprint(text, sizeof text, format, args);
+    va_end(args);
+    append_format(w, "%*s", w->indent + 2 * level, "");
+    append_text(w, text);
+}
+
+/* The shortest decimal number that is read back as the same bits. */
+static void append_number(struct writer *w, double value)
+{
+    char text[40];
+    for (int digits = 15; digits <= 17; digits++) {
+        tact_number_print(text, sizeof text, "%.*g", digits, value);
+        if (tact_number_read(text, NULL) == value) {
+            break;
+        }
+    }
+    append_text(w, text);
+}
+
+static void append_list(struct writer *w, const double *numbers, int count)
+{
+    for (int i = 0; i < count; i++) {
+        append_text(w, i ? ", " : "[");
+        append_number(w, numbers[i]);
+    }
+    append_text(w, "]");
+}
+
+static void write_number(struct writer *w, int level, const char *key, double value)
+{
+    begin_line(w, level, "%s: ", key);
+    append_number(w, value);
+    end_line(w);
+}
+
+static void write_list(struct writer *w, int level, const char *key, const double *numbers,
+                       int count)
+{
+    begin_line(w, level, "%s: ", key);
+    append_list(w, numbers, count);
+    end_line(w);
+}
+
+/* A text in quotes; control characters were refused or replaced. */
+static void append_quoted(struct writer *w, const char *text)
+{
+    append_text(w, "'");
+    for (const char *c = text; *c; c++) {
+        const char one[3] = {*c, *c == '\'' ? '\'' : '\0', '\0'};
+        append_text(w, one);
+    }
+    append_text(w, "'");
+}
+
+/* A text in a comment, without control characters. */
+static void append_comment(struct writer *w, const char *what, const char *text)
+{
+    append_format(w, "  # %s ", what);
+    for (const char *c = text; *c && c - text < 60; c++) {
+        const char one[2] = {(unsigned char)*c < ' ' || *c == 127 ? '?' : *c, '\0'};
+        append_text(w, one);
+    }
+}
+
+static bool is_identity(const double q[4])
+{
+    return q[0] == 1.0 && q[1] == 0.0 && q[2] == 0.0 && q[3] == 0.0;
+}
+
+static bool is_zero(const double v[3])
+{
+    return v[0] == 0.0 && v[1] == 0.0 && v[2] == 0.0;
+}
+
+/* Type and sizes of a shape in the terms of a scene. */
+static void append_shape_sizes(struct writer *w, const struct model_geom *g)
+{
+    double whole[3];
+    tact_v3_scale(whole, g->size, 2.0);
+    switch (g->kind) {
+    case MODEL_SPHERE:
+        append_text(w, "type: sphere, radius: ");
+        append_number(w, g->size[0]);
+        break;
+    case MODEL_CAPSULE:
+    case MODEL_CYLINDER:
+        append_format(w, "type: %s, radius: ", g->kind == MODEL_CAPSULE ? "capsule" : "cylinder");
+        append_number(w, g->size[0]);
+        append_text(w, ", length: ");
+        append_number(w, whole[1]);
+        break;
+    default:
+        append_format(w, "type: %s, size: ", g->kind == MODEL_BOX ? "box" : "ellipsoid");
+        append_list(w, whole, 3);
+    }
+}
+
+static void append_mesh(struct writer *w, const struct model_mesh *mesh)
+{
+    const double *s = mesh->scale;
+    append_format(w, "type: %s, file: ", w->options->meshes ? "mesh" : "convex");
+    append_quoted(w, mesh->path);
+    if (s[0] == s[1] && s[1] == s[2] && s[0] > 0.0) {
+        if (s[0] != 1.0) {
+            append_text(w, ", scale: ");
+            append_number(w, s[0]);
+        }
+    } else {
+        append_text(w, ", scale_xyz: ");
+        append_list(w, s, 3);
+    }
+}
+
+static void write_shape(struct writer *w, int level, const struct model_geom *g)
+{
+    const struct model *m = w->model;
+    struct tact_pose pose;
+    w->line = g->line;
+    begin_line(w, level, "- {");
+    if (g->kind == MODEL_MESH) {
+        append_mesh(w, &m->meshes.at[g->mesh]);
+    } else {
+        append_shape_sizes(w, g);
+    }
+    tact_pose_mul(&pose, &m->bodies.at[g->body].place, &g->pose);
+    if (!is_zero(pose.position)) {
+        append_text(w, ", position: ");
+        append_list(w, pose.position, 3);
+    }
+    if (!is_identity(pose.quat_wxyz)) {
+        append_text(w, ", quat_wxyz: ");
+        append_list(w, pose.quat_wxyz, 4);
+    }
+    if (g->type != 1 || g->affinity != 1) {
+        append_format(w, ", collides: %u, collides_with: %u", g->type, g->affinity);
+    }
+    append_text(w, ", material: ");
+    append_quoted(w, w->options->material);
+    append_text(w, "}");
+    end_line(w);
+}
+
+static void write_shapes(struct writer *w, int level, int link)
+{
+    const struct model *m = w->model;
+    bool first = true;
+    for (size_t i = 0; i < m->geoms.count; i++) {
+        const struct model_geom *g = &m->geoms.at[i];
+        if (m->bodies.at[g->body].link == link && tact_model_geom_collides(g)) {
+            if (first) {
+                begin_line(w, level, "shapes:");
+                end_line(w);
+            }
+            first = false;
+            write_shape(w, level + 1, g);
+        }
+    }
+}
+
+static void write_mass(struct writer *w, int level, const struct model_mass *mass)
+{
+    const double *i = mass->inertia;
+    const double six[6] = {i[0], i[4], i[8], i[1], i[2], i[5]};
+    write_number(w, level, "mass", mass->mass);
+    write_list(w, level, "center_of_mass", mass->center, 3);
+    write_list(w, level, "inertia", six, 6);
+}
+
+static bool is_driven(const struct model_drive *drive)
+{
+    return drive->stiffness > 0.0 || drive->damping > 0.0;
+}
+
+static void write_drive(struct writer *w, int level, const struct model_drive *drive, double limit)
+{
+    if (!drive->line) {
+        return;
+    }
+    w->line = drive->line;
+    limit = drive->limit > 0.0 && (limit == 0.0 || drive->limit < limit) ? drive->limit : limit;
+    if (is_driven(drive)) {
+        write_number(w, level, "stiffness", drive->stiffness);
+        write_number(w, level, "damping", drive->damping);
+    }
+    if (limit > 0.0) {
+        write_number(w, level, "limit", limit);
+    }
+    if (drive->ranged) {
+        write_number(w, level, "target_lower", drive->lower);
+        write_number(w, level, "target_upper", drive->upper);
+    }
+}
+
+/* Where a joint starts: at the file's pose, or the stop next to it. */
+static double start_of(struct writer *w, const struct model_joint *j)
+{
+    if (j->limited && (j->reference < j->lower || j->reference > j->upper)) {
+        tact_model_note(w->model, j->line,
+                        "joint \"%.60s\" starts at its stop next to %g, which is "
+                        "beyond its range",
+                        j->name ? j->name : "", j->reference);
+        return j->reference < j->lower ? j->lower : j->upper;
+    }
+    return j->reference;
+}
+
+static void write_joint(struct writer *w, int level, const struct model_link *link)
+{
+    const struct model_joint *j = &w->model->joints.at[link->joint];
+    const double start = start_of(w, j);
+    w->line = j->line;
+    begin_line(w, level++, "joint:");
+    if (j->name) {
+        append_comment(w, "joint", j->name);
+    }
+    end_line(w);
+    begin_line(w, level, "type: %s", j->slide ? "slide" : "hinge");
+    end_line(w);
+    write_list(w, level, "axis", j->axis, 3);
+    if (!is_zero(link->origin.position)) {
+        write_list(w, level, "position", link->origin.position, 3);
+    }
+    if (!is_identity(link->origin.quat_wxyz)) {
+        write_list(w, level, "quat_wxyz", link->origin.quat_wxyz, 4);
+    }
+    if (start != 0.0) {
+        write_number(w, level, "start", start);
+    }
+    if (j->limited) {
+        write_number(w, level, "lower", j->lower);
+        write_number(w, level, "upper", j->upper);
+    }
+    const struct {
+        const char *key;
+        double value;
+    } losses[] = {{"armature", j->armature}, {"viscous", j->damping}, {"friction", j->friction}};
+    for (int i = 0; i < 3; i++) {
+        if (losses[i].value > 0.0) {
+            write_number(w, level, losses[i].key, losses[i].value);
+        }
+    }
+    write_drive(w, level, &j->drive, j->limit);
+}
+
+static void write_link(struct writer *w, int number)
+{
+    const struct model_link *link = &w->model->links.at[number];
+    const struct model_joint *j = &w->model->joints.at[link->joint];
+    w->line = w->model->bodies.at[j->body].line;
+    begin_line(w, 1, "- name: %s", link->name);
+    end_line(w);
+    if (link->parent >= 0) {
+        begin_line(w, 2, "parent: %s", w->model->links.at[link->parent].name);
+        end_line(w);
+    }
+    write_joint(w, 2, link);
+    w->line = w->model->bodies.at[j->body].line;
+    write_mass(w, 2, &link->mass);
+    write_shapes(w, 2, number);
+}
+
+static void write_base(struct writer *w)
+{
+    const struct model *m = w->model;
+    const bool heavy = m->base.mass.mass > 0.0;
+    bool shaped = false;
+    for (size_t i = 0; i < m->geoms.count; i++) {
+        const struct model_geom *g = &m->geoms.at[i];
+        shaped |= m->bodies.at[g->body].link < 0 && tact_model_geom_collides(g);
+    }
+    if (!heavy && !shaped) {
+        return;
+    }
+    w->line = m->bodies.at[m->bodies.count > 1 ? 1 : 0].line;
+    begin_line(w, 0, "base:");
+    end_line(w);
+    if (!w->options->moving_base) {
+        begin_line(w, 1, "fixed: true");
+        end_line(w);
+    }
+    if (heavy) {
+        write_mass(w, 1, &m->base.mass);
+    }
+    write_shapes(w, 1, -1);
+}
+
+/* One entry of the root list `exclude`. */
+static void write_exclusion(struct writer *w, const char *hand, int a, int b)
+{
+    const struct model *m = w->model;
+    const char *one = a < 0 ? "base" : m->links.at[a].name;
+    const char *two = b < 0 ? "base" : m->links.at[b].name;
+    begin_line(w, w->options->scene ? -2 : -1, "  - {objects: [%s.%s, %s.%s]}", hand, one, hand,
+               two);
+    end_line(w);
+}
+
+/* Pairs of links whose shapes do not touch, but for those of parents, which never do. */
+static int write_exclusions(struct writer *w, const char *hand)
+{
+    struct model *m = w->model;
+    const size_t n = m->links.count + 1;
+    unsigned char *touch = tact_model_touching_links(m);
+    bool first = true;
+    int rc = 0;
+    if (!touch) {
+        return tact_model_no_memory(m);
+    }
+    w->line = m->exclusions.count ? m->exclusions.at[0].line : 0;
+    for (size_t i = 0; !rc && i < n; i++) {
+        for (size_t k = 0; !rc && k < i; k++) {
+            const int a = (int)k, b = i == n - 1 ? -1 : (int)i;
+            if (m->links.at[a].parent == b || (b >= 0 && m->links.at[b].parent == a)) {
+                continue;
+            }
+            if (touch[i * n + k] == MODEL_TOUCH_SOME) {
+                rc = tact_model_error(
+                    m, m->links.at[a].line,
+                    "<exclude> names a body of several that are rigidly connected, "
+                    "\"%.60s\" and \"%.60s\", and not the others: this is not "
+                    "supported",
+                    m->links.at[a].name, b < 0 ? "base" : m->links.at[b].name);
+            } else if (touch[i * n + k] == MODEL_TOUCH_NONE) {
+                if (first) {
+                    begin_line(w, w->options->scene ? -2 : -1, "exclude:");
+                    end_line(w);
+                }
+                first = false;
+                write_exclusion(w, hand, a, b);
+            }
+        }
+    }
+    free(touch);
+    return rc;
+}
+
+/* What comes before the hand in a scene of its own. */
+static void write_scene_head(struct writer *w, const char *name)
+{
+    const struct model *m = w->model;
+    double mass = m->base.mass.mass, friction = 0.0;
+    for (size_t i = 0; i < m->geoms.count; i++) {
+        const struct model_geom *g = &m->geoms.at[i];
+        friction = tact_model_geom_collides(g) ? tact_max(friction, g->friction) : friction;
+    }
+    for (size_t i = 0; i < m->links.count; i++) {
+        mass += m->links.at[i].mass.mass;
+    }
+    append_text(w, "# Made by tact import of ");
+    for (const char *c = m->file; *c; c++) {
+        const char one[2] = {(unsigned char)*c < ' ' ? '?' : *c, '\0'};
+        append_text(w, one);
+    }
+    append_format(w, " (%s): %zu joints, %.6g kg", m->kind, m->links.count, mass);
+    end_line(w);
+    begin_line(w, -2, "name: %s", name);
+    end_line(w);
+    begin_line(w, -2, "materials:");
+    end_line(w);
+    begin_line(w, -2, "  - {name: ");
+    append_quoted(w, w->options->material);
+    append_text(w, "}");
+    end_line(w);
+    begin_line(w, -2, "pairs:");
+    end_line(w);
+    begin_line(w, -2, "  - {materials: [");
+    append_quoted(w, w->options->material);
+    append_text(w, ", ");
+    append_quoted(w, w->options->material);
+    append_text(w, "], friction: ");
+    append_number(w, friction);
+    append_text(w, "}");
+    end_line(w);
+    begin_line(w, -2, "hands:");
+    end_line(w);
+    begin_line(w, -2, "  - name: %s", name);
+    end_line(w);
+}
+
+int tact_model_write(struct model *m, const struct tact_hand_file_options *options,
+                     struct tact_hand_file *out)
+{
+    struct writer w = {.model = m, .options = options, .indent = options->scene ? 4 : 2};
+    char name[MODEL_NAME_SIZE];
+    tact_model_plain_name(options->name ? options->name : m->name, "hand", name);
+    if (options->scene) {
+        write_scene_head(&w, name);
+    } else {
+        begin_line(&w, -1, "hand:");
+        end_line(&w);
+    }
+    write_base(&w);
+    begin_line(&w, 0, "links:");
+    end_line(&w);
+    for (size_t i = 0; i < m->links.count; i++) {
+        write_link(&w, (int)i);
+    }
+    int rc = write_exclusions(&w, name);
+    out->yaml = w.text;
+    out->size = w.used;
+    out->lines = w.lines;
+    out->line_count = w.line_count;
+    return rc ? rc : w.failed ? tact_model_no_memory(m) : 0;
+}

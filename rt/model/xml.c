@@ -1,0 +1,201 @@
+/* XML by libxml2, without network, document types, entities and includes; attributes as numbers and
+ * words, with the line of what is wrong. */
+#include <errno.h>
+#include <libxml/parser.h>
+#include <libxml/parserInternals.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "contact/number.h"
+#include "rt/model/model_internal.h"
+
+/* A document type is where entities and other files come in: the parser is stopped there. */
+static void stop_at_document_type(void *context, const xmlChar *name, const xmlChar *external,
+                                  const xmlChar *system)
+{
+    xmlParserCtxt *parser = context;
+    (void)name;
+    (void)external;
+    (void)system;
+    *(int *)parser->_private = parser->input ? parser->input->line : 1;
+    xmlStopParser(parser);
+}
+
+static int check_depth(struct model *m, const xmlNode *node, int depth)
+{
+    for (; node; node = node->next) {
+        if (node->type != XML_ELEMENT_NODE) {
+            continue;
+        }
+        if (depth == MODEL_DEPTH) {
+            return tact_model_error(m, tact_xml_line(node),
+                                    "nested too deeply; expected at most %d levels", MODEL_DEPTH);
+        }
+        int rc = check_depth(m, node->children, depth + 1);
+        if (rc) {
+            return rc;
+        }
+    }
+    return 0;
+}
+
+static int report_xml_error(struct model *m, xmlParserCtxt *parser)
+{
+    const xmlError *error = xmlCtxtGetLastError(parser);
+    char text[160] = "cannot be parsed";
+    if (error && error->message) {
+        snprintf(text, sizeof text, "%s", error->message);
+        text[strcspn(text, "\n")] = '\0';
+    }
+    return error && error->code == XML_ERR_NO_MEMORY
+               ? tact_model_no_memory(m)
+               : tact_model_error(m, error ? error->line : 0, "not XML: %s", text);
+}
+
+int tact_model_parse_xml(struct model *m, const char *text, size_t size, xmlDoc **out)
+{
+    int doctype_line = 0;
+    xmlParserCtxt *parser = xmlNewParserCtxt();
+    *out = NULL;
+    if (!parser) {
+        return tact_model_no_memory(m);
+    }
+    parser->_private = &doctype_line;
+    parser->sax->internalSubset = stop_at_document_type;
+    xmlDoc *doc = xmlCtxtReadMemory(parser, text, (int)size, NULL, NULL,
+                                    XML_PARSE_NONET | XML_PARSE_NOERROR | XML_PARSE_NOWARNING |
+                                        XML_PARSE_BIG_LINES | XML_PARSE_NOCDATA);
+    int rc = 0;
+    if (doctype_line) {
+        rc = tact_model_error(
+            m, doctype_line,
+            "a document type (<!DOCTYPE>), which can bring entities and other files, "
+            "is refused");
+    } else if (!doc || !xmlDocGetRootElement(doc)) {
+        rc = report_xml_error(m, parser);
+    } else {
+        rc = check_depth(m, xmlDocGetRootElement(doc), 0);
+    }
+    xmlFreeParserCtxt(parser);
+    if (rc) {
+        xmlFreeDoc(doc);
+        return rc;
+    }
+    *out = doc;
+    return 0;
+}
+
+const char *tact_xml_name(const xmlNode *node)
+{
+    return (const char *)node->name;
+}
+
+int tact_xml_line(const xmlNode *node)
+{
+    return (int)xmlGetLineNo(node);
+}
+
+const xmlNode *tact_xml_element(const xmlNode *node)
+{
+    while (node && node->type != XML_ELEMENT_NODE) {
+        node = node->next;
+    }
+    return node;
+}
+
+bool tact_xml_has(const xmlNode *node, const char *name)
+{
+    return xmlHasProp(node, BAD_CAST name) != NULL;
+}
+
+const char *tact_xml_text(struct model *m, const xmlNode *node, const char *name)
+{
+    xmlChar *value = xmlGetProp(node, BAD_CAST name);
+    const char *copy = value ? tact_model_text(m, (const char *)value) : NULL;
+    xmlFree(value);
+    return copy;
+}
+
+int tact_xml_numbers(struct model *m, const xmlNode *node, const char *name, double *out, int least,
+                     int most)
+{
+    const char *text = tact_xml_text(m, node, name);
+    int count = 0;
+    if (!text) {
+        return 0;
+    }
+    for (const char *at = text + strspn(text, " \t\r\n"); *at; at += strspn(at, " \t\r\n")) {
+        const size_t length = strcspn(at, " \t\r\n");
+        char *end;
+        const double value = tact_number_read(at, &end);
+        if (end != at + length || strspn(at, "+-.0123456789eE") < length || !isfinite(value)) {
+            return tact_model_error(m, tact_xml_line(node), "%s: %s=\"%.60s\": expected numbers",
+                                    tact_xml_name(node), name, text);
+        }
+        if (count < most) {
+            out[count] = value;
+        }
+        count++;
+        at = end;
+    }
+    if (count < least || count > most) {
+        return least == most ? tact_model_error(m, tact_xml_line(node),
+                                                "%s: %s=\"%.60s\": expected %d numbers",
+                                                tact_xml_name(node), name, text, most)
+                             : tact_model_error(m, tact_xml_line(node),
+                                                "%s: %s=\"%.60s\": expected %d to %d numbers",
+                                                tact_xml_name(node), name, text, least, most);
+    }
+    return count;
+}
+
+/* The index of a word in a list separated by spaces, or -1. */
+static int find_word(const char *words, const char *word)
+{
+    const size_t length = strlen(word);
+    for (int i = 0; *words; i++) {
+        const size_t n = strcspn(words, " ");
+        if (n == length && !memcmp(words, word, n)) {
+            return i;
+        }
+        words += n + (words[n] == ' ');
+    }
+    return -1;
+}
+
+bool tact_xml_is_in(const char *words, const char *word)
+{
+    return find_word(words, word) >= 0;
+}
+
+int tact_xml_word(struct model *m, const xmlNode *node, const char *name, const char *words)
+{
+    const char *text = tact_xml_text(m, node, name);
+    const int found = text ? find_word(words, text) : -1;
+    if (text && found < 0) {
+        return tact_model_error(m, tact_xml_line(node), "%s: %s=\"%.60s\": expected one of: %s",
+                                tact_xml_name(node), name, text, words);
+    }
+    return found;
+}
+
+int tact_xml_check_attributes(struct model *m, const xmlNode *node, const char *known,
+                              const char *skipped, const char *noted)
+{
+    for (const xmlAttr *a = node->properties; a; a = a->next) {
+        const char *name = (const char *)a->name;
+        if (tact_xml_is_in(known, name)) {
+            continue;
+        }
+        if (tact_xml_is_in(noted, name)) {
+            tact_model_note(m, tact_xml_line(node),
+                            "%s: \"%s\" is left out: tact's contacts have no such number",
+                            tact_xml_name(node), name);
+        } else if (!tact_xml_is_in(skipped, name)) {
+            return tact_model_error(m, tact_xml_line(node),
+                                    "%s: attribute \"%.60s\" is not supported", tact_xml_name(node),
+                                    name);
+        }
+    }
+    return 0;
+}

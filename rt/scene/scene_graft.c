@@ -1,0 +1,109 @@
+/* Joins the index of a hand's file to that of the scene that names it, so that a hand from a file
+ * and one in the scene are read by one schema and checked by one set of checks. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "rt/scene/scene_internal.h"
+
+struct graft {
+    struct tact_scene_index *index;
+    const struct tact_scene_index *other;
+    const int *lines;
+    uint32_t line_count;
+    uint32_t file;
+};
+
+const char *tact_scene_index_file(const struct tact_scene_index *index,
+                                  const struct tact_index_node *node)
+{
+    return index->files[node->file];
+}
+
+uint32_t tact_scene_index_child(const struct tact_scene_index *index, uint32_t parent,
+                                const char *key)
+{
+    for (uint32_t i = index->nodes[parent].first; i; i = index->nodes[i].next) {
+        if (index->nodes[i].key && !strcmp(index->nodes[i].key, key)) {
+            return i;
+        }
+    }
+    return 0;
+}
+
+static char *copy_of(const char *text)
+{
+    return text ? strdup(text) : NULL;
+}
+
+static int line_of(const struct graft *g, int line)
+{
+    return line > 0 && (uint32_t)line <= g->line_count ? g->lines[line - 1] : 0;
+}
+
+/* Copies one node, without its children. Its number, or 0 where memory is short. */
+static uint32_t copy_node(const struct graft *g, uint32_t to, const struct tact_index_node *n)
+{
+    struct tact_index_node copy = {.key = copy_of(n->key),
+                                   .text = copy_of(n->text),
+                                   .plain = n->plain,
+                                   .kind = n->kind,
+                                   .key_line = line_of(g, n->key_line),
+                                   .line = line_of(g, n->line),
+                                   .file = g->file};
+    const bool whole = (copy.key || !n->key) && (copy.text || !n->text);
+    const uint32_t number = whole ? tact_scene_index_append(g->index, to, &copy) : 0;
+    if (!number) {
+        free(copy.key);
+        free(copy.text);
+    }
+    return number;
+}
+
+static int copy_children(const struct graft *g, uint32_t to, uint32_t from)
+{
+    for (uint32_t i = g->other->nodes[from].first; i; i = g->other->nodes[i].next) {
+        const struct tact_index_node *n = &g->other->nodes[i];
+        uint32_t there = n->key ? tact_scene_index_child(g->index, to, n->key) : 0;
+        if (there && (n->kind != TACT_INDEX_MAP || g->index->nodes[there].kind != n->kind)) {
+            continue;
+        }
+        there = there ? there : copy_node(g, to, n);
+        int rc = there ? copy_children(g, there, i) : -ENOMEM;
+        if (rc) {
+            return rc;
+        }
+    }
+    return 0;
+}
+
+int tact_scene_index_graft(struct tact_scene_index *index, uint32_t to,
+                           const struct tact_scene_index *other, uint32_t from, const char *file,
+                           const int *lines, uint32_t line_count, struct tact_error *err)
+{
+    char(*grown)[256] = realloc(index->files, (index->file_count + 1) * sizeof *grown);
+    if (!grown) {
+        return tact_error_set(err, -ENOMEM, "out of memory");
+    }
+    index->files = grown;
+    snprintf(index->files[index->file_count], sizeof *grown, "%s", file);
+    const struct graft g = {index, other, lines, line_count, index->file_count++};
+    return copy_children(&g, to, from) ? tact_error_set(err, -ENOMEM, "out of memory") : 0;
+}
+
+uint32_t tact_scene_index_add_list(struct tact_scene_index *index, uint32_t map, const char *key)
+{
+    const struct tact_index_node *at = &index->nodes[map];
+    struct tact_index_node list = {.key = strdup(key),
+                                   .kind = TACT_INDEX_LIST,
+                                   .key_line = at->line,
+                                   .key_column = at->column,
+                                   .line = at->line,
+                                   .column = at->column,
+                                   .file = at->file};
+    const uint32_t number = list.key ? tact_scene_index_append(index, map, &list) : 0;
+    if (!number) {
+        free(list.key);
+    }
+    return number;
+}

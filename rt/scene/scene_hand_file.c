@@ -1,0 +1,256 @@
+/* Hands from MJCF and URDF files: the keys that they have are joined to those of the scene. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "contact/mesh/mesh.h"
+#include "rt/file.h"
+#include "rt/model/hand_file.h"
+#include "rt/scene/scene_internal.h"
+
+/* Where the files of a hand are: in a log, or in the folder of the scene. */
+struct hand_source {
+    const struct tact_scene_files *files;
+    char folder[4096]; /* "" or with a slash at its end */
+    struct tact_scene_hand_content *content;
+};
+
+static int read_stored_file(const struct tact_scene_files *files, const char *path, char **data,
+                            uint64_t *size)
+{
+    const void *stored = NULL;
+    int rc = files->get(files->user, path, &stored, size);
+    *data = rc ? NULL : malloc(*size + 1);
+    if (*data) {
+        memcpy(*data, stored, *size);
+        (*data)[*size] = '\0';
+    }
+    return rc ? rc : *data ? 0 : -ENOMEM;
+}
+
+/* Appends a copy of a file to those that a log of the scene gets. */
+static int remember_file(struct tact_scene_hand_content *content, const char *path,
+                         const char *data, uint64_t size)
+{
+    struct tact_scene_hand_source *grown =
+        realloc(content->sources, (content->count + 1) * sizeof *grown);
+    if (!grown) {
+        return -ENOMEM;
+    }
+    content->sources = grown;
+    struct tact_scene_hand_source *file = &grown[content->count];
+    *file = (struct tact_scene_hand_source){strdup(path), malloc(size + 1), size};
+    content->count++;
+    if (!file->name || !file->data) {
+        return -ENOMEM;
+    }
+    memcpy(file->data, data, size);
+    return 0;
+}
+
+/* Reads a file and remembers it. */
+static int read_hand_source(void *user, const char *path, char **data, uint64_t *size)
+{
+    const struct hand_source *source = user;
+    char name[8192];
+    snprintf(name, sizeof name, "%s%s", path[0] == '/' ? "" : source->folder, path);
+    int rc = source->files && source->files->get
+                 ? read_stored_file(source->files, path, data, size)
+                 : tact_file_read(name, TACT_FILE_MESH_BYTES, data, size);
+    if (!rc) {
+        rc = remember_file(source->content, path, *data, *size);
+        if (rc) {
+            free(*data);
+        }
+    }
+    return rc;
+}
+
+/* The part of a path up to its last slash. */
+static void copy_folder(const char *path, char *out, size_t size)
+{
+    const char *slash = strrchr(path, '/');
+    snprintf(out, size, "%.*s", slash ? (int)(slash - path + 1) : 0, path);
+}
+
+/* Text of a key of a hand, or NULL. */
+static const char *text_of_key(const struct tact_scene_index *index, uint32_t hand, const char *key)
+{
+    const uint32_t at = tact_scene_index_child(index, hand, key);
+    return at ? index->nodes[at].text : NULL;
+}
+
+/* Whether the scene moves the base of the hand. */
+static bool has_moving_base(const struct tact_scene_index *index, uint32_t hand)
+{
+    const uint32_t base = tact_scene_index_child(index, hand, "base");
+    const char *fixed = base ? text_of_key(index, base, "fixed") : NULL;
+    return base && (!fixed || strcmp(fixed, "true") != 0);
+}
+
+/* Keys that a hand with a file needs, and those that it cannot have. */
+static int check_hand_keys(const struct tact_scene_check *check,
+                           const struct tact_scene_index *index, uint32_t hand, uint32_t number)
+{
+    static const char *const needed[] = {"name", "material"};
+    char path[TACT_SCENE_PATH];
+    snprintf(path, sizeof path, "hands[%u].file", number);
+    for (int i = 0; i < 2; i++) {
+        if (!text_of_key(index, hand, needed[i])) {
+            return tact_scene_report_bad_value(check, path, "a hand with a \"file\" needs a \"%s\"",
+                                               needed[i]);
+        }
+    }
+    if (tact_scene_index_child(index, hand, "links")) {
+        return tact_scene_report_bad_value(check, path,
+                                           "a hand with a \"file\" has its \"links\" from there");
+    }
+    return 0;
+}
+
+/* Joins the YAML of a hand to its node, and its exclusions to those of the scene. */
+static int join_hand(struct tact_scene_index *index, uint32_t hand, const char *file,
+                     const struct tact_hand_file *made, struct tact_error *err)
+{
+    struct tact_scene_index *other = NULL;
+    int rc = tact_scene_index_create(made->yaml, made->size, file, &other, err);
+    if (rc) {
+        return rc;
+    }
+    const uint32_t from = tact_scene_index_child(other, 0, "hand");
+    const uint32_t pairs = tact_scene_index_child(other, 0, "exclude");
+    rc = tact_scene_index_graft(index, hand, other, from, file, made->lines, made->line_count, err);
+    uint32_t list = pairs ? tact_scene_index_child(index, 0, "exclude") : 0;
+    if (!rc && pairs && !list) {
+        list = tact_scene_index_add_list(index, 0, "exclude");
+        rc = list ? 0 : tact_error_set(err, -ENOMEM, "out of memory");
+    }
+    if (!rc && pairs && index->nodes[list].kind == TACT_INDEX_LIST) {
+        rc = tact_scene_index_graft(index, list, other, pairs, file, made->lines, made->line_count,
+                                    err);
+    }
+    tact_scene_index_free(other);
+    return rc;
+}
+
+static int graft_hand(const struct tact_scene_check *check, struct tact_scene_index *index,
+                      struct hand_source *source, uint32_t hand, uint32_t number,
+                      struct tact_scene_hand_content *content)
+{
+    const char *file = text_of_key(index, hand, "file");
+    const char *collision = text_of_key(index, hand, "collision");
+    const struct tact_hand_file_reader reader = {read_hand_source, source};
+    char path[TACT_SCENE_PATH], folder[1024], name[8192], *text = NULL;
+    uint64_t size = 0;
+    struct tact_hand_file made;
+    int rc = check_hand_keys(check, index, hand, number);
+    if (rc) {
+        return rc;
+    }
+    snprintf(path, sizeof path, "hands[%u].file", number);
+    source->content = content;
+    content->hand = number;
+    rc = read_hand_source(source, file, &text, &size);
+    if (rc) {
+        tact_scene_report_bad_value(check, path,
+                                    "cannot read %.200s: %s; expected an MJCF or URDF file", file,
+                                    strerror(-rc));
+        return rc;
+    }
+    copy_folder(file, folder, sizeof folder);
+    snprintf(name, sizeof name, "%s%s", file[0] == '/' ? "" : source->folder, file);
+    const struct tact_hand_file_options options = {.material = text_of_key(index, hand, "material"),
+                                                   .name = text_of_key(index, hand, "name"),
+                                                   .folder = folder,
+                                                   .meshes =
+                                                       collision && !strcmp(collision, "mesh"),
+                                                   .moving_base = has_moving_base(index, hand)};
+    rc = tact_hand_file_load(text, size, name, &reader, &options, &made, check->err);
+    free(text);
+    rc = rc ? rc : join_hand(index, hand, name, &made, check->err);
+    content->notes = made.notes;
+    made.notes = NULL;
+    tact_hand_file_free(&made);
+    return rc;
+}
+
+int tact_scene_graft_hands(const struct tact_scene_check *check, struct tact_scene_index *index,
+                           const char *name, const struct tact_scene_files *files,
+                           struct tact_scene_hand_files *out)
+{
+    const uint32_t hands = tact_scene_index_child(index, 0, "hands");
+    const uint32_t count = hands ? index->nodes[hands].count : 0;
+    struct hand_source *source = calloc(1, sizeof *source);
+    out->at = calloc(count ? count : 1, sizeof *out->at);
+    int rc = 0;
+    if (!out->at || !source) {
+        free(source);
+        return tact_error_set(check->err, -ENOMEM, "out of memory");
+    }
+    source->files = files;
+    copy_folder(name, source->folder, sizeof source->folder);
+    for (uint32_t i = hands ? index->nodes[hands].first : 0, k = 0; !rc && i;
+         i = index->nodes[i].next, k++) {
+        if (index->nodes[i].kind == TACT_INDEX_MAP && text_of_key(index, i, "file")) {
+            rc = graft_hand(check, index, source, i, k, &out->at[out->count++]);
+        }
+    }
+    free(source);
+    return rc;
+}
+
+void tact_scene_store_hand_files(struct tact_scene_hand_files *files, struct tact_scene *scene)
+{
+    for (uint32_t i = 0; i < files->count; i++) {
+        struct tact_scene_hand *hand = &scene->hands[files->at[i].hand];
+        hand->sources = files->at[i].sources;
+        hand->sources_count = files->at[i].count;
+        hand->file_notes = files->at[i].notes;
+    }
+    free(files->at);
+    *files = (struct tact_scene_hand_files){0};
+}
+
+void tact_scene_free_sources(struct tact_scene_hand_source *sources, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        free(sources[i].name);
+        free(sources[i].data);
+    }
+    free(sources);
+}
+
+void tact_scene_free_hand_files(struct tact_scene_hand_files *files)
+{
+    for (uint32_t i = 0; i < files->count; i++) {
+        tact_scene_free_sources(files->at[i].sources, files->at[i].count);
+        free(files->at[i].notes);
+    }
+    free(files->at);
+    *files = (struct tact_scene_hand_files){0};
+}
+
+int tact_scene_check_hand_file(const struct tact_scene_check *check,
+                               const struct tact_scene_hand *hand, uint32_t number)
+{
+    static const char *const kinds[] = {"convex", "mesh", NULL};
+    char path[TACT_SCENE_PATH];
+    int rc = 0;
+    snprintf(path, sizeof path, "hands[%u].collision", number);
+    if (hand->collision) {
+        rc = tact_scene_need_word(check, path, hand->collision, kinds);
+    }
+    if (!rc && !hand->file && (hand->collision || hand->material)) {
+        snprintf(path, sizeof path, "hands[%u].%s", number,
+                 hand->material ? "material" : "collision");
+        return tact_scene_report_bad_value(check, path, "is for a hand with a \"file\"");
+    }
+    snprintf(path, sizeof path, "hands[%u].drive", number);
+    if (!rc && hand->drive) {
+        const struct tact_scene_drive *d = hand->drive;
+        rc = tact_scene_need_not_negative(check, path, "stiffness", d->stiffness, "");
+        rc = rc ? rc : tact_scene_need_not_negative(check, path, "damping", d->damping, "");
+        rc = rc ? rc : tact_scene_need_not_negative(check, path, "limit", d->limit, "");
+    }
+    return rc;
+}

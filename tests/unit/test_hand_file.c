@@ -1,0 +1,415 @@
+/* Hands from MJCF and URDF files: what is refused, with the line; the same hand by `file` and by
+ * the YAML that is written; random mutations from a seed. tests/bench/hands has the numbers. */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+#include "rt/file.h"
+#include "rt/model/hand_file.h"
+#include "rt/scene/scene_internal.h"
+#include "support/campaign.h"
+
+#define FOLDER TACT_SOURCE_DIR "/examples/hands/"
+#define MODEL_COUNT 4
+
+static const char *const models[MODEL_COUNT] = {"allegro_like.xml", "shadow_like.xml",
+                                                "leap_like.xml", "gripper_like.urdf"};
+
+static int read_beside(void *user, const char *path, char **data, uint64_t *size)
+{
+    char whole[1024];
+    (void)user;
+    snprintf(whole, sizeof whole, FOLDER "%s", path);
+    return tact_file_read(whole, 1 << 24, data, size);
+}
+
+static const struct tact_hand_file_reader files = {read_beside, NULL};
+
+static int load(const char *text, size_t size, bool scene, struct tact_hand_file *out,
+                struct tact_error *err)
+{
+    const struct tact_hand_file_options options = {
+        .material = "hand", .folder = "", .scene = scene};
+    *err = (struct tact_error){.line = 0};
+    return tact_hand_file_load(text, size, "hand.xml", &files, &options, out, err);
+}
+
+#define LINK "<geom size=\"0.01\"/>"
+#define JOINT "<joint/>" LINK
+#define ONE "<mujoco><worldbody><body name=\"a\">\n" JOINT "</body></worldbody>\n"
+
+/* What is wrong is in the line `line`; the message has `part`. */
+static const struct {
+    int line;
+    const char *part, *text;
+} bad[] = {
+    {1, "not XML", ""},
+    {2, "not XML", "<mujoco>\n</mujoc>"},
+    {1, "expected <mujoco>", "<sdf/>"},
+    {1, "document type", "<!DOCTYPE mujoco [<!ENTITY a \"b\">]><mujoco/>"},
+    {1, "document type", "<!DOCTYPE mujoco SYSTEM \"file:///etc/passwd\"><mujoco/>"},
+    {2, "<include> is refused", "<mujoco>\n<include file=\"a.xml\"/></mujoco>"},
+    {2, "outside", "<mujoco><asset>\n<mesh file=\"../a.stl\"/></asset></mujoco>"},
+    {2, "outside", "<mujoco><asset>\n<mesh file=\"/a.stl\"/></asset></mujoco>"},
+    {2, "outside",
+     "<mujoco><compiler meshdir=\"..\"/><asset>\n<mesh file=\"a.stl\"/></asset></mujoco>"},
+    {2, "outside", "<mujoco><asset>\n<mesh file=\"a/../../b.stl\"/></asset></mujoco>"},
+    {2, "outside",
+     "<robot><link name=\"a\"><collision><geometry>\n<mesh "
+     "filename=\"file:///a.stl\"/></geometry></collision></link></robot>"},
+    {2, "outside",
+     "<robot><link name=\"a\"><collision><geometry>\n<mesh "
+     "filename=\"package://a/../b.stl\"/></geometry></collision></link></robot>"},
+    {1, "no joint", "<mujoco/>"},
+    {2, "<deformable> is not supported", "<mujoco>\n<deformable/></mujoco>"},
+    {2, "attribute \"wobble\"",
+     "<mujoco><worldbody><body>\n<joint wobble=\"1\"/></body></worldbody></mujoco>"},
+    {2, "ball", "<mujoco><worldbody><body>\n<joint type=\"ball\"/></body></worldbody></mujoco>"},
+    {2, "`base`", "<mujoco><worldbody><body>\n<freejoint/></body></worldbody></mujoco>"},
+    {2, "spring",
+     "<mujoco><worldbody><body>\n<joint stiffness=\"1\"/></body></worldbody></mujoco>"},
+    {2, "expected numbers",
+     "<mujoco><worldbody><body>\n<joint axis=\"1 x 0\"/></body></worldbody></mujoco>"},
+    {2, "expected numbers",
+     "<mujoco><worldbody><body>\n<joint axis=\"1 nan 0\"/></body></worldbody></mujoco>"},
+    {2, "expected numbers",
+     "<mujoco><worldbody><body>\n<joint axis=\"1 1e999 0\"/></body></worldbody></mujoco>"},
+    {2, "expected 3 numbers",
+     "<mujoco><worldbody><body>\n<joint axis=\"1 0\"/></body></worldbody></mujoco>"},
+    {2, "length 0",
+     "<mujoco><worldbody><body>\n<joint axis=\"0 0 0\"/></body></worldbody></mujoco>"},
+    {2, "increasing",
+     "<mujoco><worldbody><body>\n<joint range=\"2 1\"/></body></worldbody></mujoco>"},
+    {2, "autolimits",
+     "<mujoco><compiler autolimits=\"false\"/><worldbody><body>\n<joint range=\"0 "
+     "1\"/></body></worldbody></mujoco>"},
+    {2, "no such class",
+     "<mujoco><worldbody><body>\n<joint class=\"x\"/></body></worldbody></mujoco>"},
+    {2, "of one name",
+     "<mujoco><default><default class=\"a\"/>\n<default class=\"a\"/></default></mujoco>"},
+    {2, "plane", "<mujoco><worldbody>\n<geom type=\"plane\" size=\"1 1 1\"/></worldbody></mujoco>"},
+    {2, "size",
+     "<mujoco><worldbody><body>\n<geom type=\"box\" size=\"1 1\"/></body></worldbody></mujoco>"},
+    {2, "<asset>",
+     "<mujoco><worldbody><body>\n<geom type=\"mesh\" mesh=\"x\"/></body></worldbody></mujoco>"},
+    {2, "cannot read",
+     "<mujoco><asset>\n<mesh name=\"x\" file=\"no.stl\"/></asset><worldbody><body><joint/>"
+     "<geom type=\"mesh\" mesh=\"x\"/></body></worldbody></mujoco>"},
+    {2, "has no mass", "<mujoco><worldbody><body>\n<joint/></body></worldbody></mujoco>"},
+    {2, "gravcomp", "<mujoco><worldbody>\n<body gravcomp=\"1\"/></worldbody></mujoco>"},
+    {2, "<composite> is not supported",
+     "<mujoco><worldbody><body>\n<composite/></body></worldbody></mujoco>"},
+    {3, "closes a loop",
+     ONE "<equality><connect body1=\"a\" anchor=\"0 0 0\"/></equality></mujoco>"},
+    {3, "<tendon> is not supported", ONE "<equality><tendon tendon1=\"a\"/></equality></mujoco>"},
+    {3, "<spatial> is not supported", ONE "<tendon><spatial/></tendon></mujoco>"},
+    {3, "on a tendon", ONE "<actuator><position tendon=\"x\"/></actuator></mujoco>"},
+    {3, "<joint> is not supported",
+     ONE "<equality><joint joint1=\"a\" joint2=\"b\"/></equality></mujoco>"},
+    {2, "<mimic> is not supported",
+     "<robot><link name=\"a\"/><link name=\"b\"/><joint name=\"j\" type=\"revolute\"><parent "
+     "link=\"a\"/><child link=\"b\"/>\n<mimic joint=\"j\"/></joint></robot>"},
+    {1, "names a body of several",
+     "<mujoco><worldbody><body name=\"a\"><joint/><geom size=\"1\"/></body><body "
+     "name=\"b\"><joint/>"
+     "<geom size=\"1\"/><body name=\"c\"><geom size=\"1\"/></body></body></worldbody><contact>"
+     "<exclude body1=\"a\" body2=\"c\"/></contact></mujoco>"},
+    {3, "<muscle> is not supported", ONE "<actuator><muscle joint=\"x\"/></actuator></mujoco>"},
+    {3, "name of a joint", ONE "<actuator><position joint=\"x\"/></actuator></mujoco>"},
+    {3, "two bodies", ONE "<contact><exclude body1=\"a\" body2=\"b\"/></contact></mujoco>"},
+    {3, "<pair> is not supported",
+     ONE "<contact><pair geom1=\"a\" geom2=\"b\"/></contact></mujoco>"},
+    {3, "density", ONE "<option density=\"1000\"/></mujoco>"},
+    {2, "expected a type",
+     "<robot><link name=\"a\"/><link name=\"b\"/>\n<joint name=\"j\"><parent link=\"a\"/>"
+     "<child link=\"b\"/></joint></robot>"},
+    {2, "is no link",
+     "<robot><link name=\"a\"/>\n<joint name=\"j\" type=\"fixed\"><parent link=\"a\"/>"
+     "<child link=\"b\"/></joint></robot>"},
+    {1, "a loop",
+     "<robot><link name=\"a\"/><link name=\"b\"/><joint name=\"i\" type=\"fixed\"><parent "
+     "link=\"b\"/><child link=\"a\"/></joint><joint name=\"j\" type=\"fixed\"><parent "
+     "link=\"a\"/><child link=\"b\"/></joint></robot>"},
+    {2, "two parents",
+     "<robot><link name=\"a\"/><link name=\"b\"/><link name=\"c\"/><joint name=\"i\" "
+     "type=\"fixed\"><parent link=\"a\"/><child link=\"c\"/></joint>\n<joint name=\"j\" "
+     "type=\"fixed\"><parent link=\"b\"/><child link=\"c\"/></joint></robot>"},
+    {2, "lower below upper",
+     "<robot><link name=\"a\"/><link name=\"b\"/>\n<joint name=\"j\" type=\"revolute\">"
+     "<parent link=\"a\"/><child link=\"b\"/></joint></robot>"},
+    {2, "expected one of",
+     "<robot><link name=\"a\"/><link name=\"b\"/>\n<joint name=\"j\" type=\"planar\">"
+     "<parent link=\"a\"/><child link=\"b\"/></joint></robot>"},
+};
+
+static void what_is_not_known_is_refused_by_line(void **state)
+{
+    (void)state;
+    int wrong = 0;
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        struct tact_hand_file out;
+        struct tact_error err;
+        char message[1024];
+        int rc = load(bad[i].text, strlen(bad[i].text), true, &out, &err);
+        tact_error_format(&err, message, sizeof message);
+        const bool line = err.line == bad[i].line || (bad[i].line == 1 && err.line <= 2);
+        if (rc >= 0 || !line || !strstr(err.text, bad[i].part) || strchr(message, '\n')) {
+            print_error("%s\n  got %d: %s\n  expected line %d: %s\n", bad[i].text, rc, message,
+                        bad[i].line, bad[i].part);
+            wrong++;
+        }
+        tact_hand_file_free(&out);
+    }
+    assert_int_equal(wrong, 0);
+}
+
+static void deep_nesting_is_refused(void **state)
+{
+    (void)state;
+    char text[8192] = "<mujoco><worldbody>";
+    struct tact_hand_file out;
+    struct tact_error err;
+    for (int i = 0; i < 200; i++) {
+        strcat(text, "<body>");
+    }
+    for (int i = 0; i < 200; i++) {
+        strcat(text, "</body>");
+    }
+    strcat(text, "</worldbody></mujoco>");
+    assert_int_equal(load(text, strlen(text), true, &out, &err), -EINVAL);
+    assert_non_null(strstr(err.text, "nested"));
+}
+
+static void assert_same_links(const struct tact_scene_hand *a, const struct tact_scene_hand *b)
+{
+    assert_int_equal(a->links_count, b->links_count);
+    for (uint32_t i = 0; i < a->links_count; i++) {
+        const struct tact_scene_link *x = &a->links[i], *y = &b->links[i];
+        struct tact_scene_joint jx = x->joint, jy = y->joint;
+        assert_string_equal(x->name, y->name);
+        assert_string_equal(jx.type, jy.type);
+        assert_memory_equal(jx.axis, jy.axis, sizeof jx.axis);
+        assert_memory_equal(jx.position, jy.position, sizeof jx.position);
+        assert_memory_equal(jx.quat_wxyz, jy.quat_wxyz, sizeof jx.quat_wxyz);
+        const double *const numbers[2] = {&jx.stiffness, &jy.stiffness};
+        assert_memory_equal(numbers[0], numbers[1],
+                            offsetof(struct tact_scene_joint, coupling) -
+                                offsetof(struct tact_scene_joint, stiffness));
+        assert_memory_equal(&x->mass, &y->mass, sizeof x->mass);
+        assert_memory_equal(x->center_of_mass, y->center_of_mass, sizeof x->center_of_mass);
+        assert_memory_equal(x->inertia, y->inertia, 6 * sizeof *x->inertia);
+        assert_int_equal(x->shapes_count, y->shapes_count);
+        for (uint32_t k = 0; k < x->shapes_count; k++) {
+            const struct tact_scene_shape *s = &x->shapes[k], *t = &y->shapes[k];
+            assert_string_equal(s->type, t->type);
+            assert_memory_equal(s->position, t->position, sizeof s->position);
+            assert_memory_equal(s->quat_wxyz, t->quat_wxyz, sizeof s->quat_wxyz);
+            assert_memory_equal(&s->shape.size, &t->shape.size, sizeof s->shape.size);
+        }
+    }
+}
+
+static void a_file_and_its_yaml_are_one_hand(void **state)
+{
+    (void)state;
+    for (int i = 0; i < MODEL_COUNT; i++) {
+        char text[512], *data = NULL;
+        uint64_t size = 0;
+        struct tact_hand_file out;
+        struct tact_scene *by_file = NULL, *by_yaml = NULL;
+        struct tact_error err = {.line = 0};
+        int n = snprintf(text, sizeof text,
+                         "name: s\nmaterials: [{name: hand}]\npairs: [{materials: [hand, hand], "
+                         "friction: 1}]\nhands: [{name: h, file: %s, material: hand}]\n",
+                         models[i]);
+        int rc = tact_scene_parse(text, (uint64_t)n, FOLDER "s.yaml", NULL, &by_file, &err);
+        print_message("%s: %s:%d %s %s\n", models[i], err.file, err.line, err.key, err.text);
+        assert_int_equal(rc, 0);
+        assert_int_equal(read_beside(NULL, models[i], &data, &size), 0);
+        assert_int_equal(load(data, size, true, &out, &err), 0);
+        assert_int_equal(
+            tact_scene_parse(out.yaml, out.size, FOLDER "s.yaml", NULL, &by_yaml, &err), 0);
+        assert_same_links(&by_file->hands[0], &by_yaml->hands[0]);
+        assert_int_equal(by_file->exclude_count, by_yaml->exclude_count);
+        assert_int_equal(by_file->bodies_count, by_yaml->bodies_count);
+        assert_true(by_file->hands[0].sources_count >= 1);
+        assert_string_equal(by_file->hands[0].sources[0].name, models[i]);
+        tact_scene_free(by_file);
+        tact_scene_free(by_yaml);
+        tact_hand_file_free(&out);
+        free(data);
+    }
+}
+
+/* An error within the hand has the line of its file. */
+static void an_error_has_the_line_of_the_file(void **state)
+{
+    (void)state;
+    static const char text[] = "<mujoco><worldbody><body name=\"a\">\n<joint/>\n"
+                               "<inertial pos=\"0 0 0\" mass=\"1\" diaginertia=\"1 1 5\"/>"
+                               "</body></worldbody></mujoco>";
+    struct tact_hand_file out;
+    struct tact_error err;
+    struct tact_scene *scene = NULL;
+    assert_int_equal(load(text, sizeof text - 1, true, &out, &err), 0);
+    assert_int_equal(tact_scene_parse(out.yaml, out.size, "s.yaml", NULL, &scene, &err), -EINVAL);
+    assert_int_equal(out.lines[err.line - 1], 1);
+    assert_non_null(strstr(err.text, "no solid has this inertia"));
+    tact_hand_file_free(&out);
+}
+
+static uint32_t next_random(uint64_t *bits)
+{
+    *bits = *bits * 6364136223846793005u + 1442695040888963407u;
+    return (uint32_t)(*bits >> 33);
+}
+
+/* The value in quotes at or after a place: its first byte, and its length; 0 where there is none.
+ */
+static size_t find_value(const char *text, size_t size, size_t at, size_t *length)
+{
+    const char *first = memchr(text + at, '"', size - at);
+    const char *last = first ? memchr(first + 1, '"', size - (size_t)(first + 1 - text)) : NULL;
+    *length = last ? (size_t)(last - first - 1) : 0;
+    return last ? (size_t)(first + 1 - text) : 0;
+}
+
+/* Puts one value of the text in the place of another, or another digit in a number. */
+static size_t swap_values(char *text, size_t size, uint64_t *bits)
+{
+    size_t from_length, to_length;
+    char value[64];
+    size_t from = find_value(text, size, next_random(bits) % size, &from_length);
+    size_t to = find_value(text, size, next_random(bits) % size, &to_length);
+    if (!from || !to || from_length >= sizeof value) {
+        return size;
+    }
+    memcpy(value, text + from, from_length);
+    memmove(text + to + from_length, text + to + to_length, size - to - to_length);
+    memcpy(text + to, value, from_length);
+    return size + from_length - to_length;
+}
+
+/* Changes some places of a text, which has room for MUTATION_ROOM more bytes: a byte, a digit, a
+ * value, a part that is cut, doubled, or replaced by what XML and numbers are made of. Returns the
+ * new size. */
+#define MUTATION_ROOM 512
+static size_t mutate(const char *text, size_t size, uint64_t *bits, char *out)
+{
+    static const char *const parts[] = {"\"",
+                                        "<",
+                                        ">",
+                                        "/>",
+                                        "&",
+                                        "&#0;",
+                                        "&lt;",
+                                        "-",
+                                        "1e308",
+                                        "1e-320",
+                                        "nan",
+                                        "0",
+                                        "../",
+                                        "<body>",
+                                        "</body>",
+                                        "class=",
+                                        "childclass=\"x\"",
+                                        "<!--",
+                                        "<![CDATA[",
+                                        "\xff",
+                                        "\n"};
+    memcpy(out, text, size);
+    for (uint32_t n = 1 + next_random(bits) % 4; n > 0; n--) {
+        const size_t at = next_random(bits) % size;
+        const char *part = parts[next_random(bits) % (sizeof parts / sizeof *parts)];
+        const size_t length = 1 + next_random(bits) % 40;
+        switch (next_random(bits) % 8) {
+        case 0:
+            out[at] = (char)next_random(bits);
+            break;
+        case 1:
+            if (at + length < size) {
+                memmove(out + at, out + at + length, size - at - length);
+                size -= length;
+            }
+            break;
+        case 2:
+            if (at + length < size) {
+                memmove(out + at + length, out + at, size - at);
+                size += length;
+            }
+            break;
+        case 3:
+            if (at + strlen(part) < size) {
+                memcpy(out + at, part, strlen(part));
+            }
+            break;
+        case 4:
+        case 5:
+            out[at] =
+                out[at] >= '0' && out[at] <= '9' ? (char)('0' + next_random(bits) % 10) : out[at];
+            break;
+        default:
+            size = swap_values(out, size, bits);
+        }
+    }
+    return size;
+}
+
+/* Each is refused in one line with file and line, or is a hand whose YAML is read again. */
+static void check_mutation(const char *text, size_t size, int counts[2])
+{
+    struct tact_hand_file out;
+    struct tact_error err;
+    struct tact_scene_index *index = NULL;
+    int rc = load(text, size, true, &out, &err);
+    counts[rc == 0]++;
+    if (rc) {
+        char message[1024];
+        tact_error_format(&err, message, sizeof message);
+        assert_string_equal(err.file, "hand.xml");
+        assert_true(err.line > 0 && err.text[0] && !strchr(message, '\n'));
+    } else {
+        assert_int_equal(tact_scene_index_create(out.yaml, out.size, "y", &index, &err), 0);
+        tact_scene_index_free(index);
+    }
+    tact_hand_file_free(&out);
+}
+
+static void mutations_are_refused_or_read(void **state)
+{
+    (void)state;
+    const long count = campaign_trial_count(2000, 100000);
+    uint64_t bits = 7 ^ campaign_seed_offset();
+    int counts[2] = {0, 0};
+    for (int i = 0; i < MODEL_COUNT; i++) {
+        char *data = NULL;
+        uint64_t size = 0;
+        assert_int_equal(read_beside(NULL, models[i], &data, &size), 0);
+        char *changed = malloc(size + MUTATION_ROOM);
+        assert_non_null(changed);
+        for (long n = 0; n < count / MODEL_COUNT; n++) {
+            check_mutation(changed, mutate(data, size, &bits, changed), counts);
+        }
+        free(changed);
+        free(data);
+    }
+    print_message("%d refused, %d read\n", counts[0], counts[1]);
+    assert_true(counts[0] > 0 && counts[1] > 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_is_not_known_is_refused_by_line),
+        cmocka_unit_test(deep_nesting_is_refused),
+        cmocka_unit_test(a_file_and_its_yaml_are_one_hand),
+        cmocka_unit_test(an_error_has_the_line_of_the_file),
+        cmocka_unit_test(mutations_are_refused_or_read),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
