@@ -89,6 +89,10 @@ struct hand_import {
 
 /* Whether a path has the type of such a file. */
 bool is_hand_file(const char *path);
+/* import_mesh.c: whether a path has the type of a mesh that scenes do not read; writes it as OBJ.
+ * Returns the exit code, after a message. */
+bool is_mesh_file(const char *path);
+int import_mesh(const char *command, const struct hand_import *h);
 /* Writes the YAML. Returns the exit code, after a message. */
 int import_hand(const char *command, const struct hand_import *h);
 

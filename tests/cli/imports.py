@@ -5,13 +5,16 @@ exact   columns, units, rate, times, quaternions, against what is computed here
 bad     mappings and files that are wrong: one line with file and key, exit 2, nothing written
 hand    hands of MJCF and URDF: to stdout and to a file, which is not written over; meshes from another folder; a log
         with the files of the hand; what is refused, in one line
+mesh    PLY, GLB and DAE as OBJ, placed by their nodes; mutations of them, each refused in one line or read
 guiding a person guiding a robot arm, and real ones in the data of $TACT_SHARED: counts, replay, plot, diff
 """
 import csv
 import json
 import math
 import os
+import random
 import shutil
+import struct
 import subprocess
 import sys
 import tempfile
@@ -240,9 +243,83 @@ def hand(folder):
     assert "--collision" in tact("import", model, "--collision", "soft", code=2)[1]
 
 
+CORNERS, FACES = [(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1)], [(0, 2, 1), (0, 1, 3), (1, 2, 3), (0, 3, 2)]
+
+
+def make_ply():
+    head = ("ply\nformat ascii 1.0\nelement vertex 4\nproperty float x\nproperty float y\nproperty float z\n"
+            "element face 4\nproperty list uchar int vertex_indices\nend_header\n")
+    return (head + "".join("%g %g %g\n" % p for p in CORNERS) + "".join("3 %d %d %d\n" % f for f in FACES)).encode()
+
+
+def make_glb():
+    data = b"".join(struct.pack("<3f", *p) for p in CORNERS) + b"".join(struct.pack("<3H", *f) for f in FACES)
+    text = json.dumps({
+        "asset": {"version": "2.0"}, "scene": 0, "scenes": [{"nodes": [0]}],
+        "nodes": [{"mesh": 0, "translation": [0, 0, 2], "scale": [2, 2, 2]}],
+        "meshes": [{"primitives": [{"attributes": {"POSITION": 0}, "indices": 1}]}],
+        "buffers": [{"byteLength": len(data)}],
+        "bufferViews": [{"buffer": 0, "byteOffset": 0, "byteLength": 48},
+                        {"buffer": 0, "byteOffset": 48, "byteLength": 24}],
+        "accessors": [{"bufferView": 0, "componentType": 5126, "count": 4, "type": "VEC3", "min": [0, 0, 0],
+                       "max": [1, 1, 1]}, {"bufferView": 1, "componentType": 5123, "count": 12, "type": "SCALAR"}]})
+    text = text.encode() + b" " * (-len(text) % 4)
+    return (struct.pack("<III", 0x46546C67, 2, 28 + len(text) + len(data)) + struct.pack("<II", len(text), 0x4E4F534A)
+            + text + struct.pack("<II", len(data), 0x004E4942) + data)
+
+
+def make_dae():
+    numbers = " ".join(str(x) for p in CORNERS for x in p)
+    indices = " ".join(str(i) for f in FACES for i in f)
+    return f"""<?xml version="1.0"?>
+<COLLADA xmlns="http://www.collada.org/2005/11/COLLADASchema" version="1.4.1">
+  <asset><unit name="meter" meter="1"/><up_axis>Z_UP</up_axis></asset>
+  <library_geometries><geometry id="g"><mesh>
+    <source id="p"><float_array id="a" count="12">{numbers}</float_array><technique_common>
+      <accessor source="#a" count="4" stride="3"><param name="X" type="float"/><param name="Y" type="float"/>
+        <param name="Z" type="float"/></accessor></technique_common></source>
+    <vertices id="v"><input semantic="POSITION" source="#p"/></vertices>
+    <triangles count="4"><input semantic="VERTEX" source="#v" offset="0"/><p>{indices}</p></triangles>
+  </mesh></geometry></library_geometries>
+  <library_visual_scenes><visual_scene id="s"><node id="n"><translate>0 0 5</translate>
+    <instance_geometry url="#g"/></node></visual_scene></library_visual_scenes>
+  <scene><instance_visual_scene url="#s"/></scene>
+</COLLADA>
+""".encode()
+
+
+def mesh(folder):
+    if not os.access(os.path.join(os.path.dirname(TACT), "tact-mesh"), os.X_OK):
+        print("skipped: built without assimp")
+        sys.exit(77)
+    rng = random.Random(3)
+    for kind, data, lowest, size in (("ply", make_ply(), 0, 1), ("glb", make_glb(), 2, 2), ("dae", make_dae(), 5, 1)):
+        source, out = os.path.join(folder, "t." + kind), os.path.join(folder, kind + ".obj")
+
+        def put(content):
+            with open(source, "wb") as stream:
+                stream.write(content)
+        put(data)
+        text = tact("import", source, "-o", out)[0]
+        assert "4 triangles" in text and "closed: `type: mesh`" in text, text
+        with open(out, encoding="ascii") as stream:
+            corners = [[float(x) for x in line.split()[1:]] for line in stream if line.startswith("v")]
+        assert sorted(corners) == sorted([size * x, size * y, size * z + lowest] for x, y, z in CORNERS), corners
+        tact("import", source, "-o", out, code=2)
+        for _ in range(4 if kind == "ply" else 12):
+            changed = bytearray(data)
+            for _ in range(rng.randint(1, 6)):
+                changed[rng.randrange(len(changed))] = rng.randrange(256)
+            put(changed[:rng.choice((len(data), len(data), rng.randrange(len(data))))])
+            run = subprocess.run([TACT, "import", source, "-o", out, "--force"], capture_output=True, text=True,
+                                 check=False, timeout=60)
+            assert run.returncode in (0, 2) and run.stderr.count("\n") == (run.returncode == 2), run
+            assert run.returncode == 0 or f"t.{kind}" in run.stderr, run.stderr
+
+
 def main():
     global TACT
-    subjects = {f.__name__: f for f in (exact, bad, hand, guiding)}
+    subjects = {f.__name__: f for f in (exact, bad, hand, mesh, guiding)}
     if len(sys.argv) != 4 or sys.argv[1] not in subjects:
         sys.exit(__doc__)
     TACT = sys.argv[2]
