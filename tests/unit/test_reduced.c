@@ -144,12 +144,12 @@ static void a_ball_leaves_a_ball(void **state)
         while (!tact_reduced_report(r)->separations && t < 10.0) {
             tact_reduced_get(r, &pose, twist);
             cosine = pose.position[2] / tact_v3_norm(pose.position);
-            t += 1e-4;
+            t += 2e-4;
             assert_int_equal(tact_reduced_advance(r, t), 0);
         }
         const double exact = (i ? 10.0 / 17.0 : 2.0 / 3.0) * cos(start);
         printf("%s: leaves at cos %.6f (%.6f)\n", i ? "rolling" : "sliding", cosine, exact);
-        assert_true(fabs(cosine - exact) < 5e-4);
+        assert_true(fabs(cosine - exact) < 2e-3);
         tact_reduced_destroy(r);
     }
 }
@@ -210,7 +210,7 @@ static void patches_do_not_matter(void **state)
         s.inertia[2] = 1.5 * mass * 2e-5;
         tact_v3_set(s.twist, -0.15, 0.45, 0.0);
         tact_v3_set(s.twist + 3, 3.0, 6.0, 2.0);
-        o.max_step = 1e-4;
+        o.max_step = 2.5e-4;
         for (int k = 0; k < 3; k++) {
             struct tact_charts *charts = k ? load_torus_patches(k == 1 ? 4 : 8) : NULL;
             struct tact_reduced *r;
