@@ -1,0 +1,387 @@
+/* The constant channel: playout, repeated waves, drift, silence and the account of energy. */
+#include "devices/network/channel_internal.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const double largest_number = 1e6; /* of a wave, a position or a force */
+
+int tact_network_channel_init(struct tact_network_channel *channel,
+                              const struct tact_network_channel_options *options)
+{
+    const struct tact_network_channel_options *o = options;
+    if (o->axes < 1 || o->axes > TACT_NETWORK_AXES || o->repeats < 0 ||
+        o->repeats > TACT_NETWORK_REPEATS || o->jitter < 0 || o->jitter > 500 ||
+        !(o->period >= 1e-4 && o->period <= 1e-2) || o->hold < 0 ||
+        o->hold * o->period > 0.01 + 1e-9) {
+        return -EINVAL;
+    }
+    memset(channel, 0, sizeof *channel);
+    channel->largest_fill = INT64_MIN;
+    channel->options = *options;
+    return 0;
+}
+
+static void forget_received(struct tact_network_channel *channel)
+{
+    memset(channel->slots, 0, sizeof channel->slots);
+    memset(&channel->last, 0, sizeof channel->last);
+    channel->state = TACT_NETWORK_CHANNEL_WAITING;
+    channel->waiting_ticks = channel->silence = channel->held_ticks = 0;
+    channel->window_ticks = channel->has_heard = 0;
+    channel->largest_fill = INT64_MIN;
+}
+
+void tact_network_channel_restart(struct tact_network_channel *channel)
+{
+    forget_received(channel);
+    channel->clock = (struct tact_network_clock){.second_start_ns = 0};
+    channel->sent_tick = 0;
+    memset(channel->sent, 0, sizeof channel->sent);
+    channel->sent_energy = channel->used_energy = (struct tact_network_sum){0.0, 0.0};
+    channel->other_energy = channel->least_energy = 0.0;
+}
+
+static void add_energy(struct tact_network_sum *sum, double value)
+{
+    const double total = sum->sum + value;
+    sum->rest +=
+        fabs(sum->sum) >= fabs(value) ? (sum->sum - total) + value : (value - total) + sum->sum;
+    sum->sum = total;
+}
+
+static double energy_of_wave(const struct tact_network_channel *channel, const double *wave)
+{
+    double sum = 0.0;
+    for (int i = 0; i < channel->options.axes; i++) {
+        sum += wave[i] * wave[i];
+    }
+    return 0.5 * sum * channel->options.period;
+}
+
+double tact_network_channel_energy(const struct tact_network_channel *channel)
+{
+    return channel->other_energy - (channel->used_energy.sum + channel->used_energy.rest);
+}
+
+static int are_valid_numbers(const double *value, int count)
+{
+    for (int i = 0; i < count; i++) {
+        if (!(fabs(value[i]) <= largest_number)) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+static unsigned char *write_doubles(unsigned char *out, const double *value, int count)
+{
+    for (int i = 0; i < count; i++, out += 8) {
+        uint64_t bits;
+        memcpy(&bits, &value[i], sizeof bits);
+        tact_network_write_u64(out, bits);
+    }
+    return out;
+}
+
+static const unsigned char *read_doubles(const unsigned char *in, double *value, int count)
+{
+    for (int i = 0; i < count; i++, in += 8) {
+        const uint64_t bits = tact_network_read_u64(in);
+        memcpy(&value[i], &bits, sizeof bits);
+    }
+    return in;
+}
+
+enum { START = 48 /* bytes ahead of the position */ };
+
+ssize_t tact_network_channel_send(struct tact_network_channel *channel,
+                                  const struct tact_network_sample *sample, int64_t now_ns,
+                                  unsigned char payload[TACT_NETWORK_PAYLOAD])
+{
+    const int axes = channel->options.axes,
+              margin = channel->options.jitter + channel->options.repeats;
+    if (!are_valid_numbers(sample->wave, axes) || !are_valid_numbers(sample->position, axes) ||
+        !are_valid_numbers(sample->force, axes)) {
+        return -EDOM;
+    }
+    memmove(channel->sent[1], channel->sent[0], sizeof channel->sent - sizeof channel->sent[0]);
+    memcpy(channel->sent[0], sample->wave, sizeof channel->sent[0]);
+    add_energy(&channel->sent_energy, energy_of_wave(channel, sample->wave));
+    const double energy = channel->sent_energy.sum + channel->sent_energy.rest;
+    const uint64_t tick = channel->sent_tick++;
+    const int waves =
+        tick < (uint64_t)channel->options.repeats ? (int)tick + 1 : channel->options.repeats + 1;
+    tact_network_write_u64(payload, tick);
+    tact_network_write_u64(payload + 8, (uint64_t)now_ns);
+    tact_network_write_u64(payload + 16, channel->has_heard ? (uint64_t)channel->other_sent_ns : 0);
+    tact_network_write_u64(payload + 24,
+                           channel->has_heard ? (uint64_t)now_ns - (uint64_t)channel->heard_ns : 0);
+    write_doubles(payload + 32, &energy, 1);
+    tact_network_write_u64(payload + 40, (uint64_t)sample->flags | (uint64_t)axes << 32 |
+                                             (uint64_t)waves << 40 | (uint64_t)margin << 48);
+    unsigned char *end = write_doubles(payload + START, sample->position, axes);
+    end = write_doubles(end, sample->force, axes);
+    for (int i = 0; i < waves; i++) {
+        end = write_doubles(end, channel->sent[i], axes);
+    }
+    return end - payload;
+}
+
+/* What a packet says. */
+struct channel_packet {
+    int64_t tick, sent_ns, echo_ns, kept_ns;
+    double energy;
+    int waves, margin;
+    struct tact_network_sample sample;
+    double wave[TACT_NETWORK_REPEATS + 1][TACT_NETWORK_AXES];
+};
+
+static int read_packet(const struct tact_network_channel *channel, const unsigned char *payload,
+                       size_t size, struct channel_packet *out)
+{
+    const int axes = channel->options.axes;
+    if (size < START) {
+        return -EPROTO;
+    }
+    const uint64_t head = tact_network_read_u64(payload + 40);
+    out->tick = (int64_t)tact_network_read_u64(payload);
+    out->sent_ns = (int64_t)tact_network_read_u64(payload + 8);
+    out->echo_ns = (int64_t)tact_network_read_u64(payload + 16);
+    out->kept_ns = (int64_t)tact_network_read_u64(payload + 24);
+    read_doubles(payload + 32, &out->energy, 1);
+    out->sample.flags = (uint32_t)head;
+    out->waves = (int)(head >> 40 & 0xff);
+    out->margin = (int)(head >> 48);
+    if ((int)(head >> 32 & 0xff) != axes || out->waves < 1 ||
+        out->waves > TACT_NETWORK_REPEATS + 1 || out->tick < out->waves - 1 ||
+        out->tick >= (int64_t)1 << 53 || !(out->energy >= 0.0 && out->energy < 1e300) ||
+        size != START + 8 * (size_t)axes * (size_t)(2 + out->waves)) {
+        return -EPROTO;
+    }
+    const unsigned char *in = read_doubles(payload + START, out->sample.position, axes);
+    in = read_doubles(in, out->sample.force, axes);
+    int valid =
+        are_valid_numbers(out->sample.position, axes) && are_valid_numbers(out->sample.force, axes);
+    for (int i = 0; i < out->waves; i++) {
+        in = read_doubles(in, out->wave[i], axes);
+        valid = valid && are_valid_numbers(out->wave[i], axes);
+    }
+    return valid ? 0 : -EPROTO;
+}
+
+static struct tact_network_channel_slot *slot_of_tick(struct tact_network_channel *channel,
+                                                      int64_t tick)
+{
+    return &channel->slots[(uint64_t)tick % TACT_NETWORK_CHANNEL_RING];
+}
+
+static struct tact_network_channel_slot *claim_slot(struct tact_network_channel *channel,
+                                                    int64_t tick)
+{
+    struct tact_network_channel_slot *slot = slot_of_tick(channel, tick);
+    if (slot->tick != tick + 1) {
+        memset(slot, 0, sizeof *slot);
+        slot->tick = tick + 1;
+    }
+    return slot;
+}
+
+static int is_waiting(const struct tact_network_channel *channel)
+{
+    return channel->state == TACT_NETWORK_CHANNEL_WAITING ||
+           channel->state == TACT_NETWORK_CHANNEL_LOST;
+}
+
+/* Ticks far from those that are expected would displace what waits. */
+static int is_possible_tick(const struct tact_network_channel *channel, int64_t tick)
+{
+    if (is_waiting(channel)) {
+        return !channel->has_heard ||
+               llabs(tick - channel->newest_tick) < TACT_NETWORK_CHANNEL_RING / 2;
+    }
+    const int64_t ahead = tick - channel->play_tick;
+    return ahead > -TACT_NETWORK_CHANNEL_RING && ahead < TACT_NETWORK_CHANNEL_RING;
+}
+
+static void hear_packet(struct tact_network_channel *channel, const struct channel_packet *packet,
+                        int64_t now_ns)
+{
+    if (packet->echo_ns) {
+        const struct tact_network_stamps stamps = {
+            .sent_ns = packet->echo_ns,
+            .other_received_ns = (int64_t)((uint64_t)packet->sent_ns - (uint64_t)packet->kept_ns),
+            .other_sent_ns = packet->sent_ns,
+            .received_ns = now_ns};
+        tact_network_clock_add(&channel->clock, &stamps);
+    }
+    channel->silence = 0;
+    if (!channel->has_heard || packet->tick > channel->newest_tick) {
+        channel->has_heard = 1;
+        channel->newest_tick = packet->tick;
+        channel->other_energy = packet->energy;
+        channel->other_margin = packet->margin;
+        channel->heard_ns = now_ns;
+        channel->other_sent_ns = packet->sent_ns;
+    }
+}
+
+int tact_network_channel_receive(struct tact_network_channel *channel, const unsigned char *payload,
+                                 size_t size, int64_t now_ns)
+{
+    struct channel_packet packet = {0};
+    if (read_packet(channel, payload, size, &packet) || !is_possible_tick(channel, packet.tick)) {
+        channel->counts.refused++;
+        return -EPROTO;
+    }
+    const int waiting = is_waiting(channel);
+    const int is_late = !waiting && packet.tick < channel->play_tick;
+    struct tact_network_channel_slot *slot = slot_of_tick(channel, packet.tick);
+    if (slot->tick == packet.tick + 1 && slot->has_packet) {
+        channel->counts.duplicate++;
+        return -EALREADY;
+    }
+    channel->counts.received++;
+    hear_packet(channel, &packet, now_ns);
+    for (int i = 0; i < packet.waves; i++) {
+        const int64_t tick = packet.tick - i;
+        if (waiting || tick >= channel->play_tick) {
+            slot = claim_slot(channel, tick);
+            slot->has_wave = 1;
+            memcpy(slot->wave, packet.wave[i], sizeof slot->wave);
+        }
+    }
+    if (is_late) {
+        channel->counts.late++;
+    }
+    if (!is_late || slot_of_tick(channel, packet.tick)->tick == packet.tick + 1) {
+        slot = claim_slot(channel, packet.tick);
+        slot->has_packet = 1;
+        slot->sample = packet.sample;
+    }
+    const int64_t fill = packet.tick - channel->play_tick;
+    channel->largest_fill = fill > channel->largest_fill ? fill : channel->largest_fill;
+    return 0;
+}
+
+int64_t tact_network_channel_fill(const struct tact_network_channel *channel)
+{
+    return channel->has_heard ? channel->newest_tick - channel->play_tick : 0;
+}
+
+double tact_network_channel_round_trip(const struct tact_network_channel *channel)
+{
+    const struct tact_network_clock_sample best = tact_network_clock_best(&channel->clock);
+    const int margin = channel->options.jitter + channel->options.repeats + channel->other_margin;
+    return best.valid ? (double)best.round_trip_ns * 1e-9 + margin * channel->options.period : 0.0;
+}
+
+static int ticks_of_time(const struct tact_network_channel *channel, double time)
+{
+    return (int)(time / channel->options.period + 0.5);
+}
+
+/* The fastest of the first packets sets when the first wave is used. */
+static int wait_for_packets(struct tact_network_channel *channel)
+{
+    if (!channel->has_heard || ++channel->waiting_ticks < ticks_of_time(channel, 0.1)) {
+        channel->play_tick++;
+        return 0;
+    }
+    const int margin = channel->options.jitter + channel->options.repeats;
+    channel->play_tick += channel->largest_fill - margin;
+    channel->state = TACT_NETWORK_CHANNEL_OK;
+    channel->largest_fill = INT64_MIN;
+    channel->window_ticks = 0;
+    return 1;
+}
+
+static void note_silence(struct tact_network_channel *channel)
+{
+    if (channel->silence <= ticks_of_time(channel, 0.5)) {
+        channel->silence++;
+    }
+    if (channel->silence > ticks_of_time(channel, 0.5)) {
+        forget_received(channel);
+        channel->state = TACT_NETWORK_CHANNEL_LOST;
+        channel->counts.restarts++;
+        return;
+    }
+    channel->state = channel->silence > ticks_of_time(channel, 0.1) ? TACT_NETWORK_CHANNEL_STALE
+                                                                    : TACT_NETWORK_CHANNEL_OK;
+}
+
+/* By how much the fill of the fastest packet in the last quarter of a second is off, once; else
+ * 0. */
+static int64_t find_drift(struct tact_network_channel *channel)
+{
+    if (++channel->window_ticks < ticks_of_time(channel, 0.25)) {
+        return 0;
+    }
+    const int margin = channel->options.jitter + channel->options.repeats;
+    const int64_t off = channel->largest_fill == INT64_MIN ? 0 : channel->largest_fill - margin;
+    channel->window_ticks = 0;
+    channel->largest_fill = INT64_MIN;
+    return off;
+}
+
+static void use_tick(struct tact_network_channel *channel, struct tact_network_sample *out)
+{
+    const struct tact_network_channel_slot *slot = slot_of_tick(channel, channel->play_tick);
+    const int here = slot->tick == channel->play_tick + 1;
+    channel->play_tick++;
+    if (here && slot->has_packet) {
+        *out = slot->sample;
+    } else {
+        channel->counts.lost++;
+        channel->counts.repeated += (uint64_t)(here && slot->has_wave);
+    }
+    out->missing = !(here && slot->has_wave);
+    if (!out->missing) {
+        memcpy(out->wave, slot->wave, sizeof out->wave);
+        channel->held_ticks = 0;
+        return;
+    }
+    channel->counts.missing++;
+    if (channel->held_ticks < channel->options.hold) {
+        channel->held_ticks++;
+        channel->counts.held++;
+    } else {
+        memset(out->wave, 0, sizeof out->wave);
+    }
+}
+
+void tact_network_channel_play(struct tact_network_channel *channel,
+                               struct tact_network_sample *out)
+{
+    if (channel->state == TACT_NETWORK_CHANNEL_LOST && channel->has_heard) {
+        channel->state = TACT_NETWORK_CHANNEL_WAITING;
+    }
+    const int begins = channel->state == TACT_NETWORK_CHANNEL_WAITING && wait_for_packets(channel);
+    if (!is_waiting(channel)) {
+        note_silence(channel);
+    }
+    *out = channel->last;
+    out->missing = 1;
+    if (is_waiting(channel)) {
+        memset(out->wave, 0, sizeof out->wave);
+        channel->last = *out;
+        return;
+    }
+    const int64_t off = begins ? 0 : find_drift(channel);
+    if (off <= -2) {
+        channel->counts.inserted++;
+        memset(out->wave, 0, sizeof out->wave);
+    } else {
+        if (off >= 2) {
+            channel->counts.dropped++;
+            channel->play_tick++;
+        }
+        use_tick(channel, out);
+    }
+    channel->last = *out;
+    add_energy(&channel->used_energy, energy_of_wave(channel, out->wave));
+    channel->least_energy = fmin(channel->least_energy, tact_network_channel_energy(channel));
+}

@@ -1,0 +1,174 @@
+/* A link inside one process whose chance follows from a seed. */
+#include "devices/network/seeded_link_internal.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct packet_under_way {
+    int64_t due_ns;
+    int slot; /* of the payload */
+};
+
+struct tact_network_link {
+    struct tact_network_link_options options;
+    struct tact_network_link_counts counts;
+    uint64_t random;
+    int64_t last_put_ns;
+    int started, in_burst;
+    uint32_t first, count; /* of the queue, a ring in the order of arrival */
+    struct packet_under_way queue[TACT_NETWORK_LINK_PACKETS];
+    int free_slots[TACT_NETWORK_LINK_PACKETS];
+    size_t size[TACT_NETWORK_LINK_PACKETS];
+    unsigned char payload[TACT_NETWORK_LINK_PACKETS][TACT_NETWORK_PAYLOAD];
+};
+
+/* Steele, Lea and Flood's SplitMix64: 0 to 1, without 1. */
+static double draw_uniform(struct tact_network_link *link)
+{
+    uint64_t z = link->random += 0x9e3779b97f4a7c15u;
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    return (double)((z ^ (z >> 31)) >> 11) * 0x1p-53;
+}
+
+static int is_within(double value, double most)
+{
+    return value >= 0.0 && value <= most;
+}
+
+int tact_network_link_restart(struct tact_network_link *link,
+                              const struct tact_network_link_options *options)
+{
+    const struct tact_network_link_options *o = options;
+    if (!is_within(o->delay, 10.0) || !is_within(o->jitter, 10.0) || !is_within(o->loss, 0.9) ||
+        !is_within(o->burst, 10.0) || !is_within(o->duplicate, 1.0) ||
+        !is_within(o->reorder, 1.0) || !is_within(o->blackout[1], 1e9) ||
+        !is_within(o->blackout[0], o->blackout[1])) {
+        return -EINVAL;
+    }
+    link->options = *options;
+    link->random = options->seed;
+    link->counts = (struct tact_network_link_counts){0};
+    link->last_put_ns = 0;
+    link->started = link->in_burst = 0;
+    link->first = link->count = 0;
+    for (int i = 0; i < TACT_NETWORK_LINK_PACKETS; i++) {
+        link->free_slots[i] = i;
+    }
+    return 0;
+}
+
+int tact_network_link_create(const struct tact_network_link_options *options,
+                             struct tact_network_link **out)
+{
+    struct tact_network_link *link = calloc(1, sizeof *link);
+    if (!link) {
+        return -ENOMEM;
+    }
+    const int rc = tact_network_link_restart(link, options);
+    if (rc) {
+        free(link);
+        return rc;
+    }
+    *out = link;
+    return 0;
+}
+
+void tact_network_link_free(struct tact_network_link *link)
+{
+    free(link);
+}
+
+static int64_t to_ns(double seconds)
+{
+    return (int64_t)(seconds * 1e9);
+}
+
+/* A burst ends, in the time since the packet before, with the chance that its mean length states;
+ * bursts begin as often as the share of lost packets needs. */
+static int is_lost_packet(struct tact_network_link *link, int64_t now_ns)
+{
+    const struct tact_network_link_options *o = &link->options;
+    const double step = link->started ? (double)(now_ns - link->last_put_ns) * 1e-9 : 0.0;
+    const double chance = draw_uniform(link);
+    if (o->burst > 0.0) {
+        const double end = fmin(1.0, step / o->burst);
+        link->in_burst = link->in_burst ? chance >= end : chance < end * o->loss / (1.0 - o->loss);
+    } else {
+        link->in_burst = chance < o->loss;
+    }
+    return link->in_burst;
+}
+
+static struct packet_under_way *queued_packet(struct tact_network_link *link, uint32_t index)
+{
+    return &link->queue[(link->first + index) % TACT_NETWORK_LINK_PACKETS];
+}
+
+static void insert_packet(struct tact_network_link *link, int64_t due_ns, const void *payload,
+                          size_t size)
+{
+    if (link->count == TACT_NETWORK_LINK_PACKETS || size > TACT_NETWORK_PAYLOAD) {
+        link->counts.overflow++;
+        return;
+    }
+    const int slot = link->free_slots[link->count];
+    memcpy(link->payload[slot], payload, size);
+    link->size[slot] = size;
+    uint32_t at = link->count++;
+    for (; at > 0 && queued_packet(link, at - 1)->due_ns > due_ns; at--) {
+        *queued_packet(link, at) = *queued_packet(link, at - 1);
+    }
+    *queued_packet(link, at) = (struct packet_under_way){.due_ns = due_ns, .slot = slot};
+}
+
+void tact_network_link_put(struct tact_network_link *link, int64_t now_ns, const void *payload,
+                           size_t size)
+{
+    const struct tact_network_link_options *o = &link->options;
+    const int lost = is_lost_packet(link, now_ns);
+    /* Drawn for each packet, so that the fate of one does not move that of the next. */
+    const double delay = draw_uniform(link), second_delay = draw_uniform(link);
+    const int held_back = draw_uniform(link) < o->reorder;
+    const int twice = draw_uniform(link) < o->duplicate;
+    const int64_t earliest = now_ns + to_ns(o->delay);
+    link->last_put_ns = now_ns;
+    link->started = 1;
+    link->counts.sent++;
+    if (now_ns >= to_ns(o->blackout[0]) && now_ns < to_ns(o->blackout[1])) {
+        link->counts.blacked_out++;
+        return;
+    }
+    if (lost) {
+        link->counts.lost++;
+        return;
+    }
+    link->counts.reordered += (uint64_t)held_back;
+    link->counts.duplicated += (uint64_t)twice;
+    const double held = held_back ? 2.0 * o->jitter + 2e-3 : 0.0;
+    insert_packet(link, earliest + to_ns(delay * o->jitter + held), payload, size);
+    if (twice) {
+        insert_packet(link, earliest + to_ns(second_delay * o->jitter), payload, size);
+    }
+}
+
+ssize_t tact_network_link_get(struct tact_network_link *link, int64_t now_ns, void *payload)
+{
+    if (!link->count || queued_packet(link, 0)->due_ns > now_ns) {
+        return -EAGAIN;
+    }
+    const int slot = queued_packet(link, 0)->slot;
+    memcpy(payload, link->payload[slot], link->size[slot]);
+    link->first = (link->first + 1) % TACT_NETWORK_LINK_PACKETS;
+    link->count--;
+    link->free_slots[link->count] = slot;
+    link->counts.delivered++;
+    return (ssize_t)link->size[slot];
+}
+
+struct tact_network_link_counts tact_network_link_counts(const struct tact_network_link *link)
+{
+    return link->counts;
+}

@@ -1,0 +1,218 @@
+/*
+ * The constant channel and the seeded link under it: no link generates energy while missing waves
+ * are zero; each wave is used once, in its order, a constant number of ticks later; clocks that
+ * drift; packets that are malformed.
+ */
+#include <errno.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <cmocka.h>
+#include "devices/network/channel_internal.h"
+#include "devices/network/seeded_link_internal.h"
+#include "support/random.h"
+
+static struct tact_network_channel sender, receiver;
+static struct tact_network_link *link_there;
+
+static const struct tact_network_channel_options plain = {
+    .axes = 2, .repeats = 4, .jitter = 5, .period = 1e-3};
+
+static void restart_all(const struct tact_network_channel_options *channel,
+                        const struct tact_network_link_options *link)
+{
+    assert_int_equal(tact_network_channel_init(&sender, channel), 0);
+    assert_int_equal(tact_network_channel_init(&receiver, channel), 0);
+    assert_int_equal(link_there ? tact_network_link_restart(link_there, link)
+                                : tact_network_link_create(link, &link_there),
+                     0);
+}
+
+static void send_wave(double first, double second, int64_t now)
+{
+    unsigned char payload[TACT_NETWORK_PAYLOAD];
+    const struct tact_network_sample sample = {.wave = {first, second}, .flags = 5};
+    const ssize_t size = tact_network_channel_send(&sender, &sample, now, payload);
+    assert_true(size > 0);
+    tact_network_link_put(link_there, now, payload, (size_t)size);
+}
+
+static struct tact_network_sample play_at(int64_t now)
+{
+    unsigned char payload[TACT_NETWORK_PAYLOAD];
+    struct tact_network_sample out;
+    ssize_t size;
+    while ((size = tact_network_link_get(link_there, now, payload)) >= 0) {
+        tact_network_channel_receive(&receiver, payload, (size_t)size, now);
+    }
+    tact_network_channel_play(&receiver, &out);
+    return out;
+}
+
+static void no_link_generates_energy(void **state)
+{
+    (void)state;
+    const int links = campaign_trial_count(2000, 1000000);
+    double least = 0.0;
+    uint64_t missing = 0;
+    for (int i = 0; i < links; i++) {
+        const double start = uniform(0.0, 0.6);
+        const struct tact_network_link_options link = {
+            .seed = random_bits(),
+            .delay = uniform(0.0, 0.2),
+            .jitter = uniform(0.0, 0.03),
+            .loss = uniform(0.0, 0.5),
+            .burst = i % 3 ? uniform(1e-3, 0.03) : 0.0,
+            .duplicate = uniform(0.0, 0.3),
+            .reorder = uniform(0.0, 0.3),
+            .blackout = {start, start + (i % 4 ? 0.0 : uniform(0.0, 1.0))}};
+        const struct tact_network_channel_options channel = {
+            .axes = 2, .repeats = i % 21, .jitter = i % 31, .period = 1e-3};
+        restart_all(&channel, &link);
+        for (int k = 0; k < 600; k++) {
+            send_wave(uniform(-3.0, 3.0), k < 300 ? 1.0 : 1e-3, 1000000 * (int64_t)k + 1);
+            play_at(1000000 * (int64_t)k + 1);
+        }
+        least = fmin(least, receiver.least_energy);
+        missing += receiver.counts.missing;
+    }
+    print_message("%d links: least energy %.1e J, %llu waves missing\n", links, least,
+                  (unsigned long long)missing);
+    assert_true(least > -1e-12 && missing > (uint64_t)links);
+}
+
+static void each_wave_is_used_once_at_a_constant_delay(void **state)
+{
+    (void)state;
+    /* Without bursts, 4 repeats replace all but about 1e-7 of the losses. */
+    const struct tact_network_link_options link = {
+        .seed = 7, .delay = 0.02, .jitter = 0.005, .loss = 0.02, .duplicate = 0.1};
+    double last = 0.0;
+    int delay = -1;
+    restart_all(&plain, &link);
+    for (int k = 0; k < 20000; k++) {
+        send_wave(k + 1, 0.0, 1000000 * (int64_t)k);
+        const struct tact_network_sample in = play_at(1000000 * (int64_t)k);
+        if (!in.missing) {
+            assert_true(last == 0.0 || in.wave[0] == last + 1.0);
+            delay = delay < 0 ? k + 1 - (int)in.wave[0] : delay;
+            assert_int_equal(k + 1 - (int)in.wave[0], delay);
+            last = in.wave[0];
+        }
+    }
+    const struct tact_network_channel_counts *c = &receiver.counts;
+    const struct tact_network_link_counts l = tact_network_link_counts(link_there);
+    print_message("delay %d ticks; %llu of %llu lost, %llu repeated, %llu duplicate\n", delay,
+                  (unsigned long long)c->lost, (unsigned long long)l.lost,
+                  (unsigned long long)c->repeated, (unsigned long long)c->duplicate);
+    assert_true(delay >= 29 && delay <= 30 && c->repeated > 300 && c->missing == 0);
+    assert_true(c->duplicate > 1000 && c->duplicate <= l.duplicated);
+    assert_true(c->lost <= l.lost && l.overflow == 0 && c->inserted + c->dropped == 0);
+}
+
+/* The clock of one site is fast or slow by 1 ms/s, ten times what is to be expected; an hour in
+ * the long form. */
+static void drifting_clocks_drop_or_insert(void **state)
+{
+    (void)state;
+    const struct tact_network_link_options link = {.delay = 0.01};
+    const int ticks = campaign_trial_count(20000, 3600000);
+    for (int fast = 0; fast < 2; fast++) {
+        const int64_t step = fast ? 999000 : 1001000;
+        int64_t sent_at = 0;
+        restart_all(&plain, &link);
+        for (int k = 0; k < ticks; k++) {
+            for (; sent_at <= 1000000 * (int64_t)k; sent_at += step) {
+                send_wave(1.0, 0.5, sent_at);
+            }
+            play_at(1000000 * (int64_t)k);
+            assert_true(k < 200 || (tact_network_channel_fill(&receiver) >= 3 &&
+                                    tact_network_channel_fill(&receiver) <= 15));
+        }
+        const struct tact_network_channel_counts *c = &receiver.counts;
+        print_message("%llu dropped, %llu inserted, %llu missing\n", (unsigned long long)c->dropped,
+                      (unsigned long long)c->inserted, (unsigned long long)c->missing);
+        assert_in_range(fast ? c->dropped : c->inserted, ticks / 1000 - 4, ticks / 1000 + 4);
+        assert_true((fast ? c->inserted : c->dropped) == 0 && c->missing == 0);
+        assert_true(receiver.least_energy > -1e-12);
+    }
+}
+
+static void bad_packets_have_no_effect(void **state)
+{
+    (void)state;
+    const struct tact_network_link_options link = {.delay = 0.0};
+    unsigned char payload[TACT_NETWORK_PAYLOAD];
+    restart_all(&plain, &link);
+    for (int k = 0; k < 300; k++) {
+        send_wave(1.0, 1.0, 1000000 * (int64_t)k);
+        play_at(1000000 * (int64_t)k);
+    }
+    struct tact_network_sample sample = {.wave = {1.0, 1.0}};
+    const ssize_t size = tact_network_channel_send(&sender, &sample, 300000000, payload);
+    struct tact_network_channel before = receiver;
+    uint64_t refused = receiver.counts.refused;
+    for (ssize_t n = 0; n < size; n++) {
+        assert_int_equal(tact_network_channel_receive(&receiver, payload, (size_t)n, 0), -EPROTO);
+        refused++;
+    }
+    for (int byte = 2; byte < 8; byte++) { /* ticks that are far off */
+        payload[byte] ^= 0x40;
+        assert_int_equal(tact_network_channel_receive(&receiver, payload, (size_t)size, 0),
+                         -EPROTO);
+        payload[byte] ^= 0x40;
+        refused++;
+    }
+    for (ssize_t at = 48; at < size; at += 8) { /* infinite numbers */
+        unsigned char bad[TACT_NETWORK_PAYLOAD];
+        memcpy(bad, payload, sizeof bad);
+        bad[at + 6] = 0xf0;
+        bad[at + 7] = 0x7f;
+        assert_int_equal(tact_network_channel_receive(&receiver, bad, (size_t)size, 0), -EPROTO);
+        refused++;
+    }
+    assert_int_equal(receiver.counts.refused, refused);
+    before.counts.refused = refused;
+    assert_memory_equal(&receiver, &before, sizeof before);
+    sample.wave[1] = NAN;
+    assert_int_equal(tact_network_channel_send(&sender, &sample, 0, payload), -EDOM);
+}
+
+static void options_are_checked(void **state)
+{
+    (void)state;
+    static const struct tact_network_link_options bad_links[] = {
+        {.delay = -1.0}, {.jitter = NAN}, {.loss = 0.95}, {.blackout = {2.0, 1.0}}};
+    for (size_t i = 0; i < sizeof bad_links / sizeof *bad_links; i++) {
+        struct tact_network_link *link = NULL;
+        assert_int_equal(tact_network_link_create(&bad_links[i], &link), -EINVAL);
+    }
+    struct tact_network_channel_options o = plain;
+    o.hold = 11;
+    assert_int_equal(tact_network_channel_init(&sender, &o), -EINVAL);
+    o = plain;
+    o.axes = 7;
+    assert_int_equal(tact_network_channel_init(&sender, &o), -EINVAL);
+}
+
+static int free_link(void **state)
+{
+    (void)state;
+    tact_network_link_free(link_there);
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(no_link_generates_energy),
+        cmocka_unit_test(each_wave_is_used_once_at_a_constant_delay),
+        cmocka_unit_test(drifting_clocks_drop_or_insert),
+        cmocka_unit_test(bad_packets_have_no_effect),
+        cmocka_unit_test(options_are_checked),
+    };
+    return cmocka_run_group_tests(tests, NULL, free_link);
+}

@@ -1,0 +1,331 @@
+/*
+ * One axis over a link: a person moves a device of 0.1 kg by 70 mm in 1 s (minimum jerk) and holds;
+ * at the other site a robot of 0.5 kg follows by its drive, and a wall is at 50 mm. The plants move
+ * in 20 substeps of a tick. Press: force on the person 10 s after the motion; drag: largest force
+ * against the person without a wall; peak: largest force of the robot on the wall.
+ */
+#include <errno.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <cmocka.h>
+#include "devices/network/channel_internal.h"
+#include "devices/network/seeded_link_internal.h"
+#include "devices/network/wave_end_internal.h"
+
+enum mode { WAVES, WAVES_WITHOUT_POSITION, POSITION_FORCE, POSITION_POSITION };
+
+static const struct hand {
+    const char *name;
+    double mass, damping, stiffness;
+} hands[] = {{"weak", 0.1, 2.0, 100.0}, {"average", 0.3, 10.0, 300.0}, {"strong", 1.0, 40.0, 1e3}};
+
+static const double period = 1e-3, impedance = 10.0, drive_stiffness = 1e3, drive_damping = 30.0;
+static const double wall_at = 0.05, wall_stiffness = 5e3, motion = 0.07, starts_at = 1.0;
+
+struct run_options {
+    enum mode mode;
+    const struct hand *hand;
+    struct tact_network_link_options link;
+    double press_time; /* of the press, after the motion [s] */
+    double tank;       /* [J] */
+    int free, repeats, jitter, hold,
+        deadman_release; /* released for 0.1 s at this tick; 0: never */
+};
+
+struct run_result {
+    int unstable; /* 1: beyond all bounds, and ended there */
+    double press, drag, peak, late_speed, least_energy, share_in_silence, round_trip;
+    struct tact_network_channel_counts counts;
+};
+
+struct site {
+    struct tact_network_link *link; /* that it sends to */
+    struct tact_network_channel channel;
+    struct tact_network_sample in;
+};
+
+static struct site person, robot;
+
+static double hand_position(double time)
+{
+    const double t = fmin(1.0, fmax(0.0, time - starts_at));
+    return motion * t * t * t * (10.0 + t * (6.0 * t - 15.0));
+}
+
+static double hand_rate(double time)
+{
+    const double t = fmin(1.0, fmax(0.0, time - starts_at));
+    return motion * 30.0 * t * t * (1.0 - t) * (1.0 - t);
+}
+
+static void open_sites(const struct run_options *o)
+{
+    const struct tact_network_channel_options options = {
+        .axes = 1, .repeats = o->repeats, .jitter = o->jitter, .hold = o->hold, .period = period};
+    struct tact_network_link_options back = o->link;
+    back.seed ^= 0x5555;
+    assert_int_equal(tact_network_link_create(&o->link, &person.link), 0);
+    assert_int_equal(tact_network_link_create(&back, &robot.link), 0);
+    assert_int_equal(tact_network_channel_init(&person.channel, &options), 0);
+    assert_int_equal(tact_network_channel_init(&robot.channel, &options), 0);
+}
+
+static void receive_at(struct site *site, struct tact_network_link *from, int64_t now)
+{
+    unsigned char payload[TACT_NETWORK_PAYLOAD];
+    ssize_t size;
+    while ((size = tact_network_link_get(from, now, payload)) >= 0) {
+        const int rc = tact_network_channel_receive(&site->channel, payload, (size_t)size, now + 1);
+        assert_true(rc == 0 || rc == -EALREADY);
+    }
+    tact_network_channel_play(&site->channel, &site->in);
+}
+
+static void send_from(struct site *site, double wave, double position, double force, int64_t now)
+{
+    const struct tact_network_sample sample = {
+        .wave = {wave}, .position = {position}, .force = {force}};
+    unsigned char payload[TACT_NETWORK_PAYLOAD];
+    const ssize_t size = tact_network_channel_send(&site->channel, &sample, now + 1, payload);
+    assert_true(size > 0);
+    tact_network_link_put(site->link, now, payload, (size_t)size);
+}
+
+struct plant {
+    double x, v, robot_x, robot_v, wall;
+};
+
+static void move_plants(struct plant *p, const struct run_options *o, double time, double felt,
+                        double drive)
+{
+    const struct hand *hand = o->hand;
+    for (int s = 0; s < 20; s++) {
+        const double h = period / 20.0, t = time + s * h;
+        p->v += h *
+                (felt - p->v + hand->damping * (hand_rate(t) - p->v) +
+                 hand->stiffness * (hand_position(t) - p->x)) /
+                (0.1 + hand->mass);
+        p->x += h * p->v;
+        p->wall = !o->free && p->robot_x > wall_at ? wall_stiffness * (p->robot_x - wall_at) : 0.0;
+        p->robot_v += h * (drive - 2.0 * p->robot_v - p->wall) / 0.5;
+        p->robot_x += h * p->robot_v;
+    }
+}
+
+/* Forces of the modes that send positions: positions and rates as of the newest that was used. */
+static double drive_toward(double other, double *last, double x, double v)
+{
+    const double rate = (other - *last) / period;
+    *last = other;
+    return drive_stiffness * (other - x) + drive_damping * (rate - v);
+}
+
+static struct run_result run_press(const struct run_options *o)
+{
+    struct run_result r = {.least_energy = 0.0};
+    struct plant p = {.x = 0.0};
+    struct tact_wave_coupling coupling = {impedance, drive_stiffness, drive_damping, period,
+                                          0.0,       o->tank};
+    struct tact_wave_end end = {.tank = o->tank};
+    struct tact_wave_engagement engagement = {.latched = 0};
+    const int ticks = (int)((starts_at + 1.0 + o->press_time) / period);
+    double speed = 0.0, last_person = 0.0, last_robot = 0.0, felt = 0.0, drive = 0.0;
+    open_sites(o);
+    for (int k = 0; k < ticks; k++) {
+        const int64_t now = (int64_t)k * 1000000;
+        double out = 0.0, back = 0.0;
+        receive_at(&person, robot.link, now);
+        receive_at(&robot, person.link, now);
+        const enum tact_network_channel_state state = person.channel.state;
+        const int held =
+            !(o->deadman_release && k >= o->deadman_release && k < o->deadman_release + 100);
+        const int engaged = tact_wave_engage(&engagement, held, state == TACT_NETWORK_CHANNEL_OK,
+                                             state == TACT_NETWORK_CHANNEL_LOST, period);
+        if (o->mode == WAVES || o->mode == WAVES_WITHOUT_POSITION) {
+            const double wave = engaged ? person.in.wave[0] : 0.0;
+            felt = engagement.share * tact_wave_reflect(impedance, wave, p.v, &out);
+            out = engaged ? out : 0.0;
+            coupling.round_trip =
+                o->mode == WAVES ? tact_network_channel_round_trip(&robot.channel) : -1.0;
+            const int is_here = robot.channel.state == TACT_NETWORK_CHANNEL_OK;
+            assert_int_equal(tact_wave_couple(&end, &coupling, robot.in.wave[0],
+                                              is_here ? robot.in.position[0] : NAN, p.robot_x,
+                                              p.robot_v, &back),
+                             0);
+            drive = end.force;
+        } else {
+            felt = o->mode == POSITION_FORCE
+                       ? -person.in.force[0]
+                       : drive_toward(person.in.position[0], &last_person, p.x, p.v);
+            drive = drive_toward(robot.in.position[0], &last_robot, p.robot_x, p.robot_v);
+        }
+        send_from(&person, out, p.x, felt, now);
+        send_from(&robot, back, p.robot_x, drive, now);
+        move_plants(&p, o, k * period, felt, drive);
+        if (!(fabs(p.x) < 1.0 && fabs(p.robot_x) < 1.0)) {
+            r.unstable = 1;
+            break;
+        }
+        const double t = k * period - starts_at;
+        r.drag = t >= 0.0 ? fmax(r.drag, -felt) : r.drag;
+        r.peak = fmax(r.peak, p.wall);
+        r.share_in_silence =
+            state == TACT_NETWORK_CHANNEL_LOST ? engagement.share : r.share_in_silence;
+        speed += k >= ticks - 500 ? p.v * p.v + p.robot_v * p.robot_v : 0.0;
+    }
+    r.press = -felt;
+    r.late_speed = sqrt(speed / 500.0);
+    r.round_trip = coupling.round_trip;
+    r.least_energy = fmin(person.channel.least_energy, robot.channel.least_energy);
+    r.counts = robot.channel.counts;
+    tact_network_link_free(person.link);
+    tact_network_link_free(robot.link);
+    return r;
+}
+
+static double ideal_press(const struct hand *hand)
+{
+    return (motion - wall_at) /
+           (1.0 / hand->stiffness + 1.0 / drive_stiffness + 1.0 / wall_stiffness);
+}
+
+enum { DELAYS = 6 };
+static const double delays[DELAYS] = {0.0, 5.0, 20.0, 50.0, 100.0, 200.0}; /* [ms] */
+
+static const double expected_drag[DELAYS] = {0.40, 0.44, 0.55, 0.74, 1.02, 1.15}; /* [N] */
+
+static struct run_options over_plain_link(enum mode mode, int hand, double delay_ms)
+{
+    return (struct run_options){.mode = mode,
+                                .hand = &hands[hand],
+                                .link = {.delay = 1e-3 * delay_ms},
+                                .press_time = 10.0,
+                                .tank = 1.0};
+}
+
+static struct run_options over_poor_link(int hand, double delay_ms)
+{
+    struct run_options o = over_plain_link(WAVES, hand, delay_ms);
+    o.link.seed = 1 + (uint64_t)delay_ms;
+    o.link.jitter = 0.02;
+    o.link.loss = 0.05;
+    o.link.burst = 0.01;
+    o.link.duplicate = 0.01;
+    o.jitter = 20;
+    o.repeats = 20;
+    o.hold = 10;
+    return o;
+}
+
+/* With room in the tank, the press is that of no delay, but for 200 ms, where it takes longer. */
+static void press_is_that_of_no_delay(void **state)
+{
+    (void)state;
+    static const double expected_press[DELAYS] = {4.41, 4.41, 4.41, 4.41, 4.41, 4.09};
+    for (int i = 0; i < DELAYS; i++) {
+        for (int h = 0; h < 3; h++) {
+            struct run_options o = over_plain_link(WAVES, h, delays[i]);
+            const struct run_result r = run_press(&o);
+            o.free = 1;
+            const struct run_result f = run_press(&o);
+            print_message("%3.0f ms %-7s press %.2f of %.2f N, drag %.2f N, peak %.2f N, "
+                          "%.0e m/s at the end\n",
+                          delays[i], hands[h].name, r.press, ideal_press(&hands[h]), f.drag, r.peak,
+                          r.late_speed);
+            assert_true(!r.unstable && r.late_speed < 2e-3);
+            assert_true(r.least_energy > -1e-12 && r.counts.missing == 0);
+            if (h == 1) {
+                o.free = 0;
+                o.tank = 0.1;
+                const struct run_result bounded = run_press(&o);
+                print_message("       with a tank of 0.1 J press %.2f N\n", bounded.press);
+                assert_true(bounded.press <= r.press && bounded.press > 3.0);
+                assert_true(fabs(r.press / expected_press[i] - 1.0) < 0.05);
+                assert_true(f.drag < (delays[i] < 200.0 ? 1.05 : 1.2) * expected_drag[i]);
+            }
+        }
+    }
+}
+
+/* A line of waves is a spring of b / d in series; d as the round trip's half, a tick at 0 ms. */
+static void waves_alone_are_a_spring(void **state)
+{
+    (void)state;
+    static const double expected[DELAYS] = {769.0, 588.0, 312.0, 161.0, 89.0, 47.0}; /* [N/m] */
+    for (int i = 0; i < DELAYS; i++) {
+        const struct run_options o = over_plain_link(WAVES_WITHOUT_POSITION, 1, delays[i]);
+        const struct run_result r = run_press(&o);
+        const double felt = 1.0 / ((motion - wall_at) / r.press - 1.0 / hands[1].stiffness);
+        print_message("%3.0f ms: %.1f N/m felt, expected %.0f\n", delays[i], felt, expected[i]);
+        assert_true(!r.unstable && fabs(felt / expected[i] - 1.0) < 0.02);
+    }
+}
+
+/* What waves are for: forces sent back as they are do not settle at 20 ms, and positions tied to
+ * positions are felt in free air. */
+static void other_modes_need_a_fast_link(void **state)
+{
+    (void)state;
+    for (int i = 0; i < DELAYS; i++) {
+        const struct run_options force = over_plain_link(POSITION_FORCE, 1, delays[i]);
+        struct run_options position = over_plain_link(POSITION_POSITION, 1, delays[i]);
+        position.free = 1;
+        const struct run_result f = run_press(&force), p = run_press(&position);
+        const int unstable = f.unstable || f.late_speed > 2e-3;
+        print_message("%3.0f ms: forces %s, positions drag %.2f N\n", delays[i],
+                      unstable ? "unstable" : "settle", p.drag);
+        assert_int_equal(unstable, delays[i] >= 20.0);
+        assert_true(delays[i] < 5.0 ? p.drag < 1.0 : p.drag > 3.0 * expected_drag[i]);
+    }
+}
+
+/* 20 ms of jitter and 5 % loss in bursts of 10 ms in the mean, some longer than what packets
+ * repeat: each such gap weakens the press for a while. */
+static void presses_over_poor_links(void **state)
+{
+    (void)state;
+    static const double least_share[DELAYS] = {0.95, 0.95, 0.95, 0.95, 0.8, 0.75};
+    for (int i = 0; i < DELAYS; i++) {
+        for (int h = 0; h < 3; h++) {
+            struct run_options o = over_poor_link(h, delays[i]);
+            o.link.blackout[0] = 2.0;
+            o.link.blackout[1] = h == 1 ? 2.3 : 2.0;
+            const struct run_result r = run_press(&o);
+            print_message("%3.0f ms %-7s press %.2f of %.2f N, peak %.2f N, %llu missing\n",
+                          delays[i], hands[h].name, r.press, ideal_press(&hands[h]), r.peak,
+                          (unsigned long long)r.counts.missing);
+            assert_true(!r.unstable && r.peak < 16.0);
+            assert_true(h != 1 || r.press > least_share[i] * ideal_press(&hands[h]));
+        }
+    }
+}
+
+/* After a blackout of 1 s nothing is felt until the deadman was released. */
+static void silence_disengages(void **state)
+{
+    (void)state;
+    struct run_options o = over_plain_link(WAVES, 1, 20.0);
+    o.link.blackout[0] = 2.0;
+    o.link.blackout[1] = 3.0;
+    const struct run_result never = run_press(&o);
+    o.deadman_release = 4000;
+    const struct run_result again = run_press(&o);
+    print_message("%.3f N without, %.3f N after a release of the deadman\n", never.press,
+                  again.press);
+    assert_true(fabs(never.press) < 1e-3 && again.share_in_silence == 0.0);
+    assert_true(fabs(again.press / ideal_press(o.hand) - 1.0) < 0.01);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(press_is_that_of_no_delay),    cmocka_unit_test(waves_alone_are_a_spring),
+        cmocka_unit_test(other_modes_need_a_fast_link), cmocka_unit_test(presses_over_poor_links),
+        cmocka_unit_test(silence_disengages),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
