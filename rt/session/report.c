@@ -240,6 +240,11 @@ static json_t *pairs(struct tact_session *s)
         json_object_set_new(pair, "start_depth", number(p->start.depth));
         json_object_set_new(pair, "stuck_ticks", json_integer((json_int_t)p->stuck_ticks));
         json_object_set_new(pair, "outrun_ticks", json_integer((json_int_t)p->outrun_ticks));
+        if (p->meeting.within) {
+            json_object_set_new(pair, "meets_inside",
+                                json_pack("{s:s, s:f}", "body", p->meeting.within, "time",
+                                          (double)p->meeting.tick * s->period));
+        }
         json_object_set_new(pair, "moments", pair_moments_json(s, i));
         if (c->touching && c->split) {
             json_object_set_new(pair, "pieces", pieces(s, i));

@@ -23,14 +23,15 @@ TACT_BEGIN_DECLS
  * {position [m], quat_wxyz, twist [m/s, rad/s at the centre of mass]}}; joints {NAME: {position,
  * velocity, target, torque}}; ports {NAME of struct
  * tact_session_port: {engaged, force, energy_J,
- * least_energy_J, limited_ticks}}; pairs [{of those whose bounding spheres met: name (unique:
- * floor/plate#2 is the second between the two), model, touching, normal_force [N], friction_force
- * [N], spin_torque [N m], spin_arm [m], depth [m], limits, ticks, margin, least_margin,
- * outrun_ticks (in which its shapes passed by more than the thinner of them, and its model does not
- * know their gap), moments {by (host or source), cost_us (that the host takes or would take),
- * host_ticks, source_ticks, unmeasured_ticks, age_max}}]; safety {state, trips, fault (what went
- * wrong first, or null)}; realtime {granted, refused, why}; log {records, bytes, overruns} where
- * one was recorded.
+ * least_energy_J, limited_ticks}}; pairs [{of those whose bounding spheres met or that touched:
+ * name (unique: floor/plate#2 is the second between the two), model, touching, normal_force [N],
+ * friction_force [N], spin_torque [N m], spin_arm [m], depth [m], limits, ticks, margin,
+ * least_margin, outrun_ticks (in which its shapes passed by more than the thinner of them, and its
+ * model does not know their gap), meets_inside {body (that both press on, and inside which they
+ * overlap each other), time [s] when it was found} where it occurred, moments {by (host or source),
+ * cost_us (that the host takes or would take), host_ticks, source_ticks, unmeasured_ticks,
+ * age_max}}]; safety {state, trips, fault (what went wrong first, or null)}; realtime {granted,
+ * refused, why}; log {records, bytes, overruns} where one was recorded.
  */
 TACT_API char *tact_session_report_json(struct tact_session *session,
                                         const struct tact_session_report *report);

@@ -99,6 +99,7 @@ static int end(struct tact_session *s, struct tact_session_report *report)
     report_unmeasured_pairs(s);
     tact_session_report_pressure(s);
     tact_session_report_stuck_overlaps(s);
+    tact_session_report_meetings_inside(s);
     if (s->has_pair_overflow) {
         tact_message(s->options.messages, TACT_MESSAGE_WARNING,
                      "more than %d pairs of shapes came near: the report omits the later ones",

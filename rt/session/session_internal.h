@@ -135,7 +135,8 @@ struct session_optional_fields {
     int state;   /* state variables of a pair's contact model */
 };
 
-#define PAIR_NAME_BYTES 160 /* longest name of a pair, with the terminating zero */
+#define SESSION_MAX_NAMED_PAIRS 16 /* more pairs with one condition are counted, not named */
+#define PAIR_NAME_BYTES 160        /* longest name of a pair, with the terminating zero */
 
 /* Information about a pair while it is near, by the slot of its contact in the world. */
 struct session_near_pair {
@@ -159,7 +160,7 @@ struct session_pair {
     char *name;     /* where it was requested */
     uint32_t place; /* offset of its first field in a replayed record + 1; 0: none */
     int same;       /* its number among the pairs of the same name, from 1; 0: not known yet */
-    int met;        /* 1: its shapes were close in some tick */
+    int met;        /* 1: its shapes were close, or touched, in some tick */
     struct tact_limit_tally tally;
     int is_preloaded; /* 1: deeper than its target at the start, by any amount */
     struct {
@@ -170,9 +171,15 @@ struct session_pair {
     uint64_t stuck_ticks;  /* ticks in which it was deeper than its target but not pushed open */
     uint64_t outrun_ticks; /* ticks in which its shapes passed each other by more than the thinner
                               of them */
-    int by_source;         /* 1: source, 0: host */
-    uint64_t since;        /* first tick submitted to the source since it measures the pair */
-    double cost_ns;        /* time that the host takes or would take */
+    struct {
+        const char *within; /* the body that both press on, and inside which they overlap each
+                               other; NULL: none so far */
+        uint64_t tick;      /* when that was found */
+        int logged;         /* 1: the event is in the log */
+    } meeting;
+    int by_source;  /* 1: source, 0: host */
+    uint64_t since; /* first tick submitted to the source since it measures the pair */
+    double cost_ns; /* time that the host takes or would take */
     double
         measured_cost_ns; /* cost_ns where it was measured since the source's last estimate, or 0 */
     double scale; /* factor of the source's estimate that makes it agree with measurements */
@@ -369,7 +376,8 @@ struct tact_session {
     int has_fault_cause_now;   /* 1: this tick found a cause of a fault */
     int had_fault_cause;       /* 1: the last tick found a cause of a fault */
     int ended_tick_in_fault;   /* 1: the last tick ended in a fault; read by any thread */
-    int is_fallback_logged;    /* events already in the log */
+    int meeting_count, logged_meeting_count; /* pairs that overlap inside a body, and in the log */
+    int is_fallback_logged;                  /* events already in the log */
     int is_fault_logged;
 };
 
@@ -566,6 +574,16 @@ void tact_session_report_stuck_overlaps(struct tact_session *s);
 /* Reports pairs whose shapes passed each other by more than the thinner of them in a tick, at the
  * end; also in the log. */
 void tact_session_report_tunnelled_pairs(struct tact_session *s);
+
+/*
+ * meet_inside.c: pairs of pressure fields that overlap each other inside a body that both press on.
+ * After a solve, looks for one: a pair in each tick, in turn. Real-time safe.
+ */
+void tact_session_find_meeting_inside(struct tact_session *s, uint64_t tick);
+/* Logs those found, once each. Real-time safe. */
+void tact_session_log_meetings_inside(struct tact_session *s, uint64_t tick, int64_t now);
+/* Reports them at the end. */
+void tact_session_report_meetings_inside(struct tact_session *s);
 
 /* session.c. log: the one to be replayed, with its devices, or NULL. */
 int tact_session_prepare(const struct tact_scene *scene, const struct tact_session_options *options,

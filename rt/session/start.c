@@ -7,7 +7,6 @@
 
 #define REPORTED_EXCESS_RATIO                                                                      \
     0.01 /* relative to the target depth: excess of an overlap above which it is reported */
-#define MAX_NAMED_OVERLAPS 16
 
 void tact_session_accept_start_overlaps(struct tact_session *s)
 {
@@ -68,7 +67,7 @@ void tact_session_report_start(struct tact_session *s)
     struct session_pair **pairs = tact_session_sorted_pairs(s);
     for (int i = 0; i < s->pair_count; i++) {
         const struct session_pair *p = pairs[i];
-        if ((!(p->start.depth > 0.0) && !p->start.inside) || ++named > MAX_NAMED_OVERLAPS) {
+        if ((!(p->start.depth > 0.0) && !p->start.inside) || ++named > SESSION_MAX_NAMED_PAIRS) {
             continue;
         }
         name_pair_and_hands(s, p->number, both, sizeof both, hands, sizeof hands);
@@ -86,9 +85,9 @@ void tact_session_report_start(struct tact_session *s)
         }
         report_start_overlap(s, "overlap", text);
     }
-    if (named > MAX_NAMED_OVERLAPS) {
+    if (named > SESSION_MAX_NAMED_PAIRS) {
         snprintf(text, sizeof text, "%d more pairs start deeper than their target",
-                 named - MAX_NAMED_OVERLAPS);
+                 named - SESSION_MAX_NAMED_PAIRS);
         report_start_overlap(s, "overlap", text);
     }
 }
@@ -100,7 +99,7 @@ void tact_session_report_stuck_overlaps(struct tact_session *s)
     struct session_pair **pairs = tact_session_sorted_pairs(s);
     for (int i = 0; i < s->pair_count; i++) {
         const struct session_pair *p = pairs[i];
-        if (!p->stuck_ticks || ++named > MAX_NAMED_OVERLAPS) {
+        if (!p->stuck_ticks || ++named > SESSION_MAX_NAMED_PAIRS) {
             continue;
         }
         name_pair_and_hands(s, p->number, both, sizeof both, hands, sizeof hands);
@@ -108,10 +107,10 @@ void tact_session_report_stuck_overlaps(struct tact_session *s)
                      "%s overlapped and could not be pushed apart in %llu ticks", both,
                      (unsigned long long)p->stuck_ticks);
     }
-    if (named > MAX_NAMED_OVERLAPS) {
+    if (named > SESSION_MAX_NAMED_PAIRS) {
         tact_message(s->options.messages, TACT_MESSAGE_WARNING,
                      "%d more pairs overlapped and could not be pushed apart",
-                     named - MAX_NAMED_OVERLAPS);
+                     named - SESSION_MAX_NAMED_PAIRS);
     }
 }
 
@@ -122,7 +121,7 @@ void tact_session_report_tunnelled_pairs(struct tact_session *s)
     struct session_pair **pairs = tact_session_sorted_pairs(s);
     for (int i = 0; i < s->pair_count; i++) {
         const struct session_pair *p = pairs[i];
-        if (!p->outrun_ticks || ++named > MAX_NAMED_OVERLAPS) {
+        if (!p->outrun_ticks || ++named > SESSION_MAX_NAMED_PAIRS) {
             continue;
         }
         name_pair_and_hands(s, p->number, both, sizeof both, hands, sizeof hands);
@@ -132,9 +131,9 @@ void tact_session_report_tunnelled_pairs(struct tact_session *s)
                  both, (unsigned long long)p->outrun_ticks);
         report_start_overlap(s, "outrun", text);
     }
-    if (named > MAX_NAMED_OVERLAPS) {
+    if (named > SESSION_MAX_NAMED_PAIRS) {
         snprintf(text, sizeof text, "%d more pairs moved by more than the thinner in a tick",
-                 named - MAX_NAMED_OVERLAPS);
+                 named - SESSION_MAX_NAMED_PAIRS);
         report_start_overlap(s, "outrun", text);
     }
 }

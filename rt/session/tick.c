@@ -40,11 +40,12 @@ static void solve_tick(struct tact_session *s, uint64_t tick)
         struct session_pair *p = tact_session_pair(s, near[i]);
         p->stuck_ticks += (uint64_t)c->stuck;
         p->outrun_ticks += (uint64_t)c->outrun;
-        p->met |= c->outrun;
+        p->met |= c->outrun || c->touching;
         if (c->touching) {
             tact_limit_tally_add(&p->tally, c->limits, &c->margins);
         }
     }
+    tact_session_find_meeting_inside(s, tick);
     struct tact_session_report *r = &s->report;
     for (int i = 0; i < TACT_SOLVE_COUNTS; i++) {
         r->counts[i] += (uint64_t)s->solve.counts[i];
@@ -103,6 +104,7 @@ static void log_first_events(struct tact_session *s, uint64_t tick, int64_t now)
     if (s->report.unmeasured) {
         log_first_unmeasured_pair(s, tick, now);
     }
+    tact_session_log_meetings_inside(s, tick, now);
     s->is_fallback_logged = had_fallback;
     s->is_fault_logged = fault;
     for (int i = 0; i < s->marker_count; i++) {

@@ -1,0 +1,137 @@
+/*
+ * Two soft solids that press on one thin body from opposite sides, and overlap each other inside
+ * it: they push each other apart there, and the body carries less than they press with. Two
+ * fingertips, each 1.7 mm deep in a ruler of 2 mm, let it turn for that reason.
+ */
+#include <stdio.h>
+#include <string.h>
+#include "contact/vec.h"
+#include "rt/session/session_internal.h"
+
+/* The contact of a pair of pressure fields that touched in the last solve, or NULL. */
+static const struct tact_contact *find_field_contact(const struct tact_session *s, int pair)
+{
+    const struct tact_contact *c = tact_world_contact(s->world, pair);
+    return c->touching && tact_world_model(s->world, pair)->elastic ? c : NULL;
+}
+
+/* The shape that a shape touches in a contact, where the contact pushes that shape towards `out`
+ * and the point lies against it from the contact's patch: inside the other, as seen from there.
+ * -1 where it is not so. */
+static int find_body_about_point(const struct tact_contact *c, int shape, const double point[3],
+                                 double out[3])
+{
+    double offset[3];
+    if (c->a != shape && c->b != shape) {
+        return -1;
+    }
+    tact_v3_sub(offset, point, c->patch.center);
+    for (int i = 0; i < 3; i++) {
+        out[i] = c->a == shape ? c->patch.frame[i] : -c->patch.frame[i];
+    }
+    return tact_v3_dot(out, offset) < 0.0 ? (c->a == shape ? c->b : c->a) : -1;
+}
+
+/* A shape of the body that the second shape of contact c presses on as well, from the other side
+ * than `out`, with c's patch inside it; -1 where there is none. */
+static int find_opposite_contact(const struct tact_session *s, const struct tact_contact *c,
+                                 int body_shape, const double out[3])
+{
+    int count;
+    const int *near = tact_world_near(s->world, &count);
+    for (int i = 0; i < count; i++) {
+        const struct tact_contact *other = find_field_contact(s, near[i]);
+        double opposite[3];
+        int shape = other ? find_body_about_point(other, c->b, c->patch.center, opposite) : -1;
+        if (shape >= 0 && shape != c->a && s->group[shape] == s->group[body_shape] &&
+            tact_v3_dot(out, opposite) < 0.0) {
+            return shape;
+        }
+    }
+    return -1;
+}
+
+void tact_session_find_meeting_inside(struct tact_session *s, uint64_t tick)
+{
+    int count;
+    const int *near = tact_world_near(s->world, &count);
+    if (!count) {
+        return;
+    }
+    const int pair = near[tick % (uint64_t)count];
+    const struct tact_contact *c = find_field_contact(s, pair);
+    struct session_pair *p = tact_session_pair(s, pair);
+    if (!c || p->number != pair || p->meeting.within) {
+        return;
+    }
+    for (int i = 0; i < count && !p->meeting.within; i++) {
+        const struct tact_contact *first = near[i] == pair ? NULL : find_field_contact(s, near[i]);
+        double out[3];
+        int shape = first ? find_body_about_point(first, c->a, c->patch.center, out) : -1;
+        if (shape >= 0 && find_opposite_contact(s, c, shape, out) >= 0) {
+            p->meeting.within = s->owners[shape];
+            p->meeting.tick = tick;
+            s->meeting_count++;
+        }
+    }
+}
+
+/* "left and right overlap inside ruler ..." */
+static void describe_meeting(const struct tact_session *s, const struct session_pair *p, char *out,
+                             size_t size)
+{
+    int a, b;
+    tact_world_pair_shapes(s->world, p->number, &a, &b);
+    snprintf(out, size,
+             "%.63s and %.63s overlap inside %.63s, which both press on: they press on each other "
+             "there, and less on it; `exclude` keeps them from touching each other",
+             s->owners[a], s->owners[b], p->meeting.within);
+}
+
+/* "left/right overlap inside ruler", without snprintf(), which may lock. */
+static void write_event_text(struct tact_session *s, const struct session_pair *p,
+                             char out[2 * PAIR_NAME_BYTES])
+{
+    static const char says[] = " overlap inside ";
+    tact_session_name_pair(s, p->number, out);
+    size_t used = strlen(out), length = strnlen(p->meeting.within, PAIR_NAME_BYTES / 2);
+    memcpy(out + used, says, sizeof says - 1);
+    used += sizeof says - 1;
+    memcpy(out + used, p->meeting.within, length);
+    out[used + length] = '\0';
+}
+
+void tact_session_log_meetings_inside(struct tact_session *s, uint64_t tick, int64_t now)
+{
+    char text[2 * PAIR_NAME_BYTES];
+    for (int i = 0; s->logged_meeting_count < s->meeting_count && i < s->pair_count; i++) {
+        struct session_pair *p = &s->pairs[i];
+        if (p->meeting.within && !p->meeting.logged) {
+            write_event_text(s, p, text);
+            tact_recorder_event_rt(s->recorder, tick, now, "meet_inside", text);
+            p->meeting.logged = 1;
+            s->logged_meeting_count++;
+        }
+    }
+}
+
+void tact_session_report_meetings_inside(struct tact_session *s)
+{
+    char text[512];
+    int named = 0;
+    struct session_pair **pairs = tact_session_sorted_pairs(s);
+    for (int i = 0; i < s->pair_count; i++) {
+        const struct session_pair *p = pairs[i];
+        if (!p->meeting.within || ++named > SESSION_MAX_NAMED_PAIRS) {
+            continue;
+        }
+        describe_meeting(s, p, text, sizeof text);
+        tact_message(s->options.messages, TACT_MESSAGE_WARNING, "%s (from t = %.3f s)", text,
+                     (double)p->meeting.tick * s->period);
+    }
+    if (named > SESSION_MAX_NAMED_PAIRS) {
+        tact_message(s->options.messages, TACT_MESSAGE_WARNING,
+                     "%d more pairs overlap inside a body that both press on",
+                     named - SESSION_MAX_NAMED_PAIRS);
+    }
+}
