@@ -17,7 +17,7 @@ int tact_mjcf_read_attitude(struct mjcf *r, const xmlNode *node, struct mjcf_att
             return n;
         }
         if (n && i) {
-            out->kind = i;
+            out->kind = (enum mjcf_attitude_kind)i;
             alternatives++;
         }
     }

@@ -7,7 +7,7 @@
 /* Attitude of an element: a quaternion, or one of the alternatives, which prevails. */
 struct mjcf_attitude {
     double quat_wxyz[4];
-    enum { MJCF_QUAT, MJCF_AXISANGLE, MJCF_XYAXES, MJCF_ZAXIS, MJCF_EULER } kind;
+    enum mjcf_attitude_kind { MJCF_QUAT, MJCF_AXISANGLE, MJCF_XYAXES, MJCF_ZAXIS, MJCF_EULER } kind;
     double numbers[6];
 };
 
