@@ -334,6 +334,19 @@ struct tact_scene_tool {
     double filter;       /**< cut-off of the low-pass of both [Hz]; 0: none */
 };
 
+/** Ties a joint to the joint of another site, by the channels of a device (type network). */
+struct tact_scene_remote {
+    char *joint;      /**< "hand.link", not a coordinate of a base */
+    char *device;     /**< name of the device */
+    uint32_t axis;    /**< number of the joint among those of the device, 0 to 5; default 0 */
+    char *mode;       /**< waves (default), position_force or position_position */
+    double impedance; /**< b of the waves, the same at both sites [N m s/rad, N s/m] */
+    double stiffness; /**< of the coupling to the line [N m/rad, N/m]; default 0: the joint itself
+                         is the end of the line, as where a person holds it */
+    double damping;   /**< of that coupling, of the relative rate [N m s/rad, N s/m] */
+    double tank;      /**< energy that the correction of the position may give [J]; default 0.1 */
+};
+
 /** How contacts are solved. */
 struct tact_scene_contact {
     double overlap;               /**< default target depth V/|g| [m]; default 2e-5 */
@@ -418,6 +431,8 @@ struct tact_scene {
     uint32_t outputs_count;               /**< number of outputs */
     struct tact_scene_tool *tools;        /**< [tools_count] tools */
     uint32_t tools_count;                 /**< number of tools */
+    struct tact_scene_remote *remotes;    /**< [remotes_count] joints tied to another site */
+    uint32_t remotes_count;               /**< number of them */
     struct tact_scene_marker *markers;    /**< [markers_count] markers */
     uint32_t markers_count;               /**< number of markers */
     char *deadman; /**< channel "device.channel": outputs are armed only while it is above 0.5;

@@ -236,6 +236,12 @@ int tact_scene_check_tools(const struct tact_scene_check *check, const struct ta
  * attitude (turns); 1 without a tool. */
 double tact_scene_tool_force_gain(const struct tact_scene *scene, uint32_t hand, bool turns);
 
+/* scene_remote.c: defaults and values of the joints that are tied to another site. 0, -EINVAL or
+ * -ENOMEM. */
+int tact_scene_complete_remotes(const struct tact_scene_check *check, struct tact_scene *scene);
+/* Their joints and devices. */
+int tact_scene_check_remotes(const struct tact_scene_check *check, const struct tact_scene *scene);
+
 /* scene_coupling.c: values of a coupling, of which `path` is the key; `joint` is that of its joint.
  * gain: of the stiffness at the device by that of the coupling. */
 int tact_scene_check_coupling(const struct tact_scene_check *check,

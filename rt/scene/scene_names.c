@@ -291,6 +291,7 @@ static int check_io_references(const struct tact_scene_check *check, const struc
     int rc = check_input_references(check, scene);
     rc = rc ? rc : tact_scene_check_tools(check, scene);
     rc = rc ? rc : tact_scene_check_coupling_io(check, scene);
+    rc = rc ? rc : tact_scene_check_remotes(check, scene);
     for (uint32_t i = 0; !rc && i < scene->outputs_count; i++) {
         if (scene->outputs[i].tool) {
             snprintf(path, sizeof path, "tools[%u]", scene->outputs[i].tool - 1);

@@ -328,6 +328,20 @@ static const cyaml_schema_field_t tool_fields[] = {
 static const cyaml_schema_value_t tool = {
     CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, struct tact_scene_tool, tool_fields)};
 
+static const cyaml_schema_field_t remote_fields[] = {
+    YAML_TEXT("joint", YAML_REQUIRED_KEY, tact_scene_remote, joint, 2 * MAX_NAME_LENGTH),
+    YAML_TEXT("device", YAML_REQUIRED_KEY, tact_scene_remote, device, MAX_NAME_LENGTH),
+    CYAML_FIELD_UINT("axis", YAML_OPTIONAL_KEY, struct tact_scene_remote, axis),
+    YAML_TEXT("mode", YAML_OPTIONAL_KEY, tact_scene_remote, mode, MAX_NAME_LENGTH),
+    YAML_NUMBER("impedance", YAML_OPTIONAL_KEY, tact_scene_remote, impedance),
+    YAML_NUMBER("stiffness", YAML_OPTIONAL_KEY, tact_scene_remote, stiffness),
+    YAML_NUMBER("damping", YAML_OPTIONAL_KEY, tact_scene_remote, damping),
+    YAML_NUMBER("tank", YAML_OPTIONAL_KEY, tact_scene_remote, tank),
+    CYAML_FIELD_END,
+};
+static const cyaml_schema_value_t remote = {
+    CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, struct tact_scene_remote, remote_fields)};
+
 static const cyaml_schema_field_t contact_fields[] = {
     YAML_NUMBER("overlap", YAML_OPTIONAL_KEY, tact_scene_contact, overlap),
     YAML_NUMBER("compliance", YAML_OPTIONAL_KEY, tact_scene_contact, compliance),
@@ -397,6 +411,8 @@ static const cyaml_schema_field_t scene_fields[] = {
     YAML_LIST("outputs", YAML_OPTIONAL_KEY, tact_scene, outputs, &output, 0,
               MAX_SCENE_INPUTS_OUTPUTS),
     YAML_LIST("tools", YAML_OPTIONAL_KEY, tact_scene, tools, &tool, 0, MAX_SCENE_HANDS),
+    YAML_LIST("remotes", YAML_OPTIONAL_KEY, tact_scene, remotes, &remote, 0,
+              MAX_SCENE_INPUTS_OUTPUTS),
     YAML_LIST("markers", YAML_OPTIONAL_KEY, tact_scene, markers, &marker, 0,
               MAX_SCENE_INPUTS_OUTPUTS),
     YAML_TEXT("deadman", YAML_OPTIONAL_KEY, tact_scene, deadman, 2 * MAX_NAME_LENGTH),

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "rt/scene/scene_internal.h"
+#include "rt/session/remote_internal.h"
 #include "rt/session/session_internal.h"
 
 /* Sets the error's key to a member of a list of the scene, "list[index].key". */
@@ -187,6 +188,7 @@ static int add_hand_to_world(struct tact_session *s, const struct tact_scene_han
         links[i] = get_link_definition(hand, &hand->links[i]);
         snprintf(out->names[i], sizeof out->names[i], "%.60s.%.60s", hand->name,
                  hand->links[i].name);
+        tact_session_add_remote_drive(s->scene, out->names[i], &links[i]);
     }
     struct tact_hand *made = NULL;
     int rc = tact_hand_create(links, (int)hand->links_count, &base, &made);

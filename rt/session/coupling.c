@@ -222,7 +222,7 @@ static void render_coupling_force(struct tact_session *s, struct session_couplin
     double force[3], last[3], moved[3];
     int limited = 0;
     for (int i = 0; i < n; i++) {
-        force[i] = -torque[i] * c[i].outputs * c[i].felt;
+        force[i] = -(torque[i] - c[i].of_remote) * c[i].outputs * c[i].felt;
         last[i] = c[i].state.force;
         moved[i] = c[i].moved;
     }
@@ -232,7 +232,8 @@ static void render_coupling_force(struct tact_session *s, struct session_couplin
         limited = damp_generated_energy(s, c, n, force);
     }
     for (int i = 0; i < n; i++) {
-        c[i].wanted = limited && c[i].outputs ? force[i] / (c[i].outputs * c[i].felt) : -torque[i];
+        c[i].wanted = limited && c[i].outputs ? force[i] / (c[i].outputs * c[i].felt)
+                                              : -(torque[i] - c[i].of_remote);
     }
     c->state.limited += limited;
 }

@@ -8,11 +8,13 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include "rt/session/remote_internal.h"
 #include "rt/session/session_internal.h"
 
 enum {
     COUPLING_STATE_NUMBER_COUNT = sizeof(struct session_coupling_state) / sizeof(double),
-    TOOL_NUMBERS = sizeof(struct session_tool_state) / sizeof(double)
+    TOOL_NUMBERS = sizeof(struct session_tool_state) / sizeof(double),
+    REMOTE_NUMBERS = sizeof(struct session_remote_state) / sizeof(double)
 };
 
 /* Adds a field prefix_name_suffix; *at is set to its offset. */
@@ -92,6 +94,21 @@ static int add_tool_fields(struct tact_session *s)
     return rc;
 }
 
+static int add_remote_fields(struct tact_session *s)
+{
+    int rc = 0;
+    for (int i = 0; !rc && i < s->remote_count; i++) {
+        struct session_remote *r = &s->remotes[i];
+        rc = add_named_field(s, &r->field, TACT_FIELD_OUTPUT, s->hands[r->hand].names[r->link],
+                             "_remote",
+                             "end of the line rad or m; target rate, correction rad/s or m/s; "
+                             "force N m or N; waves used, sent sqrt(W); offset, other position rad "
+                             "or m; ticks engaged; met; latched; share; tank, work J",
+                             REMOTE_NUMBERS);
+    }
+    return rc;
+}
+
 static int add_constraint_fields(struct tact_session *s)
 {
     int rc = 0;
@@ -166,6 +183,7 @@ static int layout_all_fields(struct tact_session *s, const struct tact_log *log,
     rc = rc ? rc : add_sensor_fields(s);
     rc = rc ? rc : add_coupling_fields(s);
     rc = rc ? rc : add_tool_fields(s);
+    rc = rc ? rc : add_remote_fields(s);
     if (log && !tact_log_element(log)) {
         rc = rc ? rc : tact_session_layout_contacts(s, log, err);
     }
@@ -291,6 +309,9 @@ void tact_session_fill_record(struct tact_session *s, struct tact_record *record
     for (int i = 0; i < s->tool_count; i++) {
         memcpy(v + s->tools[i].field, &s->tools[i].state, sizeof s->tools[i].state);
     }
+    for (int i = 0; i < s->remote_count; i++) {
+        memcpy(v + s->remotes[i].field, &s->remotes[i].state, sizeof s->remotes[i].state);
+    }
     tact_session_fill_contacts(s, v);
     fill_constraint_fields(s, v);
     fill_motion_fields(s, v);
@@ -366,6 +387,9 @@ void tact_session_restore_state(struct tact_session *s, const struct tact_record
     }
     for (int i = 0; i < s->tool_count; i++) {
         memcpy(&s->tools[i].state, v + s->tools[i].field, sizeof s->tools[i].state);
+    }
+    for (int i = 0; i < s->remote_count; i++) {
+        memcpy(&s->remotes[i].state, v + s->remotes[i].field, sizeof s->remotes[i].state);
     }
     for (int i = 0; i < s->output_count; i++) {
         s->outputs[i].gate = v[s->output_gate_field + (uint32_t)i];

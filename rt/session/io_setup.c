@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "contact/elementary.h"
+#include "rt/session/remote_internal.h"
 #include "rt/session/session_internal.h"
 
 /* Sets the error's key to that of a device. */
@@ -399,6 +400,7 @@ int tact_session_map_inputs_outputs(struct tact_session *s, int is_of_log, struc
         rc = tact_session_find_channel(s, scene->deadman, 0, "deadman", &s->deadman_device,
                                        &s->deadman_channel, err);
     }
+    rc = rc ? rc : tact_session_map_remotes(s, err);
     struct tact_safety_options options = tact_safety_default();
     options.period = s->period;
     return rc ? rc : tact_safety_init(&s->safety, channels, s->output_count, &options);

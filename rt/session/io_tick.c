@@ -3,6 +3,7 @@
  * Real-time safe.
  */
 #include <math.h>
+#include "rt/session/remote_internal.h"
 #include "rt/session/session_internal.h"
 
 static int is_device_lost_or_stale(const struct tact_device_input *in)
@@ -194,6 +195,7 @@ static int may_arm_outputs(const struct tact_session *s)
 
 void tact_session_send_outputs(struct tact_session *s, uint64_t tick, int64_t now)
 {
+    tact_session_answer_remotes(s);
     tact_session_render_forces(s);
     for (int i = 0; i < s->output_count; i++) {
         struct session_output *out = &s->outputs[i];

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 #include "contact/elementary.h"
+#include "rt/session/remote_internal.h"
 #include "rt/session/session_internal.h"
 
 /* JSON has no representation for numbers that are not finite: null. */
@@ -112,6 +113,22 @@ static json_t *ports(const struct tact_session *s)
                                       number(port.energy), "least_energy_J",
                                       number(port.least_energy), "limited_ticks",
                                       (json_int_t)port.limited));
+    }
+    return all;
+}
+
+/* Joints that are tied to another site. */
+static json_t *remotes(const struct tact_session *s)
+{
+    json_t *all = json_object();
+    for (int i = 0; i < s->remote_count; i++) {
+        const struct session_remote *r = &s->remotes[i];
+        json_object_set_new(all, s->hands[r->hand].names[r->link],
+                            json_pack("{s:b, s:b, s:o, s:o, s:o, s:o}", "engaged",
+                                      r->state.ticks > 0.0, "lost_since", r->state.latched > 0.0,
+                                      "force", number(r->state.force), "end_of_line",
+                                      number(r->state.target), "tank_J", number(r->state.tank),
+                                      "work_J", number(r->state.work)));
     }
     return all;
 }
@@ -309,6 +326,7 @@ char *tact_session_report_json(struct tact_session *s, const struct tact_session
     json_object_set_new(all, "joints", joints(s));
     json_object_set_new(all, "self_overlaps", self_overlaps(s));
     json_object_set_new(all, "ports", ports(s));
+    json_object_set_new(all, "remotes", remotes(s));
     json_object_set_new(all, "mechanism", mechanism(s));
     json_object_set_new(all, "pairs", pairs(s));
     json_object_set_new(all, "safety",

@@ -164,7 +164,8 @@ void tact_session_destroy(struct tact_session *s)
                       s->joints,
                       s->couplings,
                       s->self_overlaps,
-                      s->tools};
+                      s->tools,
+                      s->remotes};
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) {
         free(blocks[i]);
     }

@@ -53,8 +53,9 @@ struct session_coupling {
     int turns;        /* 1: it is a coordinate of the rotation vector of a base */
     double moved;     /* displacement of the device since the last tick; 0: disengaged [rad, m] */
     const struct session_tool *tool; /* that leads it, or NULL: inputs do */
-    double felt;   /* force of the device by that of the joint; 1 without a tool [1] */
-    double wanted; /* force on the person of each output [N m, N] */
+    double felt;      /* force of the device by that of the joint; 1 without a tool [1] */
+    double of_remote; /* share of the joint's torque that comes from another site [N m, N] */
+    double wanted;    /* force on the person of each output [N m, N] */
     struct session_coupling_state {
         double target; /* sum of the inputs plus offset; while disengaged the last one [rad, m] */
         double raw;    /* last good sum of the inputs [rad, m] */
@@ -99,6 +100,8 @@ struct session_tool {
     } state;
     uint32_t field; /* its field in the record */
 };
+
+struct session_remote;
 
 struct session_output {
     int device, channel;
@@ -292,6 +295,8 @@ struct tact_session {
     int coupling_count;
     struct session_tool *tools;
     int tool_count;
+    struct session_remote *remotes;
+    int remote_count;
     struct session_output *outputs;
     int output_count;
     struct session_marker *markers;

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 #include "rt/clock.h"
+#include "rt/session/remote_internal.h"
 #include "rt/session/session_internal.h"
 
 static void read_device_inputs(struct tact_session *s, uint64_t tick, double t, int64_t now)
@@ -219,6 +220,7 @@ void tact_session_tick(void *user, uint64_t tick, int64_t planned_ns, int64_t wo
     tact_session_read_inputs(s, tick);
     tact_session_call_controller(s, tick, t);
     tact_session_clamp_targets(s);
+    tact_session_follow_remotes(s, tick);
     update_carried_weights(s, t);
     int64_t before = s->replayed_input_record ? 0 : tact_clock_now();
     tact_session_measure_moments(s, tick);

@@ -1,0 +1,147 @@
+/* Joints that are tied to the joints of another site: their defaults, values and names. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include "rt/scene/scene_internal.h"
+
+#define DEFAULT_TANK 0.1 /* [J] */
+
+enum { MOST_AXES = 6 }; /* joints of a device of type network */
+
+static bool is_mode(const struct tact_scene_remote *remote, const char *mode)
+{
+    return !strcmp(remote->mode, mode);
+}
+
+/* Refuses keys of other modes, and a coupling without a damper. */
+static int check_remote_values(const struct tact_scene_check *check,
+                               const struct tact_scene_remote *remote, const char *path)
+{
+    static const char *const modes[] = {"waves", "position_force", "position_position", NULL};
+    static const char *const of_waves[] = {"impedance", "tank"};
+    char key[TACT_SCENE_PATH];
+    int rc =
+        tact_scene_need_word(check, tact_scene_path_of_key(key, path, "mode"), remote->mode, modes);
+    rc = rc ? rc
+            : tact_scene_need_between(check, tact_scene_path_of_key(key, path, "axis"),
+                                      remote->axis, 0.0, MOST_AXES - 1, "");
+    rc = rc ? rc
+            : tact_scene_need_not_negative(check, path, "stiffness", remote->stiffness,
+                                           "N m/rad or N/m");
+    rc = rc ? rc
+            : tact_scene_need_not_negative(check, path, "damping", remote->damping,
+                                           "N m s/rad or N s/m");
+    rc = rc ? rc : tact_scene_need_not_negative(check, path, "tank", remote->tank, "J");
+    for (int i = 0; !rc && i < 2 && !is_mode(remote, "waves"); i++) {
+        if (tact_scene_has_key(check, "%s.%s", path, of_waves[i])) {
+            rc = tact_scene_report_bad_value(check, tact_scene_path_of_key(key, path, of_waves[i]),
+                                             "is of \"mode: waves\"");
+        }
+    }
+    if (!rc && is_mode(remote, "waves")) {
+        rc = tact_scene_need_positive(check, path, "impedance", remote->impedance,
+                                      "N m s/rad or N s/m");
+    }
+    if (!rc && is_mode(remote, "position_position")) {
+        rc =
+            tact_scene_need_positive(check, path, "stiffness", remote->stiffness, "N m/rad or N/m");
+    }
+    if (!rc && (remote->stiffness > 0.0 || is_mode(remote, "position_force"))) {
+        rc =
+            tact_scene_need_positive(check, path, "damping", remote->damping, "N m s/rad or N s/m");
+    }
+    return rc;
+}
+
+int tact_scene_complete_remotes(const struct tact_scene_check *check, struct tact_scene *scene)
+{
+    int rc = 0;
+    for (uint32_t i = 0; !rc && i < scene->remotes_count; i++) {
+        struct tact_scene_remote *remote = &scene->remotes[i];
+        char path[TACT_SCENE_PATH];
+        snprintf(path, sizeof path, "remotes[%u]", i);
+        if (!remote->mode) {
+            remote->mode = strdup("waves");
+        }
+        if (!tact_scene_has_key(check, "%s.tank", path)) {
+            remote->tank = DEFAULT_TANK;
+        }
+        rc = remote->mode ? check_remote_values(check, remote, path)
+                          : tact_error_set(check->err, -ENOMEM, "out of memory");
+    }
+    return rc;
+}
+
+/* The joint of a "hand.link", or NULL; `path` becomes its key. A coordinate of a base is none. */
+static const struct tact_scene_joint *find_joint(const struct tact_scene *scene, const char *name,
+                                                 char path[TACT_SCENE_PATH])
+{
+    char full[TACT_SCENE_PATH];
+    for (uint32_t i = 0; i < scene->hands_count; i++) {
+        const struct tact_scene_hand *hand = &scene->hands[i];
+        for (uint32_t k = tact_scene_base_links(hand); k < hand->links_count; k++) {
+            snprintf(full, sizeof full, "%.60s.%.60s", hand->name, hand->links[k].name);
+            if (!strcmp(full, name)) {
+                strcat(tact_scene_link_key(scene, i, k, path), ".joint");
+                return &hand->links[k].joint;
+            }
+        }
+    }
+    return NULL;
+}
+
+/* What else leads a joint is a coupling, or nothing: a drive would pull it back, and a limit would
+ * be that of both. */
+static int check_joint_of_remote(const struct tact_scene_check *check,
+                                 const struct tact_scene *scene, const char *name, const char *path)
+{
+    char joint_path[TACT_SCENE_PATH], key[TACT_SCENE_PATH];
+    const struct tact_scene_joint *joint = find_joint(scene, name, joint_path);
+    if (!joint) {
+        return tact_scene_report_bad_value(
+            check, path, "no joint \"%s\"; expected hand.link, not a coordinate of a base", name);
+    }
+    if (joint->stiffness > 0.0 || joint->damping > 0.0) {
+        return tact_scene_report_bad_value(
+            check,
+            tact_scene_path_of_key(key, joint_path,
+                                   joint->stiffness > 0.0 ? "stiffness" : "damping"),
+            "is of a drive; the joint is driven by %s", path);
+    }
+    if (joint->coupling && joint->limit > 0.0) {
+        return tact_scene_report_bad_value(
+            check, tact_scene_path_of_key(key, joint_path, "limit"),
+            "is of one force; coupling and %s act on this joint together", path);
+    }
+    const long input = tact_scene_find_input(scene, scene->inputs_count, "target", name);
+    if (!joint->coupling && input >= 0) {
+        return tact_scene_report_bad_value(
+            check, path, "inputs[%ld] leads to %s already; expected a \"coupling\" of that joint",
+            input, name);
+    }
+    return 0;
+}
+
+int tact_scene_check_remotes(const struct tact_scene_check *check, const struct tact_scene *scene)
+{
+    int rc = 0;
+    for (uint32_t i = 0; !rc && i < scene->remotes_count; i++) {
+        const struct tact_scene_remote *remote = &scene->remotes[i];
+        char path[TACT_SCENE_PATH], channel[TACT_SCENE_PATH];
+        snprintf(path, sizeof path, "remotes[%u].joint", i);
+        rc = check_joint_of_remote(check, scene, remote->joint, path);
+        snprintf(path, sizeof path, "remotes[%u].device", i);
+        snprintf(channel, sizeof channel, "%.60s.x", remote->device);
+        rc = rc ? rc : tact_scene_check_channel(check, scene, path, channel);
+        for (uint32_t k = 0; !rc && k < i; k++) {
+            const struct tact_scene_remote *other = &scene->remotes[k];
+            const bool same_axis =
+                !strcmp(other->device, remote->device) && other->axis == remote->axis;
+            if (same_axis || !strcmp(other->joint, remote->joint)) {
+                snprintf(path, sizeof path, "remotes[%u].%s", i, same_axis ? "axis" : "joint");
+                rc = tact_scene_report_bad_value(check, path, "is that of remotes[%u]", k);
+            }
+        }
+    }
+    return rc;
+}

@@ -1,0 +1,349 @@
+/*
+ * Joints that are tied to the joint of another site. By waves (Niemeyer and Slotine 1991), with F
+ * the force of the tie on the joint and v the rate of the line's end:
+ *
+ *     b v + F = sqrt(2 b) u_in,    u_out = (b v - F) / sqrt(2 b)
+ *     F = K (x + h (v + c) - q') + D (v + c - v')       with a coupling, implicit as all drives
+ *
+ * Eliminating v leaves a drive of stiffness s K and damping s D toward x, with the target rate
+ * Z / D (c + sqrt(2 / b) u_in), where Z = h K + D, s = b / (b + Z), and c the correction of the
+ * position. Without a coupling the joint is the end of the line, F = sqrt(2 b) u_in - b v'. An end
+ * that is held reflects its own force: u_in = F / sqrt(2 b), a spring of b / h in series with K.
+ * Real-time safe but for tact_session_map_remotes().
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "rt/session/remote_internal.h"
+
+#define RAMP_TIME 0.2          /* of the force that a person feels [s] */
+#define MOST_CORRECTION 0.05   /* rate that follows the other position, at most [m/s, rad/s] */
+#define FASTEST_CORRECTION 2.0 /* its gain, at most [1/s], */
+#define CORRECTION_SHARE 0.5   /* and times the round trip [1] */
+#define RATE_SHARE 0.5         /* weight of a new rate of the other position */
+
+static double wave_share(const struct tact_scene_remote *def, double period)
+{
+    return def->impedance / (def->impedance + period * def->stiffness + def->damping);
+}
+
+/* Drive of the joint that is of the tie. */
+static void find_remote_drive(const struct tact_scene_remote *def, double period, double *stiffness,
+                              double *damping)
+{
+    const int waves = !strcmp(def->mode, "waves");
+    const double share = waves ? wave_share(def, period) : 1.0;
+    *stiffness = share * def->stiffness;
+    *damping = waves && def->stiffness == 0.0 ? def->impedance : share * def->damping;
+}
+
+void tact_session_add_remote_drive(const struct tact_scene *scene, const char *joint,
+                                   struct tact_link_def *link)
+{
+    for (uint32_t i = 0; i < scene->remotes_count; i++) {
+        double stiffness, damping;
+        if (!strcmp(scene->remotes[i].joint, joint)) {
+            find_remote_drive(&scene->remotes[i], scene->period, &stiffness, &damping);
+            link->stiffness += stiffness;
+            link->damping += damping;
+        }
+    }
+}
+
+/* Channel `name` of the device, "_<axis>" behind it where axis is not negative. */
+static int find_remote_channel(struct tact_session *s, struct session_remote *r, const char *name,
+                               int axis, int output, int *channel, struct tact_error *err)
+{
+    char path[2 * TACT_DEVICE_NAME], key[48];
+    snprintf(path, sizeof path, axis < 0 ? "%.47s.%s" : "%.47s.%s_%d", r->def->device, name, axis);
+    snprintf(key, sizeof key, "remotes[%d].%s", (int)(r - s->remotes),
+             axis < 0 ? "device" : "axis");
+    return tact_session_find_channel(s, path, output, key, &r->device, channel, err);
+}
+
+static int find_remote_channels(struct tact_session *s, struct session_remote *r,
+                                struct tact_error *err)
+{
+    const int axis = (int)r->def->axis;
+    int rc = find_remote_channel(s, r, "held", -1, 0, &r->in.held, err);
+    rc = rc ? rc : find_remote_channel(s, r, "round_trip", -1, 0, &r->in.round_trip, err);
+    rc = rc ? rc : find_remote_channel(s, r, "wave", axis, 0, &r->in.wave, err);
+    rc = rc ? rc : find_remote_channel(s, r, "position", axis, 0, &r->in.position, err);
+    rc = rc ? rc : find_remote_channel(s, r, "force", axis, 0, &r->in.force, err);
+    rc = rc ? rc : find_remote_channel(s, r, "held", -1, 1, &r->out.held, err);
+    rc = rc ? rc : find_remote_channel(s, r, "wave", axis, 1, &r->out.wave, err);
+    rc = rc ? rc : find_remote_channel(s, r, "position", axis, 1, &r->out.position, err);
+    return rc ? rc : find_remote_channel(s, r, "force", axis, 1, &r->out.force, err);
+}
+
+static int map_remote(struct tact_session *s, uint32_t index, struct tact_error *err)
+{
+    struct session_remote *r = &s->remotes[index];
+    const struct tact_scene_remote *def = &s->scene->remotes[index];
+    r->def = def;
+    r->mode = !strcmp(def->mode, "waves")            ? REMOTE_WAVES
+              : !strcmp(def->mode, "position_force") ? REMOTE_POSITION_FORCE
+                                                     : REMOTE_POSITION_POSITION;
+    r->hand = r->link = -1;
+    for (uint32_t i = 0; i < s->scene->hands_count; i++) {
+        for (uint32_t k = 0; k < s->scene->hands[i].links_count; k++) {
+            if (!strcmp(s->hands[i].names[k], def->joint)) {
+                r->hand = (int)i;
+                r->link = (int)k;
+            }
+        }
+    }
+    find_remote_drive(def, s->period, &r->stiffness, &r->damping);
+    r->coupling = tact_session_find_coupling(s, r->hand, r->link);
+    r->state.target = s->scene->hands[r->hand].links[r->link].joint.start;
+    r->state.tank = def->tank;
+    return find_remote_channels(s, r, err);
+}
+
+/* What goes to another site is set by the ties alone, and no peer holds a deadman. */
+static int check_remote_devices(struct tact_session *s, struct tact_error *err)
+{
+    const struct tact_scene *scene = s->scene;
+    char key[48];
+    for (uint32_t i = 0; i < scene->remotes_count; i++) {
+        const int device = s->remotes[i].device;
+        for (uint32_t k = 0; k < scene->outputs_count; k++) {
+            const size_t length = strlen(scene->remotes[i].device);
+            if (!strncmp(scene->outputs[k].to, scene->remotes[i].device, length) &&
+                scene->outputs[k].to[length] == '.') {
+                snprintf(key, sizeof key, "outputs[%u].to", k);
+                tact_scene_where(scene, key, err);
+                return tact_error_set(err, -EINVAL, "is set by remotes[%u]", i);
+            }
+        }
+        if (s->deadman_device == device) {
+            tact_scene_where(scene, "deadman", err);
+            return tact_error_set(err, -EINVAL,
+                                  "is a channel of the other site, which can stop this one but not "
+                                  "arm it; expected a device of this site, or none");
+        }
+    }
+    return 0;
+}
+
+int tact_session_map_remotes(struct tact_session *s, struct tact_error *err)
+{
+    int rc = 0;
+    s->remotes = calloc(s->scene->remotes_count + 1, sizeof *s->remotes);
+    if (!s->remotes) {
+        return -ENOMEM;
+    }
+    if (s->scene->remotes_count && s->options.control) {
+        tact_scene_where(s->scene, "remotes", err);
+        return tact_error_set(err, -EINVAL,
+                              "joints that are tied to another site have no targets, which the "
+                              "program's controller would set");
+    }
+    s->remote_count = (int)s->scene->remotes_count;
+    for (uint32_t i = 0; !rc && i < s->scene->remotes_count; i++) {
+        rc = map_remote(s, i, err);
+    }
+    return rc ? rc : check_remote_devices(s, err);
+}
+
+static const struct tact_device_input *input_of(const struct tact_session *s,
+                                                const struct session_remote *r)
+{
+    return &s->devices[r->device].input;
+}
+
+/* 1 where this site allows the tie: its own deadman is held, nothing is at fault, and the deadman
+ * was released since the other site was lost. */
+static int is_held_here(const struct tact_session *s, const struct session_remote *r)
+{
+    return s->deadman && s->safety.state != TACT_SAFETY_FAULT && r->state.latched == 0.0;
+}
+
+/* A site that was there and is lost must be engaged by hand again: by the deadman of this site, or
+ * where it has none by that of the other. */
+static void update_latch(const struct tact_session *s, struct session_remote *r)
+{
+    const struct tact_device_input *in = input_of(s, r);
+    const int held = s->deadman_device >= 0 ? s->deadman : in->channel[r->in.held] > 0.5;
+    if (in->state == TACT_DEVICE_LOST) {
+        r->state.latched = r->state.met;
+    } else if (in->state == TACT_DEVICE_OK) {
+        r->state.met = 1.0;
+        r->state.latched = held ? r->state.latched : 0.0;
+    }
+}
+
+static int is_finite_input(const struct session_remote *r, const struct tact_device_input *in)
+{
+    return isfinite(in->channel[r->in.wave]) && isfinite(in->channel[r->in.position]) &&
+           isfinite(in->channel[r->in.force]) && isfinite(in->channel[r->in.round_trip]);
+}
+
+/* After silence the ends of a line are brought together again by the correction; after the
+ * deadman was released, and always in the other modes, the other position counts from where it is
+ * then. */
+static double ticks_of_disengaged(const struct session_remote *r, int32_t device_state)
+{
+    const int by_silence = device_state != TACT_DEVICE_OK && r->mode == REMOTE_WAVES;
+    return r->state.ticks > 0.0 ? (by_silence ? -1.0 : 0.0) : r->state.ticks;
+}
+
+/* Engages without a jump: the end of the line stays where it is. */
+static void update_engagement(struct tact_session *s, struct session_remote *r, double now)
+{
+    struct session_remote_state *state = &r->state;
+    const struct tact_device_input *in = input_of(s, r);
+    const double step = s->period / RAMP_TIME;
+    update_latch(s, r);
+    if (in->state != TACT_DEVICE_OK || in->channel[r->in.held] <= 0.5 || !is_held_here(s, r) ||
+        !is_finite_input(r, in)) {
+        state->ticks = ticks_of_disengaged(r, in->state);
+        state->share = fmax(0.0, state->share - step);
+        return;
+    }
+    if (state->ticks == 0.0) {
+        state->other = in->channel[r->in.position];
+        state->offset = state->other - state->target;
+        state->rate = 0.0;
+    }
+    state->ticks = now;
+    state->share = fmin(1.0, state->share + step);
+}
+
+/* Rate at which the end of the line follows the other position. It takes from the tank what it
+ * gives to the joint. */
+static double find_correction(const struct tact_session *s, const struct session_remote *r)
+{
+    const struct tact_device_input *in = input_of(s, r);
+    const struct session_remote_state *state = &r->state;
+    const double round_trip = in->channel[r->in.round_trip];
+    const double gain = round_trip > CORRECTION_SHARE / FASTEST_CORRECTION
+                            ? CORRECTION_SHARE / round_trip
+                            : FASTEST_CORRECTION;
+    const double error = in->channel[r->in.position] - state->offset - state->target;
+    const double rate = fmax(-MOST_CORRECTION, fmin(MOST_CORRECTION, gain * error));
+    const int gives = state->force * rate > 0.0;
+    return gives && state->tank <= state->force * rate * s->period ? 0.0 : rate;
+}
+
+static void follow_wave(const struct tact_session *s, struct session_remote *r, double rate_now)
+{
+    struct session_remote_state *state = &r->state;
+    const struct tact_scene_remote *def = r->def;
+    const double b = def->impedance, root = sqrt(2.0 * b);
+    const double wave = state->ticks > 0.0 ? input_of(s, r)->channel[r->in.wave] : 0.0;
+    state->correction = 0.0;
+    if (def->stiffness == 0.0) { /* a person's: the force fades, and so does the damper */
+        state->used = state->share * wave;
+        state->rate = root / b * state->used + (1.0 - state->share) * rate_now;
+        return;
+    }
+    state->used = wave;
+    if (state->ticks > 0.0) {
+        state->correction = find_correction(s, r);
+    } else {
+        state->used = state->force / root;
+    }
+    state->rate = (s->period * def->stiffness + def->damping) / def->damping *
+                  (state->correction + root / b * state->used);
+}
+
+static void follow_position(const struct tact_session *s, struct session_remote *r, double rate_now)
+{
+    struct session_remote_state *state = &r->state;
+    const struct tact_device_input *in = input_of(s, r);
+    state->correction = state->used = 0.0;
+    if (r->def->stiffness == 0.0) { /* position_force, at the person: minus the other force */
+        const double force = state->ticks > 0.0 ? in->channel[r->in.force] : 0.0;
+        state->rate = -state->share * force / r->damping + (1.0 - state->share) * rate_now;
+        return;
+    }
+    if (state->ticks <= 0.0) {
+        state->rate = 0.0;
+        return;
+    }
+    const double other = in->channel[r->in.position];
+    state->rate += RATE_SHARE * ((other - state->other) / s->period - state->rate);
+    state->other = other;
+    state->target = other - state->offset;
+}
+
+/* The joint's drive is that of the tie and of a coupling together. */
+static void set_joint_target(const struct tact_session *s, struct session_remote *r)
+{
+    struct tact_hand_state hand = tact_hand_state(tact_world_hand(s->world, r->hand));
+    const struct tact_scene_coupling *own = s->scene->hands[r->hand].links[r->link].joint.coupling;
+    const double stiffness = own ? own->stiffness : 0.0, damping = own ? own->damping : 0.0;
+    const double all_stiffness = stiffness + r->stiffness, all_damping = damping + r->damping;
+    double *target = &hand.target[r->link], *rate = &hand.target_rate[r->link];
+    r->target_before = r->stiffness > 0.0 ? r->state.target : hand.q[r->link];
+    if (!r->coupling) {
+        *target = r->target_before;
+        *rate = r->state.rate;
+        return;
+    }
+    *target = (stiffness * *target + r->stiffness * r->target_before) / all_stiffness;
+    *rate = (damping * *rate + r->damping * r->state.rate) / all_damping;
+}
+
+void tact_session_follow_remotes(struct tact_session *s, uint64_t tick)
+{
+    for (int i = 0; i < s->remote_count; i++) {
+        struct session_remote *r = &s->remotes[i];
+        const double rate_now = tact_hand_state(tact_world_hand(s->world, r->hand)).v[r->link];
+        update_engagement(s, r, (double)tick + 1.0);
+        if (r->mode == REMOTE_WAVES) {
+            follow_wave(s, r, rate_now);
+        } else {
+            follow_position(s, r, rate_now);
+        }
+        set_joint_target(s, r);
+    }
+}
+
+/* The end of the line moved; what comes back from it. */
+static void reflect_wave(const struct tact_session *s, struct session_remote *r, double q, double v)
+{
+    struct session_remote_state *state = &r->state;
+    const struct tact_scene_remote *def = r->def;
+    const double b = def->impedance, root = sqrt(2.0 * b);
+    const double rate = (root * state->used - state->force) / b;
+    state->sent = state->ticks > 0.0 ? (b * rate - state->force) / root : 0.0;
+    if (def->stiffness == 0.0) {
+        state->target = q;
+        return;
+    }
+    const double slip = rate + state->correction - v;
+    state->target += s->period * (rate + state->correction);
+    state->tank += s->period * (def->damping * slip * slip - state->force * state->correction);
+    state->tank = fmin(state->tank, def->tank);
+}
+
+void tact_session_answer_remotes(struct tact_session *s)
+{
+    for (int i = 0; i < s->remote_count; i++) {
+        struct session_remote *r = &s->remotes[i];
+        const struct tact_hand_state hand = tact_hand_state(tact_world_hand(s->world, r->hand));
+        const double q = hand.q[r->link], v = hand.v[r->link];
+        double *out = s->devices[r->device].output;
+        /* A limited drive is the tie's alone. */
+        r->state.force =
+            r->coupling ? r->stiffness * (r->target_before - q) + r->damping * (r->state.rate - v)
+                        : hand.torque[r->link];
+        if (r->coupling) {
+            r->coupling->of_remote = r->state.force;
+        }
+        r->state.work += r->state.force * v * s->period;
+        if (r->mode == REMOTE_WAVES) {
+            reflect_wave(s, r, q, v);
+        } else if (r->stiffness == 0.0) {
+            r->state.target = q;
+        }
+        out[r->out.wave] = r->state.sent;
+        out[r->out.position] = q;
+        out[r->out.force] = r->state.force;
+        out[r->out.held] = is_held_here(s, r);
+    }
+}

@@ -1,0 +1,48 @@
+/* Joints that are tied to the joints of another site. */
+#ifndef TACT_RT_SESSION_REMOTE_INTERNAL_H
+#define TACT_RT_SESSION_REMOTE_INTERNAL_H
+
+#include "rt/session/session_internal.h"
+
+/* A joint that is tied to the joint of another site. */
+struct session_remote {
+    const struct tact_scene_remote *def;
+    int device, hand, link;
+    enum { REMOTE_WAVES, REMOTE_POSITION_FORCE, REMOTE_POSITION_POSITION } mode;
+    struct { /* input channels of the device */
+        int wave, position, force, held, round_trip;
+    } in;
+    struct { /* and outputs */
+        int wave, position, force, held;
+    } out;
+    struct session_coupling *coupling; /* to what a person holds, or NULL */
+    double stiffness, damping;         /* of the joint's drive that are of this tie */
+    double target_before;              /* its share of the drive's target in the tick [rad, m] */
+    struct session_remote_state {
+        double target;     /* end of the line: where the tie's spring pulls [rad, m] */
+        double rate;       /* target rate of the tie's damper in the tick [rad/s, m/s] */
+        double correction; /* share of the end's rate that follows the other position */
+        double force;      /* of the tie on the joint [N m, N] */
+        double used, sent; /* waves [sqrt(W)] */
+        double offset;     /* of the other position, so that nothing jumps [rad, m] */
+        double other;      /* other position, of the tick before [rad, m] */
+        double ticks; /* ticks up to this one, where it is engaged; 0: disengaged; -1: by silence */
+        double met;   /* 1: the other site was there since the start */
+        double latched; /* 1: lost since; the deadman was not released yet */
+        double share;   /* of the force that a person feels [1] */
+        double tank;    /* energy left for the correction [J] */
+        double work;    /* that the tie did on the joint so far [J] */
+    } state;
+    uint32_t field; /* its field in the record */
+};
+
+/* remote.c: connects the joints that are tied to another site with their devices. */
+int tact_session_map_remotes(struct tact_session *s, struct tact_error *err);
+/* Stiffness and damping that such a tie adds to the drive of a joint. */
+void tact_session_add_remote_drive(const struct tact_scene *scene, const char *joint,
+                                   struct tact_link_def *link);
+/* Before and after the solve: their targets; and what goes to the other site. Real-time safe. */
+void tact_session_follow_remotes(struct tact_session *s, uint64_t tick);
+void tact_session_answer_remotes(struct tact_session *s);
+
+#endif

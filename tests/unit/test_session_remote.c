@@ -1,0 +1,590 @@
+/*
+ * A joint of one session tied to a joint of another, over a line in this process with a constant
+ * delay, missing waves and blackouts: force of the press against springs in series, drag in free
+ * air, stability with a weak, an average and a strong hand, no jump when the other site returns,
+ * who may engage, energy, replays of both logs, and scenes that are refused.
+ */
+#include <errno.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <cmocka.h>
+#include "contact/number.h"
+#include "devices/registry.h"
+#include "rt/log/log_reader.h"
+#include "rt/session/session.h"
+#include "support/replays.h"
+#include "support/run_scene.h"
+#include "support/script_device.h"
+
+static const double period = 1e-3, reach = 0.07, wall = 0.05; /* [s], [m], [m] */
+
+enum { HELD, ROUND_TRIP, WAVE, POSITION, FORCE, CHANNELS };
+enum { ROOM = 512, STALE_TICKS = 100, LOST_TICKS = 500 };
+
+struct hand_of_person {
+    const char *name;
+    double mass, damping, stiffness;
+};
+static const struct hand_of_person hands[] = {
+    {"weak", 0.1, 2.0, 100.0}, {"average", 0.3, 10.0, 300.0}, {"strong", 1.0, 40.0, 1000.0}};
+
+/* A line of a constant delay, of which both ends are in this process. */
+struct line {
+    uint64_t delay;            /* [ticks] */
+    uint64_t gap, gap_length;  /* waves: of every `gap`, so many are missing; 0: none */
+    uint64_t cut_from, cut_to; /* nothing arrives at either end [ticks] */
+    int claims;                /* 1: end 0 says that it is held whatever its session says */
+    double sent[2][ROOM][CHANNELS];
+    uint64_t silence[2];
+    double square_sent, square_used, least; /* of both directions [W], [W], [J] */
+};
+
+struct end {
+    struct line *line;
+    int number;
+    uint64_t tick;
+};
+
+static void read_end(void *self, uint64_t tick, double t, int64_t now, struct tact_device_input *in)
+{
+    struct end *end = self;
+    struct line *line = end->line;
+    (void)t;
+    end->tick = tick;
+    in->stamp_ns = now;
+    in->channel[WAVE] = 0.0;
+    in->channel[ROUND_TRIP] = 2.0 * (double)line->delay * period;
+    line->silence[end->number]++;
+    if (tick >= line->delay + 1 && (tick < line->cut_from || tick >= line->cut_to)) {
+        const uint64_t at = tick - line->delay - 1;
+        const double *from = line->sent[!end->number][at % ROOM];
+        line->silence[end->number] = 0;
+        in->channel[HELD] = from[HELD];
+        if (!line->gap || tick % line->gap >= line->gap_length) {
+            memcpy(in->channel + WAVE, from + WAVE, 3 * sizeof *from);
+        }
+    }
+    const uint64_t silence = line->silence[end->number];
+    in->state = tick < line->delay + 1 || silence >= LOST_TICKS ? TACT_DEVICE_LOST
+                : silence >= STALE_TICKS                        ? TACT_DEVICE_STALE
+                                                                : TACT_DEVICE_OK;
+    line->square_used += in->channel[WAVE] * in->channel[WAVE];
+    line->least = fmin(line->least, period * (line->square_sent - line->square_used));
+}
+
+static void write_end(void *self, const double *out, int64_t now)
+{
+    struct end *end = self;
+    double *to = end->line->sent[end->number][end->tick % ROOM];
+    (void)now;
+    memcpy(to, out, CHANNELS * sizeof *out);
+    if (end->line->claims && end->number == 0) {
+        to[HELD] = 1.0;
+    }
+    end->line->square_sent += to[WAVE] * to[WAVE];
+}
+
+static void close_end(void *self)
+{
+    (void)self;
+}
+
+static int open_end(const struct tact_device_config *config, struct tact_device *out,
+                    struct tact_error *err)
+{
+    static const struct tact_device_ops ops = {TACT_ABI(struct tact_device_ops), read_end,
+                                               write_end, close_end};
+    static const char *const names[] = {"held", "round_trip", "wave_0", "position_0", "force_0"};
+    (void)err;
+    out->ops = &ops;
+    out->self = config->user;
+    out->info.input_count = out->info.output_count = CHANNELS;
+    for (int i = 0; i < CHANNELS; i++) {
+        snprintf(out->info.input[i].name, TACT_DEVICE_NAME, "%s", names[i]);
+        snprintf(out->info.output[i].name, TACT_DEVICE_NAME, "%s", names[i]);
+    }
+    return 0;
+}
+
+/* The deadman of a test's person: held but for a time. */
+struct button {
+    double from, until, released, again; /* [s] */
+};
+static struct button button;
+
+static void read_button(void *self, uint64_t tick, double t, int64_t now,
+                        struct tact_device_input *in)
+{
+    (void)self, (void)tick;
+    in->state = TACT_DEVICE_OK;
+    in->stamp_ns = now;
+    in->channel[0] =
+        t >= button.from && t < button.until && (t < button.released || t >= button.again);
+}
+
+static int open_button(const struct tact_device_config *config, struct tact_device *out,
+                       struct tact_error *err)
+{
+    (void)config, (void)err;
+    return open_script_device(read_button, "held", out);
+}
+
+static const struct tact_device_type button_type = {TACT_ABI(struct tact_device_type), "button",
+                                                    "a deadman", open_button, NULL};
+
+static char folder[] = "/tmp/tact_remote_XXXXXX";
+
+/* Mass, damping and stiffness of the person's hand, which holds a device of 0.1 kg and 1 N s/m. */
+static const char person_text[] =
+    "name: person\n"
+    "hands:\n"
+    "  - name: arm\n"
+    "    weightless: true\n"
+    "    links:\n"
+    "      - name: tip\n"
+    "        mass: %g\n"
+    "        inertia: [1e-4, 1e-4, 1e-4, 0, 0, 0]\n"
+    "        joint: {type: slide, axis: [1, 0, 0], viscous: 1, "
+    "coupling: {damping: %g, stiffness: %g}}\n"
+    "devices:\n"
+    "  - {name: site, type: end_0}\n"
+    "  - name: person\n"
+    "    type: operator\n"
+    "    settings:\n"
+    "      script: [[0.5, 0, 0, 0], [1.5, 1, 0, 0], [%g, 1, 0, 0], [%g, 0, 0, 0]]\n"
+    "  - {name: button, type: button}\n"
+    "inputs: [{from: person.grip, to: arm.tip, scale: 0.07}]\n"
+    "remotes: [{joint: arm.tip, device: site, %s}]\n"
+    "deadman: button.held\n";
+
+static const char robot_text[] =
+    "name: robot\n"
+    "materials: [{name: steel}]\n"
+    "pairs: [{materials: [steel, steel], friction: 0.5, model: features, compliance: 2e-4}]\n"
+    "bodies:\n"
+    "  - name: wall\n"
+    "    fixed: true\n"
+    "    shapes: [{type: box, size: [0.1, 0.1, 0.1], position: [0.11, 0, 0], material: steel}]\n"
+    "hands:\n"
+    "  - name: robot\n"
+    "    weightless: true\n"
+    "    links:\n"
+    "      - name: tip\n"
+    "        mass: 0.5\n"
+    "        inertia: [1e-3, 1e-3, 1e-3, 0, 0, 0]\n"
+    "        joint: {type: slide, axis: [1, 0, 0], viscous: 2}\n"
+    "        shapes: [{type: box, size: [0.02, 0.02, 0.02], material: steel}]\n"
+    "devices: [{name: site, type: end_1}]\n"
+    "remotes: [{joint: robot.tip, device: site, %s}]\n";
+
+struct run {
+    struct line line;
+    struct hand_of_person hand;
+    const char *person, *robot; /* keys of the two ties; NULL: waves of impedance 10 */
+    double seconds, back;       /* end of the run, and of the press [s] */
+};
+
+enum { PERSON_Q, PERSON_FORCE, ROBOT_Q, ROBOT_FORCE, ROBOT_HELD, PERSON_HELD, TANK, COLUMNS };
+
+struct track {
+    double (*at)[COLUMNS]; /* [ticks] */
+    uint64_t ticks;
+};
+
+static struct tact_scene *load(const char *text)
+{
+    struct tact_scene *scene = NULL;
+    struct tact_error err;
+    if (tact_scene_parse(text, strlen(text), "remote.yaml", NULL, &scene, &err)) {
+        fail_msg("%d: %s: %s", err.line, err.key, err.text);
+    }
+    return scene;
+}
+
+static int create_session(const struct tact_scene *scene, struct end *end, const char *log,
+                          struct tact_session **out, struct tact_error *err)
+{
+    struct tact_session_options options = tact_session_options_default();
+    struct tact_device_type type = {TACT_ABI(struct tact_device_type),
+                                    end->number ? "end_1" : "end_0", "one end of a line", open_end,
+                                    end};
+    size_t count;
+    const struct tact_device_type *const *builtin = tact_devices_builtin(&count);
+    const struct tact_device_type *types[] = {&type, &button_type,
+                                              tact_device_type_find(builtin, count, "operator")};
+    options.types = types;
+    options.type_count = 3;
+    options.clock = TACT_LOOP_FREE;
+    options.record = log;
+    options.replace = 1;
+    return tact_session_create(scene, &options, out, err);
+}
+
+static void add_track_columns(const char *path, const char *joint, struct track *out, int person)
+{
+    struct tact_log *log;
+    char field[64];
+    assert_int_equal(tact_log_open(path, &log, NULL), 0);
+    snprintf(field, sizeof field, "%s_tip_remote", joint);
+    const long tie = tact_log_field(log, field, NULL);
+    snprintf(field, sizeof field, "%s_position", joint);
+    const long q = tact_log_field(log, field, NULL);
+    assert_true(tie > 0 && q > 0);
+    struct tact_record *record = malloc(tact_layout_bytes(tact_log_layout(log)));
+    for (uint64_t i = 0; tact_log_next(log, record) > 0; i++) {
+        double *row = out->at[i];
+        assert_true(i < out->ticks);
+        row[person ? PERSON_Q : ROBOT_Q] = record->values[q];
+        row[person ? PERSON_FORCE : ROBOT_FORCE] = record->values[tie + 3];
+        row[person ? PERSON_HELD : ROBOT_HELD] = record->values[tie + 8] > 0.0;
+        if (!person) {
+            row[TANK] = record->values[tie + 12];
+        }
+    }
+    free(record);
+    tact_log_close(log);
+}
+
+/* Runs both sessions, one tick each in turn, and reads their logs. */
+static struct track run_sites(struct run *run)
+{
+    char text[2][4096], path[2][64];
+    struct end ends[2] = {{&run->line, 0, 0}, {&run->line, 1, 0}};
+    struct tact_scene *scene[2];
+    struct tact_session *session[2];
+    struct tact_session_report report;
+    struct track out = {.ticks = (uint64_t)(run->seconds / period + 0.5)};
+    run->line.silence[0] = run->line.silence[1] = LOST_TICKS;
+    tact_number_print(text[0], sizeof text[0], person_text, 0.1 + run->hand.mass, run->hand.damping,
+                      run->hand.stiffness, run->back, run->back + 1.0,
+                      run->person ? run->person : "impedance: 10");
+    snprintf(text[1], sizeof text[1], robot_text,
+             run->robot ? run->robot : "impedance: 10, stiffness: 1000, damping: 30");
+    for (int i = 0; i < 2; i++) {
+        snprintf(path[i], sizeof path[i], "%s/%d.mcap", folder, i);
+        scene[i] = load(text[i]);
+        struct tact_error err;
+        if (create_session(scene[i], &ends[i], path[i], &session[i], &err)) {
+            fail_msg("%s: %s", err.key, err.text);
+        }
+        assert_int_equal(tact_session_begin(session[i]), 0);
+    }
+    for (uint64_t k = 0; k < out.ticks; k++) {
+        assert_int_equal(tact_session_step(session[0], 0, NULL), 0);
+        assert_int_equal(tact_session_step(session[1], 0, NULL), 0);
+    }
+    out.at = calloc(out.ticks, sizeof *out.at);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(tact_session_end(session[i], &report), 0);
+        tact_session_destroy(session[i]);
+        tact_scene_free(scene[i]);
+        add_track_columns(path[i], i ? "robot" : "arm", &out, !i);
+    }
+    return out;
+}
+
+static double mean_of(const struct track *t, int column, double from, double to)
+{
+    double sum = 0.0;
+    uint64_t first = (uint64_t)(from / period), count = (uint64_t)((to - from) / period);
+    for (uint64_t i = 0; i < count; i++) {
+        sum += t->at[first + i][column];
+    }
+    return sum / (double)count;
+}
+
+/* Largest magnitude in a time. */
+static double peak_of(const struct track *t, int column, double from, double to)
+{
+    double peak = 0.0;
+    for (uint64_t i = (uint64_t)(from / period); i < (uint64_t)(to / period); i++) {
+        peak = fmax(peak, fabs(t->at[i][column]));
+    }
+    return peak;
+}
+
+/* Root of the mean square of the rate of a position [m/s]. */
+static double speed_of(const struct track *t, int column, double from, double to)
+{
+    double sum = 0.0;
+    uint64_t first = (uint64_t)(from / period), count = (uint64_t)((to - from) / period);
+    for (uint64_t i = 1; i < count; i++) {
+        sum += pow((t->at[first + i][column] - t->at[first + i - 1][column]) / period, 2);
+    }
+    return sqrt(sum / (double)count);
+}
+
+/* The press of a hand at springs in series: hand, coupling of the robot, wall. */
+static double ideal_press(const struct hand_of_person *hand)
+{
+    return (reach - wall) / (1.0 / hand->stiffness + 1.0 / 1000.0 + 1.0 / 5000.0);
+}
+
+/* Drag [N] and press of the average hand [N] of the table in the literature page of waves with
+ * position, by the delay [ms]; its press has no tank. */
+static const struct {
+    uint64_t delay;
+    double drag, press;
+} table[] = {{0, 0.40, 4.41},  {5, 0.44, 4.41},   {20, 0.55, 4.41},
+             {50, 0.74, 4.41}, {100, 1.02, 4.41}, {200, 1.15, 4.09}};
+
+static void press_is_that_of_springs_in_series(void **state)
+{
+    (void)state;
+    button = (struct button){0.3, 100.0, 100.0, 100.0};
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+        for (size_t h = 0; h < sizeof hands / sizeof *hands; h++) {
+            struct run run = {.line = {.delay = table[i].delay},
+                              .hand = hands[h],
+                              .person = "impedance: 10",
+                              .robot = "impedance: 10, stiffness: 1000, damping: 30, tank: 10",
+                              .seconds = 9.0,
+                              .back = 8.0};
+            struct track t = run_sites(&run);
+            const double felt = -mean_of(&t, PERSON_FORCE, 7.0, 8.0);
+            const double ideal = ideal_press(&hands[h]);
+            const double drag = peak_of(&t, PERSON_FORCE, 0.5, 1.0);
+            const double peak = peak_of(&t, ROBOT_FORCE, 0.5, 8.0);
+            const double rest = speed_of(&t, PERSON_Q, 7.5, 8.0);
+            print_message("%3d ms %s: press %.3f N, ideal %.3f; drag %.2f N; robot's peak %.2f N; "
+                          "rest %.2g mm/s\n",
+                          (int)table[i].delay, hands[h].name, felt, ideal, drag, peak, 1e3 * rest);
+            assert_true(rest < 2e-3);
+            assert_true(peak <= 1.5 * ideal);
+            assert_true(table[i].delay > 100 || fabs(felt - ideal) < 0.1 * ideal);
+            if (h == 1) {
+                assert_true(table[i].delay > 100 ||
+                            fabs(felt - table[i].press) < 0.05 * table[i].press);
+                assert_true(table[i].delay > 100 || fabs(drag - table[i].drag) < 0.05);
+            }
+            assert_true(run.line.least >= -1e-12);
+            free(t.at);
+        }
+    }
+}
+
+/* Nothing arrives for 0.3 s before the press, which is reached all the same; then also with 10 of
+ * every 200 waves missing, each of which takes something of it. */
+static void missing_waves_are_passive(void **state)
+{
+    (void)state;
+    button = (struct button){0.3, 100.0, 100.0, 100.0};
+    for (int h = 0; h < 4; h++) {
+        struct run run = {.line = {.delay = 50,
+                                   .gap = h % 2 ? 200 : 0,
+                                   .gap_length = 10,
+                                   .cut_from = 800,
+                                   .cut_to = 1100},
+                          .hand = hands[h / 2],
+                          .seconds = 9.0,
+                          .back = 8.0};
+        struct track t = run_sites(&run);
+        const double felt = -mean_of(&t, PERSON_FORCE, 7.0, 8.0), ideal = ideal_press(&run.hand);
+        print_message("%s, %d waves of 200 missing: press %.3f N, ideal %.3f; robot's peak %.2f N; "
+                      "channel's energy at least %.2g J\n",
+                      run.hand.name, h % 2 ? 10 : 0, felt, ideal,
+                      peak_of(&t, ROBOT_FORCE, 0.5, 8.0), run.line.least);
+        assert_true(run.line.least >= -1e-12);
+        assert_true(h % 2 || fabs(felt - ideal) < 0.05 * ideal);
+        assert_true(peak_of(&t, ROBOT_FORCE, 0.5, 8.0) <= 1.5 * ideal);
+        assert_true(peak_of(&t, TANK, 0.5, 8.0) <= 0.1);
+        free(t.at);
+    }
+}
+
+/* 1 s of silence in the press: what the person feels fades within 0.1 s of waves and 0.2 s of the
+ * tie, neither site engages until the deadman was released, and nothing jumps then. */
+static void lost_site_returns_by_hand(void **state)
+{
+    (void)state;
+    button = (struct button){0.3, 100.0, 5.5, 6.0};
+    struct run run = {.line = {.delay = 20, .cut_from = 3000, .cut_to = 4000},
+                      .hand = hands[1],
+                      .seconds = 11.0,
+                      .back = 10.0};
+    struct track t = run_sites(&run);
+    double jump = 0.0;
+    for (uint64_t i = 5400; i < 7000; i++) {
+        jump = fmax(jump, fabs(t.at[i][PERSON_FORCE] - t.at[i - 1][PERSON_FORCE]));
+    }
+    print_message("felt before %.2f N, in the silence %.3f N, after %.2f N, again %.2f N; largest "
+                  "step of a tick %.3f N\n",
+                  mean_of(&t, PERSON_FORCE, 2.8, 3.0), peak_of(&t, PERSON_FORCE, 3.9, 4.0),
+                  peak_of(&t, PERSON_FORCE, 4.5, 5.5), mean_of(&t, PERSON_FORCE, 9.0, 10.0), jump);
+    assert_true(peak_of(&t, PERSON_FORCE, 3.9, 5.5) < 0.01);
+    assert_true(peak_of(&t, PERSON_HELD, 4.1, 6.0) == 0.0);
+    assert_true(peak_of(&t, ROBOT_HELD, 4.1, 6.0) == 0.0);
+    assert_true(mean_of(&t, PERSON_HELD, 6.1, 10.0) == 1.0);
+    assert_true(mean_of(&t, ROBOT_HELD, 6.1, 10.0) == 1.0);
+    assert_true(jump < 0.25); /* of 4.4 N */
+    free(t.at);
+}
+
+/* A peer that claims to be held moves nothing that is not armed here. */
+static void claim_of_a_peer_arms_nothing(void **state)
+{
+    (void)state;
+    button = (struct button){100.0, 100.0, 100.0, 100.0};
+    struct run run = {
+        .line = {.delay = 20, .claims = 1}, .hand = hands[1], .seconds = 3.0, .back = 2.5};
+    struct track t = run_sites(&run);
+    assert_true(peak_of(&t, PERSON_HELD, 0.0, 3.0) == 0.0);
+    assert_true(peak_of(&t, PERSON_FORCE, 0.0, 3.0) < 1e-9);
+    assert_true(peak_of(&t, ROBOT_Q, 0.0, 3.0) <
+                1e-9); /* it is engaged, with nothing that moves it */
+    free(t.at);
+}
+
+/* The other modes press as springs in series do without delay; at 50 ms one bounces. */
+static void other_modes_need_a_link_without_delay(void **state)
+{
+    static const struct {
+        const char *person, *robot;
+        uint64_t delay;
+    } ties[] = {{"mode: position_force, damping: 1",
+                 "mode: position_force, stiffness: 1000, damping: 30", 0},
+                {"mode: position_position, stiffness: 1000, damping: 10",
+                 "mode: position_position, stiffness: 1000, damping: 10", 0},
+                {"mode: position_force, damping: 1",
+                 "mode: position_force, stiffness: 1000, damping: 30", 20}};
+    (void)state;
+    button = (struct button){0.3, 100.0, 100.0, 100.0};
+    for (size_t i = 0; i < sizeof ties / sizeof *ties; i++) {
+        struct run run = {.line = {.delay = ties[i].delay},
+                          .hand = hands[1],
+                          .person = ties[i].person,
+                          .robot = ties[i].robot,
+                          .seconds = 7.0,
+                          .back = 6.0};
+        struct track t = run_sites(&run);
+        const double felt = -mean_of(&t, PERSON_FORCE, 5.0, 6.0), ideal = ideal_press(&hands[1]);
+        const double peak = peak_of(&t, ROBOT_FORCE, 0.5, 6.0);
+        print_message("%s, %d ms: press %.3f N; robot's peak %.1f N\n", ties[i].person,
+                      (int)ties[i].delay, felt, peak);
+        assert_true(ties[i].delay ? peak > 2.0 * ideal : fabs(felt - ideal) < 0.01 * ideal);
+        free(t.at);
+    }
+}
+
+static void both_logs_replay_bit_for_bit(void **state)
+{
+    (void)state;
+    button = (struct button){0.3, 100.0, 2.5, 2.8};
+    struct run run = {
+        .line = {.delay = 20, .gap = 200, .gap_length = 10, .cut_from = 1400, .cut_to = 2200},
+        .hand = hands[1],
+        .seconds = 4.0,
+        .back = 3.5};
+    struct track t = run_sites(&run);
+    free(t.at);
+    for (int i = 0; i < 2; i++) {
+        char path[64];
+        snprintf(path, sizeof path, "%s/%d.mcap", folder, i);
+        check_replays_of_log(path, 4000, 1337, 1);
+    }
+}
+
+static void bad_remotes_are_refused(void **state)
+{
+    static const struct {
+        const char *from, *to, *key;
+    } bad[] = {
+        {"impedance: 10", "impedance: 0", "remotes[0].impedance"},
+        {"impedance: 10", "mode: velocity", "remotes[0].mode"},
+        {"impedance: 10", "impedance: 10, axis: 6", "remotes[0].axis"},
+        {"impedance: 10", "impedance: 10, tank: -1", "remotes[0].tank"},
+        {"impedance: 10", "impedance: 10, stiffness: 5", "remotes[0].damping"},
+        {"impedance: 10", "mode: position_position, stiffness: 5, damping: 1, tank: 1",
+         "remotes[0].tank"},
+        {"impedance: 10", "mode: position_force", "remotes[0].damping"},
+        {"joint: arm.tip, device", "joint: arm.toe, device", "remotes[0].joint"},
+        {"device: site", "device: sight", "remotes[0].device"},
+        {"viscous: 1", "viscous: 1, limit: 3", "hands[0].links[0].joint.limit"},
+        {"coupling: {damping: 10, stiffness: 300}", "stiffness: 300",
+         "hands[0].links[0].joint.stiffness"},
+        {", coupling: {damping: 10, stiffness: 300}", "", "remotes[0].joint"},
+        {"remotes: [", "remotes: [{joint: arm.tip, device: site, axis: 1, impedance: 1}, ",
+         "remotes[1].joint"},
+    };
+    char good[4096];
+    (void)state;
+    tact_number_print(good, sizeof good, person_text, 0.4, 10.0, 300.0, 8.0, 9.0, "impedance: 10");
+    tact_scene_free(load(good));
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        char text[8192];
+        struct tact_scene *scene = NULL;
+        struct tact_error err = {.line = 0};
+        const char *at = strstr(good, bad[i].from);
+        assert_non_null(at);
+        snprintf(text, sizeof text, "%.*s%s%s", (int)(at - good), good, bad[i].to,
+                 at + strlen(bad[i].from));
+        assert_int_equal(tact_scene_parse(text, strlen(text), "bad.yaml", NULL, &scene, &err),
+                         -EINVAL);
+        print_message("%d: %s: %s\n", err.line, err.key, err.text);
+        assert_string_equal(err.key, bad[i].key);
+        assert_true(err.line > 0);
+    }
+}
+
+/* Refused once the devices are open. */
+static void bad_channels_are_refused(void **state)
+{
+    static const struct {
+        const char *from, *to, *key;
+    } bad[] = {{"deadman: button.held", "deadman: site.held", "deadman"},
+               {"deadman: button.held",
+                "outputs: [{from: arm.tip, to: site.force_0, limit: 1, rate: 1}]", "outputs[0].to"},
+               {"device: site, impedance", "device: site, axis: 1, impedance", "remotes[0].axis"},
+               {"device: site, impedance", "device: button, impedance", "remotes[0].device"}};
+    struct line line = {.delay = 1};
+    char good[4096];
+    (void)state;
+    tact_number_print(good, sizeof good, person_text, 0.4, 10.0, 300.0, 8.0, 9.0, "impedance: 10");
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        struct end end = {&line, 0, 0};
+        char text[8192];
+        const char *at = strstr(good, bad[i].from);
+        assert_non_null(at);
+        snprintf(text, sizeof text, "%.*s%s%s", (int)(at - good), good, bad[i].to,
+                 at + strlen(bad[i].from));
+        struct tact_scene *scene = load(text);
+        struct tact_error err = {.line = 0};
+        struct tact_session *session = NULL;
+        assert_int_equal(create_session(scene, &end, NULL, &session, &err), -EINVAL);
+        print_message("%d: %s: %s\n", err.line, err.key, err.text);
+        assert_string_equal(err.key, bad[i].key);
+        tact_scene_free(scene);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(press_is_that_of_springs_in_series),
+        cmocka_unit_test(missing_waves_are_passive),
+        cmocka_unit_test(lost_site_returns_by_hand),
+        cmocka_unit_test(claim_of_a_peer_arms_nothing),
+        cmocka_unit_test(other_modes_need_a_link_without_delay),
+        cmocka_unit_test(both_logs_replay_bit_for_bit),
+        cmocka_unit_test(bad_remotes_are_refused),
+        cmocka_unit_test(bad_channels_are_refused),
+    };
+    if (!mkdtemp(folder)) {
+        return 1;
+    }
+    const int rc = cmocka_run_group_tests(tests, NULL, NULL);
+    char path[64];
+    for (int i = 0; i < 2; i++) {
+        snprintf(path, sizeof path, "%s/%d.mcap", folder, i);
+        remove(path);
+    }
+    rmdir(folder);
+    return rc;
+}
