@@ -13,7 +13,7 @@
 /** A key and its number. */
 struct tact_key {
     uint32_t key; /**< key + 1; 0: the slot is free */
-    int number;   /**< its number, 0 or more */
+    int number;   /**< number stored for the key, 0 or more */
 };
 
 /** A hash table. */

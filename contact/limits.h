@@ -23,7 +23,7 @@ enum tact_surface {
     TACT_SURFACE_ELLIPSOID, /**< F^2 + M^2 <= 1 (Goyal, Ruina and Papadopoulos 1991) */
     TACT_SURFACE_UNIFORM, /**< Coulomb friction under a uniform pressure on a disc (Contensou 1963),
                              within 0.6 % of mu k f_n */
-    TACT_SURFACE_HERTZ,   /**< the same for Hertz's pressure */
+    TACT_SURFACE_HERTZ,   /**< Coulomb friction under Hertz's pressure on a disc */
     TACT_SURFACE_FITTED, /**< (f + m) (1 + c (1 - c) (p_0 + p_1 c + p_2 c^2)) <= 1 with f = F^2, m =
                             M^2, c = f / (f + m) and given p; for a uniform pressure 0.5004, 0.0169,
                             0.2663. Must be convex in (F, M) */
@@ -45,7 +45,7 @@ struct tact_friction_points {
     int count;                          /**< number of parts */
     double x[TACT_FRICTION_POINTS];     /**< their points along t1 [m] */
     double y[TACT_FRICTION_POINTS];     /**< along t2 [m] */
-    double share[TACT_FRICTION_POINTS]; /**< of the normal force [1] */
+    double share[TACT_FRICTION_POINTS]; /**< fractions of the normal force [1] */
     double arm[TACT_FRICTION_POINTS];   /**< torsion arm about their own points [m]; at least a
                                            hundredth of the spin arm is assumed */
 };
@@ -75,11 +75,12 @@ enum tact_limit {
  */
 struct tact_margins {
     double normal;   /**< f_n / |f| of that impulse: negative where it would have to pull [1] */
-    double slip;     /**< to the limit surface: friction and torsion together [1] */
-    double friction; /**< to mu f_n, by friction alone [1] */
+    double slip;     /**< margin to the limit surface of friction and torsion together [1] */
+    double friction; /**< margin of the friction force alone to mu f_n [1] */
     double spin;     /**< to mu f_n k, by torsion about the centre of pressure alone [1] */
-    double edge;  /**< to the extent of the patch from its centre, by the centre of pressure [1] */
-    double joint; /**< to the torque limits of the drives that carry the bodies: the smallest [1] */
+    double edge; /**< to the extent of the patch from its centre, by the centre of pressure [1] */
+    double
+        joint; /**< smallest margin to the torque limits of the drives that carry the bodies [1] */
 };
 
 #define TACT_MARGIN_COUNT 6 /**< number of margins */

@@ -33,7 +33,7 @@ TACT_BEGIN_DECLS
 /** First member of every table of functions, so that a table compiled for another ABI is rejected
  * instead of called. Set by TACT_ABI(). */
 struct tact_abi {
-    uint32_t size;    /**< of the whole table [bytes] */
+    uint32_t size;    /**< size of the whole table of functions [bytes] */
     uint32_t version; /**< TACT_ABI_VERSION of the headers that it was compiled with */
 };
 

@@ -40,8 +40,9 @@ struct bench_result {
     double time[BENCH_PART_COUNT];
     struct bench_statistics cold; /* sweeps to the criterion from zero */
     struct bench_statistics cold_elimination_steps,
-        warm_elimination_steps;       /* eliminations between those sweeps and the warm */
-    struct bench_statistics residual; /* natural map's, at the end of those */
+        warm_elimination_steps; /* factorisations between those sweeps and the warm-started ones */
+    struct bench_statistics
+        residual; /* natural-map residual at the end of the warm-started sweeps */
     struct bench_statistics
         warm; /* sweeps with a warm start from the tick before, under a load that differs by 1 % */
     int unsolved, warm_unsolved; /* ticks that ended at the limit of sweeps */
@@ -53,7 +54,7 @@ struct bench_result {
 
 /* The paper's values for a scene; 0: not given. */
 struct bench_published {
-    const char *scene;                /* its name in the paper, or NULL */
+    const char *scene;                /* name of the scene in the paper, or NULL */
     double time[2][BENCH_PART_COUNT]; /* Table 1, 6D and points [ms] */
     double sweeps[2], sweeps_dev[2];  /* Table 2; the octagon's from figure 16 */
     double residual[2], residual_dev[2];

@@ -98,7 +98,7 @@ static int open_bench_simulation_of_method(struct bench *bench, int method, stru
     return rc;
 }
 
-/* One tick up to its velocities. */
+/* Computes one tick of a simulation up to its velocities, without moving bodies. */
 static int solve_bench_tick(struct bench *bench, struct player *player)
 {
     int rc = tact_world_measure_near(player->world, bench->scratch);
@@ -149,7 +149,7 @@ static void copy_poses_with_zero_impulses(const struct bench *bench, struct play
     }
 }
 
-/* One tick of the lead's, by one method, from zero. */
+/* Solves one tick at the poses of the reference simulation by one method, from zero impulses. */
 static int measure_cold_sweeps(struct bench *bench, int method, double *sample,
                                struct bench_result *r)
 {

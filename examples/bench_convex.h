@@ -11,8 +11,8 @@ enum convex_push {
                                     */
     CONVEX_PUSH_AT_DEEPEST_POINT,  /* a spring at the deepest point, in steps of h */
     CONVEX_PUSH_AT_DEEPEST_FINE,   /* a spring at the deepest point, in fine steps */
-    CONVEX_PUSH_BY_PRESSURE_FIELD, /* by `model: field`, in ticks of h */
-    CONVEX_PUSH_BY_FIELD_1_MS,     /* by `model: field`, in ticks of 1 ms */
+    CONVEX_PUSH_BY_PRESSURE_FIELD, /* the contact model `field`, in ticks of h */
+    CONVEX_PUSH_BY_FIELD_1_MS,     /* the contact model `field`, in ticks of 1 ms */
     CONVEX_PUSHES
 };
 extern const char *const convex_push_names[CONVEX_PUSHES];
@@ -29,19 +29,19 @@ struct convex_curve {
 /* Figure 4: a parallelogram in the hole of another, moved toward each of the four sides. */
 struct measure_plate_in_hole {
     double angle; /* angle of the motion, against the side's normal [rad] */
-    double gap;   /* to where it touches the side [m] */
-    double moved; /* by `model: features`, until it stops [m] */
+    double gap;   /* distance to where the plate touches the side [m] */
+    double moved; /* distance until it stops, by the contact model `features` [m] */
     double least; /* product of the motion's direction with the normals of all sides: negative, it
                      is cancelled where each side within a margin is a contact, as drawn [1] */
 };
 
 /* Figure 5: a ball in the top of a long box. */
 struct measure_ball_in_corner {
-    double offset; /* from the middle, along the box [m] */
+    double offset; /* position of the ball from the middle, along the box [m] */
     double depth;  /* least translation [m], of tact */
     double left;   /* distance after that translation along tact's normal [m] */
     double beside; /* how far that took it along the box [m] */
-    double angle;  /* between the line of centres and the face's normal [rad] */
+    double angle;  /* angle between the line of centres and the face's normal [rad] */
     double aside;  /* how far the ball goes along the box if it is pushed out along that line [m] */
 };
 

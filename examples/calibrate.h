@@ -27,7 +27,7 @@ struct calibrate_options {
     const char *scene;
     const char *output;
     int force;                  /* the file may exist, and is replaced */
-    const char *channel;        /* the input of a board, */
+    const char *channel;        /* input of a measurement card that is calibrated */
     const char *points;         /* its true values; */
     int degree;                 /* degree of the polynomial */
     const char *zero;           /* or the force-torque sensor */

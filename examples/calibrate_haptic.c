@@ -20,7 +20,8 @@ enum {
 
 #define ZERO_FORCE_RESTART_TIME 0.1 /* [s] without force, twice what a guard waits for */
 #define MAX_EXCURSION_RATIO 1.2     /* times the travel, beyond which the axis is out of control */
-#define MAX_FIT_DIFFERENCE 0.1      /* of the largest distance from the start */
+#define MAX_FIT_DIFFERENCE                                                                         \
+    0.1 /* largest error of the fitted motion, over the largest distance from the start */
 
 /* Reads the device in the next tick. EXIT_BAD, with force 0, where a signal requests a stop or the
  * device is not there. */

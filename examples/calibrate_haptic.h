@@ -34,7 +34,8 @@ enum { HAPTIC_DAMPINGS = 4, SETTLING_TICK_COUNT = 300 };
 struct stable_wall_stiffness {
     double damping[HAPTIC_DAMPINGS];   /* of the wall [N s/m] */
     double stiffness[HAPTIC_DAMPINGS]; /* largest without a growing oscillation [N/m] */
-    double unstable[HAPTIC_DAMPINGS];  /* smallest with one, the next [N/m] */
+    double unstable[HAPTIC_DAMPINGS];  /* smallest stiffness with a growing oscillation, the next
+                                          tried [N/m] */
     double line[HAPTIC_DAMPINGS];      /* (b + B) / (T/2 + delay) [N/m] */
 };
 

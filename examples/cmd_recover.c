@@ -129,7 +129,7 @@ static int is_numbered_part_of_session(const char *path, unsigned number, char *
 /* Result of recovering the files of a session. */
 struct recovery_outcome {
     struct tact_recover_report report;
-    int files; /* that it is of */
+    int files; /* number of files of the session */
     char session[64];
     int code;
 };

@@ -54,7 +54,7 @@ struct live {
     double period;   /* period of the loop [s] */
     int real;        /* 1: real time; 0: free-wheeling */
     uint64_t tick;   /* tick of the previous line */
-    int64_t time_ns; /* and when that was */
+    int64_t time_ns; /* time of the previous line [ns] */
 };
 /* A watch callback of a session; user is a struct live. */
 void live_print_status_line(void *user, const struct tact_session_status *status);

@@ -12,9 +12,9 @@ struct difference_field {
     char name[TACT_FIELD_NAME];
     enum tact_field_kind kind;
     uint32_t offset[2],
-        count;          /* in the records of A and B, or DIFFERENCE_ABSENT_OFFSET; elements */
-    double absent;      /* after that count: each of these pairs */
-    uint32_t stamp;     /* element that is a measured time and not compared; UINT32_MAX: none */
+        count;      /* offset in the records of A and B, or DIFFERENCE_ABSENT_OFFSET; elements */
+    double absent;  /* after that count: each of these pairs */
+    uint32_t stamp; /* element that is a measured time and not compared; UINT32_MAX: none */
     uint64_t differing; /* number of values that are not equal bit for bit */
     uint64_t first;     /* tick */
     double most;        /*  |a - b|; infinity if one is not a number */
@@ -25,7 +25,8 @@ struct difference_field {
 };
 
 struct difference {
-    struct difference_field *fields; /* those of A that B has too, and of pairs that one has */
+    struct difference_field
+        *fields; /* compared fields: those that both logs have, and of pairs that one has */
     uint32_t field_count;
     uint32_t unmatched_field_count; /* fields that only one has, or of another length */
     uint64_t ticks;                 /* compared */

@@ -5,7 +5,7 @@
 #include <hdf5.h>
 #include "export.h"
 
-#define ROWS_PER_WRITE 1024 /* written at once; also HDF5's chunks */
+#define ROWS_PER_WRITE 1024 /* rows that are written at once; also the size of HDF5's chunks */
 
 struct hdf5_tables {
     hid_t file;

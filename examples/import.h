@@ -18,7 +18,7 @@ struct import_channel {
     const char *word; /* the column as the mapping names it; NULL: constant */
     const char *key;  /* key of the mapping, for messages */
     int column;       /* column of the file, or IMPORT_NO_COLUMN */
-    double factor;    /* to SI; of a constant: the value */
+    double factor;    /* factor to SI units; of a constant channel: its value */
 };
 
 /* Channels that were measured together: a row that repeats all of their values contains no new
@@ -29,7 +29,7 @@ struct import_group {
     int quaternion_channel; /* channel where a unit quaternion starts, w first; -1: none */
     int is_scalar_last;     /* 1: the file has w last */
     uint64_t repeated;      /* rows that equal the row before */
-    uint64_t longest;       /* longest run of such rows */
+    uint64_t longest;       /* longest run of rows that equal the row before */
 };
 
 struct import_map; /* the mapping as it was written */
@@ -53,7 +53,7 @@ struct import {
     size_t rows, room;
     double *time;   /* rows: from 0 [s] */
     double *values; /* rows x channel_count, SI */
-    uint8_t *gap;   /* for each row: 1 where a gap follows it */
+    uint8_t *gap;   /* for each row: 1 where a gap in time follows it */
     double usual;   /* median time between rows [s] */
     uint64_t gaps, dropped;
     double longest_time_gap; /* [s] */

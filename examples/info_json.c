@@ -1,4 +1,4 @@
-/* tact info --json: the same for machines. */
+/* tact info --json: prints the contents of a log for machines. */
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>

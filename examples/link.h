@@ -9,11 +9,11 @@
 #include "rt/realtime.h"
 
 struct link_options {
-    const char *listen, *connect; /* address; one of them is NULL */
-    const char *key, *peer;       /* key files; NULL: none */
-    double seconds;               /* duration of the measurement [s] */
-    double rate;                  /* packets a second [Hz] */
-    double wait;                  /* for the other end [s] */
+    const char *listen, *connect; /* address to listen at or to connect to; one of them is NULL */
+    const char *key, *peer; /* files of the own secret key and the peer's public key; NULL: none */
+    double seconds;         /* duration of the measurement [s] */
+    double rate;            /* packets a second [Hz] */
+    double wait;            /* how long to wait for the other end [s] */
     int json;
 };
 
@@ -29,8 +29,8 @@ struct link_measurement {
     uint64_t dropped;                                   /* probes over the capacity */
     struct tact_histogram round_trip;                   /* [ns] */
     struct tact_histogram sending_time, receiving_time; /* time of the calls in each tick [ns] */
-    struct tact_realtime_report realtime;               /* what the thread was granted */
-    uint64_t late; /* ticks that began more than a period late */
+    struct tact_realtime_report realtime; /* real-time settings that the thread was granted */
+    uint64_t late;                        /* ticks that began more than a period late */
 };
 
 /* link_measure.c: opens the link, waits for the other end and measures. Returns the exit code. */

@@ -11,8 +11,9 @@
 #include "text.h"
 
 enum {
-    PROBE_PACKET_BYTES = 560, /* of a session's packet: stamps, a pose, ten waves of six numbers */
-    PROBE_NUMBER_COUNT = 4,   /* of 8 bytes at its start; the rest is zero */
+    PROBE_PACKET_BYTES =
+        560, /* size of a session's packet: stamps, a pose, ten waves of six numbers */
+    PROBE_NUMBER_COUNT = 4, /* numbers of 8 bytes at the start of the packet; the rest is zero */
     DATAGRAMS_A_TICK = 64 /* what more arrives waits for the next tick, or is lost in the system */
 };
 static const uint64_t MAX_PLAUSIBLE_TICK = UINT64_C(1) << 53; /* more is no tick of a session */

@@ -15,7 +15,7 @@ struct link_arrival {
 
 /* The packets of one direction. */
 struct link_quality {
-    uint64_t expected;               /* from the first to the last tick that arrived */
+    uint64_t expected;               /* number of ticks from the first to the last that arrived */
     uint64_t lost;                   /* of these */
     uint64_t longest_gap;            /* consecutive ticks that were lost, at most */
     uint64_t overtaken_packet_count; /* arrived after a later one */

@@ -11,7 +11,9 @@
 #define INITIAL_TRIANGLE_PAIRS 65536 /* room for triangle pairs, doubled until it is enough */
 #define MAX_TRIANGLE_PAIRS                                                                         \
     16777216 /* 16 million: more than a gigabyte of candidates is a mistake */
-#define FRAME_TIMEOUT_NS 30000000000 /* for one frame: a large mesh on a slow device */
+#define FRAME_TIMEOUT_NS                                                                           \
+    30000000000 /* longest wait for one frame: a large mesh on a slow device                       \
+                 */
 
 static int set_unmeasured_error(int rc, struct tact_error *err)
 {

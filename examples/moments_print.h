@@ -1,4 +1,4 @@
-/* What tact moments prints. */
+/* Prints the results of `tact moments`, as a table or as JSON. */
 #ifndef TACT_EXAMPLES_MOMENTS_PRINT_H
 #define TACT_EXAMPLES_MOMENTS_PRINT_H
 

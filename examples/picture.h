@@ -31,7 +31,7 @@ struct picture_contact {
     double force[3];   /* force on the moving body [N], world */
     double torsion[3]; /* about the normal [N m], world */
     int pushes;        /* 1: a finger's: the arrow ends where it pushes */
-    int map;           /* its patch in the pressures of the scene; -1: it has none */
+    int map;           /* index of its patch in the pressure map of the scene; -1: it has none */
 };
 
 /* One moment of a session. */

@@ -230,7 +230,8 @@ static void write_legend_symbol(struct writer *w, const struct entry *e, double 
     } else if (e->symbol == CENTRE) {
         write_page_rectangle(w, x + 1.0, y, 6.0, 6.0, black, "noborder");
     } else if (e->symbol == PRESSURE) {
-        for (int i = 0; i < 30; i++) { /* each over the end of the one before: no gap between */
+        for (int i = 0; i < 30;
+             i++) { /* each line begins at the end of the one before, so that there is no gap */
             uint8_t colour[3];
             double from = e->width * i / 30.0;
             picture_pressure_colour((i + 0.5) / 30.0, colour);
@@ -255,7 +256,8 @@ static void write_legend_symbol(struct writer *w, const struct entry *e, double 
 static void write_gnuplot_terminal(FILE *to, const struct picture_page *p, const char *terminal)
 {
     int w = p->image.width, h = p->image.height;
-    if (!strcmp(terminal, "pngcairo")) { /* libgd's: its pixels are those of the image */
+    if (!strcmp(terminal,
+                "pngcairo")) { /* gnuplot's libgd terminal, whose pixels are those of the image */
         fprintf(to,
                 "set terminal png truecolor nocrop noenhanced size %d,%d font 'DejaVuSans,10'\n", w,
                 h);

@@ -28,7 +28,7 @@ enum {
     PAIR_TORSION,
     PAIR_TORSION_LIMIT,
     PAIR_SLIDING_FRICTION, /* friction in ticks in which the contact slides, else NaN */
-    PAIR_SPINNING_TORSION, /* torsion in those in which it spins */
+    PAIR_SPINNING_TORSION, /* torsion in ticks in which the contact spins, else NaN */
     PAIR_COLUMNS
 };
 
@@ -49,7 +49,7 @@ struct plot_pair {
     struct tact_pressure
         *pressure;     /* largest pressure of all contacts then; NULL: no pressure of this pair */
     double place[9];   /* frame of the patch then: centre, and its axes in rows, world */
-    int first;         /* its first patch there */
+    int first;         /* index of the pair's first patch in the pressure map */
     double peak, load; /* peak and load of its pressure [Pa], [N] */
 };
 
@@ -71,14 +71,14 @@ struct plot_session {
     struct tact_scene_log view;
     struct survey survey;
     struct range range; /* asked for */
-    uint64_t ticks[2];  /* that are drawn: first, and the one after the last */
+    uint64_t ticks[2];  /* ticks that are drawn: the first, and the one after the last */
     double from, to;    /* the same [s] */
     double duration;    /* duration of the whole session [s] */
     struct plot_pair pair[PLOT_MAX_PAIRS];
     int joint[PLOT_MAX_JOINTS]; /* joints of the scene: those of hands, then those of mechanisms */
     int body[PLOT_MAX_BODIES];  /* body of the view */
     int pair_count, joint_count, body_count;
-    int left_out[3]; /* pairs that touched, joints, bodies that are not drawn */
+    int left_out[3]; /* numbers of pairs that touched, of joints and of bodies that are not drawn */
     struct plot_hinge_turns turn[PLOT_MAX_BODIES];
     double last_hinge_angle[PLOT_MAX_JOINTS]; /* last angle of a mechanism's hinge, over all turns
                                                  [rad] */
@@ -87,7 +87,8 @@ struct plot_session {
     struct {
         int device, channel; /* device and channel of the view */
         uint32_t offset;
-    } channel[PLOT_MAX_CHANNELS]; /* that change, in sessions without pairs, joints and bodies */
+    } channel[PLOT_MAX_CHANNELS]; /* channels that change, in sessions without pairs, joints and
+                                     bodies */
     int channel_count;
     int real; /* 1: real time, so that there is a wake latency */
     struct plot_time_interval time_interval_extremes[PLOT_MAX_TIME_INTERVALS];

@@ -13,7 +13,7 @@
 #define SECOND_PANEL_LEFT_FRACTION 0.54 /* of the second */
 #define LEGEND_COLUMN_WIDTH 0.205       /* between two names */
 #define TOP 0.9535                      /* top of the first row, as a fraction of the page */
-#define ROW 0.0133                      /* between two rows: 20 pixels */
+#define ROW 0.0133                      /* distance of two rows of the legend: 20 pixels */
 #define MAX_NAME_LETTERS                                                                           \
     34 /* letters of a name: in 11 points of DejaVu Sans a letter is at most 0.0065 of the page    \
           wide */

@@ -11,9 +11,9 @@
 
 struct survey_pair {
     struct tact_limit_tally tally; /* tally of the ticks in which it touched */
-    uint64_t limited;              /* number of those with friction or torsion at its limit */
-    uint64_t unmeasured;           /* ticks in which it could not be measured */
-    double normal, torsion;        /* largest [N], [N m] */
+    uint64_t limited;       /* number of touching ticks with friction or torsion at its limit */
+    uint64_t unmeasured;    /* ticks in which it could not be measured */
+    double normal, torsion; /* largest [N], [N m] */
 };
 
 struct survey {
@@ -31,12 +31,12 @@ struct survey {
     uint64_t counts[TACT_SOLVE_COUNTS],
         methods[TACT_MOMENTS_COUNTS];    /* counts and methods of all ticks */
     struct tact_histogram wake, compute; /* [ns] */
-    struct survey_pair *pairs;           /* one a pair of the view; to be freed */
+    struct survey_pair *pairs;           /* one entry for each pair of the scene log; to be freed */
     struct survey_port {
         double force;                /* largest on the person [N], [N m] */
         double energy, least_energy; /* absorbed, at the end [J] */
         uint64_t limited;            /* ticks */
-    } * ports;                       /* one a port of the view; to be freed */
+    } * ports;                       /* one entry for each port of the scene log; to be freed */
 };
 
 /* Reads all records from the present position. view may be empty. 0 or a negative errno. */

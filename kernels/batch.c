@@ -26,7 +26,7 @@ enum buffer {
 
 struct tact_batch {
     struct tact_cl *cl;
-    struct tact_source_scene scene; /* its arrays are the caller's */
+    struct tact_source_scene scene; /* the arrays of this scene are owned by the caller */
     uint32_t pair_count;
     uint32_t mesh_count;
     struct tact_batch_mesh *meshes;

@@ -23,7 +23,7 @@ TACT_BEGIN_DECLS
 /** Precision of the device's arithmetic. */
 enum tact_opencl_precision {
     TACT_OPENCL_AUTO,   /**< double where the device has cl_khr_fp64, else single */
-    TACT_OPENCL_DOUBLE, /**< double, or creation fails */
+    TACT_OPENCL_DOUBLE, /**< double precision; creation fails where the device lacks it */
     TACT_OPENCL_SINGLE, /**< single, even where the device has double */
 };
 

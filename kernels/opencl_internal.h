@@ -10,7 +10,7 @@
 enum tact_cl_kernel {
     TACT_CL_PRISMS,
     TACT_CL_PLANE,
-    TACT_CL_ITEM_KERNELS, /* the kernels above have the same arguments */
+    TACT_CL_ITEM_KERNELS, /* number of kernels above, which have the same arguments */
     TACT_CL_SUM = TACT_CL_ITEM_KERNELS,
     TACT_CL_KERNELS,
 };

@@ -38,7 +38,7 @@ static int make_shapes(struct tact_shape *s, struct tact_mesh **wedge_mesh, stru
             rc = tact_shape_tessellate(&s[i]);
         }
     }
-    s[CAPSULE].kind = TACT_SHAPE_CONVEX; /* by its triangles, or the host would measure it */
+    s[CAPSULE].kind = TACT_SHAPE_CONVEX; /* as a mesh: in closed form the host would measure it */
     return rc;
 }
 

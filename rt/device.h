@@ -58,7 +58,7 @@ struct tact_device_wrench {
 
 /** The description of a device, which it returns when it is opened. */
 struct tact_device_info {
-    char name[TACT_DEVICE_NAME]; /**< its name in the scene; set by a session */
+    char name[TACT_DEVICE_NAME]; /**< name of the device in the scene; set by a session */
     char type[TACT_DEVICE_NAME]; /**< "operator", "evdev", ...; a session fills it in */
     char model[256];             /**< model name reported by the hardware; empty if none */
     int input_count;             /**< number of inputs, 0 to TACT_DEVICE_CHANNELS */
@@ -117,7 +117,7 @@ struct tact_device_setting {
     int columns;           /**< numbers in each row */
     int line;              /**< line of the value, from 1 */
     int column;            /**< column of the value, from 1 */
-    const char *file;      /**< its file if not the scene: a calibration; else NULL */
+    const char *file;      /**< file of the setting if not the scene: a calibration; else NULL */
 };
 
 /** Arguments of a factory. All pointers are valid during the call only. */
@@ -139,7 +139,7 @@ struct tact_device_config {
 struct tact_device_type {
     struct tact_abi abi; /**< TACT_ABI(struct tact_device_type) */
     const char *name;    /**< a scene's `type`: letters, digits and _, a letter first */
-    const char *summary; /**< one line for people */
+    const char *summary; /**< one line that describes the device type to people */
     /** *out is all zero on entry. Its description is checked with tact_device_check(); if that
      * fails, close is called. Not real-time safe.
      * @retval 0, or a negative errno with *err set (file, line, key of the setting at fault) */

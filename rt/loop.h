@@ -57,8 +57,8 @@ struct tact_loop_options {
                             (free-wheeling), on CLOCK_MONOTONIC */
     int64_t max_backlog_ns; /**< see above; at least one period is used; default 100 ms */
     struct tact_realtime_options
-        realtime;           /**< for the real clock; the free-wheeling clock uses stack_size only */
-    struct tact_stop *stop; /**< or NULL; checked before every tick */
+        realtime; /**< real-time options of the thread; a free-wheeling loop uses stack_size only */
+    struct tact_stop *stop; /**< stop request that is checked before every tick, or NULL */
     void *user;             /**< argument of the callbacks */
     /** One tick, on the loop's thread. planned_ns is t_k; woke_ns the time at which it began, equal
      * to planned_ns on the free-wheeling clock. Real time: must not allocate, lock, print or block.

@@ -36,7 +36,7 @@ enum tact_safety_state { TACT_SAFETY_DISARMED, TACT_SAFETY_ARMED, TACT_SAFETY_FA
 /** Why the chain did not pass a requested output. */
 enum tact_trip_cause {
     TACT_TRIP_NONFINITE, /**< NaN or infinity requested: fault */
-    TACT_TRIP_CLAMP,     /**< over the limit: clamped */
+    TACT_TRIP_CLAMP,     /**< value over the limit: it was clamped */
     TACT_TRIP_RATE,      /**< changes faster than the rate: rate-limited */
     TACT_TRIP_DEADMAN,   /**< deadman released while armed: disarmed */
     TACT_TRIP_RAISED,    /**< tact_safety_raise(): fault */

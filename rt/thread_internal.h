@@ -8,7 +8,7 @@
 #define TACT_THREAD_STACK 262144 /* [B]; mlockall() would lock all 8 MiB of the default */
 
 struct tact_thread_options {
-    const char *name;     /* at most 15 characters; NULL: the creator's */
+    const char *name;     /* name of the thread, at most 15 characters; NULL: the creator's */
     size_t stack_size;    /* [B]; 0: TACT_THREAD_STACK */
     int priority;         /* priority of SCHED_FIFO; 0: SCHED_OTHER, not inherited */
     int is_pinned_to_cpu; /* 1: runs on `cpu` alone */

@@ -33,10 +33,11 @@ struct tact_rays_body {
  * is repaired where their number is even (every second one leaves) and dropped where it is odd: the
  * surface is open there. */
 struct tact_rays_report {
-    size_t rays;      /**< that crossed both solids, over the three directions */
+    size_t rays;      /**< number of rays that crossed both solids, over the three directions */
     size_t corrected; /**< rays that met reversed triangles, which were corrected */
     size_t dropped;   /**< rays that met a hole and are not counted */
-    double volume[3]; /**< by rays along x, y and z [m^3]; their spread indicates the error */
+    double volume[3]; /**< volume of the overlap by rays along x, y and z [m^3]; their spread
+                         indicates the error */
 };
 
 /** A shape at a pose, by its own triangles where it has them. */

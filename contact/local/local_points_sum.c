@@ -5,7 +5,7 @@
 #include "contact/simd_internal.h"
 #include "contact/vec.h"
 
-#define MIN_PART_ARM_RATIO 0.01 /* of the spin arm: of a part */
+#define MIN_PART_ARM_RATIO 0.01 /* least torsion arm of a pressure part, over the spin arm */
 
 enum { LANES = 4 };
 

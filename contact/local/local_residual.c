@@ -78,7 +78,7 @@ static void scale_contact_velocity(const double *unit, const double *d, const do
                 unit[5] * v[3]);
 }
 
-/* Scales the largest diagonal entry of S in the same way. */
+/* Largest diagonal entry of S after its rows and columns are scaled by `unit`. */
 static double scale_largest_stiffness(const struct tact_local_problem *problem, const double *unit,
                                       const double *d)
 {

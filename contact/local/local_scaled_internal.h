@@ -24,7 +24,7 @@ struct scaled {
     double unit[6];  /* impulse per scaled unknown */
     double lower[9]; /* of a surface of points: friction is this lower triangle times z, with z in
                         the unit ball; see tact_friction_points_ellipsoid() */
-    int has_points_limit_surface; /* 1: of a surface of points */
+    int has_points_limit_surface; /* 1: the limit surface is that of pressure points */
     int rows_have_rolling;        /* 1: y are unknowns, 0: y = 0 */
     struct normal_patch patch;    /* set that contains y / f_n */
     double x[6];                  /* result of the last evaluation */

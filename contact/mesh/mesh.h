@@ -50,7 +50,7 @@ struct tact_mesh {
 struct tact_mesh_defects {
     size_t boundary_edges;    /**< used by one triangle only: the mesh is open there */
     size_t nonmanifold_edges; /**< used by three or more triangles */
-    size_t misoriented_edges; /**< both triangles run along it in the same direction */
+    size_t misoriented_edges; /**< edges along which both triangles run in the same direction */
     size_t degenerate;        /**< triangles with a repeated vertex or no area */
     size_t crossings;         /**< pairs of triangles that cross: the surface overlaps itself */
     size_t misplaced;  /**< components inside another that are not cavities, or cavities outside any

@@ -14,9 +14,9 @@ int tact_mesh_weld(double *vertices, size_t *vertex_count, uint32_t *triangles,
 
 /** Polygons of an OBJ file as they are, before any check. Freed with tact_free_polygons(). */
 struct tact_polygons {
-    struct tact_soup soup; /* its vertices; no triangles */
+    struct tact_soup soup; /* vertices of the polygons; no triangles */
     size_t corner_count, face_count;
-    uint32_t *corners; /* [corner_count] vertices of one face after the other */
+    uint32_t *corners; /* [corner_count] vertex indices of all faces, one face after the other */
     struct tact_polygon_face {
         uint32_t first; /* its first corner */
         int line;       /* of the file */
@@ -126,7 +126,7 @@ struct tact_mesh_leaf {
 
 struct tact_mesh_wide {
     struct tact_mesh_wide_node *eights; /* the first is the root */
-    struct tact_mesh_leaf *leaves;      /* in the tree's order */
+    struct tact_mesh_leaf *leaves;      /* leaves in the order of the tree */
     uint32_t wide_node_count, leaf_count;
     uint64_t serial; /* unique among the meshes of this process, from 1 */
 };

@@ -16,7 +16,7 @@ struct reader {
     int line;   /* number of the current line */
     double scale;
     struct tact_soup *soup;
-    struct tact_polygons *polygons; /* NULL: faces become triangles */
+    struct tact_polygons *polygons; /* faces as polygons; NULL: faces become triangles */
     size_t vertex_room, triangle_room;
     struct tact_error *err;
 };

@@ -267,7 +267,9 @@ static void make_oriented_side(const struct tact_tets *t, const uint32_t *tet, i
 /* Copies the vertices of the triangles, and renumbers them. map: room for all vertices. */
 static void copy_vertices(const struct tact_tets *tets, uint32_t *map, struct tact_soup *out)
 {
-    memset(map, 0, tets->vertex_count * sizeof *map); /* 0: not copied; else index, from 1 */
+    memset(map, 0,
+           tets->vertex_count *
+               sizeof *map); /* 0: the vertex is not copied; else its new index, from 1 */
     for (size_t i = 0; i < 3 * out->triangle_count; i++) {
         uint32_t *at = &map[out->triangles[i]];
         if (!*at) {

@@ -9,7 +9,7 @@ enum { TACT_TETS_WORD = 64 }; /* size of the longest word of a file, with the fi
 /* Content of a file, read word by word. */
 struct tets_reader {
     const char *name;
-    const char *at, *end; /* what is left; *end is 0 */
+    const char *at, *end; /* unread part of the file; *end is 0 */
     int line;
     double scale;
     int values_are_read; /* 1: the values have been read */

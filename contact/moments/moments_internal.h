@@ -21,7 +21,7 @@ struct tact_prism_work *tact_prism_work_create(void);
 struct tact_moments_scratch {
     size_t capacity;
     uint64_t counts[TACT_MOMENTS_COUNTS];
-    struct tact_prism_work *work; /* freed by free(), as the next */
+    struct tact_prism_work *work; /* working memory for pairs of prisms, released by free() alone */
     struct tact_cache *cache;     /* cached lists of triangles; they do not change a result */
     struct tact_rim *rim;
     struct tact_prism_pair pairs[];

@@ -15,7 +15,7 @@ struct tact_placed {
     const struct tact_mesh *mesh;
     double rot[9], shift[3]; /* vertices to the frame [m] */
     tact_f4 column[3];       /* boxes to the frame: columns of the matrix */
-    tact_f4 middle;          /* and the middle of the mesh */
+    tact_f4 middle;          /* middle of the mesh in the frame */
     double slack;            /* tact_prism_slack() of the pair [m] */
     float margin;            /* margin by which boxes are enlarged, in the unit of the pair */
 };

@@ -21,7 +21,7 @@ enum { TACT_NEAR_LEAVES = 512, TACT_NEAR_MAX_NODES = 32768 };
  * the normal of the frame, in the unit of the pair. */
 struct tact_near_side {
     struct tact_placed placed;
-    float lower[4], upper[4]; /* bounds of all of them */
+    float lower[4], upper[4]; /* bounds of all leaves */
     uint32_t inner, leaves;
     uint32_t node[TACT_NEAR_MAX_NODES], leaf[TACT_NEAR_MAX_NODES];
     tact_f8 leaf_lower[4][TACT_NEAR_MAX_NODES / 8 + 2], leaf_upper[4][TACT_NEAR_MAX_NODES / 8 + 2];

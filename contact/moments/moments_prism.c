@@ -236,7 +236,7 @@ struct contributing_pair {
     const struct tact_face *s, *t;
 };
 
-/** Adds those of the pairs that contribute. */
+/** Adds the sums of the pairs of prisms that contribute. */
 TACT_INLINE int add_found_prism_pairs(void *user, struct tact_near *near, uint32_t leaf_a,
                                       const struct tact_near_pair *pairs, uint32_t count)
 {

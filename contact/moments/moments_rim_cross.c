@@ -99,7 +99,7 @@ static uint32_t tact_rim_lanes_that_may_cross(const struct tact_rim *rim,
 struct tact_rim_crossing_triangle {
     const struct tact_rim_leaf *leaf;
     const double *p; /* coordinate c of corner k: p[tact_rim_lane_offset(k, c)] */
-    const double *h; /* its height over the other's plane: h[4 k] */
+    const double *h; /* height of each corner over the other triangle's plane: h[4 k] */
     double size;
     uint32_t lane, below; /* below: bit k where corner k is below the other's plane */
     int leave, enter;     /* edges on which, counter-clockwise, the height becomes >= 0, and < 0 */

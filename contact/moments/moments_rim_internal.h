@@ -41,7 +41,7 @@ struct tact_rim_leaf {
     tact_d4 n[3];    /* twice the area vector, outward */
     tact_d4 size;    /* largest coordinate of the edges from corner 0 */
     tact_f4 lower[3],
-        upper[3];  /* in the unit of the pair, enlarged by the rounding of single precision */
+        upper[3]; /* bounds in the unit of the pair, enlarged by the rounding of single precision */
     double within; /* heights over one of its planes, times twice the area, below which a triangle
                       may lie in it */
     uint32_t first, count;
@@ -65,7 +65,7 @@ struct tact_rim_segment {
     uint8_t edge[2]; /* that edge: 0 to 2 of A's triangle, 3 to 5 of B's */
     uint32_t
         triangle[2];  /* triangles of A and B: 4 times the index among its leaves, plus the lane */
-    uint32_t next[2]; /* next segment of the same triangle */
+    uint32_t next[2]; /* index of the next segment of the same triangle */
 };
 
 /** A triangle of a leaf of A and the four of a leaf of B: heights of the corners of each over the
@@ -82,8 +82,8 @@ struct tact_rim_box_group {
 
 /** A triangle of A and those of a leaf of B that it may cross. */
 struct tact_rim_pending {
-    uint32_t a; /* 4 times the index of its leaf, plus the lane */
-    uint32_t b; /* 16 times the index of the leaf, plus a bit for each triangle */
+    uint32_t a; /* triangle of A: 4 times the index of its leaf, plus the lane */
+    uint32_t b; /* triangles of B: 16 times the index of their leaf, plus a bit for each */
 };
 
 /** One mesh of a pair. */

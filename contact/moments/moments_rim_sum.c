@@ -383,7 +383,7 @@ TACT_INLINE int add_uncrossed_triangles(struct tact_rim *rim, int of, uint32_t i
     return 0;
 }
 
-/** Adds the triangles that the rim crosses, then those near it. */
+/** Adds the surface integrals of the triangles that the rim crosses, then of those near it. */
 static int add_surface_near_rim(struct tact_rim *rim, int of, struct tact_cut_surface surface[2])
 {
     struct tact_rim_side *side = &rim->side[of];
@@ -459,7 +459,7 @@ TACT_INLINE int is_box_inside_other_mesh(struct tact_rim *rim, int of, uint32_t 
     return inside;
 }
 
-/** Adds what meets nothing of the other mesh. */
+/** Adds the surface of leaves whose boxes meet no leaf of the other mesh. */
 static int add_separated_leaves(struct tact_rim *rim, int of, struct tact_cut_surface *surface)
 {
     const struct tact_rim_side *side = &rim->side[of];

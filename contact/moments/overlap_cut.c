@@ -15,7 +15,7 @@ static const double CLEAR_DEPTH_TOLERANCES = 128.0;
 struct tact_cut_range {
     double lowest, highest; /* [m] */
     uint64_t below[2];      /* bits of the corners below the plane by more than rounding */
-    uint64_t near[2];       /* bits of those that are not clear of it */
+    uint64_t near[2]; /* bits of the corners that are neither well below nor well above the plane */
 };
 
 TACT_INLINE void tact_cut_height_range(const struct tact_cutter *c,

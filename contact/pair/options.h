@@ -21,7 +21,8 @@ struct tact_field_material {
                        soft materials that touch must have the same [1] */
     double cell;  /**< cell size of a mesh's extent [m]; 0: by default */
     int kind;     /**< enum tact_extent_kind */
-    const struct tact_extent_store *store; /**< where extents are stored; NULL: nowhere */
+    const struct tact_extent_store
+        *store; /**< where computed pressure extents are stored; NULL: nowhere */
 };
 
 /** Properties of a single material, for models that derive data from a shape made of it
@@ -33,10 +34,11 @@ struct tact_material {
 
 /** Law of the contact between two materials. */
 struct tact_contact_law {
-    const struct tact_contact_model *model; /**< NULL: that of the options */
-    double friction;                        /**< Coulomb coefficient mu >= 0 [1] */
-    double overlap;                         /**< target depth V/|g| [m] > 0 */
-    double compliance;                      /**< compliance of the normal direction [m/N] >= 0 */
+    const struct tact_contact_model
+        *model;                   /**< model that measures these pairs; NULL: that of the options */
+    double friction;              /**< Coulomb coefficient mu >= 0 [1] */
+    double overlap;               /**< target depth V/|g| [m] > 0 */
+    double compliance;            /**< compliance of the normal direction [m/N] >= 0 */
     double tangential_compliance; /**< along the patch [m/N] >= 0; 0: rigid. If positive, the patch
                                      is an elastic foundation (Winkler): the compliance about the
                                      normal is this, about the tangents `compliance`, each over the

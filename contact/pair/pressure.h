@@ -15,14 +15,14 @@ TACT_BEGIN_DECLS
 
 #define TACT_PRESSURE_PATCHES 64    /**< most patches of a map */
 #define TACT_PRESSURE_POLYGONS 2048 /**< most polygons of all its patches */
-#define TACT_PRESSURE_CORNERS 12288 /**< most corners of those */
+#define TACT_PRESSURE_CORNERS 12288 /**< most corners of all polygons */
 
 /** A patch of a pressure map. Its sums are those of all of its polygons, in the map or not. */
 struct tact_pressure_patch {
     uint32_t pair;     /**< index of the pair in the world, as in tact_world_contact() */
     uint32_t a;        /**< first shape */
     uint32_t b;        /**< second shape */
-    uint32_t polygons; /**< in the map, after those of the patches before */
+    uint32_t polygons; /**< number of its polygons in the map, after those of the patches before */
     uint32_t left_out; /**< polygons for which the map had no room */
     float peak;        /**< largest pressure at a corner [Pa] */
     double center[3];  /**< centre of pressure, origin of the corners [m], world */

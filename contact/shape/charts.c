@@ -5,8 +5,10 @@
 #include <string.h>
 #include "contact/elementary.h"
 
-#define CHART_BALL_MARGIN 1.1  /* of a cell's ball over its nine samples */
-#define NORMAL_CONE_MARGIN 1.3 /* of its cone of normals over theirs */
+#define CHART_BALL_MARGIN                                                                          \
+    1.1 /* factor by which a cell's bounding ball exceeds that of its nine samples */
+#define NORMAL_CONE_MARGIN                                                                         \
+    1.3 /* factor by which a cell's cone of normals exceeds that of its samples */
 #define MAX_NORMAL_CONE_ANGLE                                                                      \
     1.5 /* half angle from which a cone counts as all directions [rad]                             \
          */

@@ -8,8 +8,8 @@
  * surface and a cone that contains the outward normals there. */
 struct chart_node {
     double center[3];
-    double radius;  /* [m] */
-    double flat;    /* of its points along the axis of the cone, from the centre [m] */
+    double radius; /* [m] */
+    double flat; /* largest distance of its points from the centre along the axis of the cone [m] */
     double axis[3]; /* unit */
     double cosine;  /* cosine of the half angle of the cone; -1: all directions */
     double sine;
@@ -30,7 +30,7 @@ struct chart_type {
 /* The first member of each kind's struct, which is one allocation. */
 struct tact_charts {
     const struct chart_type *type;
-    struct tact_mesh *mesh;      /* NULL where only the surface is needed */
+    struct tact_mesh *mesh;      /* triangulation; NULL where only the surface is needed */
     struct tact_shape_mass mass; /* at unit density */
     double radius; /* radius of a ball about the origin that contains the surface [m] */
     int edges;     /* 1: there are edges, at which the normal is discontinuous */

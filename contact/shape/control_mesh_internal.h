@@ -9,7 +9,7 @@
 #include "contact/mesh/mesh_internal.h"
 #include "contact/vec.h"
 
-enum { MOST_VALENCE = 64 }; /* of edges at a vertex, and of corners of a face */
+enum { MOST_VALENCE = 64 }; /* largest number of edges at a vertex, and of corners of a face */
 
 /* Half-edge h goes from origin[h] to the origin of the next one of its face, which is on its left.
  * Half-edges of a face are successive. */

@@ -10,7 +10,7 @@ enum { PATCH_POINTS = 16, PATCH_EDGES = SQUARE_SIDES };
 struct bezier_patch {
     double point[PATCH_POINTS][4]; /* w x, w y, w z, w; u runs fastest */
     int beside[PATCH_EDGES];       /* neighbour over each edge: 4 patch + edge of it */
-    int line;                      /* of the file, 0: none */
+    int line;                      /* line of the file that describes the patch, 0: none */
 };
 
 /* Patches as read. */

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include "contact/shape/patches_internal.h"
 
-#define SAME 1e-7               /* of the size: distance of edges that are one */
+#define SAME 1e-7               /* distance within which two edges count as one, over the size */
 #define CREASE_NORMAL_SINE 1e-3 /* sine of the angle between normals at an edge that is none */
 
 enum { CHECKS = 5 }; /* points along an edge */

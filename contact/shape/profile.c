@@ -9,7 +9,7 @@
 #define MIN_PROFILE_SPEED 1e-3 /* least speed of the spline over its arc parameter */
 
 enum {
-    SAMPLES_PER_SEGMENT = 32, /* of a segment, to check it */
+    SAMPLES_PER_SEGMENT = 32, /* samples of a segment, with which it is checked */
     GAUSS_POINTS = 8,         /* points of a quadrature that is exact for the moments of cubics */
 };
 

@@ -17,16 +17,16 @@
     1e-6 /* relative to a segment: radius below which curvatures are those at the axis */
 #define MAX_CHART_CELL_ROTATION                                                                    \
     0.25                          /* largest rotation of the normal along a side of a cell [rad] */
-#define MAX_CELL_LENGTH_RATIO 0.1 /* relative to the profile: longest cell */
-#define MAX_TRIANGLE_ROTATION 0.1 /* relative to the triangulation: the same */
+#define MAX_CELL_LENGTH_RATIO 0.1 /* length of the longest cell, relative to the profile */
+#define MAX_TRIANGLE_ROTATION 0.1 /* largest rotation of the normal over a triangle [rad] */
 #define MAX_TRIANGLE_LENGTH_RATIO 0.05
 #define CELL_ASPECT_RATIO 1.5 /* relative to a cell: width over length */
 
 enum {
-    SAMPLES_PER_SEGMENT = 32,      /* of a segment, to cut it into rows */
+    SAMPLES_PER_SEGMENT = 32,      /* samples of a segment, by which it is cut into rows */
     MAX_CELLS_AROUND_AXIS = 64,    /* cells around the axis */
     MIN_CELLS_AROUND_AXIS = 6,     /* cells around the axis beside it */
-    MESH_COLUMNS_AROUND_AXIS = 96, /* of the triangulation around the axis */
+    MESH_COLUMNS_AROUND_AXIS = 96, /* columns of the triangulation around the axis */
 };
 
 static const struct segment *find_segment(const struct revolution *v, double s)
@@ -377,7 +377,7 @@ int tact_charts_revolution(const double (*profile)[2], int count, struct tact_ch
     } else {
         v->closed = profile[0][0] > 0.0;
         tact_profile_fit(v, profile, scratch);
-        if (v->base.mass.volume < 0.0) { /* it runs the other way */
+        if (v->base.mass.volume < 0.0) { /* the profile runs in the other direction: reverse it */
             for (size_t i = 0; i < n; i++) {
                 memcpy(turned[i], profile[n - 1 - i], sizeof turned[i]);
             }

@@ -13,7 +13,7 @@
 enum {
     POINTS_PER_SECTOR_AXIS = 4, /* points of a sector along each axis, the vertex itself included */
     QUARTIC_POINTS = 15,        /* Bezier points of a quartic triangle */
-    MAX_SUBDIVISIONS = 40,      /* of an extraordinary vertex */
+    MAX_SUBDIVISIONS = 40,      /* most subdivisions at an extraordinary vertex */
     POLYNOMIALS_PER_SPLIT_FACE = 3, /* parts of a face that are polynomial after one */
 };
 

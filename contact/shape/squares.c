@@ -11,7 +11,7 @@
           */
 
 enum {
-    MAX_EDGE_CROSSINGS = 8,          /* of sides in a step */
+    MAX_EDGE_CROSSINGS = 8,          /* most sides that one step may cross */
     MAX_SQUARES_AROUND_CORNER = 128, /* largest number of squares about a corner */
     MAX_CELLS_PER_SIDE = 16,         /* along a side of a square */
     MESH_STEPS_PER_SIDE =

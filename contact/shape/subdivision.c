@@ -12,10 +12,12 @@
 
 enum {
     MAX_CONTROL_VERTICES = 1 << 24,
-    MAX_CONTROL_FACES = 2048,     /* each with at most one extraordinary vertex */
+    MAX_CONTROL_FACES =
+        2048, /* faces of the control mesh, each with at most one extraordinary vertex */
     SUBDIVISIONS_TO_SEPARATE = 2, /* subdivisions after which no face has two */
     EXTRAORDINARY_FACE_POLYNOMIALS =
-        MAX_SUBDIVISIONS * POLYNOMIALS_PER_SPLIT_FACE, /* polynomials of a face with one */
+        MAX_SUBDIVISIONS *
+        POLYNOMIALS_PER_SPLIT_FACE, /* polynomials of a face with an extraordinary vertex */
 };
 
 /* A face, its first corner being its extraordinary vertex where it has one. */
@@ -24,9 +26,9 @@ struct subdivided_face {
     int first;                    /* its first polynomial */
     int has_extraordinary_vertex; /* 1: it has EXTRAORDINARY_FACE_POLYNOMIALS polynomials, else one
                                    */
-    double origin[3];             /* what their positions are relative to [m] */
-    double normal[3];             /* at its extraordinary vertex, unit */
-    double ratio;                 /* of sizes after successive subdivisions in the limit */
+    double origin[3];             /* point that the positions are relative to [m] */
+    double normal[3];             /* unit normal at the face's extraordinary vertex */
+    double ratio;                 /* ratio of the sizes of successive subdivisions, in the limit */
 };
 
 struct subdivision {

@@ -46,7 +46,7 @@ struct barrier_block {
 struct barrier {
     struct barrier_cone *cones;
     int room;
-    struct barrier_block *blocks;  /* one for each contact */
+    struct barrier_block *blocks;  /* one block of the interior-point method for each contact */
     double *v, *momentum_residual; /* six a body: velocity, and the momentum that the impulses do
                                       not account for */
 };

@@ -32,7 +32,8 @@ struct world_constraint {
 
 /* Bodies that are connected by joints, and the rows of these joints. */
 struct mechanism {
-    int constraint, constraint_end; /* its constraints: range of the `order` in struct mechanisms */
+    int constraint, constraint_end; /* constraints of the mechanism: range of the `order` in struct
+                                       mechanisms */
     int row, row_end;
 };
 

@@ -182,7 +182,7 @@ static void measure_constraint_velocities(struct tact_world *world, int mechanis
     }
 }
 
-/* One Newton step of the constrained rows; returns the residual. */
+/* One Newton step for the impulses of a mechanism's constrained rows; returns the residual. */
 static double solve_mechanism(struct tact_world *world, int mechanism, double *change)
 {
     const struct mechanisms *m = &world->mechanisms;

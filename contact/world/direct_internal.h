@@ -30,7 +30,7 @@ struct direct {
     uint64_t *neighbours;        /* bit set of the neighbours of each node of an island */
     int *degree;                 /* number of neighbours; -1: eliminated */
     int *list;                   /* nodes of an island, in the order of the world */
-    int *place;                  /* position of each of them in the order of elimination */
+    int *place;                  /* position of each node in the order of elimination */
     int *row;                    /* position of each node of the world in that order */
     int *order;                  /* nodes of an island, in the order of elimination */
     size_t

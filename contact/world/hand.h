@@ -93,7 +93,7 @@ TACT_API int tact_hand_create(const struct tact_link_def *links, int count,
 struct tact_base_drive {
     double stiffness; /**< K >= 0 [N/m] or [N m/rad] */
     double damping;   /**< D >= 0 [N s/m] or [N m s/rad] */
-    double limit;     /**< of the length of the force [N] or torque [N m]; 0: no limit */
+    double limit;     /**< limit of the length of the force [N] or torque [N m]; 0: no limit */
 };
 
 /** Writes the links of a base that moves to links[TACT_HAND_BASE]; the last has its mass and

@@ -37,7 +37,7 @@ struct tact_hand {
     double *factor;   /* L, row-major, lower: L^T L = M + h D + h^2 K; 0 off the tree's pattern */
     double *inverse;  /* inverse of the diagonal of L */
     double *bias;     /* Coriolis, centrifugal and gravity torques */
-    double *velocity; /* joint rates without contacts; after the solve, with them */
+    double *velocity; /* joint rates: before the solve without contacts, after it with them */
     double *rhs;
     double *scratch;
     int moves;                   /* 1: the base has coordinates */

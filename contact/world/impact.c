@@ -94,7 +94,7 @@ void tact_impact_rebound(const struct tact_world *world, struct block *block)
     double e = tact_world_pair_law(world, c->a, c->b)->restitution;
     double approach_speed = fastest_point_approach(&c->patch, block->pre_velocity);
     memset(block->restitution_velocity, 0, sizeof block->restitution_velocity);
-    if (c->patch.law == TACT_LAW_GAPS) { /* only those that close in this tick */
+    if (c->patch.law == TACT_LAW_GAPS) { /* counts only points whose gap closes in this tick */
         approach_speed = tact_min(approach_speed, approach_speed + deepest_overlap_excess(c) /
                                                                        world->options.period);
     }

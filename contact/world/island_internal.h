@@ -32,10 +32,11 @@ struct search {
     int anchor_state;         /* 1: the solver's springs are anchored at impulses of this search, by
                              tact_springs_anchor(); -1: they must not be anchored again */
     int is_damped; /* 1: Newton's steps are damped, as most contacts have anchored springs */
-    double least_absolute_residual;        /* smallest absolute residual so far: a relative one is
-                                 misleading where        impulses are huge */
-    double residual_at_least_absolute;     /* relative residual at that point */
-    double *before, *after, *scale, *next; /* impulses */
+    double least_absolute_residual;    /* smallest absolute residual so far: a relative one is
+                             misleading where        impulses are huge */
+    double residual_at_least_absolute; /* relative residual at the impulses with the least absolute
+                                   residual */
+    double *before, *after, *scale, *next;           /* impulses */
     double *best_impulses, *least_absolute_impulses; /* impulses with the smallest relative, and
                                                     with the smallest absolute residual */
     struct anderson anderson;
@@ -43,8 +44,8 @@ struct search {
 
 struct island {
     struct list blocks, constraints, mechanisms; /* indices in the world */
-    struct list bounds;                          /* of joints of hands, likewise */
-    struct list owners;                          /* bodies, then hands */
+    struct list bounds;  /* indices of the bounds of hands' joints (stops and dry friction) */
+    struct list owners;  /* bodies, then hands */
     int points;          /* 1: one of its contacts is solved as contact points */
     int is_coupled;      /* 1: two contacts or bounds of joints share a body or hand */
     int open;            /* 1: not solved yet */

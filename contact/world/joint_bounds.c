@@ -232,7 +232,7 @@ double tact_joint_bounds_solve_once(struct tact_world *world, struct island *isl
         const struct joint_bound *b = &world->bounds.list[island->bounds.at[i]];
         const struct hand_bounds *of = &world->bounds.hands[b->hand];
         worst = tact_max(worst, solve_hand_bounds(world, of, island));
-        i += of->count; /* those of a hand follow one another */
+        i += of->count; /* the bounds of one hand follow one another in the list */
     }
     return worst;
 }

@@ -34,16 +34,17 @@ struct joint_bound {
     int hand, joint;
     struct bound_chain *nodes; /* chains between the joint and the base of its hand */
     int node_count;
-    double lowest_rate, highest_rate; /* that the stops allow in this tick [rad/s, m/s] */
-    double kink_impulse[2];           /* impulses, ascending [N m s, N s] */
-    double impulse;                   /* of stop and friction [N m s, N s] */
-    double per_length;    /* makes torques comparable with forces [1/m]; 1 for a slide */
-    int free;             /* 1: its rate is `target`; 0: its impulse is at a kink */
-    double rounding_rate; /* rate of an error that is due to rounding alone [rad/s, m/s] */
-    double target;        /* rate that its piece of the law prescribes */
+    double lowest_rate,
+        highest_rate; /* lowest and highest rate that the stops allow in this tick [rad/s, m/s] */
+    double kink_impulse[2]; /* impulses, ascending [N m s, N s] */
+    double impulse;         /* of stop and friction [N m s, N s] */
+    double per_length;      /* makes torques comparable with forces [1/m]; 1 for a slide */
+    int free;               /* 1: its rate is `target`; 0: its impulse is at a kink */
+    double rounding_rate;   /* rate of an error that is due to rounding alone [rad/s, m/s] */
+    double target;          /* rate that its piece of the law prescribes */
 };
 
-/* Those of one hand. */
+/* The stops and dry friction of the joints of one hand. */
 struct hand_bounds {
     int first, count; /* range of the list of bounds */
     double *mobility; /* A, count x count: rates per impulse [1/(kg m^2), 1/kg] */

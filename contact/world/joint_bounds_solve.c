@@ -10,7 +10,8 @@
 #include "contact/linear.h"
 #include "contact/world/joint_bounds_internal.h"
 
-#define ROUNDING 1e-13 /* error of a rate over the rates that its impulses cause: none */
+#define ROUNDING                                                                                   \
+    1e-13 /* error of a rate that counts as rounding, over the rates that its impulses cause */
 #define AT_KINK_TOLERANCE                                                                          \
     1e-12 /* distance from a kink over its size, below which an impulse is at it */
 

@@ -45,7 +45,7 @@ struct near {
     struct tact_keys keys;                /* map from the number of a near pair to its slot */
     struct world_pair *candidates;        /* pairs found by a search that have no slot yet */
     int candidate_count;
-    int *first; /* by shape: position of its next pair in the list; one more entry */
+    int *first; /* position in the list of each shape's next pair; one more entry */
     int *order; /* shapes except half-spaces, by interval_start */
     int sorted_slot_count;
     double *interval_start;        /* lower end of each shape along the axis of the search [m] */

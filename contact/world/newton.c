@@ -16,7 +16,9 @@
           */
 #define RELATIVE_SPIN_ARM_STEP                                                                     \
     1e-6 /* relative to the normal force: step of the derivative by the spin arm */
-#define MAX_DERIVATIVE_PASSES 12 /* as in struct tact_local_problem, for derivatives */
+#define MAX_DERIVATIVE_PASSES                                                                      \
+    12 /* most passes of the local search where it computes derivatives                            \
+        */
 /* Compliance of the rows of a contact in a step, relative to S: the residual, between these bounds.
  * It makes the step one of the proximal point method (Rockafellar 1976), so that of the impulses by
  * which redundant contacts can bear a load the nearest are found; as the residual decreases the

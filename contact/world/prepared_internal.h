@@ -9,9 +9,10 @@ struct tact_world;
 /* Data of one model for all shapes. */
 struct prepared_model {
     const struct tact_contact_model *model;
-    const void **data; /* by shape; NULL: none, or no pair of the model contains the shape */
-    void **made;       /* the distinct ones, `distinct_count` of them */
-    int *from;         /* by shape: index of the shape whose data it shares; -1: no data */
+    const void *
+        *data;   /* data of each shape; NULL: none, or no pair of the model contains the shape */
+    void **made; /* distinct data that were prepared, `distinct_count` of them */
+    int *from;   /* by shape: index of the shape whose data it shares; -1: no data */
     int distinct_count;
 };
 

@@ -88,7 +88,8 @@ struct tact_solve_stats {
     int left_out;    /**< points that exceeded the capacity and were dropped */
     int failed_hand; /**< where the solve failed: index of the hand whose matrix could not be
                         factored */
-    int counts[TACT_SOLVE_COUNTS]; /**< by enum tact_solve_count; complete when the solve has ended
+    int counts[TACT_SOLVE_COUNTS]; /**< counts by enum tact_solve_count; complete when the solve has
+                                    * ended
                                     */
     int eliminations; /**< factorisations over the bodies and hands of an island, for its Newton
                          steps and for the steps of the interior-point method (barrier_internal.h)
@@ -131,8 +132,8 @@ enum tact_solve_phase {
     TACT_SOLVE_PATCHES,   /**< patches, points and frames of all touching pairs */
     TACT_SOLVE_ASSEMBLED, /**< free velocities and the Schur blocks */
     TACT_SOLVE_FACTORED,  /**< the blocks are factored */
-    TACT_SOLVE_SWEPT,     /**< one sweep of several; stats are those of the sweep */
-    TACT_SOLVE_STORED,    /**< the whole solve */
+    TACT_SOLVE_SWEPT,  /**< one sweep of the iteration has ended; stats are those of that sweep */
+    TACT_SOLVE_STORED, /**< the whole solve */
 };
 
 /** Called in tact_world_solve(), on its thread, after each phase, to measure times and convergence.

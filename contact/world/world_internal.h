@@ -20,7 +20,7 @@
 struct world_body {
     struct tact_body body;
     int weight;
-    int fast;     /* 1: see tact_world_set_fast() */
+    int fast;     /* 1: marked as fast, see tact_world_set_fast() */
     int touching; /* number of contacts in this tick */
 };
 
@@ -67,7 +67,7 @@ struct block {
     struct block_node *nodes; /* nodes that its impulse changes */
     int node_count;
     struct tact_local_problem local;
-    int points;             /* 1: solved as contact points */
+    int points;             /* 1: the contact is solved as contact points */
     int is_uncoupled;       /* 1: no other contact acts on its bodies */
     double bias_velocity;   /* normal velocity that the stabilisation demands [m/s] */
     double pre_velocity[3]; /* normal velocity and angular velocity about t1, t2 before gravity and
@@ -145,7 +145,7 @@ struct tact_world {
     int has_overflowed;             /* 1: a contact of this tick has no block */
     struct block_node *block_nodes; /* storage of the nodes of the blocks: max_nodes each */
     double *free_velocities;        /* velocities without contacts, six numbers a node */
-    double *pre_velocities;         /* velocities before gravity and drives, in the same order */
+    double *pre_velocities;         /* velocities before gravity and drives, six numbers a node */
     double *excess; /* largest excess of the blocks of each body, then of each hand */
     struct islands islands;
     struct newton newton;

@@ -77,23 +77,23 @@ struct tact_attached_input {
 /** A range of voltages or currents of a subdevice. */
 struct tact_attached_range {
     double low;   /**< [V], or [mA], or without unit */
-    double high;  /**< its upper end, in the unit of low */
+    double high;  /**< upper end of the range, in the unit of low */
     char unit[4]; /**< "V", "mA", "" */
 };
 
 /** A subdevice of a card: analog inputs or outputs, or digital lines. */
 struct tact_attached_subdevice {
-    int number;      /**< its index on the card, from 0 */
+    int number;      /**< index of the subdevice on the card, from 0 */
     char type[24];   /**< "analog input", ... */
     char input[48];  /**< what a scene calls its inputs: "ai0 .. ai7", "di0@2 .. di7@2", "counter0";
                           may be empty */
-    char output[48]; /**< the same of outputs: "ao0 .. ao1", "do0 .. do7" */
+    char output[48]; /**< names of its output channels: "ao0 .. ao1", "do0 .. do7" */
     int channels;    /**< number of its channels */
     uint32_t maxdata;                                       /**< maxdata of channel 0 */
     int range_count;                                        /**< range count of channel 0 */
     struct tact_attached_range range[TACT_ATTACHED_RANGES]; /**< its ranges */
     bool busy;                                              /**< another process has it */
-    bool calibrates; /**< by software: `calibration` in the scene */
+    bool calibrates; /**< the card is calibrated by software: `calibration` in the scene */
     bool streams;    /**< analog inputs by itself: `stream` in the scene */
 };
 
@@ -112,7 +112,7 @@ struct tact_attached_board {
 /** The devices attached to this machine, as found by tact_attached_survey(). */
 struct tact_attached {
     int input_count;                   /**< number of input devices */
-    struct tact_attached_input *input; /**< by number of their nodes */
+    struct tact_attached_input *input; /**< input devices, sorted by the number of their nodes */
     int board_count;                   /**< number of cards */
     struct tact_attached_board *board; /**< [board_count] cards */
 };

@@ -24,7 +24,7 @@ struct tact_comedi_raw_values {
     int64_t age_ns;                     /* age of a stream's scan when it was read; else 0 */
     uint32_t lost;                      /* number of restarts of the stream */
     bool is_new_scan;                   /* the scan is new in this tick */
-    lsampl_t raw[TACT_DEVICE_CHANNELS]; /* by input; of a digital one its bit */
+    lsampl_t raw[TACT_DEVICE_CHANNELS]; /* raw value of each input; of a digital one its bit */
 };
 
 /** Reasons that inhibit outputs, besides faults of the inputs. */

@@ -29,7 +29,7 @@ struct tact_comedi_channel {
     bool mapped;            /* a map was set */
     bool is_active_low;     /* digital: active low */
     bool is_read_by_stream; /* read by the stream, not by the list */
-    int scan;               /* then its index in a scan */
+    int scan;               /* index of this input in a scan of the stream */
     /* index in the list of instructions */
     int op;
     int bit;             /* digital: of the second word */

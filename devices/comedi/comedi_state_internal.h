@@ -36,7 +36,8 @@ struct tact_comedi {
     uint32_t good;              /* ticks without fault */
     double gate;                /* factor of the outputs, 0 to 1 */
     int64_t stamp_ns;
-    struct tact_comedi_stream *stream;   /* NULL: analog inputs are in the list */
+    struct tact_comedi_stream
+        *stream; /* stream of scans; NULL: analog inputs are read by instructions */
     struct tact_comedi_raw_values words; /* words of this tick */
     struct tact_comedi_capture capture;
     struct tact_comedi_play *play; /* a recording instead of a board, or NULL */

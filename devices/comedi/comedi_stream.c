@@ -36,7 +36,7 @@ struct tact_comedi_stream {
     atomic_int error; /* reason of the last loss */
     pthread_t thread;
     bool has_stream_thread;
-    /* of the thread, once it runs */
+    /* used by the thread alone, once it runs */
     comedi_t *dev;
     double rate;
     size_t held; /* bytes of an incomplete scan */
@@ -58,7 +58,7 @@ static int build_scan_command(const struct tact_comedi_stream *s, comedi_t *dev,
     command->stop_src = TRIG_NONE;
     command->stop_arg = 0;
     command->flags |= CMDF_WAKE_EOS;
-    /* each test corrects one stage of the command */
+    /* comedi_command_test() corrects one stage of the command each time */
     for (int i = 0; i < 6 && (rc = comedi_command_test(dev, command)) > 0; i++) {
     }
     *rate = command->scan_begin_src == TRIG_TIMER

@@ -63,7 +63,7 @@ static void for_each_initial_value(const struct libevdev *dev,
 
 struct first {
     FILE *file;
-    struct timespec opened; /* by the clock of the events */
+    struct timespec opened; /* time at which the device was opened, by the clock of the events */
 };
 
 static void write_initial_event(void *user, const struct input_event *event)

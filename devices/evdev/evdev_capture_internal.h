@@ -50,7 +50,7 @@ void tact_evdev_capture_close(struct tact_evdev_capture *capture, uint64_t tick,
 
 /** An event or mark of a capture. */
 struct tact_evdev_captured {
-    double time;           /* at which it is due [s] of the recorded session */
+    double time;           /* time of the recorded session at which the event is due [s] */
     int64_t event_time_ns; /* time of the event on the recording's clock; 0: current time */
     uint16_t type;
     uint16_t code;

@@ -165,7 +165,7 @@ static bool is_one_sided_by_default(const struct libevdev *dev, unsigned int cod
     return share <= 0.1 || share >= 0.9;
 }
 
-/* By a calibration: near an end of its range. */
+/* Whether an axis rests near an end of its range by its calibration. */
 static bool is_one_sided_by_calibration(struct tact_evdev_channel *channel)
 {
     const double *span = channel->span;
@@ -407,7 +407,7 @@ double tact_evdev_value(const struct tact_evdev_channel *channel,
         return sign * raw;
     }
     double off; /* from rest */
-    double way; /* from rest to the end on this side */
+    double way; /* distance from rest to the end on this side */
     if (channel->kind == TACT_EVDEV_ONE_SIDED) {
         off = channel->inverted ? range->high - raw : raw - range->low;
         way = range->high - range->low;

@@ -371,7 +371,7 @@ static void close_event_playback(void *data)
     struct tact_evdev *self = data;
     tact_evdev_play_close(self->play);
     free(self->play);
-    free(self->active); /* its libevdev belongs to the recording */
+    free(self->active); /* the libevdev of the device belongs to the recording, which frees it */
     free(self);
 }
 

@@ -13,7 +13,7 @@
 enum tact_force_channel {
     TACT_FORCE_X, /* force along the axes, -1 .. 1 of the maximum */
     TACT_FORCE_Y,
-    TACT_FORCE_SPRING, /* 0 .. 1: pulls to the centre */
+    TACT_FORCE_SPRING, /* spring that pulls to the centre, 0 .. 1 of the strongest */
     TACT_FORCE_CENTER, /* ... which is here along x, -1 .. 1 */
     TACT_FORCE_DAMPER, /* 0 .. 1: against speed */
     TACT_FORCE_FRICTION,

@@ -33,7 +33,7 @@ struct effect_rendering {
     uint16_t type;
 };
 
-/* In order of preference; ended by type 0. */
+/* Effects that render each channel, in order of preference; ended by type 0. */
 static const struct effect_rendering effect_renderings[TACT_FORCE_CHANNELS][7] = {
     [TACT_FORCE_X] = {{TACT_FORCE_CONSTANT_SLOT, FF_CONSTANT},
                       {TACT_FORCE_CONSTANT_SLOT, FF_SPRING},

@@ -8,7 +8,8 @@
 #include "guard.h"
 
 struct tact_arming {
-    struct tact_guard *guard; /* or NULL: the device writes its outputs itself */
+    struct tact_guard
+        *guard; /* guard of the outputs, or NULL: the device writes its outputs itself */
     int64_t timeout_ns;
     uint32_t rearm_tick_count; /* ticks of zeros after which it is armed again */
     /* of the loop */

@@ -25,10 +25,11 @@ struct tact_guard_page_header {
     _Atomic uint32_t armed; /* the trip to be ended */
     _Atomic uint32_t must_guard_quit;
     /* of the guard */
-    _Atomic uint32_t ready;             /* 1 once it has claimed the outputs, or failed */
-    _Atomic int32_t error;              /* why it failed, negative errno */
-    _Atomic uint32_t state;             /* enum tact_guard_state */
-    _Atomic uint32_t trips;             /* from 1: it starts with one */
+    _Atomic uint32_t ready; /* 1 once it has claimed the outputs, or failed */
+    _Atomic int32_t error;  /* why it failed, negative errno */
+    _Atomic uint32_t state; /* enum tact_guard_state */
+    _Atomic uint32_t
+        trips; /* number of times that the outputs were zeroed, from 1: the guard starts with one */
     _Atomic uint32_t handled_heartbeat; /* the last beat that it has handled */
     _Atomic uint32_t busy;              /* 1 during a driver call: it cannot respond */
 };
@@ -46,7 +47,7 @@ struct tact_guard_page {
 struct tact_force_page {
     struct tact_guard_page_header head;
     struct tact_force_plan plan;
-    int64_t period_ns; /* between two uploads of an effect */
+    int64_t period_ns; /* shortest time between two uploads of an effect [ns] */
     /* of the controller */
     _Atomic uint32_t
         path_count;    /* number of changes of the node's path; the node is path[path_count % 2] */

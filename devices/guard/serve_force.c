@@ -166,7 +166,7 @@ static void process_heartbeat_or_timeout(struct server *s, int64_t now)
             publish_guard_state(s, TACT_GUARD_PASSING);
         }
         copy_newest_force_levels(s);
-        /* its age counts from when it was sent, if that is plausible */
+        /* the age of a heartbeat counts from when it was sent, if that is plausible */
         s->heartbeat_ns =
             s->stamp_ns > now - s->timeout_ns && s->stamp_ns <= now ? s->stamp_ns : now;
         atomic_store_explicit(&head->handled_heartbeat, s->beat, memory_order_release);

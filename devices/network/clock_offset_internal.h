@@ -22,7 +22,7 @@ struct tact_network_clock {
         int64_t round_trip_ns; /* [ns] */
         int64_t offset_ns;     /* the other end's clock less this one's [ns] */
         int valid;
-    } best[2];               /* of the present second, and of the one before */
+    } best[2];               /* best samples of the present second, and of the one before */
     int64_t second_start_ns; /* start of the present second */
 };
 

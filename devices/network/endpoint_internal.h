@@ -30,11 +30,12 @@ struct tact_network_counts {
                                        them */
     uint64_t received;              /* datagrams of any kind */
     uint64_t accepted_packet_count; /* packets whose payload was handed on */
-    uint64_t malformed_packet_count;    /* of another protocol or version, or of a wrong size */
-    uint64_t forged_packet_count;       /* hello, answer or packet whose tag is wrong */
-    uint64_t repeated;                  /* received before, or older than the window */
-    uint64_t foreign_packet_count;      /* of another session, or from another address */
-    uint64_t postponed_hello_count;     /* hellos and answers over the rate of handshakes */
+    uint64_t
+        malformed_packet_count;     /* packets of another protocol or version, or of a wrong size */
+    uint64_t forged_packet_count;   /* hello, answer or packet whose tag is wrong */
+    uint64_t repeated;              /* received before, or older than the window */
+    uint64_t foreign_packet_count;  /* packets of another session, or from another address */
+    uint64_t postponed_hello_count; /* hellos and answers over the rate of handshakes */
     uint64_t completed_handshake_count; /* handshakes that were completed */
 };
 
@@ -54,12 +55,12 @@ struct tact_network_endpoint {
     struct tact_network_session session; /* valid where established */
     int has_session;                     /* 1 after the first handshake */
     struct tact_network_opening opening; /* of the initiator */
-    int64_t hello_creation_time_ns;      /* when its hello was made; 0: none is open */
-    int64_t last_hello_time_ns;          /* when it was sent last */
-    int64_t last_accepted_time_ns;       /* of the newest packet, or of the handshake */
+    int64_t hello_creation_time_ns; /* time at which the open hello was made; 0: none is open */
+    int64_t last_hello_time_ns;     /* when it was sent last */
+    int64_t last_accepted_time_ns;  /* time of the newest accepted packet, or of the handshake */
     struct tact_network_answered answered[TACT_NETWORK_ANSWERED]; /* at the end that listens */
-    int64_t
-        next_handshake_time_ns; /* handshakes are allowed from here on: the bucket of their rate */
+    int64_t next_handshake_time_ns; /* time from which another handshake is allowed: limits their
+                                       rate */
     struct tact_network_counts counts;
 };
 

@@ -16,7 +16,7 @@ _Static_assert(TAG_AT + TACT_NETWORK_TAG_BYTES == TACT_NETWORK_ANSWER_BYTES, "la
 
 /* The three secrets, in the order that both ends use. */
 struct shared_secrets {
-    unsigned char ephemeral_shared_secret[KEY]; /* of both ephemeral keys */
+    unsigned char ephemeral_shared_secret[KEY]; /* secret shared by both ephemeral keys */
     unsigned char
         listener_shared_secret[KEY]; /* ephemeral key of the initiator, pinned of the listener */
     unsigned char

@@ -17,7 +17,7 @@ enum {
 
 enum tact_network_key_kind { TACT_NETWORK_SECRET_KEY, TACT_NETWORK_PUBLIC_KEY };
 
-/* What one end knows of itself and of the other. */
+/* Keys of one end of a link: its own, and the public one of the other end. */
 struct tact_network_identity {
     unsigned char secret_key[TACT_NETWORK_KEY_BYTES];
     unsigned char public_key[TACT_NETWORK_KEY_BYTES];

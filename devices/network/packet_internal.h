@@ -21,11 +21,12 @@
 #include <sys/types.h>
 
 enum {
-    TACT_NETWORK_START_BYTES = 8,   /* of every datagram: signature, version, kind */
+    TACT_NETWORK_START_BYTES =
+        8, /* bytes at the start of every datagram: signature, version, kind */
     TACT_NETWORK_SESSION_BYTES = 8, /* of a session's name */
     TACT_NETWORK_HEADER_BYTES = 24, /* of a packet */
-    TACT_NETWORK_TAG_BYTES = 16,    /* of a packet and of an answer */
-    TACT_NETWORK_DATAGRAM = 1200,   /* largest datagram: none is fragmented */
+    TACT_NETWORK_TAG_BYTES = 16,  /* bytes of the authentication tag of a packet and of an answer */
+    TACT_NETWORK_DATAGRAM = 1200, /* largest datagram: none is fragmented */
     TACT_NETWORK_PAYLOAD =
         TACT_NETWORK_DATAGRAM - TACT_NETWORK_HEADER_BYTES - TACT_NETWORK_TAG_BYTES,
     TACT_NETWORK_REPLAY_WINDOW = 1024 /* [packets] */
@@ -36,8 +37,8 @@ enum tact_network_kind { TACT_NETWORK_HELLO = 1, TACT_NETWORK_ANSWER, TACT_NETWO
 struct tact_network_session {
     unsigned char name[TACT_NETWORK_SESSION_BYTES];
     unsigned char send_key[32], receive_key[32];
-    uint64_t next_sent_counter;                         /* of the next packet that is sent */
-    uint64_t highest_received_counter;                  /* of the packets that were received */
+    uint64_t next_sent_counter;        /* counter of the next packet that is sent */
+    uint64_t highest_received_counter; /* highest counter of the packets that were received */
     uint64_t received[TACT_NETWORK_REPLAY_WINDOW / 64]; /* bit i: counter % window was received */
     int has_received_packet;
 };

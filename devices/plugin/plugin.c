@@ -18,7 +18,7 @@ struct tact_plugins {
     void **library_handles;
     size_t library_handle_count;
     struct {
-        const char *path; /* NULL: there is none */
+        const char *path; /* path of the folder of plug-ins; NULL: there is none */
         int fd;
     } folder[FOLDERS];
 };

@@ -50,7 +50,8 @@ struct tact_twin_axis {
     int output;                       /* -1: none */
     double effect_spring, effect_damper, effect_friction, effect_vibration; /* for 1 */
     /* as it is */
-    struct tact_twin_step motion; /* with this spring and damper of its effects, 0 .. 1: */
+    struct tact_twin_step
+        motion; /* motion in a step with the following levels of its spring and damper, 0 .. 1: */
     double spring_level_at_update, damper_level_at_update;
     double x, w;      /* position [m], speed times the period [m] */
     double target;    /* target of the hand at the last tick [m] */
@@ -78,7 +79,7 @@ struct tact_twin {
     bool started;
     bool is_unplugged_now;
     uint64_t tick;                           /* last tick that was read */
-    double last_input[TACT_DEVICE_CHANNELS]; /* reading of the last tick */
+    double last_input[TACT_DEVICE_CHANNELS]; /* readings of the input channels in the last tick */
 };
 
 /** Reads all settings, opens the hand, allocates, sets *info. The caller closes self, also after a

@@ -9,8 +9,9 @@
 #include <stdint.h>
 #include "rt/log/topics.h"
 
-#define MAX_FRAMES_IN_BUFFER 1024          /* about a second of ticks at 1 kHz */
-#define MAX_FRAME_BUFFER_BYTES (16u << 20) /* or as many as fit here, at least one */
+#define MAX_FRAMES_IN_BUFFER 1024 /* about a second of ticks at 1 kHz */
+#define MAX_FRAME_BUFFER_BYTES                                                                     \
+    (16u << 20) /* most bytes of all frames in the buffer; at least one frame is kept */
 
 struct frame {
     uint64_t tick, time_ns; /* time_ns: wall clock */

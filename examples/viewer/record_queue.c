@@ -71,5 +71,5 @@ const struct tact_record *record_queue_pop(struct record_queue *queue)
             return queue->taken;
         }
     }
-    return NULL; /* there is no complete record yet */
+    return NULL; /* the queue has no complete record yet */
 }

@@ -35,7 +35,7 @@ struct server {
     pthread_t thread;
     atomic_int done, count; /* count: pages */
     _Atomic(const char *) fault;
-    struct tact_triple *slots;    /* from the publishing thread */
+    struct tact_triple *slots;    /* triple buffer of samples from the publishing thread */
     size_t record_offset_in_slot; /* place of the record in a slot */
     const struct slot *newest;
     unsigned char *frame; /* frame of the newest sample, where a page needs it */
@@ -48,12 +48,12 @@ struct server {
     char address[96];
     struct page_client *page_clients[MAX_SERVER_CLIENTS];
     struct record_queue queue; /* records, from the publishing thread */
-    struct frames frames;      /* the messages of those records */
+    struct frames frames;      /* topic messages encoded from those records */
     struct foxglove_client *foxglove_clients[MAX_SERVER_CLIENTS];
     char session[24]; /* identifies it to clients of foxglove.sdk.v1 */
     uint64_t
         counted_queue_losses; /* records lost by the queue and already counted for the clients */
-    atomic_uint wants_ticks;  /* the session publishes ticks that are multiples of it; 0: none */
+    atomic_uint wants_ticks;  /* the session publishes ticks that are multiples of this; 0: none */
     atomic_int wants_frames;  /* 1: it also publishes the tick of each frame of the page */
 };
 

@@ -20,7 +20,7 @@ struct stream_options {
 
 struct stream {
     struct tact_session *session;
-    struct server *server; /* NULL: not open, nothing is written */
+    struct server *server; /* server of the viewer; NULL: not open, nothing is published */
     struct tact_topics *topics;
     struct wire_tick_statistics gather;
     struct page_requests page_requests;
@@ -32,7 +32,7 @@ struct stream {
     struct tact_pressure *map; /* pressures that were requested last; valid where has_map */
     struct tact_pressure *owned_pressure_map;
     uint64_t pressure_request_tick; /* tick for which they were requested */
-    int has_map;                    /* 1: they are those of the last tick */
+    int has_map;                    /* 1: the pressures in `map` are those of the last tick */
     int *devices;
     int device_count;
     struct tact_session_fault fault; /* the first fault, which the pages show */

@@ -93,7 +93,8 @@ static void merge_contact_force(void *user, int key, const struct tact_contact *
         memmove(&g->force[m->at + 1], &g->force[m->at],
                 sizeof g->force[0] * (size_t)(g->count - m->at));
         g->force[m->at].contact = key;
-        g->force[m->at].least = g->ticks > 1 ? 0.0 : force; /* 0: new within the frame */
+        g->force[m->at].least =
+            g->ticks > 1 ? 0.0 : force; /* 0: the contact began within the frame */
         g->force[m->at].most = force;
         g->count++;
     }

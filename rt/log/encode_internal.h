@@ -42,7 +42,7 @@ struct tact_message_sink tact_mcap_sink(struct tact_mcap_writer *writer);
 
 struct tact_encoder {
     struct tact_message_sink sink;
-    uint32_t size;   /* doubles of a record without its list */
+    uint32_t size;   /* number of doubles of a record without its list */
     uint32_t stride; /* doubles per list element; 0: no list */
     int64_t anchor_ns;
     uint32_t derived_every;
@@ -51,7 +51,7 @@ struct tact_encoder {
     int channels[TACT_DERIVED_CHANNELS]; /* -1 where unused */
     struct tact_derived_topics derived;
     struct tact_bytes scene;       /* the message of /scene, until it is written */
-    bool is_pressure_marker_shown; /* its marker is displayed */
+    bool is_pressure_marker_shown; /* the pressure marker is displayed at present */
     uint8_t is_force_arrow_shown[TACT_RECORDER_WRENCHES]; /* contacts whose arrow is displayed */
     const double *at[TACT_RECORDER_WRENCHES]; /* origin of a contact's offsets in the current
                                                  record, or NULL */

@@ -60,7 +60,7 @@ static void encode_pressure_patches(struct tact_encoder *encoder, uint64_t tick,
     encoder->sink.end(encoder->sink.self);
 }
 
-/* One marker for all patches: the next map's replaces it. */
+/* Encodes one marker for all patches of a map; the marker of the next map replaces it. */
 static void encode_pressure_marker(struct tact_encoder *encoder, int64_t stamp_ns,
                                    const struct tact_pressure *map)
 {

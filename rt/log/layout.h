@@ -45,7 +45,7 @@ struct tact_field {
     char name[TACT_FIELD_NAME]; /**< ROS field name: [a-z][a-z0-9_]*, no double underscore */
     char unit[TACT_FIELD_UNIT]; /**< unit, frame and order of the elements, for the schema's comment
                                  */
-    enum tact_field_kind kind;  /**< its role in a replay */
+    enum tact_field_kind kind;  /**< role of the field in a replay */
     uint32_t offset; /**< first double in the record; of an element's field: relative to the end of
                         the header */
     uint32_t count;  /**< number of doubles, >= 1 */

@@ -93,7 +93,7 @@ struct tact_log {
     struct tact_log *next_part;  /* next file of the session */
     uint64_t ticks_in_this_file; /* records in this file; state counts all files */
     unsigned part_count;         /* files of the session; 0: one */
-    struct tact_log *reading;    /* file being read; NULL: this one */
+    struct tact_log *reading;    /* file of the session that is being read; NULL: this one */
 };
 
 /** Loads the later files of a session and adds them to the state of the first. Missing or damaged

@@ -36,7 +36,7 @@ struct tact_log_state {
                             overruns, or lost to damage */
     uint64_t lost; /**< records lost in damaged chunks, from sequence numbers; losses after the last
                       readable record are not counted */
-    uint64_t lost_events; /**< events lost in the same way */
+    uint64_t lost_events; /**< number of events lost, counted in the same way as ticks */
     uint64_t lost_first;  /**< first tick that may be lost */
     uint64_t lost_last;   /**< last tick that may be lost */
     uint64_t events;      /**< events that can be read */

@@ -24,7 +24,7 @@ struct tact_mcap_reader {
     uint64_t size;   /* size of the file when it was opened */
     uint64_t offset; /* offset of the next record */
     uint32_t crc;    /* checksum of all bytes before it since the caller last set this to 0 */
-    uint32_t crc_up_to_last_record; /* the same without the last record */
+    uint32_t crc_up_to_last_record; /* checksum of the bytes read so far without the last record */
     struct tact_bytes buffer;
     bool is_magic_damaged; /* the magic bytes at the start are damaged */
     bool locked;           /* this reader has a shared lock: nobody writes the file */

@@ -9,7 +9,7 @@
 #define TACT_MCAP_CHANNELS 160
 
 struct tact_mcap_channel_state {
-    uint64_t messages;       /* in the file, and in the open chunk */
+    uint64_t messages;       /* messages of the channel in the file, and in the open chunk */
     uint32_t next;           /* next sequence number; skips the lost ones */
     struct tact_bytes index; /* index of the open chunk: (time, offset) pairs */
 };

@@ -103,7 +103,7 @@ struct tact_recorder_sensor {
 /** A shape on /scene, a MarkerArray that is written once, before the first record. Used during
  * tact_recorder_open() only. */
 struct tact_recorder_shape {
-    const char *frame;              /**< its frame on /tf, or "world" */
+    const char *frame;              /**< name of the sensor's frame on the topic /tf, or "world" */
     const struct tact_shape *shape; /**< shape; its mesh must outlive the recorder */
     struct tact_pose pose;          /**< pose of the shape in the frame */
 };
@@ -121,12 +121,13 @@ struct tact_recorder_content {
     size_t body_count;                             /**< number of bodies */
     const struct tact_recorder_link *links;        /**< [link_count] links, for /tf */
     size_t link_count;                             /**< number of links */
-    const struct tact_recorder_contact *contacts;  /**< at most TACT_RECORDER_WRENCHES */
-    size_t contact_count;                          /**< number of contacts */
-    const struct tact_recorder_sensor *sensors;    /**< at most TACT_RECORDER_WRENCHES */
-    size_t sensor_count;                           /**< number of sensors */
-    const struct tact_recorder_shape *shapes;      /**< [shape_count] shapes, for /scene */
-    size_t shape_count;                            /**< number of shapes */
+    const struct tact_recorder_contact
+        *contacts;        /**< contacts with a topic, at most TACT_RECORDER_WRENCHES */
+    size_t contact_count; /**< number of contacts */
+    const struct tact_recorder_sensor *sensors; /**< at most TACT_RECORDER_WRENCHES */
+    size_t sensor_count;                        /**< number of sensors */
+    const struct tact_recorder_shape *shapes;   /**< [shape_count] shapes, for /scene */
+    size_t shape_count;                         /**< number of shapes */
     const char *const *owners; /**< name of each shape's body or link, if the layout has a list,
                                   whose contacts it names. UTF-8 */
     size_t owner_count;        /**< number of owners */
@@ -136,7 +137,7 @@ struct tact_recorder_content {
 struct tact_recorder_options {
     uint32_t ring_ticks;  /**< capacity of the ticks' ring; rounded up to a power of two. Less, but
                              at least 16, if it would exceed TACT_RECORDER_RING_BYTES */
-    uint32_t ring_events; /**< capacity of the events' ring; rounded up likewise */
+    uint32_t ring_events; /**< capacity of the ring of events, rounded up to a power of two */
     uint32_t chunk_bytes; /**< a chunk is written at this size, ... */
     int64_t chunk_ns; /**< ... or at this span of records, or this time after it was opened [ns] */
     int64_t sync_ns;  /**< maximum time between fdatasync() calls [ns]; 0: only when closing */

@@ -45,10 +45,11 @@ struct tact_recorder_part {
     struct tact_recorder_part *before; /* the part before, to be joined */
     bool has_joined_thread;            /* the thread has been joined */
     atomic_bool retired;               /* the producer has switched to the next part */
-    atomic_bool ended;                 /* its file is finished; only the report is left */
-    bool closed;                       /* no more events are accepted; guarded by lock */
+    atomic_bool ended; /* the file of this part is finished; only its report is left */
+    bool closed;       /* no more events are accepted; guarded by lock */
     struct tact_ring_file rings;
-    struct tact_ring *pressures; /* in private memory; NULL: none are recorded */
+    struct tact_ring
+        *pressures; /* ring of pressure maps in private memory; NULL: none are recorded */
     struct tact_recorder_options options;
     struct tact_messages messages;
     char *path;
@@ -66,8 +67,10 @@ struct tact_recorder_part {
     int fd;                                       /* the writer's descriptor, for fstat() */
     uint32_t unflushed_element_count[TACT_RINGS]; /* elements in the open chunk that are still in
                                                      their rings */
-    uint64_t pending_records, pending_events, pending_pressures; /* in the open chunk */
-    uint64_t pending_polygons_left_out; /* polygons beyond the capacity of those pressure maps */
+    uint64_t pending_records, pending_events,
+        pending_pressures;              /* numbers of elements in the open chunk */
+    uint64_t pending_polygons_left_out; /* polygons beyond the capacity of the pressure maps in the
+                                           open chunk */
     int64_t chunk_stamp_ns;             /* stamp of its first record */
     int64_t first_stamp_ns;             /* stamp of the part's first record */
     bool is_next_part_opened;           /* the next part was created, or creating it failed */

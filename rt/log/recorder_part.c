@@ -209,7 +209,7 @@ void tact_recorder_part_commit(struct tact_recorder_part *part)
     tact_ring_file_commit(&part->rings, TACT_RING_TICKS);
 }
 
-/* As strncpy, and always terminated. */
+/* Copies at most size - 1 characters, as strncpy(), and always terminates the copy. */
 static void copy_truncated_text(char *to, const char *from, size_t size)
 {
     size_t length = strnlen(from, size - 1);
@@ -356,7 +356,7 @@ void tact_recorder_part_finish(struct tact_recorder_part *part)
     }
     tact_encoder_free(&part->encoder);
     if (!atomic_load(&part->retired)) {
-        return; /* its producer may still access the rings */
+        return; /* the thread that records may still access the rings */
     }
     tact_ring_file_close(&part->rings, false);
     atomic_store(&part->ended, true);

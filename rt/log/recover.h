@@ -20,8 +20,8 @@ TACT_BEGIN_DECLS
 struct tact_recover_report {
     bool was_complete; /**< the log was complete before */
     bool rings; /**< the recorder's rings were found; without them the last ticks may be missing */
-    uint64_t ticks;        /**< in the log now */
-    uint64_t ticks_added;  /**< number of those from the rings */
+    uint64_t ticks;        /**< number of ticks in the log after the recovery */
+    uint64_t ticks_added;  /**< number of ticks in the log that came from the rings */
     uint64_t ticks_lost;   /**< committed, but damaged in the rings */
     uint64_t events;       /**< in the log now */
     uint64_t events_added; /**< number of those from the rings */
@@ -29,7 +29,7 @@ struct tact_recover_report {
     uint64_t bytes_cut; /**< truncated record that was being written when the recorder was killed */
     bool counters_damaged;  /**< the rings' counters were invalid: more ticks may be lost */
     uint64_t bytes_covered; /**< bytes of damage in the log, now inside private records */
-    uint64_t ticks_damaged; /**< ticks lost in them, as far as known */
+    uint64_t ticks_damaged; /**< ticks lost in the damaged bytes, as far as known */
     char damage[256];       /**< offset of the damage and the ticks in it as text; "" if none */
 };
 

@@ -55,7 +55,7 @@ struct tact_scene_pair {
 
 /** A procedural solid: the members of struct tact_generate. */
 struct tact_scene_generate {
-    char *kind;         /**< one of tact_generate_names; required */
+    char *kind;         /**< kind of generated mesh, one of tact_generate_names; required */
     double edge;        /**< [m] */
     double radius;      /**< [m] */
     double height;      /**< [m] */
@@ -113,7 +113,7 @@ struct tact_scene_body {
     double quat_wxyz[4];    /**< default identity; normalised on load [1] */
     double velocity[3];     /**< velocity of the centre of mass at the start [m/s], world */
     double angular_velocity[3]; /**< [rad/s], world */
-    double support_until;       /**< its weight is compensated until this time [s]; default 0 */
+    double support_until; /**< the body's weight is compensated until this time [s]; default 0 */
     struct tact_scene_shape *shapes; /**< [shapes_count] shapes */
     uint32_t shapes_count;           /**< number of shapes */
     uint32_t hand; /**< once loaded: 1 + index of the hand whose fixed base it is; 0: of the file */
@@ -142,7 +142,7 @@ struct tact_scene_constraint {
 struct tact_scene_port {
     double mass;       /**< [kg m^2] or [kg], > 0 */
     double damping;    /**< viscous [N m s/rad] or [N s/m], > 0 */
-    double delay;      /**< from sensor to force [s], >= 0; default 0 */
+    double delay;      /**< delay from sensor to force [s], >= 0; default 0 */
     double friction;   /**< dry [N m] or [N], >= 0; default 0 */
     double resolution; /**< step of its sensor [rad] or [m], >= 0; default 0 */
 };
@@ -180,7 +180,8 @@ struct tact_scene_joint {
                               [kg m^2] or [kg] */
     double viscous;      /**< viscous friction, >= 0 [N m s/rad] or [N s/m] */
     double friction;     /**< largest dry friction, >= 0 [N m] or [N] */
-    struct tact_scene_coupling *coupling; /**< in place of stiffness and damping, or NULL */
+    struct tact_scene_coupling
+        *coupling; /**< coupling to a device in place of stiffness and damping, or NULL */
 };
 
 /** A link of a hand, with the joint that connects it to its parent. */
@@ -207,10 +208,11 @@ struct tact_scene_base {
     struct tact_scene_shape *shapes;      /**< once loaded NULL: those of the last coordinate, or of
                                                the body that a fixed base is */
     uint32_t shapes_count;                /**< number of shapes, 0 once loaded */
-    struct tact_scene_coupling *coupling; /**< of its position, or NULL: free */
-    struct tact_scene_coupling *turn_coupling; /**< of its attitude, or NULL: free */
-    double limit;      /**< of the length of the coupling's force [N]; 0: none */
-    double turn_limit; /**< of the length of its torque [N m]; 0: none */
+    struct tact_scene_coupling *coupling; /**< coupling of the base's position, or NULL: free */
+    struct tact_scene_coupling
+        *turn_coupling; /**< coupling of the base's attitude, or NULL: free */
+    double limit;       /**< limit of the length of the coupling's force [N]; 0: none */
+    double turn_limit;  /**< limit of the length of the coupling's torque [N m]; 0: none */
 };
 
 /** A tree of links on a base. */
@@ -320,18 +322,18 @@ struct tact_scene_tool {
     double force_scale;  /**< wrench of the device by that of the base; default 1 [1] */
     char *clutch;        /**< "device.channel": over 0.5 the base is released, or NULL */
     char *fine;          /**< "device.channel": over 0.5 fine_scale acts, or NULL */
-    double fine_scale;   /**< in place of scale [1] */
+    double fine_scale;   /**< scale of the motion while `fine` is pressed, in place of scale [1] */
     double *lower;       /**< 3: least displacement of the target from the start [m], world;
                               NULL: unbounded */
     double *upper;       /**< 3: greatest displacement [m], world; NULL: unbounded */
     double dead_zone;    /**< mode rate: length of a channel vector that counts as 0 [1] */
     double speed;        /**< mode rate: at a length of 1, and the most [m/s] */
-    double turn_speed;   /**< mode rate: the same of the attitude [rad/s] */
-    double limit;        /**< of the length of the force that is sent [N] */
-    double rate;         /**< of the length of its change [N/s] */
-    double turn_limit;   /**< of the length of the torque [N m] */
-    double turn_rate;    /**< of the length of its change [N m/s] */
-    double filter;       /**< cut-off of the low-pass of both [Hz]; 0: none */
+    double turn_speed;   /**< mode rate: angular speed at a length of 1, and the most [rad/s] */
+    double limit;        /**< limit of the length of the force that is sent [N] */
+    double rate;         /**< limit of the rate of change of that force [N/s] */
+    double turn_limit;   /**< limit of the length of the torque that is sent [N m] */
+    double turn_rate;    /**< limit of the rate of change of that torque [N m/s] */
+    double filter;       /**< cut-off of the low-pass of force and torque [Hz]; 0: none */
 };
 
 /** Ties a joint to the joint of another site, by the channels of a device (type network). */
@@ -420,7 +422,7 @@ struct tact_scene {
     struct tact_scene_constraint *joints;  /**< [joints_count] joints of mechanisms */
     uint32_t joints_count;                 /**< number of joints of mechanisms */
     struct tact_scene_exclusion *exclude; /**< [exclude_count] pairs of objects that do not touch */
-    uint32_t exclude_count;               /**< number of such pairs */
+    uint32_t exclude_count;               /**< number of pairs of objects that do not touch */
     struct tact_scene_hand *hands;        /**< [hands_count] hands */
     uint32_t hands_count;                 /**< number of hands */
     struct tact_scene_device *devices;    /**< [devices_count] devices */

@@ -210,7 +210,7 @@ struct reader {
     struct tact_scene_index *index;
     struct tact_error *err;
     uint32_t open[TACT_SCENE_DEPTH]; /**< nodes of the open lists and maps */
-    uint32_t last[TACT_SCENE_DEPTH]; /**< their last children, or 0 */
+    uint32_t last[TACT_SCENE_DEPTH]; /**< last child of each open list or map, or 0 */
     int depth;
     char *key; /**< key read in the innermost map, without its value */
     yaml_mark_t key_mark;

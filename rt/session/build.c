@@ -228,14 +228,14 @@ static void choose_pair_fingertip(const struct tact_scene_material *a,
     }
 }
 
-/* NULL: chosen by the kinds of the shapes. */
+/* The contact model of that name; NULL: chosen by the kinds of the shapes. */
 static const struct tact_contact_model *contact_model_by_name(const char *name)
 {
     /* "patch" is the former name of that model. */
     return tact_contact_model_find(strcmp(name, "patch") ? name : "volume");
 }
 
-/* NULL: the first kind. */
+/* The kind of extent of that name; without a name the first kind. */
 static enum tact_extent_kind extent_kind_by_name(const char *name)
 {
     int kind = 0;

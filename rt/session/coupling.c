@@ -15,7 +15,7 @@
 #define MAX_PASSIVITY_DAMPING                                                                      \
     0.1 /* largest damping of the controller, relative to mass / period: see passivity.h */
 #define ROTATION_VECTOR_JUMP_ANGLE                                                                 \
-    3.0                       /* by which a rotation vector changes more than its rotation [rad] */
+    3.0 /* excess of its change over the rotation from which a rotation vector has jumped [rad] */
 #define MAX_ZERO_OFFSET 1e-12 /* offset that counts as 0 [rad, m] */
 
 static void map_coupling_to_joints(struct tact_session *s, uint32_t hand, uint32_t link)

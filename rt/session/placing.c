@@ -37,7 +37,7 @@ static double estimate_host_cost(const struct tact_shape *a, const struct tact_s
     return CLOSED_FORM_COST_NS;
 }
 
-/* Its index among the source's pairs. */
+/* Index of the pair of two shapes among the source's pairs. */
 static int find_pair_of_shapes(const struct tact_session *s, uint32_t a, uint32_t b)
 {
     int low = 0, high = s->source_pair_count;
@@ -68,7 +68,7 @@ void tact_session_assign_pairs(struct tact_session *s, int requires_source)
     int count;
     (void)tact_world_near(s->world, &count);
     for (int i = 0; i < count; i++) {
-        tact_session_reassign_costliest_pair(s); /* at most one pair at a time */
+        tact_session_reassign_costliest_pair(s); /* at most one pair is reassigned at a time */
     }
 }
 

@@ -20,7 +20,7 @@ TACT_BEGIN_DECLS
 
 /** Source of the moments of a replay. */
 enum tact_replay_moments {
-    TACT_REPLAY_LOGGED, /**< those of a source: from the log */
+    TACT_REPLAY_LOGGED, /**< moments of a source are taken from the log */
     TACT_REPLAY_HOST,   /**< all recomputed on the host */
     TACT_REPLAY_SOURCE, /**< all moments from another source, whose result is awaited in every tick
                          */
@@ -35,7 +35,7 @@ struct tact_replay_options {
     double to;                  /**< the tick after the last one; 0: the end of the log [ticks] */
     int in_seconds;             /**< bit 0: from, bit 1: to is a time [s], not a tick */
     int moments;                /**< enum tact_replay_moments */
-    tact_source_factory source; /**< for TACT_REPLAY_SOURCE */
+    tact_source_factory source; /**< creates the moment source for TACT_REPLAY_SOURCE */
     void *source_user;          /**< submitted to source */
     int each; /**< 1: every tick starts from the state in the log, and shows the differences of that
                  tick alone */
@@ -46,7 +46,8 @@ struct tact_replay_options {
      * that starts disarmed: the limits, rates and filters of its outputs to that device, and its
      * deadman, which is read from the device of that scene. Those of the log are not used. */
     const char *playback_device;
-    const struct tact_scene *scene; /**< for playback_device, else NULL; with a deadman */
+    const struct tact_scene
+        *scene; /**< scene with the limits of playback_device and a deadman, else NULL */
     const struct tact_device_type *const *types; /**< device types, for playback_device */
     size_t type_count;                           /**< number of device types */
     struct tact_stop *stop;                      /**< or NULL; checked before every tick */
@@ -70,7 +71,7 @@ struct tact_replay_options {
 struct tact_replay_report {
     uint64_t ticks;                    /**< replayed */
     uint64_t values;                   /**< compared */
-    uint64_t differing;                /**< number of those not equal bit for bit */
+    uint64_t differing;                /**< number of compared values not equal bit for bit */
     uint64_t first_tick;               /**< tick of the first difference */
     char first_field[TACT_FIELD_NAME]; /**< its field */
     uint32_t first_element;            /**< its element */
@@ -84,13 +85,13 @@ struct tact_replay_report {
     char mismatch[512];  /**< facts of the machine or build that differ from the log's, the results
                             version first; "" where none do */
     struct tact_histogram compute; /**< compute times of the replayed ticks [ns] */
-    int64_t took_ns;               /**< from opening the log to the last comparison */
+    int64_t took_ns;               /**< time from opening the log to the last comparison */
     int64_t session_ns;            /**< sum of the recorded compute times of those ticks [ns] */
     uint64_t playback_ticks;       /**< ticks in which the device was written */
-    uint64_t playback_armed;   /**< number of those with its deadman held; in all others zero was
-                                  written */
-    uint64_t playback_limited; /**< values changed by its limits or rates */
-    int playback_fault;        /**< 1: a value in the log was not finite: zero from then on */
+    uint64_t playback_armed;       /**< ticks in which its deadman was held; in all others zero was
+                                      written */
+    uint64_t playback_limited;     /**< values changed by its limits or rates */
+    int playback_fault;            /**< 1: a value in the log was not finite: zero from then on */
 };
 
 /** The first or last tick of a range: the value itself, or the first tick not before a time [s].

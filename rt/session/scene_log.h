@@ -73,11 +73,11 @@ struct tact_scene_log_constraint {
 struct tact_scene_log_port {
     const char *name; /**< as in struct tact_session_port */
     int components;   /**< 1 or 3 joints */
-    uint32_t stride;  /**< between the joints [doubles] */
+    uint32_t stride;  /**< distance between the values of two joints [doubles] */
     uint32_t target;  /**< target; sum of the inputs; its rate; offset [joint's unit] (4) */
     uint32_t engaged; /**< number of ticks up to the last good input; 0: disengaged */
-    uint32_t force;   /**< on the person until the next tick [N m] or [N] */
-    uint32_t energy;  /**< of the first joint: absorbed from the person since the start [J] */
+    uint32_t force;   /**< offset of the force on the person until the next tick [N m] or [N] */
+    uint32_t energy;  /**< offset of the energy absorbed from the person since the start [J] */
     uint32_t
         least_energy; /**< likewise, least of it so far, 0 or less [J]: minus what was generated
                        */
@@ -106,10 +106,10 @@ struct tact_scene_log {
     uint32_t wanted;         /**< [output_count] outputs before the safety chain */
     uint32_t sent;           /**< [output_count] outputs after the safety chain */
     int output_count;        /**< number of outputs */
-    uint32_t safety;         /**< enum tact_safety_state first */
-    uint32_t solver;         /**< contacts, iterations, residual, update, deadman */
-    uint32_t counts;         /**< TACT_SOLVE_COUNTS values of this tick; 0 in logs without counts */
-    uint32_t methods;        /**< TACT_MOMENTS_COUNTS values of this tick; 0 likewise */
+    uint32_t safety;  /**< offset of the safety chain's state, enum tact_safety_state first */
+    uint32_t solver;  /**< contacts, iterations, residual, update, deadman */
+    uint32_t counts;  /**< TACT_SOLVE_COUNTS values of this tick; 0 in logs without counts */
+    uint32_t methods; /**< TACT_MOMENTS_COUNTS values of this tick; 0 likewise */
     uint32_t timing; /**< wake latency [ns], compute time of the tick before [ns], ticks before this
                         one that the loop skipped, and that the recorder lost to a full ring */
 };

@@ -49,7 +49,7 @@ struct tact_session_status {
     uint64_t missed;                 /**< ticks that missed their deadline so far */
     uint64_t fallbacks;              /**< pairs measured on the host although there is a source */
     uint64_t unmeasured;             /**< pairs, times ticks, that could not be measured so far */
-    int32_t unmeasured_pair;         /**< the first of them, or -1 */
+    int32_t unmeasured_pair;         /**< the first pair that could not be measured, or -1 */
     uint32_t age;                    /**< oldest moments used in this tick [ticks], 0: host only */
     int32_t contacts;                /**< touching pairs */
     int32_t iterations;              /**< sweeps */
@@ -58,7 +58,7 @@ struct tact_session_status {
     int32_t safety;                  /**< enum tact_safety_state */
     uint64_t faults;                 /**< number of faults so far */
     struct tact_session_fault fault; /**< the last fault; it is in effect while safety is a fault */
-    int32_t deadman;                 /**< 1: held, or the scene has none */
+    int32_t deadman;                 /**< 1: the deadman is held, or the scene has none */
     uint64_t trips;                  /**< trips of the safety chain so far */
     int32_t devices_lost;            /**< devices that are lost or stale at present */
     uint64_t overruns;               /**< records beyond the capacity of the log's ring */
@@ -121,10 +121,10 @@ struct tact_session_options {
      * NULL; its layout and other members are ignored. Offsets count from the start of the record,
      * where the scene's first device is: state, stamp, then a value for each channel. */
     const struct tact_recorder_content *also;
-    uint64_t split_bytes;   /**< a new file of the log is begun after this many bytes; 0: as in the
-                               scene */
-    double split_seconds;   /**< ... after this time [s]; 0: as in the scene */
-    struct tact_stop *stop; /**< request to stop, or NULL */
+    uint64_t split_bytes; /**< a new file of the log is begun after this many bytes; 0: as in the
+                             scene */
+    double split_seconds; /**< a new log file is started after this time [s]; 0: as in the scene */
+    struct tact_stop *stop;        /**< request to stop, or NULL */
     struct tact_messages messages; /**< callback for messages, called from normal threads */
     /** Called about ten times a second from a normal thread during a run; may be NULL. */
     void (*watch)(void *user, const struct tact_session_status *status);
@@ -181,18 +181,19 @@ struct tact_session_pair_report {
     uint64_t source_ticks;     /**< ticks in which the source measured it */
     uint64_t unmeasured_ticks; /**< ticks in which neither host nor source could measure it */
     uint32_t age_max;          /**< oldest result used [ticks] */
-    int by_source;             /**< at the end: 1 source, 0 host */
+    int by_source;             /**< what measured the pair at the end: 1 the source, 0 the host */
     double cost; /**< time that the host takes for it, or would take [s], at the end */
 };
 
 /** Port of a coupled joint, or of the position or attitude of a coupled base: where a person and
  * the virtual side exchange energy. */
 struct tact_session_port {
-    const char *name;    /**< "hand.link", "hand.base position" or "hand.base attitude" */
-    int engaged;         /**< 1: its inputs are good and set the target */
-    int components;      /**< number of components of the force: 1, of a base 3 */
-    double force[3];     /**< that outputs exert on the person [N m] or [N], joint's units */
-    double energy;       /**< absorbed from the person since the start [J] */
+    const char *name; /**< "hand.link", "hand.base position" or "hand.base attitude" */
+    int engaged;      /**< 1: its inputs are good and set the target */
+    int components;   /**< number of components of the force: 1, of a base 3 */
+    double
+        force[3];  /**< force that outputs exert on the person [N m] or [N], in the joint's units */
+    double energy; /**< absorbed from the person since the start [J] */
     double least_energy; /**< least of it in the run, 0 or less [J]: minus what was generated */
     uint64_t limited; /**< ticks in which the passivity controller or the energy bound changed the
                          force */

@@ -29,14 +29,14 @@ struct session_device {
 struct session_input {
     int device, channel, hand, link;
     double scale, offset, lower, upper;
-    int has_measured_joint_state; /* 1: the joint's state; 0: its target */
+    int has_measured_joint_state; /* 1: the input sets the joint's measured state; 0: its target */
     double alpha;                 /* weight of the new rate in its low-pass filter */
     struct {
         double q;     /* [rad, m] */
         double rate;  /* [rad/s, m/s] */
         double ticks; /* number of ticks up to the last good value; 0: none yet, or lost since */
     } state;
-    uint32_t field; /* its field in the record */
+    uint32_t field; /* offset of the device's field in the record */
 };
 
 struct session_tool;
@@ -52,7 +52,7 @@ struct session_coupling {
     int outputs;      /* number of outputs that send its reaction */
     int turns;        /* 1: it is a coordinate of the rotation vector of a base */
     double moved;     /* displacement of the device since the last tick; 0: disengaged [rad, m] */
-    const struct session_tool *tool; /* that leads it, or NULL: inputs do */
+    const struct session_tool *tool; /* tool that leads the coupling, or NULL: inputs do */
     double felt;      /* force of the device by that of the joint; 1 without a tool [1] */
     double of_remote; /* share of the joint's torque that comes from another site [N m, N] */
     double wanted;    /* force on the person of each output [N m, N] */
@@ -62,7 +62,7 @@ struct session_coupling {
         double rate;   /* filtered rate of that [rad/s, m/s] */
         double offset; /* so that the target does not jump when it engages [rad, m] */
         double ticks;  /* number of ticks up to the last good sum; 0: disengaged */
-        double force;  /* that the device exerts until the next tick [N m, N] */
+        double force;  /* force that the device exerts until the next tick [N m, N] */
         double energy; /* absorbed from the person since the start [J] */
         double least_energy;           /* the least of it so far, 0 or less: generated [J] */
         double absorbed_since_contact; /* energy absorbed since the hand was last without contact
@@ -78,7 +78,7 @@ struct session_coupling {
 
 /* A channel that is pressed over 0.5. */
 struct session_tool_button {
-    int device, channel; /* device -1: there is none */
+    int device, channel; /* input channel of the button; device -1: there is none */
 };
 
 /* Leads the base of a hand by the pose of a device. */
@@ -87,16 +87,16 @@ struct session_tool {
     int device, hand;
     int position[3], attitude[4]; /* channels */
     int rates;                    /* 1: they are speeds */
-    double longest_gap;           /* between good values [ticks] */
-    double axes[9];               /* of the device, world: rotation matrix */
+    double longest_gap;           /* longest time between good values [ticks] */
+    double axes[9];               /* attitude of the device's frame in the world: rotation matrix */
     struct session_tool_button clutch, fine;
     struct session_coupling *port[2]; /* the first of three of position and attitude, or NULL */
     struct session_tool_state {
         double position[3];  /* last good one of the device [m], world axes */
         double quat_wxyz[4]; /* and its attitude */
-        double ticks;        /* number of ticks up to that; 0: none yet */
-        double share;        /* of the force that goes out [1] */
-        double away;         /* 1: the device does not lead */
+        double ticks;        /* number of ticks up to the last good value; 0: none yet */
+        double share;        /* fraction of the force that goes out [1] */
+        double away;         /* 1: the device does not lead the tool at present */
     } state;
     uint32_t field; /* its field in the record */
 };
@@ -107,7 +107,7 @@ struct session_output {
     int device, channel;
     enum { OUTPUT_TORQUE, OUTPUT_FORCE, OUTPUT_MOMENT } kind;
     struct tact_owner owner;       /* link or body */
-    const double *along;           /* direction of the force or moment, or NULL */
+    const double *along;           /* axis along which the force or moment is sent, or NULL */
     int sensor;                    /* the input that measures its joint, or -1 */
     struct session_coupling *port; /* whose reaction it sends, or NULL */
     struct session_tool *tool;     /* whose force or torque it sends, or NULL */
@@ -158,9 +158,9 @@ struct session_near_pair {
 
 /* Permanent information about a pair. */
 struct session_pair {
-    int number;     /* in the world; -1: represents all pairs beyond the capacity */
-    int source;     /* its index among the pairs of a source */
-    char *name;     /* where it was requested */
+    int number; /* number of the pair in the world; -1: represents all pairs beyond the capacity */
+    int source; /* index of the pair among the pairs of a source */
+    char *name; /* where it was requested */
     uint32_t place; /* offset of its first field in a replayed record + 1; 0: none */
     int same;       /* its number among the pairs of the same name, from 1; 0: not known yet */
     int met;        /* 1: its shapes were close, or touched, in some tick */
@@ -197,8 +197,8 @@ struct session_pair {
 
 struct session_hand {
     char (*names)[128]; /* of its joints */
-    char base[128];     /* of a base that moves, as the owner of shapes */
-    char ports[2][128]; /* of the ports of its position and attitude */
+    char base[128];     /* name of a base that moves, as the owner of shapes */
+    char ports[2][128]; /* names of the ports of its position and attitude */
     int of_base;        /* number of links that are coordinates of the base */
     int resists;        /* 1: one of its joints has stops or dry friction */
     int clamps_targets; /* 1: one of its drives has a range of targets */
@@ -303,7 +303,7 @@ struct tact_session {
     int marker_count;
     _Atomic(const char *) mark;          /* text of a marker requested by the program, or NULL */
     int deadman_device, deadman_channel; /* -1: none */
-    int deadman;                         /* 1: held in this tick */
+    int deadman;                         /* 1: the deadman is held in this tick */
     struct tact_safety safety;
     double wanted[TACT_SAFETY_CHANNELS];
     double sent[TACT_SAFETY_CHANNELS];
@@ -311,7 +311,7 @@ struct tact_session {
     struct tact_moments_scratch *scratch;
     struct tact_source source;
     int is_source_open;
-    int requires_source;            /* 1: every pair is the source's */
+    int requires_source;            /* 1: every pair must be measured by the source */
     int is_tick_submitted;          /* 1: the next tick was submitted to the source */
     uint8_t *measured;              /* active pairs that the source measures */
     struct tact_pose *pose_history; /* poses of all shapes by tick, modulo the number of slots */
@@ -322,12 +322,12 @@ struct tact_session {
     struct tact_shape *source_shapes;
     struct tact_source_pair *source_pairs; /* ascending, as in the world */
     int source_pair_count;
-    double *source_directions; /* 3 numbers each: the last normal */
+    double *source_directions; /* 3 numbers for each pair: its last normal */
 
     struct tact_layout layout;  /* layout of its records, or of the log that it replays */
     struct tact_layout element; /* fields of a contact in the list */
     struct session_optional_fields optional_fields; /* optional fields of that */
-    double *absent;                  /* their values where a contact is not in the list */
+    double *absent;                  /* values of the fields where a contact is not in the list */
     double *unlisted_contact_values; /* buffer for other contacts */
     int *listed;                     /* replay: pairs with fields in the record */
     int listed_pair_count;
@@ -335,11 +335,11 @@ struct tact_session {
                                    * optional fields
                                    */
     int unlisted_contact_count;   /* contacts of the last record without fields in it */
-    int first_unlisted_pair;      /* the first of them */
+    int first_unlisted_pair;      /* first pair whose contact has no fields in the last record */
     uint32_t wanted_outputs_field, sent_outputs_field, output_gate_field, safety_field,
         solver_field, tick_timing_field;
     uint32_t counts_field, methods_field; /* fields of logs with lists */
-    uint32_t requests_field;              /* 0: the log has none */
+    uint32_t requests_field; /* offset of the requests in a record; 0: the log has none */
     uint64_t method_counts_before[TACT_MOMENTS_COUNTS];
     struct tact_recorder *recorder;
     char *log_path;                               /* path of the log that it writes, or wrote */
@@ -408,7 +408,7 @@ int tact_session_allocate_more_pairs(struct tact_session *s, int more);
 struct session_pair *tact_session_pair(struct tact_session *s, int pair);
 /* Permanent information about a pair, or NULL where it does not exist yet. */
 const struct session_pair *tact_session_find_known_pair(const struct tact_session *s, int pair);
-/* All of them, sorted by number. */
+/* All pairs that the session knows, sorted by number. */
 struct session_pair **tact_session_sorted_pairs(struct tact_session *s);
 /* Name of the owner of a shape: body, "hand.link", or the fixed body. */
 const char *tact_session_owner_name(const struct tact_session *s, int shape);
@@ -470,7 +470,7 @@ int tact_session_layout_contacts(struct tact_session *s, const struct tact_log *
                                  struct tact_error *err);
 void tact_session_fill_contacts(struct tact_session *s, double *values);
 void tact_session_restore_contacts(struct tact_session *s, const double *values);
-/* Of a pair that is near. Real-time safe. */
+/* Present state of a pair that is near. Real-time safe. */
 struct session_near_pair *tact_session_live_state_of_pair(struct tact_session *s, int pair);
 /* The values of a pair in a replayed record, from its first field on. */
 const double *tact_session_logged_contact_values(const struct tact_session *s, int pair,

@@ -24,7 +24,7 @@
 #include "rt/session/session_internal.h"
 
 #define TICKS_PER_TURN 20          /* ticks */
-#define UNCOUNTED_TICKS_PER_TURN 4 /* at the start of a turn, which do not count */
+#define UNCOUNTED_TICKS_PER_TURN 4 /* ticks at the start of a turn, which do not count */
 #define MAX_SECONDS 3600
 
 enum { WITHOUT, WITH, SESSIONS };

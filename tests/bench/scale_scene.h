@@ -62,7 +62,8 @@ static inline double scale_push_force(int tick)
 
 struct scale_options {
     enum scale_case which;
-    int bodies, ticks, skipped; /* ticks that are measured, and before them */
+    int bodies, ticks,
+        skipped; /* numbers of ticks that are measured, and of those skipped before */
 };
 
 /* CASE BODIES TICKS SKIPPED; exits with 2 where they are others. */

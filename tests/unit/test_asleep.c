@@ -9,7 +9,7 @@
 #include "devices/guard/serve_internal.h"
 
 static int64_t monotonic_clock_ns, suspended_time_ns; /* since the system was started */
-static int64_t step_ns; /* by which both clocks advance after each reading */
+static int64_t step_ns; /* time by which both simulated clocks advance after each reading */
 
 int __wrap_clock_gettime(clockid_t clock, struct timespec *t);
 

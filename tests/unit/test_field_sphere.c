@@ -317,7 +317,7 @@ static double outline_area(const double corner[3][2], double *part)
 static void corners_on_the_circle_have_no_arcs(void **state)
 {
     (void)state;
-    const double segment = 8.0 * (PI / 6.0 - 0.5); /* between an arc and its chord */
+    const double segment = 8.0 * (PI / 6.0 - 0.5); /* area between an arc and its chord */
     int cut = 0;
     for (int i = 0; i < 20000; i++) {
         double corner[3][2], part = 0.0, start = uniform(-PI, PI), whole = i % 2 ? 4.0 : 0.0;

@@ -315,7 +315,7 @@ static void only_the_installed_guard_is_run(void **state)
     assert_int_equal(system(command), 0);
     make_fake_guard_program(fake);
     find_guard_path_of_copy("/proc/self/exe", NULL, text, sizeof text);
-    assert_non_null(strstr(text, TACT_BINARY_DIR)); /* of the build tree */
+    assert_non_null(strstr(text, TACT_BINARY_DIR)); /* the guard of the build tree */
     find_guard_path_of_copy(copy, NULL, text, sizeof text);
     print_message("a copy elsewhere: %s\n", text);
     assert_null(strstr(text, folder));

@@ -306,7 +306,7 @@ static void impulses_without_capacity_are_a_residual(void **state)
     }
     print_message("at most %.1e without, at least %.1e with\n", worst, least);
     assert_true(worst <= 1e-8);
-    assert_true(least > 1e-8); /* what counts as solved */
+    assert_true(least > 1e-8); /* residual below which a problem counts as solved */
 }
 
 /* Error of the derivative dr/db against central differences of solutions, relative to them; -1

@@ -24,7 +24,7 @@ struct layer {
     double stiffness;   /* WRENCH: of each square metre [Pa/m]; */
     double tangential;  /* the same along the face, of bristles whose deflection the model stores
                            [Pa/m] */
-    double aside;       /* from the middle of the face to the patch's centre [m] */
+    double aside;       /* distance from the middle of the face to the patch's centre [m] */
     double floor_speed; /* speed of the floor along x [m/s] */
     int halves;         /* 1: each half of the face is a piece */
     int uniform;        /* 1: the limit surface by name, not by its fit */

@@ -49,7 +49,7 @@ static void add_moments_about_point(double sum[16], const struct tact_moments *m
     }
 }
 
-/** The same of a whole capsule about its centre. */
+/** Adds the exact moments of a whole capsule about its centre. */
 static void add_whole_capsule(const struct tact_shape *capsule, const struct tact_pose *pose,
                               double sum[16])
 {

@@ -94,7 +94,7 @@ static void an_end_that_begins_anew_is_accepted(void **state)
     }
     assert_int_equal(listener.counts.completed_handshake_count, 2);
     assert_both_ways(&caller, &listener);
-    tact_network_endpoint_close(&listener); /* and the other one */
+    tact_network_endpoint_close(&listener); /* and of the other end of the link */
     for (int i = 0; i < 500; i++, now_ns += ms) {
         tact_network_send(&caller, "into the void", 14);
         tick(&caller, NULL);
@@ -111,7 +111,7 @@ static void an_end_that_begins_anew_is_accepted(void **state)
 /* A relay between two ends, which loses, repeats and records what passes. */
 struct relay {
     int socket[2];             /* towards the caller, the listener */
-    struct sockaddr_in caller; /* where it sends from */
+    struct sockaddr_in caller; /* address that the caller sends from */
     unsigned char kept[512][TACT_NETWORK_DATAGRAM];
     size_t size[512];
     int from_caller[512];

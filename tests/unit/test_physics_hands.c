@@ -16,7 +16,7 @@
 #define G 9.81
 #define MIN_HINGE_DRIVE_LEVER 0.01 /* lever arm of a hinge's drive, at least [m] */
 
-enum { WORLDS = 50, ALL_WORLDS = 3333 }; /* at each period; the latter in .ci/long */
+enum { WORLDS = 50, ALL_WORLDS = 3333 }; /* worlds at each period; the latter number in .ci/long */
 enum { HANDS = 3, JOINTS = 4, BODIES = 2, TICKS = 40, PERIODS = 3 };
 
 /* A world and the definition of its parts, from which energies are computed without the library's
@@ -238,7 +238,7 @@ static double compute_energy(struct hands_scene *s)
 
 struct world_tally {
     long ticks, unsolved, contacts, deep, stuck;
-    struct worst force;  /* over the weights, drives and momenta */
+    struct worst force;  /* contact force over the weights, drives and momenta */
     struct worst energy; /* rise over what is allowed */
     struct worst work;   /* work of contacts alone, relative to the same */
     struct worst drive;  /* torque over its limit */

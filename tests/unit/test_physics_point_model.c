@@ -62,7 +62,7 @@ static double step_scene_pair(struct scene_pair *scene_pair, double length)
     return size > 0 ? worst / size : 0;
 }
 
-/* The same over some ticks. */
+/* Compares the contact-point and patch solutions over some ticks. */
 static void compare_point_and_patch_model(const char *name, build_fn build,
                                           struct tact_world_options options, int ticks,
                                           double length, double allowed)

@@ -83,7 +83,7 @@ static void build_world(struct world_scene *s, int seed, int sweeps)
             body->twist[k] = uniform(-1, 1);
             body->twist[3 + k] = uniform(-1, 1) * uniform(0, 2) / size;
         }
-        if (random_index(3)) { /* the others are axis-aligned: degenerate on purpose */
+        if (random_index(3)) { /* one box in three stays axis-aligned: degenerate on purpose */
             double angle = uniform(0, 3), length = tact_v3_normalize(axis, axis);
             double q[4] = {cos(angle), 0, 0, 0};
             for (int k = 0; k < 3 && length > 0; k++) {

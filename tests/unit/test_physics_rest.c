@@ -13,7 +13,7 @@ struct energy_balance {
     double start, end;     /* start and end of the bodies [J] */
     double worst_rise;     /* rise in a tick beyond the work of the contacts' normal forces [J] */
     double work_gained;    /* positive work of the contacts' normal forces [J] */
-    double work_absorbed;  /* negative work of those [J] */
+    double work_absorbed;  /* negative work of the contacts' normal forces [J] */
     double friction;       /* work of friction and spin [J]: never positive */
     double worst_friction; /* most positive of a contact in a solved tick [J] */
     double rest_time;      /* first time after which nothing moved faster than 1e-3 m/s or rad/s */

@@ -12,7 +12,7 @@
 static const double G = 9.81, RADIUS = 0.05;
 
 struct rolling_result {
-    double speed;          /* downhill after the time [m/s] */
+    double speed;          /* speed downhill after the given time [m/s] */
     double spin;           /* about the axis it rolls about [rad/s] */
     double patch;          /* mean of the patch's semi-axes at the end [m] */
     double rise_of_centre; /* lift of the centre against the start [m] */

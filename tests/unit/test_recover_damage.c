@@ -23,7 +23,7 @@
 /* The record that contains a given byte of a log, before the damage. */
 struct place {
     uint8_t opcode;
-    uint64_t ticks; /* in it, if it is a chunk */
+    uint64_t ticks; /* ticks in the record, if it is a chunk */
 };
 
 static uint64_t count_ticks(const struct tact_mcap_record *chunk)

@@ -31,7 +31,7 @@ static const double device_mass = 0.1, coupling_stiffness = 1000.0; /* [kg], [N/
 
 static char folder[] = "/tmp/tact_grips_XXXXXX";
 
-/* What the log of a press shows. */
+/* State of a hand that presses, read from the log. */
 struct pressed {
     double force;  /* along z at the end [N] */
     double tool;   /* displacement of the tool along z at the end [m] */

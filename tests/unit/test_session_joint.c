@@ -31,7 +31,7 @@ static const double pi = 3.14159265358979323846;
 static struct rig {
     double q; /* [rad] */
     double v;
-    int state;                  /* as the device reports it */
+    int state;                  /* state of the joint's device as it reports it */
     int is_blocked;             /* the motor does not move the link */
     uint64_t lost[2];           /* interval of ticks in which the device is lost */
     uint64_t stale_interval[2]; /* interval of ticks in which its values are stale */

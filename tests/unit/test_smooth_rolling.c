@@ -15,7 +15,7 @@
 #define G 9.81
 #define PI 3.14159265358979323846
 
-/* The same body in a world, on a half-space. */
+/* Sets the body of the exact solution into a world, on a half-space. */
 static void open_rolling(struct world_scene *s, const struct rolling_body *b, const double size[3],
                          double yaw, double h, double mu, const struct tact_contact_model *model)
 {

@@ -74,7 +74,7 @@ static void top_state_derivative(const struct top *top, const double *y, double 
     angular_acceleration(turn, t, free); /* without contact */
     tact_v3_cross(t, r, force);
     tact_v3_add(t, t, torque);
-    angular_acceleration(turn, t, per); /* of a unit normal force */
+    angular_acceleration(turn, t, per); /* angular acceleration by a unit normal force */
     double normal_acceleration_without_force = -G, normal_acceleration_per_force = 1.0 / MASS;
     tact_v3_cross(t, free, d);
     normal_acceleration_without_force += t[2];

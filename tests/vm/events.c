@@ -26,7 +26,7 @@
 #define FOLDER "/dev/shm/events"
 #define MS INT64_C(1000000)
 enum { TICKS = 1500, BEGUN = 50, LATE = 300, LATE_MS = 60, PULLED = 500, PLUGGED = 650 };
-enum { PAUSE_NS = 400000 }; /* between reports: 2500 a second of each of the two */
+enum { PAUSE_NS = 400000 }; /* pause between reports: 2500 a second of each device */
 
 static atomic_int ticks; /* number of ticks of the session so far; negative: it has ended */
 static int live;

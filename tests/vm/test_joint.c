@@ -304,7 +304,7 @@ struct played {
     int wire;      /* descriptor of the board that the guard has open; -1: not yet known */
     int ticks;     /* compared */
     double before; /* logged torque of the tick before, which is now at the board's output [N m] */
-    double worst;  /* between board and log [LSB] */
+    double worst;  /* largest difference between board and log [LSB] */
     double most;   /* in the log [N m] */
 };
 

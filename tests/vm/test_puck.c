@@ -155,7 +155,8 @@ static void a_silent_relative_axis_returns_to_0(void **unused)
     for (int round = 0; round < 5; round++) {
         for (int i = 0; i < 20; i++) {
             send_axis_value(puck, EV_REL, REL_X, PUSHED);
-            usleep(2000 + (unsigned int)round * 200); /* at any phase of the ticks */
+            usleep(2000 +
+                   (unsigned int)round * 200); /* the report arrives at any phase of the ticks */
             check_output_stays_at(pushed_raw, tact_clock_now() + 6 * MS);
             send_axis_value(puck, EV_REL, REL_RZ, -30);
             check_output_stays_at(pushed_raw, tact_clock_now() + 8 * MS);

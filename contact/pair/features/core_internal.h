@@ -26,14 +26,15 @@ struct tact_core {
     double half[3];   /* lengths of a cylinder or an ellipsoid, as in the shape [m] */
     int64_t vertices;
     double (*vertex)[3];            /* [m]; NULL: a curved surface */
-    int *first_neighbour_of_vertex; /* by vertex: where its neighbours start in `next`; one more */
+    int *first_neighbour_of_vertex; /* index in `next` of the first neighbour of each vertex; one
+                                       more entry */
     int *next;                      /* neighbours along edges of the triangulation */
     int faces;
     double (*normal)[3];       /* outward unit normals of faces; coplanar triangles are one face */
     double *offset;            /* offset of their planes, at the farthest of their corners [m] */
-    int *first_corner_of_face; /* by face: where its corners start in `rim`; one more */
+    int *first_corner_of_face; /* index in `rim` of the first corner of each face; one more entry */
     int *rim;                  /* vertices, counter-clockwise from outside */
-    int *first_face_of_vertex; /* by vertex: where its faces start in `at`; one more */
+    int *first_face_of_vertex; /* index in `at` of the first face of each vertex; one more entry */
     int *at;                   /* faces */
     int *start; /* a far vertex in each of TACT_CORE_CELLS directions; NULL: few vertices */
 };

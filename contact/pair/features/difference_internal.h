@@ -26,8 +26,8 @@ struct tact_simplex {
 
 struct tact_core_pair {
     const struct tact_core *a, *b;
-    double rotation_a[9]; /* from A's frame to the world, row-major */
-    double turn[9];       /* from B's frame to A's, row-major */
+    double rotation_a[9]; /* rotation matrix from A's frame to the world, row-major */
+    double turn[9];       /* rotation matrix from B's frame to A's, row-major */
     double shift[3];      /* shift of B's origin in A's frame [m] */
     double size;          /* magnitude of the coordinates that are subtracted */
     int64_t at_a, at_b;   /* vertices at which the next support searches start; -1: none */
@@ -40,7 +40,7 @@ struct tact_nearest {
     double bound;            /* the distance is at least this, the depth at most its negative [m] */
     double normal[3];        /* unit, from B to A, A's frame */
     double on_a[3], on_b[3]; /* nearest points of the cores, A's frame [m] */
-    struct tact_simplex from; /* vertices of the features that contain them */
+    struct tact_simplex from; /* vertices of the features that contain the nearest points */
 };
 
 /* Sets the pose of B in A's frame. */

@@ -28,7 +28,7 @@ struct tact_distance {
     int corners; /**< number of corners of the polygon in which the features overlap, projected
                     along the normal; counter-clockwise about it; 1: a point, 2: a segment */
     double corner[TACT_DISTANCE_CORNERS][3]; /**< half way between the two surfaces [m], world */
-    double gap[TACT_DISTANCE_CORNERS];       /**< at each corner along the normal [m] */
+    double gap[TACT_DISTANCE_CORNERS];       /**< gap at each corner along the normal [m] */
     int supports;                            /**< number of support searches */
 };
 

@@ -31,7 +31,7 @@ struct face {
     double n[3], d; /* outward unit normal and distance of the plane [m]; d infinite: a sliver */
     int point[3];   /* counter-clockwise from outside */
     int across[3];  /* indices of the faces across the edges from each point to the next */
-    int used;       /* 1: a face; 0: free, or removed */
+    int used;       /* 1: this entry is a face; 0: it is free, or its face was removed */
 };
 
 struct polytope {

@@ -28,7 +28,7 @@ struct face_builder {
     struct half *half; /* sorted by from, then to */
     int *across;       /* three a triangle: the triangle across each of its edges */
     double (*area)[3]; /* twice the area vector of each triangle [m^2] */
-    int *face;         /* by triangle; -1: none yet */
+    int *face;         /* index of the face of each triangle; -1: none yet */
     int *stack;
     double flat; /* FLAT of the size [m] */
 };

@@ -241,7 +241,8 @@ int tact_gjk(struct tact_core_pair *pair, struct tact_simplex *simplex, struct t
         if (ends && (sorted || !are_polytopes || !sort_simplex_points(simplex))) {
             break;
         }
-        if (ends) { /* once more, as the next tick begins */
+        if (ends) { /* one more iteration, from the sorted simplex with which the next tick begins
+                     */
             sorted = 1;
             pair->at_a = simplex->point[0].a;
             pair->at_b = simplex->point[0].b;

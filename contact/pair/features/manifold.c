@@ -24,10 +24,10 @@ struct outline {
 /* One of the shapes in the frame of the manifold. */
 struct side {
     const struct tact_core *core;
-    double turn[9], shift[3];        /* its pose relative to the middle */
+    double turn[9], shift[3];        /* pose of the shape relative to the middle of the two */
     double out[3];                   /* towards the other shape: unit, world axes */
-    double outward_in_core_frame[3]; /* the same in its own frame */
-    int below;                       /* 1: B, whose faces are oriented along the normal */
+    double outward_in_core_frame[3]; /* outward normal in the shape's own frame */
+    int below;                       /* 1: this side is B, whose face is below the contact plane */
 };
 
 static void shape_point_to_world(const struct side *s, const double *vertex, double out[3])

@@ -128,7 +128,8 @@ struct field_polygon {
     struct field_moments flat; /* of 1, about corner 0 [m^2, m^3, m^4] */
     double load, lever[3]; /* integrals of the pressure, and of the pressure times the position from
                               corner 0 */
-    struct field_moments springs; /* of m q^(m - 1), about corner 0; unset where the power is 1 */
+    struct field_moments
+        springs; /* moments of m q^(m - 1) about corner 0; unset where the power m is 1 */
 };
 
 /* The pressure q^m [Pa]; 0 where q is not positive. */
@@ -192,10 +193,10 @@ void tact_field_rotate_matrix(const double *matrix, const double *turn, double *
 /* The contact surface of two fields. */
 struct field_surface {
     struct field_pair pair;
-    const struct tact_pose *frame;      /* frame of pair.a */
-    int swapped;                        /* 1: pair.a is the query's b */
-    struct field_polygon *polygon;      /* valid until the scratch is used again */
-    struct field_sphere sphere;         /* pair.a, where its polygons are those of a ball */
+    const struct tact_pose *frame; /* frame of pair.a */
+    int swapped;                   /* 1: the two are swapped: pair.a is the query's b */
+    struct field_polygon *polygon; /* valid until the scratch is used again */
+    struct field_sphere sphere;    /* ball in place of pair.a, where its field is that of a ball */
     size_t count, pieces, tried, alike; /* alike: pairs with equal fields, without a polygon */
 };
 

@@ -41,7 +41,7 @@ struct field_shape_data {
     int own;                            /* 1: the shape's own field, 0: its mesh's */
     struct tact_field_scratch *scratch; /* for a soft shape: working memory of the world's thread,
                                            without state between queries */
-    struct field_points *points;        /* the same for the points */
+    struct field_points *points;        /* working memory for the points of the pressure's parts */
 };
 
 /* Computes the points of a group of polygons, -1: of all; centre and axes are given. size: of the

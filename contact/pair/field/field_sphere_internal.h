@@ -8,7 +8,7 @@
 /* The disc in which a ball is cut by a triangle's plane. */
 struct field_disc {
     const struct field_sphere *ball;
-    double height; /* of the centre over the plane, along its normal [m] */
+    double height; /* height of the ball's centre over the plane, along its normal [m] */
     double rim;    /* square of the disc's radius [m^2] */
 };
 

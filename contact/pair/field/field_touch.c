@@ -45,8 +45,8 @@ struct walk {
     double back_facing_direction_a[3],
         facing_away_direction_b[3]; /* direction that closed pieces face away from, in both frames
                                      */
-    int closed;                     /* 1: searches for closed pieces */
-    int in_face;                    /* 1: a polygon lies in a face between two cells */
+    int closed;  /* 1: searches for pieces of the contact surface that are closed */
+    int in_face; /* 1: a polygon lies in a face between two cells */
     int full;
 };
 

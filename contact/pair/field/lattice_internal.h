@@ -79,8 +79,8 @@ void tact_lattice_release(struct lattice *l);
 /* The thinnest part of a solid between nearly parallel faces. */
 struct lattice_thin {
     double thickness; /* [m]; INFINITY: none */
-    double cells;     /* the same, in steps of the axis nearest to its normal [1] */
-    double place[3];  /* its middle where it is thinnest [m], mesh frame */
+    double cells;     /* thickness in lattice steps along the axis nearest to its normal [1] */
+    double place[3];  /* middle of the thin part where it is thinnest [m], mesh frame */
 };
 
 /* Number of lines that must cross a thin part for it to count: fewer cross the edge of a wedge or a

@@ -21,7 +21,7 @@
 
 /* One contact point; all in the patch's frame (n, t1, t2). */
 struct point {
-    double at[3];    /* from the patch's centre [m] */
+    double at[3];    /* position from the patch's centre [m] */
     double p[3];     /* impulse on A [N s] */
     uint64_t key[2]; /* feature; 0 0: a corner of an outline, identified by its position */
     double w[18];    /* S T', 6 x 3: the pair's velocity per impulse, T its lever matrix */
@@ -29,7 +29,7 @@ struct point {
     double factor[9];
     double turn[2]; /* cosine and sine of the axes in which the friction block of s is diagonal */
     double l[2];    /* that diagonal */
-    double c[2];    /* their coupling to the normal */
+    double c[2];    /* coupling of the two tangential rows to the normal one */
 };
 
 /* The points of a tick, pair by pair. A pair is identified by its contact in the world. */

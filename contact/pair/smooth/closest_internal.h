@@ -6,10 +6,11 @@
 
 /* Two shapes at their poses; vectors are along the world's axes. */
 struct smooth_pair {
-    const struct tact_shape *shape[2];   /* A, B */
-    const struct tact_charts *charts[2]; /* their parametric surfaces; NULL: in closed form */
-    double turn[2][9];                   /* shape frame to world */
-    double apart[3];                     /* from B's origin to A's [m] */
+    const struct tact_shape *shape[2]; /* A, B */
+    const struct tact_charts
+        *charts[2];    /* parametric surfaces of the two shapes; NULL: in closed form */
+    double turn[2][9]; /* shape frame to world */
+    double apart[3];   /* from B's origin to A's [m] */
 };
 
 /* A pair of points with opposite normals whose connection is along them. */

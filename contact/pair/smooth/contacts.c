@@ -88,10 +88,10 @@ static int find_lowest_torus_point(const struct smooth_pair *pair, struct smooth
 /* A torus relative to the other shape. */
 struct ring {
     const struct smooth_pair *pair;
-    int torus;          /* its index in the pair */
+    int torus;          /* index of the torus in the pair */
     double center[3];   /* center of the ring, in the other's frame [m] */
     double along[2][3]; /* the ring's radii along the torus' x and y, in the same frame [m] */
-    double back[9];     /* from the other's frame to the torus' */
+    double back[9];     /* rotation from the other shape's frame to that of the torus */
     double value[RING_SAMPLES]; /* around it [m] */
 };
 

@@ -10,10 +10,10 @@
 /* What queries about a shape need, made by tact_smooth_prepare(). */
 struct smooth_data {
     const struct tact_charts *charts; /* charts of its surface; NULL: in closed form */
-    struct tact_charts *owned;        /* those, where they were made here */
+    struct tact_charts *owned;        /* charts to be freed, where they were made by prepare() */
     int edges;                        /* 1: the surface has edges */
     double radius;          /* radius of a ball about the origin [m]; 0 for a half-space */
-    struct tact_core *core; /* for the features; NULL: not such a kind */
+    struct tact_core *core; /* core for the features model; NULL: not a shape of that model */
     struct tact_moments_scratch *scratch; /* working memory; NULL: not needed */
 };
 

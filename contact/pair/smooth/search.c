@@ -29,8 +29,8 @@
     1.3 /* by how much more curvatures may differ over nodes than their samples say */
 
 enum {
-    SEARCH_STACK_DEPTH = 128, /* of the stack of pairs of nodes; trees are balanced */
-    MAX_NEWTON_STARTS = 64,   /* of Newton's method: the best */
+    SEARCH_STACK_DEPTH = 128, /* depth of the stack of pairs of nodes; trees are balanced */
+    MAX_NEWTON_STARTS = 64,   /* number of best starting points that are kept for Newton's method */
 };
 
 /* A start of Newton's method: cells that may touch, or one and a point of a closed form. */

@@ -33,7 +33,7 @@ enum {
     STATE_STEADY_TICKS,   /* ticks of contact with steady rotation before this one: 0, 1, 2, 3 for
                              more */
     STATE_CONTACT_COUNT,  /* number of contacts of the last tick, whose places follow */
-    STATE_CONTACT_PLACES, /* of A and B, for each contact */
+    STATE_CONTACT_PLACES, /* places on A and B of each contact */
     STATE_LAST_MOTION = STATE_CONTACT_PLACES + 6 * TACT_PIECES,
     STATE_MOTION_SIZE = 24, /* twists of A and B, world; then their rates, along the shapes' axes */
     STATE_EARLIER_MOTION = STATE_LAST_MOTION + STATE_MOTION_SIZE,

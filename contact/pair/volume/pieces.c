@@ -26,7 +26,7 @@ struct group {
     double normal[3]; /* normal of its first face */
     double area[3];   /* vector sum of the faces' areas [m^2] */
     double size;      /* sum of their magnitudes [m^2] */
-    double first[3];  /* integral of the position over them [m^3] */
+    double first[3];  /* integral of the position over the group's faces [m^3] */
 };
 
 struct groups {

@@ -5,7 +5,7 @@
 #include "campaign.h"
 #include "contact/vec.h"
 
-#define BRICK_GAP 1e-3 /* between boxes side by side [m] */
+#define BRICK_GAP 1e-3 /* gap between boxes side by side [m] */
 
 static uint64_t next_random_bits_of(uint64_t *state)
 {

@@ -112,7 +112,7 @@ static void check_contact(const struct world_scene *s, const struct tact_contact
     record_if_worst(solved ? &t->limits : &t->unsolved_limits, over, seed);
 }
 
-/* One tick; 0 where a number is not finite. */
+/* Steps a random world by one tick; returns 0 where a number is not finite. */
 static int tick(struct world_scene *s, int seed, struct tally *t)
 {
     struct momentum before, after;

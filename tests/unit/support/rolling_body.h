@@ -14,7 +14,7 @@ struct rolling_body {
     double inertia[9]; /* [kg m^2] */
     double form[9];    /* form of the ellipsoid: Q diag(s^2) Q^T [m^2] */
     double center[3];  /* center of the ellipsoid [m] */
-    double gravity;    /* against the plane's normal z [m/s^2] */
+    double gravity;    /* gravity against the plane's normal z [m/s^2] */
     double y[10];      /* quaternion to the world, w in body axes [rad/s], centre of mass [m] */
 };
 

@@ -49,7 +49,7 @@ struct tact_shape make_shape_of_boxes(struct world_scene *scene, const double *b
 int add_scene_solid(struct world_scene *scene, const struct tact_shape *shape, double mass,
                     const double position[3], double yaw);
 
-/* The same of another material, not turned. */
+/* Adds a solid of another material, not turned. */
 int add_scene_solid_of_material(struct world_scene *scene, const struct tact_shape *shape,
                                 double mass, const double position[3], int material);
 
