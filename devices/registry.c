@@ -10,6 +10,8 @@
     TYPE(evdev)                                                                                    \
     TYPE(comedi)                                                                                   \
     TYPE(twin)                                                                                     \
+    TYPE(force_dimension)                                                                          \
+    TYPE(openhaptics)                                                                              \
     TYPE(recording)
 
 #define DECLARE_DEVICE_TYPE(word) extern const struct tact_device_type tact_##word##_type;

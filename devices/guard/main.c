@@ -1,6 +1,7 @@
-/* tact-guard: the guard process. Started by tact_guard_start() or tact_guard_start_force(), with
- * the shared page as descriptor 3 and the controller as descriptor 4. On SIGUSR1, as before the
- * system sleeps, and after it detects that the system has slept, it zeroes the outputs. */
+/* tact-guard: the guard process. Started by tact_guard_start(), tact_guard_start_force() or
+ * tact_guard_start_haptic(), with the shared page as descriptor 3 and the controller as
+ * descriptor 4. On SIGUSR1, as before the system sleeps, and after it detects that the system has
+ * slept, it zeroes the outputs. */
 #include <sched.h>
 #include <stdio.h>
 #include <sys/mman.h>
@@ -50,20 +51,23 @@ static void set_up_guard_process(void)
     sched_setscheduler(0, SCHED_FIFO, &priority);
 }
 
+static const size_t page_sizes[] = {[TACT_GUARD_BOARD] = sizeof(struct tact_guard_page),
+                                    [TACT_GUARD_FORCE] = sizeof(struct tact_force_page),
+                                    [TACT_GUARD_HAPTIC] = sizeof(struct tact_haptic_page)};
+enum { KINDS = sizeof page_sizes / sizeof *page_sizes };
+
 int main(void)
 {
     struct stat st;
-    if (fstat(TACT_GUARD_FD, &st) || (st.st_size != sizeof(struct tact_guard_page) &&
-                                      st.st_size != sizeof(struct tact_force_page))) {
+    if (fstat(TACT_GUARD_FD, &st) || st.st_size < (off_t)sizeof(struct tact_guard_page_header)) {
         fputs("tact-guard is started by tact, for devices whose outputs it guards\n", stderr);
         return 2;
     }
     void *page =
         mmap(NULL, (size_t)st.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, TACT_GUARD_FD, 0);
     const struct tact_guard_page_header *head = page;
-    if (page == MAP_FAILED || head->size != (uint64_t)st.st_size ||
-        head->size != (head->kind == TACT_GUARD_FORCE ? sizeof(struct tact_force_page)
-                                                      : sizeof(struct tact_guard_page))) {
+    if (page == MAP_FAILED || head->size != (uint64_t)st.st_size || head->kind < 0 ||
+        head->kind >= KINDS || head->size != page_sizes[head->kind]) {
         return 2;
     }
     int64_t slept = tact_guard_suspended_time_bound();
@@ -75,6 +79,10 @@ int main(void)
     set_up_guard_process();
     if (head->kind == TACT_GUARD_FORCE) {
         tact_guard_serve_force(page, &requests);
+        return 0;
+    }
+    if (head->kind == TACT_GUARD_HAPTIC) {
+        tact_guard_serve_haptic(page, &requests);
         return 0;
     }
     return tact_guard_serve_board(page, &requests) ? 1 : 0;

@@ -5,13 +5,14 @@
 #include <stdatomic.h>
 #include <stdint.h>
 #include "../force/force_internal.h"
+#include "../makers/maker_internal.h"
 #include "guard.h"
 
 #define TACT_GUARD_FD 3            /* descriptor of the page in the guard */
 #define TACT_GUARD_CONTROLLER_FD 4 /* pidfd of its controller */
 #define TACT_GUARD_SLOTS 4         /* a power of two */
 
-enum tact_guard_kind { TACT_GUARD_BOARD, TACT_GUARD_FORCE };
+enum tact_guard_kind { TACT_GUARD_BOARD, TACT_GUARD_FORCE, TACT_GUARD_HAPTIC };
 
 /* Start of every page. The slot of the current beat is always complete: a controller that dies
  * while writing leaves no trace. */
@@ -59,6 +60,32 @@ struct tact_force_page {
     _Atomic int64_t slowest_ns; /* longest upload */
     _Atomic uint64_t uploads;
     _Atomic int32_t failed; /* latest negative errno of the device, until it is reported */
+};
+
+struct tact_haptic_page {
+    struct tact_guard_page_header head;
+    struct tact_haptic_choice choice;
+    /* of the server, before it is ready */
+    int32_t turns;   /* 1: it measures its attitude */
+    int32_t torques; /* 1: it renders torques */
+    char model[64];
+    char why[160];            /* of head.error */
+    int64_t opening_delay_ns; /* estimate of delay_ns */
+    /* of the controller; the stamp is that of the pose for which the wrench was computed */
+    _Atomic double wrench[TACT_GUARD_SLOTS][TACT_HAPTIC_WRENCH];
+    _Atomic int64_t pose_stamp[TACT_GUARD_SLOTS];
+    _Atomic int64_t stamp[TACT_GUARD_SLOTS]; /* when it was sent */
+    /* of the server */
+    _Atomic uint32_t pose_count; /* the newest is pose[pose_count % TACT_GUARD_SLOTS] */
+    struct {
+        _Atomic double value[TACT_HAPTIC_POSE];
+        _Atomic uint32_t buttons;
+        _Atomic int64_t stamp_ns; /* before the library was asked */
+    } pose[TACT_GUARD_SLOTS];
+    _Atomic uint32_t connected; /* 0: the library reports an error, or the device is gone */
+    _Atomic int64_t delay_ns;   /* from a pose to the force computed for it, the newest */
+    _Atomic int64_t longest_ns; /* longest of them */
+    _Atomic uint64_t delay_sum_ns, delay_count;
 };
 
 #endif

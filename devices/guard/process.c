@@ -19,16 +19,38 @@
 
 enum { EXIT_TIMEOUT_MS = 5000 }; /* [ms] in which a killed process ends */
 
+/* What a maker's library finds itself and its configuration by. */
+static const char *const library_variables[] = {"HOME", "GTDD_HOME", "LD_LIBRARY_PATH"};
+enum { VARIABLES = sizeof library_variables / sizeof *library_variables };
+
+/* The environment of a guard: empty, but for one that loads a maker's library. */
+static void fill_environment(int kind, char text[VARIABLES][PATH_MAX + 32],
+                             char *environment[VARIABLES + 1])
+{
+    int count = 0;
+    for (int i = 0; kind == TACT_GUARD_HAPTIC && i < VARIABLES; i++) {
+        const char *value = secure_getenv(library_variables[i]);
+        if (value && strlen(value) < PATH_MAX) {
+            snprintf(text[i], sizeof text[i], "%s=%s", library_variables[i], value);
+            environment[count++] = text[i];
+        }
+    }
+    environment[count] = NULL;
+}
+
 /* In a new session: keys typed at the controller's terminal do not reach it. */
-static int spawn_guard_process(const char *program, int page, int controller_fd, pid_t *pid)
+static int spawn_guard_process(const char *program, int kind, int page, int controller_fd,
+                               pid_t *pid)
 {
     char *const arguments[] = {"tact-guard", NULL};
-    char *const environment[] = {NULL};
+    char text[VARIABLES][PATH_MAX + 32];
+    char *environment[VARIABLES + 1];
     posix_spawn_file_actions_t files;
     posix_spawnattr_t attributes;
     const struct sched_param normal = {0};
     sigset_t none;
     sigset_t all;
+    fill_environment(kind, text, environment);
     sigemptyset(&none);
     sigfillset(&all);
     posix_spawn_file_actions_init(&files);
@@ -56,8 +78,9 @@ static int start_guard_process(struct tact_guard *guard, const char *program, in
 {
     int low = pidfd_open(getpid(), 0);
     int controller_fd = low < 0 ? -1 : fcntl(low, F_DUPFD_CLOEXEC, TACT_GUARD_CONTROLLER_FD + 1);
-    int rc =
-        controller_fd < 0 ? -errno : spawn_guard_process(program, page, controller_fd, &guard->pid);
+    int rc = controller_fd < 0 ? -errno
+                               : spawn_guard_process(program, guard->head->kind, page,
+                                                     controller_fd, &guard->pid);
     if (!rc) {
         guard->process = pidfd_open(guard->pid, 0);
         rc = guard->process < 0 ? -errno : 0;
@@ -89,13 +112,15 @@ static bool wait_for_process_end(const struct tact_guard *guard, int wait_ms)
 /* Waits up to 5 s until the guard has claimed the outputs. */
 static int wait_until_outputs_claimed(const struct tact_guard *guard)
 {
+    bool has_ended = false;
     for (int i = 0; i < 5000; i++) {
         if (atomic_load_explicit(&guard->head->ready, memory_order_acquire)) {
             return atomic_load_explicit(&guard->head->error, memory_order_relaxed);
         }
-        if (wait_for_process_end(guard, 1)) {
+        if (has_ended) {
             return -ECHILD;
         }
+        has_ended = wait_for_process_end(guard, 1); /* it may have said why before */
     }
     return -ETIMEDOUT;
 }
@@ -143,6 +168,10 @@ static int launch_guard_process(struct tact_guard *guard,
         return tact_error_set(err, rc, "cannot start %s: %s", program, strerror(-rc));
     }
     rc = wait_until_outputs_claimed(guard);
+    const struct tact_haptic_page *haptic = (const struct tact_haptic_page *)guard->head;
+    if (rc && content->kind == TACT_GUARD_HAPTIC && haptic->why[0]) {
+        return tact_error_set(err, rc, "%.159s", haptic->why);
+    }
     if (rc) {
         return tact_error_set(err, rc, "%s cannot claim %s: %s%s", program, what, strerror(-rc),
                               rc == -EBUSY ? " (another process has locked the outputs)" : "");

@@ -1,13 +1,11 @@
 /* Plays forces on an input device, in the guard process or in a thread of the controller. */
 #include <errno.h>
 #include <math.h>
-#include <poll.h>
 #include <string.h>
 #include <unistd.h>
 #include "devices/guard/serve_internal.h"
 
 enum { SLOW_UPLOAD_NS = 500000 }; /* [ns] after a longer upload, check for heartbeats */
-enum { MIN_SLEEP_NS = 10000000 }; /* [ns] minimum detected system sleep */
 enum { RETRY_NS = 200000000 };    /* [ns] between attempts to open a node */
 
 struct server {
@@ -17,73 +15,10 @@ struct server {
     int64_t period_ns;
     uint32_t path_count; /* last value from the page */
     int64_t next_retry_time_ns;
-    uint32_t beat;
-    int64_t heartbeat_ns;
-    uint32_t trips;
-    enum tact_guard_state state;
+    struct tact_guard_heartbeat heart;
     double level[TACT_FORCE_CHANNELS];
     int64_t stamp_ns;
 };
-
-static bool has_controller_process_ended(int process)
-{
-    struct pollfd fd = {.fd = process, .events = POLLIN};
-    return poll(&fd, 1, 0) > 0;
-}
-
-int tact_guard_must_end(const struct tact_guard_page_header *head,
-                        const struct tact_guard_requests *guard_requests)
-{
-    return atomic_load_explicit(&head->must_guard_quit, memory_order_acquire) ||
-           (guard_requests->end && *guard_requests->end) ||
-           (guard_requests->controller &&
-            atomic_load_explicit(&head->state, memory_order_relaxed) != TACT_GUARD_PASSING &&
-            has_controller_process_ended(guard_requests->controller));
-}
-
-static int64_t read_clock_ns(clockid_t clock)
-{
-    struct timespec t;
-    clock_gettime(clock, &t);
-    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
-
-/* Time between the two clock readings counts as sleep; in lower_bound_of_suspended_time() it does
- * not. */
-int64_t tact_guard_suspended_time_bound(void)
-{
-    const int64_t time_without_suspend_ns = read_clock_ns(CLOCK_MONOTONIC);
-    return read_clock_ns(CLOCK_BOOTTIME) - time_without_suspend_ns;
-}
-
-static int64_t lower_bound_of_suspended_time(void)
-{
-    const int64_t all = read_clock_ns(CLOCK_BOOTTIME);
-    return all - read_clock_ns(CLOCK_MONOTONIC);
-}
-
-int tact_guard_zero_requested(const struct tact_guard_requests *guard_requests)
-{
-    int reported = guard_requests->zero_outputs && *guard_requests->zero_outputs;
-    if (reported) {
-        *guard_requests->zero_outputs = 0;
-    }
-    if (guard_requests->slept) {
-        const int64_t slept = lower_bound_of_suspended_time();
-        if (slept > *guard_requests->slept + MIN_SLEEP_NS) {
-            *guard_requests->slept = slept;
-            reported = 1;
-        }
-    }
-    return reported;
-}
-
-static void publish_guard_state(struct server *s, enum tact_guard_state state)
-{
-    s->state = state;
-    atomic_store_explicit(&s->page->head.trips, s->trips, memory_order_relaxed);
-    atomic_store_explicit(&s->page->head.state, (uint32_t)state, memory_order_release);
-}
 
 /* During a driver call, which may be long, the server cannot respond. */
 static void publish_is_in_driver_call(struct server *s, uint32_t on)
@@ -109,10 +44,9 @@ static void zero_force_outputs(struct server *s)
     publish_is_in_driver_call(s, 1);
     int rc = s->force.fd >= 0 ? tact_force_mute(&s->force) : 0;
     publish_is_in_driver_call(s, 0);
-    s->trips++;
-    publish_guard_state(s, TACT_GUARD_INHIBITED);
+    tact_guard_trip(&s->heart);
     if (rc) {
-        close_failed_event_node(s, rc, s->heartbeat_ns);
+        close_failed_event_node(s, rc, s->heart.heartbeat_ns);
     }
 }
 
@@ -142,35 +76,25 @@ static void open_node_named_by_controller(struct server *s, int64_t now)
 static void copy_newest_force_levels(struct server *s)
 {
     for (int tries = 0; tries < TACT_GUARD_SLOTS; tries++) {
-        uint32_t slot = s->beat % TACT_GUARD_SLOTS;
+        uint32_t slot = s->heart.beat % TACT_GUARD_SLOTS;
         for (int i = 0; i < TACT_FORCE_CHANNELS; i++) {
             s->level[i] = atomic_load_explicit(&s->page->level[slot][i], memory_order_acquire);
         }
         s->stamp_ns = atomic_load_explicit(&s->page->stamp[slot], memory_order_acquire);
         uint32_t newest = atomic_load_explicit(&s->page->head.beat, memory_order_acquire);
-        if (newest - s->beat < TACT_GUARD_SLOTS - 1) {
+        if (newest - s->heart.beat < TACT_GUARD_SLOTS - 1) {
             return;
         }
-        s->beat = newest;
+        s->heart.beat = newest;
     }
 }
 
 static void process_heartbeat_or_timeout(struct server *s, int64_t now)
 {
-    struct tact_guard_page_header *head = &s->page->head;
-    uint32_t beat = atomic_load_explicit(&head->beat, memory_order_acquire);
-    if (beat != s->beat) {
-        s->beat = beat;
-        if (s->state == TACT_GUARD_INHIBITED &&
-            atomic_load_explicit(&head->armed, memory_order_relaxed) == s->trips) {
-            publish_guard_state(s, TACT_GUARD_PASSING);
-        }
+    if (tact_guard_take_beat(&s->heart)) {
         copy_newest_force_levels(s);
-        /* the age of a heartbeat counts from when it was sent, if that is plausible */
-        s->heartbeat_ns =
-            s->stamp_ns > now - s->timeout_ns && s->stamp_ns <= now ? s->stamp_ns : now;
-        atomic_store_explicit(&head->handled_heartbeat, s->beat, memory_order_release);
-    } else if (s->state == TACT_GUARD_PASSING && now - s->heartbeat_ns >= s->timeout_ns) {
+        tact_guard_answer_beat(&s->heart, s->stamp_ns, now);
+    } else if (tact_guard_is_beat_overdue(&s->heart, now)) {
         zero_force_outputs(s);
     }
 }
@@ -178,7 +102,7 @@ static void process_heartbeat_or_timeout(struct server *s, int64_t now)
 /* Returns whether there is more to do at once. */
 static bool play_force_levels(struct server *s, int64_t now)
 {
-    if (s->state != TACT_GUARD_PASSING || s->force.fd < 0) {
+    if (s->heart.state != TACT_GUARD_PASSING || s->force.fd < 0) {
         return false;
     }
     publish_is_in_driver_call(s, 1);
@@ -209,9 +133,10 @@ static int64_t get_poll_interval(const struct server *s)
 /* Next polling time, at the latest when the heartbeat is overdue. */
 static int64_t get_next_deadline(const struct server *s, int64_t next)
 {
-    int64_t heartbeat_deadline_ns = s->heartbeat_ns + s->timeout_ns;
-    return s->state == TACT_GUARD_PASSING && heartbeat_deadline_ns < next ? heartbeat_deadline_ns
-                                                                          : next;
+    int64_t heartbeat_deadline_ns = s->heart.heartbeat_ns + s->timeout_ns;
+    return s->heart.state == TACT_GUARD_PASSING && heartbeat_deadline_ns < next
+               ? heartbeat_deadline_ns
+               : next;
 }
 
 void tact_guard_serve_force(struct tact_force_page *page,
@@ -220,19 +145,18 @@ void tact_guard_serve_force(struct tact_force_page *page,
     struct server s = {.page = page,
                        .timeout_ns = page->head.timeout_ns,
                        .period_ns = page->period_ns,
-                       .path_count = UINT32_MAX,
-                       .trips = 1};
+                       .path_count = UINT32_MAX};
     int64_t next = tact_guard_clock_ns();
     int64_t step = get_poll_interval(&s);
     s.force.fd = -1;
-    publish_guard_state(&s, TACT_GUARD_INHIBITED);
+    tact_guard_start_heartbeat(&s.heart, &page->head);
     open_node_named_by_controller(&s, next);
     atomic_store_explicit(&page->head.error, atomic_exchange(&page->failed, 0),
                           memory_order_relaxed);
     atomic_store_explicit(&page->head.ready, 1, memory_order_release);
     while (!tact_guard_must_end(&page->head, guard_requests)) {
         int64_t now = tact_guard_clock_ns();
-        if (tact_guard_zero_requested(guard_requests) && s.state == TACT_GUARD_PASSING) {
+        if (tact_guard_zero_requested(guard_requests) && s.heart.state == TACT_GUARD_PASSING) {
             zero_force_outputs(&s);
         }
         process_heartbeat_or_timeout(&s, now);

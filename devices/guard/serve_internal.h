@@ -3,6 +3,7 @@
 #define TACT_DEVICES_GUARD_SERVE_INTERNAL_H
 
 #include <signal.h>
+#include <stdbool.h>
 #include <sys/types.h>
 #include <time.h>
 #include "page_internal.h"
@@ -38,6 +39,34 @@ int tact_guard_must_end(const struct tact_guard_page_header *head,
  * sent before are outdated. */
 int tact_guard_zero_requested(const struct tact_guard_requests *guard_requests);
 
+/** The heartbeat as a server of forces follows it: forces pass from a beat that arms the guard
+ * until one is overdue. */
+struct tact_guard_heartbeat {
+    struct tact_guard_page_header *head;
+    uint32_t beat;        /* the last one that was handled */
+    int64_t heartbeat_ns; /* time from which its age counts */
+    uint32_t trips;
+    enum tact_guard_state state;
+};
+
+/** Starts with the first trip: inhibited. */
+void tact_guard_start_heartbeat(struct tact_guard_heartbeat *heart,
+                                struct tact_guard_page_header *head);
+
+/** Handles a new beat, whose data are then copied and answered by tact_guard_answer_beat(); a guard
+ * that is armed for the present trip passes from it on. Real-time safe. @retval false: none */
+bool tact_guard_take_beat(struct tact_guard_heartbeat *heart);
+
+/** Answers a beat, once its data are copied. stamp_ns: when they were sent, taken for the beat's
+ * time where that is plausible. Real-time safe. */
+void tact_guard_answer_beat(struct tact_guard_heartbeat *heart, int64_t stamp_ns, int64_t now);
+
+/** Whether forces pass although the next beat is overdue. Real-time safe. */
+bool tact_guard_is_beat_overdue(const struct tact_guard_heartbeat *heart, int64_t now);
+
+/** Counts a trip: inhibited until armed for it. The caller has zeroed the forces. */
+void tact_guard_trip(struct tact_guard_heartbeat *heart);
+
 /** Claims the outputs of a board and writes what is sent. @retval 0, or a negative errno if the
  * board could not be claimed, also in the page */
 int tact_guard_serve_board(struct tact_guard_page *page,
@@ -46,5 +75,9 @@ int tact_guard_serve_board(struct tact_guard_page *page,
 /** Plays the levels sent on an input device; also the thread of a device without guard. */
 void tact_guard_serve_force(struct tact_force_page *page,
                             const struct tact_guard_requests *guard_requests);
+
+/** Runs a haptic device through its maker's library. */
+void tact_guard_serve_haptic(struct tact_haptic_page *page,
+                             const struct tact_guard_requests *guard_requests);
 
 #endif

@@ -1,0 +1,189 @@
+/*
+ * Runs a haptic device through its maker's library, whose calls block: this process is the device's
+ * own thread. Newest pose and newest force are exchanged by slots; without a heartbeat the force is
+ * zero.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include "devices/guard/serve_internal.h"
+#include "devices/makers/maker_internal.h"
+
+enum { CYCLE_NS = 250000 };    /* [ns] least time of a cycle */
+enum { MIN_PAUSE_NS = 20000 }; /* [ns] least pause: a library may spin */
+enum { RETRY_NS = 200000000 }; /* [ns] between attempts to open a device that is gone */
+enum { TRIALS = 20 };          /* cycles by which the delay is measured at the opening */
+
+struct haptic_server {
+    struct tact_haptic_page *page;
+    struct tact_haptic_device device;
+    struct tact_guard_heartbeat heart;
+    bool is_open;
+    bool is_new; /* the wrench has not been sent yet */
+    double wrench[TACT_HAPTIC_WRENCH];
+    int64_t pose_stamp_ns; /* of the pose for which the wrench was computed */
+    int64_t cycle_ns;      /* duration of the last cycle, at most a quarter of the timeout */
+    int64_t next_retry_ns;
+};
+
+static void sleep_until(int64_t time_ns)
+{
+    const struct timespec until = {time_ns / 1000000000, time_ns % 1000000000};
+    clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
+}
+
+static int open_device(struct haptic_server *s, char *why, size_t size)
+{
+    const int rc = s->device.ops->open(&s->device, &s->page->choice, why, size);
+    s->is_open = rc == 0;
+    return rc;
+}
+
+static void close_device(struct haptic_server *s, int64_t now)
+{
+    atomic_store_explicit(&s->page->connected, 0, memory_order_release);
+    s->device.ops->close(&s->device);
+    s->is_open = false;
+    s->next_retry_ns = now + RETRY_NS;
+}
+
+static void publish_pose(struct haptic_server *s, int64_t stamp_ns)
+{
+    const uint32_t count = atomic_load_explicit(&s->page->pose_count, memory_order_relaxed) + 1;
+    const uint32_t slot = count % TACT_GUARD_SLOTS;
+    for (int i = 0; i < TACT_HAPTIC_POSE; i++) {
+        atomic_store_explicit(&s->page->pose[slot].value[i], s->device.pose.value[i],
+                              memory_order_relaxed);
+    }
+    atomic_store_explicit(&s->page->pose[slot].buttons, s->device.pose.buttons,
+                          memory_order_relaxed);
+    atomic_store_explicit(&s->page->pose[slot].stamp_ns, stamp_ns, memory_order_relaxed);
+    atomic_store_explicit(&s->page->pose_count, count, memory_order_release);
+}
+
+static void copy_newest_wrench(struct haptic_server *s, int64_t now)
+{
+    const struct tact_haptic_page *page = s->page;
+    int64_t stamp_ns;
+    uint32_t ahead;
+    do {
+        const uint32_t slot = s->heart.beat % TACT_GUARD_SLOTS;
+        for (int i = 0; i < TACT_HAPTIC_WRENCH; i++) {
+            s->wrench[i] = atomic_load_explicit(&page->wrench[slot][i], memory_order_acquire);
+        }
+        s->pose_stamp_ns = atomic_load_explicit(&page->pose_stamp[slot], memory_order_acquire);
+        stamp_ns = atomic_load_explicit(&page->stamp[slot], memory_order_acquire);
+        const uint32_t newest = atomic_load_explicit(&page->head.beat, memory_order_acquire);
+        ahead = newest - s->heart.beat;
+        s->heart.beat = ahead < TACT_GUARD_SLOTS - 1 ? s->heart.beat : newest;
+    } while (ahead >= TACT_GUARD_SLOTS - 1); /* overwritten meanwhile */
+    s->is_new = true;
+    tact_guard_answer_beat(&s->heart, stamp_ns, now);
+}
+
+/* The wrench that may be sent now: zero if the next one could come later than the timeout. */
+static const double *choose_wrench(struct haptic_server *s)
+{
+    static const double none[TACT_HAPTIC_WRENCH];
+    const int64_t now = tact_guard_clock_ns();
+    if (tact_guard_take_beat(&s->heart)) {
+        copy_newest_wrench(s, now);
+    } else if (tact_guard_is_beat_overdue(&s->heart, now + s->cycle_ns)) {
+        tact_guard_trip(&s->heart);
+    }
+    return s->heart.state == TACT_GUARD_PASSING ? s->wrench : none;
+}
+
+/* From the time when a pose was asked for to that when the force computed for it was sent. */
+static void measure_delay(struct haptic_server *s)
+{
+    struct tact_haptic_page *page = s->page;
+    const int64_t delay = tact_guard_clock_ns() - s->pose_stamp_ns;
+    if (!s->is_new || s->pose_stamp_ns == 0 || s->heart.state != TACT_GUARD_PASSING) {
+        return;
+    }
+    s->is_new = false;
+    atomic_store_explicit(&page->delay_ns, delay, memory_order_relaxed);
+    if (delay > atomic_load_explicit(&page->longest_ns, memory_order_relaxed)) {
+        atomic_store_explicit(&page->longest_ns, delay, memory_order_relaxed);
+    }
+    atomic_fetch_add_explicit(&page->delay_sum_ns, (uint64_t)delay, memory_order_relaxed);
+    atomic_fetch_add_explicit(&page->delay_count, 1, memory_order_relaxed);
+}
+
+/* Reads a pose and sends a wrench; a device that fails is closed. */
+static void run_cycle(struct haptic_server *s)
+{
+    const int64_t start = tact_guard_clock_ns();
+    int rc = s->device.ops->read(&s->device);
+    if (!rc) {
+        publish_pose(s, start);
+        atomic_store_explicit(&s->page->connected, 1, memory_order_release);
+        rc = s->device.ops->write(&s->device, choose_wrench(s));
+    }
+    if (rc) {
+        close_device(s, start);
+    } else {
+        measure_delay(s);
+    }
+}
+
+/* Estimate of the delay from sensor to force, from cycles without a force: the one in which the
+ * pose is read, and the next, at whose end the force for it is sent. */
+static int measure_opening_delay(struct haptic_server *s)
+{
+    static const double none[TACT_HAPTIC_WRENCH];
+    const int64_t start = tact_guard_clock_ns();
+    int rc = 0;
+    for (int i = 0; !rc && i < TRIALS; i++) {
+        rc = s->device.ops->read(&s->device);
+        rc = rc ? rc : s->device.ops->write(&s->device, none);
+    }
+    s->page->opening_delay_ns = 2 * (tact_guard_clock_ns() - start) / TRIALS;
+    if (rc) {
+        snprintf(s->page->why, sizeof s->page->why,
+                 "the library opens the device, but does not read or drive it");
+        close_device(s, 0);
+    }
+    return rc;
+}
+
+void tact_guard_serve_haptic(struct tact_haptic_page *page,
+                             const struct tact_guard_requests *guard_requests)
+{
+    struct haptic_server s = {.page = page};
+    char why[sizeof page->why];
+    tact_guard_start_heartbeat(&s.heart, &page->head);
+    int rc = tact_haptic_load(&s.device, page->choice.maker, page->why, sizeof page->why);
+    rc = rc ? rc : open_device(&s, page->why, sizeof page->why);
+    rc = rc ? rc : measure_opening_delay(&s);
+    page->turns = s.device.turns;
+    page->torques = s.device.torques;
+    memcpy(page->model, s.device.model, sizeof page->model);
+    atomic_store_explicit(&page->head.error, rc, memory_order_relaxed);
+    atomic_store_explicit(&page->head.ready, 1, memory_order_release);
+    while (!rc && !tact_guard_must_end(&page->head, guard_requests)) {
+        const int64_t now = tact_guard_clock_ns();
+        if (tact_guard_zero_requested(guard_requests) && s.heart.state == TACT_GUARD_PASSING) {
+            tact_guard_trip(&s.heart);
+        }
+        atomic_store_explicit(&page->head.busy, 1, memory_order_release);
+        if (!s.is_open && now >= s.next_retry_ns && open_device(&s, why, sizeof why)) {
+            s.next_retry_ns = now + RETRY_NS;
+        }
+        if (s.is_open) {
+            run_cycle(&s);
+        } else {
+            choose_wrench(&s); /* the heartbeat is followed without a device too */
+        }
+        atomic_store_explicit(&page->head.busy, 0, memory_order_release);
+        const int64_t done = tact_guard_clock_ns();
+        s.cycle_ns =
+            done - now < page->head.timeout_ns / 4 ? done - now : page->head.timeout_ns / 4;
+        sleep_until(done - now < CYCLE_NS - MIN_PAUSE_NS ? now + CYCLE_NS : done + MIN_PAUSE_NS);
+    }
+    if (s.is_open) {
+        close_device(&s, 0);
+    }
+}

@@ -1,0 +1,263 @@
+/*
+ * Haptic devices of Force Dimension and of OpenHaptics, each through its maker's library in a guard
+ * process of its own: a tick copies the newest pose and leaves a force, and waits for nothing.
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "devices/common/monitor_internal.h"
+#include "devices/common/settings.h"
+#include "devices/guard/arming_internal.h"
+#include "devices/guard/haptic_internal.h"
+#include "rt/device.h"
+
+enum { REPORT_NS = 50000000 };          /* [ns] between reports of a device's state */
+enum { STALE_NS = 20000000 };           /* [ns] age from which a pose is old */
+enum { DELAY_INPUTS = 2 };              /* age, delay */
+static const double max_serial = 65535; /* of Force Dimension's devices */
+
+struct haptic {
+    char name[TACT_DEVICE_NAME];
+    struct tact_messages messages;
+    struct tact_arming arming;
+    struct tact_haptic_page *page;
+    struct tact_monitor monitor;
+    bool is_monitored;
+    bool is_loss_reported; /* of the monitor */
+    bool turns;
+    int outputs;
+    int64_t stamp_ns; /* of the pose that the tick read */
+};
+
+static void add_channels(struct tact_device_channel *channels, int *count, const char *const *names,
+                         int names_count, const char *unit)
+{
+    for (int i = 0; i < names_count; i++) {
+        tact_settings_channel(&channels[(*count)++], names[i], unit, 0.0);
+    }
+}
+
+/* Inputs: x y z, qw qx qy qz of a device that measures its attitude, buttons, age, delay. */
+static void describe_channels(struct haptic *self, struct tact_device_info *info)
+{
+    static const char *const position[] = {"x", "y", "z"};
+    static const char *const attitude[] = {"qw", "qx", "qy", "qz"};
+    static const char *const buttons[] = {"button_0", "button_1", "button_2", "button_3"};
+    static const char *const times[] = {"age", "delay"};
+    static const char *const force[] = {"fx", "fy", "fz"};
+    static const char *const torque[] = {"tx", "ty", "tz"};
+    add_channels(info->input, &info->input_count, position, 3, "m");
+    if (self->turns) {
+        add_channels(info->input, &info->input_count, attitude, 4, "1");
+        info->input[3].rest = 1.0;
+    }
+    add_channels(info->input, &info->input_count, buttons, TACT_HAPTIC_BUTTONS, "1");
+    add_channels(info->input, &info->input_count, times, DELAY_INPUTS, "s");
+    info->input[info->input_count - 1].rest = (double)self->page->opening_delay_ns * 1e-9;
+    add_channels(info->output, &info->output_count, force, 3, "N");
+    if (self->page->torques) {
+        add_channels(info->output, &info->output_count, torque, 3, "N m");
+    }
+    self->outputs = info->output_count;
+}
+
+static int state_of_pose(const struct haptic *self, int64_t now_ns)
+{
+    if (!atomic_load_explicit(&self->page->connected, memory_order_acquire)) {
+        return TACT_DEVICE_LOST;
+    }
+    return now_ns - self->stamp_ns > STALE_NS ? TACT_DEVICE_STALE : TACT_DEVICE_OK;
+}
+
+static void haptic_read(void *data, uint64_t tick, double t, int64_t now_ns,
+                        struct tact_device_input *in)
+{
+    struct haptic *self = data;
+    double pose[TACT_HAPTIC_POSE];
+    uint32_t buttons = 0;
+    int64_t stamp_ns;
+    bool rearmed;
+    int count = self->turns ? TACT_HAPTIC_POSE : 3;
+    (void)tick;
+    (void)t;
+    tact_guard_read_haptic(self->page, pose, &buttons, &stamp_ns);
+    if (stamp_ns) {
+        self->stamp_ns = stamp_ns;
+        memcpy(in->channel, pose, (size_t)count * sizeof *pose);
+    }
+    const int guard = tact_arming_state(&self->arming, &rearmed);
+    in->state = guard == TACT_DEVICE_OK ? state_of_pose(self, now_ns) : guard;
+    in->stamp_ns = self->stamp_ns;
+    for (int i = 0; i < TACT_HAPTIC_BUTTONS; i++) {
+        /* a lost device holds no button, so no deadman */
+        in->channel[count++] = in->state != TACT_DEVICE_LOST && (buttons >> i & 1U) ? 1.0 : 0.0;
+    }
+    in->channel[count++] = self->stamp_ns ? fmax(0.0, (double)(now_ns - self->stamp_ns) * 1e-9) : 0;
+    in->channel[count] =
+        (double)atomic_load_explicit(&self->page->delay_ns, memory_order_relaxed) * 1e-9;
+}
+
+static void haptic_write(void *data, const double *out, int64_t now_ns)
+{
+    struct haptic *self = data;
+    double wrench[TACT_HAPTIC_WRENCH] = {0.0};
+    (void)now_ns;
+    for (int i = 0; i < self->outputs; i++) {
+        wrench[i] = self->arming.has_guard_ended || !isfinite(out[i]) ? 0.0 : out[i];
+    }
+    tact_arming_update(&self->arming, out, self->outputs);
+    tact_guard_send_haptic(self->arming.guard, wrench, self->stamp_ns);
+}
+
+static void report_state(void *data)
+{
+    struct haptic *self = data;
+    const bool is_lost = !atomic_load_explicit(&self->page->connected, memory_order_acquire);
+    if (is_lost != self->is_loss_reported) {
+        tact_message(self->messages, is_lost ? TACT_MESSAGE_WARNING : TACT_MESSAGE_INFO,
+                     is_lost ? "%s: its library reports that the device is gone or fails: no force "
+                               "until it returns"
+                             : "%s: the device is there again",
+                     self->name);
+        self->is_loss_reported = is_lost;
+    }
+    tact_arming_report(&self->arming, self->name, self->messages);
+}
+
+/* The delay from sensor to force, which coupling.device.delay has to cover. */
+static void report_delay(const struct haptic *self)
+{
+    const uint64_t count = atomic_load(&self->page->delay_count);
+    if (count) {
+        tact_message(
+            self->messages, TACT_MESSAGE_INFO,
+            "%s: from sensor to force %.2f ms, %.2f ms at most, in %llu forces; the delay "
+            "of coupling.device is no less",
+            self->name, (double)atomic_load(&self->page->delay_sum_ns) / (double)count * 1e-6,
+            (double)atomic_load(&self->page->longest_ns) * 1e-6, (unsigned long long)count);
+    }
+}
+
+static void haptic_close(void *data)
+{
+    struct haptic *self = data;
+    if (self->is_monitored) {
+        tact_monitor_stop(&self->monitor);
+    }
+    if (self->arming.guard) {
+        report_delay(self);
+    }
+    if (tact_guard_stop(self->arming.guard)) {
+        tact_message(self->messages, TACT_MESSAGE_WARNING,
+                     "%s: its guard did not end by itself: check that the device is without force",
+                     self->name);
+    }
+    free(self);
+}
+
+static const struct tact_device_ops haptic_ops = {TACT_ABI(struct tact_device_ops), haptic_read,
+                                                  haptic_write, haptic_close};
+
+static int read_settings(const struct tact_device_config *config, struct tact_haptic_choice *choice,
+                         struct tact_error *err)
+{
+    static const char *const dhd_keys[] = {"serial", "gravity", "guard_timeout"};
+    static const char *const hd_keys[] = {"device", "guard_timeout"};
+    const bool is_hd = choice->maker == TACT_HAPTIC_OPENHAPTICS;
+    const char *device = "";
+    double serial = -1.0, timeout = tact_arming_default_timeout(config->period);
+    bool gravity = true;
+    int rc = is_hd ? tact_settings_check(config, hd_keys, 2, err)
+                   : tact_settings_check(config, dhd_keys, 3, err);
+    rc = rc ? rc : tact_settings_text(config, "device", &device, err);
+    rc = rc ? rc : tact_settings_number(config, "serial", &serial, err);
+    rc = rc ? rc : tact_settings_flag(config, "gravity", &gravity, err);
+    rc = rc ? rc : tact_settings_positive(config, "guard_timeout", &timeout, err);
+    const struct tact_device_setting *setting = tact_settings_find(config, "serial");
+    if (!rc && setting && !(serial >= 0.0 && serial <= max_serial && serial == floor(serial))) {
+        return tact_settings_fault(config, setting, err, "expected a whole number, 0 to %g",
+                                   max_serial);
+    }
+    if (!rc && strlen(device) >= sizeof choice->device) {
+        return tact_settings_fault(config, tact_settings_find(config, "device"), err,
+                                   "expected at most %zu bytes", sizeof choice->device - 1);
+    }
+    snprintf(choice->device, sizeof choice->device, "%s", device);
+    choice->serial = (int32_t)serial;
+    choice->gravity = gravity;
+    choice->timeout_ns = (int64_t)(fmin(timeout, 3600.0) * 1e9);
+    return rc;
+}
+
+static int start_device(struct haptic *self, const struct tact_device_config *config,
+                        const char *type, struct tact_haptic_page *content,
+                        struct tact_device_info *info, struct tact_error *err)
+{
+    struct tact_guard *guard = NULL;
+    struct tact_error why = {0};
+    int rc = tact_guard_start_haptic(content, config->name, &guard, &self->page, &why);
+    if (rc) {
+        tact_settings_fault(config, NULL, err, "%s", why.text);
+        return rc;
+    }
+    tact_arming_start(&self->arming, guard, content->choice.timeout_ns, config->period);
+    self->turns = self->page->turns != 0;
+    tact_settings_info(config, type, info);
+    snprintf(info->model, sizeof info->model, "%.63s", self->page->model);
+    describe_channels(self, info);
+    tact_message(config->messages, TACT_MESSAGE_INFO, "%s: %s, %s, %s", config->name,
+                 info->model[0] ? info->model : "an unnamed device",
+                 self->turns ? "position and attitude" : "position alone",
+                 self->page->torques ? "force and torque" : "force alone");
+    rc = tact_monitor_start(&self->monitor, "tact-haptic", REPORT_NS, report_state, self);
+    self->is_monitored = rc == 0;
+    return rc ? tact_error_set(err, rc, "cannot start a thread: %s", strerror(-rc)) : 0;
+}
+
+static int open_haptic(const struct tact_device_config *config, int maker, const char *type,
+                       struct tact_device *out, struct tact_error *err)
+{
+    struct haptic *self = calloc(1, sizeof *self);
+    struct tact_haptic_page *content = calloc(1, sizeof *content);
+    int rc = self && content ? 0 : tact_error_set(err, -ENOMEM, "out of memory");
+    if (!rc) {
+        content->choice.maker = maker;
+        snprintf(self->name, sizeof self->name, "%s", config->name);
+        self->messages = config->messages;
+        rc = read_settings(config, &content->choice, err);
+        rc = rc ? rc : start_device(self, config, type, content, &out->info, err);
+    }
+    free(content);
+    if (rc) {
+        if (self) {
+            haptic_close(self);
+        }
+        return rc;
+    }
+    out->ops = &haptic_ops;
+    out->self = self;
+    return 0;
+}
+
+static int open_force_dimension(const struct tact_device_config *config, struct tact_device *out,
+                                struct tact_error *err)
+{
+    return open_haptic(config, TACT_HAPTIC_FORCE_DIMENSION, "force_dimension", out, err);
+}
+
+static int open_openhaptics(const struct tact_device_config *config, struct tact_device *out,
+                            struct tact_error *err)
+{
+    return open_haptic(config, TACT_HAPTIC_OPENHAPTICS, "openhaptics", out, err);
+}
+
+extern const struct tact_device_type tact_force_dimension_type, tact_openhaptics_type;
+const struct tact_device_type tact_force_dimension_type = {
+    TACT_ABI(struct tact_device_type), "force_dimension",
+    "omega, delta, sigma, lambda, Falcon: through Force Dimension's libdhd", open_force_dimension,
+    NULL};
+const struct tact_device_type tact_openhaptics_type = {
+    TACT_ABI(struct tact_device_type), "openhaptics", "Touch, Phantom: through OpenHaptics' libHD",
+    open_openhaptics, NULL};

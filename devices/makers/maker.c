@@ -1,0 +1,88 @@
+/* Loads the makers' libraries by their names. */
+#include "devices/makers/maker_internal.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* How far the square of a rotation matrix may be from identity. */
+#define MAX_ROTATION_ERROR 1e-3
+
+static int load_symbols(struct tact_haptic_device *device, const char *file, char *why, size_t size)
+{
+    for (int i = 0; i < device->ops->symbol_count; i++) {
+        const struct tact_haptic_symbol *symbol = &device->ops->symbols[i];
+        void *address = dlsym(device->library, symbol->name);
+        if (!address && !symbol->is_optional) {
+            snprintf(why, size, "%s has no %s()", file, symbol->name);
+            return -ENOSYS;
+        }
+        memcpy((char *)&device->call + symbol->offset, &address, sizeof address);
+    }
+    return 0;
+}
+
+int tact_haptic_load(struct tact_haptic_device *device, int maker, char *why, size_t size)
+{
+    device->ops = maker == TACT_HAPTIC_OPENHAPTICS ? &tact_haptic_hd : &tact_haptic_dhd;
+    for (const char *const *file = device->ops->files; *file; file++) {
+        device->library = dlopen(*file, RTLD_NOW | RTLD_LOCAL);
+        if (device->library) {
+            return load_symbols(device, *file, why, size);
+        }
+    }
+    snprintf(why, size,
+             "the loader finds no usable %s: install the maker's SDK, or name its "
+             "folder in LD_LIBRARY_PATH",
+             device->ops->files[0]);
+    return -ENOENT;
+}
+
+static bool is_rotation(const double rows[3][3])
+{
+    for (int i = 0; i < 3; i++) {
+        for (int k = 0; k < 3; k++) {
+            double product = i == k ? -1.0 : 0.0;
+            for (int j = 0; j < 3; j++) {
+                product += rows[i][j] * rows[k][j];
+            }
+            if (!(fabs(product) < MAX_ROTATION_ERROR)) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+bool tact_haptic_attitude(const double rows[3][3], double quat_wxyz[4])
+{
+    /* 4 times the products of the quaternion's components with its largest one */
+    const double trace = rows[0][0] + rows[1][1] + rows[2][2];
+    double square[4] = {1.0 + trace};
+    int largest = 0;
+    if (!is_rotation(rows)) {
+        return false;
+    }
+    for (int i = 0; i < 3; i++) {
+        square[1 + i] = 1.0 - trace + 2.0 * rows[i][i];
+        largest = square[1 + i] > square[largest] ? 1 + i : largest;
+    }
+    for (int i = 0; i < 3; i++) {
+        const int j = (i + 1) % 3, k = (i + 2) % 3;
+        const double turned = rows[k][j] - rows[j][k];
+        if (largest == 0 || largest == 1 + i) {
+            quat_wxyz[largest == 0 ? 1 + i : 0] = turned;
+        } else {
+            quat_wxyz[1 + i] = rows[i][largest - 1] + rows[largest - 1][i];
+        }
+    }
+    quat_wxyz[largest] = square[largest];
+    const double length = sqrt(quat_wxyz[0] * quat_wxyz[0] + quat_wxyz[1] * quat_wxyz[1] +
+                               quat_wxyz[2] * quat_wxyz[2] + quat_wxyz[3] * quat_wxyz[3]);
+    for (int i = 0; i < 4; i++) {
+        quat_wxyz[i] /= length;
+    }
+    return true;
+}

@@ -1,0 +1,114 @@
+/* Force Dimension's library (omega, delta, sigma, lambda, Falcon): lengths in m, forces in N. */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include "devices/makers/maker_internal.h"
+
+/* Longest watchdog of the firmware, which switches the forces off without a command for so many
+ * eighths of a millisecond. */
+enum { MAX_WATCHDOG = 255, WATCHDOG_STEP_NS = 125000 };
+
+#define SYMBOL(name, member)                                                                       \
+    {                                                                                              \
+        name, offsetof(struct tact_dhd, member), false                                             \
+    }
+#define OPTIONAL(name, member)                                                                     \
+    {                                                                                              \
+        name, offsetof(struct tact_dhd, member), true                                              \
+    }
+static const struct tact_haptic_symbol symbols[] = {
+    SYMBOL("dhdOpen", open_first),
+    SYMBOL("dhdOpenSerial", open_serial),
+    SYMBOL("dhdClose", close),
+    SYMBOL("dhdEnableForce", enable_force),
+    SYMBOL("dhdGetSystemName", system_name),
+    SYMBOL("dhdErrorGetLastStr", last_error),
+    SYMBOL("dhdHasWrist", has_wrist),
+    SYMBOL("dhdHasActiveWrist", has_active_wrist),
+    SYMBOL("dhdSetGravityCompensation", set_gravity),
+    SYMBOL("dhdGetPosition", read_position),
+    SYMBOL("dhdGetOrientationFrame", read_orientation),
+    SYMBOL("dhdGetButtonMask", buttons),
+    SYMBOL("dhdSetForceAndTorque", set_wrench),
+    OPTIONAL("dhdEnableExpertMode", enable_expert),
+    OPTIONAL("dhdDisableExpertMode", disable_expert),
+    OPTIONAL("dhdSetWatchdog", set_watchdog),
+};
+static const char *const files[] = {"libdhd.so", "libdhd.so.3", "libdrd.so", "libdrd.so.3", NULL};
+
+/* The firmware's own watchdog, where there is one: it holds even if this process is stopped. */
+static void set_watchdog(const struct tact_haptic_device *device, int64_t timeout_ns)
+{
+    const struct tact_dhd *dhd = &device->call.dhd;
+    const int64_t steps = 2 * timeout_ns / WATCHDOG_STEP_NS;
+    if (dhd->set_watchdog && dhd->enable_expert && dhd->disable_expert) {
+        dhd->enable_expert();
+        dhd->set_watchdog((unsigned char)(steps < MAX_WATCHDOG ? steps : MAX_WATCHDOG),
+                          (char)device->id);
+        dhd->disable_expert();
+    }
+}
+
+static int dhd_open(struct tact_haptic_device *device, const struct tact_haptic_choice *choice,
+                    char *why, size_t size)
+{
+    const struct tact_dhd *dhd = &device->call.dhd;
+    device->id = choice->serial < 0 ? dhd->open_first() : dhd->open_serial(choice->serial);
+    if (device->id < 0) {
+        const char *text = dhd->last_error();
+        snprintf(why, size, "the library opens no device: %.100s", text ? text : "");
+        return -ENODEV;
+    }
+    const char id = (char)device->id;
+    const char *name = dhd->system_name(id);
+    snprintf(device->model, sizeof device->model, "%s", name ? name : "");
+    device->turns = dhd->has_wrist(id);
+    device->torques = dhd->has_active_wrist(id);
+    set_watchdog(device, choice->timeout_ns);
+    if (dhd->set_gravity(choice->gravity != 0, id) < 0 ||
+        dhd->set_wrench(0.0, 0.0, 0.0, 0.0, 0.0, 0.0, id) < 0 || dhd->enable_force(1, id) < 0) {
+        snprintf(why, size, "the library refuses forces: %.100s", dhd->last_error());
+        dhd->close(id);
+        return -EIO;
+    }
+    return 0;
+}
+
+static int dhd_read(struct tact_haptic_device *device)
+{
+    const struct tact_dhd *dhd = &device->call.dhd;
+    double rows[3][3], *value = device->pose.value;
+    const char id = (char)device->id;
+    if (dhd->read_position(&value[0], &value[1], &value[2], id) < 0) {
+        return -EIO;
+    }
+    value[3] = 1.0;
+    value[4] = value[5] = value[6] = 0.0;
+    if (device->turns && (dhd->read_orientation(rows, id) < 0 ||
+                          !tact_haptic_attitude((const double(*)[3])rows, value + 3))) {
+        return -EIO;
+    }
+    device->pose.buttons = dhd->buttons(id);
+    return isfinite(value[0]) && isfinite(value[1]) && isfinite(value[2]) ? 0 : -EIO;
+}
+
+static int dhd_write(struct tact_haptic_device *device, const double *w)
+{
+    const double on = device->torques ? 1.0 : 0.0;
+    const int rc = device->call.dhd.set_wrench(w[0], w[1], w[2], on * w[3], on * w[4], on * w[5],
+                                               (char)device->id);
+    return rc < 0 ? -EIO : 0;
+}
+
+static void dhd_close(struct tact_haptic_device *device)
+{
+    const struct tact_dhd *dhd = &device->call.dhd;
+    const char id = (char)device->id;
+    dhd->set_wrench(0.0, 0.0, 0.0, 0.0, 0.0, 0.0, id);
+    dhd->enable_force(0, id);
+    dhd->close(id);
+}
+
+const struct tact_haptic_ops tact_haptic_dhd = {
+    files,     symbols,  (int)(sizeof symbols / sizeof *symbols), dhd_open, dhd_read,
+    dhd_write, dhd_close};

@@ -1,0 +1,140 @@
+/*
+ * OpenHaptics' library (Touch, Touch X, Phantom): lengths in mm, torques in mN m. Each cycle is a
+ * frame in the library's own loop of 1 kHz, for which hdScheduleSynchronous() waits: the wrench is
+ * set and the pose is read in it.
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include "devices/makers/maker_internal.h"
+
+/* Parameters of libHD, by its programmer's guide. */
+enum {
+    HD_BUTTONS = 0x2000,
+    HD_TRANSFORM = 0x2052,
+    HD_MODEL = 0x2501,
+    HD_INPUT_DOF = 0x2553,
+    HD_OUTPUT_DOF = 0x2554,
+    HD_FORCE = 0x2700,
+    HD_TORQUE = 0x2701,
+    HD_FORCE_OUTPUT = 0x4000,
+    HD_PRIORITY = 0xffff,
+    HD_DONE = 0
+};
+static const unsigned int invalid_device = 0xffffffffU;
+static const double metre = 1e-3, newton_metre = 1e3; /* m in a mm, mN m in a N m */
+
+#define SYMBOL(name, member)                                                                       \
+    {                                                                                              \
+        name, offsetof(struct tact_hd, member), false                                              \
+    }
+static const struct tact_haptic_symbol symbols[] = {
+    SYMBOL("hdInitDevice", init),
+    SYMBOL("hdDisableDevice", disable_device),
+    SYMBOL("hdMakeCurrentDevice", make_current),
+    SYMBOL("hdEnable", enable),
+    SYMBOL("hdDisable", disable),
+    SYMBOL("hdStartScheduler", start),
+    SYMBOL("hdStopScheduler", stop),
+    SYMBOL("hdBeginFrame", begin_frame),
+    SYMBOL("hdEndFrame", end_frame),
+    SYMBOL("hdGetDoublev", get_doubles),
+    SYMBOL("hdGetIntegerv", get_integers),
+    SYMBOL("hdSetDoublev", set_doubles),
+    SYMBOL("hdGetString", get_string),
+    SYMBOL("hdGetError", last_error),
+    SYMBOL("hdGetErrorString", error_text),
+    SYMBOL("hdScheduleSynchronous", run),
+};
+static const char *const files[] = {"libHD.so", "libHD.so.3.4", NULL};
+
+/* A frame, in the library's loop. Its transform has columns of 4. */
+static unsigned int run_frame(void *data)
+{
+    struct tact_haptic_device *device = data;
+    const struct tact_hd *hd = &device->call.hd;
+    const unsigned int id = (unsigned int)device->id;
+    double m[16] = {0.0}, torque[3];
+    int buttons = 0;
+    hd->begin_frame(id);
+    hd->get_doubles(HD_TRANSFORM, m);
+    hd->get_integers(HD_BUTTONS, &buttons);
+    hd->set_doubles(HD_FORCE, device->wrench);
+    if (device->torques) {
+        for (int i = 0; i < 3; i++) {
+            torque[i] = newton_metre * device->wrench[3 + i];
+        }
+        hd->set_doubles(HD_TORQUE, torque);
+    }
+    hd->end_frame(id);
+    const double rows[3][3] = {{m[0], m[4], m[8]}, {m[1], m[5], m[9]}, {m[2], m[6], m[10]}};
+    double *value = device->pose.value;
+    for (int i = 0; i < 3; i++) {
+        value[i] = metre * m[12 + i];
+    }
+    device->pose.buttons = (uint32_t)buttons;
+    device->is_sound = hd->last_error().code == 0 && isfinite(value[0]) && isfinite(value[1]) &&
+                       isfinite(value[2]) && tact_haptic_attitude(rows, value + 3);
+    return HD_DONE;
+}
+
+static int hd_write(struct tact_haptic_device *device, const double *wrench)
+{
+    memcpy(device->wrench, wrench, sizeof device->wrench);
+    device->is_sound = false;
+    device->call.hd.run(run_frame, device, HD_PRIORITY);
+    return device->is_sound ? 0 : -EIO;
+}
+
+/* The pose of the last frame. */
+static int hd_read(struct tact_haptic_device *device)
+{
+    return device->is_sound ? 0 : -EIO;
+}
+
+static void hd_close(struct tact_haptic_device *device)
+{
+    const struct tact_hd *hd = &device->call.hd;
+    const double none[TACT_HAPTIC_WRENCH] = {0.0};
+    hd_write(device, none);
+    hd->disable(HD_FORCE_OUTPUT);
+    hd->stop();
+    hd->disable_device((unsigned int)device->id);
+}
+
+static int hd_open(struct tact_haptic_device *device, const struct tact_haptic_choice *choice,
+                   char *why, size_t size)
+{
+    const struct tact_hd *hd = &device->call.hd;
+    const double none[TACT_HAPTIC_WRENCH] = {0.0};
+    int inputs = 0, outputs = 0;
+    const unsigned int id = hd->init(choice->device[0] ? choice->device : NULL);
+    struct tact_hd_error error = hd->last_error();
+    if (id == invalid_device || error.code) {
+        const char *text = hd->error_text(error.code);
+        snprintf(why, size, "the library opens no device: %.100s", text ? text : "");
+        return -ENODEV;
+    }
+    device->id = (int)id;
+    hd->make_current(id);
+    const char *name = hd->get_string(HD_MODEL);
+    snprintf(device->model, sizeof device->model, "%s", name ? name : "");
+    hd->get_integers(HD_INPUT_DOF, &inputs);
+    hd->get_integers(HD_OUTPUT_DOF, &outputs);
+    device->turns = inputs >= 6;
+    device->torques = outputs >= 6;
+    hd->enable(HD_FORCE_OUTPUT);
+    hd->start();
+    error = hd->last_error();
+    if (error.code || hd_write(device, none)) {
+        snprintf(why, size, "the library's loop does not start: %.100s",
+                 error.code ? hd->error_text(error.code) : "a frame failed");
+        hd_close(device);
+        return -EIO;
+    }
+    return 0;
+}
+
+const struct tact_haptic_ops tact_haptic_hd = {
+    files, symbols, (int)(sizeof symbols / sizeof *symbols), hd_open, hd_read, hd_write, hd_close};

@@ -1,0 +1,130 @@
+/**
+ * A haptic device through its maker's library, which is loaded by its name where the loader finds
+ * it. For the guard process alone: calls block.
+ */
+#ifndef TACT_DEVICES_HAPTIC_MAKER_INTERNAL_H
+#define TACT_DEVICES_HAPTIC_MAKER_INTERNAL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/** Whose library it is. */
+enum tact_haptic_maker { TACT_HAPTIC_FORCE_DIMENSION, TACT_HAPTIC_OPENHAPTICS };
+
+#define TACT_HAPTIC_POSE 7    /* x y z [m], attitude as a unit quaternion w x y z */
+#define TACT_HAPTIC_WRENCH 6  /* force [N], torque [N m], in the device's axes, on the person */
+#define TACT_HAPTIC_BUTTONS 4 /* buttons, bits 0 .. 3 */
+
+/** Which device is opened, and how. */
+struct tact_haptic_choice {
+    int32_t maker;      /* enum tact_haptic_maker */
+    int32_t serial;     /* of the device; negative: the first one */
+    int32_t gravity;    /* 1: the library compensates the device's weight */
+    char device[64];    /* its name in the library's configuration; empty: the default */
+    int64_t timeout_ns; /* without a command for which forces end */
+};
+
+/* Functions of Force Dimension's libdhd, or of libdrd, which has them too. The identifier of a
+ * device is the last argument; int results are negative after a failure. */
+struct tact_dhd {
+    int (*open_first)(void);
+    int (*open_serial)(int serial);
+    int (*close)(char id);
+    int (*enable_force)(unsigned char on, char id);
+    const char *(*system_name)(char id);
+    const char *(*last_error)(void);
+    bool (*has_wrist)(char id);
+    bool (*has_active_wrist)(char id);
+    int (*set_gravity)(int on, char id);
+    int (*read_position)(double *x, double *y, double *z, char id);
+    int (*read_orientation)(double matrix[3][3], char id);
+    unsigned int (*buttons)(char id);
+    int (*set_wrench)(double fx, double fy, double fz, double tx, double ty, double tz, char id);
+    int (*enable_expert)(void);                                /* or NULL */
+    int (*disable_expert)(void);                               /* or NULL */
+    int (*set_watchdog)(unsigned char eighths_of_ms, char id); /* or NULL */
+};
+
+/* An error of OpenHaptics' libHD. */
+struct tact_hd_error {
+    unsigned int code; /* 0: none */
+    int internal;
+    unsigned int device;
+};
+
+/* Functions of OpenHaptics' libHD. */
+struct tact_hd {
+    unsigned int (*init)(const char *name);
+    void (*disable_device)(unsigned int device);
+    void (*make_current)(unsigned int device);
+    void (*enable)(unsigned int what);
+    void (*disable)(unsigned int what);
+    void (*start)(void);
+    void (*stop)(void);
+    void (*begin_frame)(unsigned int device);
+    void (*end_frame)(unsigned int device);
+    void (*get_doubles)(unsigned int what, double *values);
+    void (*get_integers)(unsigned int what, int *values);
+    void (*set_doubles)(unsigned int what, const double *values);
+    const char *(*get_string)(unsigned int what);
+    struct tact_hd_error (*last_error)(void);
+    const char *(*error_text)(unsigned int code);
+    void (*run)(unsigned int (*frame)(void *), void *data, unsigned short priority);
+};
+
+struct tact_haptic_pose {
+    double value[TACT_HAPTIC_POSE]; /* x y z [m], unit quaternion w x y z */
+    uint32_t buttons;
+};
+
+/** A device. All zero before it is loaded. */
+struct tact_haptic_device {
+    const struct tact_haptic_ops *ops;
+    void *library; /* stays loaded until the process ends: the makers' threads may still run */
+    union {
+        struct tact_dhd dhd;
+        struct tact_hd hd;
+    } call;
+    int id;         /* of the open device */
+    bool turns;     /* it measures its attitude */
+    bool torques;   /* it renders torques */
+    char model[64]; /* its name, by the library */
+    bool is_sound;  /* the last frame of libHD had no error */
+    double wrench[TACT_HAPTIC_WRENCH];
+    struct tact_haptic_pose pose;
+};
+
+/** What a maker's library is called for. Results: 0, or a negative errno with the reason in why. */
+struct tact_haptic_ops {
+    const char *const *files; /* names of its library, tried in this order; ends in NULL */
+    const struct tact_haptic_symbol *symbols;
+    int symbol_count;
+    /** Opens the device, with forces on and zero; sets turns, torques and model. */
+    int (*open)(struct tact_haptic_device *device, const struct tact_haptic_choice *choice,
+                char *why, size_t size);
+    /** Reads device->pose. */
+    int (*read)(struct tact_haptic_device *device);
+    /** Sends a force [N] and torque [N m] in the device's axes. */
+    int (*write)(struct tact_haptic_device *device, const double wrench[TACT_HAPTIC_WRENCH]);
+    /** Zeroes the forces, switches them off and closes the device. */
+    void (*close)(struct tact_haptic_device *device);
+};
+
+/** A function of a library, and where its address goes in tact_haptic_device.call. */
+struct tact_haptic_symbol {
+    const char *name;
+    size_t offset;
+    bool is_optional;
+};
+
+extern const struct tact_haptic_ops tact_haptic_dhd, tact_haptic_hd;
+
+/** Loads a maker's library (enum tact_haptic_maker).
+ * @retval 0, -ENOENT: there is none, -ENOSYS: it lacks a function; the reason is in why */
+int tact_haptic_load(struct tact_haptic_device *device, int maker, char *why, size_t size);
+
+/** Attitude of a rotation matrix, by rows. @retval false if the matrix is no rotation to 1e-3 */
+bool tact_haptic_attitude(const double rows[3][3], double quat_wxyz[4]);
+
+#endif

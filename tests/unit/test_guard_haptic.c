@@ -1,0 +1,179 @@
+/* Haptic devices through stand-ins of their makers' libraries, in the guard process: values,
+ * forces, calls that block, and what is refused. */
+#include <errno.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+#include "devices/registry.h"
+#include "rt/clock.h"
+#include "support/campaign.h"
+#include "support/device_config.h"
+#include "unit/haptic/folder.h"
+
+enum { TICK_NS = 1000000 };
+
+static const struct tact_device_type *find_type(const char *name)
+{
+    size_t count;
+    const struct tact_device_type *const *types = tact_devices_builtin(&count);
+    return tact_device_type_find(types, count, name);
+}
+
+static void reset_stand_in(void)
+{
+    memset(stand_in, 0, sizeof *stand_in);
+    atomic_store(&stand_in->present, 1);
+}
+
+static void open_device(const char *type, struct device_config *c, struct tact_device *device)
+{
+    device_config_init(c, NULL, 0);
+    memset(device, 0, sizeof *device);
+    if (find_type(type)->open(&c->config, device, &c->err)) {
+        fail_msg("%s", c->err.text);
+    }
+    assert_int_equal(tact_device_check(device, &c->err), 0);
+}
+
+/* Ticks of 1 ms. Returns the longest time that read() and write() took [ns]. */
+static int64_t run_ticks(const struct tact_device *device, int ticks, const double *out,
+                         struct tact_device_input *in, int *stale)
+{
+    int64_t next = tact_clock_now(), longest = 0;
+    for (int i = 0; i < ticks; i++) {
+        next += TICK_NS;
+        tact_clock_sleep_until(next);
+        const int64_t now = tact_clock_now();
+        device->ops->read(device->self, (uint64_t)i, 1e-3 * i, now, in);
+        device->ops->write(device->self, out, now);
+        const int64_t took = tact_clock_now() - now;
+        longest = took > longest ? took : longest;
+        *stale += in->state == TACT_DEVICE_STALE;
+    }
+    return longest;
+}
+
+/* Position, attitude and buttons come in SI units, force and torque go out, of both libraries; and
+ * nothing is left on when the device is closed. */
+static void poses_come_and_forces_go(void **state)
+{
+    static const char *const types[] = {"force_dimension", "openhaptics"};
+    const double out[6] = {1.5, -2.0, 0.5, 0.01, 0.02, -0.03};
+    (void)state;
+    for (int k = 0; k < 2; k++) {
+        struct device_config c;
+        struct tact_device device;
+        struct tact_device_input in = {.state = TACT_DEVICE_OK};
+        int stale = 0;
+        unsigned int count;
+        reset_stand_in();
+        atomic_store(&stand_in->x, 0.03);
+        atomic_store(&stand_in->z, -0.02);
+        atomic_store(&stand_in->turn, 2.5);
+        atomic_store(&stand_in->buttons, 2U);
+        open_device(types[k], &c, &device);
+        assert_int_equal(device.info.input_count, 13);
+        assert_int_equal(device.info.output_count, 6);
+        assert_string_equal(device.info.input[3].name, "qw");
+        run_ticks(&device, 100, out, &in, &stale);
+        assert_int_equal(in.state, TACT_DEVICE_OK);
+        const double wanted[9] = {0.03, 0.0, -0.02, cos(1.25), 0.0, 0.0, sin(1.25), 0.0, 1.0};
+        for (int i = 0; i < 9; i++) {
+            assert_true(fabs(in.channel[i] - wanted[i]) < 1e-12);
+        }
+        last_force(&count);
+        for (int i = 0; i < 6; i++) {
+            assert_true(fabs(atomic_load(&stand_in->sent[(count - 1) % STAND_IN_SENT].wrench[i]) -
+                             out[i]) < 1e-12);
+        }
+        print_message("%s: pose %.2f ms old, sensor to force %.2f ms\n", types[k],
+                      in.channel[11] * 1e3, in.channel[12] * 1e3);
+        assert_true(in.channel[11] >= 0.0 && in.channel[12] > 0.0);
+        device.ops->close(device.self);
+        assert_true(last_force(&count) == 0.0);
+        assert_int_equal(atomic_load(&stand_in->enabled), 0);
+        assert_int_equal(atomic_load(&stand_in->open), 0);
+        assert_non_null(strstr(c.messages, "from sensor to force"));
+    }
+}
+
+/* Calls of 0.3 ms, and each 100th of 50 ms: no tick waits for one; the pose is then old, which the
+ * state says, and the delay is measured. */
+static void calls_that_block_delay_no_tick(void **state)
+{
+    struct device_config c;
+    struct tact_device device;
+    struct tact_device_input in = {.state = TACT_DEVICE_OK};
+    const double out[6] = {1.0};
+    int stale = 0;
+    double longest, mean;
+    (void)state;
+    reset_stand_in();
+    atomic_store(&stand_in->call_us, 300);
+    atomic_store(&stand_in->long_call_us, 50000);
+    atomic_store(&stand_in->call_every, 100);
+    open_device("force_dimension", &c, &device);
+    const int64_t took = run_ticks(&device, 700, out, &in, &stale);
+    device.ops->close(device.self);
+    const char *text = strstr(c.messages, "from sensor to force ");
+    assert_non_null(text);
+    assert_int_equal(sscanf(text, "from sensor to force %lf ms, %lf", &mean, &longest), 2);
+    print_message("a tick took %.3f ms at most; %d of 700 ticks stale; sensor to force %.2f ms, "
+                  "%.2f ms at most\n",
+                  (double)took * 1e-6, stale, mean, longest);
+    assert_true(took < 40 * TICK_NS); /* far from 50 ms, on a busy machine too */
+    assert_true(stale > 30);
+    assert_true(mean > 0.6 && longest > 50.0);
+}
+
+static void bad_devices_are_refused(void **state)
+{
+    static const struct {
+        const char *type;
+        struct tact_device_setting setting;
+        int rc;
+        const char *says;
+    } bad[] = {
+        {"force_dimension", SETTING("serial", "2000"), -ENODEV, "no device found"},
+        {"force_dimension", SETTING("serial", "-1"), -EINVAL, "whole number"},
+        {"force_dimension", SETTING("serial", "1.5"), -EINVAL, "whole number"},
+        {"force_dimension", SETTING("library", "/tmp/libdhd.so"), -EINVAL, "library"},
+        {"openhaptics", SETTING("device", "Left"), -ENODEV, "no communication"},
+        {"openhaptics", SETTING("serial", "1"), -EINVAL, "serial"},
+        {"openhaptics", SETTING("guard_timeout", "0"), -EINVAL, "0"},
+    };
+    (void)state;
+    reset_stand_in();
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        struct device_config c;
+        struct tact_device device = {.ops = NULL};
+        device_config_init(&c, &bad[i].setting, 1);
+        const int rc = find_type(bad[i].type)->open(&c.config, &device, &c.err);
+        print_message("%s\n", c.err.text);
+        assert_int_equal(rc, bad[i].rc);
+        assert_true(strstr(c.err.text, bad[i].says) || strstr(c.err.key, bad[i].says));
+    }
+    assert_int_equal(setenv("LD_LIBRARY_PATH", "/nonexistent", 1), 0);
+    struct device_config c;
+    struct tact_device device = {.ops = NULL};
+    device_config_init(&c, NULL, 0);
+    assert_int_equal(find_type("openhaptics")->open(&c.config, &device, &c.err), -ENOENT);
+    assert_non_null(strstr(c.err.text, "libHD.so"));
+    assert_int_equal(setenv("LD_LIBRARY_PATH", haptic_folder, 1), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(poses_come_and_forces_go),
+        cmocka_unit_test(calls_that_block_delay_no_tick),
+        cmocka_unit_test(bad_devices_are_refused),
+    };
+    return cmocka_run_group_tests(tests, make_haptic_folder, remove_haptic_folder);
+}
