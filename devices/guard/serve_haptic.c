@@ -158,6 +158,8 @@ void tact_guard_serve_haptic(struct tact_haptic_page *page,
     int rc = tact_haptic_load(&s.device, page->choice.maker, page->why, sizeof page->why);
     rc = rc ? rc : open_device(&s, page->why, sizeof page->why);
     rc = rc ? rc : measure_opening_delay(&s);
+    /* a call may be long at any time: that it does not respond shows in the age of its poses */
+    atomic_store_explicit(&page->head.busy, 1, memory_order_release);
     page->turns = s.device.turns;
     page->torques = s.device.torques;
     memcpy(page->model, s.device.model, sizeof page->model);
@@ -168,7 +170,6 @@ void tact_guard_serve_haptic(struct tact_haptic_page *page,
         if (tact_guard_zero_requested(guard_requests) && s.heart.state == TACT_GUARD_PASSING) {
             tact_guard_trip(&s.heart);
         }
-        atomic_store_explicit(&page->head.busy, 1, memory_order_release);
         if (!s.is_open && now >= s.next_retry_ns && open_device(&s, why, sizeof why)) {
             s.next_retry_ns = now + RETRY_NS;
         }
@@ -177,7 +178,6 @@ void tact_guard_serve_haptic(struct tact_haptic_page *page,
         } else {
             choose_wrench(&s); /* the heartbeat is followed without a device too */
         }
-        atomic_store_explicit(&page->head.busy, 0, memory_order_release);
         const int64_t done = tact_guard_clock_ns();
         s.cycle_ns =
             done - now < page->head.timeout_ns / 4 ? done - now : page->head.timeout_ns / 4;

@@ -39,9 +39,10 @@ static inline int make_haptic_folder(void **state)
 
 static inline int remove_haptic_folder(void **state)
 {
-    static const char *const files[] = {"libdhd.so", "libHD.so", "device", "scene.yaml"};
+    static const char *const files[] = {"libdhd.so", "libHD.so", "device", "scene.yaml",
+                                        "messages"};
     (void)state;
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < 5; i++) {
         char path[512];
         haptic_path(path, sizeof path, files[i]);
         remove(path);
