@@ -56,7 +56,9 @@ struct tact_device_wrench {
     int32_t no_zero; /**< 1: its reading without load was never measured */
 };
 
-/** The description of a device, which it returns when it is opened. */
+/** The description of a device, which it returns when it is opened. An input named `delay`, of unit
+ * "s", is the time that the device takes from sensor to force; its rest is that measured at the
+ * opening, which couplings with a `device` are checked against. */
 struct tact_device_info {
     char name[TACT_DEVICE_NAME]; /**< name of the device in the scene; set by a session */
     char type[TACT_DEVICE_NAME]; /**< "operator", "evdev", ...; a session fills it in */

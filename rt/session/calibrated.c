@@ -1,6 +1,9 @@
 /* Outputs are not armed with devices that were never calibrated. */
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
+#include <string.h>
+#include "rt/passivity.h"
 #include "rt/session/session_internal.h"
 
 static int refuse(const struct tact_session *s, const char *list, uint32_t index, const char *key,
@@ -53,6 +56,65 @@ static int check_tool_channels(const struct tact_session *s, int index, const ch
     return 0;
 }
 
+/* Delay from sensor to force that a device has measured while it was opened: of its input `delay`
+ * [s], whose value at rest it is. */
+static double find_device_delay(const struct session_device *device)
+{
+    const struct tact_device_info *info = &device->device.info;
+    for (int i = 0; i < info->input_count; i++) {
+        if (!strcmp(info->input[i].name, "delay") && !strcmp(info->input[i].unit, "s")) {
+            return info->input[i].rest;
+        }
+    }
+    return 0.0;
+}
+
+/* Largest delay of the devices that move a coupled joint. */
+static double find_coupling_delay(const struct tact_session *s, const struct session_coupling *c)
+{
+    double delay = c->tool ? find_device_delay(&s->devices[c->tool->device]) : 0.0;
+    for (int i = 0; i < s->input_count; i++) {
+        if (s->inputs[i].hand == c->hand && s->inputs[i].link == c->link) {
+            delay = fmax(delay, find_device_delay(&s->devices[s->inputs[i].device]));
+        }
+    }
+    return delay;
+}
+
+/* Stiffness at the device by that of the coupling: the largest product of its tool's scales. */
+static double find_coupling_gain(const struct session_coupling *c)
+{
+    const struct tact_scene_tool *def = c->tool ? c->tool->def : NULL;
+    const double scale = !def || c->turns ? 1.0
+                         : def->fine      ? fmax(def->scale, def->fine_scale)
+                                          : def->scale;
+    return def ? def->force_scale * scale : 1.0;
+}
+
+/* A coupling whose device is slower than its scene states is no stiffer than that device renders;
+ * an energy bound has to know the delay. */
+static int check_coupling_delay(const struct tact_session *s, const struct session_coupling *c,
+                                struct tact_error *err)
+{
+    const struct tact_scene_coupling *def = s->scene->hands[c->hand].links[c->link].joint.coupling;
+    const double delay = find_coupling_delay(s, c);
+    if (!def->device || !(delay > def->device->delay)) {
+        return 0;
+    }
+    const double gain = find_coupling_gain(c);
+    const double most = tact_passivity_stiffest(def->device->damping, delay, def->device->friction,
+                                                def->device->resolution, s->period);
+    if (!def->hard && gain * def->stiffness <= most) {
+        return 0;
+    }
+    return tact_error_set(err, refuse(s, "hands", (uint32_t)c->hand, "", err),
+                          "the device of %s needs %.2g ms from sensor to force, measured when it "
+                          "was opened, and its coupling states %.2g ms; with that it renders %g N "
+                          "m/rad or N/m: enter the delay, and less stiffness where it is over that",
+                          s->hands[c->hand].names[c->link], delay * 1e3, def->device->delay * 1e3,
+                          most);
+}
+
 int tact_session_check_calibrated(const struct tact_session *s, struct tact_error *err)
 {
     int rc = 0;
@@ -69,6 +131,9 @@ int tact_session_check_calibrated(const struct tact_session *s, struct tact_erro
                                 "--channel %s, a map of its device, or a scale here",
                                 channel->name, channel->unit, channel->name);
         }
+    }
+    for (int i = 0; !rc && s->output_count > 0 && i < s->coupling_count; i++) {
+        rc = check_coupling_delay(s, &s->couplings[i], err);
     }
     for (int i = 0; !rc && s->output_count > 0 && i < s->tool_count; i++) {
         const struct session_tool *tool = &s->tools[i];

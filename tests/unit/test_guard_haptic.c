@@ -12,6 +12,7 @@
 #include <cmocka.h>
 #include "devices/registry.h"
 #include "rt/clock.h"
+#include "rt/session/session.h"
 #include "support/campaign.h"
 #include "support/device_config.h"
 #include "unit/haptic/folder.h"
@@ -132,6 +133,52 @@ static void calls_that_block_delay_no_tick(void **state)
     assert_true(mean > 0.6 && longest > 50.0);
 }
 
+/* A coupling that states less delay than the device was measured to have is as stiff as that device
+ * renders, or refused with the figure: calls of 2 ms, two of them in each cycle. */
+static void a_slow_device_limits_stiffness(void **state)
+{
+    static const char scene[] =
+        "name: slow\n"
+        "materials: [{name: steel}]\n"
+        "hands:\n"
+        "  - name: hand\n"
+        "    weightless: true\n"
+        "    links:\n"
+        "      - name: finger\n"
+        "        joint: {type: slide, axis: [1, 0, 0], coupling: {stiffness: %d, damping: 1, "
+        "device: {mass: 0.1, damping: 1}%s}}\n"
+        "        mass: 0.05\n"
+        "        inertia: [1e-5, 1e-5, 1e-5, 0, 0, 0]\n"
+        "devices: [{name: device, type: force_dimension}]\n"
+        "inputs: [{from: device.x, to: hand.finger}]\n"
+        "outputs: [{from: hand.finger, to: device.fx, limit: 8, rate: 1e4}]\n";
+    static const struct {
+        int stiffness;
+        const char *more;
+        int rc;
+    } cases[] = {{500, "", -EINVAL}, {20, "", 0}, {20, ", hard: true", -EINVAL}};
+    (void)state;
+    reset_stand_in();
+    atomic_store(&stand_in->call_us, 2000);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[2048];
+        struct tact_session_options options = tact_session_options_default();
+        struct tact_scene *from = NULL;
+        struct tact_session *session = NULL;
+        struct tact_error err = {0};
+        snprintf(text, sizeof text, scene, cases[i].stiffness, cases[i].more);
+        options.types = tact_devices_builtin(&options.type_count);
+        options.ticks = 1;
+        assert_int_equal(tact_scene_parse(text, strlen(text), "slow.yaml", NULL, &from, &err), 0);
+        const int rc = tact_session_create(from, &options, &session, &err);
+        print_message("%s\n", err.text);
+        assert_int_equal(rc, cases[i].rc);
+        assert_true(rc == 0 || strstr(err.text, "from sensor to force"));
+        tact_session_destroy(session);
+        tact_scene_free(from);
+    }
+}
+
 static void bad_devices_are_refused(void **state)
 {
     static const struct {
@@ -173,6 +220,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(poses_come_and_forces_go),
         cmocka_unit_test(calls_that_block_delay_no_tick),
+        cmocka_unit_test(a_slow_device_limits_stiffness),
         cmocka_unit_test(bad_devices_are_refused),
     };
     return cmocka_run_group_tests(tests, make_haptic_folder, remove_haptic_folder);
