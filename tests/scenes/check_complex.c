@@ -54,6 +54,99 @@ void check_five_fingers(void)
     simulation_free(&p);
 }
 
+/* Point of what is held and point of a link that were in the middle of their patch. */
+struct touching_points {
+    const char *pair;
+    double on_body[3],
+        on_link[3]; /* in the body's frame at its centre of mass, and in the link's */
+    double apart;   /* largest distance since [m] */
+};
+
+struct grasp {
+    double from; /* time at which the points are taken [s] */
+    int count;
+    struct touching_points touch[5];
+};
+
+static void point_in_frame(double *out, const struct tact_pose *frame, const double *point)
+{
+    double m[9], arm[3];
+    tact_quat_to_m3(m, frame->quat_wxyz);
+    tact_v3_sub(arm, point, frame->position);
+    tact_m3_tmul_v3(out, m, arm);
+}
+
+static void measure_slip(void *user, struct tact_session *session,
+                         const struct tact_session_status *status)
+{
+    struct grasp *grasp = user;
+    struct tact_world *world = tact_session_world(session);
+    const double after = status->time - grasp->from;
+    for (int i = 0; i < grasp->count && after > -0.5e-3; i++) {
+        struct touching_points *t = &grasp->touch[i];
+        const struct tact_contact *c =
+            tact_world_contact(world, tact_session_find_pair(session, t->pair));
+        struct tact_owner held = tact_world_owner(world, c->a), by = tact_world_owner(world, c->b);
+        const struct tact_pose *body = &tact_world_body(world, held.index)->pose;
+        const struct tact_pose *link =
+            tact_hand_link_pose(tact_world_hand(world, by.index), by.link);
+        if (after < 0.5e-3) {
+            assert_true(c->touching);
+            point_in_frame(t->on_body, body, c->patch.center);
+            point_in_frame(t->on_link, link, c->patch.center);
+        }
+        double a[3], b[3];
+        tact_pose_point(a, body, t->on_body);
+        tact_pose_point(b, link, t->on_link);
+        tact_v3_sub(a, a, b);
+        t->apart = fmax(t->apart, tact_v3_norm(a));
+    }
+}
+
+/* Lifted from 4.5 s to 6.5 s, turned at 10 s, back at 13 s, turned at 16.5 s and back at the end.
+ */
+static void check_grasp(const char *scene, struct grasp *grasp)
+{
+    struct simulation p;
+    grasp->from = 4.5;
+    simulate_observed(scene, 20, &(struct simulation_observer){measure_slip, grasp}, &p);
+    const struct body_state *lifted = simulation_body_at(&p, scene, 7);
+    double lift = lifted->position[2] - simulation_body_at(&p, scene, 4.5)->position[2];
+    double first = angle_between(lifted, simulation_body_at(&p, scene, 10));
+    double back = angle_between(lifted, simulation_body_at(&p, scene, 13));
+    double second = angle_between(lifted, simulation_body_at(&p, scene, 16.5));
+    double end = angle_between(lifted, simulation_body_at(&p, scene, -1));
+    print_message("    lifted by %.5f m, turned by %.4f degrees, back to %.4f, by %.4f, back to "
+                  "%.4f; rests at %.1e\n",
+                  lift, first, back, second, end, largest_final_speed(&p));
+    assert_true(fabs(lift - 0.1) < 2e-3 && fabs(first - 90) < 2 && fabs(second - 90) < 2);
+    assert_true(back < 0.5 && end < 0.5 && largest_final_speed(&p) < 1e-3);
+    for (int i = 0; i < grasp->count; i++) {
+        print_message("    %s: apart by %.4f mm at most\n", grasp->touch[i].pair,
+                      grasp->touch[i].apart * 1e3);
+        assert_true(grasp->touch[i].apart > 0 && grasp->touch[i].apart < 1e-3);
+    }
+    assert_true(p.report.unconverged <= (uint64_t)p.ticks / 100);
+    simulation_free(&p);
+}
+
+void check_mug_scene(void)
+{
+    check_grasp("mug", &(struct grasp){.count = 2,
+                                       .touch = {{.pair = "mug/hand.ff_proximal#2"},
+                                                 {.pair = "mug/hand.th_distal#2"}}});
+}
+
+void check_tumbler_scene(void)
+{
+    check_grasp("tumbler", &(struct grasp){.count = 5,
+                                           .touch = {{.pair = "tumbler/hand.palm"},
+                                                     {.pair = "tumbler/hand.palm#2"},
+                                                     {.pair = "tumbler/hand.MF_distal"},
+                                                     {.pair = "tumbler/hand.RF_distal"},
+                                                     {.pair = "tumbler/hand.LF_distal"}}});
+}
+
 void check_bumpy_cube(void)
 {
     struct simulation p;

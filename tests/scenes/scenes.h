@@ -13,6 +13,8 @@ void check_coin_scene(void);
 void check_octagon_scene(void);
 void check_ruler_scene(void);
 void check_five_fingers(void);
+void check_mug_scene(void);
+void check_tumbler_scene(void);
 void check_bumpy_cube(void);
 void check_salad_scene(void);
 void check_swing_scene(void);

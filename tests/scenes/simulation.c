@@ -23,7 +23,8 @@ static void fail_test_unless_ok(int rc, const struct tact_error *err)
     }
 }
 
-static void run(const char *path, double seconds, const char *log, struct simulation *out)
+static void run(const char *path, double seconds, const char *log,
+                const struct simulation_observer *observer, struct simulation *out)
 {
     struct tact_error err = {0};
     struct tact_scene *scene;
@@ -38,6 +39,8 @@ static void run(const char *path, double seconds, const char *log, struct simula
     options.ticks = (uint64_t)llround(seconds / scene->period);
     options.record = log;
     options.replace = 1;
+    options.observe = observer ? observer->observe : NULL;
+    options.observe_user = observer ? observer->user : NULL;
     fail_test_unless_ok(tact_session_create(scene, &options, &session, &err), &err);
     assert_int_equal(tact_session_run(session, &out->report), 0);
     assert_int_equal(out->report.recorder.overruns, 0);
@@ -129,7 +132,7 @@ static void read_all_log_records(const char *path, struct simulation *out)
 }
 
 static void simulate_file(const char *scene, const char *path, double seconds,
-                          struct simulation *out)
+                          const struct simulation_observer *observer, struct simulation *out)
 {
     char log[] = "/tmp/tact-scene-XXXXXX";
     int file = mkstemp(log);
@@ -137,7 +140,7 @@ static void simulate_file(const char *scene, const char *path, double seconds,
     close(file);
     memset(out, 0, sizeof *out);
     snprintf(out->name, sizeof out->name, "%s", scene);
-    run(path, seconds, log, out);
+    run(path, seconds, log, observer, out);
     read_all_log_records(log, out);
     unlink(log);
     const struct tact_session_report *r = &out->report;
@@ -154,9 +157,15 @@ static void find_scene(const char *scene, char path[1024])
 
 void simulate(const char *scene, double seconds, struct simulation *out)
 {
+    simulate_observed(scene, seconds, NULL, out);
+}
+
+void simulate_observed(const char *scene, double seconds,
+                       const struct simulation_observer *observer, struct simulation *out)
+{
     char path[1024];
     find_scene(scene, path);
-    simulate_file(scene, path, seconds, out);
+    simulate_file(scene, path, seconds, observer, out);
 }
 
 void simulate_with_options(const char *scene, double seconds, const char *more,
@@ -174,7 +183,7 @@ void simulate_with_options(const char *scene, double seconds, const char *more,
     assert_non_null(to);
     assert_true(fwrite(text, 1, size, to) == size && fprintf(to, "\n%s\n", more) > 0);
     assert_int_equal(fclose(to), 0);
-    simulate_file(scene, copy, seconds, out);
+    simulate_file(scene, copy, seconds, NULL, out);
     unlink(copy);
 }
 

@@ -27,6 +27,16 @@ struct simulation {
 /* Runs the scene with host moments. Fails the test where it cannot be run. */
 void simulate(const char *scene, double seconds, struct simulation *out);
 
+/* Called at the end of each tick. */
+struct simulation_observer {
+    tact_session_observer observe;
+    void *user;
+};
+
+/* The same with an observer, or none (NULL). */
+void simulate_observed(const char *scene, double seconds,
+                       const struct simulation_observer *observer, struct simulation *out);
+
 /* The same for a scene that reads no other file, with these lines of YAML appended. */
 void simulate_with_options(const char *scene, double seconds, const char *more,
                            struct simulation *out);

@@ -23,6 +23,8 @@ static const struct {
     {"octagon", check_octagon_scene},
     {"ruler", check_ruler_scene},
     {"five_fingers", check_five_fingers},
+    {"mug", check_mug_scene},
+    {"tumbler", check_tumbler_scene},
     {"bumpy_cube", check_bumpy_cube},
     {"salad", check_salad_scene},
     {"swing", check_swing_scene},
