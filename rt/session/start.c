@@ -72,8 +72,12 @@ void tact_session_report_start(struct tact_session *s)
         }
         name_pair_and_hands(s, p->number, both, sizeof both, hands, sizeof hands);
         if (p->start.inside) {
-            snprintf(text, sizeof text, "%s start one inside the other: no normal separates them",
-                     both);
+            const char *model = tact_world_model(s->world, p->number)->name;
+            snprintf(text, sizeof text, "%s start %s", both,
+                     strcmp(model, "field")
+                         ? "one inside the other: no normal separates them"
+                         : "with a contact surface of more polygons than are computed: no force "
+                           "separates them");
             report_start_overlap(s, "overlap", text);
             continue;
         }
