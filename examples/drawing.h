@@ -11,8 +11,8 @@ struct drawing {
     FILE *to;             /* stream for the script */
 };
 
-/* out ends in .png, .svg, .pdf or .gp and is allowed (output_allowed()); command is for messages.
- * EXIT_GOOD, or EXIT_BAD after a message. */
+/* out ends in .png, .svg, .pdf or .gp and is allowed (is_output_allowed()); command is for
+ * messages. EXIT_GOOD, or EXIT_BAD after a message. */
 int drawing_open(struct drawing *d, const char *command, const char *out, int force);
 
 /* Draws. EXIT_GOOD, or EXIT_BAD after a message: then there is no file. */

@@ -114,10 +114,10 @@ int plot_time_column(const struct plot_session *s); /* wake, compute [us] */
 int plot_session_open(struct plot_session *s, const char *path, struct tact_error *err);
 void plot_session_close(struct plot_session *s);
 
-/* plot_collect_marks.c: first touches, releases, events, faults, gaps. */
+/* plot_marks.c: first touches, releases, events, faults, gaps. */
 void plot_collect_marks(struct plot_session *s, const double *first_touch);
 
-/* plot_write_page.c: the page as a script for gnuplot. terminal: "pngcairo", "svg", "pdfcairo" or
+/* plot_page.c: the page as a script for gnuplot. terminal: "pngcairo", "svg", "pdfcairo" or
  * NULL, for a script that opens a window where there is one. */
 void plot_write_page(FILE *to, const struct plot_session *sessions, int count,
                      const char *terminal);
@@ -146,7 +146,7 @@ void plot_centres_scale_to_outline(struct plot_pair *pair);
 /* plot_channels.c: the panels of a session that has channels only. */
 void plot_channels(FILE *to, const struct plot_session *sessions, int count);
 
-/* plot_write_data_blocks.c: the columns as the data blocks of that script, $A... of session 0,
+/* plot_table.c: the columns as the data blocks of that script, $A... of session 0,
  * $B... of 1. */
 void plot_write_data_blocks(FILE *to, const struct plot_session *s, char session_letter);
 

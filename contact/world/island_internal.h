@@ -33,7 +33,7 @@ struct search {
                              tact_springs_anchor(); -1: they must not be anchored again */
     int is_damped; /* 1: Newton's steps are damped, as most contacts have anchored springs */
     double least_absolute_residual;    /* smallest absolute residual so far: a relative one is
-                             misleading where        impulses are huge */
+                             misleading where impulses are huge */
     double residual_at_least_absolute; /* relative residual at the impulses with the least absolute
                                    residual */
     double *before, *after, *scale, *next;           /* impulses */

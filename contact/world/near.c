@@ -61,7 +61,7 @@ int tact_near_create(struct tact_world *world)
     }
     for (int i = 0; i < world->shape_count; i++) {
         if (world->shapes[i].shape.kind != TACT_SHAPE_HALFSPACE) {
-            near->order[near->sorted_slot_count++] = i;
+            near->order[near->sorted_shape_count++] = i;
         }
     }
     return 0;
@@ -199,7 +199,7 @@ static void visit_pairs_with_halfspaces(struct tact_world *world)
             continue;
         }
         tact_quat_rotate(up, world->poses[p].quat_wxyz, z);
-        for (int k = 0; k < near->sorted_slot_count; k++) {
+        for (int k = 0; k < near->sorted_shape_count; k++) {
             int i = near->order[k];
             const struct world_shape *shape = &world->shapes[i];
             tact_v3_sub(apart, world->poses[i].position, at);
@@ -215,7 +215,7 @@ static int axis_of_widest_spread(const struct tact_world *world)
 {
     double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY};
     int best = 0;
-    for (int k = 0; k < world->near.sorted_slot_count; k++) {
+    for (int k = 0; k < world->near.sorted_shape_count; k++) {
         const double *at = world->poses[world->near.order[k]].position;
         for (int i = 0; i < 3; i++) {
             low[i] = at[i] < low[i] ? at[i] : low[i];
@@ -234,7 +234,7 @@ static void sort_shapes_along_axis(struct near *near)
 {
     static const int gaps[] = {57893, 24684, 10525, 4487, 1750, 701, 301, 132, 57, 23, 10, 4, 1};
     for (size_t g = 0; g < sizeof gaps / sizeof *gaps; g++) {
-        for (int i = gaps[g]; i < near->sorted_slot_count; i++) {
+        for (int i = gaps[g]; i < near->sorted_shape_count; i++) {
             int shape = near->order[i], k = i;
             for (; k >= gaps[g] &&
                    near->interval_start[near->order[k - gaps[g]]] > near->interval_start[shape];
@@ -252,20 +252,20 @@ static void sweep_and_prune_along_axis(struct tact_world *world)
 {
     struct near *near = &world->near;
     int axis = axis_of_widest_spread(world);
-    for (int k = 0; k < near->sorted_slot_count; k++) {
+    for (int k = 0; k < near->sorted_shape_count; k++) {
         int i = near->order[k];
         const double *at = world->poses[i].position;
         double reach = search_radius_of_shape(&world->shapes[i]);
         near->interval_start[i] = isfinite(at[0] + at[1] + at[2]) ? at[axis] - reach : INFINITY;
     }
     sort_shapes_along_axis(near);
-    for (int k = 0; k < near->sorted_slot_count; k++) {
+    for (int k = 0; k < near->sorted_shape_count; k++) {
         int i = near->order[k];
         const double *at = world->poses[i].position;
         double reach = search_radius_of_shape(&world->shapes[i]);
         double end = at[axis] + reach;
         for (int m = k + 1;
-             m < near->sorted_slot_count && near->interval_start[near->order[m]] < end; m++) {
+             m < near->sorted_shape_count && near->interval_start[near->order[m]] < end; m++) {
             int j = near->order[m];
             double apart[3];
             double both = reach + search_radius_of_shape(&world->shapes[j]);

@@ -47,7 +47,7 @@ struct near {
     int candidate_count;
     int *first; /* position in the list of each shape's next pair; one more entry */
     int *order; /* shapes except half-spaces, by interval_start */
-    int sorted_slot_count;
+    int sorted_shape_count;
     double *interval_start;        /* lower end of each shape along the axis of the search [m] */
     double *position_at_search;    /* three numbers a shape: its position at the last search [m] */
     double *orientation_at_search; /* four numbers a shape: orientation of a half-space at the last

@@ -20,7 +20,7 @@ struct playback {
     /* called with each record that is read; or NULL */
     void (*each)(void *user, const struct tact_record *record);
     void *user;
-    char *hello;   /* wire_hello() */
+    char *hello;   /* of wire_make_hello_message() */
     size_t shapes; /* number of shapes, and their meshes; NULL where a shape needs none */
     void **meshes;
     size_t *mesh_sizes;

@@ -29,8 +29,8 @@ enum server_request {
 };
 
 struct server_options {
-    const char *hello;   /* see wire_hello() */
-    size_t mesh_count;   /* number of messages from wire_meshes() */
+    const char *hello;   /* see wire_make_hello_message() */
+    size_t mesh_count;   /* number of messages from wire_make_mesh_messages() */
     void *const *meshes; /* the messages, and their sizes; they and hello must outlive the server */
     const size_t *mesh_sizes;
     const struct tact_world *world; /* world of the samples; it must outlive the server */

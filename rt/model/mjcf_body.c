@@ -97,7 +97,7 @@ static int read_joint(struct mjcf *r, const xmlNode *node, int inherited,
     if (rc) {
         return rc;
     }
-    if (j.type < 2 || !body) {
+    if (j.type == MJCF_FREE || j.type == MJCF_BALL || !body) {
         return tact_model_error(
             m, tact_xml_line(node),
             body ? "joint: a hand has hinge and slide joints, no ball and free ones"
@@ -115,7 +115,7 @@ static int read_joint(struct mjcf *r, const xmlNode *node, int inherited,
     *out = (struct model_joint){.line = tact_xml_line(node),
                                 .name = tact_xml_text(m, node, "name"),
                                 .body = body,
-                                .slide = j.type == 2,
+                                .slide = j.type == MJCF_SLIDE,
                                 .damping = j.damping,
                                 .friction = j.friction,
                                 .armature = j.armature};
@@ -131,7 +131,11 @@ static int read_joint(struct mjcf *r, const xmlNode *node, int inherited,
 /* Sizes a shape takes of `size`, by its type: sphere, capsule, ellipsoid, cylinder, box. */
 static int size_count_of(const struct mjcf_geom *g)
 {
-    static const int counts[] = {0, 0, 1, 2, 3, 2, 3, 0, 0};
+    static const int counts[MJCF_GEOM_TYPE_COUNT] = {[MJCF_SPHERE] = 1,
+                                                     [MJCF_CAPSULE] = 2,
+                                                     [MJCF_ELLIPSOID] = 3,
+                                                     [MJCF_CYLINDER] = 2,
+                                                     [MJCF_BOX] = 3};
     return g->has_fromto ? 1 : counts[g->type];
 }
 
@@ -142,13 +146,15 @@ static int resolve_fromto(struct mjcf *r, const xmlNode *node, struct mjcf_geom 
     double along[3];
     tact_v3_sub(along, g->fromto, g->fromto + 3);
     const double half = 0.5 * tact_v3_norm(along);
-    if (!tact_xml_is_in("3 4 5 6", (const char[]){(char)('0' + g->type), '\0'}) || !(half > 0.0)) {
+    const bool is_long = g->type == MJCF_CAPSULE || g->type == MJCF_ELLIPSOID ||
+                         g->type == MJCF_CYLINDER || g->type == MJCF_BOX;
+    if (!is_long || !(half > 0.0)) {
         return tact_model_error(r->model, tact_xml_line(node),
                                 "geom: fromto is expected of two points, for a capsule, cylinder, "
                                 "ellipsoid or box");
     }
     g->size[1] = half;
-    if (g->type == 4 || g->type == 6) {
+    if (g->type == MJCF_ELLIPSOID || g->type == MJCF_BOX) {
         g->size[2] = half;
         g->size[1] = g->size[0];
     }
@@ -175,9 +181,16 @@ static int find_mesh(struct mjcf *r, const xmlNode *node, const char *name)
 static int set_geom_shape(struct mjcf *r, const xmlNode *node, struct mjcf_geom *g,
                           struct model_geom *out)
 {
-    static const enum model_geom_kind kinds[] = {MODEL_OTHER,   MODEL_OTHER,     MODEL_SPHERE,
-                                                 MODEL_CAPSULE, MODEL_ELLIPSOID, MODEL_CYLINDER,
-                                                 MODEL_BOX,     MODEL_MESH,      MODEL_OTHER};
+    static const enum model_geom_kind kinds[MJCF_GEOM_TYPE_COUNT] = {
+        [MJCF_PLANE] = MODEL_OTHER,
+        [MJCF_HEIGHT_FIELD] = MODEL_OTHER,
+        [MJCF_SPHERE] = MODEL_SPHERE,
+        [MJCF_CAPSULE] = MODEL_CAPSULE,
+        [MJCF_ELLIPSOID] = MODEL_ELLIPSOID,
+        [MJCF_CYLINDER] = MODEL_CYLINDER,
+        [MJCF_BOX] = MODEL_BOX,
+        [MJCF_MESH] = MODEL_MESH,
+        [MJCF_SDF] = MODEL_OTHER};
     out->kind = kinds[g->type];
     if (out->kind == MODEL_OTHER || (g->mesh && out->kind != MODEL_MESH)) {
         return tact_model_error(r->model, tact_xml_line(node),

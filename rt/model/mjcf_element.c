@@ -172,9 +172,7 @@ int tact_mjcf_read_geom(struct mjcf *r, const xmlNode *node, struct mjcf_geom *g
         "name material rgba user fluidshape fluidcoef hfield fitscale",
         "condim priority solmix solref solimp margin gap");
     double friction[3] = {0.0}, group = g->group;
-    int type = rc ? -1
-                  : tact_xml_word(m, node, "type",
-                                  "plane hfield sphere capsule ellipsoid cylinder box mesh sdf");
+    int type = rc ? -1 : tact_xml_word(m, node, "type", MJCF_GEOM_TYPES);
     rc = rc ? rc : type < -1 ? type : 0;
     g->type = type >= 0 ? type : g->type;
     int sizes = rc ? 0 : tact_xml_numbers(m, node, "size", g->size, 1, 3);
@@ -235,7 +233,7 @@ int tact_mjcf_read_joint(struct mjcf *r, const xmlNode *node, struct mjcf_joint 
         "type pos axis limited range actuatorfrclimited actuatorfrcrange stiffness damping "
         "frictionloss armature ref springref springdamper actuatorgravcomp class",
         "name group user", "solreflimit solimplimit solreffriction solimpfriction margin");
-    int type = rc ? -1 : tact_xml_word(m, node, "type", "free ball slide hinge");
+    int type = rc ? -1 : tact_xml_word(m, node, "type", MJCF_JOINT_TYPES);
     rc = rc ? rc : type < -1 ? type : 0;
     j->type = type >= 0 ? type : j->type;
     rc = rc ? rc : read_some(r, node, "pos", j->position, 3, 3);
@@ -284,14 +282,14 @@ int tact_mjcf_read_mesh(struct mjcf *r, const xmlNode *node, struct mjcf_mesh *m
 void tact_mjcf_default_class(struct mjcf_class *c)
 {
     *c = (struct mjcf_class){.name = "main",
-                             .geom = {.type = 2,
+                             .geom = {.type = MJCF_SPHERE,
                                       .attitude = {.quat_wxyz = {1.0, 0.0, 0.0, 0.0}},
                                       .mass = -1.0,
                                       .density = 1000.0,
                                       .friction = 1.0,
                                       .type_bits = 1,
                                       .affinity_bits = 1},
-                             .joint = {.type = 3,
+                             .joint = {.type = MJCF_HINGE,
                                        .axis = {0.0, 0.0, 1.0},
                                        .limited = MJCF_AUTOMATIC,
                                        .force_limited = MJCF_AUTOMATIC},

@@ -11,8 +11,25 @@ struct mjcf_attitude {
     double numbers[6];
 };
 
+/* The words of a geom's and a joint's type, in this order. */
+#define MJCF_GEOM_TYPES "plane hfield sphere capsule ellipsoid cylinder box mesh sdf"
+enum mjcf_geom_type {
+    MJCF_PLANE,
+    MJCF_HEIGHT_FIELD,
+    MJCF_SPHERE,
+    MJCF_CAPSULE,
+    MJCF_ELLIPSOID,
+    MJCF_CYLINDER,
+    MJCF_BOX,
+    MJCF_MESH,
+    MJCF_SDF,
+    MJCF_GEOM_TYPE_COUNT
+};
+#define MJCF_JOINT_TYPES "free ball slide hinge"
+enum mjcf_joint_type { MJCF_FREE, MJCF_BALL, MJCF_SLIDE, MJCF_HINGE };
+
 struct mjcf_geom {
-    int type; /* index in geom_types */
+    int type; /* enum mjcf_geom_type */
     int size_count;
     double size[3], position[3], fromto[6];
     bool has_fromto;
@@ -25,9 +42,9 @@ struct mjcf_geom {
 };
 
 struct mjcf_joint {
-    int type; /* index in joint_types */
+    int type; /* enum mjcf_joint_type */
     double position[3], axis[3], range[2], force_range[2];
-    int limited, force_limited; /* as of words_auto */
+    int limited, force_limited; /* index in MJCF_AUTO */
     double stiffness, damping, friction, armature, reference;
 };
 
@@ -56,7 +73,7 @@ struct mjcf_class {
 struct mjcf {
     struct model *model;
     bool degrees, autolimits, strip_path;
-    int inertia_from_geom; /* as of words_auto */
+    int inertia_from_geom; /* index in MJCF_AUTO */
     double groups[2];
     char euler[4];
     const char *mesh_folder;

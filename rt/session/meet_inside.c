@@ -8,6 +8,8 @@
 #include "contact/vec.h"
 #include "rt/session/session_internal.h"
 
+#define MAX_OPPOSITE_CONTACTS 8
+
 /* The contact of a pair of pressure fields that touched in the last solve, or NULL. */
 static const struct tact_contact *find_field_contact(const struct tact_session *s, int pair)
 {
@@ -32,23 +34,43 @@ static int find_body_about_point(const struct tact_contact *c, int shape, const 
     return tact_v3_dot(out, offset) < 0.0 ? (c->a == shape ? c->b : c->a) : -1;
 }
 
-/* A shape of the body that the second shape of contact c presses on as well, from the other side
- * than `out`, with c's patch inside it; -1 where there is none. */
-static int find_opposite_contact(const struct tact_session *s, const struct tact_contact *c,
-                                 int body_shape, const double out[3])
+/* Contacts of other bodies that press on a shape, towards the patch of its pair. */
+struct opposite_contacts {
+    int count;
+    struct opposite_contact {
+        int shape; /* of the body that the shape presses on */
+        double out[3];
+    } contact[MAX_OPPOSITE_CONTACTS];
+};
+
+/* Lists the bodies that the second shape of a pair presses on with the pair's patch inside them.
+ * Those beyond the room are left out: one of them is found in a later tick, as contacts change. */
+static void list_opposite_contacts(const struct tact_session *s, const struct tact_contact *c,
+                                   struct opposite_contacts *list)
 {
     int count;
     const int *near = tact_world_near(s->world, &count);
-    for (int i = 0; i < count; i++) {
+    list->count = 0;
+    for (int i = 0; i < count && list->count < MAX_OPPOSITE_CONTACTS; i++) {
         const struct tact_contact *other = find_field_contact(s, near[i]);
-        double opposite[3];
-        int shape = other ? find_body_about_point(other, c->b, c->patch.center, opposite) : -1;
-        if (shape >= 0 && shape != c->a && s->group[shape] == s->group[body_shape] &&
-            tact_v3_dot(out, opposite) < 0.0) {
-            return shape;
+        struct opposite_contact *next = &list->contact[list->count];
+        next->shape = other ? find_body_about_point(other, c->b, c->patch.center, next->out) : -1;
+        list->count += next->shape >= 0 && next->shape != c->a;
+    }
+}
+
+/* Whether a listed contact is with the body of a shape, and opposes a contact that pushes to `out`.
+ */
+static int is_opposed_on_body(const struct tact_session *s, const struct opposite_contacts *list,
+                              int body_shape, const double out[3])
+{
+    for (int i = 0; i < list->count; i++) {
+        const struct opposite_contact *other = &list->contact[i];
+        if (s->group[other->shape] == s->group[body_shape] && tact_v3_dot(out, other->out) < 0.0) {
+            return 1;
         }
     }
-    return -1;
+    return 0;
 }
 
 void tact_session_find_meeting_inside(struct tact_session *s, uint64_t tick)
@@ -61,14 +83,16 @@ void tact_session_find_meeting_inside(struct tact_session *s, uint64_t tick)
     const int pair = near[tick % (uint64_t)count];
     const struct tact_contact *c = find_field_contact(s, pair);
     struct session_pair *p = tact_session_pair(s, pair);
+    struct opposite_contacts opposite;
     if (!c || p->number != pair || p->meeting.within) {
         return;
     }
-    for (int i = 0; i < count && !p->meeting.within; i++) {
+    list_opposite_contacts(s, c, &opposite);
+    for (int i = 0; i < count && opposite.count && !p->meeting.within; i++) {
         const struct tact_contact *first = near[i] == pair ? NULL : find_field_contact(s, near[i]);
         double out[3];
         int shape = first ? find_body_about_point(first, c->a, c->patch.center, out) : -1;
-        if (shape >= 0 && find_opposite_contact(s, c, shape, out) >= 0) {
+        if (shape >= 0 && is_opposed_on_body(s, &opposite, shape, out)) {
             p->meeting.within = s->owners[shape];
             p->meeting.tick = tick;
             s->meeting_count++;

@@ -36,7 +36,7 @@ struct tact_core {
     int *rim;                  /* vertices, counter-clockwise from outside */
     int *first_face_of_vertex; /* index in `at` of the first face of each vertex; one more entry */
     int *at;                   /* faces */
-    int *start; /* a far vertex in each of TACT_CORE_CELLS directions; NULL: few vertices */
+    int *start; /* a far vertex for each of the 6 * 8 * 8 cells of a cube map; NULL: few vertices */
 };
 
 /* 1 for kinds that have a core. */

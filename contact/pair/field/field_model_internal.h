@@ -79,8 +79,8 @@ int tact_field_patch_of_balls(const struct tact_pair_query *q, struct tact_patch
 int tact_field_ball_disc(const struct tact_pair_query *q, const struct field_surface *of,
                          struct tact_patch *patch);
 
-/* The contact surface of a pair: of a soft ball on rigid triangles an exact one (field_sphere.h).
- * Returns as tact_field_find_contact_surface(). */
+/* The contact surface of a pair: of a soft ball on rigid triangles an exact one
+ * (field_sphere_internal.h). Returns as tact_field_find_contact_surface(). */
 int tact_field_find_pair(const struct tact_pair_query *q, struct tact_field_scratch *scratch,
                          struct field_surface *of);
 
