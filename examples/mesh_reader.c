@@ -37,7 +37,7 @@ enum {
 #error "the architecture of system calls is not known here"
 #endif
 
-static void set_limit(int what, rlim_t most)
+static void limit_process_resource(int what, rlim_t most)
 {
     const struct rlimit limit = {most, most};
     setrlimit((__rlimit_resource_t)what, &limit);
@@ -84,8 +84,8 @@ static int close_process(void)
         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
     };
     const struct sock_fprog program = {sizeof filter / sizeof *filter, filter};
-    set_limit(RLIMIT_CORE, 0);
-    set_limit(RLIMIT_AS, MOST_MEMORY);
+    limit_process_resource(RLIMIT_CORE, 0);
+    limit_process_resource(RLIMIT_AS, MOST_MEMORY);
     return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
                    prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program)
                ? -1

@@ -481,7 +481,7 @@ static void write_session_heading(FILE *to, const struct plot_session *s, int co
 }
 
 /* A page has its size in pixels, or where it is printed in inches. */
-static void write_page_heading(FILE *to, const char *terminal)
+static void set_plot_page_terminal(FILE *to, const char *terminal)
 {
     if (!strcmp(terminal, "pdfcairo")) {
         fprintf(to, "set terminal pdfcairo size %g,%g", (double)PAGE_WIDTH_PIXELS / PIXELS_PER_INCH,
@@ -502,7 +502,7 @@ void plot_write_page(FILE *to, const struct plot_session *s, int count, const ch
         to_time = fmax(to_time, s[a].to);
     }
     if (terminal) {
-        write_page_heading(to, terminal);
+        set_plot_page_terminal(to, terminal);
     }
     fprintf(to,
             "set encoding utf8\nfrom = %.9g\nto = %.9g\nset multiplot\nset border lw 1 lc rgb "

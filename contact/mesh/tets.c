@@ -50,7 +50,7 @@ int tact_tets_read_word(struct tets_reader *r, char word[TACT_TETS_WORD])
     }
     for (; r->at < r->end && !isspace((unsigned char)*r->at); r->at++) {
         if (n + 1 == TACT_TETS_WORD) {
-            return tact_tets_report_error(r, "a word of more than %d characters",
+            return tact_tets_report_error(r, "a word of the file has more than %d characters",
                                           TACT_TETS_WORD - 1);
         }
         word[n++] = *r->at;

@@ -175,8 +175,8 @@ static void add_prism_pair_sums(const struct frame_transform *a, const struct fr
     tact_columns_finish(&columns, sums);
 }
 
-static void mesh_box_in_frame(const struct frame_transform *frame_transform, double slack,
-                              struct tact_tets_box *box)
+static void own_box_of_mesh_in_frame(const struct frame_transform *frame_transform, double slack,
+                                     struct tact_tets_box *box)
 {
     const struct tact_mesh_node *root = &frame_transform->mesh->nodes[0];
     for (int k = 0; k < 3; k++) {
@@ -210,8 +210,8 @@ static void sum_tetrahedra_about_inner_point(const struct frame_transform *a,
 {
     struct tact_tet_sums tets;
     memset(&tets, 0, sizeof tets);
-    mesh_box_in_frame(a, slack, &tets.box[0]);
-    mesh_box_in_frame(b, slack, &tets.box[1]);
+    own_box_of_mesh_in_frame(a, slack, &tets.box[0]);
+    own_box_of_mesh_in_frame(b, slack, &tets.box[1]);
     if (sums->volume > MIN_CENTROID_VOLUME * sums->magnitude) {
         tact_v3_scale(tets.origin, sums->first, 1.0 / sums->volume);
     }

@@ -295,7 +295,8 @@ TACT_INLINE int add_outline_area(const struct crossed *t, const struct tact_rim_
     return most <= CLOSED * leaf->size[lane] ? 0 : -EAGAIN;
 }
 
-/** Adds the part of a triangle inside the rim. */
+/** Adds the part of a triangle of one mesh that lies inside the other, cut along the rim, where
+ * their surfaces cross. */
 TACT_INLINE int add_crossed_triangles(struct tact_rim *rim, int of, uint32_t triangle,
                                       struct tact_cut_surface *surface)
 {

@@ -195,8 +195,8 @@ static int count_columns_of_row(const struct profile_point *p, const struct prof
 }
 
 /* The cells of the row from `from` to `to`, in one piece. Returns their number. */
-static int append_row_cells(const struct revolution *v, double from, double to,
-                            struct chart_cell *cell)
+static int append_chart_cells_of_row(const struct revolution *v, double from, double to,
+                                     struct chart_cell *cell)
 {
     const struct segment *g = find_segment(v, 0.5 * (from + to));
     struct profile_point p, q;
@@ -223,7 +223,7 @@ static int build_cells(struct revolution *v)
     struct chart_cell *cell =
         rc ? NULL : calloc(((size_t)rows.count + 1) * MAX_CELLS_AROUND_AXIS, sizeof *cell);
     for (int i = 0; cell && i < rows.count; i++) {
-        count += append_row_cells(v, rows.s[i], rows.s[i + 1], cell + count);
+        count += append_chart_cells_of_row(v, rows.s[i], rows.s[i + 1], cell + count);
     }
     rc = cell ? tact_charts_build(&v->base, cell, count) : -ENOMEM;
     free(cell);

@@ -121,7 +121,7 @@ static void runge_kutta_rotation_step(const struct tact_body *body, const double
 }
 
 /* Rotates a quaternion for a time h at constant angular velocity w. */
-static void rotate_at_constant_rate(const double *w, double h, double *q)
+static void euler_rotation_step(const double *w, double h, double *q)
 {
     double rate[4];
     quaternion_rate(w, q, rate);
@@ -144,7 +144,7 @@ void tact_body_drift(struct tact_body *body, double h)
             runge_kutta_rotation_step(body, l, h / steps, body->pose.quat_wxyz);
         }
     } else if (angle > 0.0) {
-        rotate_at_constant_rate(body->twist + 3, h, body->pose.quat_wxyz);
+        euler_rotation_step(body->twist + 3, h, body->pose.quat_wxyz);
     }
     tact_v3_axpy(body->pose.position, h, body->twist);
     tact_body_refresh(body);

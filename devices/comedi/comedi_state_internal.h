@@ -42,7 +42,7 @@ struct tact_comedi {
     struct tact_comedi_capture capture;
     struct tact_comedi_play *play; /* a recording instead of a board, or NULL */
     bool zero_outputs;             /* the guard has ended, and the outputs were zeroed without it */
-    /* shared by the two */
+    /* exchanged between the loop and the monitor */
     _Atomic(struct tact_comedi_board *) fresh;
     _Atomic(struct tact_comedi_board *) retired;
     atomic_uint faults[TACT_DEVICE_CHANNELS];    /* count; the lowest two bits are the kind */

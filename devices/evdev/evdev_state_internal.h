@@ -28,7 +28,7 @@ struct tact_evdev {
     double value[TACT_DEVICE_CHANNELS];
     struct tact_evdev_force force;
     struct tact_evdev_capture capture;
-    /* shared by the two */
+    /* exchanged between the loop and the monitor */
     _Atomic(struct tact_evdev_source *) fresh;
     _Atomic(struct tact_evdev_source *) retired;
     atomic_bool vanished;      /* the node of the active source is gone */

@@ -209,7 +209,7 @@ static void count_unmeasured_tick(struct tact_session *s, int pair, uint64_t tic
     if (s->safety.state != TACT_SAFETY_FAULT) {
         char name[PAIR_NAME_BYTES];
         tact_session_name_pair(s, pair, name);
-        tact_session_name_fault(s, tick, "pair ", name, "it cannot be measured");
+        tact_session_name_fault(s, tick, "pair ", name, "its overlap could not be measured");
         tact_session_raise_fault(s, (double)live->status, tick);
     }
 }

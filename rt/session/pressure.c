@@ -8,7 +8,7 @@
 #define PRESSURE_RING_CAPACITY                                                                     \
     32 /* capacity, in maps: the recorder's thread empties it every few milliseconds */
 
-int tact_session_open_pressure(struct tact_session *s, struct tact_recorder_options *options)
+int tact_session_open_logged_pressure(struct tact_session *s, struct tact_recorder_options *options)
 {
     double rate = s->scene->recorder.pressure_rate;
     if (!(rate > 0.0)) {

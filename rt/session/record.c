@@ -391,7 +391,7 @@ static int open_log_with_lists(struct tact_session *s, struct lists *l, const ch
         return rc;
     }
     options.replace = s->options.replace;
-    rc = tact_session_open_pressure(s, &options);
+    rc = tact_session_open_logged_pressure(s, &options);
     if (rc) {
         return rc;
     }

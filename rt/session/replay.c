@@ -277,8 +277,9 @@ struct tact_replay_options tact_replay_options_default(void)
 }
 
 /* Checks that there is a tick to replay: otherwise a replay of nothing would count as equal. */
-static int check_tick_range(const struct tact_log_state *state, const struct tact_replay_options *o,
-                            double period, struct tact_error *err)
+static int refuse_range_without_ticks(const struct tact_log_state *state,
+                                      const struct tact_replay_options *o, double period,
+                                      struct tact_error *err)
 {
     uint64_t from = tact_replay_tick(o->from, o->in_seconds & 1, period);
     uint64_t to = tact_replay_tick(o->to, o->in_seconds & 2, period);
@@ -320,7 +321,7 @@ int tact_replay_run_with(const char *path, const struct tact_replay_options *o,
     snprintf(report->damage, sizeof report->damage, "%s", state->why);
     warn_about_differing_facts(log, path, o->messages, report);
     rc = tact_scene_log_open_with(log, o->local, o->messages, &view, err);
-    rc = rc ? rc : check_tick_range(state, o, view.session->period, err);
+    rc = rc ? rc : refuse_range_without_ticks(state, o, view.session->period, err);
     rc = rc ? rc : open_other_moment_source(&view, o, err);
     if (!rc && o->playback_device) {
         rc = tact_session_playback_open(view.session, o, &playback, err);

@@ -503,7 +503,8 @@ void tact_session_update_source_cost(struct session_pair *p, int32_t ns);
 uint32_t tact_session_oldest_result_age(const struct tact_session *s, const struct session_pair *p);
 
 /* pressure.c: the maps of the log, before it is opened. 0 or -ENOMEM. */
-int tact_session_open_pressure(struct tact_session *s, struct tact_recorder_options *options);
+int tact_session_open_logged_pressure(struct tact_session *s,
+                                      struct tact_recorder_options *options);
 /* Decides whether the next solve stores its pressure, and where. Real-time safe, as the following.
  */
 void tact_session_keep_pressure(struct tact_session *s, uint64_t tick);

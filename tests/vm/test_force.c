@@ -172,7 +172,7 @@ static void close_session(void)
 
 /* Checks that the force played at a tick is the one sent as long ago as the reported age. Returns
  * that age, or a negative number before the first force. */
-static double check_tick(int tick)
+static double check_age_of_played_force(int tick)
 {
     int64_t now = observed.read_ns[tick];
     double age = (double)observed.age[tick];
@@ -215,7 +215,7 @@ static void check_forces_were_played(const char *what, double oldest)
     double worst = 0.0, sum = 0.0, most = 0.0;
     int count = 0, touching = 0;
     for (int tick = 300; tick < TICKS; tick += 7) {
-        double age = check_tick(tick);
+        double age = check_age_of_played_force(tick);
         assert_true(age > 0.0);
         worst = fmax(worst, age);
         sum += age;
