@@ -67,7 +67,8 @@ void tact_direct_add_joint_bound(struct direct *d, const struct joint_bound *bou
 /* Adds J^T r of a contact to the right side. */
 void tact_direct_add_contact_impulse(struct direct *d, const struct block *block, const double *r);
 
-/* Factors the matrix; 0 where it is singular. tact_direct_back_substitute() then replaces the right side by dv. */
+/* Factors the matrix; 0 where it is singular. tact_direct_back_substitute() then replaces the right
+ * side by dv. */
 int tact_direct_factor(struct direct *d);
 void tact_direct_back_substitute(struct direct *d);
 

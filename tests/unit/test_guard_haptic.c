@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
+#include "contact/number.h"
 #include "devices/registry.h"
 #include "rt/clock.h"
 #include "rt/session/session.h"
@@ -124,7 +125,10 @@ static void calls_that_block_delay_no_tick(void **state)
     device.ops->close(device.self);
     const char *text = strstr(c.messages, "from sensor to force ");
     assert_non_null(text);
-    assert_int_equal(sscanf(text, "from sensor to force %lf ms, %lf", &mean, &longest), 2);
+    char *end;
+    mean = tact_number_read(text + strlen("from sensor to force "), &end);
+    assert_memory_equal(end, " ms, ", strlen(" ms, "));
+    longest = tact_number_read(end + strlen(" ms, "), &end);
     print_message("a tick took %.3f ms at most; %d of 700 ticks stale; sensor to force %.2f ms, "
                   "%.2f ms at most\n",
                   (double)took * 1e-6, stale, mean, longest);
