@@ -5,8 +5,6 @@
 #include "contact/compare/reduced_internal.h"
 #include "contact/pair/smooth/contacts_internal.h"
 
-enum { MAX_STEPS_WITHOUT_TIME = 10000 }; /* rejected steps and edges in succession */
-
 const char *tact_reduced_mode_name(enum tact_reduced_mode mode)
 {
     static const char *const names[] = {"flight", "sliding", "rolling", "without spin"};
@@ -49,7 +47,12 @@ static int check_options(const struct tact_reduced_options *o, struct tact_error
                                   range[i].name, range[i].value, range[i].least, range[i].most);
         }
     }
-    return 0;
+    return o->friction_static < o->friction_dynamic
+               ? tact_error_set(err, -EINVAL,
+                                "friction_static: %g is below friction_dynamic, %g: at least as "
+                                "much is expected",
+                                o->friction_static, o->friction_dynamic)
+               : 0;
 }
 
 static int check_shapes(const struct tact_shape *shape[2], struct tact_error *err)
@@ -86,6 +89,7 @@ int tact_reduced_create(const struct tact_shape *shape, const struct tact_pose *
     r->local = *local;
     r->fixed = *place;
     r->size = tact_min(tact_shape_radius(shape), tact_shape_radius(fixed));
+    r->reach = tact_v3_norm(local->position) + tact_shape_radius(shape);
     for (int b = 0; b < 2; b++) {
         r->shape[b] = *both[b];
         tact_reduced_surface_place(&r->surface[b], &r->shape[b], b ? place : local);
@@ -117,6 +121,7 @@ int tact_reduced_start(struct tact_reduced *r, const struct tact_pose *pose, con
         sum += fabs(pose->quat_wxyz[i]);
     }
     if (!isfinite(sum) || !(gap >= 0.0)) {
+        r->failure = REDUCED_NOT_FINITE;
         return -EINVAL;
     }
     memset(&r->report, 0, sizeof r->report);
@@ -126,22 +131,42 @@ int tact_reduced_start(struct tact_reduced *r, const struct tact_pose *pose, con
     tact_body_refresh(&r->body);
     r->step = r->options.max_step;
     r->crossed_at_once = 0;
-    return tact_reduced_begin(r, gap);
+    r->failure = tact_reduced_begin(r, gap);
+    return r->failure ? -EDOM : 0;
 }
 
 int tact_reduced_advance(struct tact_reduced *r, double time)
 {
     int idle = 0;
+    r->failure = REDUCED_NO_FAILURE;
     while (time - r->report.time > 1e-12 * fabs(time)) {
         const double before = r->report.time;
-        int rc = r->report.mode == TACT_REDUCED_FLIGHT ? tact_reduced_step_flight(r, time)
-                                                       : tact_reduced_step_contact(r, time);
+        r->failure = r->report.mode == TACT_REDUCED_FLIGHT ? tact_reduced_step_flight(r, time)
+                                                           : tact_reduced_step_contact(r, time);
         idle = r->report.time > before ? 0 : idle + 1;
-        if (rc || idle > MAX_STEPS_WITHOUT_TIME) {
+        if (!r->failure && idle > MAX_STEPS_WITHOUT_TIME) {
+            r->failure = REDUCED_IDLE;
+        }
+        if (r->failure) {
             return -EDOM;
         }
     }
     return 0;
+}
+
+const char *tact_reduced_failure(const struct tact_reduced *r)
+{
+    static const char *const text[REDUCED_FAILURES] = {
+        [REDUCED_NO_FAILURE] = "",
+        [REDUCED_SINGULAR] = "the charts are singular at the contact",
+        [REDUCED_NOT_FINITE] = "the motion is not finite",
+        [REDUCED_CONFORMS] = "the surfaces touch along a line or a face",
+        [REDUCED_OVERLAPS] = "the surfaces overlap",
+        [REDUCED_EDGES] = "64 edges of charts are crossed without time between them",
+        [REDUCED_IDLE] = "10000 steps in succession do not advance the time"};
+    _Static_assert(MAX_CROSSINGS_AT_ONCE == 64 && MAX_STEPS_WITHOUT_TIME == 10000,
+                   "the texts say these numbers");
+    return text[r->failure];
 }
 
 void tact_reduced_get(const struct tact_reduced *r, struct tact_pose *pose, double twist[6])

@@ -40,8 +40,9 @@ enum tact_reduced_impact_law {
 
 /** Options; defaults by tact_reduced_options_default(). */
 struct tact_reduced_options {
-    double gravity[3];       /**< [m/s^2], world */
-    double friction_static;  /**< limit of |f_t| / |f_n| without slip (35) [1] */
+    double gravity[3];      /**< [m/s^2], world */
+    double friction_static; /**< limit of |f_t| / |f_n| without slip (35), at least friction_dynamic
+                               [1] */
     double friction_dynamic; /**< |f_t| / |f_n| in slip (21) [1] */
     double spin_static; /**< limit of the torque about the normal over |f_n|, without spin (40); 0:
                            the contact transmits none [m] */
@@ -65,7 +66,7 @@ struct tact_reduced_report {
     double time;                 /**< [s] */
     enum tact_reduced_mode mode; /**< now */
     double force[6];     /**< torque and force of the contact on the body, world axes, about the
-                            contact,     at the last step [N m, N] */
+                            contact, at the last step [N m, N] */
     double contact[3];   /**< place of the contact [m], world */
     double slip;         /**< speed of slip [m/s] */
     double mode_time[4]; /**< time in each mode [s] */
@@ -97,7 +98,8 @@ struct tact_reduced;
  * @param err      may be NULL; what was expected
  * @retval 0        *out is to be freed by tact_reduced_destroy()
  * @retval -ENOTSUP a surface that is not smooth everywhere, or two half-spaces
- * @retval -EINVAL  mass, inertia or an option is out of range; *err (may be NULL) says which
+ * @retval -EINVAL  mass, inertia or an option is out of range, or friction_static is below
+ *                  friction_dynamic; *err (may be NULL) says which
  * @retval -ENOMEM
  */
 TACT_API int tact_reduced_create(const struct tact_shape *shape, const struct tact_pose *local,
@@ -115,7 +117,8 @@ TACT_API void tact_reduced_destroy(struct tact_reduced *reduced);
  * approach faster than settle_speed; it is then moved along the normal until they touch.
  * @retval 0
  * @retval -EINVAL  not finite
- * @retval -EDOM    the surfaces conform, or overlap by more than `gap`
+ * @retval -EDOM    the surfaces conform, overlap by more than `gap`, or their charts are singular
+ *                  there: tact_reduced_failure() says which
  */
 TACT_API int tact_reduced_start(struct tact_reduced *reduced, const struct tact_pose *pose,
                                 const double twist[6], double gap);
@@ -123,10 +126,16 @@ TACT_API int tact_reduced_start(struct tact_reduced *reduced, const struct tact_
 /**
  * Advances to a time [s] since the start.
  * @retval 0
- * @retval -EDOM  the charts are singular at the contact, the surfaces conform, or the motion is not
- *                finite; the time reached is that of the report
+ * @retval -EDOM  it cannot continue, as tact_reduced_failure() says: the charts are singular at the
+ *                contact, the surfaces conform, the motion is not finite, too many edges of charts
+ *                are crossed at once, or steps do not advance the time; the report has the time
+ *                reached
  */
 TACT_API int tact_reduced_advance(struct tact_reduced *reduced, double time);
+
+/** Why the last tact_reduced_start() or tact_reduced_advance() failed, as a clause without full
+ * stop: "the motion is not finite"; "" where it did not fail. The text is static. */
+TACT_API const char *tact_reduced_failure(const struct tact_reduced *reduced);
 
 /** Pose of the body and its twist at the centre of mass, as for tact_reduced_start(). */
 TACT_API void tact_reduced_get(const struct tact_reduced *reduced, struct tact_pose *pose,

@@ -3,6 +3,8 @@
 #include <string.h>
 #include "contact/compare/reduced_internal.h"
 
+#define LEAST_SLIP 1e-11 /* below, the direction of slip is that of rounding [m/s] */
+
 /* Independent rates of a mode: their number, and q' = P p' with the rate of P. */
 struct free_rates {
     int count;
@@ -79,7 +81,7 @@ static void slip_direction(const struct tact_reduced *r, const double twist[SPAT
 {
     const double slip = tact_hypot(twist[3], twist[4]);
     for (int i = 0; i < 2; i++) {
-        out[i] = slip > 1e-9 * r->size ? twist[3 + i] / slip : r->slide[i];
+        out[i] = slip > LEAST_SLIP ? twist[3 + i] / slip : r->slide[i];
     }
 }
 

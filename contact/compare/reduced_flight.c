@@ -54,7 +54,8 @@ int tact_reduced_find(const struct tact_reduced *r, struct smooth_contact *conta
     return found < TACT_PIECES ? found : TACT_PIECES;
 }
 
-/* The contact with the smallest gap. -EDOM for none. */
+/* The contact with the smallest gap; a gap of INFINITY where none is near. -EDOM where the surfaces
+ * conform. */
 static int nearest_contact(const struct tact_reduced *r, struct smooth_contact *out)
 {
     struct smooth_contact contact[TACT_PIECES];
@@ -265,13 +266,16 @@ static int hits_after(struct tact_reduced *r, const struct tact_body *from, doub
            (c->gap < 0.0 && contact_velocity(r, c, velocity) < -CLOSING_SPEED);
 }
 
-int tact_reduced_step_flight(struct tact_reduced *r, double until)
+enum reduced_failure tact_reduced_step_flight(struct tact_reduced *r, double until)
 {
     const struct tact_body from = r->body;
     struct smooth_contact c;
     double velocity[3], arm[3], low = 0.0;
-    const double speed = tact_v3_norm(from.twist) + r->size * tact_v3_norm(from.twist + 3) +
+    const double speed = tact_v3_norm(from.twist) + r->reach * tact_v3_norm(from.twist + 3) +
                          r->options.max_step * tact_v3_norm(r->options.gravity);
+    if (!isfinite(speed)) {
+        return REDUCED_NOT_FINITE;
+    }
     double h = tact_min(r->options.max_step, until - r->report.time);
     h = tact_min(h, MAX_FLIGHT * r->size / speed);
     if (hits_after(r, &from, h, &c)) {
@@ -289,25 +293,30 @@ int tact_reduced_step_flight(struct tact_reduced *r, double until)
     r->report.time += h;
     r->report.mode_time[TACT_REDUCED_FLIGHT] += h;
     if (nearest_contact(r, &c)) {
-        return -EDOM;
+        return REDUCED_CONFORMS;
     }
     if (!(c.gap < 0.0 && contact_velocity(r, &c, velocity) < -CLOSING_SPEED)) {
-        return 0;
+        return REDUCED_NO_FAILURE;
     }
     contact_arm(r, &c, arm);
     r->report.impacts++;
     tact_reduced_impact(r, c.frame, arm, velocity);
-    return tact_v3_dot(c.frame, velocity) < r->options.settle_speed ? tact_reduced_touch(r, &c) : 0;
+    return tact_v3_dot(c.frame, velocity) < r->options.settle_speed && tact_reduced_touch(r, &c)
+               ? REDUCED_SINGULAR
+               : REDUCED_NO_FAILURE;
 }
 
-int tact_reduced_begin(struct tact_reduced *r, double gap)
+enum reduced_failure tact_reduced_begin(struct tact_reduced *r, double gap)
 {
     struct smooth_contact c;
     double velocity[3];
-    if (nearest_contact(r, &c) || c.gap < -gap) {
-        return -EDOM;
+    if (nearest_contact(r, &c)) {
+        return REDUCED_CONFORMS;
     }
-    return c.gap <= gap && fabs(contact_velocity(r, &c, velocity)) <= r->options.settle_speed
-               ? tact_reduced_touch(r, &c)
-               : 0;
+    if (c.gap < -gap) {
+        return REDUCED_OVERLAPS;
+    }
+    const int touches =
+        c.gap <= gap && fabs(contact_velocity(r, &c, velocity)) <= r->options.settle_speed;
+    return touches && tact_reduced_touch(r, &c) ? REDUCED_SINGULAR : REDUCED_NO_FAILURE;
 }

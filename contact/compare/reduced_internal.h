@@ -41,7 +41,25 @@ struct reduced_kinematics {
     double h_rate[SPATIAL][COORDINATES];      /* in 1c */
     double body_h[SPATIAL][COORDINATES];      /* in 1 */
     double body_h_rate[SPATIAL][COORDINATES]; /* in 1 */
-    double d[2][2], d_rate[2][2];             /* (s', t') = D (u', v') without slip (31) */
+    double d[2][2], d_rate[2][2];             /* (s', t') = D (u', v') without slip (31); NaN where
+                                                 the chart of body 1 is singular */
+};
+
+/* Why a motion cannot begin or continue. */
+enum reduced_failure {
+    REDUCED_NO_FAILURE,
+    REDUCED_SINGULAR,   /* H or the matrix of the accelerations */
+    REDUCED_NOT_FINITE, /* the state */
+    REDUCED_CONFORMS,   /* contact along a line or a face */
+    REDUCED_OVERLAPS,   /* at the start */
+    REDUCED_EDGES,      /* MAX_CROSSINGS_AT_ONCE */
+    REDUCED_IDLE,       /* MAX_STEPS_WITHOUT_TIME */
+    REDUCED_FAILURES
+};
+
+enum {
+    MAX_CROSSINGS_AT_ONCE = 64,    /* more, without time between them: an oscillation */
+    MAX_STEPS_WITHOUT_TIME = 10000 /* rejected steps and edges in succession */
 };
 
 struct tact_reduced {
@@ -51,12 +69,15 @@ struct tact_reduced {
     struct tact_pose local; /* pose of shape 1 in frame 1 */
     struct tact_pose fixed; /* pose of shape 2 */
     double size;            /* of the smaller of the two [m] */
+    double reach;           /* from the centre of mass to the farthest point of shape 1, at most
+                               [m] */
     int may_touch_twice;    /* 1: not a convex pair */
     struct tact_body body;  /* in flight; otherwise mass and inertia */
     struct reduced_state state;
     double step;         /* that is tried next [s] */
     double slide[2];     /* direction of slip where there is none yet, in 1c */
     int crossed_at_once; /* edges crossed without time between them */
+    enum reduced_failure failure;
     struct tact_reduced_report report;
 };
 
@@ -101,8 +122,9 @@ void tact_reduced_all_rates(const struct reduced_kinematics *k, enum tact_reduce
 int tact_reduced_project(const struct tact_reduced *r, struct reduced_state *state,
                          enum tact_reduced_mode mode);
 
-/* Changes the chart of body k over an edge (41 to 43). -EDOM where H is singular. */
-int tact_reduced_cross(const struct tact_reduced *r, struct reduced_state *state, int k, int edge);
+/* Changes the chart of body k over an edge (41 to 43). A chart of body 1 has another frame 1c, to
+ * which the direction of slip is turned. -EDOM where H is singular. */
+int tact_reduced_cross(struct tact_reduced *r, int k, int edge);
 
 /* Correction of psi for a change of chart: the angle from x of one frame to x of the other about z
  * (42). */
@@ -110,17 +132,17 @@ double tact_reduced_turn(const struct contact_frame *from, const struct contact_
 
 /* One step of at most r->step in contact, not beyond `until`; switches modes, charts, and to
  * flight. */
-int tact_reduced_step_contact(struct tact_reduced *r, double until);
+enum reduced_failure tact_reduced_step_contact(struct tact_reduced *r, double until);
 
 /* One step in flight, with impacts; changes to contact. */
-int tact_reduced_step_flight(struct tact_reduced *r, double until);
+enum reduced_failure tact_reduced_step_flight(struct tact_reduced *r, double until);
 
 /* The contacts that are near, from the pose of r->body; their number. contact: TACT_PIECES. -EDOM
  * where the surfaces conform. */
 int tact_reduced_find(const struct tact_reduced *r, struct smooth_contact *contact);
 
-/* The start: in contact, or in flight. -EDOM as tact_reduced_start(). */
-int tact_reduced_begin(struct tact_reduced *r, double gap);
+/* The start: in contact, or in flight. */
+enum reduced_failure tact_reduced_begin(struct tact_reduced *r, double gap);
 
 /* Begins a contact at closest points, from the pose and twist of r->body without their part along
  * the normal. -EDOM where H is singular. */

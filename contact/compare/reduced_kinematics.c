@@ -183,20 +183,28 @@ static void set_body_rows(const struct reduced_state *s, struct reduced_kinemati
     }
 }
 
+/* x = A^-1 y; NaN where A is singular, so that a mode without slip is refused there. */
+static void solve_rates(const double a[4], const double y[2], double x[2])
+{
+    if (!tact_smooth_solve_2x2(a, y, x)) {
+        x[0] = x[1] = NAN;
+    }
+}
+
 /* D (31) and its rate: A D = -B, A D' = -B' - A' D, with A and B of the rows of slip. */
 static void set_slip_free_rates(struct reduced_kinematics *k)
 {
     const double a[4] = {k->h[3][0], k->h[3][1], k->h[4][0], k->h[4][1]};
     for (int j = 0; j < 2; j++) {
         double y[2] = {-k->h[3][2 + j], -k->h[4][2 + j]}, x[2];
-        tact_smooth_solve_2x2(a, y, x);
+        solve_rates(a, y, x);
         k->d[0][j] = x[0];
         k->d[1][j] = x[1];
         for (int i = 0; i < 2; i++) {
             y[i] =
                 -k->h_rate[3 + i][2 + j] - k->h_rate[3 + i][0] * x[0] - k->h_rate[3 + i][1] * x[1];
         }
-        tact_smooth_solve_2x2(a, y, x);
+        solve_rates(a, y, x);
         k->d_rate[0][j] = x[0];
         k->d_rate[1][j] = x[1];
     }
@@ -285,8 +293,17 @@ double tact_reduced_turn(const struct contact_frame *from, const struct contact_
     return tact_atan2(tact_v3_dot(cross, z), tact_v3_dot(x[0], x[1]));
 }
 
-int tact_reduced_cross(const struct tact_reduced *r, struct reduced_state *s, int b, int edge)
+/* A vector tangent to the surface, in axes that are turned by an angle about z. */
+static void turn_axes(double v[2], double angle)
 {
+    const double c = tact_cos(angle), d = tact_sin(angle), x = v[0], y = v[1];
+    v[0] = c * x + d * y;
+    v[1] = c * y - d * x;
+}
+
+int tact_reduced_cross(struct tact_reduced *r, int b, int edge)
+{
+    struct reduced_state *s = &r->state;
     struct reduced_kinematics before, after;
     struct chart_point p = {s->chart[b], {s->q[2 * b], s->q[2 * b + 1]}};
     double a[COORDINATES * COORDINATES], twist[COORDINATES];
@@ -303,13 +320,10 @@ int tact_reduced_cross(const struct tact_reduced *r, struct reduced_state *s, in
     tact_reduced_contact_frame(&r->surface[b], &p, &after.frame[b]);
     const double turn = tact_reduced_turn(&before.frame[b], &after.frame[b]);
     s->q[4] += turn;
-    if (b == 0) { /* the frame 1c turns, in which the velocity is */
-        const double c = tact_cos(turn), d = tact_sin(turn);
-        for (int i = 0; i < COORDINATES; i += 3) {
-            const double x = twist[i], y = twist[i + 1];
-            twist[i] = c * x + d * y;
-            twist[i + 1] = c * y - d * x;
-        }
+    if (b == 0) { /* the frame 1c turns, in which the velocity and the direction of slip are */
+        turn_axes(twist, turn);
+        turn_axes(twist + 3, turn);
+        turn_axes(r->slide, turn);
     }
     memset(s->rate, 0, sizeof s->rate);
     tact_reduced_kinematics(r->surface, s, &after);

@@ -1,10 +1,7 @@
 /* Steps in contact: Runge and Kutta's method, the paper's control of the step, edges of charts,
  * changes of mode, and the end of the contact. */
-#include <errno.h>
 #include <string.h>
 #include "contact/compare/reduced_internal.h"
-
-enum { MAX_CROSSINGS_AT_ONCE = 64 }; /* more, without time between them: an oscillation */
 
 /* q' and the derivatives of the independent rates. */
 struct derivative {
@@ -43,8 +40,18 @@ static void move_state(struct reduced_state *s, double h, const struct derivativ
     }
 }
 
+static int is_finite(const struct reduced_state *s)
+{
+    int finite = 1;
+    for (int i = 0; i < COORDINATES; i++) {
+        finite &= isfinite(s->q[i]) && isfinite(s->rate[i]);
+    }
+    return finite;
+}
+
 /* A step of Runge and Kutta's method. */
-static int integrate(const struct tact_reduced *r, double h, struct reduced_state *out)
+static enum reduced_failure integrate(const struct tact_reduced *r, double h,
+                                      struct reduced_state *out)
 {
     static const double part[4] = {0.0, 0.5, 0.5, 1.0}, weight[4] = {1.0, 2.0, 2.0, 1.0};
     struct derivative d = {{0.0}, {0.0}};
@@ -52,8 +59,11 @@ static int integrate(const struct tact_reduced *r, double h, struct reduced_stat
     for (int i = 0; i < 4; i++) {
         struct reduced_state at = r->state;
         move_state(&at, part[i] * h, &d);
+        if (!is_finite(&at)) {
+            return REDUCED_NOT_FINITE;
+        }
         if (state_derivative(r, &at, &d)) {
-            return -EDOM;
+            return REDUCED_SINGULAR;
         }
         move_state(out, weight[i] * h / 6.0, &d);
     }
@@ -62,12 +72,7 @@ static int integrate(const struct tact_reduced *r, double h, struct reduced_stat
         tact_reduced_kinematics(r->surface, out, &k);
         tact_reduced_all_rates(&k, r->report.mode, out->rate);
     }
-    for (int i = 0; i < COORDINATES; i++) {
-        if (!isfinite(out->q[i]) || !isfinite(out->rate[i])) {
-            return -EDOM;
-        }
-    }
-    return 0;
+    return is_finite(out) ? REDUCED_NO_FAILURE : REDUCED_NOT_FINITE;
 }
 
 /* The smallest margin of both charts, with the body and the edge. */
@@ -213,21 +218,23 @@ static int stops(const struct tact_reduced *r, const struct reduced_forces *befo
 }
 
 /* Accepts a step to the edge that it passes, and crosses it, at corners several. */
-static int cross_edges(struct tact_reduced *r, double h, struct reduced_state *to)
+static enum reduced_failure cross_edges(struct tact_reduced *r, double h, struct reduced_state *to)
 {
     int body, edge, count = 0;
+    struct reduced_forces f;
     const double from = tact_max(margin(r, &r->state, &body, &edge), 0.0);
     const double beyond = margin(r, to, &body, &edge);
     const double part = from / (from - beyond);
-    if (integrate(r, part * h, to)) {
-        return -EDOM;
+    const enum reduced_failure failure = integrate(r, part * h, to);
+    if (failure) {
+        return failure;
     }
     r->state = *to;
     r->report.time += part * h;
     r->report.mode_time[r->report.mode] += part * h;
     do {
-        if (tact_reduced_cross(r, &r->state, body, edge)) {
-            return -EDOM;
+        if (tact_reduced_cross(r, body, edge)) {
+            return REDUCED_SINGULAR;
         }
         r->report.crossings++;
         struct reduced_state ahead = r->state;
@@ -236,21 +243,34 @@ static int cross_edges(struct tact_reduced *r, double h, struct reduced_state *t
         move_state(&ahead, r->options.min_step, &d);
         if (margin(r, &ahead, &body, &edge) >= 0.0) {
             r->crossed_at_once = part * h > 0.0 ? 0 : r->crossed_at_once + 1;
-            return r->crossed_at_once > MAX_CROSSINGS_AT_ONCE ? -EDOM : 0;
+            if (r->crossed_at_once > MAX_CROSSINGS_AT_ONCE) {
+                return REDUCED_EDGES;
+            }
+            if (forces_at(r, &r->state, r->report.mode, &f)) {
+                return REDUCED_SINGULAR;
+            }
+            report_contact(r, &f);
+            return REDUCED_NO_FAILURE;
         }
     } while (++count < MAX_CROSSINGS_AT_ONCE);
-    return -EDOM;
+    return REDUCED_EDGES;
 }
 
-int tact_reduced_step_contact(struct tact_reduced *r, double until)
+enum reduced_failure tact_reduced_step_contact(struct tact_reduced *r, double until)
 {
     struct reduced_state to;
     struct reduced_forces before, after;
     const double h = tact_min(r->step, until - r->report.time);
     const enum tact_reduced_mode mode = r->report.mode;
-    if (forces_at(r, &r->state, mode, &before) || integrate(r, h, &to) ||
-        forces_at(r, &to, mode, &after)) {
-        return -EDOM;
+    if (forces_at(r, &r->state, mode, &before)) {
+        return REDUCED_SINGULAR;
+    }
+    const enum reduced_failure failure = integrate(r, h, &to);
+    if (failure) {
+        return failure;
+    }
+    if (forces_at(r, &to, mode, &after)) {
+        return REDUCED_SINGULAR;
     }
     int body, edge;
     const int stopped = stops(r, &before, &after);
@@ -258,7 +278,7 @@ int tact_reduced_step_contact(struct tact_reduced *r, double until)
         h > r->options.min_step) {
         r->step = tact_max(0.5 * h, r->options.min_step);
         r->report.rejected++;
-        return 0;
+        return REDUCED_NO_FAILURE;
     }
     r->report.steps++;
     if (margin(r, &to, &body, &edge) < 0.0) {
@@ -275,7 +295,7 @@ int tact_reduced_step_contact(struct tact_reduced *r, double until)
         }
         report_contact(r, &after);
     }
-    return 0;
+    return REDUCED_NO_FAILURE;
 }
 
 void tact_reduced_choose_mode(struct tact_reduced *r)

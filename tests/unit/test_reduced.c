@@ -2,6 +2,7 @@
  * Motion in reduced coordinates (Kry and Pai 2003) against exact answers: rolling, sliding and the
  * change between both, separation, impacts, edges of charts, and the ordinary solver.
  */
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -404,6 +405,101 @@ static void the_tippe_top_turns_over(void **state)
     tact_reduced_destroy(r);
 }
 
+/* Where the contact crosses an edge, the report is that of the place beyond it, and the direction
+ * in which slip would begin is the same in the world, in the axes of the new chart. */
+static void edges_are_reported_and_keep_the_direction_of_slip(void **state)
+{
+    (void)state;
+    struct start s = ball_on_ground(0.01, 0.1);
+    struct tact_reduced_options o = friction(0.8);
+    double off = 0.0, turned = 0.0;
+    int crossed = 0;
+    tact_v3_set(s.twist, 0.1, 0.3, 0.0);
+    tact_v3_set(s.twist + 3, -30.0, 10.0, 5.0);
+    s.shape = (struct tact_shape){.kind = TACT_SHAPE_ELLIPSOID, .size = {0.01, 0.01, 0.01}};
+    struct tact_reduced *r = open_reduced(&s, &o);
+    while (r->report.time < 0.2) {
+        struct reduced_kinematics k;
+        double axes[9], before[3], after[3], d[3];
+        const int chart = r->state.chart[0];
+        r->slide[0] = 0.6;
+        r->slide[1] = 0.8;
+        tact_reduced_kinematics(r->surface, &r->state, &k);
+        tact_reduced_world_axes(&k, axes);
+        tact_m3_mul_v3(before, axes, (double[3]){r->slide[0], r->slide[1], 0.0});
+        assert_int_equal(tact_reduced_step_contact(r, 0.2), REDUCED_NO_FAILURE);
+        if (r->state.chart[0] == chart) {
+            continue;
+        }
+        tact_reduced_kinematics(r->surface, &r->state, &k);
+        tact_reduced_world_axes(&k, axes);
+        tact_m3_mul_v3(after, axes, (double[3]){r->slide[0], r->slide[1], 0.0});
+        tact_v3_sub(d, after, before);
+        turned = fmax(turned, tact_v3_norm(d));
+        tact_v3_sub(d, r->report.contact, k.frame[1].at);
+        off = fmax(off, tact_v3_norm(d));
+        crossed++;
+    }
+    printf("%d crossings: report off by %.1e m, direction of slip by %.1e\n", crossed, off, turned);
+    assert_true(crossed >= 2 && off < 1e-15 && turned < 1e-3);
+    tact_reduced_destroy(r);
+}
+
+/* A small ball at the end of a long arm that turns at 50 rad/s passes 10 mm in 1 ms: it grazes
+ * another, which it overlaps for 4 mm of its way only, between two such steps. */
+static void a_swung_ball_does_not_pass_another(void **state)
+{
+    (void)state;
+    struct start s = ball_on_ground(0.01, 0.1);
+    struct tact_reduced_options o = friction(0.0);
+    const double angle = 0.525, far = 0.2199;
+    tact_v3_set(o.gravity, 0.0, 0.0, 0.0);
+    tact_v3_set(s.inertia, 1e-3, 1e-3, 1e-3);
+    s.local.position[0] = 0.2;
+    s.fixed = s.shape;
+    tact_v3_set(s.place.position, far * cos(angle), far * sin(angle), 0.0);
+    s.pose.position[2] = 0.0;
+    s.twist[5] = 50.0;
+    struct tact_reduced *r = open_reduced(&s, &o);
+    assert_int_equal(tact_reduced_advance(r, 0.02), 0);
+    printf("%ld impacts in %ld steps\n", tact_reduced_report(r)->impacts,
+           tact_reduced_report(r)->steps);
+    assert_true(tact_reduced_report(r)->impacts > 0);
+    tact_reduced_destroy(r);
+}
+
+/* Dynamic friction above the static one, a start with overlap, and a motion that is not finite. */
+static void failures_are_named(void **state)
+{
+    (void)state;
+    struct start s = ball_on_ground(0.02, 0.1);
+    struct tact_reduced_options o = friction(0.3);
+    struct tact_reduced *r;
+    struct tact_error err = {.line = 0};
+    for (int i = 0; i < 2; i++) {
+        o.friction_static = i ? 0.0 : 0.29;
+        assert_int_equal(tact_reduced_create(&s.shape, &s.local, s.mass, s.inertia, &s.fixed,
+                                             &s.place, &o, &r, &err),
+                         -EINVAL);
+        assert_null(r);
+        assert_non_null(strstr(err.text, "is below friction_dynamic"));
+    }
+    o.friction_static = 0.3;
+    s.twist[0] = 1.0;
+    r = open_reduced(&s, &o);
+    assert_string_equal(tact_reduced_failure(r), "");
+    r->state.rate[0] = NAN;
+    assert_int_equal(tact_reduced_advance(r, 0.1), -EDOM);
+    assert_string_equal(tact_reduced_failure(r), "the motion is not finite");
+    s.pose.position[2] = 0.019;
+    assert_int_equal(tact_reduced_start(r, &s.pose, s.twist, 1e-6), -EDOM);
+    assert_string_equal(tact_reduced_failure(r), "the surfaces overlap");
+    s.pose.position[2] = 0.02;
+    assert_int_equal(tact_reduced_start(r, &s.pose, s.twist, 1e-6), 0);
+    assert_string_equal(tact_reduced_failure(r), "");
+    tact_reduced_destroy(r);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -415,6 +511,9 @@ int main(void)
         cmocka_unit_test(spin_is_held_up_to_its_limit),
         cmocka_unit_test(the_rattleback_reverses),
         cmocka_unit_test(the_tippe_top_turns_over),
+        cmocka_unit_test(edges_are_reported_and_keep_the_direction_of_slip),
+        cmocka_unit_test(a_swung_ball_does_not_pass_another),
+        cmocka_unit_test(failures_are_named),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

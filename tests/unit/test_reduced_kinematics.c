@@ -31,7 +31,8 @@ static struct tact_pose random_place(void)
     return p;
 }
 
-/* An ellipsoid on a torus with random coordinates and rates. */
+/* An ellipsoid on a torus with random coordinates, and rates none of which is small: what the
+ * printed forms are off by is proportional to them. */
 static void random_contact(struct reduced_surface surface[2], struct reduced_state *s)
 {
     const struct tact_pose place[2] = {random_place(), random_place()};
@@ -41,7 +42,7 @@ static void random_contact(struct reduced_surface surface[2], struct reduced_sta
     s->chart[1] = 0;
     for (int i = 0; i < COORDINATES; i++) {
         s->q[i] = uniform(-1.0, 1.0) * (i < 2 ? 0.9 : 3.0);
-        s->rate[i] = uniform(-2.0, 2.0);
+        s->rate[i] = uniform(0.5, 2.0) * (uniform(-1.0, 1.0) < 0.0 ? -1.0 : 1.0);
     }
 }
 
@@ -195,6 +196,23 @@ static void rates_of_the_relation(void **state)
     assert_true(worst < 1e-5 && simple > 0.05 && printed > 1e-3);
 }
 
+/* Without slip the rates of body 1 follow from those of body 2, but not where the chart of body 1
+ * is singular: there they are not a number. */
+static void a_singular_chart_gives_no_rates(void **state)
+{
+    (void)state;
+    const struct tact_shape point = {.kind = TACT_SHAPE_ELLIPSOID};
+    const struct tact_pose here = tact_pose_identity();
+    struct reduced_surface surface[2];
+    struct reduced_state s;
+    random_contact(surface, &s);
+    tact_reduced_surface_place(&surface[0], &point, &here);
+    const struct reduced_kinematics k = kinematics_after(surface, &s, 0.0);
+    for (int i = 0; i < 4; i++) {
+        assert_true(isnan(k.d[i / 2][i % 2]) && isnan(k.d_rate[i / 2][i % 2]));
+    }
+}
+
 /* The correction of psi (42) by the arc tangent keeps its digits; by acos, as printed, it loses
  * half of them near 0. */
 static void the_turn_of_charts_keeps_its_digits(void **state)
@@ -247,6 +265,20 @@ static double third_derivatives_off(const struct reduced_surface *surface, struc
     return worst / size;
 }
 
+/* 1 where the pieces of a subdivision surface meet, over which third derivatives jump: at eighths
+ * of a square of Catmull and Clark's, and of the barycentric coordinates of Loop's triangles, whose
+ * thirds are the squares. */
+static int is_between_pieces(const double st[2])
+{
+    const double a = st[0] * (0.5 - st[1] / 6.0), b = st[1] * (0.5 - st[0] / 6.0);
+    const double at[5] = {st[0], st[1], a, b, a + b};
+    int between = 0;
+    for (int i = 0; i < 5; i++) {
+        between |= fabs(8.0 * at[i] - nearbyint(8.0 * at[i])) < 1e-3;
+    }
+    return between;
+}
+
 static struct tact_charts *subdivision(const char *text)
 {
     struct tact_charts *charts = NULL;
@@ -286,6 +318,8 @@ static void third_derivatives_of_charts(void **state)
             if (fabs(tact_reduced_surface_margin(&surface, &p, &edge)) < 1e-3) {
                 continue;
             }
+        } else if (k < 2 && is_between_pieces(p.st)) {
+            continue;
         } else if (k < 2) {
             p.chart = (int)uniform(0.0, ((const struct squares *)charts[k])->count - 0.001);
         }
@@ -306,6 +340,7 @@ int main(void)
         cmocka_unit_test(coordinates_give_the_velocity),
         cmocka_unit_test(the_alignment_is_an_involution),
         cmocka_unit_test(rates_of_the_relation),
+        cmocka_unit_test(a_singular_chart_gives_no_rates),
         cmocka_unit_test(the_turn_of_charts_keeps_its_digits),
         cmocka_unit_test(third_derivatives_of_charts),
     };
