@@ -13,8 +13,6 @@
 #define START_GAP 1e-6  /* gap or overlap at the start that counts as contact [m] */
 #define SLIP_SPEED 1e-4 /* slip below which it may roll [m/s] */
 
-enum { CHUNKS = 1000 }; /* of the duration, between which a signal can end the run */
-
 static int refuse(const struct run *run, const char *why)
 {
     return command_usage(run->name,
@@ -23,15 +21,27 @@ static int refuse(const struct run *run, const char *why)
                          why);
 }
 
+static int has_carried_weight(const struct tact_scene *scene)
+{
+    for (uint32_t i = 0; i < scene->bodies_count; i++) {
+        if (!scene->bodies[i].fixed && scene->bodies[i].support_until > 0.0) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
 /* Why the scene has no reduced coordinates; NULL where it may have them. */
 static const char *reason_against_scene(const struct tact_scene *scene)
 {
     const char *const none = NULL;
-    return scene->hands_count     ? "the scene has a hand"
-           : scene->joints_count  ? "the scene has joints"
-           : scene->devices_count ? "the scene has devices"
-           : scene->tools_count   ? "the scene has a tool"
-                                  : none;
+    return scene->hands_count          ? "the scene has a hand"
+           : scene->joints_count       ? "the scene has joints"
+           : scene->devices_count      ? "the scene has devices"
+           : scene->tools_count        ? "the scene has a tool"
+           : has_carried_weight(scene) ? "the body has support_until, and this method does not "
+                                         "carry its weight"
+                                       : none;
 }
 
 /* The only pair of a world; -1 with a reason. */
@@ -106,7 +116,10 @@ static int make_reduced(const struct run *run, const struct tact_scene *scene,
         return refuse(run, err.text);
     }
     if (tact_reduced_start(*out, &body->pose, body->twist, START_GAP)) {
-        return refuse(run, "at the start the surfaces overlap, or touch along a line or a face");
+        char reason[160];
+        snprintf(reason, sizeof reason, "at the start %s (a gap or overlap up to %g um is contact)",
+                 tact_reduced_failure(*out), 1e6 * START_GAP);
+        return refuse(run, reason);
     }
     return 0;
 }
@@ -160,18 +173,18 @@ static int print_reduced_json(const struct tact_reduced *r, double energy)
         json_object_set_new(times, tact_reduced_mode_name((enum tact_reduced_mode)m),
                             json_real(is->mode_time[m]));
     }
-    json_t *all =
-        json_pack("{s:f, s:s, s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:o, "
-                  "s:o, s:f, s:f}",
-                  "time", is->time, "mode", tact_reduced_mode_name(is->mode), "mode_time", times,
-                  "steps", (json_int_t)is->steps, "shortened", (json_int_t)is->rejected,
-                  "crossings", (json_int_t)is->crossings, "contacts", (json_int_t)is->contacts,
-                  "separations", (json_int_t)is->separations, "impacts", (json_int_t)is->impacts,
-                  "slides", (json_int_t)is->slides, "rolls", (json_int_t)is->rolls, "second_place",
-                  (json_int_t)is->others, "position", numbers_json(pose.position, 3), "quat_wxyz",
-                  numbers_json(pose.quat_wxyz, 4), "velocity", numbers_json(twist, 3),
-                  "angular_velocity", numbers_json(twist + 3, 3), "energy", tact_reduced_energy(r),
-                  "energy_change", tact_reduced_energy(r) - energy);
+    json_t *all = json_pack(
+        "{s:f, s:s, s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:o, "
+        "s:o, s:f, s:f, s:s}",
+        "time", is->time, "mode", tact_reduced_mode_name(is->mode), "mode_time", times, "steps",
+        (json_int_t)is->steps, "shortened", (json_int_t)is->rejected, "crossings",
+        (json_int_t)is->crossings, "contacts", (json_int_t)is->contacts, "separations",
+        (json_int_t)is->separations, "impacts", (json_int_t)is->impacts, "slides",
+        (json_int_t)is->slides, "rolls", (json_int_t)is->rolls, "second_place",
+        (json_int_t)is->others, "position", numbers_json(pose.position, 3), "quat_wxyz",
+        numbers_json(pose.quat_wxyz, 4), "velocity", numbers_json(twist, 3), "angular_velocity",
+        numbers_json(twist + 3, 3), "energy", tact_reduced_energy(r), "energy_change",
+        tact_reduced_energy(r) - energy, "failure", tact_reduced_failure(r));
     char *text = all ? json_dumps(all, JSON_INDENT(2)) : NULL;
     json_decref(all);
     if (!text) {
@@ -182,20 +195,20 @@ static int print_reduced_json(const struct tact_reduced *r, double energy)
     return EXIT_GOOD;
 }
 
-/* Advances to the end, or until a signal. */
+/* Advances to the end, or until a signal, tick by tick: the steps that end at a tick are the same
+ * for every duration. */
 static int advance_reduced(const struct run *run, const struct tact_scene *scene,
                            struct tact_reduced *r)
 {
-    const double end = (double)run->options.ticks * scene->period, start = tact_reduced_energy(r);
+    const double start = tact_reduced_energy(r);
     int rc = 0;
-    for (int i = 1; i <= CHUNKS && !rc && !tact_stop_requested(run->options.stop); i++) {
-        rc = tact_reduced_advance(r, end * i / CHUNKS);
+    for (uint64_t tick = 1;
+         tick <= run->options.ticks && !rc && !tact_stop_requested(run->options.stop); tick++) {
+        rc = tact_reduced_advance(r, scene->period * (double)tick);
     }
     if (rc) {
-        fprintf(stderr,
-                "%s: after %.6f s the contact has no reduced coordinates: its charts are singular "
-                "there, or the surfaces conform\n",
-                run->name, tact_reduced_report(r)->time);
+        fprintf(stderr, "%s: the motion by reduced coordinates ends after %.6f s: %s\n", run->name,
+                tact_reduced_report(r)->time, tact_reduced_failure(r));
     }
     if (!run->json) {
         print_reduced_table(r, start);
@@ -210,9 +223,10 @@ int run_reduced(const struct run *run, const struct tact_scene *scene)
     struct tact_session *session;
     struct tact_reduced *r = NULL;
     struct tact_error err = {.line = 0};
-    if (run->options.record || run->options.record_devices || run->view || run->moments) {
+    if (run->options.record || run->options.record_devices || run->view || run->moments ||
+        run->options.require_realtime) {
         return command_usage(run->name, "--reduced: it cannot be combined with --record, "
-                                        "--record-devices, --view or --moments");
+                                        "--record-devices, --view, --moments or --require-rt");
     }
     const char *why = reason_against_scene(scene);
     if (why) {

@@ -242,12 +242,26 @@ def reduced(folder):
     near(got["position"][:2], [0.957056, -2.703893], 1e-5)
     assert got["mode"] == "rolling" and got["separations"] == got["slides"] == 0, got
     assert abs(got["energy_change"]) < 1e-9 and got["crossings"] > 10, got
+    assert got["failure"] == "", got
+    short = json.loads(tact("sim", ball, "--reduced", "--json", "--duration", "0.107")[0])
+    assert 107 <= short["steps"] < 160, short["steps"]  # a step a tick, and those at edges
+    carried, sunk = os.path.join(folder, "carried.yaml"), os.path.join(folder, "sunk.yaml")
+    with open(ball, encoding="utf-8") as stream:
+        text = stream.read()
+    for name, old, new in ((carried, "mass: 0.5", "mass: 0.5\n    support_until: 0.1"),
+                           (sunk, "position: [0, 0, 0.05]", "position: [0, 0, 0.049]")):
+        assert text.count(old) == 1, old
+        with open(name, "w", encoding="utf-8") as stream:
+            stream.write(text.replace(old, new))
     table, _ = tact("sim", ball, "--reduced=newton", "--duration", "0.01")
     assert "rolling         0.010000 s  at the end" in table, table
     for words, why in ([["examples/scenes/bowl.yaml", "--reduced"], "not one moving body"],
                        [[RULER, "--reduced"], "has a hand"],
                        [["examples/scenes/turntable.yaml", "--reduced"], "has joints"],
                        [["examples/scenes/coin.yaml", "--reduced"], "is not smooth"],
+                       [[carried, "--reduced"], "the body has support_until"],
+                       [[sunk, "--reduced"], "the surfaces overlap (a gap or overlap up to 1 um is contact)"],
+                       [[ball, "--reduced", "--require-rt"], "--moments or --require-rt"],
                        [[ball, "--reduced=moreau"], "newton or chatterjee-ruina is expected"],
                        [[ball, "--reduced", "--record", f"{folder}/x.mcap"], "cannot be combined"]):
         out, lines = tact("sim", *words, code=2)
