@@ -95,8 +95,8 @@ struct tact_device_ops {
      * now_ns is the time t_k of the tick on CLOCK_MONOTONIC [ns]. Real-time safe. */
     void (*read)(void *self, uint64_t tick, double t, int64_t now_ns, struct tact_device_input *in);
     /** Writes one value per output channel, in the unit of each, from the safety chain; now_ns:
-     * when the tick began, CLOCK_MONOTONIC [ns]. Zero for all channels while the chain is not
-     * armed, and in the call after the last tick. NULL if there are no outputs. Real-time safe. */
+     * when the tick began, CLOCK_MONOTONIC [ns]. Zero while the chain is not armed (not so what a
+     * scene's `remotes` send) and after the last tick. NULL: no outputs. Real-time safe. */
     void (*write)(void *self, const double *out, int64_t now_ns);
     /** Puts the device in its safe state and frees it. Not real-time safe. */
     void (*close)(void *self);

@@ -50,6 +50,14 @@ static int check_remote_values(const struct tact_scene_check *check,
         rc =
             tact_scene_need_positive(check, path, "damping", remote->damping, "N m s/rad or N s/m");
     }
+    static const char *const of_stiffness[] = {"damping", "tank"};
+    for (int i = 0; !rc && i < 2 && is_mode(remote, "waves") && remote->stiffness == 0.0; i++) {
+        if (tact_scene_has_key(check, "%s.%s", path, of_stiffness[i])) {
+            rc = tact_scene_report_bad_value(
+                check, tact_scene_path_of_key(key, path, of_stiffness[i]),
+                "is of a joint that follows the line; expected \"stiffness\" beside it");
+        }
+    }
     return rc;
 }
 
@@ -112,6 +120,11 @@ static int check_joint_of_remote(const struct tact_scene_check *check,
         return tact_scene_report_bad_value(
             check, tact_scene_path_of_key(key, joint_path, "limit"),
             "is of one force; coupling and %s act on this joint together", path);
+    }
+    if (joint->target_lower < joint->target_upper) {
+        return tact_scene_report_bad_value(
+            check, tact_scene_path_of_key(key, joint_path, "target_lower"),
+            "is of targets that are set here; the joint follows %s", path);
     }
     const long input = tact_scene_find_input(scene, scene->inputs_count, "target", name);
     if (!joint->coupling && input >= 0) {

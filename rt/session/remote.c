@@ -9,6 +9,7 @@
  * Z / D (c + sqrt(2 / b) u_in), where Z = h K + D, s = b / (b + Z), and c the correction of the
  * position. Without a coupling the joint is the end of the line, F = sqrt(2 b) u_in - b v'. An end
  * that is held reflects its own force: u_in = F / sqrt(2 b), a spring of b / h in series with K.
+ * The robot's end sends a share of u_out that rises from 0 within 0.2 s.
  * Real-time safe but for tact_session_map_remotes().
  */
 #include <errno.h>
@@ -155,10 +156,11 @@ static const struct tact_device_input *input_of(const struct tact_session *s,
 }
 
 /* 1 where this site allows the tie: its own deadman is held, nothing is at fault, and the deadman
- * was released since the other site was lost. */
+ * was released since a fault was cleared or the other site was lost. */
 static int is_held_here(const struct tact_session *s, const struct session_remote *r)
 {
-    return s->deadman && s->safety.state != TACT_SAFETY_FAULT && r->state.latched == 0.0;
+    return s->deadman && s->safety.state != TACT_SAFETY_FAULT && !s->safety.await_release &&
+           r->state.latched == 0.0;
 }
 
 /* A site that was there and is lost must be engaged by hand again: by the deadman of this site, or
@@ -190,7 +192,8 @@ static double ticks_of_disengaged(const struct session_remote *r, int32_t device
     return r->state.ticks > 0.0 ? (by_silence ? -1.0 : 0.0) : r->state.ticks;
 }
 
-/* Engages without a jump: the end of the line stays where it is. */
+/* Engages without a jump: once what was felt has faded, and the end of the line stays where it
+ * is. */
 static void update_engagement(struct tact_session *s, struct session_remote *r, double now)
 {
     struct session_remote_state *state = &r->state;
@@ -198,7 +201,7 @@ static void update_engagement(struct tact_session *s, struct session_remote *r, 
     const double step = s->period / RAMP_TIME;
     update_latch(s, r);
     if (in->state != TACT_DEVICE_OK || in->channel[r->in.held] <= 0.5 || !is_held_here(s, r) ||
-        !is_finite_input(r, in)) {
+        !is_finite_input(r, in) || (state->ticks <= 0.0 && state->share > 0.0)) {
         state->ticks = ticks_of_disengaged(r, in->state);
         state->share = fmax(0.0, state->share - step);
         return;
@@ -212,8 +215,8 @@ static void update_engagement(struct tact_session *s, struct session_remote *r, 
     state->share = fmin(1.0, state->share + step);
 }
 
-/* Rate at which the end of the line follows the other position. It takes from the tank what it
- * gives to the joint. */
+/* Rate at which the end of the line follows the other position; 0 while the round trip is not
+ * known. It takes from the tank what it gives to the joint. */
 static double find_correction(const struct tact_session *s, const struct session_remote *r)
 {
     const struct tact_device_input *in = input_of(s, r);
@@ -225,7 +228,18 @@ static double find_correction(const struct tact_session *s, const struct session
     const double error = in->channel[r->in.position] - state->offset - state->target;
     const double rate = fmax(-MOST_CORRECTION, fmin(MOST_CORRECTION, gain * error));
     const int gives = state->force * rate > 0.0;
+    if (round_trip <= 0.0) {
+        return 0.0;
+    }
     return gives && state->tank <= state->force * rate * s->period ? 0.0 : rate;
+}
+
+/* Target rate that fades out the force of the tick before. */
+static double fade_force(const struct tact_session *s, const struct session_remote *r,
+                         double rate_now)
+{
+    const double share = r->state.share, before = share + s->period / RAMP_TIME;
+    return rate_now + share / before * r->state.force / r->damping;
 }
 
 static void follow_wave(const struct tact_session *s, struct session_remote *r, double rate_now)
@@ -237,7 +251,8 @@ static void follow_wave(const struct tact_session *s, struct session_remote *r, 
     state->correction = 0.0;
     if (def->stiffness == 0.0) { /* a person's: the force fades, and so does the damper */
         state->used = state->share * wave;
-        state->rate = root / b * state->used + (1.0 - state->share) * rate_now;
+        state->rate = state->ticks > 0.0 ? root / b * state->used + (1.0 - state->share) * rate_now
+                                         : fade_force(s, r, rate_now);
         return;
     }
     state->used = wave;
@@ -256,8 +271,9 @@ static void follow_position(const struct tact_session *s, struct session_remote 
     const struct tact_device_input *in = input_of(s, r);
     state->correction = state->used = 0.0;
     if (r->def->stiffness == 0.0) { /* position_force, at the person: minus the other force */
-        const double force = state->ticks > 0.0 ? in->channel[r->in.force] : 0.0;
-        state->rate = -state->share * force / r->damping + (1.0 - state->share) * rate_now;
+        state->rate = state->ticks > 0.0 ? -state->share * in->channel[r->in.force] / r->damping +
+                                               (1.0 - state->share) * rate_now
+                                         : fade_force(s, r, rate_now);
         return;
     }
     if (state->ticks <= 0.0) {
@@ -311,7 +327,9 @@ static void reflect_wave(const struct tact_session *s, struct session_remote *r,
     const double b = def->impedance, root = sqrt(2.0 * b);
     const double rate = (root * state->used - state->force) / b;
     state->sent = state->ticks > 0.0 ? (b * rate - state->force) / root : 0.0;
-    if (def->stiffness == 0.0) {
+    if (def->stiffness > 0.0) { /* less than all of it takes energy only */
+        state->sent *= state->share;
+    } else {
         state->target = q;
         return;
     }

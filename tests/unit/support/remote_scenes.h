@@ -1,0 +1,67 @@
+/* Scenes of two sites of which a joint of one is tied to a joint of the other. */
+#ifndef TACT_TESTS_REMOTE_SCENES_H
+#define TACT_TESTS_REMOTE_SCENES_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <cmocka.h>
+#include "rt/scene/scene.h"
+
+/* Mass, damping and stiffness of the person's hand, which holds a device of 0.1 kg and 1 N s/m. */
+static const char person_text[] =
+    "name: person\n"
+    "hands:\n"
+    "  - name: arm\n"
+    "    weightless: true\n"
+    "    links:\n"
+    "      - name: tip\n"
+    "        mass: %g\n"
+    "        inertia: [1e-4, 1e-4, 1e-4, 0, 0, 0]\n"
+    "        joint: {type: slide, axis: [1, 0, 0], viscous: 1, "
+    "coupling: {damping: %g, stiffness: %g}}\n"
+    "devices:\n"
+    "  - {name: site, type: end_0}\n"
+    "  - name: person\n"
+    "    type: operator\n"
+    "    settings:\n"
+    "      script: [[0.5, 0, 0, 0], [1.5, 1, 0, 0], [%g, 1, 0, 0], [%g, 0, 0, 0]]\n"
+    "  - {name: button, type: button}\n"
+    "inputs: [{from: person.grip, to: arm.tip, scale: 0.07}]\n"
+    "remotes: [{joint: arm.tip, device: site, %s}]\n"
+    "deadman: button.held\n";
+
+/* A robot's joint ahead of a wall. */
+static const char robot_text[] =
+    "name: robot\n"
+    "materials: [{name: steel}]\n"
+    "pairs: [{materials: [steel, steel], friction: 0.5, model: features, compliance: 2e-4}]\n"
+    "bodies:\n"
+    "  - name: wall\n"
+    "    fixed: true\n"
+    "    shapes: [{type: box, size: [0.1, 0.1, 0.1], position: [0.11, 0, 0], material: steel}]\n"
+    "hands:\n"
+    "  - name: robot\n"
+    "    weightless: true\n"
+    "    links:\n"
+    "      - name: tip\n"
+    "        mass: 0.5\n"
+    "        inertia: [1e-3, 1e-3, 1e-3, 0, 0, 0]\n"
+    "        joint: {type: slide, axis: [1, 0, 0], viscous: 2}\n"
+    "        shapes: [{type: box, size: [0.02, 0.02, 0.02], material: steel}]\n"
+    "devices: [{name: site, type: end_1}]\n"
+    "remotes: [{joint: robot.tip, device: site, %s}]\n";
+
+static inline struct tact_scene *load(const char *text)
+{
+    struct tact_scene *scene = NULL;
+    struct tact_error err;
+    if (tact_scene_parse(text, strlen(text), "remote.yaml", NULL, &scene, &err)) {
+        fail_msg("%d: %s: %s", err.line, err.key, err.text);
+    }
+    return scene;
+}
+
+#endif
