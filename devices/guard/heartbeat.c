@@ -1,5 +1,7 @@
 /* What every server of forces in the guard shares: when it ends, and the controller's heartbeat. */
 #include <poll.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
 #include "devices/guard/serve_internal.h"
 
 enum { MIN_SLEEP_NS = 10000000 }; /* [ns] minimum detected system sleep */
@@ -18,6 +20,14 @@ int tact_guard_must_end(const struct tact_guard_page_header *head,
            (guard_requests->controller &&
             atomic_load_explicit(&head->state, memory_order_relaxed) != TACT_GUARD_PASSING &&
             has_controller_process_ended(guard_requests->controller));
+}
+
+void tact_guard_lock_memory(bool loads_libraries)
+{
+    struct rlimit limit;
+    const bool is_unlimited =
+        getrlimit(RLIMIT_MEMLOCK, &limit) == 0 && limit.rlim_cur == RLIM_INFINITY;
+    mlockall(loads_libraries && !is_unlimited ? MCL_CURRENT : MCL_CURRENT | MCL_FUTURE);
 }
 
 static int64_t read_clock_ns(clockid_t clock)
@@ -87,8 +97,7 @@ bool tact_guard_take_beat(struct tact_guard_heartbeat *heart)
 
 void tact_guard_answer_beat(struct tact_guard_heartbeat *heart, int64_t stamp_ns, int64_t now)
 {
-    const bool plausible = stamp_ns > now - heart->head->timeout_ns && stamp_ns <= now;
-    heart->heartbeat_ns = plausible ? stamp_ns : now;
+    heart->heartbeat_ns = stamp_ns > 0 && stamp_ns <= now ? stamp_ns : now;
     atomic_store_explicit(&heart->head->handled_heartbeat, heart->beat, memory_order_release);
 }
 

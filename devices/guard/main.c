@@ -30,7 +30,7 @@ static void request_zero_on_signal(int number)
 }
 
 /* Refusals are ignored: a guard without privileges still works. */
-static void set_up_guard_process(void)
+static void set_up_guard_process(bool loads_libraries)
 {
     const struct sched_param priority = {.sched_priority = PRIORITY};
     const struct rlimit fuse = {FUSE_US, RLIM_INFINITY};
@@ -47,7 +47,7 @@ static void set_up_guard_process(void)
         fclose(file);
     }
     setrlimit(RLIMIT_RTTIME, &fuse);
-    mlockall(MCL_CURRENT | MCL_FUTURE);
+    tact_guard_lock_memory(loads_libraries);
     sched_setscheduler(0, SCHED_FIFO, &priority);
 }
 
@@ -76,7 +76,7 @@ int main(void)
     /* close descriptors inherited from the controller */
     close(TACT_GUARD_FD);
     syscall(SYS_close_range, TACT_GUARD_CONTROLLER_FD + 1, ~0U, 0);
-    set_up_guard_process();
+    set_up_guard_process(head->kind == TACT_GUARD_HAPTIC);
     if (head->kind == TACT_GUARD_FORCE) {
         tact_guard_serve_force(page, &requests);
         return 0;

@@ -94,7 +94,9 @@ static void process_heartbeat_or_timeout(struct server *s, int64_t now)
     if (tact_guard_take_beat(&s->heart)) {
         copy_newest_force_levels(s);
         tact_guard_answer_beat(&s->heart, s->stamp_ns, now);
-    } else if (tact_guard_is_beat_overdue(&s->heart, now)) {
+    }
+    /* the newest beat may be old too, where this process was delayed */
+    if (tact_guard_is_beat_overdue(&s->heart, now)) {
         zero_force_outputs(s);
     }
 }

@@ -89,7 +89,9 @@ static const double *choose_wrench(struct haptic_server *s)
     const int64_t now = tact_guard_clock_ns();
     if (tact_guard_take_beat(&s->heart)) {
         copy_newest_wrench(s, now);
-    } else if (tact_guard_is_beat_overdue(&s->heart, now + s->cycle_ns)) {
+    }
+    /* the newest beat may be old too, where this process was delayed */
+    if (tact_guard_is_beat_overdue(&s->heart, now + s->cycle_ns)) {
         tact_guard_trip(&s->heart);
     }
     return s->heart.state == TACT_GUARD_PASSING ? s->wrench : none;
@@ -158,6 +160,7 @@ void tact_guard_serve_haptic(struct tact_haptic_page *page,
     int rc = tact_haptic_load(&s.device, page->choice.maker, page->why, sizeof page->why);
     rc = rc ? rc : open_device(&s, page->why, sizeof page->why);
     rc = rc ? rc : measure_opening_delay(&s);
+    tact_guard_lock_memory(true); /* of the library too */
     /* a call may be long at any time: that it does not respond shows in the age of its poses */
     atomic_store_explicit(&page->head.busy, 1, memory_order_release);
     page->turns = s.device.turns;

@@ -49,6 +49,11 @@ struct tact_guard_heartbeat {
     enum tact_guard_state state;
 };
 
+/** Locks the guard's memory; a refusal is ignored. loads_libraries: memory to come is locked only
+ * where RLIMIT_MEMLOCK is unlimited, as mappings and threads of a maker's library fail beyond it.
+ */
+void tact_guard_lock_memory(bool loads_libraries);
+
 /** Starts with the first trip: inhibited. */
 void tact_guard_start_heartbeat(struct tact_guard_heartbeat *heart,
                                 struct tact_guard_page_header *head);
@@ -57,8 +62,8 @@ void tact_guard_start_heartbeat(struct tact_guard_heartbeat *heart,
  * that is armed for the present trip passes from it on. Real-time safe. @retval false: none */
 bool tact_guard_take_beat(struct tact_guard_heartbeat *heart);
 
-/** Answers a beat, once its data are copied. stamp_ns: when they were sent, taken for the beat's
- * time where that is plausible. Real-time safe. */
+/** Answers a beat, once its data are copied. stamp_ns: when they were sent, the beat's time; now
+ * where there is none, or one to come. The beat may be overdue at once. Real-time safe. */
 void tact_guard_answer_beat(struct tact_guard_heartbeat *heart, int64_t stamp_ns, int64_t now);
 
 /** Whether forces pass although the next beat is overdue. Real-time safe. */

@@ -15,6 +15,7 @@
 
 enum { REPORT_NS = 50000000 };          /* [ns] between reports of a device's state */
 enum { STALE_NS = 20000000 };           /* [ns] age from which a pose is old */
+enum { LOST_NS = 500000000 };           /* [ns] age from which the device counts as lost */
 enum { DELAY_INPUTS = 2 };              /* age, delay */
 static const double max_serial = 65535; /* of Force Dimension's devices */
 
@@ -68,7 +69,10 @@ static int state_of_pose(const struct haptic *self, int64_t now_ns)
     if (!atomic_load_explicit(&self->page->connected, memory_order_acquire)) {
         return TACT_DEVICE_LOST;
     }
-    return now_ns - self->stamp_ns > STALE_NS ? TACT_DEVICE_STALE : TACT_DEVICE_OK;
+    const int64_t age_ns = now_ns - self->stamp_ns;
+    return age_ns > LOST_NS    ? TACT_DEVICE_LOST
+           : age_ns > STALE_NS ? TACT_DEVICE_STALE
+                               : TACT_DEVICE_OK;
 }
 
 static void haptic_read(void *data, uint64_t tick, double t, int64_t now_ns,

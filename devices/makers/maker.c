@@ -24,19 +24,30 @@ static int load_symbols(struct tact_haptic_device *device, const char *file, cha
     return 0;
 }
 
+/* Why the loader refuses: for the first name, or for a file that is there under a later one. */
+static void keep_reason(char *reason, size_t size, bool is_first)
+{
+    const char *text = dlerror();
+    if (text && (is_first || !strstr(text, "No such file"))) {
+        snprintf(reason, size, "%s", text);
+    }
+}
+
 int tact_haptic_load(struct tact_haptic_device *device, int maker, char *why, size_t size)
 {
+    char reason[128] = "";
     device->ops = maker == TACT_HAPTIC_OPENHAPTICS ? &tact_haptic_hd : &tact_haptic_dhd;
     for (const char *const *file = device->ops->files; *file; file++) {
         device->library = dlopen(*file, RTLD_NOW | RTLD_LOCAL);
         if (device->library) {
             return load_symbols(device, *file, why, size);
         }
+        keep_reason(reason, sizeof reason, file == device->ops->files);
     }
     snprintf(why, size,
              "the loader finds no usable %s: install the maker's SDK, or name its "
-             "folder in LD_LIBRARY_PATH",
-             device->ops->files[0]);
+             "folder in LD_LIBRARY_PATH (%s)",
+             device->ops->files[0], reason);
     return -ENOENT;
 }
 

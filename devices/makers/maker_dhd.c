@@ -40,7 +40,8 @@ static const char *const files[] = {"libdhd.so", "libdhd.so.3", "libdrd.so", "li
 static void set_watchdog(const struct tact_haptic_device *device, int64_t timeout_ns)
 {
     const struct tact_dhd *dhd = &device->call.dhd;
-    const int64_t steps = 2 * timeout_ns / WATCHDOG_STEP_NS;
+    const int64_t all = 2 * timeout_ns / WATCHDOG_STEP_NS;
+    const int64_t steps = all < 1 ? 1 : all; /* 0 would switch it off */
     if (dhd->set_watchdog && dhd->enable_expert && dhd->disable_expert) {
         dhd->enable_expert();
         dhd->set_watchdog((unsigned char)(steps < MAX_WATCHDOG ? steps : MAX_WATCHDOG),

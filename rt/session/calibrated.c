@@ -108,11 +108,12 @@ static int check_coupling_delay(const struct tact_session *s, const struct sessi
         return 0;
     }
     return tact_error_set(err, refuse(s, "hands", (uint32_t)c->hand, "", err),
-                          "the device of %s needs %.2g ms from sensor to force, measured when it "
-                          "was opened, and its coupling states %.2g ms; with that it renders %g N "
-                          "m/rad or N/m: enter the delay, and less stiffness where it is over that",
-                          s->hands[c->hand].names[c->link], delay * 1e3, def->device->delay * 1e3,
-                          most);
+                          "the device of %s needs %.5f s from sensor to force, measured when it "
+                          "was opened, and its coupling states %.9g s; with that it renders %g N "
+                          "m/rad or N/m: enter it as coupling.device.delay, and less stiffness "
+                          "where it is over that",
+                          s->hands[c->hand].names[c->link], ceil(delay * 1e5) / 1e5,
+                          def->device->delay, floor(most * 1e3) / 1e3);
 }
 
 int tact_session_check_calibrated(const struct tact_session *s, struct tact_error *err)

@@ -92,6 +92,13 @@ static void filter_target_rate(const struct tact_session *s, struct session_coup
     state->rate += c->alpha * (c->moved / time - state->rate);
 }
 
+/* 1 where a device of the coupling has had no new values for longer than its target may be kept. */
+static int has_input_gap(const struct tact_session *s, const struct session_coupling *c, double now)
+{
+    return !s->precedes_results_35 && now - c->state.ticks > fmax(1.0, MAX_INPUT_GAP / s->period) &&
+           is_device_of_input_in_state(s, c, TACT_DEVICE_STALE);
+}
+
 /* Sets target and target rate of a coupled joint. `mapped`: its target is the sum of its inputs;
  * else it stays where it was. */
 static void follow(struct tact_session *s, struct session_coupling *c, double now, int mapped)
@@ -101,7 +108,8 @@ static void follow(struct tact_session *s, struct session_coupling *c, double no
     const double raw = hand.target[c->link], before = state->offset;
     double rate = 0.0;
     c->moved = 0.0;
-    if (!mapped || is_device_of_input_in_state(s, c, TACT_DEVICE_LOST)) {
+    c->is_silent = has_input_gap(s, c, now);
+    if (!mapped || c->is_silent || is_device_of_input_in_state(s, c, TACT_DEVICE_LOST)) {
         state->ticks = state->rate = 0.0;
         hand.target[c->link] = state->target;
     } else if (!is_device_of_input_in_state(s, c, TACT_DEVICE_STALE)) {

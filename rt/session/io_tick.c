@@ -132,6 +132,17 @@ static int is_output_device_lost(const struct tact_session *s, const struct sess
            (out->sensor >= 0 && s->inputs[out->sensor].state.ticks == 0.0);
 }
 
+/* The force of a coupling whose device is silent fades, and returns by the same ramp. */
+static double next_gate(const struct tact_session *s, const struct session_output *out)
+{
+    const double step = s->safety.ramp_step;
+    if (is_output_device_lost(s, out)) {
+        return 0.0;
+    }
+    return out->port && out->port->is_silent ? fmax(0.0, out->gate - step)
+                                             : fmin(1.0, out->gate + step);
+}
+
 /* Force and moment of all contacts on a link or body, world axes, about `point`. */
 static void sum_contact_wrenches(const struct tact_session *s, struct tact_owner owner,
                                  const double point[3], double wrench[6])
@@ -199,8 +210,7 @@ void tact_session_send_outputs(struct tact_session *s, uint64_t tick, int64_t no
     tact_session_render_forces(s);
     for (int i = 0; i < s->output_count; i++) {
         struct session_output *out = &s->outputs[i];
-        out->gate =
-            is_output_device_lost(s, out) ? 0.0 : fmin(1.0, out->gate + s->safety.ramp_step);
+        out->gate = next_gate(s, out);
         const double force = out->tool   ? -tact_session_tool_force(out)
                              : out->port ? -out->port->wanted
                                          : compute_output_value(s, out);

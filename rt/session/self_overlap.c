@@ -216,7 +216,7 @@ int tact_session_exclude_self_overlaps(struct tact_session *s, struct tact_error
 {
     for (uint32_t i = 0; i < s->scene->hands_count; i++) {
         const struct tact_scene_hand *hand = &s->scene->hands[i];
-        if (s->keeps_self_overlaps || !strcmp(hand->start_overlap, "keep")) {
+        if (s->precedes_results_35 || !strcmp(hand->start_overlap, "keep")) {
             continue;
         }
         struct hand_part *parts = calloc(hand->links_count + 1, sizeof *parts);

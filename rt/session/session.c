@@ -9,7 +9,6 @@
 #include "rt/session/facts.h"
 #include "rt/session/session_internal.h"
 
-#define FIRST_RESULTS_WITH_SELF_OVERLAPS_EXCLUDED 35
 #define MAX_TRIANGLE_PAIRS 262144 /* capacity for triangle pairs of a pair of meshes */
 
 struct tact_session_options tact_session_options_default(void)
@@ -71,8 +70,7 @@ int tact_session_prepare(const struct tact_scene *scene, const struct tact_sessi
     tact_histogram_reset(&s->report.moments);
     s->ticks = options->ticks ? options->ticks : (uint64_t)llround(scene->duration / scene->period);
     s->scratch = tact_moments_scratch_create(MAX_TRIANGLE_PAIRS);
-    s->keeps_self_overlaps =
-        log && tact_log_results_version(log) < FIRST_RESULTS_WITH_SELF_OVERLAPS_EXCLUDED;
+    s->precedes_results_35 = log && tact_log_results_version(log) < 35;
     int rc = s->scratch ? tact_session_build_world(s, err) : -ENOMEM;
     rc = rc ? rc : tact_session_check_creation_stop(s, err);
     if (!rc && (!log || accepts_start_overlaps(log))) {

@@ -14,8 +14,8 @@
 
 #define SESSION_PRELOAD_UNIT "depth beyond the target kept from the start m"
 
-/* Age of moments that were measured on the host in the same tick. */
-#define AGE_OF_HOST_MOMENTS 0
+#define AGE_OF_HOST_MOMENTS 0 /* of moments that were measured on the host in the same tick */
+#define MAX_INPUT_GAP 5e-3    /* without values, after which a device has to engage again [s] */
 
 struct session_device {
     struct tact_device device;
@@ -44,14 +44,14 @@ struct session_tool;
 /* A joint that is tied to what a person holds. */
 struct session_coupling {
     int hand, link;
-    double alpha; /* weight of the new rate in its low-pass filter */
-    double decay; /* share of the offset that goes in a tick */
-    double bound; /* c of the energy bound [N m/rad, N/m]; 0: none */
-    double
-        most_damping; /* largest damping of the passivity controller [N m s/rad, N s/m]; 0: none */
-    int outputs;      /* number of outputs that send its reaction */
-    int turns;        /* 1: it is a coordinate of the rotation vector of a base */
-    double moved;     /* displacement of the device since the last tick; 0: disengaged [rad, m] */
+    double alpha;        /* weight of the new rate in its low-pass filter */
+    double decay;        /* share of the offset that goes in a tick */
+    double bound;        /* c of the energy bound [N m/rad, N/m]; 0: none */
+    double most_damping; /* of the passivity controller [N m s/rad, N s/m]; 0: none */
+    int outputs;         /* number of outputs that send its reaction */
+    int turns;           /* 1: it is a coordinate of the rotation vector of a base */
+    int is_silent;       /* 1: no new values for long: its force fades */
+    double moved; /* displacement of the device since the last tick; 0: disengaged [rad, m] */
     const struct session_tool *tool; /* tool that leads the coupling, or NULL: inputs do */
     double felt;      /* force of the device by that of the joint; 1 without a tool [1] */
     double of_remote; /* share of the joint's torque that comes from another site [N m, N] */
@@ -283,7 +283,7 @@ struct tact_session {
     struct session_near_pair *live;
     struct session_self_overlap *self_overlaps;
     int self_overlap_count;
-    int keeps_self_overlaps; /* 1: of a log that was recorded before they were excluded */
+    int precedes_results_35; /* 1: of a log recorded by an earlier results version */
     const char **owners;     /* name of each shape's body or link */
     int *group;              /* and the first shape of that owner */
 

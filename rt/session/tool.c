@@ -12,9 +12,6 @@
 #include "contact/elementary.h"
 #include "rt/session/session_internal.h"
 
-#define MAX_TOOL_INPUT_GAP                                                                         \
-    5e-3 /* without values, after which the device has to engage again [s]                         \
-          */
 #define MIN_QUATERNION_LENGTH 0.5 /* length below which four channels are no attitude */
 #define ROTATION_VECTOR_FLIP_ANGLE                                                                 \
     3.0 /* by which a rotation vector changes more than its rotation [rad] */
@@ -67,7 +64,7 @@ static int map_tool_channels(struct tact_session *s, uint32_t index, struct tact
     struct session_tool *tool = &s->tools[index];
     *tool = (struct session_tool){.def = def,
                                   .rates = !strcmp(def->mode, "rate"),
-                                  .longest_gap = fmax(1.0, MAX_TOOL_INPUT_GAP / s->period),
+                                  .longest_gap = fmax(1.0, MAX_INPUT_GAP / s->period),
                                   .state = {.quat_wxyz = {1.0}, .away = 1.0}};
     while (strcmp(s->scene->devices[tool->device].name, def->device)) {
         tool->device++;

@@ -1,7 +1,7 @@
 /*
  * The command presses a haptic device against a wall and dies, is stopped, or loses the device, 50
  * times each in .ci/long: the force is gone within 5 ms, as the library's stand-in sees it, and
- * returns without a jump.
+ * returns without a jump. It stays away where the guard was stopped meanwhile.
  */
 #include <math.h>
 #include <setjmp.h>
@@ -264,6 +264,50 @@ static void an_unplugged_device_returns_softly(void **state)
     check_figures("unplug", &all, times);
 }
 
+/* The guard process of a command, its only child. */
+static pid_t guard_of(pid_t command)
+{
+    char path[64];
+    int guard = 0;
+    snprintf(path, sizeof path, "/proc/%d/task/%d/children", (int)command, (int)command);
+    FILE *file = fopen(path, "r");
+    if (file) {
+        assert_int_equal(fscanf(file, "%d", &guard), 1);
+        fclose(file);
+    }
+    return guard;
+}
+
+/* A guard that was stopped while the command was killed finds a last force that it has not read:
+ * it does not send that. */
+static void a_stopped_guard_sends_no_old_force(void **state)
+{
+    const int times = campaign_trial_count(2, 10);
+    (void)state;
+    for (int i = 0; i < times; i++) {
+        const unsigned int begin = atomic_load(&stand_in->count);
+        const pid_t command = start_command();
+        wait_until_pressed(begin);
+        const pid_t guard = guard_of(command);
+        if (guard <= 0) { /* a kernel without lists of children */
+            end_command(command);
+            skip();
+        }
+        assert_int_equal(kill(guard, SIGSTOP), 0);
+        stand_in_wait_us(5000);
+        const unsigned int from = atomic_load(&stand_in->count);
+        assert_int_equal(kill(command, SIGKILL), 0);
+        assert_int_equal(waitpid(command, NULL, 0), command);
+        stand_in_wait_us(50000);
+        assert_int_equal(kill(guard, SIGCONT), 0);
+        wait_until_closed();
+        assert_true(atomic_load(&stand_in->count) - from > 1);
+        for (unsigned int k = from + 1; k != atomic_load(&stand_in->count); k++) {
+            assert_true(force_of(k) == 0.0); /* the first may have been under way */
+        }
+    }
+}
+
 static int set_up(void **state)
 {
     char path[512];
@@ -288,6 +332,7 @@ int main(void)
         cmocka_unit_test(a_killed_command_leaves_no_force),
         cmocka_unit_test(a_stopped_command_returns_softly),
         cmocka_unit_test(an_unplugged_device_returns_softly),
+        cmocka_unit_test(a_stopped_guard_sends_no_old_force),
     };
     return cmocka_run_group_tests(tests, set_up, remove_haptic_folder);
 }

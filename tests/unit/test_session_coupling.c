@@ -296,6 +296,95 @@ static void returns_without_a_jump(void **state)
     check_replays_of_log(path, 4000, 1999, 1);
 }
 
+/* A device whose values are old from 1 s to 2 s, while its hand moves by 30 mm. */
+static struct silent_device {
+    double x, force[3000];
+    uint64_t tick;
+} silent_device;
+
+static void read_silent(void *self, uint64_t tick, double t, int64_t now,
+                        struct tact_device_input *in)
+{
+    struct silent_device *device = self;
+    const int is_silent = tick >= 1000 && tick < 2000;
+    device->tick = tick;
+    device->x = is_silent ? device->x : fmin(0.03, 0.1 * t) + (tick >= 2000 ? 0.03 : 0.0);
+    in->state = is_silent ? TACT_DEVICE_STALE : TACT_DEVICE_OK;
+    in->stamp_ns = now;
+    in->channel[0] = device->x;
+}
+
+static void write_silent(void *self, const double *out, int64_t now)
+{
+    struct silent_device *device = self;
+    (void)now;
+    device->force[device->tick] = out[0];
+}
+
+static void close_silent(void *self)
+{
+    (void)self;
+}
+
+static int open_silent(const struct tact_device_config *config, struct tact_device *out,
+                       struct tact_error *err)
+{
+    static const struct tact_device_ops ops = {TACT_ABI(struct tact_device_ops), read_silent,
+                                               write_silent, close_silent};
+    (void)config;
+    (void)err;
+    memset(&silent_device, 0, sizeof silent_device);
+    out->ops = &ops;
+    out->self = &silent_device;
+    out->info.input_count = out->info.output_count = 1;
+    strcpy(out->info.input[0].name, "x");
+    strcpy(out->info.output[0].name, "f");
+    return 0;
+}
+
+/* A device that is silent for 1 s while it presses: its force fades, and does not jump when the
+ * device returns 30 mm from where it was. */
+static void a_silent_device_loses_its_force(void **state)
+{
+    static const struct tact_device_type type = {TACT_ABI(struct tact_device_type), "silent",
+                                                 "values that are old for a time", open_silent,
+                                                 NULL};
+    static const struct tact_device_type *const types[] = {&type};
+    static const char settings[] = "devices: [{name: stick, type: silent}]\n";
+    const struct press p = {grip_models[1], "coupling: {%s}", 500.0, 5.0, NULL, 3.0};
+    char scene[4096], changed[5000], path[64];
+    struct tact_session_report report;
+    struct tact_session_options options = tact_session_options_default();
+    double jump = 0.0;
+    (void)state;
+    write_text(&p, scene);
+    const char *devices = strstr(scene, "devices:");
+    snprintf(changed, sizeof changed, "%.*s%s%s", (int)(devices - scene), scene, settings,
+             strstr(scene, "inputs:"));
+    snprintf(path, sizeof path, "%s/press.mcap", folder);
+    options.types = types;
+    options.type_count = 1;
+    options.clock = TACT_LOOP_FREE;
+    options.ticks = 3000;
+    options.record = path;
+    options.replace = 1;
+    run_session_of_scene_text(changed, &options, &report);
+    const double *force = silent_device.force;
+    for (int i = 1000; i < 2999; i++) {
+        jump = fmax(jump, fabs(force[i] - force[i - 1]));
+    }
+    print_message("silent while pressing with %.3f N: %.3f N after 0.3 s, steps of %.3f N at most, "
+                  "%.3f N in the end\n",
+                  force[999], force[1300], jump, force[2998]);
+    assert_true(force[999] < -4.0);
+    for (int i = 1300; i < 2000; i++) {
+        assert_true(force[i] == 0.0);
+    }
+    assert_true(jump < p.stiffness * 1e-3);
+    assert_true(force[2998] < -16.0); /* again of where it is: 20 N at rest */
+    check_replays_of_log(path, 3000, 1499, 1);
+}
+
 static void bad_settings_are_refused(void **state)
 {
     (void)state;
@@ -383,9 +472,13 @@ static int remove_folder(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(feels_the_wall_only),          cmocka_unit_test(settles_with_every_hand),
-        cmocka_unit_test(stays_passive_at_stiff_walls), cmocka_unit_test(returns_without_a_jump),
-        cmocka_unit_test(bad_settings_are_refused),     cmocka_unit_test(refuses_without_an_input),
+        cmocka_unit_test(feels_the_wall_only),
+        cmocka_unit_test(settles_with_every_hand),
+        cmocka_unit_test(stays_passive_at_stiff_walls),
+        cmocka_unit_test(returns_without_a_jump),
+        cmocka_unit_test(a_silent_device_loses_its_force),
+        cmocka_unit_test(bad_settings_are_refused),
+        cmocka_unit_test(refuses_without_an_input),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }
