@@ -289,7 +289,7 @@ int cmd_import(int argc, char **argv)
         {"material", required_argument, NULL, 'm'}, {"collision", required_argument, NULL, 'c'},
         {"help", no_argument, NULL, 'h'},           {NULL, 0, NULL, 0}};
     struct hand_import hand = {.material = "hand"};
-    int c, json = 0;
+    int c, json = 0, of_hand = 0;
     while ((c = getopt_long(argc, argv, "ho:q", longs, NULL)) != -1) {
         if (c == 'h') {
             fputs(help, stdout);
@@ -302,12 +302,19 @@ int cmd_import(int argc, char **argv)
         hand.out = c == 'o' ? optarg : hand.out;
         hand.material = c == 'm' ? optarg : hand.material;
         hand.meshes = c == 'c' ? !strcmp(optarg, "mesh") : hand.meshes;
+        of_hand |= c == 'm' || c == 'c';
         json |= c == 'j';
         hand.force |= c == 'F';
         hand.quiet |= c == 'q';
     }
     const char *const inputs[] = {argv[optind], argc - optind > 1 ? argv[optind + 1] : NULL};
-    if (argc - optind == 1 && is_hand_file(inputs[0])) {
+    const bool is_hand = argc - optind == 1 && is_hand_file(inputs[0]);
+    if ((json && argc - optind == 1) || (of_hand && !is_hand)) {
+        return command_usage(argv[0], json && argc - optind == 1
+                                          ? "--json is for DATA.csv"
+                                          : "--material and --collision are for a hand");
+    }
+    if (is_hand) {
         c = hand.out ? is_output_allowed(argv[0], hand.out, hand.force, inputs, 1) : EXIT_GOOD;
         hand.path = inputs[0];
         return c ? c : import_hand(argv[0], &hand);

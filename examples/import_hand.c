@@ -4,11 +4,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include "command.h"
 #include "import.h"
 #include "output.h"
 #include "rt/file.h"
 #include "rt/model/hand_file.h"
+#include "rt/scene/scene.h"
 #include "text.h"
 
 bool is_hand_file(const char *path)
@@ -16,7 +18,7 @@ bool is_hand_file(const char *path)
     static const char *const types[] = {".xml", ".urdf", ".mjcf"};
     const char *dot = strrchr(path, '.');
     for (int i = 0; dot && i < 3; i++) {
-        if (!strcmp(dot, types[i])) {
+        if (!strcasecmp(dot, types[i])) {
             return true;
         }
     }
@@ -89,6 +91,27 @@ static int write_hand(const struct tact_hand_file *hand, const char *command, co
     return output_close(&output, EXIT_GOOD, 1);
 }
 
+/* Reads the YAML as a scene: what it refuses is an error of the hand's file, at the line that it is
+ * from. */
+static int check_written(const struct tact_hand_file *hand, const struct hand_import *h,
+                         struct tact_error *err)
+{
+    struct tact_scene *scene = NULL;
+    int rc =
+        tact_scene_parse(hand->yaml, hand->size, h->out ? h->out : "hand.yaml", NULL, &scene, err);
+    tact_scene_free(scene);
+    if (rc) {
+        const int line = err->line;
+        struct tact_error of_hand = {
+            .line = line > 0 && (uint32_t)line <= hand->line_count ? hand->lines[line - 1] : 0};
+        snprintf(of_hand.file, sizeof of_hand.file, "%.250s", h->path);
+        memcpy(of_hand.key, err->key, sizeof of_hand.key);
+        memcpy(of_hand.text, err->text, sizeof of_hand.text);
+        *err = of_hand;
+    }
+    return rc;
+}
+
 int import_hand(const char *command, const struct hand_import *h)
 {
     struct tact_error err = {.line = 0};
@@ -110,7 +133,9 @@ int import_hand(const char *command, const struct hand_import *h)
     }
     rc = tact_hand_file_load(text, size, h->path, &files, &options, &hand, &err);
     free(text);
+    rc = rc ? rc : check_written(&hand, h, &err);
     if (rc) {
+        tact_hand_file_free(&hand);
         return command_error(&err);
     }
     for (char *line = strtok(hand.notes, "\n"); line && !h->quiet; line = strtok(NULL, "\n")) {

@@ -55,9 +55,19 @@ static void find_reader(char path[PATH_MAX])
     const ssize_t length = readlink("/proc/self/exe", path, PATH_MAX - 16);
     path[length > 0 ? length : 0] = '\0';
     char *slash = strrchr(path, '/');
-    snprintf(slash ? slash + 1 : path, 16, "tact-mesh");
-    if (access(path, X_OK)) {
+    if (slash) {
+        snprintf(slash + 1, 16, "tact-mesh");
+    }
+    if (!slash || access(path, X_OK)) {
         snprintf(path, PATH_MAX, "%s", TACT_MESH_PROGRAM);
+    }
+}
+
+static void close_pipes(int (*pipes)[2], int count)
+{
+    for (int i = 0; i < count; i++) {
+        close(pipes[i][0]);
+        close(pipes[i][1]);
     }
 }
 
@@ -71,20 +81,29 @@ static int start_reader(struct exchange *x, const char *type, pid_t *pid)
     int pipes[3][2], rc = 0;
     find_reader(path);
     snprintf(size, sizeof size, "%zu", x->size);
-    posix_spawn_file_actions_init(&files);
     for (int i = 0; i < 3; i++) {
         if (pipe2(pipes[i], O_CLOEXEC)) {
-            return -errno;
+            rc = -errno;
+            close_pipes(pipes, i);
+            return rc;
         }
+    }
+    posix_spawn_file_actions_init(&files);
+    for (int i = 0; i < 3; i++) {
         posix_spawn_file_actions_adddup2(&files, pipes[i][i > 0], i);
     }
+    posix_spawn_file_actions_addclosefrom_np(&files, 3);
     rc = posix_spawn(pid, path, &files, NULL, arguments, environment);
     posix_spawn_file_actions_destroy(&files);
+    if (rc) {
+        close_pipes(pipes, 3);
+        return -rc;
+    }
     for (int i = 0; i < 3; i++) {
         close(pipes[i][i > 0]);
         x->ends[i] = pipes[i][i == 0];
     }
-    return -rc;
+    return 0;
 }
 
 static void close_end(struct exchange *x, int i)
@@ -135,9 +154,8 @@ static void receive_message(struct exchange *x)
 }
 
 /* Until the reader has closed its output, or its time is over. Returns 0 or a negative errno. */
-static int exchange_all(struct exchange *x)
+static int exchange_all(struct exchange *x, time_t end)
 {
-    const time_t end = time(NULL) + MOST_SECONDS;
     int rc = 0;
     fcntl(x->ends[0], F_SETFL, O_NONBLOCK);
     while (!rc && (x->ends[1] >= 0 || x->ends[2] >= 0)) {
@@ -162,9 +180,32 @@ static int exchange_all(struct exchange *x)
     return rc;
 }
 
+/* Waits for the end of the reader, which is killed where it does not end in time. Returns 0 or a
+ * negative errno. */
+static int wait_for_reader(pid_t pid, time_t end, int *status)
+{
+    const struct timespec pause = {.tv_nsec = 2000000};
+    bool killed = false;
+    for (;;) {
+        const pid_t ended = waitpid(pid, status, WNOHANG);
+        if (ended == pid) {
+            return killed ? -ETIMEDOUT : 0;
+        }
+        if (ended < 0 && errno != EINTR) {
+            return -errno;
+        }
+        if (!killed && time(NULL) >= end) {
+            kill(pid, SIGKILL);
+            killed = true;
+        }
+        nanosleep(&pause, NULL);
+    }
+}
+
 /* Has the file read by the other process. Returns 0 or a negative errno with the message. */
 static int read_elsewhere(struct exchange *x, const char *type, struct tact_error *err)
 {
+    const time_t end = time(NULL) + MOST_SECONDS;
     pid_t pid = 0;
     int status = 0;
     void (*before)(int) = signal(SIGPIPE, SIG_IGN);
@@ -173,7 +214,7 @@ static int read_elsewhere(struct exchange *x, const char *type, struct tact_erro
         signal(SIGPIPE, before);
         return tact_error_set(err, rc, "its reader tact-mesh cannot be started: %s", strerror(-rc));
     }
-    rc = exchange_all(x);
+    rc = exchange_all(x, end);
     if (rc) {
         kill(pid, SIGKILL);
     }
@@ -182,7 +223,8 @@ static int read_elsewhere(struct exchange *x, const char *type, struct tact_erro
             close_end(x, i);
         }
     }
-    waitpid(pid, &status, 0);
+    const int waited = wait_for_reader(pid, end, &status);
+    rc = rc ? rc : waited;
     signal(SIGPIPE, before);
     x->message[strcspn(x->message, "\n")] = '\0';
     if (rc) {

@@ -104,7 +104,7 @@ void tact_model_plain_name(const char *wanted, const char *otherwise, char out[M
     for (char *c = out; *c; c++) {
         const bool allowed = (*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z') ||
                              (*c >= '0' && *c <= '9') || *c == '_' || *c == '-';
-        *c = allowed ? *c : '_';
+        *c = allowed && !(c == out && *c == '-') ? *c : '_'; /* a dash begins an entry in YAML */
     }
 }
 

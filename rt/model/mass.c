@@ -1,6 +1,7 @@
 /* Masses of bodies from their shapes, by the rules of MuJoCo (its XML reference, `inertial`,
  * `geom/density`, `mesh/inertia`). */
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include "rt/model/model_internal.h"
@@ -278,17 +279,43 @@ static int weigh_geom(struct model *m, const struct model_geom *g, struct model_
     return 0;
 }
 
+/* The body that a shape counts for; NULL where it does not. */
+static struct model_body *weighed_body_of(struct model *m, const struct model_geom *g)
+{
+    struct model_body *body = &m->bodies.at[g->body];
+    return g->weighs && !body->weighed && g->body ? body : NULL;
+}
+
+static int check_masses(struct model *m)
+{
+    for (size_t i = 1; i < m->bodies.count; i++) {
+        const struct model_mass *mass = &m->bodies.at[i].mass;
+        bool finite = isfinite(mass->mass) && isfinite(tact_v3_norm(mass->center));
+        for (int k = 0; k < 9; k++) {
+            finite &= isfinite(mass->inertia[k]) != 0;
+        }
+        if (!finite) {
+            return tact_model_error(m, m->bodies.at[i].line,
+                                    "the mass or inertia of this body is too large");
+        }
+    }
+    return 0;
+}
+
 int tact_model_weigh_bodies(struct model *m)
 {
     double total = 0.0;
+    for (size_t i = 0; i < m->geoms.count; i++) { /* in place of a mass that the file gives */
+        struct model_body *body = weighed_body_of(m, &m->geoms.at[i]);
+        if (body) {
+            body->mass = (struct model_mass){.mass = 0.0};
+        }
+    }
     for (size_t i = 0; i < m->geoms.count; i++) {
-        const struct model_geom *g = &m->geoms.at[i];
-        struct model_body *body = &m->bodies.at[g->body];
-        if (g->weighs && !body->weighed && g->body) {
-            int rc = weigh_geom(m, g, &body->mass);
-            if (rc) {
-                return rc;
-            }
+        struct model_body *body = weighed_body_of(m, &m->geoms.at[i]);
+        int rc = body ? weigh_geom(m, &m->geoms.at[i], &body->mass) : 0;
+        if (rc) {
+            return rc;
         }
     }
     for (size_t i = 1; i < m->bodies.count; i++) {
@@ -304,5 +331,5 @@ int tact_model_weigh_bodies(struct model *m)
             mass->inertia[k] *= factor;
         }
     }
-    return 0;
+    return check_masses(m);
 }

@@ -31,18 +31,20 @@ static int read_euler_sequence(struct mjcf *r, const xmlNode *node)
 static int check_compiler_defaults(struct mjcf *r, const xmlNode *node)
 {
     double inertia = 0.0;
-    bool balances = false, global = false;
+    bool balances = false, global = false, exact = false;
     int rc = read_switch(r, node, "balanceinertia", &balances);
+    rc = rc ? rc : read_switch(r, node, "exactmeshinertia", &exact);
     int coordinate = rc ? -1 : tact_xml_word(r->model, node, "coordinate", "local global");
     int n = rc ? 0 : tact_xml_numbers(r->model, node, "boundinertia", &inertia, 1, 1);
     global = coordinate == 1;
     if (rc || coordinate < -1 || n < 0) {
         return rc ? rc : -EINVAL;
     }
-    return balances || global || inertia != 0.0
+    return balances || global || exact || inertia != 0.0
                ? tact_model_error(r->model, tact_xml_line(node), "compiler: %s is not supported",
                                   balances ? "balanceinertia"
                                   : global ? "coordinate=\"global\""
+                                  : exact  ? "exactmeshinertia (inertia=\"exact\" of a mesh is)"
                                            : "boundinertia")
                : 0;
 }
@@ -53,9 +55,8 @@ static int read_compiler(struct mjcf *r, const xmlNode *node)
     int rc = tact_xml_check_attributes(
         m, node,
         "angle autolimits meshdir assetdir eulerseq strippath inertiafromgeom inertiagrouprange "
-        "boundmass boundinertia balanceinertia settotalmass coordinate",
-        "texturedir discardvisual fusestatic fitaabb usethread convexhull alignfree saveinertial "
-        "exactmeshinertia",
+        "boundmass boundinertia balanceinertia settotalmass coordinate exactmeshinertia",
+        "texturedir discardvisual fusestatic fitaabb usethread convexhull alignfree saveinertial",
         "");
     int angle = rc ? -1 : tact_xml_word(m, node, "angle", "radian degree");
     rc = rc ? rc : angle < -1 ? angle : 0;
@@ -167,7 +168,8 @@ static int read_default_section(struct mjcf *r, const xmlNode *node)
 static int read_worldbody(struct mjcf *r, const xmlNode *node)
 {
     const struct tact_pose identity = tact_pose_identity();
-    return tact_mjcf_read_body(r, node, 0, 0, &identity, 0);
+    int rc = tact_xml_check_attributes(r->model, node, "", "", "");
+    return rc ? rc : tact_mjcf_read_body(r, node, 0, 0, &identity, 0);
 }
 
 static int note_section(struct mjcf *r, const xmlNode *node)

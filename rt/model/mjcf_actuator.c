@@ -154,7 +154,11 @@ static int make_drive(struct mjcf *r, const xmlNode *node, const struct mjcf_act
     drive->limit = forced ? a->force_range[1] * (a->gear < 0.0 ? -a->gear : a->gear) : 0.0;
     if (!(drive->stiffness > 0.0)) {
         tact_model_note(m, tact_xml_line(node),
-                        "<%s> commands a force: its joint is free until the scene sets a drive",
+                        drive->damping > 0.0
+                            ? "<%s> commands a velocity: its drive is a damper, without a spring, "
+                              "until the scene sets one"
+                            : "<%s> commands a force: its joint is free until the scene sets a "
+                              "drive",
                         tact_xml_name(node));
         return 0;
     }

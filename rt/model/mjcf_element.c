@@ -267,10 +267,15 @@ int tact_mjcf_read_joint(struct mjcf *r, const xmlNode *node, struct mjcf_joint 
 
 int tact_mjcf_read_mesh(struct mjcf *r, const xmlNode *node, struct mjcf_mesh *mesh)
 {
-    int rc = tact_xml_check_attributes(
-        r->model, node, "name file scale inertia class",
-        "content_type smoothnormal material maxhullvert octree_maxdepth", "");
+    int rc = tact_xml_check_attributes(r->model, node, "name file scale inertia class maxhullvert",
+                                       "content_type smoothnormal material octree_maxdepth", "");
+    double corners = -1.0;
     rc = rc ? rc : read_some(r, node, "scale", mesh->scale, 3, 3);
+    rc = rc ? rc : read_some(r, node, "maxhullvert", &corners, 1, 1);
+    if (!rc && corners != -1.0) {
+        return tact_model_error(r->model, tact_xml_line(node),
+                                "mesh: maxhullvert is not supported: hulls are whole");
+    }
     int rule = rc ? -1 : tact_xml_word(r->model, node, "inertia", "legacy exact convex shell");
     mesh->rule = rule >= 0 ? (enum model_mesh_rule)rule : mesh->rule;
     if (!rc && mesh->scale[0] * mesh->scale[1] * mesh->scale[2] == 0.0) {

@@ -28,6 +28,15 @@ static int read_fixed_tendon(struct mjcf *r, const xmlNode *node)
                                     "fixed: %s of a tendon is not supported", dynamic[i]);
         }
     }
+    for (const xmlNode *n = tact_xml_element(node->children); n; n = tact_xml_element(n->next)) {
+        rc = strcmp(tact_xml_name(n), "joint")
+                 ? tact_model_error(m, tact_xml_line(n), "fixed: <%.60s> is not supported",
+                                    tact_xml_name(n))
+                 : tact_xml_check_attributes(m, n, "joint coef", "", "");
+        if (rc) {
+            return rc;
+        }
+    }
     tact_model_note(m, tact_xml_line(node), "<fixed> that no actuator drives is left out");
     return 0;
 }

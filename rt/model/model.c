@@ -1,5 +1,6 @@
 /* A hand from an MJCF or URDF file: the sequence of steps, and what the steps share. */
 #include <errno.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -104,6 +105,38 @@ int tact_model_find_joint(const struct model *m, const char *name)
     return -1;
 }
 
+bool tact_model_is_one_line(const char *text)
+{
+    bool plain = true;
+    for (const unsigned char *c = (const unsigned char *)text; *c; c++) {
+        plain &= *c >= ' ' && *c != 127;
+        plain &= !(c[0] == 0xc2 && c[1] < 0xa0);                                    /* C1 */
+        plain &= !(c[0] == 0xe2 && c[1] == 0x80 && (c[2] == 0xa8 || c[2] == 0xa9)); /* lines */
+    }
+    return plain;
+}
+
+/* Whether links of the file system lead out of the folder of the file; false where nothing is
+ * there, as for the files of a log. */
+static bool leads_outside(const struct model *m, const char *path)
+{
+    char name[2 * PATH_MAX], folder[PATH_MAX], real[PATH_MAX];
+    const char *slash = strrchr(m->file, '/');
+    const size_t length = slash ? (size_t)(slash - m->file + 1) : 0;
+    if (length >= PATH_MAX) {
+        return false;
+    }
+    memcpy(name, m->file, length);
+    name[length] = '\0';
+    if (!realpath(length ? name : ".", folder)) {
+        return false;
+    }
+    snprintf(name, sizeof name, "%s/%s", folder, path);
+    const size_t size = strlen(folder);
+    return realpath(name, real) &&
+           (strncmp(real, folder, size) || (real[size] != '/' && folder[size - 1] != '/'));
+}
+
 const char *tact_model_path(struct model *m, int line, const char *folder, const char *name)
 {
     char path[1024];
@@ -120,15 +153,16 @@ const char *tact_model_path(struct model *m, int line, const char *folder, const
         tact_model_error(m, line, "file \"%.80s\": expected the name of a mesh file", name);
         return NULL;
     }
-    bool outside = path[0] == '/' || strchr(path, '\\');
-    for (const char *c = path; *c; c++) {
-        outside |= (unsigned char)*c < ' ' || *c == 127;
+    if (!tact_model_is_one_line(path) || !tact_model_is_one_line(m->folder)) {
+        tact_model_error(m, line, "file \"%.200s\": control characters are refused", path);
+        return NULL;
     }
+    bool outside = path[0] == '/' || strchr(path, '\\');
     for (const char *part = path; part; part = strchr(part, '/')) {
         part += part[0] == '/';
         outside |= !strncmp(part, "..", 2) && (part[2] == '/' || !part[2]);
     }
-    if (outside) {
+    if (outside || leads_outside(m, path)) {
         tact_model_error(m, line,
                          "file \"%.200s\" is outside of the folder of %.100s, which is refused",
                          path, m->file);
@@ -217,6 +251,11 @@ int tact_hand_file_load(const char *text, uint64_t size, const char *file,
     tact_error_at(m->err, file, 0, 0, NULL);
     xmlDoc *doc = NULL;
     m->folder = options->folder;
+    if (!tact_model_is_one_line(options->material)) {
+        tact_model_free(m);
+        free(m);
+        return tact_error_set(err, -EINVAL, "the material's name has control characters");
+    }
     int rc = tact_model_parse_xml(m, text, size, &doc);
     rc = rc ? rc : read_root(m, xmlDocGetRootElement(doc));
     rc = rc ? rc : tact_model_weigh_bodies(m);

@@ -196,6 +196,10 @@ int tact_xml_check_attributes(struct model *m, const xmlNode *node, const char *
  * scene, within the folder of the file. NULL with the message where it is not. */
 const char *tact_model_path(struct model *m, int line, const char *folder, const char *name);
 
+/* Whether a text has no control character and no separator of lines, which YAML may end a line at.
+ */
+bool tact_model_is_one_line(const char *text);
+
 /* mjcf.c, urdf.c: read all from the root element. */
 int tact_model_read_mjcf(struct model *m, const xmlNode *root);
 int tact_model_read_urdf(struct model *m, const xmlNode *root);
@@ -208,7 +212,7 @@ void tact_model_add_mass(struct model_mass *sum, const struct model_mass *part,
 
 /* fuse.c: bodies without a joint become part of their parents; the rest become links. */
 int tact_model_fuse(struct model *m);
-/* A name of letters, digits, _ and -, of at most 40 characters. */
+/* A name of letters, digits, _ and, but for its first, -, of at most 40 characters. */
 void tact_model_plain_name(const char *wanted, const char *otherwise, char out[MODEL_NAME_SIZE]);
 
 /* touch.c: which links touch by the exclusions of their bodies, as

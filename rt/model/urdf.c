@@ -61,6 +61,13 @@ static int read_origin(struct model *m, const xmlNode *node, struct tact_pose *p
     return n < 0 ? n : 0;
 }
 
+/* Checks the attributes of a child element, where it is there. */
+static int check_child(struct model *m, const xmlNode *node, const char *child, const char *known)
+{
+    const xmlNode *found = find_child(node, child);
+    return found ? tact_xml_check_attributes(m, found, known, "", "") : 0;
+}
+
 /* A number of a child element. Returns 1, 0 where element or attribute is absent, or an error. */
 static int read_of_child(struct model *m, const xmlNode *node, const char *child, const char *name,
                          double *out)
@@ -79,6 +86,8 @@ static int read_link_inertial(struct model *m, const xmlNode *link, struct model
         return 0;
     }
     int rc = read_origin(m, node, &pose);
+    rc = rc ? rc : check_child(m, node, "mass", "value");
+    rc = rc ? rc : check_child(m, node, "inertia", "ixx iyy izz ixy ixz iyz");
     int n = rc ? rc : read_of_child(m, node, "mass", "value", &mass);
     for (int i = 0; n >= 0 && i < 6; i++) {
         n = read_of_child(m, node, "inertia", names[i], &six[i]);
@@ -129,13 +138,16 @@ static int read_geometry(struct model *m, const xmlNode *node, struct model_geom
     }
     if (!strcmp(name, "box")) {
         geom->kind = MODEL_BOX;
-        n = tact_xml_numbers(m, shape, "size", geom->size, 3, 3);
+        n = tact_xml_check_attributes(m, shape, "size", "", "");
+        n = n ? n : tact_xml_numbers(m, shape, "size", geom->size, 3, 3);
         tact_v3_scale(geom->size, geom->size, 0.5);
     } else if (tact_xml_is_in("sphere cylinder capsule", name)) {
         geom->kind = !strcmp(name, "sphere")     ? MODEL_SPHERE
                      : !strcmp(name, "cylinder") ? MODEL_CYLINDER
                                                  : MODEL_CAPSULE;
-        n = tact_xml_numbers(m, shape, "radius", geom->size, 1, 1);
+        n = tact_xml_check_attributes(
+            m, shape, geom->kind == MODEL_SPHERE ? "radius" : "radius length", "", "");
+        n = n ? n : tact_xml_numbers(m, shape, "radius", geom->size, 1, 1);
         if (n >= 0 && geom->kind != MODEL_SPHERE) {
             n = tact_xml_numbers(m, shape, "length", &length, 1, 1);
         }
@@ -205,7 +217,9 @@ static int read_joint_limits(struct model *m, const xmlNode *node, bool continuo
 {
     double unused;
     bool given = find_child(node, "limit") != NULL;
-    int n = read_of_child(m, node, "limit", "lower", &joint->lower);
+    int n = check_child(m, node, "limit", "lower upper effort velocity");
+    n = n < 0 ? n : check_child(m, node, "dynamics", "damping friction");
+    n = n < 0 ? n : read_of_child(m, node, "limit", "lower", &joint->lower);
     n = n < 0 ? n : read_of_child(m, node, "limit", "upper", &joint->upper);
     n = n < 0 ? n : read_of_child(m, node, "limit", "effort", &joint->limit);
     n = n < 0 ? n : read_of_child(m, node, "limit", "velocity", &unused);
@@ -233,7 +247,8 @@ static int read_joint_axis(struct model *m, const xmlNode *node, struct model_jo
 {
     const xmlNode *axis = find_child(node, "axis");
     tact_v3_set(joint->axis, 1.0, 0.0, 0.0);
-    int n = axis ? tact_xml_numbers(m, axis, "xyz", joint->axis, 3, 3) : 0;
+    int n = check_child(m, node, "axis", "xyz");
+    n = !n && axis ? tact_xml_numbers(m, axis, "xyz", joint->axis, 3, 3) : n;
     if (n < 0 || !(tact_v3_normalize(joint->axis, joint->axis) > 0.0)) {
         return n < 0 ? n : tact_model_error(m, tact_xml_line(node), "joint: an axis of length 0");
     }

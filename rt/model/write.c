@@ -124,13 +124,18 @@ static void append_quoted(struct writer *w, const char *text)
     append_text(w, "'");
 }
 
-/* A text in a comment, without control characters. */
+static void append_ascii(struct writer *w, char c)
+{
+    const char one[2] = {c < ' ' || c >= 127 ? '?' : c, '\0'};
+    append_text(w, one);
+}
+
+/* A text in a comment: one byte each for what is not plain ASCII, as it may end a line. */
 static void append_comment(struct writer *w, const char *what, const char *text)
 {
     append_format(w, "  # %s ", what);
     for (const char *c = text; *c && c - text < 60; c++) {
-        const char one[2] = {(unsigned char)*c < ' ' || *c == 127 ? '?' : *c, '\0'};
-        append_text(w, one);
+        append_ascii(w, *c);
     }
 }
 
@@ -245,10 +250,10 @@ static bool is_driven(const struct model_drive *drive)
 
 static void write_drive(struct writer *w, int level, const struct model_drive *drive, double limit)
 {
-    if (!drive->line) {
+    if (!drive->line && !(limit > 0.0)) {
         return;
     }
-    w->line = drive->line;
+    w->line = drive->line ? drive->line : w->line;
     limit = drive->limit > 0.0 && (limit == 0.0 || drive->limit < limit) ? drive->limit : limit;
     if (is_driven(drive)) {
         write_number(w, level, "stiffness", drive->stiffness);
@@ -367,6 +372,18 @@ static void write_exclusion(struct writer *w, const char *hand, int a, int b)
     end_line(w);
 }
 
+/* The link of the next body towards the base; a body has one link for each of its joints. */
+static int parent_body_link(const struct model *m, int link)
+{
+    return m->links.at[link - m->links.at[link].above].parent;
+}
+
+/* Whether one link's body carries that of the other. */
+static bool are_adjacent(const struct model *m, int a, int b)
+{
+    return parent_body_link(m, a) == b || (b >= 0 && parent_body_link(m, b) == a);
+}
+
 /* Pairs of links whose shapes do not touch, but for those of parents, which never do. */
 static int write_exclusions(struct writer *w, const char *hand)
 {
@@ -378,21 +395,22 @@ static int write_exclusions(struct writer *w, const char *hand)
     if (!touch) {
         return tact_model_no_memory(m);
     }
-    w->line = m->exclusions.count ? m->exclusions.at[0].line : 0;
+    w->line = m->exclusions.count ? m->exclusions.at[0].line : m->bodies.at[0].line;
     for (size_t i = 0; !rc && i < n; i++) {
         for (size_t k = 0; !rc && k < i; k++) {
             const int a = (int)k, b = i == n - 1 ? -1 : (int)i;
             if (m->links.at[a].parent == b || (b >= 0 && m->links.at[b].parent == a)) {
                 continue;
             }
-            if (touch[i * n + k] == MODEL_TOUCH_SOME) {
+            const bool adjacent = touch[i * n + k] && are_adjacent(m, a, b);
+            if (touch[i * n + k] == MODEL_TOUCH_SOME && !adjacent) {
                 rc = tact_model_error(
                     m, m->links.at[a].line,
                     "<exclude> names a body of several that are rigidly connected, "
                     "\"%.60s\" and \"%.60s\", and not the others: this is not "
                     "supported",
                     m->links.at[a].name, b < 0 ? "base" : m->links.at[b].name);
-            } else if (touch[i * n + k] == MODEL_TOUCH_NONE) {
+            } else if (touch[i * n + k] == MODEL_TOUCH_NONE || adjacent) {
                 if (first) {
                     begin_line(w, w->options->scene ? -2 : -1, "exclude:");
                     end_line(w);
@@ -420,8 +438,7 @@ static void write_scene_head(struct writer *w, const char *name)
     }
     append_text(w, "# Made by tact import of ");
     for (const char *c = m->file; *c; c++) {
-        const char one[2] = {(unsigned char)*c < ' ' ? '?' : *c, '\0'};
-        append_text(w, one);
+        append_ascii(w, *c);
     }
     append_format(w, " (%s): %zu joints, %.6g kg", m->kind, m->links.count, mass);
     end_line(w);

@@ -8,6 +8,8 @@
 #include "rt/model/hand_file.h"
 #include "rt/scene/scene_internal.h"
 
+#define MOST_BYTES (1u << 30) /* of all files of a hand */
+
 /* Where the files of a hand are: in a log, or in the folder of the scene. */
 struct hand_source {
     const struct tact_scene_files *files;
@@ -15,23 +17,47 @@ struct hand_source {
     struct tact_scene_hand_content *content;
 };
 
+static int copy_bytes(const void *from, uint64_t size, char **data)
+{
+    *data = malloc(size + 1);
+    if (!*data) {
+        return -ENOMEM;
+    }
+    memcpy(*data, from, size);
+    (*data)[size] = '\0';
+    return 0;
+}
+
 static int read_stored_file(const struct tact_scene_files *files, const char *path, char **data,
                             uint64_t *size)
 {
     const void *stored = NULL;
     int rc = files->get(files->user, path, &stored, size);
-    *data = rc ? NULL : malloc(*size + 1);
-    if (*data) {
-        memcpy(*data, stored, *size);
-        (*data)[*size] = '\0';
+    return rc ? rc : copy_bytes(stored, *size, data);
+}
+
+static const struct tact_scene_hand_source *
+find_remembered(const struct tact_scene_hand_content *content, const char *path)
+{
+    for (uint32_t i = 0; i < content->count; i++) {
+        if (!strcmp(content->sources[i].name, path)) {
+            return &content->sources[i];
+        }
     }
-    return rc ? rc : *data ? 0 : -ENOMEM;
+    return NULL;
 }
 
 /* Appends a copy of a file to those that a log of the scene gets. */
 static int remember_file(struct tact_scene_hand_content *content, const char *path,
                          const char *data, uint64_t size)
 {
+    uint64_t total = size;
+    for (uint32_t i = 0; i < content->count; i++) {
+        total += content->sources[i].size;
+    }
+    if (total > MOST_BYTES) {
+        return -EFBIG;
+    }
     struct tact_scene_hand_source *grown =
         realloc(content->sources, (content->count + 1) * sizeof *grown);
     if (!grown) {
@@ -52,7 +78,12 @@ static int remember_file(struct tact_scene_hand_content *content, const char *pa
 static int read_hand_source(void *user, const char *path, char **data, uint64_t *size)
 {
     const struct hand_source *source = user;
+    const struct tact_scene_hand_source *known = find_remembered(source->content, path);
     char name[8192];
+    if (known) {
+        *size = known->size;
+        return copy_bytes(known->data, known->size, data);
+    }
     snprintf(name, sizeof name, "%s%s", path[0] == '/' ? "" : source->folder, path);
     int rc = source->files && source->files->get
                  ? read_stored_file(source->files, path, data, size)

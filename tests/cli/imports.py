@@ -14,6 +14,7 @@ import math
 import os
 import random
 import shutil
+import signal
 import struct
 import subprocess
 import sys
@@ -242,6 +243,17 @@ def hand(folder):
     assert "are expected" in tact("import", scene, code=2)[1]
     assert "--collision" in tact("import", model, "--collision", "soft", code=2)[1]
 
+    # a scene could not have it: the message has the hand's file and line
+    os.makedirs(os.path.join(folder, "hand"))
+    loud = write(folder, "hand/LOUD.XML", FINGER)
+    many = write(folder, "many.xml", "<mujoco><worldbody>\n" + "<body><joint/><geom size='1'/></body>" * 200
+                 + "</worldbody></mujoco>")
+    os.symlink(os.path.abspath("examples/hands/assets"), os.path.join(folder, "hand", "assets"))
+    for words, part in (((many,), "many.xml:"), ((loud,), "outside of the folder"), ((loud, "--json"), "--json"),
+                        (("data.csv", MAP, "-o", log + "2", "--material", "m"), "--material")):
+        error = tact("import", *words, code=2)[1]
+        assert part in error and error.count("\n") == 1, error
+
 
 CORNERS, FACES = [(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1)], [(0, 2, 1), (0, 1, 3), (1, 2, 3), (0, 3, 2)]
 
@@ -306,6 +318,11 @@ def mesh(folder):
             corners = [[float(x) for x in line.split()[1:]] for line in stream if line.startswith("v")]
         assert sorted(corners) == sorted([size * x, size * y, size * z + lowest] for x, y, z in CORNERS), corners
         tact("import", source, "-o", out, code=2)
+        if kind == "ply":  # nobody can say how the reader ended
+            run = subprocess.run([TACT, "import", source, "-o", out, "--force"], capture_output=True, text=True,
+                                 check=False, timeout=60, restore_signals=False,
+                                 preexec_fn=lambda: signal.signal(signal.SIGCHLD, signal.SIG_IGN))
+            assert run.returncode == 2 and "its reader was stopped" in run.stderr, run
         for _ in range(4 if kind == "ply" else 12):
             changed = bytearray(data)
             for _ in range(rng.randint(1, 6)):

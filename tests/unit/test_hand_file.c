@@ -43,6 +43,10 @@ static int load(const char *text, size_t size, bool scene, struct tact_hand_file
 #define JOINT "<joint/>" LINK
 #define ONE "<mujoco><worldbody><body name=\"a\">\n" JOINT "</body></worldbody>\n"
 
+#define TURNING                                                                                    \
+    "<robot><link name=\"a\"/><link name=\"b\"/><joint name=\"j\" type=\"revolute\">"              \
+    "<parent link=\"a\"/><child link=\"b\"/>"
+
 /* What is wrong is in the line `line`; the message has `part`. */
 static const struct {
     int line;
@@ -145,7 +149,78 @@ static const struct {
     {2, "expected one of",
      "<robot><link name=\"a\"/><link name=\"b\"/>\n<joint name=\"j\" type=\"planar\">"
      "<parent link=\"a\"/><child link=\"b\"/></joint></robot>"},
+    {2, "\"childclass\"", "<mujoco>\n<worldbody childclass=\"c\"/></mujoco>"},
+    {2, "exactmeshinertia", "<mujoco>\n<compiler exactmeshinertia=\"true\"/></mujoco>"},
+    {2, "maxhullvert",
+     "<mujoco><asset>\n<mesh file=\"a.stl\" maxhullvert=\"8\"/></asset></mujoco>"},
+    {3, "\"wobble\"",
+     ONE "<tendon><fixed><joint joint=\"a\" wobble=\"1\"/></fixed></tendon></mujoco>"},
+    {2, "too large",
+     "<mujoco><worldbody>\n<body><joint/><geom size=\"1e200\"/></body></worldbody></mujoco>"},
+    {2, "control characters",
+     "<mujoco><asset>\n<mesh file=\"a\xe2\x80\xa8.stl\"/></asset></mujoco>"},
+    {2, "control characters", "<mujoco><asset>\n<mesh file=\"a\xc2\x85.stl\"/></asset></mujoco>"},
+    {2, "\"wobble\"",
+     "<robot><link name=\"a\"><inertial>\n<mass value=\"1\" "
+     "wobble=\"1\"/></inertial></link></robot>"},
+    {2, "\"wobble\"",
+     "<robot><link name=\"a\"><inertial>\n<inertia ixx=\"1\" "
+     "wobble=\"1\"/></inertial></link></robot>"},
+    {2, "\"wobble\"",
+     "<robot><link name=\"a\"><collision><geometry>\n<sphere radius=\"1\" "
+     "wobble=\"1\"/></geometry></collision></link></robot>"},
+    {2, "\"wobble\"", TURNING "\n<limit lower=\"0\" upper=\"1\" wobble=\"1\"/></joint></robot>"},
+    {2, "\"wobble\"", TURNING "\n<dynamics wobble=\"1\"/></joint></robot>"},
+    {2, "\"wobble\"", TURNING "\n<axis xyz=\"1 0 0\" wobble=\"1\"/></joint></robot>"},
 };
+
+/* What is written of a hand, and what is not. */
+static const struct {
+    const char *text, *has, *has_not;
+} written[] = {
+    /* masses of the shapes in place of the body's, which stays where there is no shape */
+    {"<mujoco><compiler inertiafromgeom=\"true\"/><worldbody><body><inertial pos=\"0 0 0\" "
+     "mass=\"5\" diaginertia=\"1 1 1\"/><joint/><geom type=\"box\" mass=\"2\" size=\"1 1 1\"/>"
+     "</body></worldbody></mujoco>",
+     "mass: 2\n", "mass: 7\n"},
+    {"<mujoco><compiler inertiafromgeom=\"true\"/><worldbody><body><inertial pos=\"0 0 0\" "
+     "mass=\"5\" diaginertia=\"1 1 1\"/><joint/></body></worldbody></mujoco>",
+     "mass: 5\n", "shapes"},
+    /* a body with two joints and its parent do not touch */
+    {"<mujoco model=\"m\"><worldbody><body name=\"a\"><joint/><geom size=\"1\"/><body name=\"b\">"
+     "<joint/><joint axis=\"1 0 0\"/><geom size=\"1\"/></body></body></worldbody></mujoco>",
+     "{objects: [m.a, m.b]}", "m.link"},
+    {"<mujoco model=\"m\"><worldbody><body name=\"a\"><joint/><geom size=\"1\"/><body name=\"b\">"
+     "<joint/><geom size=\"1\"/></body></body></worldbody></mujoco>",
+     "name: b", "exclude"},
+    /* a name cannot end a line of the YAML */
+    {"<mujoco><worldbody><body><joint name=\"j\xe2\x80\xa8viscous: 7\xc2\x85\"/><geom size=\"1\"/>"
+     "</body></worldbody></mujoco>",
+     "# joint j???viscous: 7??", "\xe2\x80\xa8"},
+    {"<mujoco><worldbody><body name=\"-\"><joint/><geom size=\"1\"/></body></worldbody></mujoco>",
+     "name: _\n", "name: -"},
+    /* what may be exerted on a joint without an actuator */
+    {"<mujoco><worldbody><body><joint actuatorfrcrange=\"-2 2\"/><geom size=\"1\"/></body>"
+     "</worldbody></mujoco>",
+     "limit: 2\n", "stiffness"},
+};
+
+static void what_is_written(void **state)
+{
+    (void)state;
+    int wrong = 0;
+    for (size_t i = 0; i < sizeof written / sizeof *written; i++) {
+        struct tact_hand_file out;
+        struct tact_error err;
+        int rc = load(written[i].text, strlen(written[i].text), true, &out, &err);
+        if (rc || !strstr(out.yaml, written[i].has) || strstr(out.yaml, written[i].has_not)) {
+            print_error("%s\n  got %d %s\n%s", written[i].text, rc, err.text, rc ? "" : out.yaml);
+            wrong++;
+        }
+        tact_hand_file_free(&out);
+    }
+    assert_int_equal(wrong, 0);
+}
 
 static void what_is_not_known_is_refused_by_line(void **state)
 {
@@ -406,6 +481,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_not_known_is_refused_by_line),
+        cmocka_unit_test(what_is_written),
         cmocka_unit_test(deep_nesting_is_refused),
         cmocka_unit_test(a_file_and_its_yaml_are_one_hand),
         cmocka_unit_test(an_error_has_the_line_of_the_file),
