@@ -30,7 +30,7 @@ static void forget_received(struct tact_network_channel *channel)
     memset(&channel->last, 0, sizeof channel->last);
     channel->state = TACT_NETWORK_CHANNEL_WAITING;
     channel->waiting_ticks = channel->silence = channel->held_ticks = 0;
-    channel->window_ticks = channel->has_heard = 0;
+    channel->window_ticks = channel->has_heard = channel->missing_ticks = 0;
     channel->largest_fill = INT64_MIN;
 }
 
@@ -39,6 +39,7 @@ void tact_network_channel_restart(struct tact_network_channel *channel)
     forget_received(channel);
     channel->clock = (struct tact_network_clock){.second_start_ns = 0};
     channel->sent_tick = 0;
+    channel->used_tick = 0;
     memset(channel->sent, 0, sizeof channel->sent);
     channel->sent_energy = channel->used_energy = (struct tact_network_sum){0.0, 0.0};
     channel->other_energy = channel->least_energy = 0.0;
@@ -222,6 +223,7 @@ static void hear_packet(struct tact_network_channel *channel, const struct chann
         channel->has_heard = 1;
         channel->newest_tick = packet->tick;
         channel->other_energy = packet->energy;
+        channel->newest_flags = packet->sample.flags;
         channel->other_margin = packet->margin;
         channel->heard_ns = now_ns;
         channel->other_sent_ns = packet->sent_ns;
@@ -305,12 +307,15 @@ static void note_silence(struct tact_network_channel *channel)
     }
     if (channel->silence > ticks_of_time(channel, 0.5)) {
         forget_received(channel);
+        channel->used_tick = 0;
         channel->state = TACT_NETWORK_CHANNEL_LOST;
         channel->counts.restarts++;
         return;
     }
-    channel->state = channel->silence > ticks_of_time(channel, 0.1) ? TACT_NETWORK_CHANNEL_STALE
-                                                                    : TACT_NETWORK_CHANNEL_OK;
+    const int longest = ticks_of_time(channel, 0.1);
+    channel->state = channel->silence > longest || channel->missing_ticks > longest
+                         ? TACT_NETWORK_CHANNEL_STALE
+                         : TACT_NETWORK_CHANNEL_OK;
 }
 
 /* By how much the fill of the fastest packet in the last quarter of a second is off, once; else
@@ -327,6 +332,13 @@ static int64_t find_drift(struct tact_network_channel *channel)
     return off;
 }
 
+/* 1 where a whole window was off by more than is waited for, and by 20 ms: a drift is less. */
+static int is_other_delay(const struct tact_network_channel *channel, int64_t off)
+{
+    const int margin = channel->options.jitter + channel->options.repeats;
+    return llabs(off) > margin && llabs(off) > ticks_of_time(channel, 0.02);
+}
+
 static void use_tick(struct tact_network_channel *channel, struct tact_network_sample *out)
 {
     const struct tact_network_channel_slot *slot = slot_of_tick(channel, channel->play_tick);
@@ -338,8 +350,11 @@ static void use_tick(struct tact_network_channel *channel, struct tact_network_s
         channel->counts.lost++;
         channel->counts.repeated += (uint64_t)(here && slot->has_wave);
     }
-    out->missing = !(here && slot->has_wave);
+    /* A wave is used once, also where the delay was measured again. */
+    out->missing = !(here && slot->has_wave && slot->tick > channel->used_tick);
+    channel->missing_ticks = out->missing ? channel->missing_ticks + 1 : 0;
     if (!out->missing) {
+        channel->used_tick = slot->tick;
         memcpy(out->wave, slot->wave, sizeof out->wave);
         channel->held_ticks = 0;
         return;
@@ -371,6 +386,14 @@ void tact_network_channel_play(struct tact_network_channel *channel,
         return;
     }
     const int64_t off = begins ? 0 : find_drift(channel);
+    if (is_other_delay(channel, off)) {
+        forget_received(channel);
+        channel->counts.restarts++;
+        memset(out->wave, 0, sizeof out->wave);
+        out->flags = 0;
+        channel->last = *out;
+        return;
+    }
     if (off <= -2) {
         channel->counts.inserted++;
         memset(out->wave, 0, sizeof out->wave);
@@ -381,6 +404,7 @@ void tact_network_channel_play(struct tact_network_channel *channel,
         }
         use_tick(channel, out);
     }
+    out->flags = channel->newest_flags;
     channel->last = *out;
     add_energy(&channel->used_energy, energy_of_wave(channel, out->wave));
     channel->least_energy = fmin(channel->least_energy, tact_network_channel_energy(channel));

@@ -39,14 +39,14 @@ struct tact_network_sample {
     double wave[TACT_NETWORK_AXES];     /* [sqrt(W)] */
     double position[TACT_NETWORK_AXES]; /* of the newest packet so far [m, rad] */
     double force[TACT_NETWORK_AXES];    /* likewise [N, N m] */
-    uint32_t flags;                     /* likewise; their meaning is the user's */
+    uint32_t flags;                     /* likewise, late or not; their meaning is the user's */
     int missing;                        /* 1: the wave is not there, and is zero or held */
 };
 
 enum tact_network_channel_state {
     TACT_NETWORK_CHANNEL_WAITING, /* for first packets; nothing is used */
     TACT_NETWORK_CHANNEL_OK,
-    TACT_NETWORK_CHANNEL_STALE, /* no packet for 100 ms */
+    TACT_NETWORK_CHANNEL_STALE, /* no packet or no wave for 100 ms */
     TACT_NETWORK_CHANNEL_LOST   /* for 500 ms; begins again with the next packet */
 };
 
@@ -61,7 +61,7 @@ struct tact_network_channel_counts {
     uint64_t held;      /* of those, ticks in which the last wave was held */
     uint64_t dropped;   /* waves dropped, as the fill was too large */
     uint64_t inserted;  /* zeros inserted, as the fill was too small */
-    uint64_t restarts;  /* after silence */
+    uint64_t restarts;  /* after silence, or another delay */
 };
 
 /* A sum with the error of its roundings (Neumaier 1974). */
@@ -81,10 +81,12 @@ struct tact_network_channel {
     /* Of the next sample that is used; while first packets are awaited, ticks of this site. */
     int64_t play_tick;
     int64_t newest_tick;             /* that has arrived */
+    int64_t used_tick;               /* of the newest wave used, + 1; 0: none */
     int64_t heard_ns, other_sent_ns; /* of the newest packet: its two stamps */
     int has_heard, waiting_ticks, silence, held_ticks;
     int64_t largest_fill; /* of the packets of this window [ticks] */
-    int window_ticks, other_margin;
+    int window_ticks, other_margin, missing_ticks;
+    uint32_t newest_flags;
     struct tact_network_channel_slot {
         int64_t tick;             /* tick + 1; 0: none */
         int has_wave, has_packet; /* its wave, and its own packet, are there */

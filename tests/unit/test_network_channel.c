@@ -141,6 +141,42 @@ static void drifting_clocks_drop_or_insert(void **state)
     }
 }
 
+/* The delay grows from 20 to 200 ms at 2 s, and the flags are 0 from then on. */
+static void other_delay_is_measured_again(void **state)
+{
+    (void)state;
+    enum { STEP = 2000, LATER = 180, TICKS = 3000 };
+    static unsigned char sent[TICKS][TACT_NETWORK_PAYLOAD];
+    size_t size[TICKS];
+    assert_int_equal(tact_network_channel_init(&sender, &plain), 0);
+    assert_int_equal(tact_network_channel_init(&receiver, &plain), 0);
+    int stale = 0;
+    double last = 0.0;
+    for (int k = 0; k < TICKS; k++) {
+        const struct tact_network_sample sample = {.wave = {k + 1.0, 0.0}, .flags = k < STEP};
+        struct tact_network_sample out;
+        size[k] =
+            (size_t)tact_network_channel_send(&sender, &sample, 1000000 * (int64_t)k, sent[k]);
+        const int at[] = {k - 20, k - 20 - LATER};
+        for (int i = 0; i < 2; i++) {
+            if (at[i] >= 0 && (at[i] < STEP) == !i) {
+                tact_network_channel_receive(&receiver, sent[at[i]], size[at[i]],
+                                             1000000 * (int64_t)k);
+            }
+        }
+        tact_network_channel_play(&receiver, &out);
+        stale |= receiver.state == TACT_NETWORK_CHANNEL_STALE;
+        assert_true(k < STEP + 20 + LATER || out.flags == 0);
+        assert_true(out.missing || out.wave[0] > last);
+        last = out.missing ? last : out.wave[0];
+    }
+    print_message("%llu restarts, last wave %g ticks late\n",
+                  (unsigned long long)receiver.counts.restarts, TICKS - last);
+    assert_true(stale && receiver.counts.restarts == 1);
+    assert_int_equal(receiver.state, TACT_NETWORK_CHANNEL_OK);
+    assert_true(TICKS - last >= 200.0 && TICKS - last <= 212.0);
+}
+
 static void bad_packets_have_no_effect(void **state)
 {
     (void)state;
@@ -211,6 +247,7 @@ int main(void)
         cmocka_unit_test(no_link_generates_energy),
         cmocka_unit_test(each_wave_is_used_once_at_a_constant_delay),
         cmocka_unit_test(drifting_clocks_drop_or_insert),
+        cmocka_unit_test(other_delay_is_measured_again),
         cmocka_unit_test(bad_packets_have_no_effect),
         cmocka_unit_test(options_are_checked),
     };
