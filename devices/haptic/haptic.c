@@ -11,6 +11,7 @@
 #include "devices/common/settings.h"
 #include "devices/guard/arming_internal.h"
 #include "devices/guard/haptic_internal.h"
+#include "rt/clock.h"
 #include "rt/device.h"
 
 enum { REPORT_NS = 50000000 };          /* [ns] between reports of a device's state */
@@ -115,15 +116,28 @@ static void haptic_write(void *data, const double *out, int64_t now_ns)
     tact_guard_send_haptic(self->arming.guard, wrench, self->stamp_ns);
 }
 
+/* The guard has not published a pose for so long that the device counts as lost. */
+static bool is_guard_silent(const struct haptic *self)
+{
+    double pose[TACT_HAPTIC_POSE];
+    uint32_t buttons;
+    int64_t stamp_ns;
+    tact_guard_read_haptic(self->page, pose, &buttons, &stamp_ns);
+    return stamp_ns && tact_clock_now() - stamp_ns > LOST_NS;
+}
+
 static void report_state(void *data)
 {
     struct haptic *self = data;
-    const bool is_lost = !atomic_load_explicit(&self->page->connected, memory_order_acquire);
+    const bool is_gone = !atomic_load_explicit(&self->page->connected, memory_order_acquire);
+    const bool is_lost = is_gone || is_guard_silent(self);
     if (is_lost != self->is_loss_reported) {
         tact_message(self->messages, is_lost ? TACT_MESSAGE_WARNING : TACT_MESSAGE_INFO,
-                     is_lost ? "%s: its library reports that the device is gone or fails: no force "
+                     is_gone ? "%s: its library reports that the device is gone or fails: no force "
                                "until it returns"
-                             : "%s: the device is there again",
+                     : is_lost ? "%s: no pose for 0.5 s: its library does not answer, or its guard "
+                                 "is stopped: no force until it returns"
+                               : "%s: the device is there again",
                      self->name);
         self->is_loss_reported = is_lost;
     }

@@ -137,6 +137,28 @@ static void calls_that_block_delay_no_tick(void **state)
     assert_true(mean > 0.6 && longest > 50.0);
 }
 
+/* A call that takes 0.8 s: the device is lost meanwhile, which is reported. */
+static void a_hanging_library_is_reported(void **state)
+{
+    struct device_config c;
+    struct tact_device device;
+    struct tact_device_input in = {.state = TACT_DEVICE_OK};
+    const double out[6] = {1.0};
+    int stale = 0;
+    (void)state;
+    reset_stand_in();
+    open_device("force_dimension", &c, &device);
+    run_ticks(&device, 20, out, &in, &stale);
+    assert_int_equal(in.state, TACT_DEVICE_OK);
+    atomic_store(&stand_in->call_us, 800000);
+    run_ticks(&device, 700, out, &in, &stale);
+    assert_int_equal(in.state, TACT_DEVICE_LOST);
+    atomic_store(&stand_in->call_us, 0);
+    run_ticks(&device, 300, out, &in, &stale);
+    device.ops->close(device.self);
+    assert_non_null(strstr(c.messages, "no pose for 0.5 s"));
+}
+
 /* A coupling that states less delay than the device was measured to have is as stiff as that device
  * renders, or refused with the figure: calls of 2 ms, two of them in each cycle. */
 static void a_slow_device_limits_stiffness(void **state)
@@ -224,6 +246,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(poses_come_and_forces_go),
         cmocka_unit_test(calls_that_block_delay_no_tick),
+        cmocka_unit_test(a_hanging_library_is_reported),
         cmocka_unit_test(a_slow_device_limits_stiffness),
         cmocka_unit_test(bad_devices_are_refused),
     };
