@@ -22,6 +22,8 @@ enum {
     HD_PRIORITY = 0xffff,
     HD_DONE = 0
 };
+enum { MAX_ERRORS = 16 };    /* taken from the library's queue at a time */
+enum { MAX_BAD_FRAMES = 3 }; /* in a row, after which the device fails */
 static const unsigned int invalid_device = 0xffffffffU;
 static const double metre = 1e-3, newton_metre = 1e3; /* m in a mm, mN m in a N m */
 
@@ -49,6 +51,15 @@ static const struct tact_haptic_symbol symbols[] = {
 };
 static const char *const files[] = {"libHD.so", "libHD.so.3.4", NULL};
 
+/* Empties the library's queue of errors. Returns the oldest one; code 0: there was none. */
+static struct tact_hd_error take_errors(const struct tact_hd *hd)
+{
+    const struct tact_hd_error oldest = hd->last_error();
+    for (int i = 1; i < MAX_ERRORS && oldest.code && hd->last_error().code; i++) {
+    }
+    return oldest;
+}
+
 /* A frame, in the library's loop. Its transform has columns of 4. */
 static unsigned int run_frame(void *data)
 {
@@ -74,16 +85,22 @@ static unsigned int run_frame(void *data)
         value[i] = metre * m[12 + i];
     }
     device->pose.buttons = (uint32_t)buttons;
-    device->is_sound = hd->last_error().code == 0 && isfinite(value[0]) && isfinite(value[1]) &&
+    device->is_sound = take_errors(hd).code == 0 && isfinite(value[0]) && isfinite(value[1]) &&
                        isfinite(value[2]) && tact_haptic_attitude(rows, value + 3);
     return HD_DONE;
 }
 
+/* A frame with an error is followed by frames without a force. */
 static int hd_write(struct tact_haptic_device *device, const double *wrench)
 {
     memcpy(device->wrench, wrench, sizeof device->wrench);
     device->is_sound = false;
-    device->call.hd.run(run_frame, device, HD_PRIORITY);
+    for (int i = 0; !device->is_sound && i < MAX_BAD_FRAMES; i++) {
+        device->call.hd.run(run_frame, device, HD_PRIORITY);
+        if (!device->is_sound) {
+            memset(device->wrench, 0, sizeof device->wrench);
+        }
+    }
     return device->is_sound ? 0 : -EIO;
 }
 
@@ -110,10 +127,11 @@ static int hd_open(struct tact_haptic_device *device, const struct tact_haptic_c
     const double none[TACT_HAPTIC_WRENCH] = {0.0};
     int inputs = 0, outputs = 0;
     const unsigned int id = hd->init(choice->device[0] ? choice->device : NULL);
-    struct tact_hd_error error = hd->last_error();
+    struct tact_hd_error error = take_errors(hd);
     if (id == invalid_device || error.code) {
         const char *text = hd->error_text(error.code);
-        snprintf(why, size, "the library opens no device: %.100s", text ? text : "");
+        snprintf(why, size, "the library opens no device: %.90s (error 0x%04x)", text ? text : "",
+                 error.code);
         return -ENODEV;
     }
     device->id = (int)id;
@@ -124,9 +142,10 @@ static int hd_open(struct tact_haptic_device *device, const struct tact_haptic_c
     hd->get_integers(HD_OUTPUT_DOF, &outputs);
     device->turns = inputs >= 6;
     device->torques = outputs >= 6;
+    take_errors(hd); /* what it does not tell about itself is no failure */
     hd->enable(HD_FORCE_OUTPUT);
     hd->start();
-    error = hd->last_error();
+    error = take_errors(hd);
     if (error.code || hd_write(device, none)) {
         snprintf(why, size, "the library's loop does not start: %.100s",
                  error.code ? hd->error_text(error.code) : "a frame failed");
