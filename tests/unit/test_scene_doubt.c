@@ -45,7 +45,9 @@ static struct {
 static void count_message(void *user, enum tact_message_level level, const char *text)
 {
     (void)user;
-    assert_int_equal(level, TACT_MESSAGE_WARNING);
+    if (level != TACT_MESSAGE_WARNING) {
+        return; /* the number of notes of a hand's file */
+    }
     heard.count++;
     snprintf(heard.last, sizeof heard.last, "%s", text);
 }
