@@ -10,13 +10,6 @@ static int read_number(struct mjcf *r, const xmlNode *node, const char *name, do
     return tact_xml_numbers(r->model, node, name, out, 1, 1);
 }
 
-static int read_flag(struct mjcf *r, const xmlNode *node, const char *name, int *out)
-{
-    int word = tact_xml_word(r->model, node, name, MJCF_AUTO);
-    *out = word >= 0 ? word : *out;
-    return word < -1 ? word : 0;
-}
-
 /* What each tag makes of gain and bias, as MuJoCo's shortcuts. */
 static int apply_shortcut(struct mjcf *r, const xmlNode *node, struct mjcf_actuator *a)
 {
@@ -86,8 +79,8 @@ int tact_mjcf_read_actuator_attributes(struct mjcf *r, const xmlNode *node, stru
     rc = rc ? rc : n < 0 ? n : 0;
     n = rc ? 0 : read_number(r, node, "inheritrange", &a->inherit_range);
     rc = rc ? rc : n < 0 ? n : 0;
-    rc = rc ? rc : read_flag(r, node, "ctrllimited", &a->control_limited);
-    rc = rc ? rc : read_flag(r, node, "forcelimited", &a->force_limited);
+    rc = rc ? rc : tact_mjcf_read_flag(r, node, "ctrllimited", &a->control_limited);
+    rc = rc ? rc : tact_mjcf_read_flag(r, node, "forcelimited", &a->force_limited);
     if (!rc && !strcmp(tact_xml_name(node), "general")) {
         int dynamics =
             tact_xml_word(m, node, "dyntype", "none integrator filter filterexact muscle user");

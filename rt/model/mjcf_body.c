@@ -4,8 +4,6 @@
 #include <string.h>
 #include "rt/model/mjcf_internal.h"
 
-#define RADIANS_PER_DEGREE (3.14159265358979323846 / 180.0)
-
 /* Position and attitude of an element as a pose. */
 static int read_pose(struct mjcf *r, const xmlNode *node, struct tact_pose *pose)
 {

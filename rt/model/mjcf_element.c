@@ -3,8 +3,6 @@
 #include <string.h>
 #include "rt/model/mjcf_internal.h"
 
-#define RADIANS (3.14159265358979323846 / 180.0)
-
 int tact_mjcf_read_attitude(struct mjcf *r, const xmlNode *node, struct mjcf_attitude *out)
 {
     static const char *const names[] = {"quat", "axisangle", "xyaxes", "zaxis", "euler"};
@@ -80,7 +78,7 @@ static void resolve_euler(const struct mjcf *r, const double angles[3], double q
     for (int i = 0; i < 3; i++) {
         const char letter = r->euler[i];
         const bool moving = letter >= 'x';
-        const double half = 0.5 * angles[i] * (r->degrees ? RADIANS : 1.0);
+        const double half = 0.5 * angles[i] * (r->degrees ? RADIANS_PER_DEGREE : 1.0);
         double turn[4] = {tact_cos(half), 0.0, 0.0, 0.0}, before[4];
         turn[1 + letter - (moving ? 'x' : 'X')] = tact_sin(half);
         memcpy(before, q, sizeof before);
@@ -95,7 +93,7 @@ int tact_mjcf_resolve_attitude(struct mjcf *r, const xmlNode *node, const struct
     double axis[3];
     switch (a->kind) {
     case MJCF_AXISANGLE: {
-        const double half = 0.5 * a->numbers[3] * (r->degrees ? RADIANS : 1.0);
+        const double half = 0.5 * a->numbers[3] * (r->degrees ? RADIANS_PER_DEGREE : 1.0);
         rc = tact_v3_normalize(axis, a->numbers) > 0.0 ? 0 : -EINVAL;
         quat_wxyz[0] = tact_cos(half);
         tact_v3_scale(quat_wxyz + 1, axis, tact_sin(half));
@@ -217,8 +215,7 @@ static int read_constant(struct mjcf *r, const xmlNode *node, const char *name, 
     return n < 0 ? n : 0;
 }
 
-/* Reads `false`, `true` or `auto`. */
-static int read_limited(struct mjcf *r, const xmlNode *node, const char *name, int *out)
+int tact_mjcf_read_flag(struct mjcf *r, const xmlNode *node, const char *name, int *out)
 {
     int word = tact_xml_word(r->model, node, name, MJCF_AUTO);
     *out = word >= 0 ? word : *out;
@@ -245,8 +242,8 @@ int tact_mjcf_read_joint(struct mjcf *r, const xmlNode *node, struct mjcf_joint 
     rc = rc ? rc : read_some(r, node, "ref", &j->reference, 1, 1);
     rc = rc ? rc : read_constant(r, node, "stiffness", &j->stiffness);
     rc = rc ? rc : read_constant(r, node, "damping", &j->damping);
-    rc = rc ? rc : read_limited(r, node, "limited", &j->limited);
-    rc = rc ? rc : read_limited(r, node, "actuatorfrclimited", &j->force_limited);
+    rc = rc ? rc : tact_mjcf_read_flag(r, node, "limited", &j->limited);
+    rc = rc ? rc : tact_mjcf_read_flag(r, node, "actuatorfrclimited", &j->force_limited);
     double damper[2] = {0.0};
     rc = rc ? rc : read_some(r, node, "springdamper", damper, 2, 2);
     int compensated = rc ? -1 : tact_xml_word(m, node, "actuatorgravcomp", "false true");

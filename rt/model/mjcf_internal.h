@@ -82,6 +82,7 @@ struct mjcf {
 };
 
 #define MJCF_AUTO "false true auto"
+#define RADIANS_PER_DEGREE (3.14159265358979323846 / 180.0)
 enum { MJCF_FALSE, MJCF_TRUE, MJCF_AUTOMATIC };
 
 /* mjcf_default.c */
@@ -92,6 +93,8 @@ int tact_mjcf_class_of(struct mjcf *r, const xmlNode *node, const char *attribut
 /* mjcf_element.c: change the members whose attributes are there. */
 int tact_mjcf_read_geom(struct mjcf *r, const xmlNode *node, struct mjcf_geom *geom);
 int tact_mjcf_read_joint(struct mjcf *r, const xmlNode *node, struct mjcf_joint *joint);
+/* Reads one word of MJCF_AUTO; leaves *out as it is where the attribute is absent. 0 or -EINVAL. */
+int tact_mjcf_read_flag(struct mjcf *r, const xmlNode *node, const char *name, int *out);
 int tact_mjcf_read_mesh(struct mjcf *r, const xmlNode *node, struct mjcf_mesh *mesh);
 int tact_mjcf_read_attitude(struct mjcf *r, const xmlNode *node, struct mjcf_attitude *out);
 #define MJCF_ATTITUDE "quat axisangle xyaxes zaxis euler"
