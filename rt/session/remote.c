@@ -19,15 +19,12 @@
 #include <string.h>
 #include "rt/session/remote_internal.h"
 
-#define RAMP_TIME 0.2          /* of the force that a person feels [s] */
-#define MOST_CORRECTION 0.05   /* rate that follows the other position, at most [m/s, rad/s] */
-#define FASTEST_CORRECTION 2.0 /* its gain, at most [1/s], */
-#define CORRECTION_SHARE 0.5   /* and times the round trip [1] */
-#define RATE_SHARE 0.5         /* weight of a new rate of the other position */
+#define RAMP_TIME 0.2  /* of the force that a person feels [s] */
+#define RATE_SHARE 0.5 /* weight of a new rate of the other position */
 
-static double wave_share(const struct tact_scene_remote *def, double period)
+static struct tact_wave_tie find_wave_tie(const struct tact_scene_remote *def, double period)
 {
-    return def->impedance / (def->impedance + period * def->stiffness + def->damping);
+    return (struct tact_wave_tie){def->impedance, def->stiffness, def->damping, period, def->tank};
 }
 
 /* Drive of the joint that is of the tie. */
@@ -35,7 +32,8 @@ static void find_remote_drive(const struct tact_scene_remote *def, double period
                               double *damping)
 {
     const int waves = !strcmp(def->mode, "waves");
-    const double share = waves ? wave_share(def, period) : 1.0;
+    const struct tact_wave_tie tie = find_wave_tie(def, period);
+    const double share = waves ? tact_wave_share(&tie) : 1.0;
     *stiffness = share * def->stiffness;
     *damping = waves && def->stiffness == 0.0 ? def->impedance : share * def->damping;
 }
@@ -84,6 +82,7 @@ static int map_remote(struct tact_session *s, uint32_t index, struct tact_error 
     struct session_remote *r = &s->remotes[index];
     const struct tact_scene_remote *def = &s->scene->remotes[index];
     r->def = def;
+    r->tie = find_wave_tie(def, s->period);
     r->mode = !strcmp(def->mode, "waves")            ? REMOTE_WAVES
               : !strcmp(def->mode, "position_force") ? REMOTE_POSITION_FORCE
                                                      : REMOTE_POSITION_POSITION;
@@ -215,23 +214,14 @@ static void update_engagement(struct tact_session *s, struct session_remote *r, 
     state->share = fmin(1.0, state->share + step);
 }
 
-/* Rate at which the end of the line follows the other position; 0 while the round trip is not
- * known. It takes from the tank what it gives to the joint. */
+/* Rate at which the end of the line follows the other position. */
 static double find_correction(const struct tact_session *s, const struct session_remote *r)
 {
     const struct tact_device_input *in = input_of(s, r);
     const struct session_remote_state *state = &r->state;
-    const double round_trip = in->channel[r->in.round_trip];
-    const double gain = round_trip > CORRECTION_SHARE / FASTEST_CORRECTION
-                            ? CORRECTION_SHARE / round_trip
-                            : FASTEST_CORRECTION;
-    const double error = in->channel[r->in.position] - state->offset - state->target;
-    const double rate = fmax(-MOST_CORRECTION, fmin(MOST_CORRECTION, gain * error));
-    const int gives = state->force * rate > 0.0;
-    if (round_trip <= 0.0) {
-        return 0.0;
-    }
-    return gives && state->tank <= state->force * rate * s->period ? 0.0 : rate;
+    return tact_wave_correction(&r->tie, state->tank, in->channel[r->in.round_trip],
+                                in->channel[r->in.position] - state->offset - state->target,
+                                state->force);
 }
 
 /* Target rate that fades out the force of the tick before. */
@@ -246,23 +236,24 @@ static void follow_wave(const struct tact_session *s, struct session_remote *r, 
 {
     struct session_remote_state *state = &r->state;
     const struct tact_scene_remote *def = r->def;
-    const double b = def->impedance, root = sqrt(2.0 * b);
+    const double b = def->impedance;
     const double wave = state->ticks > 0.0 ? input_of(s, r)->channel[r->in.wave] : 0.0;
     state->correction = 0.0;
     if (def->stiffness == 0.0) { /* a person's: the force fades, and so does the damper */
         state->used = state->share * wave;
-        state->rate = state->ticks > 0.0 ? root / b * state->used + (1.0 - state->share) * rate_now
-                                         : fade_force(s, r, rate_now);
+        state->rate = state->ticks > 0.0
+                          ? tact_wave_rate(b, state->used, 0.0) + (1.0 - state->share) * rate_now
+                          : fade_force(s, r, rate_now);
         return;
     }
     state->used = wave;
     if (state->ticks > 0.0) {
         state->correction = find_correction(s, r);
     } else {
-        state->used = state->force / root;
+        state->used = state->force / sqrt(2.0 * b);
     }
     state->rate = (s->period * def->stiffness + def->damping) / def->damping *
-                  (state->correction + root / b * state->used);
+                  (state->correction + tact_wave_rate(b, state->used, 0.0));
 }
 
 static void follow_position(const struct tact_session *s, struct session_remote *r, double rate_now)
@@ -320,23 +311,18 @@ void tact_session_follow_remotes(struct tact_session *s, uint64_t tick)
 }
 
 /* The end of the line moved; what comes back from it. */
-static void reflect_wave(const struct tact_session *s, struct session_remote *r, double q, double v)
+static void reflect_wave(struct session_remote *r, double q, double v)
 {
     struct session_remote_state *state = &r->state;
-    const struct tact_scene_remote *def = r->def;
-    const double b = def->impedance, root = sqrt(2.0 * b);
-    const double rate = (root * state->used - state->force) / b;
-    state->sent = state->ticks > 0.0 ? (b * rate - state->force) / root : 0.0;
-    if (def->stiffness > 0.0) { /* less than all of it takes energy only */
-        state->sent *= state->share;
-    } else {
+    const double b = r->def->impedance, rate = tact_wave_rate(b, state->used, state->force);
+    state->sent = state->ticks > 0.0 ? tact_wave_reflected(b, rate, state->force) : 0.0;
+    if (r->def->stiffness == 0.0) {
         state->target = q;
         return;
     }
-    const double slip = rate + state->correction - v;
-    state->target += s->period * (rate + state->correction);
-    state->tank += s->period * (def->damping * slip * slip - state->force * state->correction);
-    state->tank = fmin(state->tank, def->tank);
+    state->sent *= state->share; /* less than all of it takes energy only */
+    tact_wave_move_end(&r->tie, rate, state->correction, state->force, v, &state->target,
+                       &state->tank);
 }
 
 void tact_session_answer_remotes(struct tact_session *s)
@@ -355,7 +341,7 @@ void tact_session_answer_remotes(struct tact_session *s)
         }
         r->state.work += r->state.force * v * s->period;
         if (r->mode == REMOTE_WAVES) {
-            reflect_wave(s, r, q, v);
+            reflect_wave(r, q, v);
         } else if (r->stiffness == 0.0) {
             r->state.target = q;
         }

@@ -3,10 +3,12 @@
 #define TACT_RT_SESSION_REMOTE_INTERNAL_H
 
 #include "rt/session/session_internal.h"
+#include "rt/wave_internal.h"
 
 /* A joint that is tied to the joint of another site. */
 struct session_remote {
     const struct tact_scene_remote *def;
+    struct tact_wave_tie tie;
     int device, hand, link;
     enum { REMOTE_WAVES, REMOTE_POSITION_FORCE, REMOTE_POSITION_POSITION } mode;
     struct { /* input channels of the device */
