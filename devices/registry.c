@@ -12,6 +12,7 @@
     TYPE(twin)                                                                                     \
     TYPE(force_dimension)                                                                          \
     TYPE(openhaptics)                                                                              \
+    TYPE(network)                                                                                  \
     TYPE(recording)
 
 #define DECLARE_DEVICE_TYPE(word) extern const struct tact_device_type tact_##word##_type;

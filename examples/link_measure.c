@@ -152,17 +152,6 @@ static void measure(const struct link_options *options, struct link_measurement 
     tact_realtime_leave();
 }
 
-static int read_link_keys(const struct link_options *options,
-                          struct tact_network_identity *identity, struct tact_error *err)
-{
-    unsigned char key[TACT_NETWORK_KEY_BYTES], peer[TACT_NETWORK_KEY_BYTES];
-    int rc = tact_network_key_read(options->key, TACT_NETWORK_SECRET_KEY, key, err);
-    rc = rc ? rc : tact_network_key_read(options->peer, TACT_NETWORK_PUBLIC_KEY, peer, err);
-    rc = rc ? rc : tact_network_identity_make(key, peer, identity, err);
-    sodium_memzero(key, sizeof key);
-    return rc;
-}
-
 int link_measure(const char *command, const struct link_options *options,
                  struct link_measurement *m)
 {
@@ -174,7 +163,8 @@ int link_measure(const char *command, const struct link_options *options,
         .identity = options->key ? &identity : NULL,
     };
     m->endpoint.socket = -1;
-    int rc = options->key ? read_link_keys(options, &identity, &err) : 0;
+    int rc =
+        options->key ? tact_network_identity_read(options->key, options->peer, &identity, &err) : 0;
     rc = rc ? rc : tact_network_endpoint_open(&endpoint, &m->endpoint, &err);
     sodium_memzero(&identity, sizeof identity);
     if (rc) {

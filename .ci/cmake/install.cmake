@@ -4,13 +4,13 @@ include(CMakePackageConfigHelpers)
 # The modules that libtact.a needs at link time; the shared library brings its own. tact.pc names their libraries
 # and not the modules: pkg-config reads those for --cflags too, and would want the -dev package of each.
 set(TACT_PRIVATE_MODULES OpenCL libevdev libudev libcyaml yaml-0.1 libxml-2.0 libzstd zlib libxxhash jansson
-                         lapacke qhull_r sleef)
+                         lapacke qhull_r sleef libsodium)
 if(TACT_COMEDI)
   list(APPEND TACT_PRIVATE_MODULES comedilib)
 endif()
 list(JOIN TACT_PRIVATE_MODULES " " TACT_PRIVATE)
 set(TACT_PC_LIBS)
-foreach(module OPENCL EVDEV UDEV CYAML LIBXML ZSTD ZLIB XXHASH JANSSON LAPACKE QHULL SLEEF COMEDI)
+foreach(module OPENCL EVDEV UDEV CYAML LIBXML ZSTD ZLIB XXHASH JANSSON LAPACKE QHULL SLEEF SODIUM COMEDI)
   set(folders ${${module}_LIBRARY_DIRS})
   list(REMOVE_ITEM folders ${CMAKE_C_IMPLICIT_LINK_DIRECTORIES})
   list(TRANSFORM folders PREPEND -L)

@@ -31,6 +31,7 @@ static void forget_received(struct tact_network_channel *channel)
     channel->state = TACT_NETWORK_CHANNEL_WAITING;
     channel->waiting_ticks = channel->silence = channel->held_ticks = 0;
     channel->window_ticks = channel->has_heard = channel->missing_ticks = 0;
+    channel->has_sample = 0;
     channel->largest_fill = INT64_MIN;
 }
 
@@ -96,7 +97,12 @@ static const unsigned char *read_doubles(const unsigned char *in, double *value,
     return in;
 }
 
-enum { START = 48 /* bytes ahead of the position */ };
+enum { START = 56 /* bytes ahead of the position */ };
+
+static uint64_t period_in_ns(const struct tact_network_channel *channel)
+{
+    return (uint64_t)(channel->options.period * 1e9 + 0.5);
+}
 
 ssize_t tact_network_channel_send(struct tact_network_channel *channel,
                                   const struct tact_network_sample *sample, int64_t now_ns,
@@ -123,6 +129,7 @@ ssize_t tact_network_channel_send(struct tact_network_channel *channel,
     write_doubles(payload + 32, &energy, 1);
     tact_network_write_u64(payload + 40, (uint64_t)sample->flags | (uint64_t)axes << 32 |
                                              (uint64_t)waves << 40 | (uint64_t)margin << 48);
+    tact_network_write_u64(payload + 48, period_in_ns(channel));
     unsigned char *end = write_doubles(payload + START, sample->position, axes);
     end = write_doubles(end, sample->force, axes);
     for (int i = 0; i < waves; i++) {
@@ -140,7 +147,7 @@ struct channel_packet {
     double wave[TACT_NETWORK_REPEATS + 1][TACT_NETWORK_AXES];
 };
 
-static int read_packet(const struct tact_network_channel *channel, const unsigned char *payload,
+static int read_packet(struct tact_network_channel *channel, const unsigned char *payload,
                        size_t size, struct channel_packet *out)
 {
     const int axes = channel->options.axes;
@@ -156,8 +163,12 @@ static int read_packet(const struct tact_network_channel *channel, const unsigne
     out->sample.flags = (uint32_t)head;
     out->waves = (int)(head >> 40 & 0xff);
     out->margin = (int)(head >> 48);
-    if ((int)(head >> 32 & 0xff) != axes || out->waves < 1 ||
-        out->waves > TACT_NETWORK_REPEATS + 1 || out->tick < out->waves - 1 ||
+    if ((int)(head >> 32 & 0xff) != axes ||
+        tact_network_read_u64(payload + 48) != period_in_ns(channel)) {
+        channel->counts.unlike++;
+        return -EPROTO;
+    }
+    if (out->waves < 1 || out->waves > TACT_NETWORK_REPEATS + 1 || out->tick < out->waves - 1 ||
         out->tick >= (int64_t)1 << 53 || !(out->energy >= 0.0 && out->energy < 1e300) ||
         size != START + 8 * (size_t)axes * (size_t)(2 + out->waves)) {
         return -EPROTO;
@@ -313,9 +324,10 @@ static void note_silence(struct tact_network_channel *channel)
         return;
     }
     const int longest = ticks_of_time(channel, 0.1);
-    channel->state = channel->silence > longest || channel->missing_ticks > longest
-                         ? TACT_NETWORK_CHANNEL_STALE
-                         : TACT_NETWORK_CHANNEL_OK;
+    channel->state =
+        channel->silence > longest || channel->missing_ticks > longest || !channel->has_sample
+            ? TACT_NETWORK_CHANNEL_STALE
+            : TACT_NETWORK_CHANNEL_OK;
 }
 
 /* By how much the fill of the fastest packet in the last quarter of a second is off, once; else
@@ -346,6 +358,7 @@ static void use_tick(struct tact_network_channel *channel, struct tact_network_s
     channel->play_tick++;
     if (here && slot->has_packet) {
         *out = slot->sample;
+        channel->has_sample = 1;
     } else {
         channel->counts.lost++;
         channel->counts.repeated += (uint64_t)(here && slot->has_wave);
@@ -403,6 +416,9 @@ void tact_network_channel_play(struct tact_network_channel *channel,
             channel->play_tick++;
         }
         use_tick(channel, out);
+    }
+    if (!channel->has_sample) {
+        channel->state = TACT_NETWORK_CHANNEL_STALE;
     }
     out->flags = channel->newest_flags;
     channel->last = *out;

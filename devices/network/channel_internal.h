@@ -10,8 +10,8 @@
  * account less what was used here, never negative with missing waves zero.
  *
  *   payload: tick, sent_ns, echo_ns, kept_ns, energy, flags (4), axes, waves, jitter + repeats (2),
- *            position[axes], force[axes], wave[waves][axes] from the newest; little-endian, 8 bytes
- *            each where not stated
+ *            period [ns], position[axes], force[axes], wave[waves][axes] from the newest;
+ * little-endian, 8 bytes each where not stated
  *
  * No allocation, no clock, no system call: all is real-time safe.
  */
@@ -53,6 +53,7 @@ enum tact_network_channel_state {
 struct tact_network_channel_counts {
     uint64_t received;  /* packets that were valid */
     uint64_t refused;   /* malformed, of other axes, not finite, or from an impossible tick */
+    uint64_t unlike;    /* of those, packets of another number of axes or another period */
     uint64_t duplicate; /* packets of a tick that was received before */
     uint64_t late;      /* packets that came after their own tick was used */
     uint64_t lost;      /* ticks used before their own packet came, if it came at all */
@@ -84,6 +85,7 @@ struct tact_network_channel {
     int64_t used_tick;               /* of the newest wave used, + 1; 0: none */
     int64_t heard_ns, other_sent_ns; /* of the newest packet: its two stamps */
     int has_heard, waiting_ticks, silence, held_ticks;
+    int has_sample;       /* 1: `last` has a position and a force that arrived; else it is STALE */
     int64_t largest_fill; /* of the packets of this window [ticks] */
     int window_ticks, other_margin, missing_ticks;
     uint32_t newest_flags;

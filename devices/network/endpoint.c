@@ -101,6 +101,11 @@ void tact_network_endpoint_tick(struct tact_network_endpoint *endpoint, int64_t 
                   &endpoint->peer);
 }
 
+void tact_network_endpoint_renew(struct tact_network_endpoint *endpoint, int64_t now_ns)
+{
+    endpoint->last_accepted_time_ns = now_ns - silence_before_new_hello_ns;
+}
+
 static void adopt_session(struct tact_network_endpoint *endpoint,
                           const struct tact_network_session *session, int64_t now_ns)
 {
@@ -278,8 +283,14 @@ ssize_t tact_network_receive(struct tact_network_endpoint *endpoint, int64_t now
         }
         endpoint->counts.received++;
         /* A datagram that was cut is longer than any of tact's. */
-        switch ((size_t)n > sizeof datagram ? -EPROTO
-                                            : tact_network_read_start(datagram, (size_t)n)) {
+        const int kind =
+            (size_t)n > sizeof datagram ? -EPROTO : tact_network_read_start(datagram, (size_t)n);
+        if (endpoint->postpones_handshakes &&
+            (kind == TACT_NETWORK_HELLO || kind == TACT_NETWORK_ANSWER)) {
+            endpoint->counts.postponed_hello_count++;
+            continue;
+        }
+        switch (kind) {
         case TACT_NETWORK_HELLO:
             handle_hello(endpoint, datagram, (size_t)n, &from, now_ns);
             break;

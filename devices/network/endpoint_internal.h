@@ -35,7 +35,8 @@ struct tact_network_counts {
     uint64_t forged_packet_count;   /* hello, answer or packet whose tag is wrong */
     uint64_t repeated;              /* received before, or older than the window */
     uint64_t foreign_packet_count;  /* packets of another session, or from another address */
-    uint64_t postponed_hello_count; /* hellos and answers over the rate of handshakes */
+    uint64_t postponed_hello_count; /* hellos and answers over the rate of handshakes, or while
+                                       they are not taken */
     uint64_t completed_handshake_count; /* handshakes that were completed */
 };
 
@@ -49,7 +50,9 @@ struct tact_network_answered {
 
 struct tact_network_endpoint {
     int socket;
-    int initiator; /* 1: connects; 0: listens */
+    int initiator;            /* 1: connects; 0: listens */
+    int postpones_handshakes; /* 1: hellos and answers are counted and not taken, as in a real-time
+                                 thread: a step of a handshake takes 0.2 ms */
     struct tact_network_identity identity;
     struct tact_network_address peer;    /* of the session; of the listener, at the initiator */
     struct tact_network_session session; /* valid where established */
@@ -85,6 +88,9 @@ int tact_network_endpoint_port(const struct tact_network_endpoint *endpoint);
 /* Sends what the handshake needs; to be called in each tick, before tact_network_receive().
  * Does not block. */
 void tact_network_endpoint_tick(struct tact_network_endpoint *endpoint, int64_t now_ns);
+
+/* Lets the end that connects send a new hello at once, instead of after a second of silence. */
+void tact_network_endpoint_renew(struct tact_network_endpoint *endpoint, int64_t now_ns);
 
 /* Handles datagrams that have arrived, at most `most` of them, up to the next payload. Does not
  * block; a step of a handshake, of which there are at most 20 a second, takes 0.2 ms. Returns the

@@ -173,3 +173,14 @@ int tact_network_identity_of_loopback(int initiator, struct tact_network_identit
     crypto_scalarmult_base(peer_key, secret_key[!initiator]);
     return tact_network_identity_make(secret_key[!!initiator], peer_key, out, err);
 }
+
+int tact_network_identity_read(const char *key_path, const char *peer_path,
+                               struct tact_network_identity *out, struct tact_error *err)
+{
+    unsigned char key[TACT_NETWORK_KEY_BYTES], peer[TACT_NETWORK_KEY_BYTES];
+    int rc = tact_network_key_read(key_path, TACT_NETWORK_SECRET_KEY, key, err);
+    rc = rc ? rc : tact_network_key_read(peer_path, TACT_NETWORK_PUBLIC_KEY, peer, err);
+    rc = rc ? rc : tact_network_identity_make(key, peer, out, err);
+    sodium_memzero(key, sizeof key);
+    return rc;
+}

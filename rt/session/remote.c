@@ -102,13 +102,21 @@ static int map_remote(struct tact_session *s, uint32_t index, struct tact_error 
     return find_remote_channels(s, r, err);
 }
 
+static int is_of_other_site(const struct tact_session *s, int device)
+{
+    int found = !strcmp(s->devices[device].device.info.type, "network");
+    for (int i = 0; i < s->remote_count; i++) {
+        found |= s->remotes[i].device == device;
+    }
+    return found;
+}
+
 /* What goes to another site is set by the ties alone, and no peer holds a deadman. */
 static int check_remote_devices(struct tact_session *s, struct tact_error *err)
 {
     const struct tact_scene *scene = s->scene;
     char key[48];
     for (uint32_t i = 0; i < scene->remotes_count; i++) {
-        const int device = s->remotes[i].device;
         for (uint32_t k = 0; k < scene->outputs_count; k++) {
             const size_t length = strlen(scene->remotes[i].device);
             if (!strncmp(scene->outputs[k].to, scene->remotes[i].device, length) &&
@@ -118,12 +126,12 @@ static int check_remote_devices(struct tact_session *s, struct tact_error *err)
                 return tact_error_set(err, -EINVAL, "is set by remotes[%u]", i);
             }
         }
-        if (s->deadman_device == device) {
-            tact_scene_where(scene, "deadman", err);
-            return tact_error_set(err, -EINVAL,
-                                  "is a channel of the other site, which can stop this one but not "
-                                  "arm it; expected a device of this site, or none");
-        }
+    }
+    if (s->deadman_device >= 0 && is_of_other_site(s, s->deadman_device)) {
+        tact_scene_where(scene, "deadman", err);
+        return tact_error_set(err, -EINVAL,
+                              "is a channel of the other site, which can stop this one but not arm "
+                              "it; expected a device of this site, or none");
     }
     return 0;
 }

@@ -1,0 +1,246 @@
+/* The device type network: settings, channels, opening and closing. */
+#include "devices/network/network_internal.h"
+
+#include <errno.h>
+#include <math.h>
+#include <sodium.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "devices/common/settings.h"
+
+enum { POLL_NS = 20000000 }; /* [ns] of the monitor: a handshake takes four */
+
+static const struct tact_device_ops network_ops;
+
+/* A number of a range; whole: a whole one. */
+static int read_range(const struct tact_device_config *config, const char *key, double least,
+                      double most, int whole, double *value, struct tact_error *err)
+{
+    int rc = tact_settings_number(config, key, value, err);
+    if (!rc && (!(*value >= least && *value <= most) || (whole && *value != floor(*value)))) {
+        rc = tact_settings_fault(config, tact_settings_find(config, key), err,
+                                 "expected a %snumber from %g to %g", whole ? "whole " : "", least,
+                                 most);
+    }
+    return rc;
+}
+
+static int read_channel_options(const struct tact_device_config *config,
+                                struct tact_network_channel_options *out, struct tact_error *err)
+{
+    double axes = 1.0, repeats = 10.0, jitter = 0.005, hold = 0.0;
+    int rc = read_range(config, "axes", 1.0, TACT_NETWORK_AXES, 1, &axes, err);
+    rc = rc ? rc : read_range(config, "repeats", 0.0, TACT_NETWORK_REPEATS, 1, &repeats, err);
+    rc = rc ? rc : read_range(config, "jitter", 0.0, 500.0 * config->period, 0, &jitter, err);
+    rc = rc ? rc : read_range(config, "hold", 0.0, 0.01, 0, &hold, err);
+    *out =
+        (struct tact_network_channel_options){.axes = (int)axes,
+                                              .repeats = (int)repeats,
+                                              .jitter = (int)ceil(jitter / config->period - 1e-9),
+                                              .hold = (int)floor(hold / config->period + 1e-9),
+                                              .period = config->period};
+    return rc;
+}
+
+static int read_blackout(const struct tact_device_config *config, double blackout[2],
+                         struct tact_error *err)
+{
+    const double *numbers = NULL;
+    double single;
+    int count = 0;
+    const struct tact_device_setting *setting = tact_settings_find(config, "link.blackout");
+    int rc = tact_settings_list(config, "link.blackout", &single, &numbers, &count, err);
+    if (rc || !setting) {
+        return rc;
+    }
+    if (count != 2 || !(numbers[0] >= 0.0 && numbers[1] >= numbers[0] && numbers[1] <= 1e9)) {
+        return tact_settings_fault(config, setting, err,
+                                   "expected two times [s], from 0, the earlier one first");
+    }
+    memcpy(blackout, numbers, 2 * sizeof *numbers);
+    return 0;
+}
+
+/* The simulated link under the socket, where a setting asks for one. */
+static int read_link(const struct tact_device_config *config, struct tact_network_link **out,
+                     struct tact_error *err)
+{
+    struct tact_network_link_options o = {.seed = 0};
+    double seed = 1.0;
+    int is_wanted = 0;
+    for (int i = 0; i < config->setting_count; i++) {
+        is_wanted |= !strncmp(config->settings[i].key, "link.", strlen("link."));
+    }
+    int rc = read_range(config, "link.seed", 0.0, 1e15, 1, &seed, err);
+    rc = rc ? rc : read_range(config, "link.delay", 0.0, 1.0, 0, &o.delay, err);
+    rc = rc ? rc : read_range(config, "link.jitter", 0.0, 1.0, 0, &o.jitter, err);
+    rc = rc ? rc : read_range(config, "link.loss", 0.0, 0.9, 0, &o.loss, err);
+    rc = rc ? rc : read_range(config, "link.burst", 0.0, 10.0, 0, &o.burst, err);
+    rc = rc ? rc : read_range(config, "link.duplicate", 0.0, 1.0, 0, &o.duplicate, err);
+    rc = rc ? rc : read_range(config, "link.reorder", 0.0, 1.0, 0, &o.reorder, err);
+    rc = rc ? rc : read_blackout(config, o.blackout, err);
+    if (rc || !is_wanted) {
+        return rc;
+    }
+    o.seed = (uint64_t)seed;
+    rc = tact_network_link_create(&o, out);
+    if (!rc) {
+        tact_message(config->messages, TACT_MESSAGE_WARNING,
+                     "%s: what it sends goes over a simulated link: delay %g ms, jitter %g ms, "
+                     "%g %% lost",
+                     config->name, 1e3 * o.delay, 1e3 * o.jitter, 1e2 * o.loss);
+    }
+    return rc ? tact_error_set(err, rc, "out of memory") : 0;
+}
+
+/* Names what a function below the settings refused, by the setting that asked for it. */
+static int fault_of(const struct tact_device_config *config, const char *key, int rc,
+                    const struct tact_error *why, struct tact_error *err)
+{
+    tact_settings_fault(config, tact_settings_find(config, key), err, "%s%s%s", why->file,
+                        why->file[0] ? ": " : "", why->text);
+    return rc;
+}
+
+static int read_keys(const struct tact_device_config *config, struct tact_network_identity *out,
+                     int *has_keys, struct tact_error *err)
+{
+    char key[4096] = "", peer[4096] = "";
+    struct tact_error why = {.line = 0};
+    int rc = tact_settings_path(config, "key", key, sizeof key, err);
+    rc = rc ? rc : tact_settings_path(config, "peer", peer, sizeof peer, err);
+    if (!rc && !key[0] != !peer[0]) {
+        rc = tact_settings_fault(config, tact_settings_find(config, key[0] ? "key" : "peer"), err,
+                                 "key (the secret one of this end) and peer (the public one of the "
+                                 "other) are given together, or neither");
+    }
+    *has_keys = !rc && key[0];
+    if (*has_keys) {
+        rc = tact_network_identity_read(key, peer, out, &why);
+        rc = rc ? fault_of(config, "key", rc, &why, err) : 0;
+    }
+    return rc;
+}
+
+static int open_endpoint(struct tact_network_device *self, const struct tact_device_config *config,
+                         struct tact_error *err)
+{
+    struct tact_network_identity identity;
+    struct tact_error why = {.line = 0};
+    const char *listen = NULL, *connect = NULL;
+    int rc = tact_settings_text(config, "listen", &listen, err);
+    rc = rc ? rc : tact_settings_text(config, "connect", &connect, err);
+    if (!rc && !listen == !connect) {
+        rc = tact_settings_fault(config, tact_settings_find(config, "connect"), err,
+                                 "expected one of listen (an address of this machine, or a port) "
+                                 "and connect (the address of the end that listens)");
+    }
+    rc = rc ? rc : read_keys(config, &identity, &self->has_keys, err);
+    if (!rc) {
+        const struct tact_network_endpoint_options options = {.address = connect ? connect : listen,
+                                                              .initiator = connect != NULL,
+                                                              .identity = self->has_keys ? &identity
+                                                                                         : NULL};
+        rc = tact_network_endpoint_open(&options, &self->endpoint, &why);
+        rc = rc ? fault_of(config, connect ? "connect" : "listen", rc, &why, err) : 0;
+    }
+    sodium_memzero(&identity, sizeof identity);
+    return rc;
+}
+
+static void add_channel(struct tact_device_channel *channel, int *count, const char *name, int axis,
+                        const char *unit)
+{
+    char full[TACT_DEVICE_NAME];
+    snprintf(full, sizeof full, axis < 0 ? "%s" : "%s_%d", name, axis);
+    tact_settings_channel(&channel[(*count)++], full, unit, 0.0);
+}
+
+static void describe(const struct tact_network_device *self, struct tact_device_info *info)
+{
+    static const char *const names[TACT_NETWORK_AXIS_NUMBERS] = {"wave", "position", "force"};
+    static const char *const units[TACT_NETWORK_AXIS_NUMBERS] = {"sqrt(W)", "m or rad", "N or N m"};
+    add_channel(info->input, &info->input_count, "held", -1, "1");
+    add_channel(info->input, &info->input_count, "round_trip", -1, "s");
+    add_channel(info->output, &info->output_count, "held", -1, "1");
+    for (int axis = 0; axis < self->axes; axis++) {
+        for (int i = 0; i < TACT_NETWORK_AXIS_NUMBERS; i++) {
+            add_channel(info->input, &info->input_count, names[i], axis, units[i]);
+            add_channel(info->output, &info->output_count, names[i], axis, units[i]);
+        }
+    }
+#define DESCRIBE_INPUT(name, unit, value)                                                          \
+    add_channel(info->input, &info->input_count, #name, -1, unit);
+    TACT_NETWORK_LINK_INPUTS(DESCRIBE_INPUT)
+}
+
+static void close_network(void *data)
+{
+    struct tact_network_device *self = data;
+    if (self->is_monitored) {
+        tact_monitor_stop(&self->monitor);
+        tact_network_device_report(self);
+    }
+    tact_network_endpoint_close(&self->endpoint);
+    tact_network_link_free(self->link);
+    free(self);
+}
+
+static int start(struct tact_network_device *self, const struct tact_device_config *config,
+                 struct tact_error *err)
+{
+    static const char *const keys[] = {
+        "listen",         "connect",      "key",           "peer",        "axes",      "jitter",
+        "repeats",        "hold",         "link.delay",    "link.jitter", "link.loss", "link.burst",
+        "link.duplicate", "link.reorder", "link.blackout", "link.seed"};
+    struct tact_network_channel_options channel;
+    int rc = tact_settings_check(config, keys, sizeof keys / sizeof *keys, err);
+    if (!rc && !(config->period >= 1e-4 && config->period <= 1e-2)) {
+        rc = tact_settings_fault(config, NULL, err, "a link needs a period of 0.1 to 10 ms");
+    }
+    rc = rc ? rc : read_channel_options(config, &channel, err);
+    rc = rc ? rc : tact_network_channel_init(&self->channel, &channel);
+    rc = rc ? rc : read_link(config, &self->link, err);
+    rc = rc ? rc : open_endpoint(self, config, err);
+    self->axes = self->channel.options.axes;
+    if (!rc) {
+        rc = tact_monitor_start(&self->monitor, "tact-network", POLL_NS, tact_network_device_poll,
+                                self);
+        self->is_monitored = !rc;
+        rc = rc ? tact_error_set(err, rc, "cannot start a thread: %s", strerror(-rc)) : 0;
+    }
+    return rc;
+}
+
+static int open_network(const struct tact_device_config *config, struct tact_device *out,
+                        struct tact_error *err)
+{
+    struct tact_network_device *self = calloc(1, sizeof *self);
+    if (!self) {
+        return tact_error_set(err, -ENOMEM, "out of memory");
+    }
+    snprintf(self->name, sizeof self->name, "%s", config->name);
+    self->messages = config->messages;
+    self->endpoint.socket = -1;
+    self->is_lost = 1;
+    int rc = start(self, config, err);
+    if (rc) {
+        close_network(self);
+        return rc;
+    }
+    tact_settings_info(config, "network", &out->info);
+    describe(self, &out->info);
+    out->ops = &network_ops;
+    out->self = self;
+    return 0;
+}
+
+static const struct tact_device_ops network_ops = {TACT_ABI(struct tact_device_ops),
+                                                   tact_network_device_read,
+                                                   tact_network_device_write, close_network};
+
+extern const struct tact_device_type tact_network_type;
+const struct tact_device_type tact_network_type = {
+    TACT_ABI(struct tact_device_type), "network",
+    "another site: encrypted packets between two machines", open_network, NULL};

@@ -1,0 +1,82 @@
+/*
+ * The device type network: one end of a link to another site, as a session sees it.
+ *
+ * The thread that ticks owns the endpoint while packets come. After 0.5 s without one it hands the
+ * endpoint over to the monitor thread, which makes a new handshake, whose steps take 0.2 ms, and
+ * hands it back: one atomic word, no lock.
+ */
+#ifndef TACT_DEVICES_NETWORK_NETWORK_INTERNAL_H
+#define TACT_DEVICES_NETWORK_NETWORK_INTERNAL_H
+
+#include <stdatomic.h>
+#include "devices/common/monitor_internal.h"
+#include "devices/network/channel_internal.h"
+#include "devices/network/endpoint_internal.h"
+#include "devices/network/seeded_link_internal.h"
+#include "rt/device.h"
+
+enum { TACT_NETWORK_OF_MONITOR, TACT_NETWORK_OF_LOOP }; /* whose the endpoint is */
+
+/* Inputs and outputs that are not of an axis. */
+enum { TACT_NETWORK_HELD, TACT_NETWORK_ROUND_TRIP, TACT_NETWORK_FIRST_AXIS_INPUT };
+enum { TACT_NETWORK_FIRST_AXIS_OUTPUT = 1 };
+enum { TACT_NETWORK_AXIS_NUMBERS = 3 }; /* wave, position, force */
+
+/* Inputs behind those of the axes, about the link: name, unit, value. */
+#define TACT_NETWORK_LINK_INPUTS(INPUT)                                                            \
+    INPUT(one_way, "s", one_way_of(self))                                                          \
+    INPUT(clock_offset, "s", clock_offset_of(self))                                                \
+    INPUT(playout, "s", playout_of(self))                                                          \
+    INPUT(playout_fill, "s", fill_of(self))                                                        \
+    INPUT(channel_energy, "J", tact_network_channel_energy(&self->channel))                        \
+    INPUT(lost, "packets", self->channel.counts.lost)                                              \
+    INPUT(repeated, "packets", self->channel.counts.repeated)                                      \
+    INPUT(late, "packets", self->channel.counts.late)                                              \
+    INPUT(duplicate, "packets", self->channel.counts.duplicate)                                    \
+    INPUT(missing, "waves", self->channel.counts.missing)                                          \
+    INPUT(dropped, "waves", self->channel.counts.dropped)                                          \
+    INPUT(inserted, "waves", self->channel.counts.inserted)                                        \
+    INPUT(restarts, "1", self->channel.counts.restarts)                                            \
+    INPUT(refused, "packets", self->refused)                                                       \
+    INPUT(unsent, "packets", self->unsent)                                                         \
+    INPUT(sessions, "1", self->session)
+
+struct tact_network_device {
+    char name[TACT_DEVICE_NAME];
+    struct tact_messages messages;
+    int axes;
+    int has_keys;
+    struct tact_network_endpoint endpoint; /* of the thread that `owner` names */
+    _Atomic int owner;
+    struct tact_monitor monitor;
+    int is_monitored;
+
+    /* Of the thread that ticks. */
+    struct tact_network_channel channel;
+    struct tact_network_link *link; /* through which what is sent goes, or NULL */
+    int is_owner, is_lost;
+    uint64_t next_tick, skipped; /* ticks that the loop skipped before this one */
+    int has_ticked;
+    int64_t time_ns;  /* of the scene */
+    int64_t heard_ns; /* of the newest packet, or when the endpoint came back */
+    uint64_t session; /* handshakes so far, that the channel knows of */
+    uint64_t refused, unsent;
+
+    _Atomic uint64_t unlike; /* packets of the other end with other axes or another period */
+
+    /* Of the monitor. */
+    int is_seeking, is_forgery_reported, is_unlike_reported;
+    uint64_t known_sessions, known_forged;
+};
+
+/* network_tick.c: real-time safe. */
+void tact_network_device_read(void *self, uint64_t tick, double t, int64_t now_ns,
+                              struct tact_device_input *in);
+void tact_network_device_write(void *self, const double *out, int64_t now_ns);
+
+/* network_monitor.c: handshakes while the endpoint is the monitor's, and messages. */
+void tact_network_device_poll(void *self);
+/* What became of all packets, when the device is closed. */
+void tact_network_device_report(const struct tact_network_device *self);
+
+#endif

@@ -1,0 +1,100 @@
+/* Handshakes beside the loop, and messages about the other end. */
+#include "devices/network/address_internal.h"
+#include "devices/network/network_internal.h"
+#include "rt/clock.h"
+
+enum { DATAGRAMS_AT_ONCE = 64 };
+
+typedef unsigned long long ull;
+
+static void start_seeking(struct tact_network_device *self, int64_t now_ns)
+{
+    self->endpoint.postpones_handshakes = 0;
+    self->is_seeking = 1;
+    self->is_forgery_reported = 0;
+    self->known_forged = self->endpoint.counts.forged_packet_count;
+    tact_network_endpoint_renew(&self->endpoint, now_ns);
+    if (self->endpoint.has_session) {
+        tact_message(self->messages, TACT_MESSAGE_WARNING,
+                     "%s: nothing from the other end for 0.5 s: no waves; it returns after the "
+                     "deadman was released",
+                     self->name);
+    }
+}
+
+static void hand_back(struct tact_network_device *self)
+{
+    char address[128];
+    const int is_new = self->endpoint.counts.completed_handshake_count != self->known_sessions;
+    tact_network_address_text(&self->endpoint.peer, address, sizeof address);
+    tact_message(self->messages, TACT_MESSAGE_INFO, "%s: the other end, %s, is there%s", self->name,
+                 address,
+                 !is_new          ? " again"
+                 : self->has_keys ? " and has proven its key"
+                                  : "; without keys nothing is protected");
+    self->known_sessions = self->endpoint.counts.completed_handshake_count;
+    self->is_seeking = 0;
+    self->endpoint.postpones_handshakes = 1;
+    atomic_store_explicit(&self->owner, TACT_NETWORK_OF_LOOP, memory_order_release);
+}
+
+static void seek_other_end(struct tact_network_device *self)
+{
+    unsigned char payload[TACT_NETWORK_PAYLOAD];
+    const int64_t now_ns = tact_clock_now();
+    int most = DATAGRAMS_AT_ONCE, is_heard = 0;
+    if (!self->is_seeking) {
+        start_seeking(self, now_ns);
+    }
+    tact_network_endpoint_tick(&self->endpoint, now_ns);
+    while (tact_network_receive(&self->endpoint, now_ns, &most, payload) >= 0) {
+        is_heard = 1;
+    }
+    const struct tact_network_counts *c = &self->endpoint.counts;
+    if (c->forged_packet_count != self->known_forged && !self->is_forgery_reported) {
+        tact_message(self->messages, TACT_MESSAGE_WARNING,
+                     "%s: somebody calls with a wrong key, and is refused: the public key of each "
+                     "end must be the peer of the other",
+                     self->name);
+        self->is_forgery_reported = 1;
+    }
+    if (is_heard || c->completed_handshake_count != self->known_sessions) {
+        hand_back(self);
+    }
+}
+
+void tact_network_device_poll(void *data)
+{
+    struct tact_network_device *self = data;
+    if (atomic_load_explicit(&self->owner, memory_order_acquire) == TACT_NETWORK_OF_MONITOR) {
+        seek_other_end(self);
+    }
+    if (!self->is_unlike_reported &&
+        atomic_load_explicit(&self->unlike, memory_order_relaxed) > 0) {
+        tact_message(self->messages, TACT_MESSAGE_WARNING,
+                     "%s: packets of the other end are refused: its axes or its period are not "
+                     "those of this end (%d axes, %g ms)",
+                     self->name, self->axes, 1e3 * self->channel.options.period);
+        self->is_unlike_reported = 1;
+    }
+}
+
+void tact_network_device_report(const struct tact_network_device *self)
+{
+    const struct tact_network_counts *c = &self->endpoint.counts;
+    const struct tact_network_channel_counts *k = &self->channel.counts;
+    tact_message(self->messages, TACT_MESSAGE_INFO,
+                 "%s: %llu packets sent, %llu lost here; %llu received, %llu lost, of which %llu "
+                 "by repeated waves; %llu waves missing; %llu packets late",
+                 self->name, (ull)c->sent, (ull)self->unsent, (ull)k->received, (ull)k->lost,
+                 (ull)k->repeated, (ull)k->missing, (ull)k->late);
+    if (self->refused) {
+        tact_message(self->messages, TACT_MESSAGE_WARNING,
+                     "%s: refused: %llu malformed, %llu with a wrong key, %llu received before, "
+                     "%llu of another session or sender, %llu hellos and answers out of turn, %llu "
+                     "not understood",
+                     self->name, (ull)c->malformed_packet_count, (ull)c->forged_packet_count,
+                     (ull)c->repeated, (ull)c->foreign_packet_count, (ull)c->postponed_hello_count,
+                     (ull)k->refused);
+    }
+}

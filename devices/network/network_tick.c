@@ -1,0 +1,171 @@
+/* One end of a link in the tick: receive, play, send. Nothing waits. */
+#include <math.h>
+#include <string.h>
+#include "devices/network/network_internal.h"
+
+enum {
+    DATAGRAMS_A_TICK = 16,  /* what more arrives waits, or is lost in the system: a flood takes no
+                               more of the tick */
+    DATAGRAMS_AT_ONCE = 64, /* after ticks that the loop skipped */
+    MOST_SKIPPED = 500      /* ticks: by more the delay is measured again */
+};
+static const int64_t lost_after_ns = 500000000;
+
+static double one_way_of(const struct tact_network_device *self)
+{
+    return 0.5e-9 * (double)tact_network_clock_best(&self->channel.clock).round_trip_ns;
+}
+
+static double clock_offset_of(const struct tact_network_device *self)
+{
+    return 1e-9 * (double)tact_network_clock_best(&self->channel.clock).offset_ns;
+}
+
+static double playout_of(const struct tact_network_device *self)
+{
+    const struct tact_network_channel_options *o = &self->channel.options;
+    return (o->jitter + o->repeats) * o->period;
+}
+
+static double fill_of(const struct tact_network_device *self)
+{
+    return (double)tact_network_channel_fill(&self->channel) * self->channel.options.period;
+}
+
+/* A new handshake: what was received before is of another session. */
+static void follow_session(struct tact_network_device *self)
+{
+    if (self->endpoint.counts.completed_handshake_count != self->session) {
+        self->session = self->endpoint.counts.completed_handshake_count;
+        self->is_lost = 1;
+        tact_network_channel_restart(&self->channel);
+    }
+}
+
+static void receive_packets(struct tact_network_device *self, int64_t now_ns)
+{
+    unsigned char payload[TACT_NETWORK_PAYLOAD];
+    int most = self->skipped < DATAGRAMS_AT_ONCE - DATAGRAMS_A_TICK
+                   ? DATAGRAMS_A_TICK + (int)self->skipped
+                   : DATAGRAMS_AT_ONCE;
+    ssize_t n;
+    follow_session(self);
+    while ((n = tact_network_receive(&self->endpoint, now_ns, &most, payload)) >= 0) {
+        follow_session(self);
+        self->heard_ns = now_ns;
+        if (n > 0) { /* one of size 0 only completes a handshake */
+            tact_network_channel_receive(&self->channel, payload, (size_t)n, now_ns);
+        }
+    }
+    const struct tact_network_counts *c = &self->endpoint.counts;
+    self->refused = c->malformed_packet_count + c->forged_packet_count + c->repeated +
+                    c->foreign_packet_count + c->postponed_hello_count +
+                    self->channel.counts.refused;
+    atomic_store_explicit(&self->unlike, self->channel.counts.unlike, memory_order_relaxed);
+}
+
+/* Takes the endpoint back from the monitor, or hands it over. */
+static void update_owner(struct tact_network_device *self, int64_t now_ns)
+{
+    const int is_owner = atomic_load_explicit(&self->owner, memory_order_acquire);
+    if (is_owner && !self->is_owner) {
+        self->heard_ns = now_ns;
+    }
+    self->is_owner = is_owner;
+    if (is_owner) {
+        receive_packets(self, now_ns);
+    }
+    if (is_owner && now_ns - self->heard_ns > lost_after_ns) {
+        self->is_owner = 0;
+        atomic_store_explicit(&self->owner, TACT_NETWORK_OF_MONITOR, memory_order_release);
+    }
+}
+
+static int32_t update_state(struct tact_network_device *self)
+{
+    const enum tact_network_channel_state state = self->channel.state;
+    if (!self->is_owner || state == TACT_NETWORK_CHANNEL_LOST) {
+        self->is_lost = 1;
+    } else if (state == TACT_NETWORK_CHANNEL_OK) {
+        self->is_lost = 0;
+        return TACT_DEVICE_OK;
+    }
+    return self->is_lost ? TACT_DEVICE_LOST : TACT_DEVICE_STALE;
+}
+
+void tact_network_device_read(void *data, uint64_t tick, double t, int64_t now_ns,
+                              struct tact_device_input *in)
+{
+    struct tact_network_device *self = data;
+    struct tact_network_sample sample;
+    const uint64_t skipped = self->has_ticked ? tick - self->next_tick : 0;
+    self->skipped = skipped < MOST_SKIPPED ? skipped : MOST_SKIPPED;
+    self->next_tick = tick + 1;
+    self->has_ticked = 1;
+    self->time_ns = (int64_t)(t * 1e9);
+    update_owner(self, now_ns);
+    for (uint64_t i = 0; i <= self->skipped; i++) { /* waves of skipped ticks are dropped */
+        tact_network_channel_play(&self->channel, &sample);
+    }
+    in->state = update_state(self);
+    in->stamp_ns = self->heard_ns;
+    double *out = in->channel;
+    out[TACT_NETWORK_HELD] = in->state == TACT_DEVICE_OK && (sample.flags & 1U);
+    out[TACT_NETWORK_ROUND_TRIP] = tact_network_channel_round_trip(&self->channel);
+    out += TACT_NETWORK_FIRST_AXIS_INPUT;
+    for (int i = 0; i < self->axes; i++, out += TACT_NETWORK_AXIS_NUMBERS) {
+        out[0] = sample.wave[i];
+        out[1] = sample.position[i];
+        out[2] = sample.force[i];
+    }
+#define SET_INPUT(name, unit, value) *out++ = (double)(value);
+    TACT_NETWORK_LINK_INPUTS(SET_INPUT)
+}
+
+static void send_packet(struct tact_network_device *self, const void *payload, size_t size)
+{
+    self->unsent += tact_network_send(&self->endpoint, payload, size) != 0;
+}
+
+/* What is due of the simulated link; where nobody hears, nothing is under way. */
+static void send_over_link(struct tact_network_device *self, const void *payload, size_t size)
+{
+    unsigned char due[TACT_NETWORK_PAYLOAD];
+    const int64_t until_ns = self->is_owner ? self->time_ns : INT64_MAX;
+    ssize_t n;
+    if (self->is_owner) {
+        tact_network_link_put(self->link, self->time_ns, payload, size);
+    }
+    while ((n = tact_network_link_get(self->link, until_ns, due)) >= 0) {
+        if (self->is_owner) {
+            send_packet(self, due, (size_t)n);
+        }
+    }
+}
+
+void tact_network_device_write(void *data, const double *out, int64_t now_ns)
+{
+    struct tact_network_device *self = data;
+    unsigned char payload[TACT_NETWORK_PAYLOAD];
+    struct tact_network_sample sample = {.flags = out[TACT_NETWORK_HELD] > 0.5}, none;
+    const double *of_axis = out + TACT_NETWORK_FIRST_AXIS_OUTPUT;
+    for (int i = 0; i < self->axes; i++, of_axis += TACT_NETWORK_AXIS_NUMBERS) {
+        sample.wave[i] = of_axis[0];
+        sample.position[i] = of_axis[1];
+        sample.force[i] = of_axis[2];
+    }
+    none = sample;
+    memset(none.wave, 0, sizeof none.wave);
+    for (; self->skipped > 0; self->skipped--) { /* the other end counts this end's ticks */
+        tact_network_channel_send(&self->channel, &none, now_ns, payload);
+    }
+    const ssize_t size = tact_network_channel_send(&self->channel, &sample, now_ns, payload);
+    if (size < 0) { /* a number is not finite: the session is at fault, and the other end hears
+                       nothing */
+        self->unsent++;
+    } else if (self->link) {
+        send_over_link(self, payload, (size_t)size);
+    } else if (self->is_owner) {
+        send_packet(self, payload, (size_t)size);
+    }
+}
