@@ -80,8 +80,8 @@ static double largest_motion_of_soft_stack(double shift, double seconds)
 static void stacks_do_not_creep(void **state)
 {
     (void)state;
-    static const double shifts[] = {0.0, 1e-6, 1e-3};
-    for (int i = 0; i < 3; i++) {
+    static const double shifts[] = {1e-6, 0.0, 1e-3};
+    for (int i = 0; i < campaign_trial_count(3, 3); i++) {
         assert_true(largest_motion_of_soft_stack(shifts[i], campaign_trial_count(1, 60)) < 1e-9);
     }
 }

@@ -273,7 +273,7 @@ static void check_object_is_held(struct pinch *p, enum tip tip, double seconds, 
 {
     static const double margins[3] = {1.05, 2, 95};
     for (enum object object = CAPSULE; object <= RULER; object++) {
-        for (int i = 0; i < 3; i++) {
+        for (int i = 0; i < campaign_trial_count(3, 3); i++) {
             assert_true(run_pinch(p, object, tip, STEADY, margins[i], seconds) <= most);
         }
         assert_true(run_pinch(p, object, tip, CYCLIC, 1 / 0.95, seconds) <= most);
