@@ -81,6 +81,28 @@ static void print_latency(const char *name, const struct tact_histogram *h)
            (double)s.p99 * 1e-3, (double)s.p999 * 1e-3, (double)s.max * 1e-3);
 }
 
+/* What the link to another site did, at the end of the log. */
+static void print_links(const struct info *i)
+{
+    for (int k = 0; k < i->view.device_count; k++) {
+        const struct tact_device_info *device = &i->view.devices[k];
+        const double *values = i->survey.last + i->view.device_inputs[k] + 2;
+        int is_begun = 0;
+        for (int m = 0; m < device->input_count; m++) {
+            if (survey_is_of_link(device, m)) {
+                const int is_plain = !strcmp(device->input[m].unit, "1");
+                if (!is_begun++) {
+                    printf("  link       %s:", text_shown(device->name));
+                }
+                printf("%s %s %.6g%s%s", is_begun > 1 ? "," : "", text_shown(device->input[m].name),
+                       values[m], is_plain ? "" : " ",
+                       is_plain ? "" : text_shown(device->input[m].unit));
+            }
+        }
+        printf("%s", is_begun ? "\n" : "");
+    }
+}
+
 static void print_scene_info(const struct info *i)
 {
     static const char *const states[] = {"disarmed", "armed", "fault"};
@@ -123,6 +145,7 @@ static void print_scene_info(const struct info *i)
                text_shown(v->devices[k].type));
     }
     puts("");
+    print_links(i);
 }
 
 static void print_info_details(const struct info *i)
@@ -212,8 +235,7 @@ int cmd_info(int argc, char **argv)
     }
     info->path = argv[optind];
     int code = print_info(info, json);
-    free(info->survey.pairs);
-    free(info->survey.ports);
+    survey_free(&info->survey);
     tact_scene_log_close(&info->view);
     tact_log_close(info->log);
     free(info);

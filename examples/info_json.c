@@ -108,6 +108,22 @@ static json_t *ports_json(const struct info *i)
     return all;
 }
 
+/* What a link to another site did, at the end; NULL for other devices. */
+static json_t *link_json(const struct info *i, int k)
+{
+    const struct tact_device_info *device = &i->view.devices[k];
+    json_t *all = NULL;
+    for (int m = 0; m < device->input_count; m++) {
+        const double value = i->survey.last[i->view.device_inputs[k] + 2 + (uint32_t)m];
+        if (survey_is_of_link(device, m)) {
+            all = all ? all : json_object();
+            json_object_set_new(all, device->input[m].name,
+                                isfinite(value) ? json_real(value) : json_null());
+        }
+    }
+    return all;
+}
+
 static void add_scene_json(const struct info *i, json_t *all)
 {
     static const char *const states[] = {"disarmed", "armed", "fault"};
@@ -124,8 +140,9 @@ static void add_scene_json(const struct info *i, json_t *all)
         json_array_append_new(joints, json_string(v->joints[k].name));
     }
     for (int k = 0; k < v->device_count; k++) {
-        json_array_append_new(devices, json_pack("{s:s, s:s}", "name", v->devices[k].name, "type",
-                                                 v->devices[k].type));
+        json_array_append_new(devices,
+                              json_pack("{s:s, s:s, s:o*}", "name", v->devices[k].name, "type",
+                                        v->devices[k].type, "link", link_json(i, k)));
     }
     json_t *safety =
         json_pack("{s:s, s:i}", "end", states[i->survey.safety % 3], "faults", i->survey.faults);

@@ -434,8 +434,7 @@ void plot_session_close(struct plot_session *s)
         free(s->pair[i].pressure);
     }
     free(s->pressure);
-    free(s->survey.pairs);
-    free(s->survey.ports);
+    survey_free(&s->survey);
     tact_scene_log_close(&s->view);
     tact_log_close(s->log);
 }

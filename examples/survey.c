@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include "contact/vec.h"
@@ -96,9 +97,12 @@ int survey_log_records(struct tact_log *log, const struct tact_scene_log *view, 
     memset(out, 0, sizeof *out);
     tact_histogram_reset(&out->wake);
     tact_histogram_reset(&out->compute);
+    const size_t bytes =
+        tact_layout_bytes(tact_log_layout(log)) - offsetof(struct tact_record, values);
+    out->last = calloc(1, bytes + 1);
     out->pairs = calloc((size_t)view->pair_count + 1, sizeof *out->pairs);
     out->ports = calloc((size_t)view->port_count + 1, sizeof *out->ports);
-    rc = r && out->pairs && out->ports ? 1 : -ENOMEM;
+    rc = r && out->pairs && out->ports && out->last ? 1 : -ENOMEM;
     while (rc > 0 && (rc = tact_log_next(log, r)) > 0) {
         if (!count++) {
             out->first_ns = r->stamp_ns;
@@ -110,10 +114,25 @@ int survey_log_records(struct tact_log *log, const struct tact_scene_log *view, 
         out->last_ns = r->stamp_ns;
         if (view->session) {
             add_record_to_survey(view, r, out);
+            memcpy(out->last, r->values, bytes);
         }
     }
     free(r);
     return rc;
+}
+
+int survey_is_of_link(const struct tact_device_info *device, int input)
+{
+    const char *name = device->input[input].name, *axis = strrchr(name, '_');
+    return !strcmp(device->type, "network") && strcmp(name, "held") != 0 &&
+           !(axis && axis[1] >= '0' && axis[1] <= '9');
+}
+
+void survey_free(struct survey *survey)
+{
+    free(survey->pairs);
+    free(survey->ports);
+    free(survey->last);
 }
 
 int64_t compute_wall_time_ns(const struct tact_log *log, int64_t stamp_ns)

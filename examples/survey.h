@@ -37,10 +37,17 @@ struct survey {
         double energy, least_energy; /* absorbed, at the end [J] */
         uint64_t limited;            /* ticks */
     } * ports;                       /* one entry for each port of the scene log; to be freed */
+    double *last; /* values of the last record, where the scene can be read; to be freed */
 };
+
+/* Frees what the survey holds. */
+void survey_free(struct survey *survey);
 
 /* Reads all records from the present position. view may be empty. 0 or a negative errno. */
 int survey_log_records(struct tact_log *log, const struct tact_scene_log *view, struct survey *out);
+
+/* 1 for an input of a device of type network that is about the link, and not of a joint. */
+int survey_is_of_link(const struct tact_device_info *device, int input);
 
 /* Wall-clock time of a stamp [ns since 1970], or -1 if the log does not have it. */
 int64_t compute_wall_time_ns(const struct tact_log *log, int64_t stamp_ns);

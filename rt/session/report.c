@@ -117,18 +117,32 @@ static json_t *ports(const struct tact_session *s)
     return all;
 }
 
+/* What the device of such a joint says of its link: its inputs that are of no joint. */
+static json_t *link_of_remote(const struct tact_session *s, const struct session_remote *r)
+{
+    const struct session_device *d = &s->devices[r->device];
+    json_t *all = json_object();
+    for (int i = 0; i < d->device.info.input_count; i++) {
+        const char *name = d->device.info.input[i].name, *axis = strrchr(name, '_');
+        if (i != r->in.held && !(axis && axis[1] >= '0' && axis[1] <= '9')) {
+            json_object_set_new(all, name, number(d->input.channel[i]));
+        }
+    }
+    return all;
+}
+
 /* Joints that are tied to another site. */
 static json_t *remotes(const struct tact_session *s)
 {
     json_t *all = json_object();
     for (int i = 0; i < s->remote_count; i++) {
         const struct session_remote *r = &s->remotes[i];
-        json_object_set_new(all, s->hands[r->hand].names[r->link],
-                            json_pack("{s:b, s:b, s:o, s:o, s:o, s:o}", "engaged",
-                                      r->state.ticks > 0.0, "lost_since", r->state.latched > 0.0,
-                                      "force", number(r->state.force), "end_of_line",
-                                      number(r->state.target), "tank_J", number(r->state.tank),
-                                      "work_J", number(r->state.work)));
+        json_object_set_new(
+            all, s->hands[r->hand].names[r->link],
+            json_pack("{s:b, s:b, s:o, s:o, s:o, s:o, s:o}", "engaged", r->state.ticks > 0.0,
+                      "lost_since", r->state.latched > 0.0, "force", number(r->state.force),
+                      "end_of_line", number(r->state.target), "tank_J", number(r->state.tank),
+                      "work_J", number(r->state.work), "link", link_of_remote(s, r)));
     }
     return all;
 }
