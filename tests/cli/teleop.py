@@ -1,0 +1,131 @@
+#!/usr/bin/env python3
+"""teleop.py TACT SOURCE: the two ends of examples/scenes/teleop_*.yaml as processes of this machine. The robot's is killed
+while it presses and started again, then the person's is stopped for a second: the other is safe in the stated
+times, and every log is complete and replays bit for bit."""
+import csv
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+
+TACT, SOURCE = (os.path.abspath(word) for word in sys.argv[1:3])
+OK, LOST = 0, 2  # states of a device
+RUNS = []
+
+
+def tact(*words):
+    run = subprocess.run([TACT, *words], capture_output=True, text=True, check=False, timeout=120)
+    assert run.returncode == 0, (words, run.returncode, run.stdout, run.stderr)
+    return run.stdout
+
+
+def scene(name, port, **edits):
+    """Writes an end's scene here, with a free port and a shorter script."""
+    with open(os.path.join(SOURCE, "examples/scenes", f"teleop_{name}.yaml"), encoding="utf-8") as file:
+        text = file.read()
+    for key, value in {r"127\.0\.0\.1:4710": f"127.0.0.1:{port}", **edits}.items():
+        text, count = re.subn(key, value, text)
+        assert count == 1, key
+    with open(f"{name}.yaml", "w", encoding="utf-8") as file:
+        file.write(text)
+
+
+def start(name, log):
+    with open(f"{log}.err", "w", encoding="utf-8") as err:
+        run = subprocess.Popen([TACT, "run", f"{name}.yaml", "--moments", "host", "--record", f"{log}.mcap"],
+                                stdout=subprocess.DEVNULL, stderr=err)
+    RUNS.append(run)
+    return run
+
+
+def wait_for(log, words, count=1):
+    until = time.monotonic() + 60
+    while True:
+        with open(f"{log}.err", encoding="utf-8") as file:
+            text = file.read()
+        if text.count(words) >= count:
+            return
+        assert time.monotonic() < until, text
+        time.sleep(0.02)
+
+
+def columns(log, *names):
+    tact("export", f"{log}.mcap", "--csv", f"{log}.csv", "--force")
+    with open(f"{log}.csv", encoding="ascii") as file:
+        rows = csv.reader(file)
+        head = next(rows)
+        at = [head.index(name) for name in names]
+        return [[float(row[i]) for i in at] for row in rows]
+
+
+def checked(log):
+    assert "complete" in tact("info", f"{log}.mcap")
+    assert " 0 differing" in tact("replay", f"{log}.mcap", "--verify")
+
+
+def released(rows, first):
+    """From the last packet before row `first` on, in which the device was no longer OK: STALE within 0.1 s, LOST within
+    0.5 s, no force after 0.3 s more; a tick that was late has its own time."""
+    heard = rows[first][2]
+    for stamp, state, _, force in rows[first:]:
+        silent = 1e-9 * (stamp - heard)
+        if state == OK:
+            return
+        assert silent < 0.56 or state == LOST, (silent, state)
+        assert silent < 0.36 or abs(force) < 0.05, (silent, force)
+
+
+def main():
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    script = "script: [[1.5, 0, 0, 0], [2.2, 1, 0, 0]]\n      deadman_from: 1"
+    scene("local", port, **{r"script:(.*\n)*?.*deadman_from: 2": script, "duration: 24": "duration: 8"})
+    scene("remote", port, **{"duration: 24": "duration: 20"})
+    robot = start("remote", "killed")
+    person = start("local", "local")
+    wait_for("local", "is there")
+    time.sleep(3.5)
+    robot.send_signal(signal.SIGKILL)
+    robot.wait()
+    time.sleep(1.0)
+    again = start("remote", "again")
+    wait_for("local", "is there", 2)
+    time.sleep(0.5)
+    person.send_signal(signal.SIGSTOP)
+    time.sleep(1.0)
+    person.send_signal(signal.SIGCONT)
+    assert person.wait(60) == 0
+    again.send_signal(signal.SIGTERM)
+    again.wait(60)
+
+    tact("recover", "killed.mcap")
+    for log in ("killed", "local", "again"):
+        checked(log)
+    numbers = ("stamp_ns", "site_input[state]", "site_input[stamp_ns]")
+    rows = columns("local", *numbers, "person_left_remote[3]")
+    found = [row[1] == OK for row in rows].index(True)
+    first = next(i for i in range(found, len(rows)) if rows[i][1] != OK)
+    pressed = min(row[3] for row in rows[:first])
+    print(f"pressed with {-pressed:.2f} N, silent from {1e-9 * (rows[first][2] - rows[0][0]):.3f} s on")
+    assert pressed < -2.0, pressed
+    released(rows, first)
+    assert rows[first][0] - rows[first][2] < 0.16e9  # it was noticed within 0.1 s, and a late tick
+    assert all(abs(row[3]) < 0.05 for row in rows[first + 600:]), "engaged again without its deadman"
+    states = [row[1] for row in columns("again", *numbers)]
+    assert states.count(OK) > 100 and LOST in states[states.index(OK):], "did not notice that the person's end was stopped"
+    held = [row[0] for row in columns("killed", "robot_left_remote[3]")]
+    assert max(held) > 2.0, max(held)
+
+
+with tempfile.TemporaryDirectory() as folder:
+    os.chdir(folder)
+    try:
+        main()
+    finally:
+        for process in RUNS:
+            process.kill()
