@@ -67,6 +67,36 @@ static void init_link_from_definition(struct link *link, const struct tact_link_
     tact_quat_normalize(link->def.origin.quat_wxyz);
 }
 
+/* Gives a hand its arrays; what it has is freed with it on failure too. */
+static int allocate_hand(struct tact_hand *hand, const struct tact_link_def *links, int count)
+{
+    const size_t n = (size_t)(count > 0 ? count : 1);
+    const int tied = tact_hand_is_tied(links, count);
+    hand->links = calloc(n, sizeof *hand->links);
+    hand->numbers =
+        calloc(n * n * (size_t)(2 + tied) + n * (14 + TACT_NODE_UNKNOWNS), sizeof *hand->numbers);
+    hand->rows = calloc(n, sizeof *hand->rows);
+    if (!hand->links || !hand->numbers || !hand->rows) {
+        return -ENOMEM;
+    }
+    hand->count = count;
+    hand->tied = tied;
+    hand->mass = hand->numbers;
+    hand->factor = hand->mass + n * n;
+    hand->reduced = tied ? hand->factor + n * n : hand->mass;
+    double *next = hand->factor + n * n * (size_t)(1 + tied);
+    double **slots[15] = {&hand->state.q,           &hand->state.v,      &hand->state.target,
+                          &hand->state.target_rate, &hand->state.torque, &hand->state.saturated,
+                          &hand->state.reaction,    &hand->state.stop,   &hand->bias,
+                          &hand->velocity,          &hand->rhs,          &hand->scratch,
+                          &hand->inverse,           &hand->resistance,   &hand->w};
+    for (int i = 0; i < 15; i++) {
+        *slots[i] = next;
+        next += n;
+    }
+    return 0;
+}
+
 int tact_hand_create(const struct tact_link_def *links, int count, const struct tact_pose *base,
                      struct tact_hand **out)
 {
@@ -75,52 +105,33 @@ int tact_hand_create(const struct tact_link_def *links, int count, const struct 
     for (int i = 0; !rc && i < count; i++) {
         rc = check_link_def(&links[i], i);
     }
+    rc = rc ? rc : tact_hand_check_tied(links, count);
     if (rc) {
         return rc;
     }
-    size_t n = (size_t)(count > 0 ? count : 1);
     struct tact_hand *hand = calloc(1, sizeof *hand);
-    struct link *all = calloc(n, sizeof *all);
-    double *numbers = calloc(n * n * 2 + n * (13 + TACT_NODE_UNKNOWNS), sizeof *numbers);
-    double **rows = calloc(n, sizeof *rows);
-    if (!hand || !all || !numbers || !rows) {
-        free(hand);
-        free(all);
-        free(rows);
-        free(numbers);
+    if (!hand) {
         return -ENOMEM;
     }
-    hand->count = count;
-    hand->base = *base;
-    tact_quat_normalize(hand->base.quat_wxyz);
-    hand->links = all;
-    hand->moves = count > 0 && links[0].joint == TACT_JOINT_BASE;
-    hand->numbers = numbers;
-    hand->mass = numbers;
-    hand->factor = hand->mass + n * n;
-    double *next = hand->factor + n * n;
-    double **slots[14] = {&hand->state.q,
-                          &hand->state.v,
-                          &hand->state.target,
-                          &hand->state.target_rate,
-                          &hand->state.torque,
-                          &hand->state.saturated,
-                          &hand->state.reaction,
-                          &hand->state.stop,
-                          &hand->bias,
-                          &hand->velocity,
-                          &hand->rhs,
-                          &hand->scratch,
-                          &hand->inverse,
-                          &hand->w};
-    for (int i = 0; i < 14; i++) {
-        *slots[i] = next;
-        next += n;
+    rc = allocate_hand(hand, links, count);
+    if (!rc) {
+        hand->base = *base;
+        tact_quat_normalize(hand->base.quat_wxyz);
+        hand->moves = count > 0 && links[0].joint == TACT_JOINT_BASE;
+        for (int i = 0; i < count; i++) {
+            init_link_from_definition(&hand->links[i], &links[i], i);
+        }
+        rc = tact_hand_tie(hand);
     }
-    hand->rows = rows;
+    if (rc) {
+        tact_hand_destroy(hand);
+        return rc;
+    }
     for (int i = 0; i < count; i++) {
-        init_link_from_definition(&all[i], &links[i], i);
-        hand->state.q[i] = hand->state.target[i] = links[i].start;
+        hand->state.q[i] = hand->links[i].def.start;
+    }
+    for (int i = 0; i < count; i++) {
+        hand->state.target[i] = tact_hand_drive_length(hand, i, hand->state.q);
     }
     tact_hand_find_chains(hand);
     tact_hand_refresh(hand);
@@ -132,6 +143,7 @@ void tact_hand_destroy(struct tact_hand *hand)
 {
     if (hand) {
         free(hand->links);
+        free(hand->terms);
         free(hand->numbers);
         free(hand->rows);
         free(hand);
@@ -182,7 +194,8 @@ static double spring_torque(const struct tact_hand *hand, int i)
     if (hand->moves && i < TACT_HAND_BASE) {
         return def->stiffness * hand->base_error[i] + def->damping * hand->base_target_twist[i];
     }
-    return def->stiffness * (hand->state.target[i] - hand->state.q[i]) +
+    return def->stiffness *
+               (hand->state.target[i] - tact_hand_drive_length(hand, i, hand->state.q)) +
            def->damping * hand->state.target_rate[i];
 }
 
@@ -193,23 +206,33 @@ static double constant_drive_torque(const struct tact_hand *hand, int i)
     return limit_reached != 0.0 ? limit_reached * hand->links[i].def.limit : spring_torque(hand, i);
 }
 
-static double drive_torque(const struct tact_hand *hand, int i, double v, double h)
+/* Torque of a drive at the rates of the tick, without its limit unless that is reached. */
+static double drive_torque(const struct tact_hand *hand, int i, double h)
 {
     const struct tact_link_def *def = &hand->links[i].def;
     double constant_torque = constant_drive_torque(hand, i);
     return hand->state.saturated[i] != 0.0
                ? constant_torque
-               : constant_torque - (h * def->stiffness + def->damping) * v;
+               : constant_torque - (h * def->stiffness + def->damping) *
+                                       tact_hand_drive_length(hand, i, hand->velocity);
 }
 
 static int factor_mass_with_drives(struct tact_hand *hand, double h)
 {
     double *diagonal = hand->scratch;
+    const size_t size = (size_t)hand->count * sizeof *diagonal;
+    memset(diagonal, 0, size);
+    memset(hand->resistance, 0, size);
     for (int i = 0; i < hand->count; i++) {
-        const struct tact_link_def *def = &hand->links[i].def;
-        diagonal[i] =
-            h * def->viscous +
-            (hand->state.saturated[i] == 0.0 ? h * def->damping + h * h * def->stiffness : 0.0);
+        struct link *link = &hand->links[i];
+        const struct tact_link_def *def = &link->def;
+        const double square = link->ratio * link->ratio;
+        const double all =
+            hand->state.saturated[i] == 0.0 ? h * def->damping + h * h * def->stiffness : 0.0;
+        const double own = def->tendon_count ? 0.0 : all;
+        link->tendon_resistance = def->tendon_count ? all : 0.0;
+        diagonal[link->coordinate] += square * (h * def->viscous + own);
+        hand->resistance[link->coordinate] += square * own;
     }
     return tact_hand_factor(hand, diagonal);
 }
@@ -218,14 +241,26 @@ static int factor_mass_with_drives(struct tact_hand *hand, double h)
 static void solve_joint_rates(struct tact_hand *hand, double h, const double *extra_impulse)
 {
     for (int i = 0; i < hand->count; i++) {
-        hand->velocity[i] = hand->rhs[i] + h * constant_drive_torque(hand, i) +
+        const int on_tendon = hand->links[i].def.tendon_count > 0;
+        hand->velocity[i] = hand->rhs[i] + (on_tendon ? 0.0 : h * constant_drive_torque(hand, i)) +
                             (extra_impulse ? extra_impulse[i] : 0.0);
     }
+    for (int i = 0; i < hand->count && hand->tied; i++) {
+        const struct tact_link_def *def = &hand->links[i].def;
+        const double impulse = def->tendon_count ? h * constant_drive_torque(hand, i) : 0.0;
+        for (int k = 0; k < def->tendon_count; k++) {
+            hand->velocity[def->tendon[k].joint] += def->tendon[k].coefficient * impulse;
+        }
+    }
+    tact_hand_project(hand, hand->velocity);
     tact_hand_apply_inverse_transpose(hand, hand->velocity);
     for (int i = 0; i < hand->count; i++) {
-        hand->w[hand->links[i].slot] = hand->velocity[i];
+        if (tact_hand_is_coordinate(hand, i)) {
+            hand->w[hand->links[i].slot] = hand->velocity[i];
+        }
     }
     tact_hand_apply_inverse_factor(hand, hand->velocity);
+    tact_hand_expand(hand, hand->velocity);
 }
 
 /* Length of the torque that the drive of joint i demands at these rates, without its limit, from
@@ -248,7 +283,7 @@ static int mark_saturated_drives(struct tact_hand *hand, double h)
         tact_hand_drive_group(hand, i, &count);
         int limit_reached = 0;
         for (int k = 0; k < count; k++) {
-            torque[k] = drive_torque(hand, i + k, hand->velocity[i + k], h);
+            torque[k] = drive_torque(hand, i + k, h);
             limit_reached |= hand->state.saturated[i + k] != 0.0;
         }
         const double length = drive_demand_length(torque, count);
@@ -266,6 +301,7 @@ int tact_hand_free_velocity(struct tact_hand *hand, double h, const double gravi
 {
     int n = hand->count, limited = 0;
     tact_hand_mass_matrix(hand, hand->mass);
+    tact_hand_reduce_mass(hand);
     tact_hand_bias_torque(hand, gravity, hand->bias);
     for (int i = 0; i < n; i++) {
         hand->rhs[i] = -h * hand->bias[i];
@@ -303,7 +339,8 @@ double tact_hand_drive_margin(const struct tact_hand *hand, int link, double h, 
         for (int k = 0; k < count; k++) {
             const struct tact_link_def *def = &hand->links[i + k].def;
             torque[k] = spring_torque(hand, i + k) -
-                        (h * def->stiffness + def->damping) * hand->velocity[i + k];
+                        (h * def->stiffness + def->damping) *
+                            tact_hand_drive_length(hand, i + k, hand->velocity);
             *saturated |= hand->state.saturated[i + k] != 0.0;
         }
         if (hand->links[i].def.limit > 0.0) {
@@ -322,7 +359,7 @@ static void store_drive_torques(struct tact_hand *hand, double h)
         double limit = hand->links[i].def.limit, *torque = hand->state.torque + i;
         tact_hand_drive_group(hand, i, &count);
         for (int k = 0; k < count; k++) {
-            torque[k] = drive_torque(hand, i + k, hand->velocity[i + k], h);
+            torque[k] = drive_torque(hand, i + k, h);
         }
         const double length = drive_demand_length(torque, count);
         for (int k = 0; k < count && limit > 0.0 && length > limit; k++) {
@@ -340,6 +377,7 @@ void tact_hand_integrate(struct tact_hand *hand, double h)
     for (int i = hand->moves ? TACT_HAND_BASE : 0; i < hand->count; i++) {
         hand->state.q[i] += h * hand->velocity[i];
     }
+    tact_hand_follow(hand);
     if (hand->moves) {
         tact_hand_base_drift(hand, h);
     }

@@ -17,6 +17,13 @@
  * (joint_bounds_internal.h): a joint within its stops ends no tick beyond one, a joint beyond a
  * stop returns at 5 rad/s or the world's push_limit at most, and one that does not slip is at rest.
  *
+ * A mimic joint follows another one by a linear law, q = offset + multiplier q of the other. Joints
+ * that are tied so are one coordinate z: with v = T z the matrix above is T^T (...) T, and contacts
+ * and constraints see its inverse. Drives, armature and friction of all of them act on z, and the
+ * narrowest of their ranges holds; `reaction` and `stop` of them are at the first of them, in its
+ * unit. A drive may act on a fixed tendon, of length sum c_i q_i, instead of on its joint: with the
+ * force f, the torques c_i f.
+ *
  * A base that moves has six coordinates, links 0 to 5 (tact_hand_base_links()): its displacement
  * from where it was created, world axes [m], and its rotation vector relative to its attitude then,
  * world axes [rad]. Their rates are the velocity of its frame's origin and its angular velocity,
@@ -45,6 +52,12 @@ enum tact_joint_kind {
 /** Number of coordinates of a base that moves. */
 #define TACT_HAND_BASE 6
 
+/** What a joint adds to the length of a fixed tendon. */
+struct tact_tendon_term {
+    int joint;          /**< its index */
+    double coefficient; /**< length by joint value [1], [m/rad] or [rad/m] */
+};
+
 /** One link and the joint to its parent. */
 struct tact_link_def {
     int parent;                 /**< index of an earlier link, or -1: the base */
@@ -61,20 +74,30 @@ struct tact_link_def {
                                      >= 0 [kg m^2] or [kg] */
     double viscous;             /**< viscous friction V >= 0 [N m s/rad] or [N s/m] */
     double friction;            /**< largest dry friction, >= 0 [N m] or [N] */
-    double mass;                /**< [kg] > 0 */
-    double center[3];           /**< center of mass [m], link frame */
+    int mimic;                  /**< 1 + index of the joint that this one follows, which follows
+                                     none itself; 0: none */
+    double multiplier;          /**< of a mimic joint, not 0 [1], [m/rad] or [rad/m] */
+    double offset;              /**< of a mimic joint [rad] or [m] */
+    const struct tact_tendon_term *tendon; /**< [tendon_count] where the drive acts on a tendon:
+                                     target, limit and torque are then of its length and force */
+    int tendon_count;  /**< number of joints of the tendon; 0: the drive acts on its joint */
+    double mass;       /**< [kg] > 0 */
+    double center[3];  /**< center of mass [m], link frame */
     double inertia[6]; /**< about the centre of mass, link axes: xx yy zz xy xz yz [kg m^2] */
 };
 
-/** Joint states, one entry a link. Read and write them freely between ticks. */
+/** Joint states, one entry a link. Read and write them freely between ticks; of joints tied
+ * together the first one's value and rate count, and the next tick moves the others to their law.
+ */
 struct tact_hand_state {
     double *q;      /**< joint values [rad, m] */
     double *v;      /**< joint rates [rad/s, m/s] */
-    double *target; /**< drive targets [rad, m] */
+    double *target; /**< drive targets [rad, m]; of a drive on a tendon its length */
     double
         *target_rate; /**< rates that the dampers of the drives act toward [rad/s, m/s]; 0 until set
                        */
-    double *torque;   /**< drive torque of the last tick [N m, N], after limiting */
+    double *torque;   /**< drive torque of the last tick [N m, N], after limiting; of a drive on a
+                          tendon its force */
     double *saturated; /**< 1, -1: the drive was at its limit in that direction, else 0 [1]. Of a
                           base: the direction of its force or torque, which was at its limit */
     double *reaction;  /**< torque of stops and dry friction in the last tick [N m, N]; the next
@@ -85,8 +108,10 @@ struct tact_hand_state {
 struct tact_hand;
 
 /** Creates a hand. -EINVAL for a parent that is not an earlier link, a mass or inertia that is not
- * physical, negative gains, frictions or armature, a zero axis, stops or friction of a base, or
- * numbers that are not finite; -ENOMEM. */
+ * physical, negative gains, frictions or armature, a zero axis, stops or friction of a base, a
+ * mimic joint that follows none, itself or one that follows or that starts more than 1e-9 away from
+ * its law, ranges of joints tied together that leave no room, a tendon that has no joint, a joint
+ * twice or one of a base, or numbers that are not finite; -ENOMEM. */
 TACT_API int tact_hand_create(const struct tact_link_def *links, int count,
                               const struct tact_pose *base, struct tact_hand **out);
 /** One of a base that moves, as a drive for forces or torques along and about all axes. */

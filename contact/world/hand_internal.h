@@ -1,4 +1,10 @@
-/* The data of a hand, for hand.c, hand_dynamics.c, hand_factor.c and the solver. */
+/*
+ * The data of a hand, for hand.c, hand_dynamics.c, hand_factor.c, hand_tied.c and the solver.
+ *
+ * Joints that are tied together are one coordinate, whose index is that of the first of them. The
+ * matrix of the coordinates has a tree of its own (hand_tied.c), which is that of the links where
+ * nothing is tied: a coordinate's row of the factors has only entries of those above it.
+ */
 #ifndef TACT_CONTACT_HAND_INTERNAL_H
 #define TACT_CONTACT_HAND_INTERNAL_H
 
@@ -22,8 +28,14 @@ struct link {
     double velocity[6];         /* twist at the origin of the base */
     double acceleration[6];
     double force[6]; /* wrench about the origin of the base */
-    int slot; /* index of the joint in w: TACT_NODE_UNKNOWNS times its chain, plus its position in
-               * the chain
+    int coordinate;  /* that the joint is or is tied to */
+    double ratio;    /* rate of the joint by that of its coordinate; 1 of a coordinate itself */
+    int up;          /* of a coordinate: the next one above it, or -1 */
+    int deepest;     /* lowest coordinate of the joints between the link and the base; all others of
+                        these joints are above it */
+    double tendon_resistance; /* h D + h^2 K of a drive on a tendon, 0 at its limit */
+    int slot; /* index of the coordinate in w: TACT_NODE_UNKNOWNS times its chain, plus its position
+               * in the chain; -1 of a joint that is no coordinate
                */
 };
 
@@ -32,21 +44,27 @@ struct tact_hand {
     struct tact_pose base;
     struct link *links;
     struct tact_hand_state state;
-    double *numbers;  /* storage of all arrays of numbers below */
-    double *mass;     /* n x n, joint-space inertia */
-    double *factor;   /* L, row-major, lower: L^T L = M + h D + h^2 K; 0 off the tree's pattern */
+    double *numbers; /* storage of all arrays of numbers below */
+    double *mass;    /* n x n, joint-space inertia */
+    double *reduced; /* n x n, T^T M T of the coordinates; where nothing is tied, mass itself */
+    double
+        *resistance;  /* h D + h^2 K of the drives that act on a coordinate, not at their limits */
+    double *factor;   /* L, row-major, lower: L^T L = M + h D + h^2 K of the coordinates; 0 off the
+                         tree's pattern */
     double *inverse;  /* inverse of the diagonal of L */
     double *bias;     /* Coriolis, centrifugal and gravity torques */
     double *velocity; /* joint rates: before the solve without contacts, after it with them */
     double *rhs;
     double *scratch;
-    int moves;                   /* 1: the base has coordinates */
+    int moves;                      /* 1: the base has coordinates */
+    int tied;                       /* 1: there are mimic joints or drives on tendons */
+    struct tact_tendon_term *terms; /* of all tendons */
     double base_error[6];        /* displacement and rotation vector from the base to its target */
     double base_target_twist[6]; /* velocity and angular velocity of the target */
     int chain_count; /* number of chains: unbranched sequences of at most TACT_NODE_UNKNOWNS links
                       */
     double *w;       /* L v in the tick that is being solved, by slot; 0 in slots without a joint */
-    double **rows;   /* each joint's row of a contact's J; scratch */
+    double **rows;   /* each coordinate's row of a contact's J; scratch */
 };
 
 /* Joint-space inertia M with the armatures, n x n (composite rigid bodies; Featherstone 2008,
@@ -67,10 +85,44 @@ void tact_hand_base_drift(struct tact_hand *hand, double h);
  * or torque of a base, else 1. */
 int tact_hand_drive_group(const struct tact_hand *hand, int i, int *count);
 
-/* Divides the links into chains, once their parents are known. */
+/* Divides the coordinates into chains, once their tree is known. */
 void tact_hand_find_chains(struct tact_hand *hand);
 
-/* Factors the mass matrix plus a diagonal. -EDOM where it is not positive definite. */
+static inline int tact_hand_is_coordinate(const struct tact_hand *hand, int joint)
+{
+    return hand->links[joint].coordinate == joint;
+}
+
+/* hand_tied.c: checks mimic joints and tendons. 0 or -EINVAL. */
+int tact_hand_check_tied(const struct tact_link_def *links, int count);
+
+/* Whether there are mimic joints or drives on tendons. */
+int tact_hand_is_tied(const struct tact_link_def *links, int count);
+
+/* Sets the coordinates, their tree and what they take over from the joints tied to them. -EINVAL
+ * where their ranges leave no room; -ENOMEM. */
+int tact_hand_tie(struct tact_hand *hand);
+
+/* Computes `reduced` from `mass`. */
+void tact_hand_reduce_mass(struct tact_hand *hand);
+
+/* Adds the drives on tendons to the matrix that is to be factored. */
+void tact_hand_add_tendons(struct tact_hand *hand);
+
+/* x: torques or impulses of the joints; on output those of the coordinates, T^T x. */
+void tact_hand_project(const struct tact_hand *hand, double *x);
+
+/* x: rates of the coordinates; on output those of the joints, T x. */
+void tact_hand_expand(const struct tact_hand *hand, double *x);
+
+/* Moves joints that are no coordinates to their law. */
+void tact_hand_follow(struct tact_hand *hand);
+
+/* Length or rate of what the drive of joint i acts on, from values or rates of the joints. */
+double tact_hand_drive_length(const struct tact_hand *hand, int i, const double *joints);
+
+/* Factors the matrix of the coordinates plus a diagonal. -EDOM where it is not positive definite.
+ */
 int tact_hand_factor(struct tact_hand *hand, const double *diagonal);
 
 /* x = L^-T x, which turns joint-space impulses into changes of w; x = L^-1 x, which turns w into
@@ -78,8 +130,8 @@ int tact_hand_factor(struct tact_hand *hand, const double *diagonal);
 void tact_hand_apply_inverse_transpose(const struct tact_hand *hand, double *x);
 void tact_hand_apply_inverse_factor(const struct tact_hand *hand, double *x);
 
-/* L^-T x for six columns stored side by side: rows[i] are the six numbers of joint i, or NULL where
- * they are 0. Where a joint has a row, so have its ancestors. */
+/* L^-T x for six columns stored side by side: rows[i] are the six numbers of coordinate i, or NULL
+ * where they are 0. Where a coordinate has a row, so have those above it. */
 void tact_hand_reduce_rows(const struct tact_hand *hand, double *const *rows);
 
 /* w: on input the joint rates, by slot; on output L times these. */

@@ -5,13 +5,13 @@
 #include "contact/world/rows_internal.h"
 #include "contact/world/world_internal.h"
 
-/* Largest number of chains between a link of a hand and its base. */
+/* Largest number of chains of the coordinates that move a link of a hand. */
 static int max_chains_to_base(const struct tact_hand *hand)
 {
     int max = 0;
     for (int i = 0; i < hand->count; i++) {
         int count = 0;
-        for (int j = i, last = -1; j >= 0; j = hand->links[j].def.parent) {
+        for (int j = hand->links[i].deepest, last = -1; j >= 0; j = hand->links[j].up) {
             int chain_of_link = hand->links[j].slot / TACT_NODE_UNKNOWNS;
             count += chain_of_link != last;
             last = chain_of_link;
@@ -58,7 +58,7 @@ static void add_block_node(struct block *block, int node, double *v, int dof)
     out->dof = dof > out->dof ? dof : out->dof;
 }
 
-/* Adds the nodes of an owner: for a hand, the chains between the link and the base. */
+/* Adds the nodes of an owner: for a hand, the chains of the coordinates that move the link. */
 static void add_owner_nodes(struct tact_world *world, struct block *block, struct tact_owner owner)
 {
     if (owner.kind == TACT_OWNER_BODY) {
@@ -66,7 +66,7 @@ static void add_owner_nodes(struct tact_world *world, struct block *block, struc
                        TACT_NODE_UNKNOWNS);
     } else if (owner.kind == TACT_OWNER_HAND) {
         const struct world_hand *h = &world->hands[owner.index];
-        for (int i = owner.link; i >= 0; i = h->hand->links[i].def.parent) {
+        for (int i = h->hand->links[owner.link].deepest; i >= 0; i = h->hand->links[i].up) {
             int slot = h->hand->links[i].slot, chain_of_link = slot / TACT_NODE_UNKNOWNS;
             add_block_node(block, h->node + chain_of_link,
                            h->hand->w + TACT_NODE_UNKNOWNS * chain_of_link,
@@ -103,15 +103,17 @@ static void add_body_jacobian(const struct tact_body *body, const struct tact_pa
     }
 }
 
-/* Row of a joint in J of a block. */
-static double *row_of_joint(const struct block *block, const struct world_hand *hand, int joint)
+/* Row of a coordinate in J of a block. */
+static double *row_of_coordinate(const struct block *block, const struct world_hand *hand,
+                                 int coordinate)
 {
-    int slot = hand->hand->links[joint].slot;
+    int slot = hand->hand->links[coordinate].slot;
     return find_block_node(block, hand->node + slot / TACT_NODE_UNKNOWNS)->j +
            6 * (slot % TACT_NODE_UNKNOWNS);
 }
 
-/* Adds to J the rows of the joints between a link and the base, for their rates. */
+/* Adds to J the rows of the joints between a link and the base, for the rates of their coordinates.
+ */
 static void add_hand_jacobian(const struct world_hand *hand, int link,
                               const struct tact_patch *patch, double sign,
                               const struct block *block)
@@ -120,12 +122,13 @@ static void add_hand_jacobian(const struct world_hand *hand, int link,
     tact_v3_sub(arm, patch->center, hand->hand->base.position);
     for (int i = link; i >= 0; i = hand->hand->links[i].def.parent) {
         const double *motion = hand->hand->links[i].motion;
-        double *j = row_of_joint(block, hand, i);
+        const double share = sign * hand->hand->links[i].ratio;
+        double *j = row_of_coordinate(block, hand, hand->hand->links[i].coordinate);
         tact_v3_cross(speed, motion + 3, arm);
         tact_v3_add(speed, speed, motion);
         for (int k = 0; k < 3; k++) {
-            j[k] += sign * tact_v3_dot(patch->frame + 3 * k, speed);
-            j[3 + k] += sign * tact_v3_dot(patch->frame + 3 * k, motion + 3);
+            j[k] += share * tact_v3_dot(patch->frame + 3 * k, speed);
+            j[3 + k] += share * tact_v3_dot(patch->frame + 3 * k, motion + 3);
         }
     }
 }
@@ -160,8 +163,8 @@ struct world_hand *tact_block_hand_of_side(const struct tact_world *world,
     memset(hand->hand->rows, 0, (size_t)hand->hand->count * sizeof *hand->hand->rows);
     for (int k = 0; k < 1 + same; k++) {
         int link = k ? other.link : owner.link;
-        for (int i = link; i >= 0; i = hand->hand->links[i].def.parent) {
-            hand->hand->rows[i] = row_of_joint(block, hand, i);
+        for (int i = hand->hand->links[link].deepest; i >= 0; i = hand->hand->links[i].up) {
+            hand->hand->rows[i] = row_of_coordinate(block, hand, i);
         }
     }
     return hand;
@@ -190,8 +193,7 @@ void tact_assemble_mobility(struct tact_world *world, struct block *block)
     for (int k = 0; k < 2; k++) {
         const struct world_hand *hand = tact_block_hand_of_side(world, block, k);
         if (hand) {
-            block->mobility +=
-                body ? 0.0 : tact_joint_mobility_along_normal(hand->hand, world->options.period);
+            block->mobility += body ? 0.0 : tact_joint_mobility_along_normal(hand->hand);
             tact_hand_reduce_rows(hand->hand, hand->hand->rows);
         }
     }

@@ -17,11 +17,11 @@ static int is_bounded(const struct tact_link_def *def)
     return def->lower < def->upper || def->friction > 0.0;
 }
 
-/* Lists the chains between a joint and the base of its hand; returns their number. */
+/* Lists the chains of a coordinate and those above it; returns their number. */
 static int list_chains_to_base(const struct world_hand *hand, int joint, struct bound_chain *nodes)
 {
     int count = 0;
-    for (int i = joint; i >= 0; i = hand->hand->links[i].def.parent) {
+    for (int i = joint; i >= 0; i = hand->hand->links[i].up) {
         int slot = hand->hand->links[i].slot, node = hand->node + slot / TACT_NODE_UNKNOWNS;
         if (count == 0 || nodes[count - 1].node != node) {
             nodes[count++] = (struct bound_chain){.node = node,
@@ -132,7 +132,7 @@ static void assemble_mobility(struct tact_world *world, struct joint_bound *b, d
     x[b->joint] = 1.0;
     tact_hand_apply_inverse_transpose(hand, x);
     int k = 0;
-    for (int i = b->joint; i >= 0; i = hand->links[i].def.parent) {
+    for (int i = b->joint; i >= 0; i = hand->links[i].up) {
         int slot = hand->links[i].slot;
         k += world->hands[b->hand].node + slot / TACT_NODE_UNKNOWNS != b->nodes[k].node;
         b->nodes[k].y[slot % TACT_NODE_UNKNOWNS] = x[i];
@@ -141,7 +141,7 @@ static void assemble_mobility(struct tact_world *world, struct joint_bound *b, d
     for (int i = 0; i < of->count; i++) {
         row[i] = x[world->bounds.list[of->first + i].joint];
     }
-    double mass = hand->mass[b->joint * hand->count + b->joint];
+    double mass = hand->reduced[b->joint * hand->count + b->joint];
     b->per_length = link->turns ? sqrt(link->subtree_inertia[0] / mass) : 1.0;
 }
 

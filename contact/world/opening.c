@@ -28,23 +28,20 @@
 
 /* Each joint in the direction in which it moves the contact most. A hinge counts at least as if the
  * contact were at its radius of gyration. */
-double tact_joint_mobility_along_normal(const struct tact_hand *hand, double h)
+double tact_joint_mobility_along_normal(const struct tact_hand *hand)
 {
     double sum = 0.0;
     for (int m = 0; m < hand->count; m++) {
         const double *j = hand->rows[m];
         const struct link *link = &hand->links[m];
-        double square = j ? tact_v3_dot(j, j) : 0.0, mass = hand->mass[m * hand->count + m];
+        double square = j ? tact_v3_dot(j, j) : 0.0, mass = hand->reduced[m * hand->count + m];
         if (!j || (square == 0.0 && tact_v3_dot(j + 3, j + 3) == 0.0)) {
             continue; /* does not move the two links relative to each other */
         }
-        double drive_resistance = hand->state.saturated[m] == 0.0
-                                      ? h * link->def.damping + h * h * link->def.stiffness
-                                      : 0.0;
         if (link->turns) {
             square = tact_max(square, mass / link->subtree_inertia[0]);
         }
-        sum += square / (mass + drive_resistance);
+        sum += square / (mass + hand->resistance[m]);
     }
     return sum;
 }

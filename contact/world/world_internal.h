@@ -316,7 +316,7 @@ struct world_hand *tact_block_hand_of_side(const struct tact_world *world,
 
 /* Sum of the mobilities of a hand's joints along a contact's normal, each in its best direction
  * [1/kg]; its `rows` are J for joint rates. */
-double tact_joint_mobility_along_normal(const struct tact_hand *hand, double h);
+double tact_joint_mobility_along_normal(const struct tact_hand *hand);
 
 /* Sets relative_mobility and weak_normal_cfm of a block, once S is known. */
 void tact_block_set_relative_mobility(struct block *block);

@@ -260,6 +260,7 @@ int tact_model_read_mjcf(struct model *m, const xmlNode *root)
             }
         }
     }
+    tact_mjcf_note_tendons(r);
     m->least_mass = r->least_mass;
     m->total_mass = r->total_mass;
     free(r->classes.at);

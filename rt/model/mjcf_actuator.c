@@ -178,16 +178,27 @@ static int read_actuator(struct mjcf *r, const xmlNode *node)
     if (rc) {
         return rc;
     }
-    const char *name = tact_xml_text(m, node, "joint");
+    const char *name = tact_xml_text(m, node, "joint"), *line = tact_xml_text(m, node, "tendon");
     const int joint = name ? tact_model_find_joint(m, name) : -1;
+    const int tendon = line && !name ? tact_mjcf_find_tendon(r, line) : -1;
+    if (tendon >= 0) {
+        rc = make_drive(r, node, &a, NULL, &drive);
+        return rc ? rc : tact_model_place_tendon_drive(m, tendon, &drive);
+    }
     if (joint < 0) {
         return tact_model_error(m, tact_xml_line(node),
-                                "%s: expected the name of a joint: a drive on %s is not supported",
-                                tact_xml_name(node),
-                                tact_xml_has(node, "tendon") ? "a tendon" : "anything else");
+                                "%s: expected the name of a joint or of a fixed tendon: a drive on "
+                                "anything else is not supported",
+                                tact_xml_name(node));
     }
     rc = make_drive(r, node, &a, &m->joints.at[joint], &drive);
     struct model_drive *of = &m->joints.at[joint].drive;
+    if (!rc && m->joints.at[joint].tendon) {
+        return tact_model_error(m, tact_xml_line(node),
+                                "%s: a drive of a joint whose drive, in line %d, is that of a "
+                                "tendon is not supported",
+                                tact_xml_name(node), of->line);
+    }
     if (!rc && of->line && (of->stiffness > 0.0 || of->damping > 0.0) &&
         (drive.stiffness > 0.0 || drive.damping > 0.0)) {
         return tact_model_error(m, tact_xml_line(node), "%s: a second drive of what line %d drives",

@@ -121,6 +121,10 @@ int tact_mjcf_read_actuators(struct mjcf *r, const xmlNode *node);
 
 /* mjcf_relation.c: tendons, equalities, exclusions. */
 int tact_mjcf_read_tendons(struct mjcf *r, const xmlNode *node);
+/* The tendon of that name, or -1. */
+int tact_mjcf_find_tendon(const struct mjcf *r, const char *name);
+/* Notes the tendons that nothing drives. */
+void tact_mjcf_note_tendons(struct mjcf *r);
 int tact_mjcf_read_equalities(struct mjcf *r, const xmlNode *node);
 int tact_mjcf_read_contact(struct mjcf *r, const xmlNode *node);
 

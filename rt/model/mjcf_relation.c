@@ -3,6 +3,39 @@
 #include <string.h>
 #include "rt/model/mjcf_internal.h"
 
+/* The joint that an attribute names, or -EINVAL with the message. */
+static int joint_of(struct mjcf *r, const xmlNode *node, const char *attribute)
+{
+    struct model *m = r->model;
+    const char *name = tact_xml_text(m, node, attribute);
+    const int joint = name ? tact_model_find_joint(m, name) : -1;
+    return joint >= 0 ? joint
+                      : tact_model_error(m, tact_xml_line(node),
+                                         "%s: %s=\"%.60s\": expected the name of a joint",
+                                         tact_xml_name(node), attribute, name ? name : "");
+}
+
+static int read_tendon_joint(struct mjcf *r, const xmlNode *node, int tendon)
+{
+    struct model *m = r->model;
+    double coefficient;
+    if (strcmp(tact_xml_name(node), "joint")) {
+        return tact_model_error(m, tact_xml_line(node), "fixed: <%.60s> is not supported",
+                                tact_xml_name(node));
+    }
+    int rc = tact_xml_check_attributes(m, node, "joint coef", "", "");
+    int joint = rc ? rc : joint_of(r, node, "joint");
+    int n = joint < 0 ? joint : tact_xml_numbers(m, node, "coef", &coefficient, 1, 1);
+    if (n < 1) {
+        return n ? n : tact_model_error(m, tact_xml_line(node), "joint: expected a coef");
+    }
+    int at = MODEL_ADD(m, tendon_joints, tact_xml_line(node));
+    if (at >= 0) {
+        m->tendon_joints.at[at] = (struct model_tendon_joint){tendon, joint, coefficient};
+    }
+    return at < 0 ? at : 0;
+}
+
 static int read_fixed_tendon(struct mjcf *r, const xmlNode *node)
 {
     static const char *const dynamic[] = {"range",        "stiffness", "damping",
@@ -28,17 +61,38 @@ static int read_fixed_tendon(struct mjcf *r, const xmlNode *node)
                                     "fixed: %s of a tendon is not supported", dynamic[i]);
         }
     }
-    for (const xmlNode *n = tact_xml_element(node->children); n; n = tact_xml_element(n->next)) {
-        rc = strcmp(tact_xml_name(n), "joint")
-                 ? tact_model_error(m, tact_xml_line(n), "fixed: <%.60s> is not supported",
-                                    tact_xml_name(n))
-                 : tact_xml_check_attributes(m, n, "joint coef", "", "");
-        if (rc) {
-            return rc;
+    int tendon = MODEL_ADD(m, tendons, tact_xml_line(node));
+    rc = tendon < 0 ? tendon : 0;
+    if (!rc) {
+        m->tendons.at[tendon] = (struct model_tendon){.line = tact_xml_line(node),
+                                                      .name = tact_xml_text(m, node, "name")};
+    }
+    for (const xmlNode *n = tact_xml_element(node->children); !rc && n;
+         n = tact_xml_element(n->next)) {
+        rc = read_tendon_joint(r, n, tendon);
+    }
+    return rc;
+}
+
+void tact_mjcf_note_tendons(struct mjcf *r)
+{
+    for (size_t i = 0; i < r->model->tendons.count; i++) {
+        if (!r->model->tendons.at[i].driven) {
+            tact_model_note(r->model, r->model->tendons.at[i].line,
+                            "<fixed> that no actuator drives is left out");
         }
     }
-    tact_model_note(m, tact_xml_line(node), "<fixed> that no actuator drives is left out");
-    return 0;
+}
+
+int tact_mjcf_find_tendon(const struct mjcf *r, const char *name)
+{
+    for (size_t i = 0; i < r->model->tendons.count; i++) {
+        const char *own = r->model->tendons.at[i].name;
+        if (own && !strcmp(own, name)) {
+            return (int)i;
+        }
+    }
+    return -1;
 }
 
 int tact_mjcf_read_tendons(struct mjcf *r, const xmlNode *node)
@@ -55,6 +109,33 @@ int tact_mjcf_read_tendons(struct mjcf *r, const xmlNode *node)
     return rc;
 }
 
+/* A joint that follows another one: both relative to their `ref`. */
+static int read_joint_equality(struct mjcf *r, const xmlNode *node)
+{
+    struct model *m = r->model;
+    double polynomial[5] = {0.0, 1.0};
+    int rc = tact_xml_check_attributes(m, node, "joint1 joint2 polycoef active class", "name",
+                                       "solref solimp");
+    int n = rc ? rc : tact_xml_numbers(m, node, "polycoef", polynomial, 1, 5);
+    if (n < 0) {
+        return n;
+    }
+    if (!tact_xml_has(node, "joint2") || polynomial[2] != 0.0 || polynomial[3] != 0.0 ||
+        polynomial[4] != 0.0) {
+        return tact_model_error(m, tact_xml_line(node),
+                                "equality: <joint> is supported with joint2 and a polycoef of two "
+                                "numbers, others 0");
+    }
+    const int joint = joint_of(r, node, "joint1");
+    const int other = joint < 0 ? joint : joint_of(r, node, "joint2");
+    if (other < 0) {
+        return other;
+    }
+    const double offset = m->joints.at[joint].reference + polynomial[0] -
+                          polynomial[1] * m->joints.at[other].reference;
+    return tact_model_add_mimic(m, tact_xml_line(node), joint, other, polynomial[1], offset);
+}
+
 /* Equalities that are not active do nothing. */
 static int read_equality(struct mjcf *r, const xmlNode *node)
 {
@@ -68,6 +149,9 @@ static int read_equality(struct mjcf *r, const xmlNode *node)
         tact_model_note(m, tact_xml_line(node), "<%.60s> that is not active is left out",
                         tact_xml_name(node));
         return 0;
+    }
+    if (!strcmp(tact_xml_name(node), "joint")) {
+        return read_joint_equality(r, node);
     }
     const bool loop = tact_xml_is_in("connect weld", tact_xml_name(node));
     return tact_model_error(m, tact_xml_line(node), "equality: <%.60s>%s is not supported",

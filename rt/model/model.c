@@ -191,6 +191,8 @@ void tact_model_free(struct model *m)
     free(m->meshes.at);
     free(m->exclusions.at);
     free(m->links.at);
+    free(m->tendons.at);
+    free(m->tendon_joints.at);
     free(m->texts.at);
 }
 
@@ -258,6 +260,7 @@ int tact_hand_file_load(const char *text, uint64_t size, const char *file,
     }
     int rc = tact_model_parse_xml(m, text, size, &doc);
     rc = rc ? rc : read_root(m, xmlDocGetRootElement(doc));
+    rc = rc ? rc : tact_model_resolve_mimics(m);
     rc = rc ? rc : tact_model_weigh_bodies(m);
     rc = rc ? rc : tact_model_fuse(m);
     rc = rc ? rc : tact_model_write(m, options, out);

@@ -70,6 +70,18 @@ struct model_drive {
     double lower, upper; /* of the target */
 };
 
+/* What a joint adds to the length of a tendon. */
+struct model_tendon_joint {
+    int tendon, joint;
+    double coefficient;
+};
+
+struct model_tendon {
+    int line;
+    const char *name;
+    bool driven;
+};
+
 struct model_joint {
     int line;
     const char *name;
@@ -80,6 +92,12 @@ struct model_joint {
     double lower, upper;
     double damping, friction, armature, reference, limit;
     struct model_drive drive;
+    int tendon; /* 1 + index of the tendon that its drive acts on, or 0 */
+    struct {
+        int line; /* 0: none */
+        int joint;
+        double multiplier, offset;
+    } mimic;  /* it follows another joint */
     int link; /* once fused */
 };
 
@@ -134,6 +152,8 @@ struct model {
     MODEL_LIST(struct model_geom) geoms;
     MODEL_LIST(struct model_mesh) meshes;
     MODEL_LIST(struct model_exclusion) exclusions;
+    MODEL_LIST(struct model_tendon) tendons;
+    MODEL_LIST(struct model_tendon_joint) tendon_joints;
     MODEL_LIST(struct model_link) links;
     MODEL_LIST(char *) texts;
     double least_mass;      /* of each body [kg]; 0: none */
@@ -166,6 +186,17 @@ void tact_model_note(struct model *m, int line, const char *format, ...)
 void tact_model_free(struct model *m);
 int tact_model_find_body(const struct model *m, const char *name);
 int tact_model_find_joint(const struct model *m, const char *name);
+
+/* tied.c */
+
+/* Makes a joint follow another one. -EINVAL with the message where it follows one already. */
+int tact_model_add_mimic(struct model *m, int line, int joint, int other, double multiplier,
+                         double offset);
+/* Lets joints that follow one that follows another follow that one. -EINVAL for a circle. */
+int tact_model_resolve_mimics(struct model *m);
+/* The joint that has the drive of a tendon: the first of its joints that has none. -EINVAL with the
+ * message where all have one. */
+int tact_model_place_tendon_drive(struct model *m, int tendon, const struct model_drive *drive);
 
 /* xml.c: attributes and elements. */
 

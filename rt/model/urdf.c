@@ -260,7 +260,8 @@ static int check_joint_elements(struct model *m, const xmlNode *node)
     for (const xmlNode *n = tact_xml_element(node->children); n; n = tact_xml_element(n->next)) {
         if (tact_xml_is_in("safety_controller calibration", tact_xml_name(n))) {
             tact_model_note(m, tact_xml_line(n), "<%s> is left out", tact_xml_name(n));
-        } else if (!tact_xml_is_in("origin parent child axis limit dynamics", tact_xml_name(n))) {
+        } else if (!tact_xml_is_in("origin parent child axis limit dynamics mimic",
+                                   tact_xml_name(n))) {
             return tact_model_error(m, tact_xml_line(n), "joint: <%.60s> is not supported",
                                     tact_xml_name(n));
         }
@@ -429,6 +430,36 @@ static int place_roots(struct urdf *r)
     return 0;
 }
 
+/* Joints that follow others, which may be later in the file. */
+static int read_mimics(struct urdf *r)
+{
+    struct model *m = r->model;
+    int rc = 0;
+    for (size_t i = 0; !rc && i < r->joints.count; i++) {
+        const xmlNode *joint = r->joints.at[i].node, *node = find_child(joint, "mimic");
+        double multiplier = 1.0, offset = 0.0;
+        if (!node) {
+            continue;
+        }
+        rc = tact_xml_check_attributes(m, node, "joint multiplier offset", "", "");
+        int n = rc ? rc : tact_xml_numbers(m, node, "multiplier", &multiplier, 1, 1);
+        n = n < 0 ? n : tact_xml_numbers(m, node, "offset", &offset, 1, 1);
+        if (n < 0) {
+            return n;
+        }
+        const char *name = tact_xml_text(m, joint, "name"), *led = tact_xml_text(m, node, "joint");
+        const int own = name ? tact_model_find_joint(m, name) : -1;
+        const int other = led ? tact_model_find_joint(m, led) : -1;
+        rc = own < 0 || other < 0
+                 ? tact_model_error(m, tact_xml_line(node),
+                                    "mimic: \"%.60s\" and \"%.60s\": expected two joints that "
+                                    "move",
+                                    name ? name : "", led ? led : "")
+                 : tact_model_add_mimic(m, tact_xml_line(node), own, other, multiplier, offset);
+    }
+    return rc;
+}
+
 int tact_model_read_urdf(struct model *m, const xmlNode *root)
 {
     struct urdf reader = {.model = m};
@@ -442,6 +473,7 @@ int tact_model_read_urdf(struct model *m, const xmlNode *root)
     int rc = collect_elements(&reader, root);
     rc = rc ? rc : place_roots(&reader);
     rc = rc ? rc : place_all(&reader);
+    rc = rc ? rc : read_mimics(&reader);
     free(reader.links.at);
     free(reader.joints.at);
     return rc;

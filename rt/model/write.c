@@ -281,10 +281,44 @@ static double start_of(struct writer *w, const struct model_joint *j)
     return j->reference;
 }
 
+/* The law of a joint that follows another one. */
+static void write_mimic(struct writer *w, int level, const struct model_joint *j)
+{
+    w->line = j->mimic.line;
+    begin_line(w, level, "mimic: {joint: ");
+    append_text(w, w->model->links.at[w->model->joints.at[j->mimic.joint].link].name);
+    append_text(w, ", multiplier: ");
+    append_number(w, j->mimic.multiplier);
+    append_text(w, ", offset: ");
+    append_number(w, j->mimic.offset);
+    append_text(w, "}");
+    end_line(w);
+}
+
+/* The tendon that a joint's drive acts on. */
+static void write_tendon(struct writer *w, int level, const struct model_joint *j)
+{
+    const struct model *m = w->model;
+    w->line = m->tendons.at[j->tendon - 1].line;
+    begin_line(w, level, "tendon:");
+    end_line(w);
+    for (size_t i = 0; i < m->tendon_joints.count; i++) {
+        const struct model_tendon_joint *of = &m->tendon_joints.at[i];
+        if (of->tendon == j->tendon - 1) {
+            begin_line(w, level + 1, "- {joint: ");
+            append_text(w, m->links.at[m->joints.at[of->joint].link].name);
+            append_text(w, ", coefficient: ");
+            append_number(w, of->coefficient);
+            append_text(w, "}");
+            end_line(w);
+        }
+    }
+}
+
 static void write_joint(struct writer *w, int level, const struct model_link *link)
 {
     const struct model_joint *j = &w->model->joints.at[link->joint];
-    const double start = start_of(w, j);
+    const double start = j->mimic.line ? 0.0 : start_of(w, j);
     w->line = j->line;
     begin_line(w, level++, "joint:");
     if (j->name) {
@@ -317,6 +351,12 @@ static void write_joint(struct writer *w, int level, const struct model_link *li
         }
     }
     write_drive(w, level, &j->drive, j->limit);
+    if (j->tendon) {
+        write_tendon(w, level, j);
+    }
+    if (j->mimic.line) {
+        write_mimic(w, level, j);
+    }
 }
 
 static void write_link(struct writer *w, int number)

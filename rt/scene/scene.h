@@ -147,6 +147,19 @@ struct tact_scene_port {
     double resolution; /**< step of its sensor [rad] or [m], >= 0; default 0 */
 };
 
+/** A linear law by which a joint follows another one: q = offset + multiplier q of the other. */
+struct tact_scene_mimic {
+    char *joint;       /**< link of the other joint, which has no law itself */
+    double multiplier; /**< not 0; default 1 [1], [m/rad] or [rad/m] */
+    double offset;     /**< default 0 [rad] or [m] */
+};
+
+/** What a joint adds to the length of a fixed tendon. */
+struct tact_scene_tendon {
+    char *joint;        /**< link of the joint */
+    double coefficient; /**< length by joint value, not 0; default 1 [1], [m/rad] or [rad/m] */
+};
+
 /** Ties a joint to what a person holds, in place of a drive: a spring and a damper between the
  * joint and its target, both of which move. */
 struct tact_scene_coupling {
@@ -182,6 +195,10 @@ struct tact_scene_joint {
     double friction;     /**< largest dry friction, >= 0 [N m] or [N] */
     struct tact_scene_coupling
         *coupling; /**< coupling to a device in place of stiffness and damping, or NULL */
+    struct tact_scene_mimic *mimic;   /**< the joint follows another one, or NULL */
+    struct tact_scene_tendon *tendon; /**< [tendon_count] the drive, its limit and its target are of
+                                           the sum of coefficient times joint value, or NULL */
+    uint32_t tendon_count;            /**< number of joints of the tendon */
 };
 
 /** A link of a hand, with the joint that connects it to its parent. */

@@ -70,12 +70,28 @@ static void set_constraint_defaults(const struct tact_scene_check *check, struct
     }
 }
 
-/* The drive of a hand is that of the joints that have neither one nor a coupling. */
-static void default_drive(const struct tact_scene_check *check,
-                          const struct tact_scene_drive *drive, struct tact_scene_joint *joint,
-                          const char *owner)
+/* Whether the drive of a joint acts on a tendon to which a link's joint belongs. */
+static bool is_in_tendon(const struct tact_scene_hand *hand, const char *link)
 {
-    if (joint->coupling || tact_scene_has_key(check, "%s.joint.stiffness", owner) ||
+    bool found = false;
+    for (uint32_t i = 0; i < hand->links_count; i++) {
+        const struct tact_scene_joint *joint = &hand->links[i].joint;
+        for (uint32_t k = 0; k < joint->tendon_count; k++) {
+            found |= !strcmp(joint->tendon[k].joint, link);
+        }
+    }
+    return found;
+}
+
+/* The drive of a hand is that of the joints that have neither one nor a coupling, and are not moved
+ * by that of another one. */
+static void default_drive(const struct tact_scene_check *check, const struct tact_scene_hand *hand,
+                          struct tact_scene_link *link, const char *owner)
+{
+    const struct tact_scene_drive *drive = hand->drive;
+    struct tact_scene_joint *joint = &link->joint;
+    if (joint->coupling || joint->mimic || (!joint->tendon && is_in_tendon(hand, link->name)) ||
+        tact_scene_has_key(check, "%s.joint.stiffness", owner) ||
         tact_scene_has_key(check, "%s.joint.damping", owner)) {
         return;
     }
@@ -103,7 +119,7 @@ static int set_hand_defaults(const struct tact_scene_check *check, struct tact_s
                 set_identity_quaternion(hand->links[j].joint.quat_wxyz);
             }
             if (hand->drive && j >= tact_scene_base_links(hand)) {
-                default_drive(check, hand->drive, &hand->links[j].joint, owner);
+                default_drive(check, hand, &hand->links[j], owner);
             }
             set_shape_defaults(check, hand->links[j].shapes, hand->links[j].shapes_count, owner);
         }

@@ -206,6 +206,12 @@ uint32_t tact_scene_own_bodies(const struct tact_scene *scene);
 char *tact_scene_link_key(const struct tact_scene *scene, uint32_t hand, uint32_t link,
                           char out[TACT_SCENE_PATH]);
 
+/* scene_tied.c: checks mimic joints and tendons and sets where mimic joints start; checks that
+ * joints tied together have a common range. */
+int tact_scene_place_tied(const struct tact_scene_check *check, struct tact_scene *scene);
+int tact_scene_check_tied_ranges(const struct tact_scene_check *check,
+                                 const struct tact_scene *scene);
+
 /* scene_hand_file.c: reads the files of hands, and joins what they have to the index. */
 struct tact_scene_hand_files {
     struct tact_scene_hand_content {

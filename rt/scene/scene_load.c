@@ -36,7 +36,9 @@ static int apply_defaults_and_check(const struct tact_scene_check *check, struct
     rc = rc ? rc : tact_scene_complete_remotes(check, scene);
     rc = rc ? rc : tact_scene_collect_settings(check, scene);
     rc = rc ? rc : tact_scene_read_calibrations(check, scene, files);
+    rc = rc ? rc : tact_scene_place_tied(check, scene);
     rc = rc ? rc : tact_scene_check_values(check, scene);
+    rc = rc ? rc : tact_scene_check_tied_ranges(check, scene);
     if (!rc) {
         tact_scene_place_fixed_bases(scene);
     }

@@ -171,6 +171,21 @@ static const cyaml_schema_field_t coupling_fields[] = {
     CYAML_FIELD_END,
 };
 
+static const cyaml_schema_field_t mimic_fields[] = {
+    YAML_TEXT("joint", YAML_REQUIRED_KEY, tact_scene_mimic, joint, MAX_NAME_LENGTH),
+    YAML_NUMBER("multiplier", YAML_OPTIONAL_KEY, tact_scene_mimic, multiplier),
+    YAML_NUMBER("offset", YAML_OPTIONAL_KEY, tact_scene_mimic, offset),
+    CYAML_FIELD_END,
+};
+
+static const cyaml_schema_field_t tendon_fields[] = {
+    YAML_TEXT("joint", YAML_REQUIRED_KEY, tact_scene_tendon, joint, MAX_NAME_LENGTH),
+    YAML_NUMBER("coefficient", YAML_OPTIONAL_KEY, tact_scene_tendon, coefficient),
+    CYAML_FIELD_END,
+};
+static const cyaml_schema_value_t tendon = {
+    CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, struct tact_scene_tendon, tendon_fields)};
+
 static const cyaml_schema_field_t joint_fields[] = {
     YAML_TEXT("type", YAML_REQUIRED_KEY, tact_scene_joint, type, MAX_NAME_LENGTH),
     YAML_NUMBER_ARRAY("axis", YAML_REQUIRED_KEY, tact_scene_joint, axis, 3),
@@ -189,6 +204,9 @@ static const cyaml_schema_field_t joint_fields[] = {
     YAML_NUMBER("friction", YAML_OPTIONAL_KEY, tact_scene_joint, friction),
     CYAML_FIELD_MAPPING_PTR("coupling", YAML_OPTIONAL_KEY, struct tact_scene_joint, coupling,
                             coupling_fields),
+    CYAML_FIELD_MAPPING_PTR("mimic", YAML_OPTIONAL_KEY, struct tact_scene_joint, mimic,
+                            mimic_fields),
+    YAML_LIST("tendon", YAML_OPTIONAL_KEY, tact_scene_joint, tendon, &tendon, 1, MAX_HAND_LINKS),
     CYAML_FIELD_END,
 };
 

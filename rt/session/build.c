@@ -156,12 +156,39 @@ static struct tact_link_def get_link_definition(const struct tact_scene_hand *ha
                                 .viscous = joint->viscous,
                                 .friction = joint->friction,
                                 .mass = link->mass};
+    if (joint->mimic) {
+        def.mimic = 1 + tact_session_link_index(hand, joint->mimic->joint);
+        def.multiplier = joint->mimic->multiplier;
+        def.offset = joint->mimic->offset;
+    }
     tact_v3_copy(def.axis, joint->axis);
     tact_v3_copy(def.center, link->center_of_mass);
     if (link->inertia) {
         memcpy(def.inertia, link->inertia, sizeof def.inertia);
     }
     return def;
+}
+
+/* Gives links their tendons. Returns the storage of these, NULL where memory is short. */
+static struct tact_tendon_term *add_tendons(const struct tact_scene_hand *hand,
+                                            struct tact_link_def *links)
+{
+    size_t count = 0;
+    for (uint32_t i = 0; i < hand->links_count; i++) {
+        count += hand->links[i].joint.tendon_count;
+    }
+    struct tact_tendon_term *all = calloc(count + 1, sizeof *all), *next = all;
+    for (uint32_t i = 0; all && i < hand->links_count; i++) {
+        const struct tact_scene_joint *joint = &hand->links[i].joint;
+        links[i].tendon = next;
+        links[i].tendon_count = (int)joint->tendon_count;
+        for (uint32_t k = 0; k < joint->tendon_count; k++) {
+            *next++ =
+                (struct tact_tendon_term){tact_session_link_index(hand, joint->tendon[k].joint),
+                                          joint->tendon[k].coefficient};
+        }
+    }
+    return all;
 }
 
 static int add_hand_to_world(struct tact_session *s, const struct tact_scene_hand *hand, int index)
@@ -174,7 +201,7 @@ static int add_hand_to_world(struct tact_session *s, const struct tact_scene_han
     out->of_base = (int)tact_scene_base_links(hand);
     for (uint32_t i = 0; i < hand->links_count; i++) {
         const struct tact_scene_joint *joint = &hand->links[i].joint;
-        out->resists |= tact_session_joint_resists(joint);
+        out->resists |= tact_session_joint_is_bounded(hand, i);
         out->clamps_targets |= joint->target_lower < joint->target_upper;
     }
     snprintf(out->ports[0], sizeof out->ports[0], "%.60s.base position", hand->name);
@@ -191,8 +218,10 @@ static int add_hand_to_world(struct tact_session *s, const struct tact_scene_han
         tact_session_add_remote_drive(s->scene, out->names[i], &links[i]);
     }
     struct tact_hand *made = NULL;
-    int rc = tact_hand_create(links, (int)hand->links_count, &base, &made);
+    struct tact_tendon_term *tendons = add_tendons(hand, links);
+    int rc = tendons ? tact_hand_create(links, (int)hand->links_count, &base, &made) : -ENOMEM;
     free(links);
+    free(tendons);
     rc = rc ? rc : tact_world_add_hand(s->world, made, hand->weightless);
     if (rc < 0) {
         tact_hand_destroy(made);

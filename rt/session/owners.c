@@ -27,6 +27,27 @@ int tact_session_link_index(const struct tact_scene_hand *hand, const char *name
     return -1;
 }
 
+static int resists(const struct tact_scene_joint *joint)
+{
+    return joint->lower < joint->upper || joint->friction > 0.0;
+}
+
+/* The joint that leads the others that a joint is tied to, itself included. */
+static const char *leader_of(const struct tact_scene_link *link)
+{
+    return link->joint.mimic ? link->joint.mimic->joint : link->name;
+}
+
+int tact_session_joint_is_bounded(const struct tact_scene_hand *hand, uint32_t link)
+{
+    const char *leader = leader_of(&hand->links[link]);
+    int bounded = resists(&hand->links[link].joint);
+    for (uint32_t i = 0; i < hand->links_count; i++) {
+        bounded |= resists(&hand->links[i].joint) && !strcmp(leader_of(&hand->links[i]), leader);
+    }
+    return bounded;
+}
+
 struct tact_owner tact_session_find_owner(const struct tact_scene *scene, const char *name)
 {
     const char *dot = strchr(name, '.');

@@ -79,7 +79,7 @@ static json_t *joints(struct tact_session *s)
             json_t *joint = json_pack("{s:o, s:o, s:o, s:o}", "position", number(state.q[k]),
                                       "velocity", number(state.v[k]), "target",
                                       number(state.target[k]), "torque", number(state.torque[k]));
-            if (tact_session_joint_resists(&s->scene->hands[i].links[k].joint)) {
+            if (tact_session_joint_is_bounded(&s->scene->hands[i], (uint32_t)k)) {
                 json_object_set_new(joint, "reaction", number(state.reaction[k]));
                 json_object_set_new(joint, "stop", json_integer((json_int_t)state.stop[k]));
             }

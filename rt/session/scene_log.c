@@ -148,7 +148,7 @@ static void list_logged_joints(struct tact_scene_log *view)
                 .velocity = h->v + k,
                 .target = h->target + k,
                 .torque = h->torque + k,
-                .resists = tact_session_joint_resists(&s->scene->hands[i].links[k].joint),
+                .resists = tact_session_joint_is_bounded(&s->scene->hands[i], k),
                 .reaction = h->reaction + k,
                 .stop = h->stop + k,
             };

@@ -215,11 +215,8 @@ int tact_session_link_index(const struct tact_scene_hand *hand, const char *name
 /* The owner of the shapes of a body, "hand.link" or "hand.base", which exists. */
 struct tact_owner tact_session_find_owner(const struct tact_scene *scene, const char *name);
 
-/* 1: a joint has stops or dry friction. */
-static inline int tact_session_joint_resists(const struct tact_scene_joint *joint)
-{
-    return joint->lower < joint->upper || joint->friction > 0.0;
-}
+/* 1: a joint has stops or dry friction, or one that is tied to it has, where they act together. */
+int tact_session_joint_is_bounded(const struct tact_scene_hand *hand, uint32_t link);
 
 struct session_body {
     const char *name;

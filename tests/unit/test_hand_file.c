@@ -47,6 +47,23 @@ static int load(const char *text, size_t size, bool scene, struct tact_hand_file
     "<robot><link name=\"a\"/><link name=\"b\"/><joint name=\"j\" type=\"revolute\">"              \
     "<parent link=\"a\"/><child link=\"b\"/>"
 
+/* Two joints p and d, what comes before a bad element in line 2. */
+#define TWO                                                                                        \
+    "<mujoco><worldbody><body name=\"a\"><joint name=\"p\"/><geom size=\"1\"/><body name=\"b\">"   \
+    "<joint name=\"d\" ref=\"10\"/><geom size=\"1\"/></body></body></worldbody>"
+#define TIED TWO "<equality>\n"
+#define TENDON                                                                                     \
+    TWO "<tendon><fixed name=\"t\"><joint joint=\"p\" coef=\"1\"/><joint joint=\"d\" "             \
+        "coef=\"0.8\"/></fixed></tendon><actuator>\n"
+#define PULL "<position tendon=\"t\" kp=\"3\" gear=\"2\" ctrlrange=\"0 4\" forcerange=\"-5 5\"/>"
+#define PULLED                                                                                     \
+    TWO "<tendon><fixed name=\"t\"><joint joint=\"p\" coef=\"1\"/><joint joint=\"d\" "             \
+        "coef=\"0.8\"/></fixed></tendon><actuator>" PULL "\n"
+
+#define URDF_LINK(name)                                                                            \
+    "<link name=\"" name "\"><inertial><mass value=\"1\"/><inertia ixx=\"1\" iyy=\"1\" "           \
+    "izz=\"1\"/></inertial></link>"
+
 /* What is wrong is in the line `line`; the message has `part`. */
 static const struct {
     int line;
@@ -112,12 +129,36 @@ static const struct {
      ONE "<equality><connect body1=\"a\" anchor=\"0 0 0\"/></equality></mujoco>"},
     {3, "<tendon> is not supported", ONE "<equality><tendon tendon1=\"a\"/></equality></mujoco>"},
     {3, "<spatial> is not supported", ONE "<tendon><spatial/></tendon></mujoco>"},
-    {3, "on a tendon", ONE "<actuator><position tendon=\"x\"/></actuator></mujoco>"},
-    {3, "<joint> is not supported",
-     ONE "<equality><joint joint1=\"a\" joint2=\"b\"/></equality></mujoco>"},
-    {2, "<mimic> is not supported",
-     "<robot><link name=\"a\"/><link name=\"b\"/><joint name=\"j\" type=\"revolute\"><parent "
-     "link=\"a\"/><child link=\"b\"/>\n<mimic joint=\"j\"/></joint></robot>"},
+    {3, "of a fixed tendon", ONE "<actuator><position tendon=\"x\"/></actuator></mujoco>"},
+    {3, "joint1=\"x\": expected the name",
+     ONE "<equality><joint joint1=\"x\" joint2=\"b\"/></equality></mujoco>"},
+    {2, "with joint2", TIED "<joint joint1=\"p\"/></equality></mujoco>"},
+    {2, "two numbers",
+     TIED "<joint joint1=\"p\" joint2=\"d\" polycoef=\"0 1 2\"/></equality></mujoco>"},
+    {2, "factor other than 0",
+     TIED "<joint joint1=\"p\" joint2=\"d\" polycoef=\"1 0\"/></equality></mujoco>"},
+    {2, "factor other than 0", TIED "<joint joint1=\"p\" joint2=\"p\"/></equality></mujoco>"},
+    {3, "by line 2 already",
+     TIED "<joint joint1=\"p\" joint2=\"d\"/>\n<joint joint1=\"p\" joint2=\"d\"/>"
+          "</equality></mujoco>"},
+    {2, "follows itself",
+     TIED "<joint joint1=\"p\" joint2=\"d\"/><joint joint1=\"d\" joint2=\"p\"/>"
+          "</equality></mujoco>"},
+    {2, "a second drive of the tendon",
+     PULLED "<position tendon=\"t\" kp=\"2\"/></actuator></mujoco>"},
+    {2, "is that of a tendon", PULLED "<position joint=\"p\" kp=\"2\"/></actuator></mujoco>"},
+    {2, "inheritrange",
+     TENDON "<position tendon=\"t\" kp=\"1\" inheritrange=\"1\"/></actuator></mujoco>"},
+    {2, "drives of their own",
+     TENDON "<position joint=\"p\" kp=\"1\"/><position joint=\"d\" kp=\"1\"/>"
+            "<position tendon=\"t\" kp=\"1\"/></actuator></mujoco>"},
+    {3, "expected a coef", TWO "\n\n<tendon><fixed><joint joint=\"p\"/></fixed></tendon></mujoco>"},
+    {2, "two joints that move",
+     TURNING "\n<limit lower=\"0\" upper=\"1\"/><mimic joint=\"k\"/></joint></robot>"},
+    {2, "another joint",
+     TURNING "<limit lower=\"0\" upper=\"1\"/>\n<mimic joint=\"j\"/></joint></robot>"},
+    {2, "\"wobble\"",
+     TURNING "<limit lower=\"0\" upper=\"1\"/>\n<mimic joint=\"j\" wobble=\"1\"/></joint></robot>"},
     {1, "names a body of several",
      "<mujoco><worldbody><body name=\"a\"><joint/><geom size=\"1\"/></body><body "
      "name=\"b\"><joint/>"
@@ -203,6 +244,26 @@ static const struct {
     {"<mujoco><worldbody><body><joint actuatorfrcrange=\"-2 2\"/><geom size=\"1\"/></body>"
      "</worldbody></mujoco>",
      "limit: 2\n", "stiffness"},
+    /* laws relative to `ref`, of one that follows another one that follows, and not where it starts
+     */
+    {TIED "<joint joint1=\"d\" joint2=\"p\" polycoef=\"0.25 2\"/></equality></mujoco>",
+     "mimic: {joint: a, multiplier: 2, offset: 0.424532925199433}\n", "start"},
+    {TIED
+     "<joint joint1=\"d\" joint2=\"p\" polycoef=\"0.25 2\" active=\"false\"/></equality></mujoco>",
+     "start", "mimic"},
+    {"<robot>" URDF_LINK("a") URDF_LINK("b") URDF_LINK(
+         "c") "<joint name=\"k\" type=\"prismatic\"><parent link=\"b\"/><child link=\"c\"/>"
+              "<limit lower=\"0\" upper=\"1\"/><mimic joint=\"j\" multiplier=\"-0.5\" "
+              "offset=\"1\"/></joint><joint name=\"j\" type=\"revolute\"><parent link=\"a\"/>"
+              "<child link=\"b\"/><limit lower=\"0\" upper=\"1\"/></joint></robot>",
+     "mimic: {joint: b, multiplier: -0.5, offset: 1}\n", "tendon"},
+    /* a drive on a tendon is that of its first joint */
+    {TENDON PULL "</actuator></mujoco>",
+     "          stiffness: 12\n          damping: 0\n          limit: 10\n"
+     "          target_lower: 0\n          target_upper: 2\n          tendon:\n"
+     "            - {joint: a, coefficient: 1}\n            - {joint: b, coefficient: 0.8}\n",
+     "mimic"},
+    {TENDON "</actuator></mujoco>", "name: b", "tendon"},
 };
 
 static void what_is_written(void **state)
@@ -275,6 +336,15 @@ static void assert_same_links(const struct tact_scene_hand *a, const struct tact
         assert_memory_equal(numbers[0], numbers[1],
                             offsetof(struct tact_scene_joint, coupling) -
                                 offsetof(struct tact_scene_joint, stiffness));
+        assert_true(!jx.mimic == !jy.mimic && jx.tendon_count == jy.tendon_count);
+        for (uint32_t k = 0; k < jx.tendon_count; k++) {
+            assert_string_equal(jx.tendon[k].joint, jy.tendon[k].joint);
+            assert_true(jx.tendon[k].coefficient == jy.tendon[k].coefficient);
+        }
+        if (jx.mimic) {
+            assert_string_equal(jx.mimic->joint, jy.mimic->joint);
+            assert_memory_equal(&jx.mimic->multiplier, &jy.mimic->multiplier, 2 * sizeof(double));
+        }
         assert_memory_equal(&x->mass, &y->mass, sizeof x->mass);
         assert_memory_equal(x->center_of_mass, y->center_of_mass, sizeof x->center_of_mass);
         assert_memory_equal(x->inertia, y->inertia, 6 * sizeof *x->inertia);

@@ -1,0 +1,308 @@
+/*
+ * Joints that are tied together (mimic joints) and drives on fixed tendons.
+ *
+ * Joints tied together are one coordinate, that of the first of them, and v = T z exactly. T^T M T
+ * has an entry for two coordinates that move a common link, which need not be above one another in
+ * the tree of the links: so can two fingers be tied. Its factors keep within the elimination tree
+ * of that pattern (Liu 1990, The role of elimination trees in sparse factorization, section 3), in
+ * which all coordinates that move a link are above one another. Where nothing is tied it is the
+ * tree of the links.
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "contact/world/hand_internal.h"
+
+#define MAX_START_ERROR 1e-9 /* of the start of a mimic joint from its law [rad, m] */
+
+static int check_mimic(const struct tact_link_def *links, int count, int index)
+{
+    const struct tact_link_def *def = &links[index];
+    if (!def->mimic) {
+        return 0;
+    }
+    if (def->mimic < 1 || def->mimic > count || def->mimic == index + 1 ||
+        !isfinite(def->multiplier) || !isfinite(1.0 / def->multiplier) || !isfinite(def->offset)) {
+        return -EINVAL;
+    }
+    const struct tact_link_def *other = &links[def->mimic - 1];
+    const double error = def->start - def->offset - def->multiplier * other->start;
+    return other->mimic || def->joint == TACT_JOINT_BASE || other->joint == TACT_JOINT_BASE ||
+                   !(fabs(error) <= MAX_START_ERROR)
+               ? -EINVAL
+               : 0;
+}
+
+static int check_tendon(const struct tact_link_def *links, int count, int index)
+{
+    const struct tact_link_def *def = &links[index];
+    if (def->tendon_count < 0 || def->tendon_count > count ||
+        (def->tendon_count && (!def->tendon || def->joint == TACT_JOINT_BASE))) {
+        return -EINVAL;
+    }
+    for (int i = 0; i < def->tendon_count; i++) {
+        const struct tact_tendon_term *term = &def->tendon[i];
+        int fault = term->joint < 0 || term->joint >= count ||
+                    links[term->joint].joint == TACT_JOINT_BASE || !isfinite(term->coefficient);
+        for (int k = 0; k < i; k++) {
+            fault |= def->tendon[k].joint == term->joint;
+        }
+        if (fault) {
+            return -EINVAL;
+        }
+    }
+    return 0;
+}
+
+int tact_hand_check_tied(const struct tact_link_def *links, int count)
+{
+    int rc = 0;
+    for (int i = 0; !rc && i < count; i++) {
+        rc = check_mimic(links, count, i);
+        rc = rc ? rc : check_tendon(links, count, i);
+    }
+    return rc;
+}
+
+int tact_hand_is_tied(const struct tact_link_def *links, int count)
+{
+    int tied = 0;
+    for (int i = 0; i < count; i++) {
+        tied |= links[i].mimic || links[i].tendon_count;
+    }
+    return tied;
+}
+
+/* Rate of a joint by that of the one that leads those it is tied to. */
+static double rate_by_leader(const struct tact_link_def *def)
+{
+    return def->mimic ? def->multiplier : 1.0;
+}
+
+static int leader(const struct tact_hand *hand, int joint)
+{
+    const int mimic = hand->links[joint].def.mimic;
+    return mimic ? mimic - 1 : joint;
+}
+
+static void set_coordinates(struct tact_hand *hand)
+{
+    for (int i = 0; i < hand->count; i++) {
+        struct tact_link_def *def = &hand->links[i].def;
+        if (def->mimic) {
+            def->start = def->offset + def->multiplier * hand->links[def->mimic - 1].def.start;
+        }
+    }
+    for (int i = 0; i < hand->count; i++) {
+        int first = 0;
+        while (leader(hand, first) != leader(hand, i)) {
+            first++;
+        }
+        hand->links[i].coordinate = first;
+        hand->links[i].ratio = first == i ? 1.0
+                                          : rate_by_leader(&hand->links[i].def) /
+                                                rate_by_leader(&hand->links[first].def);
+    }
+}
+
+/* Gives dry friction and range of a joint to its coordinate. -EINVAL where no range is left. */
+static int carry_bounds(struct tact_hand *hand, int joint)
+{
+    const struct link *link = &hand->links[joint];
+    struct tact_link_def *from = &hand->links[joint].def, *to = &hand->links[link->coordinate].def;
+    to->friction += fabs(link->ratio) * from->friction;
+    if (from->lower < from->upper) {
+        const double one = to->start + (from->lower - from->start) / link->ratio;
+        const double two = to->start + (from->upper - from->start) / link->ratio;
+        const int has = to->lower < to->upper;
+        /* that of a joint that starts at a stop is not narrowed beyond it by rounding */
+        const double lower = fmin(fmin(one, two), to->start),
+                     upper = fmax(fmax(one, two), to->start);
+        to->lower = has ? fmax(to->lower, lower) : lower;
+        to->upper = has ? fmin(to->upper, upper) : upper;
+        if (!(to->lower < to->upper)) {
+            return -EINVAL;
+        }
+    }
+    from->friction = from->lower = from->upper = 0.0;
+    return 0;
+}
+
+/* Marks that the coordinates which move a link, or on which a tendon acts, are all coupled. */
+static void couple(const int *coordinates, int found, int n, unsigned char *coupled)
+{
+    for (int a = 0; a < found; a++) {
+        for (int b = 0; b < found; b++) {
+            coupled[(size_t)coordinates[a] * (size_t)n + (size_t)coordinates[b]] = 1;
+        }
+    }
+}
+
+static void mark_couplings(struct tact_hand *hand, int *list, unsigned char *coupled)
+{
+    for (int i = 0; i < hand->count; i++) {
+        struct link *link = &hand->links[i];
+        int found = 0;
+        link->deepest = 0;
+        for (int j = i; j >= 0; j = hand->links[j].def.parent) {
+            list[found++] = hand->links[j].coordinate;
+            link->deepest = list[found - 1] > link->deepest ? list[found - 1] : link->deepest;
+        }
+        couple(list, found, hand->count, coupled);
+        for (int k = 0; k < link->def.tendon_count; k++) {
+            list[k] = hand->links[link->def.tendon[k].joint].coordinate;
+        }
+        couple(list, link->def.tendon_count, hand->count, coupled);
+    }
+}
+
+/* The elimination tree: eliminating a coordinate couples all that it is coupled to. */
+static int set_tree(struct tact_hand *hand)
+{
+    const int n = hand->count;
+    unsigned char *coupled = calloc((size_t)n * (size_t)n + 1, 1);
+    int *list = calloc((size_t)n + 1, sizeof *list);
+    if (coupled && list) {
+        mark_couplings(hand, list, coupled);
+        for (int k = n - 1; k >= 0; k--) {
+            int found = 0;
+            for (int j = 0; j < k; j++) {
+                if (coupled[(size_t)k * (size_t)n + (size_t)j]) {
+                    list[found++] = j;
+                }
+            }
+            hand->links[k].up = found ? list[found - 1] : -1;
+            couple(list, found, n, coupled);
+        }
+    }
+    const int rc = coupled && list ? 0 : -ENOMEM;
+    free(coupled);
+    free(list);
+    return rc;
+}
+
+/* Copies the tendons, so that they live as long as the hand. */
+static int copy_tendons(struct tact_hand *hand)
+{
+    size_t count = 0;
+    for (int i = 0; i < hand->count; i++) {
+        count += (size_t)hand->links[i].def.tendon_count;
+    }
+    hand->terms = calloc(count + 1, sizeof *hand->terms);
+    struct tact_tendon_term *next = hand->terms;
+    for (int i = 0; next && i < hand->count; i++) {
+        struct tact_link_def *def = &hand->links[i].def;
+        const size_t own = (size_t)def->tendon_count;
+        if (own) {
+            memcpy(next, def->tendon, own * sizeof *next);
+        }
+        def->tendon = next;
+        next += own;
+    }
+    return hand->terms ? 0 : -ENOMEM;
+}
+
+int tact_hand_tie(struct tact_hand *hand)
+{
+    for (int i = 0; i < hand->count; i++) {
+        struct link *link = &hand->links[i];
+        link->coordinate = link->deepest = i;
+        link->ratio = 1.0;
+        link->up = link->def.parent;
+    }
+    if (!hand->tied) {
+        return 0;
+    }
+    set_coordinates(hand);
+    int rc = copy_tendons(hand);
+    for (int i = 0; !rc && i < hand->count; i++) {
+        rc = tact_hand_is_coordinate(hand, i) ? 0 : carry_bounds(hand, i);
+    }
+    return rc ? rc : set_tree(hand);
+}
+
+void tact_hand_reduce_mass(struct tact_hand *hand)
+{
+    const size_t n = (size_t)hand->count;
+    if (!hand->tied) {
+        return;
+    }
+    memset(hand->reduced, 0, n * n * sizeof *hand->reduced);
+    for (size_t i = 0; i < n; i++) {
+        const struct link *a = &hand->links[i];
+        double *row = hand->reduced + (size_t)a->coordinate * n;
+        for (size_t j = 0; j < n; j++) {
+            const struct link *b = &hand->links[j];
+            row[b->coordinate] += a->ratio * b->ratio * hand->mass[i * n + j];
+        }
+        if (!tact_hand_is_coordinate(hand, (int)i)) {
+            hand->reduced[i * n + i] = 1.0;
+        }
+    }
+}
+
+void tact_hand_add_tendons(struct tact_hand *hand)
+{
+    for (int i = 0; i < hand->count && hand->tied; i++) {
+        const struct tact_link_def *def = &hand->links[i].def;
+        for (int k = 0; k < def->tendon_count * def->tendon_count; k++) {
+            const struct tact_tendon_term *a = &def->tendon[k / def->tendon_count];
+            const struct tact_tendon_term *b = &def->tendon[k % def->tendon_count];
+            const struct link *of_a = &hand->links[a->joint], *of_b = &hand->links[b->joint];
+            if (of_b->coordinate > of_a->coordinate) {
+                continue; /* the factors need the lower half */
+            }
+            const double added = hand->links[i].tendon_resistance * a->coefficient * of_a->ratio *
+                                 b->coefficient * of_b->ratio;
+            hand->factor[of_a->coordinate * hand->count + of_b->coordinate] += added;
+            hand->resistance[of_a->coordinate] +=
+                of_a->coordinate == of_b->coordinate ? added : 0.0;
+        }
+    }
+}
+
+void tact_hand_project(const struct tact_hand *hand, double *x)
+{
+    for (int i = 0; i < hand->count && hand->tied; i++) {
+        const struct link *link = &hand->links[i];
+        if (!tact_hand_is_coordinate(hand, i)) {
+            x[link->coordinate] += link->ratio * x[i];
+            x[i] = 0.0;
+        }
+    }
+}
+
+void tact_hand_expand(const struct tact_hand *hand, double *x)
+{
+    for (int i = 0; i < hand->count && hand->tied; i++) {
+        const struct link *link = &hand->links[i];
+        if (!tact_hand_is_coordinate(hand, i)) {
+            x[i] = link->ratio * x[link->coordinate];
+        }
+    }
+}
+
+void tact_hand_follow(struct tact_hand *hand)
+{
+    double *q = hand->state.q;
+    for (int i = 0; i < hand->count && hand->tied; i++) {
+        const struct link *link = &hand->links[i], *of = &hand->links[link->coordinate];
+        if (!tact_hand_is_coordinate(hand, i)) {
+            q[i] = link->def.start + link->ratio * (q[link->coordinate] - of->def.start);
+        }
+    }
+}
+
+double tact_hand_drive_length(const struct tact_hand *hand, int i, const double *joints)
+{
+    const struct tact_link_def *def = &hand->links[i].def;
+    double sum = 0.0;
+    if (!def->tendon_count) {
+        return joints[i];
+    }
+    for (int k = 0; k < def->tendon_count; k++) {
+        sum += def->tendon[k].coefficient * joints[def->tendon[k].joint];
+    }
+    return sum;
+}

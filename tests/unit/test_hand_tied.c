@@ -1,0 +1,418 @@
+/*
+ * Joints that are tied together and drives on tendons: against the equation of their one
+ * coordinate, LAPACK on the reduced matrix of random trees, and the laws at the end of every tick.
+ */
+#include <errno.h>
+#include <lapacke.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <cmocka.h>
+#include "contact/world/hand_internal.h"
+#include "support/random.h"
+#include "support/world_scene.h"
+
+enum { JOINTS = 20, TREES = 120 };
+
+static struct tact_link_def link_on(int parent, enum tact_joint_kind joint)
+{
+    return (struct tact_link_def){.parent = parent,
+                                  .joint = joint,
+                                  .axis = {joint == TACT_JOINT_SLIDE, joint == TACT_JOINT_HINGE, 0},
+                                  .origin = tact_pose_identity(),
+                                  .mass = 0.1,
+                                  .center = {0, 0, 0.02},
+                                  .inertia = {3e-5, 3e-5, 1e-5, 0, 0, 0}};
+}
+
+/* A planar chain of two rods, the second turned by multiplier times the first plus an offset. */
+struct tied_rods {
+    double multiplier, offset;
+    struct tact_link_def defs[2];
+};
+
+static struct tied_rods make_tied_rods(double multiplier, double offset)
+{
+    struct tied_rods r = {
+        multiplier, offset, {link_on(-1, TACT_JOINT_HINGE), link_on(0, TACT_JOINT_HINGE)}};
+    r.defs[0].center[2] = -0.03;
+    r.defs[1].center[2] = -0.025;
+    r.defs[1].origin.position[2] = -0.06;
+    r.defs[1].mass = 0.06;
+    r.defs[1].mimic = 1;
+    r.defs[1].multiplier = multiplier;
+    r.defs[1].offset = r.defs[1].start = offset;
+    return r;
+}
+
+/* Angular acceleration of the first rod, by Lagrange's equation of its angle. */
+static double rods_acceleration(const struct tied_rods *r, double q, double v)
+{
+    const double m1 = r->defs[0].mass, m2 = r->defs[1].mass, a = 0.06, c1 = 0.03, c2 = 0.025;
+    const double turn = 1.0 + r->multiplier, bend = r->multiplier * q + r->offset;
+    const double i1 = r->defs[0].inertia[1] + m1 * c1 * c1,
+                 i2 = r->defs[1].inertia[1] + m2 * c2 * c2;
+    const double inertia =
+        i1 + m2 * a * a + i2 * turn * turn + 2.0 * m2 * a * c2 * turn * cos(bend);
+    const double slope = -2.0 * m2 * a * c2 * turn * r->multiplier * sin(bend);
+    const double weight = 9.81 * (m1 * c1 * sin(q) + m2 * (a * sin(q) + c2 * turn * sin(q + bend)));
+    return -(0.5 * slope * v * v + weight) / inertia;
+}
+
+/* Runge and Kutta's method of fourth order, with steps of 0.1 ms. */
+static void swing_rods_exactly(const struct tied_rods *r, double seconds, double *q, double *v)
+{
+    const double s = 1e-4;
+    for (int k = 0; k < (int)lround(seconds / s); k++) {
+        const double v1 = *v, a1 = rods_acceleration(r, *q, v1);
+        const double v2 = *v + 0.5 * s * a1, a2 = rods_acceleration(r, *q + 0.5 * s * v1, v2);
+        const double v3 = *v + 0.5 * s * a2, a3 = rods_acceleration(r, *q + 0.5 * s * v2, v3);
+        const double v4 = *v + s * a3, a4 = rods_acceleration(r, *q + s * v3, v4);
+        *q += s / 6.0 * (v1 + 2.0 * v2 + 2.0 * v3 + v4);
+        *v += s / 6.0 * (a1 + 2.0 * a2 + 2.0 * a3 + a4);
+    }
+}
+
+static struct tact_hand *open_hand(struct world_scene *s, double h, const double *gravity,
+                                   const struct tact_link_def *defs, int count)
+{
+    struct tact_world_options options = tact_world_options_default();
+    const struct tact_pose base = tact_pose_identity();
+    struct tact_hand *hand;
+    options.period = h;
+    memcpy(options.gravity, gravity, sizeof options.gravity);
+    open_empty_scene(s, &options);
+    assert_int_equal(tact_hand_create(defs, count, &base, &hand), 0);
+    assert_int_equal(tact_world_add_hand(s->world, hand, 0), 0);
+    finish_scene_building(s);
+    return hand;
+}
+
+static const double weight[3] = {0, 0, -9.81}, no_weight[3] = {0, 0, 0};
+
+/* One tick from any state is exact in the acceleration; half a second is of first order in h. */
+static void tied_rods_swing_as_one_coordinate(void **state)
+{
+    (void)state;
+    for (int run = 0; run < 6; run++) {
+        const struct tied_rods r = make_tied_rods(run % 3 - 1.4, 0.3 * (run / 3));
+        double error[3];
+        for (int k = 0; k < 3; k++) {
+            const double h = 5e-4 * (1 << k), q0 = 0.8, v0 = 3.0;
+            double q = q0, v = v0;
+            struct world_scene s;
+            struct tact_hand *hand = open_hand(&s, h, weight, r.defs, 2);
+            const struct tact_hand_state now = tact_hand_state(hand);
+            now.q[0] = q0;
+            now.v[0] = v0;
+            now.q[1] = r.multiplier * q0 + r.offset;
+            now.v[1] = r.multiplier * v0;
+            tact_hand_refresh(hand);
+            step_scene(&s);
+            assert_true(fabs((now.v[0] - v0) / h - rods_acceleration(&r, q0, v0)) < 1e-9);
+            for (int tick = 1; tick < (int)lround(0.5 / h); tick++) {
+                step_scene(&s);
+                assert_true(fabs(now.q[1] - r.offset - r.multiplier * now.q[0]) < 1e-14);
+            }
+            swing_rods_exactly(&r, 0.5, &q, &v);
+            error[k] = fabs(now.q[0] - q);
+            close_scene(&s);
+        }
+        print_message("q2 = %.1f q1 + %.1f: %.2e, %.2e, %.2e rad apart at h/2, h, 2h\n",
+                      r.multiplier, r.offset, error[0], error[1], error[2]);
+        assert_true(error[1] < 0.02);
+        assert_true(error[0] < 0.6 * error[1] && error[1] < 0.6 * error[2]);
+    }
+}
+
+/* Whichever of the two is nearer to the base follows the other: the mass that moves, the drives of
+ * both and their armatures act on one coordinate, and the implicit step of it is known. */
+static void two_slides_move_as_one_coordinate(void **state)
+{
+    (void)state;
+    for (int variant = 0; variant < 6; variant++) {
+        const double h = 1e-3, c = variant % 3 - 1.5, offset = 0.01;
+        const int lead = variant / 3, follower = 1 - lead;
+        struct tact_link_def defs[2] = {link_on(-1, TACT_JOINT_SLIDE),
+                                        link_on(0, TACT_JOINT_SLIDE)};
+        struct world_scene s;
+        defs[lead].stiffness = 300.0;
+        defs[lead].damping = 2.0;
+        defs[follower].stiffness = 80.0;
+        defs[follower].armature = 0.05;
+        defs[follower].mimic = 1 + lead;
+        defs[follower].multiplier = c;
+        defs[follower].offset = defs[follower].start = offset;
+        struct tact_hand *hand = open_hand(&s, h, no_weight, defs, 2);
+        const struct tact_hand_state q = tact_hand_state(hand);
+        const double first = lead ? c : 1.0; /* displacement of the first mass by the coordinate */
+        const double mass =
+            0.1 * first * first + 0.1 * (1.0 + c) * (1.0 + c) + defs[follower].armature * c * c;
+        double x = 0.0, v = 0.0;
+        q.target[lead] = 0.02;
+        q.target[follower] = 0.015;
+        for (int k = 0; k < 400; k++) {
+            const double force = 300.0 * (0.02 - x) + c * 80.0 * (0.015 - offset - c * x);
+            v = (mass * v + h * force) / (mass + h * 2.0 + h * h * (300.0 + c * c * 80.0));
+            x += h * v;
+            step_scene(&s);
+            assert_true(fabs(q.q[lead] - x) < 1e-12);
+            assert_true(fabs(q.q[follower] - offset - c * x) < 1e-14);
+        }
+        assert_true(fabs(x) > 1e-3);
+        close_scene(&s);
+    }
+}
+
+/* Two slides side by side, whose drive acts on 2 q_0 - 3 q_1: one force, and what is left of the
+ * masses' freedom keeps its momentum. */
+static void a_drive_pulls_a_tendon(void **state)
+{
+    (void)state;
+    const struct tact_tendon_term terms[2] = {{0, 2.0}, {1, -3.0}};
+    struct tact_link_def defs[2] = {link_on(-1, TACT_JOINT_SLIDE), link_on(-1, TACT_JOINT_SLIDE)};
+    struct world_scene s;
+    const double h = 1e-3, inverse_mass = (4.0 + 9.0) / 0.1;
+    double length = 0.02, rate = 0.0;
+    defs[0].stiffness = 40.0;
+    defs[0].damping = 0.5;
+    defs[0].limit = 1.0;
+    defs[0].start = 0.01;
+    defs[0].tendon = terms;
+    defs[0].tendon_count = 2;
+    struct tact_hand *hand = open_hand(&s, h, no_weight, defs, 2);
+    const struct tact_hand_state q = tact_hand_state(hand);
+    assert_true(q.target[0] == 2.0 * 0.01);
+    q.target[0] = 0.08;
+    int at_limit = 0;
+    for (int k = 0; k < 300; k++) {
+        const double spring = 40.0 * (0.08 - length);
+        double force =
+            (spring - (h * 40.0 + 0.5) * rate) / (1.0 + h * inverse_mass * (h * 40.0 + 0.5));
+        at_limit += force > 1.0;
+        force = fmin(force, 1.0);
+        rate += h * inverse_mass * force;
+        length += h * rate;
+        step_scene(&s);
+        assert_true(fabs(2.0 * q.q[0] - 3.0 * q.q[1] - length) < 1e-12);
+        assert_true(fabs(q.torque[0] - force) < 1e-10);
+        assert_true(fabs(3.0 * q.v[0] + 2.0 * q.v[1]) < 1e-12);
+        assert_true(q.torque[1] == 0.0);
+    }
+    assert_true(at_limit > 3 && at_limit < 290);
+    close_scene(&s);
+}
+
+/* A tree in which about every third link starts a branch, some joints follow others anywhere in it,
+ * and some drives act on tendons of up to three joints. */
+static struct tact_hand *random_tied_hand(int n, double transform[JOINTS][JOINTS],
+                                          struct tact_link_def *defs,
+                                          struct tact_tendon_term terms[JOINTS][3])
+{
+    struct tact_pose base = random_pose(0.1);
+    struct tact_hand *hand;
+    memset(transform, 0, sizeof(double[JOINTS][JOINTS]));
+    for (int i = 0; i < n; i++) {
+        int branches = uniform(0, 1) < 0.3;
+        defs[i] = link_on(i == 0     ? -1
+                          : branches ? (int)uniform(-1, i)
+                                     : i - 1,
+                          uniform(0, 1) < 0.8 ? TACT_JOINT_HINGE : TACT_JOINT_SLIDE);
+        defs[i].origin = random_pose(0.05);
+        defs[i].stiffness = uniform(0, 1);
+        defs[i].damping = uniform(0, 0.1);
+        for (int k = 0; k < 3; k++) {
+            defs[i].axis[k] = uniform(-1, 1);
+        }
+    }
+    for (int i = 0; i < n; i++) {
+        int other = (int)uniform(0, n), led = 0;
+        for (int k = 0; k < n; k++) {
+            led |= defs[k].mimic == i + 1;
+        }
+        if (uniform(0, 1) < 0.4 && other != i && !defs[other].mimic && !led) {
+            defs[i].mimic = other + 1;
+            defs[i].multiplier = (uniform(0, 1) < 0.5 ? -1 : 1) * uniform(0.3, 2.0);
+            defs[i].offset = defs[i].start = uniform(-0.5, 0.5);
+        }
+        for (int k = 0; k < 3 && n > 3 && uniform(0, 1) < 0.3; k++) {
+            terms[i][k] = (struct tact_tendon_term){(i + 1 + k) % n, uniform(-2, 2)};
+            defs[i].tendon = terms[i];
+            defs[i].tendon_count = k + 1;
+        }
+    }
+    for (int i = 0; i < n; i++) {
+        transform[i][defs[i].mimic ? defs[i].mimic - 1 : i] =
+            defs[i].mimic ? defs[i].multiplier : 1.0;
+    }
+    assert_int_equal(tact_hand_create(defs, n, &base, &hand), 0);
+    return hand;
+}
+
+/* The matrix of the joints with their drives, row-major. */
+static void full_matrix(struct tact_hand *hand, const struct tact_link_def *defs, double h,
+                        double full[JOINTS][JOINTS])
+{
+    const int n = hand->count;
+    double mass[JOINTS * JOINTS];
+    tact_hand_mass_matrix(hand, mass);
+    for (int i = 0; i < n; i++) {
+        memcpy(full[i], mass + i * n, (size_t)n * sizeof *mass);
+    }
+    for (int i = 0; i < n; i++) {
+        const struct tact_tendon_term own = {i, 1.0};
+        const int count = defs[i].tendon_count ? defs[i].tendon_count : 1;
+        const struct tact_tendon_term *terms = defs[i].tendon_count ? defs[i].tendon : &own;
+        for (int a = 0; a < count; a++) {
+            for (int b = 0; b < count; b++) {
+                full[terms[a].joint][terms[b].joint] +=
+                    terms[a].coefficient * terms[b].coefficient *
+                    (h * defs[i].damping + h * h * defs[i].stiffness);
+            }
+        }
+    }
+}
+
+/* x of the joints as T (T^T F T)^-1 T^T x, by LAPACK. */
+static void solve_densely(int n, double full[JOINTS][JOINTS], double transform[JOINTS][JOINTS],
+                          double *x)
+{
+    double reduced[JOINTS * JOINTS] = {0}, right[JOINTS] = {0};
+    for (int a = 0; a < n; a++) {
+        for (int b = 0; b < n; b++) {
+            for (int i = 0; i < n; i++) {
+                for (int j = 0; j < n; j++) {
+                    reduced[a * n + b] += transform[i][a] * full[i][j] * transform[j][b];
+                }
+            }
+            right[a] += transform[b][a] * x[b];
+        }
+    }
+    for (int a = 0; a < n; a++) { /* joints that follow are no coordinates */
+        reduced[a * n + a] += transform[a][a] == 0.0 ? 1.0 : 0.0;
+    }
+    assert_int_equal(LAPACKE_dposv(LAPACK_ROW_MAJOR, 'L', n, 1, reduced, n, right, 1), 0);
+    for (int i = 0; i < n; i++) {
+        x[i] = 0.0;
+        for (int a = 0; a < n; a++) {
+            x[i] += transform[i][a] * right[a];
+        }
+    }
+}
+
+static void solves_as_lapack_on_the_reduced_matrix(void **state)
+{
+    (void)state;
+    double worst = 0.0;
+    int ties = 0, tendons = 0;
+    for (int tree = 0; tree < TREES; tree++) {
+        const int n = 1 + tree % JOINTS;
+        double full[JOINTS][JOINTS], transform[JOINTS][JOINTS], x[JOINTS], y[JOINTS], size = 0.0;
+        struct tact_link_def defs[JOINTS];
+        struct tact_tendon_term terms[JOINTS][3];
+        struct tact_hand *hand = random_tied_hand(n, transform, defs, terms);
+        assert_int_equal(tact_hand_free_velocity(hand, 1e-2, weight, NULL), 0);
+        full_matrix(hand, defs, 1e-2, full);
+        for (int i = 0; i < n; i++) {
+            x[i] = y[i] = uniform(-1, 1);
+            ties += defs[i].mimic > 0;
+            tendons += defs[i].tendon_count > 1;
+        }
+        solve_densely(n, full, transform, y);
+        tact_hand_solve(hand, x, 1);
+        for (int i = 0; i < n; i++) {
+            size = fmax(size, fabs(y[i]));
+        }
+        for (int i = 0; i < n; i++) {
+            worst = fmax(worst, fabs(x[i] - y[i]) / size);
+        }
+        tact_hand_destroy(hand);
+    }
+    print_message("%d ties, %d tendons, worst difference %.1e\n", ties, tendons, worst);
+    assert_true(worst < 1e-9);
+    assert_true(ties > 200 && tendons > 50);
+}
+
+/* Chains of five hinges, two of which follow, thrown into the stops of both. */
+static void thrown_chains_follow_to_rounding(void **state)
+{
+    (void)state;
+    int stops = 0;
+    for (int run = 0; run < 12; run++) {
+        struct tact_link_def defs[5];
+        struct world_scene s;
+        for (int i = 0; i < 5; i++) {
+            defs[i] = link_on(i - 1, TACT_JOINT_HINGE);
+            defs[i].origin.position[2] = i ? 0.04 : 0.0;
+            defs[i].lower = i ? -0.5 : 0.0;
+            defs[i].upper = i ? 0.7 : 0.0;
+            defs[i].friction = i == 2 ? 0.01 : 0.0;
+        }
+        defs[2].mimic = 1 + 1;
+        defs[2].multiplier = uniform(-2.0, 2.0);
+        defs[3].mimic = 1 + 4;
+        defs[3].multiplier = uniform(0.3, 1.5);
+        struct tact_hand *hand = open_hand(&s, 1e-3, no_weight, defs, 5);
+        const struct tact_hand_state q = tact_hand_state(hand);
+        q.v[0] = uniform(-8.0, 8.0);
+        q.v[1] = uniform(-8.0, 8.0);
+        q.v[2] = defs[2].multiplier * q.v[1];
+        q.v[4] = uniform(-8.0, 8.0);
+        q.v[3] = defs[3].multiplier * q.v[4];
+        for (int k = 0; k < 300; k++) {
+            step_scene(&s);
+            assert_true(fabs(q.q[2] - defs[2].multiplier * q.q[1]) < 1e-14);
+            assert_true(fabs(q.q[3] - defs[3].multiplier * q.q[4]) < 1e-14);
+            for (int i = 1; i < 5; i++) {
+                assert_true(q.q[i] > -0.5 - 1e-12 && q.q[i] < 0.7 + 1e-12);
+            }
+            stops += q.stop[1] != 0.0 || q.stop[3] != 0.0;
+        }
+        assert_int_equal(s.unsolved, 0);
+        close_scene(&s);
+    }
+    assert_true(stops > 0);
+}
+
+static void refuses_links(void **state)
+{
+    (void)state;
+    const struct tact_pose base = tact_pose_identity();
+    for (int fault = 0; fault < 13; fault++) {
+        struct tact_link_def defs[3] = {link_on(-1, TACT_JOINT_HINGE), link_on(0, TACT_JOINT_HINGE),
+                                        link_on(0, TACT_JOINT_HINGE)};
+        struct tact_tendon_term terms[2] = {{1, 1.0}, {2, 1.0}};
+        struct tact_hand *hand = NULL;
+        defs[1].mimic = fault == 1 ? 2 : fault == 2 ? 4 : fault == 3 ? -1 : 1;
+        defs[1].multiplier = fault == 4 ? 0.0 : fault == 5 ? NAN : 2.0;
+        defs[1].start = fault == 6 ? 0.1 : 0.0;
+        defs[0].mimic = fault == 7 ? 3 : 0;
+        defs[0].multiplier = 1.0;
+        defs[0].lower = defs[1].lower = -1.0;
+        defs[0].upper = defs[1].upper = 1.0;
+        defs[1].lower = fault == 8 ? 0.0 : -1.0;
+        defs[0].upper = fault == 8 ? 0.0 : 1.0;
+        terms[0].joint = fault == 9 ? 3 : fault == 10 ? 2 : 1;
+        terms[1].coefficient = fault == 11 ? INFINITY : 1.0;
+        defs[2].tendon = terms;
+        defs[2].tendon_count = fault == 12 ? -1 : 2;
+        assert_int_equal(tact_hand_create(defs, 3, &base, &hand), fault ? -EINVAL : 0);
+        tact_hand_destroy(hand);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(tied_rods_swing_as_one_coordinate),
+        cmocka_unit_test(two_slides_move_as_one_coordinate),
+        cmocka_unit_test(a_drive_pulls_a_tendon),
+        cmocka_unit_test(solves_as_lapack_on_the_reduced_matrix),
+        cmocka_unit_test(thrown_chains_follow_to_rounding),
+        cmocka_unit_test(refuses_links),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
