@@ -1,0 +1,36 @@
+/* Random bytes from a seed for a fuzz target. */
+#ifndef TACT_TESTS_RANDOM_BYTES_H
+#define TACT_TESTS_RANDOM_BYTES_H
+
+#include "campaign.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/* Calls the target with `quick` inputs of `size` bytes, at most 1024, or as many as TACT_FUZZ says.
+ * Returns their number. */
+static inline long fuzz_with_random_bytes(int quick, int all, size_t size)
+{
+    const char *count = getenv("TACT_FUZZ");
+    long problems = count ? atol(count) : campaign_trial_count(quick, all);
+    uint64_t bits = 1 ^ campaign_seed_offset();
+    for (long n = 0; n < problems; n++) {
+        uint8_t data[1024];
+        for (size_t i = 0; i < size; i++) {
+            bits = bits * 6364136223846793005u + 1442695040888963407u;
+            data[i] = (uint8_t)(bits >> 56);
+        }
+        LLVMFuzzerTestOneInput(data, size);
+    }
+    return problems;
+}
+
+/* And with all sizes up to 64 of zeros. */
+static inline void fuzz_with_short_inputs(void)
+{
+    const uint8_t full[64] = {0};
+    for (size_t size = 0; size <= sizeof full; size++) {
+        LLVMFuzzerTestOneInput(full, size);
+    }
+}
+
+#endif
