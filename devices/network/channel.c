@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { BRIDGE_TICKS = 16 }; /* waves that a gap is bridged by, at most */
+
 static const double largest_number = 1e6; /* of a wave, a position or a force */
 
 int tact_network_channel_init(struct tact_network_channel *channel,
@@ -32,6 +34,7 @@ static void forget_received(struct tact_network_channel *channel)
     channel->waiting_ticks = channel->silence = channel->held_ticks = 0;
     channel->window_ticks = channel->has_heard = channel->missing_ticks = 0;
     channel->has_sample = 0;
+    channel->off_before = 0;
     channel->largest_fill = INT64_MIN;
 }
 
@@ -262,8 +265,10 @@ int tact_network_channel_receive(struct tact_network_channel *channel, const uns
         const int64_t tick = packet.tick - i;
         if (waiting || tick >= channel->play_tick) {
             slot = claim_slot(channel, tick);
+            if (!slot->has_wave) { /* one that is there may have given to a gap */
+                memcpy(slot->wave, packet.wave[i], sizeof slot->wave);
+            }
             slot->has_wave = 1;
-            memcpy(slot->wave, packet.wave[i], sizeof slot->wave);
         }
     }
     if (is_late) {
@@ -330,8 +335,16 @@ static void note_silence(struct tact_network_channel *channel)
             : TACT_NETWORK_CHANNEL_OK;
 }
 
+/* 1 where a whole window was off by more than is waited for, and by 20 ms: a drift is less. */
+static int is_other_delay(const struct tact_network_channel *channel, int64_t off)
+{
+    const int margin = channel->options.jitter + channel->options.repeats;
+    return llabs(off) > margin && llabs(off) > ticks_of_time(channel, 0.02);
+}
+
 /* By how much the fill of the fastest packet in the last quarter of a second is off, once; else
- * 0. */
+ * 0. By less than another delay it counts where the quarter before was off too: a site that was
+ * late for once has no clock that drifts. */
 static int64_t find_drift(struct tact_network_channel *channel)
 {
     if (++channel->window_ticks < ticks_of_time(channel, 0.25)) {
@@ -339,16 +352,40 @@ static int64_t find_drift(struct tact_network_channel *channel)
     }
     const int margin = channel->options.jitter + channel->options.repeats;
     const int64_t off = channel->largest_fill == INT64_MIN ? 0 : channel->largest_fill - margin;
+    const int64_t before = channel->off_before;
     channel->window_ticks = 0;
     channel->largest_fill = INT64_MIN;
-    return off;
+    channel->off_before = off;
+    const int goes_on = (off >= 2 && before >= 2) || (off <= -2 && before <= -2);
+    return goes_on || is_other_delay(channel, off) ? off : 0;
 }
 
-/* 1 where a whole window was off by more than is waited for, and by 20 ms: a drift is less. */
-static int is_other_delay(const struct tact_network_channel *channel, int64_t off)
+/* A wave where there is none. Each of the next waves that wait gives the same share of its energy,
+ * so that no more is used than was sent, and of a steady wave nearly all is left. Returns 0 where
+ * none waits. */
+static int bridge_gap(struct tact_network_channel *channel, double *wave)
 {
-    const int margin = channel->options.jitter + channel->options.repeats;
-    return llabs(off) > margin && llabs(off) > ticks_of_time(channel, 0.02);
+    struct tact_network_channel_slot *next[BRIDGE_TICKS];
+    int count = 0;
+    for (int i = 0; i < BRIDGE_TICKS; i++) {
+        struct tact_network_channel_slot *slot = slot_of_tick(channel, channel->play_tick + i);
+        if (slot->tick == channel->play_tick + i + 1 && slot->has_wave &&
+            slot->tick > channel->used_tick) {
+            next[count++] = slot;
+        }
+    }
+    for (int axis = 0; count && axis < channel->options.axes; axis++) {
+        double square = 0.0;
+        for (int i = 0; i < count; i++) {
+            square += next[i]->wave[axis] * next[i]->wave[axis];
+        }
+        wave[axis] = copysign(sqrt(square / (count + 1)), next[0]->wave[axis]);
+        for (int i = 0; i < count; i++) {
+            next[i]->wave[axis] *= sqrt(count / (count + 1.0));
+        }
+    }
+    channel->counts.bridged += count > 0;
+    return count > 0;
 }
 
 static void use_tick(struct tact_network_channel *channel, struct tact_network_sample *out)
@@ -373,7 +410,9 @@ static void use_tick(struct tact_network_channel *channel, struct tact_network_s
         return;
     }
     channel->counts.missing++;
-    if (channel->held_ticks < channel->options.hold) {
+    if (bridge_gap(channel, out->wave)) {
+        channel->held_ticks = 0;
+    } else if (channel->held_ticks < channel->options.hold) {
         channel->held_ticks++;
         channel->counts.held++;
     } else {
@@ -409,7 +448,9 @@ void tact_network_channel_play(struct tact_network_channel *channel,
     }
     if (off <= -2) {
         channel->counts.inserted++;
-        memset(out->wave, 0, sizeof out->wave);
+        if (!bridge_gap(channel, out->wave)) {
+            memset(out->wave, 0, sizeof out->wave);
+        }
     } else {
         if (off >= 2) {
             channel->counts.dropped++;

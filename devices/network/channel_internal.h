@@ -2,9 +2,10 @@
  * The constant channel between two sites: what each tick of one is used in one tick of the other, a
  * constant number of ticks later, whatever the packets do. A sample of tick k is used at k + D,
  * D = least delay + jitter + repeats: each packet repeats the waves of the last ticks, so that a
- * lost or late one is replaced. A wave that is not there is zero, which is passive, or is held for
- * a few ticks, which is smoother and is not. Where the clocks of the sites drift, the fill is
- * corrected by a wave that is dropped or a zero that is inserted, passive as well.
+ * lost or late one is replaced. A wave that is not there is made of the energy of those that
+ * wait behind it; where none waits it is zero, both passive, or is held for a few ticks, which is
+ * smoother and is not. Where the clocks of the sites drift, the fill is corrected by a wave that is
+ * dropped or one more that is made so, passive as well.
  *
  * Of each wave u [sqrt(W)], u^2 / 2 is power; energy() is what the other site has sent by its own
  * account less what was used here, never negative with missing waves zero.
@@ -40,7 +41,7 @@ struct tact_network_sample {
     double position[TACT_NETWORK_AXES]; /* of the newest packet so far [m, rad] */
     double force[TACT_NETWORK_AXES];    /* likewise [N, N m] */
     uint32_t flags;                     /* likewise, late or not; their meaning is the user's */
-    int missing;                        /* 1: the wave is not there, and is zero or held */
+    int missing;                        /* 1: the wave is not there, and is bridged, zero or held */
 };
 
 enum tact_network_channel_state {
@@ -59,9 +60,10 @@ struct tact_network_channel_counts {
     uint64_t lost;      /* ticks used before their own packet came, if it came at all */
     uint64_t repeated;  /* of those, ticks whose wave came with another packet */
     uint64_t missing;   /* ticks without a wave */
+    uint64_t bridged;   /* of those, and of inserted, ticks whose wave the next ones gave */
     uint64_t held;      /* of those, ticks in which the last wave was held */
     uint64_t dropped;   /* waves dropped, as the fill was too large */
-    uint64_t inserted;  /* zeros inserted, as the fill was too small */
+    uint64_t inserted;  /* waves inserted, as the fill was too small */
     uint64_t restarts;  /* after silence, or another delay */
 };
 
@@ -87,6 +89,7 @@ struct tact_network_channel {
     int has_heard, waiting_ticks, silence, held_ticks;
     int has_sample;       /* 1: `last` has a position and a force that arrived; else it is STALE */
     int64_t largest_fill; /* of the packets of this window [ticks] */
+    int64_t off_before;   /* by how much that of the window before was off [ticks] */
     int window_ticks, other_margin, missing_ticks;
     uint32_t newest_flags;
     struct tact_network_channel_slot {

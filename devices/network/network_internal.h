@@ -34,6 +34,7 @@ enum { TACT_NETWORK_AXIS_NUMBERS = 3 }; /* wave, position, force */
     INPUT(late, "packets", self->channel.counts.late)                                              \
     INPUT(duplicate, "packets", self->channel.counts.duplicate)                                    \
     INPUT(missing, "waves", self->channel.counts.missing)                                          \
+    INPUT(bridged, "waves", self->channel.counts.bridged)                                          \
     INPUT(dropped, "waves", self->channel.counts.dropped)                                          \
     INPUT(inserted, "waves", self->channel.counts.inserted)                                        \
     INPUT(restarts, "1", self->channel.counts.restarts)                                            \

@@ -189,15 +189,15 @@ static double press(const char *link, double *least, int ticks)
     ", link: {delay: 0.05, jitter: 0.02, loss: 0.05, burst: 0.01, duplicate: 0.01, reorder: "      \
     "0.01, seed: 3}"
 
-/* With missing waves zero nothing is generated, and the press is weaker; held for 10 ms it is that
- * of no delay. */
+/* Missing waves are made of the next ones: nothing is generated. Held for 10 ms where none waits,
+ * the channel gives a little. */
 static void press_over_a_poor_link(void **state)
 {
     (void)state;
     double least;
     const int end = 7500;
     const double passive = press(POOR, &least, end);
-    assert_true(least >= -1e-12 && passive > 0.6 * ideal_press && passive < 1.02 * ideal_press);
+    assert_true(least >= -1e-12 && passive > 0.85 * ideal_press && passive < 1.02 * ideal_press);
     const double held = press(POOR ", hold: 0.01", &least, end);
     assert_true(fabs(held / ideal_press - 1.0) < 0.1);
     for (int i = 0; i < SITES; i++) {
