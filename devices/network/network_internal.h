@@ -19,7 +19,9 @@ enum { TACT_NETWORK_OF_MONITOR, TACT_NETWORK_OF_LOOP }; /* whose the endpoint is
 
 /* Inputs and outputs that are not of an axis. */
 enum { TACT_NETWORK_HELD, TACT_NETWORK_ROUND_TRIP, TACT_NETWORK_FIRST_AXIS_INPUT };
-enum { TACT_NETWORK_FIRST_AXIS_OUTPUT = 1 };
+enum { TACT_NETWORK_TERMS = 1, TACT_NETWORK_FIRST_AXIS_OUTPUT };
+/* Flags of a sample: bit 0 the deadman, from bit 8 on the terms that both ends must agree on. */
+enum { TACT_NETWORK_FLAG_HELD = 1, TACT_NETWORK_TERMS_SHIFT = 8 };
 enum { TACT_NETWORK_AXIS_NUMBERS = 3 }; /* wave, position, force */
 
 /* Inputs behind those of the axes, about the link: name, unit, value. */
@@ -62,11 +64,13 @@ struct tact_network_device {
     int64_t heard_ns; /* of the newest packet, or when the endpoint came back */
     uint64_t session; /* handshakes so far, that the channel knows of */
     uint64_t refused, unsent;
+    uint32_t terms; /* of this end */
 
-    _Atomic uint64_t unlike; /* packets of the other end with other axes or another period */
+    _Atomic uint64_t unlike;     /* packets of the other end with other axes or another period */
+    _Atomic int has_other_terms; /* 1: the other end's deadman was held by other terms */
 
     /* Of the monitor. */
-    int is_seeking, is_forgery_reported, is_unlike_reported;
+    int is_seeking, is_forgery_reported, is_unlike_reported, is_terms_reported;
     uint64_t known_sessions, known_forged;
 };
 

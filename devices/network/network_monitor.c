@@ -77,6 +77,14 @@ void tact_network_device_poll(void *data)
                      self->name, self->axes, 1e3 * self->channel.options.period);
         self->is_unlike_reported = 1;
     }
+    if (!self->is_terms_reported &&
+        atomic_load_explicit(&self->has_other_terms, memory_order_relaxed)) {
+        tact_message(self->messages, TACT_MESSAGE_WARNING,
+                     "%s: nothing engages: mode, axis and impedance of the other end's remotes are "
+                     "not those of this end",
+                     self->name);
+        self->is_terms_reported = 1;
+    }
 }
 
 void tact_network_device_report(const struct tact_network_device *self)

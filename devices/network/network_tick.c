@@ -93,6 +93,17 @@ static int32_t update_state(struct tact_network_device *self)
     return self->is_lost ? TACT_DEVICE_LOST : TACT_DEVICE_STALE;
 }
 
+/* The other site's deadman, which counts by the same terms only. */
+static int is_held(struct tact_network_device *self, uint32_t flags)
+{
+    const int held = (flags & TACT_NETWORK_FLAG_HELD) != 0;
+    const int same = flags >> TACT_NETWORK_TERMS_SHIFT == self->terms;
+    if (held && !same && self->terms) {
+        atomic_store_explicit(&self->has_other_terms, 1, memory_order_relaxed);
+    }
+    return held && same;
+}
+
 void tact_network_device_read(void *data, uint64_t tick, double t, int64_t now_ns,
                               struct tact_device_input *in)
 {
@@ -110,7 +121,7 @@ void tact_network_device_read(void *data, uint64_t tick, double t, int64_t now_n
     in->state = update_state(self);
     in->stamp_ns = self->heard_ns;
     double *out = in->channel;
-    out[TACT_NETWORK_HELD] = in->state == TACT_DEVICE_OK && (sample.flags & 1U);
+    out[TACT_NETWORK_HELD] = in->state == TACT_DEVICE_OK && is_held(self, sample.flags);
     out[TACT_NETWORK_ROUND_TRIP] = tact_network_channel_round_trip(&self->channel);
     out += TACT_NETWORK_FIRST_AXIS_INPUT;
     for (int i = 0; i < self->axes; i++, out += TACT_NETWORK_AXIS_NUMBERS) {
@@ -147,8 +158,12 @@ void tact_network_device_write(void *data, const double *out, int64_t now_ns)
 {
     struct tact_network_device *self = data;
     unsigned char payload[TACT_NETWORK_PAYLOAD];
-    struct tact_network_sample sample = {.flags = out[TACT_NETWORK_HELD] > 0.5}, none;
+    struct tact_network_sample sample = {.flags = 0}, none;
     const double *of_axis = out + TACT_NETWORK_FIRST_AXIS_OUTPUT;
+    const double terms = out[TACT_NETWORK_TERMS];
+    self->terms = terms >= 0.0 && terms < 0x1p24 ? (uint32_t)terms : 0;
+    sample.flags = (out[TACT_NETWORK_HELD] > 0.5 ? TACT_NETWORK_FLAG_HELD : 0U) |
+                   self->terms << TACT_NETWORK_TERMS_SHIFT;
     for (int i = 0; i < self->axes; i++, of_axis += TACT_NETWORK_AXIS_NUMBERS) {
         sample.wave[i] = of_axis[0];
         sample.position[i] = of_axis[1];

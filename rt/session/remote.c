@@ -77,6 +77,43 @@ static int find_remote_channels(struct tact_session *s, struct session_remote *r
     return rc ? rc : find_remote_channel(s, r, "force", axis, 1, &r->out.force, err);
 }
 
+static uint32_t add_to_digest(uint32_t digest, const void *data, size_t size)
+{
+    for (size_t i = 0; i < size; i++) { /* FNV-1a */
+        digest = (digest ^ ((const unsigned char *)data)[i]) * 16777619u;
+    }
+    return digest;
+}
+
+/* Digest of the modes and impedances of all ties of a device, by axis: waves of two impedances are
+ * no line. Not 0. */
+static double find_terms(const struct tact_session *s, const char *device)
+{
+    uint32_t digest = 2166136261u;
+    for (uint64_t axis = 0; axis < 6; axis++) {
+        for (uint32_t i = 0; i < s->scene->remotes_count; i++) {
+            const struct tact_scene_remote *def = &s->scene->remotes[i];
+            if (def->axis == axis && !strcmp(def->device, device)) {
+                digest = add_to_digest(digest, &axis, sizeof axis);
+                digest = add_to_digest(digest, def->mode, strlen(def->mode));
+                digest = add_to_digest(digest, &def->impedance, sizeof def->impedance);
+            }
+        }
+    }
+    digest = (digest ^ digest >> 24) & 0xffffffu;
+    return digest ? digest : 1.0;
+}
+
+static int find_terms_channel(const struct tact_session *s, const struct session_remote *r)
+{
+    const struct tact_device_info *info = &s->devices[r->device].device.info;
+    int found = -1;
+    for (int i = 0; i < info->output_count; i++) {
+        found = strcmp(info->output[i].name, "terms") ? found : i;
+    }
+    return found;
+}
+
 static int map_remote(struct tact_session *s, uint32_t index, struct tact_error *err)
 {
     struct session_remote *r = &s->remotes[index];
@@ -99,7 +136,10 @@ static int map_remote(struct tact_session *s, uint32_t index, struct tact_error 
     r->coupling = tact_session_find_coupling(s, r->hand, r->link);
     r->state.target = s->scene->hands[r->hand].links[r->link].joint.start;
     r->state.tank = def->tank;
-    return find_remote_channels(s, r, err);
+    r->terms = find_terms(s, def->device);
+    const int rc = find_remote_channels(s, r, err);
+    r->out.terms = rc ? -1 : find_terms_channel(s, r);
+    return rc;
 }
 
 static int is_of_other_site(const struct tact_session *s, int device)
@@ -357,5 +397,8 @@ void tact_session_answer_remotes(struct tact_session *s)
         out[r->out.position] = q;
         out[r->out.force] = r->state.force;
         out[r->out.held] = is_held_here(s, r);
+        if (r->out.terms >= 0) {
+            out[r->out.terms] = r->terms;
+        }
     }
 }

@@ -16,7 +16,9 @@ struct session_remote {
     } in;
     struct { /* and outputs */
         int wave, position, force, held;
+        int terms; /* -1: the device has none */
     } out;
+    double terms; /* what both sites must agree on: a digest, a whole number below 2^24 */
     struct session_coupling *coupling; /* to what a person holds, or NULL */
     double stiffness, damping;         /* of the joint's drive that are of this tie */
     double target_before;              /* its share of the drive's target in the tick [rad, m] */

@@ -59,6 +59,8 @@ static void log_path(int site, char path[64])
 }
 
 /* link: further settings of both ends; the deadman is held from 0.3 s, and not in `released`. */
+static const char *robot_tie = "impedance: 10, stiffness: 1000, damping: 30, tank: 1";
+
 static void open_sites(int port, const char *link, double until, int record)
 {
     for (int i = 0; i < SITES; i++) {
@@ -69,8 +71,7 @@ static void open_sites(int port, const char *link, double until, int record)
                  "type: network, settings: {%s: \"127.0.0.1:%d\", jitter: 0.02, repeats: 20%s}",
                  i ? "listen" : "connect", port, link);
         if (i) {
-            snprintf(text, sizeof text, robot_text,
-                     "impedance: 10, stiffness: 1000, damping: 30, tank: 1");
+            snprintf(text, sizeof text, robot_text, robot_tie);
         } else {
             char button[128];
             tact_number_print(text, sizeof text, person_text, 0.4, 10.0, 300.0, 8.0, 9.0,
@@ -240,6 +241,22 @@ static void silent_end_lets_go(void **state)
     close_sites();
 }
 
+/* Waves of two impedances would be no line, and give energy. */
+static void other_impedance_does_not_engage(void **state)
+{
+    (void)state;
+    const char *good = robot_tie;
+    robot_tie = "impedance: 20, stiffness: 1000, damping: 30, tank: 1";
+    open_sites(free_port(), "", 100.0, 0);
+    wait_for_both();
+    for (int k = 0; k < 1000; k++) {
+        step_both();
+        assert_true(tie_at(PERSON)->ticks <= 0.0 && tie_at(ROBOT)->ticks <= 0.0);
+    }
+    close_sites();
+    robot_tie = good;
+}
+
 /* Datagrams of a stranger, many in each tick: counted, and without any other effect. */
 static void flood_of_a_stranger_has_no_effect(void **state)
 {
@@ -340,6 +357,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(press_over_a_poor_link),
         cmocka_unit_test(silent_end_lets_go),
+        cmocka_unit_test(other_impedance_does_not_engage),
         cmocka_unit_test(flood_of_a_stranger_has_no_effect),
         cmocka_unit_test(bad_settings_are_refused),
         cmocka_unit_test(other_site_is_no_deadman),
