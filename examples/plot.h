@@ -74,6 +74,7 @@ struct plot_session {
     uint64_t ticks[2];  /* ticks that are drawn: the first, and the one after the last */
     double from, to;    /* the same [s] */
     double duration;    /* duration of the whole session [s] */
+    double shift;       /* of what is drawn, on the clock of the other end's log [s]; 0: none */
     struct plot_pair pair[PLOT_MAX_PAIRS];
     int joint[PLOT_MAX_JOINTS]; /* joints of the scene: those of hands, then those of mechanisms */
     int body[PLOT_MAX_BODIES];  /* body of the view */
@@ -113,6 +114,10 @@ int plot_time_column(const struct plot_session *s); /* wake, compute [us] */
  * closed whatever comes back. range is set before. */
 int plot_session_open(struct plot_session *s, const char *path, struct tact_error *err);
 void plot_session_close(struct plot_session *s);
+
+/* plot_clock.c: where two sessions are the ends of one link, moves the second to the clock of the
+ * first. */
+void plot_join_clocks(struct plot_session *sessions);
 
 /* plot_marks.c: first touches, releases, events, faults, gaps. */
 void plot_collect_marks(struct plot_session *s, const double *first_touch);

@@ -473,8 +473,14 @@ static void write_session_heading(FILE *to, const struct plot_session *s, int co
             st->complete ? "whole" : "NOT WHOLE", (unsigned long long)st->missing,
             s[a].survey.faults, wake, (double)c.p50 * 1e-3, (double)c.p99 * 1e-3,
             (double)c.max * 1e-3);
+        char letter[64] = "";
+        if (s[a].shift != 0.0) {
+            snprintf(letter, sizeof letter, "B (dashed, begins at %.3f s of A)  ", s[a].shift);
+        } else if (count > 1) {
+            snprintf(letter, sizeof letter, a ? "B (dashed)  " : "A (solid)  ");
+        }
         fprintf(to, "set label %d ", 71 + a);
-        drawing_print_quoted(to, count > 1 ? (a ? "B (dashed)  " : "A (solid)  ") : "", text);
+        drawing_print_quoted(to, letter, text);
         fprintf(to, " at screen 0.98, screen %g font ',11' right\n",
                 count > 1 ? 0.99 - 0.0145 * a : 0.985);
     }

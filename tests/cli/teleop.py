@@ -108,6 +108,11 @@ def main():
         checked(log)
     numbers = ("stamp_ns", "site_input[state]", "site_input[stamp_ns]")
     rows = columns("local", *numbers, "person_left_remote[3]")
+    tact("plot", "local.mcap", "again.mcap", "-o", "both.gp")
+    with open("both.gp", encoding="utf-8") as file:
+        begins = float(re.search(r"begins at ([-0-9.]*) s of A", file.read())[1])
+    apart = 1e-9 * (columns("again", "stamp_ns")[0][0] - rows[0][0])  # of one machine, whose clock they share
+    assert abs(begins - apart) < 0.02, (begins, apart)
     found = [row[1] == OK for row in rows].index(True)
     first = next(i for i in range(found, len(rows)) if rows[i][1] != OK)
     pressed = min(row[3] for row in rows[:first])
