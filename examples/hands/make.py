@@ -1,9 +1,12 @@
 #!/usr/bin/env python3
-"""make.py: writes the meshes in assets/ and shadow_like.xml, a hand with the elements of the Shadow hand.
+"""make.py: writes the meshes in assets/, shadow_like.xml and shadow_tendons.xml, hands with the elements of the Shadow
+hand, and inspire_like.xml and inspire_like.urdf, one with those of Inspire's.
 
-The hand is of our own making: a forearm and a wrist of two joints, four fingers (the little one with a joint in the
-palm) and a thumb of five joints, 24 joints in all, each with an actuator; in the Shadow hand one drive acts on a tendon
-of the last two joints of each finger, which tact refuses. Meshes are in millimetres, as many that are downloaded. Coordinates are exact in single precision.
+They are of our own making. The first: a forearm and a wrist of two joints, four fingers (the little one with a joint in
+the palm) and a thumb of five joints, 24 joints in all, each with an actuator. In shadow_tendons.xml, as in the Shadow
+hand, one actuator acts on a tendon of the last two joints of each finger: 20 actuators. The last: four fingers of two
+joints and a thumb of four, of which six joints follow others. Meshes are in millimetres, as many that are downloaded.
+Coordinates are exact in single precision.
 """
 import math
 import os
@@ -102,7 +105,7 @@ def inertial(mass, half, quat="1 0 0 0"):
     return f'<inertial {INERTIA.format(m=mass, z=half, q=quat, a=f"{a:.6e}", b=f"{0.995 * a:.6e}", c=f"{3.1e-5 * mass:.6e}")}/>'
 
 
-def finger(name, x, extra, actuators, tendons, excludes):
+def finger(name, x, extra, actuators, tendons, excludes, pulled):
     """Knuckle, proximal, middle and distal links of one finger."""
     lines = []
     if extra:
@@ -133,9 +136,12 @@ def finger(name, x, extra, actuators, tendons, excludes):
     if extra:
         lines.append("</body>")
     actuators += [f'<position name="A_{name}J4" joint="{name}J4" class="knuckle"/>',
-                  f'<position name="A_{name}J3" joint="{name}J3" class="bend"/>',
-                  f'<position name="A_{name}J2" joint="{name}J2" class="bend_coupled"/>',
-                  f'<position name="A_{name}J1" joint="{name}J1" class="bend_coupled"/>']
+                  f'<position name="A_{name}J3" joint="{name}J3" class="bend"/>']
+    if pulled:
+        actuators.append(f'<position name="A_{name}J0" tendon="{name}J0" class="bend_coupled"/>')
+    else:
+        actuators += [f'<position name="A_{name}J2" joint="{name}J2" class="bend_coupled"/>',
+                      f'<position name="A_{name}J1" joint="{name}J1" class="bend_coupled"/>']
     tendons.append(f'<fixed name="{name}J0"><joint joint="{name}J2" coef="1"/><joint joint="{name}J1" coef="1"/></fixed>')
     excludes.append(f'<exclude body1="palm" body2="{name}_proximal"/>')
     return lines
@@ -157,11 +163,11 @@ def thumb(actuators):
     return lines + ["</body>"] * 5
 
 
-def write_shadow():
+def write_shadow(file, pulled):
     actuators = ['<position name="A_WRJ2" joint="WRJ2" class="wrist_y"/>', '<position name="A_WRJ1" joint="WRJ1" class="wrist_x"/>']
     tendons, excludes, fingers = [], ['<exclude body1="wrist" body2="forearm"/>'], []
     for name, x, extra in (("FF", 0.033, False), ("MF", 0.011, False), ("RF", -0.011, False), ("LF", -0.033, True)):
-        fingers += finger(name, x, extra, actuators, tendons, excludes)
+        fingers += finger(name, x, extra, actuators, tendons, excludes, pulled)
     fingers += thumb(actuators)
     lines = [
         '<worldbody>',
@@ -185,17 +191,103 @@ def write_shadow():
         '<sensor><jointpos joint="WRJ1"/></sensor>',
         '<actuator>', *actuators, '</actuator>',
         '<keyframe><key name="open" time="0"/></keyframe>']
-    with open(os.path.join(HERE, "shadow_like.xml"), "w", encoding="utf-8") as stream:
-        stream.write(HEAD)
-        depth = 1
-        for line in lines:
-            depth -= line.startswith("</")
-            stream.write("  " * depth + line + "\n")
-            tag = line[1:].split()[0].rstrip(">")
-            depth += not line.startswith("</") and not line.endswith("/>") and f"</{tag}>" not in line
+    with open(os.path.join(HERE, file), "w", encoding="utf-8") as stream:
+        stream.write(HEAD.replace("shadow_like", file.removesuffix(".xml")))
+        write_tree(stream, lines)
         stream.write("</mujoco>\n")
+
+
+def write_tree(stream, lines):
+    """Lines indented by their depth."""
+    depth = 1
+    for line in lines:
+        depth -= line.startswith("</")
+        stream.write("  " * depth + line + "\n")
+        tag = line[1:].replace(">", " ").split()[0]
+        depth += not line.startswith("</") and not line.endswith("/>") and f"</{tag}>" not in line
+
+
+
+
+# Links of the hand like Inspire's: name, parent, place [m], axis, range [rad], length [m], and the joint that it follows
+# with multiplier and offset.
+INSPIRE = [
+    *(link for i, name in enumerate(("index", "middle", "ring", "pinky")) for link in (
+        (f"{name}_proximal", "base", (0.03 - 0.02 * i, 0, 0.09), (1, 0, 0), (0, 1.4381), 0.032, None),
+        (f"{name}_intermediate", f"{name}_proximal", (0, 0, 0.032), (1, 0, 0), (-0.04545, 1.56), 0.02,
+         (f"{name}_proximal", 1.06399, -0.04545)))),
+    ("thumb_yaw", "base", (0.03, 0.01, 0.03), (0, 0, 1), (0, 1.246), 0.01, None),
+    ("thumb_pitch", "thumb_yaw", (0.01, 0, 0.008), (0, 1, 0), (0, 0.5), 0.02, None),
+    ("thumb_intermediate", "thumb_pitch", (0, 0, 0.02), (0, 1, 0), (0, 0.8024), 0.015, ("thumb_pitch", 1.334, 0.0)),
+    ("thumb_distal", "thumb_intermediate", (0, 0, 0.015), (0, 1, 0), (0, 0.9487), 0.012, ("thumb_intermediate", 0.667, 0.0)),
+]
+
+
+def inspire_inertia(length):
+    """Mass, centre, inertia of a link."""
+    mass = 0.5 * length
+    return mass, length / 2, mass * length * length / 12 + 4e-7, 3e-7
+
+
+def inspire_mjcf_link(link):
+    name, _, at, axis, limits, length, _ = link
+    mass, z, across, along = inspire_inertia(length)
+    lines = [f'<body name="{name}" pos="{at[0]:g} {at[1]:g} {at[2]:g}">',
+             f'<inertial mass="{mass:g}" pos="0 0 {z:g}" diaginertia="{across:.6e} {across:.6e} {along:.6e}"/>',
+             f'<joint name="{name}_joint" axis="{axis[0]} {axis[1]} {axis[2]}" range="{limits[0]} {limits[1]}"/>',
+             f'<geom type="capsule" size="0.006 {length / 2 - 0.003:g}" pos="0 0 {length / 2:g}"/>']
+    for child in INSPIRE:
+        lines += inspire_mjcf_link(child) if child[1] == name else []
+    return [*lines, "</body>"]
+
+
+def write_inspire_mjcf():
+    led = [link for link in INSPIRE if link[6]]
+    lines = ['<worldbody>', '<body name="base">',
+             '<inertial mass="0.3" pos="0 0 0.05" diaginertia="3e-4 3e-4 1e-4"/>',
+             '<geom type="box" size="0.04 0.012 0.035" pos="0 0 0.045"/>']
+    for link in INSPIRE:
+        lines += inspire_mjcf_link(link) if link[1] == "base" else []
+    lines += ['</body>', '</worldbody>', '<equality>']
+    lines += [f'<joint joint1="{link[0]}_joint" joint2="{link[6][0]}_joint" polycoef="{link[6][2]} {link[6][1]} 0 0 0"/>'
+              for link in led]
+    lines += ['</equality>', '<actuator>']
+    lines += [f'<position joint="{link[0]}_joint" ctrlrange="{link[4][0]} {link[4][1]}"/>' for link in INSPIRE if not link[6]]
+    lines += ['</actuator>']
+    with open(os.path.join(HERE, "inspire_like.xml"), "w", encoding="utf-8") as stream:
+        stream.write('<mujoco model="inspire_like">\n  <compiler angle="radian" autolimits="true"/>\n  <default>\n'
+                     '    <joint damping="0.02" armature="1e-5" frictionloss="0.002"/>\n'
+                     '    <position kp="2" kv="0.02" forcerange="-1 1"/>\n'
+                     '    <equality solref="0.005 1" solimp="0.99 0.999 0.001"/>\n  </default>\n')
+        write_tree(stream, lines)
+        stream.write("</mujoco>\n")
+
+
+def write_inspire_urdf():
+    lines = ['<link name="base">', '<inertial>', '<origin xyz="0 0 0.05"/>', '<mass value="0.3"/>',
+             '<inertia ixx="3e-4" iyy="3e-4" izz="1e-4" ixy="0" ixz="0" iyz="0"/>', '</inertial>', '<collision>',
+             '<origin xyz="0 0 0.045"/>', '<geometry><box size="0.08 0.024 0.07"/></geometry>', '</collision>', '</link>']
+    for name, parent, at, axis, limits, length, law in INSPIRE:
+        mass, z, across, along = inspire_inertia(length)
+        lines += [f'<link name="{name}">', '<inertial>', f'<origin xyz="0 0 {z:g}"/>', f'<mass value="{mass:g}"/>',
+                  f'<inertia ixx="{across:.6e}" iyy="{across:.6e}" izz="{along:.6e}" ixy="0" ixz="0" iyz="0"/>',
+                  '</inertial>', '<collision>', f'<origin xyz="0 0 {length / 2:g}"/>',
+                  f'<geometry><cylinder radius="0.006" length="{length:g}"/></geometry>', '</collision>', '</link>',
+                  f'<joint name="{name}_joint" type="revolute">', f'<origin xyz="{at[0]:g} {at[1]:g} {at[2]:g}" rpy="0 0 0"/>',
+                  f'<parent link="{parent}"/>', f'<child link="{name}"/>', f'<axis xyz="{axis[0]} {axis[1]} {axis[2]}"/>',
+                  f'<limit lower="{limits[0]}" upper="{limits[1]}" effort="1" velocity="0.5"/>',
+                  '<dynamics damping="0.02" friction="0.002"/>']
+        lines += [f'<mimic joint="{law[0]}_joint" multiplier="{law[1]}" offset="{law[2]}"/>'] if law else []
+        lines += ['</joint>']
+    with open(os.path.join(HERE, "inspire_like.urdf"), "w", encoding="utf-8") as stream:
+        stream.write('<robot name="inspire_like">\n')
+        write_tree(stream, lines)
+        stream.write("</robot>\n")
 
 
 if __name__ == "__main__":
     write_meshes()
-    write_shadow()
+    write_shadow("shadow_like.xml", False)
+    write_shadow("shadow_tendons.xml", True)
+    write_inspire_mjcf()
+    write_inspire_urdf()

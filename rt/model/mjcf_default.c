@@ -41,7 +41,8 @@ static int read_class_element(struct mjcf *r, const xmlNode *node, struct mjcf_c
     if (!strcmp(name, "equality")) {
         int active = tact_xml_word(r->model, node, "active", "false true");
         c->equality_active = active >= 0 ? active : c->equality_active;
-        int rc = tact_xml_check_attributes(r->model, node, "active class", "name", "solref solimp");
+        int rc =
+            tact_xml_check_attributes(r->model, node, "active class", "name solref solimp", "");
         return rc ? rc : active < -1 ? active : 0;
     }
     if (tact_xml_is_in("site camera light material pair", name)) {

@@ -114,8 +114,8 @@ static int read_joint_equality(struct mjcf *r, const xmlNode *node)
 {
     struct model *m = r->model;
     double polynomial[5] = {0.0, 1.0};
-    int rc = tact_xml_check_attributes(m, node, "joint1 joint2 polycoef active class", "name",
-                                       "solref solimp");
+    int rc = tact_xml_check_attributes(m, node, "joint1 joint2 polycoef active class",
+                                       "name solref solimp", "");
     int n = rc ? rc : tact_xml_numbers(m, node, "polycoef", polynomial, 1, 5);
     if (n < 0) {
         return n;
@@ -133,6 +133,8 @@ static int read_joint_equality(struct mjcf *r, const xmlNode *node)
     }
     const double offset = m->joints.at[joint].reference + polynomial[0] -
                           polynomial[1] * m->joints.at[other].reference;
+    tact_model_note(m, tact_xml_line(node),
+                    "equality: <joint> holds exactly, without solref and solimp");
     return tact_model_add_mimic(m, tact_xml_line(node), joint, other, polynomial[1], offset);
 }
 

@@ -6,11 +6,14 @@
  * POSES: for each pose the values and the rates of all joints, in the order in which the first line
  * of the output names them. Output, numbers with 17 digits: the names; the total mass; for each
  * joint lower, upper, viscous, friction, armature, stiffness, damping, limit of the scene's first
- * hand; for each pose the position and quaternion of each link, the mass matrix, the bias under
- * the scene's gravity. Exits with 0, or 2 with a message.
+ * hand; for each joint the coefficients by which its drive acts on all of them, and the joint that
+ * it follows (-1: none) with multiplier and offset; for each pose the position and quaternion of
+ * each link, the mass matrix, the bias under the scene's gravity. Exits with 0, or 2 with a
+ * message.
  */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include "contact/world/hand_internal.h"
 #include "contact/world/world.h"
 #include "rt/scene/scene.h"
@@ -37,6 +40,36 @@ static void print_joints(const struct tact_scene_hand *hand)
         const double numbers[] = {j->lower,    j->upper,     j->viscous, j->friction,
                                   j->armature, j->stiffness, j->damping, j->limit};
         print_numbers(numbers, sizeof numbers / sizeof *numbers);
+    }
+}
+
+static int find_link(const struct tact_scene_hand *hand, const char *name)
+{
+    for (uint32_t i = 0; i < hand->links_count; i++) {
+        if (!strcmp(hand->links[i].name, name)) {
+            return (int)i;
+        }
+    }
+    return -1;
+}
+
+/* What drives act on, and which joints follow others; matrix: a row for scratch. */
+static void print_ties(const struct tact_scene_hand *hand, double *matrix)
+{
+    for (uint32_t i = 0; i < hand->links_count; i++) {
+        const struct tact_scene_joint *j = &hand->links[i].joint;
+        memset(matrix, 0, hand->links_count * sizeof *matrix);
+        matrix[i] = j->tendon_count ? 0.0 : 1.0;
+        for (uint32_t k = 0; k < j->tendon_count; k++) {
+            matrix[find_link(hand, j->tendon[k].joint)] = j->tendon[k].coefficient;
+        }
+        print_numbers(matrix, (int)hand->links_count);
+    }
+    for (uint32_t i = 0; i < hand->links_count; i++) {
+        const struct tact_scene_mimic *law = hand->links[i].joint.mimic;
+        const double numbers[3] = {law ? find_link(hand, law->joint) : -1,
+                                   law ? law->multiplier : 0.0, law ? law->offset : 0.0};
+        print_numbers(numbers, 3);
     }
 }
 
@@ -90,6 +123,9 @@ int main(int argc, char **argv)
     const int count = tact_hand_count(hand);
     double *matrix = calloc((size_t)(count * count) + 1, sizeof *matrix);
     print_joints(&scene->hands[0]);
+    if (matrix) {
+        print_ties(&scene->hands[0], matrix);
+    }
     while (matrix && read_pose(hand, count)) {
         print_pose(hand, count, scene->gravity, matrix);
     }

@@ -15,10 +15,11 @@
 #include "support/campaign.h"
 
 #define FOLDER TACT_SOURCE_DIR "/examples/hands/"
-#define MODEL_COUNT 4
+#define MODEL_COUNT 7
 
-static const char *const models[MODEL_COUNT] = {"allegro_like.xml", "shadow_like.xml",
-                                                "leap_like.xml", "gripper_like.urdf"};
+static const char *const models[MODEL_COUNT] = {
+    "allegro_like.xml",   "shadow_like.xml",  "leap_like.xml",    "gripper_like.urdf",
+    "shadow_tendons.xml", "inspire_like.xml", "inspire_like.urdf"};
 
 static int read_beside(void *user, const char *path, char **data, uint64_t *size)
 {
