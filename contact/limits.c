@@ -27,7 +27,25 @@ const char *tact_margin_name(int i)
     return i >= 0 && i < TACT_MARGIN_COUNT ? names[i] : NULL;
 }
 
-void tact_limit_tally_add(struct tact_limit_tally *tally, int limits,
+int tact_friction_mode_from_limits(int limits, double spin_arm)
+{
+    if (limits & TACT_LIMIT_OPEN) {
+        return -1;
+    }
+    if (limits & TACT_LIMIT_CONE) {
+        return TACT_FRICTION_SLIDING;
+    }
+    return limits & TACT_LIMIT_SPIN || !(spin_arm > 0.0) ? TACT_FRICTION_ROLLING
+                                                         : TACT_FRICTION_NO_SPIN;
+}
+
+const char *tact_friction_mode_name(int mode)
+{
+    static const char *const names[TACT_FRICTION_MODES] = {"sliding", "rolling", "without spin"};
+    return mode >= 0 && mode < TACT_FRICTION_MODES ? names[mode] : NULL;
+}
+
+void tact_limit_tally_add(struct tact_limit_tally *tally, int limits, double spin_arm,
                           const struct tact_margins *margins)
 {
     double now[TACT_MARGIN_COUNT];
@@ -38,6 +56,10 @@ void tact_limit_tally_add(struct tact_limit_tally *tally, int limits,
     }
     for (int i = 0; i < TACT_LIMIT_COUNT; i++) {
         tally->at[i] += limits >> i & 1;
+    }
+    const int mode = tact_friction_mode_from_limits(limits, spin_arm);
+    if (mode >= 0) {
+        tally->modes[mode]++;
     }
     tally->touching++;
 }

@@ -95,15 +95,37 @@ TACT_API const char *tact_limit_name(int i);
  */
 TACT_API const char *tact_margin_name(int i);
 
+/** How two surfaces in contact move over each other. A contact without a force has no mode. */
+enum tact_friction_mode {
+    TACT_FRICTION_SLIDING, /**< friction is at its limit */
+    TACT_FRICTION_ROLLING, /**< no slip; the surfaces may spin, as torsion is at its limit or there
+                              is none: three relative angular velocities */
+    TACT_FRICTION_NO_SPIN, /**< no slip and no spin, which torsion prevents: two */
+};
+
+#define TACT_FRICTION_MODES 3 /**< number of modes */
+
+/**
+ * The mode of a contact with a force, -1 without one (TACT_LIMIT_OPEN). limits: its active limits;
+ * spin_arm: its torsion limit over mu f_n [m], 0 for a contact in a point. Real-time safe. The
+ * modes are those of Kry and Pai 2003, section 3.4.
+ */
+TACT_API int tact_friction_mode_from_limits(int limits, double spin_arm);
+
+/** "sliding", "rolling" or "without spin", static text. NULL out of range. Real-time safe. */
+TACT_API const char *tact_friction_mode_name(int mode);
+
 /** Statistics of a contact over ticks: how many at each limit, and its smallest margins. */
 struct tact_limit_tally {
     unsigned long long touching;             /**< ticks in which the pair touched */
     unsigned long long at[TACT_LIMIT_COUNT]; /**< number of ticks in which each limit was active */
+    unsigned long long modes[TACT_FRICTION_MODES]; /**< number of ticks in each mode */
     double least[TACT_MARGIN_COUNT]; /**< smallest margins, in the order of struct tact_margins */
 };
 
-/** Adds a tick in which the pair touched, with its active limits and margins. Real-time safe. */
-TACT_API void tact_limit_tally_add(struct tact_limit_tally *tally, int limits,
+/** Adds a tick in which the pair touched, with its active limits, its spin arm [m] and margins.
+ * Real-time safe. */
+TACT_API void tact_limit_tally_add(struct tact_limit_tally *tally, int limits, double spin_arm,
                                    const struct tact_margins *margins);
 
 TACT_END_DECLS

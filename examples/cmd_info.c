@@ -129,6 +129,11 @@ static void print_scene_info(const struct info *i)
                text_shown(v->pairs[k].name), v->pairs[k].model, v->pairs[k].friction,
                p->tally.touching, p->tally.at[1], p->tally.at[3], p->tally.at[2], p->normal,
                p->torsion * 1e3);
+        if (!strcmp(v->pairs[k].model, "smooth") && p->tally.touching) {
+            printf("  %-32s sliding %llu ticks, rolling %llu, without spin %llu\n", "",
+                   p->tally.modes[TACT_FRICTION_SLIDING], p->tally.modes[TACT_FRICTION_ROLLING],
+                   p->tally.modes[TACT_FRICTION_NO_SPIN]);
+        }
         if (p->unmeasured) {
             printf("  %-32s could not be measured in %llu ticks: its last overlap was used\n", "",
                    (ull)p->unmeasured);

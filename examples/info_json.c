@@ -71,7 +71,7 @@ static json_t *facts_json(const struct info *i)
 /* Why a pair slipped: ticks at each limit, least margins. */
 static json_t *pair_json(const struct tact_scene_log_pair *v, const struct survey_pair *p)
 {
-    json_t *ticks = json_object(), *least = json_object();
+    json_t *ticks = json_object(), *least = json_object(), *modes = json_object();
     for (int i = 0; i < TACT_LIMIT_COUNT; i++) {
         json_object_set_new(ticks, tact_limit_name(i), json_integer((json_int_t)p->tally.at[i]));
     }
@@ -79,11 +79,16 @@ static json_t *pair_json(const struct tact_scene_log_pair *v, const struct surve
         json_object_set_new(least, tact_margin_name(i),
                             p->tally.touching ? json_real(p->tally.least[i]) : json_null());
     }
-    return json_pack(
-        "{s:s, s:s, s:f, s:I, s:I, s:I, s:o, s:o, s:f, s:f}", "name", v->name, "model", v->model,
-        "friction", v->friction, "touching_ticks", (json_int_t)p->tally.touching, "limited_ticks",
-        (json_int_t)p->limited, "unmeasured_ticks", (json_int_t)p->unmeasured, "limit_ticks", ticks,
-        "least_margin", least, "normal_max_N", p->normal, "torsion_max_Nm", p->torsion);
+    for (int i = 0; i < TACT_FRICTION_MODES; i++) {
+        json_object_set_new(modes, tact_friction_mode_name(i),
+                            json_integer((json_int_t)p->tally.modes[i]));
+    }
+    return json_pack("{s:s, s:s, s:f, s:I, s:I, s:I, s:o, s:o, s:o, s:f, s:f}", "name", v->name,
+                     "model", v->model, "friction", v->friction, "touching_ticks",
+                     (json_int_t)p->tally.touching, "limited_ticks", (json_int_t)p->limited,
+                     "unmeasured_ticks", (json_int_t)p->unmeasured, "limit_ticks", ticks,
+                     "mode_ticks", modes, "least_margin", least, "normal_max_N", p->normal,
+                     "torsion_max_Nm", p->torsion);
 }
 
 static json_t *json_named_counts(const uint64_t *values, int count, const char *(*name)(int))

@@ -40,7 +40,7 @@ static void count_touching_pairs(const struct tact_scene_log *view, const double
         if (touching) {
             struct tact_margins margins;
             memcpy(&margins, v + view->pairs[i].margins, sizeof margins);
-            tact_limit_tally_add(&p->tally, limits, &margins);
+            tact_limit_tally_add(&p->tally, limits, v[view->pairs[i].patch + 7], &margins);
         }
         p->normal = fmax(p->normal, w.normal);
         p->torsion = fmax(p->torsion, fabs(w.torsion));

@@ -1,6 +1,7 @@
 /* The summary of a run as a table of text. */
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 #include "command.h"
 #include "contact_loads.h"
 #include "text.h"
@@ -98,6 +99,15 @@ static void bodies(struct tact_session *session, const struct tact_pose *start)
     }
 }
 
+/* How the surfaces of a pair of model smooth move over each other; "" for other models. */
+static const char *mode_of_smooth_pair(struct tact_world *world, int pair)
+{
+    const struct tact_contact *c = tact_world_contact(world, pair);
+    const int mode = tact_friction_mode_from_limits(c->limits, c->spin_arm);
+    const int is_smooth = !strcmp(tact_world_model(world, pair)->name, "smooth");
+    return is_smooth && mode >= 0 ? tact_friction_mode_name(mode) : "";
+}
+
 static void pairs(struct tact_session *session, double period)
 {
     struct tact_world *world = tact_session_world(session);
@@ -114,8 +124,9 @@ static void pairs(struct tact_session *session, double period)
                    "torsion [mN m]");
         }
         struct contact_loads loads = compute_contact_loads(c->impulse, period);
-        printf("  %-30s %12.3f %12.3f %15.3f\n", text_shown(tact_session_pair_name(session, i)),
-               loads.normal, loads.friction, shown(loads.torsion * 1e3));
+        printf("  %-30s %12.3f %12.3f %15.3f%s%s\n", text_shown(tact_session_pair_name(session, i)),
+               loads.normal, loads.friction, shown(loads.torsion * 1e3),
+               *mode_of_smooth_pair(world, i) ? "  " : "", mode_of_smooth_pair(world, i));
     }
 }
 

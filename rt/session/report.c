@@ -195,6 +195,12 @@ static void add_slip_statistics(json_t *pair, const struct tact_contact *c,
     for (int i = 0; i < TACT_LIMIT_COUNT; i++) {
         json_object_set_new(ticks, tact_limit_name(i), json_integer((json_int_t)tally->at[i]));
     }
+    json_t *modes = json_object();
+    for (int i = 0; i < TACT_FRICTION_MODES; i++) {
+        json_object_set_new(modes, tact_friction_mode_name(i),
+                            json_integer((json_int_t)tally->modes[i]));
+    }
+    json_object_set_new(pair, "mode_ticks", modes);
     json_object_set_new(pair, "limits", limits(c->touching ? c->limits : TACT_LIMIT_OPEN));
     json_object_set_new(pair, "margin", c->touching ? margins(now) : json_null());
     json_object_set_new(pair, "ticks", ticks);

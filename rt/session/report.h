@@ -27,7 +27,8 @@ TACT_BEGIN_DECLS
  * N], end_of_line [rad, m], tank_J, work_J, link {NAME: of the device's inputs that are of no
  * joint}}}; pairs [{of those whose bounding spheres met or that touched:
  * name (unique: floor/plate#2 is the second between the two), model, touching, normal_force [N],
- * friction_force [N], spin_torque [N m], spin_arm [m], depth [m], limits, ticks, margin,
+ * friction_force [N], spin_torque [N m], spin_arm [m], depth [m], mode_ticks {sliding, rolling,
+ * without spin: ticks in each enum tact_friction_mode}, limits, ticks, margin,
  * least_margin, outrun_ticks (in which its shapes passed by more than the thinner of them, and its
  * model does not know their gap), meets_inside {body (that both press on, and inside which they
  * overlap each other), time [s] when it was found} where it occurred, moments {by (host or source),
@@ -40,11 +41,11 @@ TACT_API char *tact_session_report_json(struct tact_session *session,
 
 /**
  * Why the pairs slipped, as a JSON array to be freed with free(); NULL where memory is short. Of
- * every pair whose bounding spheres met {name, limits (those active at the end), margin (at the
- * end; null where it does not touch), ticks {touching, open, friction, edge, spin, joint}: how many
- * ticks it touched, and of those how many at each limit, least_margin}: the least over those ticks,
- * null where there were none. A margin is {normal, slip, friction, spin, edge, joint}, see struct
- * tact_margins. Not real-time safe.
+ * every pair whose bounding spheres met {name, mode_ticks, limits (those active at the end), margin
+ * (at the end; null where it does not touch), ticks {touching, open, friction, edge, spin, joint}:
+ * how many ticks it touched, and of those how many at each limit, least_margin}: the least over
+ * those ticks, null where there were none. A margin is {normal, slip, friction, spin, edge, joint},
+ * see struct tact_margins. Not real-time safe.
  */
 TACT_API char *tact_session_slips_json(struct tact_session *session);
 

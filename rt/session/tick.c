@@ -43,7 +43,7 @@ static void solve_tick(struct tact_session *s, uint64_t tick)
         p->outrun_ticks += (uint64_t)c->outrun;
         p->met |= c->outrun || c->touching;
         if (c->touching) {
-            tact_limit_tally_add(&p->tally, c->limits, &c->margins);
+            tact_limit_tally_add(&p->tally, c->limits, c->spin_arm, &c->margins);
         }
     }
     tact_session_find_meeting_inside(s, tick);

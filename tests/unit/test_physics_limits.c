@@ -165,11 +165,17 @@ static void the_tally_counts_limits(void **state)
     (void)state;
     struct tact_limit_tally t = {0};
     const struct tact_margins a = {0.5, -0.1, 0.2, 0.3, 1, 1}, b = {0.6, 0.4, 0.1, 0.9, -0.2, 1};
-    tact_limit_tally_add(&t, TACT_LIMIT_CONE | TACT_LIMIT_SPIN, &a);
-    tact_limit_tally_add(&t, TACT_LIMIT_EDGE, &b);
+    tact_limit_tally_add(&t, TACT_LIMIT_CONE | TACT_LIMIT_SPIN, 1e-3, &a);
+    tact_limit_tally_add(&t, TACT_LIMIT_EDGE, 1e-3, &b);
     const double least[TACT_MARGIN_COUNT] = {0.5, -0.1, 0.1, 0.3, -0.2, 1};
     assert_memory_equal(t.least, least, sizeof least);
     assert_true(t.touching == 2 && t.at[0] == 0 && t.at[1] == 1 && t.at[2] == 1 && t.at[3] == 1);
+    assert_true(t.modes[TACT_FRICTION_SLIDING] == 1 && t.modes[TACT_FRICTION_NO_SPIN] == 1 &&
+                t.modes[TACT_FRICTION_ROLLING] == 0);
+    assert_int_equal(tact_friction_mode_from_limits(TACT_LIMIT_SPIN, 1e-3), TACT_FRICTION_ROLLING);
+    assert_int_equal(tact_friction_mode_from_limits(0, 0.0), TACT_FRICTION_ROLLING);
+    assert_int_equal(tact_friction_mode_from_limits(TACT_LIMIT_OPEN, 1e-3), -1);
+    assert_null(tact_friction_mode_name(TACT_FRICTION_MODES));
     assert_string_equal(tact_limit_name(3), "spin");
     assert_string_equal(tact_margin_name(4), "edge");
     assert_null(tact_limit_name(TACT_LIMIT_COUNT));
