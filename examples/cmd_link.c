@@ -8,7 +8,8 @@
 #include "link.h"
 
 static const char help[] =
-    "usage: tact link (--listen [ADDRESS:]PORT | --connect ADDRESS:PORT) [OPTION]...\n\n"
+    "usage: tact link (--listen [ADDRESS:]PORT | --connect ADDRESS:PORT) [OPTION]...\n"
+    "       tact link --scene FILE [OPTION]...\n\n"
     "Measures the link between two machines before they touch each other through it: run it at\n"
     "both ends. Each sends an encrypted packet every period, of the size that a session sends,\n"
     "and measures what arrives. From delay, jitter and loss follow the constant delay of a\n"
@@ -19,6 +20,9 @@ static const char help[] =
     "  --connect ADDRESS:PORT   call the other end\n"
     "  --key FILE               secret key of this end, made by tact keygen\n"
     "  --peer FILE              public key of the other end\n"
+    "  --scene FILE             take address, keys and rate from the device of type network of a\n"
+    "                           scene, and say what its ties are like over this link,\n"
+    "                           without the delay that its settings may simulate\n"
     "  --seconds S              duration, 0.1 to 600; default 10\n"
     "  --rate HZ                packets a second, 10 to 4000; default 1000\n"
     "  --wait S                 how long to wait for the other end, 0 to 3600; default 60\n"
@@ -58,6 +62,9 @@ static int parse_link_option(const char *command, int c, struct link_options *o)
     case 'p':
         o->peer = optarg;
         return EXIT_GOOD;
+    case 'S':
+        o->scene = optarg;
+        return EXIT_GOOD;
     case 's':
         return parse_number(command, 0.1, 600.0, &o->seconds);
     case 'r':
@@ -72,17 +79,30 @@ static int parse_link_option(const char *command, int c, struct link_options *o)
     }
 }
 
+static int open_scene(struct link_options *o, struct link_scene *scene)
+{
+    struct tact_error err = {.line = 0};
+    return link_scene_open(o, scene, &err) ? command_error(&err) : EXIT_GOOD;
+}
+
 int cmd_link(int argc, char **argv)
 {
-    static const struct option longs[] = {
-        {"listen", required_argument, NULL, 'l'},  {"connect", required_argument, NULL, 'c'},
-        {"key", required_argument, NULL, 'k'},     {"peer", required_argument, NULL, 'p'},
-        {"seconds", required_argument, NULL, 's'}, {"rate", required_argument, NULL, 'r'},
-        {"wait", required_argument, NULL, 'w'},    {"json", no_argument, NULL, 'j'},
-        {"help", no_argument, NULL, 'h'},          {NULL, 0, NULL, 0}};
+    static const struct option longs[] = {{"listen", required_argument, NULL, 'l'},
+                                          {"connect", required_argument, NULL, 'c'},
+                                          {"key", required_argument, NULL, 'k'},
+                                          {"peer", required_argument, NULL, 'p'},
+                                          {"scene", required_argument, NULL, 'S'},
+                                          {"seconds", required_argument, NULL, 's'},
+                                          {"rate", required_argument, NULL, 'r'},
+                                          {"wait", required_argument, NULL, 'w'},
+                                          {"json", no_argument, NULL, 'j'},
+                                          {"help", no_argument, NULL, 'h'},
+                                          {NULL, 0, NULL, 0}};
     static struct link_measurement measurement;
+    static struct link_scene scene;
     struct link_options o = {.seconds = 10.0, .rate = 1000.0, .wait = 60.0};
     int c;
+    measurement.endpoint.socket = -1;
     while ((c = getopt_long(argc, argv, "h", longs, NULL)) != -1) {
         if (c == 'h') {
             fputs(help, stdout);
@@ -92,14 +112,17 @@ int cmd_link(int argc, char **argv)
             return EXIT_USAGE;
         }
     }
-    if (argc != optind || !o.listen == !o.connect) {
-        return command_usage(argv[0], "expected one of --listen and --connect");
+    if (argc != optind || (!o.scene && !o.listen == !o.connect) ||
+        (o.scene && (o.listen || o.connect || o.key || o.peer))) {
+        return command_usage(argv[0], "expected one of --listen and --connect, or --scene");
     }
-    if (!o.key != !o.peer) {
-        return command_usage(argv[0], "--key and --peer are given together, or neither");
+    int code = o.scene ? open_scene(&o, &scene) : EXIT_GOOD;
+    if (!code && !o.key != !o.peer) {
+        code = command_usage(argv[0], "--key and --peer are given together, or neither");
     }
-    int code = link_measure(argv[0], &o, &measurement);
-    code = code ? code : link_print(&o, &measurement);
+    code = code ? code : link_measure(argv[0], &o, &measurement);
+    code = code ? code : link_print(&o, &scene, &measurement);
+    tact_scene_free(scene.scene);
     free(measurement.arrivals);
     if (measurement.endpoint.socket >= 0) {
         tact_network_endpoint_close(&measurement.endpoint);

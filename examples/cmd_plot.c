@@ -16,8 +16,8 @@ static const char help[] =
     "shaded (torsion about the centre of pressure), the last patch of each with its centres of\n"
     "pressure, each as far from the edge as it was in the patch of its tick, joints and their\n"
     "targets, bodies, the time of each tick; touches, faults and lost ticks are marked. A second\n"
-    "log is laid over the first; where the two are of both ends of a link, by one clock. What is\n"
-    "missing in the record is computed from the scene in the log.\n\n"
+    "log is laid over the first; where the two are of both ends of a link, by one clock, with how\n"
+    "much later it begins. What is missing in the record is computed from the scene in the log.\n\n"
     "  -o, --output OUT  OUT.png, .svg or .pdf, or OUT.gp: the script that gnuplot would be "
     "given;\n"
     "                    default: FILE with .png for its ending\n" RANGE_OPTIONS_HELP

@@ -7,14 +7,25 @@
 #include "link_quality.h"
 #include "rt/histogram.h"
 #include "rt/realtime.h"
+#include "rt/scene/scene.h"
 
 struct link_options {
+    const char *scene;            /* whose device of type network says the four below; or NULL */
     const char *listen, *connect; /* address to listen at or to connect to; one of them is NULL */
     const char *key, *peer; /* files of the own secret key and the peer's public key; NULL: none */
     double seconds;         /* duration of the measurement [s] */
     double rate;            /* packets a second [Hz] */
     double wait;            /* how long to wait for the other end [s] */
     int json;
+};
+
+/* A link as a scene asks for it. */
+struct link_scene {
+    struct tact_scene *scene; /* NULL: none; to be freed */
+    const char *device;       /* name of its device */
+    char key[4096], peer[4096];
+    double jitter; /* setting of the device [s] */
+    int repeats;   /* likewise */
 };
 
 /* A measurement, of the direction towards this end. */
@@ -37,7 +48,16 @@ struct link_measurement {
 int link_measure(const char *command, const struct link_options *options,
                  struct link_measurement *m);
 
-/* link_print.c: the table, or one JSON object. Returns the exit code. */
-int link_print(const struct link_options *options, struct link_measurement *m);
+/* link_scene.c: sets address, keys and rate of the options by options->scene. 0 or a negative errno
+ * with *err set; the scene is to be freed in any case. */
+int link_scene_open(struct link_options *options, struct link_scene *out, struct tact_error *err);
+/* What the scene's settings and ties are like over the link. */
+void link_scene_print(const struct link_options *options, const struct link_scene *scene,
+                      const struct link_quality *quality);
+
+/* link_print.c: the table, with that of a scene where there is one, or one JSON object. Returns the
+ * exit code. */
+int link_print(const struct link_options *options, const struct link_scene *scene,
+               struct link_measurement *m);
 
 #endif

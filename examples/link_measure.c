@@ -162,7 +162,6 @@ int link_measure(const char *command, const struct link_options *options,
         .initiator = !!options->connect,
         .identity = options->key ? &identity : NULL,
     };
-    m->endpoint.socket = -1;
     int rc =
         options->key ? tact_network_identity_read(options->key, options->peer, &identity, &err) : 0;
     rc = rc ? rc : tact_network_endpoint_open(&endpoint, &m->endpoint, &err);

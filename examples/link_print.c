@@ -153,7 +153,8 @@ static int print_link_json(const struct link_options *options, const struct link
     return text_print_json(all) ? EXIT_BAD : EXIT_GOOD;
 }
 
-int link_print(const struct link_options *options, struct link_measurement *m)
+int link_print(const struct link_options *options, const struct link_scene *scene,
+               struct link_measurement *m)
 {
     const struct tact_network_clock_sample clock = tact_network_clock_best(&m->clock);
     struct link_quality quality;
@@ -166,5 +167,8 @@ int link_print(const struct link_options *options, struct link_measurement *m)
         return print_link_json(options, m, &quality);
     }
     print_link_table(options, m, &quality);
+    if (options->scene) {
+        link_scene_print(options, scene, &quality);
+    }
     return EXIT_GOOD;
 }

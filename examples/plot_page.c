@@ -475,7 +475,7 @@ static void write_session_heading(FILE *to, const struct plot_session *s, int co
             (double)c.max * 1e-3);
         char letter[64] = "";
         if (s[a].shift != 0.0) {
-            snprintf(letter, sizeof letter, "B (dashed, begins at %.3f s of A)  ", s[a].shift);
+            snprintf(letter, sizeof letter, "B (dashed, %+.3f s)  ", s[a].shift);
         } else if (count > 1) {
             snprintf(letter, sizeof letter, a ? "B (dashed)  " : "A (solid)  ");
         }

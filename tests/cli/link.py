@@ -2,6 +2,7 @@
 """link.py TACT: keys, and the link between two processes of this machine."""
 import json
 import os
+import re
 import socket
 import subprocess
 import sys
@@ -62,6 +63,41 @@ def checked(text, authenticated):
         assert abs(line["stiffness"] * channel["delay"] / line["impedance"] - 1) < 1e-12, line
 
 
+SCENE = """name: end
+period: 0.002
+hands:
+  - {name: arm, links: [{name: tip, mass: 1, inertia: [1, 1, 1, 0, 0, 0], joint: {type: slide, axis: [1, 0, 0]}},
+                        {name: top, parent: tip, mass: 1, inertia: [1, 1, 1, 0, 0, 0], joint: {type: slide, axis: [0, 1, 0]}}]}
+devices: [{name: site, type: network, settings: {%s: "127.0.0.1:%d", axes: 2, repeats: 5, jitter: 0.1%s}}]
+remotes:
+  - {joint: arm.tip, device: site, impedance: 10}
+  - {joint: arm.top, device: site, axis: 1, mode: position_force, damping: 1}
+"""
+
+
+def by_scenes():
+    """Address, keys and rate of both ends from their scenes, and what their ties are like."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    ends = []
+    for way, key, peer in (("listen", "a.key", "b.key.pub"), ("connect", "b.key", "a.key.pub")):
+        with open(f"{way}.yaml", "w", encoding="ascii") as file:
+            file.write(SCENE % (way, port, f", key: {key}, peer: {peer}"))
+        ends.append(subprocess.Popen([TACT, "link", "--scene", f"{way}.yaml", "--seconds", "0.5", "--wait", "20"],
+                                     stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True))
+    for end in ends:
+        out, err = end.communicate(timeout=60)
+        assert end.returncode == 0 and "has proven its key" in out and "at 500 Hz" in out, (out, err)
+        assert "0.1 s: enough" in out and "arm.top              position_force: is not stable" in out, out
+        stiffness = float(re.search(r"10 N s/m: adds (\d+) N/m", out)[1])
+        assert 80 < stiffness <= 91, stiffness  # 10 / (0.1 + 5 x 0.002), and what the link takes
+    with open("none.yaml", "w", encoding="ascii") as file:
+        file.write("name: none\n")
+    assert "one device of type network, not 0" in tact("link", "--scene", "none.yaml", code=2)[1]
+    assert "or --scene" in tact("link", "--scene", "none.yaml", "--listen", "1", code=2)[1]
+
+
 def link():
     short = ("--seconds", "0.5", "--rate", "200", "--json", "--wait", "20")
     a, b = ("--key", "a.key", "--peer", "b.key.pub"), ("--key", "b.key", "--peer", "a.key.pub")
@@ -102,4 +138,5 @@ with tempfile.TemporaryDirectory() as folder:
     os.chdir(folder)
     keys()
     link()
+    by_scenes()
     refused()

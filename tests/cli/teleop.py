@@ -110,7 +110,7 @@ def main():
     rows = columns("local", *numbers, "person_left_remote[3]")
     tact("plot", "local.mcap", "again.mcap", "-o", "both.gp")
     with open("both.gp", encoding="utf-8") as file:
-        begins = float(re.search(r"begins at ([-0-9.]*) s of A", file.read())[1])
+        begins = float(re.search(r"B \(dashed, ([-+0-9.]*) s\)", file.read())[1])
     apart = 1e-9 * (columns("again", "stamp_ns")[0][0] - rows[0][0])  # of one machine, whose clock they share
     assert abs(begins - apart) < 0.02, (begins, apart)
     found = [row[1] == OK for row in rows].index(True)

@@ -1,0 +1,102 @@
+/* A link as a scene asks for it: its address and keys, and what its ties are like over it. */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include "command.h"
+#include "devices/common/settings.h"
+#include "link.h"
+#include "text.h"
+
+/* One-way delays of the test of a press (devices/network/README.md), the channel's wait included.
+ */
+#define FORCES_SETTLE_DELAY 0.005 /* at which forces that are sent back settle [s] */
+#define FORCES_BOUNCE_DELAY 0.02  /* at which they bounce off a wall [s] */
+
+static const struct tact_scene_device *find_network_device(const struct tact_scene *scene,
+                                                           const char *path, struct tact_error *err)
+{
+    const struct tact_scene_device *found = NULL;
+    int count = 0;
+    for (uint32_t i = 0; i < scene->devices_count; i++) {
+        if (!strcmp(scene->devices[i].type, "network")) {
+            found = &scene->devices[i];
+            count++;
+        }
+    }
+    if (count != 1) {
+        tact_error_at(err, path, 0, 0, "devices");
+        tact_error_set(err, -EINVAL, "expected one device of type network, not %d", count);
+    }
+    return count == 1 ? found : NULL;
+}
+
+int link_scene_open(struct link_options *options, struct link_scene *out, struct tact_error *err)
+{
+    double repeats = 10.0;
+    out->jitter = 0.005;
+    int rc = tact_scene_load(options->scene, &out->scene, err);
+    const struct tact_scene_device *device =
+        rc ? NULL : find_network_device(out->scene, options->scene, err);
+    if (!device) {
+        return rc ? rc : -EINVAL;
+    }
+    const struct tact_device_config config = {.name = device->name,
+                                              .directory = out->scene->directory,
+                                              .file = out->scene->path,
+                                              .settings = device->settings,
+                                              .setting_count = (int)device->settings_count,
+                                              .period = out->scene->period};
+    out->device = device->name;
+    rc = tact_settings_text(&config, "listen", &options->listen, err);
+    rc = rc ? rc : tact_settings_text(&config, "connect", &options->connect, err);
+    if (!rc && !options->listen == !options->connect) {
+        rc = tact_settings_fault(&config, NULL, err, "expected one of listen and connect");
+    }
+    rc = rc ? rc : tact_settings_path(&config, "key", out->key, sizeof out->key, err);
+    rc = rc ? rc : tact_settings_path(&config, "peer", out->peer, sizeof out->peer, err);
+    rc = rc ? rc : tact_settings_number(&config, "jitter", &out->jitter, err);
+    rc = rc ? rc : tact_settings_number(&config, "repeats", &repeats, err);
+    out->repeats = repeats >= 0.0 && repeats <= 20.0 ? (int)repeats : 0;
+    options->key = *out->key ? out->key : NULL;
+    options->peer = *out->peer ? out->peer : NULL;
+    options->rate = 1.0 / out->scene->period;
+    return rc;
+}
+
+static void print_tie(const struct tact_scene_remote *tie, double delay)
+{
+    printf("  %-20s ", text_shown(tie->joint));
+    if (!strcmp(tie->mode, "waves")) {
+        printf("waves, %g N s/m: adds %.0f N/m in series at once, nothing once the other "
+               "position is followed\n",
+               tie->impedance, link_wave_stiffness(tie->impedance, delay));
+        return;
+    }
+    printf("%s: %s\n", text_shown(tie->mode),
+           delay <= FORCES_SETTLE_DELAY ? "settles at this delay"
+           : delay < FORCES_BOUNCE_DELAY
+               ? "is near its limit: take waves, or less jitter and repeats"
+               : "is not stable at this delay: take waves");
+}
+
+void link_scene_print(const struct link_options *options, const struct link_scene *s,
+                      const struct link_quality *quality)
+{
+    const double period = s->scene->period;
+    const double jitter = 1e-9 * (double)(quality->delay_p999 - quality->delay_min);
+    const double delay =
+        1e-9 * fmax((double)quality->delay_min, 0.0) + s->jitter + s->repeats * period;
+    printf("\n  %s, device %s:\n", text_shown(options->scene), text_shown(s->device));
+    printf("  jitter       %g s: %s", s->jitter, jitter <= s->jitter ? "enough" : "too little");
+    printf("; 99.9 %% come within %.4f s of the fastest\n", jitter);
+    printf("  repeats      %d: %s the longest gap of %llu\n", s->repeats,
+           quality->longest_gap <= (uint64_t)s->repeats ? "cover" : "do not cover",
+           (unsigned long long)quality->longest_gap);
+    printf("  delay        %.1f ms one way, with these\n", 1e3 * delay);
+    for (uint32_t i = 0; i < s->scene->remotes_count; i++) {
+        if (!strcmp(s->scene->remotes[i].device, s->device)) {
+            print_tie(&s->scene->remotes[i], delay);
+        }
+    }
+}
