@@ -366,6 +366,25 @@ struct tact_scene_remote {
     double tank;      /**< energy that the correction of the position may give [J]; default 0.1 */
 };
 
+#define TACT_SCENE_GRIP_JOINTS 32 /**< most joints that move the two fingers of a grip */
+
+/** Commands the force with which two fingers of a hand press toward each other. */
+struct tact_scene_grip {
+    char *links[2]; /**< each "hand.link", of one hand; the joints that move only one of the two
+                         links, or only the other, have a drive each */
+    char *from;     /**< "device.channel" */
+    double scale;   /**< force per channel's unit [N]; default 1 */
+    double offset;  /**< force at a channel of 0 [N]; default 0 */
+    double limit;   /**< largest force [N]; 0: none */
+    double speed;   /**< fastest change of the distance that the drives aim at [m/s]; default 0.1 */
+    uint32_t hand;  /**< once loaded: index of the hand */
+    uint32_t link[2];                       /**< once loaded: indices of the links */
+    uint32_t joint[TACT_SCENE_GRIP_JOINTS]; /**< once loaded: links of the hand whose joints it
+                                                 commands: those that move only link 0, then those
+                                                 that move only link 1 */
+    uint32_t joint_count[2];                /**< once loaded: number of each */
+};
+
 /** How contacts are solved. */
 struct tact_scene_contact {
     double overlap;               /**< default target depth V/|g| [m]; default 2e-5 */
@@ -446,6 +465,8 @@ struct tact_scene {
     uint32_t devices_count;               /**< number of devices */
     struct tact_scene_input *inputs;      /**< [inputs_count] inputs */
     uint32_t inputs_count;                /**< number of inputs */
+    struct tact_scene_grip *grips;        /**< [grips_count] commanded grip forces */
+    uint32_t grips_count;                 /**< number of them */
     struct tact_scene_output *outputs;    /**< [outputs_count] outputs, those of tools last */
     uint32_t outputs_count;               /**< number of outputs */
     struct tact_scene_tool *tools;        /**< [tools_count] tools */

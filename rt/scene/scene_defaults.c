@@ -164,6 +164,13 @@ static int set_input_output_defaults(const struct tact_scene_check *check, struc
             return -ENOMEM;
         }
     }
+    for (uint32_t i = 0; i < scene->grips_count; i++) {
+        char path[TACT_SCENE_PATH];
+        snprintf(path, sizeof path, "grips[%u].scale", i);
+        set_number_if_absent(check, path, &scene->grips[i].scale, 1.0);
+        snprintf(path, sizeof path, "grips[%u].speed", i);
+        set_number_if_absent(check, path, &scene->grips[i].speed, 0.1);
+    }
     for (uint32_t i = 0; i < scene->outputs_count; i++) {
         if (!tact_scene_has_key(check, "outputs[%u].scale", i)) {
             scene->outputs[i].scale = 1.0;

@@ -245,6 +245,12 @@ double tact_scene_tool_force_gain(const struct tact_scene *scene, uint32_t hand,
 /* scene_remote.c: defaults and values of the joints that are tied to another site. 0, -EINVAL or
  * -ENOMEM. */
 int tact_scene_complete_remotes(const struct tact_scene_check *check, struct tact_scene *scene);
+/* Finds the link, not a coordinate of a base, that is named "hand.link". False: there is none. */
+bool tact_scene_find_link(const struct tact_scene *scene, const char *name, uint32_t *hand,
+                          uint32_t *link);
+
+/* scene_grip.c: values, links and joints of commanded grips. 0 or -EINVAL. */
+int tact_scene_check_grips(const struct tact_scene_check *check, const struct tact_scene *scene);
 /* Their joints and devices. */
 int tact_scene_check_remotes(const struct tact_scene_check *check, const struct tact_scene *scene);
 

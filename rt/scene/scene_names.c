@@ -292,6 +292,7 @@ static int check_io_references(const struct tact_scene_check *check, const struc
     rc = rc ? rc : tact_scene_check_tools(check, scene);
     rc = rc ? rc : tact_scene_check_coupling_io(check, scene);
     rc = rc ? rc : tact_scene_check_remotes(check, scene);
+    rc = rc ? rc : tact_scene_check_grips(check, scene);
     for (uint32_t i = 0; !rc && i < scene->outputs_count; i++) {
         if (scene->outputs[i].tool) {
             snprintf(path, sizeof path, "tools[%u]", scene->outputs[i].tool - 1);

@@ -80,22 +80,34 @@ int tact_scene_complete_remotes(const struct tact_scene_check *check, struct tac
     return rc;
 }
 
+bool tact_scene_find_link(const struct tact_scene *scene, const char *name, uint32_t *hand,
+                          uint32_t *link)
+{
+    char full[TACT_SCENE_PATH];
+    for (uint32_t i = 0; i < scene->hands_count; i++) {
+        const struct tact_scene_hand *h = &scene->hands[i];
+        for (uint32_t k = tact_scene_base_links(h); k < h->links_count; k++) {
+            snprintf(full, sizeof full, "%.60s.%.60s", h->name, h->links[k].name);
+            if (!strcmp(full, name)) {
+                *hand = i;
+                *link = k;
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
 /* The joint of a "hand.link", or NULL; `path` becomes its key. A coordinate of a base is none. */
 static const struct tact_scene_joint *find_joint(const struct tact_scene *scene, const char *name,
                                                  char path[TACT_SCENE_PATH])
 {
-    char full[TACT_SCENE_PATH];
-    for (uint32_t i = 0; i < scene->hands_count; i++) {
-        const struct tact_scene_hand *hand = &scene->hands[i];
-        for (uint32_t k = tact_scene_base_links(hand); k < hand->links_count; k++) {
-            snprintf(full, sizeof full, "%.60s.%.60s", hand->name, hand->links[k].name);
-            if (!strcmp(full, name)) {
-                strcat(tact_scene_link_key(scene, i, k, path), ".joint");
-                return &hand->links[k].joint;
-            }
-        }
+    uint32_t hand, link;
+    if (!tact_scene_find_link(scene, name, &hand, &link)) {
+        return NULL;
     }
-    return NULL;
+    strcat(tact_scene_link_key(scene, hand, link, path), ".joint");
+    return &scene->hands[hand].links[link].joint;
 }
 
 /* What else leads a joint is a coupling, or nothing: a drive would pull it back, and a limit would

@@ -33,6 +33,8 @@ enum {
 static const cyaml_schema_value_t number = {CYAML_VALUE_FLOAT(CYAML_FLAG_DEFAULT, double)};
 static const cyaml_schema_value_t name = {
     CYAML_VALUE_STRING(CYAML_FLAG_POINTER, char *, 1, MAX_NAME_LENGTH)};
+static const cyaml_schema_value_t joint_name = {
+    CYAML_VALUE_STRING(CYAML_FLAG_POINTER, char *, 1, 2 * MAX_NAME_LENGTH)};
 
 static const cyaml_schema_field_t field_fields[] = {
     YAML_NUMBER("modulus", YAML_REQUIRED_KEY, tact_scene_field, modulus),
@@ -301,6 +303,19 @@ static const cyaml_schema_field_t input_fields[] = {
 static const cyaml_schema_value_t input = {
     CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, struct tact_scene_input, input_fields)};
 
+static const cyaml_schema_field_t grip_fields[] = {
+    CYAML_FIELD_SEQUENCE_FIXED("links", YAML_REQUIRED_KEY, struct tact_scene_grip, links,
+                               &joint_name, 2),
+    YAML_TEXT("from", YAML_REQUIRED_KEY, tact_scene_grip, from, 2 * MAX_NAME_LENGTH),
+    YAML_NUMBER("scale", YAML_OPTIONAL_KEY, tact_scene_grip, scale),
+    YAML_NUMBER("offset", YAML_OPTIONAL_KEY, tact_scene_grip, offset),
+    YAML_NUMBER("limit", YAML_OPTIONAL_KEY, tact_scene_grip, limit),
+    YAML_NUMBER("speed", YAML_OPTIONAL_KEY, tact_scene_grip, speed),
+    CYAML_FIELD_END,
+};
+static const cyaml_schema_value_t grip = {
+    CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, struct tact_scene_grip, grip_fields)};
+
 static const cyaml_schema_field_t output_fields[] = {
     YAML_TEXT("from", YAML_REQUIRED_KEY, tact_scene_output, from, 2 * MAX_NAME_LENGTH),
     YAML_TEXT("to", YAML_REQUIRED_KEY, tact_scene_output, to, 2 * MAX_NAME_LENGTH),
@@ -426,6 +441,7 @@ static const cyaml_schema_field_t scene_fields[] = {
     YAML_LIST("hands", YAML_OPTIONAL_KEY, tact_scene, hands, &hand, 0, MAX_SCENE_HANDS),
     YAML_LIST("devices", YAML_OPTIONAL_KEY, tact_scene, devices, &device, 0, MAX_DEVICES),
     YAML_LIST("inputs", YAML_OPTIONAL_KEY, tact_scene, inputs, &input, 0, MAX_SCENE_INPUTS_OUTPUTS),
+    YAML_LIST("grips", YAML_OPTIONAL_KEY, tact_scene, grips, &grip, 0, MAX_SCENE_HANDS),
     YAML_LIST("outputs", YAML_OPTIONAL_KEY, tact_scene, outputs, &output, 0,
               MAX_SCENE_INPUTS_OUTPUTS),
     YAML_LIST("tools", YAML_OPTIONAL_KEY, tact_scene, tools, &tool, 0, MAX_SCENE_HANDS),

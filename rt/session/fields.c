@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include "rt/session/grip_internal.h"
 #include "rt/session/remote_internal.h"
 #include "rt/session/session_internal.h"
 
@@ -109,6 +110,20 @@ static int add_remote_fields(struct tact_session *s)
     return rc;
 }
 
+static int add_grip_fields(struct tact_session *s)
+{
+    int rc = 0;
+    for (int i = 0; !rc && i < s->grip_count; i++) {
+        struct session_grip *g = &s->grips[i];
+        rc = add_named_field(s, &g->field, TACT_FIELD_OUTPUT,
+                             s->hands[g->def->hand].names[g->def->link[0]], "_grip",
+                             "push, force of the drives N; ticks short of the command; points (3, "
+                             "3) m, frames of the links; targets without the push rad or m",
+                             GRIP_STATE_NUMBERS + g->joints);
+    }
+    return rc;
+}
+
 static int add_constraint_fields(struct tact_session *s)
 {
     int rc = 0;
@@ -184,6 +199,7 @@ static int layout_all_fields(struct tact_session *s, const struct tact_log *log,
     rc = rc ? rc : add_coupling_fields(s);
     rc = rc ? rc : add_tool_fields(s);
     rc = rc ? rc : add_remote_fields(s);
+    rc = rc ? rc : add_grip_fields(s);
     if (log && !tact_log_element(log)) {
         rc = rc ? rc : tact_session_layout_contacts(s, log, err);
     }
@@ -289,6 +305,11 @@ static void fill_motion_fields(struct tact_session *s, double *v)
     }
 }
 
+static size_t grip_state_bytes(const struct session_grip *grip)
+{
+    return sizeof(double) * (GRIP_STATE_NUMBERS + (size_t)grip->joints);
+}
+
 void tact_session_fill_record(struct tact_session *s, struct tact_record *record)
 {
     double *v = record->values;
@@ -311,6 +332,9 @@ void tact_session_fill_record(struct tact_session *s, struct tact_record *record
     }
     for (int i = 0; i < s->remote_count; i++) {
         memcpy(v + s->remotes[i].field, &s->remotes[i].state, sizeof s->remotes[i].state);
+    }
+    for (int i = 0; i < s->grip_count; i++) {
+        memcpy(v + s->grips[i].field, &s->grips[i].state, grip_state_bytes(&s->grips[i]));
     }
     tact_session_fill_contacts(s, v);
     fill_constraint_fields(s, v);
@@ -390,6 +414,9 @@ void tact_session_restore_state(struct tact_session *s, const struct tact_record
     }
     for (int i = 0; i < s->remote_count; i++) {
         memcpy(&s->remotes[i].state, v + s->remotes[i].field, sizeof s->remotes[i].state);
+    }
+    for (int i = 0; i < s->grip_count; i++) {
+        memcpy(&s->grips[i].state, v + s->grips[i].field, grip_state_bytes(&s->grips[i]));
     }
     for (int i = 0; i < s->output_count; i++) {
         s->outputs[i].gate = v[s->output_gate_field + (uint32_t)i];

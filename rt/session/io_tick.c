@@ -3,6 +3,7 @@
  * Real-time safe.
  */
 #include <math.h>
+#include "rt/session/grip_internal.h"
 #include "rt/session/remote_internal.h"
 #include "rt/session/session_internal.h"
 
@@ -121,6 +122,7 @@ void tact_session_read_inputs(struct tact_session *s, uint64_t tick)
 {
     s->deadman = session_deadman_held(s);
     load_joint_states(s, tick);
+    tact_session_release_grips(s);
     const int mapped = map_inputs_to_targets(s);
     tact_session_follow_tools(s, tick, mapped);
     tact_session_set_coupled_targets(s, tick, mapped);

@@ -117,6 +117,20 @@ static json_t *ports(const struct tact_session *s)
     return all;
 }
 
+/* Commanded grips. */
+static json_t *grips(const struct tact_session *s)
+{
+    json_t *all = json_array();
+    for (int i = 0; i < tact_session_grip_count(s); i++) {
+        const struct tact_session_grip g = tact_session_grip(s, i);
+        json_array_append_new(all,
+                              json_pack("{s:[s, s], s:o, s:o, s:I}", "links", g.links[0],
+                                        g.links[1], "commanded", number(g.commanded), "force",
+                                        number(g.force), "short_ticks", (json_int_t)g.short_ticks));
+    }
+    return all;
+}
+
 /* What the device of such a joint says of its link: its inputs that are of no joint. */
 static json_t *link_of_remote(const struct tact_session *s, const struct session_remote *r)
 {
@@ -346,6 +360,7 @@ char *tact_session_report_json(struct tact_session *s, const struct tact_session
     json_object_set_new(all, "joints", joints(s));
     json_object_set_new(all, "self_overlaps", self_overlaps(s));
     json_object_set_new(all, "ports", ports(s));
+    json_object_set_new(all, "grips", grips(s));
     json_object_set_new(all, "remotes", remotes(s));
     json_object_set_new(all, "mechanism", mechanism(s));
     json_object_set_new(all, "pairs", pairs(s));

@@ -23,9 +23,10 @@ TACT_BEGIN_DECLS
  * {position [m], quat_wxyz, twist [m/s, rad/s at the centre of mass]}}; joints {NAME: {position,
  * velocity, target, torque}}; ports {NAME of struct
  * tact_session_port: {engaged, force, energy_J,
- * least_energy_J, limited_ticks}}; remotes {NAME of the joint: {engaged, lost_since, force [N m,
- * N], end_of_line [rad, m], tank_J, work_J, link {NAME: of the device's inputs that are of no
- * joint}}}; pairs [{of those whose bounding spheres met or that touched:
+ * least_energy_J, limited_ticks}}; grips [of struct tact_session_grip: {links, commanded [N],
+ * force [N], short_ticks}]; remotes {NAME of the joint: {engaged, lost_since, force [N m, N],
+ * end_of_line [rad, m], tank_J, work_J, link {NAME: of the device's inputs that are of no joint}}};
+ * pairs [{of those whose bounding spheres met or that touched:
  * name (unique: floor/plate#2 is the second between the two), model, touching, normal_force [N],
  * friction_force [N], spin_torque [N m], spin_arm [m], depth [m], mode_ticks {sliding, rolling,
  * without spin: ticks in each enum tact_friction_mode}, limits, ticks, margin,

@@ -7,6 +7,7 @@
 #include <string.h>
 #include "rt/clock.h"
 #include "rt/session/facts.h"
+#include "rt/session/grip_internal.h"
 #include "rt/session/session_internal.h"
 
 #define MAX_TRIANGLE_PAIRS 262144 /* capacity for triangle pairs of a pair of meshes */
@@ -164,6 +165,7 @@ void tact_session_destroy(struct tact_session *s)
                       s->self_overlaps,
                       s->tools,
                       s->remotes};
+    tact_session_free_grips(s);
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) {
         free(blocks[i]);
     }

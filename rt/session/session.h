@@ -199,6 +199,16 @@ struct tact_session_port {
                          force */
 };
 
+/** A commanded grip of two fingers. */
+struct tact_session_grip {
+    const char *links[2]; /**< "hand.link" of the two fingers */
+    double commanded;     /**< in the last tick; 0 while the deadman is released [N] */
+    double force; /**< mean of the forces toward each other that the drives exerted in the last tick
+                       [N] */
+    uint64_t short_ticks; /**< ticks so far in which a limit of a drive, or of its target, was
+                               reached */
+};
+
 /**
  * Creates a session: builds the world, opens devices and the source, creates the log. The scene
  * must outlive the session. On failure *err states the reason, with the scene's file, line and key
@@ -278,6 +288,11 @@ TACT_API void tact_session_destroy(struct tact_session *session);
 /** Path of its log, with its number where "%n" was used; NULL where nothing is recorded.
  * Real-time safe. */
 TACT_API const char *tact_session_log_path(const struct tact_session *session);
+
+/** Number of commanded grips of the scene. Real-time safe. */
+TACT_API int tact_session_grip_count(const struct tact_session *session);
+/** A commanded grip, by its number in the scene, which is not checked. Real-time safe. */
+TACT_API struct tact_session_grip tact_session_grip(const struct tact_session *session, int index);
 
 /** Number of ports. Real-time safe. */
 TACT_API int tact_session_port_count(const struct tact_session *session);

@@ -103,6 +103,8 @@ struct session_tool {
 
 struct session_remote;
 
+struct session_grip;
+
 struct session_output {
     int device, channel;
     enum { OUTPUT_TORQUE, OUTPUT_FORCE, OUTPUT_MOMENT } kind;
@@ -294,6 +296,8 @@ struct tact_session {
     int tool_count;
     struct session_remote *remotes;
     int remote_count;
+    struct session_grip *grips;
+    int grip_count;
     struct session_output *outputs;
     int output_count;
     struct session_marker *markers;
@@ -329,8 +333,7 @@ struct tact_session {
     int *listed;                     /* replay: pairs with fields in the record */
     int listed_pair_count;
     int has_fields_of_every_pair; /* replay of a log without lists: all pairs, each with its own
-                                   * optional fields
-                                   */
+                                   * optional fields */
     int unlisted_contact_count;   /* contacts of the last record without fields in it */
     int first_unlisted_pair;      /* first pair whose contact has no fields in the last record */
     uint32_t wanted_outputs_field, sent_outputs_field, output_gate_field, safety_field,
@@ -488,9 +491,7 @@ void tact_session_submit_frame(struct tact_session *s, uint64_t tick);
 
 /* placing.c: which of source and host measures a pair. requires_source: always the source. */
 void tact_session_assign_pairs(struct tact_session *s, int requires_source);
-/*
- * Moves a pair from the host to the source or back, at most one. Real-time safe, as the following.
- */
+/* Moves a pair from the host to the source or back, at most one. Real-time safe, as those below. */
 void tact_session_reassign_costliest_pair(struct tact_session *s);
 void tact_session_init_pair_source(const struct tact_session *s, struct session_pair *p);
 /* Records the time of a pair on the host, or the source's estimate of it. */
@@ -535,9 +536,7 @@ void tact_session_apply_requests(struct tact_session *s);
 void tact_session_call_controller(struct tact_session *s, uint64_t tick, double time);
 void tact_session_update_fault_state(struct tact_session *s);
 
-/*
- * fault.c, real-time safe: names the fault, as "kind name: what"; of several faults the first.
- */
+/* fault.c, real-time safe: names the fault, as "kind name: what"; of several faults the first. */
 void tact_session_name_fault(struct tact_session *s, uint64_t tick, const char *kind,
                              const char *name, const char *what);
 /* Raises a fault; value: the most informative number. */

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 #include "rt/clock.h"
+#include "rt/session/grip_internal.h"
 #include "rt/session/remote_internal.h"
 #include "rt/session/session_internal.h"
 
@@ -33,8 +34,10 @@ static void update_carried_weights(struct tact_session *s, double t)
 static void solve_tick(struct tact_session *s, uint64_t tick)
 {
     int rc = tact_world_solve(s->world, &s->solve), count;
+    tact_session_find_grip_points(s);
     const int *near = tact_world_near(s->world, &count);
     s->solve.counts[TACT_COUNT_OVERSHOT] += tact_world_integrate(s->world);
+    tact_session_measure_grips(s);
     tact_session_check_state(s, rc, tick);
     for (int i = 0; i < count; i++) {
         const struct tact_contact *c = tact_world_contact(s->world, near[i]);
@@ -219,6 +222,7 @@ void tact_session_tick(void *user, uint64_t tick, int64_t planned_ns, int64_t wo
     read_device_inputs(s, tick, t, planned_ns);
     tact_session_read_inputs(s, tick);
     tact_session_call_controller(s, tick, t);
+    tact_session_follow_grips(s);
     tact_session_clamp_targets(s);
     tact_session_follow_remotes(s, tick);
     update_carried_weights(s, t);

@@ -1,0 +1,165 @@
+/* Commanded grips: their values, their two links, and the drives of the joints between these. */
+#include <stdio.h>
+#include <string.h>
+#include "rt/scene/scene_internal.h"
+
+/* Index of a link's parent, or -1. */
+static long find_parent(const struct tact_scene_hand *hand, uint32_t link)
+{
+    for (uint32_t k = 0; hand->links[link].parent && k < link; k++) {
+        if (!strcmp(hand->links[k].name, hand->links[link].parent)) {
+            return k;
+        }
+    }
+    return -1;
+}
+
+/* True where a joint moves a link: it is the link's own or that of an ancestor. */
+static bool moves_link(const struct tact_scene_hand *hand, uint32_t joint, uint32_t link)
+{
+    long at = link;
+    while (at > (long)joint) {
+        at = find_parent(hand, (uint32_t)at);
+    }
+    return at == (long)joint;
+}
+
+/* The earlier grip that commands a joint, or -1. */
+static long find_other_grip(const struct tact_scene *scene, uint32_t index, uint32_t joint)
+{
+    for (uint32_t i = 0; i < index; i++) {
+        const struct tact_scene_grip *grip = &scene->grips[i];
+        for (uint32_t k = 0; k < grip->joint_count[0] + grip->joint_count[1]; k++) {
+            if (grip->hand == scene->grips[index].hand && grip->joint[k] == joint) {
+                return i;
+            }
+        }
+    }
+    return -1;
+}
+
+/* The link whose joint is tied to another joint by a law or a tendon that includes a joint; NULL.
+ */
+static const struct tact_scene_link *find_tie(const struct tact_scene_hand *hand, uint32_t joint)
+{
+    const char *name = hand->links[joint].name;
+    for (uint32_t i = 0; i < hand->links_count; i++) {
+        const struct tact_scene_joint *other = &hand->links[i].joint;
+        bool tied = other->mimic && (i == joint || !strcmp(other->mimic->joint, name));
+        for (uint32_t k = 0; k < other->tendon_count; k++) {
+            tied |= i == joint || !strcmp(other->tendon[k].joint, name);
+        }
+        if (tied) {
+            return &hand->links[i];
+        }
+    }
+    return NULL;
+}
+
+/* A joint that the grip commands: it has a drive of its own, and nothing else sets its torque. */
+static int check_joint(const struct tact_scene_check *check, const struct tact_scene *scene,
+                       uint32_t index, uint32_t joint, const char *path)
+{
+    const struct tact_scene_hand *hand = &scene->hands[scene->grips[index].hand];
+    const struct tact_scene_joint *def = &hand->links[joint].joint;
+    const long other = find_other_grip(scene, index, joint);
+    char name[TACT_SCENE_PATH];
+    snprintf(name, sizeof name, "%.60s.%.60s", hand->name, hand->links[joint].name);
+    if (other >= 0) {
+        return tact_scene_report_bad_value(check, path, "the joint %s is commanded by grips[%ld]",
+                                           name, other);
+    }
+    const struct tact_scene_link *tie = find_tie(hand, joint);
+    if (tie) {
+        return tact_scene_report_bad_value(check, path,
+                                           "the joint %s is tied to others by the %s of %s", name,
+                                           tie->joint.mimic ? "mimic" : "tendon", tie->name);
+    }
+    if (def->coupling) {
+        return tact_scene_report_bad_value(
+            check, path, "the joint %s follows a person, by its coupling; expected a drive", name);
+    }
+    for (uint32_t i = 0; i < scene->remotes_count; i++) {
+        if (!strcmp(scene->remotes[i].joint, name)) {
+            return tact_scene_report_bad_value(
+                check, path, "the joint %s follows another site, by remotes[%u]", name, i);
+        }
+    }
+    return def->stiffness > 0.0
+               ? 0
+               : tact_scene_report_bad_value(
+                     check, path,
+                     "the joint %s has no drive of its own; expected a stiffness over 0", name);
+}
+
+/* Lists the joints that move one of the two links and not the other. */
+static int find_joints(const struct tact_scene_check *check, const struct tact_scene *scene,
+                       uint32_t index, const char *path)
+{
+    struct tact_scene_grip *grip = &scene->grips[index];
+    const struct tact_scene_hand *hand = &scene->hands[grip->hand];
+    uint32_t count = 0;
+    int rc = 0;
+    for (int side = 0; side < 2; side++) {
+        const uint32_t before = count;
+        for (uint32_t k = 0; !rc && k < hand->links_count; k++) {
+            if (!moves_link(hand, k, grip->link[side]) || moves_link(hand, k, grip->link[!side])) {
+                continue;
+            }
+            rc = count == TACT_SCENE_GRIP_JOINTS
+                     ? tact_scene_report_bad_value(check, path,
+                                                   "over %d joints move the two fingers",
+                                                   TACT_SCENE_GRIP_JOINTS)
+                     : check_joint(check, scene, index, k, path);
+            if (!rc) {
+                grip->joint[count++] = k;
+            }
+        }
+        grip->joint_count[side] = count - before;
+    }
+    return rc || (grip->joint_count[0] && grip->joint_count[1])
+               ? rc
+               : tact_scene_report_bad_value(
+                     check, path, "one link carries the other; expected those of two fingers");
+}
+
+static int check_values(const struct tact_scene_check *check, const struct tact_scene_grip *grip,
+                        const char *path)
+{
+    int rc = tact_scene_need_not_negative(check, path, "limit", grip->limit, "N");
+    rc = rc ? rc : tact_scene_need_absolute_within(check, path, "scale", &grip->scale, 1, 1e6, "N");
+    rc = rc ? rc
+            : tact_scene_need_absolute_within(check, path, "offset", &grip->offset, 1, 1e6, "N");
+    rc = rc ? rc : tact_scene_need_positive(check, path, "speed", grip->speed, "m/s");
+    return rc;
+}
+
+int tact_scene_check_grips(const struct tact_scene_check *check, const struct tact_scene *scene)
+{
+    int rc = 0;
+    for (uint32_t i = 0; !rc && i < scene->grips_count; i++) {
+        struct tact_scene_grip *grip = &scene->grips[i];
+        char path[TACT_SCENE_PATH], key[TACT_SCENE_PATH];
+        uint32_t hand[2] = {0, 0};
+        snprintf(path, sizeof path, "grips[%u]", i);
+        rc = check_values(check, grip, path);
+        rc = rc ? rc
+                : tact_scene_check_channel(check, scene, tact_scene_path_of_key(key, path, "from"),
+                                           grip->from);
+        for (int k = 0; !rc && k < 2; k++) {
+            snprintf(key, sizeof key, "grips[%u].links[%d]", i, k);
+            if (!tact_scene_find_link(scene, grip->links[k], &hand[k], &grip->link[k])) {
+                rc = tact_scene_report_bad_value(
+                    check, key, "no link \"%s\"; expected hand.link, not a base", grip->links[k]);
+            }
+        }
+        if (!rc && hand[0] != hand[1]) {
+            rc = tact_scene_report_bad_value(check, key, "is of another hand than %s",
+                                             grip->links[0]);
+        }
+        grip->hand = hand[0];
+        snprintf(key, sizeof key, "grips[%u].links", i);
+        rc = rc ? rc : find_joints(check, scene, i, key);
+    }
+    return rc;
+}

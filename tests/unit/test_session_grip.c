@@ -1,0 +1,268 @@
+/*
+ * Commanded grips: the force at rest against the command, at several lengths of the tick and with a
+ * hand from an MJCF file; a limit that is reached; replay from any tick, with a controller too; and
+ * grips that are refused.
+ */
+#include <errno.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+#include "contact/number.h"
+#include "devices/registry.h"
+#include "rt/session/session.h"
+#include "support/replays.h"
+#include "support/run_scene.h"
+
+/* The fingers of ruler.yaml, open; a ruler 5 cm out of its centre of mass. */
+#define FINGER(name, y, sign)                                                                      \
+    "      - {name: " name "_proximal, mass: 0.03, center_of_mass: [0, 0, -0.025],\n"              \
+    "         inertia: [6.73e-6, 6.73e-6, 0.96e-6, 0, 0, 0], joint: {type: hinge,\n"               \
+    "         axis: [1, 0, 0], position: [0, " y ", 0], stiffness: 2, damping: 0.02,\n"            \
+    "         start: " sign "0.2658}}\n"                                                           \
+    "      - {name: " name "_distal, parent: " name "_proximal, mass: 0.03,\n"                     \
+    "         center_of_mass: [0, 0, -0.025], inertia: [6.73e-6, 6.73e-6, 0.96e-6, 0, 0, 0],\n"    \
+    "         shapes: [{type: sphere, radius: 0.008, position: [0, 0, -0.05], material: tip}],\n"  \
+    "         joint: {type: hinge, axis: [-1, 0, 0], position: [0, 0, -0.05],\n"                   \
+    "         stiffness: 1, damping: 0.005, start: " sign "1.0053}}\n"
+
+/* Length of the tick, duration, and what the grip has more: %s. */
+static const char ruler[] =
+    "name: grip\n"
+    "period: %g\n"
+    "duration: %g\n"
+    "materials: [{name: tip, modulus: 3e5}, {name: wood}]\n"
+    "pairs: [{materials: [tip, wood], friction: 0.8}]\n"
+    "bodies:\n"
+    "  - {name: ruler, mass: 0.03, position: [0.05, 0, 0], support_until: %g,\n"
+    "     shapes: [{type: box, size: [0.30, 0.002, 0.03], material: wood}]}\n"
+    "hands:\n"
+    "  - name: pinch\n"
+    "    position: [0, 0, 0.08]\n"
+    "    weightless: true\n"
+    "    links:\n" FINGER("left", "0.04", "") FINGER(
+        "right", "-0.04",
+        "-") "devices:\n"
+             "  - {name: operator, type: operator, settings: {script: [[0, 0, 0, 0], [0.2, 1, 0, "
+             "0]]}}\n"
+             "grips:\n"
+             "  - {links: [pinch.left_distal, pinch.right_distal], from: operator.grip, %s}\n";
+
+static const int ruler_links[2] = {1, 3};
+static const double ruler_tips[2][3] = {{0, 0, -0.05}, {0, 0, -0.05}};
+
+/* What a run ended with: the mean of the forces of the contacts on two links, along the line
+ * between a point of each, out of the contacts alone [N]. */
+struct held {
+    double contacts;
+    struct tact_session_grip grip;
+};
+
+static double mean_contact_force(struct tact_world *world, const int link[2],
+                                 const double local[2][3])
+{
+    double point[2][3], line[3], force[2] = {0.0, 0.0};
+    int count;
+    for (int k = 0; k < 2; k++) {
+        tact_pose_point(point[k], tact_hand_link_pose(tact_world_hand(world, 0), link[k]),
+                        local[k]);
+    }
+    tact_v3_sub(line, point[1], point[0]);
+    tact_v3_normalize(line, line);
+    const int *near = tact_world_near(world, &count);
+    for (int i = 0; i < count; i++) {
+        const struct tact_contact *c = tact_world_contact(world, near[i]);
+        const struct tact_owner b = tact_world_owner(world, c->b);
+        for (int k = 0; k < 2 && c->touching && b.kind == TACT_OWNER_HAND; k++) {
+            force[k] += b.link == link[k] ? tact_v3_dot(c->wrench, line) : 0.0;
+        }
+    }
+    return 0.5 * (force[0] - force[1]);
+}
+
+static struct held run_until(const char *text, double seconds, const int link[2],
+                             const double local[2][3])
+{
+    struct tact_session_options options = tact_session_options_default();
+    struct tact_session_status status = {.tick = 0};
+    struct tact_session *session;
+    struct tact_scene *scene;
+    options.clock = TACT_LOOP_FREE;
+    options.types = tact_devices_builtin(&options.type_count);
+    open_session_of_scene_text(text, &options, &scene, &session);
+    assert_int_equal(tact_session_begin(session), 0);
+    while (status.time < seconds) {
+        assert_int_equal(tact_session_step(session, 0, &status), 0);
+    }
+    assert_int_equal(tact_session_grip_count(session), 1);
+    const struct held held = {mean_contact_force(tact_session_world(session), link, local),
+                              tact_session_grip(session, 0)};
+    tact_session_destroy(session);
+    tact_scene_free(scene);
+    return held;
+}
+
+/* With the ruler's weight and torque in the grip: within 1e-7 of the command, whatever the tick. */
+static void ruler_is_held_with_the_commanded_force(void **state)
+{
+    (void)state;
+    const double periods[] = {1e-3, 5e-4, 2e-3}, forces[] = {4.0, 16.0};
+    for (int i = 0; i < 6; i++) {
+        const double force = forces[i / 3], period = periods[i % 3];
+        char text[4096], grip[64];
+        tact_number_print(grip, sizeof grip, "scale: %g, speed: 0.5", force);
+        tact_number_print(text, sizeof text, ruler, period, 2.0, 0.5, grip);
+        const struct held held = run_until(text, 1.2, ruler_links, ruler_tips);
+        print_message("%g N commanded, %g s: contacts %.10f N, drives %.10f N\n", force, period,
+                      held.contacts, held.grip.force);
+        assert_true(held.grip.commanded == force && held.grip.short_ticks == 0);
+        assert_true(fabs(held.contacts - force) < 1e-7 * force);
+        assert_true(fabs(held.grip.force - force) < 1e-7 * force);
+    }
+}
+
+/* The proximal drive of 0.1 N m is at its limit: the force is less, and that is counted. */
+static void limit_of_a_drive_is_kept_and_counted(void **state)
+{
+    (void)state;
+    char text[4096];
+    tact_number_print(text, sizeof text, ruler, 1e-3, 2.0, 0.5, "scale: 4, speed: 0.5");
+    for (char *at = text; (at = strstr(at, "damping: 0.02,")); at++) {
+        memcpy(at, "limit:    0.1,", 14);
+    }
+    const struct held held = run_until(text, 0.45, ruler_links, ruler_tips);
+    print_message("%.4f N of %g N, %llu ticks short\n", held.grip.force, held.grip.commanded,
+                  (unsigned long long)held.grip.short_ticks);
+    assert_true(held.grip.commanded == 4.0 && held.grip.short_ticks > 50);
+    assert_true(held.grip.force > 0.5 && held.grip.force < 3.5);
+}
+
+/* The grip's own limit, and a command that ends: the fingers open. */
+static void command_is_clamped_and_ends(void **state)
+{
+    (void)state;
+    char text[4096];
+    tact_number_print(text, sizeof text, ruler, 1e-3, 2.0, 2.0, "scale: 9, limit: 3, speed: 0.5");
+    const struct held clamped = run_until(text, 0.8, ruler_links, ruler_tips);
+    assert_true(clamped.grip.commanded == 3.0 && fabs(clamped.contacts - 3.0) < 3e-7);
+    tact_number_print(text, sizeof text, ruler, 1e-3, 2.0, 2.0, "scale: -4, offset: 4, speed: 0.5");
+    const struct held ended = run_until(text, 0.6, ruler_links, ruler_tips);
+    assert_true(ended.contacts == 0.0 && ended.grip.commanded == 0.0);
+    assert_true(fabs(ended.grip.force) < 1e-3);
+}
+
+/* The hand of the mug, from an MJCF file, two joints a finger, of which none moves the tip along
+ * the line; the mug is lifted. What the structure bears there is not known to the drives: 5 %. */
+static void hand_of_a_file_holds_the_mug(void **state)
+{
+    (void)state;
+    const struct edit edits[] = {
+        {"duration: 20 # s", "duration: 7"},
+        {"../hands/", TACT_SOURCE_DIR "/examples/hands/"},
+        {"  - {from: person.grip, to: hand.th_distal, scale: 0.42}\n", ""},
+        {"  - {from: person.grip, to: hand.ff_proximal, scale: 0.51} # to the end of its range\n",
+         ""},
+        {"inputs:", "grips: [{links: [hand.ff_proximal, hand.th_distal], from: person.grip, "
+                    "scale: 2}]\ninputs:"},
+        {NULL, NULL}};
+    char *text = load_scene_text_with_edits("mug.yaml", edits);
+    const int link[2] = {7, 9};
+    const double tip[2][3] = {{0, 0, 0.073}, {0, 0, 0.073}};
+    const struct held held = run_until(text, 6.9, link, tip);
+    print_message("2 N commanded: contacts %.6f N, drives %.6f N\n", held.contacts,
+                  held.grip.force);
+    assert_true(held.grip.short_ticks == 0);
+    assert_true(fabs(held.contacts - 2.0) < 0.1 && fabs(held.grip.force - 2.0) < 1e-6);
+    free(text);
+}
+
+/* A controller of a program: the left proximal joint follows a slow motion. */
+static void sway(void *user, const struct tact_session_state *state, double *target)
+{
+    (void)user;
+    target[0] = 0.2658 + 0.01 * state->time;
+    target[2] = -0.2658 + 0.01 * state->time;
+}
+
+static void replays_from_any_tick(void **state)
+{
+    (void)state;
+    for (int controlled = 0; controlled < 2; controlled++) {
+        char text[4096], folder[] = "/tmp/tact-grip-XXXXXX", path[64];
+        struct tact_session_options options = tact_session_options_default();
+        struct tact_session_report report;
+        assert_non_null(mkdtemp(folder));
+        snprintf(path, sizeof path, "%s/a.mcap", folder);
+        tact_number_print(text, sizeof text, ruler, 1e-3, 0.6, 0.4, "scale: 4, speed: 0.5");
+        options.clock = TACT_LOOP_FREE;
+        options.types = tact_devices_builtin(&options.type_count);
+        options.record = path;
+        options.control = controlled ? sway : NULL;
+        run_session_of_scene_text(text, &options, &report);
+        assert_true(report.contacts == 2);
+        check_replays_of_log(path, 600, 97, 1);
+        assert_int_equal(remove(path), 0);
+        assert_int_equal(rmdir(folder), 0);
+    }
+}
+
+static void bad_grips_are_refused(void **state)
+{
+    (void)state;
+    static const struct {
+        struct edit edit;
+        const char *key, *text;
+    } bad[] = {
+        {{"pinch.right_distal]", "pinch.thumb]"}, "grips[0].links[1]", "no link"},
+        {{"pinch.right_distal]", "pinch.left_proximal]"}, "grips[0].links", "carries the other"},
+        {{"pinch.right_distal]", "pinch.left_distal]"}, "grips[0].links", "carries the other"},
+        {{"pinch.right_distal], from", "claw.tip], from"}, "grips[0].links[1]", "no link"},
+        {{"operator.grip, scale", "pad.grip, scale"}, "grips[0].from", "no device"},
+        {{"scale: 4", "scale: 4, limit: -1"}, "grips[0].limit", "or more"},
+        {{"scale: 4", "scale: 4, speed: 0"}, "grips[0].speed", "greater than 0"},
+        {{"scale: 4", "scale: 1e9"}, "grips[0].scale", "from"},
+        {{"stiffness: 1, damping: 0.005", "damping: 0.005"}, "grips[0].links", "no drive"},
+        {{"stiffness: 1, damping: 0.005,", "mimic: {joint: left_proximal, offset: 0.7395},"},
+         "grips[0].links",
+         "is tied to others by the mimic of left_distal"},
+        {{"scale: 4}\n", "scale: 4}\n  - {links: [pinch.left_proximal, pinch.right_distal], "
+                         "from: operator.grip}\n"},
+         "grips[1].links",
+         "commanded by grips[0]"},
+    };
+    char good[4096];
+    tact_number_print(good, sizeof good, ruler, 1e-3, 2.0, 0.5, "scale: 4");
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        char changed[8192];
+        struct tact_error err = {.line = 0};
+        struct tact_scene *scene = NULL;
+        const char *at = strstr(good, bad[i].edit.from);
+        assert_non_null(at);
+        snprintf(changed, sizeof changed, "%.*s%s%s", (int)(at - good), good, bad[i].edit.to,
+                 at + strlen(bad[i].edit.from));
+        assert_int_equal(
+            tact_scene_parse(changed, strlen(changed), "grip.yaml", NULL, &scene, &err), -EINVAL);
+        print_message("%d: %s: %s\n", err.line, err.key, err.text);
+        assert_string_equal(err.key, bad[i].key);
+        assert_non_null(strstr(err.text, bad[i].text));
+        assert_true(err.line > 0);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(ruler_is_held_with_the_commanded_force),
+        cmocka_unit_test(limit_of_a_drive_is_kept_and_counted),
+        cmocka_unit_test(command_is_clamped_and_ends),
+        cmocka_unit_test(hand_of_a_file_holds_the_mug),
+        cmocka_unit_test(replays_from_any_tick),
+        cmocka_unit_test(bad_grips_are_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
