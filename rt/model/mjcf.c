@@ -40,11 +40,13 @@ static int check_compiler_defaults(struct mjcf *r, const xmlNode *node)
     if (rc || coordinate < -1 || n < 0) {
         return rc ? rc : -EINVAL;
     }
-    return balances || global || exact || inertia != 0.0
+    if (exact) { /* until MuJoCo 3.2: inertia="exact" of all meshes */
+        r->classes.at[0].mesh.rule = MODEL_EXACT;
+    }
+    return balances || global || inertia != 0.0
                ? tact_model_error(r->model, tact_xml_line(node), "compiler: %s is not supported",
                                   balances ? "balanceinertia"
                                   : global ? "coordinate=\"global\""
-                                  : exact  ? "exactmeshinertia (inertia=\"exact\" of a mesh is)"
                                            : "boundinertia")
                : 0;
 }

@@ -211,12 +211,10 @@ static int add_link(struct urdf *r, const xmlNode *link, int parent, const struc
     return rc ? rc : at;
 }
 
-/* Range, effort, friction of a joint. */
-static int read_joint_limits(struct model *m, const xmlNode *node, bool continuous,
-                             struct model_joint *joint)
+/* The numbers of <limit> and <dynamics>. Negative errno with the message. */
+static int read_limit_numbers(struct model *m, const xmlNode *node, struct model_joint *joint)
 {
     double unused;
-    bool given = find_child(node, "limit") != NULL;
     int n = check_child(m, node, "limit", "lower upper effort velocity");
     n = n < 0 ? n : check_child(m, node, "dynamics", "damping friction");
     n = n < 0 ? n : read_of_child(m, node, "limit", "lower", &joint->lower);
@@ -224,7 +222,15 @@ static int read_joint_limits(struct model *m, const xmlNode *node, bool continuo
     n = n < 0 ? n : read_of_child(m, node, "limit", "effort", &joint->limit);
     n = n < 0 ? n : read_of_child(m, node, "limit", "velocity", &unused);
     n = n < 0 ? n : read_of_child(m, node, "dynamics", "damping", &joint->damping);
-    n = n < 0 ? n : read_of_child(m, node, "dynamics", "friction", &joint->friction);
+    return n < 0 ? n : read_of_child(m, node, "dynamics", "friction", &joint->friction);
+}
+
+/* Range, effort, friction of a joint. */
+static int read_joint_limits(struct model *m, const xmlNode *node, bool continuous,
+                             struct model_joint *joint)
+{
+    bool given = find_child(node, "limit") != NULL;
+    int n = read_limit_numbers(m, node, joint);
     if (n < 0) {
         return n;
     }
@@ -276,7 +282,12 @@ static int add_joint(struct urdf *r, const xmlNode *node, int body)
     int type = tact_xml_word(m, node, "type", "revolute continuous prismatic fixed");
     int rc = type == -1 ? tact_model_error(m, tact_xml_line(node), "joint: expected a type") : 0;
     rc = rc ? rc : type < -1 ? type : check_joint_elements(m, node);
-    if (rc || type == 3) {
+    if (!rc && type == 3) { /* what it has of a joint that moves does nothing, but is read */
+        struct model_joint unused = {0};
+        int n = read_limit_numbers(m, node, &unused);
+        return n < 0 ? n : 0;
+    }
+    if (rc) {
         return rc;
     }
     int at = MODEL_ADD(m, joints, tact_xml_line(node));

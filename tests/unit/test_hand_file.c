@@ -48,6 +48,10 @@ static int load(const char *text, size_t size, bool scene, struct tact_hand_file
     "<robot><link name=\"a\"/><link name=\"b\"/><joint name=\"j\" type=\"revolute\">"              \
     "<parent link=\"a\"/><child link=\"b\"/>"
 
+#define FIXED                                                                                      \
+    "<robot><link name=\"a\"/><link name=\"b\"/><joint name=\"j\" type=\"fixed\">"                 \
+    "<parent link=\"a\"/><child link=\"b\"/>"
+
 /* Two joints p and d, what comes before a bad element in line 2. */
 #define TWO                                                                                        \
     "<mujoco><worldbody><body name=\"a\"><joint name=\"p\"/><geom size=\"1\"/><body name=\"b\">"   \
@@ -192,7 +196,11 @@ static const struct {
      "<robot><link name=\"a\"/><link name=\"b\"/>\n<joint name=\"j\" type=\"planar\">"
      "<parent link=\"a\"/><child link=\"b\"/></joint></robot>"},
     {2, "\"childclass\"", "<mujoco>\n<worldbody childclass=\"c\"/></mujoco>"},
-    {2, "exactmeshinertia", "<mujoco>\n<compiler exactmeshinertia=\"true\"/></mujoco>"},
+    {2, "balanceinertia", "<mujoco>\n<compiler balanceinertia=\"true\"/></mujoco>"},
+    {2, "wobble", FIXED "\n<limit wobble=\"1\"/></joint></robot>"},
+    {2, "lower", FIXED "\n<limit lower=\"low\"/></joint></robot>"},
+    {2, "damping", FIXED "\n<dynamics damping=\"1 2\"/></joint></robot>"},
+    {2, "two joints that move", FIXED "\n<mimic joint=\"j\"/></joint></robot>"},
     {2, "maxhullvert",
      "<mujoco><asset>\n<mesh file=\"a.stl\" maxhullvert=\"8\"/></asset></mujoco>"},
     {3, "\"wobble\"",
