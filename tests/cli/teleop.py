@@ -127,10 +127,12 @@ def main():
     assert max(held) > 2.0, max(held)
 
 
-with tempfile.TemporaryDirectory() as folder:
-    os.chdir(folder)
-    try:
-        main()
-    finally:
-        for process in RUNS:
-            process.kill()
+for _ in range(50 if os.environ.get("TACT_LONG", "0") not in ("", "0") else 1):
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        try:
+            main()
+        finally:
+            for process in RUNS:
+                process.kill()
+            os.chdir("/")

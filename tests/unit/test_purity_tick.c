@@ -1,9 +1,9 @@
 /*
- * The tick never allocates, locks, or makes a system call but the clock's: 10,000 ticks of the
- * pinch in real time, recorded, with moments from another thread, under interposed malloc, calloc,
- * realloc, free and pthread_mutex_lock, and under a system-call filter on the loop's thread that
- * kills the process. A device of the test's own, read first in every tick, puts all this on its
- * thread.
+ * The tick never allocates, locks, or makes a system call but the clock's and those that send and
+ * receive without waiting: 10,000 ticks of the pinch in real time, recorded, with moments from
+ * another thread and both ends of a link, under interposed malloc, calloc, realloc, free and
+ * pthread_mutex_lock, and under a system-call filter on the loop's thread that kills the process. A
+ * device of the test's own, read first in every tick, puts all this on its thread.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -24,9 +24,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include <cmocka.h>
+#include "devices/network/network_internal.h"
 #include "devices/registry.h"
 #include "kernels/source.h"
 #include "rt/session/session.h"
+#include "support/free_port.h"
+#include "support/run_scene.h"
 
 #define TICKS 10000
 #define FIRST 10 /* ticks at the start that are not checked */
@@ -35,6 +38,7 @@
 static struct {
     uint64_t ticks;
     uint64_t allocations, frees, locks;
+    uint64_t packets; /* that one end of the link has received */
 } * seen;
 
 static __thread int is_thread_watched;
@@ -89,12 +93,14 @@ int pthread_mutex_lock(pthread_mutex_t *mutex)
     return real_lock(mutex);
 }
 
-/* From now on a system call of this thread other than reading a clock and sleeping kills the
- * process. */
+/* From now on a system call of this thread other than reading a clock, sleeping, and sending and
+ * receiving datagrams kills the process. */
 static void forbid_system_calls(void)
 {
     struct sock_filter filter[] = {
         BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_sendto, 5, 0),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_recvfrom, 4, 0),
         BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_clock_nanosleep, 3, 0),
         BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_clock_gettime, 2, 0),
         BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_rt_sigreturn, 1, 0),
@@ -111,6 +117,7 @@ static void forbid_system_calls(void)
 /* The simulated operator, wrapped so that its read() counts forbidden calls and installs the
  * filter. */
 static struct tact_device inner;
+static struct tact_network_device *end_of_link;
 
 static void count_calls_and_read(void *self, uint64_t tick, double t, int64_t now,
                                  struct tact_device_input *in)
@@ -120,6 +127,7 @@ static void count_calls_and_read(void *self, uint64_t tick, double t, int64_t no
         is_thread_watched = 1;
     }
     seen->ticks = tick;
+    seen->packets = end_of_link->channel.counts.received;
     inner.ops->read(self, tick, t, now, in);
 }
 
@@ -138,21 +146,51 @@ static int open_watched_operator(const struct tact_device_config *config, struct
     return rc;
 }
 
+static int open_end(const struct tact_device_config *config, struct tact_device *out,
+                    struct tact_error *err)
+{
+    size_t count;
+    const struct tact_device_type *const *types = tact_devices_builtin(&count);
+    int rc = tact_device_type_find(types, count, "network")->open(config, out, err);
+    end_of_link = out->self;
+    return rc;
+}
+
+/* The pinch with both ends of a link. */
+static int load_scene(struct tact_scene **scene, struct tact_error *err)
+{
+    char devices[512];
+    const int port = free_port();
+    snprintf(
+        devices, sizeof devices,
+        "  - {name: one, type: network, settings: {listen: \"127.0.0.1:%d\", axes: 6}}\n"
+        "  - {name: other, type: network, settings: {connect: \"127.0.0.1:%d\", axes: 6, link: "
+        "{delay: 0.01, loss: 0.05}}}\ninputs:\n",
+        port, port);
+    const struct edit edits[] = {{"inputs:\n", devices}, {NULL, NULL}};
+    char *text = load_scene_text_with_edits("ruler.yaml", edits);
+    const int rc = tact_scene_parse(text, strlen(text), "ruler.yaml", NULL, scene, err);
+    free(text);
+    return rc;
+}
+
 static void run_session_in_child(void)
 {
     static const struct tact_device_type type = {TACT_ABI(struct tact_device_type), "operator",
                                                  "watched", open_watched_operator, NULL};
-    static const struct tact_device_type *const types[] = {&type};
+    static const struct tact_device_type network = {TACT_ABI(struct tact_device_type), "network",
+                                                    "watched", open_end, NULL};
+    static const struct tact_device_type *const types[] = {&type, &network};
     struct tact_error err = {0};
     struct tact_scene *scene;
     struct tact_session *session;
     struct tact_session_report report;
-    if (tact_scene_load(TACT_SOURCE_DIR "/examples/scenes/ruler.yaml", &scene, &err)) {
+    if (load_scene(&scene, &err)) {
         _exit(98);
     }
     struct tact_session_options options = tact_session_options_default();
     options.types = types;
-    options.type_count = 1;
+    options.type_count = 2;
     options.source = tact_opencl_source_factory;
     options.ticks = TICKS;
     options.record = "/tmp/tact_purity.mcap";
@@ -175,12 +213,13 @@ static void ten_thousand_pure_ticks(void **state)
     }
     waitpid(child, &status, 0);
     unlink("/tmp/tact_purity.mcap");
-    print_message("%lu ticks; allocations %lu, frees %lu, locks %lu; ended by %s %d\n",
-                  (unsigned long)seen->ticks + 1, (unsigned long)seen->allocations,
-                  (unsigned long)seen->frees, (unsigned long)seen->locks,
-                  WIFSIGNALED(status) ? "signal" : "exit",
+    print_message("%lu ticks, %lu packets; allocations %lu, frees %lu, locks %lu; ended by %s %d\n",
+                  (unsigned long)seen->ticks + 1, (unsigned long)seen->packets,
+                  (unsigned long)seen->allocations, (unsigned long)seen->frees,
+                  (unsigned long)seen->locks, WIFSIGNALED(status) ? "signal" : "exit",
                   WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
     assert_int_equal(seen->ticks, TICKS - 1);
+    assert_true(seen->packets > TICKS / 2);
     assert_int_equal(seen->allocations, 0);
     assert_int_equal(seen->frees, 0);
     assert_int_equal(seen->locks, 0);

@@ -3,7 +3,6 @@
  * lost or forged, an end that falls silent, replays of both logs, and settings that are refused.
  * Both sessions are stepped in turn, in virtual time; handshakes take their own.
  */
-#include <arpa/inet.h>
 #include <errno.h>
 #include <math.h>
 #include <setjmp.h>
@@ -13,14 +12,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
+#include <sys/resource.h>
 #include <unistd.h>
 #include <cmocka.h>
 #include "contact/number.h"
 #include "devices/network/network_internal.h"
 #include "devices/registry.h"
 #include "rt/session/remote_internal.h"
+#include "support/campaign.h"
 #include "support/device_config.h"
+#include "support/free_port.h"
 #include "support/remote_scenes.h"
 #include "support/replays.h"
 
@@ -31,17 +32,6 @@ enum { PERSON, ROBOT, SITES };
 static char folder[] = "/tmp/tact_network_XXXXXX";
 static struct tact_scene *scenes[SITES];
 static struct tact_session *sessions[SITES];
-
-static int free_port(void)
-{
-    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    socklen_t size = sizeof address;
-    const int fd = socket(AF_INET, SOCK_DGRAM, 0);
-    assert_int_equal(bind(fd, (struct sockaddr *)&address, size), 0);
-    assert_int_equal(getsockname(fd, (struct sockaddr *)&address, &size), 0);
-    close(fd);
-    return ntohs(address.sin_port);
-}
 
 static void replace(char *text, size_t size, const char *from, const char *to)
 {
@@ -209,6 +199,33 @@ static void press_over_a_poor_link(void **state)
     }
 }
 
+/* An hour of the scene over the poor link, in the long form; nothing grows: the account of energy,
+ * the fill, or the memory of the process. */
+static void hour_has_no_growth(void **state)
+{
+    (void)state;
+    const int minutes = campaign_trial_count(0, 60);
+    long before = 0;
+    open_sites(free_port(), POOR, 1e6, 0);
+    wait_for_both();
+    for (int m = 0; m < minutes; m++) {
+        struct rusage use;
+        for (int k = 0; k < 60000; k++) {
+            step_both();
+        }
+        assert_int_equal(getrusage(RUSAGE_SELF, &use), 0);
+        before = m == 1 ? use.ru_maxrss : before;
+        print_message("%d min: %ld kB, fill %.3f s, energy %.2e J, %g restarts\n", m + 1,
+                      use.ru_maxrss, link_input(PERSON, "playout_fill"),
+                      link_input(PERSON, "channel_energy"), link_input(PERSON, "restarts"));
+        assert_true(m < 1 || use.ru_maxrss < before + 1024);
+        assert_true(link_input(PERSON, "playout_fill") < 0.1 &&
+                    link_input(PERSON, "channel_energy") >= -1e-12);
+    }
+    assert_int_equal(input_at(PERSON)->state, TACT_DEVICE_OK);
+    close_sites();
+}
+
 /* The robot's end stops for 0.7 s of the scene, as a process that is stopped: what the person feels
  * has faded 0.35 s later. The link is there again by itself, and engages by hand only. */
 static void silent_end_lets_go(void **state)
@@ -356,6 +373,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(press_over_a_poor_link),
+        cmocka_unit_test(hour_has_no_growth),
         cmocka_unit_test(silent_end_lets_go),
         cmocka_unit_test(other_impedance_does_not_engage),
         cmocka_unit_test(flood_of_a_stranger_has_no_effect),
