@@ -6,6 +6,7 @@
 #include <string.h>
 #include "bench.h"
 #include "bench_convex.h"
+#include "bench_smooth.h"
 #include "command.h"
 #include "drawing.h"
 #include "words.h"
@@ -14,7 +15,8 @@
 
 static const char help[] =
     "usage: tact bench contact [SCENE.yaml]... [OPTION]...\n"
-    "       tact bench contact --figure N... [--json] [-o OUT]\n\n"
+    "       tact bench contact --figure N... [--json] [-o OUT]\n"
+    "       tact bench contact --table N... [--json]\n\n"
     "The tables and figures of Bouchard 2015 on this machine: the same ticks of a scene solved as "
     "one\n"
     "6D contact a pair, by the paper's Algorithm 1, and as contact points by projected "
@@ -25,13 +27,19 @@ static const char help[] =
     "the\n"
     "load changing by 1 % from tick to tick.\n\n"
     "With --figure, what figure 3, 4 or 5 of Yi and Drumwright 2018 shows of contact by convex\n"
-    "polyhedra, as the paper reads it and by tact, beside an exact answer; no scenes then.\n\n"
+    "polyhedra, as the paper reads it and by tact, beside an exact answer; no scenes then. With\n"
+    "--table, table I or II of Kry and Pai 2003: what a smooth surface costs to evaluate, and 3 s "
+    "of a\n"
+    "bowl that is thrown on a table, beside the published times.\n\n"
     "  --scene NAME     one of octagon, stack_tapered, sphere_slope, bumpy_cube, salad in the\n"
     "                   folder of scenes; may be given again; default, without SCENE.yaml: all\n"
     "  --scenes FOLDER  where those are; default " BENCH_SCENE_FOLDER "\n"
     "  --figure N       3 (a box that is pushed out), 4 (a parallelogram in a hole) or 5 (a ball "
     "in\n"
     "                   a long box); may be given again\n"
+    "  --table N        1 (surfaces) or 2 (the bowl, loop_bowl.obj of the folder of scenes); may "
+    "be given\n"
+    "                   again\n"
     "  --ticks N        measured a scene; default 100, of the salad 10\n"
     "  --sweeps N       most of a solve, 1 to 10000; default 2000\n"
     "  --settle S       seconds that the scene runs before; default: the paper's scenes by name,\n"
@@ -45,7 +53,8 @@ static const char help[] =
     "time_us\n"
     "                   by part, sweeps cold and warm, residual, the curve of one cold solve; "
     "paper;\n"
-    "                   with --figure: figures, by number, lengths in m and angles in rad\n"
+    "                   with --figure: figures, by number, lengths in m and angles in rad;\n"
+    "                   with --table: tables, by number, times in s\n"
     "  --help           this text\n\n"
     "exit codes:\n"
     "  0  measured\n"
@@ -65,6 +74,7 @@ struct query {
     const char *scene[MOST_SCENES]; /* names, or paths where there is a dot */
     int count, json, force;
     int figures; /* bits 3, 4, 5: of Yi and Drumwright */
+    int tables;  /* bits 1, 2: of Kry and Pai */
     struct bench_options options;
 };
 
@@ -95,6 +105,15 @@ static int add_requested_figure(struct query *q, const char *text)
     return 0;
 }
 
+static int add_requested_table(struct query *q, const char *text)
+{
+    if (text[0] < '1' || text[0] > '2' || text[1]) {
+        return command_usage(q->name, "--table %s: 1 or 2 is expected", text);
+    }
+    q->tables |= 1 << (text[0] - '0');
+    return 0;
+}
+
 static int set_bench_option(struct query *q, int option, const char *text)
 {
     double value = 0.0;
@@ -112,6 +131,8 @@ static int set_bench_option(struct query *q, int option, const char *text)
         return 0;
     case 'g':
         return add_requested_figure(q, text);
+    case 'T':
+        return add_requested_table(q, text);
     case 't':
         code = parse_option_number(q, "--ticks", text, 1.0, &value);
         q->options.ticks = value < 1e6 ? (int)value : 1000000;
@@ -195,6 +216,20 @@ static int measure_convex_figures(const struct query *q)
     return code;
 }
 
+static int measure_tables(const struct query *q)
+{
+    struct smooth_bench_results tables = {.wanted = q->tables};
+    struct tact_error err = {.line = 0};
+    if (measure_smooth_tables(q->folder, &tables, &err)) {
+        return command_error(&err);
+    }
+    if (q->json) {
+        return smooth_tables_print_json(&tables) ? EXIT_BAD : EXIT_GOOD;
+    }
+    print_smooth_tables(&tables);
+    return EXIT_GOOD;
+}
+
 static int measure_bench_scenes(const struct query *q)
 {
     struct bench_scene *scenes = calloc((size_t)q->count, sizeof *scenes);
@@ -220,13 +255,19 @@ static int measure_bench_scenes(const struct query *q)
 
 int cmd_bench(int argc, char **argv)
 {
-    static const struct option longs[] = {
-        {"scene", required_argument, NULL, 's'},  {"scenes", required_argument, NULL, 'f'},
-        {"figure", required_argument, NULL, 'g'}, {"ticks", required_argument, NULL, 't'},
-        {"settle", required_argument, NULL, 'b'}, {"update", required_argument, NULL, 'u'},
-        {"output", required_argument, NULL, 'o'}, {"sweeps", required_argument, NULL, 'n'},
-        {"json", no_argument, NULL, 'j'},         {"force", no_argument, NULL, 'F'},
-        {"help", no_argument, NULL, 'h'},         {NULL, 0, NULL, 0}};
+    static const struct option longs[] = {{"scene", required_argument, NULL, 's'},
+                                          {"scenes", required_argument, NULL, 'f'},
+                                          {"table", required_argument, NULL, 'T'},
+                                          {"figure", required_argument, NULL, 'g'},
+                                          {"ticks", required_argument, NULL, 't'},
+                                          {"settle", required_argument, NULL, 'b'},
+                                          {"update", required_argument, NULL, 'u'},
+                                          {"output", required_argument, NULL, 'o'},
+                                          {"sweeps", required_argument, NULL, 'n'},
+                                          {"json", no_argument, NULL, 'j'},
+                                          {"force", no_argument, NULL, 'F'},
+                                          {"help", no_argument, NULL, 'h'},
+                                          {NULL, 0, NULL, 0}};
     struct query q = {.name = argv[0], .folder = BENCH_SCENE_FOLDER};
     q.options = (struct bench_options){.sweeps = 2000, .settling_time = -1.0, .update = 1e-10};
     int c, code = 0;
@@ -249,7 +290,10 @@ int cmd_bench(int argc, char **argv)
         code = command_usage(q.name, q.count ? "--figure: it cannot be combined with scenes"
                                              : "-o: only figure 3 can be drawn");
     }
-    for (size_t i = 0; !code && !q.figures && !q.count && i < NAMES; i++) {
+    if (!code && q.tables && (q.count || q.figures || q.out)) {
+        code = command_usage(q.name, "--table: it cannot be combined with scenes, --figure or -o");
+    }
+    for (size_t i = 0; !code && !q.figures && !q.tables && !q.count && i < NAMES; i++) {
         q.scene[i] = names[i];
         q.count = i + 1 == NAMES ? NAMES : 0;
     }
@@ -258,6 +302,9 @@ int cmd_bench(int argc, char **argv)
     }
     if (code) {
         return code;
+    }
+    if (q.tables) {
+        return measure_tables(&q);
     }
     return q.figures ? measure_convex_figures(&q) : measure_bench_scenes(&q);
 }

@@ -1,0 +1,266 @@
+/* Tables I and II of Kry and Pai 2003, on this machine. */
+#include <errno.h>
+#include <jansson.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include "bench_smooth.h"
+#include "contact/shape/charts.h"
+#include "contact/vec.h"
+#include "devices/registry.h"
+#include "rt/scene/scene.h"
+#include "rt/session/session.h"
+
+#define UNIT 1e-6 /* of the coordinates of control meshes [m]: whole numbers */
+
+enum { PLACES = 10000, ROUNDS = 5, RING = 8, MOST_TRIES = 10000 };
+
+static double processor_time(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* Two pyramids over a regular polygon: their tips have `degree` edges, 50 mm above and below. */
+static void write_pyramids(FILE *to, int degree)
+{
+    fputs("v 0 0 50000\nv 0 0 -50000\n", to);
+    for (int i = 0; i < degree; i++) {
+        const double angle = 2.0 * M_PI * i / degree;
+        fprintf(to, "v %ld %ld 0\n", lround(5e4 * cos(angle)), lround(5e4 * sin(angle)));
+    }
+    for (int i = 0; i < degree; i++) {
+        const int at = 3 + i, next = 3 + (i + 1) % degree;
+        fprintf(to, "f 1 %d %d\nf 2 %d %d\n", at, next, next, at);
+    }
+}
+
+/* A torus of squares, each vertex with four edges, or of triangles, each with six. */
+static void write_ring(FILE *to, int are_triangles)
+{
+    for (int i = 0; i < RING * RING; i++) {
+        const double around = 2.0 * M_PI * (i / RING) / RING, tube = 2.0 * M_PI * (i % RING) / RING;
+        const double r = 5e4 + 2e4 * cos(tube);
+        fprintf(to, "v %ld %ld %ld\n", lround(r * cos(around)), lround(r * sin(around)),
+                lround(2e4 * sin(tube)));
+    }
+    for (int i = 0; i < RING * RING; i++) {
+        const int a = i / RING, b = i % RING, c = (a + 1) % RING, d = (b + 1) % RING;
+        const int at[4] = {1 + a * RING + b, 1 + c * RING + b, 1 + c * RING + d, 1 + a * RING + d};
+        fprintf(to, are_triangles ? "f %d %d %d\nf %d %d %d\n" : "f %d %d %d %d\n", at[0], at[1],
+                at[2], are_triangles ? at[0] : at[3], at[2], at[3]);
+    }
+}
+
+/* The surface of row i: Loop regular, extraordinary of `degree`, or bicubic. */
+static int make_surface(int degree, int are_triangles, struct tact_charts **out,
+                        struct tact_error *err)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *to = open_memstream(&text, &size);
+    if (!to) {
+        return tact_error_set(err, -ENOMEM, "out of memory");
+    }
+    if (degree) {
+        write_pyramids(to, degree);
+    } else {
+        write_ring(to, are_triangles);
+    }
+    int rc = fclose(to) ? tact_error_set(err, -ENOMEM, "out of memory")
+                        : tact_charts_subdivision(text, size, "a control mesh", UNIT, out, err);
+    free(text);
+    return rc;
+}
+
+static double random_fraction(uint64_t *state)
+{
+    *state = *state * 6364136223846793005u + 1442695040888963407u;
+    return (double)(*state >> 11) * 0x1p-53;
+}
+
+static double count_charts(const struct tact_charts *charts)
+{
+    struct tact_surface_point p;
+    double place[3] = {0.0, 0.25, 0.25};
+    while (!tact_charts_point(charts, place, &p)) {
+        place[0]++;
+    }
+    return place[0];
+}
+
+/* A place, on pyramids one near a tip; -EDOM where none is found. */
+static int find_place(const struct tact_charts *charts, double count, int degree, uint64_t *random,
+                      double place[3])
+{
+    for (int i = 0; i < MOST_TRIES; i++) {
+        struct tact_surface_point p;
+        place[0] = floor(count * random_fraction(random));
+        place[1] = random_fraction(random);
+        place[2] = (1.0 - place[1]) * random_fraction(random);
+        if (!tact_charts_point(charts, place, &p) &&
+            (!degree || tact_hypot(p.at[0], p.at[1]) < 8e-3)) {
+            return 0;
+        }
+    }
+    return -EDOM;
+}
+
+/* The least of some rounds of the mean time over all places. */
+static int measure_surface(int degree, int are_triangles, double *time, struct tact_error *err)
+{
+    static double places[PLACES][3];
+    struct tact_charts *charts = NULL;
+    struct tact_surface_point p;
+    uint64_t random = 1;
+    int rc = make_surface(degree, are_triangles, &charts, err);
+    const double count = rc ? 0.0 : count_charts(charts);
+    for (int i = 0; !rc && i < PLACES; i++) {
+        rc = find_place(charts, count, degree, &random, places[i]);
+        rc = rc ? tact_error_set(err, rc, "no place is near the vertex") : 0;
+    }
+    *time = INFINITY;
+    for (int round = 0; !rc && round < ROUNDS; round++) {
+        const double begin = processor_time();
+        for (int i = 0; !rc && i < PLACES; i++) {
+            rc = tact_charts_point(charts, places[i], &p);
+        }
+        *time = fmin(*time, (processor_time() - begin) / PLACES);
+    }
+    tact_charts_free(charts);
+    return rc;
+}
+
+/* The bowl is thrown on its side: 13 cm wide, 0.9 kg, on a plane. */
+static const char bowl_scene[] =
+    "name: thrown_bowl\n"
+    "period: 1e-3\n"
+    "duration: 3\n"
+    "materials: [{name: china}]\n"
+    "pairs: [{materials: [china, china], friction: 0.3, restitution: 0.2, model: smooth}]\n"
+    "bodies:\n"
+    "  - {name: table, fixed: true, shapes: [{type: halfspace, material: china}]}\n"
+    "  - name: bowl\n"
+    "    mass: 0.9\n"
+    "    position: [0, 0, 0.13]\n"
+    "    quat_wxyz: [0.8, 0.36, -0.48, 0]\n"
+    "    velocity: [0.3, 0, 0]\n"
+    "    angular_velocity: [0, 2, 1]\n"
+    "    shapes: [{type: subdivision, file: loop_bowl.obj, material: china, scale: 0.5}]\n";
+
+static int run_bowl(const char *folder, struct smooth_bowl_row *row, struct tact_error *err)
+{
+    struct tact_session_options options = tact_session_options_default();
+    struct tact_session_report report;
+    struct tact_scene *scene = NULL;
+    struct tact_session *session = NULL;
+    struct tact_pose pose;
+    char path[4096];
+    snprintf(path, sizeof path, "%s/thrown_bowl.yaml", folder);
+    int rc = tact_scene_parse(bowl_scene, sizeof bowl_scene - 1, path, NULL, &scene, err);
+    if (!rc) {
+        scene->period = row->period;
+        options.types = tact_devices_builtin(&options.type_count);
+        options.clock = TACT_LOOP_FREE;
+        options.ticks = (uint64_t)llround(scene->duration / row->period);
+        rc = tact_session_create(scene, &options, &session, err);
+    }
+    const double begin = processor_time();
+    if (!rc) {
+        rc = tact_session_run(session, &report);
+        rc = rc ? tact_error_set(err, rc, "the bowl cannot be run") : 0;
+    }
+    if (!rc) {
+        row->time = processor_time() - begin;
+        tact_session_body_pose(session, 0, &pose);
+        tact_v3_copy(row->position, pose.position);
+        row->unconverged = (double)report.unconverged / (double)report.loop.ticks;
+        row->edges = report.counts[TACT_COUNT_EDGES];
+    }
+    tact_session_destroy(session);
+    tact_scene_free(scene);
+    return rc;
+}
+
+int measure_smooth_tables(const char *folder, struct smooth_bench_results *out,
+                          struct tact_error *err)
+{
+    static const struct {
+        const char *name;
+        double published;
+        int degree, are_triangles;
+    } surfaces[SMOOTH_SURFACES] = {
+        {"Loop, regular", 0.2413e-3, 0, 1},    {"Loop, degree 3", 0.1683e-3, 3, 1},
+        {"Loop, degree 5", 0.1933e-3, 5, 1},   {"Loop, degree 7", 0.2223e-3, 7, 1},
+        {"Loop, degree 10", 0.2654e-3, 10, 1}, {"bicubic", 0.0801e-3, 0, 0},
+    };
+    static const double bowl[SMOOTH_STEPS] = {6.542, 3.328, 1.766, 0.974, 0.521, 0.370, 0.286};
+    int rc = 0;
+    for (int i = 0; !rc && out->wanted & 1 << 1 && i < SMOOTH_SURFACES; i++) {
+        struct smooth_surface_row *row = &out->surface[i];
+        row->name = surfaces[i].name;
+        row->published = surfaces[i].published;
+        rc = measure_surface(surfaces[i].degree, surfaces[i].are_triangles, &row->time, err);
+    }
+    for (int i = 0; !rc && out->wanted & 1 << 2 && i < SMOOTH_STEPS; i++) {
+        struct smooth_bowl_row *row = &out->bowl[i];
+        row->period = ldexp(1e-3, i);
+        row->published = bowl[i];
+        rc = run_bowl(folder, row, err);
+    }
+    return rc;
+}
+
+void print_smooth_tables(const struct smooth_bench_results *t)
+{
+    if (t->wanted & 1 << 1) {
+        puts("Table I: a surface at a place. The paper: ten derivatives, to the third order, on a "
+             "Pentium II of\n350 MHz. tact: six, to the second order, which its contacts need; a "
+             "bicubic one is a regular face of\nCatmull and Clark's. S-patches are not read\n"
+             "  surface            paper [us]   tact [us]");
+        for (int i = 0; i < SMOOTH_SURFACES; i++) {
+            printf("  %-18s %10.1f %11.3f\n", t->surface[i].name, 1e6 * t->surface[i].published,
+                   1e6 * t->surface[i].time);
+        }
+    }
+    if (t->wanted & 1 << 2) {
+        puts("Table II: 3 s of a bowl of Loop's that is thrown on a table. The paper: longest step "
+             "of the integrator,\non a Xeon of 1.8 GHz. tact: the period of the loop, a table that "
+             "is a plane\n  step [ms]   paper [s]    tact [s]   not solved   where it is at the "
+             "end [mm]");
+        for (int i = 0; i < SMOOTH_STEPS; i++) {
+            const struct smooth_bowl_row *r = &t->bowl[i];
+            printf("  %9.0f %11.3f %11.4f %10.1f %% %9.1f %8.1f %8.1f\n", 1e3 * r->period,
+                   r->published, r->time, 1e2 * r->unconverged, 1e3 * r->position[0],
+                   1e3 * r->position[1], 1e3 * r->position[2]);
+        }
+    }
+}
+
+int smooth_tables_print_json(const struct smooth_bench_results *t)
+{
+    json_t *all = json_object(), *surfaces = json_array(), *bowl = json_array();
+    for (int i = 0; t->wanted & 1 << 1 && i < SMOOTH_SURFACES; i++) {
+        const struct smooth_surface_row *r = &t->surface[i];
+        json_array_append_new(surfaces, json_pack("{s:s, s:f, s:f}", "surface", r->name,
+                                                  "published_s", r->published, "time_s", r->time));
+    }
+    for (int i = 0; t->wanted & 1 << 2 && i < SMOOTH_STEPS; i++) {
+        const struct smooth_bowl_row *r = &t->bowl[i];
+        json_array_append_new(bowl, json_pack("{s:f, s:f, s:f, s:f, s:I, s:[f, f, f]}", "step_s",
+                                              r->period, "published_s", r->published, "time_s",
+                                              r->time, "unconverged", r->unconverged, "edges",
+                                              (json_int_t)r->edges, "position_m", r->position[0],
+                                              r->position[1], r->position[2]));
+    }
+    json_object_set_new(all, "1", surfaces);
+    json_object_set_new(all, "2", bowl);
+    json_t *tables = json_pack("{s:o}", "tables", all);
+    int rc = json_dumpf(tables, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(17)) ? -ENOMEM : 0;
+    json_decref(tables);
+    puts("");
+    return rc;
+}

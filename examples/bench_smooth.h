@@ -1,0 +1,39 @@
+/* Tables I and II of Kry and Pai 2003: what their surfaces and a rolling bowl cost, by tact. */
+#ifndef TACT_EXAMPLES_BENCH_SMOOTH_H
+#define TACT_EXAMPLES_BENCH_SMOOTH_H
+
+#include "contact/error.h"
+
+enum { SMOOTH_SURFACES = 6, SMOOTH_STEPS = 7 };
+
+/* Table I: a surface, and the time to evaluate it at a place. */
+struct smooth_surface_row {
+    const char *name;
+    double published; /* ten derivatives, to the third order, on a Pentium II of 350 MHz [s] */
+    double time;      /* six, to the second order, which is what the contact model needs [s] */
+};
+
+/* Table II: 3 s of a bowl that is thrown on a table, by the length of a step. */
+struct smooth_bowl_row {
+    double period;            /* [s] */
+    double published;         /* processor time of a Xeon of 1.8 GHz [s] */
+    double time;              /* processor time of tact's ticks [s] */
+    double position[3];       /* of the bowl at the end, from where it was thrown [m] */
+    double unconverged;       /* fraction of the ticks that were not solved to the tolerance */
+    unsigned long long edges; /* patches that were measured as edges */
+};
+
+struct smooth_bench_results {
+    int wanted; /* bits 1, 2 */
+    struct smooth_surface_row surface[SMOOTH_SURFACES];
+    struct smooth_bowl_row bowl[SMOOTH_STEPS];
+};
+
+/* folder: that of the scenes, with loop_bowl.obj. 0 or a negative errno with *err set. */
+int measure_smooth_tables(const char *folder, struct smooth_bench_results *out,
+                          struct tact_error *err);
+
+void print_smooth_tables(const struct smooth_bench_results *tables);
+int smooth_tables_print_json(const struct smooth_bench_results *tables);
+
+#endif
