@@ -95,3 +95,21 @@ def finish(result, as_json):
             p50, p99 = (result[name][q] / result["tact"][q] for q in ("p50", "p99"))
             print(f"{name} / tact {p50:.2f} {p99:.2f}")
     sys.exit(0 if all(result[name]["held"] for name in names) else 1)
+
+
+def enter_venv(build, package="mujoco==4.0.0"):
+    """Runs this program again with MuJoCo's Python package, which is installed on first use; exits with 77 without a
+    network."""
+    venv = os.path.join(build, "bench-hands-venv")
+    python = os.path.join(venv, "bin", "python3")
+    if os.path.realpath(sys.prefix) == os.path.realpath(venv):
+        return
+    if not os.path.exists(python) or subprocess.run([python, "-c", "import mujoco"], check=False,
+                                                    capture_output=True).returncode:
+        say(f"installing {package} into {venv}")
+        subprocess.run([sys.executable, "-m", "venv", venv], check=True)
+        pip = subprocess.run([python, "-m", "pip", "install", "-q", package], capture_output=True, text=True, check=False)
+        if pip.returncode:
+            say(f"skipped: pip cannot install {package}: {pip.stderr.strip().splitlines()[-1]}")
+            sys.exit(77)
+    os.execv(python, [python, *sys.argv])
