@@ -4,6 +4,7 @@
 
 #include "devices/network/clock_offset_internal.h"
 #include "devices/network/endpoint_internal.h"
+#include <jansson.h>
 #include "link_quality.h"
 #include "rt/histogram.h"
 #include "rt/realtime.h"
@@ -54,6 +55,7 @@ int link_scene_open(struct link_options *options, struct link_scene *out, struct
 /* What the scene's settings and ties are like over the link. */
 void link_scene_print(const struct link_options *options, const struct link_scene *scene,
                       const struct link_quality *quality);
+json_t *link_scene_json(const struct link_scene *scene, const struct link_quality *quality);
 
 /* link_print.c: the table, with that of a scene where there is one, or one JSON object. Returns the
  * exit code. */

@@ -127,8 +127,8 @@ static json_t *json_channel(const struct link_options *options, const struct lin
                      channel.drift_correction_gain, "lines", lines);
 }
 
-static int print_link_json(const struct link_options *options, const struct link_measurement *m,
-                           const struct link_quality *q)
+static int print_link_json(const struct link_options *options, const struct link_scene *scene,
+                           const struct link_measurement *m, const struct link_quality *q)
 {
     const struct tact_network_counts *c = &m->endpoint.counts;
     const struct tact_histogram_summary round_trip_summary =
@@ -150,6 +150,9 @@ static int print_link_json(const struct link_options *options, const struct link
         (json_int_t)m->late, "realtime", m->realtime.refused == 0, "unsent",
         (json_int_t)c->unsent_packet_count, "sessions", (json_int_t)c->completed_handshake_count,
         "refused", json_refused(m), "channel", json_channel(options, q));
+    if (all && options->scene) {
+        json_object_set_new(all, "scene", link_scene_json(scene, q));
+    }
     return text_print_json(all) ? EXIT_BAD : EXIT_GOOD;
 }
 
@@ -164,7 +167,7 @@ int link_print(const struct link_options *options, const struct link_scene *scen
     }
     link_quality(m->arrivals, m->count, clock.offset_ns, &quality);
     if (options->json) {
-        return print_link_json(options, m, &quality);
+        return print_link_json(options, scene, m, &quality);
     }
     print_link_table(options, m, &quality);
     if (options->scene) {

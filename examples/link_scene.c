@@ -80,13 +80,42 @@ static void print_tie(const struct tact_scene_remote *tie, double delay)
                : "is not stable at this delay: take waves");
 }
 
+/* By which 99.9 % of the packets come later than the fastest [s]. */
+static double find_jitter(const struct link_quality *quality)
+{
+    return 1e-9 * (double)(quality->delay_p999 - quality->delay_min);
+}
+
+/* One way, with the waits that the scene's settings ask for [s]. */
+static double find_delay(const struct link_scene *s, const struct link_quality *quality)
+{
+    return 1e-9 * fmax((double)quality->delay_min, 0.0) + s->jitter + s->repeats * s->scene->period;
+}
+
+json_t *link_scene_json(const struct link_scene *s, const struct link_quality *quality)
+{
+    const double delay = find_delay(s, quality);
+    json_t *ties = json_array();
+    for (uint32_t i = 0; i < s->scene->remotes_count; i++) {
+        const struct tact_scene_remote *tie = &s->scene->remotes[i];
+        if (!strcmp(tie->device, s->device)) {
+            const int waves = !strcmp(tie->mode, "waves");
+            json_array_append_new(
+                ties,
+                json_pack("{s:s, s:s, s:b, s:o*}", "joint", tie->joint, "mode", tie->mode, "stable",
+                          waves || delay <= FORCES_SETTLE_DELAY, "stiffness",
+                          waves ? json_real(link_wave_stiffness(tie->impedance, delay)) : NULL));
+        }
+    }
+    return json_pack("{s:s, s:f, s:f, s:i, s:I, s:f, s:o}", "device", s->device, "jitter",
+                     s->jitter, "jitter_measured", find_jitter(quality), "repeats", s->repeats,
+                     "longest_gap", (json_int_t)quality->longest_gap, "delay", delay, "ties", ties);
+}
+
 void link_scene_print(const struct link_options *options, const struct link_scene *s,
                       const struct link_quality *quality)
 {
-    const double period = s->scene->period;
-    const double jitter = 1e-9 * (double)(quality->delay_p999 - quality->delay_min);
-    const double delay =
-        1e-9 * fmax((double)quality->delay_min, 0.0) + s->jitter + s->repeats * period;
+    const double jitter = find_jitter(quality), delay = find_delay(s, quality);
     printf("\n  %s, device %s:\n", text_shown(options->scene), text_shown(s->device));
     printf("  jitter       %g s: %s", s->jitter, jitter <= s->jitter ? "enough" : "too little");
     printf("; 99.9 %% come within %.4f s of the fastest\n", jitter);

@@ -96,8 +96,11 @@ void tact_network_device_report(const struct tact_network_device *self)
                  "by repeated waves; %llu waves missing; %llu packets late",
                  self->name, (ull)c->sent, (ull)self->unsent, (ull)k->received, (ull)k->lost,
                  (ull)k->repeated, (ull)k->missing, (ull)k->late);
+    /* A repeated hello, and packets under way at a new handshake, are of no concern. */
+    const int is_strange =
+        c->malformed_packet_count || c->forged_packet_count || c->repeated || k->refused;
     if (self->refused) {
-        tact_message(self->messages, TACT_MESSAGE_WARNING,
+        tact_message(self->messages, is_strange ? TACT_MESSAGE_WARNING : TACT_MESSAGE_INFO,
                      "%s: refused: %llu malformed, %llu with a wrong key, %llu received before, "
                      "%llu of another session or sender, %llu hellos and answers out of turn, %llu "
                      "not understood",

@@ -84,14 +84,16 @@ def by_scenes():
     for way, key, peer in (("listen", "a.key", "b.key.pub"), ("connect", "b.key", "a.key.pub")):
         with open(f"{way}.yaml", "w", encoding="ascii") as file:
             file.write(SCENE % (way, port, f", key: {key}, peer: {peer}"))
-        ends.append(subprocess.Popen([TACT, "link", "--scene", f"{way}.yaml", "--seconds", "0.5", "--wait", "20"],
-                                     stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True))
-    for end in ends:
-        out, err = end.communicate(timeout=60)
-        assert end.returncode == 0 and "has proven its key" in out and "at 500 Hz" in out, (out, err)
-        assert "0.1 s: enough" in out and "arm.top              position_force: is not stable" in out, out
-        stiffness = float(re.search(r"10 N s/m: adds (\d+) N/m", out)[1])
-        assert 80 < stiffness <= 91, stiffness  # 10 / (0.1 + 5 x 0.002), and what the link takes
+        ends.append(subprocess.Popen([TACT, "link", "--scene", f"{way}.yaml", "--seconds", "0.5", "--wait", "20",
+                                      *(("--json",) if way == "connect" else ())], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True))
+    table, told = (end.communicate(timeout=60) for end in ends)
+    scene = json.loads(told[0])["scene"]
+    assert [tie["stable"] for tie in scene["ties"]] == [True, False] and 0.11 <= scene["delay"] < 0.13, scene
+    out, err = table
+    assert ends[0].returncode == 0 and "has proven its key" in out and "at 500 Hz" in out, (out, err)
+    assert "0.1 s: enough" in out and "arm.top              position_force: is not stable" in out, out
+    stiffness = float(re.search(r"10 N s/m: adds (\d+) N/m", out)[1])
+    assert 80 < stiffness <= 91, stiffness  # 10 / (0.1 + 5 x 0.002), and what the link takes
     with open("none.yaml", "w", encoding="ascii") as file:
         file.write("name: none\n")
     assert "one device of type network, not 0" in tact("link", "--scene", "none.yaml", code=2)[1]
