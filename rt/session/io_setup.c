@@ -6,6 +6,7 @@
 #include <string.h>
 #include "contact/elementary.h"
 #include "rt/session/grip_internal.h"
+#include "rt/session/hold_internal.h"
 #include "rt/session/remote_internal.h"
 #include "rt/session/session_internal.h"
 
@@ -403,6 +404,7 @@ int tact_session_map_inputs_outputs(struct tact_session *s, int is_of_log, struc
     }
     rc = rc ? rc : tact_session_map_remotes(s, err);
     rc = rc ? rc : tact_session_map_grips(s, err);
+    rc = rc ? rc : tact_session_make_holds(s);
     struct tact_safety_options options = tact_safety_default();
     options.period = s->period;
     return rc ? rc : tact_safety_init(&s->safety, channels, s->output_count, &options);

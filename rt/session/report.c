@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 #include "contact/elementary.h"
+#include "rt/session/hold_internal.h"
 #include "rt/session/remote_internal.h"
 #include "rt/session/session_internal.h"
 
@@ -113,6 +114,43 @@ static json_t *ports(const struct tact_session *s)
                                       number(port.energy), "least_energy_J",
                                       number(port.least_energy), "limited_ticks",
                                       (json_int_t)port.limited));
+    }
+    return all;
+}
+
+/* Touch, slip and release of a body in a hand. */
+static json_t *hold_events(const struct tact_session *s, const struct session_hold *hold)
+{
+    static const char *const names[SESSION_HOLD_KINDS] = {"touch", "slip", "release"};
+    json_t *all = json_array();
+    for (int i = 0; i < hold->events; i++) {
+        json_array_append_new(all,
+                              json_pack("{s:s, s:o}", "event", names[hold->event[i].kind], "time",
+                                        number((double)hold->event[i].tick * s->period)));
+    }
+    return all;
+}
+
+/* Bodies that a hand has touched. */
+static json_t *holds(const struct tact_session *s)
+{
+    json_t *all = json_array();
+    for (int i = 0; i < s->hold_count; i++) {
+        const struct session_hold *h = &s->holds[i];
+        if (!h->count[SESSION_HOLD_TOUCH]) {
+            continue;
+        }
+        json_array_append_new(
+            all,
+            json_pack("{s:s, s:s, s:b, s:o, s:o, s:o, s:o, s:o, s:I, s:I, s:I, s:o, s:I}", "body",
+                      s->bodies[h->body].name, "hand", s->scene->hands[h->hand].name, "touching",
+                      h->touches, "slip", number(h->slip), "turn", number(h->turn), "grip_force",
+                      number(h->now.normal), "load_force", number(h->now.friction),
+                      "grip_over_load", number(h->now.normal / h->now.friction), "touches",
+                      (json_int_t)h->count[SESSION_HOLD_TOUCH], "slips",
+                      (json_int_t)h->count[SESSION_HOLD_SLIP], "releases",
+                      (json_int_t)h->count[SESSION_HOLD_RELEASE], "events", hold_events(s, h),
+                      "events_left_out", (json_int_t)h->events_left_out));
     }
     return all;
 }
@@ -361,6 +399,8 @@ char *tact_session_report_json(struct tact_session *s, const struct tact_session
     json_object_set_new(all, "self_overlaps", self_overlaps(s));
     json_object_set_new(all, "ports", ports(s));
     json_object_set_new(all, "grips", grips(s));
+    json_object_set_new(all, "holds", holds(s));
+    json_object_set_new(all, "holds_left_out", json_integer((json_int_t)s->holds_left_out));
     json_object_set_new(all, "remotes", remotes(s));
     json_object_set_new(all, "mechanism", mechanism(s));
     json_object_set_new(all, "pairs", pairs(s));

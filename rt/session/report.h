@@ -24,18 +24,25 @@ TACT_BEGIN_DECLS
  * velocity, target, torque}}; ports {NAME of struct
  * tact_session_port: {engaged, force, energy_J,
  * least_energy_J, limited_ticks}}; grips [of struct tact_session_grip: {links, commanded [N],
- * force [N], short_ticks}]; remotes {NAME of the joint: {engaged, lost_since, force [N m, N],
- * end_of_line [rad, m], tank_J, work_J, link {NAME: of the device's inputs that are of no joint}}};
- * pairs [{of those whose bounding spheres met or that touched:
- * name (unique: floor/plate#2 is the second between the two), model, touching, normal_force [N],
- * friction_force [N], spin_torque [N m], spin_arm [m], depth [m], mode_ticks {sliding, rolling,
- * without spin: ticks in each enum tact_friction_mode}, limits, ticks, margin,
- * least_margin, outrun_ticks (in which its shapes passed by more than the thinner of them, and its
- * model does not know their gap), meets_inside {body (that both press on, and inside which they
- * overlap each other), time [s] when it was found} where it occurred, moments {by (host or source),
- * cost_us (that the host takes or would take), host_ticks, source_ticks, unmeasured_ticks,
- * age_max}}]; safety {state, trips, fault (what went wrong first, or null)}; realtime {granted,
- * refused, why}; log {records, bytes, overruns} where one was recorded.
+ * force [N], short_ticks}]; holds [of each body that a hand has touched: {body, hand, touching,
+ * slip [m] and turn [rad] so far, grip_force, load_force (sums of the magnitudes of the normal and
+ * friction forces at the end [N]), grip_over_load (null without load), touches, slips, releases
+ * (their numbers), events [{event: touch, slip or release, time [s]}: the first 32],
+ * events_left_out}], holds_left_out (bodies times hands beyond the first 256, not followed): a
+ * contact slips in the ticks in which its law is at the limit of friction or torsion, by the
+ * relative velocity at the centre of its patch, of several contacts the largest; more than 10 um or
+ * 1 mrad of it in one go are an event, at its first tick, and a release is one after 10 ms; remotes
+ * {NAME of the joint: {engaged, lost_since, force [N m, N], end_of_line [rad, m], tank_J, work_J,
+ * link {NAME: of the device's inputs that are of no joint}}}; pairs [{of those whose bounding
+ * spheres met or that touched: name (unique: floor/plate#2 is the second between the two), model,
+ * touching, normal_force [N], friction_force [N], spin_torque [N m], spin_arm [m], depth [m],
+ * mode_ticks {sliding, rolling, without spin: ticks in each enum tact_friction_mode}, limits,
+ * ticks, margin, least_margin, outrun_ticks (in which its shapes passed by more than the thinner of
+ * them, and its model does not know their gap), meets_inside {body (that both press on, and inside
+ * which they overlap each other), time [s] when it was found} where it occurred, moments {by (host
+ * or source), cost_us (that the host takes or would take), host_ticks, source_ticks,
+ * unmeasured_ticks, age_max}}]; safety {state, trips, fault (what went wrong first, or null)};
+ * realtime {granted, refused, why}; log {records, bytes, overruns} where one was recorded.
  */
 TACT_API char *tact_session_report_json(struct tact_session *session,
                                         const struct tact_session_report *report);

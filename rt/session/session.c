@@ -164,6 +164,7 @@ void tact_session_destroy(struct tact_session *s)
                       s->couplings,
                       s->self_overlaps,
                       s->tools,
+                      s->holds,
                       s->remotes};
     tact_session_free_grips(s);
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) {

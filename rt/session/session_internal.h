@@ -104,6 +104,7 @@ struct session_tool {
 struct session_remote;
 
 struct session_grip;
+struct session_hold;
 
 struct session_output {
     int device, channel;
@@ -298,6 +299,9 @@ struct tact_session {
     int remote_count;
     struct session_grip *grips;
     int grip_count;
+    struct session_hold *holds;
+    int hold_count;
+    int64_t holds_left_out;
     struct session_output *outputs;
     int output_count;
     struct session_marker *markers;

@@ -6,6 +6,7 @@
 #include <string.h>
 #include "rt/clock.h"
 #include "rt/session/grip_internal.h"
+#include "rt/session/hold_internal.h"
 #include "rt/session/remote_internal.h"
 #include "rt/session/session_internal.h"
 
@@ -38,6 +39,7 @@ static void solve_tick(struct tact_session *s, uint64_t tick)
     const int *near = tact_world_near(s->world, &count);
     s->solve.counts[TACT_COUNT_OVERSHOT] += tact_world_integrate(s->world);
     tact_session_measure_grips(s);
+    tact_session_follow_holds(s, tick);
     tact_session_check_state(s, rc, tick);
     for (int i = 0; i < count; i++) {
         const struct tact_contact *c = tact_world_contact(s->world, near[i]);

@@ -16,42 +16,16 @@
 #include "contact/number.h"
 #include "devices/registry.h"
 #include "rt/session/session.h"
+#include "support/grip_scene.h"
 #include "support/replays.h"
 #include "support/run_scene.h"
 
-/* The fingers of ruler.yaml, open; a ruler 5 cm out of its centre of mass. */
-#define FINGER(name, y, sign)                                                                      \
-    "      - {name: " name "_proximal, mass: 0.03, center_of_mass: [0, 0, -0.025],\n"              \
-    "         inertia: [6.73e-6, 6.73e-6, 0.96e-6, 0, 0, 0], joint: {type: hinge,\n"               \
-    "         axis: [1, 0, 0], position: [0, " y ", 0], stiffness: 2, damping: 0.02,\n"            \
-    "         start: " sign "0.2658}}\n"                                                           \
-    "      - {name: " name "_distal, parent: " name "_proximal, mass: 0.03,\n"                     \
-    "         center_of_mass: [0, 0, -0.025], inertia: [6.73e-6, 6.73e-6, 0.96e-6, 0, 0, 0],\n"    \
-    "         shapes: [{type: sphere, radius: 0.008, position: [0, 0, -0.05], material: tip}],\n"  \
-    "         joint: {type: hinge, axis: [-1, 0, 0], position: [0, 0, -0.05],\n"                   \
-    "         stiffness: 1, damping: 0.005, start: " sign "1.0053}}\n"
-
-/* Length of the tick, duration, and what the grip has more: %s. */
-static const char ruler[] =
-    "name: grip\n"
-    "period: %g\n"
-    "duration: %g\n"
-    "materials: [{name: tip, modulus: 3e5}, {name: wood}]\n"
-    "pairs: [{materials: [tip, wood], friction: 0.8}]\n"
-    "bodies:\n"
-    "  - {name: ruler, mass: 0.03, position: [0.05, 0, 0], support_until: %g,\n"
-    "     shapes: [{type: box, size: [0.30, 0.002, 0.03], material: wood}]}\n"
-    "hands:\n"
-    "  - name: pinch\n"
-    "    position: [0, 0, 0.08]\n"
-    "    weightless: true\n"
-    "    links:\n" FINGER("left", "0.04", "") FINGER(
-        "right", "-0.04",
-        "-") "devices:\n"
-             "  - {name: operator, type: operator, settings: {script: [[0, 0, 0, 0], [0.2, 1, 0, "
-             "0]]}}\n"
-             "grips:\n"
-             "  - {links: [pinch.left_distal, pinch.right_distal], from: operator.grip, %s}\n";
+static void print_scene(char *text, size_t size, double period, double duration, double support,
+                        const char *grip)
+{
+    tact_number_print(text, size, grip_scene, period, duration, 0.8, "0.05", support,
+                      "[0, 0, 0, 0], [0.2, 1, 0, 0]", grip);
+}
 
 static const int ruler_links[2] = {1, 3};
 static const double ruler_tips[2][3] = {{0, 0, -0.05}, {0, 0, -0.05}};
@@ -116,7 +90,7 @@ static void ruler_is_held_with_the_commanded_force(void **state)
         const double force = forces[i / 3], period = periods[i % 3];
         char text[4096], grip[64];
         tact_number_print(grip, sizeof grip, "scale: %g, speed: 0.5", force);
-        tact_number_print(text, sizeof text, ruler, period, 2.0, 0.5, grip);
+        print_scene(text, sizeof text, period, 2.0, 0.5, grip);
         const struct held held = run_until(text, 1.2, ruler_links, ruler_tips);
         print_message("%g N commanded, %g s: contacts %.10f N, drives %.10f N\n", force, period,
                       held.contacts, held.grip.force);
@@ -131,7 +105,7 @@ static void limit_of_a_drive_is_kept_and_counted(void **state)
 {
     (void)state;
     char text[4096];
-    tact_number_print(text, sizeof text, ruler, 1e-3, 2.0, 0.5, "scale: 4, speed: 0.5");
+    print_scene(text, sizeof text, 1e-3, 2.0, 0.5, "scale: 4, speed: 0.5");
     for (char *at = text; (at = strstr(at, "damping: 0.02,")); at++) {
         memcpy(at, "limit:    0.1,", 14);
     }
@@ -147,10 +121,10 @@ static void command_is_clamped_and_ends(void **state)
 {
     (void)state;
     char text[4096];
-    tact_number_print(text, sizeof text, ruler, 1e-3, 2.0, 2.0, "scale: 9, limit: 3, speed: 0.5");
+    print_scene(text, sizeof text, 1e-3, 2.0, 2.0, "scale: 9, limit: 3, speed: 0.5");
     const struct held clamped = run_until(text, 0.8, ruler_links, ruler_tips);
     assert_true(clamped.grip.commanded == 3.0 && fabs(clamped.contacts - 3.0) < 3e-7);
-    tact_number_print(text, sizeof text, ruler, 1e-3, 2.0, 2.0, "scale: -4, offset: 4, speed: 0.5");
+    print_scene(text, sizeof text, 1e-3, 2.0, 2.0, "scale: -4, offset: 4, speed: 0.5");
     const struct held ended = run_until(text, 0.6, ruler_links, ruler_tips);
     assert_true(ended.contacts == 0.0 && ended.grip.commanded == 0.0);
     assert_true(fabs(ended.grip.force) < 1e-3);
@@ -198,7 +172,7 @@ static void replays_from_any_tick(void **state)
         struct tact_session_report report;
         assert_non_null(mkdtemp(folder));
         snprintf(path, sizeof path, "%s/a.mcap", folder);
-        tact_number_print(text, sizeof text, ruler, 1e-3, 0.6, 0.4, "scale: 4, speed: 0.5");
+        print_scene(text, sizeof text, 1e-3, 0.6, 0.4, "scale: 4, speed: 0.5");
         options.clock = TACT_LOOP_FREE;
         options.types = tact_devices_builtin(&options.type_count);
         options.record = path;
@@ -236,7 +210,7 @@ static void bad_grips_are_refused(void **state)
          "commanded by grips[0]"},
     };
     char good[4096];
-    tact_number_print(good, sizeof good, ruler, 1e-3, 2.0, 0.5, "scale: 4");
+    print_scene(good, sizeof good, 1e-3, 2.0, 0.5, "scale: 4");
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         char changed[8192];
         struct tact_error err = {.line = 0};

@@ -1,0 +1,137 @@
+/*
+ * What every body does against every hand: touch, slip and release with their times, how far it has
+ * slipped and turned, and the forces between the two. Real-time safe but for
+ * tact_session_make_holds().
+ *
+ * A contact slides in a tick in which its law is at the limit of friction or torsion. Its slip is
+ * then the magnitude of the relative velocity at the centre of its patch along the patch, times the
+ * period, and its turn that of the relative angular velocity about the normal: a contact at rest
+ * adds nothing, however long. Of several contacts that slide, the largest counts.
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include "contact/elementary.h"
+#include "rt/session/hold_internal.h"
+
+#define LEAST_SLIP 1e-5 /* of a motion that is reported as a slip [m] */
+#define LEAST_TURN 1e-3 /* or its turn [rad] */
+#define QUIET 0.01      /* without contact, or without sliding, after which either has ended [s] */
+
+int tact_session_make_holds(struct tact_session *s)
+{
+    const int hands = tact_world_hand_count(s->world);
+    const int64_t pairs = (int64_t)tact_world_body_count(s->world) * hands;
+    const int count = pairs < SESSION_MAX_HOLDS ? (int)pairs : SESSION_MAX_HOLDS;
+    s->holds = calloc((size_t)count + 1, sizeof *s->holds);
+    if (!s->holds) {
+        return -ENOMEM;
+    }
+    s->hold_count = count;
+    s->holds_left_out = pairs - count;
+    for (int i = 0; i < count; i++) {
+        s->holds[i].body = i / hands;
+        s->holds[i].hand = i % hands;
+    }
+    return 0;
+}
+
+static void add_event(struct session_hold *hold, enum session_hold_event_kind kind, uint64_t tick)
+{
+    if (hold->events < SESSION_HOLD_EVENTS) {
+        hold->event[hold->events++] = (struct session_hold_event){kind, tick};
+    } else {
+        hold->events_left_out++;
+    }
+    hold->count[kind]++;
+}
+
+/* Adds a contact between the body and a link of the hand to the sums of this tick. */
+static void add_contact(struct tact_session *s, struct session_hold *hold,
+                        const struct tact_contact *c, int link)
+{
+    const struct tact_body *body = tact_world_body(s->world, hold->body);
+    const double *n = c->patch.frame;
+    double twist[6], arm[3], velocity[3], turn[3];
+    hold->now.touching = 1;
+    hold->now.normal += c->impulse[0] / s->period;
+    hold->now.friction += tact_hypot(c->impulse[1], c->impulse[2]) / s->period;
+    if (!(c->limits & (TACT_LIMIT_CONE | TACT_LIMIT_SPIN))) {
+        return;
+    }
+    tact_hand_link_twist(tact_world_hand(s->world, hold->hand), link, c->patch.center, twist);
+    tact_v3_sub(arm, c->patch.center, body->pose.position);
+    tact_v3_cross(velocity, body->twist + 3, arm);
+    tact_v3_add(velocity, velocity, body->twist);
+    tact_v3_sub(velocity, velocity, twist);
+    tact_v3_sub(turn, body->twist + 3, twist + 3);
+    tact_v3_axpy(velocity, -tact_v3_dot(velocity, n), n);
+    hold->now.sliding = 1;
+    hold->now.slip = fmax(hold->now.slip, s->period * tact_v3_norm(velocity));
+    hold->now.turn = fmax(hold->now.turn, s->period * fabs(tact_v3_dot(turn, n)));
+}
+
+static void sum_contacts(struct tact_session *s)
+{
+    int count;
+    const int *near = tact_world_near(s->world, &count);
+    for (int i = 0; i < s->hold_count; i++) {
+        s->holds[i].now = (struct session_hold_tick){.touching = 0};
+    }
+    for (int i = 0; i < count; i++) {
+        const struct tact_contact *c = tact_world_contact(s->world, near[i]);
+        const struct tact_owner owner[2] = {tact_world_owner(s->world, c->a),
+                                            tact_world_owner(s->world, c->b)};
+        for (int k = 0; k < 2 && c->touching && c->impulse[0] > 0.0; k++) {
+            const int64_t at =
+                (int64_t)owner[k].index * tact_world_hand_count(s->world) + owner[!k].index;
+            if (owner[k].kind == TACT_OWNER_BODY && owner[!k].kind == TACT_OWNER_HAND &&
+                at < s->hold_count) {
+                add_contact(s, &s->holds[at], c, owner[!k].link);
+            }
+        }
+    }
+}
+
+/* A motion is a slip once it exceeds the least one; it ends after some time without sliding. */
+static void update_slip(struct session_hold *hold, uint64_t tick, uint64_t quiet)
+{
+    const struct session_hold_tick *now = &hold->now;
+    if (now->sliding) {
+        if (!hold->slides) {
+            hold->slides = 1;
+            hold->is_slip_reported = 0;
+            hold->episode = (struct session_hold_episode){.tick = tick};
+        }
+        hold->episode.slip += now->slip;
+        hold->episode.turn += now->turn;
+        hold->slip += now->slip;
+        hold->turn += now->turn;
+        hold->last_slide = tick;
+    }
+    hold->slides &= tick - hold->last_slide <= quiet;
+    if (hold->slides && !hold->is_slip_reported &&
+        (hold->episode.slip > LEAST_SLIP || hold->episode.turn > LEAST_TURN)) {
+        hold->is_slip_reported = 1;
+        add_event(hold, SESSION_HOLD_SLIP, hold->episode.tick);
+    }
+}
+
+void tact_session_follow_holds(struct tact_session *s, uint64_t tick)
+{
+    const uint64_t quiet = (uint64_t)ceil(QUIET / s->period);
+    sum_contacts(s);
+    for (int i = 0; i < s->hold_count; i++) {
+        struct session_hold *hold = &s->holds[i];
+        if (hold->now.touching && !hold->touches) {
+            add_event(hold, SESSION_HOLD_TOUCH, tick);
+            hold->touches = 1;
+        }
+        hold->last_touch = hold->now.touching ? tick : hold->last_touch;
+        update_slip(hold, tick, quiet);
+        if (hold->touches && tick - hold->last_touch > quiet) {
+            add_event(hold, SESSION_HOLD_RELEASE, hold->last_touch + 1);
+            hold->touches = hold->slides = 0;
+        }
+    }
+}

@@ -1,0 +1,151 @@
+/*
+ * Touch, slip and release of a body in a hand: a ruler that slides through a pinch with a known
+ * acceleration, one that turns in it, and one that is held and released.
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+#include <jansson.h>
+#include "contact/number.h"
+#include "devices/registry.h"
+#include "rt/session/report.h"
+#include "support/grip_scene.h"
+#include "support/run_scene.h"
+
+/* A run that has ended: the ruler, how far the left tip, where it presses, moved down since its
+ * weight was released at 0.5 s, and the report of the ruler against the hand. */
+struct ended {
+    double fall, tip_fall, turned; /* [m], [m], [rad] */
+    double spun;                   /* integral of the magnitude of its rate of turning [rad] */
+    double speed; /* at 0.55 s, and then its acceleration from there [m/s, m/s^2] */
+    json_t *report, *hold;
+};
+
+static struct ended run_ruler(const char *place, double friction, const char *script,
+                              const char *grip, double seconds)
+{
+    char text[4096];
+    struct tact_session_options options = tact_session_options_default();
+    struct tact_session_status status = {.tick = 0};
+    struct tact_session_report report;
+    struct tact_session *session;
+    struct tact_scene *scene;
+    struct ended out = {.fall = 0.0};
+    double before[3] = {0.0}, after[3], rotation[9], tip[3] = {0.0};
+    tact_number_print(text, sizeof text, grip_scene, 1e-3, seconds, friction, place, 0.5, script,
+                      grip);
+    options.clock = TACT_LOOP_FREE;
+    options.types = tact_devices_builtin(&options.type_count);
+    open_session_of_scene_text(text, &options, &scene, &session);
+    assert_int_equal(tact_session_begin(session), 0);
+    struct tact_world *world = tact_session_world(session);
+    const struct tact_body *ruler = tact_world_body(world, 0);
+    while (status.tick + 1 < (uint64_t)llround(seconds / 1e-3)) {
+        assert_int_equal(tact_session_step(session, 0, &status), 0);
+        out.spun += fabs(ruler->twist[4]) * 1e-3;
+        out.speed = status.tick == 549 ? ruler->twist[2] : out.speed;
+        if (status.tick == 499) {
+            out.fall = ruler->pose.position[2];
+            const struct tact_pose *pose = tact_hand_link_pose(tact_world_hand(world, 0), 1);
+            tact_quat_to_m3(rotation, pose->quat_wxyz);
+            tact_m3_tmul_v3(tip, rotation, (double[3]){0.0, -0.008, 0.0});
+            tip[2] -= 0.05;
+            tact_pose_point(before, pose, tip);
+        }
+    }
+    tact_pose_point(after, tact_hand_link_pose(tact_world_hand(world, 0), 1), tip);
+    out.speed = (out.speed - ruler->twist[2]) / (seconds - 0.55);
+    out.fall -= ruler->pose.position[2];
+    out.tip_fall = before[2] - after[2];
+    out.turned = 2.0 * asin(fabs(ruler->pose.quat_wxyz[2]));
+    assert_int_equal(tact_session_end(session, &report), 0);
+    char *json = tact_session_report_json(session, &report);
+    out.report = json_loads(json, 0, NULL);
+    out.hold = json_array_get(json_object_get(out.report, "holds"), 0);
+    assert_non_null(out.hold);
+    free(json);
+    tact_session_destroy(session);
+    tact_scene_free(scene);
+    return out;
+}
+
+static double number_of(const struct ended *run, const char *key)
+{
+    return json_number_value(json_object_get(run->hold, key));
+}
+
+/* Time of the k-th event, which is of that kind [s]. */
+static double event_time(const struct ended *run, size_t k, const char *kind)
+{
+    const json_t *event = json_array_get(json_object_get(run->hold, "events"), k);
+    assert_non_null(event);
+    assert_string_equal(json_string_value(json_object_get(event, "event")), kind);
+    return json_number_value(json_object_get(event, "time"));
+}
+
+/* Held at its centre of mass by 1 N on each side with friction 0.1, the weight of 0.2943 N exceeds
+ * 2 mu F by 0.0943 N: a = 3.143 m/s^2 once the fingers, which give way, have come to rest. */
+static void ruler_slides_with_the_known_acceleration(void **state)
+{
+    (void)state;
+    const struct ended run =
+        run_ruler("0", 0.1, "[0, 0, 0, 0], [0.2, 1, 0, 0]", "scale: 1, speed: 0.5", 0.58);
+    const double slip = number_of(&run, "slip"), exact = 9.81 - 2.0 * 0.1 * 1.0 / 0.03;
+    print_message("slip %.9f m, by the poses %.9f; acceleration %.6f, exact %.6f m/s^2\n", slip,
+                  run.fall - run.tip_fall, run.speed, exact);
+    assert_true(fabs(slip - (run.fall - run.tip_fall)) < 1e-6);
+    assert_true(fabs(run.speed - exact) < 1e-5 * exact);
+    assert_true(number_of(&run, "turn") < 1e-6);
+    assert_true(fabs(number_of(&run, "grip_force") - 2.0) < 0.02);
+    assert_true(fabs(number_of(&run, "grip_over_load") - 10.0) < 1e-3);
+    assert_true(event_time(&run, 0, "touch") < 0.4);
+    assert_true(fabs(event_time(&run, 1, "slip") - 0.5) < 0.003);
+    assert_int_equal(json_array_size(json_object_get(run.hold, "events")), 2);
+    json_decref(run.report);
+}
+
+/* Held 5 cm out of it with too little torsion: the turn is all that the ruler turned, at the touch
+ * back and forth, which is more than the angle at the end. */
+static void ruler_turns_in_the_grip(void **state)
+{
+    (void)state;
+    const struct ended run =
+        run_ruler("0.05", 0.8, "[0, 0, 0, 0], [0.2, 1, 0, 0]", "scale: 2, speed: 0.5", 0.6);
+    print_message("turn %.9f rad, of the ruler %.9f, at the end %.9f\n", number_of(&run, "turn"),
+                  run.spun, run.turned);
+    assert_true(run.turned > 0.05 && fabs(run.spun - run.turned) < 0.01 * run.turned);
+    assert_true(fabs(number_of(&run, "turn") - run.spun) < 1e-6);
+    json_decref(run.report);
+}
+
+/* Held firmly there is no slip, however long; the fingers open, and it is released, once. */
+static void ruler_is_held_and_released(void **state)
+{
+    (void)state;
+    const struct ended held =
+        run_ruler("0", 0.8, "[0, 0, 0, 0], [0.2, 1, 0, 0]", "scale: 4, speed: 0.5", 1.5);
+    assert_true(number_of(&held, "slip") < 1e-7 && number_of(&held, "slips") == 0.0);
+    assert_true(fabs(number_of(&held, "load_force") - 0.2943) < 1e-6);
+    json_decref(held.report);
+    const struct ended gone =
+        run_ruler("0", 0.8, "[0, 0, 0, 0], [0.2, 1, 0, 0], [0.4, 1, 0, 0], [0.45, 0, 0, 0]",
+                  "scale: 4, speed: 0.5", 0.9);
+    assert_true(number_of(&gone, "touches") == 1.0 && number_of(&gone, "releases") == 1.0);
+    assert_false(json_boolean_value(json_object_get(gone.hold, "touching")));
+    json_decref(gone.report);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(ruler_slides_with_the_known_acceleration),
+        cmocka_unit_test(ruler_turns_in_the_grip),
+        cmocka_unit_test(ruler_is_held_and_released),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
