@@ -199,15 +199,17 @@ static int add_hand_to_world(struct tact_session *s, const struct tact_scene_han
     struct session_hand *out = &s->hands[index];
     out->names = calloc(hand->links_count + 1, sizeof *out->names);
     out->of_base = (int)tact_scene_base_links(hand);
+    bool has_range = false;
     for (uint32_t i = 0; i < hand->links_count; i++) {
         const struct tact_scene_joint *joint = &hand->links[i].joint;
         out->resists |= tact_session_joint_is_bounded(hand, i);
-        out->clamps_targets |= joint->target_lower < joint->target_upper;
+        has_range |= joint->target_lower < joint->target_upper;
     }
     snprintf(out->ports[0], sizeof out->ports[0], "%.60s.base position", hand->name);
     snprintf(out->ports[1], sizeof out->ports[1], "%.60s.base attitude", hand->name);
     snprintf(out->base, sizeof out->base, "%.60s.base", hand->name);
-    if (!links || !out->names) {
+    out->clamped = has_range ? calloc(hand->links_count, sizeof *out->clamped) : NULL;
+    if (!links || !out->names || (has_range && !out->clamped)) {
         free(links);
         return -ENOMEM;
     }

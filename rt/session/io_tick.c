@@ -67,10 +67,12 @@ void tact_session_clamp_targets(struct tact_session *s)
     for (uint32_t i = 0; i < s->scene->hands_count; i++) {
         const struct tact_scene_hand *hand = &s->scene->hands[i];
         double *target = tact_hand_state(tact_world_hand(s->world, (int)i)).target;
-        for (uint32_t k = 0; s->hands[i].clamps_targets && k < hand->links_count; k++) {
+        for (uint32_t k = 0; s->hands[i].clamped && k < hand->links_count; k++) {
             const struct tact_scene_joint *joint = &hand->links[k].joint;
             if (joint->target_lower < joint->target_upper) {
-                target[k] = fmin(fmax(target[k], joint->target_lower), joint->target_upper);
+                const double wanted = target[k];
+                target[k] = fmin(fmax(wanted, joint->target_lower), joint->target_upper);
+                s->hands[i].clamped[k] += target[k] != wanted;
             }
         }
     }

@@ -84,6 +84,10 @@ static json_t *joints(struct tact_session *s)
                 json_object_set_new(joint, "reaction", number(state.reaction[k]));
                 json_object_set_new(joint, "stop", json_integer((json_int_t)state.stop[k]));
             }
+            if (s->hands[i].clamped) {
+                json_object_set_new(joint, "clamped_ticks",
+                                    json_integer((json_int_t)s->hands[i].clamped[k]));
+            }
             json_object_set_new(all, s->hands[i].names[k], joint);
         }
     }

@@ -21,7 +21,8 @@ TACT_BEGIN_DECLS
  * {iterations (mean over ticks with contacts), iterations_max, residual (at the end), residual_max,
  * unconverged, counts {NAME: of all ticks, as named by tact_solve_count_name()}}; bodies {NAME:
  * {position [m], quat_wxyz, twist [m/s, rad/s at the centre of mass]}}; joints {NAME: {position,
- * velocity, target, torque}}; ports {NAME of struct
+ * velocity, target, torque, clamped_ticks (in which its target was clamped to its range, of hands
+ * with such ranges)}}; ports {NAME of struct
  * tact_session_port: {engaged, force, energy_J,
  * least_energy_J, limited_ticks}}; grips [of struct tact_session_grip: {links, commanded [N],
  * force [N], short_ticks}]; holds [of each body that a hand has touched: {body, hand, touching,

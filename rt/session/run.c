@@ -1,5 +1,6 @@
 /* Runs a session: by the loop, or step by step in the program's own loop. */
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include "rt/clock.h"
 #include "rt/loop_internal.h"
@@ -76,6 +77,37 @@ static void report_unmeasured_pairs(struct tact_session *s)
     }
 }
 
+static void report_in_log_too(struct tact_session *s, const char *text)
+{
+    tact_message(s->options.messages, TACT_MESSAGE_INFO, "%s", text);
+    if (s->recorder) {
+        tact_recorder_event(s->recorder, s->now.tick, tact_clock_now(), "clamped", text);
+    }
+}
+
+/* Reports joints whose targets were clamped to their range, in the log as well. */
+static void report_clamped_targets(struct tact_session *s)
+{
+    char text[512];
+    int named = 0;
+    for (int i = 0; i < tact_world_hand_count(s->world); i++) {
+        for (int k = 0; s->hands[i].clamped && k < tact_hand_count(tact_world_hand(s->world, i));
+             k++) {
+            if (!s->hands[i].clamped[k] || ++named > SESSION_MAX_NAMED_PAIRS) {
+                continue;
+            }
+            snprintf(text, sizeof text, "the target of %s was clamped to its range in %llu ticks",
+                     s->hands[i].names[k], (unsigned long long)s->hands[i].clamped[k]);
+            report_in_log_too(s, text);
+        }
+    }
+    if (named > SESSION_MAX_NAMED_PAIRS) {
+        snprintf(text, sizeof text, "the targets of %d more joints were clamped",
+                 named - SESSION_MAX_NAMED_PAIRS);
+        report_in_log_too(s, text);
+    }
+}
+
 /* Begins a run, which is possible once: -EALREADY the second time. */
 static int begin_run_once(struct tact_session *s, const struct tact_realtime_options *realtime)
 {
@@ -93,6 +125,7 @@ static int end(struct tact_session *s, struct tact_session_report *report)
     zero_outputs(s);
     tact_session_watch_stop(s);
     tact_session_report_tunnelled_pairs(s);
+    report_clamped_targets(s);
     int rc = tact_recorder_close(s->recorder, &s->report.recorder);
     s->recorder = NULL;
     finish_session_report(s, report);

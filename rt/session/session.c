@@ -134,6 +134,7 @@ void tact_session_destroy(struct tact_session *s)
     tact_recorder_close(s->recorder, NULL);
     for (uint32_t i = 0; s->hands && i < s->scene->hands_count; i++) {
         free(s->hands[i].names);
+        free(s->hands[i].clamped);
     }
     tact_moments_scratch_destroy(s->scratch);
     tact_triple_free(s->status);

@@ -204,7 +204,7 @@ struct session_hand {
     char ports[2][128]; /* names of the ports of its position and attitude */
     int of_base;        /* number of links that are coordinates of the base */
     int resists;        /* 1: one of its joints has stops or dry friction */
-    int clamps_targets; /* 1: one of its drives has a range of targets */
+    uint64_t *clamped;  /* ticks in which each target was clamped; NULL: none has a range */
     uint32_t q, v, target, torque;
     uint32_t reaction, stop; /* only where it resists */
 };

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <cmocka.h>
+#include "rt/session/report.h"
 #include "rt/session/session.h"
 #include "support/replays.h"
 #include "support/run_scene.h"
@@ -95,6 +96,44 @@ static void replays_from_any_tick(void **state)
     check_replays_from_any_tick(text);
 }
 
+static void keep_message(void *user, enum tact_message_level level, const char *text)
+{
+    char *kept = user;
+    (void)level;
+    snprintf(kept, 256, "%s", text);
+}
+
+/* A target that is set beyond its range 100 times is clamped 100 times; that is said by name. */
+static void clamped_targets_are_counted(void **state)
+{
+    (void)state;
+    char text[sizeof finger + 64], kept[256] = "";
+    struct tact_session_options options = tact_session_options_default();
+    struct tact_session_report report;
+    struct tact_scene *scene;
+    struct tact_session *session;
+    change(text, &(struct edit){"start: -0.3,", "start: -0.3, target_lower: -0.4, "
+                                                "target_upper: 0.1,"});
+    options.clock = TACT_LOOP_FREE;
+    options.messages = (struct tact_messages){keep_message, kept};
+    open_session_of_scene_text(text, &options, &scene, &session);
+    assert_int_equal(tact_session_begin(session), 0);
+    const struct tact_hand_state s =
+        tact_hand_state(tact_world_hand(tact_session_world(session), 0));
+    for (int tick = 0; tick < 150; tick++) {
+        s.target[1] = tick < 100 ? 1.0 : -0.2;
+        assert_int_equal(tact_session_step(session, 0, NULL), 0);
+        assert_true(s.target[1] == (tick < 100 ? 0.1 : -0.2));
+    }
+    assert_int_equal(tact_session_end(session, &report), 0);
+    assert_string_equal(kept, "the target of hand.distal was clamped to its range in 100 ticks");
+    char *json = tact_session_report_json(session, &report);
+    assert_non_null(strstr(json, "\"clamped_ticks\": 100"));
+    free(json);
+    tact_session_destroy(session);
+    tact_scene_free(scene);
+}
+
 static void bad_settings_are_refused(void **state)
 {
     (void)state;
@@ -138,6 +177,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_driven_finger_rests_on_its_stops),
         cmocka_unit_test(replays_from_any_tick),
+        cmocka_unit_test(clamped_targets_are_counted),
         cmocka_unit_test(bad_settings_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
