@@ -13,6 +13,7 @@
     TYPE(force_dimension)                                                                          \
     TYPE(openhaptics)                                                                              \
     TYPE(network)                                                                                  \
+    TYPE(spacenav)                                                                                 \
     TYPE(recording)
 
 #define DECLARE_DEVICE_TYPE(word) extern const struct tact_device_type tact_##word##_type;

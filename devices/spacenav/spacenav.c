@@ -1,0 +1,401 @@
+/*
+ * Six-axis pucks through spacenavd: a tick reads its socket and waits for nothing, a monitor thread
+ * connects again. The socket is read here and not by libspnav, which has one connection in a
+ * process, waits 0.3 s at its opening, and tells neither a closed socket nor part of a packet from
+ * an event.
+ *
+ * Protocol: man page and sources of spacenavd, 1.0 and later (proto.h, proto_unix.c). The daemon
+ * sends packets of eight native int32: type, then x y z rx ry rz and the time since the last motion
+ * [ms]; or the number of a button; or 0 or 1, a device was added or removed, which only clients of
+ * version 1 are told. A client asks for that version by one int32, which comes back as the answer.
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+#include "devices/common/monitor_internal.h"
+#include "devices/common/settings.h"
+
+enum { AXES = 6, BUTTONS = 16, COUNTS = 4 };
+enum { MOTION, PRESS, RELEASE, DEVICE };            /* types of packets */
+enum { PACKET_WORDS = 8, PACKETS_AT_ONCE = 64 };    /* most packets read in a tick */
+enum { KNOWN_BUTTONS = 1024 };                      /* a higher number is no button's */
+enum { POLL_NS = 50000000, POLLS_AFTER_LOSS = 20 }; /* 1 s until it is called again */
+enum { VERSION_REQUEST = 0x7faa5500, WANTED_VERSION = 1 };
+
+struct spacenav {
+    double range;
+    int64_t timeout_ns;
+    /* of the loop */
+    int socket; /* -1 while lost */
+    bool is_answered, is_catching_up;
+    unsigned char bytes[PACKETS_AT_ONCE * PACKET_WORDS * sizeof(int32_t)];
+    size_t size; /* bytes of a packet that has not come whole */
+    double axis[AXES], button[BUTTONS];
+    int64_t stamp_ns, motion_ns; /* of the last packet, of the last motion */
+    /* exchanged between the loop and the monitor; sockets as in evdev: one at a time, -1: none */
+    atomic_int fresh, retired;
+    atomic_bool is_unplugged;
+    atomic_uint_fast64_t refused, clamped, overruns, losses;
+    /* of the monitor */
+    char name[TACT_DEVICE_NAME];
+    struct tact_messages messages;
+    struct sockaddr_un address;
+    struct tact_monitor monitor;
+    bool is_monitored, is_connected, is_unplug_reported, is_overrun_reported;
+    int pause; /* polls until the next try to connect */
+    uint_fast64_t known_refused;
+};
+
+static void add(atomic_uint_fast64_t *count)
+{
+    atomic_fetch_add_explicit(count, 1, memory_order_relaxed);
+}
+
+static uint_fast64_t get(const atomic_uint_fast64_t *count)
+{
+    return atomic_load_explicit(count, memory_order_relaxed);
+}
+
+/* Axes at rest and buttons released, until the daemon says otherwise. */
+static void come_to_rest(struct spacenav *self)
+{
+    memset(self->axis, 0, sizeof self->axis);
+    memset(self->button, 0, sizeof self->button);
+}
+
+/* Axes of the daemon are x right, y up, z away from the person, and turn about these by the right
+ * hand (spnav_posrot_moveobj() of libspnav): z and rz are reversed, and the axes right-handed. */
+static void take_motion(struct spacenav *self, const int32_t *count, int64_t now_ns)
+{
+    bool is_clamped = false;
+    for (int i = 0; i < AXES; i++) {
+        const double value = (i % 3 == 2 ? -1.0 : 1.0) * count[i] / self->range;
+        is_clamped |= fabs(value) > 1.0;
+        self->axis[i] = fmin(1.0, fmax(-1.0, value));
+    }
+    if (is_clamped) {
+        add(&self->clamped);
+    }
+    self->motion_ns = now_ns;
+}
+
+/* Returns false for what is no packet. */
+static bool take_packet(struct spacenav *self, const int32_t packet[PACKET_WORDS], int64_t now_ns)
+{
+    const int32_t number = packet[1];
+    bool is_unplugged = false;
+    if (packet[0] == MOTION) {
+        take_motion(self, packet + 1, now_ns);
+    } else if (packet[0] == PRESS || packet[0] == RELEASE) {
+        if (number < 0 || number >= KNOWN_BUTTONS) {
+            return false;
+        }
+        if (number < BUTTONS) {
+            self->button[number] = packet[0] == PRESS;
+        }
+    } else if (packet[0] == DEVICE && (number == 0 || number == 1)) {
+        is_unplugged = number == 1;
+        if (is_unplugged) {
+            come_to_rest(self);
+            add(&self->losses);
+        }
+    } else {
+        return false;
+    }
+    self->stamp_ns = now_ns;
+    atomic_store_explicit(&self->is_unplugged, is_unplugged, memory_order_relaxed);
+    return true;
+}
+
+/* Takes all whole packets; returns false at what is none. */
+static bool take_packets(struct spacenav *self, int64_t now_ns)
+{
+    size_t at = 0;
+    while (self->size - at >= sizeof(int32_t)) {
+        int32_t packet[PACKET_WORDS];
+        memcpy(packet, self->bytes + at, sizeof *packet);
+        if (!self->is_answered && (packet[0] & ~0xff) == VERSION_REQUEST) {
+            self->is_answered = true;
+            at += sizeof *packet;
+            continue;
+        }
+        if (self->size - at < sizeof packet) {
+            break;
+        }
+        memcpy(packet, self->bytes + at, sizeof packet);
+        if (!take_packet(self, packet, now_ns)) {
+            add(&self->refused);
+            return false;
+        }
+        at += sizeof packet;
+    }
+    self->size -= at;
+    memmove(self->bytes, self->bytes + at, self->size);
+    return true;
+}
+
+/* Reads what has come. The daemon drops packets for which the socket has no room: where more have
+ * come than a tick reads, the last motion may be missing, so that all count as rest up to the end.
+ * Returns false if the connection is of no use any more. */
+static bool receive_packets(struct spacenav *self, int64_t now_ns)
+{
+    const size_t room = sizeof self->bytes - self->size;
+    const ssize_t got = recv(self->socket, self->bytes + self->size, room, MSG_DONTWAIT);
+    const bool is_full = got == (ssize_t)room;
+    if (got < 0 && (errno == EAGAIN || errno == EINTR)) {
+        return true;
+    }
+    if (got <= 0) {
+        return false;
+    }
+    self->size += (size_t)got;
+    if (!take_packets(self, now_ns)) {
+        return false;
+    }
+    if (is_full && !self->is_catching_up) {
+        add(&self->overruns);
+    }
+    if (is_full || self->is_catching_up) {
+        come_to_rest(self);
+    }
+    self->is_catching_up = is_full;
+    return true;
+}
+
+static void take_fresh_socket(struct spacenav *self)
+{
+    self->socket = atomic_exchange_explicit(&self->fresh, -1, memory_order_acquire);
+    self->is_answered = self->is_catching_up = false;
+    self->size = 0;
+    atomic_store_explicit(&self->is_unplugged, false, memory_order_relaxed);
+}
+
+static void spacenav_read(void *data, uint64_t tick, double t, int64_t now_ns,
+                          struct tact_device_input *in)
+{
+    struct spacenav *self = data;
+    (void)tick;
+    (void)t;
+    if (self->socket < 0) {
+        take_fresh_socket(self);
+    }
+    if (self->socket >= 0 && !receive_packets(self, now_ns)) {
+        come_to_rest(self);
+        add(&self->losses);
+        atomic_store_explicit(&self->retired, self->socket, memory_order_release);
+        self->socket = -1;
+    }
+    if (now_ns - self->motion_ns > self->timeout_ns) {
+        memset(self->axis, 0, sizeof self->axis);
+    }
+    const bool is_here =
+        self->socket >= 0 && !atomic_load_explicit(&self->is_unplugged, memory_order_relaxed);
+    in->state = is_here ? TACT_DEVICE_OK : TACT_DEVICE_LOST;
+    in->stamp_ns = self->stamp_ns;
+    memcpy(in->channel, self->axis, sizeof self->axis);
+    memcpy(in->channel + AXES, self->button, sizeof self->button);
+    const double counts[COUNTS] = {(double)get(&self->refused), (double)get(&self->clamped),
+                                   (double)get(&self->overruns), (double)get(&self->losses)};
+    memcpy(in->channel + AXES + BUTTONS, counts, sizeof counts);
+}
+
+/* A connected socket, or a negative errno. A daemon of another user than root and this one is
+ * refused. */
+static int connect_to_daemon(const struct sockaddr_un *address)
+{
+    const int32_t request = VERSION_REQUEST | WANTED_VERSION;
+    struct ucred peer;
+    socklen_t size = sizeof peer;
+    const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    int rc = fd < 0 ? -errno : 0;
+    if (!rc && connect(fd, (const struct sockaddr *)address, sizeof *address)) {
+        rc = -errno;
+    }
+    if (!rc && getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size)) {
+        rc = -errno;
+    }
+    if (!rc && peer.uid != 0 && peer.uid != geteuid()) {
+        rc = -EPERM;
+    }
+    if (!rc && send(fd, &request, sizeof request, MSG_NOSIGNAL) != sizeof request) {
+        rc = -EPIPE;
+    }
+    if (rc && fd >= 0) {
+        close(fd);
+    }
+    return rc ? rc : fd;
+}
+
+static void report_events(struct spacenav *self)
+{
+    const bool is_unplugged = atomic_load_explicit(&self->is_unplugged, memory_order_relaxed);
+    if (is_unplugged != self->is_unplug_reported) {
+        tact_message(self->messages, is_unplugged ? TACT_MESSAGE_WARNING : TACT_MESSAGE_INFO,
+                     is_unplugged ? "%s: spacenavd says that a device is unplugged"
+                                  : "%s: a device is there again",
+                     self->name);
+        self->is_unplug_reported = is_unplugged;
+    }
+    if (get(&self->overruns) && !self->is_overrun_reported) {
+        self->is_overrun_reported = true;
+        tact_message(self->messages, TACT_MESSAGE_WARNING,
+                     "%s: over %d packets were waiting: the puck counts as at rest until it moves",
+                     self->name, PACKETS_AT_ONCE);
+    }
+}
+
+/* Closes a connection that the loop gave up, and makes a new one. */
+static void poll_connection(void *data)
+{
+    struct spacenav *self = data;
+    const int gone = atomic_exchange_explicit(&self->retired, -1, memory_order_acquire);
+    if (gone >= 0) {
+        const bool is_refused = get(&self->refused) != self->known_refused;
+        close(gone);
+        self->known_refused = get(&self->refused);
+        self->is_connected = false;
+        self->pause = POLLS_AFTER_LOSS;
+        tact_message(self->messages, TACT_MESSAGE_WARNING,
+                     is_refused ? "%s: what came from %s is no packet of spacenavd: closed"
+                                : "%s: spacenavd has closed %s",
+                     self->name, self->address.sun_path);
+    }
+    report_events(self);
+    if (!self->is_connected && self->pause-- <= 0) {
+        const int fd = connect_to_daemon(&self->address);
+        self->pause = 0;
+        if (fd >= 0) {
+            tact_message(self->messages, TACT_MESSAGE_INFO, "%s: connected to spacenavd again",
+                         self->name);
+            self->is_connected = true;
+            atomic_store_explicit(&self->fresh, fd, memory_order_release);
+        }
+    }
+}
+
+static void close_socket(int fd)
+{
+    if (fd >= 0) {
+        close(fd);
+    }
+}
+
+static void spacenav_close(void *data)
+{
+    struct spacenav *self = data;
+    if (self->is_monitored) {
+        tact_monitor_stop(&self->monitor);
+    }
+    if (get(&self->refused) || get(&self->clamped) || get(&self->overruns)) {
+        tact_message(self->messages, TACT_MESSAGE_WARNING,
+                     "%s: %llu packets refused, %llu motions over the range of %g, %llu times more "
+                     "packets than a tick reads",
+                     self->name, (unsigned long long)get(&self->refused),
+                     (unsigned long long)get(&self->clamped), self->range,
+                     (unsigned long long)get(&self->overruns));
+    }
+    close_socket(self->socket);
+    close_socket(atomic_load(&self->fresh));
+    close_socket(atomic_load(&self->retired));
+    free(self);
+}
+
+static const struct tact_device_ops spacenav_ops = {TACT_ABI(struct tact_device_ops), spacenav_read,
+                                                    NULL, spacenav_close};
+
+static int set_address(struct sockaddr_un *address, const struct tact_device_config *config,
+                       struct tact_error *err)
+{
+    const char *path = getenv("SPNAV_SOCKET");
+    path = path && path[0] ? path : "/var/run/spnav.sock";
+    if (strlen(path) >= sizeof address->sun_path) {
+        return tact_settings_fault(config, NULL, err, "the path in SPNAV_SOCKET is too long");
+    }
+    address->sun_family = AF_UNIX;
+    snprintf(address->sun_path, sizeof address->sun_path, "%s", path);
+    return 0;
+}
+
+static int start(struct spacenav *self, const struct tact_device_config *config,
+                 struct tact_error *err)
+{
+    static const char *const keys[] = {"range", "timeout"};
+    double timeout = 0.1;
+    int rc = tact_settings_check(config, keys, sizeof keys / sizeof *keys, err);
+    rc = rc ? rc : tact_settings_positive(config, "range", &self->range, err);
+    rc = rc ? rc : tact_settings_positive(config, "timeout", &timeout, err);
+    rc = rc ? rc : set_address(&self->address, config, err);
+    if (rc) {
+        return rc;
+    }
+    self->timeout_ns = (int64_t)(fmin(timeout, 1e9) * 1e9);
+    self->socket = connect_to_daemon(&self->address);
+    if (self->socket < 0) {
+        rc = self->socket;
+        tact_settings_fault(config, NULL, err, "cannot connect to spacenavd at %s: %s",
+                            self->address.sun_path,
+                            rc == -EPERM ? "it belongs to another user" : strerror(-rc));
+        return rc;
+    }
+    self->is_connected = true;
+    tact_message(self->messages, TACT_MESSAGE_INFO,
+                 "%s: connected to spacenavd at %s: x right, y up, z towards the person; %g is 1",
+                 self->name, self->address.sun_path, self->range);
+    rc = tact_monitor_start(&self->monitor, "tact-spacenav", POLL_NS, poll_connection, self);
+    self->is_monitored = !rc;
+    return rc ? tact_error_set(err, rc, "cannot start a thread: %s", strerror(-rc)) : 0;
+}
+
+static void describe(struct tact_device_info *info)
+{
+    static const char *const axes[AXES] = {"x", "y", "z", "rx", "ry", "rz"};
+    static const char *const counts[COUNTS] = {"refused", "clamped", "overruns", "losses"};
+    snprintf(info->model, sizeof info->model, "spacenavd");
+    for (int i = 0; i < AXES; i++) {
+        tact_settings_channel(&info->input[info->input_count++], axes[i], "1", 0.0);
+    }
+    for (int i = 0; i < BUTTONS; i++) {
+        char name[TACT_DEVICE_NAME];
+        snprintf(name, sizeof name, "button_%d", i);
+        tact_settings_channel(&info->input[info->input_count++], name, "1", 0.0);
+    }
+    for (int i = 0; i < COUNTS; i++) {
+        tact_settings_channel(&info->input[info->input_count++], counts[i], "count", 0.0);
+    }
+}
+
+static int open_spacenav(const struct tact_device_config *config, struct tact_device *out,
+                         struct tact_error *err)
+{
+    struct spacenav *self = calloc(1, sizeof *self);
+    if (!self) {
+        return tact_error_set(err, -ENOMEM, "out of memory");
+    }
+    snprintf(self->name, sizeof self->name, "%s", config->name);
+    self->messages = config->messages;
+    self->socket = -1;
+    self->range = 350.0;
+    atomic_init(&self->fresh, -1);
+    atomic_init(&self->retired, -1);
+    int rc = start(self, config, err);
+    if (rc) {
+        spacenav_close(self);
+        return rc;
+    }
+    tact_settings_info(config, "spacenav", &out->info);
+    describe(&out->info);
+    out->ops = &spacenav_ops;
+    out->self = self;
+    return 0;
+}
+
+extern const struct tact_device_type tact_spacenav_type;
+const struct tact_device_type tact_spacenav_type = {TACT_ABI(struct tact_device_type), "spacenav",
+                                                    "six-axis pucks through the daemon spacenavd",
+                                                    open_spacenav, NULL};
