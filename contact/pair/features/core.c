@@ -30,10 +30,12 @@ static int table_cell_of_direction(const double d[3])
 
 static int support_vertex_by_full_scan(const struct tact_core *core, const double d[3])
 {
-    int best = 0;
+    int best = 0, count = (int)core->vertices;
+    const double x = d[0], y = d[1], z = d[2];
     double most = tact_v3_dot(core->vertex[0], d);
-    for (int i = 1; i < core->vertices; i++) {
-        double s = tact_v3_dot(core->vertex[i], d);
+    for (int i = 1; i < count; i++) {
+        const double *v = core->vertex[i];
+        double s = v[0] * x + v[1] * y + v[2] * z;
         best = s > most ? i : best;
         most = tact_max(s, most);
     }

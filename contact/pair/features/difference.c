@@ -25,19 +25,6 @@ void tact_core_pair_set_poses(struct tact_core_pair *pair, const struct tact_cor
     pair->supports = 0;
 }
 
-void tact_minkowski_from_vertices(const struct tact_core_pair *pair, int64_t a, int64_t b,
-                                  struct tact_minkowski_point *out)
-{
-    double of_a[3], of_b[3], moved[3];
-    tact_core_vertex(pair->a, a, of_a);
-    tact_core_vertex(pair->b, b, of_b);
-    tact_m3_mul_v3(moved, pair->turn, of_b);
-    tact_v3_add(moved, moved, pair->shift);
-    tact_v3_sub(out->w, of_a, moved);
-    out->a = a;
-    out->b = b;
-}
-
 void tact_minkowski_support(struct tact_core_pair *pair, const double d[3],
                             struct tact_minkowski_point *out)
 {

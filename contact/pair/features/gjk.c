@@ -20,8 +20,8 @@ struct nearest_on_simplex {
 };
 
 /* The lengths of the arrays do not depend on the count, so that they are copied without a call. */
-static void set_nearest_point(struct nearest_on_simplex *best, const struct tact_simplex *s,
-                              int count, const int index[3], const double weight[3])
+static inline void set_nearest_point(struct nearest_on_simplex *best, const struct tact_simplex *s,
+                                     int count, const int index[3], const double weight[3])
 {
     double v[3] = {0.0, 0.0, 0.0};
     for (int i = 0; i < count; i++) {
