@@ -162,6 +162,10 @@ const char *tact_reduced_failure(const struct tact_reduced *r)
         [REDUCED_NOT_FINITE] = "the motion is not finite",
         [REDUCED_CONFORMS] = "the surfaces touch along a line or a face",
         [REDUCED_OVERLAPS] = "the surfaces overlap",
+        [REDUCED_MERGES] = "at the contact the surfaces no longer part on all sides, so that they "
+                           "touch at more than one place",
+        [REDUCED_GAINS] = "the energy rises by more than a tenth of the kinetic energy, which no "
+                          "contact does",
         [REDUCED_EDGES] = "64 edges of charts are crossed without time between them",
         [REDUCED_IDLE] = "10000 steps in succession do not advance the time"};
     _Static_assert(MAX_CROSSINGS_AT_ONCE == 64 && MAX_STEPS_WITHOUT_TIME == 10000,

@@ -127,9 +127,9 @@ TACT_API int tact_reduced_start(struct tact_reduced *reduced, const struct tact_
  * Advances to a time [s] since the start.
  * @retval 0
  * @retval -EDOM  it cannot continue, as tact_reduced_failure() says: the charts are singular at the
- *                contact, the surfaces conform, the motion is not finite, too many edges of charts
- *                are crossed at once, or steps do not advance the time; the report has the time
- *                reached
+ *                contact, the surfaces conform or do not part on all sides of the contact, the
+ * energy rises, the motion is not finite, too many edges of charts are crossed at once, or steps do
+ * not advance the time; the report and the state are those of the last step before
  */
 TACT_API int tact_reduced_advance(struct tact_reduced *reduced, double time);
 

@@ -240,6 +240,9 @@ int tact_reduced_touch(struct tact_reduced *r, const struct smooth_contact *c)
     if (tact_reduced_match(r->surface, turn, twist, &r->state)) {
         return -EDOM;
     }
+    r->state.kinetic = tact_body_energy(&r->body);
+    r->state.energy =
+        r->state.kinetic - r->body.mass * tact_v3_dot(r->body.pose.position, r->options.gravity);
     r->report.contacts++;
     r->step = r->options.max_step;
     tact_reduced_choose_mode(r);

@@ -31,6 +31,8 @@ struct reduced_state {
     int chart[2];             /* of bodies 1 and 2 */
     double q[COORDINATES];    /* s, t, u, v, psi */
     double rate[COORDINATES]; /* q' */
+    double energy;            /* the least since the contact began [J] */
+    double kinetic;           /* the most kinetic energy that this has left since then [J] */
 };
 
 /* The relation phi = H q' (14) and its rate. phi: of body 1 relative to body 2, phi(2,1). */
@@ -52,6 +54,8 @@ enum reduced_failure {
     REDUCED_NOT_FINITE, /* the state */
     REDUCED_CONFORMS,   /* contact along a line or a face */
     REDUCED_OVERLAPS,   /* at the start */
+    REDUCED_MERGES,     /* the surfaces overlap beside the contact */
+    REDUCED_GAINS,      /* energy out of nothing */
     REDUCED_EDGES,      /* MAX_CROSSINGS_AT_ONCE */
     REDUCED_IDLE,       /* MAX_STEPS_WITHOUT_TIME */
     REDUCED_FAILURES
@@ -107,6 +111,11 @@ void tact_reduced_quaternion(const double turn[9], double q[4]);
  * a twist (in 1c), at the charts' coordinates that are set. -EDOM where H is singular. */
 int tact_reduced_match(const struct reduced_surface surface[2], const double turn[9],
                        const double twist[SPATIAL], struct reduced_state *state);
+
+/* Whether a state that a step reaches is possible: the surfaces part on all sides of the contact,
+ * and the energy has not risen; both are also the signs of a step that is too long. Updates the
+ * energies of the state. */
+enum reduced_failure tact_reduced_check(const struct tact_reduced *r, struct reduced_state *state);
 
 /* Accelerations in a mode (20, 28 and with H' or H''). -EDOM where the matrix is singular. */
 int tact_reduced_forces(const struct tact_reduced *r, const struct reduced_state *state,

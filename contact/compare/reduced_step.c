@@ -49,7 +49,7 @@ static int is_finite(const struct reduced_state *s)
     return finite;
 }
 
-/* A step of Runge and Kutta's method. */
+/* A step of Runge and Kutta's method, to a state that is possible. */
 static enum reduced_failure integrate(const struct tact_reduced *r, double h,
                                       struct reduced_state *out)
 {
@@ -72,7 +72,7 @@ static enum reduced_failure integrate(const struct tact_reduced *r, double h,
         tact_reduced_kinematics(r->surface, out, &k);
         tact_reduced_all_rates(&k, r->report.mode, out->rate);
     }
-    return is_finite(out) ? REDUCED_NO_FAILURE : REDUCED_NOT_FINITE;
+    return is_finite(out) ? tact_reduced_check(r, out) : REDUCED_NOT_FINITE;
 }
 
 /* The smallest margin of both charts, with the body and the edge. */
@@ -256,6 +256,13 @@ static enum reduced_failure cross_edges(struct tact_reduced *r, double h, struct
     return REDUCED_EDGES;
 }
 
+/* A step that is to be repeated with half its length. */
+static void shorten(struct tact_reduced *r, double h)
+{
+    r->step = tact_max(0.5 * h, r->options.min_step);
+    r->report.rejected++;
+}
+
 enum reduced_failure tact_reduced_step_contact(struct tact_reduced *r, double until)
 {
     struct reduced_state to;
@@ -266,6 +273,10 @@ enum reduced_failure tact_reduced_step_contact(struct tact_reduced *r, double un
         return REDUCED_SINGULAR;
     }
     const enum reduced_failure failure = integrate(r, h, &to);
+    if (failure && h > r->options.min_step) {
+        shorten(r, h);
+        return REDUCED_NO_FAILURE;
+    }
     if (failure) {
         return failure;
     }
@@ -276,8 +287,7 @@ enum reduced_failure tact_reduced_step_contact(struct tact_reduced *r, double un
     const int stopped = stops(r, &before, &after);
     if ((stopped || margin(r, &to, &body, &edge) < 0.0 || !within_limits(r, mode, &after)) &&
         h > r->options.min_step) {
-        r->step = tact_max(0.5 * h, r->options.min_step);
-        r->report.rejected++;
+        shorten(r, h);
         return REDUCED_NO_FAILURE;
     }
     r->report.steps++;

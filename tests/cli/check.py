@@ -267,6 +267,19 @@ def reduced(folder):
         out, lines = tact("sim", *words, code=2)
         assert not out and len(lines) == 1 and why in lines[0], (words, out, lines)
     assert "only tact sim" in tact("run", ball, "--reduced", code=2)[1][0]
+    with open("examples/scenes/torus_on_torus.yaml", encoding="utf-8") as stream:
+        text = stream.read()
+    hard = os.path.join(folder, "hard.yaml")  # rings that turn until they touch at several places
+    for old, new in (("[-0.078, 0.052, 0]", "[-0.156, 0.104, 0]"), ("[2, 3, 1]", "[4, 6, 2]"),
+                     ("duration: 2", "period: 0.004\nduration: 2")):
+        assert text.count(old) == 1, old
+        text = text.replace(old, new)
+    with open(hard, "w", encoding="utf-8") as stream:
+        stream.write(text)
+    out, lines = tact("sim", hard, "--reduced", "--json", code=1)
+    got = json.loads(out)
+    assert len(lines) == 1 and lines[0].endswith(got["failure"]) and got["failure"], (lines, got)
+    assert -0.01 < got["energy_change"] < 0.001 and 0.85 < got["time"] < 0.9, got
 
 
 def report(folder):

@@ -83,6 +83,7 @@ static void sliding_is_slowed_until_it_rolls(void **state)
     tact_reduced_destroy(r);
     r = open_reduced(&s, &o);
     r->options.friction_dynamic = -0.3;
+    r->state.kinetic = INFINITY; /* or it is stopped for the energy it gains */
     assert_int_equal(tact_reduced_advance(r, 0.06), 0);
     tact_reduced_get(r, &pose, printed);
     tact_reduced_destroy(r);
@@ -469,6 +470,76 @@ static void a_swung_ball_does_not_pass_another(void **state)
     tact_reduced_destroy(r);
 }
 
+/* A ring of RING[0] hangs in a held one of RING[1] (mean radius, of the tube), each across the
+ * other; it turns about the contact, `speed` times as fast as in torus_on_torus.yaml. */
+static const double RING[2][2] = {{0.03, 0.004}, {0.05, 0.006}};
+
+static struct start ring_in_ring(double speed)
+{
+    const double mass = 0.05, hole = RING[0][0] - RING[0][1];
+    struct start s = ball_on_ground(0.01, mass);
+    const double y[3] = {0.0, 0.5 * PI, 0.0}, x[3] = {0.5 * PI, 0.0, 0.0};
+    const double arm[3] = {0.0, 0.0, -hole};
+    const double across = mass * (0.5 * RING[0][0] * RING[0][0] + 0.625 * RING[0][1] * RING[0][1]);
+    s.shape = (struct tact_shape){.kind = TACT_SHAPE_TORUS, .size = {RING[0][0], RING[0][1]}};
+    s.fixed = (struct tact_shape){.kind = TACT_SHAPE_TORUS, .size = {RING[1][0], RING[1][1]}};
+    tact_v3_set(s.inertia, across, across, 2.0 * across);
+    tact_quat_from_rotvec(s.place.quat_wxyz, y);
+    s.place.position[2] = RING[1][0];
+    tact_quat_from_rotvec(s.pose.quat_wxyz, x);
+    s.pose.position[2] = RING[1][1] - hole;
+    tact_v3_set(s.twist + 3, 2.0 * speed, 3.0 * speed, speed);
+    tact_v3_cross(s.twist, s.twist + 3, arm);
+    return s;
+}
+
+/* Two rings touch in one point up to an angle between them: with mean m and deviation d of the
+ * principal curvatures of both, where cos 2 phi = (d1^2 + d2^2 - (m1 + m2)^2)/(2 d1 d2). */
+static void rings_touch_in_a_point_up_to_an_angle(void **state)
+{
+    (void)state;
+    const struct start s = ring_in_ring(0.0);
+    const struct tact_reduced_options o = friction(0.8);
+    double mean = 0.0, d[2];
+    for (int b = 0; b < 2; b++) {
+        const double tube = 1.0 / RING[b][1], hole = -1.0 / (RING[b][0] - RING[b][1]);
+        mean += 0.5 * (tube + hole);
+        d[b] = 0.5 * (tube - hole);
+    }
+    const double angle =
+        0.5 * acos((d[0] * d[0] + d[1] * d[1] - mean * mean) / (2.0 * d[0] * d[1]));
+    for (int i = 0; i < 4; i++) {
+        struct tact_reduced *r = open_reduced(&s, &o);
+        struct reduced_state at = r->state;
+        at.q[4] += (i < 2 ? 1.0 : -1.0) * (angle + (i % 2 ? 1e-9 : -1e-9));
+        at.kinetic = INFINITY;
+        assert_int_equal(tact_reduced_check(r, &at), i % 2 ? REDUCED_MERGES : REDUCED_NO_FAILURE);
+        tact_reduced_destroy(r);
+    }
+    printf("up to %.3f degrees\n", 180.0 / PI * angle);
+}
+
+/* Rings pushed so hard that they come to that angle stop there, with the energy they had. */
+static void rings_pushed_hard_stop_where_they_merge(void **state)
+{
+    (void)state;
+    const struct start s = ring_in_ring(2.0);
+    for (int i = 0; i < 2; i++) {
+        struct tact_reduced_options o = friction(0.8);
+        o.max_step = i ? 1e-3 : 4e-3;
+        struct tact_reduced *r = open_reduced(&s, &o);
+        const double start = tact_reduced_energy(r), kinetic = r->state.kinetic;
+        const int rc = tact_reduced_advance(r, 2.0);
+        const double change = (tact_reduced_energy(r) - start) / kinetic;
+        printf("by %g ms: %.4f s, energy %+.1e of the kinetic one; %s\n", 1e3 * o.max_step,
+               tact_reduced_report(r)->time, change, tact_reduced_failure(r));
+        assert_int_equal(rc, -EDOM);
+        assert_true(fabs(tact_reduced_report(r)->time - 0.875) < 0.01);
+        assert_true(change > -0.5 && change < 0.1);
+        tact_reduced_destroy(r);
+    }
+}
+
 /* Dynamic friction above the static one, a start with overlap, and a motion that is not finite. */
 static void failures_are_named(void **state)
 {
@@ -489,6 +560,11 @@ static void failures_are_named(void **state)
     s.twist[0] = 1.0;
     r = open_reduced(&s, &o);
     assert_string_equal(tact_reduced_failure(r), "");
+    r->options.friction_dynamic = -0.3; /* with x = 0.3 g t, energy is 1 + 2 x + 3.5 x^2 */
+    assert_int_equal(tact_reduced_advance(r, 0.06), -EDOM);
+    assert_non_null(strstr(tact_reduced_failure(r), "the energy rises by more than a tenth"));
+    printf("stopped after %.4f s\n", tact_reduced_report(r)->time);
+    assert_true(fabs(tact_reduced_report(r)->time - (sqrt(5.4) - 2.0) / (7.0 * 0.3 * G)) < 1e-5);
     r->state.rate[0] = NAN;
     assert_int_equal(tact_reduced_advance(r, 0.1), -EDOM);
     assert_string_equal(tact_reduced_failure(r), "the motion is not finite");
@@ -514,6 +590,8 @@ int main(void)
         cmocka_unit_test(the_tippe_top_turns_over),
         cmocka_unit_test(edges_are_reported_and_keep_the_direction_of_slip),
         cmocka_unit_test(a_swung_ball_does_not_pass_another),
+        cmocka_unit_test(rings_touch_in_a_point_up_to_an_angle),
+        cmocka_unit_test(rings_pushed_hard_stop_where_they_merge),
         cmocka_unit_test(failures_are_named),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,68 @@
+/* Whether a state of contact is one that a single contact can reach. */
+#include "contact/compare/reduced_internal.h"
+
+#define MOST_GAIN 0.1      /* rise of energy that is error, relative to kinetic energy */
+#define ROUNDING_GAIN 1e-9 /* of weight times distance: rounding */
+
+/* The Weingarten map of a surface, dn = L dp in the axes x, y of its contact frame, from the rates
+ * of that frame: dn = w x z = (w_y, -w_x), dp = (v_x, v_y) for s' = 1 and t' = 1. */
+static void weingarten_map(const struct contact_frame *f, double out[2][2])
+{
+    const double(*h)[2] = f->h;
+    const double det = h[3][0] * h[4][1] - h[3][1] * h[4][0];
+    const double inverse[2][2] = {{h[4][1] / det, -h[3][1] / det}, {-h[4][0] / det, h[3][0] / det}};
+    for (int j = 0; j < 2; j++) {
+        out[0][j] = h[1][0] * inverse[0][j] + h[1][1] * inverse[1][j];
+        out[1][j] = -h[0][0] * inverse[0][j] - h[0][1] * inverse[1][j];
+    }
+}
+
+/* Whether the relative curvature L_1 + L_2 is positive in every direction, so that the surfaces
+ * part on all sides of the contact. */
+static enum reduced_failure check_curvature(const struct reduced_kinematics *k)
+{
+    double own[2][2], other[2][2], sum[2][2];
+    weingarten_map(&k->frame[0], own);
+    weingarten_map(&k->frame[1], other);
+    for (int i = 0; i < 2; i++) {
+        for (int j = 0; j < 2; j++) {
+            sum[i][j] = own[i][j];
+            for (int a = 0; a < 4; a++) {
+                sum[i][j] +=
+                    k->align[3 * i + a / 2] * other[a / 2][a % 2] * k->align[3 * j + a % 2];
+            }
+        }
+    }
+    const double trace = sum[0][0] + sum[1][1];
+    const double det = sum[0][0] * sum[1][1] - sum[0][1] * sum[1][0];
+    return !isfinite(trace) || !isfinite(det) ? REDUCED_SINGULAR
+           : trace > 0.0 && det > 0.0         ? REDUCED_NO_FAILURE
+                                              : REDUCED_MERGES;
+}
+
+enum reduced_failure tact_reduced_check(const struct tact_reduced *r, struct reduced_state *s)
+{
+    struct reduced_kinematics k;
+    double turn[9], at[3], phi[SPATIAL] = {0.0}, turned[3];
+    tact_reduced_kinematics(r->surface, s, &k);
+    const enum reduced_failure failure = check_curvature(&k);
+    if (failure) {
+        return failure;
+    }
+    for (int i = 0; i < SPATIAL; i++) {
+        for (int j = 0; j < COORDINATES; j++) {
+            phi[i] += k.body_h[i][j] * s->rate[j];
+        }
+    }
+    tact_reduced_pose(&k, turn, at);
+    tact_m3_mul_v3(turned, r->body.inertia, phi);
+    const double weight = r->body.mass * tact_v3_norm(r->options.gravity);
+    const double height_energy = -r->body.mass * tact_v3_dot(r->options.gravity, at);
+    const double kinetic =
+        0.5 * tact_v3_dot(phi, turned) + 0.5 * r->body.mass * tact_v3_dot(phi + 3, phi + 3);
+    const double left = s->energy - height_energy;
+    const double rounding = ROUNDING_GAIN * weight * (r->size + tact_v3_norm(at));
+    s->energy = tact_min(s->energy, kinetic + height_energy);
+    s->kinetic = tact_max(s->kinetic, left);
+    return kinetic - left <= MOST_GAIN * s->kinetic + rounding ? REDUCED_NO_FAILURE : REDUCED_GAINS;
+}
