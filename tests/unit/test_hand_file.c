@@ -249,6 +249,12 @@ static const struct {
      "# joint j???viscous: 7??", "\xe2\x80\xa8"},
     {"<mujoco><worldbody><body name=\"-\"><joint/><geom size=\"1\"/></body></worldbody></mujoco>",
      "name: _\n", "name: -"},
+    /* of 1000 kg/m^3 an L of 10 / 128^3 m^3, which MuJoCo's default makes heavier */
+    {"<mujoco><compiler exactmeshinertia=\"true\"/><asset><mesh name=\"l\" "
+     "file=\"assets/bracket.obj\"/>"
+     "</asset><worldbody><body><joint/><geom type=\"mesh\" "
+     "mesh=\"l\"/></body></worldbody></mujoco>",
+     "mass: 0.00476837158203125\n", "mass: 0.005"},
     /* what may be exerted on a joint without an actuator */
     {"<mujoco><worldbody><body><joint actuatorfrcrange=\"-2 2\"/><geom size=\"1\"/></body>"
      "</worldbody></mujoco>",
