@@ -11,6 +11,7 @@
 #include <cmocka.h>
 #include "contact/pair/models_internal.h"
 #include "contact/shape/charts.h"
+#include "support/bowl_profile.h"
 #include "support/random.h"
 #include "support/replays.h"
 #include "support/smooth_known.h"
@@ -19,34 +20,7 @@
 #define G 9.81
 #define PI 3.14159265358979323846
 
-#define BOWL_RADIUS 0.1          /* radius inside [m] */
-#define BOWL_WALL_THICKNESS 0.01 /* [m] */
-#define BALL 0.02                /* [m] */
-
-/* A spherical bowl about the origin, its inside up to 66 degrees, with a round lip. */
-static int bowl_profile(double (*out)[2])
-{
-    int count = 0;
-    for (int i = 0; i <= 22; i++, count++) {
-        double a = PI / 60.0 * i;
-        out[count][0] = BOWL_RADIUS * sin(a);
-        out[count][1] = -BOWL_RADIUS * cos(a);
-    }
-    double end = PI / 60.0 * 22, middle = BOWL_RADIUS + 0.5 * BOWL_WALL_THICKNESS;
-    for (int i = 1; i < 8; i++, count++) {
-        double a = end - PI / 2.0 + PI + PI / 8.0 * i; /* from the inside over the lip */
-        double x = 0.5 * BOWL_WALL_THICKNESS * cos(a - end - PI / 2.0),
-               y = 0.5 * BOWL_WALL_THICKNESS * sin(a - end - PI / 2.0);
-        out[count][0] = middle * sin(end) - x * sin(end) + y * cos(end);
-        out[count][1] = -middle * cos(end) + x * cos(end) + y * sin(end);
-    }
-    for (int i = 22; i >= 0; i--, count++) {
-        double a = PI / 60.0 * i;
-        out[count][0] = i ? (BOWL_RADIUS + BOWL_WALL_THICKNESS) * sin(a) : 0.0;
-        out[count][1] = -(BOWL_RADIUS + BOWL_WALL_THICKNESS) * cos(a);
-    }
-    return count;
-}
+#define BALL 0.02 /* [m] */
 
 /* A ball in the bowl, at rest at an angle; the bowl is turned about its axis by azimuth. */
 static void open_bowl(struct world_scene *s, const struct tact_charts *charts, double azimuth,
