@@ -42,7 +42,8 @@ static void write_pyramids(FILE *to, int degree)
 static void write_ring(FILE *to, int are_triangles)
 {
     for (int i = 0; i < RING * RING; i++) {
-        const double around = 2.0 * M_PI * (i / RING) / RING, tube = 2.0 * M_PI * (i % RING) / RING;
+        const int a = i / RING, b = i % RING;
+        const double around = 2.0 * M_PI * a / RING, tube = 2.0 * M_PI * b / RING;
         const double r = 5e4 + 2e4 * cos(tube);
         fprintf(to, "v %ld %ld %ld\n", lround(r * cos(around)), lround(r * sin(around)),
                 lround(2e4 * sin(tube)));

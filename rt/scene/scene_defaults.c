@@ -76,7 +76,7 @@ static bool is_in_tendon(const struct tact_scene_hand *hand, const char *link)
     bool found = false;
     for (uint32_t i = 0; i < hand->links_count; i++) {
         const struct tact_scene_joint *joint = &hand->links[i].joint;
-        for (uint32_t k = 0; k < joint->tendon_count; k++) {
+        for (uint32_t k = 0; joint->tendon && k < joint->tendon_count; k++) {
             found |= !strcmp(joint->tendon[k].joint, link);
         }
     }

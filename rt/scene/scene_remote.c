@@ -106,7 +106,8 @@ static const struct tact_scene_joint *find_joint(const struct tact_scene *scene,
     if (!tact_scene_find_link(scene, name, &hand, &link)) {
         return NULL;
     }
-    strcat(tact_scene_link_key(scene, hand, link, path), ".joint");
+    char key[TACT_SCENE_PATH];
+    tact_scene_path_of_key(path, tact_scene_link_key(scene, hand, link, key), "joint");
     return &scene->hands[hand].links[link].joint;
 }
 

@@ -168,7 +168,8 @@ static void add_figures(struct figures *all, double gone_ms, struct course back)
     all->most = fmax(all->most, back.most);
 }
 
-/* Without real-time priority, as the guard has none then, a busy machine may be late at times. */
+/* Without real-time priority, as the guard has none then, a busy machine may be late at times;
+ * under a sanitizer a process that is killed takes longer to end. */
 static void check_figures(const char *what, const struct figures *all, int times)
 {
     const struct sched_param priority = {.sched_priority = 1}, normal = {0};
@@ -178,7 +179,11 @@ static void check_figures(const char *what, const struct figures *all, int times
                   "%.3f N, largest force %.2f N%s\n",
                   what, times, all->gone_ms, all->late, all->step, all->most,
                   is_real_time ? "" : ", without real-time priority");
-    assert_true(is_real_time && !SANITIZED ? all->late == 0 : 2 * all->late <= times);
+    if (SANITIZED) {
+        assert_true(all->gone_ms < 20 * MOST_GONE_MS);
+    } else {
+        assert_true(is_real_time ? all->late == 0 : 2 * all->late <= times);
+    }
     assert_true(all->step < MOST_JUMP);
     assert_true(all->most < PRESSED + MOST_JUMP);
 }
