@@ -44,6 +44,8 @@ enum tact_solve_count {
                           */
     TACT_COUNT_OVERSHOT, /**< pairs of fast bodies that overlapped after the drift and were
                             separated */
+    TACT_COUNT_TERM_LIMITED, /**< pairs of features whose second-order term was reduced to what it
+                                reverses, so that friction adds no energy */
     TACT_SOLVE_COUNTS
 };
 

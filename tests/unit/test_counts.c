@@ -71,6 +71,22 @@ static void a_sliding_box_uses_the_active_set(void **unused)
     assert_int_equal(r.methods[TACT_COUNT_CLOSED_FORM], 0);
 }
 
+/* A box by features turns as it slides: the second-order term is at most what it reverses. */
+static void a_second_order_term_is_limited(void **unused)
+{
+    (void)unused;
+    struct tact_session_report r;
+    char text[512];
+    snprintf(text, sizeof text,
+             "  - {name: b, mass: 0.1, position: [0, 0, 0.01], velocity: [0.02, 0, 0],\n"
+             "     angular_velocity: [0, 0, 5],\n     %s",
+             box);
+    run_counted("contact: {model: features}\n", text, &r);
+    assert_true(r.counts[TACT_COUNT_TERM_LIMITED] > 0);
+    run_counted("", text, &r);
+    assert_int_equal(r.counts[TACT_COUNT_TERM_LIMITED], 0);
+}
+
 /* Six boxes; the upper three thrown, so that sweeps alone do not solve the first ticks. */
 static void stack(char *text, size_t room)
 {
@@ -129,6 +145,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_ball_at_rest_sticks),
         cmocka_unit_test(a_sliding_box_uses_the_active_set),
+        cmocka_unit_test(a_second_order_term_is_limited),
         cmocka_unit_test(a_thrown_stack_uses_newton),
         cmocka_unit_test(one_sweep_is_counted_as_unsolved),
         cmocka_unit_test(every_count_has_a_name),

@@ -89,7 +89,7 @@ static void find_contact_point_on_carrier(const struct tact_pair_query *q,
     tact_v3_cross(t->turn, face + 3, n);
 }
 
-/* Share of a change that does not exceed the velocity along it. */
+/* Share of a change that does not exceed the velocity along it; 1 for no change. */
 static double dissipative_fraction(double along, double square)
 {
     return along >= square ? 1.0 : square > 0.0 ? tact_max(0.0, along / square) : 0.0;
@@ -117,7 +117,9 @@ static void set_target_velocity(const struct tact_pair_query *q, const struct to
     tact_v3_sub(w, q->twist[0] + 3, q->twist[1] + 3);
     tact_v3_sub(dw, q->rate[0] + 3, q->rate[1] + 3);
     double spin = half * (tact_v3_dot(n, dw) + tact_v3_dot(t->turn, w));
-    patch->target_velocity[3] = -dissipative_fraction(spin * tact_v3_dot(n, w), spin * spin) * spin;
+    double spin_share = dissipative_fraction(spin * tact_v3_dot(n, w), spin * spin);
+    patch->target_velocity[3] = -spin_share * spin;
+    q->counts[TACT_COUNT_TERM_LIMITED] += share < 1.0 || spin_share < 1.0;
 }
 
 void tact_features_second_order(const struct tact_pair_query *q, const struct tact_core *a,
