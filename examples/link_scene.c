@@ -5,6 +5,7 @@
 #include <string.h>
 #include "command.h"
 #include "devices/common/settings.h"
+#include "devices/network/network_internal.h"
 #include "link.h"
 #include "text.h"
 
@@ -33,8 +34,7 @@ static const struct tact_scene_device *find_network_device(const struct tact_sce
 
 int link_scene_open(struct link_options *options, struct link_scene *out, struct tact_error *err)
 {
-    double repeats = 10.0;
-    out->jitter = 0.005;
+    struct tact_network_channel_options channel;
     int rc = tact_scene_load(options->scene, &out->scene, err);
     const struct tact_scene_device *device =
         rc ? NULL : find_network_device(out->scene, options->scene, err);
@@ -55,9 +55,11 @@ int link_scene_open(struct link_options *options, struct link_scene *out, struct
     }
     rc = rc ? rc : tact_settings_path(&config, "key", out->key, sizeof out->key, err);
     rc = rc ? rc : tact_settings_path(&config, "peer", out->peer, sizeof out->peer, err);
-    rc = rc ? rc : tact_settings_number(&config, "jitter", &out->jitter, err);
-    rc = rc ? rc : tact_settings_number(&config, "repeats", &repeats, err);
-    out->repeats = repeats >= 0.0 && repeats <= 20.0 ? (int)repeats : 0;
+    rc = rc ? rc : tact_network_read_channel_options(&config, &channel, err);
+    if (!rc) {
+        out->jitter = channel.jitter * channel.period;
+        out->repeats = channel.repeats;
+    }
     options->key = *out->key ? out->key : NULL;
     options->peer = *out->peer ? out->peer : NULL;
     options->rate = 1.0 / out->scene->period;

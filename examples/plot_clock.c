@@ -5,11 +5,12 @@
 
 #define MOST_DISAGREEMENT 0.05 /* of the offsets that the two ends measured [s] */
 
-/* Clock of the other end less that of this one, as measured last [s]; NaN: no link, or none was
- * there. */
+/* Clock of the other end less that of this one, as measured last [s]; NaN: not one link, or it was
+ * not measured. */
 static double find_clock_offset(const struct plot_session *s)
 {
-    double offset = NAN, sessions = 0.0;
+    double offset = NAN, one_way = 0.0;
+    int links = 0;
     for (int d = 0; d < s->view.device_count; d++) {
         const struct tact_device_info *device = &s->view.devices[d];
         for (int i = 0; i < device->input_count; i++) {
@@ -18,10 +19,11 @@ static double find_clock_offset(const struct plot_session *s)
                 continue;
             }
             offset = strcmp(device->input[i].name, "clock_offset") ? offset : value;
-            sessions = strcmp(device->input[i].name, "sessions") ? sessions : value;
+            links += !strcmp(device->input[i].name, "clock_offset");
+            one_way = strcmp(device->input[i].name, "one_way") ? one_way : value;
         }
     }
-    return sessions > 0.0 ? offset : NAN;
+    return links == 1 && one_way > 0.0 ? offset : NAN;
 }
 
 /* Of tick 0, on the session's own clock [ns]. */

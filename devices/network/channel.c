@@ -28,6 +28,9 @@ int tact_network_channel_init(struct tact_network_channel *channel,
 
 static void forget_received(struct tact_network_channel *channel)
 {
+    if (channel->used_tick < channel->gave_tick) { /* it would come again, and whole */
+        channel->used_tick = channel->gave_tick;
+    }
     memset(channel->slots, 0, sizeof channel->slots);
     memset(&channel->last, 0, sizeof channel->last);
     channel->state = TACT_NETWORK_CHANNEL_WAITING;
@@ -43,7 +46,7 @@ void tact_network_channel_restart(struct tact_network_channel *channel)
     forget_received(channel);
     channel->clock = (struct tact_network_clock){.second_start_ns = 0};
     channel->sent_tick = 0;
-    channel->used_tick = 0;
+    channel->used_tick = channel->gave_tick = 0;
     memset(channel->sent, 0, sizeof channel->sent);
     channel->sent_energy = channel->used_energy = (struct tact_network_sum){0.0, 0.0};
     channel->other_energy = channel->least_energy = 0.0;
@@ -323,7 +326,6 @@ static void note_silence(struct tact_network_channel *channel)
     }
     if (channel->silence > ticks_of_time(channel, 0.5)) {
         forget_received(channel);
-        channel->used_tick = 0;
         channel->state = TACT_NETWORK_CHANNEL_LOST;
         channel->counts.restarts++;
         return;
@@ -373,6 +375,9 @@ static int bridge_gap(struct tact_network_channel *channel, double *wave)
             slot->tick > channel->used_tick) {
             next[count++] = slot;
         }
+    }
+    if (count && next[count - 1]->tick > channel->gave_tick) {
+        channel->gave_tick = next[count - 1]->tick;
     }
     for (int axis = 0; count && axis < channel->options.axes; axis++) {
         double square = 0.0;

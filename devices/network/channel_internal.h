@@ -85,6 +85,7 @@ struct tact_network_channel {
     int64_t play_tick;
     int64_t newest_tick;             /* that has arrived */
     int64_t used_tick;               /* of the newest wave used, + 1; 0: none */
+    int64_t gave_tick;               /* of the newest wave that gave to a gap, likewise */
     int64_t heard_ns, other_sent_ns; /* of the newest packet: its two stamps */
     int has_heard, waiting_ticks, silence, held_ticks;
     int has_sample;       /* 1: `last` has a position and a force that arrived; else it is STALE */

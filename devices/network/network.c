@@ -13,36 +13,6 @@ enum { POLL_NS = 20000000 }; /* [ns] of the monitor: a handshake takes four */
 
 static const struct tact_device_ops network_ops;
 
-/* A number of a range; whole: a whole one. */
-static int read_range(const struct tact_device_config *config, const char *key, double least,
-                      double most, int whole, double *value, struct tact_error *err)
-{
-    int rc = tact_settings_number(config, key, value, err);
-    if (!rc && (!(*value >= least && *value <= most) || (whole && *value != floor(*value)))) {
-        rc = tact_settings_fault(config, tact_settings_find(config, key), err,
-                                 "expected a %snumber from %g to %g", whole ? "whole " : "", least,
-                                 most);
-    }
-    return rc;
-}
-
-static int read_channel_options(const struct tact_device_config *config,
-                                struct tact_network_channel_options *out, struct tact_error *err)
-{
-    double axes = 1.0, repeats = 10.0, jitter = 0.005, hold = 0.0;
-    int rc = read_range(config, "axes", 1.0, TACT_NETWORK_AXES, 1, &axes, err);
-    rc = rc ? rc : read_range(config, "repeats", 0.0, TACT_NETWORK_REPEATS, 1, &repeats, err);
-    rc = rc ? rc : read_range(config, "jitter", 0.0, 500.0 * config->period, 0, &jitter, err);
-    rc = rc ? rc : read_range(config, "hold", 0.0, 0.01, 0, &hold, err);
-    *out =
-        (struct tact_network_channel_options){.axes = (int)axes,
-                                              .repeats = (int)repeats,
-                                              .jitter = (int)ceil(jitter / config->period - 1e-9),
-                                              .hold = (int)floor(hold / config->period + 1e-9),
-                                              .period = config->period};
-    return rc;
-}
-
 static int read_blackout(const struct tact_device_config *config, double blackout[2],
                          struct tact_error *err)
 {
@@ -72,16 +42,22 @@ static int read_link(const struct tact_device_config *config, struct tact_networ
     for (int i = 0; i < config->setting_count; i++) {
         is_wanted |= !strncmp(config->settings[i].key, "link.", strlen("link."));
     }
-    int rc = read_range(config, "link.seed", 0.0, 1e15, 1, &seed, err);
-    rc = rc ? rc : read_range(config, "link.delay", 0.0, 1.0, 0, &o.delay, err);
-    rc = rc ? rc : read_range(config, "link.jitter", 0.0, 1.0, 0, &o.jitter, err);
-    rc = rc ? rc : read_range(config, "link.loss", 0.0, 0.9, 0, &o.loss, err);
-    rc = rc ? rc : read_range(config, "link.burst", 0.0, 10.0, 0, &o.burst, err);
-    rc = rc ? rc : read_range(config, "link.duplicate", 0.0, 1.0, 0, &o.duplicate, err);
-    rc = rc ? rc : read_range(config, "link.reorder", 0.0, 1.0, 0, &o.reorder, err);
+    int rc = tact_network_read_range(config, "link.seed", 0.0, 1e15, 1, &seed, err);
+    rc = rc ? rc : tact_network_read_range(config, "link.delay", 0.0, 1.0, 0, &o.delay, err);
+    rc = rc ? rc : tact_network_read_range(config, "link.jitter", 0.0, 1.0, 0, &o.jitter, err);
+    rc = rc ? rc : tact_network_read_range(config, "link.loss", 0.0, 0.9, 0, &o.loss, err);
+    rc = rc ? rc : tact_network_read_range(config, "link.burst", 0.0, 10.0, 0, &o.burst, err);
+    rc =
+        rc ? rc : tact_network_read_range(config, "link.duplicate", 0.0, 1.0, 0, &o.duplicate, err);
+    rc = rc ? rc : tact_network_read_range(config, "link.reorder", 0.0, 1.0, 0, &o.reorder, err);
     rc = rc ? rc : read_blackout(config, o.blackout, err);
     if (rc || !is_wanted) {
         return rc;
+    }
+    if ((o.delay + o.jitter) / config->period > 0.5 * TACT_NETWORK_LINK_PACKETS) {
+        return tact_settings_fault(config, tact_settings_find(config, "link.delay"), err,
+                                   "delay and jitter together are over %d periods",
+                                   TACT_NETWORK_LINK_PACKETS / 2);
     }
     o.seed = (uint64_t)seed;
     rc = tact_network_link_create(&o, out);
@@ -197,10 +173,7 @@ static int start(struct tact_network_device *self, const struct tact_device_conf
         "link.duplicate", "link.reorder", "link.blackout", "link.seed"};
     struct tact_network_channel_options channel;
     int rc = tact_settings_check(config, keys, sizeof keys / sizeof *keys, err);
-    if (!rc && !(config->period >= 1e-4 && config->period <= 1e-2)) {
-        rc = tact_settings_fault(config, NULL, err, "a link needs a period of 0.1 to 10 ms");
-    }
-    rc = rc ? rc : read_channel_options(config, &channel, err);
+    rc = rc ? rc : tact_network_read_channel_options(config, &channel, err);
     rc = rc ? rc : tact_network_channel_init(&self->channel, &channel);
     rc = rc ? rc : read_link(config, &self->link, err);
     rc = rc ? rc : open_endpoint(self, config, err);

@@ -31,17 +31,20 @@ enum { TACT_NETWORK_AXIS_NUMBERS = 3 }; /* wave, position, force */
     INPUT(playout, "s", playout_of(self))                                                          \
     INPUT(playout_fill, "s", fill_of(self))                                                        \
     INPUT(channel_energy, "J", tact_network_channel_energy(&self->channel))                        \
+    INPUT(least_energy, "J", self->channel.least_energy)                                           \
     INPUT(lost, "packets", self->channel.counts.lost)                                              \
     INPUT(repeated, "packets", self->channel.counts.repeated)                                      \
     INPUT(late, "packets", self->channel.counts.late)                                              \
     INPUT(duplicate, "packets", self->channel.counts.duplicate)                                    \
     INPUT(missing, "waves", self->channel.counts.missing)                                          \
     INPUT(bridged, "waves", self->channel.counts.bridged)                                          \
+    INPUT(kept, "waves", self->channel.counts.held)                                                \
     INPUT(dropped, "waves", self->channel.counts.dropped)                                          \
     INPUT(inserted, "waves", self->channel.counts.inserted)                                        \
     INPUT(restarts, "1", self->channel.counts.restarts)                                            \
     INPUT(refused, "packets", self->refused)                                                       \
     INPUT(unsent, "packets", self->unsent)                                                         \
+    INPUT(unsendable, "ticks", self->unsendable)                                                   \
     INPUT(sessions, "1", self->session)
 
 struct tact_network_device {
@@ -64,7 +67,8 @@ struct tact_network_device {
     int64_t heard_ns; /* of the newest packet, or when the endpoint came back */
     uint64_t session; /* handshakes so far, that the channel knows of */
     uint64_t refused, unsent;
-    uint32_t terms; /* of this end */
+    uint64_t unsendable; /* ticks whose numbers are not finite or out of range */
+    uint32_t terms;      /* of this end */
 
     _Atomic uint64_t unlike;     /* packets of the other end with other axes or another period */
     _Atomic int has_other_terms; /* 1: the other end's deadman was held by other terms */
@@ -74,10 +78,21 @@ struct tact_network_device {
     uint64_t known_sessions, known_forged;
 };
 
+/* channel_settings.c: a number of a range, a whole one where asked. */
+int tact_network_read_range(const struct tact_device_config *config, const char *key, double least,
+                            double most, int whole, double *value, struct tact_error *err);
+/* Axes, repeats, jitter and hold of a device's settings. -EINVAL with the message. */
+int tact_network_read_channel_options(const struct tact_device_config *config,
+                                      struct tact_network_channel_options *out,
+                                      struct tact_error *err);
+
 /* network_tick.c: real-time safe. */
 void tact_network_device_read(void *self, uint64_t tick, double t, int64_t now_ns,
                               struct tact_device_input *in);
 void tact_network_device_write(void *self, const double *out, int64_t now_ns);
+
+/* Packets that were refused. For the thread whose the endpoint is. */
+uint64_t tact_network_device_refused(const struct tact_network_device *self);
 
 /* network_monitor.c: handshakes while the endpoint is the monitor's, and messages. */
 void tact_network_device_poll(void *self);

@@ -3,7 +3,7 @@
 #include "devices/network/network_internal.h"
 #include "rt/clock.h"
 
-enum { DATAGRAMS_AT_ONCE = 64 };
+enum { DATAGRAMS_AT_ONCE = 4096 }; /* so that a flood does not keep hellos waiting */
 
 typedef unsigned long long ull;
 
@@ -13,6 +13,7 @@ static void start_seeking(struct tact_network_device *self, int64_t now_ns)
     self->is_seeking = 1;
     self->is_forgery_reported = 0;
     self->known_forged = self->endpoint.counts.forged_packet_count;
+    self->known_sessions = self->endpoint.counts.completed_handshake_count;
     tact_network_endpoint_renew(&self->endpoint, now_ns);
     if (self->endpoint.has_session) {
         tact_message(self->messages, TACT_MESSAGE_WARNING,
@@ -99,7 +100,7 @@ void tact_network_device_report(const struct tact_network_device *self)
     /* A repeated hello, and packets under way at a new handshake, are of no concern. */
     const int is_strange =
         c->malformed_packet_count || c->forged_packet_count || c->repeated || k->refused;
-    if (self->refused) {
+    if (tact_network_device_refused(self)) {
         tact_message(self->messages, is_strange ? TACT_MESSAGE_WARNING : TACT_MESSAGE_INFO,
                      "%s: refused: %llu malformed, %llu with a wrong key, %llu received before, "
                      "%llu of another session or sender, %llu hellos and answers out of turn, %llu "

@@ -42,6 +42,13 @@ static void follow_session(struct tact_network_device *self)
     }
 }
 
+uint64_t tact_network_device_refused(const struct tact_network_device *self)
+{
+    const struct tact_network_counts *c = &self->endpoint.counts;
+    return c->malformed_packet_count + c->forged_packet_count + c->repeated +
+           c->foreign_packet_count + c->postponed_hello_count + self->channel.counts.refused;
+}
+
 static void receive_packets(struct tact_network_device *self, int64_t now_ns)
 {
     unsigned char payload[TACT_NETWORK_PAYLOAD];
@@ -57,10 +64,7 @@ static void receive_packets(struct tact_network_device *self, int64_t now_ns)
             tact_network_channel_receive(&self->channel, payload, (size_t)n, now_ns);
         }
     }
-    const struct tact_network_counts *c = &self->endpoint.counts;
-    self->refused = c->malformed_packet_count + c->forged_packet_count + c->repeated +
-                    c->foreign_packet_count + c->postponed_hello_count +
-                    self->channel.counts.refused;
+    self->refused = tact_network_device_refused(self);
     atomic_store_explicit(&self->unlike, self->channel.counts.unlike, memory_order_relaxed);
 }
 
@@ -174,9 +178,13 @@ void tact_network_device_write(void *data, const double *out, int64_t now_ns)
     for (; self->skipped > 0; self->skipped--) { /* the other end counts this end's ticks */
         tact_network_channel_send(&self->channel, &none, now_ns, payload);
     }
-    const ssize_t size = tact_network_channel_send(&self->channel, &sample, now_ns, payload);
-    if (size < 0) { /* a number is not finite: the session is at fault, and the other end hears
-                       nothing */
+    ssize_t size = tact_network_channel_send(&self->channel, &sample, now_ns, payload);
+    if (size < 0) { /* not finite, or out of range: the other end gets a released deadman */
+        self->unsendable++;
+        memset(&none, 0, sizeof none);
+        size = tact_network_channel_send(&self->channel, &none, now_ns, payload);
+    }
+    if (size < 0) {
         self->unsent++;
     } else if (self->link) {
         send_over_link(self, payload, (size_t)size);
