@@ -7,7 +7,7 @@
  * Protocol: man page and sources of spacenavd, 1.0 and later (proto.h, proto_unix.c). The daemon
  * sends packets of eight native int32: type, then x y z rx ry rz and the time since the last motion
  * [ms]; or the number of a button; or 0 or 1, a device was added or removed, which only clients of
- * version 1 are told. A client asks for that version by one int32, which comes back as the answer.
+ * version 1 are sent. A client asks for that version by one int32, which comes back as the answer.
  */
 #include <errno.h>
 #include <math.h>
