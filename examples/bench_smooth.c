@@ -130,6 +130,7 @@ static int measure_surface(int degree, int are_triangles, double *time, struct t
             rc = tact_charts_point(charts, places[i], &p);
         }
         *time = fmin(*time, (processor_time() - begin) / PLACES);
+        rc = rc ? tact_error_set(err, rc, "a place has no point") : 0;
     }
     tact_charts_free(charts);
     return rc;

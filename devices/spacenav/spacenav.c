@@ -171,6 +171,9 @@ static bool receive_packets(struct spacenav *self, int64_t now_ns)
 static void take_fresh_socket(struct spacenav *self)
 {
     self->socket = atomic_exchange_explicit(&self->fresh, -1, memory_order_acquire);
+    if (self->socket < 0) {
+        return;
+    }
     self->is_answered = self->is_catching_up = false;
     self->size = 0;
     atomic_store_explicit(&self->is_unplugged, false, memory_order_relaxed);

@@ -142,28 +142,51 @@ static int check_tendon(const struct tact_scene_check *check, struct tact_scene 
     return rc;
 }
 
+/* A joint that is tied to another one is not measured: the state of those tied to it would follow a
+ * tick later, or not at all. */
+static int check_measured(const struct tact_scene_check *check, const struct tact_scene *scene,
+                          const char *name)
+{
+    char path[TACT_SCENE_PATH];
+    const long input = tact_scene_find_input(scene, scene->inputs_count, "state", name);
+    if (input < 0) {
+        return 0;
+    }
+    snprintf(path, sizeof path, "inputs[%ld].what", input);
+    return tact_scene_report_bad_value(
+        check, path, "the state of %s cannot be measured: it is tied to another joint", name);
+}
+
+/* Whether another joint of the hand follows that of a link. */
+static bool is_followed(const struct tact_scene_hand *hand, uint32_t link)
+{
+    bool found = false;
+    for (uint32_t i = 0; i < hand->links_count; i++) {
+        const struct tact_scene_mimic *law = hand->links[i].joint.mimic;
+        found |= law && !strcmp(law->joint, hand->links[link].name);
+    }
+    return found;
+}
+
 /* An input sets the measured state of one joint, and a teleoperation drives one. */
 static int check_uses(const struct tact_scene_check *check, const struct tact_scene *scene,
                       uint32_t number, uint32_t link)
 {
     const struct tact_scene_hand *hand = &scene->hands[number];
+    const struct tact_scene_joint *joint = &hand->links[link].joint;
+    const bool is_tied = joint->mimic || joint->tendon;
     char name[TACT_SCENE_PATH], path[TACT_SCENE_PATH];
     snprintf(name, sizeof name, "%.60s.%.60s", hand->name, hand->links[link].name);
-    const long input = tact_scene_find_input(scene, scene->inputs_count, "state", name);
-    if (input >= 0) {
-        snprintf(path, sizeof path, "inputs[%ld].what", input);
-        return tact_scene_report_bad_value(
-            check, path, "the state of %s cannot be measured: it is tied to another joint", name);
-    }
-    for (uint32_t i = 0; i < scene->remotes_count; i++) {
+    int rc = is_tied || is_followed(hand, link) ? check_measured(check, scene, name) : 0;
+    for (uint32_t i = 0; !rc && is_tied && i < scene->remotes_count; i++) {
         if (!strcmp(scene->remotes[i].joint, name)) {
             snprintf(path, sizeof path, "remotes[%u].joint", i);
-            return tact_scene_report_bad_value(
+            rc = tact_scene_report_bad_value(
                 check, path, "%s has a \"mimic\" or a \"tendon\"; expected a joint of its own",
                 name);
         }
     }
-    return 0;
+    return rc;
 }
 
 /* The narrower of two ranges of a joint, of which one may not be there. */
@@ -211,7 +234,7 @@ int tact_scene_place_tied(const struct tact_scene_check *check, struct tact_scen
             const struct tact_scene_joint *joint = &scene->hands[i].links[k].joint;
             rc = joint->mimic ? place_mimic(check, scene, i, k) : 0;
             rc = rc || !joint->tendon ? rc : check_tendon(check, scene, i, k);
-            rc = rc || !(joint->mimic || joint->tendon) ? rc : check_uses(check, scene, i, k);
+            rc = rc ? rc : check_uses(check, scene, i, k);
         }
     }
     return rc;

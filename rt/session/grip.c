@@ -169,7 +169,7 @@ static double find_command(const struct tact_session *s, const struct session_gr
 {
     const double force =
         g->def->offset + g->def->scale * s->devices[g->device].input.channel[g->channel];
-    return g->def->limit > 0.0 ? fmin(force, g->def->limit) : force;
+    return g->def->limit > 0.0 && isfinite(force) ? fmin(force, g->def->limit) : force;
 }
 
 /* The push goes to what is missing, no faster than the points may approach each other. */
