@@ -59,8 +59,10 @@ static double mean_contact_force(struct tact_world *world, const int link[2],
     return 0.5 * (force[0] - force[1]);
 }
 
-static struct held run_until(const char *text, double seconds, const int link[2],
-                             const double local[2][3])
+/* type: of the device, or NULL: built in. */
+static struct held run_with_type(const char *text, double seconds,
+                                 const struct tact_device_type *type, const int link[2],
+                                 const double local[2][3])
 {
     struct tact_session_options options = tact_session_options_default();
     struct tact_session_status status = {.tick = 0};
@@ -68,6 +70,10 @@ static struct held run_until(const char *text, double seconds, const int link[2]
     struct tact_scene *scene;
     options.clock = TACT_LOOP_FREE;
     options.types = tact_devices_builtin(&options.type_count);
+    if (type) {
+        options.types = &type;
+        options.type_count = 1;
+    }
     open_session_of_scene_text(text, &options, &scene, &session);
     assert_int_equal(tact_session_begin(session), 0);
     while (status.time < seconds) {
@@ -79,6 +85,59 @@ static struct held run_until(const char *text, double seconds, const int link[2]
     tact_session_destroy(session);
     tact_scene_free(scene);
     return held;
+}
+
+static struct held run_until(const char *text, double seconds, const int link[2],
+                             const double local[2][3])
+{
+    return run_with_type(text, seconds, NULL, link, local);
+}
+
+/* A device whose channel is 1, and from some tick on another value. */
+enum { BROKEN_FROM = 800 };
+static double broken_value;
+
+static void broken_read(void *self, uint64_t tick, double t, int64_t now_ns,
+                        struct tact_device_input *in)
+{
+    (void)self, (void)t;
+    in->state = TACT_DEVICE_OK;
+    in->stamp_ns = now_ns;
+    in->channel[0] = tick < BROKEN_FROM ? 1.0 : broken_value;
+}
+
+static void broken_close(void *self)
+{
+    (void)self;
+}
+
+static int broken_open(const struct tact_device_config *config, struct tact_device *out,
+                       struct tact_error *err)
+{
+    static const struct tact_device_ops ops = {TACT_ABI(struct tact_device_ops), broken_read, NULL,
+                                               broken_close};
+    (void)config, (void)err;
+    out->ops = &ops;
+    out->info.input_count = 1;
+    strcpy(out->info.input[0].name, "grip");
+    return 0;
+}
+
+/* What is not finite commands no force, also where there is a limit: the push stays as it was. */
+static void command_that_is_not_finite_moves_nothing(void **state)
+{
+    (void)state;
+    static const struct tact_device_type type = {TACT_ABI(struct tact_device_type), "operator",
+                                                 "of a test", broken_open, NULL};
+    const double values[] = {NAN, INFINITY, -INFINITY};
+    char text[4096];
+    print_scene(text, sizeof text, 1e-3, 2.0, 0.5, "scale: 4, limit: 10, speed: 0.5");
+    for (int i = 0; i < 3; i++) {
+        broken_value = values[i];
+        const struct held held = run_with_type(text, 1.2, &type, ruler_links, ruler_tips);
+        assert_true(held.grip.commanded == 0.0);
+        assert_true(fabs(held.contacts - 4.0) < 1e-3 && fabs(held.grip.force - 4.0) < 1e-3);
+    }
 }
 
 /* With the ruler's weight and torque in the grip: within 1e-7 of the command, whatever the tick. */
@@ -234,6 +293,7 @@ int main(void)
         cmocka_unit_test(ruler_is_held_with_the_commanded_force),
         cmocka_unit_test(limit_of_a_drive_is_kept_and_counted),
         cmocka_unit_test(command_is_clamped_and_ends),
+        cmocka_unit_test(command_that_is_not_finite_moves_nothing),
         cmocka_unit_test(hand_of_a_file_holds_the_mug),
         cmocka_unit_test(replays_from_any_tick),
         cmocka_unit_test(bad_grips_are_refused),
