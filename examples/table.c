@@ -124,9 +124,9 @@ static void pairs(struct tact_session *session, double period)
                    "torsion [mN m]");
         }
         struct contact_loads loads = compute_contact_loads(c->impulse, period);
+        const char *mode = mode_of_smooth_pair(world, i);
         printf("  %-30s %12.3f %12.3f %15.3f%s%s\n", text_shown(tact_session_pair_name(session, i)),
-               loads.normal, loads.friction, shown(loads.torsion * 1e3),
-               *mode_of_smooth_pair(world, i) ? "  " : "", mode_of_smooth_pair(world, i));
+               loads.normal, loads.friction, shown(loads.torsion * 1e3), *mode ? "  " : "", mode);
     }
 }
 

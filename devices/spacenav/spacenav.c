@@ -1,8 +1,8 @@
 /*
  * Six-axis pucks through spacenavd: a tick reads its socket and waits for nothing, a monitor thread
  * connects again. The socket is read here and not by libspnav, which has one connection in a
- * process, waits 0.3 s at its opening, and tells neither a closed socket nor part of a packet from
- * an event.
+ * process, waits 0.3 s at its opening, and distinguishes neither a closed socket nor part of a
+ * packet from an event.
  *
  * Protocol: man page and sources of spacenavd, 1.0 and later (proto.h, proto_unix.c). The daemon
  * sends packets of eight native int32: type, then x y z rx ry rz and the time since the last motion

@@ -89,7 +89,7 @@ static double event_time(const struct ended *run, size_t k, const char *kind)
 }
 
 /* Held at its centre of mass by 1 N on each side with friction 0.1, the weight of 0.2943 N exceeds
- * 2 mu F by 0.0943 N: a = 3.143 m/s^2 once the fingers, which give way, have come to rest. */
+ * 2 mu F by 0.0943 N: a = 3.143 m/s^2 once the compliant fingers have come to rest. */
 static void ruler_slides_with_the_known_acceleration(void **state)
 {
     (void)state;
