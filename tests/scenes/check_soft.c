@@ -1,0 +1,265 @@
+/* Soft solids by pressure fields: plates with a wave on a layer, bouncing balls, cubes on cubes. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+#include "scenes.h"
+#include "simulation.h"
+
+#define G 9.81
+
+/* The layer of sinusoid.yaml. */
+#define LAYER_MODULUS 2.0e4 /* M = E (1 - v) / ((1 + v) (1 - 2 v)) [Pa] */
+#define LAYER_THICKNESS 0.01
+#define POISSON 0.2
+#define WAVE 0.04 /* length of a wave, and width of a plate [m] */
+
+enum { NODES = 128 }; /* of a wave */
+
+/* Deflection of the layer's surface under a pressure of 1 Pa times cos(k x): linear elasticity in
+ * plane strain, no friction on top, fixed below. */
+static double deflection_of_wave(double k)
+{
+    const double v = POISSON, x = k * LAYER_THICKNESS, b = 3.0 - 4.0 * v;
+    const double young = LAYER_MODULUS * (1.0 + v) * (1.0 - 2.0 * v) / (1.0 - v);
+    if (k == 0.0) {
+        return LAYER_THICKNESS / LAYER_MODULUS;
+    }
+    return 2.0 * (1.0 - v * v) / (young * k) * (b * sinh(2.0 * x) - 2.0 * x) /
+           (b * cosh(2.0 * x) + 2.0 * x * x + 5.0 - 12.0 * v + 8.0 * v * v);
+}
+
+/* Solves a x = b, symmetric and positive definite, by Cholesky's method. */
+static void solve_symmetric(int n, double a[NODES][NODES], double *b)
+{
+    for (int j = 0; j < n; j++) {
+        for (int i = j; i < n; i++) {
+            double sum = a[i][j];
+            for (int k = 0; k < j; k++) {
+                sum -= a[i][k] * a[j][k];
+            }
+            a[i][j] = i == j ? sqrt(sum) : sum / a[j][j];
+        }
+    }
+    for (int i = 0; i < n; i++) {
+        for (int k = 0; k < i; k++) {
+            b[i] -= a[i][k] * b[k];
+        }
+        b[i] /= a[i][i];
+    }
+    for (int i = n - 1; i >= 0; i--) {
+        for (int k = i + 1; k < n; k++) {
+            b[i] -= a[k][i] * b[k];
+        }
+        b[i] /= a[i][i];
+    }
+}
+
+/* Pressures [Pa] of the nodes that touch, and 0 of the others. */
+static void solve_touching_nodes(const double column[NODES], const double depth[NODES],
+                                 const int touches[NODES], double pressure[NODES])
+{
+    static double a[NODES][NODES];
+    double b[NODES];
+    int at[NODES], n = 0;
+    for (int i = 0; i < NODES; i++) {
+        if (touches[i]) {
+            b[n] = depth[i];
+            at[n++] = i;
+        }
+    }
+    for (int i = 0; i < n; i++) {
+        for (int j = 0; j < n; j++) {
+            a[i][j] = column[(at[i] - at[j] + NODES) % NODES];
+        }
+    }
+    solve_symmetric(n, a, b);
+    memset(pressure, 0, NODES * sizeof *pressure);
+    for (int i = 0; i < n; i++) {
+        pressure[at[i]] = b[i];
+    }
+}
+
+/* Force [N] on a plate with its lowest line `depth` deep in the elastic layer, one of an endless
+ * row of waves; *field: the force of the pressure field, M depth / thickness everywhere. */
+static double press_wave(double amplitude, double depth, double *field)
+{
+    double column[NODES] = {0}, at[NODES], pressure[NODES], force = 0.0;
+    int touches[NODES], changes = 1;
+    *field = 0.0;
+    for (int i = 0; i < NODES; i++) {
+        at[i] = depth - amplitude * (1.0 - cos(2.0 * M_PI * i / NODES));
+        touches[i] = at[i] > 0.0;
+        *field += LAYER_MODULUS / LAYER_THICKNESS * fmax(at[i], 0.0) * WAVE * WAVE / NODES;
+        for (int k = -NODES / 2; k < NODES / 2; k++) {
+            column[i] += deflection_of_wave(2.0 * M_PI * abs(k) / WAVE) *
+                         cos(2.0 * M_PI * k * i / NODES) / NODES;
+        }
+    }
+    for (int round = 0; changes; round++) {
+        assert_true(round < 50);
+        solve_touching_nodes(column, at, touches, pressure);
+        changes = 0;
+        for (int i = 0; i < NODES; i++) {
+            double left = at[i]; /* what the layer does not yield */
+            for (int j = 0; j < NODES; j++) {
+                left -= column[(i - j + NODES) % NODES] * pressure[j];
+            }
+            int now = touches[i] ? pressure[i] >= 0.0 : left > 1e-12;
+            changes += now != touches[i];
+            touches[i] = now;
+        }
+    }
+    for (int i = 0; i < NODES; i++) {
+        force += pressure[i] * WAVE * WAVE / NODES;
+    }
+    return force;
+}
+
+void check_sinusoid(void)
+{
+    static const struct {
+        const char *name;
+        double amplitude, mass; /* [m], [kg] */
+        double less, scatter;   /* share of the force that a field lacks */
+    } plates[] = {{"flat", 0.0003, 0.2283384, 0.0, 1e-4},
+                  {"wavy", 0.0015, 0.0829346, 0.083, 0.002},
+                  {"sharp", 0.0045, 0.0466812, 0.228, 0.005}};
+    struct simulation p;
+    simulate("sinusoid", 0.2, &p);
+    for (int i = 0; i < 3; i++) {
+        const struct body_state *end = simulation_body_at(&p, plates[i].name, -1);
+        double depth = -end->position[2], field, weight = plates[i].mass * G;
+        double elastic = press_wave(plates[i].amplitude, depth, &field);
+        double less = 1.0 - weight / elastic;
+        print_message("    amplitude %.1f mm: %.4f mm deep, carries %.4f N; field %.4f N, elastic "
+                      "layer %.4f N: %.2f %% less\n",
+                      1e3 * plates[i].amplitude, 1e3 * depth, weight, field, elastic, 1e2 * less);
+        assert_true(fabs(weight / field - 1.0) < 1e-3);
+        assert_true(fabs(less - plates[i].less) < plates[i].scatter);
+    }
+    assert_true(largest_final_speed(&p) < 1e-6);
+    simulation_check_energy(&p);
+    simulation_free(&p);
+}
+
+#define BALL 0.02 /* radius of the balls of bounce.yaml [m] */
+
+/* A ball of bounce.yaml: mass, and the law and the damping of its field. */
+struct ball {
+    const char *name;
+    double modulus, power, dissipation; /* [Pa], [1], [s] */
+};
+
+/* Force [N] of a ball of a thickness of its radius, `depth` deep, and its slope [N/m]: over the
+ * disc of contact by shells of equal pressure. */
+static double press_ball(const struct ball *ball, double depth, double *slope)
+{
+    enum { SHELLS = 64 };
+    double force[2] = {0.0, 0.0};
+    for (int side = 0; side < 2; side++) {
+        double d = fmax(depth, 0.0) + side * 1e-7;
+        for (int i = 0; i < SHELLS; i++) {
+            double inside = d * (i + 0.5) / SHELLS;
+            force[side] += ball->modulus * pow(inside / BALL, ball->power) * 2.0 * M_PI *
+                           (BALL - inside) * d / SHELLS;
+        }
+    }
+    *slope = (force[1] - force[0]) / 1e-7;
+    return force[0];
+}
+
+struct bounce {
+    double deepest, speed; /* [m], that of parting over that of approach */
+};
+
+/* A ball of a mass that falls from a height and bounces: the midpoint rule. */
+static struct bounce integrate_bounce(const struct ball *ball, double mass, double height,
+                                      double dissipation)
+{
+    const double step = 2e-6, down = -sqrt(2.0 * G * height);
+    struct bounce out = {0.0, 0.0};
+    double z = 0.0, v = down;
+    do {
+        double zm = z, vm = v, a = 0.0;
+        for (int half = 0; half < 2; half++) {
+            double slope, force = zm < 0.0 ? press_ball(ball, -zm, &slope) : 0.0;
+            a = zm < 0.0 ? fmax(force - dissipation * slope * vm, 0.0) / mass - G : -G;
+            zm = z + 0.5 * step * v;
+            vm = v + 0.5 * step * a;
+        }
+        z += step * vm;
+        v += step * a;
+        out.deepest = fmax(out.deepest, -z);
+        out.speed = fmax(out.speed, -v / down);
+    } while (z < 0.0);
+    return out;
+}
+
+void check_bounce(void)
+{
+    static const struct ball balls[] = {
+        {"foam", 4.8e5, 1.0, 0.0}, {"rubber", 1.35e5, 0.5, 0.0}, {"gel", 4.8e5, 1.0, 0.002}};
+    struct simulation p;
+    simulate("bounce", 0.2, &p);
+    for (int i = 0; i < 3; i++) {
+        struct bounce is = {0.0, 0.0};
+        double height = simulation_body_at(&p, balls[i].name, 0.0)->position[2] - BALL;
+        double down = 0.0, up = 0.0;
+        for (int t = 0; t < p.ticks; t++) {
+            const struct body_state *b = simulation_body_at(&p, balls[i].name, t * p.period);
+            is.deepest = fmax(is.deepest, BALL - b->position[2]);
+            down = fmax(down, -b->twist[2]);
+            up = fmax(up, b->twist[2]);
+        }
+        is.speed = up / down;
+        const struct bounce exact =
+            integrate_bounce(&balls[i], 0.033, height, balls[i].dissipation);
+        const struct bounce tick =
+            integrate_bounce(&balls[i], 0.033, height, balls[i].dissipation + p.period);
+        print_message("    %s: %.3f mm deep, parts at %.4f of its speed; exact %.3f mm, %.4f; with "
+                      "a tick of dissipation more %.3f mm, %.4f\n",
+                      balls[i].name, 1e3 * is.deepest, is.speed, 1e3 * exact.deepest, exact.speed,
+                      1e3 * tick.deepest, tick.speed);
+        assert_true(fabs(is.speed - tick.speed) < 0.005 && is.speed < exact.speed);
+        assert_true(fabs(is.deepest / tick.deepest - 1.0) < 0.03);
+    }
+    simulation_check_energy(&p);
+    simulation_free(&p);
+}
+
+/* Force [N] between two boxes with slopes k [Pa/m] of pressure, `depth` deep in one another, the
+ * first with a square face of that width within the face of the other. Where the first one's side
+ * is nearer than the surface of equal pressure, it is less deep there: that surface turns up. */
+static double press_boxes(double k, double other, double width, double depth)
+{
+    double level = depth * other / (k + other); /* of that surface in the first one [m] */
+    double flat = width - 2.0 * level;
+    return k * level * flat * flat + 4.0 * k * level * level * (width / 2.0 - 2.0 * level / 3.0);
+}
+
+void check_soft_cubes(void)
+{
+    const double rubber = 1.2e5 / 0.02, foam = 4e4 / 0.02;
+    struct simulation p;
+    simulate("soft_cubes", 1.0, &p);
+    const double *middle = simulation_body_at(&p, "middle", -1)->position;
+    const double *top = simulation_body_at(&p, "top", -1)->position;
+    const double below = 0.03 - middle[2], above = 0.05 - (top[2] - middle[2]);
+    const double weight[2] = {0.7 * G, 0.2 * G};
+    const double force[2] = {press_boxes(foam, rubber, 0.06, below),
+                             press_boxes(rubber, foam, 0.04, above)};
+    const double slid = largest_horizontal_drift(&p, 0.25);
+    print_message(
+        "    %.4f mm deep, %.6f N of %.6f N; %.4f mm deep, %.6f N of %.6f N; slid %.0e m\n",
+        1e3 * below, force[0], weight[0], 1e3 * above, force[1], weight[1], slid);
+    assert_true(fabs(force[0] / weight[0] - 1.0) < 1e-6);
+    assert_true(fabs(force[1] / weight[1] - 1.0) < 1e-6);
+    assert_true(slid < 1e-12);
+    simulation_check_energy(&p);
+    simulation_free(&p);
+}
