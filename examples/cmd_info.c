@@ -1,5 +1,6 @@
 /* tact info: the content of a log, and how it ended. */
 #include <getopt.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +17,8 @@ static const char help[] =
     "       tact info --hash[=results] FILE...\n\n"
     "Lists what is in a log: how long it is, how it ended, what was lost, faults and events, "
     "timing,\n"
-    "pairs, bodies, devices, topics with their number of messages, and where it was made.\n\n"
+    "pairs, holds, stops, bodies, devices, topics with their number of messages, and where it was "
+    "made.\n\n"
     "  --json          one JSON object on stdout\n"
     "  --hash          one line a log: a hash of what is the same whenever and however fast the\n"
     "                  session is run: every value of every tick but stamps and measured times\n"
@@ -103,6 +105,55 @@ static void print_links(const struct info *i)
     }
 }
 
+static void print_holds(const struct info *i)
+{
+    const struct tact_scene_log *v = &i->view;
+    int any = 0;
+    for (int k = 0; k < v->hold_count; k++) {
+        const struct survey_hold *h = &i->survey.holds[k];
+        char ratio[32] = "-";
+        if (!h->touching) {
+            continue;
+        }
+        if (!any++) {
+            printf("\n  %-32s %9s %9s %9s %9s %10s %11s\n", "in the hand", "ticks", "grip [N]",
+                   "load [N]", "grip/load", "slip [mm]", "turn [deg]");
+        }
+        if (h->ratio > 0.0) {
+            snprintf(ratio, sizeof ratio, "%.3g", h->ratio);
+        }
+        printf("  %-32s %9llu %9.3f %9.3f %9s %10.3f %11.3f\n",
+               text_hold_name(v->holds[k].body, v->holds[k].hand), (ull)h->touching, h->grip,
+               h->load, ratio, h->slip * 1e3, h->turn * 180.0 / acos(-1.0));
+    }
+    if (any) {
+        puts("  (grip and load: the largest force; grip/load: the least ratio; slip and turn: in "
+             "all)");
+    }
+}
+
+static void print_stops(const struct info *i)
+{
+    const struct tact_scene_log *v = &i->view;
+    int any = 0;
+    for (int k = 0; k < v->joint_count + v->constraint_count; k++) {
+        const struct survey_stop *stop = &i->survey.stops[k];
+        if (!stop->lower && !stop->upper) {
+            continue;
+        }
+        if (!any++) {
+            printf("\n  %-32s %9s %9s %20s\n", "joint at its stop", "lower", "upper",
+                   "largest reaction");
+        }
+        printf("  %-32s %9llu %9llu", text_shown(survey_joint_name(v, k)), (ull)stop->lower,
+               (ull)stop->upper);
+        if (k < v->joint_count) {
+            printf(" %16.4g %s", stop->reaction, v->joints[k].slides ? "N" : "N m");
+        }
+        puts("");
+    }
+}
+
 static void print_scene_info(const struct info *i)
 {
     static const char *const states[] = {"disarmed", "armed", "fault"};
@@ -139,6 +190,8 @@ static void print_scene_info(const struct info *i)
                    (ull)p->unmeasured);
         }
     }
+    print_holds(i);
+    print_stops(i);
     for (int k = 0; k < v->body_count; k++) {
         printf("%s%s", k ? ", " : "\n  bodies     ", text_shown(v->bodies[k].name));
     }

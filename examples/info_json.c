@@ -1,5 +1,6 @@
 /* tact info --json: prints the contents of a log for machines. */
 #include <jansson.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include "info.h"
@@ -11,6 +12,11 @@ double info_recorded_duration(const struct info *i)
     const char *period = tact_log_fact(i->log, "period_s");
     double last = period ? tact_number_read(period, NULL) : 0.0;
     return (double)(i->survey.last_ns - i->survey.first_ns) * 1e-9 + last;
+}
+
+static json_t *number_json(double value)
+{
+    return isfinite(value) ? json_real(value) : json_null();
 }
 
 static json_t *latency_json(const struct tact_histogram *h)
@@ -122,8 +128,44 @@ static json_t *link_json(const struct info *i, int k)
         const double value = i->survey.last[i->view.device_inputs[k] + 2 + (uint32_t)m];
         if (survey_is_of_link(device, m)) {
             all = all ? all : json_object();
-            json_object_set_new(all, device->input[m].name,
-                                isfinite(value) ? json_real(value) : json_null());
+            json_object_set_new(all, device->input[m].name, number_json(value));
+        }
+    }
+    return all;
+}
+
+/* Bodies that a hand has touched. */
+static json_t *holds_json(const struct info *i)
+{
+    json_t *all = json_array();
+    for (int k = 0; k < i->view.hold_count; k++) {
+        const struct survey_hold *h = &i->survey.holds[k];
+        if (h->touching) {
+            json_array_append_new(
+                all,
+                json_pack("{s:s, s:s, s:I, s:o, s:o, s:o, s:o, s:o}", "body", i->view.holds[k].body,
+                          "hand", i->view.holds[k].hand, "touching_ticks", (json_int_t)h->touching,
+                          "grip_force_max_N", number_json(h->grip), "load_force_max_N",
+                          number_json(h->load), "grip_over_load_least",
+                          h->ratio > 0.0 ? number_json(h->ratio) : json_null(), "slip_m",
+                          number_json(h->slip), "turn_rad", number_json(h->turn)));
+        }
+    }
+    return all;
+}
+
+/* Joints that were at a stop. */
+static json_t *stops_json(const struct info *i)
+{
+    json_t *all = json_object();
+    for (int k = 0; k < i->view.joint_count + i->view.constraint_count; k++) {
+        const struct survey_stop *stop = &i->survey.stops[k];
+        if (stop->lower || stop->upper) {
+            json_object_set_new(
+                all, survey_joint_name(&i->view, k),
+                json_pack("{s:I, s:I, s:o}", "lower_ticks", (json_int_t)stop->lower, "upper_ticks",
+                          (json_int_t)stop->upper, "reaction_max",
+                          k < i->view.joint_count ? number_json(stop->reaction) : json_null()));
         }
     }
     return all;
@@ -159,6 +201,8 @@ static void add_scene_json(const struct info *i, json_t *all)
     json_object_set_new(all, "compute_us", latency_json(&i->survey.compute));
     json_object_set_new(all, "safety", safety);
     json_object_set_new(all, "ports", ports_json(i));
+    json_object_set_new(all, "holds", holds_json(i));
+    json_object_set_new(all, "stops", stops_json(i));
     json_object_set_new(all, "contacts_max", json_integer(i->survey.contacts_max));
     json_object_set_new(
         all, "solver_counts",

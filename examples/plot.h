@@ -9,6 +9,7 @@
 #define PLOT_MAX_PAIRS 6  /* maximum number of pairs drawn, those with the largest force */
 #define PLOT_MAX_JOINTS 6 /* maximum number of joints drawn, those that move most */
 #define PLOT_MAX_BODIES 4 /* maximum number of bodies drawn, those that move most */
+#define PLOT_MAX_HOLDS 4  /* maximum number of bodies in hands drawn, those with most grip force */
 #define PLOT_MAX_TIME_INTERVALS                                                                    \
     500 /* time intervals drawn; of each, the least and the largest value */
 #define PLOT_MAX_CENTRE_TICKS 200 /* ticks whose centre of pressure is drawn */
@@ -18,7 +19,8 @@
     48 /* maximum number of channels of devices, drawn if there is nothing else                    \
         */
 #define PLOT_MAX_COLUMNS                                                                           \
-    (8 * PLOT_MAX_PAIRS + 2 * PLOT_MAX_JOINTS + 2 * PLOT_MAX_BODIES + PLOT_MAX_CHANNELS + 2)
+    (8 * PLOT_MAX_PAIRS + 3 * PLOT_MAX_JOINTS + 2 * PLOT_MAX_BODIES + PLOT_MAX_CHANNELS +          \
+     HOLD_COLUMNS * PLOT_MAX_HOLDS + 2)
 
 /* Columns of a pair, one after the other. */
 enum {
@@ -30,6 +32,16 @@ enum {
     PAIR_SLIDING_FRICTION, /* friction in ticks in which the contact slides, else NaN */
     PAIR_SPINNING_TORSION, /* torsion in ticks in which the contact spins, else NaN */
     PAIR_COLUMNS
+};
+
+/* Columns of a body in a hand. */
+enum {
+    HOLD_GRIP,  /* [N] */
+    HOLD_LOAD,  /* [N] */
+    HOLD_RATIO, /* of the two; NaN: not loaded */
+    HOLD_SLIP,  /* so far [mm] */
+    HOLD_TURN,  /* so far [deg] */
+    HOLD_COLUMNS
 };
 
 /* The least and the largest value of each column in a stretch of time. */
@@ -78,8 +90,10 @@ struct plot_session {
     struct plot_pair pair[PLOT_MAX_PAIRS];
     int joint[PLOT_MAX_JOINTS]; /* joints of the scene: those of hands, then those of mechanisms */
     int body[PLOT_MAX_BODIES];  /* body of the view */
-    int pair_count, joint_count, body_count;
-    int left_out[3]; /* numbers of pairs that touched, of joints and of bodies that are not drawn */
+    int hold[PLOT_MAX_HOLDS];   /* hold of the view */
+    int pair_count, joint_count, body_count, hold_count;
+    int left_out[4]; /* numbers of pairs that touched, of joints, of bodies and of bodies in hands
+                        that are not drawn */
     struct plot_hinge_turns turn[PLOT_MAX_BODIES];
     double last_hinge_angle[PLOT_MAX_JOINTS]; /* last angle of a mechanism's hinge, over all turns
                                                  [rad] */
@@ -104,6 +118,10 @@ int plot_joint_column(const struct plot_session *s,
                       int joint); /* position, then target or NaN [deg] or [mm] */
 int plot_body_column(const struct plot_session *s, int body); /* tilt [deg], then moved [mm] */
 int plot_channel_column(const struct plot_session *s, int channel);
+
+int plot_stop_column(const struct plot_session *s,
+                     int joint); /* position where it is at a stop, else NaN [deg] or [mm] */
+int plot_hold_column(const struct plot_session *s, int hold, int which);
 
 /* Name of a joint that is drawn, and whether it slides [mm] or turns [deg]. */
 const char *plot_joint_name(const struct plot_session *s, int joint);
@@ -147,6 +165,13 @@ void plot_pressure_remove_objects(FILE *to, int objects);
  * changed. */
 void plot_centre_add_ratio(struct plot_pair *pair, const struct tact_contact *contact);
 void plot_centres_scale_to_outline(struct plot_pair *pair);
+
+/* plot_holds.c: how bodies are held. plot_holds() draws the panels, whose frames it gets as
+ * commands for gnuplot from frame(). */
+const char *plot_hold_name(const struct plot_session *s, int hold);
+void plot_holds(FILE *to, const struct plot_session *sessions, int count,
+                const char *const colours[6],
+                void (*frame)(FILE *to, int column, int row, const char *title));
 
 /* plot_channels.c: the panels of a session that has channels only. */
 void plot_channels(FILE *to, const struct plot_session *sessions, int count);

@@ -29,9 +29,19 @@ int plot_channel_column(const struct plot_session *s, int channel)
     return plot_body_column(s, s->body_count) + channel;
 }
 
+int plot_stop_column(const struct plot_session *s, int joint)
+{
+    return plot_channel_column(s, s->channel_count) + joint;
+}
+
+int plot_hold_column(const struct plot_session *s, int hold, int which)
+{
+    return plot_stop_column(s, s->joint_count) + HOLD_COLUMNS * hold + which;
+}
+
 int plot_time_column(const struct plot_session *s)
 {
-    return plot_channel_column(s, s->channel_count);
+    return plot_hold_column(s, s->hold_count, 0);
 }
 
 /* Chooses the entries with the largest weights, in the original order. */
@@ -91,8 +101,7 @@ static int is_plotted_joint_a_constraint(const struct plot_session *s, int joint
 
 const char *plot_joint_name(const struct plot_session *s, int joint)
 {
-    int of = s->joint[joint], hands = s->view.joint_count;
-    return of < hands ? s->view.joints[of].name : s->view.constraints[of - hands].name;
+    return survey_joint_name(&s->view, s->joint[joint]);
 }
 
 int plot_joint_slides(const struct plot_session *s, int joint)
@@ -127,6 +136,15 @@ static void fill_joint_columns(struct plot_session *s, int joint, const double *
     out[1] = scale * v[s->view.joints[s->joint[joint]].target];
 }
 
+static void fill_hold_columns(const double *hold, double *out)
+{
+    out[HOLD_GRIP] = hold[0];
+    out[HOLD_LOAD] = hold[1];
+    out[HOLD_RATIO] = hold[1] > 0.0 ? hold[0] / hold[1] : NAN;
+    out[HOLD_SLIP] = 1e3 * hold[2];
+    out[HOLD_TURN] = 180.0 / acos(-1.0) * hold[3];
+}
+
 static void fill_plot_values_of_tick(struct plot_session *s, const double *start, const double *v,
                                      double *out)
 {
@@ -134,7 +152,13 @@ static void fill_plot_values_of_tick(struct plot_session *s, const double *start
         fill_pair_columns(&s->view.pairs[s->pair[i].pair], v, out + plot_pair_column(i, 0));
     }
     for (int i = 0; i < s->joint_count; i++) {
-        fill_joint_columns(s, i, v, out + plot_joint_column(s, i));
+        double *joint = out + plot_joint_column(s, i);
+        fill_joint_columns(s, i, v, joint);
+        out[plot_stop_column(s, i)] =
+            survey_stop_of_joint(&s->view, s->joint[i], v) != 0.0 ? joint[0] : NAN;
+    }
+    for (int i = 0; i < s->hold_count; i++) {
+        fill_hold_columns(v + s->view.holds[s->hold[i]].hold, out + plot_hold_column(s, i, 0));
     }
     for (int i = 0; i < s->body_count; i++) {
         const struct tact_scene_log_body *body = &s->view.bodies[s->body[i]];
@@ -325,6 +349,23 @@ static int choose_plotted_pairs(struct plot_session *s)
     return 0;
 }
 
+/* The bodies in hands that are gripped most. 0 or -ENOMEM. */
+static int choose_plotted_holds(struct plot_session *s)
+{
+    double *weight = calloc((size_t)s->view.hold_count + 1, sizeof *weight);
+    if (!weight) {
+        return -ENOMEM;
+    }
+    for (int i = 0; i < s->view.hold_count; i++) {
+        weight[i] = s->survey.holds[i].grip;
+        s->left_out[3] += weight[i] > 0.0;
+    }
+    s->hold_count = choose_largest_weights(weight, s->view.hold_count, PLOT_MAX_HOLDS, s->hold);
+    s->left_out[3] -= s->hold_count;
+    free(weight);
+    return 0;
+}
+
 /* Updates the largest motion of joints and bodies since `start`; a thousandth of a radian counts
  * as a tenth of a millimetre. */
 static void update_largest_motion(const struct tact_scene_log *v, const double *start,
@@ -418,6 +459,7 @@ int plot_session_open(struct plot_session *s, const char *path, struct tact_erro
     tact_histogram_reset(&s->compute);
     rc = survey_log_records(s->log, &s->view, &s->survey);
     rc = rc ? rc : choose_plotted_pairs(s);
+    rc = rc ? rc : choose_plotted_holds(s);
     rc = rc ? rc : choose_moving_bodies_and_joints(s);
     if (!rc && s->view.pair_count + s->view.joint_count + s->view.body_count == 0) {
         rc = choose_channels(s);

@@ -31,7 +31,8 @@ static void write_legend_name(struct legend *l, const char *prefix, const char *
     text_shorten_with_ellipsis(name, most, text, sizeof text);
     fprintf(l->to, "set label %d ", FIRST_LABEL_NUMBER + l->used);
     drawing_print_quoted(l->to, prefix, text);
-    fprintf(l->to, " at screen %g, screen %g left font ',11' tc rgb '%s' front\n", x, y, colour);
+    fprintf(l->to, " at screen %g, screen down(%g) left font ',11' tc rgb '%s' front\n", x, y,
+            colour);
     l->used++;
 }
 
@@ -43,7 +44,8 @@ static void write_legend_entry(struct legend *l, double left, int row, int i, co
     double x = left + LEGEND_COLUMN_WIDTH * (i % 2), y = TOP - ROW * down;
     fprintf(
         l->to,
-        "set arrow %d from screen %g, screen %g to screen %g, screen %g nohead %s lc rgb '%s'\n",
+        "set arrow %d from screen %g, screen down(%g) to screen %g, screen down(%g) nohead %s lc "
+        "rgb '%s'\n",
         FIRST_LABEL_NUMBER + l->used, x, y, x + 0.018, y, style, colour);
     write_legend_name(l, prefix, name, MAX_NAME_LETTERS - (int)strlen(prefix), x + 0.022, y,
                       "#000000");
@@ -69,6 +71,13 @@ void plot_legend(FILE *to, const struct plot_session *s, int count, const char *
     }
     write_legend_note(&l, s, FIRST_PANEL_LEFT_FRACTION, (s->pair_count + 1) / 2, 0,
                       "contacts with less force");
+    int left_row = (s->pair_count + 1) / 2 + (s->left_out[0] > 0);
+    for (int i = 0; i < s->hold_count; i++) {
+        write_legend_entry(&l, FIRST_PANEL_LEFT_FRACTION, left_row, i, "lw 2", "",
+                           plot_hold_name(s, i), colours[i]);
+    }
+    write_legend_note(&l, s, FIRST_PANEL_LEFT_FRACTION, left_row + (s->hold_count + 1) / 2, 3,
+                      "bodies in hands");
     for (int i = 0; i < s->joint_count; i++) {
         write_legend_entry(&l, SECOND_PANEL_LEFT_FRACTION, 0, i, "lw 2", "", plot_joint_name(s, i),
                            colours[i]);

@@ -28,10 +28,44 @@ static void add_first_touch_marks(struct plot_session *s, const double *first_to
     }
 }
 
+static int is_marked_near(const struct plot_session *s, double time)
+{
+    for (int i = 0; i < s->mark_count; i++) {
+        if (fabs(s->mark[i].time - time) <= 0.02 * s->duration) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* Slips and releases, as far as they are apart from other marks; touches are those of pairs. */
+static void add_hold_marks(struct plot_session *s)
+{
+    const struct tact_log_event *e;
+    for (size_t i = 0; (e = tact_log_event(s->log, i)); i++) {
+        const double time = (double)e->tick * s->view.scene->period;
+        const int slips = !strcmp(e->name, "slip");
+        if ((slips || !strcmp(e->name, "release")) && !is_marked_near(s, time)) {
+            add_time_mark(s, time, slips, slips ? "slip:" : "release:", e->text);
+        }
+    }
+}
+
+static int is_of_hold(const struct tact_log_event *e)
+{
+    static const char *const names[] = {"touch", "slip", "release", "left out"};
+    int found = 0;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        found |= !strcmp(e->name, names[i]);
+    }
+    return found;
+}
+
 void plot_collect_marks(struct plot_session *s, const double *first_touch)
 {
     const struct tact_log_event *e;
     double period = s->view.scene->period;
+    int is_fault_marked = 0;
     add_first_touch_marks(s, first_touch);
     for (uint32_t i = 0; i < s->view.scene->bodies_count; i++) {
         const struct tact_scene_body *b = &s->view.scene->bodies[i];
@@ -40,10 +74,14 @@ void plot_collect_marks(struct plot_session *s, const double *first_touch)
         }
     }
     for (size_t i = 0; (e = tact_log_event(s->log, i)); i++) {
+        if (is_of_hold(e)) {
+            continue;
+        }
         int good = !strcmp(e->name, "marker") || !strcmp(e->name, "realtime");
+        is_fault_marked |= !strcmp(e->name, "fault");
         add_time_mark(s, (double)e->tick * period, !good, good ? e->text : e->name, "");
     }
-    if (s->survey.faults && !tact_log_event(s->log, 0)) {
+    if (s->survey.faults && !is_fault_marked) {
         add_time_mark(s, (double)s->survey.first_fault_tick * period, 1, "fault", "");
     }
     for (uint64_t i = 0; i < s->survey.gaps && i < SURVEY_MAX_GAPS; i++) {
@@ -51,4 +89,5 @@ void plot_collect_marks(struct plot_session *s, const double *first_touch)
         snprintf(text, sizeof text, "%llu", (unsigned long long)s->survey.gap[i].missing);
         add_time_mark(s, (double)s->survey.gap[i].after * period, 1, "ticks missing:", text);
     }
+    add_hold_marks(s);
 }

@@ -61,7 +61,7 @@ static void write_panel_frame(FILE *to, int column, int row, const char *title)
     double left = column ? 0.54 : 0.05, top = TOP - PANEL_ROW_PITCH_FRACTION * row;
     fprintf(to,
             "\nset lmargin at screen %g; set rmargin at screen %g\n"
-            "set tmargin at screen %g; set bmargin at screen %g\n"
+            "set tmargin at screen down(%g); set bmargin at screen down(%g)\n"
             "set autoscale; unset logscale; unset label 81; unset y2tics; set ytics mirror\n"
             "set xrange [from:to]; set xlabel 's' offset 0,0.6; set format y '%%g'; unset key\n"
             "set label 80 '%s' at graph 0, graph 1.085 left font 'DejaVu Sans Bold,14'\n",
@@ -371,11 +371,11 @@ static void plot_joint_positions(FILE *to, const struct plot_session *s, int cou
         *(plot_joint_slides(s, i) ? &slides : &hinges) += 1;
     }
     marks(to, s, 0);
-    write_panel_frame(
-        to, 1, 0,
-        slides   ? (hinges ? "Joints [deg, mm]; dotted: target" : "Joints [mm]; dotted: target")
-        : hinges ? "Joints [deg]; dotted: target"
-                 : "Joints");
+    write_panel_frame(to, 1, 0,
+                      slides   ? (hinges ? "Joints [deg, mm]; dotted: target; red: at a stop"
+                                         : "Joints [mm]; dotted: target; red: at a stop")
+                      : hinges ? "Joints [deg]; dotted: target; red: at a stop"
+                               : "Joints");
     for (int a = 0; a < count; a++) {
         for (int i = 0; i < s[a].joint_count; i++) {
             int column = plot_joint_column(&s[a], i) + 2;
@@ -383,6 +383,8 @@ static void plot_joint_positions(FILE *to, const struct plot_session *s, int cou
                   colours[i]);
             curve(&c, "$%c u 1:%d w l %s lc rgb '%s' notitle", 'A' + a, column, style(a, 1),
                   colours[i]);
+            curve(&c, "$%c u 1:%d w p pt 7 ps 0.5 lc rgb '#D00000' notitle", 'A' + a,
+                  plot_stop_column(&s[a], i) + 2);
         }
     }
     finish(&c, "no joints");
@@ -455,7 +457,7 @@ static void write_session_heading(FILE *to, const struct plot_session *s, int co
     const char *scene = s->view.scene->name ? s->view.scene->name : "";
     fputs("set label 70 ", to);
     drawing_print_quoted(to, "", scene);
-    fputs(" at screen 0.02, screen 0.985 font 'DejaVu Sans Bold,20' left\n", to);
+    fputs(" at screen 0.02, screen down(0.985) font 'DejaVu Sans Bold,20' left\n", to);
     for (int a = 0; a < count; a++) {
         const struct tact_log_state *st = tact_log_state(s[a].log);
         struct tact_histogram_summary c = tact_histogram_summarise(&s[a].compute);
@@ -481,41 +483,44 @@ static void write_session_heading(FILE *to, const struct plot_session *s, int co
         }
         fprintf(to, "set label %d ", 71 + a);
         drawing_print_quoted(to, letter, text);
-        fprintf(to, " at screen 0.98, screen %g font ',11' right\n",
+        fprintf(to, " at screen 0.98, screen down(%g) font ',11' right\n",
                 count > 1 ? 0.99 - 0.0145 * a : 0.985);
     }
 }
 
 /* A page has its size in pixels, or where it is printed in inches. */
-static void set_plot_page_terminal(FILE *to, const char *terminal)
+static void set_plot_page_terminal(FILE *to, const char *terminal, double height)
 {
     if (!strcmp(terminal, "pdfcairo")) {
         fprintf(to, "set terminal pdfcairo size %g,%g", (double)PAGE_WIDTH_PIXELS / PIXELS_PER_INCH,
-                (double)PAGE_HEIGHT_PIXELS / PIXELS_PER_INCH);
+                height * PAGE_HEIGHT_PIXELS / PIXELS_PER_INCH);
     } else {
-        fprintf(to, "set terminal %s size %d,%d%s", terminal, PAGE_WIDTH_PIXELS, PAGE_HEIGHT_PIXELS,
-                strcmp(terminal, "svg") ? "" : " dynamic");
+        fprintf(to, "set terminal %s size %d,%d%s", terminal, PAGE_WIDTH_PIXELS,
+                (int)(height * PAGE_HEIGHT_PIXELS), strcmp(terminal, "svg") ? "" : " dynamic");
     }
     fputs(" font 'DejaVu Sans,14' background rgb 'white' noenhanced\n", to);
 }
 
 void plot_write_page(FILE *to, const struct plot_session *s, int count, const char *terminal)
 {
-    double from = s->from, to_time = s->to;
+    double from = s->from, to_time = s->to, height = 1.0;
     for (int a = 0; a < count; a++) {
+        height = s[a].hold_count ? 1.0 + PANEL_ROW_PITCH_FRACTION : height; /* one row more */
         plot_write_data_blocks(to, &s[a], (char)('A' + a));
         from = fmin(from, s[a].from);
         to_time = fmax(to_time, s[a].to);
     }
     if (terminal) {
-        set_plot_page_terminal(to, terminal);
+        set_plot_page_terminal(to, terminal, height);
     }
     fprintf(to,
-            "set encoding utf8\nfrom = %.9g\nto = %.9g\nset multiplot\nset border lw 1 lc rgb "
+            "set encoding utf8\nfrom = %.9g\nto = %.9g\n"
+            "down(y) = 1.0 - (1.0 - y) / %g # on a page that is so much higher\nset multiplot\nset "
+            "border lw 1 lc rgb "
             "'#808080'\n"
             "set tics nomirror tc rgb '#303030' font ',12'\n"
             "set style textbox opaque noborder margins 0.2,0.1\n" GRID_STYLE "",
-            from, to_time);
+            from, to_time, height);
     write_session_heading(to, s, count);
     if (s->channel_count > 0) {
         plot_channels(to, s, count);
@@ -532,5 +537,10 @@ void plot_write_page(FILE *to, const struct plot_session *s, int count, const ch
     plot_joint_positions(to, s, count);
     plot_body_positions(to, s, count);
     plot_latency_histograms(to, s, count);
+    if (height > 1.0) {
+        fputs("unset logscale; set format x '%g'\nunset arrow 99\n", to);
+        marks(to, s, 0);
+        plot_holds(to, s, count, colours, write_panel_frame);
+    }
     fputs("unset multiplot\n", to);
 }

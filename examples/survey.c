@@ -63,6 +63,49 @@ static void survey_coupling_ports(const struct tact_scene_log *view, const doubl
     }
 }
 
+static void survey_holds(const struct tact_scene_log *view, const double *v, struct survey *out)
+{
+    for (int i = 0; i < view->hold_count; i++) {
+        const double *hold = v + view->holds[i].hold;
+        struct survey_hold *h = &out->holds[i];
+        if (hold[0] > 0.0 && hold[1] > 0.0) {
+            h->ratio = h->ratio > 0.0 ? fmin(h->ratio, hold[0] / hold[1]) : hold[0] / hold[1];
+        }
+        h->touching += hold[0] > 0.0;
+        h->grip = fmax(h->grip, hold[0]);
+        h->load = fmax(h->load, hold[1]);
+        h->slip = hold[2];
+        h->turn = hold[3];
+    }
+}
+
+double survey_stop_of_joint(const struct tact_scene_log *view, int joint, const double *v)
+{
+    if (joint >= view->joint_count) {
+        return v[view->constraints[joint - view->joint_count].joint + 1];
+    }
+    return view->joints[joint].resists ? v[view->joints[joint].stop] : 0.0;
+}
+
+static void survey_stops(const struct tact_scene_log *view, const double *v, struct survey *out)
+{
+    for (int i = 0; i < view->joint_count + view->constraint_count; i++) {
+        const double stop = survey_stop_of_joint(view, i, v);
+        out->stops[i].lower += stop < 0.0;
+        out->stops[i].upper += stop > 0.0;
+        if (stop != 0.0 && i < view->joint_count) {
+            out->stops[i].reaction =
+                fmax(out->stops[i].reaction, fabs(v[view->joints[i].reaction]));
+        }
+    }
+}
+
+const char *survey_joint_name(const struct tact_scene_log *view, int joint)
+{
+    return joint < view->joint_count ? view->joints[joint].name
+                                     : view->constraints[joint - view->joint_count].name;
+}
+
 static void add_record_to_survey(const struct tact_scene_log *view, const struct tact_record *r,
                                  struct survey *out)
 {
@@ -87,6 +130,8 @@ static void add_record_to_survey(const struct tact_scene_log *view, const struct
     }
     count_touching_pairs(view, v, out);
     survey_coupling_ports(view, v, out);
+    survey_holds(view, v, out);
+    survey_stops(view, v, out);
 }
 
 int survey_log_records(struct tact_log *log, const struct tact_scene_log *view, struct survey *out)
@@ -102,7 +147,10 @@ int survey_log_records(struct tact_log *log, const struct tact_scene_log *view, 
     out->last = calloc(1, bytes + 1);
     out->pairs = calloc((size_t)view->pair_count + 1, sizeof *out->pairs);
     out->ports = calloc((size_t)view->port_count + 1, sizeof *out->ports);
-    rc = r && out->pairs && out->ports && out->last ? 1 : -ENOMEM;
+    out->holds = calloc((size_t)view->hold_count + 1, sizeof *out->holds);
+    out->stops =
+        calloc((size_t)view->joint_count + (size_t)view->constraint_count + 1, sizeof *out->stops);
+    rc = r && out->pairs && out->ports && out->holds && out->stops && out->last ? 1 : -ENOMEM;
     while (rc > 0 && (rc = tact_log_next(log, r)) > 0) {
         if (!count++) {
             out->first_ns = r->stamp_ns;
@@ -132,6 +180,8 @@ void survey_free(struct survey *survey)
 {
     free(survey->pairs);
     free(survey->ports);
+    free(survey->holds);
+    free(survey->stops);
     free(survey->last);
 }
 

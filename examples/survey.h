@@ -16,6 +16,17 @@ struct survey_pair {
     double normal, torsion; /* largest [N], [N m] */
 };
 
+struct survey_hold {
+    uint64_t touching;        /* ticks with a normal force */
+    double grip, load, ratio; /* largest grip and load force [N], least ratio while it is loaded */
+    double slip, turn;        /* at the end [m], [rad] */
+};
+
+struct survey_stop {
+    uint64_t lower, upper; /* ticks at each stop */
+    double reaction;       /* largest, with dry friction [N m], [N] */
+};
+
 struct survey {
     int64_t first_ns, last_ns; /* stamps, CLOCK_MONOTONIC */
     uint64_t gaps;             /* runs of ticks that were not recorded */
@@ -37,6 +48,8 @@ struct survey {
         double energy, least_energy; /* absorbed, at the end [J] */
         uint64_t limited;            /* ticks */
     } * ports;                       /* one entry for each port of the scene log; to be freed */
+    struct survey_hold *holds;       /* one entry for each hold of the scene log; to be freed */
+    struct survey_stop *stops;       /* joints of hands, then of mechanisms; to be freed */
     double *last; /* values of the last record, where the scene can be read; to be freed */
 };
 
@@ -45,6 +58,10 @@ void survey_free(struct survey *survey);
 
 /* Reads all records from the present position. view may be empty. 0 or a negative errno. */
 int survey_log_records(struct tact_log *log, const struct tact_scene_log *view, struct survey *out);
+
+/* -1 at its lower stop, 1 at its upper one, 0 at none; joint: of hands, then of mechanisms. */
+double survey_stop_of_joint(const struct tact_scene_log *view, int joint, const double *values);
+const char *survey_joint_name(const struct tact_scene_log *view, int joint);
 
 /* 1 for an input of a device of type network that is about the link, and not of a joint. */
 int survey_is_of_link(const struct tact_device_info *device, int input);

@@ -130,6 +130,29 @@ static void pairs(struct tact_session *session, double period)
     }
 }
 
+/* Bodies that a hand has touched: how they are held, and what happened to them. */
+static void holds(const struct tact_session *session)
+{
+    int any = 0;
+    for (int i = 0; i < tact_session_hold_count(session); i++) {
+        const struct tact_session_hold h = tact_session_hold(session, i);
+        if (!h.touches) {
+            continue;
+        }
+        if (!any++) {
+            printf("\n  %-30s %9s %9s %9s %10s %11s  %s\n", "in the hand", "grip [N]", "load [N]",
+                   "grip/load", "slip [mm]", "turn [deg]", "touches, slips, releases");
+        }
+        char ratio[32] = "-";
+        if (h.load_force > 0.0) {
+            snprintf(ratio, sizeof ratio, "%.3g", h.grip_force / h.load_force);
+        }
+        printf("  %-30s %9.3f %9.3f %9s %10.3f %11.3f  %llu, %llu, %llu\n",
+               text_hold_name(h.body, h.hand), h.grip_force, h.load_force, ratio, h.slip * 1e3,
+               h.turn * 180.0 / acos(-1.0), (ull)h.touches, (ull)h.slips, (ull)h.releases);
+    }
+}
+
 static void realtime(const struct tact_realtime_report *r)
 {
     const char *item_separator = "";
@@ -161,6 +184,7 @@ void table_print_session(struct tact_session *session, const struct tact_session
     print_port_table(session);
     bodies(session, start);
     pairs(session, scene->period);
+    holds(session);
     if (real) {
         realtime(&report->loop.realtime);
     }

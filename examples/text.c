@@ -164,3 +164,10 @@ void text_print_port_energy(const char *name, double energy, double least, uint6
     }
     printf("\n");
 }
+
+const char *text_hold_name(const char *body, const char *hand)
+{
+    char text[MAX_SHOWN_TEXT_BYTES];
+    snprintf(text, sizeof text, "%s in %s", body, hand);
+    return text_shown(text);
+}

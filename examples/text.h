@@ -19,6 +19,9 @@ char *text_replace_control_characters(const char *text, char *out, size_t room);
  * which is reused by the 16th call after this one; for one thread. */
 const char *text_shown(const char *text);
 
+/* "ruler in pinch", converted likewise and in such a buffer. */
+const char *text_hold_name(const char *body, const char *hand);
+
 /* A converted text, with its middle omitted where it has more letters than that. */
 void text_shorten_with_ellipsis(const char *text, int most, char *out, size_t room);
 

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "rt/session/grip_internal.h"
+#include "rt/session/hold_internal.h"
 #include "rt/session/remote_internal.h"
 #include "rt/session/session_internal.h"
 
@@ -120,6 +121,20 @@ static int add_grip_fields(struct tact_session *s)
                              "push, force of the drives N; ticks short of the command; points (3, "
                              "3) m, frames of the links; targets without the push rad or m",
                              GRIP_STATE_NUMBERS + g->joints);
+    }
+    return rc;
+}
+
+static int add_hold_fields(struct tact_session *s)
+{
+    int rc = 0;
+    for (int i = 0; !rc && i < s->hold_count; i++) {
+        char name[2 * TACT_FIELD_NAME];
+        snprintf(name, sizeof name, "%s_%s", s->bodies[s->holds[i].body].name,
+                 s->scene->hands[s->holds[i].hand].name);
+        rc = add_named_field(s, &s->holds[i].field, TACT_FIELD_OUTPUT, name, "_hold",
+                             "grip force, load force N; slip m, turn rad so far",
+                             SESSION_HOLD_NUMBERS);
     }
     return rc;
 }
@@ -249,6 +264,9 @@ static int layout_all_fields(struct tact_session *s, const struct tact_log *log,
                       "sum of 1: fault cleared, 2: outputs armed, 4: a target that is not finite",
                       1);
     }
+    if (!log || find_next_replayed_field(s, log)) { /* earlier versions have no such fields */
+        rc = rc ? rc : add_hold_fields(s);
+    }
     return rc ? rc : tact_session_layout_contacts(s, log, err);
 }
 
@@ -336,6 +354,7 @@ void tact_session_fill_record(struct tact_session *s, struct tact_record *record
     for (int i = 0; i < s->grip_count; i++) {
         memcpy(v + s->grips[i].field, &s->grips[i].state, grip_state_bytes(&s->grips[i]));
     }
+    tact_session_fill_holds(s, v);
     tact_session_fill_contacts(s, v);
     fill_constraint_fields(s, v);
     fill_motion_fields(s, v);
@@ -418,6 +437,7 @@ void tact_session_restore_state(struct tact_session *s, const struct tact_record
     for (int i = 0; i < s->grip_count; i++) {
         memcpy(&s->grips[i].state, v + s->grips[i].field, grip_state_bytes(&s->grips[i]));
     }
+    tact_session_restore_holds(s, v);
     for (int i = 0; i < s->output_count; i++) {
         s->outputs[i].gate = v[s->output_gate_field + (uint32_t)i];
     }

@@ -11,12 +11,15 @@
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 #include "contact/elementary.h"
 #include "rt/session/hold_internal.h"
 
 #define LEAST_SLIP 1e-5 /* of a motion that is reported as a slip [m] */
 #define LEAST_TURN 1e-3 /* or its turn [rad] */
 #define QUIET 0.01      /* without contact, or without sliding, after which either has ended [s] */
+#define TICK_EVENTS 16  /* logged in one tick; the others in the next ones */
+#define SHOWN_NAME 64   /* characters of a name in an event */
 
 int tact_session_make_holds(struct tact_session *s)
 {
@@ -38,12 +41,12 @@ int tact_session_make_holds(struct tact_session *s)
 
 static void add_event(struct session_hold *hold, enum session_hold_event_kind kind, uint64_t tick)
 {
+    hold->count[kind]++;
     if (hold->events < SESSION_HOLD_EVENTS) {
         hold->event[hold->events++] = (struct session_hold_event){kind, tick};
     } else {
         hold->events_left_out++;
     }
-    hold->count[kind]++;
 }
 
 /* Adds a contact between the body and a link of the hand to the sums of this tick. */
@@ -134,4 +137,100 @@ void tact_session_follow_holds(struct tact_session *s, uint64_t tick)
             hold->touches = hold->slides = 0;
         }
     }
+}
+
+const char *tact_session_hold_event_name(enum session_hold_event_kind kind)
+{
+    static const char *const names[SESSION_HOLD_KINDS] = {"touch", "slip", "release"};
+    return names[kind];
+}
+
+/* "ruler in pinch", without snprintf(), which may lock. */
+static void write_hold_text(const struct tact_session *s, const struct session_hold *hold,
+                            const char *more, char out[TACT_RECORDER_EVENT_TEXT])
+{
+    const char *const words[] = {s->bodies[hold->body].name, " in ",
+                                 s->scene->hands[hold->hand].name, more};
+    size_t used = 0;
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        const size_t length = strnlen(words[i], SHOWN_NAME - 1);
+        memcpy(out + used, words[i], length);
+        used += length;
+    }
+    out[used] = '\0';
+}
+
+/* Logs the next event of a hold. Returns 0 where there is none, or no room for it yet. */
+static int log_next_event(struct tact_session *s, struct session_hold *hold, uint64_t tick,
+                          int64_t now)
+{
+    const int is_note = hold->logged == hold->events && hold->events_left_out > 0;
+    char text[TACT_RECORDER_EVENT_TEXT];
+    if (hold->logged >= hold->events + is_note) {
+        return 0;
+    }
+    write_hold_text(s, hold, is_note ? ": further events are counted, not listed" : "", text);
+    const struct session_hold_event *event = &hold->event[hold->logged];
+    const uint64_t at = is_note ? tick : event->tick;
+    const char *name = is_note ? "left out" : tact_session_hold_event_name(event->kind);
+    if (tact_recorder_event_rt(s->recorder, at, now - (int64_t)(tick - at) * s->period_ns, name,
+                               text)) {
+        return 0;
+    }
+    hold->logged++;
+    return 1;
+}
+
+void tact_session_log_holds(struct tact_session *s, uint64_t tick, int64_t now)
+{
+    int logged = 0;
+    for (int i = 0; i < s->hold_count; i++) {
+        while (logged < TICK_EVENTS && log_next_event(s, &s->holds[i], tick, now)) {
+            logged++;
+        }
+    }
+}
+
+void tact_session_fill_holds(const struct tact_session *s, double *values)
+{
+    for (int i = 0; i < s->hold_count; i++) {
+        const struct session_hold *hold = &s->holds[i];
+        const double numbers[SESSION_HOLD_NUMBERS] = {hold->now.normal, hold->now.friction,
+                                                      hold->slip, hold->turn};
+        if (hold->field) {
+            memcpy(values + hold->field, numbers, sizeof numbers);
+        }
+    }
+}
+
+void tact_session_restore_holds(struct tact_session *s, const double *values)
+{
+    for (int i = 0; i < s->hold_count; i++) {
+        struct session_hold *hold = &s->holds[i];
+        if (hold->field) {
+            hold->slip = values[hold->field + 2];
+            hold->turn = values[hold->field + 3];
+        }
+    }
+}
+
+int tact_session_hold_count(const struct tact_session *session)
+{
+    return session->hold_count;
+}
+
+struct tact_session_hold tact_session_hold(const struct tact_session *session, int index)
+{
+    const struct session_hold *hold = &session->holds[index];
+    return (struct tact_session_hold){.body = session->bodies[hold->body].name,
+                                      .hand = session->scene->hands[hold->hand].name,
+                                      .touching = hold->touches,
+                                      .grip_force = hold->now.normal,
+                                      .load_force = hold->now.friction,
+                                      .slip = hold->slip,
+                                      .turn = hold->turn,
+                                      .touches = hold->count[SESSION_HOLD_TOUCH],
+                                      .slips = hold->count[SESSION_HOLD_SLIP],
+                                      .releases = hold->count[SESSION_HOLD_RELEASE],
+                                      .events_left_out = hold->events_left_out};
 }

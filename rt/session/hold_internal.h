@@ -6,6 +6,7 @@
 
 #define SESSION_MAX_HOLDS 256  /* of a session, body by body; further ones are counted */
 #define SESSION_HOLD_EVENTS 32 /* of one hold; further ones are counted */
+#define SESSION_HOLD_NUMBERS 4 /* in the record: normal and friction forces, slip, turn */
 
 enum session_hold_event_kind {
     SESSION_HOLD_TOUCH,
@@ -37,12 +38,21 @@ struct session_hold {
         uint64_t tick;
     } event[SESSION_HOLD_EVENTS];
     int events;
+    int logged; /* events of these in the log; 1 more: that further ones are counted only */
     uint64_t events_left_out;
     uint64_t count[SESSION_HOLD_KINDS];
+    uint32_t field; /* its field in the record; 0: the replayed log has none */
 };
 
-/* hold.c: after the world is built. -ENOMEM. */
+/* hold.c: after the world is built, before the layout. -ENOMEM. */
 int tact_session_make_holds(struct tact_session *s);
 /* After a tick is solved and integrated. Real-time safe. */
 void tact_session_follow_holds(struct tact_session *s, uint64_t tick);
+/* Logs what is new. now: stamp of the tick. Real-time safe, as the following. */
+void tact_session_log_holds(struct tact_session *s, uint64_t tick, int64_t now);
+/* To and from the values of a record. */
+void tact_session_fill_holds(const struct tact_session *s, double *values);
+void tact_session_restore_holds(struct tact_session *s, const double *values);
+/* "touch", "slip", "release" */
+const char *tact_session_hold_event_name(enum session_hold_event_kind kind);
 #endif

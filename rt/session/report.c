@@ -125,12 +125,11 @@ static json_t *ports(const struct tact_session *s)
 /* Touch, slip and release of a body in a hand. */
 static json_t *hold_events(const struct tact_session *s, const struct session_hold *hold)
 {
-    static const char *const names[SESSION_HOLD_KINDS] = {"touch", "slip", "release"};
     json_t *all = json_array();
     for (int i = 0; i < hold->events; i++) {
-        json_array_append_new(all,
-                              json_pack("{s:s, s:o}", "event", names[hold->event[i].kind], "time",
-                                        number((double)hold->event[i].tick * s->period)));
+        json_array_append_new(
+            all, json_pack("{s:s, s:o}", "event", tact_session_hold_event_name(hold->event[i].kind),
+                           "time", number((double)hold->event[i].tick * s->period)));
     }
     return all;
 }

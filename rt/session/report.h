@@ -28,9 +28,9 @@ TACT_BEGIN_DECLS
  * force [N], short_ticks}]; holds [of each body that a hand has touched: {body, hand, touching,
  * slip [m] and turn [rad] so far, grip_force, load_force (sums of the magnitudes of the normal and
  * friction forces at the end [N]), grip_over_load (null without load), touches, slips, releases
- * (their numbers), events [{event: touch, slip or release, time [s]}: the first 32],
- * events_left_out}], holds_left_out (bodies times hands beyond the first 256, not followed): a
- * contact slips in the ticks in which its law is at the limit of friction or torsion, by the
+ * (their numbers), events [{event: touch, slip or release, time [s]}: the first 32, also in the
+ * log], events_left_out}], holds_left_out (bodies times hands beyond the first 256, not followed):
+ * a contact slips in the ticks in which its law is at the limit of friction or torsion, by the
  * relative velocity at the centre of its patch, of several contacts the largest; more than 10 um or
  * 1 mrad of it in one go are an event, at its first tick, and a release is one after 10 ms; remotes
  * {NAME of the joint: {engaged, lost_since, force [N m, N], end_of_line [rad, m], tank_J, work_J,

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "rt/session/facts.h"
+#include "rt/session/hold_internal.h"
 #include "rt/session/session_internal.h"
 
 static int get_file(void *user, const char *name, const void **data, uint64_t *size)
@@ -185,6 +186,16 @@ static void list_logged_ports(struct tact_scene_log *view)
     }
 }
 
+static void list_logged_holds(struct tact_scene_log *view)
+{
+    const struct tact_session *s = view->session;
+    for (int i = 0; i < s->hold_count && s->holds[i].field; i++) {
+        view->holds[view->hold_count++] =
+            (struct tact_scene_log_hold){s->bodies[s->holds[i].body].name,
+                                         s->scene->hands[s->holds[i].hand].name, s->holds[i].field};
+    }
+}
+
 static int list_logged_objects(struct tact_scene_log *view)
 {
     const struct tact_session *s = view->session;
@@ -197,16 +208,18 @@ static int list_logged_objects(struct tact_scene_log *view)
     view->constraints =
         calloc((size_t)tact_world_constraint_count(s->world) + 1, sizeof *view->constraints);
     view->ports = calloc((size_t)s->coupling_count + 1, sizeof *view->ports);
+    view->holds = calloc((size_t)s->hold_count + 1, sizeof *view->holds);
     view->bodies = calloc((size_t)tact_world_body_count(s->world) + 1, sizeof *view->bodies);
     view->device_inputs = calloc((size_t)s->device_count + 1, sizeof *view->device_inputs);
-    if (!view->pairs || !view->joints || !view->constraints || !view->ports || !view->bodies ||
-        !view->device_inputs) {
+    if (!view->pairs || !view->joints || !view->constraints || !view->ports || !view->holds ||
+        !view->bodies || !view->device_inputs) {
         return -ENOMEM;
     }
     list_logged_pairs(view);
     list_logged_joints(view);
     list_logged_constraints(view);
     list_logged_ports(view);
+    list_logged_holds(view);
     for (; view->body_count < tact_world_body_count(s->world); view->body_count++) {
         const struct session_body *b = &s->bodies[view->body_count];
         view->bodies[view->body_count] =
@@ -288,6 +301,7 @@ void tact_scene_log_close(struct tact_scene_log *view)
     free(view->joints);
     free(view->constraints);
     free(view->ports);
+    free(view->holds);
     free(view->bodies);
     free(view->device_inputs);
     memset(view, 0, sizeof *view);

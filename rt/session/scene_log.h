@@ -85,6 +85,14 @@ struct tact_scene_log_port {
                            passivity */
 };
 
+/** A body against a hand. */
+struct tact_scene_log_hold {
+    const char *body; /**< name of the body */
+    const char *hand; /**< name of the hand */
+    uint32_t hold;    /**< sums of the magnitudes of the normal and of the friction forces [N]; slip
+                         [m]    and turn [rad] so far (4) */
+};
+
 /** All of it; names and arrays belong to the scene log. */
 struct tact_scene_log {
     struct tact_scene *scene;                      /**< scene of the log */
@@ -97,6 +105,8 @@ struct tact_scene_log {
     int constraint_count;                          /**< number of joints of mechanisms */
     struct tact_scene_log_port *ports;             /**< [port_count] ports */
     int port_count;                                /**< number of ports */
+    struct tact_scene_log_hold *holds;             /**< [hold_count] bodies against hands */
+    int hold_count;                                /**< their number; 0 in earlier logs */
     struct tact_scene_log_body *bodies;            /**< [body_count] bodies that move */
     int body_count;                                /**< number of bodies */
     struct tact_device_info *devices;              /**< as they were at the time of the recording */

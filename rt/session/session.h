@@ -209,6 +209,24 @@ struct tact_session_grip {
                                reached */
 };
 
+/** A body against a hand. A contact slips in the ticks in which its law is at the limit of friction
+ * or torsion, by the relative velocity at the centre of its patch; of several the largest counts.
+ */
+struct tact_session_hold {
+    const char *body;  /**< name of the body */
+    const char *hand;  /**< name of the hand */
+    int touching;      /**< 1: touched, and not released since */
+    double grip_force; /**< sum of the normal forces in the last tick [N] */
+    double load_force; /**< sum of the magnitudes of the friction forces [N] */
+    double slip;       /**< way so far [m] */
+    double turn;       /**< turn about the normal so far, without sign [rad] */
+    uint64_t touches;  /**< touches so far */
+    uint64_t slips;    /**< slips so far of more than 10 um or 1 mrad in one go */
+    uint64_t releases; /**< releases so far: no touch for 10 ms */
+    uint64_t
+        events_left_out; /**< of these three, events beyond the first 32, which are not listed */
+};
+
 /**
  * Creates a session: builds the world, opens devices and the source, creates the log. The scene
  * must outlive the session. On failure *err states the reason, with the scene's file, line and key
@@ -293,6 +311,11 @@ TACT_API const char *tact_session_log_path(const struct tact_session *session);
 TACT_API int tact_session_grip_count(const struct tact_session *session);
 /** A commanded grip, by its number in the scene, which is not checked. Real-time safe. */
 TACT_API struct tact_session_grip tact_session_grip(const struct tact_session *session, int index);
+
+/** Number of bodies times hands, at most 256. Real-time safe. */
+TACT_API int tact_session_hold_count(const struct tact_session *session);
+/** A body against a hand, by its number, body by body, which is not checked. Real-time safe. */
+TACT_API struct tact_session_hold tact_session_hold(const struct tact_session *session, int index);
 
 /** Number of ports. Real-time safe. */
 TACT_API int tact_session_port_count(const struct tact_session *session);

@@ -77,12 +77,14 @@ def info(folder):
     found = json.loads(tact("info", log, "--json")[0])
     assert found["complete"] and found["why"] == "" and found["bytes_lost"] == 0
     assert found["file_bytes"] == os.path.getsize(log)
-    assert abs(found["duration_s"] - 2) < 1e-9 and found["events"] == []
+    assert abs(found["duration_s"] - 2) < 1e-9
+    assert [(e["name"], e["text"]) for e in found["events"]] == [("touch", "ruler in pinch")], found["events"]
+    assert 100 < found["events"][0]["tick"] < 600, found["events"]
     counts = {name: topic["messages"] for name, topic in found["topics"].items()}
     assert counts.pop("/contacts/ruler_pinch_left_distal/wrench") > 100 < counts.pop(
         "/contacts/ruler_pinch_right_distal/wrench"), counts
     assert counts.pop("/contacts/markers") > 100
-    assert counts == {"/tact/tick": 2000, "/tact/events": 0, "/joint_states": 200, "/tf": 200,
+    assert counts == {"/tact/tick": 2000, "/tact/events": 1, "/joint_states": 200, "/tf": 200,
                       "/scene": 1}, counts
     pairs = {pair["name"]: pair for pair in found["pairs"]}
     for side in ("left", "right"):
@@ -90,6 +92,9 @@ def info(folder):
         assert pair["friction"] == 0.8 and 3.9 < pair["normal_max_N"] < 4.5, pair
         assert 1000 < pair["touching_ticks"] < 2000, pair
         assert 0.006 < pair["torsion_max_Nm"] < 0.01, pair
+    hold, = found["holds"]
+    assert (hold["body"], hold["hand"], found["stops"]) == ("ruler", "pinch", {}), (hold, found["stops"])
+    assert 7.8 < hold["grip_force_max_N"] < 9 and hold["slip_m"] < 1e-5 and 5 < hold["grip_over_load_least"], hold
     assert found["bodies"] == ["ruler"] and len(found["joints"]) == 4
     assert found["facts"]["period_s"] == "0.001" and found["facts"]["build"]
 
@@ -324,7 +329,7 @@ def plot(folder):
     tact("plot", log)
     with open(os.path.join(folder, "it's a.png"), "rb") as stream:
         head = stream.read(24)
-    assert head[:8] == b"\x89PNG\r\n\x1a\n" and struct.unpack(">II", head[16:]) == (1400, 1500)
+    assert head[:8] == b"\x89PNG\r\n\x1a\n" and struct.unpack(">II", head[16:]) == (1400, 1819)  # of five rows
     svg = os.path.join(folder, "a.svg")
     for words in ((log,), (log, record(folder, "b.mcap", "1", "examples/scenes/turn.yaml"))):
         _, err = tact("plot", *words, "-o", svg, "--force")
@@ -658,7 +663,7 @@ def markers(folder):
     assert found["press"]["tick"] == 250 and found["press"]["text"] == "operator.deadman", events
     assert 250 < found["marker"]["tick"] < 500, events  # half of the grip, between 0.1 and 0.6 s
     assert found["realtime"]["text"].startswith("granted:"), events
-    assert len(events) == 3, events
+    assert found["touch"]["text"] == "ruler in pinch" and len(events) == 4, events
 
 
 def main():

@@ -9,13 +9,23 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <stdio.h>
+#include <unistd.h>
 #include <cmocka.h>
 #include <jansson.h>
 #include "contact/number.h"
 #include "devices/registry.h"
+#include "rt/log/log_reader.h"
+#include "rt/session/replay.h"
 #include "rt/session/report.h"
+#include "rt/session/scene_log.h"
 #include "support/grip_scene.h"
 #include "support/run_scene.h"
+
+#define LOG "hold.mcap"
+
+static const char *record_to;    /* log of the next run, or NULL */
+static double weight_from = 0.5; /* until then its weight is carried [s] */
 
 /* A run that has ended: the ruler, how far the left tip, where it presses, moved down since its
  * weight was released at 0.5 s, and the report of the ruler against the hand. */
@@ -37,9 +47,10 @@ static struct ended run_ruler(const char *place, double friction, const char *sc
     struct tact_scene *scene;
     struct ended out = {.fall = 0.0};
     double before[3] = {0.0}, after[3], rotation[9], tip[3] = {0.0};
-    tact_number_print(text, sizeof text, grip_scene, 1e-3, seconds, friction, place, 0.5, script,
-                      grip);
+    tact_number_print(text, sizeof text, grip_scene, 1e-3, seconds, friction, place, weight_from,
+                      script, grip);
     options.clock = TACT_LOOP_FREE;
+    options.record = record_to;
     options.types = tact_devices_builtin(&options.type_count);
     open_session_of_scene_text(text, &options, &scene, &session);
     assert_int_equal(tact_session_begin(session), 0);
@@ -140,12 +151,104 @@ static void ruler_is_held_and_released(void **state)
     json_decref(gone.report);
 }
 
+/* The number of events of that name, and the tick of the first. */
+static int count_events(const struct tact_log *log, const char *name, uint64_t *tick)
+{
+    const struct tact_log_event *event;
+    int count = 0;
+    for (size_t i = 0; (event = tact_log_event(log, i)); i++) {
+        if (!strcmp(event->name, name) && !count++) {
+            *tick = event->tick;
+            assert_true(strstr(event->text, "ruler in pinch") == event->text);
+        }
+    }
+    return count;
+}
+
+/* The log has what the report has: the events, and in every record force, slip and turn so far,
+ * which a replay from its middle gives again to the bit. */
+static void log_has_what_the_report_has(void **state)
+{
+    (void)state;
+    unlink(LOG);
+    record_to = LOG;
+    const struct ended run =
+        run_ruler("0", 0.1, "[0, 0, 0, 0], [0.2, 1, 0, 0]", "scale: 1, speed: 0.5", 0.58);
+    record_to = NULL;
+    struct tact_scene_log view;
+    struct tact_log *log;
+    struct tact_error err = {.line = 0};
+    struct tact_replay_report replayed;
+    struct tact_replay_options options = tact_replay_options_default();
+    uint64_t touch = 0, slip = 0;
+    assert_int_equal(tact_log_open(LOG, &log, &err), 0);
+    assert_int_equal(count_events(log, "touch", &touch), 1);
+    assert_int_equal(count_events(log, "slip", &slip), 1);
+    assert_true(fabs((double)touch * 1e-3 - event_time(&run, 0, "touch")) < 1e-9);
+    assert_true(fabs((double)slip * 1e-3 - event_time(&run, 1, "slip")) < 1e-9);
+    assert_int_equal(tact_scene_log_open(log, (struct tact_messages){0}, &view, &err), 0);
+    assert_int_equal(view.hold_count, 1);
+    assert_string_equal(view.holds[0].body, "ruler");
+    struct tact_record *r = malloc(tact_layout_bytes(tact_log_layout(log)));
+    assert_int_equal(tact_log_seek(log, 579), 0);
+    assert_int_equal(tact_log_next(log, r), 1);
+    const double *hold = r->values + view.holds[0].hold;
+    assert_true(hold[0] == number_of(&run, "grip_force") && hold[1] > 0.0);
+    assert_true(hold[2] == number_of(&run, "slip") && hold[3] == number_of(&run, "turn"));
+    options.from = 540;
+    assert_int_equal(tact_replay_run_with(LOG, &options, &replayed, &err), 0);
+    assert_true(replayed.ticks == 40 && replayed.values > 0 && replayed.differing == 0);
+    free(r);
+    tact_scene_log_close(&view);
+    tact_log_close(log);
+    json_decref(run.report);
+    unlink(LOG);
+}
+
+/* Fingers that open and close 20 times: 32 events are listed, the others counted, in report and
+ * log.
+ */
+static void further_events_are_counted(void **state)
+{
+    (void)state;
+    char script[1024];
+    size_t used = (size_t)snprintf(script, sizeof script, "[0, 0, 0, 0]");
+    for (int i = 0; i < 20; i++) {
+        used += (size_t)tact_number_print(script + used, sizeof script - used,
+                                          ", [%g, 1, 0, 0], [%g, 0, 0, 0]", 0.4 + 0.8 * i,
+                                          0.8 + 0.8 * i);
+    }
+    unlink(LOG);
+    record_to = LOG;
+    weight_from = 100.0;
+    const struct ended run = run_ruler("0", 0.8, script, "scale: 4, speed: 1", 16.2);
+    record_to = NULL;
+    weight_from = 0.5;
+    const double events =
+        number_of(&run, "touches") + number_of(&run, "slips") + number_of(&run, "releases");
+    struct tact_log *log;
+    uint64_t tick = 0;
+    print_message("%g touches, %g slips, %g releases\n", number_of(&run, "touches"),
+                  number_of(&run, "slips"), number_of(&run, "releases"));
+    assert_true(events > 33.0 && number_of(&run, "events_left_out") == events - 32.0);
+    assert_int_equal(tact_log_open(LOG, &log, NULL), 0);
+    assert_int_equal(count_events(log, "touch", &tick) + count_events(log, "slip", &tick) +
+                         count_events(log, "release", &tick),
+                     32);
+    assert_int_equal(count_events(log, "left out", &tick), 1);
+    tact_log_close(log);
+    json_decref(run.report);
+    unlink(LOG);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ruler_slides_with_the_known_acceleration),
         cmocka_unit_test(ruler_turns_in_the_grip),
         cmocka_unit_test(ruler_is_held_and_released),
+        cmocka_unit_test(log_has_what_the_report_has),
+        cmocka_unit_test(further_events_are_counted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,59 @@
+/* How bodies are held in hands: the panels of grip and load force, and of slip and turn. */
+#include <stdio.h>
+#include <string.h>
+#include "plot.h"
+#include "text.h"
+
+#define HOLD_ROW 4 /* of the panels */
+
+const char *plot_hold_name(const struct plot_session *s, int hold)
+{
+    const struct tact_scene_log_hold *h = &s->view.holds[s->hold[hold]];
+    return text_hold_name(h->body, h->hand);
+}
+
+/* A hold has the colour of that of the same name in the first session; 5: it is not drawn there. */
+static int colour_of_hold(const struct plot_session *s, int session, int hold)
+{
+    for (int i = 0; i < s->hold_count; i++) {
+        if (!strcmp(plot_hold_name(s, i), plot_hold_name(&s[session], hold))) {
+            return i;
+        }
+    }
+    return 5;
+}
+
+/* Two quantities, the first solid, the second dashed by the axis on the right if it has one. */
+static void draw_curves(FILE *to, const struct plot_session *s, int count,
+                        const char *const colours[6], const int which[2], const char *axes)
+{
+    const char *begin = "plot ";
+    for (int a = 0; a < count; a++) {
+        for (int i = 0; i < s[a].hold_count; i++) {
+            for (int k = 0; k < 2; k++) {
+                fprintf(to, "%s$%c u 1:%d %s w l dt %s lw %g lc rgb '%s' notitle", begin, 'A' + a,
+                        plot_hold_column(&s[a], i, which[k]) + 2, k ? axes : "", k ? "(6,4)" : "1",
+                        a ? 1.0 : 2.0, colours[colour_of_hold(s, a, i)]);
+                begin = ", \\\n  ";
+            }
+        }
+    }
+}
+
+void plot_holds(FILE *to, const struct plot_session *s, int count, const char *const colours[6],
+                void (*frame)(FILE *to, int column, int row, const char *title))
+{
+    frame(to, 0, HOLD_ROW, "Grip force, dashed: load force [N]; dotted: ratio");
+    fputs("set ytics nomirror; set y2tics; set yrange [0:0.1<*]; set y2range [0:20]\n", to);
+    draw_curves(to, s, count, colours, (const int[2]){HOLD_GRIP, HOLD_LOAD}, "");
+    for (int a = 0; a < count; a++) {
+        for (int i = 0; i < s[a].hold_count; i++) {
+            fprintf(to, ", \\\n  $%c u 1:%d axes x1y2 w l dt 3 lw 1.5 lc rgb '%s' notitle", 'A' + a,
+                    plot_hold_column(&s[a], i, HOLD_RATIO) + 2, colours[colour_of_hold(s, a, i)]);
+        }
+    }
+    frame(to, 1, HOLD_ROW, "Slip so far [mm], dashed: turn so far [deg]");
+    fputs("set ytics nomirror; set y2tics; set yrange [0:0.1<*]; set y2range [0:0.1<*]\n", to);
+    draw_curves(to, s, count, colours, (const int[2]){HOLD_SLIP, HOLD_TURN}, "axes x1y2");
+    fputs("\n", to);
+}
