@@ -35,6 +35,7 @@ struct calibrate_options {
     const char *drive;          /* the output that drives it, */
     double limit;               /* the most force [N, N m], */
     double travel;              /* how far it may go from where it is [m, rad]; */
+    const char *plugins;        /* folder of further device types, or NULL */
     const char *plot_path;      /* picture of the walls, or NULL */
     double seconds;             /* duration of a measurement [s] */
     double axis_sweep_duration; /* time for moving the axes [s] */
@@ -53,10 +54,15 @@ struct calibrate_extremes {
 int calibrate_set_numbers(struct calibrate_file *file, const char *key, const double *numbers,
                           int count);
 int calibrate_set_text(struct calibrate_file *file, const char *key, const char *text);
-/* Copies the settings of the device's calibration file. EXIT_BAD if they cannot be written again.
- */
-int calibrate_copy_settings(struct calibrate_file *file, const struct tact_device_setting *settings,
-                            int count);
+/* A haptic axis, by its channel. */
+int calibrate_set_haptic(struct calibrate_file *file, const struct tact_scene_haptic_axis *axis);
+/* Copies what the device's calibration file has. EXIT_BAD if it cannot be written again. */
+int calibrate_copy_settings(struct calibrate_file *file, const struct tact_scene_device *def);
+/* Path of the file: by the option, by the scene, or in the working folder. */
+void calibrate_choose_path(const struct calibrate_options *o, const struct tact_scene_device *def,
+                           const char *directory, char *path, size_t size);
+/* Whether the text can be a value of YAML as it is: the name of an input device need not be. */
+int calibrate_is_plain(const char *text);
 /* Writes the file at once; an existing one only with force. Returns the exit code. */
 int calibrate_write(const struct calibrate_file *file, const char *path, int force);
 

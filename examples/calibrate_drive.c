@@ -7,6 +7,8 @@
 #include "calibrate_haptic.h"
 #include "command.h"
 #include "contact/number.h"
+#include "devices.h"
+#include "devices/plugin/plugin.h"
 #include "devices/registry.h"
 #include "output.h"
 #include "text.h"
@@ -24,13 +26,13 @@ static int find_axis_channel(const struct tact_device_channel *channels, int cou
 }
 
 static int open_haptic_axis(const struct calibrate_options *o, const struct tact_scene *scene,
-                            const struct tact_scene_device *def, struct tact_device *device,
-                            struct haptic_axis *axis)
+                            const struct tact_scene_device *def, struct tact_plugins *plugins,
+                            struct tact_device *device, struct haptic_axis *axis)
 {
     static int quiet = 1;
     struct tact_error err = {.line = 0};
     size_t count;
-    const struct tact_device_type *const *known = tact_devices_builtin(&count);
+    const struct tact_device_type *const *known = tact_plugins_types(plugins, &count);
     const struct tact_device_type *type = tact_device_type_find(known, count, def->type);
     const struct tact_device_config config = {.name = def->name,
                                               .directory = scene->directory,
@@ -38,12 +40,20 @@ static int open_haptic_axis(const struct calibrate_options *o, const struct tact
                                               .settings = def->settings,
                                               .setting_count = (int)def->settings_count,
                                               .period = scene->period,
+                                              .user = type ? type->user : NULL,
                                               .messages = {command_message, &quiet}};
     if (!type) {
         fprintf(stderr, "tact: no device type %s\n", text_shown(def->type));
         return EXIT_USAGE;
     }
     if (type->open(&config, device, &err)) {
+        command_error(&err);
+        return EXIT_BAD;
+    }
+    if (tact_device_check(device, &err)) {
+        if (device->ops && device->ops->close) {
+            device->ops->close(device->self);
+        }
         command_error(&err);
         return EXIT_BAD;
     }
@@ -115,21 +125,44 @@ static int report_identified_axis(json_t *report, const struct identified_haptic
     return json_dumpf(report, stdout, JSON_INDENT(2)) || puts("") < 0 ? EXIT_BAD : EXIT_GOOD;
 }
 
-int calibrate_haptic(const struct calibrate_options *o, const struct tact_scene *scene,
-                     const struct tact_scene_device *def)
+/* Writes the axis to the device's calibration file, beside what that has. Returns the exit code. */
+static int write_calibrated_axis(const struct calibrate_options *o,
+                                 const struct tact_scene_device *def, const char *model,
+                                 const char *path, const struct identified_haptic_axis *found,
+                                 const struct stable_wall_stiffness *width)
 {
-    struct tact_device device = {.ops = NULL};
-    struct haptic_axis axis;
-    struct identified_haptic_axis found;
-    struct stable_wall_stiffness width;
-    int code = o->plot_path
-                   ? is_output_allowed("tact calibrate", o->plot_path, o->force, &o->scene, 1)
-                   : EXIT_GOOD;
-    code = code ? code : open_haptic_axis(o, scene, def, &device, &axis);
-    if (code) {
-        return code;
+    static struct calibrate_file file;
+    struct tact_scene_haptic_axis axis = {
+        .port = {found->mass, found->damping, found->delay, found->friction, found->resolution},
+        .stiffest = isnan(width->stiffness[0]) ? 0.0 : width->stiffness[0]};
+    if (isnan(width->stiffness[0]) && !isnan(width->unstable[0])) {
+        fprintf(stderr,
+                "tact: no wall was stable, of which a quarter of what the numbers allow was "
+                "the least: nothing is written\n");
+        return EXIT_BAD;
     }
-    if (axis.timed) {
+    snprintf(axis.channel, sizeof axis.channel, "%s", o->axis);
+    int code = o->output ? EXIT_GOOD : calibrate_copy_settings(&file, def);
+    if (!code && calibrate_is_plain(model)) {
+        code = calibrate_set_text(&file, "haptic_model", model);
+    }
+    code = code ? code : calibrate_set_haptic(&file, &axis);
+    code = code ? code : calibrate_write(&file, path, o->force);
+    if (!code && o->report) {
+        json_object_set_new(o->report, "file", devices_text(path));
+    } else if (!code) {
+        fprintf(stderr, "written: %s\n", text_shown(path));
+    }
+    return code;
+}
+
+/* Drives the axis of an open device. Returns the exit code; the device is closed. */
+static int measure_open_axis(const struct calibrate_options *o, struct haptic_axis *axis,
+                             struct identified_haptic_axis *found,
+                             struct stable_wall_stiffness *width)
+{
+    int code = EXIT_GOOD;
+    if (axis->timed) {
         code = ask_user_and_wait_for_enter(
             o,
             "%s will be driven with up to %g N or N m: let it go, in the "
@@ -137,19 +170,68 @@ int calibrate_haptic(const struct calibrate_options *o, const struct tact_scene 
             o->axis, o->limit);
     }
     command_install_stop_signals();
-    code = code ? code : identify_haptic_axis(&axis, &found);
-    code = code ? code : haptic_measure_width(&axis, &found, &width);
-    set_haptic_force(&axis, 0.0);
-    device.ops->close(device.self);
-    if (!code && axis.late) {
+    code = code ? code : identify_haptic_axis(axis, found);
+    code = code ? code : haptic_measure_width(axis, found, width);
+    set_haptic_force(axis, 0.0);
+    axis->device->ops->close(axis->device->self);
+    if (!code && axis->late) {
         fprintf(stderr, "tact: %d ticks began late: what is found is no better than that\n",
-                axis.late);
+                axis->late);
+    }
+    return code;
+}
+
+/* Refuses outputs that may not be written, before anything is driven. path: of the calibration, or
+ * empty. */
+static int check_outputs(const struct calibrate_options *o, const char *path)
+{
+    const char *plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-";
+    int code =
+        path[0] ? is_output_allowed("tact calibrate", path, o->force, &o->scene, 1) : EXIT_GOOD;
+    if (!code && o->plot_path) {
+        code = is_output_allowed("tact calibrate", o->plot_path, o->force, &o->scene, 1);
+    }
+    if (!code && path[0] && o->axis[strspn(o->axis, plain)]) {
+        fprintf(stderr,
+                "tact: %s: expected a channel of letters, digits, _ and -, which is a key "
+                "of the calibration file\n",
+                text_shown(o->axis));
+        code = EXIT_USAGE;
+    }
+    return code;
+}
+
+int calibrate_haptic(const struct calibrate_options *o, const struct tact_scene *scene,
+                     const struct tact_scene_device *def)
+{
+    struct tact_device device = {.ops = NULL};
+    struct tact_plugins *plugins = NULL;
+    struct tact_error err = {.line = 0};
+    struct haptic_axis axis;
+    struct identified_haptic_axis found;
+    struct stable_wall_stiffness width;
+    char path[4096] = "";
+    if (o->output || def->calibration) {
+        calibrate_choose_path(o, def, scene->directory, path, sizeof path);
+    }
+    int code = check_outputs(o, path);
+    if (!code && tact_plugins_open(scene, o->plugins, &plugins, &err)) {
+        code = command_error(&err);
+    }
+    code = code ? code : open_haptic_axis(o, scene, def, plugins, &device, &axis);
+    code = code ? code : measure_open_axis(o, &axis, &found, &width);
+    int written = EXIT_GOOD; /* a file that is not written takes no number from the person */
+    if (!code && !o->report) {
+        print_identified_axis(&found, &width);
+    }
+    if (!code && path[0]) {
+        written = write_calibrated_axis(o, def, device.info.model, path, &found, &width);
     }
     if (!code && o->report) {
         code = report_identified_axis(o->report, &found, &width);
-    } else if (!code) {
-        print_identified_axis(&found, &width);
     }
+    code = code ? code : written;
+    tact_plugins_close(plugins);
     return code || !o->plot_path
                ? code
                : draw_stable_wall_stiffness(&width, &found, o->plot_path, o->force);

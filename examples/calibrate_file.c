@@ -50,30 +50,75 @@ int calibrate_set_text(struct calibrate_file *file, const char *key, const char 
     return EXIT_GOOD;
 }
 
-int calibrate_copy_settings(struct calibrate_file *file, const struct tact_device_setting *settings,
-                            int count)
+void calibrate_choose_path(const struct calibrate_options *o, const struct tact_scene_device *def,
+                           const char *directory, char *path, size_t size)
 {
-    for (int i = 0; i < count; i++) {
-        const struct tact_device_setting *s = &settings[i];
-        const char *dot = strchr(s->key, '.');
-        int numbers = s->numbers ? s->rows * s->columns : 0;
-        if (!s->file) {
-            continue;
+    if (o->output) {
+        snprintf(path, size, "%s", o->output);
+    } else if (def->calibration) {
+        const int absolute = def->calibration[0] == '/';
+        snprintf(path, size, "%s%s%s", absolute ? "" : directory, absolute ? "" : "/",
+                 def->calibration);
+    } else {
+        size_t n = 0;
+        for (const char *c = o->device; *c && n + 24 < size; c++) {
+            int plain = (*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z') ||
+                        (*c >= '0' && *c <= '9') || *c == '-' || *c == '_';
+            if (plain || (n > 0 && path[n - 1] != '-')) {
+                path[n++] = plain ? *c : '-';
+            }
         }
-        if (strchr(s->key, '[') || (dot && strchr(dot + 1, '.')) || numbers > CALIBRATE_NUMBERS ||
-            (s->text && strlen(s->text) >= sizeof file->entry[0].text)) {
-            fprintf(stderr,
-                    "tact: %s:%d: %s: not written by tact calibrate, which would lose it; give "
-                    "--output\n",
-                    s->file, s->line, s->key);
-            return EXIT_BAD;
-        }
-        if (numbers ? calibrate_set_numbers(file, s->key, s->numbers, numbers)
-                    : calibrate_set_text(file, s->key, s->text)) {
-            return EXIT_BAD;
-        }
+        snprintf(path + n, size - n, "%scalibration.yaml", n ? "." : "");
     }
-    return EXIT_GOOD;
+}
+
+int calibrate_is_plain(const char *text)
+{
+    const char *c = text;
+    while ((unsigned char)*c >= ' ' && (unsigned char)*c < 127) {
+        c++;
+    }
+    return c > text && !*c;
+}
+
+int calibrate_set_haptic(struct calibrate_file *file, const struct tact_scene_haptic_axis *axis)
+{
+    const struct tact_scene_port *p = &axis->port;
+    const double numbers[] = {p->mass,     p->damping,    p->delay,
+                              p->friction, p->resolution, axis->stiffest};
+    char key[sizeof file->entry[0].key];
+    snprintf(key, sizeof key, "haptic.%s", axis->channel);
+    return calibrate_set_numbers(file, key, numbers, 6);
+}
+
+/* Copies one setting of the device's calibration file. */
+static int copy_setting(struct calibrate_file *file, const struct tact_device_setting *s)
+{
+    const char *dot = strchr(s->key, '.');
+    const int numbers = s->numbers ? s->rows * s->columns : 0;
+    if (strchr(s->key, '[') || (dot && strchr(dot + 1, '.')) || numbers > CALIBRATE_NUMBERS ||
+        (s->text && strlen(s->text) >= sizeof file->entry[0].text)) {
+        fprintf(stderr,
+                "tact: %s:%d: %s: not written by tact calibrate, which would lose it; give "
+                "--output\n",
+                s->file, s->line, s->key);
+        return EXIT_BAD;
+    }
+    return numbers ? calibrate_set_numbers(file, s->key, s->numbers, numbers)
+                   : calibrate_set_text(file, s->key, s->text);
+}
+
+int calibrate_copy_settings(struct calibrate_file *file, const struct tact_scene_device *def)
+{
+    int code =
+        def->haptic_model ? calibrate_set_text(file, "haptic_model", def->haptic_model) : EXIT_GOOD;
+    for (uint32_t i = 0; !code && i < def->settings_count; i++) {
+        code = def->settings[i].file ? copy_setting(file, &def->settings[i]) : EXIT_GOOD;
+    }
+    for (uint32_t i = 0; !code && i < def->haptic_count; i++) {
+        code = calibrate_set_haptic(file, &def->haptic[i]);
+    }
+    return code;
 }
 
 /* A text in double quotes, as YAML has it. */
@@ -123,8 +168,10 @@ static void print_calibration_file(FILE *to, const struct calibrate_file *file)
             continue;
         }
         fprintf(to, "%.*s:%s\n", length - 1, key,
-                strncmp(key, "axis.", 5) ? ""
-                                         : "  # lowest, at rest, highest, half the width of rest");
+                !strncmp(key, "axis.", 5) ? "  # lowest, at rest, highest, half the width of rest"
+                : !strncmp(key, "haptic.", 7) ? "  # mass, damping, delay, friction, resolution, "
+                                                "stiffest stable wall"
+                                              : "");
         for (int k = i; k < file->count; k++) {
             if (!strncmp(file->entry[k].key, key, (size_t)length)) {
                 fprintf(to, "  %s: ", file->entry[k].key + length);

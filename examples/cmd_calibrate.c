@@ -33,19 +33,23 @@ static const char help[] =
     "  --limit N        most force or torque; --travel M: how far it may go, either way, from\n"
     "                   where it is; nothing is driven beyond\n"
     "  --plot OUT       .png, .svg or .pdf: the walls that it renders, and the analytic line\n"
+    "  --plugins DIR    folder of device types beside those built in\n"
     "  prints the numbers for `device` of a coupling: mass, damping, delay, friction and\n"
     "  resolution; and how stiff a wall was stable at each of four dampings. Takes about 5 s, and\n"
-    "  up to 9 min at 1 kHz for the walls; a signal (Ctrl-C) ends it with force 0\n\n"
+    "  up to 9 min at 1 kHz for the walls; a signal (Ctrl-C) ends it with force 0. They are\n"
+    "  written too where the scene's device has a calibration, or with --output\n\n"
     "  --scene FILE     the scene that has the device\n"
     "  --output FILE    default: the scene's devices[].calibration, else NAME.calibration.yaml\n"
-    "                   (letters and digits). What the scene's file has besides is kept\n"
+    "                   (letters and digits), of a haptic axis none. What the scene's file has\n"
+    "                   besides is kept\n"
     "  --force          replace that file where it exists\n"
     "  --seconds S      of each measurement at rest; default 2, of a card 0.5\n"
     "  --wait S         before each step, instead of the Enter key\n"
     "  --json           one JSON object on stdout, once it is written: {device, file}, and axes\n"
     "                   [{name, moved, lowest, rest, highest, width}], or points [{volts, value,\n"
     "                   map}], coefficients and worst, or gauges [{name, bias, unit, noise}]; of\n"
-    "                   a haptic axis {mass, damping, friction, delay, resolution, difference,\n"
+    "                   a haptic axis {file, mass, damping, friction, delay, resolution, "
+    "difference,\n"
     "                   walls [{damping, stiffness, unstable, line}]}; stiffness is null where no "
     "wall\n"
     "                   was stable, unstable where none was unstable, both where none was tested\n"
@@ -204,40 +208,6 @@ static const char *get_gauges_of_sensor(const struct tact_scene_device *def, con
     return NULL;
 }
 
-/* Path of the output: by the option, by the scene, or in the working folder. */
-static void choose_result_path(const struct calibrate_options *o,
-                               const struct tact_scene_device *def, const char *directory,
-                               char *path, size_t size)
-{
-    if (o->output) {
-        snprintf(path, size, "%s", o->output);
-    } else if (def->calibration) {
-        const int absolute = def->calibration[0] == '/';
-        snprintf(path, size, "%s%s%s", absolute ? "" : directory, absolute ? "" : "/",
-                 def->calibration);
-    } else {
-        size_t n = 0;
-        for (const char *c = o->device; *c && n + 24 < size; c++) {
-            int plain = (*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z') ||
-                        (*c >= '0' && *c <= '9') || *c == '-' || *c == '_';
-            if (plain || (n > 0 && path[n - 1] != '-')) {
-                path[n++] = plain ? *c : '-';
-            }
-        }
-        snprintf(path + n, size - n, "%scalibration.yaml", n ? "." : "");
-    }
-}
-
-/* YAML is UTF-8, which the name of an input device need not be. */
-static int is_plain_text(const char *text)
-{
-    const char *c = text;
-    while ((unsigned char)*c >= ' ' && (unsigned char)*c < 127) {
-        c++;
-    }
-    return c > text && !*c;
-}
-
 /* Measures and writes the file, whose first line names the device. */
 static int measure_scene_device(const struct calibrate_options *o,
                                 const struct tact_scene_device *def, const char *directory)
@@ -261,15 +231,14 @@ static int measure_scene_device(const struct calibrate_options *o,
                 o->device);
         return EXIT_USAGE;
     }
-    choose_result_path(o, def, directory, path, sizeof path);
+    calibrate_choose_path(o, def, directory, path, sizeof path);
     int code = is_output_allowed("tact calibrate", path, o->force, &o->scene, 1);
     code = code ? code : open_calibrated_device(def, o, directory, &device);
     if (code) {
         return code;
     }
-    code = o->output ? EXIT_GOOD
-                     : calibrate_copy_settings(&file, def->settings, (int)def->settings_count);
-    if (!code && is_plain_text(device.info.model)) {
+    code = o->output ? EXIT_GOOD : calibrate_copy_settings(&file, def);
+    if (!code && calibrate_is_plain(device.info.model)) {
         code = calibrate_set_text(&file, "calibrated_for", device.info.model);
     }
     if (!code) {
@@ -374,6 +343,9 @@ static int parse_calibrate_option(char *name, int c, struct calibrate_options *o
     case 'P':
         o->plot_path = optarg;
         break;
+    case 'g':
+        o->plugins = optarg;
+        break;
     case 'L':
         bad = parse_number_within(optarg, 1e-6, 1e4, &o->limit);
         break;
@@ -402,16 +374,25 @@ static int parse_calibrate_option(char *name, int c, struct calibrate_options *o
 
 int cmd_calibrate(int argc, char **argv)
 {
-    static const struct option longs[] = {
-        {"scene", required_argument, NULL, 's'},   {"output", required_argument, NULL, 'o'},
-        {"channel", required_argument, NULL, 'c'}, {"points", required_argument, NULL, 'p'},
-        {"degree", required_argument, NULL, 'd'},  {"zero", required_argument, NULL, 'z'},
-        {"axis", required_argument, NULL, 'a'},    {"drive", required_argument, NULL, 'D'},
-        {"limit", required_argument, NULL, 'L'},   {"travel", required_argument, NULL, 'T'},
-        {"plot", required_argument, NULL, 'P'},    {"seconds", required_argument, NULL, 't'},
-        {"sweep", required_argument, NULL, 'm'},   {"wait", required_argument, NULL, 'w'},
-        {"json", no_argument, NULL, 'j'},          {"force", no_argument, NULL, 'F'},
-        {"help", no_argument, NULL, 'h'},          {NULL, 0, NULL, 0}};
+    static const struct option longs[] = {{"scene", required_argument, NULL, 's'},
+                                          {"output", required_argument, NULL, 'o'},
+                                          {"channel", required_argument, NULL, 'c'},
+                                          {"points", required_argument, NULL, 'p'},
+                                          {"degree", required_argument, NULL, 'd'},
+                                          {"zero", required_argument, NULL, 'z'},
+                                          {"axis", required_argument, NULL, 'a'},
+                                          {"drive", required_argument, NULL, 'D'},
+                                          {"limit", required_argument, NULL, 'L'},
+                                          {"travel", required_argument, NULL, 'T'},
+                                          {"plot", required_argument, NULL, 'P'},
+                                          {"seconds", required_argument, NULL, 't'},
+                                          {"sweep", required_argument, NULL, 'm'},
+                                          {"wait", required_argument, NULL, 'w'},
+                                          {"plugins", required_argument, NULL, 'g'},
+                                          {"json", no_argument, NULL, 'j'},
+                                          {"force", no_argument, NULL, 'F'},
+                                          {"help", no_argument, NULL, 'h'},
+                                          {NULL, 0, NULL, 0}};
     struct calibrate_options o = {.degree = 1, .axis_sweep_duration = 15.0, .wait = -1.0};
     int c;
     while ((c = getopt_long(argc, argv, "h", longs, NULL)) != -1) {
@@ -431,7 +412,7 @@ int cmd_calibrate(int argc, char **argv)
         return command_usage(argv[0], "expected --channel with --points, or --zero");
     }
     const int is_haptic_calibration = o.axis && o.drive && o.limit > 0.0 && o.travel > 0.0;
-    if ((o.axis || o.drive || o.plot_path || o.limit > 0.0 || o.travel > 0.0) &&
+    if ((o.axis || o.drive || o.plot_path || o.plugins || o.limit > 0.0 || o.travel > 0.0) &&
         (!is_haptic_calibration || o.channel || o.zero || !o.scene)) {
         return command_usage(argv[0],
                              "a haptic axis needs --scene, --axis, --drive, --limit and --travel");

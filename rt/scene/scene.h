@@ -147,6 +147,14 @@ struct tact_scene_port {
     double resolution; /**< step of its sensor [rad] or [m], >= 0; default 0 */
 };
 
+/** A haptic axis of a device as its calibration file has it, in the units of the device. */
+struct tact_scene_haptic_axis {
+    char channel[TACT_DEVICE_NAME]; /**< input channel: its position [m] or angle [rad] */
+    struct tact_scene_port port;    /**< its numbers; damping >= 0 */
+    double stiffest; /**< stiffest wall without damping that was stable [N/m, N m/rad]; 0: none was
+                        measured */
+};
+
 /** A linear law by which a joint follows another one: q = offset + multiplier q of the other. */
 struct tact_scene_mimic {
     char *joint;       /**< link of the other joint, which has no law itself */
@@ -166,9 +174,10 @@ struct tact_scene_coupling {
     double stiffness; /**< [N m/rad] or [N/m], > 0 */
     double damping; /**< damping of the rate relative to the target [N m s/rad] or [N s/m], >= 0 */
     double filter;  /**< cut-off of the low-pass of the target's rate [Hz]; default 0: none */
-    struct tact_scene_port *device; /**< the device, or NULL: its port is not controlled */
+    struct tact_scene_port *device; /**< the device, or NULL: as calibrated, else its port is not
+                                       controlled */
     bool hard; /**< true: the force is kept within the energy bound; false: a passivity controller
-                    acts; see ../passivity.h. Needs device; default false */
+                    acts; see ../passivity.h. Needs the numbers of the device; default false */
 };
 
 /** The joint between a link and its parent. */
@@ -281,10 +290,13 @@ struct tact_scene_device {
                       ("axes.abs_x"), entries of lists of maps get "names[0]" */
     uint32_t settings_count; /**< number of settings */
     char *calibration; /**< file with further, measured settings, relative to the scene's folder, or
-                          NULL. They are appended to `settings` */
+                          NULL. They are appended to `settings`, but for haptic axes */
     bool calibration_required; /**< true: outputs are not armed without that file; default false */
     char *calibration_text;    /**< the file, for the log's attachment */
     uint64_t calibration_size; /**< bytes of calibration_text */
+    struct tact_scene_haptic_axis *haptic; /**< [haptic_count] axes of that file's `haptic` */
+    uint32_t haptic_count;                 /**< number of them */
+    char *haptic_model; /**< model of the device whose axes these are, or NULL: any */
 };
 
 /** An input channel sets a joint's target, or measures its state: value = offset + scale * channel,

@@ -8,6 +8,9 @@
 #include <string.h>
 #include "rt/file.h"
 
+/** Greatest number of a haptic axis, in SI units: what is beyond is no device, and overflows. */
+#define MAX_HAPTIC_NUMBER 1e9
+
 /** Reads the file, from the log's attachments or from disk, and stores its text. */
 static int read_text(const struct tact_scene *scene, const struct tact_scene_files *files,
                      struct tact_scene_device *device)
@@ -35,6 +38,65 @@ static int read_text(const struct tact_scene *scene, const struct tact_scene_fil
                           &device->calibration_size);
 }
 
+static int add_haptic_axis(const struct tact_scene_check *inside, struct tact_scene_device *device,
+                           const struct tact_device_setting *setting)
+{
+    enum { NUMBERS = 6 };
+    const char *channel = strchr(setting->key, '.');
+    const double *n = setting->numbers;
+    if (!channel || strlen(channel + 1) >= TACT_DEVICE_NAME || strpbrk(channel + 1, ".[") || !n ||
+        setting->rows != 1 || setting->columns != NUMBERS) {
+        return tact_scene_report_bad_value(
+            inside, setting->key,
+            "expected an input channel with a list of six numbers: mass, damping, delay, friction, "
+            "resolution and the stiffest stable wall, as tact calibrate writes them");
+    }
+    for (int i = 0; i < NUMBERS; i++) {
+        if (!(n[i] >= 0.0 && n[i] <= MAX_HAPTIC_NUMBER) || (i == 0 && n[i] == 0.0)) {
+            return tact_scene_report_bad_value(inside, setting->key,
+                                               "number %d is %g; expected %s to %g", i + 1, n[i],
+                                               i ? "0" : "more than 0", MAX_HAPTIC_NUMBER);
+        }
+    }
+    void *grown = realloc(device->haptic, (device->haptic_count + 1) * sizeof *device->haptic);
+    if (!grown) {
+        return tact_error_set(inside->err, -ENOMEM, "out of memory");
+    }
+    device->haptic = grown;
+    struct tact_scene_haptic_axis *axis = &device->haptic[device->haptic_count++];
+    *axis =
+        (struct tact_scene_haptic_axis){.port = {n[0], n[1], n[2], n[3], n[4]}, .stiffest = n[5]};
+    snprintf(axis->channel, sizeof axis->channel, "%s", channel + 1);
+    return 0;
+}
+
+/** Takes what concerns couplings out of the settings from `first` on, which go to the type. */
+static int take_haptic_axes(const struct tact_scene_check *inside, struct tact_scene_device *device,
+                            uint32_t first)
+{
+    uint32_t kept = first;
+    int rc = 0;
+    for (uint32_t i = first; i < device->settings_count; i++) {
+        struct tact_device_setting *setting = &device->settings[i];
+        const int is_model = !strcmp(setting->key, "haptic_model") && setting->text;
+        const int is_axis = !strncmp(setting->key, "haptic", 6) &&
+                            (!setting->key[6] || strchr(".[", setting->key[6]));
+        if (rc || (!is_model && !is_axis)) {
+            device->settings[kept++] = *setting;
+            continue;
+        }
+        if (is_model) {
+            device->haptic_model = (char *)setting->text;
+            setting->text = NULL;
+        } else {
+            rc = add_haptic_axis(inside, device, setting);
+        }
+        tact_scene_free_setting(setting);
+    }
+    device->settings_count = kept;
+    return rc;
+}
+
 static int read_calibration(const struct tact_scene_check *check, struct tact_scene *scene,
                             const struct tact_scene_files *files, uint32_t number)
 {
@@ -57,6 +119,7 @@ static int read_calibration(const struct tact_scene_check *check, struct tact_sc
     const struct tact_scene_check inside = {index, check->err};
     const uint32_t first = device->settings_count;
     rc = tact_scene_append_settings(&inside, device);
+    rc = rc ? rc : take_haptic_axes(&inside, device, first);
     for (uint32_t i = first; i < device->settings_count; i++) {
         device->settings[i].file = device->calibration;
     }

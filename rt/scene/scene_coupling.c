@@ -12,11 +12,7 @@ static int check_coupling_stability(const struct tact_scene_check *check,
     const struct tact_scene_port *device = coupling->device;
     char owner[TACT_SCENE_PATH], key[TACT_SCENE_PATH];
     if (!device) {
-        return coupling->hard
-                   ? tact_scene_report_bad_value(check, tact_scene_path_of_key(key, path, "hard"),
-                                                 "needs the numbers of the device; expected "
-                                                 "\"device\" beside it")
-                   : 0;
+        return 0;
     }
     tact_scene_path_of_key(owner, path, "device");
     int rc = tact_scene_need_positive(check, owner, "mass", device->mass, "kg m^2 or kg");
@@ -121,6 +117,15 @@ static int forbid_filter_of_hard_output(const struct tact_scene_check *check,
     return 0;
 }
 
+static bool has_calibrated_axis(const struct tact_scene *scene)
+{
+    uint32_t axes = 0;
+    for (uint32_t i = 0; i < scene->devices_count; i++) {
+        axes += scene->devices[i].haptic_count;
+    }
+    return axes > 0;
+}
+
 /* A coupled joint moves freely, and an input is the other end of its coupling; of a base those that
  * have no input stay where they are. */
 static int check_coupling_input(const struct tact_scene_check *check,
@@ -146,6 +151,12 @@ static int check_coupling_input(const struct tact_scene_check *check,
         return tact_scene_report_bad_value(
             check, path, "no input leads to %s; a coupling ties the joint to the value of one",
             joint);
+    }
+    if (l->joint.coupling->hard && !l->joint.coupling->device && !has_calibrated_axis(scene)) {
+        char key[TACT_SCENE_PATH];
+        return tact_scene_report_bad_value(check, tact_scene_path_of_key(key, path, "hard"),
+                                           "needs the numbers of the device; expected \"device\" "
+                                           "beside it, or a calibration file of the device");
     }
     return l->joint.coupling->hard ? forbid_filter_of_hard_output(check, scene, joint) : 0;
 }

@@ -127,6 +127,8 @@ void tact_scene_free_settings(struct tact_scene *scene);
 /** Appends all keys of a file, whose index the check has, to the settings of a device. */
 int tact_scene_append_settings(const struct tact_scene_check *check,
                                struct tact_scene_device *device);
+/** Frees what a setting points to. */
+void tact_scene_free_setting(struct tact_device_setting *setting);
 /** Appends the settings of the devices' calibration files. Returns 0, or a negative errno with *err
  * set. */
 int tact_scene_read_calibrations(const struct tact_scene_check *check, struct tact_scene *scene,

@@ -218,16 +218,23 @@ int tact_scene_append_settings(const struct tact_scene_check *check,
     return collect_device_settings(&c, check->index->nodes, "");
 }
 
+void tact_scene_free_setting(struct tact_device_setting *setting)
+{
+    free((char *)setting->key);
+    free((char *)setting->text);
+    free((double *)setting->numbers);
+}
+
 void tact_scene_free_settings(struct tact_scene *scene)
 {
     for (uint32_t i = 0; i < scene->devices_count; i++) {
         struct tact_scene_device *device = &scene->devices[i];
         for (uint32_t j = 0; j < device->settings_count; j++) {
-            free((char *)device->settings[j].key);
-            free((char *)device->settings[j].text);
-            free((double *)device->settings[j].numbers);
+            tact_scene_free_setting(&device->settings[j]);
         }
         free(device->settings);
         free(device->calibration_text);
+        free(device->haptic);
+        free(device->haptic_model);
     }
 }

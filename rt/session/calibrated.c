@@ -56,39 +56,16 @@ static int check_tool_channels(const struct tact_session *s, int index, const ch
     return 0;
 }
 
-/* Delay from sensor to force that a device has measured while it was opened: of its input `delay`
- * [s], whose value at rest it is. */
-static double find_device_delay(const struct session_device *device)
-{
-    const struct tact_device_info *info = &device->device.info;
-    for (int i = 0; i < info->input_count; i++) {
-        if (!strcmp(info->input[i].name, "delay") && !strcmp(info->input[i].unit, "s")) {
-            return info->input[i].rest;
-        }
-    }
-    return 0.0;
-}
-
 /* Largest delay of the devices that move a coupled joint. */
 static double find_coupling_delay(const struct tact_session *s, const struct session_coupling *c)
 {
-    double delay = c->tool ? find_device_delay(&s->devices[c->tool->device]) : 0.0;
+    double delay = c->tool ? tact_session_device_delay(s, c->tool->device) : 0.0;
     for (int i = 0; i < s->input_count; i++) {
         if (s->inputs[i].hand == c->hand && s->inputs[i].link == c->link) {
-            delay = fmax(delay, find_device_delay(&s->devices[s->inputs[i].device]));
+            delay = fmax(delay, tact_session_device_delay(s, s->inputs[i].device));
         }
     }
     return delay;
-}
-
-/* Stiffness at the device by that of the coupling: the largest product of its tool's scales. */
-static double find_coupling_gain(const struct session_coupling *c)
-{
-    const struct tact_scene_tool *def = c->tool ? c->tool->def : NULL;
-    const double scale = !def || c->turns ? 1.0
-                         : def->fine      ? fmax(def->scale, def->fine_scale)
-                                          : def->scale;
-    return def ? def->force_scale * scale : 1.0;
 }
 
 /* A coupling whose device is slower than its scene states is no stiffer than that device renders;
@@ -101,7 +78,7 @@ static int check_coupling_delay(const struct tact_session *s, const struct sessi
     if (!def->device || !(delay > def->device->delay)) {
         return 0;
     }
-    const double gain = find_coupling_gain(c);
+    const double gain = tact_session_coupling_gain(c);
     const double most = tact_passivity_stiffest(def->device->damping, delay, def->device->friction,
                                                 def->device->resolution, s->period);
     if (!def->hard && gain * def->stiffness <= most) {
@@ -136,6 +113,7 @@ int tact_session_check_calibrated(const struct tact_session *s, struct tact_erro
     for (int i = 0; !rc && s->output_count > 0 && i < s->coupling_count; i++) {
         rc = check_coupling_delay(s, &s->couplings[i], err);
     }
+    rc = rc ? rc : tact_session_check_ports(s, err);
     for (int i = 0; !rc && s->output_count > 0 && i < s->tool_count; i++) {
         const struct session_tool *tool = &s->tools[i];
         rc = check_tool_channels(s, i, ".position", tool->position, tool->def->position_count, err);

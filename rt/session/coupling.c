@@ -12,8 +12,6 @@
 
 #define ENGAGE_TIME_CONSTANT                                                                       \
     0.3 /* time constant with which an offset decays after engagement [s] */
-#define MAX_PASSIVITY_DAMPING                                                                      \
-    0.1 /* largest damping of the controller, relative to mass / period: see passivity.h */
 #define ROTATION_VECTOR_JUMP_ANGLE                                                                 \
     3.0 /* excess of its change over the rotation from which a rotation vector has jumped [rad] */
 #define MAX_ZERO_OFFSET 1e-12 /* offset that counts as 0 [rad, m] */
@@ -23,18 +21,13 @@ static void map_coupling_to_joints(struct tact_session *s, uint32_t hand, uint32
     const double pi = 3.14159265358979323846;
     const struct tact_scene_joint *joint = &s->scene->hands[hand].links[link].joint;
     const double filter = joint->coupling->filter;
-    const struct tact_scene_port *device = joint->coupling->device;
-    const double bound =
-        device ? tact_passivity_stiffest(device->damping, device->delay, 0.0, 0.0, s->period) : 0.0;
     s->couplings[s->coupling_count++] = (struct session_coupling){
         .hand = (int)hand,
         .link = (int)link,
         .turns = link < tact_scene_base_links(&s->scene->hands[hand]) && link >= 3,
         .alpha = filter > 0.0 ? -tact_expm1(-2.0 * pi * filter * s->period) : 1.0,
         .decay = -tact_expm1(-s->period / ENGAGE_TIME_CONSTANT),
-        .bound = joint->coupling->hard ? bound : 0.0,
         .felt = 1.0,
-        .most_damping = device ? MAX_PASSIVITY_DAMPING * device->mass / s->period : 0.0,
         .state = {.target = joint->start}};
 }
 
@@ -220,7 +213,7 @@ static int damp_generated_energy(const struct tact_session *s, struct session_co
         rate[i] = c[i].moved / s->period;
     }
     return tact_passivity_damp(force, rate, n, c->state.absorbed_since_contact, s->period,
-                               c->most_damping) > 0.0;
+                               c->port.most_damping) > 0.0;
 }
 
 /* The forces of a group of n couplings, as a vector; passivity is that of the device. */
@@ -234,9 +227,9 @@ static void render_coupling_force(struct tact_session *s, struct session_couplin
         last[i] = c[i].state.force;
         moved[i] = c[i].moved;
     }
-    if (c->bound > 0.0) {
-        limited = tact_passivity_bound(force, last, moved, n, c->bound) < 1.0;
-    } else if (c->most_damping > 0.0) {
+    if (c->port.bound > 0.0) {
+        limited = tact_passivity_bound(force, last, moved, n, c->port.bound) < 1.0;
+    } else if (c->port.most_damping > 0.0) {
         limited = damp_generated_energy(s, c, n, force);
     }
     for (int i = 0; i < n; i++) {

@@ -402,6 +402,9 @@ int tact_session_map_inputs_outputs(struct tact_session *s, int is_of_log, struc
         rc = tact_session_find_channel(s, scene->deadman, 0, "deadman", &s->deadman_device,
                                        &s->deadman_channel, err);
     }
+    if (!rc) {
+        tact_session_set_ports(s);
+    }
     rc = rc ? rc : tact_session_map_remotes(s, err);
     rc = rc ? rc : tact_session_map_grips(s, err);
     rc = rc ? rc : tact_session_make_holds(s);

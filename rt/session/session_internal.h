@@ -9,6 +9,7 @@
 #include "contact/pair/field/extent.h"
 #include "contact/world/constraint.h"
 #include "rt/log/log_reader.h"
+#include "rt/session/port_internal.h"
 #include "rt/session/session.h"
 #include "rt/triple.h"
 
@@ -44,18 +45,17 @@ struct session_tool;
 /* A joint that is tied to what a person holds. */
 struct session_coupling {
     int hand, link;
-    double alpha;        /* weight of the new rate in its low-pass filter */
-    double decay;        /* share of the offset that goes in a tick */
-    double bound;        /* c of the energy bound [N m/rad, N/m]; 0: none */
-    double most_damping; /* of the passivity controller [N m s/rad, N s/m]; 0: none */
-    int outputs;         /* number of outputs that send its reaction */
-    int turns;           /* 1: it is a coordinate of the rotation vector of a base */
-    int is_silent;       /* 1: no new values for long: its force fades */
-    double moved; /* displacement of the device since the last tick; 0: disengaged [rad, m] */
+    double alpha;  /* weight of the new rate in its low-pass filter */
+    double decay;  /* share of the offset that goes in a tick */
+    int outputs;   /* number of outputs that send its reaction */
+    int turns;     /* 1: it is a coordinate of the rotation vector of a base */
+    int is_silent; /* 1: no new values for long: its force fades */
+    double moved;  /* displacement of the device since the last tick; 0: disengaged [rad, m] */
     const struct session_tool *tool; /* tool that leads the coupling, or NULL: inputs do */
     double felt;      /* force of the device by that of the joint; 1 without a tool [1] */
     double of_remote; /* share of the joint's torque that comes from another site [N m, N] */
     double wanted;    /* force on the person of each output [N m, N] */
+    struct session_port port; /* its device */
     struct session_coupling_state {
         double target; /* sum of the inputs plus offset; while disengaged the last one [rad, m] */
         double raw;    /* last good sum of the inputs [rad, m] */

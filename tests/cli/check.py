@@ -842,9 +842,62 @@ def exact_wall(mass, damping, delay, wall):
                for a, b in zip(points, points[1:]) if a.imag * b.imag <= 0 and a.real > 0)
 
 
+def calibrated(folder):
+    """The file of s10 (1 ms late) bounds the coupling of a joint, by the scales of its input and output."""
+    def scene(coupling="stiffness: 600, damping: 2", calibration="s10.yaml", scale=1, force=1):
+        with open(f"{folder}/felt.yaml", "w") as file:
+            file.write("name: felt\nduration: 0.02\ndevices:\n  - {name: stick, type: twin, calibration: " + calibration +
+                       ", settings: {axes: x y, forces: f g, mass: 0.1, damping: 1, force_delay: 1e-3, step: 1e-5}}\n"
+                       "hands:\n  - name: hand\n    weightless: true\n    links:\n      - name: tip\n        mass: 0.05\n"
+                       "        inertia: [1e-6, 1e-6, 1e-6, 0, 0, 0]\n        joint: {type: slide, axis: [1, 0, 0], coupling: {"
+                       + coupling + "}}\n" f"inputs: [{{from: stick.x, to: hand.tip, scale: {scale}}}]\n"
+                       f"outputs: [{{from: hand.tip, to: stick.f, limit: 8, rate: 1e5, scale: {force}}}]\n")
+        return f"{folder}/felt.yaml"
+
+    def refused(text, place, **how):
+        err = tact("sim", scene(**how), code=(1, 2))[1]
+        assert len(err) == 1 and text in err[0] and place in err[0], err
+
+    numbers = [float(n) for n in re.search(r"x: \[(.*)\]", open(f"{folder}/s10.yaml").read()).group(1).split(",")]
+    assert abs(numbers[0] - 0.1) < 1e-3 and abs(numbers[1] - 1) < 0.02 and numbers[2] == 1e-3, numbers
+    most = numbers[5]
+    assert abs(most / 668.5 - 1) < 0.1, numbers
+    err = tact("sim", scene(), "--moments", "host", "--record", f"{folder}/felt.mcap")[1]
+    assert any("may buzz by some steps" in line for line in err), err
+    tact("replay", f"{folder}/felt.mcap", "--verify")
+    key = "felt.yaml:12:69: hands[0].links[0].joint.coupling.stiffness"
+    refused(f"700 N m/rad or N/m at the device of hand.tip is over {math.floor(most * 1e3) / 1e3:g}", key,
+            coupling="stiffness: 700, damping: 2")
+    refused(f"is over {math.floor(most / 6 * 1e3) / 1e3:g}", key, scale=-2, force=3)
+    tact("sim", scene(f"stiffness: {most / 6.01}, damping: 2", scale=-2, force=3), "--moments", "host")
+    tact("sim", scene("stiffness: 1e5, damping: 2, hard: true"), "--moments", "host")
+    refused("are in s10.yaml too", "joint.coupling.device", coupling="stiffness: 600, damping: 2, device: {mass: 1, damping: 1}")
+    for text, message, place in (
+            ("haptic: {x: [0.1, 1, 0, 0, 0]}", "list of six numbers", "bad.yaml:1:13: haptic.x"),
+            ("haptic: {x: [0, 1, 0, 0, 0, 0]}", "number 1 is 0; expected more than 0", "bad.yaml:1:13: haptic.x"),
+            ("haptic: {x: [0.1, .nan, 0, 0, 0, 0]}", "expected a finite number", "bad.yaml:1:19: haptic.x[1]"),
+            ("haptic: {x: [0.1, 1, 0, -1, 0, 0]}", "number 4 is -1", "haptic.x"),
+            ("haptic: {z: [0.1, 1, 0, 0, 0, 0]}", "has no input z", "devices[0].calibration"),
+            ("haptic: 3", "list of six numbers", "bad.yaml:1:9: haptic"),
+            ("haptics: 3", "unknown key", "haptics"),
+            ("haptic_model: falcon\nhaptic: {x: [0.1, 1, 0, 0, 0, 0]}", "of a falcon", "devices[0].calibration"),
+            ("haptic: {x: [0.1, 1, 0, 0.002, 1e-5, 0]}", "is over 400, the stiffest", "(2 friction / resolution)"),
+            ("haptic: {x: [0.1, 0, 0, 0, 0, 0]}", "is over 0, the stiffest", "joint.coupling.stiffness")):
+        with open(f"{folder}/bad.yaml", "w") as file:
+            file.write(text + "\n")
+        refused(message, place, calibration="bad.yaml")
+    refused("has no damping", "joint.coupling.hard", calibration="bad.yaml", coupling="stiffness: 600, damping: 2, hard: true")
+    # A second axis is added to the file, which is not written over unasked.
+    words = ["calibrate", "stick", "--scene", scene(), "--axis", "y", "--drive", "g", "--limit", "8", "--travel", "0.03"]
+    before = open(f"{folder}/s10.yaml").read()
+    assert "exists" in tact(*words, code=2)[1][0] and open(f"{folder}/s10.yaml").read() == before
+    tact(*words, "--force")
+    assert open(f"{folder}/s10.yaml").read().startswith(before.rstrip("\n") + "\n  y: [0.1"), before
+
+
 def haptic(folder):
     """A twin's own mass, damping, delay, steps and friction are found, and the stiffest wall at each damping is within 10 % of
-    the exact limit of the sampled axis, at three delays and two resolutions."""
+    the exact limit of the sampled axis, at three delays and two resolutions. The file that is written bounds a coupling."""
     scene, picture = f"{folder}/sticks.yaml", f"{folder}/walls.png"
     sticks = [(f"s{delay}{k}", delay, step) for delay in (0, 1, 2) for k, step in enumerate((1e-5, 3e-5))]
     with open(scene, "w") as file:
@@ -861,7 +914,7 @@ def haptic(folder):
     words = ["--scene", scene, "--axis", "x", "--drive", "f", "--limit", "8", "--travel", "0.03", "--json"]
     assert abs(exact_wall(0.1, 1, 1, 0) - 668.5) < 0.5 and abs(exact_wall(0.1, 1, 0, 0) - 2003) < 2
     for name, delay, step in sticks:
-        found = json.loads(tact("calibrate", name, *words)[0])
+        found = json.loads(tact("calibrate", name, *words, "--output", f"{folder}/{name}.yaml")[0])
         assert abs(found["mass"] - 0.1) < 1e-3 and abs(found["damping"] - 1) < 0.02, found
         assert abs(found["delay"] - delay * 1e-3) < 1e-9 and abs(found["resolution"] - step) < 1e-3 * step, found
         assert found["friction"] < 1e-3 and len(found["walls"]) == 4, found
@@ -882,6 +935,7 @@ def haptic(folder):
     # Dry friction keeps every wall stable: its limit is beyond the stiffest that was pressed.
     for wall in json.loads(tact("calibrate", "still", *words, "--plot", picture, "--force")[0])["walls"]:
         assert wall["unstable"] is None and wall["stiffness"] > 19 * wall["line"], wall
+    calibrated(folder)
     for missing in range(2, 10, 2):
         assert "needs --scene, --axis" in tact("calibrate", "dry", *words[:missing], *words[missing + 2:], code=2)[1][0]
     assert "has no channel y" in tact("calibrate", "dry", *words[:3], "y", *words[4:], code=2)[1][0]

@@ -1,0 +1,293 @@
+/*
+ * Numbers of the devices at the other ends of couplings: those that the scene states, or those of
+ * calibration files. Of what moves the axes of one port, the least favourable number counts.
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include "rt/passivity.h"
+#include "rt/scene/scene_internal.h"
+#include "rt/session/session_internal.h"
+
+#define MAX_PASSIVITY_DAMPING                                                                      \
+    0.1 /* largest damping of the controller, relative to mass / period: see passivity.h */
+
+const struct tact_scene_haptic_axis *tact_session_find_haptic_axis(const struct tact_session *s,
+                                                                   int device, int channel)
+{
+    const struct tact_scene_device *def = &s->scene->devices[device];
+    const char *name = s->devices[device].device.info.input[channel].name;
+    for (uint32_t i = 0; i < def->haptic_count; i++) {
+        if (!strcmp(def->haptic[i].channel, name)) {
+            return &def->haptic[i];
+        }
+    }
+    return NULL;
+}
+
+double tact_session_device_delay(const struct tact_session *s, int device)
+{
+    const struct tact_device_info *info = &s->devices[device].device.info;
+    for (int i = 0; i < info->input_count; i++) {
+        if (!strcmp(info->input[i].name, "delay") && !strcmp(info->input[i].unit, "s")) {
+            return info->input[i].rest;
+        }
+    }
+    return 0.0;
+}
+
+/* Adds an axis to what is known of a port. motion: of the joint by that of the axis; force: of the
+ * axis by that of the joint. */
+static void add_axis_to_port(const struct tact_session *s, struct session_coupling *c, int device,
+                             int channel, double motion, double force)
+{
+    const struct tact_scene_haptic_axis *axis = tact_session_find_haptic_axis(s, device, channel);
+    if (!axis || !(motion > 0.0 && force > 0.0)) {
+        return;
+    }
+    const double gain = motion * force;
+    const struct tact_scene_port *a = &axis->port;
+    struct tact_scene_port *p = &c->port.numbers;
+    const double stiffest = axis->stiffest > 0.0 ? axis->stiffest / gain : INFINITY;
+    const int is_first = c->port.calibration < 0;
+    c->port.calibration = device;
+    p->mass = is_first ? a->mass / gain : fmin(p->mass, a->mass / gain);
+    p->damping = is_first ? a->damping / gain : fmin(p->damping, a->damping / gain);
+    p->friction = is_first ? a->friction / force : fmin(p->friction, a->friction / force);
+    p->resolution = fmax(p->resolution, a->resolution * motion);
+    p->delay = fmax(p->delay, fmax(a->delay, tact_session_device_delay(s, device)));
+    c->port.stiffest = is_first ? stiffest : fmin(c->port.stiffest, stiffest);
+}
+
+/* Sum of the scales by which a device is given the reaction of a joint. */
+static double find_output_scale(const struct tact_session *s, const struct session_coupling *c,
+                                int device)
+{
+    double sum = 0.0;
+    for (int i = 0; i < s->output_count; i++) {
+        const struct session_output *out = &s->outputs[i];
+        sum += out->port == c && out->device == device ? fabs(out->gain) : 0.0;
+    }
+    return sum;
+}
+
+/* A tool has one port for three axes, in the units of the device. */
+static void add_tool_axes_to_port(const struct tact_session *s, struct session_coupling *c)
+{
+    const struct session_tool *tool = c->tool;
+    const uint32_t forces = c->turns ? tool->def->torque_count : tool->def->force_count;
+    const uint32_t count = c->turns ? tool->def->attitude_count : tool->def->position_count;
+    for (uint32_t i = 0; forces > 0 && count == 3 && i < count; i++) {
+        add_axis_to_port(s, c, tool->device, c->turns ? tool->attitude[i] : tool->position[i], 1.0,
+                         1.0);
+    }
+}
+
+static void set_port_of_coupling(const struct tact_session *s, struct session_coupling *c)
+{
+    const struct tact_scene_coupling *def = s->scene->hands[c->hand].links[c->link].joint.coupling;
+    c->port.calibration = -1;
+    c->port.stiffest = INFINITY;
+    if (c->tool) {
+        add_tool_axes_to_port(s, c);
+    }
+    for (int i = 0; i < s->input_count; i++) {
+        const struct session_input *in = &s->inputs[i];
+        if (in->hand == c->hand && in->link == c->link && !in->has_measured_joint_state) {
+            add_axis_to_port(s, c, in->device, in->channel, fabs(in->scale),
+                             find_output_scale(s, c, in->device));
+        }
+    }
+    c->port.numbers = def->device ? *def->device : c->port.numbers;
+    c->port.is_known = def->device || c->port.calibration >= 0;
+    if (c->port.is_known) {
+        const struct tact_scene_port *p = &c->port.numbers;
+        const double passive = tact_passivity_stiffest(p->damping, p->delay, 0.0, 0.0, s->period);
+        c->port.bound = def->hard ? passive : 0.0;
+        c->port.most_damping = MAX_PASSIVITY_DAMPING * p->mass / s->period;
+    }
+}
+
+void tact_session_set_ports(struct tact_session *s)
+{
+    for (int i = 0, count; i < s->coupling_count; i += count) {
+        struct session_coupling *c = &s->couplings[i];
+        double bound = INFINITY, most_damping = INFINITY;
+        count = tact_session_group_size(s, i);
+        for (int k = 0; k < count; k++) {
+            set_port_of_coupling(s, &c[k]);
+            bound = c[k].port.bound > 0.0 ? fmin(bound, c[k].port.bound) : bound;
+            most_damping = c[k].port.most_damping > 0.0 ? fmin(most_damping, c[k].port.most_damping)
+                                                        : most_damping;
+        }
+        for (int k = 0; k < count; k++) { /* one vector has one bound */
+            c[k].port.bound = isfinite(bound) ? bound : 0.0;
+            c[k].port.most_damping = isfinite(most_damping) ? most_damping : 0.0;
+        }
+    }
+}
+
+double tact_session_coupling_gain(const struct session_coupling *c)
+{
+    const struct tact_scene_tool *def = c->tool ? c->tool->def : NULL;
+    const double scale = !def || c->turns ? 1.0
+                         : def->fine      ? fmax(def->scale, def->fine_scale)
+                                          : def->scale;
+    return def ? def->force_scale * scale : 1.0;
+}
+
+/* Sets the place of an error to a key of a coupling. */
+static void locate_coupling(const struct tact_session *s, const struct session_coupling *c,
+                            const char *key, struct tact_error *err)
+{
+    char owner[TACT_SCENE_PATH], path[TACT_SCENE_PATH + 64];
+    const int of_base = c->link < s->hands[c->hand].of_base;
+    tact_scene_link_key(s->scene, (uint32_t)c->hand, (uint32_t)c->link, owner);
+    snprintf(path, sizeof path, "%s.%s.%s", owner,
+             !of_base   ? "joint.coupling"
+             : c->turns ? "turn_coupling"
+                        : "coupling",
+             key);
+    tact_scene_where(s->scene, path, err);
+}
+
+/* A device whose axes are calibrated is no other one, and has those axes. */
+static int check_calibrated_device(const struct tact_session *s, int index, struct tact_error *err)
+{
+    const struct tact_scene_device *def = &s->scene->devices[index];
+    const struct tact_device_info *info = &s->devices[index].device.info;
+    char key[48];
+    snprintf(key, sizeof key, "devices[%d].calibration", index);
+    tact_scene_where(s->scene, key, err);
+    if (def->haptic_model && strcmp(def->haptic_model, info->model)) {
+        return tact_error_set(err, -EINVAL,
+                              "the haptic axes of %.100s are those of a %.60s, and %s "
+                              "is a %.60s",
+                              def->calibration, def->haptic_model, def->name,
+                              info->model[0] ? info->model : info->type);
+    }
+    for (uint32_t i = 0; i < def->haptic_count; i++) {
+        int found = 0;
+        for (int k = 0; k < info->input_count; k++) {
+            found |= !strcmp(info->input[k].name, def->haptic[i].channel);
+        }
+        if (!found) {
+            return tact_error_set(err, -EINVAL, "%.100s has numbers of %s; %s has no input %s",
+                                  def->calibration, def->haptic[i].channel, def->name,
+                                  def->haptic[i].channel);
+        }
+    }
+    return 0;
+}
+
+/* All three axes of a tool that is felt are calibrated, or none. */
+static int check_tool_axes(const struct tact_session *s, const struct session_coupling *c,
+                           struct tact_error *err)
+{
+    const struct session_tool *tool = c->tool;
+    for (int i = 0; tool && i < 3; i++) {
+        const int channel = c->turns ? tool->attitude[i] : tool->position[i];
+        if (!tact_session_find_haptic_axis(s, tool->device, channel)) {
+            locate_coupling(s, c, "stiffness", err);
+            return tact_error_set(err, -EINVAL,
+                                  "%.100s has no numbers of %s, which leads it beside others that "
+                                  "are calibrated: tact calibrate --axis %s",
+                                  s->scene->devices[tool->device].calibration,
+                                  s->devices[tool->device].device.info.input[channel].name,
+                                  s->devices[tool->device].device.info.input[channel].name);
+        }
+    }
+    return 0;
+}
+
+/* Numbers that are scaled to the joint's units are finite, and allow a bound. */
+static int check_scaled_numbers(const struct tact_session *s, const struct session_coupling *c,
+                                struct tact_error *err)
+{
+    const struct tact_scene_coupling *def = s->scene->hands[c->hand].links[c->link].joint.coupling;
+    const struct tact_scene_port *p = &c->port.numbers;
+    const char *name = s->hands[c->hand].names[c->link];
+    const char *file = s->scene->devices[c->port.calibration].calibration;
+    if (!isfinite(p->mass / s->period) || !isfinite(p->damping / s->period) ||
+        !isfinite(p->friction) || !isfinite(p->resolution)) {
+        locate_coupling(s, c, "stiffness", err);
+        return tact_error_set(err, -EINVAL,
+                              "the numbers of %.100s overflow by the scales of inputs and outputs "
+                              "of %s",
+                              file, name);
+    }
+    if (def->hard && !(c->port.bound > 0.0)) {
+        locate_coupling(s, c, "hard", err);
+        return tact_error_set(err, -EINVAL,
+                              "the device of %s has no damping, by %.100s: no force is within its "
+                              "energy bound",
+                              name, file);
+    }
+    return 0;
+}
+
+/* A wall that was pressed says what the steps of the sensor do; without one, 2 f / q does. */
+static int check_calibrated_stiffness(const struct tact_session *s,
+                                      const struct session_coupling *c, struct tact_error *err)
+{
+    const struct tact_scene_coupling *def = s->scene->hands[c->hand].links[c->link].joint.coupling;
+    const struct tact_scene_port *p = &c->port.numbers;
+    const double stiffness = tact_session_coupling_gain(c) * def->stiffness;
+    const double passive = tact_passivity_stiffest(p->damping, p->delay, 0.0, 0.0, s->period);
+    const double silent =
+        tact_passivity_stiffest(p->damping, p->delay, p->friction, p->resolution, s->period);
+    const int is_pressed = isfinite(c->port.stiffest);
+    const double most = is_pressed ? fmin(passive, c->port.stiffest) : silent;
+    const char *name = s->hands[c->hand].names[c->link];
+    const char *file = s->scene->devices[c->port.calibration].calibration;
+    if (!def->hard && stiffness > most) {
+        locate_coupling(s, c, "stiffness", err);
+        return tact_error_set(
+            err, -EINVAL,
+            "%g N m/rad or N/m at the device of %s is over %g, the stiffest that it renders by "
+            "%.100s (%s); expected less, or \"hard: true\"",
+            stiffness, name, floor(most * 1e3) / 1e3, file,
+            is_pressed && c->port.stiffest < passive ? "the stiffest wall that was stable"
+            : silent < passive && !is_pressed        ? "2 friction / resolution"
+                                                     : "damping / (period / 2 + delay)");
+    }
+    if (stiffness > silent) {
+        tact_message(s->options.messages, TACT_MESSAGE_WARNING,
+                     "%s may buzz by some steps of the sensor of its device, of %g m or rad: %g N "
+                     "m/rad or N/m is over 2 friction / resolution, %g, by %.100s",
+                     name, p->resolution, stiffness, silent, file);
+    }
+    return 0;
+}
+
+int tact_session_check_ports(const struct tact_session *s, struct tact_error *err)
+{
+    int rc = 0;
+    for (int i = 0; !rc && i < s->device_count; i++) {
+        rc = s->scene->devices[i].haptic_count ? check_calibrated_device(s, i, err) : 0;
+    }
+    for (int i = 0; !rc && i < s->coupling_count; i++) {
+        const struct session_coupling *c = &s->couplings[i];
+        const struct tact_scene_coupling *def =
+            s->scene->hands[c->hand].links[c->link].joint.coupling;
+        if (def->hard && !c->port.is_known) {
+            locate_coupling(s, c, "hard", err);
+            rc = tact_error_set(err, -EINVAL,
+                                "needs the numbers of the device of %s; expected \"device\" beside "
+                                "it, or a calibration file with that axis",
+                                s->hands[c->hand].names[c->link]);
+        } else if (def->device && c->port.calibration >= 0) {
+            locate_coupling(s, c, "device", err);
+            rc = tact_error_set(err, -EINVAL,
+                                "the numbers of this device are in %.100s too; expected one of the "
+                                "two",
+                                s->scene->devices[c->port.calibration].calibration);
+        } else if (c->port.calibration >= 0) {
+            rc = check_tool_axes(s, c, err);
+            rc = rc ? rc : check_scaled_numbers(s, c, err);
+            rc = rc ? rc : check_calibrated_stiffness(s, c, err);
+        }
+    }
+    return rc;
+}
