@@ -14,21 +14,39 @@
 #include "contact/number.h"
 #include "contact/vec.h"
 
-#define VTK "# vtk DataFile"
-#define MSH "$MeshFormat"
-#define XML "<?xml"
-#define VTU "<VTKFile"
+/* What the formats begin with. Gmsh's comments may stand before its first section. */
+static const char *const vtk_starts[] = {"# vtk DataFile", NULL};
+static const char *const msh_starts[] = {"$MeshFormat", "$Comments", NULL};
+static const char *const xml_starts[] = {"<?xml", "<VTKFile", NULL};
 
-static int begins(const void *data, size_t size, const char *text)
+/* Size of a byte order mark and white space at the start of a text. */
+static size_t measure_leading_space(const char *text, size_t size)
 {
-    size_t n = strlen(text);
-    return size >= n && !memcmp(data, text, n);
+    static const char mark[] = "\xEF\xBB\xBF";
+    size_t n = size >= 3 && !memcmp(text, mark, 3) ? 3 : 0;
+    while (n < size && isspace((unsigned char)text[n])) {
+        n++;
+    }
+    return n;
+}
+
+/* Whether a text begins with one of the words, behind a byte order mark and white space. */
+static int begins_with(const char *text, size_t size, const char *const words[])
+{
+    size_t skipped = measure_leading_space(text, size);
+    for (int i = 0; words[i]; i++) {
+        size_t n = strlen(words[i]);
+        if (size - skipped >= n && !memcmp(text + skipped, words[i], n)) {
+            return 1;
+        }
+    }
+    return 0;
 }
 
 int tact_tets_recognise(const void *data, size_t size)
 {
-    return begins(data, size, VTK) || begins(data, size, MSH) || begins(data, size, XML) ||
-           begins(data, size, VTU);
+    return begins_with(data, size, vtk_starts) || begins_with(data, size, msh_starts) ||
+           begins_with(data, size, xml_starts);
 }
 
 int tact_tets_report_error(struct tets_reader *r, const char *format, ...)
@@ -188,6 +206,23 @@ static int check_completeness(struct tets_reader *r)
     return 0;
 }
 
+static void skip_leading_space(struct tets_reader *r)
+{
+    const char *start = r->at + measure_leading_space(r->at, (size_t)(r->end - r->at));
+    for (; r->at < start; r->at++) {
+        r->line += *r->at == '\n';
+    }
+}
+
+static int report_xml(struct tets_reader *r)
+{
+    return tact_tets_report_error(r, strstr(r->at, "<VTKFile")
+                                         ? "VTK's XML (.vtu) cannot be read: save it as a legacy "
+                                           ".vtk file"
+                                         : "XML cannot be read: save VTK's as a legacy .vtk file, "
+                                           "and DAE by `tact import` as OBJ");
+}
+
 int tact_tets_read(const void *data, size_t size, const char *name, double scale,
                    struct tact_tets **out, struct tact_error *err)
 {
@@ -203,11 +238,10 @@ int tact_tets_read(const void *data, size_t size, const char *name, double scale
         text[size] = '\0';
         r.at = text;
         r.end = text + size;
-        rc = begins(data, size, VTK) ? tact_tets_read_vtk(&r)
-             : begins(data, size, MSH)
-                 ? tact_tets_read_msh(&r)
-                 : tact_tets_report_error(&r, "VTK's XML cannot be read: save it as a "
-                                              "legacy .vtk file");
+        skip_leading_space(&r);
+        rc = begins_with(text, size, vtk_starts)   ? tact_tets_read_vtk(&r)
+             : begins_with(text, size, msh_starts) ? tact_tets_read_msh(&r)
+                                                   : report_xml(&r);
         rc = rc ? rc : check_completeness(&r);
     }
     free(text);

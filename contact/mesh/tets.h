@@ -26,7 +26,8 @@ struct tact_tets {
     int pressure;        /**< 1: the values are pressures, 0: extents */
 };
 
-/** 1 where the content is that of a VTK or Gmsh file, readable or not. */
+/** 1 where the content is that of a VTK or Gmsh file, or XML, readable or not; a byte order mark
+ * and white space may stand before it. */
 TACT_API int tact_tets_recognise(const void *data, size_t size);
 
 /**

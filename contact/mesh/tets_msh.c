@@ -323,6 +323,9 @@ static int read_msh_section(struct msh *m, const char *word, int *version)
     if (!strcmp(word, "$MeshFormat")) {
         return read_format(m, version);
     }
+    if (!*version && strcmp(word, "$Comments") != 0) {
+        return tact_tets_report_error(m->r, "%.40s stands before $MeshFormat", word);
+    }
     if (!strcmp(word, "$Nodes")) {
         m->is_section_read = 1;
         return *version == 2 ? read_nodes_format_2(m) : read_nodes_format_4(m);

@@ -300,6 +300,11 @@ static void faults_are_refused_by_line(void **state)
         {1, "$Nodes\n9", "$Nodes\n8", 14, "expected $EndNodes, not \"18\""},
         {1, "$Elements\n13", "$Elements\n12", 30, "expected $EndElements, not \"13\""},
         {1, "$EndNodes", "$EndNodes\n$Nodes\n9\n", 17, "a second list of vertices"},
+        {1, "$MeshFormat", "$Comments\nby hand\n$EndComments\n$MeshForm", 4,
+         "$MeshForm stands before"},
+        {1, "$MeshFormat\n2.2 0", "$Comments\n\n$EndComments\n$MeshFormat\n2.2 1", 5,
+         "a binary file"},
+        {2, "4.1 0", "4.1 1", 2, "a binary file"},
         {2, "1 9 10 18", "1 10 10 18", 0, "1 of 10 nodes are missing"},
         {2, "3 1 0 9", "3 1 1 9", 6, "with parameters"},
         {2, "3 1 4 12", "3 1 4 13", 0, "12 of 13 are left"},
@@ -322,9 +327,60 @@ static void faults_are_refused_by_line(void **state)
             assert_int_equal(err.line, faults[i].line);
         }
     }
-    struct tact_error err;
-    assert_int_equal(try_file("<?xml version=\"1.0\"?>", 21, &err), -EINVAL);
-    assert_non_null(strstr(err.text, "legacy .vtk"));
+}
+
+/* A byte order mark and white space may stand before any format, and comments before Gmsh's. */
+static void what_stands_before_a_format_is_skipped(void **state)
+{
+    (void)state;
+    static struct file f;
+    static const char *const before[] = {"\xEF\xBB\xBF", "\r\n \t", "\xEF\xBB\xBF\n",
+                                         "$Comments\n$Nodes of a cube\n$EndComments\n"};
+    const double exact = exact_force(5e5 / HALF, HALF);
+    for (int i = 0; i < 4; i++) {
+        for (int msh = i / 3; msh < 3; msh++) {
+            const char *const first = msh ? "$MeshFormat" : "# vtk";
+            char text[64];
+            if (msh) {
+                write_msh(&f, msh - 1, "pressure", 5e5);
+            } else {
+                write_vtk(&f, 0, 0, "pressure", 5e5);
+            }
+            snprintf(text, sizeof text, "%s%s", before[i], first);
+            replace(&f, first, text);
+            assert_true(tact_tets_recognise(f.text, f.size));
+            assert_true(fabs(force_of(&f, 1.0) / exact - 1.0) < 1e-8);
+        }
+    }
+}
+
+/* XML is recognised as such, also where a byte order mark, white space or nothing is before it. */
+static void xml_is_refused_with_what_to_do(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        int line;
+        const char *expected_message_text;
+    } files[] = {
+        {"<?xml version=\"1.0\"?>\n<VTKFile type=\"UnstructuredGrid\">", 1, "VTK's XML (.vtu)"},
+        {"<VTKFile type=\"UnstructuredGrid\">\n</VTKFile>", 1, "VTK's XML (.vtu)"},
+        {"\xEF\xBB\xBF<?xml version=\"1.0\"?>\n<VTKFile/>", 1, "save it as a legacy .vtk file"},
+        {"\n\n  <VTKFile type=\"UnstructuredGrid\">", 3, "VTK's XML (.vtu)"},
+        {"<?xml version=\"1.0\"?>", 1, "legacy .vtk"},
+        {"<?xml version=\"1.0\"?>\n<COLLADA>", 1, "DAE by `tact import`"},
+    };
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        struct tact_error err;
+        assert_true(tact_tets_recognise(files[i].text, strlen(files[i].text)));
+        assert_int_equal(try_file(files[i].text, strlen(files[i].text), &err), -EINVAL);
+        print_message("%d: %s\n", err.line, err.text);
+        assert_int_equal(err.line, files[i].line);
+        assert_non_null(strstr(err.text, files[i].expected_message_text));
+    }
+    assert_false(tact_tets_recognise("\xEF\xBB", 2));
+    assert_false(tact_tets_recognise(" \n", 2));
+    assert_false(tact_tets_recognise("", 0));
 }
 
 /* A binary list that ends with the file, one cell too early. */
@@ -391,6 +447,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(all_formats_give_one_field),
         cmocka_unit_test(faults_are_refused_by_line),
+        cmocka_unit_test(what_stands_before_a_format_is_skipped),
+        cmocka_unit_test(xml_is_refused_with_what_to_do),
         cmocka_unit_test(cells_beyond_the_file_are_refused),
         cmocka_unit_test(damaged_files_do_no_harm),
     };
