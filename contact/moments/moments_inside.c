@@ -1,5 +1,7 @@
-/* Whether a point is inside a mesh. */
+/* Whether a point is inside a mesh or shape. */
 #include "contact/moments/moments_inside_internal.h"
+
+#include <math.h>
 
 /** A tree split at the median has at most 32 levels. */
 enum { STACK_NODES = 34 };
@@ -64,4 +66,19 @@ int tact_mesh_contains(const struct tact_mesh *mesh, const double point[3], doub
         }
     }
     return winding > 0;
+}
+
+int tact_shape_contains(const struct tact_shape *shape, const double point[3])
+{
+    switch (shape->kind) {
+    case TACT_SHAPE_SPHERE:
+        return tact_v3_dot(point, point) <= shape->size[0] * shape->size[0];
+    case TACT_SHAPE_HALFSPACE:
+        return point[2] <= 0.0;
+    case TACT_SHAPE_BOX:
+        return fabs(point[0]) <= shape->size[0] && fabs(point[1]) <= shape->size[1] &&
+               fabs(point[2]) <= shape->size[2];
+    default:
+        return tact_mesh_contains(shape->mesh, point, tact_shape_radius(shape));
+    }
 }

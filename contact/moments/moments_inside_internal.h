@@ -1,8 +1,10 @@
-/** Test whether a point is inside a mesh, with the numbers by which its triangles are measured. */
+/** Test whether a point is inside a mesh or shape, with the numbers by which its triangles are
+ * measured. */
 #ifndef TACT_CONTACT_MOMENTS_INSIDE_INTERNAL_H
 #define TACT_CONTACT_MOMENTS_INSIDE_INTERNAL_H
 
 #include "contact/mesh/mesh.h"
+#include "contact/shape/shape.h"
 #include "contact/vec.h"
 
 /** Corners of a triangle, relative to a point in the mesh's frame. */
@@ -41,5 +43,9 @@ static inline double tact_node_distance2(const struct tact_mesh_node *node, cons
 /** 1 where the point is inside the mesh: the sum of crossings of a ray. radius: length scale [m];
  * within 1e-8 of it from the surface the result may be either. */
 int tact_mesh_contains(const struct tact_mesh *mesh, const double point[3], double radius);
+
+/** 1 where the point [m], shape frame, is inside the shape or on its surface; of a shape with a
+ * mesh within 1e-8 of its size from the surface the result may be either. Real-time safe. */
+int tact_shape_contains(const struct tact_shape *shape, const double point[3]);
 
 #endif

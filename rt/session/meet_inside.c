@@ -1,40 +1,50 @@
 /*
- * Two soft solids that press on one thin body from opposite sides, and overlap each other inside
- * it: they push each other apart there, and the body carries less than they press with. Two
- * fingertips, each 1.7 mm deep in a ruler of 2 mm, let it turn for that reason.
+ * Two solids that press on one thin body from opposite sides, and overlap each other inside it, by
+ * pressure fields or by volume: they push each other apart there, and the body carries less than
+ * they press with. Two fingertips, each 1.7 mm deep in a ruler of 2 mm, let it turn for that
+ * reason.
  */
 #include <stdio.h>
 #include <string.h>
+#include "contact/moments/moments_inside_internal.h"
 #include "contact/vec.h"
 #include "rt/session/session_internal.h"
 
 #define MAX_OPPOSITE_CONTACTS 8
 
-/* The contact of a pair of pressure fields that touched in the last solve, or NULL. */
-static const struct tact_contact *find_field_contact(const struct tact_session *s, int pair)
+/* The contact of a pair that touched in the last solve and whose model measures an overlap, by
+ * pressure fields or by its moments, or NULL. */
+static const struct tact_contact *find_overlap_contact(const struct tact_session *s, int pair)
 {
     const struct tact_contact *c = tact_world_contact(s->world, pair);
-    return c->touching && tact_world_model(s->world, pair)->elastic ? c : NULL;
+    const struct tact_contact_model *model = tact_world_model(s->world, pair);
+    return c->touching && (model->elastic || model->moments) ? c : NULL;
 }
 
-/* The shape that a shape touches in a contact, where the contact pushes that shape towards `out`
- * and the point lies against it from the contact's patch: inside the other, as seen from there.
- * -1 where it is not so. */
-static int find_body_about_point(const struct tact_contact *c, int shape, const double point[3],
-                                 double out[3])
+/* The other shape of a contact, and where it pushes this one; -1 where it is another's contact. */
+static int find_pressed_shape(const struct tact_contact *c, int shape, double out[3])
 {
-    double offset[3];
     if (c->a != shape && c->b != shape) {
         return -1;
     }
-    tact_v3_sub(offset, point, c->patch.center);
     for (int i = 0; i < 3; i++) {
         out[i] = c->a == shape ? c->patch.frame[i] : -c->patch.frame[i];
     }
-    return tact_v3_dot(out, offset) < 0.0 ? (c->a == shape ? c->b : c->a) : -1;
+    return c->a == shape ? c->b : c->a;
 }
 
-/* Contacts of other bodies that press on a shape, towards the patch of its pair. */
+/* Whether a point of the world is inside a shape. */
+static int is_inside_shape(const struct tact_session *s, int shape, const double point[3])
+{
+    const struct tact_pose *pose = &tact_world_shape_poses(s->world)[shape];
+    double way[3], at[3], m[9];
+    tact_v3_sub(way, point, pose->position);
+    tact_quat_to_m3(m, pose->quat_wxyz);
+    tact_m3_tmul_v3(at, m, way);
+    return tact_shape_contains(tact_world_shape(s->world, shape), at);
+}
+
+/* Contacts of a shape with other bodies. */
 struct opposite_contacts {
     int count;
     struct opposite_contact {
@@ -43,8 +53,8 @@ struct opposite_contacts {
     } contact[MAX_OPPOSITE_CONTACTS];
 };
 
-/* Lists the bodies that the second shape of a pair presses on with the pair's patch inside them.
- * Those beyond the room are left out: one of them is found in a later tick, as contacts change. */
+/* Lists the shapes that the second shape of a pair presses on. Those beyond the room are left out:
+ * one of them is found in a later tick, as contacts change. */
 static void list_opposite_contacts(const struct tact_session *s, const struct tact_contact *c,
                                    struct opposite_contacts *list)
 {
@@ -52,21 +62,22 @@ static void list_opposite_contacts(const struct tact_session *s, const struct ta
     const int *near = tact_world_near(s->world, &count);
     list->count = 0;
     for (int i = 0; i < count && list->count < MAX_OPPOSITE_CONTACTS; i++) {
-        const struct tact_contact *other = find_field_contact(s, near[i]);
+        const struct tact_contact *other = find_overlap_contact(s, near[i]);
         struct opposite_contact *next = &list->contact[list->count];
-        next->shape = other ? find_body_about_point(other, c->b, c->patch.center, next->out) : -1;
+        next->shape = other ? find_pressed_shape(other, c->b, next->out) : -1;
         list->count += next->shape >= 0 && next->shape != c->a;
     }
 }
 
-/* Whether a listed contact is with the body of a shape, and opposes a contact that pushes to `out`.
- */
-static int is_opposed_on_body(const struct tact_session *s, const struct opposite_contacts *list,
-                              int body_shape, const double out[3])
+/* Whether a listed contact is with the body of a shape and opposes a contact that pushes to `out`,
+ * and the point is in what either of them presses on. */
+static int is_met_inside_body(const struct tact_session *s, const struct opposite_contacts *list,
+                              int body_shape, const double out[3], const double point[3])
 {
     for (int i = 0; i < list->count; i++) {
         const struct opposite_contact *other = &list->contact[i];
-        if (s->group[other->shape] == s->group[body_shape] && tact_v3_dot(out, other->out) < 0.0) {
+        if (s->group[other->shape] == s->group[body_shape] && tact_v3_dot(out, other->out) < 0.0 &&
+            (is_inside_shape(s, body_shape, point) || is_inside_shape(s, other->shape, point))) {
             return 1;
         }
     }
@@ -81,7 +92,7 @@ void tact_session_find_meeting_inside(struct tact_session *s, uint64_t tick)
         return;
     }
     const int pair = near[tick % (uint64_t)count];
-    const struct tact_contact *c = find_field_contact(s, pair);
+    const struct tact_contact *c = find_overlap_contact(s, pair);
     struct session_pair *p = tact_session_pair(s, pair);
     struct opposite_contacts opposite;
     if (!c || p->number != pair || p->meeting.within) {
@@ -89,10 +100,11 @@ void tact_session_find_meeting_inside(struct tact_session *s, uint64_t tick)
     }
     list_opposite_contacts(s, c, &opposite);
     for (int i = 0; i < count && opposite.count && !p->meeting.within; i++) {
-        const struct tact_contact *first = near[i] == pair ? NULL : find_field_contact(s, near[i]);
+        const struct tact_contact *first =
+            near[i] == pair ? NULL : find_overlap_contact(s, near[i]);
         double out[3];
-        int shape = first ? find_body_about_point(first, c->a, c->patch.center, out) : -1;
-        if (shape >= 0 && is_opposed_on_body(s, &opposite, shape, out)) {
+        int shape = first ? find_pressed_shape(first, c->a, out) : -1;
+        if (shape >= 0 && is_met_inside_body(s, &opposite, shape, out, c->patch.center)) {
             p->meeting.within = s->owners[shape];
             p->meeting.tick = tick;
             s->meeting_count++;

@@ -582,8 +582,8 @@ void tact_session_report_stuck_overlaps(struct tact_session *s);
 void tact_session_report_tunnelled_pairs(struct tact_session *s);
 
 /*
- * meet_inside.c: pairs of pressure fields that overlap each other inside a body that both press on.
- * After a solve, looks for one: a pair in each tick, in turn. Real-time safe.
+ * meet_inside.c: pairs that overlap each other, by pressure fields or volume, inside a body that
+ * both press on. After a solve, looks for one: a pair in each tick, in turn. Real-time safe.
  */
 void tact_session_find_meeting_inside(struct tact_session *s, uint64_t tick);
 /* Logs those found, once each. Real-time safe. */
