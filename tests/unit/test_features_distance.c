@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
+#include "support/convex_program.h"
 #include "support/convex_solid.h"
-#include "support/data.h"
 #include "support/manifold_check.h"
 
 static struct tact_manifold find_manifold(const struct solid *a, const struct solid *b)
@@ -36,118 +36,13 @@ static double manifold_extent_along(const struct tact_manifold *m, int axis)
 
 /* ---- exhaustive searches ---- */
 
-/* Greatest of n.v over the world's vertices from the origin `from`. */
-static double greatest_projection(const struct solid *s, const double *from, const double *n)
+/* The hull of a solid at its pose, world axes from `origin`; free by free_plain_hull(). */
+static struct plain_hull make_placed_hull(const struct solid *s, const double origin[3])
 {
-    double most = -INFINITY, turned[9], in[3], apart[3];
-    tact_quat_to_m3(turned, s->pose.quat_wxyz);
-    tact_m3_tmul_v3(in, turned, n);
-    for (int i = 0; i < s->core->vertices; i++) {
-        most = fmax(most, tact_v3_dot(s->core->vertex[i], in));
-    }
-    tact_v3_sub(apart, s->pose.position, from);
-    return most + tact_v3_dot(apart, n) + s->core->radius * tact_v3_norm(n);
-}
-
-/* Gap between A and B along n, which need not be a unit vector, from B to A [m]. */
-static double gap_of_solids_along(const struct solid *a, const struct solid *b, const double *n)
-{
-    double back[3], size = tact_v3_norm(n);
-    tact_v3_scale(back, n, -1.0);
-    return -(greatest_projection(a, a->pose.position, back) +
-             greatest_projection(b, a->pose.position, n)) /
-           size;
-}
-
-struct normals {
-    int count;
-    double (*face)[3]; /* normals of the mesh's triangles, world */
-    int edges;
-    double (*edge)[3][3]; /* direction, and the normals of its two faces */
-};
-
-static struct normals face_normals_of(const struct solid *s, int edges)
-{
-    const struct tact_mesh *m = s->shape.mesh;
-    struct normals out = {0, malloc(m->triangle_count * sizeof *out.face), 0,
-                          malloc(3 * m->triangle_count * sizeof *out.edge)};
-    double turned[9];
-    tact_quat_to_m3(turned, s->pose.quat_wxyz);
-    for (size_t t = 0; t < m->triangle_count; t++) {
-        double u[3], v[3], n[3];
-        const uint32_t *c = m->triangles + 3 * t;
-        tact_v3_sub(u, m->vertices + 3 * c[1], m->vertices + 3 * c[0]);
-        tact_v3_sub(v, m->vertices + 3 * c[2], m->vertices + 3 * c[0]);
-        tact_v3_cross(n, u, v);
-        tact_v3_normalize(n, n);
-        tact_m3_mul_v3(out.face[out.count++], turned, n);
-    }
-    for (size_t i = 0; edges && i < 3 * m->triangle_count; i++) {
-        uint32_t p = m->triangles[i], q = m->triangles[i - i % 3 + (i + 1) % 3];
-        for (size_t k = 0; k < 3 * m->triangle_count && p < q; k++) {
-            if (m->triangles[k] == q && m->triangles[k - k % 3 + (k + 1) % 3] == p) {
-                double d[3];
-                tact_v3_sub(d, m->vertices + 3 * q, m->vertices + 3 * p);
-                tact_m3_mul_v3(out.edge[out.edges][0], turned, d);
-                tact_v3_copy(out.edge[out.edges][1], out.face[i / 3]);
-                tact_v3_copy(out.edge[out.edges++][2], out.face[k / 3]);
-                break;
-            }
-        }
-    }
+    struct plain_hull own = make_plain_hull(s->shape.mesh), out = make_plain_hull(s->shape.mesh);
+    place_plain_hull(&own, &s->pose, origin, &out);
+    free_plain_hull(&own);
     return out;
-}
-
-/* Whether the arcs of two edges cross on the Gauss sphere, with A's normals reversed: only such
- * pairs of edges can define the least translation. */
-static int can_edge_cross_product_separate(const double (*a)[3], const double (*b)[3])
-{
-    double ab[3], cd[3], c[3], d[3];
-    tact_v3_scale(c, b[1], -1.0);
-    tact_v3_scale(d, b[2], -1.0);
-    tact_v3_cross(ab, a[1], a[2]);
-    tact_v3_cross(cd, c, d);
-    double ca = tact_v3_dot(c, ab), da = tact_v3_dot(d, ab);
-    double ac = tact_v3_dot(a[1], cd), bc = tact_v3_dot(a[2], cd);
-    return ca * da < 0.0 && ac * bc < 0.0 && ca * bc > 0.0;
-}
-
-/* Axes of an exhaustive search. Edges take time in proportion to the product of their numbers. */
-enum axes { NO_AXES, FACES, FACES_AND_EDGES };
-
-/* The greatest gap along any normal of a face or of two edges that cross: negative, the least
- * translation of polyhedra that overlap; along faces only, at least that. */
-static double greatest_gap_of_all_axes(const struct solid *a, const struct solid *b, enum axes axes)
-{
-    int edges = axes == FACES_AND_EDGES;
-    struct normals na = face_normals_of(a, edges), nb = face_normals_of(b, edges);
-    double best = -INFINITY;
-    for (int i = 0; i < na.count; i++) {
-        double n[3];
-        tact_v3_scale(n, na.face[i], -1.0);
-        best = fmax(best, gap_of_solids_along(a, b, n));
-    }
-    for (int i = 0; i < nb.count; i++) {
-        best = fmax(best, gap_of_solids_along(a, b, nb.face[i]));
-    }
-    for (int i = 0; i < na.edges; i++) {
-        for (int k = 0; k < nb.edges; k++) {
-            double n[3];
-            tact_v3_cross(n, na.edge[i][0], nb.edge[k][0]);
-            if (!can_edge_cross_product_separate(na.edge[i], nb.edge[k]) ||
-                !(tact_v3_norm(n) > 0.0)) {
-                continue;
-            }
-            best = fmax(best, gap_of_solids_along(a, b, n));
-            tact_v3_scale(n, n, -1.0);
-            best = fmax(best, gap_of_solids_along(a, b, n));
-        }
-    }
-    free(na.face);
-    free(na.edge);
-    free(nb.face);
-    free(nb.edge);
-    return best;
 }
 
 /* Distance by which a point (world axes from `origin`) is outside of a hull [m]. */
@@ -175,13 +70,15 @@ static double distance_outside(const struct solid *s, const double *origin, cons
 }
 
 /* Checks a result by the conditions of the optimum: a separation by the gap along its normal and
- * by two points of the solids at that distance, to 1e-13 of the size; a depth by the given axes.
- * Returns the worst deviation over the size. */
+ * by two points of the solids at that distance, to 1e-13 of the size; a depth by the normals of all
+ * faces and of all edges that cross. Returns the worst deviation over the size. */
 static double check_separation(const struct solid *a, const struct solid *b,
-                               const struct tact_separation *s, enum axes axes)
+                               const struct tact_separation *s)
 {
+    struct plain_hull of_a = make_placed_hull(a, a->pose.position),
+                      of_b = make_placed_hull(b, a->pose.position);
     double size = a->core->size + b->core->size, apart[3];
-    double worst = fabs(gap_of_solids_along(a, b, s->normal) - s->distance);
+    double worst = fabs(gap_of_hulls_along(&of_a, &of_b, s->normal) - s->distance);
     worst = fmax(worst, fabs(tact_v3_norm(s->normal) - 1.0) * size);
     worst = fmax(worst, fabs(s->distance - s->bound));
     if (s->distance > 0.0) {
@@ -189,10 +86,11 @@ static double check_separation(const struct solid *a, const struct solid *b,
         assert_true(fabs(tact_v3_norm(apart) - s->distance) < 1e-13 * size);
         assert_true(distance_outside(a, s->origin, s->point_a) < 1e-13 * size);
         assert_true(distance_outside(b, s->origin, s->point_b) < 1e-13 * size);
-    } else if (axes != NO_AXES) {
-        double beyond = greatest_gap_of_all_axes(a, b, axes) - s->distance;
-        worst = fmax(worst, axes == FACES ? beyond : fabs(beyond));
+    } else {
+        worst = fmax(worst, fabs(greatest_gap_of_hulls(&of_a, &of_b) - s->distance));
     }
+    free_plain_hull(&of_a);
+    free_plain_hull(&of_b);
     return worst / size;
 }
 
@@ -336,7 +234,7 @@ static double check_continuity_across_touch(const struct solid *a, const struct 
         int flat = fabs(state[0]) == 3.0;
         tact_v3_axpy(near.pose.position, -s->distance * (1.0 + sign * share), s->normal);
         struct tact_separation now = query(&near, b, NULL);
-        worst = fmax(worst, check_separation(&near, b, &now, FACES_AND_EDGES));
+        worst = fmax(worst, check_separation(&near, b, &now));
         double off = now.distance + sign * share * s->distance;
         assert_true(sign < 0 ? now.distance > 0.0 : off < 4e-15 * size + 2.0 * share * s->distance);
         if (flat || sign < 0) {
@@ -387,7 +285,7 @@ static void random_pairs_are_exact(void **state)
             random_unit_quaternion(a.pose.quat_wxyz);
             struct tact_separation s = query(&a, &b, NULL);
             deep += s.distance < 0.0;
-            worst[0] = fmax(worst[0], check_separation(&a, &b, &s, FACES_AND_EDGES));
+            worst[0] = fmax(worst[0], check_separation(&a, &b, &s));
             assert_true(s.exact);
             far = fmax(far, far_from_origin_deviation(&a, &b, s.distance));
             struct tact_separation swapped = query(&b, &a, NULL);
@@ -489,70 +387,6 @@ static void any_warm_start_state_is_accepted(void **state)
     free_convex_solid(&b);
 }
 
-static int read_soup(const char *name, struct tact_soup *out)
-{
-    char path[DATA_PATH], under[128];
-    struct tact_error err = {.line = 0};
-    static char text[1 << 20];
-    snprintf(under, sizeof under, "meshes/%s", name);
-    FILE *f = open_test_data_file(under, path);
-    if (!f) {
-        return 0;
-    }
-    size_t size = fread(text, 1, sizeof text, f);
-    assert_true(feof(f));
-    fclose(f);
-    assert_int_equal(tact_soup_read(text, size, name, 1.0, out, &err), 0);
-    return 1;
-}
-
-/* The hulls of real objects: separations by duality; depths by the normals of all faces and of all
- * edges that cross for hulls of few vertices, and, for one in four of the others, by those of all
- * faces, none of which may be nearer. */
-static void distances_of_real_hulls(void **state)
-{
-    (void)state;
-    static const char *const names[] = {"ycb/011_banana.obj",      "ycb/003_cracker_box.obj",
-                                        "ycb/056_tennis_ball.obj", "spot.obj",
-                                        "allegro/link_13.0.stl",   "allegro/link_3.0_tip.stl"};
-    enum { NAMES = sizeof names / sizeof *names };
-    struct solid s[NAMES], t[NAMES];
-    for (int i = 0; i < NAMES; i++) {
-        struct tact_soup soup;
-        if (!read_soup(names[i], &soup)) {
-            skip();
-        }
-        s[i] = make_hull_solid(soup.vertices, soup.vertex_count);
-        t[i] = make_hull_solid(soup.vertices, soup.vertex_count);
-        tact_soup_free(&soup);
-    }
-    for (int i = 0; i < NAMES; i++) {
-        for (int k = i; k < NAMES; k++) {
-            double worst = 0.0, size = s[i].core->size + t[k].core->size;
-            int deep = 0, pairs = campaign_trial_count(20, 1000), few = s[i].core->vertices < 300;
-            for (int m = 0; m < pairs; m++) {
-                s[i].pose = random_pose(0.0);
-                t[k].pose = random_pose(0.6 * size);
-                struct tact_separation sep = query(&s[i], &t[k], NULL);
-                enum axes axes = few && t[k].core->vertices < 300 ? FACES_AND_EDGES
-                                 : m % 4                          ? NO_AXES
-                                                                  : FACES;
-                deep += sep.distance < 0.0;
-                assert_true(sep.exact);
-                worst = fmax(worst, check_separation(&s[i], &t[k], &sep, axes));
-            }
-            printf("%s (%d vertices), %s (%d): %d of %d overlap, deviation %.1e of size\n",
-                   names[i], (int)s[i].core->vertices, names[k], (int)t[k].core->vertices, deep,
-                   pairs, worst);
-            assert_true(worst < 3e-14); /* due to qhull's sliver triangles */
-        }
-    }
-    for (int i = 0; i < NAMES; i++) {
-        free_convex_solid(&s[i]);
-        free_convex_solid(&t[i]);
-    }
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -563,7 +397,6 @@ int main(void)
         cmocka_unit_test(warm_and_cold_searches_agree),
         cmocka_unit_test(distance_of_aligned_stacks_is_exact),
         cmocka_unit_test(any_warm_start_state_is_accepted),
-        cmocka_unit_test(distances_of_real_hulls),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

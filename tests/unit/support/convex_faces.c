@@ -1,0 +1,247 @@
+/* Hulls as vertices, normals and edges, and all faces of the difference of two. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "convex_program.h"
+
+/* Cells of [-1, 1]^3 along each axis, for arcs on the unit sphere. */
+enum { CELLS = 24, ALL_CELLS = CELLS * CELLS * CELLS };
+
+struct half_edge {
+    uint32_t low, high;
+    int triangle;
+};
+
+static int compare_half_edges(const void *p, const void *q)
+{
+    const struct half_edge *a = p, *b = q;
+    return a->low != b->low     ? (a->low < b->low ? -1 : 1)
+           : a->high != b->high ? (a->high < b->high ? -1 : 1)
+                                : 0;
+}
+
+/* Edges of a closed mesh: half-edges, sorted so that the two of each edge are neighbours. */
+static struct half_edge *sort_half_edges(const struct tact_mesh *m)
+{
+    const size_t count = 3 * m->triangle_count;
+    struct half_edge *out = calloc(count, sizeof *out);
+    for (size_t i = 0; i < count; i++) {
+        const uint32_t p = m->triangles[i], q = m->triangles[i - i % 3 + (i + 1) % 3];
+        out[i] = (struct half_edge){p < q ? p : q, p < q ? q : p, (int)(i / 3)};
+    }
+    qsort(out, count, sizeof *out, compare_half_edges);
+    return out;
+}
+
+struct plain_hull make_plain_hull(const struct tact_mesh *m)
+{
+    struct half_edge *half = sort_half_edges(m);
+    struct plain_hull h = {(int)m->vertex_count,
+                           (int)m->triangle_count,
+                           0,
+                           calloc(m->vertex_count, sizeof *h.vertex),
+                           calloc(m->triangle_count, sizeof *h.normal),
+                           calloc(2 * m->triangle_count, sizeof *h.edge)};
+    memcpy(h.vertex, m->vertices, m->vertex_count * sizeof *h.vertex);
+    for (int t = 0; t < h.faces; t++) {
+        const uint32_t *c = m->triangles + 3 * t;
+        double u[3], v[3];
+        tact_v3_sub(u, h.vertex[c[1]], h.vertex[c[0]]);
+        tact_v3_sub(v, h.vertex[c[2]], h.vertex[c[0]]);
+        tact_v3_cross(h.normal[t], u, v);
+        tact_v3_normalize(h.normal[t], h.normal[t]);
+    }
+    for (int i = 0; i < 3 * h.faces; i += 2) {
+        struct hull_edge *e = &h.edge[h.edges++];
+        e->vertex = (int)half[i].low;
+        tact_v3_sub(e->along, h.vertex[half[i].high], h.vertex[half[i].low]);
+        tact_v3_copy(e->normal[0], h.normal[half[i].triangle]);
+        tact_v3_copy(e->normal[1], h.normal[half[i + 1].triangle]);
+    }
+    free(half);
+    return h;
+}
+
+void free_plain_hull(struct plain_hull *h)
+{
+    free(h->vertex);
+    free(h->normal);
+    free(h->edge);
+}
+
+void place_plain_hull(const struct plain_hull *h, const struct tact_pose *pose,
+                      const double origin[3], struct plain_hull *out)
+{
+    double turned[9], apart[3];
+    tact_quat_to_m3(turned, pose->quat_wxyz);
+    tact_v3_sub(apart, pose->position, origin);
+    out->vertices = h->vertices;
+    out->faces = h->faces;
+    out->edges = h->edges;
+    for (int i = 0; i < h->vertices; i++) {
+        tact_m3_mul_v3(out->vertex[i], turned, h->vertex[i]);
+        tact_v3_add(out->vertex[i], out->vertex[i], apart);
+    }
+    for (int i = 0; i < h->faces; i++) {
+        tact_m3_mul_v3(out->normal[i], turned, h->normal[i]);
+    }
+    for (int i = 0; i < h->edges; i++) {
+        out->edge[i].vertex = h->edge[i].vertex;
+        tact_m3_mul_v3(out->edge[i].along, turned, h->edge[i].along);
+        tact_m3_mul_v3(out->edge[i].normal[0], turned, h->edge[i].normal[0]);
+        tact_m3_mul_v3(out->edge[i].normal[1], turned, h->edge[i].normal[1]);
+    }
+}
+
+/* Vertex of least n.v, and n.v there. */
+static int find_least(const struct plain_hull *h, const double n[3], double *value)
+{
+    double least = INFINITY;
+    int at = 0;
+    for (int i = 0; i < h->vertices; i++) {
+        const double up = tact_v3_dot(n, h->vertex[i]);
+        if (up < least) {
+            least = up;
+            at = i;
+        }
+    }
+    *value = least;
+    return at;
+}
+
+double gap_of_hulls_along(const struct plain_hull *a, const struct plain_hull *b, const double n[3])
+{
+    double back[3], least, most;
+    tact_v3_scale(back, n, -1.0);
+    find_least(a, n, &least);
+    find_least(b, back, &most);
+    return least + most;
+}
+
+/* The greatest gap so far, and a vertex of each hull. */
+struct greatest {
+    double gap;
+    int at_a, at_b;
+};
+
+/* Raises it to the gap along n. Any two vertices bound that gap from above, so that most normals
+ * need no search. */
+static void try_normal(const struct plain_hull *a, const struct plain_hull *b, const double n[3],
+                       struct greatest *best)
+{
+    double apart[3], back[3], least, most;
+    tact_v3_sub(apart, a->vertex[best->at_a], b->vertex[best->at_b]);
+    if (tact_v3_dot(n, apart) <= best->gap) {
+        return;
+    }
+    tact_v3_scale(back, n, -1.0);
+    best->at_a = find_least(a, n, &least);
+    best->at_b = find_least(b, back, &most);
+    best->gap = fmax(best->gap, least + most);
+}
+
+/* The cells that hold the arc between the normals of an edge, taken with a sign: first and last
+ * along each axis. */
+static void cells_of_arc(const struct hull_edge *e, double sign, int from[3], int to[3])
+{
+    const double half =
+        0.5 * tact_v3_dot(e->normal[0], e->normal[1]) + 0.5; /* cos^2 of half the arc */
+    const double bulge = 1.0 - sqrt(fmax(half, 0.0)) + 1e-6;
+    for (int k = 0; k < 3; k++) {
+        const double p = sign * e->normal[0][k], q = sign * e->normal[1][k];
+        from[k] = (int)floor((fmin(p, q) - bulge + 1.0) * 0.5 * CELLS);
+        to[k] = (int)floor((fmax(p, q) + bulge + 1.0) * 0.5 * CELLS);
+        from[k] = from[k] < 0 ? 0 : from[k];
+        to[k] = to[k] >= CELLS ? CELLS - 1 : to[k];
+    }
+}
+
+/* Whether the arcs of B's and of A's reversed normals cross, or come within rounding of it. */
+static int arcs_cross(const struct hull_edge *a, const struct hull_edge *b)
+{
+    const double some = 1e-12;
+    double ab[3], cd[3];
+    tact_v3_cross(ab, a->normal[0], a->normal[1]);
+    tact_v3_cross(cd, b->normal[0], b->normal[1]);
+    const double c = -tact_v3_dot(b->normal[0], ab), d = -tact_v3_dot(b->normal[1], ab);
+    const double e = tact_v3_dot(a->normal[0], cd), f = tact_v3_dot(a->normal[1], cd);
+    return fmin(c, d) < some && fmax(c, d) > -some && fmin(e, f) < some && fmax(e, f) > -some;
+}
+
+/* Tries the common normal of two edges. If their arcs do not really cross, the gap along it is just
+ * a smaller one. */
+static void try_edges(const struct plain_hull *a, const struct plain_hull *b,
+                      const struct hull_edge *of_a, const struct hull_edge *of_b,
+                      struct greatest *best)
+{
+    double n[3], outward[3];
+    tact_v3_cross(n, of_a->along, of_b->along);
+    if (!(tact_v3_normalize(n, n) > 0.0)) {
+        return;
+    }
+    tact_v3_add(outward, of_b->normal[0], of_b->normal[1]);
+    tact_v3_scale(n, n, tact_v3_dot(n, outward) < 0.0 ? -1.0 : 1.0);
+    best->at_a = of_a->vertex;
+    best->at_b = of_b->vertex;
+    try_normal(a, b, n, best);
+}
+
+/* The edges of B by the cells of their arcs: those of cell c are list[first[c]] to list[first[c +
+ * 1] - 1]. */
+static int *list_edges_by_cell(const struct plain_hull *b, int first[ALL_CELLS + 1])
+{
+    int *list = NULL;
+    memset(first, 0, (ALL_CELLS + 1) * sizeof *first);
+    for (int pass = 0; pass < 2; pass++) {
+        for (int k = 0; k < b->edges; k++) {
+            int from[3], to[3];
+            cells_of_arc(&b->edge[k], 1.0, from, to);
+            for (int x = from[0]; x <= to[0]; x++) {
+                for (int y = from[1]; y <= to[1]; y++) {
+                    for (int z = from[2]; z <= to[2]; z++) {
+                        const int cell = (x * CELLS + y) * CELLS + z;
+                        if (pass) {
+                            list[--first[cell]] = k;
+                        } else {
+                            first[cell]++;
+                        }
+                    }
+                }
+            }
+        }
+        for (int c = 1; !pass && c <= ALL_CELLS; c++) {
+            first[c] += first[c - 1];
+        }
+        list = pass ? list : calloc((size_t)first[ALL_CELLS] + 1, sizeof *list);
+    }
+    return list;
+}
+
+double greatest_gap_of_hulls(const struct plain_hull *a, const struct plain_hull *b)
+{
+    static int first[ALL_CELLS + 1];
+    struct greatest best = {-INFINITY, 0, 0};
+    for (int i = 0; i < a->faces + b->faces; i++) {
+        double n[3];
+        tact_v3_scale(n, i < a->faces ? a->normal[i] : b->normal[i - a->faces],
+                      i < a->faces ? -1.0 : 1.0);
+        try_normal(a, b, n, &best);
+    }
+    int *list = list_edges_by_cell(b, first);
+    for (int i = 0; i < a->edges; i++) {
+        int from[3], to[3];
+        cells_of_arc(&a->edge[i], -1.0, from, to);
+        for (int x = from[0]; x <= to[0]; x++) {
+            for (int y = from[1]; y <= to[1]; y++) {
+                const int row = (x * CELLS + y) * CELLS;
+                for (int k = first[row + from[2]]; k < first[row + to[2] + 1]; k++) {
+                    if (arcs_cross(&a->edge[i], &b->edge[list[k]])) {
+                        try_edges(a, b, &a->edge[i], &b->edge[list[k]], &best);
+                    }
+                }
+            }
+        }
+    }
+    free(list);
+    return best.gap;
+}

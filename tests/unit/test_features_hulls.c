@@ -1,0 +1,191 @@
+/* Distances and least translations of the convex hulls of real objects, against a convex program
+ * and against all faces of their difference (support/convex_program.h). */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+#include "support/convex_program.h"
+#include "support/convex_solid.h"
+#include "support/data.h"
+
+static const char *const names[] = {
+    "knot.obj",
+    "star.obj",
+    "bracket.stl",
+    "tip.stl",
+    "spot.obj",
+    "ycb/003_cracker_box.obj",
+    "ycb/011_banana.obj",
+    "ycb/056_tennis_ball.obj",
+    "allegro/base_link.stl",
+    "allegro/link_0.0.stl",
+    "allegro/link_1.0.stl",
+    "allegro/link_2.0.stl",
+    "allegro/link_3.0.stl",
+    "allegro/link_3.0_tip.stl",
+    "allegro/link_4.0.stl",
+    "allegro/link_12.0_right.stl",
+    "allegro/link_13.0.stl",
+    "allegro/link_14.0.stl",
+    "allegro/link_15.0.stl",
+    "allegro/link_15.0_tip.stl",
+};
+enum { NAMES = sizeof names / sizeof *names };
+
+/* A hull twice: as the library has it, and plain, in its frame and at a pose. */
+struct object {
+    const char *name;
+    struct solid solid;
+    struct plain_hull own, placed;
+};
+
+static int read_soup(const char *name, struct tact_soup *out)
+{
+    char path[DATA_PATH], under[128];
+    struct tact_error err = {.line = 0};
+    static char text[1 << 20];
+    snprintf(under, sizeof under, "meshes/%s", name);
+    FILE *f = open_test_data_file(under, path);
+    if (!f) {
+        return 0;
+    }
+    size_t size = fread(text, 1, sizeof text, f);
+    assert_true(feof(f));
+    fclose(f);
+    assert_int_equal(tact_soup_read(text, size, name, 1.0, out, &err), 0);
+    return 1;
+}
+
+static int open_object(const char *name, struct object *o)
+{
+    struct tact_soup soup;
+    if (!read_soup(name, &soup)) {
+        return 0;
+    }
+    o->name = name;
+    o->solid = make_hull_solid(soup.vertices, soup.vertex_count);
+    o->own = make_plain_hull(o->solid.mesh);
+    o->placed = make_plain_hull(o->solid.mesh);
+    for (int i = 0; i < 50; i++) { /* it reaches as far as the points of the file */
+        double to[4], most = -INFINITY, hull = -INFINITY;
+        random_unit_quaternion(to);
+        for (size_t k = 0; k < soup.vertex_count; k++) {
+            most = fmax(most, tact_v3_dot(to, soup.vertices + 3 * k));
+        }
+        for (int k = 0; k < o->own.vertices; k++) {
+            hull = fmax(hull, tact_v3_dot(to, o->own.vertex[k]));
+        }
+        assert_true(hull == most);
+    }
+    tact_soup_free(&soup);
+    return 1;
+}
+
+static void close_object(struct object *o)
+{
+    free_convex_solid(&o->solid);
+    free_plain_hull(&o->own);
+    free_plain_hull(&o->placed);
+}
+
+/* Deviations over the size of the pair. */
+struct deviations {
+    int apart, overlapping;
+    double distance; /* beyond the program's bounds */
+    double bounds;   /* between them */
+    double width;    /* of the least translation from the width along its normal */
+    double depth;    /* of it from the least over all faces */
+};
+
+static void check_pair(struct object *a, struct object *b, struct deviations *worst)
+{
+    const double size = a->solid.mesh->radius + b->solid.mesh->radius;
+    const struct tact_separation s = query(&a->solid, &b->solid, NULL);
+    assert_true(s.exact);
+    place_plain_hull(&a->own, &a->solid.pose, a->solid.pose.position, &a->placed);
+    place_plain_hull(&b->own, &b->solid.pose, a->solid.pose.position, &b->placed);
+    const double width = gap_of_hulls_along(&a->placed, &b->placed, s.normal);
+    if (s.distance > 0.0) {
+        const struct distance_bounds d = bound_distance(&a->placed, &b->placed, size);
+        const double off = fmax(d.lower - s.distance, s.distance - d.upper);
+        worst->apart++;
+        worst->distance = fmax(worst->distance, off / size);
+        worst->bounds = fmax(worst->bounds, (d.upper - d.lower) / size);
+    } else {
+        const double least = greatest_gap_of_hulls(&a->placed, &b->placed);
+        worst->overlapping++;
+        worst->depth = fmax(worst->depth, fabs(least - s.distance) / size);
+    }
+    worst->width = fmax(worst->width, fabs(width - s.distance) / size);
+}
+
+/* Places B at random, its centre within reach of A's; every other pair is then moved along its
+ * normal to a thousandth of the size before or beyond touch, where contacts are. */
+static void place_pair(struct object *a, struct object *b, int near)
+{
+    const double size = a->solid.mesh->radius + b->solid.mesh->radius;
+    double to[4], centre[2][3];
+    a->solid.pose = random_pose(0.0);
+    b->solid.pose = random_pose(0.0);
+    random_unit_quaternion(to);
+    tact_quat_rotate(centre[0], a->solid.pose.quat_wxyz, a->solid.mesh->centroid);
+    tact_quat_rotate(centre[1], b->solid.pose.quat_wxyz, b->solid.mesh->centroid);
+    tact_v3_sub(b->solid.pose.position, centre[0], centre[1]);
+    tact_v3_axpy(b->solid.pose.position, uniform(0.0, 1.0) * size / tact_v3_norm(to), to);
+    if (near) {
+        const struct tact_separation s = query(&a->solid, &b->solid, NULL);
+        tact_v3_axpy(b->solid.pose.position, s.distance + uniform(-1e-3, 1e-3) * size, s.normal);
+    }
+}
+
+/* Pairs of object i with another one, drawn at random. */
+static struct deviations check_pairs_of(struct object *object, int i, int count, int pairs)
+{
+    struct deviations worst = {0};
+    for (int k = 0; k < pairs; k++) {
+        const int other = (i + 1 + (int)uniform(0.0, count - 1)) % count;
+        place_pair(&object[i], &object[other], k & 1);
+        check_pair(&object[i], &object[other], &worst);
+    }
+    printf(
+        "%s (%d vertices): %d apart, beyond the bounds by %.0e, which differ by %.0e; %d overlap, "
+        "off the least by %.0e; off the width by %.0e (of size)\n",
+        object[i].name, object[i].own.vertices, worst.apart, worst.distance, worst.bounds,
+        worst.overlapping, worst.depth, worst.width);
+    return worst;
+}
+
+static void distances_of_real_hulls_are_exact(void **state)
+{
+    (void)state;
+    static struct object object[NAMES];
+    int count = 0, apart = 0, overlapping = 0;
+    const int pairs = campaign_trial_count(4, 1000);
+    for (int i = 0; i < NAMES; i++) {
+        count += open_object(names[i], &object[count]);
+    }
+    for (int i = 0; i < count; i++) {
+        const struct deviations worst = check_pairs_of(object, i, count, pairs);
+        assert_true(worst.distance < 4e-15 && worst.bounds < 1e-12);
+        assert_true(worst.depth < 1e-14 && worst.width < 4e-15);
+        apart += worst.apart;
+        overlapping += worst.overlapping;
+    }
+    assert_true(apart > 0 && overlapping > 0);
+    for (int i = 0; i < count; i++) {
+        close_object(&object[i]);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(distances_of_real_hulls_are_exact),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
