@@ -102,52 +102,91 @@ static void record_tick(struct world_scene *s, const struct tact_shape *shape,
     out->energy = fmax(out->energy, compute_phase_corrected_energy(s) / before - 1.0);
 }
 
-/* Throws a body of random orientation at the target below z = 0. */
-static void simulate_throw(const struct throw_case *t, const struct tact_mesh *mesh,
-                           struct throw_outcome *out)
+/* A scene for all throws of one kind, target and period. */
+struct throw_scene {
+    struct world_scene scene;
+    struct tact_shape shape;
+    double centroid[3]; /* of the shape, in its frame [m] */
+    int is_open;
+};
+
+static void open_throw_scene(struct throw_scene *s, const struct throw_case *t,
+                             const struct tact_mesh *mesh)
 {
     struct tact_world_options o = tact_world_options_default();
-    const struct tact_shape thin_sheet_shape = box_of_sides(0.4, 0.4, 1e-3),
-                            shape = shape_of_body_kind(t->kind, mesh);
-    const double v = t->speed, place[3] = {uniform(-0.05, 0.05), uniform(-0.05, 0.05),
-                                           0.04 + v * t->period * uniform(0.0, 1.0)};
+    const struct tact_shape thin_sheet_shape = box_of_sides(0.4, 0.4, 1e-3);
+    const double origin[3] = {0.0, 0.0, 0.0};
     struct tact_pose pose_under_sheet = tact_pose_identity();
     struct tact_contact_law law = make_rigid_law(0.3);
     struct tact_shape_mass mass;
-    struct world_scene s;
-    double axis[3], offset[3];
+    s->shape = shape_of_body_kind(t->kind, mesh);
     o.period = t->period;
-    open_empty_scene(&s, &o);
+    open_empty_scene(&s->scene, &o);
     pose_under_sheet.position[2] = -0.5e-3;
     if (t->plane) {
-        add_scene_ground(&s);
+        add_scene_ground(&s->scene);
     } else {
-        add_scene_shape(&s, -1, &thin_sheet_shape, &pose_under_sheet, 0);
+        add_scene_shape(&s->scene, -1, &thin_sheet_shape, &pose_under_sheet, 0);
     }
-    add_scene_solid(&s, &shape, 0.02, place, 0.0);
-    tact_shape_mass(&shape, &mass);
-    tact_v3_scale(offset, mass.centroid, -1.0);
-    set_scene_law(&s, 0, 1, &law);
-    assert_int_equal(t->fast ? tact_world_set_fast(s.world, 0) : 0, 0);
-    finish_scene_building(&s);
-    struct tact_body *body = tact_world_body(s.world, 0);
+    add_scene_solid(&s->scene, &s->shape, 0.02, origin, 0.0);
+    tact_shape_mass(&s->shape, &mass);
+    tact_v3_copy(s->centroid, mass.centroid);
+    set_scene_law(&s->scene, 0, 1, &law);
+    assert_int_equal(t->fast ? tact_world_set_fast(s->scene.world, 0) : 0, 0);
+    finish_scene_building(&s->scene);
+    s->is_open = 1;
+}
+
+/* One tick in which the body is at rest, far from all others: its contacts end. */
+static void end_contacts_of_body(struct world_scene *s, int index)
+{
+    struct tact_body *body = tact_world_body(s->world, index);
+    tact_v3_set(body->pose.position, 0.0, 0.0, 10.0);
+    memset(body->twist, 0, sizeof body->twist);
+    tact_world_refresh(s->world);
+    step_scene(s);
+}
+
+/* Throws a body of random orientation at the target below z = 0. */
+static void simulate_throw(struct throw_scene *scene, const struct throw_case *t,
+                           const struct tact_mesh *mesh, struct throw_outcome *out)
+{
+    struct world_scene *s = &scene->scene;
+    const double v = t->speed, place[3] = {uniform(-0.05, 0.05), uniform(-0.05, 0.05),
+                                           0.04 + v * t->period * uniform(0.0, 1.0)};
+    double axis[3], offset[3];
+    if (!scene->is_open) {
+        open_throw_scene(scene, t, mesh);
+    }
+    end_contacts_of_body(s, 0);
+    struct tact_body *body = tact_world_body(s->world, 0);
+    tact_v3_scale(offset, scene->centroid, -1.0);
+    tact_v3_add(body->pose.position, place, scene->centroid);
     random_unit_quaternion(body->pose.quat_wxyz);
     tact_v3_set(body->twist, 0.2 * v * uniform(-1.0, 1.0), 0.2 * v * uniform(-1.0, 1.0), -v);
     tact_v3_set(axis, uniform(-1.0, 1.0), uniform(-1.0, 1.0), uniform(-1.0, 1.0));
     tact_v3_normalize(axis, axis);
     tact_v3_scale(body->twist + 3, axis, t->spin);
-    tact_world_refresh(s.world);
-    double before = compute_phase_corrected_energy(&s);
+    tact_world_refresh(s->world);
+    double before = compute_phase_corrected_energy(s);
     for (int k = 0; k < 40 + (int)(0.1 / (v * t->period)); k++) {
-        solve_scene_velocities(&s);
-        out->overshot += tact_world_integrate(s.world);
-        out->unsolved += s.stats.residual > 1e-8;
+        solve_scene_velocities(s);
+        out->overshot += tact_world_integrate(s->world);
+        out->unsolved += s->stats.residual > 1e-8;
         if (fabs(body->pose.position[0]) > 0.18 || fabs(body->pose.position[1]) > 0.18) {
             break;
         }
-        record_tick(&s, &shape, offset, before, out);
+        record_tick(s, &scene->shape, offset, before, out);
     }
-    close_scene(&s);
+}
+
+static void close_throw_scenes(struct throw_scene *scenes, int count)
+{
+    for (int i = 0; i < count; i++) {
+        if (scenes[i].is_open) {
+            close_scene(&scenes[i].scene);
+        }
+    }
 }
 
 static void fast_bodies_do_not_pass_through(void **state)
@@ -160,14 +199,16 @@ static void fast_bodies_do_not_pass_through(void **state)
     assert_int_equal(tact_mesh_hull(pyramid[0], 5, &mesh, &err), 0);
     for (enum body_kind kind = 0; kind < KINDS; kind++) {
         struct throw_outcome out = {.least = INFINITY};
+        struct throw_scene scenes[6] = {{.is_open = 0}}; /* by target and period */
         int trials = campaign_trial_count(60, 3000);
         for (int i = 0; i < trials; i++) {
             struct throw_case t = {.kind = kind, .fast = 1, .plane = i & 1};
             t.speed = speeds[i % 5];
             t.spin = spins[i / 5 % 4];
             t.period = 1e-3 / (1 << i % 3);
-            simulate_throw(&t, mesh, &out);
+            simulate_throw(&scenes[i % 6], &t, mesh, &out);
         }
+        close_throw_scenes(scenes, 6);
         printf("%s: %d throws, %.1e m under the surface at most, its middle %.1f mm over it at "
                "least; energy %.1e over the start; %ld of %ld ticks overshot, %ld unsolved\n",
                kind_names[kind], trials, out.deepest, 1e3 * out.least, out.energy, out.overshot,
@@ -183,19 +224,71 @@ static void bodies_that_pass_are_counted(void **state)
 {
     (void)state;
     static const double speeds[] = {1.0, 3.0, 10.0, 30.0, 100.0};
+    struct throw_scene scenes[2] = {{.is_open = 0}}; /* of the ball and of the box */
     int trials = campaign_trial_count(60, 1000), passed = 0;
     long counted_throws = 0, missed = 0;
     for (int i = 0; i < trials; i++) {
         struct throw_outcome out = {.least = INFINITY};
         const struct throw_case t = {
             .kind = i & 1 ? BOX : BALL, .speed = speeds[i % 5], .period = 1e-3};
-        simulate_throw(&t, NULL, &out);
+        simulate_throw(&scenes[i & 1], &t, NULL, &out);
         passed += out.least < -0.02;
         counted_throws += out.outrun;
         missed += out.least < -0.02 && !out.outrun;
     }
+    close_throw_scenes(scenes, 2);
     printf("of %d others %d passed, %ld ticks counted\n", trials, passed, counted_throws);
     assert_true(passed > 0 && missed == 0);
+}
+
+/* Two boxes in free flight, both marked as fast. */
+static void open_scene_of_two_boxes(struct world_scene *s)
+{
+    const struct tact_shape box = box_of_sides(0.02, 0.03, 0.02);
+    const double origin[3] = {0.0, 0.0, 0.0};
+    struct tact_world_options o = tact_world_options_default();
+    struct tact_contact_law law = make_rigid_law(0.3);
+    tact_v3_set(o.gravity, 0.0, 0.0, 0.0);
+    open_empty_scene(s, &o);
+    for (int k = 0; k < 2; k++) {
+        add_scene_solid(s, &box, k ? 0.02 : 0.05, origin, 0.0);
+        assert_int_equal(tact_world_set_fast(s->world, k), 0);
+    }
+    set_scene_law(s, 1, 1, &law);
+    finish_scene_building(s);
+}
+
+/* Lets them fly at each other, both at this speed. Returns whether they touched. */
+static int simulate_collision(struct world_scene *s, double v, int turning, double *deepest,
+                              double *energy)
+{
+    const double spin = turning ? 1000.0 * uniform(0.0, 1.0) : 0.0;
+    double far[2];
+    int touched = 0;
+    for (int k = 0; k < 2; k++) {
+        far[k] = (k ? 1.0 : -1.0) * (0.03 + 1e-3 * v * uniform(0.0, 1.0));
+    }
+    end_contacts_of_body(s, 1);
+    for (int k = 0; k < 2; k++) {
+        struct tact_body *body = tact_world_body(s->world, k);
+        tact_v3_set(body->pose.position, far[k], 0.0, 0.0);
+        random_unit_quaternion(body->pose.quat_wxyz);
+        tact_v3_set(body->twist, k ? -v : v, 0.0, 0.0);
+        tact_v3_set(body->twist + 3, spin * uniform(-1.0, 1.0), spin * uniform(-1.0, 1.0), spin);
+    }
+    tact_world_refresh(s->world);
+    double before = compute_phase_corrected_energy(s);
+    for (int k = 0; k < 20 + (int)(100.0 / v); k++) {
+        struct tact_distance d;
+        step_scene(s);
+        const struct tact_body *a = tact_world_body(s->world, 0), *b = tact_world_body(s->world, 1);
+        assert_int_equal(tact_distance_find(&s->shapes[0], &a->pose, &s->shapes[1], &b->pose, &d),
+                         0);
+        *deepest = fmax(*deepest, -d.distance);
+        *energy = fmax(*energy, compute_phase_corrected_energy(s) / before - 1.0);
+        touched |= d.distance < 1e-9;
+    }
+    return touched;
 }
 
 /* Two fast boxes that collide in free flight do not overlap at the end of a tick. Within a tick
@@ -207,46 +300,12 @@ static void fast_bodies_do_not_overlap(void **state)
     static const double speeds[] = {1.0, 3.0, 10.0, 30.0, 100.0};
     int trials = campaign_trial_count(60, 3000), met = 0;
     double deepest = 0.0, energy = 0.0;
+    struct world_scene s;
+    open_scene_of_two_boxes(&s);
     for (int i = 0; i < trials; i++) {
-        const struct tact_shape box = box_of_sides(0.02, 0.03, 0.02);
-        const double v = speeds[i % 5], spin = i % 3 ? 1000.0 * uniform(0.0, 1.0) : 0.0;
-        struct tact_world_options o = tact_world_options_default();
-        struct tact_contact_law law = make_rigid_law(0.3);
-        struct world_scene s;
-        tact_v3_set(o.gravity, 0.0, 0.0, 0.0);
-        open_empty_scene(&s, &o);
-        for (int k = 0; k < 2; k++) {
-            const double place[3] = {(k ? 1.0 : -1.0) * (0.03 + 1e-3 * v * uniform(0.0, 1.0)), 0.0,
-                                     0.0};
-            add_scene_solid(&s, &box, k ? 0.02 : 0.05, place, 0.0);
-            assert_int_equal(tact_world_set_fast(s.world, k), 0);
-        }
-        set_scene_law(&s, 1, 1, &law);
-        finish_scene_building(&s);
-        for (int k = 0; k < 2; k++) {
-            struct tact_body *body = tact_world_body(s.world, k);
-            random_unit_quaternion(body->pose.quat_wxyz);
-            tact_v3_set(body->twist, k ? -v : v, 0.0, 0.0);
-            tact_v3_set(body->twist + 3, spin * uniform(-1.0, 1.0), spin * uniform(-1.0, 1.0),
-                        spin);
-        }
-        tact_world_refresh(s.world);
-        double before = compute_phase_corrected_energy(&s);
-        int throws_that_touched = 0;
-        for (int k = 0; k < 20 + (int)(100.0 / v); k++) {
-            struct tact_distance d;
-            step_scene(&s);
-            const struct tact_body *a = tact_world_body(s.world, 0),
-                                   *b = tact_world_body(s.world, 1);
-            assert_int_equal(tact_distance_find(&s.shapes[0], &a->pose, &s.shapes[1], &b->pose, &d),
-                             0);
-            deepest = fmax(deepest, -d.distance);
-            energy = fmax(energy, compute_phase_corrected_energy(&s) / before - 1.0);
-            throws_that_touched |= d.distance < 1e-9;
-        }
-        met += throws_that_touched;
-        close_scene(&s);
+        met += simulate_collision(&s, speeds[i % 5], i % 3, &deepest, &energy);
     }
+    close_scene(&s);
     printf("%d pairs, %d met; %.1e m deep at most, energy %.1e over the start\n", trials, met,
            deepest, energy);
     assert_true(deepest < 1e-7 && energy < 1e-12 && 2 * met > trials);
