@@ -25,8 +25,8 @@ void tact_core_pair_set_poses(struct tact_core_pair *pair, const struct tact_cor
     pair->supports = 0;
 }
 
-void tact_minkowski_support(struct tact_core_pair *pair, const double d[3],
-                            struct tact_minkowski_point *out)
+/* The vertices of A and B that are farthest along d and against it. */
+static inline void find_support_vertices(struct tact_core_pair *pair, const double d[3])
 {
     double back[3], in_b[3];
     tact_v3_scale(back, d, -1.0);
@@ -34,16 +34,42 @@ void tact_minkowski_support(struct tact_core_pair *pair, const double d[3],
     pair->at_a = tact_core_support(pair->a, d, pair->at_a);
     pair->at_b = tact_core_support(pair->b, in_b, pair->at_b);
     pair->supports++;
+}
+
+void tact_minkowski_support(struct tact_core_pair *pair, const double d[3],
+                            struct tact_minkowski_point *out)
+{
+    find_support_vertices(pair, d);
     tact_minkowski_from_vertices(pair, pair->at_a, pair->at_b, out);
+}
+
+/* Index of the point with these vertices among the first `count`; -1 where there is none. */
+static inline int index_of_point(const struct tact_minkowski_point *points, int count, int64_t a,
+                                 int64_t b)
+{
+    for (int i = 0; i < count; i++) {
+        if (points[i].a == a && points[i].b == b) {
+            return i;
+        }
+    }
+    return -1;
 }
 
 int tact_minkowski_is_repeated(const struct tact_minkowski_point *points, int count,
                                const struct tact_minkowski_point *of)
 {
-    for (int i = 0; i < count; i++) {
-        if (points[i].a == of->a && points[i].b == of->b) {
-            return 1;
-        }
+    return index_of_point(points, count, of->a, of->b) >= 0;
+}
+
+int tact_minkowski_support_repeats(struct tact_core_pair *pair, const struct tact_simplex *simplex,
+                                   const double d[3], struct tact_minkowski_point *out)
+{
+    find_support_vertices(pair, d);
+    int known = index_of_point(simplex->point, simplex->count, pair->at_a, pair->at_b);
+    if (known >= 0) {
+        *out = simplex->point[known];
+    } else {
+        tact_minkowski_from_vertices(pair, pair->at_a, pair->at_b, out);
     }
-    return 0;
+    return known >= 0;
 }

@@ -66,6 +66,10 @@ static inline void tact_minkowski_from_vertices(const struct tact_core_pair *pai
 void tact_minkowski_support(struct tact_core_pair *pair, const double d[3],
                             struct tact_minkowski_point *out);
 
+/* The same; returns 1 where it is a point of the simplex, which is then copied. */
+int tact_minkowski_support_repeats(struct tact_core_pair *pair, const struct tact_simplex *simplex,
+                                   const double d[3], struct tact_minkowski_point *out);
+
 /* Order of points by their vertices. */
 static inline int tact_minkowski_sorts_before(const struct tact_minkowski_point *one,
                                               const struct tact_minkowski_point *other)

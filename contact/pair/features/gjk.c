@@ -105,18 +105,18 @@ static int find_nearest_simplex_point(const struct tact_simplex *s, double flat,
 {
     static const int faces[4][4] = {{0, 1, 2, 3}, {0, 1, 3, 2}, {0, 2, 3, 1}, {1, 2, 3, 0}};
     static const int first[3] = {0};
-    int inside = s->count == 4;
-    *best = (struct nearest_on_simplex){.square = INFINITY};
+    int faces_of_simplex = s->count == 4 ? 4 : s->count == 3, inside = s->count == 4;
+    best->count = 0;
+    best->square = INFINITY;
+    tact_v3_set(best->v, 0.0, 0.0, 0.0);
     if (s->count == 1) {
         set_nearest_point(best, s, 1, first, whole);
     } else if (s->count == 2) {
         keep_nearest_on_edge(best, s, 0, 1);
-    } else if (s->count == 3) {
-        keep_nearest_on_triangle(best, s, 0, 1, 2);
     }
-    for (int f = 0; f < 4 && s->count == 4; f++) {
+    for (int f = 0; f < faces_of_simplex; f++) {
         const int *i = faces[f];
-        if (is_origin_beyond_face(s, i, flat)) {
+        if (s->count == 3 || is_origin_beyond_face(s, i, flat)) {
             keep_nearest_on_triangle(best, s, i[0], i[1], i[2]);
             inside = 0;
         }
@@ -234,9 +234,8 @@ int tact_gjk(struct tact_core_pair *pair, struct tact_simplex *simplex, struct t
         }
         choose_search_direction(&best, d);
         tact_v3_scale(back, d, -1.0);
-        tact_minkowski_support(pair, back, &next);
-        int ends = sorted || tact_minkowski_is_repeated(simplex->point, simplex->count, &next) ||
-                   !(best.square < last) ||
+        int repeats = tact_minkowski_support_repeats(pair, simplex, back, &next);
+        int ends = sorted || repeats || !(best.square < last) ||
                    tact_v3_dot(d, next.w) >= min_support_ratio * tact_v3_dot(d, best.v);
         if (ends && (sorted || !are_polytopes || !sort_simplex_points(simplex))) {
             break;

@@ -15,9 +15,10 @@ static int is_valid_vertex_index(double number, int64_t count)
 static void load_simplex_from_state(const struct tact_core_pair *pair, const double *state,
                                     struct tact_simplex *s)
 {
+    const double size = fabs(state[0]);
+    const double *end = state + 1 + 2 * (size > 2.0 ? 3 : size > 1.0 ? 2 : size > 0.0);
     s->count = 0;
-    for (int i = 0; i < 3 && fabs(state[0]) > i; i++) {
-        const double *at = state + 1 + 2 * i;
+    for (const double *at = state + 1; at < end; at += 2) {
         if (is_valid_vertex_index(at[0], pair->a->vertices) &&
             is_valid_vertex_index(at[1], pair->b->vertices)) {
             tact_minkowski_from_vertices(pair, (int64_t)at[0], (int64_t)at[1],
