@@ -25,8 +25,8 @@
 #include "unit/support/script_device.h"
 
 enum { TICKS = 2000, MOST_TICKS = 120000 };
-#define REPLUG_COUNT campaign_trial_count(25, 100)
-#define UPLOAD_REPLUGS campaign_trial_count(8, 20)
+#define REPLUG_COUNT campaign_trial_count(8, 100)
+#define UPLOAD_REPLUGS campaign_trial_count(3, 20)
 enum { FORCE_X, SPRING, DAMPER, STRONG, OUTPUTS }; /* in the order of `forces` below */
 enum { AGE = 3 };                                  /* after abs_x, abs_y, btn_trigger */
 

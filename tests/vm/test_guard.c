@@ -32,7 +32,7 @@
 enum { PORT = 0x378 };
 enum { BOARD, ENABLE, STICK, DEVICES };
 enum { MOST_NS = 5000000, LOOP_PRIORITY = 80 };
-#define ROUNDS campaign_trial_count(15, 50)
+#define ROUNDS campaign_trial_count(5, 50)
 static const lsampl_t pushed = 49151; /* 5 V */
 
 /* Memory shared by the test and the controller, a process of its own. */
