@@ -263,3 +263,102 @@ void check_soft_cubes(void)
     simulation_check_energy(&p);
     simulation_free(&p);
 }
+
+/* What the socket of socket.yaml, a part of a sphere, exerts on its ball. */
+struct socket_load {
+    double load, force, torque; /* integral of the pressure, its part upward [N], of its distance
+                                   from the vertical axis [N m] */
+};
+
+/* The ball's centre is `below` under that of the socket. */
+static struct socket_load press_socket(double below)
+{
+    enum { RINGS = 20000 };
+    const double hollow = 0.024, ball = 0.02, slope = 4e5 / 0.02;
+    struct socket_load sum = {0.0, 0.0, 0.0};
+    for (int i = 0; i < RINGS; i++) {
+        double angle = 0.5 * (i + 0.5) / RINGS; /* from the lowest point, beyond the rim */
+        double from = sqrt(hollow * hollow + below * below - 2.0 * hollow * below * cos(angle));
+        double load = slope * fmax(ball - from, 0.0) * 2.0 * M_PI * hollow * hollow * sin(angle) *
+                      0.5 / RINGS;
+        sum.load += load;
+        sum.force += load * cos(angle);
+        sum.torque += load * hollow * sin(angle);
+    }
+    return sum;
+}
+
+void check_socket(void)
+{
+    const double mass = 0.2, inertia = 0.4 * mass * 0.02 * 0.02, friction = 0.3;
+    double low = 0.004, high = 0.006;
+    struct simulation p;
+    simulate("socket", 0.4, &p);
+    for (int i = 0; i < 60; i++) {
+        double middle = 0.5 * (low + high);
+        *(press_socket(middle).force < mass * G ? &low : &high) = middle;
+    }
+    const struct socket_load exact = press_socket(low);
+    const double below = -simulation_body_at(&p, "ball", -1)->position[2];
+    const double first = simulation_body_at(&p, "ball", 0.05)->twist[5];
+    const double later = simulation_body_at(&p, "ball", 0.15)->twist[5];
+    const double torque = inertia * (first - later) / 0.1, limit = friction * exact.torque;
+    print_message("    %.4f mm deep, exact %.4f; braked by %.4f mN m, of Coulomb's friction %.4f, "
+                  "times force over load %.4f\n",
+                  1e3 * (below - 0.004), 1e3 * (low - 0.004), 1e3 * torque, 1e3 * limit,
+                  1e3 * limit * exact.force / exact.load);
+    assert_true(fabs((below - 0.004) / (low - 0.004) - 1.0) < 0.1);
+    assert_true(fabs(torque / (limit * exact.force / exact.load) - 1.0) < 0.01);
+    assert_true(fabs(torque / limit - 1.0) < 0.04);
+    assert_true(largest_final_speed(&p) < 1e-9);
+    simulation_free(&p);
+}
+
+/* Mean time [s] between the passages of a body's height, or tilt about y, through a value, and
+ * back. */
+static double find_period(const struct simulation *p, const char *name, int tilts, double about)
+{
+    double last = 0.0, first = 0.0, latest = 0.0;
+    int passages = 0;
+    for (int t = 0; t < p->ticks; t++) {
+        const struct body_state *b = simulation_body_at(p, name, t * p->period);
+        double now = (tilts ? 2.0 * asin(b->quat_wxyz[2]) : b->position[2]) - about;
+        if (t && (now > 0.0) != (last > 0.0)) {
+            latest = p->period * (t - now / (now - last));
+            first = passages ? first : latest;
+            passages++;
+        }
+        last = now;
+    }
+    assert_true(passages > 4);
+    return 2.0 * (latest - first) / (passages - 1);
+}
+
+void check_floating_boxes(void)
+{
+    const double k = 2e4 / 0.02, mass = 0.2, weight = mass * G; /* [Pa/m], [kg], [N] */
+    const double depth = weight / (k * 0.06 * 0.04), edge = sqrt(weight / (k * 0.04));
+    const double inertia = mass * (0.06 * 0.06 + 0.03 * 0.03) / 12.0;
+    /* a ship's: k times the second moment of the water line, less the weight times the height of
+     * the centre of mass over that of the displaced volume */
+    const double stiffness = k * pow(0.06, 3.0) * 0.04 / 12.0 - weight * (0.015 - 0.5 * depth);
+    const struct {
+        const char *name;
+        int tilts;
+        double about, exact;
+    } boxes[] = {
+        {"heaves", 0, 0.015 - depth, 2.0 * M_PI * sqrt(depth / G)},
+        {"rocks", 1, 0.0, 2.0 * M_PI * sqrt(inertia / stiffness)},
+        {"edge", 0, 0.04 * sqrt(0.5) - edge, 2.0 * M_PI * sqrt(edge / (2.0 * G))},
+    };
+    struct simulation p;
+    simulate("floating_boxes", 0.4, &p);
+    for (int i = 0; i < 3; i++) {
+        double period = find_period(&p, boxes[i].name, boxes[i].tilts, boxes[i].about);
+        print_message("    %s with a period of %.4f ms, exact %.4f ms\n", boxes[i].name,
+                      1e3 * period, 1e3 * boxes[i].exact);
+        assert_true(fabs(period / boxes[i].exact - 1.0) < 0.002);
+    }
+    simulation_check_energy(&p);
+    simulation_free(&p);
+}

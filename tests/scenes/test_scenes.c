@@ -47,6 +47,8 @@ static const struct {
     {"sinusoid", check_sinusoid},
     {"bounce", check_bounce},
     {"soft_cubes", check_soft_cubes},
+    {"socket", check_socket},
+    {"floating_boxes", check_floating_boxes},
     {"balances", check_balances_scene},
     {"peg", check_peg_scene},
     {"dominoes", check_dominoes},
