@@ -49,6 +49,7 @@ static const struct {
     {"soft_cubes", check_soft_cubes},
     {"socket", check_socket},
     {"floating_boxes", check_floating_boxes},
+    {"pencil", check_pencil},
     {"balances", check_balances_scene},
     {"peg", check_peg_scene},
     {"dominoes", check_dominoes},

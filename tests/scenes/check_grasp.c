@@ -1,0 +1,126 @@
+/* Grasps by pressure fields: a pencil that turns in the fingers. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <cmocka.h>
+#include "../unit/support/quadrature.h"
+#include "simulation.h"
+#include "scenes.h"
+
+#define G 9.81
+
+/* The fingertips of pencil.yaml: radius [m], and slope of the pressure [Pa/m]. */
+#define TIP_RADIUS 0.008
+#define TIP_SLOPE (4e5 / 0.008)
+
+/* Sets the pressure of a tip that presses on a flat with a force [N]: on its disc, whose depth is
+ * found by Newton's method. */
+static void press_tip(double force, struct quadrature *q)
+{
+    enum { FINE = 24 };
+    double depth = sqrt(force / (M_PI * TIP_RADIUS * TIP_SLOPE)), height;
+    for (int i = 0; i < 4; i++) {
+        double now = 2.0 * M_PI * TIP_SLOPE * depth * depth * (TIP_RADIUS / 2.0 - depth / 3.0);
+        depth += (force - now) / (2.0 * M_PI * TIP_SLOPE * depth * (TIP_RADIUS - depth));
+    }
+    height = TIP_RADIUS - depth;
+    const double radius = sqrt(TIP_RADIUS * TIP_RADIUS - height * height);
+    q->count = 0;
+    for (int i = 0; i < FINE * FINE; i++) {
+        double x = radius * (2.0 * (i % FINE + 0.5) / FINE - 1.0);
+        double y = radius * (2.0 * (i / FINE + 0.5) / FINE - 1.0);
+        double load = TIP_RADIUS - sqrt(x * x + y * y + height * height);
+        if (load > 0.0) {
+            q->x[q->count] = x;
+            q->y[q->count] = y;
+            q->load[q->count++] = load;
+        }
+    }
+    finish_quadrature(q);
+}
+
+/* The pencil in the plane across its fingers: x, z, angle, and their rates. */
+struct pencil {
+    double x[3], v[3];
+};
+
+static struct pencil pencil_at(const struct simulation *p, double time)
+{
+    const struct body_state *b = simulation_body_at(p, "pencil", time);
+    const double angle = -2.0 * atan2(b->quat_wxyz[2], b->quat_wxyz[0]); /* from x to z */
+    return (struct pencil){{b->position[0], b->position[2], angle},
+                           {b->twist[0], b->twist[2], -b->twist[4]}};
+}
+
+/* Acceleration: gravity, and Coulomb's friction of two tips at the origin. */
+static void accelerate_pencil(const struct pencil *s, const struct quadrature *q, double limit,
+                              double mass, double inertia, double out[3])
+{
+    const double v[2] = {s->v[0] + s->v[2] * s->x[1], s->v[1] - s->v[2] * s->x[0]};
+    double f[3];
+    compute_quadrature_friction(q, v, s->v[2], f);
+    out[0] = -limit * f[0] / mass;
+    out[1] = -limit * f[1] / mass - G;
+    out[2] = -limit * (f[2] - s->x[0] * f[1] + s->x[1] * f[0]) / inertia;
+}
+
+/* Moves it for a tick, in which the force of the tips is constant, by the midpoint rule. */
+static void move_pencil(struct pencil *s, double force, double tick, double mass, double inertia,
+                        struct quadrature *q)
+{
+    enum { STEPS = 50 };
+    const double h = tick / STEPS, limit = 2.0 * 0.6 * force;
+    press_tip(force, q);
+    for (int n = 0; n < STEPS; n++) {
+        struct pencil middle = *s;
+        double a[3];
+        for (int half = 1; half <= 2; half++) {
+            accelerate_pencil(&middle, q, limit, mass, inertia, a);
+            for (int i = 0; i < 3 && half == 1; i++) {
+                middle.x[i] = s->x[i] + 0.5 * h * s->v[i];
+                middle.v[i] = s->v[i] + 0.5 * h * a[i];
+            }
+        }
+        for (int i = 0; i < 3; i++) {
+            s->x[i] += h * middle.v[i];
+            s->v[i] += h * a[i];
+        }
+    }
+}
+
+void check_pencil(void)
+{
+    const double mass = 0.006, inertia = mass * (0.17 * 0.17 + 0.014 * 0.014) / 12.0;
+    struct quadrature *q = malloc(sizeof *q);
+    struct simulation p;
+    struct pencil exact = {{0.0}, {0.0}}, is;
+    int first = 0, last = 0;
+    simulate("pencil", 0.8, &p);
+    for (int t = 0; t < p.ticks; t++) {
+        is = pencil_at(&p, t * p.period);
+        if (!first && is.v[2] < -1.0) {
+            first = t;
+            exact = is;
+        } else if (first && is.v[2] < -1.0 && t == (last ? last : first) + 1) {
+            move_pencil(&exact, 0.5 * p.force[t], p.period, mass, inertia, q);
+            last = t;
+        }
+    }
+    is = pencil_at(&p, last * p.period);
+    const struct pencil half = pencil_at(&p, 0.6), end = pencil_at(&p, -1);
+    const double degrees = 180.0 / M_PI, start = pencil_at(&p, first * p.period).x[2];
+    print_message("    from %.3f s to %.3f s turns by %.3f deg, to %.3f, %.3f mm; exact %.3f deg, "
+                  "%.3f, %.3f mm; in all by %.2f deg, and by %.1e deg from 0.6 s on\n",
+                  first * p.period, last * p.period, degrees * (start - is.x[2]), 1e3 * is.x[0],
+                  1e3 * is.x[1], degrees * (start - exact.x[2]), 1e3 * exact.x[0], 1e3 * exact.x[1],
+                  -degrees * end.x[2], degrees * fabs(end.x[2] - half.x[2]));
+    assert_true(last > first + 100);
+    assert_true(fabs((start - is.x[2]) / (start - exact.x[2]) - 1.0) < 0.02);
+    assert_true(hypot(is.x[0] - exact.x[0], is.x[1] - exact.x[1]) < 5e-4);
+    assert_true(fabs(end.x[2] - half.x[2]) < 1e-6);
+    simulation_free(&p);
+    free(q);
+}
