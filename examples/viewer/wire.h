@@ -68,7 +68,8 @@ struct wire_pressure {
 
 struct wire_joint {
     double value, target, torque; /* [rad, m], [N m, N] */
-    float position[3], unused;    /* position of the link's frame [m, world] */
+    float position[3];            /* position of the link's frame [m, world] */
+    float stop;                   /* -1: at its lower stop, 1: at its upper one, 0: at none */
 };
 
 /* State of the session that the world does not have. */

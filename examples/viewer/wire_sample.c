@@ -181,7 +181,7 @@ static void add_joint_positions(struct sample_filler *f, struct tact_world *worl
         struct tact_hand *hand = tact_world_hand(world, i);
         struct tact_hand_state s = tact_hand_state(hand);
         for (int k = 0; k < tact_hand_count(hand); k++, f->at += sizeof(struct wire_joint)) {
-            struct wire_joint out = {s.q[k], s.target[k], s.torque[k], {0.0f}, 0.0f};
+            struct wire_joint out = {s.q[k], s.target[k], s.torque[k], {0.0f}, (float)s.stop[k]};
             wire_convert_to_floats(out.position, tact_hand_link_pose(hand, k)->position, 3);
             memcpy(f->at, &out, sizeof out);
             f->sample->joints++;

@@ -46,6 +46,14 @@ def check_numbers(browser, rows):
             assert contact["margins"] == margins, (tick, contact["margins"], margins)
         left = float(row["pinch_position[left_distal]"])
         assert any(j["q"] == left for j in frame["joints"]), (tick, left)
+    assert all(j["stop"] == 0 for j in frame["joints"]), frame["joints"]
+    shown = browser.evaluate("""(() => {
+      const frame = tactPage.frames[tactPage.shown], text = () => [...document.querySelectorAll("#joints td.value")].map((e) => [e.textContent, e.className]);
+      tactPage.panels.drawTables({ ...frame, joints: frame.joints.map((j, i) => ({ ...j, stop: i < 3 ? i - 1 : 0 })) });
+      return text();
+    })()""")
+    for (text, kind), stop in zip(shown, ("lower", "", "upper", "")):
+        assert text.endswith(f", at its {stop} stop") == bool(stop) == ("limit" in kind), shown
     text = browser.evaluate("document.getElementById('contacts').textContent")
     assert "ruler / pinch.left_distal" in text and f"{force:.3f} N" in text, text
 

@@ -129,7 +129,9 @@ class Panels {
   drawTables(frame) {
     frame.joints.forEach((j, i) => {
       const slides = this.hello.joints[i].slides, scale = slides ? 1000 : 180 / Math.PI;
-      this.joints[i].textContent = figure(j.q * scale, 1) + (slides ? " mm, " : "\u00b0, ") + figure(j.torque, 3) + (slides ? " N" : " N m");
+      this.joints[i].textContent = figure(j.q * scale, 1) + (slides ? " mm, " : "\u00b0, ") + figure(j.torque, 3) + (slides ? " N" : " N m") +
+        (j.stop < 0 ? ", at its lower stop" : j.stop > 0 ? ", at its upper stop" : "");
+      this.joints[i].classList.toggle("limit", j.stop !== 0);
     });
     frame.devices.forEach((state, i) => {
       this.devices[i].textContent = DEVICE_STATES[state] || "?";

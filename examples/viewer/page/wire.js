@@ -65,7 +65,7 @@ function decodeFrame(buffer) {
     frame.contacts.push(contact);
   }
   for (let i = 0; i < joints; i++, at += JOINT) {
-    frame.joints.push({ q: f64(at), target: f64(at + 8), torque: f64(at + 16), at: vector(data, at + 24) });
+    frame.joints.push({ q: f64(at), target: f64(at + 8), torque: f64(at + 16), at: vector(data, at + 24), stop: data.getFloat32(at + 36, true) });
   }
   for (let i = 0; i < devices; i++) {
     frame.devices.push(u32(at + 4 * i));
