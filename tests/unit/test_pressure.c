@@ -158,6 +158,36 @@ static void pressure_of_ball_and_cylinder(void **state)
     close_scene(&s);
 }
 
+/* A soft ball deep over both edges of a rigid bar: all corners of its polygons on the bar's top are
+ * on the ball, where the pressure is 0; the peak is under the ball's centre, or at the edge nearest
+ * to it. */
+static void pressure_of_a_ball_across_a_bar(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        struct world_scene s;
+        struct tact_shape ball = make_sphere(0.02), bar = box_of_sides(0.2, 0.008, 0.02);
+        const double depth = 0.003, from = 0.003 * i, beyond = fmax(from - 0.004, 0.0);
+        const struct tact_pose at = {{0.0, 0.0, 1.0}, {1.0, 0.0, 0.0, 0.0}};
+        const double on[3] = {0.0, from, 1.01 + 0.02 - depth};
+        open_soft_pair_scene(&s, 0, 1);
+        add_scene_shape(&s, -1, &bar, &at, 0);
+        add_scene_solid(&s, &ball, 0.1, on, 0.0);
+        start_body_on_ground(&s);
+        tact_world_keep_pressure(s.world, &map);
+        step_scene(&s);
+        assert_int_equal(map.patches, 1);
+        double peak = PRESSURE_DEPTH_SLOPE * (0.02 - hypot(0.02 - depth, beyond));
+        const struct sums of = sum_patch_polygons(0);
+        print_message("%.0f mm from the middle: peak %.6g Pa, exact %.6g; area %.4f, load %.4f\n",
+                      1e3 * from, (double)map.patch[0].peak, peak, of.area / map.patch[0].area,
+                      of.load / map.patch[0].load);
+        assert_true(fabs((double)map.patch[0].peak - peak) < 1e-6 * peak);
+        check_patch(&s, 0, 0.1);
+        close_scene(&s);
+    }
+}
+
 /* Polygons beyond the capacity of the map are counted exactly. */
 static void polygons_without_room_are_counted(void **state)
 {
@@ -226,6 +256,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(pressure_of_a_box_at_rest),
         cmocka_unit_test(pressure_of_ball_and_cylinder),
+        cmocka_unit_test(pressure_of_a_ball_across_a_bar),
         cmocka_unit_test(polygons_without_room_are_counted),
         cmocka_unit_test(maps_do_not_change_the_simulation),
     };
