@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <math.h>
+#include <stddef.h>
 #include <string.h>
 #include "contact/moments/hull_internal.h"
 #include "contact/pair/features/layer_internal.h"
@@ -203,6 +204,20 @@ static int make_patch_from_outline(const struct tact_pair_query *q, const struct
     return 0;
 }
 
+/* Sets all to 0 but the arrays of corners and points, most of the struct, of which only the counted
+ * entries are read. */
+static void clear_patch(struct tact_patch *patch)
+{
+    char *bytes = (char *)patch;
+    const size_t after_corners = offsetof(struct tact_patch, radius),
+                 points = offsetof(struct tact_patch, points),
+                 after_points = offsetof(struct tact_patch, spin_arm);
+    memset(bytes, 0, offsetof(struct tact_patch, corner));
+    memset(bytes + after_corners, 0, points - after_corners);
+    patch->points.count = 0;
+    memset(bytes + after_points, 0, sizeof *patch - after_points);
+}
+
 static int make_patch(const struct tact_pair_query *q, const struct tact_core *a,
                       const struct tact_core *b, const struct tact_separation *sep, double way,
                       struct tact_patch *patch)
@@ -211,7 +226,7 @@ static int make_patch(const struct tact_pair_query *q, const struct tact_core *a
     double slope[3], gap_slope_along_normal[3], from[3], layer;
     tact_manifold_find(a, q->pose_a, b, q->pose_b, sep, &m);
     tact_manifold_add_ball(a, q->pose_a, b, q->pose_b, way, sep, &m);
-    memset(patch, 0, sizeof *patch);
+    clear_patch(patch);
     tact_v3_copy(patch->frame, sep->normal);
     tact_v3_copy(patch->frame + 3, m.t1);
     tact_v3_copy(patch->frame + 6, m.t2);

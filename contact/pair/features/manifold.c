@@ -225,7 +225,7 @@ static int clip_polygon_by_line(double (*corner)[2], int count, const double *p,
     double kept[TACT_MANIFOLD_CORNERS][2];
     int n = 0;
     for (int i = 0; i < count; i++) {
-        const double *a = corner[i], *b = corner[(i + 1) % count];
+        const double *a = corner[i], *b = corner[i + 1 < count ? i + 1 : 0];
         double of_a = (q[0] - p[0]) * (a[1] - p[1]) - (q[1] - p[1]) * (a[0] - p[0]);
         double of_b = (q[0] - p[0]) * (b[1] - p[1]) - (q[1] - p[1]) * (b[0] - p[0]);
         if (of_a >= 0.0 && n < TACT_MANIFOLD_CORNERS) {
@@ -250,8 +250,8 @@ static void clip_outline_by_face(const struct outline *of, const struct outline 
     int n = of->count;
     memcpy(m->corner, of->corner, (size_t)n * sizeof *of->corner);
     for (int i = 0; i < within->count && n > 0; i++) {
-        n = clip_polygon_by_line(m->corner, n, within->corner[i],
-                                 within->corner[(i + 1) % within->count]);
+        int next = i + 1 < within->count ? i + 1 : 0;
+        n = clip_polygon_by_line(m->corner, n, within->corner[i], within->corner[next]);
     }
     m->corners = n;
 }
@@ -300,7 +300,7 @@ static void merge_equal_corners(struct tact_manifold *m, double least)
     const double *o = m->corner[0];
     n -= n > 1 && tact_hypot(m->corner[n - 1][0] - o[0], m->corner[n - 1][1] - o[1]) <= least;
     for (int i = 0; i < n; i++) {
-        const double *p = m->corner[i], *q = m->corner[(i + 1) % n];
+        const double *p = m->corner[i], *q = m->corner[i + 1 < n ? i + 1 : 0];
         twice += (p[0] - o[0]) * (q[1] - o[1]) - (p[1] - o[1]) * (q[0] - o[0]);
         for (int k = i + 1; k < n; k++) {
             double d = tact_hypot(m->corner[k][0] - p[0], m->corner[k][1] - p[1]);
