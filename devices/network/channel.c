@@ -8,6 +8,9 @@
 
 enum { BRIDGE_TICKS = 16 }; /* waves that a gap is bridged by, at most */
 
+static const double longest_paid_hold = 0.02;   /* of a wave by energy that is not used [s] */
+static const double rounding_of_energy = 1e-15; /* of that, by the sums it is the difference of */
+
 static const double largest_number = 1e6; /* of a wave, a position or a force */
 
 int tact_network_channel_init(struct tact_network_channel *channel,
@@ -362,6 +365,15 @@ static int64_t find_drift(struct tact_network_channel *channel)
     return goes_on || is_other_delay(channel, off) ? off : 0;
 }
 
+/* The slot of a tick whose wave waits to be used, or NULL. */
+static struct tact_network_channel_slot *waiting_at(struct tact_network_channel *channel,
+                                                    int64_t tick)
+{
+    struct tact_network_channel_slot *slot = slot_of_tick(channel, tick);
+    return slot->tick == tick + 1 && slot->has_wave && slot->tick > channel->used_tick ? slot
+                                                                                       : NULL;
+}
+
 /* A wave where there is none. Each of the next waves that wait gives the same share of its energy,
  * so that no more is used than was sent, and of a steady wave nearly all is left. Returns 0 where
  * none waits. */
@@ -370,9 +382,8 @@ static int bridge_gap(struct tact_network_channel *channel, double *wave)
     struct tact_network_channel_slot *next[BRIDGE_TICKS];
     int count = 0;
     for (int i = 0; i < BRIDGE_TICKS; i++) {
-        struct tact_network_channel_slot *slot = slot_of_tick(channel, channel->play_tick + i);
-        if (slot->tick == channel->play_tick + i + 1 && slot->has_wave &&
-            slot->tick > channel->used_tick) {
+        struct tact_network_channel_slot *slot = waiting_at(channel, channel->play_tick + i);
+        if (slot) {
             next[count++] = slot;
         }
     }
@@ -391,6 +402,47 @@ static int bridge_gap(struct tact_network_channel *channel, double *wave)
     }
     channel->counts.bridged += count > 0;
     return count > 0;
+}
+
+/* What the other end has sent and is neither used nor waits to be: the energy of waves that did not
+ * come [J]. */
+static double find_unused_energy(struct tact_network_channel *channel)
+{
+    const double used = channel->used_energy.sum + channel->used_energy.rest;
+    double waiting = 0.0;
+    for (int64_t tick = channel->play_tick; tick <= channel->newest_tick; tick++) {
+        const struct tact_network_channel_slot *slot = waiting_at(channel, tick);
+        waiting += slot ? energy_of_wave(channel, slot->wave) : 0.0;
+    }
+    return channel->other_energy - used - waiting -
+           rounding_of_energy * (channel->other_energy + used + waiting);
+}
+
+/* A wave where there is none: on the straight line from the last one to the next that waits, or,
+ * where none does, the last one for a while. Returns 0 where the energy of the waves that did not
+ * come is less than that takes. */
+static int fill_gap(struct tact_network_channel *channel, double *wave)
+{
+    double filled[TACT_NETWORK_AXES];
+    const struct tact_network_channel_slot *next = NULL;
+    int64_t ahead = 0; /* of the wave that is made [ticks] */
+    while (!next && channel->play_tick + ahead <= channel->newest_tick) {
+        next = waiting_at(channel, channel->play_tick + ahead++);
+    }
+    if (!next && channel->held_ticks >= ticks_of_time(channel, longest_paid_hold)) {
+        return 0;
+    }
+    for (int axis = 0; axis < channel->options.axes; axis++) {
+        const double last = channel->last.wave[axis];
+        filled[axis] = next ? last + (next->wave[axis] - last) / (double)(ahead + 1) : last;
+    }
+    if (energy_of_wave(channel, filled) > find_unused_energy(channel)) {
+        return 0;
+    }
+    memcpy(wave, filled, (size_t)channel->options.axes * sizeof *wave);
+    channel->held_ticks = next ? 0 : channel->held_ticks + 1;
+    *(next ? &channel->counts.bridged : &channel->counts.held) += 1;
+    return 1;
 }
 
 static void use_tick(struct tact_network_channel *channel, struct tact_network_sample *out)
@@ -415,6 +467,9 @@ static void use_tick(struct tact_network_channel *channel, struct tact_network_s
         return;
     }
     channel->counts.missing++;
+    if (fill_gap(channel, out->wave)) {
+        return;
+    }
     if (bridge_gap(channel, out->wave)) {
         channel->held_ticks = 0;
     } else if (channel->held_ticks < channel->options.hold) {
@@ -453,7 +508,7 @@ void tact_network_channel_play(struct tact_network_channel *channel,
     }
     if (off <= -2) {
         channel->counts.inserted++;
-        if (!bridge_gap(channel, out->wave)) {
+        if (!fill_gap(channel, out->wave) && !bridge_gap(channel, out->wave)) {
             memset(out->wave, 0, sizeof out->wave);
         }
     } else {

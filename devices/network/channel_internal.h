@@ -2,10 +2,12 @@
  * The constant channel between two sites: what each tick of one is used in one tick of the other, a
  * constant number of ticks later, whatever the packets do. A sample of tick k is used at k + D,
  * D = least delay + jitter + repeats: each packet repeats the waves of the last ticks, so that a
- * lost or late one is replaced. A wave that is not there is made of the energy of those that
- * wait behind it; where none waits it is zero, both passive, or is held for a few ticks, which is
- * smoother and is not. Where the clocks of the sites drift, the fill is corrected by a wave that is
- * dropped or one more that is made so, passive as well.
+ * lost or late one is replaced. A packet also says how much energy was sent so far, so that the
+ * energy of waves that did not come is known: as far as it lasts, such a wave is put between its
+ * neighbours, or the last one is used again for 20 ms. Else it is made of the energy of those that
+ * wait behind it, and where none waits it is zero. All of that is passive; with the option `hold`
+ * it is held for a few ticks instead of zero, which is not. Where the clocks of the sites drift,
+ * the fill is corrected by a wave that is dropped or one more that is made so, passive as well.
  *
  * Of each wave u [sqrt(W)], u^2 / 2 is power; energy() is what the other site has sent by its own
  * account less what was used here, never negative with missing waves zero.
@@ -60,7 +62,7 @@ struct tact_network_channel_counts {
     uint64_t lost;      /* ticks used before their own packet came, if it came at all */
     uint64_t repeated;  /* of those, ticks whose wave came with another packet */
     uint64_t missing;   /* ticks without a wave */
-    uint64_t bridged;   /* of those, and of inserted, ticks whose wave the next ones gave */
+    uint64_t bridged;   /* of those, and of inserted, ticks whose wave was made by others */
     uint64_t held;      /* of those, ticks in which the last wave was held */
     uint64_t dropped;   /* waves dropped, as the fill was too large */
     uint64_t inserted;  /* waves inserted, as the fill was too small */

@@ -1,8 +1,9 @@
 /*
  * One axis over a link: a person moves a device of 0.1 kg by 70 mm in 1 s (minimum jerk) and holds;
  * at the other site a robot of 0.5 kg follows by its drive, and a wall is at 50 mm. The plants move
- * in 20 substeps of a tick. Press: force on the person 10 s after the motion; drag: largest force
- * against the person without a wall; peak: largest force of the robot on the wall.
+ * in 20 substeps of a tick. Press: force on the person in the last 0.5 s, to 10 s after the motion;
+ * drag: largest force against the person without a wall; peak: largest force of the robot on the
+ * wall.
  */
 #include <errno.h>
 #include <math.h>
@@ -182,8 +183,8 @@ static struct run_result run_press(const struct run_options *o)
         r.drag = t >= 0.0 ? fmax(r.drag, -felt) : r.drag;
         r.peak = fmax(r.peak, p.wall);
         speed += k >= ticks - 500 ? p.v * p.v + p.robot_v * p.robot_v : 0.0;
+        r.press -= k >= ticks - 500 ? felt / 500.0 : 0.0;
     }
-    r.press = -felt;
     r.late_speed = sqrt(speed / 500.0);
     r.least_energy = fmin(person.channel.least_energy, robot.channel.least_energy);
     r.counts = robot.channel.counts;
@@ -287,24 +288,34 @@ static void other_modes_need_a_fast_link(void **state)
     }
 }
 
-/* 20 ms of jitter and 5 % loss in bursts of 10 ms in the mean, some longer than what packets
- * repeat: each such gap weakens the press for a while. */
+/* 20 ms of jitter, 5 % loss in bursts of 10 ms in the mean, some longer than what packets repeat,
+ * and for the average hand a blackout of 0.3 s before the press settles. Its press, a mean of four
+ * links, is that of no delay; at 200 ms after 20 s, as the wait for jitter and repeats adds 40 ms.
+ */
 static void presses_over_poor_links(void **state)
 {
     (void)state;
-    static const double least_share[DELAYS] = {0.95, 0.95, 0.95, 0.95, 0.8, 0.75};
+    static const double expected_press[DELAYS] = {4.41, 4.41, 4.41, 4.41, 4.41, 4.09};
+    enum { AVERAGE = 1, LINKS = 4 };
     for (int i = 0; i < DELAYS; i++) {
-        for (int h = 0; h < 3; h++) {
+        double press = 0.0;
+        for (int n = 0; n < LINKS + 2; n++) {
+            const int h = n < LINKS ? AVERAGE : n == LINKS ? 0 : 2;
             struct run_options o = over_poor_link(h, delays[i]);
+            o.link.seed += 1000 * (uint64_t)n;
             o.link.blackout[0] = 2.0;
-            o.link.blackout[1] = h == 1 ? 2.3 : 2.0;
+            o.link.blackout[1] = h == AVERAGE ? 2.3 : 2.0;
+            o.press_time = h == AVERAGE && delays[i] >= 200.0 ? 20.0 : 10.0;
             const struct run_result r = run_press(&o);
             print_message("%3.0f ms %-7s press %.2f of %.2f N, peak %.2f N, %llu missing\n",
                           delays[i], hands[h].name, r.press, ideal_press(&hands[h]), r.peak,
                           (unsigned long long)r.counts.missing);
-            assert_true(!r.unstable && r.peak < 16.0 && r.least_energy > -1e-12);
-            assert_true(h != 1 || r.press > least_share[i] * ideal_press(&hands[h]));
+            assert_true(!r.unstable && r.peak < 17.0 && r.least_energy > -1e-12);
+            assert_true(h != AVERAGE || r.press > 0.85 * expected_press[i]);
+            press += h == AVERAGE ? r.press / LINKS : 0.0;
         }
+        print_message("%3.0f ms: %.2f N\n", delays[i], press);
+        assert_true(fabs(press / expected_press[i] - 1.0) < 0.05);
     }
 }
 
