@@ -96,7 +96,9 @@ struct tact_device_ops {
     void (*read)(void *self, uint64_t tick, double t, int64_t now_ns, struct tact_device_input *in);
     /** Writes one value per output channel, in the unit of each, from the safety chain; now_ns:
      * when the tick began, CLOCK_MONOTONIC [ns]. Zero while the chain is not armed (not so what a
-     * scene's `remotes` send) and after the last tick. NULL: no outputs. Real-time safe. */
+     * scene's `remotes` send) and after the last tick: zero has to be safe, no force, or the speed
+     * of a standstill; a device that is to be given positions adds up speeds. NULL: no outputs.
+     * Real-time safe. */
     void (*write)(void *self, const double *out, int64_t now_ns);
     /** Puts the device in its safe state and frees it. Not real-time safe. */
     void (*close)(void *self);

@@ -38,6 +38,10 @@ static double scripted_push_force(const struct tact_twin *self, int axis, uint64
 static void advance_axis_one_tick(const struct tact_twin *self, struct tact_twin_axis *a,
                                   double push, double hand_target_change)
 {
+    if (a->control != TACT_TWIN_FORCE) {
+        tact_twin_advance_servo(self, a, push, hand_target_change);
+        return;
+    }
     tact_twin_update_step(self, a);
     const double h = self->period, by_mass = h * h / a->mass;
     a->force = tact_twin_delayed_value(&a->motor_delay, a->requested);
@@ -112,6 +116,11 @@ static void fill_axis_readings(struct tact_twin *self, const struct tact_device_
                                                  tact_twin_quantised_reading(&self->axis[i]));
         self->last_input[i] = self->is_unplugged_now ? self->last_input[i] : reading;
         self->axis[i].requested = self->is_unplugged_now ? 0.0 : self->axis[i].requested;
+        if (self->axis[i].sensed >= 0) {
+            const double sensed = tact_twin_delayed_value(&self->axis[i].force_sensor,
+                                                          tact_twin_sensed_force(&self->axis[i]));
+            self->last_input[self->axis[i].sensed] = self->is_unplugged_now ? 0.0 : sensed;
+        }
     }
     for (int i = 0; self->is_unplugged_now && i < TACT_TWIN_EFFECTS; i++) {
         self->wanted[i] = 0.0;
@@ -146,7 +155,7 @@ static void twin_read(void *data, uint64_t tick, double t, int64_t now_ns,
     in->state = self->is_unplugged_now ? TACT_DEVICE_LOST : TACT_DEVICE_OK;
     in->stamp_ns = now_ns - (int64_t)(self->delay_ticks * self->period * 1e9 + 0.5);
     memcpy(in->channel, self->last_input,
-           (size_t)(self->axes + self->buttons) * sizeof *in->channel);
+           (size_t)(self->axes + self->buttons + self->sensed_count) * sizeof *in->channel);
 }
 
 static void twin_write(void *data, const double *out, int64_t now_ns)
@@ -172,6 +181,7 @@ static void twin_close(void *data)
     for (int i = 0; i < self->axes; i++) {
         free(self->axis[i].motor_delay.value);
         free(self->axis[i].sensor.value);
+        free(self->axis[i].force_sensor.value);
     }
     for (int i = 0; i < self->buttons; i++) {
         free(self->button_delays[i].value);

@@ -24,15 +24,15 @@
  *   frequencies     [Hz] of vibration, strong, weak; default [60, 40, 150]
  *   unfelt          "inertia": outputs that move nothing
  *   units           "rad 1": of the axes' readings, for people and logs; default m
- *   mass            required; [kg], over 0
+ *   mass            [kg], over 0; required, but of servos, which have none
  *   damping         [N s/m]; default 0
  *   friction        [N] dry; default 0
  *   stiffness       [N/m] toward rest; default 0
  *   rest            [m]; default 0
  *   start           [m] position at the start, at rest; default 0
  *   stops           [low, high] [m]: there the mass loses its speed; default: none
- *   strength        [N] for 1 at the output; default 1
- *   force_limit     [N] at which the motor saturates; default: none
+ *   strength        [N] for 1 at the output, of a servo [m/s]; default 1
+ *   force_limit     [N] at which the motor saturates, of a servo [m/s]; default: none
  *   force_delay     [s] from the write to the force, in whole ticks; default 0
  *   scale           reading for 1 m; default 1
  *   range           [low, high] of the reading, at which it saturates; default: none
@@ -40,6 +40,14 @@
  *   step            or: the reading is rounded to multiples of this
  *   delay           [s] by which readings are old, in whole ticks; default 0
  *   push            [N] on all axes; or rows [time s, one for each axis], each held until the next
+ *   control         force (default); rate: an output is the speed at which a servo moves the axis,
+ *                   against any force, as in an admittance device; position: the same, of a servo
+ *                   that is given the position to which the speeds add up, within its stops
+ *   lag             [s] time constant of the servo; default 0: at once
+ *   speed_limit     [m/s] of the servo; default: none
+ *   sensed          "fx -": inputs that measure the force on each axis, of hand and push, with
+ *                   control rate and position
+ *   sensed_step     [N] to multiples of which it is rounded; default: none
  *   lost            rows [from, until] [s] in which it is unplugged
  *   hand            trajectory or operator: whose hand holds it; default: none
  *   hand_channels   "grip turn": its channels that the axes follow, - for none; default: the first
@@ -48,12 +56,12 @@
  *   hand_damping    [N s/m] of the grip, on the difference of speeds; default 0
  *   hand_X          setting X of the trajectory or operator: hand_file, hand_script, ...
  *
- * Input channels: the axes, then the buttons. Output channels: the forces, the unfelt ones, then
- * the effects. A force written in tick k acts from that tick to the next; so do effects, of which
- * springs and dampers are part of the exact solution, and which force_limit does not limit. While
- * it is unplugged the state is LOST: axes are held, buttons released, the motor is off. Where the
- * loop skips ticks it moves on, by at most TACT_TWIN_GAP of them. Outputs that are not finite are
- * 0.
+ * Input channels: the axes, the buttons, then the forces that are measured. Output channels: the
+ * forces, the unfelt ones, then the effects. A force written in tick k acts from that tick to the
+ * next; so do effects, of which springs and dampers are part of the exact solution, and which
+ * force_limit does not limit. While it is unplugged the state is LOST: axes are held, buttons
+ * released, the motor is off. Where the loop skips ticks it moves on, by at most TACT_TWIN_GAP of
+ * them. Outputs that are not finite are 0.
  */
 #ifndef TACT_DEVICES_TWIN_H
 #define TACT_DEVICES_TWIN_H
@@ -73,7 +81,8 @@ extern TACT_API const struct tact_device_type tact_twin_type;
 struct tact_twin_state {
     double position; /**< [m], [rad] */
     double velocity; /**< [m/s], [rad/s] */
-    double force;    /**< force of the motor since the tick before [N], [N m] */
+    double force;    /**< force of the motor since the tick before, of a servo that of hand and push
+                          on it [N], [N m] */
 };
 
 /** State of an axis by its index from 0. From the thread that reads, or after it has ended.

@@ -38,6 +38,13 @@ enum tact_twin_effect {
     TACT_TWIN_EFFECTS
 };
 
+/** What an output of an axis is. */
+enum tact_twin_control {
+    TACT_TWIN_FORCE,   /* a force of its motor */
+    TACT_TWIN_RATE,    /* the speed at which its servo moves it, against any force */
+    TACT_TWIN_POSITION /* the same; the servo takes the position that the speeds add up to */
+};
+
 struct tact_twin_axis {
     /* as set */
     double mass, damping, friction, stiffness, rest, start;
@@ -48,6 +55,10 @@ struct tact_twin_axis {
     double grip, grip_damping, reach; /* grip, grip damping and reach of the hand */
     int channel;                      /* channel of the hand, -1: none */
     int output;                       /* -1: none */
+    enum tact_twin_control control;
+    double lag, speed_limit; /* of the servo: time constant [s], most speed [m/s] */
+    int sensed;              /* input of the force of the hand, after the buttons; -1: none */
+    double sensed_step;      /* step of that reading [N]; 0: none */
     double effect_spring, effect_damper, effect_friction, effect_vibration; /* for 1 */
     /* as it is */
     struct tact_twin_step
@@ -56,13 +67,14 @@ struct tact_twin_axis {
     double x, w;      /* position [m], speed times the period [m] */
     double target;    /* target of the hand at the last tick [m] */
     double requested; /* written last [N] */
-    double force;     /* that acts [N] */
-    struct tact_twin_delay motor_delay, sensor;
+    double force;     /* that acts [N]; of a servo the hand's */
+    double commanded; /* position that a servo of positions goes to [m] */
+    struct tact_twin_delay motor_delay, sensor, force_sensor;
 };
 
 struct tact_twin {
     double period;
-    int axes, buttons, outputs;
+    int axes, buttons, outputs, sensed_count;
     struct tact_twin_axis axis[TACT_TWIN_AXES];
     int effect[TACT_TWIN_EFFECTS]; /* output, -1: none */
     double frequency[3];           /* frequency of vibration, heavy and light motor [Hz] */
@@ -129,6 +141,18 @@ void tact_twin_apply_friction(const struct tact_twin *self, struct tact_twin_axi
 
 /** Pushes a value and returns the delayed one. Real-time safe. */
 double tact_twin_delayed_value(struct tact_twin_delay *delay, double value);
+
+/** Advances an axis with a servo by a tick; pushed: force on it besides the hand's [N],
+ * hand_target_change [m]. Real-time safe. */
+void tact_twin_advance_servo(const struct tact_twin *self, struct tact_twin_axis *axis,
+                             double pushed, double hand_target_change);
+
+/** Reading of the force sensor of an axis. Real-time safe. */
+double tact_twin_sensed_force(const struct tact_twin_axis *axis);
+
+/** Reads which axes have servos, and their force sensors. @retval as tact_twin_load() */
+int tact_twin_read_servos(struct tact_twin *self, const struct tact_device_config *config,
+                          struct tact_device_info *info, struct tact_error *err);
 
 /** Reading of an axis' sensor. Real-time safe. */
 double tact_twin_quantised_reading(const struct tact_twin_axis *axis);

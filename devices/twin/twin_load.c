@@ -41,7 +41,12 @@ static const char *const keys[] = {"axes",
                                    "effect_damper",
                                    "effect_friction",
                                    "effect_vibration",
-                                   "frequencies"};
+                                   "frequencies",
+                                   "control",
+                                   "lag",
+                                   "speed_limit",
+                                   "sensed",
+                                   "sensed_step"};
 enum { KEYS = sizeof keys / sizeof *keys };
 
 static const char prefix[] = "hand_";
@@ -310,6 +315,7 @@ int tact_twin_load(struct tact_twin *self, const struct tact_device_config *conf
     rc = rc ? rc : tact_twin_read_effects(self, config, info, err);
     rc = rc ? rc : map_hand_channels(self, config, err);
     rc = rc ? rc : read_button_settings(self, config, info, err);
+    rc = rc ? rc : tact_twin_read_servos(self, config, info, err);
     rc = rc ? rc : tact_twin_read_motion(self, config, err);
     rc = rc ? rc : read_pushes_and_unplugging(self, config, err);
     for (int i = 0; !rc && i < self->axes; i++) {

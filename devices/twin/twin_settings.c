@@ -153,7 +153,7 @@ static int initialise_axis_motion(struct tact_twin *self, const struct tact_devi
                 "%g is too light for its springs and dampers at a period of %g s", a->mass,
                 self->period);
         }
-        a->x = a->start;
+        a->x = a->commanded = a->start;
     }
     return 0;
 }
@@ -183,6 +183,7 @@ static int allocate_delay_queues(struct tact_twin *self, const struct tact_devic
         self->last_input[i] = tact_twin_quantised_reading(a);
         rc = allocate_delay_queue(&a->motor_delay, force_delay_ticks, 0.0);
         rc = rc ? rc : allocate_delay_queue(&a->sensor, self->delay_ticks, self->last_input[i]);
+        rc = rc ? rc : allocate_delay_queue(&a->force_sensor, self->delay_ticks, 0.0);
     }
     for (int i = 0; !rc && i < self->buttons; i++) {
         rc = allocate_delay_queue(&self->button_delays[i], self->delay_ticks, 0.0);
@@ -215,6 +216,9 @@ int tact_twin_read_motion(struct tact_twin *self, const struct tact_device_confi
         CHECK_EACH_AXIS_SETTING("hand_reach", reach, ANY),
         CHECK_EACH_AXIS_SETTING("hand_stiffness", grip, NOT_NEGATIVE),
         CHECK_EACH_AXIS_SETTING("hand_damping", grip_damping, NOT_NEGATIVE),
+        CHECK_EACH_AXIS_SETTING("lag", lag, NOT_NEGATIVE),
+        CHECK_EACH_AXIS_SETTING("speed_limit", speed_limit, POSITIVE),
+        CHECK_EACH_AXIS_SETTING("sensed_step", sensed_step, POSITIVE),
         CHECK_EACH_AXIS_SETTING("effect_spring", effect_spring, NOT_NEGATIVE),
         CHECK_EACH_AXIS_SETTING("effect_damper", effect_damper, NOT_NEGATIVE),
         CHECK_EACH_AXIS_SETTING("effect_friction", effect_friction, NOT_NEGATIVE),
@@ -225,9 +229,12 @@ int tact_twin_read_motion(struct tact_twin *self, const struct tact_device_confi
         self->axis[i].strength = self->axis[i].scale = self->axis[i].reach = 1.0;
         tact_twin_default_effects(self, &self->axis[i]);
         self->axis[i].limit = self->axis[i].range[1] = self->axis[i].stops[1] = INFINITY;
+        self->axis[i].speed_limit = INFINITY;
+        self->axis[i].mass =
+            self->axis[i].control == TACT_TWIN_FORCE ? 0.0 : 1.0; /* a servo's: any */
         self->axis[i].range[0] = self->axis[i].stops[0] = -INFINITY;
     }
-    if (!tact_settings_find(config, "mass")) {
+    if (!tact_settings_find(config, "mass") && self->axis[0].control == TACT_TWIN_FORCE) {
         return tact_settings_fault(config, NULL, err, "missing key mass");
     }
     for (size_t i = 0; !rc && i < sizeof axis_setting / sizeof *axis_setting; i++) {

@@ -306,7 +306,7 @@ struct tact_scene_input {
     char *from; /**< "device.channel" */
     char *to;   /**< "hand.link": that link's joint */
     char *what; /**< target: of the drive (default); state: measured value of the joint, from which
-                   the tick starts */
+                   the tick starts; force: of a person, which moves the joint */
     double scale;  /**< joint's unit per channel's unit; default 1 */
     double offset; /**< [rad] or [m]; default 0 */
     double lower;  /**< [rad] or [m]; set together with upper, or neither */
@@ -321,7 +321,8 @@ struct tact_scene_output {
     char *to;      /**< "device.channel" */
     char *what;    /**< reaction: minus the coupling's torque, for a haptic joint (default);
                         drive: the PD torque, for a robot joint; force: of all contacts on the
-                        link or body [N]; moment: theirs about the origin of its frame [N m] */
+                        link or body [N]; moment: theirs about the origin of its frame [N m];
+                        rate: of the joint, for a device that takes a speed [rad/s, m/s] */
     double *along; /**< 3: world direction of the component of force or moment; NULL: their
                       magnitude. Unit length once loaded */
     double scale;  /**< output unit per N m or N; default 1 */

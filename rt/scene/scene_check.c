@@ -458,7 +458,7 @@ static int check_hand(const struct tact_scene_check *check, struct tact_scene *s
 static int check_output_quantity(const struct tact_scene_check *check,
                                  const struct tact_scene_output *output, const char *path)
 {
-    static const char *const what[] = {"reaction", "drive", "force", "moment", NULL};
+    static const char *const what[] = {"reaction", "drive", "force", "moment", "rate", NULL};
     char key[TACT_SCENE_PATH];
     int rc =
         tact_scene_need_word(check, tact_scene_path_of_key(key, path, "what"), output->what, what);
@@ -482,7 +482,7 @@ static int check_output_quantity(const struct tact_scene_check *check,
 
 static int check_io_values(const struct tact_scene_check *check, const struct tact_scene *scene)
 {
-    static const char *const into[] = {"target", "state", NULL};
+    static const char *const into[] = {"target", "state", "force", NULL};
     char path[TACT_SCENE_PATH], key[TACT_SCENE_PATH];
     int rc = 0;
     for (uint32_t i = 0; !rc && i < scene->inputs_count; i++) {

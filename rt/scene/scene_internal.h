@@ -261,6 +261,9 @@ int tact_scene_check_remotes(const struct tact_scene_check *check, const struct 
 int tact_scene_check_coupling(const struct tact_scene_check *check,
                               const struct tact_scene_coupling *coupling, double period,
                               double gain, const char *joint, const char *path);
+/* scene_admittance.c: the joints that forces of inputs move. */
+int tact_scene_check_force_inputs(const struct tact_scene_check *check,
+                                  const struct tact_scene *scene);
 /* The inputs and outputs of all coupled joints. */
 int tact_scene_check_coupling_io(const struct tact_scene_check *check,
                                  const struct tact_scene *scene);

@@ -218,8 +218,7 @@ static int check_output_source(const struct tact_scene_check *check, const struc
                                const char *path, const struct tact_scene_output *output)
 {
     struct name_list bodies = own_bodies(scene);
-    const bool is_joint_quantity =
-        !strcmp(output->what, "reaction") || !strcmp(output->what, "drive");
+    const bool is_joint_quantity = strcmp(output->what, "force") && strcmp(output->what, "moment");
     if (is_joint_quantity || strchr(output->from, '.')) {
         return check_joint_reference(check, scene, path, output->from, !is_joint_quantity);
     }
@@ -291,6 +290,7 @@ static int check_io_references(const struct tact_scene_check *check, const struc
     int rc = check_input_references(check, scene);
     rc = rc ? rc : tact_scene_check_tools(check, scene);
     rc = rc ? rc : tact_scene_check_coupling_io(check, scene);
+    rc = rc ? rc : tact_scene_check_force_inputs(check, scene);
     rc = rc ? rc : tact_scene_check_remotes(check, scene);
     rc = rc ? rc : tact_scene_check_grips(check, scene);
     for (uint32_t i = 0; !rc && i < scene->outputs_count; i++) {

@@ -201,6 +201,8 @@ static int map_input_channel(struct tact_session *s, uint32_t i, struct tact_err
     snprintf(key, sizeof key, "inputs[%u].to", i);
     rc = rc ? rc : find_joint_of_key(s, def->to, key, &in->hand, &in->link, err);
     if (!rc) {
+        const struct tact_scene_joint *joint = &s->scene->hands[in->hand].links[in->link].joint;
+        in->by_force = strcmp(def->what, "force") ? 0.0 : joint->damping;
         in->state.q = s->scene->hands[in->hand].links[in->link].joint.start;
     }
     return rc;
@@ -339,6 +341,7 @@ static int map_output_channel(struct tact_session *s, uint32_t i,
     rc = rc ? rc : tact_session_find_channel(s, def->to, 1, key, &out->device, &out->channel, err);
     out->kind = !strcmp(def->what, "force")    ? OUTPUT_FORCE
                 : !strcmp(def->what, "moment") ? OUTPUT_MOMENT
+                : !strcmp(def->what, "rate")   ? OUTPUT_RATE
                                                : OUTPUT_TORQUE;
     out->along = def->along;
     /* A haptic joint is given the reaction of its coupling; a robot's joint the torque itself. */

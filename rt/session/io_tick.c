@@ -33,6 +33,32 @@ static double input_value_in_joint_unit(const struct tact_session *s,
     return x;
 }
 
+static int is_target_input(const struct session_input *in)
+{
+    return !in->has_measured_joint_state && !(in->by_force > 0.0);
+}
+
+/* Forces that move joints: with b v_0 = F, the damper b (v_0 - v) that acts implicitly in the tick
+ * is F - b v. A force is 0 while the device does not answer, and while the outputs are not armed,
+ * so that the joint does not leave a device that stands still. */
+static void apply_force_inputs(struct tact_session *s, int mapped)
+{
+    const int is_armed = mapped && s->safety.state == TACT_SAFETY_ARMED;
+    for (int i = 0; i < s->input_count; i++) {
+        const struct session_input *in = &s->inputs[i];
+        if (in->by_force > 0.0) {
+            tact_hand_state(tact_world_hand(s->world, in->hand)).target_rate[in->link] = 0.0;
+        }
+    }
+    for (int i = 0; is_armed && i < s->input_count; i++) {
+        const struct session_input *in = &s->inputs[i];
+        if (in->by_force > 0.0 && !is_device_lost_or_stale(&s->devices[in->device].input)) {
+            tact_hand_state(tact_world_hand(s->world, in->hand)).target_rate[in->link] +=
+                input_value_in_joint_unit(s, in) / in->by_force;
+        }
+    }
+}
+
 /* Joint targets from the devices. They are unchanged while the deadman is released, or a device
  * returns numbers that are not finite; returns 1 where they are set. */
 static int map_inputs_to_targets(struct tact_session *s)
@@ -48,13 +74,13 @@ static int map_inputs_to_targets(struct tact_session *s)
     }
     for (int i = 0; i < s->input_count; i++) {
         const struct session_input *in = &s->inputs[i];
-        if (!in->has_measured_joint_state) {
+        if (is_target_input(in)) {
             tact_hand_state(tact_world_hand(s->world, in->hand)).target[in->link] = 0.0;
         }
     }
     for (int i = 0; i < s->input_count; i++) {
         const struct session_input *in = &s->inputs[i];
-        if (!in->has_measured_joint_state) {
+        if (is_target_input(in)) {
             struct tact_hand_state hand = tact_hand_state(tact_world_hand(s->world, in->hand));
             hand.target[in->link] += input_value_in_joint_unit(s, in);
         }
@@ -126,6 +152,7 @@ void tact_session_read_inputs(struct tact_session *s, uint64_t tick)
     load_joint_states(s, tick);
     tact_session_release_grips(s);
     const int mapped = map_inputs_to_targets(s);
+    apply_force_inputs(s, mapped);
     tact_session_follow_tools(s, tick, mapped);
     tact_session_set_coupled_targets(s, tick, mapped);
 }
@@ -177,7 +204,7 @@ static void sum_contact_wrenches(const struct tact_session *s, struct tact_owner
     }
 }
 
-/* Value of an output, in N m or N. */
+/* Value of an output, in N m or N, of a rate in rad/s or m/s. */
 static double compute_output_value(struct tact_session *s, const struct session_output *out)
 {
     double wrench[6];
@@ -185,6 +212,9 @@ static double compute_output_value(struct tact_session *s, const struct session_
     if (out->kind == OUTPUT_TORQUE) {
         struct tact_hand *hand = tact_world_hand(s->world, out->owner.index);
         return tact_hand_state(hand).torque[out->owner.link];
+    }
+    if (out->kind == OUTPUT_RATE) {
+        return tact_hand_state(tact_world_hand(s->world, out->owner.index)).v[out->owner.link];
     }
     if (out->owner.kind == TACT_OWNER_HAND) {
         frame = *tact_hand_link_pose(tact_world_hand(s->world, out->owner.index), out->owner.link);

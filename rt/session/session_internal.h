@@ -31,6 +31,7 @@ struct session_input {
     int device, channel, hand, link;
     double scale, offset, lower, upper;
     int has_measured_joint_state; /* 1: the input sets the joint's measured state; 0: its target */
+    double by_force;              /* > 0: neither; it is a force against this damping */
     double alpha;                 /* weight of the new rate in its low-pass filter */
     struct {
         double q;     /* [rad, m] */
@@ -102,13 +103,12 @@ struct session_tool {
 };
 
 struct session_remote;
-
 struct session_grip;
 struct session_hold;
 
 struct session_output {
     int device, channel;
-    enum { OUTPUT_TORQUE, OUTPUT_FORCE, OUTPUT_MOMENT } kind;
+    enum { OUTPUT_TORQUE, OUTPUT_FORCE, OUTPUT_MOMENT, OUTPUT_RATE } kind;
     struct tact_owner owner;       /* link or body */
     const double *along;           /* axis along which the force or moment is sent, or NULL */
     int sensor;                    /* the input that measures its joint, or -1 */

@@ -1,0 +1,85 @@
+/* Axes that servos move, of admittance devices: they take a speed, whatever the hand does, and
+ * measure the hand's force. */
+#include <math.h>
+#include <string.h>
+#include "contact/elementary.h"
+#include "devices/common/settings.h"
+#include "devices/twin/twin_internal.h"
+
+int tact_twin_read_servos(struct tact_twin *self, const struct tact_device_config *config,
+                          struct tact_device_info *info, struct tact_error *err)
+{
+    static const char *const words[] = {"force", "rate", "position"};
+    static const char *const of_servos[] = {"lag", "speed_limit", "sensed_step"};
+    const char *names = NULL;
+    char name[256];
+    int control = TACT_TWIN_FORCE, axis = 0;
+    int rc = tact_settings_choice(config, "control", words, 3, &control, err);
+    rc = rc ? rc : tact_settings_text(config, "sensed", &names, err);
+    for (int i = 0; !rc && control == TACT_TWIN_FORCE && i < 3; i++) {
+        if (tact_settings_find(config, of_servos[i])) {
+            rc = tact_settings_fault(config, tact_settings_find(config, of_servos[i]), err,
+                                     "is of \"control: rate\" and \"control: position\"");
+        }
+    }
+    for (int i = 0; i < self->axes; i++) {
+        self->axis[i].control = (enum tact_twin_control)control;
+        self->axis[i].sensed = -1;
+    }
+    if (!rc && names && control == TACT_TWIN_FORCE) {
+        rc = tact_settings_fault(config, tact_settings_find(config, "sensed"), err,
+                                 "the force of a hand is measured with \"control: rate\" or "
+                                 "\"control: position\"");
+    }
+    while (!rc && names && tact_settings_word(&names, name, sizeof name)) {
+        if (axis == self->axes) {
+            return tact_settings_fault(config, tact_settings_find(config, "sensed"), err,
+                                       "more words than axes");
+        }
+        if (strcmp(name, "-") != 0) {
+            self->axis[axis].sensed = self->axes + self->buttons + self->sensed_count++;
+            rc = tact_twin_add_channel(info->input, &info->input_count, name, "N", config, "sensed",
+                                       err);
+        }
+        axis++;
+    }
+    return rc;
+}
+
+/* Speed at which the servo is to move [m/s]: within its limit, and of positions towards the one
+ * that the speeds add up to. */
+static double wanted_speed(const struct tact_twin *self, struct tact_twin_axis *a, double command)
+{
+    double speed = command;
+    if (a->control == TACT_TWIN_POSITION) {
+        const double next = a->commanded + self->period * command;
+        a->commanded = fmin(a->stops[1], fmax(a->stops[0], next));
+        speed = (a->commanded - a->x) / self->period;
+    }
+    return fmin(a->speed_limit, fmax(-a->speed_limit, speed));
+}
+
+void tact_twin_advance_servo(const struct tact_twin *self, struct tact_twin_axis *a, double pushed,
+                             double hand_target_change)
+{
+    const double h = self->period, before = a->w / h;
+    const double speed =
+        wanted_speed(self, a, tact_twin_delayed_value(&a->motor_delay, a->requested));
+    const double share = a->lag > 0.0 ? -tact_expm1(-h / a->lag) : 1.0; /* of what is left */
+    const double after = before + share * (speed - before);
+    a->x += h * speed + a->lag * share * (before - speed);
+    a->w = h * after;
+    if (a->x < a->stops[0] || a->x > a->stops[1]) {
+        a->x = a->x < a->stops[0] ? a->stops[0] : a->stops[1];
+        a->w = 0.0;
+    }
+    a->target += hand_target_change;
+    a->force =
+        a->grip * (a->target - a->x) + a->grip_damping * (hand_target_change - a->w) / h + pushed;
+}
+
+double tact_twin_sensed_force(const struct tact_twin_axis *axis)
+{
+    return axis->sensed_step > 0.0 ? axis->sensed_step * nearbyint(axis->force / axis->sensed_step)
+                                   : axis->force;
+}

@@ -1,0 +1,68 @@
+/* Joints that the force of a person moves, as of a device that measures force and takes a speed. */
+#include <stdio.h>
+#include <string.h>
+#include "rt/scene/scene_internal.h"
+
+/* What a joint has that acts beside the force, or NULL; *key: where. */
+static const char *find_other_law(const struct tact_scene_joint *joint, const char **key)
+{
+    *key = joint->coupling          ? "coupling"
+           : joint->mimic           ? "mimic"
+           : joint->tendon          ? "tendon"
+           : joint->stiffness > 0.0 ? "stiffness"
+           : joint->limit > 0.0     ? "limit"
+                                    : NULL;
+    return joint->coupling          ? "a coupling, whose device gives a position"
+           : joint->mimic           ? "a law by which it follows another joint"
+           : joint->tendon          ? "a tendon"
+           : joint->stiffness > 0.0 ? "a stiffness, which would pull it back to its target"
+           : joint->limit > 0.0     ? "a limit, which would bound force and damping together"
+                                    : NULL;
+}
+
+static int check_force_input(const struct tact_scene_check *check, const struct tact_scene *scene,
+                             uint32_t index)
+{
+    static const char *const others[] = {"target", "state"};
+    const struct tact_scene_input *in = &scene->inputs[index];
+    char path[TACT_SCENE_PATH], owner[TACT_SCENE_PATH], key[TACT_SCENE_PATH];
+    uint32_t hand, link;
+    snprintf(path, sizeof path, "inputs[%u].to", index);
+    if (!tact_scene_find_link(scene, in->to, &hand, &link)) {
+        return tact_scene_report_bad_value(
+            check, path, "a force moves a joint; expected hand.link, not a coordinate of a base");
+    }
+    for (int i = 0; i < 2; i++) {
+        const long other = tact_scene_find_input(scene, scene->inputs_count, others[i], in->to);
+        if (other >= 0) {
+            return tact_scene_report_bad_value(check, path, "inputs[%ld] is the %s of %s already",
+                                               other, others[i], in->to);
+        }
+    }
+    const struct tact_scene_joint *joint = &scene->hands[hand].links[link].joint;
+    const char *other_key, *other = find_other_law(joint, &other_key);
+    tact_scene_path_of_key(owner, tact_scene_link_key(scene, hand, link, key), "joint");
+    if (other) {
+        return tact_scene_report_bad_value(check, tact_scene_path_of_key(key, owner, other_key),
+                                           "the force of inputs[%u] moves this joint; expected it "
+                                           "without %s",
+                                           index, other);
+    }
+    return joint->damping > 0.0
+               ? 0
+               : tact_scene_report_bad_value(
+                     check, tact_scene_path_of_key(key, owner, "damping"),
+                     "the force of inputs[%u] moves this joint against its damping; expected it "
+                     "over 0",
+                     index);
+}
+
+int tact_scene_check_force_inputs(const struct tact_scene_check *check,
+                                  const struct tact_scene *scene)
+{
+    int rc = 0;
+    for (uint32_t i = 0; !rc && i < scene->inputs_count; i++) {
+        rc = strcmp(scene->inputs[i].what, "force") ? 0 : check_force_input(check, scene, i);
+    }
+    return rc;
+}
