@@ -1,10 +1,11 @@
-/* Grasps by pressure fields: a pencil that turns in the fingers. */
+/* Grasps by pressure fields: a pencil that turns in the fingers, a cow between two of them. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 #include <cmocka.h>
 #include "../unit/support/quadrature.h"
 #include "simulation.h"
@@ -123,4 +124,61 @@ void check_pencil(void)
     assert_true(fabs(end.x[2] - half.x[2]) < 1e-6);
     simulation_free(&p);
     free(q);
+}
+
+/* Wrench of the fingers on the cow about its centre of mass, and the forces of the drives, in the
+ * latest tick. */
+struct cow_grasp {
+    double wrench[6], press[2], drive[2]; /* press: across, on the fingers [N] */
+};
+
+static void sum_cow_wrench(void *user, struct tact_session *session,
+                           const struct tact_session_status *status)
+{
+    static const char *const pairs[2] = {"cow/fingers.left", "cow/fingers.right"};
+    struct cow_grasp *out = user;
+    struct tact_world *world = tact_session_world(session);
+    (void)status;
+    memset(out, 0, sizeof *out);
+    for (int i = 0; i < 2; i++) {
+        const struct tact_contact *c =
+            tact_world_contact(world, tact_session_find_pair(session, pairs[i]));
+        const struct tact_owner cow = tact_world_owner(world, c->a);
+        const struct tact_owner finger = tact_world_owner(world, c->b);
+        const struct tact_pose *link =
+            tact_hand_link_pose(tact_world_hand(world, finger.index), finger.link);
+        double arm[3], moment[3];
+        tact_v3_sub(arm, c->patch.center, tact_world_body(world, cow.index)->pose.position);
+        tact_v3_cross(moment, arm, c->wrench);
+        for (int k = 0; c->touching && k < 3; k++) {
+            out->wrench[k] += c->wrench[k];
+            out->wrench[3 + k] += c->wrench[3 + k] + moment[k];
+        }
+        out->press[i] = fabs(c->wrench[1]);
+        out->drive[i] = 2000.0 * (0.014 - (0.031 - fabs(link->position[1])));
+    }
+}
+
+void check_cow(void)
+{
+    struct cow_grasp grasp;
+    struct simulation p;
+    simulate_observed("cow", 0.4, &(struct simulation_observer){sum_cow_wrench, &grasp}, &p);
+    const double weight = 0.15 * G, *force = grasp.wrench, *torque = grasp.wrench + 3;
+    const struct body_state *held = simulation_body_at(&p, "cow", 0.3);
+    const struct body_state *end = simulation_body_at(&p, "cow", -1);
+    double creep[3];
+    tact_v3_sub(creep, end->position, held->position);
+    print_message("    pressed by %.4f N and %.4f N, drives %.4f N and %.4f N; carried by %.6f, "
+                  "%.6f, %.6f N, weight %.6f N; torque %.1e N m; creeps %.1e m in 0.1 s\n",
+                  grasp.press[0], grasp.press[1], grasp.drive[0], grasp.drive[1], force[0],
+                  force[1], force[2], weight, tact_v3_norm(torque), tact_v3_norm(creep));
+    for (int i = 0; i < 2; i++) {
+        assert_true(fabs(grasp.press[i] / grasp.drive[i] - 1.0) < 1e-3);
+    }
+    assert_true(fabs(p.force[p.ticks - 1] / 23.662 - 1.0) < 0.02); /* that with cells of 1.25 mm */
+    assert_true(hypot(force[0], force[1]) < 1e-3 * weight);
+    assert_true(fabs(force[2] / weight - 1.0) < 1e-3);
+    assert_true(tact_v3_norm(creep) < 1e-6);
+    simulation_free(&p);
 }

@@ -40,6 +40,7 @@ void check_soft_cubes(void);
 void check_socket(void);
 void check_floating_boxes(void);
 void check_pencil(void);
+void check_cow(void);
 void check_balances_scene(void);
 void check_peg_scene(void);
 void check_dominoes(void);

@@ -50,6 +50,7 @@ static const struct {
     {"socket", check_socket},
     {"floating_boxes", check_floating_boxes},
     {"pencil", check_pencil},
+    {"cow", check_cow},
     {"balances", check_balances_scene},
     {"peg", check_peg_scene},
     {"dominoes", check_dominoes},
