@@ -328,24 +328,44 @@ int tact_hand_free_velocity(struct tact_hand *hand, double h, const double gravi
     return rc;
 }
 
+/* Margin of the drive of a joint, or of the group that it is in. */
+static double margin_of_drive(const struct tact_hand *hand, int joint, double h, int *saturated)
+{
+    int count, first = tact_hand_drive_group(hand, joint, &count);
+    double torque[3];
+    for (int k = first; k < first + count; k++) {
+        const struct tact_link_def *def = &hand->links[k].def;
+        torque[k - first] =
+            spring_torque(hand, k) -
+            (h * def->stiffness + def->damping) * tact_hand_drive_length(hand, k, hand->velocity);
+        *saturated |= hand->state.saturated[k] != 0.0;
+    }
+    const double limit = hand->links[first].def.limit;
+    return limit > 0.0 ? tact_margin(drive_demand_length(torque, count), limit) : 1.0;
+}
+
+/* 1 where a drive moves a joint: by that, by one that is tied to it, or by a tendon of either. */
+static int does_drive_move(const struct tact_hand *hand, int drive, int joint)
+{
+    const struct tact_link_def *def = &hand->links[drive].def;
+    const int coordinate = hand->links[joint].coordinate;
+    int moves = !def->tendon_count && hand->links[drive].coordinate == coordinate;
+    for (int k = 0; k < def->tendon_count; k++) {
+        moves |= hand->links[def->tendon[k].joint].coordinate == coordinate;
+    }
+    return moves;
+}
+
 double tact_hand_drive_margin(const struct tact_hand *hand, int link, double h, int *saturated)
 {
     double least = 1.0;
     *saturated = 0;
     for (int i = link; i >= 0; i = hand->links[i].def.parent) {
-        int count, first = tact_hand_drive_group(hand, i, &count);
-        double torque[3];
-        i = first;
-        for (int k = 0; k < count; k++) {
-            const struct tact_link_def *def = &hand->links[i + k].def;
-            torque[k] = spring_torque(hand, i + k) -
-                        (h * def->stiffness + def->damping) *
-                            tact_hand_drive_length(hand, i + k, hand->velocity);
-            *saturated |= hand->state.saturated[i + k] != 0.0;
-        }
-        if (hand->links[i].def.limit > 0.0) {
-            least = fmin(least,
-                         tact_margin(drive_demand_length(torque, count), hand->links[i].def.limit));
+        const int first = hand->tied ? 0 : i, end = hand->tied ? hand->count : i + 1;
+        for (int k = first; k < end; k++) {
+            if (!hand->tied || does_drive_move(hand, k, i)) {
+                least = fmin(least, margin_of_drive(hand, k, h, saturated));
+            }
         }
     }
     return least;

@@ -182,9 +182,10 @@ TACT_API void tact_hand_solve(const struct tact_hand *hand, double *x, int colum
  *  contacts once the world is solved. Real-time safe. */
 TACT_API double *tact_hand_velocity(struct tact_hand *hand);
 
-/** Smallest margin (tact_margin(), limits.h) to the torque limits of the drives between the base
- * and the link, for the torque that their springs demand at the rates being solved; 1 where no
- * drive has a limit. *saturated: 1 where a drive is at its limit. h [s]: period of the tick. */
+/** Smallest margin (tact_margin(), limits.h) to the torque limits of the drives that move a joint
+ * between the base and the link, by it, by a joint tied to it or by a tendon, for the torque that
+ * their springs demand at the rates being solved; 1 where no drive has a limit. *saturated: 1 where
+ * a drive is at its limit. h [s]: period of the tick. */
 TACT_API double tact_hand_drive_margin(const struct tact_hand *hand, int link, double h,
                                        int *saturated);
 

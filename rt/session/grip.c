@@ -20,7 +20,9 @@
 #include "rt/session/session_internal.h"
 
 #define LEAST_DISTANCE 1e-4 /* of the two centres, under which they have no line [m] */
-#define LEAST_SHARE 1e-3    /* of the force along the line that the drives of a finger bear [1] */
+#define LEAST_SHARE                                                                                \
+    1e-3 /* of the force along the line that the drives of a finger bear, under which what they    \
+            bear is no longer scaled up to all of it [1] */
 #define LEAST_COMPLIANCE                                                                           \
     1e-9 /* added to C, relative to its trace, for directions in which a finger                    \
             does not move [1] */
@@ -149,7 +151,8 @@ static void solve_compliance(const double c[9], const double b[3], double x[3])
 
 /* Mean force of the two fingers toward each other, where the drives displace the points by `by`:
  * [finger] sum of J K^-1 torque [m]. What a finger bears across all motions of its joints is not
- * known to its drives: it is taken as if its whole force were along the line. */
+ * known to its drives: it is taken as if its whole force were along the line, but where they bear
+ * next to nothing of it. */
 static double find_mean_force(const struct session_grip *g, double by[2][3])
 {
     double mean = 0.0;
@@ -159,8 +162,7 @@ static double find_mean_force(const struct session_grip *g, double by[2][3])
         tact_m3_mul_v3(moved, g->compliance[k], g->normal);
         solve_compliance(g->compliance[k], moved, movable);
         const double share = tact_v3_dot(movable, g->normal);
-        mean +=
-            share > LEAST_SHARE ? (k ? -0.5 : 0.5) * tact_v3_dot(force, g->normal) / share : 0.0;
+        mean += (k ? -0.5 : 0.5) * tact_v3_dot(force, g->normal) / fmax(share, LEAST_SHARE);
     }
     return mean;
 }

@@ -552,7 +552,7 @@ static void mutations_are_refused_or_read(void **state)
         assert_int_equal(read_beside(NULL, models[i], &data, &size), 0);
         char *changed = malloc(size + MUTATION_ROOM);
         assert_non_null(changed);
-        for (long n = 0; n < count / MODEL_COUNT; n++) {
+        for (long n = 0; n < (count + MODEL_COUNT - 1) / MODEL_COUNT; n++) {
             check_mutation(changed, mutate(data, size, &bits, changed), counts);
         }
         free(changed);

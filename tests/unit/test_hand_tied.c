@@ -201,8 +201,39 @@ static void a_drive_pulls_a_tendon(void **state)
         assert_true(fabs(q.torque[0] - force) < 1e-10);
         assert_true(fabs(3.0 * q.v[0] + 2.0 * q.v[1]) < 1e-12);
         assert_true(q.torque[1] == 0.0);
+        int held[2];
+        const double left = tact_hand_drive_margin(hand, 0, h, &held[0]);
+        assert_true(tact_hand_drive_margin(hand, 1, h, &held[1]) == left);
+        assert_true(held[0] == (fabs(force) == 1.0) && held[1] == held[0]);
+        assert_true((left < 0.0) == held[0]);
     }
     assert_true(at_limit > 3 && at_limit < 290);
+    close_scene(&s);
+}
+
+/* A finger that follows another one is moved by the drive of that: so is its margin. */
+static void a_follower_has_the_margin_of_its_leader(void **state)
+{
+    (void)state;
+    struct tact_link_def defs[3] = {link_on(-1, TACT_JOINT_SLIDE), link_on(-1, TACT_JOINT_SLIDE),
+                                    link_on(-1, TACT_JOINT_SLIDE)};
+    struct world_scene s;
+    defs[0].stiffness = 300.0;
+    defs[0].limit = 1.0;
+    defs[1].mimic = 1;
+    defs[1].multiplier = -0.5;
+    struct tact_hand *hand = open_hand(&s, 1e-3, no_weight, defs, 3);
+    for (int k = 0; k < 2; k++) { /* 3 N are asked for, then 0.3 */
+        int held[3];
+        double left[3];
+        tact_hand_state(hand).target[0] = tact_hand_state(hand).q[0] + (k ? 1e-3 : 1e-2);
+        step_scene(&s);
+        for (int i = 0; i < 3; i++) {
+            left[i] = tact_hand_drive_margin(hand, i, 1e-3, &held[i]);
+        }
+        assert_true(held[0] == !k && held[1] == held[0] && !held[2]);
+        assert_true((left[0] < 0.0) == !k && left[0] < 1.0 && left[1] == left[0] && left[2] == 1.0);
+    }
     close_scene(&s);
 }
 
@@ -410,6 +441,7 @@ int main(void)
         cmocka_unit_test(tied_rods_swing_as_one_coordinate),
         cmocka_unit_test(two_slides_move_as_one_coordinate),
         cmocka_unit_test(a_drive_pulls_a_tendon),
+        cmocka_unit_test(a_follower_has_the_margin_of_its_leader),
         cmocka_unit_test(solves_as_lapack_on_the_reduced_matrix),
         cmocka_unit_test(thrown_chains_follow_to_rounding),
         cmocka_unit_test(refuses_links),

@@ -287,6 +287,42 @@ static void bad_grips_are_refused(void **state)
     }
 }
 
+/* Two hinges of 1 N m/rad, 0.1 rad from their targets, whose arms of 30 mm lean by an angle out of
+ * the line between the tips: each drive's force across its arm is tau / L, along the line
+ * s tau / L, taken for the whole of it, so divided by s^2, but by no less than a thousandth. */
+static void force_has_no_jump_where_the_drives_bear_little(void **state)
+{
+    (void)state;
+    static const char scene[] =
+        "name: line\nperiod: 1e-3\nduration: 1\nmaterials: [{name: tip}]\n"
+        "pairs: [{materials: [tip, tip], friction: 0.5}]\n"
+        "hands:\n  - name: hand\n    weightless: true\n    links:\n"
+        "      - {name: left, mass: 1e6, inertia: [1e6, 1e6, 1e6, 0, 0, 0], joint: {type: hinge,\n"
+        "         axis: [1, 0, 0], position: [0, 0.1, 0], stiffness: 1},\n"
+        "         shapes: [{type: sphere, radius: 0.005, position: [0, %.17g, %.17g], material: "
+        "tip}]}\n"
+        "      - {name: right, mass: 1e6, inertia: [1e6, 1e6, 1e6, 0, 0, 0], joint: {type: hinge,\n"
+        "         axis: [-1, 0, 0], position: [0, -0.1, 0], stiffness: 1},\n"
+        "         shapes: [{type: sphere, radius: 0.005, position: [0, %.17g, %.17g], material: "
+        "tip}]}\n"
+        "devices:\n  - {name: person, type: operator, settings: {script: [[0, 0, 0, 0]]}}\n"
+        "inputs:\n  - {from: person.turn, to: hand.left, offset: 0.1}\n"
+        "  - {from: person.turn, to: hand.right, offset: 0.1}\n"
+        "grips:\n  - {links: [hand.left, hand.right], from: person.grip, scale: 1, speed: 0.5}\n";
+    const double sines[] = {0.0, 0.001, 0.0316, 0.03163, 0.1};
+    for (size_t i = 0; i < sizeof sines / sizeof *sines; i++) {
+        char text[4096];
+        const double s = sines[i], across = 0.03 * s, along = 0.03 * sqrt(1.0 - s * s);
+        const int link[2] = {0, 1};
+        const double tips[2][3] = {{0, -along, across}, {0, along, across}};
+        tact_number_print(text, sizeof text, scene, -along, across, along, across);
+        const struct held held = run_until(text, 1e-3, link, tips);
+        const double exact = 0.1 / 0.03 * s / fmax(s * s, 1e-3);
+        print_message("sine %.5f: %.6f N, exact %.6f\n", s, held.grip.force, exact);
+        assert_true(fabs(fabs(held.grip.force) - exact) < 1e-5 * (1.0 + exact));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -295,6 +331,7 @@ int main(void)
         cmocka_unit_test(command_is_clamped_and_ends),
         cmocka_unit_test(command_that_is_not_finite_moves_nothing),
         cmocka_unit_test(hand_of_a_file_holds_the_mug),
+        cmocka_unit_test(force_has_no_jump_where_the_drives_bear_little),
         cmocka_unit_test(replays_from_any_tick),
         cmocka_unit_test(bad_grips_are_refused),
     };
