@@ -154,15 +154,16 @@ static void force_of_a_ball_is_independent_of_the_lattice(void **state)
     tact_mesh_free(mesh);
 }
 
-/* A plate of half thickness t: T ln(cosh(t / T) / cosh((t - d) / T)) at depth d in its middle. */
+/* A plate of half thickness t: T ln(cosh(t / T) / cosh((t - d) / T)) at depth d in its middle.
+ * Turned against the lattice, one of a thickness is softer, by up to 10 %. */
 static void plate_pressure_is_exact(void **state)
 {
     (void)state;
-    const double thickness = 5e-3, width[4] = {1e-3, 5e-3, 25e-3, 25e-3};
-    for (int i = 0; i < 4; i++) {
+    const double thickness = 5e-3, width[5] = {1e-3, 5e-3, 25e-3, 25e-3, 5e-3};
+    for (int i = 0; i < 5; i++) {
         struct tact_mesh *aligned, *mesh, *punch;
         struct tact_pose at =
-            i == 3 ? pose_of(0.0, 0.0, 0.0, 0.4, 0.3, 0.2) : pose_of(0.0, 0.0, 0.0, 0.0, 0.0, 0.0);
+            i >= 3 ? pose_of(0.0, 0.0, 0.0, 0.4, 0.3, 0.2) : pose_of(0.0, 0.0, 0.0, 0.0, 0.0, 0.0);
         struct tact_pose identity = pose_of(0.0, 0.0, 0.0, 0.0, 0.0, 0.0);
         struct tact_pressure_field *hard = make_rigid_box_field(0.005, 0.005, 0.02, &punch);
         const double half[3] = {0.03, 0.03, 0.5 * width[i]};
@@ -183,9 +184,9 @@ static void plate_pressure_is_exact(void **state)
             worst = tact_max(worst, fabs(tact_v3_norm(c.wrench) / exact - 1.0));
         }
         printf("plate of %g thicknesses%s: %zu tetrahedra, force within %.1f %%\n",
-               width[i] / thickness, i == 3 ? ", turned" : "", tact_field_cells(plate),
+               width[i] / thickness, i >= 3 ? ", turned" : "", tact_field_cells(plate),
                100.0 * worst);
-        assert_true(worst < 0.05);
+        assert_true(worst < (i > 3 ? 0.1 : 0.05));
         tact_field_free(plate);
         tact_field_free(hard);
         tact_mesh_free(punch);

@@ -291,6 +291,52 @@ static void slides_and_spins_to_rest(void **state)
     free(q);
 }
 
+/* A soft ball on a face of a rigid box, which it touches in a disc of 1 mm, 0.2 mm or 0.04 mm:
+ * where a body on it comes to rest that slides, v^2 / (2 mu g), or spins, I w^2 / (2 mu N k) with k
+ * = 8/15 of the radius of the disc; both less half of a tick's way. */
+static void small_patches_slide_and_spin_to_rest(void **state)
+{
+    (void)state;
+    const double moduli[3] = {5e6, 5e9, 5e12}, r = 0.008, mass = 0.01, mu = 0.3, inertia = 1e-6;
+    const double of[6] = {inertia, inertia, inertia, 0.0, 0.0, 0.0};
+    for (int i = 0; i < 6; i++) {
+        struct world_scene s;
+        struct tact_world_options o = tact_world_options_default();
+        struct tact_shape ball = make_sphere(r), block = box_of_sides(1.0, 1.0, 0.02);
+        struct tact_pose under = tact_pose_identity(), above = under;
+        struct tact_body body = {.pose = tact_pose_identity()};
+        const struct tact_contact_law law = make_friction_law(mu, 0.003, 0.0);
+        double depth = sqrt(mass * G / (PI * moduli[i / 2])),
+               arm = 8.0 / 15.0 * sqrt(2.0 * r * depth);
+        double spin = i % 2 ? sqrt(2.0 * mu * mass * G * arm / inertia) : 0.0, turned = 0.0;
+        open_empty_scene(&s, &o);
+        set_pressure_field_material(&s, 1, moduli[i / 2], r);
+        under.position[2] = -0.01;
+        add_scene_shape(&s, -1, &block, &under, 0);
+        assert_int_equal(tact_body_set_mass(&body, mass, of), 0);
+        body.pose.position[2] = -depth; /* the centre of mass is at the sole */
+        assert_int_equal(tact_world_add_body(s.world, &body), 0);
+        above.position[2] = r;
+        add_scene_shape(&s, 0, &ball, &above, 1);
+        set_scene_law(&s, 0, 1, &law);
+        finish_scene_building(&s);
+        struct tact_body *b = tact_world_body(s.world, 0);
+        b->twist[0] = i % 2 ? 0.0 : 0.3;
+        b->twist[5] = spin;
+        for (int n = 0; n < 2000 && (b->twist[0] > 1e-9 || b->twist[5] > 1e-9); n++) {
+            step_scene(&s);
+            turned += b->twist[5] * s.options.period;
+        }
+        double exact = i % 2 ? 1.0 - 0.5 * spin * s.options.period
+                             : 0.09 / (2.0 * mu * G) - 0.15 * s.options.period;
+        double is = i % 2 ? turned : b->pose.position[0];
+        print_message("disc of %.3f mm %s %.6g, exact %.6g\n", 1e3 * sqrt(2.0 * r * depth),
+                      i % 2 ? "turns by" : "slides by", is, exact);
+        assert_true(fabs(is / exact - 1.0) < 0.01 && s.unsolved == 0);
+        close_scene(&s);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -298,6 +344,7 @@ int main(void)
         cmocka_unit_test(friction_limits_of_soft_balls),
         cmocka_unit_test(friction_limit_of_hertz_patch),
         cmocka_unit_test(slides_and_spins_to_rest),
+        cmocka_unit_test(small_patches_slide_and_spin_to_rest),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
