@@ -277,6 +277,47 @@ static void patches(void **state)
     tact_shape_release(&box);
 }
 
+/* A ball on a face of a box, in closed form, and on the box as a mesh, by its triangles: the same
+ * patch, in random poses over its faces and edges; thin boxes are pierced. */
+static void a_face_of_a_box_is_that_of_its_mesh(void **state)
+{
+    (void)state;
+    int by_face = 0, by_triangles = 0;
+    for (int i = 0; i < 40; i++) {
+        const double sides[3] = {0.06, 0.08, i % 2 ? 0.02 : 0.002}; /* half of them thin */
+        const struct tact_shape ball = make_sphere(RADIUS);
+        struct tact_shape box = box_of_sides(sides[0], sides[1], sides[2]), mesh;
+        struct tact_pose at = tact_pose_identity(), over = at;
+        struct tact_patch is, exact;
+        assert_int_equal(tact_shape_tessellate(&box), 0);
+        mesh = box;
+        mesh.kind = TACT_SHAPE_MESH;
+        random_unit_quaternion(at.quat_wxyz);
+        const double from[3] = {uniform(-0.5, 0.5) * sides[0], uniform(-0.5, 0.5) * sides[1],
+                                0.5 * sides[2] + uniform(0.7, 0.999) * RADIUS};
+        tact_pose_point(over.position, &at, from);
+        measure_field_patch(&ball, &over, 1e6, &box, &at, INFINITY, &is);
+        measure_field_patch(&ball, &over, 1e6, &mesh, &at, INFINITY, &exact);
+        assert_int_equal(is.surface, exact.surface);
+        by_face += is.surface == TACT_SURFACE_FITTED;
+        by_triangles += is.surface == TACT_SURFACE_POINTS;
+        double size = exact.wrench[0], off = fabs(is.spin_arm / exact.spin_arm - 1.0);
+        for (int k = 0; k < 3; k++) {
+            off = fmax(off, fabs(is.center[k] - exact.center[k]) / RADIUS);
+            off = fmax(off, fabs(is.frame[k] - exact.frame[k]));
+        }
+        off = fmax(off, fabs(is.wrench[0] / size - 1.0));
+        off = fmax(off, fabs(is.stiffness[0] / exact.stiffness[0] - 1.0));
+        off = fmax(off, fabs(is.stiffness[28] / exact.stiffness[28] - 1.0));
+        if (!(off < 1e-9)) {
+            fail_msg("pose %d: %.2e off", i, off);
+        }
+        tact_shape_release(&box);
+    }
+    print_message("%d on a face, %d over edges\n", by_face, by_triangles);
+    assert_true(by_face > 8 && by_triangles > 8);
+}
+
 /* Area of the outline of a triangle's part in a ball, of which *part is the exact area; -1 where
  * none is in it. The ball of radius 5 is 3 above the plane: its disc has the radius 4. */
 static double outline_area(const double corner[3][2], double *part)
@@ -355,6 +396,7 @@ int main(void)
         cmocka_unit_test(stiffness_is_the_derivative),
         cmocka_unit_test(closed_paths_have_no_net_work),
         cmocka_unit_test(patches),
+        cmocka_unit_test(a_face_of_a_box_is_that_of_its_mesh),
         cmocka_unit_test(corners_on_the_circle_have_no_arcs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

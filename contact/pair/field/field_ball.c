@@ -1,6 +1,6 @@
 /*
- * Balls with balls and half-spaces, in closed form: pressure p = q^m, q = slope_i (R_i - r_i),
- * depth in a half-space.
+ * Balls with balls, half-spaces and faces of rigid boxes, in closed form: pressure p = q^m, q =
+ * slope_i (R_i - r_i), depth in a half-space.
  *
  * The surface of equal pressure is axisymmetric about the line of the centres. At level q its
  * radius rho follows from the distances r_i = R_i - q / slope_i from the centres, and x along the
@@ -80,6 +80,31 @@ static void integrate_ball_pressure(const struct balls *b, double most, struct t
     *square = fourth; /* integral of the pressure times the square of a coordinate */
 }
 
+/* The height of a ball's centre over a face of a box, `away` from the box's centre, where all that
+ * the ball has in the box is a disc in that face; normal: of the face, world. 0 where it is not so.
+ */
+static double find_face_of_disc(const struct tact_shape *box, const struct tact_pose *pose,
+                                const double away[3], double radius, double normal[3])
+{
+    double m[9], at[3], beyond[3];
+    int face = 0;
+    tact_quat_to_m3(m, pose->quat_wxyz);
+    tact_m3_tmul_v3(at, m, away);
+    for (int k = 0; k < 3; k++) {
+        beyond[k] = fabs(at[k]) - box->size[k];
+        face = beyond[k] > beyond[face] ? k : face;
+    }
+    const double height = beyond[face],
+                 rim = sqrt(tact_max(radius * radius - height * height, 0.0));
+    for (int k = 0; k < 3; k++) {
+        normal[k] = at[face] < 0.0 ? -m[3 * k + face] : m[3 * k + face];
+        if (k != face && !(beyond[k] + rim <= 0.0)) {
+            return 0.0;
+        }
+    }
+    return height > 0.0 && radius - height <= 2.0 * box->size[face] ? height : 0.0;
+}
+
 /* Describes the pair as balls, the first a sphere; normal: from the second to the first. Returns 0
  * where it is not such a pair. */
 static int describe_pair_as_balls(const struct tact_pair_query *q, int swapped, struct balls *b,
@@ -91,7 +116,8 @@ static int describe_pair_as_balls(const struct tact_pair_query *q, int swapped, 
     const struct field_shape_data *data[2] = {swapped ? q->data_b : q->data_a,
                                               swapped ? q->data_a : q->data_b};
     const double up[3] = {0.0, 0.0, 1.0};
-    b->plane = shape[1]->kind == TACT_SHAPE_HALFSPACE;
+    const int on_box = shape[1]->kind == TACT_SHAPE_BOX && !data[1]->scratch;
+    b->plane = shape[1]->kind == TACT_SHAPE_HALFSPACE || on_box;
     if (shape[0]->kind != TACT_SHAPE_SPHERE || (!b->plane && shape[1]->kind != TACT_SHAPE_SPHERE) ||
         !data[0]->own || (!b->plane && !data[1]->own)) {
         return 0;
@@ -103,6 +129,10 @@ static int describe_pair_as_balls(const struct tact_pair_query *q, int swapped, 
     b->rule = data[0]->scratch ? &data[0]->rule : &data[1]->rule;
     double distance[3];
     tact_v3_sub(distance, pose[0]->position, pose[1]->position);
+    if (on_box) {
+        b->distance = find_face_of_disc(shape[1], pose[1], distance, b->radius[0], normal);
+        return b->distance > 0.0;
+    }
     if (b->plane) {
         tact_quat_rotate(normal, pose[1]->quat_wxyz, up);
         b->distance = tact_v3_dot(normal, distance);
