@@ -91,10 +91,11 @@ struct tact_scene_shape {
                                   collides and the other's collides_with have a common bit */
     char *material;          /**< required */
     struct tact_shape shape; /**< filled on load: tessellated, mesh attached */
-    struct tact_mesh *mesh;  /**< owned mesh, or NULL */
+    struct tact_mesh *mesh; /**< mesh, or NULL; that of a file belongs to the first shape with it */
     struct tact_charts *charts; /**< owned parametric surface, or NULL */
-    void *file_data;            /**< content of the mesh file, for the log's attachment, or NULL */
-    uint64_t file_size;         /**< bytes of file_data */
+    void *file_data;    /**< content of the mesh file, for the log's attachment; NULL: an earlier
+                             shape has it, or there is none */
+    uint64_t file_size; /**< bytes of file_data */
 };
 
 /** A free or fixed rigid body. Its frame is chosen in the scene; the centre of mass follows from

@@ -179,6 +179,56 @@ static int make_surface_of_revolution(const struct tact_scene_check *check,
               : 0;
 }
 
+static bool are_texts_equal(const char *a, const char *b)
+{
+    return a && b ? !strcmp(a, b) : a == b;
+}
+
+/** 1 where two shapes have the same mesh: file, kind and scales. */
+static bool has_same_mesh(const struct tact_scene_shape *a, const struct tact_scene_shape *b)
+{
+    const size_t bytes = 3 * sizeof *a->scale_xyz;
+    return a->mesh && a->file && !strcmp(a->file, b->file) && !strcmp(a->type, b->type) &&
+           a->scale == b->scale && are_texts_equal(a->unit, b->unit) &&
+           !a->scale_xyz == !b->scale_xyz &&
+           (!a->scale_xyz || !memcmp(a->scale_xyz, b->scale_xyz, bytes));
+}
+
+/** A shape of the list that was loaded before and has the mesh of `shape`, or NULL. */
+static const struct tact_scene_shape *find_same_mesh(const struct tact_scene_shape *shapes,
+                                                     uint32_t count,
+                                                     const struct tact_scene_shape *shape)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        if (&shapes[i] != shape && has_same_mesh(&shapes[i], shape)) {
+            return &shapes[i];
+        }
+    }
+    return NULL;
+}
+
+/** Takes the mesh of a shape before this one that has the same: it is read and built once, and
+ * belongs to that, which alone has file_data. 0 where there is none. */
+static int share_mesh(const struct tact_scene *scene, struct tact_scene_shape *shape)
+{
+    const struct tact_scene_shape *same = NULL;
+    for (uint32_t i = 0; !same && i < scene->bodies_count; i++) {
+        same = find_same_mesh(scene->bodies[i].shapes, scene->bodies[i].shapes_count, shape);
+    }
+    for (uint32_t i = 0; !same && i < scene->hands_count; i++) {
+        const struct tact_scene_hand *hand = &scene->hands[i];
+        for (uint32_t k = 0; !same && k < hand->links_count; k++) {
+            same = find_same_mesh(hand->links[k].shapes, hand->links[k].shapes_count, shape);
+        }
+    }
+    if (!same) {
+        return 0;
+    }
+    shape->mesh = same->mesh;
+    shape->shape = same->shape;
+    return 1;
+}
+
 static int load_scene_shape(const struct tact_scene_check *check, const struct tact_scene *scene,
                             const struct tact_scene_files *files, struct tact_scene_shape *shape,
                             const char *owner, uint32_t number)
@@ -186,6 +236,9 @@ static int load_scene_shape(const struct tact_scene_check *check, const struct t
     char path[TACT_SCENE_PATH];
     struct tact_shape *s = &shape->shape;
     snprintf(path, sizeof path, "%.80s.shapes[%u]", owner, number);
+    if (shape->file && !has_surface_file(shape) && share_mesh(scene, shape)) {
+        return 0;
+    }
     if (shape->file) {
         snprintf(path, sizeof path, "%.80s.shapes[%u].file", owner, number);
         int rc = read_mesh_file(check, scene, files, shape, path);
@@ -366,7 +419,9 @@ static void free_shapes(struct tact_scene_shape *shapes, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++) {
         tact_shape_release(&shapes[i].shape);
-        tact_mesh_free(shapes[i].mesh);
+        if (!shapes[i].file || shapes[i].file_data) { /* else another shape's */
+            tact_mesh_free(shapes[i].mesh);
+        }
         tact_charts_free(shapes[i].charts);
         free(shapes[i].file_data);
     }

@@ -358,6 +358,48 @@ static void test_mesh_files(void **state)
 }
 
 /* Units of files, and the axes scaled each by itself; a mirror image has its outside out again. */
+/* A mesh that several shapes have is read once and is one; at another scale, or as a hull, it is
+ * another one. */
+static void test_shared_mesh(void **state)
+{
+    (void)state;
+    static const char *const keys[] = {"type: mesh, file: pyramid.obj",
+                                       "type: mesh, file: pyramid.obj",
+                                       "type: convex, file: pyramid.obj",
+                                       "type: mesh, file: pyramid.obj, scale: 2",
+                                       "type: mesh, file: pyramid.obj, scale_xyz: [1, 2, 1]",
+                                       "type: mesh, file: pyramid.obj, scale_xyz: [1, 2, 1]",
+                                       "type: mesh, file: pyramid.obj, unit: mm",
+                                       "type: mesh, file: pyramid.obj, scale_xyz: [1, 2, 3]"};
+    static const int first_with_it[] = {0, 0, 2, 3, 4, 4, 6, 7};
+    enum { SHAPES = sizeof keys / sizeof *keys };
+    char text[4096] = "name: s\nmaterials: [{name: a}]\n"
+                      "pairs: [{materials: [a, a], friction: 0.5}]\nbodies:\n";
+    struct tact_error err = {.line = 0};
+    struct tact_scene *scene;
+    int asked = 0;
+    struct tact_scene_files files = {read_pyramid, &asked};
+    for (int i = 0; i < SHAPES; i++) {
+        const size_t used = strlen(text);
+        snprintf(text + used, sizeof text - used,
+                 "  - {name: b%d, mass: 1, shapes: [{%s, material: a}]}\n", i, keys[i]);
+    }
+    assert_int_equal(tact_scene_parse(text, strlen(text), "shared.yaml", &files, &scene, &err), 0);
+    assert_int_equal(asked, 6);
+    for (int i = 0; i < SHAPES; i++) {
+        const struct tact_scene_shape *shape = scene->bodies[i].shapes;
+        for (int k = 0; k < SHAPES; k++) {
+            assert_true((shape->mesh == scene->bodies[k].shapes->mesh) ==
+                        (first_with_it[i] == first_with_it[k]));
+        }
+        assert_true(shape->shape.mesh == shape->mesh &&
+                    !shape->file_data == (i != first_with_it[i]));
+        assert_memory_equal(scene->bodies[i].inertia, scene->bodies[first_with_it[i]].inertia,
+                            6 * sizeof(double));
+    }
+    tact_scene_free(scene);
+}
+
 static void test_scales_of_mesh_files(void **state)
 {
     (void)state;
@@ -451,6 +493,7 @@ int main(void)
         cmocka_unit_test(test_mass_of_shapes),
         cmocka_unit_test(test_mesh_files),
         cmocka_unit_test(test_scales_of_mesh_files),
+        cmocka_unit_test(test_shared_mesh),
         cmocka_unit_test(test_every_key_is_documented),
         cmocka_unit_test(test_examples_devices),
     };
