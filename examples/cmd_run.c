@@ -146,43 +146,45 @@ static int run_session(struct run *run, const struct tact_scene *scene)
     return code;
 }
 
-static int run_scene(int argc, char **argv, int clock)
+int run_loaded_scene(struct run *run, struct tact_scene *scene)
 {
-    struct run run = {.name = argv[0], .options = tact_session_options_default()};
-    struct live live = {.real = clock == TACT_LOOP_REAL};
-    struct tact_scene *scene;
-    struct tact_error err = {.line = 0};
-    run.options.clock = clock;
-    run.pages.browser = 1;
-    run.pages.address_stream = stderr;
-    int code = run_parse(&run, argc, argv);
-    if (code || run.help) {
-        return code;
-    }
-    if (tact_scene_load(run.scene, &scene, &err)) {
-        return command_error(&err);
-    }
-    live.period = scene->period;
+    struct live live = {.real = run->options.clock == TACT_LOOP_REAL, .period = scene->period};
     struct tact_plugins *plugins = NULL;
-    if (tact_plugins_open(scene, run.plugins, &plugins, &err)) {
+    struct tact_error err = {.line = 0};
+    int code = EXIT_BAD;
+    if (tact_plugins_open(scene, run->plugins, &plugins, &err)) {
         tact_scene_free(scene);
         return command_error(&err);
     }
-    run.options.types = tact_plugins_types(plugins, &run.options.type_count);
-    run.options.source = tact_opencl_source_factory;
-    run.options.stop = command_stop();
-    run.options.messages = (struct tact_messages){command_message, &run.quiet};
-    run.options.watch = !run.quiet && isatty(STDERR_FILENO) ? live_print_status_line : NULL;
-    run.options.watch_user = &live;
+    run->options.types = tact_plugins_types(plugins, &run->options.type_count);
+    run->options.source = tact_opencl_source_factory;
+    run->options.stop = command_stop();
+    run->options.messages = (struct tact_messages){command_message, &run->quiet};
+    run->options.watch = !run->quiet && isatty(STDERR_FILENO) ? live_print_status_line : NULL;
+    run->options.watch_user = &live;
+    run->pages.browser = !run->no_browser;
+    run->pages.address_stream = stderr;
     command_install_stop_signals();
-    if (override_scene_values(&run, scene)) {
-        code = EXIT_BAD;
-    } else {
-        code = run.reduced ? run_reduced(&run, scene) : run_session(&run, scene);
+    if (!override_scene_values(run, scene)) {
+        code = run->reduced ? run_reduced(run, scene) : run_session(run, scene);
     }
     tact_plugins_close(plugins);
     tact_scene_free(scene);
     return code;
+}
+
+static int run_scene(int argc, char **argv, int clock)
+{
+    struct run run = {.name = argv[0], .options = tact_session_options_default()};
+    struct tact_scene *scene;
+    struct tact_error err = {.line = 0};
+    run.options.clock = clock;
+    int code = run_parse(&run, argc, argv);
+    if (code || run.help) {
+        return code;
+    }
+    return tact_scene_load(run.scene, &scene, &err) ? command_error(&err)
+                                                    : run_loaded_scene(&run, scene);
 }
 
 int cmd_run(int argc, char **argv)

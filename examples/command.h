@@ -30,6 +30,7 @@ int cmd_devices(int argc, char **argv);
 int cmd_calibrate(int argc, char **argv);
 int cmd_keygen(int argc, char **argv);
 int cmd_link(int argc, char **argv);
+int cmd_teleop(int argc, char **argv);
 
 /* tact.c: one line on stderr, "tact: file:line:column: key: text". Returns EXIT_USAGE. */
 int command_error(const struct tact_error *err);

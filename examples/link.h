@@ -23,10 +23,28 @@ struct link_options {
 /* A link as a scene asks for it. */
 struct link_scene {
     struct tact_scene *scene; /* NULL: none; to be freed */
+    struct tact_scene *other; /* that of the other end, or NULL: not known; to be freed */
     const char *device;       /* name of its device */
     char key[4096], peer[4096];
-    double jitter; /* setting of the device [s] */
-    int repeats;   /* likewise */
+    double jitter;        /* setting of the device [s] */
+    int repeats;          /* likewise */
+    int has_unstable_tie; /* 1: the link that was measured does not bear the mode of a tie */
+};
+
+enum { LINK_WAVES, LINK_POSITION_FORCE, LINK_POSITION_POSITION, LINK_MODES };
+
+/* What the modes of ties are like at a constant delay. */
+struct link_modes {
+    double wanted;    /* largest stiffness of a robot's tie [N/m, N m/rad] */
+    double damping;   /* least of a joint that a person holds: its own and the grip's [N s/m] */
+    int is_assumed;   /* 1: one of these is not known, and is 1000 N/m or 1 N s/m */
+    double impedance; /* least of the ties with waves [N s/m]; 10 without */
+    struct link_mode {
+        const char *name;
+        double stiffness; /* of a stiff wall as it is felt at once, or the most that is stable */
+        int is_borne;
+    } mode[LINK_MODES];
+    int best; /* of these */
 };
 
 /* A measurement, of the direction towards this end. */
@@ -52,14 +70,24 @@ int link_measure(const char *command, const struct link_options *options,
 /* link_scene.c: sets address, keys and rate of the options by options->scene. 0 or a negative errno
  * with *err set; the scene is to be freed in any case. */
 int link_scene_open(struct link_options *options, struct link_scene *out, struct tact_error *err);
+/* The same of out->scene, which is loaded. */
+int link_scene_read(struct link_options *options, struct link_scene *out, struct tact_error *err);
 /* What the scene's settings and ties are like over the link. */
-void link_scene_print(const struct link_options *options, const struct link_scene *scene,
+void link_scene_print(const struct link_options *options, struct link_scene *scene,
                       const struct link_quality *quality);
-json_t *link_scene_json(const struct link_scene *scene, const struct link_quality *quality);
+json_t *link_scene_json(struct link_scene *scene, const struct link_quality *quality);
+
+/* link_modes.c: delay: one way, with all waits [s]. Waves add b / d in series, and are stable at
+ * any delay. Forces and positions that are sent as they are keep a wall passive only as stiff as b
+ * / (T / 2 + 2 d + T): the condition of Colgate and Schenkel for a wall whose force is late by what
+ * the link takes there and back. */
+void link_modes(const struct link_scene *scene, double delay, struct link_modes *out);
+void link_modes_print(const struct link_modes *modes, double delay);
+json_t *link_modes_json(const struct link_modes *modes);
 
 /* link_print.c: the table, with that of a scene where there is one, or one JSON object. Returns the
  * exit code. */
-int link_print(const struct link_options *options, const struct link_scene *scene,
+int link_print(const struct link_options *options, struct link_scene *scene,
                struct link_measurement *m);
 
 #endif

@@ -127,7 +127,7 @@ static json_t *json_channel(const struct link_options *options, const struct lin
                      channel.drift_correction_gain, "lines", lines);
 }
 
-static int print_link_json(const struct link_options *options, const struct link_scene *scene,
+static int print_link_json(const struct link_options *options, struct link_scene *scene,
                            const struct link_measurement *m, const struct link_quality *q)
 {
     const struct tact_network_counts *c = &m->endpoint.counts;
@@ -156,7 +156,7 @@ static int print_link_json(const struct link_options *options, const struct link
     return text_print_json(all) ? EXIT_BAD : EXIT_GOOD;
 }
 
-int link_print(const struct link_options *options, const struct link_scene *scene,
+int link_print(const struct link_options *options, struct link_scene *scene,
                struct link_measurement *m)
 {
     const struct tact_network_clock_sample clock = tact_network_clock_best(&m->clock);

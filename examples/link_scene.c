@@ -9,11 +9,6 @@
 #include "link.h"
 #include "text.h"
 
-/* One-way delays of the test of a press (devices/network/README.md), the channel's wait included.
- */
-#define FORCES_SETTLE_DELAY 0.005 /* at which forces that are sent back settle [s] */
-#define FORCES_BOUNCE_DELAY 0.02  /* at which they bounce off a wall [s] */
-
 static const struct tact_scene_device *find_network_device(const struct tact_scene *scene,
                                                            const char *path, struct tact_error *err)
 {
@@ -34,12 +29,16 @@ static const struct tact_scene_device *find_network_device(const struct tact_sce
 
 int link_scene_open(struct link_options *options, struct link_scene *out, struct tact_error *err)
 {
+    const int rc = tact_scene_load(options->scene, &out->scene, err);
+    return rc ? rc : link_scene_read(options, out, err);
+}
+
+int link_scene_read(struct link_options *options, struct link_scene *out, struct tact_error *err)
+{
     struct tact_network_channel_options channel;
-    int rc = tact_scene_load(options->scene, &out->scene, err);
-    const struct tact_scene_device *device =
-        rc ? NULL : find_network_device(out->scene, options->scene, err);
+    const struct tact_scene_device *device = find_network_device(out->scene, out->scene->path, err);
     if (!device) {
-        return rc ? rc : -EINVAL;
+        return -EINVAL;
     }
     const struct tact_device_config config = {.name = device->name,
                                               .directory = out->scene->directory,
@@ -48,7 +47,7 @@ int link_scene_open(struct link_options *options, struct link_scene *out, struct
                                               .setting_count = (int)device->settings_count,
                                               .period = out->scene->period};
     out->device = device->name;
-    rc = tact_settings_text(&config, "listen", &options->listen, err);
+    int rc = tact_settings_text(&config, "listen", &options->listen, err);
     rc = rc ? rc : tact_settings_text(&config, "connect", &options->connect, err);
     if (!rc && !options->listen == !options->connect) {
         rc = tact_settings_fault(&config, NULL, err, "expected one of listen and connect");
@@ -66,20 +65,37 @@ int link_scene_open(struct link_options *options, struct link_scene *out, struct
     return rc;
 }
 
-static void print_tie(const struct tact_scene_remote *tie, double delay)
+static int mode_of(const struct tact_scene_remote *tie)
+{
+    return !strcmp(tie->mode, "waves")            ? LINK_WAVES
+           : !strcmp(tie->mode, "position_force") ? LINK_POSITION_FORCE
+                                                  : LINK_POSITION_POSITION;
+}
+
+static void print_tie(const struct tact_scene_remote *tie, const struct link_modes *modes,
+                      double delay)
 {
     printf("  %-20s ", text_shown(tie->joint));
-    if (!strcmp(tie->mode, "waves")) {
+    if (mode_of(tie) == LINK_WAVES) {
         printf("waves, %g N s/m: adds %.0f N/m in series at once, nothing once the other "
                "position is followed\n",
                tie->impedance, link_wave_stiffness(tie->impedance, delay));
         return;
     }
     printf("%s: %s\n", text_shown(tie->mode),
-           delay <= FORCES_SETTLE_DELAY ? "settles at this delay"
-           : delay < FORCES_BOUNCE_DELAY
-               ? "is near its limit: take waves, or less jitter and repeats"
-               : "is not stable at this delay: take waves");
+           modes->mode[mode_of(tie)].is_borne ? "settles at this delay"
+                                              : "is not stable at this delay: take waves");
+}
+
+/* 1 where a tie is of the measured device; notes whether the link bears its mode. */
+static int is_tie_of_link(struct link_scene *s, const struct link_modes *modes,
+                          const struct tact_scene_remote *tie)
+{
+    if (strcmp(tie->device, s->device) != 0) {
+        return 0;
+    }
+    s->has_unstable_tie |= !modes->mode[mode_of(tie)].is_borne;
+    return 1;
 }
 
 /* By which 99.9 % of the packets come later than the fastest [s]. */
@@ -94,30 +110,36 @@ static double find_delay(const struct link_scene *s, const struct link_quality *
     return 1e-9 * fmax((double)quality->delay_min, 0.0) + s->jitter + s->repeats * s->scene->period;
 }
 
-json_t *link_scene_json(const struct link_scene *s, const struct link_quality *quality)
+json_t *link_scene_json(struct link_scene *s, const struct link_quality *quality)
 {
     const double delay = find_delay(s, quality);
+    struct link_modes modes;
     json_t *ties = json_array();
+    link_modes(s, delay, &modes);
     for (uint32_t i = 0; i < s->scene->remotes_count; i++) {
         const struct tact_scene_remote *tie = &s->scene->remotes[i];
-        if (!strcmp(tie->device, s->device)) {
-            const int waves = !strcmp(tie->mode, "waves");
+        if (is_tie_of_link(s, &modes, tie)) {
+            const int mode = mode_of(tie);
             json_array_append_new(
                 ties,
                 json_pack("{s:s, s:s, s:b, s:o*}", "joint", tie->joint, "mode", tie->mode, "stable",
-                          waves || delay <= FORCES_SETTLE_DELAY, "stiffness",
-                          waves ? json_real(link_wave_stiffness(tie->impedance, delay)) : NULL));
+                          modes.mode[mode].is_borne, "stiffness",
+                          mode == LINK_WAVES ? json_real(link_wave_stiffness(tie->impedance, delay))
+                                             : NULL));
         }
     }
-    return json_pack("{s:s, s:f, s:f, s:i, s:I, s:f, s:o}", "device", s->device, "jitter",
+    return json_pack("{s:s, s:f, s:f, s:i, s:I, s:f, s:o, s:o}", "device", s->device, "jitter",
                      s->jitter, "jitter_measured", find_jitter(quality), "repeats", s->repeats,
-                     "longest_gap", (json_int_t)quality->longest_gap, "delay", delay, "ties", ties);
+                     "longest_gap", (json_int_t)quality->longest_gap, "delay", delay, "ties", ties,
+                     "modes", link_modes_json(&modes));
 }
 
-void link_scene_print(const struct link_options *options, const struct link_scene *s,
+void link_scene_print(const struct link_options *options, struct link_scene *s,
                       const struct link_quality *quality)
 {
     const double jitter = find_jitter(quality), delay = find_delay(s, quality);
+    struct link_modes modes;
+    link_modes(s, delay, &modes);
     printf("\n  %s, device %s:\n", text_shown(options->scene), text_shown(s->device));
     printf("  jitter       %g s: %s", s->jitter, jitter <= s->jitter ? "enough" : "too little");
     printf("; 99.9 %% come within %.4f s of the fastest\n", jitter);
@@ -126,8 +148,9 @@ void link_scene_print(const struct link_options *options, const struct link_scen
            (unsigned long long)quality->longest_gap);
     printf("  delay        %.1f ms one way, with these\n", 1e3 * delay);
     for (uint32_t i = 0; i < s->scene->remotes_count; i++) {
-        if (!strcmp(s->scene->remotes[i].device, s->device)) {
-            print_tie(&s->scene->remotes[i], delay);
+        if (is_tie_of_link(s, &modes, &s->scene->remotes[i])) {
+            print_tie(&s->scene->remotes[i], &modes, delay);
         }
     }
+    link_modes_print(&modes, delay);
 }

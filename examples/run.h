@@ -13,7 +13,8 @@ struct run {
     const char *plugins; /* folder of device types, or NULL */
     double duration;     /* 0: the scene's */
     int json, quiet;
-    int view; /* 1: pages show it */
+    int view;       /* 1: pages show it */
+    int no_browser; /* 1: none is opened by itself */
     struct stream_options pages;
     int reduced;        /* 1: by reduced coordinates (contact/compare/reduced.h) */
     int reduced_newton; /* 1: with Newton's law of impacts instead of Chatterjee and Ruina's */
@@ -23,6 +24,9 @@ struct run {
 
 /* run_options.c: fills run, whose name and clock are set. 0, or an exit code after a message. */
 int run_parse(struct run *run, int argc, char **argv);
+
+/* cmd_run.c: runs a scene, which it frees, as the options say. The exit code. */
+int run_loaded_scene(struct run *run, struct tact_scene *scene);
 
 /* run_reduced.c: runs a scene of one smooth pair by reduced coordinates. An exit code, after a
  * message where it is refused. */

@@ -186,7 +186,7 @@ int run_parse(struct run *run, int argc, char **argv)
             rc = optarg ? set_view_port_option(run, optarg) : 0;
             break;
         case 'n':
-            run->pages.browser = 0;
+            run->no_browser = 1;
             break;
         case 'O':
             rc = parse_allowed_origin(run->name, optarg, &run->pages.allowed_origin);

@@ -37,6 +37,7 @@ static const struct {
     {"calibrate", cmd_calibrate, "measure a device, and write its calibration file for a scene"},
     {"keygen", cmd_keygen, "make the keys of one end of a link between two machines"},
     {"link", cmd_link, "measure the link between two machines, and what it bears"},
+    {"teleop", cmd_teleop, "run one end of a teleoperation, or measure what its link bears"},
     {"doctor", cmd_doctor, "check what this machine lacks for real time, and how to get it"},
 };
 

@@ -100,6 +100,70 @@ def by_scenes():
     assert "or --scene" in tact("link", "--scene", "none.yaml", "--listen", "1", code=2)[1]
 
 
+BOTH = """name: both
+local: {scene: %s, connect: "127.0.0.1:%d", key: a.key, peer: b.key.pub}
+remote: {scene: listen.yaml, listen: "127.0.0.1:%d", key: b.key, peer: a.key.pub%s}
+"""
+
+
+def by_one_file():
+    """Both ends of a teleoperation by one file in another folder: what it sets, what the link bears, what is refused."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+
+    def write(more="", scene="connect.yaml", remote=""):
+        with open("both.yaml", "w", encoding="ascii") as file:
+            file.write(BOTH % (scene, port, port, remote) + more)
+
+    def refused_by(code, expected, *words):
+        out, err = tact("teleop", "folder/../both.yaml", *(words or ("--site", "local", "--print")), code=code)
+        assert not out and expected in err and err.count("\n") == 1, (expected, err)
+
+    os.makedirs("folder", exist_ok=True)
+    write("mode: waves\nimpedance: 5\njitter: 0.25\nrepeats: 0\nlink: {delay: 0.1}\n", remote=", stiffness: 400, damping: 5")
+    shown = tact("teleop", "both.yaml", "--site", "remote", "--print")[0]
+    with open("folder/shown.yaml", "w", encoding="ascii") as file:
+        file.write(shown)
+    for words in (f'key: "{os.path.realpath("b.key")}"', "jitter: 0.25", "repeats: 0", "link: {delay: 0.1", "stiffness: 400"):
+        assert words in shown, shown
+    assert shown.count("impedance: 5") == 2 and "position_force" not in shown and "a.key, " not in shown, shown
+    ends = [subprocess.Popen([TACT, "teleop", "both.yaml", "--site", site, "--check", "--seconds", "0.4", "--wait", "20", *more],
+                             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+            for site, more in (("remote", ()), ("local", ("--json",)))]
+    (table, told) = (end.communicate(timeout=60) for end in ends)
+    assert [end.returncode for end in ends] == [0, 0], (table, told)
+    scene = json.loads(told[0])["scene"]
+    modes = {mode["mode"]: mode for mode in scene["modes"]["list"]}
+    assert scene["modes"]["best"] == "waves" and scene["modes"]["stiffness"] == 400 and not scene["modes"]["assumed"], scene
+    series = 1 / (1 / 400 + scene["delay"] / 5)
+    assert abs(modes["waves"]["stiffness"] / series - 1) < 1e-9 and modes["waves"]["borne"], modes
+    assert "has proven its key" in table[0] and "position_force     stable to 0 N/m: does not bear it" in table[0], table
+    # Joints with dampers of 100 N s/m bear 5000 N/m by forces that are late by 2 x 6 or 7 ms and 3 ms, not 9000 N/m.
+    with open("person.yaml", "w", encoding="ascii") as file:
+        file.write((SCENE % ("listen", 1, "")).replace("slide,", "slide, viscous: 100,"))
+    for stiffness, code in ((5000, 0), (9000, 3)):
+        write("jitter: 0.002\nrepeats: 2\nmode: position_force\n", scene="person.yaml, damping: 1", remote=f", stiffness: {stiffness}, damping: 1")
+        ends = [subprocess.Popen([TACT, "teleop", "both.yaml", "--site", site, "--check", "--seconds", "0.3", "--wait", "20"],
+                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) for site in ("remote", "local")]
+        out = [end.communicate(timeout=60) for end in ends]
+        assert [end.returncode for end in ends] == [code, code], out
+    write()
+    for words, expected in ((("--print",), "--site local or --site remote"), (("--site", "here"), "--site local or --site remote"),
+                            (("--site", "local", "--print", "--check"), "not both"), (("--site",), "expected a value"),
+                            (("--site", "local", "--check", "--seconds", "nan"), "from 0.1 to 600")):
+        refused_by(2, expected, *words)
+    for more, expected in (("mode: wave\n", "wave"), ("impedance: -1\n", "impedance"), ("jitter: 2\n", "jitter"), ("lnk: {}\n", "did you mean \"link\""),
+                           ("mode: position_position\n", "stiffness"), ("link: {delay: .nan}\n", "both.yaml:4"),
+                           ("key: a\n", "unknown key")):
+        write(more)
+        refused_by(2, expected)
+    for scene, remote, expected in (("none.yaml", "", "none.yaml"), ("gone.yaml", "", "gone.yaml: cannot be read"),
+                                    ("connect.yaml", ", connect: \"127.0.0.1:1\"", "remote: expected one of listen and connect")):
+        write("", scene, remote)
+        refused_by(2, expected)
+
+
 def link():
     short = ("--seconds", "0.5", "--rate", "200", "--json", "--wait", "20")
     a, b = ("--key", "a.key", "--peer", "b.key.pub"), ("--key", "b.key", "--peer", "a.key.pub")
@@ -141,4 +205,5 @@ with tempfile.TemporaryDirectory() as folder:
     keys()
     link()
     by_scenes()
+    by_one_file()
     refused()

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""teleop.py TACT SOURCE: the two ends of examples/scenes/teleop_*.yaml as processes of this machine. The robot's is killed
+"""teleop.py TACT SOURCE: the two ends of examples/teleop.yaml as processes of this machine. The robot's is killed
 while it presses and started again, then the person's is stopped for a second: the other is safe in the stated
 times, and every log is complete and replays bit for bit."""
 import csv
@@ -23,20 +23,21 @@ def tact(*words):
     return run.stdout
 
 
-def scene(name, port, **edits):
-    """Writes an end's scene here, with a free port and a shorter script."""
-    with open(os.path.join(SOURCE, "examples/scenes", f"teleop_{name}.yaml"), encoding="utf-8") as file:
+def edited(path, **edits):
+    """Writes an example here, with a free port or a shorter script."""
+    with open(os.path.join(SOURCE, "examples", path), encoding="utf-8") as file:
         text = file.read()
-    for key, value in {r"127\.0\.0\.1:4710": f"127.0.0.1:{port}", **edits}.items():
+    for key, value in edits.items():
         text, count = re.subn(key, value, text)
-        assert count == 1, key
-    with open(f"{name}.yaml", "w", encoding="utf-8") as file:
+        assert count, key
+    os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
+    with open(path, "w", encoding="utf-8") as file:
         file.write(text)
 
 
 def start(name, log):
     with open(f"{log}.err", "w", encoding="utf-8") as err:
-        run = subprocess.Popen([TACT, "run", f"{name}.yaml", "--moments", "host", "--record", f"{log}.mcap"],
+        run = subprocess.Popen([TACT, "teleop", "teleop.yaml", "--site", name, "--moments", "host", "--record", f"{log}.mcap"],
                                 stdout=subprocess.DEVNULL, stderr=err)
     RUNS.append(run)
     return run
@@ -84,8 +85,9 @@ def main():
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
     script = "script: [[1.5, 0, 0, 0], [2.2, 1, 0, 0]]\n      deadman_from: 1"
-    scene("local", port, **{r"script:(.*\n)*?.*deadman_from: 2": script, "duration: 24": "duration: 20"})
-    scene("remote", port, **{"duration: 24": "duration: 20"})
+    edited("teleop.yaml", **{r"127\.0\.0\.1:4710": f"127.0.0.1:{port}"})
+    edited("scenes/teleop_local.yaml", **{r"script:(.*\n)*?.*deadman_from: 2": script, "duration: 24": "duration: 20"})
+    edited("scenes/teleop_remote.yaml", **{"duration: 24": "duration: 20"})
     robot = start("remote", "killed")
     person = start("local", "local")
     wait_for("local", "is there")

@@ -1,0 +1,167 @@
+/* tact teleop: one end of a teleoperation, both of which one file describes. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "command.h"
+#include "contact/number.h"
+#include "link.h"
+#include "run.h"
+#include "teleop.h"
+
+#define EXIT_NOT_BORNE 3 /* --check: not in this mode */
+
+static const char help[] =
+    "usage: tact teleop FILE --site local|remote [--check|--print] [OPTION]...\n\n"
+    "Runs one end of a teleoperation: the person's (local) or the robot's (remote). One file\n"
+    "describes both, and is the same at both machines: the scene of each end, addresses, keys,\n"
+    "and the mode of the ties, which are put in place of what the scenes have.\n\n"
+    "  name: a ruler at a distance\n"
+    "  local:  {scene: person.yaml, connect: \"robot.example.org:4710\", key: a.key, peer: "
+    "b.key.pub}\n"
+    "  remote: {scene: robot.yaml, listen: 4710, key: b.key, peer: a.key.pub}\n"
+    "  mode: waves      # or position_force, position_position\n"
+    "  impedance: 10    # of waves [N s/m]: 3 is light, 30 firm\n"
+    "  jitter: 0.005    # [s], repeats: 10, hold: 0 [s], tank: 0.1 [J]\n"
+    "  link: {delay: 0.05}    # a simulated link, of what each end sends\n\n"
+    "Scenes and keys are relative to its folder; an end may have stiffness and damping of its "
+    "ties.\n\n"
+    "  --site SITE     this end: local or remote\n"
+    "  --check         measure the link instead, run at both ends, and say how stiff a wall each\n"
+    "                  mode renders over it, and which is best; a simulated link is left out\n"
+    "  --seconds S     with --check: duration, 0.1 to 600; default 10\n"
+    "  --wait S        with --check: how long to wait for the other end, 0 to 3600; default 60\n"
+    "  --print         print the scene of this end as it is run\n"
+    "  --json          one JSON object on stdout\n"
+    "  --help          this text\n"
+    "  --record FILE, --force, --duration S, --view, and others of tact run, see tact run "
+    "--help\n\n"
+    "exit codes:\n"
+    "  0  ran to its end or was stopped; --check: the link bears the mode\n"
+    "  1  ended in a fault, or the log is not complete; --check: the other end did not come, has\n"
+    "     another key, or stopped at once\n"
+    "  2  bad usage, or a file, scene, key or address that cannot be used\n"
+    "  3  --check: the link does not bear the mode of a tie\n\n"
+    "example: a ruler lifted at a distance, in two terminals\n"
+    "  tact teleop examples/teleop.yaml --site remote\n"
+    "  tact teleop examples/teleop.yaml --site local\n";
+
+struct options {
+    const char *site;
+    int check, print;
+    double seconds, wait;
+};
+
+static int read_time(const char *command, const char *option, const char *text, double least,
+                     double most, double *out)
+{
+    char *end;
+    const double value = tact_number_read(text, &end);
+    if (end == text || *end || !(value >= least && value <= most)) {
+        return command_usage(command, "%s %s: expected a number from %g to %g", option, text, least,
+                             most);
+    }
+    *out = value;
+    return EXIT_GOOD;
+}
+
+/* Takes the options of this command out of argv; those that are left are of tact run. */
+static int take_options(int *argc, char **argv, struct options *o)
+{
+    int kept = 1, rc = EXIT_GOOD;
+    for (int i = 1; !rc && i < *argc; i++) {
+        const char *word = argv[i], *value = i + 1 < *argc ? argv[i + 1] : NULL;
+        const int takes =
+            !strcmp(word, "--site") || !strcmp(word, "--seconds") || !strcmp(word, "--wait");
+        if (takes && !value) {
+            return command_usage(argv[0], "%s: expected a value", word);
+        }
+        if (!strcmp(word, "--site")) {
+            o->site = value;
+        } else if (!strcmp(word, "--seconds")) {
+            rc = read_time(argv[0], word, value, 0.1, 600.0, &o->seconds);
+        } else if (!strcmp(word, "--wait")) {
+            rc = read_time(argv[0], word, value, 0.0, 3600.0, &o->wait);
+        } else if (!strcmp(word, "--check")) {
+            o->check = 1;
+        } else if (!strcmp(word, "--print")) {
+            o->print = 1;
+        } else {
+            argv[kept++] = argv[i];
+        }
+        i += takes;
+    }
+    argv[kept] = NULL;
+    *argc = kept;
+    return rc;
+}
+
+static int check_link(const char *command, const struct link_options *options,
+                      struct link_scene *link)
+{
+    static struct link_measurement measurement;
+    measurement.endpoint.socket = -1;
+    int code = link_measure(command, options, &measurement);
+    code = code ? code : link_print(options, link, &measurement);
+    free(measurement.arrivals);
+    if (measurement.endpoint.socket >= 0) {
+        tact_network_endpoint_close(&measurement.endpoint);
+    }
+    return code ? code : link->has_unstable_tie ? EXIT_NOT_BORNE : EXIT_GOOD;
+}
+
+static int run_site(struct run *run, const struct options *o, const struct teleop *teleop)
+{
+    static struct link_scene link;
+    struct link_options options = {
+        .scene = run->scene, .seconds = o->seconds, .wait = o->wait, .json = run->json};
+    struct tact_error err = {.line = 0}, unused;
+    const int local = !strcmp(o->site, "local");
+    if (teleop_scene(run->scene, teleop, local, &link.scene, &err)) {
+        return command_error(&err);
+    }
+    if (!o->check && !o->print) {
+        return run_loaded_scene(run, link.scene);
+    }
+    int code = link_scene_read(&options, &link, &err) ? command_error(&err) : EXIT_GOOD;
+    if (!code && o->print) {
+        fputs(link.scene->text, stdout);
+    } else if (!code) {
+        teleop_scene(run->scene, teleop, !local, &link.other, &unused); /* it may not be here */
+        code = check_link(run->name, &options, &link);
+    }
+    tact_scene_free(link.other);
+    tact_scene_free(link.scene);
+    return code;
+}
+
+int cmd_teleop(int argc, char **argv)
+{
+    struct options o = {.seconds = 10.0, .wait = 60.0};
+    struct run run = {.name = argv[0], .options = tact_session_options_default()};
+    struct teleop *teleop;
+    struct tact_error err = {.line = 0};
+    for (int i = 1; i < argc; i++) {
+        if (!strcmp(argv[i], "--help") || !strcmp(argv[i], "-h")) {
+            fputs(help, stdout);
+            return EXIT_GOOD;
+        }
+    }
+    run.options.clock = TACT_LOOP_REAL;
+    int code = take_options(&argc, argv, &o);
+    code = code ? code : run_parse(&run, argc, argv);
+    if (code) {
+        return code;
+    }
+    if (!o.site || (strcmp(o.site, "local") != 0 && strcmp(o.site, "remote") != 0)) {
+        return command_usage(argv[0], "expected --site local or --site remote");
+    }
+    if (o.check && o.print) {
+        return command_usage(argv[0], "expected --check or --print, not both");
+    }
+    if (teleop_read(run.scene, &teleop, &err)) {
+        return command_error(&err);
+    }
+    code = run_site(&run, &o, teleop);
+    teleop_free(teleop);
+    return code;
+}

@@ -1,0 +1,43 @@
+/* Both ends of a teleoperation in one file: which scene each runs, the link between them and the
+ * mode of the ties. */
+#ifndef TACT_EXAMPLES_TELEOP_H
+#define TACT_EXAMPLES_TELEOP_H
+
+#include "rt/scene/scene.h"
+
+/* One end. All texts are as in the file, or NULL. */
+struct teleop_site {
+    char *scene;               /* its scene, relative to the folder of the file */
+    char *listen, *connect;    /* one of them */
+    char *key, *peer;          /* own secret key and the other's public key; likewise relative */
+    char *stiffness, *damping; /* of its ties [N/m, N s/m]; NULL: as in the scene */
+};
+
+/* A simulated link, as of the device type network; 0: as that has it. */
+struct teleop_simulated_link {
+    double delay, jitter, loss, burst, duplicate, reorder, seed;
+};
+
+struct teleop {
+    char *name;
+    struct teleop_site *local, *remote; /* the person's end and the robot's */
+    char *mode;                         /* of all ties; NULL: as in the scenes, as are these: */
+    char *impedance, *tank, *jitter, *repeats, *hold;
+    struct teleop_simulated_link *link; /* NULL: none */
+};
+
+/* teleop_file.c: reads and checks the file; to be freed. 0 or a negative errno with *err set. */
+int teleop_read(const char *path, struct teleop **out, struct tact_error *err);
+void teleop_free(struct teleop *teleop);
+
+/* A path of the file, which begins at its folder; absolute: 1 from the root, as other folders do
+ * not matter then. To be freed; NULL: out of memory, or no such folder. */
+char *teleop_path(const char *file, const char *path, int absolute);
+
+/* teleop_scene.c: the scene of an end, with the link and the ties as the file has them, which is
+ * what a session runs and its log keeps. local: 1 the person's end, 0 the robot's. 0 or a negative
+ * errno with *err set. */
+int teleop_scene(const char *file, const struct teleop *teleop, int local, struct tact_scene **out,
+                 struct tact_error *err);
+
+#endif

@@ -1,0 +1,129 @@
+/* Reads the file of a teleoperation. */
+#include <cyaml/cyaml.h>
+#include <errno.h>
+#include <libgen.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "rt/file.h"
+#include "rt/scene/yaml.h"
+#include "teleop.h"
+
+enum { LONGEST = 4000, MOST_BYTES = 1 << 20 };
+
+#define TEXT_FIELD(key, flags, type, member)                                                       \
+    CYAML_FIELD_STRING_PTR(key, CYAML_FLAG_POINTER | (flags), struct type, member, 1, LONGEST)
+#define NUMBER_FIELD(key, member)                                                                  \
+    CYAML_FIELD_FLOAT(key, CYAML_FLAG_OPTIONAL, struct teleop_simulated_link, member)
+
+static const cyaml_schema_field_t site_fields[] = {
+    TEXT_FIELD("scene", CYAML_FLAG_DEFAULT, teleop_site, scene),
+    TEXT_FIELD("listen", CYAML_FLAG_OPTIONAL, teleop_site, listen),
+    TEXT_FIELD("connect", CYAML_FLAG_OPTIONAL, teleop_site, connect),
+    TEXT_FIELD("key", CYAML_FLAG_OPTIONAL, teleop_site, key),
+    TEXT_FIELD("peer", CYAML_FLAG_OPTIONAL, teleop_site, peer),
+    TEXT_FIELD("stiffness", CYAML_FLAG_OPTIONAL, teleop_site, stiffness),
+    TEXT_FIELD("damping", CYAML_FLAG_OPTIONAL, teleop_site, damping),
+    CYAML_FIELD_END,
+};
+
+static const cyaml_schema_field_t link_fields[] = {
+    NUMBER_FIELD("delay", delay),         NUMBER_FIELD("jitter", jitter),
+    NUMBER_FIELD("loss", loss),           NUMBER_FIELD("burst", burst),
+    NUMBER_FIELD("duplicate", duplicate), NUMBER_FIELD("reorder", reorder),
+    NUMBER_FIELD("seed", seed),           CYAML_FIELD_END,
+};
+
+static const cyaml_schema_field_t file_fields[] = {
+    TEXT_FIELD("name", CYAML_FLAG_DEFAULT, teleop, name),
+    CYAML_FIELD_MAPPING_PTR("local", CYAML_FLAG_POINTER, struct teleop, local, site_fields),
+    CYAML_FIELD_MAPPING_PTR("remote", CYAML_FLAG_POINTER, struct teleop, remote, site_fields),
+    TEXT_FIELD("mode", CYAML_FLAG_OPTIONAL, teleop, mode),
+    TEXT_FIELD("impedance", CYAML_FLAG_OPTIONAL, teleop, impedance),
+    TEXT_FIELD("tank", CYAML_FLAG_OPTIONAL, teleop, tank),
+    TEXT_FIELD("jitter", CYAML_FLAG_OPTIONAL, teleop, jitter),
+    TEXT_FIELD("repeats", CYAML_FLAG_OPTIONAL, teleop, repeats),
+    TEXT_FIELD("hold", CYAML_FLAG_OPTIONAL, teleop, hold),
+    CYAML_FIELD_MAPPING_PTR("link", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, struct teleop, link,
+                            link_fields),
+    CYAML_FIELD_END,
+};
+static const cyaml_schema_value_t file_schema = {
+    CYAML_VALUE_MAPPING(CYAML_FLAG_POINTER, struct teleop, file_fields)};
+
+static int refuse_file(const char *path, const char *key, struct tact_error *err, const char *text)
+{
+    tact_error_at(err, path, 0, 0, key);
+    return tact_error_set(err, -EINVAL, "%s", text);
+}
+
+static int check_site(const char *path, const char *name, const struct teleop_site *site,
+                      struct tact_error *err)
+{
+    if (!site->listen == !site->connect) {
+        return refuse_file(path, name, err, "expected one of listen and connect");
+    }
+    if (!site->key != !site->peer) {
+        return refuse_file(path, name, err, "key and peer are given together, or neither");
+    }
+    return 0;
+}
+
+static int check_file(const char *path, const struct teleop *t, struct tact_error *err)
+{
+    int rc = check_site(path, "local", t->local, err);
+    rc = rc ? rc : check_site(path, "remote", t->remote, err);
+    if (!rc && !t->local->listen == !t->remote->listen) {
+        rc = refuse_file(path, "remote", err,
+                         t->local->listen ? "both ends listen; expected one that connects"
+                                          : "both ends connect; expected one that listens");
+    }
+    if (!rc && !t->local->key != !t->remote->key) {
+        rc = refuse_file(path, t->local->key ? "remote" : "local", err,
+                         "the other end has keys; expected key and peer here too");
+    }
+    return rc;
+}
+
+int teleop_read(const char *path, struct teleop **out, struct tact_error *err)
+{
+    char *text = NULL;
+    uint64_t size = 0;
+    void *loaded = NULL;
+    int rc = tact_file_read(path, MOST_BYTES, &text, &size);
+    *out = NULL;
+    if (rc) {
+        tact_error_at(err, path, 0, 0, NULL);
+        return tact_error_set(err, rc, "cannot be read: %s", strerror(-rc));
+    }
+    rc = tact_yaml_load(path, text, size, &file_schema, &loaded, err);
+    free(text);
+    rc = rc ? rc : check_file(path, loaded, err);
+    if (rc) {
+        tact_yaml_free(&file_schema, loaded);
+        return rc;
+    }
+    *out = loaded;
+    return 0;
+}
+
+void teleop_free(struct teleop *teleop)
+{
+    tact_yaml_free(&file_schema, teleop);
+}
+
+char *teleop_path(const char *file, const char *path, int absolute)
+{
+    char *copy = strdup(file), *folder = copy ? dirname(copy) : NULL, *joined = NULL;
+    char *whole = folder && absolute && path[0] != '/' ? realpath(folder, NULL) : NULL;
+    const int within = strcmp(folder ? folder : "", ".") != 0 || absolute;
+    if (path[0] == '/' || !within) {
+        joined = strdup(path);
+    } else if (folder && (whole || !absolute) &&
+               asprintf(&joined, "%s/%s", whole ? whole : folder, path) < 0) {
+        joined = NULL;
+    }
+    free(whole);
+    free(copy);
+    return joined;
+}
