@@ -1,4 +1,5 @@
-/* Grasps by pressure fields: a pencil that turns in the fingers, a cow between two of them. */
+/* Grasps by pressure fields: a pencil that turns in the fingers, a cow between two of
+ * them, chopsticks. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -180,5 +181,61 @@ void check_cow(void)
     assert_true(hypot(force[0], force[1]) < 1e-3 * weight);
     assert_true(fabs(force[2] / weight - 1.0) < 1e-3);
     assert_true(tact_v3_norm(creep) < 1e-6);
+    simulation_free(&p);
+}
+
+/* Depths of the chopsticks in the ball [m], and angles of the sticks [rad], in the latest tick. */
+struct pick {
+    double depth[2], angle[2];
+};
+
+static void measure_pick(void *user, struct tact_session *session,
+                         const struct tact_session_status *status)
+{
+    static const char *const pairs[2] = {"ball/sticks.left", "ball/sticks.right"};
+    struct pick *out = user;
+    struct tact_world *world = tact_session_world(session);
+    (void)status;
+    for (int i = 0; i < 2; i++) {
+        const struct tact_contact *c =
+            tact_world_contact(world, tact_session_find_pair(session, pairs[i]));
+        const struct tact_owner ball = tact_world_owner(world, c->a);
+        const struct tact_owner stick = tact_world_owner(world, c->b);
+        const struct tact_pose *link =
+            tact_hand_link_pose(tact_world_hand(world, stick.index), stick.link);
+        double way[3], at[3], m[9];
+        tact_v3_sub(way, tact_world_body(world, ball.index)->pose.position, link->position);
+        tact_quat_to_m3(m, link->quat_wxyz);
+        tact_m3_tmul_v3(at, m, way);
+        out->depth[i] = 0.01 + 0.003 - fabs(at[1]);
+        out->angle[i] = 2.0 * fabs(link->quat_wxyz[3]);
+    }
+}
+
+void check_chopsticks(void)
+{
+    const double ball = 0.01, slope = 4e5 / 0.01, mass = 0.005;
+    struct pick pick;
+    struct simulation p;
+    simulate_observed("chopsticks", 0.9, &(struct simulation_observer){measure_pick, &pick}, &p);
+    const double *held = simulation_body_at(&p, "ball", 0.8)->position;
+    const double *end = simulation_body_at(&p, "ball", -1)->position;
+    const double lifted = end[2] - simulation_body_at(&p, "ball", 0.2)->position[2];
+    double exact = 0.0, drives = 0.0, creep[3];
+    for (int i = 0; i < 2; i++) {
+        double d = pick.depth[i];
+        exact += 2.0 * M_PI * slope * d * d * (ball / 2.0 - d / 3.0);
+        drives += 2.0 * (0.0334 - pick.angle[i]) / 0.15; /* torque over its lever */
+    }
+    tact_v3_sub(creep, end, held);
+    print_message(
+        "    lifted by %.4f mm, of 30 less %.4f; pressed by %.5f N, by the depths %.5f N, "
+        "by the drives %.5f N; creeps %.1e m in 0.1 s\n",
+        1e3 * lifted, 1e3 * mass * G / 2000.0, p.force[p.ticks - 1], exact, drives,
+        tact_v3_norm(creep));
+    assert_true(fabs(lifted / (0.03 - mass * G / 2000.0) - 1.0) < 0.01);
+    assert_true(fabs(p.force[p.ticks - 1] / exact - 1.0) < 1e-4);
+    assert_true(fabs(p.force[p.ticks - 1] / drives - 1.0) < 0.005);
+    assert_true(tact_v3_norm(creep) < 1e-7);
     simulation_free(&p);
 }

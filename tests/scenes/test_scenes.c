@@ -51,6 +51,7 @@ static const struct {
     {"floating_boxes", check_floating_boxes},
     {"pencil", check_pencil},
     {"cow", check_cow},
+    {"chopsticks", check_chopsticks},
     {"balances", check_balances_scene},
     {"peg", check_peg_scene},
     {"dominoes", check_dominoes},
