@@ -70,7 +70,8 @@ struct tact_contact {
                        joint moves along its normal, contacts press against each other, or one shape is
                        wholly inside the other, which is no contact */
     int outrun; /**< 1: its shapes pass each other by more than the thinner of them in this tick,
-                   and its model does not know their gap before they touch */
+                   and their gap is not known: the model does not measure it before they touch, or
+                   neither body is fast and they were too far apart to be measured */
     int first_piece; /**< index of its first piece; 0: never split */
 };
 
@@ -282,6 +283,9 @@ TACT_API const struct tact_contact_law *tact_world_law(const struct tact_world *
 /** The contact model of a pair. Real-time safe. */
 TACT_API const struct tact_contact_model *tact_world_model(const struct tact_world *world,
                                                            int pair);
+/** The contact model of two shapes, also of two that it does not support. Real-time safe. */
+TACT_API const struct tact_contact_model *tact_world_model_between(const struct tact_world *world,
+                                                                   int a, int b);
 /** Recomputes what depends on poses and joint values, after they were written. Real-time safe. */
 TACT_API void tact_world_refresh(struct tact_world *world);
 

@@ -128,6 +128,12 @@ struct tact_contact *tact_world_piece(struct tact_world *world, int pair, int k)
     return &world->piece_of_pair_not_near;
 }
 
+const struct tact_contact_model *tact_world_model_between(const struct tact_world *world, int a,
+                                                          int b)
+{
+    return tact_world_pair_model(world, a, b);
+}
+
 const struct tact_contact_model *tact_world_model(const struct tact_world *world, int pair)
 {
     int a, b;

@@ -89,7 +89,7 @@ void tact_world_begin(struct tact_world *world)
         pair->planar = NAN;
         pair->has_corners = 0;
         pair->active = close && model->moments;
-        c->outrun = !model->gaps && tact_motion_passes_through(world, c) &&
+        c->outrun = !(close && model->gaps) && tact_motion_passes_through(world, c) &&
                     are_bounding_spheres_within(world, c, pair_search_margin(world, c));
         if (!close) {
             memset(pair->direction, 0, sizeof pair->direction);

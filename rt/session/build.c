@@ -389,9 +389,9 @@ static int check_pair_models(const struct tact_session *s, struct tact_error *er
     }
     tact_scene_where(s->scene, "pairs", err);
     return tact_error_set(err, -ENOTSUP,
-                          "the contact model named for %s and %s, or of a fast body, does not take "
-                          "their shapes",
-                          tact_session_owner_name(s, a), tact_session_owner_name(s, b));
+                          "%s may touch %s by model: %s, which does not take their shapes",
+                          tact_session_owner_name(s, a), tact_session_owner_name(s, b),
+                          tact_world_model_between(s->world, a, b)->name);
 }
 
 void tact_session_set_error_location(const struct tact_session *s, int shape,

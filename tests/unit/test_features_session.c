@@ -1,4 +1,4 @@
-/* The model of features in scenes: replays from any tick. */
+/* The model of features in scenes: replays from any tick, and pairs that pass each other. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <cmocka.h>
 #include "support/replays.h"
+#include "support/world_scene.h"
 
 /* Solids of every kind that features take fall on a plate, some fast and turning by a large angle
  * in a tick; an egg is measured by smooth, two crates by volumes, all in one island. */
@@ -53,8 +54,48 @@ static void replays_from_any_tick(void **state)
     assert_true(report.counts[TACT_COUNT_OVERSHOT] > 0);
 }
 
+/* A ball that is not fast is stopped by a small plate where it is measured ahead of it, its
+ * bounding sphere within the plate's; where it passes from one side to the other in a tick, that is
+ * counted. */
+static void bodies_that_pass_are_counted(void **state)
+{
+    (void)state;
+    int stopped = 0, counted = 0;
+    for (int speed = 5; speed <= 100; speed += 5) {
+        const struct tact_shape plate = box_of_sides(0.03, 0.03, 1e-3), ball = make_sphere(0.003);
+        const double place[3] = {0.0, 0.0, 0.3};
+        const struct tact_pose centred = tact_pose_identity();
+        struct tact_world_options o = tact_world_options_default();
+        struct tact_contact_law law = make_rigid_law(0.3);
+        struct world_scene s;
+        int outrun = 0, count;
+        o.model = tact_contact_model_find("features");
+        open_empty_scene(&s, &o);
+        add_scene_shape(&s, -1, &plate, &centred, 0);
+        const int body = add_scene_solid(&s, &ball, 0.001, place, 0.0);
+        set_scene_law(&s, 0, 1, &law);
+        finish_scene_building(&s);
+        tact_world_body(s.world, body)->twist[2] = -speed;
+        for (int k = 0; k < 100; k++) {
+            step_scene(&s);
+            const int *near = tact_world_near(s.world, &count);
+            outrun += count && tact_world_contact(s.world, near[0])->outrun;
+        }
+        const int passed = tact_world_body(s.world, body)->pose.position[2] < 0.0;
+        assert_true(!passed || outrun > 0);
+        stopped += !passed;
+        counted += passed;
+        close_scene(&s);
+    }
+    printf("%d stopped, %d passed and were counted\n", stopped, counted);
+    assert_true(stopped > 0 && counted > 0);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(replays_from_any_tick)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(replays_from_any_tick),
+        cmocka_unit_test(bodies_that_pass_are_counted),
+    };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
