@@ -98,6 +98,13 @@ static void zero_outputs(struct tact_safety *s, double *sent)
     s->ramp = 0.0;
 }
 
+void tact_safety_release(struct tact_safety *s, int channel)
+{
+    if (channel >= 0 && channel < s->count) {
+        memset(&s->channel[channel], 0, sizeof s->channel[channel]);
+    }
+}
+
 static int record_nonfinite_values(struct tact_safety *s, const double *requested, uint64_t tick)
 {
     int bad = 0;

@@ -1,4 +1,10 @@
-/** A device's side of its guard: arms it again after zeros, and reports its trips. */
+/** A device's side of its guard: arms it again after zeros, and reports its trips.
+ *
+ * Zeros arm it whatever their cause: the deadman, a fault, a device that is lost or does not lead,
+ * or nothing that is touched. All of these leave the safety chain at 0 (rt/safety.h), so that what
+ * comes next begins there, within its rate limit, and after a fault, the deadman or a loss also by
+ * a ramp; after a fault it does not come before a reset. No cause needs another proof that the loop
+ * is alive than zeros and heartbeats of 50 ms. */
 #ifndef TACT_DEVICES_GUARD_ARMING_INTERNAL_H
 #define TACT_DEVICES_GUARD_ARMING_INTERNAL_H
 

@@ -256,7 +256,12 @@ void tact_session_send_outputs(struct tact_session *s, uint64_t tick, int64_t no
     }
     for (int i = 0; i < s->output_count; i++) {
         const struct session_output *out = &s->outputs[i];
-        const double sent = is_output_device_lost(s, out) ? 0.0 : s->sent[i];
+        const int lost = is_output_device_lost(s, out);
+        if (lost && !s->precedes_results_36) { /* what returns begins from 0, at any rate limit */
+            tact_safety_release(&s->safety, i);
+            s->sent[i] = 0.0;
+        }
+        const double sent = lost ? 0.0 : s->sent[i];
         s->devices[out->device].output[out->channel] = sent;
         if (out->tool) {
             tact_session_tool_sent(out, sent);

@@ -283,9 +283,9 @@ struct tact_session {
     struct session_near_pair *live;
     struct session_self_overlap *self_overlaps;
     int self_overlap_count;
-    int precedes_results_35; /* 1: of a log recorded by an earlier results version */
-    const char **owners;     /* name of each shape's body or link */
-    int *group;              /* and the first shape of that owner */
+    int precedes_results_35, precedes_results_36; /* 1: of a log recorded by an earlier version */
+    const char **owners;                          /* name of each shape's body or link */
+    int *group;                                   /* and the first shape of that owner */
 
     struct session_device *devices;
     int device_count;

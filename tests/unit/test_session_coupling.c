@@ -347,6 +347,38 @@ static void returns_without_a_jump(void **state)
     check_replays_of_log(path, 4000, 1999, 1);
 }
 
+/* A device that is lost for 3 ms while it presses: its force is 0 meanwhile, and begins from 0,
+ * also where the rate of the output is too low for the force to end in that time. */
+static void a_short_loss_leaves_no_force(void **state)
+{
+    (void)state;
+    const struct press p = {
+        grip_models[1], "coupling: {%s}", 1000.0, 5.0, "      lost: [[1, 1.003]]\n", 1.2,
+        tool,           "press.csv"};
+    char scene[4096], path[64];
+    struct tact_session_report report;
+    struct tact_session_options options = tact_session_options_default();
+    snprintf(path, sizeof path, "%s/press.mcap", folder);
+    options.types = tact_devices_builtin(&options.type_count);
+    options.clock = TACT_LOOP_FREE;
+    options.record = path;
+    options.replace = 1;
+    options.ticks = 1200;
+    write_text(&p, scene);
+    memcpy(strstr(scene, "rate: 1e9"), "rate: 100", 9);
+    run_session_of_scene_text(scene, &options, &report);
+    struct motion_track_of_log t = read_track_from_log(path, 1);
+    print_message("pressed with %.3f N, lost for 3 ms, then %.3f N\n", reading_at(&t, 999, FORCE),
+                  reading_at(&t, 1003, FORCE));
+    assert_true(reading_at(&t, 999, FORCE) < -3.0);
+    assert_true(reading_at(&t, 1002, FORCE) == 0.0);
+    for (uint64_t i = 1003; i < t.ticks; i++) {
+        assert_true(fabs(reading_at(&t, i, FORCE) - reading_at(&t, i - 1, FORCE)) < 0.1001);
+    }
+    free(t.values);
+    check_replays_of_log(path, 1200, 601, 1);
+}
+
 /* A device whose values are old from 1 s to 2 s, while its hand moves by 30 mm. */
 static struct silent_device {
     double x, force[3000];
@@ -537,6 +569,7 @@ int main(void)
         cmocka_unit_test(peaks_are_those_of_a_simulation),
         cmocka_unit_test(stays_passive_at_stiff_walls),
         cmocka_unit_test(returns_without_a_jump),
+        cmocka_unit_test(a_short_loss_leaves_no_force),
         cmocka_unit_test(a_silent_device_loses_its_force),
         cmocka_unit_test(bad_settings_are_refused),
         cmocka_unit_test(refuses_without_an_input),
