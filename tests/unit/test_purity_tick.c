@@ -1,9 +1,10 @@
 /*
  * The tick never allocates, locks, or makes a system call but the clock's and those that send and
  * receive without waiting: 10,000 ticks of the pinch in real time, recorded, with moments from
- * another thread and both ends of a link, under interposed malloc, calloc, realloc, free and
- * pthread_mutex_lock, and under a system-call filter on the loop's thread that kills the process. A
- * device of the test's own, read first in every tick, puts all this on its thread.
+ * another thread, both ends of a link and a puck of spacenavd, under interposed malloc, calloc,
+ * realloc, free and pthread_mutex_lock, and under a system-call filter on the loop's thread that
+ * kills the process. A device of the test's own, read first in every tick, puts all this on its
+ * thread.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -20,7 +21,9 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <cmocka.h>
@@ -39,6 +42,7 @@ static struct {
     uint64_t ticks;
     uint64_t allocations, frees, locks;
     uint64_t packets; /* that one end of the link has received */
+    uint64_t pushes;  /* ticks in which the puck is pushed */
 } * seen;
 
 static __thread int is_thread_watched;
@@ -156,7 +160,58 @@ static int open_end(const struct tact_device_config *config, struct tact_device 
     return rc;
 }
 
-/* The pinch with both ends of a link. */
+/* The puck, wrapped so that it counts the ticks in which it is pushed. */
+static struct tact_device puck;
+
+static void count_pushes_and_read(void *self, uint64_t tick, double t, int64_t now,
+                                  struct tact_device_input *in)
+{
+    puck.ops->read(self, tick, t, now, in);
+    seen->pushes += in->channel[0] != 0.0;
+}
+
+static int open_puck(const struct tact_device_config *config, struct tact_device *out,
+                     struct tact_error *err)
+{
+    static struct tact_device_ops ops;
+    size_t count;
+    const struct tact_device_type *const *types = tact_devices_builtin(&count);
+    int rc = tact_device_type_find(types, count, "spacenav")->open(config, &puck, err);
+    ops = *puck.ops;
+    ops.read = count_pushes_and_read;
+    *out = puck;
+    out->ops = &ops;
+    return rc;
+}
+
+/* A stand-in of spacenavd, which answers one program and sends a motion every millisecond, until
+ * that program ends. Its socket is there before it returns. */
+static pid_t start_daemon(const char *path)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    snprintf(address.sun_path, sizeof address.sun_path, "%s", path);
+    unlink(path);
+    const int listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    assert_int_equal(bind(listener, (struct sockaddr *)&address, sizeof address), 0);
+    assert_int_equal(listen(listener, 1), 0);
+    const pid_t child = fork();
+    if (child != 0) {
+        close(listener);
+        return child;
+    }
+    int32_t version, packet[8] = {0, 100, 0, 0, 0, 0, 0, 1};
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    const int client = accept(listener, NULL, NULL);
+    if (recv(client, &version, sizeof version, MSG_WAITALL) == sizeof version) {
+        send(client, &version, sizeof version, MSG_NOSIGNAL);
+    }
+    while (send(client, packet, sizeof packet, MSG_NOSIGNAL) == sizeof packet) {
+        usleep(1000);
+    }
+    _exit(0);
+}
+
+/* The pinch with both ends of a link and a puck. */
 static int load_scene(struct tact_scene **scene, struct tact_error *err)
 {
     char devices[512];
@@ -165,7 +220,8 @@ static int load_scene(struct tact_scene **scene, struct tact_error *err)
         devices, sizeof devices,
         "  - {name: one, type: network, settings: {listen: \"127.0.0.1:%d\", axes: 6}}\n"
         "  - {name: other, type: network, settings: {connect: \"127.0.0.1:%d\", axes: 6, link: "
-        "{delay: 0.01, loss: 0.05}}}\ninputs:\n",
+        "{delay: 0.01, loss: 0.05}}}\n"
+        "  - {name: puck, type: spacenav}\ninputs:\n",
         port, port);
     const struct edit edits[] = {{"inputs:\n", devices}, {NULL, NULL}};
     char *text = load_scene_text_with_edits("ruler.yaml", edits);
@@ -180,7 +236,9 @@ static void run_session_in_child(void)
                                                  "watched", open_watched_operator, NULL};
     static const struct tact_device_type network = {TACT_ABI(struct tact_device_type), "network",
                                                     "watched", open_end, NULL};
-    static const struct tact_device_type *const types[] = {&type, &network};
+    static const struct tact_device_type spacenav = {TACT_ABI(struct tact_device_type), "spacenav",
+                                                     "watched", open_puck, NULL};
+    static const struct tact_device_type *const types[] = {&type, &network, &spacenav};
     struct tact_error err = {0};
     struct tact_scene *scene;
     struct tact_session *session;
@@ -190,7 +248,7 @@ static void run_session_in_child(void)
     }
     struct tact_session_options options = tact_session_options_default();
     options.types = types;
-    options.type_count = 2;
+    options.type_count = 3;
     options.source = tact_opencl_source_factory;
     options.ticks = TICKS;
     options.record = "/tmp/tact_purity.mcap";
@@ -207,19 +265,31 @@ static void ten_thousand_pure_ticks(void **state)
     (void)state;
     int status;
     seen = mmap(NULL, sizeof *seen, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    char folder[] = "/tmp/tact_purity_XXXXXX", socket_path[64];
+    assert_non_null(mkdtemp(folder));
+    snprintf(socket_path, sizeof socket_path, "%s/spnav.sock", folder);
+    setenv("SPNAV_SOCKET", socket_path, 1);
+    const pid_t daemon = start_daemon(socket_path);
     pid_t child = fork();
     if (child == 0) {
         run_session_in_child();
     }
     waitpid(child, &status, 0);
     unlink("/tmp/tact_purity.mcap");
-    print_message("%lu ticks, %lu packets; allocations %lu, frees %lu, locks %lu; ended by %s %d\n",
+    kill(daemon, SIGKILL);
+    waitpid(daemon, NULL, 0);
+    unlink(socket_path);
+    rmdir(folder);
+    print_message("%lu ticks, %lu packets, %lu with a pushed puck; allocations %lu, frees %lu, "
+                  "locks %lu; ended by %s %d\n",
                   (unsigned long)seen->ticks + 1, (unsigned long)seen->packets,
-                  (unsigned long)seen->allocations, (unsigned long)seen->frees,
-                  (unsigned long)seen->locks, WIFSIGNALED(status) ? "signal" : "exit",
+                  (unsigned long)seen->pushes, (unsigned long)seen->allocations,
+                  (unsigned long)seen->frees, (unsigned long)seen->locks,
+                  WIFSIGNALED(status) ? "signal" : "exit",
                   WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
     assert_int_equal(seen->ticks, TICKS - 1);
     assert_true(seen->packets > TICKS / 2);
+    assert_true(seen->pushes > TICKS / 2);
     assert_int_equal(seen->allocations, 0);
     assert_int_equal(seen->frees, 0);
     assert_int_equal(seen->locks, 0);
