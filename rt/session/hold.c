@@ -49,20 +49,31 @@ static void add_event(struct session_hold *hold, enum session_hold_event_kind ki
     }
 }
 
-/* Adds a contact between the body and a link of the hand to the sums of this tick. */
+/* The hand that a shape's owner is a link of, or the fixed base; or -1. */
+static int hand_of_owner(const struct tact_session *s, struct tact_owner owner)
+{
+    if (owner.kind == TACT_OWNER_FIXED && owner.index > 0) {
+        return (int)s->scene->bodies[owner.index - 1].hand - 1;
+    }
+    return owner.kind == TACT_OWNER_HAND ? owner.index : -1;
+}
+
+/* Adds a contact between the body and what the hand touches it with to the sums of this tick. */
 static void add_contact(struct tact_session *s, struct session_hold *hold,
-                        const struct tact_contact *c, int link)
+                        const struct tact_contact *c, struct tact_owner by)
 {
     const struct tact_body *body = tact_world_body(s->world, hold->body);
     const double *n = c->patch.frame;
-    double twist[6], arm[3], velocity[3], turn[3];
+    double twist[6] = {0.0}, arm[3], velocity[3], turn[3];
     hold->now.touching = 1;
     hold->now.normal += c->impulse[0] / s->period;
     hold->now.friction += tact_hypot(c->impulse[1], c->impulse[2]) / s->period;
     if (!(c->limits & (TACT_LIMIT_CONE | TACT_LIMIT_SPIN))) {
         return;
     }
-    tact_hand_link_twist(tact_world_hand(s->world, hold->hand), link, c->patch.center, twist);
+    if (by.kind == TACT_OWNER_HAND) {
+        tact_hand_link_twist(tact_world_hand(s->world, by.index), by.link, c->patch.center, twist);
+    }
     tact_v3_sub(arm, c->patch.center, body->pose.position);
     tact_v3_cross(velocity, body->twist + 3, arm);
     tact_v3_add(velocity, velocity, body->twist);
@@ -86,11 +97,10 @@ static void sum_contacts(struct tact_session *s)
         const struct tact_owner owner[2] = {tact_world_owner(s->world, c->a),
                                             tact_world_owner(s->world, c->b)};
         for (int k = 0; k < 2 && c->touching && c->impulse[0] > 0.0; k++) {
-            const int64_t at =
-                (int64_t)owner[k].index * tact_world_hand_count(s->world) + owner[!k].index;
-            if (owner[k].kind == TACT_OWNER_BODY && owner[!k].kind == TACT_OWNER_HAND &&
-                at < s->hold_count) {
-                add_contact(s, &s->holds[at], c, owner[!k].link);
+            const int hand = hand_of_owner(s, owner[!k]);
+            const int64_t at = (int64_t)owner[k].index * tact_world_hand_count(s->world) + hand;
+            if (owner[k].kind == TACT_OWNER_BODY && hand >= 0 && at < s->hold_count) {
+                add_contact(s, &s->holds[at], c, owner[!k]);
             }
         }
     }

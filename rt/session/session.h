@@ -209,8 +209,9 @@ struct tact_session_grip {
                                reached */
 };
 
-/** A body against a hand. A contact slips in the ticks in which its law is at the limit of friction
- * or torsion, by the relative velocity at the centre of its patch; of several the largest counts.
+/** A body against a hand, its base included. A contact slips in the ticks in which its law is at
+ * the limit of friction or torsion, by the relative velocity at the centre of its patch; of several
+ * the largest counts.
  */
 struct tact_session_hold {
     const char *body;  /**< name of the body */

@@ -241,12 +241,47 @@ static void further_events_are_counted(void **state)
     unlink(LOG);
 }
 
+/* A palm that does not move is of the hand as well: a ball lies on it, and its weight is borne. */
+static void fixed_palm_is_of_the_hand(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "name: palm\nduration: 0.3\nmaterials: [{name: skin}]\n"
+        "pairs: [{materials: [skin, skin], friction: 0.5}]\n"
+        "bodies:\n  - {name: floor, fixed: true, position: [1, 0, 0],\n"
+        "     shapes: [{type: box, size: [0.1, 0.1, 0.02], material: skin}]}\n"
+        "  - {name: ball, mass: 0.1, position: [0, 0, 0.02],\n"
+        "     shapes: [{type: sphere, radius: 0.01, material: skin}]}\n"
+        "  - {name: other, mass: 0.1, position: [1, 0, 0.02],\n"
+        "     shapes: [{type: sphere, radius: 0.01, material: skin}]}\n"
+        "hands:\n  - name: hand\n"
+        "    base: {fixed: true, shapes: [{type: box, size: [0.1, 0.1, 0.02], material: skin}]}\n"
+        "    links:\n      - {name: finger, mass: 0.1, inertia: [1e-4, 1e-4, 1e-4, 0, 0, 0],\n"
+        "         joint: {type: hinge, axis: [1, 0, 0], position: [0, 0.2, 0], stiffness: 1}}\n";
+    struct tact_session_options options = tact_session_options_default();
+    struct tact_session_report report;
+    struct tact_session *session;
+    struct tact_scene *scene;
+    options.clock = TACT_LOOP_FREE;
+    open_session_of_scene_text(text, &options, &scene, &session);
+    assert_int_equal(tact_session_run(session, &report), 0);
+    assert_int_equal(tact_session_hold_count(session), 2);
+    const struct tact_session_hold ball = tact_session_hold(session, 0),
+                                   other = tact_session_hold(session, 1);
+    print_message("%s in %s: %.6f N\n", ball.body, ball.hand, ball.grip_force);
+    assert_true(ball.touches >= 1 && ball.touching && fabs(ball.grip_force - 0.981) < 1e-6);
+    assert_true(other.touches == 0 && other.grip_force == 0.0);
+    tact_session_destroy(session);
+    tact_scene_free(scene);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ruler_slides_with_the_known_acceleration),
         cmocka_unit_test(ruler_turns_in_the_grip),
         cmocka_unit_test(ruler_is_held_and_released),
+        cmocka_unit_test(fixed_palm_is_of_the_hand),
         cmocka_unit_test(log_has_what_the_report_has),
         cmocka_unit_test(further_events_are_counted),
     };
