@@ -1,5 +1,5 @@
 /* Grasps by pressure fields: a pencil that turns in the fingers, a cow between two of
- * them, chopsticks. */
+ * them, chopsticks, a spoon. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -184,30 +184,31 @@ void check_cow(void)
     simulation_free(&p);
 }
 
-/* Depths of the chopsticks in the ball [m], and angles of the sticks [rad], in the latest tick. */
-struct pick {
-    double depth[2], angle[2];
+/* Two links that hold a body: distances of its centre of mass from theirs along their y axes [m],
+ * and their angles about the vertical [rad], in the latest tick. */
+struct pinch {
+    const char *const pairs[2];
+    double across[2], angle[2];
 };
 
-static void measure_pick(void *user, struct tact_session *session,
-                         const struct tact_session_status *status)
+static void measure_pinch(void *user, struct tact_session *session,
+                          const struct tact_session_status *status)
 {
-    static const char *const pairs[2] = {"ball/sticks.left", "ball/sticks.right"};
-    struct pick *out = user;
+    struct pinch *out = user;
     struct tact_world *world = tact_session_world(session);
     (void)status;
     for (int i = 0; i < 2; i++) {
         const struct tact_contact *c =
-            tact_world_contact(world, tact_session_find_pair(session, pairs[i]));
-        const struct tact_owner ball = tact_world_owner(world, c->a);
-        const struct tact_owner stick = tact_world_owner(world, c->b);
+            tact_world_contact(world, tact_session_find_pair(session, out->pairs[i]));
+        const struct tact_owner held = tact_world_owner(world, c->a);
+        const struct tact_owner by = tact_world_owner(world, c->b);
         const struct tact_pose *link =
-            tact_hand_link_pose(tact_world_hand(world, stick.index), stick.link);
+            tact_hand_link_pose(tact_world_hand(world, by.index), by.link);
         double way[3], at[3], m[9];
-        tact_v3_sub(way, tact_world_body(world, ball.index)->pose.position, link->position);
+        tact_v3_sub(way, tact_world_body(world, held.index)->pose.position, link->position);
         tact_quat_to_m3(m, link->quat_wxyz);
         tact_m3_tmul_v3(at, m, way);
-        out->depth[i] = 0.01 + 0.003 - fabs(at[1]);
+        out->across[i] = fabs(at[1]);
         out->angle[i] = 2.0 * fabs(link->quat_wxyz[3]);
     }
 }
@@ -215,17 +216,17 @@ static void measure_pick(void *user, struct tact_session *session,
 void check_chopsticks(void)
 {
     const double ball = 0.01, slope = 4e5 / 0.01, mass = 0.005;
-    struct pick pick;
+    struct pinch pinch = {.pairs = {"ball/sticks.left", "ball/sticks.right"}};
     struct simulation p;
-    simulate_observed("chopsticks", 0.9, &(struct simulation_observer){measure_pick, &pick}, &p);
+    simulate_observed("chopsticks", 0.9, &(struct simulation_observer){measure_pinch, &pinch}, &p);
     const double *held = simulation_body_at(&p, "ball", 0.8)->position;
     const double *end = simulation_body_at(&p, "ball", -1)->position;
     const double lifted = end[2] - simulation_body_at(&p, "ball", 0.2)->position[2];
     double exact = 0.0, drives = 0.0, creep[3];
     for (int i = 0; i < 2; i++) {
-        double d = pick.depth[i];
+        double d = ball + 0.003 - pinch.across[i];
         exact += 2.0 * M_PI * slope * d * d * (ball / 2.0 - d / 3.0);
-        drives += 2.0 * (0.0334 - pick.angle[i]) / 0.15; /* torque over its lever */
+        drives += 2.0 * (0.0334 - pinch.angle[i]) / 0.15; /* torque over its lever */
     }
     tact_v3_sub(creep, end, held);
     print_message(
@@ -237,5 +238,34 @@ void check_chopsticks(void)
     assert_true(fabs(p.force[p.ticks - 1] / exact - 1.0) < 1e-4);
     assert_true(fabs(p.force[p.ticks - 1] / drives - 1.0) < 0.005);
     assert_true(tact_v3_norm(creep) < 1e-7);
+    simulation_free(&p);
+}
+
+void check_spoon(void)
+{
+    const double slope = 2e5 / 0.008, wide = 0.008, length = 0.02, mass = 0.03,
+                 degrees = 180.0 / M_PI;
+    struct pinch pinch = {.pairs = {"spoon/boxes.left", "spoon/boxes.right"}};
+    struct simulation p;
+    simulate_observed("spoon", 0.9, &(struct simulation_observer){measure_pinch, &pinch}, &p);
+    const struct body_state *end = simulation_body_at(&p, "spoon", -1);
+    const double turned = 2.0 * atan2(-end->quat_wxyz[2], end->quat_wxyz[0]);
+    double exact = 0.0, drives = 0.0, level = 0.8;
+    for (int i = 0; i < 2; i++) {
+        double d = 0.008 + 0.002 - pinch.across[i];
+        /* near the ends of a box its sides are nearer than its face */
+        exact += slope * wide * d * (length - d);
+        drives += 2000.0 * (0.0026 - (0.0105 - pinch.across[i]));
+    }
+    for (int i = 0; i < 4; i++) { /* the drive yields to the weight */
+        level = 0.8 - mass * G * 0.02 * cos(level) / 20.0;
+    }
+    print_message("    pressed by %.5f N, by the depths %.5f N, by the drives %.5f N; turned by "
+                  "%.4f deg, exact %.4f deg; moves at %.1e\n",
+                  p.force[p.ticks - 1], exact, drives, degrees * turned, degrees * level,
+                  largest_final_speed(&p));
+    assert_true(fabs(p.force[p.ticks - 1] / exact - 1.0) < 1e-4);
+    assert_true(fabs(p.force[p.ticks - 1] / drives - 1.0) < 1e-4);
+    assert_true(fabs(turned - level) < 2e-4 && largest_final_speed(&p) < 1e-6);
     simulation_free(&p);
 }

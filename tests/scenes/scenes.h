@@ -42,6 +42,7 @@ void check_floating_boxes(void);
 void check_pencil(void);
 void check_cow(void);
 void check_chopsticks(void);
+void check_spoon(void);
 void check_balances_scene(void);
 void check_peg_scene(void);
 void check_dominoes(void);

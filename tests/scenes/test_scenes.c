@@ -52,6 +52,7 @@ static const struct {
     {"pencil", check_pencil},
     {"cow", check_cow},
     {"chopsticks", check_chopsticks},
+    {"spoon", check_spoon},
     {"balances", check_balances_scene},
     {"peg", check_peg_scene},
     {"dominoes", check_dominoes},
