@@ -15,8 +15,8 @@ double tact_margin(double needed, double limit)
 
 const char *tact_limit_name(int i)
 {
-    static const char *const names[TACT_LIMIT_COUNT] = {"open", "friction", "edge", "spin",
-                                                        "joint"};
+    static const char *const names[TACT_LIMIT_COUNT] = {"open", "friction", "edge",
+                                                        "spin", "joint",    "rolling"};
     return i >= 0 && i < TACT_LIMIT_COUNT ? names[i] : NULL;
 }
 

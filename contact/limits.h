@@ -56,11 +56,12 @@ enum tact_limit {
     TACT_LIMIT_CONE = 2, /**< friction is at its limit: the contact slides */
     TACT_LIMIT_EDGE =
         4, /**< the centre of pressure is at the edge of the patch: the contact tips */
-    TACT_LIMIT_SPIN = 8,   /**< torsion is at its limit: the contact spins */
-    TACT_LIMIT_JOINT = 16, /**< a drive that carries one of the bodies is at its torque limit */
+    TACT_LIMIT_SPIN = 8,     /**< torsion is at its limit: the contact spins */
+    TACT_LIMIT_JOINT = 16,   /**< a drive that carries one of the bodies is at its torque limit */
+    TACT_LIMIT_ROLLING = 32, /**< the resistance to rolling is at its limit: the contact rolls */
 };
 
-#define TACT_LIMIT_COUNT 5 /**< number of limits */
+#define TACT_LIMIT_COUNT 6 /**< number of limits */
 
 /**
  * Margins to the limits, for the impulse that would stop all motion at the contact. With `needed`

@@ -185,6 +185,10 @@ static void print_scene_info(const struct info *i)
                    p->tally.modes[TACT_FRICTION_SLIDING], p->tally.modes[TACT_FRICTION_ROLLING],
                    p->tally.modes[TACT_FRICTION_NO_SPIN]);
         }
+        if (p->tally.at[5]) {
+            printf("  %-32s resistance to rolling at its limit in %llu ticks\n", "",
+                   p->tally.at[5]);
+        }
         if (p->unmeasured) {
             printf("  %-32s could not be measured in %llu ticks: its last overlap was used\n", "",
                    (ull)p->unmeasured);

@@ -26,8 +26,12 @@ struct tact_local_problem {
     int corners; /**< number of corners of a polygon that contains the centre of pressure instead;
                     0: the ellipse */
     double corner[TACT_PATCH_CORNERS]
-                 [2]; /**< corners, counter-clockwise about c [m], with c inside; cone only */
-    double spin_arm;  /**< torsion limit over mu f_n [m] (cone) */
+                 [2];      /**< corners, counter-clockwise about c [m], with c inside; cone only */
+    double spin_arm;       /**< torsion limit over mu f_n [m] (cone) */
+    double rolling_arm[2]; /**< for a point, semi 0 0: limits of the torques about t1 and t2 over
+                              f_n [m], the semi-axes of an ellipse of admissible torques. They
+                              oppose rolling and do not move the centre of pressure; 0 0: none
+                              (cone) */
     enum tact_surface surface; /**< limit surface of friction and torsion */
     double fit[3];             /**< FITTED: p_0, p_1, p_2 [1] */
     const struct tact_friction_points

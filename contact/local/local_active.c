@@ -233,7 +233,7 @@ int tact_local_impulse_derivative(const struct tact_local_problem *problem, int 
     struct tact_active a;
     struct tact_active_change change[6];
     memset(slope, 0, 36 * sizeof *slope);
-    if (!init_active_set(problem, r, 0, &a)) {
+    if (tact_local_resists_rolling(problem) || !init_active_set(problem, r, 0, &a)) {
         return 0;
     }
     if (limits >= 0) {

@@ -185,6 +185,9 @@ int tact_local_enforce_limits(const struct tact_local_problem *problem, double r
         memset(r, 0, 6 * sizeof *r);
         return 0;
     }
+    if (tact_local_resists_rolling(problem)) {
+        return tact_local_bound_rolling(problem, r);
+    }
     double inverse = 1.0 / r[0], f, m, w[2];
     const double d[2] = {-r[5] * inverse, r[4] * inverse};
     if (!(problem->spin_arm > 0.0)) {
@@ -440,6 +443,9 @@ int tact_local_cone(const struct tact_local_problem *problem, double r[6])
 
 int tact_local_cone_by(const struct tact_local_problem *problem, double r[6], int *by)
 {
+    if (tact_local_resists_rolling(problem)) {
+        return tact_local_solve_rolling(problem, r, by);
+    }
     *by = TACT_COUNT_STICK;
     if (try_sticking(problem, r)) {
         return 0;

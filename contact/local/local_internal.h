@@ -45,4 +45,25 @@ int tact_local_enforce_limits(const struct tact_local_problem *problem, double r
 /* Distance of the centre of pressure d over that of the edge in its direction; 1: at the edge. */
 double tact_local_edge_distance_ratio(const struct tact_local_problem *problem, const double *d);
 
+/* 1 where the patch is a point that resists rolling. Its impulse has torques about t1 and t2, which
+ * are no part of the centre of pressure. */
+static inline int tact_local_resists_rolling(const struct tact_local_problem *problem)
+{
+    return problem->rolling_arm[0] > 0.0 && problem->rolling_arm[1] > 0.0;
+}
+
+/* Number of rows of an impulse: those that the patch transmits, and those of its rolling. */
+static inline int tact_local_rows(const struct tact_local_problem *problem)
+{
+    return tact_local_resists_rolling(problem) ? 6 : problem->rows;
+}
+
+/* For a point that resists rolling: as tact_local_cone_by(), tact_local_residual(),
+ * tact_local_enforce_limits() and tact_local_margins(). */
+int tact_local_solve_rolling(const struct tact_local_problem *problem, double r[6], int *by);
+double tact_local_rolling_residual(const struct tact_local_problem *problem, const double r[6]);
+int tact_local_bound_rolling(const struct tact_local_problem *problem, double r[6]);
+void tact_local_rolling_margins(const struct tact_local_problem *problem, const double r[6],
+                                struct tact_margins *out);
+
 #endif

@@ -7,6 +7,10 @@ void tact_local_margins(const struct tact_local_problem *problem, const double r
                         struct tact_margins *out)
 {
     double x[6], d[2];
+    if (tact_local_resists_rolling(problem)) {
+        tact_local_rolling_margins(problem, r, out);
+        return;
+    }
     int pushes = tact_local_sticking_impulse(problem, x, d);
     double size = sqrt(x[0] * x[0] + x[1] * x[1] + x[2] * x[2]);
     *out = (struct tact_margins){1.0, 1.0, 1.0, 1.0, 1.0, 1.0};

@@ -188,6 +188,9 @@ double tact_local_residual(const struct tact_local_problem *problem, const doubl
     double u[6], w[2] = {1.0, 1.0}, f, m, z[3], inner = -1.0, slip[3] = {0.0, 0.0, 0.0};
     struct friction_state at;
     struct scaled_state v;
+    if (tact_local_resists_rolling(problem)) {
+        return tact_local_rolling_residual(problem, r);
+    }
     compute_contact_velocity(problem, r, u);
     double edge = tact_local_pressure_centre(problem, r, at.d);
     int within = edge <= WELL_INSIDE_LIMIT_RATIO && r[0] > 0.0 && problem->mu > 0.0;

@@ -322,6 +322,17 @@ double tact_patch_spin_arm(const struct tact_patch *patch, double n)
     return torsion_arm_of_pressure(patch->spin, 1, semi);
 }
 
+void tact_patch_rolling_arms(const struct tact_patch *patch, double n, double arm[2])
+{
+    arm[0] = arm[1] = 0.0;
+    if (patch->kind == TACT_PATCH_ELASTIC && patch->rolling_loss > 0.0) {
+        double semi[2];
+        patch_semi_axes(patch, n, semi);
+        arm[0] = 3.0 / 16.0 * patch->rolling_loss * semi[1];
+        arm[1] = 3.0 / 16.0 * patch->rolling_loss * semi[0];
+    }
+}
+
 double tact_patch_corner_arm(const double half[2], const double p[2])
 {
     if (!(half[0] > 0.0) || !(half[1] > 0.0)) {

@@ -87,6 +87,8 @@ struct tact_patch {
     double modulus;    /**< ELASTIC: E* [Pa]; 0 for a fingertip */
     double tip_radius; /**< fingertip: radius at 1 N [m]; else 0 */
     double tip_power;  /**< fingertip: exponent of the force in the radius [1] */
+    double
+        rolling_loss; /**< ELASTIC: hysteresis loss in rolling, see tact_patch_rolling_arms() [1] */
 };
 
 /** Options of the patch. */
@@ -153,6 +155,15 @@ TACT_API int tact_patch_hertz(struct tact_patch *patch, double modulus, double k
  * a disc of radius a = (3 N R / (4 E*))^(1/3). Real-time safe.
  */
 TACT_API double tact_patch_spin_arm(const struct tact_patch *patch, double n);
+
+/**
+ * Limits of the torques about t1 and t2 that resist rolling, over N [m], at normal force n [N]: of
+ * the work that the pressure ahead of the centre does on the surfaces as they roll, the share
+ * rolling_loss is lost. Hertz's pressure over an ellipse does 3/16 N a per radian, a its semi-axis
+ * in the direction of motion, (3/16) N hypot(a_1 w_2, a_2 w_1) a second in any direction (Johnson,
+ * Contact Mechanics, 1985, section 9.4). 0 0 for a patch that is not ELASTIC. Real-time safe.
+ */
+TACT_API void tact_patch_rolling_arms(const struct tact_patch *patch, double n, double arm[2]);
 
 /**
  * Mean squares of the patch's extent along t1 and t2, about the centroid of its area [m^2]: of the

@@ -52,6 +52,9 @@ struct tact_contact_law {
     double
         tip_radius; /**< tip radius of a fingertip's patch at 1 N [m]; 0: no fingertip (patch.h) */
     double tip_power;    /**< exponent of the force in it, 0 to 1 [1] */
+    double rolling_loss; /**< hysteresis loss of soft surfaces that roll, 0 to 1: share of the work
+                            of the pressure ahead of the contact's centre that is lost [1]; for
+                            models that set it in their patches (patch.h), in the library smooth */
     double ellipse_size; /**< see struct tact_patch_options [1] */
 };
 

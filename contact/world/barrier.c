@@ -173,7 +173,7 @@ static int build_cones(struct tact_world *world, const struct island *island)
         struct barrier_block *b = &barrier->blocks[i];
         int rolls = tact_local_transmits_rolling(local), turns = local->spin_arm > 0.0;
         if (count + 2 + local->corners > barrier->room || !(local->mu > MIN_FRICTION_COEFFICIENT) ||
-            (rolls && !turns)) {
+            (rolls && !turns) || tact_local_resists_rolling(local)) {
             return 0;
         }
         b->first = count;

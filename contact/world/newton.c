@@ -79,13 +79,14 @@ static void differentiate_impulse(const struct block *block, int limits, const d
         return;
     }
     local.passes = MAX_DERIVATIVE_PASSES;
-    for (int k = 0; k < local.rows; k++) {
+    const int rows = tact_local_rows(&local);
+    for (int k = 0; k < rows; k++) {
         size = scale[k] > 0.0 ? tact_max(size, fabs(local.b[k]) / scale[k]) : size;
     }
     memcpy(base, r, sizeof base);
     tact_local_cone(&local, base);
     memset(slope, 0, 36 * sizeof *slope);
-    for (int k = 0; k < local.rows; k++) {
+    for (int k = 0; k < rows; k++) {
         double step = RELATIVE_DIFFERENCE_STEP * size * scale[k], b = local.b[k], moved[6];
         memcpy(moved, base, sizeof moved);
         local.b[k] = b + step;
@@ -113,8 +114,9 @@ static void differentiate_by_spin_arm(const struct tact_world *world, const stru
     memcpy(base, r, sizeof base);
     tact_local_cone(&local, base);
     memcpy(moved, base, sizeof moved);
-    local.spin_arm =
-        tact_patch_spin_arm(&c->patch, (1.0 + RELATIVE_SPIN_ARM_STEP) * x / world->options.period);
+    double force = (1.0 + RELATIVE_SPIN_ARM_STEP) * x / world->options.period;
+    local.spin_arm = tact_patch_spin_arm(&c->patch, force);
+    tact_patch_rolling_arms(&c->patch, force, local.rolling_arm);
     tact_local_cone(&local, moved);
     for (int i = 0; i < 6; i++) {
         impulse_by_force_change[i] = (moved[i] - base[i]) / (RELATIVE_SPIN_ARM_STEP * x);
@@ -147,7 +149,7 @@ static int solve_for_response(double *left, double *right, double *c, double *a)
 static int sticking_contact_response(const struct block *block, const double *soft, const double *e,
                                      double *c, double *a)
 {
-    int rows = block->local.rows;
+    int rows = tact_local_rows(&block->local);
     for (int k = 0; k < rows && !block->cross_coupled; k++) {
         if (soft[k] > 0.0) {
             c[7 * k] = -1.0 / soft[k];
@@ -291,8 +293,9 @@ static void compute_contact_coupling(const struct block *a, const struct block *
 static void set_stick_equations(const struct tact_local_problem *local, const double *e,
                                 const double *w, double *left, double *right)
 {
-    for (int i = 0; i < local->rows; i++) {
-        memcpy(left + 6 * i, local->s + 6 * i, (size_t)local->rows * sizeof *left);
+    const int rows = tact_local_rows(local);
+    for (int i = 0; i < rows; i++) {
+        memcpy(left + 6 * i, local->s + 6 * i, (size_t)rows * sizeof *left);
         right[7 * i + 6] = -e[i];
         for (int k = 0; k < 6; k++) {
             right[7 * i + k] = -w[6 * i + k];

@@ -39,6 +39,7 @@ void tact_assemble_schur(struct tact_world *world, struct block *block)
            (size_t)c->patch.corners * sizeof *c->patch.corner);
     for (int i = 0; i < 2; i++) {
         block->local.semi[i] = point ? 0.0 : c->patch.semi[i];
+        block->local.rolling_arm[i] = 0.0; /* set in each sweep, by the normal force */
         block->local.rectangle[i] = c->patch.spin == TACT_SPIN_CORNERS ? c->patch.semi[i] : 0.0;
     }
     block->local.passes = block->is_uncoupled ? 0 : 3;

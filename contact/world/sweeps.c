@@ -13,8 +13,9 @@ static void change_impulse(struct tact_world *world, struct block *block, const 
     tact_constraints_apply_response(world, block, delta);
 }
 
-/* Sets the spin arm and, for Algorithm 1, the patch that belong to the present normal force. */
-static void update_spin_arm(const struct tact_world *world, struct block *block)
+/* Sets the arms of torsion and rolling and, for Algorithm 1, the patch that belong to the present
+ * normal force. */
+static void update_arms(const struct tact_world *world, struct block *block)
 {
     const struct tact_contact *c = &world->contacts[block->contact];
     struct tact_local_problem *local = &block->local;
@@ -29,6 +30,9 @@ static void update_spin_arm(const struct tact_world *world, struct block *block)
         }
     }
     local->spin_arm = tact_patch_spin_arm(&c->patch, r[0] / world->options.period);
+    if (!is_bouchard_method) {
+        tact_patch_rolling_arms(&c->patch, r[0] / world->options.period, local->rolling_arm);
+    }
     if (corners && r[0] > 0.0 && c->patch.kind == TACT_PATCH_ELLIPSE) {
         const double d[2] = {-r[5] / r[0], r[4] / r[0]};
         local->spin_arm = tact_patch_corner_arm(c->patch.semi, d);
@@ -42,7 +46,7 @@ static void sweep_patch_contact(struct tact_world *world, struct island *island,
 {
     struct tact_contact *c = &world->contacts[block->contact];
     struct tact_local_problem *local = &block->local;
-    update_spin_arm(world, block);
+    update_arms(world, block);
     block->residual = tact_local_residual(local, r);
     if (world->options.local == TACT_LOCAL_BOUCHARD) {
         c->limits = tact_local_bouchard(local, r);
@@ -116,7 +120,7 @@ void tact_sweeps_enforce_limits(struct tact_world *world, const struct island *i
         struct block *block = &world->blocks[island->blocks.at[i]];
         double *r = world->contacts[block->contact].impulse, delta[6];
         memcpy(delta, r, sizeof delta);
-        update_spin_arm(world, block);
+        update_arms(world, block);
         tact_local_enforce_limits(&block->local, r);
         for (int k = 0; k < 6; k++) {
             delta[k] = r[k] - delta[k];

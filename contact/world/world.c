@@ -195,15 +195,15 @@ int tact_world_set_law(struct tact_world *world, int a, int b, const struct tact
 {
     double sum = law->friction + law->overlap + law->compliance + law->dissipation +
                  law->hunt_crossley + law->restitution + law->modulus + law->ellipse_size +
-                 law->tip_radius + law->tip_power + law->tangential_compliance;
+                 law->tip_radius + law->tip_power + law->tangential_compliance + law->rolling_loss;
     int is_compliant = law->compliance > 0.0 || (law->model && law->model->elastic);
     if (a < 0 || b < 0 || a > 4095 || b > 4095 || !isfinite(sum) || law->friction < 0.0 ||
         !(law->overlap > 0.0) || law->compliance < 0.0 || law->dissipation < 0.0 ||
         law->hunt_crossley < 0.0 || (law->hunt_crossley > 0.0 && !is_compliant) ||
         law->restitution < 0.0 || law->restitution > 1.0 || law->modulus < 0.0 ||
         law->ellipse_size < 0.0 || law->tangential_compliance < 0.0 || law->tip_radius < 0.0 ||
-        law->tip_power < 0.0 || law->tip_power > 1.0 ||
-        (law->model && !tact_contact_model_is_usable(law->model))) {
+        law->tip_power < 0.0 || law->tip_power > 1.0 || law->rolling_loss < 0.0 ||
+        law->rolling_loss > 1.0 || (law->model && !tact_contact_model_is_usable(law->model))) {
         return -EINVAL;
     }
     int most = (a > b ? a : b) + 1;

@@ -126,6 +126,43 @@ static int check_pressure_field(const struct tact_scene_check *check, const char
                                       field->kind, tact_extent_kind_names);
 }
 
+/* 1 where a pair has a patch that grows with the force: a modulus or a fingertip. */
+static int has_soft_patch(const struct tact_scene *scene, const struct tact_scene_pair *pair)
+{
+    int soft = pair->law.tip_radius > 0.0;
+    for (uint32_t i = 0; i < scene->materials_count; i++) {
+        const struct tact_scene_material *m = &scene->materials[i];
+        if (!strcmp(m->name, pair->materials[0]) || !strcmp(m->name, pair->materials[1])) {
+            soft |= m->modulus > 0.0 || m->tip_radius > 0.0;
+        }
+    }
+    return soft;
+}
+
+static int check_rolling_loss(const struct tact_scene_check *check, const struct tact_scene *scene,
+                              const char *path, const struct tact_scene_pair *pair)
+{
+    const char *model = pair->model ? pair->model : scene->contact.model;
+    char key[TACT_SCENE_PATH];
+    if (!tact_scene_has_key(check, "%s.rolling_loss", path)) {
+        return 0;
+    }
+    tact_scene_path_of_key(key, path, "rolling_loss");
+    int rc = tact_scene_need_between(check, key, pair->law.rolling_loss, 0.0, 1.0, "");
+    if (!rc && pair->law.rolling_loss > 0.0 && strcmp(model, "smooth") != 0) {
+        return tact_scene_report_bad_value(
+            check, key, "is not used by the model %s; expected \"model: smooth\"", model);
+    }
+    if (!rc && pair->law.rolling_loss > 0.0 && !has_soft_patch(scene, pair)) {
+        return tact_scene_report_bad_value(
+            check, key,
+            "is that of a soft patch; expected \"modulus\" or \"tip_radius\" of \"%s\" or \"%s\": "
+            "rigid surfaces touch in a point, which does not resist rolling",
+            pair->materials[0], pair->materials[1]);
+    }
+    return rc;
+}
+
 static int check_material_pair(const struct tact_scene_check *check, const struct tact_scene *scene,
                                const char *path, const struct tact_scene_pair *pair)
 {
@@ -155,6 +192,7 @@ static int check_material_pair(const struct tact_scene_check *check, const struc
         rc = check_contact_model(check, tact_scene_path_of_key(key, path, "model"), pair->model);
     }
     rc = rc ? rc : check_fingertip_radius(check, path, law->tip_radius, law->tip_power);
+    rc = rc ? rc : check_rolling_loss(check, scene, path, pair);
     return rc || !field ? rc : check_field_pair(check, scene, path, pair);
 }
 

@@ -70,6 +70,7 @@ static const cyaml_schema_field_t pair_fields[] = {
     YAML_NUMBER("hunt_crossley", YAML_OPTIONAL_KEY, tact_scene_pair, law.hunt_crossley),
     YAML_NUMBER("tip_radius", YAML_OPTIONAL_KEY, tact_scene_pair, law.tip_radius),
     YAML_NUMBER("tip_power", YAML_OPTIONAL_KEY, tact_scene_pair, law.tip_power),
+    YAML_NUMBER("rolling_loss", YAML_OPTIONAL_KEY, tact_scene_pair, law.rolling_loss),
     YAML_TEXT("model", YAML_OPTIONAL_KEY, tact_scene_pair, model, MAX_NAME_LENGTH),
     CYAML_FIELD_END,
 };

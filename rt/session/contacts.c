@@ -28,7 +28,7 @@ static const struct contact_field fields[] = {
     {TACT_FIELD_OUTPUT, "patch", "centre m (3), normal (3), depth m, spin arm m", 8},
     {TACT_FIELD_OUTPUT, "warm", "warm start: impulse N s, N m s (6), about the point m (3)", 9},
     {TACT_FIELD_OUTPUT, "direction", "last normal", 3},
-    {TACT_FIELD_OUTPUT, "limits", "1 open, 2 friction, 4 edge, 8 spin, 16 joint", 1},
+    {TACT_FIELD_OUTPUT, "limits", "1 open, 2 friction, 4 edge, 8 spin, 16 joint, 32 rolling", 1},
     {TACT_FIELD_OUTPUT, "margins",
      "left of each limit, -1 to 1: normal, slip, friction, spin, edge, joint", TACT_MARGIN_COUNT},
 };

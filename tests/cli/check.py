@@ -209,7 +209,7 @@ def check_report(text, ticks):
     return report
 
 
-LIMITS = {"open", "friction", "edge", "spin", "joint"}
+LIMITS = {"open", "friction", "edge", "spin", "joint", "rolling"}
 MARGINS = {"normal", "slip", "friction", "spin", "edge", "joint"}
 
 

@@ -302,6 +302,7 @@ static void set_patch_extent(const struct tact_pair_query *q, const double k[2],
     } else if (!(q->law->modulus > 0.0) || tact_patch_hertz(patch, q->law->modulus, k[0], k[1])) {
         patch->kind = TACT_PATCH_ELLIPSE;
     }
+    patch->rolling_loss = q->law->rolling_loss;
     if (patch->kind == TACT_PATCH_ELASTIC && patch->spin == TACT_SPIN_LIMIT_SURFACE) {
         patch->surface = TACT_SURFACE_HERTZ;
     }

@@ -1,0 +1,199 @@
+/*
+ * A contact in a point that resists rolling, by torques z_i = tau_i / e_i about t1 and t2 with |z|
+ * <= f_n and, of all such, those that dissipate most: where they do not stop rolling, e_i w_i = -g
+ * z_i with g > 0 and |z| = f_n. For given g the torques are linear in the impulse and eliminated;
+ * the law without them is left, and one equation for g, |z| = f_n.
+ */
+#include <math.h>
+#include <string.h>
+#include "contact/counts.h"
+#include "contact/elementary.h"
+#include "contact/linear.h"
+#include "contact/local/local_internal.h"
+#include "contact/root.h"
+#include "contact/vec.h"
+
+enum { MAX_BRACKET_STEPS = 60, MAX_ROOT_STEPS = 60 };
+
+#define BRACKET_FACTOR 8.0
+
+/* The problem with its torques eliminated for a multiplier, and its last solution. */
+struct rolling {
+    const struct tact_local_problem *problem;
+    struct tact_local_problem rest; /* without torques */
+    double factor[4];               /* of S_rr + g / e^2 */
+    double r[6];
+    int limits, by;
+};
+
+/* The problem without the torques, which act as given. */
+static void leave_out_torques(const struct tact_local_problem *problem, const double tau[2],
+                              struct tact_local_problem *out)
+{
+    *out = *problem;
+    out->rolling_arm[0] = out->rolling_arm[1] = 0.0;
+    for (int i = 0; i < 6; i++) {
+        out->b[i] += problem->s[6 * i + 4] * tau[0] + problem->s[6 * i + 5] * tau[1];
+    }
+}
+
+/* Torques over their arms [N s]. */
+static double scaled_torque(const struct tact_local_problem *problem, const double *r)
+{
+    return tact_hypot(r[4] / problem->rolling_arm[0], r[5] / problem->rolling_arm[1]);
+}
+
+/* Eliminates the torques at the multiplier g: S_cc - S_cr H S_rc and b_c - S_cr H b_r with H the
+ * inverse of S_rr + g / e^2. */
+static void eliminate_torques(struct rolling *m, double g)
+{
+    const struct tact_local_problem *p = m->problem;
+    for (int i = 0; i < 4; i++) {
+        double e = p->rolling_arm[i / 2];
+        m->factor[i] = p->s[6 * (4 + i / 2) + 4 + i % 2] + (i % 3 ? 0.0 : g / (e * e));
+    }
+    tact_ldl_factor(m->factor, 2);
+    for (int j = 0; j < 5; j++) { /* the rows of S, then b */
+        double x[2] = {j < 4 ? p->s[24 + j] : p->b[4], j < 4 ? p->s[30 + j] : p->b[5]};
+        tact_ldl_solve(m->factor, 2, x);
+        for (int i = 0; i < 4; i++) {
+            double change = p->s[6 * i + 4] * x[0] + p->s[6 * i + 5] * x[1];
+            double *entry = j < 4 ? &m->rest.s[6 * i + j] : &m->rest.b[i];
+            *entry = (j < 4 ? p->s[6 * i + j] : p->b[i]) - change;
+        }
+    }
+    tact_local_prepare(&m->rest);
+}
+
+/* Solves at the multiplier g; returns f_n / |z| - 1, almost linear in g. */
+static double evaluate_rolling(void *user, double g)
+{
+    struct rolling *m = user;
+    const struct tact_local_problem *p = m->problem;
+    eliminate_torques(m, g);
+    m->r[4] = m->r[5] = 0.0;
+    m->limits = tact_local_cone_by(&m->rest, m->r, &m->by);
+    double tau[2];
+    for (int i = 0; i < 2; i++) {
+        tau[i] = -p->b[4 + i] - tact_dot(p->s + 6 * (4 + i), m->r, 4);
+    }
+    tact_ldl_solve(m->factor, 2, tau);
+    m->r[4] = tau[0];
+    m->r[5] = tau[1];
+    double z = scaled_torque(p, m->r);
+    return z > 0.0 ? tact_max(m->r[0], 0.0) / z - 1.0 : 1.0;
+}
+
+/* Bounds the torques by the limit, which they pass by rounding or where no multiplier was found. */
+static void bound_torques(const struct tact_local_problem *problem, double *r)
+{
+    double z = scaled_torque(problem, r), limit = tact_max(r[0], 0.0);
+    double share = z > limit ? limit / z : 1.0;
+    r[4] *= share;
+    r[5] *= share;
+}
+
+/* Solves with torques at their limit. at_zero: value of the equation at g = 0, negative. */
+static void solve_rolling_at_limit(struct rolling *m, double at_zero)
+{
+    const struct tact_local_problem *p = m->problem;
+    double lo = 0.0, flo = at_zero, fhi = at_zero, stiffness = 0.0;
+    for (int i = 0; i < 2; i++) {
+        double e = p->rolling_arm[i];
+        stiffness = tact_max(stiffness, e * e * p->s[7 * (4 + i)]);
+    }
+    /* Of a single row |z| = B / (S + g), with g = 0 and |z| = f_n: B = f_n S / (1 + at_zero). */
+    double hi = stiffness * tact_min(-at_zero / tact_max(1.0 + at_zero, 1e-12), 1e12);
+    for (int i = 0; i < MAX_BRACKET_STEPS; i++) {
+        fhi = evaluate_rolling(m, hi);
+        if (fhi >= 0.0) {
+            break;
+        }
+        lo = hi;
+        flo = fhi;
+        hi *= BRACKET_FACTOR;
+    }
+    if (fhi > 0.0 && flo < 0.0) {
+        tact_root_find(evaluate_rolling, m, lo, flo, hi, fhi, MAX_ROOT_STEPS);
+    }
+}
+
+int tact_local_solve_rolling(const struct tact_local_problem *problem, double r[6], int *by)
+{
+    static const double none[2] = {0.0, 0.0};
+    struct rolling m = {.problem = problem};
+    leave_out_torques(problem, none, &m.rest);
+    memcpy(m.r, r, sizeof m.r);
+    double at_zero = evaluate_rolling(&m, 0.0);
+    int limits = 0;
+    if (at_zero < 0.0) {
+        struct tact_local_problem free;
+        double freely[6] = {r[0], r[1], r[2], r[3], 0.0, 0.0};
+        leave_out_torques(problem, none, &free);
+        tact_local_prepare(&free);
+        int open = tact_local_cone_by(&free, freely, by);
+        if (!(freely[0] > 0.0)) { /* no force without torques: and so none at all */
+            memcpy(r, freely, sizeof freely);
+            return open;
+        }
+        solve_rolling_at_limit(&m, at_zero);
+        limits = m.r[0] > 0.0 ? TACT_LIMIT_ROLLING : 0;
+    }
+    memcpy(r, m.r, sizeof m.r);
+    bound_torques(problem, r);
+    *by = m.by;
+    return m.limits | limits;
+}
+
+/* |z - P(z - rho e w)|, P the projection onto |z| <= f_n, over the force. */
+static double torque_residual(const struct tact_local_problem *problem, const double *r)
+{
+    double z[2], v[2], drive = 0.0, stiffness = 0.0;
+    for (int i = 0; i < 2; i++) {
+        double e = problem->rolling_arm[i], b = e * problem->b[4 + i];
+        z[i] = r[4 + i] / e;
+        v[i] = b + e * tact_dot(problem->s + 6 * (4 + i), r, 6);
+        drive += b * b;
+        stiffness = tact_max(stiffness, e * e * problem->s[7 * (4 + i)]);
+    }
+    if (!(stiffness > 0.0)) {
+        return 0.0;
+    }
+    double rho = 1.0 / stiffness, x[2] = {z[0] - rho * v[0], z[1] - rho * v[1]};
+    double size = tact_hypot(x[0], x[1]), limit = tact_max(r[0], 0.0);
+    double share = size > limit ? limit / size : 1.0;
+    double miss = tact_hypot(z[0] - share * x[0], z[1] - share * x[1]);
+    double scale = tact_max(tact_hypot(r[0], tact_hypot(z[0], z[1])), rho * sqrt(drive));
+    return scale > 0.0 ? miss / scale : 0.0;
+}
+
+double tact_local_rolling_residual(const struct tact_local_problem *problem, const double r[6])
+{
+    struct tact_local_problem rest;
+    const double contact[6] = {r[0], r[1], r[2], r[3], 0.0, 0.0};
+    leave_out_torques(problem, r + 4, &rest);
+    return tact_max(tact_local_residual(&rest, contact), torque_residual(problem, r));
+}
+
+int tact_local_bound_rolling(const struct tact_local_problem *problem, double r[6])
+{
+    static const double none[2] = {0.0, 0.0};
+    struct tact_local_problem rest;
+    double tau[2] = {r[4], r[5]};
+    leave_out_torques(problem, none, &rest);
+    r[4] = r[5] = 0.0;
+    int limits = tact_local_enforce_limits(&rest, r);
+    r[4] = tau[0];
+    r[5] = tau[1];
+    bound_torques(problem, r);
+    return limits;
+}
+
+void tact_local_rolling_margins(const struct tact_local_problem *problem, const double r[6],
+                                struct tact_margins *out)
+{
+    struct tact_local_problem rest;
+    const double contact[6] = {r[0], r[1], r[2], r[3], 0.0, 0.0};
+    leave_out_torques(problem, r + 4, &rest);
+    tact_local_margins(&rest, contact, out);
+}

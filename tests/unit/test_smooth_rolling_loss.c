@@ -1,0 +1,288 @@
+/*
+ * Soft smooth bodies whose rolling is resisted by hysteresis (Johnson, Contact Mechanics, 1985,
+ * section 9.4): the law of one contact, and balls that roll out, against the exact answers.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <cmocka.h>
+#include "contact/local/local_internal.h"
+#include "contact/pair/models_internal.h"
+#include "support/random.h"
+#include "support/replays.h"
+#include "support/world_scene.h"
+
+#define G 9.81
+#define PI 3.14159265358979323846
+#define RADIUS 0.02
+#define MASS 0.25
+#define MODULUS 1e7
+#define LOSS 0.2
+
+static struct tact_contact_law soft_law(double loss)
+{
+    struct tact_contact_law law = make_rigid_law(0.5);
+    law.model = &tact_model_smooth;
+    law.modulus = MODULUS;
+    law.rolling_loss = loss;
+    return law;
+}
+
+/* Rolling torque over the normal force of Hertz's patch of a ball on a plane. */
+static double ball_arm(double force)
+{
+    return 3.0 / 16.0 * LOSS * cbrt(0.75 * force * RADIUS / MODULUS);
+}
+
+/* Work of the pressure ahead of the centre of Hertz's ellipse, per radian of rolling along the
+ * direction, over the force: the mean of the distance ahead. By quadrature. */
+static double pressure_moment_ahead(const double semi[2], double direction)
+{
+    enum { RINGS = 200, ANGLES = 800 };
+    double moment = 0.0, force = 0.0;
+    for (int i = 0; i < RINGS; i++) { /* r = sin(t): the pressure cos(t) is smooth at the edge */
+        double t = 0.5 * PI * (i + 0.5) / RINGS, weight = cos(t) * sin(t) * cos(t);
+        for (int k = 0; k < ANGLES; k++) {
+            double angle = 2.0 * PI * (k + 0.5) / ANGLES;
+            double x = semi[0] * sin(t) * cos(angle), y = semi[1] * sin(t) * sin(angle);
+            double ahead = x * cos(direction) + y * sin(direction);
+            moment += ahead > 0.0 ? weight * ahead : 0.0;
+            force += weight;
+        }
+    }
+    return moment / force;
+}
+
+static void arms_follow_from_the_pressure(void **state)
+{
+    (void)state;
+    struct tact_patch patch = {.rolling_loss = LOSS};
+    double arm[2], n = 7.0;
+    assert_int_equal(tact_patch_hertz(&patch, MODULUS, 10.0, 90.0), 0);
+    double radius = tact_patch_elastic_radius(&patch, n);
+    const double semi[2] = {radius * patch.stretch[0], radius * patch.stretch[1]};
+    tact_patch_rolling_arms(&patch, n, arm);
+    assert_true(semi[0] > 2.0 * semi[1]);
+    for (int i = 0; i <= 6; i++) { /* rolling in a direction d turns about n x d */
+        double direction = PI / 6.0 * i;
+        double power = hypot(arm[0] * sin(direction), arm[1] * cos(direction));
+        double exact = LOSS * pressure_moment_ahead(semi, direction);
+        assert_true(fabs(power / exact - 1.0) < 1e-4);
+    }
+    patch.rolling_loss = 0.0;
+    tact_patch_rolling_arms(&patch, n, arm);
+    assert_true(arm[0] == 0.0 && arm[1] == 0.0);
+}
+
+/* A contact of a random body that approaches or rolls. */
+static struct tact_local_problem random_problem(void)
+{
+    struct tact_local_problem p = {.mu = 0.5, .spin_arm = 1e-3, .surface = TACT_SURFACE_HERTZ};
+    double root[36];
+    for (int i = 0; i < 36; i++) { /* rows of a body of a few centimetres and 1 kg */
+        root[i] = uniform(-1.0, 1.0) * (i / 6 < 3 ? 1.0 : 50.0);
+    }
+    for (int i = 0; i < 36; i++) {
+        for (int k = 0; k < 6; k++) {
+            p.s[i] += root[i / 6 * 6 + k] * root[i % 6 * 6 + k];
+        }
+    }
+    for (int i = 0; i < 6; i++) {
+        p.b[i] = uniform(-1.0, 1.0) * (i < 3 ? 0.1 : 5.0);
+    }
+    p.b[0] -= 0.05;
+    p.rolling_arm[0] = pow(10.0, uniform(-6.0, -1.5));
+    p.rolling_arm[1] = p.rolling_arm[0] * uniform(0.2, 5.0);
+    tact_local_prepare(&p);
+    return p;
+}
+
+/* Torques of random contacts: within their limit, and where they do not stop rolling, at it and
+ * opposed to it in the sense of maximal dissipation; the rest of the impulse is the solution with
+ * the torques given, so that these make no force. */
+static void torques_dissipate_most(void **state)
+{
+    (void)state;
+    int rolled = 0, stuck = 0, open = 0;
+    for (int i = 0; i < 3000; i++) {
+        struct tact_local_problem p = random_problem(), rest = p;
+        double r[6] = {1.0, 0.0, 0.0, 0.0, 0.0, 0.0}, w[2], z[2], v[2];
+        int limits = tact_local_cone(&p, r);
+        assert_true(tact_local_residual(&p, r) < 1e-9);
+        for (int k = 0; k < 2; k++) {
+            w[k] = p.b[4 + k];
+            for (int m = 0; m < 6; m++) {
+                w[k] += p.s[6 * (4 + k) + m] * r[m];
+            }
+            z[k] = r[4 + k] / p.rolling_arm[k];
+            v[k] = w[k] * p.rolling_arm[k];
+        }
+        for (int k = 0; k < 6; k++) {
+            rest.b[k] += p.s[6 * k + 4] * r[4] + p.s[6 * k + 5] * r[5];
+        }
+        rest.rolling_arm[0] = rest.rolling_arm[1] = 0.0;
+        double alone[6] = {r[0], r[1], r[2], r[3], 0.0, 0.0}, off = 0.0;
+        tact_local_cone(&rest, alone);
+        for (int k = 0; k < 4; k++) {
+            off = fmax(off, fabs(alone[k] - r[k]) / (k < 3 ? 1.0 : 1e-3));
+        }
+        double size = hypot(z[0], z[1]);
+        assert_true(size <= r[0] * (1.0 + 1e-12));
+        open += limits == TACT_LIMIT_OPEN;
+        if (limits & TACT_LIMIT_ROLLING) {
+            rolled++;
+            assert_true(size > r[0] * (1.0 - 1e-9));
+            double power = z[0] * v[0] + z[1] * v[1];
+            assert_true(fabs(power / (size * hypot(v[0], v[1])) + 1.0) < 1e-6);
+        } else if (!(limits & TACT_LIMIT_OPEN)) {
+            stuck++;
+            assert_true(hypot(w[0], w[1]) < 1e-9);
+        }
+        if (!(limits & TACT_LIMIT_OPEN)) {
+            assert_true(off < 1e-6 * r[0]);
+        }
+    }
+    printf("%d roll, %d are held, %d open\n", rolled, stuck, open);
+    assert_true(rolled > 500 && stuck > 100 && open > 100);
+}
+
+/* A ball that rolls, on a half-space with gravity tilted by the slope. */
+static void open_ball(struct world_scene *s, double h, double slope, double speed,
+                      const struct tact_contact_law *law)
+{
+    struct tact_world_options o = options_with_tilted_gravity(slope);
+    const struct tact_shape ball = make_sphere(RADIUS);
+    const double place[3] = {0.0, 0.0, RADIUS};
+    o.period = h;
+    open_empty_scene(s, &o);
+    add_scene_ground(s);
+    add_scene_solid(s, &ball, MASS, place, 0.0);
+    set_scene_law(s, 0, 1, law);
+    finish_scene_building(s);
+    tact_world_body(s->world, 0)->twist[0] = speed;
+    tact_world_body(s->world, 0)->twist[4] = speed / RADIUS;
+}
+
+/* (7/5) m v' = -M / R: the ball stops after (7/10) m v^2 R / M, and loses M / R of energy over each
+ * distance. */
+static void a_ball_rolls_out(void **state)
+{
+    (void)state;
+    const double speed = 0.02, torque = MASS * G * ball_arm(MASS * G);
+    const double exact = 0.7 * MASS * speed * speed * RADIUS / torque;
+    const struct tact_contact_law law = soft_law(LOSS);
+    for (int i = 0; i < 3; i++) {
+        struct world_scene s;
+        const double h = 4e-3 / (1 << i);
+        open_ball(&s, h, 0.0, speed, &law);
+        const struct tact_body *body = tact_world_body(s.world, 0);
+        const struct tact_contact *c = tact_world_contact(s.world, 0);
+        double energy = tact_body_energy(body);
+        run_scene_for_seconds(&s, 0.4);
+        double lost = energy - tact_body_energy(body), way = body->pose.position[0];
+        assert_int_equal(c->limits, TACT_LIMIT_ROLLING);
+        double onto = c->a == 0 ? 1.0 : -1.0; /* the wrench is that on A, the ground is shape 0 */
+        assert_true(fabs(onto * c->wrench[4] / torque - 1.0) < 1e-6);
+        assert_true(fabs(c->wrench[3]) < 1e-12);
+        assert_true(fabs(onto * c->wrench[2] / (MASS * G) + 1.0) < 1e-6);
+        run_scene_for_seconds(&s, 1.0);
+        printf("h %.0f ms: lost %.5f of M/R a distance, stops after %.6f mm, exact %.6f\n", 1e3 * h,
+               lost / way * RADIUS / torque, 1e3 * body->pose.position[0], 1e3 * exact);
+        assert_true(fabs(lost / way * RADIUS / torque - 1.0) < 0.7 * h * speed / way);
+        assert_true(fabs(body->pose.position[0] - exact) < 0.6 * h * speed);
+        assert_true(tact_v3_norm(body->twist) < 1e-12 && tact_v3_norm(body->twist + 3) < 1e-10);
+        assert_int_equal(c->limits, 0);
+        assert_int_equal(s.unsolved, 0);
+        close_scene(&s);
+    }
+}
+
+/* A ball on a slope stands still where the slope is at most the arm over the radius, and else rolls
+ * down with (5/7) (g sin - M / (m R)). */
+static void a_ball_stands_on_a_slope(void **state)
+{
+    (void)state;
+    const struct tact_contact_law law = soft_law(LOSS), plain = soft_law(0.0);
+    for (int i = 0; i < 3; i++) {
+        double ratio = i ? 1.2 : 0.9, slope = ratio * ball_arm(MASS * G) / RADIUS;
+        struct world_scene s;
+        open_ball(&s, 1e-3, slope, 0.0, i == 2 ? &plain : &law);
+        run_scene_for_seconds(&s, 1.0);
+        const struct tact_body *body = tact_world_body(s.world, 0);
+        double arm = i == 2 ? 0.0 : ball_arm(MASS * G * cos(slope));
+        double exact = i ? 5.0 / 7.0 * G * (sin(slope) - cos(slope) * arm / RADIUS) : 0.0;
+        printf("at %.1f of the threshold: %.6e m/s after 1 s, exact %.6e\n", ratio, body->twist[0],
+               exact);
+        assert_true(fabs(body->twist[0] - exact) < 1e-3 * exact + 1e-12);
+        assert_int_equal(s.unsolved, 0);
+        close_scene(&s);
+    }
+}
+
+/* Two balls on one axle, and a third on top of one of them: contacts of one island are solved
+ * together. */
+static void contacts_of_an_island_are_solved(void **state)
+{
+    (void)state;
+    const struct tact_shape ball = make_sphere(RADIUS);
+    const double place[3] = {0.0, -0.03, RADIUS}, top[3] = {0.001, -0.03, 3.0 * RADIUS};
+    struct tact_pose other = tact_pose_identity();
+    struct tact_contact_law law = soft_law(LOSS);
+    for (int i = 0; i < 2; i++) {
+        struct tact_world_options o = tact_world_options_default();
+        struct world_scene s;
+        open_empty_scene(&s, &o);
+        add_scene_ground(&s);
+        add_scene_solid(&s, &ball, MASS, place, 0.0);
+        other.position[1] = 0.06;
+        add_scene_shape(&s, 0, &ball, &other, 1);
+        if (i) {
+            add_scene_solid(&s, &ball, MASS, top, 0.0);
+            set_scene_law(&s, 1, 1, &law);
+        }
+        set_scene_law(&s, 0, 1, &law);
+        finish_scene_building(&s);
+        tact_world_body(s.world, 0)->twist[0] = 0.02;
+        tact_world_body(s.world, 0)->twist[4] = 0.02 / RADIUS;
+        run_scene_for_seconds(&s, 0.3);
+        printf("%s: %ld ticks unsolved, at most %d sweeps\n", i ? "with a third" : "two on an axle",
+               s.unsolved, s.max_tick_iterations);
+        assert_int_equal(s.unsolved, 0);
+        close_scene(&s);
+    }
+}
+
+/* The torques are part of the wrench, from which a replay starts. */
+static void replays_from_any_tick(void **state)
+{
+    (void)state;
+    check_replays_from_any_tick(
+        "name: roll\nduration: 0.6\ncontact: {model: smooth}\n"
+        "materials: [{name: rubber, modulus: 1e7}, {name: ground}]\n"
+        "pairs:\n"
+        "  - {materials: [rubber, ground], friction: 0.5, rolling_loss: 0.2}\n"
+        "  - {materials: [rubber, rubber], friction: 0.3, rolling_loss: 0.1}\n"
+        "bodies:\n"
+        "  - {name: floor, fixed: true, shapes: [{type: halfspace, material: ground}]}\n"
+        "  - name: ball\n    mass: 0.25\n    position: [0, 0, 0.02]\n    velocity: [0.1, 0, 0]\n"
+        "    shapes: [{type: sphere, radius: 0.02, material: rubber}]\n"
+        "  - name: egg\n    mass: 0.25\n    position: [0.05, 0.01, 0.02]\n"
+        "    angular_velocity: [1, 0, 9]\n"
+        "    shapes: [{type: ellipsoid, size: [0.06, 0.04, 0.04], material: rubber}]\n");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(arms_follow_from_the_pressure),
+        cmocka_unit_test(torques_dissipate_most),
+        cmocka_unit_test(a_ball_rolls_out),
+        cmocka_unit_test(a_ball_stands_on_a_slope),
+        cmocka_unit_test(contacts_of_an_island_are_solved),
+        cmocka_unit_test(replays_from_any_tick),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
