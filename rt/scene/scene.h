@@ -357,6 +357,9 @@ struct tact_scene_tool {
     double *lower;       /**< 3: least displacement of the target from the start [m], world;
                               NULL: unbounded */
     double *upper;       /**< 3: greatest displacement [m], world; NULL: unbounded */
+    double center[3];    /**< middle of the device's workspace [m], its axes; default 0 */
+    double edge;         /**< distance from there beyond which the target moves on [m]; 0: none */
+    double edge_speed;   /**< speed of the target at twice that distance, and the most [m/s] */
     double dead_zone;    /**< mode rate: length of a channel vector that counts as 0 [1] */
     double speed;        /**< mode rate: at a length of 1, and the most [m/s] */
     double turn_speed;   /**< mode rate: angular speed at a length of 1, and the most [rad/s] */

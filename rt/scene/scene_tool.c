@@ -104,6 +104,33 @@ static int check_rate_values(const struct tact_scene_check *check,
     return rc;
 }
 
+/* Beyond the edge of the workspace a device of positions gives a rate too. */
+static int check_edge(const struct tact_scene_check *check, const struct tact_scene_tool *tool,
+                      const char *path)
+{
+    static const char *const keys[] = {"edge", "edge_speed", "center"};
+    char key[TACT_SCENE_PATH];
+    const bool has_edge = tact_scene_has_key(check, "%s.edge", path);
+    for (int i = 0; i < 3; i++) {
+        if (!tact_scene_has_key(check, "%s.%s", path, keys[i])) {
+            continue;
+        }
+        if (is_rate_controlled(tool) || !tool->position_count || !has_edge) {
+            return tact_scene_report_bad_value(
+                check, tact_scene_path_of_key(key, path, keys[i]),
+                has_edge ? "is of a device whose channels are positions; expected \"position\" and "
+                           "no \"mode: rate\""
+                         : "is of the edge of a workspace; expected \"edge\" beside it");
+        }
+    }
+    int rc = has_edge ? tact_scene_need_positive(check, path, "edge", tool->edge, "m") : 0;
+    rc = rc || !has_edge
+             ? rc
+             : tact_scene_need_positive(check, path, "edge_speed", tool->edge_speed, "m/s");
+    return rc || !has_edge ? rc
+                           : tact_scene_need_coordinates(check, path, "center", tool->center, 3);
+}
+
 static int check_tool_bounds(const struct tact_scene_check *check,
                              const struct tact_scene_tool *tool, const char *path)
 {
@@ -145,6 +172,7 @@ static int check_tool_values(const struct tact_scene_check *check, struct tact_s
                                                "acts by a button; expected \"fine\" beside it");
     }
     rc = rc ? rc : check_rate_values(check, tool, path);
+    rc = rc ? rc : check_edge(check, tool, path);
     rc = rc ? rc : check_tool_bounds(check, tool, path);
     if (!rc && tool->force_count) {
         rc = tact_scene_need_positive(check, path, "limit", tool->limit, "N");

@@ -234,16 +234,44 @@ static void stay_in_reach(const struct tact_session *s, const struct session_too
     }
 }
 
+static double current_scale(const struct tact_session *s, const struct session_tool *tool)
+{
+    return tool->rates                         ? 1.0
+           : is_button_pressed(s, &tool->fine) ? tool->def->fine_scale
+                                               : tool->def->scale;
+}
+
+/* Beyond the edge of the device's workspace the target moves on too, away from its middle. It does
+ * not where the coupling is at its limit: from a tool that is blocked it does not run away. */
+static void add_rate_beyond_edge(const struct tact_session *s, const struct session_tool *tool,
+                                 const double position[3], const double q[6],
+                                 const double target[6], double moved[3])
+{
+    const struct tact_scene_tool *def = tool->def;
+    const struct tact_scene_base *base = s->scene->hands[tool->hand].base;
+    double out[3], away[3];
+    if (!(def->edge > 0.0)) {
+        return;
+    }
+    tact_m3_mul_v3(away, tool->axes, def->center);
+    tact_v3_sub(away, position, away);
+    tact_v3_sub(out, target, q);
+    const double distance = tact_v3_norm(away);
+    const int is_blocked = base->limit > 0.0 && tact_v3_dot(out, away) > 0.0 &&
+                           tact_v3_norm(out) * base->coupling->stiffness >= base->limit;
+    if (distance > def->edge && !is_blocked) {
+        const double speed = def->edge_speed * fmin(1.0, distance / def->edge - 1.0);
+        tact_v3_axpy(moved, speed * s->period / (current_scale(s, tool) * distance), away);
+    }
+}
+
 /* Moves the target of the base, by displacement and rotation vector. */
 static void move_tool_target(const struct tact_session *s, const struct session_tool *tool,
                              const double moved[3], const double turned[3], double target[6])
 {
     const struct tact_scene_tool *def = tool->def;
     double turn[4], now[4], next[4];
-    const double scale = tool->rates                         ? 1.0
-                         : is_button_pressed(s, &tool->fine) ? def->fine_scale
-                                                             : def->scale;
-    tact_v3_axpy(target, scale, moved);
+    tact_v3_axpy(target, current_scale(s, tool), moved);
     for (int i = 0; i < 3; i++) {
         target[i] = def->lower ? fmax(target[i], def->lower[i]) : target[i];
         target[i] = def->upper ? fmin(target[i], def->upper[i]) : target[i];
@@ -307,7 +335,9 @@ static void follow_tool_device(struct tact_session *s, struct session_tool *tool
         compute_rotation_between(turned, state->quat_wxyz, attitude);
     }
     if (state->away == 0.0 && fresh && !engaged) {
-        move_tool_target(s, tool, moved, turned, target);
+        double led[3] = {moved[0], moved[1], moved[2]};
+        add_rate_beyond_edge(s, tool, position, hand.q, target, led);
+        move_tool_target(s, tool, led, turned, target);
         if (tool->rates) {
             stay_in_reach(s, tool, hand.q, target);
         }

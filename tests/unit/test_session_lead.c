@@ -277,6 +277,55 @@ static void puck_rates_move_the_tool(void **state)
     end(session, scene);
 }
 
+/* Beyond the edge of its workspace the device gives a rate too, by how far it is beyond; the target
+ * of a tool that is blocked stops where the base's limit of 20 N is. */
+static void a_workspace_has_an_edge(void **state)
+{
+    (void)state;
+    struct tact_scene *scene;
+    struct tact_session *session = begin("position: [x, y, z], scale: 2, edge: 0.05, edge_speed: "
+                                         "0.1, center: [0, 0.01, 0]",
+                                         NULL, &scene);
+    const double *target = session_target_pose(session);
+    probe.in[Y] = 0.01;
+    step(session, 210);
+    for (int k = 0; k < 500; k++) { /* to the edge, which is away from the wall */
+        probe.in[Y] = 0.01 - 1e-4 * k;
+        step(session, 1);
+    }
+    const double at_edge = target[1];
+    assert_true(fabs(at_edge + 2.0 * 0.0499) < 1e-12);
+    probe.in[Y] = 0.01 - 0.075; /* half as far again: half the speed */
+    step(session, 200);
+    const double first = target[1];
+    step(session, 1000);
+    const double beyond = target[1] - first;
+    print_message("moves by %.6f m in 1 s\n", beyond);
+    assert_true(first < at_edge - 2.0 * 0.025);
+    assert_true(fabs(beyond + 0.05) < 1e-9);
+    probe.in[Y] = 0.01 - 0.2;
+    step(session, 200);
+    const double last = target[1];
+    step(session, 100);
+    assert_true(fabs(target[1] - last + 0.01) < 1e-12); /* at most the speed */
+    end(session, scene);
+    session = begin("position: [x, y, z], scale: 0.2, edge: 0.05, edge_speed: 0.1", NULL, &scene);
+    target = session_target_pose(session);
+    step(session, 210);
+    for (int k = 0; k <= 550; k++) { /* 11 mm into the wall */
+        probe.in[X] = 1e-4 * k;
+        step(session, 1);
+    }
+    step(session, 5000);
+    const double *q = tact_hand_state(tact_world_hand(tact_session_world(session), 0)).q;
+    print_message("target %.4f mm from the tool\n", (target[0] - q[0]) * 1e3);
+    assert_true(target[0] - q[0] > 0.01999 && target[0] - q[0] < 0.0201);
+    const double stopped = target[0];
+    step(session, 500);
+    assert_true(target[0] == stopped);
+    end(session, scene);
+}
+
 enum event { BY_CLUTCH, BY_FINE, BY_UNPLUG, BY_SILENCE, BY_DEADMAN, BY_STOP, EVENTS };
 
 enum { CYCLE = 1000, BEGINS = 300, ENDS = 650, LEAVES = 850 }; /* [ticks] */
@@ -392,6 +441,10 @@ static void refuses_bad_tools(void **state)
          "is felt only with \"attitude\" beside it"},
         {"position: [x, y, z], fine_scale: 0.5", "expected \"fine\" beside it"},
         {"position: [x, y, z], lower: [0.1, 0, 0]", "must be within: expected at most 0"},
+        {"position: [x, y, z], edge: 0.1", "edge_speed"},
+        {"position: [x, y, z], edge: -1, edge_speed: 1", "greater than 0"},
+        {"position: [x, y, z], center: [0, 0, 0]", "expected \"edge\" beside it"},
+        {"mode: rate, position: [x, y, z], speed: 1, edge: 0.1, edge_speed: 1", "are positions"},
         {"position: [x, y, z], clutch: other.b", "no device is named \"other\""},
         {"position: [x, y, z], quat_wxyz: [0, 0, 0, 0]", "quat_wxyz"},
     };
@@ -507,6 +560,7 @@ int main(void)
         cmocka_unit_test(moves_in_the_frame_of_the_world),
         cmocka_unit_test(feels_in_the_frame_of_the_device),
         cmocka_unit_test(puck_rates_move_the_tool),
+        cmocka_unit_test(a_workspace_has_an_edge),
         cmocka_unit_test(returns_without_a_jump),
         cmocka_unit_test(a_peg_reaches_the_floor),
         cmocka_unit_test(a_held_gripper_moves_a_box),
