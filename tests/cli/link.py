@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """link.py TACT: keys, and the link between two processes of this machine."""
+import itertools
 import json
 import os
 import re
@@ -9,6 +10,19 @@ import sys
 import tempfile
 
 TACT = os.path.abspath(sys.argv[1])
+TRIED = itertools.count()
+
+
+def free_port():
+    """A UDP port below those that the system gives to others, so that it is still free when it is opened."""
+    while True:
+        port = 16384 + (8 * os.getpid() + next(TRIED)) % 16384
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+            try:
+                probe.bind(("127.0.0.1", port))
+                return port
+            except OSError:
+                pass
 
 
 def tact(*words, code=0):
@@ -40,9 +54,7 @@ def keys():
 
 def measured(listen, connect, codes=(0, 0)):
     """Runs both ends on a free port; returns what each printed."""
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    port = free_port()
     ends = [subprocess.Popen([TACT, "link", *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
             for words in (("--listen", f"127.0.0.1:{port}", *listen), ("--connect", f"127.0.0.1:{port}", *connect))]
     out = [end.communicate(timeout=60) for end in ends]
@@ -77,9 +89,7 @@ remotes:
 
 def by_scenes():
     """Address, keys and rate of both ends from their scenes, and what their ties are like."""
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    port = free_port()
     ends = []
     for way, key, peer in (("listen", "a.key", "b.key.pub"), ("connect", "b.key", "a.key.pub")):
         with open(f"{way}.yaml", "w", encoding="ascii") as file:
@@ -108,9 +118,7 @@ remote: {scene: listen.yaml, listen: "127.0.0.1:%d", key: b.key, peer: a.key.pub
 
 def by_one_file():
     """Both ends of a teleoperation by one file in another folder: what it sets, what the link bears, what is refused."""
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    port = free_port()
 
     def write(more="", scene="connect.yaml", remote=""):
         with open("both.yaml", "w", encoding="ascii") as file:

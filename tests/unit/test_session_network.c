@@ -16,22 +16,18 @@
 #include <unistd.h>
 #include <cmocka.h>
 #include "contact/number.h"
-#include "devices/network/network_internal.h"
 #include "devices/registry.h"
 #include "rt/session/remote_internal.h"
 #include "support/campaign.h"
 #include "support/device_config.h"
 #include "support/free_port.h"
+#include "support/network_sites.h"
 #include "support/remote_scenes.h"
 #include "support/replays.h"
 
 static const double ideal_press = 0.02 / (1.0 / 300.0 + 1.0 / 1000.0 + 1.0 / 5000.0);
 
-enum { PERSON, ROBOT, SITES };
-
 static char folder[] = "/tmp/tact_network_XXXXXX";
-static struct tact_scene *scenes[SITES];
-static struct tact_session *sessions[SITES];
 
 static void replace(char *text, size_t size, const char *from, const char *to)
 {
@@ -55,8 +51,6 @@ static void open_sites(int port, const char *link, double until, int record)
 {
     for (int i = 0; i < SITES; i++) {
         char text[4096], device[512], path[64];
-        struct tact_session_options options = tact_session_options_default();
-        struct tact_error err = {.line = 0};
         snprintf(device, sizeof device,
                  "type: network, settings: {%s: \"127.0.0.1:%d\", jitter: 0.02, repeats: 20%s}",
                  i ? "listen" : "connect", port, link);
@@ -76,20 +70,8 @@ static void open_sites(int port, const char *link, double until, int record)
         replace(text, sizeof text, i ? "type: end_1" : "type: end_0", device);
         scenes[i] = load(text);
         log_path(i, path);
-        options.types = tact_devices_builtin(&options.type_count);
-        options.clock = TACT_LOOP_FREE;
-        options.record = record ? path : NULL;
-        options.replace = 1;
-        if (tact_session_create(scenes[i], &options, &sessions[i], &err)) {
-            fail_msg("%s: %s", err.key, err.text);
-        }
-        assert_int_equal(tact_session_begin(sessions[i]), 0);
+        open_site(i, record ? path : NULL);
     }
-}
-
-static const struct tact_device_input *input_at(int site)
-{
-    return &sessions[site]->devices[0].input;
 }
 
 static double link_input(int site, const char *name)
@@ -107,44 +89,6 @@ static double link_input(int site, const char *name)
 static const struct session_remote_state *tie_at(int site)
 {
     return &sessions[site]->remotes[0].state;
-}
-
-static void step_both(void)
-{
-    for (int i = 0; i < SITES; i++) {
-        assert_int_equal(tact_session_step(sessions[i], 0, NULL), 0);
-    }
-}
-
-/* 1 while the handshake of an end is under way. */
-static int is_seeking(int site)
-{
-    struct tact_network_device *device = sessions[site]->devices[0].device.self;
-    return atomic_load(&device->owner) == TACT_NETWORK_OF_MONITOR;
-}
-
-/* Steps, slowly during handshakes, until both ends are there; returns the ticks that took. */
-static int wait_for_both(void)
-{
-    int ticks = 0;
-    do {
-        if (is_seeking(PERSON) || is_seeking(ROBOT)) {
-            usleep(5000);
-        }
-        step_both();
-        assert_true(++ticks < 5000);
-    } while (input_at(PERSON)->state != TACT_DEVICE_OK || input_at(ROBOT)->state != TACT_DEVICE_OK);
-    return ticks;
-}
-
-static void close_sites(void)
-{
-    for (int i = 0; i < SITES; i++) {
-        struct tact_session_report report;
-        assert_int_equal(tact_session_end(sessions[i], &report), 0);
-        tact_session_destroy(sessions[i]);
-        tact_scene_free(scenes[i]);
-    }
 }
 
 /* Presses for 7.5 s; returns the force that the person feels, a mean of the last second. *least:
