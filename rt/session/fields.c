@@ -129,9 +129,14 @@ static int add_hold_fields(struct tact_session *s)
 {
     int rc = 0;
     for (int i = 0; !rc && i < s->hold_count; i++) {
-        char name[2 * TACT_FIELD_NAME];
-        snprintf(name, sizeof name, "%s_%s", s->bodies[s->holds[i].body].name,
-                 s->scene->hands[s->holds[i].hand].name);
+        const char *body = s->bodies[s->holds[i].body].name;
+        const char *hand = s->scene->hands[s->holds[i].hand].name;
+        char name[TACT_FIELD_NAME];
+        /* long names are cut, so that the suffix is whole */
+        const int most = strlen(body) + strlen(hand) + sizeof "__hold" > TACT_FIELD_NAME
+                             ? (int)(TACT_FIELD_NAME - sizeof "__hold") / 2
+                             : TACT_FIELD_NAME;
+        snprintf(name, sizeof name, "%.*s_%.*s", most, body, most, hand);
         rc = add_named_field(s, &s->holds[i].field, TACT_FIELD_OUTPUT, name, "_hold",
                              "grip force, load force N; slip m, turn rad so far",
                              SESSION_HOLD_NUMBERS);

@@ -89,8 +89,9 @@ struct tact_scene_log_port {
 struct tact_scene_log_hold {
     const char *body; /**< name of the body */
     const char *hand; /**< name of the hand */
-    uint32_t hold;    /**< sums of the magnitudes of the normal and of the friction forces [N]; slip
-                         [m]    and turn [rad] so far (4) */
+    /** Sums of the magnitudes of the normal and of the friction forces [N]; slip [m] and turn [rad]
+     * so far (4). */
+    uint32_t hold;
 };
 
 /** All of it; names and arrays belong to the scene log. */

@@ -64,7 +64,8 @@ static void report_sector(const struct field_surface *of, const struct field_pol
     for (int ring = 0; ring < RINGS; ring++) {
         double at[4][3];
         for (int i = 0; i < 4; i++) {
-            double share = 1.0 - (double)(ring + i / 2) / RINGS;
+            const int inner = i / 2;
+            const double share = 1.0 - (double)(ring + inner) / RINGS;
             tact_v3_scale(at[i], middle, 1.0 - share);
             tact_v3_axpy(at[i], share, outer[i == 1 || i == 2]);
         }
