@@ -8,7 +8,7 @@
 #include "run.h"
 #include "teleop.h"
 
-#define EXIT_NOT_BORNE 3 /* --check: not in this mode */
+#define EXIT_NOT_SUPPORTED 3 /* --check: not in this mode */
 
 static const char help[] =
     "usage: tact teleop FILE --site local|remote [--check|--print] [OPTION]...\n\n"
@@ -36,11 +36,11 @@ static const char help[] =
     "  --record FILE, --force, --duration S, --view, and others of tact run, see tact run "
     "--help\n\n"
     "exit codes:\n"
-    "  0  ran to its end or was stopped; --check: the link bears the mode\n"
+    "  0  ran to its end or was stopped; --check: the link supports the mode\n"
     "  1  ended in a fault, or the log is not complete; --check: the other end did not come, has\n"
     "     another key, or stopped at once\n"
     "  2  bad usage, or a file, scene, key or address that cannot be used\n"
-    "  3  --check: the link does not bear the mode of a tie\n\n"
+    "  3  --check: the link does not support the mode of a tie\n\n"
     "example: a ruler lifted at a distance, in two terminals\n"
     "  tact teleop examples/teleop.yaml --site remote\n"
     "  tact teleop examples/teleop.yaml --site local\n";
@@ -106,7 +106,7 @@ static int check_link(const char *command, const struct link_options *options,
     if (measurement.endpoint.socket >= 0) {
         tact_network_endpoint_close(&measurement.endpoint);
     }
-    return code ? code : link->has_unstable_tie ? EXIT_NOT_BORNE : EXIT_GOOD;
+    return code ? code : link->has_unstable_tie ? EXIT_NOT_SUPPORTED : EXIT_GOOD;
 }
 
 static int run_site(struct run *run, const struct options *o, const struct teleop *teleop)
@@ -120,6 +120,13 @@ static int run_site(struct run *run, const struct options *o, const struct teleo
         return command_error(&err);
     }
     if (!o->check && !o->print) {
+        if (run->options.record && teleop_reads(run->scene, teleop, run->options.record)) {
+            tact_scene_free(link.scene);
+            return command_usage(run->name,
+                                 "%s: the teleoperation is read from this file, so the log is not "
+                                 "written over it",
+                                 run->options.record);
+        }
         return run_loaded_scene(run, link.scene);
     }
     int code = link_scene_read(&options, &link, &err) ? command_error(&err) : EXIT_GOOD;
@@ -136,7 +143,7 @@ static int run_site(struct run *run, const struct options *o, const struct teleo
 
 int cmd_teleop(int argc, char **argv)
 {
-    struct options o = {.seconds = 10.0, .wait = 60.0};
+    struct options o = {.wait = -1.0};
     struct run run = {.name = argv[0], .options = tact_session_options_default()};
     struct teleop *teleop;
     struct tact_error err = {.line = 0};
@@ -158,6 +165,17 @@ int cmd_teleop(int argc, char **argv)
     if (o.check && o.print) {
         return command_usage(argv[0], "expected --check or --print, not both");
     }
+    if (o.print && run.json) {
+        return command_usage(argv[0], "--print has no --json");
+    }
+    if ((o.check || o.print) && run.options.record) {
+        return command_usage(argv[0], "%s records nothing", o.check ? "--check" : "--print");
+    }
+    if (!o.check && (o.seconds > 0.0 || o.wait >= 0.0)) {
+        return command_usage(argv[0], "--seconds and --wait are of --check");
+    }
+    o.seconds = o.seconds > 0.0 ? o.seconds : 10.0;
+    o.wait = o.wait >= 0.0 ? o.wait : 60.0;
     if (teleop_read(run.scene, &teleop, &err)) {
         return command_error(&err);
     }

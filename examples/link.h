@@ -28,7 +28,7 @@ struct link_scene {
     char key[4096], peer[4096];
     double jitter;        /* setting of the device [s] */
     int repeats;          /* likewise */
-    int has_unstable_tie; /* 1: the link that was measured does not bear the mode of a tie */
+    int has_unstable_tie; /* 1: the link that was measured does not support the mode of a tie */
 };
 
 enum { LINK_WAVES, LINK_POSITION_FORCE, LINK_POSITION_POSITION, LINK_MODES };
@@ -42,7 +42,7 @@ struct link_modes {
     struct link_mode {
         const char *name;
         double stiffness; /* of a stiff wall as it is felt at once, or the most that is stable */
-        int is_borne;
+        int is_supported;
     } mode[LINK_MODES];
     int best; /* of these */
 };

@@ -1,4 +1,4 @@
-/* Which modes of ties a link bears, and how stiff a wall they render over it. */
+/* Which modes of ties a link supports, and how stiff a wall they render over it. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -61,9 +61,10 @@ void link_modes(const struct link_scene *s, double delay, struct link_modes *out
     const double at_once = 1.0 / (1.0 / out->wanted + delay / out->impedance);
     const double passive = out->damping / (1.5 * period + 2.0 * delay);
     for (int i = 0; i < LINK_MODES; i++) {
-        out->mode[i] = (struct link_mode){.name = names[i],
-                                          .stiffness = i == LINK_WAVES ? at_once : passive,
-                                          .is_borne = i == LINK_WAVES || passive >= out->wanted};
+        out->mode[i] =
+            (struct link_mode){.name = names[i],
+                               .stiffness = i == LINK_WAVES ? at_once : passive,
+                               .is_supported = i == LINK_WAVES || passive >= out->wanted};
     }
     out->best = passive >= out->wanted ? LINK_POSITION_POSITION : LINK_WAVES;
 }
@@ -79,7 +80,7 @@ void link_modes_print(const struct link_modes *modes, double delay)
         modes->mode[LINK_WAVES].stiffness, modes->wanted, gain);
     for (int i = LINK_POSITION_FORCE; i < LINK_MODES; i++) {
         printf("  %-18s stable to %.0f N/m: %s\n", modes->mode[i].name, modes->mode[i].stiffness,
-               modes->mode[i].is_borne ? "bears it" : "does not bear it");
+               modes->mode[i].is_supported ? "supported" : "not supported");
     }
     printf("  best               %s\n", modes->mode[modes->best].name);
 }
@@ -89,8 +90,8 @@ json_t *link_modes_json(const struct link_modes *modes)
     json_t *list = json_array();
     for (int i = 0; i < LINK_MODES; i++) {
         json_array_append_new(list, json_pack("{s:s, s:f, s:b}", "mode", modes->mode[i].name,
-                                              "stiffness", modes->mode[i].stiffness, "borne",
-                                              modes->mode[i].is_borne));
+                                              "stiffness", modes->mode[i].stiffness, "supported",
+                                              modes->mode[i].is_supported));
     }
     return json_pack("{s:f, s:f, s:b, s:f, s:s, s:o}", "stiffness", modes->wanted, "damping",
                      modes->damping, "assumed", modes->is_assumed, "impedance", modes->impedance,

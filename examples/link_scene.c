@@ -83,18 +83,18 @@ static void print_tie(const struct tact_scene_remote *tie, const struct link_mod
         return;
     }
     printf("%s: %s\n", text_shown(tie->mode),
-           modes->mode[mode_of(tie)].is_borne ? "settles at this delay"
-                                              : "is not stable at this delay: take waves");
+           modes->mode[mode_of(tie)].is_supported ? "settles at this delay"
+                                                  : "is not stable at this delay: take waves");
 }
 
-/* 1 where a tie is of the measured device; notes whether the link bears its mode. */
+/* 1 where a tie is of the measured device; notes whether the link supports its mode. */
 static int is_tie_of_link(struct link_scene *s, const struct link_modes *modes,
                           const struct tact_scene_remote *tie)
 {
     if (strcmp(tie->device, s->device) != 0) {
         return 0;
     }
-    s->has_unstable_tie |= !modes->mode[mode_of(tie)].is_borne;
+    s->has_unstable_tie |= !modes->mode[mode_of(tie)].is_supported;
     return 1;
 }
 
@@ -123,7 +123,7 @@ json_t *link_scene_json(struct link_scene *s, const struct link_quality *quality
             json_array_append_new(
                 ties,
                 json_pack("{s:s, s:s, s:b, s:o*}", "joint", tie->joint, "mode", tie->mode, "stable",
-                          modes.mode[mode].is_borne, "stiffness",
+                          modes.mode[mode].is_supported, "stiffness",
                           mode == LINK_WAVES ? json_real(link_wave_stiffness(tie->impedance, delay))
                                              : NULL));
         }

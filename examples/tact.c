@@ -36,8 +36,8 @@ static const struct {
      "list attached devices, their capabilities and how to get access to them"},
     {"calibrate", cmd_calibrate, "measure a device, and write its calibration file for a scene"},
     {"keygen", cmd_keygen, "make the keys of one end of a link between two machines"},
-    {"link", cmd_link, "measure the link between two machines, and what it bears"},
-    {"teleop", cmd_teleop, "run one end of a teleoperation, or measure what its link bears"},
+    {"link", cmd_link, "measure the link between two machines, and what it supports"},
+    {"teleop", cmd_teleop, "run one end of a teleoperation, or measure what its link supports"},
     {"doctor", cmd_doctor, "check what this machine lacks for real time, and how to get it"},
 };
 

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <yaml.h>
 #include "contact/number.h"
 #include "teleop.h"
@@ -109,7 +110,8 @@ static void set_simulated_link(struct edit *e, int settings,
     const int map = set_map(e, settings, "link");
     for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
         char text[40];
-        tact_number_print(text, sizeof text, "%.10g", values[i].value);
+        tact_number_print(text, sizeof text, strcmp(values[i].key, "seed") ? "%.10g" : "%.0f",
+                          values[i].value);
         set_text(e, map, values[i].key, values[i].value != 0.0 ? text : NULL, 0);
     }
 }
@@ -246,6 +248,21 @@ static int edit_scene(const char *file, const struct teleop *t, int local,
     }
     *text = write_document(&e, size);
     return *text ? 0 : tact_error_set(err, -ENOMEM, "out of memory");
+}
+
+int teleop_reads(const char *file, const struct teleop *t, const char *path)
+{
+    char *files[] = {strdup(file), teleop_path(file, t->local->scene, 0),
+                     teleop_path(file, t->remote->scene, 0)};
+    struct stat given, read;
+    const int exists = stat(path, &given) == 0;
+    int found = 0;
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        found |= exists && files[i] && stat(files[i], &read) == 0 && read.st_dev == given.st_dev &&
+                 read.st_ino == given.st_ino;
+        free(files[i]);
+    }
+    return found;
 }
 
 int teleop_scene(const char *file, const struct teleop *t, int local, struct tact_scene **out,

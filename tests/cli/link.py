@@ -96,8 +96,8 @@ def by_scenes():
             file.write(SCENE % (way, port, f", key: {key}, peer: {peer}"))
         ends.append(subprocess.Popen([TACT, "link", "--scene", f"{way}.yaml", "--seconds", "0.5", "--wait", "20",
                                       *(("--json",) if way == "connect" else ())], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True))
-    table, told = (end.communicate(timeout=60) for end in ends)
-    scene = json.loads(told[0])["scene"]
+    table, report = (end.communicate(timeout=60) for end in ends)
+    scene = json.loads(report[0])["scene"]
     assert [tie["stable"] for tie in scene["ties"]] == [True, False] and 0.11 <= scene["delay"] < 0.13, scene
     out, err = table
     assert ends[0].returncode == 0 and "has proven its key" in out and "at 500 Hz" in out, (out, err)
@@ -117,7 +117,7 @@ remote: {scene: listen.yaml, listen: "127.0.0.1:%d", key: b.key, peer: a.key.pub
 
 
 def by_one_file():
-    """Both ends of a teleoperation by one file in another folder: what it sets, what the link bears, what is refused."""
+    """Both ends of a teleoperation by one file in another folder: what it sets, what the link supports, what is refused."""
     port = free_port()
 
     def write(more="", scene="connect.yaml", remote=""):
@@ -139,15 +139,15 @@ def by_one_file():
     ends = [subprocess.Popen([TACT, "teleop", "both.yaml", "--site", site, "--check", "--seconds", "0.4", "--wait", "20", *more],
                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
             for site, more in (("remote", ()), ("local", ("--json",)))]
-    (table, told) = (end.communicate(timeout=60) for end in ends)
-    assert [end.returncode for end in ends] == [0, 0], (table, told)
-    scene = json.loads(told[0])["scene"]
+    (table, report) = (end.communicate(timeout=60) for end in ends)
+    assert [end.returncode for end in ends] == [0, 0], (table, report)
+    scene = json.loads(report[0])["scene"]
     modes = {mode["mode"]: mode for mode in scene["modes"]["list"]}
     assert scene["modes"]["best"] == "waves" and scene["modes"]["stiffness"] == 400 and not scene["modes"]["assumed"], scene
     series = 1 / (1 / 400 + scene["delay"] / 5)
-    assert abs(modes["waves"]["stiffness"] / series - 1) < 1e-9 and modes["waves"]["borne"], modes
-    assert "has proven its key" in table[0] and "position_force     stable to 0 N/m: does not bear it" in table[0], table
-    # Joints with dampers of 100 N s/m bear 5000 N/m by forces that are late by 2 x 6 or 7 ms and 3 ms, not 9000 N/m.
+    assert abs(modes["waves"]["stiffness"] / series - 1) < 1e-9 and modes["waves"]["supported"], modes
+    assert "has proven its key" in table[0] and "position_force     stable to 0 N/m: not supported" in table[0], table
+    # Joints with dampers of 100 N s/m are stable with 5000 N/m by forces that are late by 2 x 6 or 7 ms and 3 ms, not 9000 N/m.
     with open("person.yaml", "w", encoding="ascii") as file:
         file.write((SCENE % ("listen", 1, "")).replace("slide,", "slide, viscous: 100,"))
     for stiffness, code in ((5000, 0), (9000, 3)):
@@ -159,6 +159,10 @@ def by_one_file():
     write()
     for words, expected in ((("--print",), "--site local or --site remote"), (("--site", "here"), "--site local or --site remote"),
                             (("--site", "local", "--print", "--check"), "not both"), (("--site",), "expected a value"),
+                            (("--site", "local", "--print", "--json"), "has no --json"), (("--site", "local", "--seconds", "3"), "are of --check"),
+                            (("--site", "local", "--check", "--record", "x.mcap"), "records nothing"),
+                            (("--site", "local", "--force", "--record", "both.yaml"), "is read from this file"),
+                            (("--site", "local", "--force", "--record", "listen.yaml"), "is read from this file"),
                             (("--site", "local", "--check", "--seconds", "nan"), "from 0.1 to 600")):
         refused_by(2, expected, *words)
     for more, expected in (("mode: wave\n", "wave"), ("impedance: -1\n", "impedance"), ("jitter: 2\n", "jitter"), ("lnk: {}\n", "did you mean \"link\""),
