@@ -5,6 +5,7 @@
 #include "command.h"
 #include "contact/number.h"
 #include "link.h"
+#include "output.h"
 #include "run.h"
 #include "teleop.h"
 
@@ -109,6 +110,20 @@ static int check_link(const char *command, const struct link_options *options,
     return code ? code : link->has_unstable_tie ? EXIT_NOT_SUPPORTED : EXIT_GOOD;
 }
 
+/* The log replaces neither the file nor the scene of either end. An exit code. */
+static int check_record(const struct run *run, const struct teleop *teleop)
+{
+    char *local = teleop_path(run->scene, teleop->local->scene, 0);
+    char *remote = teleop_path(run->scene, teleop->remote->scene, 0);
+    const char *inputs[] = {run->scene, local, remote};
+    const int code = run->options.record
+                         ? is_output_allowed(run->name, run->options.record, 1, inputs, 3)
+                         : EXIT_GOOD;
+    free(local);
+    free(remote);
+    return code;
+}
+
 static int run_site(struct run *run, const struct options *o, const struct teleop *teleop)
 {
     static struct link_scene link;
@@ -120,12 +135,10 @@ static int run_site(struct run *run, const struct options *o, const struct teleo
         return command_error(&err);
     }
     if (!o->check && !o->print) {
-        if (run->options.record && teleop_reads(run->scene, teleop, run->options.record)) {
+        const int refused = check_record(run, teleop);
+        if (refused) {
             tact_scene_free(link.scene);
-            return command_usage(run->name,
-                                 "%s: the teleoperation is read from this file, so the log is not "
-                                 "written over it",
-                                 run->options.record);
+            return refused;
         }
         return run_loaded_scene(run, link.scene);
     }

@@ -40,8 +40,4 @@ char *teleop_path(const char *file, const char *path, int absolute);
 int teleop_scene(const char *file, const struct teleop *teleop, int local, struct tact_scene **out,
                  struct tact_error *err);
 
-/* 1 where a path is of the file itself or of the scene of either end, which a log must not replace.
- */
-int teleop_reads(const char *file, const struct teleop *teleop, const char *path);
-
 #endif

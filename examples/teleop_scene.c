@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <yaml.h>
 #include "contact/number.h"
 #include "teleop.h"
@@ -248,21 +247,6 @@ static int edit_scene(const char *file, const struct teleop *t, int local,
     }
     *text = write_document(&e, size);
     return *text ? 0 : tact_error_set(err, -ENOMEM, "out of memory");
-}
-
-int teleop_reads(const char *file, const struct teleop *t, const char *path)
-{
-    char *files[] = {strdup(file), teleop_path(file, t->local->scene, 0),
-                     teleop_path(file, t->remote->scene, 0)};
-    struct stat given, read;
-    const int exists = stat(path, &given) == 0;
-    int found = 0;
-    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
-        found |= exists && files[i] && stat(files[i], &read) == 0 && read.st_dev == given.st_dev &&
-                 read.st_ino == given.st_ino;
-        free(files[i]);
-    }
-    return found;
 }
 
 int teleop_scene(const char *file, const struct teleop *t, int local, struct tact_scene **out,

@@ -6,18 +6,23 @@
 /* What a joint has that acts beside the force, or NULL; *key: where. */
 static const char *find_other_law(const struct tact_scene_joint *joint, const char **key)
 {
-    *key = joint->coupling          ? "coupling"
-           : joint->mimic           ? "mimic"
-           : joint->tendon          ? "tendon"
-           : joint->stiffness > 0.0 ? "stiffness"
-           : joint->limit > 0.0     ? "limit"
-                                    : NULL;
-    return joint->coupling          ? "a coupling, whose device gives a position"
-           : joint->mimic           ? "a law by which it follows another joint"
-           : joint->tendon          ? "a tendon"
-           : joint->stiffness > 0.0 ? "a stiffness, which would pull it back to its target"
-           : joint->limit > 0.0     ? "a limit, which would bound force and damping together"
-                                    : NULL;
+    const struct {
+        int is_set;
+        const char *key, *text;
+    } laws[] = {
+        {joint->coupling != NULL, "coupling", "a coupling, whose device gives a position"},
+        {joint->mimic != NULL, "mimic", "a law by which it follows another joint"},
+        {joint->tendon != NULL, "tendon", "a tendon"},
+        {joint->stiffness > 0.0, "stiffness",
+         "a stiffness, which would pull it back to its target"},
+        {joint->limit > 0.0, "limit", "a limit, which would bound force and damping together"}};
+    for (size_t i = 0; i < sizeof laws / sizeof *laws; i++) {
+        if (laws[i].is_set) {
+            *key = laws[i].key;
+            return laws[i].text;
+        }
+    }
+    return NULL;
 }
 
 static int check_force_input(const struct tact_scene_check *check, const struct tact_scene *scene,

@@ -1,28 +1,15 @@
 #!/usr/bin/env python3
 """link.py TACT: keys, and the link between two processes of this machine."""
-import itertools
 import json
 import os
 import re
-import socket
 import subprocess
 import sys
 import tempfile
 
+from ports import free_port
+
 TACT = os.path.abspath(sys.argv[1])
-TRIED = itertools.count()
-
-
-def free_port():
-    """A UDP port below those that the system gives to others, so that it is still free when it is opened."""
-    while True:
-        port = 16384 + (8 * os.getpid() + next(TRIED)) % 16384
-        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
-            try:
-                probe.bind(("127.0.0.1", port))
-                return port
-            except OSError:
-                pass
 
 
 def tact(*words, code=0):
@@ -161,8 +148,8 @@ def by_one_file():
                             (("--site", "local", "--print", "--check"), "not both"), (("--site",), "expected a value"),
                             (("--site", "local", "--print", "--json"), "has no --json"), (("--site", "local", "--seconds", "3"), "are of --check"),
                             (("--site", "local", "--check", "--record", "x.mcap"), "records nothing"),
-                            (("--site", "local", "--force", "--record", "both.yaml"), "is read from this file"),
-                            (("--site", "local", "--force", "--record", "listen.yaml"), "is read from this file"),
+                            (("--site", "local", "--force", "--record", "both.yaml"), "is an input of this command"),
+                            (("--site", "local", "--force", "--record", "listen.yaml"), "is an input of this command"),
                             (("--site", "local", "--check", "--seconds", "nan"), "from 0.1 to 600")):
         refused_by(2, expected, *words)
     for more, expected in (("mode: wave\n", "wave"), ("impedance: -1\n", "impedance"), ("jitter: 2\n", "jitter"), ("lnk: {}\n", "did you mean \"link\""),

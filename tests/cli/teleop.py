@@ -3,32 +3,19 @@
 while it presses and started again, then the person's is stopped for a second: the other is safe in the stated
 times, and every log is complete and replays bit for bit."""
 import csv
-import itertools
 import os
 import re
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
 import time
 
+from ports import free_port
+
 TACT, SOURCE = (os.path.abspath(word) for word in sys.argv[1:3])
-TRIED = itertools.count()
 OK, LOST = 0, 2  # states of a device
 RUNS = []
-
-
-def free_port():
-    """A UDP port below those that the system gives to others, so that it is still free when it is opened."""
-    while True:
-        port = 16384 + (8 * os.getpid() + next(TRIED)) % 16384
-        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
-            try:
-                probe.bind(("127.0.0.1", port))
-                return port
-            except OSError:
-                pass
 
 
 def tact(*words):
