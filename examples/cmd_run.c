@@ -115,6 +115,15 @@ static int run_session_in_viewer(const struct run *run, const struct tact_scene 
                 : stream_run_session(stream, run->options.ticks, report);
 }
 
+/* An error in the scene, at the place where the user has it. EXIT_USAGE. */
+static int report_scene_error(const struct run *run, struct tact_error *err)
+{
+    if (run->place) {
+        run->place(run->place_user, err);
+    }
+    return command_error(err);
+}
+
 static int run_session(struct run *run, const struct tact_scene *scene)
 {
     struct tact_error err = {.line = 0};
@@ -129,7 +138,7 @@ static int run_session(struct run *run, const struct tact_scene *scene)
     }
     int made = tact_session_create(scene, &run->options, &session, &err);
     if (made) {
-        command_error(&err);
+        report_scene_error(run, &err);
         return made == -EINTR ? EXIT_BAD : EXIT_USAGE;
     }
     struct tact_pose *start = copy_body_poses(session);
@@ -154,7 +163,7 @@ int run_loaded_scene(struct run *run, struct tact_scene *scene)
     int code = EXIT_BAD;
     if (tact_plugins_open(scene, run->plugins, &plugins, &err)) {
         tact_scene_free(scene);
-        return command_error(&err);
+        return report_scene_error(run, &err);
     }
     run->options.types = tact_plugins_types(plugins, &run->options.type_count);
     run->options.source = tact_opencl_source_factory;

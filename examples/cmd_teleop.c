@@ -124,33 +124,60 @@ static int check_record(const struct run *run, const struct teleop *teleop)
     return code;
 }
 
-static int run_site(struct run *run, const struct options *o, const struct teleop *teleop)
+/* What moves an error of the scene that is run to where the user has it. */
+struct placing {
+    const struct teleop *teleop;
+    struct teleop_places places;
+};
+
+static void place_error(void *user, struct tact_error *err)
 {
-    static struct link_scene link;
+    const struct placing *p = user;
+    teleop_place(p->teleop, &p->places, err);
+}
+
+/* Prints the scene, or measures the link. */
+static int show_site(const struct run *run, const struct options *o, const struct placing *placing,
+                     struct link_scene *link)
+{
     struct link_options options = {
         .scene = run->scene, .seconds = o->seconds, .wait = o->wait, .json = run->json};
     struct tact_error err = {.line = 0}, unused;
-    const int local = !strcmp(o->site, "local");
-    if (teleop_scene(run->scene, teleop, local, &link.scene, &err)) {
+    struct teleop_places of_other;
+    if (link_scene_read(&options, link, &err)) {
+        teleop_place(placing->teleop, &placing->places, &err);
         return command_error(&err);
     }
-    if (!o->check && !o->print) {
-        const int refused = check_record(run, teleop);
-        if (refused) {
-            tact_scene_free(link.scene);
-            return refused;
-        }
-        return run_loaded_scene(run, link.scene);
+    if (o->print) {
+        fputs(link->scene->text, stdout);
+        return EXIT_GOOD;
     }
-    int code = link_scene_read(&options, &link, &err) ? command_error(&err) : EXIT_GOOD;
-    if (!code && o->print) {
-        fputs(link.scene->text, stdout);
-    } else if (!code) {
-        teleop_scene(run->scene, teleop, !local, &link.other, &unused); /* it may not be here */
-        code = check_link(run->name, &options, &link);
+    teleop_scene(placing->teleop, strcmp(o->site, "local") != 0, &link->other, &of_other,
+                 &unused); /* it may not be here */
+    teleop_places_free(&of_other);
+    return check_link(run->name, &options, link);
+}
+
+static int run_site(struct run *run, const struct options *o, const struct teleop *teleop)
+{
+    static struct link_scene link;
+    struct placing placing = {.teleop = teleop};
+    struct tact_error err = {.line = 0};
+    int code;
+    if (teleop_scene(teleop, !strcmp(o->site, "local"), &link.scene, &placing.places, &err)) {
+        code = command_error(&err);
+    } else if (o->check || o->print) {
+        code = show_site(run, o, &placing, &link);
+        tact_scene_free(link.other);
+        tact_scene_free(link.scene);
+    } else if ((code = check_record(run, teleop)) != EXIT_GOOD) {
+        tact_scene_free(link.scene);
+    } else {
+        run->place = place_error;
+        run->place_user = &placing;
+        code = run_loaded_scene(run, link.scene);
     }
-    tact_scene_free(link.other);
-    tact_scene_free(link.scene);
+    teleop_places_free(&placing.places);
     return code;
 }
 

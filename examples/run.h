@@ -19,6 +19,8 @@ struct run {
     int reduced;        /* 1: by reduced coordinates (contact/compare/reduced.h) */
     int reduced_newton; /* 1: with Newton's law of impacts instead of Chatterjee and Ruina's */
     int help;           /* 1: the help was printed, do not run */
+    void (*place)(void *user, struct tact_error *err); /* corrects where an error is, or NULL */
+    void *place_user;
     struct tact_session_options options;
 };
 

@@ -24,6 +24,15 @@ struct teleop {
     char *mode;                         /* of all ties; NULL: as in the scenes, as are these: */
     char *impedance, *tank, *jitter, *repeats, *hold;
     struct teleop_simulated_link *link; /* NULL: none */
+    char *file, *text;                  /* its path, and what is in it: */
+    size_t text_size;                   /* [bytes] */
+};
+
+/* Where the user has the nodes of a scene that teleop_scene() made. */
+struct teleop_places {
+    char *name, *from; /* file of that scene in messages; the scene as it was */
+    struct teleop_place *place;
+    size_t count;
 };
 
 /* teleop_file.c: reads and checks the file; to be freed. 0 or a negative errno with *err set. */
@@ -35,9 +44,18 @@ void teleop_free(struct teleop *teleop);
 char *teleop_path(const char *file, const char *path, int absolute);
 
 /* teleop_scene.c: the scene of an end, with the link and the ties as the file has them, which is
- * what a session runs and its log keeps. local: 1 the person's end, 0 the robot's. 0 or a negative
- * errno with *err set. */
-int teleop_scene(const char *file, const struct teleop *teleop, int local, struct tact_scene **out,
-                 struct tact_error *err);
+ * what a session runs and its log keeps. local: 1 the person's end, 0 the robot's; places: to be
+ * freed by teleop_places_free() in any case. 0 or a negative errno with *err set, at the place
+ * where the user has the fault. */
+int teleop_scene(const struct teleop *teleop, int local, struct tact_scene **out,
+                 struct teleop_places *places, struct tact_error *err);
+
+/* teleop_place.c: moves an error in the scene that is run to where the user has the fault: in the
+ * file, or in the scene as it was. Others are left as they are. */
+void teleop_place(const struct teleop *teleop, const struct teleop_places *places,
+                  struct tact_error *err);
+/* Sets the place of an error to a key of the file, "jitter" or "local.listen". */
+void teleop_locate(const struct teleop *teleop, const char *key, struct tact_error *err);
+void teleop_places_free(struct teleop_places *places);
 
 #endif

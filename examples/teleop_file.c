@@ -51,38 +51,49 @@ static const cyaml_schema_field_t file_fields[] = {
 static const cyaml_schema_value_t file_schema = {
     CYAML_VALUE_MAPPING(CYAML_FLAG_POINTER, struct teleop, file_fields)};
 
-static int refuse_file(const char *path, const char *key, struct tact_error *err, const char *text)
+static int refuse_file(const struct teleop *t, const char *key, struct tact_error *err,
+                       const char *text)
 {
-    tact_error_at(err, path, 0, 0, key);
+    teleop_locate(t, key, err);
     return tact_error_set(err, -EINVAL, "%s", text);
 }
 
-static int check_site(const char *path, const char *name, const struct teleop_site *site,
+static int check_site(const struct teleop *t, const char *name, const struct teleop_site *site,
                       struct tact_error *err)
 {
     if (!site->listen == !site->connect) {
-        return refuse_file(path, name, err, "expected one of listen and connect");
+        return refuse_file(t, name, err, "expected one of listen and connect");
     }
     if (!site->key != !site->peer) {
-        return refuse_file(path, name, err, "key and peer are given together, or neither");
+        return refuse_file(t, name, err, "key and peer are given together, or neither");
     }
     return 0;
 }
 
-static int check_file(const char *path, const struct teleop *t, struct tact_error *err)
+/* Keys of waves are refused in other modes, as in a scene. */
+static int check_mode(const struct teleop *t, struct tact_error *err)
 {
-    int rc = check_site(path, "local", t->local, err);
-    rc = rc ? rc : check_site(path, "remote", t->remote, err);
+    if (!t->mode || !strcmp(t->mode, "waves") || (!t->impedance && !t->tank)) {
+        return 0;
+    }
+    return refuse_file(t, t->impedance ? "impedance" : "tank", err,
+                       "is of \"mode: waves\", and has no effect in another one");
+}
+
+static int check_file(const struct teleop *t, struct tact_error *err)
+{
+    int rc = check_site(t, "local", t->local, err);
+    rc = rc ? rc : check_site(t, "remote", t->remote, err);
     if (!rc && !t->local->listen == !t->remote->listen) {
-        rc = refuse_file(path, "remote", err,
+        rc = refuse_file(t, "remote", err,
                          t->local->listen ? "both ends listen; expected one that connects"
                                           : "both ends connect; expected one that listens");
     }
     if (!rc && !t->local->key != !t->remote->key) {
-        rc = refuse_file(path, t->local->key ? "remote" : "local", err,
+        rc = refuse_file(t, t->local->key ? "remote" : "local", err,
                          "the other end has keys; expected key and peer here too");
     }
-    return rc;
+    return rc ? rc : check_mode(t, err);
 }
 
 int teleop_read(const char *path, struct teleop **out, struct tact_error *err)
@@ -97,18 +108,27 @@ int teleop_read(const char *path, struct teleop **out, struct tact_error *err)
         return tact_error_set(err, rc, "cannot be read: %s", strerror(-rc));
     }
     rc = tact_yaml_load(path, text, size, &file_schema, &loaded, err);
-    free(text);
-    rc = rc ? rc : check_file(path, loaded, err);
     if (rc) {
-        tact_yaml_free(&file_schema, loaded);
+        free(text);
         return rc;
     }
-    *out = loaded;
+    struct teleop *t = loaded;
+    t->text = text;
+    t->text_size = size;
+    t->file = strdup(path);
+    rc = t->file ? check_file(t, err) : tact_error_set(err, -ENOMEM, "out of memory");
+    if (rc) {
+        teleop_free(t);
+        return rc;
+    }
+    *out = t;
     return 0;
 }
 
 void teleop_free(struct teleop *teleop)
 {
+    free(teleop->file);
+    free(teleop->text);
     tact_yaml_free(&file_schema, teleop);
 }
 

@@ -4,45 +4,33 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <yaml.h>
+#include <jansson.h>
 #include "contact/number.h"
 #include "teleop.h"
+#include "teleop_yaml.h"
 
 /* A YAML document that is edited. Nodes are by number, as they move when one is added; 0: none. */
 struct edit {
-    yaml_document_t document;
-    int failed; /* 1: out of memory */
+    yaml_document_t document, file;
+    const struct teleop *t;
+    const struct teleop_site *site;
+    const char *site_name; /* its key in the file */
+    int failed;            /* 1: out of memory */
 };
-
-static const char *text_of(struct edit *e, int node)
-{
-    const yaml_node_t *n = yaml_document_get_node(&e->document, node);
-    return n && n->type == YAML_SCALAR_NODE ? (const char *)n->data.scalar.value : "";
-}
-
-static yaml_node_pair_t *find_pair(struct edit *e, int map, const char *key)
-{
-    yaml_node_t *n = yaml_document_get_node(&e->document, map);
-    if (!n || n->type != YAML_MAPPING_NODE) {
-        return NULL;
-    }
-    for (yaml_node_pair_t *p = n->data.mapping.pairs.start; p < n->data.mapping.pairs.top; p++) {
-        if (!strcmp(text_of(e, p->key), key)) {
-            return p;
-        }
-    }
-    return NULL;
-}
 
 static int child_of(struct edit *e, int map, const char *key)
 {
-    const yaml_node_pair_t *pair = find_pair(e, map, key);
-    return pair ? pair->value : 0;
+    return teleop_yaml_child(&e->document, map, key);
+}
+
+static const char *text_of(struct edit *e, int node)
+{
+    return teleop_yaml_text(&e->document, node);
 }
 
 static void remove_key(struct edit *e, int map, const char *key)
 {
-    yaml_node_pair_t *pair = find_pair(e, map, key);
+    yaml_node_pair_t *pair = teleop_yaml_pair(&e->document, map, key);
     if (pair) {
         yaml_node_t *n = yaml_document_get_node(&e->document, map);
         memmove(pair, pair + 1, (size_t)(n->data.mapping.pairs.top - pair - 1) * sizeof *pair);
@@ -50,38 +38,64 @@ static void remove_key(struct edit *e, int map, const char *key)
     }
 }
 
-static int add_scalar(struct edit *e, const char *text, yaml_scalar_style_t style)
+/* A node that was added begins where the file has its key. */
+static int place_node(struct edit *e, int node, const char *place)
 {
-    const int node =
-        yaml_document_add_scalar(&e->document, NULL, (const yaml_char_t *)text, -1, style);
-    e->failed |= !node;
+    yaml_node_t *n = yaml_document_get_node(&e->document, node);
+    if (n) {
+        n->start_mark =
+            yaml_document_get_node(&e->file, teleop_yaml_find(&e->file, place))->start_mark;
+    }
+    e->failed |= !n;
     return node;
 }
 
-static void set_node(struct edit *e, int map, const char *key, int node)
+static int add_scalar(struct edit *e, const char *text, yaml_scalar_style_t style,
+                      const char *place)
+{
+    return place_node(
+        e, yaml_document_add_scalar(&e->document, NULL, (const yaml_char_t *)text, -1, style),
+        place);
+}
+
+static void set_node(struct edit *e, int map, const char *key, int node, const char *place)
 {
     remove_key(e, map, key);
-    const int name = add_scalar(e, key, YAML_PLAIN_SCALAR_STYLE);
+    const int name = add_scalar(e, key, YAML_PLAIN_SCALAR_STYLE, place);
     if (map && name && node) {
         e->failed |= !yaml_document_append_mapping_pair(&e->document, map, name, node);
     }
 }
 
-/* text: NULL leaves the key as it is. */
-static void set_text(struct edit *e, int map, const char *key, const char *text, int quoted)
+/* text: NULL leaves the key as it is; place: key of the file that has it. */
+static void set_text(struct edit *e, int map, const char *key, const char *text, const char *place,
+                     yaml_scalar_style_t style)
 {
     if (text) {
-        set_node(e, map, key,
-                 add_scalar(e, text,
-                            quoted ? YAML_DOUBLE_QUOTED_SCALAR_STYLE : YAML_PLAIN_SCALAR_STYLE));
+        set_node(e, map, key, add_scalar(e, text, style, place), place);
     }
 }
 
-static int set_map(struct edit *e, int map, const char *key)
+/* A number or a word of all ends. */
+static void set_common(struct edit *e, int map, const char *key, const char *text)
 {
-    const int node = yaml_document_add_mapping(&e->document, NULL, YAML_FLOW_MAPPING_STYLE);
-    e->failed |= !node;
-    set_node(e, map, key, node);
+    set_text(e, map, key, text, key, YAML_PLAIN_SCALAR_STYLE);
+}
+
+/* A text of this end. */
+static void set_own(struct edit *e, int map, const char *key, const char *text,
+                    yaml_scalar_style_t style)
+{
+    char place[32];
+    snprintf(place, sizeof place, "%s.%s", e->site_name, key);
+    set_text(e, map, key, text, place, style);
+}
+
+static int set_map(struct edit *e, int map, const char *key, const char *place)
+{
+    const int node = place_node(
+        e, yaml_document_add_mapping(&e->document, NULL, YAML_FLOW_MAPPING_STYLE), place);
+    set_node(e, map, key, node, place);
     return node;
 }
 
@@ -106,53 +120,81 @@ static void set_simulated_link(struct edit *e, int settings,
                   {"loss", link->loss},       {"burst", link->burst},
                   {"reorder", link->reorder}, {"duplicate", link->duplicate},
                   {"seed", link->seed}};
-    const int map = set_map(e, settings, "link");
+    const int map = set_map(e, settings, "link", "link");
     for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
-        char text[40];
+        char text[40], place[32];
         tact_number_print(text, sizeof text, strcmp(values[i].key, "seed") ? "%.10g" : "%.0f",
                           values[i].value);
-        set_text(e, map, values[i].key, values[i].value != 0.0 ? text : NULL, 0);
+        snprintf(place, sizeof place, "link.%s", values[i].key);
+        set_text(e, map, values[i].key, values[i].value != 0.0 ? text : NULL, place,
+                 YAML_PLAIN_SCALAR_STYLE);
     }
 }
 
-static int set_file_name(struct edit *e, int settings, const char *key, const char *file,
-                         const char *name)
+static int refuse_value(const struct edit *e, const char *key, struct tact_error *err,
+                        const char *text)
 {
-    char *path = name ? teleop_path(file, name, 1) : NULL;
-    set_text(e, settings, key, path, 1);
-    const int failed = name && !path;
-    free(path);
-    return failed ? -ENOMEM : 0;
+    char place[32];
+    snprintf(place, sizeof place, "%s.%s", e->site_name, key);
+    teleop_locate(e->t, place, err);
+    return tact_error_set(err, -EINVAL, "%s", text);
 }
 
-static int set_device(struct edit *e, int device, const char *file, const struct teleop *t,
-                      const struct teleop_site *site)
+/* 1 where a text can be in a scene. */
+static int is_utf8(const char *text)
+{
+    json_t *string = json_string(text); /* which refuses others */
+    const int is_valid = string != NULL;
+    json_decref(string);
+    return is_valid;
+}
+
+static int set_file_name(struct edit *e, int settings, const char *key, const char *name,
+                         struct tact_error *err)
+{
+    char *path = name ? teleop_path(e->t->file, name, 1) : NULL;
+    int rc = 0;
+    if (name && !path) {
+        rc = refuse_value(e, key, err, "its folder cannot be found");
+    } else if (path && !is_utf8(path)) {
+        rc = refuse_value(e, key, err,
+                          "the name of its folder is not in UTF-8, which a scene is written in; "
+                          "expected a folder whose name is");
+    } else {
+        set_own(e, settings, key, path, YAML_DOUBLE_QUOTED_SCALAR_STYLE);
+    }
+    free(path);
+    return rc;
+}
+
+static int set_device(struct edit *e, int device, struct tact_error *err)
 {
     int settings = child_of(e, device, "settings");
     static const char *const replaced[] = {"listen", "connect", "key", "peer", "link"};
     if (!settings) {
-        settings = set_map(e, device, "settings");
+        settings = set_map(e, device, "settings", e->site_name);
     }
     for (size_t i = 0; i < sizeof replaced / sizeof *replaced; i++) {
         remove_key(e, settings, replaced[i]);
     }
-    set_text(e, settings, "listen", site->listen, 1);
-    set_text(e, settings, "connect", site->connect, 1);
-    set_text(e, settings, "jitter", t->jitter, 0);
-    set_text(e, settings, "repeats", t->repeats, 0);
-    set_text(e, settings, "hold", t->hold, 0);
-    if (t->link) {
-        set_simulated_link(e, settings, t->link);
+    set_own(e, settings, "listen", e->site->listen, YAML_DOUBLE_QUOTED_SCALAR_STYLE);
+    set_own(e, settings, "connect", e->site->connect, YAML_DOUBLE_QUOTED_SCALAR_STYLE);
+    set_common(e, settings, "jitter", e->t->jitter);
+    set_common(e, settings, "repeats", e->t->repeats);
+    set_common(e, settings, "hold", e->t->hold);
+    if (e->t->link) {
+        set_simulated_link(e, settings, e->t->link);
     }
-    const int rc = set_file_name(e, settings, "key", file, site->key);
-    return rc ? rc : set_file_name(e, settings, "peer", file, site->peer);
+    const int rc = set_file_name(e, settings, "key", e->site->key, err);
+    return rc ? rc : set_file_name(e, settings, "peer", e->site->peer, err);
 }
 
-/* Keys of another mode than the file's are refused in a scene, and go. */
-static void set_tie(struct edit *e, int tie, const struct teleop *t, const struct teleop_site *site)
+/* Keys of another mode than the file's are refused in a scene, and go. Returns 1 for waves. */
+static int set_tie(struct edit *e, int tie)
 {
-    const int follows = site->stiffness || child_of(e, tie, "stiffness");
-    set_text(e, tie, "mode", t->mode, 0);
+    const struct teleop *t = e->t;
+    const int follows = e->site->stiffness || child_of(e, tie, "stiffness");
+    set_common(e, tie, "mode", t->mode);
     const char *mode = text_of(e, child_of(e, tie, "mode"));
     const int is_wave = !*mode || !strcmp(mode, "waves");
     if (t->mode && !is_wave) {
@@ -164,49 +206,66 @@ static void set_tie(struct edit *e, int tie, const struct teleop *t, const struc
     if (t->mode && is_wave && !follows) {
         remove_key(e, tie, "damping");
     }
-    set_text(e, tie, "impedance", is_wave ? t->impedance : NULL, 0);
-    set_text(e, tie, "tank", is_wave && follows ? t->tank : NULL, 0);
-    set_text(e, tie, "stiffness", site->stiffness, 0);
-    set_text(e, tie, "damping", site->damping, 0);
+    set_common(e, tie, "impedance", is_wave ? t->impedance : NULL);
+    set_common(e, tie, "tank", is_wave && follows ? t->tank : NULL);
+    set_own(e, tie, "stiffness", e->site->stiffness, YAML_PLAIN_SCALAR_STYLE);
+    set_own(e, tie, "damping", e->site->damping, YAML_PLAIN_SCALAR_STYLE);
+    return is_wave;
 }
 
-static int apply(struct edit *e, const char *file, const struct teleop *t,
-                 const struct teleop_site *site, struct tact_error *err)
+/* What is set for ties is of one of them: those of this end are `tied`, `waves` of them waves. */
+static int check_ties(const struct edit *e, int tied, int waves, const char *device,
+                      struct tact_error *err)
+{
+    if (!tied) {
+        return tact_error_set(err, -EINVAL, "no joint is tied to the other end by %s", device);
+    }
+    if (!waves && (e->t->impedance || e->t->tank)) {
+        teleop_locate(e->t, e->t->impedance ? "impedance" : "tank", err);
+        return tact_error_set(err, -EINVAL,
+                              "is of \"mode: waves\", which no tie of %s has; expected \"mode: "
+                              "waves\" beside it",
+                              e->site->scene);
+    }
+    return 0;
+}
+
+static int apply(struct edit *e, const struct tact_scene *scene, struct tact_error *err)
 {
     const int devices = child_of(e, 1, "devices"), remotes = child_of(e, 1, "remotes");
-    int found = 0, rc = 0, tied = 0;
+    int found = 0, rc = 0, tied = 0, waves = 0;
     const char *name = "";
-    for (int k = 0, device; (device = entry_of(e, devices, k)) != 0; k++) {
+    for (int k = 0, device; !rc && (device = entry_of(e, devices, k)) != 0; k++) {
         if (!strcmp(text_of(e, child_of(e, device, "type")), "network")) {
-            rc = set_device(e, device, file, t, site);
+            rc = set_device(e, device, err);
             name = text_of(e, child_of(e, device, "name"));
             found++;
         }
     }
     for (int k = 0, tie; (tie = entry_of(e, remotes, k)) != 0; k++) {
         if (!strcmp(text_of(e, child_of(e, tie, "device")), name)) {
-            set_tie(e, tie, t, site);
+            waves += set_tie(e, tie);
             tied++;
         }
     }
     if (rc || e->failed) {
-        return tact_error_set(err, -ENOMEM, "out of memory");
+        return rc ? rc : tact_error_set(err, -ENOMEM, "out of memory");
     }
-    tact_error_at(err, NULL, 0, 0, found == 1 ? "remotes" : "devices");
+    tact_scene_where(scene, found == 1 ? "remotes" : "devices", err);
     if (found != 1) {
         return tact_error_set(err, -EINVAL, "expected one device of type network, not %d", found);
     }
-    return tied ? 0 : tact_error_set(err, -EINVAL, "no joint is tied to the other end by %s", name);
+    return check_ties(e, tied, waves, name, err);
 }
 
 /* Frees the document. The text, which is to be freed, or NULL: out of memory. */
-static char *write_document(struct edit *e, size_t *size)
+static char *write_document(yaml_document_t *document, size_t *size)
 {
     char *text = NULL;
     yaml_emitter_t emitter;
     FILE *to = open_memstream(&text, size);
     if (!to || !yaml_emitter_initialize(&emitter)) {
-        yaml_document_delete(&e->document);
+        yaml_document_delete(document);
         if (to) {
             fclose(to);
         }
@@ -215,7 +274,7 @@ static char *write_document(struct edit *e, size_t *size)
     }
     yaml_emitter_set_output_file(&emitter, to);
     yaml_emitter_set_unicode(&emitter, 1);
-    const int good = yaml_emitter_open(&emitter) && yaml_emitter_dump(&emitter, &e->document) &&
+    const int good = yaml_emitter_open(&emitter) && yaml_emitter_dump(&emitter, document) &&
                      yaml_emitter_close(&emitter);
     yaml_emitter_delete(&emitter);
     if (fclose(to) || !good) {
@@ -225,51 +284,65 @@ static char *write_document(struct edit *e, size_t *size)
     return text;
 }
 
-static int edit_scene(const char *file, const struct teleop *t, int local,
-                      const struct tact_scene *scene, char **text, size_t *size,
-                      struct tact_error *err)
+/* Writes the document, which it frees, and notes where its nodes are in the text. */
+static char *write_with_places(struct edit *e, int first_of_file, struct teleop_places *places,
+                               size_t *size)
 {
-    struct edit e = {.failed = 0};
-    yaml_parser_t parser;
-    if (!yaml_parser_initialize(&parser)) {
-        return tact_error_set(err, -ENOMEM, "out of memory");
+    if (teleop_places_begin(places, &e->document, first_of_file)) {
+        yaml_document_delete(&e->document);
+        return NULL;
     }
-    yaml_parser_set_input_string(&parser, (const unsigned char *)scene->text, scene->text_size);
-    const int read = yaml_parser_load(&parser, &e.document);
-    yaml_parser_delete(&parser);
-    if (!read) {
-        return tact_error_set(err, -EINVAL, "is not YAML");
+    char *text = write_document(&e->document, size);
+    if (text && teleop_places_end(places, text, *size)) {
+        free(text);
+        return NULL;
     }
-    const int rc = apply(&e, file, t, local ? t->local : t->remote, err);
-    if (rc) {
-        yaml_document_delete(&e.document);
-        return rc;
-    }
-    *text = write_document(&e, size);
-    return *text ? 0 : tact_error_set(err, -ENOMEM, "out of memory");
+    return text;
 }
 
-int teleop_scene(const char *file, const struct teleop *t, int local, struct tact_scene **out,
-                 struct tact_error *err)
+static int edit_scene(struct edit *e, const struct tact_scene *scene, struct teleop_places *places,
+                      char **text, size_t *size, struct tact_error *err)
 {
-    const struct teleop_site *site = local ? t->local : t->remote;
-    char *path = teleop_path(file, site->scene, 0), *name = NULL, *text = NULL;
-    struct tact_scene *scene = NULL;
-    size_t size = 0;
-    *out = NULL;
-    if (!path || asprintf(&name, "%s (as tact teleop --print shows it)", path) < 0) {
-        free(path);
+    if (teleop_yaml_load(e->t->text, e->t->text_size, &e->file)) {
         return tact_error_set(err, -ENOMEM, "out of memory");
     }
-    int rc = tact_scene_load(path, &scene, err);
-    if (!rc) {
-        tact_error_at(err, path, 0, 0, NULL);
-        rc = edit_scene(file, t, local, scene, &text, &size, err);
+    if (teleop_yaml_load(scene->text, scene->text_size, &e->document)) {
+        yaml_document_delete(&e->file);
+        return tact_error_set(err, -ENOMEM, "out of memory");
     }
-    rc = rc ? rc : tact_scene_parse(text, size, name, NULL, out, err);
+    const int count = (int)(e->document.nodes.top - e->document.nodes.start);
+    const int rc = apply(e, scene, err);
+    if (rc) {
+        yaml_document_delete(&e->document);
+    } else {
+        *text = write_with_places(e, count + 1, places, size);
+    }
+    yaml_document_delete(&e->file);
+    return rc || *text ? rc : tact_error_set(err, -ENOMEM, "out of memory");
+}
+
+int teleop_scene(const struct teleop *t, int local, struct tact_scene **out,
+                 struct teleop_places *places, struct tact_error *err)
+{
+    struct edit e = {
+        .t = t, .site = local ? t->local : t->remote, .site_name = local ? "local" : "remote"};
+    struct tact_scene *scene = NULL;
+    char *text = NULL;
+    size_t size = 0;
+    *out = NULL;
+    *places = (struct teleop_places){.from = teleop_path(t->file, e.site->scene, 0)};
+    if (!places->from ||
+        asprintf(&places->name, "%s (as tact teleop --print shows it)", places->from) < 0) {
+        places->name = NULL;
+        return tact_error_set(err, -ENOMEM, "out of memory");
+    }
+    int rc = tact_scene_load(places->from, &scene, err);
+    rc = rc ? rc : edit_scene(&e, scene, places, &text, &size, err);
+    rc = rc ? rc : tact_scene_parse(text, size, places->name, NULL, out, err);
+    if (rc) {
+        teleop_place(t, places, err);
+    }
     tact_scene_free(scene);
     free(text);
-    free(name);
-    free(path);
     return rc;
 }

@@ -227,8 +227,7 @@ static int add_index_node(struct reader *r, const yaml_event_t *event, enum tact
 {
     struct tact_scene_index *index = r->index;
     if (index->count >= TACT_SCENE_NODES) {
-        return report_index_error(r, event->start_mark,
-                                  "too many keys and list entries for a scene");
+        return report_index_error(r, event->start_mark, "too many keys and list entries");
     }
     if (reserve_index_node(index)) {
         return tact_error_set(r->err, -ENOMEM, "out of memory");
@@ -320,7 +319,7 @@ static int read_yaml_event(struct reader *r, const yaml_event_t *event)
         return r->document_count++ == 0
                    ? 0
                    : report_index_error(r, event->start_mark,
-                                        "a second document; expected one scene per file");
+                                        "a second document; expected one per file");
     case YAML_ALIAS_EVENT:
         return report_index_error(r, event->start_mark,
                                   "aliases (*name) are not supported; expected the value");
@@ -360,7 +359,7 @@ static int read_events(struct reader *r, yaml_parser_t *parser)
     }
     if (r->index->count == 0) {
         tact_error_at(r->err, r->index->files[0], 1, 1, NULL);
-        return tact_error_set(r->err, -EINVAL, "the scene is empty; expected a map of keys");
+        return tact_error_set(r->err, -EINVAL, "the file is empty; expected a map of keys");
     }
     return 0;
 }

@@ -152,12 +152,33 @@ def by_one_file():
                             (("--site", "local", "--force", "--record", "listen.yaml"), "is an input of this command"),
                             (("--site", "local", "--check", "--seconds", "nan"), "from 0.1 to 600")):
         refused_by(2, expected, *words)
-    for more, expected in (("mode: wave\n", "wave"), ("impedance: -1\n", "impedance"), ("jitter: 2\n", "jitter"), ("lnk: {}\n", "did you mean \"link\""),
-                           ("mode: position_position\n", "stiffness"), ("link: {delay: .nan}\n", "both.yaml:4"),
-                           ("key: a\n", "unknown key")):
+    for more, expected in (("mode: wave\n", "both.yaml:4:7: mode: "), ("impedance: -1\n", "both.yaml:4:12: impedance: "),
+                           ("jitter: 2\n", "both.yaml:4:9: jitter: "), ("lnk: {}\n", "did you mean \"link\""),
+                           ("mode: position_position\n", "folder/../connect.yaml:8:5: remotes[0].stiffness: "),
+                           ("mode: position_position\n", "(in the mode that folder/../both.yaml sets)"),
+                           ("repeats: 3\nlink: {delay: 2}\n", "both.yaml:5:15: link.delay: "),
+                           ("link: {delay: .nan}\n", "both.yaml:4"), ("key: a\n", "unknown key"),
+                           ("mode: position_force\nimpedance: 10\n", "both.yaml:5:12: impedance: is of \"mode: waves\""),
+                           ("tank: 1\nmode: position_force\n", "both.yaml:4:7: tank: is of \"mode: waves\"")):
         write(more)
-        refused_by(2, expected)
-    for scene, remote, expected in (("none.yaml", "", "none.yaml"), ("gone.yaml", "", "gone.yaml: cannot be read"),
+        refused_by(2, expected, *(("--site", "local", "--moments", "host") if "delay: 2" in more else ()))
+    with open("forces.yaml", "w", encoding="ascii") as file:
+        file.write((SCENE % ("listen", 1, "")).replace("impedance: 10", "mode: position_force, damping: 1") + "deadman: site.held\n")
+    write("impedance: 3\n", "forces.yaml")
+    refused_by(2, "both.yaml:4:12: impedance: is of \"mode: waves\", which no tie of forces.yaml has")
+    write("repeats: 3\n", "forces.yaml")
+    refused_by(2, "folder/../forces.yaml:10:10: deadman: is a channel of the other site", "--site", "local", "--moments", "host", "--quiet")
+    with open("both.yaml", "w", encoding="ascii"):
+        pass
+    refused_by(2, "both.yaml:1:1: the file is empty")
+    os.makedirs(b"\xff", exist_ok=True)
+    write()
+    for name in ("both.yaml", "connect.yaml"):
+        os.replace(name, os.path.join(b"\xff", name.encode()))
+    run = subprocess.run([TACT, "teleop", b"\xff/both.yaml", "--site", "local", "--print"], capture_output=True, check=False, timeout=60)
+    assert run.returncode == 2 and b"both.yaml:2:" in run.stderr and b"local.key: the name of its folder is not in UTF-8" in run.stderr, run
+    os.replace(b"\xff/connect.yaml", "connect.yaml")
+    for scene, remote, expected in (("none.yaml", "", "none.yaml:1:1: devices: expected one device"), ("gone.yaml", "", "gone.yaml: cannot be read"),
                                     ("connect.yaml", ", connect: \"127.0.0.1:1\"", "remote: expected one of listen and connect")):
         write("", scene, remote)
         refused_by(2, expected)
