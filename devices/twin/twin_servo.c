@@ -47,12 +47,13 @@ int tact_twin_read_servos(struct tact_twin *self, const struct tact_device_confi
 }
 
 /* Speed at which the servo is to move [m/s]: within its limit, and of positions towards the one
- * that the speeds add up to. */
+ * that the speeds add up to. A speed over the limit does not add up: the servo would still move
+ * once it is 0. */
 static double wanted_speed(const struct tact_twin *self, struct tact_twin_axis *a, double command)
 {
-    double speed = command;
+    double speed = fmin(a->speed_limit, fmax(-a->speed_limit, command));
     if (a->control == TACT_TWIN_POSITION) {
-        const double next = a->commanded + self->period * command;
+        const double next = a->commanded + self->period * speed;
         a->commanded = fmin(a->stops[1], fmax(a->stops[0], next));
         speed = (a->commanded - a->x) / self->period;
     }

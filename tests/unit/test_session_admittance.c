@@ -261,6 +261,33 @@ static void a_servo_moves_exactly(void **state)
     }
 }
 
+/* A speed over the servo's limit is not made up for once it is 0: a servo of positions has then
+ * moved at its limit for as long, and stands still, as one of speeds does. */
+static void a_servo_of_positions_stands_still_at_zero(void **state)
+{
+    (void)state;
+    const struct tact_device_setting settings[] = {
+        SETTING("axes", "x"),
+        SETTING("forces", "v"),
+        SETTING("control", "position"),
+        SETTING("speed_limit", "1"),
+    };
+    struct device_config c;
+    struct tact_device device = {0};
+    device_config_init(&c, settings, 4);
+    assert_int_equal(tact_twin_type.open(&c.config, &device, &c.err), 0);
+    struct tact_device_input in = {.state = -1};
+    for (int k = 0; k <= 100; k++) {
+        const double command = k < 20 ? 3.0 : k < 30 ? -40.0 : 0.0;
+        device.ops->read(device.self, (uint64_t)k, k * period, 0, &in);
+        if (k == 20 || k >= 30) {
+            assert_true(fabs(in.channel[0] - (k == 20 ? 0.02 : 0.01)) < 1e-15);
+        }
+        device.ops->write(device.self, &command, 0);
+    }
+    device.ops->close(device.self);
+}
+
 static void bad_settings_are_refused(void **state)
 {
     (void)state;
@@ -339,6 +366,7 @@ int main(void)
         cmocka_unit_test(the_least_mass_is_that_of_the_sampled_loop),
         cmocka_unit_test(a_lost_device_stands_still),
         cmocka_unit_test(a_servo_moves_exactly),
+        cmocka_unit_test(a_servo_of_positions_stands_still_at_zero),
         cmocka_unit_test(bad_settings_are_refused),
         cmocka_unit_test(a_twin_without_a_servo_measures_no_force),
     };
