@@ -196,6 +196,77 @@ static void rates_of_the_relation(void **state)
     assert_true(worst < 1e-5 && simple > 0.05 && printed > 1e-3);
 }
 
+/* A wrench of 1c in frame 1. */
+static void wrench_to_body(const struct contact_frame *f, const double wrench[SPATIAL],
+                           double out[SPATIAL])
+{
+    double moment[3];
+    tact_m3_mul_v3(out, f->axes, wrench);
+    tact_m3_mul_v3(out + 3, f->axes, wrench + 3);
+    tact_v3_cross(moment, f->at, out + 3);
+    tact_v3_add(out, out, moment);
+}
+
+/* Largest difference of two wrenches, torques over 20 mm. */
+static double wrench_difference(const double a[SPATIAL], const double b[SPATIAL])
+{
+    double worst = 0.0;
+    for (int i = 0; i < SPATIAL; i++) {
+        worst = fmax(worst, fabs(a[i] - b[i]) * (i < 3 ? 50.0 : 1.0));
+    }
+    return worst;
+}
+
+/* The contact's wrench is what Newton's and Euler's equations leave, the first row of (19): M phi'
+ * - [phi]^T M phi - f_ext. The second row, from which the paper says it is computed, has phi' = H
+ * q'' + H' q' and no wrench: neither phi' nor M phi' is that. Without friction the wrench is a
+ * normal force. */
+static void the_first_row_of_19_gives_the_wrench(void **state)
+{
+    (void)state;
+    double worst = 0.0, tangential = 0.0, second = INFINITY, with_mass = INFINITY;
+    for (int n = 0; n < 200; n++) {
+        struct tact_reduced r = {
+            .options.gravity = {uniform(-3.0, 3.0), uniform(-3.0, 3.0), -9.81},
+            .body = {.mass = 0.3, .inertia = {4e-5, 0, 0, 0, 9e-5, 0, 0, 0, 11e-5}}};
+        struct reduced_state s;
+        struct reduced_forces forces;
+        double phi[SPATIAL] = {0.0}, rate[SPATIAL] = {0.0}, first[SPATIAL], mass_times[SPATIAL];
+        double wrench[SPATIAL], momentum[3], change[3], turn[9], at[3], weight[3];
+        random_contact(r.surface, &s);
+        const struct reduced_kinematics k = kinematics_after(r.surface, &s, 0.0);
+        assert_int_equal(tact_reduced_forces(&r, &s, &k, TACT_REDUCED_SLIDING, &forces), 0);
+        wrench_to_body(&k.frame[0], forces.wrench, wrench);
+        for (int i = 0; i < SPATIAL; i++) {
+            for (int j = 0; j < COORDINATES; j++) {
+                phi[i] += k.body_h[i][j] * s.rate[j];
+                rate[i] += k.body_h[i][j] * forces.second[j] + k.body_h_rate[i][j] * s.rate[j];
+            }
+        }
+        tact_m3_mul_v3(mass_times, r.body.inertia, rate);
+        tact_v3_scale(mass_times + 3, rate + 3, r.body.mass);
+        tact_m3_mul_v3(momentum, r.body.inertia, phi);
+        tact_v3_cross(change, phi, momentum);
+        tact_v3_add(first, mass_times, change);
+        tact_reduced_pose(&k, turn, at);
+        tact_m3_tmul_v3(weight, turn, r.options.gravity);
+        tact_v3_cross(change, phi, phi + 3);
+        tact_v3_sub(change, change, weight);
+        tact_v3_copy(first + 3, mass_times + 3);
+        tact_v3_axpy(first + 3, r.body.mass, change);
+        worst = fmax(worst, wrench_difference(wrench, first));
+        second = fmin(second, wrench_difference(wrench, rate));
+        with_mass = fmin(with_mass, wrench_difference(wrench, mass_times));
+        for (int i = 0; i < 5; i++) {
+            tangential = fmax(tangential, fabs(forces.wrench[i]) * (i < 3 ? 50.0 : 1.0));
+        }
+    }
+    printf("f_c by the first row of (19) to %.1e N, %.1e of it not along the normal; by the second "
+           "off by at least %.2f, with the mass by %.2f N\n",
+           worst, tangential, second, with_mass);
+    assert_true(worst < 1e-9 && tangential < 1e-9 && second > 0.1 && with_mass > 0.1);
+}
+
 /* Without slip the rates of body 1 follow from those of body 2, but not where the chart of body 1
  * is singular: there they are not a number. */
 static void a_singular_chart_gives_no_rates(void **state)
@@ -340,6 +411,7 @@ int main(void)
         cmocka_unit_test(coordinates_give_the_velocity),
         cmocka_unit_test(the_alignment_is_an_involution),
         cmocka_unit_test(rates_of_the_relation),
+        cmocka_unit_test(the_first_row_of_19_gives_the_wrench),
         cmocka_unit_test(a_singular_chart_gives_no_rates),
         cmocka_unit_test(the_turn_of_charts_keeps_its_digits),
         cmocka_unit_test(third_derivatives_of_charts),

@@ -234,7 +234,7 @@ static void bad_patch_files_are_refused(void **state)
         {"parm v 0 0 0 1 1 2 2 3 3 4 4 4", "parm w 1 2", "expected u or v"},
         {"parm v 0 0 0 1 1 2 2 3 3 4 4 4", "", "parm of u and v"},
         {"v 0.03", "v nan", "expected a number"},
-        {"v 0.03", "v 0.04", "borders on"},
+        {"v 0.03", "v 0.04", "borders on none: the surface is open"},
         {"0.70710678", "-0.7071067", "positive weight"},
     };
     for (size_t i = 0; i <= sizeof bad / sizeof *bad; i++) {
@@ -257,12 +257,54 @@ static void bad_patch_files_are_refused(void **state)
     }
 }
 
+/* Flat patches of control points, four each; the first meets the others at its side v = 0. */
+static void joints_of_patches_are_refused_by_what_is_wrong(void **state)
+{
+    (void)state;
+    static const char vertices[] = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 1 1 0\n"
+                                   "v 0 -1 0\nv 1 -1 0\nv 0 0 -1\nv 1 0 -1\n";
+    static const struct {
+        const char *control_points[3], *expected_message;
+    } bad[] = {
+        {{"1 2 3 4"},
+         "patch 0, side v = 0, borders on none: the surface is open, or patches of other lengths "
+         "meet"},
+        {{"1 2 3 4", "1 2 5 6"}, "patch 0, side v = 0, borders on a patch that is turned over"},
+        {{"1 2 3 4", "2 1 6 5", "2 1 8 7"},
+         "patch 0, side v = 0, borders on two patches; expected a manifold"},
+        {{"1 2 3 4", "2 1 8 7"},
+         "patch 0, side v = 0, is a crease: the normal jumps there; expected a smooth surface"},
+        {{"1 1 3 4"},
+         "patch 0, side v = 0, is collapsed or has no normal, as at a pole; expected a regular "
+         "one"},
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        struct tact_charts *charts = NULL;
+        struct tact_error err = {.line = 0};
+        char text[1024];
+        int size = snprintf(text, sizeof text, "%scstype bezier\ndeg 1 1\n", vertices);
+        for (int k = 0; k < 3 && bad[i].control_points[k]; k++) {
+            size += snprintf(text + size, sizeof text - (size_t)size,
+                             "surf 0 1 0 1 %s\nparm u 0 1\nparm v 0 1\nend\n",
+                             bad[i].control_points[k]);
+        }
+        assert_int_equal(tact_charts_patches(text, (size_t)size, "flat.obj", 1.0, &charts, &err),
+                         -EINVAL);
+        assert_null(charts);
+        assert_string_equal(err.text, bad[i].expected_message);
+        assert_int_equal(err.line, 11); /* the statement of patch 0 */
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(patches_are_a_torus),         cmocka_unit_test(contacts_are_those_of_tori),
-        cmocka_unit_test(a_split_does_not_matter),     cmocka_unit_test(replays_from_any_tick),
+        cmocka_unit_test(patches_are_a_torus),
+        cmocka_unit_test(contacts_are_those_of_tori),
+        cmocka_unit_test(a_split_does_not_matter),
+        cmocka_unit_test(replays_from_any_tick),
         cmocka_unit_test(bad_patch_files_are_refused),
+        cmocka_unit_test(joints_of_patches_are_refused_by_what_is_wrong),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

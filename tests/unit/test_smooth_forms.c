@@ -1,0 +1,362 @@
+/*
+ * Two forms of the equations of closest points: that of the least distance (Nelson, Johnson and
+ * Cohen 1999), which Kry and Pai use, is singular where the surfaces touch; that of the normals
+ * (Baraff 1990), as in the library, is not.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <cmocka.h>
+#include "contact/compare/reduced_internal.h"
+#include "support/random.h"
+
+#define LENGTH 0.02           /* unit of the residuals [m] */
+#define COLD 0.4              /* rotation of the normals at a cold start [rad] */
+#define WARM 3e-3             /* the same from tick to tick */
+#define CONVERGED_STEP 1e-10  /* size of the last step, over LENGTH */
+#define SAME_POINT_RATIO 1e-7 /* distance up to which points are the same, over LENGTH */
+#define MAX_ROTATION 0.5      /* of a normal in a step [rad] */
+
+enum { UNKNOWNS = 4, MAX_STEPS = 40, NOT_CONVERGED = 1000 };
+enum form { NORMALS, LEAST_DISTANCE };
+
+/* A surface at a point: tangents t and its Weingarten map over them, world. */
+struct surface_place {
+    double at[3], normal[3], t[2][3], l[2][2];
+};
+
+static void place_on_surface(const struct smooth_pair *pair, int k, const double *place,
+                             struct surface_place *out)
+{
+    struct tact_surface_point p;
+    double u[2][3], bent[3];
+    assert_int_equal(tact_smooth_surface_point(pair, k, place, &p), 0);
+    tact_m3_mul_v3(out->at, pair->turn[k], p.at);
+    tact_m3_mul_v3(out->normal, pair->turn[k], p.normal);
+    tact_v3_tangents(out->normal, out->t[0], out->t[1]);
+    for (int i = 0; i < 2; i++) {
+        tact_m3_tmul_v3(u[i], pair->turn[k], out->t[i]);
+    }
+    for (int i = 0; i < 2; i++) {
+        tact_m3_mul_v3(bent, p.bend, u[i]);
+        out->l[0][i] = tact_v3_dot(u[0], bent);
+        out->l[1][i] = tact_v3_dot(u[1], bent);
+    }
+}
+
+static void move_place(const struct smooth_pair *pair, int k, const struct surface_place *s,
+                       const double y[2], double place[3])
+{
+    double step[3], local[3];
+    struct tact_surface_point p;
+    tact_v3_scale(step, s->t[0], y[0]);
+    tact_v3_axpy(step, y[1], s->t[1]);
+    tact_m3_tmul_v3(local, pair->turn[k], step);
+    tact_v3_add(place, place, local);
+    assert_int_equal(tact_smooth_surface_point(pair, k, place, &p), 0);
+    tact_v3_copy(place, p.at);
+}
+
+/* t_Ai e of the distance e from B's point to A's, along A's tangents (k = 0) or B's, and its
+ * derivative by the steps of both points along their tangents. */
+static void distance_rows(const struct surface_place s[2], const double e[3], int k, double f[2],
+                          double (*j)[UNKNOWNS])
+{
+    double along = tact_v3_dot(s[k].normal, e);
+    for (int i = 0; i < 2; i++) {
+        f[i] = tact_v3_dot(s[k].t[i], e);
+        for (int m = 0; m < UNKNOWNS; m++) {
+            const struct surface_place *of = &s[m / 2];
+            j[i][m] = (m < 2 ? 1.0 : -1.0) * tact_v3_dot(s[k].t[i], of->t[m % 2]);
+            j[i][m] -= m / 2 == k ? along * s[k].l[i][m % 2] : 0.0;
+        }
+    }
+}
+
+/* t_Bi n_A, which is 0 where the normals are opposite, in units of LENGTH. */
+static void normal_rows(const struct surface_place s[2], double f[2], double (*j)[UNKNOWNS])
+{
+    double cosine = tact_v3_dot(s[0].normal, s[1].normal);
+    for (int i = 0; i < 2; i++) {
+        f[i] = LENGTH * tact_v3_dot(s[1].t[i], s[0].normal);
+        for (int m = 0; m < 2; m++) {
+            j[i][m] = 0.0;
+            for (int n = 0; n < 2; n++) {
+                j[i][m] += LENGTH * tact_v3_dot(s[1].t[i], s[0].t[n]) * s[0].l[n][m];
+            }
+            j[i][2 + m] = -LENGTH * cosine * s[1].l[i][m];
+        }
+    }
+}
+
+static void equations(const struct smooth_pair *pair, enum form form, double place[2][3],
+                      struct surface_place s[2], double f[UNKNOWNS], double j[UNKNOWNS][UNKNOWNS])
+{
+    double e[3];
+    for (int k = 0; k < 2; k++) {
+        place_on_surface(pair, k, place[k], &s[k]);
+    }
+    tact_v3_sub(e, s[0].at, s[1].at);
+    tact_v3_add(e, e, pair->apart);
+    distance_rows(s, e, 0, f, j);
+    if (form == NORMALS) {
+        normal_rows(s, f + 2, j + 2);
+    } else {
+        distance_rows(s, e, 1, f + 2, j + 2);
+    }
+}
+
+/* Newton's method; returns its number of steps to the known points, or NOT_CONVERGED. */
+static int newton_steps(const struct smooth_pair *pair, enum form form, double start[2][3],
+                        double known[2][3])
+{
+    double place[2][3], f[UNKNOWNS], j[UNKNOWNS][UNKNOWNS];
+    memcpy(place, start, sizeof place);
+    for (int step = 1; step <= MAX_STEPS; step++) {
+        struct surface_place s[2];
+        double size = 0.0, turn = 0.0, off = 0.0;
+        equations(pair, form, place, s, f, j);
+        if (tact_reduced_solve(j[0], UNKNOWNS, f)) {
+            return NOT_CONVERGED;
+        }
+        for (int k = 0; k < 2; k++) {
+            const double *y = f + 2 * k;
+            size = fmax(size, hypot(y[0], y[1]));
+            turn = fmax(turn, hypot(s[k].l[0][0] * y[0] + s[k].l[0][1] * y[1],
+                                    s[k].l[1][0] * y[0] + s[k].l[1][1] * y[1]));
+        }
+        for (int k = 0; k < 2; k++) {
+            double share = turn > MAX_ROTATION ? MAX_ROTATION / turn : 1.0, d[3];
+            const double y[2] = {-share * f[2 * k], -share * f[2 * k + 1]};
+            move_place(pair, k, &s[k], y, place[k]);
+            tact_v3_sub(d, place[k], known[k]);
+            off = fmax(off, tact_v3_norm(d));
+        }
+        if (size < CONVERGED_STEP * LENGTH) {
+            return off < SAME_POINT_RATIO * LENGTH ? step : NOT_CONVERGED;
+        }
+    }
+    return NOT_CONVERGED;
+}
+
+/* Product of the Frobenius norms of a matrix and its inverse; INFINITY where it is singular. */
+static double condition_number(double j[UNKNOWNS][UNKNOWNS])
+{
+    double norm = 0.0, inverse_norm = 0.0;
+    for (int i = 0; i < UNKNOWNS; i++) {
+        double a[UNKNOWNS][UNKNOWNS], x[UNKNOWNS] = {0.0};
+        memcpy(a, j, sizeof a);
+        x[i] = 1.0;
+        if (tact_reduced_solve(a[0], UNKNOWNS, x)) {
+            return INFINITY;
+        }
+        for (int k = 0; k < UNKNOWNS; k++) {
+            norm += j[i][k] * j[i][k];
+            inverse_norm += x[k] * x[k];
+        }
+    }
+    return sqrt(norm * inverse_norm);
+}
+
+/* By expansion along the first row, of n rows and the columns in `used`. */
+static double determinant(double (*j)[UNKNOWNS], int row, int used)
+{
+    double sum = 0.0, sign = 1.0;
+    if (row == UNKNOWNS) {
+        return 1.0;
+    }
+    for (int c = 0; c < UNKNOWNS; c++) {
+        if (!(used & 1 << c)) {
+            sum += sign * j[row][c] * determinant(j, row + 1, used | 1 << c);
+            sign = -sign;
+        }
+    }
+    return sum;
+}
+
+/* Two ellipsoids with a known pair of closest points, the gap between which is along n. */
+struct known_pair {
+    struct tact_shape a, b;
+    struct smooth_pair pair;
+    double place[2][3], n[3];
+};
+
+/* Points at which the outward normals are -n and n, rotated by `turn` about random axes. */
+static void points_of_normals(const struct known_pair *k, double turn, double place[2][3])
+{
+    for (int i = 0; i < 2; i++) {
+        double t[2][3], to[3], local[3], angle = uniform(0.0, 6.28);
+        tact_v3_tangents(k->n, t[0], t[1]);
+        tact_v3_scale(to, k->n, (i ? 1.0 : -1.0) * cos(turn));
+        tact_v3_axpy(to, sin(turn) * cos(angle), t[0]);
+        tact_v3_axpy(to, sin(turn) * sin(angle), t[1]);
+        tact_m3_tmul_v3(local, k->pair.turn[i], to);
+        assert_int_equal(tact_shape_support(i ? &k->b : &k->a, local, place[i]), 0);
+    }
+}
+
+static void set_known_pair(double gap, struct known_pair *k)
+{
+    const double size[6] = {0.03, 0.02, 0.016, 0.026, 0.018, 0.022};
+    struct tact_pose pa = random_pose(0.0), pb = random_pose(0.0);
+    double at[3];
+    k->a = (struct tact_shape){.kind = TACT_SHAPE_ELLIPSOID, .size = {size[0], size[1], size[2]}};
+    k->b = (struct tact_shape){.kind = TACT_SHAPE_ELLIPSOID, .size = {size[3], size[4], size[5]}};
+    tact_v3_set(k->n, uniform(-1.0, 1.0), uniform(-1.0, 1.0), uniform(-1.0, 1.0));
+    tact_v3_normalize(k->n, k->n);
+    tact_smooth_pair(&k->a, &pa, &k->b, &pb, &k->pair);
+    points_of_normals(k, 0.0, k->place);
+    tact_m3_mul_v3(at, k->pair.turn[1], k->place[1]);
+    tact_v3_axpy(at, gap, k->n);
+    tact_v3_copy(k->pair.apart, at);
+    tact_m3_mul_v3(at, k->pair.turn[0], k->place[0]);
+    tact_v3_sub(k->pair.apart, k->pair.apart, at);
+}
+
+/* The derivatives against central differences, away from the solution. */
+static void derivatives_are_exact(void **state)
+{
+    (void)state;
+    const double h = 1e-7;
+    for (int n = 0; n < 40; n++) {
+        struct known_pair k;
+        struct surface_place s[2], other[2];
+        double place[2][3], f[UNKNOWNS], j[UNKNOWNS][UNKNOWNS];
+        set_known_pair(1e-3 * (n % 3 - 1), &k);
+        points_of_normals(&k, COLD, place);
+        equations(&k.pair, n % 2, place, s, f, j);
+        for (int m = 0; m < UNKNOWNS; m++) {
+            double side[2][UNKNOWNS], unused[UNKNOWNS][UNKNOWNS];
+            for (int i = 0; i < 2; i++) {
+                double moved[2][3], y[2] = {0.0, 0.0};
+                memcpy(moved, place, sizeof moved);
+                y[m % 2] = i ? h : -h;
+                move_place(&k.pair, m / 2, &s[m / 2], y, moved[m / 2]);
+                equations(&k.pair, n % 2, moved, other, side[i], unused);
+                for (int r = 0; r < 2; r++) { /* along the tangents of s that move with it */
+                    double e[3];
+                    tact_v3_sub(e, other[0].at, other[1].at);
+                    tact_v3_add(e, e, k.pair.apart);
+                    for (int b = 0; b < 2; b++) {
+                        const double *t = s[b].t[r], *up = other[b].normal;
+                        double across[3];
+                        tact_v3_copy(across, t);
+                        tact_v3_axpy(across, -tact_v3_dot(t, up), up);
+                        if (n % 2 == NORMALS && b) {
+                            side[i][2 + r] = LENGTH * tact_v3_dot(across, other[0].normal);
+                        } else {
+                            side[i][2 * b + r] = tact_v3_dot(across, e);
+                        }
+                    }
+                }
+            }
+            for (int i = 0; i < UNKNOWNS; i++) {
+                assert_true(fabs(j[i][m] - (side[1][i] - side[0][i]) / (2.0 * h)) < 1e-6);
+            }
+        }
+    }
+}
+
+/* At the solution the determinant is g^2 det(L_A + L_B + g L_A L_B) for the least distance, and
+ * LENGTH^2 times the last factor for the normals. */
+static void determinants_at_the_solution(void **state)
+{
+    (void)state;
+    const double gaps[] = {1e-3, 1e-5, 0.0, -1e-5};
+    for (int n = 0; n < 200; n++) {
+        struct known_pair k;
+        struct surface_place s[2];
+        struct smooth_contact c;
+        double f[UNKNOWNS], j[UNKNOWNS][UNKNOWNS], gap = gaps[n % 4], m[4];
+        set_known_pair(gap, &k);
+        memcpy(c.place, k.place, sizeof c.place);
+        assert_int_equal(tact_smooth_follow_closest(&k.pair, &c), 0);
+        assert_true(fabs(c.gap - gap) < 1e-15);
+        for (int i = 0; i < 4; i++) {
+            const double *a = c.bend[0] + i / 2 * 2, *b = c.bend[1] + i % 2;
+            m[i] = c.bend[0][i] + c.bend[1][i] + gap * (a[0] * b[0] + a[1] * b[2]);
+        }
+        double exact = m[0] * m[3] - m[1] * m[2];
+        equations(&k.pair, LEAST_DISTANCE, k.place, s, f, j);
+        assert_true(fabs(determinant(j, 0, 0) - gap * gap * exact) < 1e-14);
+        equations(&k.pair, NORMALS, k.place, s, f, j);
+        assert_true(fabs(fabs(determinant(j, 0, 0)) / (LENGTH * LENGTH * exact) - 1.0) < 1e-10);
+    }
+}
+
+/* What both forms need at a gap: the median condition at the solution, the most steps and the
+ * share of the starts that fail. */
+struct cost {
+    double condition;
+    int steps[2], failed[2];
+};
+
+static void measure_forms(double gap, int trials, struct cost cost[2])
+{
+    memset(cost, 0, 2 * sizeof *cost);
+    for (int n = 0; n < trials; n++) {
+        struct known_pair k;
+        double start[2][2][3];
+        set_known_pair(gap, &k);
+        points_of_normals(&k, COLD, start[0]);
+        points_of_normals(&k, WARM, start[1]);
+        for (int form = 0; form < 2; form++) {
+            struct surface_place s[2];
+            double f[UNKNOWNS], j[UNKNOWNS][UNKNOWNS];
+            equations(&k.pair, form, k.place, s, f, j);
+            cost[form].condition = fmax(cost[form].condition, condition_number(j));
+            for (int i = 0; i < 2; i++) {
+                int steps = newton_steps(&k.pair, form, start[i], k.place);
+                cost[form].failed[i] += steps == NOT_CONVERGED;
+                cost[form].steps[i] = steps < NOT_CONVERGED && steps > cost[form].steps[i]
+                                          ? steps
+                                          : cost[form].steps[i];
+            }
+        }
+        struct smooth_contact c;
+        memcpy(c.place, start[1], sizeof c.place);
+        assert_int_equal(tact_smooth_follow_closest(&k.pair, &c), 0);
+        assert_true(fabs(c.gap - gap) < 1e-15);
+    }
+}
+
+static void only_the_form_of_least_distance_is_singular_at_touching(void **state)
+{
+    (void)state;
+    const double gaps[] = {1e-3, 1e-5, 1e-7, 0.0, -1e-5};
+    const int trials = campaign_trial_count(200, 20000);
+    struct cost cost[5][2];
+    for (int i = 0; i < 5; i++) {
+        measure_forms(gaps[i], trials, cost[i]);
+        for (int form = 0; form < 2; form++) {
+            const struct cost *c = &cost[i][form];
+            printf("gap %7.1e m, %-14s: condition up to %.1e, up to %d steps from 0.4 rad (%d of "
+                   "%d fail), %d from 3 mrad (%d fail)\n",
+                   gaps[i], form ? "least distance" : "normals", c->condition, c->steps[0],
+                   c->failed[0], trials, c->steps[1], c->failed[1]);
+        }
+        assert_true(cost[i][NORMALS].failed[0] == 0 && cost[i][NORMALS].failed[1] == 0);
+        assert_true(cost[i][NORMALS].steps[0] <= 8 && cost[i][NORMALS].steps[1] <= 5);
+        assert_true(cost[i][NORMALS].condition < 10.0);
+    }
+    for (int i = 0; i < 2; i++) { /* as 1 / g */
+        double growth = cost[i + 1][LEAST_DISTANCE].condition / cost[i][LEAST_DISTANCE].condition;
+        assert_true(fabs(growth / 100.0 - 1.0) < 0.2);
+    }
+    assert_true(!(cost[3][LEAST_DISTANCE].condition < 1e13));
+    assert_true(cost[3][LEAST_DISTANCE].failed[1] > trials / 2);
+    assert_true(cost[4][LEAST_DISTANCE].failed[0] > 0.8 * trials);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(derivatives_are_exact),
+        cmocka_unit_test(determinants_at_the_solution),
+        cmocka_unit_test(only_the_form_of_least_distance_is_singular_at_touching),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
