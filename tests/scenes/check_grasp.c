@@ -177,7 +177,7 @@ void check_cow(void)
     for (int i = 0; i < 2; i++) {
         assert_true(fabs(grasp.press[i] / grasp.drive[i] - 1.0) < 1e-3);
     }
-    assert_true(fabs(p.force[p.ticks - 1] / 23.662 - 1.0) < 0.02); /* that with cells of 1.25 mm */
+    assert_true(fabs(p.force[p.ticks - 1] / 23.685 - 1.0) < 0.01); /* that with cells of 1.25 mm */
     assert_true(hypot(force[0], force[1]) < 1e-3 * weight);
     assert_true(fabs(force[2] / weight - 1.0) < 1e-3);
     assert_true(tact_v3_norm(creep) < 1e-6);

@@ -50,11 +50,11 @@ static int report_too_thin_part(const struct lattice_thin *thin, double cell,
 }
 
 /* Replaces the default lattice by a finer one, for a part that is thinner than two of its cells. */
-static int refine_default_lattice(const struct tact_mesh *mesh, double cell, struct lattice *l,
+static int refine_default_lattice(const struct tact_mesh *mesh, struct lattice *l,
                                   struct lattice_thin *thin)
 {
     struct lattice fine;
-    int rc = tact_lattice_create(mesh, cell * thin->cells / MIN_CELLS_ACROSS_PART,
+    int rc = tact_lattice_create(mesh, thin->thickness / MIN_CELLS_ACROSS_PART,
                                  0.25 * MAX_LATTICE_NODES, &fine);
     if (rc) {
         tact_lattice_release(&fine);
@@ -89,7 +89,7 @@ static int make_extent_lattice(const struct tact_mesh *mesh,
     tact_lattice_thinnest_part(l, &thin);
     for (int refinement = 0; refinement < 3 && !given && !rc && thin.cells < MIN_CELLS_ACROSS_PART;
          refinement++) {
-        rc = refine_default_lattice(mesh, cell, l, &thin);
+        rc = refine_default_lattice(mesh, l, &thin);
     }
     if (!rc && thin.cells < MIN_CELLS_ACROSS_PART) {
         rc = report_too_thin_part(&thin, cell, err);
@@ -104,6 +104,9 @@ static int fill_extent_lattice(const struct tact_mesh *mesh,
     int rc = make_extent_lattice(mesh, recipe, l, err);
     rc = rc ? rc : tact_lattice_solve(l, recipe, err);
     rc = rc ? rc : tact_lattice_extrapolate(l);
+    if (!rc && recipe->kind != TACT_EXTENT_LAPLACE && recipe->kind != TACT_EXTENT_DISTANCE) {
+        rc = tact_lattice_correct_mean(l, recipe->thickness);
+    }
     if (rc) {
         return rc;
     }

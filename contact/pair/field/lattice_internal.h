@@ -94,6 +94,10 @@ void tact_lattice_thinnest_part(const struct lattice *l, struct lattice_thin *ou
 int tact_lattice_solve(struct lattice *l, const struct tact_extent_recipe *recipe,
                        struct tact_error *err);
 
+/* Adds to the values inside what linear interpolation of a screened extent lacks in the mean.
+ * -ENOMEM. */
+int tact_lattice_correct_mean(struct lattice *l, double thickness);
+
 /* Extrapolates the extent to the nodes outside that are near the surface. -ENOMEM. */
 int tact_lattice_extrapolate(struct lattice *l);
 

@@ -1,0 +1,105 @@
+/*
+ * Linear interpolation of a concave extent is below it everywhere. Over a tetrahedron the mean of
+ * the difference is the sum of e'H e / 40 over its edges e, H the second derivatives, as the mean
+ * product of two barycentric coordinates is 1/20. Over the six tetrahedra of a cell (Kuhn 1960) of
+ * steps h it is
+ *
+ *     (sum of h_k^2 H_kk + sum over k < l of h_k h_l H_kl) / 12
+ *
+ * Where the nodes have so much less than the extent, its interpolation is right in the mean.
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include "contact/pair/field/lattice_internal.h"
+#include "contact/vec.h"
+
+/* Largest correction of a value, over the value. Near the surface it is a change of the slope
+ * there. */
+#define MAX_CORRECTION_RATIO 0.2
+
+/* Value of a neighbour, 0 on the surface and beyond. */
+static double value_inside(const struct lattice *l, size_t node)
+{
+    return l->kind[node] == LATTICE_INSIDE ? l->value[node] : 0.0;
+}
+
+/* Second difference h_k^2 H_kk along an axis, over arms that end on the surface; *slope: the first.
+ */
+static double second_difference(const struct lattice *l, size_t node, int axis, double *slope)
+{
+    const double *arm = &l->arm_lengths[l->cut[node]].of[2 * axis];
+    const size_t next[2] = {node - l->stride[axis], node + l->stride[axis]};
+    double rise[2], both = arm[0] + arm[1];
+    for (int side = 0; side < 2; side++) {
+        double end = arm[side] < 1.0 ? 0.0 : value_inside(l, next[side]);
+        rise[side] = (end - l->value[node]) / arm[side];
+    }
+    *slope = (rise[1] * arm[0] - rise[0] * arm[1]) / both;
+    return 2.0 * (rise[0] + rise[1]) / both;
+}
+
+/* Mixed difference h_k h_l H_kl of a node whose neighbours are inside. */
+static double mixed_difference(const struct lattice *l, size_t node, int k, int m)
+{
+    size_t up = l->stride[k], over = l->stride[m];
+    return 0.25 * (value_inside(l, node + up + over) - value_inside(l, node + up - over) -
+                   value_inside(l, node - up + over) + value_inside(l, node - up - over));
+}
+
+/* 1 where the nodes that the mixed differences need are inside. */
+static int has_cell_corners_inside(const struct lattice *l, size_t node)
+{
+    static const int pair[3][2] = {{0, 1}, {1, 2}, {2, 0}};
+    for (int i = 0; i < 12; i++) {
+        size_t up = l->stride[pair[i / 4][0]], over = l->stride[pair[i / 4][1]];
+        size_t at = i & 1 ? node + up : node - up;
+        if (l->kind[i & 2 ? at + over : at - over] != LATTICE_INSIDE) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+/* What the mean of the interpolation is above the extent at a node. Next to the surface, where not
+ * all neighbours have values, the extent is taken to vary along its gradient only. */
+static double mean_of_interpolation_error(const struct lattice *l, size_t node)
+{
+    double second = 0.0, slope[3], mixed = 0.0, square = 0.0;
+    for (int k = 0; k < 3; k++) {
+        second += second_difference(l, node, k, &slope[k]);
+        square += slope[k] * slope[k];
+    }
+    int known = has_cell_corners_inside(l, node);
+    for (int k = 0; k < 3; k++) {
+        int m = (k + 1) % 3;
+        if (known) {
+            mixed += mixed_difference(l, node, k, m);
+        } else if (square > 0.0) {
+            mixed += second * slope[k] * slope[m] / square;
+        }
+    }
+    return (second + mixed) / 12.0;
+}
+
+int tact_lattice_correct_mean(struct lattice *l, double thickness)
+{
+    double *error = malloc((l->inside_count + 1) * sizeof *error), longest = 0.0;
+    if (!error) {
+        return -ENOMEM;
+    }
+    for (int k = 0; k < 3; k++) {
+        longest = tact_max(longest, l->step[k]);
+    }
+    double most = longest * longest / (6.0 * thickness); /* of an extent of slope 0 to 1 */
+    for (size_t i = 0; i < l->inside_count; i++) {
+        double bound = tact_min(most, MAX_CORRECTION_RATIO * l->value[l->inside[i]]);
+        double mean = mean_of_interpolation_error(l, l->inside[i]);
+        error[i] = tact_min(tact_max(mean, -bound), bound);
+    }
+    for (size_t i = 0; i < l->inside_count; i++) {
+        l->value[l->inside[i]] -= error[i];
+    }
+    free(error);
+    return 0;
+}
