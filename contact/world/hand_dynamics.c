@@ -37,6 +37,21 @@ static void refresh_link(struct tact_hand *hand, int i)
     tact_m3_mul_t(link->world, ri, r);
 }
 
+/* Sets the terms of the rate of change of link i's motion, times its joint's rate: the cross
+ * product of the link's twist and the joint's. The axes of a base's rotation are fixed, and move
+ * with it. */
+static void set_velocity_product(const struct tact_hand *hand, struct link *link,
+                                 const double joint[6])
+{
+    if (link->def.joint != TACT_JOINT_BASE) {
+        tact_v3_cross(link->product[0], link->velocity + 3, joint);
+        tact_v3_cross(link->product[1], link->velocity, joint + 3);
+        tact_v3_cross(link->product[2], link->velocity + 3, joint + 3);
+    } else if (link->turns) {
+        tact_v3_cross(link->product[0], hand->state.v, joint + 3);
+    }
+}
+
 void tact_hand_refresh(struct tact_hand *hand)
 {
     if (hand->moves) {
@@ -51,9 +66,12 @@ void tact_hand_refresh(struct tact_hand *hand)
         if (link->def.parent >= 0) {
             memcpy(link->velocity, hand->links[link->def.parent].velocity, sizeof link->velocity);
         }
+        double joint[6];
         for (int k = 0; k < 6; k++) {
-            link->velocity[k] += link->motion[k] * hand->state.v[i];
+            joint[k] = link->motion[k] * hand->state.v[i];
+            link->velocity[k] += joint[k];
         }
+        set_velocity_product(hand, link, joint);
     }
 }
 
@@ -117,39 +135,21 @@ void tact_hand_mass_matrix(struct tact_hand *hand, double *m)
     }
 }
 
-/* out += a x b of twists. */
-static void add_motion_cross(double *out, const double *a, const double *b)
-{
-    double t[3];
-    tact_v3_cross(t, a + 3, b);
-    tact_v3_add(out, out, t);
-    tact_v3_cross(t, a, b + 3);
-    tact_v3_add(out, out, t);
-    tact_v3_cross(t, a + 3, b + 3);
-    tact_v3_add(out + 3, out + 3, t);
-}
-
-/* out += rate of change of link i's motion, times its joint's rate. The axes of a base's rotation
- * are fixed, and move with it. */
+/* out += rate of change of link i's motion, times its joint's rate. */
 static void add_velocity_product(const struct tact_hand *hand, int i, double *out)
 {
     const struct link *link = &hand->links[i];
-    double joint[6], turned[3];
-    for (int k = 0; k < 6; k++) {
-        joint[k] = link->motion[k] * hand->state.v[i];
-    }
+    tact_v3_add(out, out, link->product[0]);
     if (link->def.joint != TACT_JOINT_BASE) {
-        add_motion_cross(out, link->velocity, joint);
-    } else if (link->turns) {
-        tact_v3_cross(turned, hand->state.v, joint + 3);
-        tact_v3_add(out, out, turned);
+        tact_v3_add(out, out, link->product[1]);
+        tact_v3_add(out + 3, out + 3, link->product[2]);
     }
 }
 
-void tact_hand_link_rate(const struct tact_hand *hand, int link, const double point[3],
-                         double rate[6])
+void tact_hand_link_motion(const struct tact_hand *hand, int link, const double point[3],
+                           double twist[6], double rate[6])
 {
-    double twist[6], along[3];
+    double along[3];
     memset(rate, 0, 6 * sizeof *rate);
     for (int i = link; i >= 0; i = hand->links[i].def.parent) {
         add_velocity_product(hand, i, rate);
@@ -161,6 +161,13 @@ void tact_hand_link_rate(const struct tact_hand *hand, int link, const double po
     tact_v3_add(rate, rate, along);
     tact_v3_cross(along, twist + 3, twist);
     tact_v3_add(rate, rate, along);
+}
+
+void tact_hand_link_rate(const struct tact_hand *hand, int link, const double point[3],
+                         double rate[6])
+{
+    double twist[6];
+    tact_hand_link_motion(hand, link, point, twist, rate);
 }
 
 /* out += a x* f of a twist and a momentum. */

@@ -26,6 +26,9 @@ struct link {
     double subtree_inertia[10]; /* inertia of the subtree about the origin of the base: m, m c (3),
                              J xx yy zz xy xz yz */
     double velocity[6];         /* twist at the origin of the base */
+    double product[3][3]; /* two terms of the linear part and one of the angular part of the rate
+                             of change of `motion` times the joint's rate; a joint of the base
+                             has only the first, or 0 */
     double acceleration[6];
     double force[6]; /* wrench about the origin of the base */
     int coordinate;  /* that the joint is or is tied to */
@@ -74,6 +77,10 @@ void tact_hand_mass_matrix(struct tact_hand *hand, double *m);
 /* Torques that keep the present rates constant under gravity (recursive Newton-Euler; Featherstone
  * 2008, chapter 5). */
 void tact_hand_bias_torque(struct tact_hand *hand, const double gravity[3], double *bias);
+
+/* tact_hand_link_twist() and tact_hand_link_rate() of the same point. */
+void tact_hand_link_motion(const struct tact_hand *hand, int link, const double point[3],
+                           double twist[6], double rate[6]);
 
 /* Of a base that moves (hand_base.c): computes poses and motions of its links from its coordinates;
  * sets base_error; adds h times its rates to its coordinates. */

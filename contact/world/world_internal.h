@@ -32,6 +32,13 @@ struct world_hand {
     double *impulse; /* joint space, of the warm start */
 };
 
+/* Motion of the frame of a shape, world axes. */
+struct shape_motion {
+    uint64_t measured_at; /* value of `measurements` of the world for which it is valid */
+    double twist[6];      /* at its origin [m/s, rad/s] */
+    double rate[6];       /* rate of change of the twist in the drift [m/s^2, rad/s^2] */
+};
+
 struct world_shape {
     struct tact_shape shape;
     struct tact_pose local;
@@ -40,11 +47,12 @@ struct world_shape {
     uint32_t classes, touched; /* tact_world_set_classes() */
     double radius; /* radius of the bounding sphere about the shape's origin; a tenth larger with
                       measures_gaps */
-    int measures_gaps;      /* 1: a model of one of its pairs measures gaps before touch */
-    double thickness;       /* smallest extent along an axis of its frame [m] */
-    double travel_in_tick;  /* distance that its origin moves in this tick [m] */
-    double search_margin;   /* distance beyond its bounding sphere that is searched [m] */
-    double searched_margin; /* search_margin at the last search of the broad phase */
+    int measures_gaps;          /* 1: a model of one of its pairs measures gaps before touch */
+    double thickness;           /* smallest extent along an axis of its frame [m] */
+    double travel_in_tick;      /* distance that its origin moves in this tick [m] */
+    double search_margin;       /* distance beyond its bounding sphere that is searched [m] */
+    double searched_margin;     /* search_margin at the last search of the broad phase */
+    struct shape_motion motion; /* of a shape of which a model measured a pair */
 };
 
 /*
@@ -153,8 +161,9 @@ struct tact_world {
     struct barrier barrier;
     struct point_store points;                 /* allocated only where a pair is solved as points */
     struct tact_pair_piece piece[TACT_PIECES]; /* pieces of the pair that is being measured */
-    int counts[TACT_SOLVE_COUNTS];             /* counts of the present solve */
-    struct tact_pressure *pressure;            /* receives the pressure of each solve; NULL: none */
+    uint64_t measurements; /* number of times that pairs were measured, each at other velocities */
+    int counts[TACT_SOLVE_COUNTS];  /* counts of the present solve */
+    struct tact_pressure *pressure; /* receives the pressure of each solve; NULL: none */
     tact_solve_observer_fn observer;
     void *observer_user;
     int node_count, max_nodes; /* number of nodes; largest number of nodes of one contact */

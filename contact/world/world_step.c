@@ -233,14 +233,16 @@ void tact_world_set_moments(struct tact_world *world, int pair, const struct tac
     }
 }
 
-/* Rate of change of a shape's twist during the drift. */
-static void compute_twist_rate(const struct tact_world *world, int shape, double rate[6])
+/* Velocity of the frame of a shape at its origin, and the rate of change of that twist during the
+ * drift. */
+static void compute_shape_motion(const struct tact_world *world, int shape,
+                                 struct shape_motion *motion)
 {
     const struct tact_owner *owner = &world->shapes[shape].owner;
     const double *at = world->poses[shape].position;
-    memset(rate, 0, 6 * sizeof *rate);
+    double *twist = motion->twist, *rate = motion->rate;
     if (owner->kind == TACT_OWNER_HAND) {
-        tact_hand_link_rate(world->hands[owner->index].hand, owner->link, at, rate);
+        tact_hand_link_motion(world->hands[owner->index].hand, owner->link, at, twist, rate);
     } else if (owner->kind == TACT_OWNER_BODY) {
         const struct tact_body *body = &world->bodies[owner->index].body;
         const double *w = body->twist + 3;
@@ -253,7 +255,24 @@ static void compute_twist_rate(const struct tact_world *world, int shape, double
         tact_v3_cross(along, w, moved);
         tact_v3_cross(rate, rate + 3, arm);
         tact_v3_add(rate, rate, along);
+        tact_v3_add(twist, moved, body->twist);
+        tact_v3_copy(twist + 3, w);
+    } else {
+        memset(twist, 0, sizeof motion->twist);
+        memset(rate, 0, sizeof motion->rate);
     }
+}
+
+/* The motion of a shape at the present velocities, computed once for all pairs that are measured at
+ * them. */
+static const struct shape_motion *get_shape_motion(struct tact_world *world, int shape)
+{
+    struct shape_motion *motion = &world->shapes[shape].motion;
+    if (motion->measured_at != world->measurements) {
+        compute_shape_motion(world, shape, motion);
+        motion->measured_at = world->measurements;
+    }
+    return motion;
 }
 
 /* Magnitude of the impulse of a pair's force in the last tick. */
@@ -292,10 +311,11 @@ static void make_pair_query(struct tact_world *world, int slot, struct tact_pair
     };
     if (!model->moments) {
         query->pressed = last_tick_impulse(world, c);
-        compute_twist_rate(world, c->a, query->rate[0]);
-        compute_twist_rate(world, c->b, query->rate[1]);
-        tact_world_shape_twist(world, c->a, query->twist[0]);
-        tact_world_shape_twist(world, c->b, query->twist[1]);
+        for (int k = 0; k < 2; k++) {
+            const struct shape_motion *motion = get_shape_motion(world, k ? c->b : c->a);
+            memcpy(query->twist[k], motion->twist, sizeof motion->twist);
+            memcpy(query->rate[k], motion->rate, sizeof motion->rate);
+        }
     }
 }
 
@@ -325,6 +345,7 @@ int tact_world_measure_pair_at_end(struct tact_world *world, int slot, const dou
     int counts[TACT_SOLVE_COUNTS] = {0};
     struct tact_pose pose[2];
     struct tact_pair_query query;
+    world->measurements++;
     make_pair_query(world, slot, &query);
     compute_shape_pose(world, c->a, &pose[0]);
     compute_shape_pose(world, c->b, &pose[1]);
@@ -412,6 +433,7 @@ static void assemble_near_pair(struct tact_world *world, int n)
 int tact_assemble_blocks(struct tact_world *world)
 {
     world->block_count = world->has_overflowed = 0;
+    world->measurements++;
     if (world->pressure) {
         tact_pressure_clear(world->pressure);
     }
