@@ -132,6 +132,46 @@ static void distance_of_cubes_face_to_face(void **state)
     free_convex_solid(&b);
 }
 
+/* A ball measured along a given normal over a tilted face: its point is where the line along the
+ * normal meets the face, or there is none, and the middle of the farthest points is taken. */
+static void points_along_a_normal_are_on_a_face_or_not(void **state)
+{
+    (void)state;
+    static const double up[3] = {0.0, 0.0, 1.0}, down[3] = {0.0, 0.0, -1.0};
+    struct solid ball = make_round_solid(TACT_SHAPE_SPHERE, 0.1, 0.0), plate = box(2.0, 1.0, 0.2);
+    int on_face = 0;
+    for (int i = 0; i < 200; i++) {
+        struct tact_separation sep;
+        struct tact_manifold m;
+        double rotation[9], centre[3], n[3], at[3];
+        tact_v3_set(ball.pose.position, uniform(-1.5, 1.5), uniform(-0.75, 0.75), 1.0);
+        turn(&plate, uniform(-0.05, 0.05), uniform(-0.05, 0.05), uniform(-3.0, 3.0));
+        const struct solid *a = i % 2 ? &ball : &plate, *b = i % 2 ? &plate : &ball;
+        tact_nearest_points_along_normal(a->core, &a->pose, b->core, &b->pose, i % 2 ? up : down,
+                                         &sep);
+        tact_manifold_find(a->core, &a->pose, b->core, &b->pose, &sep, &m);
+        tact_quat_to_m3(rotation, plate.pose.quat_wxyz);
+        tact_m3_tmul_v3(centre, rotation, ball.pose.position);
+        tact_m3_tmul_v3(n, rotation, up);
+        tact_v3_axpy(centre, (0.1 - centre[2]) / n[2], n);
+        int inside = fabs(centre[0]) < 1.0 && fabs(centre[1]) < 0.5;
+        tact_v3_add(at, sep.origin, m.middle);
+        tact_v3_axpy(at, m.corner[0][0], m.t1);
+        tact_v3_axpy(at, m.corner[0][1], m.t2);
+        assert_int_equal(m.corners, 1);
+        for (int k = 0; k < 2; k++) {
+            double middle = sep.origin[k] + m.middle[k];
+            NEAR(at[k], inside ? ball.pose.position[k] : middle, 1e-14);
+        }
+        assert_true(m.feature[i % 2] == TACT_FEATURE_FACE &&
+                    m.feature[!(i % 2)] == TACT_FEATURE_VERTEX);
+        on_face += inside;
+    }
+    assert_true(on_face > 50 && on_face < 150);
+    free_convex_solid(&ball);
+    free_convex_solid(&plate);
+}
+
 /* Edge on edge: the paper's section IV-D takes its normal from a face in the contact plane, and
  * there is none. */
 static void distance_of_cubes_edge_on_edge(void **state)
@@ -397,6 +437,7 @@ int main(void)
         cmocka_unit_test(warm_and_cold_searches_agree),
         cmocka_unit_test(distance_of_aligned_stacks_is_exact),
         cmocka_unit_test(any_warm_start_state_is_accepted),
+        cmocka_unit_test(points_along_a_normal_are_on_a_face_or_not),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,7 +7,7 @@ void tact_core_pair_set_poses(struct tact_core_pair *pair, const struct tact_cor
                               const struct tact_pose *pose_a, const struct tact_core *b,
                               const struct tact_pose *pose_b)
 {
-    double *of_a = pair->rotation_a, of_b[9], apart[3];
+    double *of_a = pair->rotation_a, *of_b = pair->rotation_b, apart[3];
     tact_quat_to_m3(of_a, pose_a->quat_wxyz);
     tact_quat_to_m3(of_b, pose_b->quat_wxyz);
     for (int i = 0; i < 3; i++) {

@@ -27,6 +27,7 @@ struct tact_simplex {
 struct tact_core_pair {
     const struct tact_core *a, *b;
     double rotation_a[9]; /* rotation matrix from A's frame to the world, row-major */
+    double rotation_b[9]; /* the same of B's frame */
     double turn[9];       /* rotation matrix from B's frame to A's, row-major */
     double shift[3];      /* shift of B's origin in A's frame [m] */
     double size;          /* magnitude of the coordinates that are subtracted */

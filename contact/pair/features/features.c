@@ -204,28 +204,40 @@ static int make_patch_from_outline(const struct tact_pair_query *q, const struct
     return 0;
 }
 
-/* Sets all to 0 but the arrays of corners and points, most of the struct, of which only the counted
- * entries are read. */
-static void clear_patch(struct tact_patch *patch)
+#define PATCH_MEMBER_END(member)                                                                   \
+    (offsetof(struct tact_patch, member) + sizeof((struct tact_patch *)NULL)->member)
+
+/* Clears the bytes of a patch from one offset to another. */
+static void clear_patch_bytes(struct tact_patch *patch, size_t from, size_t to)
 {
-    char *bytes = (char *)patch;
-    const size_t after_corners = offsetof(struct tact_patch, radius),
-                 points = offsetof(struct tact_patch, points),
-                 after_points = offsetof(struct tact_patch, spin_arm);
-    memset(bytes, 0, offsetof(struct tact_patch, corner));
-    memset(bytes + after_corners, 0, points - after_corners);
-    patch->points.count = 0;
-    memset(bytes + after_points, 0, sizeof *patch - after_points);
+    memset((char *)patch + from, 0, to - from);
 }
 
+/* Sets all to 0 but what is most of the struct: the arrays of corners and points, of which only the
+ * counted entries are read, and the elastic wrench, which is read only where the law is that. */
+static void clear_patch(struct tact_patch *patch)
+{
+    clear_patch_bytes(patch, 0, offsetof(struct tact_patch, wrench));
+    clear_patch_bytes(patch, PATCH_MEMBER_END(stiffness), offsetof(struct tact_patch, corner));
+    clear_patch_bytes(patch, PATCH_MEMBER_END(corner), offsetof(struct tact_patch, points));
+    clear_patch_bytes(patch, PATCH_MEMBER_END(points), sizeof *patch);
+    patch->points.count = 0;
+}
+
+_Static_assert(PATCH_MEMBER_END(wrench) == offsetof(struct tact_patch, stiffness),
+               "clear_patch() leaves no other member as it is");
+
 static int make_patch(const struct tact_pair_query *q, const struct tact_core *a,
-                      const struct tact_core *b, const struct tact_separation *sep, double way,
+                      const struct tact_core *b, const struct tact_separation *sep,
                       struct tact_patch *patch)
 {
     struct tact_manifold m;
     double slope[3], gap_slope_along_normal[3], from[3], layer;
     tact_manifold_find(a, q->pose_a, b, q->pose_b, sep, &m);
-    tact_manifold_add_ball(a, q->pose_a, b, q->pose_b, way, sep, &m);
+    if (tact_manifold_may_need_ball(a, b, &m)) {
+        tact_manifold_add_ball(a, q->pose_a, b, q->pose_b, max_relative_displacement(q, a, b, sep),
+                               sep, &m);
+    }
     clear_patch(patch);
     tact_v3_copy(patch->frame, sep->normal);
     tact_v3_copy(patch->frame + 3, m.t1);
@@ -267,8 +279,9 @@ static int measure_features(const struct tact_pair_query *q, struct tact_patch *
     } else if (tact_nearest(a, q->pose_a, b, q->pose_b, q->state, &sep)) {
         return -EDOM;
     }
-    double way = max_relative_displacement(q, a, b, &sep);
-    return sep.distance < way + ahead ? make_patch(q, a, b, &sep, way, patch) : -EDOM;
+    int close =
+        sep.distance < ahead || sep.distance < max_relative_displacement(q, a, b, &sep) + ahead;
+    return close ? make_patch(q, a, b, &sep, patch) : -EDOM;
 }
 
 const struct tact_contact_model tact_model_features = {

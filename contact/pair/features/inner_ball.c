@@ -92,15 +92,27 @@ static void make_triangle_edge_to_ball(struct tact_manifold *m, const double x[2
     }
 }
 
+/* 1 where B is the smaller solid. */
+static int is_b_smaller(const struct tact_core *a, const struct tact_core *b)
+{
+    return a->kind == TACT_SHAPE_HALFSPACE ||
+           (b->kind != TACT_SHAPE_HALFSPACE && b->size + b->radius < a->size + a->radius);
+}
+
+int tact_manifold_may_need_ball(const struct tact_core *a, const struct tact_core *b,
+                                const struct tact_manifold *m)
+{
+    return m->corners <= 2 && (is_b_smaller(a, b) ? b : a)->vertices != 1;
+}
+
 void tact_manifold_add_ball(const struct tact_core *a, const struct tact_pose *pose_a,
                             const struct tact_core *b, const struct tact_pose *pose_b, double way,
                             const struct tact_separation *sep, struct tact_manifold *m)
 {
-    int below = a->kind == TACT_SHAPE_HALFSPACE ||
-                (b->kind != TACT_SHAPE_HALFSPACE && b->size + b->radius < a->size + a->radius);
+    int below = is_b_smaller(a, b);
     const struct tact_core *core = below ? b : a, *other = below ? a : b;
     double x[2], of_other[2], least = SAME_CORNER_DISTANCE * (core->size + core->radius);
-    if (!(way > core->thickness) || m->corners > 2 || core->vertices == 1) {
+    if (!(way > core->thickness)) {
         return;
     }
     double gap_at_ball =

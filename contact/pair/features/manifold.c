@@ -7,6 +7,9 @@
 
 #define MAX_CONTACT_PLANE_SLOPE                                                                    \
     0.1 /* sine of the angle up to which a face or edge lies in the contact plane */
+#define FLAT_FACE_COSINE                                                                           \
+    (1.0 - 1e-14) /* of the angle up to which no other face is nearer to the contact plane:        \
+                     smaller than the angle between any two faces, which are one within 1e-6 */
 #define PARALLEL_EDGE_SINE                                                                         \
     0.01 /* sine of the angle up to which two edges have a segment in common */
 #define HALFSPACE_SQUARE_EXTENT_RATIO                                                              \
@@ -17,6 +20,9 @@
 struct outline {
     enum tact_feature kind;
     int count;
+    int face;                        /* index of a polytope's face, of which only the height is set
+                                        until the corners are needed; else -1 */
+    double point[3];                 /* of a vertex: its position, world axes, from the middle */
     double corner[TACT_CORE_RIM][2]; /* a face's are counter-clockwise about the normal */
     double height[3];
 };
@@ -24,8 +30,10 @@ struct outline {
 /* One of the shapes in the frame of the manifold. */
 struct side {
     const struct tact_core *core;
-    double turn[9], shift[3];        /* pose of the shape relative to the middle of the two */
+    const double *turn;              /* rotation matrix of the shape's frame, row-major */
+    double shift[3];                 /* position of the shape relative to the middle of the two */
     double out[3];                   /* towards the other shape: unit, world axes */
+    int64_t vertex;                  /* a vertex on its nearest feature, -1: unknown */
     double outward_in_core_frame[3]; /* outward normal in the shape's own frame */
     int below;                       /* 1: this side is B, whose face is below the contact plane */
 };
@@ -43,12 +51,12 @@ static void project_to_contact_plane(const struct tact_manifold *m, const double
     x[1] = tact_v3_dot(r, m->t2);
 }
 
-/* The face at the vertex whose normal is nearest to the outward direction; -1 where none is within
- * LEAN. */
-static int find_face_facing_normal(const struct side *s, int64_t vertex)
+/* The face at the vertex whose normal is nearest to the outward direction; -1 where none has at
+ * least this cosine to it. */
+static int find_face_facing_normal(const struct side *s, int64_t vertex, double least_cosine)
 {
     const struct tact_core *core = s->core;
-    double most = sqrt(1.0 - MAX_CONTACT_PLANE_SLOPE * MAX_CONTACT_PLANE_SLOPE);
+    double most = least_cosine;
     int best = -1;
     for (int k = core->faces ? core->first_face_of_vertex[vertex] : 0;
          core->faces && k < core->first_face_of_vertex[vertex + 1]; k++) {
@@ -112,18 +120,30 @@ static void set_surface_height_plane(const struct tact_manifold *m, const double
 static void set_face_outline(const struct tact_manifold *m, const double n[3], const struct side *s,
                              int face, struct outline *o)
 {
+    double foot[3];
+    o->kind = TACT_FEATURE_FACE;
+    o->face = face;
+    tact_v3_scale(foot, s->core->normal[face], s->core->offset[face]);
+    set_surface_height_plane(m, n, s, s->core->normal[face], foot, o);
+}
+
+/* Adds the corners to the outline of a face that has none yet. */
+static void complete_face_outline(const struct tact_manifold *m, const struct side *s,
+                                  struct outline *o)
+{
     const struct tact_core *core = s->core;
-    int first = core->first_corner_of_face[face],
-        all = core->first_corner_of_face[face + 1] - first;
+    if (o->face < 0) {
+        return;
+    }
+    int first = core->first_corner_of_face[o->face],
+        all = core->first_corner_of_face[o->face + 1] - first;
     int count = all < TACT_CORE_RIM ? all : TACT_CORE_RIM;
-    double corner[TACT_CORE_RIM][3], foot[3];
+    double corner[TACT_CORE_RIM][3];
     for (int i = 0; i < count; i++) {
         int k = (int)((long)i * all / count); /* a subset of many corners at even distances */
         tact_v3_copy(corner[i], core->vertex[core->rim[first + k]]);
     }
-    tact_v3_scale(foot, core->normal[face], core->offset[face]);
     list_face_corners(m, s, corner, count, o);
-    set_surface_height_plane(m, n, s, core->normal[face], foot, o);
 }
 
 static void set_edge_outline(const struct tact_manifold *m, const double n[3], const struct side *s,
@@ -148,13 +168,13 @@ static void set_edge_outline(const struct tact_manifold *m, const double n[3], c
 static void set_vertex_outline(const struct tact_manifold *m, const double n[3],
                                const struct side *s, int64_t vertex, struct outline *o)
 {
-    double at[3], r[3];
+    double at[3];
     o->kind = TACT_FEATURE_VERTEX;
     o->count = 1;
     tact_core_vertex(s->core, vertex, at);
-    shape_point_to_world(s, at, r);
-    project_to_contact_plane(m, r, o->corner[0]);
-    o->height[0] = tact_v3_dot(r, n);
+    shape_point_to_world(s, at, o->point);
+    project_to_contact_plane(m, o->point, o->corner[0]);
+    o->height[0] = tact_v3_dot(o->point, n);
     o->height[1] = o->height[2] = 0.0;
 }
 
@@ -199,13 +219,24 @@ static void set_plane_outline(const struct tact_manifold *m, const double n[3],
 static void find_outline(const struct tact_manifold *m, const double n[3], const struct side *s,
                          double size, struct outline *o)
 {
+    o->face = -1;
     if (s->core->kind == TACT_SHAPE_HALFSPACE) {
         set_plane_outline(m, n, s, size, o);
         return;
     }
+    if (s->core->vertices == 1) {
+        set_vertex_outline(m, n, s, 0, o);
+        return;
+    }
+    int face = s->vertex < 0 ? -1 : find_face_facing_normal(s, s->vertex, FLAT_FACE_COSINE);
+    if (face >= 0) {
+        set_face_outline(m, n, s, face, o);
+        return;
+    }
     int64_t vertex = tact_core_support(s->core, s->outward_in_core_frame, -1);
-    int face = find_face_facing_normal(s, vertex),
-        to = face < 0 ? find_edge_in_contact_plane(s, vertex) : -1;
+    face = find_face_facing_normal(s, vertex,
+                                   sqrt(1.0 - MAX_CONTACT_PLANE_SLOPE * MAX_CONTACT_PLANE_SLOPE));
+    int to = face < 0 ? find_edge_in_contact_plane(s, vertex) : -1;
     if (s->core->kind == TACT_SHAPE_CYLINDER && set_cylinder_outline(m, n, s, o)) {
         return;
     }
@@ -243,10 +274,41 @@ static int clip_polygon_by_line(double (*corner)[2], int count, const double *p,
     return n;
 }
 
-/* Clips `of` by the face `within`. */
-static void clip_outline_by_face(const struct outline *of, const struct outline *within,
+/* 1 where a vertex, projected along the normal, is on a polytope's face or its rim. */
+static int is_vertex_on_face(const struct outline *vertex, const struct side *s, int face)
+{
+    const struct tact_core *core = s->core;
+    const int *end = core->rim + core->first_corner_of_face[face + 1];
+    const double *n = s->outward_in_core_frame;
+    double apart[3], at[3], along[3], to[3], across[3];
+    tact_v3_sub(apart, vertex->point, s->shift);
+    tact_m3_tmul_v3(at, s->turn, apart);
+    const double *p = core->vertex[end[-1]];
+    for (const int *next = core->rim + core->first_corner_of_face[face]; next < end; next++) {
+        const double *q = core->vertex[*next];
+        tact_v3_sub(along, q, p);
+        tact_v3_sub(to, at, p);
+        tact_v3_cross(across, along, to);
+        if (!(tact_v3_dot(across, n) >= 0.0)) {
+            return 0;
+        }
+        p = q;
+    }
+    return 1;
+}
+
+/* Clips `of` by the face `within`, which is on the side s; other: the side of `of`. */
+static void clip_outline_by_face(struct outline *of, const struct side *other,
+                                 struct outline *within, const struct side *s,
                                  struct tact_manifold *m)
 {
+    if (of->kind == TACT_FEATURE_VERTEX && within->face >= 0) {
+        m->corners = is_vertex_on_face(of, s, within->face);
+        memcpy(m->corner, of->corner, sizeof *of->corner);
+        return;
+    }
+    complete_face_outline(m, other, of);
+    complete_face_outline(m, s, within);
     int n = of->count;
     memcpy(m->corner, of->corner, (size_t)n * sizeof *of->corner);
     for (int i = 0; i < within->count && n > 0; i++) {
@@ -291,6 +353,9 @@ static void merge_equal_corners(struct tact_manifold *m, double least)
 {
     int n = 0, far[2] = {0, 0};
     double most = 0.0, twice = 0.0;
+    if (m->corners < 2) {
+        return;
+    }
     for (int i = 0; i < m->corners; i++) {
         const double *c = m->corner[i], *last = m->corner[n ? n - 1 : 0];
         if (!n || tact_hypot(c[0] - last[0], c[1] - last[1]) > least) {
@@ -325,11 +390,14 @@ static void init_manifold_side(struct side *s, const struct tact_core *core,
 {
     s->core = core;
     s->below = below;
-    tact_quat_to_m3(s->turn, pose->quat_wxyz);
+    s->vertex = sep->vertex[below];
+    s->turn = sep->turn[below];
     tact_v3_sub(s->shift, pose->position, sep->origin);
     tact_v3_sub(s->shift, s->shift, middle);
     tact_v3_scale(s->out, sep->normal, below ? 1.0 : -1.0);
-    tact_m3_tmul_v3(s->outward_in_core_frame, s->turn, s->out);
+    if (core->vertices) {
+        tact_m3_tmul_v3(s->outward_in_core_frame, s->turn, s->out);
+    }
 }
 
 void tact_manifold_find(const struct tact_core *a, const struct tact_pose *pose_a,
@@ -352,9 +420,9 @@ void tact_manifold_find(const struct tact_core *a, const struct tact_pose *pose_
     memcpy(out->height_a, outline_a.height, sizeof out->height_a);
     memcpy(out->height_b, outline_b.height, sizeof out->height_b);
     if (outline_b.kind == TACT_FEATURE_FACE) {
-        clip_outline_by_face(&outline_a, &outline_b, out);
+        clip_outline_by_face(&outline_a, &of_a, &outline_b, &of_b, out);
     } else if (outline_a.kind == TACT_FEATURE_FACE) {
-        clip_outline_by_face(&outline_b, &outline_a, out);
+        clip_outline_by_face(&outline_b, &of_b, &outline_a, &of_a, out);
     } else if (outline_a.kind == TACT_FEATURE_EDGE && outline_b.kind == TACT_FEATURE_EDGE) {
         overlap_of_parallel_edges(&outline_a, &outline_b, out);
     } else {

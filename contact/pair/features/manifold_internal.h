@@ -26,10 +26,15 @@ void tact_manifold_find(const struct tact_core *a, const struct tact_pose *pose_
                         const struct tact_core *b, const struct tact_pose *pose_b,
                         const struct tact_separation *separation, struct tact_manifold *out);
 
+/* 0 where a manifold needs no ball, however fast the pair moves: it is a polygon, or the smaller
+ * solid is a ball itself. */
+int tact_manifold_may_need_ball(const struct tact_core *a, const struct tact_core *b,
+                                const struct tact_manifold *m);
+
 /*
- * Adds a corner to a manifold that is a point or a segment, where the pair may move by more than
- * the thickness of the smaller solid in this tick (inner_ball.c). The corner has the position and
- * the gap of the ball inside that solid. way: bound of the motion [m]. Real-time safe.
+ * Adds a corner to a manifold that may need a ball, where the pair may move by more than the
+ * thickness of the smaller solid in this tick (inner_ball.c). The corner has the position and the
+ * gap of the ball inside that solid. way: bound of the motion [m]. Real-time safe.
  */
 void tact_manifold_add_ball(const struct tact_core *a, const struct tact_pose *pose_a,
                             const struct tact_core *b, const struct tact_pose *pose_b, double way,

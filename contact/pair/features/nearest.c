@@ -75,6 +75,10 @@ static void nearest_of_cores(struct tact_core_pair *pair, const struct tact_pose
     }
     double radius_sum = pair->a->radius + pair->b->radius;
     store_simplex_in_state(&found, overlap, state);
+    memcpy(out->turn[0], pair->rotation_a, sizeof out->turn[0]);
+    memcpy(out->turn[1], pair->rotation_b, sizeof out->turn[1]);
+    out->vertex[0] = found.from.point[0].a;
+    out->vertex[1] = found.from.point[0].b;
     out->distance = found.distance - radius_sum;
     out->bound = found.bound - radius_sum;
     tact_m3_mul_v3(out->normal, turn, found.normal);
@@ -92,7 +96,7 @@ static void nearest_of_plane(const struct tact_core *core, const struct tact_pos
                              struct tact_separation *out)
 {
     const double z[3] = {0.0, 0.0, 1.0};
-    double up[3], turn[9], down[3], apart[3], low[3], vertex[3];
+    double up[3], *turn = out->turn[sign < 0.0], down[3], apart[3], low[3], vertex[3];
     int64_t from =
         state[0] > 0.0 && is_valid_vertex_index(state[1], core->vertices) ? (int64_t)state[1] : -1;
     tact_quat_rotate(up, plane->quat_wxyz, z);
@@ -109,6 +113,8 @@ static void nearest_of_plane(const struct tact_core *core, const struct tact_pos
     state[1] = (double)v;
     out->distance = out->bound = height;
     out->exact = out->supports = 1;
+    out->vertex[0] = sign > 0.0 ? v : -1;
+    out->vertex[1] = sign > 0.0 ? -1 : v;
     tact_v3_scale(out->normal, up, sign);
     tact_v3_axpy(low, -core->radius, up);
     tact_v3_copy(sign > 0.0 ? out->point_a : out->point_b, low);
@@ -138,11 +144,11 @@ int tact_nearest(const struct tact_core *a, const struct tact_pose *pose_a,
 }
 
 /* The point of a solid farthest along a unit vector, world axes, relative to the origin of its
- * frame [m]. */
+ * frame [m]. Sets the rotation matrix of the frame too. */
 static void furthest_point_along(const struct tact_core *core, const struct tact_pose *pose,
-                                 const double d[3], double out[3])
+                                 const double d[3], double turn[9], double out[3])
 {
-    double turn[9], in[3], vertex[3];
+    double in[3], vertex[3];
     tact_quat_to_m3(turn, pose->quat_wxyz);
     tact_m3_tmul_v3(in, turn, d);
     tact_core_vertex(core, tact_core_support(core, in, -1), vertex);
@@ -159,11 +165,12 @@ void tact_nearest_points_along_normal(const struct tact_core *a, const struct ta
     tact_v3_copy(out->origin, pose_a->position);
     tact_v3_copy(out->normal, n);
     tact_v3_sub(apart, pose_b->position, pose_a->position);
-    furthest_point_along(a, pose_a, back, out->point_a);
-    furthest_point_along(b, pose_b, n, out->point_b);
+    furthest_point_along(a, pose_a, back, out->turn[0], out->point_a);
+    furthest_point_along(b, pose_b, n, out->turn[1], out->point_b);
     tact_v3_add(out->point_b, out->point_b, apart);
     tact_v3_sub(apart, out->point_a, out->point_b);
     out->distance = out->bound = tact_v3_dot(n, apart);
+    out->vertex[0] = out->vertex[1] = -1;
     out->exact = 1;
     out->supports = 1;
 }

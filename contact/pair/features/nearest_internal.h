@@ -14,6 +14,9 @@ struct tact_separation {
     double point_a[3]; /* nearest or deepest point of A, world axes, relative to origin [m] */
     double point_b[3]; /* the same of B */
     double origin[3];  /* world [m] */
+    double turn[2][9]; /* rotation matrices from the frames of A and B to the world, row-major; not
+                          set of a half-space */
+    int64_t vertex[2]; /* a vertex of each core that is on its nearest feature; -1: unknown */
     int exact;         /* 0: the capacity was exceeded before the distance equalled its bound */
     int supports;      /* number of support searches */
 };
