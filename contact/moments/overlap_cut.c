@@ -287,36 +287,59 @@ TACT_INLINE int cut_facets(struct tact_cutter *c, const struct tact_mesh_facets 
     return c->full ? -ENOSPC : 1;
 }
 
+/** Least distance from a plane, over the unit of a mesh's boxes, at which a box is clearly on one
+ * side of it: some roundings of single precision. */
+static const double MIN_CLEAR_OF_BOX = 4e-6;
+
 /** Largest number of leaves of a mesh that are cut. */
 enum { TACT_CUT_LEAVES = 2048 };
 
-/** A plane for tests of a mesh's boxes, in their unit. */
-struct tact_box_plane {
-    float n[3], d;
+/** Number of planes by which a mesh's boxes are tested: one bit each. */
+enum { TACT_BOX_PLANES = 32 };
+
+/** Planes for tests of a mesh's boxes, in their unit. */
+struct tact_box_planes {
+    float n[TACT_BOX_PLANES][3], d[TACT_BOX_PLANES];
+    float clear; /* distance beyond which rounding cannot place what is in a box, nor its cuts, on
+                    the other side of a plane */
+    uint32_t all;
 };
 
-/** Clears the bits of the boxes that are wholly above a plane. */
-TACT_INLINE void tact_boxes_clear_above_plane(const struct tact_mesh_wide_node *eight,
-                                              const struct tact_box_plane *p, uint32_t *bits)
+/** Tests eight boxes by the planes whose bits are set. *bits: loses the bits of boxes of which
+ * nothing is left and that add nothing to what is left of a cap: a box wholly above one of the
+ * first two planes, or clearly above another one and clearly below all planes before it but one.
+ * What that one leaves in its cap reaches the other plane uncut, and is cut off whole by it. near:
+ * output, bits of the planes that each box is not clearly below. */
+TACT_INLINE void tact_boxes_test_planes(const struct tact_mesh_wide_node *eight,
+                                        const struct tact_box_planes *p, uint32_t planes,
+                                        uint32_t *bits, tact_i8 *near)
 {
     const tact_f8 *centre = (const tact_f8 *)eight->centre;
-    tact_f8 lowest = p->n[0] * centre[0] + p->n[1] * centre[1] + p->n[2] * centre[2] - p->d;
-    uint32_t below;
-    for (int k = 0; k < 3; k++) {
-        const tact_f8 *axis = (const tact_f8 *)eight->axis[k];
-        tact_f8 along = p->n[0] * axis[0] + p->n[1] * axis[1] + p->n[2] * axis[2];
-        lowest -= TACT_F8_ABS(along);
+    *near = (tact_i8){0};
+    for (; planes && *bits; planes &= planes - 1) {
+        const int k = __builtin_ctz(planes);
+        const float *n = p->n[k];
+        tact_f8 height = n[0] * centre[0] + n[1] * centre[1] + n[2] * centre[2] - p->d[k];
+        tact_f8 lowest = height, highest = height;
+        uint32_t left;
+        for (int i = 0; i < 3; i++) {
+            const tact_f8 *axis = (const tact_f8 *)eight->axis[i];
+            tact_f8 along = n[0] * axis[0] + n[1] * axis[1] + n[2] * axis[2];
+            lowest -= TACT_F8_ABS(along);
+            highest += TACT_F8_ABS(along);
+        }
+        tact_i8 keep = k < 2 ? lowest <= 0.0F : (lowest <= p->clear) | ((*near & (*near - 1)) != 0);
+        tact_i8_bits(&keep, &left);
+        *bits &= left;
+        *near |= (highest >= -p->clear) & (int32_t)(1U << k);
     }
-    tact_i8 keep = lowest <= 0.0F;
-    tact_i8_bits(&keep, &below);
-    *bits &= below;
 }
 
 /** Sorts the planes that may cut the mesh to the front, followed by those that may contain some of
  * it; returns 0 where one leaves nothing. */
 TACT_INLINE int tact_cutter_order_planes_for_mesh(struct tact_cutter *c,
                                                   const struct tact_mesh *mesh,
-                                                  struct tact_box_plane *box_plane)
+                                                  struct tact_box_planes *boxes)
 {
     double lowest[TACT_FACETS], middle[3], unit = tact_mesh_box_unit(mesh, middle);
     c->cutting = 0;
@@ -335,27 +358,34 @@ TACT_INLINE int tact_cutter_order_planes_for_mesh(struct tact_cutter *c,
         }
     }
     tact_cutter_sort_planes(c, lowest, NULL);
-    for (int k = 0; k < 2 && k < c->cutting; k++) {
+    boxes->all = 0;
+    boxes->clear = (float)(MIN_CLEAR_OF_BOX + 2.0 * CLEAR_DEPTH_TOLERANCES * c->tolerance / unit);
+    for (int k = 0; k < TACT_BOX_PLANES && k < c->cutting; k++) {
         const double *plane = c->plane[k];
         for (int i = 0; i < 3; i++) {
-            box_plane[k].n[i] = (float)plane[i];
+            boxes->n[k][i] = (float)plane[i];
         }
-        box_plane[k].d = (float)((plane[3] - tact_v3_dot(plane, middle)) / unit);
+        boxes->d[k] = (float)((plane[3] - tact_v3_dot(plane, middle)) / unit);
+        boxes->all |= 1U << k;
     }
     return 1;
 }
 
-/** Cuts the triangles of a leaf; their heights above each plane are computed four at a time. What
- * is above one of the first two planes, or above another one and clear of those before it, is
- * skipped: the caps that it would close are above that plane too. */
+/** Cuts the triangles of a leaf by the planes whose bits are set: it is clearly below the others.
+ * Heights above each plane are computed four at a time. What is above one of the first two planes,
+ * or above another one and clear of those before it but one, is skipped: the caps that it would
+ * close are above that plane too. */
 TACT_INLINE void tact_cut_leaf_triangles(struct tact_cutter *c, const struct tact_mesh_leaf *leaf,
-                                         tact_cut_face_fn *face, void *user)
+                                         uint64_t planes, tact_cut_face_fn *face, void *user)
 {
     const tact_d4(*p)[3] = (const tact_d4(*)[3])leaf->corner;
     const tact_d4 near = (tact_d4){0.0} - 2.0 * c->tolerance;
     const tact_d4 clear = (tact_d4){0.0} - CLEAR_DEPTH_TOLERANCES * c->tolerance;
+    const tact_d4 far = (tact_d4){0.0} + 2.0 * CLEAR_DEPTH_TOLERANCES * c->tolerance;
     tact_l4 cuts = {0}, gone = {0}, shared = {0};
-    for (int k = 0; k < c->cutting; k++) {
+    planes &= c->cutting < 64 ? ((uint64_t)1 << c->cutting) - 1 : ~(uint64_t)0;
+    for (; planes; planes &= planes - 1) {
+        const int k = __builtin_ctzll(planes);
         const double *f = c->plane[k];
         tact_d4 h[3], low, high;
         for (int j = 0; j < 3; j++) {
@@ -365,7 +395,8 @@ TACT_INLINE void tact_cut_leaf_triangles(struct tact_cutter *c, const struct tac
         low = TACT_D4_MIN(h[2], low);
         high = TACT_D4_MAX(h[0], h[1]);
         high = TACT_D4_MAX(h[2], high);
-        gone |= (low > 0.0) & (k < 2 ? (tact_l4){0} == 0 : cuts == 0);
+        const tact_l4 one_cut = (cuts & (cuts - 1)) == 0;
+        gone |= k < 2 ? low > 0.0 : ((low > 0.0) & (cuts == 0)) | ((low > far) & one_cut);
         cuts |= (high > clear) & (int64_t)((uint64_t)1 << k);
         shared |= (low >= near) & (high <= 0.0);
     }
@@ -383,28 +414,32 @@ TACT_INLINE void tact_cut_leaf_triangles(struct tact_cutter *c, const struct tac
 TACT_INLINE int cut_mesh_by_planes(struct tact_cutter *c, const struct tact_mesh *mesh,
                                    tact_cut_face_fn *face, void *user)
 {
-    struct tact_box_plane box_plane[2] = {{.d = 0.0F}};
-    uint32_t stack[TACT_MESH_STACK] = {0};
-    int top = 1, leaves = 0;
-    if (!tact_cutter_order_planes_for_mesh(c, mesh, box_plane)) {
+    struct tact_box_planes boxes;
+    struct {
+        uint32_t index, planes;
+    } stack[TACT_MESH_STACK];
+    int top = 0, leaves = 0;
+    if (!tact_cutter_order_planes_for_mesh(c, mesh, &boxes)) {
         return 0;
     }
+    stack[top].index = 0;
+    stack[top++].planes = boxes.all;
     while (top > 0 && !c->full) {
-        const uint32_t index = stack[--top];
+        const uint32_t index = stack[--top].index, planes = stack[top].planes;
         if (index & TACT_MESH_LEAF_FLAG) {
-            tact_cut_leaf_triangles(c, &mesh->wide->leaves[index & ~TACT_MESH_LEAF_FLAG], face,
-                                    user);
+            tact_cut_leaf_triangles(c, &mesh->wide->leaves[index & ~TACT_MESH_LEAF_FLAG],
+                                    planes | ~(uint64_t)boxes.all, face, user);
             c->full |= ++leaves > TACT_CUT_LEAVES;
             continue;
         }
         const struct tact_mesh_wide_node *eight = &mesh->wide->eights[index];
         uint32_t bits = (1U << eight->count) - 1U;
-        for (int k = 0; k < 2 && k < c->cutting; k++) {
-            tact_boxes_clear_above_plane(eight, &box_plane[k], &bits);
-        }
+        tact_i8 near;
+        tact_boxes_test_planes(eight, &boxes, planes, &bits, &near);
         for (int i = 7; i >= 0 && bits; i--) {
             if (bits >> i & 1U) {
-                stack[top++] = eight->child[i];
+                stack[top].index = eight->child[i];
+                stack[top++].planes = (uint32_t)near[i];
             }
         }
     }
