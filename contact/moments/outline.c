@@ -9,7 +9,8 @@
 #define MAX_CONVEX_PLANES                                                                          \
     128 /* maximum number of planes of a convex solid: with more, clipping of edges is too slow    \
            for the tick */
-#define MAX_TREE_DEPTH 64 /* maximum depth of a mesh's tree */
+#define MAX_TREE_DEPTH 64   /* maximum depth of a mesh's tree */
+#define RECENT_VERTICES 256 /* of a tree's neighbouring leaves, in which a vertex occurs again */
 
 /** n.r <= d inside; in the frame of the mesh whose edges are clipped. */
 struct plane {
@@ -21,9 +22,10 @@ struct clipper {
     const struct tact_mesh *mesh;
     struct plane planes[MAX_CONVEX_PLANES];
     int plane_count;
-    int last;       /* index of the plane that rejected the last edge: likely to reject the next */
-    uint64_t added; /* bits of the vertices added so far, of the first 64 */
-    double origin[3]; /* patch centre and axes in the mesh's frame */
+    int last; /* index of the plane that rejected the last edge: likely to reject the next */
+    uint32_t added[RECENT_VERTICES]; /* 1 + the vertex that was added last, of those with the same
+                                        index modulo the size; 0 for none */
+    double origin[3];                /* patch centre and axes in the mesh's frame */
     double t1[3];
     double t2[3];
     struct tact_hull *hull;
@@ -36,12 +38,12 @@ static void add_outline_point(const struct clipper *c, const double *p)
     tact_hull_add_point(c->hull, tact_v3_dot(r, c->t1), tact_v3_dot(r, c->t2));
 }
 
-/* Adds a vertex of the mesh, in which several edges end, once (the first 64 vertices). */
+/* Adds a vertex of the mesh, in which several edges end, unless it was added recently. */
 static void add_vertex(struct clipper *c, uint32_t i)
 {
-    uint64_t bit = i < 64 ? (uint64_t)1 << i : 0;
-    if (!(c->added & bit)) {
-        c->added |= bit;
+    uint32_t *added = &c->added[i % RECENT_VERTICES];
+    if (*added != i + 1) {
+        *added = i + 1;
         add_outline_point(c, c->mesh->vertices + 3 * (size_t)i);
     }
 }
