@@ -442,7 +442,7 @@ void tact_session_restore_state(struct tact_session *s, const struct tact_record
     for (int i = 0; i < s->grip_count; i++) {
         memcpy(&s->grips[i].state, v + s->grips[i].field, grip_state_bytes(&s->grips[i]));
     }
-    tact_session_restore_holds(s, v);
+    tact_session_restore_holds(s, record);
     for (int i = 0; i < s->output_count; i++) {
         s->outputs[i].gate = v[s->output_gate_field + (uint32_t)i];
     }

@@ -213,11 +213,15 @@ void tact_session_fill_holds(const struct tact_session *s, double *values)
     }
 }
 
-void tact_session_restore_holds(struct tact_session *s, const double *values)
+void tact_session_restore_holds(struct tact_session *s, const struct tact_record *record)
 {
+    const double *values = record->values;
     for (int i = 0; i < s->hold_count; i++) {
         struct session_hold *hold = &s->holds[i];
         if (hold->field) {
+            hold->touches = values[hold->field] > 0.0;
+            hold->last_touch = record->tick;
+            hold->slides = 0;
             hold->slip = values[hold->field + 2];
             hold->turn = values[hold->field + 3];
         }

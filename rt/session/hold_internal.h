@@ -50,9 +50,10 @@ int tact_session_make_holds(struct tact_session *s);
 void tact_session_follow_holds(struct tact_session *s, uint64_t tick);
 /* Logs what is new. now: stamp of the tick. Real-time safe, as the following. */
 void tact_session_log_holds(struct tact_session *s, uint64_t tick, int64_t now);
-/* To and from the values of a record. */
+/* To the values of a record, and from a record. What touched in it is touching; a slip in course
+ * begins anew, as a record does not have its beginning. */
 void tact_session_fill_holds(const struct tact_session *s, double *values);
-void tact_session_restore_holds(struct tact_session *s, const double *values);
+void tact_session_restore_holds(struct tact_session *s, const struct tact_record *record);
 /* "touch", "slip", "release" */
 const char *tact_session_hold_event_name(enum session_hold_event_kind kind);
 #endif

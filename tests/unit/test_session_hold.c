@@ -165,8 +165,14 @@ static int count_events(const struct tact_log *log, const char *name, uint64_t *
     return count;
 }
 
+static void keep_hold(void *user, struct tact_session *session)
+{
+    *(struct tact_session_hold *)user = tact_session_hold(session, 0);
+}
+
 /* The log has what the report has: the events, and in every record force, slip and turn so far,
- * which a replay from its middle gives again to the bit. */
+ * which a replay from its middle gives again to the bit. What touches at its start is touching, and
+ * touches not once more. */
 static void log_has_what_the_report_has(void **state)
 {
     (void)state;
@@ -195,9 +201,17 @@ static void log_has_what_the_report_has(void **state)
     const double *hold = r->values + view.holds[0].hold;
     assert_true(hold[0] == number_of(&run, "grip_force") && hold[1] > 0.0);
     assert_true(hold[2] == number_of(&run, "slip") && hold[3] == number_of(&run, "turn"));
+    struct tact_session_hold at_end = {.touching = 0};
     options.from = 540;
+    options.ended = keep_hold;
+    options.user = &at_end;
     assert_int_equal(tact_replay_run_with(LOG, &options, &replayed, &err), 0);
     assert_true(replayed.ticks == 40 && replayed.values > 0 && replayed.differing == 0);
+    assert_true(at_end.touching && at_end.touches == 0);
+    assert_true(at_end.slip == number_of(&run, "slip"));
+    options.from = (double)touch;
+    assert_int_equal(tact_replay_run_with(LOG, &options, &replayed, &err), 0);
+    assert_true(at_end.touching && at_end.touches == 1);
     free(r);
     tact_scene_log_close(&view);
     tact_log_close(log);
