@@ -142,6 +142,26 @@ static void add_rod_triangles(struct picture_scene *scene, const double a[3], co
     }
 }
 
+/* Radius of a bone to a shape, within it. */
+static double bone_radius_within(const struct tact_shape *shape)
+{
+    return fmin(0.6 * tact_shape_radius(shape), 0.5 * tact_shape_thickness(shape));
+}
+
+/* A bone between two joints, whose links may have no shapes: never thicker than a quarter of its
+ * length. thin: radius of the thinnest bone to a shape, or 0. */
+static void add_bone(struct picture_scene *out, const double a[3], const double b[3], double thin,
+                     struct picture_triangle *t)
+{
+    double along[3];
+    tact_v3_sub(along, b, a);
+    const double length = tact_v3_norm(along);
+    const double radius = thin > 0.0 ? fmin(thin, 0.25 * length) : 0.1 * length;
+    if (radius > 0.0) {
+        add_rod_triangles(out, a, b, radius, t);
+    }
+}
+
 /* The bones of a hand: from each link's joint to those of its children, and to its shapes. A base
  * that moves is its shapes. */
 static void add_hand_bones(struct tact_world *world, int index, const struct tact_pose *shapes,
@@ -151,27 +171,22 @@ static void add_hand_bones(struct tact_world *world, int index, const struct tac
     const int of_base = tact_hand_base_count(hand);
     struct picture_triangle t = {.id = id,
                                  .colour = {hand_colour[0], hand_colour[1], hand_colour[2]}};
-    double tip = 0.0;
+    double thin = 0.0;
     for (int s = 0; s < tact_world_shape_count(world); s++) {
         struct tact_owner owner = tact_world_owner(world, s);
-        if (owner.kind == TACT_OWNER_HAND && owner.index == index) {
-            const struct tact_shape *shape = tact_world_shape(world, s);
-            double radius = tact_shape_radius(shape);
-            tip = tip > 0.0 ? fmin(tip, radius) : radius;
-            if (owner.link < of_base) {
-                continue;
-            }
+        if (owner.kind == TACT_OWNER_HAND && owner.index == index && owner.link >= of_base) {
+            const double radius = bone_radius_within(tact_world_shape(world, s));
+            thin = thin > 0.0 ? fmin(thin, radius) : radius;
             add_rod_triangles(out, tact_hand_link_pose(hand, owner.link)->position,
-                              shapes[s].position,
-                              fmin(0.6 * radius, 0.5 * tact_shape_thickness(shape)), &t);
+                              shapes[s].position, radius, &t);
         }
     }
     for (int i = of_base; i < tact_hand_count(hand); i++) {
         int parent = tact_hand_parent(hand, i);
         const double *at = tact_hand_link_pose(hand, i)->position;
-        add_bounding_ball(out, at, tip);
+        add_bounding_ball(out, at, thin);
         if (parent >= 0) {
-            add_rod_triangles(out, tact_hand_link_pose(hand, parent)->position, at, 0.6 * tip, &t);
+            add_bone(out, tact_hand_link_pose(hand, parent)->position, at, thin, &t);
         }
     }
 }
