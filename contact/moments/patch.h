@@ -62,7 +62,9 @@ struct tact_patch {
                         p [1] */
     double gap[3]; /**< GAPS: gap[0] + gap[1] x_1 + gap[2] x_2 [m] at the point x of the patch, from
                       its centre along t1 and t2; depth is the magnitude of the most negative one */
-    double wrench[6];     /**< WRENCH: on A at the centre, rows as for an impulse [N, N m] */
+    double wrench[6];     /**< WRENCH: on A at the centre, rows as for an impulse [N, N m]. The
+                             torque about the normal of one without stiffness there comes with the
+                             normal force, as of a thread: their ratio, the pitch, stays */
     double stiffness[36]; /**< WRENCH: its decrease as A moves relative to B, rows as for a
                              velocity, row-major, symmetric, positive semidefinite [N/m, N, N m]. A
                              row without stiffness is rigid, for example friction */

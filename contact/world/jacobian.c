@@ -133,9 +133,31 @@ static void add_hand_jacobian(const struct world_hand *hand, int link,
     }
 }
 
+/* The torque about the normal that comes with the normal force of an elastic wrench, as of a
+ * thread, over that force. A row of its own that is elastic has the torque instead. */
+static double pitch_of_elastic_wrench(const struct tact_patch *patch)
+{
+    int is_screw = patch->law == TACT_LAW_WRENCH && patch->wrench[0] > 0.0 &&
+                   patch->wrench[3] != 0.0 && !(patch->stiffness[21] > 0.0);
+    return is_screw ? patch->wrench[3] / patch->wrench[0] : 0.0;
+}
+
+/* Makes the normal row that of a screw: its impulse has the torque of the pitch with it, and its
+ * velocity that of a rotation about the normal. */
+static void add_pitch_to_normal_row(struct block *block)
+{
+    for (int k = 0; k < block->node_count && block->pitch != 0.0; k++) {
+        double *j = block->nodes[k].j;
+        for (int i = 0; i < TACT_NODE_UNKNOWNS; i++) {
+            j[6 * i] += block->pitch * j[6 * i + 3];
+        }
+    }
+}
+
 void tact_assemble_jacobians(struct tact_world *world, struct block *block)
 {
     const struct tact_patch *patch = &world->contacts[block->contact].patch;
+    block->pitch = pitch_of_elastic_wrench(patch);
     for (int k = 0; k < block->node_count; k++) {
         memset(block->nodes[k].j, 0, sizeof block->nodes[k].j);
     }
@@ -149,6 +171,7 @@ void tact_assemble_jacobians(struct tact_world *world, struct block *block)
             add_hand_jacobian(&world->hands[owner.index], owner.link, patch, sign, block);
         }
     }
+    add_pitch_to_normal_row(block);
 }
 
 struct world_hand *tact_block_hand_of_side(const struct tact_world *world,

@@ -72,6 +72,7 @@ static void warm_start(struct tact_world *world, const struct block *block)
     tact_v3_add(torque, torque, c->warm + 3);
     tact_m3_mul_v3(c->impulse, c->patch.frame, c->warm);
     tact_m3_mul_v3(c->impulse + 3, c->patch.frame, torque);
+    c->impulse[3] -= block->pitch * c->impulse[0];
     if (!(c->impulse[0] > 0.0)) {
         memset(c->impulse, 0, sizeof c->impulse);
     }
@@ -155,11 +156,12 @@ static void compute_limit_margins(const struct tact_world *world, struct block *
 }
 
 /* Stores the wrench in world axes and the next warm start from the impulse in the frame of the
- * patch. */
+ * patch, which the torque of a pitch is added to. */
 static void store_contact_wrench(struct tact_world *world, struct block *block)
 {
     struct tact_contact *c = &world->contacts[block->contact];
     double inverse_h = 1.0 / world->options.period;
+    c->impulse[3] += block->pitch * c->impulse[0];
     tact_m3_tmul_v3(c->warm, c->patch.frame, c->impulse);
     tact_m3_tmul_v3(c->warm + 3, c->patch.frame, c->impulse + 3);
     tact_v3_copy(c->warm_point, c->patch.center);
@@ -247,8 +249,8 @@ int tact_world_solve(struct tact_world *world, struct tact_solve_stats *stats)
         tact_hand_compute_joint_rates(world->hands[i].hand);
     }
     for (int i = 0; i < world->block_count; i++) {
-        store_contact_wrench(world, &world->blocks[i]);
         compute_limit_margins(world, &world->blocks[i]);
+        store_contact_wrench(world, &world->blocks[i]);
     }
     tact_pieces_sum_results(world);
     tact_contacts_finish_start(world);

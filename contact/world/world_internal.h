@@ -90,11 +90,12 @@ struct block {
     double excess;     /* overlap beyond the target of a rigid or rebounding contact [m] */
     double row_cfm[6]; /* compliance of each row, velocity per impulse [1/kg, 1/(kg m^2)] */
     double rest_impulse[6]; /* impulse at which the springs of the rows have no deflection */
-    int foundation_rows;  /* rows, from the first on, with springs of an elastic foundation; 0: none
-                           */
-    int elastic_rows;     /* bits: rows with an elastic wrench */
-    int cross_coupled;    /* 1: cross_cfm is not zero */
-    double cross_cfm[36]; /* off-diagonal compliance of the rows; zero diagonal */
+    int foundation_rows; /* rows, from the first on, with springs of an elastic foundation; 0: none
+                          */
+    int elastic_rows;    /* bits: rows with an elastic wrench */
+    double pitch; /* of an elastic wrench: its torque about the normal over its normal force [m] */
+    int cross_coupled;         /* 1: cross_cfm is not zero */
+    double cross_cfm[36];      /* off-diagonal compliance of the rows; zero diagonal */
     double target_velocity[6]; /* velocity that the patch prescribes, without the bias: of its gaps
                                   and its motion */
     double expected_motion[6]; /* period times the velocity after the solve, for a patch with

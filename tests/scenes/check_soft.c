@@ -1,4 +1,5 @@
-/* Soft solids by pressure fields: plates with a wave on a layer, bouncing balls, cubes on cubes. */
+/* Soft solids by pressure fields: plates with a wave on a layer, bouncing balls, cubes on cubes,
+ * bolts in nuts. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -358,6 +359,54 @@ void check_floating_boxes(void)
         print_message("    %s with a period of %.4f ms, exact %.4f ms\n", boxes[i].name,
                       1e3 * period, 1e3 * boxes[i].exact);
         assert_true(fabs(period / boxes[i].exact - 1.0) < 0.002);
+    }
+    simulation_check_energy(&p);
+    simulation_free(&p);
+}
+
+#define BOLT_MASS 0.1
+#define BOLT_INERTIA 3.2e-6
+#define BOLT_LEAD (0.008 / (2.0 * M_PI)) /* of the thread [m/rad] */
+
+/* Acceleration [m/s^2] of a bolt down in its nut, the pressure proportional to the depth along the
+ * normal, and Coulomb's friction against the slip along the thread; 0 where it holds. */
+static double sinking_bolt(double friction)
+{
+    enum { RINGS = 2000 };
+    const double inner = 0.0064, outer = 0.01, flank = 0.2586, lead = BOLT_LEAD;
+    double axial = 0.0, along = 0.0, torque = 0.0; /* of a pressure of 1 at the mean normal */
+    for (int i = 0; i < RINGS; i++) {
+        double r = inner + (outer - inner) * (i + 0.5) / RINGS, slip = hypot(r, lead);
+        axial += r / sqrt(1.0 + flank * flank + lead * lead / (r * r));
+        along += r * lead / slip;
+        torque += r * r * r / slip;
+    }
+    double drive = lead * axial - friction * torque;
+    double force =
+        BOLT_MASS * G / (axial + friction * along + BOLT_MASS * lead * drive / BOLT_INERTIA);
+    return fmax(lead * force * drive / BOLT_INERTIA, 0.0);
+}
+
+void check_bolt(void)
+{
+    static const struct {
+        const char *name;
+        double friction, within;
+    } bolts[] = {{"free", 0.0, 0.015}, {"slow", 0.08, 0.05}, {"locked", 0.18, 0.0}};
+    struct simulation p;
+    simulate("bolt", 0.16, &p);
+    for (int i = 0; i < 3; i++) {
+        const struct body_state *from = simulation_body_at(&p, bolts[i].name, 0.06);
+        const struct body_state *to = simulation_body_at(&p, bolts[i].name, -1);
+        const double *start = simulation_body_at(&p, bolts[i].name, 0.0)->position;
+        double a = (from->twist[2] - to->twist[2]) / 0.1, exact = sinking_bolt(bolts[i].friction);
+        double lead = to->twist[5] != 0.0 ? to->twist[2] / to->twist[5] / BOLT_LEAD : 0.0;
+        print_message(
+            "    %s sinks %.3f mm at %.4f m/s2, exact %.4f; lead %.4f of the thread's, turns "
+            "at %.2e rad/s\n",
+            bolts[i].name, 1e3 * (start[2] - to->position[2]), a, exact, lead, to->twist[5]);
+        assert_true(fabs(a - exact) <= bolts[i].within * exact + 5e-4);
+        assert_true(i == 2 ? fabs(to->twist[5]) < 1e-6 : fabs(lead - 1.0) < 0.005);
     }
     simulation_check_energy(&p);
     simulation_free(&p);

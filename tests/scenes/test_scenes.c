@@ -53,6 +53,7 @@ static const struct {
     {"cow", check_cow},
     {"chopsticks", check_chopsticks},
     {"spoon", check_spoon},
+    {"bolt", check_bolt},
     {"balances", check_balances_scene},
     {"peg", check_peg_scene},
     {"dominoes", check_dominoes},

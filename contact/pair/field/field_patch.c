@@ -13,6 +13,8 @@
 #define MIN_GROUP_NORMAL_COSINE                                                                    \
     0.7071 /* cosine of the angle to the first polygon of a group within which polygons belong to  \
               it */
+#define MIN_PITCH_RATIO                                                                            \
+    1e-9 /* pitch of the wrench, over the size of the patch, below which it is rounding */
 #define MIN_GROUP_LOAD_RATIO                                                                       \
     1e-3 /* load of a polygon, over the largest, below which it starts no group */
 
@@ -221,6 +223,15 @@ static void add_hunt_crossley_damping(const struct tact_pair_query *q,
     }
 }
 
+/* The torque about the normal that comes with the force, on the query's a: 0 where it is rounding,
+ * and at most the force times the size of the patch, beyond which the pressure mostly opposes
+ * itself. */
+static double torque_of_pitch(double torque, double force, double size)
+{
+    double most = size * force;
+    return fabs(torque) > MIN_PITCH_RATIO * most ? tact_max(-most, tact_min(torque, most)) : 0.0;
+}
+
 int tact_field_make_patch(const struct tact_pair_query *q, const struct field_surface *of,
                           const struct field_part *part, struct field_points *points,
                           struct tact_patch *patch)
@@ -238,7 +249,8 @@ int tact_field_make_patch(const struct tact_pair_query *q, const struct field_su
     choose_principal_patch_axes(of, part->group, sums->origin, local, local + 3, patch->semi);
     tact_v3_copy(points->centre, sums->origin);
     memcpy(points->axes, local + 3, sizeof points->axes);
-    tact_field_friction_points(of, part->group, tact_max(patch->semi[0], patch->semi[1]), points);
+    double size = tact_max(patch->semi[0], patch->semi[1]);
+    tact_field_friction_points(of, part->group, size, points);
     tact_field_friction_limit(points, patch);
     tact_field_rotate_matrix(sums->stiffness, local, full);
     normal_stiffness_of_patch(full, points, part->springs, k);
@@ -249,6 +261,7 @@ int tact_field_make_patch(const struct tact_pair_query *q, const struct field_su
     }
     tact_m3_mul_v3(torque, local, sums->torque);
     patch->wrench[0] = force;
+    patch->wrench[3] = torque_of_pitch(sign * torque[0], force, size);
     patch->wrench[4] = sign * torque[1];
     patch->wrench[5] = sign * torque[2];
     tact_quat_to_m3(turn, of->frame->quat_wxyz);
