@@ -31,7 +31,7 @@ struct link_scene {
     int has_unstable_tie; /* 1: the link that was measured does not support the mode of a tie */
 };
 
-enum { LINK_WAVES, LINK_POSITION_FORCE, LINK_POSITION_POSITION, LINK_MODES };
+enum { LINK_WAVES, LINK_POSITION_FORCE, LINK_POSITION_POSITION, LINK_MODEL, LINK_MODES };
 
 /* What the modes of ties are like at a constant delay. */
 struct link_modes {

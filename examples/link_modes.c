@@ -49,7 +49,8 @@ static void add_ties(const struct tact_scene *scene, const char *device, struct 
 
 void link_modes(const struct link_scene *s, double delay, struct link_modes *out)
 {
-    static const char *const names[LINK_MODES] = {"waves", "position_force", "position_position"};
+    static const char *const names[LINK_MODES] = {"waves", "position_force", "position_position",
+                                                  "model"};
     const double period = s->scene->period;
     *out = (struct link_modes){.damping = INFINITY, .impedance = INFINITY};
     add_ties(s->scene, s->device, out);
@@ -60,11 +61,12 @@ void link_modes(const struct link_scene *s, double delay, struct link_modes *out
     out->impedance = isinf(out->impedance) ? usual_impedance : out->impedance;
     const double at_once = 1.0 / (1.0 / out->wanted + delay / out->impedance);
     const double passive = out->damping / (1.5 * period + 2.0 * delay);
+    const double stiffness[LINK_MODES] = {at_once, passive, passive, out->wanted};
     for (int i = 0; i < LINK_MODES; i++) {
-        out->mode[i] =
-            (struct link_mode){.name = names[i],
-                               .stiffness = i == LINK_WAVES ? at_once : passive,
-                               .is_supported = i == LINK_WAVES || passive >= out->wanted};
+        const int is_stable = i == LINK_WAVES || i == LINK_MODEL; /* at any constant delay */
+        out->mode[i] = (struct link_mode){.name = names[i],
+                                          .stiffness = stiffness[i],
+                                          .is_supported = is_stable || passive >= out->wanted};
     }
     out->best = passive >= out->wanted ? LINK_POSITION_POSITION : LINK_WAVES;
 }
@@ -78,10 +80,14 @@ void link_modes_print(const struct link_modes *modes, double delay)
     printf(
         "  waves              %.0f N/m at once; %g N/m as the position is followed, by %.2f /s\n",
         modes->mode[LINK_WAVES].stiffness, modes->wanted, gain);
-    for (int i = LINK_POSITION_FORCE; i < LINK_MODES; i++) {
+    for (int i = LINK_POSITION_FORCE; i <= LINK_POSITION_POSITION; i++) {
         printf("  %-18s stable to %.0f N/m: %s\n", modes->mode[i].name, modes->mode[i].stiffness,
                modes->mode[i].is_supported ? "supported" : "not supported");
     }
+    printf(
+        "  model              %g N/m, of a surface that the robot met before; one that is new is "
+        "felt %.0f ms late, and the robot pushes on it until then\n",
+        modes->mode[LINK_MODEL].stiffness, 2e3 * delay);
     printf("  best               %s\n", modes->mode[modes->best].name);
 }
 

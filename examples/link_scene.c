@@ -69,6 +69,7 @@ static int mode_of(const struct tact_scene_remote *tie)
 {
     return !strcmp(tie->mode, "waves")            ? LINK_WAVES
            : !strcmp(tie->mode, "position_force") ? LINK_POSITION_FORCE
+           : !strcmp(tie->mode, "model")          ? LINK_MODEL
                                                   : LINK_POSITION_POSITION;
 }
 
@@ -83,8 +84,9 @@ static void print_tie(const struct tact_scene_remote *tie, const struct link_mod
         return;
     }
     printf("%s: %s\n", text_shown(tie->mode),
-           modes->mode[mode_of(tie)].is_supported ? "settles at this delay"
-                                                  : "is not stable at this delay: take waves");
+           !modes->mode[mode_of(tie)].is_supported ? "is not stable at this delay: take waves"
+           : mode_of(tie) == LINK_MODEL            ? "settles at any delay"
+                                                   : "settles at this delay");
 }
 
 /* 1 where a tie is of the measured device; notes whether the link supports its mode. */

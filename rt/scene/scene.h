@@ -375,7 +375,7 @@ struct tact_scene_remote {
     char *joint;      /**< "hand.link", not a coordinate of a base */
     char *device;     /**< name of the device */
     uint32_t axis;    /**< number of the joint among those of the device, 0 to 5; default 0 */
-    char *mode;       /**< waves (default), position_force or position_position */
+    char *mode;       /**< waves (default), position_force, position_position or model */
     double impedance; /**< b of the waves, the same at both sites [N m s/rad, N s/m] */
     double stiffness; /**< of the coupling to the line [N m/rad, N/m]; default 0: the joint itself
                          is the end of the line, as where a person holds it */

@@ -17,7 +17,8 @@ static bool is_mode(const struct tact_scene_remote *remote, const char *mode)
 static int check_remote_values(const struct tact_scene_check *check,
                                const struct tact_scene_remote *remote, const char *path)
 {
-    static const char *const modes[] = {"waves", "position_force", "position_position", NULL};
+    static const char *const modes[] = {"waves", "position_force", "position_position", "model",
+                                        NULL};
     static const char *const of_waves[] = {"impedance", "tank"};
     char key[TACT_SCENE_PATH];
     int rc =
@@ -46,7 +47,7 @@ static int check_remote_values(const struct tact_scene_check *check,
         rc =
             tact_scene_need_positive(check, path, "stiffness", remote->stiffness, "N m/rad or N/m");
     }
-    if (!rc && (remote->stiffness > 0.0 || is_mode(remote, "position_force"))) {
+    if (!rc && (remote->stiffness > 0.0 || !is_mode(remote, "waves"))) {
         rc =
             tact_scene_need_positive(check, path, "damping", remote->damping, "N m s/rad or N s/m");
     }

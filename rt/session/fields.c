@@ -16,7 +16,8 @@
 enum {
     COUPLING_STATE_NUMBER_COUNT = sizeof(struct session_coupling_state) / sizeof(double),
     TOOL_NUMBERS = sizeof(struct session_tool_state) / sizeof(double),
-    REMOTE_NUMBERS = sizeof(struct session_remote_state) / sizeof(double)
+    REMOTE_NUMBERS = sizeof(struct session_remote_state) / sizeof(double),
+    REMOTE_MODEL_NUMBERS = sizeof(struct session_remote_model) / sizeof(double)
 };
 
 /* Adds a field prefix_name_suffix; *at is set to its offset. */
@@ -107,6 +108,14 @@ static int add_remote_fields(struct tact_session *s)
                              "force N m or N; waves used, sent sqrt(W); offset, other position rad "
                              "or m; ticks engaged; met; latched; share; tank, work J",
                              REMOTE_NUMBERS);
+        if (!rc && r->mode == REMOTE_MODEL) {
+            rc = add_named_field(
+                s, &r->model_field, TACT_FIELD_OUTPUT, s->hands[r->hand].names[r->link], "_wall",
+                "found: place m, stiffness N/m, sign of the force; place, force, both of the last "
+                "sample, sums dq^2, dq dF, touching; felt: place, stiffness, late force, joint, "
+                "last stiffness; ticks limited",
+                REMOTE_MODEL_NUMBERS);
+        }
     }
     return rc;
 }
@@ -355,6 +364,9 @@ void tact_session_fill_record(struct tact_session *s, struct tact_record *record
     }
     for (int i = 0; i < s->remote_count; i++) {
         memcpy(v + s->remotes[i].field, &s->remotes[i].state, sizeof s->remotes[i].state);
+        if (s->remotes[i].mode == REMOTE_MODEL) {
+            memcpy(v + s->remotes[i].model_field, &s->remotes[i].model, sizeof s->remotes[i].model);
+        }
     }
     for (int i = 0; i < s->grip_count; i++) {
         memcpy(v + s->grips[i].field, &s->grips[i].state, grip_state_bytes(&s->grips[i]));
@@ -438,6 +450,9 @@ void tact_session_restore_state(struct tact_session *s, const struct tact_record
     }
     for (int i = 0; i < s->remote_count; i++) {
         memcpy(&s->remotes[i].state, v + s->remotes[i].field, sizeof s->remotes[i].state);
+        if (s->remotes[i].mode == REMOTE_MODEL) {
+            memcpy(&s->remotes[i].model, v + s->remotes[i].model_field, sizeof s->remotes[i].model);
+        }
     }
     for (int i = 0; i < s->grip_count; i++) {
         memcpy(&s->grips[i].state, v + s->grips[i].field, grip_state_bytes(&s->grips[i]));

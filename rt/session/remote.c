@@ -10,6 +10,8 @@
  * position. Without a coupling the joint is the end of the line, F = sqrt(2 b) u_in - b v'. An end
  * that is held reflects its own force: u_in = F / sqrt(2 b), a spring of b / h in series with K.
  * The robot's end sends a share of u_out that rises from 0 within 0.2 s.
+ * With `model` the robot sends the wall that it meets in place of its position and force
+ * (rt/wall_internal.h), and the person's joint meets that wall here.
  * Real-time safe but for tact_session_map_remotes().
  */
 #include <errno.h>
@@ -122,6 +124,7 @@ static int map_remote(struct tact_session *s, uint32_t index, struct tact_error 
     r->tie = find_wave_tie(def, s->period);
     r->mode = !strcmp(def->mode, "waves")            ? REMOTE_WAVES
               : !strcmp(def->mode, "position_force") ? REMOTE_POSITION_FORCE
+              : !strcmp(def->mode, "model")          ? REMOTE_MODEL
                                                      : REMOTE_POSITION_POSITION;
     r->hand = r->link = -1;
     for (uint32_t i = 0; i < s->scene->hands_count; i++) {
@@ -133,6 +136,12 @@ static int map_remote(struct tact_session *s, uint32_t index, struct tact_error 
         }
     }
     find_remote_drive(def, s->period, &r->stiffness, &r->damping);
+    if (r->mode == REMOTE_MODEL && r->stiffness > 0.0) {
+        r->jacobian = calloc(6 * (size_t)s->scene->hands[r->hand].links_count, sizeof(double));
+        if (!r->jacobian) {
+            return tact_error_set(err, -ENOMEM, "out of memory");
+        }
+    }
     r->coupling = tact_session_find_coupling(s, r->hand, r->link);
     r->state.target = s->scene->hands[r->hand].links[r->link].joint.start;
     r->state.tank = def->tank;
@@ -194,6 +203,14 @@ int tact_session_map_remotes(struct tact_session *s, struct tact_error *err)
         rc = map_remote(s, i, err);
     }
     return rc ? rc : check_remote_devices(s, err);
+}
+
+void tact_session_free_remotes(struct tact_session *s)
+{
+    for (int i = 0; s->remotes && i < s->remote_count; i++) {
+        free(s->remotes[i].jacobian);
+    }
+    free(s->remotes);
 }
 
 static const struct tact_device_input *input_of(const struct tact_session *s,
@@ -347,10 +364,18 @@ void tact_session_follow_remotes(struct tact_session *s, uint64_t tick)
 {
     for (int i = 0; i < s->remote_count; i++) {
         struct session_remote *r = &s->remotes[i];
-        const double rate_now = tact_hand_state(tact_world_hand(s->world, r->hand)).v[r->link];
+        const struct tact_hand_state hand = tact_hand_state(tact_world_hand(s->world, r->hand));
+        const double rate_now = hand.v[r->link];
         update_engagement(s, r, (double)tick + 1.0);
         if (r->mode == REMOTE_WAVES) {
             follow_wave(s, r, rate_now);
+        } else if (r->mode == REMOTE_MODEL && r->stiffness == 0.0) {
+            if (r->state.ticks > 0.0) {
+                tact_session_follow_wall(s, r, hand.q[r->link], rate_now);
+            } else {
+                r->model.felt = (struct tact_wall_felt){.late = 0.0};
+                r->state.rate = fade_force(s, r, rate_now);
+            }
         } else {
             follow_position(s, r, rate_now);
         }
@@ -396,6 +421,9 @@ void tact_session_answer_remotes(struct tact_session *s)
         out[r->out.wave] = r->state.sent;
         out[r->out.position] = q;
         out[r->out.force] = r->state.force;
+        if (r->mode == REMOTE_MODEL && r->stiffness > 0.0) {
+            tact_session_send_wall(s, r, out);
+        }
         out[r->out.held] = is_held_here(s, r);
         if (r->out.terms >= 0) {
             out[r->out.terms] = r->terms;

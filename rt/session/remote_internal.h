@@ -3,6 +3,7 @@
 #define TACT_RT_SESSION_REMOTE_INTERNAL_H
 
 #include "rt/session/session_internal.h"
+#include "rt/wall_internal.h"
 #include "rt/wave_internal.h"
 
 /* A joint that is tied to the joint of another site. */
@@ -10,7 +11,7 @@ struct session_remote {
     const struct tact_scene_remote *def;
     struct tact_wave_tie tie;
     int device, hand, link;
-    enum { REMOTE_WAVES, REMOTE_POSITION_FORCE, REMOTE_POSITION_POSITION } mode;
+    enum { REMOTE_WAVES, REMOTE_POSITION_FORCE, REMOTE_POSITION_POSITION, REMOTE_MODEL } mode;
     struct { /* input channels of the device */
         int wave, position, force, held, round_trip;
     } in;
@@ -38,6 +39,13 @@ struct session_remote {
         double work;    /* that the tie did on the joint so far [J] */
     } state;
     uint32_t field; /* its field in the record */
+    struct session_remote_model {
+        struct tact_wall_estimate found; /* at the robot, in its own coordinate */
+        struct tact_wall_felt felt;      /* at the person */
+        double limited;                  /* ticks in which the wall was stiffer than is felt here */
+    } model;                             /* of REMOTE_MODEL */
+    uint32_t model_field;
+    double *jacobian; /* [6 * links] scratch of the robot's end of REMOTE_MODEL, else NULL */
 };
 
 /* remote.c: connects the joints that are tied to another site with their devices. */
@@ -48,5 +56,16 @@ void tact_session_add_remote_drive(const struct tact_scene *scene, const char *j
 /* Before and after the solve: their targets; and what goes to the other site. Real-time safe. */
 void tact_session_follow_remotes(struct tact_session *s, uint64_t tick);
 void tact_session_answer_remotes(struct tact_session *s);
+void tact_session_free_remotes(struct tact_session *s);
+
+/* remote_wall.c: of mode model. At the robot, once engaged or not: finds the wall and sets it in
+ * place of position and force. Real-time safe. */
+void tact_session_send_wall(const struct tact_session *s, struct session_remote *r, double *out);
+/* At the person, while engaged: sets the target rate of the tick. Real-time safe. */
+void tact_session_follow_wall(const struct tact_session *s, struct session_remote *r, double q,
+                              double rate_now);
+/* Joints where a wall was stiffer than is rendered, at the end of a session. */
+void tact_session_report_walls(struct tact_session *s,
+                               void (*report)(struct tact_session *s, const char *text));
 
 #endif

@@ -186,18 +186,29 @@ static json_t *link_of_remote(const struct tact_session *s, const struct session
     return all;
 }
 
+/* The wall that a joint has found or feels, by its tie of mode model; NULL: of another mode. */
+static json_t *wall_of_remote(const struct session_remote *r)
+{
+    const struct tact_wall *wall = r->stiffness > 0.0 ? &r->model.found.wall : &r->model.felt.wall;
+    return r->mode == REMOTE_MODEL
+               ? json_pack("{s:o, s:o, s:o}", "place", number(wall->place), "stiffness",
+                           number(wall->stiffness), "limited_ticks", number(r->model.limited))
+               : NULL;
+}
+
 /* Joints that are tied to another site. */
 static json_t *remotes(const struct tact_session *s)
 {
     json_t *all = json_object();
     for (int i = 0; i < s->remote_count; i++) {
         const struct session_remote *r = &s->remotes[i];
-        json_object_set_new(
-            all, s->hands[r->hand].names[r->link],
-            json_pack("{s:b, s:b, s:o, s:o, s:o, s:o, s:o}", "engaged", r->state.ticks > 0.0,
-                      "lost_since", r->state.latched > 0.0, "force", number(r->state.force),
-                      "end_of_line", number(r->state.target), "tank_J", number(r->state.tank),
-                      "work_J", number(r->state.work), "link", link_of_remote(s, r)));
+        json_object_set_new(all, s->hands[r->hand].names[r->link],
+                            json_pack("{s:b, s:b, s:o, s:o, s:o, s:o, s:o, s:o*}", "engaged",
+                                      r->state.ticks > 0.0, "lost_since", r->state.latched > 0.0,
+                                      "force", number(r->state.force), "end_of_line",
+                                      number(r->state.target), "tank_J", number(r->state.tank),
+                                      "work_J", number(r->state.work), "link", link_of_remote(s, r),
+                                      "wall", wall_of_remote(r)));
     }
     return all;
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 #include "rt/clock.h"
 #include "rt/loop_internal.h"
+#include "rt/session/remote_internal.h"
 #include "rt/session/session_internal.h"
 
 #define SOURCE_WAIT_NS 1000000000 /* free-wheeling: longest wait for a result of the source */
@@ -126,6 +127,7 @@ static int end(struct tact_session *s, struct tact_session_report *report)
     tact_session_watch_stop(s);
     tact_session_report_tunnelled_pairs(s);
     report_clamped_targets(s);
+    tact_session_report_walls(s, report_in_log_too);
     int rc = tact_recorder_close(s->recorder, &s->report.recorder);
     s->recorder = NULL;
     finish_session_report(s, report);

@@ -8,6 +8,7 @@
 #include "rt/clock.h"
 #include "rt/session/facts.h"
 #include "rt/session/grip_internal.h"
+#include "rt/session/remote_internal.h"
 #include "rt/session/session_internal.h"
 
 #define MAX_TRIANGLE_PAIRS 262144 /* capacity for triangle pairs of a pair of meshes */
@@ -166,9 +167,9 @@ void tact_session_destroy(struct tact_session *s)
                       s->couplings,
                       s->self_overlaps,
                       s->tools,
-                      s->holds,
-                      s->remotes};
+                      s->holds};
     tact_session_free_grips(s);
+    tact_session_free_remotes(s);
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) {
         free(blocks[i]);
     }

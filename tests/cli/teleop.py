@@ -131,6 +131,8 @@ def main():
     assert max(held) > 2.0, max(held)
 
 
+for end in ("local", "remote"):  # the example by a model is one that can be run
+    assert "mode: model" in tact("teleop", os.path.join(SOURCE, "examples/teleop_model.yaml"), "--site", end, "--print")
 for _ in range(50 if os.environ.get("TACT_LONG", "0") not in ("", "0") else 1):
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)

@@ -17,6 +17,8 @@ static void bad_remotes_are_refused(void **state)
         {"impedance: 10", "mode: position_position, stiffness: 5, damping: 1, tank: 1",
          "remotes[0].tank"},
         {"impedance: 10", "mode: position_force", "remotes[0].damping"},
+        {"impedance: 10", "mode: model", "remotes[0].damping"},
+        {"impedance: 10", "mode: model, damping: 2, tank: 1", "remotes[0].tank"},
         {"joint: arm.tip, device", "joint: arm.toe, device", "remotes[0].joint"},
         {"device: site", "device: sight", "remotes[0].device"},
         {"impedance: 10", "impedance: 10, damping: 5", "remotes[0].damping"},
@@ -30,7 +32,8 @@ static void bad_remotes_are_refused(void **state)
     };
     char good[4096];
     (void)state;
-    tact_number_print(good, sizeof good, person_text, 0.4, 10.0, 300.0, 8.0, 9.0, "impedance: 10");
+    tact_number_print(good, sizeof good, person_text, 0.4, 10.0, 300.0, 8.0, 9.0, "",
+                      "impedance: 10");
     tact_scene_free(load(good));
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         char text[8192];

@@ -58,7 +58,7 @@ static void open_sites(int port, const char *link, double until, int record)
             snprintf(text, sizeof text, robot_text, robot_tie);
         } else {
             char button[128];
-            tact_number_print(text, sizeof text, person_text, 0.4, 10.0, 300.0, 8.0, 9.0,
+            tact_number_print(text, sizeof text, person_text, 0.4, 10.0, 300.0, 8.0, 9.0, "",
                               "impedance: 10");
             tact_number_print(button, sizeof button,
                               "type: operator, settings: {script: [[0, 0, 0, 0]], deadman_from: "

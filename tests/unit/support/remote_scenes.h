@@ -10,7 +10,8 @@
 #include <cmocka.h>
 #include "rt/scene/scene.h"
 
-/* Mass, damping and stiffness of the person's hand, which holds a device of 0.1 kg and 1 N s/m. */
+/* Mass, damping and stiffness of the person's hand, end of its press and when it is back, what
+ * follows in its script, and keys of the tie. The hand holds a device of 0.1 kg and 1 N s/m. */
 static const char person_text[] =
     "name: person\n"
     "hands:\n"
@@ -27,7 +28,7 @@ static const char person_text[] =
     "  - name: person\n"
     "    type: operator\n"
     "    settings:\n"
-    "      script: [[0.5, 0, 0, 0], [1.5, 1, 0, 0], [%g, 1, 0, 0], [%g, 0, 0, 0]]\n"
+    "      script: [[0.5, 0, 0, 0], [1.5, 1, 0, 0], [%g, 1, 0, 0], [%g, 0, 0, 0]%s]\n"
     "  - {name: button, type: button}\n"
     "inputs: [{from: person.grip, to: arm.tip, scale: 0.07}]\n"
     "remotes: [{joint: arm.tip, device: site, %s}]\n"

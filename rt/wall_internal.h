@@ -1,0 +1,53 @@
+/*
+ * A wall that the joint of one site meets, and that is felt at another without the delay of the
+ * link (model-mediated teleoperation: Mitra and Niemeyer 2008), for one coordinate. The joint
+ * pushes with
+ *
+ *     F = k (q - s)  where  F (q - s) > 0, else 0
+ *
+ * s: place of the wall [m, rad]; k: its stiffness [N/m, N m/rad]. The sign of F says on which side
+ * the wall is, and is sent as that of the stiffness; 0: none is known. What is felt through a tie
+ * of stiffness K is the wall in series with it, 1 / (1/k + 1/K), in the same place. All functions
+ * are pure and real-time safe.
+ */
+#ifndef TACT_RT_WALL_INTERNAL_H
+#define TACT_RT_WALL_INTERNAL_H
+
+struct tact_wall {
+    double place;     /* s [m, rad] */
+    double stiffness; /* k, with the sign of F; 0: none is known */
+};
+
+/* What is known of a wall where it is met. All doubles, as its user logs it. */
+struct tact_wall_estimate {
+    struct tact_wall wall;         /* in series with the tie */
+    double place, force;           /* q and F, low-passed */
+    double last_place, last_force; /* q and F of the last sample */
+    double square, product;        /* sums of dq^2 and dq dF over the samples, old ones forgotten */
+    double touching;               /* 1, -1: sign of the force; 0: nothing is touched */
+};
+
+/* One tick: q [m, rad]; force: F, by the contacts [N, N m]; tie: K of the tie; period [s]. A force
+ * counts from a stretch of the tie of 0.2 mm (or mrad) on. A wall that is passed without such a
+ * force is forgotten. */
+void tact_wall_find(struct tact_wall_estimate *e, double q, double force, double tie,
+                    double period);
+
+/* What is felt of a wall. All doubles. */
+struct tact_wall_felt {
+    struct tact_wall wall; /* that is known, no stiffer than is felt */
+    double late;           /* force that is felt less that of the wall [N, N m] */
+    double place;          /* of the joint [m, rad] */
+    double stiffness;      /* of the last wall that was known [N/m, N m/rad] */
+};
+
+/* Force of a wall on the joint at q, of its sign [N, N m]; 0 ahead of it. */
+double tact_wall_push(const struct tact_wall *wall, double q);
+
+/* One tick: the force on the joint. A wall that is touched changes without a jump: its force
+ * follows by 0.3 s and as if it moved by 5 cm/s or 5 crad/s, and never pulls. most: of the
+ * stiffness that is felt. */
+double tact_wall_feel(struct tact_wall_felt *felt, const struct tact_wall *known, double q,
+                      double most, double period);
+
+#endif
