@@ -132,6 +132,38 @@ static void distance_of_cubes_face_to_face(void **state)
     free_convex_solid(&b);
 }
 
+/* Places a plate so that the edge along y of its local x and z is at a point, turned about y. */
+static void place_by_edge(struct solid *plate, double angle, double x, double z, const double at[3])
+{
+    double c = cos(angle), s = sin(angle);
+    turn(plate, 0.0, angle, 0.0);
+    tact_v3_set(plate->pose.position, at[0] - (c * x + s * z), at[1], at[2] - (c * z - s * x));
+}
+
+/* Two plates that lean together: edge on edge, with a face of one of them nearly in the contact
+ * plane, of whose rim the edge is a part. It is kept whole. */
+static void edges_on_the_rim_of_a_face_are_kept(void **state)
+{
+    (void)state;
+    const double lean = 0.35, x = 0.0015, z = 0.44;
+    struct solid a = box(2.0 * x, 0.63, 2.0 * z), b = box(2.0 * x, 0.63, 2.0 * z);
+    for (int i = 0; i < 300; i++) {
+        double all = uniform(-0.5, 0.5), gap = pow(10.0, uniform(-9.0, -4.0));
+        double along = (i % 2 ? 1.0 : -1.0) * (lean - uniform(0.0, 0.05)) + all;
+        const double n[3] = {-cos(along), 0.0, sin(along)}, origin[3] = {0.1, -0.06, 0.2};
+        double at[3] = {origin[0], origin[1], origin[2]};
+        place_by_edge(&b, all - lean, -x, z, origin);
+        tact_v3_axpy(at, gap, n);
+        place_by_edge(&a, all + lean, x, z, at);
+        struct tact_manifold m = find_manifold(&a, &b);
+        assert_int_equal(m.corners, 2);
+        NEAR(manifold_extent_along(&m, 1), 0.63, 1e-12);
+        assert_true(m.feature[0] != m.feature[1]);
+    }
+    free_convex_solid(&a);
+    free_convex_solid(&b);
+}
+
 /* A ball measured along a given normal over a tilted face: its point is where the line along the
  * normal meets the face, or there is none, and the middle of the farthest points is taken. */
 static void points_along_a_normal_are_on_a_face_or_not(void **state)
@@ -438,6 +470,7 @@ int main(void)
         cmocka_unit_test(distance_of_aligned_stacks_is_exact),
         cmocka_unit_test(any_warm_start_state_is_accepted),
         cmocka_unit_test(points_along_a_normal_are_on_a_face_or_not),
+        cmocka_unit_test(edges_on_the_rim_of_a_face_are_kept),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -10,6 +10,10 @@
 #define FLAT_FACE_COSINE                                                                           \
     (1.0 - 1e-14) /* of the angle up to which no other face is nearer to the contact plane:        \
                      smaller than the angle between any two faces, which are one within 1e-6 */
+#define RIM_TOLERANCE                                                                              \
+    1e-12 /* relative to the size: distance from the rim of a face within which a corner is on it. \
+             An edge that coincides with the rim, as where two plates lean together, is kept whole \
+             whatever rounding does */
 #define PARALLEL_EDGE_SINE                                                                         \
     0.01 /* sine of the angle up to which two edges have a segment in common */
 #define HALFSPACE_SQUARE_EXTENT_RATIO                                                              \
@@ -250,19 +254,21 @@ static void find_outline(const struct tact_manifold *m, const double n[3], const
 }
 
 /* Clips a polygon by the line from p to q (Sutherland and Hodgman 1974); returns the number of
- * remaining corners. */
-static int clip_polygon_by_line(double (*corner)[2], int count, const double *p, const double *q)
+ * remaining corners. Corners within `tolerance` [m] outside of it are kept as they are. */
+static int clip_polygon_by_line(double (*corner)[2], int count, const double *p, const double *q,
+                                double tolerance)
 {
-    double kept[TACT_MANIFOLD_CORNERS][2];
+    double kept[TACT_MANIFOLD_CORNERS][2],
+        outside = -tolerance * tact_hypot(q[0] - p[0], q[1] - p[1]);
     int n = 0;
     for (int i = 0; i < count; i++) {
         const double *a = corner[i], *b = corner[i + 1 < count ? i + 1 : 0];
         double of_a = (q[0] - p[0]) * (a[1] - p[1]) - (q[1] - p[1]) * (a[0] - p[0]);
         double of_b = (q[0] - p[0]) * (b[1] - p[1]) - (q[1] - p[1]) * (b[0] - p[0]);
-        if (of_a >= 0.0 && n < TACT_MANIFOLD_CORNERS) {
+        if (of_a >= outside && n < TACT_MANIFOLD_CORNERS) {
             memcpy(kept[n++], a, sizeof kept[0]);
         }
-        if ((of_a > 0.0 && of_b < 0.0) || (of_a < 0.0 && of_b > 0.0)) {
+        if ((of_a > 0.0 && of_b < outside) || (of_a < outside && of_b > 0.0)) {
             double t = of_a / (of_a - of_b);
             for (int k = 0; k < 2 && n < TACT_MANIFOLD_CORNERS; k++) {
                 kept[n][k] = a[k] + t * (b[k] - a[k]);
@@ -299,7 +305,7 @@ static int is_vertex_on_face(const struct outline *vertex, const struct side *s,
 
 /* Clips `of` by the face `within`, which is on the side s; other: the side of `of`. */
 static void clip_outline_by_face(struct outline *of, const struct side *other,
-                                 struct outline *within, const struct side *s,
+                                 struct outline *within, const struct side *s, double size,
                                  struct tact_manifold *m)
 {
     if (of->kind == TACT_FEATURE_VERTEX && within->face >= 0) {
@@ -313,7 +319,8 @@ static void clip_outline_by_face(struct outline *of, const struct side *other,
     memcpy(m->corner, of->corner, (size_t)n * sizeof *of->corner);
     for (int i = 0; i < within->count && n > 0; i++) {
         int next = i + 1 < within->count ? i + 1 : 0;
-        n = clip_polygon_by_line(m->corner, n, within->corner[i], within->corner[next]);
+        n = clip_polygon_by_line(m->corner, n, within->corner[i], within->corner[next],
+                                 RIM_TOLERANCE * size);
     }
     m->corners = n;
 }
@@ -420,9 +427,9 @@ void tact_manifold_find(const struct tact_core *a, const struct tact_pose *pose_
     memcpy(out->height_a, outline_a.height, sizeof out->height_a);
     memcpy(out->height_b, outline_b.height, sizeof out->height_b);
     if (outline_b.kind == TACT_FEATURE_FACE) {
-        clip_outline_by_face(&outline_a, &of_a, &outline_b, &of_b, out);
+        clip_outline_by_face(&outline_a, &of_a, &outline_b, &of_b, size, out);
     } else if (outline_a.kind == TACT_FEATURE_FACE) {
-        clip_outline_by_face(&outline_b, &of_b, &outline_a, &of_a, out);
+        clip_outline_by_face(&outline_b, &of_b, &outline_a, &of_a, size, out);
     } else if (outline_a.kind == TACT_FEATURE_EDGE && outline_b.kind == TACT_FEATURE_EDGE) {
         overlap_of_parallel_edges(&outline_a, &outline_b, out);
     } else {
