@@ -203,6 +203,8 @@ static int add_link(struct urdf *r, const xmlNode *link, int parent, const struc
          n = tact_xml_element(n->next)) {
         if (!strcmp(tact_xml_name(n), "collision")) {
             rc = read_collision(m, n, at);
+        } else if (!strcmp(tact_xml_name(n), "origin")) {
+            tact_model_note(m, tact_xml_line(n), "link: <origin> is left out: URDF has none there");
         } else if (!tact_xml_is_in("inertial visual", tact_xml_name(n))) {
             rc = tact_model_error(m, tact_xml_line(n), "link: <%.60s> is not supported",
                                   tact_xml_name(n));
@@ -264,7 +266,7 @@ static int read_joint_axis(struct model *m, const xmlNode *node, struct model_jo
 static int check_joint_elements(struct model *m, const xmlNode *node)
 {
     for (const xmlNode *n = tact_xml_element(node->children); n; n = tact_xml_element(n->next)) {
-        if (tact_xml_is_in("safety_controller calibration", tact_xml_name(n))) {
+        if (tact_xml_is_in("safety_controller calibration joint_properties", tact_xml_name(n))) {
             tact_model_note(m, tact_xml_line(n), "<%s> is left out", tact_xml_name(n));
         } else if (!tact_xml_is_in("origin parent child axis limit dynamics mimic",
                                    tact_xml_name(n))) {

@@ -13,6 +13,23 @@ def say(text):
     print(text, file=sys.stderr, flush=True)
 
 
+def build_program(build, name):
+    """Path of a program of tests/bench, built where it is not there; exits with 2 where it cannot be."""
+    path = os.path.join(build, "tests", "bench", name)
+    text = ""
+    if not os.path.exists(path):
+        try:
+            run = subprocess.run(["cmake", "--build", build, "--target", name], capture_output=True, text=True, check=False)
+            text = run.stdout + run.stderr if run.returncode else ""
+        except OSError as error:
+            text = str(error)
+    if text:
+        say(f"{text.strip()}\n{name} cannot be built in {build}, which must be a build with tests: .ci/install --tests, "
+            f"then cmake -S {SOURCE} -B {build} -G Ninja -DBUILD_TESTING=ON")
+        sys.exit(2)
+    return path
+
+
 def build_peer(build, name):
     """Path of the peer program, built against MuJoCo's wheel; exits with 77 without a network."""
     venv = os.path.join(build, "bench-venv")

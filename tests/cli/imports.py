@@ -197,6 +197,16 @@ FINGER = """<mujoco model="finger">
   </worldbody>
 </mujoco>
 """
+# What URDF does not have and exporters write all the same; readers of URDF leave it out.
+EXPORTED = """<robot name="exported">
+  <link name="palm"><origin xyz="1 2 3"/></link>
+  <link name="tip"><inertial><mass value="0.1"/>
+    <inertia ixx="1e-5" iyy="1e-5" izz="1e-5" ixy="0" ixz="0" iyz="0"/></inertial></link>
+  <joint name="bend" type="revolute"><parent link="palm"/><child link="tip"/><axis xyz="0 1 0"/>
+    <limit effort="1" velocity="8" lower="-1" upper="1"/>
+    <joint_properties friction="0.0"/></joint>
+</robot>
+"""
 SCENE = ("name: s\nduration: 0.02\nmaterials: [{name: skin}]\npairs: [{materials: [skin, skin], friction: 1}]\n"
          "hands: [{name: h, file: hand/finger.xml, material: skin, drive: {stiffness: 1, damping: 0.1}}]\n")
 
@@ -208,6 +218,10 @@ def hand(folder):
     text, notes = tact("import", model, "--material", "skin")
     assert "name: 'skin'" in text and "bracket.obj" in text and "<site> is left out" in notes, (text, notes)
     assert tact("import", model, "--quiet")[1] == ""
+    notes = tact("import", write(folder, "exported.urdf", EXPORTED))[1]
+    assert ":2: link: <origin> is left out" in notes and ":7: <joint_properties> is left out" in notes, notes
+    wrong = write(folder, "wrong.urdf", EXPORTED.replace("joint_properties", "joint_spring"))
+    assert "wrong.urdf:7: joint: <joint_spring> is not supported" in tact("import", wrong, code=2)[1]
 
     out = os.path.join(folder, "hand.yaml")
     tact("import", model, "-o", out, "--quiet")
