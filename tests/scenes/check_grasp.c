@@ -1,5 +1,5 @@
 /* Grasps by pressure fields: a pencil that turns in the fingers, a cow between two of
- * them, chopsticks, a spoon. */
+ * them, chopsticks, a spoon, a mug. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -267,5 +267,89 @@ void check_spoon(void)
     assert_true(fabs(p.force[p.ticks - 1] / exact - 1.0) < 1e-4);
     assert_true(fabs(p.force[p.ticks - 1] / drives - 1.0) < 1e-4);
     assert_true(fabs(turned - level) < 2e-4 && largest_final_speed(&p) < 1e-6);
+    simulation_free(&p);
+}
+
+#define TIP 0.008  /* radius of the fingertips of mug_pads.yaml [m] */
+#define WALL 0.022 /* of the mug's wall [m] */
+
+/* Force [N] of a soft ball on a rigid cylinder across the line from its axis to the centre, `away`
+ * [m]: its pressure over the part of the wall in the ball. */
+static double press_on_wall(double away)
+{
+    enum { STEPS = 400 };
+    const double slope = 8e5 / 0.008,
+                 most = 0.3; /* [Pa/m]; half the angle, beyond the patch [rad] */
+    double sum = 0.0;
+    for (int i = 0; i < STEPS; i++) {
+        double angle = most * (i + 0.5) / STEPS;
+        double square = away * away + WALL * WALL - 2.0 * away * WALL * cos(angle);
+        for (int k = 0; k < STEPS; k++) {
+            double z = TIP * (k + 0.5) / STEPS;
+            sum += fmax(TIP - sqrt(square + z * z), 0.0) * cos(angle);
+        }
+    }
+    return 4.0 * slope * sum * WALL * most * TIP / (STEPS * (double)STEPS);
+}
+
+/* The fingers on the mug in the latest tick. */
+struct mug_grasp {
+    double force[3]; /* their sum on the mug [N] */
+    double press[3],
+        away[3]; /* of each finger: across the wall [N], of its tip from the axis [m] */
+};
+
+static void measure_mug_grasp(void *user, struct tact_session *session,
+                              const struct tact_session_status *status)
+{
+    static const char *const pairs[3] = {"mug/hand.thumb", "mug/hand.left", "mug/hand.right"};
+    static const double tip[3] = {0.0, 0.0, -0.05};
+    struct mug_grasp *out = user;
+    struct tact_world *world = tact_session_world(session);
+    (void)status;
+    memset(out, 0, sizeof *out);
+    for (int i = 0; i < 3; i++) {
+        const struct tact_contact *c =
+            tact_world_contact(world, tact_session_find_pair(session, pairs[i]));
+        const struct tact_owner by = tact_world_owner(world, c->b);
+        const struct tact_pose *at = &tact_world_shape_poses(world)[c->a]; /* of its wall */
+        double centre[3], way[3], m[9];
+        tact_pose_point(centre, tact_hand_link_pose(tact_world_hand(world, by.index), by.link),
+                        tip);
+        tact_v3_sub(way, centre, at->position);
+        tact_quat_to_m3(m, at->quat_wxyz);
+        tact_m3_tmul_v3(centre, m, way);
+        out->away[i] = hypot(centre[0], centre[1]);
+        out->press[i] = c->touching ? tact_v3_dot(c->wrench, c->patch.frame) : 0.0;
+        for (int k = 0; k < 3 && c->touching; k++) {
+            out->force[k] += c->wrench[k];
+        }
+    }
+}
+
+void check_mug_pads(void)
+{
+    const double weight = 0.05 * G;
+    struct mug_grasp grasp;
+    struct simulation p;
+    simulate_observed("mug_pads", 0.95, &(struct simulation_observer){measure_mug_grasp, &grasp},
+                      &p);
+    const struct body_state *held = simulation_body_at(&p, "mug", 0.9);
+    const struct body_state *end = simulation_body_at(&p, "mug", -1);
+    double creep[3];
+    tact_v3_sub(creep, end->position, held->position);
+    for (int i = 0; i < 3; i++) {
+        const double exact = press_on_wall(grasp.away[i]);
+        print_message("    a finger presses by %.4f N, by its depth in the wall %.4f N\n",
+                      grasp.press[i], exact);
+        assert_true(fabs(grasp.press[i] / exact - 1.0) < 0.02);
+    }
+    print_message("    carry %.6f, %.6f, %.6f N of %.6f N; tilted by %.4f deg; creeps %.1e m\n",
+                  grasp.force[0], grasp.force[1], grasp.force[2], weight, body_tilt_deg(end),
+                  tact_v3_norm(creep));
+    assert_true(hypot(grasp.force[0], grasp.force[1]) < 1e-3 * weight);
+    assert_true(fabs(grasp.force[2] / weight - 1.0) < 1e-3);
+    assert_true(fabs(body_tilt_deg(end) - 45.84) < 0.2);
+    assert_true(tact_v3_norm(creep) < 1e-6);
     simulation_free(&p);
 }

@@ -44,6 +44,7 @@ void check_cow(void);
 void check_chopsticks(void);
 void check_spoon(void);
 void check_bolt(void);
+void check_mug_pads(void);
 void check_balances_scene(void);
 void check_peg_scene(void);
 void check_dominoes(void);

@@ -54,6 +54,7 @@ static const struct {
     {"chopsticks", check_chopsticks},
     {"spoon", check_spoon},
     {"bolt", check_bolt},
+    {"mug_pads", check_mug_pads},
     {"balances", check_balances_scene},
     {"peg", check_peg_scene},
     {"dominoes", check_dominoes},
