@@ -46,6 +46,8 @@ enum tact_solve_count {
                             separated */
     TACT_COUNT_TERM_LIMITED, /**< pairs of features whose second-order term was reduced to what it
                                 reverses, so that friction adds no energy */
+    TACT_COUNT_ROLLING_NOT_FOUND, /**< contacts times sweeps whose torques that resist rolling were
+                                     not found: they are inside their limit, but no solution */
     TACT_SOLVE_COUNTS
 };
 

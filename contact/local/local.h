@@ -78,7 +78,8 @@ TACT_API int tact_local_bouchard(const struct tact_local_problem *problem, doubl
 TACT_API int tact_local_cone(const struct tact_local_problem *problem, double r[6]);
 
 /** Searches for the impulse as tact_local_cone() does; *by is the stage that found the solution:
- * TACT_COUNT_STICK, _ACTIVE_SET or _SEARCH (counts.h). */
+ * TACT_COUNT_STICK, _ACTIVE_SET or _SEARCH (counts.h); or TACT_COUNT_ROLLING_NOT_FOUND where the
+ * torques that resist rolling were not found, and are inside their limit but no solution. */
 TACT_API int tact_local_cone_by(const struct tact_local_problem *problem, double r[6], int *by);
 
 /**

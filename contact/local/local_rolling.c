@@ -16,6 +16,9 @@
 enum { MAX_BRACKET_STEPS = 60, MAX_ROOT_STEPS = 60 };
 
 #define BRACKET_FACTOR 8.0
+#define MAX_LIMIT_ERROR                                                                            \
+    1e-6 /* largest error of |z| = f_n, relative, with which g is a solution                       \
+          */
 
 /* The problem with its torques eliminated for a multiplier, and its last solution. */
 struct rolling {
@@ -93,8 +96,9 @@ static void bound_torques(const struct tact_local_problem *problem, double *r)
     r[5] *= share;
 }
 
-/* Solves with torques at their limit. at_zero: value of the equation at g = 0, negative. */
-static void solve_rolling_at_limit(struct rolling *m, double at_zero)
+/* Solves with torques at their limit. at_zero: value of the equation at g = 0, negative. Returns 0
+ * where no multiplier was found. */
+static int solve_rolling_at_limit(struct rolling *m, double at_zero)
 {
     const struct tact_local_problem *p = m->problem;
     double lo = 0.0, flo = at_zero, fhi = at_zero, stiffness = 0.0;
@@ -116,6 +120,8 @@ static void solve_rolling_at_limit(struct rolling *m, double at_zero)
     if (fhi > 0.0 && flo < 0.0) {
         tact_root_find(evaluate_rolling, m, lo, flo, hi, fhi, MAX_ROOT_STEPS);
     }
+    double z = scaled_torque(p, m->r), f = tact_max(m->r[0], 0.0);
+    return fabs(z - f) <= MAX_LIMIT_ERROR * f;
 }
 
 int tact_local_solve_rolling(const struct tact_local_problem *problem, double r[6], int *by)
@@ -136,7 +142,8 @@ int tact_local_solve_rolling(const struct tact_local_problem *problem, double r[
             memcpy(r, freely, sizeof freely);
             return open;
         }
-        solve_rolling_at_limit(&m, at_zero);
+        int found = solve_rolling_at_limit(&m, at_zero);
+        m.by = found ? m.by : TACT_COUNT_ROLLING_NOT_FOUND;
         limits = m.r[0] > 0.0 ? TACT_LIMIT_ROLLING : 0;
     }
     memcpy(r, m.r, sizeof m.r);

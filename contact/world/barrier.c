@@ -162,6 +162,17 @@ static int add_pressure_cones(const struct tact_local_problem *local, struct bar
     return local->corners ? local->corners : 1;
 }
 
+/* Sets the cone of the torques that resist rolling, which is an ellipse times f_n. Returns 1. */
+static int add_rolling_cone(const struct tact_local_problem *local, struct barrier_cone *p)
+{
+    memset(p->g, 0, sizeof p->g);
+    p->size = 3;
+    p->g[0] = 1.0;
+    p->g[6 + 4] = 1.0 / local->rolling_arm[0];
+    p->g[12 + 5] = 1.0 / local->rolling_arm[1];
+    return 1;
+}
+
 /* Builds the cones of all contacts. Returns their number, or 0 where the method does not apply. */
 static int build_cones(struct tact_world *world, const struct island *island)
 {
@@ -172,14 +183,20 @@ static int build_cones(struct tact_world *world, const struct island *island)
         const struct tact_local_problem *local = &block->local;
         struct barrier_block *b = &barrier->blocks[i];
         int rolls = tact_local_transmits_rolling(local), turns = local->spin_arm > 0.0;
+        b->resists_rolling = tact_local_resists_rolling(local);
         if (count + 2 + local->corners > barrier->room || !(local->mu > MIN_FRICTION_COEFFICIENT) ||
-            (rolls && !turns) || tact_local_resists_rolling(local)) {
+            ((rolls || b->resists_rolling) && !turns)) {
             return 0;
         }
         b->first = count;
-        b->rows = rolls ? 6 : turns ? 4 : 3;
+        b->rows = rolls || b->resists_rolling ? 6 : turns ? 4 : 3;
         barrier->cones[count].size = turns ? 4 : 3;
-        b->count = 1 + (rolls ? add_pressure_cones(local, barrier->cones + count + 1) : 0);
+        b->count = 1;
+        if (rolls) {
+            b->count += add_pressure_cones(local, barrier->cones + count + 1);
+        } else if (b->resists_rolling) {
+            b->count += add_rolling_cone(local, barrier->cones + count + 1);
+        }
         count += b->count;
         memset(b->target_velocity, 0, sizeof b->target_velocity);
         tact_impact_subtract_target(block, b->target_velocity);
@@ -285,6 +302,18 @@ static double compute_de_saxce_term(const struct barrier_cone *p, const double *
     return mu * size;
 }
 
+/* Returns the speed of rolling in the metric of its cone, by which resistance to it makes no normal
+ * force, and adds its derivative. */
+static double compute_rolling_term(const struct barrier_cone *p, const double *u, double *slope)
+{
+    const double arm[2] = {1.0 / p->g[6 + 4], 1.0 / p->g[12 + 5]};
+    const double speed[2] = {arm[0] * u[4], arm[1] * u[5]}, size = tact_hypot(speed[0], speed[1]);
+    for (int i = 0; i < 2; i++) {
+        slope[4 + i] = size > 0.0 ? arm[i] * speed[i] / size : 0.0;
+    }
+    return size;
+}
+
 /* Computes the residuals of a contact's velocity and cones, and the scaling. Returns the sum of
  * products of impulse and velocity. */
 static double evaluate_contact_residual(struct tact_world *world, const struct block *block,
@@ -297,7 +326,9 @@ static double evaluate_contact_residual(struct tact_world *world, const struct b
     memcpy(u, b->target_velocity, sizeof u);
     tact_direct_contact_velocity(&world->direct, block, barrier->v, u);
     tact_block_add_compliance(block, b->r, u);
-    u[0] += compute_de_saxce_term(cones, u, b->slope);
+    double term = compute_de_saxce_term(cones, u, b->slope);
+    term += b->resists_rolling ? compute_rolling_term(cones + 1, u, b->slope) : 0.0;
+    u[0] += term;
     for (int k = 0; k < b->count; k++) {
         struct barrier_cone *p = &cones[k];
         multiply_cone_rows(p, b->r, p->primal_residual);

@@ -2,11 +2,13 @@
  * An interior-point method for an island of free bodies. The impulse r of each contact, in the
  * frame of its patch, lies in a product of cones: G r = s. The first part of s, (mu f_n, friction
  * and torsion about the centre of pressure), lies in a Lorentz cone; the centre of pressure lies
- * in its ellipse, another Lorentz cone, or inside each edge of its polygon. Each cone has a dual
- * velocity y in the same cone, complementary to s, and the contact velocity is u + mu |slip| e_n =
- * G^T y. De Saxce's term mu |slip| prevents slip from causing separation (Acary, Armand, Nguyen
- * and Shpakovych 2023, "Second-order cone programming for frictional contact mechanics using
- * interior point algorithms", for point contacts). The method uses Nesterov and Todd's scaling
+ * in its ellipse, another Lorentz cone, or inside each edge of its polygon; the torques that resist
+ * the rolling of a point lie in a cone of their own. Each cone has a dual velocity y in the same
+ * cone, complementary to s, and the contact velocity is u + (mu |slip| + |(e_1 w_1, e_2 w_2)|) e_n
+ * = G^T y, with the arms e of rolling. De Saxce's term mu |slip| prevents slip from causing
+ * separation (Acary, Armand, Nguyen and Shpakovych 2023, "Second-order cone programming for
+ * frictional contact mechanics using interior point algorithms", for point contacts), and the other
+ * does so for rolling. The method uses Nesterov and Todd's scaling
  * with Mehrotra's predictor and corrector. The limit surface is replaced by the ellipsoid that is
  * tangent to it at the present impulse, and the centre of pressure is that of the last step; both
  * converge with the impulse, so that the solution satisfies the law of tact_local_cone(). A step
@@ -33,10 +35,11 @@ struct barrier_cone {
 struct barrier_block {
     int first, count;          /* indices of its cones; the first is the friction cone */
     int rows;                  /* rows of r that the patch transmits */
+    int resists_rolling;       /* 1: the second cone is that of the torques that do */
     double row_cfm[6];         /* compliance of each row [1/kg, 1/(kg m^2)] */
     double target_velocity[6]; /* velocity of the contact at zero impulse with its bodies at rest */
     double r[6], dr[6];        /* impulse and its step */
-    double slope[6];           /* derivative of De Saxce's term by the contact velocity */
+    double slope[6];           /* derivative of both terms by the contact velocity */
     double velocity_residual[6]; /* u + De Saxce's term - G^T y */
     double c[36];                /* dr = a + C J dv */
     double inverse[36];          /* a = inverse * right side */
