@@ -171,6 +171,7 @@ static void print_scene_info(const struct info *i)
     for (int k = 0; k < v->port_count; k++) {
         const struct survey_port *port = &i->survey.ports[k];
         text_print_port_energy(v->ports[k].name, port->energy, port->least_energy, port->limited);
+        text_print_stale_force(port->held, port->missing);
     }
     printf("\n  %-32s %-8s %6s %9s %9s %9s %9s %12s %12s\n", "pair", "model", "mu", "ticks", "slid",
            "spun", "tipped", "normal [N]", "torsion [mN m]");

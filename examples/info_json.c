@@ -111,10 +111,14 @@ static json_t *ports_json(const struct info *i)
     json_t *all = json_object();
     for (int k = 0; k < i->view.port_count; k++) {
         const struct survey_port *port = &i->survey.ports[k];
-        json_object_set_new(all, i->view.ports[k].name,
-                            json_pack("{s:f, s:f, s:f, s:I}", "force_max", port->force, "energy_J",
-                                      port->energy, "least_energy_J", port->least_energy,
-                                      "limited_ticks", (json_int_t)port->limited));
+        json_t *json = json_pack("{s:f, s:f, s:f, s:I}", "force_max", port->force, "energy_J",
+                                 port->energy, "least_energy_J", port->least_energy,
+                                 "limited_ticks", (json_int_t)port->limited);
+        if (i->view.ports[k].is_admittance) {
+            json_object_set_new(json, "held_ticks", json_integer((json_int_t)port->held));
+            json_object_set_new(json, "missing_ticks", json_integer((json_int_t)port->missing));
+        }
+        json_object_set_new(all, i->view.ports[k].name, json);
     }
     return all;
 }

@@ -59,7 +59,12 @@ static void survey_coupling_ports(const struct tact_scene_log *view, const doubl
         out->ports[i].force = fmax(out->ports[i].force, force);
         out->ports[i].energy = v[port->energy];
         out->ports[i].least_energy = v[port->least_energy];
-        out->ports[i].limited = (uint64_t)v[port->limited];
+        if (port->is_admittance) {
+            out->ports[i].held = (uint64_t)v[port->held];
+            out->ports[i].missing = (uint64_t)v[port->missing];
+        } else {
+            out->ports[i].limited = (uint64_t)v[port->limited];
+        }
     }
 }
 

@@ -47,6 +47,7 @@ struct survey {
         double force;                /* largest on the person [N], [N m] */
         double energy, least_energy; /* absorbed, at the end [J] */
         uint64_t limited;            /* ticks */
+        uint64_t held, missing;      /* ticks in which its device was stale: force held, none */
     } * ports;                       /* one entry for each port of the scene log; to be freed */
     struct survey_hold *holds;       /* one entry for each hold of the scene log; to be freed */
     struct survey_stop *stops;       /* joints of hands, then of mechanisms; to be freed */

@@ -67,6 +67,7 @@ static void print_port_table(const struct tact_session *session)
     for (int i = 0; i < tact_session_port_count(session); i++) {
         const struct tact_session_port port = tact_session_port(session, i);
         text_print_port_energy(port.name, port.energy, port.least_energy, port.limited);
+        text_print_stale_force(port.held, port.missing);
     }
 }
 

@@ -165,6 +165,15 @@ void text_print_port_energy(const char *name, double energy, double least, uint6
     printf("\n");
 }
 
+void text_print_stale_force(uint64_t held, uint64_t missing)
+{
+    if (held || missing) {
+        printf("    its device was stale: the last force was used in %llu ticks, and none in "
+               "%llu\n",
+               (unsigned long long)held, (unsigned long long)missing);
+    }
+}
+
 const char *text_hold_name(const char *body, const char *hand)
 {
     char text[MAX_SHOWN_TEXT_BYTES];

@@ -42,5 +42,8 @@ void text_print_counts(const char *label, const uint64_t *values, int count,
 /* A line of the energy that a port absorbed [J], at the end and at its least, and in how
  * many ticks its force was limited for passivity. */
 void text_print_port_energy(const char *name, double energy, double least, uint64_t limited);
+/* A line under it of the ticks in which its device was stale, with and without a last force to use;
+ * nothing where there were none. */
+void text_print_stale_force(uint64_t held, uint64_t missing);
 
 #endif

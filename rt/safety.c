@@ -100,8 +100,16 @@ static void zero_outputs(struct tact_safety *s, double *sent)
 
 void tact_safety_release(struct tact_safety *s, int channel)
 {
-    if (channel >= 0 && channel < s->count) {
-        memset(&s->channel[channel], 0, sizeof s->channel[channel]);
+    int is_member = 0;
+    for (int first = 0; !is_member && first < s->count && first <= channel; first++) {
+        const int count = s->setting[first].count;
+        const int32_t *member = s->setting[first].member;
+        for (int k = 0; k < count; k++) {
+            is_member |= member[k] == channel;
+        }
+        for (int k = 0; is_member && k < count; k++) {
+            memset(&s->channel[member[k]], 0, sizeof s->channel[member[k]]);
+        }
     }
 }
 

@@ -121,8 +121,8 @@ TACT_API int tact_safety_step(struct tact_safety *s, const double *requested, in
  * number. Real-time safe. */
 TACT_API void tact_safety_raise(struct tact_safety *s, int channel, double value, uint64_t tick);
 
-/** Sets one channel to 0 [its unit], filter and rate limit included: the next output starts there.
- * Of a group all channels should be. Real-time safe. */
+/** Sets a channel, or the group that it is of, to 0 [its unit], filter and rate limit included: the
+ * next output starts there. Real-time safe. */
 TACT_API void tact_safety_release(struct tact_safety *s, int channel);
 
 /** Leaves the fault for disarmed. The chain arms again after the deadman was released for a tick

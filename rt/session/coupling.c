@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include "contact/elementary.h"
 #include "rt/passivity.h"
+#include "rt/session/admittance_internal.h"
 #include "rt/session/session_internal.h"
 
 #define ENGAGE_TIME_CONSTANT                                                                       \
@@ -266,14 +267,17 @@ int tact_session_port_count(const struct tact_session *session)
     for (int i = 0; i < session->coupling_count; i += tact_session_group_size(session, i)) {
         ports++;
     }
-    return ports;
+    return ports + session->admittance_count;
 }
 
 struct tact_session_port tact_session_port(const struct tact_session *session, int index)
 {
     int first = 0;
-    for (; index > 0; index--) {
+    for (; index > 0 && first < session->coupling_count; index--) {
         first += tact_session_group_size(session, first);
+    }
+    if (first == session->coupling_count) {
+        return tact_session_admittance_port(session, &session->admittances[index]);
     }
     const struct session_coupling *c = &session->couplings[first];
     const int count = tact_session_group_size(session, first);

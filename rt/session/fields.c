@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include "rt/session/admittance_internal.h"
 #include "rt/session/grip_internal.h"
 #include "rt/session/hold_internal.h"
 #include "rt/session/remote_internal.h"
@@ -79,6 +80,21 @@ static int add_coupling_fields(struct tact_session *s)
                              "energy absorbed, least of it, since the hand touched nothing J; "
                              "ticks limited so far",
                              COUPLING_STATE_NUMBER_COUNT);
+    }
+    return rc;
+}
+
+static int add_admittance_fields(struct tact_session *s)
+{
+    int rc = 0;
+    for (int i = 0; !rc && i < s->admittance_count && !s->precedes_results_37; i++) {
+        struct session_admittance *a = &s->admittances[i];
+        rc = add_named_field(s, &a->field, TACT_FIELD_OUTPUT, s->hands[a->hand].names[a->link],
+                             "_admittance",
+                             "force of the person N m or N; ticks until its last value, until now; "
+                             "rate sent rad/s or m/s; energy absorbed, least of it J; ticks held, "
+                             "missing so far",
+                             ADMITTANCE_STATE_NUMBERS);
     }
     return rc;
 }
@@ -226,6 +242,7 @@ static int layout_all_fields(struct tact_session *s, const struct tact_log *log,
     int rc = add_device_fields(s);
     rc = rc ? rc : add_sensor_fields(s);
     rc = rc ? rc : add_coupling_fields(s);
+    rc = rc ? rc : add_admittance_fields(s);
     rc = rc ? rc : add_tool_fields(s);
     rc = rc ? rc : add_remote_fields(s);
     rc = rc ? rc : add_grip_fields(s);
@@ -359,6 +376,10 @@ void tact_session_fill_record(struct tact_session *s, struct tact_record *record
     for (int i = 0; i < s->coupling_count; i++) {
         memcpy(v + s->couplings[i].field, &s->couplings[i].state, sizeof s->couplings[i].state);
     }
+    for (int i = 0; i < s->admittance_count && s->admittances[i].field; i++) {
+        memcpy(v + s->admittances[i].field, &s->admittances[i].state,
+               sizeof s->admittances[i].state);
+    }
     for (int i = 0; i < s->tool_count; i++) {
         memcpy(v + s->tools[i].field, &s->tools[i].state, sizeof s->tools[i].state);
     }
@@ -444,6 +465,10 @@ void tact_session_restore_state(struct tact_session *s, const struct tact_record
     }
     for (int i = 0; i < s->coupling_count; i++) {
         memcpy(&s->couplings[i].state, v + s->couplings[i].field, sizeof s->couplings[i].state);
+    }
+    for (int i = 0; i < s->admittance_count && s->admittances[i].field; i++) {
+        memcpy(&s->admittances[i].state, v + s->admittances[i].field,
+               sizeof s->admittances[i].state);
     }
     for (int i = 0; i < s->tool_count; i++) {
         memcpy(&s->tools[i].state, v + s->tools[i].field, sizeof s->tools[i].state);

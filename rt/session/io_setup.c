@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "contact/elementary.h"
+#include "rt/session/admittance_internal.h"
 #include "rt/session/grip_internal.h"
 #include "rt/session/hold_internal.h"
 #include "rt/session/remote_internal.h"
@@ -202,8 +203,10 @@ static int map_input_channel(struct tact_session *s, uint32_t i, struct tact_err
     rc = rc ? rc : find_joint_of_key(s, def->to, key, &in->hand, &in->link, err);
     if (!rc) {
         const struct tact_scene_joint *joint = &s->scene->hands[in->hand].links[in->link].joint;
-        in->by_force = strcmp(def->what, "force") ? 0.0 : joint->damping;
-        in->state.q = s->scene->hands[in->hand].links[in->link].joint.start;
+        in->state.q = joint->start;
+        if (!strcmp(def->what, "force")) {
+            tact_session_add_force_input(s, in, joint->damping);
+        }
     }
     return rc;
 }
@@ -357,6 +360,12 @@ static int map_output_channel(struct tact_session *s, uint32_t i,
     if (out->port) {
         out->port->outputs++;
     }
+    out->admittance = !rc && out->kind == OUTPUT_RATE && def->scale != 0.0
+                          ? tact_session_find_admittance(s, out->owner.index, out->owner.link)
+                          : NULL;
+    if (out->admittance && out->admittance->has_output++) {
+        out->admittance = NULL; /* the port is that of the first device */
+    }
     map_tool_output(s, i, out);
     *channel = (struct tact_safety_channel){def->limit, def->rate, def->filter,
                                             tact_scene_output_group(s->scene, i)};
@@ -375,7 +384,8 @@ int tact_session_map_inputs_outputs(struct tact_session *s, int is_of_log, struc
     s->inputs = calloc(scene->inputs_count + 1, sizeof *s->inputs);
     s->outputs = calloc(scene->outputs_count + 1, sizeof *s->outputs);
     s->markers = calloc(scene->markers_count + 1, sizeof *s->markers);
-    if (!s->inputs || !s->outputs || !s->markers) {
+    s->admittances = calloc(scene->inputs_count + 1, sizeof *s->admittances);
+    if (!s->inputs || !s->outputs || !s->markers || !s->admittances) {
         return -ENOMEM;
     }
     s->input_count = (int)scene->inputs_count;

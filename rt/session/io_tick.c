@@ -3,6 +3,7 @@
  * Real-time safe.
  */
 #include <math.h>
+#include "rt/session/admittance_internal.h"
 #include "rt/session/grip_internal.h"
 #include "rt/session/remote_internal.h"
 #include "rt/session/session_internal.h"
@@ -22,9 +23,7 @@ static int session_deadman_held(const struct tact_session *s)
     return !is_device_lost_or_stale(in) && in->channel[s->deadman_channel] > 0.5;
 }
 
-/* Value of an input, in the joint's unit. */
-static double input_value_in_joint_unit(const struct tact_session *s,
-                                        const struct session_input *in)
+double tact_session_input_value(const struct tact_session *s, const struct session_input *in)
 {
     double x = in->offset + in->scale * s->devices[in->device].input.channel[in->channel];
     if (in->lower < in->upper) {
@@ -35,28 +34,7 @@ static double input_value_in_joint_unit(const struct tact_session *s,
 
 static int is_target_input(const struct session_input *in)
 {
-    return !in->has_measured_joint_state && !(in->by_force > 0.0);
-}
-
-/* Forces that move joints: with b v_0 = F, the damper b (v_0 - v) that acts implicitly in the tick
- * is F - b v. A force is 0 while the device does not answer, and while the outputs are not armed,
- * so that the joint does not leave a device that stands still. */
-static void apply_force_inputs(struct tact_session *s, int mapped)
-{
-    const int is_armed = mapped && s->safety.state == TACT_SAFETY_ARMED;
-    for (int i = 0; i < s->input_count; i++) {
-        const struct session_input *in = &s->inputs[i];
-        if (in->by_force > 0.0) {
-            tact_hand_state(tact_world_hand(s->world, in->hand)).target_rate[in->link] = 0.0;
-        }
-    }
-    for (int i = 0; is_armed && i < s->input_count; i++) {
-        const struct session_input *in = &s->inputs[i];
-        if (in->by_force > 0.0 && !is_device_lost_or_stale(&s->devices[in->device].input)) {
-            tact_hand_state(tact_world_hand(s->world, in->hand)).target_rate[in->link] +=
-                input_value_in_joint_unit(s, in) / in->by_force;
-        }
-    }
+    return !in->has_measured_joint_state && !in->moves;
 }
 
 /* Joint targets from the devices. They are unchanged while the deadman is released, or a device
@@ -82,7 +60,7 @@ static int map_inputs_to_targets(struct tact_session *s)
         const struct session_input *in = &s->inputs[i];
         if (is_target_input(in)) {
             struct tact_hand_state hand = tact_hand_state(tact_world_hand(s->world, in->hand));
-            hand.target[in->link] += input_value_in_joint_unit(s, in);
+            hand.target[in->link] += tact_session_input_value(s, in);
         }
     }
     return 1;
@@ -109,7 +87,7 @@ void tact_session_clamp_targets(struct tact_session *s)
 static void store_measured_joint(const struct tact_session *s, struct session_input *in,
                                  uint64_t tick)
 {
-    double x = input_value_in_joint_unit(s, in), now = (double)tick + 1.0;
+    double x = tact_session_input_value(s, in), now = (double)tick + 1.0;
     if (is_device_lost_or_stale(&s->devices[in->device].input) || !isfinite(x)) {
         in->state.ticks = 0.0;
         in->state.rate = 0.0;
@@ -152,7 +130,7 @@ void tact_session_read_inputs(struct tact_session *s, uint64_t tick)
     load_joint_states(s, tick);
     tact_session_release_grips(s);
     const int mapped = map_inputs_to_targets(s);
-    apply_force_inputs(s, mapped);
+    tact_session_apply_force_inputs(s, tick, mapped);
     tact_session_follow_tools(s, tick, mapped);
     tact_session_set_coupled_targets(s, tick, mapped);
 }
@@ -238,6 +216,17 @@ static int may_arm_outputs(const struct tact_session *s)
     return s->deadman && (lost == 0 || s->safety.state == TACT_SAFETY_ARMED);
 }
 
+/* What is sent to a device that returns begins at 0, at any rate limit. */
+static void release_lost_outputs(struct tact_session *s)
+{
+    for (int i = 0; i < s->output_count; i++) {
+        if (is_output_device_lost(s, &s->outputs[i])) {
+            tact_safety_release(&s->safety, i);
+            s->sent[i] = 0.0;
+        }
+    }
+}
+
 void tact_session_send_outputs(struct tact_session *s, uint64_t tick, int64_t now)
 {
     tact_session_answer_remotes(s);
@@ -250,23 +239,27 @@ void tact_session_send_outputs(struct tact_session *s, uint64_t tick, int64_t no
                                          : compute_output_value(s, out);
         s->wanted[i] = out->gate > 0.0 ? out->gate * out->gain * force : 0.0;
     }
+    if (!s->precedes_results_37) { /* a loss is no trip of the rate limit */
+        release_lost_outputs(s);
+    }
     tact_safety_step(&s->safety, s->wanted, may_arm_outputs(s), tick, s->sent);
+    if (s->precedes_results_37 && !s->precedes_results_36) {
+        release_lost_outputs(s);
+    }
     for (int i = 0; i < s->coupling_count; i++) {
         s->couplings[i].state.force = 0.0;
     }
     for (int i = 0; i < s->output_count; i++) {
         const struct session_output *out = &s->outputs[i];
         const int lost = is_output_device_lost(s, out);
-        if (lost && !s->precedes_results_36) { /* what returns begins from 0, at any rate limit */
-            tact_safety_release(&s->safety, i);
-            s->sent[i] = 0.0;
-        }
         const double sent = lost ? 0.0 : s->sent[i];
         s->devices[out->device].output[out->channel] = sent;
         if (out->tool) {
             tact_session_tool_sent(out, sent);
         } else if (out->port) {
             out->port->state.force -= sent / out->gain;
+        } else if (out->admittance) {
+            out->admittance->state.rate = sent / out->gain;
         }
     }
     for (int i = 0; i < s->device_count; i++) {

@@ -8,6 +8,7 @@
 #include <string.h>
 #include "contact/moments/moments_inside_internal.h"
 #include "contact/vec.h"
+#include "rt/session/meet_inside_internal.h"
 #include "rt/session/session_internal.h"
 
 #define MAX_OPPOSITE_CONTACTS 8

@@ -66,6 +66,7 @@ void tact_session_follow_wall(const struct tact_session *s, struct session_remot
                               double rate_now);
 /* Joints where a wall was stiffer than is rendered, at the end of a session. */
 void tact_session_report_walls(struct tact_session *s,
-                               void (*report)(struct tact_session *s, const char *text));
+                               void (*report)(struct tact_session *s, const char *event,
+                                              const char *text));
 
 #endif

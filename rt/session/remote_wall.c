@@ -75,7 +75,8 @@ void tact_session_follow_wall(const struct tact_session *s, struct session_remot
 }
 
 void tact_session_report_walls(struct tact_session *s,
-                               void (*report)(struct tact_session *s, const char *text))
+                               void (*report)(struct tact_session *s, const char *event,
+                                              const char *text))
 {
     char text[512];
     for (int i = 0; i < s->remote_count; i++) {
@@ -86,7 +87,7 @@ void tact_session_report_walls(struct tact_session *s,
                               "m/rad that %s renders, in %.0f ticks: 2 damping / period",
                               stiffest_wall(s, r), s->hands[r->hand].names[r->link],
                               r->model.limited);
-            report(s, text);
+            report(s, "clamped", text);
         }
     }
 }

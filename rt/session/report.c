@@ -106,18 +106,22 @@ static json_t *self_overlaps(const struct tact_session *s)
     return all;
 }
 
-/* Ports of the coupled joints. */
+/* Ports of coupled joints, and of those that forces move. */
 static json_t *ports(const struct tact_session *s)
 {
     json_t *all = json_object();
     for (int i = 0; i < tact_session_port_count(s); i++) {
         const struct tact_session_port port = tact_session_port(s, i);
-        json_object_set_new(all, port.name,
-                            json_pack("{s:b, s:o, s:o, s:o, s:I}", "engaged", port.engaged, "force",
-                                      numbers(port.force, port.components), "energy_J",
-                                      number(port.energy), "least_energy_J",
-                                      number(port.least_energy), "limited_ticks",
-                                      (json_int_t)port.limited));
+        json_t *json = json_pack("{s:b, s:o, s:o, s:o, s:I}", "engaged", port.engaged, "force",
+                                 numbers(port.force, port.components), "energy_J",
+                                 number(port.energy), "least_energy_J", number(port.least_energy),
+                                 "limited_ticks", (json_int_t)port.limited);
+        if (port.is_admittance) {
+            json_object_set_new(json, "rate", number(port.rate));
+            json_object_set_new(json, "held_ticks", json_integer((json_int_t)port.held));
+            json_object_set_new(json, "missing_ticks", json_integer((json_int_t)port.missing));
+        }
+        json_object_set_new(all, port.name, json);
     }
     return all;
 }

@@ -24,7 +24,8 @@ TACT_BEGIN_DECLS
  * velocity, target, torque, clamped_ticks (in which its target was clamped to its range, of hands
  * with such ranges)}}; ports {NAME of struct
  * tact_session_port: {engaged, force, energy_J,
- * least_energy_J, limited_ticks}}; grips [of struct tact_session_grip: {links, commanded [N],
+ * least_energy_J, limited_ticks, and where forces move the joint rate [rad/s, m/s], held_ticks,
+ * missing_ticks}}; grips [of struct tact_session_grip: {links, commanded [N],
  * force [N], short_ticks}]; holds [of each body that a hand has touched: {body, hand, touching,
  * slip [m] and turn [rad] so far, grip_force, load_force (sums of the magnitudes of the normal and
  * friction forces at the end [N]), grip_over_load (null without load), touches, slips, releases

@@ -4,6 +4,8 @@
 #include <string.h>
 #include "rt/clock.h"
 #include "rt/loop_internal.h"
+#include "rt/session/admittance_internal.h"
+#include "rt/session/meet_inside_internal.h"
 #include "rt/session/remote_internal.h"
 #include "rt/session/session_internal.h"
 
@@ -78,11 +80,11 @@ static void report_unmeasured_pairs(struct tact_session *s)
     }
 }
 
-static void report_in_log_too(struct tact_session *s, const char *text)
+static void report_in_log_too(struct tact_session *s, const char *event, const char *text)
 {
     tact_message(s->options.messages, TACT_MESSAGE_INFO, "%s", text);
     if (s->recorder) {
-        tact_recorder_event(s->recorder, s->now.tick, tact_clock_now(), "clamped", text);
+        tact_recorder_event(s->recorder, s->now.tick, tact_clock_now(), event, text);
     }
 }
 
@@ -99,13 +101,29 @@ static void report_clamped_targets(struct tact_session *s)
             }
             snprintf(text, sizeof text, "the target of %s was clamped to its range in %llu ticks",
                      s->hands[i].names[k], (unsigned long long)s->hands[i].clamped[k]);
-            report_in_log_too(s, text);
+            report_in_log_too(s, "clamped", text);
         }
     }
     if (named > SESSION_MAX_NAMED_PAIRS) {
         snprintf(text, sizeof text, "the targets of %d more joints were clamped",
                  named - SESSION_MAX_NAMED_PAIRS);
-        report_in_log_too(s, text);
+        report_in_log_too(s, "clamped", text);
+    }
+}
+
+/* Reports forces of persons whose devices were stale, in the log as well. */
+static void report_stale_forces(struct tact_session *s)
+{
+    char text[512];
+    for (int i = 0; i < s->admittance_count; i++) {
+        const struct tact_session_port port = tact_session_admittance_port(s, &s->admittances[i]);
+        if (port.held || port.missing) {
+            snprintf(text, sizeof text,
+                     "the device whose force moves %s was stale: the last force was used in %llu "
+                     "ticks, and none in %llu",
+                     port.name, (unsigned long long)port.held, (unsigned long long)port.missing);
+            report_in_log_too(s, "stale", text);
+        }
     }
 }
 
@@ -128,6 +146,7 @@ static int end(struct tact_session *s, struct tact_session_report *report)
     tact_session_report_tunnelled_pairs(s);
     report_clamped_targets(s);
     tact_session_report_walls(s, report_in_log_too);
+    report_stale_forces(s);
     int rc = tact_recorder_close(s->recorder, &s->report.recorder);
     s->recorder = NULL;
     finish_session_report(s, report);

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "rt/session/admittance_internal.h"
 #include "rt/session/facts.h"
 #include "rt/session/hold_internal.h"
 #include "rt/session/session_internal.h"
@@ -184,6 +185,20 @@ static void list_logged_ports(struct tact_scene_log *view)
             .least_energy = field + COUPLING_STATE_OFFSET(least_energy),
             .limited = field + COUPLING_STATE_OFFSET(limited)};
     }
+    for (int i = 0; i < s->admittance_count && s->admittances[i].field; i++) {
+        const struct session_admittance *a = &s->admittances[i];
+        view->ports[view->port_count++] = (struct tact_scene_log_port){
+            .name = s->hands[a->hand].names[a->link],
+            .components = 1,
+            .is_admittance = 1,
+            .engaged = a->field + ADMITTANCE_STATE_OFFSET(good),
+            .force = a->field + ADMITTANCE_STATE_OFFSET(force),
+            .energy = a->field + ADMITTANCE_STATE_OFFSET(energy),
+            .least_energy = a->field + ADMITTANCE_STATE_OFFSET(least_energy),
+            .rate = a->field + ADMITTANCE_STATE_OFFSET(rate),
+            .held = a->field + ADMITTANCE_STATE_OFFSET(held),
+            .missing = a->field + ADMITTANCE_STATE_OFFSET(missing)};
+    }
 }
 
 static void list_logged_holds(struct tact_scene_log *view)
@@ -207,7 +222,8 @@ static int list_logged_objects(struct tact_scene_log *view)
     view->joints = calloc(joints, sizeof *view->joints);
     view->constraints =
         calloc((size_t)tact_world_constraint_count(s->world) + 1, sizeof *view->constraints);
-    view->ports = calloc((size_t)s->coupling_count + 1, sizeof *view->ports);
+    view->ports =
+        calloc((size_t)(s->coupling_count + s->admittance_count) + 1, sizeof *view->ports);
     view->holds = calloc((size_t)s->hold_count + 1, sizeof *view->holds);
     view->bodies = calloc((size_t)tact_world_body_count(s->world) + 1, sizeof *view->bodies);
     view->device_inputs = calloc((size_t)s->device_count + 1, sizeof *view->device_inputs);

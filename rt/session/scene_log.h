@@ -69,6 +69,7 @@ struct tact_scene_log_constraint {
 
 /** Port of a coupled joint, or of the position or attitude of a coupled base, of which it has
  * three. Offsets are those of its first joint; those of the others follow `stride` doubles apart.
+ * Or port of a joint that the force of a person moves, which has no target, limited and stride.
  */
 struct tact_scene_log_port {
     const char *name; /**< as in struct tact_session_port */
@@ -76,13 +77,19 @@ struct tact_scene_log_port {
     uint32_t stride;  /**< distance between the values of two joints [doubles] */
     uint32_t target;  /**< target; sum of the inputs; its rate; offset [joint's unit] (4) */
     uint32_t engaged; /**< number of ticks up to the last good input; 0: disengaged */
-    uint32_t force;   /**< offset of the force on the person until the next tick [N m] or [N] */
+    uint32_t force;   /**< offset of the force on the person until the next tick [N m] or [N]; of
+                           an admittance port of the force of the person */
     uint32_t energy;  /**< offset of the energy absorbed from the person since the start [J] */
     uint32_t
-        least_energy; /**< likewise, least of it so far, 0 or less [J]: minus what was generated
-                       */
-    uint32_t limited; /**< likewise, number of ticks so far in which the force was limited for
-                           passivity */
+        least_energy;  /**< likewise, least of it so far, 0 or less [J]: minus what was generated
+                        */
+    uint32_t limited;  /**< likewise, number of ticks so far in which the force was limited for
+                            passivity */
+    int is_admittance; /**< 1: of a joint that the force of a person moves, with the following: */
+    uint32_t rate;     /**< offset of the rate sent until the next tick [rad/s] or [m/s] */
+    uint32_t held;    /**< likewise, number of ticks so far in which a stale device's last force was
+                           used */
+    uint32_t missing; /**< likewise, number of those in which it counted 0 */
 };
 
 /** A body against a hand. */

@@ -74,6 +74,7 @@ int tact_session_prepare(const struct tact_scene *scene, const struct tact_sessi
     s->scratch = tact_moments_scratch_create(MAX_TRIANGLE_PAIRS);
     s->precedes_results_35 = log && tact_log_results_version(log) < 35;
     s->precedes_results_36 = log && tact_log_results_version(log) < 36;
+    s->precedes_results_37 = log && tact_log_results_version(log) < 37;
     int rc = s->scratch ? tact_session_build_world(s, err) : -ENOMEM;
     rc = rc ? rc : tact_session_check_creation_stop(s, err);
     if (!rc && (!log || accepts_start_overlaps(log))) {
@@ -164,6 +165,7 @@ void tact_session_destroy(struct tact_session *s)
                       s->unlisted_contact_values,
                       s->listed,
                       s->joints,
+                      s->admittances,
                       s->couplings,
                       s->self_overlaps,
                       s->tools,

@@ -189,14 +189,20 @@ struct tact_session_pair_report {
  * the virtual side exchange energy. */
 struct tact_session_port {
     const char *name; /**< "hand.link", "hand.base position" or "hand.base attitude" */
-    int engaged;      /**< 1: its inputs are good and set the target */
+    int engaged;      /**< 1: its inputs are good and set the target, or force */
     int components;   /**< number of components of the force: 1, of a base 3 */
     double
         force[3];  /**< force that outputs exert on the person [N m] or [N], in the joint's units */
     double energy; /**< absorbed from the person since the start [J] */
     double least_energy; /**< least of it in the run, 0 or less [J]: minus what was generated */
-    uint64_t limited; /**< ticks in which the passivity controller or the energy bound changed the
-                         force */
+    uint64_t limited;  /**< ticks in which the passivity controller or the energy bound changed the
+                          force */
+    int is_admittance; /**< 1: of a joint that the force of a person moves and whose rate is sent:
+                            force[0] is minus the measured one */
+    double rate;       /**< of such a joint, as it was sent last [rad/s] or [m/s] */
+    uint64_t held;     /**< of such a joint, ticks in which its device was stale and the last force
+                            was used */
+    uint64_t missing;  /**< likewise, ticks in which the force of a stale device counted 0 */
 };
 
 /** A commanded grip of two fingers. */

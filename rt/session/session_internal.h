@@ -26,13 +26,15 @@ struct session_device {
     uint32_t field; /* field of its input in the record: state, stamp, channels */
 };
 
+struct session_admittance;
+
 /* offset + scale * channel is added to the target of a joint, or is the joint's measured value. */
 struct session_input {
     int device, channel, hand, link;
     double scale, offset, lower, upper;
     int has_measured_joint_state; /* 1: the input sets the joint's measured state; 0: its target */
-    double by_force;              /* > 0: neither; it is a force against this damping */
-    double alpha;                 /* weight of the new rate in its low-pass filter */
+    struct session_admittance *moves; /* not NULL: neither; it is a force that moves that joint */
+    double alpha;                     /* weight of the new rate in its low-pass filter */
     struct {
         double q;     /* [rad, m] */
         double rate;  /* [rad/s, m/s] */
@@ -113,9 +115,10 @@ struct session_output {
     const double *along;           /* axis along which the force or moment is sent, or NULL */
     int sensor;                    /* the input that measures its joint, or -1 */
     struct session_coupling *port; /* whose reaction it sends, or NULL */
-    struct session_tool *tool;     /* whose force or torque it sends, or NULL */
-    int part, axis;                /* of that: 0 force, 1 torque; axis of the device */
-    double gain;                   /* sign of the output times the scale */
+    struct session_admittance *admittance; /* whose rate it sends, or NULL */
+    struct session_tool *tool;             /* whose force or torque it sends, or NULL */
+    int part, axis;                        /* of that: 0 force, 1 torque; axis of the device */
+    double gain;                           /* sign of the output times the scale */
     double gate; /* factor of the output: 0 while its device or sensor is lost, then a ramp */
 };
 
@@ -283,14 +286,17 @@ struct tact_session {
     struct session_near_pair *live;
     struct session_self_overlap *self_overlaps;
     int self_overlap_count;
-    int precedes_results_35, precedes_results_36; /* 1: of a log recorded by an earlier version */
-    const char **owners;                          /* name of each shape's body or link */
-    int *group;                                   /* and the first shape of that owner */
+    /* 1: of a log recorded by an earlier version */
+    int precedes_results_35, precedes_results_36, precedes_results_37;
+    const char **owners; /* name of each shape's body or link */
+    int *group;          /* and the first shape of that owner */
 
     struct session_device *devices;
     int device_count;
     struct session_input *inputs;
     int input_count;
+    struct session_admittance *admittances;
+    int admittance_count;
     struct session_coupling *couplings;
     int coupling_count;
     struct session_tool *tools;
@@ -580,16 +586,6 @@ void tact_session_report_stuck_overlaps(struct tact_session *s);
 /* Reports pairs whose shapes passed each other by more than the thinner of them in a tick, at the
  * end; also in the log. */
 void tact_session_report_tunnelled_pairs(struct tact_session *s);
-
-/*
- * meet_inside.c: pairs that overlap each other, by pressure fields or volume, inside a body that
- * both press on. After a solve, looks for one: a pair in each tick, in turn. Real-time safe.
- */
-void tact_session_find_meeting_inside(struct tact_session *s, uint64_t tick);
-/* Logs those found, once each. Real-time safe. */
-void tact_session_log_meetings_inside(struct tact_session *s, uint64_t tick, int64_t now);
-/* Reports them at the end. */
-void tact_session_report_meetings_inside(struct tact_session *s);
 
 /* session.c. log: the one to be replayed, with its devices, or NULL. */
 int tact_session_prepare(const struct tact_scene *scene, const struct tact_session_options *options,

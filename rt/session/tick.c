@@ -8,6 +8,7 @@
 #include "rt/session/grip_internal.h"
 #include "rt/session/hold_internal.h"
 #include "rt/session/remote_internal.h"
+#include "rt/session/meet_inside_internal.h"
 #include "rt/session/session_internal.h"
 
 static void read_device_inputs(struct tact_session *s, uint64_t tick, double t, int64_t now)

@@ -315,6 +315,40 @@ static void test_group_keeps_direction(void **state)
     assert_true(fabs(sent[2] - 4.0) < 1e-12);
 }
 
+/* A group is released as one vector, by any of its channels, once or more often: all of it begins
+ * at 0. Other channels keep what they have. */
+static void test_release_is_of_the_whole_group(void **state)
+{
+    (void)state;
+    const struct tact_safety_channel c[4] = {
+        {5, 1000, 0, 7}, {9, 2000, 0, 0}, {5, 1000, 0, 7}, {5, 1000, 0, 7}};
+    const double wanted[4] = {2.0, 8.0, 2.0, 2.0}, zero[4] = {0.0, 8.0, 0.0, 0.0};
+    struct tact_safety_options o = tact_safety_default();
+    o.ramp = 0.0;
+    for (int released = 0; released < 4; released++) {
+        struct tact_safety s;
+        double sent[4];
+        assert_int_equal(tact_safety_init(&s, c, 4, &o), 0);
+        for (uint64_t k = 0; k < 10; k++) {
+            tact_safety_step(&s, wanted, 1, k, sent);
+        }
+        const uint64_t slowed = s.trips[TACT_TRIP_RATE];
+        assert_true(sent[0] == 2.0 && sent[1] == 8.0 && sent[3] == 2.0);
+        tact_safety_release(&s, released);
+        tact_safety_release(&s, released == 1 ? 1 : 3); /* again, as that of another channel */
+        tact_safety_step(&s, released == 1 ? wanted : zero, 1, 10, sent);
+        for (int i = 0; i < 4; i++) {
+            assert_true(sent[i] ==
+                        (i == 1 ? (released == 1 ? 2.0 : 8.0) : (released == 1 ? 2.0 : 0.0)));
+        }
+        assert_int_equal(s.trips[TACT_TRIP_RATE], slowed + (released == 1));
+        tact_safety_step(&s, wanted, 1, 11, sent); /* begins at 0: sqrt(12) N at 1 N a tick */
+        assert_true(released == 1 || fabs(sent[0] - 1.0 / sqrt(3.0)) < 1e-12);
+        tact_safety_release(&s, -1);
+        tact_safety_release(&s, 4);
+    }
+}
+
 /* Components of a vector have one limit, one rate and one low-pass, and are at most three. */
 static void test_group_is_one_vector(void **state)
 {
@@ -445,6 +479,7 @@ int main(void)
         cmocka_unit_test(test_properties_of_any_input),
         cmocka_unit_test(test_group_keeps_direction),
         cmocka_unit_test(test_group_is_one_vector),
+        cmocka_unit_test(test_release_is_of_the_whole_group),
         cmocka_unit_test(test_save_and_load),
         cmocka_unit_test(test_load_refuses_nonsense),
     };

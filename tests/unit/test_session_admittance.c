@@ -1,7 +1,8 @@
 /*
  * A joint that the force of a person moves, and a device that takes its speed: no rattle at a rigid
- * wall with three hands, the least mass by the exact limit of the sampled loop, standstill while
- * the device is lost, and the twin of such a device against the exact motion of its servo.
+ * wall with three hands, the least mass by the exact limit of the sampled loop, the energy of the
+ * port, standstill while the device is lost, its force over gaps in its values, and the twin of
+ * such a device against the exact motion of its servo.
  */
 #include <math.h>
 #include <setjmp.h>
@@ -17,6 +18,7 @@
 #include "devices/registry.h"
 #include "devices/twin/twin.h"
 #include "rt/log/log_reader.h"
+#include "rt/session/report.h"
 #include "rt/session/session.h"
 #include "support/device_config.h"
 #include "support/replays.h"
@@ -32,7 +34,7 @@ struct press {
     double seconds;
 };
 
-enum { X, FORCE, JOINT, SENT, COLUMNS };
+enum { X, FORCE, JOINT, SENT, ENERGY, LEAST, COLUMNS };
 
 static char folder[] = "/tmp/tact_admittance_XXXXXX";
 
@@ -87,8 +89,13 @@ static uint64_t simulate_press(const struct press *p, double **values)
     run_session_of_scene_text(scene, &options, &report);
     assert_int_equal(tact_log_open(path, &log, NULL), 0);
     const long input = tact_log_field(log, "arm_input", NULL);
-    const long of[COLUMNS] = {input + 2, input + 3, tact_log_field(log, "hand_position", NULL),
-                              tact_log_field(log, "outputs_sent", NULL)};
+    const long port = tact_log_field(log, "hand_tip_admittance", NULL);
+    const long of[COLUMNS] = {input + 2,
+                              input + 3,
+                              tact_log_field(log, "hand_position", NULL),
+                              tact_log_field(log, "outputs_sent", NULL),
+                              port + 4,
+                              port + 5};
     struct tact_record *record = malloc(tact_layout_bytes(tact_log_layout(log)));
     *values = calloc(options.ticks * COLUMNS, sizeof **values);
     for (; tact_log_next(log, record) > 0; ticks++) {
@@ -143,6 +150,52 @@ static void every_hand_rests_at_a_wall(void **state)
         if (i == 8) {
             check_replays_of_log(path, 3000, 1499, 1);
         }
+    }
+}
+
+/* Work of the hand on the device up to a tick: it is a spring and damper, whose force changes
+ * evenly within a tick, from the log of the motion and the motion of its end (press.csv). */
+static double work_of_hand(const struct press *p, const double *values, uint64_t ticks)
+{
+    double work = 0.0, before = 0.0;
+    for (uint64_t k = 1; k < ticks; k++) {
+        const double *v = values + k * COLUMNS;
+        const double moved = v[X] - v[X - COLUMNS];
+        const double end = p->step * fmin(1.0, fmax(0.0, ((double)k * period - 0.3) / 0.3));
+        const double damper = p->damping * (end - before - moved) / period;
+        const double first = p->stiffness * (before - v[X - COLUMNS]) + damper;
+        work += 0.5 * (first + p->stiffness * (end - v[X]) + damper) * moved;
+        before = end;
+    }
+    return work;
+}
+
+/* The port absorbs what the hand gives, and gives none back; a joint that is too light for the hand
+ * generates energy, in a rattle whose speed reverses in every tick. The port has it by the force at
+ * the end of each tick: exact for the damper of the hand; its spring changes by little within one.
+ */
+static void the_port_has_the_work_of_the_hand(void **state)
+{
+    (void)state;
+    static const struct press presses[] = {{0.1, 100.0, 2.0, 0.01, 0.03, "control: rate", 2.0},
+                                           {0.1, 1000.0, 40.0, 0.01, 0.03, "control: rate", 2.0},
+                                           {0.018, 1000.0, 40.0, 1.0, 1e-3, "control: rate", 0.7}};
+    for (int i = 0; i < 3; i++) {
+        const struct press *p = &presses[i];
+        double *values, outside = 0.0;
+        const uint64_t ticks = simulate_press(p, &values);
+        const double *last = values + (ticks - 1) * COLUMNS;
+        for (const double *v = values + COLUMNS; v <= last; v += COLUMNS) {
+            const double speed = v[SENT - COLUMNS];
+            outside += v[FORCE] * period * speed;
+        }
+        const double work = work_of_hand(p, values, ticks);
+        print_message("%g kg, %g N/m: %.4f mJ absorbed, the hand gave %.4f, least %.2e mJ\n",
+                      p->mass, p->stiffness, 1e3 * last[ENERGY], 1e3 * work, 1e3 * last[LEAST]);
+        assert_true(fabs(last[ENERGY] - outside) < 1e-12 * fmax(1.0, fabs(outside)));
+        assert_true(fabs(last[ENERGY] / work - 1.0) < (i < 2 ? 2e-3 : 0.02));
+        assert_true(i < 2 ? work > 2e-3 && last[LEAST] == 0.0 : work < -1.0);
+        free(values);
     }
 }
 
@@ -288,6 +341,139 @@ static void a_servo_of_positions_stands_still_at_zero(void **state)
     device.ops->close(device.self);
 }
 
+/* A device that measures 0.4 N, whose values are old for 3 ms, and for 100 ms. */
+static struct stale_device {
+    int has_gaps;
+    uint64_t tick;
+    double sent[1000];
+} stale_device;
+
+static void read_stale(void *self, uint64_t tick, double t, int64_t now,
+                       struct tact_device_input *in)
+{
+    struct stale_device *device = self;
+    const int is_old = (tick >= 500 && tick < 503) || (tick >= 700 && tick < 800);
+    (void)t;
+    device->tick = tick;
+    in->state = device->has_gaps && is_old ? TACT_DEVICE_STALE : TACT_DEVICE_OK;
+    in->stamp_ns = now;
+    in->channel[0] = in->state == TACT_DEVICE_STALE ? 1e9 : 0.4; /* an old value is not used */
+}
+
+static void write_stale(void *self, const double *out, int64_t now)
+{
+    struct stale_device *device = self;
+    (void)now;
+    device->sent[device->tick] = out[0];
+}
+
+static void close_stale(void *self)
+{
+    (void)self;
+}
+
+static int open_stale(const struct tact_device_config *config, struct tact_device *out,
+                      struct tact_error *err)
+{
+    static const struct tact_device_ops ops = {TACT_ABI(struct tact_device_ops), read_stale,
+                                               write_stale, close_stale};
+    (void)config;
+    (void)err;
+    out->ops = &ops;
+    out->self = &stale_device;
+    out->info.input_count = out->info.output_count = 1;
+    strcpy(out->info.input[0].name, "f");
+    strcpy(out->info.output[0].name, "v");
+    return 0;
+}
+
+static void keep_message(void *user, enum tact_message_level level, const char *message)
+{
+    (void)level;
+    snprintf(user, 256, "%s", message);
+}
+
+/* Runs 1 s of a joint of 0.1 kg in the hand of that device; returns the report as JSON. */
+static char *run_stale_device(int has_gaps, const char *path, char message[256])
+{
+    static const struct tact_device_type type = {TACT_ABI(struct tact_device_type), "stale",
+                                                 "values that are old at times", open_stale, NULL};
+    static const struct tact_device_type *const types[] = {&type};
+    const struct press p = {0.1, 1.0, 1.0, 1.0, 1.0, "control: rate", 1.0};
+    char scene[4096], changed[5000];
+    struct tact_session_options options = tact_session_options_default();
+    struct tact_session_report report;
+    struct tact_scene *loaded;
+    struct tact_session *session;
+    write_text(&p, "", "", scene);
+    const char *devices = strstr(scene, "devices:");
+    snprintf(changed, sizeof changed, "%.*sdevices: [{name: arm, type: stale}]\n%s",
+             (int)(devices - scene), scene, strstr(scene, "inputs:"));
+    options.types = types;
+    options.type_count = 1;
+    options.clock = TACT_LOOP_FREE;
+    options.ticks = 1000;
+    options.record = path;
+    options.replace = 1;
+    options.messages = (struct tact_messages){keep_message, message};
+    memset(&stale_device, 0, sizeof stale_device);
+    stale_device.has_gaps = has_gaps;
+    open_session_of_scene_text(changed, &options, &loaded, &session);
+    assert_int_equal(tact_session_run(session, &report), 0);
+    assert_int_equal(tact_session_port_count(session), 1);
+    const struct tact_session_port port = tact_session_port(session, 0);
+    assert_true(port.is_admittance && port.engaged && port.force[0] == -0.4);
+    assert_true(port.rate > 0.98 * 0.4 / joint_damping && port.rate <= 0.4 / joint_damping);
+    assert_true(port.held == (has_gaps ? 8 : 0) && port.missing == (has_gaps ? 95 : 0));
+    char *json = tact_session_report_json(session, &report);
+    tact_session_destroy(session);
+    tact_scene_free(loaded);
+    return json;
+}
+
+/* Over 3 ms without values the last force is used, and the motion is that without the gap; over
+ * 100 ms it is used for 5 ms, then there is none, and the joint's own damping ends the motion. Both
+ * are reported, and replays go through them from any tick. */
+static void a_force_is_held_over_short_gaps(void **state)
+{
+    (void)state;
+    static double without[1000];
+    char path[64], message[256] = "";
+    snprintf(path, sizeof path, "%s/press.mcap", folder);
+    free(run_stale_device(0, path, message));
+    assert_null(strstr(message, "stale"));
+    memcpy(without, stale_device.sent, sizeof without);
+    char *json = run_stale_device(1, path, message);
+    const double *sent = stale_device.sent;
+    assert_memory_equal(sent, without, 705 * sizeof *sent);
+    for (int k = 705; k < 800; k++) {
+        const double exact = sent[k - 1] * 0.1 / (0.1 + period * joint_damping);
+        assert_true(fabs(sent[k] - exact) < 1e-15);
+    }
+    assert_true(sent[799] < 0.2 * sent[700] && sent[998] > 0.9 * without[998]);
+    assert_string_equal(message, "the device whose force moves hand.tip was stale: the last force "
+                                 "was used in 8 ticks, and none in 95");
+    assert_non_null(strstr(json, "\"held_ticks\": 8"));
+    assert_non_null(strstr(json, "\"missing_ticks\": 95"));
+    free(json);
+    check_replays_of_log(path, 1000, 501, 1);
+    check_replays_of_log(path, 1000, 703, 1);
+}
+
+/* A constant push does the work F (x - x_0), which the port has to rounding, over a loss too. */
+static void the_port_of_a_constant_push_is_exact(void **state)
+{
+    (void)state;
+    const struct press p = {0.5, 0.0, 0.0, 1.0, 0.0, "control: rate, push: 0.7", 1.0};
+    double *values;
+    const uint64_t ticks = simulate_press(&p, &values);
+    const double *last = values + (ticks - 1) * COLUMNS;
+    print_message("%.6f mJ absorbed, %.6f m by 0.7 N\n", 1e3 * last[ENERGY], last[X]);
+    assert_true(last[X] > 0.1 && fabs(last[ENERGY] - 0.7 * last[X]) < 1e-12);
+    assert_true(last[LEAST] == 0.0);
+    free(values);
+}
+
 static void bad_settings_are_refused(void **state)
 {
     (void)state;
@@ -363,6 +549,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_hand_rests_at_a_wall),
+        cmocka_unit_test(the_port_has_the_work_of_the_hand),
+        cmocka_unit_test(the_port_of_a_constant_push_is_exact),
+        cmocka_unit_test(a_force_is_held_over_short_gaps),
         cmocka_unit_test(the_least_mass_is_that_of_the_sampled_loop),
         cmocka_unit_test(a_lost_device_stands_still),
         cmocka_unit_test(a_servo_moves_exactly),
