@@ -42,6 +42,7 @@ void tact_hand_base_refresh(struct tact_hand *hand)
         struct link *link = &hand->links[i];
         double ri[9];
         link->pose = pose;
+        memcpy(link->rotation, r, sizeof link->rotation);
         tact_v3_copy(link->axis, link->def.axis);
         memset(link->motion, 0, sizeof link->motion);
         if (link->turns) {

@@ -6,21 +6,45 @@
 #include <string.h>
 #include "contact/world/hand_internal.h"
 
-static void refresh_link(struct tact_hand *hand, int i)
+/* Pose of a link at a joint value of zero. */
+static void compute_pose_at_zero(const struct tact_hand *hand, const struct link *link,
+                                 struct tact_pose *out)
 {
-    struct link *link = &hand->links[i];
-    const struct tact_pose *parent =
-        link->def.parent < 0 ? &hand->base : &hand->links[link->def.parent].pose;
-    struct tact_pose pose_at_zero, joint = tact_pose_identity();
-    double q = hand->state.q[i], scaled[3], r[9], ri[9], arm[3];
-    tact_pose_mul(&pose_at_zero, parent, &link->def.origin);
+    if (link->def.parent < 0) {
+        tact_pose_mul(out, &hand->base, &link->def.origin);
+        return;
+    }
+    const struct link *parent = &hand->links[link->def.parent];
+    tact_m3_mul_v3(out->position, parent->rotation, link->def.origin.position);
+    tact_v3_add(out->position, out->position, parent->pose.position);
+    tact_quat_mul(out->quat_wxyz, parent->pose.quat_wxyz, link->def.origin.quat_wxyz);
+    tact_quat_normalize(out->quat_wxyz);
+}
+
+/* Moves a link by its joint from its pose at zero. */
+static void move_by_joint(struct link *link, const struct tact_pose *at_zero, double q)
+{
+    struct tact_pose joint = tact_pose_identity();
+    double scaled[3];
     tact_v3_scale(scaled, link->def.axis, q);
     if (link->def.joint == TACT_JOINT_HINGE) {
         tact_quat_from_rotvec(joint.quat_wxyz, scaled);
+        tact_v3_copy(link->pose.position, at_zero->position);
+        tact_quat_mul(link->pose.quat_wxyz, at_zero->quat_wxyz, joint.quat_wxyz);
+        tact_quat_normalize(link->pose.quat_wxyz);
     } else {
         tact_v3_copy(joint.position, scaled);
+        tact_pose_mul(&link->pose, at_zero, &joint);
     }
-    tact_pose_mul(&link->pose, &pose_at_zero, &joint);
+}
+
+static void refresh_link(struct tact_hand *hand, int i)
+{
+    struct link *link = &hand->links[i];
+    struct tact_pose pose_at_zero;
+    double *r = link->rotation, ri[9], arm[3];
+    compute_pose_at_zero(hand, link, &pose_at_zero);
+    move_by_joint(link, &pose_at_zero, hand->state.q[i]);
     tact_quat_to_m3(r, link->pose.quat_wxyz);
     tact_m3_mul_v3(link->axis, r, link->def.axis);
     tact_v3_sub(arm, link->pose.position, hand->base.position);

@@ -19,6 +19,7 @@ struct link {
     int turns;             /* 1: its joint value is an angle */
     double inertia[9];     /* about the centre of mass, link axes */
     struct tact_pose pose; /* link frame, world */
+    double rotation[9];    /* rotation matrix of its orientation, row-major */
     double axis[3];        /* joint axis, world */
     double motion[6]; /* twist per unit joint rate, linear part at the origin of the base, world */
     double center[3]; /* centre of mass relative to the origin of the base, world axes */

@@ -286,11 +286,11 @@ static double last_tick_impulse(const struct tact_world *world, const struct tac
 }
 
 /* Makes the query of a near pair's model at the start of the tick. */
-static void make_pair_query(struct tact_world *world, int slot, struct tact_pair_query *query)
+static void make_pair_query(struct tact_world *world, int slot,
+                            const struct tact_contact_model *model, struct tact_pair_query *query)
 {
     struct tact_contact *c = &world->contacts[slot];
     const struct near_pair *pair = &world->near.pairs[slot];
-    const struct tact_contact_model *model = tact_world_pair_model(world, c->a, c->b);
     *query = (struct tact_pair_query){
         .model = model,
         .a = &world->shapes[c->a].shape,
@@ -321,10 +321,9 @@ static void make_pair_query(struct tact_world *world, int slot, struct tact_pair
 
 /* Measures a near pair by its model into the contact's patch and world->piece. Returns the number
  * of pieces, or the reason why there is no patch, as in struct tact_contact_model. */
-static int measure_pair(struct tact_world *world, int slot)
+static int measure_pair(struct tact_world *world, int slot, const struct tact_contact_model *model)
 {
     struct tact_contact *c = &world->contacts[slot];
-    const struct tact_contact_model *model = tact_world_pair_model(world, c->a, c->b);
     struct tact_pair_query query;
     if ((model->state || !model->moments) && !must_measure_before_touch(world, c)) {
         memset(tact_slot_model_state(world, slot), 0, (size_t)world->state * sizeof(double));
@@ -333,7 +332,7 @@ static int measure_pair(struct tact_world *world, int slot)
     if (model->moments && !(c->moments.volume > 0.0)) {
         return -EDOM;
     }
-    make_pair_query(world, slot, &query);
+    make_pair_query(world, slot, model, &query);
     return model->measure(&query, &c->patch, world->piece);
 }
 
@@ -346,7 +345,7 @@ int tact_world_measure_pair_at_end(struct tact_world *world, int slot, const dou
     struct tact_pose pose[2];
     struct tact_pair_query query;
     world->measurements++;
-    make_pair_query(world, slot, &query);
+    make_pair_query(world, slot, tact_world_pair_model(world, c->a, c->b), &query);
     compute_shape_pose(world, c->a, &pose[0]);
     compute_shape_pose(world, c->b, &pose[1]);
     memcpy(state, query.state, (size_t)world->state * sizeof *state);
@@ -407,14 +406,15 @@ static void assemble_near_pair(struct tact_world *world, int n)
     const int slot = world->near.slots[n];
     struct tact_contact *c = &world->contacts[slot];
     uint32_t before = world->pressure ? world->pressure->patches : 0;
-    int pieces = measure_pair(world, slot);
+    const struct tact_contact_model *model = tact_world_pair_model(world, c->a, c->b);
+    int pieces = measure_pair(world, slot, model);
     set_pressure_pair(world, world->near.list[n], c, before);
     c->touching = c->stuck = 0;
     if (pieces < 0) {
         clear_pair_without_patch(world, c, pieces == -ERANGE);
         return;
     }
-    int points = tact_world_pair_model(world, c->a, c->b)->points;
+    int points = model->points;
     tact_pieces_make_contacts(world, slot, world->piece, pieces);
     tact_contact_update_preload(world, c);
     for (int k = 0; k < pieces; k++) {
@@ -455,7 +455,7 @@ int tact_assemble_blocks(struct tact_world *world)
 static double initial_overlap_excess(struct tact_world *world, int slot)
 {
     const struct tact_contact *c = &world->contacts[slot];
-    int rc = measure_pair(world, slot);
+    int rc = measure_pair(world, slot, tact_world_pair_model(world, c->a, c->b));
     if (rc == -ERANGE) {
         double small = tact_min(world->shapes[c->a].radius, world->shapes[c->b].radius);
         double size = c->moments.volume > 0.0 ? tact_cbrt(c->moments.volume) : small;
