@@ -36,6 +36,7 @@ static void forget_received(struct tact_network_channel *channel)
     }
     memset(channel->slots, 0, sizeof channel->slots);
     memset(&channel->last, 0, sizeof channel->last);
+    memset(channel->real_wave, 0, sizeof channel->real_wave);
     channel->state = TACT_NETWORK_CHANNEL_WAITING;
     channel->waiting_ticks = channel->silence = channel->held_ticks = 0;
     channel->window_ticks = channel->has_heard = channel->missing_ticks = 0;
@@ -432,9 +433,12 @@ static int fill_gap(struct tact_network_channel *channel, double *wave)
     if (!next && channel->held_ticks >= ticks_of_time(channel, longest_paid_hold)) {
         return 0;
     }
+    const double since =
+        channel->missing_ticks > 1 ? channel->missing_ticks : 1.0; /* the last one */
     for (int axis = 0; axis < channel->options.axes; axis++) {
-        const double last = channel->last.wave[axis];
-        filled[axis] = next ? last + (next->wave[axis] - last) / (double)(ahead + 1) : last;
+        const double last = channel->real_wave[axis];
+        filled[axis] =
+            next ? last + (next->wave[axis] - last) * since / (since + (double)ahead) : last;
     }
     if (energy_of_wave(channel, filled) > find_unused_energy(channel)) {
         return 0;
@@ -463,6 +467,7 @@ static void use_tick(struct tact_network_channel *channel, struct tact_network_s
     if (!out->missing) {
         channel->used_tick = slot->tick;
         memcpy(out->wave, slot->wave, sizeof out->wave);
+        memcpy(channel->real_wave, slot->wave, sizeof channel->real_wave);
         channel->held_ticks = 0;
         return;
     }

@@ -101,7 +101,8 @@ struct tact_network_channel {
         double wave[TACT_NETWORK_AXES];
         struct tact_network_sample sample; /* of its own packet */
     } slots[TACT_NETWORK_CHANNEL_RING];
-    struct tact_network_sample last; /* that was used */
+    struct tact_network_sample last;     /* that was used */
+    double real_wave[TACT_NETWORK_AXES]; /* the last wave that was not made here [sqrt(W)] */
 };
 
 /* Returns 0, or -EINVAL: an option out of its range. */

@@ -311,12 +311,9 @@ static void follow_wave(const struct tact_session *s, struct session_remote *r, 
                           : fade_force(s, r, rate_now);
         return;
     }
-    state->used = wave;
-    if (state->ticks > 0.0) {
-        state->correction = find_correction(s, r);
-    } else {
-        state->used = state->force / sqrt(2.0 * b);
-    }
+    r->is_end_held = state->ticks <= 0.0 || wave == 0.0;
+    state->used = r->is_end_held ? state->force / sqrt(2.0 * b) : wave;
+    state->correction = r->is_end_held ? 0.0 : find_correction(s, r);
     state->rate = (s->period * def->stiffness + def->damping) / def->damping *
                   (state->correction + tact_wave_rate(b, state->used, 0.0));
 }
@@ -388,7 +385,8 @@ static void reflect_wave(struct session_remote *r, double q, double v)
 {
     struct session_remote_state *state = &r->state;
     const double b = r->def->impedance, rate = tact_wave_rate(b, state->used, state->force);
-    state->sent = state->ticks > 0.0 ? tact_wave_reflected(b, rate, state->force) : 0.0;
+    state->sent =
+        state->ticks > 0.0 && !r->is_end_held ? tact_wave_reflected(b, rate, state->force) : 0.0;
     if (r->def->stiffness == 0.0) {
         state->target = q;
         return;

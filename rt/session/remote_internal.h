@@ -22,7 +22,8 @@ struct session_remote {
     double terms; /* what both sites must agree on: a digest, a whole number below 2^24 */
     struct session_coupling *coupling; /* to what a person holds, or NULL */
     double stiffness, damping;         /* of the joint's drive that are of this tie */
-    double target_before;              /* its share of the drive's target in the tick [rad, m] */
+    int is_end_held;      /* 1: no wave is used in the tick, and the end of a robot's line stays */
+    double target_before; /* its share of the drive's target in the tick [rad, m] */
     struct session_remote_state {
         double target;     /* end of the line: where the tie's spring pulls [rad, m] */
         double rate;       /* target rate of the tie's damper in the tick [rad/s, m/s] */

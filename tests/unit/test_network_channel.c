@@ -179,6 +179,25 @@ static void other_delay_is_measured_again(void **state)
     assert_true(TICKS - last >= 200.0 && TICKS - last <= 212.0);
 }
 
+/* 80 packets are lost of a steady wave: zeros once the energy that is known ends, and what is made
+ * once the next packet is there is the steady wave and no rise from zero. */
+static void wave_returns_after_a_gap(void **state)
+{
+    (void)state;
+    const struct tact_network_link_options link = {.delay = 0.02, .blackout = {0.5, 0.58}};
+    int zeros = 0;
+    restart_all(&plain, &link);
+    for (int k = 0; k < 1000; k++) {
+        send_wave(1.0, 1.0, 1000000 * (int64_t)k);
+        const struct tact_network_sample out = play_at(1000000 * (int64_t)k);
+        zeros += k > 400 && out.wave[0] == 0.0;
+        assert_true(k < 400 || out.wave[0] == 0.0 || fabs(out.wave[0] - 1.0) < 1e-12);
+    }
+    print_message("%d zeros, %llu missing, least energy %g J\n", zeros,
+                  (unsigned long long)receiver.counts.missing, receiver.least_energy);
+    assert_true(zeros > 0 && zeros < 80 && receiver.least_energy > -1e-12);
+}
+
 static void bad_packets_have_no_effect(void **state)
 {
     (void)state;
@@ -252,6 +271,7 @@ int main(void)
         cmocka_unit_test(each_wave_is_used_once_at_a_constant_delay),
         cmocka_unit_test(drifting_clocks_drop_or_insert),
         cmocka_unit_test(other_delay_is_measured_again),
+        cmocka_unit_test(wave_returns_after_a_gap),
         cmocka_unit_test(bad_packets_have_no_effect),
         cmocka_unit_test(options_are_checked),
     };

@@ -133,14 +133,17 @@ static double couple(struct line_end *end, const struct tact_wave_tie *tie, doub
                      double round_trip, double other, const struct plant *p)
 {
     const double resistance = tie->period * tie->stiffness + tie->damping;
-    const double correction =
-        tact_wave_correction(tie, end->tank, round_trip, other - end->position, end->force);
+    const int is_held = wave == 0.0; /* where no wave is there, the end stays */
+    const double correction = is_held ? 0.0
+                                      : tact_wave_correction(tie, end->tank, round_trip,
+                                                             other - end->position, end->force);
+    wave = is_held ? end->force / sqrt(2.0 * tie->impedance) : wave;
     end->force = tact_wave_share(tie) *
                  (tie->stiffness * (end->position - p->robot_x) - tie->damping * p->robot_v +
                   resistance * (correction + tact_wave_rate(tie->impedance, wave, 0.0)));
     const double rate = tact_wave_rate(tie->impedance, wave, end->force);
     tact_wave_move_end(tie, rate, correction, end->force, p->robot_v, &end->position, &end->tank);
-    return tact_wave_reflected(tie->impedance, rate, end->force);
+    return is_held ? 0.0 : tact_wave_reflected(tie->impedance, rate, end->force);
 }
 
 static struct run_result run_press(const struct run_options *o)

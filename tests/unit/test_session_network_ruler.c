@@ -62,8 +62,8 @@ static void ruler_is_held(void **state)
         const char *name, *settings;
         double most; /* that the ruler moves in the fingers [m] */
     } links[] = {{"plain, 50 ms", "link: {delay: 0.05}", 1e-5},
-                 {"poor, 0 ms", "jitter: 0.02, repeats: 20, link: {delay: 0" POOR, 6e-4},
-                 {"poor, 50 ms", "jitter: 0.02, repeats: 20, link: {delay: 0.05" POOR, 6e-4}};
+                 {"poor, 0 ms", "jitter: 0.02, repeats: 20, link: {delay: 0" POOR, 2e-4},
+                 {"poor, 50 ms", "jitter: 0.02, repeats: 20, link: {delay: 0.05" POOR, 3e-4}};
     enum { LIFTED = 10000 }; /* ticks */
     const int end = campaign_trial_count(LIFTED + 1500, LIFTED + 60000);
     const size_t begin = end < LIFTED + 60000 ? 2 : 0; /* the last link alone in the quick form */

@@ -80,6 +80,24 @@ static void missing_waves_are_passive(void **state)
     }
 }
 
+/* Without a wave the end of the robot's line stays: its push lasts over a gap of 90 ms, in which it
+ * would fall with 10 ms, impedance / stiffness, by a wave of zero. */
+static void push_lasts_in_a_gap(void **state)
+{
+    (void)state;
+    button = (struct button){0.3, 100.0, 100.0, 100.0};
+    struct run run = {.line = {.delay = 20, .cut_from = 4000, .cut_to = 4090},
+                      .hand = hands[1],
+                      .seconds = 4.5,
+                      .back = 4.4};
+    struct track t = run_sites(&run);
+    const double before = mean_of(&t, ROBOT_FORCE, 3.9, 4.0);
+    const double after = mean_of(&t, ROBOT_FORCE, 4.085, 4.09);
+    print_message("pushes with %.3f N, after 90 ms without a wave %.3f N\n", before, after);
+    assert_true(before > 4.0 && fabs(after / before - 1.0) < 0.01);
+    free(t.at);
+}
+
 /* 1 s of silence in the press: what the person feels fades within 0.1 s of waves and 0.2 s of the
  * tie, neither site engages until the deadman was released, and nothing jumps then. */
 static void lost_site_returns_by_hand(void **state)
@@ -264,6 +282,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(press_is_that_of_springs_in_series),
         cmocka_unit_test(missing_waves_are_passive),
+        cmocka_unit_test(push_lasts_in_a_gap),
         cmocka_unit_test(lost_site_returns_by_hand),
         cmocka_unit_test(short_release_fades),
         cmocka_unit_test(cleared_fault_needs_the_deadman),
