@@ -145,7 +145,7 @@ static void holds(const struct tact_session *session)
                    "grip/load", "slip [mm]", "turn [deg]", "touches, slips, releases");
         }
         char ratio[32] = "-";
-        if (h.load_force > 0.0) {
+        if (h.load_force > 1e-9 * h.grip_force) { /* less is the rounding of none */
             snprintf(ratio, sizeof ratio, "%.3g", h.grip_force / h.load_force);
         }
         printf("  %-30s %9.3f %9.3f %9s %10.3f %11.3f  %llu, %llu, %llu\n",

@@ -53,14 +53,29 @@ int tact_hand_factor(struct tact_hand *hand, const double *diagonal)
     return 0;
 }
 
+/* Applies row i of L^-T: scales entry i, and subtracts it from those above it. */
+static void apply_transposed_row(const struct tact_hand *hand, int i, double *x)
+{
+    const double *row = hand->factor + (size_t)i * (size_t)hand->count;
+    x[i] *= hand->inverse[i];
+    for (int j = above(hand, i); j >= 0; j = above(hand, j)) {
+        x[j] -= row[j] * x[i];
+    }
+}
+
 void tact_hand_apply_inverse_transpose(const struct tact_hand *hand, double *x)
 {
     for (int i = hand->count - 1; i >= 0; i--) {
-        const double *row = hand->factor + (size_t)i * (size_t)hand->count;
-        x[i] *= hand->inverse[i];
-        for (int j = above(hand, i); j >= 0; j = above(hand, j)) {
-            x[j] -= row[j] * x[i];
-        }
+        apply_transposed_row(hand, i, x);
+    }
+}
+
+void tact_hand_unit_inverse_transpose(const struct tact_hand *hand, int joint, double *x)
+{
+    memset(x, 0, (size_t)hand->count * sizeof *x);
+    x[joint] = 1.0;
+    for (int i = joint; i >= 0; i = above(hand, i)) {
+        apply_transposed_row(hand, i, x);
     }
 }
 

@@ -137,6 +137,8 @@ int tact_hand_factor(struct tact_hand *hand, const double *diagonal);
  * rates. */
 void tact_hand_apply_inverse_transpose(const struct tact_hand *hand, double *x);
 void tact_hand_apply_inverse_factor(const struct tact_hand *hand, double *x);
+/* x = L^-T of the unit vector of a joint, which has entries of that joint and those above it. */
+void tact_hand_unit_inverse_transpose(const struct tact_hand *hand, int joint, double *x);
 
 /* L^-T x for six columns stored side by side: rows[i] are the six numbers of coordinate i, or NULL
  * where they are 0. Where a coordinate has a row, so have those above it. */

@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 #include "contact/linear.h"
 #include "contact/world/world_internal.h"
 
@@ -128,9 +127,7 @@ static void assemble_mobility(struct tact_world *world, struct joint_bound *b, d
     const struct hand_bounds *of = &world->bounds.hands[b->hand];
     const struct link *link = &hand->links[b->joint];
     double *x = hand->scratch;
-    memset(x, 0, (size_t)hand->count * sizeof *x);
-    x[b->joint] = 1.0;
-    tact_hand_apply_inverse_transpose(hand, x);
+    tact_hand_unit_inverse_transpose(hand, b->joint, x);
     int k = 0;
     for (int i = b->joint; i >= 0; i = hand->links[i].up) {
         int slot = hand->links[i].slot;
