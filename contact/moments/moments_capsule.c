@@ -24,6 +24,7 @@
  */
 #include <string.h>
 
+#include "contact/mesh/mesh_internal.h"
 #include "contact/moments/moments_capsule_internal.h"
 #include "contact/moments/moments_inside_internal.h"
 
@@ -32,6 +33,10 @@ static const double PI = 3.14159265358979323846;
 /** Distance of a face from an end of the axis, over the radius, below which the capsule is measured
  * displaced by twice that distance: angles about the end lose their digits or change sign. */
 static const double CAPSULE_END_TOLERANCE = 1e-8;
+
+/** Distance from a facet's plane, over the sizes of both, from which a capsule counts as beyond it:
+ * more than it is displaced by. */
+static const double BEYOND_FACET_MARGIN = 1e-7;
 
 static const int ROW[6] = {0, 1, 2, 0, 0, 1}, COLUMN[6] = {0, 1, 2, 1, 2, 2};
 
@@ -208,6 +213,21 @@ int tact_moments_capsule_capsule(const struct tact_shape *a, const struct tact_p
                : 0;
 }
 
+/** 1 where a facet of a convex mesh has all of the capsule on its outside: the two do not overlap.
+ */
+static int is_capsule_beyond_facet(const struct tact_mesh_facets *facets,
+                                   const struct tact_capsule_in_mesh_frame *p)
+{
+    const double least = p->radius + BEYOND_FACET_MARGIN * (facets->size + p->radius);
+    for (uint32_t i = 0; i < facets->count; i++) {
+        const double height = tact_v3_dot(facets->normal[i], p->centre) - facets->distance[i];
+        if (height - fabs(tact_v3_dot(facets->normal[i], p->axis)) > least) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
 int tact_moments_capsule_mesh(const double size[3], const struct tact_pose *pa,
                               const struct tact_mesh *mesh, const struct tact_pose *pb,
                               struct tact_moments *out)
@@ -219,6 +239,9 @@ int tact_moments_capsule_mesh(const double size[3], const struct tact_pose *pa,
     tact_quat_to_m3(turn, pa->quat_wxyz);
     tact_v3_copy(centre, pa->position);
     transform_capsule_to_mesh(turn, centre, pb, half, &p);
+    if (mesh->facets && is_capsule_beyond_facet(mesh->facets, &p)) {
+        return 0;
+    }
     init_capsule_sums(&sums, radius, half, CAPSULE_END_TOLERANCE);
     tact_capsule_add_mesh(mesh, &p, &sums);
     if (sums.has_uncertain_face) {
