@@ -195,6 +195,9 @@ void table_print_session(struct tact_session *session, const struct tact_session
         if (report->recorder.overruns) {
             printf(", %llu ticks lost", (ull)report->recorder.overruns);
         }
+        if (report->recorder.event_overruns) {
+            printf(", %llu events lost", (ull)report->recorder.event_overruns);
+        }
         puts("");
     }
 }

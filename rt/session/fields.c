@@ -274,12 +274,11 @@ static int layout_all_fields(struct tact_session *s, const struct tact_log *log,
     if (rc || (log && !tact_log_element(log))) {
         return rc;
     }
-    rc = add_named_field(
-        s, &s->counts_field, TACT_FIELD_OUTPUT, "solver", "_counts",
-        "stick, active_set, search, newton, taken_back, interior_point, proximal_point, "
-        "anderson, pushes_slowed, rebounds_damped, best_restored, impulses_bounded, "
-        "energy_bounded, unsolved",
-        TACT_SOLVE_COUNTS);
+    char order[TACT_FIELD_UNIT]; /* all names would not fit */
+    snprintf(order, sizeof order, "%s to %s, in the order of enum tact_solve_count",
+             tact_solve_count_name(0), tact_solve_count_name(TACT_SOLVE_COUNTS - 1));
+    rc = add_named_field(s, &s->counts_field, TACT_FIELD_OUTPUT, "solver", "_counts", order,
+                         TACT_SOLVE_COUNTS);
     rc =
         rc ? rc
            : add_named_field(

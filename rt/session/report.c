@@ -384,9 +384,10 @@ static void add_log_to_report(json_t *all, const struct tact_session *s,
     if (s->log_path) {
         json_object_set_new(
             all, "log",
-            json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:I}", "file", s->log_path, "records",
+            json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "file", s->log_path, "records",
                       (json_int_t)r->recorder.records, "bytes", (json_int_t)r->recorder.bytes,
-                      "overruns", (json_int_t)r->recorder.overruns, "pressure_maps",
+                      "overruns", (json_int_t)r->recorder.overruns, "event_overruns",
+                      (json_int_t)r->recorder.event_overruns, "pressure_maps",
                       (json_int_t)r->recorder.pressures, "pressure_maps_lost",
                       (json_int_t)r->recorder.pressure_overruns, "polygons_left_out",
                       (json_int_t)r->recorder.polygons_left_out));

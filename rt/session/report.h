@@ -44,7 +44,8 @@ TACT_BEGIN_DECLS
  * which they overlap each other), time [s] when it was found} where it occurred, moments {by (host
  * or source), cost_us (that the host takes or would take), host_ticks, source_ticks,
  * unmeasured_ticks, age_max}}]; safety {state, trips, fault (what went wrong first, or null)};
- * realtime {granted, refused, why}; log {records, bytes, overruns} where one was recorded.
+ * realtime {granted, refused, why}; log {records, bytes, overruns (ticks lost), event_overruns
+ * (events lost)} where one was recorded.
  */
 TACT_API char *tact_session_report_json(struct tact_session *session,
                                         const struct tact_session_report *report);

@@ -151,6 +151,12 @@ static int end(struct tact_session *s, struct tact_session_report *report)
     s->recorder = NULL;
     finish_session_report(s, report);
     report_unmeasured_pairs(s);
+    if (s->report.recorder.event_overruns) {
+        tact_message(s->options.messages, TACT_MESSAGE_WARNING,
+                     "%llu events are missing from the log: more of them occurred within a moment "
+                     "than it has room for",
+                     (unsigned long long)s->report.recorder.event_overruns);
+    }
     tact_session_report_pressure(s);
     tact_session_report_stuck_overlaps(s);
     tact_session_report_meetings_inside(s);

@@ -425,7 +425,9 @@ static char *run_stale_device(int has_gaps, const char *path, char message[256])
     assert_true(port.is_admittance && port.engaged && port.force[0] == -0.4);
     assert_true(port.rate > 0.98 * 0.4 / joint_damping && port.rate <= 0.4 / joint_damping);
     assert_true(port.held == (has_gaps ? 8 : 0) && port.missing == (has_gaps ? 95 : 0));
+    report.recorder.event_overruns = 7;
     char *json = tact_session_report_json(session, &report);
+    assert_non_null(strstr(json, "\"event_overruns\": 7"));
     tact_session_destroy(session);
     tact_scene_free(loaded);
     return json;
