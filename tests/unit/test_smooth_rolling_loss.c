@@ -225,6 +225,82 @@ static void a_ball_stands_on_a_slope(void **state)
     }
 }
 
+/* A cylinder of 0.1 m on its side on the half-space, that rolls on a slope. */
+static void open_roller(struct world_scene *s, double h, double slope, double speed, double loss)
+{
+    struct tact_world_options o = options_with_tilted_gravity(slope);
+    const struct tact_shape roller = {.kind = TACT_SHAPE_CYLINDER, .size = {RADIUS, 0.05}};
+    const struct tact_contact_law law = soft_law(loss);
+    const double place[3] = {0.0, 0.0, RADIUS}, turn[3] = {0.5 * PI, 0.0, 0.0};
+    o.period = h;
+    open_empty_scene(s, &o);
+    add_scene_ground(s);
+    add_scene_solid(s, &roller, MASS, place, 0.0);
+    set_scene_law(s, 0, 1, &law);
+    finish_scene_building(s);
+    struct tact_body *body = tact_world_body(s->world, 0);
+    tact_quat_from_rotvec(body->pose.quat_wxyz, turn);
+    tact_body_refresh(body);
+    body->twist[0] = speed;
+    body->twist[4] = speed / RADIUS;
+}
+
+/* Rolling torque over the normal force of a line of 0.1 m, by quadrature of p sqrt(1 - x^2 / a^2)
+ * ahead of the middle over that of all, with Hertz's half width a. */
+static double line_arm(double force)
+{
+    enum { STRIPS = 4000 };
+    const double a = sqrt(4.0 * force / 0.1 * RADIUS / (PI * MODULUS));
+    double moment = 0.0, all = 0.0;
+    for (int i = 0; i < STRIPS; i++) { /* x = a sin(t) */
+        double t = 0.5 * PI * (i + 0.5) / STRIPS;
+        moment += a * sin(t) * cos(t) * cos(t);
+        all += 2.0 * cos(t) * cos(t);
+    }
+    return LOSS * moment / all;
+}
+
+/* (3/2) m v' = -M / R: the cylinder stops after (3/4) m v^2 R / M; without loss it rolls on. */
+static void a_cylinder_rolls_out(void **state)
+{
+    (void)state;
+    const double speed = 0.01, torque = MASS * G * line_arm(MASS * G);
+    const double exact = 0.75 * MASS * speed * speed * RADIUS / torque;
+    struct world_scene s;
+    for (int i = 0; i < 3; i++) {
+        const double h = 4e-3 / (1 << i);
+        open_roller(&s, h, 0.0, speed, LOSS);
+        const struct tact_body *body = tact_world_body(s.world, 0);
+        const struct tact_contact *c = tact_world_contact(s.world, 0);
+        run_scene_for_seconds(&s, 0.4);
+        double resisted = (c->a == 0 ? 1.0 : -1.0) * c->wrench[4] / torque;
+        run_scene_for_seconds(&s, 2.8);
+        double way = body->pose.position[0];
+        printf("line, h %.0f ms: torque %.7f of the exact one, stops after %.6f mm, exact %.6f\n",
+               1e3 * h, resisted, 1e3 * way, 1e3 * exact);
+        assert_true(fabs(resisted - 1.0) < 1e-5);
+        assert_true(fabs(way - exact) < 0.6 * h * speed);
+        assert_true(tact_v3_norm(body->twist) < 1e-9 && tact_v3_norm(body->twist + 3) < 1e-7);
+        assert_int_equal(s.unsolved, 0);
+        close_scene(&s);
+    }
+    open_roller(&s, 1e-3, 0.0, speed, 0.0);
+    run_scene_for_seconds(&s, 1.0);
+    assert_true(fabs(tact_world_body(s.world, 0)->pose.position[0] / speed - 1.0) < 1e-3);
+    close_scene(&s);
+    for (int i = 0; i < 2; i++) { /* on a slope: below the threshold and above it */
+        const double slope = (i ? 1.2 : 0.9) * line_arm(MASS * G) / RADIUS;
+        const double down = i ? 2.0 / 3.0 * (G * sin(slope) - torque / (MASS * RADIUS)) : 0.0;
+        open_roller(&s, 1e-3, slope, 0.0, LOSS);
+        run_scene_for_seconds(&s, 1.0);
+        double rolls = tact_world_body(s.world, 0)->twist[0];
+        printf("line at %.1f of the threshold: %.6e m/s after 1 s, exact %.6e\n", i ? 1.2 : 0.9,
+               rolls, down);
+        assert_true(fabs(rolls - down) < 1e-2 * down + 1e-9);
+        close_scene(&s);
+    }
+}
+
 /* Two balls on one axle and, with a third, that one on top of one of them: rolling. */
 static void open_axle(struct world_scene *s, int with_third)
 {
@@ -327,7 +403,11 @@ static void replays_from_any_tick(void **state)
         "    shapes: [{type: sphere, radius: 0.02, material: rubber}]\n"
         "  - name: egg\n    mass: 0.25\n    position: [0.05, 0.01, 0.02]\n"
         "    angular_velocity: [1, 0, 9]\n"
-        "    shapes: [{type: ellipsoid, size: [0.06, 0.04, 0.04], material: rubber}]\n");
+        "    shapes: [{type: ellipsoid, size: [0.06, 0.04, 0.04], material: rubber}]\n"
+        "  - name: roller\n    mass: 0.25\n    position: [0.2, 0, 0.02]\n"
+        "    quat_wxyz: [0.7071067811865476, 0.7071067811865476, 0, 0]\n"
+        "    velocity: [0.1, 0, 0]\n    angular_velocity: [0, 5, 0]\n"
+        "    shapes: [{type: cylinder, radius: 0.02, length: 0.1, material: rubber}]\n");
 }
 
 int main(void)
@@ -337,6 +417,7 @@ int main(void)
         cmocka_unit_test(torques_dissipate_most),
         cmocka_unit_test(a_ball_rolls_out),
         cmocka_unit_test(a_ball_stands_on_a_slope),
+        cmocka_unit_test(a_cylinder_rolls_out),
         cmocka_unit_test(contacts_of_an_island_are_solved),
         cmocka_unit_test(the_interior_point_method_has_the_torques),
         cmocka_unit_test(torques_that_are_not_found_are_counted),

@@ -8,6 +8,11 @@
 #include "contact/pair/volume/volume_internal.h"
 #include "contact/shape/charts_internal.h"
 
+#define PI 3.14159265358979323846
+#define MAX_AXIS_TILT 1e-3 /* sine of the tilt up to which a cylinder's axis is along a line */
+#define MAX_LINE_WIDTH_RATIO 1e-3 /* of a patch of four corners that is a line, over its length */
+#define MIN_LINE_WIDTH_RATIO 1e-7 /* the same where nothing resists rolling */
+
 enum { SCRATCH_PAIRS = 65536 }; /* of triangles near the overlap */
 
 /* Charts of the shape, and what measures its edges. Closed forms need both against charts. */
@@ -83,6 +88,63 @@ static int measure_by_features(const struct tact_pair_query *query, const struct
     return tact_model_features.measure(&q, patch, NULL);
 }
 
+/* Curvature across the line t1 of a patch, of A (k = 0) or B, which are cylinders and half-spaces
+ * [1/m]; NAN where the line is none of the shape. */
+static double curvature_across_line(const struct tact_pair_query *q, int k,
+                                    const struct tact_patch *patch)
+{
+    const struct tact_shape *shape = k ? q->b : q->a;
+    const struct tact_pose *pose = k ? q->pose_b : q->pose_a;
+    double turn[9];
+    if (shape->kind != TACT_SHAPE_CYLINDER) {
+        return shape->kind == TACT_SHAPE_HALFSPACE ? 0.0 : NAN;
+    }
+    tact_quat_to_m3(turn, pose->quat_wxyz);
+    const double axis[3] = {turn[2], turn[5], turn[8]};
+    double along_n = fabs(tact_v3_dot(axis, patch->frame)),
+           along_t2 = fabs(tact_v3_dot(axis, patch->frame + 6));
+    if (1.0 - along_n <= MAX_AXIS_TILT) {
+        return 0.0; /* an end */
+    }
+    return along_n <= MAX_AXIS_TILT && along_t2 <= MAX_AXIS_TILT ? 1.0 / shape->size[0] : NAN;
+}
+
+/*
+ * Resistance of a line to rolling, by its width. The pressure of a cylinder over a strip of half
+ * width a, p = 2 f / (pi a) sqrt(1 - x^2 / a^2) along a line of f [N/m], has ahead of its middle
+ * the moment 2 / (3 pi) f a, of which the share rolling_loss is lost (Johnson, Contact Mechanics,
+ * 1985, sections 4.3 and 9.4). In rolling the centre of pressure of a strip is at its edge: half of
+ * its width becomes 2 / (3 pi) rolling_loss a, at the force of the last tick; almost nothing
+ * without loss.
+ */
+static void set_line_width(const struct tact_pair_query *q, struct tact_patch *patch)
+{
+    double half[2] = {0.0, 0.0}, width = 0.0;
+    if (patch->kind != TACT_PATCH_ELLIPSE || patch->corners != 4) {
+        return;
+    }
+    for (int i = 0; i < 4; i++) {
+        for (int k = 0; k < 2; k++) {
+            half[k] = tact_max(half[k], fabs(patch->corner[i][k]));
+        }
+    }
+    double curvature = curvature_across_line(q, 0, patch) + curvature_across_line(q, 1, patch);
+    if (!(curvature > 0.0) || !(half[1] <= MAX_LINE_WIDTH_RATIO * half[0]) || !(half[1] > 0.0)) {
+        return;
+    }
+    if (q->law->rolling_loss > 0.0 && q->law->modulus > 0.0) {
+        double force = q->pressed / q->options->period;
+        double a = sqrt(2.0 * force / (PI * q->law->modulus * half[0] * curvature));
+        width = 2.0 / (3.0 * PI) * q->law->rolling_loss * a;
+    }
+    double share = tact_max(width, MIN_LINE_WIDTH_RATIO * half[0]) / half[1];
+    for (int i = 0; i < 4; i++) {
+        patch->corner[i][1] *= share;
+    }
+    patch->semi[1] *= share;
+    patch->area *= share;
+}
+
 int tact_smooth_measure_edges(const struct tact_pair_query *query, double *state,
                               struct tact_patch *patch)
 {
@@ -90,6 +152,9 @@ int tact_smooth_measure_edges(const struct tact_pair_query *query, double *state
     int rc = a->core && b->core
                  ? measure_by_features(query, a->core, b->core, state, patch)
                  : measure_by_volume(query, a->scratch ? a->scratch : b->scratch, patch);
+    if (rc >= 0 && a->core && b->core) {
+        set_line_width(query, patch);
+    }
     query->counts[TACT_COUNT_EDGES] += rc >= 0;
     return rc;
 }
