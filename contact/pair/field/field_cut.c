@@ -144,17 +144,24 @@ static int face_containing_slice(const struct outline *o, double slack)
     return -1;
 }
 
-/* Distances of the corners from the faces of a cell. to: their positions in the frame of its field.
- */
-static void compute_face_distances(struct outline *o, const struct tact_pressure_field *field,
-                                   const struct field_cell *cell, const double (*to)[3])
+/* Sets the distances of the corners from the faces of a cell. to: their positions in the frame of
+ * its field. Returns 0 where all are outside a face by more than slack. */
+static int compute_face_distances(struct outline *o, const struct tact_pressure_field *field,
+                                  const struct field_cell *cell, const double (*to)[3],
+                                  double slack)
 {
     for (int c = 0; c < 4; c++) {
         const double *plane = field->faces[cell->face[c]];
+        double sign = cell->inside >> c & 1 ? 1.0 : -1.0, most = -INFINITY;
         for (int i = 0; i < o->n; i++) {
             o->x[i][3 + c] = tact_v3_dot(plane, to[i]) - plane[3];
+            most = tact_max(most, sign * o->x[i][3 + c]);
+        }
+        if (most < -slack) {
+            return 0;
         }
     }
+    return 1;
 }
 
 /* Cuts by the faces of a cell except `in`; label is that of its first. */
@@ -286,15 +293,21 @@ static int cut_pair_outline(const struct field_pair *pair, const struct field_ce
         for (int i = 0; i < o->n; i++) {
             point_to_frame_of_b(pair, o->x[i], at[i]);
         }
-        compute_face_distances(o, pair->b, cb, (const double(*)[3])at);
-        int in = face_containing_slice(o, SLICE_IN_FACE_DISTANCE * pair->b->size);
+        double slack = SLICE_IN_FACE_DISTANCE * pair->b->size;
+        if (!compute_face_distances(o, pair->b, cb, (const double(*)[3])at, slack)) {
+            return 0;
+        }
+        int in = face_containing_slice(o, slack);
         rc = (in < 0 || belongs_to_cell_below(pair, cb, in, plane)) && clip_by_cell(o, cb, in, 4);
     } else if (pair->b->kind == TACT_FIELD_RIGID && pair->a->kind == TACT_FIELD_TETS) {
         for (int i = 0; i < o->n; i++) {
             tact_v3_copy(at[i], o->x[i]);
         }
-        compute_face_distances(o, pair->a, ca, (const double(*)[3])at);
-        int in = face_containing_slice(o, SLICE_IN_FACE_DISTANCE * pair->a->size);
+        double slack = SLICE_IN_FACE_DISTANCE * pair->a->size;
+        if (!compute_face_distances(o, pair->a, ca, (const double(*)[3])at, slack)) {
+            return 0;
+        }
+        int in = face_containing_slice(o, slack);
         plane->in_face = in >= 0 && ca->next[in] != TACT_FIELD_NO_CELL;
         rc = clip_by_cell(o, ca, -1, 0);
     }

@@ -175,8 +175,9 @@ struct field_sums {
     double area, load;
     double first[3]; /* integral of the pressure times the place */
     double force[3], torque[3];
-    double stiffness[36];
-    size_t alike; /* polygons of nearly equal fields, without stiffness */
+    double stiffness[36]; /* before the shift to the centre of pressure, of which the symmetric part
+                             counts */
+    size_t alike;         /* polygons of nearly equal fields, without stiffness */
 };
 
 void tact_field_add_polygon(struct field_sums *sums, const struct field_polygon *polygon);
@@ -184,7 +185,7 @@ void tact_field_add_polygon(struct field_sums *sums, const struct field_polygon 
 /* Transforms a 6 x 6 stiffness about a point to one that is `arm` from it. */
 void tact_field_shift_stiffness(double *stiffness, const double *arm);
 
-/* Moves the origin of the sums to their centre of pressure. */
+/* Moves the origin of the sums to their centre of pressure, and makes the stiffness symmetric. */
 void tact_field_shift_to_pressure_centre(struct field_sums *sums);
 
 /* Transforms a 6 x 6 matrix of twists to another frame: turn has its axes as rows. */

@@ -49,15 +49,15 @@ void tact_field_integrate(struct field_polygon *p)
     tact_v3_axpy(p->lever, p->level, p->flat.first);
 }
 
-/* Minus the integral of m q^(m - 1) sym[(g_B.u1)(g_A.u2)] / |g_B - g_A|, gradients of q, with (v,
- * w) moving x, from the origin of the sums, at v + w x x: g.u = g.v + (x cross g).w. arm: of corner
- * 0. */
+/* Minus the integral of m q^(m - 1) (g_B.u1)(g_A.u2) / |g_B - g_A|, gradients of q, with (v, w)
+ * moving x, from the origin of the sums, at v + w x x: g.u = g.v + (x cross g).w. arm: of corner 0.
+ * The stiffness is the symmetric part of the sum. */
 static void add_polygon_stiffness(const struct field_polygon *p, const double *arm,
                                   double *stiffness)
 {
     const struct field_moments *m = tact_field_spring_moments(p);
     const double *ga = p->slope_a, *gb = p->slope_b;
-    double mean_a[3], mean_b[3], turn[9], at[9], middle[3], full[36];
+    double mean_a[3], mean_b[3], turn[9], at[9], middle[3], scale = 1.0 / p->apart;
     for (int k = 0; k < 3; k++) {
         middle[k] = m->first[k] + m->area * arm[k];
     }
@@ -78,17 +78,14 @@ static void add_polygon_stiffness(const struct field_polygon *p, const double *a
         turn[6 + c] = across[2];
     }
     for (int r = 0; r < 3; r++) {
-        double across[3];
+        double across[3], *upper = stiffness + 6 * r, *lower = upper + 18;
         tact_v3_cross(across, turn + 3 * r, ga);
         for (int c = 0; c < 3; c++) {
-            full[6 * r + c] = m->area * gb[r] * ga[c];
-            full[6 * r + 3 + c] = gb[r] * mean_a[c];
-            full[6 * (r + 3) + c] = mean_b[r] * ga[c];
-            full[6 * (r + 3) + 3 + c] = across[c];
+            upper[c] -= scale * m->area * gb[r] * ga[c];
+            upper[3 + c] -= scale * gb[r] * mean_a[c];
+            lower[c] -= scale * mean_b[r] * ga[c];
+            lower[3 + c] -= scale * across[c];
         }
-    }
-    for (int k = 0; k < 36; k++) {
-        stiffness[k] -= 0.5 / p->apart * (full[k] + full[6 * (k % 6) + k / 6]);
     }
 }
 
@@ -140,6 +137,16 @@ void tact_field_shift_stiffness(double *k, const double *arm)
     }
 }
 
+static void take_symmetric_part(double *matrix)
+{
+    for (int r = 0; r < 6; r++) {
+        for (int c = 0; c < r; c++) {
+            double mean = 0.5 * (matrix[6 * r + c] + matrix[6 * c + r]);
+            matrix[6 * r + c] = matrix[6 * c + r] = mean;
+        }
+    }
+}
+
 void tact_field_shift_to_pressure_centre(struct field_sums *sums)
 {
     double arm[3], lever[3];
@@ -148,6 +155,7 @@ void tact_field_shift_to_pressure_centre(struct field_sums *sums)
     tact_v3_sub(sums->torque, sums->torque, lever);
     tact_v3_add(sums->origin, sums->origin, arm);
     memset(sums->first, 0, sizeof sums->first);
+    take_symmetric_part(sums->stiffness);
     tact_field_shift_stiffness(sums->stiffness, arm);
 }
 

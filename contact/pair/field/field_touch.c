@@ -169,41 +169,90 @@ static double slope(const struct field_node *node, const double *d, int most)
     return sum;
 }
 
-/* 1 where the cells of two nodes may contain a polygon to start from. */
-static int may_cells_intersect(const struct walk *w, const struct field_node *a,
-                               const struct field_node *b)
+/* A pair of nodes of the two trees, and the box of the second along the axes of a. */
+struct node_pair {
+    uint32_t a, b;
+    double middle[3], half[3]; /* [m], frame of a */
+};
+
+#define SPLIT_ALONE_RATIO 2.0 /* size of a node, over the other, from which it alone is divided */
+
+static const struct field_box *box_of_search(const struct walk *w, const struct field_node *node)
 {
-    if (!w->closed) {
-        return tact_field_boxes_overlap(&w->out->pair, &a->rim, &b->rim);
-    }
-    return a->least <= b->most && b->least <= a->most &&
-           slope(b, w->facing_away_direction_b, 0) <
-               (w->out->pair.b->rigid ? 0.0 : slope(a, w->back_facing_direction_a, 1)) &&
-           tact_field_boxes_overlap(&w->out->pair, &a->all, &b->all);
+    return w->closed ? &node->all : &node->rim;
 }
 
-/* Tests the pairs of two trees that may start a piece. */
+static void place_box_in_a(const struct field_pair *pair, const struct field_box *box,
+                           struct node_pair *out)
+{
+    tact_m3_mul_v3(out->middle, pair->turn, box->middle);
+    tact_v3_add(out->middle, out->middle, pair->shift);
+    tact_m3_mul_v3(out->half, pair->size, box->half);
+}
+
+/* 1 where the boxes of a pair may overlap: by the balls about them, and along the axes of a. */
+static int may_boxes_overlap(const struct node_pair *at, const struct field_box *a,
+                             const struct field_box *b)
+{
+    double gap[3], reach = (1.0 + 1e-12) * (a->radius + b->radius); /* rounding of what touches */
+    tact_v3_sub(gap, at->middle, a->middle);
+    if (reach < 0.0 || tact_v3_dot(gap, gap) > reach * reach) {
+        return 0;
+    }
+    double slack = 1e-12 * reach;
+    return fabs(gap[0]) <= a->half[0] + at->half[0] + slack &&
+           fabs(gap[1]) <= a->half[1] + at->half[1] + slack &&
+           fabs(gap[2]) <= a->half[2] + at->half[2] + slack;
+}
+
+/* 1 where the cells of two nodes may contain a polygon to start from. */
+static int may_cells_intersect(const struct walk *w, const struct node_pair *at)
+{
+    const struct field_node *a = &w->out->pair.a->nodes[at->a], *b = &w->out->pair.b->nodes[at->b];
+    if (w->closed &&
+        !(a->least <= b->most && b->least <= a->most &&
+          slope(b, w->facing_away_direction_b, 0) <
+              (w->out->pair.b->rigid ? 0.0 : slope(a, w->back_facing_direction_a, 1)))) {
+        return 0;
+    }
+    const struct field_box *box = box_of_search(w, a), *other = box_of_search(w, b);
+    return may_boxes_overlap(at, box, other) &&
+           (!a->leaf || !b->leaf || tact_field_boxes_overlap(&w->out->pair, box, other));
+}
+
+/* Tests the pairs of two trees that may start a piece, of nodes of like size by dividing both. */
 static void search_starting_pairs(struct walk *w)
 {
     const struct tact_pressure_field *a = w->out->pair.a, *b = w->out->pair.b;
-    struct cell_pair stack[2 * TACT_FIELD_DEPTH + 2];
+    struct node_pair stack[8 * TACT_FIELD_DEPTH], next = {0, 0, {0.0}, {0.0}};
     int height = 0;
-    stack[height++] = (struct cell_pair){0, 0};
+    place_box_in_a(&w->out->pair, box_of_search(w, b->nodes), &next);
+    if (may_cells_intersect(w, &next)) {
+        stack[height++] = next;
+    }
     while (height && !w->full) {
-        struct cell_pair at = stack[--height];
+        const struct node_pair at = stack[--height];
         const struct field_node *na = &a->nodes[at.a], *nb = &b->nodes[at.b];
-        if (!may_cells_intersect(w, na, nb)) {
-            continue;
-        }
         if (na->leaf && nb->leaf) {
             queue_pair(w, na->first, nb->first);
             process_cell_pair_queue(w);
-        } else if (nb->leaf || (!na->leaf && na->all.radius > nb->all.radius)) {
-            stack[height++] = (struct cell_pair){na->first + 1, at.b};
-            stack[height++] = (struct cell_pair){na->first, at.b};
-        } else {
-            stack[height++] = (struct cell_pair){at.a, nb->first + 1};
-            stack[height++] = (struct cell_pair){at.a, nb->first};
+            continue;
+        }
+        double size_a = na->all.radius, size_b = nb->all.radius;
+        int parts_a = na->leaf || (!nb->leaf && SPLIT_ALONE_RATIO * size_a < size_b) ? 1 : 2;
+        int parts_b = nb->leaf || (!na->leaf && SPLIT_ALONE_RATIO * size_b < size_a) ? 1 : 2;
+        for (int k = parts_b - 1; k >= 0; k--) {
+            next = at;
+            if (parts_b == 2) {
+                next.b = nb->first + (uint32_t)k;
+                place_box_in_a(&w->out->pair, box_of_search(w, &b->nodes[next.b]), &next);
+            }
+            for (int i = parts_a - 1; i >= 0; i--) {
+                next.a = parts_a == 2 ? na->first + (uint32_t)i : at.a;
+                if (may_cells_intersect(w, &next)) {
+                    stack[height++] = next;
+                }
+            }
         }
     }
 }
