@@ -20,8 +20,9 @@ enum { TACT_NETWORK_OF_MONITOR, TACT_NETWORK_OF_LOOP }; /* whose the endpoint is
 /* Inputs and outputs that are not of an axis. */
 enum { TACT_NETWORK_HELD, TACT_NETWORK_ROUND_TRIP, TACT_NETWORK_FIRST_AXIS_INPUT };
 enum { TACT_NETWORK_TERMS = 1, TACT_NETWORK_FIRST_AXIS_OUTPUT };
-/* Flags of a sample: bit 0 the deadman, from bit 8 on the terms that both ends must agree on. */
-enum { TACT_NETWORK_FLAG_HELD = 1, TACT_NETWORK_TERMS_SHIFT = 8 };
+/* Flags of a sample: bit 0 the deadman, bit 1 that there is none, from bit 8 on the terms that both
+ * ends must agree on. */
+enum { TACT_NETWORK_FLAG_HELD = 1, TACT_NETWORK_FLAG_ALWAYS = 2, TACT_NETWORK_TERMS_SHIFT = 8 };
 enum { TACT_NETWORK_AXIS_NUMBERS = 3 }; /* wave, position, force */
 
 /* Inputs behind those of the axes, about the link: name, unit, value. */

@@ -97,15 +97,15 @@ static int32_t update_state(struct tact_network_device *self)
     return self->is_lost ? TACT_DEVICE_LOST : TACT_DEVICE_STALE;
 }
 
-/* The other site's deadman, which counts by the same terms only. */
-static int is_held(struct tact_network_device *self, uint32_t flags)
+/* The other site's deadman, which counts by the same terms only: 0, 1, or 2 where it has none. */
+static double find_held(struct tact_network_device *self, uint32_t flags)
 {
     const int held = (flags & TACT_NETWORK_FLAG_HELD) != 0;
     const int same = flags >> TACT_NETWORK_TERMS_SHIFT == self->terms;
     if (held && !same && self->terms) {
         atomic_store_explicit(&self->has_other_terms, 1, memory_order_relaxed);
     }
-    return held && same;
+    return !held || !same ? 0.0 : flags & TACT_NETWORK_FLAG_ALWAYS ? 2.0 : 1.0;
 }
 
 void tact_network_device_read(void *data, uint64_t tick, double t, int64_t now_ns,
@@ -125,7 +125,7 @@ void tact_network_device_read(void *data, uint64_t tick, double t, int64_t now_n
     in->state = update_state(self);
     in->stamp_ns = self->heard_ns;
     double *out = in->channel;
-    out[TACT_NETWORK_HELD] = in->state == TACT_DEVICE_OK && is_held(self, sample.flags);
+    out[TACT_NETWORK_HELD] = in->state == TACT_DEVICE_OK ? find_held(self, sample.flags) : 0.0;
     out[TACT_NETWORK_ROUND_TRIP] = tact_network_channel_round_trip(&self->channel);
     out += TACT_NETWORK_FIRST_AXIS_INPUT;
     for (int i = 0; i < self->axes; i++, out += TACT_NETWORK_AXIS_NUMBERS) {
@@ -167,6 +167,7 @@ void tact_network_device_write(void *data, const double *out, int64_t now_ns)
     const double terms = out[TACT_NETWORK_TERMS];
     self->terms = terms >= 0.0 && terms < 0x1p24 ? (uint32_t)terms : 0;
     sample.flags = (out[TACT_NETWORK_HELD] > 0.5 ? TACT_NETWORK_FLAG_HELD : 0U) |
+                   (out[TACT_NETWORK_HELD] > 1.5 ? TACT_NETWORK_FLAG_ALWAYS : 0U) |
                    self->terms << TACT_NETWORK_TERMS_SHIFT;
     for (int i = 0; i < self->axes; i++, of_axis += TACT_NETWORK_AXIS_NUMBERS) {
         sample.wave[i] = of_axis[0];

@@ -21,8 +21,10 @@
 #include <string.h>
 #include "rt/session/remote_internal.h"
 
-#define RAMP_TIME 0.2  /* of the force that a person feels [s] */
-#define RATE_SHARE 0.5 /* weight of a new rate of the other position */
+#define HELD_BY_DEADMAN 1.0 /* values of the channel `held` */
+#define HELD_ALWAYS 2.0     /* by a site that has no deadman */
+#define RAMP_TIME 0.2       /* of the force that a person feels [s] */
+#define RATE_SHARE 0.5      /* weight of a new rate of the other position */
 
 static struct tact_wave_tie find_wave_tie(const struct tact_scene_remote *def, double period)
 {
@@ -228,11 +230,12 @@ static int is_held_here(const struct tact_session *s, const struct session_remot
 }
 
 /* A site that was there and is lost must be engaged by hand again: by the deadman of this site, or
- * where it has none by that of the other. */
+ * where it has none by that of the other, if there is one. */
 static void update_latch(const struct tact_session *s, struct session_remote *r)
 {
     const struct tact_device_input *in = input_of(s, r);
-    const int held = s->deadman_device >= 0 ? s->deadman : in->channel[r->in.held] > 0.5;
+    const double other = in->channel[r->in.held];
+    const int held = s->deadman_device >= 0 ? s->deadman : other > 0.5 && other < HELD_ALWAYS;
     if (in->state == TACT_DEVICE_LOST) {
         r->state.latched = r->state.met;
     } else if (in->state == TACT_DEVICE_OK) {
@@ -422,7 +425,9 @@ void tact_session_answer_remotes(struct tact_session *s)
         if (r->mode == REMOTE_MODEL && r->stiffness > 0.0) {
             tact_session_send_wall(s, r, out);
         }
-        out[r->out.held] = is_held_here(s, r);
+        out[r->out.held] = !is_held_here(s, r)      ? 0.0
+                           : s->deadman_device >= 0 ? HELD_BY_DEADMAN
+                                                    : HELD_ALWAYS;
         if (r->out.terms >= 0) {
             out[r->out.terms] = r->terms;
         }

@@ -1,14 +1,17 @@
 #!/usr/bin/env python3
 """teleop.py TACT SOURCE: the two ends of examples/teleop.yaml as processes of this machine. The robot's is killed
-while it presses and started again, then the person's is stopped for a second: the other is safe in the stated
-times, and every log is complete and replays bit for bit."""
+while it presses and started again, then the person's is stopped for a second; then the link is cut for a second: the other
+is safe in the stated times, and every log is complete and replays bit for bit."""
 import csv
 import os
 import re
+import select
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 
 from ports import free_port
@@ -131,6 +134,72 @@ def main():
     assert max(held) > 2.0, max(held)
 
 
+class Relay(threading.Thread):
+    """Between the person's end and the robot's: what arrives at its port goes to the robot's and back, but while it is cut."""
+
+    def __init__(self, to):
+        super().__init__(daemon=True)
+        self.cut, self.ended, self.to, self.person = False, False, ("127.0.0.1", to), None
+        self.near, self.far = (socket.socket(socket.AF_INET, socket.SOCK_DGRAM) for _ in range(2))
+        self.near.bind(("127.0.0.1", 0))
+        self.port = self.near.getsockname()[1]
+
+    def run(self):
+        while not self.ended:
+            for side in select.select([self.near, self.far], [], [], 0.1)[0]:
+                try:
+                    data, sender = side.recvfrom(2048)
+                    self.person = sender if side is self.near else self.person
+                    if not self.cut:
+                        (self.far if side is self.near else self.near).sendto(data, self.to if side is self.near else self.person)
+                except ConnectionError:  # the robot's end is not there yet
+                    pass
+        self.near.close()
+        self.far.close()
+
+
+def cut():
+    """The link is cut for 1 s in the press. Nobody has a deadman here, so that the ties engage by themselves: the same
+    press returns, without a jump."""
+    port = free_port()
+    relay = Relay(port)
+    relay.start()
+    edited("teleop.yaml", **{r'connect: "127\.0\.0\.1:4710"': f'connect: "127.0.0.1:{relay.port}"',
+                             r'listen: "127\.0\.0\.1:4710"': f'listen: "127.0.0.1:{port}"', r"delay: 0\.05": "delay: 0.01"})
+    edited("scenes/teleop_local.yaml", **{r"script:(.*\n)*?.*deadman_from: 2": "script: [[0.8, 0, 0, 0], [1.3, 1, 0, 0]]\n      deadman_from: 0",
+                                          "duration: 24": "duration: 20", "deadman: operator.deadman": ""})
+    edited("scenes/teleop_remote.yaml", **{"duration: 24": "duration: 20"})
+    ends = start("remote", "robot"), start("local", "person")
+    wait_for("person", "is there")
+    time.sleep(2.7)
+    relay.cut = True
+    time.sleep(1.0)
+    relay.cut = False
+    wait_for("person", "is there", 2)
+    time.sleep(4.0)
+    for end in reversed(ends):
+        end.send_signal(signal.SIGTERM)
+        end.wait(60)
+    relay.ended = True
+    relay.join()
+    for log, joint in (("person", "person_left_remote[3]"), ("robot", "robot_left_remote[3]")):
+        checked(log)
+        rows = columns(log, "stamp_ns", "site_input[state]", "site_input[stamp_ns]", joint)
+        found = [row[1] == OK for row in rows].index(True)
+        first = next(i for i in range(found, len(rows)) if rows[i][1] == LOST)
+        while rows[first - 1][1] != OK:
+            first -= 1
+        back = next(i for i in range(first, len(rows)) if rows[i][1] == OK)
+        before, least, after = rows[first - 150][3], min(abs(row[3]) for row in rows[first:back]), rows[-50][3]
+        jump = max(abs(a[3] - b[3]) for a, b in zip(rows[back:back + 1500], rows[back + 1:]))
+        print(f"{log}: {before:.3f} N, {least:.3f} N while it was cut, {after:.3f} N after it; at most {jump:.3f} N a tick")
+        assert LOST in [row[1] for row in rows[first:back]] and abs(before) > 4.0, before
+        assert abs(after - before) < 0.05 * abs(before), (before, after)
+        if log == "person":
+            released(rows, first)
+            assert jump < 0.5, jump
+
+
 for end in ("local", "remote"):  # the example by a model is one that can be run
     assert "mode: model" in tact("teleop", os.path.join(SOURCE, "examples/teleop_model.yaml"), "--site", end, "--print")
 for _ in range(50 if os.environ.get("TACT_LONG", "0") not in ("", "0") else 1):
@@ -138,6 +207,7 @@ for _ in range(50 if os.environ.get("TACT_LONG", "0") not in ("", "0") else 1):
         os.chdir(folder)
         try:
             main()
+            cut()
         finally:
             for process in RUNS:
                 process.kill()
