@@ -94,7 +94,8 @@ def help():
 def bad_scenes(folder):
     scenes = sorted(glob.glob(f"{BAD}/*.yaml"))
     assert len(scenes) > 50
-    for scene in scenes:
+    # Quick under a sanitizer: test_scene_bad reads all of them there, in one process.
+    for scene in scenes[::8] if os.environ.get("TACT_FEW") else scenes:
         out, err = tact("sim", scene, code=2)
         assert out == "" and len(err) == 1, (scene, out, err)
         assert re.match(rf"tact: {re.escape(scene)}:\d+:\d+: \S", err[0]), err

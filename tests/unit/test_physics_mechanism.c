@@ -522,15 +522,15 @@ static void throw_mechanism(struct world_scene *s, double *energy)
 static void random_mechanisms(void **state)
 {
     (void)state;
-    enum { WORLDS = 40, TICKS = 500 };
+    const int worlds = campaign_trial_count(40, 40), ticks = 500;
     long unsolved = 0;
     double worst[2] = {0.0, 0.0}; /* where a tick is solved, and where not */
-    for (int n = 0; n < WORLDS; n++) {
+    for (int n = 0; n < worlds; n++) {
         struct world_scene s;
         double start, most = 0.0, e[2];
         seed = (77 + (uint64_t)n) ^ campaign_seed_offset();
         throw_mechanism(&s, &start);
-        for (int i = 0; i < TICKS; i++) {
+        for (int i = 0; i < ticks; i++) {
             long before = s.unsolved;
             step_scene(&s);
             double energy = compute_scene_energy(&s), *off = &worst[s.unsolved > before];
@@ -548,8 +548,8 @@ static void random_mechanisms(void **state)
     printf(
         "%d random mechanisms: %.1f %% of ticks unsolved; joints off by %.1e m at most, %.1e where "
         "unsolved\n",
-        WORLDS, 100.0 * (double)unsolved / (WORLDS * TICKS), worst[0], worst[1]);
-    assert_true(unsolved < WORLDS * TICKS / 20);
+        worlds, 100.0 * (double)unsolved / (worlds * ticks), worst[0], worst[1]);
+    assert_true(unsolved < worlds * ticks / 20);
     assert_true(worst[0] < 3e-4 && worst[1] < 5e-4);
 }
 
