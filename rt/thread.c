@@ -3,17 +3,27 @@
 #include <sched.h>
 #include <signal.h>
 
+/* The creator's policy where neither thread is real-time: one at SCHED_IDLE may not be allowed to
+ * start a thread at SCHED_OTHER. */
+static int set_thread_policy(pthread_attr_t *attributes, int priority)
+{
+    const struct sched_param param = {.sched_priority = priority};
+    const int own = sched_getscheduler(0);
+    if (priority == 0 && (own == SCHED_OTHER || own == SCHED_BATCH || own == SCHED_IDLE)) {
+        return pthread_attr_setinheritsched(attributes, PTHREAD_INHERIT_SCHED);
+    }
+    int rc = pthread_attr_setinheritsched(attributes, PTHREAD_EXPLICIT_SCHED);
+    rc = rc ? rc : pthread_attr_setschedpolicy(attributes, priority ? SCHED_FIFO : SCHED_OTHER);
+    /* else the creator's priority, which is invalid for SCHED_OTHER */
+    return rc ? rc : pthread_attr_setschedparam(attributes, &param);
+}
+
 static int set_thread_attributes(pthread_attr_t *attributes,
                                  const struct tact_thread_options *options)
 {
-    const struct sched_param param = {.sched_priority = options->priority};
     size_t stack = options->stack_size ? options->stack_size : TACT_THREAD_STACK;
     int rc = pthread_attr_setstacksize(attributes, stack);
-    rc = rc ? rc : pthread_attr_setinheritsched(attributes, PTHREAD_EXPLICIT_SCHED);
-    rc = rc ? rc
-            : pthread_attr_setschedpolicy(attributes, options->priority ? SCHED_FIFO : SCHED_OTHER);
-    /* else the creator's priority, which is invalid for SCHED_OTHER */
-    rc = rc ? rc : pthread_attr_setschedparam(attributes, &param);
+    rc = rc ? rc : set_thread_policy(attributes, options->priority);
     if (rc == 0 && options->is_pinned_to_cpu) {
         cpu_set_t cpus;
         CPU_ZERO(&cpus);

@@ -10,7 +10,8 @@
 struct tact_thread_options {
     const char *name;     /* name of the thread, at most 15 characters; NULL: the creator's */
     size_t stack_size;    /* [B]; 0: TACT_THREAD_STACK */
-    int priority;         /* priority of SCHED_FIFO; 0: SCHED_OTHER, not inherited */
+    int priority;         /* priority of SCHED_FIFO; 0: that of the creator, SCHED_OTHER
+                             where it is real-time */
     int is_pinned_to_cpu; /* 1: runs on `cpu` alone */
     int cpu;
 };

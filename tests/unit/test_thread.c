@@ -1,5 +1,5 @@
-/* Threads of the library inherit neither priority nor signal mask from the thread that starts
- * them. */
+/* Threads of the library inherit neither a real-time priority nor the signal mask of the thread
+ * that starts them. */
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>
@@ -21,11 +21,10 @@ struct thread_settings {
 static void *read_own_settings(void *data)
 {
     struct thread_settings *thread_settings = data;
-    struct sched_param param;
     pthread_attr_t attributes;
     cpu_set_t cpus;
     sigset_t blocked;
-    pthread_getschedparam(pthread_self(), &thread_settings->policy, &param);
+    thread_settings->policy = sched_getscheduler(0);
     pthread_getattr_np(pthread_self(), &attributes);
     pthread_attr_getstacksize(&attributes, &thread_settings->stack);
     pthread_attr_destroy(&attributes);
@@ -57,6 +56,7 @@ static void threads_do_not_inherit_settings(void **state)
     const struct tact_thread_options options = {.name = "tact-test"};
     sigset_t before, after;
     struct thread_settings thread_settings;
+    const int own = sched_getscheduler(0);
     int real_time = !pthread_setschedparam(pthread_self(), SCHED_FIFO, &fifo);
     pthread_sigmask(SIG_SETMASK, NULL, &before);
     start_thread(&options, &thread_settings);
@@ -64,10 +64,34 @@ static void threads_do_not_inherit_settings(void **state)
     pthread_setschedparam(pthread_self(), SCHED_OTHER, &normal);
     print_message("started by a thread %s: policy %d\n", real_time ? "in real time" : "of none",
                   thread_settings.policy);
-    assert_int_equal(thread_settings.policy, SCHED_OTHER);
+    assert_int_equal(thread_settings.policy, real_time ? SCHED_OTHER : own);
     assert_true(thread_settings.deaf);
     assert_int_equal(sigismember(&after, SIGTERM), sigismember(&before, SIGTERM));
     assert_true(thread_settings.stack <= 2 * TACT_THREAD_STACK);
+}
+
+/* Starts a thread from one at the idle priority, which nobody but root may leave. */
+static void *start_at_idle_priority(void *data)
+{
+    struct thread_settings *thread_settings = data;
+    const struct sched_param param = {0};
+    const struct tact_thread_options options = {.name = "tact-test"};
+    pthread_t thread;
+    if (!sched_setscheduler(0, SCHED_IDLE, &param) &&
+        !tact_thread_start(&thread, &options, read_own_settings, thread_settings)) {
+        pthread_join(thread, NULL);
+    }
+    return NULL;
+}
+
+static void idle_priority_is_inherited(void **state)
+{
+    (void)state;
+    struct thread_settings thread_settings = {.policy = -1};
+    pthread_t thread;
+    assert_int_equal(pthread_create(&thread, NULL, start_at_idle_priority, &thread_settings), 0);
+    pthread_join(thread, NULL);
+    assert_int_equal(thread_settings.policy, SCHED_IDLE);
 }
 
 static void options_are_applied(void **state)
@@ -99,6 +123,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(threads_do_not_inherit_settings),
+        cmocka_unit_test(idle_priority_is_inherited),
         cmocka_unit_test(options_are_applied),
         cmocka_unit_test(invalid_options_are_refused),
     };
