@@ -217,6 +217,12 @@ def check_file(tact, log, folder, browser):
     browser.open("file://" + path)
     browser.wait("window.tactPage && tactPage.frames.length === 301 && tactPage.shown > 5")
     assert browser.evaluate("tactPage.frames[300].tick === 4999 && tactPage.frames[300].contacts.length === 2")
+    # Contacts beyond the capacity of a frame are in the count.
+    assert browser.evaluate("""(() => {
+        const frame = tactPage.frames[300], counts = [frame.leftOut];
+        tactPage.panels.drawContacts({...frame, leftOut: 300}, null);
+        return counts.concat(document.getElementById("contact-count").textContent).join();
+    })()""") == "0,2 of 302"
     browser.evaluate("seek(2.5), 1")
     browser.wait("!tactPage.dirty && document.getElementById('contacts').textContent.includes('3.979 N')")
 

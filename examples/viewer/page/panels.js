@@ -86,8 +86,8 @@ class Panels {
   // Rows stay where they are: of pairs that touch no longer they are taken away.
   drawContacts(frame, selected) {
     const list = this.byId("contacts"), here = new Set(), shown = frame.contacts.slice(0, 40);
-    this.byId("contact-count").textContent = frame.contacts.length > shown.length ?
-      shown.length + " of " + frame.contacts.length : String(frame.contacts.length);
+    const count = frame.contacts.length + frame.leftOut;
+    this.byId("contact-count").textContent = count > shown.length ? shown.length + " of " + count : String(count);
     const pieces = new Map();
     for (const contact of shown) {
       const piece = pieces.get(contact.pair) || 0, key = contact.pair + "." + piece;

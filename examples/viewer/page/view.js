@@ -151,7 +151,7 @@ function draw() {
   page.panels.drawPlot(page.frames, frame.time);
   page.panels.drawLatency(frame);
   byId("clock").textContent = frame.time.toFixed(3) + " s   tick " + frame.tick;
-  byId("rates").textContent = count(frame.contacts.length, "contact") + ", " + count(frame.iterations, "sweep") + ", residual " +
+  byId("rates").textContent = count(frame.contacts.length + frame.leftOut, "contact") + ", " + count(frame.iterations, "sweep") + ", residual " +
     frame.residual.toExponential(1) + ", compute " + figure(frame.compute / 1000, 0) + " \u00b5s" + (frame.age ? ", moments " + frame.age + " ticks old" : "");
   setState("safety", page.error && frame.safety === 2 ? "fault: " + page.error : SAFETY[frame.safety] || "", frame.safety === 2);
   const pressure = page.stage.largestPressure;
