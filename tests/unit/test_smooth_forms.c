@@ -226,8 +226,9 @@ static void derivatives_are_exact(void **state)
         struct surface_place s[2], other[2];
         double place[2][3], f[UNKNOWNS], j[UNKNOWNS][UNKNOWNS];
         set_known_pair(1e-3 * (n % 3 - 1), &k);
+        const enum form form = n % 2 ? LEAST_DISTANCE : NORMALS;
         points_of_normals(&k, COLD, place);
-        equations(&k.pair, n % 2, place, s, f, j);
+        equations(&k.pair, form, place, s, f, j);
         for (int m = 0; m < UNKNOWNS; m++) {
             double side[2][UNKNOWNS], unused[UNKNOWNS][UNKNOWNS];
             for (int i = 0; i < 2; i++) {
@@ -235,7 +236,7 @@ static void derivatives_are_exact(void **state)
                 memcpy(moved, place, sizeof moved);
                 y[m % 2] = i ? h : -h;
                 move_place(&k.pair, m / 2, &s[m / 2], y, moved[m / 2]);
-                equations(&k.pair, n % 2, moved, other, side[i], unused);
+                equations(&k.pair, form, moved, other, side[i], unused);
                 for (int r = 0; r < 2; r++) { /* along the tangents of s that move with it */
                     double e[3];
                     tact_v3_sub(e, other[0].at, other[1].at);
@@ -303,7 +304,7 @@ static void measure_forms(double gap, int trials, struct cost cost[2])
         set_known_pair(gap, &k);
         points_of_normals(&k, COLD, start[0]);
         points_of_normals(&k, WARM, start[1]);
-        for (int form = 0; form < 2; form++) {
+        for (enum form form = NORMALS; form <= LEAST_DISTANCE; form++) {
             struct surface_place s[2];
             double f[UNKNOWNS], j[UNKNOWNS][UNKNOWNS];
             equations(&k.pair, form, k.place, s, f, j);
@@ -331,7 +332,7 @@ static void only_the_form_of_least_distance_is_singular_at_touching(void **state
     struct cost cost[5][2];
     for (int i = 0; i < 5; i++) {
         measure_forms(gaps[i], trials, cost[i]);
-        for (int form = 0; form < 2; form++) {
+        for (enum form form = NORMALS; form <= LEAST_DISTANCE; form++) {
             const struct cost *c = &cost[i][form];
             printf("gap %7.1e m, %-14s: condition up to %.1e, up to %d steps from 0.4 rad (%d of "
                    "%d fail), %d from 3 mrad (%d fail)\n",
