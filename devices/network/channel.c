@@ -341,20 +341,23 @@ static void note_silence(struct tact_network_channel *channel)
             : TACT_NETWORK_CHANNEL_OK;
 }
 
-/* 1 where a whole window was off by more than is waited for, and by 20 ms: a drift is less. */
+/* How the last quarter of a second, once it is over, was off. */
+enum timing { TIMING_GOOD, TIMING_EARLY, TIMING_LATE, TIMING_OTHER_DELAY };
+
+/* 1 where packets were off by more than is waited for, and by 20 ms: a drift is less. */
 static int is_other_delay(const struct tact_network_channel *channel, int64_t off)
 {
     const int margin = channel->options.jitter + channel->options.repeats;
     return llabs(off) > margin && llabs(off) > ticks_of_time(channel, 0.02);
 }
 
-/* By how much the fill of the fastest packet in the last quarter of a second is off, once; else
- * 0. By less than another delay it counts where the quarter before was off too: a site that was
- * late for once has no clock that drifts. */
-static int64_t find_drift(struct tact_network_channel *channel)
+/* By the fill of the fastest packet. What is off counts where the quarter before was off too, as a
+ * site that was late for once, here or there, has no clock that drifts and no other delay; but
+ * where all packets of a quarter came too late for their waves by far. */
+static enum timing find_timing(struct tact_network_channel *channel)
 {
     if (++channel->window_ticks < ticks_of_time(channel, 0.25)) {
-        return 0;
+        return TIMING_GOOD;
     }
     const int margin = channel->options.jitter + channel->options.repeats;
     const int64_t off = channel->largest_fill == INT64_MIN ? 0 : channel->largest_fill - margin;
@@ -362,8 +365,13 @@ static int64_t find_drift(struct tact_network_channel *channel)
     channel->window_ticks = 0;
     channel->largest_fill = INT64_MIN;
     channel->off_before = off;
-    const int goes_on = (off >= 2 && before >= 2) || (off <= -2 && before <= -2);
-    return goes_on || is_other_delay(channel, off) ? off : 0;
+    if (is_other_delay(channel, off) &&
+        (off < 0 || (before > 0 && is_other_delay(channel, before)))) {
+        return TIMING_OTHER_DELAY;
+    }
+    return off >= 2 && before >= 2     ? TIMING_EARLY
+           : off <= -2 && before <= -2 ? TIMING_LATE
+                                       : TIMING_GOOD;
 }
 
 /* The slot of a tick whose wave waits to be used, or NULL. */
@@ -502,8 +510,8 @@ void tact_network_channel_play(struct tact_network_channel *channel,
         channel->last = *out;
         return;
     }
-    const int64_t off = begins ? 0 : find_drift(channel);
-    if (is_other_delay(channel, off)) {
+    const enum timing timing = begins ? TIMING_GOOD : find_timing(channel);
+    if (timing == TIMING_OTHER_DELAY) {
         forget_received(channel);
         channel->counts.restarts++;
         memset(out->wave, 0, sizeof out->wave);
@@ -511,13 +519,13 @@ void tact_network_channel_play(struct tact_network_channel *channel,
         channel->last = *out;
         return;
     }
-    if (off <= -2) {
+    if (timing == TIMING_LATE) {
         channel->counts.inserted++;
         if (!fill_gap(channel, out->wave) && !bridge_gap(channel, out->wave)) {
             memset(out->wave, 0, sizeof out->wave);
         }
     } else {
-        if (off >= 2) {
+        if (timing == TIMING_EARLY) {
             channel->counts.dropped++;
             channel->play_tick++;
         }

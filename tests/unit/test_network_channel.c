@@ -179,6 +179,45 @@ static void other_delay_is_measured_again(void **state)
     assert_true(TICKS - last >= 200.0 && TICKS - last <= 212.0);
 }
 
+/* The receiving loop is late by 40 ms once, and then runs its ticks one after the other: packets
+ * are early by that in one quarter of a second, and the delay is the same. */
+static void a_late_loop_is_no_other_delay(void **state)
+{
+    (void)state;
+    enum { LATE = 1100, BY = 40 };
+    const struct tact_network_link_options link = {.delay = 0.02};
+    restart_all(&plain, &link);
+    for (int k = 0; k < 2000; k++) {
+        send_wave(1.0, 1.0, 1000000 * (int64_t)k);
+        for (int i = k == LATE + BY ? BY : 0; i >= 0 && (k < LATE || k >= LATE + BY); i--) {
+            const struct tact_network_sample out = play_at(1000000 * (int64_t)k);
+            assert_true(k < 400 || (!out.missing && out.wave[0] == 1.0));
+        }
+    }
+    assert_int_equal(receiver.counts.restarts, 0);
+}
+
+/* The delay falls from 200 to 20 ms at 1 s, which shows after two quarters of a second. */
+static void a_lower_delay_is_measured_again(void **state)
+{
+    (void)state;
+    struct tact_network_link_options link = {.delay = 0.2};
+    double last = 0.0;
+    restart_all(&plain, &link);
+    for (int k = 0; k < 3000; k++) {
+        if (k == 1000) {
+            link.delay = 0.02;
+            assert_int_equal(tact_network_link_restart(link_there, &link), 0);
+        }
+        send_wave(k + 1.0, 0.0, 1000000 * (int64_t)k);
+        const struct tact_network_sample out = play_at(1000000 * (int64_t)k);
+        assert_true(out.missing || out.wave[0] > last);
+        last = out.missing ? last : out.wave[0];
+    }
+    assert_int_equal(receiver.counts.restarts, 1);
+    assert_true(3000 - last >= 20.0 && 3000 - last <= 32.0);
+}
+
 /* 80 packets are lost of a steady wave: zeros once the energy that is known ends, and what is made
  * once the next packet is there is the steady wave and no rise from zero. */
 static void wave_returns_after_a_gap(void **state)
@@ -271,6 +310,8 @@ int main(void)
         cmocka_unit_test(each_wave_is_used_once_at_a_constant_delay),
         cmocka_unit_test(drifting_clocks_drop_or_insert),
         cmocka_unit_test(other_delay_is_measured_again),
+        cmocka_unit_test(a_late_loop_is_no_other_delay),
+        cmocka_unit_test(a_lower_delay_is_measured_again),
         cmocka_unit_test(wave_returns_after_a_gap),
         cmocka_unit_test(bad_packets_have_no_effect),
         cmocka_unit_test(options_are_checked),
