@@ -77,6 +77,9 @@ void link_scene_print(const struct link_options *options, struct link_scene *sce
                       const struct link_quality *quality);
 json_t *link_scene_json(struct link_scene *scene, const struct link_quality *quality);
 
+/* link_modes.c: the mode of a tie, by its name in a scene that was checked. */
+int link_mode_of(const char *name);
+
 /* link_modes.c: delay: one way, with all waits [s]. Waves add b / d in series, and are stable at
  * any delay. Forces and positions that are sent as they are keep a wall passive only as stiff as b
  * / (T / 2 + 2 d + T): the condition of Colgate and Schenkel for a wall whose force is late by what

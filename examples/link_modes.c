@@ -4,6 +4,10 @@
 #include <string.h>
 #include "link.h"
 
+/* By the LINK_ enum of link.h. */
+static const char *const mode_names[LINK_MODES] = {"waves", "position_force", "position_position",
+                                                   "model"};
+
 /* Where a scene does not say it. */
 static const double usual_stiffness = 1000.0, usual_impedance = 10.0; /* [N/m, N s/m] */
 static const double usual_damping = 1.0; /* of a light haptic device [N s/m] */
@@ -47,10 +51,17 @@ static void add_ties(const struct tact_scene *scene, const char *device, struct 
     }
 }
 
+int link_mode_of(const char *name)
+{
+    int i = 0;
+    while (i < LINK_MODES - 1 && strcmp(mode_names[i], name) != 0) {
+        i++;
+    }
+    return i;
+}
+
 void link_modes(const struct link_scene *s, double delay, struct link_modes *out)
 {
-    static const char *const names[LINK_MODES] = {"waves", "position_force", "position_position",
-                                                  "model"};
     const double period = s->scene->period;
     *out = (struct link_modes){.damping = INFINITY, .impedance = INFINITY};
     add_ties(s->scene, s->device, out);
@@ -64,7 +75,7 @@ void link_modes(const struct link_scene *s, double delay, struct link_modes *out
     const double stiffness[LINK_MODES] = {at_once, passive, passive, out->wanted};
     for (int i = 0; i < LINK_MODES; i++) {
         const int is_stable = i == LINK_WAVES || i == LINK_MODEL; /* at any constant delay */
-        out->mode[i] = (struct link_mode){.name = names[i],
+        out->mode[i] = (struct link_mode){.name = mode_names[i],
                                           .stiffness = stiffness[i],
                                           .is_supported = is_stable || passive >= out->wanted};
     }

@@ -65,28 +65,21 @@ int link_scene_read(struct link_options *options, struct link_scene *out, struct
     return rc;
 }
 
-static int mode_of(const struct tact_scene_remote *tie)
-{
-    return !strcmp(tie->mode, "waves")            ? LINK_WAVES
-           : !strcmp(tie->mode, "position_force") ? LINK_POSITION_FORCE
-           : !strcmp(tie->mode, "model")          ? LINK_MODEL
-                                                  : LINK_POSITION_POSITION;
-}
-
 static void print_tie(const struct tact_scene_remote *tie, const struct link_modes *modes,
                       double delay)
 {
+    const int mode = link_mode_of(tie->mode);
     printf("  %-20s ", text_shown(tie->joint));
-    if (mode_of(tie) == LINK_WAVES) {
+    if (mode == LINK_WAVES) {
         printf("waves, %g N s/m: adds %.0f N/m in series at once, nothing once the other "
                "position is followed\n",
                tie->impedance, link_wave_stiffness(tie->impedance, delay));
         return;
     }
     printf("%s: %s\n", text_shown(tie->mode),
-           !modes->mode[mode_of(tie)].is_supported ? "is not stable at this delay: take waves"
-           : mode_of(tie) == LINK_MODEL            ? "settles at any delay"
-                                                   : "settles at this delay");
+           !modes->mode[mode].is_supported ? "is not stable at this delay: take waves"
+           : mode == LINK_MODEL            ? "settles at any delay"
+                                           : "settles at this delay");
 }
 
 /* 1 where a tie is of the measured device; notes whether the link supports its mode. */
@@ -96,7 +89,7 @@ static int is_tie_of_link(struct link_scene *s, const struct link_modes *modes,
     if (strcmp(tie->device, s->device) != 0) {
         return 0;
     }
-    s->has_unstable_tie |= !modes->mode[mode_of(tie)].is_supported;
+    s->has_unstable_tie |= !modes->mode[link_mode_of(tie->mode)].is_supported;
     return 1;
 }
 
@@ -121,7 +114,7 @@ json_t *link_scene_json(struct link_scene *s, const struct link_quality *quality
     for (uint32_t i = 0; i < s->scene->remotes_count; i++) {
         const struct tact_scene_remote *tie = &s->scene->remotes[i];
         if (is_tie_of_link(s, &modes, tie)) {
-            const int mode = mode_of(tie);
+            const int mode = link_mode_of(tie->mode);
             json_array_append_new(
                 ties,
                 json_pack("{s:s, s:s, s:b, s:o*}", "joint", tie->joint, "mode", tie->mode, "stable",
