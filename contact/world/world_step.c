@@ -471,6 +471,7 @@ static double initial_overlap_excess(struct tact_world *world, int slot)
 static int measure_start_overlaps(struct tact_world *world, struct tact_moments_scratch *scratch)
 {
     int deep = 0;
+    world->measurements++;
     for (int n = 0; n < world->near.count; n++) {
         int slot = world->near.slots[n];
         struct tact_contact *c = &world->contacts[slot];
