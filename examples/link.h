@@ -79,6 +79,8 @@ json_t *link_scene_json(struct link_scene *scene, const struct link_quality *qua
 
 /* link_modes.c: the mode of a tie, by its name in a scene that was checked. */
 int link_mode_of(const char *name);
+/* 1 where a tie is of a hinge, or of the attitude of a base: its numbers are of angles. */
+int link_tie_turns(const struct tact_scene *scene, const struct tact_scene_remote *tie);
 
 /* link_modes.c: delay: one way, with all waits [s]. Waves add b / d in series, and are stable at
  * any delay. Forces and positions that are sent as they are keep a wall passive only as stiff as b

@@ -31,12 +31,26 @@ static const struct tact_scene_joint *find_tied_joint(const struct tact_scene *s
     return NULL;
 }
 
+int link_tie_turns(const struct tact_scene *scene, const struct tact_scene_remote *tie)
+{
+    const struct tact_scene_joint *joint = find_tied_joint(scene, tie);
+    return joint && !strcmp(joint->type, "hinge");
+}
+
+/* 1 for an attitude of a base: its numbers are not those of the position, which it is tied beside.
+ */
+static int is_attitude(const struct tact_scene_remote *tie)
+{
+    const char *coordinate = strchr(tie->joint, '.');
+    return coordinate && !strncmp(coordinate, ".base_r", 7);
+}
+
 static void add_ties(const struct tact_scene *scene, const char *device, struct link_modes *modes)
 {
     for (uint32_t i = 0; scene && i < scene->remotes_count; i++) {
         const struct tact_scene_remote *tie = &scene->remotes[i];
         const struct tact_scene_joint *joint = find_tied_joint(scene, tie);
-        if (!joint || (device && strcmp(tie->device, device) != 0)) {
+        if (!joint || is_attitude(tie) || (device && strcmp(tie->device, device) != 0)) {
             continue;
         }
         if (joint->coupling || tie->stiffness <= 0.0) { /* held by a person */

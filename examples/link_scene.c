@@ -65,15 +65,17 @@ int link_scene_read(struct link_options *options, struct link_scene *out, struct
     return rc;
 }
 
-static void print_tie(const struct tact_scene_remote *tie, const struct link_modes *modes,
-                      double delay)
+static void print_tie(const struct tact_scene *scene, const struct tact_scene_remote *tie,
+                      const struct link_modes *modes, double delay)
 {
     const int mode = link_mode_of(tie->mode);
+    const int turns = link_tie_turns(scene, tie);
     printf("  %-20s ", text_shown(tie->joint));
     if (mode == LINK_WAVES) {
-        printf("waves, %g N s/m: adds %.0f N/m in series at once, nothing once the other "
-               "position is followed\n",
-               tie->impedance, link_wave_stiffness(tie->impedance, delay));
+        printf("waves, %g %s: adds %.*f %s in series at once, nothing once the other position is "
+               "followed\n",
+               tie->impedance, turns ? "N m s/rad" : "N s/m", turns ? 3 : 0,
+               link_wave_stiffness(tie->impedance, delay), turns ? "N m/rad" : "N/m");
         return;
     }
     printf("%s: %s\n", text_shown(tie->mode),
@@ -144,7 +146,7 @@ void link_scene_print(const struct link_options *options, struct link_scene *s,
     printf("  delay        %.1f ms one way, with these\n", 1e3 * delay);
     for (uint32_t i = 0; i < s->scene->remotes_count; i++) {
         if (is_tie_of_link(s, &modes, &s->scene->remotes[i])) {
-            print_tie(&s->scene->remotes[i], &modes, delay);
+            print_tie(s->scene, &s->scene->remotes[i], &modes, delay);
         }
     }
     link_modes_print(&modes, delay);

@@ -55,7 +55,7 @@ foreach(target ${examples})
 endforeach()
 if(EXISTS ${PROJECT_SOURCE_DIR}/examples/scenes)
   install(DIRECTORY examples/scenes examples/hands examples/imports examples/layouts DESTINATION ${CMAKE_INSTALL_DATADIR}/tact)
-  install(FILES examples/teleop.yaml examples/teleop_model.yaml DESTINATION ${CMAKE_INSTALL_DATADIR}/tact)
+  install(FILES examples/teleop.yaml examples/teleop_model.yaml examples/teleop_peg.yaml DESTINATION ${CMAKE_INSTALL_DATADIR}/tact)
 endif()
 
 # What the system needs to know: who may open which device, who may be real-time, and a service.

@@ -372,7 +372,7 @@ struct tact_scene_tool {
 
 /** Ties a joint to the joint of another site, by the channels of a device (type network). */
 struct tact_scene_remote {
-    char *joint;      /**< "hand.link", not a coordinate of a base */
+    char *joint;      /**< "hand.link", or "hand.base_x" and the like of a base that moves */
     char *device;     /**< name of the device */
     uint32_t axis;    /**< number of the joint among those of the device, 0 to 5; default 0 */
     char *mode;       /**< waves (default), position_force, position_position or model */

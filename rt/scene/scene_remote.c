@@ -99,29 +99,110 @@ bool tact_scene_find_link(const struct tact_scene *scene, const char *name, uint
     return false;
 }
 
-/* The joint of a "hand.link", or NULL; `path` becomes its key. A coordinate of a base is none. */
-static const struct tact_scene_joint *find_joint(const struct tact_scene *scene, const char *name,
-                                                 char path[TACT_SCENE_PATH])
+/* Finds a coordinate of a base that moves, "hand.base_x". */
+static bool find_coordinate(const struct tact_scene *scene, const char *name, uint32_t *hand,
+                            uint32_t *link)
 {
-    uint32_t hand, link;
-    if (!tact_scene_find_link(scene, name, &hand, &link)) {
-        return NULL;
+    char full[TACT_SCENE_PATH];
+    for (uint32_t i = 0; i < scene->hands_count; i++) {
+        const struct tact_scene_hand *h = &scene->hands[i];
+        for (uint32_t k = 0; k < tact_scene_base_links(h); k++) {
+            snprintf(full, sizeof full, "%.60s.%.60s", h->name, h->links[k].name);
+            if (!strcmp(full, name)) {
+                *hand = i;
+                *link = k;
+                return true;
+            }
+        }
     }
+    return false;
+}
+
+/* A joint of a hand, or a coordinate of a base. */
+struct tied_joint {
+    const struct tact_scene_joint *joint; /* NULL: there is none of that name */
+    uint32_t hand, link;
+    bool of_base;
+    char path[TACT_SCENE_PATH];
+};
+
+static struct tied_joint find_joint(const struct tact_scene *scene, const char *name)
+{
+    struct tied_joint out = {.joint = NULL};
     char key[TACT_SCENE_PATH];
-    tact_scene_path_of_key(path, tact_scene_link_key(scene, hand, link, key), "joint");
-    return &scene->hands[hand].links[link].joint;
+    out.of_base = find_coordinate(scene, name, &out.hand, &out.link);
+    if (out.of_base) {
+        tact_scene_link_key(scene, out.hand, out.link, out.path);
+    } else if (tact_scene_find_link(scene, name, &out.hand, &out.link)) {
+        tact_scene_path_of_key(out.path, tact_scene_link_key(scene, out.hand, out.link, key),
+                               "joint");
+    } else {
+        return out;
+    }
+    out.joint = &scene->hands[out.hand].links[out.link].joint;
+    return out;
+}
+
+/* Whether two entries tie coordinates of one vector: all but joint and axis is the same. */
+static bool is_same_tie(const struct tact_scene_remote *a, const struct tact_scene_remote *b)
+{
+    return !strcmp(a->device, b->device) && !strcmp(a->mode, b->mode) &&
+           a->impedance == b->impedance && a->stiffness == b->stiffness &&
+           a->damping == b->damping && a->tank == b->tank;
+}
+
+/* Position and attitude of a base are tied whole. */
+static int check_vector(const struct tact_scene_check *check, const struct tact_scene *scene,
+                        uint32_t index, const struct tied_joint *of)
+{
+    const struct tact_scene_remote *remote = &scene->remotes[index];
+    const uint32_t first = of->link / 3 * 3;
+    char path[TACT_SCENE_PATH];
+    int found = 0;
+    for (uint32_t i = 0; i < scene->remotes_count; i++) {
+        const struct tied_joint other = find_joint(scene, scene->remotes[i].joint);
+        if (other.of_base && other.hand == of->hand && other.link / 3 * 3 == first) {
+            found += is_same_tie(remote, &scene->remotes[i]);
+        }
+    }
+    const struct tact_scene_hand *hand = &scene->hands[of->hand];
+    if (found < 3) {
+        snprintf(path, sizeof path, "remotes[%u].joint", index);
+        return tact_scene_report_bad_value(
+            check, path,
+            "%s, %s and %s of %.60s are tied together: expected three ties with the same device, "
+            "mode and numbers",
+            hand->links[first].name, hand->links[first + 1].name, hand->links[first + 2].name,
+            hand->name);
+    }
+    if (is_mode(remote, "model")) {
+        snprintf(path, sizeof path, "remotes[%u].mode", index);
+        return tact_scene_report_bad_value(
+            check, path, "finds a wall of one joint; expected another mode for %s", remote->joint);
+    }
+    if (first > 0 && of->joint->coupling && remote->stiffness > 0.0) {
+        snprintf(path, sizeof path, "remotes[%u].stiffness", index);
+        return tact_scene_report_bad_value(check, path,
+                                           "expected none, as the base has a \"turn_coupling\"");
+    }
+    return 0;
 }
 
 /* What else leads a joint is a coupling, or nothing: a drive would pull it back, and a limit would
  * be that of both. */
 static int check_joint_of_remote(const struct tact_scene_check *check,
-                                 const struct tact_scene *scene, const char *name, const char *path)
+                                 const struct tact_scene *scene, uint32_t index, const char *path)
 {
-    char joint_path[TACT_SCENE_PATH], key[TACT_SCENE_PATH];
-    const struct tact_scene_joint *joint = find_joint(scene, name, joint_path);
+    const char *name = scene->remotes[index].joint;
+    const struct tied_joint found = find_joint(scene, name);
+    const struct tact_scene_joint *joint = found.joint;
+    const char *joint_path = found.path;
+    char key[TACT_SCENE_PATH];
     if (!joint) {
-        return tact_scene_report_bad_value(
-            check, path, "no joint \"%s\"; expected hand.link, not a coordinate of a base", name);
+        return tact_scene_report_bad_value(check, path,
+                                           "no joint \"%s\"; expected hand.link, or hand.base_x "
+                                           "and the others of a base that moves",
+                                           name);
     }
     if (joint->stiffness > 0.0 || joint->damping > 0.0) {
         return tact_scene_report_bad_value(
@@ -132,7 +213,9 @@ static int check_joint_of_remote(const struct tact_scene_check *check,
     }
     if (joint->coupling && joint->limit > 0.0) {
         return tact_scene_report_bad_value(
-            check, tact_scene_path_of_key(key, joint_path, "limit"),
+            check,
+            tact_scene_path_of_key(key, joint_path,
+                                   found.of_base && found.link > 2 ? "turn_limit" : "limit"),
             "is of one force; coupling and %s act on this joint together", path);
     }
     if (joint->target_lower < joint->target_upper) {
@@ -146,7 +229,7 @@ static int check_joint_of_remote(const struct tact_scene_check *check,
             check, path, "inputs[%ld] leads to %s already; expected a \"coupling\" of that joint",
             input, name);
     }
-    return 0;
+    return found.of_base ? check_vector(check, scene, index, &found) : 0;
 }
 
 int tact_scene_check_remotes(const struct tact_scene_check *check, const struct tact_scene *scene)
@@ -156,7 +239,7 @@ int tact_scene_check_remotes(const struct tact_scene_check *check, const struct 
         const struct tact_scene_remote *remote = &scene->remotes[i];
         char path[TACT_SCENE_PATH], channel[TACT_SCENE_PATH];
         snprintf(path, sizeof path, "remotes[%u].joint", i);
-        rc = check_joint_of_remote(check, scene, remote->joint, path);
+        rc = check_joint_of_remote(check, scene, i, path);
         snprintf(path, sizeof path, "remotes[%u].device", i);
         snprintf(channel, sizeof channel, "%.60s.x", remote->device);
         rc = rc ? rc : tact_scene_check_channel(check, scene, path, channel);

@@ -24,7 +24,6 @@
 #define HELD_BY_DEADMAN 1.0 /* values of the channel `held` */
 #define HELD_ALWAYS 2.0     /* by a site that has no deadman */
 #define RAMP_TIME 0.2       /* of the force that a person feels [s] */
-#define RATE_SHARE 0.5      /* weight of a new rate of the other position */
 
 static struct tact_wave_tie find_wave_tie(const struct tact_scene_remote *def, double period)
 {
@@ -204,6 +203,9 @@ int tact_session_map_remotes(struct tact_session *s, struct tact_error *err)
     for (uint32_t i = 0; !rc && i < s->scene->remotes_count; i++) {
         rc = map_remote(s, i, err);
     }
+    if (!rc) {
+        tact_session_join_remotes(s);
+    }
     return rc ? rc : check_remote_devices(s, err);
 }
 
@@ -246,8 +248,14 @@ static void update_latch(const struct tact_session *s, struct session_remote *r)
 
 static int is_finite_input(const struct session_remote *r, const struct tact_device_input *in)
 {
-    return isfinite(in->channel[r->in.wave]) && isfinite(in->channel[r->in.position]) &&
-           isfinite(in->channel[r->in.force]) && isfinite(in->channel[r->in.round_trip]);
+    int is_finite = isfinite(in->channel[r->in.round_trip]);
+    for (int k = 0; k < r->parts; k++) {
+        const struct session_remote *part = r->part[k];
+        is_finite = is_finite && isfinite(in->channel[part->in.wave]) &&
+                    isfinite(in->channel[part->in.position]) &&
+                    isfinite(in->channel[part->in.force]);
+    }
+    return is_finite;
 }
 
 /* After silence the ends of a line are brought together again by the correction; after the
@@ -275,7 +283,7 @@ static void update_engagement(struct tact_session *s, struct session_remote *r, 
     }
     if (state->ticks == 0.0) {
         state->other = in->channel[r->in.position];
-        state->offset = state->other - state->target;
+        state->offset = tact_session_remote_offset(s, r);
         state->rate = 0.0;
     }
     state->ticks = now;
@@ -288,8 +296,7 @@ static double find_correction(const struct tact_session *s, const struct session
     const struct tact_device_input *in = input_of(s, r);
     const struct session_remote_state *state = &r->state;
     return tact_wave_correction(&r->tie, state->tank, in->channel[r->in.round_trip],
-                                in->channel[r->in.position] - state->offset - state->target,
-                                state->force);
+                                tact_session_remote_error(s, r), state->force);
 }
 
 /* Target rate that fades out the force of the tick before. */
@@ -314,7 +321,7 @@ static void follow_wave(const struct tact_session *s, struct session_remote *r, 
                           : fade_force(s, r, rate_now);
         return;
     }
-    r->is_end_held = state->ticks <= 0.0 || wave == 0.0;
+    r->is_end_held = state->ticks <= 0.0 || tact_session_is_wave_missing(s, r);
     state->used = r->is_end_held ? state->force / sqrt(2.0 * b) : wave;
     state->correction = r->is_end_held ? 0.0 : find_correction(s, r);
     state->rate = (s->period * def->stiffness + def->damping) / def->damping *
@@ -336,8 +343,14 @@ static void follow_position(const struct tact_session *s, struct session_remote 
         state->rate = 0.0;
         return;
     }
+    if (r->turns) {
+        if (r->component == 0) { /* of all three */
+            tact_session_follow_attitude(s, r);
+        }
+        return;
+    }
     const double other = in->channel[r->in.position];
-    state->rate += RATE_SHARE * ((other - state->other) / s->period - state->rate);
+    state->rate += REMOTE_RATE_SHARE * ((other - state->other) / s->period - state->rate);
     state->other = other;
     state->target = other - state->offset;
 }
@@ -347,39 +360,55 @@ static void set_joint_target(const struct tact_session *s, struct session_remote
 {
     struct tact_hand_state hand = tact_hand_state(tact_world_hand(s->world, r->hand));
     const struct tact_scene_coupling *own = s->scene->hands[r->hand].links[r->link].joint.coupling;
-    const double stiffness = own ? own->stiffness : 0.0, damping = own ? own->damping : 0.0;
-    const double all_stiffness = stiffness + r->stiffness, all_damping = damping + r->damping;
-    double *target = &hand.target[r->link], *rate = &hand.target_rate[r->link];
+    const double stiffness = own ? own->stiffness : 0.0;
+    double *target = &hand.target[r->link];
     r->target_before = r->stiffness > 0.0 ? r->state.target : hand.q[r->link];
-    if (!r->coupling) {
-        *target = r->target_before;
-        *rate = r->state.rate;
-        return;
-    }
-    *target = (stiffness * *target + r->stiffness * r->target_before) / all_stiffness;
-    *rate = (damping * *rate + r->damping * r->state.rate) / all_damping;
+    *target = r->coupling ? (stiffness * *target + r->stiffness * r->target_before) /
+                                (stiffness + r->stiffness)
+                          : r->target_before;
 }
 
+static void set_joint_rate(const struct tact_session *s, struct session_remote *r)
+{
+    struct tact_hand_state hand = tact_hand_state(tact_world_hand(s->world, r->hand));
+    const struct tact_scene_coupling *own = s->scene->hands[r->hand].links[r->link].joint.coupling;
+    const double damping = own ? own->damping : 0.0, of_tie = tact_session_remote_rate(s, r);
+    double *rate = &hand.target_rate[r->link];
+    *rate = r->coupling ? (damping * *rate + r->damping * of_tie) / (damping + r->damping) : of_tie;
+}
+
+static void follow_other_site(struct tact_session *s, struct session_remote *r)
+{
+    const struct tact_hand_state hand = tact_hand_state(tact_world_hand(s->world, r->hand));
+    const double rate_now = hand.v[r->link];
+    if (r->mode == REMOTE_WAVES) {
+        follow_wave(s, r, rate_now);
+    } else if (r->mode == REMOTE_MODEL && r->stiffness == 0.0) {
+        if (r->state.ticks > 0.0) {
+            tact_session_follow_wall(s, r, hand.q[r->link], rate_now);
+        } else {
+            r->model.felt = (struct tact_wall_felt){.late = 0.0};
+            r->state.rate = fade_force(s, r, rate_now);
+        }
+    } else {
+        follow_position(s, r, rate_now);
+    }
+}
+
+/* One step after another for all ties, as those of a vector use each other's states. */
 void tact_session_follow_remotes(struct tact_session *s, uint64_t tick)
 {
     for (int i = 0; i < s->remote_count; i++) {
-        struct session_remote *r = &s->remotes[i];
-        const struct tact_hand_state hand = tact_hand_state(tact_world_hand(s->world, r->hand));
-        const double rate_now = hand.v[r->link];
-        update_engagement(s, r, (double)tick + 1.0);
-        if (r->mode == REMOTE_WAVES) {
-            follow_wave(s, r, rate_now);
-        } else if (r->mode == REMOTE_MODEL && r->stiffness == 0.0) {
-            if (r->state.ticks > 0.0) {
-                tact_session_follow_wall(s, r, hand.q[r->link], rate_now);
-            } else {
-                r->model.felt = (struct tact_wall_felt){.late = 0.0};
-                r->state.rate = fade_force(s, r, rate_now);
-            }
-        } else {
-            follow_position(s, r, rate_now);
-        }
-        set_joint_target(s, r);
+        update_engagement(s, &s->remotes[i], (double)tick + 1.0);
+    }
+    for (int i = 0; i < s->remote_count; i++) {
+        follow_other_site(s, &s->remotes[i]);
+    }
+    for (int i = 0; i < s->remote_count; i++) {
+        set_joint_target(s, &s->remotes[i]);
+    }
+    for (int i = 0; i < s->remote_count; i++) {
+        set_joint_rate(s, &s->remotes[i]);
     }
 }
 
@@ -395,8 +424,9 @@ static void reflect_wave(struct session_remote *r, double q, double v)
         return;
     }
     state->sent *= state->share; /* less than all of it takes energy only */
-    tact_wave_move_end(&r->tie, rate, state->correction, state->force, v, &state->target,
-                       &state->tank);
+    r->way = 0.0;
+    tact_wave_move_end(&r->tie, rate, state->correction, state->force, v,
+                       r->turns ? &r->way : &state->target, &state->tank);
 }
 
 void tact_session_answer_remotes(struct tact_session *s)
@@ -432,4 +462,5 @@ void tact_session_answer_remotes(struct tact_session *s)
             out[r->out.terms] = r->terms;
         }
     }
+    tact_session_turn_ends(s);
 }

@@ -22,7 +22,13 @@ struct session_remote {
     double terms; /* what both sites must agree on: a digest, a whole number below 2^24 */
     struct session_coupling *coupling; /* to what a person holds, or NULL */
     double stiffness, damping;         /* of the joint's drive that are of this tie */
-    int is_end_held;      /* 1: no wave is used in the tick, and the end of a robot's line stays */
+    /* Ties of the same vector: of a base's position or attitude x, y and z, of a joint itself. */
+    struct session_remote *part[3];
+    int parts;       /* 1 or 3 */
+    int component;   /* of this tie among those: part[component] is itself */
+    int turns;       /* 1: an attitude; positions are rotation vectors, rates angular velocities */
+    double way;      /* of the end of an attitude\'s line in the tick, about its axis [rad] */
+    int is_end_held; /* 1: no wave is used in the tick, and the end of a robot's line stays */
     double target_before; /* its share of the drive's target in the tick [rad, m] */
     struct session_remote_state {
         double target;     /* end of the line: where the tie's spring pulls [rad, m] */
@@ -58,6 +64,24 @@ void tact_session_add_remote_drive(const struct tact_scene *scene, const char *j
 void tact_session_follow_remotes(struct tact_session *s, uint64_t tick);
 void tact_session_answer_remotes(struct tact_session *s);
 void tact_session_free_remotes(struct tact_session *s);
+
+#define REMOTE_RATE_SHARE 0.5 /* weight of a new rate of the other position */
+
+/* remote_vector.c: ties of a base that moves, three of which are one of vectors; a joint's is one
+ * of one component. Real-time safe. */
+void tact_session_join_remotes(struct tact_session *s);
+/* Of the other position, by which the end of the line stays where it is. */
+double tact_session_remote_offset(const struct tact_session *s, const struct session_remote *r);
+/* Of the end of the line to the other position. */
+double tact_session_remote_error(const struct tact_session *s, const struct session_remote *r);
+/* 1 where no wave of the vector is there. */
+int tact_session_is_wave_missing(const struct tact_session *s, const struct session_remote *r);
+/* Target and rate of an attitude whose position is followed, of all three ties. */
+void tact_session_follow_attitude(const struct tact_session *s, struct session_remote *r);
+/* Target rate of the joint's drive by that of the tie, once the targets of the hand are set. */
+double tact_session_remote_rate(const struct tact_session *s, const struct session_remote *r);
+/* Turns the ends of the lines of attitudes by their way in the tick. */
+void tact_session_turn_ends(struct tact_session *s);
 
 /* remote_wall.c: of mode model. At the robot, once engaged or not: finds the wall and sets it in
  * place of position and force. Real-time safe. */

@@ -263,7 +263,8 @@ def plot_gallery(folder, svg):
     scenes = sorted(name for name in os.listdir("examples/scenes") if name.endswith(".yaml"))
     drawn = 0
     for scene in scenes:
-        if scene in ("pad.yaml", "wheel.yaml", "teleop_local.yaml", "teleop_remote.yaml"):
+        if scene in ("pad.yaml", "wheel.yaml", "teleop_local.yaml", "teleop_remote.yaml",
+                     "teleop_peg_local.yaml", "teleop_peg_remote.yaml"):
             continue  # they need devices, or the other end
         log = os.path.join(folder, "gallery.mcap")
         tact("sim", "examples/scenes/" + scene, "--moments", "host", "--record", log, "--force", "--quiet")

@@ -51,6 +51,64 @@ static void bad_remotes_are_refused(void **state)
     }
 }
 
+/* A base that moves: its position is tied whole, with or without its attitude. */
+static void ties_of_a_base_are_of_vectors(void **state)
+{
+    static const char before[] = "name: base\nhands:\n  - name: tool\n    base:\n      mass: 0.1\n"
+                                 "      inertia: [1e-4, 1e-4, 1e-4, 0, 0, 0]\n      ";
+    static const char after[] = "devices: [{name: site, type: end_0}]\nremotes:\n";
+    static const char *const tie = "  - {joint: tool.base_%s, device: site, axis: %d, %s}\n";
+    static const char *const coordinates[] = {"x", "y", "z", "rx", "ry", "rz"};
+    static const struct {
+        const char *base, *numbers[6], *key; /* NULL: it is good */
+    } cases[] = {
+        {"limit: 5", {"impedance: 1", "impedance: 1", "impedance: 1"}, NULL},
+        {"turn_coupling: {stiffness: 1, damping: 1}",
+         {[3] = "impedance: 1", [4] = "impedance: 1", [5] = "impedance: 1"},
+         NULL},
+        {"limit: 5", {"impedance: 1", "impedance: 1"}, "remotes[0].joint"},
+        {"limit: 5", {"impedance: 1", "impedance: 1", [3] = "impedance: 1"}, "remotes[0].joint"},
+        {"limit: 5", {"impedance: 1", "impedance: 1", "impedance: 2"}, "remotes[0].joint"},
+        {"limit: 5",
+         {"mode: model, damping: 1", "mode: model, damping: 1", "mode: model, damping: 1"},
+         "remotes[0].mode"},
+        {"turn_coupling: {stiffness: 1, damping: 1}",
+         {[3] = "impedance: 1, stiffness: 1, damping: 1",
+          [4] = "impedance: 1, stiffness: 1, damping: 1",
+          [5] = "impedance: 1, stiffness: 1, damping: 1"},
+         "remotes[0].stiffness"},
+        {"coupling: {stiffness: 1, damping: 1}\n      limit: 5",
+         {"impedance: 1", "impedance: 1", "impedance: 1"},
+         "hands[0].base.limit"},
+        {"turn_coupling: {stiffness: 1, damping: 1}\n      turn_limit: 5",
+         {[3] = "impedance: 1", [4] = "impedance: 1", [5] = "impedance: 1"},
+         "hands[0].base.turn_limit"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[2048];
+        struct tact_scene *scene = NULL;
+        struct tact_error err = {.line = 0};
+        int used = snprintf(text, sizeof text, "%s%s\n%s", before, cases[i].base, after);
+        for (int k = 0; k < 6; k++) {
+            if (cases[i].numbers[k]) {
+                used += snprintf(text + used, sizeof text - (size_t)used, tie, coordinates[k], k,
+                                 cases[i].numbers[k]);
+            }
+        }
+        const int rc = tact_scene_parse(text, strlen(text), "base.yaml", NULL, &scene, &err);
+        if (cases[i].key) {
+            print_message("%d: %s: %s\n", err.line, err.key, err.text);
+            assert_int_equal(rc, -EINVAL);
+            assert_string_equal(err.key, cases[i].key);
+            assert_true(err.line > 0);
+        } else if (rc) {
+            fail_msg("%d: %s: %s", err.line, err.key, err.text);
+        }
+        tact_scene_free(scene);
+    }
+}
+
 /* Its targets are the other site's, which a range set here would not clamp. */
 static void range_of_targets_is_refused(void **state)
 {
@@ -74,6 +132,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(bad_remotes_are_refused),
+        cmocka_unit_test(ties_of_a_base_are_of_vectors),
         cmocka_unit_test(range_of_targets_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

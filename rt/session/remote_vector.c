@@ -1,0 +1,165 @@
+/*
+ * Ties of a base that moves. Those of its position, and those of its attitude, are one tie of
+ * vectors along the axes of the world, which both sites have in common: the waves of each axis are
+ * those of a joint (rt/session/remote.c), while a gap is one of all three. An attitude is carried
+ * as the rotation vector from that at the start of its site. The end of its line turns by exp(h w)
+ * and is corrected toward R_other R_offset^-1, where R_offset = R_end^-1 R_other as they engage: a
+ * turn of one site is that turn of the other, however the two stand. Real-time safe.
+ */
+#include "contact/elementary.h"
+#include "contact/vec.h"
+#include "rt/session/remote_internal.h"
+
+void tact_session_join_remotes(struct tact_session *s)
+{
+    for (int i = 0; i < s->remote_count; i++) {
+        struct session_remote *r = &s->remotes[i];
+        const int of_base = r->link < s->hands[r->hand].of_base;
+        const int first = of_base ? r->link / 3 * 3 : r->link;
+        r->parts = of_base ? 3 : 1;
+        r->component = r->link - first;
+        r->turns = of_base && first > 0;
+        for (int k = 0; k < s->remote_count; k++) {
+            struct session_remote *other = &s->remotes[k];
+            const int at = other->link - first;
+            if (other->hand == r->hand && at >= 0 && at < r->parts) {
+                r->part[at] = other;
+            }
+        }
+    }
+}
+
+static const double *channels_of(const struct tact_session *s, const struct session_remote *r)
+{
+    return s->devices[r->device].input.channel;
+}
+
+/* out = a b^-1, or with `back` a^-1 b, of rotation vectors. */
+static void turn_between(double out[3], const double a[3], const double b[3], int back)
+{
+    double first[4], second[4], turn[4];
+    tact_quat_from_rotvec(first, a);
+    tact_quat_from_rotvec(second, b);
+    double *inverse = back ? first : second;
+    for (int i = 1; i < 4; i++) {
+        inverse[i] = -inverse[i];
+    }
+    tact_quat_mul(turn, first, second);
+    tact_quat_normalize(turn);
+    tact_quat_to_rotvec(out, turn);
+}
+
+double tact_session_remote_offset(const struct tact_session *s, const struct session_remote *r)
+{
+    double target[3], other[3], offset[3];
+    if (!r->turns) {
+        return r->state.other - r->state.target;
+    }
+    for (int k = 0; k < 3; k++) {
+        target[k] = r->part[k]->state.target;
+        other[k] = channels_of(s, r)[r->part[k]->in.position];
+    }
+    turn_between(offset, target, other, 1);
+    return offset[r->component];
+}
+
+int tact_session_is_wave_missing(const struct tact_session *s, const struct session_remote *r)
+{
+    int is_missing = 1;
+    for (int k = 0; k < r->parts; k++) {
+        is_missing &= channels_of(s, r)[r->part[k]->in.wave] == 0.0;
+    }
+    return is_missing;
+}
+
+/* Attitude that the end of the line follows. */
+static void find_wanted_attitude(const struct tact_session *s, const struct session_remote *r,
+                                 double wanted[3])
+{
+    double other[3], offset[3];
+    for (int k = 0; k < 3; k++) {
+        other[k] = channels_of(s, r)[r->part[k]->in.position];
+        offset[k] = r->part[k]->state.offset;
+    }
+    turn_between(wanted, other, offset, 0);
+}
+
+double tact_session_remote_error(const struct tact_session *s, const struct session_remote *r)
+{
+    double wanted[3], target[3], error[3];
+    if (!r->turns) {
+        return channels_of(s, r)[r->in.position] - r->state.offset - r->state.target;
+    }
+    for (int k = 0; k < 3; k++) {
+        target[k] = r->part[k]->state.target;
+    }
+    find_wanted_attitude(s, r, wanted);
+    turn_between(error, wanted, target, 0);
+    return error[r->component];
+}
+
+void tact_session_follow_attitude(const struct tact_session *s, struct session_remote *r)
+{
+    double now[3], before[3], moved[3], wanted[3];
+    for (int k = 0; k < 3; k++) {
+        now[k] = channels_of(s, r)[r->part[k]->in.position];
+        before[k] = r->part[k]->state.other;
+    }
+    turn_between(moved, now, before, 0);
+    find_wanted_attitude(s, r, wanted);
+    for (int k = 0; k < 3; k++) {
+        struct session_remote_state *state = &r->part[k]->state;
+        state->rate += REMOTE_RATE_SHARE * (moved[k] / s->period - state->rate);
+        state->other = now[k];
+        state->target = wanted[k];
+    }
+}
+
+/* Rate of the rotation vector v of an attitude that turns by w: the inverse of the left Jacobian of
+ * SO(3) (Bullo and Murray 1995). */
+static void find_vector_rate(double out[3], const double v[3], const double w[3])
+{
+    const double angle = tact_v3_norm(v), half = 0.5 * angle;
+    double once[3], twice[3];
+    tact_v3_cross(once, v, w);
+    tact_v3_cross(twice, v, once);
+    const double share = angle > 1e-3
+                             ? (1.0 - half * tact_cos(half) / tact_sin(half)) / (angle * angle)
+                             : 1.0 / 12.0 + angle * angle / 720.0;
+    for (int i = 0; i < 3; i++) {
+        out[i] = w[i] - 0.5 * once[i] + share * twice[i];
+    }
+}
+
+double tact_session_remote_rate(const struct tact_session *s, const struct session_remote *r)
+{
+    double w[3], rate[3];
+    if (!r->turns) {
+        return r->state.rate;
+    }
+    const struct tact_hand_state hand = tact_hand_state(tact_world_hand(s->world, r->hand));
+    for (int k = 0; k < 3; k++) {
+        w[k] = r->part[k]->state.rate;
+    }
+    find_vector_rate(rate, hand.target + r->part[0]->link, w);
+    return rate[r->component];
+}
+
+void tact_session_turn_ends(struct tact_session *s)
+{
+    for (int i = 0; i < s->remote_count; i++) {
+        const struct session_remote *r = &s->remotes[i];
+        double way[3], back[3], target[3];
+        if (!r->turns || r->component != 0 || r->mode != REMOTE_WAVES || r->stiffness == 0.0) {
+            continue;
+        }
+        for (int k = 0; k < 3; k++) {
+            way[k] = r->part[k]->way;
+            back[k] = -r->part[k]->state.target;
+        }
+        turn_between(target, way, back, 0);
+        for (int k = 0; k < 3; k++) {
+            r->part[k]->state.target = target[k];
+        }
+    }
+}

@@ -1,0 +1,200 @@
+/*
+ * The peg of examples/scenes/teleop_peg_*.yaml: position and attitude of a base tied to those of a
+ * handle at another site, over a link of 50 ms. Both sessions are stepped in turn, in virtual time.
+ * What the person feels on the floor, and where the peg is turned in its hole, is that of springs
+ * in series; both logs replay bit for bit.
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+#include "rt/session/remote_internal.h"
+#include "support/campaign.h"
+#include "support/free_port.h"
+#include "support/network_sites.h"
+#include "support/random.h"
+#include "support/replays.h"
+#include "support/run_scene.h"
+
+enum { AXES = 6, PRESSED = 19900, TURNED = 30900 }; /* ticks */
+/* Under a sanitizer it ends as the peg touches. */
+enum { END = SANITIZED ? 7000 : 31000 };
+
+static char folder[] = "/tmp/tact_peg_XXXXXX";
+
+static void log_path(int site, char path[64])
+{
+    snprintf(path, 64, "%s/%d.mcap", folder, site);
+}
+
+static void open_ends(void)
+{
+    static const char *const names[] = {"teleop_peg_local.yaml", "teleop_peg_remote.yaml"};
+    char address[64];
+    snprintf(address, sizeof address, "\"127.0.0.1:%d\"", free_port());
+    const struct edit edits[] = {{"\"127.0.0.1:4710\"", address}, {NULL, NULL}};
+    for (int i = 0; i < SITES; i++) {
+        struct tact_error err = {.line = 0};
+        char path[64], file[512];
+        char *text = load_scene_text_with_edits(names[i], edits);
+        snprintf(file, sizeof file, TACT_SOURCE_DIR "/examples/scenes/%s", names[i]);
+        if (tact_scene_parse(text, strlen(text), file, NULL, &scenes[i], &err)) {
+            fail_msg("%d: %s: %s", err.line, err.key, err.text);
+        }
+        free(text);
+        log_path(i, path);
+        open_site(i, path);
+    }
+}
+
+/* Forces of the ties of a site [N, N m]. */
+static void find_forces(int site, double out[AXES])
+{
+    for (int i = 0; i < AXES; i++) {
+        out[i] = sessions[site]->remotes[i].state.force;
+    }
+}
+
+/* What the person's device is sent [N, N m]: force, torque. */
+static double felt(int channel)
+{
+    return sessions[PERSON]->devices[1].output[channel];
+}
+
+static void peg_seats_and_is_felt_along_all_axes(void **state)
+{
+    (void)state;
+    /* The hand, its coupling and the tie of the peg: 300, 1000 and 1000 N/m, 1, 3 and 3 N m/rad. */
+    const double along = 1.0 / (1.0 / 300.0 + 2.0 / 1000.0), about = 1.0 / (1.0 + 2.0 / 3.0);
+    /* A square of 20 mm turns in one of 20.5 mm until cos a + sin a = 20.5 / 20. */
+    const double play = asin(1.025 / sqrt(2.0)) - atan(1.0),
+                 exact[] = {0.01 * along, (0.2 - play) * about};
+    double ends[2][AXES], pressed = 0.0, turned = 0.0, most = 0.0, slip = 0.0;
+    open_ends();
+    for (int k = wait_for_both(); k < END; k++) {
+        step_both();
+        const struct tact_hand_state peg =
+            tact_hand_state(tact_world_hand(sessions[ROBOT]->world, 0));
+        find_forces(ROBOT, ends[ROBOT]);
+        most = fmax(most, tact_v3_norm(ends[ROBOT]));
+        if (k == PRESSED) {
+            pressed = felt(2);
+            find_forces(PERSON, ends[PERSON]);
+            print_message(
+                "seated at %.4f mm, %.2e rad; felt %.5f N, exact %.5f; at the ends %.5f, %.5f N\n",
+                1e3 * peg.q[2], tact_v3_norm(peg.q + 3), pressed, exact[0], ends[PERSON][2],
+                ends[ROBOT][2]);
+            assert_true(fabs(peg.q[2] + 0.0525) < 5e-5 && tact_v3_norm(peg.q + 3) < 5e-3);
+            assert_true(fabs(ends[PERSON][2] + ends[ROBOT][2]) < 0.005 * exact[0]);
+        } else if (k == TURNED) {
+            turned = -felt(5);
+            find_forces(PERSON, ends[PERSON]);
+            slip = peg.q[5];
+            print_message("turned by %.5f rad, room for %.5f; felt %.5f N m, exact %.5f; at the "
+                          "ends %.5f, %.5f N m\n",
+                          slip, play, turned, exact[1], ends[PERSON][5], ends[ROBOT][5]);
+        }
+    }
+    print_message("at most %.2f N on the peg\n", most);
+    assert_true(fabs(pressed - exact[0]) < 0.005 * exact[0]);
+    assert_true(fabs(slip - play) < 1e-3 && fabs(turned - exact[1]) < 0.01 * exact[1]);
+    assert_true(most < 1.5 * exact[0]);
+    close_sites();
+}
+
+/* out = exp(a) exp(b) [rad]. */
+static void compose(double out[3], const double a[3], const double b[3])
+{
+    double first[4], second[4], both[4];
+    tact_quat_from_rotvec(first, a);
+    tact_quat_from_rotvec(second, b);
+    tact_quat_mul(both, first, second);
+    tact_quat_to_rotvec(out, both);
+}
+
+static double distance(const double a[3], const double b[3])
+{
+    double apart[3];
+    tact_v3_sub(apart, a, b);
+    return tact_v3_norm(apart);
+}
+
+/* However the two ends stand as they engage, a turn of the other site is the same turn of this one,
+ * along the world's axes; and the rate of a rotation vector is that of its turn. */
+static void a_turn_is_the_same_turn_at_both_ends(void **state)
+{
+    (void)state;
+    double worst = 0.0, worst_rate = 0.0;
+    open_ends();
+    struct tact_session *s = sessions[ROBOT];
+    struct session_remote *const r = s->remotes + 3;
+    double *target = tact_hand_state(tact_world_hand(s->world, 0)).target + 3;
+    for (int i = 0; i < 1000; i++) {
+        const double h = 1e-6;
+        double own[3], other[3], turn[3], now[3], error[3], rate[3], step[3], moved[3], exact[3];
+        for (int k = 0; k < 3; k++) {
+            own[k] = uniform(-1.7, 1.7);
+            other[k] = uniform(-1.7, 1.7);
+            turn[k] = uniform(-1.0, 1.0);
+        }
+        compose(now, turn, other);
+        for (int k = 0; k < 3; k++) {
+            r[k].state.target = target[k] = own[k];
+            r[k].state.rate = turn[k];
+            s->devices[0].input.channel[r[k].in.position] = other[k];
+        }
+        for (int k = 0; k < 3; k++) {
+            r[k].state.offset = tact_session_remote_offset(s, &r[k]);
+        }
+        for (int k = 0; k < 3; k++) {
+            s->devices[0].input.channel[r[k].in.position] = now[k];
+        }
+        for (int k = 0; k < 3; k++) {
+            error[k] = tact_session_remote_error(s, &r[k]);
+            rate[k] = tact_session_remote_rate(s, &r[k]);
+            moved[k] = own[k] + h * rate[k];
+        }
+        tact_v3_scale(step, turn, h);
+        compose(exact, step, own);
+        worst = fmax(worst, distance(error, turn));
+        worst_rate = fmax(worst_rate, distance(moved, exact) / h);
+    }
+    print_message("turns differ by at most %.1e rad, rates by %.1e\n", worst, worst_rate);
+    assert_true(worst < 1e-12 && worst_rate < 1e-5);
+    close_sites();
+}
+
+static void both_logs_replay(void **state)
+{
+    (void)state;
+    for (int i = 0; i < SITES; i++) {
+        char path[64];
+        log_path(i, path);
+        check_replays_of_log(path, END, SANITIZED ? END : campaign_trial_count(END, 3001), 1);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(peg_seats_and_is_felt_along_all_axes),
+        cmocka_unit_test(both_logs_replay),
+        cmocka_unit_test(a_turn_is_the_same_turn_at_both_ends),
+    };
+    if (!mkdtemp(folder)) {
+        return 1;
+    }
+    const int rc = cmocka_run_group_tests(tests, NULL, NULL);
+    for (int i = 0; i < SITES; i++) {
+        char path[64];
+        log_path(i, path);
+        remove(path);
+    }
+    rmdir(folder);
+    return rc;
+}
