@@ -22,6 +22,7 @@ struct haptic_server {
     bool is_open;
     bool is_new; /* the wrench has not been sent yet */
     double wrench[TACT_HAPTIC_WRENCH];
+    struct tact_guard_gap gap;
     int64_t pose_stamp_ns; /* of the pose for which the wrench was computed */
     int64_t cycle_ns;      /* duration of the last cycle, at most a quarter of the timeout */
     int64_t next_retry_ns;
@@ -44,6 +45,7 @@ static void close_device(struct haptic_server *s, int64_t now)
 {
     atomic_store_explicit(&s->page->connected, 0, memory_order_release);
     s->device.ops->close(&s->device);
+    memset(s->gap.sent, 0, sizeof s->gap.sent);
     s->is_open = false;
     s->next_retry_ns = now + RETRY_NS;
 }
@@ -82,7 +84,8 @@ static void copy_newest_wrench(struct haptic_server *s, int64_t now)
     tact_guard_answer_beat(&s->heart, stamp_ns, now);
 }
 
-/* The wrench that may be sent now: zero if the next one could come later than the timeout. */
+/* The wrench that may be sent now: zero if the next one could come later than the timeout, and
+ * without a step where the last one was sent long ago. */
 static const double *choose_wrench(struct haptic_server *s)
 {
     static const double none[TACT_HAPTIC_WRENCH];
@@ -94,7 +97,9 @@ static const double *choose_wrench(struct haptic_server *s)
     if (tact_guard_is_beat_overdue(&s->heart, now + s->cycle_ns)) {
         tact_guard_trip(&s->heart);
     }
-    return s->heart.state == TACT_GUARD_PASSING ? s->wrench : none;
+    tact_guard_bridge_gap(&s->gap, s->heart.state == TACT_GUARD_PASSING ? s->wrench : none, now,
+                          s->page->head.timeout_ns);
+    return s->gap.sent;
 }
 
 /* From the time when a pose was asked for to that when the force computed for it was sent. */
@@ -166,6 +171,7 @@ void tact_guard_serve_haptic(struct tact_haptic_page *page,
     page->turns = s.device.turns;
     page->torques = s.device.torques;
     memcpy(page->model, s.device.model, sizeof page->model);
+    s.gap.chosen_ns = tact_guard_clock_ns(); /* the device has a force of 0 until then */
     atomic_store_explicit(&page->head.error, rc, memory_order_relaxed);
     atomic_store_explicit(&page->head.ready, 1, memory_order_release);
     while (!rc && !tact_guard_must_end(&page->head, guard_requests)) {
@@ -180,6 +186,7 @@ void tact_guard_serve_haptic(struct tact_haptic_page *page,
             run_cycle(&s);
         } else {
             choose_wrench(&s); /* the heartbeat is followed without a device too */
+            memset(s.gap.sent, 0, sizeof s.gap.sent);
         }
         const int64_t done = tact_guard_clock_ns();
         s.cycle_ns =

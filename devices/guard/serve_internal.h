@@ -72,6 +72,23 @@ bool tact_guard_is_beat_overdue(const struct tact_guard_heartbeat *heart, int64_
 /** Counts a trip: inhibited until armed for it. The caller has zeroed the forces. */
 void tact_guard_trip(struct tact_guard_heartbeat *heart);
 
+/** The wrenches that a haptic device is sent, across gaps. All zero before the first one. */
+struct tact_guard_gap {
+    double sent[TACT_HAPTIC_WRENCH];   /* the last one; zero where the device is closed [N, N m] */
+    double before[TACT_HAPTIC_WRENCH]; /* the last one before a gap */
+    int64_t chosen_ns;                 /* when the last one was chosen; 0: none yet */
+    int64_t ended_ns;                  /* when the last gap ended */
+    int64_t length_ns[2]; /* length of the way after it, of force and torque; 0: none */
+};
+
+/** Chooses gap->sent. Where the one before was chosen over shortest_ns ago, because a call of the
+ * library took so long or this process was not run, the wanted one may have risen meanwhile by more
+ * than a person should feel in one step: force and torque then rise to it over as long as the gap
+ * lasted, with a first step as after shortest_ns. What is smaller is sent at once. shortest_ns:
+ * over 0. Real-time safe. */
+void tact_guard_bridge_gap(struct tact_guard_gap *gap, const double wanted[TACT_HAPTIC_WRENCH],
+                           int64_t now_ns, int64_t shortest_ns);
+
 /** Claims the outputs of a board and writes what is sent. @retval 0, or a negative errno if the
  * board could not be claimed, also in the page */
 int tact_guard_serve_board(struct tact_guard_page *page,

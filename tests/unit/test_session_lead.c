@@ -421,6 +421,29 @@ static void returns_without_a_jump(void **state)
     assert_int_equal(rmdir(folder), 0);
 }
 
+/* A force whose device is lost is 0 in that tick, which is no trip of its rate limit. */
+static void a_lost_force_is_no_trip(void **state)
+{
+    (void)state;
+    struct tact_scene *scene;
+    struct tact_session *session =
+        begin("position: [x, y, z], force: [fx, fy, fz], limit: 50, rate: 500", NULL, &scene);
+    step(session, 210);
+    for (int k = 0; k < 120; k++) { /* by 0.1 N, or 0.2 of the rate's, in a tick */
+        probe.in[X] = 1e-4 * k;
+        step(session, 1);
+    }
+    const uint64_t slowed = session->safety.trips[TACT_TRIP_RATE];
+    assert_true(tact_v3_norm(probe.out) > 5.0);
+    probe.state = TACT_DEVICE_LOST;
+    step(session, 1);
+    assert_true(tact_v3_norm(probe.out) == 0.0);
+    probe.state = TACT_DEVICE_OK;
+    step(session, 300);
+    assert_int_equal(session->safety.trips[TACT_TRIP_RATE], slowed);
+    end(session, scene);
+}
+
 /* Scenes that are refused, with line and key. */
 static void refuses_bad_tools(void **state)
 {
@@ -562,6 +585,7 @@ int main(void)
         cmocka_unit_test(puck_rates_move_the_tool),
         cmocka_unit_test(a_workspace_has_an_edge),
         cmocka_unit_test(returns_without_a_jump),
+        cmocka_unit_test(a_lost_force_is_no_trip),
         cmocka_unit_test(a_peg_reaches_the_floor),
         cmocka_unit_test(a_held_gripper_moves_a_box),
         cmocka_unit_test(refuses_bad_tools),

@@ -23,7 +23,7 @@
 #include "support/run_scene.h"
 
 static const double period = 1e-3, pi = 3.14159265358979323846;
-static const double mass = 0.05, friction = 2.0; /* mass and friction of the device [kg], [N s/m] */
+static double mass = 0.05, friction = 2.0; /* mass and friction of the device [kg], [N s/m] */
 
 /* The sampled device between its motor and its sensor, delay included: zero-order hold before
  * 1 / (m s^2 + b s). */
@@ -107,6 +107,84 @@ static void a_spring_is_stable_up_to_the_limit_of_colgate_and_brown(void **state
         assert_true(fabs(exact / simple - 1.0) < 0.03);
         assert_true(residual_motion(s, 6, 0.99 * exact, 0.0) < 1e-4);
         assert_true(residual_motion(s, 6, 1.01 * exact, 0.0) > 1e-2);
+    }
+}
+
+/* A free device of 0.1 kg and 1 N s/m, 0 to 2 ticks late: exact limits of a virtual spring, and of
+ * a damper without one by eigenvalues of the sampled system, in m / T; a soft spring shows the
+ * motion.
+ */
+static void a_free_device_has_its_exact_limits(void **state)
+{
+    (void)state;
+    static const double springs[] = {2003.0, 668.5, 401.7}, dampers[] = {201.0, 84.0, 54.0};
+    const double before[] = {mass, friction};
+    mass = 0.1;
+    friction = 1.0;
+    for (int delay = 0; delay <= 2; delay++) {
+        char ticks[16];
+        tact_number_print(ticks, sizeof ticks, "%g", delay * period);
+        const struct tact_device_setting s[] = {
+            SETTING("axes", "x"),    SETTING("forces", "f"),   SETTING("mass", "0.1"),
+            SETTING("damping", "1"), SETTING("start", "1e-3"), SETTING("force_delay", ticks)};
+        const double exact = stiffness_limit(delay);
+        print_message("%d ticks late: %.1f N/m of %.1f\n", delay, exact, springs[delay]);
+        assert_true(fabs(exact / springs[delay] - 1.0) < 1e-3);
+        assert_true(residual_motion(s, 6, 0.95 * exact, 0.0) < 1e-4);
+        assert_true(residual_motion(s, 6, 1.05 * exact, 0.0) > 1e-2);
+        assert_true(residual_motion(s, 6, 100.0, 0.98 * dampers[delay]) < 1e-4);
+        assert_true(residual_motion(s, 6, 100.0, 1.02 * dampers[delay]) > 1e-2);
+    }
+    mass = before[0];
+    friction = before[1];
+}
+
+/* Range of a device's position in the last of 10 s, pushed by 1 N against a spring [m]. */
+static double range_of_pressed_device(const struct tact_device_setting *settings, int count,
+                                      double stiffness)
+{
+    struct tact_device device = open_twin(settings, count);
+    double low = INFINITY, high = -INFINITY;
+    for (uint64_t tick = 0; tick < 10000; tick++) {
+        struct tact_device_input in = {.state = -1};
+        struct tact_twin_state at;
+        device.ops->read(device.self, tick, (double)tick * period, 0, &in);
+        const double force = -stiffness * in.channel[0];
+        device.ops->write(device.self, &force, 0);
+        assert_int_equal(tact_twin_read_state(&device, 0, &at), 0);
+        low = tick >= 9000 ? fmin(low, at.position) : low;
+        high = tick >= 9000 ? fmax(high, at.position) : high;
+    }
+    device.ops->close(device.self);
+    return high - low;
+}
+
+/* Steps q of the sensor with dry friction f: silent where K < min(2 b / T, 2 f / q) (Abbott and
+ * Okamura 2005); without friction the device buzzes by some steps. */
+static void a_sensor_with_steps_is_silent_within_its_bound(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *step, *friction;
+        double stiffness;
+        int is_silent;
+    } cases[] = {{"30e-6", "0.005", 330.0, 1},
+                 {"60e-6", "0.02", 660.0, 1},
+                 {"10e-6", "0.02", 1950.0, 1},
+                 {"30e-6", "0", 330.0, 0},
+                 {"60e-6", "0", 660.0, 0}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const struct tact_device_setting s[] = {SETTING("axes", "x"),
+                                                SETTING("forces", "f"),
+                                                SETTING("mass", "0.1"),
+                                                SETTING("damping", "1"),
+                                                SETTING("push", "1"),
+                                                SETTING("step", cases[i].step),
+                                                SETTING("friction", cases[i].friction)};
+        const double range = range_of_pressed_device(s, 7, cases[i].stiffness);
+        print_message("steps of %s m, %s N of friction, %g N/m: moves by %.2g um\n", cases[i].step,
+                      cases[i].friction, cases[i].stiffness, range * 1e6);
+        assert_true(cases[i].is_silent ? range < 1e-9 : range > 1e-6);
     }
 }
 
@@ -343,6 +421,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_spring_is_stable_up_to_the_limit_of_colgate_and_brown),
+        cmocka_unit_test(a_free_device_has_its_exact_limits),
+        cmocka_unit_test(a_sensor_with_steps_is_silent_within_its_bound),
         cmocka_unit_test(a_damper_is_stable_up_to_its_limit),
         cmocka_unit_test(wall_is_stable_up_to_its_limit),
         cmocka_unit_test(the_wheel_pushes_the_box_and_feels_it),

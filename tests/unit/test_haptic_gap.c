@@ -1,0 +1,235 @@
+/*
+ * A guard of a haptic device that is not run for a time, or whose library does not return, in a
+ * time of its own: while the force rises it continues without a step, and what falls falls at once.
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <time.h>
+#include <cmocka.h>
+#include "devices/guard/haptic_internal.h"
+#include "devices/guard/process_internal.h"
+#include "devices/guard/serve_internal.h"
+#include "support/random.h"
+
+enum {
+    TICK_NS = 1000000,
+    CALL_NS = 300000,
+    TIMEOUT_NS = 4000000,
+    ZEROS = 50,     /* ticks of them after which the guard is armed again */
+    RAMP = 200,     /* ticks in which the force rises */
+    PRESSED = 1000, /* ticks after which it falls to 0 and begins again */
+    SECONDS = 60
+};
+
+static const double full = 4.8;  /* [N] of a coupling of 400 N/m, 12 mm into a wall */
+static const double bound = 0.4; /* [N] of 1 mm */
+
+static int64_t now_ns, stopped_until_ns; /* of the controller: it does not run before */
+static struct tact_haptic_page page;
+static struct tact_guard controller = {.head = &page.head};
+static struct {
+    int64_t due_ns; /* its next tick */
+    uint32_t armed; /* the last trip that it has ended */
+    int zeros, pressed;
+} loop;
+static struct {
+    double force, step;    /* the last one, and the largest rise [N] */
+    int sent, falls, full; /* wrenches; falls to 0; wrenches of the full force */
+    int stalls;
+} device;
+
+int __wrap_clock_gettime(clockid_t clock, struct timespec *t);
+int __wrap_clock_nanosleep(clockid_t clock, int flags, const struct timespec *until,
+                           struct timespec *left);
+
+int __wrap_clock_gettime(clockid_t clock, struct timespec *t)
+{
+    (void)clock;
+    *t = (struct timespec){now_ns / 1000000000, now_ns % 1000000000};
+    return 0;
+}
+
+/* A tick of the controller: the force rises with its ramp, and begins again after a trip, as
+ * arming_internal.h says. */
+static void run_tick(void)
+{
+    double wrench[TACT_HAPTIC_WRENCH] = {0.0};
+    const uint32_t trips = atomic_load(&page.head.trips);
+    if (!atomic_load(&page.head.ready)) {
+        return;
+    }
+    if (loop.armed == 0) {
+        loop.armed = trips;
+        tact_guard_arm(&controller);
+    } else if (atomic_load(&page.head.state) == TACT_GUARD_INHIBITED && trips != loop.armed) {
+        loop.pressed = 0;
+        if (loop.zeros >= ZEROS) {
+            loop.armed = trips;
+            tact_guard_arm(&controller);
+        }
+    } else {
+        loop.pressed = (loop.pressed + 1) % PRESSED;
+        wrench[0] = full * fmin(1.0, (double)loop.pressed / RAMP);
+    }
+    loop.zeros = wrench[0] == 0.0 ? loop.zeros + 1 : 0;
+    tact_guard_send_haptic(&controller, wrench, now_ns);
+}
+
+/* Time passes. Ticks that are due while the controller is stopped run together afterwards. */
+static void pass(int64_t ns)
+{
+    const int64_t until = now_ns + ns;
+    for (;;) {
+        const int64_t next = loop.due_ns > stopped_until_ns ? loop.due_ns : stopped_until_ns;
+        if (next > until) {
+            break;
+        }
+        now_ns = next > now_ns ? next : now_ns;
+        run_tick();
+        loop.due_ns += TICK_NS;
+    }
+    now_ns = until;
+}
+
+/* One call or sleep in 100 takes up to 80 ms more, in every third of which the controller is not
+ * run either. */
+static void pass_with_stalls(int64_t ns)
+{
+    int64_t more = 0;
+    if (uniform(0.0, 1.0) < 0.01) {
+        more = (int64_t)uniform(0.0, 80e6);
+        device.stalls++;
+        if (device.stalls % 3 == 0) {
+            stopped_until_ns = now_ns + (int64_t)(uniform(0.0, 1.0) * (double)more);
+        }
+    }
+    pass(ns + more);
+}
+
+int __wrap_clock_nanosleep(clockid_t clock, int flags, const struct timespec *until,
+                           struct timespec *left)
+{
+    (void)clock;
+    (void)flags;
+    (void)left;
+    const int64_t until_ns = (int64_t)until->tv_sec * 1000000000 + until->tv_nsec;
+    pass_with_stalls(until_ns > now_ns ? until_ns - now_ns : 0);
+    return 0;
+}
+
+static int open_device(struct tact_haptic_device *self, const struct tact_haptic_choice *choice,
+                       char *why, size_t size)
+{
+    (void)self;
+    (void)choice;
+    (void)why;
+    (void)size;
+    return 0;
+}
+
+static int read_device(struct tact_haptic_device *self)
+{
+    (void)self;
+    pass_with_stalls(CALL_NS);
+    return 0;
+}
+
+/* The device has the force when the call returns. */
+static int write_device(struct tact_haptic_device *self, const double wrench[TACT_HAPTIC_WRENCH])
+{
+    (void)self;
+    const double force = wrench[0];
+    pass_with_stalls(CALL_NS);
+    const double rise = force - device.force;
+    device.step = fmax(device.step, rise);
+    device.falls += force == 0.0 && rise < 0.0;
+    device.full += force == full;
+    device.force = force;
+    device.sent++;
+    if (now_ns > SECONDS * (int64_t)1000000000) {
+        atomic_store(&page.head.must_guard_quit, 1);
+    }
+    return 0;
+}
+
+static void close_device(struct tact_haptic_device *self)
+{
+    (void)self;
+}
+
+static const struct tact_haptic_ops ops = {
+    .open = open_device, .read = read_device, .write = write_device, .close = close_device};
+
+int tact_haptic_load(struct tact_haptic_device *self, int maker, char *why, size_t size)
+{
+    (void)maker;
+    (void)why;
+    (void)size;
+    self->ops = &ops;
+    return 0;
+}
+
+static void a_starved_guard_raises_no_force_at_once(void **state)
+{
+    const struct tact_guard_requests requests = {.end = NULL};
+    (void)state;
+    now_ns = 1000000000;
+    loop.due_ns = now_ns;
+    page.head.timeout_ns = page.choice.timeout_ns = TIMEOUT_NS;
+    tact_guard_serve_haptic(&page, &requests);
+    print_message("%d forces, %d stalls, %d falls to 0, %d forces of %.1f N; rises by %.3f N at "
+                  "most\n",
+                  device.sent, device.stalls, device.falls, device.full, full, device.step);
+    assert_true(device.stalls > 200 && device.falls > 2);
+    assert_true(device.full > device.sent / 5);
+    assert_true(device.step < bound);
+}
+
+/* The way after a gap of 20 ms: first as after the shortest gap, then in proportion, and at its end
+ * after as long as the gap; less and zero at once, a force the other way from 0. */
+static void the_way_after_a_gap(void **state)
+{
+    struct tact_guard_gap gap = {.chosen_ns = 0};
+    const double first[6] = {1.0, 0.0, 0.0, 0.0, 0.1, 0.0},
+                 later[6] = {3.0, 0.0, 0.0, 0.0, 0.05, 0.0},
+                 other[6] = {-2.0, 0.0, 0.0, 0.0, 0.3, 0.0}, none[6] = {0.0};
+    (void)state;
+    tact_guard_bridge_gap(&gap, first, 1000, TIMEOUT_NS);
+    assert_memory_equal(gap.sent, first, sizeof first);
+    int64_t now = 1000 + 5 * TIMEOUT_NS;
+    tact_guard_bridge_gap(&gap, later, now, TIMEOUT_NS);
+    assert_true(fabs(gap.sent[0] - 1.4) < 1e-12 && gap.sent[4] == 0.05);
+    tact_guard_bridge_gap(&gap, later, now += TIMEOUT_NS, TIMEOUT_NS);
+    assert_true(fabs(gap.sent[0] - 1.8) < 1e-12);
+    const struct tact_guard_gap half = gap;
+    tact_guard_bridge_gap(&gap, none, now += TIMEOUT_NS, TIMEOUT_NS);
+    assert_memory_equal(gap.sent, none, sizeof none);
+    tact_guard_bridge_gap(&gap, later, now + TIMEOUT_NS, TIMEOUT_NS);
+    assert_memory_equal(gap.sent, later, sizeof later);
+    gap = half;
+    tact_guard_bridge_gap(&gap, other, now, TIMEOUT_NS);
+    assert_true(fabs(gap.sent[0] + 1.2) < 1e-12 && gap.sent[4] == 0.3);
+    gap = half;
+    now = gap.chosen_ns;
+    for (int i = 0; i < 3; i++) {
+        tact_guard_bridge_gap(&gap, later, now += TIMEOUT_NS, TIMEOUT_NS);
+    }
+    assert_memory_equal(gap.sent, later, sizeof later);
+    for (int i = 0; i < 200; i++) { /* cycles that always take long: it lags, and arrives */
+        tact_guard_bridge_gap(&gap, first, now += 5 * TIMEOUT_NS, TIMEOUT_NS);
+        tact_guard_bridge_gap(&gap, later, now += 5 * TIMEOUT_NS, TIMEOUT_NS);
+        tact_guard_bridge_gap(&gap, later, now += 5 * TIMEOUT_NS, TIMEOUT_NS);
+    }
+    assert_true(gap.sent[0] > 1.7 && gap.sent[0] < 3.0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(a_starved_guard_raises_no_force_at_once),
+                                       cmocka_unit_test(the_way_after_a_gap)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
