@@ -10,6 +10,7 @@
 #define PLOT_MAX_JOINTS 6 /* maximum number of joints drawn, those that move most */
 #define PLOT_MAX_BODIES 4 /* maximum number of bodies drawn, those that move most */
 #define PLOT_MAX_HOLDS 4  /* maximum number of bodies in hands drawn, those with most grip force */
+#define PLOT_MAX_PORTS 6  /* maximum number of ports drawn, those with the largest force */
 #define PLOT_MAX_TIME_INTERVALS                                                                    \
     500 /* time intervals drawn; of each, the least and the largest value */
 #define PLOT_MAX_CENTRE_TICKS 200 /* ticks whose centre of pressure is drawn */
@@ -20,7 +21,7 @@
         */
 #define PLOT_MAX_COLUMNS                                                                           \
     (8 * PLOT_MAX_PAIRS + 3 * PLOT_MAX_JOINTS + 2 * PLOT_MAX_BODIES + PLOT_MAX_CHANNELS +          \
-     HOLD_COLUMNS * PLOT_MAX_HOLDS + 2)
+     HOLD_COLUMNS * PLOT_MAX_HOLDS + PORT_COLUMNS * PLOT_MAX_PORTS + 2)
 
 /* Columns of a pair, one after the other. */
 enum {
@@ -42,6 +43,15 @@ enum {
     HOLD_SLIP,  /* so far [mm] */
     HOLD_TURN,  /* so far [deg] */
     HOLD_COLUMNS
+};
+
+/* Columns of a port at which a person holds a device. */
+enum {
+    PORT_ENERGY,  /* absorbed so far [mJ] */
+    PORT_LEAST,   /* least of it so far [mJ] */
+    PORT_FORCE,   /* length of force or torque [N], [N m] */
+    PORT_LIMITED, /* the energy in ticks in which the force was limited for passivity, else NaN */
+    PORT_COLUMNS
 };
 
 /* The least and the largest value of each column in a stretch of time. */
@@ -91,9 +101,13 @@ struct plot_session {
     int joint[PLOT_MAX_JOINTS]; /* joints of the scene: those of hands, then those of mechanisms */
     int body[PLOT_MAX_BODIES];  /* body of the view */
     int hold[PLOT_MAX_HOLDS];   /* hold of the view */
-    int pair_count, joint_count, body_count, hold_count;
-    int left_out[4]; /* numbers of pairs that touched, of joints, of bodies and of bodies in hands
-                        that are not drawn */
+    struct {
+        int port;             /* port of the view */
+        double limited_ticks; /* so far, in the tick before */
+    } port[PLOT_MAX_PORTS];
+    int pair_count, joint_count, body_count, hold_count, port_count;
+    int left_out[5]; /* numbers of pairs that touched, of joints, of bodies, of bodies in hands and
+                        of ports that are not drawn */
     struct plot_hinge_turns turn[PLOT_MAX_BODIES];
     double last_hinge_angle[PLOT_MAX_JOINTS]; /* last angle of a mechanism's hinge, over all turns
                                                  [rad] */
@@ -122,6 +136,7 @@ int plot_channel_column(const struct plot_session *s, int channel);
 int plot_stop_column(const struct plot_session *s,
                      int joint); /* position where it is at a stop, else NaN [deg] or [mm] */
 int plot_hold_column(const struct plot_session *s, int hold, int which);
+int plot_port_column(const struct plot_session *s, int port, int which);
 
 /* Name of a joint that is drawn, and whether it slides [mm] or turns [deg]. */
 const char *plot_joint_name(const struct plot_session *s, int joint);
@@ -166,10 +181,17 @@ void plot_pressure_remove_objects(FILE *to, int objects);
 void plot_centre_add_ratio(struct plot_pair *pair, const struct tact_contact *contact);
 void plot_centres_scale_to_outline(struct plot_pair *pair);
 
-/* plot_holds.c: how bodies are held. plot_holds() draws the panels, whose frames it gets as
- * commands for gnuplot from frame(). */
+/* plot_holds.c: how bodies are held. plot_holds() draws the panels in a row of the page, whose
+ * frames it gets as commands for gnuplot from frame(). */
 const char *plot_hold_name(const struct plot_session *s, int hold);
-void plot_holds(FILE *to, const struct plot_session *sessions, int count,
+void plot_holds(FILE *to, const struct plot_session *sessions, int count, int row,
+                const char *const colours[6],
+                void (*frame)(FILE *to, int column, int row, const char *title));
+
+/* plot_ports.c: fills the columns of a port from the values of a tick, ticks in their order. */
+void plot_fill_port_columns(struct plot_session *s, int port, const double *values, double *out);
+/* Draws the panels of the ports in a row of the page, as plot_holds(). */
+void plot_ports(FILE *to, const struct plot_session *sessions, int count, int row,
                 const char *const colours[6],
                 void (*frame)(FILE *to, int column, int row, const char *title));
 

@@ -39,9 +39,14 @@ int plot_hold_column(const struct plot_session *s, int hold, int which)
     return plot_stop_column(s, s->joint_count) + HOLD_COLUMNS * hold + which;
 }
 
+int plot_port_column(const struct plot_session *s, int port, int which)
+{
+    return plot_hold_column(s, s->hold_count, 0) + PORT_COLUMNS * port + which;
+}
+
 int plot_time_column(const struct plot_session *s)
 {
-    return plot_hold_column(s, s->hold_count, 0);
+    return plot_port_column(s, s->port_count, 0);
 }
 
 /* Chooses the entries with the largest weights, in the original order. */
@@ -159,6 +164,9 @@ static void fill_plot_values_of_tick(struct plot_session *s, const double *start
     }
     for (int i = 0; i < s->hold_count; i++) {
         fill_hold_columns(v + s->view.holds[s->hold[i]].hold, out + plot_hold_column(s, i, 0));
+    }
+    for (int i = 0; i < s->port_count; i++) {
+        plot_fill_port_columns(s, i, v, out + plot_port_column(s, i, 0));
     }
     for (int i = 0; i < s->body_count; i++) {
         const struct tact_scene_log_body *body = &s->view.bodies[s->body[i]];
@@ -366,6 +374,26 @@ static int choose_plotted_holds(struct plot_session *s)
     return 0;
 }
 
+/* The ports at which the largest forces were. 0 or -ENOMEM. */
+static int choose_plotted_ports(struct plot_session *s)
+{
+    int ports[PLOT_MAX_PORTS];
+    double *weight = calloc((size_t)s->view.port_count + 1, sizeof *weight);
+    if (!weight) {
+        return -ENOMEM;
+    }
+    for (int i = 0; i < s->view.port_count; i++) {
+        weight[i] = fmax(s->survey.ports[i].force, 1e-12); /* if there is room, idle ones too */
+    }
+    s->port_count = choose_largest_weights(weight, s->view.port_count, PLOT_MAX_PORTS, ports);
+    for (int i = 0; i < s->port_count; i++) {
+        s->port[i].port = ports[i];
+    }
+    s->left_out[4] = s->view.port_count - s->port_count;
+    free(weight);
+    return 0;
+}
+
 /* Updates the largest motion of joints and bodies since `start`; a thousandth of a radian counts
  * as a tenth of a millimetre. */
 static void update_largest_motion(const struct tact_scene_log *v, const double *start,
@@ -460,6 +488,7 @@ int plot_session_open(struct plot_session *s, const char *path, struct tact_erro
     rc = survey_log_records(s->log, &s->view, &s->survey);
     rc = rc ? rc : choose_plotted_pairs(s);
     rc = rc ? rc : choose_plotted_holds(s);
+    rc = rc ? rc : choose_plotted_ports(s);
     rc = rc ? rc : choose_moving_bodies_and_joints(s);
     if (!rc && s->view.pair_count + s->view.joint_count + s->view.body_count == 0) {
         rc = choose_channels(s);

@@ -4,8 +4,6 @@
 #include "plot.h"
 #include "text.h"
 
-#define HOLD_ROW 4 /* of the panels */
-
 const char *plot_hold_name(const struct plot_session *s, int hold)
 {
     const struct tact_scene_log_hold *h = &s->view.holds[s->hold[hold]];
@@ -40,10 +38,11 @@ static void draw_curves(FILE *to, const struct plot_session *s, int count,
     }
 }
 
-void plot_holds(FILE *to, const struct plot_session *s, int count, const char *const colours[6],
+void plot_holds(FILE *to, const struct plot_session *s, int count, int row,
+                const char *const colours[6],
                 void (*frame)(FILE *to, int column, int row, const char *title))
 {
-    frame(to, 0, HOLD_ROW, "Grip force, dashed: load force [N]; dotted: ratio");
+    frame(to, 0, row, "Grip force, dashed: load force [N]; dotted: ratio");
     fputs("set ytics nomirror; set y2tics; set yrange [0:0.1<*]; set y2range [0:20]\n", to);
     draw_curves(to, s, count, colours, (const int[2]){HOLD_GRIP, HOLD_LOAD}, "");
     for (int a = 0; a < count; a++) {
@@ -52,7 +51,7 @@ void plot_holds(FILE *to, const struct plot_session *s, int count, const char *c
                     plot_hold_column(&s[a], i, HOLD_RATIO) + 2, colours[colour_of_hold(s, a, i)]);
         }
     }
-    frame(to, 1, HOLD_ROW, "Slip so far [mm], dashed: turn so far [deg]");
+    frame(to, 1, row, "Slip so far [mm], dashed: turn so far [deg]");
     fputs("set ytics nomirror; set y2tics; set yrange [0:0.1<*]; set y2range [0:0.1<*]\n", to);
     draw_curves(to, s, count, colours, (const int[2]){HOLD_SLIP, HOLD_TURN}, "axes x1y2");
     fputs("\n", to);

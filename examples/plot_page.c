@@ -11,6 +11,7 @@
 #define PANEL_HEIGHT 0.15
 #define TOP 0.845 /* top of the first row of panels, as a fraction of the page */
 #define PANEL_ROW_PITCH_FRACTION 0.213 /* of the rows */
+#define PANEL_ROWS 4                   /* of every page */
 #define PAGE_WIDTH_PIXELS 1400
 #define PAGE_HEIGHT_PIXELS 1500 /* [pixels] */
 #define CELL_ASPECT_RATIO                                                                          \
@@ -503,13 +504,16 @@ static void set_plot_page_terminal(FILE *to, const char *terminal, double height
 
 void plot_write_page(FILE *to, const struct plot_session *s, int count, const char *terminal)
 {
-    double from = s->from, to_time = s->to, height = 1.0;
+    double from = s->from, to_time = s->to;
+    int has_holds = 0, has_ports = 0; /* one row more for each */
     for (int a = 0; a < count; a++) {
-        height = s[a].hold_count ? 1.0 + PANEL_ROW_PITCH_FRACTION : height; /* one row more */
+        has_holds |= s[a].hold_count > 0;
+        has_ports |= s[a].port_count > 0;
         plot_write_data_blocks(to, &s[a], (char)('A' + a));
         from = fmin(from, s[a].from);
         to_time = fmax(to_time, s[a].to);
     }
+    const double height = 1.0 + PANEL_ROW_PITCH_FRACTION * (has_holds + has_ports);
     if (terminal) {
         set_plot_page_terminal(to, terminal, height);
     }
@@ -540,7 +544,12 @@ void plot_write_page(FILE *to, const struct plot_session *s, int count, const ch
     if (height > 1.0) {
         fputs("unset logscale; set format x '%g'\nunset arrow 99\n", to);
         marks(to, s, 0);
-        plot_holds(to, s, count, colours, write_panel_frame);
+    }
+    if (has_holds) {
+        plot_holds(to, s, count, PANEL_ROWS, colours, write_panel_frame);
+    }
+    if (has_ports) {
+        plot_ports(to, s, count, PANEL_ROWS + has_holds, colours, write_panel_frame);
     }
     fputs("unset multiplot\n", to);
 }

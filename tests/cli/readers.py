@@ -275,6 +275,21 @@ def plot_gallery(folder, svg):
     assert drawn > 25, drawn
 
 
+def plot_ports(folder, svg):
+    """The port of an admittance device: energy as in tact info, force while the person pushes the box; of two logs as well."""
+    gp, log = os.path.join(folder, "ports.gp"), record(folder, "ports.mcap", "2.5", "examples/scenes/admittance.yaml")
+    tact("plot", log, "-o", gp)
+    energy, least, force, limited = blocks(gp)["$A"][-1][-6:-2]
+    (port,) = json.loads(tact("info", log, "--json")[0])["ports"].values()
+    assert abs(energy - 1e3 * port["energy_J"]) < 1e-2 and energy > 100 and least == 0 and math.isnan(limited), (energy, port)
+    assert abs(force - 2.162) < 2e-3, force
+    with open(gp, encoding="utf-8") as stream:
+        script = stream.read()
+    assert script.count("Energy absorbed") == 1 and "'hand.handle'" in script, script[-3000:]
+    tact("plot", log, log, "-o", svg, "--force")
+    check_texts(svg)
+
+
 def plot_turns(folder):
     """A rattleback that goes on at 4 rad/s and rocks: its angle is drawn over whole turns."""
     gp = os.path.join(folder, "rattleback.gp")
@@ -347,6 +362,7 @@ def plot(folder):
     plot_pressure(folder, svg)
     plot_changing(folder)
     plot_turns(folder)
+    plot_ports(folder, svg)
     if os.environ.get("TACT_LONG") == "1":
         plot_gallery(folder, svg)
     with open(log, "rb") as stream:

@@ -1,5 +1,5 @@
 /* The swings: joints of mechanisms, closed loops, and contacts on them. The groove: an overlap of
- * two planar contacts. */
+ * two planar contacts. The box that is pushed by an admittance device. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -94,5 +94,44 @@ void check_groove_scene(void)
     assert_true(body_tilt_deg(simulation_body_at(&p, "wedge", -1)) < 1e-6 &&
                 largest_final_speed(&p) < 1e-9);
     simulation_check_energy(&p);
+    simulation_free(&p);
+}
+
+/* What a person feels at an admittance device, and the energy of its port. */
+struct felt {
+    double force[4500], energy[4500]; /* [N], [J] */
+    int count;
+};
+
+static void record_port(void *user, struct tact_session *session,
+                        const struct tact_session_status *status)
+{
+    struct felt *felt = user;
+    const struct tact_session_port port = tact_session_port(session, 0);
+    (void)status;
+    if (felt->count < 4500) {
+        felt->force[felt->count] = -port.force[0];
+        felt->energy[felt->count++] = port.energy;
+    }
+}
+
+/* At 0.1 m/s the hand exerts what the friction of the box and the damper of the joint take, and so
+ * much work; on the way back, at 0.2 m/s, the damper alone. */
+void check_admittance_scene(void)
+{
+    static struct felt felt;
+    struct simulation p;
+    const double sliding = 0.4 * 0.5 * 9.81 + 2.0 * 0.1, back = -2.0 * 0.2;
+    felt.count = 0;
+    simulate_observed("admittance", 4.5, &(struct simulation_observer){record_port, &felt}, &p);
+    assert_int_equal(felt.count, 4500);
+    const double work = felt.energy[2399] - felt.energy[1899];
+    print_message("    pushes with %.5f N, exact %.5f N; %.6f J over 50 mm, exact %.6f J; free air "
+                  "%.6f N, exact %.6f N\n",
+                  felt.force[2399], sliding, work, 0.05 * sliding, felt.force[4199], back);
+    assert_true(fabs(felt.force[2399] / sliding - 1.0) < 1e-3);
+    assert_true(fabs(work / (0.05 * sliding) - 1.0) < 1e-3);
+    assert_true(fabs(felt.force[4199] / back - 1.0) < 1e-3);
+    assert_true(felt.energy[4499] > felt.energy[2399]);
     simulation_free(&p);
 }

@@ -50,5 +50,6 @@ void check_peg_scene(void);
 void check_dominoes(void);
 void check_card_house(void);
 void check_arch_scene(void);
+void check_admittance_scene(void);
 
 #endif

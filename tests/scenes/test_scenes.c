@@ -60,6 +60,7 @@ static const struct {
     {"dominoes", check_dominoes},
     {"card_house", check_card_house},
     {"arch", check_arch_scene},
+    {"admittance", check_admittance_scene},
 };
 
 static void run(void **state)

@@ -1,0 +1,107 @@
+/* The ports at which persons hold devices: the panels of the energy that each has absorbed, and of
+ * the force at it. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include "drawing.h"
+#include "plot.h"
+#include "text.h"
+
+#define MAX_PORT_LETTERS 24 /* of a name in the key, of which three are in a row */
+
+static const char *name_of_port(const struct plot_session *s, int port)
+{
+    return s->view.ports[s->port[port].port].name;
+}
+
+void plot_fill_port_columns(struct plot_session *s, int index, const double *v, double *out)
+{
+    const struct tact_scene_log_port *port = &s->view.ports[s->port[index].port];
+    double force = 0.0;
+    for (int i = 0; i < port->components; i++) {
+        force = hypot(force, v[port->force + (uint32_t)i * port->stride]);
+    }
+    const double limited = port->is_admittance ? 0.0 : v[port->limited];
+    out[PORT_ENERGY] = 1e3 * v[port->energy];
+    out[PORT_LEAST] = 1e3 * v[port->least_energy];
+    out[PORT_FORCE] = force;
+    out[PORT_LIMITED] = limited > s->port[index].limited_ticks ? out[PORT_ENERGY] : NAN;
+    s->port[index].limited_ticks = limited;
+}
+
+/* A port has the colour of that of the same name in the first session; 5: it is not drawn there. */
+static int colour_of_port(const struct plot_session *s, int session, int port)
+{
+    for (int i = 0; i < s->port_count; i++) {
+        if (!strcmp(name_of_port(s, i), name_of_port(&s[session], port))) {
+            return i;
+        }
+    }
+    return 5;
+}
+
+/* A column of each port; a second session dashed. `named`: the names are in the key. Returns the
+ * number of curves. */
+static int draw_port_curves(FILE *to, const struct plot_session *s, int count,
+                            const char *const colours[6], int which, int named)
+{
+    int drawn = 0;
+    for (int a = 0; a < count; a++) {
+        for (int i = 0; i < s[a].port_count; i++) {
+            char name[MAX_SHOWN_TEXT_BYTES] = "";
+            const int colour = colour_of_port(s, a, i);
+            if (named && (a == 0 || colour == 5)) {
+                text_shorten_with_ellipsis(name_of_port(&s[a], i), MAX_PORT_LETTERS, name,
+                                           sizeof name);
+            }
+            fprintf(to, "%s$%c u 1:%d w l dt %s lw %g lc rgb '%s' t ",
+                    drawn++ ? ", \\\n  " : "plot ", 'A' + a, plot_port_column(&s[a], i, which) + 2,
+                    a ? "(6,4)" : "1", a ? 1.5 : 2.0, colours[colour]);
+            drawing_print_quoted(to, "", name);
+        }
+    }
+    return drawn;
+}
+
+/* The least so far of each port, thin, and points in ticks in which its force was limited. */
+static void draw_least_and_limited(FILE *to, const struct plot_session *s, int count,
+                                   const char *const colours[6])
+{
+    for (int a = 0; a < count; a++) {
+        for (int i = 0; i < s[a].port_count; i++) {
+            fprintf(to, ", \\\n  $%c u 1:%d w l dt 3 lw 1.2 lc rgb '%s' notitle", 'A' + a,
+                    plot_port_column(&s[a], i, PORT_LEAST) + 2, colours[colour_of_port(s, a, i)]);
+            fprintf(to, ", \\\n  $%c u 1:%d w p pt 7 ps 0.5 lc rgb '#D00000' notitle", 'A' + a,
+                    plot_port_column(&s[a], i, PORT_LIMITED) + 2);
+        }
+    }
+}
+
+void plot_ports(FILE *to, const struct plot_session *s, int count, int row,
+                const char *const colours[6],
+                void (*frame)(FILE *to, int column, int row, const char *title))
+{
+    int left_out = 0;
+    for (int a = 0; a < count; a++) {
+        left_out += s[a].left_out[4];
+    }
+    frame(to, 0, row, "Energy absorbed [mJ]; dotted: least; red: generated");
+    fputs("set ytics nomirror; set yrange [*<0:0.001<*]\n"
+          "set key at graph 0, graph -0.2 left top Left reverse maxrows 2 samplen 1.5 font ',11'\n"
+          "set object 1 rectangle from graph 0, graph 0 to graph 1, first 0 fc rgb '#D00000' "
+          "fs transparent solid 0.1 noborder behind\n",
+          to);
+    draw_port_curves(to, s, count, colours, PORT_ENERGY, 1);
+    draw_least_and_limited(to, s, count, colours);
+    fputs("\nunset object 1\n", to);
+    frame(to, 1, row, "Force at each port [N], torque [N m]");
+    fputs("set ytics nomirror; set yrange [0:0.001<*]\n", to);
+    if (left_out > 0) {
+        fprintf(to,
+                "set label 81 'and %d further ports, not drawn' at graph 1, graph 1.085 right "
+                "tc rgb '#B00020' font ',11'\n",
+                left_out);
+    }
+    draw_port_curves(to, s, count, colours, PORT_FORCE, 0);
+    fputs("\n", to);
+}
