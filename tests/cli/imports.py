@@ -6,7 +6,7 @@ bad     mappings and files that are wrong: one line with file and key, exit 2, n
 hand    hands of MJCF and URDF: to stdout and to a file, which is not written over; meshes from another folder; a log
         with the files of the hand; what is refused, in one line
 mesh    PLY, GLB and DAE as OBJ, placed by their nodes; mutations of them, each refused in one line or read
-guiding a person guiding a robot arm, and real ones in the data of $TACT_SHARED: counts, replay, plot, diff
+guiding a person guiding a robot arm, and real ones in the data of $TACT_SHARED: counts, replay, plot, diff; and probing a spring
 """
 import csv
 import json
@@ -183,6 +183,35 @@ def guiding(folder):
             tact("diff", *logs[-2:], code=1)
         else:
             print(f"absent: {data}")
+    probing(folder)
+
+
+def probing(folder):
+    """Three people who probe a spring: position and command in every tick are those of the rows about it."""
+    data = os.path.join(os.environ.get("TACT_SHARED", "../shared"), "data/haptic_probe/probe.csv")
+    if not os.path.exists(data):
+        print(f"absent: {data}")
+        return
+    with open(data, encoding="ascii") as stream:
+        lines = stream.read().splitlines()
+    most = None if os.environ.get("TACT_LONG") == "1" else 400
+    for person in ("S1", "S2", "S3"):
+        rows = [line.split(",") for line in lines if line.startswith(person + ",")][:most]
+        _, ticks, _ = imported(folder, "\n".join([lines[0], *map(",".join, rows)]) + "\n",
+                               "name: probe\ntime: t_s\nsignals:\n  - {name: y, column: y_m, unit: m}\n"
+                               "  - {name: f, column: fy_cmd_N, unit: N}\n")
+        rows = [tuple(map(float, row[1:])) for row in rows]
+        i, used = 0, 0
+        for k, tick in enumerate(ticks):
+            t = rows[0][0] + 1e-3 * k
+            while i + 2 < len(rows) and rows[i + 1][0] <= t:
+                i += 1
+            share = (t - rows[i][0]) / (rows[i + 1][0] - rows[i][0])
+            if tick[0] == 0 and share <= 1:
+                used += 1
+                for got, a, b in zip(tick[2:], rows[i][1:], rows[i + 1][1:]):
+                    assert abs(got - (a + share * (b - a))) < 1e-9, (person, k, got, a, b)
+        assert used > 0.9 * len(ticks) > 4000, (person, used, len(ticks))
 
 
 FINGER = """<mujoco model="finger">
