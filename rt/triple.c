@@ -21,7 +21,8 @@ struct tact_triple {
     int has_front_value;
     /* both; sequence[i] belongs to the owner of slot i */
     _Alignas(CACHE_LINE_BYTES) uint32_t sequence[3];
-    size_t stride;
+    /* both, never written after the creation */
+    _Alignas(CACHE_LINE_BYTES) size_t stride;
     unsigned char *values;
 };
 

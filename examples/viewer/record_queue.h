@@ -10,15 +10,20 @@
 #include <stddef.h>
 #include "rt/log/layout.h"
 #include "rt/ring.h"
+#include "wire.h"
 
+/* What one thread writes is not in a cache line that the other one uses. */
 struct record_queue {
+    /* both, never written after opening */
     struct tact_ring *parts;
     struct tact_record *record_being_filled; /* record that the writer fills */
-    uint64_t added;                          /* number of records added; the writer's */
     struct tact_record *taken;               /* record that the reader received last */
-    size_t popped_record_bytes;
-    uint64_t popped_record_count; /* number of records taken; the reader's */
-    atomic_ullong lost;           /* number of records dropped because the ring was full */
+    /* writer */
+    _Alignas(WIRE_CACHE_LINE_BYTES) uint64_t added; /* number of records added */
+    atomic_ullong lost; /* number of records dropped because the ring was full */
+    /* reader */
+    _Alignas(WIRE_CACHE_LINE_BYTES) size_t popped_record_bytes;
+    uint64_t popped_record_count; /* number of records taken */
 };
 
 /* record_bytes: size of the longest record. Returns 0 or -ENOMEM. Call record_queue_close() in

@@ -289,10 +289,11 @@ static int start_thread(struct server *s)
 
 int server_open(const struct server_options *options, struct server **out, struct tact_error *err)
 {
-    struct server *s = calloc(1, sizeof *s);
+    struct server *s = aligned_alloc(_Alignof(struct server), sizeof *s);
     int rc = s ? 0 : -ENOMEM;
     *out = NULL;
-    if (!rc) {
+    if (s) {
+        memset(s, 0, sizeof *s);
         s->options = *options;
         rc = allocate_server_buffers(s);
     }
@@ -338,18 +339,19 @@ static struct slot *get_next_publish_slot(struct server *s)
     return tact_triple_write_begin(s->slots);
 }
 
-struct wire_sample *server_sample_to_fill(struct server *s)
+WIRE_TICK_CODE struct wire_sample *server_sample_to_fill(struct server *s)
 {
     return &get_next_publish_slot(s)->sample;
 }
 
-void server_publish(struct server *s)
+WIRE_TICK_CODE void server_publish(struct server *s)
 {
     tact_triple_publish(s->slots);
     get_next_publish_slot(s)->record_bytes = 0;
 }
 
-struct tact_record *server_record_buffer_if_wanted(struct server *s, uint64_t tick, int sample)
+WIRE_TICK_CODE struct tact_record *server_record_buffer_if_wanted(struct server *s, uint64_t tick,
+                                                                  int sample)
 {
     unsigned every = atomic_load_explicit(&s->wants_ticks, memory_order_relaxed);
     if (every && tick % every == 0) {
@@ -360,13 +362,32 @@ struct tact_record *server_record_buffer_if_wanted(struct server *s, uint64_t ti
                : NULL;
 }
 
-void server_push_record(struct server *s, struct tact_record *record, size_t bytes)
+WIRE_TICK_CODE void server_push_record(struct server *s, struct tact_record *record, size_t bytes)
 {
     if (record == record_queue_next_slot(&s->queue)) {
         record_queue_push(&s->queue, bytes);
     } else {
         get_next_publish_slot(s)->records_queued_before = s->queue.added;
         get_next_publish_slot(s)->record_bytes = bytes;
+        s->last_record_bytes = bytes;
+    }
+}
+
+WIRE_TICK_CODE int server_wants_every_tick(const struct server *s)
+{
+    return atomic_load_explicit(&s->wants_ticks, memory_order_relaxed) > 0;
+}
+
+WIRE_TICK_CODE void server_fetch_sample_buffer(struct server *s)
+{
+    wire_fetch_sample_buffer(&get_next_publish_slot(s)->sample);
+}
+
+WIRE_TICK_CODE void server_fetch_record_buffer(struct server *s)
+{
+    if (atomic_load_explicit(&s->wants_frames, memory_order_relaxed)) {
+        wire_write_to_cache_lines(server_slot_record(s, get_next_publish_slot(s)),
+                                  s->last_record_bytes);
     }
 }
 

@@ -72,6 +72,16 @@ struct tact_record *server_record_buffer_if_wanted(struct server *server, uint64
                                                    int sample);
 void server_push_record(struct server *server, struct tact_record *record, size_t bytes);
 
+/* 1 where a client of foxglove.sdk.v1 asked for more ticks than those of the samples. The same
+ * thread; real-time safe. */
+int server_wants_every_tick(const struct server *server);
+
+/* In the tick before: fetches the buffer's cache lines, which the server's thread has read since
+ * they were written, so that the tick that fills it does not wait for them. The thread of
+ * server_publish(); real-time safe. */
+void server_fetch_sample_buffer(struct server *server);
+void server_fetch_record_buffer(struct server *server);
+
 /* Adds a copy of the record where a client needs it. */
 void server_copy_record(struct server *server, const struct tact_record *record, size_t bytes,
                         int sample);

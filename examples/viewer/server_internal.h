@@ -28,33 +28,42 @@ struct slot {
     struct wire_sample sample;
 };
 
+/* The publishing thread reads in each tick what its first and second part have. The server's thread
+ * writes the third part with each frame, and so has it in cache lines of its own: a tick does not
+ * wait for one from the other processor. */
 struct server {
+    /* Both threads; not written while the server's runs. */
     struct server_options options;
     struct lws_context *context;
-    lws_sorted_usec_list_t timer;
     pthread_t thread;
-    atomic_int done, count; /* count: pages */
-    _Atomic(const char *) fault;
     struct tact_triple *slots;    /* triple buffer of samples from the publishing thread */
     size_t record_offset_in_slot; /* place of the record in a slot */
+    int port;
+    char token[33];
+    char address[96];
+    char session[24]; /* identifies it to clients of foxglove.sdk.v1 */
+    /* Both threads; written when clients come and go, in a fault, and at the end. */
+    _Alignas(WIRE_CACHE_LINE_BYTES) atomic_int done;
+    atomic_int count; /* pages */
+    _Atomic(const char *) fault;
+    atomic_uint wants_ticks;   /* the session publishes ticks that are multiples of this; 0: none */
+    atomic_int wants_frames;   /* 1: it also publishes the tick of each frame of the page */
+    struct record_queue queue; /* records, from the publishing thread */
+    /* The publishing thread. */
+    _Alignas(WIRE_CACHE_LINE_BYTES) size_t last_record_bytes; /* of the last record in a slot */
+    /* The server's thread. */
+    _Alignas(WIRE_CACHE_LINE_BYTES) lws_sorted_usec_list_t timer;
     const struct slot *newest;
     unsigned char *frame; /* frame of the newest sample, where a page needs it */
     size_t frame_bytes;
     uint32_t newest_frame_number; /* 0: none was written */
     unsigned char *buffer;        /* the message that is being written */
     size_t buffer_room;
-    int port;
-    char token[33];
-    char address[96];
     struct page_client *page_clients[MAX_SERVER_CLIENTS];
-    struct record_queue queue; /* records, from the publishing thread */
-    struct frames frames;      /* topic messages encoded from those records */
+    struct frames frames; /* topic messages encoded from the records */
     struct foxglove_client *foxglove_clients[MAX_SERVER_CLIENTS];
-    char session[24]; /* identifies it to clients of foxglove.sdk.v1 */
     uint64_t
         counted_queue_losses; /* records lost by the queue and already counted for the clients */
-    atomic_uint wants_ticks;  /* the session publishes ticks that are multiples of this; 0: none */
-    atomic_int wants_frames;  /* 1: it also publishes the tick of each frame of the page */
 };
 
 /* A client's message, collected from its parts. */

@@ -11,11 +11,14 @@
 #define TICK_TIME_PER_FRAME_NS                                                                     \
     14000000 /* part of a frame's time in which a simulation's ticks run */
 
+/* Most that one tick changes the average of what ticks take; a jump is followed within seconds. */
+#define MAX_AVERAGE_STEP_NS 10000
+
 /* sample: 1 where the record of this tick is published with the next sample. */
 static void publish_record(struct stream *stream, int sample)
 {
     struct tact_record *record =
-        server_record_buffer_if_wanted(stream->server, stream->status.tick, sample);
+        server_record_buffer_if_wanted(stream->server, stream->state.tick, sample);
     if (record) {
         server_push_record(stream->server, record, tact_session_record(stream->session, record));
     }
@@ -31,27 +34,16 @@ static int must_make_own_record(const struct stream *stream)
 
 static void publish_tick_to_pages(struct stream *stream)
 {
-    const struct tact_session_status *now = &stream->status;
-    publish_record(stream, must_make_own_record(stream));
     for (int i = 0; i < stream->device_count; i++) {
         stream->devices[i] = tact_session_device_state(stream->session, i);
     }
-    const struct wire_state state = {
-        .tick = now->tick,
-        .time = now->time,
-        .flags = stream->flags | (now->deadman ? WIRE_DEADMAN : 0),
-        .safety = now->safety,
-        .residual = now->residual,
-        .iterations = now->iterations,
-        .missed = now->missed,
-        .age = now->age,
-        .devices = stream->device_count,
-        .device = stream->devices,
-    };
+    struct wire_state state = stream->state;
+    state.flags |= stream->flags;
+    state.devices = stream->device_count;
+    state.device = stream->devices;
     struct wire_sample *sample = server_sample_to_fill(stream->server);
-    wire_accumulate_and_sample_tick(&stream->gather, tact_session_world(stream->session),
-                                    stream->period, &state, stream->has_map ? stream->map : NULL,
-                                    sample);
+    wire_accumulate_and_sample_tick(&stream->gather, stream->world, stream->period, &state,
+                                    stream->has_map ? stream->map : NULL, sample);
     server_publish(stream->server);
 }
 
@@ -64,33 +56,108 @@ static void request_pressure_map(struct stream *stream)
     if ((next || stream->is_paced_by_pages) && server_client_count(stream->server) > 0) {
         stream->map = stream->is_paced_by_pages ? stream->owned_pressure_map
                                                 : &server_sample_to_fill(stream->server)->map;
-        stream->pressure_request_tick = stream->status.tick + 1;
+        stream->pressure_request_tick = stream->state.tick + 1;
         tact_session_request_pressure(stream->session, stream->map);
     }
 }
 
-void stream_publish_tick(void *user, struct tact_session *session,
-                         const struct tact_session_status *status)
+static void keep_state_of_tick(struct stream *stream, const struct tact_session_status *now)
 {
-    struct stream *stream = user;
-    if (!stream->server) {
-        return;
+    stream->state = (struct wire_state){.tick = now->tick,
+                                        .time = now->time,
+                                        .flags = now->deadman ? WIRE_DEADMAN : 0,
+                                        .safety = now->safety,
+                                        .residual = now->residual,
+                                        .iterations = now->iterations,
+                                        .missed = now->missed,
+                                        .age = now->age};
+}
+
+/* Whether this tick has taken no longer so far than ticks take on average. */
+static int is_tick_quick(struct stream *stream, int64_t wake_ns)
+{
+    /* The time since the tick woke, and a constant: the start of the session. */
+    const int64_t elapsed =
+        tact_clock_now() - (int64_t)stream->state.tick * stream->period_ns - wake_ns;
+    stream->average_elapsed_ns = stream->average_elapsed_ns ? stream->average_elapsed_ns : elapsed;
+    const int64_t longer = elapsed - stream->average_elapsed_ns;
+    int64_t step = longer / 8;
+    step = step > MAX_AVERAGE_STEP_NS ? MAX_AVERAGE_STEP_NS : step;
+    stream->average_elapsed_ns += step < -MAX_AVERAGE_STEP_NS ? -MAX_AVERAGE_STEP_NS : step;
+    return longer <= 0;
+}
+
+/* In real time, record and sample are published in ticks of their own that take no longer than
+ * average before, so that a tick that is late is not made later. Neither is put off for long. */
+static void publish_in_quick_ticks(struct stream *stream, int64_t wake_ns)
+{
+    const uint32_t ticks = stream->gather.ticks, every = stream->every;
+    const int is_sample_due = ticks >= every;
+    const int is_record_due = !stream->has_record && ticks >= every / 2;
+    const int quick = (is_sample_due || is_record_due) && is_tick_quick(stream, wake_ns);
+    const int record = is_record_due && (quick || ticks + 1 >= every);
+    publish_record(stream, record);
+    stream->has_record |= record;
+    /* A pressure was computed for this tick, and is not computed for the next ones as well. */
+    const int shows_pressure = stream->has_map && stream->map->patches;
+    if (is_sample_due && (quick || shows_pressure || ticks >= every + every / 4)) {
+        publish_tick_to_pages(stream);
+        stream->has_record = 0;
     }
-    stream->status = *status;
+}
+
+/* At the end of a tick in real time: fetches the buffer that the next tick may fill. */
+static void fetch_buffer_for_next_tick(struct stream *stream)
+{
+    const uint32_t next = stream->gather.ticks + 1;
+    if (next == stream->every) {
+        server_fetch_sample_buffer(stream->server);
+    } else if (next == stream->every / 2) {
+        server_fetch_record_buffer(stream->server);
+    }
+    /* The tick before the next one that is due, which fetches. */
+    const uint32_t due = (stream->has_record ? stream->every : stream->every / 2) - 1;
+    stream->next_due = due > next ? due : next;
+}
+
+static WIRE_TICK_CODE void publish_what_is_due(struct stream *stream,
+                                               const struct tact_session_status *status)
+{
+    keep_state_of_tick(stream, status);
     stream->has_map = status->tick == stream->pressure_request_tick;
-    wire_accumulate_tick(&stream->gather, tact_session_world(session), stream->period,
-                         (double)status->wake_ns, (double)status->compute_ns);
-    if (status->faults && !stream->fault.text[0]) { /* once: the server reads it */
+    if (status->faults && !stream->has_fault) { /* once: the server reads it */
+        stream->has_fault = 1;
         stream->fault = status->fault;
         server_send_fault_text(stream->server, stream->fault.text);
     }
-    if (stream->gather.ticks >= stream->every) {
-        publish_tick_to_pages(stream);
+    if (must_make_own_record(stream)) {
+        const int is_sample_due = stream->gather.ticks >= stream->every;
+        publish_record(stream, is_sample_due);
+        if (is_sample_due) {
+            publish_tick_to_pages(stream);
+        }
+        request_pressure_map(stream);
     } else {
-        publish_record(stream,
-                       !must_make_own_record(stream) && stream->gather.ticks == stream->every / 2);
+        publish_in_quick_ticks(stream, status->wake_ns);
+        request_pressure_map(stream);
+        fetch_buffer_for_next_tick(stream);
     }
-    request_pressure_map(stream);
+}
+
+WIRE_TICK_CODE void stream_publish_tick(void *user, struct tact_session *session,
+                                        const struct tact_session_status *status)
+{
+    struct stream *stream = user;
+    (void)session;
+    if (!stream->server) {
+        return;
+    }
+    wire_accumulate_tick(&stream->gather, stream->world, stream->period, (double)status->wake_ns,
+                         (double)status->compute_ns);
+    if (stream->gather.ticks >= stream->next_due || server_wants_every_tick(stream->server) ||
+        (status->faults && !stream->has_fault)) {
+        publish_what_is_due(stream, status);
+    }
 }
 
 /* Markers and stop requests are passed on at once; the others wait for the ticking thread. */
@@ -114,8 +181,10 @@ int stream_open_server(struct stream *stream, struct tact_session *session,
     memset(stream, 0, sizeof *stream);
     page_requests_open(&stream->page_requests, 1);
     stream->session = session;
+    stream->world = world;
     stream->stop = stop;
     stream->period = scene->period;
+    stream->period_ns = llround(1e9 * scene->period);
     stream->every = (uint32_t)fmax(1.0, ceil(1e-9 * PAGE_REQUESTS_FRAME_NS / scene->period));
     stream->device_count = (int)scene->devices_count;
     stream->devices = calloc((size_t)stream->device_count + 1, sizeof *stream->devices);
@@ -199,6 +268,7 @@ static int step_all_ticks(struct stream *stream, uint64_t ticks)
             page_requests_pause(&stream->page_requests);
         }
         if (!rc && changed && (stream->gather.number || stream->gather.ticks)) {
+            publish_record(stream, 1);
             publish_tick_to_pages(stream);
         }
         next += PAGE_REQUESTS_FRAME_NS;

@@ -19,14 +19,21 @@ struct stream_options {
 };
 
 struct stream {
-    struct tact_session *session;
+    /* What every tick uses stands first, in two cache lines with the start of `gather`. */
     struct server *server; /* server of the viewer; NULL: not open, nothing is published */
-    struct tact_topics *topics;
+    struct tact_world *world;
+    double period;
+    uint32_t next_due; /* ticks of `gather` at which there is more to do than gathering */
+    int has_fault;     /* 1: `fault` was sent */
     struct wire_tick_statistics gather;
+    struct tact_session *session;
+    struct tact_topics *topics;
     struct page_requests page_requests;
     struct tact_stop *stop; /* a page's stop request goes here */
-    double period;
-    uint32_t every; /* ticks between two samples */
+    int64_t period_ns;
+    uint32_t every;             /* ticks between two samples; in real time up to a quarter more */
+    int has_record;             /* 1: the record that goes with the next sample was published */
+    int64_t average_elapsed_ns; /* see is_tick_quick(); 0: not known */
     int flags;
     int is_paced_by_pages;     /* 1: a simulation, whose speed the pages set */
     struct tact_pressure *map; /* pressures that were requested last; valid where has_map */
@@ -36,7 +43,7 @@ struct stream {
     int *devices;
     int device_count;
     struct tact_session_fault fault; /* the first fault, which the pages show */
-    struct tact_session_status status;
+    struct wire_state state;         /* of the last tick, without devices */
     char *hello;
     void **meshes;
     size_t *mesh_sizes, shapes;

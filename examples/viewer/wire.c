@@ -49,12 +49,12 @@ static void write_contact(struct writer *w, const struct wire_touching_contact *
 {
     const struct tact_contact *c = &touching->contact;
     const double *r = c->impulse, *frame = c->patch.frame, period = w->sample->period;
-    struct wire_contact out = {.pair = (uint32_t)touching->pair,
+    struct wire_contact out = {.pair = (uint32_t)touching->head.pair,
                                .a = (uint32_t)c->a,
                                .b = (uint32_t)c->b,
                                .limits = (uint32_t)c->limits,
-                               .least = touching->least,
-                               .most = touching->most};
+                               .least = touching->head.least,
+                               .most = touching->head.most};
     struct contact_loads loads = compute_contact_loads(r, period);
     const double *d = loads.center_of_pressure;
     double pressure[3], force[3], torque[3], sign = get_contact_force_sign(w->world, c);
@@ -113,11 +113,16 @@ size_t wire_write_frame(const struct wire_sample *sample, const struct tact_worl
     const struct wire_state *state = &sample->state;
     const unsigned char *rest = sample->rest;
     write_poses(&w, &rest);
+    const size_t joints = sizeof(struct wire_joint) * (size_t)sample->joints;
+    const size_t devices = wire_round_up_to_eight_bytes(4 * (size_t)state->devices);
+    const unsigned char *contact = rest + joints + devices;
     for (int i = 0; i < sample->contacts; i++) {
-        write_contact(&w, &sample->contact[i]);
+        struct wire_touching_contact touching;
+        contact = wire_read_contact(contact, &touching);
+        write_contact(&w, &touching);
     }
-    write_rest_bytes(&w, &rest, sizeof(struct wire_joint) * (size_t)sample->joints);
-    write_rest_bytes(&w, &rest, wire_round_up_to_eight_bytes(4 * (size_t)state->devices));
+    write_rest_bytes(&w, &rest, joints);
+    write_rest_bytes(&w, &rest, devices);
     memcpy(w.at, sample->bins, sizeof sample->bins);
     w.at += sizeof sample->bins;
     const struct wire_head head = {.type = WIRE_FRAME,

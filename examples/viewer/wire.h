@@ -24,6 +24,12 @@
 #define WIRE_CORNERS 32                 /* most corners of an outline */
 #define WIRE_PRESSURE_CELLS_PER_SIDE 24 /* cells of a pressure along each side */
 #define WIRE_HISTOGRAM_BINS 60          /* bins of a histogram: ten per decade from 0.1 us */
+#define WIRE_CACHE_LINE_BYTES 64
+
+/* Of a function that ticks run for the viewer: the linker puts these side by side. A tick begins
+ * with cold caches, and then each line and page of code that it needs costs as much as 100
+ * instructions. */
+#define WIRE_TICK_CODE __attribute__((hot))
 
 enum { WIRE_MESH = 1, WIRE_FRAME = 2 };
 enum { WIRE_PAUSED = 1, WIRE_ENDED = 2, WIRE_DEADMAN = 4 };
@@ -85,23 +91,29 @@ struct wire_state {
     const int *device; /* enum tact_device_state of each device */
 };
 
+struct wire_contact_force {
+    int contact, seen; /* pair times TACT_PIECES + piece; 1: touching in the last tick */
+    double least, most;
+};
+
 /* Gathers ticks until the next frame. All zero at the start. */
 struct wire_tick_statistics {
     uint32_t number, ticks;
     double wake, compute;
-    uint32_t bins[2][WIRE_HISTOGRAM_BINS]; /* histogram of all ticks so far: wake-up, compute */
     int count;
-    struct {
-        int contact, seen; /* pair times TACT_PIECES + piece; 1: touching in the last tick */
-        double least, most;
-    } force[WIRE_MAX_CONTACTS]; /* sorted by contact */
+    uint32_t bins[2][WIRE_HISTOGRAM_BINS]; /* histogram of all ticks so far: wake-up, compute */
+    struct wire_contact_force force[WIRE_MAX_CONTACTS]; /* [count], sorted by contact */
+};
+
+struct wire_contact_head {
+    double least, most; /* normal force in the frame's ticks [N] */
+    int pair;
 };
 
 /* A touching contact, or a piece of one. */
 struct wire_touching_contact {
-    int pair;
-    double least, most;          /* normal force in the frame's ticks [N] */
-    struct tact_contact contact; /* patch.corner only as far as it has corners, patch.points not */
+    struct wire_contact_head head;
+    struct tact_contact contact; /* what a frame shows of it; else zero */
 };
 
 /* What a frame shows, copied by the thread that computes ticks. Another thread writes the frame:
@@ -113,9 +125,10 @@ struct wire_sample {
     uint32_t bins[2][WIRE_HISTOGRAM_BINS];
     struct wire_state state;
     int shapes, contacts, joints, has_map; /* has_map: 1 where map is valid */
-    struct wire_touching_contact contact[WIRE_MAX_CONTACTS];
-    struct tact_pressure map; /* pressures of the last tick */
-    unsigned char rest[];     /* struct tact_pose of each shape; joints and devices as in a frame */
+    size_t rest_bytes;                     /* bytes of rest that are valid */
+    struct tact_pressure map;              /* pressures of the last tick */
+    unsigned char rest[]; /* struct tact_pose of each shape; joints and devices as in a frame;
+                             contacts, which wire_read_contact() reads */
 };
 
 static inline size_t wire_round_up_to_eight_bytes(size_t bytes)
@@ -154,6 +167,16 @@ size_t wire_write_frame(const struct wire_sample *sample, const struct tact_worl
  * nothing where the map is NULL or lacks the contact. Real-time safe. */
 float wire_pressure(const struct tact_pressure *map, const struct tact_contact *contact,
                     struct wire_pressure *out);
+
+/* Writes zeros into the cache lines of so many bytes, or of those that a sample's next contents are
+ * likely to take, so that they are there when they are filled a tick later: a store waits for
+ * nothing, and a line that is on its way then does not keep the later one waiting. The contents are
+ * lost. Real-time safe. */
+void wire_write_to_cache_lines(void *first, size_t bytes);
+void wire_fetch_sample_buffer(struct wire_sample *sample);
+
+/* Reads the next contact of a sample's rest; returns where the one after it begins. */
+const unsigned char *wire_read_contact(const unsigned char *at, struct wire_touching_contact *out);
 
 /* The triangles of each shape as a message, and its size; NULL for a ball or half-space, which
  * needs none. 0 or -ENOMEM. Free them in either case. */

@@ -23,7 +23,8 @@ static size_t compute_rest_bytes(const struct tact_world *world, int devices, si
 size_t wire_sample_bytes(const struct tact_world *world, int devices)
 {
     return sizeof(struct wire_sample) +
-           compute_rest_bytes(world, devices, sizeof(struct tact_pose));
+           compute_rest_bytes(world, devices, sizeof(struct tact_pose)) +
+           WIRE_MAX_CONTACTS * sizeof(struct wire_touching_contact);
 }
 
 size_t wire_max_frame_bytes(const struct tact_world *world, int devices)
@@ -37,7 +38,7 @@ size_t wire_max_frame_bytes(const struct tact_world *world, int devices)
 
 /* Ten bins per decade from 100 ns; by comparisons, because a logarithm costs each tick more than
  * the rest of what is gathered. */
-static int find_bin_of_time(double ns)
+static inline int find_bin_of_time(double ns)
 {
     static const double edges[] = {1.2589254117941673, 1.5848931924611136, 1.9952623149688795,
                                    2.5118864315095801, 3.1622776601683795, 3.9810717055349722,
@@ -54,9 +55,9 @@ static int find_bin_of_time(double ns)
 }
 
 /* Calls visit() for each touching contact, and for each piece of a patch that is split. */
-static void visit_touching_contacts(struct tact_world *world, void *user,
-                                    void (*visit)(void *user, int key,
-                                                  const struct tact_contact *c))
+static inline void visit_touching_contacts(struct tact_world *world, void *user,
+                                           void (*visit)(void *user, int key,
+                                                         const struct tact_contact *c))
 {
     int count;
     const int *near = tact_world_near(world, &count);
@@ -78,7 +79,23 @@ struct contact_merge {
     int at;
 };
 
-static void merge_contact_force(void *user, int key, const struct tact_contact *c)
+/* Adds a contact that begins, before index `at`. 0 where there is no room. */
+static __attribute__((noinline)) int insert_contact_force(struct wire_tick_statistics *g, int at,
+                                                          int key, double force)
+{
+    if (g->count == WIRE_MAX_CONTACTS) {
+        return 0;
+    }
+    memmove(&g->force[at + 1], &g->force[at], sizeof g->force[0] * (size_t)(g->count - at));
+    g->force[at] =
+        (struct wire_contact_force){.contact = key,
+                                    .least = g->ticks > 1 ? 0.0 : force, /* began in the frame */
+                                    .most = force};
+    g->count++;
+    return 1;
+}
+
+static inline void merge_contact_force(void *user, int key, const struct tact_contact *c)
 {
     struct contact_merge *m = user;
     struct wire_tick_statistics *g = m->gather;
@@ -86,25 +103,18 @@ static void merge_contact_force(void *user, int key, const struct tact_contact *
     while (m->at < g->count && g->force[m->at].contact < key) {
         m->at++;
     }
-    if (m->at == g->count || g->force[m->at].contact != key) {
-        if (g->count == WIRE_MAX_CONTACTS) {
-            return;
-        }
-        memmove(&g->force[m->at + 1], &g->force[m->at],
-                sizeof g->force[0] * (size_t)(g->count - m->at));
-        g->force[m->at].contact = key;
-        g->force[m->at].least =
-            g->ticks > 1 ? 0.0 : force; /* 0: the contact began within the frame */
-        g->force[m->at].most = force;
-        g->count++;
+    if ((m->at == g->count || g->force[m->at].contact != key) &&
+        !insert_contact_force(g, m->at, key, force)) {
+        return;
     }
-    g->force[m->at].seen = 1;
-    g->force[m->at].least = tact_min(force, g->force[m->at].least);
-    g->force[m->at].most = tact_max(force, g->force[m->at].most);
+    struct wire_contact_force *f = &g->force[m->at];
+    f->seen = 1;
+    f->least = tact_min(force, f->least);
+    f->most = tact_max(force, f->most);
 }
 
-void wire_accumulate_tick(struct wire_tick_statistics *g, struct tact_world *world, double period,
-                          double wake_ns, double compute_ns)
+WIRE_TICK_CODE void wire_accumulate_tick(struct wire_tick_statistics *g, struct tact_world *world,
+                                         double period, double wake_ns, double compute_ns)
 {
     struct contact_merge contact_merge = {.gather = g, .period = period};
     if (!g->ticks) { /* the first tick of a frame: what was gathered is that of the last one */
@@ -133,24 +143,51 @@ struct sample_filler {
     int next;          /* index of the next gathered force */
 };
 
-static void copy_contact_bytes(struct tact_contact *out, const struct tact_contact *c, size_t first,
-                               size_t end)
+/* The members of a contact that a frame shows, from one to the one before another. A sample has
+ * them one after the other, then the corners that the patch has: a sixth of the contact. */
+#define SHOWN_MEMBERS(COPY)                                                                        \
+    COPY(a, moments)                                                                               \
+    COPY(patch.law, patch.gap)                                                                     \
+    COPY(patch.rolling_radius, patch.corner)                                                       \
+    COPY(patch.radius, patch.points)                                                               \
+    COPY(patch.spin_arm, wrench)                                                                   \
+    COPY(limits, split)
+
+#define OFFSET(member) offsetof(struct tact_contact, member)
+
+#define COPY_TO_SAMPLE(first, end)                                                                 \
+    memcpy(at, (const char *)c + OFFSET(first), OFFSET(end) - OFFSET(first));                      \
+    at += OFFSET(end) - OFFSET(first);
+
+#define COPY_FROM_SAMPLE(first, end)                                                               \
+    memcpy((char *)c + OFFSET(first), at, OFFSET(end) - OFFSET(first));                            \
+    at += OFFSET(end) - OFFSET(first);
+
+static unsigned char *write_contact_to_sample(unsigned char *at,
+                                              const struct wire_contact_head *head,
+                                              const struct tact_contact *c)
 {
-    memcpy((char *)out + first, (const char *)c + first, end - first);
+    const size_t corners = sizeof c->patch.corner[0] * (size_t)c->patch.corners;
+    memcpy(at, head, sizeof *head);
+    at += sizeof *head;
+    SHOWN_MEMBERS(COPY_TO_SAMPLE)
+    memcpy(at, c->patch.corner, corners);
+    return at + corners;
 }
 
-/* Copies a contact without what is most of it: the corners that its patch does not have, and the
- * parts of its pressure, which no frame shows. */
-static void copy_shown_contact(struct tact_contact *out, const struct tact_contact *c)
+const unsigned char *wire_read_contact(const unsigned char *at, struct wire_touching_contact *out)
 {
-    const size_t corners = offsetof(struct tact_contact, patch.corner);
-    copy_contact_bytes(out, c, 0, corners + sizeof c->patch.corner[0] * (size_t)c->patch.corners);
-    copy_contact_bytes(out, c, offsetof(struct tact_contact, patch.radius),
-                       offsetof(struct tact_contact, patch.points));
-    copy_contact_bytes(out, c, offsetof(struct tact_contact, patch.spin_arm), sizeof *c);
+    struct tact_contact *c = &out->contact;
+    memset(out, 0, sizeof *out);
+    memcpy(&out->head, at, sizeof out->head);
+    at += sizeof out->head;
+    SHOWN_MEMBERS(COPY_FROM_SAMPLE)
+    const size_t corners = sizeof c->patch.corner[0] * (size_t)c->patch.corners;
+    memcpy(c->patch.corner, at, corners);
+    return at + corners;
 }
 
-static void add_contact(void *user, int key, const struct tact_contact *c)
+static inline void add_contact(void *user, int key, const struct tact_contact *c)
 {
     struct sample_filler *f = user;
     const struct wire_tick_statistics *g = f->gather;
@@ -161,11 +198,11 @@ static void add_contact(void *user, int key, const struct tact_contact *c)
         f->sample->left_out++;
         return;
     }
-    struct wire_touching_contact *out = &f->sample->contact[f->sample->contacts++];
-    out->pair = key / TACT_PIECES;
-    out->least = g->force[f->next].least;
-    out->most = g->force[f->next].most;
-    copy_shown_contact(&out->contact, c);
+    const struct wire_contact_head head = {.least = g->force[f->next].least,
+                                           .most = g->force[f->next].most,
+                                           .pair = key / TACT_PIECES};
+    f->at = write_contact_to_sample(f->at, &head, c);
+    f->sample->contacts++;
 }
 
 static void add_body_poses(struct sample_filler *f, const struct tact_world *world)
@@ -199,9 +236,11 @@ static void add_device_states(struct sample_filler *f, const struct wire_state *
     f->at += wire_round_up_to_eight_bytes(4 * (size_t)state->devices);
 }
 
-void wire_accumulate_and_sample_tick(struct wire_tick_statistics *g, struct tact_world *world,
-                                     double period, const struct wire_state *state,
-                                     const struct tact_pressure *map, struct wire_sample *out)
+WIRE_TICK_CODE void wire_accumulate_and_sample_tick(struct wire_tick_statistics *g,
+                                                    struct tact_world *world, double period,
+                                                    const struct wire_state *state,
+                                                    const struct tact_pressure *map,
+                                                    struct wire_sample *out)
 {
     struct sample_filler f = {.sample = out, .gather = g, .at = out->rest};
     out->number = ++g->number;
@@ -219,9 +258,25 @@ void wire_accumulate_and_sample_tick(struct wire_tick_statistics *g, struct tact
     add_joint_positions(&f, world);
     add_device_states(&f, state);
     visit_touching_contacts(world, &f, add_contact);
+    out->rest_bytes = (size_t)(f.at - out->rest);
     out->has_map = map != NULL;
     if (map && map != &out->map) {
         out->map = *map;
     }
     g->ticks = 0;
+}
+
+WIRE_TICK_CODE void wire_write_to_cache_lines(void *first, size_t bytes)
+{
+    volatile unsigned char *at = first;
+    for (size_t i = 0; i < bytes; i += WIRE_CACHE_LINE_BYTES) {
+        at[i] = 0;
+    }
+}
+
+WIRE_TICK_CODE void wire_fetch_sample_buffer(struct wire_sample *sample)
+{
+    const size_t rest = sample->rest_bytes;
+    wire_write_to_cache_lines(sample, offsetof(struct wire_sample, map));
+    wire_write_to_cache_lines(sample->rest, rest);
 }
