@@ -133,6 +133,8 @@ static int run_session(struct run *run, const struct tact_scene *scene)
     run->options.observe = run->view ? stream_publish_tick : NULL;
     run->options.observe_user = &stream;
     run->pages.loop_cpu = tact_realtime_processor(scene->realtime.cpu);
+    run->options.source_user = run;
+    run->pages.source = "host";
     if (strcmp(scene->moments.source, "host")) {
         tact_opencl_prepare(NULL); /* before devices start threads; failures show later */
     }
@@ -155,6 +157,20 @@ static int run_session(struct run *run, const struct tact_scene *scene)
     return code;
 }
 
+/* The session's moment source, whose name the viewer's page shows. user: the struct run. */
+static int open_moment_source(void *user, const struct tact_source_scene *scene, const char *device,
+                              int64_t period_ns, struct tact_messages messages,
+                              struct tact_source *out, struct tact_error *err)
+{
+    struct run *run = user;
+    int rc = tact_opencl_source_factory(NULL, scene, device, period_ns, messages, out, err);
+    if (!rc) {
+        snprintf(run->source, sizeof run->source, "%s", out->name);
+        run->pages.source = run->source;
+    }
+    return rc;
+}
+
 int run_loaded_scene(struct run *run, struct tact_scene *scene)
 {
     struct live live = {.real = run->options.clock == TACT_LOOP_REAL, .period = scene->period};
@@ -166,7 +182,7 @@ int run_loaded_scene(struct run *run, struct tact_scene *scene)
         return report_scene_error(run, &err);
     }
     run->options.types = tact_plugins_types(plugins, &run->options.type_count);
-    run->options.source = tact_opencl_source_factory;
+    run->options.source = open_moment_source;
     run->options.stop = command_stop();
     run->options.messages = (struct tact_messages){command_message, &run->quiet};
     run->options.watch = !run->quiet && isatty(STDERR_FILENO) ? live_print_status_line : NULL;

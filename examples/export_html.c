@@ -11,6 +11,8 @@
 #define MAX_EXPORTED_FRAMES 20000
 #define EXPORTED_FRAMES_PER_SECOND 60.0
 #define UNLIMITED_BUDGET_NS (INT64_MAX / 2)
+/* Most bytes of the values of all records; beyond, the page has none and says so. */
+#define MAX_EXPORTED_VALUE_BYTES (32.0 * 1024.0 * 1024.0)
 
 /* The page loads no other file, whatever the session contains. */
 static const char policy[] =
@@ -67,7 +69,12 @@ static int write_frames_base64(struct playback *p, struct base64 *b)
     double step = 1.0 / (EXPORTED_FRAMES_PER_SECOND * p->view.scene->period);
     step = step < 1.0 ? 1.0 : step;
     step = (double)ticks / step > MAX_EXPORTED_FRAMES ? (double)ticks / MAX_EXPORTED_FRAMES : step;
-    void *frame = malloc(wire_max_frame_bytes(world, p->view.device_count));
+    size_t fields = tact_log_layout(p->log)->size;
+    if ((double)ticks / step * (double)wire_values_bytes(fields) > MAX_EXPORTED_VALUE_BYTES) {
+        fields = 0;
+    }
+    unsigned char *frame =
+        malloc(wire_max_frame_bytes(world, p->view.device_count) + wire_values_bytes(fields));
     struct wire_sample *sample = malloc(wire_sample_bytes(world, p->view.device_count));
     int rc = frame && sample ? 0 : -ENOMEM;
     for (double at = 1.0; !rc && p->index + 1 < ticks && !ferror(b->to); at += step) {
@@ -75,7 +82,11 @@ static int write_frames_base64(struct playback *p, struct base64 *b)
         rc = playback_go_to_tick(p, target < ticks - 1 ? target : ticks - 1, UNLIMITED_BUDGET_NS);
         if (!rc) {
             playback_fill_sample(p, 0, sample);
-            write_message_base64(b, 0, frame, wire_write_frame(sample, world, frame));
+            size_t bytes = wire_write_frame(sample, world, frame);
+            bytes += fields ? wire_write_values(p->now->tick, p->now->values, NULL, fields,
+                                                frame + bytes)
+                            : 0;
+            write_message_base64(b, 0, frame, bytes);
         }
     }
     free(sample);

@@ -9,8 +9,15 @@ static const uint8_t rim_colour[3] = {120, 40, 0};
 static const uint8_t force_colour[3] = {200, 16, 32};
 static const uint8_t torsion_colour[3] = {112, 32, 176};
 
-/* Length of the largest force's arrow, as a fraction of the visible width. */
-static const double FORCE_ARROW_LENGTH = 0.22;
+/* Lengths of the arrows of the largest force and torsion, as fractions of the visible width. */
+static const double FORCE_ARROW_LENGTH = 0.22, TORSION_ARROW_LENGTH = 0.15;
+
+/* In frames over twice as wide as high they are fractions of twice the height, so that arrows that
+ * point up stay in the frame. */
+static double arrow_length(const struct picture_options *options, double fraction)
+{
+    return fraction * fmin(1.0, 2.0 * options->height / options->width);
+}
 
 struct marks {
     const struct picture_camera *camera;
@@ -179,15 +186,17 @@ size_t picture_marks(const struct picture_scene *scene, const struct picture_cam
         }
         draw_contact_patch(&m, c);
     }
+    const double force = arrow_length(m.options, FORCE_ARROW_LENGTH);
+    const double torsion = arrow_length(m.options, TORSION_ARROW_LENGTH);
     for (int i = 0; i < scene->contact_count; i++) {
         const struct picture_contact *c = &scene->contacts[i];
         double from[3];
         tact_v3_copy(from, c->centre);
         if (c->pushes && scale->force > 0.0) {
-            tact_v3_axpy(from, -FORCE_ARROW_LENGTH * camera->width / scale->force, c->force);
+            tact_v3_axpy(from, -force * camera->width / scale->force, c->force);
         }
-        draw_vector_arrow(&m, from, c->force, scale->force, FORCE_ARROW_LENGTH, 1, force_colour);
-        draw_vector_arrow(&m, c->centre, c->torsion, scale->torsion, 0.15, 2, torsion_colour);
+        draw_vector_arrow(&m, from, c->force, scale->force, force, 1, force_colour);
+        draw_vector_arrow(&m, c->centre, c->torsion, scale->torsion, torsion, 2, torsion_colour);
         add_pressure_centre_dot(&m, c);
     }
     return m.count;

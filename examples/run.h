@@ -16,6 +16,7 @@ struct run {
     int view;       /* 1: pages show it */
     int no_browser; /* 1: none is opened by itself */
     struct stream_options pages;
+    char source[64];    /* name of the moment source; "": none was opened */
     int reduced;        /* 1: by reduced coordinates (contact/compare/reduced.h) */
     int reduced_newton; /* 1: with Newton's law of impacts instead of Chatterjee and Ruina's */
     int help;           /* 1: the help was printed, do not run */

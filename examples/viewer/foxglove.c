@@ -14,13 +14,17 @@ static uint32_t find_greatest_common_divisor(uint32_t a, uint32_t b)
 }
 
 /* Determines which records the session must publish for the present clients. */
-static void update_requested_tick_interval(struct server *s)
+void server_update_requested_ticks(struct server *s)
 {
     uint32_t every = 0;
-    int frames = 0;
+    int frames = page_clients_want_values(s);
+    s->pages_want_values = frames;
+    s->has_values &= frames;
+    s->topics_are_wanted = 0;
     for (int i = 0; i < MAX_SERVER_CLIENTS; i++) {
         const struct foxglove_client *c = s->foxglove_clients[i];
         if (c && c->subscription_count) {
+            s->topics_are_wanted = 1;
             every = c->every ? find_greatest_common_divisor(c->every, every) : every;
             frames |= !c->every;
         }
@@ -90,7 +94,7 @@ static int subscribe_topics(struct server *s, struct foxglove_client *c, const j
         parse_subscription_id(item, "channelId", &channel);
         subscribe_client_to_channel(s, c, id, channel);
     }
-    update_requested_tick_interval(s);
+    server_update_requested_ticks(s);
     s->options.ask(s->options.user, SERVER_SHOW_TICK, 0.0);
     return json_is_array(list) ? 0 : -EINVAL;
 }
@@ -110,7 +114,7 @@ static int unsubscribe_topics(struct server *s, struct foxglove_client *c, const
             c->must_send_scene &= !scene || scene->topic != (size_t)topic;
         }
     }
-    update_requested_tick_interval(s);
+    server_update_requested_ticks(s);
     return json_is_array(list) ? 0 : -EINVAL;
 }
 
@@ -211,7 +215,7 @@ static void remove_foxglove_client(struct server *s, struct foxglove_client *c)
         }
     }
     free(c);
-    update_requested_tick_interval(s);
+    server_update_requested_ticks(s);
 }
 
 /* The HTTP status by which a connection is refused, or 0. */
@@ -262,7 +266,12 @@ int foxglove_websocket_callback(struct lws *wsi, enum lws_callback_reasons reaso
 
 static void add_frame_for_clients(struct server *s, const struct tact_record *record)
 {
-    if (frames_encode_and_add(&s->frames, s->options.topics, record)) {
+    if (s->pages_want_values) {
+        memcpy(s->values, record->values, sizeof *s->values * s->options.layout->size);
+        s->tick_of_values = record->tick;
+        s->has_values = 1;
+    }
+    if (s->topics_are_wanted && frames_encode_and_add(&s->frames, s->options.topics, record)) {
         atomic_fetch_add(&s->queue.lost, 1);
     }
 }

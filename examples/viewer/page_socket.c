@@ -4,6 +4,8 @@
 #include <string.h>
 #include "server_internal.h"
 
+#define MAX_PAGE_VALUES 16 /* most values of records that follow a page's frames */
+
 struct page_client {
     struct lws *wsi;
     size_t written; /* messages written so far: 0: hello is next, then the meshes, then frames */
@@ -12,6 +14,8 @@ struct page_client {
                                      * buffer 3 s of them
                                      */
     int fault;                      /* 1: sent */
+    size_t value_count;             /* values of records that it plots, and their offsets */
+    uint32_t value_at[MAX_PAGE_VALUES];
     struct request request;
 };
 
@@ -36,7 +40,12 @@ static int write_frame_message(struct server *s, struct page_client *c)
     }
     c->sent = sample->number;
     c->unacknowledged_frame_count++;
-    return server_write(s, c->wsi, NULL, 0, s->frame, s->frame_bytes, LWS_WRITE_BINARY);
+    unsigned char values[sizeof(struct wire_values) + 8 * MAX_PAGE_VALUES];
+    size_t bytes =
+        c->value_count && s->has_values
+            ? wire_write_values(s->tick_of_values, s->values, c->value_at, c->value_count, values)
+            : 0;
+    return server_write(s, c->wsi, s->frame, s->frame_bytes, values, bytes, LWS_WRITE_BINARY);
 }
 
 /* Writes one message in each call: hello, the meshes, then a frame for each acknowledged one. */
@@ -75,6 +84,38 @@ static int has_token(const struct server *s, const char *token)
     return !differs;
 }
 
+int page_clients_want_values(const struct server *s)
+{
+    int any = 0;
+    for (int i = 0; i < MAX_SERVER_CLIENTS; i++) {
+        any |= s->page_clients[i] && s->page_clients[i]->value_count;
+    }
+    return any;
+}
+
+/* Sets which values of records follow its frames. A list with one that records do not have is
+ * ignored. */
+static void choose_values(struct server *s, struct page_client *c, const json_t *list)
+{
+    size_t count = json_array_size(list);
+    uint32_t at[MAX_PAGE_VALUES];
+    if (!json_is_array(list) || count > MAX_PAGE_VALUES) {
+        return;
+    }
+    for (size_t i = 0; i < count; i++) {
+        const json_t *item = json_array_get(list, i);
+        json_int_t number = json_integer_value(item);
+        if (!json_is_integer(item) || number < 0 || number >= s->options.layout->size) {
+            return;
+        }
+        at[i] = (uint32_t)number;
+    }
+    memcpy(c->value_at, at, sizeof *at * count);
+    c->value_count = count;
+    server_update_requested_ticks(s);
+    s->options.ask(s->options.user, SERVER_SHOW_TICK, 0.0);
+}
+
 static void read_page_request(struct server *s, struct page_client *c)
 {
     static const struct {
@@ -90,6 +131,8 @@ static void read_page_request(struct server *s, struct page_client *c)
     if (op && !strcmp(op, "ack")) {
         c->unacknowledged_frame_count -= c->unacknowledged_frame_count > 0;
         lws_callback_on_writable(c->wsi);
+    } else if (op && !strcmp(op, "values")) {
+        choose_values(s, c, json_object_get(message, "at"));
     }
     for (size_t i = 0; op && i < sizeof asks / sizeof *asks; i++) {
         if (!strcmp(op, asks[i].op) && (!s->options.is_token_required || has_token(s, token))) {
@@ -138,6 +181,7 @@ static void remove_page(struct server *s, struct page_client *c)
         }
     }
     free(c);
+    server_update_requested_ticks(s);
 }
 
 int page_websocket_callback(struct lws *wsi, enum lws_callback_reasons reason, void *user, void *in,

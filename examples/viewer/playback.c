@@ -26,8 +26,12 @@ static int make_viewer_messages(struct playback *p)
     struct tact_world *world = tact_session_world(p->view.session);
     const struct tact_log_state *state = tact_log_state(p->log);
     p->shapes = (size_t)tact_world_shape_count(world);
-    p->hello =
-        wire_make_hello_message(p->view.scene, world, "log", state->first_tick, state->last_tick);
+    const struct wire_hello hello = {.kind = "log",
+                                     .source = tact_log_fact(p->log, "moments"),
+                                     .layout = tact_log_layout(p->log),
+                                     .first = state->first_tick,
+                                     .last = state->last_tick};
+    p->hello = wire_make_hello_message(p->view.scene, world, &hello);
     return p->hello ? wire_make_mesh_messages(world, &p->meshes, &p->mesh_sizes) : -ENOMEM;
 }
 
@@ -108,6 +112,16 @@ int playback_go_to_tick(struct playback *p, uint64_t target, int64_t budget_ns)
     return rc ? rc : step_to_record(p, target, 1);
 }
 
+uint32_t playback_age_of_moments(const struct tact_scene_log *view, const double *values)
+{
+    double oldest = 0.0;
+    for (int i = 0; i < view->pair_count; i++) {
+        const double *status = values + view->pairs[i].status;
+        oldest = status[0] > 0.0 && status[1] > oldest ? status[1] : oldest;
+    }
+    return oldest < UINT32_MAX ? (uint32_t)oldest : UINT32_MAX;
+}
+
 void playback_fill_sample(struct playback *p, int flags, struct wire_sample *out)
 {
     const double *v = p->now->values;
@@ -124,6 +138,7 @@ void playback_fill_sample(struct playback *p, int flags, struct wire_sample *out
         .residual = v[view->solver + 2],
         .iterations = (int)v[view->solver + 1],
         .missed = (uint64_t)v[view->timing + 2],
+        .age = playback_age_of_moments(view, v),
         .devices = view->device_count,
         .device = p->devices,
     };

@@ -40,4 +40,7 @@ int playback_go_to_tick(struct playback *p, uint64_t target, int64_t budget_ns);
 /* Takes the sample of the ticks since the last one; flags: WIRE_PAUSED etc. */
 void playback_fill_sample(struct playback *p, int flags, struct wire_sample *out);
 
+/* Age of the oldest moments that a record's tick used [ticks], 0: all were computed on the host. */
+uint32_t playback_age_of_moments(const struct tact_scene_log *view, const double *values);
+
 #endif

@@ -60,7 +60,7 @@ static int open_viewer_server(struct player *p, const struct player_options *opt
         .device_count = (size_t)play->view.device_count,
         .name = play->view.scene->name ? play->view.scene->name : "log",
         .topics = p->topics,
-        .record_room = tact_layout_bytes(tact_log_layout(play->log)),
+        .layout = tact_log_layout(play->log),
         .allowed_origin = options->allowed_origin,
         .port = options->port,
         .away_from_cpu = -1,

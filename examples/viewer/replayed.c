@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "playback.h"
 #include "player.h"
 #include "rt/clock.h"
 #include "server.h"
@@ -12,15 +13,21 @@
 #define REPLAY_TIME_PER_FRAME_NS 12000000 /* part of a frame's time in which ticks are replayed */
 
 static int open_viewer_pages(struct replayed *r, struct tact_scene_log *view,
-                             const struct tact_log_state *log)
+                             const struct tact_log *log)
 {
+    const struct tact_log_state *state = tact_log_state(log);
+    const struct wire_hello hello = {.kind = "log",
+                                     .source = tact_log_fact(log, "moments"),
+                                     .layout = tact_session_layout(view->session),
+                                     .first = state->first_tick,
+                                     .last = state->last_tick};
     struct tact_world *world = tact_session_world(view->session);
     page_requests_open(&r->page_requests, 1);
     r->view = view;
     r->shapes = (size_t)tact_world_shape_count(world);
     r->devices = calloc((size_t)view->device_count + 1, sizeof *r->devices);
     r->map = calloc(1, sizeof *r->map);
-    r->hello = wire_make_hello_message(view->scene, world, "log", log->first_tick, log->last_tick);
+    r->hello = wire_make_hello_message(view->scene, world, &hello);
     int rc = r->devices && r->map && r->hello
                  ? wire_make_mesh_messages(world, &r->meshes, &r->mesh_sizes)
                  : -ENOMEM;
@@ -38,7 +45,7 @@ static int open_viewer_pages(struct replayed *r, struct tact_scene_log *view,
         .device_count = (size_t)view->device_count,
         .name = view->scene->name ? view->scene->name : "log",
         .topics = r->topics,
-        .record_room = r->record_bytes,
+        .layout = tact_session_layout(view->session),
         .allowed_origin = r->allowed_origin,
         .port = r->port,
         .away_from_cpu = -1,
@@ -68,6 +75,7 @@ void replay_view_add_tick(struct replayed *r, const struct tact_record *logged,
         .residual = v[view->solver + 2],
         .iterations = (int)v[view->solver + 1],
         .missed = (uint64_t)timing[2],
+        .age = playback_age_of_moments(view, v),
         .devices = view->device_count,
         .device = r->devices,
     };
@@ -117,7 +125,7 @@ int replay_view_choose_tick(struct replayed *r, struct tact_scene_log *view,
                             const struct tact_log *log, uint64_t *next)
 {
     const struct tact_log_state *state = tact_log_state(log);
-    if (!r->server && open_viewer_pages(r, view, state)) {
+    if (!r->server && open_viewer_pages(r, view, log)) {
         return 1;
     }
     while (!tact_stop_requested(r->stop)) {

@@ -253,12 +253,14 @@ static int allocate_server_buffers(struct server *s)
     const struct server_options *o = &s->options;
     int rc = reserve_message_buffer(s, MIN_MESSAGE_BUFFER_BYTES);
     const int devices = (int)o->device_count;
+    const size_t record = tact_layout_bytes(o->layout);
     s->record_offset_in_slot = wire_round_up_to_eight_bytes(offsetof(struct slot, sample) +
                                                             wire_sample_bytes(o->world, devices));
     s->frame = malloc(wire_max_frame_bytes(o->world, devices));
-    rc = rc || s->frame ? rc : -ENOMEM;
-    rc = rc ? rc : tact_triple_create(&s->slots, s->record_offset_in_slot + o->record_room, 0);
-    rc = rc ? rc : record_queue_open(&s->queue, o->record_room);
+    s->values = calloc((size_t)o->layout->size + 1, sizeof *s->values);
+    rc = rc || (s->frame && s->values) ? rc : -ENOMEM;
+    rc = rc ? rc : tact_triple_create(&s->slots, s->record_offset_in_slot + record, 0);
+    rc = rc ? rc : record_queue_open(&s->queue, record);
     return rc ? rc : frames_open(&s->frames, tact_topics_count(o->topics));
 }
 
@@ -272,6 +274,7 @@ static void free_viewer_server(struct server *s)
         record_queue_close(&s->queue);
         tact_triple_free(s->slots);
         free(s->frame);
+        free(s->values);
         free(s->buffer);
     }
     free(s);

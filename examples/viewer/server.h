@@ -37,7 +37,7 @@ struct server_options {
     size_t device_count;
     const char *name;           /* name of the session or log, for display */
     struct tact_topics *topics; /* only the server's thread may use it while the server is open */
-    size_t record_room;         /* bytes of the longest record of these topics */
+    const struct tact_layout *layout; /* layout of the records of these topics */
     const char *allowed_origin; /* origin from which a browser may use foxglove.sdk.v1; or NULL */
     int port;                   /* 0: SERVER_PORT or one of the 20 after it */
     int away_from_cpu;          /* processor that the server's thread must not use; -1: none */

@@ -64,6 +64,11 @@ struct server {
     struct foxglove_client *foxglove_clients[MAX_SERVER_CLIENTS];
     uint64_t
         counted_queue_losses; /* records lost by the queue and already counted for the clients */
+    int pages_want_values;    /* 1: a page plots values of records */
+    int topics_are_wanted;    /* 1: a client of foxglove.sdk.v1 has subscribed */
+    double *values;           /* [layout->size] of the last record, where pages want them */
+    uint64_t tick_of_values;
+    int has_values; /* 1: there was one */
 };
 
 /* A client's message, collected from its parts. */
@@ -100,6 +105,9 @@ int server_write(struct server *s, struct lws *wsi, const void *head, size_t hea
 int page_websocket_callback(struct lws *wsi, enum lws_callback_reasons reason, void *user, void *in,
                             size_t size);
 void page_clients_request_write(struct server *s);
+int page_clients_want_values(const struct server *s);
+/* Sets which ticks the session publishes, after what a client asks for has changed. */
+void server_update_requested_ticks(struct server *s);
 int foxglove_websocket_callback(struct lws *wsi, enum lws_callback_reasons reason, void *user,
                                 void *in, size_t size);
 void update_foxglove_clients(struct server *s, int fresh_slot);

@@ -190,7 +190,10 @@ int stream_open_server(struct stream *stream, struct tact_session *session,
     stream->devices = calloc((size_t)stream->device_count + 1, sizeof *stream->devices);
     stream->owned_pressure_map = calloc(1, sizeof *stream->owned_pressure_map);
     stream->pressure_request_tick = UINT64_MAX;
-    stream->hello = wire_make_hello_message(scene, world, kind, 0, 0);
+    stream->hello = wire_make_hello_message(
+        scene, world,
+        &(struct wire_hello){
+            .kind = kind, .source = options->source, .layout = tact_session_layout(session)});
     stream->shapes = (size_t)tact_world_shape_count(world);
     int rc = stream->devices && stream->owned_pressure_map && stream->hello
                  ? wire_make_mesh_messages(world, &stream->meshes, &stream->mesh_sizes)
@@ -205,7 +208,7 @@ int stream_open_server(struct stream *stream, struct tact_session *session,
         .device_count = (size_t)stream->device_count,
         .name = scene->name ? scene->name : kind,
         .topics = stream->topics,
-        .record_room = tact_layout_bytes(tact_session_layout(session)),
+        .layout = tact_session_layout(session),
         .allowed_origin = options->allowed_origin,
         .port = options->port,
         .is_token_required = 1,

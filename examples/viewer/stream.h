@@ -15,6 +15,7 @@ struct stream_options {
     int browser;                /* 1: open a browser if there is a display */
     FILE *address_stream;       /* where the address is printed */
     const char *allowed_origin; /* see struct server_options */
+    const char *source;         /* name of what computes the moments */
     int loop_cpu; /* processor of the real-time loop, which the server does not use; -1: none */
 };
 

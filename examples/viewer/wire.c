@@ -69,6 +69,7 @@ static void write_contact(struct writer *w, const struct wire_touching_contact *
     tact_v3_scale(force, force, sign / period);
     tact_v3_scale(torque, frame, sign * out.torsion);
     enum tact_owner_kind a = tact_world_owner(w->world, c->a).kind;
+    out.piece = (uint16_t)touching->head.piece;
     out.pushes = a == TACT_OWNER_BODY && tact_world_owner(w->world, c->b).kind == TACT_OWNER_HAND;
     wire_convert_to_floats(out.centre, c->patch.center, 3);
     wire_convert_to_floats(out.n, frame, 3);
@@ -146,4 +147,26 @@ size_t wire_write_frame(const struct wire_sample *sample, const struct tact_worl
                                    .left_out = sample->left_out};
     memcpy(out, &head, sizeof head);
     return (size_t)(w.at - (unsigned char *)out);
+}
+
+size_t wire_values_bytes(size_t count)
+{
+    return sizeof(struct wire_values) + (sizeof(float) + sizeof(uint32_t)) * count;
+}
+
+size_t wire_write_values(uint64_t tick, const double *values, const uint32_t *at, size_t count,
+                         void *out)
+{
+    const struct wire_values head = {(double)tick, (uint32_t)count, at != NULL};
+    unsigned char *to = (unsigned char *)out + sizeof head;
+    memcpy(out, &head, sizeof head);
+    for (size_t i = 0; i < count; i++, to += sizeof(float)) {
+        const float value = (float)values[at ? at[i] : i];
+        memcpy(to, &value, sizeof value);
+    }
+    if (at) {
+        memcpy(to, at, sizeof *at * count);
+        to += sizeof *at * count;
+    }
+    return (size_t)(to - (unsigned char *)out);
 }

@@ -8,8 +8,8 @@
  * is a frame: struct wire_head, then struct wire_pose a shape, a struct wire_contact and its
  * outline a contact (f32[3] a corner [m, world], up to a multiple of 8 bytes) and, where its peak
  * is not 0, its struct wire_pressure, a struct wire_joint a joint, u32 a device (enum
- * tact_device_state, up to a multiple of 8 bytes), and the bins of two histograms, wake-up and
- * compute.
+ * tact_device_state, up to a multiple of 8 bytes), the bins of two histograms, wake-up and compute,
+ * and, where the page asked for values of the record, struct wire_values and those.
  */
 #ifndef TACT_EXAMPLES_VIEWER_WIRE_H
 #define TACT_EXAMPLES_VIEWER_WIRE_H
@@ -18,12 +18,14 @@
 #include <stdint.h>
 #include "contact/pair/pressure.h"
 #include "contact/world/world.h"
+#include "rt/log/layout.h"
 #include "rt/scene/scene.h"
 
 #define WIRE_MAX_CONTACTS 256           /* most contacts of a frame; more are only counted */
 #define WIRE_CORNERS 32                 /* most corners of an outline */
 #define WIRE_PRESSURE_CELLS_PER_SIDE 24 /* cells of a pressure along each side */
 #define WIRE_HISTOGRAM_BINS 60          /* bins of a histogram: ten per decade from 0.1 us */
+#define WIRE_MAX_HELLO_FIELDS 4096      /* most fields of a record that a hello lists */
 #define WIRE_CACHE_LINE_BYTES 64
 
 /* Of a function that ticks run for the viewer: the linker puts these side by side. A tick begins
@@ -53,8 +55,9 @@ struct wire_pose {
 
 struct wire_contact {
     uint32_t pair, a, b, limits, corners; /* enum tact_limit bits */
-    uint32_t pushes; /* 1: the force of a finger on a body, drawn so that it ends at the centre of
+    uint16_t pushes; /* 1: the force of a finger on a body, drawn so that it ends at the centre of
                         pressure */
+    uint16_t piece;  /* number of a piece of the patch, from 1; 0: the patch is not split */
     double normal, friction, torsion;  /* [N], [N], [N m] about the centre of pressure */
     double least, most;                /* normal force in the frame's ticks [N] */
     double margins[TACT_MARGIN_COUNT]; /* struct tact_margins */
@@ -92,7 +95,7 @@ struct wire_state {
 };
 
 struct wire_contact_force {
-    int contact, seen; /* pair times TACT_PIECES + piece; 1: touching in the last tick */
+    int contact, seen; /* key of the contact; 1: touching in the last tick */
     double least, most;
 };
 
@@ -107,7 +110,7 @@ struct wire_tick_statistics {
 
 struct wire_contact_head {
     double least, most; /* normal force in the frame's ticks [N] */
-    int pair;
+    int pair, piece;    /* piece: as in struct wire_contact */
 };
 
 /* A touching contact, or a piece of one. */
@@ -183,9 +186,28 @@ const unsigned char *wire_read_contact(const unsigned char *at, struct wire_touc
 int wire_make_mesh_messages(const struct tact_world *world, void ***meshes, size_t **sizes);
 void wire_meshes_free(void **meshes, size_t *sizes, size_t count);
 
-/* The scene as JSON. kind: "real time", "simulation" or "log"; first, last: ticks of a log. NULL
- * where memory is short. The caller frees it. */
+/* What a hello says besides the scene. */
+struct wire_hello {
+    const char *kind;                 /* "real time", "simulation" or "log" */
+    const char *source;               /* name of what computes the moments; NULL: not known */
+    const struct tact_layout *layout; /* fields of the records whose values frames may have */
+    uint64_t first, last;             /* ticks of a log */
+};
+
+/* The scene as JSON. NULL where memory is short. The caller frees it. */
 char *wire_make_hello_message(const struct tact_scene *scene, struct tact_world *world,
-                              const char *kind, uint64_t first, uint64_t last);
+                              const struct wire_hello *hello);
+
+/* What follows a frame where values of a record were asked for: the record's tick, the number of
+ * values and whether each has its offset, f32 a value, and then u32 an offset. Without offsets they
+ * are the first ones of the record. at: their offsets, or NULL. out: wire_values_bytes(). Returns
+ * its size in bytes. */
+struct wire_values {
+    double tick;
+    uint32_t count, has_offsets;
+};
+size_t wire_values_bytes(size_t count);
+size_t wire_write_values(uint64_t tick, const double *values, const uint32_t *at, size_t count,
+                         void *out);
 
 #endif

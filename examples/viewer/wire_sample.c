@@ -54,6 +54,13 @@ static inline int find_bin_of_time(double ns)
     return bin;
 }
 
+/* Key of a contact, by which contacts are in order: its pair, and the number of its piece from 1,
+ * or 0 where the patch is not split. */
+static int contact_key(int pair, int piece)
+{
+    return pair * (TACT_PIECES + 1) + piece;
+}
+
 /* Calls visit() for each touching contact, and for each piece of a patch that is split. */
 static inline void visit_touching_contacts(struct tact_world *world, void *user,
                                            void (*visit)(void *user, int key,
@@ -64,10 +71,10 @@ static inline void visit_touching_contacts(struct tact_world *world, void *user,
     for (int i = 0; i < count; i++) {
         const struct tact_contact *c = tact_world_contact(world, near[i]);
         for (int k = 0; c->touching && k < c->split; k++) {
-            visit(user, near[i] * TACT_PIECES + k, tact_world_piece(world, near[i], k));
+            visit(user, contact_key(near[i], k + 1), tact_world_piece(world, near[i], k));
         }
         if (c->touching && !c->split) {
-            visit(user, near[i] * TACT_PIECES, c);
+            visit(user, contact_key(near[i], 0), c);
         }
     }
 }
@@ -200,7 +207,8 @@ static inline void add_contact(void *user, int key, const struct tact_contact *c
     }
     const struct wire_contact_head head = {.least = g->force[f->next].least,
                                            .most = g->force[f->next].most,
-                                           .pair = key / TACT_PIECES};
+                                           .pair = key / (TACT_PIECES + 1),
+                                           .piece = key % (TACT_PIECES + 1)};
     f->at = write_contact_to_sample(f->at, &head, c);
     f->sample->contacts++;
 }

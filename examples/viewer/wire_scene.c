@@ -114,19 +114,41 @@ static json_t *joints_json(const struct tact_scene *scene, struct tact_world *wo
     return list;
 }
 
+/* A text of a log or driver, which may be no UTF-8. NULL: none. */
+static json_t *text_json(const char *text)
+{
+    json_t *out = text ? json_string(text) : json_null();
+    return out ? out : json_string("?");
+}
+
+/* The fields of a record: name, unit, offset, number of values. */
+static json_t *fields_json(const struct tact_layout *layout)
+{
+    json_t *list = json_array();
+    for (uint32_t i = 0; i < layout->field_count && i < WIRE_MAX_HELLO_FIELDS; i++) {
+        const struct tact_field *f = &layout->fields[i];
+        json_array_append_new(list,
+                              json_pack("[o, o, I, I]", text_json(f->name), text_json(f->unit),
+                                        (json_int_t)f->offset, (json_int_t)f->count));
+    }
+    return list;
+}
+
 char *wire_make_hello_message(const struct tact_scene *scene, struct tact_world *world,
-                              const char *kind, uint64_t first, uint64_t last)
+                              const struct wire_hello *hello)
 {
     json_t *devices = json_array();
     for (uint32_t i = 0; i < scene->devices_count; i++) {
         json_array_append_new(devices, json_string(scene->devices[i].name));
     }
-    json_t *hello =
-        json_pack("{s:s, s:s, s:s, s:f, s:I, s:I, s:o, s:o, s:o}", "op", "hello", "name",
-                  scene->name ? scene->name : "", "kind", kind, "period", scene->period, "first",
-                  (json_int_t)first, "last", (json_int_t)last, "shapes", shapes_json(scene, world),
-                  "joints", joints_json(scene, world), "devices", devices);
-    char *text = hello ? json_dumps(hello, JSON_COMPACT | JSON_REAL_PRECISION(17)) : NULL;
-    json_decref(hello);
+    json_t *out = json_pack(
+        "{s:s, s:s, s:s, s:f, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:I}", "op", "hello", "name",
+        scene->name ? scene->name : "", "kind", hello->kind, "period", scene->period, "first",
+        (json_int_t)hello->first, "last", (json_int_t)hello->last, "shapes",
+        shapes_json(scene, world), "joints", joints_json(scene, world), "devices", devices,
+        "source", text_json(hello->source), "deadman", text_json(scene->deadman), "fields",
+        fields_json(hello->layout), "field_count", (json_int_t)hello->layout->field_count);
+    char *text = out ? json_dumps(out, JSON_COMPACT | JSON_REAL_PRECISION(17)) : NULL;
+    json_decref(out);
     return text;
 }

@@ -4,6 +4,7 @@ a file's name that a subcommand shows. None becomes a command, none reaches the 
 character, none makes a file, and every subcommand ends with an exit code of its own."""
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -51,6 +52,14 @@ def gnuplot(script, folder):
     assert run.returncode == 0, run.stderr
 
 
+def page_without_session(folder, name):
+    """An exported page but for its session, which has only the letters of base64: nothing of it can be markup."""
+    with open(os.path.join(folder, name), encoding="utf-8") as stream:
+        head, session, tail = re.split(r'id="recording">([A-Za-z0-9+/=]*)</script>', stream.read())
+    assert len(session) > 1000
+    return head, tail
+
+
 def read_by_all(log, folder, draws):
     """Every subcommand that reads a log."""
     for words in (["info"], ["info", "--json"], ["info", "--hash"], ["info", "--hash=results"], ["replay"],
@@ -60,6 +69,9 @@ def read_by_all(log, folder, draws):
     tact("diff", log, "good.mcap", "--json", folder=folder)
     tact("export", log, "--csv", "out.csv", "--hdf5", "out.h5", "--force", folder=folder)
     tact("plot", log, "good.mcap", "-o", "out.gp", "--force", folder=folder)
+    tact("export", log, "--html", "out.html", "--force", folder=folder)
+    if os.path.exists(os.path.join(folder, "out.html")):
+        assert page_without_session(folder, "out.html") == page_without_session(folder, "good.html"), log
     if draws:
         gnuplot("out.gp", folder)
         tact("plot", log, "-o", "out.svg", "--force", folder=folder)
@@ -136,6 +148,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         tact("sim", f"{source}/examples/scenes/ruler.yaml", "--duration", "0.05", "--moments", "host",
              "--quiet", "--record", "good.mcap", folder=folder, codes=(0,))
+        tact("export", "good.mcap", "--html", "good.html", folder=folder, codes=(0,))
         with open(os.path.join(folder, "data.csv"), "w", encoding="ascii") as stream:
             stream.write("".join(f"{','.join(f'c{k}' for k in range(40))}\n" if row < 0 else
                                  f"{','.join(str(row * (k + 1)) for k in range(40))}\n"

@@ -184,9 +184,8 @@ def check_texts(svg, least=31):
             assert apart or (text, left) == other[:2], (text, other)
 
 
-def plot_many(folder, svg):
-    """75 contacts, names of 47 letters, the longest that there are: the page names what it draws and counts the rest."""
-    names = [f"ball_{i:02d}_" + "x" * 39 for i in range(75)]
+def record_balls(folder, names):
+    """Balls of these names that rest on a floor, each with a contact of its own. The log."""
     scene = os.path.join(folder, "many.yaml")
     with open(scene, "w", encoding="utf-8") as stream:
         stream.write("name: many\nduration: 0.1\nmaterials: [{name: steel}]\n"
@@ -195,7 +194,31 @@ def plot_many(folder, svg):
         for i, name in enumerate(names):
             stream.write(f"  - {{name: {name}, mass: 0.01, position: [{0.05 * (i % 10)}, {0.05 * (i // 10)}, 0.01], "
                          "shapes: [{type: sphere, radius: 0.01, material: steel}]}\n")
-    log = record(folder, "many.mcap", "0.1", scene)
+    return record(folder, "many.mcap", "0.1", scene)
+
+
+def plot_counts(folder, svg):
+    """From one contact to 75, with names of one letter and of 47: no text runs into another in plot or picture."""
+    for count in (1, 2, 3, 4, 5, 6, 7, 9, 13, 26, 40, 75):
+        for letters in (1, 2, 12, 30, 47):
+            if 26 ** letters >= count:
+                names = [chr(97 + i % 26) + ("%0*d" % (letters - 1, i // 26) if letters > 1 else "") for i in range(count)]
+                log = record_balls(folder, names)
+                for command in ("plot", "picture"):
+                    tact(command, log, "-o", svg, "--force")
+                    check_texts(svg, 9)
+                os.remove(log)
+    with open(os.path.join(folder, "many.yaml"), "r+", encoding="utf-8") as stream:
+        text = stream.read()
+        stream.seek(0)
+        stream.write(text.replace(f"name: {names[0]}", "name: " + 60 * "w"))
+    out, err = tact("sim", os.path.join(folder, "many.yaml"), code=2)
+    assert not out and err.count("\n") == 1 and "name" in err, err
+
+
+def plot_many(folder, svg):
+    """75 contacts, names of 47 letters, the longest that there are: the page names what it draws and counts the rest."""
+    log = record_balls(folder, [f"ball_{i:02d}_" + "x" * 39 for i in range(75)])
     tact("plot", log, "-o", svg, "--force")
     text = "".join(xml.etree.ElementTree.parse(svg).getroot().itertext())
     assert "and 69 further contacts with less force, not drawn" in text, text
@@ -365,6 +388,7 @@ def plot(folder):
     plot_ports(folder, svg)
     if os.environ.get("TACT_LONG") == "1":
         plot_gallery(folder, svg)
+        plot_counts(folder, svg)
     with open(log, "rb") as stream:
         data = stream.read()
     with open(log, "wb") as stream:

@@ -1,10 +1,13 @@
 #!/usr/bin/env python3
 """page.py TACT SOURCE [FOLDER]: the page of `tact view` in a headless Chromium: what it draws and where, its numbers
-beside the log's, what it says of a slip, pause, steps, seeking, selection, and text of others as text. FOLDER
-takes the screenshots."""
+beside the log's, what it says of a slip, plots of any field, deadman and moments, pause, steps, seeking, selection,
+and text of others as text. FOLDER takes the screenshots."""
+import base64
 import csv
 import json
 import os
+import re
+import struct
 import subprocess
 import sys
 import tempfile
@@ -12,8 +15,12 @@ import tempfile
 from common import Viewer, open_counted, sim, sim_soft, sim_triangles, skip
 from devtools import Browser
 
-HOSTILE = ["<img src=x onerror=alert(1)>", "</script><script>window.owned=1</script>", "'\"><svg/onload=window.owned=1>",
-           "javascript:window.owned=1", "{{7*7}}", "&lt;b&gt;", "a\u202eb"]
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "cli"))
+from hostile import STRINGS  # noqa: E402
+
+# Of a page, and the 40 of logs and scenes as a page gets them: a text that is no UTF-8 is no message.
+HOSTILE = ["<img src=x onerror=window.owned=1>", "</script><script>window.owned=1</script>", "'\"><svg/onload=window.owned=1>",
+           "javascript:window.owned=1", "{{7*7}}", "&lt;b&gt;", "a\u202eb", *(s.decode("utf-8", "replace") for s in STRINGS)]
 
 
 def show(browser, tick):
@@ -56,6 +63,54 @@ def check_numbers(browser, rows):
         assert text.endswith(f", at its {stop} stop") == bool(stop) == ("limit" in kind), shown
     text = browser.evaluate("document.getElementById('contacts').textContent")
     assert "ruler / pinch.left_distal" in text and f"{force:.3f} N" in text, text
+
+
+def check_plots(browser, rows):
+    """Everything that frames have can be plotted, the fields of the log by asking for them; axes by unit."""
+    groups = json.loads(browser.evaluate("JSON.stringify(tactPage.panels.plots.groups().map((g) => [g.title, g.list.map((q) => q.title)]))"))
+    titles = [title for _, list_ in groups for title in list_]
+    assert len(set(titles)) == len(titles) > 250, len(titles)
+    for title in ("residual", "deadman: 1 held", "age of moments", "ruler / pinch.left_distal: torsion, used",
+                  "ruler / pinch.right_distal: centre of pressure z", "pinch.left_distal: target", "ruler, shape 1: quaternion w", "operator"):
+        assert title in titles, (title, titles)
+    frame = show(browser, 2500)
+    missing = browser.evaluate("""JSON.stringify(tactPage.panels.plots.groups().flatMap((g) => g.list).filter((q) => q.at === undefined &&
+        !q.of(tactPage.frames[tactPage.shown])).map((q) => q.title))""")
+    assert all("integral of pressure" in title for title in json.loads(missing)), missing
+    browser.evaluate("""(() => {
+        const plots = tactPage.panels.plots, all = plots.groups().flatMap((g) => g.list);
+        for (const title of ["ruler / pinch.left_distal: friction", "ruler / pinch.left_distal: torsion", "pinch_position[1]", "solver[1]"]) {
+          plots.choose(all.find((q) => q.title === title));
+        }
+        return plots.chosen.length;
+    })()""")
+    browser.wait("tactPage.panels.plots.chosen.length === 5 && !!tactPage.frames[tactPage.shown].values")
+    frame = show(browser, 2501)
+    got = json.loads(browser.evaluate("JSON.stringify(tactPage.panels.plots.chosen.map((q) => q.of(tactPage.frames[tactPage.shown])[0]))"))
+    contact = frame["contacts"][0]
+    assert got[1:3] == [contact["friction"], contact["torsion"]] and got[4] == frame["iterations"], (got, contact)
+    assert abs(got[3] - float(rows[2501]["pinch_position[left_distal]"])) < 1e-6, got
+    assert browser.evaluate("document.getElementById('plot').style.height") == "316px"  # N, N m, and two without unit
+    assert "add" in browser.evaluate("document.querySelector('#plot-keys select').textContent")
+    browser.evaluate("while (tactPage.panels.plots.chosen.length > 1) { document.querySelectorAll('#plot-keys .key')[1].click(); }")
+    show(browser, 2502)
+    browser.wait("!tactPage.frames[tactPage.shown].values")
+
+
+def check_states(browser):
+    """Deadman, and source and age of the moments."""
+    show(browser, 2500)
+    text = "document.getElementById('rates').textContent"
+    assert browser.evaluate(text).endswith("moments: host"), browser.evaluate(text)
+    assert browser.evaluate("document.getElementById('rates').title").startswith("source of moments: ")
+    assert browser.evaluate("document.getElementById('deadman').textContent") == "deadman held"
+    assert browser.evaluate("document.getElementById('deadman').title") == "operator.deadman"
+    browser.evaluate("Object.assign(tactPage.frames[tactPage.shown], { deadman: false, age: 2 }), tactPage.hello.source = 'opencl: x', tactPage.dirty = true, 1")
+    browser.wait("!tactPage.dirty")
+    assert browser.evaluate(text).endswith("moments: opencl, 2 ticks old"), browser.evaluate(text)
+    assert browser.evaluate("document.getElementById('rates').title") == "source of moments: opencl: x"
+    assert browser.evaluate("document.getElementById('deadman').textContent") == "deadman released"
+    browser.evaluate("tactPage.hello.source = 'host', 1")
 
 
 def pixel(browser, point):
@@ -102,6 +157,11 @@ def check_hands(browser):
     browser.click(left + x, top + y)
     browser.wait("tactPage.stage.selected && tactPage.stage.selected.owner === 'ruler'")
     browser.wait("document.querySelectorAll('.contact.selected').length === 2")
+    browser.key("Escape")
+    browser.wait("!tactPage.stage.selected")
+    browser.evaluate("document.querySelectorAll('.contact')[1].click(), 1")
+    browser.wait("tactPage.stage.selected.pair === tactPage.frames[tactPage.shown].contacts[1].pair")
+    browser.wait("document.querySelectorAll('.contact.selected').length === 1")
     browser.key("Escape")
     browser.wait("!tactPage.stage.selected")
     assert frame["contacts"][0]["limits"] == 0
@@ -171,6 +231,25 @@ def check_triangles(tact, folder, browser):
         assert taken / frames < 2 / 15, (taken, frames)
 
 
+def check_live(tact, source, browser):
+    """A session in real time: what it did before while it goes on, and the newest again."""
+    words = (tact, "run", os.path.join(source, "examples/scenes/ruler.yaml"), "--moments", "host", "--duration", "30", "--view",
+             "--no-browser", "--quiet")
+    browser.open("about:blank")  # an address that differs in its token only is opened by the page that is there
+    with Viewer(*words, stream="stderr") as viewer:
+        browser.open(viewer.address)
+        browser.wait("window.tactPage && tactPage.hello && tactPage.hello.kind === 'real time' && tactPage.frames.length > 20")
+        tick = browser.evaluate("seek(tactPage.frames[10].time), tactPage.frames[10].tick")
+        browser.wait(f"tactPage.received > 60 && !tactPage.dirty && document.getElementById('clock').textContent.endsWith('tick {tick}')")
+        state = browser.evaluate("[tactPage.shown, tactPage.paused, tactPage.frames.length]")
+        assert state[:2] == [10, True] and state[2] > 40, state
+        browser.evaluate("document.getElementById('live').click(), 1")
+        browser.wait(f"!tactPage.paused && tactPage.frames[tactPage.shown].tick > {tick} + 400")
+        browser.evaluate("document.getElementById('stop').click(), 1")
+        viewer.process.communicate(timeout=30)
+        assert viewer.process.returncode == 0
+
+
 def check_session(tact, source, folder, browser):
     """A simulation that runs: pause and step, frames of before again, a marker by its key, the end by its button."""
     log = os.path.join(folder, "session.mcap")
@@ -192,22 +271,80 @@ def check_session(tact, source, folder, browser):
     assert [e["text"] for e in json.loads(info.stdout)["events"] if e["name"] == "marker"] == ["page of the viewer"], info.stdout
 
 
+# Hands a page texts in every place that shows one, and returns those places that do not show it as text. It lets the page
+# draw each, and puts the scene back.
+SHOW_TEXTS = """(async (names) => {
+  const kept = [tactPage.hello, tactPage.frames[tactPage.shown]], bad = [], receive = tactPage.socket.onmessage;
+  tactPage.socket.onmessage = null; // frames of the server would take the place of these
+  const places = { "#name": 1, "#safety": 1, ".contact .title span": 2, "#devices td": 1, "#joints td": 1, "#plot-keys .key": 2,
+                   "#plot-keys optgroup": 3, "#plot-keys option": 2 };
+  for (const name of names) {
+    const [hello, frame] = kept;
+    onText({ ...hello, name, source: name, deadman: name, devices: hello.devices.map(() => name), joints: hello.joints.map((j) => ({ ...j, name })),
+      shapes: hello.shapes.map((s) => ({ ...s, owner: name })), fields: [[name, name, 0, 1]], field_count: 1 });
+    onText({ op: "fault", text: name });
+    onFrame({ ...frame, safety: 2 });
+    const plots = tactPage.panels.plots;
+    plots.groups().forEach((g) => g.list.slice(0, 1).forEach((q) => plots.choose(q)));
+    await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
+    for (const [place, least] of Object.entries(places)) {
+      const shown = [...document.querySelectorAll(place)].filter((e) => (e.tagName === "OPTGROUP" ? e.label : e.textContent).includes(name)).length;
+      if (shown < least) {
+        bad.push([place, shown, name]);
+      }
+    }
+    if (window.owned !== undefined || document.querySelector("img, svg, b, aside script") || document.scripts.length !== scripts) {
+      bad.push(["markup", 0, name]);
+    }
+  }
+  onText(kept[0]);
+  onFrame(kept[1]);
+  tactPage.socket.onmessage = receive;
+  return JSON.stringify(bad);
+})"""
+
+
 def check_text(browser):
     """Names and texts of a session are text, whatever they look like. Scenes are refused that have such names, so
     the page is handed them."""
-    for name in HOSTILE:
-        browser.evaluate(f"""(() => {{
-          const name = {json.dumps(name)}, hello = tactPage.hello, frame = tactPage.frames[tactPage.shown];
-          onText({{ ...hello, name, devices: hello.devices.map(() => name), joints: hello.joints.map((j) => ({{ ...j, name }})),
-            shapes: hello.shapes.map((s) => ({{ ...s, owner: name }})) }});
-          onText({{ op: "fault", text: name }});
-          onFrame({{ ...frame, safety: 2 }});
-        }})()""")
-        browser.wait("!tactPage.dirty && tactPage.shown >= 0")
-        shown = browser.evaluate("[...document.querySelectorAll('#name, #safety, .contact .title, #devices td, #joints td')]"
-                                 ".map((e) => e.textContent).join('\\n')")
-        assert shown.count(name) >= 6, (shown, name)
-        assert browser.evaluate("window.owned === undefined && !document.querySelector('img, svg, b')"), name
+    browser.evaluate("window.scripts = document.scripts.length, 1")
+    assert len(HOSTILE) == 47, len(HOSTILE)
+    bad = browser.evaluate(f"{SHOW_TEXTS}({json.dumps(HOSTILE)})")
+    assert bad == "[]", bad[:2000]
+
+
+def messages_of(page):
+    """The messages in an exported page: kind and bytes each."""
+    data, out, at = base64.b64decode(re.search(r'id="recording">([^<]*)</script>', page)[1]), [], 0
+    while at + 8 <= len(data):
+        kind, size = struct.unpack_from("<II", data, at)
+        out.append((kind, data[at + 8:at + 8 + size]))
+        at += 8 + (size + 7) // 8 * 8
+    return out
+
+
+def check_hostile_file(page, folder, browser):
+    """An exported page whose session has such names: they are in no place that a browser reads as markup."""
+    messages = messages_of(page)
+    hello = json.loads(messages[0][1])
+    names = iter(HOSTILE * 3)
+    hello.update(name="".join(HOSTILE), source=next(names), deadman=next(names), devices=[next(names) for _ in hello["devices"]])
+    for item in hello["joints"]:
+        item["name"] = next(names)
+    for item in hello["shapes"]:
+        item["owner"] = next(names)
+    for i, item in enumerate(hello["fields"]):
+        item[0], item[1] = next(names, f"field {i}"), "unit"
+    data = b""
+    for kind, message in [(1, json.dumps(hello).encode()), *messages[1:]]:
+        data += struct.pack("<II", kind, len(message)) + message + bytes(-len(message) % 8)
+    scripts, path = browser.evaluate("document.scripts.length"), os.path.join(folder, "hostile.html")
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(re.sub(r'(id="recording">)[^<]*', lambda m: m[1] + base64.b64encode(data).decode(), page))
+    browser.open("file://" + path)
+    browser.wait("window.tactPage && tactPage.frames.length === 301 && tactPage.shown >= 0 && !tactPage.dirty")
+    assert browser.evaluate("document.getElementById('name').textContent") == hello["name"]
+    assert browser.evaluate(f"window.owned === undefined && !document.querySelector('img, svg, b') && document.scripts.length === {scripts}")
 
 
 def check_file(tact, log, folder, browser):
@@ -225,6 +362,13 @@ def check_file(tact, log, folder, browser):
     })()""") == "0,2 of 302"
     browser.evaluate("seek(2.5), 1")
     browser.wait("!tactPage.dirty && document.getElementById('contacts').textContent.includes('3.979 N')")
+    # Every field of every frame is in the file, without asking a server.
+    assert browser.evaluate("""(() => {
+        const field = tactPage.hello.fields.find((f) => f[0] === "solver"), frames = tactPage.frames;
+        return frames.filter((f) => f.values.get(field[2] + 1) === f.iterations).length;
+    })()""") == 301
+    with open(path, encoding="utf-8") as file:
+        check_hostile_file(file.read(), folder, browser)
 
 
 def main():
@@ -242,6 +386,8 @@ def main():
             browser.wait("window.tactPage && tactPage.received > 0")
             assert browser.evaluate("!!tactPage.stage.gl"), "no WebGL2"
             check_numbers(browser, rows)
+            check_states(browser)
+            check_plots(browser, rows)
             check_pixels(browser)
             check_hands(browser)
             if shots:
@@ -251,6 +397,7 @@ def main():
         check_slip(tact, source, folder, browser)
         check_pressure(tact, folder, browser)
         check_triangles(tact, folder, browser)
+        check_live(tact, source, browser)
         check_session(tact, source, folder, browser)
     errors = browser.errors
     browser.close()

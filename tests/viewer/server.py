@@ -143,7 +143,8 @@ def check_garbage(viewer, seconds):
     good = connect(viewer)
     start(good)
     texts = ['{"op":', "[]", "null", '{"op":"seek","tick":-1e308}', '{"op":"seek","tick":"x"}', '{"op":"speed","factor":0}',
-             '{"op":"step","ticks":1e300}', '{"op":["seek"]}', '{"op":"' + "x" * 5000 + '"}', "\\ud800", "{" * 3000, ""]
+             '{"op":"step","ticks":1e300}', '{"op":["seek"]}', '{"op":"' + "x" * 5000 + '"}', "\\ud800", "{" * 3000, "", '{"op":"values","at":[-1]}',
+             '{"op":"values","at":[1e300]}', '{"op":"values","at":[0,1,2,3]}', '{"op":"values","at":[' + "0," * 2000 + "0]}"]
     end, checked = time.time() + seconds, time.time()
     while time.time() < end:
         if time.time() > checked + 60:  # who answers nothing for five minutes is disconnected
@@ -236,6 +237,51 @@ def check_paced(tact, source, folder):
     assert subprocess.run([tact, "replay", log, "--verify"], check=False, stdout=subprocess.DEVNULL).returncode == 0
 
 
+def values_of(frame, hello):
+    """Values of records after a frame: their tick, and each by its offset; (None, {}) where it has none."""
+    shapes, contacts, joints, devices, bins = struct.unpack_from("<5I", frame, 60)
+    at = 88 + 32 * shapes
+    for _ in range(contacts):
+        corners, peak = struct.unpack_from("<I", frame, at + 16)[0], struct.unpack_from("<f", frame, at + 172)[0]
+        at += 176 + (12 * corners + 7) // 8 * 8 + (616 if peak > 0 else 0)
+    at += 40 * joints + (4 * devices + 7) // 8 * 8 + 8 * bins
+    if at == len(frame):
+        return None, {}
+    of, count, listed = struct.unpack_from("<dII", frame, at)
+    assert listed == 1 and len(frame) == at + 16 + 8 * count, (len(frame), at, count)
+    values = struct.unpack_from(f"<{count}f", frame, at + 16)
+    return of, dict(zip(struct.unpack_from(f"<{count}I", frame, at + 16 + 4 * count), values))
+
+
+def check_values(viewer):
+    """Fields of the record follow the frames of who asked for them, and of no other; what is no list of them is ignored."""
+    client, other = connect(viewer), connect(viewer)
+    hello, _, _ = start(client)
+    start(other)
+    fields = {name: (offset, count) for name, _, offset, count in hello["fields"]}
+    assert len(fields) == hello["field_count"] > 20, hello["fields"]
+    size = max(offset + count for offset, count in fields.values())
+    solver = fields["solver"][0]
+    ask(client, "values", at=[solver + 1, solver])
+    for bad in ([size], [-1], ["x"], [0.5], [0] * 17, {"0": 1}, None, 7, [1e300], [True]):
+        ask(client, "values", at=bad)
+    ask(client, "seek", tick=2345)
+    frame = at_tick(client, 2345)
+    for _ in range(20):
+        of, values = values_of(frame, hello)
+        if of == 2345:
+            break
+        ask(client, "seek", tick=2345)
+        frame = at_tick(client, 2345)
+    assert of == 2345 and values == {solver + 1: struct.unpack_from("<I", frame, 48)[0], solver: 2}, (of, values)
+    assert values_of(next_frame(other), hello) == (None, {})
+    ask(client, "values", at=[])
+    ask(client, "seek", tick=2400)
+    assert values_of(at_tick(client, 2400), hello) == (None, {})
+    client.close()
+    other.close()
+
+
 def check_size(tact, folder):
     """A frame of ten contacts with pressures is short."""
     with Viewer(tact, "view", sim_soft(tact, folder), "--paused", "--no-browser", "--time", "0.2") as viewer:
@@ -314,6 +360,7 @@ def main():
         with Viewer(tact, "view", log, "--paused", "--no-browser") as viewer:
             check_frames(viewer)
             check_refused(viewer)
+            check_values(viewer)
             check_slow(viewer, 10.0 if LONG else 3.0)
             check_many(viewer)
             check_garbage(viewer, 600.0 if LONG else 3.0)

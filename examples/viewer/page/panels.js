@@ -2,9 +2,6 @@
 // Names come from scenes and logs of anybody: they are text, and never markup.
 "use strict";
 
-const PLOT_COLOURS = ["#3b7dc4", "#c81e2d", "#d98a1f", "#2a7f4f", "#70309f", "#5f6b76"];
-const PLOT_SECONDS = 10;
-
 function element(tag, className, text) {
   const e = document.createElement(tag);
   if (className) {
@@ -28,13 +25,18 @@ function inPascals(pressure) {
   return Number((scale * pressure).toPrecision(3)) + " " + unit;
 }
 
+// A contact, or a piece of one, whatever others touch.
+function contactKey(contact) {
+  return contact.pair + "." + contact.piece;
+}
+
 class Panels {
-  constructor() {
+  constructor(onvalues) {
     this.rows = new Map();
     this.joints = [];
     this.devices = [];
-    this.keys = [];
     this.byId = (id) => document.getElementById(id);
+    this.plots = new Plots((id, height) => this.open(id, height), onvalues);
   }
 
   setScene(hello) {
@@ -45,8 +47,7 @@ class Panels {
     this.devices = this.table("devices", hello.devices);
     this.byId("joint-section").hidden = !hello.joints.length;
     this.byId("device-section").hidden = !hello.devices.length;
-    this.keys = [];
-    this.fillKeys();
+    this.plots.setScene(hello, (contact) => this.contactName(contact));
   }
 
   table(id, names) {
@@ -60,14 +61,14 @@ class Panels {
     });
   }
 
-  pairName(contact) {
-    const s = this.hello.shapes;
-    return (s[contact.a] ? s[contact.a].owner : "?") + " / " + (s[contact.b] ? s[contact.b].owner : "?");
+  contactName(contact) {
+    const s = this.hello.shapes, piece = contact.piece ? ", piece " + contact.piece : "";
+    return (s[contact.a] ? s[contact.a].owner : "?") + " / " + (s[contact.b] ? s[contact.b].owner : "?") + piece;
   }
 
   makeRow(contact) {
     const row = element("div", "contact"), title = element("div", "title"), says = element("div", "says");
-    const name = element("span", "", this.pairName(contact)), force = element("span", "number");
+    const name = element("span", "", this.contactName(contact)), force = element("span", "number");
     name.title = name.textContent;
     const pressure = element("div", "pressure quiet");
     title.append(name, force);
@@ -88,10 +89,8 @@ class Panels {
     const list = this.byId("contacts"), here = new Set(), shown = frame.contacts.slice(0, 40);
     const count = frame.contacts.length + frame.leftOut;
     this.byId("contact-count").textContent = count > shown.length ? shown.length + " of " + count : String(count);
-    const pieces = new Map();
     for (const contact of shown) {
-      const piece = pieces.get(contact.pair) || 0, key = contact.pair + "." + piece;
-      pieces.set(contact.pair, piece + 1);
+      const key = contactKey(contact);
       here.add(key);
       if (!this.rows.has(key)) {
         this.rows.set(key, this.makeRow(contact));
@@ -138,79 +137,9 @@ class Panels {
     });
   }
 
-  // What can be plotted: text, unit, and its least and largest value in a frame.
-  quantities() {
-    const list = [
-      ["normal force, sum", "N", (f) => [f.contacts.reduce((s, c) => s + c.least, 0), f.contacts.reduce((s, c) => s + c.most, 0)]],
-      ["compute", "\u00b5s", (f) => [f.compute / 1000, f.compute / 1000]],
-      ["wake latency", "\u00b5s", (f) => [f.wake / 1000, f.wake / 1000]],
-      ["sweeps", "", (f) => [f.iterations, f.iterations]],
-    ];
-    for (const [key, row] of this.rows) {
-      const pair = Number(key.split(".")[0]), name = row.row.querySelector("span").textContent;
-      const find = (f, what) => f.contacts.filter((c) => c.pair === pair).map(what)[0];
-      list.push([name + ": normal", "N", (f) => find(f, (c) => [c.least, c.most])]);
-      list.push([name + ": friction", "N", (f) => find(f, (c) => [c.friction, c.friction])]);
-      list.push([name + ": torsion", "N m", (f) => find(f, (c) => [c.torsion, c.torsion])]);
-    }
-    this.hello.joints.forEach((j, i) => {
-      list.push([j.name, j.slides ? "m" : "rad", (f) => f.joints[i] && [f.joints[i].q, f.joints[i].q]]);
-      list.push([j.name + ": torque", j.slides ? "N" : "N m", (f) => f.joints[i] && [f.joints[i].torque, f.joints[i].torque]]);
-    });
-    return list;
-  }
-
-  fillKeys() {
-    const box = this.byId("plot-keys"), choose = element("select"), list = this.quantities();
-    choose.append(element("option", "", "add \u2026"));
-    list.forEach((q, i) => {
-      const o = element("option", "", q[0]);
-      o.value = String(i);
-      choose.append(o);
-    });
-    choose.addEventListener("mousedown", () => this.refreshChoice(choose));
-    choose.addEventListener("change", () => {
-      const q = choose.list[Number(choose.value)];
-      if (q && this.keys.length < PLOT_COLOURS.length && !this.keys.some((k) => k[0] === q[0])) {
-        this.keys.push(q);
-      }
-      this.fillKeys();
-    });
-    choose.list = list;
-    if (!this.keys.length) {
-      this.keys = [list[0]];
-    }
-    box.replaceChildren();
-    this.keys.forEach((q, i) => {
-      const key = element("button", "key"), line = element("i");
-      line.style.background = PLOT_COLOURS[i];
-      key.title = "take it out";
-      key.append(line, element("span", "", q[0] + (q[1] ? " [" + q[1] + "]" : "")));
-      key.addEventListener("click", () => {
-        this.keys.splice(i, 1);
-        this.fillKeys();
-      });
-      box.append(key);
-    });
-    box.append(choose);
-  }
-
-  refreshChoice(choose) {
-    choose.list = this.quantities();
-    while (choose.options.length > 1) {
-      choose.remove(1);
-    }
-    choose.list.forEach((q, i) => {
-      const o = element("option", "", q[0]);
-      o.value = String(i);
-      choose.append(o);
-    });
-  }
-
   // A canvas at the screen's own resolution; its size in CSS pixels.
-  open(id) {
-    const canvas = this.byId(id), ratio = window.devicePixelRatio || 1, w = canvas.clientWidth, h = Number(canvas.getAttribute("data-height") || canvas.height);
-    canvas.setAttribute("data-height", h);
+  open(id, h) {
+    const canvas = this.byId(id), ratio = window.devicePixelRatio || 1, w = canvas.clientWidth;
     if (canvas.width !== Math.round(w * ratio) || canvas.style.height !== h + "px") {
       canvas.width = Math.round(w * ratio);
       canvas.height = Math.round(h * ratio);
@@ -223,53 +152,9 @@ class Panels {
     return { g, w, h, ink: style.getPropertyValue("--quiet"), line: style.getPropertyValue("--line"), limit: style.getPropertyValue("--limit"), used: style.getPropertyValue("--used") };
   }
 
-  // Bands from the least to the largest value of each frame: no peak of a tick is left out.
-  drawPlot(frames, now) {
-    const { g, w, h, ink, line } = this.open("plot"), left = 44, bottom = h - 16;
-    const from = now - PLOT_SECONDS, seen = frames.filter((f) => f.time >= from && f.time <= now);
-    let low = 0, high = 1e-9;
-    const values = this.keys.map((q) => seen.map((f) => q[2](f)));
-    values.flat().forEach((v) => {
-      if (v) {
-        low = Math.min(low, v[0]);
-        high = Math.max(high, v[1]);
-      }
-    });
-    if (high - low <= 1e-9) { // nothing but zeros
-      high = low + 1;
-    }
-    const x = (t) => left + (w - left) * (t - from) / PLOT_SECONDS, y = (v) => bottom - (bottom - 6) * (v - low) / (high - low);
-    g.strokeStyle = line;
-    g.fillStyle = ink;
-    for (const v of low < 0 ? [low, 0, high] : [0, high / 2, high]) {
-      g.beginPath();
-      g.moveTo(left, y(v));
-      g.lineTo(w, y(v));
-      g.stroke();
-      g.fillText(Number(v.toPrecision(3)).toString(), 0, Math.max(y(v) + 3, 10));
-    }
-    g.fillText(figure(from, 1) + " s", left, h - 3);
-    g.textAlign = "right";
-    g.fillText(figure(now, 1) + " s", w, h - 3);
-    g.textAlign = "left";
-    values.forEach((list, i) => {
-      g.strokeStyle = PLOT_COLOURS[i];
-      g.beginPath();
-      let before = false;
-      list.forEach((v, k) => {
-        if (v) {
-          before ? g.lineTo(x(seen[k].time), y(v[0])) : g.moveTo(x(seen[k].time), y(v[0]));
-          g.lineTo(x(seen[k].time), y(v[1]));
-        }
-        before = !!v;
-      });
-      g.stroke();
-    });
-  }
-
   // Bins of ten a decade from 0.1 us on; counts by their logarithm.
-  drawLatency(frame) {
-    const { g, w, h, ink, line, limit, used } = this.open("latency"), bins = frame.computeBins.length, bottom = h - 16;
+  drawLatency(frames, frame) {
+    const { g, w, h, ink, line, limit, used } = this.open("latency", 110), bins = frame.computeBins.length, bottom = h - 16;
     const most = Math.max(10, ...frame.computeBins, ...frame.wakeBins), x = (i) => w * i / bins;
     const y = (n) => n ? bottom - (bottom - 4) * (0.08 + 0.92 * Math.log(n) / Math.log(most)) : bottom;
     g.fillStyle = ink;
@@ -296,6 +181,8 @@ class Panels {
     g.lineTo(w * at / (bins / 10), bottom);
     g.stroke();
     g.strokeStyle = line;
-    this.byId("latency-text").textContent = "filled: compute, outlined: wake-up; red: period; missed " + frame.missed;
+    this.plots.drawLatency(frames, frame.time, [used, ink]);
+    this.byId("latency-text").textContent = "above: counts of all ticks; filled: compute, outlined: wake-up; red: period. " +
+      "Below: longest of each frame; blue: compute, grey: wake-up. Missed " + frame.missed;
   }
 }

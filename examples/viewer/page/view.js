@@ -110,6 +110,7 @@ function onFrame(frame) {
   send({ op: "ack", frame: frame.number });
   const last = page.frames[page.frames.length - 1];
   page.received++;
+  page.panels.plots.noteContacts(frame);
   if (last && frame.time < last.time) {
     page.frames = []; // the server went back in a log
   }
@@ -127,6 +128,11 @@ function onFrame(frame) {
 }
 
 const count = (n, what) => n + " " + what + (n === 1 ? "" : "s");
+
+// What computed the moments of a tick: their age is 0 where all were computed on the host; else the source's short name.
+function momentsOf(frame) {
+  return frame.age ? String(page.hello.source || "source").split(":")[0] + ", " + count(frame.age, "tick") + " old" : "host";
+}
 
 function setState(id, text, bad) {
   const e = byId(id);
@@ -148,12 +154,17 @@ function draw() {
   page.stage.draw(page.dark);
   page.panels.drawContacts(frame, page.stage.selected);
   page.panels.drawTables(frame);
-  page.panels.drawPlot(page.frames, frame.time);
-  page.panels.drawLatency(frame);
+  page.panels.plots.draw(page.frames, frame.time, page.dark);
+  page.panels.drawLatency(page.frames, frame);
   byId("clock").textContent = frame.time.toFixed(3) + " s   tick " + frame.tick;
   byId("rates").textContent = count(frame.contacts.length + frame.leftOut, "contact") + ", " + count(frame.iterations, "sweep") + ", residual " +
-    frame.residual.toExponential(1) + ", compute " + figure(frame.compute / 1000, 0) + " \u00b5s" + (frame.age ? ", moments " + frame.age + " ticks old" : "");
+    frame.residual.toExponential(1) + ", compute " + figure(frame.compute / 1000, 0) + " \u00b5s, moments: " + momentsOf(frame);
+  byId("rates").title = "source of moments: " + (page.hello.source || "not known");
   setState("safety", page.error && frame.safety === 2 ? "fault: " + page.error : SAFETY[frame.safety] || "", frame.safety === 2);
+  byId("deadman").hidden = !page.hello.deadman;
+  setState("deadman", "deadman " + (frame.deadman ? "held" : "released"), false);
+  byId("deadman").classList.toggle("good", frame.deadman);
+  byId("deadman").title = page.hello.deadman || "";
   const pressure = page.stage.largestPressure;
   byId("pressure").hidden = !pressure;
   byId("pressure-most").textContent = inPascals(pressure);
@@ -275,7 +286,12 @@ const KEYS = {
 
 function start() {
   page.stage = new Stage(byId("canvas"));
-  page.panels = new Panels();
+  page.panels = new Panels((at) => {
+    page.dirty = true;
+    if (page.hello.kind !== "file") {
+      send({ op: "values", at });
+    }
+  });
   page.stage.onchange = () => { page.dirty = true; };
   page.stage.onselect = select;
   page.panels.onselect = select;

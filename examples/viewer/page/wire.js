@@ -24,7 +24,7 @@ function vector(data, at) {
 function decodeContact(data, at) {
   const u32 = (k) => data.getUint32(at + 4 * k, true), f64 = (k) => data.getFloat64(at + 24 + 8 * k, true);
   const contact = {
-    pair: u32(0), a: u32(1), b: u32(2), limits: u32(3), pushes: !!u32(5),
+    pair: u32(0), a: u32(1), b: u32(2), limits: u32(3), pushes: !!data.getUint16(at + 20, true), piece: data.getUint16(at + 22, true),
     normal: f64(0), friction: f64(1), torsion: f64(2), least: f64(3), most: f64(4),
     margins: [0, 1, 2, 3, 4, 5].map((k) => f64(5 + k)),
     centre: vector(data, at + 112), n: vector(data, at + 124), pressure: vector(data, at + 136),
@@ -73,6 +73,14 @@ function decodeFrame(buffer) {
   at += 8 * Math.ceil(devices / 2);
   frame.wakeBins = new Uint32Array(buffer, at, bins);
   frame.computeBins = new Uint32Array(buffer, at + 4 * bins, bins);
+  at += 8 * bins;
+  if (at < buffer.byteLength) {
+    const count = u32(at + 8), first = at + 16, value = (i) => i < count ? data.getFloat32(first + 4 * i, true) : undefined;
+    frame.values = { get: value };
+    if (u32(at + 12)) { // of chosen offsets, which stand after the values
+      frame.values = new Map(Array.from({ length: count }, (_, i) => [u32(first + 4 * count + 4 * i), value(i)]));
+    }
+  }
   return frame;
 }
 

@@ -1,0 +1,273 @@
+// Plots against time: of every number that frames have, and of the latency. Names come from scenes and logs of
+// anybody: they are text, and never markup.
+"use strict";
+
+const PLOT_COLOURS = {
+  light: ["#3b7dc4", "#c81e2d", "#d98a1f", "#2a7f4f", "#70309f", "#5f6b76"],
+  dark: ["#5b9bdd", "#f0525f", "#e2a13f", "#56b383", "#b98ae0", "#9aa5af"],
+};
+const PLOT_SECONDS = 10, STRIP_HEIGHT = 100, AXIS_HEIGHT = 16, AXIS_WIDTH = 54;
+
+// A quantity: name, unit, and its least and largest value in a frame, nothing where the frame has none. `free`: its
+// axis need not begin at zero, as of a position.
+const quantity = (name, unit, find, free) => ({ name, unit, find, free });
+const single = (name, unit, value, free) => quantity(name, unit, (x) => [value(x), value(x)], free);
+
+const TICK_QUANTITIES = [
+  quantity("normal force, sum", "N", (f) => [f.contacts.reduce((s, c) => s + c.least, 0), f.contacts.reduce((s, c) => s + c.most, 0)]),
+  single("contacts", "", (f) => f.contacts.length + f.leftOut),
+  single("sweeps", "", (f) => f.iterations),
+  single("residual", "", (f) => f.residual),
+  single("age of moments", "ticks", (f) => f.age),
+  single("compute, longest of a frame", "\u00b5s", (f) => f.compute / 1000),
+  single("wake latency, longest of a frame", "\u00b5s", (f) => f.wake / 1000),
+  single("missed deadlines so far", "ticks", (f) => f.missed),
+  single("ticks of a frame", "ticks", (f) => f.ticks),
+  single("safety: 0 disarmed, 1 armed, 2 fault", "", (f) => f.safety),
+  single("deadman: 1 held", "", (f) => Number(f.deadman)),
+];
+
+const axes = (name, unit, value, free) => ["x", "y", "z"].map((axis, k) => single(name + " " + axis, unit, (c) => value(c)[k], free));
+
+const CONTACT_QUANTITIES = [
+  quantity("normal force", "N", (c) => [c.least, c.most]),
+  single("friction", "N", (c) => c.friction),
+  single("torsion", "N m", (c) => c.torsion),
+  ...MARGINS.map((name, k) => single(name + ", used", "%", (c) => 100 * usedShare(c.margins[k]))),
+  ...axes("force", "N", (c) => c.force),
+  ...axes("torsional torque", "N m", (c) => c.moment),
+  ...axes("centre of patch", "m", (c) => c.centre, true),
+  ...axes("centre of pressure", "m", (c) => c.pressure, true),
+  ...axes("normal of patch", "", (c) => c.n),
+  single("active limits, bits", "", (c) => c.limits),
+  single("peak pressure", "Pa", (c) => c.peak),
+  quantity("integral of pressure", "N", (c) => c.map && [c.map.load, c.map.load]),
+];
+
+const jointQuantities = (slides) => [
+  single("value", slides ? "m" : "rad", (j) => j.q, true),
+  single("target", slides ? "m" : "rad", (j) => j.target, true),
+  single("drive", slides ? "N" : "N m", (j) => j.torque),
+  single("stop: -1 lower, 1 upper", "", (j) => j.stop),
+];
+
+const POSE_NAMES = ["x", "y", "z", "quaternion w", "quaternion x", "quaternion y", "quaternion z"];
+
+// The frames of a time span, which are in order.
+function framesBetween(frames, from, to) {
+  const first = (time) => {
+    let low = 0, high = frames.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      frames[middle].time < time ? low = middle + 1 : high = middle;
+    }
+    return low;
+  };
+  let end = first(to);
+  while (end < frames.length && frames[end].time <= to) {
+    end++;
+  }
+  return frames.slice(first(from), end);
+}
+
+// Range of an axis: with zero, unless all of its quantities are free of that and vary little beside their size.
+function rangeOf(values, free) {
+  let low = Infinity, high = -Infinity;
+  values.flat().forEach((v) => {
+    low = v ? Math.min(low, v[0]) : low;
+    high = v ? Math.max(high, v[1]) : high;
+  });
+  if (!(low <= high)) {
+    return [0, 1];
+  }
+  const size = Math.max(Math.abs(low), Math.abs(high));
+  if (!free || high - low > 0.2 * size) {
+    low = Math.min(low, 0);
+    high = Math.max(high, 0);
+  }
+  const least = Math.max(1e-6 * size, 1e-12);
+  return high - low > least ? [low, high] : low === 0 && high === 0 ? [0, 1] : [low - least / 2, high + least / 2];
+}
+
+// A value of an axis with the digits that its marks differ in; where these are many, from the lowest one.
+function axisText(value, low, high) {
+  const size = Math.max(Math.abs(low), Math.abs(high)), digits = Math.ceil(Math.log10(size / (high - low)) - 1e-9) + 3;
+  if (digits > 6 && value !== low) {
+    return "+" + Number((value - low).toPrecision(2));
+  }
+  return String(Number((Math.abs(value) < 1e-9 * size ? 0 : value).toPrecision(Math.max(3, Math.min(digits, 6)))));
+}
+
+class Plots {
+  // onchange: is called with the offsets of the fields of the log that are plotted.
+  constructor(open, onchange) {
+    this.open = open;
+    this.onchange = onchange;
+    this.chosen = [];
+    this.box = document.getElementById("plot-keys");
+  }
+
+  setScene(hello, contactName) {
+    this.hello = hello;
+    this.contactName = contactName;
+    this.contacts = new Map();
+    this.hasValues = false;
+    this.chosen = [this.groups()[0].list[0]];
+    this.fill();
+  }
+
+  // Contacts that were seen may be plotted, also when they do not touch.
+  noteContacts(frame) {
+    this.hasValues = this.hasValues || !!frame.values;
+    for (const c of frame.contacts) {
+      const key = contactKey(c);
+      if (!this.contacts.has(key)) {
+        this.contacts.set(key, { pair: c.pair, piece: c.piece, name: this.contactName(c) });
+      }
+    }
+  }
+
+  // What can be plotted, in groups; each quantity is looked up in a frame.
+  groups() {
+    const list = [], add = (title, quantities, from) => list.push({
+      title, list: quantities.map((q) => ({ ...q, title: from ? title + ": " + q.name : q.name, of: (f) => {
+        const x = from ? from(f) : f, v = x === undefined ? undefined : q.find(x);
+        return v && Number.isFinite(v[0]) && Number.isFinite(v[1]) ? v : undefined;
+      } })),
+    });
+    add("tick", TICK_QUANTITIES);
+    for (const { pair, piece, name } of this.contacts.values()) {
+      add(name, CONTACT_QUANTITIES, (f) => f.contacts.find((c) => c.pair === pair && c.piece === piece));
+    }
+    this.hello.joints.forEach((j, i) => add(j.name, jointQuantities(j.slides), (f) => f.joints[i]));
+    const seen = new Map();
+    this.hello.shapes.forEach((s, i) => {
+      const number = (seen.get(s.owner) || 0) + 1;
+      seen.set(s.owner, number);
+      if (s.moves) {
+        add(s.owner + ", shape " + number, POSE_NAMES.map((name, k) =>
+          single(name, k < 3 ? "m" : "", (poses) => poses[8 * i + k], true)), (f) => f.poses);
+      }
+    });
+    if (this.hello.devices.length) {
+      add("devices: 0 ok, 1 stale, 2 lost, 3 ended", this.hello.devices.map((name, i) => single(name, "", (f) => f.devices[i])));
+    }
+    // Of a file, these were written with every frame; else the server sends those that are chosen.
+    const left = this.hello.field_count - this.hello.fields.length;
+    add("fields of the log" + (left ? ", without the last " + left : ""), this.hello.kind === "file" && !this.hasValues ?
+      [] : this.hello.fields.flatMap(([name, unit, offset, count]) => Array.from({ length: count }, (_, k) => ({
+        ...single(count > 1 ? name + "[" + k + "]" : name, unit.length <= 6 ? unit : "", (f) => f.values && f.values.get(offset + k), true),
+        at: offset + k,
+      }))));
+    return list;
+  }
+
+  fillChoice(choose) {
+    choose.known = [];
+    while (choose.children.length > 1) {
+      choose.lastChild.remove();
+    }
+    for (const group of this.groups().filter((g) => g.list.length)) {
+      const part = document.createElement("optgroup");
+      part.label = group.title;
+      group.list.forEach((q) => {
+        const option = element("option", "", q.name + (q.unit ? " [" + q.unit + "]" : ""));
+        option.value = String(choose.known.push(q) - 1);
+        part.append(option);
+      });
+      choose.append(part);
+    }
+  }
+
+  choose(q) {
+    if (q && this.chosen.length < PLOT_COLOURS.light.length && !this.chosen.some((k) => k.title === q.title)) {
+      this.chosen.push(q);
+      this.fill();
+    }
+  }
+
+  // The quantities that are shown, each a button that takes it out, and the choice of another.
+  fill() {
+    const choose = element("select");
+    choose.setAttribute("aria-label", "add a quantity to the plot");
+    choose.append(element("option", "", "add \u2026"));
+    choose.disabled = this.chosen.length >= PLOT_COLOURS.light.length;
+    this.fillChoice(choose);
+    for (const event of ["mousedown", "focus"]) {
+      choose.addEventListener(event, () => this.fillChoice(choose));
+    }
+    choose.addEventListener("change", () => this.choose(choose.known[Number(choose.value)]));
+    this.lines = [];
+    this.box.replaceChildren(...this.chosen.map((q, i) => {
+      const key = element("button", "key"), line = element("i");
+      this.lines.push(line);
+      key.title = "take it out: " + q.title;
+      key.append(line, element("span", "", q.title + (q.unit ? " [" + q.unit + "]" : "")));
+      key.addEventListener("click", () => {
+        this.chosen.splice(i, 1);
+        this.fill();
+      });
+      return key;
+    }), choose);
+    this.onchange(this.chosen.filter((q) => q.at !== undefined).map((q) => q.at));
+  }
+
+  // One strip for each unit, so that no axis has two.
+  draw(frames, now, dark) {
+    const colours = PLOT_COLOURS[dark ? "dark" : "light"];
+    this.lines.forEach((line, i) => { line.style.background = colours[i]; });
+    const units = [...new Set(this.chosen.map((q) => q.unit))];
+    const canvas = this.open("plot", STRIP_HEIGHT * Math.max(units.length, 1) + AXIS_HEIGHT);
+    units.forEach((unit, k) => {
+      const list = this.chosen.map((q, i) => ({ q, colour: colours[i] })).filter((s) => s.q.unit === unit);
+      this.drawStrip(canvas, STRIP_HEIGHT * k, unit, list, frames, now);
+    });
+    this.drawTimes(canvas, now);
+  }
+
+  // Wake latency and computing time: the longest of the ticks of each frame.
+  drawLatency(frames, now, colours) {
+    const canvas = this.open("latency-time", STRIP_HEIGHT + AXIS_HEIGHT);
+    const list = ["compute", "wake"].map((name, i) => ({ colour: colours[i], q: { of: (f) => [f[name] / 1000, f[name] / 1000] } }));
+    this.drawStrip(canvas, 0, "\u00b5s", list, frames, now);
+    this.drawTimes(canvas, now);
+  }
+
+  drawTimes({ g, w, h, ink }, now) {
+    g.fillStyle = ink;
+    g.fillText(figure(now - PLOT_SECONDS, 1) + " s", AXIS_WIDTH, h - 3);
+    g.textAlign = "right";
+    g.fillText(figure(now, 1) + " s", w, h - 3);
+    g.textAlign = "left";
+  }
+
+  // Bands from the least to the largest value of each frame: no peak of a tick is left out.
+  drawStrip({ g, w, ink, line }, top, unit, list, frames, now) {
+    const from = now - PLOT_SECONDS, seen = framesBetween(frames, from, now), values = list.map((s) => seen.map((f) => s.q.of(f)));
+    const [low, high] = rangeOf(values, list.every((s) => s.q.free)), upper = top + 14, bottom = top + STRIP_HEIGHT - 4;
+    const x = (t) => AXIS_WIDTH + (w - AXIS_WIDTH) * (t - from) / PLOT_SECONDS, y = (v) => bottom - (bottom - upper) * (v - low) / (high - low);
+    g.strokeStyle = line;
+    g.fillStyle = ink;
+    g.fillText(unit, AXIS_WIDTH, top + 10);
+    for (const v of low < 0 && high > 0 && Math.min(high, -low) > 0.15 * (high - low) ? [low, 0, high] : [low, (low + high) / 2, high]) {
+      g.beginPath();
+      g.moveTo(AXIS_WIDTH, y(v));
+      g.lineTo(w, y(v));
+      g.stroke();
+      g.fillText(axisText(v, low, high), 0, y(v) + 4);
+    }
+    values.forEach((series, i) => {
+      g.strokeStyle = list[i].colour;
+      g.beginPath();
+      let before = false;
+      series.forEach((v, k) => {
+        if (v) {
+          before ? g.lineTo(x(seen[k].time), y(v[0])) : g.moveTo(x(seen[k].time), y(v[0]));
+          g.lineTo(x(seen[k].time), y(v[1]));
+        }
+        before = !!v;
+      });
+      g.stroke();
+    });
+  }
+}
