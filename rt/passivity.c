@@ -1,6 +1,7 @@
 #include "rt/passivity.h"
 
 #include <math.h>
+#include "rt/passivity_internal.h"
 
 static double squared_norm(const double *v, int n)
 {
@@ -11,18 +12,29 @@ static double squared_norm(const double *v, int n)
     return sum;
 }
 
-double tact_passivity_bound(double *force, const double *last, const double *moved, int n, double c)
+double tact_passivity_bound_axes(double *force, const double *last, const double *moved, int n,
+                                 const double *c)
 {
-    double bound[TACT_PASSIVITY_MOST];
+    double wanted = 0.0, most = 0.0;
     for (int i = 0; i < n; i++) {
-        bound[i] = last[i] - c * moved[i];
+        const double weight = c[0] / c[i], bound = last[i] - c[i] * moved[i];
+        wanted += weight * (force[i] * force[i]);
+        most += weight * (bound * bound);
     }
-    const double wanted = squared_norm(force, n), most = squared_norm(bound, n);
     const double factor = wanted > most ? sqrt(most / wanted) : 1.0;
     for (int i = 0; i < n; i++) {
         force[i] *= factor;
     }
     return factor;
+}
+
+double tact_passivity_bound(double *force, const double *last, const double *moved, int n, double c)
+{
+    double all[TACT_PASSIVITY_MOST];
+    for (int i = 0; i < n; i++) {
+        all[i] = c;
+    }
+    return tact_passivity_bound_axes(force, last, moved, n, all);
 }
 
 double tact_passivity_damp(double *force, const double *rate, int n, double energy, double period,

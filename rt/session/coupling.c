@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include "contact/elementary.h"
 #include "rt/passivity.h"
+#include "rt/passivity_internal.h"
 #include "rt/session/admittance_internal.h"
 #include "rt/session/session_internal.h"
 
@@ -221,15 +222,16 @@ static int damp_generated_energy(const struct tact_session *s, struct session_co
 static void render_coupling_force(struct tact_session *s, struct session_coupling *c, int n)
 {
     const double *torque = tact_hand_state(tact_world_hand(s->world, c->hand)).torque + c->link;
-    double force[3], last[3], moved[3];
+    double force[3], last[3], moved[3], bound[3];
     int limited = 0;
     for (int i = 0; i < n; i++) {
         force[i] = -(torque[i] - c[i].of_remote) * c[i].outputs * c[i].felt;
         last[i] = c[i].state.force;
         moved[i] = c[i].moved;
+        bound[i] = c[i].port.bound;
     }
     if (c->port.bound > 0.0) {
-        limited = tact_passivity_bound(force, last, moved, n, c->port.bound) < 1.0;
+        limited = tact_passivity_bound_axes(force, last, moved, n, bound) < 1.0;
     } else if (c->port.most_damping > 0.0) {
         limited = damp_generated_energy(s, c, n, force);
     }

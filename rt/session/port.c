@@ -121,8 +121,10 @@ void tact_session_set_ports(struct tact_session *s)
             most_damping = c[k].port.most_damping > 0.0 ? fmin(most_damping, c[k].port.most_damping)
                                                         : most_damping;
         }
-        for (int k = 0; k < count; k++) { /* one vector has one bound */
-            c[k].port.bound = isfinite(bound) ? bound : 0.0;
+        for (int k = 0; k < count; k++) {
+            if (s->precedes_results_38) { /* one bound for all axes */
+                c[k].port.bound = isfinite(bound) ? bound : 0.0;
+            }
             c[k].port.most_damping = isfinite(most_damping) ? most_damping : 0.0;
         }
     }

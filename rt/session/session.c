@@ -75,6 +75,7 @@ int tact_session_prepare(const struct tact_scene *scene, const struct tact_sessi
     s->precedes_results_35 = log && tact_log_results_version(log) < 35;
     s->precedes_results_36 = log && tact_log_results_version(log) < 36;
     s->precedes_results_37 = log && tact_log_results_version(log) < 37;
+    s->precedes_results_38 = log && tact_log_results_version(log) < 38;
     int rc = s->scratch ? tact_session_build_world(s, err) : -ENOMEM;
     rc = rc ? rc : tact_session_check_creation_stop(s, err);
     if (!rc && (!log || accepts_start_overlaps(log))) {

@@ -287,7 +287,7 @@ struct tact_session {
     struct session_self_overlap *self_overlaps;
     int self_overlap_count;
     /* 1: of a log recorded by an earlier version */
-    int precedes_results_35, precedes_results_36, precedes_results_37;
+    int precedes_results_35, precedes_results_36, precedes_results_37, precedes_results_38;
     const char **owners; /* name of each shape's body or link */
     int *group;          /* and the first shape of that owner */
 

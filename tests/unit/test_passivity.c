@@ -12,6 +12,7 @@
 #include <string.h>
 #include <cmocka.h>
 #include "rt/passivity.h"
+#include "rt/passivity_internal.h"
 #include "support/random.h"
 
 static const double period = 1e-3, pi = 3.14159265358979323846;
@@ -59,6 +60,40 @@ static void bound_generates_nothing(void **state)
                       least, limited);
         assert_true(least > -1e-15 && limited > 100000);
     }
+}
+
+/* The same of axes with dampings and delays of their own, whose storage is the sum of theirs; and
+ * the bound of the least of them is never above this one. */
+static void bounds_of_axes_generate_nothing(void **state)
+{
+    (void)state;
+    const double b[3] = {0.5, 1.0, 4.0}, delay[3] = {period, 0.0, 2.0 * period};
+    double c[3], last[3] = {0.0}, least = 0.0;
+    int limited = 0;
+    for (int i = 0; i < 3; i++) {
+        c[i] = b[i] / (0.5 * period + delay[i]);
+    }
+    for (int k = 0; k < 100000; k++) {
+        double moved[3], force[3], margin = 0.0;
+        for (int i = 0; i < 3; i++) {
+            moved[i] = 1e-4 * uniform(-1.0, 1.0);
+            force[i] = k % 3 ? 10.0 * uniform(-1.0, 1.0) : 1e5 * moved[i];
+        }
+        limited += tact_passivity_bound_axes(force, last, moved, 3, c) < 1.0;
+        for (int i = 0; i < 3; i++) {
+            margin += -last[i] * moved[i] + b[i] / period * moved[i] * moved[i] +
+                      (last[i] * last[i] - force[i] * force[i]) / (2.0 * c[i]);
+        }
+        least = fmin(least, margin);
+        memcpy(last, force, sizeof force);
+    }
+    print_message("axes of their own: least margin %.1e J, limited in %d ticks\n", least, limited);
+    assert_true(least > -1e-15 && limited > 30000);
+    /* A wall along the third axis alone is as stiff as that axis allows. */
+    double wall[3] = {0.0, 0.0, -1.0};
+    const double none[3] = {0.0}, pressed[3] = {0.0, 0.0, 1e-3};
+    tact_passivity_bound_axes(wall, none, pressed, 3, c);
+    assert_true(wall[2] == -1.0 && c[2] * 1e-3 > 1.0 && c[0] * 1e-3 < 1.0);
 }
 
 /* A force within the bound is unchanged, bit for bit; without motion the force may not grow. */
@@ -132,6 +167,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(bound_generates_nothing),
+        cmocka_unit_test(bounds_of_axes_generate_nothing),
         cmocka_unit_test(bound_changes_what_is_over_it),
         cmocka_unit_test(damper_dissipates_the_debt),
         cmocka_unit_test(stiffest_is_that_of_colgate),

@@ -60,6 +60,102 @@ static void presses_as_springs_in_series(void **state)
     check_replays_of_log(path, 3200, 1601, 1);
 }
 
+static const char hard[] =
+    "name: hard\n"
+    "materials: [{name: skin}]\n"
+    "pairs: [{materials: [skin, skin], friction: 0.5, model: features}]\n"
+    "bodies:\n"
+    "  - name: wall\n"
+    "    fixed: true\n"
+    "    shapes: [{type: box, size: [0.2, 0.1, 0.2], position: [0, 0.08, 0], material: skin}]\n"
+    "hands:\n"
+    "  - name: tip\n"
+    "    weightless: true\n"
+    "    base:\n"
+    "      mass: 1e-3\n"
+    "      inertia: [1e-6, 1e-6, 1e-6, 0, 0, 0]\n"
+    "      shapes: [{type: sphere, radius: 0.01, material: skin}]\n"
+    "      coupling: {stiffness: 8000, damping: 0, hard: true}\n"
+    "devices:\n"
+    "  - name: device\n"
+    "    type: twin\n"
+    "    calibration: %s/hard.calibration.yaml\n"
+    "    settings: {axes: x y z, forces: fx fy fz, mass: 0.2, damping: [0.5, 2, 1],\n"
+    "      hand: trajectory, hand_file: %s/press.csv, hand_time: t, hand_interpolation: linear,\n"
+    "      hand_stiffness: 100, hand_damping: 2}\n"
+    "inputs:\n"
+    "  - {from: device.x, to: tip.base_x}\n"
+    "  - {from: device.y, to: tip.base_y}\n"
+    "  - {from: device.z, to: tip.base_z}\n"
+    "outputs:\n"
+    "  - {from: tip.base_x, to: device.fx, limit: 100, rate: 1e9}\n"
+    "  - {from: tip.base_y, to: device.fy, limit: 100, rate: 1e9}\n"
+    "  - {from: tip.base_z, to: device.fz, limit: 100, rate: 1e9}\n";
+
+/* Axes of a device with dampings of their own, 0.5, 2 and 1 N s/m: a wall across the second is felt
+ * as stiff as that one allows, b / (T / 2) = 4000 N/m, and not as the first, 1000; nothing is
+ * generated. */
+static void axes_have_bounds_of_their_own(void **state)
+{
+    (void)state;
+    static const double b[3] = {0.5, 2.0, 1.0};
+    static const char *const files[] = {"press.csv", "hard.calibration.yaml"};
+    static const char *const rows[] = {
+        "t,x,y,z\n0,0,0,0\n0.3,0,0,0\n0.8,0,0.04,0\n9,0,0.04,0\n",
+        "haptic:\n  x: [0.2, 0.5, 0, 0, 0, 0]\n  y: [0.2, 2, 0, 0, 0, 0]\n"
+        "  z: [0.2, 1, 0, 0, 0, 0]\n"};
+    char scene[4096], path[64];
+    struct tact_session_report report;
+    struct tact_session_options options = tact_session_options_default();
+    struct tact_log *log;
+    for (int i = 0; i < 2; i++) {
+        snprintf(path, sizeof path, "%s/%s", folder, files[i]);
+        FILE *file = fopen(path, "w");
+        assert_non_null(file);
+        fputs(rows[i], file);
+        assert_int_equal(fclose(file), 0);
+    }
+    snprintf(path, sizeof path, "%s/hard.mcap", folder);
+    snprintf(scene, sizeof scene, hard, folder, folder);
+    options.types = tact_devices_builtin(&options.type_count);
+    options.clock = TACT_LOOP_FREE;
+    options.record = path;
+    options.ticks = 3000;
+    run_session_of_scene_text(scene, &options, &report);
+    assert_int_equal(tact_log_open(path, &log, NULL), 0);
+    struct tact_record *record = malloc(tact_layout_bytes(tact_log_layout(log)));
+    const long in = tact_log_field(log, "device_input", NULL) + 2,
+               sent = tact_log_field(log, "outputs_sent", NULL),
+               port = tact_log_field(log, "tip_base_x_coupling", NULL) + 6;
+    double last[3] = {0.0}, dissipated = 0.0, least = INFINITY, depth = 0.0;
+    while (tact_log_next(log, record) > 0) {
+        double stored = 0.0;
+        for (int i = 0; i < 3; i++) {
+            const double x = record->values[in + i], force = record->values[sent + i];
+            dissipated += b[i] * (x - last[i]) * (x - last[i]) / 1e-3;
+            stored += force * force * 0.5e-3 / (2.0 * b[i]);
+            last[i] = x;
+        }
+        least = fmin(least, record->values[port] + dissipated - stored);
+        depth = last[1] - 0.02;
+    }
+    const double exact = 0.02 * 100.0 / 4100.0;
+    print_message("%.4f mm deep, %.4f by 100 and 4000 N/m; absorbed and dissipated less stored "
+                  "%.1e J at its least\n",
+                  depth * 1e3, exact * 1e3, least);
+    assert_true(fabs(depth - exact) < 0.05 * exact);
+    assert_true(least > -1e-12);
+    free(record);
+    tact_log_close(log);
+    check_replays_of_log(path, 3000, 1499, 1);
+    for (int i = 0; i < 2; i++) {
+        snprintf(path, sizeof path, "%s/%s", folder, files[i]);
+        assert_int_equal(remove(path), 0);
+    }
+    snprintf(path, sizeof path, "%s/hard.mcap", folder);
+    assert_int_equal(remove(path), 0);
+}
+
 static const char grasp[] =
     "name: grasp\n"
     "materials: [{name: skin}]\n"
@@ -229,6 +325,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(presses_as_springs_in_series),
+        cmocka_unit_test(axes_have_bounds_of_their_own),
         cmocka_unit_test(links_follow_the_base),
         cmocka_unit_test(half_a_turn_is_passed_gently),
         cmocka_unit_test(bad_settings_are_refused),
