@@ -20,7 +20,8 @@ typedef unsigned long long ull;
 static const char help[] =
     "usage: tact import DATA.csv MAP.yaml -o OUT.mcap [OPTION]...\n"
     "       tact import HAND.xml|HAND.urdf [-o OUT.yaml] [OPTION]...\n"
-    "       tact import MESH.ply|MESH.glb|MESH.dae -o OUT.obj [OPTION]...\n\n"
+    "       tact import MESH.ply|MESH.glb|MESH.dae -o OUT.obj [OPTION]...\n"
+    "       tact import SOLID.step -o OUT.obj [OPTION]...\n\n"
     "With one file, MJCF or URDF, writes the hand in it as a scene: links with masses, joints,\n"
     "ranges, drives and shapes, and the pairs that do not touch; a scene may also name the file\n"
     "itself (hands: file). rt/model/README.md has what is read, left out and refused. What is\n"
@@ -29,6 +30,10 @@ static const char help[] =
     "  --collision KIND  of meshes: convex (default), their convex hulls, or mesh, as they are\n\n"
     "A mesh becomes an OBJ file, which scenes read: the triangles of all its parts, in the unit\n"
     "of the file, placed by its nodes. A process that has nothing but the file reads it.\n\n"
+    "The surfaces of the one solid of a STEP file become free-form surfaces of an OBJ file, for\n"
+    "shapes of type patches, in metres and exactly: whole B-splines, Bezier surfaces and tori.\n"
+    "Trimmed surfaces, planes, spheres, cylinders and cones are refused; scenes have types for\n"
+    "the latter. It needs a build with gmsh.\n\n"
     "With two files makes a log of a recording that another program made: its columns, in SI\n"
     "units and resampled to ticks, are the channels of a device \"recording\", and its joints,\n"
     "poses and wrenches are shown to viewers. tact info, plot, export, diff and replay read it\n"
@@ -319,15 +324,16 @@ int cmd_import(int argc, char **argv)
         hand.path = inputs[0];
         return c ? c : import_hand(argv[0], &hand);
     }
-    if (argc - optind == 1 && is_mesh_file(inputs[0]) && hand.out) {
+    const bool is_step = argc - optind == 1 && is_step_file(inputs[0]);
+    if (argc - optind == 1 && (is_step || is_mesh_file(inputs[0])) && hand.out) {
         c = is_output_allowed(argv[0], hand.out, hand.force, inputs, 1);
         hand.path = inputs[0];
-        return c ? c : import_mesh(argv[0], &hand);
+        return c ? c : (is_step ? import_step : import_mesh)(argv[0], &hand);
     }
     if (argc - optind != 2 || !hand.out) {
         return command_usage(argv[0], "DATA.csv, MAP.yaml and -o OUT.mcap are expected, or a hand "
-                                      ".xml, .mjcf or .urdf, or a mesh .ply, .glb or .dae and "
-                                      "-o OUT.obj");
+                                      ".xml, .mjcf or .urdf, or a mesh .ply, .glb or .dae, or a "
+                                      "solid .step or .stp, and -o OUT.obj");
     }
     return import_recording(argv[0], inputs, hand.out, hand.force, json, hand.quiet);
 }

@@ -93,6 +93,10 @@ bool is_hand_file(const char *path);
  * Returns the exit code, after a message. */
 bool is_mesh_file(const char *path);
 int import_mesh(const char *command, const struct hand_import *h);
+/* The same of a STEP file: writes the surfaces of its solid as free-form surfaces of an OBJ file.
+ */
+bool is_step_file(const char *path);
+int import_step(const char *command, const struct hand_import *h);
 /* Writes the YAML. Returns the exit code, after a message. */
 int import_hand(const char *command, const struct hand_import *h);
 

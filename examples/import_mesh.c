@@ -1,47 +1,21 @@
-/* tact import MESH: a mesh of a type that scenes do not read, as OBJ. Its reader is another process
- * (mesh_reader.c), which is given nothing but the file; what it makes is read as any OBJ file. */
-#include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
-#include <poll.h>
-#include <signal.h>
-#include <spawn.h>
+/* tact import MESH: a mesh of a type that scenes do not read, as OBJ, by tact-mesh (mesh_reader.c);
+ * and the surfaces of a solid in a STEP file, by tact-step (step_reader.c). */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <sys/wait.h>
-#include <time.h>
-#include <unistd.h>
 #include "command.h"
 #include "contact/mesh/mesh.h"
+#include "contact/shape/charts.h"
 #include "import.h"
+#include "import_reader.h"
 #include "output.h"
-#include "rt/file.h"
 #include "text.h"
 
-enum {
-    MOST_SECONDS = 120,    /* that the reader may take */
-    MOST_OUTPUT = 1 << 29, /* bytes of its OBJ text */
-    MOST_MESSAGE = 256,    /* bytes of its message */
-};
-
-/* What goes to the reader and comes from it. */
-struct exchange {
-    const char *data;
-    size_t size, sent;
-    char *out; /* OBJ text */
-    size_t out_size, out_room;
-    char message[MOST_MESSAGE];
-    size_t message_size;
-    int ends[3]; /* its standard input, output and error; -1: closed */
-};
-
-bool is_mesh_file(const char *path)
+static bool has_type(const char *path, const char *const *types)
 {
-    static const char *const types[] = {".ply", ".glb", ".dae"};
     const char *dot = strrchr(path, '.');
-    for (int i = 0; dot && i < 3; i++) {
+    for (int i = 0; dot && types[i]; i++) {
         if (!strcasecmp(dot, types[i])) {
             return true;
         }
@@ -49,195 +23,16 @@ bool is_mesh_file(const char *path)
     return false;
 }
 
-/* The program beside this one, or where it is installed. */
-static void find_reader(char path[PATH_MAX])
+bool is_mesh_file(const char *path)
 {
-    const ssize_t length = readlink("/proc/self/exe", path, PATH_MAX - 16);
-    path[length > 0 ? length : 0] = '\0';
-    char *slash = strrchr(path, '/');
-    if (slash) {
-        snprintf(slash + 1, 16, "tact-mesh");
-    }
-    if (!slash || access(path, X_OK)) {
-        snprintf(path, PATH_MAX, "%s", TACT_MESH_PROGRAM);
-    }
+    static const char *const types[] = {".ply", ".glb", ".dae", NULL};
+    return has_type(path, types);
 }
 
-static void close_pipes(int (*pipes)[2], int count)
+bool is_step_file(const char *path)
 {
-    for (int i = 0; i < count; i++) {
-        close(pipes[i][0]);
-        close(pipes[i][1]);
-    }
-}
-
-/* Starts the reader with three pipes, of which x->ends are this side's. Returns 0 or -errno. */
-static int start_reader(struct exchange *x, const char *type, pid_t *pid)
-{
-    char path[PATH_MAX], size[24];
-    char *const arguments[] = {"tact-mesh", (char *)(uintptr_t)type, size, NULL};
-    char *const environment[] = {NULL};
-    posix_spawn_file_actions_t files;
-    int pipes[3][2], rc = 0;
-    find_reader(path);
-    snprintf(size, sizeof size, "%zu", x->size);
-    for (int i = 0; i < 3; i++) {
-        if (pipe2(pipes[i], O_CLOEXEC)) {
-            rc = -errno;
-            close_pipes(pipes, i);
-            return rc;
-        }
-    }
-    posix_spawn_file_actions_init(&files);
-    for (int i = 0; i < 3; i++) {
-        posix_spawn_file_actions_adddup2(&files, pipes[i][i > 0], i);
-    }
-    posix_spawn_file_actions_addclosefrom_np(&files, 3);
-    rc = posix_spawn(pid, path, &files, NULL, arguments, environment);
-    posix_spawn_file_actions_destroy(&files);
-    if (rc) {
-        close_pipes(pipes, 3);
-        return -rc;
-    }
-    for (int i = 0; i < 3; i++) {
-        close(pipes[i][i > 0]);
-        x->ends[i] = pipes[i][i == 0];
-    }
-    return 0;
-}
-
-static void close_end(struct exchange *x, int i)
-{
-    close(x->ends[i]);
-    x->ends[i] = -1;
-}
-
-static void send_part(struct exchange *x)
-{
-    const ssize_t n = write(x->ends[0], x->data + x->sent, x->size - x->sent);
-    x->sent += n > 0 ? (size_t)n : 0;
-    if (x->sent == x->size || (n < 0 && errno != EAGAIN && errno != EINTR)) {
-        close_end(x, 0);
-    }
-}
-
-/* Reads what is there. Returns 0, or a negative errno where it is too much. */
-static int receive_part(struct exchange *x)
-{
-    if (x->out_size == x->out_room) {
-        const size_t larger = x->out_room ? 2 * x->out_room : 1 << 16;
-        char *grown = larger <= MOST_OUTPUT ? realloc(x->out, larger + 1) : NULL;
-        if (!grown) {
-            return larger <= MOST_OUTPUT ? -ENOMEM : -EFBIG;
-        }
-        x->out = grown;
-        x->out_room = larger;
-    }
-    const ssize_t n = read(x->ends[1], x->out + x->out_size, x->out_room - x->out_size);
-    x->out_size += n > 0 ? (size_t)n : 0;
-    if (n == 0) {
-        close_end(x, 1);
-    }
-    return 0;
-}
-
-static void receive_message(struct exchange *x)
-{
-    char beyond[MOST_MESSAGE];
-    const size_t room = MOST_MESSAGE - 1 - x->message_size;
-    const ssize_t n = room ? read(x->ends[2], x->message + x->message_size, room)
-                           : read(x->ends[2], beyond, sizeof beyond);
-    x->message_size += room && n > 0 ? (size_t)n : 0;
-    if (n == 0) {
-        close_end(x, 2);
-    }
-}
-
-/* Until the reader has closed its output, or its time is over. Returns 0 or a negative errno. */
-static int exchange_all(struct exchange *x, time_t end)
-{
-    int rc = 0;
-    fcntl(x->ends[0], F_SETFL, O_NONBLOCK);
-    while (!rc && (x->ends[1] >= 0 || x->ends[2] >= 0)) {
-        struct pollfd wait[3] = {
-            {x->ends[0], POLLOUT, 0}, {x->ends[1], POLLIN, 0}, {x->ends[2], POLLIN, 0}};
-        if (time(NULL) >= end) {
-            return -ETIMEDOUT;
-        }
-        if (poll(wait, 3, 1000) <= 0) {
-            continue;
-        }
-        if (wait[0].revents) {
-            send_part(x);
-        }
-        if (wait[1].revents) {
-            rc = receive_part(x);
-        }
-        if (wait[2].revents) {
-            receive_message(x);
-        }
-    }
-    return rc;
-}
-
-/* Waits for the end of the reader, which is killed where it does not end in time. Returns 0 or a
- * negative errno. */
-static int wait_for_reader(pid_t pid, time_t end, int *status)
-{
-    const struct timespec pause = {.tv_nsec = 2000000};
-    bool killed = false;
-    for (;;) {
-        const pid_t ended = waitpid(pid, status, WNOHANG);
-        if (ended == pid) {
-            return killed ? -ETIMEDOUT : 0;
-        }
-        if (ended < 0 && errno != EINTR) {
-            return -errno;
-        }
-        if (!killed && time(NULL) >= end) {
-            kill(pid, SIGKILL);
-            killed = true;
-        }
-        nanosleep(&pause, NULL);
-    }
-}
-
-/* Has the file read by the other process. Returns 0 or a negative errno with the message. */
-static int read_elsewhere(struct exchange *x, const char *type, struct tact_error *err)
-{
-    const time_t end = time(NULL) + MOST_SECONDS;
-    pid_t pid = 0;
-    int status = 0;
-    void (*before)(int) = signal(SIGPIPE, SIG_IGN);
-    int rc = start_reader(x, type, &pid);
-    if (rc) {
-        signal(SIGPIPE, before);
-        return tact_error_set(err, rc, "its reader tact-mesh cannot be started: %s", strerror(-rc));
-    }
-    rc = exchange_all(x, end);
-    if (rc) {
-        kill(pid, SIGKILL);
-    }
-    for (int i = 0; i < 3; i++) {
-        if (x->ends[i] >= 0) {
-            close_end(x, i);
-        }
-    }
-    const int waited = wait_for_reader(pid, end, &status);
-    rc = rc ? rc : waited;
-    signal(SIGPIPE, before);
-    x->message[strcspn(x->message, "\n")] = '\0';
-    if (rc) {
-        return tact_error_set(err, rc, "its reader was stopped: %s", strerror(-rc));
-    }
-    if (!WIFEXITED(status)) {
-        return tact_error_set(err, -EINVAL, "its reader was killed by signal %d%s",
-                              WTERMSIG(status),
-                              WTERMSIG(status) == SIGXCPU ? ": it took too long" : "");
-    }
-    return WEXITSTATUS(status) ? tact_error_set(err, -EINVAL, "cannot be read: %s",
-                                                x->message[0] ? x->message : "it has no triangles")
-                               : 0;
+    static const char *const types[] = {".step", ".stp", NULL};
+    return has_type(path, types);
 }
 
 static void print_soup(FILE *to, const struct tact_soup *soup)
@@ -289,22 +84,13 @@ static void report_soup(const struct tact_soup *soup, const struct hand_import *
 int import_mesh(const char *command, const struct hand_import *h)
 {
     struct tact_error err = {.line = 0};
-    struct exchange x = {.ends = {-1, -1, -1}};
     struct tact_soup soup = {0};
-    char *data = NULL;
-    uint64_t size = 0;
-    tact_error_at(&err, h->path, 0, 0, NULL);
-    int rc = tact_file_read(h->path, TACT_FILE_MESH_BYTES, &data, &size);
-    if (rc) {
-        tact_error_set(&err, rc, "cannot be read: %s", strerror(-rc));
-        return command_error(&err);
-    }
-    x.data = data;
-    x.size = (size_t)size;
-    rc = read_elsewhere(&x, strrchr(h->path, '.') + 1, &err);
-    rc = rc ? rc : tact_soup_read(x.out ? x.out : "", x.out_size, h->path, 1.0, &soup, &err);
-    free(data);
-    free(x.out);
+    char *text = NULL;
+    size_t size = 0;
+    int rc =
+        import_read_elsewhere(h->path, "tact-mesh", strrchr(h->path, '.') + 1, &text, &size, &err);
+    rc = rc ? rc : tact_soup_read(text ? text : "", size, h->path, 1.0, &soup, &err);
+    free(text);
     if (rc) {
         return command_error(&err);
     }
@@ -313,5 +99,53 @@ int import_mesh(const char *command, const struct hand_import *h)
         report_soup(&soup, h);
     }
     tact_soup_free(&soup);
+    return code;
+}
+
+/* What a scene will say of the surfaces. */
+static void report_surfaces(const char *text, const struct tact_charts *charts,
+                            const struct hand_import *h)
+{
+    struct tact_shape shape = {.kind = TACT_SHAPE_PATCHES, .charts = charts};
+    struct tact_shape_mass mass;
+    int surfaces = 0;
+    for (const char *at = text; (at = strstr(at, "\nsurf "));) {
+        surfaces++;
+        at++;
+    }
+    if (!h->quiet && !tact_shape_tessellate(&shape)) {
+        tact_shape_mass(&shape, &mass);
+        printf("%s: %d surfaces, a solid of %.6g m^3; `type: patches` takes it\n",
+               text_shown(h->out), surfaces, mass.volume);
+        tact_shape_release(&shape);
+    }
+}
+
+int import_step(const char *command, const struct hand_import *h)
+{
+    struct tact_error err = {.line = 0};
+    struct tact_charts *charts = NULL;
+    struct output output;
+    char *text = NULL;
+    size_t size = 0;
+    int rc = import_read_elsewhere(h->path, "tact-step", "step", &text, &size, &err);
+    if (!rc) {
+        rc = tact_charts_patches(text ? text : "", size, NULL, 1.0, &charts, &err);
+        err.line = 0; /* of the text that is not written */
+    }
+    if (rc) {
+        free(text);
+        return command_error(&err);
+    }
+    int code = output_open(&output, command, h->out, h->force);
+    if (code == EXIT_GOOD) {
+        fwrite(text, 1, size, output.to);
+        code = output_close(&output, EXIT_GOOD, 1);
+    }
+    if (code == EXIT_GOOD) {
+        report_surfaces(text, charts, h);
+    }
+    tact_charts_free(charts);
+    free(text);
     return code;
 }

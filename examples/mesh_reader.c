@@ -7,63 +7,20 @@
 #include <assimp/postprocess.h>
 #include <assimp/scene.h>
 #include <errno.h>
-#include <linux/audit.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
-#include <math.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/prctl.h>
-#include <sys/resource.h>
-#include <sys/syscall.h>
-#include <unistd.h>
+#include "reader_process.h"
 
-enum {
-    MOST_BYTES = 1 << 28, /* of the file */
-    LEAST_SECONDS = 2,    /* of processor time that it may take in any case */
-    BYTES_A_SECOND = 1 << 22,
-};
+#define LEAST_SECONDS 2          /* of processor time that any file may take */
 #define MOST_MEMORY (4ull << 30) /* [bytes] */
-
-#if defined __x86_64__
-#define THIS_ARCHITECTURE AUDIT_ARCH_X86_64
-#elif defined __aarch64__
-#define THIS_ARCHITECTURE AUDIT_ARCH_AARCH64
-#elif defined __riscv && __riscv_xlen == 64
-#define THIS_ARCHITECTURE AUDIT_ARCH_RISCV64
-#else
-#error "the architecture of system calls is not known here"
-#endif
-
-static void limit_process_resource(int what, rlim_t most)
-{
-    const struct rlimit limit = {most, most};
-    setrlimit((__rlimit_resource_t)what, &limit);
-}
-
-/* A file may take as long as it is large: some make the importers loop for ever. SIGXCPU ends it.
- */
-static void limit_time(size_t size)
-{
-    const rlim_t seconds = LEAST_SECONDS + size / BYTES_A_SECOND;
-    const struct rlimit limit = {seconds, seconds + 1};
-    setrlimit(RLIMIT_CPU, &limit);
-}
-
-#define ALLOW(call)                                                                                \
-    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (call), 0, 1), BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)
+#define ALLOW(call) READER_ON_CALL(call, SECCOMP_RET_ALLOW)
 
 /* From here on only memory, the open files and the end are left: no file, socket, process or
  * program can be opened or started. Returns 0 or -1. */
 static int close_process(void)
 {
     static struct sock_filter filter[] = {
-        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, arch)),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, THIS_ARCHITECTURE, 1, 0),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
-        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        READER_FILTER_BEGIN,
         ALLOW(SYS_read),
         ALLOW(SYS_write),
         ALLOW(SYS_close),
@@ -84,31 +41,9 @@ static int close_process(void)
         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
     };
     const struct sock_fprog program = {sizeof filter / sizeof *filter, filter};
-    limit_process_resource(RLIMIT_CORE, 0);
-    limit_process_resource(RLIMIT_AS, MOST_MEMORY);
-    return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
-                   prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program)
-               ? -1
-               : 0;
-}
-
-static char *read_input(size_t *size)
-{
-    size_t room = 1 << 16;
-    char *data = malloc(room);
-    *size = 0;
-    for (ssize_t n; data && (n = read(0, data + *size, room - *size)) > 0;) {
-        *size += (size_t)n;
-        if (*size == room) {
-            room *= 2;
-            char *grown = room <= 2 * (size_t)MOST_BYTES ? realloc(data, room) : NULL;
-            if (!grown) {
-                free(data);
-            }
-            data = grown;
-        }
-    }
-    return data;
+    reader_limit_resource(RLIMIT_CORE, 0);
+    reader_limit_resource(RLIMIT_AS, MOST_MEMORY);
+    return reader_filter_calls(&program);
 }
 
 /* Writes the triangles of all meshes. Returns their number. */
@@ -139,13 +74,13 @@ int main(int argc, char **argv)
 {
     size_t size = 0;
     if (argc == 3) {
-        limit_time(strtoul(argv[2], NULL, 10));
+        reader_limit_time(strtoul(argv[2], NULL, 10), LEAST_SECONDS);
     }
     if (argc != 3 || close_process()) {
         fputs("tact-mesh is started by tact import\n", stderr);
         return 2;
     }
-    char *data = read_input(&size);
+    char *data = reader_read_input(&size);
     /* the axes are those of the file */
     struct aiPropertyStore *settings = aiCreatePropertyStore();
     aiSetImportPropertyInteger(settings, AI_CONFIG_IMPORT_COLLADA_IGNORE_UP_DIRECTION, 1);

@@ -6,6 +6,7 @@ bad     mappings and files that are wrong: one line with file and key, exit 2, n
 hand    hands of MJCF and URDF: to stdout and to a file, which is not written over; meshes from another folder; a log
         with the files of the hand; what is refused, in one line
 mesh    PLY, GLB and DAE as OBJ, placed by their nodes; mutations of them, each refused in one line or read
+step    surfaces of STEP files, which are exact; what is refused, in one line
 guiding a person guiding a robot arm, and real ones in the data of $TACT_SHARED: counts, replay, plot, diff; and probing a spring
 """
 import csv
@@ -19,6 +20,8 @@ import struct
 import subprocess
 import sys
 import tempfile
+
+from step_torus import circle, torus
 
 MAP = "examples/imports/guiding.yaml"
 
@@ -377,9 +380,45 @@ def mesh(folder):
             assert run.returncode == 0 or f"t.{kind}" in run.stderr, run.stderr
 
 
+def points_of(path):
+    """The sorted control points of an OBJ file, rounded to 1e-12."""
+    with open(path, encoding="ascii") as stream:
+        return sorted(tuple(round(float(x), 12) for x in line.split()[1:]) for line in stream if line.startswith("v"))
+
+
+def step(folder):
+    if not os.access(os.path.join(os.path.dirname(TACT), "tact-step"), os.X_OK):
+        print("skipped: built without gmsh")
+        sys.exit(77)
+    out, good = os.path.join(folder, "torus.obj"), torus(30, 8)
+    text = tact("import", write(folder, "torus.stp", good), "-o", out)[0]
+    assert "9 surfaces" in text and "3.78993e-05 m^3" in text, text
+    c = circle(3)
+    assert points_of(out) == sorted(
+        tuple(round(x, 12) for x in (1e-3 * (30 + 8 * c[j][0]) * c[i][0], 1e-3 * (30 + 8 * c[j][0]) * c[i][1],
+                                     8e-3 * c[j][1], c[i][2] * c[j][2]))
+        for a in range(3) for b in range(3) for i in range(2 * a, 2 * a + 3) for j in range(2 * b, 2 * b + 3))
+    rng = random.Random(5)
+    for name, content, words in (("trimmed", torus(30, 8, trimmed=True), "trimmed"),
+                                 ("text", "solid\n" + good[40:], "no STEP file"),
+                                 ("digits", good.replace("E+", "e+", 3), "errors in its text"),
+                                 ("short", good[:len(good) // 2], ""), ("empty", "", "")):
+        path = write(folder, name + ".step", content)
+        error = tact("import", path, "-o", out, "--force", code=2)[1]
+        assert error.count("\n") == 1 and name + ".step" in error and words in error, error
+    for _ in range(2):
+        changed = bytearray(good.encode())
+        for _ in range(rng.randint(1, 4)):
+            changed[rng.randrange(len(changed))] = rng.randrange(32, 127)
+        path = write(folder, "changed.step", changed.decode())
+        run = subprocess.run([TACT, "import", path, "-o", out, "--force"], capture_output=True, text=True, check=False,
+                             timeout=60)
+        assert run.returncode in (0, 2) and run.stderr.count("\n") == (run.returncode == 2), run
+
+
 def main():
     global TACT
-    subjects = {f.__name__: f for f in (exact, bad, hand, mesh, guiding)}
+    subjects = {f.__name__: f for f in (exact, bad, hand, mesh, step, guiding)}
     if len(sys.argv) != 4 or sys.argv[1] not in subjects:
         sys.exit(__doc__)
     TACT = sys.argv[2]

@@ -1,0 +1,257 @@
+/* Reading a file of a foreign type by another process, which is given nothing but the file, and
+ * whose output is read as any OBJ file. */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+#include "import_reader.h"
+#include "rt/file.h"
+
+enum {
+    MOST_SECONDS = 120,    /* that the reader may take */
+    MOST_OUTPUT = 1 << 29, /* bytes of its OBJ text */
+    MOST_MESSAGE = 256,    /* bytes of its message */
+};
+
+/* What goes to the reader and comes from it. */
+struct exchange {
+    const char *data;
+    size_t size, sent;
+    char *out; /* OBJ text */
+    size_t out_size, out_room;
+    char message[MOST_MESSAGE];
+    size_t message_size;
+    int ends[3]; /* its standard input, output and error; -1: closed */
+};
+
+/* The program beside this one, or where it is installed. */
+static void find_reader(const char *program, char path[PATH_MAX])
+{
+    const ssize_t length = readlink("/proc/self/exe", path, PATH_MAX - 16);
+    path[length > 0 ? length : 0] = '\0';
+    char *slash = strrchr(path, '/');
+    if (slash) {
+        snprintf(slash + 1, 16, "%s", program);
+    }
+    if (!slash || access(path, X_OK)) {
+        snprintf(path, PATH_MAX, "%s/%s", TACT_READERS, program);
+    }
+}
+
+static void close_pipes(int (*pipes)[2], int count)
+{
+    for (int i = 0; i < count; i++) {
+        close(pipes[i][0]);
+        close(pipes[i][1]);
+    }
+}
+
+/* Starts the reader with three pipes, of which x->ends are this side's. Returns 0 or -errno. */
+static int start_reader(struct exchange *x, const char *program, const char *type, pid_t *pid)
+{
+    char path[PATH_MAX], size[24];
+    char *const arguments[] = {(char *)(uintptr_t)program, (char *)(uintptr_t)type, size, NULL};
+    char *const environment[] = {NULL};
+    posix_spawn_file_actions_t files;
+    int pipes[3][2], rc = 0;
+    find_reader(program, path);
+    snprintf(size, sizeof size, "%zu", x->size);
+    for (int i = 0; i < 3; i++) {
+        if (pipe2(pipes[i], O_CLOEXEC)) {
+            rc = -errno;
+            close_pipes(pipes, i);
+            return rc;
+        }
+    }
+    posix_spawn_file_actions_init(&files);
+    for (int i = 0; i < 3; i++) {
+        posix_spawn_file_actions_adddup2(&files, pipes[i][i > 0], i);
+    }
+    posix_spawn_file_actions_addclosefrom_np(&files, 3);
+    rc = posix_spawn(pid, path, &files, NULL, arguments, environment);
+    posix_spawn_file_actions_destroy(&files);
+    if (rc) {
+        close_pipes(pipes, 3);
+        return -rc;
+    }
+    for (int i = 0; i < 3; i++) {
+        close(pipes[i][i > 0]);
+        x->ends[i] = pipes[i][i == 0];
+    }
+    return 0;
+}
+
+static void close_end(struct exchange *x, int i)
+{
+    close(x->ends[i]);
+    x->ends[i] = -1;
+}
+
+static void send_part(struct exchange *x)
+{
+    const ssize_t n = write(x->ends[0], x->data + x->sent, x->size - x->sent);
+    x->sent += n > 0 ? (size_t)n : 0;
+    if (x->sent == x->size || (n < 0 && errno != EAGAIN && errno != EINTR)) {
+        close_end(x, 0);
+    }
+}
+
+/* Reads what is there. Returns 0, or a negative errno where it is too much. */
+static int receive_part(struct exchange *x)
+{
+    if (x->out_size == x->out_room) {
+        const size_t larger = x->out_room ? 2 * x->out_room : 1 << 16;
+        char *grown = larger <= MOST_OUTPUT ? realloc(x->out, larger + 1) : NULL;
+        if (!grown) {
+            return larger <= MOST_OUTPUT ? -ENOMEM : -EFBIG;
+        }
+        x->out = grown;
+        x->out_room = larger;
+    }
+    const ssize_t n = read(x->ends[1], x->out + x->out_size, x->out_room - x->out_size);
+    x->out_size += n > 0 ? (size_t)n : 0;
+    if (n == 0) {
+        close_end(x, 1);
+    }
+    return 0;
+}
+
+static void receive_message(struct exchange *x)
+{
+    char beyond[MOST_MESSAGE];
+    const size_t room = MOST_MESSAGE - 1 - x->message_size;
+    const ssize_t n = room ? read(x->ends[2], x->message + x->message_size, room)
+                           : read(x->ends[2], beyond, sizeof beyond);
+    x->message_size += room && n > 0 ? (size_t)n : 0;
+    if (n == 0) {
+        close_end(x, 2);
+    }
+}
+
+/* Until the reader has closed its output, or its time is over. Returns 0 or a negative errno. */
+static int exchange_all(struct exchange *x, time_t end)
+{
+    int rc = 0;
+    fcntl(x->ends[0], F_SETFL, O_NONBLOCK);
+    while (!rc && (x->ends[1] >= 0 || x->ends[2] >= 0)) {
+        struct pollfd wait[3] = {
+            {x->ends[0], POLLOUT, 0}, {x->ends[1], POLLIN, 0}, {x->ends[2], POLLIN, 0}};
+        if (time(NULL) >= end) {
+            return -ETIMEDOUT;
+        }
+        if (poll(wait, 3, 1000) <= 0) {
+            continue;
+        }
+        if (wait[0].revents) {
+            send_part(x);
+        }
+        if (wait[1].revents) {
+            rc = receive_part(x);
+        }
+        if (wait[2].revents) {
+            receive_message(x);
+        }
+    }
+    return rc;
+}
+
+/* Waits for the end of the reader, which is killed where it does not end in time. Returns 0 or a
+ * negative errno. */
+static int wait_for_reader(pid_t pid, time_t end, int *status)
+{
+    const struct timespec pause = {.tv_nsec = 2000000};
+    bool killed = false;
+    for (;;) {
+        const pid_t ended = waitpid(pid, status, WNOHANG);
+        if (ended == pid) {
+            return killed ? -ETIMEDOUT : 0;
+        }
+        if (ended < 0 && errno != EINTR) {
+            return -errno;
+        }
+        if (!killed && time(NULL) >= end) {
+            kill(pid, SIGKILL);
+            killed = true;
+        }
+        nanosleep(&pause, NULL);
+    }
+}
+
+/* Has the text read by the other process. Returns 0 or a negative errno with the message. */
+static int exchange_with_reader(struct exchange *x, const char *program, const char *type,
+                                struct tact_error *err)
+{
+    const time_t end = time(NULL) + MOST_SECONDS;
+    pid_t pid = 0;
+    int status = 0;
+    void (*before)(int) = signal(SIGPIPE, SIG_IGN);
+    int rc = start_reader(x, program, type, &pid);
+    if (rc) {
+        signal(SIGPIPE, before);
+        return tact_error_set(err, rc, "its reader %s cannot be started: %s%s", program,
+                              strerror(-rc),
+                              rc == -ENOENT ? "; this tact was built without it" : "");
+    }
+    rc = exchange_all(x, end);
+    if (rc) {
+        kill(pid, SIGKILL);
+    }
+    for (int i = 0; i < 3; i++) {
+        if (x->ends[i] >= 0) {
+            close_end(x, i);
+        }
+    }
+    const int waited = wait_for_reader(pid, end, &status);
+    rc = rc ? rc : waited;
+    signal(SIGPIPE, before);
+    x->message[strcspn(x->message, "\n")] = '\0';
+    if (rc) {
+        return tact_error_set(err, rc, "its reader was stopped: %s", strerror(-rc));
+    }
+    if (!WIFEXITED(status)) {
+        return tact_error_set(err, -EINVAL, "its reader was killed by signal %d%s",
+                              WTERMSIG(status),
+                              WTERMSIG(status) == SIGXCPU ? ": it took too long" : "");
+    }
+    return WEXITSTATUS(status) ? tact_error_set(err, -EINVAL, "cannot be read: %s",
+                                                x->message[0] ? x->message : "it is empty")
+                               : 0;
+}
+
+int import_read_elsewhere(const char *path, const char *program, const char *type, char **text,
+                          size_t *text_size, struct tact_error *err)
+{
+    struct exchange x = {.ends = {-1, -1, -1}};
+    char *data = NULL;
+    uint64_t size = 0;
+    *text = NULL;
+    *text_size = 0;
+    tact_error_at(err, path, 0, 0, NULL);
+    int rc = tact_file_read(path, TACT_FILE_MESH_BYTES, &data, &size);
+    if (rc) {
+        return tact_error_set(err, rc, "cannot be read: %s", strerror(-rc));
+    }
+    x.data = data;
+    x.size = (size_t)size;
+    rc = exchange_with_reader(&x, program, type, err);
+    free(data);
+    if (rc) {
+        free(x.out);
+        return rc;
+    }
+    if (x.out) {
+        x.out[x.out_size] = '\0'; /* for which there is room */
+    }
+    *text = x.out;
+    *text_size = x.out_size;
+    return 0;
+}

@@ -1,0 +1,47 @@
+#include "reader_process.h"
+
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#define BYTES_A_SECOND (1u << 22)
+
+void reader_limit_resource(int what, rlim_t most)
+{
+    const struct rlimit limit = {most, most};
+    setrlimit((__rlimit_resource_t)what, &limit);
+}
+
+void reader_limit_time(size_t size, unsigned least_seconds)
+{
+    const rlim_t seconds = least_seconds + size / BYTES_A_SECOND;
+    const struct rlimit limit = {seconds, seconds + 1};
+    setrlimit(RLIMIT_CPU, &limit);
+}
+
+int reader_filter_calls(const struct sock_fprog *program)
+{
+    return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
+                   prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, program)
+               ? -1
+               : 0;
+}
+
+char *reader_read_input(size_t *size)
+{
+    size_t room = 1 << 16;
+    char *data = malloc(room);
+    *size = 0;
+    for (ssize_t n; data && (n = read(0, data + *size, room - *size)) > 0;) {
+        *size += (size_t)n;
+        if (*size == room) {
+            room *= 2;
+            char *grown = room <= 2 * (size_t)READER_MOST_BYTES ? realloc(data, room) : NULL;
+            if (!grown) {
+                free(data);
+            }
+            data = grown;
+        }
+    }
+    return data;
+}

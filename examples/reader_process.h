@@ -1,0 +1,49 @@
+/* What the programs that read files of foreign types have in common: each is a process that has
+ * little but the file, as the libraries that it uses are no wall against hostile files. */
+#ifndef TACT_EXAMPLES_READER_PROCESS_H
+#define TACT_EXAMPLES_READER_PROCESS_H
+
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <stddef.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+
+enum { READER_MOST_BYTES = 1 << 28 /* of a file */ };
+
+#if defined __x86_64__
+#define READER_ARCHITECTURE AUDIT_ARCH_X86_64
+#elif defined __aarch64__
+#define READER_ARCHITECTURE AUDIT_ARCH_AARCH64
+#elif defined __riscv && __riscv_xlen == 64
+#define READER_ARCHITECTURE AUDIT_ARCH_RISCV64
+#else
+#error "the architecture of system calls is not known here"
+#endif
+
+/* Beginning of a filter of system calls: ends the process where they are of another architecture,
+ * and loads their number. */
+#define READER_FILTER_BEGIN                                                                        \
+    BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, arch)),                       \
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, READER_ARCHITECTURE, 1, 0),                            \
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),                                       \
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr))
+
+/* What becomes of a system call. */
+#define READER_ON_CALL(call, action)                                                               \
+    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (call), 0, 1), BPF_STMT(BPF_RET | BPF_K, (action))
+
+void reader_limit_resource(int what, rlim_t most);
+
+/* Processor time for a file of that size: some make the importers loop for ever. SIGXCPU ends the
+ * process. */
+void reader_limit_time(size_t size, unsigned least_seconds);
+
+/* Filters all further system calls. Returns 0 or -1. */
+int reader_filter_calls(const struct sock_fprog *program);
+
+/* All of standard input, to be freed; NULL where it is larger than READER_MOST_BYTES. */
+char *reader_read_input(size_t *size);
+
+#endif

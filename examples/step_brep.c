@@ -1,0 +1,246 @@
+/* Surfaces of a text in OpenCASCADE's BRep format (its user guide, "BRep Format"), as gmsh writes
+ * it: gmsh's interface evaluates surfaces and has no control points. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "contact/number.h"
+#include "step_surface.h"
+
+enum { MOST_SURFACES = 1 << 16, MOST_NESTED = 8, MOST_KNOTS = 1 << 16, MOST_POLES = 1 << 24 };
+
+/* Kinds of surfaces and curves, by their numbers in the format. */
+enum {
+    PLANE = 1,
+    CYLINDER,
+    CONE,
+    SPHERE,
+    TORUS,
+    EXTRUSION,
+    REVOLUTION,
+    BEZIER,
+    BSPLINE,
+    TRIMMED,
+    OFFSET
+};
+enum {
+    LINE = 1,
+    CIRCLE,
+    ELLIPSE,
+    PARABOLA,
+    HYPERBOLA,
+    CURVE_BEZIER,
+    CURVE_BSPLINE,
+    CURVE_TRIMMED,
+    CURVE_OFFSET
+};
+
+/* The text that is left, and whether it was as expected so far. */
+struct brep {
+    const char *at;
+    bool is_bad;
+};
+
+static double read_number(struct brep *b)
+{
+    char *end;
+    const double x = tact_number_read(b->at, &end);
+    b->is_bad |= end == b->at || !isfinite(x) || fabs(x) > 1e100;
+    b->at = end;
+    return b->is_bad ? 0.0 : x;
+}
+
+static void read_numbers(struct brep *b, int count, double *out)
+{
+    for (int i = 0; i < count && !b->is_bad; i++) {
+        const double x = read_number(b);
+        if (out) {
+            out[i] = x;
+        }
+    }
+}
+
+static int read_count(struct brep *b, int least, int most)
+{
+    const double x = read_number(b);
+    b->is_bad |= !(x >= least && x <= most) || x != floor(x);
+    return b->is_bad ? least : (int)x;
+}
+
+static void skip_curve(struct brep *b, int depth)
+{
+    static const int numbers[] = {
+        [LINE] = 6, [CIRCLE] = 13, [ELLIPSE] = 14, [PARABOLA] = 13, [HYPERBOLA] = 14};
+    const int kind = read_count(b, LINE, CURVE_OFFSET);
+    b->is_bad |= depth > MOST_NESTED;
+    if (b->is_bad) {
+        return;
+    }
+    if (kind <= HYPERBOLA) {
+        read_numbers(b, numbers[kind], NULL);
+    } else if (kind == CURVE_BEZIER) {
+        const int rational = read_count(b, 0, 1);
+        read_numbers(b, (3 + rational) * (read_count(b, 1, STEP_MOST_DEGREE) + 1), NULL);
+    } else if (kind == CURVE_BSPLINE) {
+        const int rational = read_count(b, 0, 1);
+        read_numbers(b, 2, NULL);
+        const int points = read_count(b, 2, MOST_KNOTS), knots = read_count(b, 2, MOST_KNOTS);
+        read_numbers(b, (3 + rational) * points + 2 * knots, NULL);
+    } else {
+        read_numbers(b, kind == CURVE_TRIMMED ? 2 : 4, NULL);
+        skip_curve(b, depth + 1);
+    }
+}
+
+/* Poles of a Bezier or B-spline surface, for each place along u those along v. */
+static void read_poles(struct brep *b, struct step_surface *s)
+{
+    for (int i = 0; i < s->count[0] && !b->is_bad; i++) {
+        for (int j = 0; j < s->count[1]; j++) {
+            double *p = s->point[j * s->count[0] + i];
+            read_numbers(b, 3 + s->is_rational, p);
+            p[3] = s->is_rational ? p[3] : 1.0;
+            b->is_bad |= !(p[3] > 0.0);
+        }
+    }
+}
+
+static void read_bezier(struct brep *b, struct step_surface *s)
+{
+    int degree[2], count[2];
+    s->is_rational = read_count(b, 0, 1);
+    s->is_rational |= read_count(b, 0, 1);
+    for (int k = 0; k < 2; k++) {
+        degree[k] = read_count(b, 1, STEP_MOST_DEGREE);
+        count[k] = degree[k] + 1;
+    }
+    b->is_bad = b->is_bad || !step_spline_make(s, degree, count);
+    if (b->is_bad) {
+        return;
+    }
+    read_poles(b, s);
+    for (int k = 0; k < 2; k++) {
+        for (int i = count[k]; i < s->knot_count[k]; i++) {
+            s->knots[k][i] = 1.0;
+        }
+    }
+}
+
+/* Knots of one direction, each with its multiplicity. */
+static void read_knots(struct brep *b, struct step_surface *s, int k, int different)
+{
+    int count = 0;
+    for (int i = 0; i < different && !b->is_bad; i++) {
+        const double knot = read_number(b);
+        const int times = read_count(b, 1, STEP_MOST_DEGREE + 1);
+        b->is_bad |=
+            count + times > s->knot_count[k] || (count && !(knot > s->knots[k][count - 1]));
+        for (int m = 0; m < times && !b->is_bad; m++) {
+            s->knots[k][count++] = knot;
+        }
+    }
+    b->is_bad |= count != s->knot_count[k];
+}
+
+static void read_bspline(struct brep *b, struct step_surface *s)
+{
+    int degree[2], count[2], different[2];
+    s->is_rational = read_count(b, 0, 1);
+    s->is_rational |= read_count(b, 0, 1);
+    s->is_periodic = read_count(b, 0, 1);
+    s->is_periodic |= read_count(b, 0, 1);
+    for (int k = 0; k < 2; k++) {
+        degree[k] = read_count(b, 1, STEP_MOST_DEGREE);
+    }
+    for (int k = 0; k < 2; k++) {
+        count[k] = read_count(b, 2, MOST_KNOTS);
+    }
+    for (int k = 0; k < 2; k++) {
+        different[k] = read_count(b, 2, MOST_KNOTS);
+    }
+    b->is_bad |= (double)count[0] * count[1] > MOST_POLES;
+    if (b->is_bad) {
+        return;
+    }
+    if (s->is_periodic || !step_spline_make(s, degree, count)) {
+        strcpy(s->name, s->is_periodic ? "a periodic B-spline" : "a B-spline too large");
+        read_numbers(b,
+                     (3 + s->is_rational) * count[0] * count[1] + 2 * (different[0] + different[1]),
+                     NULL);
+        return;
+    }
+    read_poles(b, s);
+    read_knots(b, s, 0, different[0]);
+    read_knots(b, s, 1, different[1]);
+}
+
+static void read_surface(struct brep *b, struct step_surface *s, int depth)
+{
+    static const struct {
+        char name[24];
+        int numbers; /* of its record, before a curve or surface */
+    } kinds[] = {[PLANE] = {"a plane", 12},
+                 [CYLINDER] = {"a cylinder", 13},
+                 [CONE] = {"a cone", 14},
+                 [SPHERE] = {"a sphere", 13},
+                 [TORUS] = {"a torus", 14},
+                 [EXTRUSION] = {"an extrusion", 3},
+                 [REVOLUTION] = {"a revolution", 6},
+                 [BEZIER] = {"a Bezier surface", 0},
+                 [BSPLINE] = {"a B-spline", 0},
+                 [TRIMMED] = {"a trimmed surface", 4},
+                 [OFFSET] = {"an offset surface", 1}};
+    double number[14] = {0.0};
+    const int kind = read_count(b, PLANE, OFFSET);
+    b->is_bad |= depth > MOST_NESTED;
+    if (b->is_bad) {
+        return;
+    }
+    strcpy(s->name, kinds[kind].name);
+    read_numbers(b, kinds[kind].numbers, number);
+    if (kind == EXTRUSION || kind == REVOLUTION) {
+        skip_curve(b, depth + 1);
+    } else if (kind == TRIMMED) { /* of which the face has the bounds */
+        read_surface(b, s, depth + 1);
+    } else if (kind == OFFSET) {
+        struct step_surface inner = {.is_rational = false};
+        read_surface(b, &inner, depth + 1);
+        step_spline_free(&inner);
+    } else if (kind == BEZIER) {
+        read_bezier(b, s);
+    } else if (kind == BSPLINE) {
+        read_bspline(b, s);
+    } else if (kind == TORUS) {
+        b->is_bad = b->is_bad || !step_spline_torus(s, number, number + 12);
+    }
+}
+
+struct step_surface *step_surfaces_read(const char *text, int *count, const char **what)
+{
+    struct brep b = {.at = strstr(text, "\nSurfaces ")};
+    *count = 0;
+    *what = "gmsh's text of the solid has no surfaces";
+    if (!b.at) {
+        return NULL;
+    }
+    b.at += strlen("\nSurfaces ");
+    const int most = read_count(&b, 1, MOST_SURFACES);
+    struct step_surface *surfaces = b.is_bad ? NULL : calloc((size_t)most, sizeof *surfaces);
+    while (surfaces && *count < most && !b.is_bad) {
+        read_surface(&b, &surfaces[(*count)++], 0);
+    }
+    if (surfaces && b.is_bad) {
+        *what = "gmsh's text of the solid is not understood";
+        step_surfaces_free(surfaces, *count);
+        *count = 0;
+        return NULL;
+    }
+    return surfaces;
+}
+
+void step_surfaces_free(struct step_surface *surfaces, int count)
+{
+    for (int i = 0; i < count; i++) {
+        step_spline_free(&surfaces[i]);
+    }
+    free(surfaces);
+}

@@ -1,0 +1,450 @@
+/* tact-step: reads the surfaces of a solid from a STEP file, by gmsh and its OpenCASCADE, and
+ * writes them as free-form surfaces of an OBJ file, in metres. Started by tact import, with the
+ * file on its standard input; what reads it is a process of its own again, whose files are those of
+ * one folder, and which can open no socket and start no program.
+ *
+ * gmsh's C interface evaluates surfaces but has no control points, which are read from the text
+ * that gmsh writes of the solid. Each surface is the one that has the points that gmsh finds on a
+ * face. */
+#include <errno.h>
+#include <fcntl.h>
+#include <gmshc.h>
+#include <linux/landlock.h>
+#include <math.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "reader_process.h"
+#include "step_surface.h"
+
+#define LEAST_SECONDS 20         /* of processor time that any file may take */
+#define MOST_MEMORY (4ull << 30) /* [bytes] */
+#define SAME_POINT 1e-9          /* of points of one surface, over the size of the solid */
+#define SAME_PARAMETER 1e-6      /* of parameters, over their range */
+
+enum { MOST_FACES = 4096, EDGE_SAMPLES = 17, FACE_SAMPLES = 3, MOST_OBJ_DEGREE = 3 };
+
+/* The folder of the process, and its files: the solid, gmsh's text of it, and what OpenCASCADE
+ * prints while it reads. */
+struct folder {
+    char path[32], step[48], brep[48], notes[48];
+};
+
+/* Standard output and error; what gmsh and OpenCASCADE print does not go there. */
+static FILE *surfaces_out, *message_out;
+
+static int refuse_solid(const char *what)
+{
+    fprintf(message_out, "%s\n", what);
+    return 1;
+}
+
+static int refuse_face(int face, const char *name, const char *why)
+{
+    fprintf(message_out, "face %d, %s: %s\n", face, name, why);
+    return 1;
+}
+
+/* Leaves the process the files of the folder and no others. Returns 0 or -1. */
+static int keep_to_folder(const char *path)
+{
+    const __u64 all = (LANDLOCK_ACCESS_FS_MAKE_SYM << 1) - 1;
+    const struct landlock_ruleset_attr attr = {.handled_access_fs = all};
+    struct landlock_path_beneath_attr beneath = {
+        .allowed_access = LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_WRITE_FILE |
+                          LANDLOCK_ACCESS_FS_READ_DIR | LANDLOCK_ACCESS_FS_MAKE_REG |
+                          LANDLOCK_ACCESS_FS_REMOVE_FILE};
+    const int rules = (int)syscall(SYS_landlock_create_ruleset, &attr, sizeof attr, 0);
+    beneath.parent_fd = open(path, O_PATH | O_CLOEXEC);
+    int rc = rules < 0 || beneath.parent_fd < 0 || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
+             syscall(SYS_landlock_add_rule, rules, LANDLOCK_RULE_PATH_BENEATH, &beneath, 0) ||
+             syscall(SYS_landlock_restrict_self, rules, 0);
+    close(beneath.parent_fd);
+    close(rules);
+    return rc ? -1 : 0;
+}
+
+#define REFUSE(call) READER_ON_CALL(call, SECCOMP_RET_ERRNO | EPERM)
+
+/* From here on the process has the files of its folder, threads, and memory. Returns 0 or -1. */
+static int confine_process(const char *path)
+{
+    static struct sock_filter filter[] = {
+        READER_FILTER_BEGIN,
+        REFUSE(SYS_socket),
+        REFUSE(SYS_connect),
+        REFUSE(SYS_execve),
+        REFUSE(SYS_execveat),
+        REFUSE(SYS_ptrace),
+        REFUSE(SYS_process_vm_readv),
+        REFUSE(SYS_process_vm_writev),
+        REFUSE(SYS_kill),
+        REFUSE(SYS_io_uring_setup),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    const struct sock_fprog program = {sizeof filter / sizeof *filter, filter};
+    reader_limit_resource(RLIMIT_CORE, 0);
+    reader_limit_resource(RLIMIT_AS, MOST_MEMORY);
+    reader_limit_resource(RLIMIT_FSIZE, 1ull << 30);
+    return keep_to_folder(path) ? -1 : reader_filter_calls(&program);
+}
+
+static bool write_file(const char *path, const char *data, size_t size)
+{
+    FILE *to = fopen(path, "w");
+    const bool is_good = to && fwrite(data, 1, size, to) == size;
+    return to && !fclose(to) && is_good;
+}
+
+/* Text of a file, to be freed; NULL where there is none. */
+static char *read_file(const char *path)
+{
+    FILE *from = fopen(path, "r");
+    char *text = NULL;
+    if (from && !fseek(from, 0, SEEK_END)) {
+        const long size = ftell(from);
+        text = size > 0 ? malloc((size_t)size + 1) : NULL;
+        rewind(from);
+        if (text) {
+            text[fread(text, 1, (size_t)size, from)] = '\0';
+        }
+    }
+    if (from) {
+        fclose(from);
+    }
+    return text;
+}
+
+/* Keeps standard output and error for this program, and has what others print in a file. Returns 0
+ * or -1. */
+static int divert_prints(const char *path)
+{
+    const int notes = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    surfaces_out = fdopen(dup(1), "w");
+    message_out = fdopen(dup(2), "w");
+    return notes < 0 || !surfaces_out || !message_out || dup2(notes, 1) < 0 || dup2(notes, 2) < 0
+               ? -1
+               : 0;
+}
+
+/* Whether OpenCASCADE has found errors in the text of the solid, of which it leaves a part out. */
+static bool has_noted_errors(const char *path)
+{
+    fflush(NULL);
+    char *notes = read_file(path);
+    const bool has = notes && (strstr(notes, "ERR ") || strstr(notes, "Syntax"));
+    free(notes);
+    return has;
+}
+
+static int start_gmsh(void)
+{
+    int rc = 0;
+#if GMSH_API_VERSION_MAJOR > 4 || GMSH_API_VERSION_MINOR > 8
+    gmshInitialize(0, NULL, 0, 0, &rc);
+#else
+    gmshInitialize(0, NULL, 0, &rc);
+#endif
+    if (!rc) {
+        gmshOptionSetNumber("General.Terminal", 0.0, &rc);
+    }
+    if (!rc) {
+        gmshOptionSetString("Geometry.OCCTargetUnit", "M", &rc);
+    }
+    return rc;
+}
+
+/* Has gmsh read the solid and write it as text. Returns the number of its faces and their tags, to
+ * be freed by gmshFree(), or 0 after a message. */
+static size_t read_solid(const struct folder *folder, int **faces)
+{
+    size_t read = 0, solids = 0, count = 0;
+    int rc = 0, *tags = NULL;
+    gmshModelOccImportShapes(folder->step, &tags, &read, 1, "step", &rc);
+    gmshFree(tags);
+    if (!rc) {
+        gmshModelOccSynchronize(&rc);
+    }
+    if (rc || has_noted_errors(folder->notes)) {
+        refuse_solid(rc ? "it is no STEP file that OpenCASCADE reads"
+                        : "OpenCASCADE finds errors in its text");
+        return 0;
+    }
+    tags = NULL;
+    gmshModelGetEntities(&tags, &solids, 3, &rc);
+    gmshFree(tags);
+    if (rc || solids != 2) {
+        fprintf(message_out, "it has %zu solids; expected one\n", solids / 2);
+        return 0;
+    }
+    gmshWrite(folder->brep, &rc);
+    if (!rc) {
+        gmshModelGetEntities(faces, &count, 2, &rc);
+    }
+    if (rc || !count || count / 2 > MOST_FACES) {
+        refuse_solid(rc ? "gmsh cannot write the solid"
+                        : "its solid has no or more than 4096 faces");
+        return 0;
+    }
+    return count / 2;
+}
+
+/* Points on a face, with their parameters. */
+struct face {
+    int tag;
+    double low[2], high[2];
+    double uv[2 * FACE_SAMPLES], at[3 * FACE_SAMPLES];
+    bool is_reversed; /* its outward normal is not the one of u and v */
+};
+
+static int measure_face(int tag, struct face *face)
+{
+    static const double share[FACE_SAMPLES][2] = {{0.37, 0.59}, {0.81, 0.23}, {0.13, 0.91}};
+    double *low = NULL, *high = NULL, *at = NULL;
+    size_t n = 0, m = 0, points = 0;
+    int rc = 0;
+    face->tag = tag;
+    gmshModelGetParametrizationBounds(2, tag, &low, &n, &high, &m, &rc);
+    rc = rc || n != 2 || m != 2;
+    for (int k = 0; k < 2 && !rc; k++) {
+        face->low[k] = low[k];
+        face->high[k] = high[k];
+        for (int i = 0; i < FACE_SAMPLES; i++) {
+            face->uv[2 * i + k] = low[k] + share[i][k] * (high[k] - low[k]);
+        }
+    }
+    if (!rc) {
+        gmshModelGetValue(2, tag, face->uv, 2 * FACE_SAMPLES, &at, &points, &rc);
+        rc = rc || points != 3 * FACE_SAMPLES;
+    }
+    if (!rc) {
+        memcpy(face->at, at, sizeof face->at);
+    }
+    gmshFree(low);
+    gmshFree(high);
+    gmshFree(at);
+    return rc;
+}
+
+/* Largest distance of points of a surface from those of a face with the same parameters. */
+static double distance_from_face(const struct step_surface *s, const struct face *face)
+{
+    double most = 0.0;
+    for (int i = 0; i < FACE_SAMPLES; i++) {
+        double at[3];
+        step_spline_point(s, face->uv + 2 * i, at);
+        for (int k = 0; k < 3; k++) {
+            most = fmax(most, fabs(at[k] - face->at[3 * i + k]));
+        }
+    }
+    return most;
+}
+
+/* 1 where the edges of a face are its smallest and largest parameters, 0 where it is trimmed. */
+static int covers_rectangle(const struct face *face)
+{
+    int of_face[2] = {2, face->tag}, *edges = NULL, rc = 0, covers = 1;
+    size_t count = 0;
+    gmshModelGetBoundary(of_face, 2, &edges, &count, 0, 0, 0, &rc);
+    for (size_t e = 0; e < count && !rc; e += 2) {
+        double *low = NULL, *high = NULL, *uv = NULL, t[EDGE_SAMPLES];
+        size_t n = 0, m = 0, points = 0;
+        gmshModelGetParametrizationBounds(1, edges[e + 1], &low, &n, &high, &m, &rc);
+        rc = rc || n != 1 || m != 1;
+        for (int i = 0; i < EDGE_SAMPLES && !rc; i++) {
+            t[i] = low[0] + (high[0] - low[0]) * i / (EDGE_SAMPLES - 1);
+        }
+        if (!rc) {
+            gmshModelReparametrizeOnSurface(1, edges[e + 1], t, EDGE_SAMPLES, face->tag, &uv,
+                                            &points, 0, &rc);
+        }
+        for (size_t i = 0; i + 1 < points && !rc; i += 2) {
+            double nearest = INFINITY;
+            for (int k = 0; k < 2; k++) {
+                const double range = face->high[k] - face->low[k], x = uv[i + (size_t)k];
+                nearest =
+                    fmin(nearest, fmin(fabs(x - face->low[k]), fabs(x - face->high[k])) / range);
+            }
+            covers &= nearest <= SAME_PARAMETER;
+        }
+        gmshFree(low);
+        gmshFree(high);
+        gmshFree(uv);
+    }
+    gmshFree(edges);
+    return covers && !rc;
+}
+
+/* Whether a surface has the parameters of the whole face: where not, the face is trimmed. */
+static bool has_range_of_face(const struct step_surface *s, const struct face *face)
+{
+    bool is_same = true;
+    for (int k = 0; k < 2; k++) {
+        double of_surface[2], same = SAME_PARAMETER * (face->high[k] - face->low[k]);
+        step_spline_range(s, k, of_surface);
+        is_same &= fabs(of_surface[0] - face->low[k]) <= same &&
+                   fabs(of_surface[1] - face->high[k]) <= same;
+    }
+    return is_same;
+}
+
+/* Sets is_reversed: gmsh's normals of a solid point outward. */
+static int find_side(const struct step_surface *s, struct face *face)
+{
+    double at[3][3], *normal = NULL, uv[2], side[2][3];
+    size_t n = 0;
+    int rc = 0;
+    for (int i = 0; i < 3; i++) {
+        for (int k = 0; k < 2; k++) {
+            uv[k] = face->uv[k] + (i == k + 1 ? 1e-4 * (face->high[k] - face->low[k]) : 0.0);
+        }
+        step_spline_point(s, uv, at[i]);
+    }
+    for (int k = 0; k < 3; k++) {
+        side[0][k] = at[1][k] - at[0][k];
+        side[1][k] = at[2][k] - at[0][k];
+    }
+    gmshModelGetNormal(face->tag, face->uv, 2, &normal, &n, &rc);
+    double outward = 0.0;
+    for (int k = 0; k < 3 && !rc && n == 3; k++) {
+        const int a = (k + 1) % 3, b = (k + 2) % 3;
+        outward += normal[k] * (side[0][a] * side[1][b] - side[0][b] * side[1][a]);
+    }
+    gmshFree(normal);
+    face->is_reversed = outward < 0.0;
+    return rc || outward == 0.0;
+}
+
+/* Writes the surface of one face. Returns 0, or 1 after a message. */
+static int write_face(const struct step_surface *surfaces, int count, struct face *face,
+                      double size)
+{
+    const struct step_surface *found = NULL;
+    double least = SAME_POINT * size;
+    char *type = NULL;
+    int rc = 0;
+    for (int i = 0; i < count; i++) {
+        const double off = surfaces[i].point ? distance_from_face(&surfaces[i], face) : INFINITY;
+        if (off <= least) {
+            least = off;
+            found = &surfaces[i];
+        }
+    }
+    if (!found) {
+        gmshModelGetType(2, face->tag, &type, &rc);
+        rc = refuse_face(face->tag, type && !rc ? type : "of an unknown kind",
+                         "expected B-splines or Bezier surfaces that are not periodic, or a torus");
+        gmshFree(type);
+        return rc;
+    }
+    if (!has_range_of_face(found, face) || !covers_rectangle(face)) {
+        return refuse_face(face->tag, found->name, "trimmed; expected a whole surface");
+    }
+    if (found->degree[0] > MOST_OBJ_DEGREE || found->degree[1] > MOST_OBJ_DEGREE) {
+        return refuse_face(face->tag, found->name, "expected degrees of at most 3");
+    }
+    if (find_side(found, face)) {
+        return refuse_face(face->tag, found->name, "its side is not known");
+    }
+    step_spline_print(surfaces_out, found, face->is_reversed);
+    return 0;
+}
+
+/* Writes the faces of the solid. Returns 0, or 1 after a message. */
+static int write_faces(const int *tags, size_t count, const char *text)
+{
+    const char *what = NULL;
+    int surface_count = 0, rc = 0;
+    double size = 0.0;
+    struct step_surface *surfaces = step_surfaces_read(text, &surface_count, &what);
+    struct face *faces = calloc(count, sizeof *faces);
+    for (size_t i = 0; surfaces && faces && i < count && !rc; i++) {
+        if (measure_face(tags[2 * i + 1], &faces[i])) {
+            rc = refuse_solid("gmsh cannot evaluate its faces");
+        }
+        for (int k = 0; k < 3 * FACE_SAMPLES; k++) {
+            size = fmax(size, fabs(faces[i].at[k]));
+        }
+    }
+    rc = rc || faces ? rc : refuse_solid("no memory");
+    rc = rc || surfaces ? rc : refuse_solid(what);
+    for (size_t i = 0; i < count && !rc; i++) {
+        rc = write_face(surfaces, surface_count, &faces[i], size);
+    }
+    step_surfaces_free(surfaces, surface_count);
+    free(faces);
+    return rc;
+}
+
+/* The process that reads the file. Returns its exit code. */
+static int convert(const struct folder *folder)
+{
+    int *faces = NULL, rc = 1;
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (divert_prints(folder->notes)) {
+        return 1;
+    }
+    if (start_gmsh() || confine_process(folder->path)) {
+        return refuse_solid(
+            "gmsh does not start, or this kernel has no Landlock, by which its reader has "
+            "no other files");
+    }
+    const size_t count = read_solid(folder, &faces);
+    char *text = count ? read_file(folder->brep) : NULL;
+    if (text) {
+        rc = write_faces(faces, count, text);
+    }
+    gmshFree(faces);
+    free(text);
+    return fclose(surfaces_out) | fclose(message_out) ? 1 : rc;
+}
+
+/* Waits for the process. Returns its exit code, or ends as it did. */
+static int wait_for_process(pid_t pid)
+{
+    int status = 0;
+    while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
+    }
+    if (WIFEXITED(status)) {
+        return WEXITSTATUS(status);
+    }
+    fprintf(stderr, "%s\n",
+            WTERMSIG(status) == SIGXCPU ? "it took too long" : "gmsh failed while it read it");
+    return 1;
+}
+
+int main(int argc, char **argv)
+{
+    struct folder folder = {.path = "/tmp/tact-step-XXXXXX"};
+    size_t size = 0;
+    message_out = stderr;
+    if (argc != 3 || strcmp(argv[1], "step") != 0) {
+        fputs("tact-step is started by tact import\n", stderr);
+        return 2;
+    }
+    char *data = reader_read_input(&size);
+    if (!data || !mkdtemp(folder.path)) {
+        return refuse_solid(data ? "no temporary folder" : "too large");
+    }
+    snprintf(folder.step, sizeof folder.step, "%s/solid.step", folder.path);
+    snprintf(folder.notes, sizeof folder.notes, "%s/notes", folder.path);
+    snprintf(folder.brep, sizeof folder.brep, "%s/solid.brep", folder.path);
+    int rc = write_file(folder.step, data, size) ? 0 : refuse_solid("no room for a temporary file");
+    free(data);
+    signal(SIGINT, SIG_IGN); /* which ends the other process, whose files are then removed */
+    const pid_t pid = rc ? -1 : fork();
+    if (pid == 0) {
+        signal(SIGINT, SIG_DFL);
+        reader_limit_time(size, LEAST_SECONDS);
+        _exit(convert(&folder));
+    }
+    rc = pid > 0 ? wait_for_process(pid) : 1;
+    unlink(folder.step);
+    unlink(folder.brep);
+    unlink(folder.notes);
+    rmdir(folder.path);
+    return rc;
+}

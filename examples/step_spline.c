@@ -1,0 +1,162 @@
+/* Tensor B-splines of the STEP reader. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "step_surface.h"
+
+void step_spline_free(struct step_surface *s)
+{
+    free(s->point);
+    free(s->knots[0]);
+    free(s->knots[1]);
+    s->point = NULL;
+    s->knots[0] = s->knots[1] = NULL;
+}
+
+bool step_spline_make(struct step_surface *s, const int degree[2], const int count[2])
+{
+    bool is_good = true;
+    for (int k = 0; k < 2; k++) {
+        is_good &= degree[k] >= 1 && degree[k] <= STEP_MOST_DEGREE && count[k] > degree[k] &&
+                   count[k] <= STEP_MOST_POINTS;
+    }
+    if (!is_good || count[0] * count[1] > STEP_MOST_POINTS) {
+        return false;
+    }
+    s->point = calloc((size_t)(count[0] * count[1]), sizeof *s->point);
+    is_good = s->point;
+    for (int k = 0; k < 2; k++) {
+        s->degree[k] = degree[k];
+        s->count[k] = count[k];
+        s->knot_count[k] = count[k] + degree[k] + 1;
+        s->knots[k] = calloc((size_t)s->knot_count[k], sizeof *s->knots[k]);
+        is_good &= s->knots[k] != NULL;
+    }
+    if (!is_good) {
+        step_spline_free(s);
+    }
+    return is_good;
+}
+
+/* Index i of the knots with knots[i] <= x < knots[i + 1], within the range of the surface. */
+static int find_span(const struct step_surface *s, int k, double x)
+{
+    int i = s->degree[k];
+    while (i + 1 < s->count[k] && !(x < s->knots[k][i + 1])) {
+        i++;
+    }
+    return i;
+}
+
+/* One round after another of de Boor's method on `degree` + 1 homogeneous points. */
+static void reduce_by_de_boor(const double *knots, int span, int degree, double x,
+                              double (*point)[4])
+{
+    for (int round = 1; round <= degree; round++) {
+        for (int j = degree; j >= round; j--) {
+            const double low = knots[span - degree + j], high = knots[span + 1 + j - round];
+            const double share = high > low ? (x - low) / (high - low) : 0.0;
+            for (int m = 0; m < 4; m++) {
+                point[j][m] = (1.0 - share) * point[j - 1][m] + share * point[j][m];
+            }
+        }
+    }
+}
+
+void step_spline_range(const struct step_surface *s, int k, double range[2])
+{
+    const double scale = s->is_by_angle ? acos(0.0) : 1.0;
+    range[0] = scale * s->knots[k][s->degree[k]];
+    range[1] = scale * s->knots[k][s->count[k]];
+}
+
+/* Parameter of the surface of one of the file. A rational parabola is a quarter of a circle, from
+ * the middle of which tan(angle / 2) is proportional to its parameter. */
+static double parameter_of(const struct step_surface *s, double x)
+{
+    if (!s->is_by_angle) {
+        return x;
+    }
+    const double quarter = acos(0.0), whole = fmax(0.0, fmin(floor(x / quarter), 3.0));
+    return whole + 0.5 + 0.5 * tan(0.5 * (x - (whole + 0.5) * quarter)) / tan(0.25 * quarter);
+}
+
+void step_spline_point(const struct step_surface *s, const double uv[2], double out[3])
+{
+    const int du = s->degree[0], dv = s->degree[1];
+    const double x = parameter_of(s, uv[0]), y = parameter_of(s, uv[1]);
+    const int u = find_span(s, 0, x), v = find_span(s, 1, y);
+    double column[STEP_MOST_DEGREE + 1][4], row[STEP_MOST_DEGREE + 1][4];
+    for (int j = 0; j <= dv; j++) {
+        for (int i = 0; i <= du; i++) {
+            const double *p = s->point[(v - dv + j) * s->count[0] + u - du + i];
+            for (int m = 0; m < 4; m++) {
+                row[i][m] = m < 3 ? p[3] * p[m] : p[3];
+            }
+        }
+        reduce_by_de_boor(s->knots[0], u, du, x, row);
+        memcpy(column[j], row[du], sizeof column[j]);
+    }
+    reduce_by_de_boor(s->knots[1], v, dv, y, column);
+    for (int m = 0; m < 3; m++) {
+        out[m] = column[dv][m] / column[dv][3];
+    }
+}
+
+bool step_spline_torus(struct step_surface *s, const double frame[12], const double radius[2])
+{
+    static const int degree[2] = {2, 2}, count[2] = {9, 9};
+    static const double corner[9][2] = {{1, 0},   {1, 1},  {0, 1},  {-1, 1}, {-1, 0},
+                                        {-1, -1}, {0, -1}, {1, -1}, {1, 0}};
+    if (!step_spline_make(s, degree, count)) {
+        return false;
+    }
+    s->is_rational = s->is_by_angle = true;
+    for (int k = 0; k < 2; k++) {
+        for (int i = 0; i < s->knot_count[k]; i++) {
+            s->knots[k][i] = i ? (i == s->knot_count[k] - 1 ? 4.0 : (i - 1) / 2) : 0.0;
+        }
+    }
+    for (int j = 0; j < 9; j++) {
+        for (int i = 0; i < 9; i++) {
+            const double far = radius[0] + radius[1] * corner[j][0];
+            double *p = s->point[9 * j + i];
+            for (int m = 0; m < 3; m++) {
+                p[m] = frame[m] + radius[1] * corner[j][1] * frame[3 + m] +
+                       far * (corner[i][0] * frame[6 + m] + corner[i][1] * frame[9 + m]);
+            }
+            p[3] = (i % 2 ? sqrt(0.5) : 1.0) * (j % 2 ? sqrt(0.5) : 1.0);
+        }
+    }
+    return true;
+}
+
+void step_spline_print(FILE *to, const struct step_surface *s, bool reversed)
+{
+    const int points = s->count[0] * s->count[1];
+    for (int i = 0; i < points; i++) {
+        const int column = i % s->count[0];
+        const int from = reversed ? i - column + s->count[0] - 1 - column : i;
+        const double *p = s->point[from];
+        fprintf(to, s->is_rational ? "v %.17g %.17g %.17g %.17g\n" : "v %.17g %.17g %.17g\n", p[0],
+                p[1], p[2], p[3]);
+    }
+    fprintf(to, "cstype %sbspline\ndeg %d %d\nsurf", s->is_rational ? "rat " : "", s->degree[0],
+            s->degree[1]);
+    for (int k = 0; k < 2; k++) {
+        const double first = s->knots[k][s->degree[k]], last = s->knots[k][s->count[k]];
+        const bool turned = reversed && k == 0;
+        fprintf(to, " %.17g %.17g", turned ? -last : first, turned ? -first : last);
+    }
+    for (int i = 0; i < points; i++) {
+        fprintf(to, i % 16 ? " %d" : " \\\n %d", i - points);
+    }
+    for (int k = 0; k < 2; k++) {
+        const bool turned = reversed && k == 0;
+        fprintf(to, "\nparm %c", "uv"[k]);
+        for (int i = 0; i < s->knot_count[k]; i++) {
+            fprintf(to, " %.17g", turned ? -s->knots[k][s->knot_count[k] - 1 - i] : s->knots[k][i]);
+        }
+    }
+    fprintf(to, "\nend\n");
+}

@@ -1,0 +1,50 @@
+/* Surfaces of a solid as rational B-splines, with which OBJ files and the scenes of tact have them.
+ */
+#ifndef TACT_EXAMPLES_STEP_SURFACE_H
+#define TACT_EXAMPLES_STEP_SURFACE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+enum {
+    STEP_MOST_DEGREE = 25,   /* of B-splines in OpenCASCADE */
+    STEP_MOST_POINTS = 4000, /* control points that a statement of an OBJ file has room for */
+};
+
+/* A surface. One that is no B-spline has no control points, but a name for messages. */
+struct step_surface {
+    char name[32];
+    bool is_rational, is_periodic;
+    int degree[2], count[2]; /* of control points, along u and v */
+    int knot_count[2];
+    double *knots[2];   /* which do not decrease */
+    double (*point)[4]; /* x, y, z [m] and weight, u fastest */
+    bool is_by_angle;   /* the file's parameters are angles, a quarter of a turn a change of 1 */
+};
+
+/* step_brep.c: reads the surfaces of a text in OpenCASCADE's BRep format. Returns their array, of
+ * *count, to be freed by step_surfaces_free(); NULL with *what where the text is not that. */
+struct step_surface *step_surfaces_read(const char *text, int *count, const char **what);
+void step_surfaces_free(struct step_surface *surfaces, int count);
+
+/* step_spline.c: gives a new surface room for such degrees and numbers of control points. false: no
+ * memory, or too large. */
+bool step_spline_make(struct step_surface *s, const int degree[2], const int count[2]);
+
+void step_spline_free(struct step_surface *s);
+
+/* Least and largest parameter of the file along u (k = 0) or v. */
+void step_spline_range(const struct step_surface *s, int k, double range[2]);
+
+/* The point at parameters of the file, by de Boor's method. */
+void step_spline_point(const struct step_surface *s, const double uv[2], double out[3]);
+
+/* Makes the surface a torus, by rational parabolas: nine by nine control points, of a quarter of a
+ * turn each to a change of 1 of a parameter. frame: origin, axis, x and y. false: no memory. */
+bool step_spline_torus(struct step_surface *s, const double frame[12], const double radius[2]);
+
+/* Writes the surface as statements of an OBJ file; reversed: with the normal on its other side. */
+void step_spline_print(FILE *to, const struct step_surface *s, bool reversed);
+
+#endif
