@@ -97,8 +97,10 @@ static const double *choose_wrench(struct haptic_server *s)
     if (tact_guard_is_beat_overdue(&s->heart, now + s->cycle_ns)) {
         tact_guard_trip(&s->heart);
     }
+    /* two usual cycles are no gap: a device whose calls always take long would lag */
+    const int64_t timeout = s->page->head.timeout_ns, cycles = s->page->opening_delay_ns;
     tact_guard_bridge_gap(&s->gap, s->heart.state == TACT_GUARD_PASSING ? s->wrench : none, now,
-                          s->page->head.timeout_ns);
+                          timeout > cycles ? timeout : cycles);
     return s->gap.sent;
 }
 

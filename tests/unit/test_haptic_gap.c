@@ -100,7 +100,7 @@ static void pass(int64_t ns)
 static void pass_with_stalls(int64_t ns)
 {
     int64_t more = 0;
-    if (uniform(0.0, 1.0) < 0.01) {
+    if (atomic_load(&page.head.ready) && uniform(0.0, 1.0) < 0.01) {
         more = (int64_t)uniform(0.0, 80e6);
         device.stalls++;
         if (device.stalls % 3 == 0) {

@@ -144,6 +144,43 @@ static double needed_damping(double stiffness, double damping, int delay)
     return most;
 }
 
+/* The same of a coupling, implicit, with a tool of some mass that touches nothing: of
+ * (M (1 - 1/z) + T D + T^2 K / (1 - 1/z)) U = (T K + D (1 - 1/z)) X, the force is M (1 - 1/z) U /
+ * T.
+ */
+static double damping_needed_by_coupling(double stiffness, double damping, double mass)
+{
+    double most = -INFINITY;
+    for (int i = 1; i <= 20000; i++) {
+        const double wt = pi * i / 20000.0;
+        const double complex change = 1.0 - cexp(-I * wt);
+        const double complex rate =
+            (period * stiffness + damping * change) /
+            (mass * change + period * damping + period * period * stiffness / change);
+        most = fmax(most,
+                    0.5 * period / (1.0 - cos(wt)) * creal(change * mass * change * rate / period));
+    }
+    return most;
+}
+
+/* A coupling needs K T / 2 + D where its tool is blocked, as a wall of its stiffness and damping,
+ * and less where the tool is free. */
+static void a_coupling_needs_no_more_than_its_wall(void **state)
+{
+    (void)state;
+    const double blocked = needed_damping(1000.0, 2.0, 0);
+    const double light = damping_needed_by_coupling(1000.0, 2.0, 0.01);
+    print_message("K 1000, D 2: needs %.3f blocked, %.3f with a free tool of 10 g\n", blocked,
+                  light);
+    assert_true(fabs(blocked - 2.5) < 1e-6 && fabs(light - 2.22) < 5e-3);
+    assert_true(fabs(damping_needed_by_coupling(1000.0, 2.0, 1e9) - blocked) < 1e-3);
+    for (int i = 0; i < 60; i++) {
+        const double k = pow(10.0, uniform(1.0, 5.0)), d = pow(10.0, uniform(-2.0, 2.0)),
+                     m = pow(10.0, uniform(-4.0, 1.0));
+        assert_true(damping_needed_by_coupling(k, d, m) <= (0.5 * period * k + d) * (1.0 + 1e-9));
+    }
+}
+
 static void stiffest_is_that_of_colgate(void **state)
 {
     (void)state;
@@ -171,6 +208,7 @@ int main(void)
         cmocka_unit_test(bound_changes_what_is_over_it),
         cmocka_unit_test(damper_dissipates_the_debt),
         cmocka_unit_test(stiffest_is_that_of_colgate),
+        cmocka_unit_test(a_coupling_needs_no_more_than_its_wall),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
