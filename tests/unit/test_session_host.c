@@ -212,6 +212,7 @@ static char *ball_scene_text(int count, int spheres_each)
 static void memory_depends_on_near_pairs_only(void **state)
 {
     (void)state;
+    SKIP_IF_THREAD_CHECKED();
     char *text = ball_scene_text(1000, 3);
     struct tact_session_options options = tact_session_options_default();
     struct tact_session_report report;

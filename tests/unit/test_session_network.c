@@ -129,6 +129,7 @@ static double press(const char *link, double *least, int ticks)
 static void press_over_a_poor_link(void **state)
 {
     (void)state;
+    SKIP_IF_THREAD_CHECKED();
     double least;
     const int end = 7500;
     const double passive = press(POOR, &least, end);

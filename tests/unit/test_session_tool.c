@@ -15,6 +15,7 @@
 #include "devices/registry.h"
 #include "rt/log/log_reader.h"
 #include "rt/session/session.h"
+#include "support/campaign.h"
 #include "support/replays.h"
 #include "support/run_scene.h"
 
@@ -25,6 +26,7 @@ static char folder[] = "/tmp/tact_tool_XXXXXX";
 static void presses_as_springs_in_series(void **state)
 {
     (void)state;
+    SKIP_IF_THREAD_CHECKED();
     char path[64];
     struct run_result result;
     struct tact_log *log;

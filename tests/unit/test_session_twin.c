@@ -19,6 +19,7 @@
 #include "rt/log/log_reader.h"
 #include "rt/session/replay.h"
 #include "rt/session/session.h"
+#include "support/campaign.h"
 #include "support/device_config.h"
 #include "support/run_scene.h"
 
@@ -296,6 +297,7 @@ static double motion_at_wall(double stiffness, int sensor_delay, int motor_delay
 static void wall_is_stable_up_to_its_limit(void **state)
 {
     (void)state;
+    SKIP_IF_THREAD_CHECKED();
     static const int delays[][2] = {{0, 0}, {1, 0}, {1, 1}};
     for (int i = 0; i < 3; i++) {
         const int *d = delays[i];

@@ -277,7 +277,7 @@ static void check_run_timing_and_motion(const char *what, int ticks, int loaded,
 static void joint_is_exact_on_idle_machine(void **unused)
 {
     (void)unused;
-    check_run_timing_and_motion("idle", campaign_trial_count(3000, MOST_TICKS), 0, NULL);
+    check_run_timing_and_motion("idle", campaign_trial_count(1000, MOST_TICKS), 0, NULL);
 }
 
 static int tick_count_under_load; /* 0: as many as the campaign has */

@@ -10,16 +10,32 @@
 
 /* Whether this build runs under AddressSanitizer or ThreadSanitizer: gcc has a macro for each,
  * clang a feature. */
-#if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__
+#if defined __SANITIZE_THREAD__
+#define THREAD_CHECKED 1
+#elif defined __SANITIZE_ADDRESS__
 #define SANITIZED 1
 #elif defined __has_feature
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#if __has_feature(thread_sanitizer)
+#define THREAD_CHECKED 1
+#elif __has_feature(address_sanitizer)
 #define SANITIZED 1
 #endif
 #endif
-#ifndef SANITIZED
-#define SANITIZED 0
+#ifndef THREAD_CHECKED
+#define THREAD_CHECKED 0
 #endif
+#ifndef SANITIZED
+#define SANITIZED THREAD_CHECKED
+#endif
+
+/* For a test of motion whose threads do what those of other tests do, and which takes ten seconds
+ * and more under ThreadSanitizer: skips it there. */
+#define SKIP_IF_THREAD_CHECKED()                                                                   \
+    do {                                                                                           \
+        if (THREAD_CHECKED) {                                                                      \
+            skip();                                                                                \
+        }                                                                                          \
+    } while (0)
 
 /* The number of trials: `quick` in continuous integration; a fifth of it under a sanitizer,
  * which is many times slower but needs few trials to detect an access out of bounds; `all` in
