@@ -182,7 +182,7 @@ class Panels {
     g.stroke();
     g.strokeStyle = line;
     this.plots.drawLatency(frames, frame.time, [used, ink]);
-    this.byId("latency-text").textContent = "above: counts of all ticks; filled: compute, outlined: wake-up; red: period. " +
-      "Below: longest of each frame; blue: compute, grey: wake-up. Missed " + frame.missed;
+    this.byId("latency-text").textContent = "above: counts of all ticks, below: longest of each frame; blue: compute, grey: wake-up, " +
+      "red: period; missed " + frame.missed;
   }
 }

@@ -95,7 +95,14 @@ function axisText(value, low, high) {
   if (digits > 6 && value !== low) {
     return "+" + Number((value - low).toPrecision(2));
   }
-  return String(Number((Math.abs(value) < 1e-9 * size ? 0 : value).toPrecision(Math.max(3, Math.min(digits, 6)))));
+  const rounded = Number((Math.abs(value) < 1e-9 * size ? 0 : value).toPrecision(Math.max(3, Math.min(digits, 6))));
+  return rounded !== 0 && Math.abs(rounded) < 1e-3 ? rounded.toExponential() : String(rounded);
+}
+
+// Marks of an axis, and their texts.
+function marksOf(low, high) {
+  const withZero = low < 0 && high > 0 && Math.min(high, -low) > 0.2 * (high - low);
+  return (withZero ? [low, 0, high] : [low, (low + high) / 2, high]).map((v) => [v, axisText(v, low, high)]);
 }
 
 class Plots {
@@ -225,11 +232,23 @@ class Plots {
     this.drawTimes(canvas, now);
   }
 
-  // Wake latency and computing time: the longest of the ticks of each frame.
+  // Wake latency and computing time: the longest of the ticks of each frame, by their logarithm, and the period.
   drawLatency(frames, now, colours) {
-    const canvas = this.open("latency-time", STRIP_HEIGHT + AXIS_HEIGHT);
-    const list = ["compute", "wake"].map((name, i) => ({ colour: colours[i], q: { of: (f) => [f[name] / 1000, f[name] / 1000] } }));
-    this.drawStrip(canvas, 0, "\u00b5s", list, frames, now);
+    const canvas = this.open("latency-time", STRIP_HEIGHT + AXIS_HEIGHT), period = Math.log10(this.hello.period * 1e6);
+    const list = ["compute", "wake"].map((name, i) => ({ colour: colours[i], q: { of: (f) => {
+      const decade = Math.log10(Math.max(f[name] / 1000, 0.1));
+      return [decade, decade];
+    } } }));
+    const decades = (values) => {
+      const all = values.flat().flat(), low = Math.floor(Math.min(0, ...all)), high = Math.ceil(Math.max(2, period, ...all));
+      return [low, high, Array.from({ length: high - low + 1 }, (_, k) => [low + k, String(Number((10 ** (low + k)).toPrecision(1)))])];
+    };
+    const y = this.drawStrip(canvas, 0, "\u00b5s", list, frames, now, decades);
+    canvas.g.strokeStyle = canvas.limit;
+    canvas.g.beginPath();
+    canvas.g.moveTo(AXIS_WIDTH, y(period));
+    canvas.g.lineTo(canvas.w, y(period));
+    canvas.g.stroke();
     this.drawTimes(canvas, now);
   }
 
@@ -241,20 +260,22 @@ class Plots {
     g.textAlign = "left";
   }
 
-  // Bands from the least to the largest value of each frame: no peak of a tick is left out.
-  drawStrip({ g, w, ink, line }, top, unit, list, frames, now) {
+  // Bands from the least to the largest value of each frame: no peak of a tick is left out. scale: the lower and upper end
+  // of the axis and its marks, from all values. Returns where a value is.
+  drawStrip({ g, w, ink, line }, top, unit, list, frames, now, scale) {
     const from = now - PLOT_SECONDS, seen = framesBetween(frames, from, now), values = list.map((s) => seen.map((f) => s.q.of(f)));
-    const [low, high] = rangeOf(values, list.every((s) => s.q.free)), upper = top + 14, bottom = top + STRIP_HEIGHT - 4;
+    const range = scale ? null : rangeOf(values, list.every((s) => s.q.free)), upper = top + 14, bottom = top + STRIP_HEIGHT - 4;
+    const [low, high, marks] = scale ? scale(values) : [...range, marksOf(...range)];
     const x = (t) => AXIS_WIDTH + (w - AXIS_WIDTH) * (t - from) / PLOT_SECONDS, y = (v) => bottom - (bottom - upper) * (v - low) / (high - low);
     g.strokeStyle = line;
     g.fillStyle = ink;
     g.fillText(unit, AXIS_WIDTH, top + 10);
-    for (const v of low < 0 && high > 0 && Math.min(high, -low) > 0.15 * (high - low) ? [low, 0, high] : [low, (low + high) / 2, high]) {
+    for (const [v, text] of marks) {
       g.beginPath();
       g.moveTo(AXIS_WIDTH, y(v));
       g.lineTo(w, y(v));
       g.stroke();
-      g.fillText(axisText(v, low, high), 0, y(v) + 4);
+      g.fillText(text, 0, y(v) + 4);
     }
     values.forEach((series, i) => {
       g.strokeStyle = list[i].colour;
@@ -269,5 +290,6 @@ class Plots {
       });
       g.stroke();
     });
+    return y;
   }
 }
