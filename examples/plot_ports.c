@@ -87,14 +87,14 @@ void plot_ports(FILE *to, const struct plot_session *s, int count, int row,
     }
     frame(to, 0, row, "Energy absorbed [mJ]; dotted: least; red: generated");
     fputs("set ytics nomirror; set yrange [*<0:0.001<*]\n"
-          "set key at graph 0, graph -0.2 left top Left reverse maxrows 2 samplen 1.5 font ',11'\n"
+          "set key at graph 0, graph -0.21 left top Left reverse maxrows 2 samplen 1.5 font ',11'\n"
           "set object 1 rectangle from graph 0, graph 0 to graph 1, first 0 fc rgb '#D00000' "
           "fs transparent solid 0.1 noborder behind\n",
           to);
     draw_port_curves(to, s, count, colours, PORT_ENERGY, 1);
     draw_least_and_limited(to, s, count, colours);
     fputs("\nunset object 1\n", to);
-    frame(to, 1, row, "Force at each port [N], torque [N m]");
+    frame(to, 1, row, "Force [N], torque [N m]");
     fputs("set ytics nomirror; set yrange [0:0.001<*]\n", to);
     if (left_out > 0) {
         fprintf(to,
