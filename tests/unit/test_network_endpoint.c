@@ -307,6 +307,42 @@ static void a_flood_is_counted(void **state)
     tact_network_endpoint_close(&listener);
 }
 
+/* In place of the end's socket one of a pair that nobody reads, whose queue becomes full: what is
+ * sent then is lost and counted, nothing waits, and the session continues afterwards. */
+static void a_full_socket_is_a_lost_packet(void **state)
+{
+    (void)state;
+    struct tact_network_endpoint caller, listener;
+    char text[TACT_NETWORK_PAYLOAD];
+    int pair[2];
+    open_endpoint(&listener, 0, 0, NULL);
+    open_endpoint(&caller, 1, tact_network_endpoint_port(&listener), NULL);
+    assert_int_equal(wait_until_connected(&caller, &listener, 10), 0);
+    const struct tact_network_counts before = caller.counts;
+    const int own = dup(caller.socket);
+    assert_int_equal(socketpair(AF_UNIX, SOCK_DGRAM, 0, pair), 0);
+    assert_true(own >= 0 && dup2(pair[0], caller.socket) == caller.socket);
+    uint64_t lost = 0;
+    for (int i = 0; i < 2000; i++) {
+        const int rc = tact_network_send(&caller, "is lost", 8);
+        assert_true(rc == 0 || rc == -EAGAIN);
+        lost += rc != 0;
+    }
+    print_message("%llu of 2000 packets lost\n", (unsigned long long)lost);
+    assert_in_range(lost, 1, 1999);
+    assert_int_equal(caller.counts.unsent_packet_count, before.unsent_packet_count + lost);
+    assert_int_equal(caller.counts.sent, before.sent + 2000 - lost);
+    assert_int_equal(dup2(own, caller.socket), caller.socket);
+    assert_int_equal(tact_network_send(&caller, "arrives", 8), 0);
+    assert_int_equal(tick(&listener, text), 1);
+    assert_string_equal(text, "arrives");
+    close(own);
+    close(pair[0]);
+    close(pair[1]);
+    tact_network_endpoint_close(&caller);
+    tact_network_endpoint_close(&listener);
+}
+
 /* Datagrams of any content and size, and recorded ones with some bytes changed. */
 static void random_datagrams_are_refused(void **state)
 {
@@ -398,6 +434,7 @@ int main(void)
         cmocka_unit_test(handshakes_survive_loss),
         cmocka_unit_test(what_was_sent_before_has_no_effect),
         cmocka_unit_test(a_flood_is_counted),
+        cmocka_unit_test(a_full_socket_is_a_lost_packet),
         cmocka_unit_test(random_datagrams_are_refused),
         cmocka_unit_test(addresses_are_checked),
     };

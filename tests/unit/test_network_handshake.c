@@ -79,6 +79,27 @@ static void both_ends_derive_the_same_keys(void **state)
     assert_int_equal(tact_network_open(&again.listener, datagram, (size_t)n, payload), -EBADMSG);
 }
 
+/* Of the same two pinned keys: no two keys of all starts and directions are equal. */
+static void no_two_starts_share_a_key(void **state)
+{
+    (void)state;
+    enum { MOST = 4000 };
+    static unsigned char keys[2 * MOST][TACT_NETWORK_KEY_BYTES];
+    const int starts = campaign_trial_count(60, MOST);
+    struct tact_network_identity caller, listener;
+    make_peer_identities(&caller, &listener);
+    for (int i = 0; i < starts; i++) {
+        struct exchange x;
+        run_handshake(&caller, &listener, &x);
+        memcpy(keys[2 * i], x.caller.send_key, sizeof *keys);
+        memcpy(keys[2 * i + 1], x.caller.receive_key, sizeof *keys);
+        for (int k = 0; k < 2 * i + 1; k++) {
+            assert_true(memcmp(keys[k], keys[2 * i + 1], sizeof *keys) &&
+                        (k == 2 * i || memcmp(keys[k], keys[2 * i], sizeof *keys)));
+        }
+    }
+}
+
 static void every_flipped_bit_is_refused(void **state)
 {
     (void)state;
@@ -265,6 +286,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(both_ends_derive_the_same_keys),
+        cmocka_unit_test(no_two_starts_share_a_key),
         cmocka_unit_test(every_flipped_bit_is_refused),
         cmocka_unit_test(window_accepts_each_packet_once),
         cmocka_unit_test(strangers_are_refused),

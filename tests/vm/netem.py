@@ -1,0 +1,190 @@
+#!/usr/bin/env python3
+"""netem.py TACT: both ends of a teleoperation in two network namespaces of the virtual machine, with keys, over the kernel's own
+poor network: 50 ms one way, 20 ms of jitter, 5 % lost. In the press the network is cut for a second, once by a loss of 100 %
+and once by taking an interface down: both ends are safe in the stated time, and the same press returns. Runs where TACT_LONG
+is 1, as it takes over 20 s."""
+import csv
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+POOR = "delay 50ms 20ms loss 5%"  # tc netem: 30 to 70 ms
+OK, LOST = 0, 2  # states of a device
+ADDRESS = {"person": "192.0.2.1", "robot": "192.0.2.2"}
+
+PERSON = """name: person
+duration: 60
+moments: {source: host}
+hands:
+  - name: arm
+    weightless: true
+    links:
+      - name: tip
+        mass: 0.4
+        inertia: [1e-4, 1e-4, 1e-4, 0, 0, 0]
+        joint: {type: slide, axis: [1, 0, 0], viscous: 1, coupling: {stiffness: 300, damping: 10}}
+devices:
+  - {name: site, type: network}
+  - {name: person, type: operator, settings: {script: [[1, 0, 0, 0], [2, 1, 0, 0]]}}
+inputs: [{from: person.grip, to: arm.tip, scale: 0.07}]
+remotes: [{joint: arm.tip, device: site, impedance: 10}]
+"""
+ROBOT = """name: robot
+duration: 60
+moments: {source: host}
+materials: [{name: steel}]
+pairs: [{materials: [steel, steel], friction: 0.5, model: features, compliance: 2e-4}]
+bodies:
+  - name: wall
+    fixed: true
+    shapes: [{type: box, size: [0.1, 0.1, 0.1], position: [0.11, 0, 0], material: steel}]
+hands:
+  - name: robot
+    weightless: true
+    links:
+      - name: tip
+        mass: 0.5
+        inertia: [1e-3, 1e-3, 1e-3, 0, 0, 0]
+        joint: {type: slide, axis: [1, 0, 0], viscous: 2}
+        shapes: [{type: box, size: [0.02, 0.02, 0.02], material: steel}]
+devices: [{name: site, type: network}]
+remotes: [{joint: robot.tip, device: site, impedance: 10, stiffness: 1000, damping: 30, tank: 1}]
+"""
+BOTH = """name: both
+local: {scene: person.yaml, connect: "192.0.2.2:4710", key: person.key, peer: robot.key.pub}
+remote: {scene: robot.yaml, listen: "192.0.2.2:4710", key: robot.key, peer: person.key.pub}
+jitter: 0.04
+repeats: 20
+"""
+
+
+def do(words):
+    subprocess.run(words.split(), check=True)
+
+
+def lay_network():
+    for name in ADDRESS:
+        do(f"ip netns add {name}")
+    do("ip link add to_robot netns person type veth peer name to_person netns robot")
+    for name, other in (("person", "robot"), ("robot", "person")):
+        do(f"ip -n {name} address add {ADDRESS[name]}/24 dev to_{other}")
+        do(f"ip -n {name} link set to_{other} up")
+        do(f"tc -n {name} qdisc add dev to_{other} root netem {POOR}")
+
+
+def lose(what):
+    for name, other in (("person", "robot"), ("robot", "person")):
+        do(f"tc -n {name} qdisc change dev to_{other} root netem {what}")
+
+
+def wait_for(log, words, count):
+    until = time.monotonic() + 60
+    while True:
+        with open(f"{log}.err", encoding="utf-8") as file:
+            text = file.read()
+        if text.count(words) >= count:
+            return
+        assert time.monotonic() < until, text
+        time.sleep(0.02)
+
+
+def inside(tact, folder):
+    """In the machine, in memory: what the programs write takes no time of the host there."""
+    os.chdir("/dev/shm")
+    for name, text in (("person.yaml", PERSON), ("robot.yaml", ROBOT), ("both.yaml", BOTH)):
+        with open(name, "w", encoding="ascii") as file:
+            file.write(text)
+    for name in ADDRESS:
+        do(f"{tact} keygen {name}.key")
+    for module in "veth", "sch_netem":
+        do(f"modprobe {module}")
+    lay_network()
+    ends, cuts = {}, []
+    for name, site in (("robot", "remote"), ("person", "local")):
+        with open(f"{name}.err", "w", encoding="utf-8") as err:
+            ends[name] = subprocess.Popen(["ip", "netns", "exec", name, tact, "teleop", "both.yaml", "--site", site,
+                                           "--record", f"{name}.mcap"], stdout=subprocess.DEVNULL, stderr=err)
+    wait_for("person", "has proven its key", 1)
+    time.sleep(7)
+    for kind in "loss", "interface":
+        if kind == "loss":
+            lose("loss 100%")
+        else:
+            do("ip -n robot link set to_person down")
+        cuts.append(time.monotonic_ns())  # packets on their way arrive for 70 ms more
+        time.sleep(1)
+        if kind == "loss":
+            lose(POOR)
+        else:
+            do("ip -n robot link set to_person up")
+        wait_for("person", "is there", len(cuts) + 1)
+        time.sleep(5)
+    for end in ends.values():
+        end.send_signal(signal.SIGTERM)
+        end.wait(60)
+    for name in ADDRESS:
+        with open(f"{name}.err", encoding="utf-8") as err:
+            print(f"{name}:\n{err.read()}", flush=True)
+        do(f"cp {name}.mcap {folder}")
+    with open(os.path.join(folder, "cuts"), "w", encoding="ascii") as file:
+        json.dump(cuts, file)
+
+
+def check(tact, name, joint, cuts):
+    """Silence as each end saw it, from its log."""
+    def command(*words):
+        return subprocess.run([tact, *words], capture_output=True, text=True, check=True, timeout=120).stdout
+
+    assert "complete" in command("info", f"{name}.mcap")
+    assert " 0 differing" in command("replay", f"{name}.mcap", "--verify")
+    command("export", f"{name}.mcap", "--csv", f"{name}.csv")
+    with open(f"{name}.csv", encoding="ascii") as file:
+        rows = csv.reader(file)
+        head = next(rows)
+        wanted = ("stamp_ns", "site_input[state]", "site_input[stamp_ns]", f"{joint}_remote[3]")
+        at = [head.index(word) for word in wanted]
+        rows = [[float(row[i]) for i in at] for row in rows]
+    for cut in cuts:
+        first = next(i for i, row in enumerate(rows) if row[0] > cut + 5e7 and row[1] != OK)
+        back = next(i for i in range(first, len(rows)) if rows[i][1] == OK)
+        heard = rows[first][2]
+        silent = [(1e-9 * (row[0] - heard), row[1], abs(row[3])) for row in rows[first:back]]
+        before, after = rows[first - 200][3], rows[min(back + 4000, len(rows) - 1)][3]
+        lost = next(time for time, state, _ in silent if state == LOST)
+        held = max((force for time, _, force in silent if time > 0.31), default=0.0)
+        jump = max(abs(a[3] - b[3]) for a, b in zip(rows[back:back + 1500], rows[back + 1:]))
+        print(f"{name}: heard until {1e-9 * (heard - cut):.3f} s after the cut, stale {silent[0][0]:.3f} s later, lost {lost:.3f} s; "
+              f"{before:.2f} N, {held:.3f} N from 0.31 s on, {after:.2f} N again, at most {jump:.2f} N a tick")
+        assert heard - cut < 0.09e9 and silent[0][0] < 0.11 and lost < 0.52
+        assert abs(before) > 3.0 and abs(after / before - 1) < 0.2
+        if name == "person":
+            assert held < 0.05 and jump < 1.0
+
+
+def main(tact):
+    if os.environ.get("TACT_LONG", "0") in ("", "0"):
+        print("skipped: TACT_LONG is not 1")
+        sys.exit(77)
+    tact = os.path.abspath(tact)
+    with tempfile.TemporaryDirectory() as folder:
+        run = subprocess.run([os.path.join(HERE, "run"), "-t", "500", "-s", "1", "-w", folder, "--", "python3",
+                              os.path.abspath(__file__), "inside", tact, folder], check=False)
+        if run.returncode:
+            sys.exit(run.returncode)
+        os.chdir(folder)
+        with open("cuts", encoding="ascii") as file:
+            cuts = json.load(file)
+        for name, joint in (("person", "arm_tip"), ("robot", "robot_tip")):
+            check(tact, name, joint, cuts)
+        os.chdir("/")
+
+
+if sys.argv[1] == "inside":
+    inside(*sys.argv[2:4])
+else:
+    main(sys.argv[1])
