@@ -1,10 +1,13 @@
 /*
  * Time of a query of pressure fields, wrench and stiffness included, on the meshes of balls that
  * Drake makes: an octahedron whose edges are halved `level` times, each triangle a tetrahedron with
- * the centre. Between queries the second body moves by 0.1 mm. For tests/bench/field.
+ * the centre. Between queries the second body moves by 0.1 mm, round a circle of 1 mm. For
+ * tests/bench/field.
  *
- * bench_field LEVEL DEPTH_M [QUERIES]: prints {"us": median, "polygons": n}.
+ * bench_field LEVEL DEPTH_M [QUERIES]: prints {"us": median, "cold_us": median, "polygons": n};
+ * cold are queries before each of which as many others took place as the scratch remembers.
  */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,8 +39,44 @@ static void quaternion_of_roll_pitch_yaw(double roll, double pitch, double yaw, 
     tact_quat_mul(quat, both, qx);
 }
 
+struct balls {
+    struct tact_pressure_field *ball;
+    struct tact_field_scratch *scratch;
+    struct tact_pose place; /* of the second ball, without the circle */
+    struct tact_field_contact contact;
+};
+
+/* Time of the query at step i of the circle, for the second ball turned by an angle [us]. */
+static double time_query(struct balls *balls, int i, double turned)
+{
+    const double circle = 1e-3, angle = 0.1 * i; /* [m], [rad]: 0.1 mm a step */
+    const double about[3] = {0.0, 0.0, turned};
+    struct tact_pose at = tact_pose_identity(), place = balls->place;
+    double turn[4];
+    place.position[0] += circle * cos(angle);
+    place.position[1] += circle * sin(angle);
+    tact_quat_from_rotvec(turn, about);
+    tact_quat_mul(place.quat_wxyz, balls->place.quat_wxyz, turn);
+    double start = cpu_seconds();
+    int rc =
+        tact_field_touch(balls->ball, &at, balls->ball, &place, balls->scratch, &balls->contact);
+    double us = 1e6 * (cpu_seconds() - start);
+    if (rc != 1) {
+        fprintf(stderr, "query: %d\n", rc);
+        exit(2);
+    }
+    return us;
+}
+
+static double median(double *of, int count)
+{
+    qsort(of, (size_t)count, sizeof *of, compare_doubles);
+    return of[count / 2];
+}
+
 int main(int argc, char **argv)
 {
+    enum { COLD = 21, BETWEEN = 9 };
     const double radius = 0.03;
     int level = argc > 1 ? atoi(argv[1]) : 3, queries = argc > 3 ? atoi(argv[3]) : 200;
     double depth = argc > 2 ? strtod(argv[2], NULL) : 1e-3;
@@ -45,32 +84,31 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: bench_field LEVEL DEPTH_M [QUERIES]\n");
         return 2;
     }
-    struct tact_pressure_field *ball = make_ball_field(radius, 1e5, level);
-    struct tact_field_scratch *scratch = tact_field_scratch_create(40000);
-    struct tact_pose at = tact_pose_identity(), place = at;
-    struct tact_field_contact c = {0};
-    double *us = malloc((size_t)queries * sizeof *us), way[3] = {0.02, 0.01, 1.0};
-    if (!ball || !scratch || !us) {
+    struct balls balls = {.ball = make_ball_field(radius, 1e5, level),
+                          .scratch = tact_field_scratch_create(40000),
+                          .place = tact_pose_identity()};
+    double *us = malloc((size_t)queries * sizeof *us), cold[COLD], way[3] = {0.02, 0.01, 1.0};
+    if (!balls.ball || !balls.scratch || !us) {
         return 2;
     }
     tact_v3_normalize(way, way);
-    quaternion_of_roll_pitch_yaw(0.31, 0.17, 0.05, place.quat_wxyz);
+    quaternion_of_roll_pitch_yaw(0.31, 0.17, 0.05, balls.place.quat_wxyz);
+    tact_v3_scale(balls.place.position, way, 2.0 * radius - depth);
     for (int i = 0; i < queries; i++) {
-        tact_v3_scale(place.position, way, 2.0 * radius - depth);
-        place.position[0] += i % 2 ? 1e-4 : 0.0; /* it slides to and fro */
-        double start = cpu_seconds();
-        int rc = tact_field_touch(ball, &at, ball, &place, scratch, &c);
-        us[i] = 1e6 * (cpu_seconds() - start);
-        if (rc != 1) {
-            fprintf(stderr, "query: %d\n", rc);
-            return 2;
-        }
+        us[i] = time_query(&balls, i, 0.0);
     }
-    qsort(us, (size_t)queries, sizeof *us, compare_doubles);
-    printf("{\"us\": %.2f, \"polygons\": %zu, \"tried\": %zu, \"cells\": %zu}\n", us[queries / 2],
-           c.polygons, c.tried, tact_field_cells(ball));
-    tact_field_free(ball);
-    tact_field_scratch_destroy(scratch);
+    const struct tact_field_contact last = balls.contact;
+    for (int i = 0; i < COLD; i++) {
+        for (int k = 1; k <= BETWEEN; k++) {
+            time_query(&balls, i, 0.5 * k);
+        }
+        cold[i] = time_query(&balls, i, 0.0);
+    }
+    printf("{\"us\": %.2f, \"cold_us\": %.2f, \"polygons\": %zu, \"tried\": %zu, \"cells\": %zu}\n",
+           median(us, queries), median(cold, COLD), last.polygons, last.tried,
+           tact_field_cells(balls.ball));
+    tact_field_free(balls.ball);
+    tact_field_scratch_destroy(balls.scratch);
     free(us);
     return 0;
 }

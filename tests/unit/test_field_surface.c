@@ -11,6 +11,7 @@
 #include <string.h>
 #include <cmocka.h>
 #include "contact/moments/moments.h"
+#include "contact/pair/field/field_search_internal.h"
 #include "support/field_bodies.h"
 #include "support/random.h"
 
@@ -251,6 +252,99 @@ static struct tact_pressure_field *make_comb(int teeth)
     return field;
 }
 
+/* Pairs of leaves that a search found, in order. */
+struct found_leaves {
+    struct field_cell_pair leaves[8192];
+    size_t count;
+};
+
+static int append_leaves(void *user, uint32_t a, uint32_t b)
+{
+    struct found_leaves *found = user;
+    assert_true(found->count < 8192);
+    found->leaves[found->count++] = (struct field_cell_pair){a, b};
+    return 0;
+}
+
+/* Checks that of a list, made at another pose, the tests of its pairs leave what a search finds, in
+ * the same order. */
+static void check_pairs_of_list(const struct field_seed_list *list, const struct field_pair *pair)
+{
+    static struct found_leaves found;
+    const struct field_search search = {.pair = pair, .found = append_leaves, .user = &found};
+    size_t left = 0;
+    found.count = 0;
+    tact_field_search_cells(&search);
+    for (size_t i = 0; i < list->count; i++) {
+        const struct field_cell_pair *p = &list->leaves[i];
+        if (tact_field_boxes_overlap(pair, &pair->a->nodes[p->a].rim, &pair->b->nodes[p->b].rim,
+                                     0.0)) {
+            assert_true(left < found.count);
+            assert_memory_equal(p, &found.leaves[left], sizeof *p);
+            left++;
+        }
+    }
+    assert_int_equal(left, found.count);
+}
+
+/* Bodies that move a little from query to query: checks the lists of pairs that are kept, and that
+ * the contact is that of a query which starts from nothing, bit for bit. */
+static void check_queries_in_sequence(const struct tact_pressure_field *a,
+                                      const struct tact_pressure_field *b, const char *name,
+                                      double reach, int paths)
+{
+    enum { QUERIES = 8 };
+    struct field_seeds seeds;
+    int with_list = 0, touching = 0;
+    assert_int_equal(tact_field_seeds_init(&seeds, 8192), 0);
+    for (int n = 0; n < paths; n++) {
+        struct tact_pose pa = random_pose(reach), pb = random_pose(reach);
+        const double step = a->rim_size * pow(10.0, uniform(-4.0, -0.4));
+        for (int i = 0; i < QUERIES; i++) {
+            double twist[6];
+            struct field_pair pair;
+            struct tact_field_contact warm, cold;
+            struct tact_field_scratch *empty = tact_field_scratch_create(1000);
+            for (int k = 0; k < 6; k++) {
+                twist[k] = uniform(-1.0, 1.0) / (k < 3 ? 1.0 : 0.02);
+            }
+            pa = moved(&pa, pa.position, twist, step);
+            tact_field_place_pair(&pair, a, &pa, b, &pb);
+            const struct field_seed_list *list = tact_field_find_seed_list(&seeds, &pair);
+            if (list) {
+                check_pairs_of_list(list, &pair);
+                with_list++;
+            }
+            assert_true(tact_field_touch(a, &pa, b, &pb, empty, &cold) >= 0);
+            touching += touch_pressure_fields(a, &pa, b, &pb, &warm);
+            assert_memory_equal(&warm, &cold, sizeof warm);
+            tact_field_scratch_destroy(empty);
+        }
+    }
+    printf("%s: %d queries, %d touch, %d with a list\n", name, paths * QUERIES, touching,
+           with_list);
+    assert_true(with_list > paths && touching > paths);
+    tact_field_seeds_free(&seeds);
+}
+
+static void queries_in_sequence_have_the_bits_of_single_ones(void **state)
+{
+    (void)state;
+    struct tact_mesh *mesh;
+    struct tact_pressure_field *ball = make_ball_field(0.03, 1e5, 2),
+                               *other = make_ball_field(0.02, 3e5, 1), *teeth = make_comb(6);
+    struct tact_pressure_field *hard = make_rigid_box_field(0.02, 0.03, 0.01, &mesh);
+    check_queries_in_sequence(ball, other, "ball, ball", 0.015, campaign_trial_count(20, 1250));
+    check_queries_in_sequence(ball, ball, "ball, the same", 0.02, campaign_trial_count(20, 1250));
+    check_queries_in_sequence(teeth, teeth, "comb, comb", 0.015, campaign_trial_count(20, 1250));
+    check_queries_in_sequence(ball, hard, "ball, rigid box", 0.015, campaign_trial_count(20, 1250));
+    tact_field_free(ball);
+    tact_field_free(other);
+    tact_field_free(teeth);
+    tact_field_free(hard);
+    tact_mesh_free(mesh);
+}
+
 static void the_tree_search_finds_all_pairs(void **state)
 {
     (void)state;
@@ -449,6 +543,7 @@ int main(void)
         cmocka_unit_test(polygons_against_volumes),
         cmocka_unit_test(wrench_and_stiffness_are_derivatives),
         cmocka_unit_test(the_tree_search_finds_all_pairs),
+        cmocka_unit_test(queries_in_sequence_have_the_bits_of_single_ones),
         cmocka_unit_test(elastic_forces_are_conservative),
         cmocka_unit_test(forces_have_no_jumps),
     };

@@ -230,7 +230,7 @@ static double integral_over_triangle_cone(const struct field_pair *pair, uint32_
 static double overlap_integral_of_nodes(const struct field_pair *pair, const struct field_node *a,
                                         const struct field_node *b)
 {
-    if (!tact_field_boxes_overlap(pair, &a->all, &b->all)) {
+    if (!tact_field_boxes_overlap(pair, &a->all, &b->all, 0.0)) {
         return 0.0;
     }
     if (a->leaf && b->leaf) {

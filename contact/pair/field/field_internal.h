@@ -44,6 +44,8 @@ struct tact_pressure_field {
     int rigid;
     double power; /* m: the pressure is q^m. Below, "pressure" of a field or cell is q [Pa^(1/m)] */
     double size;  /* sum of the sides of its bounds [m]; 0 of a half-space */
+    double rim_size; /* mean radius of the boxes of the cells at the rim [m] */
+    uint64_t key;    /* hash of the nodes, by which lists of cells are known to belong to it */
     size_t vertex_count, cell_count, face_count, node_count;
     double *vertices;
     double *pressure;   /* pressure at the vertices; NULL for a rigid field */
@@ -216,8 +218,9 @@ int tact_field_find_sphere(const struct field_sphere *sphere,
                            const struct tact_pose *rigid_pose, struct tact_field_scratch *scratch,
                            struct field_surface *out);
 
-/* 1 where boxes overlap: one in the frame of a, the other in that of b. */
+/* 1 where boxes overlap, or are nearer than the margin: one in the frame of a, the other in that of
+ * b. */
 int tact_field_boxes_overlap(const struct field_pair *pair, const struct field_box *a,
-                             const struct field_box *b);
+                             const struct field_box *b, double margin);
 
 #endif

@@ -11,7 +11,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include "contact/pair/field/field_internal.h"
+#include "contact/pair/field/field_search_internal.h"
 #include "contact/pair/field/field_sphere_internal.h"
 
 #define OFF_FACE_SHIFT_RATIO 1e-11 /* shift off a face, of the size: well over rounding */
@@ -20,18 +20,18 @@
  */
 enum { PAIRS = 16 };
 
-struct cell_pair {
-    uint32_t a, b;
-};
+/* Pairs in a list of seeds, for each polygon. */
+enum { SEEDS = 2 };
 
 struct tact_field_scratch {
     size_t room;                   /* pairs */
     size_t slots;                  /* a power of two, at least twice as many */
     struct field_polygon *polygon; /* `list` of them */
     size_t list;
-    struct cell_pair *tried; /* each pair once, in order; those not cut yet are at its end */
-    uint32_t *slot;          /* indices in tried by a hash, from 1 */
-    uint32_t *stamp;         /* number of the query that filled the slot */
+    struct field_cell_pair *tried; /* each pair once, in order; those not cut yet are at its end */
+    struct field_seeds seeds;
+    uint32_t *slot;  /* indices in tried by a hash, from 1 */
+    uint32_t *stamp; /* number of the query that filled the slot */
     uint32_t query;
 };
 
@@ -42,11 +42,7 @@ struct walk {
     size_t tried, cut; /* pairs */
     double area,
         force[3]; /* area and force of the polygons so far; the force without its magnitude */
-    double back_facing_direction_a[3],
-        facing_away_direction_b[3]; /* direction that closed pieces face away from, in both frames
-                                     */
-    int closed;  /* 1: searches for pieces of the contact surface that are closed */
-    int in_face; /* 1: a polygon lies in a face between two cells */
+    int in_face;  /* 1: a polygon lies in a face between two cells */
     int full;
 };
 
@@ -65,7 +61,8 @@ struct tact_field_scratch *tact_field_scratch_create(size_t polygons)
         scratch->tried = calloc(scratch->room, sizeof *scratch->tried);
         scratch->slot = calloc(slots, sizeof *scratch->slot);
         scratch->stamp = calloc(slots, sizeof *scratch->stamp);
-        if (!scratch->polygon || !scratch->tried || !scratch->slot || !scratch->stamp) {
+        if (tact_field_seeds_init(&scratch->seeds, SEEDS * polygons) || !scratch->polygon ||
+            !scratch->tried || !scratch->slot || !scratch->stamp) {
             tact_field_scratch_destroy(scratch);
             return NULL;
         }
@@ -80,6 +77,7 @@ void tact_field_scratch_destroy(struct tact_field_scratch *scratch)
         free(scratch->tried);
         free(scratch->slot);
         free(scratch->stamp);
+        tact_field_seeds_free(&scratch->seeds);
         free(scratch);
     }
 }
@@ -92,17 +90,28 @@ static void begin_query(struct tact_field_scratch *scratch)
     }
 }
 
+/* 1 where a pair was queued; else *slot is where it belongs. */
+static int was_pair_queued(const struct tact_field_scratch *s, uint32_t a, uint32_t b, size_t *slot)
+{
+    uint64_t hash = (((uint64_t)a << 32) | b) * 0x9e3779b97f4a7c15u;
+    size_t i = (size_t)(hash >> 32) & (s->slots - 1);
+    for (; s->stamp[i] == s->query; i = (i + 1) & (s->slots - 1)) {
+        const struct field_cell_pair *p = &s->tried[s->slot[i]];
+        if (p->a == a && p->b == b) {
+            return 1;
+        }
+    }
+    *slot = i;
+    return 0;
+}
+
 /* Queues a pair of cells to be cut, once. */
 static void queue_pair(struct walk *w, uint32_t a, uint32_t b)
 {
     struct tact_field_scratch *s = w->scratch;
-    uint64_t hash = (((uint64_t)a << 32) | b) * 0x9e3779b97f4a7c15u;
-    size_t i = (size_t)(hash >> 32) & (s->slots - 1);
-    for (; s->stamp[i] == s->query; i = (i + 1) & (s->slots - 1)) {
-        const struct cell_pair *p = &s->tried[s->slot[i]];
-        if (p->a == a && p->b == b) {
-            return;
-        }
+    size_t i;
+    if (was_pair_queued(s, a, b, &i)) {
+        return;
     }
     if (w->tried == s->room) {
         w->full = 1;
@@ -110,7 +119,7 @@ static void queue_pair(struct walk *w, uint32_t a, uint32_t b)
     }
     s->stamp[i] = s->query;
     s->slot[i] = (uint32_t)w->tried;
-    s->tried[w->tried++] = (struct cell_pair){a, b};
+    s->tried[w->tried++] = (struct field_cell_pair){a, b};
 }
 
 /* Queues the pairs across the sides of a polygon. */
@@ -143,7 +152,7 @@ static void process_cell_pair_queue(struct walk *w)
             return;
         }
         struct field_polygon *p = &w->scratch->polygon[w->out->count];
-        struct cell_pair of = w->scratch->tried[w->cut++];
+        struct field_cell_pair of = w->scratch->tried[w->cut++];
         int rc = tact_field_cut_cells(&w->out->pair, of.a, of.b, p);
         w->out->alike += rc < 0;
         if (rc > 0) {
@@ -158,101 +167,34 @@ static void process_cell_pair_queue(struct walk *w)
     w->out->pieces += w->area > before;
 }
 
-/* The smallest or largest component of the gradients in a node along d. */
-static double slope(const struct field_node *node, const double *d, int most)
+/* Follows the piece of the surface that the cells of two leaves may start. Returns 1 without room.
+ */
+static int start_piece(void *user, uint32_t leaf_a, uint32_t leaf_b)
 {
-    double sum = 0.0;
-    for (int k = 0; k < 3; k++) {
-        double lower = node->slope_lower[k] * d[k], upper = node->slope_upper[k] * d[k];
-        sum += most ? tact_max(lower, upper) : tact_min(lower, upper);
+    struct walk *w = user;
+    const struct field_pair *pair = &w->out->pair;
+    queue_pair(w, pair->a->nodes[leaf_a].first, pair->b->nodes[leaf_b].first);
+    process_cell_pair_queue(w);
+    return w->full;
+}
+
+/* Starts pieces with a rim: at the pairs of a list, each tested as in a search, or by a search. */
+static void search_at_rim(struct walk *w)
+{
+    const struct field_pair *pair = &w->out->pair;
+    const struct field_seed_list *list = tact_field_find_seed_list(&w->scratch->seeds, pair);
+    if (!list) {
+        tact_field_search_cells(
+            &(struct field_search){.pair = pair, .found = start_piece, .user = w});
+        return;
     }
-    return sum;
-}
-
-/* A pair of nodes of the two trees, and the box of the second along the axes of a. */
-struct node_pair {
-    uint32_t a, b;
-    double middle[3], half[3]; /* [m], frame of a */
-};
-
-#define SPLIT_ALONE_RATIO 2.0 /* size of a node, over the other, from which it alone is divided */
-
-static const struct field_box *box_of_search(const struct walk *w, const struct field_node *node)
-{
-    return w->closed ? &node->all : &node->rim;
-}
-
-static void place_box_in_a(const struct field_pair *pair, const struct field_box *box,
-                           struct node_pair *out)
-{
-    tact_m3_mul_v3(out->middle, pair->turn, box->middle);
-    tact_v3_add(out->middle, out->middle, pair->shift);
-    tact_m3_mul_v3(out->half, pair->size, box->half);
-}
-
-/* 1 where the boxes of a pair may overlap: by the balls about them, and along the axes of a. */
-static int may_boxes_overlap(const struct node_pair *at, const struct field_box *a,
-                             const struct field_box *b)
-{
-    double gap[3], reach = (1.0 + 1e-12) * (a->radius + b->radius); /* rounding of what touches */
-    tact_v3_sub(gap, at->middle, a->middle);
-    if (reach < 0.0 || tact_v3_dot(gap, gap) > reach * reach) {
-        return 0;
-    }
-    double slack = 1e-12 * reach;
-    return fabs(gap[0]) <= a->half[0] + at->half[0] + slack &&
-           fabs(gap[1]) <= a->half[1] + at->half[1] + slack &&
-           fabs(gap[2]) <= a->half[2] + at->half[2] + slack;
-}
-
-/* 1 where the cells of two nodes may contain a polygon to start from. */
-static int may_cells_intersect(const struct walk *w, const struct node_pair *at)
-{
-    const struct field_node *a = &w->out->pair.a->nodes[at->a], *b = &w->out->pair.b->nodes[at->b];
-    if (w->closed &&
-        !(a->least <= b->most && b->least <= a->most &&
-          slope(b, w->facing_away_direction_b, 0) <
-              (w->out->pair.b->rigid ? 0.0 : slope(a, w->back_facing_direction_a, 1)))) {
-        return 0;
-    }
-    const struct field_box *box = box_of_search(w, a), *other = box_of_search(w, b);
-    return may_boxes_overlap(at, box, other) &&
-           (!a->leaf || !b->leaf || tact_field_boxes_overlap(&w->out->pair, box, other));
-}
-
-/* Tests the pairs of two trees that may start a piece, of nodes of like size by dividing both. */
-static void search_starting_pairs(struct walk *w)
-{
-    const struct tact_pressure_field *a = w->out->pair.a, *b = w->out->pair.b;
-    struct node_pair stack[8 * TACT_FIELD_DEPTH], next = {0, 0, {0.0}, {0.0}};
-    int height = 0;
-    place_box_in_a(&w->out->pair, box_of_search(w, b->nodes), &next);
-    if (may_cells_intersect(w, &next)) {
-        stack[height++] = next;
-    }
-    while (height && !w->full) {
-        const struct node_pair at = stack[--height];
-        const struct field_node *na = &a->nodes[at.a], *nb = &b->nodes[at.b];
-        if (na->leaf && nb->leaf) {
-            queue_pair(w, na->first, nb->first);
-            process_cell_pair_queue(w);
-            continue;
-        }
-        double size_a = na->all.radius, size_b = nb->all.radius;
-        int parts_a = na->leaf || (!nb->leaf && SPLIT_ALONE_RATIO * size_a < size_b) ? 1 : 2;
-        int parts_b = nb->leaf || (!na->leaf && SPLIT_ALONE_RATIO * size_b < size_a) ? 1 : 2;
-        for (int k = parts_b - 1; k >= 0; k--) {
-            next = at;
-            if (parts_b == 2) {
-                next.b = nb->first + (uint32_t)k;
-                place_box_in_a(&w->out->pair, box_of_search(w, &b->nodes[next.b]), &next);
-            }
-            for (int i = parts_a - 1; i >= 0; i--) {
-                next.a = parts_a == 2 ? na->first + (uint32_t)i : at.a;
-                if (may_cells_intersect(w, &next)) {
-                    stack[height++] = next;
-                }
-            }
+    for (size_t i = 0; i < list->count && !w->full; i++) {
+        const struct field_cell_pair *leaf = &list->leaves[i];
+        const struct field_node *a = &pair->a->nodes[leaf->a], *b = &pair->b->nodes[leaf->b];
+        size_t slot;
+        if (!was_pair_queued(w->scratch, a->first, b->first, &slot) &&
+            tact_field_boxes_overlap(pair, &a->rim, &b->rim, 0.0)) {
+            start_piece(w, leaf->a, leaf->b);
         }
     }
 }
@@ -302,20 +244,21 @@ static void search_halfspace_cells(struct walk *w, int plane_is_a)
     }
 }
 
-/* Chooses the direction for closed pieces: along the force so far, else from one field to the
- * other. */
-static void choose_closing_direction(struct walk *w)
+/* Starts closed pieces: searches along the force so far, else from one field to the other. */
+static void search_closed_pieces(struct walk *w)
 {
-    tact_v3_copy(w->back_facing_direction_a, w->force);
-    if (!(tact_v3_dot(w->back_facing_direction_a, w->back_facing_direction_a) > 0.0)) {
-        tact_v3_set(w->back_facing_direction_a, w->out->pair.shift[0], w->out->pair.shift[1],
-                    w->out->pair.shift[2]);
+    const struct field_pair *pair = &w->out->pair;
+    struct field_search search = {.pair = pair, .closed = 1, .found = start_piece, .user = w};
+    double *direction = search.back_facing_direction_a;
+    tact_v3_copy(direction, w->force);
+    if (!(tact_v3_dot(direction, direction) > 0.0)) {
+        tact_v3_copy(direction, pair->shift);
     }
-    if (!(tact_v3_normalize(w->back_facing_direction_a, w->back_facing_direction_a) > 0.0)) {
-        w->back_facing_direction_a[2] = 1.0;
+    if (!(tact_v3_normalize(direction, direction) > 0.0)) {
+        direction[2] = 1.0;
     }
-    tact_m3_tmul_v3(w->facing_away_direction_b, w->out->pair.turn, w->back_facing_direction_a);
-    w->closed = 1;
+    tact_m3_tmul_v3(search.facing_away_direction_b, pair->turn, direction);
+    tact_field_search_cells(&search);
 }
 
 static void search(struct walk *w)
@@ -324,9 +267,10 @@ static void search(struct walk *w)
         search_halfspace_cells(w, w->out->pair.a->kind == TACT_FIELD_PLANE);
         return;
     }
-    search_starting_pairs(w);
-    choose_closing_direction(w);
-    search_starting_pairs(w);
+    search_at_rim(w);
+    if (!w->full) {
+        search_closed_pieces(w);
+    }
 }
 
 /* Repeats a search with b shifted. Rounding puts a rigid triangle in the plane of several faces

@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
+#include <xxhash.h>
 #include "contact/mesh/mesh_internal.h"
 #include "contact/pair/field/field_internal.h"
 
@@ -101,6 +102,21 @@ static void build_field_subtree(struct tact_pressure_field *field, size_t node,
     n->most = b->most;
 }
 
+/* Mean radius of the boxes of the cells at the rim; 0 where there is none. */
+static double mean_rim_radius(const struct tact_pressure_field *field)
+{
+    double sum = 0.0;
+    size_t count = 0;
+    for (size_t i = 0; i < field->node_count; i++) {
+        const struct field_node *node = &field->nodes[i];
+        if (node->leaf && node->rim.radius >= 0.0) {
+            sum += node->rim.radius;
+            count++;
+        }
+    }
+    return count ? sum / (double)count : 0.0;
+}
+
 int tact_field_build_tree(struct tact_pressure_field *field)
 {
     struct tact_tree_item *items = malloc(field->cell_count * sizeof *items);
@@ -124,15 +140,18 @@ int tact_field_build_tree(struct tact_pressure_field *field)
     for (int k = 0; k < 3; k++) {
         field->size += 2.0 * field->nodes->all.half[k];
     }
+    field->rim_size = mean_rim_radius(field);
+    field->key = XXH3_64bits(field->nodes, field->node_count * sizeof *field->nodes);
     free(items);
     return 0;
 }
 
 int tact_field_boxes_overlap(const struct field_pair *pair, const struct field_box *a,
-                             const struct field_box *b)
+                             const struct field_box *b, double margin)
 {
     const double *r = pair->turn, *s = pair->size;
-    double gap[3], reach = (1.0 + 1e-12) * (a->radius + b->radius); /* rounding of what touches */
+    double size = a->radius + b->radius, slack = margin + 1e-12 * size; /* rounding */
+    double gap[3], reach = size + slack;
     tact_m3_mul_v3(gap, r, b->middle);
     for (int k = 0; k < 3; k++) {
         gap[k] += pair->shift[k] - a->middle[k];
@@ -140,7 +159,6 @@ int tact_field_boxes_overlap(const struct field_pair *pair, const struct field_b
     if (reach < 0.0 || tact_v3_dot(gap, gap) > reach * reach) {
         return 0;
     }
-    double slack = 1e-12 * reach;
     for (int k = 0; k < 3; k++) {
         const double *row = s + 3 * k;
         double far = a->half[k] + tact_v3_dot(row, b->half) + slack;

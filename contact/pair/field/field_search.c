@@ -1,0 +1,108 @@
+/*
+ * The search of two trees of cells.
+ *
+ * Cells at the rim are a pair where their boxes overlap on the axes of both (field_tree.c). The
+ * boxes of inner nodes are tested along the axes of a only, with the boxes of b that these axes
+ * contain: what a child's test accepts its parents' accept too, in all poses. The pairs found
+ * therefore depend on nothing but tests of their own, and may be tested from a list instead.
+ */
+#include <math.h>
+#include "contact/pair/field/field_search_internal.h"
+
+#define SPLIT_ALONE_RATIO 2.0   /* size of a node, over the other, from which it alone is divided */
+#define ROUNDING_OF_BOXES 1e-12 /* relative to the size of the scene: what touches overlaps */
+
+/* A pair of nodes of the two trees, and the box of the second along the axes of a. */
+struct node_pair {
+    uint32_t a, b;
+    double middle[3], half[3]; /* [m], frame of a */
+};
+
+static const struct field_box *box_of_search(const struct field_search *s,
+                                             const struct field_node *node)
+{
+    return s->closed ? &node->all : &node->rim;
+}
+
+static void place_box_in_a(const struct field_pair *pair, const struct field_box *box,
+                           struct node_pair *out)
+{
+    tact_m3_mul_v3(out->middle, pair->turn, box->middle);
+    tact_v3_add(out->middle, out->middle, pair->shift);
+    tact_m3_mul_v3(out->half, pair->size, box->half);
+}
+
+/* The smallest or largest component of the gradients in a node along d. */
+static double slope(const struct field_node *node, const double *d, int most)
+{
+    double sum = 0.0;
+    for (int k = 0; k < 3; k++) {
+        double lower = node->slope_lower[k] * d[k], upper = node->slope_upper[k] * d[k];
+        sum += most ? tact_max(lower, upper) : tact_min(lower, upper);
+    }
+    return sum;
+}
+
+/* 1 where the boxes of a pair may overlap along the axes of a. */
+static int may_boxes_overlap(const struct node_pair *at, const struct field_box *a,
+                             const struct field_box *b, double slack)
+{
+    return a->radius >= 0.0 && b->radius >= 0.0 &&
+           fabs(at->middle[0] - a->middle[0]) <= a->half[0] + at->half[0] + slack &&
+           fabs(at->middle[1] - a->middle[1]) <= a->half[1] + at->half[1] + slack &&
+           fabs(at->middle[2] - a->middle[2]) <= a->half[2] + at->half[2] + slack;
+}
+
+/* 1 where the cells of two nodes may contain a polygon to start from. */
+static int may_cells_intersect(const struct field_search *s, const struct node_pair *at,
+                               double slack)
+{
+    const struct field_node *a = &s->pair->a->nodes[at->a], *b = &s->pair->b->nodes[at->b];
+    if (s->closed && !(a->least <= b->most && b->least <= a->most &&
+                       slope(b, s->facing_away_direction_b, 0) <
+                           (s->pair->b->rigid ? 0.0 : slope(a, s->back_facing_direction_a, 1)))) {
+        return 0;
+    }
+    const struct field_box *box = box_of_search(s, a), *other = box_of_search(s, b);
+    return may_boxes_overlap(at, box, other, slack) &&
+           (!a->leaf || !b->leaf || tact_field_boxes_overlap(s->pair, box, other, s->margin));
+}
+
+void tact_field_search_cells(const struct field_search *s)
+{
+    const struct tact_pressure_field *a = s->pair->a, *b = s->pair->b;
+    struct node_pair stack[8 * TACT_FIELD_DEPTH], next = {0, 0, {0.0}, {0.0}};
+    double size = a->nodes->all.radius + b->nodes->all.radius + tact_v3_norm(s->pair->shift);
+    double slack = s->margin + ROUNDING_OF_BOXES * size;
+    int height = 0;
+    place_box_in_a(s->pair, box_of_search(s, b->nodes), &next);
+    if (may_cells_intersect(s, &next, slack)) {
+        stack[height++] = next;
+    }
+    while (height) {
+        const struct node_pair at = stack[--height];
+        const struct field_node *na = &a->nodes[at.a], *nb = &b->nodes[at.b];
+        if (na->leaf && nb->leaf) {
+            if (s->found(s->user, at.a, at.b)) {
+                return;
+            }
+            continue;
+        }
+        double size_a = na->all.radius, size_b = nb->all.radius;
+        int parts_a = na->leaf || (!nb->leaf && SPLIT_ALONE_RATIO * size_a < size_b) ? 1 : 2;
+        int parts_b = nb->leaf || (!na->leaf && SPLIT_ALONE_RATIO * size_b < size_a) ? 1 : 2;
+        for (int k = parts_b - 1; k >= 0; k--) {
+            next = at;
+            if (parts_b == 2) {
+                next.b = nb->first + (uint32_t)k;
+                place_box_in_a(s->pair, box_of_search(s, &b->nodes[next.b]), &next);
+            }
+            for (int i = parts_a - 1; i >= 0; i--) {
+                next.a = parts_a == 2 ? na->first + (uint32_t)i : at.a;
+                if (may_cells_intersect(s, &next, slack)) {
+                    stack[height++] = next;
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,137 @@
+/*
+ * The lists of pairs of cells at the rim that queries of a thread keep (struct field_seeds).
+ *
+ * The boxes of two cells that overlap at a pose overlap within d at each pose from which no point
+ * of either solid has moved by more than d relative to the other: a list made with a margin has all
+ * pairs of the poses within it (Verlet 1967, Phys. Rev. 159, section II, for molecules).
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "contact/pair/field/field_search_internal.h"
+
+#define MOTIONS_IN_MARGIN 4.0     /* margin, over the motion from one query to the next */
+#define MIN_MARGIN_RATIO 0.015625 /* least margin, over the size of the cells at the rim */
+#define USABLE_MARGIN_RATIO 0.999 /* of the margin; the rest is for rounding */
+#define ROOT_HALF 0.7071068       /* largest stretch of a difference of rotations, over its norm */
+enum { QUERIES_AFTER_LONG_LIST = 64 };
+
+int tact_field_seeds_init(struct field_seeds *seeds, size_t room)
+{
+    *seeds = (struct field_seeds){.room = room};
+    for (int i = 0; i < TACT_FIELD_SEED_LISTS; i++) {
+        seeds->list[i].margin = -1.0;
+        seeds->list[i].leaves = calloc(room, sizeof *seeds->list[i].leaves);
+        if (!seeds->list[i].leaves) {
+            tact_field_seeds_free(seeds);
+            return -ENOMEM;
+        }
+    }
+    return 0;
+}
+
+void tact_field_seeds_free(struct field_seeds *seeds)
+{
+    for (int i = 0; i < TACT_FIELD_SEED_LISTS; i++) {
+        free(seeds->list[i].leaves);
+        seeds->list[i].leaves = NULL;
+    }
+}
+
+/* A bound on the distance by which points of one solid moved, seen from the other, since the list
+ * was made. */
+static double motion_since(const struct field_seed_list *list, const struct field_pair *pair)
+{
+    const struct field_box *a = &pair->a->nodes->all, *b = &pair->b->nodes->all;
+    double from[3], to[3], middle[3], differ = 0.0;
+    for (int k = 0; k < 9; k++) {
+        double by = pair->turn[k] - list->turn[k];
+        differ += by * by;
+    }
+    double turned = ROOT_HALF * sqrt(differ);
+    tact_m3_mul_v3(from, list->turn, b->middle);
+    tact_v3_add(from, from, list->shift);
+    tact_m3_mul_v3(to, pair->turn, b->middle);
+    tact_v3_add(to, to, pair->shift);
+    tact_v3_sub(to, to, from);
+    double of_b = tact_v3_norm(to) + turned * b->radius;
+    tact_v3_sub(middle, a->middle, list->shift);
+    tact_m3_tmul_v3(from, list->turn, middle);
+    tact_v3_sub(middle, a->middle, pair->shift);
+    tact_m3_tmul_v3(to, pair->turn, middle);
+    tact_v3_sub(to, to, from);
+    return tact_max(of_b, tact_v3_norm(to) + turned * a->radius);
+}
+
+static void set_pose_of_list(struct field_seed_list *list, const struct field_pair *pair)
+{
+    list->key_a = pair->a->key;
+    list->key_b = pair->b->key;
+    memcpy(list->turn, pair->turn, sizeof list->turn);
+    memcpy(list->shift, pair->shift, sizeof list->shift);
+    list->margin = -1.0;
+    list->count = 0;
+}
+
+/* A list being made. */
+struct making {
+    struct field_seed_list *list;
+    size_t room;
+    int full;
+};
+
+static int append_seed(void *user, uint32_t leaf_a, uint32_t leaf_b)
+{
+    struct making *m = user;
+    m->full = m->list->count == m->room;
+    if (!m->full) {
+        m->list->leaves[m->list->count++] = (struct field_cell_pair){leaf_a, leaf_b};
+    }
+    return m->full;
+}
+
+/* Makes the list of a pose. 1, or 0 where it would be too long. */
+static int make_seed_list(struct field_seed_list *list, const struct field_pair *pair, size_t room,
+                          double margin)
+{
+    struct making making = {list, room, 0};
+    const struct field_search search = {
+        .pair = pair, .margin = margin, .found = append_seed, .user = &making};
+    tact_field_search_cells(&search);
+    list->margin = making.full ? -1.0 : margin;
+    list->pause = making.full ? QUERIES_AFTER_LONG_LIST : 0;
+    return !making.full;
+}
+
+const struct field_seed_list *tact_field_find_seed_list(struct field_seeds *seeds,
+                                                        const struct field_pair *pair)
+{
+    struct field_seed_list *nearest = NULL, *oldest = seeds->list;
+    double size = tact_min(pair->a->rim_size, pair->b->rim_size), least = INFINITY;
+    seeds->query++;
+    for (int i = 0; i < TACT_FIELD_SEED_LISTS; i++) {
+        struct field_seed_list *list = &seeds->list[i];
+        oldest = list->query < oldest->query ? list : oldest;
+        if (list->key_a != pair->a->key || list->key_b != pair->b->key) {
+            continue;
+        }
+        double motion = motion_since(list, pair);
+        if (motion <= USABLE_MARGIN_RATIO * list->margin) {
+            list->query = seeds->query;
+            return list;
+        }
+        if (motion < least) {
+            least = motion;
+            nearest = list;
+        }
+    }
+    double margin = tact_max(MOTIONS_IN_MARGIN * least, MIN_MARGIN_RATIO * size);
+    int moves_little = margin <= size;
+    struct field_seed_list *list = moves_little ? nearest : oldest;
+    list->query = seeds->query;
+    list->pause = moves_little && list->pause ? list->pause - 1 : 0;
+    set_pose_of_list(list, pair);
+    return moves_little && !list->pause && make_seed_list(list, pair, seeds->room, margin) ? list
+                                                                                           : NULL;
+}
