@@ -25,7 +25,10 @@ static const double weight[NODES] = {0.085662246189585178, 0.18038078652406930,
 
 double tact_field_pressure_law(double power, double q)
 {
-    return power == 1.0 ? q : q > 0.0 ? tact_pow(q, power) : 0.0;
+    if (power == 1.0 || !(q > 0.0)) {
+        return power == 1.0 ? q : 0.0;
+    }
+    return power == 0.5 ? sqrt(q) : power == 2.0 ? q * q : tact_pow(q, power);
 }
 
 double tact_field_pressure_slope(const struct tact_field_material *material)
@@ -50,7 +53,8 @@ static void integrate_between_levels(double m, const struct level *apex, const s
     memset(spring, 0, 3 * sizeof *spring);
     if (tact_min(apex->q, base->q) > NEAR * tact_max(apex->q, base->q)) {
         for (int i = 0; i < NODES; i++) {
-            double q = apex->q + step * node[i], p = weight[i] * tact_pow(q, m), t = node[i];
+            double q = apex->q + step * node[i], p = weight[i] * tact_field_pressure_law(m, q),
+                   t = node[i];
             for (int k = 0; k < 3; k++, t *= node[i]) {
                 load[k] += t * p;
                 spring[k] += t * m * p / q;

@@ -322,6 +322,9 @@ static int field_of_solid(const struct tact_shape *shape,
     struct layer_builder m = {.shape = shape, .mesh = shape->mesh};
     struct tact_mesh *ball = NULL;
     int rc = 0, soft = material->modulus > 0.0;
+    if (!m.mesh && shape->kind != TACT_SHAPE_SPHERE) {
+        return tact_error_set(err, -EINVAL, "the shape has no mesh: tessellate it first");
+    }
     if (!m.mesh) {
         rc = tact_mesh_capsule(shape->size[0], 0.0, BALL_TRIANGLES, &ball);
         m.mesh = ball;
