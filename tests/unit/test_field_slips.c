@@ -1,0 +1,224 @@
+/*
+ * Formulas of Elandt et al. 2019 that are not exact as printed: one point a triangle for the torque
+ * (VI-B2), gradients averaged at the vertices (VI-A1); and polygons left out by their angle, as
+ * Drake does. Each printed form fails where that of the library passes.
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+#include "support/field_bodies.h"
+
+#define PI 3.14159265358979323846
+
+/* A ball of few tetrahedra, b, on a soft block, a. */
+struct pressed {
+    struct tact_pressure_field *block, *ball;
+    struct tact_pose at, up;
+};
+
+static struct pressed press_ball_on_block(void)
+{
+    struct pressed p = {field_box(0.03, 0.03, 0.02, 1e5, 4), make_ball_field(0.03, 2e5, 1),
+                        tact_pose_identity(), pose_of(0.004, -0.003, 0.044, 0.3, -0.2, 0.4)};
+    return p;
+}
+
+static void release_pressed(struct pressed *p)
+{
+    tact_field_free(p->block);
+    tact_field_free(p->ball);
+}
+
+static struct field_surface surface_of(const struct pressed *p, const struct tact_pose *up)
+{
+    struct field_surface of;
+    assert_int_equal(
+        tact_field_find_contact_surface(p->block, &p->at, p->ball, up, field_scratch(), &of), 1);
+    assert_int_equal(of.swapped, 0);
+    return of;
+}
+
+/* The torque on the ball about its frame's origin: minus the slope of the energy. */
+static void torque_is_not_that_of_one_point_a_polygon(void **state)
+{
+    (void)state;
+    struct pressed p = press_ball_on_block();
+    const struct field_surface of = surface_of(&p, &p.up);
+    double exact[3], printed[3] = {0.0}, summed[3] = {0.0}, size, off = 0.0, miss = 0.0;
+    for (size_t i = 0; i < of.count; i++) {
+        const struct field_polygon *q = &of.polygon[i];
+        double middle[3], centre[3], arm[3], torque[3];
+        tact_v3_sub(arm, q->corner[0], p.up.position);
+        tact_v3_copy(middle, arm);
+        tact_v3_axpy(middle, 1.0 / q->flat.area, q->flat.first);
+        tact_v3_cross(torque, middle, q->normal);
+        tact_v3_axpy(printed, q->load, torque);
+        tact_v3_copy(centre, arm);
+        tact_v3_axpy(centre, 1.0 / q->load, q->lever);
+        tact_v3_cross(torque, centre, q->normal);
+        tact_v3_axpy(summed, q->load, torque);
+    }
+    for (int k = 0; k < 3; k++) {
+        const double step = 1e-5;
+        double energy[2];
+        for (int side = 0; side < 2; side++) {
+            double turn[3] = {0.0}, by[4];
+            struct tact_pose up = p.up;
+            turn[k] = side ? step : -step;
+            tact_quat_from_rotvec(by, turn);
+            tact_quat_mul(up.quat_wxyz, by, p.up.quat_wxyz);
+            energy[side] = tact_field_energy(p.block, &p.at, p.ball, &up);
+        }
+        exact[k] = (energy[0] - energy[1]) / (2.0 * step);
+    }
+    size = tact_v3_norm(exact);
+    for (int k = 0; k < 3; k++) {
+        off = fmax(off, fabs(summed[k] - exact[k]) / size);
+        miss = fmax(miss, fabs(printed[k] - exact[k]) / size);
+    }
+    printf("torque %.3e N m: integral within %.1e, one point a polygon off by %.1e of it\n", size,
+           off, miss);
+    assert_true(off < 1e-6 && miss > 1e-3);
+    release_pressed(&p);
+}
+
+/* The mean of the gradients of the tetrahedra about each vertex, at a point of cell i. */
+static void averaged_gradient(const struct tact_pressure_field *field, uint32_t i, const double *at,
+                              double out[3])
+{
+    const struct field_cell *cell = &field->cells[i];
+    const double *last = field->vertices + 3 * (size_t)cell->corner[3];
+    double side[3][3], across[3], from[3], share[4] = {0.0, 0.0, 0.0, 1.0};
+    tact_v3_sub(from, at, last);
+    for (int k = 0; k < 3; k++) {
+        tact_v3_sub(side[k], field->vertices + 3 * (size_t)cell->corner[k], last);
+    }
+    for (int k = 0; k < 3; k++) {
+        tact_v3_cross(across, side[(k + 1) % 3], side[(k + 2) % 3]);
+        share[k] = tact_v3_dot(across, from) / tact_v3_dot(across, side[k]);
+        share[3] -= share[k];
+    }
+    tact_v3_set(out, 0.0, 0.0, 0.0);
+    for (int k = 0; k < 4; k++) {
+        double mean[3] = {0.0};
+        int about = 0;
+        for (size_t j = 0; j < field->cell_count; j++) {
+            const uint32_t *c = field->cells[j].corner;
+            if (c[0] == cell->corner[k] || c[1] == cell->corner[k] || c[2] == cell->corner[k] ||
+                c[3] == cell->corner[k]) {
+                tact_v3_add(mean, mean, field->cells[j].gradient);
+                about++;
+            }
+        }
+        tact_v3_axpy(out, share[k] / about, mean);
+    }
+}
+
+/* The stiffness along z against differences of the force, with the tetrahedra's own gradients and
+ * with those averaged at the vertices. */
+static void stiffness_is_not_that_of_averaged_gradients(void **state)
+{
+    (void)state;
+    struct pressed p = press_ball_on_block();
+    const double step = 1e-7;
+    double force[2] = {0.0}, own = 0.0, averaged = 0.0;
+    for (int side = 0; side < 2; side++) {
+        struct tact_pose up = p.up;
+        up.position[2] += side ? step : -step;
+        const struct field_surface of = surface_of(&p, &up);
+        for (size_t i = 0; i < of.count; i++) {
+            force[side] += of.polygon[i].load * of.polygon[i].normal[2];
+        }
+    }
+    double exact = (force[0] - force[1]) / (2.0 * step);
+    const struct field_surface of = surface_of(&p, &p.up);
+    for (size_t i = 0; i < of.count; i++) {
+        const struct field_polygon *q = &of.polygon[i];
+        double middle[3], inside[3], a[3], b[3], turned[3], differ[3];
+        tact_v3_copy(middle, q->corner[0]);
+        tact_v3_axpy(middle, 1.0 / q->flat.area, q->flat.first);
+        tact_v3_sub(inside, middle, of.pair.shift);
+        tact_m3_tmul_v3(turned, of.pair.turn, inside);
+        averaged_gradient(of.pair.a, q->a, middle, a);
+        averaged_gradient(of.pair.b, q->b, turned, inside);
+        tact_m3_mul_v3(b, of.pair.turn, inside);
+        tact_v3_sub(differ, b, a);
+        averaged -= q->flat.area * a[2] * b[2] / tact_v3_norm(differ);
+        own -= q->flat.area * q->slope_a[2] * q->slope_b[2] / q->apart;
+    }
+    printf("stiffness %.1f N/m: own gradients within %.1e, averaged ones off by %.1e of it\n",
+           exact, fabs(own / exact - 1.0), fabs(averaged / exact - 1.0));
+    assert_true(fabs(own / exact - 1.0) < 1e-6 && fabs(averaged / exact - 1.0) > 1e-2);
+    release_pressed(&p);
+}
+
+/* Force on a box that moves over the edge of another, of all polygons or without those whose normal
+ * is over 112.5 degrees from the gradients (Drake). */
+static void force_over_edge(const struct tact_pressure_field *a,
+                            const struct tact_pressure_field *b, const struct tact_pose *up,
+                            int is_culled, double force[3])
+{
+    const struct tact_pose at = tact_pose_identity();
+    const double least = cos(5.0 * PI / 8.0);
+    struct field_surface of;
+    tact_v3_set(force, 0.0, 0.0, 0.0);
+    assert_true(tact_field_find_contact_surface(a, &at, b, up, field_scratch(), &of) >= 0);
+    for (size_t i = 0; i < of.count; i++) {
+        const struct field_polygon *q = &of.polygon[i];
+        double along_a = -tact_v3_dot(q->normal, q->slope_a) / tact_v3_norm(q->slope_a);
+        double along_b = tact_v3_dot(q->normal, q->slope_b) / tact_v3_norm(q->slope_b);
+        if (!is_culled || (along_a >= least && along_b >= least)) {
+            tact_v3_axpy(force, q->load, q->normal);
+        }
+    }
+}
+
+/* Net work of the force round a closed path over the edges of a box, of the work moved. */
+static double net_work_round_edges(int is_culled)
+{
+    enum { POINTS = 1600 };
+    struct tact_pressure_field *a = field_box(0.03, 0.03, 0.03, 1e5, 4);
+    struct tact_pressure_field *b = field_box(0.015, 0.015, 0.015, 1e5, 4);
+    double net = 0.0, gross = 0.0, last[3], force[3], place[3] = {0.0};
+    for (int k = 0; k <= POINTS; k++) {
+        double s = 2.0 * PI * k / POINTS, work = 0.0;
+        struct tact_pose up = pose_of(0.03 * cos(s) + 0.003, 0.021 * sin(s),
+                                      0.04 + 0.002 * sin(2.0 * s), 0.03, 0.02, 0.2);
+        force_over_edge(a, b, &up, is_culled, force);
+        for (int j = 0; j < 3 && k; j++) {
+            work += 0.5 * (last[j] + force[j]) * (up.position[j] - place[j]);
+        }
+        net += work;
+        gross += fabs(work);
+        tact_v3_copy(last, force);
+        tact_v3_copy(place, up.position);
+    }
+    tact_field_free(a);
+    tact_field_free(b);
+    return fabs(net / gross);
+}
+
+static void polygons_left_out_by_angle_make_work(void **state)
+{
+    (void)state;
+    double all = net_work_round_edges(0), culled = net_work_round_edges(1);
+    printf("closed path over edges: net work %.1e of the work moved, without steep polygons %.1e\n",
+           all, culled);
+    assert_true(all < 1e-5 && culled > 1e-3);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(torque_is_not_that_of_one_point_a_polygon),
+        cmocka_unit_test(stiffness_is_not_that_of_averaged_gradients),
+        cmocka_unit_test(polygons_left_out_by_angle_make_work),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
