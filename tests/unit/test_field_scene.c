@@ -1,5 +1,6 @@
 /* Pressure fields in scenes: run, recorded and replayed, and refused where they are not defined. */
 #include <errno.h>
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,6 +11,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 #include "contact/counts.h"
+#include "devices/registry.h"
 #include "rt/session/replay.h"
 #include "support/replays.h"
 
@@ -76,6 +78,53 @@ static void scenes_of_fields_run_and_replay(void **state)
     check_run_and_replay_of_power("0.5");
 }
 
+/* Five fingertips by fields close on a mesh that lies on a table by volume, all in one island, and
+ * lift it; the replays are equal. */
+static void a_hand_of_fields_lifts_a_mesh_and_replays(void **state)
+{
+    (void)state;
+    static const struct edit edits[] = {
+        {"duration: 6 ", "duration: 0.6 "},
+        {"[fingertip, wood], friction: 0.8", "[fingertip, wood], friction: 0.8, model: field"},
+        {"[fingertip, table], friction: 0.8", "[fingertip, table], friction: 0.8, model: field"},
+        {"[fingertip, fingertip], friction: 0.8",
+         "[fingertip, fingertip], friction: 0.8, model: field"},
+        {"{type: sphere, radius: 0.03, material: wood}",
+         "{type: mesh, material: wood, generate: {kind: blob, radius: 0.0297, bump: 0.0006, count: "
+         "8, "
+         "triangles: 4000, seed: 1}}"},
+        {"[0.1, 0, 0, 0]", "[0.01, 0, 0, 0]"},
+        {"[0.6, 1, 0, 0] ", "[0.2, 1, 0, 0] "},
+        {"[1.0, 1, 0, 0]", "[0.3, 1, 0, 0]"},
+        {"[2.0, 1, 0, 0.05]", "[0.6, 1, 0, 0.01]"},
+        {NULL, NULL},
+    };
+    struct tact_session_options options = {.clock = TACT_LOOP_FREE};
+    struct tact_session_report report;
+    struct tact_scene *scene;
+    struct tact_session *session;
+    char log[] = "/tmp/tact-field-XXXXXX", path[64];
+    char *text = load_scene_text_with_edits("five_fingers.yaml", edits);
+    assert_non_null(mkdtemp(log));
+    snprintf(path, sizeof path, "%s/a.mcap", log);
+    options.record = path;
+    options.types = tact_devices_builtin(&options.type_count);
+    open_session_of_scene_text(text, &options, &scene, &session);
+    assert_int_equal(tact_session_run(session, &report), 0);
+    double height = tact_world_body(tact_session_world(session), 0)->pose.position[2];
+    printf("lifted by %.2f mm; %llu polygons, at most %d contacts, %llu ticks unsolved\n",
+           1e3 * height, (unsigned long long)report.counts[TACT_COUNT_POLYGONS],
+           report.contacts_max, (unsigned long long)report.unconverged);
+    tact_session_destroy(session);
+    tact_scene_free(scene);
+    free(text);
+    assert_true(fabs(height - 0.01) < 2e-3 && report.contacts_max >= 6);
+    assert_true(report.counts[TACT_COUNT_POLYGONS] > 20 * report.loop.ticks);
+    check_replays_of_log(path, 600, 450, 0);
+    assert_int_equal(remove(path), 0);
+    assert_int_equal(rmdir(log), 0);
+}
+
 /* A modulus without a field needs a shape with a radius. */
 static void box_field_with_power_of_hertz(void **state)
 {
@@ -106,6 +155,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(scenes_of_fields_run_and_replay),
+        cmocka_unit_test(a_hand_of_fields_lifts_a_mesh_and_replays),
         cmocka_unit_test(box_field_with_power_of_hertz),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
