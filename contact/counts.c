@@ -29,6 +29,7 @@ const char *tact_solve_count_name(int count)
         [TACT_COUNT_OVERSHOT] = "overshoot_corrected",
         [TACT_COUNT_TERM_LIMITED] = "second_order_limited",
         [TACT_COUNT_ROLLING_NOT_FOUND] = "rolling_not_found",
+        [TACT_COUNT_OPPOSED] = "pressures_opposed",
     };
     return count >= 0 && count < TACT_SOLVE_COUNTS ? names[count] : NULL;
 }

@@ -48,6 +48,9 @@ enum tact_solve_count {
                                 reverses, so that friction adds no energy */
     TACT_COUNT_ROLLING_NOT_FOUND, /**< contacts times sweeps whose torques that resist rolling were
                                      not found: they are inside their limit, but no solution */
+    TACT_COUNT_OPPOSED, /**< patches of pressure fields whose pressures oppose each other so far
+                           that their torque about the normal is cut to the force times their size,
+                           or their friction to ten times that of the force */
     TACT_SOLVE_COUNTS
 };
 

@@ -37,17 +37,24 @@ enum tact_surface {
 /**
  * A pressure as parts, for TACT_SURFACE_POINTS. The limit of a part is an ellipsoid, friction at
  * its point and torsion about it, and that of the whole is their Minkowski sum: at a slip v and a
- * spin w about the centre of pressure the power is mu f_n sum share sqrt(|v + w x r|^2 + (w
- * arm)^2), r the part's point from there. The shares add up to 1, the mean point is 0, and with the
- * spin arm k = sum share sqrt(|r|^2 + arm^2) M is 1 in a spin without slip.
+ * spin w about the centre of pressure the power is mu f_n sum share sqrt(u'(1 - T) u + (w arm)^2),
+ * u = v + w x r, r the part's point from there. T is the mean of n n', n the normal of the part's
+ * surface without its component along the patch's: of a slip, friction resists what is along the
+ * surface. The shares add up to 1 where T is 0, else to the integral of the pressure over the
+ * force; their mean point is 0, and with the spin arm k, the power of a spin of 1 without slip over
+ * mu f_n, M is 1 there.
  */
 struct tact_friction_points {
     int count;                          /**< number of parts */
     double x[TACT_FRICTION_POINTS];     /**< their points along t1 [m] */
     double y[TACT_FRICTION_POINTS];     /**< along t2 [m] */
-    double share[TACT_FRICTION_POINTS]; /**< fractions of the normal force [1] */
+    double share[TACT_FRICTION_POINTS]; /**< integrals of the pressure, over the normal force [1] */
     double arm[TACT_FRICTION_POINTS];   /**< torsion arm about their own points [m]; at least a
                                            hundredth of the spin arm is assumed */
+    int tilted;                         /**< 0: all T are 0, and not read */
+    double tilt_xx[TACT_FRICTION_POINTS]; /**< T along t1 and t1 [1] */
+    double tilt_xy[TACT_FRICTION_POINTS]; /**< along t1 and t2 [1] */
+    double tilt_yy[TACT_FRICTION_POINTS]; /**< along t2 and t2 [1] */
 };
 
 /** Active limits: bits. */
@@ -77,7 +84,8 @@ enum tact_limit {
 struct tact_margins {
     double normal;   /**< f_n / |f| of that impulse: negative where it would have to pull [1] */
     double slip;     /**< margin to the limit surface of friction and torsion together [1] */
-    double friction; /**< margin of the friction force alone to mu f_n [1] */
+    double friction; /**< margin of the friction force alone to mu f_n, or to what the pressure on a
+                        curved patch permits [1] */
     double spin;     /**< to mu f_n k, by torsion about the centre of pressure alone [1] */
     double edge; /**< to the extent of the patch from its centre, by the centre of pressure [1] */
     double

@@ -16,7 +16,7 @@
 TACT_BEGIN_DECLS
 
 #define TACT_VERSION_MAJOR 0  /**< of the headers */
-#define TACT_VERSION_MINOR 12 /**< of the headers, and of the ABI while the major version is 0 */
+#define TACT_VERSION_MINOR 13 /**< of the headers, and of the ABI while the major version is 0 */
 #define TACT_VERSION_PATCH 0  /**< of the headers: incremented where neither API nor ABI changes */
 
 #define TACT_VERSION_TEXT_OF(major, minor, patch)                                                  \

@@ -2,6 +2,7 @@
 #include <string.h>
 #include "contact/elementary.h"
 #include "contact/local/local_internal.h"
+#include "contact/local/local_points_internal.h"
 
 void tact_local_margins(const struct tact_local_problem *problem, const double r[6],
                         struct tact_margins *out)
@@ -27,6 +28,10 @@ void tact_local_margins(const struct tact_local_problem *problem, const double r
     out->slip = tact_margin(tact_local_friction_limit_ratio(problem, x, d), 1.0);
     out->friction = tact_margin(tact_hypot(x[1], x[2]), limit);
     out->spin = tact_margin(spin, limit * problem->spin_arm);
+    if (tact_has_friction_points(problem) && problem->points->tilted) {
+        x[3] = d[0] * x[2] - d[1] * x[1];
+        out->friction = tact_margin(tact_local_friction_limit_ratio(problem, x, d), 1.0);
+    }
     out->edge = tact_local_transmits_rolling(problem)
                     ? tact_margin(tact_local_edge_distance_ratio(problem, d), 1.0)
                     : 1.0;

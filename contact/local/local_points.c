@@ -2,12 +2,12 @@
  * The limit surface of a pressure given by its parts (struct tact_friction_points). Its support
  * function is the power of friction at a slip s = (v_1, v_2, k w) over mu f_n,
  *
- *     h(s) = sum share sqrt(s' A s),   s' A s = |v + w x r|^2 + (w arm)^2
+ *     h(s) = sum share sqrt(s' A s),   s' A s = u'(1 - T) u + (w arm)^2,   u = v + w x r
  *
- * with A = J'J of each part. Friction at s is z = h'(s). h^2 / 2 and half of the square of the
- * gauge of the surface are conjugates, so the slip that belongs to z is the least of h^2 / 2 - z.s,
- * smooth and strictly convex; and the Hessians are inverse to each other. With L = s' A s of each
- * part at one slip,
+ * with A positive semidefinite of each part. Friction at s is z = h'(s). h^2 / 2 and half of the
+ * square of the gauge of the surface are conjugates, so the slip that belongs to z is the least of
+ * h^2 / 2 - z.s, smooth and strictly convex; and the Hessians are inverse to each other. With L =
+ * s' A s of each part at one slip,
  *
  *     h(s)^2 <= s' H s,   H = h sum share A / sqrt(L),   H s = h h'(s) there
  *
@@ -97,23 +97,58 @@ double tact_friction_points_limit(const struct tact_local_problem *problem, cons
     return tact_v3_dot(z, slip);
 }
 
+/* Adds share times A of part i, for slips (v_1, v_2, w). */
+static void add_part_matrix(const struct tact_friction_points *p, int i, double *matrix)
+{
+    const double x = p->x[i], y = p->y[i], share = p->share[i];
+    const double one = 1.0 - p->tilt_xx[i], xy = -p->tilt_xy[i], other = 1.0 - p->tilt_yy[i];
+    const double a = xy * x - one * y, b = other * x - xy * y;
+    const double entry[9] = {one, xy, a, xy, other, b, a, b, x * b - y * a + p->arm[i] * p->arm[i]};
+    for (int k = 0; k < 9; k++) {
+        matrix[k] += share * entry[k];
+    }
+}
+
+/* The slip at which forces of the parts that are proportional to their slips would add up to z. */
+static int find_proportional_slip(const struct tact_local_problem *problem, const double z[3],
+                                  double slip[3])
+{
+    const struct tact_friction_points *p = problem->points;
+    const double torque[3] = {z[0], z[1], z[2] * problem->spin_arm};
+    double square = 0.0, matrix[9] = {0.0}, inverse[9];
+    for (int i = 0; i < p->count; i++) {
+        square += p->share[i] * (p->x[i] * p->x[i] + p->y[i] * p->y[i] + p->arm[i] * p->arm[i]);
+    }
+    if (!(square > 0.0)) {
+        return 0;
+    }
+    tact_v3_set(slip, z[0], z[1], torque[2] / square);
+    if (p->tilted) {
+        for (int i = 0; i < p->count; i++) {
+            add_part_matrix(p, i, matrix);
+        }
+        invert_symmetric_3x3(matrix, inverse);
+        tact_m3_mul_v3(slip, inverse, torque);
+    }
+    return 1;
+}
+
 /* Square of a bound on the gauge: z is the sum of forces of the parts at what would be their slips
  * if friction were proportional to slip; the gauge is at most the largest of these over its limit.
  */
 static double squared_gauge_bound(const struct tact_local_problem *problem, const double z[3])
 {
     const struct tact_friction_points *p = problem->points;
-    double square = 0.0, worst = 0.0;
-    for (int i = 0; i < p->count; i++) {
-        square += p->share[i] * (p->x[i] * p->x[i] + p->y[i] * p->y[i] + p->arm[i] * p->arm[i]);
-    }
-    if (!(square > 0.0)) {
+    double slip[3], worst = 0.0;
+    if (!find_proportional_slip(problem, z, slip)) {
         return INFINITY;
     }
-    double w = z[2] * problem->spin_arm / square;
     for (int i = 0; i < p->count; i++) {
-        double a = z[0] - w * p->y[i], b = z[1] + w * p->x[i], c = w * p->arm[i];
-        worst = tact_max(worst, a * a + b * b + c * c);
+        double w = slip[2], a = slip[0] - w * p->y[i], b = slip[1] + w * p->x[i], c = w * p->arm[i];
+        double along =
+            p->tilted ? p->tilt_xx[i] * a * a + 2.0 * p->tilt_xy[i] * a * b + p->tilt_yy[i] * b * b
+                      : 0.0;
+        worst = tact_max(worst, a * a + b * b + c * c - along);
     }
     return worst;
 }

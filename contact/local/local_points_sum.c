@@ -11,10 +11,11 @@ enum { LANES = 4 };
 
 _Static_assert(TACT_FRICTION_POINTS % LANES == 0, "arrays of parts are read in whole vectors");
 
-/* Sums over the parts: q = share / speed times 1, x, y and the square of the distance; q times the
- * velocity (a, b) and torque speed c; and q / speed^2 times their products. */
+/* Sums over the parts: q = share / speed times the matrix A of s' A s (local_points.c), which
+ * without tilt is 1, x, y and the square of the distance; q times A s = (a, b, c); and q / speed^2
+ * times their products. */
 struct sums {
-    tact_d4 one, x, y, square, a, b, c, aa, ab, ac, bb, bc, cc;
+    tact_d4 one, xy, other, x, y, square, a, b, c, aa, ab, ac, bb, bc, cc;
 };
 
 /* Loads parts from `first` on; lanes without one are 0. */
@@ -50,9 +51,11 @@ TACT_INLINE double sum_lanes(const tact_d4 *a)
     return ((*a)[0] + (*a)[1]) + ((*a)[2] + (*a)[3]);
 }
 
-/* Adds the parts from `first` on. v, w: slip at the centre, and spin [1/m]. */
+/* Adds the parts from `first` on. v, w: slip at the centre, and spin [1/m]. is_tilted is a
+ * constant.
+ */
 TACT_INLINE void add_part_friction(const struct tact_friction_points *p, int first, const double *v,
-                                   double w, double least, struct sums *sums)
+                                   double w, double least, int is_tilted, struct sums *sums)
 {
     tact_d4 x, y, share, arm, speed;
     int left = p->count - first;
@@ -62,14 +65,34 @@ TACT_INLINE void add_part_friction(const struct tact_friction_points *p, int fir
     load_parts_zero_padded(p->arm + first, left, &arm);
     tact_d4 own = arm * arm, floor = {least, least, least, least};
     own = TACT_D4_MAX(own, floor);
-    tact_d4 a = v[0] - w * y, b = v[1] + w * x, c = x * b - y * a + own * w;
-    tact_d4 square = a * a + b * b + own * (w * w);
+    tact_d4 a = v[0] - w * y, b = v[1] + w * x, square, xx, xy, yy;
+    if (is_tilted) {
+        const tact_d4 slip_a = a, slip_b = b;
+        load_parts_zero_padded(p->tilt_xx + first, left, &xx);
+        load_parts_zero_padded(p->tilt_xy + first, left, &xy);
+        load_parts_zero_padded(p->tilt_yy + first, left, &yy);
+        a -= xx * slip_a + xy * slip_b;
+        b -= xy * slip_a + yy * slip_b;
+        square = slip_a * a + slip_b * b + own * (w * w);
+    } else {
+        square = a * a + b * b + own * (w * w);
+    }
+    tact_d4 c = x * b - y * a + own * w;
     set_square_roots(&square, &speed);
     tact_d4 q = share / speed, bent = q / square, ba = bent * a, bb = bent * b;
-    sums->one += q;
-    sums->x += q * x;
-    sums->y += q * y;
-    sums->square += q * (x * x + y * y + own);
+    if (is_tilted) {
+        sums->one += q - q * xx;
+        sums->xy -= q * xy;
+        sums->other += q - q * yy;
+        sums->x += q * (x - yy * x + xy * y);
+        sums->y += q * (y - xx * y + xy * x);
+        sums->square += q * (x * (x - yy * x) + y * (y - xx * y) + 2.0 * xy * x * y + own);
+    } else {
+        sums->one += q;
+        sums->x += q * x;
+        sums->y += q * y;
+        sums->square += q * (x * x + y * y + own);
+    }
     sums->a += q * a;
     sums->b += q * b;
     sums->c += q * c;
@@ -91,16 +114,20 @@ TACT_DISPATCH_BY_CPU(void, tact_friction_points_at_slip,
     struct sums s;
     memset(&s, 0, sizeof s);
     for (int i = 0; i < p->count; i += LANES) {
-        add_part_friction(p, i, slip, slip[2] * inverse, floor * floor, &s);
+        if (p->tilted) {
+            add_part_friction(p, i, slip, slip[2] * inverse, floor * floor, 1, &s);
+        } else {
+            add_part_friction(p, i, slip, slip[2] * inverse, floor * floor, 0, &s);
+        }
     }
     const double one = sum_lanes(&s.one), over = inverse * inverse;
     double *force = out->force;
     tact_v3_set(force, sum_lanes(&s.a), sum_lanes(&s.b), inverse * sum_lanes(&s.c));
     out->power = tact_v3_dot(slip, force);
     const double sum[6] = {one,
-                           0.0,
+                           sum_lanes(&s.xy),
                            -inverse * sum_lanes(&s.y),
-                           one,
+                           p->tilted ? sum_lanes(&s.other) : one,
                            inverse * sum_lanes(&s.x),
                            over * sum_lanes(&s.square)};
     const double bent[6] = {sum_lanes(&s.aa),           sum_lanes(&s.ab),

@@ -21,7 +21,7 @@
 static const double SPEED =
     100.0; /* speed of a push [m/s]: friction changes it by 3e-5 in a tick */
 static const double FOOT_HALF_WIDTH = 1e-3; /* half the sides, or radius, of a foot [m] */
-static const double FLOOR_MODULUS = 1e7; /* modulus of the soft floor [Pa], and its thickness [m] */
+static const double FLOOR_MODULUS = 1e9;    /* modulus of the floor [Pa], and its thickness [m] */
 static const double SOFT_LAYER_THICKNESS = 0.01;
 
 struct slide {

@@ -14,10 +14,25 @@
 #include "support/local_problem.h"
 #include "support/random.h"
 
-/* Parts at random: in a disc, in two groups, or almost in a line. Returns their torsion arm. */
+/* Tilts the parts' surfaces by angles at random. */
+static void tilt_parts(struct tact_friction_points *p)
+{
+    double pressed = uniform(1.0, 1.5);
+    p->tilted = 1;
+    for (int i = 0; i < p->count; i++) {
+        double way = uniform(0, 2 * M_PI), sine = uniform(0, 0.98);
+        p->tilt_xx[i] = sine * sine * cos(way) * cos(way);
+        p->tilt_xy[i] = sine * sine * cos(way) * sin(way);
+        p->tilt_yy[i] = sine * sine * sin(way) * sin(way);
+        p->share[i] *= pressed;
+    }
+}
+
+/* Parts at random: in a disc, in two groups, or almost in a line, in a third of the cases tilted.
+ * Returns their torsion arm. */
 static double make_random_parts(struct tact_friction_points *p, double size)
 {
-    double load = 0.0, x = 0.0, y = 0.0, arm = 0.0;
+    double load = 0.0, x = 0.0, y = 0.0;
     int like = (int)uniform(0, 3);
     memset(p, 0, sizeof *p);
     p->count = 3 + (int)uniform(0, TACT_FRICTION_POINTS - 2);
@@ -35,9 +50,13 @@ static double make_random_parts(struct tact_friction_points *p, double size)
         p->share[i] /= load;
         p->x[i] -= x / load;
         p->y[i] -= y / load;
-        arm += p->share[i] * sqrt(p->x[i] * p->x[i] + p->y[i] * p->y[i] + p->arm[i] * p->arm[i]);
     }
-    return arm;
+    if (uniform(0, 3) < 1.0) {
+        tilt_parts(p);
+    }
+    const double still[2] = {0.0, 0.0};
+    double friction[3];
+    return friction_of_parts(p, still, 1.0, friction);
 }
 
 /* Gauge, its gradient and its Hessian against the sum over the parts and differences. */

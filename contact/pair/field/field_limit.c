@@ -8,6 +8,10 @@
  * the mean of |e|, sqrt(8) / 3 of the root of the mean square for a disc. The squares of all arms
  * are therefore scaled by one number, near 1/2, with which the torsion arm of the whole is that of
  * the pressure.
+ *
+ * On a curved surface each part has the friction of its own pressure along its own surface, of
+ * which the force of the patch is not the sum: the flanks of a thread press with more than the
+ * force along its axis, and rub along the thread.
  */
 #include <math.h>
 #include <string.h>
@@ -19,11 +23,15 @@
 #define MAX_SQUARED_ARM_RATIO 0.65
 enum { MAX_LIMIT_CORRECTIONS = 4 };
 
+#define MIN_MEAN_TILT 1e-9  /* mean square of the normals along the patch that is rounding */
+#define MAX_PART_TILT 0.999 /* of a part; one along which nothing slips would have no Hessian */
+
 /* Points first to first + count - 1: load, mean point, and second moments about it [N m^2]. */
 struct part {
     int first, count;
     double load, x, y, xx, xy, yy;
     double own;             /* load times the mean squares of the points' own parts [N m^2] */
+    double tilt[3];         /* sums of load times nx nx, nx ny, ny ny [N] */
     double axis[2], weight; /* direction of the largest second moment; how much it is in need of
                                division */
 };
@@ -48,7 +56,7 @@ static void set_split_axis_and_priority(struct part *part)
 
 /* Load, and moments about a point: of the loads, their squares, and their parts' own squares. */
 struct moments {
-    double load, x, y, xx, xy, yy, own;
+    double load, x, y, xx, xy, yy, own, tilt[3];
 };
 
 static void add_point_to_moments(const struct field_points *points, int i, double dx, double dy,
@@ -62,6 +70,9 @@ static void add_point_to_moments(const struct field_points *points, int i, doubl
     m->xy += lx * dy;
     m->yy += ly * dy;
     m->own += load * points->own[i];
+    m->tilt[0] += load * points->nx[i] * points->nx[i];
+    m->tilt[1] += load * points->nx[i] * points->ny[i];
+    m->tilt[2] += load * points->ny[i] * points->ny[i];
 }
 
 /* Sets a part from its moments about (x, y). */
@@ -75,13 +86,14 @@ static void set_pressure_part(const struct moments *m, double x, double y, struc
     part->xy = m->xy - m->x * dy;
     part->yy = tact_max(m->yy - m->y * dy, 0.0);
     part->own = tact_max(m->own, 0.0);
+    memcpy(part->tilt, m->tilt, sizeof part->tilt);
     set_split_axis_and_priority(part);
 }
 
 static void swap_field_points(struct field_points *points, int i, int j)
 {
-    double *of[4] = {points->x, points->y, points->load, points->own};
-    for (int k = 0; k < 4; k++) {
+    double *of[6] = {points->x, points->y, points->load, points->own, points->nx, points->ny};
+    for (int k = 0; k < 6; k++) {
         double at = of[k][i];
         of[k][i] = of[k][j];
         of[k][j] = at;
@@ -93,7 +105,7 @@ static int split_pressure_part(struct field_points *points, struct part *part, s
 {
     const double x = part->x, y = part->y, ax = part->axis[0], ay = part->axis[1];
     int low = part->first, high = part->first + part->count;
-    struct moments m = {0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
+    struct moments m = {.load = 0.0};
     while (low < high) {
         double dx = points->x[low] - x, dy = points->y[low] - y;
         if (dx * ax + dy * ay > 0.0) {
@@ -111,8 +123,14 @@ static int split_pressure_part(struct field_points *points, struct part *part, s
     other->count = rest;
     part->count -= rest;
     const struct moments left = {
-        part->load - m.load, -m.x, -m.y, part->xx - m.xx, part->xy - m.xy, part->yy - m.yy,
-        part->own - m.own};
+        part->load - m.load,
+        -m.x,
+        -m.y,
+        part->xx - m.xx,
+        part->xy - m.xy,
+        part->yy - m.yy,
+        part->own - m.own,
+        {part->tilt[0] - m.tilt[0], part->tilt[1] - m.tilt[1], part->tilt[2] - m.tilt[2]}};
     set_pressure_part(&m, x, y, other);
     set_pressure_part(&left, x, y, part);
     return 1;
@@ -124,7 +142,7 @@ static int split_pressure_into_parts(struct field_points *points, struct part *p
     int count = 1;
     part->first = 0;
     part->count = points->count;
-    struct moments m = {0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
+    struct moments m = {.load = 0.0};
     for (int i = 0; i < points->count; i++) {
         add_point_to_moments(points, i, points->x[i], points->y[i], &m);
     }
@@ -142,33 +160,59 @@ static int split_pressure_into_parts(struct field_points *points, struct part *p
     return count;
 }
 
-/* Mean distance of the pressure from the centre. */
+/* Power of a spin of 1 about the centre over the pressure: on a flat patch its mean distance. */
 static double mean_pressure_distance(const struct field_points *points)
 {
     double arm = 0.0, load = 0.0;
     for (int i = 0; i < points->count; i++) {
-        double x = points->x[i], y = points->y[i];
+        double x = points->x[i], y = points->y[i], across = points->ny[i] * x - points->nx[i] * y;
         load += points->load[i];
-        arm += points->load[i] * sqrt(x * x + y * y + DEFAULT_SQUARED_ARM_RATIO * points->own[i]);
+        arm += points->load[i] * sqrt(tact_max(x * x + y * y - across * across, 0.0) +
+                                      DEFAULT_SQUARED_ARM_RATIO * points->own[i]);
     }
     return arm / load;
 }
 
-/* Torsion arm of the parts with this share of their mean squares, and its derivative. */
+/* Power of a spin of 1 of the parts with this share of their mean squares, and its derivative. */
 static double torsion_arm_of_parts(const struct tact_friction_points *p, const double *square,
                                    double share, double *slope)
 {
     double arm = 0.0;
     *slope = 0.0;
     for (int i = 0; i < p->count; i++) {
-        double far = sqrt(p->x[i] * p->x[i] + p->y[i] * p->y[i] + share * square[i]);
+        double x = p->x[i], y = p->y[i], along = 0.0;
+        if (p->tilted) {
+            along = p->tilt_xx[i] * y * y - 2.0 * p->tilt_xy[i] * x * y + p->tilt_yy[i] * x * x;
+        }
+        double far = sqrt(x * x + y * y - along + share * square[i]);
         arm += p->share[i] * far;
         *slope += far > 0.0 ? 0.5 * p->share[i] * square[i] / far : 0.0;
     }
     return arm;
 }
 
-void tact_field_friction_limit(struct field_points *points, struct tact_patch *patch)
+/* Sets the parts' tilts, and increases their shares from those of the force to those of the
+ * pressure, where the surface is not flat. */
+static void set_tilts_of_parts(const struct part *part, double load, double pressed,
+                               struct tact_friction_points *p)
+{
+    double tilt = 0.0;
+    for (int i = 0; i < p->count; i++) {
+        tilt += part[i].tilt[0] + part[i].tilt[2];
+    }
+    p->tilted = tilt > MIN_MEAN_TILT * load;
+    for (int i = 0; i < p->count && p->tilted; i++) {
+        double sum = (part[i].tilt[0] + part[i].tilt[2]) / part[i].load;
+        double scale = (sum > MAX_PART_TILT ? MAX_PART_TILT / sum : 1.0) / part[i].load;
+        p->tilt_xx[i] = scale * tact_max(part[i].tilt[0], 0.0);
+        p->tilt_xy[i] = scale * part[i].tilt[1];
+        p->tilt_yy[i] = scale * tact_max(part[i].tilt[2], 0.0);
+        p->share[i] *= pressed;
+    }
+}
+
+void tact_field_friction_limit(struct field_points *points, double pressed,
+                               struct tact_patch *patch)
 {
     struct part part[TACT_FRICTION_POINTS];
     double square[TACT_FRICTION_POINTS], load = 0.0, share = DEFAULT_SQUARED_ARM_RATIO, slope;
@@ -183,7 +227,9 @@ void tact_field_friction_limit(struct field_points *points, struct tact_patch *p
         p->share[i] = part[i].load / load;
         square[i] = (part[i].xx + part[i].yy + part[i].own) / part[i].load;
     }
+    set_tilts_of_parts(part, load, pressed, p);
     double exact = p->count ? mean_pressure_distance(points) : 0.0;
+    exact *= p->tilted ? pressed : 1.0;
     for (int i = 0; i < MAX_LIMIT_CORRECTIONS && exact > 0.0; i++) {
         double miss = exact - torsion_arm_of_parts(p, square, share, &slope);
         share = slope > 0.0 ? tact_max(MIN_SQUARED_ARM_RATIO,

@@ -93,10 +93,13 @@ static void count_polygons(const struct tact_pair_query *q, const struct field_s
     }
 }
 
-static void count_parts(const struct tact_pair_query *q, const struct tact_patch *patch)
+/* Counts a patch with which the contact is solved. */
+static void count_patch(const struct tact_pair_query *q, const struct field_part *part,
+                        const struct tact_patch *patch)
 {
     if (q->counts) {
         q->counts[TACT_COUNT_PARTS] += patch->points.count;
+        q->counts[TACT_COUNT_OPPOSED] += part->is_opposed;
     }
 }
 
@@ -131,7 +134,7 @@ static int measure_field(const struct tact_pair_query *q, struct tact_patch *pat
     count_polygons(q, &of, soft->points->lost > 0);
     if (groups == 1) {
         if (!rc) {
-            count_parts(q, patch);
+            count_patch(q, &part, patch);
             tact_field_report_pressure(q, &of, &part, patch);
         }
         return rc;
@@ -140,7 +143,7 @@ static int measure_field(const struct tact_pair_query *q, struct tact_patch *pat
         memset(&piece[made].moments, 0, sizeof piece[made].moments);
         tact_field_sum_polygons(&of, g, &part);
         if (!tact_field_make_patch(q, &of, &part, soft->points, &piece[made].patch)) {
-            count_parts(q, &piece[made].patch);
+            count_patch(q, &part, &piece[made].patch);
             tact_field_report_pressure(q, &of, &part, &piece[made].patch);
             made++;
         }

@@ -15,6 +15,7 @@ struct field_points {
     double x[TACT_FIELD_POINTS], y[TACT_FIELD_POINTS]; /* [m] */
     double load[TACT_FIELD_POINTS];                    /* [N] */
     double own[TACT_FIELD_POINTS]; /* mean square of the part's distance from its point [m^2] */
+    double nx[TACT_FIELD_POINTS], ny[TACT_FIELD_POINTS]; /* the surface's normal along t1 and t2 */
 };
 
 enum { TACT_FIELD_NODES = 6 };
@@ -50,14 +51,17 @@ void tact_field_friction_points(const struct field_surface *of, int group, doubl
                                 struct field_points *points);
 
 /* Sets the patch's torsion arm and limit surface: that of at most TACT_FRICTION_POINTS parts of the
- * pressure. Changes the order of the points. */
-void tact_field_friction_limit(struct field_points *points, struct tact_patch *patch);
+ * pressure. pressed: integral of the pressure over the force of the patch. Changes the order of the
+ * points. */
+void tact_field_friction_limit(struct field_points *points, double pressed,
+                               struct tact_patch *patch);
 
 /* A group of polygons with similar normals, -1: all, summed about its centre of pressure. */
 struct field_part {
     int group;
     struct field_sums sums;
     double springs; /* sum of the stiffness of its polygons along their normals [N/m] */
+    int is_opposed; /* 1: the friction of its patch, or the torque about the normal, is cut */
 };
 
 void tact_field_sum_polygons(const struct field_surface *of, int group, struct field_part *out);
@@ -84,9 +88,9 @@ int tact_field_ball_disc(const struct tact_pair_query *q, const struct field_sur
 int tact_field_find_pair(const struct tact_pair_query *q, struct tact_field_scratch *scratch,
                          struct field_surface *of);
 
-/* The patch of a part. 0, or -EDOM where it has no load. */
+/* The patch of a part. Sets is_opposed. 0, or -EDOM where it has no load. */
 int tact_field_make_patch(const struct tact_pair_query *q, const struct field_surface *of,
-                          const struct field_part *part, struct field_points *points,
+                          struct field_part *part, struct field_points *points,
                           struct tact_patch *patch);
 
 #endif

@@ -10,6 +10,9 @@
 #define FLAT 0.2
 #define OPPOSED_RESULTANT_RATIO                                                                    \
     0.1 /* resultant over load, below which most of the pressure opposes itself */
+#define MAX_PRESSED_RATIO                                                                          \
+    (1.0 / OPPOSED_RESULTANT_RATIO) /* integral of the pressure, over the force of a patch, of     \
+                                       which friction is computed at most */
 #define MIN_GROUP_NORMAL_COSINE                                                                    \
     0.7071 /* cosine of the angle to the first polygon of a group within which polygons belong to  \
               it */
@@ -225,15 +228,16 @@ static void add_hunt_crossley_damping(const struct tact_pair_query *q,
 
 /* The torque about the normal that comes with the force, on the query's a: 0 where it is rounding,
  * and at most the force times the size of the patch, beyond which the pressure mostly opposes
- * itself. */
-static double torque_of_pitch(double torque, double force, double size)
+ * itself. *is_cut: set where it is larger. */
+static double torque_of_pitch(double torque, double force, double size, int *is_cut)
 {
     double most = size * force;
+    *is_cut |= fabs(torque) > most;
     return fabs(torque) > MIN_PITCH_RATIO * most ? tact_max(-most, tact_min(torque, most)) : 0.0;
 }
 
 int tact_field_make_patch(const struct tact_pair_query *q, const struct field_surface *of,
-                          const struct field_part *part, struct field_points *points,
+                          struct field_part *part, struct field_points *points,
                           struct tact_patch *patch)
 {
     static const int row[3] = {0, 4, 5};
@@ -251,7 +255,9 @@ int tact_field_make_patch(const struct tact_pair_query *q, const struct field_su
     memcpy(points->axes, local + 3, sizeof points->axes);
     double size = tact_max(patch->semi[0], patch->semi[1]);
     tact_field_friction_points(of, part->group, size, points);
-    tact_field_friction_limit(points, patch);
+    double pressed = sums->load / force;
+    part->is_opposed = pressed > MAX_PRESSED_RATIO;
+    tact_field_friction_limit(points, tact_min(pressed, MAX_PRESSED_RATIO), patch);
     tact_field_rotate_matrix(sums->stiffness, local, full);
     normal_stiffness_of_patch(full, points, part->springs, k);
     patch->depth = force / k[0];
@@ -261,7 +267,7 @@ int tact_field_make_patch(const struct tact_pair_query *q, const struct field_su
     }
     tact_m3_mul_v3(torque, local, sums->torque);
     patch->wrench[0] = force;
-    patch->wrench[3] = torque_of_pitch(sign * torque[0], force, size);
+    patch->wrench[3] = torque_of_pitch(sign * torque[0], force, size, &part->is_opposed);
     patch->wrench[4] = sign * torque[1];
     patch->wrench[5] = sign * torque[2];
     tact_quat_to_m3(turn, of->frame->quat_wxyz);

@@ -10,8 +10,8 @@
 enum { MAX_BISECTIONS = 10 };
 
 /* own: mean square of the part's distance from its point. */
-static void add_pressure_point(struct field_points *points, const double *x, double load,
-                               double own)
+static void add_pressure_point(struct field_points *points, const double *x, const double *normal,
+                               double load, double own)
 {
     double from[3];
     if (points->count == TACT_FIELD_POINTS || !(load > 0.0)) {
@@ -22,6 +22,8 @@ static void add_pressure_point(struct field_points *points, const double *x, dou
     points->x[points->count] = tact_v3_dot(points->axes, from);
     points->y[points->count] = tact_v3_dot(points->axes + 3, from);
     points->own[points->count] = own;
+    points->nx[points->count] = tact_v3_dot(points->axes, normal);
+    points->ny[points->count] = tact_v3_dot(points->axes + 3, normal);
     points->load[points->count++] = load;
 }
 
@@ -67,7 +69,8 @@ static void add_triangle(struct field_points *points, const struct field_polygon
     }
     if (sum > 0.0) {
         tact_v3_scale(middle, middle, 1.0 / sum);
-        add_pressure_point(points, middle, 0.5 * tact_v3_norm(across) * sum / 3.0, squares / 36.0);
+        add_pressure_point(points, middle, p->normal, 0.5 * tact_v3_norm(across) * sum / 3.0,
+                           squares / 36.0);
     }
 }
 
@@ -104,7 +107,7 @@ void tact_field_friction_points(const struct field_surface *of, int group, doubl
         if (is_short_polygon(p, MAX_POINT_PART_SIZE_RATIO * size)) {
             tact_v3_copy(x[0], p->corner[0]);
             tact_v3_axpy(x[0], 1.0 / p->load, p->lever);
-            add_pressure_point(points, x[0], p->load, mean_square_about_centroid(p));
+            add_pressure_point(points, x[0], p->normal, p->load, mean_square_about_centroid(p));
             continue;
         }
         for (int k = 1; k + 1 < p->corners; k++) {

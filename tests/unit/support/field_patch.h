@@ -28,11 +28,12 @@ static inline struct tact_contact_law make_friction_law(double mu, double dissip
     return law;
 }
 
-/* The patch that the model makes of two shapes at their poses. */
-static inline void measure_field_patch(const struct tact_shape *a, const struct tact_pose *pa,
-                                       double slope_a, const struct tact_shape *b,
-                                       const struct tact_pose *pb, double slope_b,
-                                       struct tact_patch *patch)
+/* The one patch that the model makes of two shapes at their poses; counts may be NULL. */
+static inline void measure_counted_field_patch(const struct tact_shape *a,
+                                               const struct tact_pose *pa, double slope_a,
+                                               const struct tact_shape *b,
+                                               const struct tact_pose *pb, double slope_b,
+                                               int *counts, struct tact_patch *patch)
 {
     const struct tact_contact_model *model = tact_contact_model_find("field");
     const struct tact_material of_a = {
@@ -54,10 +55,19 @@ static inline void measure_field_patch(const struct tact_shape *a, const struct 
                                 .pose_b = pb,
                                 .law = &law,
                                 .options = &o,
+                                .counts = counts,
                                 .most = 1};
     assert_int_equal(model->measure(&q, patch, piece), 0);
     model->release(data_a);
     model->release(data_b);
+}
+
+static inline void measure_field_patch(const struct tact_shape *a, const struct tact_pose *pa,
+                                       double slope_a, const struct tact_shape *b,
+                                       const struct tact_pose *pb, double slope_b,
+                                       struct tact_patch *patch)
+{
+    measure_counted_field_patch(a, pa, slope_a, b, pb, slope_b, NULL, patch);
 }
 
 #endif

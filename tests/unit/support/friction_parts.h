@@ -12,8 +12,12 @@ static inline double friction_of_parts(const struct tact_friction_points *p, con
     double power = 0.0;
     out[0] = out[1] = out[2] = 0.0;
     for (int i = 0; i < p->count; i++) {
-        double a = v[0] - w * p->y[i], b = v[1] + w * p->x[i], c = w * p->arm[i];
-        double speed = sqrt(a * a + b * b + c * c), by = speed > 0 ? p->share[i] / speed : 0.0;
+        double x = v[0] - w * p->y[i], y = v[1] + w * p->x[i], c = w * p->arm[i], a = x, b = y;
+        if (p->tilted) { /* the part of it along the surface */
+            a -= p->tilt_xx[i] * x + p->tilt_xy[i] * y;
+            b -= p->tilt_xy[i] * x + p->tilt_yy[i] * y;
+        }
+        double speed = sqrt(a * x + b * y + c * c), by = speed > 0 ? p->share[i] / speed : 0.0;
         out[0] += by * a;
         out[1] += by * b;
         out[2] += by * (p->x[i] * b - p->y[i] * a + p->arm[i] * c);

@@ -10,10 +10,12 @@
 
 enum { QUADRATURE_FINE = 150 };
 
-/* Pressure over a plane [Pa, of any unit]: points and their loads, which add up to 1. */
+/* Pressure over a plane, or a curved surface above it [Pa, of any unit]: points, the surface's
+ * normal along x and y, and integrals of the pressure, whose forces along z add up to 1. */
 struct quadrature {
     int count;
     double x[2 * QUADRATURE_FINE * QUADRATURE_FINE], y[2 * QUADRATURE_FINE * QUADRATURE_FINE],
+        nx[2 * QUADRATURE_FINE * QUADRATURE_FINE], ny[2 * QUADRATURE_FINE * QUADRATURE_FINE],
         load[2 * QUADRATURE_FINE * QUADRATURE_FINE];
 };
 
@@ -50,9 +52,13 @@ static inline void add_quadrature_pressure(struct quadrature *q, enum profile pr
         double u = 2.0 * (i % fine + 0.5) / fine - 1.0, v = 2.0 * (i / fine + 0.5) / fine - 1.0;
         double load = a * b * profile_at(profile, u, v);
         if (load > 0.0) {
+            int curved = profile == CAP;
+            double nx = curved ? a * u / CAP_RADIUS : 0.0, ny = curved ? b * v / CAP_RADIUS : 0.0;
             q->x[q->count] = cx + a * u;
             q->y[q->count] = cy + b * v;
-            q->load[q->count++] = load;
+            q->nx[q->count] = nx;
+            q->ny[q->count] = ny;
+            q->load[q->count++] = load / sqrt(1.0 - nx * nx - ny * ny);
         }
     }
 }
@@ -60,16 +66,17 @@ static inline void add_quadrature_pressure(struct quadrature *q, enum profile pr
 /* Moves the origin to the centre of pressure, and scales the loads. */
 static inline void finish_quadrature(struct quadrature *q)
 {
-    double all = 0.0, x = 0.0, y = 0.0;
+    double all = 0.0, x = 0.0, y = 0.0, force = 0.0;
     for (int i = 0; i < q->count; i++) {
         all += q->load[i];
         x += q->load[i] * q->x[i];
         y += q->load[i] * q->y[i];
+        force += q->load[i] * sqrt(1.0 - q->nx[i] * q->nx[i] - q->ny[i] * q->ny[i]);
     }
     for (int i = 0; i < q->count; i++) {
         q->x[i] -= x / all;
         q->y[i] -= y / all;
-        q->load[i] /= all;
+        q->load[i] /= force;
     }
 }
 
@@ -80,7 +87,10 @@ static inline double compute_quadrature_friction(const struct quadrature *q, con
     double power = 0.0;
     out[0] = out[1] = out[2] = 0.0;
     for (int i = 0; i < q->count; i++) {
-        double a = v[0] - w * q->y[i], b = v[1] + w * q->x[i], speed = sqrt(a * a + b * b);
+        double a = v[0] - w * q->y[i], b = v[1] + w * q->x[i];
+        double across = q->nx[i] * a + q->ny[i] * b, speed = sqrt(a * a + b * b - across * across);
+        a -= q->nx[i] * across;
+        b -= q->ny[i] * across;
         double by = speed > 0.0 ? q->load[i] / speed : 0.0;
         out[0] += by * a;
         out[1] += by * b;
