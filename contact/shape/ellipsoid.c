@@ -45,6 +45,17 @@ static double ellipsoid_rolling_radius(const double size[3])
     return most * most / tact_min(size[0], tact_min(size[1], size[2]));
 }
 
+/* A row of L, from the entry of W on the diagonal, n_r, (W n)_r and n.W n. Written out, which takes
+ * a third of the instructions of a loop. */
+static inline void curvature_row(const double own[3], double n_r, double wn_r, double nwn,
+                                 const double n[3], const double wn[3], double slope, double *out)
+{
+    const double along = nwn * n_r;
+    out[0] = (own[0] - n_r * wn[0] - wn_r * n[0] + along * n[0]) / slope;
+    out[1] = (own[1] - n_r * wn[1] - wn_r * n[1] + along * n[1]) / slope;
+    out[2] = (own[2] - n_r * wn[2] - wn_r * n[2] + along * n[2]) / slope;
+}
+
 /* Of f(p) = p'Wp = 1, W = diag(1 / s^2): along the radius; normal Wp / |Wp|, L = P W P / |Wp| with
  * the projection P = 1 - n n'. */
 static int find_ellipsoid_surface_point(const struct tact_shape *shape, const double near[3],
@@ -68,11 +79,10 @@ static int find_ellipsoid_surface_point(const struct tact_shape *shape, const do
         wn[i] = w[i] * n[i];
         nwn += n[i] * wn[i];
     }
-    for (int i = 0; i < 9; i++) {
-        int r = i / 3, c = i % 3;
-        double own = r == c ? w[r] : 0.0;
-        out->bend[i] = (own - n[r] * wn[c] - wn[r] * n[c] + nwn * n[r] * n[c]) / slope;
-    }
+    const double own[3][3] = {{w[0], 0.0, 0.0}, {0.0, w[1], 0.0}, {0.0, 0.0, w[2]}};
+    curvature_row(own[0], n[0], wn[0], nwn, n, wn, slope, out->bend);
+    curvature_row(own[1], n[1], wn[1], nwn, n, wn, slope, out->bend + 3);
+    curvature_row(own[2], n[2], wn[2], nwn, n, wn, slope, out->bend + 6);
     return 0;
 }
 

@@ -61,13 +61,14 @@ static double swing_period(struct world_scene *s, int axis, int swing_count)
 }
 
 /* Periods at 30 degrees: 2 pi sqrt(l/g) times (2/pi) K(sin^2 15 degrees), l = R - r, or 7/5 of it
- * where the ball rolls. */
+ * where the ball rolls. Without friction it keeps its spin. */
 static void ball_swings_in_a_bowl(void **state)
 {
     (void)state;
     double profile[TACT_PROFILE_POINTS][2], angle = PI / 6.0;
     struct tact_charts *charts;
     int count = bowl_profile(profile);
+    const double spin[3] = {3.0, -2.0, 5.0};
     assert_int_equal(tact_charts_revolution((const double(*)[2])profile, count, &charts, NULL), 0);
     double a = 1.0, g = cos(0.5 * angle); /* K by the arithmetic and geometric mean */
     for (int i = 0; i < 6; i++) {
@@ -81,11 +82,18 @@ static void ball_swings_in_a_bowl(void **state)
         double exact = 2.0 * PI * sqrt((BOWL_RADIUS - BALL) * (rolls ? 1.4 : 1.0) / G) / a;
         struct world_scene s;
         open_bowl(&s, charts, 0.0, angle, rolls ? 0.4 : 0.0, h);
+        struct tact_body *ball = tact_world_body(s.world, 0);
+        if (!rolls) {
+            tact_v3_copy(ball->twist + 3, spin);
+        }
         double measured = swing_period(&s, 0, 8);
         printf("%s, h %g ms: %.6f s, exact %.6f: %.4f %%\n", rolls ? "rolls" : "slides", 1e3 * h,
                measured, exact, 100.0 * (measured / exact - 1.0));
         assert_true(fabs(measured / exact - 1.0) < (i < 2 ? 1e-4 : 1e-3));
         assert_true(s.unsolved == 0);
+        for (int k = 0; k < 3 && !rolls; k++) {
+            assert_true(fabs(ball->twist[3 + k] - spin[k]) < 1e-12);
+        }
         close_scene(&s);
     }
     tact_charts_free(charts);

@@ -34,22 +34,25 @@ static const char heap[] =
     "  - name: ball\n    mass: 0.05\n    position: [-0.15, 0, 0.0105]\n    velocity: [0.6, 0, 0]\n"
     "    shapes: [{type: sphere, radius: 0.01, material: stone}]\n";
 
-/* The same with a torus and boxes: one island with three models. */
+/* The same with a torus, boxes and a soft lid: one island with four models. */
 static const char mixed[] =
     "name: mixed\nduration: 0.6\ncontact: {model: smooth}\n"
-    "materials: [{name: stone}, {name: crate}, {name: ground}]\n"
+    "materials: [{name: stone}, {name: crate}, {name: ground},\n"
+    "  {name: rubber, field: {modulus: 1e6, thickness: 0.01}}]\n"
     "pairs:\n"
     "  - {materials: [stone, ground], friction: 0.4, restitution: 0.3}\n"
     "  - {materials: [stone, stone], friction: 0.3}\n"
     "  - {materials: [crate, ground], friction: 0.5, model: features}\n"
-    "  - {materials: [crate, crate], friction: 0.5, model: features}\n"
+    "  - {materials: [crate, rubber], friction: 0.5, model: field}\n"
+    "  - {materials: [rubber, ground], friction: 0.5, model: field}\n"
     "  - {materials: [stone, crate], friction: 0.2, model: volume}\n"
+    "  - {materials: [stone, rubber], friction: 0.2, model: volume}\n"
     "bodies:\n"
     "  - {name: floor, fixed: true, shapes: [{type: halfspace, material: ground}]}\n"
     "  - name: crate\n    mass: 0.3\n    position: [0, 0, 0.02]\n"
     "    shapes: [{type: box, size: [0.1, 0.1, 0.04], material: crate}]\n"
     "  - name: lid\n    mass: 0.1\n    position: [0, 0, 0.045]\n"
-    "    shapes: [{type: box, size: [0.08, 0.08, 0.01], material: crate}]\n"
+    "    shapes: [{type: box, size: [0.08, 0.08, 0.01], material: rubber}]\n"
     "  - name: stone\n    mass: 0.1\n    position: [0.004, 0.002, 0.064]\n"
     "    angular_velocity: [0, 0, 9]\n"
     "    shapes: [{type: ellipsoid, size: [0.04, 0.05, 0.026], material: stone}]\n"

@@ -140,10 +140,11 @@ static double take_newton_step(const struct smooth_pair *pair, struct smooth_con
     for (int k = 0; k < 2; k++) {
         double turned[2];
         multiply_2x2(c->bend[k], step[k], turned);
-        turns = tact_max(turns, tact_hypot(turned[0], turned[1]));
-        size += tact_hypot(step[k][0], step[k][1]);
+        turns = tact_max(turns, turned[0] * turned[0] + turned[1] * turned[1]);
+        size += sqrt(step[k][0] * step[k][0] + step[k][1] * step[k][1]);
         bend = tact_max(bend, fabs(c->bend[k][0]) + fabs(c->bend[k][3]));
     }
+    turns = sqrt(turns);
     double share = turns > MAX_NORMAL_ROTATION_STEP ? MAX_NORMAL_ROTATION_STEP / turns : 1.0;
     for (int k = 0; k < 2; k++) {
         double move[3], local[3];

@@ -237,8 +237,9 @@ static int is_motion_too_large(const struct smooth_contact *c, const struct smoo
         const double *l = c->bend[k];
         double x = tact_v3_dot(motion->over[k], c->frame + 3);
         double y = tact_v3_dot(motion->over[k], c->frame + 6);
-        if (!(tact_hypot(l[0] * x + l[1] * y, l[2] * x + l[3] * y) * h <=
-              MAX_NORMAL_TURN_PER_TICK)) {
+        double turn[2] = {h * (l[0] * x + l[1] * y), h * (l[2] * x + l[3] * y)};
+        if (!(turn[0] * turn[0] + turn[1] * turn[1] <=
+              MAX_NORMAL_TURN_PER_TICK * MAX_NORMAL_TURN_PER_TICK)) {
             return 1;
         }
     }
