@@ -296,33 +296,61 @@ static int mark_saturated_drives(struct tact_hand *hand, double h)
     return found;
 }
 
-int tact_hand_free_velocity(struct tact_hand *hand, double h, const double gravity[3],
-                            const double *impulse)
+/* rhs = M v - h bias, from the bias torque. */
+static void set_momentum_after_bias(struct tact_hand *hand, double h)
 {
-    int n = hand->count, limited = 0;
-    tact_hand_mass_matrix(hand, hand->mass);
-    tact_hand_reduce_mass(hand);
-    tact_hand_bias_torque(hand, gravity, hand->bias);
+    const int n = hand->count;
     for (int i = 0; i < n; i++) {
         hand->rhs[i] = -h * hand->bias[i];
         for (int j = 0; j < n; j++) {
             hand->rhs[i] += hand->mass[i * n + j] * hand->state.v[j];
         }
-        hand->state.saturated[i] = 0.0;
+    }
+}
+
+/* The rates belong to the middle of the last tick and of this one, and the velocity terms to the
+ * time between them: they are evaluated at the mean of the rates before the tick and those that are
+ * predicted after it. */
+static void use_bias_between_ticks(struct tact_hand *hand, double h, const double gravity[3])
+{
+    for (int i = 0; i < hand->count; i++) {
+        hand->scratch[i] = 0.5 * (hand->state.v[i] + hand->velocity[i]);
+    }
+    tact_hand_bias_torque_at(hand, hand->scratch, gravity, hand->bias);
+    set_momentum_after_bias(hand, h);
+}
+
+/* Rates with the impulse expected from contacts, and which drives are at their limits at these. */
+static int predict_joint_rates(struct tact_hand *hand, double h, const double *impulse)
+{
+    int limited = 0, rc = factor_mass_with_drives(hand, h);
+    for (int i = 0; i < hand->count; i++) {
         limited |= hand->links[i].def.limit > 0.0;
     }
-    if (hand->moves) {
-        tact_hand_base_update_target_error(hand);
-    }
-    int rc = factor_mass_with_drives(hand, h);
-    for (int pass = 0; limited && !rc && pass < MAX_DRIVE_LIMIT_PASSES; pass++) {
+    for (int pass = 0; !rc && pass < MAX_DRIVE_LIMIT_PASSES; pass++) {
         solve_joint_rates(hand, h, impulse);
-        if (!mark_saturated_drives(hand, h)) {
+        if (!limited || !mark_saturated_drives(hand, h)) {
             break;
         }
         rc = factor_mass_with_drives(hand, h);
     }
+    return rc;
+}
+
+int tact_hand_free_velocity(struct tact_hand *hand, double h, const double gravity[3],
+                            const double *impulse)
+{
+    tact_hand_mass_matrix(hand, hand->mass);
+    tact_hand_reduce_mass(hand);
+    tact_hand_bias_torque(hand, gravity, hand->bias);
+    set_momentum_after_bias(hand, h);
+    memset(hand->state.saturated, 0, (size_t)hand->count * sizeof *hand->state.saturated);
+    if (hand->moves) {
+        tact_hand_base_update_target_error(hand);
+    }
+    int rc = predict_joint_rates(hand, h, impulse);
     if (!rc) {
+        use_bias_between_ticks(hand, h, gravity);
         solve_joint_rates(hand, h, NULL);
     }
     return rc;

@@ -167,7 +167,8 @@ TACT_API void tact_hand_jacobian(const struct tact_hand *hand, int link, const d
 /**
  * Computes the free rates of the next tick: factors M + h D + h^2 K and solves without
  * contacts. impulse: joint-space impulse expected from contacts [N m s], usually that of the last
- * tick, used to predict which drives reach their limits; NULL: none. gravity [m/s^2], world.
+ * tick, used to predict which drives reach their limits, and the rates between the ticks, at which
+ * Coriolis and centrifugal torques act; NULL: none. gravity [m/s^2], world.
  * @retval 0
  * @retval -EDOM  the matrix is not positive definite (numbers out of range)
  */

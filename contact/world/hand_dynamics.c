@@ -63,16 +63,33 @@ static void refresh_link(struct tact_hand *hand, int i)
 
 /* Sets the terms of the rate of change of link i's motion, times its joint's rate: the cross
  * product of the link's twist and the joint's. The axes of a base's rotation are fixed, and move
- * with it. */
-static void set_velocity_product(const struct tact_hand *hand, struct link *link,
-                                 const double joint[6])
+ * with it at the first of the rates. */
+static void set_velocity_product(const double *rates, struct link *link, const double joint[6])
 {
     if (link->def.joint != TACT_JOINT_BASE) {
         tact_v3_cross(link->product[0], link->velocity + 3, joint);
         tact_v3_cross(link->product[1], link->velocity, joint + 3);
         tact_v3_cross(link->product[2], link->velocity + 3, joint + 3);
     } else if (link->turns) {
-        tact_v3_cross(link->product[0], hand->state.v, joint + 3);
+        tact_v3_cross(link->product[0], rates, joint + 3);
+    }
+}
+
+/* Sets the twists of all links, and the terms that follow from them, at rates of the joints. */
+static void set_link_velocities(struct tact_hand *hand, const double *rates)
+{
+    for (int i = 0; i < hand->count; i++) {
+        struct link *link = &hand->links[i];
+        memset(link->velocity, 0, sizeof link->velocity);
+        if (link->def.parent >= 0) {
+            memcpy(link->velocity, hand->links[link->def.parent].velocity, sizeof link->velocity);
+        }
+        double joint[6];
+        for (int k = 0; k < 6; k++) {
+            joint[k] = link->motion[k] * rates[i];
+            link->velocity[k] += joint[k];
+        }
+        set_velocity_product(rates, link, joint);
     }
 }
 
@@ -84,19 +101,7 @@ void tact_hand_refresh(struct tact_hand *hand)
     for (int i = hand->moves ? TACT_HAND_BASE : 0; i < hand->count; i++) {
         refresh_link(hand, i);
     }
-    for (int i = 0; i < hand->count; i++) {
-        struct link *link = &hand->links[i];
-        memset(link->velocity, 0, sizeof link->velocity);
-        if (link->def.parent >= 0) {
-            memcpy(link->velocity, hand->links[link->def.parent].velocity, sizeof link->velocity);
-        }
-        double joint[6];
-        for (int k = 0; k < 6; k++) {
-            joint[k] = link->motion[k] * hand->state.v[i];
-            link->velocity[k] += joint[k];
-        }
-        set_velocity_product(hand, link, joint);
-    }
+    set_link_velocities(hand, hand->state.v);
 }
 
 /* Momentum (or force) of inertia `in` at twist t, about the origin of the base. */
@@ -234,6 +239,14 @@ void tact_hand_bias_torque(struct tact_hand *hand, const double gravity[3], doub
             }
         }
     }
+}
+
+void tact_hand_bias_torque_at(struct tact_hand *hand, const double *rates, const double gravity[3],
+                              double *bias)
+{
+    set_link_velocities(hand, rates);
+    tact_hand_bias_torque(hand, gravity, bias);
+    set_link_velocities(hand, hand->state.v);
 }
 
 void tact_hand_link_twist(const struct tact_hand *hand, int link, const double point[3],

@@ -79,6 +79,10 @@ void tact_hand_mass_matrix(struct tact_hand *hand, double *m);
  * 2008, chapter 5). */
 void tact_hand_bias_torque(struct tact_hand *hand, const double gravity[3], double *bias);
 
+/* The same at other rates of the joints than the present ones, which the links keep. */
+void tact_hand_bias_torque_at(struct tact_hand *hand, const double *rates, const double gravity[3],
+                              double *bias);
+
 /* tact_hand_link_twist() and tact_hand_link_rate() of the same point. */
 void tact_hand_link_motion(const struct tact_hand *hand, int link, const double point[3],
                            double twist[6], double rate[6]);

@@ -190,6 +190,10 @@ int tact_world_is_fast(const struct tact_world *world, int shape);
 /* Velocity of the frame of a shape at its origin, world. */
 void tact_world_shape_twist(const struct tact_world *world, int shape, double twist[6]);
 
+/* The motion of a shape at the present velocities, computed once for all pairs that are measured at
+ * them. */
+const struct shape_motion *tact_world_shape_motion(struct tact_world *world, int shape);
+
 /* Computes travel and search_margin of all shapes in this tick. tact_motion_search_margin() is the
  * search margin with a reserve, which the broad phase uses. */
 void tact_motion_bounds_update(struct tact_world *world);

@@ -263,9 +263,7 @@ static void compute_shape_motion(const struct tact_world *world, int shape,
     }
 }
 
-/* The motion of a shape at the present velocities, computed once for all pairs that are measured at
- * them. */
-static const struct shape_motion *get_shape_motion(struct tact_world *world, int shape)
+const struct shape_motion *tact_world_shape_motion(struct tact_world *world, int shape)
 {
     struct shape_motion *motion = &world->shapes[shape].motion;
     if (motion->measured_at != world->measurements) {
@@ -312,7 +310,7 @@ static void make_pair_query(struct tact_world *world, int slot,
     if (!model->moments) {
         query->pressed = last_tick_impulse(world, c);
         for (int k = 0; k < 2; k++) {
-            const struct shape_motion *motion = get_shape_motion(world, k ? c->b : c->a);
+            const struct shape_motion *motion = tact_world_shape_motion(world, k ? c->b : c->a);
             memcpy(query->twist[k], motion->twist, sizeof motion->twist);
             memcpy(query->rate[k], motion->rate, sizeof motion->rate);
         }

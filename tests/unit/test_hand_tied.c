@@ -93,10 +93,12 @@ static struct tact_hand *open_hand(struct world_scene *s, double h, const double
 
 static const double weight[3] = {0, 0, -9.81}, no_weight[3] = {0, 0, 0};
 
-/* One tick from any state is exact in the acceleration; half a second is of first order in h. */
+/* One tick has the acceleration at the mean of the rates before and after it, to the second order
+ * in h, as has half a second that starts with the rate of half a tick before. */
 static void tied_rods_swing_as_one_coordinate(void **state)
 {
     (void)state;
+    double worst[3] = {0.0};
     for (int run = 0; run < 6; run++) {
         const struct tied_rods r = make_tied_rods(run % 3 - 1.4, 0.3 * (run / 3));
         double error[3];
@@ -106,13 +108,16 @@ static void tied_rods_swing_as_one_coordinate(void **state)
             struct world_scene s;
             struct tact_hand *hand = open_hand(&s, h, weight, r.defs, 2);
             const struct tact_hand_state now = tact_hand_state(hand);
+            const double before = v0 - 0.5 * h * rods_acceleration(&r, q0, v0);
             now.q[0] = q0;
-            now.v[0] = v0;
+            now.v[0] = before;
             now.q[1] = r.multiplier * q0 + r.offset;
-            now.v[1] = r.multiplier * v0;
+            now.v[1] = r.multiplier * before;
             tact_hand_refresh(hand);
             step_scene(&s);
-            assert_true(fabs((now.v[0] - v0) / h - rods_acceleration(&r, q0, v0)) < 1e-9);
+            const double mean = 0.5 * (before + now.v[0]);
+            worst[k] =
+                fmax(worst[k], fabs((now.v[0] - before) / h - rods_acceleration(&r, q0, mean)));
             for (int tick = 1; tick < (int)lround(0.5 / h); tick++) {
                 step_scene(&s);
                 assert_true(fabs(now.q[1] - r.offset - r.multiplier * now.q[0]) < 1e-14);
@@ -123,9 +128,11 @@ static void tied_rods_swing_as_one_coordinate(void **state)
         }
         print_message("q2 = %.1f q1 + %.1f: %.2e, %.2e, %.2e rad apart at h/2, h, 2h\n",
                       r.multiplier, r.offset, error[0], error[1], error[2]);
-        assert_true(error[1] < 0.02);
-        assert_true(error[0] < 0.6 * error[1] && error[1] < 0.6 * error[2]);
+        assert_true(error[1] < 1e-3);
+        assert_true(error[0] < 0.3 * error[1] && error[1] < 0.3 * error[2]);
     }
+    print_message("accelerations within %.1e, %.1e, %.1e rad/s^2\n", worst[0], worst[1], worst[2]);
+    assert_true(worst[2] < 1e-2 && worst[1] < 0.27 * worst[2] && worst[0] < 0.27 * worst[1]);
 }
 
 /* Whichever of the two is nearer to the base follows the other: the mass that moves, the drives of
