@@ -358,6 +358,12 @@ def plot(folder):
     tact("plot", log, log, "--from", "0.5s", "--to", "1000ms", "-o", gp, "--force")
     data = blocks(gp)
     assert repr(data["$A"]) == repr(data["$B"])
+    # Times of the ticks that are shown, and of each session its own limits.
+    assert repr(data["$AH"]) == repr(data["$BH"]) and [sum(row[k] for row in data["$AH"]) for k in (1, 2)] == [500, 500]
+    with open(gp, encoding="utf-8") as stream:
+        script = stream.read()
+    for session in "AB":
+        assert f"${session} u 1:(1*1*$4) w l lw 0.8" in script and f"${session} u 1:(-1*1000*$6) w l lw 0.8" in script, session
     assert 0.5 <= data["$A"][1][0] < data["$A"][-1][0] <= 1.001
     run = subprocess.run([TACT, "plot", log], env={"PATH": folder}, capture_output=True, text=True,
                          check=False)
