@@ -409,6 +409,12 @@ void server_send_fault_text(struct server *s, const char *text)
     atomic_store_explicit(&s->fault, text, memory_order_release);
 }
 
+int server_has_viewers(const struct server *s)
+{
+    return atomic_load(&s->count) > 0 || atomic_load(&s->wants_ticks) > 0 ||
+           atomic_load(&s->wants_frames);
+}
+
 int server_client_count(const struct server *s)
 {
     return atomic_load(&s->count);

@@ -89,6 +89,9 @@ void server_copy_record(struct server *server, const struct tact_record *record,
 /* Reports a fault once to each client. The caller keeps the text. Any thread; real-time safe. */
 void server_send_fault_text(struct server *server, const char *text);
 
+/* 1 where a page is connected, or a client of foxglove.sdk.v1 has subscribed. Any thread. */
+int server_has_viewers(const struct server *server);
+
 /* Number of connected pages. Any thread. */
 int server_client_count(const struct server *server);
 

@@ -255,11 +255,12 @@ static int step_all_ticks(struct stream *stream, uint64_t ticks)
 {
     double due = 0.0;
     int64_t next = tact_clock_now();
-    int rc = 0;
+    int rc = 0, is_watched = 0;
     while (!rc && !tact_stop_requested(stream->stop)) {
         struct page_request page_request = page_requests_take_all(&stream->page_requests);
         double rate = page_request.speed * 1e-9 * PAGE_REQUESTS_FRAME_NS / stream->period;
-        due += page_request.playing ? rate : 0.0;
+        is_watched = is_watched || server_has_viewers(stream->server);
+        due += page_request.playing && is_watched ? rate : 0.0;
         /* A simulation that cannot keep up stays late and does not catch up. */
         due = fmin(due, 1.0 + rate);
         due = page_request.step > 0 ? (double)page_request.step : due;
@@ -268,6 +269,7 @@ static int step_all_ticks(struct stream *stream, uint64_t ticks)
         rc = step_ticks_due_by_clock(stream, due, &ticks);
         due = page_request.step > 0 ? 0.0 : due - floor(due);
         if (!ticks) {
+            stream->flags |= WIRE_PAUSED | WIRE_ENDED;
             page_requests_pause(&stream->page_requests);
         }
         if (!rc && changed && (stream->gather.number || stream->gather.ticks)) {

@@ -63,8 +63,9 @@ int stream_open_server(struct stream *stream, struct tact_session *session,
                        const struct stream_options *options, struct tact_error *err);
 void stream_close(struct stream *stream);
 
-/* Runs a simulation for that many ticks at the speed that the pages set, initially real time. Then
- * shows its last tick until it is stopped. Returns as tact_session_run() does. */
+/* Runs a simulation for that many ticks at the speed that the pages set, initially real time. It
+ * begins with its first viewer, so that none misses its beginning. Then shows its last tick until
+ * it is stopped. Returns as tact_session_run() does. */
 int stream_run_session(struct stream *stream, uint64_t ticks, struct tact_session_report *report);
 
 #endif

@@ -159,6 +159,12 @@ def check_hands(browser):
     browser.wait("document.querySelectorAll('.contact.selected').length === 2")
     browser.key("Escape")
     browser.wait("!tactPage.stage.selected")
+    legend = "document.getElementById('legend-text').textContent"
+    assert "out of view" not in browser.evaluate(legend)
+    browser.evaluate("tactPage.stage.middle = [9, 9, 9], tactPage.dirty = true, 1")
+    browser.wait(f"{legend}.endsWith('3 out of view, f fits')")
+    browser.key("f")
+    browser.wait(f"!{legend}.includes('out of view')")
     browser.evaluate("document.querySelectorAll('.contact')[1].click(), 1")
     browser.wait("tactPage.stage.selected.pair === tactPage.frames[tactPage.shown].contacts[1].pair")
     browser.wait("document.querySelectorAll('.contact.selected').length === 1")

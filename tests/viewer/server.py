@@ -210,8 +210,10 @@ def check_paced(tact, source, folder):
     words = (tact, "sim", os.path.join(source, "examples/scenes/ruler.yaml"), "--record", log, "--view", "--no-browser",
              "--quiet")
     with Viewer(*words, stream="stderr") as viewer:
+        time.sleep(0.7)  # of a page that takes time to open nothing is missed
         client, token = connect(viewer), token_of(viewer)
-        start(client)
+        _, _, frame = start(client)
+        assert tick(frame) < 100, tick(frame)
         ask(client, "pause", token=token)
         time.sleep(0.3)
         for _ in range(5):

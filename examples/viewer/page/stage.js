@@ -250,6 +250,22 @@ class Stage {
     return [(0.5 + 0.5 * x) * this.canvas.clientWidth, (0.5 - 0.5 * y) * this.canvas.clientHeight];
   }
 
+  isInView(p) {
+    const m = this.cameraMatrix(), [x, y] = this.project(p);
+    return m[3] * p[0] + m[7] * p[1] + m[11] * p[2] + m[15] > 0 && x >= 0 && x <= this.canvas.clientWidth && y >= 0 && y <= this.canvas.clientHeight;
+  }
+
+  // How many bodies and links that move are out of the view.
+  countOutOfView() {
+    const seen = new Map();
+    this.solids.forEach((s, i) => {
+      if (s.moves && this.frame) {
+        seen.set(s.owner, seen.get(s.owner) || this.isInView(Array.from(this.frame.poses.subarray(8 * i, 8 * i + 3))));
+      }
+    });
+    return [...seen.values()].filter((shown) => !shown).length;
+  }
+
   resize() {
     const ratio = Math.min(window.devicePixelRatio || 1, 2);
     const w = Math.round(this.canvas.clientWidth * ratio), h = Math.round(this.canvas.clientHeight * ratio);

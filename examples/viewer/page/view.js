@@ -171,8 +171,9 @@ function draw() {
   if (page.stage.gl) {
     const arrow = page.stage.longestForce ? "longest arrow " + Number(page.stage.longestForce.toPrecision(2)) + " N" : "";
     const grid = page.stage.gridStep ? "   grid " + page.stage.gridStep * 1000 + " mm" : "";
-    byId("legend-text").textContent = arrow + grid;
-    byId("legend").hidden = !pressure && !arrow && !grid;
+    const left = page.stage.countOutOfView(), gone = left ? "   " + left + " out of view, f fits" : "";
+    byId("legend-text").textContent = (arrow + grid + gone).trim();
+    byId("legend").hidden = !pressure && !arrow && !grid && !gone;
   }
   drawTimeline(frame);
 }
