@@ -313,6 +313,19 @@ static void set_coupling_targets(const struct tact_session *s, struct session_to
     }
 }
 
+/* Where the tool continues from: where the base is as it engages, else what its device led to so
+ * far, which a tie to another site may have joined with a target of its own in the hand. */
+static void find_last_target(const struct tact_session *s, const struct session_tool *tool,
+                             int engaged, double target[6])
+{
+    const struct tact_hand_state hand = tact_hand_state(tact_world_hand(s->world, tool->hand));
+    memcpy(target, engaged ? hand.q : hand.target, 6 * sizeof *target);
+    for (int i = 0; i < 6 && !engaged; i++) {
+        const struct session_coupling *c = tool->port[i / 3];
+        target[i] = c ? c[i % 3].state.target : target[i];
+    }
+}
+
 static void follow_tool_device(struct tact_session *s, struct session_tool *tool, double now,
                                int mapped)
 {
@@ -325,7 +338,7 @@ static void follow_tool_device(struct tact_session *s, struct session_tool *tool
     const int fresh =
         is_pose_readable && !held && s->devices[tool->device].input.state != TACT_DEVICE_LOST;
     const double ticks = now - state->ticks;
-    memcpy(target, engaged ? hand.q : hand.target, sizeof target);
+    find_last_target(s, tool, engaged, target);
     if (tool->rates) {
         tact_v3_copy(moved, position);
         tact_v3_copy(turned, attitude);

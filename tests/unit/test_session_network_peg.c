@@ -21,7 +21,7 @@
 #include "support/replays.h"
 #include "support/run_scene.h"
 
-enum { AXES = 6, PRESSED = 19900, TURNED = 30900 }; /* ticks */
+enum { AXES = 6, TOUCHES = 4490, PRESSED = 19900, TURNED = 30900 }; /* ticks */
 /* Under a sanitizer it ends as the peg touches. */
 enum { END = SANITIZED ? 7000 : 31000 };
 
@@ -32,15 +32,30 @@ static void log_path(int site, char path[64])
     snprintf(path, 64, "%s/%d.mcap", folder, site);
 }
 
-static void open_ends(void)
+/* Keys of the ties of both ends, of a position and of an attitude. */
+struct ties {
+    const char *along[SITES], *about[SITES];
+};
+
+static const struct ties waves = {
+    .along = {"impedance: 10}", "impedance: 10, stiffness: 1000, damping: 20}"},
+    .about = {"impedance: 0.03}", "impedance: 0.03, stiffness: 3, damping: 0.03}"}};
+
+/* link: settings in place of those of the simulated link, or NULL. */
+static void open_ends(const struct ties *ties, const char *link)
 {
     static const char *const names[] = {"teleop_peg_local.yaml", "teleop_peg_remote.yaml"};
     char address[64];
     snprintf(address, sizeof address, "\"127.0.0.1:%d\"", free_port());
-    const struct edit edits[] = {{"\"127.0.0.1:4710\"", address}, {NULL, NULL}};
     for (int i = 0; i < SITES; i++) {
         struct tact_error err = {.line = 0};
         char path[64], file[512];
+        struct edit edits[9] = {{"\"127.0.0.1:4710\"", address},
+                                {"link: {delay: 0.05}", link ? link : "link: {delay: 0.05}"}};
+        for (int k = 0; k < AXES; k++) {
+            edits[2 + k] = k < 3 ? (struct edit){waves.along[i], ties->along[i]}
+                                 : (struct edit){waves.about[i], ties->about[i]};
+        }
         char *text = load_scene_text_with_edits(names[i], edits);
         snprintf(file, sizeof file, TACT_SOURCE_DIR "/examples/scenes/%s", names[i]);
         if (tact_scene_parse(text, strlen(text), file, NULL, &scenes[i], &err)) {
@@ -75,7 +90,7 @@ static void peg_seats_and_is_felt_along_all_axes(void **state)
     const double play = asin(1.025 / sqrt(2.0)) - atan(1.0),
                  exact[] = {0.01 * along, (0.2 - play) * about};
     double ends[2][AXES], pressed = 0.0, turned = 0.0, most = 0.0, slip = 0.0;
-    open_ends();
+    open_ends(&waves, NULL);
     for (int k = wait_for_both(); k < END; k++) {
         step_both();
         const struct tact_hand_state peg =
@@ -130,7 +145,7 @@ static void a_turn_is_the_same_turn_at_both_ends(void **state)
 {
     (void)state;
     double worst = 0.0, worst_rate = 0.0;
-    open_ends();
+    open_ends(&waves, NULL);
     struct tact_session *s = sessions[ROBOT];
     struct session_remote *const r = s->remotes + 3;
     double *target = tact_hand_state(tact_world_hand(s->world, 0)).target + 3;
@@ -169,6 +184,40 @@ static void a_turn_is_the_same_turn_at_both_ends(void **state)
     close_sites();
 }
 
+/* In the other modes, without delay, the peg goes where the handle goes, in free air. */
+static void other_modes_follow_along_all_axes(void **state)
+{
+    (void)state;
+    static const struct ties ties[] = {
+        {.along = {"mode: position_force, damping: 1}",
+                   "mode: position_force, stiffness: 1000, damping: 20}"},
+         .about = {"mode: position_force, damping: 0.01}",
+                   "mode: position_force, stiffness: 3, damping: 0.03}"}},
+        {.along = {"mode: position_position, stiffness: 1000, damping: 10}",
+                   "mode: position_position, stiffness: 1000, damping: 10}"},
+         .about = {"mode: position_force, damping: 0.01}",
+                   "mode: position_force, stiffness: 3, damping: 0.03}"}}};
+    for (size_t i = 0; i < sizeof ties / sizeof *ties; i++) {
+        open_ends(&ties[i], "jitter: 0, repeats: 0");
+        for (int k = wait_for_both(); k < TOUCHES; k++) {
+            step_both();
+        }
+        const double *person = tact_hand_state(tact_world_hand(sessions[PERSON]->world, 0)).q;
+        const double *robot = tact_hand_state(tact_world_hand(sessions[ROBOT]->world, 0)).q;
+        print_message("%s %.4f mm, %.5f rad of %.4f mm, %.5f rad\n", ties[i].along[ROBOT],
+                      1e3 * distance(person, robot), distance(person + 3, robot + 3),
+                      1e3 * tact_v3_norm(person), tact_v3_norm(person + 3));
+        assert_true(tact_v3_norm(person) > 0.008 && tact_v3_norm(person + 3) > 0.05);
+        assert_true(distance(person, robot) < 1e-5 && distance(person + 3, robot + 3) < 1e-4);
+        close_sites();
+        for (int site = 0; site < SITES; site++) {
+            char path[64];
+            log_path(site, path);
+            check_replays_of_log(path, TOUCHES, 2001, 1);
+        }
+    }
+}
+
 static void both_logs_replay(void **state)
 {
     (void)state;
@@ -184,6 +233,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(peg_seats_and_is_felt_along_all_axes),
         cmocka_unit_test(both_logs_replay),
+        cmocka_unit_test(other_modes_follow_along_all_axes),
         cmocka_unit_test(a_turn_is_the_same_turn_at_both_ends),
     };
     if (!mkdtemp(folder)) {
