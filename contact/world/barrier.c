@@ -418,7 +418,7 @@ static int assemble_system(struct tact_world *world, const struct island *island
         }
         memset(b->c, 0, sizeof b->c);
         tact_6x6_add_product(b->c, -1.0, b->inverse, slip);
-        tact_direct_add_contact(&world->direct, block, b->c);
+        tact_direct_add_contact(&world->direct, block, b->c, 0);
     }
     return tact_direct_factor(&world->direct);
 }

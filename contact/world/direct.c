@@ -4,9 +4,27 @@
 #include <stdlib.h>
 #include <string.h>
 #include "contact/linear.h"
+#include "contact/world/hand_internal.h"
 #include "contact/world/rows_internal.h"
 #include "contact/world/six_internal.h"
 #include "contact/world/world_internal.h"
+
+/* Six of a body; of a chain those of its coordinates. */
+static void count_unknowns_of_nodes(struct tact_world *world)
+{
+    struct direct *d = &world->direct;
+    for (int i = 0; i < world->body_count; i++) {
+        d->dof[i] = TACT_NODE_UNKNOWNS;
+    }
+    for (int i = 0; i < world->hand_count; i++) {
+        const struct tact_hand *hand = world->hands[i].hand;
+        for (int k = 0; k < hand->count; k++) {
+            if (tact_hand_is_coordinate(hand, k)) {
+                d->dof[world->hands[i].node + hand->links[k].slot / TACT_NODE_UNKNOWNS]++;
+            }
+        }
+    }
+}
 
 int tact_direct_create(struct tact_world *world)
 {
@@ -19,21 +37,24 @@ int tact_direct_create(struct tact_world *world)
     d->place = calloc(nodes + 1, sizeof *d->place);
     d->row = calloc(nodes + 1, sizeof *d->row);
     d->order = calloc(nodes + 1, sizeof *d->order);
+    d->dof = calloc(nodes + 1, sizeof *d->dof);
     d->start = calloc(nodes + 1, sizeof *d->start);
     d->column = calloc(d->room + 1, sizeof *d->column);
     d->entry = calloc(72 * d->room + 1, sizeof *d->entry);
     d->diagonal = calloc(36 * nodes + 1, sizeof *d->diagonal);
     d->mass = calloc(36 * nodes + 1, sizeof *d->mass);
     d->rhs = calloc(6 * nodes + 1, sizeof *d->rhs);
-    return d->neighbours && d->degree && d->list && d->place && d->row && d->order && d->start &&
-                   d->column && d->entry && d->diagonal && d->mass && d->rhs
-               ? 0
-               : -ENOMEM;
+    if (!d->neighbours || !d->degree || !d->list || !d->place || !d->row || !d->order || !d->dof ||
+        !d->start || !d->column || !d->entry || !d->diagonal || !d->mass || !d->rhs) {
+        return -ENOMEM;
+    }
+    count_unknowns_of_nodes(world);
+    return 0;
 }
 
 void tact_direct_destroy(struct direct *d)
 {
-    void *all[] = {d->neighbours, d->degree, d->list,  d->place,    d->row,  d->order,
+    void *all[] = {d->neighbours, d->degree, d->list,  d->place,    d->row,  d->order, d->dof,
                    d->start,      d->column, d->entry, d->diagonal, d->mass, d->rhs};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         free(all[i]);
@@ -87,17 +108,25 @@ void tact_direct_contact_velocity(const struct direct *d, const struct block *bl
     }
 }
 
-void tact_direct_add_contact(struct direct *d, const struct block *block, const double *c)
+void tact_direct_add_contact(struct direct *d, const struct block *block, const double *c,
+                             int is_diagonal)
 {
     for (int k = 0; k < block->node_count; k++) {
         int column = d->row[block->nodes[k].node];
         double transposed[36], cj[36] = {0.0};
         tact_6x6_transpose(transposed, block->nodes[k].j);
-        tact_6x6_add_product(cj, -1.0, c, transposed);
+        if (is_diagonal) {
+            for (int i = 0; i < 6; i++) {
+                tact_axpy(cj + 6 * i, -c[7 * i], transposed + 6 * i, 6);
+            }
+        } else {
+            tact_6x6_add_product(cj, -1.0, c, transposed);
+        }
         for (int i = 0; i < block->node_count; i++) {
-            int row = d->row[block->nodes[i].node];
+            const struct block_node *node = &block->nodes[i];
+            int row = d->row[node->node];
             double *out = i == k ? d->diagonal + 36 * (size_t)row : matrix_entry(d, row, column);
-            tact_6x6_add_product(out, 1.0, block->nodes[i].j, cj);
+            tact_6x6_add_part_of_product(out, 1.0, node->j, cj, node->dof, 6);
         }
     }
 }
@@ -133,30 +162,31 @@ double tact_direct_bound_rate(const struct direct *d, const struct joint_bound *
 /* Subtracts L_ik U_kj for all pairs of entries of row k. */
 static void subtract_outer_product(struct direct *d, int k)
 {
+    const int inner = d->dof[d->order[k]];
     for (size_t e = d->start[k]; e < d->start[k + 1]; e++) {
         const double *lower = d->entry + 72 * e + 36;
-        int i = d->column[e];
+        int i = d->column[e], rows = d->dof[d->order[i]];
         for (size_t f = d->start[k]; f < d->start[k + 1]; f++) {
             int j = d->column[f];
             double *out = i == j ? d->diagonal + 36 * (size_t)i : matrix_entry(d, i, j);
-            tact_6x6_add_product(out, -1.0, lower, d->entry + 72 * f);
+            tact_6x6_add_part_of_product(out, -1.0, lower, d->entry + 72 * f, rows, inner);
         }
     }
 }
 
 int tact_direct_factor(struct direct *d)
 {
-    static const double one[36] = {[0] = 1, [7] = 1, [14] = 1, [21] = 1, [28] = 1, [35] = 1};
     for (int k = 0; k < d->rows; k++) {
         double *diagonal = d->diagonal + 36 * (size_t)k, inverse[36];
-        memcpy(inverse, one, sizeof inverse);
-        if (!tact_6x6_solve_in_place(diagonal, inverse, 6)) {
+        const int dof = d->dof[d->order[k]];
+        if (!tact_6x6_invert_part(diagonal, dof, inverse)) {
             return 0;
         }
         memcpy(diagonal, inverse, sizeof inverse);
         for (size_t e = d->start[k]; e < d->start[k + 1]; e++) {
             double *lower = d->entry + 72 * e + 36, scaled[36] = {0.0};
-            tact_6x6_add_product(scaled, 1.0, lower, diagonal);
+            tact_6x6_add_part_of_product(scaled, 1.0, lower, diagonal,
+                                         d->dof[d->order[d->column[e]]], dof);
             memcpy(lower, scaled, sizeof scaled);
         }
         subtract_outer_product(d, k);

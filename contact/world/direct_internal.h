@@ -33,6 +33,7 @@ struct direct {
     int *place;                  /* position of each node in the order of elimination */
     int *row;                    /* position of each node of the world in that order */
     int *order;                  /* nodes of an island, in the order of elimination */
+    int *dof;                    /* unknowns in use of each node of the world; the others stay 0 */
     size_t
         *start;  /* index of each row's first entry right of the diagonal; entries are not sorted */
     int *column; /* column of each entry */
@@ -57,8 +58,9 @@ void tact_direct_body_mass_matrix(const struct tact_body *body, double *out);
 /* Sets the matrix to the mass matrices of the nodes, in the last order. */
 void tact_direct_set_mass_matrices(struct direct *d);
 
-/* Adds -J^T C J of a contact to the matrix. */
-void tact_direct_add_contact(struct direct *d, const struct block *block, const double *c);
+/* Adds -J^T C J of a contact to the matrix. is_diagonal: 1 where C has no other entries. */
+void tact_direct_add_contact(struct direct *d, const struct block *block, const double *c,
+                             int is_diagonal);
 
 /* Adds y y^T `stiffness` of a bound of a joint to the matrix, and y `impulse` to the right side. */
 void tact_direct_add_joint_bound(struct direct *d, const struct joint_bound *bound,

@@ -86,7 +86,9 @@ int tact_joint_bounds_create(struct tact_world *world)
     bounds->nodes = calloc(count * (size_t)world->max_nodes + 1, sizeof *bounds->nodes);
     bounds->numbers = calloc(entries + most * (most + 3) + 1, sizeof *bounds->numbers);
     bounds->free = calloc(most + 1, sizeof *bounds->free);
-    if (!bounds->hands || !bounds->list || !bounds->nodes || !bounds->numbers || !bounds->free) {
+    bounds->factored_free = calloc(most + 1, sizeof *bounds->factored_free);
+    if (!bounds->hands || !bounds->list || !bounds->nodes || !bounds->numbers || !bounds->free ||
+        !bounds->factored_free) {
         return -ENOMEM;
     }
     assign_bound_arrays(world, most);
@@ -104,6 +106,7 @@ void tact_joint_bounds_destroy(struct joint_bounds *bounds)
     free(bounds->hands);
     free(bounds->numbers);
     free(bounds->free);
+    free(bounds->factored_free);
 }
 
 static struct tact_hand *hand_of_bound(const struct tact_world *world, const struct joint_bound *b)
@@ -160,6 +163,7 @@ static void set_bound_law(const struct tact_world *world, struct joint_bound *b)
 
 void tact_joint_bounds_assemble(struct tact_world *world)
 {
+    world->bounds.factored = NULL;
     for (int i = 0; i < world->hand_count; i++) {
         const struct hand_bounds *of = &world->bounds.hands[i];
         for (int k = 0; k < of->count; k++) {

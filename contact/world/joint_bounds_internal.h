@@ -59,6 +59,8 @@ struct joint_bounds {
     double *factor;                     /* work of the solution, n x n, n the most of a hand */
     double *rate, *step, *last_impulse; /* the same, n each */
     int *free;                          /* indices of the free bounds of a hand */
+    const struct hand_bounds *factored; /* hand of `factor`; NULL: none in this tick */
+    int factored_count, *factored_free; /* free bounds of `factor` */
 };
 
 /* Finds the joints with stops or friction, once the nodes are numbered. -ENOMEM. */

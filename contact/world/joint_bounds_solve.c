@@ -7,6 +7,7 @@
  * targets, the impulse at a kink whose rate is most beyond what its law allows is released.
  */
 #include <math.h>
+#include <string.h>
 #include "contact/linear.h"
 #include "contact/world/joint_bounds_internal.h"
 
@@ -45,9 +46,16 @@ static void allowed_rates(const struct joint_bound *b, double *lowest, double *h
     *highest = one || b->impulse == b->kink_impulse[0] ? b->highest_rate : 0.0;
 }
 
-/* A of the free bounds = L L^T. Returns 0 where it is not positive definite. */
+/* A of the free bounds = L L^T, unless they are those that were factored last in this tick. Returns
+ * 0 where it is not positive definite. */
 static int factor_free_bounds(struct joint_bounds *bounds, const struct hand_bounds *of, int n)
 {
+    const size_t size = (size_t)n * sizeof *bounds->free;
+    if (bounds->factored == of && bounds->factored_count == n &&
+        !memcmp(bounds->factored_free, bounds->free, size)) {
+        return 1;
+    }
+    bounds->factored = NULL;
     for (int i = 0; i < n; i++) {
         double *row = bounds->factor + i * n;
         const double *from = of->mobility + bounds->free[i] * of->count;
@@ -60,6 +68,9 @@ static int factor_free_bounds(struct joint_bounds *bounds, const struct hand_bou
             row[j] = j == i ? sqrt(rest) : rest / other[j];
         }
     }
+    bounds->factored = of;
+    bounds->factored_count = n;
+    memcpy(bounds->factored_free, bounds->free, size);
     return 1;
 }
 
@@ -166,7 +177,10 @@ int tact_joint_bounds_solve(struct joint_bounds *bounds, const struct hand_bound
     for (int i = 0; i < of->count; i++) {
         double before = list[i].impulse;
         find_law_piece(&list[i]);
-        tact_axpy(bounds->rate, list[i].impulse - before, of->mobility + i * of->count, of->count);
+        if (list[i].impulse != before) {
+            tact_axpy(bounds->rate, list[i].impulse - before, of->mobility + i * of->count,
+                      of->count);
+        }
     }
     for (int step = 0, most = 10 + 10 * of->count; step < most; step++) {
         int moved = move_free_impulses(bounds, of);

@@ -257,7 +257,11 @@ static int find_newton_step(struct tact_world *world, const struct island *islan
         if (!find_contact_response(world, block, i, g + 6 * i, g[6 * i] - x[6 * i], c, a)) {
             return 0;
         }
-        tact_direct_add_contact(d, block, c);
+        if (world->contacts[block->contact].limits & TACT_LIMIT_OPEN) {
+            continue;
+        }
+        tact_direct_add_contact(d, block, c,
+                                does_contact_stick(world, block) && !block->cross_coupled);
         tact_direct_add_contact_impulse(d, block, a);
     }
     tact_joint_bounds_add_response(world, island, newton->compliance, d);

@@ -35,6 +35,24 @@ TACT_DISPATCH_BY_CPU(void, tact_6x6_add_product,
     }
 }
 
+TACT_DISPATCH_BY_CPU(void, tact_6x6_add_part_of_product,
+                     (double *out, double sign, const double *a, const double *b, int rows,
+                      int inner),
+                     (out, sign, a, b, rows, inner))
+{
+    for (int i = 0; i < rows; i++) {
+        tact_row4 *wide = (tact_row4 *)(out + 6 * i), x = *wide;
+        tact_row2 *rest = (tact_row2 *)(out + 6 * i + 4), y = *rest;
+        for (int k = 0; k < inner; k++) {
+            double s = sign * a[6 * i + k];
+            x += s * *TACT_ROW4(b + 6 * k);
+            y += s * *TACT_ROW(b + 6 * k + 4);
+        }
+        *wide = x;
+        *rest = y;
+    }
+}
+
 TACT_DISPATCH_BY_CPU(void, tact_6x6_add_matrix_vector,
                      (double *y, double sign, const double *a, const double *x), (y, sign, a, x))
 {
@@ -55,11 +73,11 @@ TACT_DISPATCH_BY_CPU(void, tact_6x6_transpose, (double *out, const double *a), (
     }
 }
 
-/* The row of the largest entry in column k, at or below the diagonal. */
-TACT_INLINE int find_pivot_row(double m[6][MAX_ROW_LENGTH], int k)
+/* The row of the largest entry in column k, at or below the diagonal, of so many rows. */
+TACT_INLINE int find_pivot_row(double m[6][MAX_ROW_LENGTH], int k, int rows)
 {
     int best = k;
-    for (int i = k + 1; i < 6; i++) {
+    for (int i = k + 1; i < rows; i++) {
         best = fabs(m[i][k]) > fabs(m[best][k]) ? i : best;
     }
     return best;
@@ -75,14 +93,14 @@ TACT_INLINE void swap_matrix_rows(double *a, double *b)
 
 /* Divides row k by its pivot, and subtracts its multiple from all other rows, of so many vectors.
  */
-TACT_INLINE void reduce_by_pivot_row(double m[6][MAX_ROW_LENGTH], int k, int vectors)
+TACT_INLINE void reduce_by_pivot_row(double m[6][MAX_ROW_LENGTH], int k, int rows, int vectors)
 {
     tact_row4 *pivot = (tact_row4 *)m[k];
     double inverse = 1.0 / m[k][k];
     for (int j = k / 4; j < vectors; j++) {
         pivot[j] *= inverse;
     }
-    for (int i = 0; i < 6; i++) {
+    for (int i = 0; i < rows; i++) {
         tact_row4 *row = (tact_row4 *)m[i];
         double s = m[i][k];
         for (int j = k / 4; j < vectors && i != k; j++) {
@@ -92,17 +110,17 @@ TACT_INLINE void reduce_by_pivot_row(double m[6][MAX_ROW_LENGTH], int k, int vec
 }
 
 /* Gauss-Jordan elimination with row pivots. Returns 0 where all pivots of a column are zero. */
-TACT_INLINE int eliminate_gauss_jordan(double m[6][MAX_ROW_LENGTH], int vectors)
+TACT_INLINE int eliminate_gauss_jordan(double m[6][MAX_ROW_LENGTH], int rows, int vectors)
 {
-    for (int k = 0; k < 6; k++) {
-        int best = find_pivot_row(m, k);
+    for (int k = 0; k < rows; k++) {
+        int best = find_pivot_row(m, k, rows);
         if (!(fabs(m[best][k]) > 0.0)) {
             return 0;
         }
         if (best != k) {
             swap_matrix_rows(m[k], m[best]);
         }
-        reduce_by_pivot_row(m, k, vectors);
+        reduce_by_pivot_row(m, k, rows, vectors);
     }
     return 1;
 }
@@ -115,14 +133,30 @@ TACT_DISPATCH_BY_CPU(int, tact_6x6_solve_in_place, (const double *a, double *b, 
         memcpy(m[i], a + 6 * i, 6 * sizeof *a);
         memcpy(m[i] + 6, b + columns * i, (size_t)columns * sizeof *b);
     }
-    const int solved = columns <= 2   ? eliminate_gauss_jordan(m, 2)
-                       : columns <= 6 ? eliminate_gauss_jordan(m, 3)
-                                      : eliminate_gauss_jordan(m, 4);
+    const int solved = columns <= 2   ? eliminate_gauss_jordan(m, 6, 2)
+                       : columns <= 6 ? eliminate_gauss_jordan(m, 6, 3)
+                                      : eliminate_gauss_jordan(m, 6, 4);
     if (!solved) {
         return 0;
     }
     for (int i = 0; i < 6; i++) {
         memcpy(b + columns * i, m[i] + 6, (size_t)columns * sizeof *b);
+    }
+    return 1;
+}
+
+TACT_DISPATCH_BY_CPU(int, tact_6x6_invert_part, (const double *a, int n, double *out), (a, n, out))
+{
+    double m[6][MAX_ROW_LENGTH] = {{0.0}};
+    for (int i = 0; i < 6; i++) {
+        memcpy(m[i], a + 6 * i, 6 * sizeof *a);
+        m[i][6 + i] = 1.0;
+    }
+    if (!eliminate_gauss_jordan(m, n, 3)) {
+        return 0;
+    }
+    for (int i = 0; i < 6; i++) {
+        memcpy(out + 6 * i, m[i] + 6, 6 * sizeof *out);
     }
     return 1;
 }
