@@ -54,6 +54,8 @@ enum tact_moments_method tact_moments_method(const struct tact_shape *a, const s
     int is_mesh_a = !is_sphere_a && !is_halfspace_a && a->mesh,
         is_mesh_b = !is_sphere_b && !is_halfspace_b && b->mesh;
     int is_capsule_a = a->kind == TACT_SHAPE_CAPSULE, is_capsule_b = b->kind == TACT_SHAPE_CAPSULE;
+    int is_ellipsoid_a = a->kind == TACT_SHAPE_ELLIPSOID,
+        is_ellipsoid_b = b->kind == TACT_SHAPE_ELLIPSOID;
     if (is_sphere_a && is_sphere_b) {
         return TACT_MOMENTS_SPHERE_SPHERE;
     }
@@ -65,10 +67,15 @@ enum tact_moments_method tact_moments_method(const struct tact_shape *a, const s
         *swapped = is_halfspace_a;
         return TACT_MOMENTS_CAPSULE_HALFSPACE;
     }
+    if ((is_ellipsoid_a && is_mesh_b) || (is_mesh_a && is_ellipsoid_b)) {
+        *swapped = !is_ellipsoid_a;
+        return TACT_MOMENTS_SPHERE_MESH;
+    }
     if (is_mesh_a && is_mesh_b) {
         return TACT_MOMENTS_MESH_MESH;
     }
-    if ((is_sphere_a && is_halfspace_b) || (is_halfspace_a && is_sphere_b)) {
+    if (((is_sphere_a || is_ellipsoid_a) && is_halfspace_b) ||
+        (is_halfspace_a && (is_sphere_b || is_ellipsoid_b))) {
         *swapped = is_halfspace_a;
         return TACT_MOMENTS_SPHERE_HALFSPACE;
     }
@@ -209,11 +216,15 @@ int tact_moments_measure(const struct tact_shape *a, const struct tact_pose *pa,
         break;
     case TACT_MOMENTS_SPHERE_HALFSPACE:
         count_method_use(scratch, TACT_COUNT_CLOSED_FORM);
-        rc = tact_moments_sphere_halfspace(a->size[0], pa, pb, out);
+        rc = a->kind == TACT_SHAPE_ELLIPSOID
+                 ? tact_moments_ellipsoid_halfspace(a->size, pa, pb, out)
+                 : tact_moments_sphere_halfspace(a->size[0], pa, pb, out);
         break;
     case TACT_MOMENTS_SPHERE_MESH:
         count_method_use(scratch, TACT_COUNT_SPHERE_MESH);
-        rc = tact_moments_sphere_mesh(a->size[0], pa, b->mesh, pb, out);
+        rc = a->kind == TACT_SHAPE_ELLIPSOID
+                 ? tact_moments_ellipsoid_mesh(a->size, pa, b->mesh, pb, out)
+                 : tact_moments_sphere_mesh(a->size[0], pa, b->mesh, pb, out);
         break;
     case TACT_MOMENTS_CAPSULE_MESH:
         count_method_use(scratch, TACT_COUNT_CAPSULE_MESH);

@@ -100,5 +100,5 @@ TACT_DISPATCH_BY_CPU(void, tact_capsule_add_mesh,
     struct tact_capsule_query round;
     struct walk walk = {p, sums};
     tact_capsule_query_init(p->centre, p->axis, p->radius, mesh, &round);
-    tact_capsule_query_visit(&round, mesh, add_leaf, &walk);
+    tact_round_query_visit(&round, tact_capsule_query_boxes, mesh, add_leaf, &walk);
 }

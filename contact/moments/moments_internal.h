@@ -115,9 +115,16 @@ int tact_moments_sphere_sphere(double ra, const struct tact_pose *pa, double rb,
                                const struct tact_pose *pb, struct tact_moments *out);
 int tact_moments_sphere_halfspace(double radius, const struct tact_pose *pa,
                                   const struct tact_pose *pb, struct tact_moments *out);
+/** size: half axes of a. */
+int tact_moments_ellipsoid_halfspace(const double size[3], const struct tact_pose *pa,
+                                     const struct tact_pose *pb, struct tact_moments *out);
 int tact_moments_sphere_mesh(double radius, const struct tact_pose *pa,
                              const struct tact_mesh *mesh, const struct tact_pose *pb,
                              struct tact_moments *out);
+/** size: half axes of a. */
+int tact_moments_ellipsoid_mesh(const double size[3], const struct tact_pose *pa,
+                                const struct tact_mesh *mesh, const struct tact_pose *pb,
+                                struct tact_moments *out);
 /** size: radius and half the length of the axis. */
 int tact_moments_capsule_mesh(const double size[3], const struct tact_pose *pa,
                               const struct tact_mesh *mesh, const struct tact_pose *pb,

@@ -1,5 +1,5 @@
-/** The triangles of a mesh that may reach into a ball or a capsule, found eight boxes at a time;
- * not installed. */
+/** The triangles of a mesh that may reach into a ball, a capsule or an ellipsoid, found eight boxes
+ * at a time; not installed. */
 #ifndef TACT_CONTACT_MOMENTS_ROUND_INTERNAL_H
 #define TACT_CONTACT_MOMENTS_ROUND_INTERNAL_H
 
@@ -39,9 +39,10 @@ TACT_INLINE void tact_capsule_query_init(const double at[3], const double axis[3
 
 /** Bits of the boxes that may reach into it. Outward from the axis to the centre of a box, the
  * capsule ends at its radius, and the box begins at the distance of its centre less its extent. */
-TACT_INLINE void tact_capsule_query_boxes(const struct tact_capsule_query *n,
+TACT_INLINE void tact_capsule_query_boxes(const void *query,
                                           const struct tact_mesh_wide_node *eight, uint32_t *bits)
 {
+    const struct tact_capsule_query *n = query;
     const tact_f8 *centre = (const tact_f8 *)eight->centre;
     const tact_f8 one = (tact_f8){0.0F} + 1.0F;
     tact_f8 x = centre[0] - n->centre[0], y = centre[1] - n->centre[1];
@@ -61,12 +62,73 @@ TACT_INLINE void tact_capsule_query_boxes(const struct tact_capsule_query *n,
     *bits &= (1U << eight->count) - 1U;
 }
 
-typedef void tact_capsule_query_leaf_fn(void *user, const struct tact_mesh_leaf *leaf);
+/** An ellipsoid, as the ball of radius 1 to which a linear map takes it from the unit of a mesh's
+ * boxes. */
+struct tact_ellipsoid_query {
+    float centre[3];      /* in the unit of the boxes, relative to their middle */
+    float map[9];         /* of a displacement in that unit, row-major */
+    float squared_radius; /* 1 plus a margin */
+};
+
+/** Converts an ellipsoid about `at`, in the frame of a mesh. map: of a displacement in that frame
+ * [1/m]. */
+TACT_INLINE void tact_ellipsoid_query_init(const double at[3], const double map[9],
+                                           const struct tact_mesh *mesh,
+                                           struct tact_ellipsoid_query *out)
+{
+    double middle[3], far = 2.0, size2 = 0.0, unit = tact_mesh_box_unit(mesh, middle);
+    for (int k = 0; k < 3; k++) {
+        const double centre = (at[k] - middle[k]) / unit;
+        out->centre[k] = (float)centre;
+        far += fabs(centre);
+    }
+    for (int k = 0; k < 9; k++) {
+        out->map[k] = (float)(unit * map[k]);
+        size2 += unit * map[k] * unit * map[k];
+    }
+    const double radius = 1.0 + (double)TACT_CAPSULE_QUERY_MARGIN * (far * sqrt(size2) + 1.0);
+    out->squared_radius = (float)(radius * radius * (1.0 + (double)TACT_CAPSULE_QUERY_MARGIN));
+}
+
+/** A vector per lane, mapped. */
+TACT_INLINE void tact_ellipsoid_query_map(const float map[9], const tact_f8 in[3], tact_f8 out[3])
+{
+    for (int k = 0; k < 3; k++) {
+        out[k] = map[3 * k] * in[0] + map[3 * k + 1] * in[1] + map[3 * k + 2] * in[2];
+    }
+}
+
+/** Bits of the boxes that may reach into it: as for a ball, of the mapped boxes. One whose test
+ * overflows may. */
+TACT_INLINE void tact_ellipsoid_query_boxes(const void *query,
+                                            const struct tact_mesh_wide_node *eight, uint32_t *bits)
+{
+    const struct tact_ellipsoid_query *n = query;
+    const tact_f8 *centre = (const tact_f8 *)eight->centre;
+    const tact_f8 from[3] = {centre[0] - n->centre[0], centre[1] - n->centre[1],
+                             centre[2] - n->centre[2]};
+    tact_f8 x[3], axis[3];
+    tact_ellipsoid_query_map(n->map, from, x);
+    tact_f8 apart2 = x[0] * x[0] + x[1] * x[1] + x[2] * x[2], begins = apart2;
+    for (int k = 0; k < 3; k++) {
+        tact_ellipsoid_query_map(n->map, (const tact_f8 *)eight->axis[k], axis);
+        begins -= TACT_F8_ABS(x[0] * axis[0] + x[1] * axis[1] + x[2] * axis[2]);
+    }
+    tact_i8 near = ~((begins > 0.0F) & (begins * begins > n->squared_radius * apart2));
+    tact_i8_bits(&near, bits);
+    *bits &= (1U << eight->count) - 1U;
+}
+
+/** tact_capsule_query_boxes() or tact_ellipsoid_query_boxes(), with its query. */
+typedef void tact_round_query_boxes_fn(const void *query, const struct tact_mesh_wide_node *eight,
+                                       uint32_t *bits);
+
+typedef void tact_round_query_leaf_fn(void *user, const struct tact_mesh_leaf *leaf);
 
 /** Passes on the leaves that may reach into it, in the order of the tree. */
-TACT_INLINE void tact_capsule_query_visit(const struct tact_capsule_query *n,
-                                          const struct tact_mesh *mesh,
-                                          tact_capsule_query_leaf_fn *leaf, void *user)
+TACT_INLINE void tact_round_query_visit(const void *query, tact_round_query_boxes_fn *boxes,
+                                        const struct tact_mesh *mesh,
+                                        tact_round_query_leaf_fn *leaf, void *user)
 {
     uint32_t stack[TACT_MESH_STACK] = {0};
     int top = 1;
@@ -78,7 +140,7 @@ TACT_INLINE void tact_capsule_query_visit(const struct tact_capsule_query *n,
         }
         const struct tact_mesh_wide_node *eight = &mesh->wide->eights[index];
         uint32_t bits;
-        tact_capsule_query_boxes(n, eight, &bits);
+        boxes(query, eight, &bits);
         for (int i = 7; i >= 0 && bits; i--) {
             if (bits >> i & 1U) {
                 stack[top++] = eight->child[i];

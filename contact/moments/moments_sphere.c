@@ -1,4 +1,4 @@
-/* Spheres with half-spaces and spheres: caps, in closed form. */
+/* Spheres and ellipsoids with half-spaces, spheres with spheres: caps, in closed form. */
 #include <string.h>
 
 #include "contact/moments/moments_internal.h"
@@ -60,6 +60,46 @@ int tact_moments_sphere_halfspace(double radius, const struct tact_pose *pa,
     double disc = PI * depth * (2.0 * radius - depth);
     set_moments_of_revolution(c.volume, centroid, c.across, c.along, up, disc, out);
     return c.volume > 0.0;
+}
+
+int tact_moments_ellipsoid_halfspace(const double size[3], const struct tact_pose *pa,
+                                     const struct tact_pose *pb, struct tact_moments *out)
+{
+    static const int row[6] = {0, 1, 2, 0, 0, 1}, column[6] = {0, 1, 2, 1, 2, 2};
+    double r[9], own[9], offset[3], normal[3], way[3], torque[3];
+    tact_quat_to_m3(r, pb->quat_wxyz);
+    tact_quat_to_m3(own, pa->quat_wxyz);
+    const double up[3] = {r[2], r[5], r[8]};
+    tact_v3_sub(offset, pa->position, pb->position);
+    tact_m3_tmul_v3(normal, own, up);
+    for (int i = 0; i < 9; i++) { /* the columns are the half axes */
+        own[i] *= size[i % 3];
+    }
+    for (int k = 0; k < 3; k++) {
+        normal[k] *= size[k];
+    }
+    /* The linear map to the ball of radius 1 takes the plane to one with this unit normal. */
+    const double reach = tact_v3_normalize(normal, normal);
+    const double depth = tact_min((reach - tact_v3_dot(up, offset)) / reach, 2.0);
+    if (!(depth > 0.0)) {
+        return 0;
+    }
+    const struct cap c = add_spherical_cap(1.0, depth);
+    const double volume = size[0] * size[1] * size[2];
+    const double area = volume / reach * PI * depth * (2.0 - depth);
+    tact_m3_mul_v3(way, own, normal); /* from the centre to the farthest point along up */
+    out->volume = volume * c.volume;
+    tact_v3_copy(out->centroid, pa->position);
+    tact_v3_axpy(out->centroid, c.apex - 1.0, way);
+    for (int k = 0; k < 6; k++) {
+        const double *i = own + 3 * row[k], *j = own + 3 * column[k];
+        out->second[k] = volume * (c.across * tact_v3_dot(i, j) +
+                                   (c.along - c.across) * way[row[k]] * way[column[k]]);
+    }
+    tact_v3_scale(out->gradient, up, -area);
+    tact_v3_cross(torque, way, up); /* the plane's ellipse is about a point on that line */
+    tact_v3_scale(out->gradient + 3, torque, -area * (depth - c.apex));
+    return out->volume > 0.0;
 }
 
 int tact_moments_sphere_sphere(double ra, const struct tact_pose *pa, double rb,

@@ -1,6 +1,7 @@
 /*
- * A ball with a closed mesh, in closed form. With the origin at the ball's centre o, every triangle
- * t of the mesh (unit normal n, signed distance h of its plane) has a part D inside the ball, and
+ * A ball or an ellipsoid with a closed mesh, in closed form. With the origin at the ball's centre
+ * o, every triangle t of the mesh (unit normal n, signed distance h of its plane) has a part D
+ * inside the ball, and
  *
  *   V = (o inside ? volume of the ball : 0) - sum over t of sign(h) W(D),
  *
@@ -11,6 +12,9 @@
  * follow from the divergence of r x and of r x x; all need only the area, first and second moment
  * of D about the foot of o on the plane. Those are computed along the triangle's edges: inside the
  * disc an edge adds a triangle (foot, p, q), outside it adds a sector of the disc.
+ *
+ * The linear map that takes an ellipsoid to the ball of radius 1 keeps planes: the mesh is mapped,
+ * and the moments are mapped back.
  */
 #include <string.h>
 
@@ -24,6 +28,10 @@ static const double PI = 3.14159265358979323846;
 /** Distance to an edge, over the radius, below which angles about the centre lose their digits; the
  * centre is then displaced by twice as much. */
 static const double NEAR_EDGE_TOLERANCE = 1e-8;
+
+/** Distance of the centre of an ellipsoid from a plane, over its radius along that normal, below
+ * which rounding of the map might place it on the other side. */
+static const double SIDE_TOLERANCE = 1e-6;
 
 /** The disc in which a plane cuts the ball, and integrals over D in that plane, about its centre.
  */
@@ -201,22 +209,39 @@ static void add_disc_part(const struct disc *d, double h, const double *n, const
     }
 }
 
-/** A ball, and the sums over the triangles in it. */
+/** A ball, and the sums over the triangles in it. For an ellipsoid, the ball of radius 1 to which a
+ * linear map takes it. */
 struct ball {
     double centre[3]; /* mesh frame */
     double radius, tolerance;
-    int is_near_edge; /* 1: o is within tolerance of an edge, and the sums are invalid */
+    const double *map; /* of a displacement in the mesh's frame, row-major [1/m]; NULL: none */
+    int is_near_edge;  /* 1: o is within tolerance of an edge, and the sums are invalid */
+    double dyad[9];    /* integral of r n^T over the triangles in the ball, where there is a map */
     struct tact_moment_sums sums;
 };
 
-/** Adds the triangle with these corners from o. */
-static void add_triangle(struct ball *ball, double v[3][3])
+/** Adds the integral of r n^T over D, whose normal is n at the distance h. */
+static void add_disc_dyad(const struct disc *d, double h, const double *n, const double *u,
+                          const double *w, double dyad[9])
+{
+    for (int i = 0; i < 9; i++) {
+        const int k = i / 3;
+        dyad[i] += (h * d->area * n[k] + d->first[0] * u[k] + d->first[1] * w[k]) * n[i % 3];
+    }
+}
+
+/** Adds the triangle with these corners from o. unmapped: the same before the map, or NULL. */
+static void add_triangle(struct ball *ball, double v[3][3], double (*unmapped)[3])
 {
     double n[3], u[3], w[3], p[3][2], h = tact_triangle_plane(v, n);
     struct disc d = {.radius = ball->radius, .distance = fabs(h)};
     d.depth = d.radius - d.distance;
     if (!(d.depth > 0.0) || tact_v3_dot(n, n) == 0.0) {
         return;
+    }
+    if (unmapped && d.distance < SIDE_TOLERANCE) { /* the side is that of tact_mesh_contains() */
+        double unmapped_normal[3];
+        h = tact_triangle_plane(unmapped, unmapped_normal) >= 0.0 ? d.distance : -d.distance;
     }
     d.disc_radius_squared = d.depth * (d.radius + d.distance);
     tact_v3_tangents(n, u, w);
@@ -228,20 +253,46 @@ static void add_triangle(struct ball *ball, double v[3][3])
         ball->is_near_edge = 1;
     } else if (integrate_triangle_in_disc(&d, p)) {
         add_disc_part(&d, h, n, u, w, &ball->sums);
+        if (unmapped) {
+            add_disc_dyad(&d, h, n, u, w, ball->dyad);
+        }
     }
 }
 
-/** Adds the triangles of a leaf whose bounding boxes reach into the ball. */
-TACT_INLINE void add_leaf(void *user, const struct tact_mesh_leaf *leaf)
+/** One corner of each of four triangles, mapped. */
+TACT_INLINE void map_corners(const double map[9], const tact_d4 in[3], tact_d4 out[3])
 {
-    struct ball *ball = user;
-    const tact_d4 zero = {0.0};
-    tact_d4 corner[3][3], apart2 = zero;
-    uint32_t bits;
     for (int k = 0; k < 3; k++) {
-        for (int i = 0; i < 3; i++) {
-            corner[i][k] = *(const tact_d4 *)leaf->corner[i][k] - ball->centre[k];
+        out[k] = map[3 * k] * in[0] + map[3 * k + 1] * in[1] + map[3 * k + 2] * in[2];
+    }
+}
+
+/** The triangle of a lane. */
+TACT_INLINE void triangle_of_lane(const tact_d4 corner[3][3], unsigned lane, double v[3][3])
+{
+    for (int k = 0; k < 9; k++) {
+        v[k / 3][k % 3] = corner[k / 3][k % 3][lane];
+    }
+}
+
+/** Adds the triangles of a leaf whose bounding boxes, after the map where there is one, reach into
+ * the ball. */
+TACT_INLINE void add_leaf_triangles(struct ball *ball, const struct tact_mesh_leaf *leaf,
+                                    int is_mapped)
+{
+    const tact_d4 zero = {0.0};
+    tact_d4 from[3][3], mapped[3][3], apart2 = zero;
+    const tact_d4(*corner)[3] = (const tact_d4(*)[3])(is_mapped ? mapped : from);
+    uint32_t bits;
+    for (int i = 0; i < 3; i++) {
+        for (int k = 0; k < 3; k++) {
+            from[i][k] = *(const tact_d4 *)leaf->corner[i][k] - ball->centre[k];
         }
+        if (is_mapped) {
+            map_corners(ball->map, from[i], mapped[i]);
+        }
+    }
+    for (int k = 0; k < 3; k++) {
         tact_d4 low = TACT_D4_MIN(corner[0][k], corner[1][k]);
         tact_d4 high = TACT_D4_MAX(corner[0][k], corner[1][k]);
         low = TACT_D4_MIN(corner[2][k], low);
@@ -254,13 +305,24 @@ TACT_INLINE void add_leaf(void *user, const struct tact_mesh_leaf *leaf)
     tact_l4_bits(&reaches, &bits);
     for (unsigned i = 0; i < leaf->count; i++) {
         if (bits >> i & 1U) {
-            double v[3][3];
-            for (int k = 0; k < 9; k++) {
-                v[k / 3][k % 3] = corner[k / 3][k % 3][i];
+            double v[3][3], unmapped[3][3];
+            triangle_of_lane(corner, i, v);
+            if (is_mapped) {
+                triangle_of_lane((const tact_d4(*)[3])from, i, unmapped);
             }
-            add_triangle(ball, v);
+            add_triangle(ball, v, is_mapped ? unmapped : NULL);
         }
     }
+}
+
+TACT_INLINE void add_leaf(void *user, const struct tact_mesh_leaf *leaf)
+{
+    add_leaf_triangles(user, leaf, 0);
+}
+
+TACT_INLINE void add_mapped_leaf(void *user, const struct tact_mesh_leaf *leaf)
+{
+    add_leaf_triangles(user, leaf, 1);
 }
 
 /** Sums the triangles that reach into the ball. Returns 1, with invalid sums, where o is within
@@ -268,13 +330,44 @@ TACT_INLINE void add_leaf(void *user, const struct tact_mesh_leaf *leaf)
 static int sum_triangles_in_ball(const struct tact_mesh *mesh, struct ball *ball, double tolerance)
 {
     static const double none[3] = {0.0, 0.0, 0.0};
-    struct tact_capsule_query round;
     memset(&ball->sums, 0, sizeof ball->sums);
+    memset(ball->dyad, 0, sizeof ball->dyad);
     ball->is_near_edge = 0;
     ball->tolerance = tolerance;
-    tact_capsule_query_init(ball->centre, none, ball->radius, mesh, &round);
-    tact_capsule_query_visit(&round, mesh, add_leaf, ball);
+    if (ball->map) {
+        struct tact_ellipsoid_query query;
+        tact_ellipsoid_query_init(ball->centre, ball->map, mesh, &query);
+        tact_round_query_visit(&query, tact_ellipsoid_query_boxes, mesh, add_mapped_leaf, ball);
+    } else {
+        struct tact_capsule_query query;
+        tact_capsule_query_init(ball->centre, none, ball->radius, mesh, &query);
+        tact_round_query_visit(&query, tact_capsule_query_boxes, mesh, add_leaf, ball);
+    }
     return ball->is_near_edge;
+}
+
+/** Sums over the part of the mesh in the ball, about its centre, which is displaced where it is on
+ * an edge. reach: largest radius [m]; rot, origin: of the mesh's frame and of the centre, world. */
+static void sum_mesh_in_ball(const struct tact_mesh *mesh, struct ball *ball, double reach,
+                             const double rot[9], double origin[3])
+{
+    if (sum_triangles_in_ball(mesh, ball, NEAR_EDGE_TOLERANCE * ball->radius)) {
+        double step[3], world[3];
+        tact_v3_scale(step, (const double[3]){0.48, 0.64, 0.6}, 2.0 * NEAR_EDGE_TOLERANCE * reach);
+        tact_v3_add(ball->centre, ball->centre, step);
+        tact_m3_mul_v3(world, rot, step);
+        tact_v3_add(origin, origin, world);
+        (void)sum_triangles_in_ball(mesh, ball, 0.0);
+    }
+    if (tact_mesh_contains(mesh, ball->centre, reach)) {
+        const double radius = ball->radius;
+        double volume = 4.0 / 3.0 * PI * radius * radius * radius;
+        ball->sums.volume += volume;
+        ball->sums.magnitude += volume;
+        for (int k = 0; k < 3; k++) {
+            ball->sums.second[k] += 0.2 * volume * radius * radius;
+        }
+    }
 }
 
 TACT_DISPATCH_BY_CPU(int, tact_moments_sphere_mesh,
@@ -288,24 +381,55 @@ TACT_DISPATCH_BY_CPU(int, tact_moments_sphere_mesh,
     tact_v3_sub(offset, pa->position, pb->position);
     tact_m3_tmul_v3(ball.centre, rot, offset);
     tact_v3_copy(origin, pa->position);
-    if (sum_triangles_in_ball(mesh, &ball, NEAR_EDGE_TOLERANCE * radius)) {
-        double step[3], world[3];
-        tact_v3_scale(step, (const double[3]){0.48, 0.64, 0.6}, 2.0 * NEAR_EDGE_TOLERANCE * radius);
-        tact_v3_add(ball.centre, ball.centre, step);
-        tact_m3_mul_v3(world, rot, step);
-        tact_v3_add(origin, origin, world);
-        (void)sum_triangles_in_ball(mesh, &ball, 0.0);
-    }
-    if (tact_mesh_contains(mesh, ball.centre, radius)) {
-        double volume = 4.0 / 3.0 * PI * radius * radius * radius;
-        ball.sums.volume += volume;
-        ball.sums.magnitude += volume;
-        for (int k = 0; k < 3; k++) {
-            ball.sums.second[k] += 0.2 * volume * radius * radius;
-        }
-    }
+    sum_mesh_in_ball(mesh, &ball, radius, rot, origin);
     for (int i = 0; i < 9; i++) {
         axes[i] = rot[3 * (i % 3) + i / 3];
     }
+    return tact_sums_finish(&ball.sums, axes, origin, out);
+}
+
+/** Takes the sums of the ball of radius 1 back to the ellipsoid: areas as a cross product, torques
+ * from the integral of r n^T, which is minus that over the ellipsoid's own surface. */
+static void unmap_sums(const double size[3], const double dyad[9], struct tact_moment_sums *sums)
+{
+    static const int row[6] = {0, 1, 2, 0, 0, 1}, column[6] = {0, 1, 2, 1, 2, 2};
+    const double volume = size[0] * size[1] * size[2];
+    sums->volume *= volume;
+    sums->magnitude *= volume;
+    for (int k = 0; k < 3; k++) {
+        const int i = (k + 1) % 3, j = (k + 2) % 3;
+        sums->first[k] *= volume * size[k];
+        sums->gradient[k] *= volume / size[k];
+        sums->torque[k] =
+            volume * (size[j] / size[i] * dyad[3 * j + i] - size[i] / size[j] * dyad[3 * i + j]);
+    }
+    for (int k = 0; k < 6; k++) {
+        sums->second[k] *= volume * size[row[k]] * size[column[k]];
+    }
+}
+
+TACT_DISPATCH_BY_CPU(int, tact_moments_ellipsoid_mesh,
+                     (const double size[3], const struct tact_pose *pa,
+                      const struct tact_mesh *mesh, const struct tact_pose *pb,
+                      struct tact_moments *out),
+                     (size, pa, mesh, pb, out))
+{
+    double own[9], rot[9], axes[9], map[9], offset[3], origin[3];
+    struct ball ball = {.radius = 1.0, .map = map};
+    tact_quat_to_m3(own, pa->quat_wxyz);
+    tact_quat_to_m3(rot, pb->quat_wxyz);
+    for (int i = 0; i < 9; i++) {
+        axes[i] = own[3 * (i % 3) + i / 3];
+    }
+    tact_m3_mul(map, axes, rot);
+    for (int i = 0; i < 9; i++) {
+        map[i] /= size[i / 3];
+    }
+    tact_v3_sub(offset, pa->position, pb->position);
+    tact_m3_tmul_v3(ball.centre, rot, offset);
+    tact_v3_copy(origin, pa->position);
+    const double reach = tact_max(size[0], tact_max(size[1], size[2]));
+    sum_mesh_in_ball(mesh, &ball, reach, rot, origin);
+    unmap_sums(size, ball.dyad, &ball.sums);
     return tact_sums_finish(&ball.sums, axes, origin, out);
 }
