@@ -1,0 +1,234 @@
+/* A mesh of thousands of triangles cut by a small convex solid, whose planes each leave out what
+ * cannot matter: a ring, as the wall of a mug, in a finger that reaches over it. Its moments are
+ * the sums over the ring's convex segments, each against a clip in long double (surface_oracle.h).
+ */
+#include <float.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "contact/mesh/mesh_internal.h"
+#include "contact/moments/moments.h"
+
+#include "surface_oracle.h"
+#include "support/random.h"
+
+enum { SEGMENTS = 24, ROWS = 48, SOLIDS = 240, ALL_SOLIDS = 20000 };
+
+static const double INNER = 0.9, OUTER = 1.0, HALF = 1.2;
+
+/* The corner of the ring's section (0 inner, 1 outer) at the angle of a segment and a height. */
+static void ring_point(int side, int segment, int row, double out[3])
+{
+    const double angle = 6.283185307179586 * (segment % SEGMENTS) / SEGMENTS;
+    const double radius = side ? OUTER : INNER;
+    tact_v3_set(out, radius * cos(angle), radius * sin(angle), HALF * (2.0 * row / ROWS - 1.0));
+}
+
+static void add_square(uint32_t **next, const uint32_t corner[4])
+{
+    const int of[6] = {0, 1, 2, 0, 2, 3};
+    for (int k = 0; k < 6; k++) {
+        *(*next)++ = corner[of[k]];
+    }
+}
+
+static uint32_t ring_vertex(int side, int segment, int row)
+{
+    return (uint32_t)((side * SEGMENTS + segment % SEGMENTS) * (ROWS + 1) + row);
+}
+
+/* Walls in rows of squares, and the two rims. */
+static struct tact_mesh *make_ring(void)
+{
+    static double vertices[2 * SEGMENTS * (ROWS + 1)][3];
+    static uint32_t triangles[SEGMENTS * (2 * ROWS + 2) * 6];
+    uint32_t *next = triangles;
+    struct tact_mesh *mesh;
+    for (int i = 0; i < 2 * SEGMENTS * (ROWS + 1); i++) {
+        const int row = i % (ROWS + 1), wall = i / (ROWS + 1);
+        ring_point(wall / SEGMENTS, wall % SEGMENTS, row, vertices[i]);
+    }
+    for (int i = 0; i < SEGMENTS; i++) {
+        for (int row = 0; row < ROWS; row++) {
+            for (int side = 0; side < 2; side++) {
+                const int a = side ? i : i + 1, b = side ? i + 1 : i;
+                add_square(&next,
+                           (const uint32_t[4]){ring_vertex(side, a, row), ring_vertex(side, b, row),
+                                               ring_vertex(side, b, row + 1),
+                                               ring_vertex(side, a, row + 1)});
+            }
+        }
+        for (int top = 0; top < 2; top++) {
+            const int a = top ? i : i + 1, b = top ? i + 1 : i, row = top ? ROWS : 0;
+            add_square(&next, (const uint32_t[4]){ring_vertex(0, a, row), ring_vertex(1, a, row),
+                                                  ring_vertex(1, b, row), ring_vertex(0, b, row)});
+        }
+    }
+    assert_int_equal(tact_mesh_create(vertices[0], sizeof vertices / sizeof *vertices, triangles,
+                                      sizeof triangles / sizeof *triangles / 3, &mesh, NULL),
+                     0);
+    return mesh;
+}
+
+static struct tact_mesh *make_segment(int segment)
+{
+    double p[8][3];
+    struct tact_mesh *mesh;
+    for (int i = 0; i < 8; i++) {
+        ring_point(i & 1, segment + (i >> 1 & 1), i & 4 ? ROWS : 0, p[i]);
+    }
+    assert_int_equal(tact_mesh_hull(p[0], 8, &mesh, NULL), 0);
+    return mesh;
+}
+
+/* A box, a prism or a hull, with up to some 30 faces. */
+static struct tact_mesh *make_solid(int i)
+{
+    const double half[3] = {uniform(0.02, 0.5), uniform(0.02, 0.5), uniform(0.02, 0.5)};
+    const int corners = 3 + i % 12, points = i % 3 == 1 ? 2 * corners : 6 + i % 10;
+    double p[32][3];
+    struct tact_mesh *mesh;
+    if (i % 3 == 0) {
+        assert_int_equal(tact_mesh_box(half, &mesh), 0);
+        return mesh;
+    }
+    for (int k = 0; k < points; k++) {
+        const double angle = 6.283185307179586 * (k / 2) / corners;
+        if (i % 3 == 1) {
+            tact_v3_set(p[k], half[0] * cos(angle), half[0] * sin(angle),
+                        k % 2 ? half[2] : -half[2]);
+        } else {
+            tact_v3_set(p[k], uniform(-half[0], half[0]), uniform(-half[1], half[1]),
+                        uniform(-half[2], half[2]));
+        }
+    }
+    assert_int_equal(tact_mesh_hull(p[0], (size_t)points, &mesh, NULL), 0);
+    return mesh;
+}
+
+/* Raw moments about a point: 1, r, r r^T; area vector and torque of the ring's surface. */
+struct sums {
+    real v, first[3], second[6], gradient[3], torque[3], surface;
+};
+
+static const int row_of[6] = {0, 1, 2, 0, 0, 1}, column_of[6] = {0, 1, 2, 1, 2, 2};
+
+static void add_part(const struct oracle_answer *part, const double about[3], struct sums *sums)
+{
+    real r[3], turn[3];
+    for (int k = 0; k < 3; k++) {
+        r[k] = part->centroid[k] - about[k];
+    }
+    oracle_cross(r, part->gradient, turn);
+    sums->v += part->volume;
+    sums->surface += part->surface;
+    for (int k = 0; k < 3; k++) {
+        sums->first[k] += part->volume * r[k];
+        sums->gradient[k] += part->gradient[k];
+        sums->torque[k] += part->torque[k] + turn[k];
+    }
+    for (int k = 0; k < 6; k++) {
+        sums->second[k] += part->second[k] + part->volume * r[row_of[k]] * r[column_of[k]];
+    }
+}
+
+static double worst_over_bound; /* largest error, over its bound */
+
+static void check(double error, double bound)
+{
+    worst_over_bound = fmax(worst_over_bound, fabs(error) / bound);
+}
+
+/* Compares about the library's centroid. */
+static void compare(const struct tact_moments *m, const struct sums *want)
+{
+    const double area = 0.5 * (double)want->surface, v = (double)want->v;
+    const double slack =
+        1e-10 * v + 768.0 * DBL_EPSILON * area * OUTER + 16.0 * (double)LDBL_EPSILON;
+    const double size =
+        v > 0.0 ? sqrt((double)(want->second[0] + want->second[1] + want->second[2]) / v) : 0.0;
+    check(m->volume - v, slack);
+    for (int k = 0; k < 3 && v > 1e3 * slack; k++) {
+        check((double)want->first[k], slack * size + 768.0 * DBL_EPSILON * v);
+        check(m->gradient[k] - (double)want->gradient[k],
+              1e-10 * area + 1536.0 * DBL_EPSILON * size);
+        check(m->gradient[3 + k] - (double)want->torque[k],
+              (1e-10 * area + 1536.0 * DBL_EPSILON * size) * size);
+    }
+    for (int k = 0; k < 6 && v > 1e3 * slack; k++) {
+        check(m->second[k] - (double)want->second[k],
+              slack * size * size + 768.0 * DBL_EPSILON * v * size * OUTER);
+    }
+}
+
+/* Solids in the wall, across its rims, and in the middle of the ring, where they touch nothing. */
+static void a_ring_is_cut_by_small_solids(void **state)
+{
+    (void)state;
+    const int solids = campaign_trial_count(SOLIDS, ALL_SOLIDS);
+    struct tact_shape ring = {.kind = TACT_SHAPE_MESH, .mesh = make_ring()};
+    struct tact_mesh *segment[SEGMENTS];
+    struct tact_moments_scratch *scratch = tact_moments_scratch_create(1 << 16);
+    int touching = 0;
+    assert_non_null(scratch);
+    const uint64_t *counts = tact_moments_counts(scratch);
+    assert_null(ring.mesh->facets);
+    for (int i = 0; i < SEGMENTS; i++) {
+        segment[i] = make_segment(i);
+    }
+    for (int i = 0; i < solids; i++) {
+        struct tact_mesh *solid = make_solid(i);
+        const struct tact_shape b = {.kind = TACT_SHAPE_CONVEX, .mesh = solid};
+        const double angle = uniform(0.0, 6.283185307179586), radius = uniform(0.7, 1.2);
+        struct tact_pose pa = random_pose(0.2), at = random_pose(0.0), pb;
+        struct tact_moments m;
+        struct sums want = {.v = 0};
+        assert_non_null(solid->facets);
+        tact_v3_set(at.position, radius * cos(angle), radius * sin(angle), uniform(-HALF, HALF));
+        if (i % 4 == 0) { /* faces along the wall, as a finger's */
+            tact_v3_set(at.quat_wxyz + 1, 0.0, 0.0, sin(0.5 * angle));
+            at.quat_wxyz[0] = cos(0.5 * angle);
+        }
+        tact_pose_mul(&pb, &pa, &at);
+        const uint64_t cut = counts[TACT_COUNT_CONVEX];
+        const int rc = tact_moments_pair(&ring, &pa, &b, &pb, NULL, scratch, &m);
+        for (int k = 0; k < SEGMENTS; k++) {
+            const struct oracle_answer part =
+                oracle_overlap(segment[k], &pa, solid, &pb, 20.0 * DBL_EPSILON * OUTER);
+            add_part(&part, m.centroid, &want);
+        }
+        assert_true(rc == 0 || rc == 1);
+        if (counts[TACT_COUNT_CONVEX] > cut) {
+            compare(&m, &want);
+        }
+        touching += rc;
+        tact_mesh_free(solid);
+    }
+    print_message("%d of %d solids touch the ring; of %lu it is cut, of %lu measured by the rim: "
+                  "worst error %.2g of its bound\n",
+                  touching, solids, (unsigned long)counts[TACT_COUNT_CONVEX],
+                  (unsigned long)counts[TACT_COUNT_RIM], worst_over_bound);
+    assert_true(touching > solids / 3);
+    assert_true(counts[TACT_COUNT_CONVEX] > (uint64_t)solids / 2);
+    assert_true(worst_over_bound <= 1.0);
+    for (int i = 0; i < SEGMENTS; i++) {
+        tact_mesh_free(segment[i]);
+    }
+    tact_mesh_free((struct tact_mesh *)ring.mesh);
+    tact_moments_scratch_destroy(scratch);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_ring_is_cut_by_small_solids),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
