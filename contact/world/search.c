@@ -280,8 +280,12 @@ static void accelerate_by_anderson(struct tact_world *world, struct island *isla
         s->best_since_restart = tact_min(s->best_since_restart, residual);
         world->counts[TACT_COUNT_ANDERSON]++;
         tact_anderson_step(&s->anderson, s->before, s->after, s->scale, s->next);
+        newton = 0;
     }
     unpack_island_impulses(world, island, s->next);
+    if (newton) { /* a step leaves bounds of joints an error, which the contacts' would follow */
+        (void)tact_joint_bounds_solve_once(world, island);
+    }
 }
 
 static double newton_step_of_island(const struct island *island)
