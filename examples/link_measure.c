@@ -102,6 +102,36 @@ static void receive_probe_packets(struct link_measurement *m,
     tact_histogram_add(&m->receiving_time, tact_clock_now() - start_ns);
 }
 
+/* Prints at once what is awaited, and for how long. */
+static void print_what_is_awaited(const char *command, const struct link_options *options,
+                                  const struct link_measurement *m)
+{
+    if (options->listen) {
+        fprintf(stderr, "%s: listening on port %d for the other end, at most %g s (--wait)\n",
+                command, tact_network_endpoint_port(&m->endpoint), options->wait);
+    } else {
+        fprintf(stderr, "%s: waiting for an answer of the other end at %s, at most %g s (--wait)\n",
+                command, options->connect, options->wait);
+    }
+}
+
+static void report_absence(const char *command, const struct link_options *options,
+                           const struct link_measurement *m)
+{
+    const struct tact_network_counts *c = &m->endpoint.counts;
+    fprintf(stderr,
+            "%s: no session with the other end within %g s: %llu datagrams arrived, %llu of them "
+            "with a wrong key, %llu of another version of the format\n",
+            command, options->wait, (unsigned long long)c->received,
+            (unsigned long long)c->forged_packet_count, (unsigned long long)c->other_version);
+    if (c->other_version) {
+        fprintf(stderr,
+                "%s: somebody sends packets of version %d of the format, and this end has version "
+                "%d: both ends need the same version of tact\n",
+                command, m->endpoint.other_version, TACT_NETWORK_VERSION);
+    }
+}
+
 /* Waits for the handshake. Returns 0, or -1: stopped, or nobody came in time. */
 static int wait_for_peer(const char *command, const struct link_options *options,
                          struct link_measurement *m)
@@ -111,11 +141,7 @@ static int wait_for_peer(const char *command, const struct link_options *options
     int64_t next_ns = tact_clock_now();
     while (!m->endpoint.has_session) {
         if (tact_stop_requested(command_stop()) || next_ns > waiting_end_ns) {
-            fprintf(stderr,
-                    "%s: no session with the other end within %g s: %llu datagrams arrived, %llu "
-                    "of them with a wrong key\n",
-                    command, options->wait, (unsigned long long)m->endpoint.counts.received,
-                    (unsigned long long)m->endpoint.counts.forged_packet_count);
+            report_absence(command, options, m);
             return -1;
         }
         next_ns += 1000000;
@@ -176,10 +202,7 @@ int link_measure(const char *command, const struct link_options *options,
         fprintf(stderr, "%s: out of memory\n", command);
         return EXIT_BAD;
     }
-    if (options->listen) {
-        fprintf(stderr, "%s: listening on port %d\n", command,
-                tact_network_endpoint_port(&m->endpoint));
-    }
+    print_what_is_awaited(command, options, m);
     command_install_stop_signals();
     if (wait_for_peer(command, options, m)) {
         return EXIT_BAD;

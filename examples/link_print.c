@@ -50,9 +50,9 @@ static void print_suggested_channel(const struct link_channel *channel, double r
 static void print_refused_packets(const struct link_measurement *m)
 {
     const struct tact_network_counts *c = &m->endpoint.counts;
-    printf("  refused      %llu malformed, %llu forged, %llu repeated, %llu foreign, %llu hellos "
-           "postponed, %llu other payloads\n",
-           (unsigned long long)c->malformed_packet_count,
+    printf("  refused      %llu malformed, %llu of another version, %llu forged, %llu repeated, "
+           "%llu foreign, %llu hellos postponed, %llu other payloads\n",
+           (unsigned long long)c->malformed_packet_count, (unsigned long long)c->other_version,
            (unsigned long long)c->forged_packet_count, (unsigned long long)c->repeated,
            (unsigned long long)c->foreign_packet_count,
            (unsigned long long)c->postponed_hello_count, (unsigned long long)m->refused);
@@ -104,10 +104,11 @@ static json_t *json_cost(const struct tact_histogram *h)
 static json_t *json_refused(const struct link_measurement *m)
 {
     const struct tact_network_counts *c = &m->endpoint.counts;
-    return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "malformed",
-                     (json_int_t)c->malformed_packet_count, "forged",
-                     (json_int_t)c->forged_packet_count, "repeated", (json_int_t)c->repeated,
-                     "foreign", (json_int_t)c->foreign_packet_count, "postponed",
+    return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "malformed",
+                     (json_int_t)c->malformed_packet_count, "other_version",
+                     (json_int_t)c->other_version, "forged", (json_int_t)c->forged_packet_count,
+                     "repeated", (json_int_t)c->repeated, "foreign",
+                     (json_int_t)c->foreign_packet_count, "postponed",
                      (json_int_t)c->postponed_hello_count, "payloads", (json_int_t)m->refused,
                      "dropped", (json_int_t)m->dropped);
 }

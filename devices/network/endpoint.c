@@ -304,6 +304,10 @@ ssize_t tact_network_receive(struct tact_network_endpoint *endpoint, int64_t now
                 return n;
             }
             break;
+        case -EPROTONOSUPPORT:
+            endpoint->counts.other_version++;
+            endpoint->other_version = datagram[4];
+            break;
         default:
             endpoint->counts.malformed_packet_count++;
         }

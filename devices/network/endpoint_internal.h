@@ -30,13 +30,13 @@ struct tact_network_counts {
                                        them */
     uint64_t received;              /* datagrams of any kind */
     uint64_t accepted_packet_count; /* packets whose payload was handed on */
-    uint64_t
-        malformed_packet_count;     /* packets of another protocol or version, or of a wrong size */
-    uint64_t forged_packet_count;   /* hello, answer or packet whose tag is wrong */
-    uint64_t repeated;              /* received before, or older than the window */
-    uint64_t foreign_packet_count;  /* packets of another session, or from another address */
-    uint64_t postponed_hello_count; /* hellos and answers over the rate of handshakes, or while
-                                       they are not taken */
+    uint64_t malformed_packet_count;    /* packets of another protocol, or of a wrong size */
+    uint64_t other_version;             /* packets of another version of the format */
+    uint64_t forged_packet_count;       /* hello, answer or packet whose tag is wrong */
+    uint64_t repeated;                  /* received before, or older than the window */
+    uint64_t foreign_packet_count;      /* packets of another session, or from another address */
+    uint64_t postponed_hello_count;     /* hellos and answers over the rate of handshakes, or while
+                                           they are not taken */
     uint64_t completed_handshake_count; /* handshakes that were completed */
 };
 
@@ -64,6 +64,7 @@ struct tact_network_endpoint {
     struct tact_network_answered answered[TACT_NETWORK_ANSWERED]; /* at the end that listens */
     int64_t next_handshake_time_ns; /* time from which another handshake is allowed: limits their
                                        rate */
+    int other_version;              /* of the newest datagram that was refused for it */
     struct tact_network_counts counts;
 };
 

@@ -141,6 +141,8 @@ static void describe(const struct tact_network_device *self, struct tact_device_
     add_channel(info->input, &info->input_count, "round_trip", -1, "s");
     add_channel(info->output, &info->output_count, "held", -1, "1");
     add_channel(info->output, &info->output_count, "terms", -1, "1");
+    add_channel(info->output, &info->output_count, "clutched", -1, "1");
+    add_channel(info->output, &info->output_count, "fault", -1, "1");
     for (int axis = 0; axis < self->axes; axis++) {
         for (int i = 0; i < TACT_NETWORK_AXIS_NUMBERS; i++) {
             add_channel(info->input, &info->input_count, names[i], axis, units[i]);

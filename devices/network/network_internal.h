@@ -19,10 +19,23 @@ enum { TACT_NETWORK_OF_MONITOR, TACT_NETWORK_OF_LOOP }; /* whose the endpoint is
 
 /* Inputs and outputs that are not of an axis. */
 enum { TACT_NETWORK_HELD, TACT_NETWORK_ROUND_TRIP, TACT_NETWORK_FIRST_AXIS_INPUT };
-enum { TACT_NETWORK_TERMS = 1, TACT_NETWORK_FIRST_AXIS_OUTPUT };
-/* Flags of a sample: bit 0 the deadman, bit 1 that there is none, from bit 8 on the terms that both
- * ends must agree on. */
-enum { TACT_NETWORK_FLAG_HELD = 1, TACT_NETWORK_FLAG_ALWAYS = 2, TACT_NETWORK_TERMS_SHIFT = 8 };
+enum {
+    TACT_NETWORK_TERMS = 1,
+    TACT_NETWORK_CLUTCHED,
+    TACT_NETWORK_FAULT,
+    TACT_NETWORK_FIRST_AXIS_OUTPUT
+};
+/* Flags of a sample: bit 0 the deadman, bit 1 that there is none, bits 2 and 3 that the site's
+ * clutch is pressed and that it is at fault, bit 4 that it is not held since the other site was
+ * lost, from bit 8 on the terms that both ends must agree on. */
+enum {
+    TACT_NETWORK_FLAG_HELD = 1,
+    TACT_NETWORK_FLAG_ALWAYS = 2,
+    TACT_NETWORK_FLAG_CLUTCHED = 4,
+    TACT_NETWORK_FLAG_FAULT = 8,
+    TACT_NETWORK_FLAG_LOST = 16,
+    TACT_NETWORK_TERMS_SHIFT = 8
+};
 enum { TACT_NETWORK_AXIS_NUMBERS = 3 }; /* wave, position, force */
 
 /* Inputs behind those of the axes, about the link: name, unit, value. */
@@ -46,7 +59,9 @@ enum { TACT_NETWORK_AXIS_NUMBERS = 3 }; /* wave, position, force */
     INPUT(refused, "packets", self->refused)                                                       \
     INPUT(unsent, "packets", self->unsent)                                                         \
     INPUT(unsendable, "ticks", self->unsendable)                                                   \
-    INPUT(sessions, "1", self->session)
+    INPUT(sessions, "1", self->session)                                                            \
+    INPUT(other_clutched, "1", (self->other_flags & TACT_NETWORK_FLAG_CLUTCHED) != 0)              \
+    INPUT(other_fault, "1", (self->other_flags & TACT_NETWORK_FLAG_FAULT) != 0)
 
 struct tact_network_device {
     char name[TACT_DEVICE_NAME];
@@ -68,15 +83,19 @@ struct tact_network_device {
     int64_t heard_ns; /* of the newest packet, or when the endpoint came back */
     uint64_t session; /* handshakes so far, that the channel knows of */
     uint64_t refused, unsent;
-    uint64_t unsendable; /* ticks whose numbers are not finite or out of range */
-    uint32_t terms;      /* of this end */
+    uint64_t unsendable;  /* ticks whose numbers are not finite or out of range */
+    uint32_t terms;       /* of this end */
+    uint32_t other_flags; /* of the newest sample of the other end; 0 while it is LOST */
 
     _Atomic uint64_t unlike;     /* packets of the other end with other axes or another period */
     _Atomic int has_other_terms; /* 1: the other end's deadman was held by other terms */
+    _Atomic int has_other_fault; /* 1: the other end is at fault */
 
     /* Of the monitor. */
     int is_seeking, is_forgery_reported, is_unlike_reported, is_terms_reported;
+    int is_version_reported, is_fault_reported;
     uint64_t known_sessions, known_forged;
+    int64_t fault_report_ns; /* of the last message about a fault of the other end */
 };
 
 /* channel_settings.c: a number of a range, a whole one where asked. */

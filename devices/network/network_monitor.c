@@ -59,9 +59,34 @@ static void seek_other_end(struct tact_network_device *self)
                      self->name);
         self->is_forgery_reported = 1;
     }
+    if (c->other_version && !self->is_version_reported) {
+        tact_message(
+            self->messages, TACT_MESSAGE_WARNING,
+            "%s: somebody sends packets of version %d of the format, which are refused, as "
+            "this end has version %d: both ends need the same version of tact",
+            self->name, self->endpoint.other_version, TACT_NETWORK_VERSION);
+        self->is_version_reported = 1;
+    }
     if (is_heard || c->completed_handshake_count != self->known_sessions) {
         hand_back(self);
     }
+}
+
+/* At most one message a second. */
+static void report_fault_of_other_end(struct tact_network_device *self)
+{
+    const int has_fault = atomic_load_explicit(&self->has_other_fault, memory_order_relaxed);
+    const int64_t now_ns = tact_clock_now();
+    if (has_fault == self->is_fault_reported || now_ns - self->fault_report_ns < 1000000000) {
+        return;
+    }
+    self->is_fault_reported = has_fault;
+    self->fault_report_ns = now_ns;
+    tact_message(self->messages, has_fault ? TACT_MESSAGE_WARNING : TACT_MESSAGE_INFO,
+                 has_fault ? "%s: the other end is at fault: nothing engages until that is cleared "
+                             "there"
+                           : "%s: the fault of the other end was cleared",
+                 self->name);
 }
 
 void tact_network_device_poll(void *data)
@@ -70,6 +95,7 @@ void tact_network_device_poll(void *data)
     if (atomic_load_explicit(&self->owner, memory_order_acquire) == TACT_NETWORK_OF_MONITOR) {
         seek_other_end(self);
     }
+    report_fault_of_other_end(self);
     if (!self->is_unlike_reported &&
         atomic_load_explicit(&self->unlike, memory_order_relaxed) > 0) {
         tact_message(self->messages, TACT_MESSAGE_WARNING,
@@ -98,15 +124,15 @@ void tact_network_device_report(const struct tact_network_device *self)
                  self->name, (ull)c->sent, (ull)self->unsent, (ull)k->received, (ull)k->lost,
                  (ull)k->repeated, (ull)k->missing, (ull)k->late);
     /* A repeated hello, and packets under way at a new handshake, are of no concern. */
-    const int is_strange =
-        c->malformed_packet_count || c->forged_packet_count || c->repeated || k->refused;
+    const int is_strange = c->malformed_packet_count || c->other_version ||
+                           c->forged_packet_count || c->repeated || k->refused;
     if (tact_network_device_refused(self)) {
         tact_message(self->messages, is_strange ? TACT_MESSAGE_WARNING : TACT_MESSAGE_INFO,
-                     "%s: refused: %llu malformed, %llu with a wrong key, %llu received before, "
-                     "%llu of another session or sender, %llu hellos and answers out of turn, %llu "
-                     "not understood",
-                     self->name, (ull)c->malformed_packet_count, (ull)c->forged_packet_count,
-                     (ull)c->repeated, (ull)c->foreign_packet_count, (ull)c->postponed_hello_count,
-                     (ull)k->refused);
+                     "%s: refused: %llu malformed, %llu of another version of the format, %llu "
+                     "with a wrong key, %llu received before, %llu of another session or sender, "
+                     "%llu hellos and answers out of turn, %llu not understood",
+                     self->name, (ull)c->malformed_packet_count, (ull)c->other_version,
+                     (ull)c->forged_packet_count, (ull)c->repeated, (ull)c->foreign_packet_count,
+                     (ull)c->postponed_hello_count, (ull)k->refused);
     }
 }

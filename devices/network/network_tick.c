@@ -45,7 +45,7 @@ static void follow_session(struct tact_network_device *self)
 uint64_t tact_network_device_refused(const struct tact_network_device *self)
 {
     const struct tact_network_counts *c = &self->endpoint.counts;
-    return c->malformed_packet_count + c->forged_packet_count + c->repeated +
+    return c->malformed_packet_count + c->other_version + c->forged_packet_count + c->repeated +
            c->foreign_packet_count + c->postponed_hello_count + self->channel.counts.refused;
 }
 
@@ -97,7 +97,8 @@ static int32_t update_state(struct tact_network_device *self)
     return self->is_lost ? TACT_DEVICE_LOST : TACT_DEVICE_STALE;
 }
 
-/* The other site's deadman, which counts by the same terms only: 0, 1, or 2 where it has none. */
+/* The other site's deadman, which counts by the same terms only: 0, 1, 2 where it has none, or -1
+ * where it is not held since this site was lost there. */
 static double find_held(struct tact_network_device *self, uint32_t flags)
 {
     const int held = (flags & TACT_NETWORK_FLAG_HELD) != 0;
@@ -105,7 +106,10 @@ static double find_held(struct tact_network_device *self, uint32_t flags)
     if (held && !same && self->terms) {
         atomic_store_explicit(&self->has_other_terms, 1, memory_order_relaxed);
     }
-    return !held || !same ? 0.0 : flags & TACT_NETWORK_FLAG_ALWAYS ? 2.0 : 1.0;
+    if (!held || !same) {
+        return flags & TACT_NETWORK_FLAG_LOST ? -1.0 : 0.0;
+    }
+    return flags & TACT_NETWORK_FLAG_ALWAYS ? 2.0 : 1.0;
 }
 
 void tact_network_device_read(void *data, uint64_t tick, double t, int64_t now_ns,
@@ -124,6 +128,11 @@ void tact_network_device_read(void *data, uint64_t tick, double t, int64_t now_n
     }
     in->state = update_state(self);
     in->stamp_ns = self->heard_ns;
+    self->other_flags = in->state == TACT_DEVICE_LOST ? 0 : sample.flags;
+    if (in->state == TACT_DEVICE_OK) {
+        atomic_store_explicit(&self->has_other_fault, (sample.flags & TACT_NETWORK_FLAG_FAULT) != 0,
+                              memory_order_relaxed);
+    }
     double *out = in->channel;
     out[TACT_NETWORK_HELD] = in->state == TACT_DEVICE_OK ? find_held(self, sample.flags) : 0.0;
     out[TACT_NETWORK_ROUND_TRIP] = tact_network_channel_round_trip(&self->channel);
@@ -168,6 +177,9 @@ void tact_network_device_write(void *data, const double *out, int64_t now_ns)
     self->terms = terms >= 0.0 && terms < 0x1p24 ? (uint32_t)terms : 0;
     sample.flags = (out[TACT_NETWORK_HELD] > 0.5 ? TACT_NETWORK_FLAG_HELD : 0U) |
                    (out[TACT_NETWORK_HELD] > 1.5 ? TACT_NETWORK_FLAG_ALWAYS : 0U) |
+                   (out[TACT_NETWORK_HELD] < -0.5 ? TACT_NETWORK_FLAG_LOST : 0U) |
+                   (out[TACT_NETWORK_CLUTCHED] > 0.5 ? TACT_NETWORK_FLAG_CLUTCHED : 0U) |
+                   (out[TACT_NETWORK_FAULT] > 0.5 ? TACT_NETWORK_FLAG_FAULT : 0U) |
                    self->terms << TACT_NETWORK_TERMS_SHIFT;
     for (int i = 0; i < self->axes; i++, of_axis += TACT_NETWORK_AXIS_NUMBERS) {
         sample.wave[i] = of_axis[0];

@@ -5,7 +5,7 @@
 #include <sodium.h>
 #include <string.h>
 
-enum { VERSION = 1, COUNTER_AT = 16 };
+enum { COUNTER_AT = 16 };
 
 static const unsigned char protocol_signature[4] = {'T', 'A', 'C', 'T'};
 
@@ -13,7 +13,7 @@ void tact_network_write_start(unsigned char *datagram, enum tact_network_kind ki
 {
     memset(datagram, 0, TACT_NETWORK_START_BYTES);
     memcpy(datagram, protocol_signature, sizeof protocol_signature);
-    datagram[4] = VERSION;
+    datagram[4] = TACT_NETWORK_VERSION;
     datagram[5] = (unsigned char)kind;
 }
 
@@ -21,9 +21,12 @@ int tact_network_read_start(const unsigned char *datagram, size_t size)
 {
     if (size < TACT_NETWORK_START_BYTES ||
         memcmp(datagram, protocol_signature, sizeof protocol_signature) != 0 ||
-        datagram[4] != VERSION || datagram[5] < TACT_NETWORK_HELLO ||
-        datagram[5] > TACT_NETWORK_DATA || datagram[6] || datagram[7]) {
+        datagram[5] < TACT_NETWORK_HELLO || datagram[5] > TACT_NETWORK_DATA || datagram[6] ||
+        datagram[7]) {
         return -EPROTO;
+    }
+    if (datagram[4] != TACT_NETWORK_VERSION) {
+        return -EPROTONOSUPPORT;
     }
     return datagram[5];
 }

@@ -5,7 +5,7 @@
  *
  *   offset  size
  *   0       4     "TACT"
- *   4       1     version, 1
+ *   4       1     version, TACT_NETWORK_VERSION
  *   5       1     kind: enum tact_network_kind
  *   6       2     0
  *   8       8     session
@@ -21,6 +21,7 @@
 #include <sys/types.h>
 
 enum {
+    TACT_NETWORK_VERSION = 2, /* 1: without clutch and fault of a site */
     TACT_NETWORK_START_BYTES =
         8, /* bytes at the start of every datagram: signature, version, kind */
     TACT_NETWORK_SESSION_BYTES = 8, /* of a session's name */
@@ -50,7 +51,8 @@ uint64_t tact_network_read_u64(const unsigned char in[8]);
 /* Writes the first bytes of a datagram. Real-time safe, as all here. */
 void tact_network_write_start(unsigned char *datagram, enum tact_network_kind kind);
 
-/* Kind of a datagram, or -EPROTO: another signature or version, or too short for any. */
+/* Kind of a datagram, or -EPROTONOSUPPORT (of tact, by another version of the format) or -EPROTO
+ * (another signature, no such kind, or too short for any). */
 int tact_network_read_start(const unsigned char *datagram, size_t size);
 
 /* Encrypts a payload into a datagram of TACT_NETWORK_DATAGRAM bytes. Returns the size of it, or

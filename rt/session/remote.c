@@ -107,14 +107,31 @@ static double find_terms(const struct tact_session *s, const char *device)
     return digest ? digest : 1.0;
 }
 
-static int find_terms_channel(const struct tact_session *s, const struct session_remote *r)
+/* A channel that not every device of another site has, or -1. */
+static int find_optional_channel(const struct tact_session *s, const struct session_remote *r,
+                                 const char *name, int output)
 {
     const struct tact_device_info *info = &s->devices[r->device].device.info;
+    const struct tact_device_channel *channel = output ? info->output : info->input;
+    const int count = output ? info->output_count : info->input_count;
     int found = -1;
-    for (int i = 0; i < info->output_count; i++) {
-        found = strcmp(info->output[i].name, "terms") ? found : i;
+    for (int i = 0; i < count; i++) {
+        found = strcmp(channel[i].name, name) ? found : i;
     }
     return found;
+}
+
+static void find_optional_channels(struct tact_session *s, struct session_remote *r)
+{
+    r->in.other_clutched = find_optional_channel(s, r, "other_clutched", 0);
+    r->in.other_fault = find_optional_channel(s, r, "other_fault", 0);
+    r->out.terms = find_optional_channel(s, r, "terms", 1);
+    r->out.clutched = find_optional_channel(s, r, "clutched", 1);
+    r->out.fault = find_optional_channel(s, r, "fault", 1);
+    r->is_first = 1;
+    for (const struct session_remote *other = s->remotes; other < r; other++) {
+        r->is_first &= other->device != r->device;
+    }
 }
 
 static int map_remote(struct tact_session *s, uint32_t index, struct tact_error *err)
@@ -148,7 +165,9 @@ static int map_remote(struct tact_session *s, uint32_t index, struct tact_error 
     r->state.tank = def->tank;
     r->terms = find_terms(s, def->device);
     const int rc = find_remote_channels(s, r, err);
-    r->out.terms = rc ? -1 : find_terms_channel(s, r);
+    if (!rc) {
+        find_optional_channels(s, r);
+    }
     return rc;
 }
 
@@ -429,6 +448,24 @@ static void reflect_wave(struct session_remote *r, double q, double v)
                        r->turns ? &r->way : &state->target, &state->tank);
 }
 
+/* What the other site is to know of this one. */
+static void answer_with_condition(const struct tact_session *s, const struct session_remote *r,
+                                  double *out)
+{
+    out[r->out.held] = !is_held_here(s, r)      ? 0.0
+                       : s->deadman_device >= 0 ? HELD_BY_DEADMAN
+                                                : HELD_ALWAYS;
+    if (r->out.terms >= 0) {
+        out[r->out.terms] = r->terms;
+    }
+    if (r->out.clutched >= 0) {
+        out[r->out.clutched] = tact_session_is_clutched(s);
+    }
+    if (r->out.fault >= 0) {
+        out[r->out.fault] = s->safety.state == TACT_SAFETY_FAULT;
+    }
+}
+
 void tact_session_answer_remotes(struct tact_session *s)
 {
     for (int i = 0; i < s->remote_count; i++) {
@@ -455,12 +492,35 @@ void tact_session_answer_remotes(struct tact_session *s)
         if (r->mode == REMOTE_MODEL && r->stiffness > 0.0) {
             tact_session_send_wall(s, r, out);
         }
-        out[r->out.held] = !is_held_here(s, r)      ? 0.0
-                           : s->deadman_device >= 0 ? HELD_BY_DEADMAN
-                                                    : HELD_ALWAYS;
-        if (r->out.terms >= 0) {
-            out[r->out.terms] = r->terms;
-        }
+        answer_with_condition(s, r, out);
     }
     tact_session_turn_ends(s);
+}
+
+void tact_session_log_other_sites(struct tact_session *s, uint64_t tick, int64_t now)
+{
+    static const char *const texts[2][2] = {
+        {"its clutch was released", "its clutch is pressed"},
+        {"its fault was cleared", "is at fault: nothing engages until that is cleared there"}};
+    for (int i = 0; i < s->remote_count; i++) {
+        struct session_remote *r = &s->remotes[i];
+        const struct tact_device_input *in = input_of(s, r);
+        const int channels[2] = {r->in.other_clutched, r->in.other_fault};
+        int condition = 0;
+        for (int k = 0; k < 2; k++) {
+            condition |= (channels[k] >= 0 && in->channel[channels[k]] > 0.5) << k;
+        }
+        if (!r->is_first || in->state != TACT_DEVICE_OK || condition == r->condition ||
+            tick < r->condition_due) {
+            continue;
+        }
+        for (int k = 0; k < 2; k++) {
+            if ((condition ^ r->condition) >> k & 1) {
+                tact_recorder_event_rt(s->recorder, tick, now, "other site",
+                                       texts[k][condition >> k & 1]);
+            }
+        }
+        r->condition = condition;
+        r->condition_due = tick + (uint64_t)(1.0 / s->period);
+    }
 }

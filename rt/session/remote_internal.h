@@ -14,12 +14,16 @@ struct session_remote {
     enum { REMOTE_WAVES, REMOTE_POSITION_FORCE, REMOTE_POSITION_POSITION, REMOTE_MODEL } mode;
     struct { /* input channels of the device */
         int wave, position, force, held, round_trip;
+        int other_clutched, other_fault; /* -1: the device has none, as below */
     } in;
     struct { /* and outputs */
         int wave, position, force, held;
-        int terms; /* -1: the device has none */
+        int terms, clutched, fault;
     } out;
-    double terms; /* what both sites must agree on: a digest, a whole number below 2^24 */
+    int is_first;           /* 1: of the ties of its device, whose other site it watches */
+    int condition;          /* of the other site as logged: bit 0 its clutch, bit 1 its fault */
+    uint64_t condition_due; /* first tick in which another one is logged */
+    double terms;           /* what both sites must agree on: a digest, a whole number below 2^24 */
     struct session_coupling *coupling; /* to what a person holds, or NULL */
     double stiffness, damping;         /* of the joint's drive that are of this tie */
     /* Ties of the same vector: of a base's position or attitude x, y and z, of a joint itself. */
@@ -63,6 +67,8 @@ void tact_session_add_remote_drive(const struct tact_scene *scene, const char *j
 /* Before and after the solve: their targets; and what goes to the other site. Real-time safe. */
 void tact_session_follow_remotes(struct tact_session *s, uint64_t tick);
 void tact_session_answer_remotes(struct tact_session *s);
+/* Logs a fault and the clutch of another site, when they begin and end, at most once a second. */
+void tact_session_log_other_sites(struct tact_session *s, uint64_t tick, int64_t now);
 void tact_session_free_remotes(struct tact_session *s);
 
 #define REMOTE_RATE_SHARE 0.5 /* weight of a new rate of the other position */

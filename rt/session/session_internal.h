@@ -454,6 +454,8 @@ int tact_session_find_channel(struct tact_session *s, const char *path, int outp
 int tact_session_map_tools(struct tact_session *s, struct tact_error *err);
 /* Targets and target rates of the bases that tools lead. Real-time safe, as the following. */
 void tact_session_follow_tools(struct tact_session *s, uint64_t tick, int mapped);
+/* 1 where the clutch of a tool is pressed. */
+int tact_session_is_clutched(const struct tact_session *s);
 /* Of an output of a tool: its force, positive on the person [N, N m]; and stores what was sent. */
 double tact_session_tool_force(const struct session_output *out);
 void tact_session_tool_sent(const struct session_output *out, double sent);

@@ -113,6 +113,7 @@ static void log_first_events(struct tact_session *s, uint64_t tick, int64_t now)
     }
     tact_session_log_meetings_inside(s, tick, now);
     tact_session_log_holds(s, tick, now);
+    tact_session_log_other_sites(s, tick, now);
     s->is_fallback_logged = had_fallback;
     s->is_fault_logged = fault;
     for (int i = 0; i < s->marker_count; i++) {

@@ -103,6 +103,15 @@ static int is_button_pressed(const struct tact_session *s, const struct session_
            s->devices[button->device].input.channel[button->channel] > 0.5;
 }
 
+int tact_session_is_clutched(const struct tact_session *s)
+{
+    int pressed = 0;
+    for (int i = 0; i < s->tool_count; i++) {
+        pressed |= is_button_pressed(s, &s->tools[i].clutch);
+    }
+    return pressed;
+}
+
 /* Reads displacement [m] and attitude of the device, world axes, or of mode rate two vectors of
  * channels; returns 0 where they are not usable. */
 static int read_device_pose(const struct tact_session *s, const struct session_tool *tool,

@@ -390,6 +390,29 @@ static void random_datagrams_are_refused(void **state)
     close_relayed_ends(&relay, &caller, &listener);
 }
 
+/* A datagram of an earlier version of the format is counted by its version, and has no other
+ * effect; one of none is malformed. */
+static void other_versions_are_refused_by_name(void **state)
+{
+    (void)state;
+    struct tact_network_endpoint caller, listener;
+    unsigned char datagram[TACT_NETWORK_HELLO_BYTES] = {0};
+    open_endpoint(&listener, 0, 0, NULL);
+    open_endpoint(&caller, 1, tact_network_endpoint_port(&listener), NULL);
+    tact_network_write_start(datagram, TACT_NETWORK_HELLO);
+    datagram[4] = 1;
+    assert_int_equal(send(caller.socket, datagram, sizeof datagram, 0), sizeof datagram);
+    datagram[5] = TACT_NETWORK_DATA + 1;
+    assert_int_equal(send(caller.socket, datagram, sizeof datagram, 0), sizeof datagram);
+    assert_int_equal(tick(&listener, NULL), 0);
+    assert_int_equal(listener.counts.other_version, 1);
+    assert_int_equal(listener.other_version, 1);
+    assert_int_equal(listener.counts.malformed_packet_count, 1);
+    assert_int_equal(listener.counts.sent, 0);
+    tact_network_endpoint_close(&caller);
+    tact_network_endpoint_close(&listener);
+}
+
 static void addresses_are_checked(void **state)
 {
     (void)state;
@@ -436,6 +459,7 @@ int main(void)
         cmocka_unit_test(a_flood_is_counted),
         cmocka_unit_test(a_full_socket_is_a_lost_packet),
         cmocka_unit_test(random_datagrams_are_refused),
+        cmocka_unit_test(other_versions_are_refused_by_name),
         cmocka_unit_test(addresses_are_checked),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

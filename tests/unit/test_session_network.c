@@ -17,7 +17,9 @@
 #include <cmocka.h>
 #include "contact/number.h"
 #include "devices/registry.h"
+#include "rt/log/log_reader.h"
 #include "rt/session/remote_internal.h"
+#include "rt/session/report.h"
 #include "support/campaign.h"
 #include "support/device_config.h"
 #include "support/free_port.h"
@@ -46,6 +48,8 @@ static void log_path(int site, char path[64])
 
 /* link: further settings of both ends; the deadman is held from 0.3 s, and not in `released`. */
 static const char *robot_tie = "impedance: 10, stiffness: 1000, damping: 30, tank: 1";
+static const char person_top[] = "name: person\nhands:\n";
+static const char *person_with = person_top; /* in its place */
 
 static void open_sites(int port, const char *link, double until, int record)
 {
@@ -66,6 +70,7 @@ static void open_sites(int port, const char *link, double until, int record)
                               until);
             replace(text, sizeof text, "type: button", button);
             replace(text, sizeof text, "button.held", "button.deadman");
+            replace(text, sizeof text, person_top, person_with);
         }
         replace(text, sizeof text, i ? "type: end_1" : "type: end_0", device);
         scenes[i] = load(text);
@@ -253,6 +258,58 @@ static void other_impedance_does_not_engage(void **state)
     robot_tie = good;
 }
 
+static int count_events(int site, const char *text)
+{
+    char path[64];
+    struct tact_log *log;
+    int count = 0;
+    log_path(site, path);
+    assert_int_equal(tact_log_open(path, &log, NULL), 0);
+    for (uint64_t i = 0; i < tact_log_state(log)->events; i++) {
+        count += strstr(tact_log_event(log, i)->text, text) != NULL;
+    }
+    tact_log_close(log);
+    return count;
+}
+
+/* The person's joint is too fast at 0.6 s, and its clutch is pressed from 0.3 s on: both are named
+ * at the robot, in inputs, report and log, and nothing engages until the fault is cleared. */
+static void clutch_and_fault_are_known_at_the_other_site(void **state)
+{
+    (void)state;
+    const struct tact_session_report report = {.safety = 0};
+    person_with = "name: person\nmax_speed: 0.05\n"
+                  "tools: [{hand: palm, device: person, position: [grip, turn, lift], clutch: "
+                  "button.deadman}]\n"
+                  "hands:\n"
+                  "  - {name: palm, weightless: true, base: {mass: 0.1, inertia: [1e-4, 1e-4, "
+                  "1e-4, 0, 0, 0], coupling: {stiffness: 100, "
+                  "damping: 1}, turn_coupling: {stiffness: 1, damping: 0.01}}}\n";
+    open_sites(free_port(), "", 100.0, 1);
+    person_with = person_top;
+    for (int k = wait_for_both(); k < 2500; k++) {
+        step_both();
+    }
+    assert_true(link_input(ROBOT, "other_fault") == 1.0);
+    assert_true(link_input(ROBOT, "other_clutched") == 1.0);
+    assert_true(link_input(PERSON, "other_fault") == 0.0);
+    assert_true(link_input(PERSON, "other_clutched") == 0.0);
+    assert_true(tie_at(ROBOT)->ticks <= 0.0 && tie_at(PERSON)->ticks <= 0.0);
+    char *text = tact_session_report_json(sessions[ROBOT], &report);
+    assert_non_null(strstr(text, "\"other_fault\": 1.0"));
+    free(text);
+    assert_int_equal(tact_session_clear_fault(sessions[PERSON]), 0);
+    for (int k = 0; k < 1500; k++) {
+        step_both();
+    }
+    assert_true(link_input(ROBOT, "other_fault") == 0.0);
+    close_sites();
+    assert_int_equal(count_events(ROBOT, "at fault"), 1);
+    assert_int_equal(count_events(ROBOT, "fault was cleared"), 1);
+    assert_int_equal(count_events(ROBOT, "clutch is pressed"), 1);
+    assert_int_equal(count_events(PERSON, "at fault"), 0);
+}
+
 /* Datagrams of a stranger, many in each tick: counted, and without any other effect. */
 static void flood_of_a_stranger_has_no_effect(void **state)
 {
@@ -267,7 +324,7 @@ static void flood_of_a_stranger_has_no_effect(void **state)
     wait_for_both();
     for (int k = 0; k < 500; k++) {
         for (int i = 0; i < 12; i++) {
-            datagram[4] = 1;
+            datagram[4] = TACT_NETWORK_VERSION;
             datagram[5] = (unsigned char)(1 + i % 3); /* hello, answer, packet */
             sendto(fd, datagram, i % 3 < 2 ? 88 : 600, 0, (const struct sockaddr *)&to, sizeof to);
         }
@@ -355,6 +412,7 @@ int main(void)
         cmocka_unit_test(hour_has_no_growth),
         cmocka_unit_test(silent_end_lets_go),
         cmocka_unit_test(other_impedance_does_not_engage),
+        cmocka_unit_test(clutch_and_fault_are_known_at_the_other_site),
         cmocka_unit_test(flood_of_a_stranger_has_no_effect),
         cmocka_unit_test(bad_settings_are_refused),
         cmocka_unit_test(other_site_is_no_deadman),
