@@ -126,7 +126,7 @@ static void report_absence(const char *command, const struct link_options *optio
             (unsigned long long)c->forged_packet_count, (unsigned long long)c->other_version);
     if (c->other_version) {
         fprintf(stderr,
-                "%s: somebody sends packets of version %d of the format, and this end has version "
+                "%s: packets of version %d of the format arrive, and this end has version "
                 "%d: both ends need the same version of tact\n",
                 command, m->endpoint.other_version, TACT_NETWORK_VERSION);
     }

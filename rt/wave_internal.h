@@ -9,12 +9,28 @@
  * F = K (x_d - x) + D (v + c - v_x), solved together with the wave.
  *
  * The correction c moves the end toward the other site's position, which waves lose:
- * c = clip(L (x_other - x_d), 0.05 m/s), L = min(2/s, 0.5 / round trip). It is not passive; a tank
- * of energy, which the damper fills, bounds what it gives. All functions are pure and real-time
- * safe.
+ *
+ *     c = clip(L (e + min(2, 8 d) e_F), 0.05 m/s),    e = x_other - x_d,    L = min(2/s, 0.25 / d)
+ *
+ * d: half of the round trip; e_F: e clipped to 0 and F d / b, by which the line is stretched at
+ * rest. In a press of stiffness k the error follows c with 1 / (1 + k d / b) only, and 8 b is about
+ * the softest. c is not passive; a tank of energy, which is full where a tie engages and
+ * which the damper fills, bounds what it gives; its last 2 % give less and less.
+ *
+ * In free motion the line is an open end, which moves at twice the other rate for a round trip. An
+ * end that is ahead of the other position by more than |F| d / b, and moves on, takes down to half
+ * of a wave, which ends the reflection (matched impedance) and only takes energy; from 80 ms on, as
+ * below that a hand's motions are slower than the line. All functions are pure and real-time safe.
  */
 #ifndef TACT_RT_WAVE_INTERNAL_H
 #define TACT_RT_WAVE_INTERNAL_H
+
+/* Waves of no energy [sqrt(W)]: one that did not arrive, or is passed on by a person's end where
+ * none did; one of an end that is at rest; and one of a machine's end that is kept where it is, as
+ * no wave arrived there. */
+#define TACT_WAVE_MISSING 0.0
+#define TACT_WAVE_AT_REST 1e-100
+#define TACT_WAVE_KEPT 1e-90
 
 /* What ties a machine to the end of the line. */
 struct tact_wave_tie {
@@ -32,13 +48,24 @@ double tact_wave_share(const struct tact_wave_tie *tie);
 /* Rate of the end where a wave arrives and the line exerts the force F. */
 double tact_wave_rate(double impedance, double wave, double force);
 
+/* 0 for the three waves above, by which an end that is at rest stays there exactly. */
+int tact_wave_has_energy(double wave);
+
+/* 1 for a wave that is one of an end that is kept where it is. */
+int tact_wave_is_of_kept_end(double wave);
+
 /* The wave that leaves. */
 double tact_wave_reflected(double impedance, double rate, double force);
 
 /* c [m/s, rad/s]. round_trip: with both playouts [s], 0: not known, and c is 0; error:
- * x_other - x_d; force: F of the tick before. 0 where the tank does not hold what c would give. */
+ * x_other - x_d; rate: v, by the wave and force, F of the tick before. What the tank does not
+ * cover is left out. */
 double tact_wave_correction(const struct tact_wave_tie *tie, double tank, double round_trip,
                             double error, double force);
+
+/* What is used of a wave that arrives at a machine's end [sqrt(W)], likewise. */
+double tact_wave_taken(const struct tact_wave_tie *tie, double round_trip, double error,
+                       double wave, double force);
 
 /* Moves the end of a machine's line, x_d, and its tank [J] by one period, with rate and force of
  * this tick; machine_rate: v_x. */

@@ -8,7 +8,8 @@
 
 enum { BRIDGE_TICKS = 16 }; /* waves that a gap is bridged by, at most */
 
-static const double longest_paid_hold = 0.02;   /* of a wave by energy that is not used [s] */
+static const double longest_paid_hold = 0.05;   /* of a wave by energy that is not used [s] */
+static const double reserved_share = 0.02;      /* of a wave's energy, for such gaps [1] */
 static const double rounding_of_energy = 1e-15; /* of that, by the sums it is the difference of */
 
 static const double largest_number = 1e6; /* of a wave, a position or a force */
@@ -457,6 +458,20 @@ static int fill_gap(struct tact_network_channel *channel, double *wave)
     return 1;
 }
 
+/* Once waves were missing, a small share of the energy of others is not used, up to what a gap
+ * takes in which the last wave is held. */
+static void keep_reserve(struct tact_network_channel *channel, double *wave)
+{
+    const double gap = ticks_of_time(channel, longest_paid_hold);
+    if (channel->counts.missing == 0 ||
+        find_unused_energy(channel) >= gap * energy_of_wave(channel, wave)) {
+        return;
+    }
+    for (int axis = 0; axis < channel->options.axes; axis++) {
+        wave[axis] *= sqrt(1.0 - reserved_share);
+    }
+}
+
 static void use_tick(struct tact_network_channel *channel, struct tact_network_sample *out)
 {
     const struct tact_network_channel_slot *slot = slot_of_tick(channel, channel->play_tick);
@@ -477,6 +492,7 @@ static void use_tick(struct tact_network_channel *channel, struct tact_network_s
         memcpy(out->wave, slot->wave, sizeof out->wave);
         memcpy(channel->real_wave, slot->wave, sizeof channel->real_wave);
         channel->held_ticks = 0;
+        keep_reserve(channel, out->wave);
         return;
     }
     channel->counts.missing++;

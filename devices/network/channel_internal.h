@@ -4,7 +4,8 @@
  * D = least delay + jitter + repeats: each packet repeats the waves of the last ticks, so that a
  * lost or late one is replaced. A packet also says how much energy was sent so far, so that the
  * energy of waves that did not come is known: as far as it lasts, such a wave is put between its
- * neighbours, or the last one is used again for 20 ms. Else it is made of the energy of those that
+ * neighbours, or the last one is used again for 50 ms; a small share of what arrives is kept for
+ * that, once waves were missing. Else it is made of the energy of those that
  * wait behind it, and where none waits it is zero. All of that is passive; with the option `hold`
  * it is held for a few ticks instead of zero, which is not. Where the clocks of the sites drift,
  * the fill is corrected by a wave that is dropped or one more that is made so, passive as well.

@@ -60,11 +60,10 @@ static void seek_other_end(struct tact_network_device *self)
         self->is_forgery_reported = 1;
     }
     if (c->other_version && !self->is_version_reported) {
-        tact_message(
-            self->messages, TACT_MESSAGE_WARNING,
-            "%s: somebody sends packets of version %d of the format, which are refused, as "
-            "this end has version %d: both ends need the same version of tact",
-            self->name, self->endpoint.other_version, TACT_NETWORK_VERSION);
+        tact_message(self->messages, TACT_MESSAGE_WARNING,
+                     "%s: packets of version %d of the format arrive, and are refused, as "
+                     "this end has version %d: both ends need the same version of tact",
+                     self->name, self->endpoint.other_version, TACT_NETWORK_VERSION);
         self->is_version_reported = 1;
     }
     if (is_heard || c->completed_handshake_count != self->known_sessions) {

@@ -23,6 +23,7 @@
 
 #define HELD_BY_DEADMAN 1.0 /* values of the channel `held` */
 #define HELD_ALWAYS 2.0     /* by a site that has no deadman */
+#define HELD_NO_MORE (-1.0) /* by a site that lost this one */
 #define RAMP_TIME 0.2       /* of the force that a person feels [s] */
 
 static struct tact_wave_tie find_wave_tie(const struct tact_scene_remote *def, double period)
@@ -280,10 +281,22 @@ static int is_finite_input(const struct session_remote *r, const struct tact_dev
 /* After silence the ends of a line are brought together again by the correction; after the
  * deadman was released, and always in the other modes, the other position counts from where it is
  * then. */
-static double ticks_of_disengaged(const struct session_remote *r, int32_t device_state)
+static double ticks_of_disengaged(const struct session_remote *r,
+                                  const struct tact_device_input *in)
 {
-    const int by_silence = device_state != TACT_DEVICE_OK && r->mode == REMOTE_WAVES;
+    const int by_silence =
+        (in->state != TACT_DEVICE_OK || in->channel[r->in.held] < 0.0) && r->mode == REMOTE_WAVES;
     return r->state.ticks > 0.0 ? (by_silence ? -1.0 : 0.0) : r->state.ticks;
+}
+
+/* Sets whether a wave arrived; without one, or with one of a robot's end that is kept, what a
+ * person feels fades. */
+static void find_missing_wave(const struct tact_session *s, struct session_remote *r)
+{
+    const int is_waves = r->mode == REMOTE_WAVES;
+    r->is_missing = is_waves && tact_session_is_wave_missing(s, r);
+    r->fades = is_waves && r->def->stiffness == 0.0 &&
+               (r->is_missing || tact_session_is_other_end_kept(s, r));
 }
 
 /* Engages without a jump: once what was felt has faded, and the end of the line stays where it
@@ -294,9 +307,10 @@ static void update_engagement(struct tact_session *s, struct session_remote *r, 
     const struct tact_device_input *in = input_of(s, r);
     const double step = s->period / RAMP_TIME;
     update_latch(s, r);
+    find_missing_wave(s, r);
     if (in->state != TACT_DEVICE_OK || in->channel[r->in.held] <= 0.5 || !is_held_here(s, r) ||
         !is_finite_input(r, in) || (state->ticks <= 0.0 && state->share > 0.0)) {
-        state->ticks = ticks_of_disengaged(r, in->state);
+        state->ticks = ticks_of_disengaged(r, in);
         state->share = fmax(0.0, state->share - step);
         return;
     }
@@ -305,17 +319,15 @@ static void update_engagement(struct tact_session *s, struct session_remote *r, 
         state->offset = tact_session_remote_offset(s, r);
         state->rate = 0.0;
     }
+    if (state->ticks <= 0.0) {
+        state->tank = r->def->tank;
+    }
     state->ticks = now;
-    state->share = fmin(1.0, state->share + step);
-}
-
-/* Rate at which the end of the line follows the other position. */
-static double find_correction(const struct tact_session *s, const struct session_remote *r)
-{
-    const struct tact_device_input *in = input_of(s, r);
-    const struct session_remote_state *state = &r->state;
-    return tact_wave_correction(&r->tie, state->tank, in->channel[r->in.round_trip],
-                                tact_session_remote_error(s, r), state->force);
+    if (r->fades) {
+        state->share = fmax(0.0, state->share - step);
+    } else if (!r->is_missing) {
+        state->share = fmin(1.0, state->share + step);
+    }
 }
 
 /* Target rate that fades out the force of the tick before. */
@@ -331,18 +343,26 @@ static void follow_wave(const struct tact_session *s, struct session_remote *r, 
     struct session_remote_state *state = &r->state;
     const struct tact_scene_remote *def = r->def;
     const double b = def->impedance;
-    const double wave = state->ticks > 0.0 ? input_of(s, r)->channel[r->in.wave] : 0.0;
+    const double arrived = input_of(s, r)->channel[r->in.wave];
+    const double wave = state->ticks > 0.0 && tact_wave_has_energy(arrived) ? arrived : 0.0;
     state->correction = 0.0;
+    r->is_end_held = state->ticks <= 0.0 || r->is_missing || r->fades;
     if (def->stiffness == 0.0) { /* a person's: the force fades, and so does the damper */
         state->used = state->share * wave;
-        state->rate = state->ticks > 0.0
-                          ? tact_wave_rate(b, state->used, 0.0) + (1.0 - state->share) * rate_now
-                          : fade_force(s, r, rate_now);
+        state->rate = r->is_end_held
+                          ? fade_force(s, r, rate_now)
+                          : tact_wave_rate(b, state->used, 0.0) + (1.0 - state->share) * rate_now;
         return;
     }
-    r->is_end_held = state->ticks <= 0.0 || tact_session_is_wave_missing(s, r);
-    state->used = r->is_end_held ? state->force / sqrt(2.0 * b) : wave;
-    state->correction = r->is_end_held ? 0.0 : find_correction(s, r);
+    const double round_trip = input_of(s, r)->channel[r->in.round_trip],
+                 error = tact_session_remote_error(s, r);
+    const double share = r->is_end_held ? 0.0 : state->share;
+    state->used = share * tact_wave_taken(&r->tie, round_trip, error, wave, state->force) +
+                  (1.0 - share) * state->force / sqrt(2.0 * b);
+    if (!r->is_end_held) {
+        state->correction =
+            share * tact_wave_correction(&r->tie, state->tank, round_trip, error, state->force);
+    }
     state->rate = (s->period * def->stiffness + def->damping) / def->damping *
                   (state->correction + tact_wave_rate(b, state->used, 0.0));
 }
@@ -431,18 +451,35 @@ void tact_session_follow_remotes(struct tact_session *s, uint64_t tick)
     }
 }
 
+/* Without a wave a robot's end says so, and a person's passes on that none arrived: the robot's end
+ * then stays too. What a robot's end says is not passed on, or it would go to and fro for ever. */
+static double find_wave_of_no_energy(const struct session_remote *r)
+{
+    double largest = 0.0; /* force of the vector */
+    for (int k = 0; k < r->parts; k++) {
+        largest = fmax(largest, fabs(r->part[k]->state.force));
+    }
+    if (!r->is_missing || largest == 0.0) {
+        return TACT_WAVE_AT_REST;
+    }
+    return r->def->stiffness > 0.0 ? TACT_WAVE_KEPT : TACT_WAVE_MISSING;
+}
+
 /* The end of the line moved; what comes back from it. */
 static void reflect_wave(struct session_remote *r, double q, double v)
 {
     struct session_remote_state *state = &r->state;
     const double b = r->def->impedance, rate = tact_wave_rate(b, state->used, state->force);
-    state->sent =
-        state->ticks > 0.0 && !r->is_end_held ? tact_wave_reflected(b, rate, state->force) : 0.0;
-    if (r->def->stiffness == 0.0) {
+    const int is_robot = r->def->stiffness > 0.0;
+    state->sent = r->is_end_held ? 0.0 : tact_wave_reflected(b, rate, state->force);
+    state->sent *= is_robot ? state->share : 1.0; /* less than all of it takes energy only */
+    if (state->ticks > 0.0 && state->sent == 0.0) {
+        state->sent = find_wave_of_no_energy(r);
+    }
+    if (!is_robot) {
         state->target = q;
         return;
     }
-    state->sent *= state->share; /* less than all of it takes energy only */
     r->way = 0.0;
     tact_wave_move_end(&r->tie, rate, state->correction, state->force, v,
                        r->turns ? &r->way : &state->target, &state->tank);
@@ -452,7 +489,8 @@ static void reflect_wave(struct session_remote *r, double q, double v)
 static void answer_with_condition(const struct tact_session *s, const struct session_remote *r,
                                   double *out)
 {
-    out[r->out.held] = !is_held_here(s, r)      ? 0.0
+    out[r->out.held] = r->state.latched > 0.0   ? HELD_NO_MORE
+                       : !is_held_here(s, r)    ? 0.0
                        : s->deadman_device >= 0 ? HELD_BY_DEADMAN
                                                 : HELD_ALWAYS;
     if (r->out.terms >= 0) {

@@ -32,6 +32,8 @@ struct session_remote {
     int component;   /* of this tie among those: part[component] is itself */
     int turns;       /* 1: an attitude; positions are rotation vectors, rates angular velocities */
     double way;      /* of the end of an attitude\'s line in the tick, about its axis [rad] */
+    int is_missing;  /* 1: no wave arrived */
+    int fades;       /* 1: what the person feels fades, as no wave arrived here or there */
     int is_end_held; /* 1: no wave is used in the tick, and the end of a robot's line stays */
     double target_before; /* its share of the drive's target in the tick [rad, m] */
     struct session_remote_state {
@@ -82,6 +84,8 @@ double tact_session_remote_offset(const struct tact_session *s, const struct ses
 double tact_session_remote_error(const struct tact_session *s, const struct session_remote *r);
 /* 1 where no wave of the vector is there. */
 int tact_session_is_wave_missing(const struct tact_session *s, const struct session_remote *r);
+/* 1 where the waves of the vector are those of an end that is kept, as no wave arrived there. */
+int tact_session_is_other_end_kept(const struct tact_session *s, const struct session_remote *r);
 /* Target and rate of an attitude whose position is followed, of all three ties. */
 void tact_session_follow_attitude(const struct tact_session *s, struct session_remote *r);
 /* Target rate of the joint's drive by that of the tie, once the targets of the hand are set. */

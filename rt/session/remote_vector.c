@@ -72,6 +72,17 @@ int tact_session_is_wave_missing(const struct tact_session *s, const struct sess
     return is_missing;
 }
 
+int tact_session_is_other_end_kept(const struct tact_session *s, const struct session_remote *r)
+{
+    int is_kept = 0, has_energy = 0;
+    for (int k = 0; k < r->parts; k++) {
+        const double wave = channels_of(s, r)[r->part[k]->in.wave];
+        is_kept |= tact_wave_is_of_kept_end(wave);
+        has_energy |= tact_wave_has_energy(wave);
+    }
+    return is_kept && !has_energy;
+}
+
 /* Attitude that the end of the line follows. */
 static void find_wanted_attitude(const struct tact_session *s, const struct session_remote *r,
                                  double wanted[3])

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """teleop.py TACT SOURCE: the two ends of examples/teleop.yaml as processes of this machine. The robot's is killed
-while it presses and started again, then the person's is stopped for a second; then the link is cut for a second: the other
-is safe in the stated times, and every log is complete and replays bit for bit."""
+while it presses and started again, then the person's is stopped for a second; then the link is cut in both directions and
+in one, and unplugged, and in the long form each end is stopped and killed, 50 times each: the other is safe in the stated
+times, and every log is complete and replays bit for bit."""
 import csv
 import os
 import re
@@ -76,7 +77,7 @@ def released(rows, first):
     """From the last packet before row `first` on, in which the device was no longer OK: STALE within 0.1 s, LOST within
     0.5 s, no force after 0.3 s more; a tick that was late has its own time."""
     heard = rows[first][2]
-    for stamp, state, _, force in rows[first:]:
+    for stamp, state, _, force, *_ in rows[first:]:
         silent = 1e-9 * (stamp - heard)
         if state == OK:
             return
@@ -135,80 +136,158 @@ def main():
 
 
 class Relay(threading.Thread):
-    """Between the person's end and the robot's: what arrives at its port goes to the robot's and back, but while it is cut."""
+    """Between the person's end and the robot's: what arrives at its port goes to the robot's and back, but in the
+    directions that are cut. Without a plug its ports are closed, as where a cable is drawn: the system refuses what is sent."""
 
     def __init__(self, to):
         super().__init__(daemon=True)
-        self.cut, self.ended, self.to, self.person = False, False, ("127.0.0.1", to), None
-        self.near, self.far = (socket.socket(socket.AF_INET, socket.SOCK_DGRAM) for _ in range(2))
-        self.near.bind(("127.0.0.1", 0))
-        self.port = self.near.getsockname()[1]
+        self.cut, self.plugged, self.ended, self.person = (), True, False, None
+        self.to, self.ports, self.sides = ("127.0.0.1", to), [0, 0], []
+        self.plug()
+        self.ports = [side.getsockname()[1] for side in self.sides]
+
+    def plug(self):
+        self.sides = [socket.socket(socket.AF_INET, socket.SOCK_DGRAM) for _ in range(2)]
+        for side, port in zip(self.sides, self.ports):
+            side.bind(("127.0.0.1", port))
+
+    def unplug(self):
+        for side in self.sides:
+            side.close()
+        self.sides = []
+
+    def pass_on(self, side):
+        try:
+            data, sender = side.recvfrom(2048)
+            way = "to robot" if side is self.sides[0] else "to person"
+            self.person = sender if way == "to robot" else self.person
+            if way not in self.cut:
+                self.sides[way == "to robot"].sendto(data, self.to if way == "to robot" else self.person)
+        except ConnectionError:  # an end is not there
+            pass
 
     def run(self):
         while not self.ended:
-            for side in select.select([self.near, self.far], [], [], 0.1)[0]:
-                try:
-                    data, sender = side.recvfrom(2048)
-                    self.person = sender if side is self.near else self.person
-                    if not self.cut:
-                        (self.far if side is self.near else self.near).sendto(data, self.to if side is self.near else self.person)
-                except ConnectionError:  # the robot's end is not there yet
-                    pass
-        self.near.close()
-        self.far.close()
+            if self.plugged != bool(self.sides):
+                (self.plug if self.plugged else self.unplug)()
+            for side in select.select(self.sides, [], [], 0.02)[0]:
+                self.pass_on(side)
+        self.unplug()
 
 
-def cut():
-    """The link is cut for 1 s in the press. Nobody has a deadman here, so that the ties engage by themselves: the same
-    press returns, without a jump."""
-    port = free_port()
-    relay = Relay(port)
-    relay.start()
-    edited("teleop.yaml", **{r'connect: "127\.0\.0\.1:4710"': f'connect: "127.0.0.1:{relay.port}"',
-                             r'listen: "127\.0\.0\.1:4710"': f'listen: "127.0.0.1:{port}"', r"delay: 0\.05": "delay: 0.01"})
-    edited("scenes/teleop_local.yaml", **{r"script:(.*\n)*?.*deadman_from: 2": "script: [[0.8, 0, 0, 0], [1.3, 1, 0, 0]]\n      deadman_from: 0",
-                                          "duration: 24": "duration: 20", "deadman: operator.deadman": ""})
-    edited("scenes/teleop_remote.yaml", **{"duration: 24": "duration: 20"})
-    ends = start("remote", "robot"), start("local", "person")
-    wait_for("person", "is there")
-    time.sleep(2.7)
-    relay.cut = True
-    time.sleep(1.0)
-    relay.cut = False
-    wait_for("person", "is there", 2)
-    time.sleep(4.0)
-    for end in reversed(ends):
-        end.send_signal(signal.SIGTERM)
-        end.wait(60)
-    relay.ended = True
-    relay.join()
-    for log, joint in (("person", "person_left_remote[3]"), ("robot", "robot_left_remote[3]")):
-        checked(log)
-        rows = columns(log, "stamp_ns", "site_input[state]", "site_input[stamp_ns]", joint)
-        found = [row[1] == OK for row in rows].index(True)
-        first = next(i for i in range(found, len(rows)) if rows[i][1] == LOST)
-        while rows[first - 1][1] != OK:
-            first -= 1
-        back = next(i for i in range(first, len(rows)) if rows[i][1] == OK)
-        before, least, after = rows[first - 150][3], min(abs(row[3]) for row in rows[first:back]), rows[-50][3]
-        jump = max(abs(a[3] - b[3]) for a, b in zip(rows[back:back + 1500], rows[back + 1:]))
-        print(f"{log}: {before:.3f} N, {least:.3f} N while it was cut, {after:.3f} N after it; at most {jump:.3f} N a tick")
-        assert LOST in [row[1] for row in rows[first:back]] and abs(before) > 4.0, before
-        assert abs(after - before) < 0.05 * abs(before), (before, after)
-        if log == "person":
-            released(rows, first)
-            assert jump < 0.5, jump
+class Ends:
+    """Both ends over a relay, and what happens to them. Nobody has a deadman here, so that the ties engage by
+    themselves once both are there again."""
+
+    def __init__(self):
+        port = free_port()
+        self.relay = Relay(port)
+        self.relay.start()
+        edited("teleop.yaml", **{r'connect: "127\.0\.0\.1:4710"': f'connect: "127.0.0.1:{self.relay.ports[0]}"',
+                                 r'listen: "127\.0\.0\.1:4710"': f'listen: "127.0.0.1:{port}"', r"delay: 0\.05": "delay: 0.01",
+                                 "mode: waves": "mode: waves\\ntank: 1"})
+        edited("scenes/teleop_local.yaml", **{r"script:(.*\n)*?.*deadman_from: 2": "script: [[0.8, 0, 0, 0], [1.3, 1, 0, 0]]\n      deadman_from: 0",
+                                              "duration: 24": "duration: 3000", "deadman: operator.deadman": ""})
+        edited("scenes/teleop_remote.yaml", **{"duration: 24": "duration: 3000"})
+        self.logs = {"local": [], "remote": []}
+        self.runs = {}
+        for site in ("remote", "local"):
+            self.start(site)
+
+    def start(self, site):
+        self.logs[site].append(f"{site}_{len(self.logs[site])}")
+        self.runs[site] = start(site, self.logs[site][-1])
+
+    def suffer(self, event):
+        """One event, after which both ends are there again, as the one says that noticed it."""
+        what, _, where = event.partition(" ")
+        asked = "remote" if where in ("local", "robot") else "local"
+        log = self.logs[asked][-1]
+        with open(f"{log}.err", encoding="utf-8") as file:
+            before = file.read().count("is there")
+        if what == "kill":
+            self.runs[where].send_signal(signal.SIGKILL)
+            self.runs[where].wait()
+            tact("recover", f"{self.logs[where][-1]}.mcap")
+        elif what == "stop":
+            self.runs[where].send_signal(signal.SIGSTOP)
+        elif what == "unplug":
+            self.relay.plugged = False
+        else:
+            self.relay.cut = (event,) if where else ("to robot", "to person")
+        time.sleep(0.9)
+        if what == "kill":
+            self.start(where)
+        elif what == "stop":
+            self.runs[where].send_signal(signal.SIGCONT)
+        self.relay.plugged, self.relay.cut = True, ()
+        wait_for(log, "is there", before + 1)
+        time.sleep(2.0 if what == "kill" else 1.0)
+
+    def end(self):
+        for site in ("local", "remote"):
+            self.runs[site].send_signal(signal.SIGTERM)
+            assert self.runs[site].wait(60) == 0, site
+        self.relay.ended = True
+        self.relay.join()
 
 
+def silences(rows):
+    """First rows of the times in which the device was not OK, from its first OK on."""
+    return [i for i in range(1, len(rows)) if rows[i - 1][1] == OK and rows[i][1] != OK]
+
+
+def stayed(rows, first):
+    """The end of the robot's line stays where it is while the device is not OK."""
+    until = next((i for i in range(first, len(rows)) if rows[i][1] == OK), len(rows))
+    moved = max(abs(row[4] - rows[first][4]) for row in rows[first:until])
+    assert moved < 1e-6, (first, moved)
+
+
+def largest_jump(rows, first):
+    """Of the force in a tick, from 0.15 s before a silence, in which a direction may be cut already, to 1 s after it [N]."""
+    back = next((i for i in range(first, len(rows)) if rows[i][1] == OK), len(rows))
+    return max(abs(a[3] - b[3]) for a, b in zip(rows[first - 150:back + 1000], rows[first - 149:]))
+
+
+def suffers(events):
+    """The other end is safe in the stated times, both return to the same press without a jump, and the logs are complete."""
+    ends = Ends()
+    wait_for(ends.logs["local"][0], "is there")
+    time.sleep(2.5)
+    for event in events:
+        ends.suffer(event)
+    time.sleep(3.0)
+    ends.end()
+    for site, joint in (("local", "person_left_remote"), ("remote", "robot_left_remote")):
+        found = 0
+        for log in ends.logs[site]:
+            checked(log)
+            rows = columns(log, "stamp_ns", "site_input[state]", "site_input[stamp_ns]", f"{joint}[3]", f"{joint}[0]")
+            assert OK in [row[1] for row in rows], log
+            jump = 0.0
+            for first in silences(rows):
+                (released if site == "local" else stayed)(rows, first)
+                jump = max(jump, largest_jump(rows, first))
+                found += 1
+            print(f"{log}: {len(silences(rows))} silences, at most {jump:.3f} N a tick, {rows[-50][3]:.3f} N at the end")
+            assert jump < 0.5, (log, jump)
+        assert abs(abs(rows[-50][3]) / 4.4 - 1.0) < 0.05, rows[-50][3]
+        assert found >= len(events) - sum(event in (f"kill {site}", f"stop {site}") for event in events), (site, found)
+
+
+EVENTS = ("cut", "to person", "to robot", "unplug", "stop remote", "stop local", "kill remote", "kill local")
+LONG = os.environ.get("TACT_LONG", "0") not in ("", "0")
 for end in ("local", "remote"):  # the example by a model is one that can be run
     assert "mode: model" in tact("teleop", os.path.join(SOURCE, "examples/teleop_model.yaml"), "--site", end, "--print")
-for _ in range(50 if os.environ.get("TACT_LONG", "0") not in ("", "0") else 1):
-    with tempfile.TemporaryDirectory() as folder:
-        os.chdir(folder)
-        try:
-            main()
-            cut()
-        finally:
-            for process in RUNS:
-                process.kill()
-            os.chdir("/")
+with tempfile.TemporaryDirectory() as folder:
+    os.chdir(folder)
+    try:
+        main()
+        for events in [(event,) * 50 for event in EVENTS] if LONG else [EVENTS[:4]]:
+            print(f"{len(events)} times: {', '.join(dict.fromkeys(events))}")
+            suffers(events)
+    finally:
+        for process in RUNS:
+            process.kill()
+        os.chdir("/")

@@ -237,6 +237,34 @@ static void wave_returns_after_a_gap(void **state)
     assert_true(zeros > 0 && zeros < 80 && receiver.least_energy > -1e-12);
 }
 
+/* Once waves were missing, and were made of all the energy that they had, a share of that of others
+ * is kept: the wave is held for 50 ms of a gap 3.5 s later, and is weaker by 1 % until then. */
+static void energy_is_kept_for_a_gap(void **state)
+{
+    (void)state;
+    const struct tact_network_link_options link = {.delay = 0.02, .blackout = {4.0, 4.09}};
+    const struct tact_network_sample steady = {.wave = {1.0, 1.0}};
+    unsigned char lost[TACT_NETWORK_PAYLOAD];
+    double least = 1.0;
+    int zeros = 0;
+    restart_all(&plain, &link);
+    for (int k = 0; k < 4500; k++) {
+        if (k >= 500 && k < 512) {
+            assert_true(tact_network_channel_send(&sender, &steady, 1000000 * (int64_t)k, lost) >
+                        0);
+        } else {
+            send_wave(k > 300, k > 300, 1000000 * (int64_t)k); /* not while it waits at first */
+        }
+        const struct tact_network_sample out = play_at(1000000 * (int64_t)k);
+        least = k > 700 && k < 4000 ? fmin(least, out.wave[0]) : least;
+        zeros += k >= 4000 && out.wave[0] == 0.0;
+    }
+    print_message("least wave %.4f, %d zeros, least energy %g J\n", least, zeros,
+                  receiver.least_energy);
+    assert_true(least > 0.9899 && least < 1.0 && zeros > 0 && zeros < 35 &&
+                receiver.least_energy > -1e-12);
+}
+
 static void bad_packets_have_no_effect(void **state)
 {
     (void)state;
@@ -313,6 +341,7 @@ int main(void)
         cmocka_unit_test(a_late_loop_is_no_other_delay),
         cmocka_unit_test(a_lower_delay_is_measured_again),
         cmocka_unit_test(wave_returns_after_a_gap),
+        cmocka_unit_test(energy_is_kept_for_a_gap),
         cmocka_unit_test(bad_packets_have_no_effect),
         cmocka_unit_test(options_are_checked),
     };

@@ -133,17 +133,34 @@ static double couple(struct line_end *end, const struct tact_wave_tie *tie, doub
                      double round_trip, double other, const struct plant *p)
 {
     const double resistance = tie->period * tie->stiffness + tie->damping;
-    const int is_held = wave == 0.0; /* where no wave is there, the end stays */
-    const double correction = is_held ? 0.0
-                                      : tact_wave_correction(tie, end->tank, round_trip,
-                                                             other - end->position, end->force);
-    wave = is_held ? end->force / sqrt(2.0 * tie->impedance) : wave;
+    const int is_held = wave == TACT_WAVE_MISSING; /* where no wave is there, the end stays */
+    const double error = other - end->position;
+    const double correction =
+        is_held ? 0.0 : tact_wave_correction(tie, end->tank, round_trip, error, end->force);
+    wave = is_held ? end->force / sqrt(2.0 * tie->impedance)
+                   : tact_wave_taken(tie, round_trip, error, wave, end->force);
     end->force = tact_wave_share(tie) *
                  (tie->stiffness * (end->position - p->robot_x) - tie->damping * p->robot_v +
                   resistance * (correction + tact_wave_rate(tie->impedance, wave, 0.0)));
     const double rate = tact_wave_rate(tie->impedance, wave, end->force);
     tact_wave_move_end(tie, rate, correction, end->force, p->robot_v, &end->position, &end->tank);
-    return is_held ? 0.0 : tact_wave_reflected(tie->impedance, rate, end->force);
+    const double sent =
+        is_held ? TACT_WAVE_KEPT : tact_wave_reflected(tie->impedance, rate, end->force);
+    return sent != 0.0 ? sent : TACT_WAVE_AT_REST;
+}
+
+/* What the person feels, and sends: without a wave the force fades within 0.2 s. */
+static double feel(double wave, double v, double *share, double *felt)
+{
+    const double step = period / 0.2;
+    if (wave == TACT_WAVE_MISSING || tact_wave_is_of_kept_end(wave)) {
+        *share = fmax(0.0, *share - step);
+        *felt *= *share / (*share + step);
+        return wave == TACT_WAVE_MISSING ? TACT_WAVE_MISSING : TACT_WAVE_AT_REST;
+    }
+    *share = fmin(1.0, *share + step);
+    *felt = *share * (sqrt(2.0 * impedance) * wave - impedance * v);
+    return tact_wave_reflected(impedance, v, *felt);
 }
 
 static struct run_result run_press(const struct run_options *o)
@@ -154,6 +171,7 @@ static struct run_result run_press(const struct run_options *o)
     struct line_end end = {.tank = o->tank};
     const int ticks = (int)((starts_at + 1.0 + o->press_time) / period);
     double speed = 0.0, last_person = 0.0, last_robot = 0.0, felt = 0.0, drive = 0.0;
+    double share = 0.0;
     open_sites(o);
     for (int k = 0; k < ticks; k++) {
         const int64_t now = (int64_t)k * 1000000;
@@ -161,8 +179,7 @@ static struct run_result run_press(const struct run_options *o)
         receive_at(&person, robot.link, now);
         receive_at(&robot, person.link, now);
         if (o->mode == WAVES || o->mode == WAVES_WITHOUT_POSITION) {
-            felt = sqrt(2.0 * impedance) * person.in.wave[0] - impedance * p.v;
-            out = tact_wave_reflected(impedance, p.v, felt);
+            out = feel(person.in.wave[0], p.v, &share, &felt);
             back = couple(&end, &tie, robot.in.wave[0],
                           o->mode == WAVES && robot.channel.state == TACT_NETWORK_CHANNEL_OK
                               ? tact_network_channel_round_trip(&robot.channel)
@@ -207,6 +224,8 @@ static const double delays[DELAYS] = {0.0, 5.0, 20.0, 50.0, 100.0, 200.0}; /* [m
 
 static const double expected_drag[DELAYS] = {0.40, 0.44, 0.55, 0.74, 1.02, 1.15}; /* [N] */
 
+static const double largest_peak = 1.5 * 5.8; /* of the average hand [N] */
+
 static struct run_options over_plain_link(enum mode mode, int hand, double delay_ms)
 {
     return (struct run_options){.mode = mode,
@@ -229,11 +248,11 @@ static struct run_options over_poor_link(int hand, double delay_ms)
     return o;
 }
 
-/* With room in the tank, the press is that of no delay, but for 200 ms, where it takes longer. */
+/* With room in the tank, the press is that of no delay, and the robot hits the wall with at most
+ * 1.5 times the force of no delay, 5.8 N. */
 static void press_is_that_of_no_delay(void **state)
 {
     (void)state;
-    static const double expected_press[DELAYS] = {4.41, 4.41, 4.41, 4.41, 4.41, 4.09};
     for (int i = 0; i < DELAYS; i++) {
         for (int h = 0; h < 3; h++) {
             struct run_options o = over_plain_link(WAVES, h, delays[i]);
@@ -251,9 +270,10 @@ static void press_is_that_of_no_delay(void **state)
                 o.tank = 0.1;
                 const struct run_result bounded = run_press(&o);
                 print_message("       with a tank of 0.1 J press %.2f N\n", bounded.press);
-                assert_true(bounded.press <= r.press && bounded.press > 3.0);
-                assert_true(fabs(r.press / expected_press[i] - 1.0) < 0.05);
-                assert_true(f.drag < (delays[i] < 200.0 ? 1.05 : 1.2) * expected_drag[i]);
+                assert_true(bounded.press <= r.press && bounded.press > 2.9);
+                assert_true(fabs(r.press / ideal_press(&hands[h]) - 1.0) < 0.01);
+                assert_true(f.drag < (delays[i] < 200.0 ? 1.05 : 1.16) * expected_drag[i]);
+                assert_true(r.peak < largest_peak);
             }
         }
     }
@@ -293,12 +313,10 @@ static void other_modes_need_a_fast_link(void **state)
 
 /* 20 ms of jitter, 5 % loss in bursts of 10 ms in the mean, some longer than what packets repeat,
  * and for the average hand a blackout of 0.3 s before the press settles. Its press, a mean of four
- * links, is that of no delay; at 200 ms after 20 s, as the wait for jitter and repeats adds 40 ms.
- */
+ * links, is that of no delay after 10 s. */
 static void presses_over_poor_links(void **state)
 {
     (void)state;
-    static const double expected_press[DELAYS] = {4.41, 4.41, 4.41, 4.41, 4.41, 4.09};
     enum { AVERAGE = 1, LINKS = 4 };
     for (int i = 0; i < DELAYS; i++) {
         double press = 0.0;
@@ -308,17 +326,16 @@ static void presses_over_poor_links(void **state)
             o.link.seed += 1000 * (uint64_t)n;
             o.link.blackout[0] = 2.0;
             o.link.blackout[1] = h == AVERAGE ? 2.3 : 2.0;
-            o.press_time = h == AVERAGE && delays[i] >= 200.0 ? 20.0 : 10.0;
             const struct run_result r = run_press(&o);
             print_message("%3.0f ms %-7s press %.2f of %.2f N, peak %.2f N, %llu missing\n",
                           delays[i], hands[h].name, r.press, ideal_press(&hands[h]), r.peak,
                           (unsigned long long)r.counts.missing);
-            assert_true(!r.unstable && r.peak < 17.0 && r.least_energy > -1e-12);
-            assert_true(h != AVERAGE || r.press > 0.85 * expected_press[i]);
+            assert_true(!r.unstable && r.least_energy > -1e-12);
+            assert_true(r.peak < (h == AVERAGE ? largest_peak : 12.0));
             press += h == AVERAGE ? r.press / LINKS : 0.0;
         }
         print_message("%3.0f ms: %.2f N\n", delays[i], press);
-        assert_true(fabs(press / expected_press[i] - 1.0) < 0.05);
+        assert_true(fabs(press / ideal_press(&hands[AVERAGE]) - 1.0) < 0.05);
     }
 }
 

@@ -1,9 +1,7 @@
 /*
  * The ruler of examples/scenes/teleop_*.yaml, pinched, lifted and held for a minute (in the long
  * form), over a plain link and over poor ones: 20 ms of jitter, 5 % of packets lost in bursts of
- * 10 ms. Both sessions are stepped in turn, in virtual time. Over the plain link nothing moves in
- * the fingers; over a poor one the ruler slips a little where a gap of over 40 ms takes the press
- * away, and stays held.
+ * 10 ms. Both sessions are stepped in turn, in virtual time. Nothing moves in the fingers.
  */
 #include <math.h>
 #include <setjmp.h>
@@ -60,10 +58,9 @@ static void ruler_is_held(void **state)
 #define POOR ", jitter: 0.02, loss: 0.05, burst: 0.01, seed: 5}"
     static const struct {
         const char *name, *settings;
-        double most; /* that the ruler moves in the fingers [m] */
-    } links[] = {{"plain, 50 ms", "link: {delay: 0.05}", 1e-5},
-                 {"poor, 0 ms", "jitter: 0.02, repeats: 20, link: {delay: 0" POOR, 2e-4},
-                 {"poor, 50 ms", "jitter: 0.02, repeats: 20, link: {delay: 0.05" POOR, 3e-4}};
+    } links[] = {{"plain, 50 ms", "link: {delay: 0.05}"},
+                 {"poor, 0 ms", "jitter: 0.02, repeats: 20, link: {delay: 0" POOR},
+                 {"poor, 50 ms", "jitter: 0.02, repeats: 20, link: {delay: 0.05" POOR}};
     enum { LIFTED = 10000 }; /* ticks */
     const int end = campaign_trial_count(LIFTED + 1500, LIFTED + 60000);
     const size_t begin = end < LIFTED + 60000 ? 2 : 0; /* the last link alone in the quick form */
@@ -81,7 +78,7 @@ static void ruler_is_held(void **state)
         print_message("%s: lifted by %.2f mm; the ruler moved in the fingers by %.4f mm\n",
                       links[n].name, 1e3 * height, 1e3 * most);
         assert_true(SANITIZED || (height > 0.04 && height < 0.055)); /* there it ends before */
-        assert_true(most < links[n].most);
+        assert_true(most < 1e-4); /* that the ruler moves in the fingers [m] */
         close_sites();
     }
 }

@@ -39,11 +39,10 @@ static void press_is_that_of_springs_in_series(void **state)
                           (int)table[i].delay, hands[h].name, felt, ideal, drag, peak, 1e3 * rest);
             assert_true(rest < 2e-3);
             assert_true(peak <= 1.5 * ideal);
-            assert_true(table[i].delay > 100 || fabs(felt - ideal) < 0.1 * ideal);
+            assert_true(fabs(felt - ideal) < (table[i].delay > 100 ? 0.25 : 0.1) * ideal);
             if (h == 1) {
-                assert_true(table[i].delay > 100 ||
-                            fabs(felt - table[i].press) < 0.05 * table[i].press);
-                assert_true(table[i].delay > 100 || fabs(drag - table[i].drag) < 0.05);
+                assert_true(felt > 0.95 * table[i].press && felt < 1.01 * ideal);
+                assert_true(drag < 1.15 * table[i].drag);
             }
             assert_true(run.line.least >= -1e-12);
             free(t.at);
@@ -109,20 +108,22 @@ static void lost_site_returns_by_hand(void **state)
                       .seconds = 11.0,
                       .back = 10.0};
     struct track t = run_sites(&run);
-    double jump = 0.0;
-    for (uint64_t i = 5400; i < 7000; i++) {
+    double jump = 0.0, robot_jump = 0.0;
+    for (uint64_t i = 2900; i < 7000; i++) { /* with the silence, from 3 s on */
         jump = fmax(jump, fabs(t.at[i][PERSON_FORCE] - t.at[i - 1][PERSON_FORCE]));
+        robot_jump = fmax(robot_jump, fabs(t.at[i][ROBOT_FORCE] - t.at[i - 1][ROBOT_FORCE]));
     }
     print_message("felt before %.2f N, in the silence %.3f N, after %.2f N, again %.2f N; largest "
-                  "step of a tick %.3f N\n",
+                  "step of a tick %.3f N, of the robot %.3f N\n",
                   mean_of(&t, PERSON_FORCE, 2.8, 3.0), peak_of(&t, PERSON_FORCE, 3.9, 4.0),
-                  peak_of(&t, PERSON_FORCE, 4.5, 5.5), mean_of(&t, PERSON_FORCE, 9.0, 10.0), jump);
+                  peak_of(&t, PERSON_FORCE, 4.5, 5.5), mean_of(&t, PERSON_FORCE, 9.0, 10.0), jump,
+                  robot_jump);
     assert_true(peak_of(&t, PERSON_FORCE, 3.9, 5.5) < 0.01);
     assert_true(peak_of(&t, PERSON_HELD, 4.1, 6.0) == 0.0);
     assert_true(peak_of(&t, ROBOT_HELD, 4.1, 6.0) == 0.0);
     assert_true(mean_of(&t, PERSON_HELD, 6.1, 10.0) == 1.0);
     assert_true(mean_of(&t, ROBOT_HELD, 6.1, 10.0) == 1.0);
-    assert_true(jump < 0.05); /* of 4.4 N */
+    assert_true(jump < 0.05 && robot_jump < 0.2); /* of 4.4 N */
     free(t.at);
 }
 
