@@ -122,20 +122,23 @@ static const int row_of[6] = {0, 1, 2, 0, 0, 1}, column_of[6] = {0, 1, 2, 1, 2, 
 
 static void add_part(const struct oracle_answer *part, const double about[3], struct sums *sums)
 {
+    /* Rounding alone, about a point that may be far. */
+    const real volume = part->volume > 16 * LDBL_EPSILON ? part->volume : 0;
     real r[3], turn[3];
     for (int k = 0; k < 3; k++) {
         r[k] = part->centroid[k] - about[k];
     }
     oracle_cross(r, part->gradient, turn);
-    sums->v += part->volume;
+    sums->v += volume;
     sums->surface += part->surface;
     for (int k = 0; k < 3; k++) {
-        sums->first[k] += part->volume * r[k];
+        sums->first[k] += volume * r[k];
         sums->gradient[k] += part->gradient[k];
         sums->torque[k] += part->torque[k] + turn[k];
     }
     for (int k = 0; k < 6; k++) {
-        sums->second[k] += part->second[k] + part->volume * r[row_of[k]] * r[column_of[k]];
+        sums->second[k] +=
+            volume > 0 ? part->second[k] + volume * r[row_of[k]] * r[column_of[k]] : 0;
     }
 }
 
@@ -162,9 +165,9 @@ static void compare(const struct tact_moments *m, const struct sums *want)
         check(m->gradient[3 + k] - (double)want->torque[k],
               (1e-10 * area + 1536.0 * DBL_EPSILON * size) * size);
     }
+    const double reach = 10.0 * size; /* of a tip of an overlap that tapers */
     for (int k = 0; k < 6 && v > 1e3 * slack; k++) {
-        check(m->second[k] - (double)want->second[k],
-              slack * size * size + 768.0 * DBL_EPSILON * v * size * OUTER);
+        check(m->second[k] - (double)want->second[k], slack * reach * reach);
     }
 }
 
