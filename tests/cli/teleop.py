@@ -251,7 +251,8 @@ def largest_jump(rows, first):
 
 
 def suffers(events):
-    """The other end is safe in the stated times, both return to the same press without a jump, and the logs are complete."""
+    """The other end is safe in the stated times, both return without a jump, and to the same press where none was killed, and the
+    logs are complete."""
     ends = Ends()
     wait_for(ends.logs["local"][0], "is there")
     time.sleep(2.5)
@@ -272,7 +273,8 @@ def suffers(events):
                 found += 1
             print(f"{log}: {len(silences(rows))} silences, at most {jump:.3f} N a tick, {rows[-50][3]:.3f} N at the end")
             assert jump < 0.5, (log, jump)
-        assert abs(abs(rows[-50][3]) / 4.4 - 1.0) < 0.05, rows[-50][3]
+        # An end that was started again counts the other position from where both are then.
+        assert any(event.startswith("kill") for event in events) or abs(abs(rows[-50][3]) / 4.4 - 1.0) < 0.05, rows[-50][3]
         assert found >= len(events) - sum(event in (f"kill {site}", f"stop {site}") for event in events), (site, found)
 
 
@@ -280,14 +282,17 @@ EVENTS = ("cut", "to person", "to robot", "unplug", "stop remote", "stop local",
 LONG = os.environ.get("TACT_LONG", "0") not in ("", "0")
 for end in ("local", "remote"):  # the example by a model is one that can be run
     assert "mode: model" in tact("teleop", os.path.join(SOURCE, "examples/teleop_model.yaml"), "--site", end, "--print")
-with tempfile.TemporaryDirectory() as folder:
-    os.chdir(folder)
-    try:
-        main()
-        for events in [(event,) * 50 for event in EVENTS] if LONG else [EVENTS[:4]]:
-            print(f"{len(events)} times: {', '.join(dict.fromkeys(events))}")
-            suffers(events)
-    finally:
-        for process in RUNS:
-            process.kill()
-        os.chdir("/")
+ROUNDS = [None] + ([(event,) * 50 for event in EVENTS] if LONG else [EVENTS[:4]])
+for events in ROUNDS:
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        try:
+            if events:
+                print(f"{len(events)} times: {', '.join(dict.fromkeys(events))}")
+                suffers(events)
+            else:
+                main()
+        finally:
+            for process in RUNS:
+                process.kill()
+            os.chdir("/")
