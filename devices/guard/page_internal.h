@@ -86,6 +86,8 @@ struct tact_haptic_page {
     _Atomic int64_t delay_ns;   /* from a pose to the force computed for it, the newest */
     _Atomic int64_t longest_ns; /* longest of them */
     _Atomic uint64_t delay_sum_ns, delay_count;
+    _Atomic uint64_t gaps;          /* after which the guard reduced a force */
+    _Atomic int64_t longest_gap_ns; /* longest of them */
 };
 
 #endif

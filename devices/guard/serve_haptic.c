@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include "devices/guard/serve_internal.h"
@@ -84,6 +85,15 @@ static void copy_newest_wrench(struct haptic_server *s, int64_t now)
     tact_guard_answer_beat(&s->heart, stamp_ns, now);
 }
 
+static void count_gap(struct haptic_server *s)
+{
+    struct tact_haptic_page *page = s->page;
+    atomic_fetch_add_explicit(&page->gaps, 1, memory_order_relaxed);
+    if (s->gap.last_ns > atomic_load_explicit(&page->longest_gap_ns, memory_order_relaxed)) {
+        atomic_store_explicit(&page->longest_gap_ns, s->gap.last_ns, memory_order_relaxed);
+    }
+}
+
 /* The wrench that may be sent now: zero if the next one could come later than the timeout, and
  * without a step where the last one was sent long ago. */
 static const double *choose_wrench(struct haptic_server *s)
@@ -99,8 +109,10 @@ static const double *choose_wrench(struct haptic_server *s)
     }
     /* two usual cycles are no gap: a device whose calls always take long would lag */
     const int64_t timeout = s->page->head.timeout_ns, cycles = s->page->opening_delay_ns;
-    tact_guard_bridge_gap(&s->gap, s->heart.state == TACT_GUARD_PASSING ? s->wrench : none, now,
-                          timeout > cycles ? timeout : cycles);
+    if (tact_guard_bridge_gap(&s->gap, s->heart.state == TACT_GUARD_PASSING ? s->wrench : none, now,
+                              timeout > cycles ? timeout : cycles)) {
+        count_gap(s);
+    }
     return s->gap.sent;
 }
 
@@ -138,18 +150,28 @@ static void run_cycle(struct haptic_server *s)
     }
 }
 
+static int compare_durations(const void *a, const void *b)
+{
+    const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
 /* Estimate of the delay from sensor to force, from cycles without a force: the one in which the
- * pose is read, and the next, at whose end the force for it is sent. */
+ * pose is read, and the next, at whose end the force for it is sent. The median: a single call that
+ * takes long at the opening is no property of the device. */
 static int measure_opening_delay(struct haptic_server *s)
 {
     static const double none[TACT_HAPTIC_WRENCH];
-    const int64_t start = tact_guard_clock_ns();
+    int64_t took[TRIALS] = {0};
     int rc = 0;
     for (int i = 0; !rc && i < TRIALS; i++) {
+        const int64_t start = tact_guard_clock_ns();
         rc = s->device.ops->read(&s->device);
         rc = rc ? rc : s->device.ops->write(&s->device, none);
+        took[i] = tact_guard_clock_ns() - start;
     }
-    s->page->opening_delay_ns = 2 * (tact_guard_clock_ns() - start) / TRIALS;
+    qsort(took, TRIALS, sizeof *took, compare_durations);
+    s->page->opening_delay_ns = took[TRIALS / 2 - 1] + took[TRIALS / 2];
     if (rc) {
         snprintf(s->page->why, sizeof s->page->why,
                  "the library opens the device, but does not read or drive it");

@@ -78,15 +78,18 @@ struct tact_guard_gap {
     double before[TACT_HAPTIC_WRENCH]; /* the last one before a gap */
     int64_t chosen_ns;                 /* when the last one was chosen; 0: none yet */
     int64_t ended_ns;                  /* when the last gap ended */
+    int64_t last_ns;                   /* how long it lasted */
     int64_t length_ns[2]; /* length of the way after it, of force and torque; 0: none */
+    double rate[2];       /* by which they rise on the way at most [N/ns, N m/ns] */
 };
 
 /** Chooses gap->sent. Where the one before was chosen over shortest_ns ago, because a call of the
  * library took so long or this process was not run, the wanted one may have risen meanwhile by more
  * than a person should feel in one step: force and torque then rise to it over as long as the gap
- * lasted, with a first step as after shortest_ns. What is smaller is sent at once. shortest_ns:
- * over 0. Real-time safe. */
-void tact_guard_bridge_gap(struct tact_guard_gap *gap, const double wanted[TACT_HAPTIC_WRENCH],
+ * lasted, with a first step as after shortest_ns. What is smaller is sent at once; what points the
+ * other way or across rises from 0. shortest_ns: over 0. Real-time safe.
+ * @retval true if a gap ended now and the wanted one is reduced after it */
+bool tact_guard_bridge_gap(struct tact_guard_gap *gap, const double wanted[TACT_HAPTIC_WRENCH],
                            int64_t now_ns, int64_t shortest_ns);
 
 /** Claims the outputs of a board and writes what is sent. @retval 0, or a negative errno if the

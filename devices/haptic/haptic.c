@@ -158,6 +158,19 @@ static void report_delay(const struct haptic *self)
     }
 }
 
+/* Gaps in what the guard sent, after which it reduced a force that had risen meanwhile. */
+static void report_gaps(const struct haptic *self)
+{
+    const uint64_t gaps = atomic_load(&self->page->gaps);
+    if (gaps) {
+        tact_message(self->messages, TACT_MESSAGE_WARNING,
+                     "%s: forces were reduced after %llu gaps in what its guard sent, of %.1f ms "
+                     "at most: its library or the machine was too slow",
+                     self->name, (unsigned long long)gaps,
+                     (double)atomic_load(&self->page->longest_gap_ns) * 1e-6);
+    }
+}
+
 static void haptic_close(void *data)
 {
     struct haptic *self = data;
@@ -166,6 +179,7 @@ static void haptic_close(void *data)
     }
     if (self->arming.guard) {
         report_delay(self);
+        report_gaps(self);
     }
     if (tact_guard_stop(self->arming.guard)) {
         tact_message(self->messages, TACT_MESSAGE_WARNING,
