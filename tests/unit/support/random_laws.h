@@ -6,6 +6,7 @@
 #include <math.h>
 #include <string.h>
 #include "campaign.h"
+#include "friction_parts.h"
 #include "world_scene.h"
 #include "worst.h"
 
@@ -34,8 +35,13 @@ static double beyond(const struct world_scene *s, const struct tact_contact *c,
         return sum > 0 ? INFINITY : 0;
     }
     if (points || c->patch.law == TACT_LAW_WRENCH) {
-        double over = hypot(r[1], r[2]) - mu * r[0];
-        return over / r[0];
+        const double force = hypot(r[1], r[2]);
+        double most = 1.0, unused[3];
+        if (c->patch.points.tilted && force > 0) { /* the pressure on a curved surface is more */
+            const double along[2] = {r[1] / force, r[2] / force};
+            most = friction_of_parts(&c->patch.points, along, 0.0, unused);
+        }
+        return force / r[0] - mu * most;
     }
     double d[2] = {-r[5] / r[0], r[4] / r[0]}, size = fmax(c->patch.semi[0], c->patch.semi[1]);
     double arm = tact_patch_spin_arm(&c->patch, r[0] / s->options.period), worst = 0;
