@@ -56,8 +56,8 @@ enum tact_solve_count {
 
 /** Counts of the host's moments: by which method a pair was measured. */
 enum tact_moments_count {
-    TACT_COUNT_CLOSED_FORM,  /**< ball and ball, ball or capsule and half-space */
-    TACT_COUNT_SPHERE_MESH,  /**< ball and mesh */
+    TACT_COUNT_CLOSED_FORM,  /**< ball and ball; ball, ellipsoid or capsule and half-space */
+    TACT_COUNT_SPHERE_MESH,  /**< ball or ellipsoid and mesh */
     TACT_COUNT_HALF_SPACE,   /**< mesh and half-space, triangle by triangle */
     TACT_COUNT_CONVEX,       /**< a convex solid with few faces, cut */
     TACT_COUNT_RIM,          /**< meshes by the rim of their overlap */

@@ -61,7 +61,8 @@ TACT_API const uint64_t *tact_moments_counts(const struct tact_moments_scratch *
  * of faces) is measured displaced by 2e-8 of its radius. Elsewhere the rounding error grows with
  * radius / depth: at a depth of 1e-3 radii V has a relative error of about 1e-11 for a mesh ten
  * times the ball. The same holds for a capsule with an end of its axis within 1e-8 of its radius of
- * a face. Of two capsules the second is measured as its triangulation.
+ * a face. Of two capsules or ellipsoids the second is measured as its triangulation, and so is an
+ * ellipsoid with a sphere or a capsule.
  *
  * Real-time safe: no allocation, no system call; the time grows with the number of triangles near
  * the overlap. The same input gives the same bits.
@@ -80,8 +81,9 @@ TACT_API int tact_moments_pair(const struct tact_shape *a, const struct tact_pos
 enum tact_moments_method {
     TACT_MOMENTS_NONE,              /**< no method */
     TACT_MOMENTS_SPHERE_SPHERE,     /**< lens, closed form */
-    TACT_MOMENTS_SPHERE_HALFSPACE,  /**< cap, closed form */
-    TACT_MOMENTS_SPHERE_MESH,       /**< sphere with a closed mesh, closed form per triangle */
+    TACT_MOMENTS_SPHERE_HALFSPACE,  /**< cap of a sphere or ellipsoid, closed form */
+    TACT_MOMENTS_SPHERE_MESH,       /**< sphere or ellipsoid with a closed mesh, closed form per
+                                       triangle */
     TACT_MOMENTS_CAPSULE_MESH,      /**< capsule with a closed mesh, closed form per triangle */
     TACT_MOMENTS_CAPSULE_HALFSPACE, /**< capsule below a plane, closed form */
     TACT_MOMENTS_MESH_HALFSPACE,    /**< mesh below a plane: prisms down to the plane */

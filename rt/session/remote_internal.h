@@ -31,7 +31,7 @@ struct session_remote {
     int parts;       /* 1 or 3 */
     int component;   /* of this tie among those: part[component] is itself */
     int turns;       /* 1: an attitude; positions are rotation vectors, rates angular velocities */
-    double way;      /* of the end of an attitude\'s line in the tick, about its axis [rad] */
+    double way;      /* of the end of an attitude's line in the tick, about its axis [rad] */
     int is_missing;  /* 1: no wave arrived */
     int fades;       /* 1: what the person feels fades, as no wave arrived here or there */
     int is_end_held; /* 1: no wave is used in the tick, and the end of a robot's line stays */

@@ -69,8 +69,11 @@ def read_by_all(log, folder, draws):
     tact("diff", log, "good.mcap", "--json", folder=folder)
     tact("export", log, "--csv", "out.csv", "--hdf5", "out.h5", "--force", folder=folder)
     tact("plot", log, "good.mcap", "-o", "out.gp", "--force", folder=folder)
-    tact("export", log, "--html", "out.html", "--force", folder=folder)
-    if os.path.exists(os.path.join(folder, "out.html")):
+    page = os.path.join(folder, "out.html")
+    if os.path.exists(page):
+        os.remove(page)
+    tact("export", log, "--html", "out.html", folder=folder)
+    if os.path.exists(page):
         assert page_without_session(folder, "out.html") == page_without_session(folder, "good.html"), log
     if draws:
         gnuplot("out.gp", folder)

@@ -1,6 +1,6 @@
 /*
  * A hand of five sliding fingers, four against the thumb, with four rigid pads each, that lifts a
- * plate and moves it to and fro: twenty rigid contacts of one body, which bear its weight and five
+ * plate and moves it to and fro: twenty rigid contacts of one body, which carry its weight and five
  * forces in many ways. At most 1 % of the ticks may be unsolved, and the plate stays in the grip.
  */
 #include <math.h>
@@ -17,7 +17,7 @@
 enum { FINGERS = 5, TICKS = 3000, CLOSED = 700 };
 
 #define MASS 0.2        /* of the plate [kg] */
-#define FORCE 4.0       /* of each finger but the thumb, which bears the sum [N] */
+#define FORCE 4.0       /* of each finger but the thumb, which carries the sum [N] */
 #define HALF 0.01       /* half of the plate's thickness [m] */
 #define PAD 0.003       /* half of a pad's edge, and a ball's radius [m] */
 #define GAP 0.001       /* between pads and plate at the start [m] */

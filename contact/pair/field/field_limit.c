@@ -184,7 +184,7 @@ static double torsion_arm_of_parts(const struct tact_friction_points *p, const d
         if (p->tilted) {
             along = p->tilt_xx[i] * y * y - 2.0 * p->tilt_xy[i] * x * y + p->tilt_yy[i] * x * x;
         }
-        double far = sqrt(x * x + y * y - along + share * square[i]);
+        double far = sqrt(tact_max(x * x + y * y - along, 0.0) + share * square[i]);
         arm += p->share[i] * far;
         *slope += far > 0.0 ? 0.5 * p->share[i] * square[i] / far : 0.0;
     }
@@ -202,11 +202,14 @@ static void set_tilts_of_parts(const struct part *part, double load, double pres
     }
     p->tilted = tilt > MIN_MEAN_TILT * load;
     for (int i = 0; i < p->count && p->tilted; i++) {
-        double sum = (part[i].tilt[0] + part[i].tilt[2]) / part[i].load;
+        /* Of a part with a load of rounding's size all three are the rounding of differences. */
+        double xx = tact_max(part[i].tilt[0], 0.0), yy = tact_max(part[i].tilt[2], 0.0);
+        double xy = copysign(tact_min(fabs(part[i].tilt[1]), sqrt(xx * yy)), part[i].tilt[1]);
+        double sum = (xx + yy) / part[i].load;
         double scale = (sum > MAX_PART_TILT ? MAX_PART_TILT / sum : 1.0) / part[i].load;
-        p->tilt_xx[i] = scale * tact_max(part[i].tilt[0], 0.0);
-        p->tilt_xy[i] = scale * part[i].tilt[1];
-        p->tilt_yy[i] = scale * tact_max(part[i].tilt[2], 0.0);
+        p->tilt_xx[i] = scale * xx;
+        p->tilt_xy[i] = scale * xy;
+        p->tilt_yy[i] = scale * yy;
         p->share[i] *= pressed;
     }
 }

@@ -236,11 +236,11 @@ class Plots {
   drawLatency(frames, now, colours) {
     const canvas = this.open("latency-time", STRIP_HEIGHT + AXIS_HEIGHT), period = Math.log10(this.hello.period * 1e6);
     const list = ["compute", "wake"].map((name, i) => ({ colour: colours[i], q: { of: (f) => {
-      const decade = Math.log10(Math.max(f[name] / 1000, 0.1));
-      return [decade, decade];
+      const decade = Math.log10(Math.max(f[name] / 1000, 0.1)); // a log of somebody else may have any number
+      return Number.isFinite(decade) ? [decade, decade] : undefined;
     } } }));
     const decades = (values) => {
-      const all = values.flat().flat(), low = Math.floor(Math.min(0, ...all)), high = Math.ceil(Math.max(2, period, ...all));
+      const all = values.flat().flat().filter((v) => v !== undefined), low = Math.floor(Math.min(0, ...all)), high = Math.ceil(Math.max(2, period, ...all));
       return [low, high, Array.from({ length: high - low + 1 }, (_, k) => [low + k, String(Number((10 ** (low + k)).toPrecision(1)))])];
     };
     const y = this.drawStrip(canvas, 0, "\u00b5s", list, frames, now, decades);
