@@ -48,7 +48,8 @@ static int refuse_face(int face, const char *name, const char *why)
     return 1;
 }
 
-/* Leaves the process the files of the folder and no others. Returns 0 or -1. */
+/* Leaves the process the contents of the files of the folder and no others; what exists elsewhere
+ * can still be asked. Returns 0 or -1. */
 static int keep_to_folder(const char *path)
 {
     const __u64 all = (LANDLOCK_ACCESS_FS_MAKE_SYM << 1) - 1;
@@ -69,11 +70,54 @@ static int keep_to_folder(const char *path)
 
 #define REFUSE(call) READER_ON_CALL(call, SECCOMP_RET_ERRNO | EPERM)
 
-/* From here on the process has the files of its folder, threads, and memory. Returns 0 or -1. */
+/* From here on the process has the files of its folder, threads, and memory: calls by which it
+ * could change other files or processes are refused. Returns 0 or -1. */
 static int confine_process(const char *path)
 {
     static struct sock_filter filter[] = {
         READER_FILTER_BEGIN,
+#ifdef __x86_64__
+        /* of the x32 interface, whose numbers begin there */
+        BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, 0x40000000, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+        REFUSE(SYS_chmod),
+        REFUSE(SYS_chown),
+        REFUSE(SYS_lchown),
+        REFUSE(SYS_utime),
+        REFUSE(SYS_utimes),
+        REFUSE(SYS_futimesat),
+        REFUSE(SYS_fork),
+        REFUSE(SYS_vfork),
+#endif
+        REFUSE(
+            SYS_truncate), /* which the first versions of Landlock permit anywhere, as the others */
+        REFUSE(SYS_fchmod),
+        REFUSE(SYS_fchmodat),
+        REFUSE(SYS_fchown),
+        REFUSE(SYS_fchownat),
+        REFUSE(SYS_utimensat),
+        REFUSE(SYS_setxattr),
+        REFUSE(SYS_lsetxattr),
+        REFUSE(SYS_fsetxattr),
+        REFUSE(SYS_removexattr),
+        REFUSE(SYS_lremovexattr),
+        REFUSE(SYS_fremovexattr),
+        REFUSE(SYS_rt_sigqueueinfo),
+        REFUSE(SYS_rt_tgsigqueueinfo),
+        REFUSE(SYS_tkill),
+        REFUSE(SYS_pidfd_send_signal),
+        REFUSE(SYS_pidfd_getfd),
+        REFUSE(SYS_prlimit64),
+        REFUSE(SYS_setpriority),
+        REFUSE(SYS_sched_setscheduler),
+        REFUSE(SYS_keyctl),
+        REFUSE(SYS_add_key),
+        REFUSE(SYS_mq_open),
+        REFUSE(SYS_shmget),
+        REFUSE(SYS_bpf),
+        REFUSE(SYS_unshare),
+        REFUSE(SYS_setns),
+        REFUSE(SYS_mount),
         REFUSE(SYS_socket),
         REFUSE(SYS_connect),
         REFUSE(SYS_execve),
