@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <cmocka.h>
+#include "contact/number.h"
 #include "rt/session/session.h"
 #include "support/run_scene.h"
 
@@ -29,20 +30,21 @@ static const double finger_x[FINGERS] = {0.0, -0.06, -0.02, 0.02, 0.06};
 static size_t add_finger(char *text, size_t room, int i, const char *pad)
 {
     const double side = i ? 1.0 : -1.0;
-    int n = snprintf(text, room,
-                     "      - name: finger_%d\n"
-                     "        parent: lift\n"
-                     "        joint: {type: slide, axis: [0, %g, 0], position: [%g, %g, 0], "
-                     "stiffness: %g, damping: 10, limit: %g}\n"
-                     "        mass: 0.03\n"
-                     "        inertia: [1e-5, 1e-5, 1e-5, 0, 0, 0]\n"
-                     "        shapes:\n",
-                     i, -side, finger_x[i], side * (HALF + PAD + GAP), STIFFNESS,
-                     i ? FORCE : (FINGERS - 1) * FORCE);
+    int n =
+        tact_number_print(text, room,
+                          "      - name: finger_%d\n"
+                          "        parent: lift\n"
+                          "        joint: {type: slide, axis: [0, %g, 0], position: [%g, %g, 0], "
+                          "stiffness: %g, damping: 10, limit: %g}\n"
+                          "        mass: 0.03\n"
+                          "        inertia: [1e-5, 1e-5, 1e-5, 0, 0, 0]\n"
+                          "        shapes:\n",
+                          i, -side, finger_x[i], side * (HALF + PAD + GAP), STIFFNESS,
+                          i ? FORCE : (FINGERS - 1) * FORCE);
     for (int k = 0; k < 4; k++) {
-        n += snprintf(text + n, room - (size_t)n,
-                      "          - {%s, position: [%g, 0, %g], material: pad}\n", pad,
-                      (k & 1 ? 1 : -1) * 0.008, (k & 2 ? 1 : -1) * 0.008);
+        n += tact_number_print(text + n, room - (size_t)n,
+                               "          - {%s, position: [%g, 0, %g], material: pad}\n", pad,
+                               (k & 1 ? 1 : -1) * 0.008, (k & 2 ? 1 : -1) * 0.008);
     }
     assert_true(n > 0 && (size_t)n < room);
     return (size_t)n;
@@ -53,7 +55,7 @@ static struct tact_session *open_hand(const char *pad, struct tact_scene **scene
     struct tact_session_options options = tact_session_options_default();
     struct tact_session *session;
     char text[8192];
-    size_t n = (size_t)snprintf(
+    size_t n = (size_t)tact_number_print(
         text, sizeof text,
         "name: pads\n"
         "materials: [{name: pad}, {name: wood}]\n"
