@@ -23,7 +23,7 @@ bool step_spline_make(struct step_surface *s, const int degree[2], const int cou
     if (!is_good || count[0] * count[1] > STEP_MOST_POINTS) {
         return false;
     }
-    s->point = calloc((size_t)(count[0] * count[1]), sizeof *s->point);
+    s->point = calloc((size_t)count[0] * (size_t)count[1], sizeof *s->point);
     is_good = s->point;
     for (int k = 0; k < 2; k++) {
         s->degree[k] = degree[k];
@@ -114,7 +114,9 @@ bool step_spline_torus(struct step_surface *s, const double frame[12], const dou
     s->is_rational = s->is_by_angle = true;
     for (int k = 0; k < 2; k++) {
         for (int i = 0; i < s->knot_count[k]; i++) {
-            s->knots[k][i] = i ? (i == s->knot_count[k] - 1 ? 4.0 : (i - 1) / 2) : 0.0;
+            /* both ends three times, the others twice */
+            const int quarter = i == s->knot_count[k] - 1 ? 4 : i ? (i - 1) / 2 : 0;
+            s->knots[k][i] = quarter;
         }
     }
     for (int j = 0; j < 9; j++) {
