@@ -203,7 +203,7 @@ static int exchange_with_reader(struct exchange *x, const char *program, const c
     }
     rc = exchange_all(x, end);
     if (rc) {
-        kill(pid, SIGKILL);
+        kill(pid, SIGTERM); /* it may have files to remove */
     }
     for (int i = 0; i < 3; i++) {
         if (x->ends[i] >= 0) {

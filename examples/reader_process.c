@@ -1,5 +1,6 @@
 #include "reader_process.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
 #include <unistd.h>
@@ -32,16 +33,25 @@ char *reader_read_input(size_t *size)
     size_t room = 1 << 16;
     char *data = malloc(room);
     *size = 0;
-    for (ssize_t n; data && (n = read(0, data + *size, room - *size)) > 0;) {
-        *size += (size_t)n;
+    ssize_t n = 1;
+    while (data && n != 0 && *size <= READER_MOST_BYTES) {
+        n = read(0, data + *size, room - *size);
+        if (n < 0 && errno != EINTR) {
+            break;
+        }
+        *size += n > 0 ? (size_t)n : 0;
         if (*size == room) {
             room *= 2;
-            char *grown = room <= 2 * (size_t)READER_MOST_BYTES ? realloc(data, room) : NULL;
+            char *grown = realloc(data, room);
             if (!grown) {
                 free(data);
             }
             data = grown;
         }
+    }
+    if (n != 0) { /* more than may be, or cut off */
+        free(data);
+        data = NULL;
     }
     return data;
 }

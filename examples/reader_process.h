@@ -43,7 +43,8 @@ void reader_limit_time(size_t size, unsigned least_seconds);
 /* Filters all further system calls. Returns 0 or -1. */
 int reader_filter_calls(const struct sock_fprog *program);
 
-/* All of standard input, to be freed; NULL where it is larger than READER_MOST_BYTES. */
+/* All of standard input, to be freed; NULL where it is larger than READER_MOST_BYTES or cannot be
+ * read to its end. */
 char *reader_read_input(size_t *size);
 
 #endif

@@ -21,6 +21,7 @@
 #include "step_surface.h"
 
 #define LEAST_SECONDS 20         /* of processor time that any file may take */
+#define MOST_SECONDS 110         /* of any time; tact import waits for 120 */
 #define MOST_MEMORY (4ull << 30) /* [bytes] */
 #define SAME_POINT 1e-9          /* of points of one surface, over the size of the solid */
 #define SAME_PARAMETER 1e-6      /* of parameters, over their range */
@@ -281,7 +282,8 @@ static double distance_from_face(const struct step_surface *s, const struct face
         double at[3];
         step_spline_point(s, face->uv + 2 * i, at);
         for (int k = 0; k < 3; k++) {
-            most = fmax(most, fabs(at[k] - face->at[3 * i + k]));
+            const double off = fabs(at[k] - face->at[3 * i + k]);
+            most = isfinite(off) ? fmax(most, off) : INFINITY;
         }
     }
     return most;
@@ -304,6 +306,7 @@ static int covers_rectangle(const struct face *face)
         if (!rc) {
             gmshModelReparametrizeOnSurface(1, edges[e + 1], t, EDGE_SAMPLES, face->tag, &uv,
                                             &points, 0, &rc);
+            rc = rc || points != 2 * EDGE_SAMPLES;
         }
         for (size_t i = 0; i + 1 < points && !rc; i += 2) {
             double nearest = INFINITY;
@@ -410,9 +413,10 @@ static int write_faces(const int *tags, size_t count, const char *text)
             rc = refuse_solid("gmsh cannot evaluate its faces");
         }
         for (int k = 0; k < 3 * FACE_SAMPLES; k++) {
-            size = fmax(size, fabs(faces[i].at[k]));
+            size = isfinite(faces[i].at[k]) ? fmax(size, fabs(faces[i].at[k])) : INFINITY;
         }
     }
+    rc = rc || isfinite(size) ? rc : refuse_solid("a face has a point that is not finite");
     rc = rc || faces ? rc : refuse_solid("no memory");
     rc = rc || surfaces ? rc : refuse_solid(what);
     for (size_t i = 0; i < count && !rc; i++) {
@@ -431,32 +435,65 @@ static int convert(const struct folder *folder)
     if (divert_prints(folder->notes)) {
         return 1;
     }
-    if (start_gmsh() || confine_process(folder->path)) {
-        return refuse_solid(
-            "gmsh does not start, or this kernel has no Landlock, by which its reader has "
-            "no other files");
+    if (start_gmsh()) {
+        return refuse_solid("gmsh does not start");
+    }
+    if (confine_process(folder->path)) {
+        return refuse_solid("this kernel has no Landlock, without which a STEP file is not read");
     }
     const size_t count = read_solid(folder, &faces);
     char *text = count ? read_file(folder->brep) : NULL;
     if (text) {
         rc = write_faces(faces, count, text);
+    } else if (count) {
+        refuse_solid("no memory, or no room, for gmsh's text of it");
     }
     gmshFree(faces);
     free(text);
     return fclose(surfaces_out) | fclose(message_out) ? 1 : rc;
 }
 
-/* Waits for the process. Returns its exit code, or ends as it did. */
+/* What ends this program ends the process that reads instead, whose files are then removed. */
+static volatile sig_atomic_t reader, is_late;
+
+static void end_reader(int number)
+{
+    is_late |= number == SIGALRM;
+    kill((pid_t)reader, SIGKILL);
+}
+
+static const int ends[] = {SIGTERM, SIGHUP, SIGALRM};
+enum { ENDS = sizeof ends / sizeof *ends };
+
+/* Blocks or unblocks the signals that end this program. */
+static void mask_ends(int how)
+{
+    sigset_t set;
+    sigemptyset(&set);
+    for (int i = 0; i < ENDS; i++) {
+        sigaddset(&set, ends[i]);
+    }
+    sigprocmask(how, &set, NULL);
+}
+
+/* Waits for the process. Returns its exit code, or 1 after a message. */
 static int wait_for_process(pid_t pid)
 {
     int status = 0;
+    reader = pid;
+    for (int i = 0; i < ENDS; i++) {
+        signal(ends[i], end_reader);
+    }
+    mask_ends(SIG_UNBLOCK);
     while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
     }
+    mask_ends(SIG_BLOCK);
     if (WIFEXITED(status)) {
         return WEXITSTATUS(status);
     }
     fprintf(stderr, "%s\n",
-            WTERMSIG(status) == SIGXCPU ? "it took too long" : "gmsh failed while it read it");
+            is_late || WTERMSIG(status) == SIGXCPU ? "it took too long"
+                                                   : "gmsh failed while it read it");
     return 1;
 }
 
@@ -470,6 +507,8 @@ int main(int argc, char **argv)
         return 2;
     }
     char *data = reader_read_input(&size);
+    mask_ends(SIG_BLOCK);
+    alarm(MOST_SECONDS);
     if (!data || !mkdtemp(folder.path)) {
         return refuse_solid(data ? "no temporary folder" : "too large");
     }
@@ -482,6 +521,7 @@ int main(int argc, char **argv)
     const pid_t pid = rc ? -1 : fork();
     if (pid == 0) {
         signal(SIGINT, SIG_DFL);
+        mask_ends(SIG_UNBLOCK);
         reader_limit_time(size, LEAST_SECONDS);
         _exit(convert(&folder));
     }

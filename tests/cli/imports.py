@@ -20,8 +20,9 @@ import struct
 import subprocess
 import sys
 import tempfile
+import time
 
-from step_torus import circle, torus
+from step_torus import circle, toroidal_surface, torus
 
 MAP = "examples/imports/guiding.yaml"
 
@@ -386,6 +387,24 @@ def points_of(path):
         return sorted(tuple(round(float(x), 12) for x in line.split()[1:]) for line in stream if line.startswith("v"))
 
 
+def ended_reader_leaves_nothing(text):
+    """A reader of STEP files that is ended, as by a terminal that closes, removes the folder of its process."""
+    def folders():
+        return {name for name in os.listdir("/tmp") if name.startswith("tact-step-")}
+
+    before = folders()
+    with subprocess.Popen([os.path.join(os.path.dirname(TACT), "tact-step"), "step", str(len(text))], stdin=subprocess.PIPE,
+                          stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, text=True) as run:
+        run.stdin.write(text)
+        run.stdin.close()
+        until = time.monotonic() + 60
+        while not folders() - before:
+            assert time.monotonic() < until
+        run.send_signal(signal.SIGHUP)
+        assert run.wait(60) == 1
+    assert not folders() - before, folders()
+
+
 def step(folder):
     if not os.access(os.path.join(os.path.dirname(TACT), "tact-step"), os.X_OK):
         print("skipped: built without gmsh")
@@ -398,6 +417,9 @@ def step(folder):
         tuple(round(x, 12) for x in (1e-3 * (30 + 8 * c[j][0]) * c[i][0], 1e-3 * (30 + 8 * c[j][0]) * c[i][1],
                                      8e-3 * c[j][1], c[i][2] * c[j][2]))
         for a in range(3) for b in range(3) for i in range(2 * a, 2 * a + 3) for j in range(2 * b, 2 * b + 3))
+    text = tact("import", write(folder, "one.stp", toroidal_surface(30, 8)), "-o", out, "--force")[0]
+    assert "1 surfaces" in text and "3.78993e-05 m^3" in text, text
+    ended_reader_leaves_nothing(good)
     rng = random.Random(5)
     for name, content, words in (("trimmed", torus(30, 8, trimmed=True), "trimmed"),
                                  ("text", "solid\n" + good[40:], "no STEP file"),

@@ -97,6 +97,10 @@ def torus(ring, tube, arcs=3, trimmed=False):
             near, far = (side([(i, b + j) for j in range(3)]) for i in (a, a + 2))
             faces.append(step.face(points, weights, [(low, True), (far, True), (high, False), (near, False)],
                                    not turned))
+    return text_of_solid(step, faces)
+
+
+def text_of_solid(step, faces):
     shell = step.add("CLOSED_SHELL('',(%s))" % ",".join(faces))
     solid = step.add("MANIFOLD_SOLID_BREP('',%s)" % shell)
     first = len(step.lines) + 1
@@ -105,3 +109,22 @@ def torus(ring, tube, arcs=3, trimmed=False):
     return ("ISO-10303-21;\nHEADER;\nFILE_DESCRIPTION((''),'2;1');\nFILE_NAME('','',(''),(''),'','','');\n"
             "FILE_SCHEMA(('AUTOMOTIVE_DESIGN { 1 0 10303 214 1 1 1 1 }'));\nENDSEC;\nDATA;\n"
             + body + text + "ENDSEC;\nEND-ISO-10303-21;\n")
+
+
+def toroidal_surface(ring, tube):
+    """The text of the same torus as one face of a TOROIDAL_SURFACE, which is bounded by a seam along each circle."""
+    step = Step()
+
+    def frame(x, y, z, normal):
+        axes = [step.add("DIRECTION('',(%s))" % ",".join(map(number, v))) for v in (normal, (1, 0, 0))]
+        return step.add("AXIS2_PLACEMENT_3D('',%s,%s,%s)" % (step.point((x, y, z)), *axes))
+
+    middle = frame(0, 0, 0, (0, 0, 1))
+    surface = step.add("TOROIDAL_SURFACE('',%s,%s,%s)" % (middle, number(ring), number(tube)))
+    vertex = step.add("VERTEX_POINT('',%s)" % step.point((ring + tube, 0, 0)))
+    edges = [step.add("EDGE_CURVE('',%s,%s,%s,.T.)" % (vertex, vertex, step.add("CIRCLE('',%s,%s)" % (at, number(r)))))
+             for at, r in ((middle, ring + tube), (frame(ring, 0, 0, (0, -1, 0)), tube))]
+    loop = step.add("EDGE_LOOP('',(%s))" % ",".join(
+        step.add("ORIENTED_EDGE('',*,*,%s,.%s.)" % (edge, way)) for way in "TF" for edge in edges))
+    bound = step.add("FACE_OUTER_BOUND('',%s,.T.)" % loop)
+    return text_of_solid(step, [step.add("ADVANCED_FACE('',(%s),%s,.T.)" % (bound, surface))])
