@@ -59,7 +59,7 @@ static int write_soup(const struct tact_soup *soup, const char *command,
     return output_close(&output, EXIT_GOOD, 1);
 }
 
-/* What a scene will say of the mesh. */
+/* Prints as what a scene can use the mesh. */
 static void report_soup(const struct tact_soup *soup, const struct hand_import *h)
 {
     struct tact_mesh_defects d;
@@ -102,7 +102,7 @@ int import_mesh(const char *command, const struct hand_import *h)
     return code;
 }
 
-/* What a scene will say of the surfaces. */
+/* Prints as what a scene can use the surfaces. */
 static void report_surfaces(const char *text, const struct tact_charts *charts,
                             const struct hand_import *h)
 {

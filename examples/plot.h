@@ -11,6 +11,7 @@
 #define PLOT_MAX_BODIES 4 /* maximum number of bodies drawn, those that move most */
 #define PLOT_MAX_HOLDS 4  /* maximum number of bodies in hands drawn, those with most grip force */
 #define PLOT_MAX_PORTS 6  /* maximum number of ports drawn, those with the largest force */
+#define PLOT_COLOUR_OF_OTHERS 5 /* of six, of what the first session does not draw */
 #define PLOT_MAX_TIME_INTERVALS                                                                    \
     500 /* time intervals drawn; of each, the least and the largest value */
 #define PLOT_MAX_CENTRE_TICKS 200 /* ticks whose centre of pressure is drawn */
@@ -137,6 +138,10 @@ int plot_stop_column(const struct plot_session *s,
                      int joint); /* position where it is at a stop, else NaN [deg] or [mm] */
 int plot_hold_column(const struct plot_session *s, int hold, int which);
 int plot_port_column(const struct plot_session *s, int port, int which);
+/* Index, among the `count` pairs, bodies in hands or ports that are drawn of the first session, of
+ * the one with the name of `index` of another session; -1: it is not drawn there. */
+int plot_find_in_first_session(const struct plot_session *s, int count, int session, int index,
+                               const char *(*name_of)(const struct plot_session *s, int index));
 
 /* Name of a joint that is drawn, and whether it slides [mm] or turns [deg]. */
 const char *plot_joint_name(const struct plot_session *s, int joint);

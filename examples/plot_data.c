@@ -44,6 +44,17 @@ int plot_port_column(const struct plot_session *s, int port, int which)
     return plot_hold_column(s, s->hold_count, 0) + PORT_COLUMNS * port + which;
 }
 
+int plot_find_in_first_session(const struct plot_session *s, int count, int session, int index,
+                               const char *(*name_of)(const struct plot_session *s, int index))
+{
+    for (int i = 0; i < count; i++) {
+        if (!strcmp(name_of(s, i), name_of(&s[session], index))) {
+            return i;
+        }
+    }
+    return -1;
+}
+
 int plot_time_column(const struct plot_session *s)
 {
     return plot_port_column(s, s->port_count, 0);

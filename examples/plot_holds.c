@@ -10,15 +10,11 @@ const char *plot_hold_name(const struct plot_session *s, int hold)
     return text_hold_name(h->body, h->hand);
 }
 
-/* A hold has the colour of that of the same name in the first session; 5: it is not drawn there. */
+/* A hold has the colour of that of the same name in the first session. */
 static int colour_of_hold(const struct plot_session *s, int session, int hold)
 {
-    for (int i = 0; i < s->hold_count; i++) {
-        if (!strcmp(plot_hold_name(s, i), plot_hold_name(&s[session], hold))) {
-            return i;
-        }
-    }
-    return 5;
+    const int first = plot_find_in_first_session(s, s->hold_count, session, hold, plot_hold_name);
+    return first < 0 ? PLOT_COLOUR_OF_OTHERS : first;
 }
 
 /* Two quantities, the first solid, the second dashed by the axis on the right if it has one. */

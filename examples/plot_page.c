@@ -121,16 +121,15 @@ static void clear_mark_labels(FILE *to)
     }
 }
 
+static const char *name_of_pair(const struct plot_session *s, int pair)
+{
+    return s->view.pairs[s->pair[pair].pair].name;
+}
+
 /* Index of a session's pair among those of the first session, or -1. */
 static int slot(const struct plot_session *s, int session, int pair)
 {
-    const char *name = s[session].view.pairs[s[session].pair[pair].pair].name;
-    for (int i = 0; i < s->pair_count; i++) {
-        if (!strcmp(name, s->view.pairs[s->pair[i].pair].name)) {
-            return i;
-        }
-    }
-    return -1;
+    return plot_find_in_first_session(s, s->pair_count, session, pair, name_of_pair);
 }
 
 /* A pair has the same colour in both sessions. */

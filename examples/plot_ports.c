@@ -29,15 +29,18 @@ void plot_fill_port_columns(struct plot_session *s, int index, const double *v, 
     s->port[index].limited_ticks = limited;
 }
 
-/* A port has the colour of that of the same name in the first session; 5: it is not drawn there. */
-static int colour_of_port(const struct plot_session *s, int session, int port)
+/* A port has the colour of that of the same name in the first session; -1: it is not drawn there.
+ */
+static int find_port(const struct plot_session *s, int session, int port)
 {
-    for (int i = 0; i < s->port_count; i++) {
-        if (!strcmp(name_of_port(s, i), name_of_port(&s[session], port))) {
-            return i;
-        }
-    }
-    return 5;
+    return plot_find_in_first_session(s, s->port_count, session, port, name_of_port);
+}
+
+static const char *colour_of_port(const struct plot_session *s, int session, int port,
+                                  const char *const colours[6])
+{
+    const int first = find_port(s, session, port);
+    return colours[first < 0 ? PLOT_COLOUR_OF_OTHERS : first];
 }
 
 /* A column of each port; a second session dashed. `named`: the names are in the key. Returns the
@@ -49,14 +52,13 @@ static int draw_port_curves(FILE *to, const struct plot_session *s, int count,
     for (int a = 0; a < count; a++) {
         for (int i = 0; i < s[a].port_count; i++) {
             char name[MAX_SHOWN_TEXT_BYTES] = "";
-            const int colour = colour_of_port(s, a, i);
-            if (named && (a == 0 || colour == 5)) {
+            if (named && (a == 0 || find_port(s, a, i) < 0)) {
                 text_shorten_with_ellipsis(name_of_port(&s[a], i), MAX_PORT_LETTERS, name,
                                            sizeof name);
             }
             fprintf(to, "%s$%c u 1:%d w l dt %s lw %g lc rgb '%s' t ",
                     drawn++ ? ", \\\n  " : "plot ", 'A' + a, plot_port_column(&s[a], i, which) + 2,
-                    a ? "(6,4)" : "1", a ? 1.5 : 2.0, colours[colour]);
+                    a ? "(6,4)" : "1", a ? 1.5 : 2.0, colour_of_port(s, a, i, colours));
             drawing_print_quoted(to, "", name);
         }
     }
@@ -70,7 +72,7 @@ static void draw_least_and_limited(FILE *to, const struct plot_session *s, int c
     for (int a = 0; a < count; a++) {
         for (int i = 0; i < s[a].port_count; i++) {
             fprintf(to, ", \\\n  $%c u 1:%d w l dt 3 lw 1.2 lc rgb '%s' notitle", 'A' + a,
-                    plot_port_column(&s[a], i, PORT_LEAST) + 2, colours[colour_of_port(s, a, i)]);
+                    plot_port_column(&s[a], i, PORT_LEAST) + 2, colour_of_port(s, a, i, colours));
             fprintf(to, ", \\\n  $%c u 1:%d w p pt 7 ps 0.5 lc rgb '#D00000' notitle", 'A' + a,
                     plot_port_column(&s[a], i, PORT_LIMITED) + 2);
         }

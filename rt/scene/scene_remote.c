@@ -81,13 +81,15 @@ int tact_scene_complete_remotes(const struct tact_scene_check *check, struct tac
     return rc;
 }
 
-bool tact_scene_find_link(const struct tact_scene *scene, const char *name, uint32_t *hand,
-                          uint32_t *link)
+/* Finds "hand.link": among the coordinates of bases that move, as "hand.base_x", or the others. */
+static bool find_link_or_coordinate(const struct tact_scene *scene, const char *name, bool of_base,
+                                    uint32_t *hand, uint32_t *link)
 {
     char full[TACT_SCENE_PATH];
     for (uint32_t i = 0; i < scene->hands_count; i++) {
         const struct tact_scene_hand *h = &scene->hands[i];
-        for (uint32_t k = tact_scene_base_links(h); k < h->links_count; k++) {
+        const uint32_t base = tact_scene_base_links(h), end = of_base ? base : h->links_count;
+        for (uint32_t k = of_base ? 0 : base; k < end; k++) {
             snprintf(full, sizeof full, "%.60s.%.60s", h->name, h->links[k].name);
             if (!strcmp(full, name)) {
                 *hand = i;
@@ -99,23 +101,10 @@ bool tact_scene_find_link(const struct tact_scene *scene, const char *name, uint
     return false;
 }
 
-/* Finds a coordinate of a base that moves, "hand.base_x". */
-static bool find_coordinate(const struct tact_scene *scene, const char *name, uint32_t *hand,
-                            uint32_t *link)
+bool tact_scene_find_link(const struct tact_scene *scene, const char *name, uint32_t *hand,
+                          uint32_t *link)
 {
-    char full[TACT_SCENE_PATH];
-    for (uint32_t i = 0; i < scene->hands_count; i++) {
-        const struct tact_scene_hand *h = &scene->hands[i];
-        for (uint32_t k = 0; k < tact_scene_base_links(h); k++) {
-            snprintf(full, sizeof full, "%.60s.%.60s", h->name, h->links[k].name);
-            if (!strcmp(full, name)) {
-                *hand = i;
-                *link = k;
-                return true;
-            }
-        }
-    }
-    return false;
+    return find_link_or_coordinate(scene, name, false, hand, link);
 }
 
 /* A joint of a hand, or a coordinate of a base. */
@@ -130,7 +119,7 @@ static struct tied_joint find_joint(const struct tact_scene *scene, const char *
 {
     struct tied_joint out = {.joint = NULL};
     char key[TACT_SCENE_PATH];
-    out.of_base = find_coordinate(scene, name, &out.hand, &out.link);
+    out.of_base = find_link_or_coordinate(scene, name, true, &out.hand, &out.link);
     if (out.of_base) {
         tact_scene_link_key(scene, out.hand, out.link, out.path);
     } else if (tact_scene_find_link(scene, name, &out.hand, &out.link)) {

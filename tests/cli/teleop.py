@@ -3,7 +3,6 @@
 while it presses and started again, then the person's is stopped for a second; then the link is cut in both directions and
 in one, and unplugged, and in the long form each end is stopped and killed, 50 times each: the other is safe in the stated
 times, and every log is complete and replays bit for bit."""
-import csv
 import os
 import re
 import select
@@ -16,16 +15,11 @@ import threading
 import time
 
 from ports import free_port
+from site_logs import check_log, columns, command, wait_for
 
 TACT, SOURCE = (os.path.abspath(word) for word in sys.argv[1:3])
 OK, LOST = 0, 2  # states of a device
 RUNS = []
-
-
-def tact(*words):
-    run = subprocess.run([TACT, *words], capture_output=True, text=True, check=False, timeout=120)
-    assert run.returncode == 0, (words, run.returncode, run.stdout, run.stderr)
-    return run.stdout
 
 
 def edited(path, **edits):
@@ -46,31 +40,6 @@ def start(name, log):
                                 stdout=subprocess.DEVNULL, stderr=err)
     RUNS.append(run)
     return run
-
-
-def wait_for(log, words, count=1):
-    until = time.monotonic() + 60
-    while True:
-        with open(f"{log}.err", encoding="utf-8") as file:
-            text = file.read()
-        if text.count(words) >= count:
-            return
-        assert time.monotonic() < until, text
-        time.sleep(0.02)
-
-
-def columns(log, *names):
-    tact("export", f"{log}.mcap", "--csv", f"{log}.csv", "--force")
-    with open(f"{log}.csv", encoding="ascii") as file:
-        rows = csv.reader(file)
-        head = next(rows)
-        at = [head.index(name) for name in names]
-        return [[float(row[i]) for i in at] for row in rows]
-
-
-def checked(log):
-    assert "complete" in tact("info", f"{log}.mcap")
-    assert " 0 differing" in tact("replay", f"{log}.mcap", "--verify")
 
 
 def released(rows, first):
@@ -110,15 +79,15 @@ def main():
     again.send_signal(signal.SIGTERM)
     again.wait(60)
 
-    tact("recover", "killed.mcap")
+    command(TACT, "recover", "killed.mcap")
     for log in ("killed", "local", "again"):
-        checked(log)
+        check_log(TACT, log)
     numbers = ("stamp_ns", "site_input[state]", "site_input[stamp_ns]")
-    rows = columns("local", *numbers, "person_left_remote[3]")
-    tact("plot", "local.mcap", "again.mcap", "-o", "both.gp")
+    rows = columns(TACT, "local", *numbers, "person_left_remote[3]")
+    command(TACT, "plot", "local.mcap", "again.mcap", "-o", "both.gp")
     with open("both.gp", encoding="utf-8") as file:
         begins = float(re.search(r"B \(dashed, ([-+0-9.]*) s\)", file.read())[1])
-    apart = 1e-9 * (columns("again", "stamp_ns")[0][0] - rows[0][0])  # of one machine, whose clock they share
+    apart = 1e-9 * (columns(TACT, "again", "stamp_ns")[0][0] - rows[0][0])  # of one machine, whose clock they share
     assert abs(begins - apart) < 0.02, (begins, apart)
     found = [row[1] == OK for row in rows].index(True)
     first = next(i for i in range(found, len(rows)) if rows[i][1] != OK)
@@ -128,10 +97,10 @@ def main():
     released(rows, first)
     assert rows[first][0] - rows[first][2] < 0.3e9  # it was noticed within 0.1 s, and late ticks
     assert all(abs(row[3]) < 0.05 for row in rows[first + 600:]), "engaged again without its deadman"
-    states = [row[1] for row in columns("again", *numbers)]
+    states = [row[1] for row in columns(TACT, "again", *numbers)]
     assert states.count(OK) > 100, ("the end that was started again was connected too shortly", states.count(OK), len(states))
     assert LOST in states[states.index(OK):], "did not notice that the person's end was stopped"
-    held = [row[0] for row in columns("killed", "robot_left_remote[3]")]
+    held = [row[0] for row in columns(TACT, "killed", "robot_left_remote[3]")]
     assert max(held) > 2.0, max(held)
 
 
@@ -208,7 +177,7 @@ class Ends:
         if what == "kill":
             self.runs[where].send_signal(signal.SIGKILL)
             self.runs[where].wait()
-            tact("recover", f"{self.logs[where][-1]}.mcap")
+            command(TACT, "recover", f"{self.logs[where][-1]}.mcap")
         elif what == "stop":
             self.runs[where].send_signal(signal.SIGSTOP)
         elif what == "unplug":
@@ -263,8 +232,8 @@ def suffers(events):
     for site, joint in (("local", "person_left_remote"), ("remote", "robot_left_remote")):
         found = 0
         for log in ends.logs[site]:
-            checked(log)
-            rows = columns(log, "stamp_ns", "site_input[state]", "site_input[stamp_ns]", f"{joint}[3]", f"{joint}[0]")
+            check_log(TACT, log)
+            rows = columns(TACT, log, "stamp_ns", "site_input[state]", "site_input[stamp_ns]", f"{joint}[3]", f"{joint}[0]")
             assert OK in [row[1] for row in rows], log
             jump = 0.0
             for first in silences(rows):
@@ -281,7 +250,7 @@ def suffers(events):
 EVENTS = ("cut", "to person", "to robot", "unplug", "stop remote", "stop local", "kill remote", "kill local")
 LONG = os.environ.get("TACT_LONG", "0") not in ("", "0")
 for end in ("local", "remote"):  # the example by a model is one that can be run
-    assert "mode: model" in tact("teleop", os.path.join(SOURCE, "examples/teleop_model.yaml"), "--site", end, "--print")
+    assert "mode: model" in command(TACT, "teleop", os.path.join(SOURCE, "examples/teleop_model.yaml"), "--site", end, "--print")
 ROUNDS = [None] + ([(event,) * 50 for event in EVENTS] if LONG else [EVENTS[:4]])
 for events in ROUNDS:
     with tempfile.TemporaryDirectory() as folder:

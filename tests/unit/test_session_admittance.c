@@ -21,6 +21,7 @@
 #include "rt/session/report.h"
 #include "rt/session/session.h"
 #include "support/device_config.h"
+#include "support/folder.h"
 #include "support/replays.h"
 #include "support/run_scene.h"
 
@@ -539,12 +540,7 @@ static int remove_folder(void **state)
 {
     (void)state;
     static const char *const files[] = {"press.csv", "press.mcap"};
-    for (int i = 0; i < 2; i++) {
-        char path[64];
-        snprintf(path, sizeof path, "%s/%s", folder, files[i]);
-        remove(path);
-    }
-    return rmdir(folder);
+    return remove_folder_with(folder, files, sizeof files / sizeof *files);
 }
 
 int main(void)

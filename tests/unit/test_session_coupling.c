@@ -18,6 +18,7 @@
 #include "devices/registry.h"
 #include "rt/log/log_reader.h"
 #include "rt/session/session.h"
+#include "support/folder.h"
 #include "support/replays.h"
 #include "support/run_scene.h"
 
@@ -571,12 +572,7 @@ static int remove_folder(void **state)
 {
     (void)state;
     static const char *const files[] = {"press.csv", "lead.csv", "press.mcap"};
-    for (int i = 0; i < 3; i++) {
-        char path[64];
-        snprintf(path, sizeof path, "%s/%s", folder, files[i]);
-        remove(path);
-    }
-    return rmdir(folder);
+    return remove_folder_with(folder, files, sizeof files / sizeof *files);
 }
 
 int main(void)

@@ -17,6 +17,7 @@
 #include "rt/log/log_reader.h"
 #include "rt/session/session.h"
 #include "support/campaign.h"
+#include "support/folder.h"
 #include "support/run_scene.h"
 
 /* Mass [kg], damping [N s/m] and stiffness [N/m] of a hand, and its attitude's: about 60 mm. */
@@ -175,12 +176,8 @@ static int make_folder(void **state)
 static int remove_folder(void **state)
 {
     (void)state;
-    char path[64];
-    snprintf(path, sizeof path, "%s/press.mcap", folder);
-    remove(path);
-    snprintf(path, sizeof path, "%s/way.csv", folder);
-    remove(path);
-    return rmdir(folder);
+    static const char *const files[] = {"press.mcap", "way.csv"};
+    return remove_folder_with(folder, files, sizeof files / sizeof *files);
 }
 
 int main(void)

@@ -17,6 +17,7 @@
 #include "devices/registry.h"
 #include "rt/log/log_reader.h"
 #include "rt/session/session.h"
+#include "support/folder.h"
 #include "support/replays.h"
 #include "support/run_scene.h"
 
@@ -162,14 +163,9 @@ static int make_folder(void **state)
 
 static int remove_folder(void **state)
 {
-    static const char *const files[] = {"close.csv", "glove.mcap"};
     (void)state;
-    for (int i = 0; i < 2; i++) {
-        char path[64];
-        snprintf(path, sizeof path, "%s/%s", folder, files[i]);
-        remove(path);
-    }
-    return rmdir(folder);
+    static const char *const files[] = {"close.csv", "glove.mcap"};
+    return remove_folder_with(folder, files, sizeof files / sizeof *files);
 }
 
 int main(void)

@@ -20,6 +20,7 @@
 #include "rt/session/session.h"
 #include "support/campaign.h"
 #include "support/data.h"
+#include "support/folder.h"
 #include "support/replays.h"
 #include "support/run_scene.h"
 
@@ -221,12 +222,8 @@ static int make_folder(void **state)
 static int remove_folder(void **state)
 {
     (void)state;
-    char path[64];
-    snprintf(path, sizeof path, "%s/probe.mcap", folder);
-    remove(path);
-    snprintf(path, sizeof path, "%s/part.csv", folder);
-    remove(path);
-    return rmdir(folder);
+    static const char *const files[] = {"probe.mcap", "part.csv"};
+    return remove_folder_with(folder, files, sizeof files / sizeof *files);
 }
 
 int main(void)

@@ -16,6 +16,7 @@
 #include "rt/log/log_reader.h"
 #include "rt/session/session.h"
 #include "support/campaign.h"
+#include "support/folder.h"
 #include "support/replays.h"
 #include "support/run_scene.h"
 
@@ -315,12 +316,7 @@ static int remove_folder(void **state)
 {
     (void)state;
     static const char *const files[] = {"tool.mcap", "way.csv"};
-    for (int i = 0; i < 2; i++) {
-        char path[64];
-        snprintf(path, sizeof path, "%s/%s", folder, files[i]);
-        remove(path);
-    }
-    return rmdir(folder);
+    return remove_folder_with(folder, files, sizeof files / sizeof *files);
 }
 
 int main(void)

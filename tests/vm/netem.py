@@ -3,7 +3,6 @@
 poor network: 50 ms one way, 20 ms of jitter, 5 % lost. In the press the network is cut for a second, once by a loss of 100 %
 and once by taking an interface down: both ends are safe in the stated time, and the same press returns. Runs where TACT_LONG
 is 1, as it takes over 20 s."""
-import csv
 import json
 import os
 import signal
@@ -13,6 +12,9 @@ import tempfile
 import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(os.path.dirname(HERE), "cli"))
+from site_logs import check_log, columns, wait_for  # noqa: E402
+
 POOR = "delay 50ms 20ms loss 5%"  # tc netem: 30 to 70 ms
 OK, LOST = 0, 2  # states of a device
 ADDRESS = {"person": "192.0.2.1", "robot": "192.0.2.2"}
@@ -82,17 +84,6 @@ def lose(what):
         do(f"tc -n {name} qdisc change dev to_{other} root netem {what}")
 
 
-def wait_for(log, words, count):
-    until = time.monotonic() + 60
-    while True:
-        with open(f"{log}.err", encoding="utf-8") as file:
-            text = file.read()
-        if text.count(words) >= count:
-            return
-        assert time.monotonic() < until, text
-        time.sleep(0.02)
-
-
 def inside(tact, folder):
     """In the machine, in memory: what the programs write takes no time of the host there."""
     os.chdir("/dev/shm")
@@ -137,18 +128,8 @@ def inside(tact, folder):
 
 def check(tact, name, joint, cuts):
     """Silence as each end saw it, from its log."""
-    def command(*words):
-        return subprocess.run([tact, *words], capture_output=True, text=True, check=True, timeout=120).stdout
-
-    assert "complete" in command("info", f"{name}.mcap")
-    assert " 0 differing" in command("replay", f"{name}.mcap", "--verify")
-    command("export", f"{name}.mcap", "--csv", f"{name}.csv")
-    with open(f"{name}.csv", encoding="ascii") as file:
-        rows = csv.reader(file)
-        head = next(rows)
-        wanted = ("stamp_ns", "site_input[state]", "site_input[stamp_ns]", f"{joint}_remote[3]")
-        at = [head.index(word) for word in wanted]
-        rows = [[float(row[i]) for i in at] for row in rows]
+    check_log(tact, name)
+    rows = columns(tact, name, "stamp_ns", "site_input[state]", "site_input[stamp_ns]", f"{joint}_remote[3]")
     for cut in cuts:
         first = next(i for i, row in enumerate(rows) if row[0] > cut + 5e7 and row[1] != OK)
         back = next(i for i in range(first, len(rows)) if rows[i][1] == OK)
