@@ -12,9 +12,9 @@
 
 enum { MOST_STEPS = 2000 };
 
-/** The objective is r plus a very small multiple of x, so that no two bases are equally good and
- * the steps cannot cycle. */
-static const double LINEAR_OBJECTIVE[4] = {0.37e-12, -0.61e-12, 0.23e-12, 1.0};
+/** Objective of the linear program: the depth r plus a very small multiple of the point x, so that
+ * no two bases are equally good and the steps cannot cycle. */
+static const double ANTI_CYCLING_OBJECTIVE[4] = {0.37e-12, -0.61e-12, 0.23e-12, 1.0};
 
 /** Solves the 4 x 4 system m x = b; returns 0 where it is singular. */
 static int solve_4x4_system(double m[4][4], const double b[4], double x[4])
@@ -50,7 +50,7 @@ static int solve_4x4_system(double m[4][4], const double b[4], double x[4])
     return 1;
 }
 
-/** The constraints that are satisfied with equality at present. */
+/** The four constraints that the present vertex of the linear program satisfies with equality. */
 struct basis {
     double row[4][4], right[4];
 };
@@ -67,29 +67,29 @@ static void set_start_basis(struct basis *b, double size)
     }
 }
 
-/** The constraint of the basis that a new one replaces, so that all multipliers stay positive; -1
- * where there is none. */
+/** The constraint that leaves the basis when a new one enters, chosen such that all multipliers
+ * stay positive; -1 where there is none. */
 static int find_leaving_constraint(const struct basis *b, const double entering_constraint[4])
 {
-    double transposed_basis[4][4], weight[4], share[4], least = INFINITY;
-    int out = -1;
+    double transposed_basis[4][4], multiplier[4], share[4], least = INFINITY;
+    int leaving = -1;
     for (int i = 0; i < 4; i++) {
         for (int j = 0; j < 4; j++) {
             transposed_basis[i][j] = b->row[j][i];
         }
     }
-    if (!solve_4x4_system(transposed_basis, LINEAR_OBJECTIVE, weight) ||
+    if (!solve_4x4_system(transposed_basis, ANTI_CYCLING_OBJECTIVE, multiplier) ||
         !solve_4x4_system(transposed_basis, entering_constraint, share)) {
         return -1;
     }
     for (int i = 0; i < 4; i++) {
-        double ratio = weight[i] / share[i];
+        double ratio = multiplier[i] / share[i];
         if (share[i] > 1e-12 && ratio < least) {
             least = ratio;
-            out = i;
+            leaving = i;
         }
     }
-    return out;
+    return leaving;
 }
 
 int tact_dual_deepest_inner_point(const double (*plane)[4], size_t count, double size,
@@ -98,16 +98,18 @@ int tact_dual_deepest_inner_point(const double (*plane)[4], size_t count, double
     struct basis b;
     set_start_basis(&b, size);
     for (int step = 0; step < MOST_STEPS; step++) {
-        double y[4], worst = 1e-12 * size; /* with 1e-14 rounding can prevent termination */
+        double y[4],
+            max_violation =
+                1e-12 * size; /* a tolerance of 1e-14 could prevent termination by rounding */
         size_t entering_index = count;
         if (!solve_4x4_system(b.row, b.right, y)) {
             return 0;
         }
         for (size_t i = 0; i < count; i++) {
             const double *n = plane[i];
-            double over = n[0] * y[0] + n[1] * y[1] + n[2] * y[2] + y[3] - n[3];
-            if (over > worst) {
-                worst = over;
+            double violation = n[0] * y[0] + n[1] * y[1] + n[2] * y[2] + y[3] - n[3];
+            if (violation > max_violation) {
+                max_violation = violation;
                 entering_index = i;
             }
         }
@@ -118,12 +120,12 @@ int tact_dual_deepest_inner_point(const double (*plane)[4], size_t count, double
         }
         double row[4] = {plane[entering_index][0], plane[entering_index][1],
                          plane[entering_index][2], 1.0};
-        int out = find_leaving_constraint(&b, row);
-        if (out < 0) {
+        int leaving = find_leaving_constraint(&b, row);
+        if (leaving < 0) {
             return 0;
         }
-        memcpy(b.row[out], row, sizeof row);
-        b.right[out] = plane[entering_index][3];
+        memcpy(b.row[leaving], row, sizeof row);
+        b.right[leaving] = plane[entering_index][3];
     }
     return 0;
 }

@@ -3,12 +3,12 @@
 #include <stddef.h>
 #include "contact/elementary.h"
 
-/* Powers of s and t of each term. */
-static const int power[JET_TERMS][2] = {{0, 0}, {1, 0}, {0, 1}, {2, 0}, {1, 1},
-                                        {0, 2}, {3, 0}, {2, 1}, {1, 2}, {0, 3}};
+/* Exponents of s and t of each term of the Taylor polynomial. */
+static const int exponents[JET_TERMS][2] = {{0, 0}, {1, 0}, {0, 1}, {2, 0}, {1, 1},
+                                            {0, 2}, {3, 0}, {2, 1}, {1, 2}, {0, 3}};
 
-/* Index of the term s^i t^j. */
-static int term(int i, int j)
+/* Index of the coefficient of s^i t^j in a Taylor polynomial. */
+static int term_index(int i, int j)
 {
     static const int first[4] = {0, 1, 3, 6};
     return first[i + j] + j;
@@ -44,16 +44,16 @@ struct jet tact_jet_scale(struct jet a, double s)
 
 struct jet tact_jet_multiply(const struct jet *a, const struct jet *b)
 {
-    static const unsigned char product[][3] = {
-        /* term of a, of b, of the product */
+    static const unsigned char product_terms[][3] = {
+        /* indices of the term of a, of the term of b, and of their product */
         {0, 0, 0}, {0, 1, 1}, {0, 2, 2}, {0, 3, 3}, {0, 4, 4}, {0, 5, 5}, {0, 6, 6},
         {0, 7, 7}, {0, 8, 8}, {0, 9, 9}, {1, 0, 1}, {1, 1, 3}, {1, 2, 4}, {1, 3, 6},
         {1, 4, 7}, {1, 5, 8}, {2, 0, 2}, {2, 1, 4}, {2, 2, 5}, {2, 3, 7}, {2, 4, 8},
         {2, 5, 9}, {3, 0, 3}, {3, 1, 6}, {3, 2, 7}, {4, 0, 4}, {4, 1, 7}, {4, 2, 8},
         {5, 0, 5}, {5, 1, 8}, {5, 2, 9}, {6, 0, 6}, {7, 0, 7}, {8, 0, 8}, {9, 0, 9}};
     struct jet r = {{0.0}};
-    for (size_t i = 0; i < sizeof product / sizeof *product; i++) {
-        r.c[product[i][2]] += a->c[product[i][0]] * b->c[product[i][1]];
+    for (size_t i = 0; i < sizeof product_terms / sizeof *product_terms; i++) {
+        r.c[product_terms[i][2]] += a->c[product_terms[i][0]] * b->c[product_terms[i][1]];
     }
     return r;
 }
@@ -83,9 +83,9 @@ struct jet tact_jet_derivative(const struct jet *a, int k)
 {
     struct jet r = {{0.0}};
     for (int i = 1; i < JET_TERMS; i++) {
-        const int p = power[i][0] - (k == 0), q = power[i][1] - (k == 1);
+        const int p = exponents[i][0] - (k == 0), q = exponents[i][1] - (k == 1);
         if (p >= 0 && q >= 0) {
-            r.c[term(p, q)] = power[i][k] * a->c[i];
+            r.c[term_index(p, q)] = exponents[i][k] * a->c[i];
         }
     }
     return r;

@@ -13,18 +13,18 @@ struct jet {
 };
 
 struct jet tact_jet_constant(double value);
-/* The variable s (k = 0) or t at a value. */
+/* The Taylor polynomial of the variable s (k = 0) or t (k = 1) about a value. */
 struct jet tact_jet_variable(double value, int k);
 struct jet tact_jet_add(struct jet a, struct jet b);
 struct jet tact_jet_scale(struct jet a, double s);
 struct jet tact_jet_multiply(const struct jet *a, const struct jet *b);
 
-/* f(a), from f and its first three derivatives at the value of a. */
+/* The Taylor polynomial of f(a), from f and its first three derivatives at the value of a. */
 struct jet tact_jet_compose(const struct jet *a, const double f[4]);
-/* a^p, for a positive value of a. */
+/* The Taylor polynomial of a^p, for a positive value of a. */
 struct jet tact_jet_power(const struct jet *a, double p);
 
-/* d/ds (k = 0) or d/dt; of one order less. */
+/* The derivative of a Taylor polynomial by s (k = 0) or t (k = 1), of one order less. */
 struct jet tact_jet_derivative(const struct jet *a, int k);
 
 /* Vectors of three. */

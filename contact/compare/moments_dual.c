@@ -13,36 +13,37 @@
 #include "contact/compare/dual_internal.h"
 #include "contact/moments/moments_internal.h"
 
-/** Height of a triangle over its longest edge below which its plane is undefined. */
+/** Height of a triangle over its longest edge below which the triangle has no defined plane. */
 static const double SLIVER_HEIGHT_RATIO = 1e-10;
 
-/** Difference of two duals, over their size, below which they belong to one plane. */
+/** Two dual points that differ by less than this, relative to their size, belong to one plane. */
 static const double DUAL_EQUALITY_TOLERANCE = 1e-11;
 
-/** Planes about a point inside all of them, and the polyhedron that they enclose. */
-struct dual {
+/** Face planes of the overlap, about a point inside all of them, and the polyhedron that they
+ * enclose. */
+struct dual_polyhedron {
     size_t count;
     double (*plane)[4]; /* n.r <= d, r from origin */
-    uint8_t *owner;     /* 1: plane of A, 2: of B, 3: of both */
+    uint8_t *owner;     /* solid that the plane belongs to; 1: A, 2: B, 3: both */
     double (*point)[3]; /* n / d */
-    size_t corners, room;
+    size_t corners, capacity;
     struct corner *corner;
     double origin[3];
 };
 
-/** A vertex of the overlap on one of its planes. */
+/** A vertex of the overlap, listed once for each face plane that it is on. */
 struct corner {
     double r[3], angle;
     uint32_t plane;
 };
 
-/** A dual point and the plane that it belongs to, for sorting. */
-struct entry {
+/** A dual point with the plane that it belongs to, for sorting. */
+struct dual_entry {
     double point[3], plane[4];
     uint8_t owner;
 };
 
-static void free_dual_polyhedron(struct dual *d)
+static void free_dual_polyhedron(struct dual_polyhedron *d)
 {
     free(d->plane);
     free(d->owner);
@@ -50,8 +51,9 @@ static void free_dual_polyhedron(struct dual *d)
     free(d->corner);
 }
 
-/** Adds the plane of a triangle. Slivers are left out: their neighbours enclose the same solid. */
-static void add_triangle(struct dual *d, const double r[9], const double shift[3],
+/** Adds the plane of a triangle to the planes. Slivers are left out: their neighbours enclose the
+ * same solid. */
+static void add_triangle(struct dual_polyhedron *d, const double r[9], const double shift[3],
                          const struct tact_mesh *m, size_t t, uint8_t owner)
 {
     double p[3][3], e[3][3], length[3], n[3], unit[3];
@@ -76,7 +78,7 @@ static void add_triangle(struct dual *d, const double r[9], const double shift[3
     d->owner[d->count++] = owner;
 }
 
-static void add_shape_dual_points(struct dual *d, const struct tact_shape *shape,
+static void add_shape_dual_points(struct dual_polyhedron *d, const struct tact_shape *shape,
                                   const struct tact_pose *pose, uint8_t owner)
 {
     static const double up[3] = {0.0, 0.0, 1.0};
@@ -97,7 +99,7 @@ static void add_shape_dual_points(struct dual *d, const struct tact_shape *shape
 
 static int compare_dual_points(const void *pa, const void *pb)
 {
-    const struct entry *a = pa, *b = pb;
+    const struct dual_entry *a = pa, *b = pb;
     for (int k = 0; k < 3; k++) {
         if (a->point[k] != b->point[k]) {
             return a->point[k] < b->point[k] ? -1 : 1;
@@ -106,21 +108,21 @@ static int compare_dual_points(const void *pa, const void *pb)
     return a->owner - b->owner;
 }
 
-/** 1 where two duals belong to one plane. */
-static int are_duals_of_one_plane(const struct entry *a, const struct entry *b)
+/** 1 where two dual points belong to one plane. */
+static int are_duals_of_one_plane(const struct dual_entry *a, const struct dual_entry *b)
 {
-    double apart[3];
-    tact_v3_sub(apart, a->point, b->point);
-    return tact_v3_norm(apart) <= DUAL_EQUALITY_TOLERANCE * tact_v3_norm(a->point);
+    double difference[3];
+    tact_v3_sub(difference, a->point, b->point);
+    return tact_v3_norm(difference) <= DUAL_EQUALITY_TOLERANCE * tact_v3_norm(a->point);
 }
 
-/** Moves the origin to an inner point and makes the duals, one for each plane. Returns 0, -ENOMEM.
- */
-static int compute_dual_points(struct dual *d, const double inner[3])
+/** Moves the origin to a point inside the overlap and computes one dual point for each plane.
+ * Returns 0 or -ENOMEM. */
+static int compute_dual_points(struct dual_polyhedron *d, const double inner[3])
 {
-    size_t room = d->count ? d->count : 1;
-    struct entry *entry = calloc(room, sizeof *entry);
-    d->point = calloc(room, sizeof *d->point);
+    size_t capacity = d->count ? d->count : 1;
+    struct dual_entry *entry = calloc(capacity, sizeof *entry);
+    d->point = calloc(capacity, sizeof *d->point);
     if (!entry || !d->point) {
         free(entry);
         return -ENOMEM;
@@ -132,22 +134,22 @@ static int compute_dual_points(struct dual *d, const double inner[3])
         tact_v3_scale(entry[i].point, d->plane[i], 1.0 / entry[i].plane[3]);
     }
     qsort(entry, d->count, sizeof *entry, compare_dual_points);
-    size_t kept = 0;
+    size_t kept_count = 0;
     for (size_t i = 0; i < d->count; i++) {
-        size_t twin = kept;
-        double reach = DUAL_EQUALITY_TOLERANCE * tact_v3_norm(entry[i].point);
-        while (twin > 0 && entry[twin - 1].point[0] >= entry[i].point[0] - reach &&
-               !are_duals_of_one_plane(&entry[i], &entry[twin - 1])) {
-            twin--;
+        size_t same_plane = kept_count;
+        double tolerance = DUAL_EQUALITY_TOLERANCE * tact_v3_norm(entry[i].point);
+        while (same_plane > 0 && entry[same_plane - 1].point[0] >= entry[i].point[0] - tolerance &&
+               !are_duals_of_one_plane(&entry[i], &entry[same_plane - 1])) {
+            same_plane--;
         }
-        if (twin > 0 && entry[twin - 1].point[0] >= entry[i].point[0] - reach) {
-            entry[twin - 1].owner |= entry[i].owner;
+        if (same_plane > 0 && entry[same_plane - 1].point[0] >= entry[i].point[0] - tolerance) {
+            entry[same_plane - 1].owner |= entry[i].owner;
         } else {
-            entry[kept++] = entry[i];
+            entry[kept_count++] = entry[i];
         }
     }
-    d->count = kept;
-    for (size_t i = 0; i < kept; i++) {
+    d->count = kept_count;
+    for (size_t i = 0; i < kept_count; i++) {
         memcpy(d->plane[i], entry[i].plane, sizeof d->plane[i]);
         tact_v3_copy(d->point[i], entry[i].point);
         d->owner[i] = entry[i].owner;
@@ -157,8 +159,9 @@ static int compute_dual_points(struct dual *d, const double inner[3])
     return 0;
 }
 
-/** Records every facet of the hull of duals as a corner on each of its planes. */
-static int record_hull_corners(struct dual *d, qhT *qh)
+/** Records every facet of the convex hull of the dual points as a corner of the overlap on each of
+ * its planes. */
+static int record_hull_corners(struct dual_polyhedron *d, qhT *qh)
 {
     facetT *facet;
     FORALLfacets
@@ -166,13 +169,13 @@ static int record_hull_corners(struct dual *d, qhT *qh)
         vertexT *vertex, **vertexp;
         FOREACHvertex_(facet->vertices)
         {
-            if (d->corners == d->room) {
-                d->room = d->room ? 2 * d->room : 1024;
-                struct corner *more = realloc(d->corner, d->room * sizeof *more);
-                if (!more) {
+            if (d->corners == d->capacity) {
+                d->capacity = d->capacity ? 2 * d->capacity : 1024;
+                struct corner *resized = realloc(d->corner, d->capacity * sizeof *resized);
+                if (!resized) {
                     return -ENOMEM;
                 }
-                d->corner = more;
+                d->corner = resized;
             }
             struct corner *c = &d->corner[d->corners++];
             tact_v3_scale(c->r, facet->normal, -1.0 / facet->offset);
@@ -182,21 +185,22 @@ static int record_hull_corners(struct dual *d, qhT *qh)
     return 0;
 }
 
-/** Finds the corners. Returns 0, -EDOM, -ENOMEM. */
-static int compute_polyhedron_corners(struct dual *d)
+/** Finds the corners of the overlap by qhull. Returns 0, -EDOM or -ENOMEM. */
+static int compute_polyhedron_corners(struct dual_polyhedron *d)
 {
-    char command[] = "qhull Pp", *text = NULL;
+    char qhull_command[] = "qhull Pp", *text = NULL;
     size_t size = 0;
-    /* qhull needs a stream for its messages: in memory, as a library does not print */
+    /* qhull writes its messages to a stream: one in memory, as a library must not print */
     FILE *log = open_memstream(&text, &size);
     qhT *qh = calloc(1, sizeof *qh);
-    int rc = log && qh ? 0 : -ENOMEM, kept, blocks;
+    int rc = log && qh ? 0 : -ENOMEM, kept_count, blocks;
     if (rc == 0) {
         qh_zero(qh, log);
-        int failed = qh_new_qhull(qh, 3, (int)d->count, d->point[0], False, command, log, log);
-        rc = failed == qh_ERRmem ? -ENOMEM : failed ? -EDOM : record_hull_corners(d, qh);
+        int qhull_error =
+            qh_new_qhull(qh, 3, (int)d->count, d->point[0], False, qhull_command, log, log);
+        rc = qhull_error == qh_ERRmem ? -ENOMEM : qhull_error ? -EDOM : record_hull_corners(d, qh);
         qh_freeqhull(qh, !qh_ALL);
-        qh_memfreeshort(qh, &kept, &blocks);
+        qh_memfreeshort(qh, &kept_count, &blocks);
     }
     free(qh);
     if (log) {
@@ -215,8 +219,8 @@ static int compare_corner_angles(const void *pa, const void *pb)
     return a->angle < b->angle ? -1 : a->angle > b->angle;
 }
 
-/** Sorts the corners of each plane about their mean. */
-static void sort_corners_by_angle(struct dual *d)
+/** Sorts the corners on each plane by their angle about their mean. */
+static void sort_corners_by_angle(struct dual_polyhedron *d)
 {
     if (d->corners) {
         qsort(d->corner, d->corners, sizeof *d->corner, compare_corner_angles);
@@ -229,15 +233,16 @@ static void sort_corners_by_angle(struct dual *d)
         tact_v3_scale(middle, middle, 1.0 / (double)(end - i));
         tact_v3_tangents(d->plane[d->corner[i].plane], u, w);
         for (size_t k = i; k < end; k++) {
-            double apart[3];
-            tact_v3_sub(apart, d->corner[k].r, middle);
-            d->corner[k].angle = tact_atan2(tact_v3_dot(apart, w), tact_v3_dot(apart, u));
+            double difference[3];
+            tact_v3_sub(difference, d->corner[k].r, middle);
+            d->corner[k].angle = tact_atan2(tact_v3_dot(difference, w), tact_v3_dot(difference, u));
         }
         qsort(d->corner + i, end - i, sizeof *d->corner, compare_corner_angles);
     }
 }
 
-/** Adds a triangle of a face: volume and moments to the origin, and A's share to the gradient. */
+/** Adds a triangle of a face to the sums: its tetrahedron with the origin to volume and moments,
+ * and the share that belongs to A's surface to the gradient. */
 static void add_face_triangle_sums(struct tact_moment_sums *s, const double *p, const double *q,
                                    const double *r, double share)
 {
@@ -262,7 +267,7 @@ static void add_face_triangle_sums(struct tact_moment_sums *s, const double *p, 
     tact_v3_axpy(s->torque, share / 3.0, moment);
 }
 
-static void integrate_polyhedron(const struct dual *d, struct tact_moment_sums *sums)
+static void integrate_polyhedron(const struct dual_polyhedron *d, struct tact_moment_sums *sums)
 {
     static const double share[4] = {0.0, 1.0, 0.0, 0.5};
     memset(sums, 0, sizeof *sums);
@@ -277,19 +282,20 @@ static void integrate_polyhedron(const struct dual *d, struct tact_moment_sums *
     sums->magnitude = sums->volume;
 }
 
-/** Half the diagonal of a mesh's bounds, and their middle in the world. */
-static double extent(const struct tact_mesh *m, const struct tact_pose *pose, double middle[3])
+/** Half the diagonal of a mesh's bounding box; *middle: the centre of the box in the world. */
+static double bounding_radius(const struct tact_mesh *m, const struct tact_pose *pose,
+                              double middle[3])
 {
-    double local[3], half[3];
+    double local_middle[3], half[3];
     for (int k = 0; k < 3; k++) {
-        local[k] = 0.5 * (m->nodes[0].lower[k] + m->nodes[0].upper[k]);
+        local_middle[k] = 0.5 * (m->nodes[0].lower[k] + m->nodes[0].upper[k]);
         half[k] = 0.5 * (m->nodes[0].upper[k] - m->nodes[0].lower[k]);
     }
-    tact_pose_point(middle, pose, local);
+    tact_pose_point(middle, pose, local_middle);
     return tact_v3_norm(half);
 }
 
-static int compute_dual_moments(struct dual *d, double size, struct tact_moments *out)
+static int compute_dual_moments(struct dual_polyhedron *d, double size, struct tact_moments *out)
 {
     static const double axes[9] = {1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0};
     struct tact_moment_sums sums;
@@ -322,12 +328,13 @@ int tact_moments_dual(const struct tact_shape *a, const struct tact_pose *pa,
         (!is_halfspace_b && !b->mesh)) {
         return -ENOTSUP;
     }
-    struct dual d = {0};
-    size_t room = (is_halfspace_a ? 1 : a->mesh->triangle_count) +
-                  (is_halfspace_b ? 1 : b->mesh->triangle_count);
-    double size = is_halfspace_a ? extent(b->mesh, pb, d.origin) : extent(a->mesh, pa, d.origin);
-    d.plane = malloc(room * sizeof *d.plane);
-    d.owner = malloc(room);
+    struct dual_polyhedron d = {0};
+    size_t capacity = (is_halfspace_a ? 1 : a->mesh->triangle_count) +
+                      (is_halfspace_b ? 1 : b->mesh->triangle_count);
+    double size = is_halfspace_a ? bounding_radius(b->mesh, pb, d.origin)
+                                 : bounding_radius(a->mesh, pa, d.origin);
+    d.plane = malloc(capacity * sizeof *d.plane);
+    d.owner = malloc(capacity);
     int rc = d.plane && d.owner ? 0 : -ENOMEM;
     if (rc == 0) {
         add_shape_dual_points(&d, a, pa, 1);

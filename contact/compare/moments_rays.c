@@ -10,8 +10,9 @@
 
 enum { MOST_RESOLUTION = 2048, COARSE = 48, NARROWINGS = 4 };
 
-/** Fraction of the bounds' size within which two crossings coincide. */
-static const double SAME = 1e-13;
+/** Two crossings along a ray coincide where they differ by less than this fraction of the bounds'
+ * size. */
+static const double COINCIDENCE_TOLERANCE = 1e-13;
 
 struct tact_rays_body tact_rays_body(const struct tact_shape *shape, const struct tact_pose *pose)
 {
@@ -39,7 +40,7 @@ static void extend_bounds_to_point(struct bounds *b, const double p[3])
 static const struct bounds EMPTY_BOUNDS = {{INFINITY, INFINITY, INFINITY},
                                            {-INFINITY, -INFINITY, -INFINITY}};
 
-/** Bounds in the world; a half-space has none. */
+/** Bounding box of a body in the world; that of a half-space is infinite. */
 static struct bounds compute_world_bounds(const struct tact_rays_body *body)
 {
     struct bounds b = EMPTY_BOUNDS;
@@ -61,60 +62,62 @@ static struct bounds compute_world_bounds(const struct tact_rays_body *body)
     return b;
 }
 
-/** Sums over the rays of one direction, about the middle of the bounds. */
+/** Sums over the rays of one direction; moments are about the centre of the bounds. */
 struct direction {
     struct tact_moment_sums sums;
-    struct bounds found; /* bounds of the hits inside both solids */
+    struct bounds inside_bounds; /* bounds of the ray intervals that are inside both solids */
     size_t rays, corrected, dropped;
 };
 
-/** State of one body while the crossings of a ray are processed. */
-struct reading {
+/** How many times a ray crosses one body's surface, and by which rule the inside is found. */
+struct surface_crossings {
     int count, sum, parity;
 };
 
-static int is_inside_by_crossings(const struct reading *r, int crossing_count, int winding_number)
+static int is_inside_by_crossings(const struct surface_crossings *r, int crossing_count,
+                                  int winding_number)
 {
     return r->parity ? crossing_count & 1 : winding_number != 0;
 }
 
-/** Adds the part of a ray from z0 to z1, in the middle of a cell of sizes hu and hv. */
+/** Adds the interval of a ray from z0 to z1 that is inside both solids, in the middle of a cell of
+ * sizes hu and hv. */
 static void add_ray_interval_sums(struct direction *d, const struct tact_rays_lattice *l,
                                   const double middle[3], double u, double v, double z0, double z1)
 {
-    static const int place[3][3] = {{0, 3, 4}, {3, 1, 5}, {4, 5, 2}};
+    static const int second_moment_index[3][3] = {{0, 3, 4}, {3, 1, 5}, {4, 5, 2}};
     struct tact_moment_sums *s = &d->sums;
-    double hu = l->step[l->u], hv = l->step[l->v], part = hu * hv * (z1 - z0), p[3];
+    double hu = l->step[l->u], hv = l->step[l->v], interval_volume = hu * hv * (z1 - z0), p[3];
     p[l->u] = u - middle[l->u];
     p[l->v] = v - middle[l->v];
     p[l->axis] = 0.5 * (z0 + z1) - middle[l->axis];
-    s->volume += part;
+    s->volume += interval_volume;
     for (int i = 0; i < 3; i++) {
-        s->first[i] += part * p[i];
+        s->first[i] += interval_volume * p[i];
         for (int j = i; j < 3; j++) {
-            s->second[place[i][j]] += part * p[i] * p[j];
+            s->second[second_moment_index[i][j]] += interval_volume * p[i] * p[j];
         }
     }
-    s->second[l->u] += part * hu * hu / 12.0;
-    s->second[l->v] += part * hv * hv / 12.0;
-    s->second[l->axis] += part * (z1 - z0) * (z1 - z0) / 12.0;
+    s->second[l->u] += interval_volume * hu * hu / 12.0;
+    s->second[l->v] += interval_volume * hv * hv / 12.0;
+    s->second[l->axis] += interval_volume * (z1 - z0) * (z1 - z0) / 12.0;
     double corner[3];
     for (int end = 0; end < 4; end++) {
         corner[l->u] = u + (end & 1 ? 0.5 : -0.5) * hu;
         corner[l->v] = v + (end & 1 ? 0.5 : -0.5) * hv;
         corner[l->axis] = end & 2 ? z1 : z0;
-        extend_bounds_to_point(&d->found, corner);
+        extend_bounds_to_point(&d->inside_bounds, corner);
     }
 }
 
-/** Adds a crossing of A's surface by a ray: turn: +1 where it enters, -1 where it leaves; share:
- * the fraction inside B. */
+/** Adds to the gradient a crossing of A's surface by a ray. sign: +1 where the ray enters A, -1
+ * where it leaves, times the fraction of the crossing that is inside B. */
 static void add_surface_crossing_sums(struct direction *d, const struct tact_rays_lattice *l,
                                       const double middle[3], double u, double v, double z,
-                                      double turn)
+                                      double sign)
 {
     double n[3] = {0.0}, p[3], moment[3];
-    n[l->axis] = -turn * l->step[l->u] * l->step[l->v];
+    n[l->axis] = -sign * l->step[l->u] * l->step[l->v];
     p[l->u] = u - middle[l->u];
     p[l->v] = v - middle[l->v];
     p[l->axis] = z - middle[l->axis];
@@ -123,15 +126,17 @@ static void add_surface_crossing_sums(struct direction *d, const struct tact_ray
     tact_v3_add(d->sums.torque, d->sums.torque, moment);
 }
 
-/** Sums along one ray, over its crossings in order. Coincident crossings are processed together: a
- * face of A in a face of B counts half. */
+/** Adds the sums along one ray, over its crossings in order. Coincident crossings are processed
+ * together: a face of A in a face of B counts half. */
 static void integrate_along_ray(struct direction *d, const struct tact_rays_lattice *l,
                                 const double middle[3], const struct tact_rays_hit *hit,
-                                size_t count, const struct reading read[2])
+                                size_t count, const struct surface_crossings crossings[2])
 {
     double u = tact_rays_cell_middle(l, l->u, (int)hit->cell / l->side);
     double v = tact_rays_cell_middle(l, l->v, (int)hit->cell % l->side);
-    double same = SAME * (fabs(middle[l->axis]) + l->side * l->step[l->axis]), from = 0.0;
+    double coincidence_distance =
+               COINCIDENCE_TOLERANCE * (fabs(middle[l->axis]) + l->side * l->step[l->axis]),
+           from = 0.0;
     int crossing_count[2] = {0}, winding_number[2] = {0}, in[2] = {0}, was[2];
     for (size_t i = 0; i < count;) {
         double z = hit[i].depth;
@@ -141,13 +146,13 @@ static void integrate_along_ray(struct direction *d, const struct tact_rays_latt
         for (int k = 0; k < 2; k++) {
             was[k] = in[k];
         }
-        while (i < count && !(hit[i].depth > z + same)) {
+        while (i < count && !(hit[i].depth > z + coincidence_distance)) {
             crossing_count[hit[i].body]++;
             winding_number[hit[i].body] += hit[i].turn;
             i++;
         }
         for (int k = 0; k < 2; k++) {
-            in[k] = is_inside_by_crossings(&read[k], crossing_count[k], winding_number[k]);
+            in[k] = is_inside_by_crossings(&crossings[k], crossing_count[k], winding_number[k]);
         }
         if (in[0] != was[0] && (in[1] || was[1])) {
             add_surface_crossing_sums(d, l, middle, u, v, z,
@@ -157,34 +162,34 @@ static void integrate_along_ray(struct direction *d, const struct tact_rays_latt
     }
 }
 
-/** Sums along all rays of a lattice. */
+/** Adds the sums along all rays of a lattice. */
 static void integrate_along_all_rays(struct direction *d, const struct tact_rays_lattice *l,
                                      const double middle[3], const struct tact_rays_hits *hits)
 {
     for (size_t i = 0; i < hits->count;) {
-        struct reading read[2] = {{0}};
+        struct surface_crossings crossings[2] = {{0}};
         size_t end = i;
         while (end < hits->count && hits->hit[end].cell == hits->hit[i].cell) {
-            read[hits->hit[end].body].count++;
-            read[hits->hit[end].body].sum += hits->hit[end].turn;
+            crossings[hits->hit[end].body].count++;
+            crossings[hits->hit[end].body].sum += hits->hit[end].turn;
             end++;
         }
-        if (read[0].count && read[1].count) {
-            int odd = (read[0].count | read[1].count) & 1;
-            read[0].parity = read[0].sum != 0;
-            read[1].parity = read[1].sum != 0;
+        if (crossings[0].count && crossings[1].count) {
+            int odd = (crossings[0].count | crossings[1].count) & 1;
+            crossings[0].parity = crossings[0].sum != 0;
+            crossings[1].parity = crossings[1].sum != 0;
             d->rays++;
             d->dropped += (size_t)odd;
-            d->corrected += !odd && (read[0].parity || read[1].parity);
+            d->corrected += !odd && (crossings[0].parity || crossings[1].parity);
             if (!odd) {
-                integrate_along_ray(d, l, middle, hits->hit + i, end - i, read);
+                integrate_along_ray(d, l, middle, hits->hit + i, end - i, crossings);
             }
         }
         i = end;
     }
 }
 
-/** Casts the rays of three directions into the bounds. Returns 0 or -ENOMEM. */
+/** Casts rays along x, y and z through the bounds. Returns 0 or -ENOMEM. */
 static int cast_three_ray_directions(const struct tact_rays_body *a, const struct tact_rays_body *b,
                                      const struct bounds *in, int side,
                                      struct direction direction[3])
@@ -201,7 +206,7 @@ static int cast_three_ray_directions(const struct tact_rays_body *a, const struc
             l.step[i] = (in->upper[i] - in->lower[i]) / side;
         }
         memset(&direction[k], 0, sizeof direction[k]);
-        direction[k].found = EMPTY_BOUNDS;
+        direction[k].inside_bounds = EMPTY_BOUNDS;
         hits.count = 0;
         tact_rays_cast_body(&l, a, 0, &hits);
         tact_rays_cast_body(&l, b, 1, &hits);
@@ -209,40 +214,40 @@ static int cast_three_ray_directions(const struct tact_rays_body *a, const struc
         integrate_along_all_rays(&direction[k], &l, middle, &hits);
     }
     free(hits.hit);
-    return hits.full ? -ENOMEM : 0;
+    return hits.out_of_memory ? -ENOMEM : 0;
 }
 
-/** Shrinks the bounds to the part found inside both solids, plus one cell; returns 1 where they are
- * much smaller than before. */
+/** Shrinks the bounds to the region found inside both solids, plus one cell; returns 1 where they
+ * are much smaller than before. */
 static int shrink_bounds_to_overlap(struct bounds *in, int side,
                                     const struct direction direction[3])
 {
-    struct bounds found = EMPTY_BOUNDS, before = *in;
+    struct bounds inside_bounds = EMPTY_BOUNDS, before = *in;
     for (int k = 0; k < 3; k++) {
-        extend_bounds_to_point(&found, direction[k].found.lower);
-        extend_bounds_to_point(&found, direction[k].found.upper);
+        extend_bounds_to_point(&inside_bounds, direction[k].inside_bounds.lower);
+        extend_bounds_to_point(&inside_bounds, direction[k].inside_bounds.upper);
     }
     double share = 1.0;
     for (int k = 0; k < 3; k++) {
         double cell = (before.upper[k] - before.lower[k]) / side;
-        in->lower[k] = tact_max(before.lower[k], found.lower[k] - cell);
-        in->upper[k] = tact_min(before.upper[k], found.upper[k] + cell);
+        in->lower[k] = tact_max(before.lower[k], inside_bounds.lower[k] - cell);
+        in->upper[k] = tact_min(before.upper[k], inside_bounds.upper[k] + cell);
         share *= (in->upper[k] - in->lower[k]) / (before.upper[k] - before.lower[k]);
     }
     return share < 0.5;
 }
 
-/** Combines three directions. Dropped rays count as the mean of the others of their direction, and
- * a direction is weighted by its fraction of valid rays. */
+/** Combines the sums of the three ray directions. Dropped rays count as the mean of the others of
+ * their direction, and a direction is weighted by its fraction of valid rays. */
 static void combine_ray_directions(const struct direction direction[3],
                                    struct tact_moment_sums *sums)
 {
-    double whole = 0.0;
+    double valid_fraction_sum = 0.0;
     memset(sums, 0, sizeof *sums);
     for (int k = 0; k < 3; k++) {
         const struct direction *d = &direction[k];
-        double good = d->rays ? (double)(d->rays - d->dropped) / (double)d->rays : 0.0;
-        whole += good;
+        double valid_fraction = d->rays ? (double)(d->rays - d->dropped) / (double)d->rays : 0.0;
+        valid_fraction_sum += valid_fraction;
         sums->volume += d->sums.volume;
         for (int i = 0; i < 3; i++) {
             sums->first[i] += d->sums.first[i];
@@ -252,7 +257,7 @@ static void combine_ray_directions(const struct direction direction[3],
             sums->torque[i] += d->sums.torque[i];
         }
     }
-    double scale = whole > 0.0 ? 1.0 / whole : 0.0;
+    double scale = valid_fraction_sum > 0.0 ? 1.0 / valid_fraction_sum : 0.0;
     sums->volume *= scale;
     for (int i = 0; i < 3; i++) {
         sums->first[i] *= scale;
@@ -262,14 +267,15 @@ static void combine_ray_directions(const struct direction direction[3],
     sums->magnitude = sums->volume;
 }
 
-/** Common bounds of two bodies, slightly enlarged; 0 where there are none. */
+/** Intersection of the bounding boxes of two bodies, slightly enlarged; returns 0 where it is
+ * empty. */
 static int compute_common_bounds(const struct tact_rays_body *a, const struct tact_rays_body *b,
                                  struct bounds *in)
 {
-    struct bounds of_a = compute_world_bounds(a), of_b = compute_world_bounds(b);
+    struct bounds bounds_a = compute_world_bounds(a), bounds_b = compute_world_bounds(b);
     for (int k = 0; k < 3; k++) {
-        in->lower[k] = tact_max(of_a.lower[k], of_b.lower[k]);
-        in->upper[k] = tact_min(of_a.upper[k], of_b.upper[k]);
+        in->lower[k] = tact_max(bounds_a.lower[k], bounds_b.lower[k]);
+        in->upper[k] = tact_min(bounds_a.upper[k], bounds_b.upper[k]);
         if (!(in->lower[k] < in->upper[k])) {
             return 0;
         }

@@ -23,10 +23,11 @@ TACT_BEGIN_DECLS
 struct tact_rays_body {
     enum tact_shape_kind kind; /**< kind of shape */
     double radius;             /**< radius of a sphere [m] */
-    const double *vertices;    /**< x 3 [m], shape frame; read where kind is neither */
+    const double *vertices;    /**< vertices of the triangles, x 3 [m], shape frame; not used for a
+                                  sphere or a half-space */
     const uint32_t *triangles; /**< x 3 indices */
     size_t triangle_count;     /**< number of triangles */
-    struct tact_pose pose;     /**< shape frame to world */
+    struct tact_pose pose;     /**< pose of the shape frame in the world */
 };
 
 /** Statistics of the rays. A ray whose crossings of one surface do not alternate between in and out
@@ -34,13 +35,14 @@ struct tact_rays_body {
  * surface is open there. */
 struct tact_rays_report {
     size_t rays;      /**< number of rays that crossed both solids, over the three directions */
-    size_t corrected; /**< rays that met reversed triangles, which were corrected */
-    size_t dropped;   /**< rays that met a hole and are not counted */
+    size_t corrected; /**< number of rays that met reversed triangles, which were corrected */
+    size_t dropped;   /**< number of rays that met a hole of a surface and are not counted */
     double volume[3]; /**< volume of the overlap by rays along x, y and z [m^3]; their spread
                          indicates the error */
 };
 
-/** A shape at a pose, by its own triangles where it has them. */
+/** Makes the solid for ray casting of a shape at a pose, from the shape's triangles where it has
+ * them. */
 TACT_API struct tact_rays_body tact_rays_body(const struct tact_shape *shape,
                                               const struct tact_pose *pose);
 

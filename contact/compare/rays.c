@@ -6,15 +6,15 @@
 static void append_ray_hit(struct tact_rays_hits *hits, uint32_t cell, double depth, int turn,
                            uint8_t body)
 {
-    if (hits->count == hits->room) {
-        size_t room = hits->room ? 2 * hits->room : 4096;
-        struct tact_rays_hit *more = realloc(hits->hit, room * sizeof *more);
-        if (!more) {
-            hits->full = 1;
+    if (hits->count == hits->capacity) {
+        size_t capacity = hits->capacity ? 2 * hits->capacity : 4096;
+        struct tact_rays_hit *resized = realloc(hits->hit, capacity * sizeof *resized);
+        if (!resized) {
+            hits->out_of_memory = 1;
             return;
         }
-        hits->hit = more;
-        hits->room = room;
+        hits->hit = resized;
+        hits->capacity = capacity;
     }
     hits->hit[hits->count++] = (struct tact_rays_hit){depth, cell, (int8_t)turn, body};
 }
@@ -39,7 +39,7 @@ void tact_rays_sort_hits(struct tact_rays_hits *hits)
 }
 
 static void intersect_rays_with_sphere(const struct tact_rays_lattice *l,
-                                       const struct tact_rays_body *body, uint8_t number,
+                                       const struct tact_rays_body *body, uint8_t body_index,
                                        struct tact_rays_hits *hits)
 {
     const double *c = body->pose.position;
@@ -50,15 +50,15 @@ static void intersect_rays_with_sphere(const struct tact_rays_lattice *l,
             double square = body->radius * body->radius - x * x - y * y;
             uint32_t cell = (uint32_t)(i * l->side + j);
             if (square > 0.0) {
-                append_ray_hit(hits, cell, c[l->axis] - sqrt(square), 1, number);
-                append_ray_hit(hits, cell, c[l->axis] + sqrt(square), -1, number);
+                append_ray_hit(hits, cell, c[l->axis] - sqrt(square), 1, body_index);
+                append_ray_hit(hits, cell, c[l->axis] + sqrt(square), -1, body_index);
             }
         }
     }
 }
 
 static void intersect_rays_with_halfspace(const struct tact_rays_lattice *l,
-                                          const struct tact_rays_body *body, uint8_t number,
+                                          const struct tact_rays_body *body, uint8_t body_index,
                                           struct tact_rays_hits *hits)
 {
     const double up[3] = {0.0, 0.0, 1.0}, *o = body->pose.position;
@@ -71,30 +71,30 @@ static void intersect_rays_with_halfspace(const struct tact_rays_lattice *l,
                             n[l->v] * (tact_rays_cell_middle(l, l->v, j) - o[l->v]);
             double depth = o[l->axis] - height / along, first = -INFINITY, last = INFINITY;
             uint32_t cell = (uint32_t)(i * l->side + j);
-            /* A plane along the rays is not crossed by them. */
+            /* A plane parallel to the rays is not crossed by them. */
             if (fabs(along) > 1e-12) {
                 first = along > 0.0 ? first : depth;
                 last = along > 0.0 ? depth : last;
             } else if (height > 0.0) {
                 continue;
             }
-            append_ray_hit(hits, cell, first, 1, number);
-            append_ray_hit(hits, cell, last, -1, number);
+            append_ray_hit(hits, cell, first, 1, body_index);
+            append_ray_hit(hits, cell, last, -1, body_index);
         }
     }
 }
 
-/** One edge of a triangle across the rays, for the test which side of it a ray is on. It is always
- * oriented from its lesser end, so that the triangles that share it agree bit for bit. */
+/** One edge of a triangle projected along the rays, for the test on which side of it a ray is. It
+ * is always oriented from its lesser end, so that the triangles that share it agree bit for bit. */
 struct edge {
     double x, y, dx, dy, sign;
 };
 
 static struct edge make_oriented_edge(const double *a, const double *b)
 {
-    int turned = a[0] != b[0] ? a[0] > b[0] : a[1] > b[1];
-    const double *low = turned ? b : a, *high = turned ? a : b;
-    struct edge e = {low[0], low[1], high[0] - low[0], high[1] - low[1], turned ? -1.0 : 1.0};
+    int is_reversed = a[0] != b[0] ? a[0] > b[0] : a[1] > b[1];
+    const double *low = is_reversed ? b : a, *high = is_reversed ? a : b;
+    struct edge e = {low[0], low[1], high[0] - low[0], high[1] - low[1], is_reversed ? -1.0 : 1.0};
     return e;
 }
 
@@ -105,7 +105,7 @@ static double side_of_edge(const struct edge *e, double x, double y)
     return area >= 0.0 ? e->sign : -e->sign;
 }
 
-/** First and last cell whose middle may lie between two coordinates. */
+/** First and last cell of the lattice whose middle may lie between two coordinates. */
 static int cell_range_between(const struct tact_rays_lattice *l, int axis, double low, double high,
                               int range[2])
 {
@@ -117,7 +117,7 @@ static int cell_range_between(const struct tact_rays_lattice *l, int axis, doubl
 }
 
 static void intersect_rays_with_triangle(const struct tact_rays_lattice *l, double (*p)[3],
-                                         uint8_t number, struct tact_rays_hits *hits)
+                                         uint8_t body_index, struct tact_rays_hits *hits)
 {
     double q[3][2], d[3], low[2] = {INFINITY, INFINITY}, high[2] = {-INFINITY, -INFINITY};
     for (int k = 0; k < 3; k++) {
@@ -142,8 +142,8 @@ static void intersect_rays_with_triangle(const struct tact_rays_lattice *l, doub
     struct edge edges[3] = {make_oriented_edge(q[0], q[1]), make_oriented_edge(q[1], q[2]),
                             make_oriented_edge(q[2], q[0])};
     double orientation_sign = area > 0.0 ? 1.0 : -1.0;
-    double least = tact_min(d[0], tact_min(d[1], d[2]));
-    double most = tact_max(d[0], tact_max(d[1], d[2]));
+    double min_depth = tact_min(d[0], tact_min(d[1], d[2]));
+    double max_depth = tact_max(d[0], tact_max(d[1], d[2]));
     for (int i = columns[0]; i <= columns[1]; i++) {
         for (int j = rows[0]; j <= rows[1]; j++) {
             double x = tact_rays_cell_middle(l, l->u, i), y = tact_rays_cell_middle(l, l->v, j);
@@ -155,24 +155,24 @@ static void intersect_rays_with_triangle(const struct tact_rays_lattice *l, doub
             double rx = x - q[0][0], ry = y - q[0][1];
             double b1 = (rx * wy - ry * wx) / area, b2 = (ux * ry - uy * rx) / area;
             double depth = d[0] + b1 * (d[1] - d[0]) + b2 * (d[2] - d[0]);
-            /* The ray leaves a surface that faces along it. */
+            /* A ray leaves the solid through a face whose normal points along the ray. */
             append_ray_hit(hits, (uint32_t)(i * l->side + j),
-                           tact_min(tact_max(depth, least), most), orientation_sign > 0.0 ? -1 : 1,
-                           number);
+                           tact_min(tact_max(depth, min_depth), max_depth),
+                           orientation_sign > 0.0 ? -1 : 1, body_index);
         }
     }
 }
 
 void tact_rays_cast_body(const struct tact_rays_lattice *l, const struct tact_rays_body *body,
-                         uint8_t number, struct tact_rays_hits *hits)
+                         uint8_t body_index, struct tact_rays_hits *hits)
 {
     double r[9], p[3][3];
     if (body->kind == TACT_SHAPE_SPHERE) {
-        intersect_rays_with_sphere(l, body, number, hits);
+        intersect_rays_with_sphere(l, body, body_index, hits);
         return;
     }
     if (body->kind == TACT_SHAPE_HALFSPACE) {
-        intersect_rays_with_halfspace(l, body, number, hits);
+        intersect_rays_with_halfspace(l, body, body_index, hits);
         return;
     }
     tact_quat_to_m3(r, body->pose.quat_wxyz);
@@ -182,6 +182,6 @@ void tact_rays_cast_body(const struct tact_rays_lattice *l, const struct tact_ra
             tact_m3_mul_v3(p[k], r, v);
             tact_v3_add(p[k], p[k], body->pose.position);
         }
-        intersect_rays_with_triangle(l, p, number, hits);
+        intersect_rays_with_triangle(l, p, body_index, hits);
     }
 }

@@ -4,14 +4,14 @@
 
 #include "moments_rays.h"
 
-/** Rays along one axis of the world: a lattice of side x side rays. */
+/** Parallel rays along one axis of the world: a lattice of side x side rays. */
 struct tact_rays_lattice {
-    int axis, u, v; /* along, and across: cyclic */
+    int axis, u, v; /* axis along the rays, and the two across, in cyclic order */
     int side;
     double lower[3], step[3]; /* corner of the lattice and size of a cell, by world axis [m] */
 };
 
-/** One crossing of a ray with a surface. */
+/** One crossing of a ray with a body's surface. */
 struct tact_rays_hit {
     double depth; /* coordinate along the ray [m] */
     uint32_t cell;
@@ -20,12 +20,12 @@ struct tact_rays_hit {
 };
 
 struct tact_rays_hits {
-    size_t count, room;
+    size_t count, capacity;
     struct tact_rays_hit *hit;
-    int full; /* memory ran out */
+    int out_of_memory; /* memory ran out */
 };
 
-/** Coordinate of a cell's middle across the rays, along u or v. The middles are displaced by a
+/** Coordinate of the middle of a cell across the rays, along u or v. The middles are displaced by a
  * small irrational fraction, away from the corners of models with round numbers. */
 static inline double tact_rays_cell_middle(const struct tact_rays_lattice *l, int axis, int i)
 {
@@ -34,7 +34,7 @@ static inline double tact_rays_cell_middle(const struct tact_rays_lattice *l, in
 
 /** Appends all crossings of the lattice's rays with a body's surface. */
 void tact_rays_cast_body(const struct tact_rays_lattice *l, const struct tact_rays_body *body,
-                         uint8_t number, struct tact_rays_hits *hits);
+                         uint8_t body_index, struct tact_rays_hits *hits);
 
 /** Sorts the crossings by cell and depth. */
 void tact_rays_sort_hits(struct tact_rays_hits *hits);

@@ -24,7 +24,7 @@ struct tact_reduced_options tact_reduced_options_default(void)
                                          .impact = TACT_REDUCED_CHATTERJEE_RUINA};
 }
 
-/* Whether the options are in range. */
+/* 0 where all options of the reduced simulation are in range, else -EINVAL with a message. */
 static int check_options(const struct tact_reduced_options *o, struct tact_error *err)
 {
     const struct {
@@ -74,9 +74,9 @@ int tact_reduced_create(const struct tact_shape *shape, const struct tact_pose *
                         const struct tact_pose *place, const struct tact_reduced_options *options,
                         struct tact_reduced **out, struct tact_error *err)
 {
-    const struct tact_shape *both[2] = {shape, fixed};
+    const struct tact_shape *shapes[2] = {shape, fixed};
     *out = NULL;
-    int rc = check_shapes(both, err);
+    int rc = check_shapes(shapes, err);
     rc = rc ? rc : check_options(options, err);
     if (rc) {
         return rc;
@@ -91,10 +91,10 @@ int tact_reduced_create(const struct tact_shape *shape, const struct tact_pose *
     r->size = tact_min(tact_shape_radius(shape), tact_shape_radius(fixed));
     r->reach = tact_v3_norm(local->position) + tact_shape_radius(shape);
     for (int b = 0; b < 2; b++) {
-        r->shape[b] = *both[b];
+        r->shape[b] = *shapes[b];
         tact_reduced_surface_place(&r->surface[b], &r->shape[b], b ? place : local);
     }
-    r->may_touch_twice = tact_smooth_max_contacts(shape, fixed) > 1;
+    r->may_have_two_contacts = tact_smooth_max_contacts(shape, fixed) > 1;
     r->body.pose = tact_pose_identity();
     if (tact_body_set_mass(&r->body, mass, inertia)) {
         free(r);
@@ -130,22 +130,22 @@ int tact_reduced_start(struct tact_reduced *r, const struct tact_pose *pose, con
     memcpy(r->body.twist, twist, sizeof r->body.twist);
     tact_body_refresh(&r->body);
     r->step = r->options.max_step;
-    r->crossed_at_once = 0;
-    r->failure = tact_reduced_begin(r, gap);
+    r->crossings_without_time = 0;
+    r->failure = tact_reduced_begin_motion(r, gap);
     return r->failure ? -EDOM : 0;
 }
 
 int tact_reduced_advance(struct tact_reduced *r, double time)
 {
-    int idle = 0;
+    int idle_steps = 0;
     r->failure = REDUCED_NO_FAILURE;
     while (time - r->report.time > 1e-12 * fabs(time)) {
-        const double before = r->report.time;
+        const double time_before = r->report.time;
         r->failure = r->report.mode == TACT_REDUCED_FLIGHT ? tact_reduced_step_flight(r, time)
                                                            : tact_reduced_step_contact(r, time);
-        idle = r->report.time > before ? 0 : idle + 1;
-        if (!r->failure && idle > MAX_STEPS_WITHOUT_TIME) {
-            r->failure = REDUCED_IDLE;
+        idle_steps = r->report.time > time_before ? 0 : idle_steps + 1;
+        if (!r->failure && idle_steps > MAX_STEPS_WITHOUT_TIME) {
+            r->failure = REDUCED_NO_PROGRESS;
         }
         if (r->failure) {
             return -EDOM;
@@ -158,17 +158,19 @@ const char *tact_reduced_failure(const struct tact_reduced *r)
 {
     static const char *const text[REDUCED_FAILURES] = {
         [REDUCED_NO_FAILURE] = "",
-        [REDUCED_SINGULAR] = "the charts are singular at the contact",
+        [REDUCED_SINGULAR_MATRIX] = "the charts are singular at the contact",
         [REDUCED_NOT_FINITE] = "the motion is not finite",
-        [REDUCED_CONFORMS] = "the surfaces touch along a line or a face",
-        [REDUCED_OVERLAPS] = "the surfaces overlap",
-        [REDUCED_MERGES] = "at the contact the surfaces no longer part on all sides, so that they "
-                           "touch at more than one place",
-        [REDUCED_GAINS] = "the energy rises by more than a tenth of the kinetic energy, which no "
-                          "contact does",
-        [REDUCED_EDGES] = "64 edges of charts are crossed without time between them",
-        [REDUCED_IDLE] = "10000 steps in succession do not advance the time"};
-    _Static_assert(MAX_CROSSINGS_AT_ONCE == 64 && MAX_STEPS_WITHOUT_TIME == 10000,
+        [REDUCED_CONFORMING_SURFACES] = "the surfaces touch along a line or a face",
+        [REDUCED_OVERLAP_AT_START] = "the surfaces overlap",
+        [REDUCED_SECOND_CONTACT] =
+            "at the contact the surfaces no longer part on all sides, so that they "
+            "touch at more than one place",
+        [REDUCED_ENERGY_RISES] =
+            "the energy rises by more than a tenth of the kinetic energy, which no "
+            "contact does",
+        [REDUCED_TOO_MANY_CROSSINGS] = "64 edges of charts are crossed without time between them",
+        [REDUCED_NO_PROGRESS] = "10000 steps in succession do not advance the time"};
+    _Static_assert(MAX_CROSSINGS_WITHOUT_TIME == 64 && MAX_STEPS_WITHOUT_TIME == 10000,
                    "the texts say these numbers");
     return text[r->failure];
 }
@@ -177,7 +179,7 @@ void tact_reduced_get(const struct tact_reduced *r, struct tact_pose *pose, doub
 {
     struct tact_reduced at = *r;
     if (r->report.mode != TACT_REDUCED_FLIGHT) {
-        tact_reduced_release(&at);
+        tact_reduced_end_contact(&at);
     }
     *pose = at.body.pose;
     memcpy(twist, at.body.twist, sizeof at.body.twist);

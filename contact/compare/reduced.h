@@ -21,68 +21,71 @@
 
 TACT_BEGIN_DECLS
 
-/** How the two bodies touch. */
+/** How the moving body touches the fixed one. */
 enum tact_reduced_mode {
     TACT_REDUCED_FLIGHT,  /**< not */
-    TACT_REDUCED_SLIDING, /**< dynamic friction (28), or none */
+    TACT_REDUCED_SLIDING, /**< sliding with dynamic friction (28), or without friction */
     TACT_REDUCED_ROLLING, /**< without slip (34) */
-    TACT_REDUCED_NO_SPIN, /**< without slip and without spin about the normal (39) */
+    TACT_REDUCED_NO_SPIN, /**< rolling without slip and without spin about the normal (39) */
 };
 
-/** Names of the modes: "flight", "sliding", "rolling", "without spin". */
+/** Names of the contact modes: "flight", "sliding", "rolling", "without spin". */
 TACT_API const char *tact_reduced_mode_name(enum tact_reduced_mode mode);
 
 /** How an impact changes the velocities. */
 enum tact_reduced_impact_law {
-    TACT_REDUCED_NEWTON,           /**< Newton's restitution, Coulomb's friction */
-    TACT_REDUCED_CHATTERJEE_RUINA, /**< Chatterjee and Ruina (1998), J. Appl. Mech. 65 */
+    TACT_REDUCED_NEWTON,           /**< Newton's restitution with Coulomb's friction */
+    TACT_REDUCED_CHATTERJEE_RUINA, /**< the impact law of Chatterjee and Ruina (1998), J. Appl.
+                                      Mech. 65 */
 };
 
-/** Options; defaults by tact_reduced_options_default(). */
+/** Options of a simulation in reduced coordinates; defaults by tact_reduced_options_default(). */
 struct tact_reduced_options {
-    double gravity[3];      /**< [m/s^2], world */
-    double friction_static; /**< limit of |f_t| / |f_n| without slip (35), at least friction_dynamic
-                               [1] */
+    double gravity[3];       /**< [m/s^2], world */
+    double friction_static;  /**< static friction coefficient: limit of |f_t| / |f_n| without slip
+                                (35), at least friction_dynamic [1] */
     double friction_dynamic; /**< |f_t| / |f_n| in slip (21) [1] */
     double spin_static; /**< limit of the torque about the normal over |f_n|, without spin (40); 0:
                            the contact transmits none [m] */
-    double slip_speed;  /**< slip below which it rolls where (35) allows it [m/s] */
-    double spin_rate;   /**< spin below which it is without spin where (40) allows it [rad/s] */
-    double min_step;    /**< step at which an edge is reached [s] */
+    double slip_speed;  /**< slip speed below which sliding becomes rolling where (35) allows it
+                           [m/s] */
+    double spin_rate;   /**< spin rate below which rolling becomes rolling without spin where (40)
+                           allows it [rad/s] */
+    double min_step;    /**< shortest time step, with which the edge of a chart is reached [s] */
     double max_step;    /**< largest step [s] */
-    double restitution; /**< of impacts along the normal, 0 to 1 [1] */
-    double tangential_restitution; /**< of Chatterjee and Ruina, -1 to 1 [1] */
+    double restitution; /**< coefficient of restitution along the normal, 0 to 1 [1] */
     double
-        settle_speed; /**< speed of rebound below which an impact is the start of contact [m/s] */
+        tangential_restitution; /**< tangential restitution of Chatterjee and Ruina, -1 to 1 [1] */
+    double settle_speed; /**< rebound speed below which an impact becomes a lasting contact [m/s] */
     enum tact_reduced_impact_law impact; /**< law of impacts */
 };
 
-/** Gravity along -z, friction of 0.5 and no spin, slip of 2.5 mm/s and spin of 0.1 rad/s, steps of
- * 1 us to 1 ms, no restitution, Chatterjee and Ruina's law. */
+/** Default options: gravity along -z, friction of 0.5 and no spin, slip of 2.5 mm/s and spin of 0.1
+ * rad/s, steps of 1 us to 1 ms, no restitution, Chatterjee and Ruina's law. */
 TACT_API struct tact_reduced_options tact_reduced_options_default(void);
 
-/** What has happened since the start. */
+/** Counts and the last contact of a simulation since its start. */
 struct tact_reduced_report {
     double time;                 /**< [s] */
     enum tact_reduced_mode mode; /**< now */
-    double force[6];     /**< torque and force of the contact on the body, world axes, about the
-                            contact, at the last step [N m, N] */
-    double contact[3];   /**< place of the contact [m], world */
+    double force[6]; /**< contact torque and force on the body at the last step, about the contact,
+                        world axes [N m, N] */
+    double contact[3];   /**< position of the contact [m], world */
     double slip;         /**< speed of slip [m/s] */
-    double mode_time[4]; /**< time in each mode [s] */
+    double mode_time[4]; /**< time spent in each contact mode [s] */
     long steps;          /**< accepted steps */
-    long rejected;       /**< steps that were repeated with half their length */
-    long crossings;      /**< changes of chart (41 to 43) */
+    long rejected;       /**< number of steps that were repeated with half their length */
+    long crossings;      /**< number of changes of chart (41 to 43) */
     long slides;         /**< changes to sliding */
-    long rolls;          /**< changes from sliding to rolling */
+    long rolls;          /**< number of changes from sliding to rolling */
     long separations;    /**< contacts that ended */
     long impacts;        /**< impacts */
     long contacts;       /**< contacts that began */
-    long others;         /**< steps in which the surfaces overlap at a second place, which this
-                            method does not know */
+    long others; /**< number of steps in which the surfaces also overlap at a second place, which
+                    this method does not model */
 };
 
-/** One body on a fixed one. */
+/** A moving body in contact with a fixed one. */
 struct tact_reduced;
 
 /**
@@ -108,7 +111,7 @@ TACT_API int tact_reduced_create(const struct tact_shape *shape, const struct ta
                                  const struct tact_reduced_options *options,
                                  struct tact_reduced **out, struct tact_error *err);
 
-/** Frees it; NULL is allowed. */
+/** Frees the simulation; NULL is allowed. */
 TACT_API void tact_reduced_destroy(struct tact_reduced *reduced);
 
 /**
@@ -141,10 +144,10 @@ TACT_API const char *tact_reduced_failure(const struct tact_reduced *reduced);
 TACT_API void tact_reduced_get(const struct tact_reduced *reduced, struct tact_pose *pose,
                                double twist[6]);
 
-/** Kinetic energy and that of gravity [J]. */
+/** Kinetic plus gravitational potential energy of the body [J]. */
 TACT_API double tact_reduced_energy(const struct tact_reduced *reduced);
 
-/** What has happened; valid until the next call. */
+/** Counts and the last contact since the start; valid until the next call. */
 TACT_API const struct tact_reduced_report *tact_reduced_report(const struct tact_reduced *reduced);
 
 TACT_END_DECLS

@@ -3,17 +3,19 @@
 #include <string.h>
 #include "contact/compare/reduced_internal.h"
 
-#define LEAST_SLIP 1e-11 /* below, the direction of slip is that of rounding [m/s] */
+#define MIN_SLIP_SPEED 1e-11 /* slip speed below which its direction is only rounding [m/s] */
 
-/* Independent rates of a mode: their number, and q' = P p' with the rate of P. */
-struct free_rates {
+/* The independent rates p' of a contact mode: their number, the matrix P of q' = P p', and the rate
+ * of P. */
+struct independent_rates {
     int count;
     double p[COORDINATES][COORDINATES], rate[COORDINATES][COORDINATES];
 };
 
-/* Without slip p' = (u', v', psi') (30), without spin (u', v') (37). */
-static void set_free_rates(const struct reduced_kinematics *k, enum tact_reduced_mode mode,
-                           struct free_rates *f)
+/* Sets P of a contact mode: without slip p' = (u', v', psi') (30), without spin p' = (u', v') (37).
+ */
+static void set_independent_rates(const struct reduced_kinematics *k, enum tact_reduced_mode mode,
+                                  struct independent_rates *f)
 {
     memset(f, 0, sizeof *f);
     f->count = mode == TACT_REDUCED_NO_SPIN ? 2 : mode == TACT_REDUCED_ROLLING ? 3 : COORDINATES;
@@ -45,19 +47,19 @@ static void set_free_rates(const struct reduced_kinematics *k, enum tact_reduced
 }
 
 /* M v in frame 1. */
-static void times_inertia(const struct tact_body *body, const double v[SPATIAL],
-                          double out[SPATIAL])
+static void multiply_by_inertia(const struct tact_body *body, const double v[SPATIAL],
+                                double out[SPATIAL])
 {
     tact_m3_mul_v3(out, body->inertia, v);
     tact_v3_scale(out + 3, v + 3, body->mass);
 }
 
-/* f_ext + [phi]^T M phi in frame 1. */
-static void applied_wrench(const struct tact_reduced *r, const struct reduced_kinematics *k,
-                           const double phi[SPATIAL], double out[SPATIAL])
+/* The external and gyroscopic wrench on the body, f_ext + [phi]^T M phi, in frame 1. */
+static void compute_applied_wrench(const struct tact_reduced *r, const struct reduced_kinematics *k,
+                                   const double phi[SPATIAL], double out[SPATIAL])
 {
     double momentum[SPATIAL], turn[9], at[3], weight[3];
-    times_inertia(&r->body, phi, momentum);
+    multiply_by_inertia(&r->body, phi, momentum);
     tact_v3_cross(out, momentum, phi);
     tact_v3_cross(out + 3, momentum + 3, phi);
     tact_reduced_pose(k, turn, at);
@@ -65,9 +67,9 @@ static void applied_wrench(const struct tact_reduced *r, const struct reduced_ki
     tact_v3_axpy(out + 3, r->body.mass, weight);
 }
 
-/* A wrench of frame 1 in 1c. */
-static void to_contact(const struct contact_frame *f, const double wrench[SPATIAL],
-                       double out[SPATIAL])
+/* Transforms a wrench from frame 1 to the contact frame 1c. */
+static void wrench_to_contact_frame(const struct contact_frame *f, const double wrench[SPATIAL],
+                                    double out[SPATIAL])
 {
     double moved[3], torque[3];
     tact_v3_cross(moved, f->at, wrench + 3);
@@ -76,23 +78,24 @@ static void to_contact(const struct contact_frame *f, const double wrench[SPATIA
     tact_m3_tmul_v3(out + 3, f->axes, wrench + 3);
 }
 
-/* The direction of slip in 1c; where there is none, that in which it begins. */
+/* Direction of slip in the contact frame 1c; where the contact does not slip yet, the direction in
+ * which slip will begin. */
 static void slip_direction(const struct tact_reduced *r, const double twist[SPATIAL], double out[2])
 {
     const double slip = tact_hypot(twist[3], twist[4]);
     for (int i = 0; i < 2; i++) {
-        out[i] = slip > LEAST_SLIP ? twist[3 + i] / slip : r->slide[i];
+        out[i] = slip > MIN_SLIP_SPEED ? twist[3 + i] / slip : r->incipient_slip[i];
     }
 }
 
 /*
- * The rows that the contact's wrench satisfies, each with the wrench in 1c: without slip it does no
- * work in any free motion, H'^T f_c = 0; with slip it is F f_c = 0 (26) with |f_n| for f_n: z is
- * outward, so that a contact that presses has f_6 < 0 and (22, 23) have the other sign.
+ * Rows of the constraints on the contact wrench in frame 1c: without slip it does no work in any
+ * free motion, H'^T f_c = 0; with slip it is F f_c = 0 (26) with |f_n| for f_n: z is outward, so
+ * that a contact that presses has f_6 < 0 and (22, 23) have the other sign.
  */
-static int constraint_rows(const struct tact_reduced *r, const struct reduced_kinematics *k,
-                           enum tact_reduced_mode mode, const struct free_rates *free,
-                           const double twist[SPATIAL], double row[COORDINATES][SPATIAL])
+static int fill_constraint_rows(const struct tact_reduced *r, const struct reduced_kinematics *k,
+                                enum tact_reduced_mode mode, const struct independent_rates *free,
+                                const double twist[SPATIAL], double row[COORDINATES][SPATIAL])
 {
     memset(row, 0, COORDINATES * sizeof row[0]);
     if (mode == TACT_REDUCED_SLIDING) {
@@ -115,64 +118,68 @@ static int constraint_rows(const struct tact_reduced *r, const struct reduced_ki
     return free->count;
 }
 
-/* phi' - H q'' : H' q' with the change of the independent rates' matrix. */
-static void acceleration_without(const struct reduced_state *s, const struct reduced_kinematics *k,
-                                 const struct free_rates *free, double out[SPATIAL])
+/* The part of the body's acceleration that is due to the velocities: phi' - H q'', that is H' q'
+ * with the rate of the independent rates' matrix. */
+static void compute_bias_acceleration(const struct reduced_state *s,
+                                      const struct reduced_kinematics *k,
+                                      const struct independent_rates *free, double out[SPATIAL])
 {
-    double extra[COORDINATES] = {0.0};
+    double bias_rate[COORDINATES] = {0.0};
     for (int j = 0; j < COORDINATES && free->count < COORDINATES; j++) {
-        static const int independent[3] = {2, 3, 4};
+        static const int independent_rate[3] = {2, 3, 4};
         for (int n = 0; n < free->count; n++) {
-            extra[j] += free->rate[j][n] * s->rate[independent[n]];
+            bias_rate[j] += free->rate[j][n] * s->rate[independent_rate[n]];
         }
     }
     for (int i = 0; i < SPATIAL; i++) {
         out[i] = 0.0;
         for (int j = 0; j < COORDINATES; j++) {
-            out[i] += k->body_h_rate[i][j] * s->rate[j] + k->body_h[i][j] * extra[j];
+            out[i] += k->h_rate_in_body[i][j] * s->rate[j] + k->h_in_body[i][j] * bias_rate[j];
         }
     }
 }
 
-int tact_reduced_forces(const struct tact_reduced *r, const struct reduced_state *s,
-                        const struct reduced_kinematics *k, enum tact_reduced_mode mode,
-                        struct reduced_forces *out)
+int tact_reduced_solve_motion(const struct tact_reduced *r, const struct reduced_state *s,
+                              const struct reduced_kinematics *k, enum tact_reduced_mode mode,
+                              struct reduced_motion *out)
 {
-    struct free_rates free;
-    double phi[SPATIAL] = {0.0}, applied[SPATIAL], rest[SPATIAL], left[SPATIAL];
+    struct independent_rates free;
+    double phi[SPATIAL] = {0.0}, applied[SPATIAL], bias_acceleration[SPATIAL], bias_wrench[SPATIAL];
     double row[COORDINATES][SPATIAL], column[COORDINATES][SPATIAL], work[SPATIAL];
     double a[COORDINATES * COORDINATES];
     memset(out, 0, sizeof *out);
-    set_free_rates(k, mode, &free);
+    set_independent_rates(k, mode, &free);
     for (int i = 0; i < SPATIAL; i++) {
         for (int j = 0; j < COORDINATES; j++) {
-            phi[i] += k->body_h[i][j] * s->rate[j];
+            phi[i] += k->h_in_body[i][j] * s->rate[j];
             out->twist[i] += k->h[i][j] * s->rate[j];
         }
     }
-    const int n = constraint_rows(r, k, mode, &free, out->twist, row);
+    const int n = fill_constraint_rows(r, k, mode, &free, out->twist, row);
     out->count = n;
-    applied_wrench(r, k, phi, applied);
-    acceleration_without(s, k, &free, rest);
-    times_inertia(&r->body, rest, work);
+    compute_applied_wrench(r, k, phi, applied);
+    compute_bias_acceleration(s, k, &free, bias_acceleration);
+    multiply_by_inertia(&r->body, bias_acceleration, work);
     for (int i = 0; i < SPATIAL; i++) {
         work[i] -= applied[i];
     }
-    to_contact(&k->frame[0], work, left); /* the wrench where the independent rates are constant */
+    wrench_to_contact_frame(
+        &k->frame[0], work,
+        bias_wrench); /* the contact wrench that keeps the independent rates constant */
     for (int m = 0; m < n; m++) {
         double motion[SPATIAL] = {0.0};
         for (int i = 0; i < SPATIAL; i++) {
             for (int j = 0; j < COORDINATES; j++) {
-                motion[i] += k->body_h[i][j] * free.p[j][m];
+                motion[i] += k->h_in_body[i][j] * free.p[j][m];
             }
         }
-        times_inertia(&r->body, motion, work);
-        to_contact(&k->frame[0], work, column[m]);
+        multiply_by_inertia(&r->body, motion, work);
+        wrench_to_contact_frame(&k->frame[0], work, column[m]);
     }
     for (int i = 0; i < n; i++) { /* (20), (28) */
-        out->second[i] = 0.0;
+        out->accelerations[i] = 0.0;
         for (int c = 0; c < SPATIAL; c++) {
-            out->second[i] -= row[i][c] * left[c];
+            out->accelerations[i] -= row[i][c] * bias_wrench[c];
         }
         for (int m = 0; m < n; m++) {
             a[i * n + m] = 0.0;
@@ -181,58 +188,58 @@ int tact_reduced_forces(const struct tact_reduced *r, const struct reduced_state
             }
         }
     }
-    if (tact_reduced_solve(a, n, out->second)) {
+    if (tact_reduced_solve_linear(a, n, out->accelerations)) {
         return -EDOM;
     }
     for (int c = 0; c < SPATIAL; c++) {
-        out->wrench[c] = left[c];
+        out->wrench[c] = bias_wrench[c];
         for (int m = 0; m < n; m++) {
-            out->wrench[c] += column[m][c] * out->second[m];
+            out->wrench[c] += column[m][c] * out->accelerations[m];
         }
     }
     return 0;
 }
 
-void tact_reduced_all_rates(const struct reduced_kinematics *k, enum tact_reduced_mode mode,
-                            double rate[COORDINATES])
+void tact_reduced_complete_rates(const struct reduced_kinematics *k, enum tact_reduced_mode mode,
+                                 double rate[COORDINATES])
 {
-    struct free_rates free;
-    double independent[3] = {rate[2], rate[3], rate[4]};
-    set_free_rates(k, mode, &free);
+    struct independent_rates free;
+    double independent_rate[3] = {rate[2], rate[3], rate[4]};
+    set_independent_rates(k, mode, &free);
     for (int j = 0; j < COORDINATES && free.count < COORDINATES; j++) {
         rate[j] = 0.0;
         for (int n = 0; n < free.count; n++) {
-            rate[j] += free.p[j][n] * independent[n];
+            rate[j] += free.p[j][n] * independent_rate[n];
         }
     }
 }
 
-int tact_reduced_project(const struct tact_reduced *r, struct reduced_state *s,
-                         enum tact_reduced_mode mode)
+int tact_reduced_project_rates(const struct tact_reduced *r, struct reduced_state *s,
+                               enum tact_reduced_mode mode)
 {
     struct reduced_kinematics k;
-    struct free_rates free;
+    struct independent_rates free;
     double phi[SPATIAL] = {0.0}, momentum[SPATIAL], motion[3][SPATIAL], a[9], x[3] = {0.0};
     tact_reduced_kinematics(r->surface, s, &k);
-    set_free_rates(&k, mode, &free);
+    set_independent_rates(&k, mode, &free);
     if (free.count == COORDINATES) {
         return 0;
     }
     for (int i = 0; i < SPATIAL; i++) {
         for (int j = 0; j < COORDINATES; j++) {
-            phi[i] += k.body_h[i][j] * s->rate[j];
+            phi[i] += k.h_in_body[i][j] * s->rate[j];
         }
         for (int n = 0; n < free.count; n++) {
             motion[n][i] = 0.0;
             for (int j = 0; j < COORDINATES; j++) {
-                motion[n][i] += k.body_h[i][j] * free.p[j][n];
+                motion[n][i] += k.h_in_body[i][j] * free.p[j][n];
             }
         }
     }
-    times_inertia(&r->body, phi, momentum);
+    multiply_by_inertia(&r->body, phi, momentum);
     for (int n = 0; n < free.count; n++) {
         double mass[SPATIAL];
-        times_inertia(&r->body, motion[n], mass);
+        multiply_by_inertia(&r->body, motion[n], mass);
         for (int i = 0; i < SPATIAL; i++) {
             x[n] += motion[n][i] * momentum[i];
         }
@@ -243,10 +250,10 @@ int tact_reduced_project(const struct tact_reduced *r, struct reduced_state *s,
             }
         }
     }
-    if (tact_reduced_solve(a, free.count, x)) {
+    if (tact_reduced_solve_linear(a, free.count, x)) {
         return -EDOM;
     }
     memcpy(s->rate + 2, x, (size_t)free.count * sizeof *x);
-    tact_reduced_all_rates(&k, mode, s->rate);
+    tact_reduced_complete_rates(&k, mode, s->rate);
     return 0;
 }

@@ -5,19 +5,21 @@
 #include "contact/pair/smooth/contacts_internal.h"
 #include "contact/pair/smooth/search_internal.h"
 
-#define SEARCHED_GAP 0.2 /* relative to the smaller body: gap up to which contacts are searched */
-#define MAX_FLIGHT 0.05  /* relative to the smaller body: way of a step in flight */
-#define CLOSING_SPEED 1e-10 /* speed from which the surfaces approach [m/s] */
+/* Gap up to which contacts are searched, relative to the size of the smaller body. */
+#define SEARCHED_GAP_RATIO 0.2
+/* Longest way of the body in a step of flight, relative to the size of the smaller body. */
+#define MAX_FLIGHT_STEP_RATIO 0.05
+#define MIN_CLOSING_SPEED 1e-10 /* approach speed above which an overlap is an impact [m/s] */
 
 enum { BISECTIONS = 60 };
 
-void tact_reduced_release(struct tact_reduced *r)
+void tact_reduced_end_contact(struct tact_reduced *r)
 {
     struct reduced_kinematics k;
     double turn[9], axes[9], twist[SPATIAL] = {0.0}, arm[3], moved[3];
     tact_reduced_kinematics(r->surface, &r->state, &k);
     tact_reduced_pose(&k, turn, r->body.pose.position);
-    tact_reduced_quaternion(turn, r->body.pose.quat_wxyz);
+    tact_reduced_matrix_to_quat(turn, r->body.pose.quat_wxyz);
     tact_reduced_world_axes(&k, axes);
     for (int i = 0; i < SPATIAL; i++) {
         for (int j = 0; j < COORDINATES; j++) {
@@ -35,36 +37,37 @@ void tact_reduced_release(struct tact_reduced *r)
     memset(r->report.force, 0, sizeof r->report.force);
 }
 
-int tact_reduced_find(const struct tact_reduced *r, struct smooth_contact *contact)
+int tact_reduced_find_contacts(const struct tact_reduced *r, struct smooth_contact *contact)
 {
     struct smooth_pair pair;
     struct tact_pose pose;
-    int lost = 0, found;
+    int search_failed = 0, contact_count;
     tact_pose_mul(&pose, &r->body.pose, &r->local);
     tact_smooth_pair(&r->shape[0], &pose, &r->shape[1], &r->fixed, &pair);
     if (tact_smooth_index_of_flat_halfspace(&pair) >= 0) {
         return -EDOM;
     }
     if (tact_smooth_can_search_charts(&r->shape[0], &r->shape[1])) {
-        found = tact_smooth_search_contacts(&pair, SEARCHED_GAP * r->size, 0, contact, &lost);
-        found = lost && !found ? -EDOM : found;
+        contact_count = tact_smooth_search_contacts(&pair, SEARCHED_GAP_RATIO * r->size, 0, contact,
+                                                    &search_failed);
+        contact_count = search_failed && !contact_count ? -EDOM : contact_count;
     } else {
-        found = tact_smooth_find_contacts(&pair, contact);
+        contact_count = tact_smooth_find_contacts(&pair, contact);
     }
-    return found < TACT_PIECES ? found : TACT_PIECES;
+    return contact_count < TACT_PIECES ? contact_count : TACT_PIECES;
 }
 
-/* The contact with the smallest gap; a gap of INFINITY where none is near. -EDOM where the surfaces
- * conform. */
+/* Finds the contact with the smallest gap, INFINITY where none is near. Returns 0, or -EDOM where
+ * the surfaces conform. */
 static int nearest_contact(const struct tact_reduced *r, struct smooth_contact *out)
 {
     struct smooth_contact contact[TACT_PIECES];
-    const int found = tact_reduced_find(r, contact);
-    if (found < 0) {
+    const int contact_count = tact_reduced_find_contacts(r, contact);
+    if (contact_count < 0) {
         return -EDOM;
     }
     out->gap = INFINITY;
-    for (int i = 0; i < found; i++) {
+    for (int i = 0; i < contact_count; i++) {
         if (contact[i].gap < out->gap) {
             *out = contact[i];
         }
@@ -72,7 +75,7 @@ static int nearest_contact(const struct tact_reduced *r, struct smooth_contact *
     return 0;
 }
 
-/* From the centre of mass to the contact. */
+/* Vector from the body's centre of mass to the contact [m]. */
 static void contact_arm(const struct tact_reduced *r, const struct smooth_contact *c, double arm[3])
 {
     double offset[3];
@@ -80,7 +83,7 @@ static void contact_arm(const struct tact_reduced *r, const struct smooth_contac
     tact_v3_add(arm, offset, c->arm[0]);
 }
 
-/* Velocity of the body's point at the contact, and its part along the normal. */
+/* Velocity of the body's material point at the contact; returns its component along the normal. */
 static double contact_velocity(const struct tact_reduced *r, const struct smooth_contact *c,
                                double velocity[3])
 {
@@ -91,8 +94,9 @@ static double contact_velocity(const struct tact_reduced *r, const struct smooth
     return tact_v3_dot(velocity, c->frame);
 }
 
-/* Applies an impulse at a point. */
-static void push(struct tact_body *body, const double arm[3], const double impulse[3])
+/* Changes the twist of a body by an impulse at a point. */
+static void apply_impulse_at_point(struct tact_body *body, const double arm[3],
+                                   const double impulse[3])
 {
     double torque[3], turn[3];
     tact_v3_axpy(body->twist, 1.0 / body->mass, impulse);
@@ -101,7 +105,7 @@ static void push(struct tact_body *body, const double arm[3], const double impul
     tact_v3_add(body->twist + 3, body->twist + 3, turn);
 }
 
-/* W: velocity of the point by an impulse there, W P. */
+/* The mobility W of a point of the body: an impulse P there changes its velocity by W P. */
 static void point_mobility(const struct tact_body *body, const double arm[3], double w[9])
 {
     for (int k = 0; k < 3; k++) {
@@ -109,7 +113,7 @@ static void point_mobility(const struct tact_body *body, const double arm[3], do
         double impulse[3] = {0.0, 0.0, 0.0}, velocity[3];
         memset(at.twist, 0, sizeof at.twist);
         impulse[k] = 1.0;
-        push(&at, arm, impulse);
+        apply_impulse_at_point(&at, arm, impulse);
         tact_v3_cross(velocity, at.twist + 3, arm);
         tact_v3_add(velocity, velocity, at.twist);
         for (int i = 0; i < 3; i++) {
@@ -118,48 +122,50 @@ static void point_mobility(const struct tact_body *body, const double arm[3], do
     }
 }
 
-/* Splits an impulse into its normal part, returned, and the size of the rest. */
-static double normal_part(const double n[3], const double p[3], double *tangential)
+/* Splits an impulse into its normal component, returned, and the magnitude of its tangential one.
+ */
+static double split_normal_impulse(const double n[3], const double p[3], double *tangential)
 {
-    double rest[3];
+    double tangential_part[3];
     const double along = tact_v3_dot(n, p);
-    tact_v3_copy(rest, p);
-    tact_v3_axpy(rest, -along, n);
-    *tangential = tact_v3_norm(rest);
+    tact_v3_copy(tangential_part, p);
+    tact_v3_axpy(tangential_part, -along, n);
+    *tangential = tact_v3_norm(tangential_part);
     return along;
 }
 
-/* The impulse p that makes W p = change; 0 where W is singular. */
-static void impulse_for(const double w[9], const double change[3], double p[3])
+/* The impulse p that changes the velocity by W p = change; 0 where W is singular. */
+static void impulse_for_velocity_change(const double w[9], const double velocity_change[3],
+                                        double p[3])
 {
     double a[9];
     memcpy(a, w, sizeof a);
-    tact_v3_copy(p, change);
-    if (tact_reduced_solve(a, 3, p)) {
+    tact_v3_copy(p, velocity_change);
+    if (tact_reduced_solve_linear(a, 3, p)) {
         tact_v3_set(p, 0.0, 0.0, 0.0);
     }
 }
 
-/* Chatterjee and Ruina: of the frictionless plastic impulse P_I and the sticking plastic impulse
- * P_II, (1 + e) P_I + (1 + e_t) (P_II - P_I), or where that is outside the friction cone the
- * impulse of the same normal part of P_I on its surface. */
-static void chatterjee_ruina(const struct tact_reduced_options *o, const double w[9],
-                             const double n[3], const double v[3], double p[3])
+/* Impulse of an impact by Chatterjee and Ruina's law: of the frictionless plastic impulse P_I and
+ * the sticking plastic impulse P_II, (1 + e) P_I + (1 + e_t) (P_II - P_I), or where that is outside
+ * the friction cone the impulse of the same normal part of P_I on its surface. */
+static void chatterjee_ruina_impulse(const struct tact_reduced_options *o, const double w[9],
+                                     const double n[3], const double v[3], double p[3])
 {
-    double wn[3], first[3], second[3], change[3], normal, tangential, of_second;
+    double wn[3], first[3], second[3], velocity_change[3], normal, tangential, of_second;
     const double e = o->restitution, mu = o->friction_dynamic;
     tact_m3_mul_v3(wn, w, n);
     tact_v3_scale(first, n, -tact_v3_dot(n, v) / tact_v3_dot(n, wn));
-    tact_v3_scale(change, v, -1.0);
-    impulse_for(w, change, second);
+    tact_v3_scale(velocity_change, v, -1.0);
+    impulse_for_velocity_change(w, velocity_change, second);
     tact_v3_sub(second, second, first);
     tact_v3_scale(p, first, 1.0 + e);
     tact_v3_axpy(p, 1.0 + o->tangential_restitution, second);
-    normal = normal_part(n, p, &tangential);
+    normal = split_normal_impulse(n, p, &tangential);
     if (tangential <= mu * normal) {
         return;
     }
-    of_second = normal_part(n, second, &tangential);
+    of_second = split_normal_impulse(n, second, &tangential);
     const double slope = tangential - mu * of_second;
     tact_v3_scale(p, first, 1.0 + e);
     if (slope > 0.0) {
@@ -167,63 +173,65 @@ static void chatterjee_ruina(const struct tact_reduced_options *o, const double 
     }
 }
 
-/* Newton: the normal velocity is reversed, times e, and the point sticks where Coulomb's cone
- * allows it; else friction is opposed to the slip before. */
-static void newton(const struct tact_reduced_options *o, const double w[9], const double n[3],
-                   const double v[3], double p[3])
+/* Impulse of an impact by Newton's law: the normal velocity is reversed, times e, and the point
+ * sticks where Coulomb's cone allows it; else friction is opposed to the slip before the impact. */
+static void newton_impulse(const struct tact_reduced_options *o, const double w[9],
+                           const double n[3], const double v[3], double p[3])
 {
-    double change[3], slip[3], direction[3], moved[3], normal, tangential;
-    const double closing = tact_v3_dot(n, v), mu = o->friction_dynamic;
-    tact_v3_scale(change, v, -1.0);
-    tact_v3_axpy(change, -o->restitution * closing, n);
-    impulse_for(w, change, p);
-    normal = normal_part(n, p, &tangential);
+    double velocity_change[3], slip[3], direction[3], moved[3], normal, tangential;
+    const double normal_velocity = tact_v3_dot(n, v), mu = o->friction_dynamic;
+    tact_v3_scale(velocity_change, v, -1.0);
+    tact_v3_axpy(velocity_change, -o->restitution * normal_velocity, n);
+    impulse_for_velocity_change(w, velocity_change, p);
+    normal = split_normal_impulse(n, p, &tangential);
     if (normal > 0.0 && tangential <= mu * normal) {
         return;
     }
     tact_v3_copy(slip, v);
-    tact_v3_axpy(slip, -closing, n);
+    tact_v3_axpy(slip, -normal_velocity, n);
     tact_v3_copy(direction, n);
     if (tact_v3_normalize(slip, slip) > 0.0) {
         tact_v3_axpy(direction, -mu, slip);
     }
     tact_m3_mul_v3(moved, w, direction);
-    const double gain = tact_v3_dot(n, moved);
-    tact_v3_scale(p, direction, gain > 0.0 ? -(1.0 + o->restitution) * closing / gain : 0.0);
+    const double normal_mobility = tact_v3_dot(n, moved);
+    tact_v3_scale(
+        p, direction,
+        normal_mobility > 0.0 ? -(1.0 + o->restitution) * normal_velocity / normal_mobility : 0.0);
 }
 
-void tact_reduced_impact(struct tact_reduced *r, const double n[3], const double arm[3],
-                         double velocity[3])
+void tact_reduced_apply_impact(struct tact_reduced *r, const double n[3], const double arm[3],
+                               double velocity[3])
 {
     double w[9], p[3];
     point_mobility(&r->body, arm, w);
     if (r->options.impact == TACT_REDUCED_NEWTON) {
-        newton(&r->options, w, n, velocity, p);
+        newton_impulse(&r->options, w, n, velocity, p);
     } else {
-        chatterjee_ruina(&r->options, w, n, velocity, p);
+        chatterjee_ruina_impulse(&r->options, w, n, velocity, p);
     }
-    push(&r->body, arm, p);
+    apply_impulse_at_point(&r->body, arm, p);
     tact_v3_cross(velocity, r->body.twist + 3, arm);
     tact_v3_add(velocity, velocity, r->body.twist);
 }
 
-/* Removes what is left of the velocity along the normal, by an impulse along it. */
-static void stop_along_normal(struct tact_reduced *r, const double n[3], const double arm[3],
-                              double speed)
+/* Removes the remaining velocity of the contact along the normal, by an impulse along it. */
+static void remove_normal_velocity(struct tact_reduced *r, const double n[3], const double arm[3],
+                                   double speed)
 {
     double w[9], wn[3], p[3];
     point_mobility(&r->body, arm, w);
     tact_m3_mul_v3(wn, w, n);
     tact_v3_scale(p, n, -speed / tact_v3_dot(n, wn));
-    push(&r->body, arm, p);
+    apply_impulse_at_point(&r->body, arm, p);
 }
 
-int tact_reduced_touch(struct tact_reduced *r, const struct smooth_contact *c)
+int tact_reduced_begin_contact(struct tact_reduced *r, const struct smooth_contact *c)
 {
     double velocity[3], arm[3], turn[9], axes[9], twist[SPATIAL];
     struct reduced_kinematics k;
     contact_arm(r, c, arm);
-    stop_along_normal(r, c->frame, arm, contact_velocity(r, c, velocity));
+    remove_normal_velocity(r, c->frame, arm, contact_velocity(r, c, velocity));
     contact_velocity(r, c, velocity);
     for (int b = 0; b < 2; b++) {
         const struct chart_point p = tact_reduced_surface_locate(&r->surface[b], c->place[b]);
@@ -237,7 +245,7 @@ int tact_reduced_touch(struct tact_reduced *r, const struct smooth_contact *c)
     tact_m3_mul(axes, turn, k.frame[0].axes);
     tact_m3_tmul_v3(twist, axes, r->body.twist + 3);
     tact_m3_tmul_v3(twist + 3, axes, velocity);
-    if (tact_reduced_match(r->surface, turn, twist, &r->state)) {
+    if (tact_reduced_set_from_pose(r->surface, turn, twist, &r->state)) {
         return -EDOM;
     }
     r->state.kinetic = tact_body_energy(&r->body);
@@ -249,8 +257,8 @@ int tact_reduced_touch(struct tact_reduced *r, const struct smooth_contact *c)
     return 0;
 }
 
-/* Free motion, exact but for the rotation. */
-static void fly(struct tact_reduced *r, double h)
+/* Advances the body in free motion, exact except for the rotation. */
+static void advance_free_flight(struct tact_reduced *r, double h)
 {
     tact_v3_axpy(r->body.twist, 0.5 * h, r->options.gravity);
     tact_body_drift(&r->body, h);
@@ -258,68 +266,72 @@ static void fly(struct tact_reduced *r, double h)
     tact_v3_axpy(r->body.twist, 0.5 * h, r->options.gravity);
 }
 
-/* The nearest contact after a part of a flight; 1 where the surfaces overlap there and approach. */
-static int hits_after(struct tact_reduced *r, const struct tact_body *from, double h,
-                      struct smooth_contact *c)
+/* Advances the body from the start of the flight by the time h and finds the nearest contact;
+ * returns 1 where the surfaces overlap there and approach. */
+static int collides_after_flight(struct tact_reduced *r, const struct tact_body *flight_start,
+                                 double h, struct smooth_contact *c)
 {
     double velocity[3];
-    r->body = *from;
-    fly(r, h);
+    r->body = *flight_start;
+    advance_free_flight(r, h);
     return nearest_contact(r, c) ||
-           (c->gap < 0.0 && contact_velocity(r, c, velocity) < -CLOSING_SPEED);
+           (c->gap < 0.0 && contact_velocity(r, c, velocity) < -MIN_CLOSING_SPEED);
 }
 
-enum reduced_failure tact_reduced_step_flight(struct tact_reduced *r, double until)
+enum reduced_failure tact_reduced_step_flight(struct tact_reduced *r, double end_time)
 {
-    const struct tact_body from = r->body;
+    const struct tact_body flight_start = r->body;
     struct smooth_contact c;
     double velocity[3], arm[3], low = 0.0;
-    const double speed = tact_v3_norm(from.twist) + r->reach * tact_v3_norm(from.twist + 3) +
+    const double speed = tact_v3_norm(flight_start.twist) +
+                         r->reach * tact_v3_norm(flight_start.twist + 3) +
                          r->options.max_step * tact_v3_norm(r->options.gravity);
     if (!isfinite(speed)) {
         return REDUCED_NOT_FINITE;
     }
-    double h = tact_min(r->options.max_step, until - r->report.time);
-    h = tact_min(h, MAX_FLIGHT * r->size / speed);
-    if (hits_after(r, &from, h, &c)) {
+    double h = tact_min(r->options.max_step, end_time - r->report.time);
+    h = tact_min(h, MAX_FLIGHT_STEP_RATIO * r->size / speed);
+    if (collides_after_flight(r, &flight_start, h, &c)) {
         for (int i = 0; i < BISECTIONS && h - low > 1e-6 * r->options.min_step; i++) {
             const double middle = 0.5 * (low + h);
-            if (hits_after(r, &from, middle, &c)) {
+            if (collides_after_flight(r, &flight_start, middle, &c)) {
                 h = middle;
             } else {
                 low = middle;
             }
         }
-        hits_after(r, &from, h, &c);
+        collides_after_flight(r, &flight_start, h, &c);
     }
     r->report.steps++;
     r->report.time += h;
     r->report.mode_time[TACT_REDUCED_FLIGHT] += h;
     if (nearest_contact(r, &c)) {
-        return REDUCED_CONFORMS;
+        return REDUCED_CONFORMING_SURFACES;
     }
-    if (!(c.gap < 0.0 && contact_velocity(r, &c, velocity) < -CLOSING_SPEED)) {
+    if (!(c.gap < 0.0 && contact_velocity(r, &c, velocity) < -MIN_CLOSING_SPEED)) {
         return REDUCED_NO_FAILURE;
     }
     contact_arm(r, &c, arm);
     r->report.impacts++;
-    tact_reduced_impact(r, c.frame, arm, velocity);
-    return tact_v3_dot(c.frame, velocity) < r->options.settle_speed && tact_reduced_touch(r, &c)
-               ? REDUCED_SINGULAR
+    tact_reduced_apply_impact(r, c.frame, arm, velocity);
+    return tact_v3_dot(c.frame, velocity) < r->options.settle_speed &&
+                   tact_reduced_begin_contact(r, &c)
+               ? REDUCED_SINGULAR_MATRIX
                : REDUCED_NO_FAILURE;
 }
 
-enum reduced_failure tact_reduced_begin(struct tact_reduced *r, double gap)
+enum reduced_failure tact_reduced_begin_motion(struct tact_reduced *r, double gap)
 {
     struct smooth_contact c;
     double velocity[3];
     if (nearest_contact(r, &c)) {
-        return REDUCED_CONFORMS;
+        return REDUCED_CONFORMING_SURFACES;
     }
     if (c.gap < -gap) {
-        return REDUCED_OVERLAPS;
+        return REDUCED_OVERLAP_AT_START;
     }
     const int touches =
         c.gap <= gap && fabs(contact_velocity(r, &c, velocity)) <= r->options.settle_speed;
-    return touches && tact_reduced_touch(r, &c) ? REDUCED_SINGULAR : REDUCED_NO_FAILURE;
+    return touches && tact_reduced_begin_contact(r, &c) ? REDUCED_SINGULAR_MATRIX
+                                                        : REDUCED_NO_FAILURE;
 }

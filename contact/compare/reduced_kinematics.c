@@ -5,7 +5,7 @@
 #include <string.h>
 #include "contact/elementary.h"
 
-int tact_reduced_solve(double *a, int n, double *x)
+int tact_reduced_solve_linear(double *a, int n, double *x)
 {
     double most = 0.0;
     for (int i = 0; i < n * n; i++) {
@@ -44,8 +44,8 @@ int tact_reduced_solve(double *a, int n, double *x)
     return 0;
 }
 
-static void set_entry(struct contact_frame *f, int row, int column, const struct jet *value,
-                      double sign)
+static void set_frame_entry(struct contact_frame *f, int row, int column, const struct jet *value,
+                            double sign)
 {
     f->h[row][column] = sign * value->c[0];
     f->rate[0][row][column] = sign * value->c[1];
@@ -80,20 +80,20 @@ void tact_reduced_contact_frame(const struct reduced_surface *surface, const str
             z[i] = tact_jet_derivative(&axis[2][i], k);
         }
         value = tact_jet_dot(axis[1], z);
-        set_entry(out, 0, k, &value, -1.0);
+        set_frame_entry(out, 0, k, &value, -1.0);
         value = tact_jet_dot(axis[2], x);
-        set_entry(out, 1, k, &value, -1.0);
+        set_frame_entry(out, 1, k, &value, -1.0);
         value = tact_jet_dot(axis[1], x);
-        set_entry(out, 2, k, &value, 1.0);
+        set_frame_entry(out, 2, k, &value, 1.0);
         value = tact_jet_dot(axis[0], by[k]);
-        set_entry(out, 3, k, &value, 1.0);
+        set_frame_entry(out, 3, k, &value, 1.0);
         value = tact_jet_dot(axis[1], by[k]);
-        set_entry(out, 4, k, &value, k ? 1.0 : 0.0);
+        set_frame_entry(out, 4, k, &value, k ? 1.0 : 0.0);
     }
 }
 
-/* out = (turn, turn) h for both halves of the rows. */
-static void turn_rows(const double turn[9], const double h[SPATIAL][2], double out[SPATIAL][2])
+/* Rotates the angular and the linear half of the rows of h. */
+static void rotate_rows(const double turn[9], const double h[SPATIAL][2], double out[SPATIAL][2])
 {
     for (int i = 0; i < SPATIAL; i++) {
         const int half = i / 3 * 3;
@@ -104,8 +104,9 @@ static void turn_rows(const double turn[9], const double h[SPATIAL][2], double o
     }
 }
 
-/* Ad of 1 from 1c, of a spatial vector v with its angular part first. */
-static void to_body(const struct contact_frame *f, const double v[SPATIAL], double out[SPATIAL])
+/* Transforms a spatial vector v, angular part first, from the contact frame 1c to frame 1. */
+static void spatial_to_body_frame(const struct contact_frame *f, const double v[SPATIAL],
+                                  double out[SPATIAL])
 {
     double moved[3];
     tact_m3_mul_v3(out, f->axes, v);
@@ -124,39 +125,41 @@ static void spatial_cross(const double a[SPATIAL], const double b[SPATIAL], doub
     tact_v3_add(out + 3, out + 3, t);
 }
 
-/* H and its rate in 1c: phi(2,1) = -phi(1,2), the sign of which the paper's appendix has not (55,
- * 57). */
-static void set_contact_rows(const struct reduced_state *s, struct reduced_kinematics *k)
+/* Sets H and its rate in frame 1c: phi(2,1) = -phi(1,2), a sign that the paper's appendix lacks
+ * (55, 57). */
+static void set_h_in_contact_frame(const struct reduced_state *s, struct reduced_kinematics *k)
 {
     const double c = tact_cos(s->q[4]), d = tact_sin(s->q[4]), w = s->rate[4];
     const double align[9] = {c, -d, 0.0, -d, -c, 0.0, 0.0, 0.0, -1.0};
-    const double turning[9] = {-d * w, -c * w, 0.0, -c * w, d * w, 0.0, 0.0, 0.0, 0.0};
-    double own_rate[2][SPATIAL][2], second[SPATIAL][2], second_rate[SPATIAL][2], turned[SPATIAL][2];
+    const double align_rate[9] = {-d * w, -c * w, 0.0, -c * w, d * w, 0.0, 0.0, 0.0, 0.0};
+    double frame_h_rate[2][SPATIAL][2], second[SPATIAL][2], second_rate[SPATIAL][2],
+        turned[SPATIAL][2];
     memcpy(k->align, align, sizeof align);
     for (int b = 0; b < 2; b++) {
         const double *rate = s->rate + 2 * b;
         for (int i = 0; i < 2 * SPATIAL; i++) {
-            own_rate[b][i / 2][i % 2] = k->frame[b].rate[0][i / 2][i % 2] * rate[0] +
-                                        k->frame[b].rate[1][i / 2][i % 2] * rate[1];
+            frame_h_rate[b][i / 2][i % 2] = k->frame[b].rate[0][i / 2][i % 2] * rate[0] +
+                                            k->frame[b].rate[1][i / 2][i % 2] * rate[1];
         }
     }
-    turn_rows(align, (const double(*)[2])k->frame[1].h, second);
-    turn_rows(align, (const double(*)[2])own_rate[1], second_rate);
-    turn_rows(turning, (const double(*)[2])k->frame[1].h, turned);
+    rotate_rows(align, (const double(*)[2])k->frame[1].h, second);
+    rotate_rows(align, (const double(*)[2])frame_h_rate[1], second_rate);
+    rotate_rows(align_rate, (const double(*)[2])k->frame[1].h, turned);
     memset(k->h, 0, sizeof k->h);
     memset(k->h_rate, 0, sizeof k->h_rate);
     for (int i = 0; i < 2 * SPATIAL; i++) {
         const int r = i / 2, j = i % 2;
         k->h[r][j] = -k->frame[0].h[r][j];
-        k->h_rate[r][j] = -own_rate[0][r][j];
+        k->h_rate[r][j] = -frame_h_rate[0][r][j];
         k->h[r][2 + j] = second[r][j];
         k->h_rate[r][2 + j] = second_rate[r][j] + turned[r][j];
     }
     k->h[2][4] = 1.0;
 }
 
-/* The same in frame 1: the rate has the motion of the contact frame 1c over body 1 besides. */
-static void set_body_rows(const struct reduced_state *s, struct reduced_kinematics *k)
+/* Sets H and its rate in frame 1: the rate includes the motion of the contact frame 1c over body 1.
+ */
+static void set_h_in_body_frame(const struct reduced_state *s, struct reduced_kinematics *k)
 {
     double over[SPATIAL];
     for (int i = 0; i < SPATIAL; i++) {
@@ -172,39 +175,40 @@ static void set_body_rows(const struct reduced_state *s, struct reduced_kinemati
         for (int i = 0; i < SPATIAL; i++) {
             rate[i] += moved[i];
         }
-        to_body(&k->frame[0], column, out);
+        spatial_to_body_frame(&k->frame[0], column, out);
         for (int i = 0; i < SPATIAL; i++) {
-            k->body_h[i][j] = out[i];
+            k->h_in_body[i][j] = out[i];
         }
-        to_body(&k->frame[0], rate, out);
+        spatial_to_body_frame(&k->frame[0], rate, out);
         for (int i = 0; i < SPATIAL; i++) {
-            k->body_h_rate[i][j] = out[i];
+            k->h_rate_in_body[i][j] = out[i];
         }
     }
 }
 
-/* x = A^-1 y; NaN where A is singular, so that a mode without slip is refused there. */
-static void solve_rates(const double a[4], const double y[2], double x[2])
+/* Solves the 2 x 2 system A x = y; x is NaN where A is singular, so that a mode without slip is
+ * refused there. */
+static void solve_2x2_or_nan(const double a[4], const double y[2], double x[2])
 {
     if (!tact_smooth_solve_2x2(a, y, x)) {
         x[0] = x[1] = NAN;
     }
 }
 
-/* D (31) and its rate: A D = -B, A D' = -B' - A' D, with A and B of the rows of slip. */
+/* Sets D (31) and its rate: A D = -B, A D' = -B' - A' D, with A and B of the rows of slip. */
 static void set_slip_free_rates(struct reduced_kinematics *k)
 {
     const double a[4] = {k->h[3][0], k->h[3][1], k->h[4][0], k->h[4][1]};
     for (int j = 0; j < 2; j++) {
         double y[2] = {-k->h[3][2 + j], -k->h[4][2 + j]}, x[2];
-        solve_rates(a, y, x);
+        solve_2x2_or_nan(a, y, x);
         k->d[0][j] = x[0];
         k->d[1][j] = x[1];
         for (int i = 0; i < 2; i++) {
             y[i] =
                 -k->h_rate[3 + i][2 + j] - k->h_rate[3 + i][0] * x[0] - k->h_rate[3 + i][1] * x[1];
         }
-        solve_rates(a, y, x);
+        solve_2x2_or_nan(a, y, x);
         k->d_rate[0][j] = x[0];
         k->d_rate[1][j] = x[1];
     }
@@ -217,8 +221,8 @@ void tact_reduced_kinematics(const struct reduced_surface surface[2], const stru
         const struct chart_point p = {s->chart[b], {s->q[2 * b], s->q[2 * b + 1]}};
         tact_reduced_contact_frame(&surface[b], &p, &k->frame[b]);
     }
-    set_contact_rows(s, k);
-    set_body_rows(s, k);
+    set_h_in_contact_frame(s, k);
+    set_h_in_body_frame(s, k);
     set_slip_free_rates(k);
 }
 
@@ -231,7 +235,7 @@ void tact_reduced_pose(const struct reduced_kinematics *k, double turn[9], doubl
     tact_v3_sub(at, k->frame[1].at, moved);
 }
 
-void tact_reduced_quaternion(const double m[9], double q[4])
+void tact_reduced_matrix_to_quat(const double m[9], double q[4])
 {
     const double trace = m[0] + m[4] + m[8];
     int k = 0; /* the largest of w, x, y, z */
@@ -254,11 +258,11 @@ void tact_reduced_quaternion(const double m[9], double q[4])
 
 void tact_reduced_world_axes(const struct reduced_kinematics *k, double axes[9])
 {
-    tact_m3_mul(axes, k->frame[1].axes, k->align); /* R_psi is its own inverse */
+    tact_m3_mul(axes, k->frame[1].axes, k->align); /* the matrix R_psi is its own inverse */
 }
 
-int tact_reduced_match(const struct reduced_surface surface[2], const double turn[9],
-                       const double twist[SPATIAL], struct reduced_state *s)
+int tact_reduced_set_from_pose(const struct reduced_surface surface[2], const double turn[9],
+                               const double twist[SPATIAL], struct reduced_state *s)
 {
     struct reduced_kinematics k;
     double rest[9], align[9], a[COORDINATES * COORDINATES];
@@ -266,7 +270,8 @@ int tact_reduced_match(const struct reduced_surface surface[2], const double tur
     memset(s->rate, 0, sizeof s->rate);
     tact_reduced_kinematics(surface, s, &k);
     tact_m3_mul(rest, turn, k.frame[0].axes); /* 1c to the world */
-    for (int i = 0; i < 3; i++) {             /* its transpose times 2c to the world */
+    for (int i = 0; i < 3;
+         i++) { /* transpose of that rotation times the rotation from 2c to the world */
         for (int j = 0; j < 3; j++) {
             align[3 * i + j] = rest[i] * k.frame[1].axes[j] + rest[3 + i] * k.frame[1].axes[3 + j] +
                                rest[6 + i] * k.frame[1].axes[6 + j];
@@ -278,10 +283,10 @@ int tact_reduced_match(const struct reduced_surface surface[2], const double tur
         memcpy(a + (size_t)i * COORDINATES, k.h[i], sizeof k.h[i]);
         s->rate[i] = twist[i];
     }
-    return tact_reduced_solve(a, COORDINATES, s->rate);
+    return tact_reduced_solve_linear(a, COORDINATES, s->rate);
 }
 
-double tact_reduced_turn(const struct contact_frame *from, const struct contact_frame *to)
+double tact_reduced_frame_angle(const struct contact_frame *from, const struct contact_frame *to)
 {
     double x[2][3], z[3], cross[3];
     for (int i = 0; i < 3; i++) {
@@ -293,43 +298,44 @@ double tact_reduced_turn(const struct contact_frame *from, const struct contact_
     return tact_atan2(tact_v3_dot(cross, z), tact_v3_dot(x[0], x[1]));
 }
 
-/* A vector tangent to the surface, in axes that are turned by an angle about z. */
-static void turn_axes(double v[2], double angle)
+/* Transforms a tangential vector to axes that are rotated by an angle about z. */
+static void rotate_tangent_axes(double v[2], double angle)
 {
     const double c = tact_cos(angle), d = tact_sin(angle), x = v[0], y = v[1];
     v[0] = c * x + d * y;
     v[1] = c * y - d * x;
 }
 
-int tact_reduced_cross(struct tact_reduced *r, int b, int edge)
+int tact_reduced_change_chart(struct tact_reduced *r, int b, int edge)
 {
     struct reduced_state *s = &r->state;
-    struct reduced_kinematics before, after;
+    struct reduced_kinematics kinematics_before, kinematics_after;
     struct chart_point p = {s->chart[b], {s->q[2 * b], s->q[2 * b + 1]}};
     double a[COORDINATES * COORDINATES], twist[COORDINATES];
-    tact_reduced_kinematics(r->surface, s, &before);
+    tact_reduced_kinematics(r->surface, s, &kinematics_before);
     for (int i = 0; i < COORDINATES; i++) {
         twist[i] = 0.0;
         for (int j = 0; j < COORDINATES; j++) {
-            twist[i] += before.h[i][j] * s->rate[j];
+            twist[i] += kinematics_before.h[i][j] * s->rate[j];
         }
     }
-    p = tact_reduced_surface_cross(&r->surface[b], &p, edge);
+    p = tact_reduced_surface_next_chart(&r->surface[b], &p, edge);
     s->chart[b] = p.chart;
     memcpy(s->q + 2 * b, p.st, sizeof p.st);
-    tact_reduced_contact_frame(&r->surface[b], &p, &after.frame[b]);
-    const double turn = tact_reduced_turn(&before.frame[b], &after.frame[b]);
+    tact_reduced_contact_frame(&r->surface[b], &p, &kinematics_after.frame[b]);
+    const double turn =
+        tact_reduced_frame_angle(&kinematics_before.frame[b], &kinematics_after.frame[b]);
     s->q[4] += turn;
-    if (b == 0) { /* the frame 1c turns, in which the velocity and the direction of slip are */
-        turn_axes(twist, turn);
-        turn_axes(twist + 3, turn);
-        turn_axes(r->slide, turn);
+    if (b == 0) { /* velocity and direction of slip are given in frame 1c, which rotates */
+        rotate_tangent_axes(twist, turn);
+        rotate_tangent_axes(twist + 3, turn);
+        rotate_tangent_axes(r->incipient_slip, turn);
     }
     memset(s->rate, 0, sizeof s->rate);
-    tact_reduced_kinematics(r->surface, s, &after);
+    tact_reduced_kinematics(r->surface, s, &kinematics_after);
     for (int i = 0; i < COORDINATES; i++) { /* (43) */
-        memcpy(a + (size_t)i * COORDINATES, after.h[i], sizeof after.h[i]);
+        memcpy(a + (size_t)i * COORDINATES, kinematics_after.h[i], sizeof kinematics_after.h[i]);
         s->rate[i] = twist[i];
     }
-    return tact_reduced_solve(a, COORDINATES, s->rate);
+    return tact_reduced_solve_linear(a, COORDINATES, s->rate);
 }

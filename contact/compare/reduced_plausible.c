@@ -1,8 +1,10 @@
-/* Whether a state of contact is one that a single contact can reach. */
+/* Checks whether a contact state is one that a single contact can reach. */
 #include "contact/compare/reduced_internal.h"
 
-#define MOST_GAIN 0.1      /* rise of energy that is error, relative to kinetic energy */
-#define ROUNDING_GAIN 1e-9 /* of weight times distance: rounding */
+#define MAX_ENERGY_GAIN_RATIO                                                                      \
+    0.1 /* largest rise of energy by integration error, relative to the kinetic energy */
+#define ENERGY_ROUNDING_RATIO                                                                      \
+    1e-9 /* rise of energy that is rounding, relative to weight times distance */
 
 /* The Weingarten map of a surface, dn = L dp in the axes x, y of its contact frame, from the rates
  * of that frame: dn = w x z = (w_y, -w_x), dp = (v_x, v_y) for s' = 1 and t' = 1. */
@@ -17,52 +19,54 @@ static void weingarten_map(const struct contact_frame *f, double out[2][2])
     }
 }
 
-/* Whether the relative curvature L_1 + L_2 is positive in every direction, so that the surfaces
- * part on all sides of the contact. */
-static enum reduced_failure check_curvature(const struct reduced_kinematics *k)
+/* Checks that the relative curvature L_1 + L_2 is positive in every direction, so that the surfaces
+ * separate on all sides of the contact. */
+static enum reduced_failure check_relative_curvature(const struct reduced_kinematics *k)
 {
-    double own[2][2], other[2][2], sum[2][2];
-    weingarten_map(&k->frame[0], own);
-    weingarten_map(&k->frame[1], other);
+    double map_1[2][2], map_2[2][2], sum[2][2];
+    weingarten_map(&k->frame[0], map_1);
+    weingarten_map(&k->frame[1], map_2);
     for (int i = 0; i < 2; i++) {
         for (int j = 0; j < 2; j++) {
-            sum[i][j] = own[i][j];
+            sum[i][j] = map_1[i][j];
             for (int a = 0; a < 4; a++) {
                 sum[i][j] +=
-                    k->align[3 * i + a / 2] * other[a / 2][a % 2] * k->align[3 * j + a % 2];
+                    k->align[3 * i + a / 2] * map_2[a / 2][a % 2] * k->align[3 * j + a % 2];
             }
         }
     }
     const double trace = sum[0][0] + sum[1][1];
     const double det = sum[0][0] * sum[1][1] - sum[0][1] * sum[1][0];
-    return !isfinite(trace) || !isfinite(det) ? REDUCED_SINGULAR
+    return !isfinite(trace) || !isfinite(det) ? REDUCED_SINGULAR_MATRIX
            : trace > 0.0 && det > 0.0         ? REDUCED_NO_FAILURE
-                                              : REDUCED_MERGES;
+                                              : REDUCED_SECOND_CONTACT;
 }
 
-enum reduced_failure tact_reduced_check(const struct tact_reduced *r, struct reduced_state *s)
+enum reduced_failure tact_reduced_check_state(const struct tact_reduced *r, struct reduced_state *s)
 {
     struct reduced_kinematics k;
     double turn[9], at[3], phi[SPATIAL] = {0.0}, turned[3];
     tact_reduced_kinematics(r->surface, s, &k);
-    const enum reduced_failure failure = check_curvature(&k);
+    const enum reduced_failure failure = check_relative_curvature(&k);
     if (failure) {
         return failure;
     }
     for (int i = 0; i < SPATIAL; i++) {
         for (int j = 0; j < COORDINATES; j++) {
-            phi[i] += k.body_h[i][j] * s->rate[j];
+            phi[i] += k.h_in_body[i][j] * s->rate[j];
         }
     }
     tact_reduced_pose(&k, turn, at);
     tact_m3_mul_v3(turned, r->body.inertia, phi);
     const double weight = r->body.mass * tact_v3_norm(r->options.gravity);
-    const double height_energy = -r->body.mass * tact_v3_dot(r->options.gravity, at);
+    const double potential_energy = -r->body.mass * tact_v3_dot(r->options.gravity, at);
     const double kinetic =
         0.5 * tact_v3_dot(phi, turned) + 0.5 * r->body.mass * tact_v3_dot(phi + 3, phi + 3);
-    const double left = s->energy - height_energy;
-    const double rounding = ROUNDING_GAIN * weight * (r->size + tact_v3_norm(at));
-    s->energy = tact_min(s->energy, kinetic + height_energy);
-    s->kinetic = tact_max(s->kinetic, left);
-    return kinetic - left <= MOST_GAIN * s->kinetic + rounding ? REDUCED_NO_FAILURE : REDUCED_GAINS;
+    const double kinetic_limit = s->energy - potential_energy;
+    const double energy_rounding = ENERGY_ROUNDING_RATIO * weight * (r->size + tact_v3_norm(at));
+    s->energy = tact_min(s->energy, kinetic + potential_energy);
+    s->kinetic = tact_max(s->kinetic, kinetic_limit);
+    return kinetic - kinetic_limit <= MAX_ENERGY_GAIN_RATIO * s->kinetic + energy_rounding
+               ? REDUCED_NO_FAILURE
+               : REDUCED_ENERGY_RISES;
 }

@@ -1,38 +1,39 @@
-/* Steps in contact: Runge and Kutta's method, the paper's control of the step, edges of charts,
- * changes of mode, and the end of the contact. */
+/* Steps in contact: Runge and Kutta's method, the paper's step control, edges of charts, changes of
+ * contact mode, and the end of the contact. */
 #include <string.h>
 #include "contact/compare/reduced_internal.h"
 
-/* q' and the derivatives of the independent rates. */
-struct derivative {
+/* Derivatives of a state by time: q', and those of the independent rates. */
+struct state_derivative {
     double q[COORDINATES], rate[COORDINATES];
 };
 
-/* Index of the first independent rate: all of sliding, else those of (u, v, psi). */
-static int first_rate(enum tact_reduced_mode mode)
+/* Index of the first independent rate in q': 0 in sliding, else that of u' in (u', v', psi'). */
+static int first_independent_rate(enum tact_reduced_mode mode)
 {
     return mode == TACT_REDUCED_SLIDING ? 0 : 2;
 }
 
-static int state_derivative(const struct tact_reduced *r, struct reduced_state *s,
-                            struct derivative *out)
+static int compute_state_derivative(const struct tact_reduced *r, struct reduced_state *s,
+                                    struct state_derivative *out)
 {
     const enum tact_reduced_mode mode = r->report.mode;
     struct reduced_kinematics k;
-    struct reduced_forces f;
+    struct reduced_motion f;
     memset(out, 0, sizeof *out);
-    if (mode != TACT_REDUCED_SLIDING) { /* the dependent rates follow from the place alone */
+    if (mode != TACT_REDUCED_SLIDING) { /* the dependent rates follow from the position alone */
         tact_reduced_kinematics(r->surface, s, &k);
-        tact_reduced_all_rates(&k, mode, s->rate);
+        tact_reduced_complete_rates(&k, mode, s->rate);
     }
     tact_reduced_kinematics(r->surface, s, &k);
-    int rc = tact_reduced_forces(r, s, &k, mode, &f);
+    int rc = tact_reduced_solve_motion(r, s, &k, mode, &f);
     memcpy(out->q, s->rate, sizeof out->q);
-    memcpy(out->rate + first_rate(mode), f.second, (size_t)f.count * sizeof *f.second);
+    memcpy(out->rate + first_independent_rate(mode), f.accelerations,
+           (size_t)f.count * sizeof *f.accelerations);
     return rc;
 }
 
-static void move_state(struct reduced_state *s, double h, const struct derivative *d)
+static void advance_state(struct reduced_state *s, double h, const struct state_derivative *d)
 {
     for (int i = 0; i < COORDINATES; i++) {
         s->q[i] += h * d->q[i];
@@ -40,7 +41,7 @@ static void move_state(struct reduced_state *s, double h, const struct derivativ
     }
 }
 
-static int is_finite(const struct reduced_state *s)
+static int is_state_finite(const struct reduced_state *s)
 {
     int finite = 1;
     for (int i = 0; i < COORDINATES; i++) {
@@ -49,42 +50,42 @@ static int is_finite(const struct reduced_state *s)
     return finite;
 }
 
-/* A step of Runge and Kutta's method, to a state that is possible. */
-static enum reduced_failure integrate(const struct tact_reduced *r, double h,
-                                      struct reduced_state *out)
+/* Integrates one step by Runge and Kutta's method, to a state that is possible. */
+static enum reduced_failure integrate_runge_kutta(const struct tact_reduced *r, double h,
+                                                  struct reduced_state *out)
 {
     static const double part[4] = {0.0, 0.5, 0.5, 1.0}, weight[4] = {1.0, 2.0, 2.0, 1.0};
-    struct derivative d = {{0.0}, {0.0}};
+    struct state_derivative d = {{0.0}, {0.0}};
     *out = r->state;
     for (int i = 0; i < 4; i++) {
         struct reduced_state at = r->state;
-        move_state(&at, part[i] * h, &d);
-        if (!is_finite(&at)) {
+        advance_state(&at, part[i] * h, &d);
+        if (!is_state_finite(&at)) {
             return REDUCED_NOT_FINITE;
         }
-        if (state_derivative(r, &at, &d)) {
-            return REDUCED_SINGULAR;
+        if (compute_state_derivative(r, &at, &d)) {
+            return REDUCED_SINGULAR_MATRIX;
         }
-        move_state(out, weight[i] * h / 6.0, &d);
+        advance_state(out, weight[i] * h / 6.0, &d);
     }
     if (r->report.mode != TACT_REDUCED_SLIDING) {
         struct reduced_kinematics k;
         tact_reduced_kinematics(r->surface, out, &k);
-        tact_reduced_all_rates(&k, r->report.mode, out->rate);
+        tact_reduced_complete_rates(&k, r->report.mode, out->rate);
     }
-    return is_finite(out) ? tact_reduced_check(r, out) : REDUCED_NOT_FINITE;
+    return is_state_finite(out) ? tact_reduced_check_state(r, out) : REDUCED_NOT_FINITE;
 }
 
-/* The smallest margin of both charts, with the body and the edge. */
-static double margin(const struct tact_reduced *r, const struct reduced_state *s, int *body,
-                     int *edge)
+/* Smallest distance of the contact from an edge of the charts, with the body and the edge. */
+static double distance_to_chart_edge(const struct tact_reduced *r, const struct reduced_state *s,
+                                     int *body, int *edge)
 {
     double least = INFINITY;
     *body = *edge = 0;
     for (int b = 0; b < 2; b++) {
         const struct chart_point p = {s->chart[b], {s->q[2 * b], s->q[2 * b + 1]}};
         int at = 0;
-        const double m = tact_reduced_surface_margin(&r->surface[b], &p, &at);
+        const double m = tact_reduced_surface_edge_distance(&r->surface[b], &p, &at);
         if (m < least) {
             least = m;
             *body = b;
@@ -94,17 +95,17 @@ static double margin(const struct tact_reduced *r, const struct reduced_state *s
     return least;
 }
 
-static int forces_at(const struct tact_reduced *r, const struct reduced_state *s,
-                     enum tact_reduced_mode mode, struct reduced_forces *f)
+static int motion_at_state(const struct tact_reduced *r, const struct reduced_state *s,
+                           enum tact_reduced_mode mode, struct reduced_motion *f)
 {
     struct reduced_kinematics k;
     tact_reduced_kinematics(r->surface, s, &k);
-    return tact_reduced_forces(r, s, &k, mode, f);
+    return tact_reduced_solve_motion(r, s, &k, mode, f);
 }
 
-/* 1 where the limits of a mode hold: the contact presses, (35) and (40). */
-static int within_limits(const struct tact_reduced *r, enum tact_reduced_mode mode,
-                         const struct reduced_forces *f)
+/* 1 where the contact wrench satisfies the limits of a mode: the contact presses, (35) and (40). */
+static int are_mode_limits_met(const struct tact_reduced *r, enum tact_reduced_mode mode,
+                               const struct reduced_motion *f)
 {
     const double normal = -f->wrench[5], tangential = tact_hypot(f->wrench[3], f->wrench[4]);
     if (!(normal >= 0.0)) {
@@ -117,12 +118,14 @@ static int within_limits(const struct tact_reduced *r, enum tact_reduced_mode mo
            (mode == TACT_REDUCED_ROLLING || fabs(f->wrench[2]) <= r->options.spin_static * normal);
 }
 
-/* Goes over to a mode of less freedom where its limits hold. Returns 1 where it did. */
-static int enter_mode(struct tact_reduced *r, enum tact_reduced_mode mode, struct reduced_forces *f)
+/* Changes to a contact mode with fewer degrees of freedom where its limits hold. Returns 1 where it
+ * did. */
+static int try_constrained_mode(struct tact_reduced *r, enum tact_reduced_mode mode,
+                                struct reduced_motion *f)
 {
     struct reduced_state s = r->state;
-    if (tact_reduced_project(r, &s, mode) || forces_at(r, &s, mode, f) ||
-        !within_limits(r, mode, f)) {
+    if (tact_reduced_project_rates(r, &s, mode) || motion_at_state(r, &s, mode, f) ||
+        !are_mode_limits_met(r, mode, f)) {
         return 0;
     }
     r->state = s;
@@ -130,55 +133,55 @@ static int enter_mode(struct tact_reduced *r, enum tact_reduced_mode mode, struc
     return 1;
 }
 
-/* Changes to a mode with less slip or spin, where both are small and the limits allow it. stopped:
- * 1 where the slip, or the spin, passed through 0 in a step that can be no shorter. */
-static void settle(struct tact_reduced *r, int stopped, struct reduced_forces *f)
+/* Changes to a contact mode with less slip or spin, where both are small and the limits allow it.
+ * stopped: 1 where the slip, or the spin, passed through 0 in a step that cannot be shorter. */
+static void enter_sticking_mode(struct tact_reduced *r, int stopped, struct reduced_motion *f)
 {
-    struct reduced_forces other;
+    struct reduced_motion constrained;
     if (r->report.mode == TACT_REDUCED_SLIDING && r->options.friction_static > 0.0 &&
         (stopped || tact_hypot(f->twist[3], f->twist[4]) <= r->options.slip_speed) &&
-        enter_mode(r, TACT_REDUCED_ROLLING, &other)) {
+        try_constrained_mode(r, TACT_REDUCED_ROLLING, &constrained)) {
         r->report.rolls++;
-        *f = other;
+        *f = constrained;
     }
     if (r->report.mode == TACT_REDUCED_ROLLING && r->options.spin_static > 0.0 &&
         (stopped || fabs(f->twist[2]) <= r->options.spin_rate) &&
-        enter_mode(r, TACT_REDUCED_NO_SPIN, &other)) {
-        *f = other;
+        try_constrained_mode(r, TACT_REDUCED_NO_SPIN, &constrained)) {
+        *f = constrained;
     }
 }
 
-/* Leaves a mode whose limits do not hold: first spin becomes possible, then slip, then the end of
- * the contact. */
-static void leave_mode(struct tact_reduced *r, struct reduced_forces *f)
+/* Leaves a contact mode whose limits are exceeded: first spin becomes possible, then slip, then the
+ * contact ends. */
+static void leave_exceeded_mode(struct tact_reduced *r, struct reduced_motion *f)
 {
-    while (!within_limits(r, r->report.mode, f)) {
+    while (!are_mode_limits_met(r, r->report.mode, f)) {
         if (r->report.mode == TACT_REDUCED_NO_SPIN) {
             r->report.mode = TACT_REDUCED_ROLLING;
         } else if (r->report.mode == TACT_REDUCED_ROLLING) {
             const double size = tact_hypot(f->wrench[3], f->wrench[4]);
-            r->slide[0] = size > 0.0 ? -f->wrench[3] / size : 0.0;
-            r->slide[1] = size > 0.0 ? -f->wrench[4] / size : 0.0;
+            r->incipient_slip[0] = size > 0.0 ? -f->wrench[3] / size : 0.0;
+            r->incipient_slip[1] = size > 0.0 ? -f->wrench[4] / size : 0.0;
             r->report.mode = TACT_REDUCED_SLIDING;
             r->report.slides++;
         } else {
             r->report.separations++;
-            tact_reduced_release(r);
+            tact_reduced_end_contact(r);
             return;
         }
-        if (forces_at(r, &r->state, r->report.mode, f)) {
+        if (motion_at_state(r, &r->state, r->report.mode, f)) {
             return;
         }
     }
 }
 
-/* Where the surfaces overlap at another place. */
-static void count_others(struct tact_reduced *r, const struct reduced_kinematics *k)
+/* Counts a step in which the surfaces also overlap at a second place. */
+static void count_second_overlap(struct tact_reduced *r, const struct reduced_kinematics *k)
 {
     struct smooth_contact contact[TACT_PIECES];
     struct tact_reduced at = *r;
-    tact_reduced_release(&at);
-    const int found = tact_reduced_find(&at, contact);
+    tact_reduced_end_contact(&at);
+    const int found = tact_reduced_find_contacts(&at, contact);
     for (int i = 0; i < found; i++) {
         double d[3];
         tact_v3_add(d, contact[i].arm[1], r->fixed.position);
@@ -190,7 +193,7 @@ static void count_others(struct tact_reduced *r, const struct reduced_kinematics
     }
 }
 
-static void report_contact(struct tact_reduced *r, const struct reduced_forces *f)
+static void report_contact(struct tact_reduced *r, const struct reduced_motion *f)
 {
     struct reduced_kinematics k;
     double axes[9];
@@ -200,15 +203,14 @@ static void report_contact(struct tact_reduced *r, const struct reduced_forces *
     tact_m3_mul_v3(r->report.force + 3, axes, f->wrench + 3);
     tact_v3_copy(r->report.contact, k.frame[1].at);
     r->report.slip = tact_hypot(f->twist[3], f->twist[4]);
-    if (r->may_touch_twice) {
-        count_others(r, &k);
+    if (r->may_have_two_contacts) {
+        count_second_overlap(r, &k);
     }
 }
 
-/* 1 where friction changes its sign within a step: slip, or in rolling the spin, passes through 0.
- */
-static int stops(const struct tact_reduced *r, const struct reduced_forces *before,
-                 const struct reduced_forces *after)
+/* 1 where friction reverses within a step: the slip, or in rolling the spin, passes through 0. */
+static int does_friction_reverse(const struct tact_reduced *r, const struct reduced_motion *before,
+                                 const struct reduced_motion *after)
 {
     const double *u = before->twist, *v = after->twist;
     return (r->report.mode == TACT_REDUCED_SLIDING && r->options.friction_dynamic > 0.0 &&
@@ -217,15 +219,17 @@ static int stops(const struct tact_reduced *r, const struct reduced_forces *befo
             u[2] * v[2] < 0.0);
 }
 
-/* Accepts a step to the edge that it passes, and crosses it, at corners several. */
-static enum reduced_failure cross_edges(struct tact_reduced *r, double h, struct reduced_state *to)
+/* Shortens a step so that it ends at the chart edge that it passes, and continues in the next
+ * chart; at a corner across several edges. */
+static enum reduced_failure step_across_chart_edge(struct tact_reduced *r, double h,
+                                                   struct reduced_state *to)
 {
     int body, edge, count = 0;
-    struct reduced_forces f;
-    const double from = tact_max(margin(r, &r->state, &body, &edge), 0.0);
-    const double beyond = margin(r, to, &body, &edge);
-    const double part = from / (from - beyond);
-    const enum reduced_failure failure = integrate(r, part * h, to);
+    struct reduced_motion f;
+    const double from = tact_max(distance_to_chart_edge(r, &r->state, &body, &edge), 0.0);
+    const double edge_distance_after = distance_to_chart_edge(r, to, &body, &edge);
+    const double part = from / (from - edge_distance_after);
+    const enum reduced_failure failure = integrate_runge_kutta(r, part * h, to);
     if (failure) {
         return failure;
     }
@@ -233,75 +237,76 @@ static enum reduced_failure cross_edges(struct tact_reduced *r, double h, struct
     r->report.time += part * h;
     r->report.mode_time[r->report.mode] += part * h;
     do {
-        if (tact_reduced_cross(r, body, edge)) {
-            return REDUCED_SINGULAR;
+        if (tact_reduced_change_chart(r, body, edge)) {
+            return REDUCED_SINGULAR_MATRIX;
         }
         r->report.crossings++;
-        struct reduced_state ahead = r->state;
-        struct derivative d = {{0.0}, {0.0}};
+        struct reduced_state state_ahead = r->state;
+        struct state_derivative d = {{0.0}, {0.0}};
         memcpy(d.q, r->state.rate, sizeof d.q);
-        move_state(&ahead, r->options.min_step, &d);
-        if (margin(r, &ahead, &body, &edge) >= 0.0) {
-            r->crossed_at_once = part * h > 0.0 ? 0 : r->crossed_at_once + 1;
-            if (r->crossed_at_once > MAX_CROSSINGS_AT_ONCE) {
-                return REDUCED_EDGES;
+        advance_state(&state_ahead, r->options.min_step, &d);
+        if (distance_to_chart_edge(r, &state_ahead, &body, &edge) >= 0.0) {
+            r->crossings_without_time = part * h > 0.0 ? 0 : r->crossings_without_time + 1;
+            if (r->crossings_without_time > MAX_CROSSINGS_WITHOUT_TIME) {
+                return REDUCED_TOO_MANY_CROSSINGS;
             }
-            if (forces_at(r, &r->state, r->report.mode, &f)) {
-                return REDUCED_SINGULAR;
+            if (motion_at_state(r, &r->state, r->report.mode, &f)) {
+                return REDUCED_SINGULAR_MATRIX;
             }
             report_contact(r, &f);
             return REDUCED_NO_FAILURE;
         }
-    } while (++count < MAX_CROSSINGS_AT_ONCE);
-    return REDUCED_EDGES;
+    } while (++count < MAX_CROSSINGS_WITHOUT_TIME);
+    return REDUCED_TOO_MANY_CROSSINGS;
 }
 
-/* A step that is to be repeated with half its length. */
-static void shorten(struct tact_reduced *r, double h)
+/* Rejects a step, which is to be repeated with half its length. */
+static void reject_step(struct tact_reduced *r, double h)
 {
     r->step = tact_max(0.5 * h, r->options.min_step);
     r->report.rejected++;
 }
 
-enum reduced_failure tact_reduced_step_contact(struct tact_reduced *r, double until)
+enum reduced_failure tact_reduced_step_contact(struct tact_reduced *r, double end_time)
 {
     struct reduced_state to;
-    struct reduced_forces before, after;
-    const double h = tact_min(r->step, until - r->report.time);
+    struct reduced_motion before, after;
+    const double h = tact_min(r->step, end_time - r->report.time);
     const enum tact_reduced_mode mode = r->report.mode;
-    if (forces_at(r, &r->state, mode, &before)) {
-        return REDUCED_SINGULAR;
+    if (motion_at_state(r, &r->state, mode, &before)) {
+        return REDUCED_SINGULAR_MATRIX;
     }
-    const enum reduced_failure failure = integrate(r, h, &to);
+    const enum reduced_failure failure = integrate_runge_kutta(r, h, &to);
     if (failure && h > r->options.min_step) {
-        shorten(r, h);
+        reject_step(r, h);
         return REDUCED_NO_FAILURE;
     }
     if (failure) {
         return failure;
     }
-    if (forces_at(r, &to, mode, &after)) {
-        return REDUCED_SINGULAR;
+    if (motion_at_state(r, &to, mode, &after)) {
+        return REDUCED_SINGULAR_MATRIX;
     }
     int body, edge;
-    const int stopped = stops(r, &before, &after);
-    if ((stopped || margin(r, &to, &body, &edge) < 0.0 || !within_limits(r, mode, &after)) &&
+    const int stopped = does_friction_reverse(r, &before, &after);
+    if ((stopped || distance_to_chart_edge(r, &to, &body, &edge) < 0.0 ||
+         !are_mode_limits_met(r, mode, &after)) &&
         h > r->options.min_step) {
-        shorten(r, h);
+        reject_step(r, h);
         return REDUCED_NO_FAILURE;
     }
     r->report.steps++;
-    if (margin(r, &to, &body, &edge) < 0.0) {
-        return cross_edges(r, h, &to);
+    if (distance_to_chart_edge(r, &to, &body, &edge) < 0.0) {
+        return step_across_chart_edge(r, h, &to);
     }
     r->state = to;
     r->report.time += h;
     r->report.mode_time[mode] += h;
     r->step = tact_min(r->options.max_step, tact_max(2.0 * h, r->step));
-    leave_mode(r, &after);
+    leave_exceeded_mode(r, &after);
     if (r->report.mode != TACT_REDUCED_FLIGHT) {
-        if (r->report.mode >= mode) { /* a limit was not passed just now */
-            settle(r, stopped, &after);
+        if (r->report.mode >= mode) { /* no limit was exceeded in this step */
+            enter_sticking_mode(r, stopped, &after);
         }
         report_contact(r, &after);
     }
@@ -310,23 +315,24 @@ enum reduced_failure tact_reduced_step_contact(struct tact_reduced *r, double un
 
 void tact_reduced_choose_mode(struct tact_reduced *r)
 {
-    struct reduced_forces f;
+    struct reduced_motion f;
     r->report.mode = TACT_REDUCED_SLIDING;
-    r->slide[0] = r->slide[1] = 0.0;
-    if (forces_at(r, &r->state, r->report.mode, &f)) {
+    r->incipient_slip[0] = r->incipient_slip[1] = 0.0;
+    if (motion_at_state(r, &r->state, r->report.mode, &f)) {
         return;
     }
     if (r->options.friction_static > 0.0 &&
         tact_hypot(f.twist[3], f.twist[4]) <= r->options.slip_speed) {
-        r->report.mode = TACT_REDUCED_ROLLING; /* its force shows where slip would go */
-        if (tact_reduced_project(r, &r->state, TACT_REDUCED_ROLLING) ||
-            forces_at(r, &r->state, TACT_REDUCED_ROLLING, &f)) {
+        r->report.mode = TACT_REDUCED_ROLLING; /* the contact force without slip shows in which
+                                                  direction slip would begin */
+        if (tact_reduced_project_rates(r, &r->state, TACT_REDUCED_ROLLING) ||
+            motion_at_state(r, &r->state, TACT_REDUCED_ROLLING, &f)) {
             return;
         }
     }
-    leave_mode(r, &f);
+    leave_exceeded_mode(r, &f);
     if (r->report.mode != TACT_REDUCED_FLIGHT) {
-        settle(r, 0, &f);
+        enter_sticking_mode(r, 0, &f);
         report_contact(r, &f);
     }
 }

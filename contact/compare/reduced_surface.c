@@ -38,8 +38,8 @@ void tact_reduced_surface_place(struct reduced_surface *surface, const struct ta
     tact_v3_copy(surface->at, pose->position);
 }
 
-/* Axes of a face of the cube: its normal along axis face / 2, positive where face is even, then
- * those of s and t, right-handed. */
+/* Axes of a face of the cube: axis[0] that of its normal, face / 2, in positive direction where the
+ * face is even, then those of s and t, right-handed. */
 static void cube_axes(int face, int axis[3], double *sign)
 {
     *sign = face % 2 ? -1.0 : 1.0;
@@ -48,45 +48,46 @@ static void cube_axes(int face, int axis[3], double *sign)
     axis[2] = (axis[0] + (face % 2 ? 1 : 2)) % 3;
 }
 
-static struct chart_point locate_on_cube(const double direction[3])
+static struct chart_point chart_point_on_cube(const double direction[3])
 {
     struct chart_point p;
-    int axis[3], most = 0;
+    int axis[3], largest = 0;
     double sign;
     for (int i = 1; i < 3; i++) {
-        most = fabs(direction[i]) > fabs(direction[most]) ? i : most;
+        largest = fabs(direction[i]) > fabs(direction[largest]) ? i : largest;
     }
-    p.chart = 2 * most + (direction[most] < 0.0);
+    p.chart = 2 * largest + (direction[largest] < 0.0);
     cube_axes(p.chart, axis, &sign);
-    p.st[0] = direction[axis[1]] / fabs(direction[most]);
-    p.st[1] = direction[axis[2]] / fabs(direction[most]);
+    p.st[0] = direction[axis[1]] / fabs(direction[largest]);
+    p.st[1] = direction[axis[2]] / fabs(direction[largest]);
     return p;
 }
 
-static const double *half_axes(const struct tact_shape *shape, double sphere[3])
+static const double *ellipsoid_half_axes(const struct tact_shape *shape, double sphere[3])
 {
     tact_v3_set(sphere, shape->size[0], shape->size[0], shape->size[0]);
     return shape->kind == TACT_SHAPE_SPHERE ? sphere : shape->size;
 }
 
-static const struct revolution *revolution_of(const struct reduced_surface *s)
+static const struct revolution *revolution_charts(const struct reduced_surface *s)
 {
     return (const struct revolution *)s->shape->charts;
 }
 
-/* 1 for the segment of a profile that begins (at = SIDE_LOW) or ends on the axis. */
-static int touches_axis(const struct revolution *v, int segment, int at)
+/* 1 where a segment of a profile begins (at = SIDE_LOW) or ends on the axis of revolution. */
+static int segment_ends_on_axis(const struct revolution *v, int segment, int at)
 {
     return !v->closed && segment == (at == SIDE_HIGH ? v->count - 1 : 0);
 }
 
-/* Chart coordinates of arc parameter and half plane in a segment. */
-static struct chart_point point_of_segment(const struct revolution *v, int segment,
-                                           const double place[3])
+/* Chart coordinates of a point in a profile's segment, from arc parameter and direction of the half
+ * plane. */
+static struct chart_point chart_point_in_segment(const struct revolution *v, int segment,
+                                                 const double place[3])
 {
     struct chart_point p = {.chart = segment};
-    const int high = touches_axis(v, segment, SIDE_HIGH);
-    if (high || touches_axis(v, segment, SIDE_LOW)) {
+    const int high = segment_ends_on_axis(v, segment, SIDE_HIGH);
+    if (high || segment_ends_on_axis(v, segment, SIDE_LOW)) {
         const double size = tact_hypot(place[1], place[2]);
         const double r = high ? v->length - place[0] : place[0];
         p.st[high ? 0 : 1] = r * place[1] / size;
@@ -98,14 +99,15 @@ static struct chart_point point_of_segment(const struct revolution *v, int segme
     return p;
 }
 
-/* Place of a solid of revolution: arc parameter and direction of the half plane. */
-static struct chart_point locate_on_profile(const struct revolution *v, const double place[3])
+/* Chart coordinates of a point of a solid of revolution, from arc parameter and direction of the
+ * half plane. */
+static struct chart_point chart_point_on_profile(const struct revolution *v, const double place[3])
 {
     int segment = 0;
     while (segment + 1 < v->count && place[0] >= v->segment[segment].to) {
         segment++;
     }
-    return point_of_segment(v, segment, place);
+    return chart_point_in_segment(v, segment, place);
 }
 
 struct chart_point tact_reduced_surface_locate(const struct reduced_surface *s,
@@ -122,35 +124,35 @@ struct chart_point tact_reduced_surface_locate(const struct reduced_surface *s,
             {tact_atan2(place[1], place[0]),
              tact_atan2(place[2], tact_hypot(place[0], place[1]) - size[0])}};
     case TACT_SHAPE_REVOLUTION:
-        return locate_on_profile(revolution_of(s), place);
+        return chart_point_on_profile(revolution_charts(s), place);
     case TACT_SHAPE_PATCHES:
     case TACT_SHAPE_SUBDIVISION:
         return (struct chart_point){(int)place[0], {place[1], place[2]}};
     default:
-        size = half_axes(s->shape, sphere);
+        size = ellipsoid_half_axes(s->shape, sphere);
         for (int i = 0; i < 3; i++) {
             d[i] = place[i] / size[i];
         }
-        return locate_on_cube(d);
+        return chart_point_on_cube(d);
     }
 }
 
-/* f(x) of a jet for f = sine (shift 0) or cosine (shift 1). */
-static struct jet jet_of_circle(const struct jet *x, int shift)
+/* Taylor polynomial of the sine (shift 0) or cosine (shift 1) of a polynomial x. */
+static struct jet jet_of_sine(const struct jet *x, int shift)
 {
     const double s = tact_sin(x->c[0]), c = tact_cos(x->c[0]);
-    const double cycle[5] = {s, c, -s, -c, s};
-    const double f[4] = {cycle[shift], cycle[shift + 1], cycle[(shift + 2) % 4],
-                         cycle[(shift + 3) % 4]};
+    const double sine_cycle[5] = {s, c, -s, -c, s};
+    const double f[4] = {sine_cycle[shift], sine_cycle[shift + 1], sine_cycle[(shift + 2) % 4],
+                         sine_cycle[(shift + 3) % 4]};
     return tact_jet_compose(x, f);
 }
 
-static void ellipsoid_point(const struct tact_shape *shape, const struct chart_point *p,
-                            const struct jet st[2], struct jet c[3])
+static void evaluate_ellipsoid(const struct tact_shape *shape, const struct chart_point *p,
+                               const struct jet st[2], struct jet c[3])
 {
     double sphere[3], sign;
     int axis[3];
-    const double *size = half_axes(shape, sphere);
+    const double *size = ellipsoid_half_axes(shape, sphere);
     cube_axes(p->chart, axis, &sign);
     c[axis[0]] = tact_jet_constant(sign);
     c[axis[1]] = st[0];
@@ -161,37 +163,37 @@ static void ellipsoid_point(const struct tact_shape *shape, const struct chart_p
     }
 }
 
-/* A circle of radius r about z, at the height z and the angle. */
-static void point_around_axis(const struct jet *r, const struct jet *z, const struct jet *angle,
-                              struct jet c[3])
+/* Point on a circle of radius r about the z axis, at height z and at an angle. */
+static void evaluate_circle_point(const struct jet *r, const struct jet *z, const struct jet *angle,
+                                  struct jet c[3])
 {
-    const struct jet x = jet_of_circle(angle, 1), y = jet_of_circle(angle, 0);
+    const struct jet x = jet_of_sine(angle, 1), y = jet_of_sine(angle, 0);
     c[0] = tact_jet_multiply(r, &x);
     c[1] = tact_jet_multiply(r, &y);
     c[2] = *z;
 }
 
-static void torus_point(const double size[3], const struct jet st[2], struct jet c[3])
+static void evaluate_torus(const double size[3], const struct jet st[2], struct jet c[3])
 {
-    struct jet r = tact_jet_scale(jet_of_circle(&st[1], 1), size[1]);
-    const struct jet z = tact_jet_scale(jet_of_circle(&st[1], 0), size[1]);
+    struct jet r = tact_jet_scale(jet_of_sine(&st[1], 1), size[1]);
+    const struct jet z = tact_jet_scale(jet_of_sine(&st[1], 0), size[1]);
     r.c[0] += size[0];
-    point_around_axis(&r, &z, &st[0], c);
+    evaluate_circle_point(&r, &z, &st[0], c);
 }
 
-/* The part of a profile about its end on the axis: with d the distance from the end along the
- * profile, r = d (r_1 + r_3 d^2) is odd and z = z_0 + z_2 d^2 + z_3 d^3. At the axis the third
- * derivatives of d^3 have no limit, and are set to 0. */
-static void point_at_axis(const struct segment *g, int high, const struct jet st[2],
-                          struct jet c[3])
+/* Point of a solid of revolution near the end of its profile on the axis: with d the distance from
+ * the end along the profile, r = d (r_1 + r_3 d^2) is odd and z = z_0 + z_2 d^2 + z_3 d^3. At the
+ * axis the third derivatives of d^3 have no limit, and are set to 0. */
+static void evaluate_near_axis(const struct segment *g, int high, const struct jet st[2],
+                               struct jet c[3])
 {
     const double way = high ? -1.0 : 1.0;
     const struct jet ss = tact_jet_multiply(&st[0], &st[0]), tt = tact_jet_multiply(&st[1], &st[1]);
     const struct jet dd = tact_jet_add(ss, tt);
-    struct jet factor = tact_jet_scale(dd, way * g->r[3]);
-    factor.c[0] += way * g->r[1];
-    c[high ? 0 : 1] = tact_jet_multiply(&st[0], &factor);
-    c[high ? 1 : 0] = tact_jet_multiply(&st[1], &factor);
+    struct jet derivative_factor = tact_jet_scale(dd, way * g->r[3]);
+    derivative_factor.c[0] += way * g->r[1];
+    c[high ? 0 : 1] = tact_jet_multiply(&st[0], &derivative_factor);
+    c[high ? 1 : 0] = tact_jet_multiply(&st[1], &derivative_factor);
     c[2] = tact_jet_scale(dd, g->z[2]);
     c[2].c[0] += g->z[0];
     if (dd.c[0] > 0.0) {
@@ -200,13 +202,13 @@ static void point_at_axis(const struct segment *g, int high, const struct jet st
     }
 }
 
-static void revolution_point(const struct revolution *v, int segment, const struct jet st[2],
-                             struct jet c[3])
+static void evaluate_revolution(const struct revolution *v, int segment, const struct jet st[2],
+                                struct jet c[3])
 {
     const struct segment *g = &v->segment[segment];
-    const int high = touches_axis(v, segment, SIDE_HIGH);
-    if (high || touches_axis(v, segment, SIDE_LOW)) {
-        point_at_axis(g, high, st, c);
+    const int high = segment_ends_on_axis(v, segment, SIDE_HIGH);
+    if (high || segment_ends_on_axis(v, segment, SIDE_LOW)) {
+        evaluate_near_axis(g, high, st, c);
         return;
     }
     struct profile_point p;
@@ -214,28 +216,28 @@ static void revolution_point(const struct revolution *v, int segment, const stru
     const double fr[4] = {p.r, p.dr, p.ddr, 6.0 * g->r[3]};
     const double fz[4] = {p.z, p.dz, p.ddz, 6.0 * g->z[3]};
     const struct jet r = tact_jet_compose(&st[1], fr), z = tact_jet_compose(&st[1], fz);
-    point_around_axis(&r, &z, &st[0], c);
+    evaluate_circle_point(&r, &z, &st[0], c);
 }
 
-/* From the derivatives of a square's chart. */
-static void square_point(const struct tact_charts *charts, const struct chart_point *p,
-                         struct jet c[3])
+/* Point of a square patch, from the derivatives of its chart. */
+static void evaluate_square_patch(const struct tact_charts *charts, const struct chart_point *p,
+                                  struct jet c[3])
 {
-    static const double factor[THIRD_ORDER] = {1.0, 1.0,       1.0, 0.5, 1.0,
-                                               0.5, 1.0 / 6.0, 0.5, 0.5, 1.0 / 6.0};
+    static const double derivative_factor[THIRD_ORDER] = {1.0, 1.0,       1.0, 0.5, 1.0,
+                                                          0.5, 1.0 / 6.0, 0.5, 0.5, 1.0 / 6.0};
     const struct squares *s = (const struct squares *)charts;
     double d[THIRD_ORDER][3];
     s->evaluate(s, p->chart, p->st[0], p->st[1], THIRD_ORDER, d);
     for (int k = 0; k < 3; k++) {
         for (int i = 0; i < THIRD_ORDER; i++) {
-            c[k].c[i] = factor[i] * d[i][k];
+            c[k].c[i] = derivative_factor[i] * d[i][k];
         }
     }
 }
 
-/* Point and derivatives in the shape frame. */
-static void point_of_shape(const struct tact_shape *shape, const struct chart_point *p,
-                           struct jet c[3])
+/* Point of a surface and its derivatives, in the shape frame. */
+static void evaluate_in_shape_frame(const struct tact_shape *shape, const struct chart_point *p,
+                                    struct jet c[3])
 {
     const struct jet st[2] = {tact_jet_variable(p->st[0], 0), tact_jet_variable(p->st[1], 1)};
     switch (shape->kind) {
@@ -245,17 +247,17 @@ static void point_of_shape(const struct tact_shape *shape, const struct chart_po
         c[2] = tact_jet_constant(0.0);
         break;
     case TACT_SHAPE_TORUS:
-        torus_point(shape->size, st, c);
+        evaluate_torus(shape->size, st, c);
         break;
     case TACT_SHAPE_REVOLUTION:
-        revolution_point((const struct revolution *)shape->charts, p->chart, st, c);
+        evaluate_revolution((const struct revolution *)shape->charts, p->chart, st, c);
         break;
     case TACT_SHAPE_PATCHES:
     case TACT_SHAPE_SUBDIVISION:
-        square_point(shape->charts, p, c);
+        evaluate_square_patch(shape->charts, p, c);
         break;
     default:
-        ellipsoid_point(shape, p, st, c);
+        evaluate_ellipsoid(shape, p, st, c);
     }
 }
 
@@ -263,7 +265,7 @@ void tact_reduced_surface_point(const struct reduced_surface *s, const struct ch
                                 struct jet c[3])
 {
     struct jet own[3];
-    point_of_shape(s->shape, p, own);
+    evaluate_in_shape_frame(s->shape, p, own);
     for (int i = 0; i < 3; i++) {
         c[i] = tact_jet_constant(s->at[i]);
         for (int k = 0; k < 3; k++) {
@@ -272,22 +274,25 @@ void tact_reduced_surface_point(const struct reduced_surface *s, const struct ch
     }
 }
 
-/* The nearest of the sides of the domain [low, 1]^2, numbered as those of squares. */
-static double margin_of_box(const double st[2], double low, int *edge)
+/* Smallest distance of chart coordinates from the sides of the domain [low, 1]^2; *edge: the number
+ * of that side, as for square patches. */
+static double distance_to_square_edge(const double st[2], double low, int *edge)
 {
-    const double inside[SQUARE_SIDES] = {st[1] - low, 1.0 - st[0], 1.0 - st[1], st[0] - low};
+    const double distance_inside[SQUARE_SIDES] = {st[1] - low, 1.0 - st[0], 1.0 - st[1],
+                                                  st[0] - low};
     *edge = 0;
     for (int i = 1; i < SQUARE_SIDES; i++) {
-        *edge = inside[i] < inside[*edge] ? i : *edge;
+        *edge = distance_inside[i] < distance_inside[*edge] ? i : *edge;
     }
-    return inside[*edge];
+    return distance_inside[*edge];
 }
 
-static double margin_of_segment(const struct revolution *v, const struct chart_point *p, int *edge)
+static double distance_to_segment_edge(const struct revolution *v, const struct chart_point *p,
+                                       int *edge)
 {
     const struct segment *g = &v->segment[p->chart];
-    const int high = touches_axis(v, p->chart, SIDE_HIGH);
-    if (high || touches_axis(v, p->chart, SIDE_LOW)) {
+    const int high = segment_ends_on_axis(v, p->chart, SIDE_HIGH);
+    if (high || segment_ends_on_axis(v, p->chart, SIDE_LOW)) {
         *edge = high ? SIDE_LOW : SIDE_HIGH;
         return g->to - g->from - tact_hypot(p->st[0], p->st[1]);
     }
@@ -296,25 +301,26 @@ static double margin_of_segment(const struct revolution *v, const struct chart_p
     return tact_min(low, up);
 }
 
-double tact_reduced_surface_margin(const struct reduced_surface *s, const struct chart_point *p,
-                                   int *edge)
+double tact_reduced_surface_edge_distance(const struct reduced_surface *s,
+                                          const struct chart_point *p, int *edge)
 {
     switch (s->shape->kind) {
     case TACT_SHAPE_HALFSPACE:
     case TACT_SHAPE_TORUS:
         return INFINITY;
     case TACT_SHAPE_REVOLUTION:
-        return margin_of_segment(revolution_of(s), p, edge);
+        return distance_to_segment_edge(revolution_charts(s), p, edge);
     case TACT_SHAPE_PATCHES:
     case TACT_SHAPE_SUBDIVISION:
-        return margin_of_box(p->st, 0.0, edge);
+        return distance_to_square_edge(p->st, 0.0, edge);
     default:
-        return margin_of_box(p->st, -1.0, edge);
+        return distance_to_square_edge(p->st, -1.0, edge);
     }
 }
 
-/* The face of the cube beyond an edge: the point is the same direction. */
-static struct chart_point cross_on_cube(const struct chart_point *p, int edge)
+/* Chart coordinates on the neighbouring face of the cube, for a point on an edge: its direction
+ * from the centre is the same. */
+static struct chart_point next_chart_on_cube(const struct chart_point *p, int edge)
 {
     struct chart_point r;
     double d[3], sign;
@@ -331,26 +337,27 @@ static struct chart_point cross_on_cube(const struct chart_point *p, int edge)
     return r;
 }
 
-static struct chart_point cross_on_profile(const struct revolution *v, const struct chart_point *p,
-                                           int edge)
+static struct chart_point next_chart_on_profile(const struct revolution *v,
+                                                const struct chart_point *p, int edge)
 {
     const int to = (p->chart + (edge == SIDE_HIGH ? 1 : v->count - 1)) % v->count;
-    const int high = touches_axis(v, p->chart, SIDE_HIGH);
+    const int high = segment_ends_on_axis(v, p->chart, SIDE_HIGH);
     double place[3];
     place[0] = edge == SIDE_HIGH ? v->segment[to].from : v->segment[to].to;
-    if (high || touches_axis(v, p->chart, SIDE_LOW)) {
+    if (high || segment_ends_on_axis(v, p->chart, SIDE_LOW)) {
         place[1] = p->st[high ? 0 : 1];
         place[2] = p->st[high ? 1 : 0];
     } else {
         place[1] = tact_cos(p->st[0]);
         place[2] = tact_sin(p->st[0]);
     }
-    return point_of_segment(v, to, place);
+    return chart_point_in_segment(v, to, place);
 }
 
-/* (41): the fraction alpha of an edge is 1 - alpha of the neighbour's. */
-static struct chart_point cross_on_squares(const struct squares *s, const struct chart_point *p,
-                                           int edge)
+/* Chart coordinates in the neighbouring square (41): the fraction alpha along an edge is 1 - alpha
+ * in the neighbour. */
+static struct chart_point next_square_chart(const struct squares *s, const struct chart_point *p,
+                                            int edge)
 {
     const double along[SQUARE_SIDES] = {p->st[0], p->st[1], 1.0 - p->st[0], 1.0 - p->st[1]};
     const int to = s->beside[p->chart][edge];
@@ -359,16 +366,16 @@ static struct chart_point cross_on_squares(const struct squares *s, const struct
     return r;
 }
 
-struct chart_point tact_reduced_surface_cross(const struct reduced_surface *s,
-                                              const struct chart_point *p, int edge)
+struct chart_point tact_reduced_surface_next_chart(const struct reduced_surface *s,
+                                                   const struct chart_point *p, int edge)
 {
     switch (s->shape->kind) {
     case TACT_SHAPE_REVOLUTION:
-        return cross_on_profile(revolution_of(s), p, edge);
+        return next_chart_on_profile(revolution_charts(s), p, edge);
     case TACT_SHAPE_PATCHES:
     case TACT_SHAPE_SUBDIVISION:
-        return cross_on_squares((const struct squares *)s->shape->charts, p, edge);
+        return next_square_chart((const struct squares *)s->shape->charts, p, edge);
     default:
-        return cross_on_cube(p, edge);
+        return next_chart_on_cube(p, edge);
     }
 }

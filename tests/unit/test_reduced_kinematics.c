@@ -102,7 +102,7 @@ static void coordinates_give_the_velocity(void **state)
         for (int i = 0; i < SPATIAL; i++) {
             double sum = 0.0;
             for (int j = 0; j < COORDINATES; j++) {
-                sum += k.body_h[i][j] * s.rate[j];
+                sum += k.h_in_body[i][j] * s.rate[j];
             }
             off = fmax(off, fabs(sum - is[i]) * (i < 3 ? 1.0 : 50.0));
             other = fmax(other, fabs(-sum - is[i]) * (i < 3 ? 1.0 : 50.0));
@@ -172,10 +172,10 @@ static void rates_of_the_relation(void **state)
         for (int i = 0; i < SPATIAL * COORDINATES; i++) {
             const int r = i / COORDINATES, c = i % COORDINATES;
             by[0][r][c] = (high.h[r][c] - low.h[r][c]) / (2.0 * h);
-            by[1][r][c] = (high.body_h[r][c] - low.body_h[r][c]) / (2.0 * h);
+            by[1][r][c] = (high.h_in_body[r][c] - low.h_in_body[r][c]) / (2.0 * h);
         }
         worst = fmax(worst, difference(k.h_rate, by[0], 1.0));
-        worst = fmax(worst, difference(k.body_h_rate, by[1], 1.0));
+        worst = fmax(worst, difference(k.h_rate_in_body, by[1], 1.0));
         columns_to_body(&k.frame[0], k.h_rate, other);
         simple = fmin(simple, difference(other, by[1], 1.0));
         memcpy(other, k.h_rate, sizeof other);
@@ -230,17 +230,18 @@ static void the_first_row_of_19_gives_the_wrench(void **state)
             .options.gravity = {uniform(-3.0, 3.0), uniform(-3.0, 3.0), -9.81},
             .body = {.mass = 0.3, .inertia = {4e-5, 0, 0, 0, 9e-5, 0, 0, 0, 11e-5}}};
         struct reduced_state s;
-        struct reduced_forces forces;
+        struct reduced_motion forces;
         double phi[SPATIAL] = {0.0}, rate[SPATIAL] = {0.0}, first[SPATIAL], mass_times[SPATIAL];
         double wrench[SPATIAL], momentum[3], change[3], turn[9], at[3], weight[3];
         random_contact(r.surface, &s);
         const struct reduced_kinematics k = kinematics_after(r.surface, &s, 0.0);
-        assert_int_equal(tact_reduced_forces(&r, &s, &k, TACT_REDUCED_SLIDING, &forces), 0);
+        assert_int_equal(tact_reduced_solve_motion(&r, &s, &k, TACT_REDUCED_SLIDING, &forces), 0);
         wrench_to_body(&k.frame[0], forces.wrench, wrench);
         for (int i = 0; i < SPATIAL; i++) {
             for (int j = 0; j < COORDINATES; j++) {
-                phi[i] += k.body_h[i][j] * s.rate[j];
-                rate[i] += k.body_h[i][j] * forces.second[j] + k.body_h_rate[i][j] * s.rate[j];
+                phi[i] += k.h_in_body[i][j] * s.rate[j];
+                rate[i] += k.h_in_body[i][j] * forces.accelerations[j] +
+                           k.h_rate_in_body[i][j] * s.rate[j];
             }
         }
         tact_m3_mul_v3(mass_times, r.body.inertia, rate);
@@ -304,7 +305,8 @@ static void the_turn_of_charts_keeps_its_digits(void **state)
     for (int i = 0; i < 3; i++) {
         dot += k.frame[0].axes[3 * i] * turned.axes[3 * i];
     }
-    const double by_acos = -acos(fmin(dot, 1.0)), is = tact_reduced_turn(&k.frame[0], &turned);
+    const double by_acos = -acos(fmin(dot, 1.0)),
+                 is = tact_reduced_frame_angle(&k.frame[0], &turned);
     printf("a turn of %g: %.12g, by acos %.3g\n", angle, is, by_acos);
     assert_true(fabs(is - angle) < 1e-15 && fabs(by_acos - angle) > 1e-9);
 }
@@ -386,7 +388,7 @@ static void third_derivatives_of_charts(void **state)
             const double s = uniform(0.004, 0.08);
             p = tact_reduced_surface_locate(&surface, (double[3]){s, 0.6, 0.8});
             int edge;
-            if (fabs(tact_reduced_surface_margin(&surface, &p, &edge)) < 1e-3) {
+            if (fabs(tact_reduced_surface_edge_distance(&surface, &p, &edge)) < 1e-3) {
                 continue;
             }
         } else if (k < 2 && is_between_pieces(p.st)) {

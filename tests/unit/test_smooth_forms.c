@@ -119,7 +119,7 @@ static int newton_steps(const struct smooth_pair *pair, enum form form, double s
         struct surface_place s[2];
         double size = 0.0, turn = 0.0, off = 0.0;
         equations(pair, form, place, s, f, j);
-        if (tact_reduced_solve(j[0], UNKNOWNS, f)) {
+        if (tact_reduced_solve_linear(j[0], UNKNOWNS, f)) {
             return NOT_CONVERGED;
         }
         for (int k = 0; k < 2; k++) {
@@ -150,7 +150,7 @@ static double condition_number(double j[UNKNOWNS][UNKNOWNS])
         double a[UNKNOWNS][UNKNOWNS], x[UNKNOWNS] = {0.0};
         memcpy(a, j, sizeof a);
         x[i] = 1.0;
-        if (tact_reduced_solve(a[0], UNKNOWNS, x)) {
+        if (tact_reduced_solve_linear(a[0], UNKNOWNS, x)) {
             return INFINITY;
         }
         for (int k = 0; k < UNKNOWNS; k++) {
