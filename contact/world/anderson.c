@@ -5,9 +5,10 @@
 #include "contact/linear.h"
 
 #define DEPENDENT_DIFFERENCE_TOLERANCE                                                             \
-    1e-9 /* relative size below which a new difference is linearly dependent on the others */
+    1e-9 /* relative size below which a difference of iterates counts as linearly dependent on the \
+            others */
 #define ROUNDING_DIFFERENCE_SIZE                                                                   \
-    1e-14 /* relative to the unknowns: size of a difference that may be rounding alone             \
+    1e-14 /* size of a difference of iterates that may be rounding alone, relative to the unknowns \
            */
 
 void tact_anderson_begin(struct anderson *a, double *numbers, int size)
@@ -31,7 +32,7 @@ void tact_anderson_restart(struct anderson *a)
     a->known = 0;
 }
 
-/* Stores the differences from the last sweep in the oldest slot. */
+/* Stores the changes of residual and result since the last sweep in the oldest slot. */
 static void store_differences(struct anderson *a, const double *x, const double *g,
                               const double *scale)
 {
@@ -55,15 +56,15 @@ void tact_anderson_step(struct anderson *a, const double *x, const double *g, co
     int slots[ANDERSON_WINDOW], n = a->size, rank = 0;
     store_differences(a, x, g, scale);
     int depth = a->known - 1 < ANDERSON_WINDOW ? a->known - 1 : ANDERSON_WINDOW;
-    double *left =
-        next; /* residual not yet represented; the result is written to the same array at the end */
+    double *left = next; /* part of the residual not yet represented by the basis; at the end the
+                            array receives the result */
     double rounding_noise = 0.0;
     for (int i = 0; i < n; i++) {
         rounding_noise += scale[i] * g[i] * scale[i] * g[i];
     }
     rounding_noise = ROUNDING_DIFFERENCE_SIZE * sqrt(rounding_noise);
     memcpy(left, a->f, sizeof *left * (size_t)n);
-    for (int k = 0; k < depth; k++) { /* newest first; linearly dependent differences are skipped */
+    for (int k = 0; k < depth; k++) { /* newest difference first; dependent ones are skipped */
         int slot = (a->known - 2 - k) % ANDERSON_WINDOW;
         double *q = a->basis[rank], size = sqrt(tact_dot(a->df[slot], a->df[slot], n));
         memcpy(q, a->df[slot], sizeof *q * (size_t)n);

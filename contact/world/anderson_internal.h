@@ -9,21 +9,22 @@
 
 #define ANDERSON_WINDOW 8
 #define ANDERSON_VECTORS                                                                           \
-    (2 + 3 * ANDERSON_WINDOW) /* vectors of as many numbers as there are unknowns */
+    (2 + 3 * ANDERSON_WINDOW) /* number of vectors in the storage, each as long as the unknowns */
 
 struct anderson {
     int size;                       /* number of unknowns */
-    int known;                      /* sweeps recorded since the restart */
-    double *f, *g;                  /* residual (scaled) and result of the last sweep */
+    int known;                      /* number of sweeps recorded since the restart */
+    double *f, *g;                  /* scaled residual g - x and result g of the last sweep */
     double *df[ANDERSON_WINDOW];    /* differences between successive residuals (scaled) */
     double *dg[ANDERSON_WINDOW];    /* differences between successive results */
     double *basis[ANDERSON_WINDOW]; /* orthonormal basis of the span of df */
 };
 
-/* Initialises for `size` unknowns. numbers: storage for ANDERSON_VECTORS * size numbers. */
+/* Initialises the acceleration for `size` unknowns. numbers: storage for ANDERSON_VECTORS * size
+ * numbers. */
 void tact_anderson_begin(struct anderson *a, double *numbers, int size);
 
-/* Discards the recorded sweeps. */
+/* Restarts the acceleration: discards the recorded sweeps. */
 void tact_anderson_restart(struct anderson *a);
 
 /* Records that the sweep mapped x to g, and writes the next x. scale makes the unknowns comparable

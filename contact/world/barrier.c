@@ -10,17 +10,20 @@
 #include "contact/world/sweeps_internal.h"
 #include "contact/world/world_internal.h"
 
-#define MAX_CONES 8192 /* capacity: cones of an island */
+#define MAX_CONES 8192 /* capacity for second-order cones of an island */
 #define MIN_FRICTION_COEFFICIENT                                                                   \
-    1e-3 /* smallest friction coefficient: below it the cone is too thin */
+    1e-3 /* smallest friction coefficient for which the interior-point method is used: a thinner   \
+            friction cone is ill-conditioned */
 #define BOUNDARY_STEP_FRACTION                                                                     \
     0.99 /* largest fraction of the distance to the border of a cone that a step covers */
-#define MIN_STEP_LENGTH 1e-3 /* length of a step, relative, below which it is the last */
+#define MIN_STEP_LENGTH                                                                            \
+    1e-3 /* relative length of an interior-point step below which the method ends */
 #define STAGNATED_PRODUCT_RATIO                                                                    \
-    1e-12 /* relative to the product at the start: below it, a step that does not halve the        \
-             product is the last */
+    1e-12 /* complementarity product, relative to the start: below it, a step that does not halve  \
+             the product is the last */
 #define COMPLEMENTARITY_TOLERANCE                                                                  \
-    1e-17 /* relative to the product of impulse and velocity at the start: solved below it */
+    1e-17 /* complementarity product of impulse and velocity, relative to the start, below which   \
+             the island is solved */
 
 int tact_barrier_create(struct tact_world *world)
 {
@@ -52,7 +55,7 @@ static double dot_of_vector_part(const double *a, const double *b, int size)
     return sum;
 }
 
-/* x_0^2 - |x_t|^2, of a vector inside the cone. */
+/* Quadratic form x_0^2 - |x_t|^2 of a vector inside a second-order cone. */
 static double cone_quadratic_form(const double *x, int size)
 {
     double t = sqrt(dot_of_vector_part(x, x, size));
@@ -87,7 +90,7 @@ static void compute_nesterov_todd_scaling(struct barrier_cone *p)
     apply_nesterov_todd_scaling(p, 0, p->s, p->scaled_cone_point);
 }
 
-/* Jordan product of the cone; and its inverse: finds out with l o out = r. */
+/* Jordan product of a second-order cone; and its inverse, which finds out with l o out = r. */
 static void jordan_product(const double *a, const double *b, int size, double *out)
 {
     out[0] = a[0] * b[0] + dot_of_vector_part(a, b, size);
@@ -104,7 +107,7 @@ static void jordan_divide(const double *l, const double *r, int size, double *ou
     }
 }
 
-/* Largest step along d from x that stays in the cone. */
+/* Largest step along d from x that stays in the second-order cone. */
 static double max_step_inside_cone(const double *x, const double *d, int size)
 {
     double a = d[0] * d[0] - dot_of_vector_part(d, d, size), c = cone_quadratic_form(x, size),
@@ -119,8 +122,8 @@ static double max_step_inside_cone(const double *x, const double *d, int size)
     return d[0] < 0.0 ? tact_min(best, -x[0] / d[0]) : best;
 }
 
-/* Sets the cones of the centre of pressure (-r[5], r[4]) / r[0]: in the polygon, or in the ellipse.
- * Returns their number. */
+/* Sets the cones that keep the centre of pressure (-r[5], r[4]) / r[0] in the patch's polygon or
+ * ellipse. Returns their number. */
 static int add_pressure_cones(const struct tact_local_problem *local, struct barrier_cone *p)
 {
     double length = tact_max(local->semi[0], local->semi[1]);
@@ -162,7 +165,8 @@ static int add_pressure_cones(const struct tact_local_problem *local, struct bar
     return local->corners ? local->corners : 1;
 }
 
-/* Sets the cone of the torques that resist rolling, which is an ellipse times f_n. Returns 1. */
+/* Sets the cone of the torques that resist rolling, bounded by an ellipse times f_n. Returns 1, the
+ * number of cones. */
 static int add_rolling_cone(const struct tact_local_problem *local, struct barrier_cone *p)
 {
     memset(p->g, 0, sizeof p->g);
@@ -254,8 +258,8 @@ static void add_transposed_cone_rows(const struct barrier_cone *p, const double 
     }
 }
 
-/* Sets the friction cone at impulse r: about its centre of pressure, within the ellipsoid that is
- * tangent to the limit surface there. */
+/* Sets a contact's friction cone at impulse r: about the centre of pressure of r, within the
+ * ellipsoid that is tangent to the limit surface there. */
 static void set_friction_cone(const struct tact_local_problem *local, const double *r,
                               struct barrier_cone *p)
 {
@@ -302,8 +306,8 @@ static double compute_de_saxce_term(const struct barrier_cone *p, const double *
     return mu * size;
 }
 
-/* Returns the speed of rolling in the metric of its cone, by which resistance to it makes no normal
- * force, and adds its derivative. */
+/* Returns the rolling speed in the metric of the rolling cone, the term that keeps rolling
+ * resistance from causing a normal velocity, and adds its derivative. */
 static double compute_rolling_term(const struct barrier_cone *p, const double *u, double *slope)
 {
     const double arm[2] = {1.0 / p->g[6 + 4], 1.0 / p->g[12 + 5]};
@@ -314,8 +318,8 @@ static double compute_rolling_term(const struct barrier_cone *p, const double *u
     return size;
 }
 
-/* Computes the residuals of a contact's velocity and cones, and the scaling. Returns the sum of
- * products of impulse and velocity. */
+/* Computes the residuals of a contact's velocity and cones, and their scaling. Returns the sum over
+ * the cones of impulse times dual velocity. */
 static double evaluate_contact_residual(struct tact_world *world, const struct block *block,
                                         struct barrier_block *b)
 {
@@ -345,8 +349,8 @@ static double evaluate_contact_residual(struct tact_world *world, const struct b
     return gap;
 }
 
-/* Computes the residual of the momentum and of each contact. Returns the mean product of impulse
- * and velocity. */
+/* Computes the residuals of the bodies' momentum and of each contact. Returns the mean
+ * complementarity product of impulse and velocity. */
 static double evaluate_island_residuals(struct tact_world *world, const struct island *island,
                                         int cones)
 {
@@ -399,8 +403,8 @@ static int assemble_system(struct tact_world *world, const struct island *island
     for (int i = 0; i < island->blocks.count; i++) {
         const struct block *block = &world->blocks[island->blocks.at[i]];
         struct barrier_block *b = &barrier->blocks[i];
-        double h[36] = {0.0},
-               slip[36] = {0.0}; /* identity plus De Saxce's derivative, of the transmitted rows */
+        double h[36] = {0.0}, slip[36] = {0.0}; /* identity plus the derivative of De Saxce's term,
+                                                   in the rows that the patch transmits */
         for (int m = b->first; m < b->first + b->count; m++) {
             add_stiffness(&barrier->cones[m], h);
         }
@@ -444,7 +448,8 @@ static void set_complementarity_right_side(struct barrier_cone *p, double centre
     jordan_divide(p->scaled_cone_point, left, p->size, p->scaled_target);
 }
 
-/* W (target - W ds): the change of the dual velocity that belongs to ds. */
+/* Change W (target - W ds) of a cone's dual velocity that belongs to the change ds of its impulse.
+ */
 static void dual_velocity_change(const struct barrier_cone *p, const double *ds, double *out)
 {
     double x[4];
@@ -455,8 +460,8 @@ static void dual_velocity_change(const struct barrier_cone *p, const double *ds,
     apply_nesterov_todd_scaling(p, 0, x, out);
 }
 
-/* The step of a contact whose bodies change their velocities by v. Returns the fraction of it that
- * stays inside its cones. */
+/* Computes the step of a contact for changes v of its bodies' velocities. Returns the fraction of
+ * the step that stays inside the cones. */
 static double compute_contact_step(struct tact_world *world, const struct block *block,
                                    struct barrier_block *b)
 {
@@ -477,7 +482,8 @@ static double compute_contact_step(struct tact_world *world, const struct block 
     return most;
 }
 
-/* Solves for a step. Returns the fraction of it that stays inside all cones. */
+/* Solves for an interior-point step. Returns the fraction of the step that stays inside all cones.
+ */
 static double solve_interior_point_step(struct tact_world *world, const struct island *island)
 {
     struct direct *d = &world->direct;
@@ -506,7 +512,7 @@ static double solve_interior_point_step(struct tact_world *world, const struct i
     return tact_min(1.0, BOUNDARY_STEP_FRACTION * most);
 }
 
-/* The mean product of impulse and velocity after that fraction of the step. */
+/* Mean complementarity product of impulse and velocity after a fraction of the step. */
 static double complementarity_after_step(const struct barrier *barrier, int cones, double share)
 {
     double gap = 0.0;
@@ -519,7 +525,7 @@ static double complementarity_after_step(const struct barrier *barrier, int cone
     return gap / cones;
 }
 
-/* Predictor and corrector step. Returns 0 where no further step is possible. */
+/* Makes Mehrotra's predictor and corrector step. Returns 0 where no further step is possible. */
 static int mehrotra_predictor_corrector(struct tact_world *world, const struct island *island,
                                         int cones, double gap)
 {

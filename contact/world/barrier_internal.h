@@ -22,24 +22,27 @@ struct island;
 struct tact_world;
 
 struct barrier_cone {
-    int size;                    /* 1, 3 or 4 */
-    double g[24];                /* size x 6: maps the impulse to s */
-    double s[4], y[4];           /* impulse and dual velocity; both in the cone */
+    int size;     /* 1, 3 or 4 */
+    double g[24]; /* matrix G of a cone, size x 6, that maps the contact impulse r to the cone's
+                     vector s */
+    double s[4], y[4];           /* impulse vector s and dual velocity y, both inside the cone */
     double w[4], beta;           /* scaling W, with W s = W^-1 y */
     double scaled_cone_point[4]; /* W s */
     double primal_residual[4];   /* G r - s */
-    double scaled_target[4];     /* required value of W ds + W^-1 dy */
+    double scaled_target[4]; /* right side of the cone's linear equation: required value of W ds +
+                                W^-1 dy */
     double ds[4], dy[4];
 };
 
 struct barrier_block {
-    int first, count;          /* indices of its cones; the first is the friction cone */
-    int rows;                  /* rows of r that the patch transmits */
-    int resists_rolling;       /* 1: the second cone is that of the torques that do */
+    int first, count;          /* range of the contact's cones; the first is the friction cone */
+    int rows;                  /* number of rows of the impulse r that the patch transmits */
+    int resists_rolling;       /* 1: the second cone is that of the torques that resist rolling */
     double row_cfm[6];         /* compliance of each row [1/kg, 1/(kg m^2)] */
     double target_velocity[6]; /* velocity of the contact at zero impulse with its bodies at rest */
-    double r[6], dr[6];        /* impulse and its step */
-    double slope[6];           /* derivative of both terms by the contact velocity */
+    double r[6], dr[6];        /* contact impulse r, and its change in a step */
+    double
+        slope[6]; /* derivative of De Saxce's term and the rolling term by the contact velocity */
     double velocity_residual[6]; /* u + De Saxce's term - G^T y */
     double c[36];                /* dr = a + C J dv */
     double inverse[36];          /* a = inverse * right side */
@@ -50,11 +53,11 @@ struct barrier {
     struct barrier_cone *cones;
     int room;
     struct barrier_block *blocks;  /* one block of the interior-point method for each contact */
-    double *v, *momentum_residual; /* six a body: velocity, and the momentum that the impulses do
-                                      not account for */
+    double *v, *momentum_residual; /* six numbers a body: its velocity, and the part of its momentum
+                                      that the impulses do not account for */
 };
 
-/* Allocates for the bodies and contacts of the world. -ENOMEM. */
+/* Allocates the interior-point method for the bodies and contacts of a world. -ENOMEM. */
 int tact_barrier_create(struct tact_world *world);
 void tact_barrier_destroy(struct barrier *barrier);
 

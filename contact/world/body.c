@@ -3,11 +3,13 @@
 #include <errno.h>
 #include "contact/linear.h"
 
-#define MAX_RK_STEP_ANGLE 0.02 /* largest rotation of a Runge-Kutta step [rad] */
+#define MAX_RK_STEP_ANGLE 0.02 /* largest rotation of a body in a Runge-Kutta step [rad] */
 #define MAX_DRIFT_STEPS                                                                            \
-    64 /* largest number of steps a tick: beyond 1.28 rad a tick accuracy decreases */
+    64 /* most Runge-Kutta steps in a tick: where a body turns by more than 1.28 rad in it,        \
+          accuracy decreases */
 #define MIN_GYROSCOPIC_TURN                                                                        \
-    1e-8 /* [rad] a tick: below it the change of the angular velocity is less than rounding */
+    1e-8 /* rotation in a tick [rad] below which the gyroscopic change of angular velocity is less \
+            than rounding */
 
 static void unpack_symmetric_matrix(const double *packed, double *m)
 {
@@ -18,8 +20,8 @@ static void unpack_symmetric_matrix(const double *packed, double *m)
     }
 }
 
-/* 1 where the inertia and tr(I)/2 1 - I, the second moment of the mass, are positive definite up to
- * rounding. */
+/* 1 where an inertia I and the second moment of its mass, tr(I)/2 1 - I, are positive definite up
+ * to rounding. */
 static int is_physical_inertia(const double *inertia)
 {
     double half = 0.5 * (inertia[0] + inertia[4] + inertia[8]);
@@ -135,8 +137,8 @@ void tact_body_drift(struct tact_body *body, double h)
 {
     double l[3], angle = tact_v3_norm(body->twist + 3) * h;
     tact_body_momentum(body, l);
-    /* An angle that is not finite takes the largest number of steps, and the pose becomes not
-     * finite. */
+    /* A rotation angle that is not finite takes the largest number of steps, after which the pose
+     * is not finite either. */
     int steps = angle <= MAX_RK_STEP_ANGLE * MAX_DRIFT_STEPS ? 1 + (int)(angle / MAX_RK_STEP_ANGLE)
                                                              : MAX_DRIFT_STEPS;
     if (angle > MIN_GYROSCOPIC_TURN) {

@@ -14,14 +14,15 @@ TACT_BEGIN_DECLS
 
 /** A free rigid body. */
 struct tact_body {
-    double mass;               /**< [kg] */
-    double inertia[9];         /**< about the centre of mass, body axes [kg m^2], symmetric */
+    double mass; /**< [kg] */
+    double
+        inertia[9]; /**< inertia matrix about the centre of mass, body axes [kg m^2], symmetric */
     double inverse_inertia[9]; /**< inverse of inertia [1/(kg m^2)], row-major */
     struct tact_pose pose;     /**< position of the centre of mass [m], body axes to world */
     double twist[6];           /**< velocity of the centre of mass [m/s], angular velocity [rad/s],
                                     world */
-    double inverse_world[9];   /**< R I^-1 R^T at the present pose; see tact_body_refresh() [1/(kg
-                                  m^2)] */
+    double inverse_world[9];   /**< inverse inertia in world axes, R I^-1 R^T, at the present pose;
+                                  see tact_body_refresh() [1/(kg m^2)] */
 };
 
 /** Sets mass and inertia. inertia: xx yy zz xy xz yz [kg m^2], about the centre of mass, body axes.
@@ -29,7 +30,7 @@ struct tact_body {
  * inequality, as that of every real body does. */
 TACT_API int tact_body_set_mass(struct tact_body *body, double mass, const double inertia[6]);
 
-/** Recomputes inverse_world from the pose. */
+/** Recomputes inverse_world, the inverse inertia in world axes, from the body's pose. */
 TACT_API void tact_body_refresh(struct tact_body *body);
 
 /**
@@ -43,7 +44,7 @@ TACT_API void tact_body_drift(struct tact_body *body, double h);
 /** Kinetic energy [J]. */
 TACT_API double tact_body_energy(const struct tact_body *body);
 
-/** Angular momentum about the centre of mass [kg m^2/s], world. */
+/** Angular momentum of a body about its centre of mass [kg m^2/s], world axes. */
 TACT_API void tact_body_momentum(const struct tact_body *body, double l[3]);
 
 TACT_END_DECLS

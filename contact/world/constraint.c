@@ -52,7 +52,7 @@ static int is_valid_pose(const struct tact_pose *pose)
     return isfinite(sum) && isfinite(size) && size > 0.0;
 }
 
-/* `frame`, a pose in the world, relative to `from`. */
+/* Pose of `frame` relative to the pose `from`, both in the world. */
 static struct tact_pose pose_relative_to(const struct tact_pose *from,
                                          const struct tact_pose *frame)
 {
@@ -136,7 +136,7 @@ int tact_constraint_exists_between(const struct tact_world *world, const struct 
     return 0;
 }
 
-/* Rotation of frame a relative to frame b, by at most half a turn. */
+/* Rotation vector of frame a relative to frame b, by at most half a turn. */
 static void rotation_between_frames(const struct tact_pose *fa, const struct tact_pose *fb,
                                     double q[4])
 {
@@ -158,7 +158,8 @@ void tact_constraint_error(const struct tact_constraint *constraint, const struc
     tact_v3_sub(offset, fa.position, fb.position);
     tact_m3_tmul_v3(e, rb, offset);
     if (constraint->kind ==
-        TACT_CONSTRAINT_HINGE) { /* z axis of a against y and x of b, for any angle */
+        TACT_CONSTRAINT_HINGE) { /* angular error of a hinge: the z axis of a against the y and x
+                                    axes of b, at any hinge angle */
         tact_quat_to_m3(ra, fa.quat_wxyz);
         e[3] = -(ra[2] * rb[1] + ra[5] * rb[4] + ra[8] * rb[7]);
         e[4] = ra[2] * rb[0] + ra[5] * rb[3] + ra[8] * rb[6];

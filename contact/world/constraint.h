@@ -28,8 +28,9 @@ struct tact_world;
 /** Kinds of joint. */
 enum tact_constraint_kind {
     TACT_CONSTRAINT_BALL,   /**< the points coincide */
-    TACT_CONSTRAINT_HINGE,  /**< the points coincide and so do the z axes: a rotates about z */
-    TACT_CONSTRAINT_SLIDER, /**< a moves along the z axis of b and does not rotate */
+    TACT_CONSTRAINT_HINGE,  /**< hinge: points and z axes of both joint frames coincide, and a
+                               rotates about z */
+    TACT_CONSTRAINT_SLIDER, /**< slider: body a moves along the z axis of b and does not rotate */
     TACT_CONSTRAINT_FIXED,  /**< the frames coincide */
 };
 
@@ -37,21 +38,26 @@ enum tact_constraint_kind {
  * others. */
 struct tact_constraint {
     enum tact_constraint_kind kind; /**< kind of joint */
-    struct tact_owner a, b;         /**< BODY or FIXED; at least one is a BODY */
-    struct tact_pose in_a; /**< frame of the joint in a (a body's centre of mass and axes; the world
-                              for FIXED) */
+    struct tact_owner a,
+        b; /**< the two owners that the joint connects, BODY or FIXED; at least one is a BODY */
+    struct tact_pose in_a; /**< joint frame relative to a (to a body's centre of mass and axes; to
+                              the world for FIXED) */
     struct tact_pose in_b; /**< frame of the joint in b */
-    double lower;    /**< lower stop of the value (HINGE [rad], within -pi to pi; SLIDER [m]) */
-    double upper;    /**< upper stop, in the unit of lower; no stops unless lower < upper */
-    double damping;  /**< viscous, >= 0: HINGE [N m s/rad], SLIDER [N s/m] */
-    double friction; /**< dry, >= 0: HINGE [N m], SLIDER [N] */
+    double
+        lower; /**< lower stop of the joint's value (HINGE [rad], within -pi to pi; SLIDER [m]) */
+    double upper; /**< upper stop of the joint's value, in the unit of lower; no stops unless lower
+                     < upper */
+    double damping;  /**< viscous friction of the joint, >= 0: HINGE [N m s/rad], SLIDER [N s/m] */
+    double friction; /**< largest dry friction of the joint, >= 0: HINGE [N m], SLIDER [N] */
 
-    double impulse[6]; /**< on a, along and about the axes of b, at the point of a: warm start [N s,
-                          N m s] */
-    double wrench[6];  /**< on a, world axes, about `point` [N, N m] */
+    double impulse[6]; /**< joint impulse on a, along and about the axes of b's joint frame, at the
+                          joint's point on a; the warm start of the next solve [N s, N m s] */
+    double wrench[6];  /**< joint force and torque on a in the last tick, world axes, about `point`
+                          [N, N m] */
     double point[3];   /**< joint's point on a at the start of the last tick [m], world */
-    double value; /**< position of a relative to b at that time: HINGE [rad], SLIDER [m], else 0 */
-    int stop;     /**< -1: at the lower stop, 1: at the upper stop, 0: at neither */
+    double value; /**< value of the joint at the start of the last tick: angle of a HINGE [rad],
+                     displacement of a SLIDER [m], else 0 */
+    int stop;     /**< -1: the joint is at its lower stop, 1: at its upper stop, 0: at neither */
 };
 
 /**
@@ -72,8 +78,8 @@ TACT_API int tact_world_add_constraint(struct tact_world *world,
 /** Number of joints of a world. Real-time safe. */
 TACT_API int tact_world_constraint_count(const struct tact_world *world);
 
-/** The joint with that index. A caller may write only `impulse`, to restore a warm start. Real-time
- * safe. */
+/** A mechanism's joint by its index. A caller may write only `impulse`, to restore a warm start.
+ * Real-time safe. */
 TACT_API struct tact_constraint *tact_world_constraint(struct tact_world *world, int index);
 
 /** Present error of a joint in the directions that it constrains: out[0] distance of its two frames

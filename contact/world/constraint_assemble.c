@@ -8,11 +8,13 @@
 #include "contact/world/world_internal.h"
 
 #define LOCKED_MOBILITY_RATIO                                                                      \
-    1e-5 /* ratio of the mobility to that without joints, below which the joints leave no motion   \
+    1e-5 /* ratio of a contact's mobility with the joints to that without them, below which they   \
+          * leave no motion                                                                        \
           */
 #define MAX_CONSTRAINT_ROTATION                                                                    \
-    5.0 /* fastest correction of an angular error [rad/s]; of a position error: push_limit */
-#define ROUNDING 2e-15 /* relative rounding error of a pose */
+    5.0 /* largest speed at which a joint's angular error is corrected [rad/s]; that of its        \
+           position error is push_limit */
+#define ROUNDING 2e-15 /* rounding error of a pose, relative to its size */
 
 static const int ball_rows[] = {0, 1, 2}, hinge_rows[] = {0, 1, 2, 3, 4},
                  slider_rows[] = {0, 1, 3, 4, 5}, fixed_rows[] = {0, 1, 2, 3, 4, 5};
@@ -27,7 +29,8 @@ static const struct {
     [TACT_CONSTRAINT_FIXED] = {fixed_rows, 6, -1},
 };
 
-/* J and Y = M^-1 J of a body: the wrench of a unit impulse along each row, and its twist. */
+/* Computes J and Y = M^-1 J of a body: wrench and twist of a unit impulse along each row of a
+ * joint. */
 static void assemble_body_rows(const struct tact_body *body, const double *rows,
                                const double *point, double sign, double *j, double *y)
 {
@@ -52,8 +55,8 @@ static void assemble_body_rows(const struct tact_body *body, const double *rows,
     }
 }
 
-/* Sets the part of the error that cannot be corrected in one tick without a jerk, the rate of an
- * error due to rounding, and the rates that the stops allow. */
+/* Sets for a joint the part of its error that cannot be corrected in one tick without a jerk, the
+ * rate of an error due to rounding, and the rates that its stops allow. */
 static void set_constraint_targets(struct tact_world *world, struct world_constraint *w)
 {
     const struct tact_constraint *constraint = &w->constraint;
@@ -112,7 +115,8 @@ static void assemble_constraint(struct tact_world *world, struct world_constrain
     set_constraint_targets(world, w);
 }
 
-/* C of one joint: J_constraint Y of one side of a contact (six columns) or of a free row (one). */
+/* Adds the coupling C = J_constraint Y of one joint with one side of a contact (six columns) or
+ * with a free row (one). */
 static void add_constraint_coupling(const struct world_constraint *w, int side, const double *y,
                                     int columns, int column, double *c)
 {
@@ -128,8 +132,8 @@ static void add_constraint_coupling(const struct world_constraint *w, int side, 
     }
 }
 
-/* C of all joints of a mechanism for a contact or free row whose unit impulses change the velocity
- * of `body` by y. */
+/* Adds the coupling C of all joints of a mechanism with a contact or free row whose unit impulses
+ * change the velocity of `body` by y. */
 static void add_mechanism_coupling(const struct tact_world *world, int mechanism, int body,
                                    const double *y, int columns, int column, double *c)
 {
@@ -196,7 +200,8 @@ void tact_constraints_assemble(struct tact_world *world)
     }
 }
 
-/* S -= C^T A^-1 C for one mechanism, whose response is -A^-1 C. */
+/* Subtracts from the contact's S what the joints of one mechanism take of its mobility, C^T A^-1 C;
+ * the response is -A^-1 C. */
 static void eliminate_mechanism(struct tact_world *world, struct block *block,
                                 struct mechanism_response *response)
 {
@@ -204,8 +209,8 @@ static void eliminate_mechanism(struct tact_world *world, struct block *block,
     int rows = m->list[response->mechanism].row_end - m->list[response->mechanism].row;
     size_t size = (size_t)rows * 6;
     if (m->responses_used + 2 * size > m->response_capacity) {
-        response->mechanism =
-            -1; /* capacity exceeded: the sweeps converge without it, more slowly */
+        response->mechanism = -1; /* no storage is left for the response: the sweeps converge
+                                     without it, more slowly */
         return;
     }
     double *c = m->response_storage + m->responses_used, *x = c + size, *s = block->local.s;

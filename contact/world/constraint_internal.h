@@ -10,30 +10,33 @@
 
 struct block;
 
-/* A joint in the solve of this tick. Its rows are along and about the axes of b at the point of a,
- * both at the start of the tick. */
+/* A joint of a mechanism in the solve of this tick. Its rows are along and about the axes of b at
+ * the joint's point on a, both at the start of the tick. */
 struct world_constraint {
     struct tact_constraint constraint;
     double rows[9];
-    double j[2][36], y[2][36];     /* as in struct block_node; unused for a side that is fixed */
-    int constrained_row[6], count; /* indices and number of the constrained rows */
-    int row;               /* index of its first constrained row in the matrix of its mechanism */
-    int mechanism;         /* index of its mechanism */
-    int free_row;          /* row with friction, damping or stops; -1: none */
+    double j[2][36], y[2][36]; /* J and Y of the joint's two bodies, as in struct block_node; unused
+                                  for a side that is fixed */
+    int constrained_row[6],
+        count;     /* which of the joint's six rows are constrained, and their number */
+    int row;       /* index of the joint's first constrained row in the matrix of its mechanism */
+    int mechanism; /* index of the joint's mechanism */
+    int free_row;  /* the joint's free row, with friction, damping or stops; -1: none */
     double *free_response; /* impulses of the constrained rows of the mechanism per unit impulse of
                               the free row */
     double mobility; /* mobility of the free row with all joints satisfied [1/kg, 1/(kg m^2)] */
-    double residual_error[6]; /* error that remains after this tick: one that is too large to be
+    double residual_error[6]; /* joint error left after this tick, where it is too large to be
                                  corrected at once */
-    double rounding_rate[2];  /* rate of an error that is due to rounding alone [m/s, rad/s] */
-    double lowest_rate, highest_rate; /* rates of the free row that the stops allow */
+    double rounding_rate[2];  /* rate of a joint error that is due to rounding alone [m/s, rad/s] */
+    double lowest_rate,
+        highest_rate;  /* lowest and highest rate of the free row that the joint's stops allow */
     double per_length; /* scale factor that makes torques comparable with forces [1/m] */
 };
 
 /* Bodies that are connected by joints, and the rows of these joints. */
 struct mechanism {
-    int constraint, constraint_end; /* constraints of the mechanism: range of the `order` in struct
-                                       mechanisms */
+    int constraint,
+        constraint_end; /* joints of the mechanism: a range of `order` in struct mechanisms */
     int row, row_end;
 };
 
@@ -43,16 +46,17 @@ struct mechanism {
 struct mechanisms {
     struct mechanism *list;
     int count, rows;
-    int *order;               /* constraints, sorted by mechanism */
-    int *mechanism_of_body;   /* index of the mechanism of each body, or -1 */
-    int *first;               /* column of the first entry of each row */
-    size_t *start;            /* entry k of row i is factors[start[i] + k - first[i]] */
-    double *ldl_factors;      /* unit L below the diagonal, 1/D on it */
-    double *work;             /* one number for each row of a mechanism */
+    int *order;             /* indices of the joints, sorted by mechanism */
+    int *mechanism_of_body; /* index of the mechanism of each body, or -1 */
+    int *first;    /* first column that is stored of each row of the mechanisms' matrices */
+    size_t *start; /* where a row is stored: entry k of row i is factors[start[i] + k - first[i]] */
+    double *ldl_factors; /* factors of the mechanisms' matrices: L, with a unit diagonal, below the
+                            diagonal and 1/D on it */
+    double *work;        /* scratch: one number for each row of a mechanism */
     double *row_velocities;   /* velocity of each constrained row after the step of the sweep: 0
                                  except for curvature */
-    double *free_responses;   /* storage for the free_response of all joints */
-    double *response_storage; /* storage for the responses to contacts */
+    double *free_responses;   /* storage of the free_response arrays of all joints */
+    double *response_storage; /* storage of the mechanisms' responses to contacts */
     size_t response_capacity, responses_used;
 };
 
@@ -62,8 +66,9 @@ struct mechanisms {
 
 /* Response of the joints of a mechanism to a contact's impulse, such that they stay satisfied. */
 struct mechanism_response {
-    int mechanism;    /* index of the mechanism; -1: none */
-    double *impulse;  /* six a row: minus the joint impulse per unit contact impulse */
+    int mechanism;    /* index of the mechanism that responds; -1: none */
+    double *impulse;  /* six numbers for each constrained row of the mechanism: minus the joint
+                         impulse per unit contact impulse */
     double *coupling; /* six a row: J M^-1 J_c^T */
 };
 
@@ -72,11 +77,12 @@ struct mechanism_response {
 void tact_constraint_error(const struct tact_constraint *constraint, const struct tact_pose *a,
                            const struct tact_pose *b, double e[6]);
 
-/* Rotation of a about the free axis, or its displacement along it. */
+/* Value of a joint: rotation of a about the free axis of a hinge, or displacement along that of a
+ * slider. */
 double tact_constraint_value(const struct tact_constraint *constraint, const struct tact_pose *a,
                              const struct tact_pose *b);
 
-/* The body of an owner, or NULL for a fixed one; and its pose. */
+/* The free body that an owner names, NULL for a fixed owner; and the pose of an owner. */
 struct tact_body *tact_constraint_body(const struct tact_world *world, struct tact_owner owner);
 const struct tact_pose *tact_constraint_pose(const struct tact_world *world,
                                              struct tact_owner owner);
@@ -89,7 +95,8 @@ struct tact_body *tact_constraint_side(const struct tact_world *world,
 int tact_constraint_exists_between(const struct tact_world *world, const struct tact_owner *a,
                                    const struct tact_owner *b);
 
-/* Finds the mechanisms and allocates, once constraints and pairs are known. -ENOMEM. */
+/* Finds the mechanisms, sets of bodies connected by joints, and allocates their arrays, once joints
+ * and pairs are known. -ENOMEM. */
 int tact_mechanisms_create(struct tact_world *world);
 void tact_mechanisms_destroy(struct mechanisms *m);
 
@@ -99,7 +106,8 @@ void tact_mechanisms_factor(struct tact_world *world);
 /* Replaces x by A^-1 x for a mechanism. x: one number for each of its rows, `stride` apart. */
 void tact_mechanism_solve(const struct mechanisms *m, int mechanism, double *x, int stride);
 
-/* Computes the rows of all joints at the present poses, and factors. */
+/* Computes the rows of all joints at the present poses, and factors the matrices of the mechanisms.
+ */
 void tact_constraints_assemble(struct tact_world *world);
 
 /* Subtracts from a contact's S the mobility that the joints of its bodies remove, and computes the
@@ -116,7 +124,7 @@ void tact_constraints_correct_velocity(const struct tact_world *world, const str
 void tact_constraints_apply_response(struct tact_world *world, const struct block *block,
                                      const double *impulse_change);
 
-/* Adds the impulses of all joints of an island to the velocities. */
+/* Adds the effect of the impulses of all joints of an island to the velocities. */
 void tact_constraints_apply_impulses(struct tact_world *world, const struct island *island);
 
 /* Solves each mechanism of an island once. Adds the squares of impulses and of their changes to the
@@ -133,10 +141,10 @@ void tact_constraints_unknown_scales(const struct tact_world *world, const struc
 /* Sum of impulse times velocity over the joints of an island, at the present velocities [J]. */
 double tact_constraints_impulse_work(const struct tact_world *world, const struct island *island);
 
-/* Computes the wrenches from the impulses. */
+/* Stores the wrenches of all joints, from their impulses. */
 void tact_constraints_store_wrenches(struct tact_world *world);
 
-/* Sets all impulses and wrenches to zero, for a tick that could not be solved. */
+/* Sets the impulses and wrenches of all joints to zero, for a tick that could not be solved. */
 void tact_constraints_zero_impulses(struct tact_world *world);
 
 #endif

@@ -11,7 +11,8 @@
 #include "contact/world/world_internal.h"
 
 #define FAST_ROTATION_ANGLE                                                                        \
-    0.3 /* rotation in a tick above which joints are satisfied to first order only [rad]           \
+    0.3 /* rotation of a body in a tick above which its joints are satisfied to first order only   \
+         * [rad]                                                                                   \
          */
 
 static void apply_constraint_impulse(struct tact_world *world, const struct world_constraint *w,
@@ -33,7 +34,7 @@ void tact_constraints_apply_impulses(struct tact_world *world, const struct isla
     }
 }
 
-/* The error at the end of the tick to first order in the velocities. For rotations so fast that
+/* Joint error at the end of the tick to first order in the velocities, for rotations so fast that
  * Newton's step would not converge. */
 static void linearised_error_rates(const struct tact_world *world, const struct world_constraint *w,
                                    double e[6])
@@ -52,7 +53,8 @@ static void linearised_error_rates(const struct tact_world *world, const struct 
     }
 }
 
-/* Error at the end of the tick at the present velocities, without residual_error, over the period.
+/* Joint error at the end of the tick at the present velocities, without residual_error, over the
+ * period.
  */
 static void rates_of_error(const struct tact_world *world, const struct world_constraint *w,
                            double e[6])
@@ -80,8 +82,8 @@ static void rates_of_error(const struct tact_world *world, const struct world_co
     }
 }
 
-/* Impulse of a free row that would have the rate u without it: dry friction and damping, implicit,
- * and a stop for the rate that remains. */
+/* Impulse of a joint's free row whose rate without it would be u: of dry friction and damping,
+ * implicit, and of a stop for the rate that remains. */
 static double free_row_impulse(const struct tact_world *world, struct world_constraint *w, double u)
 {
     const struct tact_constraint *constraint = &w->constraint;
@@ -163,7 +165,7 @@ static double impulse_squared(const struct world_constraint *w, const double *r)
     return tact_v3_dot(r, r) + unit * tact_v3_dot(r + 3, r + 3);
 }
 
-/* Computes the velocities of the constrained rows. */
+/* Computes the velocities of a mechanism's constrained rows. */
 static void measure_constraint_velocities(struct tact_world *world, int mechanism)
 {
     struct mechanisms *m = &world->mechanisms;

@@ -9,7 +9,8 @@
 #include "contact/world/six_internal.h"
 #include "contact/world/world_internal.h"
 
-/* Six of a body; of a chain those of its coordinates. */
+/* Number of unknowns in use of each node: six of a body; of a chain as many as it has coordinates.
+ */
 static void count_unknowns_of_nodes(struct tact_world *world)
 {
     struct direct *d = &world->direct;
@@ -80,7 +81,8 @@ void tact_direct_set_mass_matrices(struct direct *d)
     memcpy(d->diagonal, d->mass, 36 * (size_t)d->rows * sizeof *d->diagonal);
 }
 
-/* The entry of rows i and j, U where i < j and else L; they must be neighbours. */
+/* The 6 x 6 matrix entry of nodes i and j, which must be neighbours: of U where i < j, else of L.
+ */
 static double *matrix_entry(const struct direct *d, int i, int j)
 {
     int row = i < j ? i : j, column = i < j ? j : i;
@@ -159,7 +161,7 @@ double tact_direct_bound_rate(const struct direct *d, const struct joint_bound *
     return sum;
 }
 
-/* Subtracts L_ik U_kj for all pairs of entries of row k. */
+/* Eliminates row k: subtracts L_ik U_kj for all pairs of its entries. */
 static void subtract_outer_product(struct direct *d, int k)
 {
     const int inner = d->dof[d->order[k]];

@@ -14,7 +14,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define DIRECT_MAX_OFF_DIAGONALS 48 /* capacity: off-diagonal entries per node */
+#define DIRECT_MAX_OFF_DIAGONALS                                                                   \
+    48 /* capacity for off-diagonal 6 x 6 entries of the sparse matrix, per node */
 
 struct block;
 struct joint_bound;
@@ -23,27 +24,30 @@ struct island;
 struct tact_world;
 
 struct direct {
-    const struct island *island; /* island that was ordered last in this tick; NULL: none */
-    size_t room;                 /* capacity of the entries */
-    int words;                   /* 64-bit words of a row of `neighbours` */
-    int rows;                    /* number of nodes of the island */
-    uint64_t *neighbours;        /* bit set of the neighbours of each node of an island */
-    int *degree;                 /* number of neighbours; -1: eliminated */
-    int *list;                   /* nodes of an island, in the order of the world */
-    int *place;                  /* position of each node in the order of elimination */
-    int *row;                    /* position of each node of the world in that order */
-    int *order;                  /* nodes of an island, in the order of elimination */
-    int *dof;                    /* unknowns in use of each node of the world; the others stay 0 */
+    const struct island
+        *island; /* island whose elimination order was computed last in this tick; NULL: none */
+    size_t room; /* capacity for matrix entries */
+    int words;   /* number of 64-bit words of a row of `neighbours` */
+    int rows;    /* number of nodes of the island */
+    uint64_t *neighbours; /* bit set, for each node of an island, of its neighbours */
+    int *degree;          /* number of neighbours of each node; -1: it is eliminated */
+    int *list;            /* nodes of an island, in the order of the world */
+    int *place;           /* position of each node in the order of elimination */
+    int *row;             /* position of each node of the world in that order */
+    int *order;           /* nodes of an island, in the order of elimination */
+    int *dof;             /* unknowns in use of each node of the world; the others stay 0 */
     size_t
         *start;  /* index of each row's first entry right of the diagonal; entries are not sorted */
     int *column; /* column of each entry */
-    double *entry;    /* 72 numbers each: U at (row, column), then L at (column, row) */
-    double *diagonal; /* 36 numbers a row: the diagonal block; once factored, its inverse */
+    double *entry; /* 72 numbers an off-diagonal entry: the 6 x 6 block of U at (row, column), then
+                      that of L at (column, row) */
+    double *diagonal; /* 36 numbers a matrix row: its 6 x 6 diagonal block; once factored, the
+                         inverse of that */
     double *mass;     /* 36 numbers a row: M */
-    double *rhs;      /* six numbers a row: right side, then the solution */
+    double *rhs;      /* six numbers a matrix row: the right side, then the solution */
 };
 
-/* Allocates for the nodes of the world. -ENOMEM. */
+/* Allocates the elimination for the nodes of a world. -ENOMEM. */
 int tact_direct_create(struct tact_world *world);
 void tact_direct_destroy(struct direct *direct);
 
@@ -55,7 +59,7 @@ int tact_direct_order_nodes(struct tact_world *world, const struct island *islan
  */
 void tact_direct_body_mass_matrix(const struct tact_body *body, double *out);
 
-/* Sets the matrix to the mass matrices of the nodes, in the last order. */
+/* Sets the matrix to the mass matrices of the nodes, in the last elimination order. */
 void tact_direct_set_mass_matrices(struct direct *d);
 
 /* Adds -J^T C J of a contact to the matrix. is_diagonal: 1 where C has no other entries. */
@@ -74,11 +78,12 @@ void tact_direct_add_contact_impulse(struct direct *d, const struct block *block
 int tact_direct_factor(struct direct *d);
 void tact_direct_back_substitute(struct direct *d);
 
-/* u += J v, with v six numbers a row. */
+/* Adds to a contact's velocity u that due to the nodes' velocities v, J v; v: six numbers a matrix
+ * row. */
 void tact_direct_contact_velocity(const struct direct *d, const struct block *block,
                                   const double *v, double *u);
 
-/* The change y v of the rate of a bound's joint, with v the solution. */
+/* The change y v of the rate of the joint that a bound limits, with v the solution. */
 double tact_direct_bound_rate(const struct direct *d, const struct joint_bound *bound);
 
 #endif

@@ -33,7 +33,7 @@ static int count_bits(const struct direct *d, const uint64_t *row)
     return count;
 }
 
-/* Writes the indices of the set bits of a row; returns their number. */
+/* Writes the indices of the bits that are set in a row; returns their number. */
 static int list_set_bits(const struct direct *d, const uint64_t *row, int *out)
 {
     int count = 0;
@@ -98,7 +98,7 @@ static void find_neighbours(struct tact_world *world, const struct island *islan
     }
 }
 
-/* The remaining node with the fewest neighbours. */
+/* The node with the fewest neighbours among those not yet eliminated. */
 static int find_node_of_least_degree(const struct direct *d, int n)
 {
     int best = -1;
@@ -108,7 +108,8 @@ static int find_node_of_least_degree(const struct direct *d, int n)
     return best;
 }
 
-/* Removes a node from the graph: its neighbours, given as a list, become neighbours of each other.
+/* Eliminates a node from the graph: its neighbours, given as a list, become neighbours of each
+ * other.
  */
 static void eliminate_node(struct direct *d, int node, const int *list, int count)
 {
@@ -125,7 +126,7 @@ static void eliminate_node(struct direct *d, int node, const int *list, int coun
     d->degree[node] = -1;
 }
 
-/* Mass matrix of a node: that of a body; the identity for a chain. */
+/* Mass matrix of a node: of a free body, or the identity for a chain of joints. */
 static void mass_matrix_of_node(const struct tact_world *world, int node, double *out)
 {
     if (node < world->body_count) {

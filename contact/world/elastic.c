@@ -9,9 +9,11 @@
 #include "contact/world/sweeps_internal.h"
 
 #define SINGULAR_STIFFNESS_RATIO                                                                   \
-    1e-9 /* relative to the stiffness of a row: bound on directions without stiffness */
+    1e-9 /* stiffness, relative to that of the row, below which a direction counts as without      \
+            stiffness */
 #define MIN_ELASTIC_ROW_CFM                                                                        \
-    1e-6 /* smallest compliance of a row, of its mobility, as that of rigid contacts (springs.c)   \
+    1e-6 /* smallest compliance of a row with an elastic wrench, over its mobility, as of rigid    \
+          * contacts (springs.c)                                                                   \
           */
 
 /* Finds the transmitted rows that have a stiffness; returns their number. */
@@ -27,7 +29,7 @@ static int find_rows_with_stiffness(const struct block *block, const struct tact
     return count;
 }
 
-/* The inverse of the stiffness of these rows, scaled to a unit diagonal. */
+/* Inverts the stiffness matrix of the rows that have one, scaled to a unit diagonal. */
 static void invert_stiffness(const double *stiffness, const int *row, int count, double *inverse)
 {
     double factor[36], scale[6];

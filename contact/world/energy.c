@@ -1,4 +1,4 @@
-/* Energy that the contacts of a tick add or dissipate. */
+/* The energy that the contact impulses of a tick add or dissipate, and its bound. */
 #include <math.h>
 #include <string.h>
 #include "contact/world/sweeps_internal.h"
@@ -25,9 +25,9 @@ static double work_of_contacts(const struct tact_world *world, const struct isla
     return work;
 }
 
-/* Impulses times velocities [J], summed over the contacts and joints of an island: at the
- * velocities before gravity and drives, without the impulses, and with them; and the energy that
- * they may add. */
+/* Work of the impulses of an island's contacts and joints [J]: impulses times the velocities before
+ * gravity and drives, times those without the impulses, and times those with them; and the energy
+ * that the impulses may add. */
 struct work {
     double pre, free, after, allowed;
 };
@@ -70,16 +70,17 @@ static struct work compute_island_work(struct tact_world *world, const struct is
     return w;
 }
 
-/* 1 where the impulses add more than is allowed. Their work is the mean of that at the
- * pre-velocities and at the final ones. With the free velocities in place of the pre-velocities an
- * impulse could add r g h / 2 of what gravity removed in the tick, permanently where a body
- * rebounds. */
+/* 1 where the impulses of an island add more energy than is allowed. Their work is the mean of that
+ * at the pre-velocities and at the final ones. With the free velocities in place of the
+ * pre-velocities an impulse could add r g h / 2 of what gravity removed in the tick, permanently
+ * where a body rebounds. */
 static int do_impulses_add_energy(const struct work *w)
 {
     return 0.5 * (w->pre + w->after) > w->allowed + 1e-12 * (fabs(w->pre) + fabs(w->after));
 }
 
-/* Scales the restitution of an island's impacts where it adds energy. Returns 1 where it did. */
+/* Scales down the restitution of an island's impacts where it adds energy. Returns 1 where it did.
+ */
 static int reduce_restitution(struct tact_world *world, struct island *island, double share)
 {
     int has_restitution = 0;
@@ -119,8 +120,8 @@ void tact_energy_limit_rebounds(struct tact_world *world, struct tact_solve_stat
     }
 }
 
-/* Scaled by s, the impulses do the work s (pre + free) / 2 + s^2 (after - free) / 2. Returns the
- * largest s that adds no more than is allowed. */
+/* Largest scale s of an island's impulses with which they add no more energy than is allowed. Their
+ * work is s (pre + free) / 2 + s^2 (after - free) / 2. */
 static double largest_passive_impulse_scale(const struct work *w)
 {
     double p = 0.5 * (w->pre + w->free), q = 0.5 * (w->after - w->free);

@@ -11,7 +11,9 @@
 #include "contact/world/sweeps_internal.h"
 #include "contact/world/world_internal.h"
 
-enum { ROLLING_ROWS = 1 << 4 | 1 << 5 }; /* rows of the torques that move the centre of pressure */
+enum {
+    ROLLING_ROWS = 1 << 4 | 1 << 5
+}; /* rows of a contact impulse whose torques, about t1 and t2, move the centre of pressure */
 
 void tact_assemble_schur(struct tact_world *world, struct block *block)
 {
@@ -34,12 +36,13 @@ void tact_assemble_schur(struct tact_world *world, struct block *block)
     block->local.corners = c->patch.corners;
     block->local.by_mass = world->options.by_mass;
     _Static_assert(sizeof block->local.corner == sizeof c->patch.corner,
-                   "a patch has room for every corner of an outline");
+                   "the array of a patch's corners holds every outline");
     memcpy(block->local.corner, c->patch.corner,
            (size_t)c->patch.corners * sizeof *c->patch.corner);
     for (int i = 0; i < 2; i++) {
         block->local.semi[i] = point ? 0.0 : c->patch.semi[i];
-        block->local.rolling_arm[i] = 0.0; /* set in each sweep, by the normal force */
+        block->local.rolling_arm[i] =
+            0.0; /* spin arm and rolling arm: each sweep sets them from the normal force */
         block->local.rectangle[i] = c->patch.spin == TACT_SPIN_CORNERS ? c->patch.semi[i] : 0.0;
     }
     block->local.passes = block->is_uncoupled ? 0 : 3;
@@ -57,7 +60,7 @@ static void factor_local_problem(struct tact_world *world, struct block *block)
     }
 }
 
-/* Transforms the impulse of the last tick to the new patch. */
+/* Transforms a contact's impulse of the last tick to the frame and centre of its new patch. */
 static void warm_start(struct tact_world *world, const struct block *block)
 {
     struct tact_contact *c = &world->contacts[block->contact];
@@ -130,7 +133,8 @@ static double elastic_edge_margin(const struct block *block, const double *r)
     }
     const double d[2] = {-r[5] / r[0], r[4] / r[0]};
     double share = tact_local_edge_distance_ratio(&block->local, d);
-    return tact_margin(tact_min(share, 1.0), 1.0); /* at most 1 but for rounding */
+    return tact_margin(tact_min(share, 1.0),
+                       1.0); /* the fraction inside the patch is at most 1 but for rounding */
 }
 
 /* Computes the margins of a contact to its limits and whether drives that carry it are at theirs.
@@ -187,12 +191,13 @@ static void solve_all_islands(struct tact_world *world, struct tact_solve_stats 
         struct island *island = &world->islands.list[i];
         if (!tact_island_is_solved(world, island)) {
             world->counts[TACT_COUNT_UNSOLVED]++;
-            tact_velocities_recompute(world,
-                                      island); /* momentum is balanced to rounding in any case */
+            tact_velocities_recompute(
+                world,
+                island); /* with or without convergence, the momentum is balanced to rounding */
             tact_island_bound_impulses(world, island);
             tact_island_bound_energy(world, island);
-            /* No joint passes its stop in any case. For given contacts, the impulses of bounds
-             * leave the least energy that stops and friction can. */
+            /* No joint passes its stop, converged or not. For given contact impulses, the impulses
+             * of joint stops and joint friction leave the least energy possible. */
             tact_joint_bounds_solve_once(world, island);
         }
     }
