@@ -3,106 +3,114 @@
 
 #include <math.h>
 
-static const double least_stretch = 2e-4; /* of the tie, of a force that counts [m, rad] */
-static const double release_share = 0.5;  /* of that force, by which a contact ends [1] */
-static const double moved_by = 2e-4;      /* of a sample, or such a force [m, rad] */
-static const double kept = 0.8;           /* of the weight of earlier samples, at each [1] */
-static const double rigid = 10.0; /* stiffness of a wall that is not known, by the tie's [1] */
-static const double rigid_at_first = 5e-4; /* motion that such a wall weighs [m, rad] */
-static const double rigid_at_last = 1e-5;  /* and as it is moved [m, rad] */
-static const double filter_time = 0.01;    /* of place and force [s] */
-static const double passed_by = 1e-3;      /* a wall without a force [m, rad] */
-static const double most_compliance = 99;  /* of a wall, by that of the tie [1] */
-static const double fastest = 0.05;        /* of a wall that is touched [m/s, rad/s] */
-static const double follow_time = 0.3;     /* of a force that is late [s] */
+static const double min_contact_stretch = 2e-4; /* of the tie, of a force that counts [m, rad] */
+static const double contact_end_ratio = 0.5;    /* of that force, by which a contact ends [1] */
+static const double min_sample_motion = 2e-4;   /* of a sample, or such a force [m, rad] */
+static const double forgetting_factor = 0.8;    /* of the weight of earlier samples, at each [1] */
+static const double prior_stiffness_ratio =
+    10.0; /* stiffness of a wall that is not known, by the tie's [1] */
+static const double initial_prior_motion = 5e-4; /* motion that such a wall weighs [m, rad] */
+static const double final_prior_motion = 1e-5;   /* and as it is moved [m, rad] */
+static const double low_pass_time = 0.01;        /* of place and force [s] */
+static const double forget_distance = 1e-3;      /* a wall without a force [m, rad] */
+static const double max_compliance_ratio = 99;   /* of a wall, by that of the tie [1] */
+static const double max_wall_speed = 0.05;       /* of a wall that is touched [m/s, rad/s] */
+static const double delayed_force_time = 0.3;    /* of a force that is late [s] */
 
 static double sign_of(double value)
 {
     return value > 0.0 ? 1.0 : value < 0.0 ? -1.0 : 0.0;
 }
 
-static double clip(double value, double least, double most)
+static double clamp_stiffness(double value, double min_force, double most)
 {
-    return fmax(least, fmin(most, value));
+    return fmax(min_force, fmin(most, value));
 }
 
 /* A contact begins, at a wall that is known or not. */
-static void begin_contact(struct tact_wall_estimate *e, double q, double force, double tie)
+static void begin_wall_contact(struct tact_wall_estimate *e, double q, double force, double tie)
 {
     e->touching = sign_of(force);
-    e->place = e->last_place = q;
+    e->position = e->last_position = q;
     e->force = e->last_force = force;
     if (e->wall.stiffness * e->touching <= 0.0) {
-        e->square = rigid_at_first * rigid_at_first;
-        e->product = rigid * tie * e->square;
+        e->square = initial_prior_motion * initial_prior_motion;
+        e->product = prior_stiffness_ratio * tie * e->square;
     }
 }
 
 /* The stiffness is the slope of the force by the place. What moves under a constant force, as a
  * weight that is lifted, is soft: a force, and no wall. The place is that of the force of now. */
-static void correct_wall(struct tact_wall_estimate *e, double q, double force, double tie,
-                         double period)
+static void update_wall_stiffness(struct tact_wall_estimate *e, double q, double force, double tie,
+                                  double period)
 {
-    const double change = force - e->last_force, moved = q - e->last_place;
-    const double share = period / (filter_time + period), least = rigid_at_last * rigid_at_last;
-    if (fabs(change) > least_stretch * tie || fabs(moved) > moved_by) {
-        e->square = kept * e->square + moved * moved;
-        e->product = kept * e->product + moved * change;
-        e->last_place = q;
+    const double change = force - e->last_force, motion = q - e->last_position;
+    const double share = period / (low_pass_time + period),
+                 min_square = final_prior_motion * final_prior_motion;
+    if (fabs(change) > min_contact_stretch * tie || fabs(motion) > min_sample_motion) {
+        e->square = forgetting_factor * e->square + motion * motion;
+        e->product = forgetting_factor * e->product + motion * change;
+        e->last_position = q;
         e->last_force = force;
     }
-    e->place += share * (q - e->place);
+    e->position += share * (q - e->position);
     e->force += share * (force - e->force);
-    const double square = e->square + least, product = e->product + rigid * tie * least;
-    const double most = most_compliance / tie;
+    const double square = e->square + min_square,
+                 product = e->product + prior_stiffness_ratio * tie * min_square;
+    const double most = max_compliance_ratio / tie;
     const double compliance = square < most * product ? square / product : most;
     e->wall.stiffness = e->touching / (compliance + 1.0 / tie);
-    e->wall.place = e->place - compliance * e->force;
+    e->wall.position = e->position - compliance * e->force;
 }
 
-void tact_wall_find(struct tact_wall_estimate *e, double q, double force, double tie, double period)
+void tact_wall_identify(struct tact_wall_estimate *e, double q, double force, double tie,
+                        double period)
 {
-    const double least = least_stretch * tie;
-    if (e->touching == 0.0 && fabs(force) > least) {
-        begin_contact(e, q, force, tie);
-    } else if (e->touching * force < release_share * least) {
+    const double min_force = min_contact_stretch * tie;
+    if (e->touching == 0.0 && fabs(force) > min_force) {
+        begin_wall_contact(e, q, force, tie);
+    } else if (e->touching * force < contact_end_ratio * min_force) {
         e->touching = 0.0;
     }
     if (e->touching != 0.0) {
-        correct_wall(e, q, force, tie, period);
-    } else if (sign_of(e->wall.stiffness) * (q - e->wall.place) > passed_by) {
+        update_wall_stiffness(e, q, force, tie, period);
+    } else if (sign_of(e->wall.stiffness) * (q - e->wall.position) > forget_distance) {
         e->wall.stiffness = 0.0;
     }
 }
 
-double tact_wall_push(const struct tact_wall *wall, double q)
+double tact_wall_force(const struct tact_wall *wall, double q)
 {
-    const double depth = sign_of(wall->stiffness) * (q - wall->place);
+    const double depth = sign_of(wall->stiffness) * (q - wall->position);
     return depth > 0.0 ? -wall->stiffness * depth : 0.0;
 }
 
 /* What is late decreases: with time, as the joint goes along with it, so that it gives no more than
  * a spring, and as far as it would make the wall pull. */
-static double keep_late(const struct tact_wall_felt *felt, double late, double push, double moved,
-                        double most, double period)
+static double decay_delayed_force(const struct tact_wall_rendering *felt, double delayed_force,
+                                  double push, double motion, double most, double period)
 {
-    const double rate =
-        fmax(fastest * felt->stiffness, fmin(fabs(late) / follow_time, fastest * most));
-    const double along =
-        late * push >= 0.0 ? felt->stiffness * fmax(0.0, moved * sign_of(late)) : 0.0;
-    const double left = copysign(fmax(0.0, fabs(late) - rate * period - along), late);
+    const double rate = fmax(max_wall_speed * felt->stiffness,
+                             fmin(fabs(delayed_force) / delayed_force_time, max_wall_speed * most));
+    const double along = delayed_force * push >= 0.0
+                             ? felt->stiffness * fmax(0.0, motion * sign_of(delayed_force))
+                             : 0.0;
+    const double left =
+        copysign(fmax(0.0, fabs(delayed_force) - rate * period - along), delayed_force);
     return left * push < 0.0 && fabs(left) > fabs(push) ? -push : left;
 }
 
-double tact_wall_feel(struct tact_wall_felt *felt, const struct tact_wall *known, double q,
-                      double most, double period)
+double tact_wall_render(struct tact_wall_rendering *felt, const struct tact_wall *received_wall,
+                        double q, double most, double period)
 {
-    const struct tact_wall wall = {known->place, clip(known->stiffness, -most, most)};
-    const double push = tact_wall_push(&wall, q);
-    const double late = felt->late + tact_wall_push(&felt->wall, q) - push;
+    const struct tact_wall wall = {received_wall->position,
+                                   clamp_stiffness(received_wall->stiffness, -most, most)};
+    const double push = tact_wall_force(&wall, q);
+    const double delayed_force = felt->delayed_force + tact_wall_force(&felt->wall, q) - push;
     felt->wall = wall;
     felt->stiffness = wall.stiffness != 0.0 ? fabs(wall.stiffness) : felt->stiffness;
-    felt->late = keep_late(felt, late, push, q - felt->place, most, period);
-    felt->place = q;
-    return push + felt->late;
+    felt->delayed_force =
+        decay_delayed_force(felt, delayed_force, push, q - felt->position, most, period);
+    felt->position = q;
+    return push + felt->delayed_force;
 }

@@ -14,40 +14,40 @@
 #define TACT_RT_WALL_INTERNAL_H
 
 struct tact_wall {
-    double place;     /* s [m, rad] */
+    double position;  /* s [m, rad] */
     double stiffness; /* k, with the sign of F; 0: none is known */
 };
 
 /* What is known of a wall where it is met. All doubles, as its user logs it. */
 struct tact_wall_estimate {
-    struct tact_wall wall;         /* in series with the tie */
-    double place, force;           /* q and F, low-passed */
-    double last_place, last_force; /* q and F of the last sample */
-    double square, product;        /* sums of dq^2 and dq dF over the samples, old ones forgotten */
-    double touching;               /* 1, -1: sign of the force; 0: nothing is touched */
+    struct tact_wall wall;            /* in series with the tie */
+    double position, force;           /* q and F, low-passed */
+    double last_position, last_force; /* q and F of the last sample */
+    double square, product; /* sums of dq^2 and dq dF over the samples, old ones forgotten */
+    double touching;        /* 1, -1: sign of the force; 0: nothing is touched */
 };
 
 /* One tick: q [m, rad]; force: F, by the contacts [N, N m]; tie: K of the tie; period [s]. A force
  * counts from a stretch of the tie of 0.2 mm (or mrad) on. A wall that is passed without such a
  * force is forgotten. */
-void tact_wall_find(struct tact_wall_estimate *e, double q, double force, double tie,
-                    double period);
+void tact_wall_identify(struct tact_wall_estimate *e, double q, double force, double tie,
+                        double period);
 
 /* What is felt of a wall. All doubles. */
-struct tact_wall_felt {
+struct tact_wall_rendering {
     struct tact_wall wall; /* that is known, no stiffer than is felt */
-    double late;           /* force that is felt less that of the wall [N, N m] */
-    double place;          /* of the joint [m, rad] */
+    double delayed_force;  /* force that is felt less that of the wall [N, N m] */
+    double position;       /* of the joint [m, rad] */
     double stiffness;      /* of the last wall that was known [N/m, N m/rad] */
 };
 
 /* Force of a wall on the joint at q, of its sign [N, N m]; 0 ahead of it. */
-double tact_wall_push(const struct tact_wall *wall, double q);
+double tact_wall_force(const struct tact_wall *wall, double q);
 
 /* One tick: the force on the joint. A wall that is touched changes without a jump: its force
  * follows by 0.3 s and as if it moved by 5 cm/s or 5 crad/s, and never pulls. most: of the
  * stiffness that is felt. */
-double tact_wall_feel(struct tact_wall_felt *felt, const struct tact_wall *known, double q,
-                      double most, double period);
+double tact_wall_render(struct tact_wall_rendering *felt, const struct tact_wall *received_wall,
+                        double q, double most, double period);
 
 #endif

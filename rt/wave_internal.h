@@ -30,7 +30,7 @@
  * no wave arrived there. */
 #define TACT_WAVE_MISSING 0.0
 #define TACT_WAVE_AT_REST 1e-100
-#define TACT_WAVE_KEPT 1e-90
+#define TACT_WAVE_STOPPED 1e-90
 
 /* What ties a machine to the end of the line. */
 struct tact_wave_tie {
@@ -43,29 +43,29 @@ struct tact_wave_tie {
 
 /* b / (b + h K + D): the share of K and D that acts on the machine, as the end of the line yields
  * within the tick. */
-double tact_wave_share(const struct tact_wave_tie *tie);
+double tact_wave_drive_scale(const struct tact_wave_tie *tie);
 
 /* Rate of the end where a wave arrives and the line exerts the force F. */
-double tact_wave_rate(double impedance, double wave, double force);
+double tact_wave_end_rate(double impedance, double wave, double force);
 
 /* 0 for the three waves above, by which an end that is at rest stays there exactly. */
 int tact_wave_has_energy(double wave);
 
 /* 1 for a wave that is one of an end that is kept where it is. */
-int tact_wave_is_of_kept_end(double wave);
+int tact_wave_is_of_stopped_end(double wave);
 
 /* The wave that leaves. */
-double tact_wave_reflected(double impedance, double rate, double force);
+double tact_wave_outgoing(double impedance, double rate, double force);
 
 /* c [m/s, rad/s]. round_trip: with both playouts [s], 0: not known, and c is 0; error:
  * x_other - x_d; rate: v, by the wave and force, F of the tick before. What the tank does not
  * cover is left out. */
-double tact_wave_correction(const struct tact_wave_tie *tie, double tank, double round_trip,
-                            double error, double force);
+double tact_wave_position_correction(const struct tact_wave_tie *tie, double tank,
+                                     double round_trip, double error, double force);
 
 /* What is used of a wave that arrives at a machine's end [sqrt(W)], likewise. */
-double tact_wave_taken(const struct tact_wave_tie *tie, double round_trip, double error,
-                       double wave, double force);
+double tact_wave_attenuate_incoming(const struct tact_wave_tie *tie, double round_trip,
+                                    double error, double wave, double force);
 
 /* Moves the end of a machine's line, x_d, and its tank [J] by one period, with rate and force of
  * this tick; machine_rate: v_x. */

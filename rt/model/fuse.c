@@ -6,8 +6,8 @@
 #include "rt/model/model_internal.h"
 
 /* The least that a link may have [kg], [kg m^2]: of the first joints of a body with several. */
-#define LEAST_MASS 1e-12
-#define LEAST_INERTIA 1e-18
+#define MIN_CHAIN_LINK_MASS 1e-12
+#define MIN_CHAIN_LINK_INERTIA 1e-18
 
 /* Appends the link of a joint. frame: on input the pose of the body's axes at the last anchor of
  * the chain, in the frame of link *parent; on output that of the new link. */
@@ -15,25 +15,25 @@ static int add_joint_link(struct model *m, int joint, int *parent, struct tact_p
                           double anchor[3])
 {
     struct model_joint *j = &m->joints.at[joint];
-    const double turn = j->slide ? 0.0 : -j->reference;
+    const double turn = j->is_prismatic ? 0.0 : -j->reference;
     double step[3], vector[3];
-    struct tact_pose at = {{0.0}, {1.0, 0.0, 0.0, 0.0}}, moved = at, whole;
-    int number = MODEL_ADD(m, links, j->line);
+    struct tact_pose at = {{0.0}, {1.0, 0.0, 0.0, 0.0}}, moved = at, unique_name;
+    int number = MODEL_APPEND(m, links, j->line);
     if (number < 0) {
         return number;
     }
     tact_v3_sub(step, j->position, anchor);
     tact_v3_copy(at.position, step);
-    tact_pose_mul(&whole, frame, &at);
+    tact_pose_mul(&unique_name, frame, &at);
     tact_v3_scale(vector, j->axis, turn);
     tact_quat_from_rotvec(moved.quat_wxyz, vector);
-    tact_v3_scale(moved.position, j->axis, j->slide ? -j->reference : 0.0);
+    tact_v3_scale(moved.position, j->axis, j->is_prismatic ? -j->reference : 0.0);
     struct model_link *link = &m->links.at[number];
     *link = (struct model_link){.line = j->line, .parent = *parent, .joint = joint};
-    tact_pose_mul(&link->origin, &whole, &moved);
-    link->mass.mass = LEAST_MASS;
+    tact_pose_mul(&link->origin, &unique_name, &moved);
+    link->mass.mass = MIN_CHAIN_LINK_MASS;
     for (int i = 0; i < 9; i += 4) {
-        link->mass.inertia[i] = LEAST_INERTIA;
+        link->mass.inertia[i] = MIN_CHAIN_LINK_INERTIA;
     }
     j->link = number;
     tact_v3_copy(anchor, j->position);
@@ -43,7 +43,7 @@ static int add_joint_link(struct model *m, int joint, int *parent, struct tact_p
 }
 
 /* Makes the links of a body, or finds the link that it is part of. */
-static int place_body(struct model *m, int number)
+static int make_links_of_body(struct model *m, int number)
 {
     struct model_body *body = &m->bodies.at[number];
     const struct model_body *parent = &m->bodies.at[body->parent];
@@ -73,7 +73,7 @@ static int place_body(struct model *m, int number)
 
 /* Takes the least masses of the other joints of a body from its own, and puts them where its centre
  * of mass is at joint values 0. */
-static void share_mass_of_chain(struct model *m, size_t last)
+static void subtract_chain_link_masses(struct model *m, size_t last)
 {
     struct model_link *link = &m->links.at[last];
     double center[3], above[3];
@@ -83,24 +83,26 @@ static void share_mass_of_chain(struct model *m, size_t last)
         tact_v3_copy(center, above);
         tact_v3_copy(m->links.at[last - (size_t)k - 1].mass.center, center);
     }
-    link->mass.mass -= link->above * LEAST_MASS;
+    link->mass.mass -= link->above * MIN_CHAIN_LINK_MASS;
 }
 
 static int check_link_masses(struct model *m)
 {
     for (size_t i = 0; i < m->links.count; i++) {
-        if (!(m->links.at[i].mass.mass >= LEAST_MASS)) {
+        if (!(m->links.at[i].mass.mass >= MIN_CHAIN_LINK_MASS)) {
             const struct model_link *link = &m->links.at[i];
-            return tact_model_error(m, link->line, "\"%.60s\" moves and has no mass",
-                                    link->name ? link->name : "the link of this joint");
+            return tact_model_report_error(m, link->line, "\"%.60s\" moves and has no mass",
+                                           link->name ? link->name : "the link of this joint");
         }
     }
     return 0;
 }
 
-void tact_model_plain_name(const char *wanted, const char *otherwise, char out[MODEL_NAME_SIZE])
+void tact_model_sanitize_name(const char *preferred_name, const char *fallback_name,
+                              char out[MODEL_NAME_BYTES])
 {
-    snprintf(out, MODEL_NAME_SIZE, "%.40s", wanted && wanted[0] ? wanted : otherwise);
+    snprintf(out, MODEL_NAME_BYTES, "%.40s",
+             preferred_name && preferred_name[0] ? preferred_name : fallback_name);
     for (char *c = out; *c; c++) {
         const bool allowed = (*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z') ||
                              (*c >= '0' && *c <= '9') || *c == '_' || *c == '-';
@@ -117,34 +119,34 @@ static bool is_name_taken(const struct model *m, const char *name, size_t links)
             return true;
         }
     }
-    return tact_xml_is_in(reserved, name);
+    return tact_xml_list_has_word(reserved, name);
 }
 
 /* Names a link as a scene can, as its body or else its joint, and as none of those before it. */
-static int choose_name(struct model *m, size_t number)
+static int choose_link_name(struct model *m, size_t number)
 {
     struct model_link *link = &m->links.at[number];
-    const char *wanted = link->name ? link->name : m->joints.at[link->joint].name;
-    char name[MODEL_NAME_SIZE], whole[MODEL_NAME_SIZE + 16];
-    tact_model_plain_name(wanted, "link", name);
-    snprintf(whole, sizeof whole, "%s", name);
-    for (int i = 2; is_name_taken(m, whole, number); i++) {
-        snprintf(whole, sizeof whole, "%s_%d", name, i);
+    const char *preferred_name = link->name ? link->name : m->joints.at[link->joint].name;
+    char name[MODEL_NAME_BYTES], unique_name[MODEL_NAME_BYTES + 16];
+    tact_model_sanitize_name(preferred_name, "link", name);
+    snprintf(unique_name, sizeof unique_name, "%s", name);
+    for (int i = 2; is_name_taken(m, unique_name, number); i++) {
+        snprintf(unique_name, sizeof unique_name, "%s_%d", name, i);
     }
-    if (wanted && strcmp(wanted, whole) != 0) {
-        tact_model_note(m, link->line, "\"%.60s\" is named %s", wanted, whole);
+    if (preferred_name && strcmp(preferred_name, unique_name) != 0) {
+        tact_model_add_note(m, link->line, "\"%.60s\" is named %s", preferred_name, unique_name);
     }
-    link->name = tact_model_text(m, whole);
-    return link->name ? 0 : tact_model_no_memory(m);
+    link->name = tact_model_copy_text(m, unique_name);
+    return link->name ? 0 : tact_model_report_no_memory(m);
 }
 
-int tact_model_fuse(struct model *m)
+int tact_model_merge_rigid_bodies(struct model *m)
 {
     m->bodies.at[0].link = -1;
     m->bodies.at[0].place = tact_pose_identity();
     int rc = 0;
     for (size_t i = 1; !rc && i < m->bodies.count; i++) {
-        rc = place_body(m, (int)i);
+        rc = make_links_of_body(m, (int)i);
     }
     for (size_t i = 1; !rc && i < m->bodies.count; i++) {
         const struct model_body *body = &m->bodies.at[i];
@@ -152,14 +154,14 @@ int tact_model_fuse(struct model *m)
         tact_model_add_mass(&link->mass, &body->mass, &body->place);
     }
     for (size_t i = 0; !rc && i < m->links.count; i++) {
-        share_mass_of_chain(m, i);
+        subtract_chain_link_masses(m, i);
     }
     rc = rc ? rc : check_link_masses(m);
     for (size_t i = 0; !rc && i < m->links.count; i++) {
-        rc = choose_name(m, i);
+        rc = choose_link_name(m, i);
     }
     if (!rc && !m->links.count) {
-        rc = tact_model_error(m, m->bodies.at[0].line, "no joint: expected a hand");
+        rc = tact_model_report_error(m, m->bodies.at[0].line, "no joint: expected a hand");
     }
     return rc;
 }

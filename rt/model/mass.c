@@ -11,26 +11,28 @@
 void tact_model_add_mass(struct model_mass *sum, const struct model_mass *part,
                          const struct tact_pose *place)
 {
-    double turn[9], half[9], turned[9], center[3], joint[3];
+    double turn[9], half[9], rotated_inertia[9], center[3], joint[3];
     if (!(part->mass > 0.0)) {
         return;
     }
     const double whole = sum->mass + part->mass;
     tact_quat_to_m3(turn, place->quat_wxyz);
     tact_m3_mul(half, turn, part->inertia);
-    tact_m3_mul_t(turned, half, turn);
+    tact_m3_mul_t(rotated_inertia, half, turn);
     tact_pose_point(center, place, part->center);
     for (int i = 0; i < 3; i++) {
         joint[i] = (sum->mass * sum->center[i] + part->mass * center[i]) / whole;
     }
     /* about the joint centre: the reduced mass times the distance of the two centres */
-    double apart[3];
-    tact_v3_sub(apart, center, sum->center);
-    const double reduced = sum->mass * part->mass / whole, square = tact_v3_dot(apart, apart);
+    double center_offset[3];
+    tact_v3_sub(center_offset, center, sum->center);
+    const double reduced = sum->mass * part->mass / whole,
+                 square = tact_v3_dot(center_offset, center_offset);
     for (int i = 0; i < 3; i++) {
         for (int j = 0; j < 3; j++) {
             sum->inertia[3 * i + j] +=
-                turned[3 * i + j] + reduced * ((i == j ? square : 0.0) - apart[i] * apart[j]);
+                rotated_inertia[3 * i + j] +
+                reduced * ((i == j ? square : 0.0) - center_offset[i] * center_offset[j]);
         }
     }
     tact_v3_copy(sum->center, joint);
@@ -52,14 +54,16 @@ static double measure_triangle(const double *a, const double *b, const double *c
 }
 
 /* Signed volume of the pyramid over a triangle, or its area, by the rule. */
-static double measure_part(enum model_mesh_rule rule, const double *a, const double *b,
-                           const double *c, const double apex[3], double center[3])
+static double measure_mesh_pyramid(enum model_mesh_mass_rule rule, const double *a, const double *b,
+                                   const double *c, const double apex[3], double center[3])
 {
     double normal[3], from[3];
     const double area = measure_triangle(a, b, c, normal, center);
     tact_v3_sub(from, center, apex);
     const double volume = tact_v3_dot(from, normal) * area / 3.0;
-    return rule == MODEL_SHELL ? area : rule == MODEL_LEGACY && volume < 0.0 ? -volume : volume;
+    return rule == MODEL_MASS_SHELL                    ? area
+           : rule == MODEL_MASS_LEGACY && volume < 0.0 ? -volume
+                                                       : volume;
 }
 
 /* Centre of the surface: of all triangles by their areas. */
@@ -77,13 +81,13 @@ static void find_surface_center(const double *v, const uint32_t *t, size_t count
 }
 
 /* Adds the products of inertia of one part with corners relative to the centre of mass. */
-static void add_products(double products[9], const double *d, const double *e, const double *f,
-                         double amount, double divisor)
+static void add_inertia_products(double inertia_products[9], const double *d, const double *e,
+                                 const double *f, double part_volume, double divisor)
 {
     for (int i = 0; i < 3; i++) {
         for (int j = 0; j < 3; j++) {
-            products[3 * i + j] +=
-                amount / divisor *
+            inertia_products[3 * i + j] +=
+                part_volume / divisor *
                 (2.0 * (d[i] * d[j] + e[i] * e[j] + f[i] * f[j]) + d[i] * e[j] + d[j] * e[i] +
                  d[i] * f[j] + d[j] * f[i] + e[i] * f[j] + e[j] * f[i]);
         }
@@ -93,18 +97,19 @@ static void add_products(double products[9], const double *d, const double *e, c
 /* Volume (or area), centre and inertia of unit density of triangles, by the rule: pyramids over the
  * triangles with the apex in the centre of the surface give the centre of mass, and again with the
  * apex there the rest. */
-static void integrate_triangles(enum model_mesh_rule rule, const double *v, const uint32_t *t,
+static void integrate_triangles(enum model_mesh_mass_rule rule, const double *v, const uint32_t *t,
                                 size_t count, const double surface_center[3],
                                 struct model_mass *out)
 {
-    double sum = 0.0, center[3], products[9] = {0.0};
+    double sum = 0.0, center[3], inertia_products[9] = {0.0};
     *out = (struct model_mass){.mass = 0.0};
     for (size_t i = 0; i < count; i++) {
-        const double amount = measure_part(rule, v + 3 * t[3 * i], v + 3 * t[3 * i + 1],
-                                           v + 3 * t[3 * i + 2], surface_center, center);
-        sum += amount;
-        tact_v3_axpy(out->center, 0.75 * amount, center);
-        tact_v3_axpy(out->center, 0.25 * amount, surface_center);
+        const double part_volume =
+            measure_mesh_pyramid(rule, v + 3 * t[3 * i], v + 3 * t[3 * i + 1], v + 3 * t[3 * i + 2],
+                                 surface_center, center);
+        sum += part_volume;
+        tact_v3_axpy(out->center, 0.75 * part_volume, center);
+        tact_v3_axpy(out->center, 0.25 * part_volume, surface_center);
     }
     if (!(sum > 0.0)) {
         return;
@@ -116,20 +121,21 @@ static void integrate_triangles(enum model_mesh_rule rule, const double *v, cons
         for (int k = 0; k < 3; k++) {
             tact_v3_sub(corner[k], v + 3 * t[3 * i + (size_t)k], out->center);
         }
-        const double amount = measure_part(rule, corner[0], corner[1], corner[2], origin, center);
-        out->mass += amount;
-        add_products(products, corner[0], corner[1], corner[2], amount,
-                     rule == MODEL_SHELL ? 12.0 : 20.0);
+        const double part_volume =
+            measure_mesh_pyramid(rule, corner[0], corner[1], corner[2], origin, center);
+        out->mass += part_volume;
+        add_inertia_products(inertia_products, corner[0], corner[1], corner[2], part_volume,
+                             rule == MODEL_MASS_SHELL ? 12.0 : 20.0);
     }
-    const double trace = products[0] + products[4] + products[8];
+    const double trace = inertia_products[0] + inertia_products[4] + inertia_products[8];
     for (int i = 0; i < 9; i++) {
-        out->inertia[i] = (i % 4 ? 0.0 : trace) - products[i];
+        out->inertia[i] = (i % 4 ? 0.0 : trace) - inertia_products[i];
     }
 }
 
 /* Reads the triangles of a mesh: its coordinates in single precision, as MuJoCo has them, scaled;
  * a mirrored mesh is turned outside out again. */
-static int load_mesh(struct model *m, struct model_mesh *mesh)
+static int load_mesh_for_mass(struct model *m, struct model_mesh *mesh)
 {
     struct tact_error error = {.line = 0};
     char *data = NULL;
@@ -139,15 +145,16 @@ static int load_mesh(struct model *m, struct model_mesh *mesh)
     }
     int rc = m->files->read(m->files->user, mesh->path, &data, &size);
     if (rc) {
-        tact_model_error(m, mesh->line, "mesh: cannot read %.200s: %s", mesh->path, strerror(-rc));
+        tact_model_report_error(m, mesh->line, "mesh: cannot read %.200s: %s", mesh->path,
+                                strerror(-rc));
         return rc;
     }
     rc = tact_soup_read(data, size, mesh->path, 1.0, &mesh->soup, &error);
     free(data);
     if (rc) {
-        return rc == -ENOMEM
-                   ? tact_model_no_memory(m)
-                   : tact_model_error(m, mesh->line, "mesh %.80s: %.200s", mesh->path, error.text);
+        return rc == -ENOMEM ? tact_model_report_no_memory(m)
+                             : tact_model_report_error(m, mesh->line, "mesh %.80s: %.200s",
+                                                       mesh->path, error.text);
     }
     for (size_t i = 0; i < 3 * mesh->soup.vertex_count; i++) {
         mesh->soup.vertices[i] = (double)(float)mesh->soup.vertices[i] * mesh->scale[i % 3];
@@ -163,14 +170,14 @@ static int load_mesh(struct model *m, struct model_mesh *mesh)
 }
 
 /* Reports a mesh whose mass is another than that of its volume. */
-static void compare_with_volume(struct model *m, const struct model_mesh *mesh,
-                                const double center[3], const struct model_mass *found)
+static void note_mass_not_of_volume(struct model *m, const struct model_mesh *mesh,
+                                    const double center[3], const struct model_mass *found)
 {
     struct model_mass exact;
-    integrate_triangles(MODEL_EXACT, mesh->soup.vertices, mesh->soup.triangles,
+    integrate_triangles(MODEL_MASS_EXACT, mesh->soup.vertices, mesh->soup.triangles,
                         mesh->soup.triangle_count, center, &exact);
     if (!(exact.mass > 0.999 * found->mass)) {
-        tact_model_note(
+        tact_model_add_note(
             m, mesh->line,
             "mesh \"%.60s\" is open or not star-shaped: its mass is that of %.6g m^3, as "
             "MuJoCo's rule `legacy` has it; the volume is %.6g m^3",
@@ -178,23 +185,23 @@ static void compare_with_volume(struct model *m, const struct model_mesh *mesh,
     }
 }
 
-static int weigh_mesh(struct model *m, struct model_mesh *mesh, struct model_mass *out)
+static int compute_mesh_mass(struct model *m, struct model_mesh *mesh, struct model_mass *out)
 {
     struct tact_error error = {.line = 0};
     struct tact_mesh *hull = NULL;
     double center[3];
-    int rc = load_mesh(m, mesh);
+    int rc = load_mesh_for_mass(m, mesh);
     if (rc) {
         return rc;
     }
     const struct tact_soup *s = &mesh->soup;
     find_surface_center(s->vertices, s->triangles, s->triangle_count, center);
-    if (mesh->rule == MODEL_CONVEX) {
+    if (mesh->rule == MODEL_MASS_CONVEX) {
         rc = tact_mesh_hull(s->vertices, s->vertex_count, &hull, &error);
         if (rc) {
-            return rc == -ENOMEM ? tact_model_no_memory(m)
-                                 : tact_model_error(m, mesh->line, "mesh %.80s: %.200s", mesh->path,
-                                                    error.text);
+            return rc == -ENOMEM ? tact_model_report_no_memory(m)
+                                 : tact_model_report_error(m, mesh->line, "mesh %.80s: %.200s",
+                                                           mesh->path, error.text);
         }
     }
     integrate_triangles(mesh->rule, hull ? hull->vertices : s->vertices,
@@ -202,20 +209,20 @@ static int weigh_mesh(struct model *m, struct model_mesh *mesh, struct model_mas
                         hull ? hull->triangle_count : s->triangle_count, center, out);
     tact_mesh_free(hull);
     if (!(out->mass > 1e-15)) {
-        return tact_model_error(
+        return tact_model_report_error(
             m, mesh->line,
             "mesh \"%.60s\": its volume is not over 0: are its triangles inside "
             "out?",
             mesh->name);
     }
-    if (mesh->rule == MODEL_LEGACY) {
-        compare_with_volume(m, mesh, center, out);
+    if (mesh->rule == MODEL_MASS_LEGACY) {
+        note_mass_not_of_volume(m, mesh, center, out);
     }
     return 0;
 }
 
 /* Sets moments of inertia about three axes of symmetry. */
-static void set_diagonal(struct model_mass *out, double x, double y, double z)
+static void set_principal_inertia(struct model_mass *out, double x, double y, double z)
 {
     out->inertia[0] = x;
     out->inertia[4] = y;
@@ -223,49 +230,49 @@ static void set_diagonal(struct model_mass *out, double x, double y, double z)
 }
 
 /* Volume and inertia of unit density of a primitive about its centre. */
-static void weigh_primitive(const struct model_geom *g, struct model_mass *out)
+static void compute_primitive_mass(const struct model_geom *g, struct model_mass *out)
 {
     const double r = g->size[0], h = g->size[1], *s = g->size;
     *out = (struct model_mass){.mass = 0.0};
     switch (g->kind) {
-    case MODEL_SPHERE:
+    case MODEL_GEOM_SPHERE:
         out->mass = 4.0 / 3.0 * PI * r * r * r;
-        set_diagonal(out, 0.4 * out->mass * r * r, 0.4 * out->mass * r * r,
-                     0.4 * out->mass * r * r);
+        set_principal_inertia(out, 0.4 * out->mass * r * r, 0.4 * out->mass * r * r,
+                              0.4 * out->mass * r * r);
         break;
-    case MODEL_CAPSULE: {
+    case MODEL_GEOM_CAPSULE: {
         const double cylinder = 2.0 * PI * r * r * h, caps = 4.0 / 3.0 * PI * r * r * r;
         const double across =
             cylinder * (0.25 * r * r + h * h / 3.0) + caps * (0.4 * r * r + h * h + 0.75 * r * h);
         out->mass = cylinder + caps;
-        set_diagonal(out, across, across, 0.5 * cylinder * r * r + 0.4 * caps * r * r);
+        set_principal_inertia(out, across, across, 0.5 * cylinder * r * r + 0.4 * caps * r * r);
         break;
     }
-    case MODEL_CYLINDER: {
+    case MODEL_GEOM_CYLINDER: {
         out->mass = 2.0 * PI * r * r * h;
         const double across = out->mass * (0.25 * r * r + h * h / 3.0);
-        set_diagonal(out, across, across, 0.5 * out->mass * r * r);
+        set_principal_inertia(out, across, across, 0.5 * out->mass * r * r);
         break;
     }
     default: { /* box, ellipsoid */
-        const bool box = g->kind == MODEL_BOX;
+        const bool box = g->kind == MODEL_GEOM_BOX;
         const double part = box ? 1.0 / 3.0 : 0.2;
         out->mass = (box ? 8.0 : 4.0 / 3.0 * PI) * s[0] * s[1] * s[2];
-        set_diagonal(out, part * out->mass * (s[1] * s[1] + s[2] * s[2]),
-                     part * out->mass * (s[0] * s[0] + s[2] * s[2]),
-                     part * out->mass * (s[0] * s[0] + s[1] * s[1]));
+        set_principal_inertia(out, part * out->mass * (s[1] * s[1] + s[2] * s[2]),
+                              part * out->mass * (s[0] * s[0] + s[2] * s[2]),
+                              part * out->mass * (s[0] * s[0] + s[1] * s[1]));
     }
     }
 }
 
-static int weigh_geom(struct model *m, const struct model_geom *g, struct model_mass *sum)
+static int add_geom_mass(struct model *m, const struct model_geom *g, struct model_mass *sum)
 {
     struct model_mass unit = {.mass = 0.0};
     int rc = 0;
-    if (g->kind == MODEL_MESH) {
-        rc = weigh_mesh(m, &m->meshes.at[g->mesh], &unit);
+    if (g->kind == MODEL_GEOM_MESH) {
+        rc = compute_mesh_mass(m, &m->meshes.at[g->mesh], &unit);
     } else {
-        weigh_primitive(g, &unit);
+        compute_primitive_mass(g, &unit);
     }
     if (rc) {
         return rc;
@@ -280,10 +287,10 @@ static int weigh_geom(struct model *m, const struct model_geom *g, struct model_
 }
 
 /* The body that a shape counts for; NULL where it does not. */
-static struct model_body *weighed_body_of(struct model *m, const struct model_geom *g)
+static struct model_body *body_to_add_mass(struct model *m, const struct model_geom *g)
 {
     struct model_body *body = &m->bodies.at[g->body];
-    return g->weighs && !body->weighed && g->body ? body : NULL;
+    return g->adds_to_body_mass && !body->has_mass_in_file && g->body ? body : NULL;
 }
 
 static int check_masses(struct model *m)
@@ -295,32 +302,32 @@ static int check_masses(struct model *m)
             finite &= isfinite(mass->inertia[k]) != 0;
         }
         if (!finite) {
-            return tact_model_error(m, m->bodies.at[i].line,
-                                    "the mass or inertia of this body is too large");
+            return tact_model_report_error(m, m->bodies.at[i].line,
+                                           "the mass or inertia of this body is too large");
         }
     }
     return 0;
 }
 
-int tact_model_weigh_bodies(struct model *m)
+int tact_model_compute_masses(struct model *m)
 {
     double total = 0.0;
     for (size_t i = 0; i < m->geoms.count; i++) { /* in place of a mass that the file gives */
-        struct model_body *body = weighed_body_of(m, &m->geoms.at[i]);
+        struct model_body *body = body_to_add_mass(m, &m->geoms.at[i]);
         if (body) {
             body->mass = (struct model_mass){.mass = 0.0};
         }
     }
     for (size_t i = 0; i < m->geoms.count; i++) {
-        struct model_body *body = weighed_body_of(m, &m->geoms.at[i]);
-        int rc = body ? weigh_geom(m, &m->geoms.at[i], &body->mass) : 0;
+        struct model_body *body = body_to_add_mass(m, &m->geoms.at[i]);
+        int rc = body ? add_geom_mass(m, &m->geoms.at[i], &body->mass) : 0;
         if (rc) {
             return rc;
         }
     }
     for (size_t i = 1; i < m->bodies.count; i++) {
         struct model_mass *mass = &m->bodies.at[i].mass;
-        mass->mass = tact_max(mass->mass, m->least_mass);
+        mass->mass = tact_max(mass->mass, m->min_mass);
         total += mass->mass;
     }
     for (size_t i = 1; m->total_mass > 0.0 && total > 0.0 && i < m->bodies.count; i++) {

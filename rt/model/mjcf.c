@@ -6,20 +6,20 @@
 #include "rt/model/mjcf_internal.h"
 
 /* Reads a true or false attribute. */
-static int read_switch(struct mjcf *r, const xmlNode *node, const char *name, bool *out)
+static int read_boolean_attribute(struct mjcf *r, const xmlNode *node, const char *name, bool *out)
 {
-    int word = tact_xml_word(r->model, node, name, "false true");
+    int word = tact_xml_read_word(r->model, node, name, "false true");
     *out = word >= 0 ? word : *out;
     return word < -1 ? word : 0;
 }
 
 static int read_euler_sequence(struct mjcf *r, const xmlNode *node)
 {
-    const char *sequence = tact_xml_text(r->model, node, "eulerseq");
+    const char *sequence = tact_xml_read_text(r->model, node, "eulerseq");
     if (sequence && (strlen(sequence) != 3 || strspn(sequence, "xyzXYZ") != 3)) {
-        return tact_model_error(r->model, tact_xml_line(node),
-                                "compiler: eulerseq=\"%.20s\": expected three of x, y, z, X, Y, Z",
-                                sequence);
+        return tact_model_report_error(
+            r->model, tact_xml_node_line(node),
+            "compiler: eulerseq=\"%.20s\": expected three of x, y, z, X, Y, Z", sequence);
     }
     if (sequence) {
         memcpy(r->euler, sequence, 3);
@@ -31,23 +31,24 @@ static int read_euler_sequence(struct mjcf *r, const xmlNode *node)
 static int check_compiler_defaults(struct mjcf *r, const xmlNode *node)
 {
     double inertia = 0.0;
-    bool balances = false, global = false, exact = false;
-    int rc = read_switch(r, node, "balanceinertia", &balances);
-    rc = rc ? rc : read_switch(r, node, "exactmeshinertia", &exact);
-    int coordinate = rc ? -1 : tact_xml_word(r->model, node, "coordinate", "local global");
-    int n = rc ? 0 : tact_xml_numbers(r->model, node, "boundinertia", &inertia, 1, 1);
+    bool balances_inertia = false, global = false, exact = false;
+    int rc = read_boolean_attribute(r, node, "balanceinertia", &balances_inertia);
+    rc = rc ? rc : read_boolean_attribute(r, node, "exactmeshinertia", &exact);
+    int coordinate = rc ? -1 : tact_xml_read_word(r->model, node, "coordinate", "local global");
+    int n = rc ? 0 : tact_xml_read_numbers(r->model, node, "boundinertia", &inertia, 1, 1);
     global = coordinate == 1;
     if (rc || coordinate < -1 || n < 0) {
         return rc ? rc : -EINVAL;
     }
     if (exact) { /* until MuJoCo 3.2: inertia="exact" of all meshes */
-        r->classes.at[0].mesh.rule = MODEL_EXACT;
+        r->classes.at[0].mesh.rule = MODEL_MASS_EXACT;
     }
-    return balances || global || inertia != 0.0
-               ? tact_model_error(r->model, tact_xml_line(node), "compiler: %s is not supported",
-                                  balances ? "balanceinertia"
-                                  : global ? "coordinate=\"global\""
-                                           : "boundinertia")
+    return balances_inertia || global || inertia != 0.0
+               ? tact_model_report_error(r->model, tact_xml_node_line(node),
+                                         "compiler: %s is not supported",
+                                         balances_inertia ? "balanceinertia"
+                                         : global         ? "coordinate=\"global\""
+                                                          : "boundinertia")
                : 0;
 }
 
@@ -60,26 +61,26 @@ static int read_compiler(struct mjcf *r, const xmlNode *node)
         "boundmass boundinertia balanceinertia settotalmass coordinate exactmeshinertia",
         "texturedir discardvisual fusestatic fitaabb usethread convexhull alignfree saveinertial",
         "");
-    int angle = rc ? -1 : tact_xml_word(m, node, "angle", "radian degree");
+    int angle = rc ? -1 : tact_xml_read_word(m, node, "angle", "radian degree");
     rc = rc ? rc : angle < -1 ? angle : 0;
-    r->degrees = angle >= 0 ? angle == 1 : r->degrees;
-    rc = rc ? rc : read_switch(r, node, "autolimits", &r->autolimits);
-    rc = rc ? rc : read_switch(r, node, "strippath", &r->strip_path);
+    r->angles_in_degrees = angle >= 0 ? angle == 1 : r->angles_in_degrees;
+    rc = rc ? rc : read_boolean_attribute(r, node, "autolimits", &r->autolimits);
+    rc = rc ? rc : read_boolean_attribute(r, node, "strippath", &r->strip_path);
     rc = rc ? rc : read_euler_sequence(r, node);
-    int from = rc ? -1 : tact_xml_word(m, node, "inertiafromgeom", MJCF_AUTO);
+    int from = rc ? -1 : tact_xml_read_word(m, node, "inertiafromgeom", MJCF_FLAG_WORDS);
     rc = rc ? rc : from < -1 ? from : 0;
     r->inertia_from_geom = from >= 0 ? from : r->inertia_from_geom;
-    int n = rc ? 0 : tact_xml_numbers(m, node, "inertiagrouprange", r->groups, 2, 2);
+    int n = rc ? 0 : tact_xml_read_numbers(m, node, "inertiagrouprange", r->groups, 2, 2);
     rc = rc ? rc : n < 0 ? n : 0;
-    n = rc ? 0 : tact_xml_numbers(m, node, "boundmass", &r->least_mass, 1, 1);
+    n = rc ? 0 : tact_xml_read_numbers(m, node, "boundmass", &r->min_mass, 1, 1);
     rc = rc ? rc : n < 0 ? n : 0;
-    n = rc ? 0 : tact_xml_numbers(m, node, "settotalmass", &r->total_mass, 1, 1);
+    n = rc ? 0 : tact_xml_read_numbers(m, node, "settotalmass", &r->total_mass, 1, 1);
     rc = rc ? rc : n < 0 ? n : 0;
     for (int i = 0; !rc && i < 2; i++) {
         const char *name = i ? "meshdir" : "assetdir";
-        if (tact_xml_has(node, name)) {
-            r->mesh_folder = tact_xml_text(m, node, name);
-            rc = r->mesh_folder ? 0 : tact_model_no_memory(m);
+        if (tact_xml_has_attribute(node, name)) {
+            r->mesh_folder = tact_xml_read_text(m, node, name);
+            rc = r->mesh_folder ? 0 : tact_model_report_no_memory(m);
         }
     }
     return rc ? rc : check_compiler_defaults(r, node);
@@ -91,22 +92,22 @@ static int check_option(struct mjcf *r, const xmlNode *node)
     static const char *const media[] = {"density", "viscosity", "wind"};
     for (int i = 0; i < 3; i++) {
         double numbers[3] = {0.0};
-        int n = tact_xml_numbers(r->model, node, media[i], numbers, 1, 3);
+        int n = tact_xml_read_numbers(r->model, node, media[i], numbers, 1, 3);
         if (n < 0) {
             return n;
         }
         if (numbers[0] != 0.0 || numbers[1] != 0.0 || numbers[2] != 0.0) {
-            return tact_model_error(r->model, tact_xml_line(node), "option: %s is not supported",
-                                    media[i]);
+            return tact_model_report_error(r->model, tact_xml_node_line(node),
+                                           "option: %s is not supported", media[i]);
         }
     }
-    tact_model_note(r->model, tact_xml_line(node),
-                    "<option> is left out: gravity, period and contacts are the scene's");
+    tact_model_add_note(r->model, tact_xml_node_line(node),
+                        "<option> is left out: gravity, period and contacts are the scene's");
     return 0;
 }
 
 /* The name of a mesh without one: its file's, without folder and type. */
-static const char *stem_of(struct model *m, const char *file)
+static const char *mesh_name_from_file(struct model *m, const char *file)
 {
     char stem[256];
     const char *slash = strrchr(file, '/');
@@ -115,23 +116,24 @@ static const char *stem_of(struct model *m, const char *file)
     if (dot) {
         *dot = '\0';
     }
-    return tact_model_text(m, stem);
+    return tact_model_copy_text(m, stem);
 }
 
 static int read_asset_mesh(struct mjcf *r, const xmlNode *node)
 {
     struct model *m = r->model;
-    int class = tact_mjcf_class_of(r, node, "class", 0);
-    if (class < 0) {
-        return class;
+    int class_index = tact_mjcf_class_of_node(r, node, "class", 0);
+    if (class_index < 0) {
+        return class_index;
     }
-    struct mjcf_mesh mesh = r->classes.at[class].mesh;
+    struct mjcf_mesh mesh = r->classes.at[class_index].mesh;
     int rc = tact_mjcf_read_mesh(r, node, &mesh);
-    const char *file = tact_xml_text(m, node, "file"), *name = tact_xml_text(m, node, "name");
+    const char *file = tact_xml_read_text(m, node, "file"),
+               *name = tact_xml_read_text(m, node, "name");
     if (!rc && !file) {
-        return tact_model_error(m, tact_xml_line(node), "mesh: expected a file");
+        return tact_model_report_error(m, tact_xml_node_line(node), "mesh: expected a file");
     }
-    int at = rc ? rc : MODEL_ADD(m, meshes, tact_xml_line(node));
+    int at = rc ? rc : MODEL_APPEND(m, meshes, tact_xml_node_line(node));
     if (at < 0) {
         return at;
     }
@@ -139,24 +141,24 @@ static int read_asset_mesh(struct mjcf *r, const xmlNode *node)
         file = strrchr(file, '/') + 1;
     }
     struct model_mesh *out = &m->meshes.at[at];
-    out->line = tact_xml_line(node);
+    out->line = tact_xml_node_line(node);
     out->rule = mesh.rule;
     tact_v3_copy(out->scale, mesh.scale);
-    out->path = tact_model_path(m, out->line, r->mesh_folder, file);
-    out->name = name ? name : stem_of(m, file);
-    return !out->path ? -EINVAL : out->name ? 0 : tact_model_no_memory(m);
+    out->path = tact_model_resolve_path(m, out->line, r->mesh_folder, file);
+    out->name = name ? name : mesh_name_from_file(m, file);
+    return !out->path ? -EINVAL : out->name ? 0 : tact_model_report_no_memory(m);
 }
 
 static int read_assets(struct mjcf *r, const xmlNode *node)
 {
     int rc = 0;
-    for (const xmlNode *n = tact_xml_element(node->children); !rc && n;
-         n = tact_xml_element(n->next)) {
-        if (!strcmp(tact_xml_name(n), "mesh")) {
+    for (const xmlNode *n = tact_xml_next_element(node->children); !rc && n;
+         n = tact_xml_next_element(n->next)) {
+        if (!strcmp(tact_xml_node_name(n), "mesh")) {
             rc = read_asset_mesh(r, n);
-        } else if (!tact_xml_is_in("texture material hfield skin", tact_xml_name(n))) {
-            rc = tact_model_error(r->model, tact_xml_line(n), "asset: <%.60s> is not supported",
-                                  tact_xml_name(n));
+        } else if (!tact_xml_list_has_word("texture material hfield skin", tact_xml_node_name(n))) {
+            rc = tact_model_report_error(r->model, tact_xml_node_line(n),
+                                         "asset: <%.60s> is not supported", tact_xml_node_name(n));
         }
     }
     return rc;
@@ -174,11 +176,11 @@ static int read_worldbody(struct mjcf *r, const xmlNode *node)
     return rc ? rc : tact_mjcf_read_body(r, node, 0, 0, &identity, 0);
 }
 
-static int note_section(struct mjcf *r, const xmlNode *node)
+static int note_ignored_section(struct mjcf *r, const xmlNode *node)
 {
-    tact_model_note(r->model, tact_xml_line(node),
-                    "<%.60s> is left out: nothing of the motion depends on it",
-                    tact_xml_name(node));
+    tact_model_add_note(r->model, tact_xml_node_line(node),
+                        "<%.60s> is left out: nothing of the motion depends on it",
+                        tact_xml_node_name(node));
     return 0;
 }
 
@@ -199,7 +201,7 @@ static const struct {
     {"size", skip_section},
     {"visual", skip_section},
     {"statistic", skip_section},
-    {"custom", note_section},
+    {"custom", note_ignored_section},
     {"default", read_default_section},
     {"asset", read_assets},
     {"worldbody", read_worldbody},
@@ -207,25 +209,26 @@ static const struct {
     {"equality", tact_mjcf_read_equalities},
     {"tendon", tact_mjcf_read_tendons},
     {"actuator", tact_mjcf_read_actuators},
-    {"sensor", note_section},
-    {"keyframe", note_section},
+    {"sensor", note_ignored_section},
+    {"keyframe", note_ignored_section},
 };
-#define SECTION_COUNT (sizeof sections / sizeof *sections)
+#define MJCF_SECTION_COUNT (sizeof sections / sizeof *sections)
 
 static int check_sections(struct model *m, const xmlNode *root)
 {
-    for (const xmlNode *n = tact_xml_element(root->children); n; n = tact_xml_element(n->next)) {
+    for (const xmlNode *n = tact_xml_next_element(root->children); n;
+         n = tact_xml_next_element(n->next)) {
         bool known = false;
-        for (size_t i = 0; i < SECTION_COUNT; i++) {
-            known |= !strcmp(tact_xml_name(n), sections[i].name);
+        for (size_t i = 0; i < MJCF_SECTION_COUNT; i++) {
+            known |= !strcmp(tact_xml_node_name(n), sections[i].name);
         }
         if (!known) {
-            return tact_model_error(
-                m, tact_xml_line(n),
-                strcmp(tact_xml_name(n), "include")
+            return tact_model_report_error(
+                m, tact_xml_node_line(n),
+                strcmp(tact_xml_node_name(n), "include")
                     ? "<%.60s> is not supported"
                     : "<%.60s> is refused: import the file that has the hand itself",
-                tact_xml_name(n));
+                tact_xml_node_name(n));
         }
     }
     return 0;
@@ -234,7 +237,7 @@ static int check_sections(struct model *m, const xmlNode *root)
 int tact_model_read_mjcf(struct model *m, const xmlNode *root)
 {
     struct mjcf reader = {.model = m,
-                          .degrees = true,
+                          .angles_in_degrees = true,
                           .autolimits = true,
                           .inertia_from_geom = MJCF_AUTOMATIC,
                           .groups = {-1e9, 1e9},
@@ -242,28 +245,29 @@ int tact_model_read_mjcf(struct model *m, const xmlNode *root)
                           .mesh_folder = "",
                           .total_mass = -1.0};
     struct mjcf *r = &reader;
-    m->name = tact_xml_text(m, root, "model");
-    int world = MODEL_ADD(m, bodies, tact_xml_line(root));
-    int class = world < 0 ? world
-                          : tact_model_add(m, (void **)&r->classes.at, &r->classes.count,
-                                           &r->classes.capacity, sizeof *r->classes.at, 0);
-    if (class < 0) {
-        return class;
+    m->name = tact_xml_read_text(m, root, "model");
+    int world = MODEL_APPEND(m, bodies, tact_xml_node_line(root));
+    int class_index = world < 0
+                          ? world
+                          : tact_model_append_entry(m, (void **)&r->classes.at, &r->classes.count,
+                                                    &r->classes.capacity, sizeof *r->classes.at, 0);
+    if (class_index < 0) {
+        return class_index;
     }
     m->bodies.at[0].pose = tact_pose_identity();
     m->bodies.at[0].name = "world";
-    tact_mjcf_default_class(&r->classes.at[0]);
+    tact_mjcf_init_default_class(&r->classes.at[0]);
     int rc = check_sections(m, root);
-    for (size_t i = 0; !rc && i < SECTION_COUNT; i++) {
-        for (const xmlNode *n = tact_xml_element(root->children); !rc && n;
-             n = tact_xml_element(n->next)) {
-            if (!strcmp(tact_xml_name(n), sections[i].name)) {
+    for (size_t i = 0; !rc && i < MJCF_SECTION_COUNT; i++) {
+        for (const xmlNode *n = tact_xml_next_element(root->children); !rc && n;
+             n = tact_xml_next_element(n->next)) {
+            if (!strcmp(tact_xml_node_name(n), sections[i].name)) {
                 rc = sections[i].read(r, n);
             }
         }
     }
-    tact_mjcf_note_tendons(r);
-    m->least_mass = r->least_mass;
+    tact_mjcf_note_undriven_tendons(r);
+    m->min_mass = r->min_mass;
     m->total_mass = r->total_mass;
     free(r->classes.at);
     return rc;

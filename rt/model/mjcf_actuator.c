@@ -7,14 +7,14 @@
 /* Reads one number. Returns 1 where it is there. */
 static int read_number(struct mjcf *r, const xmlNode *node, const char *name, double *out)
 {
-    return tact_xml_numbers(r->model, node, name, out, 1, 1);
+    return tact_xml_read_numbers(r->model, node, name, out, 1, 1);
 }
 
 /* What each tag makes of gain and bias, as MuJoCo's shortcuts. */
-static int apply_shortcut(struct mjcf *r, const xmlNode *node, struct mjcf_actuator *a)
+static int apply_actuator_shortcut(struct mjcf *r, const xmlNode *node, struct mjcf_actuator *a)
 {
     struct model *m = r->model;
-    const char *tag = tact_xml_name(node);
+    const char *tag = tact_xml_node_name(node);
     double kp = a->gain_numbers[0], kv = 0.0, other = 0.0;
     if (!strcmp(tag, "motor")) {
         a->gain_numbers[0] = 1.0;
@@ -26,38 +26,43 @@ static int apply_shortcut(struct mjcf *r, const xmlNode *node, struct mjcf_actua
     }
     int has_kp = read_number(r, node, "kp", &kp);
     int has_kv = has_kp < 0 ? 0 : read_number(r, node, "kv", &kv);
-    int damped = has_kv < 0 ? 0 : read_number(r, node, "dampratio", &other);
-    if (has_kp < 0 || has_kv < 0 || damped < 0 || kp < 0.0 || kv < 0.0 || damped) {
-        return damped > 0 || kp < 0.0 || kv < 0.0
-                   ? tact_model_error(m, tact_xml_line(node),
-                                      "position: expected kp and kv of 0 or more, and no dampratio")
+    int has_damping_ratio = has_kv < 0 ? 0 : read_number(r, node, "dampratio", &other);
+    if (has_kp < 0 || has_kv < 0 || has_damping_ratio < 0 || kp < 0.0 || kv < 0.0 ||
+        has_damping_ratio) {
+        return has_damping_ratio > 0 || kp < 0.0 || kv < 0.0
+                   ? tact_model_report_error(
+                         m, tact_xml_node_line(node),
+                         "position: expected kp and kv of 0 or more, and no dampratio")
                    : -EINVAL;
     }
-    int slow = read_number(r, node, "timeconst", &other);
-    if (slow > 0 && other != 0.0) {
-        return tact_model_error(m, tact_xml_line(node), "position: timeconst is not supported");
+    int has_time_constant = read_number(r, node, "timeconst", &other);
+    if (has_time_constant > 0 && other != 0.0) {
+        return tact_model_report_error(m, tact_xml_node_line(node),
+                                       "position: timeconst is not supported");
     }
     a->gain_numbers[0] = kp;
     a->bias_numbers[1] = -kp;
     a->bias_numbers[2] = has_kv ? -kv : a->bias_numbers[2];
     a->gain = 0;
     a->bias = 1;
-    return slow < 0 ? slow : 0;
+    return has_time_constant < 0 ? has_time_constant : 0;
 }
 
 /* Reads up to 10 numbers, of which those after the third are expected to be 0. */
-static int read_parameters(struct mjcf *r, const xmlNode *node, const char *name, double out[3])
+static int read_actuator_parameters(struct mjcf *r, const xmlNode *node, const char *name,
+                                    double out[3])
 {
     double numbers[10] = {0.0}, rest = 0.0;
-    int n = tact_xml_numbers(r->model, node, name, numbers, 1, 10);
+    int n = tact_xml_read_numbers(r->model, node, name, numbers, 1, 10);
     for (int i = 0; i < n; i++) {
         rest += i < 3 ? 0.0 : numbers[i] != 0.0;
         if (i < 3) {
             out[i] = numbers[i];
         }
     }
-    return rest > 0.0 ? tact_model_error(r->model, tact_xml_line(node),
-                                         "%s: %s: expected 3 numbers", tact_xml_name(node), name)
+    return rest > 0.0 ? tact_model_report_error(r->model, tact_xml_node_line(node),
+                                                "%s: %s: expected 3 numbers",
+                                                tact_xml_node_name(node), name)
                       : (n < 0 ? n : 0);
 }
 
@@ -70,30 +75,30 @@ int tact_mjcf_read_actuator_attributes(struct mjcf *r, const xmlNode *node, stru
         "dampratio timeconst dyntype gaintype biastype gainprm biasprm dynprm class",
         "name group user lengthrange", "");
     double gear[6] = {0.0};
-    int gears = rc ? 0 : tact_xml_numbers(m, node, "gear", gear, 1, 6);
-    a->gear = gears > 0 ? gear[0] : a->gear;
-    rc = rc ? rc : gears < 0 ? gears : 0;
-    int n = rc ? 0 : tact_xml_numbers(m, node, "ctrlrange", a->control_range, 2, 2);
+    int gear_number_count = rc ? 0 : tact_xml_read_numbers(m, node, "gear", gear, 1, 6);
+    a->gear = gear_number_count > 0 ? gear[0] : a->gear;
+    rc = rc ? rc : gear_number_count < 0 ? gear_number_count : 0;
+    int n = rc ? 0 : tact_xml_read_numbers(m, node, "ctrlrange", a->control_range, 2, 2);
     rc = rc ? rc : n < 0 ? n : 0;
-    n = rc ? 0 : tact_xml_numbers(m, node, "forcerange", a->force_range, 2, 2);
+    n = rc ? 0 : tact_xml_read_numbers(m, node, "forcerange", a->force_range, 2, 2);
     rc = rc ? rc : n < 0 ? n : 0;
     n = rc ? 0 : read_number(r, node, "inheritrange", &a->inherit_range);
     rc = rc ? rc : n < 0 ? n : 0;
     rc = rc ? rc : tact_mjcf_read_flag(r, node, "ctrllimited", &a->control_limited);
     rc = rc ? rc : tact_mjcf_read_flag(r, node, "forcelimited", &a->force_limited);
-    if (!rc && !strcmp(tact_xml_name(node), "general")) {
-        int dynamics =
-            tact_xml_word(m, node, "dyntype", "none integrator filter filterexact muscle user");
-        int gain = tact_xml_word(m, node, "gaintype", "fixed affine muscle user");
-        int bias = tact_xml_word(m, node, "biastype", "none affine muscle user");
+    if (!rc && !strcmp(tact_xml_node_name(node), "general")) {
+        int dynamics = tact_xml_read_word(m, node, "dyntype",
+                                          "none integrator filter filterexact muscle user");
+        int gain = tact_xml_read_word(m, node, "gaintype", "fixed affine muscle user");
+        int bias = tact_xml_read_word(m, node, "biastype", "none affine muscle user");
         rc = dynamics < -1 || gain < -1 || bias < -1 ? -EINVAL : 0;
         a->dynamics = dynamics >= 0 ? dynamics : a->dynamics;
         a->gain = gain >= 0 ? gain : a->gain;
         a->bias = bias >= 0 ? bias : a->bias;
-        rc = rc ? rc : read_parameters(r, node, "gainprm", a->gain_numbers);
-        rc = rc ? rc : read_parameters(r, node, "biasprm", a->bias_numbers);
+        rc = rc ? rc : read_actuator_parameters(r, node, "gainprm", a->gain_numbers);
+        rc = rc ? rc : read_actuator_parameters(r, node, "biasprm", a->bias_numbers);
     }
-    return rc ? rc : apply_shortcut(r, node, a);
+    return rc ? rc : apply_actuator_shortcut(r, node, a);
 }
 
 /* Range of the control: given, or that of the joint about its middle. Returns whether there is one.
@@ -105,70 +110,74 @@ static int find_control_range(struct mjcf *r, const xmlNode *node, const struct 
     if (a->inherit_range != 0.0) {
         if (!joint || !joint->limited || a->inherit_range < 0.0 || range[0] != 0.0 ||
             range[1] != 0.0) {
-            return tact_model_error(r->model, tact_xml_line(node),
-                                    "%s: inheritrange needs a joint with a range, and no ctrlrange",
-                                    tact_xml_name(node));
+            return tact_model_report_error(
+                r->model, tact_xml_node_line(node),
+                "%s: inheritrange needs a joint with a range, and no ctrlrange",
+                tact_xml_node_name(node));
         }
         const double middle = 0.5 * (joint->lower + joint->upper);
         const double half = 0.5 * (joint->upper - joint->lower) * a->inherit_range;
         range[0] = middle - half;
         range[1] = middle + half;
     }
-    return tact_mjcf_is_limited(r, node, a->control_limited, range, "ctrlrange");
+    return tact_mjcf_is_range_active(r, node, a->control_limited, range, "ctrlrange");
 }
 
 /* The drive of an actuator, in the units of what it drives. */
-static int make_drive(struct mjcf *r, const xmlNode *node, const struct mjcf_actuator *a,
-                      const struct model_joint *joint, struct model_drive *drive)
+static int make_actuator_drive(struct mjcf *r, const xmlNode *node, const struct mjcf_actuator *a,
+                               const struct model_joint *joint, struct model_drive *drive)
 {
     struct model *m = r->model;
     double range[2];
-    const double affine = a->bias ? 1.0 : 0.0;
-    int forced = tact_mjcf_is_limited(r, node, a->force_limited, a->force_range, "forcerange");
-    int ranged = forced < 0 ? -1 : find_control_range(r, node, a, joint, range);
-    if (forced < 0 || ranged < 0) {
+    const double bias_factor = a->bias ? 1.0 : 0.0;
+    int has_force_limit =
+        tact_mjcf_is_range_active(r, node, a->force_limited, a->force_range, "forcerange");
+    int has_target_range = has_force_limit < 0 ? -1 : find_control_range(r, node, a, joint, range);
+    if (has_force_limit < 0 || has_target_range < 0) {
         return -EINVAL;
     }
     if (a->dynamics || a->gain || a->bias > 1 || a->gear == 0.0 || a->bias_numbers[1] > 0.0 ||
         a->bias_numbers[2] > 0.0) {
-        return tact_model_error(
-            m, tact_xml_line(node),
+        return tact_model_report_error(
+            m, tact_xml_node_line(node),
             "%s: expected no dynamics, a fixed gain, an affine bias of a spring and "
             "a damper, and a gear other than 0",
-            tact_xml_name(node));
+            tact_xml_node_name(node));
     }
-    if (forced && -a->force_range[0] != a->force_range[1]) {
-        return tact_model_error(m, tact_xml_line(node),
-                                "%s: forcerange is expected to be symmetric", tact_xml_name(node));
+    if (has_force_limit && -a->force_range[0] != a->force_range[1]) {
+        return tact_model_report_error(m, tact_xml_node_line(node),
+                                       "%s: forcerange is expected to be symmetric",
+                                       tact_xml_node_name(node));
     }
-    drive->line = tact_xml_line(node);
-    drive->stiffness = 0.0 - affine * a->bias_numbers[1] * a->gear * a->gear;
-    drive->damping = 0.0 - affine * a->bias_numbers[2] * a->gear * a->gear;
-    drive->limit = forced ? a->force_range[1] * (a->gear < 0.0 ? -a->gear : a->gear) : 0.0;
+    drive->line = tact_xml_node_line(node);
+    drive->stiffness = 0.0 - bias_factor * a->bias_numbers[1] * a->gear * a->gear;
+    drive->damping = 0.0 - bias_factor * a->bias_numbers[2] * a->gear * a->gear;
+    drive->limit = has_force_limit ? a->force_range[1] * (a->gear < 0.0 ? -a->gear : a->gear) : 0.0;
     if (!(drive->stiffness > 0.0)) {
-        tact_model_note(m, tact_xml_line(node),
-                        drive->damping > 0.0
-                            ? "<%s> commands a velocity: its drive is a damper, without a spring, "
-                              "until the scene sets one"
-                            : "<%s> commands a force: its joint is free until the scene sets a "
-                              "drive",
-                        tact_xml_name(node));
+        tact_model_add_note(
+            m, tact_xml_node_line(node),
+            drive->damping > 0.0
+                ? "<%s> commands a velocity: its drive is a damper, without a spring, "
+                  "until the scene sets one"
+                : "<%s> commands a force: its joint is free until the scene sets a "
+                  "drive",
+            tact_xml_node_name(node));
         return 0;
     }
-    drive->ranged = ranged;
-    for (int i = 0; ranged && i < 2; i++) {
-        range[i] = (a->gain_numbers[0] * range[i] + affine * a->bias_numbers[0]) /
+    drive->has_target_range = has_target_range;
+    for (int i = 0; has_target_range && i < 2; i++) {
+        range[i] = (a->gain_numbers[0] * range[i] + bias_factor * a->bias_numbers[0]) /
                    (-a->bias_numbers[1] * a->gear);
     }
-    drive->lower = ranged ? tact_min(range[0], range[1]) : 0.0;
-    drive->upper = ranged ? tact_max(range[0], range[1]) : 0.0;
+    drive->lower = has_target_range ? tact_min(range[0], range[1]) : 0.0;
+    drive->upper = has_target_range ? tact_max(range[0], range[1]) : 0.0;
     return 0;
 }
 
 static int read_actuator(struct mjcf *r, const xmlNode *node)
 {
     struct model *m = r->model;
-    int class = tact_mjcf_class_of(r, node, "class", 0);
+    int class = tact_mjcf_class_of_node(r, node, "class", 0);
     if (class < 0) {
         return class;
     }
@@ -178,31 +187,35 @@ static int read_actuator(struct mjcf *r, const xmlNode *node)
     if (rc) {
         return rc;
     }
-    const char *name = tact_xml_text(m, node, "joint"), *line = tact_xml_text(m, node, "tendon");
+    const char *name = tact_xml_read_text(m, node, "joint"),
+               *line = tact_xml_read_text(m, node, "tendon");
     const int joint = name ? tact_model_find_joint(m, name) : -1;
     const int tendon = line && !name ? tact_mjcf_find_tendon(r, line) : -1;
     if (tendon >= 0) {
-        rc = make_drive(r, node, &a, NULL, &drive);
-        return rc ? rc : tact_model_place_tendon_drive(m, tendon, &drive);
+        rc = make_actuator_drive(r, node, &a, NULL, &drive);
+        return rc ? rc : tact_model_assign_tendon_drive(m, tendon, &drive);
     }
     if (joint < 0) {
-        return tact_model_error(m, tact_xml_line(node),
-                                "%s: expected the name of a joint or of a fixed tendon: a drive on "
-                                "anything else is not supported",
-                                tact_xml_name(node));
+        return tact_model_report_error(
+            m, tact_xml_node_line(node),
+            "%s: expected the name of a joint or of a fixed tendon: a drive on "
+            "anything else is not supported",
+            tact_xml_node_name(node));
     }
-    rc = make_drive(r, node, &a, &m->joints.at[joint], &drive);
+    rc = make_actuator_drive(r, node, &a, &m->joints.at[joint], &drive);
     struct model_drive *of = &m->joints.at[joint].drive;
     if (!rc && m->joints.at[joint].tendon) {
-        return tact_model_error(m, tact_xml_line(node),
-                                "%s: a drive of a joint whose drive, in line %d, is that of a "
-                                "tendon is not supported",
-                                tact_xml_name(node), of->line);
+        return tact_model_report_error(
+            m, tact_xml_node_line(node),
+            "%s: a drive of a joint whose drive, in line %d, is that of a "
+            "tendon is not supported",
+            tact_xml_node_name(node), of->line);
     }
     if (!rc && of->line && (of->stiffness > 0.0 || of->damping > 0.0) &&
         (drive.stiffness > 0.0 || drive.damping > 0.0)) {
-        return tact_model_error(m, tact_xml_line(node), "%s: a second drive of what line %d drives",
-                                tact_xml_name(node), of->line);
+        return tact_model_report_error(m, tact_xml_node_line(node),
+                                       "%s: a second drive of what line %d drives",
+                                       tact_xml_node_name(node), of->line);
     }
     if (!rc && (!of->line || drive.stiffness > 0.0 || drive.damping > 0.0)) {
         *of = drive;
@@ -213,12 +226,13 @@ static int read_actuator(struct mjcf *r, const xmlNode *node)
 int tact_mjcf_read_actuators(struct mjcf *r, const xmlNode *node)
 {
     int rc = 0;
-    for (const xmlNode *n = tact_xml_element(node->children); !rc && n;
-         n = tact_xml_element(n->next)) {
-        rc = tact_xml_is_in(MJCF_ACTUATORS, tact_xml_name(n))
+    for (const xmlNode *n = tact_xml_next_element(node->children); !rc && n;
+         n = tact_xml_next_element(n->next)) {
+        rc = tact_xml_list_has_word(MJCF_ACTUATOR_TAGS, tact_xml_node_name(n))
                  ? read_actuator(r, n)
-                 : tact_model_error(r->model, tact_xml_line(n),
-                                    "actuator: <%.60s> is not supported", tact_xml_name(n));
+                 : tact_model_report_error(r->model, tact_xml_node_line(n),
+                                           "actuator: <%.60s> is not supported",
+                                           tact_xml_node_name(n));
     }
     return rc;
 }

@@ -9,7 +9,7 @@ static int read_pose(struct mjcf *r, const xmlNode *node, struct tact_pose *pose
 {
     struct mjcf_attitude attitude = {.quat_wxyz = {1.0, 0.0, 0.0, 0.0}};
     *pose = tact_pose_identity();
-    int n = tact_xml_numbers(r->model, node, "pos", pose->position, 3, 3);
+    int n = tact_xml_read_numbers(r->model, node, "pos", pose->position, 3, 3);
     int rc = n < 0 ? n : tact_mjcf_read_attitude(r, node, &attitude);
     return rc ? rc : tact_mjcf_resolve_attitude(r, node, &attitude, pose->quat_wxyz);
 }
@@ -20,30 +20,34 @@ static int read_inertial(struct mjcf *r, const xmlNode *node, struct model_body 
     struct tact_pose pose;
     double mass = 0.0, diagonal[3] = {0.0}, full[6] = {0.0}, turn[9], half[9];
     double own[9] = {0.0};
-    int rc = tact_xml_check_attributes(m, node, "pos mass diaginertia fullinertia " MJCF_ATTITUDE,
-                                       "", "");
+    int rc = tact_xml_check_attributes(
+        m, node, "pos mass diaginertia fullinertia " MJCF_ATTITUDE_ATTRIBUTES, "", "");
     rc = rc ? rc : read_pose(r, node, &pose);
-    int masses = rc ? 0 : tact_xml_numbers(m, node, "mass", &mass, 1, 1);
-    int diagonals = masses < 0 ? 0 : tact_xml_numbers(m, node, "diaginertia", diagonal, 3, 3);
-    int fulls = diagonals < 0 ? 0 : tact_xml_numbers(m, node, "fullinertia", full, 6, 6);
-    if (rc || masses < 0 || diagonals < 0 || fulls < 0) {
+    int mass_number_count = rc ? 0 : tact_xml_read_numbers(m, node, "mass", &mass, 1, 1);
+    int diagonal_number_count =
+        mass_number_count < 0 ? 0 : tact_xml_read_numbers(m, node, "diaginertia", diagonal, 3, 3);
+    int full_inertia_number_count =
+        diagonal_number_count < 0 ? 0 : tact_xml_read_numbers(m, node, "fullinertia", full, 6, 6);
+    if (rc || mass_number_count < 0 || diagonal_number_count < 0 || full_inertia_number_count < 0) {
         return rc ? rc : -EINVAL;
     }
-    if (!masses || mass < 0.0 || (!diagonals && !fulls)) {
-        return tact_model_error(
-            m, tact_xml_line(node),
+    if (!mass_number_count || mass < 0.0 ||
+        (!diagonal_number_count && !full_inertia_number_count)) {
+        return tact_model_report_error(
+            m, tact_xml_node_line(node),
             "inertial: expected a mass of 0 or more, and diaginertia or fullinertia");
     }
-    if (fulls && (diagonals || tact_xml_has(node, "quat") || tact_xml_has(node, "axisangle") ||
-                  tact_xml_has(node, "xyaxes") || tact_xml_has(node, "zaxis") ||
-                  tact_xml_has(node, "euler"))) {
-        return tact_model_error(m, tact_xml_line(node),
-                                "inertial: fullinertia beside diaginertia or an attitude");
+    if (full_inertia_number_count &&
+        (diagonal_number_count || tact_xml_has_attribute(node, "quat") ||
+         tact_xml_has_attribute(node, "axisangle") || tact_xml_has_attribute(node, "xyaxes") ||
+         tact_xml_has_attribute(node, "zaxis") || tact_xml_has_attribute(node, "euler"))) {
+        return tact_model_report_error(m, tact_xml_node_line(node),
+                                       "inertial: fullinertia beside diaginertia or an attitude");
     }
-    if (fulls) {
-        const double symmetric[9] = {full[0], full[3], full[4], full[3], full[1],
-                                     full[5], full[4], full[5], full[2]};
-        memcpy(own, symmetric, sizeof own);
+    if (full_inertia_number_count) {
+        const double inertia_matrix[9] = {full[0], full[3], full[4], full[3], full[1],
+                                          full[5], full[4], full[5], full[2]};
+        memcpy(own, inertia_matrix, sizeof own);
     } else {
         own[0] = diagonal[0];
         own[4] = diagonal[1];
@@ -54,7 +58,7 @@ static int read_inertial(struct mjcf *r, const xmlNode *node, struct model_body 
     tact_m3_mul_t(body->mass.inertia, half, turn);
     tact_v3_copy(body->mass.center, pose.position);
     body->mass.mass = mass;
-    body->weighed = r->inertia_from_geom != MJCF_TRUE;
+    body->has_mass_in_file = r->inertia_from_geom != MJCF_TRUE;
     return 0;
 }
 
@@ -62,31 +66,32 @@ static int read_inertial(struct mjcf *r, const xmlNode *node, struct model_body 
 static int set_joint_limits(struct mjcf *r, const xmlNode *node, const struct mjcf_joint *j,
                             struct model_joint *out)
 {
-    const double unit = !out->slide && r->degrees ? RADIANS_PER_DEGREE : 1.0;
-    int limited = tact_mjcf_is_limited(r, node, j->limited, j->range, "range");
-    int clamped = limited < 0 ? 0
-                              : tact_mjcf_is_limited(r, node, j->force_limited, j->force_range,
-                                                     "actuatorfrcrange");
-    if (limited < 0 || clamped < 0) {
+    const double unit = !out->is_prismatic && r->angles_in_degrees ? RADIANS_PER_DEGREE : 1.0;
+    int limited = tact_mjcf_is_range_active(r, node, j->limited, j->range, "range");
+    int has_force_limit = limited < 0
+                              ? 0
+                              : tact_mjcf_is_range_active(r, node, j->force_limited, j->force_range,
+                                                          "actuatorfrcrange");
+    if (limited < 0 || has_force_limit < 0) {
         return -EINVAL;
     }
     out->limited = limited;
     out->lower = j->range[0] * unit;
     out->upper = j->range[1] * unit;
     out->reference = j->reference * unit;
-    if (clamped && -j->force_range[0] != j->force_range[1]) {
-        return tact_model_error(r->model, tact_xml_line(node),
-                                "joint: actuatorfrcrange is expected to be symmetric");
+    if (has_force_limit && -j->force_range[0] != j->force_range[1]) {
+        return tact_model_report_error(r->model, tact_xml_node_line(node),
+                                       "joint: actuatorfrcrange is expected to be symmetric");
     }
-    out->limit = clamped ? j->force_range[1] : 0.0;
+    out->limit = has_force_limit ? j->force_range[1] : 0.0;
     return 0;
 }
 
-static int read_joint(struct mjcf *r, const xmlNode *node, int inherited,
+static int read_joint(struct mjcf *r, const xmlNode *node, int inherited_class,
                       const struct tact_pose *frame, int body)
 {
     struct model *m = r->model;
-    int class = tact_mjcf_class_of(r, node, "class", inherited);
+    int class = tact_mjcf_class_of_node(r, node, "class", inherited_class);
     if (class < 0) {
         return class;
     }
@@ -96,30 +101,30 @@ static int read_joint(struct mjcf *r, const xmlNode *node, int inherited,
         return rc;
     }
     if (j.type == MJCF_FREE || j.type == MJCF_BALL || !body) {
-        return tact_model_error(
-            m, tact_xml_line(node),
+        return tact_model_report_error(
+            m, tact_xml_node_line(node),
             body ? "joint: a hand has hinge and slide joints, no ball and free ones"
                  : "joint: the world has no joints");
     }
     if (j.stiffness != 0.0) {
-        return tact_model_error(m, tact_xml_line(node),
-                                "joint: a spring (stiffness) is not supported");
+        return tact_model_report_error(m, tact_xml_node_line(node),
+                                       "joint: a spring (stiffness) is not supported");
     }
-    int at = MODEL_ADD(m, joints, tact_xml_line(node));
+    int at = MODEL_APPEND(m, joints, tact_xml_node_line(node));
     if (at < 0) {
         return at;
     }
     struct model_joint *out = &m->joints.at[at];
-    *out = (struct model_joint){.line = tact_xml_line(node),
-                                .name = tact_xml_text(m, node, "name"),
+    *out = (struct model_joint){.line = tact_xml_node_line(node),
+                                .name = tact_xml_read_text(m, node, "name"),
                                 .body = body,
-                                .slide = j.type == MJCF_SLIDE,
+                                .is_prismatic = j.type == MJCF_SLIDE,
                                 .damping = j.damping,
                                 .friction = j.friction,
                                 .armature = j.armature};
     double axis[3];
     if (!(tact_v3_normalize(axis, j.axis) > 0.0)) {
-        return tact_model_error(m, tact_xml_line(node), "joint: an axis of length 0");
+        return tact_model_report_error(m, tact_xml_node_line(node), "joint: an axis of length 0");
     }
     tact_quat_rotate(out->axis, frame->quat_wxyz, axis);
     tact_pose_point(out->position, frame, j.position);
@@ -127,7 +132,7 @@ static int read_joint(struct mjcf *r, const xmlNode *node, int inherited,
 }
 
 /* Sizes a shape takes of `size`, by its type: sphere, capsule, ellipsoid, cylinder, box. */
-static int size_count_of(const struct mjcf_geom *g)
+static int count_geom_sizes(const struct mjcf_geom *g)
 {
     static const int counts[MJCF_GEOM_TYPE_COUNT] = {[MJCF_SPHERE] = 1,
                                                      [MJCF_CAPSULE] = 2,
@@ -144,12 +149,13 @@ static int resolve_fromto(struct mjcf *r, const xmlNode *node, struct mjcf_geom 
     double along[3];
     tact_v3_sub(along, g->fromto, g->fromto + 3);
     const double half = 0.5 * tact_v3_norm(along);
-    const bool is_long = g->type == MJCF_CAPSULE || g->type == MJCF_ELLIPSOID ||
-                         g->type == MJCF_CYLINDER || g->type == MJCF_BOX;
-    if (!is_long || !(half > 0.0)) {
-        return tact_model_error(r->model, tact_xml_line(node),
-                                "geom: fromto is expected of two points, for a capsule, cylinder, "
-                                "ellipsoid or box");
+    const bool can_have_fromto = g->type == MJCF_CAPSULE || g->type == MJCF_ELLIPSOID ||
+                                 g->type == MJCF_CYLINDER || g->type == MJCF_BOX;
+    if (!can_have_fromto || !(half > 0.0)) {
+        return tact_model_report_error(
+            r->model, tact_xml_node_line(node),
+            "geom: fromto is expected of two points, for a capsule, cylinder, "
+            "ellipsoid or box");
     }
     g->size[1] = half;
     if (g->type == MJCF_ELLIPSOID || g->type == MJCF_BOX) {
@@ -159,7 +165,7 @@ static int resolve_fromto(struct mjcf *r, const xmlNode *node, struct mjcf_geom 
     for (int i = 0; i < 3; i++) {
         pose->position[i] = 0.5 * (g->fromto[i] + g->fromto[3 + i]);
     }
-    tact_mjcf_turn_z_to(along, pose->quat_wxyz);
+    tact_mjcf_rotation_from_z(along, pose->quat_wxyz);
     return 0;
 }
 
@@ -171,56 +177,56 @@ static int find_mesh(struct mjcf *r, const xmlNode *node, const char *name)
             return (int)i;
         }
     }
-    return tact_model_error(r->model, tact_xml_line(node), "geom: mesh \"%.60s\" is not in <asset>",
-                            name ? name : "");
+    return tact_model_report_error(r->model, tact_xml_node_line(node),
+                                   "geom: mesh \"%.60s\" is not in <asset>", name ? name : "");
 }
 
 /* Completes the kind and sizes of a shape that collides or weighs. */
 static int set_geom_shape(struct mjcf *r, const xmlNode *node, struct mjcf_geom *g,
                           struct model_geom *out)
 {
-    static const enum model_geom_kind kinds[MJCF_GEOM_TYPE_COUNT] = {
-        [MJCF_PLANE] = MODEL_OTHER,
-        [MJCF_HEIGHT_FIELD] = MODEL_OTHER,
-        [MJCF_SPHERE] = MODEL_SPHERE,
-        [MJCF_CAPSULE] = MODEL_CAPSULE,
-        [MJCF_ELLIPSOID] = MODEL_ELLIPSOID,
-        [MJCF_CYLINDER] = MODEL_CYLINDER,
-        [MJCF_BOX] = MODEL_BOX,
-        [MJCF_MESH] = MODEL_MESH,
-        [MJCF_SDF] = MODEL_OTHER};
-    out->kind = kinds[g->type];
-    if (out->kind == MODEL_OTHER || (g->mesh && out->kind != MODEL_MESH)) {
-        return tact_model_error(r->model, tact_xml_line(node),
-                                g->mesh
-                                    ? "geom: a primitive fitted to a mesh is not supported"
-                                    : "geom: a plane, height field or sdf is no part of a hand");
+    static const enum model_geom_kind geom_kinds[MJCF_GEOM_TYPE_COUNT] = {
+        [MJCF_PLANE] = MODEL_GEOM_UNSUPPORTED,
+        [MJCF_HEIGHT_FIELD] = MODEL_GEOM_UNSUPPORTED,
+        [MJCF_SPHERE] = MODEL_GEOM_SPHERE,
+        [MJCF_CAPSULE] = MODEL_GEOM_CAPSULE,
+        [MJCF_ELLIPSOID] = MODEL_GEOM_ELLIPSOID,
+        [MJCF_CYLINDER] = MODEL_GEOM_CYLINDER,
+        [MJCF_BOX] = MODEL_GEOM_BOX,
+        [MJCF_MESH] = MODEL_GEOM_MESH,
+        [MJCF_SDF] = MODEL_GEOM_UNSUPPORTED};
+    out->kind = geom_kinds[g->type];
+    if (out->kind == MODEL_GEOM_UNSUPPORTED || (g->mesh && out->kind != MODEL_GEOM_MESH)) {
+        return tact_model_report_error(
+            r->model, tact_xml_node_line(node),
+            g->mesh ? "geom: a primitive fitted to a mesh is not supported"
+                    : "geom: a plane, height field or sdf is no part of a hand");
     }
-    if (out->kind == MODEL_MESH) {
+    if (out->kind == MODEL_GEOM_MESH) {
         out->mesh = find_mesh(r, node, g->mesh);
         return out->mesh < 0 ? out->mesh : 0;
     }
-    if (g->shell) {
-        return tact_model_error(r->model, tact_xml_line(node),
-                                "geom: shellinertia is not supported");
+    if (g->has_shell_inertia) {
+        return tact_model_report_error(r->model, tact_xml_node_line(node),
+                                       "geom: shellinertia is not supported");
     }
-    const int needed = size_count_of(g);
-    bool positive = g->size_count >= needed;
+    const int needed = count_geom_sizes(g);
+    bool are_sizes_positive = g->size_count >= needed;
     for (int i = 0; i < needed; i++) {
-        positive &= g->size[i] > 0.0;
+        are_sizes_positive &= g->size[i] > 0.0;
     }
-    if (!positive) {
-        return tact_model_error(r->model, tact_xml_line(node),
-                                "geom: size: expected %d numbers over 0", needed);
+    if (!are_sizes_positive) {
+        return tact_model_report_error(r->model, tact_xml_node_line(node),
+                                       "geom: size: expected %d numbers over 0", needed);
     }
     return g->has_fromto ? resolve_fromto(r, node, g, &out->pose) : 0;
 }
 
-static int read_geom(struct mjcf *r, const xmlNode *node, int inherited,
+static int read_geom(struct mjcf *r, const xmlNode *node, int inherited_class,
                      const struct tact_pose *frame, int body)
 {
     struct model *m = r->model;
-    int class = tact_mjcf_class_of(r, node, "class", inherited);
+    int class = tact_mjcf_class_of_node(r, node, "class", inherited_class);
     if (class < 0) {
         return class;
     }
@@ -229,22 +235,22 @@ static int read_geom(struct mjcf *r, const xmlNode *node, int inherited,
     if (rc) {
         return rc;
     }
-    struct model_geom geom = {.line = tact_xml_line(node),
+    struct model_geom geom = {.line = tact_xml_node_line(node),
                               .body = body,
                               .pose = tact_pose_identity(),
                               .mesh = -1,
                               .mass = g.mass,
                               .density = g.density,
                               .convex = true,
-                              .type = g.type_bits,
-                              .affinity = g.affinity_bits,
+                              .type = g.contact_type_bits,
+                              .affinity = g.contact_affinity_bits,
                               .friction = g.friction};
-    geom.weighs = r->inertia_from_geom != MJCF_FALSE && g.mass != 0.0 && g.group >= r->groups[0] &&
-                  g.group <= r->groups[1];
+    geom.adds_to_body_mass = r->inertia_from_geom != MJCF_FALSE && g.mass != 0.0 &&
+                             g.group >= r->groups[0] && g.group <= r->groups[1];
     tact_v3_copy(geom.pose.position, g.position);
     rc = tact_mjcf_resolve_attitude(r, node, &g.attitude, geom.pose.quat_wxyz);
     const bool collides = geom.type || geom.affinity;
-    if (rc || (!collides && !geom.weighs) || (!collides && !body)) {
+    if (rc || (!collides && !geom.adds_to_body_mass) || (!collides && !body)) {
         return rc;
     }
     rc = set_geom_shape(r, node, &g, &geom);
@@ -254,7 +260,7 @@ static int read_geom(struct mjcf *r, const xmlNode *node, int inherited,
     tact_v3_copy(geom.size, g.size);
     const struct tact_pose own = geom.pose;
     tact_pose_mul(&geom.pose, frame, &own);
-    int at = MODEL_ADD(m, geoms, geom.line);
+    int at = MODEL_APPEND(m, geoms, geom.line);
     if (at < 0) {
         return at;
     }
@@ -262,48 +268,49 @@ static int read_geom(struct mjcf *r, const xmlNode *node, int inherited,
     return 0;
 }
 
-static int read_child_body(struct mjcf *r, const xmlNode *node, int parent, int inherited,
+static int read_child_body(struct mjcf *r, const xmlNode *node, int parent, int inherited_class,
                            const struct tact_pose *frame)
 {
     struct model *m = r->model;
     struct tact_pose own = tact_pose_identity();
-    double compensation = 0.0;
-    int rc = tact_xml_check_attributes(m, node, "name childclass pos mocap gravcomp " MJCF_ATTITUDE,
-                                       "user sleep", "");
+    double gravity_compensation = 0.0;
+    int rc = tact_xml_check_attributes(
+        m, node, "name childclass pos mocap gravcomp " MJCF_ATTITUDE_ATTRIBUTES, "user sleep", "");
     rc = rc ? rc : read_pose(r, node, &own);
-    int n = rc ? 0 : tact_xml_numbers(m, node, "gravcomp", &compensation, 1, 1);
-    int mocap = n < 0 ? -1 : tact_xml_word(m, node, "mocap", "false true");
-    if (rc || n < 0 || mocap < -1) {
+    int n = rc ? 0 : tact_xml_read_numbers(m, node, "gravcomp", &gravity_compensation, 1, 1);
+    int is_mocap = n < 0 ? -1 : tact_xml_read_word(m, node, "mocap", "false true");
+    if (rc || n < 0 || is_mocap < -1) {
         return rc ? rc : -EINVAL;
     }
-    if (compensation != 0.0 || mocap == 1) {
-        return tact_model_error(m, tact_xml_line(node),
-                                mocap == 1
-                                    ? "body: mocap is not supported: a `base` leads a hand"
-                                    : "body: gravcomp is not supported: `weightless` holds a hand");
+    if (gravity_compensation != 0.0 || is_mocap == 1) {
+        return tact_model_report_error(
+            m, tact_xml_node_line(node),
+            is_mocap == 1 ? "body: mocap is not supported: a `base` leads a hand"
+                          : "body: gravcomp is not supported: `weightless` holds a hand");
     }
-    int class = tact_mjcf_class_of(r, node, "childclass", inherited);
-    int at = class < 0 ? class : MODEL_ADD(m, bodies, tact_xml_line(node));
+    int class = tact_mjcf_class_of_node(r, node, "childclass", inherited_class);
+    int at = class < 0 ? class : MODEL_APPEND(m, bodies, tact_xml_node_line(node));
     if (at < 0) {
         return at;
     }
     struct model_body *body = &m->bodies.at[at];
-    body->line = tact_xml_line(node);
+    body->line = tact_xml_node_line(node);
     body->parent = parent;
-    body->name = tact_xml_text(m, node, "name");
+    body->name = tact_xml_read_text(m, node, "name");
     tact_pose_mul(&body->pose, frame, &own);
     const struct tact_pose identity = tact_pose_identity();
     return tact_mjcf_read_body(r, node, parent, class, &identity, at);
 }
 
 /* A frame moves what is in it, and may set its class. */
-static int read_frame(struct mjcf *r, const xmlNode *node, int parent, int inherited,
+static int read_frame(struct mjcf *r, const xmlNode *node, int parent, int inherited_class,
                       const struct tact_pose *frame, int body)
 {
     struct tact_pose own = tact_pose_identity(), whole;
-    int rc = tact_xml_check_attributes(r->model, node, "childclass pos " MJCF_ATTITUDE, "name", "");
+    int rc = tact_xml_check_attributes(r->model, node, "childclass pos " MJCF_ATTITUDE_ATTRIBUTES,
+                                       "name", "");
     rc = rc ? rc : read_pose(r, node, &own);
-    int class = rc ? rc : tact_mjcf_class_of(r, node, "childclass", inherited);
+    int class = rc ? rc : tact_mjcf_class_of_node(r, node, "childclass", inherited_class);
     if (class < 0) {
         return class;
     }
@@ -311,34 +318,34 @@ static int read_frame(struct mjcf *r, const xmlNode *node, int parent, int inher
     return tact_mjcf_read_body(r, node, parent, class, &whole, body);
 }
 
-int tact_mjcf_read_body(struct mjcf *r, const xmlNode *node, int parent, int inherited,
+int tact_mjcf_read_body(struct mjcf *r, const xmlNode *node, int parent, int inherited_class,
                         const struct tact_pose *frame, int body)
 {
     struct model *m = r->model;
     int rc = 0;
-    for (const xmlNode *n = tact_xml_element(node->children); !rc && n;
-         n = tact_xml_element(n->next)) {
-        const char *name = tact_xml_name(n);
-        if (!strcmp(name, "inertial") && body && !strcmp(tact_xml_name(node), "body")) {
+    for (const xmlNode *n = tact_xml_next_element(node->children); !rc && n;
+         n = tact_xml_next_element(n->next)) {
+        const char *name = tact_xml_node_name(n);
+        if (!strcmp(name, "inertial") && body && !strcmp(tact_xml_node_name(node), "body")) {
             rc = read_inertial(r, n, &m->bodies.at[body]);
         } else if (!strcmp(name, "joint")) {
-            rc = read_joint(r, n, inherited, frame, body);
+            rc = read_joint(r, n, inherited_class, frame, body);
         } else if (!strcmp(name, "geom")) {
-            rc = read_geom(r, n, inherited, frame, body);
+            rc = read_geom(r, n, inherited_class, frame, body);
         } else if (!strcmp(name, "body")) {
-            rc = read_child_body(r, n, body, inherited, frame);
+            rc = read_child_body(r, n, body, inherited_class, frame);
         } else if (!strcmp(name, "frame")) {
-            rc = read_frame(r, n, parent, inherited, frame, body);
-        } else if (tact_xml_is_in("site camera light", name)) {
-            tact_model_note(m, tact_xml_line(n),
-                            "<%s> is left out: nothing of the motion depends on it", name);
+            rc = read_frame(r, n, parent, inherited_class, frame, body);
+        } else if (tact_xml_list_has_word("site camera light", name)) {
+            tact_model_add_note(m, tact_xml_node_line(n),
+                                "<%s> is left out: nothing of the motion depends on it", name);
         } else if (!strcmp(name, "freejoint")) {
-            rc = tact_model_error(
-                m, tact_xml_line(n),
+            rc = tact_model_report_error(
+                m, tact_xml_node_line(n),
                 "freejoint: a hand is on a base: the `base` of the scene moves it");
         } else {
-            rc = tact_model_error(m, tact_xml_line(n), "%s: <%.60s> is not supported",
-                                  tact_xml_name(node), name);
+            rc = tact_model_report_error(m, tact_xml_node_line(n), "%s: <%.60s> is not supported",
+                                         tact_xml_node_name(node), name);
         }
     }
     return rc;

@@ -3,7 +3,7 @@
 #include <string.h>
 #include "rt/model/mjcf_internal.h"
 
-static int find_class(const struct mjcf *r, const char *name)
+static int find_default_class(const struct mjcf *r, const char *name)
 {
     for (size_t i = 0; i < r->classes.count; i++) {
         if (!strcmp(r->classes.at[i].name, name)) {
@@ -13,19 +13,20 @@ static int find_class(const struct mjcf *r, const char *name)
     return -1;
 }
 
-int tact_mjcf_class_of(struct mjcf *r, const xmlNode *node, const char *attribute, int inherited)
+int tact_mjcf_class_of_node(struct mjcf *r, const xmlNode *node, const char *attribute,
+                            int inherited_class)
 {
-    const char *name = tact_xml_text(r->model, node, attribute);
-    const int found = name ? find_class(r, name) : inherited;
-    return found >= 0
-               ? found
-               : tact_model_error(r->model, tact_xml_line(node), "%s: %s=\"%.60s\": no such class",
-                                  tact_xml_name(node), attribute, name);
+    const char *name = tact_xml_read_text(r->model, node, attribute);
+    const int found = name ? find_default_class(r, name) : inherited_class;
+    return found >= 0 ? found
+                      : tact_model_report_error(r->model, tact_xml_node_line(node),
+                                                "%s: %s=\"%.60s\": no such class",
+                                                tact_xml_node_name(node), attribute, name);
 }
 
 static int read_class_element(struct mjcf *r, const xmlNode *node, struct mjcf_class *c)
 {
-    const char *name = tact_xml_name(node);
+    const char *name = tact_xml_node_name(node);
     if (!strcmp(name, "geom")) {
         return tact_mjcf_read_geom(r, node, &c->geom);
     }
@@ -35,17 +36,17 @@ static int read_class_element(struct mjcf *r, const xmlNode *node, struct mjcf_c
     if (!strcmp(name, "mesh")) {
         return tact_mjcf_read_mesh(r, node, &c->mesh);
     }
-    if (tact_xml_is_in(MJCF_ACTUATORS, name)) {
+    if (tact_xml_list_has_word(MJCF_ACTUATOR_TAGS, name)) {
         return tact_mjcf_read_actuator_attributes(r, node, &c->actuator);
     }
     if (!strcmp(name, "equality")) {
-        int active = tact_xml_word(r->model, node, "active", "false true");
+        int active = tact_xml_read_word(r->model, node, "active", "false true");
         c->equality_active = active >= 0 ? active : c->equality_active;
         int rc =
             tact_xml_check_attributes(r->model, node, "active class", "name solref solimp", "");
         return rc ? rc : active < -1 ? active : 0;
     }
-    if (tact_xml_is_in("site camera light material pair", name)) {
+    if (tact_xml_list_has_word("site camera light material pair", name)) {
         return 0;
     }
     if (!strcmp(name, "tendon")) {
@@ -53,8 +54,8 @@ static int read_class_element(struct mjcf *r, const xmlNode *node, struct mjcf_c
             r->model, node, "class", "name group rgba width material user",
             "solreflimit solimplimit solreffriction solimpfriction margin");
     }
-    return tact_model_error(r->model, tact_xml_line(node), "default: <%.60s> is not supported",
-                            name);
+    return tact_model_report_error(r->model, tact_xml_node_line(node),
+                                   "default: <%.60s> is not supported", name);
 }
 
 int tact_mjcf_read_defaults(struct mjcf *r, const xmlNode *node, int parent)
@@ -65,28 +66,30 @@ int tact_mjcf_read_defaults(struct mjcf *r, const xmlNode *node, int parent)
         return rc;
     }
     if (parent >= 0) {
-        const char *name = tact_xml_text(m, node, "class");
-        if (!name || find_class(r, name) >= 0) {
-            return tact_model_error(m, tact_xml_line(node), "default: %s",
-                                    name ? "two classes of one name" : "class: expected a name");
+        const char *name = tact_xml_read_text(m, node, "class");
+        if (!name || find_default_class(r, name) >= 0) {
+            return tact_model_report_error(m, tact_xml_node_line(node), "default: %s",
+                                           name ? "two classes of one name"
+                                                : "class: expected a name");
         }
-        number = tact_model_add(m, (void **)&r->classes.at, &r->classes.count, &r->classes.capacity,
-                                sizeof *r->classes.at, tact_xml_line(node));
+        number = tact_model_append_entry(m, (void **)&r->classes.at, &r->classes.count,
+                                         &r->classes.capacity, sizeof *r->classes.at,
+                                         tact_xml_node_line(node));
         if (number < 0) {
             return number;
         }
         r->classes.at[number] = r->classes.at[parent];
         r->classes.at[number].name = name;
     }
-    for (const xmlNode *n = tact_xml_element(node->children); !rc && n;
-         n = tact_xml_element(n->next)) {
-        if (strcmp(tact_xml_name(n), "default")) {
+    for (const xmlNode *n = tact_xml_next_element(node->children); !rc && n;
+         n = tact_xml_next_element(n->next)) {
+        if (strcmp(tact_xml_node_name(n), "default")) {
             rc = read_class_element(r, n, &r->classes.at[number]);
         }
     }
-    for (const xmlNode *n = tact_xml_element(node->children); !rc && n;
-         n = tact_xml_element(n->next)) {
-        if (!strcmp(tact_xml_name(n), "default")) {
+    for (const xmlNode *n = tact_xml_next_element(node->children); !rc && n;
+         n = tact_xml_next_element(n->next)) {
+        if (!strcmp(tact_xml_node_name(n), "default")) {
             rc = tact_mjcf_read_defaults(r, n, number);
         }
     }

@@ -7,25 +7,26 @@ int tact_mjcf_read_attitude(struct mjcf *r, const xmlNode *node, struct mjcf_att
 {
     static const char *const names[] = {"quat", "axisangle", "xyaxes", "zaxis", "euler"};
     static const int counts[] = {4, 4, 6, 3, 3};
-    int alternatives = 0;
+    int alternative_count = 0;
     for (int i = MJCF_QUAT; i <= MJCF_EULER; i++) {
-        int n = tact_xml_numbers(r->model, node, names[i], i ? out->numbers : out->quat_wxyz,
-                                 counts[i], counts[i]);
+        int n = tact_xml_read_numbers(r->model, node, names[i], i ? out->numbers : out->quat_wxyz,
+                                      counts[i], counts[i]);
         if (n < 0) {
             return n;
         }
         if (n && i) {
             out->kind = (enum mjcf_attitude_kind)i;
-            alternatives++;
+            alternative_count++;
         }
     }
-    return alternatives > 1 ? tact_model_error(r->model, tact_xml_line(node),
-                                               "%s: several of axisangle, xyaxes, zaxis, euler",
-                                               tact_xml_name(node))
-                            : 0;
+    return alternative_count > 1
+               ? tact_model_report_error(r->model, tact_xml_node_line(node),
+                                         "%s: several of axisangle, xyaxes, zaxis, euler",
+                                         tact_xml_node_name(node))
+               : 0;
 }
 
-void tact_mjcf_turn_z_to(const double direction[3], double quat_wxyz[4])
+void tact_mjcf_rotation_from_z(const double direction[3], double quat_wxyz[4])
 {
     double v[3], axis[3] = {1.0, 0.0, 0.0};
     tact_v3_normalize(v, direction);
@@ -38,7 +39,7 @@ void tact_mjcf_turn_z_to(const double direction[3], double quat_wxyz[4])
 }
 
 /* Quaternion of the rotation whose matrix has these columns, by the largest of its components. */
-static void quat_of_axes(const double x[3], const double y[3], const double z[3], double q[4])
+static void quat_from_axes(const double x[3], const double y[3], const double z[3], double q[4])
 {
     const double square[4] = {1.0 + x[0] + y[1] + z[2], 1.0 + x[0] - y[1] - z[2],
                               1.0 - x[0] + y[1] - z[2], 1.0 - x[0] - y[1] + z[2]};
@@ -55,7 +56,7 @@ static void quat_of_axes(const double x[3], const double y[3], const double z[3]
     memcpy(q, products[most], sizeof products[most]);
 }
 
-static int resolve_axes(const struct mjcf_attitude *a, double q[4])
+static int quat_from_xy_axes(const struct mjcf_attitude *a, double q[4])
 {
     double x[3], y[3], z[3];
     if (!(tact_v3_normalize(x, a->numbers) > 0.0)) {
@@ -67,18 +68,18 @@ static int resolve_axes(const struct mjcf_attitude *a, double q[4])
         return -EINVAL;
     }
     tact_v3_cross(z, x, y);
-    quat_of_axes(x, y, z, q);
+    quat_from_axes(x, y, z, q);
     return 0;
 }
 
-static void resolve_euler(const struct mjcf *r, const double angles[3], double q[4])
+static void quat_from_euler(const struct mjcf *r, const double angles[3], double q[4])
 {
     const double one[4] = {1.0, 0.0, 0.0, 0.0};
     memcpy(q, one, sizeof one);
     for (int i = 0; i < 3; i++) {
         const char letter = r->euler[i];
         const bool moving = letter >= 'x';
-        const double half = 0.5 * angles[i] * (r->degrees ? RADIANS_PER_DEGREE : 1.0);
+        const double half = 0.5 * angles[i] * (r->angles_in_degrees ? RADIANS_PER_DEGREE : 1.0);
         double turn[4] = {tact_cos(half), 0.0, 0.0, 0.0}, before[4];
         turn[1 + letter - (moving ? 'x' : 'X')] = tact_sin(half);
         memcpy(before, q, sizeof before);
@@ -93,58 +94,61 @@ int tact_mjcf_resolve_attitude(struct mjcf *r, const xmlNode *node, const struct
     double axis[3];
     switch (a->kind) {
     case MJCF_AXISANGLE: {
-        const double half = 0.5 * a->numbers[3] * (r->degrees ? RADIANS_PER_DEGREE : 1.0);
+        const double half = 0.5 * a->numbers[3] * (r->angles_in_degrees ? RADIANS_PER_DEGREE : 1.0);
         rc = tact_v3_normalize(axis, a->numbers) > 0.0 ? 0 : -EINVAL;
         quat_wxyz[0] = tact_cos(half);
         tact_v3_scale(quat_wxyz + 1, axis, tact_sin(half));
         break;
     }
     case MJCF_XYAXES:
-        rc = resolve_axes(a, quat_wxyz);
+        rc = quat_from_xy_axes(a, quat_wxyz);
         break;
     case MJCF_ZAXIS:
         rc = tact_v3_norm(a->numbers) > 0.0 ? 0 : -EINVAL;
-        tact_mjcf_turn_z_to(a->numbers, quat_wxyz);
+        tact_mjcf_rotation_from_z(a->numbers, quat_wxyz);
         break;
     case MJCF_EULER:
-        resolve_euler(r, a->numbers, quat_wxyz);
+        quat_from_euler(r, a->numbers, quat_wxyz);
         break;
     default:
         memcpy(quat_wxyz, a->quat_wxyz, sizeof a->quat_wxyz);
     }
     if (rc || !(tact_quat_normalize(quat_wxyz) > 0.0)) {
-        return tact_model_error(r->model, tact_xml_line(node),
-                                "%s: an axis or quaternion of length 0", tact_xml_name(node));
+        return tact_model_report_error(r->model, tact_xml_node_line(node),
+                                       "%s: an axis or quaternion of length 0",
+                                       tact_xml_node_name(node));
     }
     return 0;
 }
 
-int tact_mjcf_is_limited(struct mjcf *r, const xmlNode *node, int limited, const double range[2],
-                         const char *name)
+int tact_mjcf_is_range_active(struct mjcf *r, const xmlNode *node, int limited,
+                              const double range[2], const char *name)
 {
     const bool given = range[0] != 0.0 || range[1] != 0.0;
     if (limited == MJCF_AUTOMATIC && given && !r->autolimits) {
-        return tact_model_error(r->model, tact_xml_line(node),
-                                "%s: %s without `limited`, and autolimits is false",
-                                tact_xml_name(node), name);
+        return tact_model_report_error(r->model, tact_xml_node_line(node),
+                                       "%s: %s without `limited`, and autolimits is false",
+                                       tact_xml_node_name(node), name);
     }
     const bool counts = limited == MJCF_TRUE || (limited == MJCF_AUTOMATIC && given);
     if (counts && !(range[0] < range[1])) {
-        return tact_model_error(r->model, tact_xml_line(node),
-                                "%s: %s is expected to be increasing", tact_xml_name(node), name);
+        return tact_model_report_error(r->model, tact_xml_node_line(node),
+                                       "%s: %s is expected to be increasing",
+                                       tact_xml_node_name(node), name);
     }
     return counts;
 }
 
 /* Reads a whole number of 32 bits. */
-static int read_bits(struct mjcf *r, const xmlNode *node, const char *name, uint32_t *out)
+static int read_uint32_attribute(struct mjcf *r, const xmlNode *node, const char *name,
+                                 uint32_t *out)
 {
     double value;
-    int n = tact_xml_numbers(r->model, node, name, &value, 1, 1);
+    int n = tact_xml_read_numbers(r->model, node, name, &value, 1, 1);
     if (n > 0 && !(value >= 0.0 && value <= 4294967295.0)) {
-        return tact_model_error(r->model, tact_xml_line(node),
-                                "%s: %s is expected to be 0 to 4294967295", tact_xml_name(node),
-                                name);
+        return tact_model_report_error(r->model, tact_xml_node_line(node),
+                                       "%s: %s is expected to be 0 to 4294967295",
+                                       tact_xml_node_name(node), name);
     }
     if (n > 0) {
         *out = (uint32_t)value;
@@ -153,10 +157,10 @@ static int read_bits(struct mjcf *r, const xmlNode *node, const char *name, uint
 }
 
 /* Reads numbers of one attribute, at least one. Returns 0 or a negative errno. */
-static int read_some(struct mjcf *r, const xmlNode *node, const char *name, double *out, int least,
-                     int most)
+static int read_number_attribute(struct mjcf *r, const xmlNode *node, const char *name, double *out,
+                                 int least, int most)
 {
-    int n = tact_xml_numbers(r->model, node, name, out, least, most);
+    int n = tact_xml_read_numbers(r->model, node, name, out, least, most);
     return n < 0 ? n : 0;
 }
 
@@ -166,50 +170,52 @@ int tact_mjcf_read_geom(struct mjcf *r, const xmlNode *node, struct mjcf_geom *g
     int rc = tact_xml_check_attributes(
         m, node,
         "type size pos fromto mass density friction contype conaffinity group mesh shellinertia "
-        "class " MJCF_ATTITUDE,
+        "class " MJCF_ATTITUDE_ATTRIBUTES,
         "name material rgba user fluidshape fluidcoef hfield fitscale",
         "condim priority solmix solref solimp margin gap");
     double friction[3] = {0.0}, group = g->group;
-    int type = rc ? -1 : tact_xml_word(m, node, "type", MJCF_GEOM_TYPES);
+    int type = rc ? -1 : tact_xml_read_word(m, node, "type", MJCF_GEOM_TYPES);
     rc = rc ? rc : type < -1 ? type : 0;
     g->type = type >= 0 ? type : g->type;
-    int sizes = rc ? 0 : tact_xml_numbers(m, node, "size", g->size, 1, 3);
+    int sizes = rc ? 0 : tact_xml_read_numbers(m, node, "size", g->size, 1, 3);
     rc = rc ? rc : sizes < 0 ? sizes : 0;
     g->size_count = sizes > 0 ? sizes : g->size_count;
-    rc = rc ? rc : read_some(r, node, "pos", g->position, 3, 3);
-    rc = rc ? rc : read_some(r, node, "fromto", g->fromto, 6, 6);
-    g->has_fromto |= tact_xml_has(node, "fromto");
-    rc = rc ? rc : read_some(r, node, "mass", &g->mass, 1, 1);
-    rc = rc ? rc : read_some(r, node, "density", &g->density, 1, 1);
-    rc = rc ? rc : read_some(r, node, "group", &group, 1, 1);
-    rc = rc ? rc : read_bits(r, node, "contype", &g->type_bits);
-    rc = rc ? rc : read_bits(r, node, "conaffinity", &g->affinity_bits);
-    int n = rc ? 0 : tact_xml_numbers(m, node, "friction", friction, 1, 3);
+    rc = rc ? rc : read_number_attribute(r, node, "pos", g->position, 3, 3);
+    rc = rc ? rc : read_number_attribute(r, node, "fromto", g->fromto, 6, 6);
+    g->has_fromto |= tact_xml_has_attribute(node, "fromto");
+    rc = rc ? rc : read_number_attribute(r, node, "mass", &g->mass, 1, 1);
+    rc = rc ? rc : read_number_attribute(r, node, "density", &g->density, 1, 1);
+    rc = rc ? rc : read_number_attribute(r, node, "group", &group, 1, 1);
+    rc = rc ? rc : read_uint32_attribute(r, node, "contype", &g->contact_type_bits);
+    rc = rc ? rc : read_uint32_attribute(r, node, "conaffinity", &g->contact_affinity_bits);
+    int n = rc ? 0 : tact_xml_read_numbers(m, node, "friction", friction, 1, 3);
     rc = rc ? rc : n < 0 ? n : 0;
     g->friction = n > 0 ? friction[0] : g->friction;
     g->group = group >= -1e6 && group <= 1e6 ? (int)group : -1;
-    int shell = rc ? -1 : tact_xml_word(m, node, "shellinertia", "false true");
-    rc = rc ? rc : shell < -1 ? shell : 0;
-    g->shell = shell >= 0 ? shell : g->shell;
-    if (!rc && tact_xml_has(node, "mesh")) {
-        g->mesh = tact_xml_text(m, node, "mesh");
-        rc = g->mesh ? 0 : tact_model_no_memory(m);
+    int has_shell_inertia = rc ? -1 : tact_xml_read_word(m, node, "shellinertia", "false true");
+    rc = rc ? rc : has_shell_inertia < -1 ? has_shell_inertia : 0;
+    g->has_shell_inertia = has_shell_inertia >= 0 ? has_shell_inertia : g->has_shell_inertia;
+    if (!rc && tact_xml_has_attribute(node, "mesh")) {
+        g->mesh = tact_xml_read_text(m, node, "mesh");
+        rc = g->mesh ? 0 : tact_model_report_no_memory(m);
     }
-    if (!rc && ((tact_xml_has(node, "mass") && g->mass < 0.0) || g->density < 0.0)) {
-        rc = tact_model_error(m, tact_xml_line(node), "geom: a mass or density below 0");
+    if (!rc && ((tact_xml_has_attribute(node, "mass") && g->mass < 0.0) || g->density < 0.0)) {
+        rc =
+            tact_model_report_error(m, tact_xml_node_line(node), "geom: a mass or density below 0");
     }
     return rc ? rc : tact_mjcf_read_attitude(r, node, &g->attitude);
 }
 
 /* A number that may be the first of a polynomial, whose others are expected to be 0. */
-static int read_constant(struct mjcf *r, const xmlNode *node, const char *name, double *out)
+static int read_constant_coefficient(struct mjcf *r, const xmlNode *node, const char *name,
+                                     double *out)
 {
     double numbers[4] = {0.0};
-    int n = tact_xml_numbers(r->model, node, name, numbers, 1, 4);
+    int n = tact_xml_read_numbers(r->model, node, name, numbers, 1, 4);
     if (n > 0 && (numbers[1] != 0.0 || numbers[2] != 0.0 || numbers[3] != 0.0)) {
-        return tact_model_error(r->model, tact_xml_line(node),
-                                "%s: a polynomial in %s is not supported", tact_xml_name(node),
-                                name);
+        return tact_model_report_error(r->model, tact_xml_node_line(node),
+                                       "%s: a polynomial in %s is not supported",
+                                       tact_xml_node_name(node), name);
     }
     *out = n > 0 ? numbers[0] : *out;
     return n < 0 ? n : 0;
@@ -217,7 +223,7 @@ static int read_constant(struct mjcf *r, const xmlNode *node, const char *name, 
 
 int tact_mjcf_read_flag(struct mjcf *r, const xmlNode *node, const char *name, int *out)
 {
-    int word = tact_xml_word(r->model, node, name, MJCF_AUTO);
+    int word = tact_xml_read_word(r->model, node, name, MJCF_FLAG_WORDS);
     *out = word >= 0 ? word : *out;
     return word < -1 ? word : 0;
 }
@@ -230,34 +236,37 @@ int tact_mjcf_read_joint(struct mjcf *r, const xmlNode *node, struct mjcf_joint 
         "type pos axis limited range actuatorfrclimited actuatorfrcrange stiffness damping "
         "frictionloss armature ref springref springdamper actuatorgravcomp class",
         "name group user", "solreflimit solimplimit solreffriction solimpfriction margin");
-    int type = rc ? -1 : tact_xml_word(m, node, "type", MJCF_JOINT_TYPES);
+    int type = rc ? -1 : tact_xml_read_word(m, node, "type", MJCF_JOINT_TYPES);
     rc = rc ? rc : type < -1 ? type : 0;
     j->type = type >= 0 ? type : j->type;
-    rc = rc ? rc : read_some(r, node, "pos", j->position, 3, 3);
-    rc = rc ? rc : read_some(r, node, "axis", j->axis, 3, 3);
-    rc = rc ? rc : read_some(r, node, "range", j->range, 2, 2);
-    rc = rc ? rc : read_some(r, node, "actuatorfrcrange", j->force_range, 2, 2);
-    rc = rc ? rc : read_some(r, node, "frictionloss", &j->friction, 1, 1);
-    rc = rc ? rc : read_some(r, node, "armature", &j->armature, 1, 1);
-    rc = rc ? rc : read_some(r, node, "ref", &j->reference, 1, 1);
-    rc = rc ? rc : read_constant(r, node, "stiffness", &j->stiffness);
-    rc = rc ? rc : read_constant(r, node, "damping", &j->damping);
+    rc = rc ? rc : read_number_attribute(r, node, "pos", j->position, 3, 3);
+    rc = rc ? rc : read_number_attribute(r, node, "axis", j->axis, 3, 3);
+    rc = rc ? rc : read_number_attribute(r, node, "range", j->range, 2, 2);
+    rc = rc ? rc : read_number_attribute(r, node, "actuatorfrcrange", j->force_range, 2, 2);
+    rc = rc ? rc : read_number_attribute(r, node, "frictionloss", &j->friction, 1, 1);
+    rc = rc ? rc : read_number_attribute(r, node, "armature", &j->armature, 1, 1);
+    rc = rc ? rc : read_number_attribute(r, node, "ref", &j->reference, 1, 1);
+    rc = rc ? rc : read_constant_coefficient(r, node, "stiffness", &j->stiffness);
+    rc = rc ? rc : read_constant_coefficient(r, node, "damping", &j->damping);
     rc = rc ? rc : tact_mjcf_read_flag(r, node, "limited", &j->limited);
     rc = rc ? rc : tact_mjcf_read_flag(r, node, "actuatorfrclimited", &j->force_limited);
     double damper[2] = {0.0};
-    rc = rc ? rc : read_some(r, node, "springdamper", damper, 2, 2);
-    int compensated = rc ? -1 : tact_xml_word(m, node, "actuatorgravcomp", "false true");
-    rc = rc ? rc : compensated < -1 ? compensated : 0;
+    rc = rc ? rc : read_number_attribute(r, node, "springdamper", damper, 2, 2);
+    int has_gravity_compensation =
+        rc ? -1 : tact_xml_read_word(m, node, "actuatorgravcomp", "false true");
+    rc = rc ? rc : has_gravity_compensation < -1 ? has_gravity_compensation : 0;
     if (!rc && (damper[0] != 0.0 || damper[1] != 0.0)) {
-        rc = tact_model_error(m, tact_xml_line(node), "joint: springdamper is not supported");
+        rc = tact_model_report_error(m, tact_xml_node_line(node),
+                                     "joint: springdamper is not supported");
     }
-    if (!rc && compensated == 1) {
-        rc = tact_model_error(m, tact_xml_line(node), "joint: actuatorgravcomp is not supported");
+    if (!rc && has_gravity_compensation == 1) {
+        rc = tact_model_report_error(m, tact_xml_node_line(node),
+                                     "joint: actuatorgravcomp is not supported");
     }
     if (!rc && (j->friction < 0.0 || j->armature < 0.0 || j->damping < 0.0 || j->stiffness < 0.0)) {
-        rc = tact_model_error(m, tact_xml_line(node),
-                              "joint: a damping, friction, armature or stiffness "
-                              "below 0");
+        rc = tact_model_report_error(m, tact_xml_node_line(node),
+                                     "joint: a damping, friction, armature or stiffness "
+                                     "below 0");
     }
     return rc;
 }
@@ -267,21 +276,21 @@ int tact_mjcf_read_mesh(struct mjcf *r, const xmlNode *node, struct mjcf_mesh *m
     int rc = tact_xml_check_attributes(r->model, node, "name file scale inertia class maxhullvert",
                                        "content_type smoothnormal material octree_maxdepth", "");
     double corners = -1.0;
-    rc = rc ? rc : read_some(r, node, "scale", mesh->scale, 3, 3);
-    rc = rc ? rc : read_some(r, node, "maxhullvert", &corners, 1, 1);
+    rc = rc ? rc : read_number_attribute(r, node, "scale", mesh->scale, 3, 3);
+    rc = rc ? rc : read_number_attribute(r, node, "maxhullvert", &corners, 1, 1);
     if (!rc && corners != -1.0) {
-        return tact_model_error(r->model, tact_xml_line(node),
-                                "mesh: maxhullvert is not supported: hulls are whole");
+        return tact_model_report_error(r->model, tact_xml_node_line(node),
+                                       "mesh: maxhullvert is not supported: hulls are whole");
     }
-    int rule = rc ? -1 : tact_xml_word(r->model, node, "inertia", "legacy exact convex shell");
-    mesh->rule = rule >= 0 ? (enum model_mesh_rule)rule : mesh->rule;
+    int rule = rc ? -1 : tact_xml_read_word(r->model, node, "inertia", "legacy exact convex shell");
+    mesh->rule = rule >= 0 ? (enum model_mesh_mass_rule)rule : mesh->rule;
     if (!rc && mesh->scale[0] * mesh->scale[1] * mesh->scale[2] == 0.0) {
-        return tact_model_error(r->model, tact_xml_line(node), "mesh: a scale of 0");
+        return tact_model_report_error(r->model, tact_xml_node_line(node), "mesh: a scale of 0");
     }
     return rc ? rc : rule < -1 ? rule : 0;
 }
 
-void tact_mjcf_default_class(struct mjcf_class *c)
+void tact_mjcf_init_default_class(struct mjcf_class *c)
 {
     *c = (struct mjcf_class){.name = "main",
                              .geom = {.type = MJCF_SPHERE,
@@ -289,8 +298,8 @@ void tact_mjcf_default_class(struct mjcf_class *c)
                                       .mass = -1.0,
                                       .density = 1000.0,
                                       .friction = 1.0,
-                                      .type_bits = 1,
-                                      .affinity_bits = 1},
+                                      .contact_type_bits = 1,
+                                      .contact_affinity_bits = 1},
                              .joint = {.type = MJCF_HINGE,
                                        .axis = {0.0, 0.0, 1.0},
                                        .limited = MJCF_AUTOMATIC,

@@ -35,16 +35,16 @@ struct mjcf_geom {
     bool has_fromto;
     struct mjcf_attitude attitude;
     double mass, density, friction; /* mass below 0: from the density */
-    uint32_t type_bits, affinity_bits;
+    uint32_t contact_type_bits, contact_affinity_bits;
     int group;
     const char *mesh;
-    bool shell;
+    bool has_shell_inertia;
 };
 
 struct mjcf_joint {
     int type; /* enum mjcf_joint_type */
     double position[3], axis[3], range[2], force_range[2];
-    int limited, force_limited; /* index in MJCF_AUTO */
+    int limited, force_limited; /* index in MJCF_FLAG_WORDS */
     double stiffness, damping, friction, armature, reference;
 };
 
@@ -58,7 +58,7 @@ struct mjcf_actuator {
 
 struct mjcf_mesh {
     double scale[3];
-    enum model_mesh_rule rule;
+    enum model_mesh_mass_rule rule;
 };
 
 struct mjcf_class {
@@ -72,59 +72,61 @@ struct mjcf_class {
 
 struct mjcf {
     struct model *model;
-    bool degrees, autolimits, strip_path;
-    int inertia_from_geom; /* index in MJCF_AUTO */
+    bool angles_in_degrees, autolimits, strip_path;
+    int inertia_from_geom; /* index in MJCF_FLAG_WORDS */
     double groups[2];
     char euler[4];
     const char *mesh_folder;
-    double least_mass, total_mass;
-    MODEL_LIST(struct mjcf_class) classes;
+    double min_mass, total_mass;
+    MODEL_ARRAY(struct mjcf_class) classes;
 };
 
-#define MJCF_AUTO "false true auto"
+#define MJCF_FLAG_WORDS "false true auto"
 #define RADIANS_PER_DEGREE (3.14159265358979323846 / 180.0)
 enum { MJCF_FALSE, MJCF_TRUE, MJCF_AUTOMATIC };
 
 /* mjcf_default.c */
 int tact_mjcf_read_defaults(struct mjcf *r, const xmlNode *node, int parent);
 /* The class of an element: that of its attribute, else `inherited`. Negative errno with message. */
-int tact_mjcf_class_of(struct mjcf *r, const xmlNode *node, const char *attribute, int inherited);
+int tact_mjcf_class_of_node(struct mjcf *r, const xmlNode *node, const char *attribute,
+                            int inherited_class);
 
 /* mjcf_element.c: change the members whose attributes are there. */
 int tact_mjcf_read_geom(struct mjcf *r, const xmlNode *node, struct mjcf_geom *geom);
 int tact_mjcf_read_joint(struct mjcf *r, const xmlNode *node, struct mjcf_joint *joint);
-/* Reads one word of MJCF_AUTO; leaves *out as it is where the attribute is absent. 0 or -EINVAL. */
+/* Reads one word of MJCF_FLAG_WORDS; leaves *out as it is where the attribute is absent. 0 or
+ * -EINVAL. */
 int tact_mjcf_read_flag(struct mjcf *r, const xmlNode *node, const char *name, int *out);
 int tact_mjcf_read_mesh(struct mjcf *r, const xmlNode *node, struct mjcf_mesh *mesh);
 int tact_mjcf_read_attitude(struct mjcf *r, const xmlNode *node, struct mjcf_attitude *out);
-#define MJCF_ATTITUDE "quat axisangle xyaxes zaxis euler"
+#define MJCF_ATTITUDE_ATTRIBUTES "quat axisangle xyaxes zaxis euler"
 /* The quaternion of an attitude. -EINVAL for an axis or quaternion of length 0. */
 int tact_mjcf_resolve_attitude(struct mjcf *r, const xmlNode *node,
                                const struct mjcf_attitude *attitude, double quat_wxyz[4]);
 /* The shortest rotation from z to a direction. */
-void tact_mjcf_turn_z_to(const double direction[3], double quat_wxyz[4]);
+void tact_mjcf_rotation_from_z(const double direction[3], double quat_wxyz[4]);
 /* Whether a range counts: as `limited` states, or where it is given. Negative errno with message.
  */
-int tact_mjcf_is_limited(struct mjcf *r, const xmlNode *node, int limited, const double range[2],
-                         const char *name);
-void tact_mjcf_default_class(struct mjcf_class *c);
+int tact_mjcf_is_range_active(struct mjcf *r, const xmlNode *node, int limited,
+                              const double range[2], const char *name);
+void tact_mjcf_init_default_class(struct mjcf_class *c);
 
 /* mjcf_body.c */
-int tact_mjcf_read_body(struct mjcf *r, const xmlNode *node, int parent, int inherited,
+int tact_mjcf_read_body(struct mjcf *r, const xmlNode *node, int parent, int inherited_class,
                         const struct tact_pose *frame, int body);
 
 /* mjcf_actuator.c */
 int tact_mjcf_read_actuator_attributes(struct mjcf *r, const xmlNode *node,
                                        struct mjcf_actuator *a);
 int tact_mjcf_read_actuators(struct mjcf *r, const xmlNode *node);
-#define MJCF_ACTUATORS "general position motor"
+#define MJCF_ACTUATOR_TAGS "general position motor"
 
 /* mjcf_relation.c: tendons, equalities, exclusions. */
 int tact_mjcf_read_tendons(struct mjcf *r, const xmlNode *node);
 /* The tendon of that name, or -1. */
 int tact_mjcf_find_tendon(const struct mjcf *r, const char *name);
 /* Notes the tendons that nothing drives. */
-void tact_mjcf_note_tendons(struct mjcf *r);
+void tact_mjcf_note_undriven_tendons(struct mjcf *r);
 int tact_mjcf_read_equalities(struct mjcf *r, const xmlNode *node);
 int tact_mjcf_read_contact(struct mjcf *r, const xmlNode *node);
 

@@ -4,32 +4,34 @@
 #include "rt/model/mjcf_internal.h"
 
 /* The joint that an attribute names, or -EINVAL with the message. */
-static int joint_of(struct mjcf *r, const xmlNode *node, const char *attribute)
+static int find_joint_of_attribute(struct mjcf *r, const xmlNode *node, const char *attribute)
 {
     struct model *m = r->model;
-    const char *name = tact_xml_text(m, node, attribute);
+    const char *name = tact_xml_read_text(m, node, attribute);
     const int joint = name ? tact_model_find_joint(m, name) : -1;
-    return joint >= 0 ? joint
-                      : tact_model_error(m, tact_xml_line(node),
+    return joint >= 0
+               ? joint
+               : tact_model_report_error(m, tact_xml_node_line(node),
                                          "%s: %s=\"%.60s\": expected the name of a joint",
-                                         tact_xml_name(node), attribute, name ? name : "");
+                                         tact_xml_node_name(node), attribute, name ? name : "");
 }
 
 static int read_tendon_joint(struct mjcf *r, const xmlNode *node, int tendon)
 {
     struct model *m = r->model;
     double coefficient;
-    if (strcmp(tact_xml_name(node), "joint")) {
-        return tact_model_error(m, tact_xml_line(node), "fixed: <%.60s> is not supported",
-                                tact_xml_name(node));
+    if (strcmp(tact_xml_node_name(node), "joint")) {
+        return tact_model_report_error(m, tact_xml_node_line(node),
+                                       "fixed: <%.60s> is not supported", tact_xml_node_name(node));
     }
     int rc = tact_xml_check_attributes(m, node, "joint coef", "", "");
-    int joint = rc ? rc : joint_of(r, node, "joint");
-    int n = joint < 0 ? joint : tact_xml_numbers(m, node, "coef", &coefficient, 1, 1);
+    int joint = rc ? rc : find_joint_of_attribute(r, node, "joint");
+    int n = joint < 0 ? joint : tact_xml_read_numbers(m, node, "coef", &coefficient, 1, 1);
     if (n < 1) {
-        return n ? n : tact_model_error(m, tact_xml_line(node), "joint: expected a coef");
+        return n ? n
+                 : tact_model_report_error(m, tact_xml_node_line(node), "joint: expected a coef");
     }
-    int at = MODEL_ADD(m, tendon_joints, tact_xml_line(node));
+    int at = MODEL_APPEND(m, tendon_joints, tact_xml_node_line(node));
     if (at >= 0) {
         m->tendon_joints.at[at] = (struct model_tendon_joint){tendon, joint, coefficient};
     }
@@ -46,40 +48,40 @@ static int read_fixed_tendon(struct mjcf *r, const xmlNode *node)
         "name class range limited actuatorfrcrange actuatorfrclimited stiffness damping "
         "frictionloss armature springlength",
         "group user", "solreflimit solimplimit solreffriction solimpfriction margin");
-    int class = rc ? rc : tact_mjcf_class_of(r, node, "class", 0);
+    int class = rc ? rc : tact_mjcf_class_of_node(r, node, "class", 0);
     if (class < 0) {
         return class;
     }
     for (size_t i = 0; i < sizeof dynamic / sizeof *dynamic; i++) {
         double numbers[4] = {0.0};
-        int n = tact_xml_numbers(m, node, dynamic[i], numbers, 1, 4);
+        int n = tact_xml_read_numbers(m, node, dynamic[i], numbers, 1, 4);
         if (n < 0) {
             return n;
         }
         if (numbers[0] != 0.0 || numbers[1] != 0.0) {
-            return tact_model_error(m, tact_xml_line(node),
-                                    "fixed: %s of a tendon is not supported", dynamic[i]);
+            return tact_model_report_error(m, tact_xml_node_line(node),
+                                           "fixed: %s of a tendon is not supported", dynamic[i]);
         }
     }
-    int tendon = MODEL_ADD(m, tendons, tact_xml_line(node));
+    int tendon = MODEL_APPEND(m, tendons, tact_xml_node_line(node));
     rc = tendon < 0 ? tendon : 0;
     if (!rc) {
-        m->tendons.at[tendon] = (struct model_tendon){.line = tact_xml_line(node),
-                                                      .name = tact_xml_text(m, node, "name")};
+        m->tendons.at[tendon] = (struct model_tendon){.line = tact_xml_node_line(node),
+                                                      .name = tact_xml_read_text(m, node, "name")};
     }
-    for (const xmlNode *n = tact_xml_element(node->children); !rc && n;
-         n = tact_xml_element(n->next)) {
+    for (const xmlNode *n = tact_xml_next_element(node->children); !rc && n;
+         n = tact_xml_next_element(n->next)) {
         rc = read_tendon_joint(r, n, tendon);
     }
     return rc;
 }
 
-void tact_mjcf_note_tendons(struct mjcf *r)
+void tact_mjcf_note_undriven_tendons(struct mjcf *r)
 {
     for (size_t i = 0; i < r->model->tendons.count; i++) {
-        if (!r->model->tendons.at[i].driven) {
-            tact_model_note(r->model, r->model->tendons.at[i].line,
-                            "<fixed> that no actuator drives is left out");
+        if (!r->model->tendons.at[i].has_drive) {
+            tact_model_add_note(r->model, r->model->tendons.at[i].line,
+                                "<fixed> that no actuator drives is left out");
         }
     }
 }
@@ -98,12 +100,12 @@ int tact_mjcf_find_tendon(const struct mjcf *r, const char *name)
 int tact_mjcf_read_tendons(struct mjcf *r, const xmlNode *node)
 {
     int rc = 0;
-    for (const xmlNode *n = tact_xml_element(node->children); !rc && n;
-         n = tact_xml_element(n->next)) {
-        rc = strcmp(tact_xml_name(n), "fixed")
-                 ? tact_model_error(r->model, tact_xml_line(n),
-                                    "tendon: <%.60s> is not supported: expected <fixed>",
-                                    tact_xml_name(n))
+    for (const xmlNode *n = tact_xml_next_element(node->children); !rc && n;
+         n = tact_xml_next_element(n->next)) {
+        rc = strcmp(tact_xml_node_name(n), "fixed")
+                 ? tact_model_report_error(r->model, tact_xml_node_line(n),
+                                           "tendon: <%.60s> is not supported: expected <fixed>",
+                                           tact_xml_node_name(n))
                  : read_fixed_tendon(r, n);
     }
     return rc;
@@ -116,55 +118,57 @@ static int read_joint_equality(struct mjcf *r, const xmlNode *node)
     double polynomial[5] = {0.0, 1.0};
     int rc = tact_xml_check_attributes(m, node, "joint1 joint2 polycoef active class",
                                        "name solref solimp", "");
-    int n = rc ? rc : tact_xml_numbers(m, node, "polycoef", polynomial, 1, 5);
+    int n = rc ? rc : tact_xml_read_numbers(m, node, "polycoef", polynomial, 1, 5);
     if (n < 0) {
         return n;
     }
-    if (!tact_xml_has(node, "joint2") || polynomial[2] != 0.0 || polynomial[3] != 0.0 ||
+    if (!tact_xml_has_attribute(node, "joint2") || polynomial[2] != 0.0 || polynomial[3] != 0.0 ||
         polynomial[4] != 0.0) {
-        return tact_model_error(m, tact_xml_line(node),
-                                "equality: <joint> is supported with joint2 and a polycoef of two "
-                                "numbers, others 0");
+        return tact_model_report_error(
+            m, tact_xml_node_line(node),
+            "equality: <joint> is supported with joint2 and a polycoef of two "
+            "numbers, others 0");
     }
-    const int joint = joint_of(r, node, "joint1");
-    const int other = joint < 0 ? joint : joint_of(r, node, "joint2");
+    const int joint = find_joint_of_attribute(r, node, "joint1");
+    const int other = joint < 0 ? joint : find_joint_of_attribute(r, node, "joint2");
     if (other < 0) {
         return other;
     }
     const double offset = m->joints.at[joint].reference + polynomial[0] -
                           polynomial[1] * m->joints.at[other].reference;
-    tact_model_note(m, tact_xml_line(node),
-                    "equality: <joint> holds exactly, without solref and solimp");
-    return tact_model_add_mimic(m, tact_xml_line(node), joint, other, polynomial[1], offset);
+    tact_model_add_note(m, tact_xml_node_line(node),
+                        "equality: <joint> holds exactly, without solref and solimp");
+    return tact_model_add_mimic(m, tact_xml_node_line(node), joint, other, polynomial[1], offset);
 }
 
 /* Equalities that are not active do nothing. */
 static int read_equality(struct mjcf *r, const xmlNode *node)
 {
     struct model *m = r->model;
-    int class = tact_mjcf_class_of(r, node, "class", 0);
-    int active = class < 0 ? -2 : tact_xml_word(m, node, "active", "false true");
+    int class = tact_mjcf_class_of_node(r, node, "class", 0);
+    int active = class < 0 ? -2 : tact_xml_read_word(m, node, "active", "false true");
     if (active < -1) {
         return -EINVAL;
     }
     if (!(active < 0 ? r->classes.at[class].equality_active : active)) {
-        tact_model_note(m, tact_xml_line(node), "<%.60s> that is not active is left out",
-                        tact_xml_name(node));
+        tact_model_add_note(m, tact_xml_node_line(node), "<%.60s> that is not active is left out",
+                            tact_xml_node_name(node));
         return 0;
     }
-    if (!strcmp(tact_xml_name(node), "joint")) {
+    if (!strcmp(tact_xml_node_name(node), "joint")) {
         return read_joint_equality(r, node);
     }
-    const bool loop = tact_xml_is_in("connect weld", tact_xml_name(node));
-    return tact_model_error(m, tact_xml_line(node), "equality: <%.60s>%s is not supported",
-                            tact_xml_name(node), loop ? ", which closes a loop of links," : "");
+    const bool loop = tact_xml_list_has_word("connect weld", tact_xml_node_name(node));
+    return tact_model_report_error(m, tact_xml_node_line(node),
+                                   "equality: <%.60s>%s is not supported", tact_xml_node_name(node),
+                                   loop ? ", which closes a loop of links," : "");
 }
 
 int tact_mjcf_read_equalities(struct mjcf *r, const xmlNode *node)
 {
     int rc = 0;
-    for (const xmlNode *n = tact_xml_element(node->children); !rc && n;
-         n = tact_xml_element(n->next)) {
+    for (const xmlNode *n = tact_xml_next_element(node->children); !rc && n;
+         n = tact_xml_next_element(n->next)) {
         rc = read_equality(r, n);
     }
     return rc;
@@ -173,28 +177,31 @@ int tact_mjcf_read_equalities(struct mjcf *r, const xmlNode *node)
 int tact_mjcf_read_contact(struct mjcf *r, const xmlNode *node)
 {
     struct model *m = r->model;
-    for (const xmlNode *n = tact_xml_element(node->children); n; n = tact_xml_element(n->next)) {
-        if (strcmp(tact_xml_name(n), "exclude")) {
-            return tact_model_error(m, tact_xml_line(n),
-                                    "contact: <%.60s> is not supported: `pairs` of the "
-                                    "scene say what happens where shapes touch",
-                                    tact_xml_name(n));
+    for (const xmlNode *n = tact_xml_next_element(node->children); n;
+         n = tact_xml_next_element(n->next)) {
+        if (strcmp(tact_xml_node_name(n), "exclude")) {
+            return tact_model_report_error(m, tact_xml_node_line(n),
+                                           "contact: <%.60s> is not supported: `pairs` of the "
+                                           "scene say what happens where shapes touch",
+                                           tact_xml_node_name(n));
         }
         int rc = tact_xml_check_attributes(m, n, "body1 body2", "name", "");
-        const char *one = tact_xml_text(m, n, "body1"), *two = tact_xml_text(m, n, "body2");
+        const char *one = tact_xml_read_text(m, n, "body1"),
+                   *two = tact_xml_read_text(m, n, "body2");
         const int bodies[2] = {one ? tact_model_find_body(m, one) : -1,
                                two ? tact_model_find_body(m, two) : -1};
         if (!rc && (bodies[0] < 0 || bodies[1] < 0)) {
-            rc = tact_model_error(m, tact_xml_line(n),
-                                  "exclude: body1=\"%.60s\" body2=\"%.60s\": expected "
-                                  "the names of two bodies",
-                                  one ? one : "", two ? two : "");
+            rc = tact_model_report_error(m, tact_xml_node_line(n),
+                                         "exclude: body1=\"%.60s\" body2=\"%.60s\": expected "
+                                         "the names of two bodies",
+                                         one ? one : "", two ? two : "");
         }
-        int at = rc ? rc : MODEL_ADD(m, exclusions, tact_xml_line(n));
+        int at = rc ? rc : MODEL_APPEND(m, exclusions, tact_xml_node_line(n));
         if (at < 0) {
             return at;
         }
-        m->exclusions.at[at] = (struct model_exclusion){tact_xml_line(n), {bodies[0], bodies[1]}};
+        m->exclusions.at[at] =
+            (struct model_exclusion){tact_xml_node_line(n), {bodies[0], bodies[1]}};
     }
     return 0;
 }

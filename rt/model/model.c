@@ -8,12 +8,12 @@
 #include "contact/number.h"
 #include "rt/model/model_internal.h"
 
-int tact_model_no_memory(struct model *m)
+int tact_model_report_no_memory(struct model *m)
 {
     return tact_error_set(m->err, -ENOMEM, "out of memory");
 }
 
-int tact_model_error(struct model *m, int line, const char *format, ...)
+int tact_model_report_error(struct model *m, int line, const char *format, ...)
 {
     char text[sizeof m->err->text];
     va_list args;
@@ -24,9 +24,9 @@ int tact_model_error(struct model *m, int line, const char *format, ...)
     return tact_error_set(m->err, -EINVAL, "%s", text);
 }
 
-void tact_model_note(struct model *m, int line, const char *format, ...)
+void tact_model_add_note(struct model *m, int line, const char *format, ...)
 {
-    char text[MODEL_NOTE_SIZE];
+    char text[MODEL_NOTE_BYTES];
     va_list args;
     va_start(args, format);
     tact_number_vprint(text, sizeof text, format, args);
@@ -37,8 +37,8 @@ void tact_model_note(struct model *m, int line, const char *format, ...)
             return;
         }
     }
-    if (m->note_count == MODEL_NOTES) {
-        m->more_notes++;
+    if (m->note_count == MODEL_MAX_NOTES) {
+        m->omitted_note_count++;
         return;
     }
     snprintf(m->notes[m->note_count].text, sizeof text, "%s", text);
@@ -46,18 +46,18 @@ void tact_model_note(struct model *m, int line, const char *format, ...)
     m->notes[m->note_count++].count = 1;
 }
 
-int tact_model_add(struct model *m, void **at, size_t *count, size_t *capacity, size_t size,
-                   int line)
+int tact_model_append_entry(struct model *m, void **at, size_t *count, size_t *capacity,
+                            size_t size, int line)
 {
-    if (*count == MODEL_ENTRIES) {
-        return tact_model_error(m, line, "too many entries; expected at most %d of a kind",
-                                MODEL_ENTRIES);
+    if (*count == MODEL_MAX_ENTRIES) {
+        return tact_model_report_error(m, line, "too many entries; expected at most %d of a kind",
+                                       MODEL_MAX_ENTRIES);
     }
     if (*count == *capacity) {
         const size_t larger = *capacity ? 2 * *capacity : 16;
         void *grown = realloc(*at, larger * size);
         if (!grown) {
-            return tact_model_no_memory(m);
+            return tact_model_report_no_memory(m);
         }
         *at = grown;
         *capacity = larger;
@@ -66,7 +66,7 @@ int tact_model_add(struct model *m, void **at, size_t *count, size_t *capacity, 
     return (int)(*count)++;
 }
 
-const char *tact_model_text(struct model *m, const char *text)
+const char *tact_model_copy_text(struct model *m, const char *text)
 {
     char *copy = strdup(text);
     if (copy && m->texts.count == m->texts.capacity) {
@@ -118,7 +118,7 @@ bool tact_model_is_one_line(const char *text)
 
 /* Whether links of the file system lead out of the folder of the file; false where nothing is
  * there, as for the files of a log. */
-static bool leads_outside(const struct model *m, const char *path)
+static bool leads_out_of_folder(const struct model *m, const char *path)
 {
     char name[2 * PATH_MAX], folder[PATH_MAX], real[PATH_MAX];
     const char *slash = strrchr(m->file, '/');
@@ -137,7 +137,7 @@ static bool leads_outside(const struct model *m, const char *path)
            (strncmp(real, folder, size) || (real[size] != '/' && folder[size - 1] != '/'));
 }
 
-const char *tact_model_path(struct model *m, int line, const char *folder, const char *name)
+const char *tact_model_resolve_path(struct model *m, int line, const char *folder, const char *name)
 {
     char path[1024];
     if (!strncmp(name, "package://", 10)) {
@@ -150,11 +150,11 @@ const char *tact_model_path(struct model *m, int line, const char *folder, const
     const bool slash = folder[0] && folder[strlen(folder) - 1] != '/';
     const int length = snprintf(path, sizeof path, "%s%s%s", folder, slash ? "/" : "", name);
     if (!name[0] || length >= (int)sizeof path - 256) {
-        tact_model_error(m, line, "file \"%.80s\": expected the name of a mesh file", name);
+        tact_model_report_error(m, line, "file \"%.80s\": expected the name of a mesh file", name);
         return NULL;
     }
     if (!tact_model_is_one_line(path) || !tact_model_is_one_line(m->folder)) {
-        tact_model_error(m, line, "file \"%.200s\": control characters are refused", path);
+        tact_model_report_error(m, line, "file \"%.200s\": control characters are refused", path);
         return NULL;
     }
     bool outside = path[0] == '/' || strchr(path, '\\');
@@ -162,17 +162,17 @@ const char *tact_model_path(struct model *m, int line, const char *folder, const
         part += part[0] == '/';
         outside |= !strncmp(part, "..", 2) && (part[2] == '/' || !part[2]);
     }
-    if (outside || leads_outside(m, path)) {
-        tact_model_error(m, line,
-                         "file \"%.200s\" is outside of the folder of %.100s, which is refused",
-                         path, m->file);
+    if (outside || leads_out_of_folder(m, path)) {
+        tact_model_report_error(
+            m, line, "file \"%.200s\" is outside of the folder of %.100s, which is refused", path,
+            m->file);
         return NULL;
     }
     char full[8192];
     const int whole = snprintf(full, sizeof full, "%s%s", m->folder, path);
-    const char *copy = whole < (int)sizeof full ? tact_model_text(m, full) : NULL;
+    const char *copy = whole < (int)sizeof full ? tact_model_copy_text(m, full) : NULL;
     if (!copy) {
-        tact_model_no_memory(m);
+        tact_model_report_no_memory(m);
     }
     return copy;
 }
@@ -196,28 +196,29 @@ void tact_model_free(struct model *m)
     free(m->texts.at);
 }
 
-static int read_root(struct model *m, const xmlNode *root)
+static int read_model_root(struct model *m, const xmlNode *root)
 {
-    if (!strcmp(tact_xml_name(root), "mujoco")) {
+    if (!strcmp(tact_xml_node_name(root), "mujoco")) {
         m->kind = "MJCF";
         return tact_model_read_mjcf(m, root);
     }
-    if (!strcmp(tact_xml_name(root), "robot")) {
+    if (!strcmp(tact_xml_node_name(root), "robot")) {
         m->kind = "URDF";
         return tact_model_read_urdf(m, root);
     }
-    return tact_model_error(m, tact_xml_line(root),
-                            "root element <%.60s>: expected <mujoco> (MJCF) or <robot> (URDF)",
-                            tact_xml_name(root));
+    return tact_model_report_error(
+        m, tact_xml_node_line(root),
+        "root element <%.60s>: expected <mujoco> (MJCF) or <robot> (URDF)",
+        tact_xml_node_name(root));
 }
 
 /* One line a note. */
 static int collect_notes(struct model *m, struct tact_hand_file *out)
 {
-    size_t used = 0, size = (size_t)(m->note_count + 1) * (MODEL_NOTE_SIZE + 320);
+    size_t used = 0, size = (size_t)(m->note_count + 1) * (MODEL_NOTE_BYTES + 320);
     out->notes = calloc(1, size);
     if (!out->notes) {
-        return tact_model_no_memory(m);
+        return tact_model_report_no_memory(m);
     }
     for (int i = 0; i < m->note_count; i++) {
         char times[32] = "";
@@ -227,8 +228,9 @@ static int collect_notes(struct model *m, struct tact_hand_file *out)
         used += (size_t)snprintf(out->notes + used, size - used, "%.250s:%d: %s%s\n", m->file,
                                  m->notes[i].line, m->notes[i].text, times);
     }
-    if (m->more_notes) {
-        snprintf(out->notes + used, size - used, "%.250s: %d more notes\n", m->file, m->more_notes);
+    if (m->omitted_note_count) {
+        snprintf(out->notes + used, size - used, "%.250s: %d more notes\n", m->file,
+                 m->omitted_note_count);
     }
     return 0;
 }
@@ -259,10 +261,10 @@ int tact_hand_file_load(const char *text, uint64_t size, const char *file,
         return tact_error_set(err, -EINVAL, "the material's name has control characters");
     }
     int rc = tact_model_parse_xml(m, text, size, &doc);
-    rc = rc ? rc : read_root(m, xmlDocGetRootElement(doc));
+    rc = rc ? rc : read_model_root(m, xmlDocGetRootElement(doc));
     rc = rc ? rc : tact_model_resolve_mimics(m);
-    rc = rc ? rc : tact_model_weigh_bodies(m);
-    rc = rc ? rc : tact_model_fuse(m);
+    rc = rc ? rc : tact_model_compute_masses(m);
+    rc = rc ? rc : tact_model_merge_rigid_bodies(m);
     rc = rc ? rc : tact_model_write(m, options, out);
     rc = rc ? rc : collect_notes(m, out);
     if (rc) {

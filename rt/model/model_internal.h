@@ -18,32 +18,37 @@
 
 /** Limits of a file, so that a hostile one is refused instead of filling memory. */
 enum {
-    MODEL_DEPTH = 64,      /**< maximum nesting of elements */
-    MODEL_ENTRIES = 1024,  /**< maximum number of bodies, shapes, joints, classes of each kind */
-    MODEL_NOTES = 64,      /**< maximum number of different notes; further ones are counted */
-    MODEL_NOTE_SIZE = 384, /**< longest note, with the zero */
-    MODEL_NAME_SIZE = 48,  /**< name of a link, with the zero */
+    MODEL_MAX_NESTING = 64,   /**< maximum nesting of elements */
+    MODEL_MAX_ENTRIES = 1024, /**< maximum number of bodies, shapes, joints, classes of each kind */
+    MODEL_MAX_NOTES = 64,     /**< maximum number of different notes; further ones are counted */
+    MODEL_NOTE_BYTES = 384,   /**< longest note, with the zero */
+    MODEL_NAME_BYTES = 48,    /**< name of a link, with the zero */
 };
 
 enum model_geom_kind {
-    MODEL_SPHERE,
-    MODEL_CAPSULE,
-    MODEL_CYLINDER,
-    MODEL_BOX,
-    MODEL_ELLIPSOID,
-    MODEL_MESH,
-    MODEL_OTHER, /* plane, hfield, sdf: refused where it collides or weighs */
+    MODEL_GEOM_SPHERE,
+    MODEL_GEOM_CAPSULE,
+    MODEL_GEOM_CYLINDER,
+    MODEL_GEOM_BOX,
+    MODEL_GEOM_ELLIPSOID,
+    MODEL_GEOM_MESH,
+    MODEL_GEOM_UNSUPPORTED, /* plane, hfield, sdf: refused where it collides or weighs */
 };
 
 /* How the mass of a mesh is computed (MuJoCo's attribute `inertia`). */
-enum model_mesh_rule { MODEL_LEGACY, MODEL_EXACT, MODEL_CONVEX, MODEL_SHELL };
+enum model_mesh_mass_rule {
+    MODEL_MASS_LEGACY,
+    MODEL_MASS_EXACT,
+    MODEL_MASS_CONVEX,
+    MODEL_MASS_SHELL
+};
 
 struct model_mesh {
     int line;
     const char *name;
     const char *path; /* relative to the folder of the scene */
     double scale[3];
-    enum model_mesh_rule rule;
+    enum model_mesh_mass_rule rule;
     struct tact_soup soup; /* in metres, read where the mass needs it */
     bool loaded;
 };
@@ -55,10 +60,10 @@ struct model_geom {
     double size[3]; /* radius, half length; half edges; half axes [m] */
     struct tact_pose pose;
     int mesh;
-    double mass;    /* [kg]; below 0: from the density */
-    double density; /* [kg/m^3] */
-    bool weighs;    /* counts for the mass of its body */
-    bool convex;    /* a mesh collides as its hull */
+    double mass;            /* [kg]; below 0: from the density */
+    double density;         /* [kg/m^3] */
+    bool adds_to_body_mass; /* counts for the mass of its body */
+    bool convex;            /* a mesh collides as its hull */
     uint32_t type, affinity;
     double friction;
 };
@@ -66,7 +71,7 @@ struct model_geom {
 struct model_drive {
     int line; /* 0: none */
     double stiffness, damping, limit;
-    bool ranged;
+    bool has_target_range;
     double lower, upper; /* of the target */
 };
 
@@ -79,14 +84,14 @@ struct model_tendon_joint {
 struct model_tendon {
     int line;
     const char *name;
-    bool driven;
+    bool has_drive;
 };
 
 struct model_joint {
     int line;
     const char *name;
     int body;
-    bool slide;
+    bool is_prismatic;
     double position[3], axis[3]; /* body frame */
     bool limited;
     double lower, upper;
@@ -111,7 +116,7 @@ struct model_body {
     const char *name;
     int parent;
     struct tact_pose pose; /* in its parent */
-    bool weighed;          /* the file has its mass */
+    bool has_mass_in_file; /* the file has its mass */
     struct model_mass mass;
     int link;               /* once fused: the link that it is part of, or -1: the base */
     struct tact_pose place; /* once fused: in that link's frame */
@@ -133,7 +138,7 @@ struct model_link {
     struct model_mass mass;
 };
 
-#define MODEL_LIST(type)                                                                           \
+#define MODEL_ARRAY(type)                                                                          \
     struct {                                                                                       \
         type *at;                                                                                  \
         size_t count, capacity;                                                                    \
@@ -147,41 +152,41 @@ struct model {
         *folder; /* of the file, relative to that of the scene, "" or with a slash at its end */
     const struct tact_hand_file_reader *files;
     struct tact_error *err;
-    MODEL_LIST(struct model_body) bodies;
-    MODEL_LIST(struct model_joint) joints;
-    MODEL_LIST(struct model_geom) geoms;
-    MODEL_LIST(struct model_mesh) meshes;
-    MODEL_LIST(struct model_exclusion) exclusions;
-    MODEL_LIST(struct model_tendon) tendons;
-    MODEL_LIST(struct model_tendon_joint) tendon_joints;
-    MODEL_LIST(struct model_link) links;
-    MODEL_LIST(char *) texts;
-    double least_mass;      /* of each body [kg]; 0: none */
+    MODEL_ARRAY(struct model_body) bodies;
+    MODEL_ARRAY(struct model_joint) joints;
+    MODEL_ARRAY(struct model_geom) geoms;
+    MODEL_ARRAY(struct model_mesh) meshes;
+    MODEL_ARRAY(struct model_exclusion) exclusions;
+    MODEL_ARRAY(struct model_tendon) tendons;
+    MODEL_ARRAY(struct model_tendon_joint) tendon_joints;
+    MODEL_ARRAY(struct model_link) links;
+    MODEL_ARRAY(char *) texts;
+    double min_mass;        /* of each body [kg]; 0: none */
     double total_mass;      /* of all bodies [kg]; not over 0: their own */
     struct model_link base; /* mass of what is fixed to the world */
     struct {
-        char text[MODEL_NOTE_SIZE];
+        char text[MODEL_NOTE_BYTES];
         int line, count;
-    } notes[MODEL_NOTES];
-    int note_count, more_notes;
+    } notes[MODEL_MAX_NOTES];
+    int note_count, omitted_note_count;
 };
 
 /* model.c */
 
 /* Appends one zeroed entry to a list of the model. Returns its index, or a negative errno. */
-#define MODEL_ADD(model, list, where)                                                              \
-    tact_model_add(model, (void **)&(model)->list.at, &(model)->list.count,                        \
-                   &(model)->list.capacity, sizeof *(model)->list.at, where)
-int tact_model_add(struct model *m, void **at, size_t *count, size_t *capacity, size_t size,
-                   int line);
+#define MODEL_APPEND(model, list, where)                                                           \
+    tact_model_append_entry(model, (void **)&(model)->list.at, &(model)->list.count,               \
+                            &(model)->list.capacity, sizeof *(model)->list.at, where)
+int tact_model_append_entry(struct model *m, void **at, size_t *count, size_t *capacity,
+                            size_t size, int line);
 /* A copy of a text that is freed with the model; NULL where memory is short. */
-const char *tact_model_text(struct model *m, const char *text);
+const char *tact_model_copy_text(struct model *m, const char *text);
 /* Reports what is wrong at a line. Returns -EINVAL. */
-int tact_model_error(struct model *m, int line, const char *format, ...)
+int tact_model_report_error(struct model *m, int line, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-int tact_model_no_memory(struct model *m);
+int tact_model_report_no_memory(struct model *m);
 /* Notes what is left out or changed; each text is reported once, with the line of the first. */
-void tact_model_note(struct model *m, int line, const char *format, ...)
+void tact_model_add_note(struct model *m, int line, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 void tact_model_free(struct model *m);
 int tact_model_find_body(const struct model *m, const char *name);
@@ -196,36 +201,37 @@ int tact_model_add_mimic(struct model *m, int line, int joint, int other, double
 int tact_model_resolve_mimics(struct model *m);
 /* The joint that has the drive of a tendon: the first of its joints that has none. -EINVAL with the
  * message where all have one. */
-int tact_model_place_tendon_drive(struct model *m, int tendon, const struct model_drive *drive);
+int tact_model_assign_tendon_drive(struct model *m, int tendon, const struct model_drive *drive);
 
 /* xml.c: attributes and elements. */
 
 /* Parses a file. Returns 0, or a negative errno with the message. */
 int tact_model_parse_xml(struct model *m, const char *text, size_t size, xmlDoc **out);
-const char *tact_xml_name(const xmlNode *node);
-int tact_xml_line(const xmlNode *node);
+const char *tact_xml_node_name(const xmlNode *node);
+int tact_xml_node_line(const xmlNode *node);
 /* The next element at or after a node, or NULL. */
-const xmlNode *tact_xml_element(const xmlNode *node);
+const xmlNode *tact_xml_next_element(const xmlNode *node);
 /* Text of an attribute in memory of the model, or NULL. */
-const char *tact_xml_text(struct model *m, const xmlNode *node, const char *name);
-bool tact_xml_has(const xmlNode *node, const char *name);
+const char *tact_xml_read_text(struct model *m, const xmlNode *node, const char *name);
+bool tact_xml_has_attribute(const xmlNode *node, const char *name);
 /* Reads least to most numbers. Returns their count, 0 where the attribute is absent, or a negative
  * errno with the message. */
-int tact_xml_numbers(struct model *m, const xmlNode *node, const char *name, double *out, int least,
-                     int most);
+int tact_xml_read_numbers(struct model *m, const xmlNode *node, const char *name, double *out,
+                          int least, int most);
 /* Reads one of the words, separated by spaces. Returns its index, -1 where the attribute is
  * absent, or a negative errno below -1 with the message. */
-int tact_xml_word(struct model *m, const xmlNode *node, const char *name, const char *words);
+int tact_xml_read_word(struct model *m, const xmlNode *node, const char *name, const char *words);
 /* Whether a list of words, separated by spaces, has the word. */
-bool tact_xml_is_in(const char *words, const char *word);
+bool tact_xml_list_has_word(const char *words, const char *word);
 /* Checks that all attributes are among the known ones, those that nothing of the motion depends on,
  * and those that are left out with a note. */
 int tact_xml_check_attributes(struct model *m, const xmlNode *node, const char *known,
-                              const char *skipped, const char *noted);
+                              const char *ignored_names, const char *noted_names);
 
 /* The path of a file that the model names, in memory of the model: relative to the folder of the
  * scene, within the folder of the file. NULL with the message where it is not. */
-const char *tact_model_path(struct model *m, int line, const char *folder, const char *name);
+const char *tact_model_resolve_path(struct model *m, int line, const char *folder,
+                                    const char *name);
 
 /* Whether a text has no control character and no separator of lines, which YAML may end a line at.
  */
@@ -236,20 +242,21 @@ int tact_model_read_mjcf(struct model *m, const xmlNode *root);
 int tact_model_read_urdf(struct model *m, const xmlNode *root);
 
 /* mass.c: masses of the bodies that have shapes in place of a mass. */
-int tact_model_weigh_bodies(struct model *m);
+int tact_model_compute_masses(struct model *m);
 /* Adds a rigid part to a sum of masses, in the frame `place`. */
 void tact_model_add_mass(struct model_mass *sum, const struct model_mass *part,
                          const struct tact_pose *place);
 
 /* fuse.c: bodies without a joint become part of their parents; the rest become links. */
-int tact_model_fuse(struct model *m);
+int tact_model_merge_rigid_bodies(struct model *m);
 /* A name of letters, digits, _ and, but for its first, -, of at most 40 characters. */
-void tact_model_plain_name(const char *wanted, const char *otherwise, char out[MODEL_NAME_SIZE]);
+void tact_model_sanitize_name(const char *preferred_name, const char *fallback_name,
+                              char out[MODEL_NAME_BYTES]);
 
 /* touch.c: which links touch by the exclusions of their bodies, as
  * a matrix over all links and, last, the base; freed with free(). NULL where memory is short. */
 enum { MODEL_TOUCH_NONE = 1, MODEL_TOUCH_ALL = 2, MODEL_TOUCH_SOME = 3 };
-unsigned char *tact_model_touching_links(const struct model *m);
+unsigned char *tact_model_link_contact_matrix(const struct model *m);
 bool tact_model_geom_collides(const struct model_geom *g);
 
 /* write.c */

@@ -3,7 +3,7 @@
 #include <math.h>
 #include "rt/model/model_internal.h"
 
-static const char *name_of(const struct model_joint *joint)
+static const char *joint_name_or_empty(const struct model_joint *joint)
 {
     return joint->name ? joint->name : "";
 }
@@ -13,14 +13,15 @@ int tact_model_add_mimic(struct model *m, int line, int joint, int other, double
 {
     struct model_joint *j = &m->joints.at[joint];
     if (j->mimic.line) {
-        return tact_model_error(m, line, "joint \"%.60s\" follows another one by line %d already",
-                                name_of(j), j->mimic.line);
+        return tact_model_report_error(m, line,
+                                       "joint \"%.60s\" follows another one by line %d already",
+                                       joint_name_or_empty(j), j->mimic.line);
     }
     if (joint == other || multiplier == 0.0 || !isfinite(1.0 / multiplier)) {
-        return tact_model_error(m, line,
-                                "joint \"%.60s\": expected another joint, and a factor "
-                                "other than 0",
-                                name_of(j));
+        return tact_model_report_error(m, line,
+                                       "joint \"%.60s\": expected another joint, and a factor "
+                                       "other than 0",
+                                       joint_name_or_empty(j));
     }
     j->mimic.line = line;
     j->mimic.joint = other;
@@ -36,8 +37,8 @@ int tact_model_resolve_mimics(struct model *m)
         for (size_t steps = 0; j->mimic.line && m->joints.at[j->mimic.joint].mimic.line; steps++) {
             const struct model_joint *other = &m->joints.at[j->mimic.joint];
             if (steps > m->joints.count) {
-                return tact_model_error(m, j->mimic.line, "joint \"%.60s\" follows itself",
-                                        name_of(j));
+                return tact_model_report_error(m, j->mimic.line, "joint \"%.60s\" follows itself",
+                                               joint_name_or_empty(j));
             }
             j->mimic.offset += j->mimic.multiplier * other->mimic.offset;
             j->mimic.multiplier *= other->mimic.multiplier;
@@ -47,13 +48,13 @@ int tact_model_resolve_mimics(struct model *m)
     return 0;
 }
 
-int tact_model_place_tendon_drive(struct model *m, int tendon, const struct model_drive *drive)
+int tact_model_assign_tendon_drive(struct model *m, int tendon, const struct model_drive *drive)
 {
     struct model_tendon *of = &m->tendons.at[tendon];
-    struct model_joint *bearer = NULL;
-    if (of->driven) {
-        return tact_model_error(m, drive->line, "a second drive of the tendon of line %d",
-                                of->line);
+    struct model_joint *drive_joint = NULL;
+    if (of->has_drive) {
+        return tact_model_report_error(m, drive->line, "a second drive of the tendon of line %d",
+                                       of->line);
     }
     for (size_t i = 0; i < m->tendon_joints.count; i++) {
         struct model_joint *joint = &m->joints.at[m->tendon_joints.at[i].joint];
@@ -61,21 +62,23 @@ int tact_model_place_tendon_drive(struct model *m, int tendon, const struct mode
             continue;
         }
         if (joint->limit > 0.0) {
-            return tact_model_error(m, joint->line,
-                                    "joint \"%.60s\": actuatorfrcrange of a joint that a tendon "
-                                    "drives is not supported",
-                                    name_of(joint));
+            return tact_model_report_error(
+                m, joint->line,
+                "joint \"%.60s\": actuatorfrcrange of a joint that a tendon "
+                "drives is not supported",
+                joint_name_or_empty(joint));
         }
-        bearer = bearer || joint->drive.line ? bearer : joint;
+        drive_joint = drive_joint || joint->drive.line ? drive_joint : joint;
     }
-    if (!bearer) {
-        return tact_model_error(m, drive->line,
-                                "a drive of the tendon of line %d, whose joints all have drives "
-                                "of their own, is not supported",
-                                of->line);
+    if (!drive_joint) {
+        return tact_model_report_error(
+            m, drive->line,
+            "a drive of the tendon of line %d, whose joints all have drives "
+            "of their own, is not supported",
+            of->line);
     }
-    of->driven = true;
-    bearer->drive = *drive;
-    bearer->tendon = 1 + tendon;
+    of->has_drive = true;
+    drive_joint->drive = *drive;
+    drive_joint->tendon = 1 + tendon;
     return 0;
 }

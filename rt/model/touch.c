@@ -15,15 +15,15 @@ static void add_pair(const struct model *m, const struct model_geom *a, const st
     const int la = m->bodies.at[a->body].link, lb = m->bodies.at[b->body].link;
     const size_t i = la < 0 ? n - 1 : (size_t)la, k = lb < 0 ? n - 1 : (size_t)lb;
     const bool touch = !excluded[(size_t)a->body * bodies + (size_t)b->body];
-    const unsigned char flag = touch ? MODEL_TOUCH_ALL : MODEL_TOUCH_NONE;
+    const unsigned char contact_flag = touch ? MODEL_TOUCH_ALL : MODEL_TOUCH_NONE;
     if (!(a->type & b->affinity) && !(b->type & a->affinity)) {
         return; /* their classes say so, shape by shape */
     }
-    matrix[i * n + k] |= flag;
-    matrix[k * n + i] |= flag;
+    matrix[i * n + k] |= contact_flag;
+    matrix[k * n + i] |= contact_flag;
 }
 
-unsigned char *tact_model_touching_links(const struct model *m)
+unsigned char *tact_model_link_contact_matrix(const struct model *m)
 {
     const size_t bodies = m->bodies.count, n = m->links.count + 1;
     unsigned char *matrix = calloc(n * n, 1), *excluded = calloc(bodies * bodies, 1);

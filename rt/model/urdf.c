@@ -19,14 +19,15 @@ struct urdf_link {
 
 struct urdf {
     struct model *model;
-    MODEL_LIST(struct urdf_link) links;
-    MODEL_LIST(struct urdf_joint) joints;
+    MODEL_ARRAY(struct urdf_link) links;
+    MODEL_ARRAY(struct urdf_joint) joints;
 };
 
 static const xmlNode *find_child(const xmlNode *node, const char *name)
 {
-    for (const xmlNode *n = tact_xml_element(node->children); n; n = tact_xml_element(n->next)) {
-        if (!strcmp(tact_xml_name(n), name)) {
+    for (const xmlNode *n = tact_xml_next_element(node->children); n;
+         n = tact_xml_next_element(n->next)) {
+        if (!strcmp(tact_xml_node_name(n), name)) {
             return n;
         }
     }
@@ -34,7 +35,7 @@ static const xmlNode *find_child(const xmlNode *node, const char *name)
 }
 
 /* Roll, pitch and yaw about fixed axes: first about x, then y, then z. */
-static void quat_of_rpy(const double rpy[3], double out[4])
+static void quat_from_rpy(const double rpy[3], double out[4])
 {
     double x[3] = {rpy[0], 0.0, 0.0}, y[3] = {0.0, rpy[1], 0.0}, z[3] = {0.0, 0.0, rpy[2]};
     double qx[4], qy[4], qz[4], yx[4];
@@ -55,25 +56,26 @@ static int read_origin(struct model *m, const xmlNode *node, struct tact_pose *p
         return 0;
     }
     int rc = tact_xml_check_attributes(m, origin, "xyz rpy", "", "");
-    int n = rc ? rc : tact_xml_numbers(m, origin, "xyz", pose->position, 3, 3);
-    n = n < 0 ? n : tact_xml_numbers(m, origin, "rpy", rpy, 3, 3);
-    quat_of_rpy(rpy, pose->quat_wxyz);
+    int n = rc ? rc : tact_xml_read_numbers(m, origin, "xyz", pose->position, 3, 3);
+    n = n < 0 ? n : tact_xml_read_numbers(m, origin, "rpy", rpy, 3, 3);
+    quat_from_rpy(rpy, pose->quat_wxyz);
     return n < 0 ? n : 0;
 }
 
 /* Checks the attributes of a child element, where it is there. */
-static int check_child(struct model *m, const xmlNode *node, const char *child, const char *known)
+static int check_child_attributes(struct model *m, const xmlNode *node, const char *child,
+                                  const char *known)
 {
     const xmlNode *found = find_child(node, child);
     return found ? tact_xml_check_attributes(m, found, known, "", "") : 0;
 }
 
 /* A number of a child element. Returns 1, 0 where element or attribute is absent, or an error. */
-static int read_of_child(struct model *m, const xmlNode *node, const char *child, const char *name,
-                         double *out)
+static int read_child_number(struct model *m, const xmlNode *node, const char *child,
+                             const char *name, double *out)
 {
     const xmlNode *found = find_child(node, child);
-    return found ? tact_xml_numbers(m, found, name, out, 1, 1) : 0;
+    return found ? tact_xml_read_numbers(m, found, name, out, 1, 1) : 0;
 }
 
 static int read_link_inertial(struct model *m, const xmlNode *link, struct model_body *body)
@@ -86,42 +88,44 @@ static int read_link_inertial(struct model *m, const xmlNode *link, struct model
         return 0;
     }
     int rc = read_origin(m, node, &pose);
-    rc = rc ? rc : check_child(m, node, "mass", "value");
-    rc = rc ? rc : check_child(m, node, "inertia", "ixx iyy izz ixy ixz iyz");
-    int n = rc ? rc : read_of_child(m, node, "mass", "value", &mass);
+    rc = rc ? rc : check_child_attributes(m, node, "mass", "value");
+    rc = rc ? rc : check_child_attributes(m, node, "inertia", "ixx iyy izz ixy ixz iyz");
+    int n = rc ? rc : read_child_number(m, node, "mass", "value", &mass);
     for (int i = 0; n >= 0 && i < 6; i++) {
-        n = read_of_child(m, node, "inertia", names[i], &six[i]);
+        n = read_child_number(m, node, "inertia", names[i], &six[i]);
     }
     if (n < 0 || mass < 0.0) {
-        return n < 0 ? n : tact_model_error(m, tact_xml_line(node), "inertial: a mass below 0");
+        return n < 0 ? n
+                     : tact_model_report_error(m, tact_xml_node_line(node),
+                                               "inertial: a mass below 0");
     }
     const struct model_mass own = {
         mass,
         {0.0, 0.0, 0.0},
         {six[0], six[3], six[4], six[3], six[1], six[5], six[4], six[5], six[2]}};
     tact_model_add_mass(&body->mass, &own, &pose);
-    body->weighed = true;
+    body->has_mass_in_file = true;
     return 0;
 }
 
 static int read_mesh_geometry(struct model *m, const xmlNode *node, struct model_geom *geom)
 {
-    const char *file = tact_xml_text(m, node, "filename");
+    const char *file = tact_xml_read_text(m, node, "filename");
     int rc = tact_xml_check_attributes(m, node, "filename scale", "", "");
-    int at = rc ? rc : MODEL_ADD(m, meshes, tact_xml_line(node));
+    int at = rc ? rc : MODEL_APPEND(m, meshes, tact_xml_node_line(node));
     if (at < 0) {
         return at;
     }
     struct model_mesh *mesh = &m->meshes.at[at];
-    mesh->line = tact_xml_line(node);
+    mesh->line = tact_xml_node_line(node);
     tact_v3_set(mesh->scale, 1.0, 1.0, 1.0);
-    int n = tact_xml_numbers(m, node, "scale", mesh->scale, 3, 3);
+    int n = tact_xml_read_numbers(m, node, "scale", mesh->scale, 3, 3);
     if (n < 0 || mesh->scale[0] * mesh->scale[1] * mesh->scale[2] == 0.0) {
-        return n < 0 ? n : tact_model_error(m, mesh->line, "mesh: a scale of 0");
+        return n < 0 ? n : tact_model_report_error(m, mesh->line, "mesh: a scale of 0");
     }
-    mesh->path = tact_model_path(m, mesh->line, "", file ? file : "");
+    mesh->path = tact_model_resolve_path(m, mesh->line, "", file ? file : "");
     mesh->name = mesh->path;
-    geom->kind = MODEL_MESH;
+    geom->kind = MODEL_GEOM_MESH;
     geom->mesh = at;
     return mesh->path ? 0 : -EINVAL;
 }
@@ -129,36 +133,38 @@ static int read_mesh_geometry(struct model *m, const xmlNode *node, struct model
 /* Sizes of a shape: URDF has whole edges and lengths. */
 static int read_geometry(struct model *m, const xmlNode *node, struct model_geom *geom)
 {
-    const xmlNode *shape = tact_xml_element(node->children);
-    const char *name = shape ? tact_xml_name(shape) : "";
+    const xmlNode *shape = tact_xml_next_element(node->children);
+    const char *name = shape ? tact_xml_node_name(shape) : "";
     double length = 0.0;
     int n = 0;
     if (!strcmp(name, "mesh")) {
         return read_mesh_geometry(m, shape, geom);
     }
     if (!strcmp(name, "box")) {
-        geom->kind = MODEL_BOX;
+        geom->kind = MODEL_GEOM_BOX;
         n = tact_xml_check_attributes(m, shape, "size", "", "");
-        n = n ? n : tact_xml_numbers(m, shape, "size", geom->size, 3, 3);
+        n = n ? n : tact_xml_read_numbers(m, shape, "size", geom->size, 3, 3);
         tact_v3_scale(geom->size, geom->size, 0.5);
-    } else if (tact_xml_is_in("sphere cylinder capsule", name)) {
-        geom->kind = !strcmp(name, "sphere")     ? MODEL_SPHERE
-                     : !strcmp(name, "cylinder") ? MODEL_CYLINDER
-                                                 : MODEL_CAPSULE;
+    } else if (tact_xml_list_has_word("sphere cylinder capsule", name)) {
+        geom->kind = !strcmp(name, "sphere")     ? MODEL_GEOM_SPHERE
+                     : !strcmp(name, "cylinder") ? MODEL_GEOM_CYLINDER
+                                                 : MODEL_GEOM_CAPSULE;
         n = tact_xml_check_attributes(
-            m, shape, geom->kind == MODEL_SPHERE ? "radius" : "radius length", "", "");
-        n = n ? n : tact_xml_numbers(m, shape, "radius", geom->size, 1, 1);
-        if (n >= 0 && geom->kind != MODEL_SPHERE) {
-            n = tact_xml_numbers(m, shape, "length", &length, 1, 1);
+            m, shape, geom->kind == MODEL_GEOM_SPHERE ? "radius" : "radius length", "", "");
+        n = n ? n : tact_xml_read_numbers(m, shape, "radius", geom->size, 1, 1);
+        if (n >= 0 && geom->kind != MODEL_GEOM_SPHERE) {
+            n = tact_xml_read_numbers(m, shape, "length", &length, 1, 1);
         }
-        geom->size[1] = geom->kind == MODEL_SPHERE ? geom->size[0] : 0.5 * length;
+        geom->size[1] = geom->kind == MODEL_GEOM_SPHERE ? geom->size[0] : 0.5 * length;
         geom->size[2] = geom->size[0];
     } else {
-        return tact_model_error(m, tact_xml_line(node), "geometry: <%.60s> is not supported", name);
+        return tact_model_report_error(m, tact_xml_node_line(node),
+                                       "geometry: <%.60s> is not supported", name);
     }
     if (n < 0 || !(geom->size[0] > 0.0 && geom->size[1] > 0.0 && geom->size[2] > 0.0)) {
         return n < 0 ? n
-                     : tact_model_error(m, tact_xml_line(shape), "%s: expected sizes over 0", name);
+                     : tact_model_report_error(m, tact_xml_node_line(shape),
+                                               "%s: expected sizes over 0", name);
     }
     return 0;
 }
@@ -166,7 +172,7 @@ static int read_geometry(struct model *m, const xmlNode *node, struct model_geom
 static int read_collision(struct model *m, const xmlNode *node, int body)
 {
     const xmlNode *geometry = find_child(node, "geometry");
-    struct model_geom geom = {.line = tact_xml_line(node),
+    struct model_geom geom = {.line = tact_xml_node_line(node),
                               .body = body,
                               .mesh = -1,
                               .type = 1,
@@ -174,10 +180,10 @@ static int read_collision(struct model *m, const xmlNode *node, int body)
                               .friction = 1.0};
     int rc = read_origin(m, node, &geom.pose);
     if (!rc && !geometry) {
-        rc = tact_model_error(m, geom.line, "collision: expected <geometry>");
+        rc = tact_model_report_error(m, geom.line, "collision: expected <geometry>");
     }
     rc = rc ? rc : read_geometry(m, geometry, &geom);
-    int at = rc ? rc : MODEL_ADD(m, geoms, geom.line);
+    int at = rc ? rc : MODEL_APPEND(m, geoms, geom.line);
     if (at < 0) {
         return at;
     }
@@ -189,25 +195,26 @@ static int read_collision(struct model *m, const xmlNode *node, int body)
 static int add_link(struct urdf *r, const xmlNode *link, int parent, const struct tact_pose *pose)
 {
     struct model *m = r->model;
-    int at = MODEL_ADD(m, bodies, tact_xml_line(link));
+    int at = MODEL_APPEND(m, bodies, tact_xml_node_line(link));
     if (at < 0) {
         return at;
     }
     struct model_body *body = &m->bodies.at[at];
-    body->line = tact_xml_line(link);
-    body->name = tact_xml_text(m, link, "name");
+    body->line = tact_xml_node_line(link);
+    body->name = tact_xml_read_text(m, link, "name");
     body->parent = parent;
     body->pose = *pose;
     int rc = read_link_inertial(m, link, body);
-    for (const xmlNode *n = tact_xml_element(link->children); !rc && n;
-         n = tact_xml_element(n->next)) {
-        if (!strcmp(tact_xml_name(n), "collision")) {
+    for (const xmlNode *n = tact_xml_next_element(link->children); !rc && n;
+         n = tact_xml_next_element(n->next)) {
+        if (!strcmp(tact_xml_node_name(n), "collision")) {
             rc = read_collision(m, n, at);
-        } else if (!strcmp(tact_xml_name(n), "origin")) {
-            tact_model_note(m, tact_xml_line(n), "link: <origin> is left out: URDF has none there");
-        } else if (!tact_xml_is_in("inertial visual", tact_xml_name(n))) {
-            rc = tact_model_error(m, tact_xml_line(n), "link: <%.60s> is not supported",
-                                  tact_xml_name(n));
+        } else if (!strcmp(tact_xml_node_name(n), "origin")) {
+            tact_model_add_note(m, tact_xml_node_line(n),
+                                "link: <origin> is left out: URDF has none there");
+        } else if (!tact_xml_list_has_word("inertial visual", tact_xml_node_name(n))) {
+            rc = tact_model_report_error(m, tact_xml_node_line(n), "link: <%.60s> is not supported",
+                                         tact_xml_node_name(n));
         }
     }
     return rc ? rc : at;
@@ -217,18 +224,18 @@ static int add_link(struct urdf *r, const xmlNode *link, int parent, const struc
 static int read_limit_numbers(struct model *m, const xmlNode *node, struct model_joint *joint)
 {
     double unused;
-    int n = check_child(m, node, "limit", "lower upper effort velocity");
-    n = n < 0 ? n : check_child(m, node, "dynamics", "damping friction");
-    n = n < 0 ? n : read_of_child(m, node, "limit", "lower", &joint->lower);
-    n = n < 0 ? n : read_of_child(m, node, "limit", "upper", &joint->upper);
-    n = n < 0 ? n : read_of_child(m, node, "limit", "effort", &joint->limit);
-    n = n < 0 ? n : read_of_child(m, node, "limit", "velocity", &unused);
-    n = n < 0 ? n : read_of_child(m, node, "dynamics", "damping", &joint->damping);
-    return n < 0 ? n : read_of_child(m, node, "dynamics", "friction", &joint->friction);
+    int n = check_child_attributes(m, node, "limit", "lower upper effort velocity");
+    n = n < 0 ? n : check_child_attributes(m, node, "dynamics", "damping friction");
+    n = n < 0 ? n : read_child_number(m, node, "limit", "lower", &joint->lower);
+    n = n < 0 ? n : read_child_number(m, node, "limit", "upper", &joint->upper);
+    n = n < 0 ? n : read_child_number(m, node, "limit", "effort", &joint->limit);
+    n = n < 0 ? n : read_child_number(m, node, "limit", "velocity", &unused);
+    n = n < 0 ? n : read_child_number(m, node, "dynamics", "damping", &joint->damping);
+    return n < 0 ? n : read_child_number(m, node, "dynamics", "friction", &joint->friction);
 }
 
 /* Range, effort, friction of a joint. */
-static int read_joint_limits(struct model *m, const xmlNode *node, bool continuous,
+static int read_joint_limits(struct model *m, const xmlNode *node, bool is_continuous,
                              struct model_joint *joint)
 {
     bool given = find_child(node, "limit") != NULL;
@@ -236,17 +243,18 @@ static int read_joint_limits(struct model *m, const xmlNode *node, bool continuo
     if (n < 0) {
         return n;
     }
-    joint->limited = !continuous && given && joint->lower < joint->upper;
-    if ((!continuous && !joint->limited) || joint->limit < 0.0 || joint->damping < 0.0 ||
+    joint->limited = !is_continuous && given && joint->lower < joint->upper;
+    if ((!is_continuous && !joint->limited) || joint->limit < 0.0 || joint->damping < 0.0 ||
         joint->friction < 0.0) {
-        return tact_model_error(m, tact_xml_line(node),
-                                "joint \"%.60s\": expected <limit> with lower below upper, and no "
-                                "effort, damping or friction below 0",
-                                joint->name ? joint->name : "");
+        return tact_model_report_error(
+            m, tact_xml_node_line(node),
+            "joint \"%.60s\": expected <limit> with lower below upper, and no "
+            "effort, damping or friction below 0",
+            joint->name ? joint->name : "");
     }
     if (given && joint->limit > 0.0) {
-        tact_model_note(m, tact_xml_line(node),
-                        "<limit>: velocity is left out; effort limits the drive");
+        tact_model_add_note(m, tact_xml_node_line(node),
+                            "<limit>: velocity is left out; effort limits the drive");
     }
     return 0;
 }
@@ -255,23 +263,28 @@ static int read_joint_axis(struct model *m, const xmlNode *node, struct model_jo
 {
     const xmlNode *axis = find_child(node, "axis");
     tact_v3_set(joint->axis, 1.0, 0.0, 0.0);
-    int n = check_child(m, node, "axis", "xyz");
-    n = !n && axis ? tact_xml_numbers(m, axis, "xyz", joint->axis, 3, 3) : n;
+    int n = check_child_attributes(m, node, "axis", "xyz");
+    n = !n && axis ? tact_xml_read_numbers(m, axis, "xyz", joint->axis, 3, 3) : n;
     if (n < 0 || !(tact_v3_normalize(joint->axis, joint->axis) > 0.0)) {
-        return n < 0 ? n : tact_model_error(m, tact_xml_line(node), "joint: an axis of length 0");
+        return n < 0 ? n
+                     : tact_model_report_error(m, tact_xml_node_line(node),
+                                               "joint: an axis of length 0");
     }
     return 0;
 }
 
 static int check_joint_elements(struct model *m, const xmlNode *node)
 {
-    for (const xmlNode *n = tact_xml_element(node->children); n; n = tact_xml_element(n->next)) {
-        if (tact_xml_is_in("safety_controller calibration joint_properties", tact_xml_name(n))) {
-            tact_model_note(m, tact_xml_line(n), "<%s> is left out", tact_xml_name(n));
-        } else if (!tact_xml_is_in("origin parent child axis limit dynamics mimic",
-                                   tact_xml_name(n))) {
-            return tact_model_error(m, tact_xml_line(n), "joint: <%.60s> is not supported",
-                                    tact_xml_name(n));
+    for (const xmlNode *n = tact_xml_next_element(node->children); n;
+         n = tact_xml_next_element(n->next)) {
+        if (tact_xml_list_has_word("safety_controller calibration joint_properties",
+                                   tact_xml_node_name(n))) {
+            tact_model_add_note(m, tact_xml_node_line(n), "<%s> is left out",
+                                tact_xml_node_name(n));
+        } else if (!tact_xml_list_has_word("origin parent child axis limit dynamics mimic",
+                                           tact_xml_node_name(n))) {
+            return tact_model_report_error(
+                m, tact_xml_node_line(n), "joint: <%.60s> is not supported", tact_xml_node_name(n));
         }
     }
     return 0;
@@ -281,8 +294,10 @@ static int check_joint_elements(struct model *m, const xmlNode *node)
 static int add_joint(struct urdf *r, const xmlNode *node, int body)
 {
     struct model *m = r->model;
-    int type = tact_xml_word(m, node, "type", "revolute continuous prismatic fixed");
-    int rc = type == -1 ? tact_model_error(m, tact_xml_line(node), "joint: expected a type") : 0;
+    int type = tact_xml_read_word(m, node, "type", "revolute continuous prismatic fixed");
+    int rc = type == -1
+                 ? tact_model_report_error(m, tact_xml_node_line(node), "joint: expected a type")
+                 : 0;
     rc = rc ? rc : type < -1 ? type : check_joint_elements(m, node);
     if (!rc && type == 3) { /* what it has of a joint that moves does nothing, but is read */
         struct model_joint unused = {0};
@@ -292,15 +307,15 @@ static int add_joint(struct urdf *r, const xmlNode *node, int body)
     if (rc) {
         return rc;
     }
-    int at = MODEL_ADD(m, joints, tact_xml_line(node));
+    int at = MODEL_APPEND(m, joints, tact_xml_node_line(node));
     if (at < 0) {
         return at;
     }
     struct model_joint *joint = &m->joints.at[at];
-    *joint = (struct model_joint){.line = tact_xml_line(node),
-                                  .name = tact_xml_text(m, node, "name"),
+    *joint = (struct model_joint){.line = tact_xml_node_line(node),
+                                  .name = tact_xml_read_text(m, node, "name"),
                                   .body = body,
-                                  .slide = type == 2};
+                                  .is_prismatic = type == 2};
     rc = read_joint_axis(m, node, joint);
     rc = rc ? rc : read_joint_limits(m, node, type == 1, joint);
     /* the effort limits a drive that the scene sets */
@@ -309,7 +324,7 @@ static int add_joint(struct urdf *r, const xmlNode *node, int body)
 }
 
 /* Adds a link and, below it, all that its joints carry. */
-static int place_link(struct urdf *r, const xmlNode *link, int parent, const xmlNode *joint)
+static int add_link_subtree(struct urdf *r, const xmlNode *link, int parent, const xmlNode *joint)
 {
     struct model *m = r->model;
     struct tact_pose pose = tact_pose_identity();
@@ -330,7 +345,7 @@ static const xmlNode *find_link(const struct urdf *r, const char *name)
 }
 
 /* Adds links whose parents are there until none is left to add. */
-static int place_all(struct urdf *r)
+static int add_links_after_parents(struct urdf *r)
 {
     struct model *m = r->model;
     size_t placed = 0;
@@ -339,7 +354,7 @@ static int place_all(struct urdf *r)
             struct urdf_joint *joint = &r->joints.at[i];
             const char *name = m->bodies.at[body].name;
             if (!joint->placed && body && !strcmp(joint->parent, name)) {
-                int at = place_link(r, find_link(r, joint->child), (int)body, joint->node);
+                int at = add_link_subtree(r, find_link(r, joint->child), (int)body, joint->node);
                 if (at < 0) {
                     return at;
                 }
@@ -350,8 +365,8 @@ static int place_all(struct urdf *r)
     }
     for (size_t i = 0; placed < r->joints.count && i < r->joints.count; i++) {
         if (!r->joints.at[i].placed) {
-            return tact_model_error(m, tact_xml_line(r->joints.at[i].node),
-                                    "joint: its links form a loop that no root carries");
+            return tact_model_report_error(m, tact_xml_node_line(r->joints.at[i].node),
+                                           "joint: its links form a loop that no root carries");
         }
     }
     return 0;
@@ -361,15 +376,16 @@ static int place_all(struct urdf *r)
 static int collect_element(struct urdf *r, const xmlNode *n)
 {
     struct model *m = r->model;
-    const bool is_link = !strcmp(tact_xml_name(n), "link");
-    const char *name = tact_xml_text(m, n, "name");
+    const bool is_link = !strcmp(tact_xml_node_name(n), "link");
+    const char *name = tact_xml_read_text(m, n, "name");
     if (!name || !name[0] || (is_link && find_link(r, name))) {
-        return tact_model_error(m, tact_xml_line(n), "%s: expected a name of its own",
-                                tact_xml_name(n));
+        return tact_model_report_error(m, tact_xml_node_line(n), "%s: expected a name of its own",
+                                       tact_xml_node_name(n));
     }
     if (is_link) {
-        int at = tact_model_add(m, (void **)&r->links.at, &r->links.count, &r->links.capacity,
-                                sizeof *r->links.at, tact_xml_line(n));
+        int at =
+            tact_model_append_entry(m, (void **)&r->links.at, &r->links.count, &r->links.capacity,
+                                    sizeof *r->links.at, tact_xml_node_line(n));
         if (at >= 0) {
             r->links.at[at] = (struct urdf_link){n, name};
         }
@@ -377,14 +393,15 @@ static int collect_element(struct urdf *r, const xmlNode *n)
     }
     const xmlNode *parent = find_child(n, "parent"), *child = find_child(n, "child");
     struct urdf_joint joint = {.node = n,
-                               .parent = parent ? tact_xml_text(m, parent, "link") : NULL,
-                               .child = child ? tact_xml_text(m, child, "link") : NULL};
+                               .parent = parent ? tact_xml_read_text(m, parent, "link") : NULL,
+                               .child = child ? tact_xml_read_text(m, child, "link") : NULL};
     if (!joint.parent || !joint.child) {
-        return tact_model_error(m, tact_xml_line(n),
-                                "joint: expected <parent link> and <child link>");
+        return tact_model_report_error(m, tact_xml_node_line(n),
+                                       "joint: expected <parent link> and <child link>");
     }
-    int at = tact_model_add(m, (void **)&r->joints.at, &r->joints.count, &r->joints.capacity,
-                            sizeof *r->joints.at, tact_xml_line(n));
+    int at =
+        tact_model_append_entry(m, (void **)&r->joints.at, &r->joints.count, &r->joints.capacity,
+                                sizeof *r->joints.at, tact_xml_node_line(n));
     if (at >= 0) {
         r->joints.at[at] = joint;
     }
@@ -396,30 +413,31 @@ static int collect_elements(struct urdf *r, const xmlNode *root)
 {
     struct model *m = r->model;
     int rc = 0;
-    for (const xmlNode *n = tact_xml_element(root->children); !rc && n;
-         n = tact_xml_element(n->next)) {
-        const char *name = tact_xml_name(n);
+    for (const xmlNode *n = tact_xml_next_element(root->children); !rc && n;
+         n = tact_xml_next_element(n->next)) {
+        const char *name = tact_xml_node_name(n);
         if (!strcmp(name, "link") || !strcmp(name, "joint")) {
             rc = collect_element(r, n);
-        } else if (tact_xml_is_in("material transmission gazebo ros2_control mujoco sensor",
-                                  name)) {
-            tact_model_note(m, tact_xml_line(n), "<%s> is left out", name);
+        } else if (tact_xml_list_has_word("material transmission gazebo ros2_control mujoco sensor",
+                                          name)) {
+            tact_model_add_note(m, tact_xml_node_line(n), "<%s> is left out", name);
         } else {
-            rc = tact_model_error(m, tact_xml_line(n), "<%.60s> is not supported", name);
+            rc =
+                tact_model_report_error(m, tact_xml_node_line(n), "<%.60s> is not supported", name);
         }
     }
     for (size_t i = 0; !rc && i < r->joints.count; i++) {
         const struct urdf_joint *joint = &r->joints.at[i];
         if (!find_link(r, joint->parent) || !find_link(r, joint->child)) {
-            rc = tact_model_error(m, tact_xml_line(joint->node),
-                                  "joint: \"%.60s\" or \"%.60s\" is no link", joint->parent,
-                                  joint->child);
+            rc = tact_model_report_error(m, tact_xml_node_line(joint->node),
+                                         "joint: \"%.60s\" or \"%.60s\" is no link", joint->parent,
+                                         joint->child);
         }
         for (size_t k = 0; !rc && k < i; k++) {
             if (!strcmp(r->joints.at[k].child, joint->child)) {
-                rc = tact_model_error(m, tact_xml_line(joint->node),
-                                      "joint: \"%.60s\" has two parents: loops are not supported",
-                                      joint->child);
+                rc = tact_model_report_error(
+                    m, tact_xml_node_line(joint->node),
+                    "joint: \"%.60s\" has two parents: loops are not supported", joint->child);
             }
         }
     }
@@ -427,15 +445,15 @@ static int collect_elements(struct urdf *r, const xmlNode *root)
 }
 
 /* Links that are no joint's child are on the base. */
-static int place_roots(struct urdf *r)
+static int add_root_links(struct urdf *r)
 {
     for (size_t i = 0; i < r->links.count; i++) {
         const struct urdf_link *link = &r->links.at[i];
-        bool carried = false;
+        bool is_child_link = false;
         for (size_t k = 0; k < r->joints.count; k++) {
-            carried |= !strcmp(r->joints.at[k].child, link->name);
+            is_child_link |= !strcmp(r->joints.at[k].child, link->name);
         }
-        int at = carried ? 0 : place_link(r, link->node, 0, NULL);
+        int at = is_child_link ? 0 : add_link_subtree(r, link->node, 0, NULL);
         if (at < 0) {
             return at;
         }
@@ -444,7 +462,7 @@ static int place_roots(struct urdf *r)
 }
 
 /* Joints that follow others, which may be later in the file. */
-static int read_mimics(struct urdf *r)
+static int read_mimic_joints(struct urdf *r)
 {
     struct model *m = r->model;
     int rc = 0;
@@ -455,20 +473,22 @@ static int read_mimics(struct urdf *r)
             continue;
         }
         rc = tact_xml_check_attributes(m, node, "joint multiplier offset", "", "");
-        int n = rc ? rc : tact_xml_numbers(m, node, "multiplier", &multiplier, 1, 1);
-        n = n < 0 ? n : tact_xml_numbers(m, node, "offset", &offset, 1, 1);
+        int n = rc ? rc : tact_xml_read_numbers(m, node, "multiplier", &multiplier, 1, 1);
+        n = n < 0 ? n : tact_xml_read_numbers(m, node, "offset", &offset, 1, 1);
         if (n < 0) {
             return n;
         }
-        const char *name = tact_xml_text(m, joint, "name"), *led = tact_xml_text(m, node, "joint");
+        const char *name = tact_xml_read_text(m, joint, "name"),
+                   *led = tact_xml_read_text(m, node, "joint");
         const int own = name ? tact_model_find_joint(m, name) : -1;
         const int other = led ? tact_model_find_joint(m, led) : -1;
-        rc = own < 0 || other < 0
-                 ? tact_model_error(m, tact_xml_line(node),
-                                    "mimic: \"%.60s\" and \"%.60s\": expected two joints that "
-                                    "move",
-                                    name ? name : "", led ? led : "")
-                 : tact_model_add_mimic(m, tact_xml_line(node), own, other, multiplier, offset);
+        rc = own < 0 || other < 0 ? tact_model_report_error(
+                                        m, tact_xml_node_line(node),
+                                        "mimic: \"%.60s\" and \"%.60s\": expected two joints that "
+                                        "move",
+                                        name ? name : "", led ? led : "")
+                                  : tact_model_add_mimic(m, tact_xml_node_line(node), own, other,
+                                                         multiplier, offset);
     }
     return rc;
 }
@@ -476,17 +496,17 @@ static int read_mimics(struct urdf *r)
 int tact_model_read_urdf(struct model *m, const xmlNode *root)
 {
     struct urdf reader = {.model = m};
-    m->name = tact_xml_text(m, root, "name");
-    int world = MODEL_ADD(m, bodies, tact_xml_line(root));
+    m->name = tact_xml_read_text(m, root, "name");
+    int world = MODEL_APPEND(m, bodies, tact_xml_node_line(root));
     if (world < 0) {
         return world;
     }
     m->bodies.at[0].pose = tact_pose_identity();
     m->bodies.at[0].name = "";
     int rc = collect_elements(&reader, root);
-    rc = rc ? rc : place_roots(&reader);
-    rc = rc ? rc : place_all(&reader);
-    rc = rc ? rc : read_mimics(&reader);
+    rc = rc ? rc : add_root_links(&reader);
+    rc = rc ? rc : add_links_after_parents(&reader);
+    rc = rc ? rc : read_mimic_joints(&reader);
     free(reader.links.at);
     free(reader.joints.at);
     return rc;

@@ -36,7 +36,7 @@ static void append_text(struct writer *w, const char *text)
 }
 
 /* Ends a line. */
-static void end_line(struct writer *w)
+static void end_yaml_line(struct writer *w)
 {
     if (w->line_count == w->line_capacity) {
         const uint32_t larger = w->line_capacity ? 2 * w->line_capacity : 256;
@@ -64,8 +64,8 @@ __attribute__((format(printf, 2, 3))) static void append_format(struct writer *w
 }
 
 /* Begins a line at a level of indentation below the hand's keys. */
-__attribute__((format(printf, 3, 4))) static void begin_line(struct writer *w, int level,
-                                                             const char *format, ...)
+__attribute__((format(printf, 3, 4))) static void begin_yaml_line(struct writer *w, int level,
+                                                                  const char *format, ...)
 {
     char text[512];
     va_list args;
@@ -100,17 +100,17 @@ static void append_list(struct writer *w, const double *numbers, int count)
 
 static void write_number(struct writer *w, int level, const char *key, double value)
 {
-    begin_line(w, level, "%s: ", key);
+    begin_yaml_line(w, level, "%s: ", key);
     append_number(w, value);
-    end_line(w);
+    end_yaml_line(w);
 }
 
 static void write_list(struct writer *w, int level, const char *key, const double *numbers,
                        int count)
 {
-    begin_line(w, level, "%s: ", key);
+    begin_yaml_line(w, level, "%s: ", key);
     append_list(w, numbers, count);
-    end_line(w);
+    end_yaml_line(w);
 }
 
 /* A text in quotes; control characters were refused or replaced. */
@@ -155,19 +155,20 @@ static void append_shape_sizes(struct writer *w, const struct model_geom *g)
     double whole[3];
     tact_v3_scale(whole, g->size, 2.0);
     switch (g->kind) {
-    case MODEL_SPHERE:
+    case MODEL_GEOM_SPHERE:
         append_text(w, "type: sphere, radius: ");
         append_number(w, g->size[0]);
         break;
-    case MODEL_CAPSULE:
-    case MODEL_CYLINDER:
-        append_format(w, "type: %s, radius: ", g->kind == MODEL_CAPSULE ? "capsule" : "cylinder");
+    case MODEL_GEOM_CAPSULE:
+    case MODEL_GEOM_CYLINDER:
+        append_format(w,
+                      "type: %s, radius: ", g->kind == MODEL_GEOM_CAPSULE ? "capsule" : "cylinder");
         append_number(w, g->size[0]);
         append_text(w, ", length: ");
         append_number(w, whole[1]);
         break;
     default:
-        append_format(w, "type: %s, size: ", g->kind == MODEL_BOX ? "box" : "ellipsoid");
+        append_format(w, "type: %s, size: ", g->kind == MODEL_GEOM_BOX ? "box" : "ellipsoid");
         append_list(w, whole, 3);
     }
 }
@@ -193,8 +194,8 @@ static void write_shape(struct writer *w, int level, const struct model_geom *g)
     const struct model *m = w->model;
     struct tact_pose pose;
     w->line = g->line;
-    begin_line(w, level, "- {");
-    if (g->kind == MODEL_MESH) {
+    begin_yaml_line(w, level, "- {");
+    if (g->kind == MODEL_GEOM_MESH) {
         append_mesh(w, &m->meshes.at[g->mesh]);
     } else {
         append_shape_sizes(w, g);
@@ -214,7 +215,7 @@ static void write_shape(struct writer *w, int level, const struct model_geom *g)
     append_text(w, ", material: ");
     append_quoted(w, w->options->material);
     append_text(w, "}");
-    end_line(w);
+    end_yaml_line(w);
 }
 
 static void write_shapes(struct writer *w, int level, int link)
@@ -225,8 +226,8 @@ static void write_shapes(struct writer *w, int level, int link)
         const struct model_geom *g = &m->geoms.at[i];
         if (m->bodies.at[g->body].link == link && tact_model_geom_collides(g)) {
             if (first) {
-                begin_line(w, level, "shapes:");
-                end_line(w);
+                begin_yaml_line(w, level, "shapes:");
+                end_yaml_line(w);
             }
             first = false;
             write_shape(w, level + 1, g);
@@ -243,7 +244,7 @@ static void write_mass(struct writer *w, int level, const struct model_mass *mas
     write_list(w, level, "inertia", six, 6);
 }
 
-static bool is_driven(const struct model_drive *drive)
+static bool has_drive_gains(const struct model_drive *drive)
 {
     return drive->stiffness > 0.0 || drive->damping > 0.0;
 }
@@ -255,27 +256,27 @@ static void write_drive(struct writer *w, int level, const struct model_drive *d
     }
     w->line = drive->line ? drive->line : w->line;
     limit = drive->limit > 0.0 && (limit == 0.0 || drive->limit < limit) ? drive->limit : limit;
-    if (is_driven(drive)) {
+    if (has_drive_gains(drive)) {
         write_number(w, level, "stiffness", drive->stiffness);
         write_number(w, level, "damping", drive->damping);
     }
     if (limit > 0.0) {
         write_number(w, level, "limit", limit);
     }
-    if (drive->ranged) {
+    if (drive->has_target_range) {
         write_number(w, level, "target_lower", drive->lower);
         write_number(w, level, "target_upper", drive->upper);
     }
 }
 
 /* Where a joint starts: at the file's pose, or the stop next to it. */
-static double start_of(struct writer *w, const struct model_joint *j)
+static double start_position_of(struct writer *w, const struct model_joint *j)
 {
     if (j->limited && (j->reference < j->lower || j->reference > j->upper)) {
-        tact_model_note(w->model, j->line,
-                        "joint \"%.60s\" starts at its stop next to %g, which is "
-                        "beyond its range",
-                        j->name ? j->name : "", j->reference);
+        tact_model_add_note(w->model, j->line,
+                            "joint \"%.60s\" starts at its stop next to %g, which is "
+                            "beyond its range",
+                            j->name ? j->name : "", j->reference);
         return j->reference < j->lower ? j->lower : j->upper;
     }
     return j->reference;
@@ -285,14 +286,14 @@ static double start_of(struct writer *w, const struct model_joint *j)
 static void write_mimic(struct writer *w, int level, const struct model_joint *j)
 {
     w->line = j->mimic.line;
-    begin_line(w, level, "mimic: {joint: ");
+    begin_yaml_line(w, level, "mimic: {joint: ");
     append_text(w, w->model->links.at[w->model->joints.at[j->mimic.joint].link].name);
     append_text(w, ", multiplier: ");
     append_number(w, j->mimic.multiplier);
     append_text(w, ", offset: ");
     append_number(w, j->mimic.offset);
     append_text(w, "}");
-    end_line(w);
+    end_yaml_line(w);
 }
 
 /* The tendon that a joint's drive acts on. */
@@ -300,17 +301,17 @@ static void write_tendon(struct writer *w, int level, const struct model_joint *
 {
     const struct model *m = w->model;
     w->line = m->tendons.at[j->tendon - 1].line;
-    begin_line(w, level, "tendon:");
-    end_line(w);
+    begin_yaml_line(w, level, "tendon:");
+    end_yaml_line(w);
     for (size_t i = 0; i < m->tendon_joints.count; i++) {
         const struct model_tendon_joint *of = &m->tendon_joints.at[i];
         if (of->tendon == j->tendon - 1) {
-            begin_line(w, level + 1, "- {joint: ");
+            begin_yaml_line(w, level + 1, "- {joint: ");
             append_text(w, m->links.at[m->joints.at[of->joint].link].name);
             append_text(w, ", coefficient: ");
             append_number(w, of->coefficient);
             append_text(w, "}");
-            end_line(w);
+            end_yaml_line(w);
         }
     }
 }
@@ -318,15 +319,15 @@ static void write_tendon(struct writer *w, int level, const struct model_joint *
 static void write_joint(struct writer *w, int level, const struct model_link *link)
 {
     const struct model_joint *j = &w->model->joints.at[link->joint];
-    const double start = j->mimic.line ? 0.0 : start_of(w, j);
+    const double start = j->mimic.line ? 0.0 : start_position_of(w, j);
     w->line = j->line;
-    begin_line(w, level++, "joint:");
+    begin_yaml_line(w, level++, "joint:");
     if (j->name) {
         append_comment(w, "joint", j->name);
     }
-    end_line(w);
-    begin_line(w, level, "type: %s", j->slide ? "slide" : "hinge");
-    end_line(w);
+    end_yaml_line(w);
+    begin_yaml_line(w, level, "type: %s", j->is_prismatic ? "slide" : "hinge");
+    end_yaml_line(w);
     write_list(w, level, "axis", j->axis, 3);
     if (!is_zero(link->origin.position)) {
         write_list(w, level, "position", link->origin.position, 3);
@@ -364,11 +365,11 @@ static void write_link(struct writer *w, int number)
     const struct model_link *link = &w->model->links.at[number];
     const struct model_joint *j = &w->model->joints.at[link->joint];
     w->line = w->model->bodies.at[j->body].line;
-    begin_line(w, 1, "- name: %s", link->name);
-    end_line(w);
+    begin_yaml_line(w, 1, "- name: %s", link->name);
+    end_yaml_line(w);
     if (link->parent >= 0) {
-        begin_line(w, 2, "parent: %s", w->model->links.at[link->parent].name);
-        end_line(w);
+        begin_yaml_line(w, 2, "parent: %s", w->model->links.at[link->parent].name);
+        end_yaml_line(w);
     }
     write_joint(w, 2, link);
     w->line = w->model->bodies.at[j->body].line;
@@ -379,23 +380,23 @@ static void write_link(struct writer *w, int number)
 static void write_base(struct writer *w)
 {
     const struct model *m = w->model;
-    const bool heavy = m->base.mass.mass > 0.0;
-    bool shaped = false;
+    const bool has_mass = m->base.mass.mass > 0.0;
+    bool has_shapes = false;
     for (size_t i = 0; i < m->geoms.count; i++) {
         const struct model_geom *g = &m->geoms.at[i];
-        shaped |= m->bodies.at[g->body].link < 0 && tact_model_geom_collides(g);
+        has_shapes |= m->bodies.at[g->body].link < 0 && tact_model_geom_collides(g);
     }
-    if (!heavy && !shaped) {
+    if (!has_mass && !has_shapes) {
         return;
     }
     w->line = m->bodies.at[m->bodies.count > 1 ? 1 : 0].line;
-    begin_line(w, 0, "base:");
-    end_line(w);
+    begin_yaml_line(w, 0, "base:");
+    end_yaml_line(w);
     if (!w->options->moving_base) {
-        begin_line(w, 1, "fixed: true");
-        end_line(w);
+        begin_yaml_line(w, 1, "fixed: true");
+        end_yaml_line(w);
     }
-    if (heavy) {
+    if (has_mass) {
         write_mass(w, 1, &m->base.mass);
     }
     write_shapes(w, 1, -1);
@@ -407,9 +408,9 @@ static void write_exclusion(struct writer *w, const char *hand, int a, int b)
     const struct model *m = w->model;
     const char *one = a < 0 ? "base" : m->links.at[a].name;
     const char *two = b < 0 ? "base" : m->links.at[b].name;
-    begin_line(w, w->options->scene ? -2 : -1, "  - {objects: [%s.%s, %s.%s]}", hand, one, hand,
-               two);
-    end_line(w);
+    begin_yaml_line(w, w->options->scene ? -2 : -1, "  - {objects: [%s.%s, %s.%s]}", hand, one,
+                    hand, two);
+    end_yaml_line(w);
 }
 
 /* The link of the next body towards the base; a body has one link for each of its joints. */
@@ -429,11 +430,11 @@ static int write_exclusions(struct writer *w, const char *hand)
 {
     struct model *m = w->model;
     const size_t n = m->links.count + 1;
-    unsigned char *touch = tact_model_touching_links(m);
+    unsigned char *touch = tact_model_link_contact_matrix(m);
     bool first = true;
     int rc = 0;
     if (!touch) {
-        return tact_model_no_memory(m);
+        return tact_model_report_no_memory(m);
     }
     w->line = m->exclusions.count ? m->exclusions.at[0].line : m->bodies.at[0].line;
     for (size_t i = 0; !rc && i < n; i++) {
@@ -444,7 +445,7 @@ static int write_exclusions(struct writer *w, const char *hand)
             }
             const bool adjacent = touch[i * n + k] && are_adjacent(m, a, b);
             if (touch[i * n + k] == MODEL_TOUCH_SOME && !adjacent) {
-                rc = tact_model_error(
+                rc = tact_model_report_error(
                     m, m->links.at[a].line,
                     "<exclude> names a body of several that are rigidly connected, "
                     "\"%.60s\" and \"%.60s\", and not the others: this is not "
@@ -452,8 +453,8 @@ static int write_exclusions(struct writer *w, const char *hand)
                     m->links.at[a].name, b < 0 ? "base" : m->links.at[b].name);
             } else if (touch[i * n + k] == MODEL_TOUCH_NONE || adjacent) {
                 if (first) {
-                    begin_line(w, w->options->scene ? -2 : -1, "exclude:");
-                    end_line(w);
+                    begin_yaml_line(w, w->options->scene ? -2 : -1, "exclude:");
+                    end_yaml_line(w);
                 }
                 first = false;
                 write_exclusion(w, hand, a, b);
@@ -481,46 +482,46 @@ static void write_scene_head(struct writer *w, const char *name)
         append_ascii(w, *c);
     }
     append_format(w, " (%s): %zu joints, %.6g kg", m->kind, m->links.count, mass);
-    end_line(w);
-    begin_line(w, -2, "name: %s", name);
-    end_line(w);
-    begin_line(w, -2, "materials:");
-    end_line(w);
-    begin_line(w, -2, "  - {name: ");
+    end_yaml_line(w);
+    begin_yaml_line(w, -2, "name: %s", name);
+    end_yaml_line(w);
+    begin_yaml_line(w, -2, "materials:");
+    end_yaml_line(w);
+    begin_yaml_line(w, -2, "  - {name: ");
     append_quoted(w, w->options->material);
     append_text(w, "}");
-    end_line(w);
-    begin_line(w, -2, "pairs:");
-    end_line(w);
-    begin_line(w, -2, "  - {materials: [");
+    end_yaml_line(w);
+    begin_yaml_line(w, -2, "pairs:");
+    end_yaml_line(w);
+    begin_yaml_line(w, -2, "  - {materials: [");
     append_quoted(w, w->options->material);
     append_text(w, ", ");
     append_quoted(w, w->options->material);
     append_text(w, "], friction: ");
     append_number(w, friction);
     append_text(w, "}");
-    end_line(w);
-    begin_line(w, -2, "hands:");
-    end_line(w);
-    begin_line(w, -2, "  - name: %s", name);
-    end_line(w);
+    end_yaml_line(w);
+    begin_yaml_line(w, -2, "hands:");
+    end_yaml_line(w);
+    begin_yaml_line(w, -2, "  - name: %s", name);
+    end_yaml_line(w);
 }
 
 int tact_model_write(struct model *m, const struct tact_hand_file_options *options,
                      struct tact_hand_file *out)
 {
     struct writer w = {.model = m, .options = options, .indent = options->scene ? 4 : 2};
-    char name[MODEL_NAME_SIZE];
-    tact_model_plain_name(options->name ? options->name : m->name, "hand", name);
+    char name[MODEL_NAME_BYTES];
+    tact_model_sanitize_name(options->name ? options->name : m->name, "hand", name);
     if (options->scene) {
         write_scene_head(&w, name);
     } else {
-        begin_line(&w, -1, "hand:");
-        end_line(&w);
+        begin_yaml_line(&w, -1, "hand:");
+        end_yaml_line(&w);
     }
     write_base(&w);
-    begin_line(&w, 0, "links:");
-    end_line(&w);
+    begin_yaml_line(&w, 0, "links:");
+    end_yaml_line(&w);
     for (size_t i = 0; i < m->links.count; i++) {
         write_link(&w, (int)i);
     }
@@ -529,5 +530,5 @@ int tact_model_write(struct model *m, const struct tact_hand_file_options *optio
     out->size = w.used;
     out->lines = w.lines;
     out->line_count = w.line_count;
-    return rc ? rc : w.failed ? tact_model_no_memory(m) : 0;
+    return rc ? rc : w.failed ? tact_model_report_no_memory(m) : 0;
 }

@@ -21,17 +21,18 @@ static void stop_at_document_type(void *context, const xmlChar *name, const xmlC
     xmlStopParser(parser);
 }
 
-static int check_depth(struct model *m, const xmlNode *node, int depth)
+static int check_nesting_depth(struct model *m, const xmlNode *node, int depth)
 {
     for (; node; node = node->next) {
         if (node->type != XML_ELEMENT_NODE) {
             continue;
         }
-        if (depth == MODEL_DEPTH) {
-            return tact_model_error(m, tact_xml_line(node),
-                                    "nested too deeply; expected at most %d levels", MODEL_DEPTH);
+        if (depth == MODEL_MAX_NESTING) {
+            return tact_model_report_error(m, tact_xml_node_line(node),
+                                           "nested too deeply; expected at most %d levels",
+                                           MODEL_MAX_NESTING);
         }
-        int rc = check_depth(m, node->children, depth + 1);
+        int rc = check_nesting_depth(m, node->children, depth + 1);
         if (rc) {
             return rc;
         }
@@ -48,8 +49,8 @@ static int report_xml_error(struct model *m, xmlParserCtxt *parser)
         text[strcspn(text, "\n")] = '\0';
     }
     return error && error->code == XML_ERR_NO_MEMORY
-               ? tact_model_no_memory(m)
-               : tact_model_error(m, error ? error->line : 0, "not XML: %s", text);
+               ? tact_model_report_no_memory(m)
+               : tact_model_report_error(m, error ? error->line : 0, "not XML: %s", text);
 }
 
 int tact_model_parse_xml(struct model *m, const char *text, size_t size, xmlDoc **out)
@@ -58,7 +59,7 @@ int tact_model_parse_xml(struct model *m, const char *text, size_t size, xmlDoc 
     xmlParserCtxt *parser = xmlNewParserCtxt();
     *out = NULL;
     if (!parser) {
-        return tact_model_no_memory(m);
+        return tact_model_report_no_memory(m);
     }
     parser->_private = &doctype_line;
     parser->sax->internalSubset = stop_at_document_type;
@@ -67,14 +68,14 @@ int tact_model_parse_xml(struct model *m, const char *text, size_t size, xmlDoc 
                                         XML_PARSE_BIG_LINES | XML_PARSE_NOCDATA);
     int rc = 0;
     if (doctype_line) {
-        rc = tact_model_error(
+        rc = tact_model_report_error(
             m, doctype_line,
             "a document type (<!DOCTYPE>), which can bring entities and other files, "
             "is refused");
     } else if (!doc || !xmlDocGetRootElement(doc)) {
         rc = report_xml_error(m, parser);
     } else {
-        rc = check_depth(m, xmlDocGetRootElement(doc), 0);
+        rc = check_nesting_depth(m, xmlDocGetRootElement(doc), 0);
     }
     xmlFreeParserCtxt(parser);
     if (rc) {
@@ -85,17 +86,17 @@ int tact_model_parse_xml(struct model *m, const char *text, size_t size, xmlDoc 
     return 0;
 }
 
-const char *tact_xml_name(const xmlNode *node)
+const char *tact_xml_node_name(const xmlNode *node)
 {
     return (const char *)node->name;
 }
 
-int tact_xml_line(const xmlNode *node)
+int tact_xml_node_line(const xmlNode *node)
 {
     return (int)xmlGetLineNo(node);
 }
 
-const xmlNode *tact_xml_element(const xmlNode *node)
+const xmlNode *tact_xml_next_element(const xmlNode *node)
 {
     while (node && node->type != XML_ELEMENT_NODE) {
         node = node->next;
@@ -103,23 +104,23 @@ const xmlNode *tact_xml_element(const xmlNode *node)
     return node;
 }
 
-bool tact_xml_has(const xmlNode *node, const char *name)
+bool tact_xml_has_attribute(const xmlNode *node, const char *name)
 {
     return xmlHasProp(node, BAD_CAST name) != NULL;
 }
 
-const char *tact_xml_text(struct model *m, const xmlNode *node, const char *name)
+const char *tact_xml_read_text(struct model *m, const xmlNode *node, const char *name)
 {
     xmlChar *value = xmlGetProp(node, BAD_CAST name);
-    const char *copy = value ? tact_model_text(m, (const char *)value) : NULL;
+    const char *copy = value ? tact_model_copy_text(m, (const char *)value) : NULL;
     xmlFree(value);
     return copy;
 }
 
-int tact_xml_numbers(struct model *m, const xmlNode *node, const char *name, double *out, int least,
-                     int most)
+int tact_xml_read_numbers(struct model *m, const xmlNode *node, const char *name, double *out,
+                          int least, int most)
 {
-    const char *text = tact_xml_text(m, node, name);
+    const char *text = tact_xml_read_text(m, node, name);
     int count = 0;
     if (!text) {
         return 0;
@@ -129,8 +130,9 @@ int tact_xml_numbers(struct model *m, const xmlNode *node, const char *name, dou
         char *end;
         const double value = tact_number_read(at, &end);
         if (end != at + length || strspn(at, "+-.0123456789eE") < length || !isfinite(value)) {
-            return tact_model_error(m, tact_xml_line(node), "%s: %s=\"%.60s\": expected numbers",
-                                    tact_xml_name(node), name, text);
+            return tact_model_report_error(m, tact_xml_node_line(node),
+                                           "%s: %s=\"%.60s\": expected numbers",
+                                           tact_xml_node_name(node), name, text);
         }
         if (count < most) {
             out[count] = value;
@@ -139,18 +141,19 @@ int tact_xml_numbers(struct model *m, const xmlNode *node, const char *name, dou
         at = end;
     }
     if (count < least || count > most) {
-        return least == most ? tact_model_error(m, tact_xml_line(node),
-                                                "%s: %s=\"%.60s\": expected %d numbers",
-                                                tact_xml_name(node), name, text, most)
-                             : tact_model_error(m, tact_xml_line(node),
-                                                "%s: %s=\"%.60s\": expected %d to %d numbers",
-                                                tact_xml_name(node), name, text, least, most);
+        return least == most
+                   ? tact_model_report_error(m, tact_xml_node_line(node),
+                                             "%s: %s=\"%.60s\": expected %d numbers",
+                                             tact_xml_node_name(node), name, text, most)
+                   : tact_model_report_error(m, tact_xml_node_line(node),
+                                             "%s: %s=\"%.60s\": expected %d to %d numbers",
+                                             tact_xml_node_name(node), name, text, least, most);
     }
     return count;
 }
 
 /* The index of a word in a list separated by spaces, or -1. */
-static int find_word(const char *words, const char *word)
+static int find_word_in_list(const char *words, const char *word)
 {
     const size_t length = strlen(word);
     for (int i = 0; *words; i++) {
@@ -163,38 +166,39 @@ static int find_word(const char *words, const char *word)
     return -1;
 }
 
-bool tact_xml_is_in(const char *words, const char *word)
+bool tact_xml_list_has_word(const char *words, const char *word)
 {
-    return find_word(words, word) >= 0;
+    return find_word_in_list(words, word) >= 0;
 }
 
-int tact_xml_word(struct model *m, const xmlNode *node, const char *name, const char *words)
+int tact_xml_read_word(struct model *m, const xmlNode *node, const char *name, const char *words)
 {
-    const char *text = tact_xml_text(m, node, name);
-    const int found = text ? find_word(words, text) : -1;
+    const char *text = tact_xml_read_text(m, node, name);
+    const int found = text ? find_word_in_list(words, text) : -1;
     if (text && found < 0) {
-        return tact_model_error(m, tact_xml_line(node), "%s: %s=\"%.60s\": expected one of: %s",
-                                tact_xml_name(node), name, text, words);
+        return tact_model_report_error(m, tact_xml_node_line(node),
+                                       "%s: %s=\"%.60s\": expected one of: %s",
+                                       tact_xml_node_name(node), name, text, words);
     }
     return found;
 }
 
 int tact_xml_check_attributes(struct model *m, const xmlNode *node, const char *known,
-                              const char *skipped, const char *noted)
+                              const char *ignored_names, const char *noted_names)
 {
     for (const xmlAttr *a = node->properties; a; a = a->next) {
         const char *name = (const char *)a->name;
-        if (tact_xml_is_in(known, name)) {
+        if (tact_xml_list_has_word(known, name)) {
             continue;
         }
-        if (tact_xml_is_in(noted, name)) {
-            tact_model_note(m, tact_xml_line(node),
-                            "%s: \"%s\" is left out: tact's contacts have no such number",
-                            tact_xml_name(node), name);
-        } else if (!tact_xml_is_in(skipped, name)) {
-            return tact_model_error(m, tact_xml_line(node),
-                                    "%s: attribute \"%.60s\" is not supported", tact_xml_name(node),
-                                    name);
+        if (tact_xml_list_has_word(noted_names, name)) {
+            tact_model_add_note(m, tact_xml_node_line(node),
+                                "%s: \"%s\" is left out: tact's contacts have no such number",
+                                tact_xml_node_name(node), name);
+        } else if (!tact_xml_list_has_word(ignored_names, name)) {
+            return tact_model_report_error(m, tact_xml_node_line(node),
+                                           "%s: attribute \"%.60s\" is not supported",
+                                           tact_xml_node_name(node), name);
         }
     }
     return 0;

@@ -202,7 +202,7 @@ static int add_hand_to_world(struct tact_session *s, const struct tact_scene_han
     bool has_range = false;
     for (uint32_t i = 0; i < hand->links_count; i++) {
         const struct tact_scene_joint *joint = &hand->links[i].joint;
-        out->resists |= tact_session_joint_is_bounded(hand, i);
+        out->has_resistance |= tact_session_joint_has_stops(hand, i);
         has_range |= joint->target_lower < joint->target_upper;
     }
     snprintf(out->ports[0], sizeof out->ports[0], "%.60s.base position", hand->name);

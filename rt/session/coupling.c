@@ -1,7 +1,7 @@
 /*
  * Couplings: joints that are tied to what a person holds (Colgate, Stanley and Brown 1995). Target
  * and target rate of the joint from the inputs, without a jump when a device comes or returns, and
- * the energy of the port. Real-time safe but for tact_session_map_couplings().
+ * the energy of the port. Real-time safe but for tact_session_connect_couplings().
  */
 #include <errno.h>
 #include <math.h>
@@ -33,7 +33,7 @@ static void map_coupling_to_joints(struct tact_session *s, uint32_t hand, uint32
         .state = {.target = joint->start}};
 }
 
-int tact_session_map_couplings(struct tact_session *s)
+int tact_session_connect_couplings(struct tact_session *s)
 {
     const struct tact_scene *scene = s->scene;
     size_t count = 1;
@@ -225,7 +225,7 @@ static void render_coupling_force(struct tact_session *s, struct session_couplin
     double force[3], last[3], moved[3], bound[3];
     int limited = 0;
     for (int i = 0; i < n; i++) {
-        force[i] = -(torque[i] - c[i].of_remote) * c[i].outputs * c[i].felt;
+        force[i] = -(torque[i] - c[i].remote_torque) * c[i].outputs * c[i].felt;
         last[i] = c[i].state.force;
         moved[i] = c[i].moved;
         bound[i] = c[i].port.bound;
@@ -237,7 +237,7 @@ static void render_coupling_force(struct tact_session *s, struct session_couplin
     }
     for (int i = 0; i < n; i++) {
         c[i].wanted = limited && c[i].outputs ? force[i] / (c[i].outputs * c[i].felt)
-                                              : -(torque[i] - c[i].of_remote);
+                                              : -(torque[i] - c[i].remote_torque);
     }
     c->state.limited += limited;
 }

@@ -214,7 +214,7 @@ static int add_motion_fields(struct tact_session *s, const struct tact_log *log)
         rc = rc ? rc
                 : add_named_field(s, &h->torque, TACT_FIELD_OUTPUT, name, "_torque",
                                   "of the drives, N m or N", n);
-        if (!rc && h->resists) {
+        if (!rc && h->has_resistance) {
             rc = add_named_field(s, &h->reaction, TACT_FIELD_OUTPUT, name, "_reaction",
                                  "of stops and dry friction, N m or N, by link", n);
             rc = rc ? rc
@@ -337,7 +337,7 @@ static void fill_motion_fields(struct tact_session *s, double *v)
         memcpy(v + h->v, state.v, bytes);
         memcpy(v + h->target, state.target, bytes);
         memcpy(v + h->torque, state.torque, bytes);
-        if (h->resists) {
+        if (h->has_resistance) {
             memcpy(v + h->reaction, state.reaction, bytes);
             memcpy(v + h->stop, state.stop, bytes);
         }
@@ -440,7 +440,7 @@ static void restore_motion_fields(struct tact_session *s, const double *v)
         memcpy(state.v, v + h->v, bytes);
         memcpy(state.target, v + h->target, bytes);
         memcpy(state.torque, v + h->torque, bytes);
-        if (h->resists) {
+        if (h->has_resistance) {
             memcpy(state.reaction, v + h->reaction, bytes);
             memcpy(state.stop, v + h->stop, bytes);
         }

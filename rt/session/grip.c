@@ -8,7 +8,7 @@
  * the two points, adds what is missing: its torques J^T n push are targets moved by K^-1 J^T n
  * push. What the drives do across the line, and for both fingers together along it, stays that of
  * their targets: they hold the object in place. This is the internal force of two contacts
- * (Yoshikawa and Nagai 1991). Real-time safe but for tact_session_map_grips() and
+ * (Yoshikawa and Nagai 1991). Real-time safe but for tact_session_connect_grips() and
  * tact_session_free_grips().
  */
 #include <errno.h>
@@ -19,23 +19,23 @@
 #include "rt/session/grip_internal.h"
 #include "rt/session/session_internal.h"
 
-#define LEAST_DISTANCE 1e-4 /* of the two centres, under which they have no line [m] */
-#define LEAST_SHARE                                                                                \
+#define MIN_GRIP_LINE_LENGTH 1e-4 /* of the two centres, under which they have no line [m] */
+#define MIN_BORNE_FRACTION                                                                         \
     1e-3 /* of the force along the line that the drives of a finger bear, under which what they    \
             bear is no longer scaled up to all of it [1] */
-#define LEAST_COMPLIANCE                                                                           \
+#define COMPLIANCE_REGULARIZATION                                                                  \
     1e-9 /* added to C, relative to its trace, for directions in which a finger                    \
             does not move [1] */
 
 /* Where a finger presses before it has touched: the centre of its last shape, or its link's. */
-static void find_center(const struct tact_scene_link *link, double point[3])
+static void find_finger_center(const struct tact_scene_link *link, double point[3])
 {
     const double *from =
         link->shapes_count ? link->shapes[link->shapes_count - 1].position : link->center_of_mass;
     tact_v3_copy(point, from);
 }
 
-int tact_session_map_grips(struct tact_session *s, struct tact_error *err)
+int tact_session_connect_grips(struct tact_session *s, struct tact_error *err)
 {
     const struct tact_scene *scene = s->scene;
     s->grips = calloc(scene->grips_count + 1, sizeof *s->grips);
@@ -52,7 +52,7 @@ int tact_session_map_grips(struct tact_session *s, struct tact_error *err)
         g->def = def;
         g->joints = (int)(def->joint_count[0] + def->joint_count[1]);
         for (int k = 0; k < 2; k++) {
-            find_center(&hand->links[def->link[k]], g->center[k]);
+            find_finger_center(&hand->links[def->link[k]], g->center[k]);
             tact_v3_copy(g->state.point[k], g->center[k]);
         }
         for (int k = 0; k < g->joints; k++) {
@@ -79,7 +79,7 @@ static int finger_of_joint(const struct session_grip *g, int k)
     return k >= (int)g->def->joint_count[0];
 }
 
-void tact_session_release_grips(struct tact_session *s)
+void tact_session_remove_grip_force(struct tact_session *s)
 {
     for (int i = 0; i < s->grip_count && s->deadman; i++) {
         struct session_grip *g = &s->grips[i];
@@ -102,11 +102,11 @@ static int find_grip_line(struct session_grip *g, const struct tact_hand *hand, 
         tact_pose_point(center[k], pose, g->center[k]);
     }
     tact_v3_sub(line, center[1], center[0]);
-    return tact_v3_normalize(g->normal, line) > LEAST_DISTANCE;
+    return tact_v3_normalize(g->normal, line) > MIN_GRIP_LINE_LENGTH;
 }
 
 /* How the joints and drives move the points. 0: the points have no line. */
-static int measure_grip_line(struct tact_session *s, struct session_grip *g)
+static int update_grip_kinematics(struct tact_session *s, struct session_grip *g)
 {
     struct tact_hand *hand = tact_world_hand(s->world, (int)g->def->hand);
     double point[2][3];
@@ -132,9 +132,9 @@ static int measure_grip_line(struct tact_session *s, struct session_grip *g)
 }
 
 /* Solves (C + e 1) x = b by Cholesky's factors; C is symmetric and not negative. 0 where C is. */
-static void solve_compliance(const double c[9], const double b[3], double x[3])
+static void solve_compliance_matrix(const double c[9], const double b[3], double x[3])
 {
-    const double e = LEAST_COMPLIANCE * (c[0] + c[4] + c[8]);
+    const double e = COMPLIANCE_REGULARIZATION * (c[0] + c[4] + c[8]);
     if (!(e > 0.0)) {
         tact_v3_set(x, 0.0, 0.0, 0.0);
         return;
@@ -153,21 +153,21 @@ static void solve_compliance(const double c[9], const double b[3], double x[3])
  * [finger] sum of J K^-1 torque [m]. What a finger bears across all motions of its joints is not
  * known to its drives: it is taken as if its whole force were along the line, but where they bear
  * next to nothing of it. */
-static double find_mean_force(const struct session_grip *g, double by[2][3])
+static double compute_mean_grip_force(const struct session_grip *g, double drive_displacement[2][3])
 {
     double mean = 0.0;
     for (int k = 0; k < 2; k++) {
         double force[3], moved[3], movable[3];
-        solve_compliance(g->compliance[k], by[k], force);
+        solve_compliance_matrix(g->compliance[k], drive_displacement[k], force);
         tact_m3_mul_v3(moved, g->compliance[k], g->normal);
-        solve_compliance(g->compliance[k], moved, movable);
+        solve_compliance_matrix(g->compliance[k], moved, movable);
         const double share = tact_v3_dot(movable, g->normal);
-        mean += (k ? -0.5 : 0.5) * tact_v3_dot(force, g->normal) / fmax(share, LEAST_SHARE);
+        mean += (k ? -0.5 : 0.5) * tact_v3_dot(force, g->normal) / fmax(share, MIN_BORNE_FRACTION);
     }
     return mean;
 }
 
-static double find_command(const struct tact_session *s, const struct session_grip *g)
+static double read_commanded_force(const struct tact_session *s, const struct session_grip *g)
 {
     const double force =
         g->def->offset + g->def->scale * s->devices[g->device].input.channel[g->channel];
@@ -175,26 +175,27 @@ static double find_command(const struct tact_session *s, const struct session_gr
 }
 
 /* The push goes to what is missing, no faster than the points may approach each other. */
-static void update_push(struct tact_session *s, struct session_grip *g)
+static void update_added_force(struct tact_session *s, struct session_grip *g)
 {
     const double *q = tact_hand_state(tact_world_hand(s->world, (int)g->def->hand)).q;
-    double by[2][3] = {{0.0}}, moved[3], most = 0.0;
+    double drive_displacement[2][3] = {{0.0}}, moved[3], most = 0.0;
     for (int k = 0; k < g->joints; k++) {
-        tact_v3_axpy(by[finger_of_joint(g, k)], g->state.target[k] - q[g->def->joint[k]],
-                     g->rows[k]);
+        tact_v3_axpy(drive_displacement[finger_of_joint(g, k)],
+                     g->state.target[k] - q[g->def->joint[k]], g->rows[k]);
     }
     for (int k = 0; k < 2; k++) {
         tact_m3_mul_v3(moved, g->compliance[k], g->normal);
         most += tact_v3_dot(moved, g->normal);
     }
     most = s->period * g->def->speed / most; /* infinite where the fingers do not close: no push */
-    const double wanted = g->commanded > 0.0 ? g->commanded - find_mean_force(g, by) : 0.0;
+    const double wanted =
+        g->commanded > 0.0 ? g->commanded - compute_mean_grip_force(g, drive_displacement) : 0.0;
     const double change = fmin(fmax(wanted - g->state.push, -most), most);
     g->state.push += isfinite(most) && isfinite(change) ? change : 0.0;
 }
 
 /* In a replay of a session with a controller, the targets of the log have the push in them. */
-static void store_targets_without_push(struct tact_session *s, struct session_grip *g,
+static void store_targets_without_grip(struct tact_session *s, struct session_grip *g,
                                        const double *target)
 {
     const int logged = s->replayed_input_record && s->has_external_targets;
@@ -206,19 +207,19 @@ static void store_targets_without_push(struct tact_session *s, struct session_gr
 }
 
 /* While the deadman is released, or the channel is not finite, the push and the targets stay. */
-static void follow_grip(struct tact_session *s, struct session_grip *g)
+static void apply_grip(struct tact_session *s, struct session_grip *g)
 {
     double *target = tact_hand_state(tact_world_hand(s->world, (int)g->def->hand)).target;
-    const double command = find_command(s, g);
-    const int has_line = measure_grip_line(s, g);
+    const double command = read_commanded_force(s, g);
+    const int has_grip_line = update_grip_kinematics(s, g);
     g->commanded = 0.0;
     if (!s->deadman) {
         return;
     }
-    store_targets_without_push(s, g, target);
-    if (has_line && isfinite(command)) {
+    store_targets_without_grip(s, g, target);
+    if (has_grip_line && isfinite(command)) {
         g->commanded = command;
-        update_push(s, g);
+        update_added_force(s, g);
     }
     for (int k = 0; k < g->joints; k++) {
         const uint32_t joint = g->def->joint[k];
@@ -229,16 +230,16 @@ static void follow_grip(struct tact_session *s, struct session_grip *g)
     }
 }
 
-void tact_session_follow_grips(struct tact_session *s)
+void tact_session_apply_grips(struct tact_session *s)
 {
     for (int i = 0; i < s->grip_count; i++) {
-        follow_grip(s, &s->grips[i]);
+        apply_grip(s, &s->grips[i]);
     }
 }
 
 /* Centre of pressure of what a finger's link touches; where it touches nothing the last one stays.
  */
-static void find_point(struct tact_session *s, struct session_grip *g, int finger)
+static void update_finger_point(struct tact_session *s, struct session_grip *g, int finger)
 {
     struct tact_hand *hand = tact_world_hand(s->world, (int)g->def->hand);
     const int link = (int)g->def->link[finger];
@@ -276,8 +277,8 @@ static void find_point(struct tact_session *s, struct session_grip *g, int finge
 void tact_session_find_grip_points(struct tact_session *s)
 {
     for (int i = 0; i < s->grip_count; i++) {
-        find_point(s, &s->grips[i], 0);
-        find_point(s, &s->grips[i], 1);
+        update_finger_point(s, &s->grips[i], 0);
+        update_finger_point(s, &s->grips[i], 1);
     }
 }
 
@@ -288,19 +289,19 @@ void tact_session_measure_grips(struct tact_session *s)
         const struct tact_scene_link *links = s->scene->hands[g->def->hand].links;
         const struct tact_hand_state hand =
             tact_hand_state(tact_world_hand(s->world, (int)g->def->hand));
-        double by[2][3] = {{0.0}};
+        double drive_displacement[2][3] = {{0.0}};
         int limited = 0;
         for (int k = 0; k < g->joints; k++) {
             const uint32_t joint = g->def->joint[k];
             const struct tact_scene_joint *def = &links[joint].joint;
-            tact_v3_axpy(by[finger_of_joint(g, k)], hand.torque[joint] / def->stiffness,
-                         g->rows[k]);
+            tact_v3_axpy(drive_displacement[finger_of_joint(g, k)],
+                         hand.torque[joint] / def->stiffness, g->rows[k]);
             limited |= hand.saturated[joint] != 0.0 || (def->target_lower < def->target_upper &&
                                                         (hand.target[joint] == def->target_lower ||
                                                          hand.target[joint] == def->target_upper));
         }
-        g->state.force = find_mean_force(g, by);
-        g->state.short_of += limited && g->commanded > 0.0;
+        g->state.force = compute_mean_grip_force(g, drive_displacement);
+        g->state.limited_ticks += limited && g->commanded > 0.0;
     }
 }
 
@@ -315,5 +316,5 @@ struct tact_session_grip tact_session_grip(const struct tact_session *session, i
     return (struct tact_session_grip){.links = {g->def->links[0], g->def->links[1]},
                                       .commanded = g->commanded,
                                       .force = g->state.force,
-                                      .short_ticks = (uint64_t)g->state.short_of};
+                                      .short_ticks = (uint64_t)g->state.limited_ticks};
 }

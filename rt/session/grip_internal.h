@@ -12,10 +12,10 @@ struct session_grip {
     int device, channel;
     int joints; /* number of joints that it commands */
     struct session_grip_state {
-        double push;        /* share of the force that it adds to what the targets exert [N] */
-        double force;       /* that the drives exert on average, after their limits [N] */
-        double short_of;    /* ticks so far in which a limit kept it from the commanded force */
-        double point[2][3]; /* where the fingers press, frames of the links [m] */
+        double push;          /* share of the force that it adds to what the targets exert [N] */
+        double force;         /* that the drives exert on average, after their limits [N] */
+        double limited_ticks; /* ticks so far in which a limit kept it from the commanded force */
+        double point[2][3];   /* where the fingers press, frames of the links [m] */
         double target[TACT_SCENE_GRIP_JOINTS]; /* of the joints, without the push [rad, m] */
     } state;
     double center[2][3];                    /* centres of the shapes, frames of the links [m] */
@@ -28,13 +28,13 @@ struct session_grip {
 };
 
 /* grip.c: connects the commanded grips with their devices. */
-int tact_session_map_grips(struct tact_session *s, struct tact_error *err);
+int tact_session_connect_grips(struct tact_session *s, struct tact_error *err);
 void tact_session_free_grips(struct tact_session *s);
 /* Before the inputs: the joints that no input moves have the targets without the push. Real-time
  * safe, as the following. */
-void tact_session_release_grips(struct tact_session *s);
+void tact_session_remove_grip_force(struct tact_session *s);
 /* Adds the push to the targets of inputs and controller. */
-void tact_session_follow_grips(struct tact_session *s);
+void tact_session_apply_grips(struct tact_session *s);
 /* After the solve, before poses change: where the fingers press. */
 void tact_session_find_grip_points(struct tact_session *s);
 /* Once the torques are known: the force of the drives. */

@@ -1,7 +1,7 @@
 /*
  * What every body does against every hand: touch, slip and release with their times, how far it has
  * slipped and turned, and the forces between the two. Real-time safe but for
- * tact_session_make_holds().
+ * tact_session_create_holds().
  *
  * A contact slides in a tick in which its law is at the limit of friction or torsion. Its slip is
  * then the magnitude of the relative velocity at the centre of its patch along the patch, times the
@@ -15,13 +15,14 @@
 #include "contact/elementary.h"
 #include "rt/session/hold_internal.h"
 
-#define LEAST_SLIP 1e-5 /* of a motion that is reported as a slip [m] */
-#define LEAST_TURN 1e-3 /* or its turn [rad] */
-#define QUIET 0.01      /* without contact, or without sliding, after which either has ended [s] */
-#define TICK_EVENTS 16  /* logged in one tick; the others in the next ones */
-#define SHOWN_NAME 64   /* characters of a name in an event */
+#define MIN_SLIP_DISTANCE 1e-5 /* of a motion that is reported as a slip [m] */
+#define MIN_SLIP_ANGLE 1e-3    /* or its turn [rad] */
+#define MIN_QUIET_TIME                                                                             \
+    0.01 /* without contact, or without sliding, after which either has ended [s] */
+#define MAX_EVENTS_PER_TICK 16   /* logged in one tick; the others in the next ones */
+#define MAX_EVENT_NAME_LENGTH 64 /* characters of a name in an event */
 
-int tact_session_make_holds(struct tact_session *s)
+int tact_session_create_holds(struct tact_session *s)
 {
     const int hands = tact_world_hand_count(s->world);
     const int64_t pairs = (int64_t)tact_world_body_count(s->world) * hands;
@@ -42,7 +43,7 @@ int tact_session_make_holds(struct tact_session *s)
 static void add_event(struct session_hold *hold, enum session_hold_event_kind kind, uint64_t tick)
 {
     hold->count[kind]++;
-    if (hold->events < SESSION_HOLD_EVENTS) {
+    if (hold->events < SESSION_MAX_HOLD_EVENTS) {
         hold->event[hold->events++] = (struct session_hold_event){kind, tick};
     } else {
         hold->events_left_out++;
@@ -59,8 +60,8 @@ static int hand_of_owner(const struct tact_session *s, struct tact_owner owner)
 }
 
 /* Adds a contact between the body and what the hand touches it with to the sums of this tick. */
-static void add_contact(struct tact_session *s, struct session_hold *hold,
-                        const struct tact_contact *c, struct tact_owner by)
+static void add_hold_contact(struct tact_session *s, struct session_hold *hold,
+                             const struct tact_contact *c, struct tact_owner by)
 {
     const struct tact_body *body = tact_world_body(s->world, hold->body);
     const double *n = c->patch.frame;
@@ -85,12 +86,12 @@ static void add_contact(struct tact_session *s, struct session_hold *hold,
     hold->now.turn = fmax(hold->now.turn, s->period * fabs(tact_v3_dot(turn, n)));
 }
 
-static void sum_contacts(struct tact_session *s)
+static void sum_hold_contacts(struct tact_session *s)
 {
     int count;
     const int *near = tact_world_near(s->world, &count);
     for (int i = 0; i < s->hold_count; i++) {
-        s->holds[i].now = (struct session_hold_tick){.touching = 0};
+        s->holds[i].now = (struct session_hold_tick_sums){.touching = 0};
     }
     for (int i = 0; i < count; i++) {
         const struct tact_contact *c = tact_world_contact(s->world, near[i]);
@@ -100,21 +101,21 @@ static void sum_contacts(struct tact_session *s)
             const int hand = hand_of_owner(s, owner[!k]);
             const int64_t at = (int64_t)owner[k].index * tact_world_hand_count(s->world) + hand;
             if (owner[k].kind == TACT_OWNER_BODY && hand >= 0 && at < s->hold_count) {
-                add_contact(s, &s->holds[at], c, owner[!k]);
+                add_hold_contact(s, &s->holds[at], c, owner[!k]);
             }
         }
     }
 }
 
 /* A motion is a slip once it exceeds the least one; it ends after some time without sliding. */
-static void update_slip(struct session_hold *hold, uint64_t tick, uint64_t quiet)
+static void update_slip(struct session_hold *hold, uint64_t tick, uint64_t quiet_ticks)
 {
-    const struct session_hold_tick *now = &hold->now;
+    const struct session_hold_tick_sums *now = &hold->now;
     if (now->sliding) {
         if (!hold->slides) {
             hold->slides = 1;
             hold->is_slip_reported = 0;
-            hold->episode = (struct session_hold_episode){.tick = tick};
+            hold->episode = (struct session_slip_episode){.tick = tick};
         }
         hold->episode.slip += now->slip;
         hold->episode.turn += now->turn;
@@ -122,18 +123,18 @@ static void update_slip(struct session_hold *hold, uint64_t tick, uint64_t quiet
         hold->turn += now->turn;
         hold->last_slide = tick;
     }
-    hold->slides &= tick - hold->last_slide <= quiet;
+    hold->slides &= tick - hold->last_slide <= quiet_ticks;
     if (hold->slides && !hold->is_slip_reported &&
-        (hold->episode.slip > LEAST_SLIP || hold->episode.turn > LEAST_TURN)) {
+        (hold->episode.slip > MIN_SLIP_DISTANCE || hold->episode.turn > MIN_SLIP_ANGLE)) {
         hold->is_slip_reported = 1;
         add_event(hold, SESSION_HOLD_SLIP, hold->episode.tick);
     }
 }
 
-void tact_session_follow_holds(struct tact_session *s, uint64_t tick)
+void tact_session_update_holds(struct tact_session *s, uint64_t tick)
 {
-    const uint64_t quiet = (uint64_t)ceil(QUIET / s->period);
-    sum_contacts(s);
+    const uint64_t quiet_ticks = (uint64_t)ceil(MIN_QUIET_TIME / s->period);
+    sum_hold_contacts(s);
     for (int i = 0; i < s->hold_count; i++) {
         struct session_hold *hold = &s->holds[i];
         if (hold->now.touching && !hold->touches) {
@@ -141,8 +142,8 @@ void tact_session_follow_holds(struct tact_session *s, uint64_t tick)
             hold->touches = 1;
         }
         hold->last_touch = hold->now.touching ? tick : hold->last_touch;
-        update_slip(hold, tick, quiet);
-        if (hold->touches && tick - hold->last_touch > quiet) {
+        update_slip(hold, tick, quiet_ticks);
+        if (hold->touches && tick - hold->last_touch > quiet_ticks) {
             add_event(hold, SESSION_HOLD_RELEASE, hold->last_touch + 1);
             hold->touches = hold->slides = 0;
         }
@@ -163,7 +164,7 @@ static void write_hold_text(const struct tact_session *s, const struct session_h
                                  s->scene->hands[hold->hand].name, more};
     size_t used = 0;
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
-        const size_t length = strnlen(words[i], SHOWN_NAME - 1);
+        const size_t length = strnlen(words[i], MAX_EVENT_NAME_LENGTH - 1);
         memcpy(out + used, words[i], length);
         used += length;
     }
@@ -174,15 +175,16 @@ static void write_hold_text(const struct tact_session *s, const struct session_h
 static int log_next_event(struct tact_session *s, struct session_hold *hold, uint64_t tick,
                           int64_t now)
 {
-    const int is_note = hold->logged == hold->events && hold->events_left_out > 0;
+    const int is_overflow_note = hold->logged == hold->events && hold->events_left_out > 0;
     char text[TACT_RECORDER_EVENT_TEXT];
-    if (hold->logged >= hold->events + is_note) {
+    if (hold->logged >= hold->events + is_overflow_note) {
         return 0;
     }
-    write_hold_text(s, hold, is_note ? ": further events are counted, not listed" : "", text);
+    write_hold_text(s, hold, is_overflow_note ? ": further events are counted, not listed" : "",
+                    text);
     const struct session_hold_event *event = &hold->event[hold->logged];
-    const uint64_t at = is_note ? tick : event->tick;
-    const char *name = is_note ? "left out" : tact_session_hold_event_name(event->kind);
+    const uint64_t at = is_overflow_note ? tick : event->tick;
+    const char *name = is_overflow_note ? "left out" : tact_session_hold_event_name(event->kind);
     if (tact_recorder_event_rt(s->recorder, at, now - (int64_t)(tick - at) * s->period_ns, name,
                                text)) {
         return 0;
@@ -195,7 +197,7 @@ void tact_session_log_holds(struct tact_session *s, uint64_t tick, int64_t now)
 {
     int logged = 0;
     for (int i = 0; i < s->hold_count; i++) {
-        while (logged < TICK_EVENTS && log_next_event(s, &s->holds[i], tick, now)) {
+        while (logged < MAX_EVENTS_PER_TICK && log_next_event(s, &s->holds[i], tick, now)) {
             logged++;
         }
     }

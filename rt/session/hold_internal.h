@@ -4,9 +4,9 @@
 
 #include "rt/session/session_internal.h"
 
-#define SESSION_MAX_HOLDS 256  /* of a session, body by body; further ones are counted */
-#define SESSION_HOLD_EVENTS 32 /* of one hold; further ones are counted */
-#define SESSION_HOLD_NUMBERS 4 /* in the record: normal and friction forces, slip, turn */
+#define SESSION_MAX_HOLDS 256      /* of a session, body by body; further ones are counted */
+#define SESSION_MAX_HOLD_EVENTS 32 /* of one hold; further ones are counted */
+#define SESSION_HOLD_NUMBERS 4     /* in the record: normal and friction forces, slip, turn */
 
 enum session_hold_event_kind {
     SESSION_HOLD_TOUCH,
@@ -18,7 +18,7 @@ enum session_hold_event_kind {
 /* A body and a hand. */
 struct session_hold {
     int body, hand;
-    struct session_hold_tick { /* sums over the contacts of a tick */
+    struct session_hold_tick_sums { /* sums over the contacts of a tick */
         int touching, sliding;
         double normal, friction; /* sums of the magnitudes of the forces [N] */
         double slip, turn;       /* largest [m], [rad] */
@@ -26,7 +26,7 @@ struct session_hold {
     int touches;          /* 1: since the last event of touch */
     int slides;           /* 1: in an episode of sliding */
     int is_slip_reported; /* 1: that episode is an event */
-    struct session_hold_episode {
+    struct session_slip_episode {
         uint64_t tick; /* its first */
         double slip;   /* [m] */
         double turn;   /* [rad] */
@@ -36,7 +36,7 @@ struct session_hold {
     struct session_hold_event {
         enum session_hold_event_kind kind;
         uint64_t tick;
-    } event[SESSION_HOLD_EVENTS];
+    } event[SESSION_MAX_HOLD_EVENTS];
     int events;
     int logged; /* events of these in the log; 1 more: that further ones are counted only */
     uint64_t events_left_out;
@@ -45,9 +45,9 @@ struct session_hold {
 };
 
 /* hold.c: after the world is built, before the layout. -ENOMEM. */
-int tact_session_make_holds(struct tact_session *s);
+int tact_session_create_holds(struct tact_session *s);
 /* After a tick is solved and integrated. Real-time safe. */
-void tact_session_follow_holds(struct tact_session *s, uint64_t tick);
+void tact_session_update_holds(struct tact_session *s, uint64_t tick);
 /* Logs what is new. now: stamp of the tick. Real-time safe, as the following. */
 void tact_session_log_holds(struct tact_session *s, uint64_t tick, int64_t now);
 /* To the values of a record, and from a record. What touched in it is touching; a slip in course

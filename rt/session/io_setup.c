@@ -372,7 +372,7 @@ static int map_output_channel(struct tact_session *s, uint32_t i,
     return rc;
 }
 
-int tact_session_map_inputs_outputs(struct tact_session *s, int is_of_log, struct tact_error *err)
+int tact_session_connect_channels(struct tact_session *s, int is_of_log, struct tact_error *err)
 {
     const struct tact_scene *scene = s->scene;
     struct tact_safety_channel channels[TACT_SAFETY_CHANNELS];
@@ -394,8 +394,8 @@ int tact_session_map_inputs_outputs(struct tact_session *s, int is_of_log, struc
     for (uint32_t i = 0; !rc && i < scene->inputs_count; i++) {
         rc = map_input_channel(s, i, err);
     }
-    rc = rc ? rc : tact_session_map_couplings(s);
-    rc = rc ? rc : tact_session_map_tools(s, err);
+    rc = rc ? rc : tact_session_connect_couplings(s);
+    rc = rc ? rc : tact_session_connect_tools(s, err);
     for (uint32_t i = 0; !rc && i < scene->outputs_count; i++) {
         rc = map_output_channel(s, i, &channels[i], err);
     }
@@ -418,9 +418,9 @@ int tact_session_map_inputs_outputs(struct tact_session *s, int is_of_log, struc
     if (!rc) {
         tact_session_set_ports(s);
     }
-    rc = rc ? rc : tact_session_map_remotes(s, err);
-    rc = rc ? rc : tact_session_map_grips(s, err);
-    rc = rc ? rc : tact_session_make_holds(s);
+    rc = rc ? rc : tact_session_connect_remotes(s, err);
+    rc = rc ? rc : tact_session_connect_grips(s, err);
+    rc = rc ? rc : tact_session_create_holds(s);
     struct tact_safety_options options = tact_safety_default();
     options.period = s->period;
     return rc ? rc : tact_safety_init(&s->safety, channels, s->output_count, &options);

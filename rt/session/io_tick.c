@@ -128,7 +128,7 @@ void tact_session_read_inputs(struct tact_session *s, uint64_t tick)
 {
     s->deadman = session_deadman_held(s);
     load_joint_states(s, tick);
-    tact_session_release_grips(s);
+    tact_session_remove_grip_force(s);
     const int mapped = map_inputs_to_targets(s);
     tact_session_apply_force_inputs(s, tick, mapped);
     tact_session_follow_tools(s, tick, mapped);
@@ -229,7 +229,7 @@ static void release_lost_outputs(struct tact_session *s)
 
 void tact_session_send_outputs(struct tact_session *s, uint64_t tick, int64_t now)
 {
-    tact_session_answer_remotes(s);
+    tact_session_send_remotes(s);
     tact_session_render_forces(s);
     for (int i = 0; i < s->output_count; i++) {
         struct session_output *out = &s->outputs[i];

@@ -123,8 +123,8 @@ void tact_session_submit_frame(struct tact_session *s, uint64_t tick)
         s->measured[p->source] = p->by_source && tact_world_is_close(s->world, i);
         s->is_tick_submitted |= s->measured[p->source];
         tact_v3_copy(s->source_directions + 3 * p->source, tact_world_direction(s->world, i));
-        if (p->by_source && p->since == UINT64_MAX) {
-            p->since = tick;
+        if (p->by_source && p->source_start_tick == UINT64_MAX) {
+            p->source_start_tick = tick;
         }
     }
     s->history_frame[tick % s->pose_history_slot_count] = ++s->frames;
@@ -259,7 +259,7 @@ static int use_source_result(struct tact_session *s, int pair, const struct newe
     struct session_pair *p = tact_session_pair(s, pair);
     struct session_near_pair *live = tact_session_live_state_of_pair(s, pair);
     if (!p->by_source || n->age > tact_session_oldest_result_age(s, p) ||
-        n->result.tick < p->since) {
+        n->result.tick < p->source_start_tick) {
         return 0;
     }
     const struct tact_source_moments *result = &n->result.pairs[p->source];
@@ -331,7 +331,7 @@ void tact_session_measure_moments(struct tact_session *s, uint64_t tick)
         } else {
             if (!use_source_result(s, i, &newest, &m)) {
                 measure_on_host(s, i, &m);
-                host_replaced_source += p->by_source && newest.result.tick >= p->since;
+                host_replaced_source += p->by_source && newest.result.tick >= p->source_start_tick;
             }
             if (live->status < 0) {
                 carry_overlap_of_unmeasured_pair(s, i, &m);

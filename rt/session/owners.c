@@ -27,7 +27,7 @@ int tact_session_link_index(const struct tact_scene_hand *hand, const char *name
     return -1;
 }
 
-static int resists(const struct tact_scene_joint *joint)
+static int has_resistance(const struct tact_scene_joint *joint)
 {
     return joint->lower < joint->upper || joint->friction > 0.0;
 }
@@ -38,12 +38,13 @@ static const char *leader_of(const struct tact_scene_link *link)
     return link->joint.mimic ? link->joint.mimic->joint : link->name;
 }
 
-int tact_session_joint_is_bounded(const struct tact_scene_hand *hand, uint32_t link)
+int tact_session_joint_has_stops(const struct tact_scene_hand *hand, uint32_t link)
 {
     const char *leader = leader_of(&hand->links[link]);
-    int bounded = resists(&hand->links[link].joint);
+    int bounded = has_resistance(&hand->links[link].joint);
     for (uint32_t i = 0; i < hand->links_count; i++) {
-        bounded |= resists(&hand->links[i].joint) && !strcmp(leader_of(&hand->links[i]), leader);
+        bounded |=
+            has_resistance(&hand->links[i].joint) && !strcmp(leader_of(&hand->links[i]), leader);
     }
     return bounded;
 }

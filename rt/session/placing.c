@@ -136,7 +136,7 @@ void tact_session_reassign_costliest_pair(struct tact_session *s)
     }
     if (most_expensive_pair && total > most) {
         most_expensive_pair->by_source = 1;
-        most_expensive_pair->since = UINT64_MAX;
+        most_expensive_pair->source_start_tick = UINT64_MAX;
     } else if (least_expensive_pair &&
                total + least_expensive_pair->cost_ns < HOST_TIME_RETURN_FRACTION * most) {
         least_expensive_pair->by_source = 0;

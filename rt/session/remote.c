@@ -12,7 +12,7 @@
  * The robot's end sends a share of u_out that rises from 0 within 0.2 s.
  * With `model` the robot sends the wall that it meets in place of its position and force
  * (rt/wall_internal.h), and the person's joint meets that wall here.
- * Real-time safe but for tact_session_map_remotes().
+ * Real-time safe but for tact_session_connect_remotes().
  */
 #include <errno.h>
 #include <math.h>
@@ -21,23 +21,23 @@
 #include <string.h>
 #include "rt/session/remote_internal.h"
 
-#define HELD_BY_DEADMAN 1.0 /* values of the channel `held` */
-#define HELD_ALWAYS 2.0     /* by a site that has no deadman */
-#define HELD_NO_MORE (-1.0) /* by a site that lost this one */
-#define RAMP_TIME 0.2       /* of the force that a person feels [s] */
+#define HELD_VALUE_DEADMAN 1.0      /* values of the channel `held` */
+#define HELD_VALUE_NO_DEADMAN 2.0   /* by a site that has no deadman */
+#define HELD_VALUE_SITE_LOST (-1.0) /* by a site that lost this one */
+#define FORCE_RAMP_TIME 0.2         /* of the force that a person feels [s] */
 
-static struct tact_wave_tie find_wave_tie(const struct tact_scene_remote *def, double period)
+static struct tact_wave_tie make_wave_tie(const struct tact_scene_remote *def, double period)
 {
     return (struct tact_wave_tie){def->impedance, def->stiffness, def->damping, period, def->tank};
 }
 
 /* Drive of the joint that is of the tie. */
-static void find_remote_drive(const struct tact_scene_remote *def, double period, double *stiffness,
+static void compute_tie_drive(const struct tact_scene_remote *def, double period, double *stiffness,
                               double *damping)
 {
     const int waves = !strcmp(def->mode, "waves");
-    const struct tact_wave_tie tie = find_wave_tie(def, period);
-    const double share = waves ? tact_wave_share(&tie) : 1.0;
+    const struct tact_wave_tie tie = make_wave_tie(def, period);
+    const double share = waves ? tact_wave_drive_scale(&tie) : 1.0;
     *stiffness = share * def->stiffness;
     *damping = waves && def->stiffness == 0.0 ? def->impedance : share * def->damping;
 }
@@ -48,7 +48,7 @@ void tact_session_add_remote_drive(const struct tact_scene *scene, const char *j
     for (uint32_t i = 0; i < scene->remotes_count; i++) {
         double stiffness, damping;
         if (!strcmp(scene->remotes[i].joint, joint)) {
-            find_remote_drive(&scene->remotes[i], scene->period, &stiffness, &damping);
+            compute_tie_drive(&scene->remotes[i], scene->period, &stiffness, &damping);
             link->stiffness += stiffness;
             link->damping += damping;
         }
@@ -91,7 +91,7 @@ static uint32_t add_to_digest(uint32_t digest, const void *data, size_t size)
 
 /* Digest of the modes and impedances of all ties of a device, by axis: waves of two impedances are
  * no line. Not 0. */
-static double find_terms(const struct tact_session *s, const char *device)
+static double compute_agreement_digest(const struct tact_session *s, const char *device)
 {
     uint32_t digest = 2166136261u;
     for (uint64_t axis = 0; axis < 6; axis++) {
@@ -124,9 +124,9 @@ static int find_optional_channel(const struct tact_session *s, const struct sess
 
 static void find_optional_channels(struct tact_session *s, struct session_remote *r)
 {
-    r->in.other_clutched = find_optional_channel(s, r, "other_clutched", 0);
+    r->in.other_site_clutched = find_optional_channel(s, r, "other_clutched", 0);
     r->in.other_fault = find_optional_channel(s, r, "other_fault", 0);
-    r->out.terms = find_optional_channel(s, r, "terms", 1);
+    r->out.agreement_digest = find_optional_channel(s, r, "terms", 1);
     r->out.clutched = find_optional_channel(s, r, "clutched", 1);
     r->out.fault = find_optional_channel(s, r, "fault", 1);
     r->is_first = 1;
@@ -135,12 +135,12 @@ static void find_optional_channels(struct tact_session *s, struct session_remote
     }
 }
 
-static int map_remote(struct tact_session *s, uint32_t index, struct tact_error *err)
+static int connect_remote_joint(struct tact_session *s, uint32_t index, struct tact_error *err)
 {
     struct session_remote *r = &s->remotes[index];
     const struct tact_scene_remote *def = &s->scene->remotes[index];
     r->def = def;
-    r->tie = find_wave_tie(def, s->period);
+    r->tie = make_wave_tie(def, s->period);
     r->mode = !strcmp(def->mode, "waves")            ? REMOTE_WAVES
               : !strcmp(def->mode, "position_force") ? REMOTE_POSITION_FORCE
               : !strcmp(def->mode, "model")          ? REMOTE_MODEL
@@ -154,7 +154,7 @@ static int map_remote(struct tact_session *s, uint32_t index, struct tact_error 
             }
         }
     }
-    find_remote_drive(def, s->period, &r->stiffness, &r->damping);
+    compute_tie_drive(def, s->period, &r->stiffness, &r->damping);
     if (r->mode == REMOTE_MODEL && r->stiffness > 0.0) {
         r->jacobian = calloc(6 * (size_t)s->scene->hands[r->hand].links_count, sizeof(double));
         if (!r->jacobian) {
@@ -164,7 +164,7 @@ static int map_remote(struct tact_session *s, uint32_t index, struct tact_error 
     r->coupling = tact_session_find_coupling(s, r->hand, r->link);
     r->state.target = s->scene->hands[r->hand].links[r->link].joint.start;
     r->state.tank = def->tank;
-    r->terms = find_terms(s, def->device);
+    r->agreement_digest = compute_agreement_digest(s, def->device);
     const int rc = find_remote_channels(s, r, err);
     if (!rc) {
         find_optional_channels(s, r);
@@ -172,7 +172,7 @@ static int map_remote(struct tact_session *s, uint32_t index, struct tact_error 
     return rc;
 }
 
-static int is_of_other_site(const struct tact_session *s, int device)
+static int is_network_device(const struct tact_session *s, int device)
 {
     int found = !strcmp(s->devices[device].device.info.type, "network");
     for (int i = 0; i < s->remote_count; i++) {
@@ -197,7 +197,7 @@ static int check_remote_devices(struct tact_session *s, struct tact_error *err)
             }
         }
     }
-    if (s->deadman_device >= 0 && is_of_other_site(s, s->deadman_device)) {
+    if (s->deadman_device >= 0 && is_network_device(s, s->deadman_device)) {
         tact_scene_where(scene, "deadman", err);
         return tact_error_set(err, -EINVAL,
                               "is a channel of the other site, which can stop this one but not arm "
@@ -206,7 +206,7 @@ static int check_remote_devices(struct tact_session *s, struct tact_error *err)
     return 0;
 }
 
-int tact_session_map_remotes(struct tact_session *s, struct tact_error *err)
+int tact_session_connect_remotes(struct tact_session *s, struct tact_error *err)
 {
     int rc = 0;
     s->remotes = calloc(s->scene->remotes_count + 1, sizeof *s->remotes);
@@ -221,10 +221,10 @@ int tact_session_map_remotes(struct tact_session *s, struct tact_error *err)
     }
     s->remote_count = (int)s->scene->remotes_count;
     for (uint32_t i = 0; !rc && i < s->scene->remotes_count; i++) {
-        rc = map_remote(s, i, err);
+        rc = connect_remote_joint(s, i, err);
     }
     if (!rc) {
-        tact_session_join_remotes(s);
+        tact_session_group_vector_ties(s);
     }
     return rc ? rc : check_remote_devices(s, err);
 }
@@ -237,32 +237,33 @@ void tact_session_free_remotes(struct tact_session *s)
     free(s->remotes);
 }
 
-static const struct tact_device_input *input_of(const struct tact_session *s,
-                                                const struct session_remote *r)
+static const struct tact_device_input *device_input_of_tie(const struct tact_session *s,
+                                                           const struct session_remote *r)
 {
     return &s->devices[r->device].input;
 }
 
 /* 1 where this site allows the tie: its own deadman is held, nothing is at fault, and the deadman
  * was released since a fault was cleared or the other site was lost. */
-static int is_held_here(const struct tact_session *s, const struct session_remote *r)
+static int is_tie_allowed_here(const struct tact_session *s, const struct session_remote *r)
 {
     return s->deadman && s->safety.state != TACT_SAFETY_FAULT && !s->safety.await_release &&
-           r->state.latched == 0.0;
+           r->state.must_reengage == 0.0;
 }
 
 /* A site that was there and is lost must be engaged by hand again: by the deadman of this site, or
  * where it has none by that of the other, if there is one. */
-static void update_latch(const struct tact_session *s, struct session_remote *r)
+static void update_reengagement(const struct tact_session *s, struct session_remote *r)
 {
-    const struct tact_device_input *in = input_of(s, r);
+    const struct tact_device_input *in = device_input_of_tie(s, r);
     const double other = in->channel[r->in.held];
-    const int held = s->deadman_device >= 0 ? s->deadman : other > 0.5 && other < HELD_ALWAYS;
+    const int held =
+        s->deadman_device >= 0 ? s->deadman : other > 0.5 && other < HELD_VALUE_NO_DEADMAN;
     if (in->state == TACT_DEVICE_LOST) {
-        r->state.latched = r->state.met;
+        r->state.must_reengage = r->state.met;
     } else if (in->state == TACT_DEVICE_OK) {
         r->state.met = 1.0;
-        r->state.latched = held ? r->state.latched : 0.0;
+        r->state.must_reengage = held ? r->state.must_reengage : 0.0;
     }
 }
 
@@ -281,22 +282,22 @@ static int is_finite_input(const struct session_remote *r, const struct tact_dev
 /* After silence the ends of a line are brought together again by the correction; after the
  * deadman was released, and always in the other modes, the other position counts from where it is
  * then. */
-static double ticks_of_disengaged(const struct session_remote *r,
-                                  const struct tact_device_input *in)
+static double disengaged_ticks_value(const struct session_remote *r,
+                                     const struct tact_device_input *in)
 {
-    const int by_silence =
+    const int is_by_silence =
         (in->state != TACT_DEVICE_OK || in->channel[r->in.held] < 0.0) && r->mode == REMOTE_WAVES;
-    return r->state.ticks > 0.0 ? (by_silence ? -1.0 : 0.0) : r->state.ticks;
+    return r->state.ticks > 0.0 ? (is_by_silence ? -1.0 : 0.0) : r->state.ticks;
 }
 
 /* Sets whether a wave arrived; without one, or with one of a robot's end that is kept, what a
  * person feels fades. */
-static void find_missing_wave(const struct tact_session *s, struct session_remote *r)
+static void detect_missing_wave(const struct tact_session *s, struct session_remote *r)
 {
-    const int is_waves = r->mode == REMOTE_WAVES;
-    r->is_missing = is_waves && tact_session_is_wave_missing(s, r);
-    r->fades = is_waves && r->def->stiffness == 0.0 &&
-               (r->is_missing || tact_session_is_other_end_kept(s, r));
+    const int is_wave_mode = r->mode == REMOTE_WAVES;
+    r->is_missing = is_wave_mode && tact_session_is_wave_missing(s, r);
+    r->is_force_fading = is_wave_mode && r->def->stiffness == 0.0 &&
+                         (r->is_missing || tact_session_is_other_end_stopped(s, r));
 }
 
 /* Engages without a jump: once what was felt has faded, and the end of the line stays where it
@@ -304,26 +305,27 @@ static void find_missing_wave(const struct tact_session *s, struct session_remot
 static void update_engagement(struct tact_session *s, struct session_remote *r, double now)
 {
     struct session_remote_state *state = &r->state;
-    const struct tact_device_input *in = input_of(s, r);
-    const double step = s->period / RAMP_TIME;
-    update_latch(s, r);
-    find_missing_wave(s, r);
-    if (in->state != TACT_DEVICE_OK || in->channel[r->in.held] <= 0.5 || !is_held_here(s, r) ||
-        !is_finite_input(r, in) || (state->ticks <= 0.0 && state->share > 0.0)) {
-        state->ticks = ticks_of_disengaged(r, in);
+    const struct tact_device_input *in = device_input_of_tie(s, r);
+    const double step = s->period / FORCE_RAMP_TIME;
+    update_reengagement(s, r);
+    detect_missing_wave(s, r);
+    if (in->state != TACT_DEVICE_OK || in->channel[r->in.held] <= 0.5 ||
+        !is_tie_allowed_here(s, r) || !is_finite_input(r, in) ||
+        (state->ticks <= 0.0 && state->share > 0.0)) {
+        state->ticks = disengaged_ticks_value(r, in);
         state->share = fmax(0.0, state->share - step);
         return;
     }
     if (state->ticks == 0.0) {
         state->other = in->channel[r->in.position];
-        state->offset = tact_session_remote_offset(s, r);
+        state->offset = tact_session_tie_offset(s, r);
         state->rate = 0.0;
     }
     if (state->ticks <= 0.0) {
         state->tank = r->def->tank;
     }
     state->ticks = now;
-    if (r->fades) {
+    if (r->is_force_fading) {
         state->share = fmax(0.0, state->share - step);
     } else if (!r->is_missing) {
         state->share = fmin(1.0, state->share + step);
@@ -331,51 +333,55 @@ static void update_engagement(struct tact_session *s, struct session_remote *r, 
 }
 
 /* Target rate that fades out the force of the tick before. */
-static double fade_force(const struct tact_session *s, const struct session_remote *r,
-                         double rate_now)
+static double rate_to_fade_force(const struct tact_session *s, const struct session_remote *r,
+                                 double joint_rate)
 {
-    const double share = r->state.share, before = share + s->period / RAMP_TIME;
-    return rate_now + share / before * r->state.force / r->damping;
+    const double share = r->state.share, before = share + s->period / FORCE_RAMP_TIME;
+    return joint_rate + share / before * r->state.force / r->damping;
 }
 
-static void follow_wave(const struct tact_session *s, struct session_remote *r, double rate_now)
+static void update_target_from_wave(const struct tact_session *s, struct session_remote *r,
+                                    double joint_rate)
 {
     struct session_remote_state *state = &r->state;
     const struct tact_scene_remote *def = r->def;
     const double b = def->impedance;
-    const double arrived = input_of(s, r)->channel[r->in.wave];
-    const double wave = state->ticks > 0.0 && tact_wave_has_energy(arrived) ? arrived : 0.0;
+    const double arrived_wave = device_input_of_tie(s, r)->channel[r->in.wave];
+    const double wave =
+        state->ticks > 0.0 && tact_wave_has_energy(arrived_wave) ? arrived_wave : 0.0;
     state->correction = 0.0;
-    r->is_end_held = state->ticks <= 0.0 || r->is_missing || r->fades;
+    r->is_line_end_held = state->ticks <= 0.0 || r->is_missing || r->is_force_fading;
     if (def->stiffness == 0.0) { /* a person's: the force fades, and so does the damper */
         state->used = state->share * wave;
-        state->rate = r->is_end_held
-                          ? fade_force(s, r, rate_now)
-                          : tact_wave_rate(b, state->used, 0.0) + (1.0 - state->share) * rate_now;
+        state->rate = r->is_line_end_held ? rate_to_fade_force(s, r, joint_rate)
+                                          : tact_wave_end_rate(b, state->used, 0.0) +
+                                                (1.0 - state->share) * joint_rate;
         return;
     }
-    const double round_trip = input_of(s, r)->channel[r->in.round_trip],
-                 error = tact_session_remote_error(s, r);
-    const double share = r->is_end_held ? 0.0 : state->share;
-    state->used = share * tact_wave_taken(&r->tie, round_trip, error, wave, state->force) +
-                  (1.0 - share) * state->force / sqrt(2.0 * b);
-    if (!r->is_end_held) {
-        state->correction =
-            share * tact_wave_correction(&r->tie, state->tank, round_trip, error, state->force);
+    const double round_trip = device_input_of_tie(s, r)->channel[r->in.round_trip],
+                 error = tact_session_tie_error(s, r);
+    const double share = r->is_line_end_held ? 0.0 : state->share;
+    state->used =
+        share * tact_wave_attenuate_incoming(&r->tie, round_trip, error, wave, state->force) +
+        (1.0 - share) * state->force / sqrt(2.0 * b);
+    if (!r->is_line_end_held) {
+        state->correction = share * tact_wave_position_correction(&r->tie, state->tank, round_trip,
+                                                                  error, state->force);
     }
     state->rate = (s->period * def->stiffness + def->damping) / def->damping *
-                  (state->correction + tact_wave_rate(b, state->used, 0.0));
+                  (state->correction + tact_wave_end_rate(b, state->used, 0.0));
 }
 
-static void follow_position(const struct tact_session *s, struct session_remote *r, double rate_now)
+static void update_target_from_position(const struct tact_session *s, struct session_remote *r,
+                                        double joint_rate)
 {
     struct session_remote_state *state = &r->state;
-    const struct tact_device_input *in = input_of(s, r);
+    const struct tact_device_input *in = device_input_of_tie(s, r);
     state->correction = state->used = 0.0;
     if (r->def->stiffness == 0.0) { /* position_force, at the person: minus the other force */
         state->rate = state->ticks > 0.0 ? -state->share * in->channel[r->in.force] / r->damping +
-                                               (1.0 - state->share) * rate_now
-                                         : fade_force(s, r, rate_now);
+                                               (1.0 - state->share) * joint_rate
+                                         : rate_to_fade_force(s, r, joint_rate);
         return;
     }
     if (state->ticks <= 0.0) {
@@ -389,48 +395,49 @@ static void follow_position(const struct tact_session *s, struct session_remote 
         return;
     }
     const double other = in->channel[r->in.position];
-    state->rate += REMOTE_RATE_SHARE * ((other - state->other) / s->period - state->rate);
+    state->rate += REMOTE_RATE_WEIGHT * ((other - state->other) / s->period - state->rate);
     state->other = other;
     state->target = other - state->offset;
 }
 
 /* The joint's drive is that of the tie and of a coupling together. */
-static void set_joint_target(const struct tact_session *s, struct session_remote *r)
+static void set_tied_joint_target(const struct tact_session *s, struct session_remote *r)
 {
     struct tact_hand_state hand = tact_hand_state(tact_world_hand(s->world, r->hand));
     const struct tact_scene_coupling *own = s->scene->hands[r->hand].links[r->link].joint.coupling;
     const double stiffness = own ? own->stiffness : 0.0;
     double *target = &hand.target[r->link];
-    r->target_before = r->stiffness > 0.0 ? r->state.target : hand.q[r->link];
-    *target = r->coupling ? (stiffness * *target + r->stiffness * r->target_before) /
+    r->tie_target = r->stiffness > 0.0 ? r->state.target : hand.q[r->link];
+    *target = r->coupling ? (stiffness * *target + r->stiffness * r->tie_target) /
                                 (stiffness + r->stiffness)
-                          : r->target_before;
+                          : r->tie_target;
 }
 
-static void set_joint_rate(const struct tact_session *s, struct session_remote *r)
+static void set_tied_joint_rate(const struct tact_session *s, struct session_remote *r)
 {
     struct tact_hand_state hand = tact_hand_state(tact_world_hand(s->world, r->hand));
     const struct tact_scene_coupling *own = s->scene->hands[r->hand].links[r->link].joint.coupling;
-    const double damping = own ? own->damping : 0.0, of_tie = tact_session_remote_rate(s, r);
+    const double damping = own ? own->damping : 0.0, tie_rate = tact_session_tie_target_rate(s, r);
     double *rate = &hand.target_rate[r->link];
-    *rate = r->coupling ? (damping * *rate + r->damping * of_tie) / (damping + r->damping) : of_tie;
+    *rate =
+        r->coupling ? (damping * *rate + r->damping * tie_rate) / (damping + r->damping) : tie_rate;
 }
 
-static void follow_other_site(struct tact_session *s, struct session_remote *r)
+static void update_tie_target(struct tact_session *s, struct session_remote *r)
 {
     const struct tact_hand_state hand = tact_hand_state(tact_world_hand(s->world, r->hand));
-    const double rate_now = hand.v[r->link];
+    const double joint_rate = hand.v[r->link];
     if (r->mode == REMOTE_WAVES) {
-        follow_wave(s, r, rate_now);
+        update_target_from_wave(s, r, joint_rate);
     } else if (r->mode == REMOTE_MODEL && r->stiffness == 0.0) {
         if (r->state.ticks > 0.0) {
-            tact_session_follow_wall(s, r, hand.q[r->link], rate_now);
+            tact_session_follow_wall(s, r, hand.q[r->link], joint_rate);
         } else {
-            r->model.felt = (struct tact_wall_felt){.late = 0.0};
-            r->state.rate = fade_force(s, r, rate_now);
+            r->model.felt = (struct tact_wall_rendering){.delayed_force = 0.0};
+            r->state.rate = rate_to_fade_force(s, r, joint_rate);
         }
     } else {
-        follow_position(s, r, rate_now);
+        update_target_from_position(s, r, joint_rate);
     }
 }
 
@@ -441,19 +448,19 @@ void tact_session_follow_remotes(struct tact_session *s, uint64_t tick)
         update_engagement(s, &s->remotes[i], (double)tick + 1.0);
     }
     for (int i = 0; i < s->remote_count; i++) {
-        follow_other_site(s, &s->remotes[i]);
+        update_tie_target(s, &s->remotes[i]);
     }
     for (int i = 0; i < s->remote_count; i++) {
-        set_joint_target(s, &s->remotes[i]);
+        set_tied_joint_target(s, &s->remotes[i]);
     }
     for (int i = 0; i < s->remote_count; i++) {
-        set_joint_rate(s, &s->remotes[i]);
+        set_tied_joint_rate(s, &s->remotes[i]);
     }
 }
 
 /* Without a wave a robot's end says so, and a person's passes on that none arrived: the robot's end
  * then stays too. What a robot's end says is not passed on, or it would go to and fro for ever. */
-static double find_wave_of_no_energy(const struct session_remote *r)
+static double choose_zero_energy_wave(const struct session_remote *r)
 {
     double largest = 0.0; /* force of the vector */
     for (int k = 0; k < r->parts; k++) {
@@ -462,39 +469,39 @@ static double find_wave_of_no_energy(const struct session_remote *r)
     if (!r->is_missing || largest == 0.0) {
         return TACT_WAVE_AT_REST;
     }
-    return r->def->stiffness > 0.0 ? TACT_WAVE_KEPT : TACT_WAVE_MISSING;
+    return r->def->stiffness > 0.0 ? TACT_WAVE_STOPPED : TACT_WAVE_MISSING;
 }
 
 /* The end of the line moved; what comes back from it. */
-static void reflect_wave(struct session_remote *r, double q, double v)
+static void compute_outgoing_wave(struct session_remote *r, double q, double v)
 {
     struct session_remote_state *state = &r->state;
-    const double b = r->def->impedance, rate = tact_wave_rate(b, state->used, state->force);
-    const int is_robot = r->def->stiffness > 0.0;
-    state->sent = r->is_end_held ? 0.0 : tact_wave_reflected(b, rate, state->force);
-    state->sent *= is_robot ? state->share : 1.0; /* less than all of it takes energy only */
+    const double b = r->def->impedance, rate = tact_wave_end_rate(b, state->used, state->force);
+    const int is_robot_end = r->def->stiffness > 0.0;
+    state->sent = r->is_line_end_held ? 0.0 : tact_wave_outgoing(b, rate, state->force);
+    state->sent *= is_robot_end ? state->share : 1.0; /* less than all of it takes energy only */
     if (state->ticks > 0.0 && state->sent == 0.0) {
-        state->sent = find_wave_of_no_energy(r);
+        state->sent = choose_zero_energy_wave(r);
     }
-    if (!is_robot) {
+    if (!is_robot_end) {
         state->target = q;
         return;
     }
-    r->way = 0.0;
+    r->end_rotation = 0.0;
     tact_wave_move_end(&r->tie, rate, state->correction, state->force, v,
-                       r->turns ? &r->way : &state->target, &state->tank);
+                       r->turns ? &r->end_rotation : &state->target, &state->tank);
 }
 
 /* What the other site is to know of this one. */
-static void answer_with_condition(const struct tact_session *s, const struct session_remote *r,
-                                  double *out)
+static void send_site_state(const struct tact_session *s, const struct session_remote *r,
+                            double *out)
 {
-    out[r->out.held] = r->state.latched > 0.0   ? HELD_NO_MORE
-                       : !is_held_here(s, r)    ? 0.0
-                       : s->deadman_device >= 0 ? HELD_BY_DEADMAN
-                                                : HELD_ALWAYS;
-    if (r->out.terms >= 0) {
-        out[r->out.terms] = r->terms;
+    out[r->out.held] = r->state.must_reengage > 0.0 ? HELD_VALUE_SITE_LOST
+                       : !is_tie_allowed_here(s, r) ? 0.0
+                       : s->deadman_device >= 0     ? HELD_VALUE_DEADMAN
+                                                    : HELD_VALUE_NO_DEADMAN;
+    if (r->out.agreement_digest >= 0) {
+        out[r->out.agreement_digest] = r->agreement_digest;
     }
     if (r->out.clutched >= 0) {
         out[r->out.clutched] = tact_session_is_clutched(s);
@@ -504,7 +511,7 @@ static void answer_with_condition(const struct tact_session *s, const struct ses
     }
 }
 
-void tact_session_answer_remotes(struct tact_session *s)
+void tact_session_send_remotes(struct tact_session *s)
 {
     for (int i = 0; i < s->remote_count; i++) {
         struct session_remote *r = &s->remotes[i];
@@ -512,15 +519,15 @@ void tact_session_answer_remotes(struct tact_session *s)
         const double q = hand.q[r->link], v = hand.v[r->link];
         double *out = s->devices[r->device].output;
         /* A limited drive is the tie's alone. */
-        r->state.force =
-            r->coupling ? r->stiffness * (r->target_before - q) + r->damping * (r->state.rate - v)
-                        : hand.torque[r->link];
+        r->state.force = r->coupling
+                             ? r->stiffness * (r->tie_target - q) + r->damping * (r->state.rate - v)
+                             : hand.torque[r->link];
         if (r->coupling) {
-            r->coupling->of_remote = r->state.force;
+            r->coupling->remote_torque = r->state.force;
         }
         r->state.work += r->state.force * v * s->period;
         if (r->mode == REMOTE_WAVES) {
-            reflect_wave(r, q, v);
+            compute_outgoing_wave(r, q, v);
         } else if (r->stiffness == 0.0) {
             r->state.target = q;
         }
@@ -530,9 +537,9 @@ void tact_session_answer_remotes(struct tact_session *s)
         if (r->mode == REMOTE_MODEL && r->stiffness > 0.0) {
             tact_session_send_wall(s, r, out);
         }
-        answer_with_condition(s, r, out);
+        send_site_state(s, r, out);
     }
-    tact_session_turn_ends(s);
+    tact_session_rotate_line_ends(s);
 }
 
 void tact_session_log_other_sites(struct tact_session *s, uint64_t tick, int64_t now)
@@ -542,23 +549,23 @@ void tact_session_log_other_sites(struct tact_session *s, uint64_t tick, int64_t
         {"its fault was cleared", "is at fault: nothing engages until that is cleared there"}};
     for (int i = 0; i < s->remote_count; i++) {
         struct session_remote *r = &s->remotes[i];
-        const struct tact_device_input *in = input_of(s, r);
-        const int channels[2] = {r->in.other_clutched, r->in.other_fault};
-        int condition = 0;
+        const struct tact_device_input *in = device_input_of_tie(s, r);
+        const int channels[2] = {r->in.other_site_clutched, r->in.other_fault};
+        int site_condition = 0;
         for (int k = 0; k < 2; k++) {
-            condition |= (channels[k] >= 0 && in->channel[channels[k]] > 0.5) << k;
+            site_condition |= (channels[k] >= 0 && in->channel[channels[k]] > 0.5) << k;
         }
-        if (!r->is_first || in->state != TACT_DEVICE_OK || condition == r->condition ||
-            tick < r->condition_due) {
+        if (!r->is_first || in->state != TACT_DEVICE_OK || site_condition == r->site_condition ||
+            tick < r->condition_log_tick) {
             continue;
         }
         for (int k = 0; k < 2; k++) {
-            if ((condition ^ r->condition) >> k & 1) {
+            if ((site_condition ^ r->site_condition) >> k & 1) {
                 tact_recorder_event_rt(s->recorder, tick, now, "other site",
-                                       texts[k][condition >> k & 1]);
+                                       texts[k][site_condition >> k & 1]);
             }
         }
-        r->condition = condition;
-        r->condition_due = tick + (uint64_t)(1.0 / s->period);
+        r->site_condition = site_condition;
+        r->condition_log_tick = tick + (uint64_t)(1.0 / s->period);
     }
 }

@@ -10,7 +10,7 @@
 #include "contact/vec.h"
 #include "rt/session/remote_internal.h"
 
-void tact_session_join_remotes(struct tact_session *s)
+void tact_session_group_vector_ties(struct tact_session *s)
 {
     for (int i = 0; i < s->remote_count; i++) {
         struct session_remote *r = &s->remotes[i];
@@ -29,13 +29,13 @@ void tact_session_join_remotes(struct tact_session *s)
     }
 }
 
-static const double *channels_of(const struct tact_session *s, const struct session_remote *r)
+static const double *input_channels_of(const struct tact_session *s, const struct session_remote *r)
 {
     return s->devices[r->device].input.channel;
 }
 
 /* out = a b^-1, or with `back` a^-1 b, of rotation vectors. */
-static void turn_between(double out[3], const double a[3], const double b[3], int back)
+static void relative_rotation(double out[3], const double a[3], const double b[3], int back)
 {
     double first[4], second[4], turn[4];
     tact_quat_from_rotvec(first, a);
@@ -49,7 +49,7 @@ static void turn_between(double out[3], const double a[3], const double b[3], in
     tact_quat_to_rotvec(out, turn);
 }
 
-double tact_session_remote_offset(const struct tact_session *s, const struct session_remote *r)
+double tact_session_tie_offset(const struct tact_session *s, const struct session_remote *r)
 {
     double target[3], other[3], offset[3];
     if (!r->turns) {
@@ -57,9 +57,9 @@ double tact_session_remote_offset(const struct tact_session *s, const struct ses
     }
     for (int k = 0; k < 3; k++) {
         target[k] = r->part[k]->state.target;
-        other[k] = channels_of(s, r)[r->part[k]->in.position];
+        other[k] = input_channels_of(s, r)[r->part[k]->in.position];
     }
-    turn_between(offset, target, other, 1);
+    relative_rotation(offset, target, other, 1);
     return offset[r->component];
 }
 
@@ -67,82 +67,82 @@ int tact_session_is_wave_missing(const struct tact_session *s, const struct sess
 {
     int is_missing = 1;
     for (int k = 0; k < r->parts; k++) {
-        is_missing &= channels_of(s, r)[r->part[k]->in.wave] == 0.0;
+        is_missing &= input_channels_of(s, r)[r->part[k]->in.wave] == 0.0;
     }
     return is_missing;
 }
 
-int tact_session_is_other_end_kept(const struct tact_session *s, const struct session_remote *r)
+int tact_session_is_other_end_stopped(const struct tact_session *s, const struct session_remote *r)
 {
-    int is_kept = 0, has_energy = 0;
+    int is_end_stopped = 0, has_energy = 0;
     for (int k = 0; k < r->parts; k++) {
-        const double wave = channels_of(s, r)[r->part[k]->in.wave];
-        is_kept |= tact_wave_is_of_kept_end(wave);
+        const double wave = input_channels_of(s, r)[r->part[k]->in.wave];
+        is_end_stopped |= tact_wave_is_of_stopped_end(wave);
         has_energy |= tact_wave_has_energy(wave);
     }
-    return is_kept && !has_energy;
+    return is_end_stopped && !has_energy;
 }
 
 /* Attitude that the end of the line follows. */
-static void find_wanted_attitude(const struct tact_session *s, const struct session_remote *r,
-                                 double wanted[3])
+static void find_target_attitude(const struct tact_session *s, const struct session_remote *r,
+                                 double target_attitude[3])
 {
     double other[3], offset[3];
     for (int k = 0; k < 3; k++) {
-        other[k] = channels_of(s, r)[r->part[k]->in.position];
+        other[k] = input_channels_of(s, r)[r->part[k]->in.position];
         offset[k] = r->part[k]->state.offset;
     }
-    turn_between(wanted, other, offset, 0);
+    relative_rotation(target_attitude, other, offset, 0);
 }
 
-double tact_session_remote_error(const struct tact_session *s, const struct session_remote *r)
+double tact_session_tie_error(const struct tact_session *s, const struct session_remote *r)
 {
-    double wanted[3], target[3], error[3];
+    double target_attitude[3], target[3], error[3];
     if (!r->turns) {
-        return channels_of(s, r)[r->in.position] - r->state.offset - r->state.target;
+        return input_channels_of(s, r)[r->in.position] - r->state.offset - r->state.target;
     }
     for (int k = 0; k < 3; k++) {
         target[k] = r->part[k]->state.target;
     }
-    find_wanted_attitude(s, r, wanted);
-    turn_between(error, wanted, target, 0);
+    find_target_attitude(s, r, target_attitude);
+    relative_rotation(error, target_attitude, target, 0);
     return error[r->component];
 }
 
 void tact_session_follow_attitude(const struct tact_session *s, struct session_remote *r)
 {
-    double now[3], before[3], moved[3], wanted[3];
+    double now[3], before[3], moved[3], target_attitude[3];
     for (int k = 0; k < 3; k++) {
-        now[k] = channels_of(s, r)[r->part[k]->in.position];
+        now[k] = input_channels_of(s, r)[r->part[k]->in.position];
         before[k] = r->part[k]->state.other;
     }
-    turn_between(moved, now, before, 0);
-    find_wanted_attitude(s, r, wanted);
+    relative_rotation(moved, now, before, 0);
+    find_target_attitude(s, r, target_attitude);
     for (int k = 0; k < 3; k++) {
         struct session_remote_state *state = &r->part[k]->state;
-        state->rate += REMOTE_RATE_SHARE * (moved[k] / s->period - state->rate);
+        state->rate += REMOTE_RATE_WEIGHT * (moved[k] / s->period - state->rate);
         state->other = now[k];
-        state->target = wanted[k];
+        state->target = target_attitude[k];
     }
 }
 
 /* Rate of the rotation vector v of an attitude that turns by w: the inverse of the left Jacobian of
  * SO(3) (Bullo and Murray 1995). */
-static void find_vector_rate(double out[3], const double v[3], const double w[3])
+static void rotation_vector_rate(double out[3], const double v[3], const double w[3])
 {
     const double angle = tact_v3_norm(v), half = 0.5 * angle;
-    double once[3], twice[3];
-    tact_v3_cross(once, v, w);
-    tact_v3_cross(twice, v, once);
+    double cross_once[3], cross_twice[3];
+    tact_v3_cross(cross_once, v, w);
+    tact_v3_cross(cross_twice, v, cross_once);
     const double share = angle > 1e-3
                              ? (1.0 - half * tact_cos(half) / tact_sin(half)) / (angle * angle)
                              : 1.0 / 12.0 + angle * angle / 720.0;
     for (int i = 0; i < 3; i++) {
-        out[i] = w[i] - 0.5 * once[i] + share * twice[i];
+        out[i] = w[i] - 0.5 * cross_once[i] + share * cross_twice[i];
     }
 }
 
-double tact_session_remote_rate(const struct tact_session *s, const struct session_remote *r)
+double tact_session_tie_target_rate(const struct tact_session *s, const struct session_remote *r)
 {
     double w[3], rate[3];
     if (!r->turns) {
@@ -152,23 +152,23 @@ double tact_session_remote_rate(const struct tact_session *s, const struct sessi
     for (int k = 0; k < 3; k++) {
         w[k] = r->part[k]->state.rate;
     }
-    find_vector_rate(rate, hand.target + r->part[0]->link, w);
+    rotation_vector_rate(rate, hand.target + r->part[0]->link, w);
     return rate[r->component];
 }
 
-void tact_session_turn_ends(struct tact_session *s)
+void tact_session_rotate_line_ends(struct tact_session *s)
 {
     for (int i = 0; i < s->remote_count; i++) {
         const struct session_remote *r = &s->remotes[i];
-        double way[3], back[3], target[3];
+        double end_rotation[3], back[3], target[3];
         if (!r->turns || r->component != 0 || r->mode != REMOTE_WAVES || r->stiffness == 0.0) {
             continue;
         }
         for (int k = 0; k < 3; k++) {
-            way[k] = r->part[k]->way;
+            end_rotation[k] = r->part[k]->end_rotation;
             back[k] = -r->part[k]->state.target;
         }
-        turn_between(target, way, back, 0);
+        relative_rotation(target, end_rotation, back, 0);
         for (int k = 0; k < 3; k++) {
             r->part[k]->state.target = target[k];
         }

@@ -7,8 +7,8 @@
 #include "rt/session/remote_internal.h"
 
 /* Force of a contact on side A, about a joint of the hand: that of a link's point [N, N m]. */
-static double force_on_joint(const struct tact_session *s, const struct session_remote *r,
-                             const struct tact_contact *c, int link)
+static double joint_force_of_contact(const struct tact_session *s, const struct session_remote *r,
+                                     const struct tact_contact *c, int link)
 {
     tact_hand_jacobian(tact_world_hand(s->world, r->hand), link, c->patch.center, r->jacobian);
     const double *column = r->jacobian + 6 * r->link, *frame = c->patch.frame;
@@ -21,7 +21,7 @@ static double force_on_joint(const struct tact_session *s, const struct session_
 }
 
 /* With which the joint pushes on what its links touch [N, N m]. */
-static double find_push(const struct tact_session *s, const struct session_remote *r)
+static double joint_force_on_contacts(const struct tact_session *s, const struct session_remote *r)
 {
     double sum = 0.0;
     int count;
@@ -32,7 +32,7 @@ static double find_push(const struct tact_session *s, const struct session_remot
                                             tact_world_owner(s->world, c->b)};
         for (int side = 0; side < 2 && c->touching; side++) {
             if (owner[side].kind == TACT_OWNER_HAND && owner[side].index == r->hand) {
-                const double force = force_on_joint(s, r, c, owner[side].link);
+                const double force = joint_force_of_contact(s, r, c, owner[side].link);
                 sum += side ? force : -force;
             }
         }
@@ -45,33 +45,34 @@ void tact_session_send_wall(const struct tact_session *s, struct session_remote 
     struct tact_wall_estimate *found = &r->model.found;
     if (r->state.ticks > 0.0) {
         const double q = tact_hand_state(tact_world_hand(s->world, r->hand)).q[r->link];
-        tact_wall_find(found, q, find_push(s, r), r->stiffness, s->period);
+        tact_wall_identify(found, q, joint_force_on_contacts(s, r), r->stiffness, s->period);
     } else {
         *found = (struct tact_wall_estimate){.touching = 0.0};
     }
-    out[r->out.position] = found->wall.place + r->state.offset; /* as the person's joint counts */
+    out[r->out.position] =
+        found->wall.position + r->state.offset; /* as the person's joint counts */
     out[r->out.force] = found->wall.stiffness;
 }
 
 /* That is felt at a joint with the damper of the tie: passive by b > K h / 2. */
-static double stiffest_wall(const struct tact_session *s, const struct session_remote *r)
+static double max_passive_stiffness(const struct tact_session *s, const struct session_remote *r)
 {
     return 2.0 * r->damping / s->period;
 }
 
 void tact_session_follow_wall(const struct tact_session *s, struct session_remote *r, double q,
-                              double rate_now)
+                              double joint_rate)
 {
     struct session_remote_state *state = &r->state;
     const struct tact_device_input *in = &s->devices[r->device].input;
     const struct tact_wall known = {in->channel[r->in.position], in->channel[r->in.force]};
-    const double most = stiffest_wall(s, r);
+    const double most = max_passive_stiffness(s, r);
     r->model.limited += fabs(known.stiffness) > most;
     /* The damper acts within the wall, as far as it does not pull. */
-    const double push = tact_wall_feel(&r->model.felt, &known, q, most, s->period);
-    state->rate = push * (push - r->damping * rate_now) > 0.0
-                      ? state->share * push / r->damping + (1.0 - state->share) * rate_now
-                      : rate_now;
+    const double push = tact_wall_render(&r->model.felt, &known, q, most, s->period);
+    state->rate = push * (push - r->damping * joint_rate) > 0.0
+                      ? state->share * push / r->damping + (1.0 - state->share) * joint_rate
+                      : joint_rate;
 }
 
 void tact_session_report_walls(struct tact_session *s,
@@ -85,7 +86,7 @@ void tact_session_report_walls(struct tact_session *s,
             tact_number_print(text, sizeof text,
                               "the wall that the other site met was stiffer than the %g N/m or N "
                               "m/rad that %s renders, in %.0f ticks: 2 damping / period",
-                              stiffest_wall(s, r), s->hands[r->hand].names[r->link],
+                              max_passive_stiffness(s, r), s->hands[r->hand].names[r->link],
                               r->model.limited);
             report(s, "clamped", text);
         }

@@ -9,21 +9,21 @@
 #include "rt/session/session_internal.h"
 
 /* JSON has no representation for numbers that are not finite: null. */
-static json_t *number(double v)
+static json_t *json_number(double v)
 {
     return isfinite(v) ? json_real(v) : json_null();
 }
 
-static json_t *numbers(const double *v, int count)
+static json_t *json_number_list(const double *v, int count)
 {
     json_t *list = json_array();
     for (int i = 0; i < count; i++) {
-        json_array_append_new(list, number(v[i]));
+        json_array_append_new(list, json_number(v[i]));
     }
     return list;
 }
 
-static json_t *latency(const struct tact_histogram *h)
+static json_t *json_latency(const struct tact_histogram *h)
 {
     struct tact_histogram_summary s = tact_histogram_summarise(h);
     return json_pack("{s:f, s:f, s:f, s:f}", "p50", (double)s.p50 * 1e-3, "p99",
@@ -31,7 +31,7 @@ static json_t *latency(const struct tact_histogram *h)
                      (double)s.max * 1e-3);
 }
 
-static json_t *counts(const uint64_t *values, int count, const char *(*name)(int))
+static json_t *json_counts(const uint64_t *values, int count, const char *(*name)(int))
 {
     json_t *all = json_object();
     for (int i = 0; i < count; i++) {
@@ -40,7 +40,7 @@ static json_t *counts(const uint64_t *values, int count, const char *(*name)(int
     return all;
 }
 
-static json_t *moments(const struct tact_session_report *r)
+static json_t *json_moments(const struct tact_session_report *r)
 {
     json_t *ages = json_array();
     for (int i = 0; i < TACT_SESSION_AGES; i++) {
@@ -51,37 +51,39 @@ static json_t *moments(const struct tact_session_report *r)
                      "fallbacks", (json_int_t)r->fallbacks, "fallback_ticks",
                      (json_int_t)r->fallback_ticks, "source_pairs", (json_int_t)r->source_pairs,
                      "host_pairs", (json_int_t)r->host_pairs, "unmeasured",
-                     (json_int_t)r->unmeasured, "ages", ages, "time_us", latency(&r->moments),
+                     (json_int_t)r->unmeasured, "ages", ages, "time_us", json_latency(&r->moments),
                      "missed", (json_int_t)r->missed_moments, "methods",
-                     counts(r->methods, TACT_MOMENTS_COUNTS, tact_moments_count_name));
+                     json_counts(r->methods, TACT_MOMENTS_COUNTS, tact_moments_count_name));
 }
 
-static json_t *bodies(struct tact_session *s)
+static json_t *json_bodies(struct tact_session *s)
 {
     json_t *all = json_object();
     for (int i = 0; i < tact_world_body_count(s->world); i++) {
         struct tact_pose pose;
         tact_session_body_pose(s, i, &pose);
         json_object_set_new(all, s->bodies[i].name,
-                            json_pack("{s:o, s:o, s:o}", "position", numbers(pose.position, 3),
-                                      "quat_wxyz", numbers(pose.quat_wxyz, 4), "twist",
-                                      numbers(tact_world_body(s->world, i)->twist, 6)));
+                            json_pack("{s:o, s:o, s:o}", "position",
+                                      json_number_list(pose.position, 3), "quat_wxyz",
+                                      json_number_list(pose.quat_wxyz, 4), "twist",
+                                      json_number_list(tact_world_body(s->world, i)->twist, 6)));
     }
     return all;
 }
 
-static json_t *joints(struct tact_session *s)
+static json_t *json_joints(struct tact_session *s)
 {
     json_t *all = json_object();
     for (int i = 0; i < tact_world_hand_count(s->world); i++) {
         struct tact_hand *hand = tact_world_hand(s->world, i);
         struct tact_hand_state state = tact_hand_state(hand);
         for (int k = 0; k < tact_hand_count(hand); k++) {
-            json_t *joint = json_pack("{s:o, s:o, s:o, s:o}", "position", number(state.q[k]),
-                                      "velocity", number(state.v[k]), "target",
-                                      number(state.target[k]), "torque", number(state.torque[k]));
-            if (tact_session_joint_is_bounded(&s->scene->hands[i], (uint32_t)k)) {
-                json_object_set_new(joint, "reaction", number(state.reaction[k]));
+            json_t *joint =
+                json_pack("{s:o, s:o, s:o, s:o}", "position", json_number(state.q[k]), "velocity",
+                          json_number(state.v[k]), "target", json_number(state.target[k]), "torque",
+                          json_number(state.torque[k]));
+            if (tact_session_joint_has_stops(&s->scene->hands[i], (uint32_t)k)) {
+                json_object_set_new(joint, "reaction", json_number(state.reaction[k]));
                 json_object_set_new(joint, "stop", json_integer((json_int_t)state.stop[k]));
             }
             if (s->hands[i].clamped) {
@@ -95,29 +97,30 @@ static json_t *joints(struct tact_session *s)
 }
 
 /* Parts of one hand that overlapped at the start, so that they do not touch. */
-static json_t *self_overlaps(const struct tact_session *s)
+static json_t *json_self_overlaps(const struct tact_session *s)
 {
     json_t *all = json_array();
     for (int i = 0; i < s->self_overlap_count; i++) {
         const struct session_self_overlap *o = &s->self_overlaps[i];
         json_array_append_new(all, json_pack("{s:[s, s], s:o}", "objects", o->part[0], o->part[1],
-                                             "depth", number(o->depth)));
+                                             "depth", json_number(o->depth)));
     }
     return all;
 }
 
 /* Ports of coupled joints, and of those that forces move. */
-static json_t *ports(const struct tact_session *s)
+static json_t *json_ports(const struct tact_session *s)
 {
     json_t *all = json_object();
     for (int i = 0; i < tact_session_port_count(s); i++) {
         const struct tact_session_port port = tact_session_port(s, i);
-        json_t *json = json_pack("{s:b, s:o, s:o, s:o, s:I}", "engaged", port.engaged, "force",
-                                 numbers(port.force, port.components), "energy_J",
-                                 number(port.energy), "least_energy_J", number(port.least_energy),
-                                 "limited_ticks", (json_int_t)port.limited);
+        json_t *json =
+            json_pack("{s:b, s:o, s:o, s:o, s:I}", "engaged", port.engaged, "force",
+                      json_number_list(port.force, port.components), "energy_J",
+                      json_number(port.energy), "least_energy_J", json_number(port.least_energy),
+                      "limited_ticks", (json_int_t)port.limited);
         if (port.is_admittance) {
-            json_object_set_new(json, "rate", number(port.rate));
+            json_object_set_new(json, "rate", json_number(port.rate));
             json_object_set_new(json, "held_ticks", json_integer((json_int_t)port.held));
             json_object_set_new(json, "missing_ticks", json_integer((json_int_t)port.missing));
         }
@@ -127,19 +130,19 @@ static json_t *ports(const struct tact_session *s)
 }
 
 /* Touch, slip and release of a body in a hand. */
-static json_t *hold_events(const struct tact_session *s, const struct session_hold *hold)
+static json_t *json_hold_events(const struct tact_session *s, const struct session_hold *hold)
 {
     json_t *all = json_array();
     for (int i = 0; i < hold->events; i++) {
         json_array_append_new(
             all, json_pack("{s:s, s:o}", "event", tact_session_hold_event_name(hold->event[i].kind),
-                           "time", number((double)hold->event[i].tick * s->period)));
+                           "time", json_number((double)hold->event[i].tick * s->period)));
     }
     return all;
 }
 
 /* Bodies that a hand has touched. */
-static json_t *holds(const struct tact_session *s)
+static json_t *json_holds(const struct tact_session *s)
 {
     json_t *all = json_array();
     for (int i = 0; i < s->hold_count; i++) {
@@ -151,74 +154,76 @@ static json_t *holds(const struct tact_session *s)
             all,
             json_pack("{s:s, s:s, s:b, s:o, s:o, s:o, s:o, s:o, s:I, s:I, s:I, s:o, s:I}", "body",
                       s->bodies[h->body].name, "hand", s->scene->hands[h->hand].name, "touching",
-                      h->touches, "slip", number(h->slip), "turn", number(h->turn), "grip_force",
-                      number(h->now.normal), "load_force", number(h->now.friction),
-                      "grip_over_load", number(h->now.normal / h->now.friction), "touches",
+                      h->touches, "slip", json_number(h->slip), "turn", json_number(h->turn),
+                      "grip_force", json_number(h->now.normal), "load_force",
+                      json_number(h->now.friction), "grip_over_load",
+                      json_number(h->now.normal / h->now.friction), "touches",
                       (json_int_t)h->count[SESSION_HOLD_TOUCH], "slips",
                       (json_int_t)h->count[SESSION_HOLD_SLIP], "releases",
-                      (json_int_t)h->count[SESSION_HOLD_RELEASE], "events", hold_events(s, h),
+                      (json_int_t)h->count[SESSION_HOLD_RELEASE], "events", json_hold_events(s, h),
                       "events_left_out", (json_int_t)h->events_left_out));
     }
     return all;
 }
 
 /* Commanded grips. */
-static json_t *grips(const struct tact_session *s)
+static json_t *json_grips(const struct tact_session *s)
 {
     json_t *all = json_array();
     for (int i = 0; i < tact_session_grip_count(s); i++) {
         const struct tact_session_grip g = tact_session_grip(s, i);
-        json_array_append_new(all,
-                              json_pack("{s:[s, s], s:o, s:o, s:I}", "links", g.links[0],
-                                        g.links[1], "commanded", number(g.commanded), "force",
-                                        number(g.force), "short_ticks", (json_int_t)g.short_ticks));
+        json_array_append_new(all, json_pack("{s:[s, s], s:o, s:o, s:I}", "links", g.links[0],
+                                             g.links[1], "commanded", json_number(g.commanded),
+                                             "force", json_number(g.force), "short_ticks",
+                                             (json_int_t)g.short_ticks));
     }
     return all;
 }
 
 /* What the device of such a joint says of its link: its inputs that are of no joint. */
-static json_t *link_of_remote(const struct tact_session *s, const struct session_remote *r)
+static json_t *json_remote_link(const struct tact_session *s, const struct session_remote *r)
 {
     const struct session_device *d = &s->devices[r->device];
     json_t *all = json_object();
     for (int i = 0; i < d->device.info.input_count; i++) {
         const char *name = d->device.info.input[i].name, *axis = strrchr(name, '_');
         if (i != r->in.held && !(axis && axis[1] >= '0' && axis[1] <= '9')) {
-            json_object_set_new(all, name, number(d->input.channel[i]));
+            json_object_set_new(all, name, json_number(d->input.channel[i]));
         }
     }
     return all;
 }
 
 /* The wall that a joint has found or feels, by its tie of mode model; NULL: of another mode. */
-static json_t *wall_of_remote(const struct session_remote *r)
+static json_t *json_remote_wall(const struct session_remote *r)
 {
     const struct tact_wall *wall = r->stiffness > 0.0 ? &r->model.found.wall : &r->model.felt.wall;
     return r->mode == REMOTE_MODEL
-               ? json_pack("{s:o, s:o, s:o}", "place", number(wall->place), "stiffness",
-                           number(wall->stiffness), "limited_ticks", number(r->model.limited))
+               ? json_pack("{s:o, s:o, s:o}", "place", json_number(wall->position), "stiffness",
+                           json_number(wall->stiffness), "limited_ticks",
+                           json_number(r->model.limited))
                : NULL;
 }
 
 /* Joints that are tied to another site. */
-static json_t *remotes(const struct tact_session *s)
+static json_t *json_remotes(const struct tact_session *s)
 {
     json_t *all = json_object();
     for (int i = 0; i < s->remote_count; i++) {
         const struct session_remote *r = &s->remotes[i];
-        json_object_set_new(all, s->hands[r->hand].names[r->link],
-                            json_pack("{s:b, s:b, s:o, s:o, s:o, s:o, s:o, s:o*}", "engaged",
-                                      r->state.ticks > 0.0, "lost_since", r->state.latched > 0.0,
-                                      "force", number(r->state.force), "end_of_line",
-                                      number(r->state.target), "tank_J", number(r->state.tank),
-                                      "work_J", number(r->state.work), "link", link_of_remote(s, r),
-                                      "wall", wall_of_remote(r)));
+        json_object_set_new(
+            all, s->hands[r->hand].names[r->link],
+            json_pack("{s:b, s:b, s:o, s:o, s:o, s:o, s:o, s:o*}", "engaged", r->state.ticks > 0.0,
+                      "lost_since", r->state.must_reengage > 0.0, "force",
+                      json_number(r->state.force), "end_of_line", json_number(r->state.target),
+                      "tank_J", json_number(r->state.tank), "work_J", json_number(r->state.work),
+                      "link", json_remote_link(s, r), "wall", json_remote_wall(r)));
     }
     return all;
 }
 
 /* Joints of mechanisms: load, position, error. */
-static json_t *mechanism(struct tact_session *s)
+static json_t *json_mechanism(struct tact_session *s)
 {
     json_t *all = json_object();
     for (int i = 0; i < tact_world_constraint_count(s->world); i++) {
@@ -227,15 +232,16 @@ static json_t *mechanism(struct tact_session *s)
         tact_world_constraint_error(s->world, i, e);
         json_object_set_new(all, s->scene->joints[i].name,
                             json_pack("{s:o, s:o, s:i, s:o, s:o}", "wrench",
-                                      numbers(constraint->wrench, 6), "value",
-                                      number(constraint->value), "stop", constraint->stop,
-                                      "error_m", number(e[0]), "error_rad", number(e[1])));
+                                      json_number_list(constraint->wrench, 6), "value",
+                                      json_number(constraint->value), "stop", constraint->stop,
+                                      "error_m", json_number(e[0]), "error_rad",
+                                      json_number(e[1])));
     }
     return all;
 }
 
 /* Names of the active limits of a contact. */
-static json_t *limits(int bits)
+static json_t *json_limits(int bits)
 {
     json_t *list = json_array();
     for (int i = 0; i < TACT_LIMIT_COUNT; i++) {
@@ -246,11 +252,11 @@ static json_t *limits(int bits)
     return list;
 }
 
-static json_t *margins(const double *values)
+static json_t *json_margins(const double *values)
 {
     json_t *all = json_object();
     for (int i = 0; i < TACT_MARGIN_COUNT; i++) {
-        json_object_set_new(all, tact_margin_name(i), number(values[i]));
+        json_object_set_new(all, tact_margin_name(i), json_number(values[i]));
     }
     return all;
 }
@@ -271,11 +277,11 @@ static void add_slip_statistics(json_t *pair, const struct tact_contact *c,
                             json_integer((json_int_t)tally->modes[i]));
     }
     json_object_set_new(pair, "mode_ticks", modes);
-    json_object_set_new(pair, "limits", limits(c->touching ? c->limits : TACT_LIMIT_OPEN));
-    json_object_set_new(pair, "margin", c->touching ? margins(now) : json_null());
+    json_object_set_new(pair, "limits", json_limits(c->touching ? c->limits : TACT_LIMIT_OPEN));
+    json_object_set_new(pair, "margin", c->touching ? json_margins(now) : json_null());
     json_object_set_new(pair, "ticks", ticks);
     json_object_set_new(pair, "least_margin",
-                        tally->touching ? margins(tally->least) : json_null());
+                        tally->touching ? json_margins(tally->least) : json_null());
 }
 
 char *tact_session_slips_json(struct tact_session *s)
@@ -301,27 +307,28 @@ static json_t *pair_moments_json(const struct tact_session *s, int i)
 {
     struct tact_session_pair_report r = tact_session_pair_report(s, i);
     return json_pack("{s:s, s:o, s:I, s:I, s:I, s:I}", "by", r.by_source ? "source" : "host",
-                     "cost_us", number(1e6 * r.cost), "host_ticks", (json_int_t)r.host_ticks,
+                     "cost_us", json_number(1e6 * r.cost), "host_ticks", (json_int_t)r.host_ticks,
                      "source_ticks", (json_int_t)r.source_ticks, "unmeasured_ticks",
                      (json_int_t)r.unmeasured_ticks, "age_max", (json_int_t)r.age_max);
 }
 
 /* The planar pieces of a contact that is split. */
-static json_t *pieces(struct tact_session *s, int pair)
+static json_t *json_pieces(struct tact_session *s, int pair)
 {
     json_t *list = json_array();
     for (int k = 0; k < tact_world_contact(s->world, pair)->split; k++) {
         const struct tact_contact *c = tact_world_piece(s->world, pair, k);
         json_array_append_new(list, json_pack("{s:o, s:o, s:o, s:o, s:o}", "normal_force",
-                                              number(c->impulse[0] / s->period), "center",
-                                              numbers(c->patch.center, 3), "normal",
-                                              numbers(c->patch.frame, 3), "wrench",
-                                              numbers(c->wrench, 6), "limits", limits(c->limits)));
+                                              json_number(c->impulse[0] / s->period), "center",
+                                              json_number_list(c->patch.center, 3), "normal",
+                                              json_number_list(c->patch.frame, 3), "wrench",
+                                              json_number_list(c->wrench, 6), "limits",
+                                              json_limits(c->limits)));
     }
     return list;
 }
 
-static json_t *pairs(struct tact_session *s)
+static json_t *json_pairs(struct tact_session *s)
 {
     json_t *list = json_array();
     double impulse_to_force_factor = 1.0 / s->period;
@@ -337,16 +344,17 @@ static json_t *pairs(struct tact_session *s)
         json_t *pair = json_pack(
             "{s:s, s:s, s:b, s:o, s:o, s:o, s:o, s:o}", "name", tact_session_pair_name(s, i),
             "model", tact_world_model(s->world, i)->name, "touching", c->touching, "normal_force",
-            number(n), "friction_force",
-            number(c->touching ? tact_hypot(c->impulse[1], c->impulse[2]) * impulse_to_force_factor
-                               : 0.0),
-            "spin_torque", number(c->touching ? c->impulse[3] * impulse_to_force_factor : 0.0),
-            "spin_arm", number(c->touching ? c->spin_arm : 0.0), "depth",
-            number(c->touching ? c->patch.depth : 0.0));
+            json_number(n), "friction_force",
+            json_number(c->touching
+                            ? tact_hypot(c->impulse[1], c->impulse[2]) * impulse_to_force_factor
+                            : 0.0),
+            "spin_torque", json_number(c->touching ? c->impulse[3] * impulse_to_force_factor : 0.0),
+            "spin_arm", json_number(c->touching ? c->spin_arm : 0.0), "depth",
+            json_number(c->touching ? c->patch.depth : 0.0));
         add_slip_statistics(pair, c, &p->tally);
-        json_object_set_new(pair, "start_depth", number(p->start.depth));
+        json_object_set_new(pair, "start_depth", json_number(p->start.depth));
         json_object_set_new(pair, "stuck_ticks", json_integer((json_int_t)p->stuck_ticks));
-        json_object_set_new(pair, "outrun_ticks", json_integer((json_int_t)p->outrun_ticks));
+        json_object_set_new(pair, "outrun_ticks", json_integer((json_int_t)p->tunnelled_ticks));
         if (p->meeting.within) {
             json_object_set_new(pair, "meets_inside",
                                 json_pack("{s:s, s:f}", "body", p->meeting.within, "time",
@@ -354,14 +362,14 @@ static json_t *pairs(struct tact_session *s)
         }
         json_object_set_new(pair, "moments", pair_moments_json(s, i));
         if (c->touching && c->split) {
-            json_object_set_new(pair, "pieces", pieces(s, i));
+            json_object_set_new(pair, "pieces", json_pieces(s, i));
         }
         json_array_append_new(list, pair);
     }
     return list;
 }
 
-static json_t *realtime(const struct tact_session *s, const struct tact_session_report *r)
+static json_t *json_realtime(const struct tact_session *s, const struct tact_session_report *r)
 {
     json_t *granted = json_array(), *refused = json_array(), *why = json_object();
     if (s->options.clock != TACT_LOOP_REAL) {
@@ -396,38 +404,38 @@ static void add_log_to_report(json_t *all, const struct tact_session *s,
 
 char *tact_session_report_json(struct tact_session *s, const struct tact_session_report *r)
 {
-    json_t *all =
-        json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:o, s:i, s:i}", "scene",
-                  s->scene->name, "ticks", (json_int_t)r->loop.ticks, "executed",
-                  (json_int_t)r->loop.executed, "skipped", (json_int_t)r->loop.skipped, "late",
-                  (json_int_t)r->loop.late, "missed", (json_int_t)r->loop.missed, "wake_latency_us",
-                  latency(&r->loop.wake_latency), "compute_us", latency(&r->loop.compute),
-                  "moments", moments(r), "contacts", r->contacts, "contacts_max", r->contacts_max);
+    json_t *all = json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:o, s:i, s:i}", "scene",
+                            s->scene->name, "ticks", (json_int_t)r->loop.ticks, "executed",
+                            (json_int_t)r->loop.executed, "skipped", (json_int_t)r->loop.skipped,
+                            "late", (json_int_t)r->loop.late, "missed", (json_int_t)r->loop.missed,
+                            "wake_latency_us", json_latency(&r->loop.wake_latency), "compute_us",
+                            json_latency(&r->loop.compute), "moments", json_moments(r), "contacts",
+                            r->contacts, "contacts_max", r->contacts_max);
     if (!all) {
         return NULL;
     }
-    json_object_set_new(all, "solver",
-                        json_pack("{s:o, s:i, s:o, s:o, s:I, s:o}", "iterations",
-                                  number(r->iterations_mean), "iterations_max", r->iterations_max,
-                                  "residual", number(r->residual), "residual_max",
-                                  number(r->residual_max), "unconverged",
-                                  (json_int_t)r->unconverged, "counts",
-                                  counts(r->counts, TACT_SOLVE_COUNTS, tact_solve_count_name)));
-    json_object_set_new(all, "bodies", bodies(s));
-    json_object_set_new(all, "joints", joints(s));
-    json_object_set_new(all, "self_overlaps", self_overlaps(s));
-    json_object_set_new(all, "ports", ports(s));
-    json_object_set_new(all, "grips", grips(s));
-    json_object_set_new(all, "holds", holds(s));
+    json_object_set_new(
+        all, "solver",
+        json_pack("{s:o, s:i, s:o, s:o, s:I, s:o}", "iterations", json_number(r->iterations_mean),
+                  "iterations_max", r->iterations_max, "residual", json_number(r->residual),
+                  "residual_max", json_number(r->residual_max), "unconverged",
+                  (json_int_t)r->unconverged, "counts",
+                  json_counts(r->counts, TACT_SOLVE_COUNTS, tact_solve_count_name)));
+    json_object_set_new(all, "bodies", json_bodies(s));
+    json_object_set_new(all, "joints", json_joints(s));
+    json_object_set_new(all, "self_overlaps", json_self_overlaps(s));
+    json_object_set_new(all, "ports", json_ports(s));
+    json_object_set_new(all, "grips", json_grips(s));
+    json_object_set_new(all, "holds", json_holds(s));
     json_object_set_new(all, "holds_left_out", json_integer((json_int_t)s->holds_left_out));
-    json_object_set_new(all, "remotes", remotes(s));
-    json_object_set_new(all, "mechanism", mechanism(s));
-    json_object_set_new(all, "pairs", pairs(s));
+    json_object_set_new(all, "remotes", json_remotes(s));
+    json_object_set_new(all, "mechanism", json_mechanism(s));
+    json_object_set_new(all, "pairs", json_pairs(s));
     json_object_set_new(all, "safety",
                         json_pack("{s:s, s:I, s:s?}", "state", tact_safety_state_name(r->safety),
                                   "trips", (json_int_t)r->trips, "fault",
                                   r->fault.text[0] ? r->fault.text : NULL));
-    json_object_set_new(all, "realtime", realtime(s, r));
+    json_object_set_new(all, "realtime", json_realtime(s, r));
     add_log_to_report(all, s, r);
     char *text = json_dumps(all, JSON_INDENT(1) | JSON_REAL_PRECISION(17));
     json_decref(all);

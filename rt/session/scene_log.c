@@ -150,7 +150,7 @@ static void list_logged_joints(struct tact_scene_log *view)
                 .velocity = h->v + k,
                 .target = h->target + k,
                 .torque = h->torque + k,
-                .resists = tact_session_joint_is_bounded(&s->scene->hands[i], k),
+                .resists = tact_session_joint_has_stops(&s->scene->hands[i], k),
                 .reaction = h->reaction + k,
                 .stop = h->stop + k,
             };

@@ -82,7 +82,7 @@ int tact_session_prepare(const struct tact_scene *scene, const struct tact_sessi
         tact_session_accept_start_overlaps(s);
     }
     rc = rc ? rc : tact_session_open_devices(s, replayed, replayed_count, err);
-    rc = rc ? rc : tact_session_map_inputs_outputs(s, log != NULL, err);
+    rc = rc ? rc : tact_session_connect_channels(s, log != NULL, err);
     rc = rc ? rc : tact_session_open_control(s);
     rc = rc ? rc : tact_session_layout_fields(s, log, err);
     return rc ? rc : make_buffers(s);

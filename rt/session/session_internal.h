@@ -55,9 +55,9 @@ struct session_coupling {
     int is_silent; /* 1: no new values for long: its force fades */
     double moved;  /* displacement of the device since the last tick; 0: disengaged [rad, m] */
     const struct session_tool *tool; /* tool that leads the coupling, or NULL: inputs do */
-    double felt;      /* force of the device by that of the joint; 1 without a tool [1] */
-    double of_remote; /* share of the joint's torque that comes from another site [N m, N] */
-    double wanted;    /* force on the person of each output [N m, N] */
+    double felt;          /* force of the device by that of the joint; 1 without a tool [1] */
+    double remote_torque; /* share of the joint's torque that comes from another site [N m, N] */
+    double wanted;        /* force on the person of each output [N m, N] */
     struct session_port port; /* its device */
     struct session_coupling_state {
         double target; /* sum of the inputs plus offset; while disengaged the last one [rad, m] */
@@ -177,18 +177,18 @@ struct session_pair {
         int stuck;    /* 1: no joint can open it */
         int inside;   /* 1: one shape is wholly inside the other: it has no depth */
     } start;
-    uint64_t stuck_ticks;  /* ticks in which it was deeper than its target but not pushed open */
-    uint64_t outrun_ticks; /* ticks in which its shapes passed each other by more than the thinner
-                              of them */
+    uint64_t stuck_ticks;     /* ticks in which it was deeper than its target but not pushed open */
+    uint64_t tunnelled_ticks; /* ticks in which its shapes passed each other by more than the
+                              thinner of them */
     struct {
         const char *within; /* the body that both press on, and inside which they overlap each
                                other; NULL: none so far */
         uint64_t tick;      /* when that was found */
         int logged;         /* 1: the event is in the log */
     } meeting;
-    int by_source;  /* 1: source, 0: host */
-    uint64_t since; /* first tick submitted to the source since it measures the pair */
-    double cost_ns; /* time that the host takes or would take */
+    int by_source;              /* 1: source, 0: host */
+    uint64_t source_start_tick; /* first tick submitted to the source since it measures the pair */
+    double cost_ns;             /* time that the host takes or would take */
     double
         measured_cost_ns; /* cost_ns where it was measured since the source's last estimate, or 0 */
     double scale; /* factor of the source's estimate that makes it agree with measurements */
@@ -206,7 +206,7 @@ struct session_hand {
     char base[128];     /* name of a base that moves, as the owner of shapes */
     char ports[2][128]; /* names of the ports of its position and attitude */
     int of_base;        /* number of links that are coordinates of the base */
-    int resists;        /* 1: one of its joints has stops or dry friction */
+    int has_resistance; /* 1: one of its joints has stops or dry friction */
     uint64_t *clamped;  /* ticks in which each target was clamped; NULL: none has a range */
     uint32_t q, v, target, torque;
     uint32_t reaction, stop; /* only where it resists */
@@ -222,7 +222,7 @@ int tact_session_link_index(const struct tact_scene_hand *hand, const char *name
 struct tact_owner tact_session_find_owner(const struct tact_scene *scene, const char *name);
 
 /* 1: a joint has stops or dry friction, or one that is tied to it has, where they act together. */
-int tact_session_joint_is_bounded(const struct tact_scene_hand *hand, uint32_t link);
+int tact_session_joint_has_stops(const struct tact_scene_hand *hand, uint32_t link);
 
 struct session_body {
     const char *name;
@@ -441,7 +441,7 @@ int tact_session_open_devices(struct tact_session *s, const struct tact_device_i
                               int replayed_count, struct tact_error *err);
 int tact_session_open_device(const struct tact_session *s, uint32_t index, struct tact_device *out,
                              struct tact_error *err);
-int tact_session_map_inputs_outputs(struct tact_session *s, int is_of_log, struct tact_error *err);
+int tact_session_connect_channels(struct tact_session *s, int is_of_log, struct tact_error *err);
 /* Refuses outputs that are components of one vector, with the key of the first one that has another
  * limit, rate, filter or scale, or is one too many. */
 int tact_session_check_output_vectors(const struct tact_scene *scene, struct tact_error *err);
@@ -451,7 +451,7 @@ int tact_session_find_channel(struct tact_session *s, const char *path, int outp
                               int *device, int *channel, struct tact_error *err);
 
 /* tool.c: connects the tools with their devices and couplings. */
-int tact_session_map_tools(struct tact_session *s, struct tact_error *err);
+int tact_session_connect_tools(struct tact_session *s, struct tact_error *err);
 /* Targets and target rates of the bases that tools lead. Real-time safe, as the following. */
 void tact_session_follow_tools(struct tact_session *s, uint64_t tick, int mapped);
 /* 1 where the clutch of a tool is pressed. */
@@ -461,7 +461,7 @@ double tact_session_tool_force(const struct session_output *out);
 void tact_session_tool_sent(const struct session_output *out, double sent);
 
 /* coupling.c: finds the coupled joints. -ENOMEM. */
-int tact_session_map_couplings(struct tact_session *s);
+int tact_session_connect_couplings(struct tact_session *s);
 /* The coupling of a joint, or NULL. Real-time safe. */
 struct session_coupling *tact_session_find_coupling(struct tact_session *s, int hand, int link);
 /* Targets and target rates of coupled joints, and the energy of their ports. mapped: the targets

@@ -125,14 +125,14 @@ void tact_session_report_tunnelled_pairs(struct tact_session *s)
     struct session_pair **pairs = tact_session_sorted_pairs(s);
     for (int i = 0; i < s->pair_count; i++) {
         const struct session_pair *p = pairs[i];
-        if (!p->outrun_ticks || ++named > SESSION_MAX_NAMED_PAIRS) {
+        if (!p->tunnelled_ticks || ++named > SESSION_MAX_NAMED_PAIRS) {
             continue;
         }
         name_pair_and_hands(s, p->number, both, sizeof both, hands, sizeof hands);
         snprintf(text, sizeof text,
                  "%s moved by more than the thinner of them in %llu ticks, so that contacts may be "
                  "missing; a body with `fast: true` passes through nothing",
-                 both, (unsigned long long)p->outrun_ticks);
+                 both, (unsigned long long)p->tunnelled_ticks);
         report_start_overlap(s, "outrun", text);
     }
     if (named > SESSION_MAX_NAMED_PAIRS) {

@@ -40,13 +40,13 @@ static void solve_tick(struct tact_session *s, uint64_t tick)
     const int *near = tact_world_near(s->world, &count);
     s->solve.counts[TACT_COUNT_OVERSHOT] += tact_world_integrate(s->world);
     tact_session_measure_grips(s);
-    tact_session_follow_holds(s, tick);
+    tact_session_update_holds(s, tick);
     tact_session_check_state(s, rc, tick);
     for (int i = 0; i < count; i++) {
         const struct tact_contact *c = tact_world_contact(s->world, near[i]);
         struct session_pair *p = tact_session_pair(s, near[i]);
         p->stuck_ticks += (uint64_t)c->stuck;
-        p->outrun_ticks += (uint64_t)c->outrun;
+        p->tunnelled_ticks += (uint64_t)c->outrun;
         p->met |= c->outrun || c->touching;
         if (c->touching) {
             tact_limit_tally_add(&p->tally, c->limits, c->spin_arm, &c->margins);
@@ -227,7 +227,7 @@ void tact_session_tick(void *user, uint64_t tick, int64_t planned_ns, int64_t wo
     read_device_inputs(s, tick, t, planned_ns);
     tact_session_read_inputs(s, tick);
     tact_session_call_controller(s, tick, t);
-    tact_session_follow_grips(s);
+    tact_session_apply_grips(s);
     tact_session_clamp_targets(s);
     tact_session_follow_remotes(s, tick);
     update_carried_weights(s, t);

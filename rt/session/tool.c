@@ -2,7 +2,8 @@
  * Tools: bases of hands that devices lead. The target of a base moves as its device does, from
  * where the base is when it engages: at the start, and after the clutch was held, the deadman was
  * released, or the device was lost or not heard. Force and torque go out in the device's axes, and
- * fade out and in where the device does not lead. Real-time safe but for tact_session_map_tools().
+ * fade out and in where the device does not lead. Real-time safe but for
+ * tact_session_connect_tools().
  */
 #include <errno.h>
 #include <math.h>
@@ -83,7 +84,7 @@ static int map_tool_channels(struct tact_session *s, uint32_t index, struct tact
     return rc ? rc : find_tool_button(s, index, "fine", def->fine, &tool->fine, err);
 }
 
-int tact_session_map_tools(struct tact_session *s, struct tact_error *err)
+int tact_session_connect_tools(struct tact_session *s, struct tact_error *err)
 {
     int rc = 0;
     s->tools = calloc(s->scene->tools_count + 1, sizeof *s->tools);
@@ -215,8 +216,8 @@ static void integrate_channel_rates(const struct tact_session *s, const struct s
 
 /* Of rates, the target stays within what saturates the coupling: it does not run away from a tool
  * that is blocked. */
-static void stay_in_reach(const struct tact_session *s, const struct session_tool *tool,
-                          const double q[6], double target[6])
+static void limit_target_to_reach(const struct tact_session *s, const struct session_tool *tool,
+                                  const double q[6], double target[6])
 {
     const struct tact_scene_base *base = s->scene->hands[tool->hand].base;
     double now[4], wanted[4], error[3], turn[4];
@@ -243,7 +244,7 @@ static void stay_in_reach(const struct tact_session *s, const struct session_too
     }
 }
 
-static double current_scale(const struct tact_session *s, const struct session_tool *tool)
+static double motion_scale(const struct tact_session *s, const struct session_tool *tool)
 {
     return tool->rates                         ? 1.0
            : is_button_pressed(s, &tool->fine) ? tool->def->fine_scale
@@ -270,7 +271,7 @@ static void add_rate_beyond_edge(const struct tact_session *s, const struct sess
                            tact_v3_norm(out) * base->coupling->stiffness >= base->limit;
     if (distance > def->edge && !is_blocked) {
         const double speed = def->edge_speed * fmin(1.0, distance / def->edge - 1.0);
-        tact_v3_axpy(moved, speed * s->period / (current_scale(s, tool) * distance), away);
+        tact_v3_axpy(moved, speed * s->period / (motion_scale(s, tool) * distance), away);
     }
 }
 
@@ -280,7 +281,7 @@ static void move_tool_target(const struct tact_session *s, const struct session_
 {
     const struct tact_scene_tool *def = tool->def;
     double turn[4], now[4], next[4];
-    tact_v3_axpy(target, current_scale(s, tool), moved);
+    tact_v3_axpy(target, motion_scale(s, tool), moved);
     for (int i = 0; i < 3; i++) {
         target[i] = def->lower ? fmax(target[i], def->lower[i]) : target[i];
         target[i] = def->upper ? fmin(target[i], def->upper[i]) : target[i];
@@ -308,24 +309,27 @@ static void set_coupling_targets(const struct tact_session *s, struct session_to
         last[i] = c[i].state.target;
     }
     tact_v3_sub(change, target, last);
-    const int flips = part && tact_v3_norm(change) > ROTATION_VECTOR_FLIP_ANGLE;
+    const int is_vector_flip = part && tact_v3_norm(change) > ROTATION_VECTOR_FLIP_ANGLE;
     for (int i = 0; i < 3; i++) {
         struct session_coupling_state *state = &c[i].state;
-        const int leads = tool->state.away == 0.0 && ticks > 0.0;
-        const double rate = leads && !engaged && !flips ? change[i] / (ticks * s->period) : 0.0;
-        state->rate = leads && !engaged ? state->rate + c[i].alpha * (rate - state->rate) : 0.0;
+        const int is_device_leading = tool->state.away == 0.0 && ticks > 0.0;
+        const double rate = is_device_leading && !engaged && !is_vector_flip
+                                ? change[i] / (ticks * s->period)
+                                : 0.0;
+        state->rate =
+            is_device_leading && !engaged ? state->rate + c[i].alpha * (rate - state->rate) : 0.0;
         state->target = state->raw = target[i];
-        state->ticks = leads ? tool->state.ticks : 0.0;
+        state->ticks = is_device_leading ? tool->state.ticks : 0.0;
         c[i].moved = moved[i];
         hand.target[c[i].link] = target[i];
-        hand.target_rate[c[i].link] = flips ? 0.0 : state->rate;
+        hand.target_rate[c[i].link] = is_vector_flip ? 0.0 : state->rate;
     }
 }
 
 /* Where the tool continues from: where the base is as it engages, else what its device led to so
  * far, which a tie to another site may have joined with a target of its own in the hand. */
-static void find_last_target(const struct tact_session *s, const struct session_tool *tool,
-                             int engaged, double target[6])
+static void find_previous_target(const struct tact_session *s, const struct session_tool *tool,
+                                 int engaged, double target[6])
 {
     const struct tact_hand_state hand = tact_hand_state(tact_world_hand(s->world, tool->hand));
     memcpy(target, engaged ? hand.q : hand.target, 6 * sizeof *target);
@@ -347,7 +351,7 @@ static void follow_tool_device(struct tact_session *s, struct session_tool *tool
     const int fresh =
         is_pose_readable && !held && s->devices[tool->device].input.state != TACT_DEVICE_LOST;
     const double ticks = now - state->ticks;
-    find_last_target(s, tool, engaged, target);
+    find_previous_target(s, tool, engaged, target);
     if (tool->rates) {
         tact_v3_copy(moved, position);
         tact_v3_copy(turned, attitude);
@@ -361,7 +365,7 @@ static void follow_tool_device(struct tact_session *s, struct session_tool *tool
         add_rate_beyond_edge(s, tool, position, hand.q, target, led);
         move_tool_target(s, tool, led, turned, target);
         if (tool->rates) {
-            stay_in_reach(s, tool, hand.q, target);
+            limit_target_to_reach(s, tool, hand.q, target);
         }
     }
     if (fresh) {

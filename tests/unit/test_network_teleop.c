@@ -136,16 +136,17 @@ static double couple(struct line_end *end, const struct tact_wave_tie *tie, doub
     const int is_held = wave == TACT_WAVE_MISSING; /* where no wave is there, the end stays */
     const double error = other - end->position;
     const double correction =
-        is_held ? 0.0 : tact_wave_correction(tie, end->tank, round_trip, error, end->force);
+        is_held ? 0.0
+                : tact_wave_position_correction(tie, end->tank, round_trip, error, end->force);
     wave = is_held ? end->force / sqrt(2.0 * tie->impedance)
-                   : tact_wave_taken(tie, round_trip, error, wave, end->force);
-    end->force = tact_wave_share(tie) *
+                   : tact_wave_attenuate_incoming(tie, round_trip, error, wave, end->force);
+    end->force = tact_wave_drive_scale(tie) *
                  (tie->stiffness * (end->position - p->robot_x) - tie->damping * p->robot_v +
-                  resistance * (correction + tact_wave_rate(tie->impedance, wave, 0.0)));
-    const double rate = tact_wave_rate(tie->impedance, wave, end->force);
+                  resistance * (correction + tact_wave_end_rate(tie->impedance, wave, 0.0)));
+    const double rate = tact_wave_end_rate(tie->impedance, wave, end->force);
     tact_wave_move_end(tie, rate, correction, end->force, p->robot_v, &end->position, &end->tank);
     const double sent =
-        is_held ? TACT_WAVE_KEPT : tact_wave_reflected(tie->impedance, rate, end->force);
+        is_held ? TACT_WAVE_STOPPED : tact_wave_outgoing(tie->impedance, rate, end->force);
     return sent != 0.0 ? sent : TACT_WAVE_AT_REST;
 }
 
@@ -153,14 +154,14 @@ static double couple(struct line_end *end, const struct tact_wave_tie *tie, doub
 static double feel(double wave, double v, double *share, double *felt)
 {
     const double step = period / 0.2;
-    if (wave == TACT_WAVE_MISSING || tact_wave_is_of_kept_end(wave)) {
+    if (wave == TACT_WAVE_MISSING || tact_wave_is_of_stopped_end(wave)) {
         *share = fmax(0.0, *share - step);
         *felt *= *share / (*share + step);
         return wave == TACT_WAVE_MISSING ? TACT_WAVE_MISSING : TACT_WAVE_AT_REST;
     }
     *share = fmin(1.0, *share + step);
     *felt = *share * (sqrt(2.0 * impedance) * wave - impedance * v);
-    return tact_wave_reflected(impedance, v, *felt);
+    return tact_wave_outgoing(impedance, v, *felt);
 }
 
 static struct run_result run_press(const struct run_options *o)

@@ -238,7 +238,7 @@ static void silent_end_lets_go(void **state)
         step_both();
     }
     assert_int_equal(input_at(PERSON)->state, TACT_DEVICE_OK);
-    assert_true(tie_at(PERSON)->latched > 0.0 && fabs(tie_at(PERSON)->force) < 0.01);
+    assert_true(tie_at(PERSON)->must_reengage > 0.0 && fabs(tie_at(PERSON)->force) < 0.01);
     close_sites();
 }
 

@@ -166,14 +166,14 @@ static void a_turn_is_the_same_turn_at_both_ends(void **state)
             s->devices[0].input.channel[r[k].in.position] = other[k];
         }
         for (int k = 0; k < 3; k++) {
-            r[k].state.offset = tact_session_remote_offset(s, &r[k]);
+            r[k].state.offset = tact_session_tie_offset(s, &r[k]);
         }
         for (int k = 0; k < 3; k++) {
             s->devices[0].input.channel[r[k].in.position] = now[k];
         }
         for (int k = 0; k < 3; k++) {
-            error[k] = tact_session_remote_error(s, &r[k]);
-            rate[k] = tact_session_remote_rate(s, &r[k]);
+            error[k] = tact_session_tie_error(s, &r[k]);
+            rate[k] = tact_session_tie_target_rate(s, &r[k]);
             moved[k] = own[k] + h * rate[k];
         }
         tact_v3_scale(step, turn, h);

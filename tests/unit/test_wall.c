@@ -21,7 +21,7 @@ static void move(struct tact_wall_estimate *e, double from, double to, double wa
         const double u = from + (to - from) * fmin(1.0, k / 800.0);
         const double depth = fmax(0.0, side * (u - wall)) / (1.0 + stiffness / tie);
         const double q = side * (u - wall) > 0.0 ? wall + side * depth : u;
-        tact_wall_find(e, q, side * stiffness * depth, tie, period);
+        tact_wall_identify(e, q, side * stiffness * depth, tie, period);
     }
 }
 
@@ -36,10 +36,10 @@ static void wall_is_that_of_springs_in_series(void **state)
         struct tact_wall_estimate e = {.touching = 0.0};
         move(&e, 0.0, side * 0.07, side * 0.05, side, k);
         print_message("%g N/m: %.4f N/m, expected %.4f; %.7f m\n", side * k, e.wall.stiffness,
-                      side * series, e.wall.place);
-        assert_true(fabs(tact_wall_push(&e.wall, side * 0.07) + side * series * 0.02) < 1e-6);
+                      side * series, e.wall.position);
+        assert_true(fabs(tact_wall_force(&e.wall, side * 0.07) + side * series * 0.02) < 1e-6);
         assert_true(fabs(e.wall.stiffness / (side * series) - 1.0) < (k > 1e8 ? 0.1 : 0.02));
-        assert_true(fabs(e.wall.place - side * 0.05) < (k > 1e8 ? 2e-3 : 5e-4));
+        assert_true(fabs(e.wall.position - side * 0.05) < (k > 1e8 ? 2e-3 : 5e-4));
     }
 }
 
@@ -47,13 +47,13 @@ static void wall_is_that_of_springs_in_series(void **state)
 static void weight_is_no_wall(void **state)
 {
     struct tact_wall_estimate e = {.touching = 0.0};
-    struct tact_wall_felt felt = {.late = 0.0};
+    struct tact_wall_rendering felt = {.delayed_force = 0.0};
     double greatest = 0.0, last = 0.0;
     (void)state;
     for (int k = 0; k < 4000; k++) {
         const double q = 5e-5 * fmax(0.0, fmin(2000.0, k) - 500.0), weight = fmin(3.0, 0.01 * k);
-        tact_wall_find(&e, q, weight, tie, period);
-        last = -tact_wall_feel(&felt, &e.wall, q + weight / tie, 1500.0, period);
+        tact_wall_identify(&e, q, weight, tie, period);
+        last = -tact_wall_render(&felt, &e.wall, q + weight / tie, 1500.0, period);
         greatest = fmax(greatest, last);
     }
     print_message("%.1f N/m, felt at most %.3f N, at last %.3f N\n", e.wall.stiffness, greatest,
@@ -71,7 +71,7 @@ static void wall_that_went_is_forgotten(void **state)
     assert_true(e.wall.stiffness == 0.0);
     move(&e, 0.049, 0.07, 0.05, 1.0, 5000.0);
     move(&e, 0.07, 0.02, 0.05, 1.0, 5000.0);
-    assert_true(e.touching == 0.0 && fabs(e.wall.place - 0.05) < 5e-4);
+    assert_true(e.touching == 0.0 && fabs(e.wall.position - 0.05) < 5e-4);
     move(&e, 0.02, 0.0505, 10.0, 1.0, 5000.0);
     assert_true(e.wall.stiffness > 0.0);
     move(&e, 0.0505, 0.07, 10.0, 1.0, 5000.0); /* through where it was */
@@ -85,34 +85,34 @@ static void force_does_not_jump(void **state)
     static const struct tact_wall known[] = {{0.05, 800.0}, {0.03, 800.0}, {0.06, 300.0},
                                              {0.05, 2000},  {0.0, 0.0},    {0.08, -500.0},
                                              {0.05, 5e8}};
-    struct tact_wall_felt felt = {.late = 0.0};
+    struct tact_wall_rendering felt = {.delayed_force = 0.0};
     double before = 0.0;
     (void)state;
     for (int k = 0; k < 35000; k++) {
-        const double push = tact_wall_feel(&felt, &known[k / 5000], 0.07, 1500.0, period);
+        const double push = tact_wall_render(&felt, &known[k / 5000], 0.07, 1500.0, period);
         assert_true(fabs(push - before) <= 45.0 / 0.3 * period || (push == 0.0 && k == 30000));
         before = push;
         if (k % 5000 == 4999) {
             struct tact_wall wall = known[k / 5000];
             wall.stiffness = fmin(1500.0, wall.stiffness);
-            assert_true(fabs(push - tact_wall_push(&wall, 0.07)) < 1e-5);
+            assert_true(fabs(push - tact_wall_force(&wall, 0.07)) < 1e-5);
         }
     }
-    tact_wall_feel(&felt, &known[0], 0.07, 1500.0, period);
+    tact_wall_render(&felt, &known[0], 0.07, 1500.0, period);
     for (int k = 0; k < 300; k++) { /* the hand goes, and nothing pulls it back */
-        assert_true(tact_wall_feel(&felt, &known[0], 0.07 - 1e-4 * k, 1500.0, period) <= 0.0);
+        assert_true(tact_wall_render(&felt, &known[0], 0.07 - 1e-4 * k, 1500.0, period) <= 0.0);
     }
-    assert_true(fabs(felt.late) < 1e-9);
+    assert_true(fabs(felt.delayed_force) < 1e-9);
 }
 
 /* A wall that is known before it is touched is met where it is. */
 static void known_wall_is_met_in_its_place(void **state)
 {
     const struct tact_wall known = {0.05, 800.0};
-    struct tact_wall_felt felt = {.late = 0.0};
+    struct tact_wall_rendering felt = {.delayed_force = 0.0};
     (void)state;
     for (int k = 0; k <= 700; k++) {
-        const double q = 1e-4 * k, push = tact_wall_feel(&felt, &known, q, 1500.0, period);
+        const double q = 1e-4 * k, push = tact_wall_render(&felt, &known, q, 1500.0, period);
         assert_true(fabs(push + 800.0 * fmax(0.0, q - 0.05)) < 1e-9);
     }
 }
