@@ -5,7 +5,7 @@
 #include "rt/clock.h"
 
 static const double zero_time_before_rearming =
-    0.05; /* [s] of zeros after which the guard is armed again */
+    0.05; /* [s] for which only zeros must be sent before the guard is armed again */
 
 double tact_arming_default_timeout(double period)
 {
@@ -25,13 +25,14 @@ void tact_arming_start(struct tact_arming *arming, struct tact_guard *guard, int
 
 void tact_arming_update(struct tact_arming *arming, const double *out, int count)
 {
-    bool zero = true;
+    bool all_zero = true;
     for (int i = 0; i < count; i++) {
-        zero = zero && out[i] == 0.0;
+        all_zero = all_zero && out[i] == 0.0;
     }
-    arming->zeros = zero ? arming->zeros + (arming->zeros < UINT32_MAX) : 0;
+    arming->zero_tick_count =
+        all_zero ? arming->zero_tick_count + (arming->zero_tick_count < UINT32_MAX) : 0;
     unsigned int sent = atomic_load_explicit(&arming->sent, memory_order_relaxed);
-    atomic_store_explicit(&arming->sent, ((sent | 1U) + 1U) | zero, memory_order_relaxed);
+    atomic_store_explicit(&arming->sent, ((sent | 1U) + 1U) | all_zero, memory_order_relaxed);
 }
 
 int tact_arming_state(struct tact_arming *arming, bool *was_rearmed)
@@ -48,7 +49,7 @@ int tact_arming_state(struct tact_arming *arming, bool *was_rearmed)
         atomic_store_explicit(&arming->alone, true, memory_order_relaxed);
     }
     if (state == TACT_GUARD_INHIBITED && tact_guard_trips(arming->guard) != arming->armed) {
-        if (arming->zeros < arming->rearm_tick_count) {
+        if (arming->zero_tick_count < arming->rearm_tick_count) {
             return TACT_DEVICE_STALE;
         }
         arming->armed = tact_guard_trips(arming->guard);
@@ -59,8 +60,8 @@ int tact_arming_state(struct tact_arming *arming, bool *was_rearmed)
                                                                  : TACT_DEVICE_OK;
 }
 
-/* Whether the loop has sent zeros, and nothing since the last poll: it has ended, or releases the
- * outputs in any case. Unknown at the first poll: *wait. */
+/* Whether the loop sent only zeros and then nothing since the last poll: it has ended, and its trip
+ * need not be reported. Not known at the first poll: *wait is then set. */
 static bool has_loop_stopped_sending(struct tact_arming *arming, bool *wait)
 {
     const unsigned int sent = atomic_load_explicit(&arming->sent, memory_order_relaxed);

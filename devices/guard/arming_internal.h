@@ -15,15 +15,16 @@
 
 struct tact_arming {
     struct tact_guard
-        *guard; /* guard of the outputs, or NULL: the device writes its outputs itself */
+        *guard; /* guard of the outputs; NULL: none, the device writes its outputs itself */
     int64_t timeout_ns;
     uint32_t rearm_tick_count; /* ticks of zeros after which it is armed again */
     /* of the loop */
-    uint32_t zeros;       /* consecutive ticks in which only zeros were sent */
-    uint32_t armed;       /* the last trip that was ended */
-    bool has_guard_ended; /* the guard has ended, for good */
+    uint32_t zero_tick_count; /* consecutive ticks in which only zeros were sent */
+    uint32_t armed;           /* number of the trip for which the guard was armed last */
+    /* the guard process has ended: outputs stay zero until the device is opened again */
+    bool has_guard_ended;
     atomic_bool alone;
-    atomic_uint sent; /* count of ticks; lowest bit: only zeros */
+    atomic_uint sent; /* twice the count of ticks sent, plus 1 if the last one had only zeros */
     /* of the monitor */
     bool is_loss_reported;
     bool awaits_second_poll; /* waiting for a second poll, to see whether the loop has ended
@@ -39,7 +40,7 @@ double tact_arming_default_timeout(double period);
 void tact_arming_start(struct tact_arming *arming, struct tact_guard *guard, int64_t timeout_ns,
                        double period);
 
-/** Processes the outputs of a tick. Real-time safe. */
+/** Counts ticks of zero outputs, and arms the guard again after enough of them. Real-time safe. */
 void tact_arming_update(struct tact_arming *arming, const double *out, int count);
 
 /** Returns TACT_DEVICE_OK, STALE while the guard inhibits the outputs, LOST once it has ended; it

@@ -39,7 +39,7 @@ int tact_comedi_list_write_zeros(comedi_t *dev, struct tact_comedi_instruction_l
     memcpy(list->data, list->safe, sizeof list->data);
     int rc = tact_comedi_list_run(dev, list);
     for (int i = 0; rc && rc != -ENODEV && i < list->count; i++) {
-        /* the driver may have overwritten the words of INSN_BITS */
+        /* the driver may have overwritten the two data words of an INSN_BITS instruction */
         memcpy(list->data[i], list->safe[i], sizeof list->data[i]);
         comedi_do_insn(dev, &list->insn[i]);
     }
@@ -77,7 +77,8 @@ int tact_comedi_claim_outputs(comedi_t *dev, struct tact_comedi_instruction_list
             return errno ? -errno : -EIO;
         }
     }
-    /* Written before the pins become outputs, and after, as some boards forget it. */
+    /* Safe values are written before the pins become outputs, and again after, as some boards reset
+     * them. */
     int rc = tact_comedi_list_write_zeros(dev, list);
     rc = rc ? rc : configure_digital_outputs(dev, list);
     return rc ? rc : tact_comedi_list_write_zeros(dev, list);

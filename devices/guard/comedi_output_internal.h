@@ -8,7 +8,7 @@
 #include <comedilib.h>
 #include <stdint.h>
 
-#define TACT_COMEDI_MAX_INSTRUCTIONS 32 /* maximum instructions of a list */
+#define TACT_COMEDI_MAX_INSTRUCTIONS 32 /* maximum number of comedi instructions in a list */
 
 /** One instruction. */
 struct tact_comedi_instruction {
@@ -16,8 +16,8 @@ struct tact_comedi_instruction {
     uint32_t words;
     uint32_t subdevice;
     uint32_t chanspec;
-    uint32_t maxdata; /* largest value that is written */
-    uint32_t safe[2]; /* words of zero output */
+    uint32_t maxdata; /* largest raw value of the channel */
+    uint32_t safe[2]; /* data words that set the output to zero */
 };
 
 struct tact_comedi_instruction_list {
@@ -32,7 +32,7 @@ struct tact_comedi_instruction_list {
 void tact_comedi_list_prepare(struct tact_comedi_instruction_list *list,
                               const struct tact_comedi_instruction *ops, int count);
 
-/** Runs the list in one system call. Real-time safe.
+/** Runs a list of comedi instructions in one system call. Real-time safe.
  * @retval 0, or a negative errno: -ENODEV board gone, -EBUSY or -EACCES another process has a
  *            subdevice */
 int tact_comedi_list_run(comedi_t *dev, struct tact_comedi_instruction_list *list);

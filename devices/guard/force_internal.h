@@ -17,12 +17,13 @@ struct tact_guard_force_options {
     bool thread;        /* a thread instead of a process */
 };
 
-/** Starts it, as tact_guard_start(). A thread never becomes TACT_GUARD_ENDED. */
+/** Starts the guard of an input device's forces, as tact_guard_start(). If it is a thread, its
+ * state never becomes TACT_GUARD_ENDED. */
 int tact_guard_start_force(const struct tact_guard_force_options *options, struct tact_guard **out,
                            struct tact_error *err);
 
-/** Sends one tick's levels[TACT_FORCE_CHANNELS] with the heartbeat. stamp_ns: origin of their age.
- * No system call. Real-time safe. */
+/** Sends one tick's force levels[TACT_FORCE_CHANNELS] with the heartbeat. stamp_ns: time from which
+ * their age counts. No system call. Real-time safe. */
 void tact_guard_send_force(struct tact_guard *guard, const double *level, int64_t stamp_ns);
 
 /** Sets the path of the device's node; NULL: it is gone. From one thread only. */

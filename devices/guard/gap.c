@@ -1,63 +1,67 @@
-/* What a haptic device is sent after a gap in the forces that it was sent. */
+/* Limits how fast force and torque of a haptic device rise after a gap in the stream of commands to
+ * it. */
 #include <math.h>
 #include <string.h>
 #include "devices/guard/serve_internal.h"
 
-enum { PART = 3 }; /* components of a force, or of a torque */
+enum { COMPONENTS = 3 }; /* number of components of a force, or of a torque */
 
-static double dot(const double *a, const double *b)
+static double dot_product(const double *a, const double *b)
 {
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
 }
 
-/* The part of `from` that stays where `wanted` is sent in its place: what falls falls at once, and
- * a force the other way, or across, begins at 0. */
-static void find_kept(double *kept, const double *from, const double *wanted)
+/* The part of the vector `from` that needs no limit when `wanted` replaces it: a decrease is
+ * allowed at once, and a force in the opposite direction, or across, rises from 0. */
+static void find_unlimited_part(double *unlimited, const double *from, const double *wanted)
 {
-    const double squared = dot(from, from), along = dot(wanted, from);
-    const double share = squared > 0.0 ? fmax(0.0, fmin(1.0, along / squared)) : 0.0;
-    for (int i = 0; i < PART; i++) {
-        kept[i] = share * from[i];
+    const double squared_norm = dot_product(from, from), along = dot_product(wanted, from);
+    const double fraction = squared_norm > 0.0 ? fmax(0.0, fmin(1.0, along / squared_norm)) : 0.0;
+    for (int i = 0; i < COMPONENTS; i++) {
+        unlimited[i] = fraction * from[i];
     }
 }
 
-static double find_rise(double *kept, const double *from, const double *wanted)
+static double find_increase(double *unlimited, const double *from, const double *wanted)
 {
-    double rise[PART];
-    find_kept(kept, from, wanted);
-    for (int i = 0; i < PART; i++) {
-        rise[i] = wanted[i] - kept[i];
+    double increase[COMPONENTS];
+    find_unlimited_part(unlimited, from, wanted);
+    for (int i = 0; i < COMPONENTS; i++) {
+        increase[i] = wanted[i] - unlimited[i];
     }
-    return sqrt(dot(rise, rise));
+    return sqrt(dot_product(increase, increase));
 }
 
-/* One part, force or torque: rises from the one sent last by at most what the way allows within
- * step_ns. Returns false once it is the wanted one. */
-static bool approach(struct tact_guard_gap *gap, int part, const double *wanted, int64_t step_ns)
+/* Changes the force (part 0) or torque (part 1) that is sent toward the wanted one, by at most its
+ * rate limit times step_ns. Returns false once the wanted one is reached. */
+static bool raise_toward_wanted(struct tact_guard_gap *gap, int part, const double *wanted,
+                                int64_t step_ns)
 {
-    double *sent = gap->sent + PART * part, kept[PART];
-    const double way = find_rise(kept, gap->before + PART * part, wanted);
-    gap->rate[part] = fmax(gap->rate[part], way / (double)gap->length_ns[part]);
-    const double rise = find_rise(kept, sent, wanted);
-    const double most = (1.0 + 1e-9) * gap->rate[part] * (double)step_ns; /* but for rounding */
-    if (!(rise > most)) {
-        memcpy(sent, wanted, PART * sizeof *sent);
+    double *sent = gap->sent + COMPONENTS * part, unlimited[COMPONENTS];
+    const double whole_increase = find_increase(unlimited, gap->before + COMPONENTS * part, wanted);
+    gap->rate[part] = fmax(gap->rate[part], whole_increase / (double)gap->length_ns[part]);
+    const double increase = find_increase(unlimited, sent, wanted);
+    /* the factor allows for rounding errors */
+    const double max_increase = (1.0 + 1e-9) * gap->rate[part] * (double)step_ns;
+    if (!(increase > max_increase)) {
+        memcpy(sent, wanted, COMPONENTS * sizeof *sent);
         return false;
     }
-    for (int i = 0; i < PART; i++) {
-        sent[i] = kept[i] + most / rise * (wanted[i] - kept[i]);
+    for (int i = 0; i < COMPONENTS; i++) {
+        sent[i] = unlimited[i] + max_increase / increase * (wanted[i] - unlimited[i]);
     }
     return true;
 }
 
-/* A gap begins a way as long as it was, or as what was left of the way that it interrupts. */
-static void begin_way(struct tact_guard_gap *gap, int64_t now_ns)
+/* Starts to limit rates after a gap, for as long as the gap lasted, or as an earlier limited rise
+ * that it interrupts would still have lasted. */
+static void start_limited_rise(struct tact_guard_gap *gap, int64_t now_ns)
 {
     const int64_t length_ns = now_ns - gap->chosen_ns;
     memcpy(gap->before, gap->sent, sizeof gap->before);
     for (int part = 0; part < 2; part++) {
-        const int64_t left_ns = gap->ended_ns + gap->length_ns[part] - gap->chosen_ns;
-        gap->length_ns[part] = left_ns > length_ns ? left_ns : length_ns;
+        const int64_t remaining_ns = gap->ended_ns + gap->length_ns[part] - gap->chosen_ns;
+        gap->length_ns[part] = remaining_ns > length_ns ? remaining_ns : length_ns;
         gap->rate[part] = 0.0;
     }
     gap->ended_ns = now_ns;
@@ -67,20 +71,22 @@ static void begin_way(struct tact_guard_gap *gap, int64_t now_ns)
 bool tact_guard_bridge_gap(struct tact_guard_gap *gap, const double wanted[TACT_HAPTIC_WRENCH],
                            int64_t now_ns, int64_t shortest_ns)
 {
-    const bool begins = gap->chosen_ns != 0 && now_ns - gap->chosen_ns > shortest_ns;
-    const int64_t step_ns = begins ? shortest_ns : now_ns - gap->chosen_ns;
+    const bool gap_has_ended = gap->chosen_ns != 0 && now_ns - gap->chosen_ns > shortest_ns;
+    const int64_t step_ns = gap_has_ended ? shortest_ns : now_ns - gap->chosen_ns;
     bool is_reduced = false;
-    if (begins) {
-        begin_way(gap, now_ns);
+    if (gap_has_ended) {
+        start_limited_rise(gap, now_ns);
     }
     for (int part = 0; part < 2; part++) {
-        if (gap->length_ns[part] > 0 && approach(gap, part, wanted + PART * part, step_ns)) {
+        if (gap->length_ns[part] > 0 &&
+            raise_toward_wanted(gap, part, wanted + COMPONENTS * part, step_ns)) {
             is_reduced = true;
         } else {
             gap->length_ns[part] = 0;
-            memcpy(gap->sent + PART * part, wanted + PART * part, PART * sizeof *wanted);
+            memcpy(gap->sent + COMPONENTS * part, wanted + COMPONENTS * part,
+                   COMPONENTS * sizeof *wanted);
         }
     }
     gap->chosen_ns = now_ns;
-    return begins && is_reduced;
+    return gap_has_ended && is_reduced;
 }

@@ -30,14 +30,15 @@ struct tact_guard_output {
     uint32_t safe[2];     /**< words of zero output */
 };
 
-/** How the guard is started. */
+/** Options with which a guard process is started. */
 struct tact_guard_options {
     const char *board;  /**< node */
     const char *driver; /**< driver of the board; a board that returns must have the same */
     const char *name;   /**< name of the board */
-    const struct tact_guard_output *outputs; /**< [output_count] outputs that it sets to rest */
-    int output_count;                        /**< number of outputs */
-    int64_t timeout_ns;                      /**< longest time between two heartbeats [ns], > 0 */
+    /** [output_count] outputs that the guard writes, and zeroes after a trip */
+    const struct tact_guard_output *outputs;
+    int output_count;   /**< number of outputs */
+    int64_t timeout_ns; /**< longest time between two heartbeats [ns], > 0 */
 };
 
 /** State of the guard. */

@@ -1,10 +1,11 @@
-/* What every server of forces in the guard shares: when it ends, and the controller's heartbeat. */
+/* Parts common to all kinds of guards: the conditions on which a guard ends, and the controller's
+ * heartbeat. */
 #include <poll.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include "devices/guard/serve_internal.h"
 
-enum { MIN_SLEEP_NS = 10000000 }; /* [ns] minimum detected system sleep */
+enum { MIN_SLEEP_NS = 10000000 }; /* [ns] shortest system sleep (suspend) that is detected */
 
 static bool has_controller_process_ended(int process)
 {
@@ -37,8 +38,8 @@ static int64_t read_clock_ns(clockid_t clock)
     return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-/* Time between the two clock readings counts as sleep; in lower_bound_of_suspended_time() it does
- * not. */
+/* Upper bound of the suspended time: the time between the two clock readings counts as suspended,
+ * which it does not in lower_bound_of_suspended_time(). */
 int64_t tact_guard_suspended_time_bound(void)
 {
     const int64_t time_without_suspend_ns = read_clock_ns(CLOCK_MONOTONIC);

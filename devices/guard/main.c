@@ -11,8 +11,10 @@
 #include <unistd.h>
 #include "devices/guard/serve_internal.h"
 
-enum { PRIORITY = 90 };    /* above the loop: a spinning tick must not block it */
-enum { FUSE_US = 200000 }; /* [us] maximum run without sleeping */
+/* SCHED_FIFO priority of the guard, above the loop's: a tick that never ends must not block the
+ * guard */
+enum { PRIORITY = 90 };
+enum { FUSE_US = 200000 }; /* [us] longest time that the guard may run without sleeping */
 
 static volatile sig_atomic_t end_requested;
 static volatile sig_atomic_t zero_requested;
@@ -29,11 +31,12 @@ static void request_zero_on_signal(int number)
     zero_requested = 1;
 }
 
-/* Refusals are ignored: a guard without privileges still works. */
+/* Sets priority, memory locks and signals. Refusals are ignored: a guard without privileges still
+ * works. */
 static void set_up_guard_process(bool loads_libraries)
 {
     const struct sched_param priority = {.sched_priority = PRIORITY};
-    const struct rlimit fuse = {FUSE_US, RLIM_INFINITY};
+    const struct rlimit cpu_time_limit = {FUSE_US, RLIM_INFINITY};
     struct sigaction action = {.sa_handler = request_end_on_signal};
     const int signals[] = {SIGTERM, SIGINT, SIGHUP, SIGXCPU};
     for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
@@ -46,7 +49,7 @@ static void set_up_guard_process(bool loads_libraries)
         fputs("-1000", file);
         fclose(file);
     }
-    setrlimit(RLIMIT_RTTIME, &fuse);
+    setrlimit(RLIMIT_RTTIME, &cpu_time_limit);
     tact_guard_lock_memory(loads_libraries);
     sched_setscheduler(0, SCHED_FIFO, &priority);
 }

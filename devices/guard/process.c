@@ -17,13 +17,14 @@
 #include <unistd.h>
 #include "devices/guard/process_internal.h"
 
-enum { EXIT_TIMEOUT_MS = 5000 }; /* [ms] in which a killed process ends */
+enum { EXIT_TIMEOUT_MS = 5000 }; /* [ms] maximum wait for a killed process to end */
 
-/* What a maker's library finds itself and its configuration by. */
+/* Environment variables by which a manufacturer's library and its configuration are found. */
 static const char *const library_variables[] = {"HOME", "GTDD_HOME", "LD_LIBRARY_PATH"};
 enum { VARIABLES = sizeof library_variables / sizeof *library_variables };
 
-/* The environment of a guard: empty, but for one that loads a maker's library. */
+/* Fills the environment of a guard process: empty, except for one that loads a manufacturer's
+ * library. */
 static void fill_environment(int kind, char text[VARIABLES][PATH_MAX + 32],
                              char *environment[VARIABLES + 1])
 {
@@ -38,7 +39,8 @@ static void fill_environment(int kind, char text[VARIABLES][PATH_MAX + 32],
     environment[count] = NULL;
 }
 
-/* In a new session: keys typed at the controller's terminal do not reach it. */
+/* Spawns the guard in a session of its own, so that keys typed at the controller's terminal do not
+ * reach it. */
 static int spawn_guard_process(const char *program, int kind, int page, int controller_fd,
                                pid_t *pid)
 {
@@ -86,7 +88,8 @@ static int start_guard_process(struct tact_guard *guard, const char *program, in
         rc = guard->process < 0 ? -errno : 0;
         if (rc) {
             kill(guard->pid,
-                 SIGKILL); /* not reaped yet: the process id is still that of the guard */
+                 /* the child was not waited for yet: the process id is still that of the guard */
+                 SIGKILL);
             waitpid(guard->pid, NULL, 0);
         }
     }
@@ -120,13 +123,14 @@ static int wait_until_outputs_claimed(const struct tact_guard *guard)
         if (has_ended) {
             return -ECHILD;
         }
-        has_ended = wait_for_process_end(guard, 1); /* it may have said why before */
+        /* the guard may have stored the reason before it ended */
+        has_ended = wait_for_process_end(guard, 1);
     }
     return -ETIMEDOUT;
 }
 
-/* A page shared by guard and controller, *fd for the guard: above its own descriptors, so that dup2
- * creates one without O_CLOEXEC. */
+/* Creates the page that guard and controller share. Its descriptor *fd for the guard lies above
+ * those that the guard uses, so that dup2() creates a copy without O_CLOEXEC. */
 static struct tact_guard_page_header *create_shared_page(const void *content, size_t size, int *fd)
 {
     int low = memfd_create("tact-guard", MFD_CLOEXEC);
@@ -202,7 +206,7 @@ uint32_t tact_guard_next_heartbeat_number(struct tact_guard *guard, int64_t now_
 {
     uint32_t beat = atomic_load_explicit(&guard->head->beat, memory_order_relaxed);
     if (atomic_load_explicit(&guard->head->handled_heartbeat, memory_order_relaxed) == beat) {
-        guard->seen_ns = now_ns;
+        guard->last_answer_ns = now_ns;
     }
     return beat + 1;
 }
@@ -212,18 +216,18 @@ int tact_guard_state(struct tact_guard *guard, int64_t now_ns)
     struct tact_guard_page_header *head = guard->head;
     uint32_t handled_heartbeat =
         atomic_load_explicit(&head->handled_heartbeat, memory_order_acquire);
-    if (handled_heartbeat != guard->handled_heartbeat || guard->seen_ns == 0 ||
+    if (handled_heartbeat != guard->handled_heartbeat || guard->last_answer_ns == 0 ||
         handled_heartbeat == atomic_load_explicit(&head->beat, memory_order_relaxed)) {
         guard->handled_heartbeat = handled_heartbeat;
-        guard->seen_ns = now_ns;
+        guard->last_answer_ns = now_ns;
     }
     if (atomic_load_explicit(&guard->dead, memory_order_relaxed)) {
         return TACT_GUARD_ENDED;
     }
     if (guard->is_thread || atomic_load_explicit(&head->busy, memory_order_acquire)) {
-        guard->seen_ns = now_ns;
+        guard->last_answer_ns = now_ns;
     }
-    if (now_ns - guard->seen_ns > 2 * head->timeout_ns) {
+    if (now_ns - guard->last_answer_ns > 2 * head->timeout_ns) {
         return TACT_GUARD_ENDED;
     }
     return (int)atomic_load_explicit(&head->state, memory_order_acquire);
@@ -304,7 +308,7 @@ int tact_guard_stop(struct tact_guard *guard)
         rc = end_guard_process(guard);
     }
     if (guard->is_thread && !end_guard_thread(guard)) {
-        free(guard); /* the page remains the thread's */
+        free(guard); /* the page is not unmapped, as the thread still uses it */
         return -EIO;
     }
     rc = guard->is_thread ? 0 : rc;

@@ -9,15 +9,16 @@
 #include "page_internal.h"
 
 struct tact_guard {
-    struct tact_guard_page_header *head; /* head of its page */
+    struct tact_guard_page_header *head; /* header of the page shared with the guard */
     size_t size;
-    pid_t pid;   /* for people; 0: a thread */
-    int process; /* pidfd, -1: a thread */
+    pid_t pid;   /* process id, for display; 0: the guard is a thread */
+    int process; /* pidfd of the guard; -1: the guard is a thread */
     bool is_thread;
     pthread_t thread;
-    uint32_t handled_heartbeat; /* last acknowledged beat */
-    int64_t seen_ns;  /* time of its last change, or when there was nothing to acknowledge */
-    atomic_bool dead; /* the process has ended */
+    uint32_t handled_heartbeat; /* number of the heartbeat that the guard acknowledged last */
+    /* time of the last acknowledgement, or at which none was outstanding */
+    int64_t last_answer_ns;
+    atomic_bool dead; /* the guard process has ended */
 };
 
 /** Starts a guard with a copy of a page, whose size, kind and timeout are set. what: the node, for

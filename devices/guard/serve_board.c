@@ -10,7 +10,7 @@
 
 struct guard {
     struct tact_guard_page *page;
-    /* copies that the controller cannot overwrite */
+    /* copies of the settings in the page, which the controller cannot overwrite later */
     struct tact_comedi_instruction op[TACT_GUARD_OUTPUTS];
     int count;
     int64_t timeout_ns;
@@ -61,17 +61,17 @@ static void trip_and_zero_outputs(struct guard *g)
     publish_board_state(g, rc == -ENODEV ? TACT_GUARD_LOST : TACT_GUARD_INHIBITED);
 }
 
-/* Copies the words of the newest beat, again if they change meanwhile. */
+/* Copies the output words of the newest heartbeat; repeats the copy if they change meanwhile. */
 static void copy_newest_heartbeat(struct guard *g)
 {
     for (int tries = 0; tries < TACT_GUARD_SLOTS; tries++) {
         for (int i = 0; i < g->count; i++) {
             const _Atomic uint32_t *words = g->page->slot[g->beat % TACT_GUARD_SLOTS][i];
-            /* acquire: the beat is read after the words */
+            /* memory_order_acquire: the heartbeat's number is read after the words */
             uint32_t first = atomic_load_explicit(&words[0], memory_order_acquire);
             uint32_t second = atomic_load_explicit(&words[1], memory_order_acquire);
             bool bits = g->op[i].insn == INSN_BITS;
-            /* accepts only bits and values of its own outputs */
+            /* accepts only bits and values of the outputs that the guard has claimed */
             g->list.data[i][0] =
                 bits ? g->op[i].safe[0] : (first < g->op[i].maxdata ? first : g->op[i].maxdata);
             g->list.data[i][1] = second;
@@ -151,7 +151,8 @@ static void guard_board_outputs(struct guard *g, const struct tact_guard_request
 int tact_guard_serve_board(struct tact_guard_page *page,
                            const struct tact_guard_requests *guard_requests)
 {
-    static struct guard g; /* static: its list of instructions must not be moved */
+    /* static, as its list of instructions has pointers into itself and must not be moved */
+    static struct guard g;
     if (page->output_count < 1 || page->output_count > TACT_GUARD_OUTPUTS) {
         return -EINVAL;
     }

@@ -5,15 +5,16 @@
 #include <unistd.h>
 #include "devices/guard/serve_internal.h"
 
-enum { SLOW_UPLOAD_NS = 500000 }; /* [ns] after a longer upload, check for heartbeats */
-enum { RETRY_NS = 200000000 };    /* [ns] between attempts to open a node */
+/* [ns] after an upload that took longer, heartbeats are checked before the next one */
+enum { SLOW_UPLOAD_NS = 500000 };
+enum { RETRY_NS = 200000000 }; /* [ns] between attempts to open a node */
 
 struct server {
     struct tact_force_page *page;
     struct tact_force force;
     int64_t timeout_ns;
     int64_t period_ns;
-    uint32_t path_count; /* last value from the page */
+    uint32_t path_count; /* last value of path_count that was read from the page */
     int64_t next_retry_time_ns;
     struct tact_guard_heartbeat heart;
     double level[TACT_FORCE_CHANNELS];
@@ -50,7 +51,7 @@ static void zero_force_outputs(struct server *s)
     }
 }
 
-/* Opens the node that the controller has found. */
+/* Opens the device's node at the path that the controller has set. */
 static void open_node_named_by_controller(struct server *s, int64_t now)
 {
     uint32_t path_count = atomic_load_explicit(&s->page->path_count, memory_order_acquire);
@@ -72,7 +73,7 @@ static void open_node_named_by_controller(struct server *s, int64_t now)
     }
 }
 
-/* Copies the levels sent last, again if they change meanwhile. */
+/* Copies the force levels that were sent last; repeats the copy if they change meanwhile. */
 static void copy_newest_force_levels(struct server *s)
 {
     for (int tries = 0; tries < TACT_GUARD_SLOTS; tries++) {
@@ -95,13 +96,13 @@ static void process_heartbeat_or_timeout(struct server *s, int64_t now)
         copy_newest_force_levels(s);
         tact_guard_answer_beat(&s->heart, s->stamp_ns, now);
     }
-    /* the newest beat may be old too, where this process was delayed */
+    /* the newest heartbeat may be old too, if this process was delayed */
     if (tact_guard_is_beat_overdue(&s->heart, now)) {
         zero_force_outputs(s);
     }
 }
 
-/* Returns whether there is more to do at once. */
+/* Plays the newest force levels. Returns whether more uploads are due at once. */
 static bool play_force_levels(struct server *s, int64_t now)
 {
     if (s->heart.state != TACT_GUARD_PASSING || s->force.fd < 0) {

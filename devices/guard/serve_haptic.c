@@ -1,7 +1,7 @@
 /*
- * Runs a haptic device through its maker's library, whose calls block: this process is the device's
- * own thread. Newest pose and newest force are exchanged by slots; without a heartbeat the force is
- * zero.
+ * Runs a haptic device through its manufacturer's library, whose calls block: this process is the
+ * device's own thread. The newest pose and the newest force are exchanged with the controller by
+ * slots of a shared page; without a heartbeat the force is zero.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -11,20 +11,22 @@
 #include "devices/guard/serve_internal.h"
 #include "devices/makers/maker_internal.h"
 
-enum { CYCLE_NS = 250000 };    /* [ns] least time of a cycle */
-enum { MIN_PAUSE_NS = 20000 }; /* [ns] least pause: a library may spin */
-enum { RETRY_NS = 200000000 }; /* [ns] between attempts to open a device that is gone */
-enum { TRIALS = 20 };          /* cycles by which the delay is measured at the opening */
+enum { CYCLE_NS = 250000 }; /* [ns] minimum duration of a cycle */
+/* [ns] minimum sleep in a cycle, even if the library's calls return at once */
+enum { MIN_PAUSE_NS = 20000 };
+enum { RETRY_NS = 200000000 }; /* [ns] interval of attempts to open a device that is gone */
+/* number of cycles in which the delay is measured when the device is opened */
+enum { DELAY_TEST_CYCLES = 20 };
 
 struct haptic_server {
     struct tact_haptic_page *page;
     struct tact_haptic_device device;
     struct tact_guard_heartbeat heart;
     bool is_open;
-    bool is_new; /* the wrench has not been sent yet */
+    bool is_wrench_unsent; /* the wrench has not been sent yet */
     double wrench[TACT_HAPTIC_WRENCH];
     struct tact_guard_gap gap;
-    int64_t pose_stamp_ns; /* of the pose for which the wrench was computed */
+    int64_t pose_stamp_ns; /* stamp of the pose for which the wrench was computed */
     int64_t cycle_ns;      /* duration of the last cycle, at most a quarter of the timeout */
     int64_t next_retry_ns;
 };
@@ -81,7 +83,7 @@ static void copy_newest_wrench(struct haptic_server *s, int64_t now)
         ahead = newest - s->heart.beat;
         s->heart.beat = ahead < TACT_GUARD_SLOTS - 1 ? s->heart.beat : newest;
     } while (ahead >= TACT_GUARD_SLOTS - 1); /* overwritten meanwhile */
-    s->is_new = true;
+    s->is_wrench_unsent = true;
     tact_guard_answer_beat(&s->heart, stamp_ns, now);
 }
 
@@ -94,8 +96,8 @@ static void count_gap(struct haptic_server *s)
     }
 }
 
-/* The wrench that may be sent now: zero if the next one could come later than the timeout, and
- * without a step where the last one was sent long ago. */
+/* Chooses the wrench to be sent now: zero if the next heartbeat could be later than the timeout,
+ * and limited in its rise if the last wrench was sent long ago. */
 static const double *choose_wrench(struct haptic_server *s)
 {
     static const double none[TACT_HAPTIC_WRENCH];
@@ -103,11 +105,12 @@ static const double *choose_wrench(struct haptic_server *s)
     if (tact_guard_take_beat(&s->heart)) {
         copy_newest_wrench(s, now);
     }
-    /* the newest beat may be old too, where this process was delayed */
+    /* the newest heartbeat may be old too, if this process was delayed */
     if (tact_guard_is_beat_overdue(&s->heart, now + s->cycle_ns)) {
         tact_guard_trip(&s->heart);
     }
-    /* two usual cycles are no gap: a device whose calls always take long would lag */
+    /* the duration of two usual cycles is no gap, else a device whose calls always take long would
+     * lag */
     const int64_t timeout = s->page->head.timeout_ns, cycles = s->page->opening_delay_ns;
     if (tact_guard_bridge_gap(&s->gap, s->heart.state == TACT_GUARD_PASSING ? s->wrench : none, now,
                               timeout > cycles ? timeout : cycles)) {
@@ -116,15 +119,16 @@ static const double *choose_wrench(struct haptic_server *s)
     return s->gap.sent;
 }
 
-/* From the time when a pose was asked for to that when the force computed for it was sent. */
+/* Measures the delay from the time at which a pose was requested to that at which the force
+ * computed for it was sent. */
 static void measure_delay(struct haptic_server *s)
 {
     struct tact_haptic_page *page = s->page;
     const int64_t delay = tact_guard_clock_ns() - s->pose_stamp_ns;
-    if (!s->is_new || s->pose_stamp_ns == 0 || s->heart.state != TACT_GUARD_PASSING) {
+    if (!s->is_wrench_unsent || s->pose_stamp_ns == 0 || s->heart.state != TACT_GUARD_PASSING) {
         return;
     }
-    s->is_new = false;
+    s->is_wrench_unsent = false;
     atomic_store_explicit(&page->delay_ns, delay, memory_order_relaxed);
     if (delay > atomic_load_explicit(&page->longest_ns, memory_order_relaxed)) {
         atomic_store_explicit(&page->longest_ns, delay, memory_order_relaxed);
@@ -133,7 +137,7 @@ static void measure_delay(struct haptic_server *s)
     atomic_fetch_add_explicit(&page->delay_count, 1, memory_order_relaxed);
 }
 
-/* Reads a pose and sends a wrench; a device that fails is closed. */
+/* One cycle: reads a pose and sends a wrench; closes a device that fails. */
 static void run_cycle(struct haptic_server *s)
 {
     const int64_t start = tact_guard_clock_ns();
@@ -162,16 +166,17 @@ static int compare_durations(const void *a, const void *b)
 static int measure_opening_delay(struct haptic_server *s)
 {
     static const double none[TACT_HAPTIC_WRENCH];
-    int64_t took[TRIALS] = {0};
+    int64_t durations[DELAY_TEST_CYCLES] = {0};
     int rc = 0;
-    for (int i = 0; !rc && i < TRIALS; i++) {
+    for (int i = 0; !rc && i < DELAY_TEST_CYCLES; i++) {
         const int64_t start = tact_guard_clock_ns();
         rc = s->device.ops->read(&s->device);
         rc = rc ? rc : s->device.ops->write(&s->device, none);
-        took[i] = tact_guard_clock_ns() - start;
+        durations[i] = tact_guard_clock_ns() - start;
     }
-    qsort(took, TRIALS, sizeof *took, compare_durations);
-    s->page->opening_delay_ns = took[TRIALS / 2 - 1] + took[TRIALS / 2];
+    qsort(durations, DELAY_TEST_CYCLES, sizeof *durations, compare_durations);
+    s->page->opening_delay_ns =
+        durations[DELAY_TEST_CYCLES / 2 - 1] + durations[DELAY_TEST_CYCLES / 2];
     if (rc) {
         snprintf(s->page->why, sizeof s->page->why,
                  "the library opens the device, but does not read or drive it");
@@ -189,13 +194,14 @@ void tact_guard_serve_haptic(struct tact_haptic_page *page,
     int rc = tact_haptic_load(&s.device, page->choice.maker, page->why, sizeof page->why);
     rc = rc ? rc : open_device(&s, page->why, sizeof page->why);
     rc = rc ? rc : measure_opening_delay(&s);
-    tact_guard_lock_memory(true); /* of the library too */
-    /* a call may be long at any time: that it does not respond shows in the age of its poses */
+    tact_guard_lock_memory(true); /* signals are blocked in the library's threads too */
+    /* a library's call may take long at any time: a device that does not respond is detected by the
+     * age of its poses */
     atomic_store_explicit(&page->head.busy, 1, memory_order_release);
     page->turns = s.device.turns;
     page->torques = s.device.torques;
     memcpy(page->model, s.device.model, sizeof page->model);
-    s.gap.chosen_ns = tact_guard_clock_ns(); /* the device has a force of 0 until then */
+    s.gap.chosen_ns = tact_guard_clock_ns(); /* the force on the device is 0 until then */
     atomic_store_explicit(&page->head.error, rc, memory_order_relaxed);
     atomic_store_explicit(&page->head.ready, 1, memory_order_release);
     while (!rc && !tact_guard_must_end(&page->head, guard_requests)) {
@@ -209,7 +215,7 @@ void tact_guard_serve_haptic(struct tact_haptic_page *page,
         if (s.is_open) {
             run_cycle(&s);
         } else {
-            choose_wrench(&s); /* the heartbeat is followed without a device too */
+            choose_wrench(&s); /* heartbeats are also handled while there is no device */
             memset(s.gap.sent, 0, sizeof s.gap.sent);
         }
         const int64_t done = tact_guard_clock_ns();

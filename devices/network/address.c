@@ -1,4 +1,4 @@
-/* Addresses of a link, as people write them. */
+/* Parses and prints network addresses of a link. */
 #include "devices/network/address_internal.h"
 
 #include <arpa/inet.h>
@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Splits text into host and port, without brackets. */
-static int split(const char *text, int listen, char host[256], char port[8])
+/* Splits "HOST:PORT" into host and port, and removes brackets around an IPv6 address. */
+static int split_host_and_port(const char *text, int listen, char host[256], char port[8])
 {
     const char *port_separator = strrchr(text, ':');
     const char *from = text, *to = port_separator;
@@ -50,16 +50,16 @@ int tact_network_resolve(const char *text, int listen, int only_this_machine,
 {
     char host[256], port[8];
     struct addrinfo *found = NULL;
-    const struct addrinfo want = {.ai_family = AF_UNSPEC,
-                                  .ai_socktype = SOCK_DGRAM,
-                                  .ai_flags = AI_NUMERICSERV | (listen ? AI_PASSIVE : 0)};
+    const struct addrinfo hints = {.ai_family = AF_UNSPEC,
+                                   .ai_socktype = SOCK_DGRAM,
+                                   .ai_flags = AI_NUMERICSERV | (listen ? AI_PASSIVE : 0)};
     tact_error_at(err, NULL, 0, 0, text);
-    if (split(text, listen, host, port) || strtol(port, NULL, 10) > 65535) {
+    if (split_host_and_port(text, listen, host, port) || strtol(port, NULL, 10) > 65535) {
         return tact_error_set(err, -EINVAL, "expected %s",
                               listen ? "HOST:PORT or PORT" : "HOST:PORT");
     }
     const char *name = *host ? host : only_this_machine ? "127.0.0.1" : "0.0.0.0";
-    int rc = getaddrinfo(name, port, &want, &found);
+    int rc = getaddrinfo(name, port, &hints, &found);
     if (rc || !found) {
         return tact_error_set(err, -EINVAL, "%s", rc ? gai_strerror(rc) : "no address");
     }

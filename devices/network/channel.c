@@ -1,4 +1,5 @@
-/* The constant channel: playout, repeated waves, drift, silence and the account of energy. */
+/* A channel of constant delay between two sites: playout, repeated waves, clock drift, silence and
+ * the energy balance. */
 #include "devices/network/channel_internal.h"
 
 #include <errno.h>
@@ -6,13 +7,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BRIDGE_TICKS = 16 }; /* waves that a gap is bridged by, at most */
+/* maximum number of waiting waves from which the wave of a gap is made */
+enum { BRIDGE_TICKS = 16 };
 
-static const double longest_paid_hold = 0.05;   /* of a wave by energy that is not used [s] */
-static const double reserved_share = 0.02;      /* of a wave's energy, for such gaps [1] */
-static const double rounding_of_energy = 1e-15; /* of that, by the sums it is the difference of */
+/* maximum time for which the last wave may be repeated with energy that was received and not used
+ * [s] */
+static const double longest_hold_by_reserve = 0.05;
+/* fraction of each wave's energy that is kept for such gaps [1] */
+static const double reserved_energy_fraction = 0.02;
+/* relative rounding error of the unused energy, which is a difference of large sums */
+static const double energy_rounding_error = 1e-15;
 
-static const double largest_number = 1e6; /* of a wave, a position or a force */
+/* largest magnitude of a wave, position or force that is accepted */
+static const double largest_accepted_value = 1e6;
 
 int tact_network_channel_init(struct tact_network_channel *channel,
                               const struct tact_network_channel_options *options)
@@ -32,17 +39,18 @@ int tact_network_channel_init(struct tact_network_channel *channel,
 
 static void forget_received(struct tact_network_channel *channel)
 {
-    if (channel->used_tick < channel->gave_tick) { /* it would come again, and whole */
-        channel->used_tick = channel->gave_tick;
+    /* else a wave that was partly used to fill a gap would be received again and used in full */
+    if (channel->used_tick < channel->reduced_tick) {
+        channel->used_tick = channel->reduced_tick;
     }
     memset(channel->slots, 0, sizeof channel->slots);
     memset(&channel->last, 0, sizeof channel->last);
-    memset(channel->real_wave, 0, sizeof channel->real_wave);
+    memset(channel->last_received_wave, 0, sizeof channel->last_received_wave);
     channel->state = TACT_NETWORK_CHANNEL_WAITING;
     channel->waiting_ticks = channel->silence = channel->held_ticks = 0;
     channel->window_ticks = channel->has_heard = channel->missing_ticks = 0;
     channel->has_sample = 0;
-    channel->off_before = 0;
+    channel->last_arrival_offset = 0;
     channel->largest_fill = INT64_MIN;
 }
 
@@ -51,16 +59,16 @@ void tact_network_channel_restart(struct tact_network_channel *channel)
     forget_received(channel);
     channel->clock = (struct tact_network_clock){.second_start_ns = 0};
     channel->sent_tick = 0;
-    channel->used_tick = channel->gave_tick = 0;
+    channel->used_tick = channel->reduced_tick = 0;
     memset(channel->sent, 0, sizeof channel->sent);
     channel->sent_energy = channel->used_energy = (struct tact_network_sum){0.0, 0.0};
-    channel->other_energy = channel->least_energy = 0.0;
+    channel->energy_sent_by_peer = channel->least_energy = 0.0;
 }
 
 static void add_energy(struct tact_network_sum *sum, double value)
 {
     const double total = sum->sum + value;
-    sum->rest +=
+    sum->rounding_error +=
         fabs(sum->sum) >= fabs(value) ? (sum->sum - total) + value : (value - total) + sum->sum;
     sum->sum = total;
 }
@@ -76,13 +84,14 @@ static double energy_of_wave(const struct tact_network_channel *channel, const d
 
 double tact_network_channel_energy(const struct tact_network_channel *channel)
 {
-    return channel->other_energy - (channel->used_energy.sum + channel->used_energy.rest);
+    return channel->energy_sent_by_peer -
+           (channel->used_energy.sum + channel->used_energy.rounding_error);
 }
 
 static int are_valid_numbers(const double *value, int count)
 {
     for (int i = 0; i < count; i++) {
-        if (!(fabs(value[i]) <= largest_number)) {
+        if (!(fabs(value[i]) <= largest_accepted_value)) {
             return 0;
         }
     }
@@ -108,7 +117,7 @@ static const unsigned char *read_doubles(const unsigned char *in, double *value,
     return in;
 }
 
-enum { START = 56 /* bytes ahead of the position */ };
+enum { POSITION_OFFSET = 56 /* number of bytes of a payload before the position */ };
 
 static uint64_t period_in_ns(const struct tact_network_channel *channel)
 {
@@ -128,7 +137,7 @@ ssize_t tact_network_channel_send(struct tact_network_channel *channel,
     memmove(channel->sent[1], channel->sent[0], sizeof channel->sent - sizeof channel->sent[0]);
     memcpy(channel->sent[0], sample->wave, sizeof channel->sent[0]);
     add_energy(&channel->sent_energy, energy_of_wave(channel, sample->wave));
-    const double energy = channel->sent_energy.sum + channel->sent_energy.rest;
+    const double energy = channel->sent_energy.sum + channel->sent_energy.rounding_error;
     const uint64_t tick = channel->sent_tick++;
     const int waves =
         tick < (uint64_t)channel->options.repeats ? (int)tick + 1 : channel->options.repeats + 1;
@@ -141,7 +150,7 @@ ssize_t tact_network_channel_send(struct tact_network_channel *channel,
     tact_network_write_u64(payload + 40, (uint64_t)sample->flags | (uint64_t)axes << 32 |
                                              (uint64_t)waves << 40 | (uint64_t)margin << 48);
     tact_network_write_u64(payload + 48, period_in_ns(channel));
-    unsigned char *end = write_doubles(payload + START, sample->position, axes);
+    unsigned char *end = write_doubles(payload + POSITION_OFFSET, sample->position, axes);
     end = write_doubles(end, sample->force, axes);
     for (int i = 0; i < waves; i++) {
         end = write_doubles(end, channel->sent[i], axes);
@@ -149,7 +158,7 @@ ssize_t tact_network_channel_send(struct tact_network_channel *channel,
     return end - payload;
 }
 
-/* What a packet says. */
+/* Content of a received packet. */
 struct channel_packet {
     int64_t tick, sent_ns, echo_ns, kept_ns;
     double energy;
@@ -162,7 +171,7 @@ static int read_packet(struct tact_network_channel *channel, const unsigned char
                        size_t size, struct channel_packet *out)
 {
     const int axes = channel->options.axes;
-    if (size < START) {
+    if (size < POSITION_OFFSET) {
         return -EPROTO;
     }
     const uint64_t head = tact_network_read_u64(payload + 40);
@@ -181,10 +190,10 @@ static int read_packet(struct tact_network_channel *channel, const unsigned char
     }
     if (out->waves < 1 || out->waves > TACT_NETWORK_REPEATS + 1 || out->tick < out->waves - 1 ||
         out->tick >= (int64_t)1 << 53 || !(out->energy >= 0.0 && out->energy < 1e300) ||
-        size != START + 8 * (size_t)axes * (size_t)(2 + out->waves)) {
+        size != POSITION_OFFSET + 8 * (size_t)axes * (size_t)(2 + out->waves)) {
         return -EPROTO;
     }
-    const unsigned char *in = read_doubles(payload + START, out->sample.position, axes);
+    const unsigned char *in = read_doubles(payload + POSITION_OFFSET, out->sample.position, axes);
     in = read_doubles(in, out->sample.force, axes);
     int valid =
         are_valid_numbers(out->sample.position, axes) && are_valid_numbers(out->sample.force, axes);
@@ -212,16 +221,17 @@ static struct tact_network_channel_slot *claim_slot(struct tact_network_channel 
     return slot;
 }
 
-static int is_waiting(const struct tact_network_channel *channel)
+static int is_waiting_for_packets(const struct tact_network_channel *channel)
 {
     return channel->state == TACT_NETWORK_CHANNEL_WAITING ||
            channel->state == TACT_NETWORK_CHANNEL_LOST;
 }
 
-/* Ticks far from those that are expected would displace what waits. */
+/* Whether a packet's tick is near those expected: a distant one would overwrite slots of waiting
+ * samples. */
 static int is_possible_tick(const struct tact_network_channel *channel, int64_t tick)
 {
-    if (is_waiting(channel)) {
+    if (is_waiting_for_packets(channel)) {
         return !channel->has_heard ||
                llabs(tick - channel->newest_tick) < TACT_NETWORK_CHANNEL_RING / 2;
     }
@@ -229,8 +239,8 @@ static int is_possible_tick(const struct tact_network_channel *channel, int64_t 
     return ahead > -TACT_NETWORK_CHANNEL_RING && ahead < TACT_NETWORK_CHANNEL_RING;
 }
 
-static void hear_packet(struct tact_network_channel *channel, const struct channel_packet *packet,
-                        int64_t now_ns)
+static void update_by_packet(struct tact_network_channel *channel,
+                             const struct channel_packet *packet, int64_t now_ns)
 {
     if (packet->echo_ns) {
         const struct tact_network_stamps stamps = {
@@ -244,7 +254,7 @@ static void hear_packet(struct tact_network_channel *channel, const struct chann
     if (!channel->has_heard || packet->tick > channel->newest_tick) {
         channel->has_heard = 1;
         channel->newest_tick = packet->tick;
-        channel->other_energy = packet->energy;
+        channel->energy_sent_by_peer = packet->energy;
         channel->newest_flags = packet->sample.flags;
         channel->other_margin = packet->margin;
         channel->heard_ns = now_ns;
@@ -260,7 +270,7 @@ int tact_network_channel_receive(struct tact_network_channel *channel, const uns
         channel->counts.refused++;
         return -EPROTO;
     }
-    const int waiting = is_waiting(channel);
+    const int waiting = is_waiting_for_packets(channel);
     const int is_late = !waiting && packet.tick < channel->play_tick;
     struct tact_network_channel_slot *slot = slot_of_tick(channel, packet.tick);
     if (slot->tick == packet.tick + 1 && slot->has_packet) {
@@ -268,12 +278,13 @@ int tact_network_channel_receive(struct tact_network_channel *channel, const uns
         return -EALREADY;
     }
     channel->counts.received++;
-    hear_packet(channel, &packet, now_ns);
+    update_by_packet(channel, &packet, now_ns);
     for (int i = 0; i < packet.waves; i++) {
         const int64_t tick = packet.tick - i;
         if (waiting || tick >= channel->play_tick) {
             slot = claim_slot(channel, tick);
-            if (!slot->has_wave) { /* one that is there may have given to a gap */
+            /* a wave that was stored earlier may have been reduced by bridge_gap() */
+            if (!slot->has_wave) {
                 memcpy(slot->wave, packet.wave[i], sizeof slot->wave);
             }
             slot->has_wave = 1;
@@ -309,7 +320,8 @@ static int ticks_of_time(const struct tact_network_channel *channel, double time
     return (int)(time / channel->options.period + 0.5);
 }
 
-/* The fastest of the first packets sets when the first wave is used. */
+/* Waits 0.1 s for first packets, of which the fastest sets the tick in which the first wave is
+ * used. */
 static int wait_for_packets(struct tact_network_channel *channel)
 {
     if (!channel->has_heard || ++channel->waiting_ticks < ticks_of_time(channel, 0.1)) {
@@ -324,7 +336,7 @@ static int wait_for_packets(struct tact_network_channel *channel)
     return 1;
 }
 
-static void note_silence(struct tact_network_channel *channel)
+static void update_silence(struct tact_network_channel *channel)
 {
     if (channel->silence <= ticks_of_time(channel, 0.5)) {
         channel->silence++;
@@ -342,63 +354,64 @@ static void note_silence(struct tact_network_channel *channel)
             : TACT_NETWORK_CHANNEL_OK;
 }
 
-/* How the last quarter of a second, once it is over, was off. */
-enum timing { TIMING_GOOD, TIMING_EARLY, TIMING_LATE, TIMING_OTHER_DELAY };
+/* How packets of the last 0.25 s, once they are over, arrived compared with the expected delay. */
+enum arrival_timing { TIMING_GOOD, TIMING_EARLY, TIMING_LATE, TIMING_DELAY_CHANGED };
 
-/* 1 where packets were off by more than is waited for, and by 20 ms: a drift is less. */
-static int is_other_delay(const struct tact_network_channel *channel, int64_t off)
+/* 1 where the arrival of packets differs from the expected one by more than jitter and repeats
+ * allow, and by over 20 ms, which no clock drift reaches: the delay itself has changed. */
+static int has_delay_changed(const struct tact_network_channel *channel, int64_t off)
 {
     const int margin = channel->options.jitter + channel->options.repeats;
     return llabs(off) > margin && llabs(off) > ticks_of_time(channel, 0.02);
 }
 
-/* By the fill of the fastest packet. What is off counts where the quarter before was off too, as a
- * site that was late for once, here or there, has no clock that drifts and no other delay; but
- * where all packets of a quarter came too late for their waves by far. */
-static enum timing find_timing(struct tact_network_channel *channel)
+/* Compares the fill of the fastest packet of 0.25 s with the expected fill. A difference counts
+ * only if the 0.25 s before had one too, as one late site is neither clock drift nor another delay;
+ * but it counts at once if all packets came far too late for their waves. */
+static enum arrival_timing compare_arrival_timing(struct tact_network_channel *channel)
 {
     if (++channel->window_ticks < ticks_of_time(channel, 0.25)) {
         return TIMING_GOOD;
     }
     const int margin = channel->options.jitter + channel->options.repeats;
     const int64_t off = channel->largest_fill == INT64_MIN ? 0 : channel->largest_fill - margin;
-    const int64_t before = channel->off_before;
+    const int64_t before = channel->last_arrival_offset;
     channel->window_ticks = 0;
     channel->largest_fill = INT64_MIN;
-    channel->off_before = off;
-    if (is_other_delay(channel, off) &&
-        (off < 0 || (before > 0 && is_other_delay(channel, before)))) {
-        return TIMING_OTHER_DELAY;
+    channel->last_arrival_offset = off;
+    if (has_delay_changed(channel, off) &&
+        (off < 0 || (before > 0 && has_delay_changed(channel, before)))) {
+        return TIMING_DELAY_CHANGED;
     }
     return off >= 2 && before >= 2     ? TIMING_EARLY
            : off <= -2 && before <= -2 ? TIMING_LATE
                                        : TIMING_GOOD;
 }
 
-/* The slot of a tick whose wave waits to be used, or NULL. */
-static struct tact_network_channel_slot *waiting_at(struct tact_network_channel *channel,
-                                                    int64_t tick)
+/* The slot of a tick whose wave has arrived and was not used yet, or NULL. */
+static struct tact_network_channel_slot *find_waiting_wave(struct tact_network_channel *channel,
+                                                           int64_t tick)
 {
     struct tact_network_channel_slot *slot = slot_of_tick(channel, tick);
     return slot->tick == tick + 1 && slot->has_wave && slot->tick > channel->used_tick ? slot
                                                                                        : NULL;
 }
 
-/* A wave where there is none. Each of the next waves that wait gives the same share of its energy,
- * so that no more is used than was sent, and of a steady wave nearly all is left. Returns 0 where
- * none waits. */
+/* Makes a missing wave from the next waves that wait: each loses the same fraction of its energy to
+ * it, so that no more energy is used than was sent, and a steady wave is hardly reduced. Returns 0
+ * if no wave waits. */
 static int bridge_gap(struct tact_network_channel *channel, double *wave)
 {
     struct tact_network_channel_slot *next[BRIDGE_TICKS];
     int count = 0;
     for (int i = 0; i < BRIDGE_TICKS; i++) {
-        struct tact_network_channel_slot *slot = waiting_at(channel, channel->play_tick + i);
+        struct tact_network_channel_slot *slot = find_waiting_wave(channel, channel->play_tick + i);
         if (slot) {
             next[count++] = slot;
         }
     }
-    if (count && next[count - 1]->tick > channel->gave_tick) {
-        channel->gave_tick = next[count - 1]->tick;
+    if (count && next[count - 1]->tick > channel->reduced_tick) {
+        channel->reduced_tick = next[count - 1]->tick;
     }
     for (int axis = 0; count && axis < channel->options.axes; axis++) {
         double square = 0.0;
@@ -414,83 +427,83 @@ static int bridge_gap(struct tact_network_channel *channel, double *wave)
     return count > 0;
 }
 
-/* What the other end has sent and is neither used nor waits to be: the energy of waves that did not
- * come [J]. */
+/* Energy of lost waves [J]: sent by the other end, neither used nor waiting to be used. */
 static double find_unused_energy(struct tact_network_channel *channel)
 {
-    const double used = channel->used_energy.sum + channel->used_energy.rest;
+    const double used = channel->used_energy.sum + channel->used_energy.rounding_error;
     double waiting = 0.0;
     for (int64_t tick = channel->play_tick; tick <= channel->newest_tick; tick++) {
-        const struct tact_network_channel_slot *slot = waiting_at(channel, tick);
+        const struct tact_network_channel_slot *slot = find_waiting_wave(channel, tick);
         waiting += slot ? energy_of_wave(channel, slot->wave) : 0.0;
     }
-    return channel->other_energy - used - waiting -
-           rounding_of_energy * (channel->other_energy + used + waiting);
+    return channel->energy_sent_by_peer - used - waiting -
+           energy_rounding_error * (channel->energy_sent_by_peer + used + waiting);
 }
 
-/* A wave where there is none: on the straight line from the last one to the next that waits, or,
- * where none does, the last one for a while. Returns 0 where the energy of the waves that did not
- * come is less than that takes. */
+/* Makes a missing wave by linear interpolation from the last wave to the next one that waits or, if
+ * none does, repeats the last one for a short time. Returns 0 if the energy of lost waves does not
+ * suffice. */
 static int fill_gap(struct tact_network_channel *channel, double *wave)
 {
-    double filled[TACT_NETWORK_AXES];
+    double interpolated_wave[TACT_NETWORK_AXES];
     const struct tact_network_channel_slot *next = NULL;
-    int64_t ahead = 0; /* of the wave that is made [ticks] */
+    int64_t ahead = 0; /* distance of the next waiting wave from the missing one [ticks] */
     while (!next && channel->play_tick + ahead <= channel->newest_tick) {
-        next = waiting_at(channel, channel->play_tick + ahead++);
+        next = find_waiting_wave(channel, channel->play_tick + ahead++);
     }
-    if (!next && channel->held_ticks >= ticks_of_time(channel, longest_paid_hold)) {
+    if (!next && channel->held_ticks >= ticks_of_time(channel, longest_hold_by_reserve)) {
         return 0;
     }
-    const double since =
-        channel->missing_ticks > 1 ? channel->missing_ticks : 1.0; /* the last one */
+    /* ticks since the last wave that arrived */
+    const double since = channel->missing_ticks > 1 ? channel->missing_ticks : 1.0;
     for (int axis = 0; axis < channel->options.axes; axis++) {
-        const double last = channel->real_wave[axis];
-        filled[axis] =
+        const double last = channel->last_received_wave[axis];
+        interpolated_wave[axis] =
             next ? last + (next->wave[axis] - last) * since / (since + (double)ahead) : last;
     }
-    if (energy_of_wave(channel, filled) > find_unused_energy(channel)) {
+    if (energy_of_wave(channel, interpolated_wave) > find_unused_energy(channel)) {
         return 0;
     }
-    memcpy(wave, filled, (size_t)channel->options.axes * sizeof *wave);
+    memcpy(wave, interpolated_wave, (size_t)channel->options.axes * sizeof *wave);
     channel->held_ticks = next ? 0 : channel->held_ticks + 1;
     *(next ? &channel->counts.bridged : &channel->counts.held) += 1;
     return 1;
 }
 
-/* Once waves were missing, a small share of the energy of others is not used, up to what a gap
- * takes in which the last wave is held. */
+/* After the first missing wave, does not use a small fraction of each wave's energy, until the
+ * unused energy suffices for a gap in which the last wave is held. */
 static void keep_reserve(struct tact_network_channel *channel, double *wave)
 {
-    const double gap = ticks_of_time(channel, longest_paid_hold);
+    const double gap = ticks_of_time(channel, longest_hold_by_reserve);
     if (channel->counts.missing == 0 ||
         find_unused_energy(channel) >= gap * energy_of_wave(channel, wave)) {
         return;
     }
     for (int axis = 0; axis < channel->options.axes; axis++) {
-        wave[axis] *= sqrt(1.0 - reserved_share);
+        wave[axis] *= sqrt(1.0 - reserved_energy_fraction);
     }
 }
 
-static void use_tick(struct tact_network_channel *channel, struct tact_network_sample *out)
+static void use_sample_of_tick(struct tact_network_channel *channel,
+                               struct tact_network_sample *out)
 {
     const struct tact_network_channel_slot *slot = slot_of_tick(channel, channel->play_tick);
-    const int here = slot->tick == channel->play_tick + 1;
+    const int is_stored = slot->tick == channel->play_tick + 1;
     channel->play_tick++;
-    if (here && slot->has_packet) {
+    if (is_stored && slot->has_packet) {
         *out = slot->sample;
         channel->has_sample = 1;
     } else {
         channel->counts.lost++;
-        channel->counts.repeated += (uint64_t)(here && slot->has_wave);
+        channel->counts.repeated += (uint64_t)(is_stored && slot->has_wave);
     }
-    /* A wave is used once, also where the delay was measured again. */
-    out->missing = !(here && slot->has_wave && slot->tick > channel->used_tick);
+    /* A wave is used only once, even if the delay was measured again meanwhile. */
+    out->missing = !(is_stored && slot->has_wave && slot->tick > channel->used_tick);
     channel->missing_ticks = out->missing ? channel->missing_ticks + 1 : 0;
     if (!out->missing) {
         channel->used_tick = slot->tick;
         memcpy(out->wave, slot->wave, sizeof out->wave);
-        memcpy(channel->real_wave, slot->wave, sizeof channel->real_wave);
+        memcpy(channel->last_received_wave, slot->wave, sizeof channel->last_received_wave);
         channel->held_ticks = 0;
         keep_reserve(channel, out->wave);
         return;
@@ -516,18 +529,19 @@ void tact_network_channel_play(struct tact_network_channel *channel,
         channel->state = TACT_NETWORK_CHANNEL_WAITING;
     }
     const int begins = channel->state == TACT_NETWORK_CHANNEL_WAITING && wait_for_packets(channel);
-    if (!is_waiting(channel)) {
-        note_silence(channel);
+    if (!is_waiting_for_packets(channel)) {
+        update_silence(channel);
     }
     *out = channel->last;
     out->missing = 1;
-    if (is_waiting(channel)) {
+    if (is_waiting_for_packets(channel)) {
         memset(out->wave, 0, sizeof out->wave);
         channel->last = *out;
         return;
     }
-    const enum timing timing = begins ? TIMING_GOOD : find_timing(channel);
-    if (timing == TIMING_OTHER_DELAY) {
+    const enum arrival_timing arrival_timing =
+        begins ? TIMING_GOOD : compare_arrival_timing(channel);
+    if (arrival_timing == TIMING_DELAY_CHANGED) {
         forget_received(channel);
         channel->counts.restarts++;
         memset(out->wave, 0, sizeof out->wave);
@@ -535,17 +549,17 @@ void tact_network_channel_play(struct tact_network_channel *channel,
         channel->last = *out;
         return;
     }
-    if (timing == TIMING_LATE) {
+    if (arrival_timing == TIMING_LATE) {
         channel->counts.inserted++;
         if (!fill_gap(channel, out->wave) && !bridge_gap(channel, out->wave)) {
             memset(out->wave, 0, sizeof out->wave);
         }
     } else {
-        if (timing == TIMING_EARLY) {
+        if (arrival_timing == TIMING_EARLY) {
             channel->counts.dropped++;
             channel->play_tick++;
         }
-        use_tick(channel, out);
+        use_sample_of_tick(channel, out);
     }
     if (!channel->has_sample) {
         channel->state = TACT_NETWORK_CHANNEL_STALE;

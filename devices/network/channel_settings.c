@@ -1,10 +1,10 @@
-/* Settings of a channel, as the device and tact link --scene read them. */
+/* Settings of a network channel, which the device and tact link --scene read. */
 #include <errno.h>
 #include <math.h>
 #include "devices/common/settings.h"
 #include "devices/network/network_internal.h"
 
-/* A number of a range; whole: a whole one. */
+/* Reads a number within a range; whole: it must be a whole number. */
 int tact_network_read_range(const struct tact_device_config *config, const char *key, double least,
                             double most, int whole, double *value, struct tact_error *err)
 {

@@ -1,4 +1,4 @@
-/* Difference of the clocks of two ends. */
+/* Estimates the offset between the clocks of the two ends of a link. */
 #include "devices/network/clock_offset_internal.h"
 
 static const int64_t best_stamp_lifetime_ns = 1000000000;
@@ -6,7 +6,7 @@ static const int64_t best_stamp_lifetime_ns = 1000000000;
 int64_t tact_network_clock_add(struct tact_network_clock *clock,
                                const struct tact_network_stamps *stamps)
 {
-    /* Unsigned, as the stamps of the other end are any numbers. */
+    /* Unsigned arithmetic, as stamps from the other end may be any numbers. */
     const uint64_t out = (uint64_t)stamps->other_received_ns - (uint64_t)stamps->sent_ns;
     const uint64_t back = (uint64_t)stamps->received_ns - (uint64_t)stamps->other_sent_ns;
     const int64_t round_trip = (int64_t)(out + back);

@@ -1,8 +1,9 @@
 /*
  * Difference of the clocks of two ends, by four stamps: t1 this end sends, t2 the other receives,
  * t3 it sends, t4 this end receives. Round trip (t4 - t1) - (t3 - t2), offset
- * ((t2 - t1) + (t3 - t4)) / 2, kept from the least round trip of the last one to two seconds. What
- * the two directions differ by cannot be seen from the ends: the offset is wrong by half of that.
+ * ((t2 - t1) + (t3 - t4)) / 2, kept from the least round trip of the last one to two seconds. A
+ * difference between the delays of the two directions cannot be measured: the offset is wrong by
+ * half of it.
  */
 #ifndef TACT_DEVICES_NETWORK_CLOCK_OFFSET_INTERNAL_H
 #define TACT_DEVICES_NETWORK_CLOCK_OFFSET_INTERNAL_H
@@ -16,22 +17,23 @@ struct tact_network_stamps {
     int64_t received_ns;       /* t4 */
 };
 
-/* All zero is its start. */
+/* Estimate of the clock offset, from all zero at the start. */
 struct tact_network_clock {
     struct tact_network_clock_sample {
         int64_t round_trip_ns; /* [ns] */
-        int64_t offset_ns;     /* the other end's clock less this one's [ns] */
+        int64_t offset_ns;     /* clock of the other end minus clock of this end [ns] */
         int valid;
     } best[2];               /* best samples of the present second, and of the one before */
     int64_t second_start_ns; /* start of the present second */
 };
 
-/* Adds the stamps of one packet and its echo. Those of no physical order (a round trip below 0) are
- * refused. Returns the round trip [ns], or -1. Real-time safe. */
+/* Adds the four stamps of one packet and its echo. Stamps in an impossible order (a round trip
+ * below 0) are refused. Returns the round trip [ns], or -1. Real-time safe. */
 int64_t tact_network_clock_add(struct tact_network_clock *clock,
                                const struct tact_network_stamps *stamps);
 
-/* The sample of the least round trip; valid 0 before the first. Real-time safe. */
+/* The sample with the shortest round trip; its member `valid` is 0 before the first. Real-time
+ * safe. */
 struct tact_network_clock_sample tact_network_clock_best(const struct tact_network_clock *clock);
 
 #endif

@@ -8,12 +8,15 @@
 #include <unistd.h>
 #include "devices/network/address_internal.h"
 
-static const int64_t hello_again_ns = 100000000; /* 0.1 s: a lost hello or answer */
-static const int64_t silence_before_new_hello_ns =
-    1000000000;                                        /* 1 s: the other end may have begun anew */
-static const int64_t answer_kept_ns = 2000000000;      /* 2 s: a session that nobody proves */
+/* 0.1 s without an answer, after which a hello is sent again */
+static const int64_t hello_again_ns = 100000000;
+/* 1 s without a packet, after which a new hello is sent: the other end may have restarted */
+static const int64_t silence_before_new_hello_ns = 1000000000;
+/* 2 s for which an answered hello is kept while no packet proves its session */
+static const int64_t answer_kept_ns = 2000000000;
 static const int64_t handshake_interval_ns = 50000000; /* 20 handshakes a second, */
-static const int64_t handshake_burst_ns = 200000000;   /* 4 of them at once */
+/* time of four handshakes, which may follow each other at once */
+static const int64_t handshake_burst_ns = 200000000;
 
 static int open_udp_socket(struct tact_network_endpoint *endpoint, struct tact_error *err)
 {
@@ -68,7 +71,7 @@ int tact_network_endpoint_port(const struct tact_network_endpoint *endpoint)
     return ntohs(bound.any.sa_family == AF_INET6 ? bound.v6.sin6_port : bound.v4.sin_port);
 }
 
-/* The socket of the initiator is connected; the other sends to the address of its peer. */
+/* The socket of the initiator is connected; the listener's sends to the address of its peer. */
 static int send_datagram(struct tact_network_endpoint *endpoint, const unsigned char *datagram,
                          size_t size, const struct tact_network_address *to)
 {
@@ -115,7 +118,7 @@ static void adopt_session(struct tact_network_endpoint *endpoint,
     endpoint->counts.completed_handshake_count++;
 }
 
-/* Counts what a step of the handshake or the cipher refused. */
+/* Counts a packet that the handshake or the decryption refused, by its error code. */
 static void count_refused_packet(struct tact_network_counts *counts, ssize_t reason)
 {
     switch (reason) {
@@ -140,8 +143,8 @@ static void discard_expired_answer(struct tact_network_answered *entry, int64_t 
     }
 }
 
-/* The entry of this hello if it was answered before, else the one to use for it: free, expired, or
- * the oldest. */
+/* Finds the entry of this hello if it was answered before, else the entry to use for it: a free,
+ * expired or the oldest one. */
 static struct tact_network_answered *find_answered_hello(struct tact_network_endpoint *endpoint,
                                                          const unsigned char *hello, int64_t now_ns)
 {
@@ -218,14 +221,16 @@ static void handle_answer(struct tact_network_endpoint *endpoint, const unsigned
     }
     discard_hello(endpoint);
     adopt_session(endpoint, &session, now_ns);
-    tact_network_send(endpoint, NULL, 0); /* proves this end; the next packet does if it is lost */
+    /* this packet proves the key of this end; if it is lost, the next one does */
+    tact_network_send(endpoint, NULL, 0);
 }
 
-/* Opens a packet by a session that was answered, which thereby becomes the session. */
-static ssize_t prove_answered_hello(struct tact_network_endpoint *endpoint,
-                                    const unsigned char *datagram, size_t size,
-                                    const struct tact_network_address *from, int64_t now_ns,
-                                    void *payload)
+/* Decrypts a packet with the keys of an answered hello, whose session thereby becomes the session
+ * of this end. */
+static ssize_t accept_session_of_hello(struct tact_network_endpoint *endpoint,
+                                       const unsigned char *datagram, size_t size,
+                                       const struct tact_network_address *from, int64_t now_ns,
+                                       void *payload)
 {
     ssize_t n = -ENOENT;
     for (int i = 0; i < TACT_NETWORK_ANSWERED && n == -ENOENT; i++) {
@@ -253,13 +258,14 @@ static ssize_t handle_data_packet(struct tact_network_endpoint *endpoint,
                     ? tact_network_open(&endpoint->session, datagram, size, payload)
                     : -ENOENT;
     if (n == -ENOENT && !endpoint->initiator) {
-        n = prove_answered_hello(endpoint, datagram, size, from, now_ns, payload);
+        n = accept_session_of_hello(endpoint, datagram, size, from, now_ns, payload);
     }
     if (n < 0) {
         count_refused_packet(&endpoint->counts, n);
         return n;
     }
-    if (endpoint->hello_creation_time_ns) { /* the other end was only silent */
+    /* the old session continues: the other end was only silent */
+    if (endpoint->hello_creation_time_ns) {
         discard_hello(endpoint);
     }
     endpoint->last_accepted_time_ns = now_ns;
@@ -278,11 +284,11 @@ ssize_t tact_network_receive(struct tact_network_endpoint *endpoint, int64_t now
         if (n < 0 && (errno == EWOULDBLOCK || errno == EBADF)) {
             return -EAGAIN;
         }
-        if (n < 0) { /* the other end's machine reports that nobody listens there yet */
+        if (n < 0) { /* ECONNREFUSED: the other machine reports that nobody listens there yet */
             continue;
         }
         endpoint->counts.received++;
-        /* A datagram that was cut is longer than any of tact's. */
+        /* A truncated datagram is longer than any that tact sends. */
         const int kind =
             (size_t)n > sizeof datagram ? -EPROTO : tact_network_read_start(datagram, (size_t)n);
         if (endpoint->postpones_handshakes &&

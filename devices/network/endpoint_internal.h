@@ -23,20 +23,21 @@ struct tact_network_address {
     socklen_t size;
 };
 
-/* Datagrams, by what became of them. */
+/* Counts of datagrams sent, received and refused. */
 struct tact_network_counts {
     uint64_t sent;                  /* packets handed to the system */
     uint64_t unsent_packet_count;   /* packets lost here: the socket was full, or the system refused
                                        them */
     uint64_t received;              /* datagrams of any kind */
     uint64_t accepted_packet_count; /* packets whose payload was handed on */
-    uint64_t malformed_packet_count;    /* packets of another protocol, or of a wrong size */
-    uint64_t other_version;             /* packets of another version of the format */
-    uint64_t forged_packet_count;       /* hello, answer or packet whose tag is wrong */
-    uint64_t repeated;                  /* received before, or older than the window */
-    uint64_t foreign_packet_count;      /* packets of another session, or from another address */
-    uint64_t postponed_hello_count;     /* hellos and answers over the rate of handshakes, or while
-                                           they are not taken */
+    uint64_t malformed_packet_count; /* packets of another protocol, or of a wrong size */
+    uint64_t other_version;          /* packets of another version of the format */
+    uint64_t forged_packet_count;    /* hello, answer or packet whose tag is wrong */
+    /* packets received before, or older than the window of packet counters */
+    uint64_t repeated;
+    uint64_t foreign_packet_count; /* packets of another session, or from another address */
+    /* hellos and answers refused, as handshakes are limited in rate or postponed */
+    uint64_t postponed_hello_count;
     uint64_t completed_handshake_count; /* handshakes that were completed */
 };
 
@@ -50,21 +51,25 @@ struct tact_network_answered {
 
 struct tact_network_endpoint {
     int socket;
-    int initiator;            /* 1: connects; 0: listens */
-    int postpones_handshakes; /* 1: hellos and answers are counted and not taken, as in a real-time
-                                 thread: a step of a handshake takes 0.2 ms */
+    int initiator; /* 1: connects; 0: listens */
+    /* 1: hellos and answers are counted and not handled, as in a real-time thread: a step of a
+     * handshake takes 0.2 ms */
+    int postpones_handshakes;
     struct tact_network_identity identity;
-    struct tact_network_address peer;    /* of the session; of the listener, at the initiator */
-    struct tact_network_session session; /* valid where established */
+    /* address of the other end: of the session; at the initiator, that of the listener */
+    struct tact_network_address peer;
+    struct tact_network_session session; /* valid if has_session */
     int has_session;                     /* 1 after the first handshake */
-    struct tact_network_opening opening; /* of the initiator */
+    struct tact_network_opening opening; /* hello of the initiator that is not answered yet */
     int64_t hello_creation_time_ns; /* time at which the open hello was made; 0: none is open */
-    int64_t last_hello_time_ns;     /* when it was sent last */
+    int64_t last_hello_time_ns;     /* time at which the hello was sent last */
     int64_t last_accepted_time_ns;  /* time of the newest accepted packet, or of the handshake */
-    struct tact_network_answered answered[TACT_NETWORK_ANSWERED]; /* at the end that listens */
+    /* hellos that the listener has answered */
+    struct tact_network_answered answered[TACT_NETWORK_ANSWERED];
     int64_t next_handshake_time_ns; /* time from which another handshake is allowed: limits their
                                        rate */
-    int other_version;              /* of the newest datagram that was refused for it */
+    /* version of the newest datagram that was refused for its version */
+    int other_version;
     struct tact_network_counts counts;
 };
 
@@ -83,11 +88,11 @@ int tact_network_endpoint_open(const struct tact_network_endpoint_options *optio
 
 void tact_network_endpoint_close(struct tact_network_endpoint *endpoint);
 
-/* Port that the socket is bound to. */
+/* UDP port to which the socket is bound. */
 int tact_network_endpoint_port(const struct tact_network_endpoint *endpoint);
 
-/* Sends what the handshake needs; to be called in each tick, before tact_network_receive().
- * Does not block. */
+/* Sends the messages of a handshake that are due; to be called in each tick, before
+ * tact_network_receive(). Does not block. */
 void tact_network_endpoint_tick(struct tact_network_endpoint *endpoint, int64_t now_ns);
 
 /* Lets the end that connects send a new hello at once, instead of after a second of silence. */

@@ -14,7 +14,7 @@ enum {
 _Static_assert(TAG_AT + TACT_NETWORK_TAG_BYTES == TACT_NETWORK_HELLO_BYTES, "layout of a hello");
 _Static_assert(TAG_AT + TACT_NETWORK_TAG_BYTES == TACT_NETWORK_ANSWER_BYTES, "layout of an answer");
 
-/* The three secrets, in the order that both ends use. */
+/* The three Diffie-Hellman secrets of a handshake, in the order that both ends use. */
 struct shared_secrets {
     unsigned char ephemeral_shared_secret[KEY]; /* secret shared by both ephemeral keys */
     unsigned char
@@ -32,7 +32,7 @@ static void write_message(unsigned char *message, enum tact_network_kind kind,
     randombytes_buf(message + RANDOM_BYTES_OFFSET, KEY);
 }
 
-/* Keys and name of the session. initiator: 1 at the end that sent the hello. */
+/* Derives keys and identifier of the session. initiator: 1 at the end that sent the hello. */
 static void derive_session_keys(const struct tact_network_identity *self, int initiator,
                                 const struct shared_secrets *shared_secrets,
                                 const unsigned char *hello, const unsigned char *answer,
@@ -61,11 +61,12 @@ static void derive_session_keys(const struct tact_network_identity *self, int in
     unsigned char name[crypto_generichash_BYTES];
     crypto_generichash_final(&state, name, sizeof name);
     memcpy(session->name, name, sizeof session->name);
-    session->next_sent_counter = 1; /* the nonce 0 is that of the answer's tag */
+    /* the nonce 0 is used by the answer's tag, so packets count from 1 */
+    session->next_sent_counter = 1;
 }
 
-/* The tag under the key of the listener's direction, of an empty message with the answer's bytes
- * as its associated data. */
+/* Computes the authentication tag of an answer: that of an empty message with the answer's bytes as
+ * associated data, under the key of the listener's direction. */
 static void compute_answer_tag(unsigned char *tag, const unsigned char *answer,
                                const unsigned char *key)
 {

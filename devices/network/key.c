@@ -1,4 +1,4 @@
-/* Long-term keys: files, and what two ends derive of them. */
+/* Long-term keys: their files, and the keys that two ends derive from them. */
 #include "devices/network/key_internal.h"
 
 #include <errno.h>
@@ -144,8 +144,9 @@ int tact_network_identity_make(const unsigned char secret_key[TACT_NETWORK_KEY_B
     memcpy(out->peer_key, peer_key, sizeof out->peer_key);
     crypto_scalarmult_base(out->public_key, secret_key);
     if (!sodium_memcmp(out->public_key, peer_key, sizeof out->public_key)) {
-        return tact_error_set(err, -EINVAL,
-                              "the key of the other end is the own one: exchange public keys");
+        return tact_error_set(
+            err, -EINVAL,
+            "the key of the other end equals that of this end: exchange the public keys");
     }
     if (crypto_scalarmult(shared, secret_key, peer_key)) {
         return tact_error_set(err, -EINVAL, "the key of the other end is not a usable key");

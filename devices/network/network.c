@@ -9,7 +9,8 @@
 #include <string.h>
 #include "devices/common/settings.h"
 
-enum { POLL_NS = 20000000 }; /* [ns] of the monitor: a handshake takes four */
+/* [ns] polling interval of the monitor thread; a handshake takes four polls */
+enum { POLL_NS = 20000000 };
 
 static const struct tact_device_ops network_ops;
 
@@ -32,15 +33,15 @@ static int read_blackout(const struct tact_device_config *config, double blackou
     return 0;
 }
 
-/* The simulated link under the socket, where a setting asks for one. */
-static int read_link(const struct tact_device_config *config, struct tact_network_link **out,
-                     struct tact_error *err)
+/* Creates the simulated link between device and socket, if a setting link.* is given. */
+static int create_simulated_link(const struct tact_device_config *config,
+                                 struct tact_network_link **out, struct tact_error *err)
 {
     struct tact_network_link_options o = {.seed = 0};
     double seed = 1.0;
-    int is_wanted = 0;
+    int has_link_setting = 0;
     for (int i = 0; i < config->setting_count; i++) {
-        is_wanted |= !strncmp(config->settings[i].key, "link.", strlen("link."));
+        has_link_setting |= !strncmp(config->settings[i].key, "link.", strlen("link."));
     }
     int rc = tact_network_read_range(config, "link.seed", 0.0, 1e15, 1, &seed, err);
     rc = rc ? rc : tact_network_read_range(config, "link.delay", 0.0, 1.0, 0, &o.delay, err);
@@ -51,7 +52,7 @@ static int read_link(const struct tact_device_config *config, struct tact_networ
         rc ? rc : tact_network_read_range(config, "link.duplicate", 0.0, 1.0, 0, &o.duplicate, err);
     rc = rc ? rc : tact_network_read_range(config, "link.reorder", 0.0, 1.0, 0, &o.reorder, err);
     rc = rc ? rc : read_blackout(config, o.blackout, err);
-    if (rc || !is_wanted) {
+    if (rc || !has_link_setting) {
         return rc;
     }
     if ((o.delay + o.jitter) / config->period > 0.5 * TACT_NETWORK_LINK_PACKETS) {
@@ -63,16 +64,16 @@ static int read_link(const struct tact_device_config *config, struct tact_networ
     rc = tact_network_link_create(&o, out);
     if (!rc) {
         tact_message(config->messages, TACT_MESSAGE_WARNING,
-                     "%s: what it sends goes over a simulated link: delay %g ms, jitter %g ms, "
+                     "%s: packets are sent over a simulated link: delay %g ms, jitter %g ms, "
                      "%g %% lost",
                      config->name, 1e3 * o.delay, 1e3 * o.jitter, 1e2 * o.loss);
     }
     return rc ? tact_error_set(err, rc, "out of memory") : 0;
 }
 
-/* Names what a function below the settings refused, by the setting that asked for it. */
-static int fault_of(const struct tact_device_config *config, const char *key, int rc,
-                    const struct tact_error *why, struct tact_error *err)
+/* Reports an error of opening the endpoint or keys at the setting that caused it. */
+static int report_error_at_setting(const struct tact_device_config *config, const char *key, int rc,
+                                   const struct tact_error *why, struct tact_error *err)
 {
     tact_settings_fault(config, tact_settings_find(config, key), err, "%s%s%s", why->file,
                         why->file[0] ? ": " : "", why->text);
@@ -88,13 +89,13 @@ static int read_keys(const struct tact_device_config *config, struct tact_networ
     rc = rc ? rc : tact_settings_path(config, "peer", peer, sizeof peer, err);
     if (!rc && !key[0] != !peer[0]) {
         rc = tact_settings_fault(config, tact_settings_find(config, key[0] ? "key" : "peer"), err,
-                                 "key (the secret one of this end) and peer (the public one of the "
-                                 "other) are given together, or neither");
+                                 "expected both key (secret key of this end) and peer (public key "
+                                 "of the other end), or neither");
     }
     *has_keys = !rc && key[0];
     if (*has_keys) {
         rc = tact_network_identity_read(key, peer, out, &why);
-        rc = rc ? fault_of(config, "key", rc, &why, err) : 0;
+        rc = rc ? report_error_at_setting(config, "key", rc, &why, err) : 0;
     }
     return rc;
 }
@@ -119,38 +120,40 @@ static int open_endpoint(struct tact_network_device *self, const struct tact_dev
                                                               .identity = self->has_keys ? &identity
                                                                                          : NULL};
         rc = tact_network_endpoint_open(&options, &self->endpoint, &why);
-        rc = rc ? fault_of(config, connect ? "connect" : "listen", rc, &why, err) : 0;
+        rc =
+            rc ? report_error_at_setting(config, connect ? "connect" : "listen", rc, &why, err) : 0;
     }
     sodium_memzero(&identity, sizeof identity);
     return rc;
 }
 
-static void add_channel(struct tact_device_channel *channel, int *count, const char *name, int axis,
-                        const char *unit)
+static void add_axis_channel(struct tact_device_channel *channel, int *count, const char *name,
+                             int axis, const char *unit)
 {
     char full[TACT_DEVICE_NAME];
     snprintf(full, sizeof full, axis < 0 ? "%s" : "%s_%d", name, axis);
     tact_settings_channel(&channel[(*count)++], full, unit, 0.0);
 }
 
-static void describe(const struct tact_network_device *self, struct tact_device_info *info)
+static void describe_network_channels(const struct tact_network_device *self,
+                                      struct tact_device_info *info)
 {
     static const char *const names[TACT_NETWORK_AXIS_NUMBERS] = {"wave", "position", "force"};
     static const char *const units[TACT_NETWORK_AXIS_NUMBERS] = {"sqrt(W)", "m or rad", "N or N m"};
-    add_channel(info->input, &info->input_count, "held", -1, "1");
-    add_channel(info->input, &info->input_count, "round_trip", -1, "s");
-    add_channel(info->output, &info->output_count, "held", -1, "1");
-    add_channel(info->output, &info->output_count, "terms", -1, "1");
-    add_channel(info->output, &info->output_count, "clutched", -1, "1");
-    add_channel(info->output, &info->output_count, "fault", -1, "1");
+    add_axis_channel(info->input, &info->input_count, "held", -1, "1");
+    add_axis_channel(info->input, &info->input_count, "round_trip", -1, "s");
+    add_axis_channel(info->output, &info->output_count, "held", -1, "1");
+    add_axis_channel(info->output, &info->output_count, "terms", -1, "1");
+    add_axis_channel(info->output, &info->output_count, "clutched", -1, "1");
+    add_axis_channel(info->output, &info->output_count, "fault", -1, "1");
     for (int axis = 0; axis < self->axes; axis++) {
         for (int i = 0; i < TACT_NETWORK_AXIS_NUMBERS; i++) {
-            add_channel(info->input, &info->input_count, names[i], axis, units[i]);
-            add_channel(info->output, &info->output_count, names[i], axis, units[i]);
+            add_axis_channel(info->input, &info->input_count, names[i], axis, units[i]);
+            add_axis_channel(info->output, &info->output_count, names[i], axis, units[i]);
         }
     }
 #define DESCRIBE_INPUT(name, unit, value)                                                          \
-    add_channel(info->input, &info->input_count, #name, -1, unit);
+    add_axis_channel(info->input, &info->input_count, #name, -1, unit);
     TACT_NETWORK_LINK_INPUTS(DESCRIBE_INPUT)
 }
 
@@ -166,8 +169,8 @@ static void close_network(void *data)
     free(self);
 }
 
-static int start(struct tact_network_device *self, const struct tact_device_config *config,
-                 struct tact_error *err)
+static int start_network_device(struct tact_network_device *self,
+                                const struct tact_device_config *config, struct tact_error *err)
 {
     static const char *const keys[] = {
         "listen",         "connect",      "key",           "peer",        "axes",      "jitter",
@@ -177,7 +180,7 @@ static int start(struct tact_network_device *self, const struct tact_device_conf
     int rc = tact_settings_check(config, keys, sizeof keys / sizeof *keys, err);
     rc = rc ? rc : tact_network_read_channel_options(config, &channel, err);
     rc = rc ? rc : tact_network_channel_init(&self->channel, &channel);
-    rc = rc ? rc : read_link(config, &self->link, err);
+    rc = rc ? rc : create_simulated_link(config, &self->link, err);
     rc = rc ? rc : open_endpoint(self, config, err);
     self->axes = self->channel.options.axes;
     if (!rc) {
@@ -200,13 +203,13 @@ static int open_network(const struct tact_device_config *config, struct tact_dev
     self->messages = config->messages;
     self->endpoint.socket = -1;
     self->is_lost = 1;
-    int rc = start(self, config, err);
+    int rc = start_network_device(self, config, err);
     if (rc) {
         close_network(self);
         return rc;
     }
     tact_settings_info(config, "network", &out->info);
-    describe(self, &out->info);
+    describe_network_channels(self, &out->info);
     out->ops = &network_ops;
     out->self = self;
     return 0;

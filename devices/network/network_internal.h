@@ -15,9 +15,9 @@
 #include "devices/network/seeded_link_internal.h"
 #include "rt/device.h"
 
-enum { TACT_NETWORK_OF_MONITOR, TACT_NETWORK_OF_LOOP }; /* whose the endpoint is */
+enum { TACT_NETWORK_OF_MONITOR, TACT_NETWORK_OF_LOOP }; /* thread that owns the endpoint */
 
-/* Inputs and outputs that are not of an axis. */
+/* Indices of the inputs and outputs that belong to no axis. */
 enum { TACT_NETWORK_HELD, TACT_NETWORK_ROUND_TRIP, TACT_NETWORK_FIRST_AXIS_INPUT };
 enum {
     TACT_NETWORK_TERMS = 1,
@@ -25,9 +25,9 @@ enum {
     TACT_NETWORK_FAULT,
     TACT_NETWORK_FIRST_AXIS_OUTPUT
 };
-/* Flags of a sample: bit 0 the deadman, bit 1 that there is none, bits 2 and 3 that the site's
- * clutch is pressed and that it is at fault, bit 4 that it is not held since the other site was
- * lost, from bit 8 on the terms that both ends must agree on. */
+/* Flags of a sample: bit 0: the deadman is held; bit 1: the site has no deadman; bit 2: its clutch
+ * is pressed; bit 3: it is at fault; bit 4: its deadman was not held since the other site was lost;
+ * from bit 8 on: a code of mode, axis and impedance, on which both ends must agree. */
 enum {
     TACT_NETWORK_FLAG_HELD = 1,
     TACT_NETWORK_FLAG_ALWAYS = 2,
@@ -38,12 +38,12 @@ enum {
 };
 enum { TACT_NETWORK_AXIS_NUMBERS = 3 }; /* wave, position, force */
 
-/* Inputs behind those of the axes, about the link: name, unit, value. */
+/* Input channels that describe the link, after those of the axes: name, unit, value. */
 #define TACT_NETWORK_LINK_INPUTS(INPUT)                                                            \
-    INPUT(one_way, "s", one_way_of(self))                                                          \
-    INPUT(clock_offset, "s", clock_offset_of(self))                                                \
-    INPUT(playout, "s", playout_of(self))                                                          \
-    INPUT(playout_fill, "s", fill_of(self))                                                        \
+    INPUT(one_way, "s", get_one_way_delay(self))                                                   \
+    INPUT(clock_offset, "s", get_clock_offset(self))                                               \
+    INPUT(playout, "s", get_playout_delay(self))                                                   \
+    INPUT(playout_fill, "s", get_playout_fill(self))                                               \
     INPUT(channel_energy, "J", tact_network_channel_energy(&self->channel))                        \
     INPUT(least_energy, "J", self->channel.least_energy)                                           \
     INPUT(lost, "packets", self->channel.counts.lost)                                              \
@@ -68,40 +68,43 @@ struct tact_network_device {
     struct tact_messages messages;
     int axes;
     int has_keys;
-    struct tact_network_endpoint endpoint; /* of the thread that `owner` names */
+    struct tact_network_endpoint endpoint; /* used only by the thread that `owner` names */
     _Atomic int owner;
     struct tact_monitor monitor;
     int is_monitored;
 
-    /* Of the thread that ticks. */
+    /* Used by the thread that runs the ticks: */
     struct tact_network_channel channel;
-    struct tact_network_link *link; /* through which what is sent goes, or NULL */
+    struct tact_network_link *link; /* simulated link through which packets are sent, or NULL */
     int is_owner, is_lost;
     uint64_t next_tick, skipped; /* ticks that the loop skipped before this one */
     int has_ticked;
-    int64_t time_ns;  /* of the scene */
-    int64_t heard_ns; /* of the newest packet, or when the endpoint came back */
-    uint64_t session; /* handshakes so far, that the channel knows of */
+    int64_t time_ns;  /* time of the scene */
+    int64_t heard_ns; /* time of the newest packet, or at which the monitor returned the endpoint */
+    uint64_t session; /* number of handshakes for which the channel was restarted */
     uint64_t refused, unsent;
-    uint64_t unsendable;  /* ticks whose numbers are not finite or out of range */
-    uint32_t terms;       /* of this end */
-    uint32_t other_flags; /* of the newest sample of the other end; 0 while it is LOST */
+    uint64_t unsendable;  /* ticks not sent, as a number was not finite or out of range */
+    uint32_t terms;       /* code of mode, axis and impedance of this end */
+    uint32_t other_flags; /* flags of the newest sample of the other end; 0 while it is LOST */
 
-    _Atomic uint64_t unlike;     /* packets of the other end with other axes or another period */
-    _Atomic int has_other_terms; /* 1: the other end's deadman was held by other terms */
+    /* packets of the other end that have other axes or another period */
+    _Atomic uint64_t unlike;
+    /* 1: the other end's deadman was held, but its mode, axis or impedance differ */
+    _Atomic int has_other_terms;
     _Atomic int has_other_fault; /* 1: the other end is at fault */
 
-    /* Of the monitor. */
+    /* Used by the monitor thread: */
     int is_seeking, is_forgery_reported, is_unlike_reported, is_terms_reported;
     int is_version_reported, is_fault_reported;
     uint64_t known_sessions, known_forged;
-    int64_t fault_report_ns; /* of the last message about a fault of the other end */
+    int64_t fault_report_ns; /* time of the last message about a fault of the other end */
 };
 
-/* channel_settings.c: a number of a range, a whole one where asked. */
+/* channel_settings.c: reads a number within a range; whole: it must be a whole number. */
 int tact_network_read_range(const struct tact_device_config *config, const char *key, double least,
                             double most, int whole, double *value, struct tact_error *err);
-/* Axes, repeats, jitter and hold of a device's settings. -EINVAL with the message. */
+/* Reads the settings axes, repeats, jitter and hold of a device. Returns 0, or -EINVAL with *err
+ * set. */
 int tact_network_read_channel_options(const struct tact_device_config *config,
                                       struct tact_network_channel_options *out,
                                       struct tact_error *err);
@@ -111,12 +114,12 @@ void tact_network_device_read(void *self, uint64_t tick, double t, int64_t now_n
                               struct tact_device_input *in);
 void tact_network_device_write(void *self, const double *out, int64_t now_ns);
 
-/* Packets that were refused. For the thread whose the endpoint is. */
+/* Number of packets that were refused. Only for the thread that owns the endpoint. */
 uint64_t tact_network_device_refused(const struct tact_network_device *self);
 
-/* network_monitor.c: handshakes while the endpoint is the monitor's, and messages. */
+/* network_monitor.c: makes handshakes while the monitor owns the endpoint, and prints messages. */
 void tact_network_device_poll(void *self);
-/* What became of all packets, when the device is closed. */
+/* Reports the counts of packets when the device is closed. */
 void tact_network_device_report(const struct tact_network_device *self);
 
 #endif

@@ -1,13 +1,14 @@
-/* Handshakes beside the loop, and messages about the other end. */
+/* Handshakes in the monitor thread, and messages about the other end of a link. */
 #include "devices/network/address_internal.h"
 #include "devices/network/network_internal.h"
 #include "rt/clock.h"
 
-enum { DATAGRAMS_AT_ONCE = 4096 }; /* so that a flood does not keep hellos waiting */
+/* maximum number of datagrams handled per poll: enough that a flood does not delay handshakes */
+enum { DATAGRAMS_AT_ONCE = 4096 };
 
 typedef unsigned long long ull;
 
-static void start_seeking(struct tact_network_device *self, int64_t now_ns)
+static void start_search_for_other_end(struct tact_network_device *self, int64_t now_ns)
 {
     self->endpoint.postpones_handshakes = 0;
     self->is_seeking = 1;
@@ -17,13 +18,13 @@ static void start_seeking(struct tact_network_device *self, int64_t now_ns)
     tact_network_endpoint_renew(&self->endpoint, now_ns);
     if (self->endpoint.has_session) {
         tact_message(self->messages, TACT_MESSAGE_WARNING,
-                     "%s: nothing from the other end for 0.5 s: no waves; it returns after the "
-                     "deadman was released",
+                     "%s: no packet from the other end for 0.5 s: no waves are exchanged until it "
+                     "is there again and the deadman was released",
                      self->name);
     }
 }
 
-static void hand_back(struct tact_network_device *self)
+static void return_endpoint_to_loop(struct tact_network_device *self)
 {
     char address[128];
     const int is_new = self->endpoint.counts.completed_handshake_count != self->known_sessions;
@@ -39,13 +40,13 @@ static void hand_back(struct tact_network_device *self)
     atomic_store_explicit(&self->owner, TACT_NETWORK_OF_LOOP, memory_order_release);
 }
 
-static void seek_other_end(struct tact_network_device *self)
+static void search_for_other_end(struct tact_network_device *self)
 {
     unsigned char payload[TACT_NETWORK_PAYLOAD];
     const int64_t now_ns = tact_clock_now();
     int most = DATAGRAMS_AT_ONCE, is_heard = 0;
     if (!self->is_seeking) {
-        start_seeking(self, now_ns);
+        start_search_for_other_end(self, now_ns);
     }
     tact_network_endpoint_tick(&self->endpoint, now_ns);
     while (tact_network_receive(&self->endpoint, now_ns, &most, payload) >= 0) {
@@ -54,20 +55,20 @@ static void seek_other_end(struct tact_network_device *self)
     const struct tact_network_counts *c = &self->endpoint.counts;
     if (c->forged_packet_count != self->known_forged && !self->is_forgery_reported) {
         tact_message(self->messages, TACT_MESSAGE_WARNING,
-                     "%s: somebody calls with a wrong key, and is refused: the public key of each "
+                     "%s: packets with a wrong key arrive and are refused: the public key of each "
                      "end must be the peer of the other",
                      self->name);
         self->is_forgery_reported = 1;
     }
     if (c->other_version && !self->is_version_reported) {
         tact_message(self->messages, TACT_MESSAGE_WARNING,
-                     "%s: packets of version %d of the format arrive, and are refused, as "
-                     "this end has version %d: both ends need the same version of tact",
+                     "%s: packets with version %d of the packet format are refused, as this end "
+                     "has version %d: both ends need the same version of tact",
                      self->name, self->endpoint.other_version, TACT_NETWORK_VERSION);
         self->is_version_reported = 1;
     }
     if (is_heard || c->completed_handshake_count != self->known_sessions) {
-        hand_back(self);
+        return_endpoint_to_loop(self);
     }
 }
 
@@ -82,9 +83,9 @@ static void report_fault_of_other_end(struct tact_network_device *self)
     self->is_fault_reported = has_fault;
     self->fault_report_ns = now_ns;
     tact_message(self->messages, has_fault ? TACT_MESSAGE_WARNING : TACT_MESSAGE_INFO,
-                 has_fault ? "%s: the other end is at fault: nothing engages until that is cleared "
-                             "there"
-                           : "%s: the fault of the other end was cleared",
+                 has_fault
+                     ? "%s: the other end has a fault: no remote engages until it is cleared there"
+                     : "%s: the fault of the other end was cleared",
                  self->name);
 }
 
@@ -92,7 +93,7 @@ void tact_network_device_poll(void *data)
 {
     struct tact_network_device *self = data;
     if (atomic_load_explicit(&self->owner, memory_order_acquire) == TACT_NETWORK_OF_MONITOR) {
-        seek_other_end(self);
+        search_for_other_end(self);
     }
     report_fault_of_other_end(self);
     if (!self->is_unlike_reported &&
@@ -106,8 +107,8 @@ void tact_network_device_poll(void *data)
     if (!self->is_terms_reported &&
         atomic_load_explicit(&self->has_other_terms, memory_order_relaxed)) {
         tact_message(self->messages, TACT_MESSAGE_WARNING,
-                     "%s: nothing engages: mode, axis and impedance of the other end's remotes are "
-                     "not those of this end",
+                     "%s: no remote engages: mode, axis and impedance of the other end's remotes "
+                     "are not those of this end",
                      self->name);
         self->is_terms_reported = 1;
     }
@@ -118,20 +119,22 @@ void tact_network_device_report(const struct tact_network_device *self)
     const struct tact_network_counts *c = &self->endpoint.counts;
     const struct tact_network_channel_counts *k = &self->channel.counts;
     tact_message(self->messages, TACT_MESSAGE_INFO,
-                 "%s: %llu packets sent, %llu lost here; %llu received, %llu lost, of which %llu "
-                 "by repeated waves; %llu waves missing; %llu packets late",
+                 "%s: %llu packets sent, %llu not sent; %llu received, %llu lost, of which %llu "
+                 "were replaced by repeated waves; %llu waves missing; %llu packets late",
                  self->name, (ull)c->sent, (ull)self->unsent, (ull)k->received, (ull)k->lost,
                  (ull)k->repeated, (ull)k->missing, (ull)k->late);
-    /* A repeated hello, and packets under way at a new handshake, are of no concern. */
-    const int is_strange = c->malformed_packet_count || c->other_version ||
-                           c->forged_packet_count || c->repeated || k->refused;
+    /* A repeated hello, and packets that were under way at a new handshake, are refused in normal
+     * operation too. */
+    const int has_unexpected_refusals = c->malformed_packet_count || c->other_version ||
+                                        c->forged_packet_count || c->repeated || k->refused;
     if (tact_network_device_refused(self)) {
-        tact_message(self->messages, is_strange ? TACT_MESSAGE_WARNING : TACT_MESSAGE_INFO,
-                     "%s: refused: %llu malformed, %llu of another version of the format, %llu "
-                     "with a wrong key, %llu received before, %llu of another session or sender, "
-                     "%llu hellos and answers out of turn, %llu not understood",
-                     self->name, (ull)c->malformed_packet_count, (ull)c->other_version,
-                     (ull)c->forged_packet_count, (ull)c->repeated, (ull)c->foreign_packet_count,
-                     (ull)c->postponed_hello_count, (ull)k->refused);
+        tact_message(
+            self->messages, has_unexpected_refusals ? TACT_MESSAGE_WARNING : TACT_MESSAGE_INFO,
+            "%s: packets refused: %llu malformed, %llu of another version of the format, %llu with "
+            "a wrong key, %llu received before, %llu of another session or sender, "
+            "%llu handshake messages at the wrong time, %llu with invalid content",
+            self->name, (ull)c->malformed_packet_count, (ull)c->other_version,
+            (ull)c->forged_packet_count, (ull)c->repeated, (ull)c->foreign_packet_count,
+            (ull)c->postponed_hello_count, (ull)k->refused);
     }
 }

@@ -1,39 +1,42 @@
-/* One end of a link in the tick: receive, play, send. Nothing waits. */
+/* The part of a link's end that runs in each tick: receives packets, gets the sample that is due,
+ * sends. Never blocks. */
 #include <math.h>
 #include <string.h>
 #include "devices/network/network_internal.h"
 
 enum {
-    DATAGRAMS_A_TICK = 16,  /* what more arrives waits, or is lost in the system: a flood takes no
-                               more of the tick */
-    DATAGRAMS_AT_ONCE = 64, /* after ticks that the loop skipped */
-    MOST_SKIPPED = 500      /* ticks: by more the delay is measured again */
+    /* maximum number of datagrams read per tick: further ones wait in the socket, or are dropped by
+       the system, so that a flood takes no more of the tick */
+    DATAGRAMS_PER_TICK = 16,
+    DATAGRAMS_AFTER_SKIPPED_TICKS = 64, /* the same maximum after ticks that the loop skipped */
+    /* skipped ticks that are made up for; after more, the delay is measured again */
+    MOST_SKIPPED = 500
 };
-static const int64_t lost_after_ns = 500000000;
+static const int64_t silence_until_lost_ns = 500000000;
 
-static double one_way_of(const struct tact_network_device *self)
+static double get_one_way_delay(const struct tact_network_device *self)
 {
     return 0.5e-9 * (double)tact_network_clock_best(&self->channel.clock).round_trip_ns;
 }
 
-static double clock_offset_of(const struct tact_network_device *self)
+static double get_clock_offset(const struct tact_network_device *self)
 {
     return 1e-9 * (double)tact_network_clock_best(&self->channel.clock).offset_ns;
 }
 
-static double playout_of(const struct tact_network_device *self)
+static double get_playout_delay(const struct tact_network_device *self)
 {
     const struct tact_network_channel_options *o = &self->channel.options;
     return (o->jitter + o->repeats) * o->period;
 }
 
-static double fill_of(const struct tact_network_device *self)
+static double get_playout_fill(const struct tact_network_device *self)
 {
     return (double)tact_network_channel_fill(&self->channel) * self->channel.options.period;
 }
 
-/* A new handshake: what was received before is of another session. */
-static void follow_session(struct tact_network_device *self)
+/* Restarts the channel after a new handshake: packets received before belong to another session. */
+static void restart_channel_for_session(struct tact_network_device *self)
 {
     if (self->endpoint.counts.completed_handshake_count != self->session) {
         self->session = self->endpoint.counts.completed_handshake_count;
@@ -52,15 +55,15 @@ uint64_t tact_network_device_refused(const struct tact_network_device *self)
 static void receive_packets(struct tact_network_device *self, int64_t now_ns)
 {
     unsigned char payload[TACT_NETWORK_PAYLOAD];
-    int most = self->skipped < DATAGRAMS_AT_ONCE - DATAGRAMS_A_TICK
-                   ? DATAGRAMS_A_TICK + (int)self->skipped
-                   : DATAGRAMS_AT_ONCE;
+    int most = self->skipped < DATAGRAMS_AFTER_SKIPPED_TICKS - DATAGRAMS_PER_TICK
+                   ? DATAGRAMS_PER_TICK + (int)self->skipped
+                   : DATAGRAMS_AFTER_SKIPPED_TICKS;
     ssize_t n;
-    follow_session(self);
+    restart_channel_for_session(self);
     while ((n = tact_network_receive(&self->endpoint, now_ns, &most, payload)) >= 0) {
-        follow_session(self);
+        restart_channel_for_session(self);
         self->heard_ns = now_ns;
-        if (n > 0) { /* one of size 0 only completes a handshake */
+        if (n > 0) { /* a packet of size 0 only completes a handshake */
             tact_network_channel_receive(&self->channel, payload, (size_t)n, now_ns);
         }
     }
@@ -68,7 +71,8 @@ static void receive_packets(struct tact_network_device *self, int64_t now_ns)
     atomic_store_explicit(&self->unlike, self->channel.counts.unlike, memory_order_relaxed);
 }
 
-/* Takes the endpoint back from the monitor, or hands it over. */
+/* Takes the endpoint back from the monitor thread, or hands it over after 0.5 s without a packet.
+ */
 static void update_owner(struct tact_network_device *self, int64_t now_ns)
 {
     const int is_owner = atomic_load_explicit(&self->owner, memory_order_acquire);
@@ -79,7 +83,7 @@ static void update_owner(struct tact_network_device *self, int64_t now_ns)
     if (is_owner) {
         receive_packets(self, now_ns);
     }
-    if (is_owner && now_ns - self->heard_ns > lost_after_ns) {
+    if (is_owner && now_ns - self->heard_ns > silence_until_lost_ns) {
         self->is_owner = 0;
         atomic_store_explicit(&self->owner, TACT_NETWORK_OF_MONITOR, memory_order_release);
     }
@@ -97,9 +101,9 @@ static int32_t update_state(struct tact_network_device *self)
     return self->is_lost ? TACT_DEVICE_LOST : TACT_DEVICE_STALE;
 }
 
-/* The other site's deadman, which counts by the same terms only: 0, 1, 2 where it has none, or -1
- * where it is not held since this site was lost there. */
-static double find_held(struct tact_network_device *self, uint32_t flags)
+/* State of the other site's deadman, which counts only if its mode, axis and impedance agree: 0
+ * released, 1 held, 2 it has none, -1 not held since it lost this site. */
+static double find_deadman_state(struct tact_network_device *self, uint32_t flags)
 {
     const int held = (flags & TACT_NETWORK_FLAG_HELD) != 0;
     const int same = flags >> TACT_NETWORK_TERMS_SHIFT == self->terms;
@@ -123,7 +127,8 @@ void tact_network_device_read(void *data, uint64_t tick, double t, int64_t now_n
     self->has_ticked = 1;
     self->time_ns = (int64_t)(t * 1e9);
     update_owner(self, now_ns);
-    for (uint64_t i = 0; i <= self->skipped; i++) { /* waves of skipped ticks are dropped */
+    /* waves that were due in skipped ticks are dropped */
+    for (uint64_t i = 0; i <= self->skipped; i++) {
         tact_network_channel_play(&self->channel, &sample);
     }
     in->state = update_state(self);
@@ -134,7 +139,8 @@ void tact_network_device_read(void *data, uint64_t tick, double t, int64_t now_n
                               memory_order_relaxed);
     }
     double *out = in->channel;
-    out[TACT_NETWORK_HELD] = in->state == TACT_DEVICE_OK ? find_held(self, sample.flags) : 0.0;
+    out[TACT_NETWORK_HELD] =
+        in->state == TACT_DEVICE_OK ? find_deadman_state(self, sample.flags) : 0.0;
     out[TACT_NETWORK_ROUND_TRIP] = tact_network_channel_round_trip(&self->channel);
     out += TACT_NETWORK_FIRST_AXIS_INPUT;
     for (int i = 0; i < self->axes; i++, out += TACT_NETWORK_AXIS_NUMBERS) {
@@ -151,7 +157,8 @@ static void send_packet(struct tact_network_device *self, const void *payload, s
     self->unsent += tact_network_send(&self->endpoint, payload, size) != 0;
 }
 
-/* What is due of the simulated link; where nobody hears, nothing is under way. */
+/* Sends a payload through the simulated link; discards what is under way while there is no session.
+ */
 static void send_over_link(struct tact_network_device *self, const void *payload, size_t size)
 {
     unsigned char due[TACT_NETWORK_PAYLOAD];
@@ -171,7 +178,7 @@ void tact_network_device_write(void *data, const double *out, int64_t now_ns)
 {
     struct tact_network_device *self = data;
     unsigned char payload[TACT_NETWORK_PAYLOAD];
-    struct tact_network_sample sample = {.flags = 0}, none;
+    struct tact_network_sample sample = {.flags = 0}, empty_sample;
     const double *of_axis = out + TACT_NETWORK_FIRST_AXIS_OUTPUT;
     const double terms = out[TACT_NETWORK_TERMS];
     self->terms = terms >= 0.0 && terms < 0x1p24 ? (uint32_t)terms : 0;
@@ -186,16 +193,18 @@ void tact_network_device_write(void *data, const double *out, int64_t now_ns)
         sample.position[i] = of_axis[1];
         sample.force[i] = of_axis[2];
     }
-    none = sample;
-    memset(none.wave, 0, sizeof none.wave);
-    for (; self->skipped > 0; self->skipped--) { /* the other end counts this end's ticks */
-        tact_network_channel_send(&self->channel, &none, now_ns, payload);
+    empty_sample = sample;
+    memset(empty_sample.wave, 0, sizeof empty_sample.wave);
+    /* skipped ticks are counted as sent, as the other end counts this end's ticks */
+    for (; self->skipped > 0; self->skipped--) {
+        tact_network_channel_send(&self->channel, &empty_sample, now_ns, payload);
     }
     ssize_t size = tact_network_channel_send(&self->channel, &sample, now_ns, payload);
-    if (size < 0) { /* not finite, or out of range: the other end gets a released deadman */
+    /* values not finite or out of range: zeros are sent instead, with a released deadman */
+    if (size < 0) {
         self->unsendable++;
-        memset(&none, 0, sizeof none);
-        size = tact_network_channel_send(&self->channel, &none, now_ns, payload);
+        memset(&empty_sample, 0, sizeof empty_sample);
+        size = tact_network_channel_send(&self->channel, &empty_sample, now_ns, payload);
     }
     if (size < 0) {
         self->unsent++;

@@ -47,7 +47,7 @@ uint64_t tact_network_read_u64(const unsigned char in[8])
     return value;
 }
 
-/* The counter alone is the nonce, as each direction has a key of its own. */
+/* The nonce is the packet's counter alone, as each direction has a key of its own. */
 static void make_packet_nonce(unsigned char nonce[crypto_aead_chacha20poly1305_IETF_NPUBBYTES],
                               uint64_t counter)
 {
@@ -89,7 +89,8 @@ static int was_counter_received(const struct tact_network_session *session, uint
 static void mark_counter_as_received(struct tact_network_session *session, uint64_t counter)
 {
     if (!session->has_received_packet || counter > session->highest_received_counter) {
-        /* The places of the counters that were passed over are those of older ones. */
+        /* Clears the bits of the counters that were skipped: they still belong to older counters.
+         */
         uint64_t skipped_counter_count =
             session->has_received_packet ? counter - session->highest_received_counter : 0;
         skipped_counter_count = skipped_counter_count < TACT_NETWORK_REPLAY_WINDOW

@@ -1,4 +1,4 @@
-/* A link inside one process whose chance follows from a seed. */
+/* A simulated network link inside one process, with random numbers from a seed. */
 #include "devices/network/seeded_link_internal.h"
 
 #include <errno.h>
@@ -8,7 +8,7 @@
 
 struct packet_under_way {
     int64_t due_ns;
-    int slot; /* of the payload */
+    int slot; /* index of the payload */
 };
 
 struct tact_network_link {
@@ -17,14 +17,15 @@ struct tact_network_link {
     uint64_t random;
     int64_t last_put_ns;
     int started, in_burst;
-    uint32_t first, count; /* of the queue, a ring in the order of arrival */
+    /* first packet and number of packets of the queue, a ring in the order of arrival */
+    uint32_t first, count;
     struct packet_under_way queue[TACT_NETWORK_LINK_PACKETS];
     int free_slots[TACT_NETWORK_LINK_PACKETS];
     size_t size[TACT_NETWORK_LINK_PACKETS];
     unsigned char payload[TACT_NETWORK_LINK_PACKETS][TACT_NETWORK_PAYLOAD];
 };
 
-/* Steele, Lea and Flood's SplitMix64: 0 to 1, without 1. */
+/* A random number, uniform in [0, 1), by Steele, Lea and Flood's SplitMix64. */
 static double draw_uniform(struct tact_network_link *link)
 {
     uint64_t z = link->random += 0x9e3779b97f4a7c15u;
@@ -86,18 +87,20 @@ static int64_t to_ns(double seconds)
     return (int64_t)(seconds * 1e9);
 }
 
-/* A burst ends, in the time since the packet before, with the chance that its mean length states;
- * bursts begin as often as the share of lost packets needs. */
+/* Whether a packet is lost. A burst ends, in the time since the packet before, with the probability
+ * that follows from its mean duration; bursts begin with the probability that gives the set
+ * fraction of lost packets. */
 static int is_lost_packet(struct tact_network_link *link, int64_t now_ns)
 {
     const struct tact_network_link_options *o = &link->options;
     const double step = link->started ? (double)(now_ns - link->last_put_ns) * 1e-9 : 0.0;
-    const double chance = draw_uniform(link);
+    const double random_number = draw_uniform(link);
     if (o->burst > 0.0) {
         const double end = fmin(1.0, step / o->burst);
-        link->in_burst = link->in_burst ? chance >= end : chance < end * o->loss / (1.0 - o->loss);
+        link->in_burst =
+            link->in_burst ? random_number >= end : random_number < end * o->loss / (1.0 - o->loss);
     } else {
-        link->in_burst = chance < o->loss;
+        link->in_burst = random_number < o->loss;
     }
     return link->in_burst;
 }
@@ -129,10 +132,11 @@ void tact_network_link_put(struct tact_network_link *link, int64_t now_ns, const
 {
     const struct tact_network_link_options *o = &link->options;
     const int lost = is_lost_packet(link, now_ns);
-    /* Drawn for each packet, so that the fate of one does not move that of the next. */
+    /* All random numbers are drawn for each packet, so that the loss of one does not change those
+     * of the next. */
     const double delay = draw_uniform(link), second_delay = draw_uniform(link);
-    const int held_back = draw_uniform(link) < o->reorder;
-    const int twice = draw_uniform(link) < o->duplicate;
+    const int is_reordered = draw_uniform(link) < o->reorder;
+    const int is_duplicated = draw_uniform(link) < o->duplicate;
     const int64_t earliest = now_ns + to_ns(o->delay);
     link->last_put_ns = now_ns;
     link->started = 1;
@@ -145,11 +149,11 @@ void tact_network_link_put(struct tact_network_link *link, int64_t now_ns, const
         link->counts.lost++;
         return;
     }
-    link->counts.reordered += (uint64_t)held_back;
-    link->counts.duplicated += (uint64_t)twice;
-    const double held = held_back ? 2.0 * o->jitter + 2e-3 : 0.0;
-    insert_packet(link, earliest + to_ns(delay * o->jitter + held), payload, size);
-    if (twice) {
+    link->counts.reordered += (uint64_t)is_reordered;
+    link->counts.duplicated += (uint64_t)is_duplicated;
+    const double extra_delay = is_reordered ? 2.0 * o->jitter + 2e-3 : 0.0;
+    insert_packet(link, earliest + to_ns(delay * o->jitter + extra_delay), payload, size);
+    if (is_duplicated) {
         insert_packet(link, earliest + to_ns(second_delay * o->jitter), payload, size);
     }
 }

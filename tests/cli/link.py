@@ -208,7 +208,7 @@ def refused():
             (("--connect", "192.0.2.7:4710"), "needs a key for each end"),
             (("--connect", "127.0.0.1"), "expected HOST:PORT"),
             (("--listen", "4710", "--key", "a.key"), "given together"),
-            (("--listen", "4710", "--key", "a.key", "--peer", "a.key.pub"), "is the own one"),
+            (("--listen", "4710", "--key", "a.key", "--peer", "a.key.pub"), "equals that of this end"),
             (("--listen", "4710", "--key", "a.key.pub", "--peer", "b.key.pub"), "is a public key"),
             (("--listen", "4710", "--key", "a.key", "--peer", "b.key"), "is a secret key"),
             (("--listen", "4710", "--key", "none", "--peer", "b.key.pub"), "none: No such file"),
