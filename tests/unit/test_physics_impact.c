@@ -318,12 +318,14 @@ static double largest_energy_rise(const double box[THROWN_BOX_DRAW_COUNT], doubl
 
 /* A box thrown at the ground, turning: no impact adds energy, whatever the friction, restitution
  * and period. Without friction and at restitution 1 only the solver's tolerance changes the
- * energy. */
+ * energy. A box is 18 runs of 250 to 2000 ticks, 44 ms: in .ci/long 5 seeds of 1000 boxes are
+ * tried, under four minutes of an idle core. 20 seeds, as were tried before, take 15 minutes; they
+ * are those of TACT_SEED=N, whose streams differ. */
 static void energy_never_rises(void **state)
 {
     (void)state;
     double worst[2] = {-1, -1};
-    int seeds = campaign_trial_count(1, 20), boxes = campaign_trial_count(25, 1000);
+    int seeds = campaign_trial_count(1, 5), boxes = campaign_trial_count(25, 1000);
     for (int run = 0; run < seeds * boxes; run++) {
         uint64_t stream =
             campaign_seed_offset() + (uint64_t)(run / boxes + 3) * 0xd1342543de82ef95u;
