@@ -1,0 +1,32 @@
+/* Scenes whose pairs have one contact model and a rigid law without restitution. Include after
+ * cmocka.h. */
+#ifndef TACT_TESTS_CONTACT_MODEL_SCENE_H
+#define TACT_TESTS_CONTACT_MODEL_SCENE_H
+
+#include "world_scene.h"
+
+static inline struct tact_world_options options_with_contact_model(const char *model, double period)
+{
+    struct tact_world_options o = tact_world_options_default();
+    o.model = tact_contact_model_find(model);
+    o.period = period;
+    assert_non_null(o.model);
+    return o;
+}
+
+static inline struct tact_contact_law make_friction_law(double friction)
+{
+    struct tact_contact_law law = make_rigid_law(friction);
+    law.restitution = 0.0;
+    return law;
+}
+
+static inline void start_box_on_ground(struct world_scene *s, double friction)
+{
+    struct tact_contact_law law = make_friction_law(friction);
+    set_scene_law(s, 0, 1, &law);
+    set_scene_law(s, 1, 1, &law);
+    finish_scene_building(s);
+}
+
+#endif
