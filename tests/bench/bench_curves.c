@@ -7,7 +7,7 @@
 
 enum { MOST_REPEATS = 51 };
 
-static struct tact_shape ball(size_t triangles, double radius)
+static struct tact_shape make_ball_mesh(size_t triangles, double radius)
 {
     struct tact_shape s = {.kind = TACT_SHAPE_MESH};
     if (tact_mesh_capsule(radius, 0.0, triangles, &s.owned)) {
@@ -47,7 +47,7 @@ static void print_query_time_by_triangles(size_t most, struct tact_moments_scrat
     static const size_t sizes[7] = {1000, 3000, 10000, 30000, 100000, 300000, 1000000};
     for (int i = 0; i < 7 && sizes[i] <= most; i++) {
         size_t n = sizes[i];
-        struct tact_shape a = ball(n, 0.05), b = ball(n, 0.05);
+        struct tact_shape a = make_ball_mesh(n, 0.05), b = make_ball_mesh(n, 0.05);
         static const double depths[3] = {0.0001, 0.0005, 0.005};
         for (int k = 0; k < 3; k++) {
             long pairs;
@@ -64,7 +64,7 @@ static void print_query_time_by_depth(struct tact_moments_scratch *scratch)
 {
     static const size_t sizes[3] = {1000, 10000, 100000};
     for (int k = 0; k < 3; k++) {
-        struct tact_shape a = ball(sizes[k], 0.05), b = ball(sizes[k], 0.05);
+        struct tact_shape a = make_ball_mesh(sizes[k], 0.05), b = make_ball_mesh(sizes[k], 0.05);
         for (double depth = 1e-5; depth < 0.09; depth *= 2.0) {
             long pairs;
             double t = time_query(&a, &b, depth, sizes[k] > 50000 ? 5 : 21, scratch, &pairs);
@@ -84,8 +84,8 @@ static void print_query_time_by_pairs(struct tact_moments_scratch *scratch)
     static const size_t sizes[2] = {1000, 5000};
     for (int k = 0; k < 2; k++) {
         for (int i = 0; i < MOST; i++) {
-            a[i] = ball(sizes[k], 0.008);
-            b[i] = ball(sizes[k], 0.04);
+            a[i] = make_ball_mesh(sizes[k], 0.008);
+            b[i] = make_ball_mesh(sizes[k], 0.04);
         }
         for (int n = 1; n <= MOST; n *= 2) {
             double total = 0.0;

@@ -68,7 +68,7 @@ static double time_query(struct balls *balls, int i, double turned)
     return us;
 }
 
-static double median(double *of, int count)
+static double median_of(double *of, int count)
 {
     qsort(of, (size_t)count, sizeof *of, compare_doubles);
     return of[count / 2];
@@ -105,7 +105,7 @@ int main(int argc, char **argv)
         cold[i] = time_query(&balls, i, 0.0);
     }
     printf("{\"us\": %.2f, \"cold_us\": %.2f, \"polygons\": %zu, \"tried\": %zu, \"cells\": %zu}\n",
-           median(us, queries), median(cold, COLD), last.polygons, last.tried,
+           median_of(us, queries), median_of(cold, COLD), last.polygons, last.tried,
            tact_field_cells(balls.ball));
     tact_field_free(balls.ball);
     tact_field_scratch_destroy(balls.scratch);

@@ -37,7 +37,7 @@ struct bench {
     int first_session;
 };
 
-static void tick(void *user, uint64_t number, int64_t planned, int64_t woke)
+static void step_turn_session(void *user, uint64_t number, int64_t planned, int64_t woke)
 {
     struct bench *b = user;
     const uint64_t turn = number / TICKS_PER_TURN;
@@ -126,7 +126,7 @@ static int run_both_sessions(struct bench *b)
     loop.realtime.priority = s->scene->realtime.priority;
     loop.realtime.cpu = s->scene->realtime.cpu;
     loop.user = b;
-    loop.tick = tick;
+    loop.tick = step_turn_session;
     int rc = more ? tact_loop_run(&loop, &stats) : -ENOMEM;
     const int written = tact_recorder_close(b->session[WITH]->recorder, &log);
     b->session[WITH]->recorder = NULL;

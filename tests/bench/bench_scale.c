@@ -79,7 +79,7 @@ static void make_world(struct bench *b)
     CHECK(tact_world_start(b->world, b->scratch));
 }
 
-static void step(struct bench *b, int tick)
+static void step_world(struct bench *b, int tick)
 {
     for (int i = 0; i < b->options.bodies && b->options.which == SCALE_PUSHED_CUBES; i++) {
         tact_world_body(b->world, i)->twist[0] +=
@@ -89,7 +89,7 @@ static void step(struct bench *b, int tick)
 }
 
 /* Largest distance of a cube from its initial position [m]; 0 for balls. */
-static double displacement(const struct bench *b)
+static double largest_displacement(const struct bench *b)
 {
     double worst = 0.0;
     for (int i = 0; i < b->options.bodies && !scale_is_ball(b->options.which); i++) {
@@ -114,17 +114,17 @@ int main(int argc, char **argv)
     make_world(&b);
     double setup_time = 1e-6 * (scale_now_us() - began);
     for (int k = 0; k < o->skipped; k++) {
-        step(&b, k);
+        step_world(&b, k);
     }
     for (int k = 0; k < o->ticks; k++) {
         double start = scale_now_us();
-        step(&b, o->skipped + k);
+        step_world(&b, o->skipped + k);
         tick_times[k] = scale_now_us() - start;
         residual = fmax(residual, b.stats.residual);
         contacts += (double)b.stats.contacts / o->ticks;
     }
     print_scale_result("tact", o, tick_times, setup_time, scale_memory_mb(), residual, contacts,
-                       displacement(&b));
+                       largest_displacement(&b));
     tact_world_destroy(b.world);
     tact_moments_scratch_destroy(b.scratch);
     free(tick_times);

@@ -273,7 +273,7 @@ static void print_state(struct run *run, struct tact_body *bodies)
 }
 
 /* Runs and prints. The step after a sample has its energy. */
-static int sample(const struct tact_scene *scene, double seconds, struct tact_error *err)
+static int run_and_print(const struct tact_scene *scene, double seconds, struct tact_error *err)
 {
     double energy[SAMPLES];
     struct run run;
@@ -338,7 +338,8 @@ int main(int argc, char **argv)
     int rc = tact_scene_load(argv[1], &scene, &err);
     if (!rc) {
         scene->period /= divisor;
-        rc = sample(scene, scene->duration > 0.0 ? fmin(seconds, scene->duration) : seconds, &err);
+        rc = run_and_print(scene, scene->duration > 0.0 ? fmin(seconds, scene->duration) : seconds,
+                           &err);
     }
     if (rc) {
         fprintf(stderr, "bench_second_order: %s: %s\n", argv[1], err.text);

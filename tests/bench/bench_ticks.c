@@ -22,15 +22,15 @@ static double thread_us(void)
     return (double)t.tv_sec * 1e6 + (double)t.tv_nsec * 1e-3;
 }
 
-static int ascending(const void *a, const void *b)
+static int compare_ascending(const void *a, const void *b)
 {
     double x = *(const double *)a, y = *(const double *)b;
     return (x > y) - (x < y);
 }
 
 /* Runs once. Returns the report, to be freed, or NULL with *err filled. */
-static char *run(const struct tact_scene *scene, long ticks, int is_first, double *least,
-                 struct tact_error *err)
+static char *run_once(const struct tact_scene *scene, long ticks, int is_first, double *least,
+                      struct tact_error *err)
 {
     struct tact_session_options options = tact_session_options_default();
     struct tact_session_status status;
@@ -73,11 +73,11 @@ int main(int argc, char **argv)
     double *least = calloc((size_t)ticks + 1, sizeof *least);
     for (long i = 0; i < runs && ticks > 0 && least; i++) {
         free(report);
-        report = run(scene, ticks, i == 0, least, &err);
+        report = run_once(scene, ticks, i == 0, least, &err);
         i = report ? i : runs;
     }
     if (report) {
-        qsort(least, (size_t)ticks, sizeof *least, ascending);
+        qsort(least, (size_t)ticks, sizeof *least, compare_ascending);
         printf("{\"compute_us\": {\"p50\": %.3f, \"p99\": %.3f, \"max\": %.3f}, \"report\": %s}\n",
                least[ticks / 2], least[ticks * 99 / 100], least[ticks - 1], report);
     } else {

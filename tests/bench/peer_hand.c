@@ -28,13 +28,13 @@ static double now_us(void)
     return (double)t.tv_sec * 1e6 + (double)t.tv_nsec * 1e-3;
 }
 
-static int ascending(const void *a, const void *b)
+static int compare_ascending(const void *a, const void *b)
 {
     double x = *(const double *)a, y = *(const double *)b;
     return (x > y) - (x < y);
 }
 
-static void step(const mjModel *model, mjData *data, int ball, double closing_speed_of_fingers)
+static void step_hand(const mjModel *model, mjData *data, int ball, double closing_speed_of_fingers)
 {
     double s = fmin(1.0, data->time / closing_speed_of_fingers);
     double grip = s * s * s * (10.0 + s * (6.0 * s - 15.0));
@@ -68,7 +68,7 @@ static void count_contacts(const mjModel *model, const mjData *data, int ball, s
 
 static void print_result(int ticks, double *times, const struct counts *c, const double *at)
 {
-    qsort(times, (size_t)ticks, sizeof *times, ascending);
+    qsort(times, (size_t)ticks, sizeof *times, compare_ascending);
     printf("{\"engine\": \"mujoco\", \"version\": \"%s\", \"ticks\": %d, "
            "\"compute_us\": {\"p50\": %.3f, \"p99\": %.3f}, \"contacts\": %.2f, \"self\": %.2f, "
            "\"contacts_max\": %d, \"iterations\": %.2f, \"residual_max\": %.3g, "
@@ -98,7 +98,7 @@ int main(int argc, char **argv)
     mj_resetDataKeyframe(model, data, 0);
     for (int k = 0; k < ticks; k++) {
         double began = now_us();
-        step(model, data, ball, closing_speed_of_fingers);
+        step_hand(model, data, ball, closing_speed_of_fingers);
         times[k] = now_us() - began;
         count_contacts(model, data, ball, &counts);
     }

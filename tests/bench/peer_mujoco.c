@@ -146,7 +146,7 @@ static struct holding_result simulate_pinch(const mjModel *model, mjData *data, 
     return (struct holding_result){end.turn - start.turn, end.x - start.x, end.z - start.z};
 }
 
-static int ascending(const void *a, const void *b)
+static int compare_ascending(const void *a, const void *b)
 {
     double x = *(const double *)a, y = *(const double *)b;
     return (x > y) - (x < y);
@@ -163,7 +163,7 @@ int main(void)
     struct holding_result moved = simulate_pinch(model, data, times);
     double slip = hypot(moved.x, moved.z);
     int held = fabs(moved.turn) < MAX_TILT_DEGREES && slip < MAX_SLIP;
-    qsort(times, HOLD_STEPS, sizeof times[0], ascending);
+    qsort(times, HOLD_STEPS, sizeof times[0], compare_ascending);
     printf("{\"engine\": \"mujoco\", \"version\": \"%s\", \"ticks\": %d, "
            "\"compute_us\": {\"p50\": %.3f, \"p99\": %.3f}, "
            "\"turn_deg\": %.5f, \"slip_mm\": %.5f, \"held\": %s}\n",

@@ -58,7 +58,7 @@ static mjModel *make_model(const struct scale_options *o)
     return model;
 }
 
-static void step(const struct scale_options *o, const mjModel *model, mjData *data, int tick)
+static void step_model(const struct scale_options *o, const mjModel *model, mjData *data, int tick)
 {
     for (int i = 0; i < o->bodies && o->which == SCALE_PUSHED_CUBES; i++) {
         data->xfrc_applied[6 * (i + 1)] = scale_push_force(tick);
@@ -66,7 +66,8 @@ static void step(const struct scale_options *o, const mjModel *model, mjData *da
     mj_step(model, data);
 }
 
-static double displacement(const struct scale_options *o, const mjModel *model, const mjData *data)
+static double largest_displacement(const struct scale_options *o, const mjModel *model,
+                                   const mjData *data)
 {
     double worst = 0.0;
     for (int i = 0; i < o->bodies && !scale_is_ball(o->which); i++) {
@@ -96,18 +97,18 @@ int main(int argc, char **argv)
         data->qvel[6 * i] = SCALE_DRIFT_SPEED;
     }
     for (int k = 0; k < o.skipped; k++) {
-        step(&o, model, data, k);
+        step_model(&o, model, data, k);
     }
     for (int k = 0; k < o.ticks; k++) {
         double start = scale_now_us();
-        step(&o, model, data, o.skipped + k);
+        step_model(&o, model, data, o.skipped + k);
         times[k] = scale_now_us() - start;
         contacts += (double)data->ncon / o.ticks;
         int last = data->solver_niter[0] < mjNSOLVER ? data->solver_niter[0] : mjNSOLVER;
         residual = last > 0 ? fmax(residual, data->solver[last - 1].gradient) : residual;
     }
     print_scale_result("mujoco", &o, times, setup, scale_memory_mb(), residual, contacts,
-                       displacement(&o, model, data));
+                       largest_displacement(&o, model, data));
     mj_deleteData(data);
     mj_deleteModel(model);
     free(times);

@@ -57,14 +57,14 @@ static double now_us(void)
     return (double)t.tv_sec * 1e6 + (double)t.tv_nsec * 1e-3;
 }
 
-static int ascending(const void *a, const void *b)
+static int compare_ascending(const void *a, const void *b)
 {
     double x = *(const double *)a, y = *(const double *)b;
     return (x > y) - (x < y);
 }
 
 /** Largest distance of a cube from its ideal position, horizontal and vertical [m]. */
-static double displacement(const mjModel *model, const mjData *data)
+static double largest_displacement(const mjModel *model, const mjData *data)
 {
     double worst = 0;
     for (int i = 0; i < CUBE_COUNT; i++) {
@@ -87,9 +87,9 @@ int main(void)
         mj_step(model, data);
         times[k] = now_us() - begin;
     }
-    double moved = displacement(model, data);
+    double moved = largest_displacement(model, data);
     int held = moved < CUBE_COUNT * MAX_DRIFT;
-    qsort(times, STEPS, sizeof times[0], ascending);
+    qsort(times, STEPS, sizeof times[0], compare_ascending);
     printf("{\"engine\": \"mujoco\", \"version\": \"%s\", \"ticks\": %d, "
            "\"compute_us\": {\"p50\": %.3f, \"p99\": %.3f}, \"moved_mm\": %.5f, \"held\": %s}\n",
            mj_versionString(), STEPS, times[STEPS / 2], times[STEPS * 99 / 100], moved * 1e3,

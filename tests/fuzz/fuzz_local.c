@@ -30,7 +30,7 @@ static unsigned next_byte(struct bytes *b)
 }
 
 /* A number +-(1 to 2) 2^e with |e| <= range, sometimes 0. */
-static double number(struct bytes *b, int range)
+static double next_number(struct bytes *b, int range)
 {
     unsigned mantissa = next_byte(b), exponent = next_byte(b);
     if (exponent % 32 == 31) {
@@ -42,7 +42,7 @@ static double number(struct bytes *b, int range)
 
 static double random_positive_number(struct bytes *b, int range)
 {
-    return fabs(number(b, range));
+    return fabs(next_number(b, range));
 }
 
 /* Corners on an ellipse, in order; equal angles make coincident corners. */
@@ -75,8 +75,8 @@ static double make_friction_parts(struct bytes *b, double length,
     memset(parts, 0, sizeof *parts);
     parts->count = 1 + (int)(next_byte(b) % TACT_FRICTION_POINTS);
     for (int i = 0; i < parts->count; i++) {
-        parts->x[i] = length * number(b, 3);
-        parts->y[i] = length * number(b, 3);
+        parts->x[i] = length * next_number(b, 3);
+        parts->y[i] = length * next_number(b, 3);
         parts->arm[i] = length * random_positive_number(b, 3);
         parts->share[i] = 1.0 + next_byte(b);
         load += parts->share[i];
@@ -103,7 +103,7 @@ static void make_problem(struct bytes *b, struct tact_local_problem *p,
     for (int rank = 1 + (int)(next_byte(b) % 8); rank > 0; rank--) {
         double row[6];
         for (int i = 0; i < 6; i++) {
-            row[i] = number(b, range) * (i < 3 ? 1.0 : 1.0 / length);
+            row[i] = next_number(b, range) * (i < 3 ? 1.0 : 1.0 / length);
         }
         for (int i = 0; i < 36; i++) {
             p->s[i] += row[i / 6] * row[i % 6];
@@ -113,8 +113,8 @@ static void make_problem(struct bytes *b, struct tact_local_problem *p,
         next_byte(b) % 2; /* b in the range of S, as that of a real contact is */
     double push[6], velocity[6] = {0.0};
     for (int i = 0; i < 6; i++) {
-        push[i] = number(b, range) * (i < 3 ? 1.0 : length);
-        p->b[i] = number(b, range) * (i < 3 ? 1.0 : 1.0 / length);
+        push[i] = next_number(b, range) * (i < 3 ? 1.0 : length);
+        p->b[i] = next_number(b, range) * (i < 3 ? 1.0 : 1.0 / length);
     }
     for (int i = 0; i < 36; i++) {
         velocity[i / 6] += p->s[i] * push[i % 6];

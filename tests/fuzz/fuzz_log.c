@@ -16,7 +16,7 @@
 
 #define RECORD_HEAD TACT_MCAP_RECORD_HEAD
 
-static uint64_t get(const uint8_t *at, size_t size)
+static uint64_t read_unsigned(const uint8_t *at, size_t size)
 {
     uint64_t value = 0;
     memcpy(&value, at, size);
@@ -32,7 +32,8 @@ static void write_crc_of_range(uint8_t *at, const uint8_t *from, size_t size)
 /* Times, size, CRC, compression; only uncompressed chunks can be corrected. */
 static void correct_chunk_header(uint8_t *content, size_t size)
 {
-    if (size > 40 && get(content + 28, 4) == 0 && get(content + 32, 8) == size - 40) {
+    if (size > 40 && read_unsigned(content + 28, 4) == 0 &&
+        read_unsigned(content + 32, 8) == size - 40) {
         uint64_t unpacked = size - 40;
         memcpy(content + 16, &unpacked, sizeof unpacked);
         write_crc_of_range(content + 24, content + 40, size - 40);
@@ -44,7 +45,7 @@ static void correct_metadata_checksum(uint8_t *content, size_t size)
 {
     if (size < 8)
         return;
-    size_t map = 4 + get(content, 4) + 4;
+    size_t map = 4 + read_unsigned(content, 4) + 4;
     const size_t last = 4 + 5 + 4 + 8; /* "crc32" and its value */
     if (map > size || size - map < last)
         return;
@@ -59,9 +60,9 @@ static void correct_all_checksums(uint8_t *file, size_t size)
 {
     size_t at = TACT_MCAP_MAGIC_SIZE, data_end = 0;
 
-    while (at + RECORD_HEAD <= size && get(file + at + 1, 8) <= size - at - RECORD_HEAD) {
+    while (at + RECORD_HEAD <= size && read_unsigned(file + at + 1, 8) <= size - at - RECORD_HEAD) {
         uint8_t opcode = file[at], *content = file + at + RECORD_HEAD;
-        size_t length = get(file + at + 1, 8);
+        size_t length = read_unsigned(file + at + 1, 8);
         if (opcode == TACT_MCAP_CHUNK)
             correct_chunk_header(content, length);
         else if (opcode == TACT_MCAP_METADATA)

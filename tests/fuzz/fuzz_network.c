@@ -20,7 +20,7 @@ static struct tact_network_identity listener, caller;
 static struct tact_network_opening opening;
 static struct tact_network_session of_caller, of_listener;
 
-static void require(int good, const char *what)
+static void abort_unless(int good, const char *what)
 {
     if (!good) {
         fprintf(stderr, "%s\n", what);
@@ -35,14 +35,14 @@ static void make_session(void)
     if (is_made++) {
         return;
     }
-    require(!tact_network_identity_of_loopback(0, &listener, NULL) &&
-                !tact_network_identity_of_loopback(1, &caller, NULL),
-            "no identities");
+    abort_unless(!tact_network_identity_of_loopback(0, &listener, NULL) &&
+                     !tact_network_identity_of_loopback(1, &caller, NULL),
+                 "no identities");
     tact_network_hello(&caller, &opening);
-    require(!tact_network_check_hello(&listener, opening.hello, sizeof opening.hello) &&
-                !tact_network_answer(&listener, opening.hello, &of_listener, answer) &&
-                !tact_network_finish(&caller, &opening, answer, sizeof answer, &of_caller),
-            "no handshake");
+    abort_unless(!tact_network_check_hello(&listener, opening.hello, sizeof opening.hello) &&
+                     !tact_network_answer(&listener, opening.hello, &of_listener, answer) &&
+                     !tact_network_finish(&caller, &opening, answer, sizeof answer, &of_caller),
+                 "no handshake");
 }
 
 static void read_as_stranger(const uint8_t *data, size_t size)
@@ -57,13 +57,14 @@ static void read_as_stranger(const uint8_t *data, size_t size)
         memcpy(datagram + TACT_NETWORK_START_BYTES, of_listener.name, sizeof of_listener.name);
     }
     tact_network_read_start(datagram, length);
-    require(tact_network_check_hello(&listener, datagram, length) < 0, "a stranger's hello");
-    require(tact_network_open(&of_listener, datagram, length, payload) < 0, "a stranger's packet");
+    abort_unless(tact_network_check_hello(&listener, datagram, length) < 0, "a stranger's hello");
+    abort_unless(tact_network_open(&of_listener, datagram, length, payload) < 0,
+                 "a stranger's packet");
     if (data[0] >= 0xf0) { /* takes 0.2 ms where the size is right */
-        require(tact_network_finish(&caller, &opening, datagram, length, &session) < 0,
-                "a stranger's answer");
+        abort_unless(tact_network_finish(&caller, &opening, datagram, length, &session) < 0,
+                     "a stranger's answer");
     }
-    require(!memcmp(&before, &of_listener, sizeof before), "a refused packet had an effect");
+    abort_unless(!memcmp(&before, &of_listener, sizeof before), "a refused packet had an effect");
 }
 
 static int is_bounded(const struct tact_network_sample *sample, int axes)
@@ -77,29 +78,30 @@ static int is_bounded(const struct tact_network_sample *sample, int axes)
 }
 
 /* One packet, changed where four bytes say, and up to three ticks. */
-static void exchange(struct tact_network_channel *sender, struct tact_network_channel *receiver,
-                     const uint8_t change[4], int64_t now_ns)
+static void send_changed_packet(struct tact_network_channel *sender,
+                                struct tact_network_channel *receiver, const uint8_t change[4],
+                                int64_t now_ns)
 {
     unsigned char payload[TACT_NETWORK_PAYLOAD], datagram[TACT_NETWORK_DATAGRAM],
         opened[TACT_NETWORK_DATAGRAM];
     struct tact_network_sample sample = {.wave = {(double)change[1]}, .flags = change[2]};
     const ssize_t length = tact_network_channel_send(sender, &sample, now_ns, payload);
-    require(length > 0, "nothing to send");
+    abort_unless(length > 0, "nothing to send");
     const size_t at = (size_t)change[0] * 4 % (size_t)length;
     payload[at] ^= change[1];
     payload[(at + 7) % (size_t)length] ^= change[2];
     const size_t cut = change[3] >= 0xf0 ? change[3] & 0xf : 0;
     const ssize_t n = tact_network_seal(&of_caller, payload, (size_t)length - cut, datagram);
-    require(n > 0 && tact_network_open(&of_listener, datagram, (size_t)n, opened) ==
-                         length - (ssize_t)cut,
-            "a packet of the right key");
+    abort_unless(n > 0 && tact_network_open(&of_listener, datagram, (size_t)n, opened) ==
+                              length - (ssize_t)cut,
+                 "a packet of the right key");
     tact_network_channel_receive(receiver, opened, (size_t)length - cut, now_ns);
     for (int i = change[3] % 4; i > 0; i--) {
         tact_network_channel_play(receiver, &sample);
-        require(is_bounded(&sample, receiver->options.axes), "a number beyond its bounds");
-        require(isfinite(tact_network_channel_energy(receiver)) &&
-                    isfinite(tact_network_channel_round_trip(receiver)),
-                "an account that is not finite");
+        abort_unless(is_bounded(&sample, receiver->options.axes), "a number beyond its bounds");
+        abort_unless(isfinite(tact_network_channel_energy(receiver)) &&
+                         isfinite(tact_network_channel_round_trip(receiver)),
+                     "an account that is not finite");
     }
 }
 
@@ -113,11 +115,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     read_as_stranger(data, size);
     const struct tact_network_channel_options options = {
         .axes = 1 + data[1] % 6, .repeats = data[2] % 21, .jitter = data[3] % 40, .period = 1e-3};
-    require(!tact_network_channel_init(&sender, &options) &&
-                !tact_network_channel_init(&receiver, &options),
-            "no channel");
+    abort_unless(!tact_network_channel_init(&sender, &options) &&
+                     !tact_network_channel_init(&receiver, &options),
+                 "no channel");
     for (size_t at = 4; at + 4 <= size; at += 4) {
-        exchange(&sender, &receiver, data + at, (int64_t)at * 250000);
+        send_changed_packet(&sender, &receiver, data + at, (int64_t)at * 250000);
     }
     return 0;
 }

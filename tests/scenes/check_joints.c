@@ -25,7 +25,7 @@ static double elliptic_integral(double k)
 }
 
 /* Period of the swing with its cube: the cranks rotate, platform and cube translate on an arc. */
-static double period(double amplitude)
+static double swing_period(double amplitude)
 {
     double moment_of_inertia_of_crank =
         CRANK * (ARM * ARM + 0.01 * 0.01) / 12.0 + CRANK * 0.25 * ARM * ARM;
@@ -63,7 +63,8 @@ void check_swing_scene(void)
 {
     struct simulation p;
     simulate("swing", 4, &p);
-    double got = measure_period(&p, "platform_low"), exact = period(30.0 * acos(-1.0) / 180.0);
+    double got = measure_period(&p, "platform_low"),
+           exact = swing_period(30.0 * acos(-1.0) / 180.0);
     print_message("    lower swing: period %.6f s, exact %.6f s\n", got, exact);
     assert_true(fabs(got / exact - 1.0) < 1e-5);
     double low = slide_distance(&p, "cube_low", "platform_low", -1);

@@ -23,8 +23,8 @@ static void fail_test_unless_ok(int rc, const struct tact_error *err)
     }
 }
 
-static void run(const char *path, double seconds, const char *log,
-                const struct simulation_observer *observer, struct simulation *out)
+static void run_simulation(const char *path, double seconds, const char *log,
+                           const struct simulation_observer *observer, struct simulation *out)
 {
     struct tact_error err = {0};
     struct tact_scene *scene;
@@ -140,7 +140,7 @@ static void simulate_file(const char *scene, const char *path, double seconds,
     close(file);
     memset(out, 0, sizeof *out);
     snprintf(out->name, sizeof out->name, "%s", scene);
-    run(path, seconds, log, observer, out);
+    run_simulation(path, seconds, log, observer, out);
     read_all_log_records(log, out);
     unlink(log);
     const struct tact_session_report *r = &out->report;

@@ -63,7 +63,7 @@ static const struct {
     {"admittance", check_admittance_scene},
 };
 
-static void run(void **state)
+static void run_check(void **state)
 {
     (*(void (**)(void)) * state)();
 }
@@ -73,7 +73,7 @@ int main(int argc, char **argv)
     for (size_t i = 0; argc == 2 && i < sizeof scenes / sizeof *scenes; i++) {
         if (!strcmp(argv[1], scenes[i].name)) {
             const struct CMUnitTest test[] = {
-                {scenes[i].name, run, NULL, NULL, (void *)&scenes[i].check}};
+                {scenes[i].name, run_check, NULL, NULL, (void *)&scenes[i].check}};
             return cmocka_run_group_tests(test, NULL, NULL);
         }
     }

@@ -35,7 +35,7 @@ static struct tact_mesh *mesh_of_soup(const struct tact_soup *soup)
     return mesh;
 }
 
-static struct tact_mesh *made(const struct tact_generate *what)
+static struct tact_mesh *generate_mesh(const struct tact_generate *what)
 {
     struct tact_soup soup;
     assert_int_equal(tact_soup_generate(what, &soup, NULL), 0);
@@ -102,7 +102,7 @@ static void make_meshes(void)
          .seed = 2},
     };
     for (int i = 0; i < MESHES - 1; i++) {
-        meshes[i] = made(&what[i]);
+        meshes[i] = generate_mesh(&what[i]);
     }
     meshes[MESHES - 1] = make_hollow_blob();
 }
@@ -279,7 +279,7 @@ static void common_faces_by_rim(void **unused)
     (void)unused;
     const struct tact_generate gear = {
         .kind = TACT_GENERATE_GEAR, .radius = 0.9, .height = 0.4, .count = 17, .triangles = LARGE};
-    struct tact_mesh *large = made(&gear);
+    struct tact_mesh *large = generate_mesh(&gear);
     static const double shifts[4][3] = {{0, 0, 0}, {0.2, 0.1, 0.0}, {0, 0, 0.1}, {0, 0, -0.3999}};
     double worst = 0.0, worst_ratio = 0.0;
     int refused = 0;

@@ -18,12 +18,12 @@
 
 static const double PI = 3.14159265358979323846;
 
-static struct tact_shape sphere(double radius)
+static struct tact_shape make_sphere(double radius)
 {
     return (struct tact_shape){.kind = TACT_SHAPE_SPHERE, .size = {radius, 0.0, 0.0}};
 }
 
-static struct tact_shape box(double x, double y, double z)
+static struct tact_shape make_box(double x, double y, double z)
 {
     struct tact_shape s = {.kind = TACT_SHAPE_BOX, .size = {x, y, z}};
     assert_int_equal(tact_shape_tessellate(&s), 0);
@@ -84,8 +84,8 @@ static const double OVERLAP_DEPTHS[] = {1e-4, 1e-3, 2.5e-3, 1e-2, 0.1, 0.5, 1.0,
 static void a_plane_and_a_box_cut_the_same_cap(void **unused)
 {
     (void)unused;
-    struct tact_shape ball = sphere(1.0), plane = {.kind = TACT_SHAPE_HALFSPACE};
-    struct tact_shape slab = box(10.0, 10.0, 10.0);
+    struct tact_shape ball = make_sphere(1.0), plane = {.kind = TACT_SHAPE_HALFSPACE};
+    struct tact_shape slab = make_box(10.0, 10.0, 10.0);
     const double s = sqrt(0.5);
     for (size_t i = 0; i < sizeof OVERLAP_DEPTHS / sizeof OVERLAP_DEPTHS[0]; i++) {
         double depth = OVERLAP_DEPTHS[i];
@@ -121,7 +121,7 @@ static void two_spheres_overlap_in_a_lens(void **unused)
     for (int i = 0; i < 300; i++) {
         double ra = uniform(0.2, 2.0), rb = uniform(0.2, 2.0);
         double d = ra + rb - uniform(0.001, 1.0) * 2.0 * fmin(ra, rb);
-        struct tact_shape a = sphere(ra), b = sphere(rb);
+        struct tact_shape a = make_sphere(ra), b = make_sphere(rb);
         struct tact_pose pa = tact_pose_identity(), pb = pa;
         pa.position[0] = d;
         struct tact_moments m, swapped;
@@ -137,7 +137,7 @@ static void two_spheres_overlap_in_a_lens(void **unused)
         assert_close(swapped.volume, m.volume, 1e-12, "swapped");
         assert_close(swapped.gradient[0], -m.gradient[0], 1e-12, "swapped");
     }
-    struct tact_shape a = sphere(0.3), b = sphere(1.0);
+    struct tact_shape a = make_sphere(0.3), b = make_sphere(1.0);
     struct tact_pose pa = tact_pose_identity(), pb = pa;
     struct tact_moments m;
     pa.position[1] = 0.4;
@@ -172,7 +172,7 @@ static void boxes_share_the_ball(void **unused)
 {
     (void)unused;
     double worst = 0.0;
-    struct tact_shape ball = sphere(1.0), octant = box(2.0, 2.0, 2.0);
+    struct tact_shape ball = make_sphere(1.0), octant = make_box(2.0, 2.0, 2.0);
     for (int i = 0; i < 400; i++) {
         struct tact_pose frame = random_pose(1.0), at = tact_pose_identity();
         double corner[3], sum[16] = {0};
@@ -210,7 +210,7 @@ static void boxes_share_a_ball_exactly(void **unused)
 {
     (void)unused;
     double worst = 0.0;
-    struct tact_shape ball = sphere(1.0), octant = box(2.0, 2.0, 2.0);
+    struct tact_shape ball = make_sphere(1.0), octant = make_box(2.0, 2.0, 2.0);
     for (int i = 0; i < 300; i++) {
         double corner[3], sum[16] = {0};
         struct tact_pose at = random_pose(0.3), frame = at;
@@ -270,7 +270,7 @@ static void gradient_is_derivative(void **unused)
         struct tact_mesh *mesh;
         assert_int_equal(tact_mesh_hull(points[0], 16, &mesh, NULL), 0);
         struct tact_shape hull = {.kind = TACT_SHAPE_CONVEX, .mesh = mesh};
-        struct tact_shape ball = sphere(uniform(0.2, 1.0));
+        struct tact_shape ball = make_sphere(uniform(0.2, 1.0));
         struct tact_pose pa = random_pose(0.9), pb = random_pose(0.2);
         struct tact_moments m, swapped;
         int rc = tact_moments_pair(&ball, &pa, &hull, &pb, NULL, NULL, &m);
@@ -300,8 +300,8 @@ static void agrees_with_prisms(void **unused)
     struct tact_moments_scratch *scratch = tact_moments_scratch_create(1000000);
     struct tact_mesh *fine;
     assert_int_equal(tact_mesh_capsule(0.008, 0.0, 40000, &fine), 0);
-    struct tact_shape ball = sphere(0.008), mesh = {.kind = TACT_SHAPE_CONVEX, .mesh = fine};
-    struct tact_shape plate = box(0.15, 0.001, 0.015);
+    struct tact_shape ball = make_sphere(0.008), mesh = {.kind = TACT_SHAPE_CONVEX, .mesh = fine};
+    struct tact_shape plate = make_box(0.15, 0.001, 0.015);
     double worst_v = 0.0, worst_s = 0.0, worst_c = 0.0;
     for (int i = 0; i < 200; i++) {
         struct tact_pose pb = random_pose(0.1), local = tact_pose_identity(), pa;
@@ -340,7 +340,7 @@ static void agrees_with_integration_on(const char *name)
     }
     struct tact_moments_scratch *scratch = tact_moments_scratch_create(4000000);
     assert_int_equal(tact_mesh_capsule(0.2, 0.0, 20000, &fine), 0);
-    struct tact_shape ball = sphere(0.2), mesh = {.kind = TACT_SHAPE_CONVEX, .mesh = fine};
+    struct tact_shape ball = make_sphere(0.2), mesh = {.kind = TACT_SHAPE_CONVEX, .mesh = fine};
     struct tact_shape b = {.kind = TACT_SHAPE_MESH, .mesh = solid};
     const double whole = 4.0 / 3.0 * PI * 0.008;
     double worst_v = 0.0, worst_c = 0.0, worst_g = 0.0, worst_s = 0.0;
@@ -388,7 +388,7 @@ static void agrees_on_a_cow(void **unused)
 static void moments_are_smooth_over_edges(void **unused)
 {
     (void)unused;
-    struct tact_shape ball = sphere(0.008), plate = box(0.15, 0.001, 0.015);
+    struct tact_shape ball = make_sphere(0.008), plate = make_box(0.15, 0.001, 0.015);
     struct tact_pose pa = tact_pose_identity(), pb = pa;
     struct tact_moments last = {0}, m;
     double worst_v = 0.0, worst_s = 0.0;
@@ -419,7 +419,7 @@ static void balls_wholly_inside_or_outside(void **unused)
     assert_int_equal(tact_mesh_capsule(1.0, 0.5, 5000, &fine), 0);
     struct tact_shape big = {.kind = TACT_SHAPE_MESH, .mesh = fine};
     for (int i = 0; i < 200; i++) {
-        struct tact_shape ball = sphere(0.1);
+        struct tact_shape ball = make_sphere(0.1);
         struct tact_pose pa = random_pose(2.0), pb = tact_pose_identity();
         pb.quat_wxyz[0] = 0.8;
         pb.quat_wxyz[2] = 0.6;

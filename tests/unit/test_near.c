@@ -63,7 +63,7 @@ static int are_shapes_near(const struct tact_world *world, int a, int b)
     return tact_v3_norm(apart) < tact_shape_radius(of[0]) + tact_shape_radius(of[1]);
 }
 
-static void move(struct world_scene *s, int tick)
+static void move_bodies(struct world_scene *s, int tick)
 {
     for (int i = 0; i < BODIES; i++) {
         struct tact_body *body = tact_world_body(s->world, i);
@@ -93,7 +93,7 @@ static void every_close_pair_is_listed(void **state)
     int pairs = tact_world_extent(world).pairs, closest = 0;
     double listed = 0, close = 0;
     for (int tick = 0; tick < TICKS; tick++) {
-        move(&s, tick);
+        move_bodies(&s, tick);
         tact_world_begin(world);
         int count, at = 0, now = 0;
         const int *near = tact_world_near(world, &count);

@@ -31,7 +31,7 @@ static void open_endpoint(struct tact_network_endpoint *end, int initiator, int 
 
 /* One tick of an end, with all that has arrived. Returns the number of payloads, of which the last
  * is in payload. */
-static int tick(struct tact_network_endpoint *end, void *payload)
+static int tick_endpoint(struct tact_network_endpoint *end, void *payload)
 {
     unsigned char buffer[TACT_NETWORK_PAYLOAD];
     int most = 1000, payloads = 0;
@@ -52,10 +52,10 @@ static int wait_until_connected(struct tact_network_endpoint *caller,
                                 struct tact_network_endpoint *listener, int most)
 {
     for (int i = 0; i <= most; i++) {
-        tick(caller, NULL);
-        tick(listener, NULL);
-        tick(caller, NULL);
-        tick(listener, NULL);
+        tick_endpoint(caller, NULL);
+        tick_endpoint(listener, NULL);
+        tick_endpoint(caller, NULL);
+        tick_endpoint(listener, NULL);
         if (caller->has_session && listener->has_session) {
             return i;
         }
@@ -69,10 +69,10 @@ static void assert_both_ways(struct tact_network_endpoint *caller,
 {
     char text[TACT_NETWORK_PAYLOAD];
     assert_int_equal(tact_network_send(caller, "to the listener", 16), 0);
-    assert_int_equal(tick(listener, text), 1);
+    assert_int_equal(tick_endpoint(listener, text), 1);
     assert_string_equal(text, "to the listener");
     assert_int_equal(tact_network_send(listener, "to the caller", 14), 0);
-    assert_int_equal(tick(caller, text), 1);
+    assert_int_equal(tick_endpoint(caller, text), 1);
     assert_string_equal(text, "to the caller");
 }
 
@@ -89,15 +89,15 @@ static void an_end_that_begins_anew_is_accepted(void **state)
     tact_network_endpoint_close(&caller); /* killed, and started again at another port */
     open_endpoint(&caller, 1, port, NULL);
     for (int i = 0; i < 10 && listener.counts.completed_handshake_count < 2; i++, now_ns += ms) {
-        tick(&caller, NULL);
-        tick(&listener, NULL);
+        tick_endpoint(&caller, NULL);
+        tick_endpoint(&listener, NULL);
     }
     assert_int_equal(listener.counts.completed_handshake_count, 2);
     assert_both_ways(&caller, &listener);
     tact_network_endpoint_close(&listener); /* and of the other end of the link */
     for (int i = 0; i < 500; i++, now_ns += ms) {
         tact_network_send(&caller, "into the void", 14);
-        tick(&caller, NULL);
+        tick_endpoint(&caller, NULL);
     }
     open_endpoint(&listener, 0, port, NULL);
     const int took = wait_until_connected(&caller, &listener, 3000);
@@ -203,12 +203,12 @@ static void handshakes_survive_loss(void **state)
         int took = 0;
         open_relayed_ends(&relay, &caller, &listener);
         for (; !(caller.has_session && listener.has_session) && took < 20000; took++) {
-            tick(&caller, NULL);
+            tick_endpoint(&caller, NULL);
             if (caller.has_session) {
                 tact_network_send(&caller, "data", 5);
             }
             relay_forward_queued(&relay, 0.5);
-            tick(&listener, NULL);
+            tick_endpoint(&listener, NULL);
             relay_forward_queued(&relay, 0.5);
             now_ns += ms;
         }
@@ -228,14 +228,14 @@ static void what_was_sent_before_has_no_effect(void **state)
     struct tact_network_endpoint caller, listener;
     open_relayed_ends(&relay, &caller, &listener);
     for (int i = 0; i < 50; i++, now_ns += ms) {
-        tick(&caller, NULL);
+        tick_endpoint(&caller, NULL);
         tact_network_send(&caller, "of the caller", 14);
         relay_forward_queued(&relay, 0.0);
-        tick(&listener, NULL);
+        tick_endpoint(&listener, NULL);
         tact_network_send(&listener, "of the listener", 16);
         relay_forward_queued(&relay, 0.0);
     }
-    tick(&caller, NULL);
+    tick_endpoint(&caller, NULL);
     assert_true(caller.has_session && listener.has_session && relay.count > 90);
     const struct tact_network_session before = listener.session;
     const struct tact_network_counts counts[2] = {caller.counts, listener.counts};
@@ -244,12 +244,12 @@ static void what_was_sent_before_has_no_effect(void **state)
         for (int i = 0; i < recorded_datagram_count; i++) {
             relay_record_and_send(&relay, relay.from_caller[i], relay.kept[i], relay.size[i]);
         }
-        assert_int_equal(tick(&caller, NULL), 0);
-        assert_int_equal(tick(&listener, NULL), 0);
+        assert_int_equal(tick_endpoint(&caller, NULL), 0);
+        assert_int_equal(tick_endpoint(&listener, NULL), 0);
         relay.count = 512; /* answers to the replayed hello are not recorded */
         relay_forward_queued(&relay, 0.0);
     }
-    assert_int_equal(tick(&caller, NULL), 0);
+    assert_int_equal(tick_endpoint(&caller, NULL), 0);
     assert_memory_equal(&before, &listener.session, sizeof before);
     assert_int_equal(listener.counts.completed_handshake_count, 1);
     assert_int_equal(caller.counts.completed_handshake_count, 1);
@@ -262,7 +262,7 @@ static void what_was_sent_before_has_no_effect(void **state)
     char text[TACT_NETWORK_PAYLOAD];
     tact_network_send(&caller, "continues", 10);
     relay_forward_queued(&relay, 0.0);
-    assert_int_equal(tick(&listener, text), 1);
+    assert_int_equal(tick_endpoint(&listener, text), 1);
     assert_string_equal(text, "continues");
     close_relayed_ends(&relay, &caller, &listener);
 }
@@ -293,7 +293,7 @@ static void a_flood_is_counted(void **state)
         if (i % 10 == 0) {
             tact_network_send(&caller, "continues", 10);
         }
-        assert_int_equal(tick(&listener, NULL), i % 10 == 0);
+        assert_int_equal(tick_endpoint(&listener, NULL), i % 10 == 0);
     }
     print_message("%llu hellos of a stranger refused; of the right key %llu postponed\n",
                   (unsigned long long)listener.counts.forged_packet_count,
@@ -334,7 +334,7 @@ static void a_full_socket_is_a_lost_packet(void **state)
     assert_int_equal(caller.counts.sent, before.sent + 2000 - lost);
     assert_int_equal(dup2(own, caller.socket), caller.socket);
     assert_int_equal(tact_network_send(&caller, "arrives", 8), 0);
-    assert_int_equal(tick(&listener, text), 1);
+    assert_int_equal(tick_endpoint(&listener, text), 1);
     assert_string_equal(text, "arrives");
     close(own);
     close(pair[0]);
@@ -351,10 +351,10 @@ static void random_datagrams_are_refused(void **state)
     struct tact_network_endpoint caller, listener;
     open_relayed_ends(&relay, &caller, &listener);
     for (int i = 0; i < 10; i++, now_ns += ms) {
-        tick(&caller, NULL);
+        tick_endpoint(&caller, NULL);
         tact_network_send(&caller, "of the caller", 14);
         relay_forward_queued(&relay, 0.0);
-        tick(&listener, NULL);
+        tick_endpoint(&listener, NULL);
         relay_forward_queued(&relay, 0.0);
     }
     const struct tact_network_session before = listener.session;
@@ -374,8 +374,8 @@ static void random_datagrams_are_refused(void **state)
         relay_record_and_send(&relay, i % 2, datagram, size);
         relay_record_and_send(&relay, !(i % 2), datagram, size);
         if (i % 50 == 0) {
-            assert_int_equal(tick(&caller, NULL), 0);
-            assert_int_equal(tick(&listener, NULL), 0);
+            assert_int_equal(tick_endpoint(&caller, NULL), 0);
+            assert_int_equal(tick_endpoint(&listener, NULL), 0);
         }
     }
     const struct tact_network_counts *c = &listener.counts;
@@ -404,7 +404,7 @@ static void other_versions_are_refused_by_name(void **state)
     assert_int_equal(send(caller.socket, datagram, sizeof datagram, 0), sizeof datagram);
     datagram[5] = TACT_NETWORK_DATA + 1;
     assert_int_equal(send(caller.socket, datagram, sizeof datagram, 0), sizeof datagram);
-    assert_int_equal(tick(&listener, NULL), 0);
+    assert_int_equal(tick_endpoint(&listener, NULL), 0);
     assert_int_equal(listener.counts.other_version, 1);
     assert_int_equal(listener.other_version, 1);
     assert_int_equal(listener.counts.malformed_packet_count, 1);

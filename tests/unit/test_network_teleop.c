@@ -129,8 +129,8 @@ struct line_end {
     double position, tank, force;
 };
 
-static double couple(struct line_end *end, const struct tact_wave_tie *tie, double wave,
-                     double round_trip, double other, const struct plant *p)
+static double coupling_force(struct line_end *end, const struct tact_wave_tie *tie, double wave,
+                             double round_trip, double other, const struct plant *p)
 {
     const double resistance = tie->period * tie->stiffness + tie->damping;
     const int is_held = wave == TACT_WAVE_MISSING; /* where no wave is there, the end stays */
@@ -151,7 +151,7 @@ static double couple(struct line_end *end, const struct tact_wave_tie *tie, doub
 }
 
 /* What the person feels, and sends: without a wave the force fades within 0.2 s. */
-static double feel(double wave, double v, double *share, double *felt)
+static double felt_force(double wave, double v, double *share, double *felt)
 {
     const double step = period / 0.2;
     if (wave == TACT_WAVE_MISSING || tact_wave_is_of_stopped_end(wave)) {
@@ -180,12 +180,12 @@ static struct run_result run_press(const struct run_options *o)
         receive_at(&person, robot.link, now);
         receive_at(&robot, person.link, now);
         if (o->mode == WAVES || o->mode == WAVES_WITHOUT_POSITION) {
-            out = feel(person.in.wave[0], p.v, &share, &felt);
-            back = couple(&end, &tie, robot.in.wave[0],
-                          o->mode == WAVES && robot.channel.state == TACT_NETWORK_CHANNEL_OK
-                              ? tact_network_channel_round_trip(&robot.channel)
-                              : 0.0,
-                          robot.in.position[0], &p);
+            out = felt_force(person.in.wave[0], p.v, &share, &felt);
+            back = coupling_force(&end, &tie, robot.in.wave[0],
+                                  o->mode == WAVES && robot.channel.state == TACT_NETWORK_CHANNEL_OK
+                                      ? tact_network_channel_round_trip(&robot.channel)
+                                      : 0.0,
+                                  robot.in.position[0], &p);
             drive = end.force;
         } else {
             felt = o->mode == POSITION_FORCE

@@ -128,7 +128,7 @@ static void move_world(struct world *w)
     }
 }
 
-static double largest(const double *a, const double *b, int n)
+static double largest_difference(const double *a, const double *b, int n)
 {
     double d = 0.0;
     for (int i = 0; i < n; i++) {
@@ -160,10 +160,10 @@ static void merge_relative_errors(const struct tact_source_moments *got, int sta
         double scale = fmin(1.0, size / BODY_SIZE), of_area = scale * scale,
                of_volume = of_area * scale;
         double volume = fabs(m->volume - want->volume) / want->volume;
-        double centroid = largest(m->centroid, want->centroid, 3) / size;
-        double second = largest(m->second, want->second, 6) / spread;
-        double gradient = largest(m->gradient, want->gradient, 3) / area;
-        double torque = largest(m->gradient + 3, want->gradient + 3, 3) / (area * size);
+        double centroid = largest_difference(m->centroid, want->centroid, 3) / size;
+        double second = largest_difference(m->second, want->second, 6) / spread;
+        double gradient = largest_difference(m->gradient, want->gradient, 3) / area;
+        double torque = largest_difference(m->gradient + 3, want->gradient + 3, 3) / (area * size);
         e->volume = fmax(e->volume, of_volume * volume);
         e->centroid = fmax(e->centroid, of_volume * scale * centroid);
         e->second = fmax(e->second, of_volume * of_area * second);

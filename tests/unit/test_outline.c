@@ -14,7 +14,7 @@
 static const double up[9] = {0, 0, 1, 1, 0, 0, 0, 1, 0}; /* rows n = z, t1 = x, t2 = y */
 static const double origin[3] = {0, 0, 0};
 
-static struct tact_shape box(double x, double y, double z)
+static struct tact_shape make_box(double x, double y, double z)
 {
     struct tact_shape s = {.kind = TACT_SHAPE_BOX, .size = {x, y, z}};
     assert_int_equal(tact_shape_tessellate(&s), 0);
@@ -38,7 +38,7 @@ static void expect_corners(const double (*corner)[2], int count, const double (*
 static void outline_of_box_on_the_ground(void **state)
 {
     (void)state;
-    struct tact_shape b = box(0.1, 0.2, 0.05), ground = {.kind = TACT_SHAPE_HALFSPACE};
+    struct tact_shape b = make_box(0.1, 0.2, 0.05), ground = {.kind = TACT_SHAPE_HALFSPACE};
     struct tact_pose pb = tact_pose_identity(), pg = tact_pose_identity();
     double corner[TACT_PATCH_CORNERS][2];
     const double wanted[4][2] = {{0.1, 0.2}, {-0.1, 0.2}, {-0.1, -0.2}, {0.1, -0.2}};
@@ -59,7 +59,7 @@ static void outline_of_box_on_the_ground(void **state)
 static void outline_of_cube_over_an_edge(void **state)
 {
     (void)state;
-    struct tact_shape b = box(0.05, 0.05, 0.05);
+    struct tact_shape b = make_box(0.05, 0.05, 0.05);
     struct tact_pose low = tact_pose_identity(), high = tact_pose_identity();
     double corner[TACT_PATCH_CORNERS][2];
     const double wanted[4][2] = {{0.05, 0.05}, {-0.02, 0.05}, {-0.02, -0.04}, {0.05, -0.04}};
@@ -124,7 +124,7 @@ static void outline_of_octagonal_prism(void **state)
     }
     assert_int_equal(tact_mesh_hull(points[0], 16, &mesh, &err), 0);
     struct tact_shape s = {.kind = TACT_SHAPE_CONVEX, .mesh = mesh};
-    struct tact_shape b = box(0.3, 0.3, 0.01);
+    struct tact_shape b = make_box(0.3, 0.3, 0.01);
     struct tact_pose ps = tact_pose_identity(), pb = tact_pose_identity();
     ps.position[2] = 0.035 - 2e-5;
     expect_corners(corner, tact_outline(&s, &ps, &b, &pb, origin, up, corner), wanted, 8);
@@ -158,7 +158,7 @@ static double missing_area_fraction(const double (*corner)[2], int count, const 
 }
 
 /* A convex prism with a regular outline, or a stretched one. */
-static struct tact_shape prism(int n, double (*wanted)[2])
+static struct tact_shape make_prism(int n, double (*wanted)[2])
 {
     double points[256][3];
     struct tact_mesh *mesh;
@@ -179,14 +179,14 @@ static struct tact_shape prism(int n, double (*wanted)[2])
 static void outlines_of_3_to_128_sides(void **state)
 {
     (void)state;
-    struct tact_shape b = box(0.3, 0.3, 0.01), ground = {.kind = TACT_SHAPE_HALFSPACE};
+    struct tact_shape b = make_box(0.3, 0.3, 0.01), ground = {.kind = TACT_SHAPE_HALFSPACE};
     struct tact_pose ps = tact_pose_identity(), pb = ps, pg = ps;
     double worst = 0;
     ps.position[2] = 0.025 - 2e-5;
     pb.position[2] = -0.01;
     for (int n = 3; n <= 128; n++) {
         double wanted[128][2], corner[TACT_PATCH_CORNERS][2];
-        struct tact_shape s = prism(n, wanted);
+        struct tact_shape s = make_prism(n, wanted);
         for (int on_box = 0; on_box < 1 + (n <= 62); on_box++) {
             int count = tact_outline(&s, &ps, on_box ? &b : &ground, on_box ? &pb : &pg, origin, up,
                                      corner);
@@ -293,7 +293,8 @@ static void outline_of_measured_corners(void **state)
     int known[2] = {0, 0}, crowded = 0;
     for (int i = 0; i < 3000; i++) {
         double wanted[16][2], again[TACT_PATCH_CORNERS][2], corner[TACT_PATCH_CORNERS][2], frame[9];
-        struct tact_shape a = prism(3 + i % 12, wanted), b = prism(3 + i / 12 % 12, wanted);
+        struct tact_shape a = make_prism(3 + i % 12, wanted),
+                          b = make_prism(3 + i / 12 % 12, wanted);
         struct tact_pose pa = random_pose(0.1), pb = random_pose(0.1), turned = random_pose(1);
         struct tact_overlap_corners found;
         struct tact_moments m;
@@ -321,7 +322,8 @@ static void outline_of_measured_corners(void **state)
 static void curved_shapes_have_no_outline(void **state)
 {
     (void)state;
-    struct tact_shape b = box(0.1, 0.1, 0.1), ball = {.kind = TACT_SHAPE_SPHERE, .size = {0.1}};
+    struct tact_shape b = make_box(0.1, 0.1, 0.1),
+                      ball = {.kind = TACT_SHAPE_SPHERE, .size = {0.1}};
     struct tact_pose p = tact_pose_identity();
     double corner[TACT_PATCH_CORNERS][2];
     assert_int_equal(tact_outline(&ball, &p, &b, &p, origin, up, corner), 0);

@@ -15,7 +15,8 @@ enum shape { DISC_UNIFORM, DISC_HERTZ, SQUARE, OBLONG };
 
 /* Friction along the slip (v, 0) and torsion of a patch of radius or half side 1 under unit force
  * and friction 1 that slides by v and spins by w about its centre; the slip is turned by `turn`. */
-static void quadrature(enum shape shape, double v, double w, double turn, double *f, double *m)
+static void friction_by_quadrature(enum shape shape, double v, double w, double turn, double *f,
+                                   double *m)
 {
     enum { RINGS = 240, RAYS = 240 };
     double vx = v * cos(turn), vy = v * sin(turn), total = 0;
@@ -83,7 +84,7 @@ static void largest_errors(enum shape shape, enum tact_surface surface, double a
     for (int i = -12; i <= 12; i++) {
         double ratio = pow(10, i / 6.0), turn = 0.3 + 0.1 * i, f, m, r[6];
         struct tact_local_problem p;
-        quadrature(shape, ratio, 1, turn, &f, &m);
+        friction_by_quadrature(shape, ratio, 1, turn, &f, &m);
         make_moving_patch(surface, arm, ratio, 1, turn, &p, r);
         double got = -(r[1] * cos(turn) + r[2] * sin(turn));
         *relative = fmax(*relative, fmax(fabs(got / f - 1), fabs(-r[3] / m - 1)));
@@ -116,7 +117,7 @@ static double rms_errors(enum shape shape, enum tact_surface surface, double arm
         for (int k = 0; k < 5; k++) {
             double ratio = pow(10, i / 4.0) * arm, turn = k * M_PI / 8, f, m, r[6];
             struct tact_local_problem p;
-            quadrature(shape, ratio, 1, turn, &f, &m);
+            friction_by_quadrature(shape, ratio, 1, turn, &f, &m);
             make_moving_patch(surface, arm, ratio, 1, turn, &p, r);
             double df = -(r[1] * cos(turn) + r[2] * sin(turn)) - f, dm = (-r[3] - m) / arm;
             sum += df * df + dm * dm;
@@ -133,7 +134,7 @@ static void other_patches_are_near_quadrature(void **state)
     (void)state;
     for (int i = SQUARE; i <= OBLONG; i++) {
         double none, arm;
-        quadrature((enum shape)i, 0, 1, 0, &none, &arm);
+        friction_by_quadrature((enum shape)i, 0, 1, 0, &none, &arm);
         double off = rms_errors((enum shape)i, TACT_SURFACE_UNIFORM, arm);
         double old = rms_errors((enum shape)i, TACT_SURFACE_ELLIPSOID, arm);
         print_message("%s by the disc of equal torsion: off by %.1f %% of its limits, rms; "
@@ -188,10 +189,10 @@ static void disc_comes_to_rest(void **state)
         double v = 0.5, w = spins[i], t = 0, worst = 0;
         while (t < 0.9 * fmax(0.1, spins[i] / 130)) {
             double f, m;
-            quadrature(DISC_UNIFORM, v, w * radius, 0, &f, &m);
+            friction_by_quadrature(DISC_UNIFORM, v, w * radius, 0, &f, &m);
             double vh = v - 0.5 * step * mu * g * f,
                    wh = w - 0.5 * step * mu * g * m / (0.5 * radius);
-            quadrature(DISC_UNIFORM, vh, wh * radius, 0, &f, &m);
+            friction_by_quadrature(DISC_UNIFORM, vh, wh * radius, 0, &f, &m);
             v -= step * mu * g * f;
             w -= step * mu * g * m / (0.5 * radius);
             t += step;

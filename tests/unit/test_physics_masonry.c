@@ -81,7 +81,7 @@ static void masonry_is_solved_from_cold_start(void **state)
  * none of twelve walls was solved in its first tick, and without proximal points up to 16 of 250
  * ticks were not. With other numbers up to 4 of 25 walls are not solved in their first tick, which
  * has no warm start; all are from the second on. */
-static void walls(void **state)
+static void walls_are_solved(void **state)
 {
     (void)state;
     struct tally t = run_masonry_family("walls", 1);
@@ -93,7 +93,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(masonry_is_solved_from_cold_start),
-        cmocka_unit_test(walls),
+        cmocka_unit_test(walls_are_solved),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -30,9 +30,9 @@ static struct tact_pose hinge_at(double x, double y, double z)
     return p;
 }
 
-static struct tact_constraint *join(struct world_scene *s, enum tact_constraint_kind kind,
-                                    struct tact_owner a, struct tact_owner b,
-                                    struct tact_pose frame)
+static struct tact_constraint *add_joint(struct world_scene *s, enum tact_constraint_kind kind,
+                                         struct tact_owner a, struct tact_owner b,
+                                         struct tact_pose frame)
 {
     struct tact_constraint constraint;
     assert_int_equal(tact_constraint_between(s->world, kind, a, b, &frame, &constraint), 0);
@@ -42,7 +42,7 @@ static struct tact_constraint *join(struct world_scene *s, enum tact_constraint_
 }
 
 /* A thin rod from (x, z) of length l, hanging at `angle` from straight down in the x-z plane. */
-static int rod(struct world_scene *s, double x, double z, double l, double angle, double mass)
+static int add_rod(struct world_scene *s, double x, double z, double l, double angle, double mass)
 {
     struct tact_shape shape = box_of_sides(0.02, 0.02, l);
     const double at[3] = {x + 0.5 * l * sin(angle), 0.0, z - 0.5 * l * cos(angle)};
@@ -61,7 +61,7 @@ static double rod_inertia(double l, double mass)
 }
 
 /* Complete elliptic integral of the first kind of modulus k, by the arithmetic-geometric mean. */
-static double elliptic(double k)
+static double elliptic_integral(double k)
 {
     double a = 1.0, b = sqrt(1.0 - k * k);
     for (int i = 0; i < 30; i++) {
@@ -132,12 +132,12 @@ static void pendulum_period(void **state)
         struct world_scene s;
         struct watch w;
         open_empty_scene(&s, NULL);
-        rod(&s, 0.1, 1.0, l, amplitude, mass);
-        join(&s, TACT_CONSTRAINT_HINGE, body_owner(0), ground, hinge_at(0.1, 0.0, 1.0));
+        add_rod(&s, 0.1, 1.0, l, amplitude, mass);
+        add_joint(&s, TACT_CONSTRAINT_HINGE, body_owner(0), ground, hinge_at(0.1, 0.0, 1.0));
         finish_scene_building(&s);
         double period = measure_period(&s, 0.1, 20.0, &w);
         double exact = 4.0 * sqrt(rod_inertia(l, mass) / (mass * g * 0.5 * l)) *
-                       elliptic(sin(0.5 * amplitude));
+                       elliptic_integral(sin(0.5 * amplitude));
         printf(
             "pendulum of %3.0f degrees: period %.8f s, exact %.8f s (%.1e); energy within %.1e J "
             "of %.3f; hinge off by %.1e m, %.1e rad; %d sweeps\n",
@@ -159,11 +159,11 @@ static void double_pendulum(void **state)
     struct world_scene s;
     struct watch w;
     open_empty_scene(&s, NULL);
-    rod(&s, 0.0, 1.0, l, 0.75 * pi, 0.2);
+    add_rod(&s, 0.0, 1.0, l, 0.75 * pi, 0.2);
     double x = l * sin(0.75 * pi), z = 1.0 - l * cos(0.75 * pi);
-    rod(&s, x, z, l, 0.5 * pi, 0.2);
-    join(&s, TACT_CONSTRAINT_HINGE, body_owner(0), ground, hinge_at(0.0, 0.0, 1.0));
-    join(&s, TACT_CONSTRAINT_HINGE, body_owner(1), body_owner(0), hinge_at(x, 0.0, z));
+    add_rod(&s, x, z, l, 0.5 * pi, 0.2);
+    add_joint(&s, TACT_CONSTRAINT_HINGE, body_owner(0), ground, hinge_at(0.0, 0.0, 1.0));
+    add_joint(&s, TACT_CONSTRAINT_HINGE, body_owner(1), body_owner(0), hinge_at(x, 0.0, z));
     finish_scene_building(&s);
     assert_int_equal(tact_world_next_pair(s.world, -1), -1);
     memset(&w, 0, sizeof w);
@@ -190,28 +190,28 @@ static void double_pendulum(void **state)
 
 /* A parallelogram linkage: its coupler stays level, and the whole swings as one pendulum. Its four
  * hinges constrain three bodies redundantly. */
-static void parallelogram(void **state)
+static void four_bar_linkage(void **state)
 {
     (void)state;
     const double l = 0.25, wide = 0.3, crank = 0.1, coupler = 0.5, amplitude = 1.2;
     struct world_scene s;
     struct watch w;
     open_empty_scene(&s, NULL);
-    rod(&s, 0.0, 1.0, l, amplitude, crank);
-    rod(&s, wide, 1.0, l, amplitude, crank);
+    add_rod(&s, 0.0, 1.0, l, amplitude, crank);
+    add_rod(&s, wide, 1.0, l, amplitude, crank);
     double x = l * sin(amplitude), z = 1.0 - l * cos(amplitude);
     const double middle[3] = {x + 0.5 * wide, 0.0, z};
     struct tact_shape bar = box_of_sides(wide, 0.02, 0.02);
     add_scene_solid(&s, &bar, coupler, middle, 0.0);
-    join(&s, TACT_CONSTRAINT_HINGE, body_owner(0), ground, hinge_at(0.0, 0.0, 1.0));
-    join(&s, TACT_CONSTRAINT_HINGE, body_owner(1), ground, hinge_at(wide, 0.0, 1.0));
-    join(&s, TACT_CONSTRAINT_HINGE, body_owner(2), body_owner(0), hinge_at(x, 0.0, z));
-    join(&s, TACT_CONSTRAINT_HINGE, body_owner(2), body_owner(1), hinge_at(x + wide, 0.0, z));
+    add_joint(&s, TACT_CONSTRAINT_HINGE, body_owner(0), ground, hinge_at(0.0, 0.0, 1.0));
+    add_joint(&s, TACT_CONSTRAINT_HINGE, body_owner(1), ground, hinge_at(wide, 0.0, 1.0));
+    add_joint(&s, TACT_CONSTRAINT_HINGE, body_owner(2), body_owner(0), hinge_at(x, 0.0, z));
+    add_joint(&s, TACT_CONSTRAINT_HINGE, body_owner(2), body_owner(1), hinge_at(x + wide, 0.0, z));
     finish_scene_building(&s);
     double period = measure_period(&s, 0.0, 20.0, &w);
     double inertia = 2.0 * rod_inertia(l, crank) + coupler * l * l;
     double exact =
-        4.0 * sqrt(inertia / ((crank + coupler) * g * l)) * elliptic(sin(0.5 * amplitude));
+        4.0 * sqrt(inertia / ((crank + coupler) * g * l)) * elliptic_integral(sin(0.5 * amplitude));
     printf("four-bar, 20 s: period %.8f s, exact %.8f s (%.1e); loop open by %.1e m, %.1e rad; %d "
            "sweeps\n",
            period, exact, period / exact - 1.0, w.distance, w.angle, s.max_tick_iterations);
@@ -228,8 +228,8 @@ static void rod_on_a_ball_joint(void **state)
     const double l = 0.4, angle = 0.7, mass = 0.3;
     struct world_scene s;
     open_empty_scene(&s, NULL);
-    rod(&s, 0.0, 1.0, l, angle, mass);
-    join(&s, TACT_CONSTRAINT_BALL, body_owner(0), ground, hinge_at(0.0, 0.0, 1.0));
+    add_rod(&s, 0.0, 1.0, l, angle, mass);
+    add_joint(&s, TACT_CONSTRAINT_BALL, body_owner(0), ground, hinge_at(0.0, 0.0, 1.0));
     finish_scene_building(&s);
     double spread = rod_inertia(l, mass) - mass * 2.0 * 0.02 * 0.02 / 12.0;
     double rate = sqrt(mass * g * 0.5 * l / (spread * cos(angle)));
@@ -268,8 +268,8 @@ static void welded_boxes(void **state)
         add_scene_solid(&s[i], i ? &box : &pair, i ? 0.4 : 0.8, at, 0.0);
         if (i) {
             add_scene_solid(&s[i], &box, 0.4, next, 0.0);
-            join(&s[i], TACT_CONSTRAINT_FIXED, body_owner(0), body_owner(1),
-                 hinge_at(0.0, 0.02, 2.03));
+            add_joint(&s[i], TACT_CONSTRAINT_FIXED, body_owner(0), body_owner(1),
+                      hinge_at(0.0, 0.02, 2.03));
         }
         for (int k = 0; k <= i; k++) {
             struct tact_body *b = body_of(&s[i], k);
@@ -324,8 +324,8 @@ static void free_chain_momenta(void **state)
         body_of(&s, i)->twist[5] = 1.0 + i;
     }
     for (int i = 0; i < 4; i++) {
-        join(&s, (enum tact_constraint_kind)i, body_owner(i), body_owner(i + 1),
-             hinge_at(0.12 * i + 0.06, 0.01, 0.02));
+        add_joint(&s, (enum tact_constraint_kind)i, body_owner(i), body_owner(i + 1),
+                  hinge_at(0.12 * i + 0.06, 0.01, 0.02));
     }
     finish_scene_building(&s);
     double sum[2][6] = {{0.0}}, e[2], worst = 0.0;
@@ -370,8 +370,8 @@ static void lever_on_a_box(void **state)
     const double at[3] = {0.5 * l, 0.0, 0.11 - 4e-5}, under[3] = {0.8 * l, 0.0, 0.05 - 2e-5};
     int lever = add_scene_solid(&s, &bar, mass, at, 0.0),
         block = add_scene_solid(&s, &box, box_mass, under, 0.0);
-    struct tact_constraint *hinge =
-        join(&s, TACT_CONSTRAINT_HINGE, body_owner(lever), ground, hinge_at(0.0, 0.0, 0.11 - 4e-5));
+    struct tact_constraint *hinge = add_joint(&s, TACT_CONSTRAINT_HINGE, body_owner(lever), ground,
+                                              hinge_at(0.0, 0.0, 0.11 - 4e-5));
     set_scene_law(&s, 1, 1, &law);
     set_scene_law(&s, 0, 1, &law);
     finish_scene_building(&s);
@@ -419,7 +419,7 @@ static void slider_with_stop(void **state)
         struct tact_pose frame = {{0.0, 0.0, 0.2},
                                   {sqrt(0.5), 0.0, sqrt(0.5), 0.0}}; /* z along x */
         struct tact_constraint *slider =
-            join(&s, TACT_CONSTRAINT_SLIDER, body_owner(0), ground, frame);
+            add_joint(&s, TACT_CONSTRAINT_SLIDER, body_owner(0), ground, frame);
         slider->friction = kind ? 0.0 : friction;
         slider->damping = kind ? damping : 0.0;
         slider->lower = -0.1;
@@ -457,7 +457,7 @@ static void hinge_friction(void **state)
     const double at[3] = {0.0, 0.0, 0.0};
     add_scene_solid(&s, &wheel, mass, at, 0.0);
     struct tact_pose up = tact_pose_identity();
-    struct tact_constraint *hinge = join(&s, TACT_CONSTRAINT_HINGE, body_owner(0), ground, up);
+    struct tact_constraint *hinge = add_joint(&s, TACT_CONSTRAINT_HINGE, body_owner(0), ground, up);
     hinge->friction = torque;
     finish_scene_building(&s);
     double inertia = mass * (0.04 + 0.04) / 12.0, start = 5.0;
@@ -473,7 +473,7 @@ static void hinge_friction(void **state)
 
 static uint64_t seed;
 
-static double uniform(double lo, double hi)
+static double rand_in(double lo, double hi)
 {
     seed = seed * 6364136223846793005u + 1442695040888963407u;
     return lo + (hi - lo) * (double)(seed >> 11) * 0x1p-53;
@@ -482,36 +482,36 @@ static double uniform(double lo, double hi)
 /* Random trees and loops of jointed boxes, thrown with velocities that violate the joints. */
 static void throw_mechanism(struct world_scene *s, double *energy)
 {
-    int bodies = 2 + (int)uniform(0.0, 5.0), joints = bodies - 1 + (int)uniform(0.0, 1.5);
-    struct tact_contact_law law = make_rigid_law(uniform(0.0, 1.0));
+    int bodies = 2 + (int)rand_in(0.0, 5.0), joints = bodies - 1 + (int)rand_in(0.0, 1.5);
+    struct tact_contact_law law = make_rigid_law(rand_in(0.0, 1.0));
     open_empty_scene(s, NULL);
     add_scene_ground(s);
     *energy = 0.0;
     for (int i = 0; i < bodies; i++) {
-        const double size[3] = {uniform(0.03, 0.12), uniform(0.03, 0.12), uniform(0.03, 0.12)};
+        const double size[3] = {rand_in(0.03, 0.12), rand_in(0.03, 0.12), rand_in(0.03, 0.12)};
         struct tact_shape box = box_of_sides(size[0], size[1], size[2]);
-        const double at[3] = {0.12 * i, uniform(-0.02, 0.02), uniform(0.2, 0.4)};
-        double mass = exp(uniform(-2.0, 2.0)), yaw = uniform(0.0, 6.0);
+        const double at[3] = {0.12 * i, rand_in(-0.02, 0.02), rand_in(0.2, 0.4)};
+        double mass = exp(rand_in(-2.0, 2.0)), yaw = rand_in(0.0, 6.0);
         add_scene_solid(s, &box, mass, at, yaw);
         for (int k = 0; k < 6; k++) {
-            body_of(s, i)->twist[k] = uniform(-1.0, 1.0) * (k < 3 ? 1.0 : 5.0);
+            body_of(s, i)->twist[k] = rand_in(-1.0, 1.0) * (k < 3 ? 1.0 : 5.0);
         }
         *energy += tact_body_energy(body_of(s, i)) + body_of(s, i)->mass * g * 0.5;
     }
     for (int i = 0; i < joints; i++) {
-        int a = i < bodies - 1 ? i + 1 : (int)uniform(0.0, bodies);
-        struct tact_owner other = i < bodies - 1 ? body_owner((int)uniform(0.0, i + 1)) : ground;
-        struct tact_pose frame = {{0.12 * a - 0.06, uniform(-0.02, 0.02), 0.3}, {0.0}};
+        int a = i < bodies - 1 ? i + 1 : (int)rand_in(0.0, bodies);
+        struct tact_owner other = i < bodies - 1 ? body_owner((int)rand_in(0.0, i + 1)) : ground;
+        struct tact_pose frame = {{0.12 * a - 0.06, rand_in(-0.02, 0.02), 0.3}, {0.0}};
         for (int k = 0; k < 4; k++) {
-            frame.quat_wxyz[k] = uniform(-1.0, 1.0);
+            frame.quat_wxyz[k] = rand_in(-1.0, 1.0);
         }
-        enum tact_constraint_kind kind = (enum tact_constraint_kind)(int)uniform(0.0, 4.0);
-        struct tact_constraint *constraint = join(s, kind, body_owner(a), other, frame);
-        if (uniform(0.0, 1.0) < 0.5) {
+        enum tact_constraint_kind kind = (enum tact_constraint_kind)(int)rand_in(0.0, 4.0);
+        struct tact_constraint *constraint = add_joint(s, kind, body_owner(a), other, frame);
+        if (rand_in(0.0, 1.0) < 0.5) {
             constraint->lower = -0.3;
             constraint->upper = 0.4;
-            constraint->friction = uniform(0.0, 0.05);
-            constraint->damping = uniform(0.0, 0.01);
+            constraint->friction = rand_in(0.0, 0.05);
+            constraint->damping = rand_in(0.0, 0.01);
         }
     }
     set_scene_law(s, 0, 1, &law);
@@ -590,7 +590,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(pendulum_period),     cmocka_unit_test(double_pendulum),
-        cmocka_unit_test(parallelogram),       cmocka_unit_test(rod_on_a_ball_joint),
+        cmocka_unit_test(four_bar_linkage),    cmocka_unit_test(rod_on_a_ball_joint),
         cmocka_unit_test(welded_boxes),        cmocka_unit_test(free_chain_momenta),
         cmocka_unit_test(lever_on_a_box),      cmocka_unit_test(slider_with_stop),
         cmocka_unit_test(hinge_friction),      cmocka_unit_test(random_mechanisms),

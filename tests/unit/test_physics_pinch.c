@@ -145,7 +145,7 @@ static void close_pinch(struct pinch *p)
 }
 
 /* Hands the present poses to the source. */
-static void submit(struct pinch *p, uint64_t tick)
+static void submit_poses(struct pinch *p, uint64_t tick)
 {
     struct tact_world *world = p->scene.world;
     uint8_t active[8];
@@ -170,7 +170,7 @@ static void measure_moments_by_device(struct pinch *p)
     memcpy(p->poses[tick % POSES], tact_world_shape_poses(world),
            (size_t)tact_world_shape_count(world) * sizeof(struct tact_pose));
     if (tick == 0 || !p->delay_ticks) {
-        submit(p, tick);
+        submit_poses(p, tick);
     }
     assert_int_equal(p->source.ops->wait(p->source.self, wanted, 20000000000), 0);
     assert_int_equal(p->source.ops->latest(p->source.self, &result), 0);
@@ -187,7 +187,7 @@ static void measure_moments_by_device(struct pinch *p)
         tact_world_set_moments(world, i, of->status > 0 ? &m : NULL);
     }
     if (tick > 0 && p->delay_ticks) {
-        submit(p, tick);
+        submit_poses(p, tick);
     }
 }
 

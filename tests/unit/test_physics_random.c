@@ -16,7 +16,7 @@ enum { TICKS = 50, BODIES = 4 };
 
 static uint64_t random_generator_state;
 
-static double uniform(double lo, double hi)
+static double random_uniform(double lo, double hi)
 {
     random_generator_state = random_generator_state * 6364136223846793005u + 1442695040888963407u;
     return lo + (hi - lo) * (double)(random_generator_state >> 11) * 0x1p-53;
@@ -24,17 +24,17 @@ static double uniform(double lo, double hi)
 
 static int random_index(int n)
 {
-    return (int)uniform(0, n);
+    return (int)random_uniform(0, n);
 }
 
 static struct tact_shape random_shape(struct world_scene *s, double size)
 {
-    double thin = random_index(6) ? uniform(0.2, 1) : 1e-3; /* one in six is a sheet */
+    double thin = random_index(6) ? random_uniform(0.2, 1) : 1e-3; /* one in six is a sheet */
     switch (random_index(4)) {
     case 0:
         return make_sphere(0.5 * size);
     case 1:
-        return box_of_sides(size, size * uniform(0.1, 1), size * thin);
+        return box_of_sides(size, size * random_uniform(0.1, 1), size * thin);
     case 2:
         return make_cylinder_mesh_shape(s, 0.5 * size, size * thin, 3 + random_index(10));
     default: {
@@ -49,12 +49,12 @@ static struct tact_contact_law random_law(void)
 {
     static const double odd[3] = {0, 1e3, 1e6};
     struct tact_contact_law law =
-        make_rigid_law(random_index(3) ? uniform(0, 1.5) : odd[random_index(3)]);
-    law.modulus = random_index(4) ? 0 : exp(uniform(9, 18));
-    law.compliance = random_index(4) ? 0 : exp(uniform(-18, -6));
-    law.overlap = random_index(4) ? 2e-5 : exp(uniform(-16, -6));
+        make_rigid_law(random_index(3) ? random_uniform(0, 1.5) : odd[random_index(3)]);
+    law.modulus = random_index(4) ? 0 : exp(random_uniform(9, 18));
+    law.compliance = random_index(4) ? 0 : exp(random_uniform(-18, -6));
+    law.overlap = random_index(4) ? 2e-5 : exp(random_uniform(-16, -6));
     law.dissipation = random_index(4) ? 0.005 : 0;
-    law.tangential_compliance = random_index(4) ? 0 : exp(uniform(-18, -6));
+    law.tangential_compliance = random_index(4) ? 0 : exp(random_uniform(-18, -6));
     return law;
 }
 
@@ -65,26 +65,26 @@ static void build_world(struct world_scene *s, int seed, int sweeps)
     options.iterations = sweeps ? sweeps : options.iterations;
     random_generator_state = ((uint64_t)seed * 0x9e3779b97f4a7c15u + 7) ^ campaign_seed_offset();
     for (int i = 0; i < 4; i++) {
-        uniform(0, 1);
+        random_uniform(0, 1);
     }
     open_empty_scene(s, &options);
     add_scene_ground(s);
     int bodies = 1 + random_index(BODIES);
-    double size = exp(uniform(-4.6, 0)), crowd = uniform(0.2, 1.2);
+    double size = exp(random_uniform(-4.6, 0)), crowd = random_uniform(0.2, 1.2);
     for (int i = 0; i < bodies; i++) {
-        double own = size * uniform(0.5, 1), axis[3], at[3];
+        double own = size * random_uniform(0.5, 1), axis[3], at[3];
         struct tact_shape shape = random_shape(s, own);
-        tact_v3_set(at, crowd * size * uniform(-1, 1), crowd * size * uniform(-1, 1),
-                    size * uniform(0, 0.7 + 0.5 * i));
-        int b = add_scene_solid(s, &shape, pow(10, uniform(-3, 3)), at, 0);
+        tact_v3_set(at, crowd * size * random_uniform(-1, 1), crowd * size * random_uniform(-1, 1),
+                    size * random_uniform(0, 0.7 + 0.5 * i));
+        int b = add_scene_solid(s, &shape, pow(10, random_uniform(-3, 3)), at, 0);
         struct tact_body *body = tact_world_body(s->world, b);
         for (int k = 0; k < 3; k++) {
-            axis[k] = uniform(-1, 1);
-            body->twist[k] = uniform(-1, 1);
-            body->twist[3 + k] = uniform(-1, 1) * uniform(0, 2) / size;
+            axis[k] = random_uniform(-1, 1);
+            body->twist[k] = random_uniform(-1, 1);
+            body->twist[3 + k] = random_uniform(-1, 1) * random_uniform(0, 2) / size;
         }
         if (random_index(3)) { /* one box in three stays axis-aligned: degenerate on purpose */
-            double angle = uniform(0, 3), length = tact_v3_normalize(axis, axis);
+            double angle = random_uniform(0, 3), length = tact_v3_normalize(axis, axis);
             double q[4] = {cos(angle), 0, 0, 0};
             for (int k = 0; k < 3 && length > 0; k++) {
                 q[1 + k] = sin(angle) * axis[k];

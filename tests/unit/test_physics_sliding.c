@@ -14,7 +14,7 @@
 static const double G = 9.81;
 
 /* A block of 0.1 x 0.08 x 0.04 m, 0.5 kg, thrown at 1 m/s at an angle to its sides. */
-static void slide(double degrees, double mu, double *distance, double *aside, double *turned)
+static void slide_block(double degrees, double mu, double *distance, double *aside, double *turned)
 {
     struct world_scene s;
     const double start[3] = {0, 0, 0.02 - 2e-5};
@@ -46,7 +46,7 @@ static void block_stops_in_time(void **state)
     for (int i = 0; i < 3; i++) {
         for (int k = 0; k < 2; k++) {
             double mu = k ? 0.7 : 0.3, distance, aside, turned, exact = 1 / (2 * mu * G);
-            slide(22.5 * i, mu, &distance, &aside, &turned);
+            slide_block(22.5 * i, mu, &distance, &aside, &turned);
             print_message("    exact %.6f m, less v h / 2: off by %.4f %%\n", exact,
                           100 * (distance / (exact - 0.5e-3) - 1));
             assert_true(fabs(distance - (exact - 0.5e-3)) < 4e-5 * exact);
@@ -59,7 +59,7 @@ static void frictionless_block_keeps_going(void **state)
 {
     (void)state;
     double distance, aside, turned;
-    slide(22.5, 0, &distance, &aside, &turned);
+    slide_block(22.5, 0, &distance, &aside, &turned);
     assert_true(fabs(distance - 1) < 1e-9 && fabs(aside) < 1e-9);
 }
 

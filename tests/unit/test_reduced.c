@@ -58,7 +58,7 @@ static struct start ball_on_ground(double radius, double mass)
     return s;
 }
 
-static struct tact_reduced_options friction(double coefficient)
+static struct tact_reduced_options options_with_friction(double coefficient)
 {
     struct tact_reduced_options o = tact_reduced_options_default();
     o.friction_static = o.friction_dynamic = coefficient;
@@ -72,7 +72,7 @@ static void sliding_is_slowed_until_it_rolls(void **state)
 {
     (void)state;
     struct start s = ball_on_ground(0.02, 0.1);
-    struct tact_reduced_options o = friction(0.3);
+    struct tact_reduced_options o = options_with_friction(0.3);
     struct tact_pose pose;
     double twist[6], printed[6];
     s.twist[0] = 1.0;
@@ -110,7 +110,7 @@ static void static_and_dynamic_friction_on_a_slope(void **state)
     const double tangents[2] = {1.04, 1.06}, mu_s = 0.3, mu_d = 0.2;
     for (int i = 0; i < 2; i++) {
         struct start s = ball_on_ground(0.02, 0.1);
-        struct tact_reduced_options o = friction(mu_s);
+        struct tact_reduced_options o = options_with_friction(mu_s);
         struct tact_pose pose;
         double twist[6];
         const double angle = atan(tangents[i]);
@@ -136,7 +136,7 @@ static void a_ball_leaves_a_ball(void **state)
     (void)state;
     for (int i = 0; i < 2; i++) {
         struct start s = ball_on_ground(0.01, 0.1);
-        struct tact_reduced_options o = friction(i ? 100.0 : 0.0);
+        struct tact_reduced_options o = options_with_friction(i ? 100.0 : 0.0);
         const double start = 0.02;
         /* released at rest at a small angle: cos there is multiplied */
         s.fixed = (struct tact_shape){.kind = TACT_SHAPE_SPHERE, .size = {0.1}};
@@ -163,7 +163,7 @@ static void impacts_follow_their_laws(void **state)
 {
     (void)state;
     struct start s = ball_on_ground(0.02, 0.1);
-    struct tact_reduced_options o = friction(0.2);
+    struct tact_reduced_options o = options_with_friction(0.2);
     struct tact_pose pose;
     double twist[6];
     o.impact = TACT_REDUCED_NEWTON;
@@ -203,7 +203,7 @@ static void patches_do_not_matter(void **state)
     for (int i = 0; i < 2; i++) {
         const double mass = 0.1, radius = 0.012;
         struct start s = ball_on_ground(radius, mass);
-        struct tact_reduced_options o = friction(i ? 0.8 : 0.05);
+        struct tact_reduced_options o = options_with_friction(i ? 0.8 : 0.05);
         struct tact_pose pose[3];
         double twist[6];
         long crossed[3];
@@ -251,7 +251,7 @@ static void spin_is_held_up_to_its_limit(void **state)
     (void)state;
     for (int i = 0; i < 2; i++) {
         struct start s = ball_on_ground(0.02, 0.1);
-        struct tact_reduced_options o = friction(2.0);
+        struct tact_reduced_options o = options_with_friction(2.0);
         double twist[6], most = 0.0;
         struct tact_pose pose;
         o.spin_static = i ? 1e-7 : 1e-2;
@@ -332,7 +332,7 @@ static void the_rattleback_reverses(void **state)
     tact_quat_rotate(w, b.y, b.y + 4);
     printf("exact: reverses at %.4f s, spin %.4f\n", exact, w[2]);
     for (int i = 0; i < campaign_trial_count(3, 3); i++) {
-        struct tact_reduced_options o = friction(1.0);
+        struct tact_reduced_options o = options_with_friction(1.0);
         o.max_step = steps[i];
         o.slip_speed = 1e-3;
         struct tact_reduced *r = open_reduced(&s, &o);
@@ -372,7 +372,7 @@ static void the_tippe_top_turns_over(void **state)
     (void)state;
     const double radius = 0.02, mass = 0.02, low = 0.006, tilt[3] = {0.0, 0.5, 0.0};
     struct start s = ball_on_ground(radius, mass);
-    struct tact_reduced_options o = friction(0.3);
+    struct tact_reduced_options o = options_with_friction(0.3);
     double axis[3], z[3] = {0.0, 0.0, 1.0}, level = 0.0, last = 1.0, drift = 0.0;
     tact_v3_set(s.inertia, 131.0 / 350.0 * mass * radius * radius,
                 131.0 / 350.0 * mass * radius * radius, 0.4 * mass * radius * radius);
@@ -413,7 +413,7 @@ static void edges_are_reported_and_keep_the_direction_of_slip(void **state)
 {
     (void)state;
     struct start s = ball_on_ground(0.01, 0.1);
-    struct tact_reduced_options o = friction(0.8);
+    struct tact_reduced_options o = options_with_friction(0.8);
     double off = 0.0, turned = 0.0;
     int crossed = 0;
     tact_v3_set(s.twist, 0.1, 0.3, 0.0);
@@ -453,7 +453,7 @@ static void a_swung_ball_does_not_pass_another(void **state)
 {
     (void)state;
     struct start s = ball_on_ground(0.01, 0.1);
-    struct tact_reduced_options o = friction(0.0);
+    struct tact_reduced_options o = options_with_friction(0.0);
     const double angle = 0.525, far = 0.2199;
     tact_v3_set(o.gravity, 0.0, 0.0, 0.0);
     tact_v3_set(s.inertia, 1e-3, 1e-3, 1e-3);
@@ -499,7 +499,7 @@ static void rings_touch_in_a_point_up_to_an_angle(void **state)
 {
     (void)state;
     const struct start s = ring_in_ring(0.0);
-    const struct tact_reduced_options o = friction(0.8);
+    const struct tact_reduced_options o = options_with_friction(0.8);
     double mean = 0.0, d[2];
     for (int b = 0; b < 2; b++) {
         const double tube = 1.0 / RING[b][1], hole = -1.0 / (RING[b][0] - RING[b][1]);
@@ -526,7 +526,7 @@ static void rings_pushed_hard_stop_where_they_merge(void **state)
     (void)state;
     const struct start s = ring_in_ring(2.0);
     for (int i = 0; i < 2; i++) {
-        struct tact_reduced_options o = friction(0.8);
+        struct tact_reduced_options o = options_with_friction(0.8);
         o.max_step = i ? 1e-3 : 4e-3;
         struct tact_reduced *r = open_reduced(&s, &o);
         const double start = tact_reduced_energy(r), kinetic = r->state.kinetic;
@@ -546,7 +546,7 @@ static void failures_are_named(void **state)
 {
     (void)state;
     struct start s = ball_on_ground(0.02, 0.1);
-    struct tact_reduced_options o = friction(0.3);
+    struct tact_reduced_options o = options_with_friction(0.3);
     struct tact_reduced *r;
     struct tact_error err = {.line = 0};
     for (int i = 0; i < 2; i++) {

@@ -59,8 +59,8 @@ static struct reduced_kinematics kinematics_after(const struct reduced_surface s
 }
 
 /* Largest entry of a - sign b, of 6 x 5, angular rows and then lengths in units of 20 mm. */
-static double difference(const double a[SPATIAL][COORDINATES], const double b[SPATIAL][COORDINATES],
-                         double sign)
+static double largest_difference(const double a[SPATIAL][COORDINATES],
+                                 const double b[SPATIAL][COORDINATES], double sign)
 {
     double worst = 0.0;
     for (int i = 0; i < SPATIAL * COORDINATES; i++) {
@@ -174,10 +174,10 @@ static void rates_of_the_relation(void **state)
             by[0][r][c] = (high.h[r][c] - low.h[r][c]) / (2.0 * h);
             by[1][r][c] = (high.h_in_body[r][c] - low.h_in_body[r][c]) / (2.0 * h);
         }
-        worst = fmax(worst, difference(k.h_rate, by[0], 1.0));
-        worst = fmax(worst, difference(k.h_rate_in_body, by[1], 1.0));
+        worst = fmax(worst, largest_difference(k.h_rate, by[0], 1.0));
+        worst = fmax(worst, largest_difference(k.h_rate_in_body, by[1], 1.0));
         columns_to_body(&k.frame[0], k.h_rate, other);
-        simple = fmin(simple, difference(other, by[1], 1.0));
+        simple = fmin(simple, largest_difference(other, by[1], 1.0));
         memcpy(other, k.h_rate, sizeof other);
         for (int i = 0; i < SPATIAL * 2; i++) { /* second term of (57) as printed */
             double own[2] = {0.0, 0.0};
@@ -190,7 +190,7 @@ static void rates_of_the_relation(void **state)
             }
             other[i / 2][2 + c] += own[1] - own[0];
         }
-        printed = fmin(printed, difference(other, by[0], 1.0));
+        printed = fmin(printed, largest_difference(other, by[0], 1.0));
     }
     printf("H' to %.1e; Ad H' off by at least %.2f, (57) by %.1e\n", worst, simple, printed);
     assert_true(worst < 1e-5 && simple > 0.05 && printed > 1e-3);
@@ -352,7 +352,7 @@ static int is_between_pieces(const double st[2])
     return between;
 }
 
-static struct tact_charts *subdivision(const char *text)
+static struct tact_charts *make_subdivision_charts(const char *text)
 {
     struct tact_charts *charts = NULL;
     assert_int_equal(tact_charts_subdivision(text, strlen(text), "mesh", 1.0, &charts, NULL), 0);
@@ -370,7 +370,8 @@ static void third_derivatives_of_charts(void **state)
                                 "f 1 4 6\n";
     static const double profile[][2] = {
         {0.0, -0.03}, {0.02, -0.02}, {0.03, 0.0}, {0.015, 0.02}, {0.0, 0.03}};
-    struct tact_charts *charts[3] = {subdivision(cube), subdivision(eight), NULL};
+    struct tact_charts *charts[3] = {make_subdivision_charts(cube), make_subdivision_charts(eight),
+                                     NULL};
     const struct tact_pose here = random_place();
     double worst[5] = {0.0};
     assert_int_equal(tact_charts_revolution(profile, 5, &charts[2], NULL), 0);

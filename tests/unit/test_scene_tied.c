@@ -65,7 +65,7 @@ static const char gripper[] =
     "        shapes: [{type: box, size: [0.02, 0.02, 0.02], material: skin}]\n";
 
 /* The text with one change; room for a line more. */
-static void change(char text[sizeof pusher + 160], const char *from, const char *to)
+static void change_scene_text(char text[sizeof pusher + 160], const char *from, const char *to)
 {
     const char *at = strstr(pusher, from);
     assert_non_null(at);
@@ -83,7 +83,7 @@ static struct tact_session *begin_session(const char *text, struct tact_scene **
     return session;
 }
 
-static void step(struct tact_session *session, int ticks)
+static void step_session(struct tact_session *session, int ticks)
 {
     for (int tick = 0; tick < ticks; tick++) {
         assert_int_equal(tact_session_step(session, 0, NULL), 0);
@@ -101,7 +101,7 @@ static void a_finger_presses_through_its_mimic_joint(void **state)
     struct tact_world *world = tact_session_world(session);
     const struct tact_hand_state q = tact_hand_state(tact_world_hand(world, 0));
     q.target[0] = 0.02;
-    step(session, 600);
+    step_session(session, 600);
     const struct tact_contact *c = tact_world_contact(world, tact_world_pair_between(world, 0, 1));
     const double drive = 500.0 * (0.02 - q.q[0]), force = fabs(c->wrench[0]);
     const double depth = 0.02 + q.q[0] + q.q[1] + 0.01 - 0.035;
@@ -125,7 +125,7 @@ static void fingers_on_two_branches_hold_a_box(void **state)
     struct tact_world *world = tact_session_world(session);
     const struct tact_hand_state q = tact_hand_state(tact_world_hand(world, 0));
     q.target[1] = -0.01;
-    step(session, 800);
+    step_session(session, 800);
     const double drive = -2000.0 * (-0.01 - q.q[1]);
     const struct tact_contact *left =
         tact_world_contact(world, tact_world_pair_between(world, 0, 1));
@@ -149,13 +149,14 @@ static void replays_from_any_tick(void **state)
 {
     (void)state;
     char text[sizeof pusher + 160];
-    change(text, "mass: 0.03\n        joint: {type: slide,",
-           "mass: 0.03\n        joint: {type: slide, start: -0.03,");
+    change_scene_text(text, "mass: 0.03\n        joint: {type: slide,",
+                      "mass: 0.03\n        joint: {type: slide, start: -0.03,");
     strcat(text, "duration: 0.6\n");
     check_replays_from_any_tick(text);
-    change(text, "stiffness: 500, damping: 5,",
-           "stiffness: 500, damping: 5, start: -0.03,\n          tendon: [{joint: proximal}, "
-           "{joint: distal, coefficient: 2}],");
+    change_scene_text(
+        text, "stiffness: 500, damping: 5,",
+        "stiffness: 500, damping: 5, start: -0.03,\n          tendon: [{joint: proximal}, "
+        "{joint: distal, coefficient: 2}],");
     strcat(text, "duration: 0.6\n");
     check_replays_from_any_tick(text);
 }
@@ -185,7 +186,7 @@ static void refuses_scenes(void **state)
         char text[sizeof pusher + 160], key[96];
         struct tact_error err = {.line = 0};
         struct tact_scene *scene = NULL;
-        change(text, bad[i].from, bad[i].to);
+        change_scene_text(text, bad[i].from, bad[i].to);
         assert_true(tact_scene_parse(text, strlen(text), "m.yaml", NULL, &scene, &err) < 0);
         snprintf(key, sizeof key, "hands[0].links[1].joint.%s", bad[i].key);
         if (strcmp(err.key, key) || !strstr(err.text, bad[i].says)) {
@@ -204,7 +205,7 @@ static void refuses_ranges_without_room(void **state)
     char text[sizeof pusher + 160];
     struct tact_error err = {.line = 0};
     struct tact_scene *scene = NULL;
-    change(text, "multiplier: 0.5", "multiplier: -1, offset: 0.03");
+    change_scene_text(text, "multiplier: 0.5", "multiplier: -1, offset: 0.03");
     char *lower = strstr(text, "lower: -0.1,");
     memcpy(lower, "lower: 0,   ", 12);
     memcpy(strstr(text, "upper: 0.03,"), "upper: 0.03,", 12);

@@ -21,7 +21,7 @@ enum { TICKS = 6, CHANGED = 3 };
 static const struct tact_messages silent = {NULL, NULL};
 static char original_log[512], changed_log[528];
 
-static int record(void **state)
+static int record_original_log(void **state)
 {
     (void)state;
     struct run_result r;
@@ -159,5 +159,5 @@ int main(void)
         cmocka_unit_test(a_changed_bit_is_found_anywhere),
         cmocka_unit_test(every_value_is_counted),
     };
-    return cmocka_run_group_tests(tests, record, remove_compared_logs);
+    return cmocka_run_group_tests(tests, record_original_log, remove_compared_logs);
 }

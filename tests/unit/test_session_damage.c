@@ -38,19 +38,19 @@ static uint64_t
 static void list_chunk_ends(void)
 {
     struct tact_mcap_reader file;
-    struct tact_mcap_record record, inner;
+    struct tact_mcap_record record_whole_log, inner;
     struct tact_bytes unpacked = {0};
     uint64_t ticks = 0;
 
     assert_int_equal(tact_mcap_reader_open(&file, whole), 0);
     while (first_record_offset_of_opcode[TACT_MCAP_DATA_END] == 0 &&
-           tact_mcap_reader_next(&file, &record) == 0) {
-        assert_in_range(record.opcode, TACT_MCAP_HEADER, TACT_MCAP_DATA_END);
-        if (first_record_offset_of_opcode[record.opcode] == 0)
-            first_record_offset_of_opcode[record.opcode] = record.at;
-        if (record.opcode != TACT_MCAP_CHUNK)
+           tact_mcap_reader_next(&file, &record_whole_log) == 0) {
+        assert_in_range(record_whole_log.opcode, TACT_MCAP_HEADER, TACT_MCAP_DATA_END);
+        if (first_record_offset_of_opcode[record_whole_log.opcode] == 0)
+            first_record_offset_of_opcode[record_whole_log.opcode] = record_whole_log.at;
+        if (record_whole_log.opcode != TACT_MCAP_CHUNK)
             continue;
-        assert_int_equal(tact_mcap_parse_chunk(record.content, &unpacked), 0);
+        assert_int_equal(tact_mcap_parse_chunk(record_whole_log.content, &unpacked), 0);
         struct tact_cursor cursor = {unpacked.data, unpacked.size, false};
         while (tact_mcap_chunk_next(&cursor, &inner) == 0) {
             struct tact_mcap_message message;
@@ -66,7 +66,7 @@ static void list_chunk_ends(void)
     tact_mcap_reader_close(&file);
 }
 
-static int record(void **state)
+static int record_whole_log(void **state)
 {
     (void)state;
     struct run_result r;
@@ -255,5 +255,5 @@ int main(void)
         cmocka_unit_test(flipped_bits_in_record_heads),
         cmocka_unit_test(the_rest_of_a_truncated_log_replays),
     };
-    return cmocka_run_group_tests(tests, record, remove_damaged_copies);
+    return cmocka_run_group_tests(tests, record_whole_log, remove_damaged_copies);
 }

@@ -215,7 +215,7 @@ static void hand_of_a_file_holds_the_mug(void **state)
 }
 
 /* A controller of a program: the left proximal joint follows a slow motion. */
-static void sway(void *user, const struct tact_session_state *state, double *target)
+static void sway_finger(void *user, const struct tact_session_state *state, double *target)
 {
     (void)user;
     target[0] = 0.2658 + 0.01 * state->time;
@@ -235,7 +235,7 @@ static void replays_from_any_tick(void **state)
         options.clock = TACT_LOOP_FREE;
         options.types = tact_devices_builtin(&options.type_count);
         options.record = path;
-        options.control = controlled ? sway : NULL;
+        options.control = controlled ? sway_finger : NULL;
         run_session_of_scene_text(text, &options, &report);
         assert_true(report.contacts == 2);
         check_replays_of_log(path, 600, 97, 1);

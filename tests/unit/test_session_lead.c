@@ -128,7 +128,8 @@ static const char text[] =
     "  - {hand: tip, device: probe, %s}\n"
     "deadman: pedal.deadman\n";
 
-static struct tact_session *begin(const char *keys, const char *record, struct tact_scene **scene)
+static struct tact_session *begin_session(const char *keys, const char *record,
+                                          struct tact_scene **scene)
 {
     static const struct tact_device_type *const types[] = {&probe_type, &pedal_type};
     struct tact_session_options options = tact_session_options_default();
@@ -146,7 +147,7 @@ static struct tact_session *begin(const char *keys, const char *record, struct t
     return session;
 }
 
-static void end(struct tact_session *session, struct tact_scene *scene)
+static void end_session(struct tact_session *session, struct tact_scene *scene)
 {
     struct tact_session_report report;
     assert_int_equal(tact_session_end(session, &report), 0);
@@ -155,7 +156,7 @@ static void end(struct tact_session *session, struct tact_scene *scene)
     tact_scene_free(scene);
 }
 
-static void step(struct tact_session *session, int ticks)
+static void step_session(struct tact_session *session, int ticks)
 {
     for (int i = 0; i < ticks; i++) {
         assert_true(tact_session_step(session, 0, NULL) >= 0);
@@ -173,10 +174,11 @@ static void moves_in_the_frame_of_the_world(void **state)
 {
     (void)state;
     struct tact_scene *scene;
-    struct tact_session *session = begin("position: [x, y, z], attitude: [w, i, j, k], scale: 3, "
-                                         "quat_wxyz: [0, 0.7071067811865476, "
-                                         "0.7071067811865476, 0]",
-                                         NULL, &scene);
+    struct tact_session *session =
+        begin_session("position: [x, y, z], attitude: [w, i, j, k], scale: 3, "
+                      "quat_wxyz: [0, 0.7071067811865476, "
+                      "0.7071067811865476, 0]",
+                      NULL, &scene);
     const double *target = session_target_pose(session);
     for (int k = 0; k <= 1000; k++) {
         const double t = k / 1000.0, sign = k % 2 ? -1.0 : 1.0;
@@ -185,7 +187,7 @@ static void moves_in_the_frame_of_the_world(void **state)
         probe.in[Z] = 0.01 * t;
         probe.in[W] = sign * cos(0.75 * t);
         probe.in[I] = sign * sin(0.75 * t);
-        step(session, 1);
+        step_session(session, 1);
     }
     const double wanted[6] = {-0.06, 0.0, -0.03, 0.0, 1.5, 0.0};
     for (int i = 0; i < 6; i++) {
@@ -195,9 +197,9 @@ static void moves_in_the_frame_of_the_world(void **state)
     print_message("\n");
     probe.in[W] = probe.in[I] = 0.0; /* no attitude: it stays */
     probe.in[X] = 6.0;
-    step(session, 1);
+    step_session(session, 1);
     assert_true(fabs(target[0] - wanted[0]) < 1e-12 && fabs(target[1] - wanted[1]) < 1e-12);
-    end(session, scene);
+    end_session(session, scene);
 }
 
 /* The wrench goes out along the device's axes: a wall in the world's x pushes against the device's
@@ -206,15 +208,15 @@ static void feels_in_the_frame_of_the_device(void **state)
 {
     (void)state;
     struct tact_scene *scene;
-    struct tact_session *session =
-        begin("position: [x, y, z], attitude: [rx, ry, rz], force: [fx, fy, fz], torque: [tx, ty, "
-              "tz], limit: 50, rate: 1e6, turn_limit: 1, turn_rate: 1e4, force_scale: 0.5, "
-              "quat_wxyz: [0.7071067811865476, 0, 0, -0.7071067811865476]",
-              NULL, &scene);
-    step(session, 250); /* the force has faded in */
+    struct tact_session *session = begin_session(
+        "position: [x, y, z], attitude: [rx, ry, rz], force: [fx, fy, fz], torque: [tx, ty, "
+        "tz], limit: 50, rate: 1e6, turn_limit: 1, turn_rate: 1e4, force_scale: 0.5, "
+        "quat_wxyz: [0.7071067811865476, 0, 0, -0.7071067811865476]",
+        NULL, &scene);
+    step_session(session, 250); /* the force has faded in */
     for (int k = 0; k <= 600; k++) {
         probe.in[Y] = fmin(0.004, 1e-5 * k);
-        step(session, 1);
+        step_session(session, 1);
     }
     struct tact_hand *hand = tact_world_hand(tact_session_world(session), 0);
     const double *torque = tact_hand_state(hand).torque;
@@ -227,7 +229,7 @@ static void feels_in_the_frame_of_the_device(void **state)
     const double energy = tact_session_port(session, 0).energy;
     print_message("absorbed %.4f mJ\n", energy * 1e3);
     assert_true(fabs(energy - 0.5 * 0.5 * stiffness * 0.004 * 0.004) < 0.05 * energy);
-    end(session, scene);
+    end_session(session, scene);
 }
 
 /* Rates of a puck move the tool along its own axes; a small deflection does nothing, and a large
@@ -237,44 +239,44 @@ static void puck_rates_move_the_tool(void **state)
 {
     (void)state;
     struct tact_scene *scene;
-    struct tact_session *session =
-        begin("mode: rate, position: [x, y, z], attitude: [rx, ry, rz], dead_zone: 0.1, speed: "
-              "0.2, turn_speed: 2, lower: [-1, -1, -0.02]",
-              NULL, &scene);
+    struct tact_session *session = begin_session(
+        "mode: rate, position: [x, y, z], attitude: [rx, ry, rz], dead_zone: 0.1, speed: "
+        "0.2, turn_speed: 2, lower: [-1, -1, -0.02]",
+        NULL, &scene);
     const double *target = session_target_pose(session);
     probe.in[X] = -0.05;
     probe.in[RZ] = 0.08;
-    step(session, 100);
+    step_session(session, 100);
     assert_true(tact_v3_norm(target) == 0.0 && tact_v3_norm(target + 3) == 0.0);
     /* The base starts turned by 2 atan(0.6 / 0.8): its x axis is 0.28, 0.96. */
     probe.in[X] = probe.in[RZ] = 0.0;
     probe.in[Y] = 0.55; /* half way from the dead zone to 1 */
-    step(session, 100);
+    step_session(session, 100);
     assert_true(fabs(target[0] + 0.96 * 0.1 * 0.1) < 1e-12);
     assert_true(fabs(target[1] - 0.28 * 0.1 * 0.1) < 1e-12);
     probe.in[X] = probe.in[Y] = probe.in[Z] = -1.0;
     const double before[3] = {target[0], target[1], target[2]};
-    step(session, 10);
+    step_session(session, 10);
     double moved[3];
     tact_v3_sub(moved, target, before);
     assert_true(fabs(tact_v3_norm(moved) - 0.2 * 0.01) < 1e-12);
     probe.in[X] = probe.in[Y] = 0.0;
-    step(session, 1000);
+    step_session(session, 1000);
     assert_true(target[2] == -0.02);
     memset(probe.in, 0, sizeof probe.in);
     probe.in[RX] = 1.0;
-    step(session, 100);
+    step_session(session, 100);
     assert_true(fabs(tact_v3_norm(target + 3) - 0.2) < 1e-12);
     assert_true(fabs(target[3] - 0.2 * 0.28) < 1e-12 && fabs(target[4] - 0.2 * 0.96) < 1e-12);
     /* Against the wall: no further than what the base's limit of 20 N stretches, 20 mm. */
     probe.in[RX] = 0.0;
     probe.in[X] = 0.28;
     probe.in[Y] = -0.96;
-    step(session, 4000);
+    step_session(session, 4000);
     const double *q = tact_hand_state(tact_world_hand(tact_session_world(session), 0)).q;
     print_message("target %.4f mm from the tool\n", (target[0] - q[0]) * 1e3);
     assert_true(target[0] - q[0] > 0.019 && target[0] - q[0] < 0.0201 + 0.2e-3);
-    end(session, scene);
+    end_session(session, scene);
 }
 
 /* Beyond the edge of its workspace the device gives a rate too, by how far it is beyond; the target
@@ -283,47 +285,49 @@ static void a_workspace_has_an_edge(void **state)
 {
     (void)state;
     struct tact_scene *scene;
-    struct tact_session *session = begin("position: [x, y, z], scale: 2, edge: 0.05, edge_speed: "
-                                         "0.1, center: [0, 0.01, 0]",
-                                         NULL, &scene);
+    struct tact_session *session =
+        begin_session("position: [x, y, z], scale: 2, edge: 0.05, edge_speed: "
+                      "0.1, center: [0, 0.01, 0]",
+                      NULL, &scene);
     const double *target = session_target_pose(session);
     probe.in[Y] = 0.01;
-    step(session, 210);
+    step_session(session, 210);
     for (int k = 0; k < 500; k++) { /* to the edge, which is away from the wall */
         probe.in[Y] = 0.01 - 1e-4 * k;
-        step(session, 1);
+        step_session(session, 1);
     }
     const double at_edge = target[1];
     assert_true(fabs(at_edge + 2.0 * 0.0499) < 1e-12);
     probe.in[Y] = 0.01 - 0.075; /* half as far again: half the speed */
-    step(session, 200);
+    step_session(session, 200);
     const double first = target[1];
-    step(session, 1000);
+    step_session(session, 1000);
     const double beyond = target[1] - first;
     print_message("moves by %.6f m in 1 s\n", beyond);
     assert_true(first < at_edge - 2.0 * 0.025);
     assert_true(fabs(beyond + 0.05) < 1e-9);
     probe.in[Y] = 0.01 - 0.2;
-    step(session, 200);
+    step_session(session, 200);
     const double last = target[1];
-    step(session, 100);
+    step_session(session, 100);
     assert_true(fabs(target[1] - last + 0.01) < 1e-12); /* at most the speed */
-    end(session, scene);
-    session = begin("position: [x, y, z], scale: 0.2, edge: 0.05, edge_speed: 0.1", NULL, &scene);
+    end_session(session, scene);
+    session =
+        begin_session("position: [x, y, z], scale: 0.2, edge: 0.05, edge_speed: 0.1", NULL, &scene);
     target = session_target_pose(session);
-    step(session, 210);
+    step_session(session, 210);
     for (int k = 0; k <= 550; k++) { /* 11 mm into the wall */
         probe.in[X] = 1e-4 * k;
-        step(session, 1);
+        step_session(session, 1);
     }
-    step(session, 5000);
+    step_session(session, 5000);
     const double *q = tact_hand_state(tact_world_hand(tact_session_world(session), 0)).q;
     print_message("target %.4f mm from the tool\n", (target[0] - q[0]) * 1e3);
     assert_true(target[0] - q[0] > 0.01999 && target[0] - q[0] < 0.0201);
     const double stopped = target[0];
-    step(session, 500);
+    step_session(session, 500);
     assert_true(target[0] == stopped);
-    end(session, scene);
+    end_session(session, scene);
 }
 
 enum event { BY_CLUTCH, BY_FINE, BY_UNPLUG, BY_SILENCE, BY_DEADMAN, BY_STOP, EVENTS };
@@ -387,9 +391,9 @@ static void returns_without_a_jump(void **state)
     assert_non_null(mkdtemp(folder));
     snprintf(path, sizeof path, "%s/lead.mcap", folder);
     struct tact_session *session =
-        begin("position: [x, y, z], force: [fx, fy, fz], limit: 50, rate: 1e6, clutch: "
-              "probe.clutch, fine: probe.fine, fine_scale: 0.25",
-              path, &scene);
+        begin_session("position: [x, y, z], force: [fx, fy, fz], limit: 50, rate: 1e6, clutch: "
+                      "probe.clutch, fine: probe.fine, fine_scale: 0.25",
+                      path, &scene);
     for (int i = 0; i < times * EVENTS; i++) {
         const enum event event = (enum event)(i % EVENTS);
         double x = from;
@@ -403,7 +407,7 @@ static void returns_without_a_jump(void **state)
         from = x;
         tick += CYCLE;
     }
-    end(session, scene);
+    end_session(session, scene);
     print_message(
         "%d times each: pressed with %.2f N or more; force rises by %.4f N, falls by %.4f N "
         "in a tick; late %d\n",
@@ -426,22 +430,22 @@ static void a_lost_force_is_no_trip(void **state)
 {
     (void)state;
     struct tact_scene *scene;
-    struct tact_session *session =
-        begin("position: [x, y, z], force: [fx, fy, fz], limit: 50, rate: 500", NULL, &scene);
-    step(session, 210);
+    struct tact_session *session = begin_session(
+        "position: [x, y, z], force: [fx, fy, fz], limit: 50, rate: 500", NULL, &scene);
+    step_session(session, 210);
     for (int k = 0; k < 120; k++) { /* by 0.1 N, or 0.2 of the rate's, in a tick */
         probe.in[X] = 1e-4 * k;
-        step(session, 1);
+        step_session(session, 1);
     }
     const uint64_t slowed = session->safety.trips[TACT_TRIP_RATE];
     assert_true(tact_v3_norm(probe.out) > 5.0);
     probe.state = TACT_DEVICE_LOST;
-    step(session, 1);
+    step_session(session, 1);
     assert_true(tact_v3_norm(probe.out) == 0.0);
     probe.state = TACT_DEVICE_OK;
-    step(session, 300);
+    step_session(session, 300);
     assert_int_equal(session->safety.trips[TACT_TRIP_RATE], slowed);
-    end(session, scene);
+    end_session(session, scene);
 }
 
 /* Scenes that are refused, with line and key. */

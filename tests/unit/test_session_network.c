@@ -31,7 +31,7 @@ static const double ideal_press = 0.02 / (1.0 / 300.0 + 1.0 / 1000.0 + 1.0 / 500
 
 static char folder[] = "/tmp/tact_network_XXXXXX";
 
-static void replace(char *text, size_t size, const char *from, const char *to)
+static void replace_text(char *text, size_t size, const char *from, const char *to)
 {
     char *at = strstr(text, from);
     assert_non_null(at);
@@ -68,11 +68,11 @@ static void open_sites(int port, const char *link, double until, int record)
                               "type: operator, settings: {script: [[0, 0, 0, 0]], deadman_from: "
                               "0.3, deadman_until: %g}",
                               until);
-            replace(text, sizeof text, "type: button", button);
-            replace(text, sizeof text, "button.held", "button.deadman");
-            replace(text, sizeof text, person_top, person_with);
+            replace_text(text, sizeof text, "type: button", button);
+            replace_text(text, sizeof text, "button.held", "button.deadman");
+            replace_text(text, sizeof text, person_top, person_with);
         }
-        replace(text, sizeof text, i ? "type: end_1" : "type: end_0", device);
+        replace_text(text, sizeof text, i ? "type: end_1" : "type: end_0", device);
         scenes[i] = load(text);
         log_path(i, path);
         open_site(i, record ? path : NULL);
@@ -98,7 +98,7 @@ static const struct session_remote_state *tie_at(int site)
 
 /* Presses for 7.5 s; returns the force that the person feels, a mean of the last second. *least:
  * least energy of both directions [J]. */
-static double press(const char *link, double *least, int ticks)
+static double press_wall(const char *link, double *least, int ticks)
 {
     double felt = 0.0, peak = 0.0;
     open_sites(free_port(), link, 100.0, 1);
@@ -137,9 +137,9 @@ static void press_over_a_poor_link(void **state)
     SKIP_IF_THREAD_CHECKED();
     double least;
     const int end = 7500;
-    const double passive = press(POOR, &least, end);
+    const double passive = press_wall(POOR, &least, end);
     assert_true(least >= -1e-12 && passive > 0.85 * ideal_press && passive < 1.02 * ideal_press);
-    const double held = press(POOR ", hold: 0.01", &least, end);
+    const double held = press_wall(POOR ", hold: 0.01", &least, end);
     assert_true(fabs(held / ideal_press - 1.0) < 0.1);
     for (int i = 0; i < SITES; i++) {
         char path[64];

@@ -76,7 +76,7 @@ static void find_forces(int site, double out[AXES])
 }
 
 /* What the person's device is sent [N, N m]: force, torque. */
-static double felt(int channel)
+static double person_output(int channel)
 {
     return sessions[PERSON]->devices[1].output[channel];
 }
@@ -98,7 +98,7 @@ static void peg_seats_and_is_felt_along_all_axes(void **state)
         find_forces(ROBOT, ends[ROBOT]);
         most = fmax(most, tact_v3_norm(ends[ROBOT]));
         if (k == PRESSED) {
-            pressed = felt(2);
+            pressed = person_output(2);
             find_forces(PERSON, ends[PERSON]);
             print_message(
                 "seated at %.4f mm, %.2e rad; felt %.5f N, exact %.5f; at the ends %.5f, %.5f N\n",
@@ -107,7 +107,7 @@ static void peg_seats_and_is_felt_along_all_axes(void **state)
             assert_true(fabs(peg.q[2] + 0.0525) < 5e-5 && tact_v3_norm(peg.q + 3) < 5e-3);
             assert_true(fabs(ends[PERSON][2] + ends[ROBOT][2]) < 0.005 * exact[0]);
         } else if (k == TURNED) {
-            turned = -felt(5);
+            turned = -person_output(5);
             find_forces(PERSON, ends[PERSON]);
             slip = peg.q[5];
             print_message("turned by %.5f rad, room for %.5f; felt %.5f N m, exact %.5f; at the "
@@ -125,7 +125,7 @@ static void peg_seats_and_is_felt_along_all_axes(void **state)
 }
 
 /* out = exp(a) exp(b) [rad]. */
-static void compose(double out[3], const double a[3], const double b[3])
+static void compose_rotations(double out[3], const double a[3], const double b[3])
 {
     double first[4], second[4], both[4];
     tact_quat_from_rotvec(first, a);
@@ -134,7 +134,7 @@ static void compose(double out[3], const double a[3], const double b[3])
     tact_quat_to_rotvec(out, both);
 }
 
-static double distance(const double a[3], const double b[3])
+static double distance_between(const double a[3], const double b[3])
 {
     double apart[3];
     tact_v3_sub(apart, a, b);
@@ -159,7 +159,7 @@ static void a_turn_is_the_same_turn_at_both_ends(void **state)
             other[k] = uniform(-1.7, 1.7);
             turn[k] = uniform(-1.0, 1.0);
         }
-        compose(now, turn, other);
+        compose_rotations(now, turn, other);
         for (int k = 0; k < 3; k++) {
             r[k].state.target = target[k] = own[k];
             r[k].state.rate = turn[k];
@@ -177,9 +177,9 @@ static void a_turn_is_the_same_turn_at_both_ends(void **state)
             moved[k] = own[k] + h * rate[k];
         }
         tact_v3_scale(step, turn, h);
-        compose(exact, step, own);
-        worst = fmax(worst, distance(error, turn));
-        worst_rate = fmax(worst_rate, distance(moved, exact) / h);
+        compose_rotations(exact, step, own);
+        worst = fmax(worst, distance_between(error, turn));
+        worst_rate = fmax(worst_rate, distance_between(moved, exact) / h);
     }
     print_message("turns differ by at most %.1e rad, rates by %.1e\n", worst, worst_rate);
     assert_true(worst < 1e-12 && worst_rate < 1e-5);
@@ -207,10 +207,12 @@ static void other_modes_follow_along_all_axes(void **state)
         const double *person = tact_hand_state(tact_world_hand(sessions[PERSON]->world, 0)).q;
         const double *robot = tact_hand_state(tact_world_hand(sessions[ROBOT]->world, 0)).q;
         print_message("%s %.4f mm, %.5f rad of %.4f mm, %.5f rad\n", ties[i].along[ROBOT],
-                      1e3 * distance(person, robot), distance(person + 3, robot + 3),
-                      1e3 * tact_v3_norm(person), tact_v3_norm(person + 3));
+                      1e3 * distance_between(person, robot),
+                      distance_between(person + 3, robot + 3), 1e3 * tact_v3_norm(person),
+                      tact_v3_norm(person + 3));
         assert_true(tact_v3_norm(person) > 0.008 && tact_v3_norm(person + 3) > 0.05);
-        assert_true(distance(person, robot) < 1e-5 && distance(person + 3, robot + 3) < 1e-4);
+        assert_true(distance_between(person, robot) < 1e-5 &&
+                    distance_between(person + 3, robot + 3) < 1e-4);
         close_sites();
         for (int site = 0; site < SITES; site++) {
             char path[64];

@@ -60,7 +60,7 @@ static void edit_text(char text[sizeof hand_text + 128], const struct edit *edit
              at + strlen(edit->from));
 }
 
-static void collect(void *user, enum tact_message_level level, const char *text)
+static void collect_warnings(void *user, enum tact_message_level level, const char *text)
 {
     char *all = user;
     if (level == TACT_MESSAGE_WARNING) {
@@ -79,7 +79,7 @@ static void parts_that_overlap_are_left_out(void **state)
     struct tact_scene *scene;
     struct tact_session *session;
     options.clock = TACT_LOOP_FREE;
-    options.messages = (struct tact_messages){collect, said};
+    options.messages = (struct tact_messages){collect_warnings, said};
     open_session_of_scene_text(hand_text, &options, &scene, &session);
     const struct tact_world *world = tact_session_world(session);
     assert_int_equal(tact_world_shape_count(world), 5);
@@ -105,7 +105,7 @@ static void kept_parts_touch(void **state)
     struct tact_session *session;
     edit_text(text, &keep);
     options.clock = TACT_LOOP_FREE;
-    options.messages = (struct tact_messages){collect, said};
+    options.messages = (struct tact_messages){collect_warnings, said};
     open_session_of_scene_text(text, &options, &scene, &session);
     const struct tact_world *world = tact_session_world(session);
     assert_true(tact_world_pair_between(world, 1, 2) < 0);

@@ -13,7 +13,7 @@
 #include "support/campaign.h"
 #include "support/run_scene.h"
 
-static struct run_options ruler(double seconds, const char *source)
+static struct run_options ruler_options(double seconds, const char *source)
 {
     struct run_options o = {
         .scene = "ruler.yaml", .seconds = seconds, .clock = TACT_LOOP_FREE, .source = source};
@@ -26,7 +26,7 @@ static void check_hold(const char *source)
 {
     char log[64] = "/tmp/tact_pinch_XXXXXX";
     close(mkstemp(log));
-    struct run_options o = ruler(6.1, source);
+    struct run_options o = ruler_options(6.1, source);
     struct run_result r;
     double tilt, slip;
     o.record = log;
@@ -70,7 +70,7 @@ static double offset_limit(void)
 static double ruler_pitch_after(double fraction, double seconds, const char *source)
 {
     char position[64];
-    struct run_options o = ruler(seconds, source);
+    struct run_options o = ruler_options(seconds, source);
     struct run_result r;
     tact_number_print(position, sizeof position, "position: [%.6f, 0, 0]",
                       fraction * offset_limit());
@@ -102,7 +102,7 @@ static void the_ruler_turns_with_little_friction(void **state)
 {
     (void)state;
     const struct edit edits[] = {{"friction: 0.8", "friction: 0.2"}, {NULL, NULL}};
-    struct run_options o = ruler(5, "host");
+    struct run_options o = ruler_options(5, "host");
     struct run_result r;
     o.edits = edits;
     run_scene(&o, &r);
@@ -116,7 +116,7 @@ static void the_ruler_does_not_creep(void **state)
     (void)state;
     char log[64] = "/tmp/tact_creep_XXXXXX";
     close(mkstemp(log));
-    struct run_options o = ruler(61, "host");
+    struct run_options o = ruler_options(61, "host");
     struct run_result r;
     double tilt, slip;
     o.record = log;

@@ -111,7 +111,7 @@ static struct tact_replay_options replay_options_for_scene(const char *name)
     return o;
 }
 
-static int record(void **state)
+static int record_pinch_log(void **state)
 {
     (void)state;
     struct run_result r;
@@ -147,7 +147,7 @@ static struct tact_scene *load_edited_ruler_scene(const struct edit *edits)
 }
 
 /* outputs_sent[0..3] of a tick. */
-static void logged(struct tact_log *log, uint64_t tick, double out[4])
+static void read_logged_outputs(struct tact_log *log, uint64_t tick, double out[4])
 {
     struct tact_record *r = malloc(tact_layout_bytes(tact_log_layout(log)));
     long at = tact_log_field(log, "outputs_sent", NULL);
@@ -187,7 +187,7 @@ static void logged_outputs_are_sent_again(void **state)
     assert_int_equal(tact_log_open(log_path, &log, NULL), 0);
     for (int i = 0; i < 600; i++) {
         assert_int_equal(board.write[i].tick, 1000 + i);
-        logged(log, 1000 + (uint64_t)i, sent);
+        read_logged_outputs(log, 1000 + (uint64_t)i, sent);
         for (int k = 0; k < 4; k++) {
             double felt = board.write[i].felt[k], before = i ? board.write[i - 1].felt[k] : 0.0;
             assert_true(fabs(felt) <= fabs(sent[k]) + 1e-9);
@@ -463,5 +463,5 @@ int main(void)
         cmocka_unit_test(devices_that_do_not_fit_are_refused),
         cmocka_unit_test(playback_runs_in_real_time),
     };
-    return cmocka_run_group_tests(tests, record, remove_log_and_scene);
+    return cmocka_run_group_tests(tests, record_pinch_log, remove_log_and_scene);
 }

@@ -128,8 +128,8 @@ static void write_part(const struct part *part)
 /* Largest difference of the recorded command and the force that was sent at its rows, and of the
  * energy in the log and that of force times motion. touch: of rows in the tick of touch and the
  * next by K times the depth of one tick: a mesh is measured only once it overlaps. */
-static void compare(const char *path, const struct part *part, double stiffness, double *command,
-                    double *touch, double *energy)
+static void compare_with_recording(const char *path, const struct part *part, double stiffness,
+                                   double *command, double *touch, double *energy)
 {
     struct tact_log *log;
     assert_int_equal(tact_log_open(path, &log, NULL), 0);
@@ -186,7 +186,7 @@ static void replay_probe_recordings(FILE *file, int person_index, double stiffne
     options.replace = 1;
     options.ticks = (uint64_t)part.tick[part.count - 1] + 1;
     run_session_of_scene_text(scene, &options, &report);
-    compare(path, &part, stiffness, &command, &touch, &energy);
+    compare_with_recording(path, &part, stiffness, &command, &touch, &energy);
     print_message("S%d, %g N/m, %s: command off by %.1e N at %d rows, in the tick of touch by %.2g "
                   "K v T; energy by "
                   "%.1e J\n",

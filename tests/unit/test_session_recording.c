@@ -80,7 +80,7 @@ static double *read_log(const char *path, struct tact_log **log, size_t *size)
     return values;
 }
 
-static size_t field(const struct tact_log *log, const char *name)
+static size_t field_offset(const struct tact_log *log, const char *name)
 {
     long at = tact_log_field(log, name, NULL);
     assert_true(at >= 0);
@@ -102,7 +102,7 @@ static void a_recording_reproduces_the_session(void **state)
     values[0] = read_log(source, &logs[0], &size[0]);
     values[1] = read_log(played, &logs[1], &size[1]);
     assert_int_equal(size[0], size[1]);
-    const size_t timing = field(logs[0], "timing"), after = timing + 4;
+    const size_t timing = field_offset(logs[0], "timing"), after = timing + 4;
     int lost = 0;
     for (size_t tick = 0; tick < TICKS; tick++) {
         const double *a = values[0] + tick * size[0], *b = values[1] + tick * size[1];
@@ -134,7 +134,8 @@ static void another_mapping_is_applied(void **state)
     run_scene_text(text, TICKS, played);
     values[0] = read_log(source, &logs[0], &size[0]);
     values[1] = read_log(played, &logs[1], &size[1]);
-    const size_t sum = field(logs[0], "hand_finger_coupling") + 1, box = field(logs[0], "box_pose");
+    const size_t sum = field_offset(logs[0], "hand_finger_coupling") + 1,
+                 box = field_offset(logs[0], "box_pose");
     for (size_t tick = 0; tick < TICKS; tick++) {
         const double *a = values[0] + tick * size[0], *b = values[1] + tick * size[1];
         assert_memory_equal(a, b, 4 * sizeof *a);

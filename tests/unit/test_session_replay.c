@@ -80,7 +80,7 @@ static uint64_t gap_count_of_replay(const char *log)
     return copy_without(log, 0, 0, NULL);
 }
 
-static void record(struct run_options *o, char *log, struct run_result *result)
+static void record_run(struct run_options *o, char *log, struct run_result *result)
 {
     strcpy(log, "/tmp/tact_replay_XXXXXX");
     close(mkstemp(log));
@@ -95,7 +95,7 @@ static void a_run_with_host_moments_replays(void **state)
         .scene = "ruler.yaml", .seconds = 3, .clock = TACT_LOOP_FREE, .source = "host"};
     struct run_result r;
     char log[64];
-    record(&o, log, &r);
+    record_run(&o, log, &r);
     expect_identical(log, 3000, 0);
     unlink(log);
 }
@@ -109,7 +109,7 @@ static void a_run_in_real_time_replays(void **state)
         .scene = "ruler.yaml", .seconds = 3, .clock = TACT_LOOP_REAL, .source = "opencl"};
     struct run_result r;
     char log[64];
-    record(&o, log, &r);
+    record_run(&o, log, &r);
     print_message("age %u (most %u), %lu fallbacks, %lu missed\n", r.report.age, r.report.age_max,
                   (unsigned long)r.report.fallbacks, (unsigned long)r.report.loop.missed);
     assert_int_equal(r.report.loop.ticks, 3000);
@@ -125,7 +125,7 @@ static void a_replay_restarts_after_a_gap(void **state)
         .scene = "ruler.yaml", .seconds = 2, .clock = TACT_LOOP_FREE, .source = "host"};
     struct run_result r;
     char log[64], copy[80];
-    record(&o, log, &r);
+    record_run(&o, log, &r);
     snprintf(copy, sizeof copy, "%s_copy", log);
     copy_without(log, 400, 650, copy); /* while the fingers close */
     expect_identical(copy, 1750, 1);
@@ -162,7 +162,7 @@ static void joints_pieces_and_springs_are_restored_after_a_gap(void **state)
                                 .source = "host"};
         struct run_result r;
         char log[64], copy[80];
-        record(&o, log, &r);
+        record_run(&o, log, &r);
         expect_identical(log, 1000, 0);
         snprintf(copy, sizeof copy, "%s_copy", log);
         copy_without(log, 350, 600, copy);
@@ -184,7 +184,7 @@ static void a_run_of_algorithm_1_replays(void **state)
                             .source = "host"};
     struct run_result r;
     char log[64];
-    record(&o, log, &r);
+    record_run(&o, log, &r);
     print_message("Algorithm 1: pitch %.3f deg, %.1f sweeps\n", r.pitch_deg,
                   r.report.iterations_mean);
     expect_identical(log, 3000, 0);
@@ -202,7 +202,7 @@ static void check_guided_run(const struct edit *edits)
     struct run_result r;
     char log[64];
     double tilt, slip;
-    record(&o, log, &r);
+    record_run(&o, log, &r);
     read_worst_tilt_and_slip_of_log(log, "ruler", "ruler_pinch_left_distal",
                                     "ruler_pinch_right_distal", 2.0, 11.0, &tilt, &slip);
     print_message("ruler at %.3f %.3f %.3f m, turned %.3f deg and slipped %.2e m on the way\n",
@@ -249,7 +249,7 @@ static void a_truncated_log_replays_to_its_end(void **state)
     struct tact_error err = {0};
     char log[64];
     struct stat size;
-    record(&o, log, &r);
+    record_run(&o, log, &r);
     stat(log, &size);
     assert_int_equal(truncate(log, size.st_size / 2), 0);
     assert_int_equal(tact_replay_run(log, silent, &report, &err), 0);
@@ -272,7 +272,7 @@ static void a_changed_byte_is_detected(void **state)
     char log[64];
     struct stat size;
     uint64_t seed = 99 ^ campaign_seed_offset();
-    record(&o, log, &r);
+    record_run(&o, log, &r);
     stat(log, &size);
     int fd = open(log, O_RDWR);
     const int trials = campaign_trial_count(40, 40);

@@ -92,7 +92,7 @@ struct rig {
 };
 
 /* Moves the finger onto the ball and back. */
-static void control(void *user, const struct tact_session_state *state, double *target)
+static void press_and_release(void *user, const struct tact_session_state *state, double *target)
 {
     struct rig *rig = user;
     assert_int_equal(state->tick, rig->callback_count++);
@@ -111,7 +111,7 @@ static void open_stepped_session(struct rig *rig, const char *text, int clock, c
     options.ticks = 200;
     options.record = log;
     options.replace = 1;
-    options.control = control;
+    options.control = press_and_release;
     options.control_user = rig;
     deadman = 1;
     writes = 0;

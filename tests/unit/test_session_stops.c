@@ -77,7 +77,7 @@ static void a_driven_finger_rests_on_its_stops(void **state)
 }
 
 /* The finger's text with one change; each test has room for a line more. */
-static void change(char text[sizeof finger + 64], const struct edit *edit)
+static void change_finger_text(char text[sizeof finger + 64], const struct edit *edit)
 {
     const char *at = strstr(finger, edit->from);
     assert_non_null(at);
@@ -90,8 +90,9 @@ static void replays_from_any_tick(void **state)
 {
     (void)state;
     char text[sizeof finger + 64];
-    change(text, &(struct edit){"stiffness: 2, damping: 0.02, start: 0.1,\n          lower: -0.4",
-                                "start: 0.2, lower: 0.05"});
+    change_finger_text(
+        text, &(struct edit){"stiffness: 2, damping: 0.02, start: 0.1,\n          lower: -0.4",
+                             "start: 0.2, lower: 0.05"});
     strcat(text, "duration: 0.6\n");
     check_replays_from_any_tick(text);
 }
@@ -112,8 +113,8 @@ static void clamped_targets_are_counted(void **state)
     struct tact_session_report report;
     struct tact_scene *scene;
     struct tact_session *session;
-    change(text, &(struct edit){"start: -0.3,", "start: -0.3, target_lower: -0.4, "
-                                                "target_upper: 0.1,"});
+    change_finger_text(text, &(struct edit){"start: -0.3,", "start: -0.3, target_lower: -0.4, "
+                                                            "target_upper: 0.1,"});
     options.clock = TACT_LOOP_FREE;
     options.messages = (struct tact_messages){keep_message, kept};
     open_session_of_scene_text(text, &options, &scene, &session);
@@ -159,7 +160,7 @@ static void bad_settings_are_refused(void **state)
         char changed[sizeof finger + 64];
         struct tact_error err = {.line = 0};
         struct tact_scene *scene = NULL;
-        change(changed, &bad[i].edit);
+        change_finger_text(changed, &bad[i].edit);
         assert_true(tact_scene_parse(changed, strlen(changed), "stops.yaml", NULL, &scene, &err) <
                     0);
         if (strcmp(err.key, bad[i].key) || !strstr(err.text, bad[i].expected_message_text) ||

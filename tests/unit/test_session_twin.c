@@ -28,7 +28,7 @@ static double mass = 0.05, friction = 2.0; /* mass and friction of the device [k
 
 /* The sampled device between its motor and its sensor, delay included: zero-order hold before
  * 1 / (m s^2 + b s). */
-static double complex plant(double theta, int delay)
+static double complex plant_response(double theta, int delay)
 {
     const double complex z = cexp(I * theta);
     const double tau = mass / friction, decay = exp(-period / tau);
@@ -42,12 +42,12 @@ static double stiffness_limit(int delay)
     double low = 1e-4, high = 1.0;
     for (int i = 0; i < 200; i++) {
         double theta = 0.5 * (low + high);
-        double complex g = plant(theta, delay);
+        double complex g = plant_response(theta, delay);
         /* The phase decreases from -90 degrees at frequency 0 through -180, where its sine changes
          * sign. */
         *(cimag(g) < 0.0 ? &low : &high) = theta;
     }
-    return 1.0 / cabs(plant(low, delay));
+    return 1.0 / cabs(plant_response(low, delay));
 }
 
 static struct tact_device open_twin(const struct tact_device_setting *settings, int count)

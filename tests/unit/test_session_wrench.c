@@ -115,7 +115,7 @@ static uint64_t read_chunk(struct tact_span chunk, int *channel, uint64_t seen)
     return seen;
 }
 
-static uint64_t messages(const char *path)
+static uint64_t count_messages(const char *path)
 {
     struct tact_mcap_reader reader;
     struct tact_mcap_record r;
@@ -177,7 +177,7 @@ static void a_sensor_is_logged_and_replayed(void **unused)
     (void)unused;
     snprintf(path, sizeof path, "/tmp/tact-session-wrench-%d.mcap", (int)getpid());
     record_session(path);
-    assert_int_equal(messages(path), TICKS / EVERY);
+    assert_int_equal(count_messages(path), TICKS / EVERY);
     check_exported_topic(path);
     int rc = tact_replay_run(path, silent, &report, &err);
     unlink(path);

@@ -25,7 +25,7 @@ static const double vase_profile[][2] = {
     {0.023, 0.05}, {0.029, 0.03},   {0.024, 0.015}, {0.012, 0.008}, {0.0, 0.007}};
 enum { VASE = sizeof vase_profile / sizeof *vase_profile };
 
-static struct tact_charts *revolution(const double (*profile)[2], int count)
+static struct tact_charts *make_revolution_charts(const double (*profile)[2], int count)
 {
     struct tact_charts *charts = NULL;
     struct tact_error err = {.line = 0};
@@ -44,7 +44,7 @@ static struct tact_charts *make_circular_ring(double at, double r, int points)
         profile[i][1] = r * sin(2.0 * PI * i / points);
     }
     memcpy(profile[points], profile[0], sizeof profile[0]);
-    return revolution((const double(*)[2])profile, points + 1);
+    return make_revolution_charts((const double(*)[2])profile, points + 1);
 }
 
 static struct tact_shape shape_of(const struct tact_charts *charts)
@@ -77,7 +77,7 @@ static double total_chord_length(const double (*profile)[2], int count, double *
 static void vase_derivatives_are_exact(void **state)
 {
     (void)state;
-    struct tact_charts *charts = revolution(vase_profile, VASE);
+    struct tact_charts *charts = make_revolution_charts(vase_profile, VASE);
     double at[VASE], length = total_chord_length(vase_profile, VASE, at), worst[4] = {0.0};
     for (int i = 0; i < VASE; i++) {
         struct tact_surface_point p;
@@ -127,7 +127,7 @@ static void vase_mass_is_exact(void **state)
 {
     (void)state;
     enum { STEPS = 20000 };
-    struct tact_charts *charts = revolution(vase_profile, VASE), *other;
+    struct tact_charts *charts = make_revolution_charts(vase_profile, VASE), *other;
     struct tact_shape shape = shape_of(charts);
     struct tact_shape_mass mass;
     double at[VASE], back[VASE][2], sum[4] = {0.0}, worst = 0.0;
@@ -169,7 +169,7 @@ static void vase_mass_is_exact(void **state)
     for (int i = 0; i < VASE; i++) {
         memcpy(back[i], vase_profile[VASE - 1 - i], sizeof back[i]);
     }
-    other = revolution((const double(*)[2])back, VASE);
+    other = make_revolution_charts((const double(*)[2])back, VASE);
     assert_true(fabs(other->mass.volume / mass.volume - 1.0) < 1e-14);
     tact_charts_free(other);
     tact_charts_free(charts);
@@ -229,7 +229,7 @@ static void contacts_of_ball_in_a_vase(void **state)
     (void)state;
     const int poses = campaign_trial_count(3000, 100000);
     const double near = 1e-3;
-    struct tact_charts *charts = revolution(vase_profile, VASE);
+    struct tact_charts *charts = make_revolution_charts(vase_profile, VASE);
     const struct tact_shape body = shape_of(charts);
     double at[VASE], length = total_chord_length(vase_profile, VASE, at), worst = 0.0;
     int contacts = 0, missed = 0, several = 0;

@@ -13,7 +13,7 @@
 #include "contact/pair/smooth/rolling_internal.h"
 #include "support/random.h"
 
-static struct tact_shape ellipsoid(double x, double y, double z)
+static struct tact_shape make_ellipsoid(double x, double y, double z)
 {
     struct tact_shape s = {.kind = TACT_SHAPE_ELLIPSOID, .size = {x, y, z}};
     return s;
@@ -25,7 +25,7 @@ static struct tact_shape random_ellipsoid(void)
     for (int i = 0; i < 3; i++) {
         s[i] = 0.01 * pow(10.0, uniform(0.0, 1.0));
     }
-    return ellipsoid(s[0], s[1], s[2]);
+    return make_ellipsoid(s[0], s[1], s[2]);
 }
 
 static void rotation_difference(double turn[9], const struct tact_pose *pose)
@@ -246,7 +246,7 @@ static void ellipsoid_on_a_plane(void **state)
 static void extreme_poses_are_solved_or_refused(void **state)
 {
     (void)state;
-    struct tact_shape a = ellipsoid(0.1, 0.1, 1e-5), b = ellipsoid(0.02, 0.02, 0.02);
+    struct tact_shape a = make_ellipsoid(0.1, 0.1, 1e-5), b = make_ellipsoid(0.02, 0.02, 0.02);
     struct tact_pose here = tact_pose_identity(), there = here;
     struct smooth_pair pair;
     struct smooth_contact c;
@@ -268,8 +268,8 @@ static void extreme_poses_are_solved_or_refused(void **state)
 }
 
 /* The pose of a frame that moves with twist and rate, after t. */
-static struct tact_pose moved(const struct tact_pose *from, const double *twist, const double *rate,
-                              double t)
+static struct tact_pose pose_after(const struct tact_pose *from, const double *twist,
+                                   const double *rate, double t)
 {
     struct tact_pose to = *from;
     double turn[3], q[4];
@@ -289,15 +289,16 @@ struct moving {
 };
 
 /* The contact after t, followed from c; and its velocity there. */
-static struct smooth_contact after(const struct moving *m, const struct smooth_contact *c, double t,
-                                   double world[2][3], double velocity[3], double spin[3])
+static struct smooth_contact contact_after(const struct moving *m, const struct smooth_contact *c,
+                                           double t, double world[2][3], double velocity[3],
+                                           double spin[3])
 {
     struct smooth_contact then = *c;
     struct smooth_pair pair;
     struct tact_pose pose[2];
     double at[2][3], twist[2][6];
     for (int k = 0; k < 2; k++) {
-        pose[k] = moved(&m->pose[k], m->twist[k], m->rate[k], t);
+        pose[k] = pose_after(&m->pose[k], m->twist[k], m->rate[k], t);
         for (int i = 0; i < 6; i++) {
             twist[k][i] = m->twist[k][i] + t * m->rate[k][i];
         }
@@ -347,7 +348,7 @@ static void motion_of_the_contact(void **state)
         tact_smooth_second_order_rates(&c, (const double(*)[6])m.twist, (const double(*)[6])m.rate,
                                        &motion, rates);
         for (int k = 0; k < 2; k++) {
-            end[k] = after(&m, &c, k ? e : -e, world[k], v[k], w[k]);
+            end[k] = contact_after(&m, &c, k ? e : -e, world[k], v[k], w[k]);
         }
         double scale = 1.0;
         for (int k = 0; k < 2; k++) { /* fast contacts have large third derivatives */

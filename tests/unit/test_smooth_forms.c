@@ -92,8 +92,9 @@ static void normal_rows(const struct surface_place s[2], double f[2], double (*j
     }
 }
 
-static void equations(const struct smooth_pair *pair, enum form form, double place[2][3],
-                      struct surface_place s[2], double f[UNKNOWNS], double j[UNKNOWNS][UNKNOWNS])
+static void contact_equations(const struct smooth_pair *pair, enum form form, double place[2][3],
+                              struct surface_place s[2], double f[UNKNOWNS],
+                              double j[UNKNOWNS][UNKNOWNS])
 {
     double e[3];
     for (int k = 0; k < 2; k++) {
@@ -118,7 +119,7 @@ static int newton_steps(const struct smooth_pair *pair, enum form form, double s
     for (int step = 1; step <= MAX_STEPS; step++) {
         struct surface_place s[2];
         double size = 0.0, turn = 0.0, off = 0.0;
-        equations(pair, form, place, s, f, j);
+        contact_equations(pair, form, place, s, f, j);
         if (tact_reduced_solve_linear(j[0], UNKNOWNS, f)) {
             return NOT_CONVERGED;
         }
@@ -162,7 +163,7 @@ static double condition_number(double j[UNKNOWNS][UNKNOWNS])
 }
 
 /* By expansion along the first row, of n rows and the columns in `used`. */
-static double determinant(double (*j)[UNKNOWNS], int row, int used)
+static double determinant_of_minor(double (*j)[UNKNOWNS], int row, int used)
 {
     double sum = 0.0, sign = 1.0;
     if (row == UNKNOWNS) {
@@ -170,7 +171,7 @@ static double determinant(double (*j)[UNKNOWNS], int row, int used)
     }
     for (int c = 0; c < UNKNOWNS; c++) {
         if (!(used & 1 << c)) {
-            sum += sign * j[row][c] * determinant(j, row + 1, used | 1 << c);
+            sum += sign * j[row][c] * determinant_of_minor(j, row + 1, used | 1 << c);
             sign = -sign;
         }
     }
@@ -228,7 +229,7 @@ static void derivatives_are_exact(void **state)
         set_known_pair(1e-3 * (n % 3 - 1), &k);
         const enum form form = n % 2 ? LEAST_DISTANCE : NORMALS;
         points_of_normals(&k, COLD, place);
-        equations(&k.pair, form, place, s, f, j);
+        contact_equations(&k.pair, form, place, s, f, j);
         for (int m = 0; m < UNKNOWNS; m++) {
             double side[2][UNKNOWNS], unused[UNKNOWNS][UNKNOWNS];
             for (int i = 0; i < 2; i++) {
@@ -236,7 +237,7 @@ static void derivatives_are_exact(void **state)
                 memcpy(moved, place, sizeof moved);
                 y[m % 2] = i ? h : -h;
                 move_place(&k.pair, m / 2, &s[m / 2], y, moved[m / 2]);
-                equations(&k.pair, form, moved, other, side[i], unused);
+                contact_equations(&k.pair, form, moved, other, side[i], unused);
                 for (int r = 0; r < 2; r++) { /* along the tangents of s that move with it */
                     double e[3];
                     tact_v3_sub(e, other[0].at, other[1].at);
@@ -281,10 +282,11 @@ static void determinants_at_the_solution(void **state)
             m[i] = c.bend[0][i] + c.bend[1][i] + gap * (a[0] * b[0] + a[1] * b[2]);
         }
         double exact = m[0] * m[3] - m[1] * m[2];
-        equations(&k.pair, LEAST_DISTANCE, k.place, s, f, j);
-        assert_true(fabs(determinant(j, 0, 0) - gap * gap * exact) < 1e-14);
-        equations(&k.pair, NORMALS, k.place, s, f, j);
-        assert_true(fabs(fabs(determinant(j, 0, 0)) / (LENGTH * LENGTH * exact) - 1.0) < 1e-10);
+        contact_equations(&k.pair, LEAST_DISTANCE, k.place, s, f, j);
+        assert_true(fabs(determinant_of_minor(j, 0, 0) - gap * gap * exact) < 1e-14);
+        contact_equations(&k.pair, NORMALS, k.place, s, f, j);
+        assert_true(fabs(fabs(determinant_of_minor(j, 0, 0)) / (LENGTH * LENGTH * exact) - 1.0) <
+                    1e-10);
     }
 }
 
@@ -307,7 +309,7 @@ static void measure_forms(double gap, int trials, struct cost cost[2])
         for (enum form form = NORMALS; form <= LEAST_DISTANCE; form++) {
             struct surface_place s[2];
             double f[UNKNOWNS], j[UNKNOWNS][UNKNOWNS];
-            equations(&k.pair, form, k.place, s, f, j);
+            contact_equations(&k.pair, form, k.place, s, f, j);
             cost[form].condition = fmax(cost[form].condition, condition_number(j));
             for (int i = 0; i < 2; i++) {
                 int steps = newton_steps(&k.pair, form, start[i], k.place);

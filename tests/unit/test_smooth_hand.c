@@ -84,7 +84,7 @@ static double effective_mass(const struct arm *arm, double q, double *potential)
 }
 
 /* M q'' + M' q'^2 / 2 + V' = 0. */
-static double acceleration(const struct arm *arm, double q, double rate)
+static double exact_acceleration(const struct arm *arm, double q, double rate)
 {
     double v[3], low = effective_mass(arm, q - DIFFERENCE, &v[0]),
                  now = effective_mass(arm, q, &v[1]),
@@ -105,7 +105,7 @@ static void exact_motion(const struct arm *arm, double time, double out[2])
         for (int i = 0; i < 4; i++) {
             double q = y[0] + at[i] * h * k[0], v = y[1] + at[i] * h * k[1];
             k[0] = v;
-            k[1] = acceleration(arm, q, v);
+            k[1] = exact_acceleration(arm, q, v);
             sum[0] += weight[i] * k[0];
             sum[1] += weight[i] * k[1];
         }
@@ -143,7 +143,7 @@ static double joint_error(const struct arm *arm, double h, double time)
     struct tact_hand_state state = tact_hand_state(tact_world_hand(s.world, 0));
     slope = (arm_value(arm, START + DIFFERENCE) - arm_value(arm, START - DIFFERENCE)) /
             (2.0 * DIFFERENCE);
-    rate = -0.5 * h * acceleration(arm, START, 0.0); /* half a tick before */
+    rate = -0.5 * h * exact_acceleration(arm, START, 0.0); /* half a tick before */
     state.v[0] = slope * rate;
     state.v[1] = rate - state.v[0];
     finish_scene_building(&s);

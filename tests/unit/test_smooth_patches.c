@@ -205,7 +205,7 @@ static void replays_from_any_tick(void **state)
 }
 
 /* Replaces the first occurrence of a text. */
-static void edit(char *text, const char *from, const char *to)
+static void replace_text(char *text, const char *from, const char *to)
 {
     char *at = strstr(text, from);
     assert_non_null(at);
@@ -243,7 +243,7 @@ static void bad_patch_files_are_refused(void **state)
         int is_flipped = i == sizeof bad / sizeof *bad;
         char *text = torus_patch_file_text(4, is_flipped);
         if (!is_flipped) {
-            edit(text, bad[i].from, bad[i].to);
+            replace_text(text, bad[i].from, bad[i].to);
         }
         int rc = tact_charts_patches(text, strlen(text), "torus.obj", 1.0, &charts, &err);
         const char *expected_message =

@@ -369,7 +369,7 @@ static void contacts_do_not_depend_on_the_mesh(void **state)
 }
 
 /* A body rolls down a slope of 0.05 rad: where it is after `seconds`. */
-static void roll(const struct tact_charts *charts, double seconds, struct tact_pose *out)
+static void roll_down_slope(const struct tact_charts *charts, double seconds, struct tact_pose *out)
 {
     struct tact_shape shape = {.kind = TACT_SHAPE_SUBDIVISION, .charts = charts};
     struct tact_contact_law law = make_rigid_law(0.6);
@@ -404,7 +404,7 @@ static void a_finer_mesh_moves_the_same(void **state)
         subdivide_plain_mesh(&mesh, &fine);
         for (int m = 0; m < 2; m++) {
             struct tact_charts *charts = limit_surface_kind(m ? &fine : &mesh, 0.02);
-            roll(charts, 0.3, &pose[m]);
+            roll_down_slope(charts, 0.3, &pose[m]);
             tact_charts_free(charts);
         }
         for (int k = 0; k < 3; k++) {

@@ -15,7 +15,7 @@
 #define G 9.81
 #define PI 3.14159265358979323846
 
-static struct tact_shape torus(double ring, double tube)
+static struct tact_shape make_torus(double ring, double tube)
 {
     struct tact_shape s = {.kind = TACT_SHAPE_TORUS, .size = {ring, tube}};
     return s;
@@ -24,7 +24,7 @@ static struct tact_shape torus(double ring, double tube)
 static void torus_surface_and_mass_are_exact(void **state)
 {
     (void)state;
-    struct tact_shape s = torus(0.05, 0.02), same;
+    struct tact_shape s = make_torus(0.05, 0.02), same;
     struct tact_shape_mass mass, of_mesh;
     double worst = 0.0;
     for (int i = 0; i < 500; i++) {
@@ -54,7 +54,7 @@ static void torus_surface_and_mass_are_exact(void **state)
         assert_true(fabs(of_mesh.inertia[i] / mass.inertia[i] - 1.0) < 0.01);
     }
     tact_shape_release(&s);
-    s = torus(0.02, 0.05);
+    s = make_torus(0.02, 0.05);
     assert_true(tact_shape_tessellate(&s) < 0);
 }
 
@@ -102,8 +102,8 @@ static void all_contacts_of_two_tori_are_found(void **state)
     const int pairs = campaign_trial_count(1200, 40000);
     int pairs_with_several_contacts = 0, total = 0, missed = 0;
     for (int i = 0; i < pairs; i++) {
-        const struct tact_shape a = torus(uniform(0.02, 0.05), uniform(0.003, 0.01));
-        const struct tact_shape b = torus(uniform(0.02, 0.05), uniform(0.003, 0.01));
+        const struct tact_shape a = make_torus(uniform(0.02, 0.05), uniform(0.003, 0.01));
+        const struct tact_shape b = make_torus(uniform(0.02, 0.05), uniform(0.003, 0.01));
         struct tact_pose pa = random_pose(0.05), pb = random_pose(0.02);
         struct smooth_contact c[TACT_PIECES];
         struct smooth_pair pair;
@@ -141,7 +141,7 @@ static struct tact_body *open_ring(struct world_scene *s, double ring, double tu
     struct tact_contact_law law = make_rigid_law(mu);
     struct tact_body body = {.pose = tact_pose_identity()};
     const struct tact_pose here = tact_pose_identity();
-    const struct tact_shape shape = torus(ring, tube);
+    const struct tact_shape shape = make_torus(ring, tube);
     o.period = h;
     law.model = &tact_model_smooth;
     assert_int_equal(tact_body_set_mass(&body, mass, inertia), 0);
@@ -243,7 +243,7 @@ static void a_ring_in_a_ring_swings(void **state)
     const double turn[3] = {0.5 * PI, 0.0, 0.0}, side[3] = {0.0, 0.5 * PI, 0.0};
     struct tact_pose fixed_ring = tact_pose_identity();
     struct world_scene s;
-    const struct tact_shape fixed = torus(ring, tube);
+    const struct tact_shape fixed = make_torus(ring, tube);
     struct tact_body *body = open_ring(&s, ring, tube, mass, inertia, 1e-3, 0.8);
     tact_quat_from_rotvec(fixed_ring.quat_wxyz, turn);
     add_scene_shape(&s, -1, &fixed, &fixed_ring, 0);

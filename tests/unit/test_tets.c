@@ -27,7 +27,7 @@ enum { VERTICES = 9, TETS = 12, ROOM = 1 << 14 };
 static const int face[TETS][3] = {{0, 1, 3}, {0, 3, 2}, {4, 7, 5}, {4, 6, 7}, {0, 5, 1}, {0, 4, 5},
                                   {2, 3, 7}, {2, 7, 6}, {0, 2, 6}, {0, 6, 4}, {1, 5, 7}, {1, 7, 3}};
 
-static double coordinate(int vertex, int axis)
+static double cube_coordinate(int vertex, int axis)
 {
     return vertex == 8 ? 0.0 : vertex >> axis & 1 ? HALF : -HALF;
 }
@@ -56,7 +56,7 @@ static void big_endian(struct file *f, uint64_t bits, int bytes)
     }
 }
 
-static void number(struct file *f, double x, int binary)
+static void append_number(struct file *f, double x, int binary)
 {
     uint64_t bits;
     memcpy(&bits, &x, sizeof bits);
@@ -67,15 +67,15 @@ static void number(struct file *f, double x, int binary)
     }
 }
 
-static void coordinates(struct file *f, int binary)
+static void append_coordinates(struct file *f, int binary)
 {
     for (int i = 0; i < 3 * VERTICES; i++) {
-        double x = coordinate(i / 3, i % 3);
+        double x = cube_coordinate(i / 3, i % 3);
         if (!binary && x < 0.0) {
             append_to_file_text(f, "-");
             x = -x;
         }
-        number(f, x, binary);
+        append_number(f, x, binary);
     }
     append_to_file_text(f, "\n");
 }
@@ -88,7 +88,7 @@ static void write_vtk(struct file *f, int binary, int is_new_format_version, con
     append_to_file_text(
         f, "# vtk DataFile Version %s\na cube\n%s\nDATASET UNSTRUCTURED_GRID\nPOINTS 9 double\n",
         is_new_format_version ? "5.1" : "3.0", binary ? "BINARY" : "ASCII");
-    coordinates(f, binary);
+    append_coordinates(f, binary);
     append_to_file_text(f, is_new_format_version ? "CELLS 13 48\nOFFSETS vtktypeint64\n"
                                                  : "CELLS 12 60\n");
     for (int i = 0; is_new_format_version && i <= TETS; i++) {
@@ -113,7 +113,7 @@ static void write_vtk(struct file *f, int binary, int is_new_format_version, con
                             : "\nPOINT_DATA 9\nSCALARS %s double\nLOOKUP_TABLE default\n",
                         name);
     for (int i = 0; i < VERTICES; i++) {
-        number(f, i == 8 ? top : 0.0, binary);
+        append_number(f, i == 8 ? top : 0.0, binary);
     }
     append_to_file_text(f, "\n");
 }
@@ -132,9 +132,9 @@ static void write_msh(struct file *f, int is_new_format_version, const char *nam
             append_to_file_text(f, "%d ", 10 + i);
         }
         for (int k = 0; k < 3; k++) {
-            double x = coordinate(i, k);
+            double x = cube_coordinate(i, k);
             append_to_file_text(f, x < 0.0 ? "-" : "");
-            number(f, fabs(x), 0);
+            append_number(f, fabs(x), 0);
         }
         append_to_file_text(f, "\n");
     }
@@ -148,7 +148,7 @@ static void write_msh(struct file *f, int is_new_format_version, const char *nam
     append_to_file_text(f, "$EndElements\n$NodeData\n1\n\"%s\"\n1\n0.0\n3\n0\n1\n9\n", name);
     for (int i = 0; i < VERTICES; i++) {
         append_to_file_text(f, "%d ", 10 + i);
-        number(f, i == 8 ? top : 0.0, 0);
+        append_number(f, i == 8 ? top : 0.0, 0);
         append_to_file_text(f, "\n");
     }
     append_to_file_text(f, "$EndNodeData\n");
@@ -249,7 +249,7 @@ static int try_file(const char *text, size_t size, struct tact_error *err)
 }
 
 /* Replaces the first occurrence of a text. */
-static void replace(struct file *f, const char *old, const char *by)
+static void replace_text(struct file *f, const char *old, const char *by)
 {
     char *at = strstr(f->text, old);
     assert_non_null(at);
@@ -318,7 +318,7 @@ static void faults_are_refused_by_line(void **state)
         } else {
             write_vtk(&f, 0, 0, "pressure", 5e5);
         }
-        replace(&f, faults[i].old, faults[i].by);
+        replace_text(&f, faults[i].old, faults[i].by);
         int rc = try_file(f.text, f.size, &err);
         print_message("%s:%d: %s\n", err.file, err.line, err.text);
         assert_int_equal(rc, -EINVAL);
@@ -347,7 +347,7 @@ static void what_stands_before_a_format_is_skipped(void **state)
                 write_vtk(&f, 0, 0, "pressure", 5e5);
             }
             snprintf(text, sizeof text, "%s%s", before[i], first);
-            replace(&f, first, text);
+            replace_text(&f, first, text);
             assert_true(tact_tets_recognise(f.text, f.size));
             assert_true(fabs(force_of(&f, 1.0) / exact - 1.0) < 1e-8);
         }

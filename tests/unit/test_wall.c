@@ -14,8 +14,8 @@
 static const double period = 1e-3, tie = 1000.0;
 
 /* Moves the end of the tie slowly; a wall of a stiffness is on the side of `side`. */
-static void move(struct tact_wall_estimate *e, double from, double to, double wall, double side,
-                 double stiffness)
+static void move_tie_end(struct tact_wall_estimate *e, double from, double to, double wall,
+                         double side, double stiffness)
 {
     for (int k = 0; k <= 1000; k++) {
         const double u = from + (to - from) * fmin(1.0, k / 800.0);
@@ -34,7 +34,7 @@ static void wall_is_that_of_springs_in_series(void **state)
         const double side = i % 2 ? -1.0 : 1.0, k = stiffness[i / 2];
         const double series = 1.0 / (1.0 / tie + 1.0 / k);
         struct tact_wall_estimate e = {.touching = 0.0};
-        move(&e, 0.0, side * 0.07, side * 0.05, side, k);
+        move_tie_end(&e, 0.0, side * 0.07, side * 0.05, side, k);
         print_message("%g N/m: %.4f N/m, expected %.4f; %.7f m\n", side * k, e.wall.stiffness,
                       side * series, e.wall.position);
         assert_true(fabs(tact_wall_force(&e.wall, side * 0.07) + side * series * 0.02) < 1e-6);
@@ -67,14 +67,14 @@ static void wall_that_went_is_forgotten(void **state)
 {
     struct tact_wall_estimate e = {.touching = 0.0};
     (void)state;
-    move(&e, 0.0, 0.049, 0.05, 1.0, 5000.0);
+    move_tie_end(&e, 0.0, 0.049, 0.05, 1.0, 5000.0);
     assert_true(e.wall.stiffness == 0.0);
-    move(&e, 0.049, 0.07, 0.05, 1.0, 5000.0);
-    move(&e, 0.07, 0.02, 0.05, 1.0, 5000.0);
+    move_tie_end(&e, 0.049, 0.07, 0.05, 1.0, 5000.0);
+    move_tie_end(&e, 0.07, 0.02, 0.05, 1.0, 5000.0);
     assert_true(e.touching == 0.0 && fabs(e.wall.position - 0.05) < 5e-4);
-    move(&e, 0.02, 0.0505, 10.0, 1.0, 5000.0);
+    move_tie_end(&e, 0.02, 0.0505, 10.0, 1.0, 5000.0);
     assert_true(e.wall.stiffness > 0.0);
-    move(&e, 0.0505, 0.07, 10.0, 1.0, 5000.0); /* through where it was */
+    move_tie_end(&e, 0.0505, 0.07, 10.0, 1.0, 5000.0); /* through where it was */
     assert_true(e.wall.stiffness == 0.0);
 }
 

@@ -29,7 +29,7 @@ static double random_unit_interval(void)
 }
 
 /* Solves the n x n system in place, with pivots. */
-static void solve(int n, double a[8][8], double b[8][6], int columns)
+static void solve_linear_system(int n, double a[8][8], double b[8][6], int columns)
 {
     for (int k = 0; k < n; k++) {
         int p = k;
@@ -87,7 +87,7 @@ static void make_sensor(int gauges, double sensitivity[8][6], struct tact_wrench
             }
         }
     }
-    solve(6, normal, inverse, 6);
+    solve_linear_system(6, normal, inverse, 6);
     for (int k = 0; k < 6; k++) {
         for (int i = 0; i < gauges; i++) {
             for (int j = 0; j < 6; j++) {

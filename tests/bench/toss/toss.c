@@ -180,7 +180,7 @@ static int make_cube(double radius, struct tact_shape *cube)
 }
 
 /* Means over the tosses of the half; how many there are, or a negative errno. */
-static int run(const struct job *job, const double *p, struct score *mean)
+static int score_tosses(const struct job *job, const double *p, struct score *mean)
 {
     struct tact_shape cube;
     struct tact_moments_scratch *scratch = tact_moments_scratch_create(1024);
@@ -259,7 +259,7 @@ static void score_parameter_sets_from_stdin(const struct job *job)
                 exit(2);
             }
         }
-        if (run(job, p, &mean) < 0) {
+        if (score_tosses(job, p, &mean) < 0) {
             printf("nan nan\n");
         } else {
             printf("%.9f %.9f\n", mean.position, mean.rotation);
@@ -268,7 +268,7 @@ static void score_parameter_sets_from_stdin(const struct job *job)
     }
 }
 
-static int usage(void)
+static int print_usage(void)
 {
     fprintf(stderr, "usage: bench_toss FOLDER|shared --parameters FILE [--half identify|held|all] "
                     "[--ticks N] [--json] [--each] [--serve] [--at-most PERCENT DEGREES]\n");
@@ -325,10 +325,10 @@ static int read_arguments(int argc, char **argv, struct arguments *a, struct job
     return 1;
 }
 
-static int report(const struct job *job, const struct arguments *a)
+static int report_score(const struct job *job, const struct arguments *a)
 {
     struct score mean;
-    int count = run(job, job->p, &mean);
+    int count = score_tosses(job, job->p, &mean);
     if (count <= 0) {
         fprintf(stderr, "bench_toss: no toss could be rolled out\n");
         return 2;
@@ -350,7 +350,7 @@ int main(int argc, char **argv)
     struct arguments a = {.most = {INFINITY, INFINITY}};
     char message[1200] = "";
     if (!read_arguments(argc, argv, &a, &job)) {
-        return usage();
+        return print_usage();
     }
     if (!read_parameters(a.parameters, job.p)) {
         fprintf(stderr, "bench_toss: %s lacks parameters of tact\n", a.parameters);
@@ -365,7 +365,7 @@ int main(int argc, char **argv)
     if (a.serving) {
         score_parameter_sets_from_stdin(&job);
     } else {
-        rc = report(&job, &a);
+        rc = report_score(&job, &a);
     }
     toss_data_free(&job.data);
     return rc;

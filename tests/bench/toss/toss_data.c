@@ -42,8 +42,8 @@ static FILE *open_csv(const char *folder, const char *name, char *message, unsig
     return f;
 }
 
-static int wrong(const char *folder, const char *name, int line, char *message,
-                 unsigned message_size)
+static int report_wrong_columns(const char *folder, const char *name, int line, char *message,
+                                unsigned message_size)
 {
     snprintf(message, message_size, "%s/%s:%d: not the columns that are expected", folder, name,
              line);
@@ -78,7 +78,7 @@ static int read_toss_start_indices(const char *folder, struct toss_data *out, in
         memset(t, 0, sizeof *t);
         if (parse_number_line(line, v, 3 + NUMBERS) != 3 + NUMBERS || v[1] < 0 || v[2] < 2 ||
             v[2] > 1e6) {
-            rc = wrong(folder, "starts.csv", at, message, message_size);
+            rc = report_wrong_columns(folder, "starts.csv", at, message, message_size);
             break;
         }
         t->number = (int)v[0];
@@ -110,7 +110,7 @@ static int read_samples(const char *folder, struct toss_data *out, const int *fi
     for (int at = 2; !rc && fgets(line, sizeof line, f); at++) {
         double v[10];
         if (parse_number_line(line, v, 10) != 10) {
-            rc = wrong(folder, "tosses.csv", at, message, message_size);
+            rc = report_wrong_columns(folder, "tosses.csv", at, message, message_size);
             break;
         }
         while (i < out->count && out->tosses[i].number < (int)v[0]) {
