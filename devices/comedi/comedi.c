@@ -9,7 +9,8 @@
 #include "devices/common/settings.h"
 #include "rt/clock.h"
 
-static const double ramp = 0.2; /* [s] in which outputs return after a fault */
+/* [s] time over which outputs return to their values after a fault */
+static const double ramp = 0.2;
 
 static int read_tick_count_setting(const struct tact_device_config *config, const char *key,
                                    uint32_t least, uint32_t *value, struct tact_error *err)
@@ -73,7 +74,7 @@ static int report_missing_board(const struct tact_device_config *config, const c
     return error ? -error : -ENODEV;
 }
 
-/* Matches the settings with the board. */
+/* Chooses the board's channels by the settings. */
 static int choose_board_channels(struct tact_comedi *self, const struct tact_device_config *config,
                                  const struct tact_comedi_source *known, struct tact_error *err)
 {
@@ -87,7 +88,7 @@ static int choose_board_channels(struct tact_comedi *self, const struct tact_dev
     return rc;
 }
 
-/* A recording in place of a board. */
+/* Opens a recording in place of a board. */
 static int find_board_recording(struct tact_comedi *self, const struct tact_device_config *config,
                                 const char *path, struct tact_error *err)
 {
@@ -103,7 +104,7 @@ static int find_board_recording(struct tact_comedi *self, const struct tact_devi
     return rc ? rc : choose_board_channels(self, config, &known, err);
 }
 
-/* Opens the board twice: to examine it, and for use. */
+/* Opens the board (twice: to examine it, and for use), or the recording of one. */
 static int open_board_or_recording(struct tact_comedi *self,
                                    const struct tact_device_config *config, struct tact_error *err)
 {

@@ -1,10 +1,11 @@
-/* An open board of the layout: its lists of instructions. */
+/* Opens a board and builds its lists of comedi instructions. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include "devices/comedi/comedi_internal.h"
 
-/* The op that reads or writes the digital channel's block of 32, added if absent. */
+/* Index of the instruction that reads or writes the 32 digital channels to which this one belongs;
+ * adds it if absent. */
 static int append_digital_instruction(struct tact_comedi_instruction *ops, int *count,
                                       const struct tact_comedi_channel *c)
 {
@@ -69,7 +70,7 @@ int tact_comedi_assemble_instructions(struct tact_comedi_layout *layout)
                : -E2BIG;
 }
 
-/* Makes bidirectional digital channels inputs. */
+/* Configures bidirectional digital channels as inputs. */
 static int configure_digital_inputs(comedi_t *dev, const struct tact_comedi_layout *layout)
 {
     for (int i = 0; i < layout->input_count; i++) {

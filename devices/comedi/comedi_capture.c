@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include "contact/number.h"
 
-enum { QUEUE_ROWS = 8192 }; /* capacity of the queue for the disk: 8 s at 1 kHz */
+enum { QUEUE_ROWS = 8192 }; /* capacity of the queue of rows to be written: 8 s at 1 kHz */
 
 static void write_channel_description(FILE *file, comedi_t *dev,
                                       const struct tact_comedi_channel *c)

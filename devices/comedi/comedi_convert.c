@@ -20,7 +20,7 @@ double tact_comedi_value(const struct tact_comedi_channel *channel, lsampl_t raw
 
 lsampl_t tact_comedi_raw(const struct tact_comedi_channel *channel, double value)
 {
-    /* comedi_from_physical() does not clamp */
+    /* clamped here, as comedi_from_physical() does not clamp */
     double volts = evaluate_polynomial(channel->map, isfinite(value) ? value : 0.0);
     double x = volts - channel->volts.expansion_origin;
     double raw = 0.0;

@@ -19,49 +19,55 @@ struct tact_comedi_channel {
     enum tact_comedi_kind kind;
     unsigned int subdevice;
     unsigned int channel;
-    unsigned int range; /* index of the subdevice's */
+    unsigned int range; /* index of the voltage range among those of the subdevice */
     unsigned int voltage_reference;
     lsampl_t maxdata;
-    comedi_polynomial_t volts;                /* raw to V or mA (inputs), back (outputs) */
-    double map[TACT_COMEDI_MAX_COEFFICIENTS]; /* V to the unit (inputs), the unit to V (outputs) */
-    double low;                               /* lower limit of an input [unit] */
+    /* polynomial from raw value to V or mA (inputs), or back (outputs) */
+    comedi_polynomial_t volts;
+    /* polynomial from V to the unit (inputs), or from the unit to V (outputs) */
+    double map[TACT_COMEDI_MAX_COEFFICIENTS];
+    double low; /* lower limit of an input [unit] */
     double high;
-    bool mapped;            /* a map was set */
-    bool is_active_low;     /* digital: active low */
-    bool is_read_by_stream; /* read by the stream, not by the list */
+    bool mapped;            /* the scene or calibration sets a map for this channel */
+    bool is_active_low;     /* digital channel that is active low */
+    bool is_read_by_stream; /* the input is read by the stream, not by an instruction in the tick */
     int scan;               /* index of this input in a scan of the stream */
-    /* index in the list of instructions */
+    /* index of the channel's instruction in the list */
     int op;
-    int bit;             /* digital: of the second word */
-    int captured_column; /* column of the recording */
+    int bit;             /* digital channel: its bit in the second data word */
+    int captured_column; /* column of this channel in the recording that is played */
 };
 
-/* Channels that a stream adds, the last of the device: age of the scan [s], number of restarts. */
+/* Number of input channels that a stream adds, last of the device: age of the scan [s], number of
+ * restarts. */
 enum { TACT_COMEDI_STREAM_CHANNELS = 2 };
 
 struct tact_comedi_layout {
     char path[256];
-    char driver[COMEDI_NAMELEN]; /* driver of the board that was found: another one is refused */
+    /* kernel driver of the board that was found; a board with another one is refused later */
+    char driver[COMEDI_NAMELEN];
     char board[COMEDI_NAMELEN];
     int input_count;
     int output_count;
     struct tact_comedi_channel input[TACT_DEVICE_CHANNELS];
     struct tact_comedi_channel output[TACT_DEVICE_CHANNELS];
-    int wrench_count; /* sensors whose gauges are inputs; their channels follow the inputs */
+    /* number of force-torque sensors whose gauges are inputs; their channels follow the inputs */
+    int wrench_count;
     struct tact_wrench wrench[TACT_DEVICE_WRENCHES];
-    double stream;               /* [Hz] of analog inputs; 0: read in the tick */
-    int64_t stream_timeout_ns;   /* age of a scan that is a fault */
-    int streamed_input_count;    /* inputs in a scan */
+    /* scans of the analog inputs per second [Hz]; 0: they are read in the tick */
+    double stream;
+    int64_t stream_timeout_ns;   /* age from which a scan is a fault */
+    int streamed_input_count;    /* number of inputs in a scan */
     size_t stream_sample_bytes;  /* size of a value in the driver's buffer [B] */
-    int input_instruction_count; /* all inputs: one list of instructions */
+    int input_instruction_count; /* number of instructions that read all inputs */
     struct tact_comedi_instruction in[TACT_COMEDI_MAX_INSTRUCTIONS];
-    int output_instruction_count; /* all outputs: another */
+    int output_instruction_count; /* number of instructions that write all outputs */
     struct tact_comedi_instruction out[TACT_COMEDI_MAX_INSTRUCTIONS];
 };
 
 struct tact_comedi_play;
 
-/** What the settings are matched with: a board, or a recording of one. */
+/** Source with which the settings are matched: a board, or a recording of one. */
 struct tact_comedi_source {
     comedi_t *dev;                       /* NULL: a recording */
     const struct tact_comedi_play *play; /* NULL: a board */
@@ -69,36 +75,37 @@ struct tact_comedi_source {
     const char *board;
 };
 
-/** Reads the settings and matches them with the board. Outputs of a recording are names only.
+/** Reads the settings and matches them with the board. With a recording, outputs have only names.
  * @retval 0, or a negative errno with *err set */
 int tact_comedi_choose_channels(const struct tact_device_config *config,
                                 const struct tact_comedi_source *known,
                                 struct tact_comedi_layout *layout, struct tact_error *err);
 
-/** Location of a channel; the next three functions differ for board and recording. */
+/** Location of a channel on a board. The next three functions search in a board or in a recording.
+ */
 struct tact_comedi_channel_place {
-    const char *word; /* as in the settings: "ai4@0" */
+    const char *word; /* the channel as the settings name it: "ai4@0" */
     unsigned int number;
-    int subdevice; /* negative: the first of its kind */
-    int type[2];   /* COMEDI_SUBD_ of that kind */
+    int subdevice; /* index of the subdevice; negative: the first one of its type */
+    int type[2];   /* subdevice types that match, COMEDI_SUBD_... */
     bool output;
 };
 
-/** Finds subdevice, number and maxdata of the channel; its kind is known.
+/** Finds subdevice, number and largest raw value of a channel, whose kind is set.
  * @retval 0, or a negative errno with *err set */
 int tact_comedi_locate_channel(const struct tact_device_config *config,
                                const struct tact_comedi_source *known,
                                const struct tact_comedi_channel_place *where,
                                struct tact_comedi_channel *channel, struct tact_error *err);
 
-/** Finds the range [row[0], row[1]] of `setting`, if row is NULL the first one, of a recording its
- * own. @retval as above */
+/** Finds the voltage range [row[0], row[1]] that `setting` asks for; if row is NULL, the first
+ * range of a board, or the recorded one. @retval as above */
 int tact_comedi_find_range(const struct tact_device_config *config,
                            const struct tact_comedi_source *known, const char *setting,
                            const double *row, struct tact_comedi_channel *channel,
                            struct tact_error *err);
 
-/** The polynomial between raw values and volts of the range, without soft calibration.
+/** Computes the polynomial between raw values and volts of the range, without soft calibration.
  * @retval 0, or negative if there is none */
 int tact_comedi_volt_polynomial(const struct tact_comedi_source *known, bool output,
                                 struct tact_comedi_channel *channel);
@@ -107,13 +114,14 @@ int tact_comedi_volt_polynomial(const struct tact_comedi_source *known, bool out
 int tact_comedi_read_wrench_settings(const struct tact_device_config *config,
                                      struct tact_comedi_layout *layout, struct tact_error *err);
 
-/** Number of inputs of the device: the board's, those of its sensors, those of the stream. */
+/** Number of input channels of the device: inputs of the board, of its sensors and of the stream.
+ */
 int tact_comedi_input_count(const struct tact_comedi_layout *layout);
 
-/** Builds the two lists of instructions. @retval 0, or -E2BIG */
+/** Builds the two lists of comedi instructions, of inputs and of outputs. @retval 0, or -E2BIG */
 int tact_comedi_assemble_instructions(struct tact_comedi_layout *layout);
 
-/** An open board, with its list of inputs. */
+/** An open board, with the instruction lists of its inputs and outputs. */
 struct tact_comedi_board {
     comedi_t *dev;
     struct tact_comedi_instruction_list in;
@@ -128,15 +136,16 @@ struct tact_comedi_board *tact_comedi_board_open(const struct tact_comedi_layout
 /** Writes safe values unless another process has the outputs, closes and frees; NULL is allowed. */
 void tact_comedi_board_free(struct tact_comedi_board *board);
 
-/** Value of an analog input or counter, in its unit. count: of a counter, from
+/** Value of an analog input or counter, in its unit. count: unwrapped count of a counter, from
  * tact_comedi_extend_counter(). Real-time safe. */
 double tact_comedi_value(const struct tact_comedi_channel *channel, lsampl_t raw, int64_t count);
 
-/** Raw value of an analog output, rounded; for a value that is not finite, that of 0. Real-time
+/** Raw value of an analog output, rounded; a value that is not finite is taken as 0. Real-time
  * safe. */
 lsampl_t tact_comedi_raw(const struct tact_comedi_channel *channel, double value);
 
-/** Extends a counter over its wrap: count + the shorter way from raw `before` to raw `now`. */
+/** Unwraps a counter: adds to count the shorter signed difference from raw value `before` to `now`.
+ */
 int64_t tact_comedi_extend_counter(int64_t count, lsampl_t before, lsampl_t now, lsampl_t maxdata);
 
 enum tact_comedi_fault {
@@ -155,14 +164,15 @@ struct tact_comedi_health {
     uint32_t same;
 };
 
-/** Updates it with the raw value and the value of this tick. most: saturated ticks in a row that
- * are a fault; still: ticks without any change that are one, 0: never. Real-time safe.
- * @return enum tact_comedi_fault; *usable: false if the value should not be used, fault or not */
+/** Updates the fault detection of an input with its raw value and value in this tick. most: number
+ * of saturated ticks in a row that is a fault; still: number of ticks without change that is a
+ * fault, 0: never. Real-time safe. @return enum tact_comedi_fault; *usable: false if the value
+ * should not be used, fault or not */
 int tact_comedi_check_reading(struct tact_comedi_health *health,
                               const struct tact_comedi_channel *channel, lsampl_t raw, double value,
                               uint32_t most, uint32_t still, bool *usable);
 
-/** "saturated", "outside its limits", "stuck". */
+/** Name of an input's fault: "saturated", "outside its limits", "stuck". */
 const char *tact_comedi_fault_name(int fault);
 
 #endif

@@ -1,4 +1,4 @@
-/* Channels, ranges and volts of a board, or of a recording of one. */
+/* Finds channels, ranges and voltage polynomials in a board, or in a recording of one. */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -12,7 +12,7 @@ static const char *get_channel_list_setting(const struct tact_comedi_channel_pla
     return where->output ? "outputs" : "inputs";
 }
 
-/* The recorded channel of that kind and number; of several subdevices the first. */
+/* Finds the recorded channel of that kind and number; if several subdevices have it, the first. */
 static int locate_channel_of_recording(const struct tact_device_config *config,
                                        const struct tact_comedi_play *play,
                                        const struct tact_comedi_channel_place *where,

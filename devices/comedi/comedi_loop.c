@@ -6,7 +6,7 @@
 #include "devices/comedi/comedi_state_internal.h"
 #include "rt/clock.h"
 
-/* Hands the lost board over to the monitor. */
+/* Hands the lost board over to the monitor thread. */
 static void give_lost_board_to_monitor(struct tact_comedi *self)
 {
     atomic_store_explicit(&self->retired, self->active, memory_order_release);
@@ -14,7 +14,7 @@ static void give_lost_board_to_monitor(struct tact_comedi *self)
     self->last_write_error = 0;
 }
 
-/* Values of digital channels that cannot be read. */
+/* Sets digital inputs that cannot be read to 0. */
 static void zero_unreadable_digital_inputs(struct tact_comedi *self)
 {
     for (int i = 0; i < self->layout.input_count; i++) {
@@ -35,7 +35,7 @@ static void update_counter_value(struct tact_comedi *self, int i, lsampl_t raw)
     self->value[i] = tact_comedi_value(channel, raw, self->count[i]);
 }
 
-/* Returns whether the input is free of faults. */
+/* Checks one analog input. Returns whether it is free of faults. */
 static bool check_analog_input(struct tact_comedi *self, int i, lsampl_t raw)
 {
     const struct tact_comedi_channel *channel = &self->layout.input[i];
@@ -56,7 +56,8 @@ static bool check_analog_input(struct tact_comedi *self, int i, lsampl_t raw)
     return fault == TACT_COMEDI_GOOD;
 }
 
-/* Whether the stream reports the board as gone: without other inputs, no call in the tick would. */
+/* Whether the stream reports that the board is gone: if all inputs are streamed, no call in the
+ * tick detects it. */
 static bool is_board_gone(const struct tact_comedi *self)
 {
     return self->stream && tact_comedi_stream_board_is_gone(self->stream);
@@ -100,7 +101,7 @@ int tact_comedi_read_first_inputs(struct tact_comedi *self, int64_t tick)
     return rc;
 }
 
-/* Writes age and losses of the stream. Returns whether the scan is too old. */
+/* Sets the inputs stream_age and stream_lost. Returns whether the scan is too old. */
 static bool update_stream_values(struct tact_comedi *self)
 {
     double *reported =
@@ -113,7 +114,7 @@ static bool update_stream_values(struct tact_comedi *self)
     return self->words.age_ns > self->layout.stream_timeout_ns;
 }
 
-/* Updates the inputs. Returns whether one has a fault. */
+/* Updates the values of all inputs. Returns whether one has a fault. */
 static bool update_input_values(struct tact_comedi *self)
 {
     bool bad = false;
@@ -154,8 +155,8 @@ static int read_board_inputs(struct tact_comedi *self, int64_t now_ns)
     return rc;
 }
 
-/* Examines what was read. Returns whether all inputs are usable. A button that cannot be read is
- * not pressed. */
+/* Examines the inputs that were read. Returns whether all are usable. A digital input (button) that
+ * cannot be read is 0. */
 static bool examine_board_inputs(struct tact_comedi *self, int rc, int64_t now_ns)
 {
     if (rc == 0) {
@@ -222,7 +223,7 @@ static void read_recorded_tick(void *data, uint64_t tick, double t, int64_t now_
     in->state = over ? TACT_DEVICE_ENDED : in->state;
 }
 
-/* Computes the output words. */
+/* Computes the raw words of all outputs. */
 static void fill_output_words(const struct tact_comedi *self, const double *out,
                               lsampl_t (*data)[2])
 {
@@ -238,7 +239,7 @@ static void fill_output_words(const struct tact_comedi *self, const double *out,
     }
 }
 
-/* Writes the list, without a guard. */
+/* Writes the list of outputs directly, without a guard. */
 static void write_output_list(struct tact_comedi *self, struct tact_comedi_instruction_list *list)
 {
     int rc = tact_comedi_list_run(self->active->dev, list);
@@ -262,7 +263,7 @@ static void comedi_write(void *data, const double *out, int64_t now_ns)
                 tact_comedi_list_write_zeros(self->active->dev, &self->active->out) == 0;
         }
     } else if (self->arming.guard) {
-        /* the heartbeat continues without a board: the guard searches for it too */
+        /* the heartbeat continues while the board is gone, as the guard searches for it too */
         lsampl_t words[TACT_COMEDI_MAX_INSTRUCTIONS][2];
         for (int i = 0; i < self->layout.output_instruction_count; i++) {
             memcpy(words[i], self->layout.out[i].safe, sizeof words[i]);
@@ -283,9 +284,9 @@ static void close_comedi_device(void *data)
 {
     struct tact_comedi *self = data;
     tact_monitor_stop(&self->monitor);
-    tact_guard_stop(
-        self->arming
-            .guard); /* before the board is freed, which zeroes outputs that are not locked */
+    /* the guard is stopped before the board is freed, which zeroes outputs that no process has
+     * locked */
+    tact_guard_stop(self->arming.guard);
     tact_comedi_board_free(self->active);
     tact_comedi_board_free(atomic_load(&self->fresh));
     tact_comedi_board_free(atomic_load(&self->retired));

@@ -1,4 +1,4 @@
-/* The monitor thread of a board: searches for a lost board, reports events. */
+/* The monitor thread of a measurement card: searches for a lost board, and reports events. */
 #include <errno.h>
 #include <string.h>
 #include "devices/comedi/comedi_state_internal.h"

@@ -8,11 +8,11 @@
 
 enum { MAX_ROWS = 1 << 24, LINE = 2048 };
 
-static const double slack = 1e-9; /* [s] tolerance of sums of times */
+static const double slack = 1e-9; /* [s] tolerance for rounding errors of summed times */
 static const double highest_polynomial_term =
-    1e9; /* bound on a polynomial's terms to volts, for words of 32 bits */
+    1e9; /* largest accepted term of a voltage polynomial, for raw values of 32 bits */
 
-/* A row in memory, with its words stored separately. */
+/* A row of a recording in memory; its raw values are stored separately. */
 struct tact_comedi_captured_row {
     int64_t tick;
     int64_t scan_age_before_tick_ns;
@@ -43,7 +43,7 @@ static int parse_range_description(struct tact_comedi_captured *channel, const c
     return terms ? 0 : -EINVAL;
 }
 
-/* "# channel ai4@0 NAME maxdata 65535 range 0 from -10 to 10 volts 0 -10 0.0003" */
+/* Parses "# channel ai4@0 NAME maxdata 65535 range 0 from -10 to 10 volts 0 -10 0.0003". */
 static int parse_channel_description(struct tact_comedi_play *play, const char *text)
 {
     static const char *const words[] = {"ai", "di", "counter"};
@@ -95,7 +95,7 @@ static int parse_bounded_number(const char **text, long long least, long long mo
     return 0;
 }
 
-/* Ensures capacity for one more row. */
+/* Ensures capacity for one more row of the recording. */
 static int grow_capture_capacity(struct tact_comedi_play *play, size_t *capacity)
 {
     if (play->rows < *capacity) {
@@ -159,7 +159,7 @@ int tact_comedi_play_open(const char *path, struct tact_comedi_play *play, struc
         char *end = strchr(line, '\n');
         number++;
         if (!end && feof(file)) {
-            break; /* its writer was killed */
+            break; /* an incomplete last line is no error: the recording program was killed */
         }
         line[end ? end - line : 0] = '\0';
         rc = !end             ? -EINVAL
@@ -169,11 +169,13 @@ int tact_comedi_play_open(const char *path, struct tact_comedi_play *play, struc
     fclose(file);
     if (rc) {
         tact_error_at(err, NULL, number, 0, NULL);
-        return tact_error_set(err, rc, "%s",
-                              rc == -ENOMEM ? "too long" : "not a line of a recording of a card");
+        return tact_error_set(
+            err, rc, "%s",
+            rc == -ENOMEM ? "too long" : "expected a line of a recording of a measurement card");
     }
     if (!play->rows || play->row[play->rows - 1].tick < 0) {
-        return tact_error_set(err, -EINVAL, "not a recording of a card: it has no tick");
+        return tact_error_set(err, -EINVAL,
+                              "not a recording of a measurement card: it has no tick");
     }
     return 0;
 }

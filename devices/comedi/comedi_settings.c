@@ -9,7 +9,7 @@
 #include "devices/comedi/comedi_internal.h"
 #include "devices/common/settings.h"
 
-/* Kinds of channels in the settings. */
+/* Kinds of channels that the settings can name. */
 static const struct source {
     const char *word;
     enum tact_comedi_kind kind;
@@ -24,7 +24,7 @@ static const struct source {
     {"counter", TACT_COMEDI_COUNTER, true, false, {COMEDI_SUBD_COUNTER, -1}},
 };
 
-/* The lists of one direction, as named in the settings. */
+/* Names of the settings that describe the inputs, or the outputs. */
 struct direction {
     bool output;
     const char *names;
@@ -35,7 +35,7 @@ struct direction {
     int count;
 };
 
-/* Finds subdevice and channel for "ai3", "di0@2". */
+/* Finds subdevice and channel of a word such as "ai3" or "di0@2". */
 static int locate_channel(const struct tact_device_config *config,
                           const struct tact_comedi_source *known, const struct direction *d,
                           const char *word, struct tact_comedi_channel *channel,
@@ -57,10 +57,10 @@ static int locate_channel(const struct tact_device_config *config,
         wanted = strtoul(end + 1, &end, 10);
     }
     if (!source || *end || number > INT_MAX || wanted > INT_MAX) {
-        return tact_settings_fault(config, tact_settings_find(config, d->names), err,
-                                   "'%s' is none of %s, nor has @SUBDEVICE "
-                                   "after it",
-                                   word, d->output ? "ao0, do0 ..." : "ai0, di0, counter0 ...");
+        return tact_settings_fault(
+            config, tact_settings_find(config, d->names), err,
+            "'%s' is not a channel such as %s, with or without @SUBDEVICE after it", word,
+            d->output ? "ao0, do0 ..." : "ai0, di0, counter0 ...");
     }
     const struct tact_comedi_channel_place where = {.word = word,
                                                     .number = (unsigned int)number,
@@ -71,7 +71,7 @@ static int locate_channel(const struct tact_device_config *config,
     return tact_comedi_locate_channel(config, known, &where, channel, err);
 }
 
-/* Reads "angle=ai0 enable=!do1". */
+/* Reads names and channels from a text such as "angle=ai0 enable=!do1". */
 static int read_channel_names(const struct tact_device_config *config,
                               const struct tact_comedi_source *known, struct direction *d,
                               struct tact_error *err)
@@ -114,8 +114,8 @@ static int read_channel_names(const struct tact_device_config *config,
     return rc;
 }
 
-/* The row of a table for the i-th channel that is not digital; *row is NULL if the key is absent. A
- * single row applies to all. */
+/* Finds the row of a table in the settings for the i-th channel that is not digital; *row is NULL
+ * if the key is absent. A single row applies to all. */
 static int table_row_of_channel(const struct tact_device_config *config, const struct direction *d,
                                 const char *key, int least, int most, int i, const double **row,
                                 int *columns, struct tact_error *err)
@@ -134,8 +134,8 @@ static int table_row_of_channel(const struct tact_device_config *config, const s
     if (!setting->numbers || (setting->rows != 1 && setting->rows != rows) ||
         setting->columns < least || setting->columns > most) {
         return tact_settings_fault(config, setting, err,
-                                   "expected one row of %d to %d numbers for all of %s, or one for "
-                                   "each of its %d that are not digital",
+                                   "expected one row of %d to %d numbers for all of %s, or one row "
+                                   "for each of the %d channels that are not digital",
                                    least, most, d->names, rows);
     }
     *row = setting->numbers + (ptrdiff_t)(setting->rows == 1 ? 0 : at) * setting->columns;
@@ -158,7 +158,8 @@ static int choose_voltage_range(const struct tact_device_config *config,
     return rc ? rc : tact_comedi_find_range(config, known, d->range, row, &d->channel[i], err);
 }
 
-/* The polynomial between raw values and volts: from the calibration file, or from the range. */
+/* Chooses the polynomial between raw values and volts: from the calibration file, or from the
+ * range. */
 static int choose_volt_polynomial(const struct tact_device_config *config,
                                   const struct tact_comedi_source *known,
                                   const comedi_calibration_t *calibration, bool output,
@@ -182,8 +183,8 @@ static int choose_volt_polynomial(const struct tact_device_config *config,
     return 0;
 }
 
-/* Checks the file before comedilib's parser, which prints messages for a file that it cannot open.
- */
+/* Checks that the calibration file can be opened before comedilib's parser reads it, which would
+ * print messages of its own. */
 static int read_calibration(const struct tact_device_config *config,
                             const struct tact_comedi_source *known,
                             comedi_calibration_t **calibration, struct tact_error *err)
@@ -216,7 +217,7 @@ static int read_calibration(const struct tact_device_config *config,
     return 0;
 }
 
-/* "maps.angle": the map of one input by its name, as tact calibrate writes it. */
+/* Reads "maps.angle": the map of the input with that name, as tact calibrate writes it. */
 static int read_named_map(const struct tact_device_config *config, const struct direction *d,
                           struct tact_comedi_channel *channel, struct tact_error *err)
 {
@@ -294,7 +295,7 @@ static int read_calibration_tables(const struct tact_device_config *config,
         }
         if (units && !tact_settings_word(&units, channel->unit, sizeof channel->unit)) {
             return tact_settings_fault(config, tact_settings_find(config, d->units), err,
-                                       "fewer words than channels that are not digital");
+                                       "expected a unit for each channel that is not digital");
         }
         rc = table_row_of_channel(config, d, d->map, 1, TACT_COMEDI_MAX_COEFFICIENTS, i, &row,
                                   &columns, err);

@@ -17,10 +17,12 @@
 
 enum {
     SCAN_BUFFER_BYTES = 65536,
-    STOP_POLL_MS = 20,          /* maximum time in which the thread notices a stop request */
-    STREAM_RETRY_NS = 20000000, /* interval of attempts to start the stream */
+    /* interval at which the stream's thread checks for a stop request */
+    STOP_POLL_MS = 20,
+    STREAM_RETRY_NS = 20000000,         /* interval of attempts to start the stream */
     FIRST_SCAN_TIMEOUT_NS = 1000000000, /* maximum wait for the first scan */
-    PRIORITY = 45                       /* below the interrupts' threads */
+    /* SCHED_FIFO priority of the stream's thread: below the kernel's interrupt threads */
+    PRIORITY = 45
 };
 
 struct tact_comedi_stream {
@@ -28,22 +30,23 @@ struct tact_comedi_stream {
     unsigned int subdevice;
     unsigned int list[TACT_DEVICE_CHANNELS];
     unsigned int channels;
-    size_t sample; /* [B] */
+    size_t sample_bytes; /* [B] */
     struct tact_triple *scan_buffer;
     atomic_bool stop;
     atomic_bool is_gone;
     atomic_uint lost;
-    atomic_int error; /* reason of the last loss */
+    atomic_int error; /* negative errno for which the stream was lost last */
     pthread_t thread;
     bool has_stream_thread;
-    /* used by the thread alone, once it runs */
+    /* used only by the stream's thread, once it runs */
     comedi_t *dev;
     double rate;
-    size_t held; /* bytes of an incomplete scan */
+    /* number of bytes of an incomplete scan at the start of the buffer */
+    size_t incomplete_scan_bytes;
     unsigned char buffer[SCAN_BUFFER_BYTES];
 };
 
-/* Forms a command at the rate nearest to the requested one. */
+/* Builds the comedi command that scans the inputs at the rate nearest to the requested one. */
 static int build_scan_command(const struct tact_comedi_stream *s, comedi_t *dev,
                               comedi_cmd *command, double *rate)
 {
@@ -76,12 +79,12 @@ static void close_stream_board(struct tact_comedi_stream *s)
     }
 }
 
-/* Opens the board and starts the command. */
+/* Opens the board and starts the scans. */
 static int start_scan_command(struct tact_comedi_stream *s)
 {
     comedi_cmd command = {0};
     errno = 0;
-    s->held = 0;
+    s->incomplete_scan_bytes = 0;
     s->dev = comedi_open(s->layout->path);
     if (!s->dev) {
         return errno ? -errno : -ENODEV;
@@ -108,11 +111,11 @@ static int start_scan_command(struct tact_comedi_stream *s)
     return rc;
 }
 
-/* Copies the last complete scan of the buffer to the slot that is published next, and keeps
- * incomplete data. Returns whether there was one. */
+/* Publishes the last complete scan in the buffer, and keeps the bytes of an incomplete one. Returns
+ * whether there was a complete scan. */
 static bool publish_newest_scan(struct tact_comedi_stream *s, size_t filled_bytes)
 {
-    const size_t size = s->sample * s->channels;
+    const size_t size = s->sample_bytes * s->channels;
     const size_t scan_buffer = filled_bytes / size;
     if (scan_buffer > 0) {
         const unsigned char *from = s->buffer + (scan_buffer - 1) * size;
@@ -120,7 +123,7 @@ static bool publish_newest_scan(struct tact_comedi_stream *s, size_t filled_byte
         scan->lost = atomic_load_explicit(&s->lost, memory_order_relaxed);
         for (unsigned int i = 0; i < s->channels; i++) {
             sampl_t raw;
-            if (s->sample == sizeof raw) {
+            if (s->sample_bytes == sizeof raw) {
                 memcpy(&raw, from + i * sizeof raw, sizeof raw);
                 scan->raw[i] = raw;
             } else {
@@ -128,13 +131,13 @@ static bool publish_newest_scan(struct tact_comedi_stream *s, size_t filled_byte
             }
         }
     }
-    s->held = filled_bytes - scan_buffer * size;
-    memmove(s->buffer, s->buffer + scan_buffer * size, s->held);
+    s->incomplete_scan_bytes = filled_bytes - scan_buffer * size;
+    memmove(s->buffer, s->buffer + scan_buffer * size, s->incomplete_scan_bytes);
     return scan_buffer > 0;
 }
 
-/* Waits for data and reads all: the remaining data of a stream that has ended are of unknown age.
- * Returns 0, or why it has ended. */
+/* Waits for scans and reads all that are available; the rest of a stream that has ended is not
+ * used, as its age is unknown. Returns 0, or the errno for which it has ended. */
 static int read_available_scans(struct tact_comedi_stream *s)
 {
     struct pollfd wait = {.fd = comedi_fileno(s->dev), .events = POLLIN};
@@ -143,8 +146,9 @@ static int read_available_scans(struct tact_comedi_stream *s)
     if (poll(&wait, 1, STOP_POLL_MS) == 0) {
         return 0;
     }
-    while ((n = read(wait.fd, s->buffer + s->held, SCAN_BUFFER_BYTES - s->held)) > 0) {
-        any = publish_newest_scan(s, s->held + (size_t)n) || any;
+    while ((n = read(wait.fd, s->buffer + s->incomplete_scan_bytes,
+                     SCAN_BUFFER_BYTES - s->incomplete_scan_bytes)) > 0) {
+        any = publish_newest_scan(s, s->incomplete_scan_bytes + (size_t)n) || any;
     }
     if (n == 0 || (errno != EAGAIN && errno != EINTR)) {
         return n < 0 ? -errno : -EPIPE;
@@ -162,7 +166,8 @@ static void *run_stream_thread(void *data)
     struct tact_comedi_stream *s = data;
     while (!atomic_load_explicit(&s->stop, memory_order_relaxed)) {
         int rc = s->dev ? read_available_scans(s) : start_scan_command(s);
-        if (!s->dev) { /* not started: the board is absent, or another process uses it */
+        /* the stream was not started: the board is absent, or another process uses it */
+        if (!s->dev) {
             tact_clock_sleep_until(tact_clock_now() + STREAM_RETRY_NS);
         } else if (rc) {
             close_stream_board(s);
@@ -204,14 +209,14 @@ int tact_comedi_stream_start(const struct tact_comedi_layout *layout,
     }
     if (!rc) {
         s->layout = layout;
-        s->sample = layout->stream_sample_bytes;
+        s->sample_bytes = layout->stream_sample_bytes;
         rc = start_scan_command(s);
         *rate = s->rate;
         rc = rc ? rc : tact_thread_start(&s->thread, &options, run_stream_thread, s);
         s->has_stream_thread = rc == 0;
     }
     if (!rc) {
-        /* if permitted: else scans get older on a busy machine */
+        /* real-time priority where permitted; without it scans are older on a busy machine */
         pthread_setschedparam(s->thread, SCHED_FIFO, &priority);
         rc = wait_for_first_scan(s);
     }
@@ -260,7 +265,8 @@ void tact_comedi_stream_stop(struct tact_comedi_stream *stream)
     free(stream);
 }
 
-/* One subdevice has all analog inputs, and commands. */
+/* Chooses the subdevice to be streamed: all analog inputs must be on it, and it must support
+ * commands. */
 static int choose_stream_subdevice(const struct tact_device_config *config, comedi_t *dev,
                                    struct tact_comedi_layout *layout, struct tact_error *err)
 {

@@ -4,9 +4,9 @@
 
 #include "comedi_internal.h"
 
-/** One value of each streamed input, in the order of the layout. */
+/** A scan: one value of each streamed input, in the order of the layout. */
 struct tact_comedi_scan {
-    int64_t stamp_ns; /* when it was read, CLOCK_MONOTONIC */
+    int64_t stamp_ns; /* time at which the scan was read, CLOCK_MONOTONIC */
     uint32_t lost;    /* number of restarts of the stream until then */
     lsampl_t raw[TACT_DEVICE_CHANNELS];
 };
@@ -28,13 +28,14 @@ int tact_comedi_stream_start(const struct tact_comedi_layout *layout,
 const struct tact_comedi_scan *tact_comedi_stream_latest_scan(struct tact_comedi_stream *stream,
                                                               int *fresh);
 
-/** Whether the board is gone, by the stream. Real-time safe. */
+/** Whether the stream has found that the board is gone. Real-time safe. */
 bool tact_comedi_stream_board_is_gone(const struct tact_comedi_stream *stream);
 
-/** For the monitor: number of restarts, and the reason of the last one (negative errno). */
+/** For the monitor thread: number of restarts of the stream, and the reason of the last one
+ * (negative errno). */
 uint32_t tact_comedi_stream_restart_count(const struct tact_comedi_stream *stream, int *error);
 
-/** Ends the thread and the command; NULL is allowed. Not real-time safe. */
+/** Ends the stream's thread and its scans; NULL is allowed. Not real-time safe. */
 void tact_comedi_stream_stop(struct tact_comedi_stream *stream);
 
 #endif

@@ -1,4 +1,5 @@
-/* Force-torque sensors on a board: their gauges among the inputs, their zero, their channels. */
+/* Force-torque sensors on a board, whose gauges are inputs: their tare and their wrench channels.
+ */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -15,7 +16,7 @@ int tact_comedi_read_wrench_settings(const struct tact_device_config *config,
     for (int i = 0; i < layout->input_count; i++) {
         const struct tact_comedi_channel *channel = &layout->input[i];
         inputs[i] = none;
-        /* The other inputs keep an empty name, which matches no word. */
+        /* Inputs that are not analog get an empty name, so that no gauge can name them. */
         if (channel->kind == TACT_COMEDI_ANALOG) {
             snprintf(inputs[i].name, sizeof inputs[i].name, "%s", channel->name);
         }
@@ -24,7 +25,8 @@ int tact_comedi_read_wrench_settings(const struct tact_device_config *config,
                                      TACT_DEVICE_WRENCHES, err);
     layout->wrench_count = count > 0 ? count : 0;
     if (tact_comedi_input_count(layout) > TACT_DEVICE_CHANNELS) {
-        return tact_settings_fault(config, NULL, err, "more than %d inputs with those of sensors",
+        return tact_settings_fault(config, NULL, err,
+                                   "more than %d inputs, with the channels of force-torque sensors",
                                    TACT_DEVICE_CHANNELS);
     }
     return count < 0 ? count : 0;
@@ -40,7 +42,7 @@ int tact_comedi_measure_tare(struct tact_comedi *self, double period, struct tac
 {
     double longest = 0.0;
     double sum[TACT_DEVICE_WRENCHES][TACT_WRENCH_GAUGES] = {{0.0}};
-    int taken[TACT_DEVICE_WRENCHES] = {0};
+    int reading_count[TACT_DEVICE_WRENCHES] = {0};
     for (int w = 0; w < self->layout.wrench_count; w++) {
         longest = fmax(longest, self->layout.wrench[w].bias_measuring_duration);
     }
@@ -51,7 +53,7 @@ int tact_comedi_measure_tare(struct tact_comedi *self, double period, struct tac
         }
         int rc = tact_comedi_read_first_inputs(self, TACT_COMEDI_TARE);
         if (rc == -ENODATA && n > 0) {
-            break; /* recorded with a shorter one */
+            break; /* the recording was made with a shorter tare */
         }
         if (rc) {
             return tact_error_set(err, rc, "%s: cannot be read: %s", self->name, strerror(-rc));
@@ -63,24 +65,25 @@ int tact_comedi_measure_tare(struct tact_comedi *self, double period, struct tac
                 const struct tact_comedi_channel *gauge = &self->layout.input[wrench->gauge[i]];
                 lsampl_t raw = self->words.raw[wrench->gauge[i]];
                 if (raw == 0 || raw >= gauge->maxdata) {
-                    return tact_error_set(err, -ERANGE,
-                                          "%s: no zero measured for %s: input %s is saturated",
-                                          self->name, wrench->name, gauge->name);
+                    return tact_error_set(
+                        err, -ERANGE,
+                        "%s: the zero of sensor %s was not measured: input %s is saturated",
+                        self->name, wrench->name, gauge->name);
                 }
                 sum[w][i] += tact_comedi_value(gauge, raw, 0);
             }
-            taken[w] += n * period < wrench->bias_measuring_duration;
+            reading_count[w] += n * period < wrench->bias_measuring_duration;
         }
     }
     for (int w = 0; w < self->layout.wrench_count; w++) {
-        for (int i = 0; taken[w] && i < self->layout.wrench[w].map.gauges; i++) {
-            self->layout.wrench[w].map.bias[i] = sum[w][i] / taken[w];
+        for (int i = 0; reading_count[w] && i < self->layout.wrench[w].map.gauges; i++) {
+            self->layout.wrench[w].map.bias[i] = sum[w][i] / reading_count[w];
         }
     }
     return 0;
 }
 
-/* Axes over their limits for long enough, as bits. */
+/* Bit mask of the wrench axes that are over their limits for long enough. */
 static unsigned int find_overloaded_axes(struct tact_comedi *self, int w, const double wrench[6])
 {
     unsigned int bits = 0;
@@ -125,7 +128,7 @@ bool tact_comedi_compute_wrenches(struct tact_comedi *self)
     return all != 0;
 }
 
-/* The sensor that an input is a gauge of, or NULL. */
+/* The force-torque sensor of which an input is a gauge, or NULL. */
 static const struct tact_wrench *sensor_of_gauge_input(const struct tact_comedi *self, int input)
 {
     for (int w = 0; w < self->layout.wrench_count; w++) {

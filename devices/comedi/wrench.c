@@ -41,7 +41,8 @@ void tact_wrench_transform_map(struct tact_wrench_map *map, const struct tact_po
 }
 
 struct unit {
-    const char *word; /* lower case but for a leading M, without what does not count */
+    /* the unit in lower case, except for a leading M, and without characters that do not matter */
+    const char *word;
     double si;
 };
 
@@ -57,7 +58,7 @@ static int find_si_factor_of_unit(const char *word, const struct unit *units, si
     size_t n = 0;
     for (; *word && n + 1 < sizeof plain; word++) {
         if (!strchr(" -.*", *word)) {
-            /* a leading M may be mega: it is not folded */
+            /* a leading M is not made lower case, as it may mean mega */
             plain[n] = n || *word != 'M' ? (char)tolower((unsigned char)*word) : *word;
             n++;
         }

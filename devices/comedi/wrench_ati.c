@@ -1,5 +1,5 @@
-/* Calibration files of ATI's DAQ transducers: XML with one element per axis. Only what a matrix
- * needs is read; ambiguous files are refused, with the line. */
+/* Reads calibration files of ATI's DAQ transducers: XML with one element per axis. Only the data of
+ * the calibration matrix are read; ambiguous files are refused, with the line. */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -14,7 +14,7 @@ enum { MAX_FILE_BYTES = 1 << 20, LONGEST = 512, AXES = 6 };
 
 struct tag {
     const char *name;    /* NULL: none */
-    size_t length;       /* length of the name */
+    size_t length;       /* length of the tag's name */
     const char *end;     /* its ">" */
     bool is_closing_tag; /* </name> */
     bool is_empty_tag;   /* <name/> */
@@ -23,7 +23,8 @@ struct tag {
 struct reading {
     const char *path;
     const char *text;
-    int required_calibration; /* calibration, from 1; 0: the only one */
+    /* number of the calibration to be read, from 1; 0: the file has only one */
+    int required_calibration;
     struct tact_wrench_map *map;
     struct tact_error *err;
     /* found */
@@ -31,7 +32,7 @@ struct reading {
     struct tag sensor, calibration, transform, axis[AXES], user[AXES];
 };
 
-/* Sets the error at the line of `at`; NULL: without a line. */
+/* Sets the error with the line of the text at `at`; NULL: without a line. */
 static int set_ati_file_error(const struct reading *r, const char *at, const char *what,
                               const char *word)
 {
@@ -40,8 +41,9 @@ static int set_ati_file_error(const struct reading *r, const char *at, const cha
         line += *c == '\n';
     }
     tact_error_at(r->err, r->path, line, 0, NULL);
-    return tact_error_set(r->err, -EINVAL, "%s%.60s: not a calibration of a DAQ transducer of ATI",
-                          what, word);
+    return tact_error_set(r->err, -EINVAL,
+                          "%s%.60s: expected a calibration file of an ATI DAQ transducer", what,
+                          word);
 }
 
 static const char *find_text_after(const char *from, const char *end)
@@ -50,7 +52,7 @@ static const char *find_text_after(const char *from, const char *end)
     return at ? at + strlen(end) : from + strlen(from);
 }
 
-/* Parses the next tag at or after *at, and advances. 0 at the end of the text. */
+/* Parses the next XML tag at or after *at, and advances. Returns 0 at the end of the text. */
 static int find_next_tag(const struct reading *r, const char **at, struct tag *tag)
 {
     const char *from;
@@ -84,7 +86,7 @@ static bool is(const struct tag *tag, const char *name)
     return strlen(name) == tag->length && !strncmp(tag->name, name, tag->length);
 }
 
-/* The value of an attribute. 1, or 0 if it is absent. */
+/* Reads the value of an attribute of a tag. Returns 1, or 0 if it is absent. */
 static int read_tag_attribute(const struct reading *r, const struct tag *tag, const char *name,
                               char value[LONGEST])
 {
@@ -135,7 +137,7 @@ static int parse_number_attribute(const struct reading *r, const struct tag *tag
     return rc < 0 ? rc : 0;
 }
 
-/* The values of an axis; all axes have as many. */
+/* Parses the values of a matrix row; all rows must have equally many. */
 static int parse_axis_values(const struct reading *r, const struct tag *tag, int axis, double scale)
 {
     char text[LONGEST];
@@ -152,13 +154,14 @@ static int parse_axis_values(const struct reading *r, const struct tag *tag, int
         r->map->matrix[axis][count] = value * scale;
     }
     if (count < 6 || (axis > 0 && count != r->map->gauges)) {
-        return set_ati_file_error(r, tag->name, "too few values of ", tact_wrench_axes[axis]);
+        return set_ati_file_error(r, tag->name, "too few values in the row of ",
+                                  tact_wrench_axes[axis]);
     }
     r->map->gauges = count;
     return 0;
 }
 
-/* Stores an element of the selected calibration; each may occur once. */
+/* Stores an XML element of the selected calibration; each may occur once. */
 static int store_matrix_element(const struct reading *r, const struct tag *tag, struct tag *known,
                                 const char *what)
 {
@@ -178,10 +181,12 @@ static int store_axis_element(struct reading *r, const struct tag *tag)
             return store_matrix_element(r, tag, is(tag, "Axis") ? &r->axis[k] : &r->user[k], text);
         }
     }
-    return rc < 0 ? rc : set_ati_file_error(r, tag->name, "an axis other than fx to tz", "");
+    return rc < 0
+               ? rc
+               : set_ati_file_error(r, tag->name, "an axis is none of fx, fy, fz, tx, ty, tz", "");
 }
 
-/* Finds the elements of the selected calibration. */
+/* Finds the XML elements of the selected calibration. */
 static int find_calibration_elements(struct reading *r)
 {
     struct tag tag;
@@ -206,9 +211,10 @@ static int find_calibration_elements(struct reading *r)
             if (!tag.is_closing_tag &&
                 (!r->required_calibration || r->count == r->required_calibration)) {
                 rc = r->count > 1 && !r->required_calibration
-                         ? set_ati_file_error(
-                               r, tag.name,
-                               "a second Calibration, and file_calibration does not say which", "")
+                         ? set_ati_file_error(r, tag.name,
+                                              "several Calibration elements: set file_calibration "
+                                              "to the number of one",
+                                              "")
                          : store_matrix_element(r, &tag, &r->calibration, "Calibration");
             }
         } else if (!tag.is_closing_tag && (is(&tag, "Axis") || is(&tag, "UserAxis"))) {
@@ -225,7 +231,8 @@ static int find_calibration_elements(struct reading *r)
     return rc || !inside ? rc : set_ati_file_error(r, r->text + strlen(r->text), "it is cut", "");
 }
 
-/* The rows Axis are about the transducer's origin: moves them to BasicTransform's. */
+/* Moves the reference point of the matrix: rows named Axis are about the transducer's origin, the
+ * result about that of BasicTransform. */
 static int shift_matrix_reference_point(const struct reading *r)
 {
     static const char *const names[] = {"Dx", "Dy", "Dz", "Rx", "Ry", "Rz"};
@@ -247,8 +254,8 @@ static int shift_matrix_reference_point(const struct reading *r)
         }
     }
     if (value[3] != 0.0 || value[4] != 0.0 || value[5] != 0.0) {
-        return set_ati_file_error(r, tag->name, "a BasicTransform with a rotation, but no UserAxis",
-                                  "");
+        return set_ati_file_error(
+            r, tag->name, "BasicTransform has a rotation, but there are no UserAxis rows", "");
     }
     for (int i = 0; i < 3; i++) {
         pose.position[i] = -value[i] * metres;
@@ -257,7 +264,7 @@ static int shift_matrix_reference_point(const struct reading *r)
     return 0;
 }
 
-/* Newtons and newton metres per unit of the calibration. */
+/* Reads the calibration's units of force [N] and torque [N m]. */
 static int parse_force_and_torque_units(const struct reading *r, double unit[2])
 {
     const struct tag *tag = &r->calibration;
@@ -279,7 +286,7 @@ static int parse_force_and_torque_units(const struct reading *r, double unit[2])
     return rc < 0 ? rc : 0;
 }
 
-/* As many values as the sensor has gauges. */
+/* Checks that the matrix has a column for each gauge. */
 static int check_gauge_count(const struct reading *r)
 {
     char text[LONGEST];
@@ -287,7 +294,7 @@ static int check_gauge_count(const struct reading *r)
     int rc = r->sensor.name ? read_tag_attribute(r, &r->sensor, "NumGages", text) : 0;
     if (rc > 0 && (parse_decimal_number(text, &gauges) || gauges != r->map->gauges)) {
         return set_ati_file_error(r, r->sensor.name,
-                                  "the number of values of an axis is not NumGages ", text);
+                                  "the number of values of an axis differs from NumGages ", text);
     }
     return rc < 0 ? rc : 0;
 }
@@ -301,9 +308,10 @@ static int parse_calibration_matrix(struct reading *r)
         return rc;
     }
     if (!r->calibration.name) {
-        return set_ati_file_error(
-            r, NULL, r->count ? "fewer calibrations than that number" : "no element Calibration",
-            "");
+        return set_ati_file_error(r, NULL,
+                                  r->count ? "the file has fewer calibrations than file_calibration"
+                                           : "no element Calibration",
+                                  "");
     }
     rc = parse_force_and_torque_units(r, unit);
     for (int k = 0; k < AXES; k++) {
@@ -326,7 +334,8 @@ static int parse_calibration_matrix(struct reading *r)
     return rc || reported ? rc : shift_matrix_reference_point(r);
 }
 
-/* The whole file, ended by 0. NULL: *rc says why. */
+/* Reads the whole file into memory, ended by a zero byte. Returns NULL with a negative errno in
+ * *rc. */
 static char *read_text(const char *path, int *rc, struct tact_error *err)
 {
     char *text = NULL;
@@ -334,14 +343,15 @@ static char *read_text(const char *path, int *rc, struct tact_error *err)
     tact_error_at(err, path, 0, 0, NULL);
     *rc = tact_file_read(path, MAX_FILE_BYTES, &text, &size);
     if (*rc == -EFBIG) {
-        tact_error_set(err, *rc, "%s: over %d bytes: not a calibration of ATI", path,
+        tact_error_set(err, *rc, "%s: larger than %d bytes: not a calibration file of ATI", path,
                        MAX_FILE_BYTES);
     } else if (*rc == -EISDIR) {
-        *rc = tact_error_set(err, -EINVAL, "cannot open %s: no file", path);
+        *rc = tact_error_set(err, -EINVAL, "cannot open %s: not a regular file", path);
     } else if (*rc) {
         tact_error_set(err, *rc, "cannot open %s: %s", path, strerror(-*rc));
     } else if (memchr(text, 0, size)) {
-        *rc = tact_error_set(err, -EINVAL, "%s: not a text: not a calibration of ATI", path);
+        *rc = tact_error_set(err, -EINVAL, "%s: not a text file, so no calibration file of ATI",
+                             path);
         free(text);
         text = NULL;
     }

@@ -11,14 +11,14 @@ enum { SETTINGS = 16 };
 struct reading {
     const struct tact_device_config *device_config;
     const struct tact_device_config
-        *config; /* config of this sensor: keys without "wrenches[0]." */
+        *config; /* settings of this sensor, with keys without the prefix "wrenches[0]." */
     const struct tact_device_channel *inputs;
     int input_count;
     struct tact_wrench *wrench;
     struct tact_error *err;
 };
 
-/* The setting of a key, or for the message the first one. */
+/* Sets an error at the setting of a key or, if it is absent, at the sensor's first setting. */
 static int set_wrench_setting_error(const struct reading *r, const char *key, const char *text,
                                     const char *word)
 {
@@ -27,7 +27,7 @@ static int set_wrench_setting_error(const struct reading *r, const char *key, co
                                text, word);
 }
 
-/* A name that can be part of a topic's and of a channel's. */
+/* Reads the sensor's name, which becomes part of topic and channel names. */
 static int read_sensor_name(const struct reading *r)
 {
     const char *name = NULL;
@@ -72,7 +72,8 @@ static int read_gauge_inputs(const struct reading *r)
             }
         }
         if (count == TACT_WRENCH_GAUGES) {
-            return set_wrench_setting_error(r, "channels", "expected 6 to 8 inputs, not more", "");
+            return set_wrench_setting_error(r, "channels", "expected 6 to 8 gauge inputs, not more",
+                                            "");
         }
         r->wrench->gauge[count++] = i;
     }
@@ -85,7 +86,7 @@ static int read_gauge_inputs(const struct reading *r)
     return 0;
 }
 
-/* Numbers in a row or column; NULL where the key is absent. */
+/* Reads a list of numbers, as a row or column; NULL where the key is absent. */
 static int read_number_list(const struct reading *r, const char *key, int count,
                             const double **numbers)
 {
@@ -134,7 +135,7 @@ static int read_calibration_file(const struct reading *r, const char *path)
     return 0;
 }
 
-/* The matrix in the scene, in `units`. */
+/* Reads the calibration matrix from the scene, in the setting's units. */
 static int read_rows(const struct reading *r)
 {
     const struct tact_device_setting *rows = tact_settings_find(r->config, "matrix");
@@ -152,7 +153,7 @@ static int read_rows(const struct reading *r)
     }
     if (!rc && (!rows->numbers || rows->rows != 6 || rows->columns != map->gauges)) {
         return tact_settings_fault(r->config, rows, r->err,
-                                   "expected 6 rows (fx to tz) of %d numbers, one a channel",
+                                   "expected 6 rows (fx to tz) of %d numbers, one for each gauge",
                                    map->gauges);
     }
     for (int k = 0; !rc && k < 6; k++) {
@@ -181,7 +182,8 @@ static int read_calibration_matrix(const struct reading *r)
             "expected either matrix, 6 rows, or file, a calibration file of ATI", "");
     }
     if (!path && tact_settings_find(r->config, "file_calibration")) {
-        return set_wrench_setting_error(r, "file_calibration", "there is no file", "");
+        return set_wrench_setting_error(r, "file_calibration",
+                                        "file is not set, and this key needs it", "");
     }
     if (path && tact_settings_find(r->config, "units")) {
         return set_wrench_setting_error(r, "units", "the file states its own units", "");
@@ -193,15 +195,16 @@ static int read_calibration_matrix(const struct reading *r)
             any = any || r->wrench->map.matrix[k][i] != 0.0;
         }
         if (!any) {
-            rc = set_wrench_setting_error(r, path ? "file" : "matrix", "only zeros in the row of ",
+            rc = set_wrench_setting_error(r, path ? "file" : "matrix",
+                                          "the matrix has only zeros in the row of ",
                                           tact_wrench_axes[k]);
         }
     }
     return rc;
 }
 
-/* Readings of the gauges without load: of the sensor, or "bias.NAME" of the device, as written by
- * tact calibrate. */
+/* Reads the bias (readings of the gauges without load): setting bias of the sensor, or "bias.NAME"
+ * of the device, as written by tact calibrate. */
 static int read_gauge_bias(const struct reading *r)
 {
     const struct reading outside = {r->device_config, r->device_config, r->inputs,
@@ -214,8 +217,8 @@ static int read_gauge_bias(const struct reading *r)
     int rc = read_number_list(r, "bias", map->gauges, &own);
     rc = rc ? rc : read_number_list(&outside, key, map->gauges, &measured);
     if (!rc && own && measured) {
-        rc = set_wrench_setting_error(&outside, key,
-                                      "given twice: the sensor itself also has a bias", "");
+        rc = set_wrench_setting_error(
+            &outside, key, "given twice: the sensor's own settings also have a bias", "");
     }
     if (!rc && (own || measured)) {
         memcpy(map->bias, own ? own : measured, sizeof *own * (size_t)map->gauges);
@@ -224,7 +227,7 @@ static int read_gauge_bias(const struct reading *r)
     return rc;
 }
 
-/* Frame, bias and limits. */
+/* Reads the settings frame, pose, bias, tare and limits of a sensor. */
 static int read_other_settings(const struct reading *r)
 {
     struct tact_wrench *wrench = r->wrench;
@@ -239,7 +242,8 @@ static int read_other_settings(const struct reading *r)
     if (!rc && numbers) {
         memcpy(pose.quat_wxyz, numbers, sizeof pose.quat_wxyz);
         if (!(tact_quat_normalize(pose.quat_wxyz) > 0.0)) {
-            rc = set_wrench_setting_error(r, "quat_wxyz", "expected another length than 0", "");
+            rc = set_wrench_setting_error(r, "quat_wxyz",
+                                          "expected a quaternion whose length is not 0", "");
         }
     }
     tact_wrench_transform_map(&wrench->map, &pose);
@@ -260,7 +264,8 @@ static int read_other_settings(const struct reading *r)
     wrench->has_bias = wrench->has_bias || wrench->bias_measuring_duration > 0.0;
     rc = rc ? rc : tact_settings_text(r->config, "frame", &frame, r->err);
     if (!rc && strlen(frame) >= sizeof wrench->frame) {
-        rc = set_wrench_setting_error(r, "frame", "expected at most 47 bytes, not ", frame);
+        rc = set_wrench_setting_error(r, "frame", "expected a frame name of at most 47 bytes, not ",
+                                      frame);
     }
     snprintf(wrench->frame, sizeof wrench->frame, "%s", frame);
     return rc;

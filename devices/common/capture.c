@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* a file that is being written is locked */
+/* the file of a recording is locked while it is written */
 static int remove_capture_file(const char *path)
 {
     struct stat status;
@@ -24,11 +24,11 @@ static int remove_capture_file(const char *path)
 }
 
 static int create_capture_file(struct tact_capture *capture,
-                               const struct tact_device_config *config, const char *ending,
+                               const struct tact_device_config *config, const char *file_suffix,
                                struct tact_error *err)
 {
     int n = snprintf(capture->path, sizeof capture->path, "%s/%s.%s", config->record, config->name,
-                     ending);
+                     file_suffix);
     if (n < 0 || (size_t)n >= sizeof capture->path) {
         return tact_error_set(err, -ENAMETOOLONG, "%s: too long a path", config->record);
     }
@@ -46,13 +46,13 @@ static int create_capture_file(struct tact_capture *capture,
                               : rc == -EBUSY ? ": another session is writing it"
                                              : "");
     }
-    flock(fd, LOCK_EX |
-                  LOCK_NB); /* without locks of the file system, a second writer is not detected */
+    /* where the file system has no locks, a second writer is not detected */
+    flock(fd, LOCK_EX | LOCK_NB);
     return 0;
 }
 
 int tact_capture_open(struct tact_capture *capture, const struct tact_device_config *config,
-                      const char *ending, const char *what, uint32_t kept, size_t size,
+                      const char *file_suffix, const char *what, uint32_t kept, size_t size,
                       struct tact_error *err)
 {
     int rc = tact_ring_create(&capture->ring, kept, size, 0);
@@ -60,7 +60,7 @@ int tact_capture_open(struct tact_capture *capture, const struct tact_device_con
         return tact_error_set(err, rc, "out of memory");
     }
     capture->what = what;
-    rc = create_capture_file(capture, config, ending, err);
+    rc = create_capture_file(capture, config, file_suffix, err);
     if (rc) {
         tact_ring_free(capture->ring);
         capture->ring = NULL;

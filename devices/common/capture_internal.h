@@ -1,4 +1,4 @@
-/** Files with the raw stream of a device, recorded along with a session. */
+/** Files to which the raw data of a device are recorded during a session. */
 #ifndef TACT_DEVICES_CAPTURE_INTERNAL_H
 #define TACT_DEVICES_CAPTURE_INTERNAL_H
 
@@ -9,13 +9,13 @@
 #include "../../rt/device.h"
 #include "../../rt/ring.h"
 
-/** A capture that is being written: the loop queues entries, the device's monitor thread writes
- * them. All zero: none, and the functions below do nothing. */
+/** A recording that is being written: the loop queues entries, the device's monitor thread writes
+ * them to the file. All zero: there is none, and the functions below do nothing. */
 struct tact_capture {
     struct tact_ring *ring;
     FILE *file;
     char path[512];
-    const char *what;  /* name of the entries, in messages */
+    const char *what;  /* what an entry is called in messages, such as "events" */
     uint64_t overruns; /* reported */
     bool failed;       /* reported */
 };
@@ -29,16 +29,17 @@ int tact_capture_open(struct tact_capture *capture, const struct tact_device_con
                       const char *ending, const char *what, uint32_t kept, size_t size,
                       struct tact_error *err);
 
-/** Slot of an entry, for tact_ring_commit(capture->ring); NULL if the queue is full, which is
- * counted. Real-time safe. */
+/** Gets a free slot of the queue, to be filled and passed on by tact_ring_commit(capture->ring);
+ * NULL if the queue is full, which is counted. Real-time safe. */
 void *tact_capture_reserve_entry(struct tact_capture *capture);
 
-/** Writes the queued entries with `write`; reports losses once. Not real-time safe. */
+/** Writes the queued entries to the file by the callback `write`; reports lost entries once. Not
+ * real-time safe. */
 void tact_capture_drain(struct tact_capture *capture,
                         void (*write)(FILE *file, const void *kept, void *user), void *user,
                         const char *name, struct tact_messages messages);
 
-/** Closes the file, after a last tact_capture_drain(). */
+/** Writes the remaining entries, as tact_capture_drain(), and closes the file. */
 void tact_capture_close(struct tact_capture *capture, const char *name,
                         struct tact_messages messages);
 

@@ -17,7 +17,7 @@ static int set_csv_error(const struct tact_csv *csv, struct tact_error *err, con
     return -EINVAL;
 }
 
-/* Opens without waiting for the other end of a pipe, which is then refused. */
+/* Opens a regular file; a pipe is refused without waiting for its other end. */
 static int open_regular_file(struct tact_csv *csv, struct tact_error *err)
 {
     struct stat st;
@@ -43,7 +43,8 @@ static int open_regular_file(struct tact_csv *csv, struct tact_error *err)
     return 0;
 }
 
-/* Reads the next line with content: 1, 0 at the end, or a negative errno. */
+/* Reads the next line that is neither empty nor a comment. Returns 1, 0 at the end of the file, or
+ * a negative errno. */
 static int next_line(struct tact_csv *csv, struct tact_error *err)
 {
     for (;;) {
@@ -60,14 +61,15 @@ static int next_line(struct tact_csv *csv, struct tact_error *err)
         csv->line++;
         if (strlen(csv->text) != (size_t)n) {
             return tact_error_set(err, set_csv_error(csv, err, NULL, NULL),
-                                  "not text: a zero byte");
+                                  "not a text file: it contains a zero byte");
         }
         if (csv->line == 1 && strncmp(csv->text, "\xef\xbb\xbf", 3) == 0) {
             memmove(csv->text, csv->text + 3, (size_t)n - 2);
             n -= 3;
         }
         while (n > 0 && strchr(" \t\r\n", csv->text[n - 1])) {
-            /* a trailing tab may be an empty last field, but then no row would be complete */
+            /* a trailing tab is removed, although it may be an empty last field: such a row would
+             * be incomplete anyway */
             csv->text[--n] = '\0';
         }
         if (n > 0 && csv->text[0] != '#') {
@@ -97,7 +99,7 @@ static int split_line_into_fields(struct tact_csv *csv, int most)
     }
 }
 
-/* Removes blanks and quotes of a name. */
+/* Removes blanks and quotes around a column's name. */
 static void trim_column_name(char **name)
 {
     size_t n = strlen(*name);
@@ -131,7 +133,7 @@ static int set_column_names(struct tact_csv *csv, bool header, struct tact_error
     return 0;
 }
 
-/* Determines separator, number of columns and header from the first line. */
+/* Determines separator, number of columns and column names from the first line of a CSV file. */
 static int read_csv_header(struct tact_csv *csv, struct tact_error *err)
 {
     size_t most = 1;
@@ -154,8 +156,9 @@ static int read_csv_header(struct tact_csv *csv, struct tact_error *err)
         numbers += tact_settings_parse(csv->fields[i], &value) == 0;
     }
     if (numbers != 0 && numbers != csv->columns) {
-        return tact_error_set(err, set_csv_error(csv, err, NULL, NULL),
-                              "neither a header (a name in every column) nor a row of numbers");
+        return tact_error_set(
+            err, set_csv_error(csv, err, NULL, NULL),
+            "expected a header line (a name in every column) or a row of numbers");
     }
     return set_column_names(csv, numbers == 0, err);
 }
@@ -219,7 +222,7 @@ int tact_csv_row(struct tact_csv *csv, const int *wanted, int count, double *val
             return tact_error_set(err, set_csv_error(csv, err, field, name),
                                   "expected a number, not '%.40s'", field);
         }
-        /* Beyond this magnitude differences of values overflow. */
+        /* Values beyond this magnitude are refused, as their differences overflow. */
         if (!isfinite(values[i]) || fabs(values[i]) > 1e100) {
             return tact_error_set(err, set_csv_error(csv, err, field, name),
                                   "expected a finite number, not %.40s", field);

@@ -17,13 +17,13 @@ struct tact_csv {
     char path[4096];
     FILE *file;
     int line;   /* number of the line in `text`, from 1 */
-    char *text; /* the line, cut into fields */
+    char *text; /* the line, whose separators are replaced by zero bytes */
     size_t capacity;
     char column_separator;
     int columns;
-    char **fields; /* columns + 1: the fields of the line, in `text` */
-    char **names;  /* columns; "column_N" without a header */
-    bool pending;  /* fields hold the first row of a file without a header */
+    char **fields; /* [columns + 1] pointers to the fields of the line in `text` */
+    char **names;  /* [columns] names of the columns; "column_N" without a header */
+    bool pending;  /* 1: the file has no header, and `fields` has its first row */
 };
 
 /** Opens the file and reads its header. The caller closes it also after a failure.

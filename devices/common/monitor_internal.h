@@ -1,4 +1,4 @@
-/** A device's monitor thread: finds a lost device again, reports events. */
+/** A device's monitor thread: searches for a lost device, and reports events. */
 #ifndef TACT_DEVICES_MONITOR_INTERNAL_H
 #define TACT_DEVICES_MONITOR_INTERNAL_H
 
@@ -7,20 +7,21 @@
 #include <stdint.h>
 
 struct tact_monitor {
-    void (*poll)(void *data); /* called periodically, and a last time when it is stopped */
+    /* function that is called periodically, and a last time when the thread is stopped */
+    void (*poll)(void *data);
     void *data;
     int64_t every_ns;
     pthread_t thread;
     sem_t stop;
 };
 
-/** Starts it, in a normal thread of that name with signals blocked. The struct must not be moved.
- * Not real-time safe.
+/** Starts a monitor thread of that name without real-time priority and with signals blocked. The
+ * struct must not be moved meanwhile. Not real-time safe.
  * @retval 0, or a negative errno: no thread was started */
 int tact_monitor_start(struct tact_monitor *monitor, const char *name, int64_t every_ns,
                        void (*poll)(void *data), void *data);
 
-/** Stops it and waits for it. */
+/** Stops a monitor thread and waits for its end. */
 void tact_monitor_stop(struct tact_monitor *monitor);
 
 #endif

@@ -48,7 +48,7 @@ static void join_allowed_words(const char *const *words, size_t count, char *buf
     }
 }
 
-/* known: a key, or the prefix of a list's keys */
+/* known: an allowed key or, ending in '[' or '.', the prefix of allowed keys */
 static bool is_key_of_pattern(const char *key, const char *known)
 {
     size_t n = strlen(known);

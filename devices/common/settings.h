@@ -22,13 +22,14 @@ TACT_BEGIN_DECLS
 TACT_API int tact_settings_check(const struct tact_device_config *config, const char *const *keys,
                                  size_t count, struct tact_error *err);
 
-/** The setting of that key, or NULL. */
+/** Finds the setting with a key. Returns NULL if it is absent. */
 TACT_API const struct tact_device_setting *
 tact_settings_find(const struct tact_device_config *config, const char *key);
 
 /**
- * The settings whose keys begin with `prefix` ("wrenches[0]."), without the prefix, as a config:
- * *part is *config with at most `most` settings, stored in `room`. Returns their number.
+ * Selects the settings whose keys begin with `prefix` ("wrenches[0]."): *part is a copy of *config
+ * that has only these, at most `most`, with the prefix removed; room: storage for them. Returns
+ * their number.
  */
 TACT_API int tact_settings_select(const struct tact_device_config *config, const char *prefix,
                                   struct tact_device_setting *room, int most,

@@ -204,13 +204,17 @@ static void files_that_are_no_recording_are_refused(void **state)
     (void)state;
     expect_refused("", 0, "no tick");
     expect_refused(RECORDING_HEADER, 0, "no tick");
-    expect_refused("name: scene\n", 1, "recording of a card");
-    expect_refused(RECORDING_HEADER "0,0,0,0,0,0,1,2048,2048,0\n", 13, "recording of a card");
-    expect_refused(RECORDING_HEADER "0,0,0,0,0,0,1,2048,4097,0,0\n", 13, "recording of a card");
-    expect_refused(RECORDING_HEADER "0,0,0,0,0,0,1,2048,2048,0,0,0\n", 13, "recording of a card");
-    expect_refused(RECORDING_HEADER "0,0,3,0,0,0,1,2048,2048,0,0\n", 13, "recording of a card");
+    expect_refused("name: scene\n", 1, "recording of a measurement card");
+    expect_refused(RECORDING_HEADER "0,0,0,0,0,0,1,2048,2048,0\n", 13,
+                   "recording of a measurement card");
+    expect_refused(RECORDING_HEADER "0,0,0,0,0,0,1,2048,4097,0,0\n", 13,
+                   "recording of a measurement card");
+    expect_refused(RECORDING_HEADER "0,0,0,0,0,0,1,2048,2048,0,0,0\n", 13,
+                   "recording of a measurement card");
+    expect_refused(RECORDING_HEADER "0,0,3,0,0,0,1,2048,2048,0,0\n", 13,
+                   "recording of a measurement card");
     expect_refused(RECORDING_HEADER "1,0,0,0,0,0,1,1,1,0,0\n1,0,0,0,0,0,1,1,1,0,0\n", 14,
-                   "recording of a card");
+                   "recording of a measurement card");
     write_file(RECORDING_HEADER "0,0,0,0,0,0,1,1,1,0,0\n1,0,0,0,0", strlen(RECORDING_HEADER) + 31);
     assert_int_equal(open_device_with_settings(other, 1, 1e-3, &device), -22);
     assert_non_null(strstr(config.err.text, "ai3 was not recorded; recorded are: ai4, ai5, di2"));

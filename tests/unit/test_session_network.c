@@ -363,7 +363,7 @@ static void bad_settings_are_refused(void **state)
         {{SETTING("listen", "0.0.0.0:0")}, -EPERM, "listen", "key"},
         {{SETTING("connect", "192.0.2.1:4710")}, -EPERM, "connect", "key"},
         {{SETTING("listen", "x")}, -EINVAL, "listen", "PORT"},
-        {{SETTING("listen", "0"), SETTING("key", "a.key")}, -EINVAL, "key", "together"},
+        {{SETTING("listen", "0"), SETTING("key", "a.key")}, -EINVAL, "key", "or neither"},
         {{SETTING("listen", "0"), SETTING("axes", "7")}, -EINVAL, "axes", "1 to 6"},
         {{SETTING("listen", "0"), SETTING("repeats", "1.5")}, -EINVAL, "repeats", "whole"},
         {{SETTING("listen", "0"), SETTING("jitter", "0.6")}, -EINVAL, "jitter", "0.5"},

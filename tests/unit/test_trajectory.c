@@ -292,7 +292,7 @@ static void refuses_bad_files(void **state)
         {"a,b\n1,2\n3,4,5,6\n", NULL, 3, 0, "", "4 fields, expected 2"},
         {"a,b\n1,2\n3,\n", NULL, 3, 3, "b", "expected a number, not ''"},
         {"a,b\n1,2\n3,4x\n", NULL, 3, 3, "b", "'4x'"},
-        {"a,2\n1,2\n", NULL, 1, 0, "", "neither"},
+        {"a,2\n1,2\n", NULL, 1, 0, "", "expected a header line"},
         {"", NULL, 0, 0, "", "empty"},
         {"\n\n", NULL, 0, 0, "", "empty"},
         {"a,b\n", NULL, 1, 0, "", "no rows"},
