@@ -30,8 +30,8 @@ int tact_barrier_create(struct tact_world *world)
     struct barrier *b = &world->barrier;
     size_t contacts = (size_t)world->contact_capacity, bodies = (size_t)world->body_count;
     size_t cones = contacts * (1 + TACT_PATCH_CORNERS);
-    b->room = cones < MAX_CONES ? (int)cones : MAX_CONES;
-    b->cones = calloc((size_t)b->room + 1, sizeof *b->cones);
+    b->cone_capacity = cones < MAX_CONES ? (int)cones : MAX_CONES;
+    b->cones = calloc((size_t)b->cone_capacity + 1, sizeof *b->cones);
     b->blocks = calloc(contacts + 1, sizeof *b->blocks);
     b->v = calloc(6 * bodies + 1, sizeof *b->v);
     b->momentum_residual = calloc(6 * bodies + 1, sizeof *b->momentum_residual);
@@ -186,15 +186,16 @@ static int build_cones(struct tact_world *world, const struct island *island)
         const struct block *block = &world->blocks[island->blocks.at[i]];
         const struct tact_local_problem *local = &block->local;
         struct barrier_block *b = &barrier->blocks[i];
-        int rolls = tact_local_transmits_rolling(local), turns = local->spin_arm > 0.0;
+        int rolls = tact_local_transmits_rolling(local), is_rotational = local->spin_arm > 0.0;
         b->resists_rolling = tact_local_resists_rolling(local);
-        if (count + 2 + local->corners > barrier->room || !(local->mu > MIN_FRICTION_COEFFICIENT) ||
-            ((rolls || b->resists_rolling) && !turns)) {
+        if (count + 2 + local->corners > barrier->cone_capacity ||
+            !(local->mu > MIN_FRICTION_COEFFICIENT) ||
+            ((rolls || b->resists_rolling) && !is_rotational)) {
             return 0;
         }
         b->first = count;
-        b->rows = rolls || b->resists_rolling ? 6 : turns ? 4 : 3;
-        barrier->cones[count].size = turns ? 4 : 3;
+        b->rows = rolls || b->resists_rolling ? 6 : is_rotational ? 4 : 3;
+        barrier->cones[count].size = is_rotational ? 4 : 3;
         b->count = 1;
         if (rolls) {
             b->count += add_pressure_cones(local, barrier->cones + count + 1);
@@ -465,7 +466,7 @@ static void dual_velocity_change(const struct barrier_cone *p, const double *ds,
 static double compute_contact_step(struct tact_world *world, const struct block *block,
                                    struct barrier_block *b)
 {
-    double most = 1e30, u[6] = {0.0};
+    double max_steps = 1e30, u[6] = {0.0};
     tact_direct_contact_velocity(&world->direct, block, world->direct.rhs, u);
     memcpy(b->dr, b->a, sizeof b->dr);
     tact_6x6_add_matrix_vector(b->dr, 1.0, b->c, u);
@@ -476,10 +477,10 @@ static double compute_contact_step(struct tact_world *world, const struct block 
             p->ds[i] += p->primal_residual[i];
         }
         dual_velocity_change(p, p->ds, p->dy);
-        most = tact_min(most, max_step_inside_cone(p->s, p->ds, p->size));
-        most = tact_min(most, max_step_inside_cone(p->y, p->dy, p->size));
+        max_steps = tact_min(max_steps, max_step_inside_cone(p->s, p->ds, p->size));
+        max_steps = tact_min(max_steps, max_step_inside_cone(p->y, p->dy, p->size));
     }
-    return most;
+    return max_steps;
 }
 
 /* Solves for an interior-point step. Returns the fraction of the step that stays inside all cones.
@@ -488,7 +489,7 @@ static double solve_interior_point_step(struct tact_world *world, const struct i
 {
     struct direct *d = &world->direct;
     struct barrier *barrier = &world->barrier;
-    double most = 1e30;
+    double max_steps = 1e30;
     memcpy(d->rhs, barrier->momentum_residual, 6 * (size_t)island->owners.count * sizeof *d->rhs);
     for (int i = 0; i < island->blocks.count; i++) {
         struct barrier_block *b = &barrier->blocks[i];
@@ -507,9 +508,9 @@ static double solve_interior_point_step(struct tact_world *world, const struct i
     tact_direct_back_substitute(d);
     for (int i = 0; i < island->blocks.count; i++) {
         const struct block *block = &world->blocks[island->blocks.at[i]];
-        most = tact_min(most, compute_contact_step(world, block, &barrier->blocks[i]));
+        max_steps = tact_min(max_steps, compute_contact_step(world, block, &barrier->blocks[i]));
     }
-    return tact_min(1.0, BOUNDARY_STEP_FRACTION * most);
+    return tact_min(1.0, BOUNDARY_STEP_FRACTION * max_steps);
 }
 
 /* Mean complementarity product of impulse and velocity after a fraction of the step. */
@@ -555,7 +556,7 @@ static int mehrotra_predictor_corrector(struct tact_world *world, const struct i
     return share > MIN_STEP_LENGTH;
 }
 
-int tact_barrier_solve(struct tact_world *world, const struct island *island, int most)
+int tact_barrier_solve(struct tact_world *world, const struct island *island, int max_steps)
 {
     int steps = 0;
     if (tact_island_has_hands(world, island) || !tact_direct_order_nodes(world, island)) {
@@ -563,11 +564,11 @@ int tact_barrier_solve(struct tact_world *world, const struct island *island, in
     }
     int cones = build_cones(world, island);
     double first = cones ? init_iterates(world, island, cones) : 0.0, gap = first;
-    while (first > 0.0 && steps < most) {
+    while (first > 0.0 && steps < max_steps) {
         double before = gap;
         gap = evaluate_island_residuals(world, island, cones);
-        int still = gap < STAGNATED_PRODUCT_RATIO * first && gap > 0.5 * before;
-        if (still || !(gap > COMPLEMENTARITY_TOLERANCE * first) ||
+        int has_stagnated = gap < STAGNATED_PRODUCT_RATIO * first && gap > 0.5 * before;
+        if (has_stagnated || !(gap > COMPLEMENTARITY_TOLERANCE * first) ||
             !mehrotra_predictor_corrector(world, island, cones, gap)) {
             break;
         }

@@ -51,7 +51,7 @@ struct barrier_block {
 
 struct barrier {
     struct barrier_cone *cones;
-    int room;
+    int cone_capacity;
     struct barrier_block *blocks;  /* one block of the interior-point method for each contact */
     double *v, *momentum_residual; /* six numbers a body: its velocity, and the part of its momentum
                                       that the impulses do not account for */
@@ -64,6 +64,6 @@ void tact_barrier_destroy(struct barrier *barrier);
 /* Sets the impulses of an island's contacts in at most `most` steps; the velocities of its bodies
  * are overwritten. Returns the number of steps. Returns 0, with unchanged impulses, where the
  * method does not apply to the island or did not converge. Real-time safe. */
-int tact_barrier_solve(struct tact_world *world, const struct island *island, int most);
+int tact_barrier_solve(struct tact_world *world, const struct island *island, int max_steps);
 
 #endif

@@ -84,13 +84,13 @@ int tact_constraint_between(struct tact_world *world, enum tact_constraint_kind 
 
 int tact_world_add_constraint(struct tact_world *world, const struct tact_constraint *constraint)
 {
-    int turns = constraint->kind == TACT_CONSTRAINT_HINGE;
+    int is_rotational = constraint->kind == TACT_CONSTRAINT_HINGE;
     if (world->is_finished || (unsigned)constraint->kind > TACT_CONSTRAINT_FIXED ||
         !can_constrain_bodies(world, constraint->a, constraint->b) ||
         !is_valid_pose(&constraint->in_a) || !is_valid_pose(&constraint->in_b) ||
         !isfinite(constraint->lower + constraint->upper) || !(constraint->damping >= 0.0) ||
         !(constraint->friction >= 0.0) || !isfinite(constraint->damping + constraint->friction) ||
-        (turns && constraint->lower < constraint->upper &&
+        (is_rotational && constraint->lower < constraint->upper &&
          (constraint->lower < -pi || constraint->upper > pi))) {
         return -EINVAL;
     }

@@ -77,9 +77,10 @@ static void set_constraint_targets(struct tact_world *world, struct world_constr
     w->lowest_rate = -INFINITY;
     w->highest_rate = INFINITY;
     if (w->free_row >= 0 && constraint->lower < constraint->upper) {
-        double fastest = w->free_row < 3 ? world->options.push_limit : MAX_CONSTRAINT_ROTATION;
-        w->lowest_rate = tact_min((constraint->lower - constraint->value) / h, fastest);
-        w->highest_rate = tact_max((constraint->upper - constraint->value) / h, -fastest);
+        double max_return_speed =
+            w->free_row < 3 ? world->options.push_limit : MAX_CONSTRAINT_ROTATION;
+        w->lowest_rate = tact_min((constraint->lower - constraint->value) / h, max_return_speed);
+        w->highest_rate = tact_max((constraint->upper - constraint->value) / h, -max_return_speed);
     }
 }
 
@@ -111,7 +112,7 @@ static void assemble_constraint(struct tact_world *world, struct world_constrain
         }
     }
     double linear = s[0] + s[7] + s[14], angular = s[21] + s[28] + s[35];
-    w->per_length = sqrt(angular / linear);
+    w->torque_scale = sqrt(angular / linear);
     set_constraint_targets(world, w);
 }
 
@@ -152,13 +153,14 @@ static void add_mechanism_coupling(const struct tact_world *world, int mechanism
 
 /* Computes the response of a mechanism to the free row of a joint, and the mobility of the row with
  * it. */
-static void prepare_free_row(struct tact_world *world, struct world_constraint *w, double *room)
+static void prepare_free_row(struct tact_world *world, struct world_constraint *w,
+                             double *free_storage)
 {
     const struct mechanisms *m = &world->mechanisms;
     const struct mechanism *p = &m->list[w->mechanism];
     int rows = p->row_end - p->row;
     double *coupling = world->mechanisms.work;
-    w->free_response = room;
+    w->free_response = free_storage;
     memset(coupling, 0, (size_t)rows * sizeof *coupling);
     for (int k = 0; k < 2; k++) {
         const struct tact_owner owner = k ? w->constraint.b : w->constraint.a;
@@ -183,7 +185,7 @@ static void prepare_free_row(struct tact_world *world, struct world_constraint *
 
 void tact_constraints_assemble(struct tact_world *world)
 {
-    double *room = world->mechanisms.free_responses;
+    double *free_storage = world->mechanisms.free_responses;
     for (int i = 0; i < world->constraint_count; i++) {
         assemble_constraint(world, &world->constraints[i]);
     }
@@ -194,8 +196,8 @@ void tact_constraints_assemble(struct tact_world *world)
         w->mobility = 0.0;
         if (w->free_row >= 0) {
             const struct mechanism *p = &world->mechanisms.list[w->mechanism];
-            prepare_free_row(world, w, room);
-            room += p->row_end - p->row;
+            prepare_free_row(world, w, free_storage);
+            free_storage += p->row_end - p->row;
         }
     }
 }
@@ -257,5 +259,5 @@ void tact_constraints_reduce_mobility(struct tact_world *world, struct block *bl
             eliminate_mechanism(world, block, &block->response[k]);
         }
     }
-    block->locked = !(block->local.s[0] > LOCKED_MOBILITY_RATIO * own);
+    block->is_normal_immobile = !(block->local.s[0] > LOCKED_MOBILITY_RATIO * own);
 }

@@ -161,7 +161,7 @@ void tact_constraints_apply_response(struct tact_world *world, const struct bloc
 /* Square of a joint's impulse, with torques scaled to forces. */
 static double impulse_squared(const struct world_constraint *w, const double *r)
 {
-    double unit = w->per_length * w->per_length;
+    double unit = w->torque_scale * w->torque_scale;
     return tact_v3_dot(r, r) + unit * tact_v3_dot(r + 3, r + 3);
 }
 
@@ -285,7 +285,7 @@ void tact_constraints_unknown_scales(const struct tact_world *world, const struc
 {
     for (int i = 0; i < island->constraints.count; i++) {
         const struct world_constraint *w = &world->constraints[island->constraints.at[i]];
-        scale[i] = w->free_row < 3 ? 1.0 : w->per_length;
+        scale[i] = w->free_row < 3 ? 1.0 : w->torque_scale;
     }
 }
 

@@ -30,9 +30,10 @@ static void count_unknowns_of_nodes(struct tact_world *world)
 int tact_direct_create(struct tact_world *world)
 {
     struct direct *d = &world->direct;
-    size_t nodes = (size_t)world->node_count, words = (nodes + 63) / 64;
-    d->room = nodes * (nodes < DIRECT_MAX_OFF_DIAGONALS ? nodes : DIRECT_MAX_OFF_DIAGONALS);
-    d->neighbours = calloc(nodes * words + 1, sizeof *d->neighbours);
+    size_t nodes = (size_t)world->node_count, words_per_row = (nodes + 63) / 64;
+    d->entry_capacity =
+        nodes * (nodes < DIRECT_MAX_OFF_DIAGONALS ? nodes : DIRECT_MAX_OFF_DIAGONALS);
+    d->neighbours = calloc(nodes * words_per_row + 1, sizeof *d->neighbours);
     d->degree = calloc(nodes + 1, sizeof *d->degree);
     d->list = calloc(nodes + 1, sizeof *d->list);
     d->place = calloc(nodes + 1, sizeof *d->place);
@@ -40,8 +41,8 @@ int tact_direct_create(struct tact_world *world)
     d->order = calloc(nodes + 1, sizeof *d->order);
     d->dof = calloc(nodes + 1, sizeof *d->dof);
     d->start = calloc(nodes + 1, sizeof *d->start);
-    d->column = calloc(d->room + 1, sizeof *d->column);
-    d->entry = calloc(72 * d->room + 1, sizeof *d->entry);
+    d->column = calloc(d->entry_capacity + 1, sizeof *d->column);
+    d->entry = calloc(72 * d->entry_capacity + 1, sizeof *d->entry);
     d->diagonal = calloc(36 * nodes + 1, sizeof *d->diagonal);
     d->mass = calloc(36 * nodes + 1, sizeof *d->mass);
     d->rhs = calloc(6 * nodes + 1, sizeof *d->rhs);

@@ -26,16 +26,16 @@ struct tact_world;
 struct direct {
     const struct island
         *island; /* island whose elimination order was computed last in this tick; NULL: none */
-    size_t room; /* capacity for matrix entries */
-    int words;   /* number of 64-bit words of a row of `neighbours` */
-    int rows;    /* number of nodes of the island */
-    uint64_t *neighbours; /* bit set, for each node of an island, of its neighbours */
-    int *degree;          /* number of neighbours of each node; -1: it is eliminated */
-    int *list;            /* nodes of an island, in the order of the world */
-    int *place;           /* position of each node in the order of elimination */
-    int *row;             /* position of each node of the world in that order */
-    int *order;           /* nodes of an island, in the order of elimination */
-    int *dof;             /* unknowns in use of each node of the world; the others stay 0 */
+    size_t entry_capacity; /* capacity for matrix entries */
+    int words_per_row;     /* number of 64-bit words of a row of `neighbours` */
+    int rows;              /* number of nodes of the island */
+    uint64_t *neighbours;  /* bit set, for each node of an island, of its neighbours */
+    int *degree;           /* number of neighbours of each node; -1: it is eliminated */
+    int *list;             /* nodes of an island, in the order of the world */
+    int *place;            /* position of each node in the order of elimination */
+    int *row;              /* position of each node of the world in that order */
+    int *order;            /* nodes of an island, in the order of elimination */
+    int *dof;              /* unknowns in use of each node of the world; the others stay 0 */
     size_t
         *start;  /* index of each row's first entry right of the diagonal; entries are not sorted */
     int *column; /* column of each entry */

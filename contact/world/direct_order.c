@@ -11,7 +11,7 @@
 
 static uint64_t *neighbour_bits_of_body(const struct direct *d, int body)
 {
-    return d->neighbours + (size_t)body * (size_t)d->words;
+    return d->neighbours + (size_t)body * (size_t)d->words_per_row;
 }
 
 static void set_bit(uint64_t *row, int bit)
@@ -27,7 +27,7 @@ static void clear_bit(uint64_t *row, int bit)
 static int count_bits(const struct direct *d, const uint64_t *row)
 {
     int count = 0;
-    for (int i = 0; i < d->words; i++) {
+    for (int i = 0; i < d->words_per_row; i++) {
         count += __builtin_popcountll(row[i]);
     }
     return count;
@@ -37,7 +37,7 @@ static int count_bits(const struct direct *d, const uint64_t *row)
 static int list_set_bits(const struct direct *d, const uint64_t *row, int *out)
 {
     int count = 0;
-    for (int i = 0; i < d->words; i++) {
+    for (int i = 0; i < d->words_per_row; i++) {
         for (uint64_t left = row[i]; left; left &= left - 1) {
             out[count++] = 64 * i + __builtin_ctzll(left);
         }
@@ -74,8 +74,8 @@ static void find_neighbours(struct tact_world *world, const struct island *islan
 {
     struct direct *d = &world->direct;
     int n = d->rows;
-    d->words = (n + 63) / 64;
-    memset(d->neighbours, 0, (size_t)n * (size_t)d->words * sizeof *d->neighbours);
+    d->words_per_row = (n + 63) / 64;
+    memset(d->neighbours, 0, (size_t)n * (size_t)d->words_per_row * sizeof *d->neighbours);
     for (int i = 0; i < n; i++) {
         d->row[d->list[i]] = i;
     }
@@ -116,7 +116,7 @@ static void eliminate_node(struct direct *d, int node, const int *list, int coun
     const uint64_t *row = neighbour_bits_of_body(d, node);
     for (int k = 0; k < count; k++) {
         uint64_t *other = neighbour_bits_of_body(d, list[k]);
-        for (int i = 0; i < d->words; i++) {
+        for (int i = 0; i < d->words_per_row; i++) {
             other[i] |= row[i];
         }
         clear_bit(other, list[k]);
@@ -150,7 +150,7 @@ int tact_direct_order_nodes(struct tact_world *world, const struct island *islan
     d->start[0] = 0;
     for (int i = 0; i < d->rows; i++) {
         int next = find_node_of_least_degree(d, d->rows);
-        if (next < 0 || d->start[i] + (size_t)d->degree[next] > d->room) {
+        if (next < 0 || d->start[i] + (size_t)d->degree[next] > d->entry_capacity) {
             return 0;
         }
         int count = list_set_bits(d, neighbour_bits_of_body(d, next), d->column + d->start[i]);

@@ -8,24 +8,24 @@
 #include "contact/world/hand_internal.h"
 
 #define MAX_DRIVE_LIMIT_PASSES                                                                     \
-    3 /* most passes in a tick in which drives are found to be at their limits */
+    3 /* most passes of a tick that search for drives at their torque limits */
 
-/* A base that moves is links 0 to 5, one after another. */
+/* Checks that the links of a moving base are links 0 to 5, in this order. */
 static int check_base_links(const struct tact_link_def *links, int count)
 {
     int moves = count > 0 && links[0].joint == TACT_JOINT_BASE;
     for (int i = 0; i < count; i++) {
-        int of_base = moves && i < TACT_HAND_BASE;
-        if ((links[i].joint == TACT_JOINT_BASE) != of_base ||
-            (of_base && (links[i].parent != i - 1 || links[i].start != 0.0 ||
-                         links[i].lower < links[i].upper || links[i].friction > 0.0))) {
+        int is_base_coordinate = moves && i < TACT_HAND_BASE;
+        if ((links[i].joint == TACT_JOINT_BASE) != is_base_coordinate ||
+            (is_base_coordinate && (links[i].parent != i - 1 || links[i].start != 0.0 ||
+                                    links[i].lower < links[i].upper || links[i].friction > 0.0))) {
             return -EINVAL;
         }
     }
     return moves && count < TACT_HAND_BASE ? -EINVAL : 0;
 }
 
-/* 1 for the coordinates of a base but the last: they have no mass. */
+/* 1 for the coordinates of a moving base except the last, which have no mass. */
 static int is_massless_base_coordinate(const struct tact_link_def *def, int index)
 {
     return def->joint == TACT_JOINT_BASE && index < TACT_HAND_BASE - 1;
@@ -62,29 +62,30 @@ static void init_link_from_definition(struct link *link, const struct tact_link_
         tact_body_set_mass(&body, def->mass, def->inertia);
         memcpy(link->inertia, body.inertia, sizeof link->inertia);
     }
-    link->turns = def->joint == TACT_JOINT_HINGE || (def->joint == TACT_JOINT_BASE && index >= 3);
+    link->is_rotational =
+        def->joint == TACT_JOINT_HINGE || (def->joint == TACT_JOINT_BASE && index >= 3);
     tact_v3_normalize(link->def.axis, def->axis);
     tact_quat_normalize(link->def.origin.quat_wxyz);
 }
 
-/* Gives a hand its arrays; what it has is freed with it on failure too. */
+/* Allocates the arrays of a hand; tact_hand_destroy() frees them, also after a failure. */
 static int allocate_hand(struct tact_hand *hand, const struct tact_link_def *links, int count)
 {
     const size_t n = (size_t)(count > 0 ? count : 1);
-    const int tied = tact_hand_is_tied(links, count);
+    const int has_couplings = tact_hand_has_coupled_joints(links, count);
     hand->links = calloc(n, sizeof *hand->links);
-    hand->numbers =
-        calloc(n * n * (size_t)(2 + tied) + n * (14 + TACT_NODE_UNKNOWNS), sizeof *hand->numbers);
+    hand->numbers = calloc(n * n * (size_t)(2 + has_couplings) + n * (14 + TACT_NODE_UNKNOWNS),
+                           sizeof *hand->numbers);
     hand->rows = calloc(n, sizeof *hand->rows);
     if (!hand->links || !hand->numbers || !hand->rows) {
         return -ENOMEM;
     }
     hand->count = count;
-    hand->tied = tied;
+    hand->has_couplings = has_couplings;
     hand->mass = hand->numbers;
     hand->factor = hand->mass + n * n;
-    hand->reduced = tied ? hand->factor + n * n : hand->mass;
-    double *next = hand->factor + n * n * (size_t)(1 + tied);
+    hand->reduced = has_couplings ? hand->factor + n * n : hand->mass;
+    double *next = hand->factor + n * n * (size_t)(1 + has_couplings);
     double **slots[15] = {&hand->state.q,           &hand->state.v,      &hand->state.target,
                           &hand->state.target_rate, &hand->state.torque, &hand->state.saturated,
                           &hand->state.reaction,    &hand->state.stop,   &hand->bias,
@@ -105,7 +106,7 @@ int tact_hand_create(const struct tact_link_def *links, int count, const struct 
     for (int i = 0; !rc && i < count; i++) {
         rc = check_link_def(&links[i], i);
     }
-    rc = rc ? rc : tact_hand_check_tied(links, count);
+    rc = rc ? rc : tact_hand_check_couplings(links, count);
     if (rc) {
         return rc;
     }
@@ -121,7 +122,7 @@ int tact_hand_create(const struct tact_link_def *links, int count, const struct 
         for (int i = 0; i < count; i++) {
             init_link_from_definition(&hand->links[i], &links[i], i);
         }
-        rc = tact_hand_tie(hand);
+        rc = tact_hand_couple_joints(hand);
     }
     if (rc) {
         tact_hand_destroy(hand);
@@ -143,7 +144,7 @@ void tact_hand_destroy(struct tact_hand *hand)
 {
     if (hand) {
         free(hand->links);
-        free(hand->terms);
+        free(hand->tendon_terms);
         free(hand->numbers);
         free(hand->rows);
         free(hand);
@@ -182,12 +183,12 @@ const struct tact_pose *tact_hand_link_pose(const struct tact_hand *hand, int li
 
 int tact_hand_drive_group(const struct tact_hand *hand, int i, int *count)
 {
-    int of_base = hand->moves && i < TACT_HAND_BASE;
-    *count = of_base ? 3 : 1;
-    return of_base ? i / 3 * 3 : i;
+    int is_base_coordinate = hand->moves && i < TACT_HAND_BASE;
+    *count = is_base_coordinate ? 3 : 1;
+    return is_base_coordinate ? i / 3 * 3 : i;
 }
 
-/* Torque of a drive at rate 0, without its limit. */
+/* Torque of a joint's drive at joint rate 0, not limited. */
 static double spring_torque(const struct tact_hand *hand, int i)
 {
     const struct tact_link_def *def = &hand->links[i].def;
@@ -199,14 +200,16 @@ static double spring_torque(const struct tact_hand *hand, int i)
            def->damping * hand->state.target_rate[i];
 }
 
-/* Constant part of a drive's torque: that at rate 0, or its limit where that is reached. */
+/* Constant part of a drive's torque: that at joint rate 0, or the torque limit where the drive is
+ * at it. */
 static double constant_drive_torque(const struct tact_hand *hand, int i)
 {
     const double limit_reached = hand->state.saturated[i];
     return limit_reached != 0.0 ? limit_reached * hand->links[i].def.limit : spring_torque(hand, i);
 }
 
-/* Torque of a drive at the rates of the tick, without its limit unless that is reached. */
+/* Torque of a drive at the joint rates of the tick, limited only where the drive is marked as at
+ * its limit. */
 static double drive_torque(const struct tact_hand *hand, int i, double h)
 {
     const struct tact_link_def *def = &hand->links[i].def;
@@ -237,22 +240,24 @@ static int factor_mass_with_drives(struct tact_hand *hand, double h)
     return tact_hand_factor(hand, diagonal);
 }
 
-/* velocity = (M + h D + h^2 K)^-1 (rhs + h drives + extra), and w with it. */
+/* Solves for the joint rates, (M + h D + h^2 K)^-1 (rhs + h drives + extra), and for the factored
+ * rates w. */
 static void solve_joint_rates(struct tact_hand *hand, double h, const double *extra_impulse)
 {
     for (int i = 0; i < hand->count; i++) {
-        const int on_tendon = hand->links[i].def.tendon_count > 0;
-        hand->velocity[i] = hand->rhs[i] + (on_tendon ? 0.0 : h * constant_drive_torque(hand, i)) +
+        const int acts_on_tendon = hand->links[i].def.tendon_count > 0;
+        hand->velocity[i] = hand->rhs[i] +
+                            (acts_on_tendon ? 0.0 : h * constant_drive_torque(hand, i)) +
                             (extra_impulse ? extra_impulse[i] : 0.0);
     }
-    for (int i = 0; i < hand->count && hand->tied; i++) {
+    for (int i = 0; i < hand->count && hand->has_couplings; i++) {
         const struct tact_link_def *def = &hand->links[i].def;
         const double impulse = def->tendon_count ? h * constant_drive_torque(hand, i) : 0.0;
         for (int k = 0; k < def->tendon_count; k++) {
             hand->velocity[def->tendon[k].joint] += def->tendon[k].coefficient * impulse;
         }
     }
-    tact_hand_project(hand, hand->velocity);
+    tact_hand_project_to_coordinates(hand, hand->velocity);
     tact_hand_apply_inverse_transpose(hand, hand->velocity);
     for (int i = 0; i < hand->count; i++) {
         if (tact_hand_is_coordinate(hand, i)) {
@@ -260,10 +265,10 @@ static void solve_joint_rates(struct tact_hand *hand, double h, const double *ex
         }
     }
     tact_hand_apply_inverse_factor(hand, hand->velocity);
-    tact_hand_expand(hand, hand->velocity);
+    tact_hand_expand_to_joints(hand, hand->velocity);
 }
 
-/* Length of the torque that the drive of joint i demands at these rates, without its limit, from
+/* Length of the torque that the drive of joint i demands at these joint rates, not limited, from
  * drive_torque() of its joints. */
 static double drive_demand_length(const double *torque, int count)
 {
@@ -274,7 +279,7 @@ static double drive_demand_length(const double *torque, int count)
     return count > 1 ? sqrt(sum) : fabs(*torque);
 }
 
-/* Marks the drives whose torque would exceed their limit; returns how many are new. */
+/* Marks the drives whose torque would exceed its limit; returns how many were not marked before. */
 static int mark_saturated_drives(struct tact_hand *hand, double h)
 {
     int found = 0, count;
@@ -296,7 +301,7 @@ static int mark_saturated_drives(struct tact_hand *hand, double h)
     return found;
 }
 
-/* rhs = M v - h bias, from the bias torque. */
+/* Sets rhs to the momentum M v less h times the bias torque. */
 static void set_momentum_after_bias(struct tact_hand *hand, double h)
 {
     const int n = hand->count;
@@ -308,9 +313,9 @@ static void set_momentum_after_bias(struct tact_hand *hand, double h)
     }
 }
 
-/* The rates belong to the middle of the last tick and of this one, and the velocity terms to the
- * time between them: they are evaluated at the mean of the rates before the tick and those that are
- * predicted after it. */
+/* Joint rates belong to the middle of a tick, and Coriolis and centrifugal torques to the time
+ * between two ticks: the torques are evaluated at the mean of the rates before the tick and those
+ * that are predicted after it. */
 static void use_bias_between_ticks(struct tact_hand *hand, double h, const double gravity[3])
 {
     for (int i = 0; i < hand->count; i++) {
@@ -320,16 +325,17 @@ static void use_bias_between_ticks(struct tact_hand *hand, double h, const doubl
     set_momentum_after_bias(hand, h);
 }
 
-/* Rates with the impulse expected from contacts, and which drives are at their limits at these. */
+/* Predicts the joint rates with the impulse expected from contacts, and the drives at their limits
+ * at these rates. */
 static int predict_joint_rates(struct tact_hand *hand, double h, const double *impulse)
 {
-    int limited = 0, rc = factor_mass_with_drives(hand, h);
+    int has_torque_limits = 0, rc = factor_mass_with_drives(hand, h);
     for (int i = 0; i < hand->count; i++) {
-        limited |= hand->links[i].def.limit > 0.0;
+        has_torque_limits |= hand->links[i].def.limit > 0.0;
     }
     for (int pass = 0; !rc && pass < MAX_DRIVE_LIMIT_PASSES; pass++) {
         solve_joint_rates(hand, h, impulse);
-        if (!limited || !mark_saturated_drives(hand, h)) {
+        if (!has_torque_limits || !mark_saturated_drives(hand, h)) {
             break;
         }
         rc = factor_mass_with_drives(hand, h);
@@ -356,7 +362,8 @@ int tact_hand_free_velocity(struct tact_hand *hand, double h, const double gravi
     return rc;
 }
 
-/* Margin of the drive of a joint, or of the group that it is in. */
+/* Margin to the torque limit of the drive of a joint, or of the group of coordinates of a base that
+ * it is in. */
 static double margin_of_drive(const struct tact_hand *hand, int joint, double h, int *saturated)
 {
     int count, first = tact_hand_drive_group(hand, joint, &count);
@@ -372,7 +379,8 @@ static double margin_of_drive(const struct tact_hand *hand, int joint, double h,
     return limit > 0.0 ? tact_margin(drive_demand_length(torque, count), limit) : 1.0;
 }
 
-/* 1 where a drive moves a joint: by that, by one that is tied to it, or by a tendon of either. */
+/* 1 where some drive moves a joint: its own, that of a joint tied to it by a mimic law, or one on a
+ * tendon of either. */
 static int does_drive_move(const struct tact_hand *hand, int drive, int joint)
 {
     const struct tact_link_def *def = &hand->links[drive].def;
@@ -389,9 +397,10 @@ double tact_hand_drive_margin(const struct tact_hand *hand, int link, double h, 
     double least = 1.0;
     *saturated = 0;
     for (int i = link; i >= 0; i = hand->links[i].def.parent) {
-        const int first = hand->tied ? 0 : i, end = hand->tied ? hand->count : i + 1;
+        const int first = hand->has_couplings ? 0 : i,
+                  end = hand->has_couplings ? hand->count : i + 1;
         for (int k = first; k < end; k++) {
-            if (!hand->tied || does_drive_move(hand, k, i)) {
+            if (!hand->has_couplings || does_drive_move(hand, k, i)) {
                 least = fmin(least, margin_of_drive(hand, k, h, saturated));
             }
         }
@@ -399,7 +408,7 @@ double tact_hand_drive_margin(const struct tact_hand *hand, int link, double h, 
     return least;
 }
 
-/* Stores the torques of the drives at the rates of the tick, within their limits. */
+/* Stores the drive torques at the joint rates of the tick, within their limits. */
 static void store_drive_torques(struct tact_hand *hand, double h)
 {
     int count;
@@ -425,7 +434,7 @@ void tact_hand_integrate(struct tact_hand *hand, double h)
     for (int i = hand->moves ? TACT_HAND_BASE : 0; i < hand->count; i++) {
         hand->state.q[i] += h * hand->velocity[i];
     }
-    tact_hand_follow(hand);
+    tact_hand_apply_mimic_laws(hand);
     if (hand->moves) {
         tact_hand_base_drift(hand, h);
     }

@@ -44,46 +44,48 @@ TACT_BEGIN_DECLS
 
 /** Kinds of joint of a hand. */
 enum tact_joint_kind {
-    TACT_JOINT_HINGE, /**< rotates about its axis */
-    TACT_JOINT_SLIDE, /**< slides along its axis */
-    TACT_JOINT_BASE,  /**< a coordinate of a base that moves */
+    TACT_JOINT_HINGE, /**< hinge joint: the link rotates about the axis */
+    TACT_JOINT_SLIDE, /**< slide joint: the link moves along the axis */
+    TACT_JOINT_BASE,  /**< one of the six coordinates of a moving base */
 };
 
 /** Number of coordinates of a base that moves. */
 #define TACT_HAND_BASE 6
 
-/** What a joint adds to the length of a fixed tendon. */
+/** Term of a fixed tendon: the contribution of one joint to its length. */
 struct tact_tendon_term {
     int joint;          /**< its index */
-    double coefficient; /**< length by joint value [1], [m/rad] or [rad/m] */
+    double coefficient; /**< tendon length per joint value [1], [m/rad] or [rad/m] */
 };
 
 /** One link and the joint to its parent. */
 struct tact_link_def {
-    int parent;                 /**< index of an earlier link, or -1: the base */
+    int parent;                 /**< index of the parent, an earlier link, or -1: the base */
     enum tact_joint_kind joint; /**< kind of joint */
-    double axis[3];             /**< unit vector, link frame */
-    struct tact_pose origin;    /**< link frame in the parent's frame at joint value 0 */
-    double stiffness;           /**< K >= 0 [N m/rad] or [N/m] */
-    double damping;             /**< D >= 0 [N m s/rad] or [N s/m] */
-    double limit;               /**< limit of the drive torque or force [N m] or [N]; 0: no limit */
-    double start;               /**< joint value and target at the start [rad] or [m] */
-    double lower;               /**< lower stop of the joint value [rad] or [m] */
-    double upper;               /**< upper stop [rad] or [m]; no stops unless lower < upper */
-    double armature;            /**< inertia or mass of the drive's rotor, as it acts at the joint,
-                                     >= 0 [kg m^2] or [kg] */
-    double viscous;             /**< viscous friction V >= 0 [N m s/rad] or [N s/m] */
-    double friction;            /**< largest dry friction, >= 0 [N m] or [N] */
-    int mimic;                  /**< 1 + index of the joint that this one follows, which follows
-                                     none itself; 0: none */
-    double multiplier;          /**< of a mimic joint, not 0 [1], [m/rad] or [rad/m] */
-    double offset;              /**< of a mimic joint [rad] or [m] */
-    const struct tact_tendon_term *tendon; /**< [tendon_count] where the drive acts on a tendon:
-                                     target, limit and torque are then of its length and force */
+    double axis[3];             /**< joint axis: unit vector, link frame */
+    struct tact_pose origin; /**< pose of the link frame in the parent's frame at joint value 0 */
+    double stiffness;        /**< K >= 0 [N m/rad] or [N/m] */
+    double damping;          /**< D >= 0 [N m s/rad] or [N s/m] */
+    double limit;            /**< limit of the drive torque or force [N m] or [N]; 0: no limit */
+    double start;            /**< joint value and target at the start [rad] or [m] */
+    double lower;            /**< lower stop of the joint value [rad] or [m] */
+    double upper;            /**< upper stop [rad] or [m]; no stops unless lower < upper */
+    double armature; /**< armature: inertia or mass of the drive's rotor as it acts at the joint, >=
+                        0 [kg m^2] or [kg] */
+    double viscous;  /**< viscous friction V of the joint, >= 0 [N m s/rad] or [N s/m] */
+    double friction; /**< largest dry friction of the joint, >= 0 [N m] or [N] */
+    int mimic;       /**< 1 + index of the joint that this one follows, which follows
+                          none itself; 0: none */
+    double multiplier; /**< multiplier of a mimic joint's law, not 0 [1], [m/rad] or [rad/m] */
+    double offset;     /**< offset of a mimic joint's law [rad] or [m] */
+    const struct tact_tendon_term
+        *tendon; /**< [tendon_count] terms of the tendon that the drive acts on, if any: target,
+                    limit and torque are then of its length and force */
     int tendon_count;  /**< number of joints of the tendon; 0: the drive acts on its joint */
     double mass;       /**< [kg] > 0 */
-    double center[3];  /**< center of mass [m], link frame */
-    double inertia[6]; /**< about the centre of mass, link axes: xx yy zz xy xz yz [kg m^2] */
+    double center[3];  /**< centre of mass of the link [m], link frame */
+    double inertia[6]; /**< inertia of the link about its centre of mass, link axes: xx yy zz xy xz
+                          yz [kg m^2] */
 };
 
 /** Joint states, one entry a link. Read and write them freely between ticks; of joints tied
@@ -98,11 +100,13 @@ struct tact_hand_state {
                        */
     double *torque;   /**< drive torque of the last tick [N m, N], after limiting; of a drive on a
                           tendon its force */
-    double *saturated; /**< 1, -1: the drive was at its limit in that direction, else 0 [1]. Of a
-                          base: the direction of its force or torque, which was at its limit */
-    double *reaction;  /**< torque of stops and dry friction in the last tick [N m, N]; the next
-                          solve starts from it */
-    double *stop; /**< -1: at the lower stop in the last tick, 1: at the upper one, else 0 [1] */
+    double
+        *saturated;   /**< 1 or -1 where the drive was at its torque limit in that direction, else 0
+                         [1]. Of a base: the direction of the force or torque that was at its limit */
+    double *reaction; /**< torque of stops and dry friction in the last tick [N m, N]; the next
+                         solve starts from it */
+    double *stop;     /**< -1 where the joint was at its lower stop in the last tick, 1 at the upper
+                         one, else 0 [1] */
 };
 
 struct tact_hand;
@@ -114,11 +118,12 @@ struct tact_hand;
  * twice or one of a base, or numbers that are not finite; -ENOMEM. */
 TACT_API int tact_hand_create(const struct tact_link_def *links, int count,
                               const struct tact_pose *base, struct tact_hand **out);
-/** One of a base that moves, as a drive for forces or torques along and about all axes. */
+/** Drive of a moving base: of its forces along all axes, or of its torques about all axes. */
 struct tact_base_drive {
     double stiffness; /**< K >= 0 [N/m] or [N m/rad] */
     double damping;   /**< D >= 0 [N s/m] or [N m s/rad] */
-    double limit;     /**< limit of the length of the force [N] or torque [N m]; 0: no limit */
+    double
+        limit; /**< limit of the magnitude of the base's force [N] or torque [N m]; 0: no limit */
 };
 
 /** Writes the links of a base that moves to links[TACT_HAND_BASE]; the last has its mass and
@@ -132,19 +137,20 @@ TACT_API void tact_hand_base_links(const struct tact_link_def *base,
 /** Frees a hand that no world owns; NULL is allowed. Not real-time safe. */
 TACT_API void tact_hand_destroy(struct tact_hand *hand);
 
-/** Number of links, and of joints. Real-time safe. */
+/** Number of links of a hand, which is also that of its joints. Real-time safe. */
 TACT_API int tact_hand_count(const struct tact_hand *hand);
 
-/** Number of links that are coordinates of a base that moves: 0 or TACT_HAND_BASE. Real-time safe.
+/** Number of a hand's links that are coordinates of a moving base: 0 or TACT_HAND_BASE. Real-time
+ * safe.
  */
 TACT_API int tact_hand_base_count(const struct tact_hand *hand);
 
-/** Index of a link's parent, -1: the base. */
+/** Index of a link's parent link, or -1: the base. */
 TACT_API int tact_hand_parent(const struct tact_hand *hand, int link);
 /** Pointers to the joint states; valid as long as the hand. Real-time safe. */
 TACT_API struct tact_hand_state tact_hand_state(struct tact_hand *hand);
 
-/** Computes link frames and joint axes in the world from q. */
+/** Computes the poses of link frames and joint axes in the world from the joint values q. */
 TACT_API void tact_hand_refresh(struct tact_hand *hand);
 
 /** Pose of a link's frame in the world, as of the last refresh. */
@@ -154,8 +160,8 @@ TACT_API const struct tact_pose *tact_hand_link_pose(const struct tact_hand *han
 TACT_API void tact_hand_link_twist(const struct tact_hand *hand, int link, const double point[3],
                                    double twist[6]);
 
-/** Rate of change of that twist at constant joint rates, for a point that moves with the link: Jdot
- * v [m/s^2, rad/s^2]. */
+/** Rate of change of the twist of a point of a link at constant joint rates, Jdot v, for a point
+ * that moves with the link [m/s^2, rad/s^2]. */
 TACT_API void tact_hand_link_rate(const struct tact_hand *hand, int link, const double point[3],
                                   double rate[6]);
 
@@ -175,12 +181,12 @@ TACT_API void tact_hand_jacobian(const struct tact_hand *hand, int link, const d
 TACT_API int tact_hand_free_velocity(struct tact_hand *hand, double h, const double gravity[3],
                                      const double *impulse);
 
-/** x = (M + h D + h^2 K)^-1 x for `columns` columns of length count, with the factors of the last
- * tact_hand_free_velocity(). */
+/** Solves with the hand's matrix: x = (M + h D + h^2 K)^-1 x for `columns` columns of length count,
+ * with the factors of the last tact_hand_free_velocity(). */
 TACT_API void tact_hand_solve(const struct tact_hand *hand, double *x, int columns);
 
-/** Rates of the tick [rad/s, m/s]: the free ones after tact_hand_free_velocity(), and those with
- *  contacts once the world is solved. Real-time safe. */
+/** Joint rates of the tick [rad/s, m/s]: the free ones after tact_hand_free_velocity(), and those
+ * with contacts once the world is solved. Real-time safe. */
 TACT_API double *tact_hand_velocity(struct tact_hand *hand);
 
 /** Smallest margin (tact_margin(), limits.h) to the torque limits of the drives that move a joint
@@ -190,7 +196,8 @@ TACT_API double *tact_hand_velocity(struct tact_hand *hand);
 TACT_API double tact_hand_drive_margin(const struct tact_hand *hand, int link, double h,
                                        int *saturated);
 
-/** Ends a tick: stores drive torques and rates, q += h v, refreshes. */
+/** Ends a hand's tick: stores drive torques and joint rates, adds h v to the joint values q, and
+ * refreshes the link poses. */
 TACT_API void tact_hand_integrate(struct tact_hand *hand, double h);
 
 TACT_END_DECLS

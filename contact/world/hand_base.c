@@ -4,7 +4,9 @@
 #include "contact/elementary.h"
 #include "contact/world/hand_internal.h"
 
-#define ROTATION_SENSE_MARGIN 0.05 /* from half a turn: the rotation keeps its sense [rad] */
+#define ROTATION_SENSE_MARGIN                                                                      \
+    0.05 /* angle from half a turn [rad] within which the rotation to a base's target keeps its    \
+            sense */
 
 static const double pi = 3.14159265358979323846;
 
@@ -45,7 +47,7 @@ void tact_hand_base_refresh(struct tact_hand *hand)
         memcpy(link->rotation, r, sizeof link->rotation);
         tact_v3_copy(link->axis, link->def.axis);
         memset(link->motion, 0, sizeof link->motion);
-        if (link->turns) {
+        if (link->is_rotational) {
             tact_v3_cross(link->motion, arm, link->axis);
             tact_v3_copy(link->motion + 3, link->axis);
         } else {
@@ -58,24 +60,24 @@ void tact_hand_base_refresh(struct tact_hand *hand)
     }
 }
 
-/* Angular velocity, world axes, of the rotation exp(v) while v changes at `rate`: the left Jacobian
- * of SO(3) (Bullo and Murray 1995). */
+/* Angular velocity, world axes, of the rotation exp(v) of a rotation vector v that changes at
+ * `rate`: the left Jacobian of SO(3) (Bullo and Murray 1995). */
 static void target_angular_velocity(double out[3], const double v[3], const double rate[3])
 {
     const double angle = tact_v3_norm(v), square = angle * angle;
-    double cross_once[3], cross_twice[3];
-    tact_v3_cross(cross_once, v, rate);
-    tact_v3_cross(cross_twice, v, cross_once);
+    double v_cross_rate[3], v_cross_v_rate[3];
+    tact_v3_cross(v_cross_rate, v, rate);
+    tact_v3_cross(v_cross_v_rate, v, v_cross_rate);
     const double a = angle > 1e-3 ? (1.0 - tact_cos(angle)) / square : 0.5 - square / 24.0;
     const double b =
         angle > 1e-3 ? (angle - tact_sin(angle)) / (square * angle) : 1.0 / 6.0 - square / 120.0;
     for (int i = 0; i < 3; i++) {
-        out[i] = rate[i] + a * cross_once[i] + b * cross_twice[i];
+        out[i] = rate[i] + a * v_cross_rate[i] + b * v_cross_v_rate[i];
     }
 }
 
-/* The shortest rotation to the target; near half a turn in the sense of the last torque, so that it
- * does not change from tick to tick. */
+/* Takes the shortest rotation of the base to its target; near half a turn, that in the sense of the
+ * last torque, so that the sense does not change from tick to tick. */
 void tact_hand_base_update_target_error(struct tact_hand *hand)
 {
     const double *q = hand->state.q, *target = hand->state.target, *torque = hand->state.torque;

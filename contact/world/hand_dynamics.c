@@ -6,7 +6,7 @@
 #include <string.h>
 #include "contact/world/hand_internal.h"
 
-/* Pose of a link at a joint value of zero. */
+/* Pose of a link in the world at a joint value of zero. */
 static void compute_pose_at_zero(const struct tact_hand *hand, const struct link *link,
                                  struct tact_pose *out)
 {
@@ -61,21 +61,21 @@ static void refresh_link(struct tact_hand *hand, int i)
     tact_m3_mul_t(link->world, ri, r);
 }
 
-/* Sets the terms of the rate of change of link i's motion, times its joint's rate: the cross
- * product of the link's twist and the joint's. The axes of a base's rotation are fixed, and move
- * with it at the first of the rates. */
+/* Sets the terms of the velocity product of link i, the rate of change of its joint's motion times
+ * the joint rate: the cross product of the twists of link and joint. The rotation axes of a base
+ * are fixed, and move with the base at the first of the rates. */
 static void set_velocity_product(const double *rates, struct link *link, const double joint[6])
 {
     if (link->def.joint != TACT_JOINT_BASE) {
         tact_v3_cross(link->product[0], link->velocity + 3, joint);
         tact_v3_cross(link->product[1], link->velocity, joint + 3);
         tact_v3_cross(link->product[2], link->velocity + 3, joint + 3);
-    } else if (link->turns) {
+    } else if (link->is_rotational) {
         tact_v3_cross(link->product[0], rates, joint + 3);
     }
 }
 
-/* Sets the twists of all links, and the terms that follow from them, at rates of the joints. */
+/* Sets the twists of all links, and their velocity-product terms, at given joint rates. */
 static void set_link_velocities(struct tact_hand *hand, const double *rates)
 {
     for (int i = 0; i < hand->count; i++) {
@@ -104,7 +104,8 @@ void tact_hand_refresh(struct tact_hand *hand)
     set_link_velocities(hand, hand->state.v);
 }
 
-/* Momentum (or force) of inertia `in` at twist t, about the origin of the base. */
+/* Spatial momentum (or force) of the inertia `in` at a twist (or acceleration) t, about the origin
+ * of the base. */
 static void multiply_by_spatial_inertia(const double *in, const double *t, double *out)
 {
     double hxw[3], hxv[3];
@@ -164,7 +165,8 @@ void tact_hand_mass_matrix(struct tact_hand *hand, double *m)
     }
 }
 
-/* out += rate of change of link i's motion, times its joint's rate. */
+/* Adds to out the velocity product of link i: the rate of change of its joint's motion, times the
+ * joint rate. */
 static void add_velocity_product(const struct tact_hand *hand, int i, double *out)
 {
     const struct link *link = &hand->links[i];
@@ -199,7 +201,7 @@ void tact_hand_link_rate(const struct tact_hand *hand, int link, const double po
     tact_hand_link_motion(hand, link, point, twist, rate);
 }
 
-/* out += a x* f of a twist and a momentum. */
+/* Adds to out the spatial cross product a x* f of a twist and a momentum. */
 static void add_force_cross(double *out, const double *a, const double *f)
 {
     double t[3];

@@ -12,7 +12,7 @@
 #include "contact/world/hand_internal.h"
 #include "contact/world/rows_internal.h"
 
-static int above(const struct tact_hand *hand, int coordinate)
+static int parent_coordinate(const struct tact_hand *hand, int coordinate)
 {
     return hand->links[coordinate].up;
 }
@@ -21,9 +21,9 @@ static int above(const struct tact_hand *hand, int coordinate)
 static void eliminate_joint(struct tact_hand *hand, int k)
 {
     const double *row = hand->factor + (size_t)k * (size_t)hand->count;
-    for (int i = above(hand, k); i >= 0; i = above(hand, i)) {
+    for (int i = parent_coordinate(hand, k); i >= 0; i = parent_coordinate(hand, i)) {
         double *other = hand->factor + (size_t)i * (size_t)hand->count;
-        for (int j = i; j >= 0; j = above(hand, j)) {
+        for (int j = i; j >= 0; j = parent_coordinate(hand, j)) {
             other[j] -= row[i] * row[j];
         }
     }
@@ -33,7 +33,7 @@ int tact_hand_factor(struct tact_hand *hand, const double *diagonal)
 {
     int n = hand->count;
     for (int i = 0; i < n; i++) {
-        for (int j = i; j >= 0; j = above(hand, j)) {
+        for (int j = i; j >= 0; j = parent_coordinate(hand, j)) {
             hand->factor[i * n + j] = hand->reduced[i * n + j];
         }
         hand->factor[i * n + i] += diagonal[i];
@@ -45,7 +45,7 @@ int tact_hand_factor(struct tact_hand *hand, const double *diagonal)
             return -EDOM;
         }
         hand->inverse[k] = 1.0 / sqrt(row[k]);
-        for (int j = k; j >= 0; j = above(hand, j)) {
+        for (int j = k; j >= 0; j = parent_coordinate(hand, j)) {
             row[j] *= hand->inverse[k];
         }
         eliminate_joint(hand, k);
@@ -53,12 +53,13 @@ int tact_hand_factor(struct tact_hand *hand, const double *diagonal)
     return 0;
 }
 
-/* Applies row i of L^-T: scales entry i, and subtracts it from those above it. */
+/* Applies row i of L^-T to a vector: scales entry i, and subtracts its multiples from the entries
+ * of the coordinates above i in the tree. */
 static void apply_transposed_row(const struct tact_hand *hand, int i, double *x)
 {
     const double *row = hand->factor + (size_t)i * (size_t)hand->count;
     x[i] *= hand->inverse[i];
-    for (int j = above(hand, i); j >= 0; j = above(hand, j)) {
+    for (int j = parent_coordinate(hand, i); j >= 0; j = parent_coordinate(hand, j)) {
         x[j] -= row[j] * x[i];
     }
 }
@@ -74,7 +75,7 @@ void tact_hand_unit_inverse_transpose(const struct tact_hand *hand, int joint, d
 {
     memset(x, 0, (size_t)hand->count * sizeof *x);
     x[joint] = 1.0;
-    for (int i = joint; i >= 0; i = above(hand, i)) {
+    for (int i = joint; i >= 0; i = parent_coordinate(hand, i)) {
         apply_transposed_row(hand, i, x);
     }
 }
@@ -83,7 +84,7 @@ void tact_hand_apply_inverse_factor(const struct tact_hand *hand, double *x)
 {
     for (int i = 0; i < hand->count; i++) {
         const double *row = hand->factor + (size_t)i * (size_t)hand->count;
-        for (int j = above(hand, i); j >= 0; j = above(hand, j)) {
+        for (int j = parent_coordinate(hand, i); j >= 0; j = parent_coordinate(hand, j)) {
             x[i] -= row[j] * x[j];
         }
         x[i] *= hand->inverse[i];
@@ -94,10 +95,10 @@ void tact_hand_solve(const struct tact_hand *hand, double *x, int columns)
 {
     for (int k = 0; k < columns; k++) {
         double *column = x + (size_t)k * (size_t)hand->count;
-        tact_hand_project(hand, column);
+        tact_hand_project_to_coordinates(hand, column);
         tact_hand_apply_inverse_transpose(hand, column);
         tact_hand_apply_inverse_factor(hand, column);
-        tact_hand_expand(hand, column);
+        tact_hand_expand_to_joints(hand, column);
     }
 }
 
@@ -109,7 +110,7 @@ void tact_hand_reduce_rows(const struct tact_hand *hand, double *const *rows)
         for (int k = 0; k < 3 && row; k++) {
             row[k] *= hand->inverse[i];
         }
-        for (int j = above(hand, i); j >= 0 && row; j = above(hand, j)) {
+        for (int j = parent_coordinate(hand, i); j >= 0 && row; j = parent_coordinate(hand, j)) {
             tact_row2 *other = (tact_row2 *)rows[j];
             for (int k = 0; k < 3; k++) {
                 other[k] -= l[j] * row[k];
@@ -127,7 +128,7 @@ void tact_hand_scale_rates(struct tact_hand *hand, double *w)
     for (int i = 0; i < hand->count; i++) {
         const double *row = hand->factor + (size_t)i * (size_t)hand->count;
         double sum = 0.0;
-        for (int j = i; j >= 0; j = above(hand, j)) {
+        for (int j = i; j >= 0; j = parent_coordinate(hand, j)) {
             sum += row[j] * unscaled_rates[j];
         }
         if (tact_hand_is_coordinate(hand, i)) {
@@ -151,26 +152,27 @@ void tact_hand_compute_joint_rates(struct tact_hand *hand)
         hand->velocity[i] = tact_hand_is_coordinate(hand, i) ? hand->w[hand->links[i].slot] : 0.0;
     }
     tact_hand_apply_inverse_factor(hand, hand->velocity);
-    tact_hand_expand(hand, hand->velocity);
+    tact_hand_expand_to_joints(hand, hand->velocity);
 }
 
-/* A coordinate continues the chain of the one above it where it is the only one below that and the
- * chain has room. */
+/* A coordinate continues the chain of its parent coordinate where it is the only child and the
+ * chain is not full. */
 void tact_hand_find_chains(struct tact_hand *hand)
 {
     hand->chain_count = 0;
     for (int i = 0; i < hand->count; i++) {
         struct link *link = &hand->links[i];
-        int siblings = 0;
+        int child_count = 0;
         if (!tact_hand_is_coordinate(hand, i)) {
             link->slot = -1;
             continue;
         }
         for (int j = 0; j < hand->count; j++) {
-            siblings += tact_hand_is_coordinate(hand, j) && above(hand, j) == link->up;
+            child_count +=
+                tact_hand_is_coordinate(hand, j) && parent_coordinate(hand, j) == link->up;
         }
         int after = link->up >= 0 ? hand->links[link->up].slot + 1 : 0;
-        if (link->up < 0 || siblings > 1 || after % TACT_NODE_UNKNOWNS == 0) {
+        if (link->up < 0 || child_count > 1 || after % TACT_NODE_UNKNOWNS == 0) {
             after = TACT_NODE_UNKNOWNS * hand->chain_count++;
         }
         link->slot = after;

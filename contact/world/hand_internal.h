@@ -11,33 +11,36 @@
 #include "contact/world/hand.h"
 
 #define TACT_NODE_UNKNOWNS                                                                         \
-    6 /* unknowns of a node: a body, or a chain of at most so many joints                          \
+    6 /* number of unknowns of a node of the elimination: a body, or a chain of at most so many    \
+       * joints                                                                                    \
        */
 
 struct link {
     struct tact_link_def def;
-    int turns;             /* 1: its joint value is an angle */
-    double inertia[9];     /* about the centre of mass, link axes */
+    int is_rotational;     /* 1: the joint value is an angle */
+    double inertia[9];     /* inertia about the link's centre of mass, link axes */
     struct tact_pose pose; /* link frame, world */
-    double rotation[9];    /* rotation matrix of its orientation, row-major */
+    double rotation[9];    /* rotation matrix of the link's orientation, row-major */
     double axis[3];        /* joint axis, world */
-    double motion[6]; /* twist per unit joint rate, linear part at the origin of the base, world */
-    double center[3]; /* centre of mass relative to the origin of the base, world axes */
-    double world[9];  /* inertia about the centre of mass, world axes */
-    double subtree_inertia[10]; /* inertia of the subtree about the origin of the base: m, m c (3),
-                             J xx yy zz xy xz yz */
-    double velocity[6];         /* twist at the origin of the base */
+    double motion[6]; /* motion of the joint: twist per unit joint rate, linear part at the origin
+                         of the base, world */
+    double center[3]; /* the link's centre of mass relative to the origin of the base, world axes */
+    double world[9];  /* inertia about the link's centre of mass, world axes */
+    double subtree_inertia[10]; /* inertia of the link's subtree about the origin of the base: m, m
+                                   c (3), J xx yy zz xy xz yz */
+    double velocity[6];         /* twist of the link, linear part at the origin of the base */
     double product[3][3]; /* two terms of the linear part and one of the angular part of the rate
                              of change of `motion` times the joint's rate; a joint of the base
                              has only the first, or 0 */
     double acceleration[6];
-    double force[6]; /* wrench about the origin of the base */
-    int coordinate;  /* that the joint is or is tied to */
-    double ratio;    /* rate of the joint by that of its coordinate; 1 of a coordinate itself */
-    int up;          /* of a coordinate: the next one above it, or -1 */
+    double force[6]; /* wrench on the link about the origin of the base */
+    int coordinate;  /* index of the coordinate that the joint is, or that it is tied to */
+    double ratio;    /* rate of the joint over that of its coordinate; 1 of a coordinate itself */
+    int up;          /* of a coordinate: its parent in the tree of coordinates, or -1 */
     int deepest;     /* lowest coordinate of the joints between the link and the base; all others of
                         these joints are above it */
-    double tendon_resistance; /* h D + h^2 K of a drive on a tendon, 0 at its limit */
+    double tendon_resistance; /* implicit gain h D + h^2 K of a drive on a tendon, 0 at its force
+                                 limit */
     int slot; /* index of the coordinate in w: TACT_NODE_UNKNOWNS times its chain, plus its position
                * in the chain; -1 of a joint that is no coordinate
                */
@@ -48,27 +51,30 @@ struct tact_hand {
     struct tact_pose base;
     struct link *links;
     struct tact_hand_state state;
-    double *numbers; /* storage of all arrays of numbers below */
-    double *mass;    /* n x n, joint-space inertia */
-    double *reduced; /* n x n, T^T M T of the coordinates; where nothing is tied, mass itself */
-    double
-        *resistance;  /* h D + h^2 K of the drives that act on a coordinate, not at their limits */
+    double *numbers;    /* one allocation that holds all the arrays of numbers below */
+    double *mass;       /* n x n, joint-space inertia */
+    double *reduced;    /* mass matrix T^T M T of the coordinates, n x n; where no joints are tied,
+                           `mass` itself */
+    double *resistance; /* implicit gain h D + h^2 K of the drives on a coordinate that are not at
+                           their limits */
     double *factor;   /* L, row-major, lower: L^T L = M + h D + h^2 K of the coordinates; 0 off the
                          tree's pattern */
-    double *inverse;  /* inverse of the diagonal of L */
+    double *inverse;  /* inverses of the diagonal entries of the factor L */
     double *bias;     /* Coriolis, centrifugal and gravity torques */
     double *velocity; /* joint rates: before the solve without contacts, after it with them */
     double *rhs;
     double *scratch;
-    int moves;                      /* 1: the base has coordinates */
-    int tied;                       /* 1: there are mimic joints or drives on tendons */
-    struct tact_tendon_term *terms; /* of all tendons */
-    double base_error[6];        /* displacement and rotation vector from the base to its target */
-    double base_target_twist[6]; /* velocity and angular velocity of the target */
+    int moves;                             /* 1: the base has coordinates */
+    int has_couplings;                     /* 1: there are mimic joints or drives on tendons */
+    struct tact_tendon_term *tendon_terms; /* of all tendons */
+    double
+        base_error[6]; /* displacement and rotation vector from a moving base to its target pose */
+    double base_target_twist[6]; /* velocity and angular velocity of a base's target */
     int chain_count; /* number of chains: unbranched sequences of at most TACT_NODE_UNKNOWNS links
                       */
-    double *w;       /* L v in the tick that is being solved, by slot; 0 in slots without a joint */
-    double **rows;   /* each coordinate's row of a contact's J; scratch */
+    double *w; /* factored joint rates w = L v in the tick that is being solved, by slot; 0 in slots
+                  without a joint */
+    double **rows; /* scratch: the row of each coordinate in a contact's Jacobian J */
 };
 
 /* Joint-space inertia M with the armatures, n x n (composite rigid bodies; Featherstone 2008,
@@ -79,16 +85,18 @@ void tact_hand_mass_matrix(struct tact_hand *hand, double *m);
  * 2008, chapter 5). */
 void tact_hand_bias_torque(struct tact_hand *hand, const double gravity[3], double *bias);
 
-/* The same at other rates of the joints than the present ones, which the links keep. */
+/* Bias torques, as tact_hand_bias_torque(), at given joint rates; the links keep the present ones.
+ */
 void tact_hand_bias_torque_at(struct tact_hand *hand, const double *rates, const double gravity[3],
                               double *bias);
 
-/* tact_hand_link_twist() and tact_hand_link_rate() of the same point. */
+/* Twist of a point of a link and its rate of change, as tact_hand_link_twist() and
+ * tact_hand_link_rate(). */
 void tact_hand_link_motion(const struct tact_hand *hand, int link, const double point[3],
                            double twist[6], double rate[6]);
 
-/* Of a base that moves (hand_base.c): computes poses and motions of its links from its coordinates;
- * sets base_error; adds h times its rates to its coordinates. */
+/* For a moving base (hand_base.c): poses and motions of its links from its coordinates; base_error,
+ * to its target; and the drift, h times its rates added to its coordinates. */
 void tact_hand_base_refresh(struct tact_hand *hand);
 void tact_hand_base_update_target_error(struct tact_hand *hand);
 void tact_hand_base_drift(struct tact_hand *hand, double h);
@@ -105,40 +113,41 @@ static inline int tact_hand_is_coordinate(const struct tact_hand *hand, int join
     return hand->links[joint].coordinate == joint;
 }
 
-/* hand_tied.c: checks mimic joints and tendons. 0 or -EINVAL. */
-int tact_hand_check_tied(const struct tact_link_def *links, int count);
+/* Checks the mimic joints and tendons of a hand (hand_tied.c). 0 or -EINVAL. */
+int tact_hand_check_couplings(const struct tact_link_def *links, int count);
 
-/* Whether there are mimic joints or drives on tendons. */
-int tact_hand_is_tied(const struct tact_link_def *links, int count);
+/* 1 where a hand has mimic joints or drives on tendons. */
+int tact_hand_has_coupled_joints(const struct tact_link_def *links, int count);
 
-/* Sets the coordinates, their tree and what they take over from the joints tied to them. -EINVAL
- * where their ranges leave no room; -ENOMEM. */
-int tact_hand_tie(struct tact_hand *hand);
+/* Sets the coordinates of a hand, their tree, and the range and friction that they take over from
+ * joints tied to them. -EINVAL where the ranges of tied joints have no common value; -ENOMEM. */
+int tact_hand_couple_joints(struct tact_hand *hand);
 
-/* Computes `reduced` from `mass`. */
+/* Computes the mass matrix of the coordinates, `reduced`, from that of the joints, `mass`. */
 void tact_hand_reduce_mass(struct tact_hand *hand);
 
 /* Adds the drives on tendons to the matrix that is to be factored. */
 void tact_hand_add_tendons(struct tact_hand *hand);
 
-/* x: torques or impulses of the joints; on output those of the coordinates, T^T x. */
-void tact_hand_project(const struct tact_hand *hand, double *x);
+/* Replaces joint torques or impulses x by those of the coordinates, T^T x. */
+void tact_hand_project_to_coordinates(const struct tact_hand *hand, double *x);
 
-/* x: rates of the coordinates; on output those of the joints, T x. */
-void tact_hand_expand(const struct tact_hand *hand, double *x);
+/* Replaces coordinate rates x by those of the joints, T x. */
+void tact_hand_expand_to_joints(const struct tact_hand *hand, double *x);
 
-/* Moves joints that are no coordinates to their law. */
-void tact_hand_follow(struct tact_hand *hand);
+/* Sets the values of mimic joints by their laws from the joints that they follow. */
+void tact_hand_apply_mimic_laws(struct tact_hand *hand);
 
-/* Length or rate of what the drive of joint i acts on, from values or rates of the joints. */
+/* Length (or rate) of what the drive of joint i acts on, its joint or a tendon, from the values (or
+ * rates) of the joints. */
 double tact_hand_drive_length(const struct tact_hand *hand, int i, const double *joints);
 
 /* Factors the matrix of the coordinates plus a diagonal. -EDOM where it is not positive definite.
  */
 int tact_hand_factor(struct tact_hand *hand, const double *diagonal);
 
-/* x = L^-T x, which turns joint-space impulses into changes of w; x = L^-1 x, which turns w into
- * rates. */
+/* Products of the inverse factor of a hand: L^-T x turns joint-space impulses into changes of w,
+ * and L^-1 x turns w into joint rates. */
 void tact_hand_apply_inverse_transpose(const struct tact_hand *hand, double *x);
 void tact_hand_apply_inverse_factor(const struct tact_hand *hand, double *x);
 /* x = L^-T of the unit vector of a joint, which has entries of that joint and those above it. */
@@ -148,13 +157,14 @@ void tact_hand_unit_inverse_transpose(const struct tact_hand *hand, int joint, d
  * where they are 0. Where a coordinate has a row, so have those above it. */
 void tact_hand_reduce_rows(const struct tact_hand *hand, double *const *rows);
 
-/* w: on input the joint rates, by slot; on output L times these. */
+/* Replaces joint rates in w, by slot, by L times these. */
 void tact_hand_scale_rates(struct tact_hand *hand, double *w);
 
-/* Sets w to the present rates, by slot: its meaning until the matrix of the tick is factored. */
+/* Sets w to the present joint rates, by slot, which it holds until the matrix of the tick is
+ * factored. */
 void tact_hand_set_factored_rates(struct tact_hand *hand);
 
-/* Computes the joint rates from w. */
+/* Computes the joint rates from the factored rates w. */
 void tact_hand_compute_joint_rates(struct tact_hand *hand);
 
 #endif

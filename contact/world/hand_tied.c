@@ -14,7 +14,8 @@
 #include <string.h>
 #include "contact/world/hand_internal.h"
 
-#define MAX_START_ERROR 1e-9 /* of the start of a mimic joint from its law [rad, m] */
+#define MAX_START_ERROR                                                                            \
+    1e-9 /* largest error of a mimic joint's initial value against its law [rad, m] */
 
 static int check_mimic(const struct tact_link_def *links, int count, int index)
 {
@@ -55,7 +56,7 @@ static int check_tendon(const struct tact_link_def *links, int count, int index)
     return 0;
 }
 
-int tact_hand_check_tied(const struct tact_link_def *links, int count)
+int tact_hand_check_couplings(const struct tact_link_def *links, int count)
 {
     int rc = 0;
     for (int i = 0; !rc && i < count; i++) {
@@ -65,22 +66,22 @@ int tact_hand_check_tied(const struct tact_link_def *links, int count)
     return rc;
 }
 
-int tact_hand_is_tied(const struct tact_link_def *links, int count)
+int tact_hand_has_coupled_joints(const struct tact_link_def *links, int count)
 {
-    int tied = 0;
+    int has_couplings = 0;
     for (int i = 0; i < count; i++) {
-        tied |= links[i].mimic || links[i].tendon_count;
+        has_couplings |= links[i].mimic || links[i].tendon_count;
     }
-    return tied;
+    return has_couplings;
 }
 
-/* Rate of a joint by that of the one that leads those it is tied to. */
+/* Rate of a joint over that of the leading joint, which the joints that are tied to it follow. */
 static double rate_by_leader(const struct tact_link_def *def)
 {
     return def->mimic ? def->multiplier : 1.0;
 }
 
-static int leader(const struct tact_hand *hand, int joint)
+static int leading_joint(const struct tact_hand *hand, int joint)
 {
     const int mimic = hand->links[joint].def.mimic;
     return mimic ? mimic - 1 : joint;
@@ -96,7 +97,7 @@ static void set_coordinates(struct tact_hand *hand)
     }
     for (int i = 0; i < hand->count; i++) {
         int first = 0;
-        while (leader(hand, first) != leader(hand, i)) {
+        while (leading_joint(hand, first) != leading_joint(hand, i)) {
             first++;
         }
         hand->links[i].coordinate = first;
@@ -106,8 +107,9 @@ static void set_coordinates(struct tact_hand *hand)
     }
 }
 
-/* Gives dry friction and range of a joint to its coordinate. -EINVAL where no range is left. */
-static int carry_bounds(struct tact_hand *hand, int joint)
+/* Transfers dry friction and range of a mimic joint to its coordinate. -EINVAL where no range is
+ * left. */
+static int transfer_bounds(struct tact_hand *hand, int joint)
 {
     const struct link *link = &hand->links[joint];
     struct tact_link_def *from = &hand->links[joint].def, *to = &hand->links[link->coordinate].def;
@@ -116,7 +118,8 @@ static int carry_bounds(struct tact_hand *hand, int joint)
         const double one = to->start + (from->lower - from->start) / link->ratio;
         const double two = to->start + (from->upper - from->start) / link->ratio;
         const int has = to->lower < to->upper;
-        /* that of a joint that starts at a stop is not narrowed beyond it by rounding */
+        /* the range of a joint that starts at a stop is not narrowed past its initial value by
+         * rounding */
         const double lower = fmin(fmin(one, two), to->start),
                      upper = fmax(fmax(one, two), to->start);
         to->lower = has ? fmax(to->lower, lower) : lower;
@@ -129,8 +132,9 @@ static int carry_bounds(struct tact_hand *hand, int joint)
     return 0;
 }
 
-/* Marks that the coordinates which move a link, or on which a tendon acts, are all coupled. */
-static void couple(const int *coordinates, int found, int n, unsigned char *coupled)
+/* Marks as coupled with each other all coordinates that move one link, or on which one tendon acts.
+ */
+static void mark_all_coupled(const int *coordinates, int found, int n, unsigned char *coupled)
 {
     for (int a = 0; a < found; a++) {
         for (int b = 0; b < found; b++) {
@@ -149,16 +153,17 @@ static void mark_couplings(struct tact_hand *hand, int *list, unsigned char *cou
             list[found++] = hand->links[j].coordinate;
             link->deepest = list[found - 1] > link->deepest ? list[found - 1] : link->deepest;
         }
-        couple(list, found, hand->count, coupled);
+        mark_all_coupled(list, found, hand->count, coupled);
         for (int k = 0; k < link->def.tendon_count; k++) {
             list[k] = hand->links[link->def.tendon[k].joint].coordinate;
         }
-        couple(list, link->def.tendon_count, hand->count, coupled);
+        mark_all_coupled(list, link->def.tendon_count, hand->count, coupled);
     }
 }
 
-/* The elimination tree: eliminating a coordinate couples all that it is coupled to. */
-static int set_tree(struct tact_hand *hand)
+/* Sets the elimination tree of the coordinates: eliminating one couples all those that it is
+ * coupled to with each other. */
+static int set_elimination_tree(struct tact_hand *hand)
 {
     const int n = hand->count;
     unsigned char *coupled = calloc((size_t)n * (size_t)n + 1, 1);
@@ -173,7 +178,7 @@ static int set_tree(struct tact_hand *hand)
                 }
             }
             hand->links[k].up = found ? list[found - 1] : -1;
-            couple(list, found, n, coupled);
+            mark_all_coupled(list, found, n, coupled);
         }
     }
     const int rc = coupled && list ? 0 : -ENOMEM;
@@ -182,15 +187,16 @@ static int set_tree(struct tact_hand *hand)
     return rc;
 }
 
-/* Copies the tendons, so that they live as long as the hand. */
+/* Copies the tendons' terms into the hand, so that the caller's arrays need not outlive its
+ * creation. */
 static int copy_tendons(struct tact_hand *hand)
 {
     size_t count = 0;
     for (int i = 0; i < hand->count; i++) {
         count += (size_t)hand->links[i].def.tendon_count;
     }
-    hand->terms = calloc(count + 1, sizeof *hand->terms);
-    struct tact_tendon_term *next = hand->terms;
+    hand->tendon_terms = calloc(count + 1, sizeof *hand->tendon_terms);
+    struct tact_tendon_term *next = hand->tendon_terms;
     for (int i = 0; next && i < hand->count; i++) {
         struct tact_link_def *def = &hand->links[i].def;
         const size_t own = (size_t)def->tendon_count;
@@ -200,10 +206,10 @@ static int copy_tendons(struct tact_hand *hand)
         def->tendon = next;
         next += own;
     }
-    return hand->terms ? 0 : -ENOMEM;
+    return hand->tendon_terms ? 0 : -ENOMEM;
 }
 
-int tact_hand_tie(struct tact_hand *hand)
+int tact_hand_couple_joints(struct tact_hand *hand)
 {
     for (int i = 0; i < hand->count; i++) {
         struct link *link = &hand->links[i];
@@ -211,21 +217,21 @@ int tact_hand_tie(struct tact_hand *hand)
         link->ratio = 1.0;
         link->up = link->def.parent;
     }
-    if (!hand->tied) {
+    if (!hand->has_couplings) {
         return 0;
     }
     set_coordinates(hand);
     int rc = copy_tendons(hand);
     for (int i = 0; !rc && i < hand->count; i++) {
-        rc = tact_hand_is_coordinate(hand, i) ? 0 : carry_bounds(hand, i);
+        rc = tact_hand_is_coordinate(hand, i) ? 0 : transfer_bounds(hand, i);
     }
-    return rc ? rc : set_tree(hand);
+    return rc ? rc : set_elimination_tree(hand);
 }
 
 void tact_hand_reduce_mass(struct tact_hand *hand)
 {
     const size_t n = (size_t)hand->count;
-    if (!hand->tied) {
+    if (!hand->has_couplings) {
         return;
     }
     memset(hand->reduced, 0, n * n * sizeof *hand->reduced);
@@ -244,14 +250,14 @@ void tact_hand_reduce_mass(struct tact_hand *hand)
 
 void tact_hand_add_tendons(struct tact_hand *hand)
 {
-    for (int i = 0; i < hand->count && hand->tied; i++) {
+    for (int i = 0; i < hand->count && hand->has_couplings; i++) {
         const struct tact_link_def *def = &hand->links[i].def;
         for (int k = 0; k < def->tendon_count * def->tendon_count; k++) {
             const struct tact_tendon_term *a = &def->tendon[k / def->tendon_count];
             const struct tact_tendon_term *b = &def->tendon[k % def->tendon_count];
             const struct link *of_a = &hand->links[a->joint], *of_b = &hand->links[b->joint];
             if (of_b->coordinate > of_a->coordinate) {
-                continue; /* the factors need the lower half */
+                continue; /* the factorisation reads the lower half only */
             }
             const double added = hand->links[i].tendon_resistance * a->coefficient * of_a->ratio *
                                  b->coefficient * of_b->ratio;
@@ -262,9 +268,9 @@ void tact_hand_add_tendons(struct tact_hand *hand)
     }
 }
 
-void tact_hand_project(const struct tact_hand *hand, double *x)
+void tact_hand_project_to_coordinates(const struct tact_hand *hand, double *x)
 {
-    for (int i = 0; i < hand->count && hand->tied; i++) {
+    for (int i = 0; i < hand->count && hand->has_couplings; i++) {
         const struct link *link = &hand->links[i];
         if (!tact_hand_is_coordinate(hand, i)) {
             x[link->coordinate] += link->ratio * x[i];
@@ -273,9 +279,9 @@ void tact_hand_project(const struct tact_hand *hand, double *x)
     }
 }
 
-void tact_hand_expand(const struct tact_hand *hand, double *x)
+void tact_hand_expand_to_joints(const struct tact_hand *hand, double *x)
 {
-    for (int i = 0; i < hand->count && hand->tied; i++) {
+    for (int i = 0; i < hand->count && hand->has_couplings; i++) {
         const struct link *link = &hand->links[i];
         if (!tact_hand_is_coordinate(hand, i)) {
             x[i] = link->ratio * x[link->coordinate];
@@ -283,10 +289,10 @@ void tact_hand_expand(const struct tact_hand *hand, double *x)
     }
 }
 
-void tact_hand_follow(struct tact_hand *hand)
+void tact_hand_apply_mimic_laws(struct tact_hand *hand)
 {
     double *q = hand->state.q;
-    for (int i = 0; i < hand->count && hand->tied; i++) {
+    for (int i = 0; i < hand->count && hand->has_couplings; i++) {
         const struct link *link = &hand->links[i], *of = &hand->links[link->coordinate];
         if (!tact_hand_is_coordinate(hand, i)) {
             q[i] = link->def.start + link->ratio * (q[link->coordinate] - of->def.start);

@@ -7,10 +7,10 @@
 #include "contact/world/rows_internal.h"
 #include "contact/world/world_internal.h"
 
-/* Excess of the overlap over its target above which a bias velocity is limited. */
+/* Excess of an overlap over its target depth [m] above which its bias velocity is limited. */
 #define MIN_REBOUND_EXCESS 1e-6
 
-/* Rows of the normal velocity and of the two rotations that tip the patch. */
+/* Rows of a contact velocity: the normal velocity, and the two rotations that tip the patch. */
 static const int rows[3] = {0, 4, 5};
 
 static int can_patch_tip(const struct tact_patch *patch)
@@ -18,14 +18,15 @@ static int can_patch_tip(const struct tact_patch *patch)
     return patch->kind == TACT_PATCH_ELLIPSE && patch->exponent == 1.0;
 }
 
-/* Gap, less its target, at a point of a patch with gaps; x: from the centre, along t1, t2. */
+/* Gap beyond its target at a point of a patch that has gaps [m]; x: the point from the patch
+ * centre, along t1, t2. */
 static double gap_beyond_target_at(const struct tact_contact *c, const double *x)
 {
     const double *gap = c->patch.gap;
     return gap[0] + c->patch.target + c->preload + gap[1] * x[0] + gap[2] * x[1];
 }
 
-/* Depth of the deepest point of such a patch beyond its target [m]. */
+/* Depth beyond the target of the deepest point of a patch that has gaps [m]. */
 static double deepest_overlap_excess(const struct tact_contact *c)
 {
     static const double middle[2] = {0.0, 0.0};
@@ -39,19 +40,20 @@ static double deepest_overlap_excess(const struct tact_contact *c)
                  : most;
 }
 
-/* Fastest approach of a point of the patch at normal velocity and rotation u [m/s]. */
+/* Largest closing speed of a point of a patch at the normal velocity and rotation u [m/s]. */
 static double fastest_point_approach(const struct tact_patch *patch, const double *u)
 {
-    double fastest = -u[0];
+    double max_approach_speed = -u[0];
     if (!can_patch_tip(patch)) {
-        return fastest;
+        return max_approach_speed;
     }
     for (int i = 0; i < patch->corners; i++) {
         const double *x = patch->corner[i];
-        fastest = tact_max(fastest, -(u[0] + x[1] * u[1] - x[0] * u[2]));
+        max_approach_speed = tact_max(max_approach_speed, -(u[0] + x[1] * u[1] - x[0] * u[2]));
     }
-    return patch->corners ? fastest
-                          : fastest + tact_hypot(patch->semi[1] * u[1], patch->semi[0] * u[2]);
+    return patch->corners
+               ? max_approach_speed
+               : max_approach_speed + tact_hypot(patch->semi[1] * u[1], patch->semi[0] * u[2]);
 }
 
 void tact_impact_velocity(const struct block *block, double u[3])
@@ -76,7 +78,8 @@ void tact_impact_edge_speed(const struct tact_world *world, struct block *block)
     block->edge_speed = 0.0;
     if (world->options.local == TACT_LOCAL_BOUCHARD || c->patch.kind != TACT_PATCH_ELLIPSE ||
         !isfinite(radius)) {
-        return; /* Algorithm 1 as published, or a patch without rolling torque */
+        return; /* Bouchard's Algorithm 1 as published, or a patch that transmits no rolling torque
+                 */
     }
     tact_block_velocity(block, u);
     speed[0] = u[5];
@@ -94,7 +97,8 @@ void tact_impact_rebound(const struct tact_world *world, struct block *block)
     double e = tact_world_pair_law(world, c->a, c->b)->restitution;
     double approach_speed = fastest_point_approach(&c->patch, block->pre_velocity);
     memset(block->restitution_velocity, 0, sizeof block->restitution_velocity);
-    if (c->patch.law == TACT_LAW_GAPS) { /* counts only points whose gap closes in this tick */
+    if (c->patch.law ==
+        TACT_LAW_GAPS) { /* only points of the patch whose gap closes in this tick count */
         approach_speed = tact_min(approach_speed, approach_speed + deepest_overlap_excess(c) /
                                                                        world->options.period);
     }
@@ -105,7 +109,8 @@ void tact_impact_rebound(const struct tact_world *world, struct block *block)
     for (int i = 0; i < (can_patch_tip(&c->patch) ? 3 : 1); i++) {
         block->restitution_velocity[i] = -e * block->pre_velocity[i];
     }
-    if (block->normal_cfm > 0.0) { /* an impact does not load the spring */
+    if (block->normal_cfm >
+        0.0) { /* no spring term: an impact does not load the contact's spring */
         block->local.s[0] -= block->normal_cfm;
         block->normal_cfm = 0.0;
         block->bias_velocity =
@@ -130,10 +135,11 @@ static void set_depth_target(const struct tact_world *world, struct block *block
     block->bias_velocity = e / time;
     block->normal_cfm = c->starting ? 0.0 : law->compliance / (time * h);
     int is_rigid_or_rebounding = law->compliance == 0.0 || law->restitution > 0.0;
-    block->excess = is_rigid_or_rebounding && e > MIN_REBOUND_EXCESS * c->patch.target ? e : 0.0;
-    block->bias_scale = 1.0 + block->normal_cfm / block->local.s[0];
+    block->excess_overlap =
+        is_rigid_or_rebounding && e > MIN_REBOUND_EXCESS * c->patch.target ? e : 0.0;
+    block->bias_velocity_ratio = 1.0 + block->normal_cfm / block->local.s[0];
     block->bias_velocity =
-        tact_min(block->bias_velocity, world->options.push_limit * block->bias_scale) -
+        tact_min(block->bias_velocity, world->options.push_limit * block->bias_velocity_ratio) -
         block->edge_speed;
 }
 
@@ -153,12 +159,13 @@ static void set_gaps_target(const struct tact_world *world, struct block *block)
     }
     double time = h + (e > 0.0 ? law->dissipation + law->hunt_crossley * e : 0.0);
     block->normal_cfm = c->starting ? 0.0 : law->compliance / (time * h);
-    block->bias_scale = 1.0 + block->normal_cfm / block->local.s[0];
-    double most = world->options.push_limit * block->bias_scale;
+    block->bias_velocity_ratio = 1.0 + block->normal_cfm / block->local.s[0];
+    double most = world->options.push_limit * block->bias_velocity_ratio;
     double rate = e > most * time ? most / e : 1.0 / time;
     int is_rigid_or_rebounding = law->compliance == 0.0 || law->restitution > 0.0;
-    block->excess = is_rigid_or_rebounding && !c->patch.corners ? tact_max(e, 0.0)
-                                                                : 0.0; /* others tip as they open */
+    block->excess_overlap = is_rigid_or_rebounding && !c->patch.corners
+                                ? tact_max(e, 0.0)
+                                : 0.0; /* other patches may tip while they open */
     block->bias_velocity = -gap * rate;
     block->target_velocity[4] -= c->patch.gap[2] * rate;
     block->target_velocity[5] += c->patch.gap[1] * rate;
@@ -170,8 +177,8 @@ void tact_impact_set_target_velocity(const struct tact_world *world, struct bloc
     double free[3];
     tact_impact_velocity(block, free);
     block->approach_gain = block->pre_velocity[0] - free[0];
-    block->bias_velocity = block->normal_cfm = block->excess = 0.0;
-    block->bias_scale = 1.0;
+    block->bias_velocity = block->normal_cfm = block->excess_overlap = 0.0;
+    block->bias_velocity_ratio = 1.0;
     memcpy(block->target_velocity, patch->target_velocity, sizeof block->target_velocity);
     if (patch->law == TACT_LAW_DEPTH) {
         set_depth_target(world, block);
@@ -179,13 +186,13 @@ void tact_impact_set_target_velocity(const struct tact_world *world, struct bloc
         set_gaps_target(world, block);
     }
     block->bias_velocity =
-        block->locked ? tact_min(block->bias_velocity, 0.0) : block->bias_velocity;
+        block->is_normal_immobile ? tact_min(block->bias_velocity, 0.0) : block->bias_velocity;
     block->local.s[0] += block->normal_cfm;
 }
 
-/* Closing velocity that the load of a contact adds in a tick [m/s], at velocities with the impulses
- * of the last tick. The part of these that made the bodies separate was an impact's and is not a
- * load. */
+/* Closing velocity that the load of a contact causes in a tick [m/s], at velocities with the
+ * impulses of the last tick. The part of the impulses that made the bodies separate came from an
+ * impact and is no load. */
 static double closing_velocity_of_load(const struct tact_world *world, const struct block *block)
 {
     double u[3];
@@ -199,15 +206,16 @@ static double sum_overlap_excess(const struct tact_world *world, const struct is
 {
     double sum = 0.0;
     for (int i = 0; i < island->owners.count; i++) {
-        world->excess[island->owners.at[i]] = 0.0;
+        world->excess_overlap[island->owners.at[i]] = 0.0;
     }
     for (int i = 0; i < island->blocks.count; i++) {
         const struct block *block = &world->blocks[island->blocks.at[i]];
         for (int k = 0; k < 2; k++) {
             int at = tact_owner_index(world, block->owner[k]);
             if (at >= 0) {
-                sum += tact_max(0.0, block->excess - world->excess[at]);
-                world->excess[at] = tact_max(block->excess, world->excess[at]);
+                sum += tact_max(0.0, block->excess_overlap - world->excess_overlap[at]);
+                world->excess_overlap[at] =
+                    tact_max(block->excess_overlap, world->excess_overlap[at]);
             }
         }
     }
@@ -223,22 +231,22 @@ static double sum_overlap_excess(const struct tact_world *world, const struct is
  * other contacts of the island. */
 void tact_impact_limit_bias(const struct tact_world *world, const struct island *island)
 {
-    double h = world->options.period, excess = sum_overlap_excess(world, island);
+    double h = world->options.period, excess_overlap = sum_overlap_excess(world, island);
     double most = h * tact_v3_norm(world->options.gravity);
     for (int i = 0; i < island->blocks.count; i++) {
         most = tact_max(most, world->blocks[island->blocks.at[i]].approach_gain);
     }
-    for (int i = 0; i < island->blocks.count && excess > 0.0; i++) {
+    for (int i = 0; i < island->blocks.count && excess_overlap > 0.0; i++) {
         struct block *block = &world->blocks[island->blocks.at[i]];
-        if (!(block->excess > 0.0) || !(block->bias_velocity > 0.0)) {
+        if (!(block->excess_overlap > 0.0) || !(block->bias_velocity > 0.0)) {
             continue;
         }
         double load =
             block->has_free_body ? tact_min(closing_velocity_of_load(world, block), most) : 0.0;
         double d = tact_max(block->approach_gain, load);
         d = tact_max(d, 0.0);
-        double all = sqrt(0.25 * d * d + 2.0 * d / h * excess) - 0.5 * d;
-        double share = block->excess / excess * all * block->bias_scale;
+        double all = sqrt(0.25 * d * d + 2.0 * d / h * excess_overlap) - 0.5 * d;
+        double share = block->excess_overlap / excess_overlap * all * block->bias_velocity_ratio;
         block->bias_velocity = tact_min(block->bias_velocity, share - block->edge_speed);
     }
 }

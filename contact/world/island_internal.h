@@ -18,40 +18,44 @@ struct list {
 /* State of the iteration between the sweeps of an island (search.c). */
 struct search {
     int n;                     /* number of unknowns */
-    int newton;                /* 1 where Newton's steps may be used */
-    double best;               /* smallest residual so far */
-    double best_since_restart; /* smallest residual since Anderson acceleration was restarted */
+    int newton;                /* 1: Newton's method may be used in this search */
+    double best;               /* smallest residual of the island in this search */
+    double best_since_restart; /* smallest residual of the island since Anderson acceleration was
+                                  restarted */
     double
         newton_start_residual; /* residual at the start of the present series of Newton's steps */
-    int newton_steps_without_progress; /* steps of that series without progress; 0: no series is in
-                                          progress */
-    int undone_newton_series;          /* number of series that were undone */
-    int newton_pause_sweeps;           /* sweeps until Newton's steps are tried again */
-    int interior_point_steps; /* steps of the interior-point method; 0: not tried, or without
-                                 success */
+    int newton_steps_without_progress; /* Newton's steps of the present series without progress; 0:
+                                          no series is in progress */
+    int undone_newton_series;          /* number of series of Newton's steps that were undone */
+    int newton_pause_sweeps;           /* number of sweeps until Newton's method is tried again */
+    int interior_point_steps; /* steps of the interior-point method for this island; 0: it was not
+                                 tried, or did not succeed */
     int anchor_state;         /* 1: the solver's springs are anchored at impulses of this search, by
                              tact_springs_anchor(); -1: they must not be anchored again */
-    int is_damped; /* 1: Newton's steps are damped, as most contacts have anchored springs */
-    double least_absolute_residual;    /* smallest absolute residual so far: a relative one is
-                             misleading where impulses are huge */
-    double residual_at_least_absolute; /* relative residual at the impulses with the least absolute
-                                   residual */
-    double *before, *after, *scale, *next;           /* impulses */
-    double *best_impulses, *least_absolute_impulses; /* impulses with the smallest relative, and
-                                                    with the smallest absolute residual */
+    int are_steps_damped; /* 1: Newton's steps are damped, as most contacts have anchored springs */
+    double least_absolute_residual; /* smallest absolute residual of the search, as a relative one
+                                       is misleading where impulses are huge */
+    double residual_at_least_absolute; /* relative residual at the island's impulses with the least
+                                          absolute residual */
+    double *before, *after, *scale, *next; /* impulses */
+    double *best_impulses,
+        *least_absolute_impulses; /* copies of the island's impulses with the smallest relative, and
+                                     with the smallest absolute residual */
     struct anderson anderson;
 };
 
 struct island {
-    struct list blocks, constraints, mechanisms; /* indices in the world */
-    struct list bounds;  /* indices of the bounds of hands' joints (stops and dry friction) */
-    struct list owners;  /* bodies, then hands */
-    int points;          /* 1: one of its contacts is solved as contact points */
-    int is_coupled;      /* 1: two contacts or bounds of joints share a body or hand */
-    int open;            /* 1: not solved yet */
-    double residual;     /* largest residual of the last sweep, as in struct tact_solve_stats */
-    double size, change; /* sums of squares of all impulses and of their changes in that sweep;
-                            torques are scaled to forces */
+    struct list blocks, constraints, mechanisms; /* indices of the island's bodies and hands,
+                                                    contact blocks and joints in the world */
+    struct list bounds; /* indices of the bounds of hands' joints (stops and dry friction) */
+    struct list owners; /* bodies, then hands */
+    int points;         /* 1: a contact of the island is solved as contact points */
+    int is_coupled;     /* 1: two contacts or joint bounds of the island share a body or hand */
+    int open;           /* 1: not solved yet */
+    double
+        residual; /* largest residual of the island's last sweep, as in struct tact_solve_stats */
+    double size, change; /* sums of squares of the island's impulses and of their changes in the
+                            last sweep; torques are scaled to forces */
     struct search search;
 };
 
@@ -59,13 +63,13 @@ struct island {
 struct islands {
     struct island *list;
     int count;
-    int *root;        /* union-find parent of each body, then hand */
-    int *number;      /* index of the island of each root, or -1 */
-    int *items;       /* storage of the lists */
-    double *unknowns; /* storage of the vectors of all searches */
+    int *root;        /* union-find parent of each body, then of each hand */
+    int *number;      /* index of the island of each union-find root, or -1 */
+    int *items;       /* storage of the lists of all islands */
+    double *unknowns; /* storage of the impulse vectors of all searches */
 };
 
-/* Allocates, once bodies, hands, constraints and pairs are known. -ENOMEM. */
+/* Allocates the islands, once bodies, hands, joints and pairs are known. -ENOMEM. */
 int tact_islands_create(struct tact_world *world);
 void tact_islands_destroy(struct islands *islands);
 

@@ -6,7 +6,7 @@
 #include <string.h>
 #include "contact/world/world_internal.h"
 
-#define VECTORS_PER_SEARCH 6 /* vectors of impulses in struct search */
+#define VECTORS_PER_SEARCH 6 /* number of impulse vectors in struct search */
 
 static int owner_count(const struct tact_world *world)
 {
@@ -66,7 +66,7 @@ static int owner_of_constraint(const struct tact_world *world, int constraint, i
     return tact_owner_index(world, side ? b->b : b->a);
 }
 
-/* The island of an owner that moves, or -1 where it is in none. */
+/* The island of a moving body or hand, or -1 where it is in none. */
 static int island_of_moving_owner(struct tact_world *world, int a, int b)
 {
     return world->islands.number[find_owner_tree_root(&world->islands, a >= 0 ? a : b)];
@@ -104,7 +104,7 @@ static int island_of_owner(struct tact_world *world, int i)
     return island_of_moving_owner(world, i, i);
 }
 
-/* Starts a new island for a root that has none. */
+/* Starts a new island for a union-find root that has none. */
 static void assign_island_to_root(struct islands *s, int root)
 {
     if (s->number[root] < 0) {
@@ -144,11 +144,12 @@ static void number_islands(struct tact_world *world)
 /* Fills the list at `offset` in each island with the indices of its items; returns the remaining
  * storage. */
 static int *fill_item_lists_by_island(struct tact_world *world, size_t offset, int count,
-                                      int (*island_of)(struct tact_world *, int), int *room)
+                                      int (*island_of)(struct tact_world *, int), int *free_storage)
 {
     struct islands *s = &world->islands;
     struct list *list;
-    for (int pass = 0; pass < 2; pass++) { /* first counts, then writes */
+    for (int pass = 0; pass < 2;
+         pass++) { /* the first pass counts the items of each island, the second writes them */
         for (int i = 0; i < count; i++) {
             int island = island_of(world, i);
             if (island < 0) {
@@ -162,12 +163,12 @@ static int *fill_item_lists_by_island(struct tact_world *world, size_t offset, i
         }
         for (int i = 0; i < s->count && !pass; i++) {
             list = (struct list *)((char *)&s->list[i] + offset);
-            list->at = room;
-            room += list->count;
+            list->at = free_storage;
+            free_storage += list->count;
             list->count = 0;
         }
     }
-    return room;
+    return free_storage;
 }
 
 /* Partitions the storage into the vectors of each search, one island after another. */
@@ -198,8 +199,8 @@ static int *contact_counter_of_owner(struct tact_world *world, struct tact_owner
                                          : &world->hands[owner.index].touching;
 }
 
-/* 1 where a side of a block can move, and is not of the same owner as side 0. */
-static int moves(const struct block *block, int side)
+/* 1 where one side of a contact can move, and is another body or hand than side 0. */
+static int is_side_movable(const struct block *block, int side)
 {
     struct tact_owner owner = block->owner[side], first = block->owner[0];
     int same = side && owner.kind == first.kind && owner.index == first.index;
@@ -208,7 +209,8 @@ static int moves(const struct block *block, int side)
 
 static void find_uncoupled_contacts(struct tact_world *world)
 {
-    for (int pass = 0; pass < 3; pass++) { /* sets to 0, counts, evaluates */
+    for (int pass = 0; pass < 3;
+         pass++) { /* three passes: set the counters to 0, count the contacts, evaluate */
         for (int i = 0; i < world->bounds.count && pass < 2; i++) {
             int *n = &world->hands[world->bounds.list[i].hand].touching;
             *n = pass ? *n + 1 : 0;
@@ -217,7 +219,7 @@ static void find_uncoupled_contacts(struct tact_world *world)
             struct block *block = &world->blocks[i];
             block->is_uncoupled = 1;
             for (int k = 0; k < 2; k++) {
-                if (moves(block, k)) {
+                if (is_side_movable(block, k)) {
                     int *n = contact_counter_of_owner(world, block->owner[k]);
                     *n = pass ? *n + (pass == 1) : 0;
                     block->is_uncoupled &= *n == 1;
@@ -230,19 +232,21 @@ static void find_uncoupled_contacts(struct tact_world *world)
 void tact_islands_find(struct tact_world *world)
 {
     struct islands *s = &world->islands;
-    int *room = s->items;
+    int *free_storage = s->items;
     world->direct.island = NULL;
     number_islands(world);
-    room = fill_item_lists_by_island(world, offsetof(struct island, blocks), world->block_count,
-                                     island_of_block, room);
-    room = fill_item_lists_by_island(world, offsetof(struct island, constraints),
-                                     world->constraint_count, island_of_constraint, room);
-    room = fill_item_lists_by_island(world, offsetof(struct island, mechanisms),
-                                     world->mechanisms.count, island_of_mechanism, room);
-    room = fill_item_lists_by_island(world, offsetof(struct island, bounds), world->bounds.count,
-                                     island_of_bound, room);
+    free_storage = fill_item_lists_by_island(world, offsetof(struct island, blocks),
+                                             world->block_count, island_of_block, free_storage);
+    free_storage =
+        fill_item_lists_by_island(world, offsetof(struct island, constraints),
+                                  world->constraint_count, island_of_constraint, free_storage);
+    free_storage =
+        fill_item_lists_by_island(world, offsetof(struct island, mechanisms),
+                                  world->mechanisms.count, island_of_mechanism, free_storage);
+    free_storage = fill_item_lists_by_island(world, offsetof(struct island, bounds),
+                                             world->bounds.count, island_of_bound, free_storage);
     fill_item_lists_by_island(world, offsetof(struct island, owners), owner_count(world),
-                              island_of_owner, room);
+                              island_of_owner, free_storage);
     assign_search_vectors(s);
     find_uncoupled_contacts(world);
     for (int i = 0; i < s->count; i++) {

@@ -1,4 +1,5 @@
-/* The nodes whose velocities a contact changes, their J and Y = M^-1 J^T, and S = J Y. */
+/* The nodes (bodies, chains of joints) whose velocities a contact changes, their Jacobians J and Y
+ * = M^-1 J^T, and S = J Y. */
 #include <string.h>
 #include "contact/linear.h"
 #include "contact/world/hand_internal.h"
@@ -45,7 +46,8 @@ static struct block_node *find_block_node(const struct block *block, int node)
     return NULL;
 }
 
-/* Adds a node, of at least that many unknowns, unless the block has it already. */
+/* Adds a node with at least so many unknowns to a contact's block, unless the block has it already.
+ */
 static void add_block_node(struct block *block, int node, double *v, int dof)
 {
     struct block_node *out = find_block_node(block, node);
@@ -58,7 +60,7 @@ static void add_block_node(struct block *block, int node, double *v, int dof)
     out->dof = dof > out->dof ? dof : out->dof;
 }
 
-/* Adds the nodes of an owner: for a hand, the chains of the coordinates that move the link. */
+/* Adds the nodes of a body, or of a hand's link the chains of the coordinates that move it. */
 static void add_owner_nodes(struct tact_world *world, struct block *block, struct tact_owner owner)
 {
     if (owner.kind == TACT_OWNER_BODY) {
@@ -103,7 +105,7 @@ static void add_body_jacobian(const struct tact_body *body, const struct tact_pa
     }
 }
 
-/* Row of a coordinate in J of a block. */
+/* Row of a hand's coordinate in the Jacobian of a contact's block. */
 static double *row_of_coordinate(const struct block *block, const struct world_hand *hand,
                                  int coordinate)
 {
@@ -112,7 +114,8 @@ static double *row_of_coordinate(const struct block *block, const struct world_h
            6 * (slot % TACT_NODE_UNKNOWNS);
 }
 
-/* Adds to J the rows of the joints between a link and the base, for the rates of their coordinates.
+/* Adds to a contact's Jacobian the rows of the joints between a link and the base, for the rates of
+ * their coordinates.
  */
 static void add_hand_jacobian(const struct world_hand *hand, int link,
                               const struct tact_patch *patch, double sign,
@@ -133,8 +136,8 @@ static void add_hand_jacobian(const struct world_hand *hand, int link,
     }
 }
 
-/* The torque about the normal that comes with the normal force of an elastic wrench, as of a
- * thread, over that force. A row of its own that is elastic has the torque instead. */
+/* Pitch of an elastic wrench, as of a screw thread: its torque about the normal over its normal
+ * force. It is 0 where the torsion row has an elastic law of its own. */
 static double pitch_of_elastic_wrench(const struct tact_patch *patch)
 {
     int is_screw = patch->law == TACT_LAW_WRENCH && patch->wrench[0] > 0.0 &&
@@ -142,8 +145,8 @@ static double pitch_of_elastic_wrench(const struct tact_patch *patch)
     return is_screw ? patch->wrench[3] / patch->wrench[0] : 0.0;
 }
 
-/* Makes the normal row that of a screw: its impulse has the torque of the pitch with it, and its
- * velocity that of a rotation about the normal. */
+/* Makes the normal row of a contact that of a screw: a normal impulse comes with the torque of the
+ * pitch, and the normal velocity includes that of a rotation about the normal. */
 static void add_pitch_to_normal_row(struct block *block)
 {
     for (int k = 0; k < block->node_count && block->pitch != 0.0; k++) {

@@ -7,16 +7,18 @@
 #include "contact/world/world_internal.h"
 
 #define MAX_HINGE_RETURN_RATE                                                                      \
-    5.0 /* fastest return of a hinge from beyond a stop [rad/s]; of a slide: push_limit */
+    5.0 /* largest speed at which a hinge returns from beyond a stop [rad/s]; for a slide it is    \
+           push_limit */
 
-#define ROUNDING 1e-15 /* relative rounding error of a joint value */
+#define ROUNDING 1e-15 /* rounding error of a joint value, relative to its size */
 
 static int is_bounded(const struct tact_link_def *def)
 {
     return def->lower < def->upper || def->friction > 0.0;
 }
 
-/* Lists the chains of a coordinate and those above it; returns their number. */
+/* Lists the chains that contain a coordinate and the coordinates above it in the tree; returns
+ * their number. */
 static int list_chains_to_base(const struct world_hand *hand, int joint, struct bound_chain *nodes)
 {
     int count = 0;
@@ -55,7 +57,8 @@ static int count_bounds(const struct tact_hand *hand)
     return count;
 }
 
-/* Partitions the numbers into the matrix of each hand and the work of the solution. */
+/* Partitions the storage into the matrix of each hand's joint bounds and the work arrays of their
+ * solution. */
 static void assign_bound_arrays(struct tact_world *world, size_t most)
 {
     struct joint_bounds *bounds = &world->bounds;
@@ -123,7 +126,7 @@ void tact_joint_bounds_warm_start(struct tact_world *world)
     }
 }
 
-/* Computes y of a bound and the row of A that follows from it. */
+/* Computes for a joint bound its vector y and its row of A. */
 static void assemble_mobility(struct tact_world *world, struct joint_bound *b, double *row)
 {
     struct tact_hand *hand = hand_of_bound(world, b);
@@ -142,17 +145,17 @@ static void assemble_mobility(struct tact_world *world, struct joint_bound *b, d
         row[i] = x[world->bounds.list[of->first + i].joint];
     }
     double mass = hand->reduced[b->joint * hand->count + b->joint];
-    b->per_length = link->turns ? sqrt(link->subtree_inertia[0] / mass) : 1.0;
+    b->torque_scale = link->is_rotational ? sqrt(link->subtree_inertia[0] / mass) : 1.0;
 }
 
-/* Sets the rates that stops allow and the kinks. */
+/* Sets the rates that a joint's stops allow and the impulses of its law's kinks. */
 static void set_bound_law(const struct tact_world *world, struct joint_bound *b)
 {
     const struct tact_hand *hand = hand_of_bound(world, b);
     const struct tact_link_def *def = &hand->links[b->joint].def;
     double q = hand->state.q[b->joint], h = world->options.period;
     double fastest =
-        hand->links[b->joint].turns ? MAX_HINGE_RETURN_RATE : world->options.push_limit;
+        hand->links[b->joint].is_rotational ? MAX_HINGE_RETURN_RATE : world->options.push_limit;
     int stops = def->lower < def->upper;
     b->lowest_rate = stops ? tact_min((def->lower - q) / h, fastest) : -INFINITY;
     b->highest_rate = stops ? tact_max((def->upper - q) / h, -fastest) : INFINITY;
@@ -181,7 +184,7 @@ static void apply_bound_impulse(const struct joint_bound *b, double impulse)
     }
 }
 
-/* Rate of the joint at the present velocities. */
+/* Rate of the joint of a bound at the present velocities. */
 static double joint_rate(const struct joint_bound *b)
 {
     double sum = 0.0;
@@ -199,7 +202,7 @@ void tact_joint_bounds_apply_impulses(struct tact_world *world, const struct isl
     }
 }
 
-/* Solves the bounds of one hand; returns the residual. */
+/* Solves the joint bounds of one hand; returns the residual. */
 static double solve_hand_bounds(struct tact_world *world, const struct hand_bounds *of,
                                 struct island *island)
 {
@@ -212,7 +215,7 @@ static double solve_hand_bounds(struct tact_world *world, const struct hand_boun
     int solved = tact_joint_bounds_solve(bounds, of), exceeds_rounding = 0;
     for (int k = 0; k < of->count; k++) {
         const struct joint_bound *b = &bounds->list[of->first + k];
-        double unit = b->per_length * b->per_length, delta = b->impulse - last[k];
+        double unit = b->torque_scale * b->torque_scale, delta = b->impulse - last[k];
         double rate = delta * of->mobility[(of->count + 1) * k];
         exceeds_rounding |= fabs(rate) > b->rounding_rate;
         apply_bound_impulse(b, delta);
@@ -233,7 +236,7 @@ double tact_joint_bounds_solve_once(struct tact_world *world, struct island *isl
         const struct joint_bound *b = &world->bounds.list[island->bounds.at[i]];
         const struct hand_bounds *of = &world->bounds.hands[b->hand];
         worst = tact_max(worst, solve_hand_bounds(world, of, island));
-        i += of->count; /* the bounds of one hand follow one another in the list */
+        i += of->count; /* the island's list has the bounds of one hand in succession */
     }
     return worst;
 }
@@ -251,7 +254,7 @@ void tact_joint_bounds_unknown_scales(const struct tact_world *world, const stru
                                       double *scale)
 {
     for (int i = 0; i < island->bounds.count; i++) {
-        scale[i] = world->bounds.list[island->bounds.at[i]].per_length;
+        scale[i] = world->bounds.list[island->bounds.at[i]].torque_scale;
     }
 }
 

@@ -21,7 +21,7 @@
 
 struct direct;
 
-/* The part of y in one chain of joints: a node of the world. */
+/* The part of a joint bound's vector y in one chain of joints, a node of the world. */
 struct bound_chain {
     int node;
     int dof;
@@ -32,54 +32,62 @@ struct bound_chain {
 /* One joint's. */
 struct joint_bound {
     int hand, joint;
-    struct bound_chain *nodes; /* chains between the joint and the base of its hand */
+    struct bound_chain
+        *nodes; /* the chains that contain the joints from this one to the base of its hand */
     int node_count;
     double lowest_rate,
         highest_rate; /* lowest and highest rate that the stops allow in this tick [rad/s, m/s] */
     double kink_impulse[2]; /* impulses, ascending [N m s, N s] */
-    double impulse;         /* of stop and friction [N m s, N s] */
-    double per_length;      /* makes torques comparable with forces [1/m]; 1 for a slide */
-    int free;               /* 1: its rate is `target`; 0: its impulse is at a kink */
-    double rounding_rate;   /* rate of an error that is due to rounding alone [rad/s, m/s] */
-    double target;          /* rate that its piece of the law prescribes */
+    double impulse;         /* impulse of the joint's stop and dry friction together [N m s, N s] */
+    double torque_scale; /* factor that makes the joint's torque comparable with forces [1/m]; 1 for
+                            a slide */
+    int free; /* 1: the bound's rate is `target`; 0: its impulse is at a kink of the law */
+    double rounding_rate; /* rate of a joint error that is due to rounding alone [rad/s, m/s] */
+    double target;        /* joint rate that the present piece of the bound's law prescribes */
 };
 
 /* The stops and dry friction of the joints of one hand. */
 struct hand_bounds {
-    int first, count; /* range of the list of bounds */
-    double *mobility; /* A, count x count: rates per impulse [1/(kg m^2), 1/kg] */
+    int first, count; /* the hand's range in the list of joint bounds */
+    double *mobility; /* mobility matrix A of the hand's joint bounds, count x count: rates per
+                         impulse [1/(kg m^2), 1/kg] */
 };
 
 struct joint_bounds {
     struct joint_bound *list;
     int count;
-    struct bound_chain *nodes;          /* storage of their nodes */
-    struct hand_bounds *hands;          /* of each hand */
-    double *numbers;                    /* storage of all arrays of numbers */
-    double *factor;                     /* work of the solution, n x n, n the most of a hand */
+    struct bound_chain *nodes; /* storage of the chains of all joint bounds */
+    struct hand_bounds *hands; /* of each hand */
+    double *numbers; /* one allocation that holds all arrays of numbers of the joint bounds */
+    double
+        *factor; /* scratch of the solution, n x n, with n the largest number of bounds of a hand */
     double *rate, *step, *last_impulse; /* the same, n each */
     int *free;                          /* indices of the free bounds of a hand */
-    const struct hand_bounds *factored; /* hand of `factor`; NULL: none in this tick */
-    int factored_count, *factored_free; /* free bounds of `factor` */
+    const struct hand_bounds
+        *factored; /* hand whose free bounds `factor` belongs to; NULL: none in this tick */
+    int factored_count,
+        *factored_free; /* number and indices of the free bounds that `factor` belongs to */
 };
 
-/* Finds the joints with stops or friction, once the nodes are numbered. -ENOMEM. */
+/* Finds the joints of hands with stops or friction and allocates their bounds, once the nodes are
+ * numbered. -ENOMEM. */
 int tact_joint_bounds_create(struct tact_world *world);
 void tact_joint_bounds_destroy(struct joint_bounds *bounds);
 
-/* Sets the impulses to those of the last tick, and adds them to the joint-space impulses that the
- * hands expect. */
+/* Sets the impulses of joint bounds to those of the last tick, and adds them to the joint-space
+ * impulses that the hands expect. */
 void tact_joint_bounds_warm_start(struct tact_world *world);
 
-/* Computes y, A and the rates that stops allow, once the hands are factored. */
+/* Computes for all joint bounds y, A and the rates that the stops allow, once the hands' matrices
+ * are factored. */
 void tact_joint_bounds_assemble(struct tact_world *world);
 
-/* Adds the impulses of all bounds of an island to the velocities. */
+/* Adds the effect of the impulses of all joint bounds of an island to the velocities. */
 void tact_joint_bounds_apply_impulses(struct tact_world *world, const struct island *island);
 
-/* Solves the bounds of each hand of an island together. Adds the squares of impulses and of their
- * changes to the island's sums. Returns the largest residual: the change of a hand's impulses over
- * the impulses. */
+/* Solves the joint bounds of each hand of an island together. Adds the squares of impulses and of
+ * their changes to the island's sums. Returns the largest residual: the change of a hand's impulses
+ * over the impulses. */
 double tact_joint_bounds_solve_once(struct tact_world *world, struct island *island);
 
 /* Copies the impulse of each bound of an island to `impulses` or, with `back`, from it, without a
@@ -102,12 +110,12 @@ void tact_joint_bounds_add_response(const struct tact_world *world, const struct
 void tact_joint_bounds_newton_step(const struct tact_world *world, const struct island *island,
                                    double compliance, const struct direct *direct, double *next);
 
-/* Solves the bounds of a hand, whose rates at the present impulses are in `rate`: sets impulses and
- * pieces. Returns 0 where the solution was not reached. */
+/* Solves the joint bounds of a hand, whose rates at the present impulses are in `rate`: sets their
+ * impulses and the pieces of their laws. Returns 0 where the solution was not reached. */
 int tact_joint_bounds_solve(struct joint_bounds *bounds, const struct hand_bounds *of);
 
-/* Stores the torques in the states of the hands; clear() sets them to zero, for a tick that could
- * not be solved. */
+/* Stores the torques of joint bounds in the hands' states; tact_joint_bounds_zero_impulses() sets
+ * them to zero, for a tick that could not be solved. */
 void tact_joint_bounds_store_torques(struct tact_world *world);
 void tact_joint_bounds_zero_impulses(struct tact_world *world);
 

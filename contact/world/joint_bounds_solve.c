@@ -12,12 +12,14 @@
 #include "contact/world/joint_bounds_internal.h"
 
 #define ROUNDING                                                                                   \
-    1e-13 /* error of a rate that counts as rounding, over the rates that its impulses cause */
+    1e-13 /* error of a joint rate that counts as rounding, over the rates that the impulses cause \
+             in it */
 #define AT_KINK_TOLERANCE                                                                          \
-    1e-12 /* distance from a kink over its size, below which an impulse is at it */
+    1e-12 /* distance of an impulse from a kink of its law, over the kink's size, below which it   \
+             is at the kink */
 
-/* Sets the piece of an impulse: at a kink, or the target rate. A piece without an end, beyond which
- * there is no stop, has no impulses. */
+/* Sets the piece of the law that an impulse is on: a kink, or a target rate. Beyond a kink where no
+ * stop limits the rate, the impulse is set back to the kink. */
 static void find_law_piece(struct joint_bound *b)
 {
     double near = AT_KINK_TOLERANCE * fabs(b->kink_impulse[0]);
@@ -38,7 +40,7 @@ static void find_law_piece(struct joint_bound *b)
     }
 }
 
-/* Rates that the law allows at a kink. */
+/* Lowest and highest rate that a bound's law allows while its impulse is at a kink. */
 static void allowed_rates(const struct joint_bound *b, double *lowest, double *highest)
 {
     int one = b->kink_impulse[0] == b->kink_impulse[1];
@@ -46,8 +48,8 @@ static void allowed_rates(const struct joint_bound *b, double *lowest, double *h
     *highest = one || b->impulse == b->kink_impulse[0] ? b->highest_rate : 0.0;
 }
 
-/* A of the free bounds = L L^T, unless they are those that were factored last in this tick. Returns
- * 0 where it is not positive definite. */
+/* Factors A of the free bounds as L L^T, unless they are those that were factored last in this
+ * tick. Returns 0 where A is not positive definite. */
 static int factor_free_bounds(struct joint_bounds *bounds, const struct hand_bounds *of, int n)
 {
     const size_t size = (size_t)n * sizeof *bounds->free;
@@ -74,7 +76,7 @@ static int factor_free_bounds(struct joint_bounds *bounds, const struct hand_bou
     return 1;
 }
 
-/* Replaces the step by (L L^T)^-1 times it. */
+/* Replaces the right side in `step` by the solution with the factored matrix, (L L^T)^-1 step. */
 static void solve_factored_step(const struct joint_bounds *bounds, int n)
 {
     double *x = bounds->step;
@@ -87,7 +89,7 @@ static void solve_factored_step(const struct joint_bounds *bounds, int n)
     }
 }
 
-/* The change of an impulse up to the kink that ends its piece in the direction of `step`. */
+/* Change of an impulse up to the kink that ends its piece of the law in the direction of `step`. */
 static double impulse_to_kink(const struct joint_bound *b, double step)
 {
     for (int i = 0; i < 2; i++) {
@@ -99,8 +101,8 @@ static double impulse_to_kink(const struct joint_bound *b, double step)
     return step; /* nothing ends it */
 }
 
-/* Moves the free impulses to their targets, or as far as the first kink. Returns 1 where all have
- * reached theirs, 0 where one is at a kink now, -1 where there is no step. */
+/* Moves the free impulses until their rates are the targets, or as far as the first kink. Returns 1
+ * where all rates are, 0 where an impulse is at a kink now, -1 where there is no step. */
 static int move_free_impulses(struct joint_bounds *bounds, const struct hand_bounds *of)
 {
     struct joint_bound *list = bounds->list + of->first;
@@ -135,7 +137,8 @@ static int move_free_impulses(struct joint_bounds *bounds, const struct hand_bou
     return reached < 0;
 }
 
-/* Sum of the sizes of the rates that the impulses cause in a joint, and of its present one. */
+/* Scale of rounding of a joint's rate: sum of the sizes of the rates that the impulses cause in it,
+ * and of the present rate. */
 static double sum_rate_sizes(const struct joint_bounds *bounds, const struct hand_bounds *of, int i)
 {
     double sum = fabs(bounds->rate[i]);

@@ -8,9 +8,10 @@
 #include <string.h>
 #include "contact/world/world_internal.h"
 
-#define MAX_RESPONSE_BYTES ((size_t)64 << 20) /* largest memory for responses to contacts */
+#define MAX_RESPONSE_BYTES                                                                         \
+    ((size_t)64 << 20) /* most memory for the responses of mechanisms to contacts, in bytes */
 #define REDUNDANT_PIVOT_RATIO                                                                      \
-    1e-10 /* pivot over the mobility of its row, below which the row is redundant */
+    1e-10 /* ratio of a pivot to the mobility of its row below which the joint row is redundant */
 
 static int body_of_constraint_side(const struct tact_constraint *constraint, int side)
 {
@@ -30,8 +31,8 @@ static void label_bodies_by_mechanism(const struct tact_world *world, int *label
     for (int i = 0; i < world->body_count; i++) {
         label[i] = -1;
     }
-    for (int again = 1; again;) {
-        again = 0;
+    for (int has_changed = 1; has_changed;) {
+        has_changed = 0;
         for (int i = 0; i < world->constraint_count; i++) {
             int a = body_of_constraint_side(&world->constraints[i].constraint, 0),
                 b = body_of_constraint_side(&world->constraints[i].constraint, 1);
@@ -39,7 +40,7 @@ static void label_bodies_by_mechanism(const struct tact_world *world, int *label
             int least = a < 0 ? b : b < 0 || a < b ? a : b;
             least = la >= 0 && la < least ? la : least;
             least = lb >= 0 && lb < least ? lb : least;
-            again |= (a >= 0 && la != least) || (b >= 0 && lb != least);
+            has_changed |= (a >= 0 && la != least) || (b >= 0 && lb != least);
             if (a >= 0) {
                 label[a] = least;
             }
@@ -82,7 +83,8 @@ static void sort_constraints_by_mechanism(struct tact_world *world)
             int body = body_of_constraint_side(&world->constraints[i].constraint, k);
             if (body >= 0) {
                 m->mechanism_of_body[body] =
-                    world->constraints[i].mechanism; /* replaces the label by the index */
+                    world->constraints[i]
+                        .mechanism; /* replaces each body's label by the index of its mechanism */
             }
         }
     }
@@ -100,7 +102,7 @@ static int do_constraints_share_body(const struct world_constraint *p,
     return 0;
 }
 
-/* Sets where each row starts; returns the number of entries. */
+/* Sets the first stored column of each row of the joints' matrix; returns the number of entries. */
 static size_t assign_matrix_rows(struct tact_world *world)
 {
     struct mechanisms *m = &world->mechanisms;
@@ -170,7 +172,8 @@ void tact_mechanisms_destroy(struct mechanisms *m)
     free(m->response_storage);
 }
 
-/* Adds J_p Y_q of a body that p and q share to the matrix; q is not after p. */
+/* Adds to the matrix the entries J_p Y_q of a body that the joints p and q share; q is not after p.
+ */
 static void add_shared_body_entries(struct mechanisms *m, const struct world_constraint *p,
                                     int side, const struct world_constraint *q, int other)
 {
@@ -209,7 +212,8 @@ static void fill_mechanism_matrix(struct tact_world *world, const struct mechani
     }
 }
 
-/* Factors a row. A redundant row, as in a closed chain, has 1/D = 0 and bears no load. */
+/* Factors a row of the joints' matrix. A redundant row, as in a closed chain, gets 1/D = 0 and
+ * bears no load. */
 static void factor_mechanism_row(struct mechanisms *m, int i)
 {
     double *row = m->ldl_factors + m->start[i];

@@ -8,11 +8,13 @@
 #include "contact/world/world_internal.h"
 
 #define FAST_BODY_LOOKAHEAD_TICKS                                                                  \
-    2.0 /* ticks of motion of a fast body within which its contacts are known */
+    2.0 /* number of ticks ahead within whose motion the contacts of a fast body are found */
 #define NEGLIGIBLE_TRAVEL_RATIO                                                                    \
-    0.1 /* relative to the radius: a smaller travel in a tick needs no wider search */
+    0.1 /* travel of a shape in a tick, over its radius, below which contacts need no wider search \
+         */
 #define SEARCH_MARGIN_FACTOR                                                                       \
-    1.25 /* over the present margin, so that a search stays valid while a body accelerates */
+    1.25 /* factor of the present search margin, so that a search stays valid while a body         \
+            accelerates */
 
 int tact_world_set_fast(struct tact_world *world, int body)
 {

@@ -9,9 +9,11 @@
 #include "contact/world/world_internal.h"
 
 #define SEARCH_TRAVEL_RATIO                                                                        \
-    0.25 /* relative to a moving shape's radius: distance that it may move until the next search   \
+    0.25 /* distance that a moving shape may travel until the next broad-phase search, over its    \
+          * radius                                                                                 \
           */
-#define SEARCH_ROUNDING_FACTOR 0.98 /* factor of the squared margin: leaves room for rounding */
+#define SEARCH_ROUNDING_FACTOR                                                                     \
+    0.98 /* factor of the squared search margin that allows for rounding */
 
 /* Number of shapes with facets, of whose overlaps the corners are found. */
 static int count_faceted_shapes(const struct tact_world *world)
@@ -24,7 +26,7 @@ static int count_faceted_shapes(const struct tact_world *world)
     return count;
 }
 
-int tact_near_create(struct tact_world *world)
+int tact_broad_phase_create(struct tact_world *world)
 {
     struct near *near = &world->near;
     size_t shapes = (size_t)world->shape_count, slots = (size_t)world->slots + 1;
@@ -67,7 +69,7 @@ int tact_near_create(struct tact_world *world)
     return 0;
 }
 
-void tact_near_destroy(struct near *near)
+void tact_broad_phase_destroy(struct near *near)
 {
     void *blocks[] = {near->list,
                       near->slots,
@@ -93,12 +95,12 @@ static int64_t pairs_before_shape(const struct tact_world *world, int a)
     return (int64_t)a * (2 * (int64_t)world->shape_count - a - 1) / 2;
 }
 
-int tact_near_pair_number(const struct tact_world *world, int a, int b)
+int tact_shape_pair_number(const struct tact_world *world, int a, int b)
 {
     return (int)(pairs_before_shape(world, a) + b - a - 1);
 }
 
-void tact_near_pair_shapes(const struct tact_world *world, int pair, int *a, int *b)
+void tact_shapes_of_pair_number(const struct tact_world *world, int pair, int *a, int *b)
 {
     int low = 0, high = world->shape_count - 1;
     while (high - low > 1) {
@@ -109,14 +111,14 @@ void tact_near_pair_shapes(const struct tact_world *world, int pair, int *a, int
     *b = (int)(pair - pairs_before_shape(world, low)) + low + 1;
 }
 
-/* Distance that a shape may move until the next search. */
+/* Distance that a shape may move until the next broad-phase search. */
 static double travel_until_next_search(const struct world_shape *shape)
 {
     return shape->owner.kind == TACT_OWNER_FIXED ? 0.0 : SEARCH_TRAVEL_RATIO * shape->radius;
 }
 
-/* Radius about the origin of a shape within which a search finds others, valid until the next
- * search. */
+/* Radius about a shape's origin within which a broad-phase search finds other shapes, valid until
+ * the next search. */
 static double search_radius_of_shape(const struct world_shape *shape)
 {
     return shape->radius + travel_until_next_search(shape) + shape->searched_margin;
@@ -128,9 +130,9 @@ static int has_shape_left_search_margin(const struct tact_world *world, int i)
 {
     const struct world_shape *shape = &world->shapes[i];
     const struct tact_pose *pose = &world->poses[i];
-    const double *then = world->near.position_at_search + 3 * i;
+    const double *last_position = world->near.position_at_search + 3 * i;
     double moved[3], margin = travel_until_next_search(shape);
-    tact_v3_sub(moved, pose->position, then);
+    tact_v3_sub(moved, pose->position, last_position);
     if (shape->shape.kind == TACT_SHAPE_HALFSPACE) {
         return tact_v3_dot(moved, moved) != 0.0 ||
                memcmp(world->near.orientation_at_search + 4 * i, pose->quat_wxyz,
@@ -150,7 +152,8 @@ static int has_any_left_search_margin(const struct tact_world *world)
     return 0;
 }
 
-/* 1 where a pair has state that a tick must clear once its shapes are separated. */
+/* 1 where a pair of shapes has contact state that a tick must clear once the shapes are separated.
+ */
 static int has_pair_state(const struct tact_world *world, int slot)
 {
     static const struct tact_springs none;
@@ -163,12 +166,13 @@ static int has_pair_state(const struct tact_world *world, int slot)
            memcmp(&c->springs, &none, sizeof none) != 0;
 }
 
-/* Handles two shapes that are near: marks their pair as listed, or adds it to the candidates. */
+/* Visits two shapes of the search: where they are near, marks their pair as listed or adds it to
+ * the candidates. */
 static void visit_pair_if_close(struct tact_world *world, int i, int k)
 {
     struct near *near = &world->near;
     int a = i < k ? i : k, b = i < k ? k : i;
-    int slot = tact_near_slot_of_pair(near, tact_near_pair_number(world, a, b));
+    int slot = tact_broad_phase_slot(near, tact_shape_pair_number(world, a, b));
     if (slot >= 0) {
         near->pairs[slot].listed = 1;
         return;
@@ -277,7 +281,8 @@ static void sweep_and_prune_along_axis(struct tact_world *world)
     }
 }
 
-/* Sorts the listed slots by the number of their pair: by the first shape, then by insertion. */
+/* Sorts the slots of near pairs by the number of their pair: first by the first shape, then by
+ * insertion. */
 static void sort_slots_by_pair(struct tact_world *world, int count)
 {
     struct near *near = &world->near;
@@ -303,7 +308,7 @@ static void sort_slots_by_pair(struct tact_world *world, int count)
     near->count = count;
 }
 
-/* Assigns a slot to a pair that has come near; -1 where there is none left. */
+/* Assigns a free slot to a pair that has come near; -1 where no slot is left. */
 static int acquire_pair_slot(struct tact_world *world, const struct world_pair *p)
 {
     struct near *near = &world->near;
@@ -312,7 +317,7 @@ static int acquire_pair_slot(struct tact_world *world, const struct world_pair *
         return -1;
     }
     int slot = near->free_slots[--near->free_slot_count],
-        number = tact_near_pair_number(world, p->a, p->b);
+        number = tact_shape_pair_number(world, p->a, p->b);
     struct tact_contact *c = &world->contacts[slot];
     tact_keys_insert(&near->keys, number, slot);
     near->pairs[slot] =
@@ -385,21 +390,21 @@ static void run_broad_phase_search(struct tact_world *world)
     near->was_searched = 1;
 }
 
-void tact_near_update_pairs(struct tact_world *world)
+void tact_broad_phase_update(struct tact_world *world)
 {
     if (!world->near.was_searched || has_any_left_search_margin(world)) {
         run_broad_phase_search(world);
     }
 }
 
-void tact_near_add_pair(struct tact_world *world, int pair)
+void tact_broad_phase_add_pair(struct tact_world *world, int pair)
 {
     struct near *near = &world->near;
     struct world_pair p;
-    if (tact_near_slot_of_pair(near, pair) >= 0) {
+    if (tact_broad_phase_slot(near, pair) >= 0) {
         return;
     }
-    tact_near_pair_shapes(world, pair, &p.a, &p.b);
+    tact_shapes_of_pair_number(world, pair, &p.a, &p.b);
     p.max_patches = tact_world_max_patches(world, p.a, p.b);
     int slot = p.max_patches > 0 ? acquire_pair_slot(world, &p) : -1, k = near->count;
     if (slot < 0) {

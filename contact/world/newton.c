@@ -12,12 +12,12 @@
 #include "contact/world/sweeps_internal.h"
 
 #define RELATIVE_DIFFERENCE_STEP                                                                   \
-    1e-7 /* relative to the velocity: step of numerical derivatives                                \
+    1e-7 /* step of numerical derivatives, relative to the velocity                                \
           */
 #define RELATIVE_SPIN_ARM_STEP                                                                     \
-    1e-6 /* relative to the normal force: step of the derivative by the spin arm */
+    1e-6 /* step of the derivative by the spin arm, relative to the normal force */
 #define MAX_DERIVATIVE_PASSES                                                                      \
-    12 /* most passes of the local search where it computes derivatives                            \
+    12 /* most passes of the local search whose results are used for numerical derivatives         \
         */
 /* Compliance of the rows of a contact in a step, relative to S: the residual, between these bounds.
  * It makes the step one of the proximal point method (Rockafellar 1976), so that of the impulses by
@@ -30,10 +30,11 @@
 #define MAX_STEP_COMPLIANCE 1e-3
 #define COMPLIANCE_OF_RESIDUAL 0.3
 #define MIN_STEP_COMPLIANCE 1e-9
-/* The same of a bound of a joint, at most, where steps are not damped: bounds of a hand are
- * independent of each other, and theirs are unique. The impulses of 24 joints with dry friction in
- * a grip take 1.8 steps a tick with it, 2.6 with the compliance of contacts, 1.9 with 1e-7, 2.1
- * with 1e-5 and 2.2 with 1e-8, where the rounding of the elimination is larger. */
+/* Largest compliance of a joint bound in a step of Newton's method that is not damped, relative to
+ * its mobility: bounds of a hand are independent of each other, and theirs are unique. The impulses
+ * of 24 joints with dry friction in a grip take 1.8 steps a tick with it, 2.6 with the compliance
+ * of contacts, 1.9 with 1e-7, 2.1 with 1e-5 and 2.2 with 1e-8, where the rounding of the
+ * elimination is larger. */
 #define MAX_BOUND_COMPLIANCE 1e-6
 
 int tact_newton_create(struct newton *newton, int blocks)
@@ -177,7 +178,7 @@ static int sticking_contact_response(const struct block *block, const double *so
     return solve_for_response(left, right, c, a);
 }
 
-/* Difference between b of a contact at the present velocities and in the sweep that gave r. */
+/* Change of a contact's b, its velocity without its own impulse, since the sweep that gave r. */
 static void change_of_b_since_sweep(const struct block *block, const double *r, double *e)
 {
     double u[6] = {0.0};
@@ -247,8 +248,8 @@ static int find_newton_step(struct tact_world *world, const struct island *islan
     struct direct *d = &world->direct;
     struct newton *newton = &world->newton;
     int n = island->blocks.count;
-    double most = island->search.is_damped ? COMPLIANCE_OF_RESIDUAL * island->residual
-                                           : tact_min(MAX_STEP_COMPLIANCE, island->residual);
+    double most = island->search.are_steps_damped ? COMPLIANCE_OF_RESIDUAL * island->residual
+                                                  : tact_min(MAX_STEP_COMPLIANCE, island->residual);
     newton->compliance = tact_max(MIN_STEP_COMPLIANCE, most);
     if (!tact_direct_order_nodes(world, island)) {
         return 0;
@@ -269,7 +270,7 @@ static int find_newton_step(struct tact_world *world, const struct island *islan
                                 does_contact_stick(world, block) && !block->cross_coupled);
         tact_direct_add_contact_impulse(d, block, a);
     }
-    double bound_compliance = island->search.is_damped
+    double bound_compliance = island->search.are_steps_damped
                                   ? newton->compliance
                                   : tact_min(newton->compliance, MAX_BOUND_COMPLIANCE);
     tact_joint_bounds_add_response(world, island, bound_compliance, d);
@@ -286,7 +287,8 @@ static int find_newton_step(struct tact_world *world, const struct island *islan
     return 1;
 }
 
-/* Velocity of one contact by the impulse of another, W = J_a M^-1 J_b^T. */
+/* Computes the coupling of two contacts, the velocity of one by the impulse of the other: W = J_a
+ * M^-1 J_b^T. */
 static void compute_contact_coupling(const struct block *a, const struct block *b, double *w)
 {
     memset(w, 0, 36 * sizeof *w);

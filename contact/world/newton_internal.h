@@ -12,15 +12,18 @@ struct tact_world;
 
 struct newton {
     double *numbers;
-    double *impulse_by_b;     /* 36 numbers a block: derivative of its impulse by its b */
-    double *impulse_by_force; /* six numbers a block: derivative of its impulse by its previous
-                                 normal force */
-    double *impulse_by_velocity, *impulse_offset; /* 36 and 6 numbers a block: dr = offset +
-                                                     derivative * change of its velocity */
-    double compliance; /* compliance of the rows in the present step, relative to S */
+    double *impulse_by_b;     /* 36 numbers a contact block: derivative of its impulse by its b, the
+                                 velocity without its own impulse */
+    double *impulse_by_force; /* six numbers a contact block: derivative of its impulse by its
+                                 normal force in the sweep before */
+    double *impulse_by_velocity,
+        *impulse_offset; /* 36 and 6 numbers a contact block, of its impulse step dr = offset +
+                            derivative * change of its velocity */
+    double compliance;   /* compliance of the contact rows in the present step of Newton's method,
+                            relative to S */
 };
 
-/* Allocates for that many blocks. -ENOMEM. */
+/* Allocates Newton's method for a number of contact blocks. -ENOMEM. */
 int tact_newton_create(struct newton *newton, int blocks);
 void tact_newton_destroy(struct newton *newton);
 

@@ -12,22 +12,28 @@
  * times their own. Below STUCK_MOBILITY_RATIO joints cannot open it. */
 #define WEAK_MOBILITY_RATIO 1e-2
 #define STUCK_MOBILITY_RATIO 1e-6
-#define FULL_SPEED_MOBILITY_RATIO 0.1 /* above it a contact opens at full speed */
+#define FULL_SPEED_MOBILITY_RATIO                                                                  \
+    0.1 /* mobility ratio above which a contact opens at full speed                                \
+         */
 
 #define PRELOAD_RELEASE_FRACTION                                                                   \
     0.01 /* fraction of the target depth by which a contact may lift before its preload decreases  \
           */
 #define JAMMED_IMPULSE_RATIO                                                                       \
-    10.0 /* times the impulse that motion and weight account for: larger ones oppose each other */
+    10.0 /* ratio of impulses to those that motion and weight account for, above which they oppose \
+            each other */
 
-#define MAX_UNSOLVED_IMPULSE_FACTOR 100.0 /* times that impulse: bound for unsolved ticks */
+#define MAX_UNSOLVED_IMPULSE_FACTOR                                                                \
+    100.0 /* bound of the impulses of an unsolved tick, over those that motion and weight account  \
+             for */
 
 #define JAMMED_CFM_SECOND_SOLVE                                                                    \
-    1e-4 /* compliance of a jammed contact in its second solve, of its mobility */
-#define JAMMED_CFM_THIRD_SOLVE 1e-2 /* compliance of a jammed contact in its third solve */
+    1e-4 /* compliance of a jammed contact in its second solve, over its mobility */
+#define JAMMED_CFM_THIRD_SOLVE                                                                     \
+    1e-2 /* compliance of a jammed contact in its third solve, over its mobility */
 
-/* Each joint in the direction in which it moves the contact most. A hinge counts at least as if the
- * contact were at its radius of gyration. */
+/* Sum of joint mobilities at a contact, each joint in the direction in which it moves the contact
+ * most. A hinge counts at least as if the contact were at its radius of gyration. */
 double tact_joint_mobility_along_normal(const struct tact_hand *hand)
 {
     double sum = 0.0;
@@ -36,9 +42,10 @@ double tact_joint_mobility_along_normal(const struct tact_hand *hand)
         const struct link *link = &hand->links[m];
         double square = j ? tact_v3_dot(j, j) : 0.0, mass = hand->reduced[m * hand->count + m];
         if (!j || (square == 0.0 && tact_v3_dot(j + 3, j + 3) == 0.0)) {
-            continue; /* does not move the two links relative to each other */
+            continue; /* this joint does not move the two links of a self-contact relative to each
+                         other */
         }
-        if (link->turns) {
+        if (link->is_rotational) {
             square = tact_max(square, mass / link->subtree_inertia[0]);
         }
         sum += square / (mass + hand->resistance[m]);
@@ -52,8 +59,8 @@ void tact_block_set_relative_mobility(struct block *block)
     block->relative_mobility = 1.0;
     block->weak_normal_cfm = 0.0;
     if (block->owner[0].kind == TACT_OWNER_BODY || block->owner[1].kind == TACT_OWNER_BODY) {
-        return; /* moves in every direction, except for joints of mechanisms:
-                   tact_constraints_reduce_mobility() */
+        return; /* a contact with a body free of hand joints moves in every direction, except for
+                   joints of mechanisms: tact_constraints_reduce_mobility() */
     }
     block->relative_mobility = best > 0.0 ? tact_min(block->local.s[0] / best, 1.0) : 0.0;
     block->weak_normal_cfm = STUCK_MOBILITY_RATIO * best *
@@ -70,7 +77,7 @@ void tact_blocks_find_stuck_at_start(struct tact_world *world)
     static const double none[3] = {0.0, 0.0, 0.0};
     for (int i = 0; i < world->hand_count; i++) {
         if (tact_hand_free_velocity(world->hands[i].hand, world->options.period, none, NULL)) {
-            return; /* the first tick reports this */
+            return; /* an error here is reported by the solve of the first tick */
         }
     }
     for (int i = 0; i < world->block_count; i++) {
@@ -82,7 +89,7 @@ void tact_blocks_find_stuck_at_start(struct tact_world *world)
         c->stuck = tact_block_is_stuck(block);
     }
     for (int i = 0; i < world->near.count; i++) {
-        struct tact_contact *c = tact_near_contact(world, i);
+        struct tact_contact *c = tact_near_pair_contact(world, i);
         for (int k = 0; k < c->split; k++) {
             int stuck = world->contacts[c->first_piece + k].stuck;
             c->stuck = k ? c->stuck && stuck : stuck;
@@ -96,8 +103,8 @@ void tact_block_reduce_bias_velocity(const struct tact_world *world, struct bloc
     int stuck = tact_block_is_stuck(block);
     double share =
         stuck ? 0.0 : tact_min(1.0, block->relative_mobility / FULL_SPEED_MOBILITY_RATIO);
-    block->is_not_pushed_open =
-        c->patch.law != TACT_LAW_WRENCH && (stuck || block->locked) &&
+    block->is_kept_closed =
+        c->patch.law != TACT_LAW_WRENCH && (stuck || block->is_normal_immobile) &&
         c->patch.depth - c->preload > (1.0 + PRELOAD_RELEASE_FRACTION) * c->patch.target;
     if (block->bias_velocity > 0.0) {
         block->bias_velocity *= share;
@@ -106,16 +113,17 @@ void tact_block_reduce_bias_velocity(const struct tact_world *world, struct bloc
 
 void tact_contact_update_preload(const struct tact_world *world, struct tact_contact *c)
 {
-    double excess = tact_max(0.0, c->patch.depth - c->patch.target);
+    double excess_overlap = tact_max(0.0, c->patch.depth - c->patch.target);
     c->starting &= c->preload > 0.0;
     /* PRELOAD_RELEASE_FRACTION is the amount by which rounding may lift a contact temporarily.
      * Without it the preload would follow each such lift, and the targets of several contacts of a
      * body would never agree.
      */
     if (c->preload > 0.0) {
-        c->preload = tact_min(c->preload, excess + PRELOAD_RELEASE_FRACTION * c->patch.target);
+        c->preload =
+            tact_min(c->preload, excess_overlap + PRELOAD_RELEASE_FRACTION * c->patch.target);
     }
-    double share = excess > 0.0 ? tact_min(1.0, c->preload / excess) : 0.0;
+    double share = excess_overlap > 0.0 ? tact_min(1.0, c->preload / excess_overlap) : 0.0;
     for (int k = 0; k < c->split; k++) {
         struct tact_contact *piece = &world->contacts[c->first_piece + k];
         piece->preload = share * tact_max(0.0, piece->patch.depth - piece->patch.target);
@@ -123,16 +131,16 @@ void tact_contact_update_preload(const struct tact_world *world, struct tact_con
     }
 }
 
-/* Clears `starting` of islands that start in motion: their springs have no load yet, as the impulse
- * of the first tick stops the motion. */
+/* Clears `starting` of contacts of islands that start in motion: their springs bear no load yet, as
+ * the impulse of the first tick stops the motion. */
 static void find_resting_islands(struct tact_world *world)
 {
-    double slow = world->options.period * tact_v3_norm(world->options.gravity);
+    double resting_speed = world->options.period * tact_v3_norm(world->options.gravity);
     for (int i = 0; i < world->islands.count; i++) {
         const struct list *blocks = &world->islands.list[i].blocks;
         int island_at_rest = 1;
         for (int k = 0; k < blocks->count; k++) {
-            island_at_rest &= fabs(world->blocks[blocks->at[k]].pre_velocity[0]) <= slow;
+            island_at_rest &= fabs(world->blocks[blocks->at[k]].pre_velocity[0]) <= resting_speed;
         }
         for (int k = 0; k < blocks->count; k++) {
             world->contacts[world->blocks[blocks->at[k]].contact].starting &= island_at_rest;
@@ -152,7 +160,7 @@ void tact_contacts_finish_start(struct tact_world *world)
 {
     find_resting_islands(world);
     for (int i = 0; i < world->near.count; i++) {
-        struct tact_contact *c = tact_near_contact(world, i);
+        struct tact_contact *c = tact_near_pair_contact(world, i);
         int island_at_rest = c->split ? world->contacts[c->first_piece].starting : c->starting;
         if (c->starting && island_at_rest && c->touching) {
             reduce_preload_by_compression(world, c);
@@ -199,8 +207,7 @@ void tact_island_bound_impulses(struct tact_world *world, struct island *island)
     }
 }
 
-/* 1 where the load of a contact of the island is carried by joints alone, which may permit no
- * motion. */
+/* 1 where joints alone carry the load of some contact of the island; they may permit no motion. */
 static int joints_alone_carry(const struct tact_world *world, const struct island *island)
 {
     for (int i = 0; i < island->blocks.count; i++) {
@@ -237,11 +244,11 @@ static int reduce_bias_velocities(struct tact_world *world, struct island *islan
     for (int i = 0; i < island->blocks.count; i++) {
         struct block *block = &world->blocks[island->blocks.at[i]];
         if (is_jammed) {
-            block->is_not_pushed_open |= block->bias_velocity > 0.0;
+            block->is_kept_closed |= block->bias_velocity > 0.0;
             block->bias_velocity *= block->bias_velocity > 0.0 ? share : 1.0;
         }
-        /* Contacts that press against each other through bodies that cannot move may have any
-         * impulse, and keep it. */
+        /* An island whose contacts press against each other through bodies that cannot move may
+         * have any impulses, and keeps them. */
         if (tact_island_can_accelerate(world, island) &&
             (only_joints_carry || !tact_island_has_hands(world, island))) {
             tact_springs_set_cfm(block, again ? JAMMED_CFM_THIRD_SOLVE : JAMMED_CFM_SECOND_SOLVE,
@@ -256,7 +263,7 @@ static int reduce_bias_velocities(struct tact_world *world, struct island *islan
 void tact_islands_bound_bias_impulses(struct tact_world *world, struct tact_solve_stats *stats)
 {
     for (int again = 0, any = 1; again < 2 && any; again++) {
-        int done = stats->iterations;
+        int sweeps_done = stats->iterations;
         any = 0;
         for (int i = 0; i < world->islands.count; i++) {
             struct island *island = &world->islands.list[i];
@@ -267,7 +274,7 @@ void tact_islands_bound_bias_impulses(struct tact_world *world, struct tact_solv
         if (any) {
             stats->iterations = 0;
             tact_islands_solve_by_sweeps(world, stats);
-            stats->iterations += done;
+            stats->iterations += sweeps_done;
         }
     }
 }

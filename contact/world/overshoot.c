@@ -8,15 +8,19 @@
 #include <math.h>
 #include "contact/world/world_internal.h"
 
-#define OVERSHOOT_TOLERANCE 5e-13 /* [m]; larger than the errors of the features model */
+#define OVERSHOOT_TOLERANCE                                                                        \
+    5e-13 /* overlap after the drift [m] that is not corrected; larger than the errors of the      \
+             features model */
 
 #define SAME                                                                                       \
-    0.5 /* smallest cosine between the least translation and the normal of the tick: below it the  \
-           former may lead through to the far side, so that the depth along the latter is used */
+    0.5 /* smallest cosine between the least separating translation and the contact normal of the  \
+           tick: below it the translation may lead through to the far side, so that the depth      \
+           along the normal is used */
 
 enum { MOST_PASSES = 4 };
 
-/* Inverse mass of the body of a shape where it is fast; else 0: it is not moved [1/kg]. */
+/* Inverse mass of the body of a shape where the body is fast [1/kg]; else 0, as the correction does
+ * not move it. */
 static double movable_inverse_mass(const struct tact_world *world, int shape)
 {
     if (!tact_world_is_fast(world, shape)) {
@@ -44,8 +48,8 @@ static void move_body_of_shape(struct tact_world *world, int shape, double dista
     }
 }
 
-/* Separates the shapes of a pair where they overlap by more than at the start of the tick. Returns
- * 1 where they did. */
+/* Separates the shapes of a pair that overlap by more after the drift than at the start of the
+ * tick. Returns 1 where they did. */
 static int separate_overshot_pair(struct tact_world *world, int slot)
 {
     struct tact_contact *c = &world->contacts[slot];

@@ -3,7 +3,8 @@
 #include "contact/world/world_internal.h"
 
 #define SAME_PIECE_MIN_COSINE                                                                      \
-    0.9 /* smallest cosine between the normals of a piece in successive ticks */
+    0.9 /* smallest cosine between the normals of successive ticks of patches that count as the    \
+           same piece */
 
 int tact_pieces_pair_was_split(const struct tact_world *world, const struct tact_contact *c)
 {
@@ -41,7 +42,7 @@ static void inherit_warm_start(struct tact_contact *piece, struct tact_contact *
     }
 }
 
-/* The contacts that the pair was solved as in the last tick: its pieces, or the whole. */
+/* Lists the contacts that a pair was solved as in the last tick: its pieces, or the whole pair. */
 static void list_last_tick_pieces(const struct tact_world *world, int slot, int was_split,
                                   struct tact_contact last[TACT_PIECES])
 {
@@ -120,7 +121,7 @@ static void sum_piece_wrenches(struct tact_world *world, struct tact_contact *c)
             c->margins = piece->margins;
         }
     }
-    c->limits |= open; /* open where all are */
+    c->limits |= open; /* the whole contact is open where all its pieces are */
     tact_m3_mul_v3(c->impulse, c->patch.frame, c->wrench);
     tact_m3_mul_v3(c->impulse + 3, c->patch.frame, c->wrench + 3);
     c->spin_arm = tact_patch_spin_arm(&c->patch, c->impulse[0]);
@@ -132,7 +133,7 @@ static void sum_piece_wrenches(struct tact_world *world, struct tact_contact *c)
 void tact_pieces_sum_results(struct tact_world *world)
 {
     for (int i = 0; i < world->near.count; i++) {
-        struct tact_contact *c = tact_near_contact(world, i);
+        struct tact_contact *c = tact_near_pair_contact(world, i);
         if (c->touching && c->split) {
             sum_piece_wrenches(world, c);
         }

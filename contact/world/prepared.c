@@ -129,7 +129,7 @@ static int prepare_pair(struct tact_world *world, const struct tact_contact_mode
     of = of ? of : add_prepared_model(world, model);
     int rc = of ? 0 : -ENOMEM;
     for (int i = 0; i < 2 && !rc; i++) {
-        *shape = pair[i]; /* a model may use it in its messages */
+        *shape = pair[i]; /* the error of the caller, which a model may fill with a message */
         rc = prepare_shape(world, of, pair[i], err);
     }
     return rc;

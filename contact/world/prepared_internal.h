@@ -6,18 +6,19 @@
 
 struct tact_world;
 
-/* Data of one model for all shapes. */
+/* Data that one contact model has prepared from all shapes. */
 struct prepared_model {
     const struct tact_contact_model *model;
-    const void *
-        *data;   /* data of each shape; NULL: none, or no pair of the model contains the shape */
-    void **made; /* distinct data that were prepared, `distinct_count` of them */
-    int *from;   /* by shape: index of the shape whose data it shares; -1: no data */
+    const void **data; /* prepared data of each shape; NULL: none, or no pair of the model contains
+                          the shape */
+    void **made;       /* distinct data that were prepared, `distinct_count` of them */
+    int *from; /* for each shape, the index of the shape whose prepared data it shares; -1: no data
+                */
     int distinct_count;
 };
 
 struct prepared {
-    struct prepared_model *of; /* each model with a prepare() that some pair uses */
+    struct prepared_model *of; /* the contact models with a prepare() that some pair uses */
     int count;
     struct tact_material *materials; /* by material number */
     int material_count;
@@ -26,7 +27,7 @@ struct prepared {
 
 void tact_prepared_destroy(struct prepared *prepared);
 
-/* The data of a model for a shape, or NULL. */
+/* Prepared data of a contact model for a shape, or NULL. */
 const void *tact_prepared_data(const struct tact_world *world,
                                const struct tact_contact_model *model, int shape);
 

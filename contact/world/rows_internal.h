@@ -6,7 +6,7 @@
 #ifndef TACT_CONTACT_ROWS_INTERNAL_H
 #define TACT_CONTACT_ROWS_INTERNAL_H
 
-/** Two numbers of a row, without alignment. */
+/** Two numbers of a matrix row in a vector register, loaded without alignment. */
 typedef double tact_row2 __attribute__((vector_size(16), aligned(8), may_alias));
 
 #define TACT_ROW(pointer) ((const tact_row2 *)(pointer))
@@ -38,8 +38,8 @@ static inline void tact_rows_apply_impulse(double *v, const double *y, const dou
     }
 }
 
-/* S += J^T Y, 6 x 6, symmetric. Only entries on and left of the diagonal are set, and one right of
- * it in every other row. */
+/* Adds J^T Y to the symmetric 6 x 6 Schur matrix S of a contact. Only entries on and left of the
+ * diagonal are set, and one right of it in every other row. */
 static inline void tact_rows_add_schur(double *s, const double *j, const double *y, int dof)
 {
     for (int i = 0; i < 6; i += 2) {
@@ -57,7 +57,7 @@ static inline void tact_rows_add_schur(double *s, const double *j, const double 
     }
 }
 
-/* y = M j, three rows of six numbers each. */
+/* Product y = M j of a 3 x 3 matrix with three rows of six numbers each. */
 static inline void tact_rows_multiply_3x3(double *y, const double *m, const double *j)
 {
     const tact_row2 *a = TACT_ROW(j), *b = TACT_ROW(j + 6), *c = TACT_ROW(j + 12);

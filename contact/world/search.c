@@ -7,15 +7,16 @@
 #include <string.h>
 #include "contact/world/sweeps_internal.h"
 
-#define PROGRESS_RESIDUAL_RATIO 0.9 /* ratio of residuals that counts as progress */
+#define PROGRESS_RESIDUAL_RATIO                                                                    \
+    0.9 /* ratio of successive residuals up to which a step counts as progress */
 /* Residual or change with which the first sweep may be the last, relative to the tolerance; and in
  * an island with damped steps, where the rounding of positions alone leaves more in every tick.
  * With it 30 balls at rest take one sweep in place of two and an elimination, and creep by 3e-15 m
  * in 20 s. */
 #define FIRST_SWEEP_RESIDUAL 1e-3
 #define FIRST_SWEEP_RESIDUAL_DAMPED 0.1
-/* Newton's steps without progress before they are undone: of an island with damped steps, and of
- * others. */
+/* Number of Newton's steps without progress after which they are undone: in an island with damped
+ * steps, and in others. */
 #define MAX_RESIDUAL_RISES_DAMPED 10
 #define MAX_RESIDUAL_RISES 4
 /* Number of contacts from which the springs of an island are anchored from the start: an island of
@@ -24,12 +25,17 @@
 #define ANCHORED_BODY_ISLAND_CONTACTS 13
 #define ANCHORED_HAND_ISLAND_CONTACTS 6
 #define FIRST_NEWTON_PAUSE_SWEEPS                                                                  \
-    4 /* sweeps without Newton's steps after the first failure; doubled at each failure */
-#define MAX_PAUSE_DOUBLINGS 4   /* failures that lengthen the pause */
-#define RESERVED_SWEEPS 4       /* sweeps reserved for after the interior-point method */
-#define RESTING_SPEED_TICKS 2.0 /* ticks of free fall: contacts that move no faster rest */
+    4 /* sweeps without Newton's method after its first failure; doubled at each further failure   \
+       */
+#define MAX_PAUSE_DOUBLINGS 4 /* most failures of Newton's method that double its pause */
+#define RESERVED_SWEEPS                                                                            \
+    4 /* number of sweeps reserved for those after the interior-point method                       \
+       */
+#define RESTING_SPEED_TICKS                                                                        \
+    2.0 /* ticks of free fall whose speed bounds that of contacts at rest                          \
+         */
 #define RESTART_RESIDUAL_GROWTH                                                                    \
-    10.0 /* growth of the residual that restarts Anderson acceleration */
+    10.0 /* factor of growth of the residual that restarts Anderson acceleration */
 
 /* Reads the unknowns of the sweeps: six for each contact, then the free row of each joint of a
  * mechanism, then the bound of each joint of a hand. Impulses of constrained rows follow from them.
@@ -77,7 +83,7 @@ void tact_sweeps_scale_impulses(struct tact_world *world, struct island *island,
     unpack_island_impulses(world, island, next);
 }
 
-/* Discards residuals and steps, which belong to another problem. */
+/* Resets the residuals and steps of a search, which belong to another problem. */
 static void reset_search_residuals(struct search *s)
 {
     s->best = s->best_since_restart = s->least_absolute_residual = INFINITY;
@@ -85,7 +91,8 @@ static void reset_search_residuals(struct search *s)
     tact_anderson_restart(&s->anderson);
 }
 
-/* 1 where the bodies and hands of an island touch each other in many ways. */
+/* 1 where some body or hand of an island has so many contacts that its springs are anchored from
+ * the start. */
 static int is_crowded_island(const struct tact_world *world, const struct island *island)
 {
     int crowded_contact_count = tact_island_has_hands(world, island)
@@ -95,7 +102,7 @@ static int is_crowded_island(const struct tact_world *world, const struct island
            tact_island_can_accelerate(world, island);
 }
 
-/* 1 where a contact of an island has a gap. */
+/* 1 where a contact patch of an island has gaps. */
 static int has_island_gaps(const struct tact_world *world, const struct island *island)
 {
     int gaps = 0;
@@ -130,7 +137,7 @@ static int does_island_rest_on_gaps(const struct tact_world *world, const struct
 static void anchor_island_springs(struct tact_world *world, struct island *island)
 {
     int anchor_state = tact_springs_anchor(world, island);
-    island->search.is_damped =
+    island->search.are_steps_damped =
         2 * anchor_state > island->blocks.count && !has_island_gaps(world, island);
     island->search.anchor_state = -1;
 }
@@ -149,7 +156,7 @@ static void begin_search(struct tact_world *world, struct island *island)
 {
     struct search *s = &island->search;
     reset_search_residuals(s);
-    s->undone_newton_series = s->interior_point_steps = s->is_damped = 0;
+    s->undone_newton_series = s->interior_point_steps = s->are_steps_damped = 0;
     s->newton = island->is_coupled && island->constraints.count == 0;
     if (s->newton && s->anchor_state == 0 && is_crowded_island(world, island) &&
         !does_island_rest_on_gaps(world, island)) {
@@ -215,7 +222,7 @@ static int restore_best_impulses(struct tact_world *world, struct island *island
         return 0;
     }
     if (s->newton_steps_without_progress++ <=
-        (s->is_damped ? MAX_RESIDUAL_RISES_DAMPED : MAX_RESIDUAL_RISES)) {
+        (s->are_steps_damped ? MAX_RESIDUAL_RISES_DAMPED : MAX_RESIDUAL_RISES)) {
         return 0;
     }
     world->counts[TACT_COUNT_TAKEN_BACK]++;
@@ -226,7 +233,7 @@ static int restore_best_impulses(struct tact_world *world, struct island *island
     reset_anderson(s);
     s->newton_steps_without_progress = 0;
     if (s->anchor_state == 0 && (s->interior_point_steps > 0 || s->undone_newton_series > 0)) {
-        /* Solutions are found near impulses that balance each other. */
+        /* Impulses that balance each other are bounded, as the solution found is one near them. */
         tact_island_bound_impulses(world, island);
         tact_springs_anchor(world, island);
         world->counts[TACT_COUNT_PROXIMAL]++;
@@ -247,7 +254,7 @@ static void compute_unknown_scales(const struct tact_world *world, const struct 
 {
     for (int i = 0; i < island->blocks.count; i++) {
         for (int k = 0; k < 6; k++) {
-            scale[6 * i + k] = k < 3 ? 1.0 : world->blocks[island->blocks.at[i]].per_length;
+            scale[6 * i + k] = k < 3 ? 1.0 : world->blocks[island->blocks.at[i]].torque_scale;
         }
     }
     scale += 6 * island->blocks.count;
@@ -275,7 +282,7 @@ static void accelerate_by_anderson(struct tact_world *world, struct island *isla
         reset_anderson(s);
     } else {
         if (residual > RESTART_RESIDUAL_GROWTH * s->best_since_restart) {
-            reset_anderson(s); /* the active limits have changed */
+            reset_anderson(s); /* restart of the acceleration, as the active limits have changed */
         }
         s->best_since_restart = tact_min(s->best_since_restart, residual);
         world->counts[TACT_COUNT_ANDERSON]++;
@@ -283,7 +290,8 @@ static void accelerate_by_anderson(struct tact_world *world, struct island *isla
         newton = 0;
     }
     unpack_island_impulses(world, island, s->next);
-    if (newton) { /* a step leaves bounds of joints an error, which the contacts' would follow */
+    if (newton) { /* a step of Newton's method leaves the joint bounds an error, which that of the
+                     contacts would follow */
         (void)tact_joint_bounds_solve_once(world, island);
     }
 }
@@ -334,16 +342,17 @@ static void restore_and_bound_unsolved(struct tact_world *world, struct island *
     tact_sweeps_enforce_limits(world, island);
 }
 
-/* 1 where the island is solved. A single sweep leaves an error that contacts pass on to others of
- * the same body. If it were accepted, a resting pile would move by this error in the tick and back
- * in the next two, and would never come to rest, as its warm starts stay equally wrong. One
+/* 1 where the island has converged. A single sweep leaves an error that contacts pass on to others
+ * of the same body. If it were accepted, a resting pile would move by this error in the tick and
+ * back in the next two, and would never come to rest, as its warm starts stay equally wrong. One
  * solution to rounding precision brings it to rest. The residual of a contact that hardly bears
  * load is dominated by rounding of others: there the change is compared. */
 static int has_island_converged(const struct tact_world *world, const struct island *island,
                                 int iterations)
 {
     int use_newton = island->search.newton && tact_island_can_accelerate(world, island);
-    double first = island->search.is_damped ? FIRST_SWEEP_RESIDUAL_DAMPED : FIRST_SWEEP_RESIDUAL;
+    double first =
+        island->search.are_steps_damped ? FIRST_SWEEP_RESIDUAL_DAMPED : FIRST_SWEEP_RESIDUAL;
     return tact_island_is_solved(world, island) &&
            (iterations > 1 || !use_newton ||
             tact_min(island->residual, newton_step_of_island(island)) <=
@@ -370,7 +379,8 @@ static int move_spring_anchors(struct tact_world *world, struct island *island, 
     return 1;
 }
 
-/* After a sweep: computes the impulses for the next, or ends. last: no more sweeps are allowed. */
+/* Ends an island's search after a sweep, or computes the impulses for the next sweep. last: no more
+ * sweeps are allowed. */
 static void advance_island_search(struct tact_world *world, struct island *island, int last,
                                   struct tact_solve_stats *stats)
 {
@@ -380,7 +390,8 @@ static void advance_island_search(struct tact_world *world, struct island *islan
         return;
     }
     island->open = !solved && !last;
-    if (solved && stats->iterations > 1) { /* removes the rounding errors of larger impulses */
+    if (solved && stats->iterations > 1) { /* velocities are recomputed, which removes the rounding
+                                              errors of larger impulses */
         tact_velocities_recompute(world, island);
     }
     if (solved || !tact_island_can_accelerate(world, island)) {
@@ -410,7 +421,7 @@ static void sum_island_statistics(const struct tact_world *world, struct tact_so
     stats->update = size > 0.0 ? sqrt(change / size) : 0.0;
 }
 
-/* Sweeps each island that is not solved once. Returns 1 where there was one. */
+/* Makes one sweep over each island that is not solved yet. Returns 1 where there was one. */
 static int sweep_unsolved_islands(struct tact_world *world)
 {
     int any = 0;

@@ -7,9 +7,9 @@
 #include "contact/world/rows_internal.h"
 
 #define MAX_ROW_LENGTH                                                                             \
-    16 /* numbers in a row of a system: six unknowns and at most ten right sides */
+    16 /* most numbers in a row of a linear system: six unknowns and ten right sides */
 
-/** Four numbers of a row, without alignment. */
+/** Four numbers of a matrix row in a vector register, loaded without alignment. */
 typedef double tact_row4 __attribute__((vector_size(32), aligned(8), may_alias));
 
 #define TACT_ROW4(pointer) ((const tact_row4 *)(pointer))
@@ -73,7 +73,8 @@ TACT_DISPATCH_BY_CPU(void, tact_6x6_transpose, (double *out, const double *a), (
     }
 }
 
-/* The row of the largest entry in column k, at or below the diagonal, of so many rows. */
+/* Index of the row with the largest entry in column k, at or below the diagonal, among the first
+ * `rows` rows. */
 TACT_INLINE int find_pivot_row(double m[6][MAX_ROW_LENGTH], int k, int rows)
 {
     int best = k;

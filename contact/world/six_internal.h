@@ -5,23 +5,23 @@
 /* out += sign a b. */
 void tact_6x6_add_product(double *out, double sign, const double *a, const double *b);
 
-/* The same of the first `rows` rows of a and out and the first `inner` columns of a and rows of b,
- * where all others of a are zero. */
+/* Adds a product of 6 x 6 matrices, out += a b, of the first `rows` rows of a and the first `inner`
+ * columns of a, where all others of a are zero. */
 void tact_6x6_add_part_of_product(double *out, double sign, const double *a, const double *b,
                                   int rows, int inner);
 
-/* y += sign a x, of six numbers. */
+/* Adds a matrix-vector product of six numbers, y += sign a x. */
 void tact_6x6_add_matrix_vector(double *y, double sign, const double *a, const double *x);
 
-/* out = the transpose of a. */
+/* Writes the transpose of the 6 x 6 matrix a to out. */
 void tact_6x6_transpose(double *out, const double *a);
 
-/* out = a^-1, where rows and columns from n on are those of the identity. Returns 0, with out
- * undefined, where a is singular. */
+/* Inverts a 6 x 6 matrix whose rows and columns from n on are those of the identity, out = a^-1.
+ * Returns 0, with out undefined, where a is singular. */
 int tact_6x6_invert_part(const double *a, int n, double *out);
 
-/* b = a^-1 b, b is 6 x columns with at most 10 columns, by Gauss-Jordan elimination with row
- * pivots. Returns 0, with b unchanged, where a is singular. */
+/* Solves a 6 x 6 system in place, b = a^-1 b with at most 10 columns of b, by Gauss-Jordan
+ * elimination with row pivots. Returns 0, with b unchanged, where a is singular. */
 int tact_6x6_solve_in_place(const double *a, double *b, int columns);
 
 #endif

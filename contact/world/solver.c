@@ -146,15 +146,15 @@ static void compute_limit_margins(const struct tact_world *world, struct block *
     if (block->elastic_rows & ROLLING_ROWS) {
         c->margins.edge = elastic_edge_margin(block, c->impulse);
     }
-    c->stuck = block->is_not_pushed_open;
+    c->stuck = block->is_kept_closed;
     for (int k = 0; k < 2; k++) {
         struct tact_owner owner = world->shapes[k ? c->b : c->a].owner;
-        int held = 0;
+        int is_drive_saturated = 0;
         if (owner.kind == TACT_OWNER_HAND) {
             double left = tact_hand_drive_margin(world->hands[owner.index].hand, owner.link,
-                                                 world->options.period, &held);
+                                                 world->options.period, &is_drive_saturated);
             c->margins.joint = tact_min(c->margins.joint, left);
-            c->limits |= held ? TACT_LIMIT_JOINT : 0;
+            c->limits |= is_drive_saturated ? TACT_LIMIT_JOINT : 0;
         }
     }
 }

@@ -20,7 +20,7 @@
  * RIGID_CONTACT_CFM 435. */
 #define ANCHORED_SPRING_CFM 3e-2
 #define POINT_PATCH_MEAN_SQUARE                                                                    \
-    1e-12 /* mean square of a patch's extent [m^2] below which it is a point */
+    1e-12 /* mean square of a patch's extent [m^2] below which the patch counts as a point */
 
 /* Sets the springs of a rigid contact. Where several contacts constrain a body in more ways than it
  * can move, as the twenty feet of a plate do, no impulses stop all motion to the last digit, and
@@ -38,7 +38,7 @@ static void set_rigid_contact_springs(const struct tact_world *world, struct blo
         block->row_cfm[i] = rigid ? 0.0 : share * block->local.s[7 * i];
         block->rest_impulse[i] = last[i];
     }
-    if (block->weak_normal_cfm > 0.0) { /* this spring is not preloaded */
+    if (block->weak_normal_cfm > 0.0) { /* the spring of a weak normal is not preloaded */
         double all = block->row_cfm[0] + block->weak_normal_cfm;
         block->rest_impulse[0] *= block->row_cfm[0] / all;
         block->row_cfm[0] = all;
@@ -79,7 +79,8 @@ static double clamp_rotational_spring_load(double impulse, double left)
     return left * impulse > 0.0 ? (fabs(left) < fabs(impulse) ? left : impulse) : 0.0;
 }
 
-/* Number of rows with foundation springs: those about the tangents are rigid where the normal is.
+/* Number of a patch's rows with foundation springs: rotations about the tangents are rigid where
+ * the normal is.
  */
 static int foundation_row_count(const struct tact_contact_law *law)
 {
@@ -97,14 +98,14 @@ static void set_foundation_spring(const struct tact_world *world, struct block *
     for (int i = 1; i < foundation_row_count(law); i++) {
         const double *axis = c->patch.frame + 3 * (i % 3);
         double share = i > 3 ? spring_share_of_tilting(c) : 1.0;
-        double held = tact_v3_dot(axis, c->springs.impulse + 3 * (i / 3));
+        double spring_load = tact_v3_dot(axis, c->springs.impulse + 3 * (i / 3));
         if (i >= 3) {
             double angle = tact_v3_dot(axis, c->springs.angle);
-            held = clamp_rotational_spring_load(held, angle * h / compliance[i]);
+            spring_load = clamp_rotational_spring_load(spring_load, angle * h / compliance[i]);
         }
         block->row_cfm[i] =
             tact_max(compliance[i] / (share * time * h), RIGID_CONTACT_CFM * block->local.s[7 * i]);
-        block->rest_impulse[i] = share * held;
+        block->rest_impulse[i] = share * spring_load;
     }
     block->foundation_rows = foundation_row_count(law);
 }
@@ -125,7 +126,7 @@ void tact_springs_assemble(const struct tact_world *world, struct block *block)
     }
 }
 
-/* 1 for rows whose spring only serves the solver. */
+/* 1 for rows of a contact whose spring only serves the solver, as the patch has none there. */
 static int is_solver_spring_row(const struct block *block, int row)
 {
     return !(block->elastic_rows >> row & 1) && (row == 0 || row >= block->foundation_rows);
@@ -152,7 +153,8 @@ int tact_springs_anchor(struct tact_world *world, const struct island *island)
         double start[6];
         memcpy(start, world->contacts[block->contact].impulse, sizeof start);
         if (!(start[0] > 0.0)) {
-            continue; /* a contact without load is loaded without a transition */
+            continue; /* a contact without load before takes its load at once, with less compliance
+                       */
         }
         start[0] = block->weak_normal_cfm > 0.0 ? block->rest_impulse[0] : start[0];
         tact_springs_set_cfm(block, ANCHORED_SPRING_CFM, start);
@@ -170,7 +172,7 @@ double tact_springs_deflection(const struct tact_world *world, const struct isla
         for (int k = 0; k < 6; k++) {
             double share =
                 block->row_cfm[k] > 0.0 ? block->row_cfm[k] / block->local.s[7 * k] : 0.0;
-            double unit = k < 3 ? 1.0 : block->per_length;
+            double unit = k < 3 ? 1.0 : block->torque_scale;
             double deflection = unit * share * (r[k] - block->rest_impulse[k]);
             int counts = is_solver_spring_row(block, k) && (k > 0 || block->weak_normal_cfm == 0.0);
             sum += counts ? deflection * deflection : 0.0;
@@ -185,11 +187,11 @@ double tact_springs_max_energy(const struct block *block)
     double sum = 0.0;
     for (int i = 0; i < 6; i++) {
         if (!is_solver_spring_row(block, i)) {
-            double held = block->row_cfm[i] * block->rest_impulse[i];
-            held += block->cross_coupled
-                        ? tact_dot(block->cross_cfm + 6 * i, block->rest_impulse, 6)
-                        : 0.0;
-            sum += 0.25 * held * block->rest_impulse[i];
+            double spring_load = block->row_cfm[i] * block->rest_impulse[i];
+            spring_load += block->cross_coupled
+                               ? tact_dot(block->cross_cfm + 6 * i, block->rest_impulse, 6)
+                               : 0.0;
+            sum += 0.25 * spring_load * block->rest_impulse[i];
         }
     }
     return sum;
@@ -230,7 +232,7 @@ void tact_springs_store(const struct tact_world *world, struct block *block)
     }
 }
 
-/* Rotates the load of the springs with the mean rotation of the two bodies. */
+/* Rotates the load of a patch's springs with the mean rotation of the two bodies. */
 static void rotate_spring_load(struct tact_springs *springs, const double *a, const double *b)
 {
     double *const vectors[3] = {springs->impulse, springs->impulse + 3, springs->angle};

@@ -39,8 +39,8 @@ static void update_arms(const struct tact_world *world, struct block *block)
     }
 }
 
-/* Solves the 6D contact; adds the squares of its impulse and of its change, with torques over the
- * patch size, to the sums of the island. */
+/* Solves one 6D contact with all others fixed; adds the squares of its impulse and of its change,
+ * with torques over the patch size, to the sums of the island. */
 static void sweep_patch_contact(struct tact_world *world, struct island *island,
                                 struct block *block, double *r)
 {
@@ -57,9 +57,9 @@ static void sweep_patch_contact(struct tact_world *world, struct island *island,
     }
     double length = tact_max(c->patch.semi[0], c->patch.semi[1]);
     length = tact_max(length, local->spin_arm);
-    block->per_length = length > 0.0 ? 1.0 / length : 0.0;
+    block->torque_scale = length > 0.0 ? 1.0 / length : 0.0;
     for (int i = 0; i < 6; i++) {
-        double unit = i < 3 ? 1.0 : block->per_length, delta = r[i] - c->impulse[i];
+        double unit = i < 3 ? 1.0 : block->torque_scale, delta = r[i] - c->impulse[i];
         island->size += unit * unit * r[i] * r[i];
         island->change += unit * unit * delta * delta;
     }

@@ -10,20 +10,20 @@
  * world->free_velocities. */
 void tact_velocities_save(const struct tact_world *world, double *all);
 
-/* Sets the velocities of an island to those without contacts. */
+/* Sets the velocities of an island's bodies and hands to those without contacts. */
 void tact_velocities_set_free(struct tact_world *world, const struct island *island);
 
-/* Sets the velocities of an island to those before gravity and drives. */
+/* Sets the velocities of an island's bodies and hands to those before gravity and drives. */
 void tact_velocities_set_pre_force(struct tact_world *world, const struct island *island);
 
-/* Sets the velocities of an island to zero. */
+/* Sets the velocities of an island's bodies and hands to zero. */
 void tact_velocities_set_zero(struct tact_world *world, const struct island *island);
 
 /* Recomputes the velocities of an island from the free ones and all impulses. Summing large changes
  * instead would lose digits. */
 void tact_velocities_recompute(struct tact_world *world, const struct island *island);
 
-/* Applies an impulse of a contact to the velocities of its nodes. */
+/* Applies a contact impulse to the velocities of the contact's bodies and joint chains. */
 static inline void tact_block_apply_impulse(const struct block *block, const double *impulse)
 {
     for (int k = 0; k < block->node_count; k++) {
@@ -71,16 +71,17 @@ static inline int tact_island_can_accelerate(const struct tact_world *world,
     return world->options.local == TACT_LOCAL_CONE && !island->points;
 }
 
-/* 1 where joints of hands are among what an island moves. */
+/* 1 where an island includes joints of hands. */
 static inline int tact_island_has_hands(const struct tact_world *world, const struct island *island)
 {
-    const struct list *owners = &island->owners; /* ascending: bodies, then hands */
+    const struct list *owners =
+        &island->owners; /* the index of the common order is ascending: bodies, then hands */
     return owners->at[owners->count - 1] >= world->body_count;
 }
 
 int tact_island_is_solved(const struct tact_world *world, const struct island *island);
 
-/* Sweeps the islands that are not solved, each until it is, at most `iterations` times. All limits
+/* Sweeps each island that is not solved until it is, at most `iterations` times. All force limits
  * are satisfied at the end. */
 void tact_islands_solve_by_sweeps(struct tact_world *world, struct tact_solve_stats *stats);
 
@@ -105,7 +106,8 @@ void tact_energy_limit_rebounds(struct tact_world *world, struct tact_solve_stat
 /* Scales the impulses of an unsolved island down until they create no energy. */
 void tact_island_bound_energy(struct tact_world *world, struct island *island);
 
-/* Calls the observer. Returns 1 where it ends the iteration. */
+/* Calls the world's observer for a completed phase of the solve. Returns 1 where the observer ends
+ * the iteration. */
 int tact_world_notify_observer(const struct tact_world *world, enum tact_solve_phase phase,
                                const struct tact_solve_stats *stats);
 

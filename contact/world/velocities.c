@@ -4,7 +4,8 @@
 #include "contact/world/hand_internal.h"
 #include "contact/world/sweeps_internal.h"
 
-/* The velocities of a body or hand, and their index and number in a copy of all. */
+/* Pointer to the velocities of a body or hand, and their first index and number in a copy of all
+ * velocities. */
 static double *velocities_of_owner(const struct tact_world *world, int owner, size_t *at, size_t *n)
 {
     if (owner < world->body_count) {

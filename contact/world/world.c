@@ -7,12 +7,12 @@
 #include "contact/world/world_internal.h"
 
 #define MIN_CONTACT_CAPACITY                                                                       \
-    8192 /* capacity for contacts and near pairs; the following are added for each shape */
+    8192 /* least capacity for contacts and near pairs, to which that for each shape is added */
 #define CONTACTS_PER_SHAPE 4
 #define NEAR_PAIRS_PER_SHAPE 16
 #define GAP_BOUNDING_RADIUS_FACTOR                                                                 \
-    1.1 /* bounding sphere of a shape with contacts that are known before touch, over the plain    \
-           one */
+    1.1 /* radius of the bounding sphere of a shape whose gaps are measured before touch, over     \
+           that of the shape */
 
 struct tact_world_options tact_world_options_default(void)
 {
@@ -65,9 +65,9 @@ void tact_world_destroy(struct tact_world *world)
     void *blocks[] = {world->bodies,      world->hands,          world->shapes,
                       world->laws,        world->poses,          world->contacts,
                       world->blocks,      world->block_nodes,    world->free_velocities,
-                      world->constraints, world->pre_velocities, world->excess,
+                      world->constraints, world->pre_velocities, world->excess_overlap,
                       world->exclusions,  world->states};
-    tact_near_destroy(&world->near);
+    tact_broad_phase_destroy(&world->near);
     tact_islands_destroy(&world->islands);
     tact_newton_destroy(&world->newton);
     tact_direct_destroy(&world->direct);
@@ -226,8 +226,8 @@ const struct tact_contact_law *tact_world_pair_law(const struct tact_world *worl
     return law->friction < 0.0 ? NULL : law;
 }
 
-/* 1 for two shapes of one object: of a body, of fixed bodies, of one link, or of a link and its
- * parent. */
+/* 1 where two shapes never touch as they are of one object: of one body, both fixed, of one link,
+ * or of a link and its parent. */
 static int are_shapes_of_one_object(const struct tact_world *world, const struct tact_owner *a,
                                     const struct tact_owner *b)
 {
@@ -242,7 +242,8 @@ static int are_shapes_of_one_object(const struct tact_world *world, const struct
     return a->kind == TACT_OWNER_FIXED || a->index == b->index;
 }
 
-/* The model that is named for two shapes, or that of a fast body; NULL: none. */
+/* Contact model that the materials of two shapes name, or that of fast bodies; NULL: none is named.
+ */
 static const struct tact_contact_model *model_named_for_pair(const struct tact_world *world, int a,
                                                              int b)
 {
@@ -427,13 +428,13 @@ int tact_world_allocate(struct tact_world *world)
     size_t velocities = (size_t)world->node_count * 6 + 1;
     world->free_velocities = calloc(velocities, sizeof *world->free_velocities);
     world->pre_velocities = calloc(velocities, sizeof *world->pre_velocities);
-    world->excess =
-        calloc((size_t)(world->body_count + world->hand_count) + 1, sizeof *world->excess);
+    world->excess_overlap =
+        calloc((size_t)(world->body_count + world->hand_count) + 1, sizeof *world->excess_overlap);
     world->poses = calloc((size_t)world->shape_count + 1, sizeof *world->poses);
     size_t most = (size_t)world->contact_capacity + 1;
     world->blocks = calloc(most, sizeof *world->blocks);
     world->block_nodes = calloc(most * (size_t)world->max_nodes, sizeof *world->block_nodes);
-    rc = tact_near_create(world);
+    rc = tact_broad_phase_create(world);
     rc = rc ? rc : tact_joint_bounds_create(world);
     rc = rc ? rc : tact_islands_create(world);
     rc = rc ? rc : tact_newton_create(&world->newton, world->contact_capacity);
@@ -442,7 +443,7 @@ int tact_world_allocate(struct tact_world *world)
     rc = rc ? rc : tact_mechanisms_create(world);
     rc = rc ? rc : allocate_contact_points(world);
     if (rc || !world->poses || !world->blocks || !world->block_nodes || !world->free_velocities ||
-        !world->pre_velocities || !world->excess) {
+        !world->pre_velocities || !world->excess_overlap) {
         return -ENOMEM;
     }
     world->is_finished = 1;

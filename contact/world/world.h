@@ -34,12 +34,13 @@
 
 TACT_BEGIN_DECLS
 
-/** State of the springs of a patch with a tangential compliance. All 0 where it has none. */
+/** State of the springs of a patch with a tangential compliance. All 0 for a patch without. */
 struct tact_springs {
-    double impulse[6]; /**< impulse of the springs, on A, world axes, about the centre of the patch,
-                          with which they move; zero along the normal. The tilting torques do not
-                          include those of the overlap itself [N s, N m s] */
-    double angle[3];   /**< rotation that causes these torques [rad], world axes */
+    double impulse[6]; /**< impulse of the patch's springs on A, world axes, about the centre of the
+                          patch, with which they move; zero along the normal. The tilting torques do
+                          not include those of the overlap itself [N s, N m s] */
+    double
+        angle[3]; /**< rotation that causes the torques of the patch's springs [rad], world axes */
 };
 
 /** A pair of shapes that may touch, A then B, and its contact. Read-only. */
@@ -49,19 +50,22 @@ struct tact_contact {
     int touching;                /**< 1 where the last solve had a contact of this pair */
     struct tact_moments moments; /**< moments of the overlap, as set for this tick */
     struct tact_patch patch;     /**< patch of the whole overlap */
-    double impulse[6]; /**< on A in the frame of the patch at its centre: f_n f_1 f_2 [N s], tau_n
-                          tau_1 tau_2 [N m s] */
-    double wrench[6];  /**< on A, world axes, about the patch's centre [N, N m] */
-    double warm[6];    /**< warm start: impulse on A, world axes, about warm_point [N s, N m s] */
+    double impulse[6]; /**< contact impulse on A in the frame of the patch at its centre: f_n f_1
+                          f_2 [N s], tau_n tau_1 tau_2 [N m s] */
+    double wrench[6]; /**< contact force and torque on A, world axes, about the patch's centre [N, N
+                         m] */
+    double warm[6]; /**< warm start of the next solve: impulse on A, world axes, about warm_point [N
+                       s, N m s] */
     double warm_point[3];        /**< [m], world */
     struct tact_springs springs; /**< springs of a patch with a tangential compliance */
-    double spin_arm;             /**< torsion limit over mu N in the last solve [m] */
-    int limits;                  /**< enum tact_limit bits of the last solve */
-    struct tact_margins
-        margins; /**< margins of the last solve; all 0 for a pair that does not touch */
-    int split;   /**< number of pieces that it was solved as; 0: one contact. With pieces, impulse,
-                    wrench and limits are the sums over all pieces about the whole patch, margins the
-                    smallest */
+    double spin_arm; /**< spin arm: torsion limit over mu times the normal force in the last solve
+                        [m] */
+    int limits;      /**< limits that were active in the last solve: bits of enum tact_limit */
+    struct tact_margins margins; /**< margins to the contact's limits in the last solve; all 0 for a
+                                    pair that does not touch */
+    int split;      /**< number of pieces that the pair was solved as; 0: one contact. With pieces,
+                       impulse,      wrench and limits are the sums over all pieces about the whole
+                       patch,      margins the      smallest */
     double preload; /**< depth beyond the target that the overlap had at the start and still has
                        [m]. It is not pushed open, and only decreases. 0: none. For a shape wholly
                        inside the other, which has no depth, 33 times its size */
@@ -72,7 +76,7 @@ struct tact_contact {
     int outrun; /**< 1: its shapes pass each other by more than the thinner of them in this tick,
                    and their gap is not known: the model does not measure it before they touch, or
                    neither body is fast and they were too far apart to be measured */
-    int first_piece; /**< index of its first piece; 0: never split */
+    int first_piece; /**< index of the pair's first piece; 0: the pair is never split */
 };
 
 /** Statistics of the last solve. */
@@ -84,11 +88,12 @@ struct tact_solve_stats {
     double residual; /**< largest natural-map residual in the last sweep, before its update; for an
                         island that was not solved, that of its best sweep, whose impulses are then
                         used [1] */
-    double update;   /**< 2-norm of the last sweep's update over that of all impulses [1] */
+    double update;   /**< relative change in the last sweep: 2-norm of its changes of impulses over
+                        that of all impulses [1] */
     int points;      /**< number of contact points, where pairs are solved as points */
-    int left_out;    /**< points that exceeded the capacity and were dropped */
-    int failed_hand; /**< where the solve failed: index of the hand whose matrix could not be
-                        factored */
+    int left_out;    /**< number of contact points that exceeded the capacity and were dropped */
+    int failed_hand; /**< index of the hand whose matrix could not be factored, where the solve
+                        failed */
     int counts[TACT_SOLVE_COUNTS]; /**< counts by enum tact_solve_count; complete when the solve has
                                     * ended
                                     */
@@ -101,15 +106,16 @@ struct tact_solve_stats {
     1e5 /**< largest angular rate that tact_world_check() accepts [rad/s]                          \
          */
 
-#define TACT_WORLD_MAX_SHAPES 65536 /**< limit below which all pairs can be numbered */
+#define TACT_WORLD_MAX_SHAPES                                                                      \
+    65536 /**< limit of the number of shapes, below which an int can number all their pairs */
 
 /** Extent of the contacts of a world, over all pairs of shapes that may touch. */
 struct tact_world_extent {
-    int pairs;   /**< number of pairs that may touch */
-    int split;   /**< number of these that may be solved as several pieces */
+    int pairs;   /**< number of pairs of shapes that may touch */
+    int split;   /**< number of pairs that may be solved as several pieces */
     int springs; /**< largest number of sets of tangential springs of one pair */
     int state;   /**< largest number of state variables that a model has for a pair */
-    int points;  /**< 1: some pairs are solved as contact points */
+    int points;  /**< 1: some pairs of shapes are solved as contact points */
 };
 
 /** The kind of object that a fault of the state concerns. */
@@ -117,24 +123,27 @@ enum tact_world_part {
     TACT_WORLD_PAIR,       /**< index: the pair */
     TACT_WORLD_CONSTRAINT, /**< index: the constraint */
     TACT_WORLD_BODY,       /**< index: the body */
-    TACT_WORLD_JOINT,      /**< index: the hand, link: the joint's link */
+    TACT_WORLD_JOINT, /**< fault of a joint of a hand; index: the hand, link: the joint's link */
 };
 
 /** A fault of the state: a value that no state can have. */
 struct tact_world_fault {
     enum tact_world_part part; /**< kind of object */
     int index;                 /**< its index */
-    int link;                  /**< for TACT_WORLD_JOINT: the joint's link */
-    const char *what;          /**< "its pose is not finite": static text */
+    int link;                  /**< link of the faulty joint, for TACT_WORLD_JOINT */
+    const char *what;          /**< what the fault is, as static text: "its pose is not finite" */
 };
 
 /** Phase that a solve has just completed. */
 enum tact_solve_phase {
-    TACT_SOLVE_PATCHES,   /**< patches, points and frames of all touching pairs */
-    TACT_SOLVE_ASSEMBLED, /**< free velocities and the Schur blocks */
-    TACT_SOLVE_FACTORED,  /**< the blocks are factored */
-    TACT_SOLVE_SWEPT,  /**< one sweep of the iteration has ended; stats are those of that sweep */
-    TACT_SOLVE_STORED, /**< the whole solve */
+    TACT_SOLVE_PATCHES,   /**< phase in which patches, points and frames of all touching pairs are
+                             computed */
+    TACT_SOLVE_ASSEMBLED, /**< phase that computes free velocities and the Schur blocks S of the
+                             contacts */
+    TACT_SOLVE_FACTORED,  /**< phase that factors the Schur blocks S */
+    TACT_SOLVE_SWEPT,     /**< one sweep of the iteration over the contacts; stats are those of that
+                             sweep */
+    TACT_SOLVE_STORED,    /**< the whole solve */
 };
 
 /** Called in tact_world_solve(), on its thread, after each phase, to measure times and convergence.
@@ -166,20 +175,20 @@ TACT_API int tact_world_add_shape(struct tact_world *world, struct tact_owner ow
                                   const struct tact_shape *shape, const struct tact_pose *local,
                                   int material);
 
-/** Sets the classes of a shape, one bit each, and those that it touches; both are 1 at first. Two
- * shapes touch only if one's classes and the other's `touched` have a common bit, as contype and
- * conaffinity in MuJoCo. -EINVAL for a shape that does not exist, or once the world is prepared.
- * Not real-time safe. */
+/** Sets the collision classes of a shape, one bit each, and those that it touches; both are 1 at
+ * first. Two shapes touch only if one's classes and the other's `touched` have a common bit, as
+ * contype and conaffinity in MuJoCo. -EINVAL for a shape that does not exist, or once the world is
+ * prepared. Not real-time safe. */
 TACT_API int tact_world_set_classes(struct tact_world *world, int shape, uint32_t classes,
                                     uint32_t touched);
 
-/** Keeps the shapes of two owners apart from the contacts: they do not touch each other. For links
+/** Excludes contacts between the shapes of two owners: they do not touch each other. For links
  * of a hand, HAND owners with their link. -EINVAL for an owner that does not exist, or once the
  * world is prepared; -ENOMEM. */
 TACT_API int tact_world_exclude(struct tact_world *world, struct tact_owner a, struct tact_owner b);
 
-/** Sets the law of two materials, small numbers from 0. Shapes whose materials have no law do not
- * touch. -EINVAL for values out of range, -ENOMEM. */
+/** Sets the contact law of two materials, which are small numbers from 0. Shapes whose materials
+ * have no law do not touch. -EINVAL for values out of range, -ENOMEM. */
 TACT_API int tact_world_set_law(struct tact_world *world, int material_a, int material_b,
                                 const struct tact_contact_law *law);
 
@@ -228,11 +237,11 @@ TACT_API int tact_world_finish(struct tact_world *world);
  */
 TACT_API int tact_world_start(struct tact_world *world, struct tact_moments_scratch *scratch);
 
-/** Number of bodies. Real-time safe. */
+/** Number of free bodies of a world. Real-time safe. */
 TACT_API int tact_world_body_count(const struct tact_world *world);
-/** Number of hands. Real-time safe. */
+/** Number of hands of a world. Real-time safe. */
 TACT_API int tact_world_hand_count(const struct tact_world *world);
-/** Number of shapes. Real-time safe. */
+/** Number of shapes of a world. Real-time safe. */
 TACT_API int tact_world_shape_count(const struct tact_world *world);
 /** The extent of a world that is finished. Real-time safe. */
 TACT_API struct tact_world_extent tact_world_extent(const struct tact_world *world);
@@ -248,19 +257,19 @@ TACT_API void tact_world_pair_shapes(const struct tact_world *world, int pair, i
 /** The pair of two shapes a < b; -1 where they cannot touch or do not exist. */
 TACT_API int tact_world_pair_between(const struct tact_world *world, int a, int b);
 
-/** The body with that index, which may be written; call tact_world_refresh() after writing its
+/** A free body by its index, which may be written; call tact_world_refresh() after writing its
  * pose. */
 TACT_API struct tact_body *tact_world_body(struct tact_world *world, int index);
-/** The hand with that index, which may be written; call tact_world_refresh() after writing joint
+/** A hand by its index, which may be written; call tact_world_refresh() after writing joint
  * values. Real-time safe. */
 TACT_API struct tact_hand *tact_world_hand(struct tact_world *world, int index);
 /** A shape by its index. Real-time safe. */
 TACT_API const struct tact_shape *tact_world_shape(const struct tact_world *world, int index);
 /** The owner of a shape: a body, a link of a hand, or FIXED. Real-time safe. */
 TACT_API struct tact_owner tact_world_owner(const struct tact_world *world, int shape);
-/** The contact of a pair; valid until the next tact_world_begin(). For a pair that is not near it
- * is a placeholder, valid until the next call: to write the contact call tact_world_add_near()
- * first. */
+/** The contact of a pair of shapes; valid until the next tact_world_begin(). For a pair that is not
+ * near it is a placeholder, valid until the next call: to write the contact call
+ * tact_world_add_near() first. */
 TACT_API struct tact_contact *tact_world_contact(struct tact_world *world, int pair);
 /** The k-th piece of a pair, k < TACT_PIECES; a contact of its own where k < split. Valid as the
  * contact is. NULL where the pair is never split. */
@@ -270,13 +279,13 @@ TACT_API struct tact_contact *tact_world_piece(struct tact_world *world, int pai
  * Real-time safe. */
 TACT_API double *tact_world_state(struct tact_world *world, int pair, int *count);
 
-/** Capacity for near pairs. Real-time safe. */
+/** Capacity of a world for near pairs. Real-time safe. */
 TACT_API int tact_world_near_capacity(const struct tact_world *world);
 /** Slot of a near pair, a number below the capacity that it keeps as long as it is near; -1 where
  * it is not near. Real-time safe. */
 TACT_API int tact_world_slot(const struct tact_world *world, int pair);
 
-/** Capacity for contacts in a tick; each piece of a split pair counts as one. */
+/** Capacity of a world for contacts in a tick; each piece of a split pair counts as one. */
 TACT_API int tact_world_contact_capacity(const struct tact_world *world);
 /** The contact law of a pair's materials. Real-time safe. */
 TACT_API const struct tact_contact_law *tact_world_law(const struct tact_world *world, int pair);

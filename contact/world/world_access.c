@@ -28,12 +28,12 @@ int tact_world_next_pair(const struct tact_world *world, int pair)
 {
     int a = 0, b = 0;
     if (pair >= 0) {
-        tact_near_pair_shapes(world, pair, &a, &b);
+        tact_shapes_of_pair_number(world, pair, &a, &b);
     }
     for (; a < world->shape_count; b = ++a) {
         for (b++; b < world->shape_count; b++) {
             if (tact_world_max_patches(world, a, b) > 0) {
-                return tact_near_pair_number(world, a, b);
+                return tact_shape_pair_number(world, a, b);
             }
         }
     }
@@ -42,7 +42,7 @@ int tact_world_next_pair(const struct tact_world *world, int pair)
 
 double *tact_world_state(struct tact_world *world, int pair, int *count)
 {
-    int slot = tact_near_slot_of_pair(&world->near, pair);
+    int slot = tact_broad_phase_slot(&world->near, pair);
     *count = tact_world_model(world, pair)->state;
     return slot < 0 ? NULL : tact_slot_model_state(world, slot);
 }
@@ -54,7 +54,7 @@ int tact_world_near_capacity(const struct tact_world *world)
 
 int tact_world_slot(const struct tact_world *world, int pair)
 {
-    return tact_near_slot_of_pair(&world->near, pair);
+    return tact_broad_phase_slot(&world->near, pair);
 }
 
 int tact_world_contact_capacity(const struct tact_world *world)
@@ -64,9 +64,9 @@ int tact_world_contact_capacity(const struct tact_world *world)
 
 void tact_world_pair_shapes(const struct tact_world *world, int pair, int *a, int *b)
 {
-    int slot = tact_near_slot_of_pair(&world->near, pair);
+    int slot = tact_broad_phase_slot(&world->near, pair);
     if (slot < 0) {
-        tact_near_pair_shapes(world, pair, a, b);
+        tact_shapes_of_pair_number(world, pair, a, b);
         return;
     }
     *a = world->contacts[slot].a;
@@ -76,7 +76,7 @@ void tact_world_pair_shapes(const struct tact_world *world, int pair, int *a, in
 int tact_world_pair_between(const struct tact_world *world, int a, int b)
 {
     int known = a >= 0 && a < b && b < world->shape_count;
-    return known && tact_world_max_patches(world, a, b) > 0 ? tact_near_pair_number(world, a, b)
+    return known && tact_world_max_patches(world, a, b) > 0 ? tact_shape_pair_number(world, a, b)
                                                             : -1;
 }
 
@@ -102,25 +102,25 @@ struct tact_owner tact_world_owner(const struct tact_world *world, int shape)
 
 struct tact_contact *tact_world_contact(struct tact_world *world, int pair)
 {
-    int slot = tact_near_slot_of_pair(&world->near, pair);
+    int slot = tact_broad_phase_slot(&world->near, pair);
     if (slot >= 0) {
         return &world->contacts[slot];
     }
     memset(&world->contact_of_pair_not_near, 0, sizeof world->contact_of_pair_not_near);
-    tact_near_pair_shapes(world, pair, &world->contact_of_pair_not_near.a,
-                          &world->contact_of_pair_not_near.b);
+    tact_shapes_of_pair_number(world, pair, &world->contact_of_pair_not_near.a,
+                               &world->contact_of_pair_not_near.b);
     world->contact_of_pair_not_near.limits = TACT_LIMIT_OPEN;
     return &world->contact_of_pair_not_near;
 }
 
 struct tact_contact *tact_world_piece(struct tact_world *world, int pair, int k)
 {
-    int a, b, slot = tact_near_slot_of_pair(&world->near, pair);
+    int a, b, slot = tact_broad_phase_slot(&world->near, pair);
     if (slot >= 0) {
         int first = world->contacts[slot].first_piece;
         return first ? &world->contacts[first + k] : NULL;
     }
-    tact_near_pair_shapes(world, pair, &a, &b);
+    tact_shapes_of_pair_number(world, pair, &a, &b);
     if (tact_world_max_patches(world, a, b) <= 1) {
         return NULL;
     }
@@ -181,13 +181,13 @@ const struct tact_pose *tact_world_shape_poses(const struct tact_world *world)
 
 int tact_world_is_close(const struct tact_world *world, int pair)
 {
-    int slot = tact_near_slot_of_pair(&world->near, pair);
+    int slot = tact_broad_phase_slot(&world->near, pair);
     return slot >= 0 && world->near.pairs[slot].active;
 }
 
 void tact_world_add_near(struct tact_world *world, int pair)
 {
-    tact_near_add_pair(world, pair);
+    tact_broad_phase_add_pair(world, pair);
 }
 
 const int *tact_world_near(const struct tact_world *world, int *count)
@@ -199,13 +199,13 @@ const int *tact_world_near(const struct tact_world *world, int *count)
 const double *tact_world_direction(const struct tact_world *world, int pair)
 {
     static const double none[3];
-    int slot = tact_near_slot_of_pair(&world->near, pair);
+    int slot = tact_broad_phase_slot(&world->near, pair);
     return slot < 0 ? none : world->near.pairs[slot].direction;
 }
 
 void tact_world_set_direction(struct tact_world *world, int pair, const double normal[3])
 {
-    int slot = tact_near_slot_of_pair(&world->near, pair);
+    int slot = tact_broad_phase_slot(&world->near, pair);
     if (slot >= 0) {
         tact_v3_copy(world->near.pairs[slot].direction, normal);
     }

@@ -4,7 +4,8 @@
 #include "contact/world/hand_internal.h"
 #include "contact/world/world_internal.h"
 
-/* 0 where all numbers are finite, else NaN: the sum of 0 times each. Processes two at a time. */
+/* Sum of 0 times each number, which is 0 where all are finite, else NaN. Processes two numbers at a
+ * time. */
 TACT_INLINE double sum_that_is_nan_if_nonfinite(const double *x, int count)
 {
     tact_d2 sum = {0.0, 0.0};
@@ -35,12 +36,13 @@ static int set_world_fault(struct tact_world_fault *fault, enum tact_world_part 
 
 #define MOMENT_NUMBER_COUNT ((int)(sizeof(struct tact_moments) / sizeof(double)))
 
-/* Of pairs that do not touch only the moments are checked: a volume that is NaN is no overlap. */
+/* Checks the pairs of shapes; of those that do not touch only the moments, as a volume that is NaN
+ * is no overlap. */
 static int check_pairs(const struct tact_world *world, struct tact_world_fault *fault)
 {
     for (int n = 0; n < world->near.count; n++) {
         int i = world->near.list[n];
-        const struct tact_contact *c = tact_near_contact(world, n);
+        const struct tact_contact *c = tact_near_pair_contact(world, n);
         if (!are_all_finite((const double *)&c->moments, MOMENT_NUMBER_COUNT)) {
             return set_world_fault(fault, TACT_WORLD_PAIR, i, 0, "its overlap is not finite");
         }
@@ -80,7 +82,7 @@ static int check_hands(const struct tact_world *world, double speed, double rate
         const struct tact_hand *hand = world->hands[i].hand;
         for (int k = 0; k < hand->count; k++) {
             const struct tact_hand_state *s = &hand->state;
-            int slides = !hand->links[k].turns;
+            int slides = !hand->links[k].is_rotational;
             if (!are_all_finite(&s->q[k], 1)) {
                 return set_world_fault(fault, TACT_WORLD_JOINT, i, k, "its value is not finite");
             }
@@ -112,13 +114,13 @@ static int check_constraints(const struct tact_world *world, struct tact_world_f
     return 0;
 }
 
-/* 1 where anything may be wrong: a test that is cheap enough for every tick. */
+/* 1 where the state of the world may be faulty: a test that is cheap enough for every tick. */
 static int may_state_be_faulty(const struct tact_world *world, double speed)
 {
     double lowest_speed_limit = tact_min(speed, TACT_WORLD_MAX_RATE), sum = 0.0;
     int fast = 0;
     for (int i = 0; i < world->near.count; i++) {
-        const struct tact_contact *c = tact_near_contact(world, i);
+        const struct tact_contact *c = tact_near_pair_contact(world, i);
         if (c->moments.volume != 0.0) {
             sum += sum_that_is_nan_if_nonfinite((const double *)&c->moments, MOMENT_NUMBER_COUNT) +
                    sum_that_is_nan_if_nonfinite(c->wrench, 6);

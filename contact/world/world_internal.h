@@ -21,22 +21,22 @@ struct world_body {
     struct tact_body body;
     int weight;
     int fast;     /* 1: marked as fast, see tact_world_set_fast() */
-    int touching; /* number of contacts in this tick */
+    int touching; /* number of contacts of the body in this tick */
 };
 
 struct world_hand {
     struct tact_hand *hand;
     int weightless;
-    int touching;    /* number of contacts in this tick; a self-contact counts twice */
-    int node;        /* index of the node of its first chain */
-    double *impulse; /* joint space, of the warm start */
+    int touching;    /* number of contacts of the hand in this tick; a self-contact counts twice */
+    int node;        /* index of the node of the hand's first chain */
+    double *impulse; /* joint-space impulse of the contacts' warm start */
 };
 
-/* Motion of the frame of a shape, world axes. */
+/* Velocity and acceleration of a shape's frame, world axes. */
 struct shape_motion {
-    uint64_t measured_at; /* value of `measurements` of the world for which it is valid */
-    double twist[6];      /* at its origin [m/s, rad/s] */
-    double rate[6];       /* rate of change of the twist in the drift [m/s^2, rad/s^2] */
+    uint64_t measured_at; /* value of the world's `measurements` for which the motion is valid */
+    double twist[6];      /* twist of the shape's frame at its origin [m/s, rad/s] */
+    double rate[6];       /* rate of change of the shape's twist in the drift [m/s^2, rad/s^2] */
 };
 
 struct world_shape {
@@ -44,15 +44,18 @@ struct world_shape {
     struct tact_pose local;
     struct tact_owner owner;
     int material;
-    uint32_t classes, touched; /* tact_world_set_classes() */
-    double radius; /* radius of the bounding sphere about the shape's origin; a tenth larger with
-                      measures_gaps */
-    int measures_gaps;          /* 1: a model of one of its pairs measures gaps before touch */
-    double thickness;           /* smallest extent along an axis of its frame [m] */
-    double travel_in_tick;      /* distance that its origin moves in this tick [m] */
-    double search_margin;       /* distance beyond its bounding sphere that is searched [m] */
-    double searched_margin;     /* search_margin at the last search of the broad phase */
-    struct shape_motion motion; /* of a shape of which a model measured a pair */
+    uint32_t classes, touched; /* collision classes, one bit each, and those that the shape touches:
+                                  tact_world_set_classes() */
+    double radius;     /* radius of the bounding sphere about the shape's origin [m]; a tenth larger
+                          with measures_gaps */
+    int measures_gaps; /* 1: the model of one of the shape's pairs measures gaps before touch */
+    double thickness;  /* smallest extent of the shape along an axis of its frame [m] */
+    double travel_in_tick;  /* distance that the shape's origin moves in this tick [m] */
+    double search_margin;   /* distance beyond the shape's bounding sphere that is searched for
+                               contacts [m] */
+    double searched_margin; /* search_margin at the last search of the broad phase */
+    struct shape_motion
+        motion; /* motion of the shape, once a model has measured one of its pairs */
 };
 
 /*
@@ -72,45 +75,53 @@ struct block_node {
 struct block {
     int contact; /* index of the contact of a pair, or of one of its pieces */
     struct tact_owner owner[2];
-    struct block_node *nodes; /* nodes that its impulse changes */
+    struct block_node *nodes; /* nodes whose velocities the contact's impulse changes */
     int node_count;
     struct tact_local_problem local;
-    int points;             /* 1: the contact is solved as contact points */
-    int is_uncoupled;       /* 1: no other contact acts on its bodies */
-    double bias_velocity;   /* normal velocity that the stabilisation demands [m/s] */
+    int points;           /* 1: the contact is solved as contact points */
+    int is_uncoupled;     /* 1: no other contact acts on the bodies of this one */
+    double bias_velocity; /* normal velocity that the stabilisation of the overlap demands [m/s] */
     double pre_velocity[3]; /* normal velocity and angular velocity about t1, t2 before gravity and
                                drives of this tick [m/s, rad/s] */
     double approach_gain;   /* closing velocity that gravity and drives add in this tick [m/s] */
-    double restitution_velocity[3]; /* restitution: target of the same velocities after an impact; 0
-                                       0 0: none */
+    double restitution_velocity[3]; /* target of the normal velocity and of the two tipping rates
+                                       after an impact with restitution; 0 0 0: none */
     double edge_speed; /* closing speed of the edge of a curved patch that rolls [m/s] */
-    double normal_cfm; /* normal compliance, velocity per impulse [1/kg] */
-    double bias_scale; /* bias velocity of a compliant contact over that of a rigid one of equal
-                          resulting speed */
-    double excess;     /* overlap beyond the target of a rigid or rebounding contact [m] */
-    double row_cfm[6]; /* compliance of each row, velocity per impulse [1/kg, 1/(kg m^2)] */
-    double rest_impulse[6]; /* impulse at which the springs of the rows have no deflection */
-    int foundation_rows; /* rows, from the first on, with springs of an elastic foundation; 0: none
+    double normal_cfm; /* compliance of the contact along its normal, velocity per impulse [1/kg] */
+    double bias_velocity_ratio; /* bias velocity of a compliant contact over that of a rigid one of
+                          equal resulting speed */
+    double excess_overlap;      /* overlap beyond the target of a rigid or rebounding contact [m] */
+    double row_cfm[6]; /* compliance of each row of the contact, velocity per impulse [1/kg, 1/(kg
+                          m^2)] */
+    double
+        rest_impulse[6]; /* contact impulse at which the springs of the rows have no deflection */
+    int foundation_rows; /* number of rows, from the first on, with springs of an elastic
+                          * foundation; 0: none
                           */
-    int elastic_rows;    /* bits: rows with an elastic wrench */
-    double pitch; /* of an elastic wrench: its torque about the normal over its normal force [m] */
-    int cross_coupled;         /* 1: cross_cfm is not zero */
-    double cross_cfm[36];      /* off-diagonal compliance of the rows; zero diagonal */
-    double target_velocity[6]; /* velocity that the patch prescribes, without the bias: of its gaps
-                                  and its motion */
+    int elastic_rows;    /* bits of the rows in which the patch has an elastic wrench */
+    double pitch; /* pitch of an elastic wrench: its torque about the normal over its normal force
+                     [m] */
+    int cross_coupled;    /* 1: cross_cfm is not zero */
+    double cross_cfm[36]; /* off-diagonal compliance of the contact's rows; its diagonal is zero */
+    double target_velocity[6]; /* contact velocity that the patch prescribes due to its gaps and its
+                                  motion, without the bias */
     double expected_motion[6]; /* period times the velocity after the solve, for a patch with
                                   springs */
     double residual;
-    double per_length; /* scale factor that makes torques comparable with forces [1/m] */
-    int has_free_body; /* 1: one of its bodies has no joints, so that every direction can move */
-    int locked;        /* 1: joints leave no motion along the normal */
-    double mobility;   /* along the normal, sum over the joints in their best directions [1/kg] */
-    double relative_mobility; /* mobility along the normal over that in the joints' best direction,
-                                 0 to 1 (opening.c) */
-    double weak_normal_cfm;   /* compliance of a normal along which joints hardly move [1/kg] */
-    int is_not_pushed_open;   /* 1: deeper than its target but not pushed open, because no joint
-                                 allows it */
-    struct mechanism_response response[2]; /* responses of the mechanisms of its bodies */
+    double torque_scale; /* scale factor that makes torques comparable with forces [1/m] */
+    int has_free_body; /* 1: one of the contact's bodies is free of joints, so that every direction
+                          can move */
+    int is_normal_immobile; /* 1: joints leave the contact no motion along its normal */
+    double mobility; /* mobility along the contact normal, summed over the joints in their best
+                        directions [1/kg] */
+    double relative_mobility; /* mobility along the contact normal over that in the joints' best
+                                 direction, 0 to 1 (opening.c) */
+    double weak_normal_cfm;   /* compliance added along a contact normal in which joints hardly move
+                                 [1/kg] */
+    int is_kept_closed; /* 1: the contact is deeper than its target but not pushed open, because no
+                           joint allows it */
+    struct mechanism_response
+        response[2]; /* responses of the mechanisms that the contact's bodies belong to */
 };
 
 /* Two owners whose shapes do not touch each other. */
@@ -128,7 +139,8 @@ struct tact_world {
     int shape_count;
     struct world_exclusion *exclusions;
     int exclusion_count;
-    struct tact_contact_law *laws; /* materials x materials; friction < 0: no law */
+    struct tact_contact_law
+        *laws; /* table of contact laws, materials x materials; friction < 0: no law */
     int materials;
     struct world_constraint *constraints;
     int constraint_count;
@@ -149,25 +161,30 @@ struct tact_world {
     struct tact_contact piece_of_pair_not_near;
     int contact_capacity; /* largest number of contacts in a tick */
     struct tact_pose *poses;
-    struct block *blocks; /* contact_capacity blocks; so are all arrays by block */
+    struct block *blocks; /* the solver's blocks, one for each contact of the tick; contact_capacity
+                             entries, as all arrays by block */
     int block_count;
     int has_overflowed;             /* 1: a contact of this tick has no block */
-    struct block_node *block_nodes; /* storage of the nodes of the blocks: max_nodes each */
-    double *free_velocities;        /* velocities without contacts, six numbers a node */
-    double *pre_velocities;         /* velocities before gravity and drives, six numbers a node */
-    double *excess; /* largest excess of the blocks of each body, then of each hand */
+    struct block_node *block_nodes; /* storage of the nodes of all blocks: max_nodes for each */
+    double *free_velocities; /* free velocities, those without contacts: six numbers a node */
+    double
+        *pre_velocities; /* pre-velocities, those before gravity and drives: six numbers a node */
+    double *excess_overlap; /* largest excess overlap of the contacts of each body, then of each
+                               hand [m] */
     struct islands islands;
     struct newton newton;
     struct direct direct;
     struct barrier barrier;
-    struct point_store points;                 /* allocated only where a pair is solved as points */
+    struct point_store points; /* contact points; allocated only where a pair is solved as points */
     struct tact_pair_piece piece[TACT_PIECES]; /* pieces of the pair that is being measured */
-    uint64_t measurements; /* number of times that pairs were measured, each at other velocities */
-    int counts[TACT_SOLVE_COUNTS];  /* counts of the present solve */
+    uint64_t measurements; /* counter of the measurements of pairs, each at other velocities of the
+                              bodies */
+    int counts[TACT_SOLVE_COUNTS];  /* event counts of the present solve */
     struct tact_pressure *pressure; /* receives the pressure of each solve; NULL: none */
     tact_solve_observer_fn observer;
     void *observer_user;
-    int node_count, max_nodes; /* number of nodes; largest number of nodes of one contact */
+    int node_count,
+        max_nodes; /* number of nodes of the world; largest number of nodes of one contact */
 };
 
 /* Allocates everything that a tick needs, once pairs, contacts and capacity are known. -ENOMEM. */
@@ -178,8 +195,8 @@ const struct tact_contact_law *tact_world_pair_law(const struct tact_world *worl
 /* Largest number of patches of the contact of two shapes; 0: they cannot touch. */
 int tact_world_max_patches(const struct tact_world *world, int a, int b);
 
-/* The contact of the k-th near pair. */
-static inline struct tact_contact *tact_near_contact(const struct tact_world *world, int k)
+/* Contact of the k-th pair in the list of near pairs. */
+static inline struct tact_contact *tact_near_pair_contact(const struct tact_world *world, int k)
 {
     return &world->contacts[world->near.slots[k]];
 }
@@ -216,7 +233,7 @@ int tact_overshoot_correct(struct tact_world *world);
 const struct tact_contact_model *tact_world_pair_model(const struct tact_world *world, int a,
                                                        int b);
 
-/* State variables of the model of a near pair, by its slot. */
+/* State variables that the contact model of a near pair keeps, by the pair's slot. */
 static inline double *tact_slot_model_state(const struct tact_world *world, int slot)
 {
     return world->states + (size_t)slot * (size_t)world->state;
@@ -230,7 +247,7 @@ static inline int tact_owner_index(const struct tact_world *world, struct tact_o
                                            : -1;
 }
 
-/* u += J v of all nodes of a block. */
+/* Adds to a contact velocity u those of its nodes, u += J v. */
 static inline void tact_block_velocity(const struct block *block, double u[6])
 {
     for (int k = 0; k < block->node_count; k++) {
@@ -261,11 +278,11 @@ static inline void tact_contact_zero_impulses(struct tact_contact *c)
  * exceeded. */
 int tact_assemble_blocks(struct tact_world *world);
 
-/* Numbers the nodes of a world. */
+/* Numbers the nodes of a world: free bodies, then the chains of each hand. */
 void tact_assign_node_numbers(struct tact_world *world);
 
-/* In this order: sets the owners and nodes of a block; J, for joint rates; and, once the hands are
- * factored, Y and S, with J for w. */
+/* Assembly of a contact's block in three steps: its owners and nodes; J, for joint rates; and, once
+ * the hands are factored, Y and S, with J for the factored rates w. */
 void tact_assemble_nodes(struct tact_world *world, struct block *block);
 void tact_assemble_jacobians(struct tact_world *world, struct block *block);
 void tact_assemble_mobility(struct tact_world *world, struct block *block);
@@ -295,7 +312,7 @@ double tact_springs_deflection(const struct tact_world *world, const struct isla
 /* Largest energy that the springs can return in a tick: r v at half their load [J]. */
 double tact_springs_max_energy(const struct block *block);
 
-/* Sets the springs of a patch whose law is an elastic wrench (elastic.c). */
+/* Sets the springs of a contact whose patch has an elastic wrench as its law (elastic.c). */
 void tact_elastic_assemble(const struct tact_world *world, struct block *block);
 
 /* Stores the load of the springs after the solve; and updates it once the bodies have moved. */
@@ -309,7 +326,7 @@ void tact_world_point_displacement(const struct tact_world *world, int shape, co
 /* Normal velocity of a block and its angular velocity about t1, t2, at the present velocities. */
 void tact_impact_velocity(const struct block *block, double u[3]);
 
-/* Sets the closing speed of the edge of a curved block's patch. */
+/* Sets the closing speed of the edge of a contact's patch that is curved and rolls. */
 void tact_impact_edge_speed(const struct tact_world *world, struct block *block);
 
 /* Sets the restitution velocity of a block from its pre-velocity, once the free velocities are
@@ -335,13 +352,13 @@ double tact_joint_mobility_along_normal(const struct tact_hand *hand);
 /* Sets relative_mobility and weak_normal_cfm of a block, once S is known. */
 void tact_block_set_relative_mobility(struct block *block);
 
-/* Finds the present blocks that no joint can open. */
+/* Finds the contacts at the start that no joint can open. */
 void tact_blocks_find_stuck_at_start(struct tact_world *world);
 
-/* 1 where joints cannot open a block along its normal. */
+/* 1 where joints cannot open a contact along its normal. */
 int tact_block_is_stuck(const struct block *block);
 
-/* Reduces a bias velocity that joints can hardly follow. */
+/* Reduces the bias velocity of a contact that joints can hardly open. */
 void tact_block_reduce_bias_velocity(const struct tact_world *world, struct block *block);
 
 /* Reduces the preload of a contact to what is left of its overlap, and distributes it over its
@@ -351,7 +368,7 @@ void tact_contact_update_preload(const struct tact_world *world, struct tact_con
 /* Ends the start after the first solve: springs are compressed by their load. */
 void tact_contacts_finish_start(struct tact_world *world);
 
-/* Subtracts bias, restitution and target velocity of a block from its velocity u. */
+/* Subtracts the bias, restitution and target velocities of a contact from its velocity u. */
 void tact_impact_subtract_target(const struct block *block, double u[6]);
 
 /* Creates the contacts of the pieces of a pair, given its slot, with their warm starts; count 0:
@@ -359,7 +376,7 @@ void tact_impact_subtract_target(const struct block *block, double u[6]);
 void tact_pieces_make_contacts(struct tact_world *world, int slot,
                                const struct tact_pair_piece *pieces, int count);
 
-/* Adds the pieces of each split pair up into its contact, once solved. */
+/* Sums the solved pieces of each split pair into the contact of the pair. */
 void tact_pieces_sum_results(struct tact_world *world);
 
 /* 1 where a pair was split in the last tick, or in the state that a replay starts from. */

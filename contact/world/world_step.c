@@ -31,7 +31,8 @@ void tact_world_shape_twist(const struct tact_world *world, int shape, double tw
     }
 }
 
-/* 1 where bounding spheres, or a sphere and a half-space, are nearer than `ahead`. */
+/* 1 where two bounding spheres, or a sphere and a half-space, are nearer to each other than
+ * `ahead`. */
 static int are_bounding_spheres_within(const struct tact_world *world, const struct tact_contact *c,
                                        double ahead)
 {
@@ -56,8 +57,8 @@ static double pair_search_margin(const struct tact_world *world, const struct ta
     return world->shapes[c->a].search_margin + world->shapes[c->b].search_margin;
 }
 
-/* 1 where the model of a pair is to measure it: for fast bodies before touch, if the model knows
- * their gap. */
+/* 1 where the contact model is to measure a pair before its shapes touch: for fast bodies, if the
+ * model knows the gap. */
 static int must_measure_before_touch(const struct tact_world *world, const struct tact_contact *c)
 {
     int fast = tact_world_is_fast(world, c->a) || tact_world_is_fast(world, c->b);
@@ -80,10 +81,10 @@ void tact_world_begin(struct tact_world *world)
         compute_shape_pose(world, i, &world->poses[i]);
     }
     tact_motion_bounds_update(world);
-    tact_near_update_pairs(world);
+    tact_broad_phase_update(world);
     for (int k = 0; k < world->near.count; k++) {
         struct near_pair *pair = &world->near.pairs[world->near.slots[k]];
-        struct tact_contact *c = tact_near_contact(world, k);
+        struct tact_contact *c = tact_near_pair_contact(world, k);
         const struct tact_contact_model *model = tact_world_pair_model(world, c->a, c->b);
         int close = must_measure_before_touch(world, c);
         pair->planar = NAN;
@@ -102,13 +103,13 @@ void tact_world_begin(struct tact_world *world)
 int tact_world_measure(const struct tact_world *world, int pair,
                        struct tact_moments_scratch *scratch, struct tact_moments *out)
 {
-    int a, b, slot = tact_near_slot_of_pair(&world->near, pair);
+    int a, b, slot = tact_broad_phase_slot(&world->near, pair);
     struct near_pair *near = slot < 0 ? NULL : &world->near.pairs[slot];
     if (near) {
         a = world->contacts[slot].a;
         b = world->contacts[slot].b;
     } else {
-        tact_near_pair_shapes(world, pair, &a, &b);
+        tact_shapes_of_pair_number(world, pair, &a, &b);
     }
     const double *d = near ? near->direction : NULL;
     int known = d && (d[0] != 0.0 || d[1] != 0.0 || d[2] != 0.0);
@@ -199,7 +200,8 @@ void tact_world_carry(const struct tact_world *world, int pair, const struct tac
     }
     displacement_of_fixed_point(a_then, pose_a_now, a + 3, in->centroid, a);
     displacement_of_fixed_point(b_then, pose_b_now, b + 3, in->centroid, b);
-    /* Along the tangent plane the patch moves with the more curved body, here the smaller one. */
+    /* Along its tangent plane a patch between curved bodies moves with the more curved one, here
+     * the smaller one. */
     double area = tact_v3_norm(in->gradient);
     if (area > 0.0) {
         double n[3], slide[3];
@@ -219,11 +221,11 @@ void tact_world_carry(const struct tact_world *world, int pair, const struct tac
 void tact_world_set_moments(struct tact_world *world, int pair, const struct tact_moments *moments)
 {
     if (moments) {
-        tact_near_add_pair(world, pair);
+        tact_broad_phase_add_pair(world, pair);
     }
-    int slot = tact_near_slot_of_pair(&world->near, pair);
+    int slot = tact_broad_phase_slot(&world->near, pair);
     if (slot < 0) {
-        return; /* not near, or no capacity: the solve reports it */
+        return; /* the pair is not near, or the capacity is exceeded, which the solve reports */
     }
     struct tact_contact *c = &world->contacts[slot];
     if (moments) {
@@ -357,7 +359,8 @@ int tact_world_measure_pair_at_end(struct tact_world *world, int slot, const dou
     return query.model->measure(&query, patch, world->piece);
 }
 
-/* Adds a block to the tick, where one of its sides can move. Returns 1 where it was added. */
+/* Adds the block of a contact to the solve of this tick, where a body of it can move. Returns 1
+ * where it was added. */
 static int add_contact_block(struct tact_world *world, int contact, int points)
 {
     if (world->block_count == world->contact_capacity) {
@@ -398,7 +401,7 @@ static void set_pressure_pair(struct tact_world *world, int pair, const struct t
     }
 }
 
-/* Adds the blocks of the n-th near pair. */
+/* Adds the contacts of the n-th near pair to the solve. */
 static void assemble_near_pair(struct tact_world *world, int n)
 {
     const int slot = world->near.slots[n];
@@ -455,20 +458,20 @@ static double initial_overlap_excess(struct tact_world *world, int slot)
     const struct tact_contact *c = &world->contacts[slot];
     int rc = measure_pair(world, slot, tact_world_pair_model(world, c->a, c->b));
     if (rc == -ERANGE) {
-        double small = tact_min(world->shapes[c->a].radius, world->shapes[c->b].radius);
-        double size = c->moments.volume > 0.0 ? tact_cbrt(c->moments.volume) : small;
+        double smaller_radius = tact_min(world->shapes[c->a].radius, world->shapes[c->b].radius);
+        double size = c->moments.volume > 0.0 ? tact_cbrt(c->moments.volume) : smaller_radius;
         return size / TACT_PATCH_MIN_AREA - tact_world_pair_law(world, c->a, c->b)->overlap;
     }
-    double excess = c->patch.depth - c->patch.target;
-    int is_touching = c->patch.law == TACT_LAW_GAPS && excess <= TOUCHING_GAP_TOLERANCE;
-    return rc < 0 || is_touching || c->patch.law == TACT_LAW_WRENCH ? 0.0 : excess;
+    double excess_overlap = c->patch.depth - c->patch.target;
+    int is_touching = c->patch.law == TACT_LAW_GAPS && excess_overlap <= TOUCHING_GAP_TOLERANCE;
+    return rc < 0 || is_touching || c->patch.law == TACT_LAW_WRENCH ? 0.0 : excess_overlap;
 }
 
 /* Measures the overlaps of all pairs at the start; returns how many are deeper than their target.
  */
 static int measure_start_overlaps(struct tact_world *world, struct tact_moments_scratch *scratch)
 {
-    int deep = 0;
+    int deep_count = 0;
     world->measurements++;
     for (int n = 0; n < world->near.count; n++) {
         int slot = world->near.slots[n];
@@ -480,24 +483,24 @@ static int measure_start_overlaps(struct tact_world *world, struct tact_moments_
         }
         c->preload = tact_max(0.0, initial_overlap_excess(world, slot));
         c->starting = c->preload > 0.0;
-        deep += c->starting;
+        deep_count += c->starting;
     }
-    return deep;
+    return deep_count;
 }
 
 int tact_world_start(struct tact_world *world, struct tact_moments_scratch *scratch)
 {
     tact_world_begin(world);
-    int deep = measure_start_overlaps(world, scratch);
-    if (deep) {
+    int deep_count = measure_start_overlaps(world, scratch);
+    if (deep_count) {
         tact_assemble_blocks(world);
         tact_blocks_find_stuck_at_start(world);
         for (int n = 0; n < world->near.count; n++) {
-            tact_near_contact(world, n)->touching = 0;
-            tact_pieces_clear_pair(world, tact_near_contact(world, n));
+            tact_near_pair_contact(world, n)->touching = 0;
+            tact_pieces_clear_pair(world, tact_near_pair_contact(world, n));
         }
     }
-    return deep;
+    return deep_count;
 }
 
 int tact_world_integrate(struct tact_world *world)

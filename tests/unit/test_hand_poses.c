@@ -60,7 +60,7 @@ static void draw_pose(struct tact_hand *hand)
         hand->state.v[i] = 0.0;
         hand->state.target[i] = hand->state.q[i] + uniform(-1.5, 1.5);
     }
-    tact_hand_follow(hand);
+    tact_hand_apply_mimic_laws(hand);
 }
 
 /* Kinetic energy, with armatures. */
