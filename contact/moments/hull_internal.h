@@ -4,16 +4,16 @@
 
 #include "contact/moments/outline.h"
 
-/** Capacity for points and for the corners of their hull: half of it. */
+/** Capacity of a hull for points; for its corners half of that. */
 enum { TACT_HULL_POINTS = 512, TACT_HULL_CORNERS = TACT_HULL_POINTS / 2 };
 
-/** Points whose hull is to be computed. Zero initially. */
+/** Points whose convex hull is to be computed. Zero initially. */
 struct tact_hull {
     int count;
     double x[TACT_HULL_POINTS], y[TACT_HULL_POINTS]; /* [m] */
 };
 
-/** Replaces the points by the corners of their hull, at most TACT_HULL_CORNERS. */
+/** Replaces the points by the corners of their convex hull, at most TACT_HULL_CORNERS. */
 void tact_hull_reduce_to_corners(struct tact_hull *hull);
 
 /** Adds a point. */

@@ -107,11 +107,11 @@ static int moments_of_mesh_and_halfspace(const struct tact_mesh *mesh, const str
     return rc < 0 ? tact_moments_mesh_halfspace(mesh, pa, pb, out) : rc;
 }
 
-/** Number of triangles of two meshes together from which the rim of their overlap is tried first:
- * below it, prisms take as long and share their search between queries. */
+/** Number of triangles of two meshes together from which the method of the overlap's rim is tried
+ * first: below it, prism pairs take as long and share their search between queries. */
 static const size_t RIM_METHOD_MIN_TRIANGLES = 16384;
 
-/** Moments of two meshes from all pairs of prisms. */
+/** Moments of the overlap of two meshes from all pairs of prisms. */
 static int moments_by_prism_pairs(const struct tact_mesh *a, const struct tact_pose *pa,
                                   const struct tact_mesh *b, const struct tact_pose *pb,
                                   const struct tact_prism_frame *frame,
@@ -167,8 +167,8 @@ static int moments_of_two_meshes(const struct tact_mesh *a, const struct tact_po
         return rc;
     }
     rc = moments_of_meshes_projected_along(a, pa, b, pb, direction, scratch, out);
-    /* The direction is that of the last tick. In its projection nearly all of both meshes may be
-     * near: what counts is the part of B above A. */
+    /* The direction of projection is that of the last tick. Nearly all of both meshes may be near
+     * in it: what counts is the part of B above A. */
     if (rc == -ENOSPC && direction) {
         count_method_use(scratch, TACT_COUNT_TURNED);
         rc = moments_of_meshes_projected_along(a, pa, b, pb, NULL, scratch, out);
@@ -244,7 +244,8 @@ int tact_moments_measure(const struct tact_shape *a, const struct tact_pose *pa,
                                    corners);
         break;
     }
-    /* The surface of the overlap is closed: the integral over A's part is minus that over B's part.
+    /* The surface of an overlap is closed: the integral of its normal over A's part is minus that
+     * over B's part.
      */
     for (int i = 0; swapped && i < 6; i++) {
         out->gradient[i] = -out->gradient[i];
@@ -252,7 +253,7 @@ int tact_moments_measure(const struct tact_shape *a, const struct tact_pose *pa,
     return rc;
 }
 
-/** r = M^T S M for a symmetric S (xx yy zz xy xz yz). */
+/** Rotates a symmetric matrix S (xx yy zz xy xz yz): r = M^T S M. */
 static void rotate_symmetric(double r[6], const double s[6], const double m[9])
 {
     const double full[9] = {s[0], s[3], s[4], s[3], s[1], s[5], s[4], s[5], s[2]};

@@ -24,10 +24,11 @@ TACT_BEGIN_DECLS
 struct tact_moments {
     double volume;      /**< V [m^3], >= 0 */
     double centroid[3]; /**< c [m], world */
-    double second[6];   /**< C = integral of (r-c)(r-c)^T dV [m^5]: xx yy zz xy xz yz, world axes */
-    double gradient[6]; /**< dV/d(pose of A): [0..2] integral of n_A dS over the part of A's surface
-                             inside B, n_A outward [m^2]; [3..5] its torque about c [m^3].
-                             The normal -g/|g| pushes A out of B. */
+    double second[6];   /**< second moment of the overlap, C = integral of (r-c)(r-c)^T dV [m^5]: xx
+                           yy zz xy xz yz, world axes */
+    double gradient[6]; /**< gradient of the volume by the pose of A: [0..2] integral of n_A dS over
+                           the part of A's surface inside B, n_A outward [m^2]; [3..5] its torque
+                           about c [m^3]. The normal -g/|g| pushes A out of B. */
 };
 
 /** Working memory of one thread, with fixed capacity: nothing in the tick allocates. */
@@ -39,7 +40,7 @@ struct tact_prism_pair {
     uint32_t b; /**< triangle of the second mesh */
 };
 
-/** Allocates with capacity for `pairs` candidate triangle pairs. NULL without memory. */
+/** Allocates a scratch with capacity for `pairs` candidate triangle pairs. NULL without memory. */
 TACT_API struct tact_moments_scratch *tact_moments_scratch_create(size_t pairs);
 /** Frees a scratch; NULL is allowed. Not real-time safe. */
 TACT_API void tact_moments_scratch_destroy(struct tact_moments_scratch *scratch);
@@ -90,16 +91,18 @@ enum tact_moments_method {
     TACT_MOMENTS_MESH_MESH,         /**< signed prism pairs, or the rim of the overlap */
 };
 
-/** The method of a pair; *swapped is set to 1 where the method requires b as its first shape. */
+/** Method by which a pair of shape kinds is measured; *swapped is set to 1 where the method
+ * requires b as its first shape. */
 TACT_API enum tact_moments_method tact_moments_method(const struct tact_shape *a,
                                                       const struct tact_shape *b, int *swapped);
 
 /** The frame in which prisms are measured: z is the direction of projection. */
 struct tact_prism_frame {
-    double axes[9];   /**< rows: x, y, z of the frame, world; right-handed [1] */
-    double origin[3]; /**< near the overlap [m], world, so that sums do not lose digits */
-    double normal[3]; /**< from b to a, world, within 90 degrees of z: solids that are separated
-                         along it do not overlap [1] */
+    double axes[9];   /**< axes of the frame as rows x, y, z, world; right-handed [1] */
+    double origin[3]; /**< origin of the frame, near the overlap so that sums do not lose digits
+                         [m], world */
+    double normal[3]; /**< unit normal from b to a, world, within 90 degrees of z: solids that are
+                         separated along it do not overlap [1] */
 };
 
 /**

@@ -5,7 +5,7 @@
 #include "contact/elementary.h"
 #include "contact/moments/moments.h"
 
-/** R S R^T for a symmetric S (xx yy zz xy xz yz), scaled. */
+/** Rotates a symmetric matrix S (xx yy zz xy xz yz) and scales it: scale R S R^T. */
 static void rotate_symmetric_matrix(double r[6], const double s[6], const double rot[9],
                                     double scale)
 {
@@ -21,7 +21,9 @@ static void rotate_symmetric_matrix(double r[6], const double s[6], const double
 
 double tact_moments_exponent(const struct tact_moments *m)
 {
-    static const double layer = 0.28867513459481287, lens = 0.44; /* mean of lens and cap */
+    static const double
+        layer = 0.28867513459481287,
+        lens = 0.44; /* depth ratio at which the exponent is 2: mean of those of a lens and a cap */
     double area = tact_v3_norm(m->gradient), n[3], cn[3];
     if (!(m->volume > 0.0 && area > 0.0)) {
         return 1.0;

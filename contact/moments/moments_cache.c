@@ -8,77 +8,78 @@
  * it that two bodies may move between queries for a list to be worthwhile. */
 static const double PAIR_LIST_MARGIN = 0.5, SLOW_MOTION_FRACTION = 0.25;
 
-/** Number of margins of motion beyond which a list is abandoned. */
+/** Relative motion, in margins, beyond which a cached list is abandoned. */
 static const double MAX_MOTION_IN_LIST_MARGINS = 64.0;
 
-static void set_cache_frame(const struct tact_near *near, const double normal[3],
-                            struct tact_cache_frame *view)
+static void set_cache_placement(const struct tact_pairing *pairing, const double normal[3],
+                                struct tact_cache_placement *placement)
 {
     for (int i = 0; i < 2; i++) {
-        const struct tact_placed *p = i ? &near->b.placed : &near->a.placed;
+        const struct tact_placed *p = i ? &pairing->b.placed : &pairing->a.placed;
         double middle[3];
         tact_mesh_box_unit(p->mesh, middle);
         for (int k = 0; k < 3; k++) {
-            tact_v3_copy(view->row[i][k], p->rot + 3 * k);
-            view->middle[i][k] = tact_v3_dot(p->rot + 3 * k, middle) + p->shift[k];
+            tact_v3_copy(placement->row[i][k], p->rot + 3 * k);
+            placement->middle[i][k] = tact_v3_dot(p->rot + 3 * k, middle) + p->shift[k];
         }
-        tact_m3_tmul_v3(view->row[i][3], p->rot, normal);
-        view->middle[i][3] = tact_v3_dot(normal, view->middle[i]);
+        tact_m3_tmul_v3(placement->row[i][3], p->rot, normal);
+        placement->middle[i][3] = tact_v3_dot(normal, placement->middle[i]);
     }
 }
 
 /** Upper bound of the relative motion of a point of A and one of B along an axis of the frame or
  * its normal [m]. */
 static double bound_relative_motion(const struct tact_cache_list *list,
-                                    const struct tact_cache_frame *from,
-                                    const struct tact_cache_frame *to)
+                                    const struct tact_cache_placement *from,
+                                    const struct tact_cache_placement *to)
 {
-    double most = 0.0;
+    double max_motion = 0.0;
     for (int k = 0; k < 4; k++) {
-        double apart =
+        double relative_motion =
             fabs((to->middle[0][k] - from->middle[0][k]) - (to->middle[1][k] - from->middle[1][k]));
         for (int i = 0; i < 2; i++) {
             double d[3];
             tact_v3_sub(d, to->row[i][k], from->row[i][k]);
-            apart += list->reach[i] * tact_v3_norm(d);
+            relative_motion += list->bounds_radius[i] * tact_v3_norm(d);
         }
-        most = tact_max(apart, most);
+        max_motion = tact_max(relative_motion, max_motion);
     }
-    return most;
+    return max_motion;
 }
 
-static void init_cached_pair_list(struct tact_cache_list *list, const struct tact_near *near)
+static void init_cached_pair_list(struct tact_cache_list *list, const struct tact_pairing *pairing)
 {
-    list->ready = 0;
+    list->is_valid = 0;
     list->margin = INFINITY;
     for (int i = 0; i < 2; i++) {
-        const struct tact_mesh *mesh = i ? near->b.placed.mesh : near->a.placed.mesh;
+        const struct tact_mesh *mesh = i ? pairing->b.placed.mesh : pairing->a.placed.mesh;
         double half[3];
         tact_v3_sub(half, mesh->nodes[0].upper, mesh->nodes[0].lower);
-        list->reach[i] = 0.5 * tact_v3_norm(half);
-        list->margin = tact_min(list->margin, PAIR_LIST_MARGIN * list->reach[i] /
+        list->bounds_radius[i] = 0.5 * tact_v3_norm(half);
+        list->margin = tact_min(list->margin, PAIR_LIST_MARGIN * list->bounds_radius[i] /
                                                   sqrt((double)mesh->triangle_count));
     }
 }
 
 TACT_DISPATCH_BY_CPU(struct tact_cache_list *, tact_cache_find_pair_list,
-                     (struct tact_cache * cache, const struct tact_near *near,
+                     (struct tact_cache * cache, const struct tact_pairing *pairing,
                       const double normal[3]),
-                     (cache, near, normal))
+                     (cache, pairing, normal))
 {
-    const uint64_t a = near->a.placed.mesh->wide->serial, b = near->b.placed.mesh->wide->serial;
+    const uint64_t a = pairing->a.placed.mesh->wide->serial,
+                   b = pairing->b.placed.mesh->wide->serial;
     int best = -1, oldest = 0;
-    struct tact_cache_frame now;
-    double nearest = INFINITY;
-    set_cache_frame(near, normal, &now);
+    struct tact_cache_placement now;
+    double least_motion = INFINITY;
+    set_cache_placement(pairing, normal, &now);
     for (int i = 0; i < TACT_CACHE_LISTS; i++) {
         const struct tact_cache_list *list = &cache->lists[i];
         const uint64_t *serial = cache->keys[i].serial;
-        oldest = cache->keys[i].used < cache->keys[oldest].used ? i : oldest;
+        oldest = cache->keys[i].last_use < cache->keys[oldest].last_use ? i : oldest;
         if (serial[0] == a && serial[1] == b) {
-            double since = bound_relative_motion(list, &list->last, &now);
-            if (since < nearest && since < MAX_MOTION_IN_LIST_MARGINS * list->margin) {
-                nearest = since;
+            double motion = bound_relative_motion(list, &list->placement_at_last_use, &now);
+            if (motion < least_motion && motion < MAX_MOTION_IN_LIST_MARGINS * list->margin) {
+                least_motion = motion;
                 best = i;
             }
         }
@@ -87,31 +88,33 @@ TACT_DISPATCH_BY_CPU(struct tact_cache_list *, tact_cache_find_pair_list,
         best = oldest;
         cache->keys[best].serial[0] = a;
         cache->keys[best].serial[1] = b;
-        init_cached_pair_list(&cache->lists[best], near);
+        init_cached_pair_list(&cache->lists[best], pairing);
     }
     struct tact_cache_list *list = &cache->lists[best];
-    cache->keys[best].used = ++cache->clock;
-    list->last = now;
-    /* Rounding of the frame's coordinates is far below a hundredth of a margin. */
-    if (list->ready && bound_relative_motion(list, &list->made, &now) < 0.99 * list->margin) {
+    cache->keys[best].last_use = ++cache->use_clock;
+    list->placement_at_last_use = now;
+    /* a hundredth of a margin covers the rounding of the frame's coordinates by far */
+    if (list->is_valid &&
+        bound_relative_motion(list, &list->placement_when_made, &now) < 0.99 * list->margin) {
         return list;
     }
-    list->ready = 0;
-    list->made = now;
-    return nearest < SLOW_MOTION_FRACTION * list->margin ? list : NULL;
+    list->is_valid = 0;
+    list->placement_when_made = now;
+    return least_motion < SLOW_MOTION_FRACTION * list->margin ? list : NULL;
 }
 
-/** A list under construction, with the indices in it of the triangles of the present leaf of A, and
- * of B; or NOWHERE. */
+/** A cached list under construction, with the positions in it of the triangles of the present leaf
+ * of A, and of B; or NOWHERE. */
 struct tact_pair_list_builder {
     struct tact_cache_list *list;
     uint32_t leaf_a;
-    uint16_t face_index_a[4], face_index_b[4 * TACT_NEAR_LEAVES];
+    uint16_t face_index_a[4], face_index_b[4 * TACT_PAIRING_LEAVES];
 };
 
 enum { TACT_CACHE_NOWHERE = UINT16_MAX };
 
-/** Index of a triangle in a list; adds it where it is missing. -ENOSPC: the capacity is exceeded.
+/** Position of a triangle in a cached list, to which it is added where it is missing. -ENOSPC: the
+ * capacity is exceeded.
  */
 static int tact_cache_find_or_add_triangle(uint32_t face, uint16_t *at, uint32_t *faces,
                                            uint32_t *count)
@@ -126,9 +129,9 @@ static int tact_cache_find_or_add_triangle(uint32_t face, uint16_t *at, uint32_t
     return *at;
 }
 
-/** Adds pairs of triangles to the list. */
-static int tact_cache_add_pairs(void *user, struct tact_near *w, uint32_t leaf_a,
-                                const struct tact_near_pair *pairs, uint32_t count)
+/** Adds pairs of triangles to a cached list. */
+static int tact_cache_add_pairs(void *user, struct tact_pairing *w, uint32_t leaf_a,
+                                const struct tact_triangle_pair *pairs, uint32_t count)
 {
     struct tact_pair_list_builder *list_builder = user;
     struct tact_cache_list *list = list_builder->list;
@@ -150,12 +153,12 @@ static int tact_cache_add_pairs(void *user, struct tact_near *w, uint32_t leaf_a
             return -ENOSPC;
         }
         list->pair[list->count++] =
-            (struct tact_near_pair){(uint16_t)face_index_a, (uint16_t)face_index_b};
+            (struct tact_triangle_pair){(uint16_t)face_index_a, (uint16_t)face_index_b};
     }
     return 0;
 }
 
-/** Repeats a triangle to fill the last group of four. */
+/** Fills the last group of four triangles of a list by repeating one. */
 static void tact_cache_pad_faces_to_four(uint32_t *faces, uint32_t count)
 {
     for (; count % 4; count++) {
@@ -163,11 +166,11 @@ static void tact_cache_pad_faces_to_four(uint32_t *faces, uint32_t count)
     }
 }
 
-void tact_cache_make_list(struct tact_cache_list *list, struct tact_near *w)
+void tact_cache_make_list(struct tact_cache_list *list, struct tact_pairing *w)
 {
     struct tact_pair_list_builder list_builder;
     w->a.placed.margin = (float)list->margin * w->per_unit * 1.001F + 1e-6F;
-    int rc = tact_near_expand_to_leaves(w, TACT_NEAR_LEAVES);
+    int rc = tact_pairing_expand_to_leaves(w, TACT_PAIRING_LEAVES);
     w->a.placed.margin = 0.0F;
     list->count = list->faces_a = list->faces_b = 0;
     if (rc > 0) {
@@ -175,14 +178,14 @@ void tact_cache_make_list(struct tact_cache_list *list, struct tact_near *w)
         list_builder.leaf_a = UINT32_MAX;
         memset(list_builder.face_index_b, 0xFF,
                4 * w->b.leaves * sizeof *list_builder.face_index_b);
-        rc = tact_near_match_leaves(w, list->margin, tact_cache_add_pairs, &list_builder);
+        rc = tact_pairing_match_leaves(w, list->margin, tact_cache_add_pairs, &list_builder);
     }
     tact_cache_pad_faces_to_four(list->face_a, list->faces_a);
     tact_cache_pad_faces_to_four(list->face_b, list->faces_b);
-    list->ready = rc >= 0;
+    list->is_valid = rc >= 0;
 }
 
-/** Corners of four triangles of a list at the pose of the body. */
+/** Corners of four triangles of a cached list at the pose of their body. */
 static void tact_cache_place_four_triangles(const struct tact_placed *body, const uint32_t face[4],
                                             tact_d4 p[3][3])
 {
@@ -198,7 +201,7 @@ static void tact_cache_place_four_triangles(const struct tact_placed *body, cons
     }
 }
 
-void tact_cache_place_list(const struct tact_cache_list *list, struct tact_near *w)
+void tact_cache_place_list(const struct tact_cache_list *list, struct tact_pairing *w)
 {
     tact_d4 p[3][3];
     for (uint32_t i = 0; i < list->faces_a; i += 4) {

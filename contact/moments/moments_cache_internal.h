@@ -15,43 +15,46 @@ enum { TACT_CACHE_PAIRS = 1024, TACT_CACHE_FACES = 512, TACT_CACHE_LISTS = 32 };
 
 /** Placement of two meshes in a frame: for each, the rows that map to x, y, z and the height along
  * the normal, and these coordinates of the middle of its bounds [m]. */
-struct tact_cache_frame {
+struct tact_cache_placement {
     double row[2][4][3], middle[2][4];
 };
 
 struct tact_cache_list {
-    struct tact_cache_frame made, last; /* placement when the list was made; and at its last use */
-    double reach[2];                    /* extent of the meshes' bounds from their middle [m] */
-    double margin;                      /* [m] */
-    int ready;                          /* 1: the list is valid */
+    struct tact_cache_placement placement_when_made,
+        placement_at_last_use; /* placement of the meshes when the list was made, and at its last
+                                  use */
+    double bounds_radius[2];   /* half extents of the meshes' bounds from their middle [m] */
+    double margin;             /* [m] */
+    int is_valid;              /* 1: the cached list is valid */
     uint32_t count, faces_a, faces_b;
-    struct tact_near_pair pair[TACT_CACHE_PAIRS];
+    struct tact_triangle_pair pair[TACT_CACHE_PAIRS];
     uint32_t face_a[TACT_CACHE_FACES], face_b[TACT_CACHE_FACES]; /* 4 leaf + lane */
 };
 
 struct tact_cache {
-    uint64_t clock;
+    uint64_t use_clock;
     struct {
         uint64_t serial[2];   /* serial numbers of the two meshes; 0: not in use */
-        uint64_t used;        /* time of the last use, by the clock of the cache */
+        uint64_t last_use;    /* time of the list's last use, by the clock of the cache */
     } keys[TACT_CACHE_LISTS]; /* of the lists */
     struct tact_cache_list lists[TACT_CACHE_LISTS];
 };
 
-/** The list for a pair of meshes at their placement, with the frame's normal in the frame: one that
- * is valid, or one to be made (ready is 0), or NULL where they move too fast for a list. */
+/** Finds the cached list for a pair of meshes at their placement and the frame's normal, in the
+ * frame: one that is valid, or one to be made (is_valid is 0), or NULL where the
+ * meshes move too fast for a list. */
 struct tact_cache_list *tact_cache_find_pair_list(struct tact_cache *cache,
-                                                  const struct tact_near *near,
+                                                  const struct tact_pairing *pairing,
                                                   const double normal[3]);
 
 #define tact_cache_make_list TACT_CPU_VARIANT(tact_cache_make_list)
 #define tact_cache_place_list TACT_CPU_VARIANT(tact_cache_place_list)
 
-/** Makes the list: cuts both trees with the margin and stores the pairs of triangles. Leaves it
- * invalid where its capacity is exceeded. */
-void tact_cache_make_list(struct tact_cache_list *list, struct tact_near *w);
+/** Makes a cached list: cuts both trees with the margin and stores the pairs of triangles. Leaves
+ * it invalid where its capacity is exceeded. */
+void tact_cache_make_list(struct tact_cache_list *list, struct tact_pairing *w);
 
-/** Places the triangles of a list. */
-void tact_cache_place_list(const struct tact_cache_list *list, struct tact_near *w);
+/** Places the triangles of a cached list in the frame, at the poses of their bodies. */
+void tact_cache_place_list(const struct tact_cache_list *list, struct tact_pairing *w);
 
 #endif

@@ -50,7 +50,8 @@ static void init_capsule_sums(struct tact_capsule_sums *sums, double radius, dou
     sums->middle = NAN;
 }
 
-/** Adds a part given its moments about its origin, which is at a height above that of the sums. */
+/** Adds the moments of a part of a capsule, given about the part's origin, which is at a height
+ * above that of the sums. */
 static void add_capsule_part(struct tact_moment_sums *to, const struct tact_moment_sums *part,
                              const struct tact_capsule_faces *faces, double height)
 {
@@ -71,8 +72,8 @@ static void add_capsule_part(struct tact_moment_sums *to, const struct tact_mome
     to->torque[2] -= m[3] - m[1];
 }
 
-/** A half ball: side 1 above the cylinder, -1 below. turn: angle of the circle between the two that
- * is inside the other solid. */
+/** Finishes the moments of a capsule's half ball: side 1 above the cylinder, -1 below. turn: angle
+ * of the circle between the two that is inside the other solid. */
 static void finish_half_ball_moments(const struct tact_capsule_sums *s, int index, double turn,
                                      struct tact_moment_sums *out)
 {
@@ -97,14 +98,15 @@ static void finish_half_ball_moments(const struct tact_capsule_sums *s, int inde
     out->second[5] += 0.1 * side * r2 / 3.0 * (c->first[1] + r2 * c->along[0]);
 }
 
-/** The cylinder, between the heights z from its origin. */
+/** Finishes the moments of a capsule's cylinder, between two heights z from its origin. */
 static void finish_cylinder_moments(const struct tact_capsule_sums *s, const double turn[2],
                                     const double z[2], struct tact_moment_sums *out)
 {
     const struct tact_capsule_faces *f = &s->faces[TACT_CAPSULE_MIDDLE];
     double r2 = s->radius * s->radius, round[3], up = z[0], down = z[1];
     memset(out, 0, sizeof *out);
-    for (int k = 0; k < 3; k++) { /* integral of z^k dtheta dz over the surface */
+    for (int k = 0; k < 3;
+         k++) { /* integrals of z^k dtheta dz over the cylinder's surface inside the other solid */
         round[k] = f->form[k] + (turn[0] * up - turn[1] * down) / (k + 1);
         up *= z[0];
         down *= z[1];
@@ -122,8 +124,8 @@ static void finish_cylinder_moments(const struct tact_capsule_sums *s, const dou
     out->second[3] = 0.25 * f->weighted[0][1] - 0.125 * r2 * (f->moment[1] + f->moment[3]);
 }
 
-/** Converts sums to moments. inside: whether the upper and the lower end of the axis are inside.
- * centre: of the capsule; axes: the columns of rot, world. */
+/** Converts a capsule's sums to moments. inside: whether the upper and the lower end of its axis
+ * are inside the other solid. centre: of the capsule; axes: the columns of rot, world. */
 static int finish_capsule_moments(const struct tact_capsule_sums *s, const int inside[2],
                                   const double rot[9], const double centre[3],
                                   struct tact_moments *out)
@@ -164,7 +166,7 @@ static void transform_capsule_to_mesh(const double turn[9], const double centre[
     }
 }
 
-/** Displaces a capsule from a face that contains an end of its axis. */
+/** Displaces a capsule off a face that contains an end of its axis. */
 static void shift_capsule_off_face(double radius, double centre[3])
 {
     static const double aside[3] = {0.48, 0.64, 0.6};

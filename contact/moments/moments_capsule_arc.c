@@ -121,10 +121,10 @@ void tact_capsule_add_triangle(struct tact_capsule_cut *c, const double *p, cons
     }
 }
 
-/** Integrates along an arc: see the top of the file. */
+/** Integrates powers along an arc of a conic, by the form given at the top of this file. */
 struct arc {
     double m[3], c[3], b[3];
-    double quarter; /* tangent of a quarter of its angle */
+    double quarter; /* tangent of a quarter of the arc's angle */
 };
 
 /** Integrals of z^k / k dtheta along an arc of the cylinder, k = 1 to 3. */
@@ -134,7 +134,8 @@ TACT_INLINE void add_cylinder_differential_form(const struct tact_capsule_cut *c
     double z = a->m[2], b = a->b[2], cc = a->c[2] * a->c[2];
     double t = cut->normal[2] > 0.0 ? a->quarter : -a->quarter;
     double square =
-        b * b * f[8] + cc * f[0]; /* the integral of S^2 dtheta equals that of K dS, and so on */
+        b * b * f[8] +
+        cc * f[0]; /* along the arc the integral of S^2 dtheta equals that of K dS, and so on */
     double *form = cut->faces->form, first = t * (z * f[6] + b * f[7]);
     form[0] += first;
     cut->faces->magnitude += cut->radius * cut->radius * fabs(first);
@@ -227,7 +228,8 @@ void tact_capsule_add_arc(struct tact_capsule_cut *cut, const double *p, const d
     }
     double half = sqrt(half_chord_squared), apart = sqrt(tact_capsule_dot(cut, from, from));
     a.quarter = is_major_arc ? (disc + apart) / half : half / (disc + apart);
-    /* The direction conjugate to c: -n x c, in the cylinder with c without its axial term. */
+    /* Direction in the plane conjugate to the half chord c: -n x c, in the cylinder with c without
+     * its axial term. */
     if (cut->part == TACT_CAPSULE_MIDDLE) {
         scale = fabs(n[2]) > STRAIGHT_ARC_TOLERANCE ? 1.0 / fabs(n[2]) : 0.0;
         tact_v3_cross(d, (const double[3]){a.c[0], a.c[1], 0.0}, n);

@@ -5,20 +5,21 @@
 #include "contact/elementary.h"
 #include "contact/moments/moments_capsule_internal.h"
 
-/** Corners of a face of 4 after two cuts. */
+/** Most corners of a face of 4 corners after two cuts. */
 enum { CORNERS = 6 };
 
-/** A convex polygon; edge i runs from corner i to the next. */
+/** A convex polygon in a part of a capsule; edge i runs from corner i to the next. */
 struct polygon {
     int count;
-    int level; /* index of the edge that a cut has created, or -1 */
+    int level; /* index of the polygon's edge that a cut has created, or -1 */
     double corner[CORNERS][3];
 };
 
-/** The part of an edge within the capsule's part. */
+/** The part of an edge within the half ball or cylinder of a capsule. */
 struct inner {
     int edge;
-    int starts_on_surface, ends_on_surface; /* 1: that end is on the surface, not at a corner */
+    int starts_on_surface, ends_on_surface; /* 1: that end of the edge's part is on the capsule's
+                                               surface, not at a corner */
     double from[3], to[3];
 };
 
@@ -29,7 +30,7 @@ static void interpolate_point(const double *p, const double *q, double s, double
     }
 }
 
-/** |p x e| in the metric of the part's surface. */
+/** Length |p x e| of a cross product in the metric of the capsule part's surface. */
 static double metric_cross_product(const struct tact_capsule_cut *c, const double *p,
                                    const double *e)
 {
@@ -60,7 +61,7 @@ static int line_surface_crossings(const struct tact_capsule_cut *c, const double
         return 0;
     }
     double root = sqrt(square);
-    /* The one of the two forms that does not cancel. */
+    /* Root of the quadratic by the one of the two forms that does not cancel. */
     s[0] = outside_p > 0.0 ? outside_p / (root - pe) : 0.0;
     s[1] = !(outside_q > 0.0) ? 1.0 : pe > 0.0 ? -outside_p / (pe + root) : (root - pe) / ee;
     s[1] = tact_min(s[1], 1.0);
@@ -98,16 +99,16 @@ static int clip_edge_to_surface(const struct tact_capsule_cut *c, const double *
     return any;
 }
 
-/** Angle from p to q about the centre of the conic. */
+/** Angle from p to q about the centre of the conic in which a face's plane cuts the capsule. */
 static double angle_at_conic_centre(const struct tact_capsule_cut *c, const double *p,
                                     const double *q)
 {
     double centre = c->part == TACT_CAPSULE_MIDDLE ? 0.0 : c->distance * c->distance;
-    double cross = tact_capsule_cross(c, p, q);
+    double sine_term = tact_capsule_cross(c, p, q);
     if (c->part == TACT_CAPSULE_MIDDLE && c->normal[2] != 0.0) {
-        cross /= fabs(c->normal[2]);
+        sine_term /= fabs(c->normal[2]);
     }
-    return tact_atan2(cross, tact_capsule_dot(c, p, q) - centre);
+    return tact_atan2(sine_term, tact_capsule_dot(c, p, q) - centre);
 }
 
 /** Distance of the ends of an arc, over the size of the conic, below which the arc is either nearly
@@ -146,8 +147,8 @@ static void add_full_conic(struct tact_capsule_cut *c, const struct polygon *pol
         }
     }
     tact_v3_tangents(n, t1, t2);
-    if (c->part == TACT_CAPSULE_MIDDLE) { /* perpendicular to the slope, where both ends have the
-                                             same height */
+    if (c->part == TACT_CAPSULE_MIDDLE) { /* direction across the slope of the face, where both ends
+                                             have the same height */
         double slope = sqrt(n[0] * n[0] + n[1] * n[1]);
         tact_v3_set(t1, slope > 0.0 ? -n[1] / slope : 1.0, slope > 0.0 ? n[0] / slope : 0.0, 0.0);
         tact_v3_set(p, 0.0, 0.0, c->distance / n[2]);
@@ -180,23 +181,23 @@ static void add_polygon_cut_out(struct tact_capsule_cut *c, const struct polygon
 {
     const double *first = part[0].from;
     for (int i = 0; i < count; i++) {
-        const struct inner *here = &part[i], *next = &part[i + 1 < count ? i + 1 : 0];
+        const struct inner *present = &part[i], *next = &part[i + 1 < count ? i + 1 : 0];
         int edges_meet = !next->starts_on_surface &&
-                         next->edge == (here->edge + 1 < p->count ? here->edge + 1 : 0);
+                         next->edge == (present->edge + 1 < p->count ? present->edge + 1 : 0);
         if (i > 0 && !(edges_meet && i + 1 == count)) {
-            tact_capsule_add_triangle(c, first, here->from, here->to);
+            tact_capsule_add_triangle(c, first, present->from, present->to);
         }
         if (edges_meet) {
             continue; /* at a corner */
         }
-        tact_capsule_add_arc(c, here->to, next->from, is_longer_arc(c, p, here, next));
+        tact_capsule_add_arc(c, present->to, next->from, is_longer_arc(c, p, present, next));
         if (i + 1 < count) {
-            tact_capsule_add_triangle(c, first, here->to, next->from);
+            tact_capsule_add_triangle(c, first, present->to, next->from);
         }
     }
 }
 
-/** Adds a polygon all of whose corners are inside. */
+/** Adds a face polygon whose corners are all inside the capsule's part. */
 static void add_whole_polygon(struct tact_capsule_cut *c, const struct polygon *p)
 {
     for (int i = 1; i + 1 < p->count; i++) {
@@ -204,7 +205,7 @@ static void add_whole_polygon(struct tact_capsule_cut *c, const struct polygon *
     }
 }
 
-/** Adds the part of a polygon's edge between the cylinder and a half ball. */
+/** Adds the part of a polygon's edge that lies in the plane between cylinder and half ball. */
 static void add_edge_at_part_boundary(struct tact_capsule_sums *sums, int index, const double *p,
                                       const double *q)
 {
@@ -215,8 +216,8 @@ static void add_edge_at_part_boundary(struct tact_capsule_sums *sums, int index,
     }
 }
 
-/** Adds the part of a polygon with corners outside. outside: of each corner, p.p less the squared
- * radius. */
+/** Adds the part inside the capsule of a face polygon with corners outside. outside: of each
+ * corner, p.p less the squared radius. */
 static void add_cut_polygon(struct tact_capsule_cut *c, const struct polygon *p,
                             const double *outside, struct tact_capsule_sums *sums)
 {
@@ -284,8 +285,8 @@ static void append_polygon_corner(struct polygon *p, const double *r)
     tact_v3_copy(p->corner[p->count++], r);
 }
 
-/** Cuts a polygon at a height. Corners at that height belong to the upper part. The crossing of an
- * edge is the same for both faces that share it. */
+/** Cuts a face polygon at a height of the capsule. Corners at that height belong to the upper part.
+ * The crossing of an edge is the same for both faces that share it. */
 static void split_at_height(const struct polygon *p, double height, struct polygon *above,
                             struct polygon *below)
 {
@@ -308,7 +309,8 @@ static void split_at_height(const struct polygon *p, double height, struct polyg
     }
 }
 
-/** The part that contains a whole polygon, consistent with split_at_height(), or -1. */
+/** The capsule's part that contains a whole face polygon, consistent with split_at_height(), or -1.
+ */
 static int part_containing_polygon(const struct polygon *p, double half)
 {
     int above = 0, below = 0;
@@ -322,7 +324,8 @@ static int part_containing_polygon(const struct polygon *p, double half)
                                 : -1;
 }
 
-/** Cuts what is left of a face in a part; coordinates are from the capsule's centre. */
+/** Adds what is left of a face in one part of the capsule; coordinates are from the capsule's
+ * centre. */
 static void cut_polygon_from_part_origin(struct tact_capsule_sums *sums, int index,
                                          struct polygon *p, const double normal[3], double distance)
 {
@@ -341,19 +344,19 @@ static void cut_polygon_from_part_origin(struct tact_capsule_sums *sums, int ind
     add_polygon_in_part(sums, index, p, normal, distance - normal[2] * origin);
 }
 
-/** 1 where an end of the axis, given by its height, is within tolerance of the face. */
+/** 1 where an end of the capsule's axis, given by its height, is within tolerance of a face. */
 static int is_axis_end_near_face(const struct tact_capsule_sums *sums, double (*corner)[3],
                                  int corners, const double normal[3], double distance, double end)
 {
-    double foot[3], e[3], f[3], c[3], off = distance - normal[2] * end;
+    double foot_from_end[3], e[3], f[3], c[3], off = distance - normal[2] * end;
     if (fabs(off) > sums->tolerance) {
         return 0;
     }
-    tact_v3_scale(foot, normal, off);
-    foot[2] += end;
+    tact_v3_scale(foot_from_end, normal, off);
+    foot_from_end[2] += end;
     for (int i = 0; i < corners; i++) {
         tact_v3_sub(e, corner[(i + 1) % corners], corner[i]);
-        tact_v3_sub(f, foot, corner[i]);
+        tact_v3_sub(f, foot_from_end, corner[i]);
         tact_v3_cross(c, e, f);
         if (tact_v3_dot(c, normal) < -sums->tolerance * tact_v3_norm(e)) {
             return 0;

@@ -16,9 +16,9 @@ enum { TACT_CAPSULE_UPPER, TACT_CAPSULE_LOWER, TACT_CAPSULE_MIDDLE, TACT_CAPSULE
 /** Integrals over the faces of the other solid within one part, outward normals n. h = (x, y, z, 1)
  * is the homogeneous position; the weight w is r.n, in the cylinder without the axial term. */
 struct tact_capsule_faces {
-    tact_d4 weighted[4]; /* sum of w h h^T, by rows [m^3, m^4, m^5] */
+    tact_d4 weighted[4]; /* sum of w h h^T over the faces, by rows [m^3, m^4, m^5] */
     double area[3];      /* area of n [m^2] */
-    double moment[9];    /* moment of n r^T [m^3], row-major */
+    double moment[9];    /* integral of n r^T over the faces [m^3], row-major */
     double magnitude;    /* sum of the magnitudes of the terms of the volume [m^3] */
     double form[3]; /* line integrals around the faces where they end on the capsule's surface: in
                        the cylinder of z^k/k dtheta, k = 1, 2, 3, theta the angle about the axis; in
@@ -34,25 +34,27 @@ struct tact_capsule_slice {
     double along[2]; /* component of q - p [m] */
 };
 
-/** One face in one part. */
+/** One face of the other solid in one part of a capsule. */
 struct tact_capsule_cut {
     int part;         /* TACT_CAPSULE_UPPER ... */
     double radius;    /* radius of the capsule [m] */
     double normal[3]; /* outward, unit */
-    double distance;  /* distance of its plane from the part's origin [m] */
-    double disc; /* radius of the conic in the plane: in the cylinder projected along the axis, in a
-                    half ball in the plane itself [m] */
-    tact_d4 first; /* integral of h over the cut-out area [m^3, m^2] */
+    double distance;  /* distance of the face's plane from the part's origin [m] */
+    double disc; /* radius of the conic in which the face's plane cuts the capsule: in the cylinder
+                    projected along the axis, in a half ball in the plane itself [m] */
+    tact_d4 first; /* integral of h over the face's area in the part [m^3, m^2] */
     struct tact_capsule_faces *faces;
 };
 
-/** r.n, in the cylinder without the axial term; in a half ball the distance of the plane. */
+/** Product r.n of a position and the face's normal, in the cylinder without the axial term; in a
+ * half ball the distance of the plane. */
 static inline double tact_capsule_dot_normal(const struct tact_capsule_cut *c, const double r[3])
 {
     return c->part == TACT_CAPSULE_MIDDLE ? c->normal[0] * r[0] + c->normal[1] * r[1] : c->distance;
 }
 
-/** p.q in the metric of the part's surface: in the cylinder without the axial term. */
+/** Product p.q in the metric of the capsule part's surface: in the cylinder without the axial term.
+ */
 static inline double tact_capsule_dot(const struct tact_capsule_cut *c, const double *p,
                                       const double *q)
 {
@@ -60,8 +62,8 @@ static inline double tact_capsule_dot(const struct tact_capsule_cut *c, const do
     return c->part == TACT_CAPSULE_MIDDLE ? across : across + p[2] * q[2];
 }
 
-/** n.(p x q) in the same metric: positive where q is counter-clockwise of p about the conic's
- * centre. */
+/** Triple product n.(p x q) in the metric of tact_capsule_dot(): positive where q is
+ * counter-clockwise of p about the conic's centre. */
 static inline double tact_capsule_cross(const struct tact_capsule_cut *c, const double *p,
                                         const double *q)
 {
@@ -76,7 +78,7 @@ static inline double tact_capsule_cross(const struct tact_capsule_cut *c, const 
 #define tact_capsule_add_triangle TACT_CPU_VARIANT(tact_capsule_add_triangle)
 #define tact_capsule_add_arc TACT_CPU_VARIANT(tact_capsule_add_arc)
 
-/** Adds the triangle p q r of the face. */
+/** Adds the triangle p q r of a face to the face's integrals. */
 void tact_capsule_add_triangle(struct tact_capsule_cut *c, const double *p, const double *q,
                                const double *r);
 
@@ -87,10 +89,11 @@ void tact_capsule_add_arc(struct tact_capsule_cut *c, const double *p, const dou
 
 /** Integrals over the part of the other solid's surface in a capsule. */
 struct tact_capsule_sums {
-    double radius, half;    /* half: half the length of the axis [m] */
-    double tolerance;       /* a face nearer than this to an end of the axis is not measured [m] */
-    double middle;          /* z of the cylinder's origin [m]; NAN before the first face */
-    int has_uncertain_face; /* 1: a face was within tolerance */
+    double radius, half; /* radius, and half the length of the axis, of the capsule [m] */
+    double tolerance;    /* tolerance: a face nearer than this to an end of the axis is not measured
+                            [m] */
+    double middle;       /* height z of the cylinder's origin [m]; NAN before the first face */
+    int has_uncertain_face; /* 1: a face was within tolerance of an end of the axis */
     int has_cut_face;       /* 1: a face was cut */
     struct tact_capsule_faces faces[TACT_CAPSULE_PARTS];
     struct tact_capsule_slice slice[2];
@@ -102,12 +105,13 @@ void tact_capsule_add_face(struct tact_capsule_sums *sums, double (*corner)[3], 
 
 /** A capsule in the frame of a mesh. */
 struct tact_capsule_in_mesh_frame {
-    double centre[3], axis[3]; /* axis: from the centre to its upper end [m] */
-    double radius;             /* [m] */
-    double rot[9];             /* from the mesh's axes to the capsule's */
+    double centre[3],
+        axis[3];   /* centre of the capsule, and its axis from the centre to the upper end [m] */
+    double radius; /* [m] */
+    double rot[9]; /* rotation from the mesh's axes to the capsule's */
 };
 
-/** Adds the triangles of a mesh. */
+/** Adds the triangles of a mesh that may reach into a capsule to the capsule's sums. */
 void tact_capsule_add_mesh(const struct tact_mesh *mesh,
                            const struct tact_capsule_in_mesh_frame *place,
                            struct tact_capsule_sums *sums);

@@ -2,14 +2,15 @@
 #include "contact/moments/moments_capsule_internal.h"
 #include "contact/moments/moments_round_internal.h"
 
-/** A capsule, and the sums over the faces in it. */
-struct walk {
+/** A capsule that a mesh is traversed for, and the sums over the faces in it. */
+struct capsule_traversal {
     const struct tact_capsule_in_mesh_frame *place;
     struct tact_capsule_sums *sums;
 };
 
-/** Bits of a leaf's triangles that may reach into the capsule: outward from the axis to the middle
- * of the corners, a corner is within the radius. corner: output, from the capsule's centre. */
+/** Tests which triangles of a leaf may reach into the capsule, a bit each: outward from the axis to
+ * the middle of the corners, a corner is within the radius. corner: output, from the capsule's
+ * centre. */
 TACT_INLINE void test_triangles_against_capsule(const struct tact_capsule_in_mesh_frame *p,
                                                 const struct tact_mesh_leaf *leaf,
                                                 tact_d4 corner[3][3], uint32_t *bits)
@@ -72,22 +73,22 @@ TACT_INLINE void rotate_triangles_to_capsule(const double rot[9],
 
 TACT_INLINE void add_leaf(void *user, const struct tact_mesh_leaf *leaf)
 {
-    const struct walk *walk = user;
-    const struct tact_capsule_in_mesh_frame *p = walk->place;
+    const struct capsule_traversal *capsule_traversal = user;
+    const struct tact_capsule_in_mesh_frame *p = capsule_traversal->place;
     tact_d4 corner[3][3], turned[3][3];
     uint32_t bits;
     test_triangles_against_capsule(p, leaf, corner, &bits);
     if (!bits) {
         return;
     }
-    rotate_triangles_to_capsule(p->rot, walk->sums, corner, turned, &bits);
+    rotate_triangles_to_capsule(p->rot, capsule_traversal->sums, corner, turned, &bits);
     for (unsigned i = 0; i < leaf->count; i++) {
         if (bits >> i & 1U) {
             double face[3][3];
             for (int k = 0; k < 9; k++) {
                 face[k / 3][k % 3] = turned[k / 3][k % 3][i];
             }
-            tact_capsule_add_face(walk->sums, face, 3);
+            tact_capsule_add_face(capsule_traversal->sums, face, 3);
         }
     }
 }
@@ -98,7 +99,7 @@ TACT_DISPATCH_BY_CPU(void, tact_capsule_add_mesh,
                      (mesh, p, sums))
 {
     struct tact_capsule_query round;
-    struct walk walk = {p, sums};
+    struct capsule_traversal capsule_traversal = {p, sums};
     tact_capsule_query_init(p->centre, p->axis, p->radius, mesh, &round);
-    tact_round_query_visit(&round, tact_capsule_query_boxes, mesh, add_leaf, &walk);
+    tact_round_query_visit(&round, tact_capsule_query_boxes, mesh, add_leaf, &capsule_traversal);
 }

@@ -22,7 +22,7 @@ void tact_clip_nonconvex_polygon(struct tact_polygon *p, const double *value, do
     p->room = !p->room;
 }
 
-/** Keeps the part of the polygon where value >= 0; inside has a bit for each such corner. */
+/** Clips a polygon to its part where value >= 0; inside has a bit for each such corner. */
 static void tact_clip_polygon(struct tact_polygon *p, const double *value, unsigned inside,
                               double *kept)
 {
@@ -33,7 +33,7 @@ static void tact_clip_polygon(struct tact_polygon *p, const double *value, unsig
         p->n = 0;
         return;
     }
-    /* Bit i: state of corner i + 1. */
+    /* bit i of the shifted set: whether corner i + 1 is inside */
     unsigned next = inside >> 1 | (inside & 1U) << (n - 1);
     unsigned leaving = inside & ~next, entering = ~inside & next;
     if (leaving & (leaving - 1)) {
@@ -42,15 +42,15 @@ static void tact_clip_polygon(struct tact_polygon *p, const double *value, unsig
     }
     int last = __builtin_ctz(leaving), before = __builtin_ctz(entering);
     if (last >= n || before >= n) {
-        __builtin_unreachable(); /* some corners are inside, some outside */
+        __builtin_unreachable(); /* the polygon has corners inside and corners outside */
     }
     int next_corner_after_last = last + 1 < n ? last + 1 : 0,
         first = before + 1 < n ? before + 1 : 0;
     double leaving_fraction = value[last] / (value[last] - value[next_corner_after_last]);
     double entering_fraction = value[before] / (value[before] - value[first]);
-    tact_d4 leave = in[last] + leaving_fraction * (in[next_corner_after_last] - in[last]);
+    tact_d4 leaving_corner = in[last] + leaving_fraction * (in[next_corner_after_last] - in[last]);
     tact_d4 enter = in[before] + entering_fraction * (in[first] - in[before]);
-    /* Corners keep their cyclic order. */
+    /* the corners of the clipped polygon keep their cyclic order */
     int wraps_around = inside & 1U, from = wraps_around ? 0 : first;
     if (!wraps_around) {
         kept[m] = 0.0;
@@ -62,7 +62,7 @@ static void tact_clip_polygon(struct tact_polygon *p, const double *value, unsig
         out[m++] = in[i];
     }
     kept[m] = 0.0;
-    out[m] = leave;
+    out[m] = leaving_corner;
     m += value[last] > 0.0;
     if (wraps_around) {
         kept[m] = 0.0;
@@ -131,7 +131,8 @@ int tact_clip_corner_heights(const struct tact_face *t, const tact_d4 *p, int n,
     int below = 0;
     for (int i = 0; i < n; i++) {
         double z = base - dy * (p[i][0] - ax) + dx * (p[i][1] - ay);
-        /* Beyond t's corners z is mere rounding, on a steep t. */
+        /* heights of a steep triangle t are bounded by those of its corners, beyond which they are
+         * mere rounding */
         height[i] = tact_min(tact_max(z, lowest), highest) - p[i][2];
         below += height[i] < 0.0;
         most = tact_max(fabs(height[i]), most);

@@ -12,7 +12,7 @@
  * box add at most two each, and one more corner is written without being used. */
 enum { TACT_POLYGON = 28 };
 
-/** A polygon in one of two buffers: clipping writes to the other. */
+/** A polygon that is clipped: in one of two buffers, as clipping writes to the other. */
 struct tact_polygon {
     int n, room;
     tact_d4 corner[2][TACT_POLYGON];
@@ -23,7 +23,7 @@ struct tact_polygon {
 #define tact_clip_below_face TACT_CPU_VARIANT(tact_clip_below_face)
 #define tact_clip_corner_heights TACT_CPU_VARIANT(tact_clip_corner_heights)
 
-/** Keeps the part of the polygon where value >= 0 (Sutherland-Hodgman), where due to rounding its
+/** Clips a polygon to its part where value >= 0 (Sutherland-Hodgman), where due to rounding its
  * boundary crosses 0 more than twice. value is linear over the polygon. kept: values at the
  * remaining corners, exactly 0 where it is cut. */
 void tact_clip_nonconvex_polygon(struct tact_polygon *p, const double *value, double *kept);
@@ -33,11 +33,12 @@ void tact_clip_nonconvex_polygon(struct tact_polygon *p, const double *value, do
 void tact_clip_polygon_by_face(struct tact_polygon *p, const struct tact_face *t,
                                const tact_d4 value[3]);
 
-/** Keeps the part of the polygon where height >= 0, and its heights. */
+/** Clips a polygon to its part where height >= 0, and the heights with it. */
 void tact_clip_below_face(struct tact_polygon *p, double *height);
 
-/** Height of t's plane above each corner of a polygon within t's projection. Returns the number of
- * corners that it is below, or -1 where the polygon lies in the plane, within slack [m]. */
+/** Computes the height of triangle t's plane above each corner of a polygon within t's projection.
+ * Returns the number of corners that it is below, or -1 where the polygon lies in the plane, within
+ * slack [m]. */
 int tact_clip_corner_heights(const struct tact_face *t, const tact_d4 *p, int n, double slack,
                              double *height);
 

@@ -1,7 +1,8 @@
 /* Integrals over columns, four triangles at a time. */
 #include "contact/moments/moments_columns_internal.h"
 
-/** Adds v and the integrals f of r and s of r r^T, given about base, to the sums. */
+/** Adds a volume v and the integrals f of r and s of r r^T, given about the point base, to the
+ * sums. */
 static void tact_columns_shift_origin(struct tact_columns_sums *c, const tact_d4 *v,
                                       const tact_d4 *f, const tact_d4 *s, const tact_d4 *base)
 {
@@ -16,7 +17,7 @@ static void tact_columns_shift_origin(struct tact_columns_sums *c, const tact_d4
     }
 }
 
-/** Integrates the waiting triangles.
+/** Integrates the columns over the queued triangles.
  *
  * Relative to corner 0, the middle points of the column above the corners, x, y and m = z + h/2,
  * are linear over the triangle, and the integrals over z of r and r r^T are h r_m and h r_m r_m^T
@@ -46,7 +47,7 @@ static void tact_columns_integrate_batch(const struct tact_columns_batch *four,
     a[2] = p1[2] + 0.5 * h[1] - base[2];
     b[2] = p2[2] + 0.5 * h[2] - base[2];
 
-    /* Where A faces down (area[2] < 0) a column of A begins: sigma = +1. */
+    /* sign of the column: where A faces down (area[2] < 0) the solid A begins, sigma = +1 */
     tact_d4 w = -area[2], sum = h[0] + h[1] + h[2], v = w * (1.0 / 3.0) * sum;
     tact_d4 fa = w * (1.0 / 12.0) * (sum + h[1]), fb = w * (1.0 / 12.0) * (sum + h[2]);
     tact_d4 aa = w * (1.0 / 30.0) * (sum + 2.0 * h[1]), bb = w * (1.0 / 30.0) * (sum + 2.0 * h[2]);

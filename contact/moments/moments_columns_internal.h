@@ -8,19 +8,20 @@
 #include "moments_internal.h"
 #include "../simd_internal.h"
 
-/** Triangles to be integrated, one a lane. */
+/** Queue of triangles whose columns are to be integrated, one a lane. */
 struct tact_columns_batch {
     tact_d4 corner[3][3]; /* [corner][coordinate], on A */
-    tact_d4 height[3];    /* height of B's surface above each corner, >= 0 */
-    tact_d4 tau;          /* +1 where B faces up, else -1 */
+    tact_d4 height[3];    /* height of B's surface above each corner of the triangles [m], >= 0 */
+    tact_d4 tau;          /* sign of each column: +1 where B faces up, else -1 */
 };
 
-/** Sums over integrated triangles. */
+/** Sums over the columns of integrated triangles. */
 struct tact_columns_sums {
     tact_d4 volume, magnitude, first[3], second[6], gradient[3], torque[3];
 };
 
-/** The n-th triangle is in lane n mod 8 on every processor. Zero initially. */
+/** Integration over columns: queue and sums. The n-th triangle is in lane n mod 8 on every
+ * processor. Zero initially. */
 struct tact_columns {
     int queued_triangle_count;
     struct tact_columns_batch four[2];
@@ -35,7 +36,7 @@ struct tact_columns {
 void tact_columns_add_triangle(struct tact_columns *c, const tact_d4 *polygon, const double *height,
                                int n, double tau);
 
-/** Integrates the waiting triangles and computes the sums. */
+/** Integrates the columns that are still queued and adds up the lanes of the sums. */
 void tact_columns_finish(struct tact_columns *c, struct tact_moment_sums *sums);
 
 #endif

@@ -19,7 +19,7 @@ TACT_DISPATCH_BY_CPU(int, tact_moments_within_planes,
                       double *planar, struct tact_overlap_corners *corners),
                      (a, pa, b, pb, plane, planes, out, planar, corners))
 {
-    /* Fewer planes require fewer cuts. */
+    /* the solid with fewer planes is the one that cuts, which takes fewer cuts */
     int swapped = b && (!b->facets || (a->facets && b->facets->count > a->facets->count));
     const struct tact_mesh *first = swapped ? b : a, *second = swapped ? a : b;
     const struct tact_pose *pose = swapped ? pb : pa;

@@ -16,7 +16,7 @@ static void tact_faces_transpose(const tact_d4 *p, const tact_d4 *q, const tact_
     *out[3] = __builtin_shufflevector(pq_odd, rs_odd, 2, 3, 6, 7);
 }
 
-/** Sets a row of four faces from the lanes of four vectors. */
+/** Sets one row of four triangles' data from the lanes of four vectors. */
 #define TACT_FACE_SET_ROW_OF_FOUR(faces, row, p, q, r, s)                                          \
     do {                                                                                           \
         tact_d4 *const rows[4] = {&(faces)[0].row, &(faces)[1].row, &(faces)[2].row,               \
@@ -30,7 +30,7 @@ struct tact_face_planes {
     tact_d4 base[3], slope_x, slope_y, nz;
 };
 
-/** The plane through base along u and w. */
+/** Planes of four triangles through a corner, base, along two edges u and w. */
 static void tact_faces_plane_of_edges(const tact_d4 base[3], const tact_d4 u[3], const tact_d4 w[3],
                                       struct tact_face_planes *out)
 {
@@ -68,12 +68,12 @@ static void tact_faces_plane_of_short_edges(const tact_d4 p[3][3], const tact_d4
     tact_faces_plane_of_edges(base, u, w, out);
 }
 
-/** The rows of a face besides the coordinates of its corners. */
+/** The data of four triangles, besides the coordinates of their corners, that a face holds. */
 struct tact_face_parts {
     struct tact_face_planes plane;
-    tact_d4 tested[3];    /* heights of the corners for the tests */
-    tact_d4 dx[4], dy[4]; /* components of the edges and of the plane */
-    tact_d4 edge_at, at;  /* offsets for all edges, and for the plane */
+    tact_d4 tested[3];    /* heights of the corners that the tests of pairs compare */
+    tact_d4 dx[4], dy[4]; /* coefficients of the edges' and the plane's equations */
+    tact_d4 edge_at, at;  /* constant terms of the equations of the edges and of the plane */
     tact_d4 lower[3], upper[3], tau;
 };
 

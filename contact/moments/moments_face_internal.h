@@ -12,18 +12,20 @@
 #include "../simd_internal.h"
 #include "moments_internal.h"
 
-/** A triangle. dx (y - ay) - dy (x - ax) is, in lanes 0 to 2, the distance of (x, y) on the inner
- * side of that edge, times its length, and in lane 3 the height of the plane over its height at
- * (ax, ay), negated for A. A triangle that is projected to a line has no inner side and no plane:
- * every point is within one of A, none within one of B. */
+/** A triangle placed for the tests of pairs. dx (y - ay) - dy (x - ax) is, in lanes 0 to 2, the
+ * distance of (x, y) on the inner side of that edge, times its length, and in lane 3 the height of
+ * the plane over its height at (ax, ay), negated for A. A triangle that is projected to a line has
+ * no inner side and no plane: every point is within one of A, none within one of B. */
 struct tact_face {
-    tact_d4 corner[3]; /* x, y, z, and the height that is compared with the plane of the other */
+    tact_d4 corner[3]; /* coordinates x, y, z of each corner, and its height that is compared with
+                          the other triangle's plane */
     tact_d4 ax, ay, dx, dy;
-    tact_d4 at; /* lane 3: height of the plane at (ax, ay), negated for A, slightly raised for B */
-    tact_d4
-        span; /* bounds of A: upper x, y and negative lower x, y; of B: lower and negative upper */
-    tact_d4
-        height; /* height of B: at (ax, ay), of the lowest corner, of the highest; tau: +1, -1, 0 */
+    tact_d4 at;   /* points of the edges' and the plane's equations; lane 3 of the height is that of
+                     the plane at (ax, ay), negated for A, slightly raised for B */
+    tact_d4 span; /* bounds of the projection: of A upper x, y and negative lower x, y; of B lower
+                     and negative upper ones */
+    tact_d4 height; /* heights of a triangle of B: of its plane at (ax, ay), of its lowest and
+                       highest corner; tau: +1 facing up, -1 down, 0 neither */
 };
 
 TACT_INLINE void tact_faces_bounds(const tact_d4 p[3][3], tact_d4 lower[3], tact_d4 upper[3])
@@ -57,7 +59,7 @@ TACT_INLINE void tact_faces_test_contribution(const struct tact_face *s, const t
     *meet = in_t & in_s;
 }
 
-/** 1 where s, of A, and t, of B, may contribute. */
+/** 1 where the prisms over triangle s of A and triangle t of B may contribute to the overlap. */
 TACT_INLINE int tact_faces_may_contribute(const struct tact_face *s, const struct tact_face *t,
                                           tact_d4 value[3])
 {
@@ -69,7 +71,8 @@ TACT_INLINE int tact_faces_may_contribute(const struct tact_face *s, const struc
     return bits == 15;
 }
 
-/** 1 where they may contribute after a relative motion of up to a margin [m] along x, y and z. */
+/** 1 where triangle s of A and t of B may contribute after a relative motion of up to a margin [m]
+ * along x, y and z. */
 TACT_INLINE int tact_faces_may_contribute_slack(const struct tact_face *s,
                                                 const struct tact_face *t, double margin)
 {

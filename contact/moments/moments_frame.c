@@ -7,9 +7,9 @@
 /** Rotation of the frame's z away from the given direction [rad], and its azimuth. */
 static const double FRAME_TILT_ANGLE = 0.05, FRAME_TILT_AZIMUTH = 0.7;
 
-/** A box with axes of its own: centre and half extents along them. */
+/** An oriented box: centre, axes, and half extents along them. */
 struct oriented_box {
-    double axes[9]; /* columns are the axes, world */
+    double axes[9]; /* axes of the box as columns, world */
     double centre[3];
     double half[3];
 };
@@ -28,7 +28,7 @@ static void root_bounding_box(const struct tact_mesh *mesh, const struct tact_po
     tact_v3_add(box->centre, box->centre, pose->position);
 }
 
-/** Half width of the box along the unit vector u. */
+/** Half extent of an oriented box along the unit vector u. */
 static double box_half_extent_along(const struct oriented_box *box, const double u[3])
 {
     double local[3];

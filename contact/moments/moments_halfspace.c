@@ -4,7 +4,7 @@
 #include "contact/moments/moments_columns_internal.h"
 #include "contact/moments/moments_internal.h"
 
-/** A tree split at the median has at most 32 levels. */
+/** Largest depth of a mesh's tree, which is split at the median: at most 32 levels. */
 enum { STACK_NODES = 34 };
 
 /** A mesh in the frame of the half-space: z is the height above its surface. */
@@ -15,7 +15,7 @@ struct placed_mesh {
     double slack; /* height within which a triangle counts as coplanar [m] */
 };
 
-/** Height of the lowest point of a node's box. */
+/** Height above the half-space of the lowest point of a node's box. */
 static double node_lowest_height(const struct placed_mesh *p, const struct tact_mesh_node *node)
 {
     double z = p->shift[2];
@@ -26,7 +26,7 @@ static double node_lowest_height(const struct placed_mesh *p, const struct tact_
     return z;
 }
 
-/** Adds the part of a triangle below the plane. */
+/** Adds the prism between the part of a triangle below the plane and the plane. */
 TACT_INLINE void add_triangle(const struct placed_mesh *p, uint32_t index,
                               struct tact_columns *columns)
 {
@@ -59,7 +59,7 @@ TACT_INLINE void add_triangle(const struct placed_mesh *p, uint32_t index,
     }
 }
 
-/** Sums over the part below the plane. */
+/** Sums the moments of the part of a mesh below the plane. */
 static void add_volume_below_plane(const struct placed_mesh *p, struct tact_moment_sums *sums)
 {
     struct tact_columns columns;
@@ -118,7 +118,7 @@ TACT_DISPATCH_BY_CPU(int, tact_moments_mesh_halfspace,
     tact_m3_mul(placed_mesh.rot, axes, body);
     tact_v3_sub(offset, pa->position, origin);
     tact_m3_mul_v3(placed_mesh.shift, axes, offset);
-    /* The height is computed from the plane itself, without the rounding of the origin. */
+    /* heights are computed from the plane itself, without the rounding of the frame's origin */
     tact_v3_sub(offset, pa->position, pb->position);
     placed_mesh.shift[2] = tact_v3_dot(axes + 6, offset);
 

@@ -6,7 +6,7 @@
 /** A tree split at the median has at most 32 levels. */
 enum { STACK_NODES = 34 };
 
-/** A direction that is unlikely to be parallel to an edge of a mesh. */
+/** Direction of the test rays, which is unlikely to be parallel to an edge of a mesh. */
 static const double RAY[3] = {0.5237186402, 0.6410352817, 0.5609482733};
 
 /** Crossing of the ray from o with a triangle: +1 outward, -1 inward, 0 none. Side and distance are
@@ -31,17 +31,18 @@ static int ray_triangle_crossing(const struct tact_mesh *mesh, const double *poi
     return is_ahead ? (is_outward ? 1 : -1) : 0;
 }
 
-/** 1 where the ray from o meets the node's box, with a margin of the radius behind o. */
+/** 1 where the ray from o meets the box of a node of the mesh's tree, with a margin of the radius
+ * behind o. */
 static int does_ray_meet_node_box(const struct tact_mesh_node *node, const double *point,
                                   double radius)
 {
-    double near = -radius, far = INFINITY;
+    double entry = -radius, far = INFINITY;
     for (int k = 0; k < 3; k++) {
         double margin = 1e-9 * radius;
-        near = tact_max(near, (node->lower[k] - margin - point[k]) / RAY[k]);
+        entry = tact_max(entry, (node->lower[k] - margin - point[k]) / RAY[k]);
         far = tact_min(far, (node->upper[k] + margin - point[k]) / RAY[k]);
     }
-    return near <= far;
+    return entry <= far;
 }
 
 int tact_mesh_contains(const struct tact_mesh *mesh, const double point[3], double radius)

@@ -29,7 +29,7 @@ static inline double tact_triangle_plane(double v[3][3], double n[3])
     return tact_v3_dot(n, v[0]);
 }
 
-/** Squared distance of a point from a node's box. */
+/** Squared distance of a point from the box of a node of a mesh's tree. */
 static inline double tact_node_distance2(const struct tact_mesh_node *node, const double p[3])
 {
     double sum = 0.0;

@@ -8,14 +8,16 @@
 struct tact_moment_sums {
     double volume;      /* [m^3] */
     double first[3];    /* integral of r dV [m^4] */
-    double second[6];   /* integral of r r^T dV [m^5]: xx yy zz xy xz yz */
-    double gradient[3]; /* integral of n_A dS over A's surface inside B [m^2] */
+    double second[6];   /* second moment about the frame's origin, integral of r r^T dV [m^5]: xx yy
+                           zz xy xz yz */
+    double gradient[3]; /* gradient of the volume: integral of n_A dS over A's surface inside B
+                           [m^2] */
     double torque[3];   /* integral of r x n_A dS [m^3] */
     double magnitude; /* sum of the magnitudes of the terms of the volume, the scale of its rounding
                          [m^3] */
 };
 
-/** Working memory of the broad phase: moments_pairs.c. */
+/** Working memory of the search for triangle pairs: moments_pairs.c. */
 struct tact_prism_work *tact_prism_work_create(void);
 
 struct tact_moments_scratch {
@@ -34,9 +36,10 @@ enum { TACT_OVERLAP_CORNERS = 40 };
 /** Corners of the faces of the overlap of two solids with facets, in the order in which the one was
  * cut by the other: its outline is their hull. */
 struct tact_overlap_corners {
-    int count;                          /* 0: not known, or more than there is room for */
-    int of_b;                           /* 1: b was cut by a, 0: a by b */
-    double at[TACT_OVERLAP_CORNERS][3]; /* in the frame of the solid that was cut [m] */
+    int count; /* number of corners of the overlap; 0: not known, or more than the capacity */
+    int of_b;  /* 1: solid b was cut by a, 0: a was cut by b */
+    double at[TACT_OVERLAP_CORNERS]
+             [3]; /* corners of the overlap in the frame of the solid that was cut [m] */
 };
 
 /** As tact_moments_pair(), and measures how planar the overlap is, where it cuts a solid that is
@@ -49,9 +52,9 @@ int tact_moments_measure(const struct tact_shape *a, const struct tact_pose *pa,
                          struct tact_moments *out, double *planar,
                          struct tact_overlap_corners *corners);
 
-struct tact_near;
+struct tact_pairing;
 
-/** Working memory of the rim: moments_rim_sum.c. */
+/** Working memory of the method of the overlap's rim: moments_rim_sum.c. */
 struct tact_rim *tact_rim_create(void);
 
 /** Moments of two meshes from the surface of their overlap. Returns as tact_moments_pair(), with
@@ -62,14 +65,16 @@ int tact_moments_rim(const struct tact_mesh *a, const struct tact_pose *pa,
                      const struct tact_prism_frame *frame, struct tact_moments_scratch *scratch,
                      struct tact_moments *out);
 
-/** Memory of the cached lists: moments_prism.c. */
+/** Memory of the cached lists of triangle pairs: moments_prism.c. */
 struct tact_cache *tact_prism_cache_create(void);
 
-/** Places two meshes in the frame, for tact_near_expand_to_leaves(). */
-struct tact_near *tact_near_place(const struct tact_mesh *a, const struct tact_pose *pa,
-                                  const struct tact_mesh *b, const struct tact_pose *pb,
-                                  const struct tact_prism_frame *frame,
-                                  struct tact_moments_scratch *scratch);
+/** Places two meshes in the frame, for tact_pairing_expand_to_leaves(). */
+struct tact_pairing *tact_pairing_place_meshes(const struct tact_mesh *a,
+                                               const struct tact_pose *pa,
+                                               const struct tact_mesh *b,
+                                               const struct tact_pose *pb,
+                                               const struct tact_prism_frame *frame,
+                                               struct tact_moments_scratch *scratch);
 
 /** Moments of two meshes whose overlap is small, without a list of pairs. Returns as
  * tact_moments_pair(), or -EAGAIN where it is large. */
@@ -83,7 +88,7 @@ int tact_prism_moments_without_list(const struct tact_mesh *a, const struct tact
 int tact_sums_finish(const struct tact_moment_sums *sums, const double axes[9],
                      const double origin[3], struct tact_moments *out);
 
-/** Rotation and shift from the frame of pose to the prism frame: r_frame = rot r + shift. */
+/** Transform from the frame of a pose to the prism frame: r_frame = rot r + shift. */
 void tact_prism_place(const struct tact_prism_frame *frame, const struct tact_pose *pose,
                       double rot[9], double shift[3]);
 
@@ -125,11 +130,12 @@ int tact_moments_sphere_mesh(double radius, const struct tact_pose *pa,
 int tact_moments_ellipsoid_mesh(const double size[3], const struct tact_pose *pa,
                                 const struct tact_mesh *mesh, const struct tact_pose *pb,
                                 struct tact_moments *out);
-/** size: radius and half the length of the axis. */
+/** Moments of a capsule a with the half-space b. size: radius of a and half the length of its axis.
+ */
 int tact_moments_capsule_mesh(const double size[3], const struct tact_pose *pa,
                               const struct tact_mesh *mesh, const struct tact_pose *pb,
                               struct tact_moments *out);
-/** a exactly, b by its triangulation. */
+/** Moments of two capsules: a exactly, b by its triangulation. */
 int tact_moments_capsule_capsule(const struct tact_shape *a, const struct tact_pose *pa,
                                  const struct tact_shape *b, const struct tact_pose *pb,
                                  struct tact_moments *out);

@@ -13,11 +13,11 @@
 /** A mesh placed in the frame. Boxes are in the unit of the pair. */
 struct tact_placed {
     const struct tact_mesh *mesh;
-    double rot[9], shift[3]; /* vertices to the frame [m] */
-    tact_f4 column[3];       /* boxes to the frame: columns of the matrix */
-    tact_f4 middle;          /* middle of the mesh in the frame */
+    double rot[9], shift[3]; /* transform of the mesh's vertices to the frame [m] */
+    tact_f4 column[3];       /* transform of the mesh's boxes to the frame: columns of the matrix */
+    tact_f4 middle;          /* middle of the mesh's bounds in the frame */
     double slack;            /* tact_prism_slack() of the pair [m] */
-    float margin;            /* margin by which boxes are enlarged, in the unit of the pair */
+    float margin;            /* margin by which the boxes are enlarged, in the unit of the pair */
 };
 
 /** Four points of a mesh at the pose of the body. */
@@ -35,8 +35,8 @@ TACT_INLINE void tact_leaf_corners(const struct tact_placed *body,
                                    const struct tact_mesh_leaf *from, tact_d4 p[3][3])
 {
     for (uint32_t k = 0; k < 3; k++) {
-        /* Read in place: a copy would be written in half vectors, and reading whole vectors from it
-         * stalls. */
+        /* the corners are read in place: a copy would be written in half vectors, and reading whole
+         * vectors from it stalls */
         const tact_d4 *r = (const tact_d4 *)from->corner[k];
         tact_leaf_place_corner(body, &r[0], &r[1], &r[2], p[k]);
     }

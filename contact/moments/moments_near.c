@@ -1,10 +1,10 @@
 /* Pairs of near triangles, passed to a function one batch after another. */
 #include "contact/moments/moments_near_internal.h"
 
-/** Bounds of eight boxes. */
-static void tact_near_bounds_of_eight(const struct tact_placed *p,
-                                      const struct tact_mesh_wide_node *eight, tact_f8 lower[4],
-                                      tact_f8 upper[4])
+/** Computes the bounds, along x, y, z and the normal, of eight boxes of a mesh's tree. */
+static void tact_pairing_bounds_of_eight(const struct tact_placed *p,
+                                         const struct tact_mesh_wide_node *eight, tact_f8 lower[4],
+                                         tact_f8 upper[4])
 {
     const tact_f8 *centre = (const tact_f8 *)eight->centre;
     for (int d = 0; d < 4; d++) {
@@ -22,21 +22,23 @@ static void tact_near_bounds_of_eight(const struct tact_placed *p,
 
 /** Lanes of boxes of A (or else of B) that may contribute with the bounds of the other side: their
  * columns overlap, and B's top is above A's bottom along z and along the normal. */
-static void tact_near_overlapping_lanes(const tact_f8 lower[4], const tact_f8 upper[4], int of_a,
-                                        const struct tact_near_side *other, tact_i8 *keep)
+static void tact_pairing_overlapping_lanes(const tact_f8 lower[4], const tact_f8 upper[4], int of_a,
+                                           const struct tact_pairing_tree *other,
+                                           tact_i8 *overlapping)
 {
     const float *low = other->lower, *high = other->upper;
-    *keep = (lower[0] < high[0]) & (upper[0] > low[0]) & (lower[1] < high[1]) & (upper[1] > low[1]);
+    *overlapping =
+        (lower[0] < high[0]) & (upper[0] > low[0]) & (lower[1] < high[1]) & (upper[1] > low[1]);
     if (of_a) {
-        *keep &= (lower[2] < high[2]) & (lower[3] < high[3]);
+        *overlapping &= (lower[2] < high[2]) & (lower[3] < high[3]);
     } else {
-        *keep &= (upper[2] > low[2]) & (upper[3] > low[3]);
+        *overlapping &= (upper[2] > low[2]) & (upper[3] > low[3]);
     }
 }
 
-/** Adds a leaf, lane k of eight boxes. */
-static void tact_near_add_leaf(struct tact_near_side *side, uint32_t leaf, const tact_f8 lower[4],
-                               const tact_f8 upper[4], uint32_t k)
+/** Adds to a side the leaf in lane k of eight boxes. */
+static void tact_pairing_add_leaf(struct tact_pairing_tree *side, uint32_t leaf,
+                                  const tact_f8 lower[4], const tact_f8 upper[4], uint32_t k)
 {
     uint32_t n = side->leaves++;
     side->leaf[n] = leaf;
@@ -48,9 +50,9 @@ static void tact_near_add_leaf(struct tact_near_side *side, uint32_t leaf, const
 
 /** Replaces the inner nodes of a side by those children that may contribute with the other side.
  * Returns 0 where the capacity is exceeded. */
-static int tact_near_expand_largest_nodes(struct tact_near *w, int of_a, uint32_t room)
+static int tact_pairing_expand_largest(struct tact_pairing *w, int of_a, uint32_t room)
 {
-    struct tact_near_side *side = of_a ? &w->a : &w->b, *other = of_a ? &w->b : &w->a;
+    struct tact_pairing_tree *side = of_a ? &w->a : &w->b, *other = of_a ? &w->b : &w->a;
     const struct tact_mesh_wide_node *eights = side->placed.mesh->wide->eights;
     uint32_t *from = w->from, inner = side->inner, before = side->leaves, n = 0;
     tact_f8 least[4], most[4];
@@ -62,25 +64,26 @@ static int tact_near_expand_largest_nodes(struct tact_near *w, int of_a, uint32_
     for (uint32_t i = 0; i < inner; i++) {
         const struct tact_mesh_wide_node *eight = &eights[from[i]];
         tact_f8 lower[4], upper[4];
-        tact_i8 keep;
+        tact_i8 overlapping;
         if (n + 8 > room || side->leaves + 8 > room) {
             return 0;
         }
-        tact_near_bounds_of_eight(&side->placed, eight, lower, upper);
-        tact_near_overlapping_lanes(lower, upper, of_a, other, &keep);
+        tact_pairing_bounds_of_eight(&side->placed, eight, lower, upper);
+        tact_pairing_overlapping_lanes(lower, upper, of_a, other, &overlapping);
         for (int d = 0; d < 4; d++) {
-            tact_f8 low = TACT_F8_SELECT(keep, lower[d], least[d]);
-            tact_f8 high = TACT_F8_SELECT(keep, upper[d], most[d]);
+            tact_f8 low = TACT_F8_SELECT(overlapping, lower[d], least[d]);
+            tact_f8 high = TACT_F8_SELECT(overlapping, upper[d], most[d]);
             least[d] = TACT_F8_MIN(low, least[d]);
             most[d] = TACT_F8_MAX(high, most[d]);
         }
-        uint32_t kept;
-        tact_i8_bits(&keep, &kept);
-        for (kept &= (1U << eight->count) - 1; kept; kept &= kept - 1) {
-            uint32_t k = (uint32_t)__builtin_ctz(kept), child = eight->child[k];
+        uint32_t overlapping_bits;
+        tact_i8_bits(&overlapping, &overlapping_bits);
+        for (overlapping_bits &= (1U << eight->count) - 1; overlapping_bits;
+             overlapping_bits &= overlapping_bits - 1) {
+            uint32_t k = (uint32_t)__builtin_ctz(overlapping_bits), child = eight->child[k];
             if (child & TACT_MESH_LEAF_FLAG) {
                 child &= ~TACT_MESH_LEAF_FLAG;
-                tact_near_add_leaf(side, child, lower, upper, k);
+                tact_pairing_add_leaf(side, child, lower, upper, k);
                 tact_prefetch(&side->placed.mesh->wide->leaves[child],
                               sizeof(struct tact_mesh_leaf));
             } else {
@@ -111,10 +114,10 @@ static int tact_near_expand_largest_nodes(struct tact_near *w, int of_a, uint32_
     return 1;
 }
 
-int tact_near_expand_to_leaves(struct tact_near *w, uint32_t room)
+int tact_pairing_expand_to_leaves(struct tact_pairing *w, uint32_t room)
 {
     for (int i = 0; i < 2; i++) {
-        struct tact_near_side *side = i ? &w->b : &w->a;
+        struct tact_pairing_tree *side = i ? &w->b : &w->a;
         side->inner = 1;
         side->leaves = 0;
         side->node[0] = 0;
@@ -124,8 +127,7 @@ int tact_near_expand_to_leaves(struct tact_near *w, uint32_t room)
         }
     }
     while (w->a.inner || w->b.inner) {
-        if (!tact_near_expand_largest_nodes(w, 1, room) ||
-            !tact_near_expand_largest_nodes(w, 0, room)) {
+        if (!tact_pairing_expand_largest(w, 1, room) || !tact_pairing_expand_largest(w, 0, room)) {
             return -ENOSPC;
         }
         if (!(w->a.inner + w->a.leaves) || !(w->b.inner + w->b.leaves)) {
@@ -137,13 +139,13 @@ int tact_near_expand_to_leaves(struct tact_near *w, uint32_t room)
 
 /** Bounds of the triangles of a leaf of A, x, y and z from below; and the same in the unit of the
  * pair, enlarged by the rounding of single precision. */
-struct tact_near_span {
+struct tact_leaf_span {
     double lower[3], upper[2];
     float unit_lower[3], unit_upper[2];
 };
 
-static void tact_near_span_of_bounds(const struct tact_near_bounds *s, float per_unit,
-                                     struct tact_near_span *span)
+static void tact_leaf_span_of_bounds(const struct tact_triangle_bounds *s, float per_unit,
+                                     struct tact_leaf_span *span)
 {
     for (int c = 0; c < 3; c++) {
         const double *l = (const double *)&s->lower[c], *u = (const double *)&s->upper[c];
@@ -159,7 +161,7 @@ static void tact_near_span_of_bounds(const struct tact_near_bounds *s, float per
 }
 
 /** Fills unused lanes of B with bounds that no leaf meets, before leaves are matched. */
-static void tact_near_fill_unused_lanes(struct tact_near *w)
+static void tact_pairing_fill_unused_lanes(struct tact_pairing *w)
 {
     for (uint32_t i = w->b.leaves; i % 8; i++) {
         ((float *)w->b.leaf_lower[0])[i] = INFINITY;
@@ -168,8 +170,8 @@ static void tact_near_fill_unused_lanes(struct tact_near *w)
 
 /** Corners of the triangles of a leaf at the pose of the body, and their bounds, enlarged by a
  * margin. */
-static void tact_near_leaf_corners(const struct tact_placed *body, uint32_t leaf, double margin,
-                                   tact_d4 p[3][3], struct tact_near_bounds *bounds)
+static void tact_pairing_leaf_corners(const struct tact_placed *body, uint32_t leaf, double margin,
+                                      tact_d4 p[3][3], struct tact_triangle_bounds *bounds)
 {
     const struct tact_mesh_leaf *from = &body->mesh->wide->leaves[leaf];
     tact_leaf_corners(body, from, p);
@@ -182,53 +184,54 @@ static void tact_near_leaf_corners(const struct tact_placed *body, uint32_t leaf
     }
 }
 
-/** Places a leaf of B, unless it is placed. */
-static void tact_near_place_leaf(struct tact_near *w, uint32_t at)
+/** Computes the corners and bounds of a leaf of B, unless that is done. */
+static void tact_pairing_place_leaf(struct tact_pairing *w, uint32_t at)
 {
-    if (!w->ready[at]) {
+    if (!w->is_placed_leaf[at]) {
         tact_d4 p[3][3];
-        tact_near_leaf_corners(&w->b.placed, w->b.leaf[w->first + at], 0.0, p, &w->bounds[at]);
+        tact_pairing_leaf_corners(&w->b.placed, w->b.leaf[w->first + at], 0.0, p, &w->bounds[at]);
         w->bounds[at].upper[2] += w->b.placed.slack * (1.0 + TACT_MAX_FACE_SLOPE);
         tact_faces_place(p, 0, w->b.placed.slack, &w->face_b[4 * at]);
-        w->ready[at] = 1;
+        w->is_placed_leaf[at] = 1;
     }
 }
 
-/** Bits of eight leaves of B whose boxes may meet the bounds. */
-static uint32_t tact_near_leaves_meeting_bounds(const struct tact_near_side *b,
-                                                const struct tact_near_span *span, uint32_t eight)
+/** Bits of those among eight leaves of B whose boxes may meet the bounds of a leaf of A. */
+static uint32_t tact_pairing_leaves_in_bounds(const struct tact_pairing_tree *b,
+                                              const struct tact_leaf_span *span, uint32_t eight)
 {
     const float *low = span->unit_lower, *high = span->unit_upper;
     uint32_t bits;
-    tact_i8 keep = (b->leaf_lower[0][eight] < high[0]) & (b->leaf_lower[1][eight] < high[1]) &
-                   (b->leaf_upper[0][eight] > low[0]) & (b->leaf_upper[1][eight] > low[1]) &
-                   (b->leaf_upper[2][eight] > low[2]);
-    tact_i8_bits(&keep, &bits);
+    tact_i8 overlapping = (b->leaf_lower[0][eight] < high[0]) &
+                          (b->leaf_lower[1][eight] < high[1]) & (b->leaf_upper[0][eight] > low[0]) &
+                          (b->leaf_upper[1][eight] > low[1]) & (b->leaf_upper[2][eight] > low[2]);
+    tact_i8_bits(&overlapping, &bits);
     return bits;
 }
 
-/** Bits of the triangles of t whose bounds meet those from lower to upper. */
-static uint32_t tact_near_triangles_meeting_bounds(const struct tact_near_bounds *t,
-                                                   const double lower[3], const double upper[2])
+/** Bits of those among four triangles t whose bounds meet the bounds from lower to upper. */
+static uint32_t tact_triangles_meeting_bounds(const struct tact_triangle_bounds *t,
+                                              const double lower[3], const double upper[2])
 {
     uint32_t bits;
-    tact_l4 keep = (t->upper[2] > lower[2]) & (t->upper[0] > lower[0]) & (t->lower[0] < upper[0]) &
-                   (t->upper[1] > lower[1]) & (t->lower[1] < upper[1]);
-    tact_l4_bits(&keep, &bits);
+    tact_l4 overlapping = (t->upper[2] > lower[2]) & (t->upper[0] > lower[0]) &
+                          (t->lower[0] < upper[0]) & (t->upper[1] > lower[1]) &
+                          (t->lower[1] < upper[1]);
+    tact_l4_bits(&overlapping, &bits);
     return bits;
 }
 
-/** A leaf of A that is being matched. */
-struct tact_near_leaf {
+/** The leaf of A that is being matched with leaves of B. */
+struct tact_pairing_leaf {
     tact_d4 p[3][3];
-    struct tact_near_bounds bounds;
+    struct tact_triangle_bounds bounds;
     uint32_t leaf, triangles, count;
     int is_placed;
-    struct tact_near_pair pairs[TACT_NEAR_BATCH];
+    struct tact_triangle_pair pairs[TACT_PAIRING_BATCH];
 };
 
-static int tact_near_visit_collected_pairs(struct tact_near *w, struct tact_near_leaf *s,
-                                           tact_near_pairs_fn *visit, void *user)
+static int tact_pairing_flush_pairs(struct tact_pairing *w, struct tact_pairing_leaf *s,
+                                    tact_triangle_pairs_fn *visit, void *user)
 {
     uint32_t count = s->count;
     if (!count) {
@@ -243,8 +246,8 @@ static int tact_near_visit_collected_pairs(struct tact_near *w, struct tact_near
 }
 
 /** Visits the pairs of triangles of one leaf of A and one of B whose bounds meet. */
-static int tact_near_visit_leaf_pairs(struct tact_near *w, struct tact_near_leaf *s, uint32_t at,
-                                      tact_near_pairs_fn *visit, void *user)
+static int tact_pairing_visit_leaf_pairs(struct tact_pairing *w, struct tact_pairing_leaf *s,
+                                         uint32_t at, tact_triangle_pairs_fn *visit, void *user)
 {
     for (uint32_t i = 0; i < s->triangles; i++) {
         double lower[3], upper[2];
@@ -252,13 +255,12 @@ static int tact_near_visit_leaf_pairs(struct tact_near *w, struct tact_near_leaf
             lower[c] = s->bounds.lower[c][i];
             upper[c < 2 ? c : 0] = s->bounds.upper[c < 2 ? c : 0][i];
         }
-        uint32_t keep = tact_near_triangles_meeting_bounds(&w->bounds[at], lower, upper);
-        for (; keep; keep &= keep - 1) {
-            uint32_t j = (uint32_t)__builtin_ctz(keep);
-            s->pairs[s->count++] = (struct tact_near_pair){(uint16_t)i, (uint16_t)(4 * at + j)};
-            int rc = s->count == TACT_NEAR_BATCH
-                         ? tact_near_visit_collected_pairs(w, s, visit, user)
-                         : 0;
+        uint32_t overlapping = tact_triangles_meeting_bounds(&w->bounds[at], lower, upper);
+        for (; overlapping; overlapping &= overlapping - 1) {
+            uint32_t j = (uint32_t)__builtin_ctz(overlapping);
+            s->pairs[s->count++] = (struct tact_triangle_pair){(uint16_t)i, (uint16_t)(4 * at + j)};
+            int rc =
+                s->count == TACT_PAIRING_BATCH ? tact_pairing_flush_pairs(w, s, visit, user) : 0;
             if (rc) {
                 return rc;
             }
@@ -269,44 +271,44 @@ static int tact_near_visit_leaf_pairs(struct tact_near *w, struct tact_near_leaf
 
 /** Matches the leaves of A, enlarged by a margin [m], with as many of B as can be placed at a time.
  */
-static int tact_near_match_leaf_batch(struct tact_near *w, double margin, tact_near_pairs_fn *visit,
-                                      void *user)
+static int tact_pairing_match_leaf_batch(struct tact_pairing *w, double margin,
+                                         tact_triangle_pairs_fn *visit, void *user)
 {
     uint32_t left = w->b.leaves - w->first,
-             count = left < TACT_NEAR_LEAVES ? left : TACT_NEAR_LEAVES;
-    struct tact_near_leaf s;
+             count = left < TACT_PAIRING_LEAVES ? left : TACT_PAIRING_LEAVES;
+    struct tact_pairing_leaf s;
     int rc = 0;
     s.count = 0;
-    memset(w->ready, 0, count);
+    memset(w->is_placed_leaf, 0, count);
     for (uint32_t i = 0; i < w->a.leaves && !rc; i++) {
-        struct tact_near_span span;
+        struct tact_leaf_span span;
         s.leaf = w->a.leaf[i];
         s.triangles = w->a.placed.mesh->wide->leaves[s.leaf].count;
         s.is_placed = 0;
-        tact_near_leaf_corners(&w->a.placed, s.leaf, margin, s.p, &s.bounds);
-        tact_near_span_of_bounds(&s.bounds, w->per_unit, &span);
+        tact_pairing_leaf_corners(&w->a.placed, s.leaf, margin, s.p, &s.bounds);
+        tact_leaf_span_of_bounds(&s.bounds, w->per_unit, &span);
         for (uint32_t e = 0; e < count; e += 8) {
-            uint32_t bits = tact_near_leaves_meeting_bounds(&w->b, &span, (w->first + e) / 8);
+            uint32_t bits = tact_pairing_leaves_in_bounds(&w->b, &span, (w->first + e) / 8);
             for (; bits && !rc; bits &= bits - 1) {
                 uint32_t at = e + (uint32_t)__builtin_ctz(bits);
-                tact_near_place_leaf(w, at);
-                if (tact_near_triangles_meeting_bounds(&w->bounds[at], span.lower, span.upper)) {
-                    rc = tact_near_visit_leaf_pairs(w, &s, at, visit, user);
+                tact_pairing_place_leaf(w, at);
+                if (tact_triangles_meeting_bounds(&w->bounds[at], span.lower, span.upper)) {
+                    rc = tact_pairing_visit_leaf_pairs(w, &s, at, visit, user);
                 }
             }
         }
-        rc = rc ? rc : tact_near_visit_collected_pairs(w, &s, visit, user);
+        rc = rc ? rc : tact_pairing_flush_pairs(w, &s, visit, user);
     }
     return rc;
 }
 
-int tact_near_match_leaves(struct tact_near *w, double margin, tact_near_pairs_fn *visit,
-                           void *user)
+int tact_pairing_match_leaves(struct tact_pairing *w, double margin, tact_triangle_pairs_fn *visit,
+                              void *user)
 {
     int rc = 0;
-    tact_near_fill_unused_lanes(w);
-    for (w->first = 0; w->first < w->b.leaves && !rc; w->first += TACT_NEAR_LEAVES) {
-        rc = tact_near_match_leaf_batch(w, margin, visit, user);
+    tact_pairing_fill_unused_lanes(w);
+    for (w->first = 0; w->first < w->b.leaves && !rc; w->first += TACT_PAIRING_LEAVES) {
+        rc = tact_pairing_match_leaf_batch(w, margin, visit, user);
     }
     return rc;
 }

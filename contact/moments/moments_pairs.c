@@ -7,15 +7,15 @@
 #include "contact/moments/moments_near_internal.h"
 
 struct tact_prism_work {
-    struct tact_near near;
+    struct tact_pairing pairing;
     struct tact_moments_scratch *scratch;
     size_t count;
 };
 
 TACT_DISPATCH_BY_CPU(struct tact_prism_work *, tact_prism_work_create, (void), ())
 {
-    /* Stated explicitly, because the compiler's alignment of short vectors depends on the
-     * processor. */
+    /* alignment of vectors, stated explicitly because the compiler's choice depends on the
+     * processor */
     size_t size = (sizeof(struct tact_prism_work) + 63) / 64 * 64;
     struct tact_prism_work *work = aligned_alloc(64, size);
     if (work) {
@@ -24,7 +24,7 @@ TACT_DISPATCH_BY_CPU(struct tact_prism_work *, tact_prism_work_create, (void), (
     return work;
 }
 
-/** Places a mesh in the frame. */
+/** Places a mesh in the prism frame: the transforms of its vertices and boxes. */
 static void place_mesh(const struct tact_mesh *mesh, const struct tact_prism_frame *frame,
                        const struct tact_pose *pose, double unit, struct tact_placed *p)
 {
@@ -45,50 +45,50 @@ static void place_mesh(const struct tact_mesh *mesh, const struct tact_prism_fra
     }
 }
 
-TACT_DISPATCH_BY_CPU(struct tact_near *, tact_near_place,
+TACT_DISPATCH_BY_CPU(struct tact_pairing *, tact_pairing_place_meshes,
                      (const struct tact_mesh *a, const struct tact_pose *pa,
                       const struct tact_mesh *b, const struct tact_pose *pb,
                       const struct tact_prism_frame *frame, struct tact_moments_scratch *scratch),
                      (a, pa, b, pb, frame, scratch))
 {
-    struct tact_near *near = &scratch->work->near;
+    struct tact_pairing *pairing = &scratch->work->pairing;
     double middle[3];
     double unit = fmax(tact_mesh_box_unit(a, middle), tact_mesh_box_unit(b, middle));
-    near->per_unit = (float)(1.0 / unit);
-    place_mesh(a, frame, pa, unit, &near->a.placed);
-    place_mesh(b, frame, pb, unit, &near->b.placed);
-    /* Twice the slack: a triangle that the sum treats as lying in a plane is then found, regardless
-     * of rounding here. */
-    near->b.placed.slack = 2.0 * tact_prism_slack(a, pa, b, pb);
-    return near;
+    pairing->per_unit = (float)(1.0 / unit);
+    place_mesh(a, frame, pa, unit, &pairing->a.placed);
+    place_mesh(b, frame, pb, unit, &pairing->b.placed);
+    /* slack of the search, twice that of the sum: a triangle that the sum treats as lying in a
+     * plane is then found, regardless of rounding here */
+    pairing->b.placed.slack = 2.0 * tact_prism_slack(a, pa, b, pb);
+    return pairing;
 }
 
-/** Lists the pairs found near that may contribute. */
-TACT_INLINE int list_leaf_pairs(void *user, struct tact_near *near, uint32_t leaf_a,
-                                const struct tact_near_pair *pairs, uint32_t count)
+/** Lists those of the near triangle pairs whose prisms may contribute. */
+TACT_INLINE int list_leaf_pairs(void *user, struct tact_pairing *pairing, uint32_t leaf_a,
+                                const struct tact_triangle_pair *pairs, uint32_t count)
 {
     struct tact_prism_work *w = user;
-    const struct tact_mesh_leaf *leaves_b = near->b.placed.mesh->wide->leaves;
-    uint32_t first_triangle_a = near->a.placed.mesh->wide->leaves[leaf_a].first;
+    const struct tact_mesh_leaf *leaves_b = pairing->b.placed.mesh->wide->leaves;
+    uint32_t first_triangle_a = pairing->a.placed.mesh->wide->leaves[leaf_a].first;
     for (uint32_t i = 0; i < count; i++) {
         tact_d4 value[3];
         uint32_t a = pairs[i].a, b = pairs[i].b;
-        if (!tact_faces_may_contribute(&near->face_a[a], &near->face_b[b], value)) {
+        if (!tact_faces_may_contribute(&pairing->face_a[a], &pairing->face_b[b], value)) {
             continue;
         }
         if (w->count == w->scratch->capacity) {
             return -ENOSPC;
         }
         w->scratch->pairs[w->count++] = (struct tact_prism_pair){
-            first_triangle_a + a, leaves_b[near->b.leaf[near->first + b / 4]].first + b % 4};
+            first_triangle_a + a, leaves_b[pairing->b.leaf[pairing->first + b / 4]].first + b % 4};
     }
     return 0;
 }
 
 static int find_prism_pairs(struct tact_prism_work *w)
 {
-    int rc = tact_near_expand_to_leaves(&w->near, TACT_NEAR_MAX_NODES);
-    return rc > 0 ? tact_near_match_leaves(&w->near, 0.0, list_leaf_pairs, w) : rc;
+    int rc = tact_pairing_expand_to_leaves(&w->pairing, TACT_PAIRING_MAX_NODES);
+    return rc > 0 ? tact_pairing_match_leaves(&w->pairing, 0.0, list_leaf_pairs, w) : rc;
 }
 
 TACT_DISPATCH_BY_CPU(long, tact_prism_pairs,
@@ -102,7 +102,7 @@ TACT_DISPATCH_BY_CPU(long, tact_prism_pairs,
     *pairs = scratch->pairs;
     w->scratch = scratch;
     w->count = 0;
-    tact_near_place(a, pa, b, pb, frame, scratch);
+    tact_pairing_place_meshes(a, pa, b, pb, frame, scratch);
     int rc = find_prism_pairs(w);
     return rc ? rc : (long)w->count;
 }

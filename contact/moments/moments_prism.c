@@ -17,7 +17,7 @@ static const double MIN_VOLUME = 1e-4, MIN_CENTROID_VOLUME = 1e-12;
  * second moment is lost in the shift to its own centroid. */
 static const double MIN_SIZE_OVER_DISTANCE_SQUARED = 1e-6;
 
-/** Transform of a mesh's vertices to the frame. */
+/** Transform of a mesh's vertices to the prism frame. */
 struct frame_transform {
     const struct tact_mesh *mesh;
     tact_d4 column[3], shift;
@@ -47,7 +47,7 @@ TACT_INLINE void triangle_in_frame(const struct frame_transform *frame_transform
     }
 }
 
-/** Places four triangles of B. */
+/** Places four triangles of B in the prism frame. */
 TACT_INLINE void place_four_triangles(const struct frame_transform *frame_transform,
                                       const uint32_t index[4], struct tact_face t[4])
 {
@@ -67,7 +67,7 @@ TACT_INLINE void place_four_triangles(const struct frame_transform *frame_transf
     tact_faces_place(p, 0, 0.0, t);
 }
 
-/** Clips the polygon by a body's box. */
+/** Clips a polygon by the oriented box of a body. */
 static void clip_by_box(struct tact_polygon *p, const struct tact_tets_box *box)
 {
     for (int side = 0; side < 6; side++) {
@@ -98,8 +98,8 @@ static void add_volume_under_polygon(struct tact_tet_sums *tets, const struct ta
     tact_tets_add_polygon(tets, p.corner[p.room], p.n, -tau);
 }
 
-/** Adds a pair to the columns or, where tets is not NULL, to the tetrahedra. value:
- * TACT_FACE_EDGE_VALUES_AT() of t at the corners of s. */
+/** Adds the overlap of two triangles' prisms to the columns or, where tets is not NULL, to the
+ * tetrahedra. value: TACT_FACE_EDGE_VALUES_AT() of t at the corners of s. */
 TACT_INLINE void add_triangle_pair(struct tact_columns *columns, struct tact_tet_sums *tets,
                                    const tact_d4 s[3], const struct tact_face *t,
                                    const tact_d4 value[3], double slack)
@@ -135,7 +135,7 @@ TACT_INLINE void add_triangle_pair(struct tact_columns *columns, struct tact_tet
     }
 }
 
-/** Adds listed pairs of triangles. */
+/** Adds the overlap of the prisms of each listed pair of triangles. */
 TACT_INLINE void add_listed_prism_pairs(struct tact_columns *columns, struct tact_tet_sums *tets,
                                         const struct frame_transform *a,
                                         const struct frame_transform *b,
@@ -220,35 +220,36 @@ static void sum_tetrahedra_about_inner_point(const struct frame_transform *a,
     tact_v3_copy(origin, tets.origin);
 }
 
-/** Number of pairs above which other methods are faster. */
+/** Number of contributing triangle pairs above which other methods are faster. */
 enum { MAX_FOUND = 512 };
 
-/** Columns of the pairs found so far. */
+/** Integration of the columns of the triangle pairs found so far. */
 struct found {
     struct tact_columns columns;
     double slack;
     uint32_t count;
 };
 
-/** A pair that contributes, with TACT_FACE_EDGE_VALUES_AT() of t at the corners of s. */
+/** A pair of triangles s of A and t of B that contributes, with TACT_FACE_EDGE_VALUES_AT() of t at
+ * the corners of s. */
 struct contributing_pair {
     tact_d4 value[3];
     const struct tact_face *s, *t;
 };
 
 /** Adds the sums of the pairs of prisms that contribute. */
-TACT_INLINE int add_found_prism_pairs(void *user, struct tact_near *near, uint32_t leaf_a,
-                                      const struct tact_near_pair *pairs, uint32_t count)
+TACT_INLINE int add_found_prism_pairs(void *user, struct tact_pairing *pairing, uint32_t leaf_a,
+                                      const struct tact_triangle_pair *pairs, uint32_t count)
 {
     struct found *found = user;
-    struct contributing_pair contributing_pair[TACT_NEAR_BATCH];
+    struct contributing_pair contributing_pair[TACT_PAIRING_BATCH];
     (void)leaf_a;
     while (count) {
-        uint32_t n = 0, batch = count < TACT_NEAR_BATCH ? count : TACT_NEAR_BATCH;
+        uint32_t n = 0, batch = count < TACT_PAIRING_BATCH ? count : TACT_PAIRING_BATCH;
         for (uint32_t i = 0; i < batch; i++) {
             struct contributing_pair *to = &contributing_pair[n];
-            to->s = &near->face_a[pairs[i].a];
-            to->t = &near->face_b[pairs[i].b];
+            to->s = &pairing->face_a[pairs[i].a];
+            to->t = &pairing->face_b[pairs[i].b];
             n += (uint32_t)tact_faces_may_contribute(to->s, to->t, to->value);
         }
         found->count += n;
@@ -265,22 +266,22 @@ TACT_INLINE int add_found_prism_pairs(void *user, struct tact_near *near, uint32
     return 0;
 }
 
-static int add_near_prism_pairs(struct tact_near *near, struct tact_cache_list *list, double slack,
-                                struct tact_moment_sums *sums)
+static int add_near_prism_pairs(struct tact_pairing *pairing, struct tact_cache_list *list,
+                                double slack, struct tact_moment_sums *sums)
 {
     struct found found;
     int rc = 0;
     memset(&found, 0, sizeof found);
     found.slack = slack;
-    if (list && !list->ready) {
-        tact_cache_make_list(list, near);
+    if (list && !list->is_valid) {
+        tact_cache_make_list(list, pairing);
     }
-    if (list && list->ready) {
-        tact_cache_place_list(list, near);
-        rc = add_found_prism_pairs(&found, near, 0, list->pair, list->count);
+    if (list && list->is_valid) {
+        tact_cache_place_list(list, pairing);
+        rc = add_found_prism_pairs(&found, pairing, 0, list->pair, list->count);
     } else {
-        rc = tact_near_expand_to_leaves(near, TACT_NEAR_LEAVES);
-        rc = rc > 0 ? tact_near_match_leaves(near, 0.0, add_found_prism_pairs, &found) : rc;
+        rc = tact_pairing_expand_to_leaves(pairing, TACT_PAIRING_LEAVES);
+        rc = rc > 0 ? tact_pairing_match_leaves(pairing, 0.0, add_found_prism_pairs, &found) : rc;
     }
     tact_columns_finish(&found.columns, sums);
     return rc ? -EAGAIN : 0;
@@ -295,14 +296,14 @@ TACT_DISPATCH_BY_CPU(int, tact_prism_moments_without_list,
 {
     struct tact_moment_sums sums;
     double slack = tact_prism_slack(a, pa, b, pb);
-    struct tact_near *near = tact_near_place(a, pa, b, pb, frame, scratch);
+    struct tact_pairing *pairing = tact_pairing_place_meshes(a, pa, b, pb, frame, scratch);
     double normal[3];
     tact_m3_mul_v3(normal, frame->axes, frame->normal);
-    if (add_near_prism_pairs(near, tact_cache_find_pair_list(scratch->cache, near, normal), slack,
-                             &sums)) {
+    if (add_near_prism_pairs(pairing, tact_cache_find_pair_list(scratch->cache, pairing, normal),
+                             slack, &sums)) {
         return -EAGAIN;
     }
-    /* Measured again from a list of the pairs. */
+    /* the overlap is measured again, from a list of the triangle pairs */
     if (sums.magnitude > 0.0 && have_column_sums_cancelled(&sums)) {
         return -EAGAIN;
     }

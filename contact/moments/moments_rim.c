@@ -29,34 +29,34 @@ TACT_INLINE void set_node_box(struct tact_rim_box_group *e, uint32_t k, const fl
 }
 
 /** Builds boxes over the near leaves, eight by eight, at least one level. */
-TACT_INLINE void build_box_tree(struct tact_rim_side *side, const struct tact_near_side *near)
+TACT_INLINE void build_box_tree(struct tact_rim_side *side, const struct tact_pairing_tree *pairing)
 {
     static const float empty_lower[3] = {INFINITY, INFINITY, INFINITY};
     static const float empty_upper[3] = {-INFINITY, -INFINITY, -INFINITY};
-    uint32_t count = side->count = near->leaves, eights = (count + 7) / 8, first = 0;
-    for (uint32_t e = 0; e < eights; e++) {
+    uint32_t count = side->count = pairing->leaves, box_groups = (count + 7) / 8, first = 0;
+    for (uint32_t e = 0; e < box_groups; e++) {
         for (int d = 0; d < 3; d++) {
-            side->eights[e].lower[d] = near->leaf_lower[d][e];
-            side->eights[e].upper[d] = near->leaf_upper[d][e];
+            side->box_groups[e].lower[d] = pairing->leaf_lower[d][e];
+            side->box_groups[e].upper[d] = pairing->leaf_upper[d][e];
         }
     }
     side->top = 0;
     side->level[0] = 0;
-    for (; count > 8 || side->top == 0; count = eights, eights = (eights + 7) / 8) {
-        uint32_t next = first + eights;
-        for (uint32_t k = count; k < 8 * eights; k++) {
-            set_node_box(&side->eights[first + k / 8], k % 8, empty_lower, empty_upper);
+    for (; count > 8 || side->top == 0; count = box_groups, box_groups = (box_groups + 7) / 8) {
+        uint32_t next = first + box_groups;
+        for (uint32_t k = count; k < 8 * box_groups; k++) {
+            set_node_box(&side->box_groups[first + k / 8], k % 8, empty_lower, empty_upper);
         }
-        for (uint32_t e = 0; e < eights; e++) {
+        for (uint32_t e = 0; e < box_groups; e++) {
             float low[3], high[3];
-            bounds_of_eight_boxes(&side->eights[first + e], low, high);
-            set_node_box(&side->eights[next + e / 8], e % 8, low, high);
+            bounds_of_eight_boxes(&side->box_groups[first + e], low, high);
+            set_node_box(&side->box_groups[next + e / 8], e % 8, low, high);
         }
         first = next;
         side->level[++side->top] = next;
     }
     for (uint32_t k = count; k < 8; k++) {
-        set_node_box(&side->eights[first], k, empty_lower, empty_upper);
+        set_node_box(&side->box_groups[first], k, empty_lower, empty_upper);
     }
 }
 
@@ -66,22 +66,23 @@ TACT_INLINE struct tact_rim_leaf *place_leaf(struct tact_rim *rim, int of, uint3
                                              float high[3])
 {
     struct tact_rim_side *side = &rim->side[of];
-    const struct tact_near_side *near = of ? &rim->near->b : &rim->near->a;
-    if (!side->free_count && side->placed == TACT_RIM_LEAVES) {
+    const struct tact_pairing_tree *pairing = of ? &rim->pairing->b : &rim->pairing->a;
+    if (!side->free_count && side->placed_count == TACT_RIM_LEAVES) {
         return NULL;
     }
-    const uint32_t at = side->free_count ? side->free[--side->free_count] : side->placed++;
+    const uint32_t at = side->free_count ? side->free[--side->free_count] : side->placed_count++;
     struct tact_rim_leaf *leaf = &side->leaf[at];
     side->at[i] = at;
-    tact_rim_place_leaf(&near->placed, near->leaf[i], rim->near->per_unit, rim->margin, leaf);
+    tact_rim_place_leaf(&pairing->placed, pairing->leaf[i], rim->pairing->per_unit, rim->margin,
+                        leaf);
     /* No coordinate of n exceeds twice the square of the largest edge. */
     const double *size = (const double *)&leaf->size;
     const double most = tact_max(tact_max(size[0], size[1]), tact_max(size[2], size[3]));
-    leaf->within = 4.0 * rim->reach * most * most;
+    leaf->within = 4.0 * rim->shifted_slack * most * most;
     leaf->meets = 0;
-    tact_prefetch(near->placed.mesh->triangles + 3 * (size_t)leaf->first, 64);
+    tact_prefetch(pairing->placed.mesh->triangles + 3 * (size_t)leaf->first, 64);
     tact_rim_leaf_bounds(leaf, low, high);
-    set_node_box(&side->eights[i / 8], i % 8, low, high);
+    set_node_box(&side->box_groups[i / 8], i % 8, low, high);
     for (uint32_t k = 0; k < 4; k++) {
         side->segment[4 * at + k] = TACT_RIM_NONE;
     }
@@ -105,7 +106,7 @@ TACT_INLINE void read_box_bounds(const struct tact_rim_side *side, uint32_t box,
                                  float high[3])
 {
     uint32_t k = box & 0xFFFF;
-    const struct tact_rim_box_group *e = &side->eights[side->level[box >> 16] + k / 8];
+    const struct tact_rim_box_group *e = &side->box_groups[side->level[box >> 16] + k / 8];
     for (int d = 0; d < 3; d++) {
         low[d] = ((const float *)&e->lower[d])[k % 8];
         high[d] = ((const float *)&e->upper[d])[k % 8];
@@ -123,7 +124,7 @@ TACT_INLINE int does_box_meet_any_box(const struct tact_rim_side *side, uint32_t
     while (top > 0) {
         uint32_t level = stack[--top] >> 16, at = stack[top] & 0xFFFF;
         uint32_t bits =
-            find_overlapping_boxes_of_8(&other->eights[other->level[level] + at], low, high);
+            find_overlapping_boxes_of_8(&other->box_groups[other->level[level] + at], low, high);
         if (bits && level == 0) {
             return 1;
         }
@@ -144,9 +145,10 @@ TACT_INLINE uint32_t list_near_leaf_groups(struct tact_rim *rim, uint32_t box)
     stack[top++] = tact_rim_box_key((uint32_t)b->top, 0);
     while (top > 0) {
         uint32_t level = stack[--top] >> 16, at = stack[top] & 0xFFFF;
-        uint32_t bits = find_overlapping_boxes_of_8(&b->eights[b->level[level] + at], low, high);
+        uint32_t bits =
+            find_overlapping_boxes_of_8(&b->box_groups[b->level[level] + at], low, high);
         if (level == 0) {
-            rim->eight[n] = at;
+            rim->near_groups[n] = at;
             n += bits != 0;
             continue;
         }
@@ -169,7 +171,7 @@ TACT_INLINE int match_leaf_pair(struct tact_rim *rim, const struct leaf_group *l
                                 uint32_t i, uint32_t k)
 {
     struct tact_rim_side *a = &rim->side[0], *b = &rim->side[1];
-    const struct tact_near_side *of_a = &rim->near->a, *of_b = &rim->near->b;
+    const struct tact_pairing_tree *of_a = &rim->pairing->a, *of_b = &rim->pairing->b;
     const uint32_t at_a = a->at[leaf_group->first + i];
     if (b->at[k] == TACT_RIM_NONE) {
         float low[3], high[3];
@@ -197,9 +199,10 @@ TACT_INLINE int match_leaf_pair(struct tact_rim *rim, const struct leaf_group *l
 
 /** Matches a bunch of A with a group of eight leaves of B. */
 TACT_INLINE int match_node_with_eight_boxes(struct tact_rim *rim,
-                                            const struct leaf_group *leaf_group, uint32_t eight)
+                                            const struct leaf_group *leaf_group,
+                                            uint32_t near_groups)
 {
-    const struct tact_rim_box_group *e = &rim->side[1].eights[eight];
+    const struct tact_rim_box_group *e = &rim->side[1].box_groups[near_groups];
     uint64_t bits = 0;
     /* All pairs are tested together: the number of leaves that a single one meets cannot be
      * predicted. */
@@ -209,7 +212,7 @@ TACT_INLINE int match_node_with_eight_boxes(struct tact_rim *rim,
     }
     for (; bits; bits &= bits - 1) {
         const uint32_t bit = (uint32_t)__builtin_ctzll(bits);
-        if (match_leaf_pair(rim, leaf_group, bit / 8, 8 * eight + bit % 8)) {
+        if (match_leaf_pair(rim, leaf_group, bit / 8, 8 * near_groups + bit % 8)) {
             return -EAGAIN;
         }
     }
@@ -218,7 +221,7 @@ TACT_INLINE int match_node_with_eight_boxes(struct tact_rim *rim,
 
 /** Matches the eight leaves of a box of A with those of B; lists those that meet none as separated.
  */
-TACT_INLINE int match_leaf_groups(struct tact_rim *rim, uint32_t box, uint32_t eights)
+TACT_INLINE int match_leaf_groups(struct tact_rim *rim, uint32_t box, uint32_t box_groups)
 {
     struct tact_rim_side *side = &rim->side[0];
     struct leaf_group leaf_group = {.first = 8 * (box & 0xFFFF)};
@@ -234,8 +237,8 @@ TACT_INLINE int match_leaf_groups(struct tact_rim *rim, uint32_t box, uint32_t e
             return -EAGAIN;
         }
     }
-    for (uint32_t e = 0; e < eights; e++) {
-        if (match_node_with_eight_boxes(rim, &leaf_group, rim->eight[e])) {
+    for (uint32_t e = 0; e < box_groups; e++) {
+        if (match_node_with_eight_boxes(rim, &leaf_group, rim->near_groups[e])) {
             return -EAGAIN;
         }
     }
@@ -253,18 +256,18 @@ TACT_INLINE int match_leaf_groups(struct tact_rim *rim, uint32_t box, uint32_t e
 /** 1 where nothing in a side's box meets the other side; it is then listed as separated. *eights:
  * for eight leaves of A that do meet something, the number of groups of B to match with. */
 TACT_INLINE int list_leaves_if_separated(struct tact_rim *rim, int of, uint32_t box,
-                                         uint32_t *eights)
+                                         uint32_t *box_groups)
 {
     struct tact_rim_side *side = &rim->side[of];
     const uint32_t level = box >> 16;
     uint32_t separated;
-    *eights = 0;
+    *box_groups = 0;
     if (level == 0) {
         const uint32_t at = side->at[box & 0xFFFF];
         separated = at == TACT_RIM_NONE || !side->leaf[at].meets;
     } else if (level == 1 && of == 0) {
-        *eights = list_near_leaf_groups(rim, box);
-        separated = !*eights;
+        *box_groups = list_near_leaf_groups(rim, box);
+        separated = !*box_groups;
     } else {
         separated = !does_box_meet_any_box(side, box, &rim->side[!of]);
     }
@@ -278,7 +281,7 @@ TACT_INLINE int list_leaves_if_separated(struct tact_rim *rim, int of, uint32_t 
 TACT_INLINE int partition_separated_leaves(struct tact_rim *rim, int of)
 {
     struct tact_rim_side *side = &rim->side[of];
-    uint32_t stack[8 * TACT_RIM_LEVELS], top = 0, eights;
+    uint32_t stack[8 * TACT_RIM_LEVELS], top = 0, box_groups;
     for (uint32_t k = 8; k-- > 0;) {
         stack[top++] = tact_rim_box_key((uint32_t)side->top, k);
     }
@@ -286,13 +289,13 @@ TACT_INLINE int partition_separated_leaves(struct tact_rim *rim, int of)
     while (top > 0) {
         const uint32_t box = stack[--top], level = box >> 16;
         if ((box & 0xFFFF) << 3 * level >= side->count ||
-            list_leaves_if_separated(rim, of, box, &eights)) {
+            list_leaves_if_separated(rim, of, box, &box_groups)) {
             continue;
         }
-        if (eights && match_leaf_groups(rim, box, eights)) {
+        if (box_groups && match_leaf_groups(rim, box, box_groups)) {
             return -EAGAIN;
         }
-        for (uint32_t k = 8; k-- > 0 && level > 0 && !eights;) {
+        for (uint32_t k = 8; k-- > 0 && level > 0 && !box_groups;) {
             stack[top++] = tact_rim_box_key(level - 1, 8 * (box & 0xFFFF) + k);
         }
     }
@@ -300,12 +303,12 @@ TACT_INLINE int partition_separated_leaves(struct tact_rim *rim, int of)
 }
 
 /** Rounding of single precision in the coordinates of what is near, in the unit of the pair. */
-static float single_precision_margin(const struct tact_near *near)
+static float single_precision_margin(const struct tact_pairing *pairing)
 {
     float most = 0.0F;
     for (int d = 0; d < 3; d++) {
-        const float span[4] = {near->a.lower[d], near->a.upper[d], near->b.lower[d],
-                               near->b.upper[d]};
+        const float span[4] = {pairing->a.lower[d], pairing->a.upper[d], pairing->b.lower[d],
+                               pairing->b.upper[d]};
         for (int i = 0; i < 4; i++) {
             most = fabsf(span[i]) > most ? fabsf(span[i]) : most;
         }
@@ -326,25 +329,25 @@ static const double SHIFT_TO_SLACK_RATIO = 1024.0;
 /** Shifts A; returns 0 where the boxes of the trees do not allow for the shift. */
 TACT_INLINE int shift_a_off_coplanar_faces(struct tact_rim *rim, int which)
 {
-    double *to = rim->near->a.placed.shift;
+    double *to = rim->pairing->a.placed.shift;
     tact_v3_sub(to, to, rim->shift);
     tact_v3_scale(rim->shift, directions[which], SHIFT_TO_SLACK_RATIO * rim->slack);
     tact_v3_add(to, to, rim->shift);
-    rim->reach = (1.0 + SHIFT_TO_SLACK_RATIO) * rim->slack;
+    rim->shifted_slack = (1.0 + SHIFT_TO_SLACK_RATIO) * rim->slack;
     tact_v3_set(rim->coplanar_half_correction, 0.0, 0.0, 0.0);
     tact_v3_set(rim->coplanar_half_torque, 0.0, 0.0, 0.0);
-    return rim->reach * (double)rim->near->per_unit < 1e-6;
+    return rim->shifted_slack * (double)rim->pairing->per_unit < 1e-6;
 }
 
 /** Finds which near leaves meet, and where they cross. */
 TACT_INLINE int find_overlap_rim(struct tact_rim *rim)
 {
-    build_box_tree(&rim->side[0], &rim->near->a);
-    build_box_tree(&rim->side[1], &rim->near->b);
+    build_box_tree(&rim->side[0], &rim->pairing->a);
+    build_box_tree(&rim->side[1], &rim->pairing->b);
     rim->rim_segment_count = rim->pending_count = 0;
     for (int i = 0; i < 2; i++) {
         struct tact_rim_side *side = &rim->side[i];
-        side->placed = side->free_count = 0;
+        side->placed_count = side->free_count = 0;
         memset(side->at, 0xFF, side->count * sizeof *side->at);
     }
     return partition_separated_leaves(rim, 0) ||
@@ -356,13 +359,13 @@ TACT_INLINE int find_overlap_rim(struct tact_rim *rim)
 
 int tact_rim_find(struct tact_rim *rim)
 {
-    int rc = tact_near_expand_to_leaves(rim->near, TACT_NEAR_MAX_NODES);
+    int rc = tact_pairing_expand_to_leaves(rim->pairing, TACT_PAIRING_MAX_NODES);
     if (rc <= 0) {
         return rc;
     }
-    rim->margin = single_precision_margin(rim->near);
+    rim->margin = single_precision_margin(rim->pairing);
     tact_v3_set(rim->shift, 0.0, 0.0, 0.0);
-    rim->reach = rim->slack;
+    rim->shifted_slack = rim->slack;
     rim->has_coplanar = rim->must_shift_mesh_a = 0;
     rc = find_overlap_rim(rim);
     for (int i = 0; rc < 0 && rim->must_shift_mesh_a && i < SHIFTS; i++) {

@@ -31,7 +31,7 @@ static void tact_rim_coplanar_lanes(const struct tact_rim *rim, const struct tac
 {
     /* The largest coordinate of a vector is at least its length over the square root of 3. */
     const double within = 1.7320508 * rim->slack, *d = rim->shift;
-    const int moved = rim->reach > rim->slack;
+    const int moved = rim->shifted_slack > rim->slack;
     tact_d4 high_a, high_b, area_s, area_t, of_a[3], of_b[3];
     const tact_d4 along_t = t->n[0] * d[0] + t->n[1] * d[1] + t->n[2] * d[2];
     const double coordinate_along_s = s->n[0][i] * d[0] + s->n[1][i] * d[1] + s->n[2][i] * d[2];
@@ -81,9 +81,9 @@ static uint32_t tact_rim_lanes_that_may_cross(const struct tact_rim *rim,
     mixed = mixed_a & mixed_b;
     tact_l4_bits(&mixed, &bits);
     /* One corner away from the plane is sufficient, and usual. */
-    const tact_l4 near =
+    const tact_l4 pairing =
         (TACT_D4_ABS(h->of_a[0]) < t->within) | (TACT_D4_ABS(h->of_b[0]) < s->within);
-    tact_l4_bits(&near, &in_plane);
+    tact_l4_bits(&pairing, &in_plane);
     if (in_plane) {
         tact_rim_coplanar_lanes(rim, s, i, t, h, &in_plane);
     }
@@ -154,7 +154,7 @@ static uint32_t tact_rim_order_by_corner_indices(const struct tact_rim *rim,
     double from[2][3], along[2][3], apart[3], n[3];
     int turned = 0;
     for (int i = 0; i < 2; i++) {
-        const struct tact_near_side *side = i ? &rim->near->b : &rim->near->a;
+        const struct tact_pairing_tree *side = i ? &rim->pairing->b : &rim->pairing->a;
         const size_t first = (size_t)of[i]->leaf->first + of[i]->lane;
         const uint32_t *index = side->placed.mesh->triangles + 3 * first;
         const int e = edge[i], f = tact_rim_next_corner(e), turn = index[e] > index[f];
@@ -301,7 +301,7 @@ static uint32_t tact_rim_lanes_with_common_area(const struct tact_rim *rim,
 static int tact_rim_handle_coplanar(struct tact_rim *rim, uint64_t flat)
 {
     rim->has_coplanar = 1;
-    rim->must_shift_mesh_a = !(rim->reach > rim->slack);
+    rim->must_shift_mesh_a = !(rim->shifted_slack > rim->slack);
     for (uint32_t k = 0; flat && !rim->must_shift_mesh_a; k++, flat >>= 4) {
         const struct tact_rim_pending *w = &rim->pending[k];
         const struct tact_rim_leaf *s = &rim->side[0].leaf[w->a / 4];

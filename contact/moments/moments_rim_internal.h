@@ -88,36 +88,36 @@ struct tact_rim_pending {
 
 /** One mesh of a pair. */
 struct tact_rim_side {
-    uint32_t count;                   /* number of near leaves */
-    int top;                          /* level of the root */
-    uint32_t at[TACT_NEAR_MAX_NODES]; /* index of each near leaf in leaf[], or NONE */
-    struct tact_rim_box_group eights[TACT_NEAR_MAX_NODES / 7 + 8];
-    uint32_t level[TACT_RIM_LEVELS];         /* index of the first of each level in eights */
-    uint32_t separated[TACT_NEAR_MAX_NODES]; /* boxes that meet no leaf of the other side:
+    uint32_t count;                      /* number of near leaves */
+    int top;                             /* level of the root */
+    uint32_t at[TACT_PAIRING_MAX_NODES]; /* index of each near leaf in leaf[], or NONE */
+    struct tact_rim_box_group box_groups[TACT_PAIRING_MAX_NODES / 7 + 8];
+    uint32_t level[TACT_RIM_LEVELS];            /* index of the first of each level in eights */
+    uint32_t separated[TACT_PAIRING_MAX_NODES]; /* boxes that meet no leaf of the other side:
                                                 tact_rim_box_key() */
     uint32_t separated_count;
-    uint32_t placed;
-    uint32_t free[8], free_count; /* indices below `placed` that are not in use */
+    uint32_t placed_count;
+    uint32_t free[8], free_count; /* indices below `placed_count` that are not in use */
     struct tact_rim_leaf leaf[TACT_RIM_LEAVES];
-    uint32_t segment[4 * TACT_RIM_LEAVES]; /* first segment of each triangle */
-    uint64_t
-        known[TACT_RIM_CORNER_SLOTS]; /* number of the query that listed a corner, and the corner */
+    uint32_t segment[4 * TACT_RIM_LEAVES];       /* first segment of each triangle */
+    uint64_t corner_keys[TACT_RIM_CORNER_SLOTS]; /* number of the query that listed a corner, and
+                                                    the corner */
     uint8_t state[TACT_RIM_CORNER_SLOTS];    /* state of the corner: moments_rim_known_internal.h */
     uint32_t known_count, corner_hash_shift; /* 2^(32 - corner_hash_shift) entries are in use */
 };
 
 struct tact_rim {
-    struct tact_near *near;
+    struct tact_pairing *pairing;
     struct tact_rim_side side[2];
     uint32_t query; /* number of the present query, from 1 */
     uint32_t rim_segment_count;
     struct tact_rim_segment segment[TACT_RIM_SEGMENTS];
-    uint32_t eight[TACT_NEAR_MAX_NODES / 8]; /* groups of B's leaves near a box of A's */
+    uint32_t near_groups[TACT_PAIRING_MAX_NODES / 8]; /* groups of B's leaves near a box of A's */
     struct tact_rim_pending pending[TACT_RIM_BATCH + 4];
     uint32_t pending_count;
     double slack;    /* distance within which a triangle lies in a plane [m] */
     double shift[3]; /* by which A is shifted in the frame because of coplanar faces; or zero [m] */
-    double reach;    /* slack plus the size of the shift [m] */
+    double shifted_slack;     /* slack plus the size of the shift [m] */
     uint8_t ray_budget[2][2]; /* [side][inside]: number of rays by which the result of the rim may
                                 still be checked; 0 once one has confirmed it */
     int has_coplanar;         /* 1: coplanar faces were found */

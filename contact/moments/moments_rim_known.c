@@ -8,16 +8,16 @@ void tact_rim_reset_corners(struct tact_rim_side *side)
      * and in the cache where leaves are few. */
     side->corner_hash_shift = 32 - TACT_RIM_CORNER_SLOT_BITS;
     while (side->corner_hash_shift < 32 - 8 &&
-           12 * side->placed <= UINT32_MAX >> (side->corner_hash_shift + 1)) {
+           12 * side->placed_count <= UINT32_MAX >> (side->corner_hash_shift + 1)) {
         side->corner_hash_shift++;
     }
 }
 
 /** Index of a corner in the table, or where it is to be added. */
-static uint32_t tact_rim_find_corner(const uint64_t *known, uint32_t shift, uint64_t key)
+static uint32_t tact_rim_find_corner(const uint64_t *corner_keys, uint32_t shift, uint64_t key)
 {
     uint32_t i = ((uint32_t)key * 2654435769U) >> shift;
-    while (known[i] != key && known[i] >> 32 == key >> 32) {
+    while (corner_keys[i] != key && corner_keys[i] >> 32 == key >> 32) {
         i = (i + 1) & (UINT32_MAX >> shift);
     }
     return i;
@@ -27,14 +27,14 @@ uint32_t tact_rim_get_corner_state(const struct tact_rim *rim, int of, uint32_t 
 {
     const struct tact_rim_side *side = &rim->side[of];
     const uint64_t key = (uint64_t)rim->query << 32 | corner;
-    const uint32_t i = tact_rim_find_corner(side->known, side->corner_hash_shift, key);
-    return side->known[i] == key ? side->state[i] : TACT_RIM_UNKNOWN;
+    const uint32_t i = tact_rim_find_corner(side->corner_keys, side->corner_hash_shift, key);
+    return side->corner_keys[i] == key ? side->state[i] : TACT_RIM_UNKNOWN;
 }
 
 int tact_rim_list_corners(struct tact_rim *rim, int of, struct tact_rim_leaf *leaf)
 {
     struct tact_rim_side *side = &rim->side[of];
-    const struct tact_mesh *mesh = of ? rim->near->b.placed.mesh : rim->near->a.placed.mesh;
+    const struct tact_mesh *mesh = of ? rim->pairing->b.placed.mesh : rim->pairing->a.placed.mesh;
     const struct tact_mesh_leaf *from = &mesh->wide->leaves[leaf->index];
     const uint32_t *index = mesh->triangles + 3 * (size_t)leaf->first;
     const uint64_t query = (uint64_t)rim->query << 32;
@@ -45,10 +45,10 @@ int tact_rim_list_corners(struct tact_rim *rim, int of, struct tact_rim_leaf *le
     }
     for (uint32_t k = 0; k < corners; k++) {
         const uint64_t key = query | index[from->distinct_corner_index[k]];
-        const uint32_t i = tact_rim_find_corner(side->known, shift, key),
-                       is_new = side->known[i] != key;
+        const uint32_t i = tact_rim_find_corner(side->corner_keys, shift, key),
+                       is_new = side->corner_keys[i] != key;
         side->state[i] &= (uint8_t)(is_new - 1);
-        side->known[i] = key;
+        side->corner_keys[i] = key;
         listed += is_new;
         leaf->corner[k] = (uint16_t)i;
     }

@@ -11,7 +11,7 @@ enum { TACT_RIM_UNKNOWN = 0, TACT_RIM_OUTSIDE = 1, TACT_RIM_INSIDE = 2 };
 TACT_INLINE const uint8_t *tact_rim_corner_indices(const struct tact_rim *rim, int of,
                                                    const struct tact_rim_leaf *leaf)
 {
-    const struct tact_mesh *mesh = of ? rim->near->b.placed.mesh : rim->near->a.placed.mesh;
+    const struct tact_mesh *mesh = of ? rim->pairing->b.placed.mesh : rim->pairing->a.placed.mesh;
     return mesh->wide->leaves[leaf->index].local;
 }
 

@@ -57,20 +57,20 @@ TACT_INLINE int add_winding_of_leaf(const struct tact_rim_leaf *leaf, const doub
  * everything that it may meet is near. 1, 0, or -1 where rounding leaves it undecided. */
 static int is_point_inside_other_mesh(const struct tact_rim *rim, int of, const double p[3])
 {
-    const struct tact_near_side *near = of ? &rim->near->a : &rim->near->b;
+    const struct tact_pairing_tree *pairing = of ? &rim->pairing->a : &rim->pairing->b;
     const struct tact_rim_side *side = &rim->side[!of];
     float low[3], high[3];
     uint32_t stack[8 * TACT_RIM_LEVELS], top = 0;
     int winding = 0;
     for (int c = 0; c < 3; c++) {
-        float x = (float)p[c] * rim->near->per_unit, by = 2e-6F + 2e-6F * fabsf(x);
+        float x = (float)p[c] * rim->pairing->per_unit, by = 2e-6F + 2e-6F * fabsf(x);
         low[c] = x - by;
         high[c] = x + by;
     }
     stack[top++] = (uint32_t)side->top << 16;
     while (top > 0) {
         uint32_t level = stack[--top] >> 16, at = stack[top] & 0xFFFF, bits;
-        const struct tact_rim_box_group *e = &side->eights[side->level[level] + at];
+        const struct tact_rim_box_group *e = &side->box_groups[side->level[level] + at];
         tact_i8 keep = (e->lower[0] <= high[0]) & (e->upper[0] >= low[0]) &
                        (e->lower[1] <= high[1]) & (e->upper[1] >= low[1]);
         keep &= of ? e->lower[2] <= high[2] : e->upper[2] >= low[2];
@@ -82,8 +82,8 @@ static int is_point_inside_other_mesh(const struct tact_rim *rim, int of, const 
                 continue;
             }
             struct tact_rim_leaf room, *leaf = &room;
-            tact_rim_place_leaf(&near->placed, near->leaf[k], rim->near->per_unit, rim->margin,
-                                leaf);
+            tact_rim_place_leaf(&pairing->placed, pairing->leaf[k], rim->pairing->per_unit,
+                                rim->margin, leaf);
             if (add_winding_of_leaf(leaf, p, low, high, !of, &winding)) {
                 return -1;
             }
@@ -388,19 +388,19 @@ TACT_INLINE int add_uncrossed_triangles(struct tact_rim *rim, int of, uint32_t i
 static int add_surface_near_rim(struct tact_rim *rim, int of, struct tact_cut_surface surface[2])
 {
     struct tact_rim_side *side = &rim->side[of];
-    for (uint32_t i = 0; i < side->placed; i++) {
+    for (uint32_t i = 0; i < side->placed_count; i++) {
         if (side->leaf[i].meets && tact_rim_list_corners(rim, of, &side->leaf[i])) {
             return -EAGAIN;
         }
     }
-    for (uint32_t i = 0; i < 4 * side->placed; i++) {
+    for (uint32_t i = 0; i < 4 * side->placed_count; i++) {
         if (side->segment[i] != TACT_RIM_NONE && add_crossed_triangles(rim, of, i, &surface[0])) {
             return -EAGAIN;
         }
     }
     tact_surface_zero_unused_lanes(&surface[0]);
     tact_surface_integrate_coplanar(&surface[0]);
-    for (uint32_t i = 0; i < side->placed; i++) {
+    for (uint32_t i = 0; i < side->placed_count; i++) {
         if (side->leaf[i].meets && add_uncrossed_triangles(rim, of, i, &surface[1])) {
             return -EAGAIN;
         }
@@ -420,12 +420,12 @@ TACT_INLINE int is_box_inside_other_mesh(struct tact_rim *rim, int of, uint32_t 
                                          struct recent_box *recent_box)
 {
     const struct tact_rim_side *side = &rim->side[of];
-    const struct tact_near_side *near = of ? &rim->near->b : &rim->near->a;
+    const struct tact_pairing_tree *pairing = of ? &rim->pairing->b : &rim->pairing->a;
     const uint32_t lane = box % 8, first = (box & 0xFFFF) << 3 * (box >> 16);
     const struct tact_rim_box_group *own =
-        &side->eights[side->level[box >> 16] + (box & 0xFFFF) / 8];
-    const struct tact_mesh *mesh = near->placed.mesh;
-    const struct tact_mesh_leaf *from = &mesh->wide->leaves[near->leaf[first]];
+        &side->box_groups[side->level[box >> 16] + (box & 0xFFFF) / 8];
+    const struct tact_mesh *mesh = pairing->placed.mesh;
+    const struct tact_mesh_leaf *from = &mesh->wide->leaves[pairing->leaf[first]];
     tact_i8 meet = recent_box->lower[0] <= INFINITY;
     uint32_t bits, at = recent_box->next++ % 8;
     int inside = -1;
@@ -444,8 +444,8 @@ TACT_INLINE int is_box_inside_other_mesh(struct tact_rim *rim, int of, uint32_t 
     }
     if (!bits) {
         struct tact_rim_leaf leaf;
-        tact_rim_place_leaf(&near->placed, near->leaf[first], rim->near->per_unit, rim->margin,
-                            &leaf);
+        tact_rim_place_leaf(&pairing->placed, pairing->leaf[first], rim->pairing->per_unit,
+                            rim->margin, &leaf);
         if (inside < 0) {
             inside = is_triangle_inside(rim, of, &leaf, 0);
         } else if (does_ray_contradict(rim, of, &leaf, 0, inside > 0)) {
@@ -464,7 +464,7 @@ TACT_INLINE int is_box_inside_other_mesh(struct tact_rim *rim, int of, uint32_t 
 static int add_separated_leaves(struct tact_rim *rim, int of, struct tact_cut_surface *surface)
 {
     const struct tact_rim_side *side = &rim->side[of];
-    const struct tact_near_side *near = of ? &rim->near->b : &rim->near->a;
+    const struct tact_pairing_tree *pairing = of ? &rim->pairing->b : &rim->pairing->a;
     struct recent_box recent_box;
     memset(&recent_box, 0, sizeof recent_box);
     for (int d = 0; d < 3; d++) {
@@ -480,8 +480,8 @@ static int add_separated_leaves(struct tact_rim *rim, int of, struct tact_cut_su
         }
         for (uint32_t k = first; inside && k < after && k < side->count; k++) {
             struct tact_rim_leaf leaf;
-            tact_rim_place_leaf(&near->placed, near->leaf[k], rim->near->per_unit, rim->margin,
-                                &leaf);
+            tact_rim_place_leaf(&pairing->placed, pairing->leaf[k], rim->pairing->per_unit,
+                                rim->margin, &leaf);
             add_leaf(&leaf, (1U << leaf.count) - 1, surface);
         }
     }
@@ -491,8 +491,8 @@ static int add_separated_leaves(struct tact_rim *rim, int of, struct tact_cut_su
 static void reset_rim_for_query(struct tact_rim *rim)
 {
     if (++rim->query == 0) {
-        memset(rim->side[0].known, 0, sizeof rim->side[0].known);
-        memset(rim->side[1].known, 0, sizeof rim->side[1].known);
+        memset(rim->side[0].corner_keys, 0, sizeof rim->side[0].corner_keys);
+        memset(rim->side[1].corner_keys, 0, sizeof rim->side[1].corner_keys);
         rim->query = 1;
     }
     tact_rim_reset_corners(&rim->side[0]);
@@ -561,7 +561,7 @@ TACT_DISPATCH_BY_CPU(int, tact_moments_rim,
     struct tact_rim *rim = scratch->rim;
     struct tact_moment_sums sums;
     double slack = tact_prism_slack(a, pa, b, pb), local[3], origin[3];
-    rim->near = tact_near_place(a, pa, b, pb, frame, scratch);
+    rim->pairing = tact_pairing_place_meshes(a, pa, b, pb, frame, scratch);
     rim->slack = 2.0 * slack;
     int rc = tact_rim_find(rim);
     if (rc != 1) {

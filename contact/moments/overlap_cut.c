@@ -15,7 +15,8 @@ static const double CLEAR_DEPTH_TOLERANCES = 128.0;
 struct tact_cut_range {
     double lowest, highest; /* [m] */
     uint64_t below[2];      /* bits of the corners below the plane by more than rounding */
-    uint64_t near[2]; /* bits of the corners that are neither well below nor well above the plane */
+    uint64_t near_plane[2]; /* bits of the corners that are neither well below nor well above the
+                               plane */
 };
 
 TACT_INLINE void tact_cut_height_range(const struct tact_cutter *c,
@@ -33,11 +34,12 @@ TACT_INLINE void tact_cut_height_range(const struct tact_cutter *c,
         tact_d4 h = plane[0] * x + plane[1] * y + plane[2] * z - plane[3];
         low = TACT_D4_MIN(h, low);
         high = TACT_D4_MAX(h, high);
-        tact_l4 below = h<-2.0 * c->tolerance, near = h> - CLEAR_DEPTH_TOLERANCES * c->tolerance;
+        tact_l4 below =
+            h<-2.0 * c->tolerance, near_plane = h> - CLEAR_DEPTH_TOLERANCES * c->tolerance;
         tact_l4_bits(&below, &bits);
         out->below[i / 64] |= (uint64_t)bits << i % 64;
-        tact_l4_bits(&near, &bits);
-        out->near[i / 64] |= (uint64_t)bits << i % 64;
+        tact_l4_bits(&near_plane, &bits);
+        out->near_plane[i / 64] |= (uint64_t)bits << i % 64;
     }
     out->lowest = tact_min(tact_min(low[0], low[1]), tact_min(low[2], low[3]));
     out->highest = tact_max(tact_max(high[0], high[1]), tact_max(high[2], high[3]));
@@ -53,7 +55,8 @@ TACT_INLINE int tact_cut_facet_has_corner(const struct tact_mesh_facets *a, uint
 
 /** Sorts the two planes that leave least of A to the front, and clears the caps. lowest: height of
  * A's lowest point above each. near: sorted likewise, or NULL. */
-TACT_INLINE void tact_cutter_sort_planes(struct tact_cutter *c, double *lowest, uint64_t (*near)[2])
+TACT_INLINE void tact_cutter_sort_planes(struct tact_cutter *c, double *lowest,
+                                         uint64_t (*near_plane)[2])
 {
     for (int k = 0; k < 2 && k < c->cutting; k++) {
         int best = k;
@@ -66,10 +69,10 @@ TACT_INLINE void tact_cutter_sort_planes(struct tact_cutter *c, double *lowest, 
         memcpy(c->plane[k], plane, sizeof plane);
         lowest[best] = lowest[k];
         lowest[k] = low;
-        for (int i = 0; near && i < 2; i++) {
-            uint64_t bits = near[best][i];
-            near[best][i] = near[k][i];
-            near[k][i] = bits;
+        for (int i = 0; near_plane && i < 2; i++) {
+            uint64_t bits = near_plane[best][i];
+            near_plane[best][i] = near_plane[k][i];
+            near_plane[k][i] = bits;
         }
     }
     for (int k = 0; k < c->cutting; k++) {
@@ -80,7 +83,7 @@ TACT_INLINE void tact_cutter_sort_planes(struct tact_cutter *c, double *lowest, 
 /** Sorts the planes that cut a to the front, beginning with the two that leave least of it; returns
  * 0 where one leaves nothing. near: output, bits of the corners that are not clear of each. */
 TACT_INLINE int tact_cutter_order_planes(struct tact_cutter *c, const struct tact_mesh_facets *a,
-                                         uint64_t near[TACT_FACETS][2])
+                                         uint64_t near_plane[TACT_FACETS][2])
 {
     double lowest[TACT_FACETS];
     struct tact_cut_range range;
@@ -93,7 +96,7 @@ TACT_INLINE int tact_cutter_order_planes(struct tact_cutter *c, const struct tac
         }
         if (range.highest > 0.0) {
             lowest[c->cutting] = range.lowest;
-            memcpy(near[c->cutting], range.near, sizeof range.near);
+            memcpy(near_plane[c->cutting], range.near_plane, sizeof range.near_plane);
             memcpy(c->plane[c->cutting++], c->plane[k], sizeof c->plane[k]);
         } else if (range.highest >= -2.0 * c->tolerance) {
             for (uint32_t f = 0; f < a->count; f++) { /* facets in a plane that leaves all of a */
@@ -101,7 +104,7 @@ TACT_INLINE int tact_cutter_order_planes(struct tact_cutter *c, const struct tac
             }
         }
     }
-    tact_cutter_sort_planes(c, lowest, near);
+    tact_cutter_sort_planes(c, lowest, near_plane);
     return 1;
 }
 
@@ -267,8 +270,8 @@ TACT_INLINE void tact_cut_caps_by_later_planes(struct tact_cutter *c, tact_cut_f
 TACT_INLINE int cut_facets(struct tact_cutter *c, const struct tact_mesh_facets *a,
                            tact_cut_face_fn *face, void *user)
 {
-    uint64_t near[TACT_FACETS][2];
-    if (!tact_cutter_order_planes(c, a, near)) {
+    uint64_t near_plane[TACT_FACETS][2];
+    if (!tact_cutter_order_planes(c, a, near_plane)) {
         return 0;
     }
     for (uint32_t f = 0; f < a->count; f++) {
@@ -279,7 +282,7 @@ TACT_INLINE int cut_facets(struct tact_cutter *c, const struct tact_mesh_facets 
             c->room[0][n++] = (tact_d4){a->corner[0][k], a->corner[1][k], a->corner[2][k], 0.0};
         }
         for (int k = 0; k < c->cutting; k++) {
-            planes |= (uint64_t)tact_cut_facet_has_corner(a, f, near[k]) << k;
+            planes |= (uint64_t)tact_cut_facet_has_corner(a, f, near_plane[k]) << k;
         }
         tact_cut_face_by_planes(c, n, planes, c->shared >> f & 1 ? 0.5 : 1.0, face, user);
     }
@@ -312,10 +315,10 @@ struct tact_box_planes {
  * output, bits of the planes that each box is not clearly below. */
 TACT_INLINE void tact_boxes_test_planes(const struct tact_mesh_wide_node *eight,
                                         const struct tact_box_planes *p, uint32_t planes,
-                                        uint32_t *bits, tact_i8 *near)
+                                        uint32_t *bits, tact_i8 *near_plane)
 {
     const tact_f8 *centre = (const tact_f8 *)eight->centre;
-    *near = (tact_i8){0};
+    *near_plane = (tact_i8){0};
     for (; planes && *bits; planes &= planes - 1) {
         const int k = __builtin_ctz(planes);
         const float *n = p->n[k];
@@ -328,10 +331,12 @@ TACT_INLINE void tact_boxes_test_planes(const struct tact_mesh_wide_node *eight,
             lowest -= TACT_F8_ABS(along);
             highest += TACT_F8_ABS(along);
         }
-        tact_i8 keep = k < 2 ? lowest <= 0.0F : (lowest <= p->clear) | ((*near & (*near - 1)) != 0);
-        tact_i8_bits(&keep, &left);
+        tact_i8 kept_boxes = k < 2
+                                 ? lowest <= 0.0F
+                                 : (lowest <= p->clear) | ((*near_plane & (*near_plane - 1)) != 0);
+        tact_i8_bits(&kept_boxes, &left);
         *bits &= left;
-        *near |= (highest >= -p->clear) & (int32_t)(1U << k);
+        *near_plane |= (highest >= -p->clear) & (int32_t)(1U << k);
     }
 }
 
@@ -379,7 +384,7 @@ TACT_INLINE void tact_cut_leaf_triangles(struct tact_cutter *c, const struct tac
                                          uint64_t planes, tact_cut_face_fn *face, void *user)
 {
     const tact_d4(*p)[3] = (const tact_d4(*)[3])leaf->corner;
-    const tact_d4 near = (tact_d4){0.0} - 2.0 * c->tolerance;
+    const tact_d4 near_plane = (tact_d4){0.0} - 2.0 * c->tolerance;
     const tact_d4 clear = (tact_d4){0.0} - CLEAR_DEPTH_TOLERANCES * c->tolerance;
     const tact_d4 far = (tact_d4){0.0} + 2.0 * CLEAR_DEPTH_TOLERANCES * c->tolerance;
     tact_l4 cuts = {0}, gone = {0}, shared = {0};
@@ -398,7 +403,7 @@ TACT_INLINE void tact_cut_leaf_triangles(struct tact_cutter *c, const struct tac
         const tact_l4 one_cut = (cuts & (cuts - 1)) == 0;
         gone |= k < 2 ? low > 0.0 : ((low > 0.0) & (cuts == 0)) | ((low > far) & one_cut);
         cuts |= (high > clear) & (int64_t)((uint64_t)1 << k);
-        shared |= (low >= near) & (high <= 0.0);
+        shared |= (low >= near_plane) & (high <= 0.0);
     }
     for (uint32_t i = 0; i < leaf->count; i++) {
         if (gone[i]) {
@@ -434,12 +439,12 @@ TACT_INLINE int cut_mesh_by_planes(struct tact_cutter *c, const struct tact_mesh
         }
         const struct tact_mesh_wide_node *eight = &mesh->wide->eights[index];
         uint32_t bits = (1U << eight->count) - 1U;
-        tact_i8 near;
-        tact_boxes_test_planes(eight, &boxes, planes, &bits, &near);
+        tact_i8 near_plane;
+        tact_boxes_test_planes(eight, &boxes, planes, &bits, &near_plane);
         for (int i = 7; i >= 0 && bits; i--) {
             if (bits >> i & 1U) {
                 stack[top].index = eight->child[i];
-                stack[top++].planes = (uint32_t)near[i];
+                stack[top++].planes = (uint32_t)near_plane[i];
             }
         }
     }
