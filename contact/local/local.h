@@ -14,25 +14,25 @@
 
 TACT_BEGIN_DECLS
 
-/** The problem of one contact. */
+/** The local problem of one contact: the velocity u = S r + b and the limits of the impulse r. */
 struct tact_local_problem {
     double s[36]; /**< S, 6 x 6, row-major, symmetric positive semidefinite [1/kg, 1/(kg m^2), ...];
                        s[0] includes the compliance of the normal direction */
-    double b[6];  /**< velocity without this contact's impulse, including the stabilisation [m/s,
-                     rad/s] */
-    double mu;    /**< Coulomb coefficient [1] */
+    double b[6]; /**< velocity b of the contact without its own impulse, including the stabilisation
+                    [m/s, rad/s] */
+    double mu;   /**< Coulomb coefficient [1] */
     double semi[2]; /**< semi-axes of the ellipse that contains the centre of pressure [m]; 0 0: the
                        centre of pressure is at c and no rolling torque is transmitted */
     int corners; /**< number of corners of a polygon that contains the centre of pressure instead;
                     0: the ellipse */
-    double corner[TACT_PATCH_CORNERS]
-                 [2];      /**< corners, counter-clockwise about c [m], with c inside; cone only */
-    double spin_arm;       /**< torsion limit over mu f_n [m] (cone) */
+    double corner[TACT_PATCH_CORNERS][2]; /**< corners of that polygon, counter-clockwise about c
+                                             [m], with c inside; only for tact_local_cone() */
+    double spin_arm;       /**< spin arm: torsion limit over mu f_n [m], for tact_local_cone() */
     double rolling_arm[2]; /**< for a point, semi 0 0: limits of the torques about t1 and t2 over
                               f_n [m], the semi-axes of an ellipse of admissible torques. They
                               oppose rolling and do not move the centre of pressure; 0 0: none
                               (cone) */
-    enum tact_surface surface; /**< limit surface of friction and torsion */
+    enum tact_surface surface; /**< shape of the limit surface of friction and torsion */
     double fit[3];             /**< FITTED: p_0, p_1, p_2 [1] */
     const struct tact_friction_points
         *points;         /**< POINTS: parts of the pressure, for spin_arm > 0 */
@@ -40,12 +40,13 @@ struct tact_local_problem {
                             eq. 13 [m]; 0 0: the limit surface bounds it */
     int by_mass; /**< Bouchard: the centre of pressure is projected to the patch in the metric of S
                     (1) or to the closest point (0); see tact_local_bouchard() */
-    double factor[36]; /**< factor of the transmitted rows of S, see tact_local_prepare() [kg^-1/2,
-                          ...] */
-    int passes; /**< cone: largest number of steps of the search for the centre of pressure and the
-                   ratio of friction to torsion; 0: 6. In a sweep over several contacts 3 converge
-                   as well */
-    int rows;   /**< number of transmitted rows: 6, or 4 without rolling torque */
+    double factor[36]; /**< Cholesky factor of the transmitted rows of S, see tact_local_prepare()
+                          [kg^-1/2, ...] */
+    int passes; /**< for tact_local_cone(): most steps of the search for the centre of pressure and
+                   the ratio of friction to torsion; 0: 6. In a sweep over several contacts 3
+                   converge as well */
+    int rows;   /**< number of rows of the impulse that the patch transmits: 6, or 4 without rolling
+                   torque */
 };
 
 /** Factors S for tact_local_cone(), once s and semi are set. b may change afterwards. */

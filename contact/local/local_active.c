@@ -8,15 +8,18 @@
 enum { MAX_ACTIVE_SET_STEPS = 16, SWITCHES = 6 };
 
 #define AT_LIMIT_MIN_RATIO                                                                         \
-    (1.0 - 1e-9) /* ratio to a limit from which the limit counts as reached */
+    (1.0 - 1e-9) /* ratio of friction to its limit from which the limit counts as reached */
 #define ROUNDING_RESIDUAL                                                                          \
     1e-15 /* residual of the velocities, relative to their size, that is rounding alone */
-#define MAX_NORMAL_FORCE_DROP 0.9 /* share of the normal force that a step may take away */
-#define MAX_OVERSHOOT 1.5 /* square of friction over that of its limit from which it is scaled */
+#define MAX_NORMAL_FORCE_DROP                                                                      \
+    0.9 /* largest share of the normal force by which a Newton step may reduce it */
+#define MAX_OVERSHOOT                                                                              \
+    1.5 /* square of friction over that of its limit from which friction is scaled to the limit */
 #define NEWTON_END_RESIDUAL_TOLERANCE                                                              \
-    1e-10 /* relative size of a residual that is accepted when Newton's method ends */
+    1e-10 /* relative residual that is accepted when Newton's method on the active limits ends */
 
-/* Projects the normal part onto the face, and updates everything that depends on it. */
+/* Projects the normal part of the impulse onto the active face, and updates everything that depends
+ * on it. */
 static void project_to_face_and_update(struct tact_active *a)
 {
     tact_active_project_to_face(a);
@@ -24,7 +27,7 @@ static void project_to_face_and_update(struct tact_active *a)
     tact_active_update_limits_state(a);
 }
 
-/* Multiplier of slip with the smallest residual. */
+/* Estimates the multiplier of slip by the least residual of the friction law. */
 static void estimate_slip_multiplier(struct tact_active *a)
 {
     double v[3], resist[3];
@@ -34,9 +37,9 @@ static void estimate_slip_multiplier(struct tact_active *a)
     a->slip_multiplier = size > 0.0 ? tact_max(0.0, -tact_v3_dot(resist, v) / size) : 0.0;
 }
 
-/* Takes a step, shortened so that the normal force does not vanish. The limit of friction is an
- * equation of squares, from beyond which Newton's method halves the excess in each step: friction
- * far beyond it is scaled to it. Returns 0 where the step is not finite. */
+/* Takes a step of Newton's method, shortened so that the normal force does not vanish. The limit of
+ * friction is an equation of squares, from beyond which Newton's method halves the excess in each
+ * step: friction far beyond it is scaled to it. Returns 0 where the step is not finite. */
 static int take_newton_step(struct tact_active *a, const struct tact_active_change *change)
 {
     double normal_force_drop = -change->n[0] / a->n[0];
@@ -49,7 +52,7 @@ static int take_newton_step(struct tact_active *a, const struct tact_active_chan
         return 0;
     }
     project_to_face_and_update(a);
-    if (a->slips && a->g > MAX_OVERSHOOT * a->n[0] * a->n[0]) {
+    if (a->is_slipping && a->g > MAX_OVERSHOOT * a->n[0] * a->n[0]) {
         tact_v3_scale(a->t, a->t, a->n[0] / sqrt(a->g));
         project_to_face_and_update(a);
         estimate_slip_multiplier(a);
@@ -57,7 +60,7 @@ static int take_newton_step(struct tact_active *a, const struct tact_active_chan
     return 1;
 }
 
-/* Newton's method with the present face and slip state. Returns 1 where it converged. */
+/* Runs Newton's method with the present face and slip state. Returns 1 where it converged. */
 static int newton_on_face(struct tact_active *a)
 {
     struct tact_active_change change;
@@ -76,30 +79,30 @@ static int newton_on_face(struct tact_active *a)
     }
 }
 
-/* Switches to slip: scales friction to its limit. */
+/* Switches the contact from stick to slip: scales friction to its limit. */
 static void switch_from_stick_to_slip(struct tact_active *a)
 {
     tact_v3_scale(a->t, a->t, a->n[0] / sqrt(a->g));
-    a->slips = 1;
+    a->is_slipping = 1;
     project_to_face_and_update(a);
     estimate_slip_multiplier(a);
 }
 
-/* 1 where the slip state is consistent with the solution; otherwise switches it. */
+/* 1 where the slip state, stick or slip, is consistent with the solution; otherwise switches it. */
 static int update_slip_state(struct tact_active *a)
 {
-    if (a->slips && a->slip_multiplier < 0.0) {
-        a->slips = 0;
+    if (a->is_slipping && a->slip_multiplier < 0.0) {
+        a->is_slipping = 0;
         return 0;
     }
-    if (!a->slips && a->g > a->n[0] * a->n[0]) {
+    if (!a->is_slipping && a->g > a->n[0] * a->n[0]) {
         switch_from_stick_to_slip(a);
         return 0;
     }
     return 1;
 }
 
-/* Loads a 3 x 3 part of S, scaled; returns its largest diagonal entry. */
+/* Loads a scaled 3 x 3 block of S; returns the block's largest diagonal entry. */
 static double load_scaled_block(const struct tact_local_problem *problem, const double *unit,
                                 int row, int column, double *out)
 {
@@ -110,7 +113,7 @@ static double load_scaled_block(const struct tact_local_problem *problem, const 
     return tact_max(out[0], tact_max(out[4], out[8]));
 }
 
-/* Loads a part of b and of r, scaled; returns the largest entry of b. */
+/* Loads three scaled entries of b and of r; returns the largest of b. */
 static double load_scaled_rows(const struct tact_local_problem *problem, const double *unit,
                                const double *r, int row, double *b, double *x)
 {
@@ -135,42 +138,43 @@ static void load_scaled_problem(const struct tact_local_problem *problem, const 
     a->stiffness = tact_max(normal, friction);
     normal = load_scaled_rows(problem, unit, r, 0, a->bn, a->n);
     friction = load_scaled_rows(problem, unit, r, 3, a->bt, a->t);
-    a->drive = tact_max(normal, friction);
+    a->max_velocity = tact_max(normal, friction);
 }
 
 /* Scales the impulse so that the normal force does no work. The other unknowns may be near the
  * solution even where the magnitude is not. */
 static void scale_impulse_to_zero_work(struct tact_active *a)
 {
-    double s[3], power, drive = tact_v3_dot(a->n, a->bn);
+    double s[3], power, normal_power = tact_v3_dot(a->n, a->bn);
     tact_v3_sub(s, a->un, a->bn);
     power = tact_v3_dot(a->n, s);
-    if (drive < 0.0 && power > 0.0) {
-        tact_v3_scale(a->n, a->n, -drive / power);
-        tact_v3_scale(a->t, a->t, -drive / power);
+    if (normal_power < 0.0 && power > 0.0) {
+        tact_v3_scale(a->n, a->n, -normal_power / power);
+        tact_v3_scale(a->t, a->t, -normal_power / power);
         tact_active_compute_velocities(a);
     }
 }
 
-/* Scales the problem at r. Returns 0 where the method does not apply. */
+/* Scales the local problem at the impulse r. Returns 0 where the active-set method does not apply.
+ */
 static int scale_problem(const struct tact_local_problem *problem, const double *r,
                          struct tact_active *a)
 {
     int rolls = tact_local_transmits_rolling(problem);
     double mu = problem->mu, arm = mu * problem->spin_arm;
-    int turns = problem->spin_arm > 0.0; /* 0: a point contact, without torsion */
-    if (!(r[0] > 0.0) || !(mu > 0.0) || (rolls && !turns)) {
+    int has_torsion = problem->spin_arm > 0.0; /* 0: the contact is a point, without torsion */
+    if (!(r[0] > 0.0) || !(mu > 0.0) || (rolls && !has_torsion)) {
         return 0;
     }
     const double unit[6] = {
         1.0, rolls ? -problem->semi[0] : 0.0, rolls ? problem->semi[1] : 0.0, mu, mu, arm};
     memcpy(a->unit, unit, sizeof unit);
     load_scaled_problem(problem, r, a);
-    if (!turns) {
+    if (!has_torsion) {
         a->tt[8] = a->stiffness;
     }
-    a->alpha = turns ? problem->semi[0] / problem->spin_arm : 0.0;
-    a->beta = turns ? problem->semi[1] / problem->spin_arm : 0.0;
+    a->alpha = has_torsion ? problem->semi[0] / problem->spin_arm : 0.0;
+    a->beta = has_torsion ? problem->semi[1] / problem->spin_arm : 0.0;
     a->corners = rolls ? problem->corners : 0;
     double inverse[2] = {1.0 / problem->semi[0], 1.0 / problem->semi[1]};
     for (int i = 0; i < a->corners; i++) {
@@ -184,8 +188,8 @@ static int scale_problem(const struct tact_local_problem *problem, const double 
     return 1;
 }
 
-/* Starts with the limits that are active at r; with `fits` the magnitude of r is corrected. Returns
- * 0 where the method does not apply. */
+/* Initialises the active set with the limits that are active at r; with `fits` the magnitude of r
+ * is corrected. Returns 0 where the active-set method does not apply. */
 static int init_active_set(const struct tact_local_problem *problem, const double *r,
                            int scales_to_zero_work, struct tact_active *a)
 {
@@ -199,7 +203,7 @@ static int init_active_set(const struct tact_local_problem *problem, const doubl
         scale_impulse_to_zero_work(a);
     }
     tact_active_update_limits_state(a);
-    a->slips = sqrt(a->g) >= AT_LIMIT_MIN_RATIO * a->n[0];
+    a->is_slipping = sqrt(a->g) >= AT_LIMIT_MIN_RATIO * a->n[0];
     estimate_slip_multiplier(a);
     return 1;
 }
@@ -219,7 +223,7 @@ int tact_local_active_set(const struct tact_local_problem *problem, double r[6])
                 r[tact_local_row_of_entry[k]] = a.unit[k] * a.n[k];
                 r[tact_local_row_of_entry[3 + k]] = a.unit[3 + k] * a.t[k];
             }
-            return (a.slips ? TACT_LIMIT_CONE : 0) |
+            return (a.is_slipping ? TACT_LIMIT_CONE : 0) |
                    (a.face != FACE_INSIDE && a.face != FACE_POINT ? TACT_LIMIT_EDGE : 0);
         }
         project_to_face_and_update(&a);
@@ -237,7 +241,7 @@ int tact_local_impulse_derivative(const struct tact_local_problem *problem, int 
         return 0;
     }
     if (limits >= 0) {
-        a.slips = (limits & (TACT_LIMIT_CONE | TACT_LIMIT_SPIN)) != 0;
+        a.is_slipping = (limits & (TACT_LIMIT_CONE | TACT_LIMIT_SPIN)) != 0;
     }
     tact_active_face_basis(&a);
     tact_active_row_responses(&a, change);

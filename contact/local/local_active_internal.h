@@ -14,79 +14,85 @@
 
 enum tact_active_face { FACE_INSIDE, FACE_EDGE, FACE_CORNER, FACE_RIM, FACE_POINT };
 
-/* The scaled problem and the present iterate. */
+/* The scaled local problem of the active-set method, and its present iterate. */
 struct tact_active {
-    double nn[9], nt[9], tt[9]; /* S: normal by normal, normal by friction, friction by friction */
+    double nn[9], nt[9], tt[9]; /* blocks of the scaled S: normal by normal, normal by friction,
+                                   friction by friction */
     double bn[3], bt[3];
-    double unit[6];     /* impulse per unknown, n before t */
-    double alpha, beta; /* semi-axes over the spin arm */
-    double drive;       /* largest entry of b */
-    double stiffness;   /* largest diagonal entry of S */
+    double unit[6];      /* impulse per scaled unknown, those of n before those of t */
+    double alpha, beta;  /* semi-axes of the patch over the spin arm */
+    double max_velocity; /* largest entry of b */
+    double stiffness;    /* largest diagonal entry of the scaled S */
     double corner[TACT_PATCH_CORNERS][2];
     int corners;
-    const struct tact_local_problem *law; /* defines the limit surface */
+    const struct tact_local_problem
+        *law; /* the unscaled problem, which defines the limit surface */
     enum tact_active_face face;
-    int first; /* FACE_EDGE, FACE_CORNER: index of its (first) corner */
-    int slips; /* 1: slip, 0: stick */
+    int first;       /* for FACE_EDGE and FACE_CORNER, the index of the face's (first) corner */
+    int is_slipping; /* 1: slip, 0: stick */
     double n[3], t[3];
     double un[3], ut[3];         /* velocities */
     double slip_multiplier;      /* multiplier of slip */
     double inverse_normal_force; /* 1 / f_n */
     double y[2];                 /* centre of pressure */
-    double m, f;                 /* torsion about it; square of friction */
-    double g; /* square of the normal force for which friction and torsion are at the limit */
-    double w[2], curvature;    /* derivatives of the limit surface, and its curvature */
-    double normal[3], bend[9]; /* POINTS: half the gradient of g, and its derivative */
-    double basis[3][3];        /* directions of n within the face; the others are 0 */
-    double normal_response[9]; /* minus the derivative of n by normal velocities at constant
-                                  friction */
+    double m, f; /* torsion about the centre of pressure; square of the friction force */
+    double g;    /* square of the normal force for which friction and torsion are at the limit */
+    double w[2],
+        curvature; /* derivatives of the limit surface at the present friction, and its curvature */
+    double normal[3], surface_hessian[9]; /* POINTS: half the gradient of g, and its derivative */
+    double basis[3][3]; /* basis of the directions of n within the active face; unused ones are 0 */
+    double normal_response[9]; /* minus the derivative of the normal part n by normal velocities, at
+                                  constant friction */
 };
 
-/* Changes of the unknowns. */
+/* Changes of the unknowns of the active-set method: normal part, friction, multiplier. */
 struct tact_active_change {
     double n[3], t[3], slip_multiplier;
 };
 
-/* Updates the velocities from n and t; and the centre of pressure, torsion and limit surface. */
+/* Updates what follows from the unknowns n and t: the velocities; the centre of pressure, torsion
+ * and limit surface. */
 void tact_active_compute_velocities(struct tact_active *a);
 void tact_active_update_limits_state(struct tact_active *a);
 
-/* Slip at the centre of pressure; and its direction where friction is at the limit surface. */
+/* Slip velocity at the centre of pressure; and the slip direction that belongs to friction at the
+ * limit surface. */
 void tact_active_compute_slip(const struct tact_active *a, double *v);
 void tact_active_limit_surface_normal(const struct tact_active *a, double *out);
 
-/* Largest residual of the equations of the face and of friction, as a velocity. */
+/* Largest residual of the equations of the active face and of friction, as a velocity. */
 double tact_active_residual(const struct tact_active *a);
 
 /* Computes Newton's step. */
 void tact_active_solve_newton_step(const struct tact_active *a, struct tact_active_change *out);
 
-/* Changes of the unknowns for additional velocities (un, ut) and residuals `more` of the equations
+/* Response of the unknowns to additional velocities (un, ut) and residuals `more` of the equations
  * of friction and its limit. */
 void tact_active_change_of_unknowns(const struct tact_active *a, const double *un, const double *ut,
                                     const double *more, struct tact_active_change *out);
 
-/* Changes of the unknowns for an additional velocity of each row in turn, of n, then of t, by its
+/* Responses of the unknowns to an additional velocity of each row in turn, of n, then of t, by its
  * unit. */
 void tact_active_row_responses(const struct tact_active *a, struct tact_active_change out[6]);
 
-/* Magnitude of the velocities of the problem, the scale of their rounding. */
+/* Magnitude of the velocities in the local problem, which is the scale of their rounding. */
 static inline double tact_active_velocity_scale(const struct tact_active *a)
 {
     double elastic = a->stiffness * a->n[0];
-    return elastic > a->drive ? elastic : a->drive;
+    return elastic > a->max_velocity ? elastic : a->max_velocity;
 }
 
-/* Chooses the face that contains the centre of pressure. */
+/* Chooses the face of the patch that contains the centre of pressure. */
 void tact_active_choose_face(struct tact_active *a);
 
-/* Projects the normal part onto the face. */
+/* Projects the normal part of the impulse onto the active face. */
 void tact_active_project_to_face(struct tact_active *a);
 
-/* Computes the directions within the face, and the response of the normal part along them. */
+/* Computes the directions of the normal part within the active face, and its response along them.
+ */
 void tact_active_face_basis(struct tact_active *a);
 
-/* 1 where the face is consistent with the solution; otherwise switches to another. */
+/* 1 where the active face is consistent with the solution; otherwise switches to another face. */
 int tact_active_update_face(struct tact_active *a);
 
 /* Finds the solution from r, a solution of a similar problem; r: output. Returns the active limits,

@@ -48,7 +48,8 @@ static void move_problem_to_point(const struct tact_local_problem *in, const dou
     }
 }
 
-/* Direction (1, mu f_t / |f_t|): on the cone, with the tangential direction of the force f. */
+/* Direction (1, mu f_t / |f_t|) on the friction cone with the tangential direction of the force f.
+ */
 static void friction_cone_direction(const double *f, double mu, double *q)
 {
     double t = tact_hypot(f[1], f[2]);
@@ -62,8 +63,9 @@ static int is_outside_friction_cone(const double *f, double mu)
     return f[0] <= 0.0 || tact_hypot(f[1], f[2]) > mu * f[0];
 }
 
-/* Eq. 4: force along q, torques free, four equations: no normal velocity, no rotation. The matrix R
- * S Q is not symmetric: the torques are eliminated, which leaves one equation for the force. */
+/* Solves eq. 4 of Bouchard 2015 for a force along q with free torques, four equations: no normal
+ * velocity, no rotation. The matrix R S Q is not symmetric: the torques are eliminated, which
+ * leaves one equation for the force. */
 static double solve_on_friction_cone(const double *s, const double *b, const double *q,
                                      double *torque)
 {
@@ -86,10 +88,11 @@ static double solve_on_friction_cone(const double *s, const double *b, const dou
     return size;
 }
 
-/* Closest point of the ellipse x^2/a^2 + y^2/b^2 = 1 to d outside of it: the root in t of (a d1 /
- * (a^2 + t))^2 + (b d2 / (b^2 + t))^2 = 1, by Newton's method from below, where the function is
- * convex and decreasing, so that no step overshoots. It starts where the larger term is 1: from 0
- * each step would be half of a^2 + t, and a distant point would need more steps than are allowed.
+/* Closest point of the ellipse x^2/a^2 + y^2/b^2 = 1 to a point d outside of it: the root in t of
+ * (a d1 / (a^2 + t))^2 + (b d2 / (b^2 + t))^2 = 1, by Newton's method from below, where the
+ * function is convex and decreasing, so that no step overshoots. It starts where the larger term is
+ * 1: from 0 each step would be half of a^2 + t, and a distant point would need more steps than are
+ * allowed.
  */
 static void closest_on_ellipse(const double *semi, const double *d, double *p)
 {
@@ -109,8 +112,8 @@ static void closest_on_ellipse(const double *semi, const double *d, double *p)
     p[1] = b2 * d[1] / (b2 + t);
 }
 
-/* Largest torsion about p for force r: eq. 13, or what the limit surface allows in addition to
- * friction. */
+/* Largest torsion about a point p for the force r: by eq. 13 of Bouchard 2015, or what the limit
+ * surface allows in addition to friction. */
 static double torsion_bound_at_point(const struct tact_local_problem *problem, const double *r,
                                      const double *p)
 {
@@ -129,8 +132,8 @@ static double torsion_bound_at_point(const struct tact_local_problem *problem, c
     return most * problem->spin_arm * lo;
 }
 
-/* The point contact at p (eq. 8, then eq. 10 where friction exceeds the cone): force f, 0 where it
- * would pull. */
+/* Solves a point contact at p (eq. 8 of Bouchard 2015, then eq. 10 where friction exceeds the
+ * cone): force f, 0 where it would pull. */
 static int solve_point_contact(const struct tact_local_problem *problem, const double *p, double *f)
 {
     static const int linear[3] = {0, 1, 2};
@@ -154,7 +157,7 @@ static int solve_point_contact(const struct tact_local_problem *problem, const d
 static int pressure_centre_by_mass_metric(const struct tact_local_problem *problem, const double *r,
                                           int is_sticking, double *p, double *force)
 {
-    /* Force, and its moments over the semi-axes: -tau_2 and tau_1 scaled. */
+    /* scaled unknowns: normal force, and its moments -tau_2 and tau_1 over the semi-axes */
     static const int row[3] = {0, 5, 4};
     const double unit[3] = {1.0, -problem->semi[0], problem->semi[1]}, *s = problem->s;
     static const struct normal_patch disc = {.corners = 0};
@@ -163,8 +166,8 @@ static int pressure_centre_by_mass_metric(const struct tact_local_problem *probl
         slip[i] = s[6 * (1 + i / 3) + 1 + i % 3];
     }
     tact_ldl_factor(slip, 3);
-    for (int k = 0; k < 4;
-         k++) { /* friction and torsion per unit of each unknown, and for the velocity b */
+    for (int k = 0; k < 4; k++) { /* friction and torsion per unit of each scaled unknown, and those
+                                     for the velocity b */
         for (int i = 0; i < 3; i++) {
             rhs[k][i] = !is_sticking ? k < 3 ? 0.0 : -r[1 + i]
                         : k < 3 ? unit[k] * s[6 * (1 + i) + row[k]]
@@ -188,7 +191,8 @@ static int pressure_centre_by_mass_metric(const struct tact_local_problem *probl
     return edge;
 }
 
-/* No rigid solution pushes: a frictionless impulse where the bodies approach, otherwise none. */
+/* Sets the impulse where no rigid solution pushes: a frictionless one where the bodies approach,
+ * otherwise zero. */
 static int no_impulse_or_frictionless(const struct tact_local_problem *problem, double *r)
 {
     memset(r, 0, 6 * sizeof *r);

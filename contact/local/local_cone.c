@@ -22,15 +22,17 @@
     4 /* largest number of reductions of a step that increases the residual                        \
        */
 #define FINITE_DIFFERENCE_STEP                                                                     \
-    1e-6 /* relative to the patch: difference of friction states in numerical derivatives */
-#define MIN_DETERMINANT 1e-9 /* determinant of the derivative below which it is singular */
+    1e-6 /* step between friction states in numerical derivatives, relative to the patch */
+#define MIN_DETERMINANT 1e-9 /* determinant below which a derivative matrix counts as singular */
 #define CONVERGED_RESIDUAL                                                                         \
-    1e-12 /* relative to the patch: residual of a friction state that counts as converged */
+    1e-12 /* residual of a friction state that counts as converged, relative to the patch */
 #define DIVERGED_RESIDUAL                                                                          \
-    1e-6 /* relative to the patch: residual above which there is no solution near */
-#define MAX_RELAXATION_STEPS 12 /* steps away from a friction state where Newton's method fails */
+    1e-6 /* residual of a friction state above which no solution is near, relative to the patch */
+#define MAX_RELAXATION_STEPS                                                                       \
+    12 /* most relaxation steps of the friction state where Newton's method fails */
 
-/* Normal part x_N and friction z for slip multiplier g; returns f_n / |z| - 1. */
+/* Solves for the normal part x_N and friction z at a slip multiplier g; returns f_n / |z| - 1, zero
+ * at the solution. */
 static double evaluate_slip_equation(void *user, double g)
 {
     struct scaled *p = user;
@@ -59,8 +61,8 @@ static double evaluate_slip_equation(void *user, double g)
     }
     p->rim = 0;
     if (n == 1) {
-        double floor = TACT_PIVOT_FLOOR * p->s[0];
-        p->x[0] = q[0] < 0.0 && h[0] > floor ? -q[0] / h[0] : 0.0;
+        double min_pivot = TACT_PIVOT_FLOOR * p->s[0];
+        p->x[0] = q[0] < 0.0 && h[0] > min_pivot ? -q[0] / h[0] : 0.0;
     } else {
         p->rim = tact_normal_minimize(&p->patch, h, q, p->x);
     }
@@ -75,22 +77,22 @@ static double evaluate_slip_equation(void *user, double g)
     return fabs(left) > 1e-15 ? left : 0.0;
 }
 
-/* Brackets the root, starting at `initial_multiplier` and multiplying or dividing by a growing
- * factor; `lo` is below the root. Returns 1 where there is one; the last evaluation is at the end
- * where the equation holds, if it does. */
+/* Brackets the root of the slip equation, starting at `initial_multiplier` and multiplying or
+ * dividing by a growing factor; `lo` is below the root. Returns 1 where there is one; the last
+ * evaluation is at the end where the equation holds, if it does. */
 static int bracket_slip_multiplier(struct scaled *p, double initial_multiplier, double factor,
                                    double *lo, double *flo, double *hi, double *fhi)
 {
     *hi = initial_multiplier;
     *fhi = evaluate_slip_equation(p, initial_multiplier);
     while (*fhi > 0.0 && factor < 2.0) {
-        double below = *hi / factor, f = evaluate_slip_equation(p, below);
+        double trial_multiplier = *hi / factor, f = evaluate_slip_equation(p, trial_multiplier);
         if (f <= 0.0) {
-            *lo = below;
+            *lo = trial_multiplier;
             *flo = f;
             return 1;
         }
-        *hi = below;
+        *hi = trial_multiplier;
         *fhi = f;
         factor = 1.0 + 8.0 * (factor - 1.0);
     }
@@ -104,7 +106,8 @@ static int bracket_slip_multiplier(struct scaled *p, double initial_multiplier, 
     return *fhi >= 0.0;
 }
 
-/* Finds g and with it x. p->slip: on input a value near g, or 0. Returns the active limits. */
+/* Finds the slip multiplier g and the solution x. p->slip: on input a value near g, or 0. Returns
+ * the active limits. */
 static int solve_scaled_slip_problem(struct scaled *p)
 {
     double initial_multiplier = p->slip > 0.0 ? p->slip : p->s[21] + p->s[28] + p->s[35];
@@ -118,7 +121,7 @@ static int solve_scaled_slip_problem(struct scaled *p)
         tact_root_find(evaluate_slip_equation, p, lo, flo, hi, fhi, 80);
     }
     double z = tact_v3_norm(p->x + 3);
-    if (z > p->x[0]) { /* on the limit surface to rounding, and never beyond it */
+    if (z > p->x[0]) { /* friction is put on the limit surface to rounding, and never beyond it */
         tact_v3_scale(p->x + 3, p->x + 3, p->x[0] > 0.0 ? p->x[0] / z : 0.0);
     }
     return TACT_LIMIT_CONE;
@@ -223,7 +226,7 @@ int tact_local_solve_friction_state(const struct tact_local_problem *problem,
     memset(p.x, 0, sizeof p.x);
     tact_local_make_scaled(problem, at, &p);
     int is_opening = p.rows_have_rolling ? tact_normal_patch_opens(&p.patch, p.b) : p.b[0] >= 0.0;
-    if (is_opening || !(p.s[0] > 0.0)) { /* b_N in N*: the solution is zero */
+    if (is_opening || !(p.s[0] > 0.0)) { /* b_N is in the dual cone N*: the solution is zero */
         memset(r, 0, 6 * sizeof *r);
         return TACT_LIMIT_OPEN;
     }
@@ -244,13 +247,14 @@ int tact_local_solve_friction_state(const struct tact_local_problem *problem,
     return limits | (p.rim ? TACT_LIMIT_EDGE : 0);
 }
 
-/** A friction state and its solution. */
+/** A trial friction state and the solution at it. */
 struct trial {
     struct friction_state at;
     double r[6];    /* impulse at this friction state */
-    double left[3]; /* difference to the friction state of this impulse, over the patch size */
-    double size;    /* norm of that; 0: r is a solution */
-    double slip;    /* multiplier g; on input that of a similar state, or 0 */
+    double left[3]; /* difference between this friction state and that of the impulse, over the
+                       patch size */
+    double size;    /* norm of the difference, the residual; 0: r is a solution */
+    double slip;    /* slip multiplier g; on input that of a similar friction state, or 0 */
     int limits;
 };
 
@@ -268,7 +272,8 @@ static void evaluate_trial_friction_state(const struct tact_local_problem *probl
     trial->left[2] = moves ? own.friction_fraction - at->friction_fraction : 0.0;
     trial->size = tact_v3_norm(trial->left);
     int is_within_tangent_ellipsoid =
-        !(trial->limits & TACT_LIMIT_CONE); /* within the ellipsoid that is tangent at this state */
+        !(trial->limits & TACT_LIMIT_CONE); /* 1 where friction is within the ellipsoid that is
+                                               tangent to the limit surface at this state */
     if (is_within_tangent_ellipsoid &&
         tact_local_friction_limit_ratio(problem, trial->r, own.d) <= 1.0) {
         trial->size = 0.0;
@@ -299,19 +304,20 @@ static void invert_residual_derivative(const struct tact_local_problem *problem,
 {
     const int rolls = tact_local_transmits_rolling(problem);
     const int free[3] = {rolls, rolls, problem->surface != TACT_SURFACE_ELLIPSOID};
-    const double inward[3] = {now->at.d[0] > 0.0 ? -1.0 : 1.0, now->at.d[1] > 0.0 ? -1.0 : 1.0,
-                              now->at.friction_fraction > 0.5 ? -1.0 : 1.0};
+    const double inward_direction[3] = {now->at.d[0] > 0.0 ? -1.0 : 1.0,
+                                        now->at.d[1] > 0.0 ? -1.0 : 1.0,
+                                        now->at.friction_fraction > 0.5 ? -1.0 : 1.0};
     double column[3][3], cross[3][3];
     for (int k = 0; k < 3; k++) {
-        struct trial beside = *now;
+        struct trial neighbour = *now;
         double step[3] = {0.0, 0.0, 0.0};
         tact_v3_set(column[k], k == 0, k == 1, k == 2);
         if (free[k]) {
-            step[k] = FINITE_DIFFERENCE_STEP * inward[k];
-            move_friction_state(problem, &beside.at, step);
-            evaluate_trial_friction_state(problem, &beside);
-            tact_v3_sub(column[k], now->left, beside.left);
-            tact_v3_scale(column[k], column[k], inward[k] / FINITE_DIFFERENCE_STEP);
+            step[k] = FINITE_DIFFERENCE_STEP * inward_direction[k];
+            move_friction_state(problem, &neighbour.at, step);
+            evaluate_trial_friction_state(problem, &neighbour);
+            tact_v3_sub(column[k], now->left, neighbour.left);
+            tact_v3_scale(column[k], column[k], inward_direction[k] / FINITE_DIFFERENCE_STEP);
         }
     }
     tact_v3_cross(cross[0], column[1], column[2]);
@@ -338,7 +344,8 @@ static void update_inverse_by_broyden(double *inverse, const double *step, const
     }
 }
 
-/* Takes a step that reduces the residual, shortened if needed. Returns 1 where one was found. */
+/* Searches along a step of the friction state for a reduced residual, by halving it. Returns 1
+ * where one was found. */
 static int search_along_step(const struct tact_local_problem *problem, double *inverse,
                              struct trial *now)
 {
@@ -391,7 +398,8 @@ static int iterate_friction_state(const struct tact_local_problem *problem, stru
     return now->size <= tact_max(DIVERGED_RESIDUAL, 0.5 * before);
 }
 
-/* Moves halfway to the state of the present impulse, repeatedly, even if the residual increases. */
+/* Relaxes the friction state: moves it halfway to that of the present impulse, repeatedly, even if
+ * the residual increases. */
 static void relax_friction_state(const struct tact_local_problem *problem, struct trial *now)
 {
     for (int i = 0; i < MAX_RELAXATION_STEPS && now->size > CONVERGED_RESIDUAL; i++) {
@@ -402,13 +410,15 @@ static void relax_friction_state(const struct tact_local_problem *problem, struc
     }
 }
 
-/* Searches for the solution from r. Returns the active limits. */
+/* Searches for the friction state of the solution, from the impulse r. Returns the active limits.
+ */
 static int search_friction_state(const struct tact_local_problem *problem, double *r)
 {
     struct trial now = {.slip = 0.0};
     tact_local_friction_state(problem, r, &now.at);
-    if (!iterate_friction_state(problem,
-                                &now)) { /* a local minimum of the residual that is not zero */
+    if (!iterate_friction_state(
+            problem,
+            &now)) { /* the search ended at a local minimum of the residual that is not zero */
         struct trial other = now;
         relax_friction_state(problem, &other);
         iterate_friction_state(problem, &other);
@@ -418,7 +428,7 @@ static int search_friction_state(const struct tact_local_problem *problem, doubl
     return now.limits;
 }
 
-/* 1 where b_N is in N*: the solution is zero at any friction state. */
+/* 1 where b_N is in the dual cone N*, so that the solution is zero at any friction state. */
 static int has_zero_solution(const struct tact_local_problem *problem)
 {
     const double *b = problem->b, *semi = problem->semi;

@@ -28,7 +28,7 @@ void tact_active_update_limits_state(struct tact_active *a)
     a->f = t[0] * t[0] + t[1] * t[1];
     if (tact_has_friction_points(a->law)) {
         const double z[3] = {t[0], t[1], a->m};
-        a->g = tact_friction_points_hessian(a->law, z, a->normal, a->bend);
+        a->g = tact_friction_points_hessian(a->law, z, a->normal, a->surface_hessian);
         return;
     }
     a->g = tact_local_surface_curvature(a->law, a->f, a->m * a->m, a->w, &a->curvature);
@@ -50,7 +50,7 @@ void tact_active_limit_surface_normal(const struct tact_active *a, double *out)
     tact_v3_set(out, a->w[0] * a->t[0], a->w[0] * a->t[1], a->w[1] * a->m);
 }
 
-/* Excess of friction over its limit; negative inside. */
+/* Excess of friction over its limit in the active-set equations; negative inside the limit. */
 static double friction_limit_excess(const struct tact_active *a)
 {
     return 0.5 * (a->g * a->inverse_normal_force - a->n[0]);
@@ -60,7 +60,7 @@ double tact_active_residual(const struct tact_active *a)
 {
     double v[3], resist[3], worst = 0.0;
     tact_active_compute_slip(a, v);
-    if (a->slips) {
+    if (a->is_slipping) {
         tact_active_limit_surface_normal(a, resist);
         tact_v3_axpy(v, a->slip_multiplier, resist);
         worst = a->stiffness * fabs(friction_limit_excess(a));
@@ -75,7 +75,7 @@ double tact_active_residual(const struct tact_active *a)
 void tact_active_solve_newton_step(const struct tact_active *a, struct tact_active_change *out)
 {
     double more[4] = {0.0};
-    if (a->slips) {
+    if (a->is_slipping) {
         tact_active_limit_surface_normal(a, more);
         tact_v3_scale(more, more, a->slip_multiplier);
         more[3] = friction_limit_excess(a);

@@ -8,14 +8,15 @@
 #define AT_LIMIT_MIN_RATIO                                                                         \
     (1.0 - 1e-9) /* ratio to a limit from which the limit counts as reached */
 #define VELOCITY_ROUNDING_BOUND                                                                    \
-    1e-12 /* relative to the magnitude of velocities: bound of rounding errors */
+    1e-12 /* bound of rounding errors of velocities, relative to their magnitude */
 
 static int next_polygon_corner(const struct tact_active *a, int corner)
 {
     return corner + 1 < a->corners ? corner + 1 : 0;
 }
 
-/* Vector e of the edge from its first corner p. Returns the square of its length. */
+/* Vector e of a patch polygon's edge from its first corner p. Returns the square of the edge's
+ * length. */
 static double compute_edge_vector(const struct tact_active *a, int first, const double **p,
                                   double *e)
 {
@@ -26,7 +27,8 @@ static double compute_edge_vector(const struct tact_active *a, int first, const 
     return e[0] * e[0] + e[1] * e[1];
 }
 
-/* Position of the centre of pressure along an edge: 0 at its first corner, 1 at the next. */
+/* Position of the centre of pressure along an edge of the patch: 0 at the edge's first corner, 1 at
+ * the next. */
 static double pressure_centre_along_edge(const struct tact_active *a, int first)
 {
     const double *p;
@@ -35,7 +37,8 @@ static double pressure_centre_along_edge(const struct tact_active *a, int first)
            (square * a->n[0]);
 }
 
-/* Sets the face to an edge, or to one of its corners where the centre of pressure is there. */
+/* Sets the active face to an edge of the patch, or to one of its corners where the centre of
+ * pressure is there. */
 static void set_face_to_edge(struct tact_active *a, int first)
 {
     double share = pressure_centre_along_edge(a, first);
@@ -47,8 +50,8 @@ static void set_face_to_edge(struct tact_active *a, int first)
     }
 }
 
-/* Distance of the centre of pressure over that of the boundary in its direction; first: output, the
- * edge that it passes. */
+/* Distance of the centre of pressure from the patch centre, over that of the boundary in its
+ * direction; first: output, the edge in that direction. */
 static double boundary_distance_ratio(const struct tact_active *a, int *first)
 {
     double most = 0.0, of = 1.0;
@@ -71,8 +74,8 @@ static double boundary_distance_ratio(const struct tact_active *a, int *first)
     return most / (of * x[0]);
 }
 
-/* Leaves the interior where the centre of pressure is beyond `most` of the extent. Returns 1 where
- * it is within. */
+/* Changes the active face from the interior where the centre of pressure is beyond `most` of the
+ * patch's extent. Returns 1 where it is within. */
 static int choose_face_if_beyond_interior(struct tact_active *a, double most)
 {
     int first = 0;
@@ -119,7 +122,8 @@ static void set_interior_face_basis(struct tact_active *a)
     memcpy(a->basis, all, sizeof all);
     memcpy(h, a->nn, sizeof h);
     tact_ldl_factor(h, 3);
-    double l10 = -h[3], l21 = -h[7], l20 = h[3] * h[7] - h[6]; /* elements of the inverse of L */
+    double l10 = -h[3], l21 = -h[7],
+           l20 = h[3] * h[7] - h[6]; /* elements of the inverse of the factor L */
     normal_response[8] = h[8];
     normal_response[5] = normal_response[7] = h[8] * l21;
     normal_response[2] = normal_response[6] = h[8] * l20;
@@ -128,7 +132,7 @@ static void set_interior_face_basis(struct tact_active *a)
     normal_response[0] = h[0] + h[4] * l10 * l10 + normal_response[2] * l20;
 }
 
-/* Corner or point: the one direction (1, p). */
+/* Sets the basis of a corner or point as the active face: the one direction (1, p). */
 static void set_corner_face_basis(struct tact_active *a, const double *p)
 {
     double *e = a->basis[0], he[3];
@@ -141,16 +145,18 @@ static void set_corner_face_basis(struct tact_active *a, const double *p)
     }
 }
 
-/* Edge or rim: the two directions in the basis; bent, turn: their change with the second unknown.
+/* Sets the basis of an edge or rim as the active face: two directions; bent, turn: their change
+ * with the second unknown.
  */
-static void set_edge_face_basis(struct tact_active *a, double bent, double turn)
+static void set_edge_face_basis(struct tact_active *a, double second_bend, double turn)
 {
     const double *e = a->basis[0], *o = a->basis[1];
     double he[3], ho[3];
     tact_v3_set(a->basis[2], 0.0, 0.0, 0.0);
     tact_m3_mul_v3(he, a->nn, e);
     tact_m3_mul_v3(ho, a->nn, o);
-    double h[4] = {tact_v3_dot(e, he), 0.0, tact_v3_dot(o, he) + bent, tact_v3_dot(o, ho) + turn};
+    double h[4] = {tact_v3_dot(e, he), 0.0, tact_v3_dot(o, he) + second_bend,
+                   tact_v3_dot(o, ho) + turn};
     tact_ldl_factor(h, 2);
     for (int i = 0; i < 9; i++) {
         double ei = e[i / 3], ej = e[i % 3], oi = o[i / 3] - h[2] * ei, oj = o[i % 3] - h[2] * ej;
@@ -179,7 +185,7 @@ void tact_active_face_basis(struct tact_active *a)
     }
 }
 
-/* Velocity at which the patch opens at a corner. */
+/* Normal velocity at a corner of the patch, positive where it opens. */
 static double corner_opening_velocity(const struct tact_active *a, int corner)
 {
     const double *p = a->corner[corner];
@@ -187,7 +193,7 @@ static double corner_opening_velocity(const struct tact_active *a, int corner)
 }
 
 /* 1 where a corner is the face of the solution; otherwise switches to an adjacent edge that closes.
- * The next function does the same for an edge and its corners. */
+ * is_edge_the_solution_face() does so for an edge and its corners. */
 static int is_corner_the_solution_face(struct tact_active *a, double slack)
 {
     int last = a->first ? a->first - 1 : a->corners - 1;

@@ -27,12 +27,13 @@ double tact_local_limit_surface(const struct tact_local_problem *problem, double
 double tact_local_surface_curvature(const struct tact_local_problem *problem, double f, double m,
                                     double w[2], double *curvature);
 
-/* Ratio of friction and torsion of r, at its own centre of pressure d, to the limit surface; 1: at
- * the limit. */
+/* Ratio of the friction and torsion of an impulse r, at its centre of pressure d, to the limit
+ * surface; 1: at the limit. */
 double tact_local_friction_limit_ratio(const struct tact_local_problem *problem, const double *r,
                                        const double *d);
 
-/* 1 where that ratio is at most 1; for a surface of points with less work than the ratio. */
+/* 1 where friction and torsion of r are within the limit surface; for a surface of points with less
+ * work than tact_local_friction_limit_ratio(). */
 int tact_local_is_within_friction(const struct tact_local_problem *problem, const double *r,
                                   const double *d);
 
@@ -42,7 +43,8 @@ int tact_local_is_within_friction(const struct tact_local_problem *problem, cons
  * surface. */
 int tact_local_enforce_limits(const struct tact_local_problem *problem, double r[6]);
 
-/* Distance of the centre of pressure d over that of the edge in its direction; 1: at the edge. */
+/* Distance of the centre of pressure d from the patch centre, over that of the patch's edge in its
+ * direction; 1: at the edge. */
 double tact_local_edge_distance_ratio(const struct tact_local_problem *problem, const double *d);
 
 /* 1 where the patch is a point that resists rolling. Its impulse has torques about t1 and t2, which
@@ -52,7 +54,7 @@ static inline int tact_local_resists_rolling(const struct tact_local_problem *pr
     return problem->rolling_arm[0] > 0.0 && problem->rolling_arm[1] > 0.0;
 }
 
-/* Number of rows of an impulse: those that the patch transmits, and those of its rolling. */
+/* Number of rows of an impulse: those that the patch transmits, and those of rolling resistance. */
 static inline int tact_local_rows(const struct tact_local_problem *problem)
 {
     return tact_local_resists_rolling(problem) ? 6 : problem->rows;

@@ -12,11 +12,11 @@ void tact_local_margins(const struct tact_local_problem *problem, const double r
         tact_local_rolling_margins(problem, r, out);
         return;
     }
-    int pushes = tact_local_sticking_impulse(problem, x, d);
+    int is_compressive = tact_local_sticking_impulse(problem, x, d);
     double size = sqrt(x[0] * x[0] + x[1] * x[1] + x[2] * x[2]);
     *out = (struct tact_margins){1.0, 1.0, 1.0, 1.0, 1.0, 1.0};
     out->normal = size > 0.0 ? x[0] / size : 1.0;
-    if (!pushes) {
+    if (!is_compressive) {
         if (!(r[0] > 0.0)) {
             return;
         }

@@ -20,9 +20,9 @@
 #include "contact/local/local_points_internal.h"
 #include "contact/vec.h"
 
-#define ROUNDING_RESIDUAL 2e-14 /* residual, of the friction, that is rounding alone */
+#define ROUNDING_RESIDUAL 2e-14 /* residual, relative to the friction, that is rounding alone */
 #define STALLED_RESIDUAL_TOLERANCE                                                                 \
-    1e-12 /* the same, from which a step that does not reduce it ends the search */
+    1e-12 /* relative residual below which a step that does not reduce it ends the search */
 #define MAX_SLIP_NEWTON_STEPS 60
 
 /* Inverse of a symmetric 3 x 3 matrix. */
@@ -38,7 +38,7 @@ static void invert_symmetric_3x3(const double *m, double *out)
     }
 }
 
-/* Moves a slip by the matrix's inverse times the residual. */
+/* Moves a slip by a Newton step: the inverse of a matrix times the residual. */
 static void apply_newton_step_to_slip(const double *matrix, const double *left, double *slip)
 {
     double by[9], step[3];
@@ -72,32 +72,32 @@ double tact_friction_points_limit(const struct tact_local_problem *problem, cons
         tact_v3_copy(slip, z);
     }
     tact_friction_points_at_slip(problem, slip, at);
-    double error = compute_slip_residual(at, z, slip, left, &value);
-    for (int i = 0; i < MAX_SLIP_NEWTON_STEPS && error > ROUNDING_RESIDUAL * size; i++) {
-        double tried[3];
-        tact_v3_copy(tried, slip);
-        apply_newton_step_to_slip(at->hessian, left, tried);
-        tact_friction_points_at_slip(problem, tried, &next);
-        double rest = compute_slip_residual(&next, z, tried, then, &after);
-        if (!(rest < 0.5 * error || after < value)) {
-            if (error <= STALLED_RESIDUAL_TOLERANCE * size) {
+    double slip_error = compute_slip_residual(at, z, slip, left, &value);
+    for (int i = 0; i < MAX_SLIP_NEWTON_STEPS && slip_error > ROUNDING_RESIDUAL * size; i++) {
+        double trial_slip[3];
+        tact_v3_copy(trial_slip, slip);
+        apply_newton_step_to_slip(at->hessian, left, trial_slip);
+        tact_friction_points_at_slip(problem, trial_slip, &next);
+        double rest = compute_slip_residual(&next, z, trial_slip, then, &after);
+        if (!(rest < 0.5 * slip_error || after < value)) {
+            if (slip_error <= STALLED_RESIDUAL_TOLERANCE * size) {
                 break;
             }
-            tact_v3_copy(tried, slip);
-            apply_newton_step_to_slip(at->metric, left, tried);
-            tact_friction_points_at_slip(problem, tried, &next);
-            rest = compute_slip_residual(&next, z, tried, then, &after);
+            tact_v3_copy(trial_slip, slip);
+            apply_newton_step_to_slip(at->metric, left, trial_slip);
+            tact_friction_points_at_slip(problem, trial_slip, &next);
+            rest = compute_slip_residual(&next, z, trial_slip, then, &after);
         }
-        tact_v3_copy(slip, tried);
+        tact_v3_copy(slip, trial_slip);
         tact_v3_copy(left, then);
         *at = next;
-        error = rest;
+        slip_error = rest;
         value = after;
     }
     return tact_v3_dot(z, slip);
 }
 
-/* Adds share times A of part i, for slips (v_1, v_2, w). */
+/* Adds the matrix A of a pressure part i, for slips (v_1, v_2, w), times share. */
 static void add_part_matrix(const struct tact_friction_points *p, int i, double *matrix)
 {
     const double x = p->x[i], y = p->y[i], share = p->share[i];
@@ -167,14 +167,14 @@ int tact_friction_points_contains(const struct tact_local_problem *problem, cons
 }
 
 double tact_friction_points_hessian(const struct tact_local_problem *problem, const double z[3],
-                                    double normal[3], double bend[9])
+                                    double normal[3], double surface_hessian[9])
 {
     struct friction_at_slip at;
     double square = tact_friction_points_limit(problem, z, normal, &at);
     if (square > 0.0) {
-        invert_symmetric_3x3(at.hessian, bend);
+        invert_symmetric_3x3(at.hessian, surface_hessian);
     } else {
-        memset(bend, 0, 9 * sizeof *bend);
+        memset(surface_hessian, 0, 9 * sizeof *surface_hessian);
     }
     return square;
 }

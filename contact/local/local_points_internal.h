@@ -8,14 +8,15 @@
 
 #include "contact/local/local.h"
 
-/* 1 where the limit surface is that of points. */
+/* 1 where the limit surface of the problem is that of a pressure given by points. */
 static inline int tact_has_friction_points(const struct tact_local_problem *problem)
 {
     return problem->surface == TACT_SURFACE_POINTS && problem->spin_arm > 0.0;
 }
 
-/* At a slip, not 0: power over mu f_n, friction over mu f_n, the ellipsoid that contains the
- * surface and is tangent to it there, and the Hessian of half the square of the power. */
+/* Limit surface at a slip that is not 0: power over mu f_n, friction over mu f_n, the ellipsoid
+ * that contains the surface and is tangent to it there, and the Hessian of half the square of the
+ * power. */
 struct friction_at_slip {
     double power, force[3], metric[9], hessian[9];
 };
@@ -28,14 +29,15 @@ void tact_friction_points_at_slip(const struct tact_local_problem *problem, cons
 double tact_friction_points_limit(const struct tact_local_problem *problem, const double z[3],
                                   double slip[3], struct friction_at_slip *at);
 
-/* 1 where the gauge at z is at most a limit; less work than the gauge where it is far from that. */
+/* 1 where the surface's gauge at z is at most a limit; takes less work than the gauge where z is
+ * far from the limit. */
 int tact_friction_points_contains(const struct tact_local_problem *problem, const double z[3],
                                   double limit);
 
 /* Square of the gauge, half of its gradient, and half of the Hessian of the square. normal: on
  * input one near it, or 0. */
 double tact_friction_points_hessian(const struct tact_local_problem *problem, const double z[3],
-                                    double normal[3], double bend[9]);
+                                    double normal[3], double surface_hessian[9]);
 
 /* Lower triangular L such that z = L y, |y| <= 1, is the ellipsoid that contains the surface and is
  * tangent to it at a slip; 0 0 0 counts as one along t1. */

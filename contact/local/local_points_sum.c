@@ -5,11 +5,13 @@
 #include "contact/simd_internal.h"
 #include "contact/vec.h"
 
-#define MIN_PART_ARM_RATIO 0.01 /* least torsion arm of a pressure part, over the spin arm */
+#define MIN_PART_ARM_RATIO                                                                         \
+    0.01 /* smallest torsion arm of a pressure part that counts, over the spin arm */
 
 enum { LANES = 4 };
 
-_Static_assert(TACT_FRICTION_POINTS % LANES == 0, "arrays of parts are read in whole vectors");
+_Static_assert(TACT_FRICTION_POINTS % LANES == 0,
+               "the arrays of pressure parts are read in whole vectors");
 
 /* Sums over the parts: q = share / speed times the matrix A of s' A s (local_points.c), which
  * without tilt is 1, x, y and the square of the distance; q times A s = (a, b, c); and q / speed^2
@@ -18,7 +20,7 @@ struct sums {
     tact_d4 one, xy, other, x, y, square, a, b, c, aa, ab, ac, bb, bc, cc;
 };
 
-/* Loads parts from `first` on; lanes without one are 0. */
+/* Loads four pressure parts from `first` on; lanes beyond the last part are 0. */
 TACT_INLINE void load_parts_zero_padded(const double *from, int count, tact_d4 *out)
 {
     if (count >= LANES) {
@@ -51,8 +53,8 @@ TACT_INLINE double sum_lanes(const tact_d4 *a)
     return ((*a)[0] + (*a)[1]) + ((*a)[2] + (*a)[3]);
 }
 
-/* Adds the parts from `first` on. v, w: slip at the centre, and spin [1/m]. is_tilted is a
- * constant.
+/* Adds the friction of four pressure parts from `first` on. v, w: slip at the centre, and spin
+ * [1/m]. is_tilted is a compile-time constant.
  */
 TACT_INLINE void add_part_friction(const struct tact_friction_points *p, int first, const double *v,
                                    double w, double least, int is_tilted, struct sums *sums)

@@ -6,19 +6,19 @@
 #include "contact/vec.h"
 
 #define WELL_INSIDE_LIMIT_RATIO                                                                    \
-    0.9 /* ratio to the limits up to which an impulse is well inside them */
+    0.9 /* ratio of an impulse to its limits up to which it is well inside them */
 
 /* Projects x onto K = {|y| <= t, |z| <= t}: for the axis value t both radii are clipped to t, and
  * (t - x0)^2 + (|y| - t)+^2 + (|z| - t)+^2 is convex and piecewise quadratic in t. */
 static void project_to_second_order_cone(double *x)
 {
     double y = sqrt(x[1] * x[1] + x[2] * x[2]), z = tact_v3_norm(x + 3);
-    double large = y > z ? y : z, small = y > z ? z : y;
+    double larger = y > z ? y : z, small = y > z ? z : y;
     double t = x[0];
-    if (t < large) {
-        t = 0.5 * (x[0] + large);
+    if (t < larger) {
+        t = 0.5 * (x[0] + larger);
         if (t < small) {
-            t = (x[0] + large + small) / 3.0;
+            t = (x[0] + larger + small) / 3.0;
         }
         t = t > 0.0 ? t : 0.0;
     }
@@ -32,10 +32,10 @@ static void project_to_second_order_cone(double *x)
 /* An impulse and its velocity, scaled at its friction state as in local_scaled_internal.h. */
 struct scaled_state {
     double unit[6], x[6], u[6];
-    double rho;  /* inverse of the largest diagonal entry of S */
-    double none; /* magnitude of components that the patch does not transmit, as a force that causes
-                    the same motion */
-    double drive; /* square of b */
+    double rho; /* factor from velocities to impulses: inverse of the largest diagonal entry of S */
+    double untransmitted;    /* magnitude of components that the patch does not transmit, as a force
+                       that causes    the same motion */
+    double squared_velocity; /* square of b */
 };
 
 /* u = S r + b. */
@@ -50,8 +50,8 @@ static void compute_contact_velocity(const struct tact_local_problem *problem, c
     }
 }
 
-/* Residual of an impulse well inside all limits, where the projection has no effect; -1 where it
- * does not apply. */
+/* Residual of an impulse well inside all limits, where the projection has no effect; -1 where the
+ * impulse is not. */
 static double residual_inside_limits(const struct tact_local_problem *problem, const double *r,
                                      const double *u)
 {
@@ -69,7 +69,8 @@ static double residual_inside_limits(const struct tact_local_problem *problem, c
     return share < 0.05 ? share : -1.0;
 }
 
-/* Scales a velocity at c, with friction at d. */
+/* Scales a contact velocity at the patch centre c to the law's variables, with friction at the
+ * centre of pressure d. */
 static void scale_contact_velocity(const double *unit, const double *d, const double *v,
                                    double *out)
 {
@@ -105,8 +106,8 @@ static void scale_to_tangent_ellipsoid(const struct tact_local_problem *problem,
     tact_v3_copy(b + 3, mixed);
 }
 
-/* Scales r and its velocity u at centre of pressure d with derivatives w of the limit surface, or
- * where it is one of points at a slip. Returns 0 where S is zero. */
+/* Scales an impulse r and its velocity u at the centre of pressure d: with the derivatives w of the
+ * limit surface, or, of a surface of points, at a slip. Returns 0 where S is zero. */
 static int scale_impulse_for_projection(const struct tact_local_problem *problem, const double *r,
                                         const double *u, const double *w, const double *slip,
                                         const double *d, struct scaled_state *out)
@@ -120,9 +121,10 @@ static int scale_impulse_for_projection(const struct tact_local_problem *problem
     unit[5] = problem->mu * problem->spin_arm / sqrt(w[1]);
     tact_v3_set(x, r[0], -r[5], r[4]);
     tact_v3_set(x + 3, r[1], r[2], r[3] - (d[0] * r[2] - d[1] * r[1]));
-    double stiffness = scale_largest_stiffness(problem, unit, d), none = 0.0;
+    double stiffness = scale_largest_stiffness(problem, unit, d), untransmitted = 0.0;
     for (int i = 0; i < 6; i++) {
-        none += unit[i] > 0.0 ? 0.0 : problem->s[7 * tact_local_row_of_entry[i]] * x[i] * x[i];
+        untransmitted +=
+            unit[i] > 0.0 ? 0.0 : problem->s[7 * tact_local_row_of_entry[i]] * x[i] * x[i];
         x[i] = unit[i] > 0.0 ? x[i] / unit[i] : 0.0;
     }
     scale_contact_velocity(unit, d, u, out->u);
@@ -130,13 +132,13 @@ static int scale_impulse_for_projection(const struct tact_local_problem *problem
     if (tact_has_friction_points(problem)) {
         scale_to_tangent_ellipsoid(problem, slip, b, out);
     }
-    out->drive = tact_v3_dot(b, b) + tact_v3_dot(b + 3, b + 3);
+    out->squared_velocity = tact_v3_dot(b, b) + tact_v3_dot(b + 3, b + 3);
     out->rho = 1.0 / stiffness;
-    out->none = sqrt(out->rho * none);
+    out->untransmitted = sqrt(out->rho * untransmitted);
     return stiffness > 0.0;
 }
 
-/* Distance of the centre of pressure beyond the polygon, times the force. */
+/* Distance of the centre of pressure beyond the patch's polygon, times the normal force. */
 static double force_beyond_polygon(const struct tact_local_problem *problem, const double *r)
 {
     double beyond = 0.0;
@@ -217,11 +219,11 @@ double tact_local_residual(const struct tact_local_problem *problem, const doubl
         return 0.0;
     }
     double size = sqrt(tact_v3_dot(v.x, v.x) + tact_v3_dot(v.x + 3, v.x + 3));
-    double scale = tact_max(size, v.rho * sqrt(v.drive));
+    double scale = tact_max(size, v.rho * sqrt(v.squared_velocity));
     if (!(scale > 0.0)) {
         return 0.0;
     }
     int polygon = problem->corners && tact_local_transmits_rolling(problem);
     double miss = polygon ? polygon_residual(problem, r, u, &v, size) : natural_map_residual(&v);
-    return tact_max(miss, v.none) / scale;
+    return tact_max(miss, v.untransmitted) / scale;
 }

@@ -9,7 +9,8 @@
  * term, or the constant terms of up to four problems. */
 typedef double row __attribute__((vector_size(32)));
 
-/* By row, which lane is that part of friction: of the coefficients, and of constant terms alone. */
+/* for each part of friction a vector that is 1 in the lane of its coefficient: with coefficients,
+ * and with constant terms alone */
 static const row COEFFICIENTS[3] = {
     {1.0, 0.0, 0.0, 0.0}, {0.0, 1.0, 0.0, 0.0}, {0.0, 0.0, 1.0, 0.0}};
 static const row CONSTANTS[3] = {{0.0}};
@@ -35,7 +36,7 @@ static void compute_velocity_changes(const struct tact_active *a, const row *un,
 static void add_point_surface_terms(const struct tact_active *a, const row *unit, const row *dm,
                                     row *out)
 {
-    const double *normal = a->normal, *b = a->bend, slip_multiplier = a->slip_multiplier;
+    const double *normal = a->normal, *b = a->surface_hessian, slip_multiplier = a->slip_multiplier;
     for (int i = 0; i < 3; i++) {
         out[i] +=
             unit[0] * (b[3 * i] * slip_multiplier) + unit[1] * (b[3 * i + 1] * slip_multiplier);
@@ -81,7 +82,7 @@ static void compute_row_residuals(const struct tact_active *a, const row *unit, 
 {
     row v[3];
     compute_velocity_changes(a, un, ut, w, v);
-    if (a->slips) {
+    if (a->is_slipping) {
         compute_slip_row_residuals(a, unit, w, v, out);
     } else {
         memcpy(out, v, sizeof v);
@@ -92,9 +93,9 @@ static void compute_row_residuals(const struct tact_active *a, const row *unit, 
 /* The coefficients of the equations, J t + pull gamma (three equations) and limit . t (the fourth),
  * solved for t. */
 struct slip_equation_solution {
-    double cross[9]; /* the transposed inverse of J times its determinant */
+    double cross[9]; /* cofactors of J: its transposed inverse times its determinant */
     double det, inverse;
-    double limit[3], by[3], along; /* by: response to pull; along: limit . by */
+    double limit[3], by[3], along; /* by: response of friction to pull; along: limit . by */
 };
 
 static void invert_slip_equations(const struct tact_active *a, const row *eq,
@@ -109,7 +110,7 @@ static void invert_slip_equations(const struct tact_active *a, const row *eq,
     tact_v3_cross(s->cross + 6, j[0], j[1]);
     s->det = tact_v3_dot(j[0], s->cross);
     s->inverse = 1.0 / s->det;
-    if (a->slips) {
+    if (a->is_slipping) {
         tact_v3_set(s->limit, eq[3][0], eq[3][1], eq[3][2]);
         tact_active_limit_surface_normal(a, pull);
         tact_m3_tmul_v3(s->by, s->cross, pull);
@@ -127,7 +128,7 @@ static void solve_slip_equations(const struct tact_active *a,
     double dt[3];
     tact_m3_tmul_v3(dt, s->cross, left);
     out->slip_multiplier = 0.0;
-    if (a->slips) {
+    if (a->is_slipping) {
         out->slip_multiplier = (tact_v3_dot(s->limit, dt) - s->det * left[3]) / s->along;
         tact_v3_axpy(dt, -out->slip_multiplier, s->by);
     }
@@ -138,7 +139,8 @@ static void solve_slip_equations(const struct tact_active *a,
     }
 }
 
-/* The velocities per part of friction, with further velocities as the constant terms. */
+/* Packs the velocities per unit of each part of friction into lanes, with further velocities as the
+ * constant terms. */
 static void pack_row_velocities(const struct tact_active *a, const double *un, const double *ut,
                                 row *normal, row *friction)
 {
@@ -176,7 +178,8 @@ TACT_DISPATCH_BY_CPU(void, tact_active_row_responses,
     pack_row_velocities(a, none, none, normal, friction);
     compute_row_residuals(a, COEFFICIENTS, normal, friction, w, eq);
     invert_slip_equations(a, eq, &s);
-    for (int half = 0; half < 2; half++) { /* velocities of n, then of t, of one row each */
+    for (int half = 0; half < 2; half++) { /* unit velocities of each row in turn: of the normal
+                                              part n, then of friction t */
         row un[3] = {{0.0}}, ut[3] = {{0.0}}, constant[3], terms[4];
         for (int i = 0; i < 3; i++) {
             (half ? ut : un)[i] = COEFFICIENTS[i] * unit[3 * half + i];

@@ -17,10 +17,11 @@ enum { MAX_BRACKET_STEPS = 60, MAX_ROOT_STEPS = 60 };
 
 #define BRACKET_FACTOR 8.0
 #define MAX_LIMIT_ERROR                                                                            \
-    1e-6 /* largest error of |z| = f_n, relative, with which g is a solution                       \
+    1e-6 /* largest relative error of |z| = f_n with which a multiplier g is a solution            \
           */
 
-/* The problem with its torques eliminated for a multiplier, and its last solution. */
+/* The local problem with its rolling torques eliminated for a multiplier g, and its last solution.
+ */
 struct rolling {
     const struct tact_local_problem *problem;
     struct tact_local_problem rest; /* without torques */
@@ -29,7 +30,7 @@ struct rolling {
     int limits, by;
 };
 
-/* The problem without the torques, which act as given. */
+/* The local problem without the rolling torques, which act as given. */
 static void leave_out_torques(const struct tact_local_problem *problem, const double tau[2],
                               struct tact_local_problem *out)
 {
@@ -40,14 +41,14 @@ static void leave_out_torques(const struct tact_local_problem *problem, const do
     }
 }
 
-/* Torques over their arms [N s]. */
+/* Magnitude of the rolling torques over their arms [N s]. */
 static double scaled_torque(const struct tact_local_problem *problem, const double *r)
 {
     return tact_hypot(r[4] / problem->rolling_arm[0], r[5] / problem->rolling_arm[1]);
 }
 
-/* Eliminates the torques at the multiplier g: S_cc - S_cr H S_rc and b_c - S_cr H b_r with H the
- * inverse of S_rr + g / e^2. */
+/* Eliminates the rolling torques at a multiplier g: S_cc - S_cr H S_rc and b_c - S_cr H b_r with H
+ * the inverse of S_rr + g / e^2. */
 static void eliminate_torques(struct rolling *m, double g)
 {
     const struct tact_local_problem *p = m->problem;
@@ -56,7 +57,7 @@ static void eliminate_torques(struct rolling *m, double g)
         m->factor[i] = p->s[6 * (4 + i / 2) + 4 + i % 2] + (i % 3 ? 0.0 : g / (e * e));
     }
     tact_ldl_factor(m->factor, 2);
-    for (int j = 0; j < 5; j++) { /* the rows of S, then b */
+    for (int j = 0; j < 5; j++) { /* eliminates from the rows of S, then from b */
         double x[2] = {j < 4 ? p->s[24 + j] : p->b[4], j < 4 ? p->s[30 + j] : p->b[5]};
         tact_ldl_solve(m->factor, 2, x);
         for (int i = 0; i < 4; i++) {
@@ -68,7 +69,7 @@ static void eliminate_torques(struct rolling *m, double g)
     tact_local_prepare(&m->rest);
 }
 
-/* Solves at the multiplier g; returns f_n / |z| - 1, almost linear in g. */
+/* Solves the law at a multiplier g of rolling; returns f_n / |z| - 1, almost linear in g. */
 static double evaluate_rolling(void *user, double g)
 {
     struct rolling *m = user;
@@ -87,7 +88,8 @@ static double evaluate_rolling(void *user, double g)
     return z > 0.0 ? tact_max(m->r[0], 0.0) / z - 1.0 : 1.0;
 }
 
-/* Bounds the torques by the limit, which they pass by rounding or where no multiplier was found. */
+/* Scales the rolling torques to their limit, which they exceed by rounding or where no multiplier
+ * was found. */
 static void bound_torques(const struct tact_local_problem *problem, double *r)
 {
     double z = scaled_torque(problem, r), limit = tact_max(r[0], 0.0);
@@ -96,8 +98,8 @@ static void bound_torques(const struct tact_local_problem *problem, double *r)
     r[5] *= share;
 }
 
-/* Solves with torques at their limit. at_zero: value of the equation at g = 0, negative. Returns 0
- * where no multiplier was found. */
+/* Solves with the rolling torques at their limit. at_zero: value of the equation at g = 0,
+ * negative. Returns 0 where no multiplier was found. */
 static int solve_rolling_at_limit(struct rolling *m, double at_zero)
 {
     const struct tact_local_problem *p = m->problem;
@@ -106,7 +108,8 @@ static int solve_rolling_at_limit(struct rolling *m, double at_zero)
         double e = p->rolling_arm[i];
         stiffness = tact_max(stiffness, e * e * p->s[7 * (4 + i)]);
     }
-    /* Of a single row |z| = B / (S + g), with g = 0 and |z| = f_n: B = f_n S / (1 + at_zero). */
+    /* Upper bound of the multiplier: for one row |z| = B / (S + g), where at_zero at g = 0 gives B
+     * = f_n S / (1 + at_zero). */
     double hi = stiffness * tact_min(-at_zero / tact_max(1.0 + at_zero, 1e-12), 1e12);
     for (int i = 0; i < MAX_BRACKET_STEPS; i++) {
         fhi = evaluate_rolling(m, hi);
@@ -134,13 +137,14 @@ int tact_local_solve_rolling(const struct tact_local_problem *problem, double r[
     int limits = 0;
     if (at_zero < 0.0) {
         struct tact_local_problem free;
-        double freely[6] = {r[0], r[1], r[2], r[3], 0.0, 0.0};
+        double impulse_without_torques[6] = {r[0], r[1], r[2], r[3], 0.0, 0.0};
         leave_out_torques(problem, none, &free);
         tact_local_prepare(&free);
-        int open = tact_local_cone_by(&free, freely, by);
-        if (!(freely[0] > 0.0)) { /* no force without torques: and so none at all */
-            memcpy(r, freely, sizeof freely);
-            return open;
+        int limits_without_torques = tact_local_cone_by(&free, impulse_without_torques, by);
+        if (!(impulse_without_torques[0] >
+              0.0)) { /* without rolling torques there is no normal force, and so none with them */
+            memcpy(r, impulse_without_torques, sizeof impulse_without_torques);
+            return limits_without_torques;
         }
         int found = solve_rolling_at_limit(&m, at_zero);
         m.by = found ? m.by : TACT_COUNT_ROLLING_NOT_FOUND;
@@ -152,15 +156,16 @@ int tact_local_solve_rolling(const struct tact_local_problem *problem, double r[
     return m.limits | limits;
 }
 
-/* |z - P(z - rho e w)|, P the projection onto |z| <= f_n, over the force. */
+/* Residual of the rolling law: |z - P(z - rho e w)|, with P the projection onto |z| <= f_n, over
+ * the force. */
 static double torque_residual(const struct tact_local_problem *problem, const double *r)
 {
-    double z[2], v[2], drive = 0.0, stiffness = 0.0;
+    double z[2], v[2], squared_velocity = 0.0, stiffness = 0.0;
     for (int i = 0; i < 2; i++) {
         double e = problem->rolling_arm[i], b = e * problem->b[4 + i];
         z[i] = r[4 + i] / e;
         v[i] = b + e * tact_dot(problem->s + 6 * (4 + i), r, 6);
-        drive += b * b;
+        squared_velocity += b * b;
         stiffness = tact_max(stiffness, e * e * problem->s[7 * (4 + i)]);
     }
     if (!(stiffness > 0.0)) {
@@ -170,7 +175,7 @@ static double torque_residual(const struct tact_local_problem *problem, const do
     double size = tact_hypot(x[0], x[1]), limit = tact_max(r[0], 0.0);
     double share = size > limit ? limit / size : 1.0;
     double miss = tact_hypot(z[0] - share * x[0], z[1] - share * x[1]);
-    double scale = tact_max(tact_hypot(r[0], tact_hypot(z[0], z[1])), rho * sqrt(drive));
+    double scale = tact_max(tact_hypot(r[0], tact_hypot(z[0], z[1])), rho * sqrt(squared_velocity));
     return scale > 0.0 ? miss / scale : 0.0;
 }
 

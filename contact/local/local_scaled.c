@@ -6,7 +6,7 @@
 #include "contact/local/local_points_internal.h"
 #include "contact/vec.h"
 
-/* Index in r, and sign, of each scaled unknown. */
+/* index in the impulse r, and sign, of each scaled unknown */
 const int tact_local_row_of_entry[6] = {0, 5, 4, 1, 2, 3};
 static const double sign[6] = {1.0, -1.0, 1.0, 1.0, 1.0, 1.0};
 

@@ -22,14 +22,14 @@ struct scaled {
     double s[36]; /* order f_n, y1, y2, z1, z2, z3 */
     double b[6];
     double unit[6];  /* impulse per scaled unknown */
-    double lower[9]; /* of a surface of points: friction is this lower triangle times z, with z in
-                        the unit ball; see tact_friction_points_ellipsoid() */
+    double lower[9]; /* for a limit surface of points: lower triangle that maps z, in the unit ball,
+                        to friction; see tact_friction_points_ellipsoid() */
     int has_points_limit_surface; /* 1: the limit surface is that of pressure points */
     int rows_have_rolling;        /* 1: y are unknowns, 0: y = 0 */
     struct normal_patch patch;    /* set that contains y / f_n */
-    double x[6];                  /* result of the last evaluation */
+    double x[6];                  /* solution at the last evaluated slip multiplier */
     double slip;                  /* its multiplier g */
-    int rim;                      /* 1: its centre of pressure is at the edge */
+    int rim;                      /* 1: the solution's centre of pressure is at the patch's edge */
 };
 
 /** Friction state: what friction depends on besides the normal force. */
@@ -37,39 +37,42 @@ struct friction_state {
     double d[2];              /* centre of pressure, inside the patch [m] */
     double friction_fraction; /* fraction of friction in friction and torsion: f / (f + m), see
                                  tact_local_limit_surface() */
-    double slip[3]; /* POINTS instead: slip to which friction is opposite, of any length; 0 0 0:
-                       unknown */
+    double slip[3]; /* for a limit surface of POINTS, in place of the fraction: slip to which
+                       friction is opposite, of any length; 0 0 0: unknown */
 };
 
-/* Index in r of each scaled unknown. */
+/* Index in the impulse r of each scaled unknown. */
 extern const int tact_local_row_of_entry[6];
 
-/* Friction of the impulse r at d over its units: (F_1, F_2, M) f_n (enum tact_surface). */
+/* Scaled friction of the impulse r at the centre of pressure d: (F_1, F_2, M) f_n (enum
+ * tact_surface). */
 void tact_local_friction(const struct tact_local_problem *problem, const double *r, const double *d,
                          double z[3]);
 
-/* Squares of F f_n and M f_n (enum tact_surface) of the impulse r at d. */
+/* Squares of the scaled friction and torsion, F f_n and M f_n (enum tact_surface), of the impulse r
+ * at the centre of pressure d. */
 void tact_local_friction_squares(const struct tact_local_problem *problem, const double *r,
                                  const double *d, double *f, double *m);
 
-/* Scales the problem at a friction state. */
+/* Scales the local problem at a friction state. */
 void tact_local_make_scaled(const struct tact_local_problem *in, const struct friction_state *at,
                             struct scaled *out);
 
-/* Moves d towards the centre until it is in the patch. Returns the ratio of its distance to that of
- * the edge. */
+/* Moves a centre of pressure d towards the patch centre until it is in the patch. Returns the ratio
+ * of its former distance to that of the edge. */
 double tact_local_clamp_pressure(const struct tact_local_problem *problem, double *d);
 
-/* The centre of pressure of r, moved into the patch; returns that ratio as well. */
+/* Centre of pressure of an impulse r, moved into the patch; returns the ratio of its former
+ * distance to that of the edge. */
 double tact_local_pressure_centre(const struct tact_local_problem *problem, const double *r,
                                   double *d);
 
-/* The friction state of the impulse r. */
+/* Friction state of an impulse r: centre of pressure, and ratio of friction to torsion. */
 void tact_local_friction_state(const struct tact_local_problem *problem, const double *r,
                                struct friction_state *at);
 
-/* Solves at a fixed friction state. slip: on input a value near its multiplier, or 0; on output the
- * multiplier. Returns the active limits. */
+/* Solves the scaled law at a fixed friction state. slip: on input a value near its multiplier, or
+ * 0; on output the multiplier. Returns the active limits. */
 int tact_local_solve_friction_state(const struct tact_local_problem *problem,
                                     const struct friction_state *at, double *r, double *slip);
 

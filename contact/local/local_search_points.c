@@ -15,14 +15,15 @@
 #include "contact/vec.h"
 
 #define CONVERGED_CHANGE_TOLERANCE                                                                 \
-    1e-13 /* of the patch and of the slip: change that counts as none */
+    1e-13 /* change of the centre of pressure over the patch, and of the slip over its length,     \
+             that counts as none */
 
 enum {
     MAX_SEARCH_STEPS = 32,
     FULL_STEPS = 6
-}; /* after the full ones the centre of pressure moves by half */
+}; /* number of full steps, after which the centre of pressure moves by half */
 
-/* Slip opposite to the velocity without friction. */
+/* Initial slip: the velocity at the centre of pressure without friction. */
 static void estimate_initial_slip(const struct tact_local_problem *problem,
                                   struct friction_state *at)
 {
@@ -32,7 +33,7 @@ static void estimate_initial_slip(const struct tact_local_problem *problem,
     }
 }
 
-/* Slip to which the friction of r, on the ellipsoid of a friction state, is opposite. */
+/* Slip to which the friction of an impulse r, on the ellipsoid of a friction state, is opposite. */
 static void slip_opposed_by_friction(const struct tact_local_problem *problem,
                                      const struct friction_state *at, const double *r, double *slip)
 {
@@ -45,7 +46,8 @@ static void slip_opposed_by_friction(const struct tact_local_problem *problem,
     slip[0] = (y[0] - l[3] * slip[1] - l[6] * slip[2]) / l[0];
 }
 
-/* Moves a state to the next; share: of the way to the centre of pressure. Returns the change. */
+/* Moves a friction state to the next; share: part of the way to the impulse's centre of pressure.
+ * Returns the change. */
 static double advance_friction_state(const struct tact_local_problem *problem,
                                      struct friction_state *at, const double *d, const double *slip,
                                      double share)
@@ -86,7 +88,8 @@ int tact_local_search_part_limit(const struct tact_local_problem *problem, doubl
         tact_local_friction_state(problem, r, &own);
         if (limits & TACT_LIMIT_CONE) {
             slip_opposed_by_friction(problem, &at, r, slip);
-        } else { /* it sticks: within the surface, unless that is narrower than the ellipsoid */
+        } else { /* the contact sticks: friction is within the surface, unless that is narrower than
+                    the ellipsoid */
             int within = tact_local_is_within_friction(problem, r, own.d);
             tact_v3_copy(slip, within ? at.slip : own.slip);
         }

@@ -1,4 +1,4 @@
-/* Ratio of an impulse to its limits. */
+/* The ratio of an impulse to its limits of friction, torsion and centre of pressure. */
 #include <math.h>
 #include "contact/local/local_internal.h"
 #include "contact/local/local_points_internal.h"

@@ -14,11 +14,11 @@
 struct rim {
     const double *h;
     const double *g;
-    double from[2]; /* direction from which the search starts */
+    double from[2]; /* direction on the cone's rim from which the bracketed search starts */
     double x[3];
 };
 
-/** Number of directions on the rim from which a search is started. */
+/** Number of directions on the rim of the cone among which the start of a search is chosen. */
 enum { RIM_DIRECTIONS = 16, RIM_STEPS = 8 };
 static const double directions[RIM_DIRECTIONS][2] = {
     {1.0, 0.0},
@@ -39,7 +39,8 @@ static const double directions[RIM_DIRECTIONS][2] = {
     {0.92387953251128676, -0.38268343236508977},
 };
 
-/* Derivative in the direction rotated from `from` by an angle, given as the tangent of its half. */
+/* Derivative of the objective along the rim, in the direction rotated from `from` by an angle given
+ * as the tangent of its half. */
 static double rim_slope_at_half_tangent(void *user, double half)
 {
     struct rim *rim = user;
@@ -54,9 +55,9 @@ static double rim_slope_at_half_tangent(void *user, double half)
     return u2 * e[1] - u1 * e[2];
 }
 
-/* Newton's method for the zero of that derivative, from the direction of rim->x. Returns 1 where it
- * converged and the velocity there opens the rest of the patch: the objective is convex, so this is
- * its minimum. */
+/* Newton's method for a zero of the objective's derivative along the rim, from the direction of
+ * rim->x. Returns 1 where it converged and the velocity there opens the rest of the patch: the
+ * objective is convex, so this is its minimum. */
 static int minimize_on_rim_by_newton(struct rim *rim)
 {
     double size = tact_hypot(rim->x[1], rim->x[2]), he[3], ht[3];
@@ -70,11 +71,12 @@ static int minimize_on_rim_by_newton(struct rim *rim)
             return 0;
         }
         double force = -eg / ehe, slope = force * het + tact_v3_dot(t, rim->g);
-        double opening = force * he[0] + rim->g[0];
-        double bend = opening + force * tact_v3_dot(t, ht) - (slope + force * het) * het / ehe;
+        double opening_velocity = force * he[0] + rim->g[0];
+        double second_derivative =
+            opening_velocity + force * tact_v3_dot(t, ht) - (slope + force * het) * het / ehe;
         tact_v3_scale(rim->x, e, force);
-        turn = -slope / bend;
-        if (!(opening > 0.0) || !(bend > 0.0) || fabs(turn) > 0.5) {
+        turn = -slope / second_derivative;
+        if (!(opening_velocity > 0.0) || !(second_derivative > 0.0) || fabs(turn) > 0.5) {
             return 0;
         }
         tact_v3_axpy(e, turn, t);
@@ -85,7 +87,7 @@ static int minimize_on_rim_by_newton(struct rim *rim)
     return fabs(turn) < 1e-13;
 }
 
-/* Minimum of the objective along e. */
+/* Minimum of the objective along the ray e of the cone. */
 static double minimize_objective_along(const double *h, const double *g, const double *e)
 {
     double eg = g[0] + g[1] * e[0] + g[2] * e[1];
@@ -115,7 +117,8 @@ static double rim_form_at_multiplier(void *user, double multiplier)
     return size > 0.0 ? (x[0] * x[0] - x[1] * x[1] - x[2] * x[2]) / size : 1.0;
 }
 
-/* Minimum on the rim where the unconstrained minimum is outside of both cones, |(x2, x3)| <= |x1|.
+/* Minimum of the objective on the rim, where the unconstrained minimum is outside of both cones
+ * |(x2, x3)| <= |x1|.
  */
 static int minimize_by_multiplier(struct rim *rim)
 {
@@ -272,7 +275,7 @@ int tact_normal_minimize(const struct normal_patch *patch, const double *h, cons
 
 double tact_polygon_edge_distance_ratio(const double (*corner)[2], int corners, const double *d)
 {
-    double most = 0.0, of = 1.0; /* the result is most / of */
+    double most = 0.0, of = 1.0; /* the ratio of the centre of pressure to the edge is most / of */
     const double *p = corner[corners - 1];
     for (int i = 0; i < corners; i++) {
         const double *q = corner[i];

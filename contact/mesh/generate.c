@@ -80,8 +80,8 @@ static void project_to_bumpy_surface(const struct tact_generate *g, double p[3])
         size = g->radius;
     }
     tact_v3_scale(lattice_point, p, 0.5 * g->count);
-    double rise = g->bump * interpolated_value_noise(lattice_point, g->seed);
-    tact_v3_scale(p, p, size + rise);
+    double bump_height = g->bump * interpolated_value_noise(lattice_point, g->seed);
+    tact_v3_scale(p, p, size + bump_height);
 }
 
 /* Six faces of n x n squares; vertices on shared edges are bitwise equal. */
@@ -115,9 +115,9 @@ static int make_cube(const struct tact_generate *g, struct tact_soup *soup)
 /* Squares between consecutive rings of `vertices_per_ring` vertices, facing outward; closed: the
  * last ring joins the first. */
 static void append_quads_between_rings(struct tact_soup *soup, size_t first, size_t rings,
-                                       size_t vertices_per_ring, int closed)
+                                       size_t vertices_per_ring, int joins_ends)
 {
-    for (size_t i = 0; i + 1 < rings + (closed ? 1 : 0); i++) {
+    for (size_t i = 0; i + 1 < rings + (joins_ends ? 1 : 0); i++) {
         size_t low = first + i * vertices_per_ring,
                high = first + (i + 1) % rings * vertices_per_ring;
         for (size_t j = 0; j < vertices_per_ring; j++) {

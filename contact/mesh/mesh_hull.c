@@ -60,16 +60,16 @@ static int run_qhull_with_options(const double *points, size_t n, const char *op
     char command[64];
     snprintf(command, sizeof command, "qhull %s", options);
     *hull = 0;
-    double *copy = malloc(3 * n * sizeof *copy);
+    double *point_copy = malloc(3 * n * sizeof *point_copy);
     qhT *qh = calloc(1, sizeof *qh);
-    if (!copy || !qh) {
-        free(copy);
+    if (!point_copy || !qh) {
+        free(point_copy);
         free(qh);
         return tact_error_set(err, -ENOMEM, "out of memory");
     }
-    memcpy(copy, points, 3 * n * sizeof *copy);
+    memcpy(point_copy, points, 3 * n * sizeof *point_copy);
     qh_zero(qh, log);
-    int rc = qh_new_qhull(qh, 3, (int)n, copy, False, command, log, log);
+    int rc = qh_new_qhull(qh, 3, (int)n, point_copy, False, command, log, log);
     if (rc == qh_ERRmem) {
         rc = tact_error_set(err, -ENOMEM, "out of memory");
     } else if (rc) {
@@ -78,7 +78,7 @@ static int run_qhull_with_options(const double *points, size_t n, const char *op
     } else {
         uint32_t *triangles;
         *hull = 1;
-        long count = list_hull_triangles(qh, copy, &triangles);
+        long count = list_hull_triangles(qh, point_copy, &triangles);
         rc = count < 0 ? tact_error_set(err, -ENOMEM, "out of memory")
                        : tact_mesh_create_checked(points, n, triangles, (size_t)count, 1, out, err);
         free(triangles);
@@ -87,7 +87,7 @@ static int run_qhull_with_options(const double *points, size_t n, const char *op
     qh_freeqhull(qh, !qh_ALL);
     qh_memfreeshort(qh, &kept, &blocks);
     free(qh);
-    free(copy);
+    free(point_copy);
     return rc;
 }
 

@@ -22,8 +22,8 @@ static const char *const xml_starts[] = {"<?xml", "<VTKFile", NULL};
 /* Size of a byte order mark and white space at the start of a text. */
 static size_t measure_leading_space(const char *text, size_t size)
 {
-    static const char mark[] = "\xEF\xBB\xBF";
-    size_t n = size >= 3 && !memcmp(text, mark, 3) ? 3 : 0;
+    static const char byte_order_mark[] = "\xEF\xBB\xBF";
+    size_t n = size >= 3 && !memcmp(text, byte_order_mark, 3) ? 3 : 0;
     while (n < size && isspace((unsigned char)text[n])) {
         n++;
     }
@@ -31,7 +31,7 @@ static size_t measure_leading_space(const char *text, size_t size)
 }
 
 /* Whether a text begins with one of the words, behind a byte order mark and white space. */
-static int begins_with(const char *text, size_t size, const char *const words[])
+static int begins_with_word(const char *text, size_t size, const char *const words[])
 {
     size_t skipped = measure_leading_space(text, size);
     for (int i = 0; words[i]; i++) {
@@ -45,8 +45,8 @@ static int begins_with(const char *text, size_t size, const char *const words[])
 
 int tact_tets_recognise(const void *data, size_t size)
 {
-    return begins_with(data, size, vtk_starts) || begins_with(data, size, msh_starts) ||
-           begins_with(data, size, xml_starts);
+    return begins_with_word(data, size, vtk_starts) || begins_with_word(data, size, msh_starts) ||
+           begins_with_word(data, size, xml_starts);
 }
 
 int tact_tets_report_error(struct tets_reader *r, const char *format, ...)
@@ -239,9 +239,9 @@ int tact_tets_read(const void *data, size_t size, const char *name, double scale
         r.at = text;
         r.end = text + size;
         skip_leading_space(&r);
-        rc = begins_with(text, size, vtk_starts)   ? tact_tets_read_vtk(&r)
-             : begins_with(text, size, msh_starts) ? tact_tets_read_msh(&r)
-                                                   : report_xml(&r);
+        rc = begins_with_word(text, size, vtk_starts)   ? tact_tets_read_vtk(&r)
+             : begins_with_word(text, size, msh_starts) ? tact_tets_read_msh(&r)
+                                                        : report_xml(&r);
         rc = rc ? rc : check_completeness(&r);
     }
     free(text);
@@ -269,7 +269,7 @@ static int compare_sides(const void *a, const void *b)
     return 0;
 }
 
-static void swap(uint32_t *a, uint32_t *b)
+static void swap_vertices(uint32_t *a, uint32_t *b)
 {
     uint32_t last = *a;
     *a = *b;
@@ -287,13 +287,13 @@ static void make_oriented_side(const struct tact_tets *t, const uint32_t *tet, i
     }
     tact_v3_cross(across, e[1], e[2]);
     if (tact_v3_dot(e[0], across) < 0.0) {
-        swap(&out->outward[1], &out->outward[2]);
+        swap_vertices(&out->outward[1], &out->outward[2]);
     }
     memcpy(out->sorted, out->outward, sizeof out->sorted);
     for (int k = 0; k < 3; k++) {
         int at = k % 2;
         if (out->sorted[at] > out->sorted[at + 1]) {
-            swap(&out->sorted[at], &out->sorted[at + 1]);
+            swap_vertices(&out->sorted[at], &out->sorted[at + 1]);
         }
     }
 }
@@ -334,9 +334,9 @@ int tact_tets_surface(const struct tact_tets *tets, struct tact_soup *out)
     }
     qsort(sides, count, sizeof *sides, compare_sides);
     for (size_t i = 0; i < count; i++) {
-        int shared = (i && !compare_sides(&sides[i - 1], &sides[i])) ||
-                     (i + 1 < count && !compare_sides(&sides[i], &sides[i + 1]));
-        if (!shared) {
+        int is_shared_side = (i && !compare_sides(&sides[i - 1], &sides[i])) ||
+                             (i + 1 < count && !compare_sides(&sides[i], &sides[i + 1]));
+        if (!is_shared_side) {
             memcpy(out->triangles + 3 * out->triangle_count++, sides[i].outward,
                    sizeof sides[i].outward);
         }

@@ -36,9 +36,10 @@ static int compare_nodes(const void *a, const void *b)
 
 static int find_node(const struct msh *m, uint64_t tag, const char *of, uint32_t *out)
 {
-    const struct node wanted = {tag, 0};
+    const struct node wanted_tag = {tag, 0};
     const struct node *found =
-        m->nodes ? bsearch(&wanted, m->nodes, m->node_count, sizeof wanted, compare_nodes) : NULL;
+        m->nodes ? bsearch(&wanted_tag, m->nodes, m->node_count, sizeof wanted_tag, compare_nodes)
+                 : NULL;
     if (!found) {
         return tact_tets_report_error(m->r, "%s has node %llu, which does not exist", of,
                                       (unsigned long long)tag);
@@ -252,12 +253,12 @@ static int read_node_data(struct msh *m)
     uint64_t whole[3], tag = 0;
     uint32_t index = 0;
     int rc = read_data_head(m, name, whole);
-    int wanted = rc ? rc : tact_tets_is_field_name(m->r, name);
-    if (wanted > 0 && whole[1] != 1) {
+    int wanted_tag = rc ? rc : tact_tets_is_field_name(m->r, name);
+    if (wanted_tag > 0 && whole[1] != 1) {
         return tact_tets_report_error(m->r, "\"%.40s\" has %llu components; expected 1", name,
                                       (unsigned long long)whole[1]);
     }
-    for (uint64_t i = 0; wanted > 0 && !rc && i < whole[2]; i++) {
+    for (uint64_t i = 0; wanted_tag > 0 && !rc && i < whole[2]; i++) {
         rc = tact_tets_read_integer(m->r, "a node's number", &tag);
         rc = rc ? rc : find_node(m, tag, name, &index);
         if (!rc && !isnan(m->r->tets->values[index])) {
@@ -266,8 +267,8 @@ static int read_node_data(struct msh *m)
         }
         rc = rc ? rc : tact_tets_read_number(m->r, name, &m->r->tets->values[index]);
     }
-    m->is_section_read = wanted > 0;
-    return wanted < 0 ? wanted : rc;
+    m->is_section_read = wanted_tag > 0;
+    return wanted_tag < 0 ? wanted_tag : rc;
 }
 
 /* The end of a section, which follows at once where the section has been read. */

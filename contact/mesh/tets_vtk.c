@@ -254,25 +254,25 @@ static int read_cell_types(struct vtk *v)
 
 /* A set of numbers of the points, or of the cells, which are skipped. */
 static int read_values(struct vtk *v, const char *name, const struct number_type *type,
-                       size_t tuples, size_t parts)
+                       size_t tuples, size_t component_count)
 {
     struct tact_tets *t = v->r->tets;
-    if (parts && tuples > (size_t)(v->r->end - v->r->at) / parts) {
+    if (component_count && tuples > (size_t)(v->r->end - v->r->at) / component_count) {
         return tact_tets_report_error(v->r, "%zu values of \"%.40s\" do not fit in the file",
                                       tuples, name);
     }
-    int wanted = v->of_points ? tact_tets_is_field_name(v->r, name) : 0;
-    if (wanted < 0) {
-        return wanted;
+    int is_wanted = v->of_points ? tact_tets_is_field_name(v->r, name) : 0;
+    if (is_wanted < 0) {
+        return is_wanted;
     }
-    if (wanted && (parts != 1 || tuples != t->vertex_count || !t->vertices)) {
+    if (is_wanted && (component_count != 1 || tuples != t->vertex_count || !t->vertices)) {
         return tact_tets_report_error(
             v->r,
             "\"%.40s\" has %zu times %zu numbers; expected one for each of "
             "%zu points",
-            name, tuples, parts, t->vertex_count);
+            name, tuples, component_count, t->vertex_count);
     }
-    return read_array(v, type, tuples * parts, name, wanted ? t->values : NULL);
+    return read_array(v, type, tuples * component_count, name, is_wanted ? t->values : NULL);
 }
 
 static int read_scalars(struct vtk *v, size_t tuples)
@@ -280,13 +280,13 @@ static int read_scalars(struct vtk *v, size_t tuples)
     char name[TACT_TETS_WORD], word[TACT_TETS_WORD];
     const struct number_type *type;
     char *end;
-    uint64_t parts = 1;
+    uint64_t component_count = 1;
     int rc = tact_tets_read_word(v->r, name);
     rc = rc ? rc : read_type(v, &type);
     rc = rc ? rc : tact_tets_read_word(v->r, word);
     if (!rc && strcasecmp(word, "LOOKUP_TABLE") != 0) {
-        parts = strtoull(word, &end, 10);
-        rc = *end || parts < 1 || parts > 4
+        component_count = strtoull(word, &end, 10);
+        rc = *end || component_count < 1 || component_count > 4
                  ? tact_tets_report_error(v->r,
                                           "expected LOOKUP_TABLE, or 1 to 4 "
                                           "components, not \"%.40s\"",
@@ -297,7 +297,7 @@ static int read_scalars(struct vtk *v, size_t tuples)
         rc = tact_tets_report_error(v->r, "expected LOOKUP_TABLE, not \"%.40s\"", word);
     }
     rc = rc ? rc : tact_tets_read_word(v->r, word);
-    return rc ? rc : read_values(v, name, type, tuples, parts);
+    return rc ? rc : read_values(v, name, type, tuples, component_count);
 }
 
 /* FIELD: sets with a name, number of components and number of tuples each. */
@@ -305,18 +305,18 @@ static int read_field(struct vtk *v)
 {
     char name[TACT_TETS_WORD];
     const struct number_type *type;
-    size_t sets, parts, tuples;
+    size_t array_count, component_count, tuples;
     int rc = tact_tets_read_word(v->r, name);
-    rc = rc ? rc : tact_tets_read_count(v->r, 1, "the number of arrays", &sets);
-    for (size_t i = 0; !rc && i < sets; i++) {
+    rc = rc ? rc : tact_tets_read_count(v->r, 1, "the number of arrays", &array_count);
+    for (size_t i = 0; !rc && i < array_count; i++) {
         rc = tact_tets_read_word(v->r, name);
         if (!rc && !strcasecmp(name, "METADATA")) {
             return tact_tets_report_error(v->r, "METADATA within FIELD cannot be read");
         }
-        rc = rc ? rc : tact_tets_read_count(v->r, 1, "the number of components", &parts);
+        rc = rc ? rc : tact_tets_read_count(v->r, 1, "the number of components", &component_count);
         rc = rc ? rc : tact_tets_read_count(v->r, 1, "the number of tuples", &tuples);
         rc = rc ? rc : read_type(v, &type);
-        rc = rc ? rc : read_values(v, name, type, tuples, parts);
+        rc = rc ? rc : read_values(v, name, type, tuples, component_count);
     }
     return rc;
 }

@@ -12,7 +12,8 @@ static void compute_capsule_mass(const struct tact_shape *shape, struct tact_sha
 {
     double r = shape->size[0], l = shape->size[1];
     double cylinder = 2.0 * PI * r * r * l, ball = 4.0 / 3.0 * PI * r * r * r;
-    /* A half ball's centroid is 3/8 r beyond the end of the axis; 2/5 r^2 is about its flat side.
+    /* a half ball's centroid is 3/8 r beyond the end of the capsule's axis; its inertia 2/5 m r^2
+     * is about its flat side
      */
     double across =
         cylinder * (r * r / 4.0 + l * l / 3.0) + ball * (2.0 / 5.0 * r * r + l * l + 0.75 * r * l);

@@ -59,8 +59,8 @@ static double normal_cone_half_angle(const struct chart_node *node)
     return node->cosine > 0.0 ? tact_atan2(node->sine, node->cosine) : MAX_NORMAL_CONE_ANGLE;
 }
 
-/* A Weingarten map over the plane across an axis: the normals of a part of the surface differ, by
- * which the map of a point is smaller there to the second order only. */
+/* Projects a Weingarten map onto the plane across an axis: the normals of a part of the surface
+ * differ, by which the map of a point is smaller there to the second order only. */
 static void curvature_across_axis(const double axis[3], const double bend[9], double out[9])
 {
     double half[9];
@@ -98,7 +98,7 @@ static double curvature_deviation(const struct chart_node *node, const double be
     return sqrt(sum);
 }
 
-/* The leaf of a cell, from its nine samples. */
+/* Makes the tree leaf of a surface cell, from the cell's nine samples. */
 static int make_chart_leaf(const struct tact_charts *charts, const struct chart_cell *cell,
                            struct chart_node *leaf)
 {
@@ -147,7 +147,7 @@ static int compare_keys(const void *a, const void *b)
     return x->key != y->key ? (x->key > y->key) - (x->key < y->key) : x->leaf - y->leaf;
 }
 
-/* Middle and longest side of the box of the leaves' centres. */
+/* Computes the middle, and finds the longest side, of the box of the leaves' centres. */
 static int box_of(const struct chart_node *leaf, const struct sorted *list, int count,
                   double middle[3])
 {
@@ -166,7 +166,7 @@ static int box_of(const struct chart_node *leaf, const struct sorted *list, int 
     return longest;
 }
 
-/* Ball, cone and curvature of a node over these leaves. */
+/* Computes a node's bounding ball, normal cone and curvature over its leaves. */
 static void bound_chart_node(const struct chart_node *leaf, const struct sorted *list, int count,
                              struct chart_node *node)
 {
@@ -196,7 +196,7 @@ static void bound_chart_node(const struct chart_node *leaf, const struct sorted 
     set_normal_cone(node, has_cone ? angle : MAX_NORMAL_CONE_ANGLE);
 }
 
-/* Fills node `at` with the tree over these leaves. */
+/* Builds the tree over a range of leaves, with its root at node `at`. */
 static void build_chart_node(struct tact_charts *charts, const struct chart_node *leaf,
                              struct sorted *list, int count, int at)
 {
@@ -245,7 +245,7 @@ void tact_charts_mass(const struct tact_shape *shape, struct tact_shape_mass *ou
     *out = shape->charts->mass;
 }
 
-/* tact_shape_radius() takes that of the charts. */
+/* no function for the radius: tact_shape_radius() takes that of the charts */
 double tact_charts_bounding_radius(const double size[3])
 {
     (void)size;

@@ -73,7 +73,7 @@ TACT_API int tact_charts_patches(const void *data, size_t size, const char *name
 TACT_API int tact_charts_subdivision(const void *data, size_t size, const char *name, double scale,
                                      struct tact_charts **out, struct tact_error *err);
 
-/** Frees a surface; NULL is allowed. Not real-time safe. */
+/** Frees a parametric surface; NULL is allowed. Not real-time safe. */
 TACT_API void tact_charts_free(struct tact_charts *charts);
 
 /** The closed triangulation of a surface, its vertices on it; owned by the surface. */
@@ -84,8 +84,8 @@ TACT_API int tact_charts_point(const struct tact_charts *charts, const double pl
                                struct tact_surface_point *out);
 
 /**
- * Displaces a place by a tangent step [m], shape frame, to first order, into other charts where the
- * step leads there. On a surface with edges, as a cylinder, it ends at the edge.
+ * Moves a place on a surface by a tangent step [m], shape frame, to first order, into other charts
+ * where the step leads there. On a surface with edges, as a cylinder, it ends at the edge.
  */
 TACT_API void tact_charts_move(const struct tact_charts *charts, double place[3],
                                const double step[3]);

@@ -8,32 +8,37 @@
  * surface and a cone that contains the outward normals there. */
 struct chart_node {
     double center[3];
-    double radius; /* [m] */
-    double flat; /* largest distance of its points from the centre along the axis of the cone [m] */
+    double radius;  /* [m] */
+    double flat;    /* largest distance of the node's points from its centre along the axis of the
+                       normal cone [m] */
     double axis[3]; /* unit */
-    double cosine;  /* cosine of the half angle of the cone; -1: all directions */
+    double cosine;  /* cosine of the half angle of the normal cone; -1: all directions */
     double sine;
-    double bend[9]; /* mean Weingarten map of its points over the plane across the axis [1/m] */
-    double max_curvature_deviation; /* largest deviation from it: Frobenius norm [1/m] */
-    int first;                      /* inner node: the first of two successive children; leaf: -1 */
-    double place[3];                /* leaf: in the middle of its cell */
+    double
+        bend[9]; /* mean Weingarten map of the node's points over the plane across the axis [1/m] */
+    double max_curvature_deviation; /* largest deviation from the mean Weingarten map: Frobenius
+                                       norm [1/m] */
+    int first; /* index of an inner node's first child, which the second one follows; -1: a leaf */
+    double place[3]; /* place in the middle of a leaf's cell */
 };
 
-/* Implementation of a kind of surface. */
+/* Implementation of a kind of parametric surface. */
 struct chart_type {
     int (*point)(const struct tact_charts *charts, const double place[3],
                  struct tact_surface_point *out);
     void (*move)(const struct tact_charts *charts, double place[3], const double step[3]);
-    void (*release)(struct tact_charts *charts); /* frees what it owns besides; NULL: nothing */
+    void (*release)(struct tact_charts *
+                        charts); /* frees what the surface owns besides its struct; NULL: nothing */
 };
 
-/* The first member of each kind's struct, which is one allocation. */
+/* Base of every kind's surface: the first member of the kind's struct, which is one allocation. */
 struct tact_charts {
     const struct chart_type *type;
-    struct tact_mesh *mesh;      /* triangulation; NULL where only the surface is needed */
+    struct tact_mesh
+        *mesh; /* triangulation of the surface; NULL where only the surface is needed */
     struct tact_shape_mass mass; /* at unit density */
     double radius; /* radius of a ball about the origin that contains the surface [m] */
-    int edges;     /* 1: there are edges, at which the normal is discontinuous */
+    int edges;     /* 1: the surface has edges, at which the normal is discontinuous */
     int node_count;
     struct chart_node *nodes; /* the root first */
 };
@@ -41,7 +46,8 @@ struct tact_charts {
 /* Largest distance of a node's points from its centre along a unit vector, shape frame [m]. */
 double tact_chart_extent(const struct chart_node *node, const double along[3]);
 
-/* Mass properties and reach of a shape with charts of its own, for the rows of their kinds. */
+/* Mass properties and bounding radius of a shape with charts of its own, for the rows of such
+ * kinds. */
 void tact_charts_mass(const struct tact_shape *shape, struct tact_shape_mass *out);
 double tact_charts_bounding_radius(const double size[3]);
 
@@ -50,7 +56,7 @@ struct chart_cell {
     double place[9][3];
 };
 
-/* Makes the tree over a surface's cells. -EINVAL where a place has no point; -ENOMEM. */
+/* Builds the tree over a surface's cells. -EINVAL where a place has no point; -ENOMEM. */
 int tact_charts_build(struct tact_charts *charts, const struct chart_cell *cell, int count);
 
 /* The surface of revolution of a polygon (r, z) that begins and ends on the axis, with an edge at

@@ -1,4 +1,4 @@
-/* A circular cone about z, its base down. */
+/* The shape kind of a circular cone about z, its base down. */
 #include <errno.h>
 #include <stdlib.h>
 #include "contact/elementary.h"
@@ -9,7 +9,8 @@
 
 enum { SIDES = TACT_CYLINDER_SIDES };
 
-/* A pyramid, whose base has the area of the cone's: the volume is exact. */
+/* Makes a cone's triangulation: a pyramid whose base has the area of the cone's, so that the volume
+ * is exact. */
 static int make_cone_mesh(const double size[3], struct tact_mesh **out)
 {
     const double sides = SIDES,
@@ -29,7 +30,7 @@ static int make_cone_mesh(const double size[3], struct tact_mesh **out)
     return tact_mesh_create(v, SIDES + 2, t, 2 * SIDES, out, NULL);
 }
 
-/* Of height h = 2 l: the centroid is h / 4 above the base. */
+/* a cone's height is h = 2 l, and its centroid h / 4 above the base */
 static void compute_cone_mass(const struct tact_shape *shape, struct tact_shape_mass *out)
 {
     double r = shape->size[0], h = 2.0 * shape->size[1], v = PI / 3.0 * r * r * h;

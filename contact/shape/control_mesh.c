@@ -44,7 +44,8 @@ static int allocate_mesh(struct control_mesh *mesh, int vertices, int faces, int
                : -ENOMEM;
 }
 
-/* Why two half-edges cannot be twins, and a half-edge of the face where that is. */
+/* Fault of a control mesh: why two half-edges cannot be twins, and a half-edge of the face
+ * concerned. */
 struct fault {
     const char *what;
     int half;
@@ -56,7 +57,7 @@ static int set_control_mesh_fault(struct fault *fault, const char *what, int hal
     return -EINVAL;
 }
 
-/* A half-edge by the ends of its edge. */
+/* A half-edge, identified by the ends of its edge, for sorting. */
 struct directed_edge_of_face {
     int low, high, half;
 };
@@ -69,7 +70,7 @@ static int compare_edges(const void *a, const void *b)
                                 : x->half - y->half;
 }
 
-/* Pairs the half-edges of sorted edges. */
+/* Pairs the half-edges of each edge as twins, from a sorted list. */
 static int pair_half_edges(struct control_mesh *mesh, const struct directed_edge_of_face *edge,
                            struct fault *fault)
 {
@@ -121,7 +122,7 @@ static int find_twin_half_edges(struct control_mesh *mesh, struct fault *fault)
     return rc;
 }
 
-/* The valence of each vertex; its faces must be one fan. */
+/* Counts the valence of each vertex, whose faces must form one fan. */
 static int count_valences(struct control_mesh *mesh, struct fault *fault)
 {
     for (int h = 0; h < mesh->halves; h++) {
@@ -202,7 +203,7 @@ static void face_centroid(const struct control_mesh *mesh, int face, double out[
     }
 }
 
-/* The new point of an edge. */
+/* Computes the subdivision's new point of an edge. */
 static void compute_edge_point(const struct control_mesh *mesh, int half, double out[3])
 {
     const int side[2] = {half, mesh->twin[half]};
@@ -220,7 +221,8 @@ static void compute_edge_point(const struct control_mesh *mesh, int half, double
     }
 }
 
-/* Adds the share that the neighbourhood of one half-edge has in the new point of its origin. */
+/* Adds the contribution of a half-edge's neighbourhood to the new position of the half-edge's
+ * origin. */
 static void add_to_vertex(const struct control_mesh *mesh, int half, double out[3])
 {
     const int v = mesh->origin[half], n = mesh->valence[v];
@@ -238,8 +240,8 @@ static void add_to_vertex(const struct control_mesh *mesh, int half, double out[
     }
 }
 
-/* Positions of the new mesh: old vertices, then edges, then, of Catmull and Clark's, faces. edge:
- * the new vertex of each half-edge. */
+/* Sets the vertices of the subdivided mesh: of old vertices, then of edges, then, in Catmull and
+ * Clark's scheme, of faces. edge: the new vertex of each half-edge. */
 static void set_refined_vertices(const struct control_mesh *old, const int *edge, int edges,
                                  struct control_mesh *mesh)
 {
@@ -255,7 +257,8 @@ static void set_refined_vertices(const struct control_mesh *old, const int *edge
     }
 }
 
-/* Corners of the new faces: of a triangle four, of another face one at each corner. */
+/* Sets the faces of the subdivided mesh: four from a triangle, from another face one at each
+ * corner. */
 static void set_refined_faces(const struct control_mesh *old, const int *edge, int edges,
                               struct control_mesh *mesh)
 {

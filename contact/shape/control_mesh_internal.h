@@ -9,31 +9,34 @@
 #include "contact/mesh/mesh_internal.h"
 #include "contact/vec.h"
 
-enum { MOST_VALENCE = 64 }; /* largest number of edges at a vertex, and of corners of a face */
+enum {
+    MOST_VALENCE = 64
+}; /* largest number of edges at a vertex, and of corners of a face, in a control mesh */
 
-/* Half-edge h goes from origin[h] to the origin of the next one of its face, which is on its left.
- * Half-edges of a face are successive. */
+/* Control mesh as half-edges. Half-edge h goes from origin[h] to the origin of the next one of its
+ * face, which is on its left. Half-edges of a face are successive. */
 struct control_mesh {
     int vertices, faces, halves;
     double (*at)[3]; /* [vertices] [m] */
-    int *first;      /* [faces + 1] first half-edge of each face */
-    int *origin;     /* [halves] vertex where each begins */
-    int *twin;       /* [halves] the opposite half-edge */
+    int *first;      /* first half-edge of each face, faces + 1 entries */
+    int *origin;     /* vertex where each half-edge begins */
+    int *twin;       /* twin of each half-edge: the opposite one of the same edge */
     int *face;       /* [halves] */
-    int *valence;    /* [vertices] number of edges there; 0: not used */
-    int triangles;   /* 1: all faces are triangles */
+    int *valence;    /* valence: number of edges at each vertex; 0: the vertex is not used */
+    int triangles;   /* 1: all faces of the mesh are triangles */
 };
 
 int tact_control_next(const struct control_mesh *mesh, int half);
 int tact_control_previous(const struct control_mesh *mesh, int half);
 
-/* The mesh of these faces. -EINVAL with a message and the line of a face: an open, non-manifold or
- * inconsistently oriented mesh, or one that is not valid; -ENOMEM. To be freed in any case. */
+/* Makes the control mesh of given faces. -EINVAL with a message and the line of a face: an open,
+ * non-manifold or inconsistently oriented mesh, or one that is not valid; -ENOMEM. To be freed in
+ * any case. */
 int tact_control_create(const struct tact_polygons *polygons, struct control_mesh *out,
                         struct tact_error *err);
 
-/* One step: Loop's where all faces are triangles, else Catmull and Clark's. Replaces the mesh.
- * -ENOMEM, -EINVAL. */
+/* Subdivides a control mesh once: by Loop's scheme where all faces are triangles, else by Catmull
+ * and Clark's. Replaces the mesh. -ENOMEM, -EINVAL. */
 int tact_control_subdivide(struct control_mesh *mesh);
 
 /* Loop's weight of each neighbour for the new position of a vertex of this valence. */

@@ -1,4 +1,4 @@
-/* A cylinder with flat ends. */
+/* The shape kind of a cylinder with flat ends. */
 #include <string.h>
 #include "contact/elementary.h"
 #include "contact/mesh/generate.h"
@@ -32,7 +32,8 @@ static void compute_cylinder_mass(const struct tact_shape *shape, struct tact_sh
     tact_shape_set_mass(out, v, across, across, v * r * r / 2.0);
 }
 
-/* The ends and the side, with edges between them. */
+/* Makes the smooth pieces of a cylinder's surface: the ends and the side, with edges between them.
+ */
 static int make_cylinder_charts(const struct tact_shape *shape, struct tact_charts **out)
 {
     const double r = shape->size[0], l = shape->size[1];

@@ -6,7 +6,7 @@
 
 #define PI 3.14159265358979323846
 
-/* A ball's triangles, stretched: the volume is exact. */
+/* Makes an ellipsoid's triangulation: that of a ball, stretched, so that the volume is exact. */
 static int make_ellipsoid_mesh(const double size[3], struct tact_mesh **out)
 {
     struct tact_mesh *ball;
@@ -45,8 +45,8 @@ static double ellipsoid_rolling_radius(const double size[3])
     return most * most / tact_min(size[0], tact_min(size[1], size[2]));
 }
 
-/* A row of L, from the entry of W on the diagonal, n_r, (W n)_r and n.W n. Written out, which takes
- * a third of the instructions of a loop. */
+/* A row of the ellipsoid's Weingarten map L, from the diagonal entry of W, n_r, (W n)_r and n.W n.
+ * Written out, which takes a third of the instructions of a loop. */
 static inline void curvature_row(const double own[3], double n_r, double wn_r, double nwn,
                                  const double n[3], const double wn[3], double slope, double *out)
 {
@@ -56,8 +56,8 @@ static inline void curvature_row(const double own[3], double n_r, double wn_r, d
     out[2] = (own[2] - n_r * wn[2] - wn_r * n[2] + along * n[2]) / slope;
 }
 
-/* Of f(p) = p'Wp = 1, W = diag(1 / s^2): along the radius; normal Wp / |Wp|, L = P W P / |Wp| with
- * the projection P = 1 - n n'. */
+/* Surface point of the ellipsoid p'Wp = 1, W = diag(1 / s^2), along the radius through a point:
+ * normal Wp / |Wp|, L = P W P / |Wp| with the projection P = 1 - n n'. */
 static int find_ellipsoid_surface_point(const struct tact_shape *shape, const double near[3],
                                         struct tact_surface_point *out)
 {
@@ -86,7 +86,7 @@ static int find_ellipsoid_surface_point(const struct tact_shape *shape, const do
     return 0;
 }
 
-/* Gradient of the support function h(n) = |S n|. */
+/* Support point of an ellipsoid: the gradient of its support function h(n) = |S n|. */
 static void find_ellipsoid_support_point(const struct tact_shape *shape, const double normal[3],
                                          double out[3])
 {

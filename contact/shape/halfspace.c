@@ -1,4 +1,4 @@
-/* A half-space: everything below a plane. */
+/* The shape kind of a half-space: everything below a plane. */
 #include <string.h>
 #include "contact/shape/kinds_internal.h"
 

@@ -1,4 +1,4 @@
-/* The rows of the table of kinds, and functions that their sources share. */
+/* The rows of the table of shape kinds, and functions that the kinds' sources share. */
 #ifndef TACT_CONTACT_KINDS_INTERNAL_H
 #define TACT_CONTACT_KINDS_INTERNAL_H
 
@@ -16,12 +16,13 @@ enum { TACT_CURVED_TRIANGLES = 2000 };
  * holds up to 0.4 m, but a lid on its end took 3 times as long to measure. */
 enum { TACT_CYLINDER_SIDES = 124 };
 
-/* Sets the centroid to the origin and a diagonal inertia. */
+/* Sets mass properties with the centroid at the origin and a diagonal inertia. */
 void tact_shape_set_mass(struct tact_shape_mass *out, double volume, double xx, double yy,
                          double zz);
 
 double tact_shape_first_length(const double size[3]);
-/* The sum of the first two: of a ring or half axis, and what is about it. */
+/* Bounding radius of a shape around a ring or axis: the sum of the first two sizes, of the ring or
+ * half axis and of the radius about it. */
 double tact_shape_sum_of_lengths(const double size[3]);
 
 /* Adds a principal curvature k [1/m] along the unit vector t to the Weingarten map. */

@@ -10,7 +10,8 @@
 
 enum {
     MAX_BEZIER_PATCHES = 2048,
-    QUADRATURE_SECTIONS_PER_SIDE = 4, /* sections of the quadrature along a side of a patch */
+    QUADRATURE_SECTIONS_PER_SIDE =
+        4, /* number of sections of the quadrature along a side of a patch */
 };
 
 struct patches {
@@ -18,8 +19,8 @@ struct patches {
     struct bezier_patch patch[];
 };
 
-/* Bernstein's cubics and their derivatives at t. */
-static void basis(double t, double b[4][4])
+/* Cubic Bernstein polynomials and their derivatives at t. */
+static void evaluate_bernstein_basis(double t, double b[4][4])
 {
     const double s = 1.0 - t;
     const double value[4][4] = {
@@ -30,7 +31,7 @@ static void basis(double t, double b[4][4])
     memcpy(b, value, sizeof value);
 }
 
-/* The third derivatives of h / w by the quotient rule, from those of lower order. */
+/* Third derivatives of a rational patch h / w by the quotient rule, from those of lower order. */
 static void third_derivatives(const double h[THIRD_ORDER][4], double (*c)[3])
 {
     const double w = h[0][3];
@@ -53,11 +54,11 @@ void tact_patch_evaluate(const struct bezier_patch *patch, double u, double v, i
                                               {0, 2}, {3, 0}, {2, 1}, {1, 2}, {0, 3}};
     const int orders = count == THIRD_ORDER ? 4 : 3;
     double bu[4][4], bv[4][4], h[THIRD_ORDER][4], row[4][4][4];
-    basis(u, bu);
-    basis(v, bv);
+    evaluate_bernstein_basis(u, bu);
+    evaluate_bernstein_basis(v, bv);
     memset(row, 0, sizeof row);
     memset(h, 0, sizeof h);
-    for (int d = 0; d < orders; d++) { /* derivatives along u of each row */
+    for (int d = 0; d < orders; d++) { /* derivatives along u of each row of control points */
         for (int i = 0; i < PATCH_POINTS; i++) {
             for (int k = 0; k < 4; k++) {
                 row[d][i / 4][k] += bu[d][i % 4] * patch->point[i][k];
@@ -99,7 +100,7 @@ static void evaluate_quadrature_element(const struct squares *surface, int eleme
     memcpy(c, all, 3 * sizeof all[0]);
 }
 
-/* Largest coordinate of the control points. */
+/* Largest coordinate of the control points of a list of patches. */
 static double largest_control_coordinate(const struct patch_list *list)
 {
     double size = 0.0;
@@ -112,7 +113,7 @@ static double largest_control_coordinate(const struct patch_list *list)
     return size;
 }
 
-/* The surface of these patches, without mesh and cells; NULL: out of memory. */
+/* Makes the surface of a list of patches, without mesh and cells; NULL: out of memory. */
 static struct patches *make_surface_of_patches(const struct patch_list *list)
 {
     size_t count = (size_t)list->count;

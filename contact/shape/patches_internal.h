@@ -9,7 +9,8 @@ enum { PATCH_POINTS = 16, PATCH_EDGES = SQUARE_SIDES };
 /* A patch over [0, 1] x [0, 1]. */
 struct bezier_patch {
     double point[PATCH_POINTS][4]; /* w x, w y, w z, w; u runs fastest */
-    int beside[PATCH_EDGES];       /* neighbour over each edge: 4 patch + edge of it */
+    int beside[PATCH_EDGES];       /* neighbour of the patch over each edge: 4 times the neighbour's
+                                      index, plus its edge */
     int line;                      /* line of the file that describes the patch, 0: none */
 };
 
@@ -19,14 +20,15 @@ struct patch_list {
     int count, room;
 };
 
-/* Position and derivatives, of the second or the third order, as struct squares' evaluate(). */
+/* Position and derivatives of a patch, of the second or the third order, as evaluate() of struct
+ * squares. */
 void tact_patch_evaluate(const struct bezier_patch *patch, double u, double v, int count,
                          double (*c)[3]);
 
 /*
- * Finds the neighbour over each edge: edges whose ends and middles agree, run through in opposite
- * directions, with one normal along them. -EINVAL with a message for an edge without or with
- * several neighbours, collapsed or creased, or of a patch that is turned over; -ENOMEM.
+ * Finds the neighbour of each patch over each edge: edges whose ends and middles agree, run through
+ * in opposite directions, with one normal along them. -EINVAL with a message for an edge without or
+ * with several neighbours, collapsed or creased, or of a patch that is turned over; -ENOMEM.
  */
 int tact_patches_find_neighbours(struct patch_list *list, double size, struct tact_error *err);
 
@@ -36,7 +38,8 @@ int tact_patches_find_neighbours(struct patch_list *list, double size, struct ta
 int tact_patches_add_spline(struct patch_list *list, const double (*point)[4], const int count[2],
                             const int degree[2], const double *const knots[2], int line);
 
-/* Reads the surfaces of an OBJ file. -EINVAL with the line in *err; -ENOMEM. */
+/* Reads the free-form surfaces of an OBJ file as patches. -EINVAL with the line in *err; -ENOMEM.
+ */
 int tact_patches_read(const char *text, size_t size, double scale, struct patch_list *list,
                       struct tact_error *err);
 

@@ -1,21 +1,25 @@
-/* Neighbours of patches across their edges, and what makes a surface unfit. */
+/* The neighbours of patches across their edges, and the faults for which a surface is refused. */
 #include <errno.h>
 #include <stdlib.h>
 #include "contact/shape/patches_internal.h"
 
-#define SAME 1e-7               /* distance within which two edges count as one, over the size */
-#define CREASE_NORMAL_SINE 1e-3 /* sine of the angle between normals at an edge that is none */
+#define SAME                                                                                       \
+    1e-7 /* distance within which two edges of patches count as one, over the size of the surface  \
+          */
+#define CREASE_NORMAL_SINE                                                                         \
+    1e-3 /* largest sine of the angle between the normals of two patches at an edge that is no     \
+            crease */
 
-enum { CHECKS = 5 }; /* points along an edge */
+enum { CHECKS = 5 }; /* number of points at which an edge is compared */
 
-/* Points and normals along an edge. */
+/* An edge of a patch: points and normals along it. */
 struct edge {
     double at[CHECKS][3], normal[CHECKS][3];
 };
 
 static int describe_open_edge(const struct bezier_patch *patch, int edge, struct edge *out)
 {
-    int regular = 1;
+    int is_regular = 1;
     for (int i = 0; i < CHECKS; i++) {
         double uv[2], c[6][3];
         tact_square_point_on_side(edge, (double)i / (CHECKS - 1), uv);
@@ -24,12 +28,13 @@ static int describe_open_edge(const struct bezier_patch *patch, int edge, struct
         tact_v3_cross(out->normal[i], c[1], c[2]);
         double sides = tact_v3_norm(c[1]) * tact_v3_norm(c[2]);
         double area = tact_v3_normalize(out->normal[i], out->normal[i]);
-        regular &= area > 1e-6 * sides;
+        is_regular &= area > 1e-6 * sides;
     }
-    return regular;
+    return is_regular;
 }
 
-/* 1: the same, in opposite directions; -1: in the same direction; 0: not the same. */
+/* Compares the control points of two edges. 1: the same edge, in opposite directions; -1: in the
+ * same direction; 0: different edges. */
 static int compare_edge_control_points(const struct edge *a, const struct edge *b, double same)
 {
     int matches_reversed = 1, equal = 1;
@@ -67,21 +72,21 @@ static int check_crease(const struct patch_list *list, int at, const struct edge
     return 0;
 }
 
-/* Finds the neighbour over one edge among all. */
+/* Finds the neighbour of a patch over one edge, among all edges. */
 static int find_neighbour_over_edge(struct patch_list *list, const struct edge *edge, int at,
                                     double same, struct tact_error *err)
 {
     int found = -1, p = at / PATCH_EDGES, e = at % PATCH_EDGES;
     for (int i = 0; i < list->count * PATCH_EDGES; i++) {
-        int match = i == at ? 0 : compare_edge_control_points(&edge[at], &edge[i], same);
-        if (match < 0) {
+        int edge_match = i == at ? 0 : compare_edge_control_points(&edge[at], &edge[i], same);
+        if (edge_match < 0) {
             return report_edge_error(list, p, e, err, "borders on a patch that is turned over");
         }
-        if (match && found >= 0) {
+        if (edge_match && found >= 0) {
             return report_edge_error(list, p, e, err,
                                      "borders on two patches; expected a manifold");
         }
-        found = match ? i : found;
+        found = edge_match ? i : found;
     }
     if (found < 0) {
         return report_edge_error(

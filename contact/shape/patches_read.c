@@ -12,7 +12,7 @@ enum {
     MAX_WORD_LENGTH = 64,
 };
 
-/* The state of the reader. */
+/* State of the reader of free-form surfaces. */
 struct obj {
     const char *at, *end;
     int line;            /* of the statement */
@@ -22,7 +22,7 @@ struct obj {
     int is_bezier, rational, degree[2];
     int open, surf_line, control_count, knot_count[2];
     double range[4];       /* range of the surface's parameters */
-    double *control_index; /* indices of vertices, as numbers */
+    double *control_index; /* indices of the control points' vertices, as numbers */
     double *knots[2];
     double *number; /* of the statement */
     int numbers;
@@ -196,8 +196,8 @@ static int read_knots(struct obj *o)
     return rc;
 }
 
-/* Knots of a Bezier surface of several patches: each of its parameters `degree` times, one more at
- * the ends. */
+/* Fills the knots of a Bezier surface of several patches: each of its parameters `degree` times,
+ * one more at the ends. */
 static int fill_bezier_knots(struct obj *o, int k, double *out)
 {
     int count = 0;
@@ -210,7 +210,8 @@ static int fill_bezier_knots(struct obj *o, int k, double *out)
     return count;
 }
 
-/* Checks the knots of a direction; the number of its control points, or a negative errno. */
+/* Checks the knots of a B-spline's direction; returns the number of control points along it, or a
+ * negative errno. */
 static int count_knot_control_points(struct obj *o, int k)
 {
     const double *knots = o->knots[k];
@@ -269,7 +270,8 @@ static int end_surface_statement(struct obj *o)
     return rc;
 }
 
-/* Statements that are read, and those that are not: the latter with the reason. */
+/* The statements of free-form OBJ files that are read, and those that are refused, with the reason.
+ */
 static int read_statement(struct obj *o, const char *word)
 {
     static const struct {
@@ -300,7 +302,7 @@ static int read_statement(struct obj *o, const char *word)
             return report_statement_error(o, refused[i].why);
         }
     }
-    return 0; /* names, groups, materials, texture, display */
+    return 0; /* statements that are skipped: names, groups, materials, texture, display */
 }
 
 static int read_all_statements(struct obj *o)

@@ -8,8 +8,8 @@ enum { CUBIC = 3 };
 
 /* The blossom of the span from knots[span] on, at `degree` arguments: de Boor's algorithm with an
  * argument of its own in each step. stride: of the control points. */
-static void blossom(const double (*point)[4], int stride, const double *knots, int degree, int span,
-                    const double *at, double out[4])
+static void evaluate_blossom(const double (*point)[4], int stride, const double *knots, int degree,
+                             int span, const double *at, double out[4])
 {
     double d[CUBIC + 1][4];
     for (int i = 0; i <= degree; i++) {
@@ -27,7 +27,7 @@ static void blossom(const double (*point)[4], int stride, const double *knots, i
     memcpy(out, d[degree], sizeof d[degree]);
 }
 
-/* Bezier points of a span, raised to a cubic. */
+/* Bezier points of a B-spline's span, raised to a cubic. */
 static void bezier_points_of_span(const double (*point)[4], int stride, const double *knots,
                                   int degree, int span, double out[CUBIC + 1][4])
 {
@@ -36,7 +36,7 @@ static void bezier_points_of_span(const double (*point)[4], int stride, const do
         for (int i = 0; i < degree; i++) {
             at[i] = i < degree - j ? knots[span] : knots[span + 1];
         }
-        blossom(point, stride, knots, degree, span, at, out[j]);
+        evaluate_blossom(point, stride, knots, degree, span, at, out[j]);
     }
     for (int d = degree; d < CUBIC; d++) {
         memcpy(out[d + 1], out[d], sizeof out[d]);
@@ -75,7 +75,8 @@ int tact_patches_add_spline(struct patch_list *list, const double (*point)[4], c
         if (!(knots[0][s] < knots[0][s + 1])) {
             continue;
         }
-        for (int j = 0; j < count[1]; j++) { /* along u, for each row of control points */
+        for (int j = 0; j < count[1];
+             j++) { /* Bezier points along u, for each row of control points */
             bezier_points_of_span(point + j * count[0], 1, knots[0], degree[0], s, row[j]);
         }
         for (int t = degree[1]; !rc && t < count[1]; t++) {

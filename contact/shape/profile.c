@@ -6,11 +6,13 @@
 #include "contact/shape/profile_internal.h"
 
 #define PI 3.14159265358979323846
-#define MIN_PROFILE_SPEED 1e-3 /* least speed of the spline over its arc parameter */
+#define MIN_PROFILE_SPEED                                                                          \
+    1e-3 /* smallest derivative of the spline's position by its arc parameter that is no cusp */
 
 enum {
-    SAMPLES_PER_SEGMENT = 32, /* samples of a segment, with which it is checked */
-    GAUSS_POINTS = 8,         /* points of a quadrature that is exact for the moments of cubics */
+    SAMPLES_PER_SEGMENT = 32, /* number of samples of a segment at which the profile is checked */
+    GAUSS_POINTS =
+        8, /* number of points of a Gauss quadrature that is exact for the moments of cubics */
 };
 
 void tact_profile_at(const struct segment *g, double s, struct profile_point *p)
@@ -24,7 +26,8 @@ void tact_profile_at(const struct segment *g, double s, struct profile_point *p)
     p->ddz = 2.0 * b[2] + 6.0 * x * b[3];
 }
 
-/* x = M^-1 x by elimination, for a symmetric matrix that is dominated by its diagonal. */
+/* Solves M x = b in place by elimination, for a symmetric matrix that is dominated by its diagonal.
+ */
 static void solve_by_elimination(double *m, int n, double *x)
 {
     for (int k = 0; k < n; k++) {
@@ -44,7 +47,8 @@ static void solve_by_elimination(double *m, int n, double *x)
     }
 }
 
-/* The second derivatives m at the knots of the cubic spline through y, for knots h[] apart. */
+/* Solves for the second derivatives m, at the knots, of the cubic spline through y, with knots h[]
+ * apart. */
 static void solve_spline_second_derivatives(const double *h, const double *y, int segments,
                                             int closed, int has_clamped_ends, double *matrix,
                                             double *m)
@@ -63,7 +67,7 @@ static void solve_spline_second_derivatives(const double *h, const double *y, in
         m[k] -= slope;
     }
     for (int end = 0; end < n && !closed && !has_clamped_ends;
-         end += n - 1) { /* no bending at the ends */
+         end += n - 1) { /* the spline's second derivative is zero at free ends */
         for (int k = 0; k < n; k++) {
             matrix[end * n + k] = matrix[k * n + end] = k == end ? 1.0 : 0.0;
         }
@@ -73,7 +77,7 @@ static void solve_spline_second_derivatives(const double *h, const double *y, in
     m[segments] = closed ? m[0] : m[segments];
 }
 
-/* The cubic between two knots, about one of them. */
+/* Sets the cubic polynomial between two knots of a spline, about one of them. */
 static void set_cubic_segment(const double *y, const double *m, double h, int index_of_origin_end,
                               double out[4])
 {
@@ -85,8 +89,8 @@ static void set_cubic_segment(const double *y, const double *m, double h, int in
     out[3] = (m[1] - m[0]) / (6.0 * h);
 }
 
-/* Sets the segments from the spline's solution; knots are h[] apart. r is odd and z even in the
- * distance from the axis. */
+/* Sets the segments of a profile from the spline's solution; knots are h[] apart. r is odd and z
+ * even in the distance from the axis. */
 static void set_profile_segments(struct revolution *v, const double *h, const double *r,
                                  const double *z, const double *mr, const double *mz)
 {
@@ -190,7 +194,8 @@ int tact_profile_check(const double (*profile)[2], int count, struct tact_error 
     return 0;
 }
 
-/* The spline itself must stay off the axis and may not stop. */
+/* Checks the profile's spline between its points: it must stay off the axis and may have no cusp.
+ */
 int tact_profile_check_spline(const struct revolution *v, struct tact_error *err)
 {
     for (int i = 0; i < v->count; i++) {

@@ -4,17 +4,17 @@
 
 #include "contact/shape/charts_internal.h"
 
-/* A cubic of the profile: r and z are polynomials of s - about. */
+/* A cubic segment of a profile: r and z are polynomials of s - about. */
 struct segment {
     double from, to, about;
     double r[4], z[4];
-    double least, most; /* the range of s in its piece of the surface, between edges */
+    double least, most; /* range of s in the segment's piece of the surface, between edges */
 };
 
 struct revolution {
     struct tact_charts base;
     double length; /* largest s */
-    int closed;    /* 1: s = length is s = 0; else both are on the axis */
+    int closed; /* 1: the profile is closed, s = length is s = 0; else both ends are on the axis */
     int count;
     struct segment segment[];
 };
@@ -35,7 +35,7 @@ int tact_profile_check(const double (*profile)[2], int count, struct tact_error 
 void tact_profile_fit(struct revolution *v, const double (*profile)[2], double *scratch);
 size_t tact_profile_scratch(int points);
 
-/* Checks that the spline stays off the axis and has no cusps: -EINVAL with a message. */
+/* Checks that a profile's spline stays off the axis and has no cusps: -EINVAL with a message. */
 int tact_profile_check_spline(const struct revolution *v, struct tact_error *err);
 
 #endif

@@ -12,21 +12,25 @@
 
 #define PI 3.14159265358979323846
 #define PIECE_END_OFFSET                                                                           \
-    1e-9 /* relative to a piece: distance of its ends from an edge of the surface */
+    1e-9 /* distance of the ends of a smooth piece from the surface's edge, relative to the piece  \
+          */
 #define AXIS_RADIUS_TOLERANCE                                                                      \
-    1e-6 /* relative to a segment: radius below which curvatures are those at the axis */
+    1e-6 /* radius below which curvatures are taken as those at the axis, relative to a segment */
 #define MAX_CHART_CELL_ROTATION                                                                    \
-    0.25                          /* largest rotation of the normal along a side of a cell [rad] */
-#define MAX_CELL_LENGTH_RATIO 0.1 /* length of the longest cell, relative to the profile */
-#define MAX_TRIANGLE_ROTATION 0.1 /* largest rotation of the normal over a triangle [rad] */
+    0.25 /* largest rotation of the normal along a side of a cell of a surface of revolution [rad] \
+          */
+#define MAX_CELL_LENGTH_RATIO 0.1 /* largest length of a cell, relative to the profile */
+#define MAX_TRIANGLE_ROTATION                                                                      \
+    0.1 /* largest rotation of the normal over a triangle of the triangulation [rad] */
 #define MAX_TRIANGLE_LENGTH_RATIO 0.05
-#define CELL_ASPECT_RATIO 1.5 /* relative to a cell: width over length */
+#define CELL_ASPECT_RATIO 1.5 /* ratio of the width of a cell to its length */
 
 enum {
-    SAMPLES_PER_SEGMENT = 32,      /* samples of a segment, by which it is cut into rows */
-    MAX_CELLS_AROUND_AXIS = 64,    /* cells around the axis */
-    MIN_CELLS_AROUND_AXIS = 6,     /* cells around the axis beside it */
-    MESH_COLUMNS_AROUND_AXIS = 96, /* columns of the triangulation around the axis */
+    SAMPLES_PER_SEGMENT =
+        32, /* number of samples of a segment, by which the profile is cut into rows of cells */
+    MAX_CELLS_AROUND_AXIS = 64,    /* largest number of cells around the axis */
+    MIN_CELLS_AROUND_AXIS = 6,     /* smallest number of cells around the axis, as beside it */
+    MESH_COLUMNS_AROUND_AXIS = 96, /* number of columns of the triangulation around the axis */
 };
 
 static const struct segment *find_segment(const struct revolution *v, double s)
@@ -43,8 +47,9 @@ static const struct segment *find_segment(const struct revolution *v, double s)
     return &v->segment[low];
 }
 
-/* The profile's tangent (dr, dz) turned clockwise is the outward normal. Curvature along the
- * profile, and of the circle about the axis: at the axis both are equal. */
+/* Normal and curvatures of a surface of revolution. The profile's tangent (dr, dz), rotated
+ * clockwise, is the outward normal. Curvature along the profile, and of the circle about the axis:
+ * at the axis both are equal. */
 static void surface_curvature_at(const struct segment *g, const struct profile_point *p,
                                  const double *e, struct tact_surface_point *out)
 {
@@ -75,7 +80,7 @@ static int revolution_surface_point(const struct tact_charts *charts, const doub
     return 0;
 }
 
-/* About the nearer end of the profile, on the axis, the place moves as in polar coordinates of the
+/* Moves a place near the axis about the nearer end of the profile, as in polar coordinates of the
  * plane: its distance from the axis along the profile and its direction. */
 static double move_about_axis(const struct revolution *v, const struct segment *g,
                               const struct profile_point *p, double place[3], double along,
@@ -135,7 +140,8 @@ static struct revolution *allocate_revolution(int segments)
     return v;
 }
 
-/* Bounds of rows along the profile: s[0 .. count], each row within one piece of the surface. */
+/* Rows of cells along the profile: their bounds s[0 .. count], each row within one piece of the
+ * surface. */
 struct rows {
     double *s;
     int count;
@@ -173,7 +179,7 @@ static int cut_profile_into_rows(const struct revolution *v, double turn, double
     return 0;
 }
 
-/* The unit vector at `step` of `steps` around the axis. */
+/* Unit vector around the axis at `step` of `steps` of a full turn. */
 static void direction_around_axis(int step, int steps, double e[2])
 {
     double angle = 2.0 * PI * step / steps;
@@ -194,7 +200,8 @@ static int count_columns_of_row(const struct profile_point *p, const struct prof
     return (int)tact_min(tact_max(ceil(wanted), MIN_CELLS_AROUND_AXIS), MAX_CELLS_AROUND_AXIS);
 }
 
-/* The cells of the row from `from` to `to`, in one piece. Returns their number. */
+/* Appends the cells of the row from `from` to `to`, in one piece of the surface. Returns their
+ * number. */
 static int append_chart_cells_of_row(const struct revolution *v, double from, double to,
                                      struct chart_cell *cell)
 {
@@ -253,9 +260,10 @@ int tact_charts_of_rotated_polygon(const double (*corner)[2], int count, struct 
         g->z[0] = corner[i + last][1];
         g->r[1] = dr / length;
         g->z[1] = dz / length;
-        int smooth = dz == 0.0; /* at the axis; else there is a tip */
-        g->least = i || !smooth ? g->from + PIECE_END_OFFSET * length : g->from;
-        g->most = last && smooth ? g->to : g->to - PIECE_END_OFFSET * length;
+        int is_smooth_at_axis = dz == 0.0; /* the profile is perpendicular to the axis where it
+                                              meets it; else there is a tip */
+        g->least = i || !is_smooth_at_axis ? g->from + PIECE_END_OFFSET * length : g->from;
+        g->most = last && is_smooth_at_axis ? g->to : g->to - PIECE_END_OFFSET * length;
     }
     v->length = s;
     int rc = build_cells(v);
@@ -267,7 +275,8 @@ int tact_charts_of_rotated_polygon(const double (*corner)[2], int count, struct 
     return 0;
 }
 
-/* Vertices at s: one on the axis, else one for each column. Returns their number. */
+/* Appends the vertices of the triangulation at s: one on the axis, else one for each column.
+ * Returns their number. */
 static int append_circle_vertices(const struct revolution *v, double s, int axis, double *out)
 {
     int columns = axis ? 1 : MESH_COLUMNS_AROUND_AXIS;
@@ -289,7 +298,8 @@ static void add_triangle(struct tact_soup *soup, uint32_t a, uint32_t b, uint32_
     t[2] = c;
 }
 
-/* Triangles between two circles that begin at vertices a and b with so many columns. */
+/* Appends the triangles between two circles of vertices, which begin at vertices a and b and have
+ * as many vertices as given. */
 static void triangles_between_circles(struct tact_soup *soup, uint32_t a, int column_count_a,
                                       uint32_t b, int column_count_b)
 {
@@ -377,7 +387,8 @@ int tact_charts_revolution(const double (*profile)[2], int count, struct tact_ch
     } else {
         v->closed = profile[0][0] > 0.0;
         tact_profile_fit(v, profile, scratch);
-        if (v->base.mass.volume < 0.0) { /* the profile runs in the other direction: reverse it */
+        if (v->base.mass.volume < 0.0) { /* the profile runs clockwise: its segments are computed
+                                            again for the reversed points */
             for (size_t i = 0; i < n; i++) {
                 memcpy(turned[i], profile[n - 1 - i], sizeof turned[i]);
             }

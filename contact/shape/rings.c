@@ -6,13 +6,14 @@
 
 #define PI 3.14159265358979323846
 
-/* The point of a sector at (a, b); negative ones are in its neighbours. */
+/* Control point at (a, b) of a ring's sector; negative coordinates are in the neighbouring sectors.
+ */
 static const double *ring_point(const struct ring *ring, int sector, int a, int b)
 {
     const int n = ring->valence;
     while (a < 0 || b < 0 || (a == 0 && b > 0)) {
         const int u = a, v = b;
-        if (b < 0) { /* of triangles edge i + 1 is edge i less edge i - 1 */
+        if (b < 0) { /* in a ring of triangles edge i + 1 is edge i less edge i - 1 */
             sector = (sector + n - 1) % n;
             a = -v;
             b = ring->triangles ? u + v : u;
@@ -31,7 +32,7 @@ static void set_ring_point(struct ring *ring, int sector, int a, int b,
     tact_v3_copy(ring->at[sector][a][b], mesh->at[mesh->origin[half]]);
 }
 
-/* Fills a sector of triangles from the half-edge of its first edge. */
+/* Fills a ring's sector of triangles from the half-edge of the sector's first edge. */
 static void fill_triangle_sector(const struct control_mesh *mesh, int half, int sector,
                                  struct ring *ring)
 {
@@ -80,7 +81,8 @@ static void add_weighted(double out[3], const struct ring *ring, int sector, int
     tact_v3_axpy(out, weight, ring_point(ring, sector, a, b));
 }
 
-/* The new point at (a, b) of squares: the products of the masks of cubic splines. */
+/* Subdivided control point at (a, b) of a ring of squares, by the products of the masks of cubic
+ * splines. */
 static void refine_square(const struct ring *ring, int sector, int a, int b, double out[3])
 {
     static const double mask[2][3] = {{0.125, 0.75, 0.125}, {0.5, 0.5, 0.0}};
@@ -93,7 +95,7 @@ static void refine_square(const struct ring *ring, int sector, int a, int b, dou
     }
 }
 
-/* The new point at (a, b) of triangles, of an edge or of a regular vertex. */
+/* Subdivided control point at (a, b) of a ring of triangles, on an edge or at a regular vertex. */
 static void refine_triangle(const struct ring *ring, int sector, int a, int b, double out[3])
 {
     static const int about[6][2] = {{1, 0}, {0, 1}, {-1, 1}, {-1, 0}, {0, -1}, {1, -1}};
@@ -105,7 +107,7 @@ static void refine_triangle(const struct ring *ring, int sector, int a, int b, d
         }
         return;
     }
-    /* ends of the edge, then the corners opposite to it */
+    /* control points: the ends of the edge, then the corners opposite to it */
     static const int of_edge[3][4][2] = {{{0, 0}, {1, 0}, {0, 1}, {1, -1}},
                                          {{0, 0}, {0, 1}, {1, 0}, {-1, 1}},
                                          {{1, 0}, {0, 1}, {0, 0}, {1, 1}}};
@@ -115,7 +117,8 @@ static void refine_triangle(const struct ring *ring, int sector, int a, int b, d
     }
 }
 
-/* Sum of the weighted center, neighbours and, of squares, opposite corners of its faces. */
+/* Weighted sum over a ring of its centre, the neighbours and, of squares, the opposite corners of
+ * the faces. */
 static void sum_weighted_ring(const struct ring *ring, double center, double neighbour,
                               double corner, double out[3])
 {
@@ -171,7 +174,8 @@ void tact_ring_normal(const struct ring *ring, double out[3])
     const double edge =
         ring->triangles ? 1.0 : 1.0 + c + tact_cos(PI / ring->valence) * sqrt(2.0 * (9.0 + c));
     double along[2][3] = {{0.0}};
-    for (int i = 0; i < ring->valence; i++) { /* the left eigenvectors of the ratio */
+    for (int i = 0; i < ring->valence;
+         i++) { /* left eigenvectors of the subdivision matrix for the ratio of successive rings */
         const double now[2] = {tact_cos(turn * i), tact_sin(turn * i)},
                      next[2] = {tact_cos(turn * (i + 1)), tact_sin(turn * (i + 1))};
         for (int k = 0; k < 2; k++) {
@@ -203,7 +207,7 @@ double tact_ring_subdominant_eigenvalue(int valence, int triangles)
                      : (5.0 + c + tact_cos(PI / valence) * sqrt(18.0 + 2.0 * c)) / 16.0;
 }
 
-/* Bezier points of the square at (x, y). */
+/* Bezier points of the square of a ring at (x, y). */
 static void square_bezier_points(const struct ring *ring, int sector, int x, int y,
                                  struct bezier_patch *out)
 {
@@ -256,8 +260,8 @@ static double further_corner_basis_weight(int i, int j, int k)
     return i == 4 ? 2.0 : i == 3 && j == 1 && k == 0 ? 1.0 : 0.0;
 }
 
-/* Adds a control point's share in the Bezier points. corner: the corners of the triangle in the
- * order i, j, k of its basis function. */
+/* Adds the contribution of a control point to the Bezier points of a triangle. corner: the corners
+ * of the triangle in the order i, j, k of its basis function. */
 static void add_basis_function(double (*weight)(int, int, int), const int corner[3],
                                const double *from, double out[QUARTIC_POINTS][3])
 {
@@ -270,8 +274,8 @@ static void add_basis_function(double (*weight)(int, int, int), const int corner
     }
 }
 
-/* Bezier points of the triangle with its first corner at (x, y) and its sides along the axes, or
- * against them (sign -1). */
+/* Bezier points of the triangle of a ring with its first corner at (x, y) and its sides along the
+ * axes, or against them (sign -1). */
 static void triangle_bezier_points(const struct ring *ring, int sector, int x, int y, int sign,
                                    double out[QUARTIC_POINTS][3])
 {
@@ -313,11 +317,11 @@ void tact_ring_bezier_points(const struct ring *ring, int sector, int part,
     }
 }
 
-/* Third derivatives from the cubics of de Casteljau's algorithm. */
+/* Third derivatives of a quartic triangle, from the cubics of de Casteljau's algorithm. */
 static void third_derivatives_of_quartic(const double (*p)[3], double (*out)[3])
 {
     for (int m = 0; m < 3; m++) {
-        for (int k = 0; k < 4; k++) { /* by c, the rest by b */
+        for (int k = 0; k < 4; k++) { /* order of the derivative by c; the rest is by b */
             double sum = 0.0;
             for (int i = 0; i <= 3 - k; i++) {
                 for (int j = 0; j <= k; j++) {

@@ -11,21 +11,24 @@
 #include "contact/shape/patches_internal.h"
 
 enum {
-    POINTS_PER_SECTOR_AXIS = 4, /* points of a sector along each axis, the vertex itself included */
-    QUARTIC_POINTS = 15,        /* Bezier points of a quartic triangle */
-    MAX_SUBDIVISIONS = 40,      /* most subdivisions at an extraordinary vertex */
-    POLYNOMIALS_PER_SPLIT_FACE = 3, /* parts of a face that are polynomial after one */
+    POINTS_PER_SECTOR_AXIS =
+        4, /* number of points of a ring's sector along each axis, the vertex itself included */
+    QUARTIC_POINTS = 15,   /* number of Bezier points of a quartic triangle */
+    MAX_SUBDIVISIONS = 40, /* largest number of subdivisions at an extraordinary vertex */
+    POLYNOMIALS_PER_SPLIT_FACE =
+        3, /* number of parts of a face that are polynomial after one subdivision */
 };
 
-/* A vertex and the points about it. Sector i is between its edges i and i + 1, with axes along
- * these: at[i][a][b], a >= 1, is a steps along the first and b along the second. */
+/* Ring: a vertex and the control points about it. Sector i is between its edges i and i + 1, with
+ * axes along these: at[i][a][b], a >= 1, is a steps along the first and b along the second. */
 struct ring {
     int valence, triangles;
     double center[3];
     double at[MOST_VALENCE][POINTS_PER_SECTOR_AXIS][POINTS_PER_SECTOR_AXIS][3];
 };
 
-/* A part of a face as a polynomial: of squares over (b, c) in the unit square, of triangles over b
+/* A part of a subdivision face as a polynomial: of squares over (b, c) in the unit square, of
+ * triangles over b
  * + c <= 1. Positions are relative to the limit of the face's extraordinary vertex. */
 struct face_polynomial {
     int face;
@@ -35,18 +38,19 @@ struct face_polynomial {
     };
 };
 
-/* The ring of the vertex where a half-edge begins; that half-edge is edge 0. All but the vertex
- * itself must be regular in the sectors that are used. */
+/* Makes the ring of the vertex where a half-edge begins; that half-edge is edge 0. All but the
+ * vertex itself must be regular in the sectors that are used. */
 void tact_ring_from_mesh(const struct control_mesh *mesh, int half, struct ring *out);
 
-/* The ring after one subdivision. */
+/* Makes the ring of a vertex after one subdivision, from that before. */
 void tact_ring_subdivide(const struct ring *ring, struct ring *out);
 
-/* Position of the vertex in the limit. */
+/* Position of a ring's vertex on the limit surface. */
 void tact_ring_limit_point(const struct ring *ring, double out[3]);
-/* Normal there, towards which the normals of the subdivided rings converge. */
+/* Normal of the limit surface at a ring's vertex, towards which the normals of the subdivided rings
+ * converge. */
 void tact_ring_normal(const struct ring *ring, double out[3]);
-/* Moves all points by minus `by`. */
+/* Moves all points of a ring by minus `by`. */
 void tact_ring_translate(struct ring *ring, const double by[3]);
 
 /* Ratio of the sizes of successive rings in the limit: the subdominant eigenvalue. */
@@ -57,8 +61,8 @@ double tact_ring_subdominant_eigenvalue(int valence, int triangles);
 void tact_ring_bezier_points(const struct ring *ring, int sector, int part,
                              struct face_polynomial *out);
 
-/* Position and derivatives by b and c, of the second or the third order, as struct squares'
- * evaluate(). */
+/* Position and derivatives by b and c of a face polynomial, of the second or the third order, as
+ * evaluate() of struct squares. */
 void tact_triangle_evaluate(const double point[QUARTIC_POINTS][3], double b, double c, int count,
                             double (*out)[3]);
 

@@ -24,8 +24,8 @@ TACT_BEGIN_DECLS
     KIND(CAPSULE, capsule)     /* size[0] = radius, size[1] = half length of the axis, along z */  \
     KIND(BOX, box)             /* size = half extents */                                           \
     KIND(HALFSPACE, halfspace) /* solid where z <= 0; normal +z; infinite: static bodies only */   \
-    KIND(CONVEX, convex)       /* mesh, known to be convex */                                      \
-    KIND(MESH, mesh)           /* mesh, any closed one */                                          \
+    KIND(CONVEX, convex)       /* mesh that is known to be convex */                               \
+    KIND(MESH, mesh)           /* any closed mesh */                                               \
     KIND(CYLINDER, cylinder)   /* size[0] = radius, size[1] = half length, along z */              \
     KIND(ELLIPSOID, ellipsoid) /* size = half axes, along x, y, z */                               \
     KIND(TORUS, torus)         /* size[0] = radius of the ring, size[1] of the tube; about z */    \
@@ -46,7 +46,8 @@ struct tact_charts;        /* charts.h */
 enum tact_shape_faces {
     TACT_FACES_FLAT,   /**< plane faces */
     TACT_FACES_CURVED, /**< curved everywhere: the exponent of V ~ depth^p of its contacts is 2 */
-    TACT_FACES_MIXED,  /**< both, as for a cylinder: the exponent is computed from the overlap */
+    TACT_FACES_MIXED,  /**< flat and curved, as a cylinder: the exponent p is computed from the
+                          overlap */
 };
 
 /** A shape: kind, size, and mesh where it has one. */
@@ -56,7 +57,8 @@ struct tact_shape {
     const struct tact_mesh *mesh; /**< closed surface: given for CONVEX and MESH, the triangulation
                                      for others (set by tact_shape_tessellate()), NULL for SPHERE
                                      and HALFSPACE */
-    struct tact_mesh *owned;      /**< the triangulation, freed by tact_shape_release() */
+    struct tact_mesh
+        *owned; /**< triangulation that the shape owns, freed by tact_shape_release() */
     const struct tact_charts *charts; /**< parametric surface, given for REVOLUTION, PATCHES and
                                          SUBDIVISION,
                                          with its mesh;
@@ -65,29 +67,30 @@ struct tact_shape {
 
 /** Mass properties at unit density, shape frame. */
 struct tact_shape_mass {
-    double volume;      /**< [m^3]; infinite for a half-space */
+    double volume;      /**< volume of the solid [m^3]; infinite for a half-space */
     double centroid[3]; /**< [m] */
-    double inertia[9];  /**< about the centroid, per unit density: kg m^2 / (kg/m^3), row-major */
+    double inertia[9];  /**< inertia about the centroid per unit density: kg m^2 / (kg/m^3),
+                           row-major */
 };
 
 /** A row of the table of kinds. */
 struct tact_shape_type {
     const char *name;            /**< name in scenes, on command lines and in logs */
-    enum tact_shape_faces faces; /**< kind of its surface */
+    enum tact_shape_faces faces; /**< whether the surface is flat, curved or both */
     const char *keys; /**< keys in a scene, separated by spaces: "radius", "tube", "length" [m],
                          "size", three full lengths [m]; "file" where it is given as a mesh,
                          "profile" where it is given as charts */
     int lengths;      /**< number of entries of size[] in use */
-    int may_vanish;   /**< bits: entries of size[] that may be 0 */
-    int concave;      /**< 1: not convex, or not known to be */
+    int may_vanish;   /**< bits of the entries of size[] that may be 0 */
+    int concave;      /**< 1: the solid is not convex, or not known to be */
     /** Makes a closed triangulation with the volume of the solid; NULL where none is needed. */
     int (*make)(const double size[3], struct tact_mesh **out);
     void (*mass)(const struct tact_shape *shape,
-                 struct tact_shape_mass *out); /**< mass properties at unit density */
-    double (*reach)(
-        const double size[3]); /**< distance of its farthest point from the origin [m] */
-    double (*rolling_radius)(
-        const double size[3]); /**< largest radius of curvature [m]; NULL: flat */
+                 struct tact_shape_mass *out); /**< computes the mass properties at unit density */
+    double (*reach)(const double size[3]); /**< returns the distance of the solid's farthest point
+                                              from the origin [m] */
+    double (*rolling_radius)(const double size[3]); /**< returns the largest radius of curvature of
+                                                       the surface [m]; NULL: the surface is flat */
     /** Implements tact_shape_surface(); NULL where the surface has edges. */
     int (*surface)(const struct tact_shape *shape, const double near[3],
                    struct tact_surface_point *out);
@@ -98,10 +101,10 @@ struct tact_shape_type {
     int (*charts)(const struct tact_shape *shape, struct tact_charts **out);
 };
 
-/** The row of a kind; NULL out of range. */
+/** Row of the table for a kind of shape; NULL out of range. */
 TACT_API const struct tact_shape_type *tact_shape_type(enum tact_shape_kind kind);
 
-/** The kind of that name; -1 where there is none. */
+/** Kind of shape by its name; -1 where there is none of that name. */
 TACT_API int tact_shape_kind_find(const char *name);
 
 /** Size of a shape as given in a scene [m]. */
@@ -136,7 +139,7 @@ TACT_API double tact_shape_thickness(const struct tact_shape *shape);
 /** Kind of surface of a shape. Real-time safe. */
 TACT_API enum tact_shape_faces tact_shape_faces(const struct tact_shape *shape);
 
-/** Largest radius on which it rolls [m]; INFINITY for flat surfaces. */
+/** Largest radius on which a shape rolls [m]; INFINITY for flat surfaces. */
 TACT_API double tact_shape_rolling_radius(const struct tact_shape *shape);
 
 TACT_END_DECLS

@@ -1,4 +1,4 @@
-/* A ball: measured by closed forms with every kind. */
+/* The shape kind of a ball, whose overlaps are measured by closed forms with every kind. */
 #include <errno.h>
 #include <string.h>
 #include "contact/shape/kinds_internal.h"

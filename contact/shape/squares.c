@@ -11,14 +11,16 @@
           */
 
 enum {
-    MAX_EDGE_CROSSINGS = 8,          /* most sides that one step may cross */
+    MAX_EDGE_CROSSINGS = 8, /* largest number of sides that one step over the surface may cross */
     MAX_SQUARES_AROUND_CORNER = 128, /* largest number of squares about a corner */
-    MAX_CELLS_PER_SIDE = 16,         /* along a side of a square */
+    MAX_CELLS_PER_SIDE = 16,         /* largest number of cells along a side of a square */
     MESH_STEPS_PER_SIDE =
-        16, /* steps of the triangulation along a side of a square: a power of 2 */
-    MAX_SQUARES_OF_FULL_MESH = 64,      /* squares up to which it has as many, of more a quarter */
-    MAX_SQUARES_OF_QUARTER_MESH = 2048, /* squares beyond which it has an eighth */
-    GAUSS_POINTS_PER_SIDE = 8,          /* points of the quadrature along a side of a section */
+        16, /* number of steps of the triangulation along a side of a square: a power of 2 */
+    MAX_SQUARES_OF_FULL_MESH = 64, /* number of squares up to which the triangulation has all its
+                                      steps per side; beyond, a quarter of them */
+    MAX_SQUARES_OF_QUARTER_MESH = 2048, /* number of squares beyond which the triangulation has an
+                                           eighth of its steps per side */
+    GAUSS_POINTS_PER_SIDE = 8, /* number of points of the quadrature along a side of a section */
 };
 
 void tact_square_point_on_side(int side, double along, double uv[2])
@@ -27,8 +29,8 @@ void tact_square_point_on_side(int side, double along, double uv[2])
     uv[1] = side == 0 ? 0.0 : side == 1 ? along : side == 2 ? 1.0 : 1.0 - along;
 }
 
-/* Vectors along the tangent plane whose products with c_u and c_v are 1 or 0. -EDOM where the chart
- * is singular. */
+/* Dual basis of c_u and c_v: vectors along the tangent plane whose products with them are 1 or 0.
+ * -EDOM where the chart is singular. */
 static int compute_dual_basis(const double c[6][3], double dual[2][3])
 {
     double uu = tact_v3_dot(c[1], c[1]), uv = tact_v3_dot(c[1], c[2]), vv = tact_v3_dot(c[2], c[2]),
@@ -43,14 +45,14 @@ static int compute_dual_basis(const double c[6][3], double dual[2][3])
     return 0;
 }
 
-/* 1 where a place is one of the surface. */
+/* 1 where a place, square and parameters, exists on the surface. */
 static int is_valid_place(const struct squares *s, const double place[3])
 {
     return place[0] >= 0.0 && place[0] < s->count && place[1] >= 0.0 && place[1] <= 1.0 &&
            place[2] >= 0.0 && place[2] <= 1.0;
 }
 
-/* L = sum of b_ij c^i c^j over the dual basis, with b_ij = -n . c_ij. */
+/* Weingarten map over the dual basis: L = sum of b_ij c^i c^j with b_ij = -n . c_ij. */
 static int evaluate_surface_point(const struct tact_charts *charts, const double place[3],
                                   struct tact_surface_point *out)
 {
@@ -76,8 +78,9 @@ static int evaluate_surface_point(const struct tact_charts *charts, const double
     return 0;
 }
 
-/* Moves to the end of a step of (u, v) within the square, or to the side that it meets first.
- * Returns the part of the step that was made, and the side, -1 for none. */
+/* Moves a place to the end of a step of (u, v) within its square, or to the side of the square that
+ * the step meets first. Returns the fraction of the step that was made, and the side, -1 for none.
+ */
 static double move_up_to_patch_side(double place[3], const double step[2], int *side)
 {
     double part = 1.0;
@@ -96,7 +99,7 @@ static double move_up_to_patch_side(double place[3], const double step[2], int *
     return part;
 }
 
-/* Goes over a side into the neighbour. */
+/* Moves a place over a side of its square into the neighbouring square. */
 static void move_into_neighbour_square(const struct squares *s, int side, double place[3])
 {
     const double along[SQUARE_SIDES] = {place[1], place[2], 1.0 - place[1], 1.0 - place[2]};
@@ -128,7 +131,7 @@ static void move_on_squares(const struct tact_charts *charts, double place[3], c
     }
 }
 
-static void release(struct tact_charts *charts)
+static void free_squares_surface(struct tact_charts *charts)
 {
     struct squares *s = (struct squares *)charts;
     free(s->beside);
@@ -137,7 +140,7 @@ static void release(struct tact_charts *charts)
 }
 
 static const struct chart_type squares_type = {
-    .point = evaluate_surface_point, .move = move_on_squares, .release = release};
+    .point = evaluate_surface_point, .move = move_on_squares, .release = free_squares_surface};
 
 void tact_squares_init(struct squares *surface)
 {
@@ -175,7 +178,7 @@ static void fill_patch_cells(int square, int n, struct chart_cell *cell)
     }
 }
 
-/* Cells along each side of a square. */
+/* Counts the cells along each side of a square. */
 static int count_cells_along_side(const struct squares *s, int square)
 {
     int n = (int)tact_min(ceil(normal_rotation_over_patch(s, square) / MAX_CELL_NORMAL_TURN),
@@ -202,21 +205,21 @@ static int build_square_cells(struct squares *s)
     return rc;
 }
 
-/* The position of a vertex of the grid: on a side that of the square with the lower number, so that
- * equal vertices are bitwise equal, at a corner the lowest of all about it. */
+/* Position of a vertex of the triangulation's grid: on a side that of the square with the lower
+ * number, so that equal vertices are bitwise equal, at a corner the lowest of all about it. */
 static void patch_grid_point(const struct squares *s, int square, double u, double v, double out[3])
 {
     double place[3] = {square, u, v}, best[3], c[6][3];
     memcpy(best, place, sizeof best);
     for (int k = 0; k < MAX_SQUARES_AROUND_CORNER;
-         k++) { /* about a corner, or to the neighbour and back */
+         k++) { /* the path leads about a corner, or to the neighbouring square and back */
         int side = place[2] == 0.0   ? 0
                    : place[1] == 1.0 ? 1
                    : place[2] == 1.0 ? 2
                    : place[1] == 0.0 ? 3
                                      : -1;
         if (side == 0 && place[1] == 0.0) {
-            side = 3; /* at a corner, always over the side that ends there */
+            side = 3; /* at a corner the path always leads over the side that ends there */
         }
         if (side < 0) {
             break;
@@ -232,7 +235,8 @@ static void patch_grid_point(const struct squares *s, int square, double u, doub
     tact_v3_copy(out, c[0]);
 }
 
-/* n x n steps of each square. n is a power of 2, so that u and 1 - u are exact. */
+/* Appends the vertices and triangles of n x n steps of each square. n is a power of 2, so that u
+ * and 1 - u are exact. */
 static void fill_square_soup(const struct squares *s, uint32_t n, struct tact_soup *soup)
 {
     for (int i = 0; i < s->count; i++) {
@@ -269,7 +273,8 @@ static int triangulate_squares(struct squares *s, struct tact_error *err)
     return rc;
 }
 
-/* Sums of x . n dA / 3 and of the moments over a point of the surface, by the divergence theorem.
+/* Adds the contribution of a surface point to volume and moments, by the divergence theorem: x . n
+ * dA / 3 and so on.
  */
 static void add_quadrature_point(const double c[3][3], double weight, double sum[10])
 {

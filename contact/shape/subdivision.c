@@ -12,29 +12,33 @@
 
 enum {
     MAX_CONTROL_VERTICES = 1 << 24,
-    MAX_CONTROL_FACES =
-        2048, /* faces of the control mesh, each with at most one extraordinary vertex */
-    SUBDIVISIONS_TO_SEPARATE = 2, /* subdivisions after which no face has two */
+    MAX_CONTROL_FACES = 2048, /* largest number of faces of the control mesh, each with at most one
+                                 extraordinary vertex */
+    SUBDIVISIONS_TO_SEPARATE =
+        2, /* number of subdivisions after which no face has two extraordinary vertices */
     EXTRAORDINARY_FACE_POLYNOMIALS =
-        MAX_SUBDIVISIONS *
-        POLYNOMIALS_PER_SPLIT_FACE, /* polynomials of a face with an extraordinary vertex */
+        MAX_SUBDIVISIONS * POLYNOMIALS_PER_SPLIT_FACE, /* number of polynomials of a face with an
+                                                          extraordinary vertex */
 };
 
-/* A face, its first corner being its extraordinary vertex where it has one. */
+/* A face of the subdivided control mesh; its first corner is its extraordinary vertex where it has
+ * one. */
 struct subdivided_face {
-    int half;                     /* half-edge from its first corner */
+    int half;                     /* half-edge from the face's first corner */
     int first;                    /* its first polynomial */
-    int has_extraordinary_vertex; /* 1: it has EXTRAORDINARY_FACE_POLYNOMIALS polynomials, else one
+    int has_extraordinary_vertex; /* 1: the face has EXTRAORDINARY_FACE_POLYNOMIALS polynomials,
+                                   * else one
                                    */
     double origin[3];             /* point that the positions are relative to [m] */
     double normal[3];             /* unit normal at the face's extraordinary vertex */
-    double ratio;                 /* ratio of the sizes of successive subdivisions, in the limit */
+    double ratio; /* ratio of the sizes of successive subdivisions at the extraordinary vertex, in
+                     the limit */
 };
 
 struct subdivision {
     struct squares squares;
     int triangles;
-    struct face_polynomial *polynomial; /* [polynomials], owned by the squares */
+    struct face_polynomial *polynomial; /* polynomials of all faces, owned by the squares */
     struct subdivided_face *face;       /* owned by the squares */
     int polynomial_count;
 };
@@ -131,7 +135,8 @@ static void evaluate_square(const struct squares *surface, int square, double u,
     evaluate_face((const struct subdivision *)surface, square, u, v, count, c);
 }
 
-/* Third-order form of a function of (b, c), f[6 .. 9] its derivatives, on three vectors. */
+/* Applies the third derivative of a function of (b, c), with entries f[6 .. 9], to three vectors.
+ */
 static double third_form(const double f[][3], int k, const double x[2], const double y[2],
                          const double z[2])
 {
@@ -141,7 +146,8 @@ static double third_form(const double f[][3], int k, const double x[2], const do
            f[9][k] * x[1] * y[1] * z[1];
 }
 
-/* Third derivatives by (u, v) where (b, c) change by du, dv and the mixed second derivative. */
+/* Third derivatives of a chart by (u, v), where (b, c) change by du, dv and the mixed second
+ * derivative. */
 static void third_derivatives_by_square(const double f[][3], const double du[2], const double dv[2],
                                         const double mixed[2], double (*out)[3])
 {
@@ -159,14 +165,15 @@ static void third_derivatives_by_square(const double f[][3], const double du[2],
     }
 }
 
-/* The square at a corner of a triangle. The weights of the next and the last corner are u/2 - uv/6
- * and v/2 - uv/6; b and c those of the triangle's second and third. */
+/* Evaluates the square chart at a corner of a triangular face. The weights of the next and the last
+ * corner are u/2 - uv/6 and v/2 - uv/6; b and c those of the triangle's second and third. */
 static void evaluate_triangle_corner_square(const struct squares *surface, int square, double u,
                                             double v, int count, double (*out)[3])
 {
     const int corner = square % 3;
     const double mixed = -1.0 / 6.0;
-    /* value, d/du, d/dv and d/du dv of the weights of this corner, the next and the last */
+    /* value, d/du, d/dv and d/du dv of the barycentric weights of this corner, the next and the
+     * last */
     double w[3][4] = {{0.0},
                       {0.5 * u + mixed * u * v, 0.5 + mixed * v, mixed * u, mixed},
                       {0.5 * v + mixed * u * v, mixed * v, 0.5 + mixed * u, mixed}};
@@ -191,7 +198,8 @@ static void evaluate_triangle_corner_square(const struct squares *surface, int s
     }
 }
 
-/* A polynomial as an element of quadrature; of a triangle, b = s (1 - t) and c = t. */
+/* Evaluates a face polynomial as an element of quadrature; on a triangle, b = s (1 - t) and c = t.
+ */
 static void evaluate_subdivided_element(const struct squares *surface, int element, double s,
                                         double t, double c[3][3])
 {
@@ -206,7 +214,7 @@ static void evaluate_subdivided_element(const struct squares *surface, int eleme
     }
 }
 
-/* The polynomials of the faces about a vertex that have it as their first corner. ring, next:
+/* Fills the polynomials of the faces about a vertex that have it as their first corner. ring, next:
  * scratch. */
 static void fill_polynomials_about_vertex(struct subdivision *s, const struct control_mesh *mesh,
                                           int half, struct ring *ring, struct ring *next)
@@ -244,7 +252,7 @@ static int fill_polynomials(struct subdivision *s, const struct control_mesh *me
     struct ring *ring = malloc(2 * sizeof *ring);
     for (int h = 0; ring && h < mesh->halves; h++) {
         int at = h, first = 1;
-        do { /* once for each vertex, by its lowest half-edge */
+        do { /* each vertex is handled once, at its lowest half-edge */
             at = mesh->twin[tact_control_previous(mesh, at)];
             first &= at >= h;
         } while (at != h);
@@ -261,7 +269,8 @@ static int is_extraordinary_vertex(const struct control_mesh *mesh, int half)
     return mesh->valence[mesh->origin[half]] != (mesh->triangles ? 6 : 4);
 }
 
-/* 1 where all faces are of one kind with at most one extraordinary vertex each. */
+/* 1 where all faces of the control mesh are of one kind, with at most one extraordinary vertex
+ * each. */
 static int are_extraordinary_separated(const struct control_mesh *mesh)
 {
     for (int f = 0; f < mesh->faces; f++) {
@@ -284,7 +293,7 @@ static int square_side_of_half_edge(const struct subdivision *s, const struct co
     return (half - s->face[face].half + sides) % sides;
 }
 
-/* The square over each side of each square. */
+/* Finds the neighbouring square over each side of each square of the surface. */
 static void find_square_neighbours(struct subdivision *s, const struct control_mesh *mesh)
 {
     for (int h = 0; h < mesh->halves; h++) {

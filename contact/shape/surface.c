@@ -32,8 +32,8 @@ void tact_eigen2(double a, double b, double c, double l[2], double axis[2])
     double mean = 0.5 * (a + c), half = 0.5 * (a - c), radius = tact_hypot(half, b);
     l[0] = mean - radius;
     l[1] = mean + radius;
-    /* The longer of the two rows of (M - l[1]) is normal to the axis of l[1], so along that of
-     * l[0]. */
+    /* axis of the smaller eigenvalue l[0]: the longer of the two rows of (M - l[1]), which is
+     * normal to the axis of l[1] */
     double x = half > 0.0 ? -b : radius - half, y = half > 0.0 ? radius + half : -b;
     double size = tact_hypot(x, y);
     axis[0] = size > 0.0 ? x / size : 1.0;

@@ -9,7 +9,7 @@
 
 TACT_BEGIN_DECLS
 
-/** A point of a smooth surface, shape frame. */
+/** A point of a smooth surface, with normal and curvature, in the shape's frame. */
 struct tact_surface_point {
     double at[3];     /**< position [m] */
     double normal[3]; /**< unit, outward */

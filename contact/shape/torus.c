@@ -1,4 +1,4 @@
-/* A torus about z: a tube bent to a ring. */
+/* The shape kind of a torus about z: a tube bent to a ring. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +13,8 @@ static double torus_volume(const double size[3])
     return 2.0 * PI * PI * size[0] * size[1] * size[1];
 }
 
-/* With the volume of the torus: a mesh with its vertices on the surface, enlarged. */
+/* Makes a torus's triangulation, with its vertices on the surface and then enlarged to the volume
+ * of the torus. */
 static int make_torus_mesh(const double size[3], struct tact_mesh **out)
 {
     struct tact_generate ring = {.kind = TACT_GENERATE_TORUS,
