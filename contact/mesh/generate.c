@@ -38,7 +38,8 @@ static void append_quad(struct tact_soup *soup, size_t a, size_t b, size_t c, si
     append_triangle(soup, a, c, d);
 }
 
-/* Pseudo-random value from 0 to 1 of a lattice point (lowbias32 of Wellons over a mix of the four).
+/* Pseudo-random value from 0 to 1 for a point of the noise lattice (lowbias32 of Wellons over a mix
+ * of the four).
  */
 static double random_lattice_value(const int32_t at[3], uint32_t seed)
 {
@@ -52,7 +53,7 @@ static double random_lattice_value(const int32_t at[3], uint32_t seed)
     return (double)h / 4294967295.0;
 }
 
-/* Value noise, 0 to 1: smooth interpolation of the lattice's values. */
+/* Value noise from 0 to 1 at a point: smooth interpolation of the lattice's random values. */
 static double interpolated_value_noise(const double p[3], uint32_t seed)
 {
     int32_t low[3];
@@ -70,8 +71,8 @@ static double interpolated_value_noise(const double p[3], uint32_t seed)
     return sum;
 }
 
-/* Moves a point of the cube of half edge 1 to the surface along its ray from the centre: the solid
- * is star-shaped and cannot intersect itself. */
+/* Projects a point of the cube of half edge 1 to the bumpy surface along its ray from the centre:
+ * the solid is star-shaped and cannot intersect itself. */
 static void project_to_bumpy_surface(const struct tact_generate *g, double p[3])
 {
     double lattice_point[3], size = g->edge * 0.5;
@@ -84,7 +85,7 @@ static void project_to_bumpy_surface(const struct tact_generate *g, double p[3])
     tact_v3_scale(p, p, size + bump_height);
 }
 
-/* Six faces of n x n squares; vertices on shared edges are bitwise equal. */
+/* Makes a cube of six faces of n x n squares; vertices on shared edges are bitwise equal. */
 static int make_cube(const struct tact_generate *g, struct tact_soup *soup)
 {
     size_t n = (size_t)lround(sqrt(g->triangles / 12.0)), row = n + 1;
@@ -112,7 +113,7 @@ static int make_cube(const struct tact_generate *g, struct tact_soup *soup)
     return rc;
 }
 
-/* Squares between consecutive rings of `vertices_per_ring` vertices, facing outward; closed: the
+/* Appends outward quads between consecutive rings of `vertices_per_ring` vertices; closed: the
  * last ring joins the first. */
 static void append_quads_between_rings(struct tact_soup *soup, size_t first, size_t rings,
                                        size_t vertices_per_ring, int joins_ends)
@@ -148,8 +149,8 @@ static int make_prism(const struct tact_generate *g, struct tact_soup *soup)
     return rc;
 }
 
-/* A ring of the gear's outline, scaled by `scale`, at height z: four points on each tooth's tip,
- * four at its root. */
+/* Appends a ring of a gear's outline, scaled by `scale`, at height z: four points on each tooth's
+ * tip, four at its root. */
 static void append_gear_outline(const struct tact_generate *g, struct tact_soup *soup, double scale,
                                 double z)
 {
@@ -192,8 +193,8 @@ static int make_gear(const struct tact_generate *g, struct tact_soup *soup)
     return 0;
 }
 
-/* Centre line at s from 0 to 1, its direction, and a normal to it. The trefoil lies on a torus of
- * radii 2/3 and 1/3, whose surface normal is used. */
+/* Centre line of a torus or trefoil tube at s from 0 to 1, its direction, and a normal to it. The
+ * trefoil lies on a torus of radii 2/3 and 1/3, whose surface normal is used. */
 static void tube_centre_line(const struct tact_generate *g, double s, double c[3], double t[3],
                              double n[3])
 {
@@ -245,7 +246,7 @@ static int is_in_range(double value, double lower, double upper)
     return value > lower && value <= upper; /* false for NaN */
 }
 
-/* Name of the member that is out of range, or NULL. */
+/* Name of the generator parameter that is out of range, or NULL. */
 static const char *parameter_out_of_range_name(const struct tact_generate *g)
 {
     static const uint32_t most[TACT_GENERATE_KINDS] = {4096, 512, 0, 0, 1024, 1024};

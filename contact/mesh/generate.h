@@ -15,18 +15,22 @@ TACT_BEGIN_DECLS
 
 /** Kinds of generated mesh. */
 enum tact_generate_kind {
-    TACT_GENERATE_PRISM,      /**< regular prism along z: radius, height, count sides */
-    TACT_GENERATE_GEAR,       /**< gear along z: radius of the tips, height, count teeth */
-    TACT_GENERATE_TORUS,      /**< about z: radius of the ring, tube */
-    TACT_GENERATE_KNOT,       /**< trefoil about z: outer radius of its centre line, tube */
-    TACT_GENERATE_BLOB,       /**< ball of `radius` with bumps up to `bump` high: count bumps per
-                                 diameter, seed */
+    TACT_GENERATE_PRISM, /**< regular prism along z; uses radius, height, and count as the number of
+                            sides */
+    TACT_GENERATE_GEAR,  /**< gear along z; uses radius (of the tips), height, and count as the
+                            number of teeth */
+    TACT_GENERATE_TORUS, /**< torus about z; uses radius (of the ring) and tube */
+    TACT_GENERATE_KNOT,  /**< trefoil knot about z; uses radius (outer one of the centre line) and
+                            tube */
+    TACT_GENERATE_BLOB,  /**< ball of `radius` with bumps up to `bump` high: count bumps per
+                            diameter, seed */
     TACT_GENERATE_BUMPY_CUBE, /**< cube of `edge` with bumps up to `bump` high: count bumps per
                                  edge, seed */
     TACT_GENERATE_KINDS,
 };
 
-/** Parameters. A kind uses the members named at it and, except for the prism, triangles. */
+/** Parameters of a generated mesh. A kind uses the members named at it and, except for the prism,
+ * triangles. */
 struct tact_generate {
     enum tact_generate_kind kind; /**< kind of mesh */
     double edge;                  /**< [m] */
@@ -34,7 +38,7 @@ struct tact_generate {
     double height;                /**< [m] */
     double tube;    /**< radius of the tube [m]: below `radius`, for a knot below a quarter of it */
     double bump;    /**< height of the bumps [m], 0 to `radius` or `edge` */
-    uint32_t count; /**< sides (3 to 4096), teeth (3 to 512) or bumps (1 to 1024) */
+    uint32_t count; /**< number of sides (3 to 4096), teeth (3 to 512) or bumps (1 to 1024) */
     uint32_t triangles; /**< approximate number of triangles, 12 to 2^20 */
     uint32_t seed;      /**< seed of the bumps */
 };

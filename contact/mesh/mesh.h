@@ -21,7 +21,7 @@ TACT_BEGIN_DECLS
 struct tact_mesh_node {
     double lower[3]; /**< least coordinates [m] */
     double upper[3]; /**< largest coordinates [m] */
-    uint32_t first;  /**< leaf: index of its first triangle; inner node: of its first child */
+    uint32_t first;  /**< index of a leaf's first triangle, or of an inner node's first child */
     uint32_t count;  /**< number of triangles of a leaf; 0: inner node */
 };
 
@@ -30,26 +30,27 @@ struct tact_tets; /* tets.h */
 /** A closed mesh. Read-only for everyone but mesh.c. */
 struct tact_mesh {
     size_t vertex_count;   /**< number of vertices */
-    double *vertices;      /**< vertex_count x 3 [m], mesh frame */
+    double *vertices;      /**< coordinates of the vertices, vertex_count x 3 [m], mesh frame */
     size_t triangle_count; /**< number of triangles */
-    uint32_t
-        *triangles;    /**< triangle_count x 3 vertex indices, counter-clockwise seen from outside;
-                          sorted so that the triangles of each leaf of the tree are contiguous */
-    size_t node_count; /**< number of nodes */
+    uint32_t *triangles; /**< vertex indices of the triangles, triangle_count x 3, counter-clockwise
+                            seen from outside; sorted so that the triangles of each leaf of the tree
+                            are contiguous */
+    size_t node_count;   /**< number of nodes */
     struct tact_mesh_node *nodes;    /**< [node_count] tree of bounding boxes, the root first */
     struct tact_mesh_wide *wide;     /**< tree and triangles laid out for SIMD traversal; private */
     struct tact_mesh_facets *facets; /**< facets of a small convex mesh, else NULL; private */
     double volume;                   /**< [m^3] */
     double centroid[3];              /**< centroid of the volume [m], mesh frame */
-    double second[9];       /**< integral of (r - centroid)(r - centroid)^T dV [m^5], row-major */
-    double radius;          /**< radius of the bounding sphere about the centroid [m] */
-    struct tact_tets *tets; /**< the tetrahedra that it is the surface of, else NULL (tets.h) */
+    double second[9]; /**< second moment of the volume, integral of (r - centroid)(r - centroid)^T
+                         dV [m^5], row-major */
+    double radius;    /**< radius of the bounding sphere about the centroid [m] */
+    struct tact_tets *tets; /**< tetrahedra whose surface the mesh is, else NULL (tets.h) */
 };
 
 /** Why a mesh is not a closed oriented surface: counts. All zero for a valid mesh. */
 struct tact_mesh_defects {
-    size_t boundary_edges;    /**< used by one triangle only: the mesh is open there */
-    size_t nonmanifold_edges; /**< used by three or more triangles */
+    size_t boundary_edges;    /**< edges of one triangle only: the mesh is open there */
+    size_t nonmanifold_edges; /**< edges of three or more triangles */
     size_t misoriented_edges; /**< edges along which both triangles run in the same direction */
     size_t degenerate;        /**< triangles with a repeated vertex or no area */
     size_t crossings;         /**< pairs of triangles that cross: the surface overlaps itself */
@@ -75,14 +76,14 @@ TACT_API int tact_mesh_create(const double *vertices, size_t vertex_count,
 
 struct tact_soup; /* below */
 
-/** The same from triangles of a file. The mesh takes over their tetrahedra, if it has any:
- * out->tets. Returns as tact_mesh_create(). Not real-time safe. */
+/** Creates a mesh, as tact_mesh_create(), from triangles of a file. The mesh takes over their
+ * tetrahedra, if it has any: out->tets. Returns as tact_mesh_create(). Not real-time safe. */
 TACT_API int tact_mesh_of_soup(struct tact_soup *soup, struct tact_mesh **out,
                                struct tact_error *err);
 
-/** Counts defects without creating a mesh; same arguments. Crossings are counted on the triangles
- * as given; misplaced components only on a surface without other defects. 0, -ENOMEM, or -EINVAL
- * for invalid indices. */
+/** Counts the defects of triangles, with the arguments of tact_mesh_create(), without creating a
+ * mesh. Crossings are counted on the triangles as given; misplaced components only on a surface
+ * without other defects. 0, -ENOMEM, or -EINVAL for invalid indices. */
 TACT_API int tact_mesh_inspect(const double *vertices, size_t vertex_count,
                                const uint32_t *triangles, size_t triangle_count,
                                struct tact_mesh_defects *defects);
@@ -92,8 +93,8 @@ struct tact_soup {
     size_t vertex_count;    /**< number of vertices */
     double *vertices;       /**< [3 vertex_count] coordinates [m] */
     size_t triangle_count;  /**< number of triangles */
-    uint32_t *triangles;    /**< [3 triangle_count] indices of vertices */
-    struct tact_tets *tets; /**< the file's tetrahedra, whose surface the triangles are, else NULL
+    uint32_t *triangles;    /**< vertex indices of the triangles, 3 triangle_count */
+    struct tact_tets *tets; /**< tetrahedra of the file, whose surface the triangles are, else NULL
                              */
 };
 
@@ -111,7 +112,7 @@ struct tact_soup {
  */
 TACT_API int tact_soup_read(const void *data, size_t size, const char *name, double scale,
                             struct tact_soup *out, struct tact_error *err);
-/** Frees what a soup has. Not real-time safe. */
+/** Frees the arrays of a soup of triangles. Not real-time safe. */
 TACT_API void tact_soup_free(struct tact_soup *soup);
 
 /** Convex hull of n x 3 points (through qhull). -EINVAL for fewer than 4 points or a flat set. */

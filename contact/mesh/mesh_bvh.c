@@ -57,7 +57,7 @@ void tact_tree_sort(struct tact_tree_item *items, size_t count)
     qsort(items, count, sizeof *items, compare_tree_items);
 }
 
-/** Number of a node's triangles that its first child gets. */
+/** Number of a tree node's triangles that the first child gets. */
 static size_t first_child_triangle_count(size_t count)
 {
     const size_t triangle_count_of_8_leaves = 8 * (size_t)TACT_MESH_LEAF;

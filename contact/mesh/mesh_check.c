@@ -24,7 +24,8 @@ static int compare_vertices(const void *pa, const void *pb)
     return a->index < b->index ? -1 : a->index > b->index;
 }
 
-/** Sets first[i] to the smallest index of a vertex equal to vertex i. Returns 0 or -ENOMEM. */
+/** Finds equal vertices: sets first[i] to the smallest index of a vertex equal to vertex i. Returns
+ * 0 or -ENOMEM. */
 static int find_equal_vertices(const double *vertices, size_t n, size_t *first)
 {
     struct keyed_vertex *keys = malloc((n ? n : 1) * sizeof *keys);
@@ -77,11 +78,11 @@ int tact_mesh_weld(double *vertices, size_t *vertex_count, uint32_t *triangles,
     return rc;
 }
 
-/** One side of one triangle; low < high are its vertices. */
+/** A half-edge: one side of one triangle; low < high are its vertices. */
 struct half_edge {
     uint32_t low, high;
     uint32_t triangle;
-    uint32_t runs_low_to_high; /* 1: the triangle runs from low to high */
+    uint32_t runs_low_to_high; /* 1: the half-edge runs from low to high */
 };
 
 static int compare_edges(const void *pa, const void *pb)

@@ -10,23 +10,25 @@
 
 #include "contact/vec.h"
 
-/** Displacement of components against each other, relative to the size of the mesh: for coincident
+/** Displacement of a mesh's components against each other, relative to its size: for coincident
  * faces, edges and corners it separates overlap from mere contact. */
 static const double RELATIVE_PERTURBATION = 1e-9;
 
-/** Crossing pairs of triangles as their components, the smaller one in the high half. */
+/** List of crossing triangle pairs, each as the pair of their components, the smaller one in the
+ * high half. */
 struct crossings {
     uint64_t *pairs;
     size_t count, capacity;
 };
 
-/** One search: the mesh with its vertices as given, or displaced by component. */
+/** A search for crossings: the mesh with its vertices as given, or displaced by component. */
 struct search {
     const struct tact_mesh *mesh;
     const double *vertices;
     const uint32_t *component;     /* component of each vertex */
     double margin;                 /* enlargement of boxes [m] */
-    int counts_between_components; /* 1: count pairs of different components; 0: of the same */
+    int counts_between_components; /* 1: pairs of triangles of different components are counted; 0:
+                                      pairs of the same component */
     struct crossings *found;
     int rc; /* 0, or -ENOMEM */
 };
@@ -148,7 +150,8 @@ static int do_node_boxes_overlap(const struct search *f, const struct tact_mesh_
     return 1;
 }
 
-/** Finds crossing pairs below two nodes, or below one. Recursive: the tree is shallow. */
+/** Finds the crossing triangle pairs below two nodes of the tree, or below one. Recursive: the tree
+ * is shallow. */
 static void find_crossings_below_nodes(struct search *f, uint32_t i, uint32_t j)
 {
     const struct tact_mesh_node *a = &f->mesh->nodes[i], *b = &f->mesh->nodes[j];
@@ -200,7 +203,7 @@ static uint32_t label_components(const struct tact_mesh *mesh, uint32_t *compone
     return count;
 }
 
-/** A deterministic value from -1 to 1 for a component and an axis. */
+/** Direction of a component's perturbation along an axis: a deterministic value from -1 to 1. */
 static double component_perturbation(uint32_t component, int axis)
 {
     double x = (component + 1.0) * (axis == 0   ? 0.754877666
@@ -215,7 +218,7 @@ static int compare_pairs(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/** Number of crossings in both lists, per pair of components. */
+/** Counts the crossings that are in both lists, summed over the pairs of components. */
 static size_t count_common_crossings(struct crossings found[2])
 {
     size_t common = 0;
@@ -261,7 +264,8 @@ static int count_perturbed_crossings(struct search *f, size_t *crossings)
     return f->rc;
 }
 
-/** Side of the line from a to b on which a point lies; the same for both triangles of the edge. */
+/** Side of the projected line from a to b on which a point lies; it is the same for both triangles
+ * of the edge. */
 static int side_of_line(const double *a, const double *b, const double *p)
 {
     int turned = a[0] != b[0] ? a[0] > b[0] : a[1] > b[1];
@@ -270,7 +274,7 @@ static int side_of_line(const double *a, const double *b, const double *p)
     return (area >= 0.0) != turned;
 }
 
-/** Winding number of the other components about a point: crossings of the ray along +z. */
+/** Winding number of the other components about a point: signed crossings of the ray along +z. */
 static int winding_number_of_components(const struct search *f, uint32_t node, const double p[3],
                                         uint32_t own)
 {
@@ -323,7 +327,8 @@ static int count_misnested_components(const struct search *f, uint32_t component
     for (size_t t = 0; t < m->triangle_count && *misplaced; t++) {
         const uint32_t *v = m->triangles + 3 * t, c = f->component[v[0]];
         double p[3];
-        for (int k = 0; k < 3; k++) { /* a point inside the triangle, off its lines of symmetry */
+        /* The test point is inside the triangle, off its lines of symmetry. */
+        for (int k = 0; k < 3; k++) {
             p[k] = 0.41 * f->vertices[3 * (size_t)v[0] + (size_t)k] +
                    0.33 * f->vertices[3 * (size_t)v[1] + (size_t)k] +
                    0.26 * f->vertices[3 * (size_t)v[2] + (size_t)k];

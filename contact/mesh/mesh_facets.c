@@ -9,13 +9,14 @@
 
 #include "contact/vec.h"
 
-/** Maximum triangles of a mesh that is examined: few facets may have many triangles. */
+/** Largest number of triangles of a mesh whose facets are sought: few facets may have many
+ * triangles. */
 enum { MAX_TRIANGLES = 1024 };
 
 /** Distance from a plane, in roundings of the largest coordinate, up to which a corner is in it. */
 static const double FACET_PLANE_TOLERANCE = 4.0 * DBL_EPSILON;
 
-/** An edge between two facets, in the direction of the first. */
+/** A directed edge between two facets, in the direction of the first. */
 struct edge {
     uint32_t from, to, facet;
 };
@@ -26,7 +27,7 @@ struct work {
     uint32_t facet[MAX_TRIANGLES];
     struct edge edge[3 * MAX_TRIANGLES];
     uint32_t edges;
-    int64_t corner[3 * MAX_TRIANGLES]; /* corner index of each vertex, or -1 */
+    int64_t corner[3 * MAX_TRIANGLES]; /* index among the facets' corners of each vertex, or -1 */
 };
 
 static const double *triangle_vertex(const struct tact_mesh *mesh, size_t triangle, size_t k)
@@ -54,7 +55,7 @@ static int is_in_plane(const struct work *w, size_t triangle, const double area[
     return 1;
 }
 
-/** Finds the facet of every triangle; returns 0 if there are too many. */
+/** Assigns every triangle to a facet; returns 0 if there are too many facets. */
 static int assign_triangles_to_facets(struct work *w)
 {
     struct tact_mesh_facets *facets = w->facets;
@@ -80,7 +81,7 @@ static int assign_triangles_to_facets(struct work *w)
     return 1;
 }
 
-/** Whether no vertex is outside the plane of any facet. */
+/** Whether the mesh is convex: no vertex is outside the plane of any facet. */
 static int is_convex(const struct work *w)
 {
     for (size_t i = 0; i < w->mesh->vertex_count; i++) {
@@ -112,7 +113,7 @@ static void list_facet_boundary_edges(struct work *w)
     }
 }
 
-/** Index of the vertex among the corners, adding it; returns -1 if there are too many. */
+/** Index of a vertex among the facets' corners, to which it is added; -1 if there are too many. */
 static int64_t index_of_corner_vertex(struct work *w, uint32_t vertex)
 {
     struct tact_mesh_facets *facets = w->facets;
@@ -128,8 +129,8 @@ static int64_t index_of_corner_vertex(struct work *w, uint32_t vertex)
     return w->corner[vertex];
 }
 
-/** Chains the edges of each facet to its rim; returns 0 if a limit is exceeded or a rim is not a
- * single loop. */
+/** Chains the boundary edges of each facet to a closed rim; returns 0 if a limit is exceeded or a
+ * rim is not a single loop. */
 static int chain_edges_to_rims(struct work *w)
 {
     struct tact_mesh_facets *facets = w->facets;

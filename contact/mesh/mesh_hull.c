@@ -12,7 +12,7 @@
 
 #include "contact/vec.h"
 
-/** Outward triangles of a computed hull. Returns the number, or -ENOMEM. */
+/** Lists the outward triangles of a computed convex hull. Returns their number, or -ENOMEM. */
 static long list_hull_triangles(qhT *qh, const double *points, uint32_t **triangles)
 {
     facetT *facet;

@@ -14,9 +14,10 @@ int tact_mesh_weld(double *vertices, size_t *vertex_count, uint32_t *triangles,
 
 /** Polygons of an OBJ file as they are, before any check. Freed with tact_free_polygons(). */
 struct tact_polygons {
-    struct tact_soup soup; /* vertices of the polygons; no triangles */
+    struct tact_soup soup; /* vertices of the polygons, in a soup that has no triangles */
     size_t corner_count, face_count;
-    uint32_t *corners; /* [corner_count] vertex indices of all faces, one face after the other */
+    uint32_t *corners; /* vertex indices of all polygons' corners, corner_count of them, one polygon
+                          after the other */
     struct tact_polygon_face {
         uint32_t first; /* its first corner */
         int line;       /* of the file */
@@ -29,12 +30,12 @@ int tact_polygons_read(const void *data, size_t size, const char *name, double s
                        struct tact_polygons *out, struct tact_error *err);
 void tact_free_polygons(struct tact_polygons *polygons);
 
-/** Counts defects of welded triangles. Returns 0 or -ENOMEM. */
+/** Counts the defects of triangles whose equal vertices are merged. Returns 0 or -ENOMEM. */
 int tact_mesh_count_defects(const double *vertices, size_t vertex_count, const uint32_t *triangles,
                             size_t triangle_count, struct tact_mesh_defects *defects);
 
-/** Counts crossings and misplaced components of welded triangles with a tree, closed or not.
- *  Returns 0 or -ENOMEM. */
+/** Counts crossings and misplaced components of triangles with a tree, whose equal vertices are
+ * merged; the surface may be open. Returns 0 or -ENOMEM. */
 int tact_mesh_count_crossings(const struct tact_mesh *mesh, struct tact_mesh_defects *defects);
 
 /** Maximum number of triangles in a leaf. */
@@ -45,8 +46,8 @@ enum { TACT_MESH_LEAF = 4 };
  * single precision suffices for any mesh. */
 struct tact_mesh_box {
     float centre[3];
-    float axis[3][3];      /* box axes, each with the length of the half extent */
-    uint32_t first, count; /* as in tact_mesh_node */
+    float axis[3][3];      /* axes of the box, each with the length of the half extent */
+    uint32_t first, count; /* children or triangles of the box's node, as in tact_mesh_node */
 };
 
 /** Centre of the root's bounds [m] and their largest half extent, the unit of boxes [m]. */
@@ -73,25 +74,27 @@ static inline double tact_mesh_size(const struct tact_mesh *mesh)
     return size;
 }
 
-/** Boxes of the nodes of a mesh with a tree, to be freed with free(); NULL: out of memory. */
+/** Makes the oriented boxes of all nodes of a mesh with a tree, to be freed with free(); NULL: out
+ * of memory. */
 struct tact_mesh_box *tact_mesh_build_boxes(const struct tact_mesh *mesh);
 
-/** Limits of a mesh with facets. */
+/** Largest numbers of facets and corners of a mesh with facets. */
 enum { TACT_FACETS = 64, TACT_FACET_CORNERS = 128, TACT_FACET_RIM = 64 };
 
 /** The flat faces of a small convex mesh, each with all triangles in its plane. Mesh coordinates.
  */
 struct tact_mesh_facets {
     uint32_t count, corners;
-    double size;                   /* largest coordinate of a corner [m] */
+    double size;                   /* largest coordinate of the facets' corners [m] */
     double normal[TACT_FACETS][3]; /* outward unit normals */
-    double
-        distance[TACT_FACETS]; /* distances of the planes from the origin along their normals [m] */
-    double corner[3][TACT_FACET_CORNERS]; /* one row per coordinate; padded to a multiple of 4 */
-    uint32_t first[TACT_FACETS + 1];      /* start of each facet's corners in rim */
-    uint8_t rim[4 * TACT_FACET_CORNERS + 2 * TACT_FACETS]; /* corners of the facets,
-                                                              counter-clockwise from outside */
-    uint64_t corners_of[TACT_FACETS][2];                   /* bits of each facet's corners */
+    double distance[TACT_FACETS];  /* distances of the facets' planes from the origin along their
+                                      normals [m] */
+    double corner[3][TACT_FACET_CORNERS]; /* coordinates of the corners, one row per coordinate;
+                                             padded to a multiple of 4 */
+    uint32_t first[TACT_FACETS + 1];      /* index in rim of the first corner of each facet */
+    uint8_t rim[4 * TACT_FACET_CORNERS +
+                2 * TACT_FACETS];        /* corners of each facet, counter-clockwise from outside */
+    uint64_t corners_of[TACT_FACETS][2]; /* bit set of the corners of each facet */
 };
 
 /** Allocates and fills mesh->facets if the mesh is convex and within the limits; else leaves it
@@ -108,27 +111,30 @@ enum { TACT_MESH_STACK = 96 };
 /** Boxes of up to eight nodes in SIMD layout, as in tact_mesh_box. */
 struct tact_mesh_wide_node {
     float centre[3][8];
-    float axis[3][3][8]; /* [axis][coordinate]; lanes past count repeat the first */
-    uint32_t child[8];   /* index of a node of eight, or of a leaf with TACT_MESH_LEAF_FLAG */
+    float axis[3][3]
+              [8]; /* scaled box axes, [axis][coordinate]; lanes past count repeat the first box */
+    uint32_t child[8]; /* index of each child: of a node of eight, or of a leaf with
+                          TACT_MESH_LEAF_FLAG */
     uint32_t count, unused[7];
 };
 
 /** Triangles of a leaf in SIMD layout; lanes past count repeat the first. */
 struct tact_mesh_leaf {
-    double corner[3][3][4]; /* [corner][coordinate] [m], mesh frame */
+    double corner[3][3]
+                 [4]; /* corners of the leaf's triangles, [corner][coordinate] [m], mesh frame */
     uint32_t first;
-    uint8_t count, corners;            /* number of triangles; number of distinct corners */
-    uint8_t distinct_corner_index[12]; /* first index of each distinct corner among the triangles' 3
-                                        * count */
-    uint8_t local[12];                 /* index in `distinct` of each corner of the triangles */
+    uint8_t count, corners; /* number of the leaf's triangles; number of their distinct corners */
+    uint8_t distinct_corner_index[12]; /* for each distinct corner, the index of its first
+                                          occurrence among the triangles' 3 count corners */
+    uint8_t local[12]; /* for each corner of the triangles, its index in `distinct` */
     uint8_t unused[2];
 };
 
 struct tact_mesh_wide {
-    struct tact_mesh_wide_node *eights; /* the first is the root */
-    struct tact_mesh_leaf *leaves;      /* leaves in the order of the tree */
+    struct tact_mesh_wide_node *eights; /* nodes of eight children; the first is the root */
+    struct tact_mesh_leaf *leaves;      /* leaves of the tree, in its order */
     uint32_t wide_node_count, leaf_count;
-    uint64_t serial; /* unique among the meshes of this process, from 1 */
+    uint64_t serial; /* serial number, unique among the meshes of this process, from 1 */
 };
 
 /** Allocates and fills mesh->wide for a mesh with a tree. Returns 0 or -ENOMEM. */
@@ -136,11 +142,11 @@ int tact_mesh_build_wide_tree(struct tact_mesh *mesh);
 
 void tact_mesh_free_wide_tree(struct tact_mesh *mesh);
 
-/** An item of a tree of boxes: a triangle or facet. */
+/** An item of a tree of bounding boxes: a triangle or facet. */
 struct tact_tree_item {
-    double centre[3]; /**< [m], or in any other unit common to all items */
-    double key;       /**< key of the last sort: coordinate of the centre on its axis */
-    uint32_t number;  /**< number of the triangle or the cell */
+    double centre[3]; /**< bounds of the item, in [m] or any other unit common to all items */
+    double key; /**< key of the last sort: coordinate of the item's centre on the sorted axis */
+    uint32_t number; /**< number of the item's triangle or cell */
 };
 
 /** Sorts items along the axis on which their centres spread widest, equal ones by number. */

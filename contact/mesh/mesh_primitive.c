@@ -37,7 +37,8 @@ static double unit_ball_volume(size_t sectors, size_t rings)
     return polygon * volume;
 }
 
-/** The radius at which the triangulation has the volume of the exact capsule; axis unchanged. */
+/** Radius of the triangulation at which it has the volume of the exact capsule, with an unchanged
+ * axis. */
 static double radius_of_exact_volume(double radius, double half_length, size_t sectors,
                                      size_t rings)
 {
@@ -52,7 +53,8 @@ static double radius_of_exact_volume(double radius, double half_length, size_t s
     return r;
 }
 
-/** Vertices: south pole, rings from south to north, north pole. Returns their number. */
+/** Fills the vertices of a capsule or sphere: south pole, rings from south to north, north pole.
+ * Returns their number. */
 static size_t fill_capsule_vertices(double radius, double half_length, size_t sectors, size_t rings,
                                     double *v)
 {
@@ -89,7 +91,7 @@ static size_t set_triangle_vertices(uint32_t *t, size_t n, size_t a, size_t b, s
 
 int tact_mesh_capsule(double radius, double half_length, size_t triangles, struct tact_mesh **out)
 {
-    /* bands as wide as sectors: sectors^2 triangles in all */
+    /* bands of latitude as wide as the sectors: sectors^2 triangles in all */
     size_t rings = (size_t)floor(sqrt((double)triangles) / 4.0 + 0.5);
     rings = rings < 1 ? 1 : rings;
     size_t ring_level_count = half_length > 0.0 ? 2 * rings : 2 * rings - 1;

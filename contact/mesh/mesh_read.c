@@ -9,14 +9,15 @@
 #include <string.h>
 #include "contact/number.h"
 
-/** A text read line by line, and its triangles so far. */
+/** Reader of a mesh file: a text read line by line, and the triangles read so far. */
 struct reader {
     const char *name;
-    char *next; /* start of the next line */
-    int line;   /* number of the current line */
+    char *next; /* start of the next line of the text */
+    int line;   /* number of the current line of the file */
     double scale;
     struct tact_soup *soup;
-    struct tact_polygons *polygons; /* faces as polygons; NULL: faces become triangles */
+    struct tact_polygons
+        *polygons; /* receives the faces as polygons; NULL: faces become triangles */
     size_t vertex_room, triangle_room;
     struct tact_error *err;
 };
@@ -33,7 +34,7 @@ static int set_out_of_memory_error(struct reader *r)
     return tact_error_set(r->err, -ENOMEM, "out of memory");
 }
 
-/** Ensures capacity for one more entry of 3 numbers of the given size. */
+/** Ensures that an array has capacity for one more entry of 3 numbers of the given size. */
 static int grow_array(void **array, size_t count, size_t *capacity, size_t size)
 {
     if (count < *capacity) {
@@ -93,7 +94,8 @@ static int add_triangle(struct reader *r, size_t a, size_t b, size_t c)
 
 enum { MAX_POLYGON_CORNERS = 1 << 24 };
 
-/** The next line, zero-terminated in place, without leading blanks; NULL at the end. */
+/** Reads the next line of a text, zero-terminated in place, without leading blanks; NULL at the
+ * end. */
 static char *read_next_line(struct reader *r)
 {
     char *line = r->next;
@@ -113,7 +115,7 @@ static char *read_next_line(struct reader *r)
     return line + strspn(line, " \t");
 }
 
-/** Whether the line begins with the word; *rest is the remaining text. */
+/** Whether a line begins with a keyword; *rest is the text after it. */
 static int skip_keyword(char *line, const char *word, char **rest)
 {
     size_t n = strlen(word);
@@ -158,7 +160,7 @@ static int parse_obj_face_corner(struct reader *r, char **text, size_t *vertex)
     return 0;
 }
 
-/** Adds a corner to the polygons, of a new face where it is its first. */
+/** Adds a face's corner to the polygons; the first corner of a face begins a new polygon. */
 static int add_polygon_corner(struct reader *r, size_t vertex, int first)
 {
     struct tact_polygons *p = r->polygons;
@@ -186,7 +188,7 @@ static int add_polygon_corner(struct reader *r, size_t vertex, int first)
  * checks grows with the square of the triangles at a corner. */
 enum { MAX_CORNERS = 4096 };
 
-/** Adds the next corner of a face, the triangle that it closes or the corner of a polygon. */
+/** Adds the next corner of an OBJ face: the triangle that it closes, or a corner of a polygon. */
 static int add_polygon_triangle(struct reader *r, int count, size_t first, size_t last,
                                 size_t corner)
 {
@@ -238,7 +240,7 @@ static int read_obj(struct reader *r)
 static int read_ascii_stl(struct reader *r)
 {
     char *line, *rest;
-    int corners = -1, ended = 0; /* corners of the open facet; -1 outside one */
+    int corners = -1, ended = 0; /* number of corners read of the open facet; -1 outside a facet */
     while ((line = read_next_line(r))) {
         int rc = 0;
         if (skip_keyword(line, "facet", &rest)) {
@@ -283,7 +285,8 @@ static double read_le_float(const unsigned char *p)
     return (double)f;
 }
 
-/** 80 bytes of header, the number of triangles, then 50 bytes each: normal, corners, attribute. */
+/** Reads a binary STL file: 80 bytes of header, the number of triangles, then for each 50 bytes:
+ * normal, corners, attribute. */
 static int read_binary_stl(struct reader *r, const unsigned char *data, size_t size)
 {
     size_t count = read_le32(data + 80);
@@ -319,7 +322,8 @@ static int read_binary_stl(struct reader *r, const unsigned char *data, size_t s
     return 0;
 }
 
-/** Binary if the size matches the triangle count, or if the header contains a zero byte. */
+/** Whether an STL file is binary: its size matches the triangle count, or the header contains a
+ * zero byte. */
 static int is_binary_stl(const unsigned char *data, size_t size)
 {
     return size >= 84 &&

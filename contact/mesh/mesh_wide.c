@@ -44,7 +44,7 @@ static void add_leaf(struct tact_mesh *mesh, uint32_t first, uint32_t count)
     }
 }
 
-/** Whether a node is a leaf, or its leaves are at most `levels` below it. */
+/** Whether a tree node is a leaf, or all its leaves are at most `levels` below it. */
 static int has_leaves_within_levels(const struct tact_mesh_box *boxes, uint32_t node, int levels)
 {
     const uint32_t first = boxes[node].first;
@@ -52,7 +52,8 @@ static int has_leaves_within_levels(const struct tact_mesh_box *boxes, uint32_t 
                                  has_leaves_within_levels(boxes, first + 1, levels - 1));
 }
 
-/** Lists the nodes a number of levels below, or above that the first low ones, in the tree's order.
+/** Lists the descendants of a node a number of levels below it, or less deep where all leaves are
+ * at most `low` levels below, in the tree's order.
  */
 static uint32_t list_descendants_at_level(const struct tact_mesh_box *boxes, uint32_t node,
                                           int levels, int low, uint32_t *out)

@@ -14,7 +14,8 @@
 #include "contact/number.h"
 #include "contact/vec.h"
 
-/* What the formats begin with. Gmsh's comments may stand before its first section. */
+/* Words with which files of the formats begin. In a Gmsh file comments may stand before the first
+ * section. */
 static const char *const vtk_starts[] = {"# vtk DataFile", NULL};
 static const char *const msh_starts[] = {"$MeshFormat", "$Comments", NULL};
 static const char *const xml_starts[] = {"<?xml", "<VTKFile", NULL};
@@ -253,7 +254,8 @@ int tact_tets_read(const void *data, size_t size, const char *name, double scale
     return 0;
 }
 
-/* A side of a tetrahedron: its vertices in ascending order, and as seen from outside. */
+/* A side of a tetrahedron: its vertices in ascending order, and counter-clockwise as seen from
+ * outside. */
 struct side {
     uint32_t sorted[3], outward[3];
 };
@@ -298,12 +300,14 @@ static void make_oriented_side(const struct tact_tets *t, const uint32_t *tet, i
     }
 }
 
-/* Copies the vertices of the triangles, and renumbers them. map: room for all vertices. */
+/* Copies the vertices of the surface triangles, and renumbers them. map: an array for all vertices.
+ */
 static void copy_vertices(const struct tact_tets *tets, uint32_t *map, struct tact_soup *out)
 {
-    memset(map, 0,
-           tets->vertex_count *
-               sizeof *map); /* 0: the vertex is not copied; else its new index, from 1 */
+    memset(
+        map, 0,
+        tets->vertex_count *
+            sizeof *map); /* map of a vertex: 0 if it is not copied, else its new index, from 1 */
     for (size_t i = 0; i < 3 * out->triangle_count; i++) {
         uint32_t *at = &map[out->triangles[i]];
         if (!*at) {

@@ -21,9 +21,9 @@ struct tact_tets {
     size_t vertex_count; /**< number of vertices */
     double *vertices;    /**< vertex_count x 3 [m] */
     size_t tet_count;    /**< number of tetrahedra */
-    uint32_t *tets;      /**< tet_count x 4 indices of vertices */
-    double *values;      /**< [vertex_count] pressure [Pa], or extent [m]: 0 on the surface */
-    int pressure;        /**< 1: the values are pressures, 0: extents */
+    uint32_t *tets;      /**< vertex indices of the tetrahedra, tet_count x 4 */
+    double *values; /**< value at each vertex: pressure [Pa], or extent [m], 0 on the surface */
+    int pressure;   /**< 1: the values at the vertices are pressures, 0: extents */
 };
 
 /** 1 where the content is that of a VTK or Gmsh file, or XML, readable or not; a byte order mark
@@ -45,7 +45,8 @@ TACT_API int tact_tets_recognise(const void *data, size_t size);
 TACT_API int tact_tets_read(const void *data, size_t size, const char *name, double scale,
                             struct tact_tets **out, struct tact_error *err);
 
-/** The triangles that belong to one tetrahedron only, outward, with their vertices. 0 or -ENOMEM.
+/** Makes the surface of tetrahedra: the triangles that belong to one tetrahedron only, outward,
+ * with their vertices. 0 or -ENOMEM.
  */
 TACT_API int tact_tets_surface(const struct tact_tets *tets, struct tact_soup *out);
 

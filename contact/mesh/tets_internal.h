@@ -6,35 +6,37 @@
 
 enum { TACT_TETS_WORD = 64 }; /* size of the longest word of a file, with the final zero */
 
-/* Content of a file, read word by word. */
+/* Reader of a file's content, word by word. */
 struct tets_reader {
     const char *name;
-    const char *at, *end; /* unread part of the file; *end is 0 */
+    const char *at, *end; /* part of the file that is not read yet; *end is 0 */
     int line;
     double scale;
-    int values_are_read; /* 1: the values have been read */
+    int values_are_read; /* 1: the values at the vertices have been read */
     struct tact_tets *tets;
     struct tact_error *err;
 };
 
-/* Sets the error, with file and line. -EINVAL. */
+/* Sets the error message of a file's reader, with file and line. Returns -EINVAL. */
 int tact_tets_report_error(struct tets_reader *r, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* The next word, "" at the end of the file; -EINVAL where it is too long. */
+/* Reads the next word of the file, "" at its end; -EINVAL where the word is too long. */
 int tact_tets_read_word(struct tets_reader *r, char word[TACT_TETS_WORD]);
 
 /* Skips the rest of the line. */
 void tact_tets_skip_line(struct tets_reader *r);
 
-/* A number of things of at least `bytes` bytes each, which the file must have room for. */
+/* Reads a count of items of at least `bytes` bytes each; -EINVAL where the rest of the file is too
+ * short for them. */
 int tact_tets_read_count(struct tets_reader *r, size_t bytes, const char *what, size_t *out);
 
-/* An integer from 0, or a finite number. */
+/* Reads an integer from 0, or a finite number, from the file. */
 int tact_tets_read_integer(struct tets_reader *r, const char *what, uint64_t *out);
 int tact_tets_read_number(struct tets_reader *r, const char *what, double *out);
 
-/* Allocates vertices and values, or tetrahedra. -EINVAL where the file has them already. */
+/* Allocates the arrays of vertices and values, or of tetrahedra. -EINVAL where the file has listed
+ * them already. */
 int tact_tets_alloc_vertices(struct tets_reader *r, size_t count);
 int tact_tets_alloc_tets(struct tets_reader *r, size_t count);
 

@@ -7,7 +7,7 @@
 
 enum { TET = 4, NODES_OF_TET = 4 };
 
-/* Number of a node in the file, and its index. */
+/* A node of a Gmsh file: its number in the file, and its index. */
 struct node {
     uint64_t tag;
     uint32_t index;
@@ -17,7 +17,7 @@ struct msh {
     struct tets_reader *r;
     struct node *nodes; /* sorted by number */
     size_t node_count;
-    int is_section_read; /* 1: the present section has been read to its end */
+    int is_section_read; /* 1: the present section of the file has been read to its end */
 };
 
 /* Elements by Gmsh's type: solids other than the tetrahedron of four nodes cannot be read. */
@@ -107,8 +107,8 @@ static int read_integers(struct msh *m, const char *what, uint64_t *out, int cou
     return rc;
 }
 
-/* Blocks with dimension, entity, whether with parameters, number of nodes; then the numbers, then
- * the coordinates. */
+/* Reads nodes in blocks of format 4: dimension, entity, whether with parameters, number of nodes;
+ * then the nodes' numbers, then their coordinates. */
 static int read_nodes_format_4(struct msh *m)
 {
     size_t blocks, count, done = 0;
@@ -178,7 +178,8 @@ static int read_elements_format_2(struct msh *m)
     return rc;
 }
 
-/* Blocks with dimension, entity, type and number of elements, each with its number. */
+/* Reads elements in blocks of format 4: dimension, entity, type and number of elements; then each
+ * element with its number. */
 static int read_elements_format_4(struct msh *m)
 {
     size_t blocks, count, done = 0;
@@ -205,7 +206,7 @@ static int read_elements_format_4(struct msh *m)
     return rc;
 }
 
-/* The rest of a line without its quotes, cut to a word's size. */
+/* Reads the rest of a line as a string without its quotes, cut to the size of a word. */
 static void read_string(struct msh *m, char name[TACT_TETS_WORD])
 {
     struct tets_reader *r = m->r;
@@ -222,7 +223,8 @@ static void read_string(struct msh *m, char name[TACT_TETS_WORD])
     tact_tets_skip_line(r);
 }
 
-/* Sets of strings, of numbers, and of integers: step, components, nodes. *name: the first string.
+/* Reads the head of node data: strings, real numbers, and integers (step, components, nodes).
+ * *name: the first string.
  */
 static int read_data_head(struct msh *m, char name[TACT_TETS_WORD], uint64_t whole[3])
 {
@@ -271,7 +273,7 @@ static int read_node_data(struct msh *m)
     return wanted_tag < 0 ? wanted_tag : rc;
 }
 
-/* The end of a section, which follows at once where the section has been read. */
+/* Reads the end of a Gmsh section, which must follow at once where the section has been read. */
 static int expect_section_end(struct msh *m, const char *name)
 {
     char word[TACT_TETS_WORD];

@@ -24,13 +24,13 @@ static const struct number_type {
 };
 enum { NUMBER_TYPES = sizeof number_types / sizeof *number_types };
 
-/* State of a file; counts are 0 until read. */
+/* Reader of a legacy VTK file; its counts are 0 until read. */
 struct vtk {
     struct tets_reader *r;
     int binary, of_points;
-    size_t cells;       /* number of cells */
-    uint32_t *offset;   /* [cells + 1] of each cell's vertices in the list */
-    uint32_t *vertices; /* of all cells, below the number of points */
+    size_t cells;     /* number of cells */
+    uint32_t *offset; /* offset of each cell's vertices in the list of indices, cells + 1 entries */
+    uint32_t *vertices; /* vertex indices of all cells, below the number of points */
     size_t vertex_count;
 };
 
@@ -70,7 +70,7 @@ static double decode_number(const unsigned char *p, const struct number_type *ty
     return type->is_signed && bits & sign ? -(double)((~bits + 1) & (2 * sign - 1)) : (double)bits;
 }
 
-/* Goes to the numbers of an array, of which there are `count`. */
+/* Begins an array of `count` numbers: moves to the first of them. */
 static int begin_array(struct vtk *v, const struct number_type *type, size_t count,
                        const char *what)
 {
@@ -131,7 +131,7 @@ static int read_points(struct vtk *v)
     return rc ? rc : read_array(v, type, 3 * count, "a coordinate", v->r->tets->vertices);
 }
 
-/* Cells as a number of vertices and the vertices, each. */
+/* Reads cells of versions up to 4.2: for each a number of vertices, then the vertices. */
 static int read_counted_cells(struct vtk *v, size_t cells, size_t count)
 {
     const struct number_type integer = {"int", 4, 0, 1};
@@ -170,7 +170,7 @@ static int read_section(struct vtk *v, const char *name, size_t count, size_t li
     return rc;
 }
 
-/* Whether OFFSETS follows: cells of version 5.1. */
+/* Whether OFFSETS follows, as in cells of version 5.1. */
 static int has_offsets(const struct vtk *v)
 {
     struct tets_reader lookahead_reader = *v->r;
@@ -252,7 +252,7 @@ static int read_cell_types(struct vtk *v)
     return rc;
 }
 
-/* A set of numbers of the points, or of the cells, which are skipped. */
+/* Reads or skips a data set of numbers: of the points, or of the cells, which is skipped. */
 static int read_values(struct vtk *v, const char *name, const struct number_type *type,
                        size_t tuples, size_t component_count)
 {
@@ -300,7 +300,7 @@ static int read_scalars(struct vtk *v, size_t tuples)
     return rc ? rc : read_values(v, name, type, tuples, component_count);
 }
 
-/* FIELD: sets with a name, number of components and number of tuples each. */
+/* Reads FIELD data: arrays, each with a name, a number of components and a number of tuples. */
 static int read_field(struct vtk *v)
 {
     char name[TACT_TETS_WORD];
@@ -330,7 +330,7 @@ static int read_vectors(struct vtk *v, size_t tuples)
     return rc ? rc : read_values(v, name, type, tuples, 3);
 }
 
-/* METADATA ends at an empty line. */
+/* Skips METADATA, which ends at an empty line. */
 static void skip_metadata(struct tets_reader *r)
 {
     tact_tets_skip_line(r);

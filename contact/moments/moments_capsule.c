@@ -105,8 +105,8 @@ static void finish_cylinder_moments(const struct tact_capsule_sums *s, const dou
     const struct tact_capsule_faces *f = &s->faces[TACT_CAPSULE_MIDDLE];
     double r2 = s->radius * s->radius, round[3], up = z[0], down = z[1];
     memset(out, 0, sizeof *out);
-    for (int k = 0; k < 3;
-         k++) { /* integrals of z^k dtheta dz over the cylinder's surface inside the other solid */
+    /* Integrals of z^k dtheta dz over the cylinder's surface inside the other solid. */
+    for (int k = 0; k < 3; k++) {
         round[k] = f->form[k] + (turn[0] * up - turn[1] * down) / (k + 1);
         up *= z[0];
         down *= z[1];

@@ -28,7 +28,8 @@ TACT_INLINE void set_node_box(struct tact_rim_box_group *e, uint32_t k, const fl
     }
 }
 
-/** Builds boxes over the near leaves, eight by eight, at least one level. */
+/** Builds the tree of boxes over the near leaves of a side, eight by eight, with at least one
+ * level. */
 TACT_INLINE void build_box_tree(struct tact_rim_side *side, const struct tact_pairing_tree *pairing)
 {
     static const float empty_lower[3] = {INFINITY, INFINITY, INFINITY};
@@ -75,7 +76,7 @@ TACT_INLINE struct tact_rim_leaf *place_leaf(struct tact_rim *rim, int of, uint3
     side->at[i] = at;
     tact_rim_place_leaf(&pairing->placed, pairing->leaf[i], rim->pairing->per_unit, rim->margin,
                         leaf);
-    /* No coordinate of n exceeds twice the square of the largest edge. */
+    /* bound: no coordinate of the area vector n exceeds twice the square of the largest edge */
     const double *size = (const double *)&leaf->size;
     const double most = tact_max(tact_max(size[0], size[1]), tact_max(size[2], size[3]));
     leaf->within = 4.0 * rim->shifted_slack * most * most;
@@ -89,7 +90,7 @@ TACT_INLINE struct tact_rim_leaf *place_leaf(struct tact_rim *rim, int of, uint3
     return leaf;
 }
 
-/** Mask of the eight boxes that meet a given one. */
+/** Mask of those among eight boxes that overlap a given one. */
 TACT_INLINE uint32_t find_overlapping_boxes_of_8(const struct tact_rim_box_group *e,
                                                  const float low[3], const float high[3])
 {
@@ -159,14 +160,14 @@ TACT_INLINE uint32_t list_near_leaf_groups(struct tact_rim *rim, uint32_t box)
     return n;
 }
 
-/** Eight adjacent leaves of A, and their boxes. */
+/** A group of eight adjacent leaves of A, and their boxes. */
 struct leaf_group {
     uint32_t first, count;
     float low[8][3], high[8][3];
 };
 
-/** Matches leaf i of a bunch of A with leaf k of B, whose boxes meet: lists the triangles that may
- * cross. */
+/** Matches leaf i of a group of A with leaf k of B, whose boxes overlap: lists the triangles that
+ * may cross. */
 TACT_INLINE int match_leaf_pair(struct tact_rim *rim, const struct leaf_group *leaf_group,
                                 uint32_t i, uint32_t k)
 {
@@ -197,15 +198,15 @@ TACT_INLINE int match_leaf_pair(struct tact_rim *rim, const struct leaf_group *l
     return 0;
 }
 
-/** Matches a bunch of A with a group of eight leaves of B. */
+/** Matches a group of eight leaves of A with a group of eight leaves of B. */
 TACT_INLINE int match_node_with_eight_boxes(struct tact_rim *rim,
                                             const struct leaf_group *leaf_group,
                                             uint32_t near_groups)
 {
     const struct tact_rim_box_group *e = &rim->side[1].box_groups[near_groups];
     uint64_t bits = 0;
-    /* All pairs are tested together: the number of leaves that a single one meets cannot be
-     * predicted. */
+    /* all pairs of leaves are tested together, as the number of leaves that a single one meets
+     * cannot be predicted */
     for (uint32_t i = 0; i < 8; i++) {
         bits |= (uint64_t)find_overlapping_boxes_of_8(e, leaf_group->low[i], leaf_group->high[i])
                 << 8 * i;
@@ -242,7 +243,7 @@ TACT_INLINE int match_leaf_groups(struct tact_rim *rim, uint32_t box, uint32_t b
             return -EAGAIN;
         }
     }
-    /* Slots of leaves that meet nothing are reused for the next ones. */
+    /* slots of leaves that meet no leaf of the other mesh are reused for the next ones */
     for (uint32_t i = 0; i < leaf_group.count; i++) {
         const uint32_t at = side->at[leaf_group.first + i], meets = side->leaf[at].meets;
         side->free[side->free_count] = at;
@@ -302,7 +303,7 @@ TACT_INLINE int partition_separated_leaves(struct tact_rim *rim, int of)
     return 0;
 }
 
-/** Rounding of single precision in the coordinates of what is near, in the unit of the pair. */
+/** Rounding of single precision in the coordinates of the near leaves, in the unit of the pair. */
 static float single_precision_margin(const struct tact_pairing *pairing)
 {
     float most = 0.0F;
@@ -316,17 +317,19 @@ static float single_precision_margin(const struct tact_pairing *pairing)
     return 2e-6F + 2e-6F * most;
 }
 
-/** Directions of the shift, in the frame: not along planes that bodies are likely to share. */
+/** Directions in which A may be shifted off coplanar faces, in the frame: not along planes that
+ * bodies are likely to share. */
 enum { SHIFTS = 6 };
 static const double directions[SHIFTS][3] = {{0.48, 0.36, 0.8},   {-0.36, 0.8, 0.48},
                                              {0.8, -0.48, 0.36},  {0.28, -0.576, 0.768},
                                              {-0.8, -0.36, 0.48}, {-0.352, 0.36, 0.864}};
 
-/** Size of the shift over the slack: its square must be negligible, and its sign must decide all
- * heights. */
+/** Size of the shift of A over the slack: its square must be negligible, and its sign must decide
+ * all heights. */
 static const double SHIFT_TO_SLACK_RATIO = 1024.0;
 
-/** Shifts A; returns 0 where the boxes of the trees do not allow for the shift. */
+/** Shifts A off coplanar faces; returns 0 where the boxes of the trees do not allow for the shift.
+ */
 TACT_INLINE int shift_a_off_coplanar_faces(struct tact_rim *rim, int which)
 {
     double *to = rim->pairing->a.placed.shift;
@@ -339,7 +342,8 @@ TACT_INLINE int shift_a_off_coplanar_faces(struct tact_rim *rim, int which)
     return rim->shifted_slack * (double)rim->pairing->per_unit < 1e-6;
 }
 
-/** Finds which near leaves meet, and where they cross. */
+/** Finds which near leaves of the two meshes meet, and the segments in which their triangles cross.
+ */
 TACT_INLINE int find_overlap_rim(struct tact_rim *rim)
 {
     build_box_tree(&rim->side[0], &rim->pairing->a);

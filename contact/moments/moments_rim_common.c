@@ -6,17 +6,19 @@
  * the polygon that two triangles have in common. */
 #include "contact/moments/moments_rim_internal.h"
 
-/** Smallest distance that the shift must create between two faces, over the slack. */
+/** Smallest distance that the shift of A must create between two coplanar faces, over the slack. */
 static const double MIN_SHIFTED_FACE_DISTANCE = 2.0;
 
-/** A flat polygon: a clipped triangle. */
+/** A flat polygon: a triangle clipped by another one. */
 struct polygon {
     int count;
-    double at[24][3]; /* each cut at most doubles the number of parts, whatever the rounding */
+    double at[24][3]; /* capacity: each cut at most doubles the number of corners, whatever the
+                         rounding */
 };
 
-/** Cuts off the part to the right of the line from p to q, as seen against axis c where turn is 1,
- * along it where -1, into *out. Returns 0, with *out unchanged, where nothing is cut off. */
+/** Cuts off the part of a flat polygon to the right of the line from p to q, as seen against axis c
+ * where turn is 1, along it where -1, into *out. Returns 0, with *out unchanged, where nothing is
+ * cut off. */
 static int clip_polygon_by_line(const struct polygon *in, const double p[3], const double q[3],
                                 int c, double turn, struct polygon *out)
 {
@@ -47,7 +49,7 @@ static int clip_polygon_by_line(const struct polygon *in, const double p[3], con
     return 1;
 }
 
-/** Adds `weight` times a flat polygon of unit normal n. */
+/** Adds to the gradient `weight` times the area of a flat polygon of unit normal n. */
 static void add_flat_polygon_area(struct tact_rim *rim, const struct polygon *polygon,
                                   const double n[3], double weight)
 {
@@ -92,7 +94,7 @@ int tact_rim_add_half_common_area(struct tact_rim *rim, const struct tact_rim_le
     if (!(square_a > 0.0) || !(square_b > 0.0)) {
         return 0;
     }
-    /* The plane of the larger one; outward of A. */
+    /* normal of the larger of the two triangles, outward of A */
     const double *larger_normal = square_a > square_b ? n_a : n_b;
     const double size = (larger_normal == n_a ? 1.0 : same) * sqrt(tact_max(square_a, square_b));
     const double across = tact_v3_dot(larger_normal, rim->shift) / size;
@@ -108,12 +110,13 @@ int tact_rim_add_half_common_area(struct tact_rim *rim, const struct tact_rim_le
         last ^= clip_polygon_by_line(&polygon[last], of_b[k], of_b[tact_rim_next_corner(k)], c,
                                      turn, &polygon[!last]);
     }
-    /* With an outward shift, A's face is inside B where B is on its other side, else outside. */
+    /* which half counts already: with an outward shift, A's face is inside B where B is on its
+     * other side, else outside */
     add_flat_polygon_area(rim, &polygon[last], n, same * across > 0.0 ? 0.5 : -0.5);
     return 0;
 }
 
-/** Adds v at p, and its torque about rim->origin. */
+/** Adds an area vector v at a point p to the gradient, and its torque about rim->origin. */
 static void add_vector_at_point(const struct tact_rim *rim, const double p[3], const double v[3],
                                 struct tact_moment_sums *sums)
 {

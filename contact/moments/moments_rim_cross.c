@@ -29,7 +29,8 @@ static void tact_rim_coplanar_lanes(const struct tact_rim *rim, const struct tac
                                     uint32_t i, const struct tact_rim_leaf *t,
                                     const struct tact_rim_heights *h, uint32_t *bits)
 {
-    /* The largest coordinate of a vector is at least its length over the square root of 3. */
+    /* bound by coordinates: the largest one of a vector is at least its length over the square root
+     * of 3 */
     const double within = 1.7320508 * rim->slack, *d = rim->shift;
     const int moved = rim->shifted_slack > rim->slack;
     tact_d4 high_a, high_b, area_s, area_t, of_a[3], of_b[3];
@@ -80,7 +81,8 @@ static uint32_t tact_rim_lanes_that_may_cross(const struct tact_rim *rim,
     tact_rim_lanes_of_both_signs(h->of_b, &mixed_b);
     mixed = mixed_a & mixed_b;
     tact_l4_bits(&mixed, &bits);
-    /* One corner away from the plane is sufficient, and usual. */
+    /* one corner away from the other's plane is sufficient, and usual, to exclude that a triangle
+     * lies in it */
     const tact_l4 pairing =
         (TACT_D4_ABS(h->of_a[0]) < t->within) | (TACT_D4_ABS(h->of_b[0]) < s->within);
     tact_l4_bits(&pairing, &in_plane);
@@ -95,14 +97,15 @@ static uint32_t tact_rim_lanes_that_may_cross(const struct tact_rim *rim,
  * it a sign depends on the order of the corners. */
 #define TACT_RIM_ROUNDING_RATIO (64.0 * DBL_EPSILON)
 
-/** One triangle of two that may cross: lane `lane` of a leaf. */
+/** One of two triangles that may cross: lane `lane` of a leaf. */
 struct tact_rim_crossing_triangle {
     const struct tact_rim_leaf *leaf;
     const double *p; /* coordinate c of corner k: p[tact_rim_lane_offset(k, c)] */
     const double *h; /* height of each corner over the other triangle's plane: h[4 k] */
     double size;
-    uint32_t lane, below; /* below: bit k where corner k is below the other's plane */
-    int leave, enter;     /* edges on which, counter-clockwise, the height becomes >= 0, and < 0 */
+    uint32_t lane, below; /* bit k is set where corner k is below the other triangle's plane */
+    int leave, enter;     /* edges on which, counter-clockwise, the height over the other's plane
+                             becomes >= 0, and < 0 */
 };
 
 static int tact_rim_lane_offset(int k, int c)
@@ -204,7 +207,7 @@ static uint32_t tact_rim_order_along_line(const struct tact_rim *rim,
     return past;
 }
 
-/** End `which` of a segment, on edge e of the triangle. */
+/** Sets end `which` of a rim segment, on edge e of the triangle. */
 static void tact_rim_set_segment_end(struct tact_rim_segment *g, int which,
                                      const struct tact_rim_crossing_triangle *s, int e, int up,
                                      int of_b)
@@ -222,14 +225,14 @@ static void tact_rim_set_segment_end(struct tact_rim_segment *g, int which,
     g->edge[which] = (uint8_t)(e + 3 * of_b);
 }
 
-/** Two triangles that may cross, and their edges: tact_rim_edges_crossing_upward() of each. */
+/** A candidate: two triangles that may cross, with tact_rim_edges_crossing_upward() of each. */
 struct tact_rim_candidate {
     struct tact_rim_crossing_triangle crossing_triangles[2];
     tact_d2 edge[4][3];
     uint32_t triangle[2];
 };
 
-/** Adds the segment that two triangles share; returns 0 or -EAGAIN. */
+/** Adds the segment in which two triangles cross to the rim; returns 0 or -EAGAIN. */
 static int tact_rim_add_segment(struct tact_rim *rim, const struct tact_rim_candidate *c)
 {
     const struct tact_rim_crossing_triangle *s = &c->crossing_triangles[0],
@@ -238,7 +241,8 @@ static int tact_rim_add_segment(struct tact_rim *rim, const struct tact_rim_cand
         return -EAGAIN;
     }
     const uint32_t past = tact_rim_order_along_line(rim, s, t, c->edge, 1);
-    /* 1 where an end is on an edge of t: both are equally likely, so there are no branches on it.
+    /* 1 where an end of the segment is on an edge of t: both cases are equally likely, so there are
+     * no branches on it
      */
     const int start = past & 1, end = !(past & 2);
     const int start_edges[2] = {s->leave, t->enter}, edges_of_signs[2] = {s->enter, t->leave};
@@ -296,8 +300,8 @@ static uint32_t tact_rim_lanes_with_common_area(const struct tact_rim *rim,
     return lanes;
 }
 
-/** Handles coplanar faces, a bit for each lane of what is pending; -EAGAIN where A is not shifted
- * yet, or not across them: it must then be shifted. */
+/** Handles coplanar faces among the pending triangles, a bit for each lane; -EAGAIN where A is not
+ * shifted yet, or not across them: it must then be shifted. */
 static int tact_rim_handle_coplanar(struct tact_rim *rim, uint64_t flat)
 {
     rim->has_coplanar = 1;
@@ -347,7 +351,8 @@ int tact_rim_intersect_pending(struct tact_rim *rim, uint32_t count)
         c->triangle[1] = w->b / 16 * 4 + j;
         tact_rim_edges_crossing_upward(&c->crossing_triangles[0], c->edge[0], c->edge[1]);
         tact_rim_edges_crossing_upward(&c->crossing_triangles[1], c->edge[2], c->edge[3]);
-        /* The segment runs along s from where s leaves B to where it enters, along t the other way.
+        /* direction of the segment: on s from where s leaves B to where it enters, on t the other
+         * way
          */
         kept[n] = at;
         n += tact_rim_order_along_line(rim, &c->crossing_triangles[0], &c->crossing_triangles[1],

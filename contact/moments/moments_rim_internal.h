@@ -35,19 +35,19 @@ enum {
 
 #define TACT_RIM_NONE UINT32_MAX
 
-/** Triangles of a leaf, one a lane. Lanes beyond count repeat the first. */
+/** Placed triangles of a leaf, one a lane. Lanes beyond count repeat the first. */
 struct tact_rim_leaf {
-    tact_d4 p[3][3]; /* [corner][coordinate] */
-    tact_d4 n[3];    /* twice the area vector, outward */
-    tact_d4 size;    /* largest coordinate of the edges from corner 0 */
-    tact_f4 lower[3],
-        upper[3]; /* bounds in the unit of the pair, enlarged by the rounding of single precision */
+    tact_d4 p[3][3];            /* [corner][coordinate] */
+    tact_d4 n[3];               /* twice the outward area vector of each triangle */
+    tact_d4 size;               /* largest coordinate of the triangle's edges from corner 0 */
+    tact_f4 lower[3], upper[3]; /* bounds of each triangle in the unit of the pair, enlarged by the
+                                   rounding of single precision */
     double within; /* heights over one of its planes, times twice the area, below which a triangle
                       may lie in it */
     uint32_t first, count;
-    uint32_t meets;      /* 1: its box meets that of a leaf of the other mesh */
-    uint32_t index;      /* index among the leaves of the mesh */
-    uint16_t corner[12]; /* indices of its distinct corners in the table of corners */
+    uint32_t meets;      /* 1: the leaf's box meets that of a leaf of the other mesh */
+    uint32_t index;      /* index of the leaf in its mesh */
+    uint16_t corner[12]; /* indices of the leaf's distinct corners in the table of corners */
 };
 
 /** Key of a box in tact_rim_side.eights: of leaf k (level 0) or of the 8 boxes of the level below
@@ -61,11 +61,13 @@ TACT_INLINE uint32_t tact_rim_box_key(uint32_t level, uint32_t k)
  * A. */
 struct tact_rim_segment {
     tact_d4 end[2];  /* start and end */
-    double along[2]; /* position on the edge that contains the start, the end: 0 to 1 */
-    uint8_t edge[2]; /* that edge: 0 to 2 of A's triangle, 3 to 5 of B's */
-    uint32_t
-        triangle[2];  /* triangles of A and B: 4 times the index among its leaves, plus the lane */
-    uint32_t next[2]; /* index of the next segment of the same triangle */
+    double along[2]; /* positions of the segment's start and end on the edges that contain them, 0
+                        to 1 */
+    uint8_t edge[2]; /* edges that contain the segment's start and end: 0 to 2 of A's triangle, 3 to
+                        5 of B's */
+    uint32_t triangle[2]; /* triangles of A and B that cross: 4 times the index of the leaf, plus
+                             the lane */
+    uint32_t next[2];     /* index of the next segment of the same triangle, for A and for B */
 };
 
 /** A triangle of a leaf of A and the four of a leaf of B: heights of the corners of each over the
@@ -86,22 +88,22 @@ struct tact_rim_pending {
     uint32_t b; /* triangles of B: 16 times the index of their leaf, plus a bit for each */
 };
 
-/** One mesh of a pair. */
+/** One mesh of a pair in the search for the rim. */
 struct tact_rim_side {
-    uint32_t count;                      /* number of near leaves */
-    int top;                             /* level of the root */
-    uint32_t at[TACT_PAIRING_MAX_NODES]; /* index of each near leaf in leaf[], or NONE */
+    uint32_t count;                      /* number of leaves of the mesh near the other one */
+    int top;                             /* level of the root of the tree of boxes */
+    uint32_t at[TACT_PAIRING_MAX_NODES]; /* position of each near leaf in leaf[], or NONE */
     struct tact_rim_box_group box_groups[TACT_PAIRING_MAX_NODES / 7 + 8];
-    uint32_t level[TACT_RIM_LEVELS];            /* index of the first of each level in eights */
+    uint32_t level[TACT_RIM_LEVELS]; /* index in the box groups of the first group of each level */
     uint32_t separated[TACT_PAIRING_MAX_NODES]; /* boxes that meet no leaf of the other side:
                                                 tact_rim_box_key() */
     uint32_t separated_count;
     uint32_t placed_count;
     uint32_t free[8], free_count; /* indices below `placed_count` that are not in use */
     struct tact_rim_leaf leaf[TACT_RIM_LEAVES];
-    uint32_t segment[4 * TACT_RIM_LEAVES];       /* first segment of each triangle */
-    uint64_t corner_keys[TACT_RIM_CORNER_SLOTS]; /* number of the query that listed a corner, and
-                                                    the corner */
+    uint32_t segment[4 * TACT_RIM_LEAVES]; /* index of the first rim segment of each triangle */
+    uint64_t corner_keys[TACT_RIM_CORNER_SLOTS]; /* key of a table entry: number of the query that
+                                                    listed a corner, and the corner */
     uint8_t state[TACT_RIM_CORNER_SLOTS];    /* state of the corner: moments_rim_known_internal.h */
     uint32_t known_count, corner_hash_shift; /* 2^(32 - corner_hash_shift) entries are in use */
 };
@@ -112,31 +114,33 @@ struct tact_rim {
     uint32_t query; /* number of the present query, from 1 */
     uint32_t rim_segment_count;
     struct tact_rim_segment segment[TACT_RIM_SEGMENTS];
-    uint32_t near_groups[TACT_PAIRING_MAX_NODES / 8]; /* groups of B's leaves near a box of A's */
+    uint32_t
+        near_groups[TACT_PAIRING_MAX_NODES / 8]; /* groups of eight leaves of B near a box of A */
     struct tact_rim_pending pending[TACT_RIM_BATCH + 4];
     uint32_t pending_count;
-    double slack;    /* distance within which a triangle lies in a plane [m] */
-    double shift[3]; /* by which A is shifted in the frame because of coplanar faces; or zero [m] */
+    double slack;             /* distance within which a triangle lies in a plane [m] */
+    double shift[3];          /* shift of A in the frame because of coplanar faces; or zero [m] */
     double shifted_slack;     /* slack plus the size of the shift [m] */
     uint8_t ray_budget[2][2]; /* [side][inside]: number of rays by which the result of the rim may
                                 still be checked; 0 once one has confirmed it */
-    int has_coplanar;         /* 1: coplanar faces were found */
-    int must_shift_mesh_a;    /* 1: A must be shifted, or shifted differently */
+    int has_coplanar;         /* 1: coplanar faces of the two meshes were found */
+    int must_shift_mesh_a;    /* 1: mesh A must be shifted, or shifted differently */
     double coplanar_half_correction[3],
         coplanar_half_torque[3]; /* correction of the gradient by which half of the coplanar faces
                                   counts, and its torque about the frame's origin */
-    float margin; /* rounding of single precision in what is near, in the unit of the pair */
+    float margin; /* rounding of single precision in the coordinates of near leaves, in the unit of
+                     the pair */
     tact_d4 origin;
 };
 
-/** Largest coordinate of vectors. */
+/** Largest absolute coordinate of each of four vectors. */
 TACT_INLINE void tact_rim_largest_coordinate(const tact_d4 v[3], tact_d4 *greatest)
 {
     tact_d4 m = TACT_D4_MAX(TACT_D4_ABS(v[0]), TACT_D4_ABS(v[1]));
     *greatest = TACT_D4_MAX(TACT_D4_ABS(v[2]), m);
 }
 
-/** The corner, or the edge, after one of a triangle. */
+/** Index of the corner, or edge, of a triangle after a given one. */
 TACT_INLINE int tact_rim_next_corner(int k)
 {
     return 9 >> 2 * k & 3;
@@ -158,11 +162,12 @@ void tact_rim_correct_for_shift(const struct tact_rim *rim, struct tact_moment_s
  * -EAGAIN where too much meets or no shift suits the coplanar faces. */
 int tact_rim_find(struct tact_rim *rim);
 
-/** Places a leaf. Its bounds are enlarged by `margin`, for single precision. */
+/** Places a leaf's triangles for the rim; their bounds are enlarged by `margin`, for single
+ * precision. */
 void tact_rim_place_leaf(const struct tact_placed *body, uint32_t index, float per_unit,
                          float margin, struct tact_rim_leaf *leaf);
 
-/** Bounds of the triangles of a leaf, in the unit of the pair. */
+/** Bounds of all triangles of a placed leaf, in the unit of the pair. */
 void tact_rim_leaf_bounds(const struct tact_rim_leaf *leaf, float low[3], float high[3]);
 
 /** Finds where the first `count` pending triangles of A, at most a batch, cross those of B; returns

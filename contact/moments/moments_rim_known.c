@@ -4,8 +4,8 @@
 void tact_rim_reset_corners(struct tact_rim_side *side)
 {
     side->known_count = 0;
-    /* Larger than 12 corners a leaf: the table is never full, mostly empty as leaves share corners,
-     * and in the cache where leaves are few. */
+    /* size of the table: above 12 corners a leaf, so that it is never full, mostly empty as leaves
+     * share corners, and in the cache where leaves are few */
     side->corner_hash_shift = 32 - TACT_RIM_CORNER_SLOT_BITS;
     while (side->corner_hash_shift < 32 - 8 &&
            12 * side->placed_count <= UINT32_MAX >> (side->corner_hash_shift + 1)) {
@@ -13,7 +13,7 @@ void tact_rim_reset_corners(struct tact_rim_side *side)
     }
 }
 
-/** Index of a corner in the table, or where it is to be added. */
+/** Index of a corner in the hash table of corners, or of the entry where it is to be added. */
 static uint32_t tact_rim_find_corner(const uint64_t *corner_keys, uint32_t shift, uint64_t key)
 {
     uint32_t i = ((uint32_t)key * 2654435769U) >> shift;

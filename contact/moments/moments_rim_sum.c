@@ -5,7 +5,8 @@
 
 #include "contact/moments/moments_rim_known_internal.h"
 
-/** Rounding of a sign, as in moments_rim.c; and of a closed sum, over the magnitudes of its terms.
+/** Rounding bounds: of a sign, as in moments_rim.c; and of a sum over a closed surface, over the
+ * magnitudes of its terms.
  */
 static const double SIGN_ROUNDING_BOUND = 64.0 * DBL_EPSILON, CLOSED = 256.0 * DBL_EPSILON;
 
@@ -33,7 +34,7 @@ TACT_INLINE int add_winding_of_leaf(const struct tact_rim_leaf *leaf, const doub
         outside |= area[k] < -SIGN_ROUNDING_BOUND * size * size;
         unsure |= TACT_D4_ABS(area[k]) <= SIGN_ROUNDING_BOUND * size * size;
     }
-    /* The plane's height over p, times |n_z|. */
+    /* height of the triangle's plane over the point p, times |n_z| */
     tact_d4 over = turn * (leaf->n[0] * d[0][0] + leaf->n[1] * d[0][1] + leaf->n[2] * d[0][2]);
     over = up ? over : -over;
     tact_d4 least = SIGN_ROUNDING_BOUND * size * size * (size + apart);
@@ -92,7 +93,7 @@ static int is_point_inside_other_mesh(const struct tact_rim *rim, int of, const 
     return winding == 0 || winding == 1 ? winding : -1;
 }
 
-/** 1 where a triangle that is not crossed, with nothing inside of it, is inside; -1 where
+/** 1 where a triangle that the rim does not cross is inside the other mesh, by a ray; -1 where
  * undecided. */
 static int is_triangle_inside(const struct tact_rim *rim, int of, const struct tact_rim_leaf *leaf,
                               uint32_t lane)
@@ -134,7 +135,7 @@ struct edge {
     const tact_d4 *at[2][TACT_RIM_ON_EDGE];
 };
 
-/** A triangle that the rim crosses, and the closed outline of its part inside the other mesh. */
+/** A triangle that the rim crosses, and the closed outline of the part inside the other mesh. */
 struct crossed {
     struct edge edge[3];
     int inside[3];
@@ -174,7 +175,7 @@ static int collect_triangle_segments(const struct tact_rim *rim, int of, uint32_
 {
     for (uint32_t i = rim->side[of].segment[triangle]; i != TACT_RIM_NONE;) {
         const struct tact_rim_segment *g = &rim->segment[i];
-        /* For B's triangle the segment has the opposite direction. */
+        /* on B's triangle the rim segment has the opposite direction */
         if (add_edge_piece(t, &g->end[of], &g->end[!of])) {
             return -EAGAIN;
         }
@@ -190,7 +191,7 @@ static int collect_triangle_segments(const struct tact_rim *rim, int of, uint32_
     return 0;
 }
 
-/** Sets the state of a corner; returns 1 where it contradicts the known state. */
+/** Sets whether a corner is inside; returns 1 where it contradicts what is known. */
 TACT_INLINE int set_corner_inside(int *inside, int known)
 {
     int is_changed = *inside >= 0 && *inside != known;
@@ -198,8 +199,8 @@ TACT_INLINE int set_corner_inside(int *inside, int known)
     return is_changed;
 }
 
-/** Determines from the crossings of the edges which corners are inside; returns 0, or -EAGAIN where
- * they are inconsistent. */
+/** Determines from the rim's crossings of a triangle's edges which corners are inside; returns 0,
+ * or -EAGAIN where they are inconsistent. */
 static int classify_corners(struct crossed *t)
 {
     int wrong = 0, first = -1;
@@ -214,7 +215,8 @@ static int classify_corners(struct crossed *t)
             first = first < 0 ? k : first;
         }
     }
-    /* Around from an edge that is crossed: the start of an uncrossed one is known. */
+    /* around the triangle from an edge that the rim crosses: the state at the start of an uncrossed
+     * edge is then known */
     for (int i = 0, k = first; i < 2 && first >= 0; i++) {
         k = tact_rim_next_corner(k);
         if (t->edge[k].count[0] + t->edge[k].count[1] == 0) {
@@ -224,8 +226,8 @@ static int classify_corners(struct crossed *t)
     return wrong ? -EAGAIN : 0;
 }
 
-/** Determines whether the corners are inside where the rim crosses no edge: all have the same
- * state. */
+/** Determines whether the corners of a triangle are inside where the rim crosses none of its edges:
+ * all have the same state. */
 static int classify_by_ray(const struct tact_rim *rim, int of, const uint32_t corner[3],
                            struct crossed *t)
 {
@@ -240,7 +242,7 @@ static int classify_by_ray(const struct tact_rim *rim, int of, const uint32_t co
     return inside < 0 ? -EAGAIN : 0;
 }
 
-/** Adds the parts of the edges that are inside. */
+/** Adds to a crossed triangle's outline the parts of its edges that are inside the other mesh. */
 static int add_inside_edge_parts(struct crossed *t)
 {
     for (int k = 0; k < 3; k++) {
@@ -260,7 +262,8 @@ static int add_inside_edge_parts(struct crossed *t)
     return 0;
 }
 
-/** Adds the area within the outline of a triangle; returns 0, or -EAGAIN where it is not closed. */
+/** Adds the area within the outline of a crossed triangle; returns 0, or -EAGAIN where it is not
+ * closed. */
 TACT_INLINE int add_outline_area(const struct crossed *t, const struct tact_rim_leaf *leaf,
                                  uint32_t lane, struct tact_cut_surface *surface)
 {
@@ -273,7 +276,7 @@ TACT_INLINE int add_outline_area(const struct crossed *t, const struct tact_rim_
     tact_d4 gap = {0.0};
     for (int i = 0; i < t->pieces; i++) {
         gap += *t->piece[1][i] - *t->piece[0][i];
-        /* A piece that begins or ends at the base spans no area with it. */
+        /* a piece of the outline that begins or ends at the base point spans no area with it */
         if (i == 0 || t->piece[1][i] == t->piece[0][0]) {
             continue;
         }
@@ -348,7 +351,7 @@ TACT_INLINE int is_uncrossed_triangle_inside(struct tact_rim *rim, int of,
     return known == TACT_RIM_INSIDE;
 }
 
-/** Adds the triangles of a leaf whose bit is set. */
+/** Adds those triangles of a leaf to the surface whose bit is set. */
 TACT_INLINE void add_leaf(const struct tact_rim_leaf *leaf, uint32_t bits,
                           struct tact_cut_surface *surface)
 {
@@ -408,14 +411,14 @@ static int add_surface_near_rim(struct tact_rim *rim, int of, struct tact_cut_su
     return 0;
 }
 
-/** The last separated boxes, and which of them are inside. */
+/** Cache of recent separated boxes, and whether they are inside the other mesh. */
 struct recent_box {
     tact_f8 lower[3], upper[3];
     uint32_t inside, next;
 };
 
-/** 1 where a separated box is inside: known from a recent box that it meets, from a corner, or by a
- * ray. */
+/** 1 where a separated box is inside the other mesh: known from a recent box that it meets, from a
+ * corner, or by a ray. */
 TACT_INLINE int is_box_inside_other_mesh(struct tact_rim *rim, int of, uint32_t box,
                                          struct recent_box *recent_box)
 {
@@ -460,7 +463,7 @@ TACT_INLINE int is_box_inside_other_mesh(struct tact_rim *rim, int of, uint32_t 
     return inside;
 }
 
-/** Adds the surface of leaves whose boxes meet no leaf of the other mesh. */
+/** Adds the surface of those leaves inside the other mesh whose boxes meet none of its leaves. */
 static int add_separated_leaves(struct tact_rim *rim, int of, struct tact_cut_surface *surface)
 {
     const struct tact_rim_side *side = &rim->side[of];
@@ -504,7 +507,7 @@ static void reset_rim_for_query(struct tact_rim *rim)
     }
 }
 
-/** Sums of both surfaces; -EAGAIN where they are not closed. */
+/** Sums over the surfaces of both meshes inside each other; -EAGAIN where they do not close. */
 static int add_both_surfaces(struct tact_rim *rim, double size, struct tact_moment_sums *sums)
 {
     struct tact_moment_sums part[4];

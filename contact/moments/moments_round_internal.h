@@ -13,7 +13,7 @@ static const float TACT_CAPSULE_QUERY_MARGIN = 2e-6F;
 /** A ball or capsule in the unit of a mesh's boxes, relative to their middle. */
 struct tact_capsule_query {
     float centre[3], axis[3];  /* axis: from the centre to its upper end; 0 for a ball */
-    float squared_radius;      /* square of the radius plus a margin */
+    float squared_radius;      /* square of the radius plus a margin for rounding */
     float inverse_axis_square; /* 1 / axis.axis, or 0 */
 };
 
@@ -37,8 +37,9 @@ TACT_INLINE void tact_capsule_query_init(const double at[3], const double axis[3
     out->inverse_axis_square = axis2 > 0.0 ? (float)(1.0 / axis2) : 0.0F;
 }
 
-/** Bits of the boxes that may reach into it. Outward from the axis to the centre of a box, the
- * capsule ends at its radius, and the box begins at the distance of its centre less its extent. */
+/** Bits of those among eight boxes that may reach into a ball or capsule. Outward from the axis to
+ * the centre of a box, the capsule ends at its radius, and the box begins at the distance of its
+ * centre less its extent. */
 TACT_INLINE void tact_capsule_query_boxes(const void *query,
                                           const struct tact_mesh_wide_node *eight, uint32_t *bits)
 {
@@ -65,8 +66,10 @@ TACT_INLINE void tact_capsule_query_boxes(const void *query,
 /** An ellipsoid, as the ball of radius 1 to which a linear map takes it from the unit of a mesh's
  * boxes. */
 struct tact_ellipsoid_query {
-    float centre[3];      /* in the unit of the boxes, relative to their middle */
-    float map[9];         /* of a displacement in that unit, row-major */
+    float
+        centre[3]; /* centre of the ellipsoid in the unit of the boxes, relative to their middle */
+    float map[9];  /* linear map of a displacement in the unit of the boxes to that of the ball,
+                      row-major */
     float squared_radius; /* 1 plus a margin */
 };
 
@@ -90,7 +93,7 @@ TACT_INLINE void tact_ellipsoid_query_init(const double at[3], const double map[
     out->squared_radius = (float)(radius * radius * (1.0 + (double)TACT_CAPSULE_QUERY_MARGIN));
 }
 
-/** A vector per lane, mapped. */
+/** Maps a vector in each lane by the linear map of an ellipsoid's query. */
 TACT_INLINE void tact_ellipsoid_query_map(const float map[9], const tact_f8 in[3], tact_f8 out[3])
 {
     for (int k = 0; k < 3; k++) {
@@ -98,8 +101,8 @@ TACT_INLINE void tact_ellipsoid_query_map(const float map[9], const tact_f8 in[3
     }
 }
 
-/** Bits of the boxes that may reach into it: as for a ball, of the mapped boxes. One whose test
- * overflows may. */
+/** Bits of those among eight boxes that may reach into an ellipsoid: as for a ball, with mapped
+ * boxes. One whose test overflows may. */
 TACT_INLINE void tact_ellipsoid_query_boxes(const void *query,
                                             const struct tact_mesh_wide_node *eight, uint32_t *bits)
 {
@@ -119,13 +122,15 @@ TACT_INLINE void tact_ellipsoid_query_boxes(const void *query,
     *bits &= (1U << eight->count) - 1U;
 }
 
-/** tact_capsule_query_boxes() or tact_ellipsoid_query_boxes(), with its query. */
+/** Test of eight boxes: tact_capsule_query_boxes() or tact_ellipsoid_query_boxes(), with its query.
+ */
 typedef void tact_round_query_boxes_fn(const void *query, const struct tact_mesh_wide_node *eight,
                                        uint32_t *bits);
 
 typedef void tact_round_query_leaf_fn(void *user, const struct tact_mesh_leaf *leaf);
 
-/** Passes on the leaves that may reach into it, in the order of the tree. */
+/** Visits the leaves of a mesh that may reach into the round solid of a query, in the order of the
+ * tree. */
 TACT_INLINE void tact_round_query_visit(const void *query, tact_round_query_boxes_fn *boxes,
                                         const struct tact_mesh *mesh,
                                         tact_round_query_leaf_fn *leaf, void *user)

@@ -5,15 +5,15 @@
 
 static const double PI = 3.14159265358979323846;
 
-/** The part of a ball beyond a plane, for a cap of depth 0 to 2 radii. */
+/** A spherical cap: the part of a ball beyond a plane, of depth 0 to 2 radii. */
 struct cap {
     double volume;
     double apex;   /* distance of the centroid from the apex [m] */
-    double across; /* second moment along any direction in the plane [m^5] */
-    double along;  /* central second moment along the axis [m^5] */
+    double across; /* second moment of the cap along any direction in the plane [m^5] */
+    double along;  /* central second moment of the cap along its axis [m^5] */
 };
 
-/** A slice at the distance s from the apex is a disc with squared radius 2 R s - s^2. */
+/** integrals over slices: at the distance s from the apex a disc with squared radius 2 R s - s^2 */
 static struct cap add_spherical_cap(double radius, double depth)
 {
     struct cap c;
@@ -27,7 +27,7 @@ static struct cap add_spherical_cap(double radius, double depth)
     return c;
 }
 
-/** Sets out for a body of revolution about the unit vector axis. */
+/** Sets the moments of an overlap that is a solid of revolution about the unit vector axis. */
 static void set_moments_of_revolution(double volume, const double centroid[3], double across,
                                       double along, const double axis[3], double disc,
                                       struct tact_moments *out)
@@ -72,7 +72,8 @@ int tact_moments_ellipsoid_halfspace(const double size[3], const struct tact_pos
     const double up[3] = {r[2], r[5], r[8]};
     tact_v3_sub(offset, pa->position, pb->position);
     tact_m3_tmul_v3(normal, own, up);
-    for (int i = 0; i < 9; i++) { /* the columns are the half axes */
+    /* Map from the unit ball to the ellipsoid: its columns are the half axes. */
+    for (int i = 0; i < 9; i++) {
         own[i] *= size[i % 3];
     }
     for (int k = 0; k < 3; k++) {
@@ -87,7 +88,8 @@ int tact_moments_ellipsoid_halfspace(const double size[3], const struct tact_pos
     const struct cap c = add_spherical_cap(1.0, depth);
     const double volume = size[0] * size[1] * size[2];
     const double area = volume / reach * PI * depth * (2.0 - depth);
-    tact_m3_mul_v3(way, own, normal); /* from the centre to the farthest point along up */
+    tact_m3_mul_v3(way, own,
+                   normal); /* vector from the ellipsoid's centre to its farthest point along up */
     out->volume = volume * c.volume;
     tact_v3_copy(out->centroid, pa->position);
     tact_v3_axpy(out->centroid, c.apex - 1.0, way);
@@ -97,7 +99,7 @@ int tact_moments_ellipsoid_halfspace(const double size[3], const struct tact_pos
                                    (c.along - c.across) * way[row[k]] * way[column[k]]);
     }
     tact_v3_scale(out->gradient, up, -area);
-    tact_v3_cross(torque, way, up); /* the plane's ellipse is about a point on that line */
+    tact_v3_cross(torque, way, up); /* the ellipse in the plane has its centre on that line */
     tact_v3_scale(out->gradient + 3, torque, -area * (depth - c.apex));
     return out->volume > 0.0;
 }
@@ -123,7 +125,7 @@ int tact_moments_sphere_sphere(double ra, const struct tact_pose *pa, double rb,
     double cap_depth_a = overlap * (rb - ra + distance) / (2.0 * distance);
     double cap_depth_b = overlap * (ra - rb + distance) / (2.0 * distance);
     struct cap a = add_spherical_cap(ra, cap_depth_a), b = add_spherical_cap(rb, cap_depth_b);
-    /* Heights above the plane of the circle, along the axis. */
+    /* heights of the caps' centroids above the plane of the circle, along the axis */
     double za = a.apex - cap_depth_a, zb = cap_depth_b - b.apex;
     double volume = a.volume + b.volume;
     double z = (a.volume * za + b.volume * zb) / volume;

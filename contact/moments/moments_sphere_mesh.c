@@ -25,8 +25,8 @@
 
 static const double PI = 3.14159265358979323846;
 
-/** Distance to an edge, over the radius, below which angles about the centre lose their digits; the
- * centre is then displaced by twice as much. */
+/** Distance of a ball's centre to an edge, over the radius, below which angles about the centre
+ * lose their digits; the centre is then displaced by twice as much. */
 static const double NEAR_EDGE_TOLERANCE = 1e-8;
 
 /** Distance of the centre of an ellipsoid from a plane, over its radius along that normal, below
@@ -43,7 +43,8 @@ struct disc {
     double area;
     double first[2];
     double wedge_volume; /* W(D) [m^3] */
-    double across[3];    /* radius^2 W I - distance * integral of y y^T: xx yy xy */
+    double across[3]; /* in-plane second moment, radius^2 W I - distance * integral of y y^T: xx yy
+                         xy */
 };
 
 static double cross_2d(const double *p, const double *q)
@@ -51,7 +52,7 @@ static double cross_2d(const double *p, const double *q)
     return p[0] * q[1] - p[1] * q[0];
 }
 
-/** Adds the sector of the disc from the direction of p to that of q. */
+/** Adds the sector of a ball's plane disc from the direction of p to that of q. */
 static void add_disc_sector(struct disc *d, const double *p, const double *q)
 {
     double angle = tact_atan2(cross_2d(p, q), p[0] * q[0] + p[1] * q[1]);
@@ -64,7 +65,7 @@ static void add_disc_sector(struct disc *d, const double *p, const double *q)
     d->first[0] += third * (b[1] - a[1]);
     d->first[1] += third * (a[0] - b[0]);
     d->wedge_volume += angle * d2 * (3.0 * r - depth) / 6.0;
-    /* The cap's second moment per angle, and the difference of a sector to a full turn. */
+    /* second moment of the cap per angle, and the difference of a sector to a full turn */
     double even = angle * d2 * depth * (20.0 * r * r - 15.0 * r * depth + 3.0 * d2) / 24.0;
     double part = d->distance * disc_radius_squared * disc_radius_squared / 8.0;
     double sine = b[0] * b[1] - a[0] * a[1];
@@ -74,7 +75,7 @@ static void add_disc_sector(struct disc *d, const double *p, const double *q)
     d->across[2] += 0.5 * part * cosine;
 }
 
-/** Adds the triangle (foot, p, q), which is inside the disc. */
+/** Adds the integrals over the triangle (foot, p, q), which is inside the disc. */
 static void add_triangle_inside_disc(struct disc *d, const double *p, const double *q)
 {
     double twice = cross_2d(p, q), area = 0.5 * twice, h = d->distance, r2 = d->radius * d->radius;
@@ -95,7 +96,7 @@ static void add_triangle_inside_disc(struct disc *d, const double *p, const doub
     d->across[2] -= 0.5 * part * (p[0] * p[1] + q[0] * q[1] + sx * sy);
 }
 
-/** Adds the whole disc. */
+/** Adds the integrals over the whole disc in which a plane cuts the ball. */
 static void add_whole_disc(struct disc *d)
 {
     double r = d->radius, depth = d->depth, d2 = depth * depth;
@@ -105,7 +106,7 @@ static void add_whole_disc(struct disc *d)
     d->across[0] = d->across[1] = even;
 }
 
-/** The part of the edge p + s (q - p), 0 <= s <= 1, inside the disc; returns 0 where there is none.
+/** Clips the edge p + s (q - p), 0 <= s <= 1, to the disc; returns 0 where there is none.
  */
 static int clip_edge_to_disc(double disc_radius_squared, const double *p, const double *q,
                              double s[2])
@@ -214,13 +215,15 @@ static void add_disc_part(const struct disc *d, double h, const double *n, const
 struct ball {
     double centre[3]; /* mesh frame */
     double radius, tolerance;
-    const double *map; /* of a displacement in the mesh's frame, row-major [1/m]; NULL: none */
-    int is_near_edge;  /* 1: o is within tolerance of an edge, and the sums are invalid */
-    double dyad[9];    /* integral of r n^T over the triangles in the ball, where there is a map */
+    const double *map; /* linear map to the unit ball, of a displacement in the mesh's frame,
+                          row-major [1/m]; NULL: none */
+    int is_near_edge; /* 1: the centre o is within tolerance of an edge, and the sums are invalid */
+    double dyad[9];   /* integral of r n^T over the triangles in the ball, where there is a map */
     struct tact_moment_sums sums;
 };
 
-/** Adds the integral of r n^T over D, whose normal is n at the distance h. */
+/** Adds the integral of r n^T over a triangle's part D in the ball, with unit normal n at the
+ * distance h. */
 static void add_disc_dyad(const struct disc *d, double h, const double *n, const double *u,
                           const double *w, double dyad[9])
 {
@@ -230,7 +233,8 @@ static void add_disc_dyad(const struct disc *d, double h, const double *n, const
     }
 }
 
-/** Adds the triangle with these corners from o. unmapped: the same before the map, or NULL. */
+/** Adds a triangle of the mesh to the sums of a ball, given its corners from o. unmapped: the same
+ * before the map, or NULL. */
 static void add_triangle(struct ball *ball, double v[3][3], double (*unmapped)[3])
 {
     double n[3], u[3], w[3], p[3][2], h = tact_triangle_plane(v, n);
@@ -239,7 +243,8 @@ static void add_triangle(struct ball *ball, double v[3][3], double (*unmapped)[3
     if (!(d.depth > 0.0) || tact_v3_dot(n, n) == 0.0) {
         return;
     }
-    if (unmapped && d.distance < SIDE_TOLERANCE) { /* the side is that of tact_mesh_contains() */
+    if (unmapped && d.distance < SIDE_TOLERANCE) { /* the side of the plane on which o lies is
+                                                      decided as in tact_mesh_contains() */
         double unmapped_normal[3];
         h = tact_triangle_plane(unmapped, unmapped_normal) >= 0.0 ? d.distance : -d.distance;
     }
@@ -259,7 +264,7 @@ static void add_triangle(struct ball *ball, double v[3][3], double (*unmapped)[3
     }
 }
 
-/** One corner of each of four triangles, mapped. */
+/** Maps one corner of each of four triangles to the frame of the unit ball. */
 TACT_INLINE void map_corners(const double map[9], const tact_d4 in[3], tact_d4 out[3])
 {
     for (int k = 0; k < 3; k++) {
@@ -267,7 +272,7 @@ TACT_INLINE void map_corners(const double map[9], const tact_d4 in[3], tact_d4 o
     }
 }
 
-/** The triangle of a lane. */
+/** Corners of the triangle in one lane of four. */
 TACT_INLINE void triangle_of_lane(const tact_d4 corner[3][3], unsigned lane, double v[3][3])
 {
     for (int k = 0; k < 9; k++) {

@@ -33,7 +33,8 @@ void tact_surface_finish(struct tact_cut_surface *s, double size, struct tact_mo
     tact_surface_zero_unused_lanes(s);
     tact_surface_integrate_batch(s);
     sums->volume = tact_surface_sum_lanes(&s->volume);
-    /* Planes displaced outward by 4 roundings of the size add up to 4 times their areas. */
+    /* bound of the volume by rounding: planes displaced outward by 4 roundings of the size sweep 4
+     * times their areas */
     sums->magnitude = 0.1 * size * tact_surface_sum_lanes(&s->area);
     for (int k = 0; k < 3; k++) {
         sums->first[k] = tact_surface_sum_lanes(&s->first[k]);

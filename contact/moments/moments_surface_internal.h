@@ -10,11 +10,13 @@
 struct tact_cut_surface {
     int queued_triangle_count, started;
     tact_d4 origin;
-    tact_d4 corner[3][3]; /* [corner][coordinate], from origin */
-    tact_d4 share;        /* weight in the gradient */
-    tact_d4 normal[3]; /* normal of a plane that is known more accurately than from the corners */
-    tact_d4 height;    /* its distance from origin: tact_surface_integrate_coplanar() */
-    double back[3];    /* displacement of the surface in the integrals over the solid */
+    tact_d4 corner[3][3]; /* corners of the queued triangles, [corner][coordinate], from origin */
+    tact_d4 share;        /* weight of each triangle in the gradient */
+    tact_d4 normal[3];    /* normal of the triangle's plane, where it is known more accurately than
+                             from the corners */
+    tact_d4 height; /* distance of the known plane from origin: tact_surface_integrate_coplanar() */
+    double back[3]; /* displacement of the surface outward, that the integrals over the solid allow
+                       for */
     tact_d4 volume, area, first[3], second[6], gradient[3], torque[3];
 };
 
@@ -29,10 +31,10 @@ TACT_INLINE void tact_surface_add_tetrahedra(struct tact_cut_surface *s, tact_d4
     for (int k = 0; k < 3; k++) {
         sum[k] = a[k] + b[k] + c[k];
     }
-    /* Its largest coordinate is a measure of the area, within a factor of sqrt(3). */
+    /* the largest coordinate of the area vector measures the area within a factor of sqrt(3) */
     size = TACT_D4_MAX(TACT_D4_ABS(n[0]), TACT_D4_ABS(n[1]));
     s->area += TACT_D4_MAX(size, TACT_D4_ABS(n[2]));
-    /* Volume that the triangle sweeps as it is displaced, to first order. */
+    /* volume that the triangle sweeps as its plane is displaced, to first order */
     const tact_d4 slab = n[0] * s->back[0] + n[1] * s->back[1] + n[2] * s->back[2];
     s->volume += *v + slab;
     tact_d4 quarter = 0.25 * *v + (1.0 / 3.0) * slab, twentieth = 0.05 * *v + (1.0 / 12.0) * slab;
@@ -53,7 +55,7 @@ TACT_INLINE void tact_surface_add_tetrahedra(struct tact_cut_surface *s, tact_d4
     s->queued_triangle_count = 0;
 }
 
-/** Twice the area vectors of the waiting triangles. */
+/** Twice the area vectors of the queued triangles. */
 TACT_INLINE void tact_surface_area_vectors(const struct tact_cut_surface *s, tact_d4 n[3])
 {
     tact_d4 u[3], w[3];
@@ -67,8 +69,8 @@ TACT_INLINE void tact_surface_area_vectors(const struct tact_cut_surface *s, tac
     }
 }
 
-/** Integrates the waiting triangles. Inline in a header, as a call for each four of them costs 5 %
- * of the moments of two boxes. */
+/** Integrates over the queued triangles of the surface. Inline in a header, as a call for each four
+ * of them costs 5 % of the moments of two boxes. */
 TACT_INLINE void tact_surface_integrate_batch(struct tact_cut_surface *s)
 {
     const tact_d4 *a = s->corner[0];
@@ -85,14 +87,14 @@ TACT_INLINE void tact_surface_integrate_batch(struct tact_cut_surface *s)
 #define tact_surface_zero_unused_lanes TACT_CPU_VARIANT(tact_surface_zero_unused_lanes)
 #define tact_surface_finish TACT_CPU_VARIANT(tact_surface_finish)
 
-/** Integrates the waiting triangles and adds the lanes up. */
+/** Integrates over the queued triangles of the surface and adds the lanes of the sums up. */
 void tact_surface_finish(struct tact_cut_surface *s, double size, struct tact_moment_sums *sums);
 
-/** Integrates the waiting triangles with known planes: normals computed from needle-shaped
- * triangles are inaccurate. */
+/** Integrates over the queued triangles of the surface with known planes: normals computed from
+ * needle-shaped triangles are inaccurate. */
 void tact_surface_integrate_coplanar(struct tact_cut_surface *s);
 
-/** Clears the unused lanes. */
+/** Sets the unused lanes of queued triangles to zero. */
 void tact_surface_zero_unused_lanes(struct tact_cut_surface *s);
 
 #endif

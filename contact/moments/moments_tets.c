@@ -1,4 +1,4 @@
-/* Tetrahedra about a point in the overlap. */
+/* Integrals over an overlap as tetrahedra about a point in it. */
 #include "contact/moments/moments_tets_internal.h"
 
 /** Adds `weight` times the tetrahedron over triangle p q r, coordinates relative to the origin. */

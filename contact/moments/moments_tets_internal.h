@@ -20,14 +20,14 @@ struct tact_tets_box {
  * outside A's, does not bound the overlap and would only cancel. */
 struct tact_tet_sums {
     double origin[3];
-    struct tact_tets_box box[2]; /* box of A and of B */
+    struct tact_tets_box box[2]; /* bounding boxes of A and of B */
     struct tact_moment_sums sums;
 };
 
 #define tact_tets_add_polygon TACT_CPU_VARIANT(tact_tets_add_polygon)
 #define tact_tets_replace_sums TACT_CPU_VARIANT(tact_tets_replace_sums)
 
-/** Adds the tetrahedra over a convex polygon of n corners. */
+/** Adds the tetrahedra from the origin over a convex polygon of n corners. */
 void tact_tets_add_polygon(struct tact_tet_sums *tets, const tact_d4 *polygon, int n,
                            double weight);
 

@@ -9,10 +9,12 @@
 #define MAX_CONVEX_PLANES                                                                          \
     128 /* maximum number of planes of a convex solid: with more, clipping of edges is too slow    \
            for the tick */
-#define MAX_TREE_DEPTH 64   /* maximum depth of a mesh's tree */
-#define RECENT_VERTICES 256 /* of a tree's neighbouring leaves, in which a vertex occurs again */
+#define MAX_TREE_DEPTH 64 /* maximum depth of a mesh's tree */
+#define RECENT_VERTICES                                                                            \
+    256 /* number of recently added vertices that are remembered: a vertex occurs again in         \
+           neighbouring leaves of the tree */
 
-/** n.r <= d inside; in the frame of the mesh whose edges are clipped. */
+/** Planes that clip a mesh's edges, n.r <= d inside, in the frame of the mesh. */
 struct plane {
     double n[3];
     double d;
@@ -22,7 +24,7 @@ struct clipper {
     const struct tact_mesh *mesh;
     struct plane planes[MAX_CONVEX_PLANES];
     int plane_count;
-    int last; /* index of the plane that rejected the last edge: likely to reject the next */
+    int last; /* index of the plane that rejected the last edge and is likely to reject the next */
     uint32_t added[RECENT_VERTICES]; /* 1 + the vertex that was added last, of those with the same
                                         index modulo the size; 0 for none */
     double origin[3];                /* patch centre and axes in the mesh's frame */
@@ -64,7 +66,8 @@ static void add_edge_end_point(struct clipper *c, uint32_t i, const double *p, c
     add_outline_point(c, end);
 }
 
-/* Adds the ends of the part of the edge from vertex a to vertex b inside the planes. */
+/* Adds to the outline's points the ends of an edge's part inside the planes, the edge from vertex a
+ * to vertex b. */
 static void clip_edge(struct clipper *c, uint32_t a, uint32_t b)
 {
     const double *p = c->mesh->vertices + 3 * (size_t)a, *q = c->mesh->vertices + 3 * (size_t)b;
@@ -106,7 +109,7 @@ static int is_node_outside_planes(const struct clipper *c, const struct tact_mes
     return 0;
 }
 
-/* Every edge once: each is ascending in one of its two triangles and descending in the other. */
+/* every edge is clipped once, in that of its two triangles in which its vertices ascend */
 static void clip_triangle(struct clipper *c, const uint32_t *t)
 {
     for (int k = 0; k < 3; k++) {
@@ -143,7 +146,7 @@ static int has_bounding_planes(const struct tact_shape *s)
            (s->kind == TACT_SHAPE_CONVEX && s->mesh->triangle_count <= MAX_CONVEX_PLANES);
 }
 
-/* The planes of a shape that has them, in its own frame; returns their number. */
+/* Lists the bounding planes of a shape that has them, in its own frame; returns their number. */
 static int list_bounding_planes(const struct tact_shape *s, struct plane *out)
 {
     if (s->kind == TACT_SHAPE_HALFSPACE) {
@@ -169,7 +172,7 @@ static int list_bounding_planes(const struct tact_shape *s, struct plane *out)
     return (int)s->mesh->triangle_count;
 }
 
-/* r = R(from)' (R(to) v): a direction of `to` in the axes of `from`. */
+/* Transforms a direction from the axes of pose `to` to those of `from`: r = R(from)' (R(to) v). */
 static void direction_in_other_frame(double *r, const double *from, const double *to,
                                      const double *v)
 {
@@ -204,7 +207,7 @@ static void clip_edges_by_solid_planes(const struct tact_shape *edges, const str
     clip_mesh_edges(&c);
 }
 
-/** Projection of an overlap's corners to the tangent plane, a coordinate a lane. */
+/** Projection of an overlap's corners to the tangent plane, one coordinate a lane. */
 struct projection {
     tact_d4 origin, t1, t2;
     struct tact_hull *hull;
@@ -216,7 +219,8 @@ TACT_INLINE void project_corner(struct projection *projection, const tact_d4 *co
     tact_hull_add_point(projection->hull, x[0] + x[1] + x[2], y[0] + y[1] + y[2]);
 }
 
-/** Adds the corners of a face: all of A's; of a cap only those where its edges start. */
+/** Adds the projected corners of a face: all of a face of A; of a cap only those where its edges
+ * start. */
 TACT_INLINE void project_face(void *user, const tact_d4 *corner, int n, double share)
 {
     for (int i = share > 0.0 ? 0 : 1; i < n; i++) {
@@ -238,7 +242,7 @@ static void rotate_vector_into_axes(const double *axes, const double *v, tact_d4
     *out = (tact_d4){r[0], r[1], r[2], 0.0};
 }
 
-/** Projects from the frame of pose. */
+/** Sets the projection to the tangent plane for points in the frame of a pose. */
 static void set_projection_frame(const struct tact_pose *pose, const double *center,
                                  const double *frame, struct projection *projection)
 {
@@ -250,7 +254,8 @@ static void set_projection_frame(const struct tact_pose *pose, const double *cen
     rotate_vector_into_axes(r, frame + 6, &projection->t2);
 }
 
-/** Adds the corners of the part of a inside the cutter. -ENOSPC where there are too many edges. */
+/** Adds the projected corners of the part of a mesh inside the cutter's planes. -ENOSPC where there
+ * are too many edges. */
 static int project_clipped_mesh(struct tact_cutter *cutter, const struct tact_mesh *a,
                                 const struct tact_pose *pa, const double *center,
                                 const double *frame, struct tact_hull *hull)

@@ -3,7 +3,7 @@
 
 #include <float.h>
 
-/** Roundings of the coordinates by which planes are displaced outward. */
+/** Number of roundings of the coordinates by which cutting planes are displaced outward. */
 static const double PLANE_ROUNDING_MARGIN = 4.0 * DBL_EPSILON;
 
 void tact_cutter_init_frame(struct tact_cutter *c, double size_a, const struct tact_pose *pa,

@@ -11,7 +11,7 @@ TACT_INLINE double tact_cut_height_above_plane(const double *plane, const tact_d
  * edge above the plane: each of up to 64 cuts is off its edge by less than 2 tolerances. */
 static const double CLEAR_DEPTH_TOLERANCES = 128.0;
 
-/** Heights of the corners of a convex A above a plane. */
+/** Height range of the corners of a convex solid A above a plane. */
 struct tact_cut_range {
     double lowest, highest; /* [m] */
     uint64_t below[2];      /* bits of the corners below the plane by more than rounding */
@@ -45,7 +45,7 @@ TACT_INLINE void tact_cut_height_range(const struct tact_cutter *c,
     out->highest = tact_max(tact_max(high[0], high[1]), tact_max(high[2], high[3]));
 }
 
-/** 1 where a facet has one of a set of corners. */
+/** 1 where a facet has a corner of a given set. */
 TACT_INLINE int tact_cut_facet_has_corner(const struct tact_mesh_facets *a, uint32_t facet,
                                           const uint64_t corners[2])
 {
@@ -99,7 +99,8 @@ TACT_INLINE int tact_cutter_order_planes(struct tact_cutter *c, const struct tac
             memcpy(near_plane[c->cutting], range.near_plane, sizeof range.near_plane);
             memcpy(c->plane[c->cutting++], c->plane[k], sizeof c->plane[k]);
         } else if (range.highest >= -2.0 * c->tolerance) {
-            for (uint32_t f = 0; f < a->count; f++) { /* facets in a plane that leaves all of a */
+            /* Facets of a that lie in a plane which cuts nothing off. */
+            for (uint32_t f = 0; f < a->count; f++) {
                 c->shared |= (uint64_t)!tact_cut_facet_has_corner(a, f, range.below) << f;
             }
         }
@@ -115,7 +116,7 @@ TACT_INLINE void tact_cut_crossing_point(const tact_d4 *inside, double in, const
     *point = *inside + in / (in - out) * (*outside - *inside);
 }
 
-/** Adds an edge to the cap of a plane. */
+/** Adds an edge to the cap that closes the cut in a plane. */
 TACT_INLINE void tact_cap_add_edge(struct tact_cutter *c, int plane, const tact_d4 *from,
                                    const tact_d4 *to)
 {
@@ -155,19 +156,21 @@ TACT_INLINE int tact_cut_nonconvex_polygon(struct tact_cutter *c, int plane, con
             c->enters[entering++] = out[m++];
         }
     }
-    /* A closed outline crosses the plane as often in one direction as in the other. */
+    /* cuts can be paired: a closed outline crosses the plane as often in one direction as in the
+     * other */
     for (int i = 0; i < leaving && entering > 0; i++) {
         tact_cap_add_edge(c, plane, &c->enters[(i + enters_first) % entering], &c->leaves[i]);
     }
     return m;
 }
 
-/** A polygon in one of the cutter's two buffers: cutting writes to the other. */
+/** A face polygon in one of the cutter's two buffers: cutting writes to the other. */
 struct tact_cut_polygon {
     int n, room;
 };
 
-/** Cuts a polygon by a plane. */
+/** Cuts a face polygon by a plane of the convex solid, and adds the cut's edge to the plane's cap.
+ */
 TACT_INLINE void tact_cut_polygon(struct tact_cutter *c, int plane, struct tact_cut_polygon *p)
 {
     const tact_d4 *in = c->room[p->room];
@@ -207,7 +210,8 @@ TACT_INLINE void tact_cut_polygon(struct tact_cutter *c, int plane, struct tact_
     p->n = m + 2;
 }
 
-/** Cuts the cap of an earlier plane; the resulting opening is closed in both caps. */
+/** Cuts the cap of an earlier plane by a later one; the resulting opening is closed in both caps.
+ */
 TACT_INLINE void tact_cut_cap(struct tact_cutter *c, int cap, int plane)
 {
     int *link = &c->head[cap], kept = -1, leaving = 0, entering = 0;
@@ -290,11 +294,11 @@ TACT_INLINE int cut_facets(struct tact_cutter *c, const struct tact_mesh_facets 
     return c->full ? -ENOSPC : 1;
 }
 
-/** Least distance from a plane, over the unit of a mesh's boxes, at which a box is clearly on one
- * side of it: some roundings of single precision. */
+/** Smallest distance from a plane, over the unit of a mesh's boxes, at which a box is clearly on
+ * one side of the plane: some roundings of single precision. */
 static const double MIN_CLEAR_OF_BOX = 4e-6;
 
-/** Largest number of leaves of a mesh that are cut. */
+/** Largest number of a mesh's leaves that are cut by planes. */
 enum { TACT_CUT_LEAVES = 2048 };
 
 /** Number of planes by which a mesh's boxes are tested: one bit each. */
@@ -492,7 +496,7 @@ TACT_INLINE void add_face_triangles(void *user, const tact_d4 *corner, int n, do
     }
 }
 
-/** What is computed from the faces of an overlap as they are cut. */
+/** Sums that are computed from the faces of an overlap as they are cut. */
 struct cut {
     struct tact_cut_surface surface;
     struct tact_areas areas; /* areas of the faces of a solid that is not convex, not of the caps */

@@ -28,11 +28,12 @@ enum { TACT_CUT_CORNERS = 192, TACT_CUT_EDGES = 512 };
 
 /** B's planes in the frame of A, and their caps. */
 struct tact_cutter {
-    int planes, cutting;          /* number of B's planes; of those that cut A, which are first */
+    int planes,
+        cutting; /* number of B's planes, and of those among them that cut A, which come first */
     uint64_t shared;              /* bit set of the facets of A that lie in a plane of B */
     double plane[TACT_FACETS][4]; /* n.r <= d inside: n, d */
-    double tolerance;             /* displacement of the planes outward [m] */
-    double size;                  /* magnitude of the coordinates [m] */
+    double tolerance;             /* outward displacement of B's planes [m] */
+    double size;                  /* magnitude of A's and B's coordinates [m] */
     int head[TACT_FACETS], tail[TACT_FACETS];
     int edges, full;
     int next[TACT_CUT_EDGES];
@@ -42,12 +43,13 @@ struct tact_cutter {
     tact_d4 leaves[TACT_CUT_CORNERS], enters[TACT_CUT_CORNERS];
 };
 
-/** Areas of faces: vector sum, and sum of magnitudes [m^2]. */
+/** Areas of a set of faces: vector sum, and sum of magnitudes [m^2]. */
 struct tact_areas {
     double sum[3], all;
 };
 
-/** Adds a triangle. area: output, its area vector times share; returns its magnitude. */
+/** Adds a triangle to the areas of faces. area: output, the triangle's area vector times share;
+ * returns its magnitude. */
 TACT_INLINE double tact_areas_add(struct tact_areas *areas, const tact_d4 *a, const tact_d4 *b,
                                   const tact_d4 *c, double share, double area[3])
 {
@@ -64,7 +66,8 @@ TACT_INLINE double tact_areas_add(struct tact_areas *areas, const tact_d4 *a, co
     return size;
 }
 
-/** Planarity: 1 where all face the same way, 0 where they are closed; 1 for none. */
+/** Planarity of a set of faces: 1 where all face the same way, 0 where they form a closed surface;
+ * 1 for no face. */
 static inline double tact_areas_planarity(const struct tact_areas *areas)
 {
     return areas->all > 0.0 ? tact_v3_norm(areas->sum) / areas->all : 1.0;

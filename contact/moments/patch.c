@@ -11,7 +11,7 @@
 static void rotate_to_principal_axes(double *t1, double *t2, double a, double b, double c,
                                      double *l)
 {
-    /* A round patch has no distinct axes: rounding must not rotate the frame from tick to tick. */
+    /* a round patch has no distinct axes; rounding must not rotate its frame from tick to tick */
     int round = tact_hypot(2.0 * b, a - c) <= 1e-9 * (a + c);
     double angle = round ? 0.0 : 0.5 * tact_atan2(2.0 * b, a - c);
     double cs = round ? 1.0 : tact_cos(angle), sn = round ? 0.0 : tact_sin(angle), u[3], w[3];
@@ -25,7 +25,7 @@ static void rotate_to_principal_axes(double *t1, double *t2, double a, double b,
     l[1] = sn * sn * a - 2.0 * cs * sn * b + cs * cs * c;
 }
 
-/* a' C b of the symmetric C stored as xx yy zz xy xz yz. */
+/* Bilinear form a' C b of a symmetric matrix C stored as xx yy zz xy xz yz. */
 static double evaluate_bilinear_form(const double *c, const double *a, const double *b)
 {
     return a[0] * (c[0] * b[0] + c[3] * b[1] + c[4] * b[2]) +
@@ -46,7 +46,8 @@ static double mean_distance_in_ellipse(const double *semi)
     return sum * (1.0 + 3.0 * h / (10.0 + sqrt(4.0 - 3.0 * h))) / 3.0;
 }
 
-/* Mean distance from the centre for the pressure that the kind of spin assumes. */
+/* Torsion arm of a patch: mean distance from the centre of the pressure that the kind of spin
+ * assumes. */
 static double torsion_arm_of_pressure(enum tact_spin_kind spin, int elastic, const double *semi)
 {
     if (spin == TACT_SPIN_CORNERS) {
@@ -56,8 +57,8 @@ static double torsion_arm_of_pressure(enum tact_spin_kind spin, int elastic, con
     return (hertz ? 9.0 * PI / 32.0 : 1.0) * mean_distance_in_ellipse(semi);
 }
 
-/* The axis of the smallest second moment, by inverse iteration from n, on n's side. For a sheet of
- * zero thickness C is singular: n is that axis already. */
+/* Axis of the overlap's smallest second moment, by inverse iteration from n, on n's side. For a
+ * sheet of zero thickness C is singular: n is that axis already. */
 static void axis_of_least_second_moment(const double *c, const double *n, double *axis)
 {
     double a[9] = {c[0], c[3], c[4], c[3], c[1], c[5], c[4], c[5], c[2]};
@@ -127,8 +128,8 @@ int tact_patch_from_moments(const struct tact_moments *m, const struct tact_patc
     }
     tact_v3_scale(n, n, -1.0);
     choose_normal(m, options->normal, n);
-    /* Projected along n: a side face that lies in the other's, and counts or not depending on
-     * rounding, adds nothing. */
+    /* area projected along n: a side face that lies in one of the other solid, and counts or not by
+     * rounding, adds nothing */
     area = -tact_v3_dot(m->gradient, n);
     double least = TACT_PATCH_MIN_AREA;
     if (!(area * area * area > least * least * least * m->volume * m->volume)) {
@@ -200,7 +201,8 @@ int tact_patch_from_outline(struct tact_patch *patch, enum tact_spin_kind spin)
         return -EDOM;
     }
     patch->area = 0.0;
-    for (int i = 0; i < patch->corners; i++) { /* relative to the centroid, then along the axes */
+    /* Corners relative to the centroid, then along the principal axes. */
+    for (int i = 0; i < patch->corners; i++) {
         patch->corner[i][0] -= c[0];
         patch->corner[i][1] -= c[1];
     }
@@ -273,7 +275,7 @@ double tact_patch_elastic_radius(const struct tact_patch *patch, double n)
                                    : tact_cbrt(0.75 * n * patch->radius / patch->modulus);
 }
 
-/* Semi-axes of the ellipse at normal force n [m]. */
+/* Semi-axes of a patch's ellipse at normal force n [m]. */
 static void patch_semi_axes(const struct tact_patch *patch, double n, double semi[2])
 {
     int elastic = patch->kind == TACT_PATCH_ELASTIC;

@@ -13,24 +13,27 @@ TACT_BEGIN_DECLS
 
 /** Kind of patch. */
 enum tact_patch_kind {
-    TACT_PATCH_ELLIPSE, /**< rigid: the centre of pressure moves inside the outline, or the ellipse
+    TACT_PATCH_ELLIPSE, /**< rigid patch: the centre of pressure moves inside the outline, or the
+                         * ellipse
                          */
-    TACT_PATCH_ELASTIC, /**< compliant, and curved (Hertz) or a fingertip: the pressure is symmetric
-                           about the centre, so that the centre of pressure is there, and the patch
-                           grows with the force */
+    TACT_PATCH_ELASTIC, /**< elastic patch, of curved surfaces (Hertz) or a fingertip: the pressure
+                           is symmetric about the centre, so that the centre of pressure is there,
+                           and the patch grows with the force */
 };
 
 /** How the contact normal is computed. */
 enum tact_normal_kind {
-    TACT_NORMAL_GRADIENT, /**< opposite to the volume gradient (Bouchard 2015, section 4.1) */
-    TACT_NORMAL_LEAST,    /**< along the axis of the smallest second moment (section 6.1.2) */
-    TACT_NORMAL_BLEND, /**< the latter for a thin sheet, whose rim bends the gradient, with a smooth
-                          transition to the former */
+    TACT_NORMAL_GRADIENT, /**< normal opposite to the volume gradient (Bouchard 2015, section 4.1)
+                           */
+    TACT_NORMAL_LEAST, /**< normal along the axis of the overlap's smallest second moment (Bouchard
+                          2015, section 6.1.2) */
+    TACT_NORMAL_BLEND, /**< LEAST for a thin sheet, whose rim bends the gradient, with a smooth
+                          transition to GRADIENT for thicker overlaps */
 };
 
 /** Torsion limit of a patch, and how slip reduces it. */
 enum tact_spin_kind {
-    TACT_SPIN_AUTO,    /**< same as LIMIT_SURFACE */
+    TACT_SPIN_AUTO,    /**< chosen automatically: the same as LIMIT_SURFACE */
     TACT_SPIN_CORNERS, /**< friction at the four corners of the ellipse's rectangle, weighted by the
                             centre of pressure (Bouchard 2015, section 5.6) */
     TACT_SPIN_UNIFORM, /**< uniform pressure: its mean distance from the centre */
@@ -51,15 +54,15 @@ enum tact_normal_law {
 
 /** The patch of one pair in one tick: everything that the solver knows about a contact. */
 struct tact_patch {
-    enum tact_normal_law law;  /**< law of its normal force */
+    enum tact_normal_law law;  /**< law of the patch's normal force */
     enum tact_patch_kind kind; /**< rigid or elastic */
     double center[3];          /**< centroid of the overlap [m], world */
     double frame[9]; /**< rows: normal n (pushes A out of B), t1, t2, right-handed, world; t1 and t2
                         are the axes of the ellipse [1] */
-    double depth;    /**< V / area [m]: the overlap's mean depth (half of a sphere's deepest) */
+    double depth;    /**< mean depth of the overlap, V / area [m] (half of a sphere's deepest) */
     double target;   /**< DEPTH, GAPS: depth in equilibrium [m] */
-    double exponent; /**< p of V ~ depth^p, 1 flat, 2 curved: a motion by x changes the depth by x /
-                        p [1] */
+    double exponent; /**< exponent p of V ~ depth^p, 1 flat, 2 curved: a motion by x changes the
+                        depth by x / p [1] */
     double gap[3]; /**< GAPS: gap[0] + gap[1] x_1 + gap[2] x_2 [m] at the point x of the patch, from
                       its centre along t1 and t2; depth is the magnitude of the most negative one */
     double wrench[6];     /**< WRENCH: on A at the centre, rows as for an impulse [N, N m]. The
@@ -71,19 +74,21 @@ struct tact_patch {
     double
         target_velocity[6]; /**< velocity that the contact keeps in place of 0, rows n, t1, t2, then
                                about them [m/s, rad/s]; not used in an impact with restitution */
-    double rolling_radius;  /**< radius on which it rolls [m]; INFINITY: it tips about its edge */
-    double area;            /**< -g.n [m^2]: A's surface inside B, projected along n */
-    double semi[2];         /**< semi-axes along t1 and t2 [m] */
+    double rolling_radius;  /**< radius on which the patch rolls [m]; INFINITY: it tips about its
+                               edge */
+    double area;            /**< area of A's surface inside B, projected along n: -g.n [m^2] */
+    double semi[2];         /**< semi-axes of the patch's ellipse along t1 and t2 [m] */
     int corners; /**< ELLIPSE: number of corners of the overlap's outline where it is known; else 0
                   */
-    double corner[TACT_PATCH_CORNERS][2]; /**< counter-clockwise, along t1 and t2 from center [m] */
+    double corner[TACT_PATCH_CORNERS][2]; /**< corners of the outline, counter-clockwise, along t1
+                                             and t2 from center [m] */
     double radius;     /**< ELASTIC: effective radius of curvature R [m]; else 0 */
     double stretch[2]; /**< ELASTIC: semi-axes along t1 and t2 over the radius of a disc of the same
                           area; 1 1: round [1] */
-    enum tact_spin_kind spin;           /**< how its torsion limit is computed */
+    enum tact_spin_kind spin;           /**< how the patch's torsion limit is computed */
     enum tact_surface surface;          /**< limit surface of friction and torsion */
-    double fit[3];                      /**< FITTED: parameters of that surface [1] */
-    struct tact_friction_points points; /**< POINTS: parts of the pressure */
+    double fit[3];                      /**< FITTED: parameters of the fitted limit surface [1] */
+    struct tact_friction_points points; /**< POINTS: parts of the pressure, as points */
     double spin_arm;   /**< ELLIPSE: torsion limit over mu N [m], with the centre of pressure at the
                           centre; ELASTIC: see tact_patch_spin_arm() */
     double modulus;    /**< ELASTIC: E* [Pa]; 0 for a fingertip */
@@ -93,20 +98,21 @@ struct tact_patch {
         rolling_loss; /**< ELASTIC: hysteresis loss in rolling, see tact_patch_rolling_arms() [1] */
 };
 
-/** Options of the patch. */
+/** Options of the computation of a contact patch. */
 struct tact_patch_options {
-    double modulus;      /**< E* of the pair [Pa]; 0: rigid */
-    int curved;          /**< 1 where V ~ depth^2 (a curved surface), 0 where flat */
-    double ellipse_size; /**< semi-axis^2 over C/V. 0: by shape, 4 flat (exact for a sheet of
-                            uniform thickness over an ellipse), 6 curved (exact for a paraboloid
-                            cap). 5: Bouchard's equivalent ellipsoid (appendix A) [1] */
-    enum tact_normal_kind normal; /**< how the normal is computed */
+    double modulus; /**< contact modulus E* of the pair [Pa]; 0: rigid */
+    int curved;     /**< 1 for curved surfaces, V ~ depth^2, 0 for flat ones */
+    double
+        ellipse_size; /**< ratio of a semi-axis squared to C/V along it. 0: by shape, 4 flat (exact
+                         for a sheet of uniform thickness over an ellipse), 6 curved (exact for a
+                         paraboloid cap). 5: Bouchard's equivalent ellipsoid (appendix A) [1] */
+    enum tact_normal_kind normal; /**< how the contact normal is computed */
     enum tact_spin_kind spin;     /**< how the torsion limit is computed */
     double tip_radius; /**< tip radius of a fingertip, independent of its shape: a = tip_radius (N /
                           1 N)^tip_power [m]; 0: none. Takes precedence over the modulus. Its
                           pressure is symmetric about the centre */
-    double
-        tip_power; /**< 1/3 for Hertz; human fingertips less (Xydas and Kao 1999: 0 to 1/3) [1] */
+    double tip_power;  /**< exponent of the force in a fingertip's radius: 1/3 for Hertz; human
+                          fingertips less (Xydas and Kao 1999: 0 to 1/3) [1] */
 };
 
 /** Area projected along the normal, over V^(2/3), below which V over the area is not a depth: for a
@@ -115,9 +121,10 @@ struct tact_patch_options {
 #define TACT_PATCH_MIN_AREA 0.03
 
 /**
- * Computes the patch from moments m. Semi-axes from the tangential block of C/V (Bouchard 2015,
- * section 4.2). ELASTIC: R = 3/2 sqrt(l1 l2) / depth with l1, l2 the eigenvalues of that block,
- * exact for a shallow cap (C/V = 2 R depth / 3). target is set to 0 and rolling_radius to INFINITY.
+ * Computes the contact patch from the moments m of an overlap. Semi-axes from the tangential block
+ * of C/V (Bouchard 2015, section 4.2). ELASTIC: R = 3/2 sqrt(l1 l2) / depth with l1, l2 the
+ * eigenvalues of that block, exact for a shallow cap (C/V = 2 R depth / 3). target is set to 0 and
+ * rolling_radius to INFINITY.
  * @retval 0
  * @retval -EDOM  no volume, or no gradient that defines a normal; for a solid wholly inside another
  * rounding may leave a gradient Real-time safe.
@@ -151,10 +158,10 @@ TACT_API int tact_patch_from_outline(struct tact_patch *patch, enum tact_spin_ki
 TACT_API int tact_patch_hertz(struct tact_patch *patch, double modulus, double k1, double k2);
 
 /**
- * Torsion limit over mu N [m] at normal force n [N], with the centre of pressure at the centre: the
- * mean distance of the pressure from there. Uniform over an ellipse: 2/3 of its perimeter over 2 pi
- * (2/3 R for a disc); Hertz: 3 pi / 16 of that in place of 2/3; corners: hypot(semi). ELASTIC: for
- * a disc of radius a = (3 N R / (4 E*))^(1/3). Real-time safe.
+ * Spin arm of a patch: torsion limit over mu N [m] at normal force n [N], with the centre of
+ * pressure at the centre: the mean distance of the pressure from there. Uniform over an ellipse:
+ * 2/3 of its perimeter over 2 pi (2/3 R for a disc); Hertz: 3 pi / 16 of that in place of 2/3;
+ * corners: hypot(semi). ELASTIC: for a disc of radius a = (3 N R / (4 E*))^(1/3). Real-time safe.
  */
 TACT_API double tact_patch_spin_arm(const struct tact_patch *patch, double n);
 
@@ -168,7 +175,7 @@ TACT_API double tact_patch_spin_arm(const struct tact_patch *patch, double n);
 TACT_API void tact_patch_rolling_arms(const struct tact_patch *patch, double n, double arm[2]);
 
 /**
- * Mean squares of the patch's extent along t1 and t2, about the centroid of its area [m^2]: of the
+ * Mean squares of a patch's extent along t1 and t2, about the centroid of its area [m^2]: of the
  * outline, else of the ellipse, or for ELASTIC of the disc at normal force n [N]. Real-time safe.
  */
 TACT_API void tact_patch_mean_squares(const struct tact_patch *patch, double n, double square[2]);

@@ -5,7 +5,7 @@
 
 #define PI 3.14159265358979323846
 #define CIRCULAR_RATIO_TOLERANCE                                                                   \
-    1e-7 /* bound of k2/k1 - 1, and of the ratio of the semi-axes - 1, below which the patch       \
+    1e-7 /* bound of the ratios of curvatures and of semi-axes, less 1, below which the patch      \
             counts as a disc */
 #define AGM_ITERATIONS                                                                             \
     8 /* iterations of the arithmetic-geometric mean; each doubles the number of digits */
@@ -28,7 +28,8 @@ static void elliptic_integrals(double e, double *k, double *second)
     *second = *k * (1.0 - sum);
 }
 
-/* (a/b)^2 E - K and K - E at a/b: their quotient is k2/k1. */
+/* Terms (a/b)^2 E - K and K - E at an axis ratio a/b: their quotient is the ratio of curvatures
+ * k2/k1. */
 static void curvature_terms(double ratio, double *upper, double *lower)
 {
     double k, second;
@@ -37,7 +38,8 @@ static void curvature_terms(double ratio, double *upper, double *lower)
     *lower = k - second;
 }
 
-/* a/b for a quotient of curvatures above 1: k2/k1 is nearly (a/b)^(pi/2). */
+/* Solves for the ratio of semi-axes a/b at a ratio of curvatures above 1: k2/k1 is nearly
+ * (a/b)^(pi/2). */
 static double solve_axis_ratio(double curvature_ratio)
 {
     double ratio = tact_pow(curvature_ratio, 2.0 / PI);

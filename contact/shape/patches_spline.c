@@ -75,8 +75,8 @@ int tact_patches_add_spline(struct patch_list *list, const double (*point)[4], c
         if (!(knots[0][s] < knots[0][s + 1])) {
             continue;
         }
-        for (int j = 0; j < count[1];
-             j++) { /* Bezier points along u, for each row of control points */
+        /* Bezier points along u, for each row of control points. */
+        for (int j = 0; j < count[1]; j++) {
             bezier_points_of_span(point + j * count[0], 1, knots[0], degree[0], s, row[j]);
         }
         for (int t = degree[1]; !rc && t < count[1]; t++) {

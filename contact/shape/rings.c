@@ -174,8 +174,8 @@ void tact_ring_normal(const struct ring *ring, double out[3])
     const double edge =
         ring->triangles ? 1.0 : 1.0 + c + tact_cos(PI / ring->valence) * sqrt(2.0 * (9.0 + c));
     double along[2][3] = {{0.0}};
-    for (int i = 0; i < ring->valence;
-         i++) { /* left eigenvectors of the subdivision matrix for the ratio of successive rings */
+    /* Left eigenvectors of the subdivision matrix for the ratio of successive rings. */
+    for (int i = 0; i < ring->valence; i++) {
         const double now[2] = {tact_cos(turn * i), tact_sin(turn * i)},
                      next[2] = {tact_cos(turn * (i + 1)), tact_sin(turn * (i + 1))};
         for (int k = 0; k < 2; k++) {

@@ -211,8 +211,8 @@ static void patch_grid_point(const struct squares *s, int square, double u, doub
 {
     double place[3] = {square, u, v}, best[3], c[6][3];
     memcpy(best, place, sizeof best);
-    for (int k = 0; k < MAX_SQUARES_AROUND_CORNER;
-         k++) { /* the path leads about a corner, or to the neighbouring square and back */
+    /* The path leads about a corner, or to the neighbouring square and back. */
+    for (int k = 0; k < MAX_SQUARES_AROUND_CORNER; k++) {
         int side = place[2] == 0.0   ? 0
                    : place[1] == 1.0 ? 1
                    : place[2] == 1.0 ? 2

@@ -148,8 +148,8 @@ static int *fill_item_lists_by_island(struct tact_world *world, size_t offset, i
 {
     struct islands *s = &world->islands;
     struct list *list;
-    for (int pass = 0; pass < 2;
-         pass++) { /* the first pass counts the items of each island, the second writes them */
+    /* The first pass counts the items of each island, the second writes them. */
+    for (int pass = 0; pass < 2; pass++) {
         for (int i = 0; i < count; i++) {
             int island = island_of(world, i);
             if (island < 0) {
@@ -209,8 +209,8 @@ static int is_side_movable(const struct block *block, int side)
 
 static void find_uncoupled_contacts(struct tact_world *world)
 {
-    for (int pass = 0; pass < 3;
-         pass++) { /* three passes: set the counters to 0, count the contacts, evaluate */
+    /* Three passes: set the counters to 0, count the contacts, evaluate. */
+    for (int pass = 0; pass < 3; pass++) {
         for (int i = 0; i < world->bounds.count && pass < 2; i++) {
             int *n = &world->hands[world->bounds.list[i].hand].touching;
             *n = pass ? *n + 1 : 0;
