@@ -39,7 +39,8 @@ struct tact_active {
     double g;    /* square of the normal force for which friction and torsion are at the limit */
     double w[2],
         curvature; /* derivatives of the limit surface at the present friction, and its curvature */
-    double normal[3], surface_hessian[9]; /* POINTS: half the gradient of g, and its derivative */
+    double normal[3], surface_hessian[9]; /* limit surface of POINTS: half the gradient of g, and
+                                             the derivative of that */
     double basis[3][3]; /* basis of the directions of n within the active face; unused ones are 0 */
     double normal_response[9]; /* minus the derivative of the normal part n by normal velocities, at
                                   constant friction */

@@ -250,7 +250,7 @@ int tact_local_solve_friction_state(const struct tact_local_problem *problem,
 /** A trial friction state and the solution at it. */
 struct trial {
     struct friction_state at;
-    double r[6];    /* impulse at this friction state */
+    double r[6];    /* impulse that solves the law at this friction state */
     double left[3]; /* difference between this friction state and that of the impulse, over the
                        patch size */
     double size;    /* norm of the difference, the residual; 0: r is a solution */

@@ -40,7 +40,7 @@ struct tact_generate {
     double bump;    /**< height of the bumps [m], 0 to `radius` or `edge` */
     uint32_t count; /**< number of sides (3 to 4096), teeth (3 to 512) or bumps (1 to 1024) */
     uint32_t triangles; /**< approximate number of triangles, 12 to 2^20 */
-    uint32_t seed;      /**< seed of the bumps */
+    uint32_t seed;      /**< seed of the random bumps */
 };
 
 /** Names of the kinds in a scene: prism, gear, torus, knot, blob, bumpy_cube, NULL. */

@@ -36,7 +36,8 @@ struct tact_mesh {
                             seen from outside; sorted so that the triangles of each leaf of the tree
                             are contiguous */
     size_t node_count;   /**< number of nodes */
-    struct tact_mesh_node *nodes;    /**< [node_count] tree of bounding boxes, the root first */
+    struct tact_mesh_node
+        *nodes; /**< nodes of the tree of bounding boxes, node_count of them, the root first */
     struct tact_mesh_wide *wide;     /**< tree and triangles laid out for SIMD traversal; private */
     struct tact_mesh_facets *facets; /**< facets of a small convex mesh, else NULL; private */
     double volume;                   /**< [m^3] */
@@ -56,7 +57,7 @@ struct tact_mesh_defects {
     size_t crossings;         /**< pairs of triangles that cross: the surface overlaps itself */
     size_t misplaced;  /**< components inside another that are not cavities, or cavities outside any
                           solid: counted twice, or of negative volume */
-    size_t components; /**< connected components, not a defect */
+    size_t components; /**< number of connected components, which is no defect */
     double volume;     /**< signed volume of the input triangles [m^3] */
 };
 

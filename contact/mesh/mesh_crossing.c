@@ -25,7 +25,7 @@ struct crossings {
 struct search {
     const struct tact_mesh *mesh;
     const double *vertices;
-    const uint32_t *component;     /* component of each vertex */
+    const uint32_t *component;     /* index of the connected component of each vertex */
     double margin;                 /* enlargement of boxes [m] */
     int counts_between_components; /* 1: pairs of triangles of different components are counted; 0:
                                       pairs of the same component */

@@ -105,7 +105,7 @@ int tact_mesh_build_facets(struct tact_mesh *mesh);
  */
 enum { TACT_MESH_STACK = 96 };
 
-/** Flag of a child that is a leaf. */
+/** Flag in a child's index: the child is a leaf of the tree. */
 #define TACT_MESH_LEAF_FLAG 0x80000000U
 
 /** Boxes of up to eight nodes in SIMD layout, as in tact_mesh_box. */

@@ -24,7 +24,7 @@ int tact_tets_report_error(struct tets_reader *r, const char *format, ...)
 /* Reads the next word of the file, "" at its end; -EINVAL where the word is too long. */
 int tact_tets_read_word(struct tets_reader *r, char word[TACT_TETS_WORD]);
 
-/* Skips the rest of the line. */
+/* Skips the rest of the file's present line. */
 void tact_tets_skip_line(struct tets_reader *r);
 
 /* Reads a count of items of at least `bytes` bytes each; -EINVAL where the rest of the file is too

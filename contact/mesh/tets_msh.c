@@ -285,7 +285,7 @@ static int expect_section_end(struct msh *m, const char *name)
     return rc;
 }
 
-/* Skips to the end of a section. */
+/* Skips the file up to the end of a section. */
 static int skip_section(struct msh *m, const char *name)
 {
     char word[TACT_TETS_WORD];

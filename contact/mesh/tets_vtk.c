@@ -107,7 +107,7 @@ static int read_array(struct vtk *v, const struct number_type *type, size_t coun
     return rc;
 }
 
-/* Reads a whole number below a limit. */
+/* Reads an integer of the file that must be below a limit. */
 static int read_index(struct vtk *v, const struct number_type *type, size_t limit, const char *what,
                       uint32_t *out)
 {

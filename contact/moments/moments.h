@@ -36,8 +36,8 @@ struct tact_moments_scratch;
 
 /** One pair of triangles whose prisms may overlap: indices into the two meshes' triangles. */
 struct tact_prism_pair {
-    uint32_t a; /**< triangle of the first mesh */
-    uint32_t b; /**< triangle of the second mesh */
+    uint32_t a; /**< index of the triangle of the first mesh */
+    uint32_t b; /**< index of the triangle of the second mesh */
 };
 
 /** Allocates a scratch with capacity for `pairs` candidate triangle pairs. NULL without memory. */
@@ -82,13 +82,16 @@ TACT_API int tact_moments_pair(const struct tact_shape *a, const struct tact_pos
 enum tact_moments_method {
     TACT_MOMENTS_NONE,              /**< no method */
     TACT_MOMENTS_SPHERE_SPHERE,     /**< lens, closed form */
-    TACT_MOMENTS_SPHERE_HALFSPACE,  /**< cap of a sphere or ellipsoid, closed form */
+    TACT_MOMENTS_SPHERE_HALFSPACE,  /**< method for a sphere or ellipsoid cut by a plane: a cap,
+                                       closed form */
     TACT_MOMENTS_SPHERE_MESH,       /**< sphere or ellipsoid with a closed mesh, closed form per
                                        triangle */
-    TACT_MOMENTS_CAPSULE_MESH,      /**< capsule with a closed mesh, closed form per triangle */
-    TACT_MOMENTS_CAPSULE_HALFSPACE, /**< capsule below a plane, closed form */
-    TACT_MOMENTS_MESH_HALFSPACE,    /**< mesh below a plane: prisms down to the plane */
-    TACT_MOMENTS_MESH_MESH,         /**< signed prism pairs, or the rim of the overlap */
+    TACT_MOMENTS_CAPSULE_MESH,      /**< method for a capsule with a closed mesh, closed form per
+                                       triangle */
+    TACT_MOMENTS_CAPSULE_HALFSPACE, /**< method for a capsule below a plane, closed form */
+    TACT_MOMENTS_MESH_HALFSPACE, /**< method for a mesh below a plane: prisms down to the plane */
+    TACT_MOMENTS_MESH_MESH,      /**< method for two meshes: signed prism pairs, or the rim of the
+                                    overlap */
 };
 
 /** Method by which a pair of shape kinds is measured; *swapped is set to 1 where the method

@@ -37,7 +37,7 @@ struct tact_capsule_slice {
 /** One face of the other solid in one part of a capsule. */
 struct tact_capsule_cut {
     int part;         /* TACT_CAPSULE_UPPER ... */
-    double radius;    /* radius of the capsule [m] */
+    double radius;    /* radius of the capsule that the face is cut by [m] */
     double normal[3]; /* outward, unit */
     double distance;  /* distance of the face's plane from the part's origin [m] */
     double disc; /* radius of the conic in which the face's plane cuts the capsule: in the cylinder

@@ -16,7 +16,7 @@ struct tact_placed {
     double rot[9], shift[3]; /* transform of the mesh's vertices to the frame [m] */
     tact_f4 column[3];       /* transform of the mesh's boxes to the frame: columns of the matrix */
     tact_f4 middle;          /* middle of the mesh's bounds in the frame */
-    double slack;            /* tact_prism_slack() of the pair [m] */
+    double slack;            /* slack of the pair of meshes, from tact_prism_slack() [m] */
     float margin;            /* margin by which the boxes are enlarged, in the unit of the pair */
 };
 

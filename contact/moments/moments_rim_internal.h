@@ -99,19 +99,20 @@ struct tact_rim_side {
                                                 tact_rim_box_key() */
     uint32_t separated_count;
     uint32_t placed_count;
-    uint32_t free[8], free_count; /* indices below `placed_count` that are not in use */
+    uint32_t free[8], free_count; /* indices of leaf[] below `placed_count` that are not in use */
     struct tact_rim_leaf leaf[TACT_RIM_LEAVES];
     uint32_t segment[4 * TACT_RIM_LEAVES]; /* index of the first rim segment of each triangle */
     uint64_t corner_keys[TACT_RIM_CORNER_SLOTS]; /* key of a table entry: number of the query that
                                                     listed a corner, and the corner */
-    uint8_t state[TACT_RIM_CORNER_SLOTS];    /* state of the corner: moments_rim_known_internal.h */
-    uint32_t known_count, corner_hash_shift; /* 2^(32 - corner_hash_shift) entries are in use */
+    uint8_t state[TACT_RIM_CORNER_SLOTS];        /* state of each corner in the table:
+                                                    moments_rim_known_internal.h */
+    uint32_t known_count, corner_hash_shift;     /* 2^(32 - corner_hash_shift) entries are in use */
 };
 
 struct tact_rim {
     struct tact_pairing *pairing;
     struct tact_rim_side side[2];
-    uint32_t query; /* number of the present query, from 1 */
+    uint32_t query; /* number of the present query for an overlap, from 1 */
     uint32_t rim_segment_count;
     struct tact_rim_segment segment[TACT_RIM_SEGMENTS];
     uint32_t
@@ -120,7 +121,7 @@ struct tact_rim {
     uint32_t pending_count;
     double slack;             /* distance within which a triangle lies in a plane [m] */
     double shift[3];          /* shift of A in the frame because of coplanar faces; or zero [m] */
-    double shifted_slack;     /* slack plus the size of the shift [m] */
+    double shifted_slack;     /* slack for coplanar triangles, plus the size of A's shift [m] */
     uint8_t ray_budget[2][2]; /* [side][inside]: number of rays by which the result of the rim may
                                 still be checked; 0 once one has confirmed it */
     int has_coplanar;         /* 1: coplanar faces of the two meshes were found */

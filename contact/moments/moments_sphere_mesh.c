@@ -37,9 +37,9 @@ static const double SIDE_TOLERANCE = 1e-6;
  */
 struct disc {
     double radius;              /* radius of the ball */
-    double distance;            /* distance of the plane from o, >= 0 */
+    double distance;            /* distance of the plane from the ball's centre o, >= 0 */
     double depth;               /* radius - distance, > 0 */
-    double disc_radius_squared; /* squared radius of the disc */
+    double disc_radius_squared; /* squared radius of the disc that a plane cuts out of the ball */
     double area;
     double first[2];
     double wedge_volume; /* W(D) [m^3] */

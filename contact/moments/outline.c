@@ -27,7 +27,7 @@ struct clipper {
     int last; /* index of the plane that rejected the last edge and is likely to reject the next */
     uint32_t added[RECENT_VERTICES]; /* 1 + the vertex that was added last, of those with the same
                                         index modulo the size; 0 for none */
-    double origin[3];                /* patch centre and axes in the mesh's frame */
+    double origin[3];                /* centre and axes of the patch in the mesh's frame */
     double t1[3];
     double t2[3];
     struct tact_hull *hull;

@@ -191,7 +191,7 @@ TACT_INLINE void tact_cut_polygon(struct tact_cutter *c, int plane, struct tact_
         return;
     }
     p->room = !p->room;
-    /* Bit i: state of corner i + 1. */
+    /* bit i of the shifted set: whether corner i + 1 is below the plane */
     uint64_t next = inside >> 1 | (inside & 1) << (n - 1);
     uint64_t leaving = inside & ~next, entering = ~inside & next;
     if (leaving & (leaving - 1)) {

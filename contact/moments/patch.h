@@ -36,14 +36,15 @@ enum tact_spin_kind {
     TACT_SPIN_AUTO,    /**< chosen automatically: the same as LIMIT_SURFACE */
     TACT_SPIN_CORNERS, /**< friction at the four corners of the ellipse's rectangle, weighted by the
                             centre of pressure (Bouchard 2015, section 5.6) */
-    TACT_SPIN_UNIFORM, /**< uniform pressure: its mean distance from the centre */
-    TACT_SPIN_HERTZ,   /**< Hertz's pressure, elliptic or round */
+    TACT_SPIN_UNIFORM, /**< torsion limit of a uniform pressure: its mean distance from the centre
+                        */
+    TACT_SPIN_HERTZ,   /**< torsion limit of Hertz's pressure, elliptic or round */
     TACT_SPIN_LIMIT_SURFACE, /**< Hertz where the patch is elastic, else uniform; slip reduces
                                 torsion, and spin reduces friction, as for Coulomb friction under
                                 that pressure (enum tact_surface); for the others by an ellipsoid */
 };
 
-/** Law of the normal force. */
+/** Law of a patch's normal force. */
 enum tact_normal_law {
     TACT_LAW_DEPTH,  /**< the depth relaxes to the target by the materials' spring and dampers */
     TACT_LAW_GAPS,   /**< no point of the patch closes more than its gap in a tick; where the gap is
@@ -60,7 +61,7 @@ struct tact_patch {
     double frame[9]; /**< rows: normal n (pushes A out of B), t1, t2, right-handed, world; t1 and t2
                         are the axes of the ellipse [1] */
     double depth;    /**< mean depth of the overlap, V / area [m] (half of a sphere's deepest) */
-    double target;   /**< DEPTH, GAPS: depth in equilibrium [m] */
+    double target;   /**< laws DEPTH and GAPS: depth of the overlap in equilibrium [m] */
     double exponent; /**< exponent p of V ~ depth^p, 1 flat, 2 curved: a motion by x changes the
                         depth by x / p [1] */
     double gap[3]; /**< GAPS: gap[0] + gap[1] x_1 + gap[2] x_2 [m] at the point x of the patch, from
@@ -82,20 +83,21 @@ struct tact_patch {
                   */
     double corner[TACT_PATCH_CORNERS][2]; /**< corners of the outline, counter-clockwise, along t1
                                              and t2 from center [m] */
-    double radius;     /**< ELASTIC: effective radius of curvature R [m]; else 0 */
+    double radius;     /**< effective radius of curvature R of an ELASTIC patch [m]; else 0 */
     double stretch[2]; /**< ELASTIC: semi-axes along t1 and t2 over the radius of a disc of the same
                           area; 1 1: round [1] */
-    enum tact_spin_kind spin;           /**< how the patch's torsion limit is computed */
-    enum tact_surface surface;          /**< limit surface of friction and torsion */
-    double fit[3];                      /**< FITTED: parameters of the fitted limit surface [1] */
-    struct tact_friction_points points; /**< POINTS: parts of the pressure, as points */
+    enum tact_spin_kind spin;  /**< how the patch's torsion limit is computed */
+    enum tact_surface surface; /**< limit surface of friction and torsion */
+    double fit[3];             /**< parameters of the limit surface, where it is FITTED [1] */
+    struct tact_friction_points
+        points;        /**< parts of the pressure, where the limit surface is one of POINTS */
     double spin_arm;   /**< ELLIPSE: torsion limit over mu N [m], with the centre of pressure at the
                           centre; ELASTIC: see tact_patch_spin_arm() */
-    double modulus;    /**< ELASTIC: E* [Pa]; 0 for a fingertip */
-    double tip_radius; /**< fingertip: radius at 1 N [m]; else 0 */
-    double tip_power;  /**< fingertip: exponent of the force in the radius [1] */
-    double
-        rolling_loss; /**< ELASTIC: hysteresis loss in rolling, see tact_patch_rolling_arms() [1] */
+    double modulus;    /**< contact modulus E* of an ELASTIC patch [Pa]; 0 for a fingertip */
+    double tip_radius; /**< radius of a fingertip's patch at 1 N [m]; 0 for others */
+    double tip_power;  /**< exponent of the normal force in a fingertip's patch radius [1] */
+    double rolling_loss; /**< hysteresis loss of an ELASTIC patch in rolling, see
+                            tact_patch_rolling_arms() [1] */
 };
 
 /** Options of the computation of a contact patch. */

@@ -1,4 +1,4 @@
-/* A cylinder between two half balls. */
+/* The shape kind of a capsule: a cylinder between two half balls. */
 #include "contact/shape/kinds_internal.h"
 
 #define PI 3.14159265358979323846

@@ -21,7 +21,7 @@ struct obj {
     int vertices, room;
     int is_bezier, rational, degree[2];
     int open, surf_line, control_count, knot_count[2];
-    double range[4];       /* range of the surface's parameters */
+    double range[4];       /* ranges of the surface's parameters u and v */
     double *control_index; /* indices of the control points' vertices, as numbers */
     double *knots[2];
     double *number; /* of the statement */

@@ -19,7 +19,7 @@ struct revolution {
     struct segment segment[];
 };
 
-/* Position of the profile and its derivatives. */
+/* Position of a profile at an arc parameter, and its derivatives. */
 struct profile_point {
     double r, z, dr, dz, ddr, ddz;
 };

@@ -26,13 +26,15 @@ TACT_BEGIN_DECLS
     KIND(HALFSPACE, halfspace) /* solid where z <= 0; normal +z; infinite: static bodies only */   \
     KIND(CONVEX, convex)       /* mesh that is known to be convex */                               \
     KIND(MESH, mesh)           /* any closed mesh */                                               \
-    KIND(CYLINDER, cylinder)   /* size[0] = radius, size[1] = half length, along z */              \
-    KIND(ELLIPSOID, ellipsoid) /* size = half axes, along x, y, z */                               \
+    KIND(CYLINDER, cylinder)   /* cylinder; size[0] = radius, size[1] = half length, along z */    \
+    KIND(ELLIPSOID, ellipsoid) /* ellipsoid; size = half axes, along x, y, z */                    \
     KIND(TORUS, torus)         /* size[0] = radius of the ring, size[1] of the tube; about z */    \
     KIND(CONE, cone) /* size[0] = radius of the base at z = -size[1], its tip at size[1] */        \
-    KIND(REVOLUTION, revolution)   /* charts: a profile turned about z */                          \
-    KIND(PATCHES, patches)         /* charts: Bezier and B-spline patches */                       \
-    KIND(SUBDIVISION, subdivision) /* charts: subdivision surface of a control mesh */
+    KIND(REVOLUTION,                                                                               \
+         revolution)       /* solid of revolution, given by charts: a profile turned about z */    \
+    KIND(PATCHES, patches) /* solid bounded by Bezier and B-spline patches, given by charts */     \
+    KIND(SUBDIVISION, subdivision) /* solid bounded by the subdivision surface of a control mesh,  \
+                                      given by charts */
 
 #define TACT_SHAPE_NAMED(name, word) TACT_SHAPE_##name, /**< enumerator of a kind */
 /** Kinds of shape, see TACT_SHAPE_KINDS. */
@@ -73,9 +75,9 @@ struct tact_shape_mass {
                            row-major */
 };
 
-/** A row of the table of kinds. */
+/** A row of the table of shape kinds. */
 struct tact_shape_type {
-    const char *name;            /**< name in scenes, on command lines and in logs */
+    const char *name; /**< name of the shape kind in scenes, on command lines and in logs */
     enum tact_shape_faces faces; /**< whether the surface is flat, curved or both */
     const char *keys; /**< keys in a scene, separated by spaces: "radius", "tube", "length" [m],
                          "size", three full lengths [m]; "file" where it is given as a mesh,

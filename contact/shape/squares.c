@@ -12,8 +12,9 @@
 
 enum {
     MAX_EDGE_CROSSINGS = 8, /* largest number of sides that one step over the surface may cross */
-    MAX_SQUARES_AROUND_CORNER = 128, /* largest number of squares about a corner */
-    MAX_CELLS_PER_SIDE = 16,         /* largest number of cells along a side of a square */
+    MAX_SQUARES_AROUND_CORNER =
+        128, /* largest number of unit squares of charts about a corner of the surface */
+    MAX_CELLS_PER_SIDE = 16, /* largest number of cells along a side of a square */
     MESH_STEPS_PER_SIDE =
         16, /* number of steps of the triangulation along a side of a square: a power of 2 */
     MAX_SQUARES_OF_FULL_MESH = 64, /* number of squares up to which the triangulation has all its

@@ -29,7 +29,7 @@ struct subdivided_face {
     int has_extraordinary_vertex; /* 1: the face has EXTRAORDINARY_FACE_POLYNOMIALS polynomials,
                                    * else one
                                    */
-    double origin[3];             /* point that the positions are relative to [m] */
+    double origin[3];             /* origin to which the face's positions are relative [m] */
     double normal[3];             /* unit normal at the face's extraordinary vertex */
     double ratio; /* ratio of the sizes of successive subdivisions at the extraordinary vertex, in
                      the limit */

@@ -17,7 +17,7 @@ struct anderson {
     double *f, *g;                  /* scaled residual g - x and result g of the last sweep */
     double *df[ANDERSON_WINDOW];    /* differences between successive residuals (scaled) */
     double *dg[ANDERSON_WINDOW];    /* differences between successive results */
-    double *basis[ANDERSON_WINDOW]; /* orthonormal basis of the span of df */
+    double *basis[ANDERSON_WINDOW]; /* orthonormal basis of the span of the residual differences */
 };
 
 /* Initialises the acceleration for `size` unknowns. numbers: storage for ANDERSON_VECTORS * size

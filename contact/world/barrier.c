@@ -75,7 +75,7 @@ static void apply_nesterov_todd_scaling(const struct barrier_cone *p, int invers
     }
 }
 
-/* Computes Nesterov and Todd's scaling of s and y. */
+/* Computes the Nesterov-Todd scaling of a cone from its vectors s and y. */
 static void compute_nesterov_todd_scaling(struct barrier_cone *p)
 {
     double ns = sqrt(cone_quadratic_form(p->s, p->size)),

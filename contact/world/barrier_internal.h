@@ -38,7 +38,7 @@ struct barrier_block {
     int first, count;          /* range of the contact's cones; the first is the friction cone */
     int rows;                  /* number of rows of the impulse r that the patch transmits */
     int resists_rolling;       /* 1: the second cone is that of the torques that resist rolling */
-    double row_cfm[6];         /* compliance of each row [1/kg, 1/(kg m^2)] */
+    double row_cfm[6];         /* compliance of each row of the contact [1/kg, 1/(kg m^2)] */
     double target_velocity[6]; /* velocity of the contact at zero impulse with its bodies at rest */
     double r[6], dr[6];        /* contact impulse r, and its change in a step */
     double

@@ -42,7 +42,7 @@ struct tact_constraint {
         b; /**< the two owners that the joint connects, BODY or FIXED; at least one is a BODY */
     struct tact_pose in_a; /**< joint frame relative to a (to a body's centre of mass and axes; to
                               the world for FIXED) */
-    struct tact_pose in_b; /**< frame of the joint in b */
+    struct tact_pose in_b; /**< joint frame relative to b */
     double
         lower; /**< lower stop of the joint's value (HINGE [rad], within -pi to pi; SLIDER [m]) */
     double upper; /**< upper stop of the joint's value, in the unit of lower; no stops unless lower
@@ -75,7 +75,8 @@ TACT_API int tact_constraint_between(struct tact_world *world, enum tact_constra
 TACT_API int tact_world_add_constraint(struct tact_world *world,
                                        const struct tact_constraint *constraint);
 
-/** Number of joints of a world. Real-time safe. */
+/** Number of a world's joints between bodies, as added by tact_world_add_constraint(). Real-time
+ * safe. */
 TACT_API int tact_world_constraint_count(const struct tact_world *world);
 
 /** A mechanism's joint by its index. A caller may write only `impulse`, to restore a warm start.

@@ -30,7 +30,7 @@ struct world_constraint {
     double rounding_rate[2];  /* rate of a joint error that is due to rounding alone [m/s, rad/s] */
     double lowest_rate,
         highest_rate;    /* lowest and highest rate of the free row that the joint's stops allow */
-    double torque_scale; /* scale factor that makes torques comparable with forces [1/m] */
+    double torque_scale; /* factor by which torques of the joint are comparable with forces [1/m] */
 };
 
 /* Bodies that are connected by joints, and the rows of these joints. */

@@ -38,7 +38,7 @@ struct direct {
     int *dof;              /* unknowns in use of each node of the world; the others stay 0 */
     size_t
         *start;  /* index of each row's first entry right of the diagonal; entries are not sorted */
-    int *column; /* column of each entry */
+    int *column; /* column of each off-diagonal matrix entry */
     double *entry; /* 72 numbers an off-diagonal entry: the 6 x 6 block of U at (row, column), then
                       that of L at (column, row) */
     double *diagonal; /* 36 numbers a matrix row: its 6 x 6 diagonal block; once factored, the

@@ -60,11 +60,11 @@ struct tact_hand {
     double *factor;   /* L, row-major, lower: L^T L = M + h D + h^2 K of the coordinates; 0 off the
                          tree's pattern */
     double *inverse;  /* inverses of the diagonal entries of the factor L */
-    double *bias;     /* Coriolis, centrifugal and gravity torques */
+    double *bias;     /* bias torques of the joints: Coriolis, centrifugal and gravity */
     double *velocity; /* joint rates: before the solve without contacts, after it with them */
     double *rhs;
     double *scratch;
-    int moves;                             /* 1: the base has coordinates */
+    int moves;                             /* 1: the base moves, and has six coordinates */
     int has_couplings;                     /* 1: there are mimic joints or drives on tendons */
     struct tact_tendon_term *tendon_terms; /* of all tendons */
     double

@@ -214,7 +214,7 @@ static void visit_pairs_with_halfspaces(struct tact_world *world)
     }
 }
 
-/* The axis along which the shapes are spread furthest. */
+/* Index of the world axis along which the shapes' positions are spread furthest. */
 static int axis_of_widest_spread(const struct tact_world *world)
 {
     double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY};

@@ -11,7 +11,7 @@ struct prepared_model {
     const struct tact_contact_model *model;
     const void **data; /* prepared data of each shape; NULL: none, or no pair of the model contains
                           the shape */
-    void **made;       /* distinct data that were prepared, `distinct_count` of them */
+    void **made;       /* prepared data without duplicates, `distinct_count` of them */
     int *from; /* for each shape, the index of the shape whose prepared data it shares; -1: no data
                 */
     int distinct_count;

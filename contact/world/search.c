@@ -27,7 +27,8 @@
 #define FIRST_NEWTON_PAUSE_SWEEPS                                                                  \
     4 /* sweeps without Newton's method after its first failure; doubled at each further failure   \
        */
-#define MAX_PAUSE_DOUBLINGS 4 /* most failures of Newton's method that double its pause */
+#define MAX_PAUSE_DOUBLINGS                                                                        \
+    4 /* largest number of failures of Newton's method that still double its pause */
 #define RESERVED_SWEEPS                                                                            \
     4 /* number of sweeps reserved for those after the interior-point method                       \
        */

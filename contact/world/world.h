@@ -49,7 +49,7 @@ struct tact_contact {
     int b;                       /**< second shape, b > a */
     int touching;                /**< 1 where the last solve had a contact of this pair */
     struct tact_moments moments; /**< moments of the overlap, as set for this tick */
-    struct tact_patch patch;     /**< patch of the whole overlap */
+    struct tact_patch patch;     /**< contact patch of the pair's whole overlap */
     double impulse[6]; /**< contact impulse on A in the frame of the patch at its centre: f_n f_1
                           f_2 [N s], tau_n tau_1 tau_2 [N m s] */
     double wrench[6]; /**< contact force and torque on A, world axes, about the patch's centre [N, N
@@ -69,7 +69,7 @@ struct tact_contact {
     double preload; /**< depth beyond the target that the overlap had at the start and still has
                        [m]. It is not pushed open, and only decreases. 0: none. For a shape wholly
                        inside the other, which has no depth, 33 times its size */
-    int starting;   /**< 1 until the first solve after tact_world_start() */
+    int starting;   /**< 1 from tact_world_start() until the end of the first solve */
     int stuck;      /**< 1: deeper than its target and not pushed open by the last solve, because no
                        joint moves along its normal, contacts press against each other, or one shape is
                        wholly inside the other, which is no contact */
@@ -79,7 +79,7 @@ struct tact_contact {
     int first_piece; /**< index of the pair's first piece; 0: the pair is never split */
 };
 
-/** Statistics of the last solve. */
+/** Statistics of the last solve of a world. */
 struct tact_solve_stats {
     int contacts;    /**< touching pairs */
     int iterations;  /**< sweeps done. Each island, the bodies and hands that are connected by
@@ -134,7 +134,7 @@ struct tact_world_fault {
     const char *what;          /**< what the fault is, as static text: "its pose is not finite" */
 };
 
-/** Phase that a solve has just completed. */
+/** Phase that a solve of the world has just completed. */
 enum tact_solve_phase {
     TACT_SOLVE_PATCHES,   /**< phase in which patches, points and frames of all touching pairs are
                              computed */
@@ -263,7 +263,7 @@ TACT_API struct tact_body *tact_world_body(struct tact_world *world, int index);
 /** A hand by its index, which may be written; call tact_world_refresh() after writing joint
  * values. Real-time safe. */
 TACT_API struct tact_hand *tact_world_hand(struct tact_world *world, int index);
-/** A shape by its index. Real-time safe. */
+/** A shape of the world by its index. Real-time safe. */
 TACT_API const struct tact_shape *tact_world_shape(const struct tact_world *world, int index);
 /** The owner of a shape: a body, a link of a hand, or FIXED. Real-time safe. */
 TACT_API struct tact_owner tact_world_owner(const struct tact_world *world, int shape);

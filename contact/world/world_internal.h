@@ -20,7 +20,7 @@
 struct world_body {
     struct tact_body body;
     int weight;
-    int fast;     /* 1: marked as fast, see tact_world_set_fast() */
+    int fast;     /* 1: the body is marked as fast, see tact_world_set_fast() */
     int touching; /* number of contacts of the body in this tick */
 };
 
@@ -53,7 +53,7 @@ struct world_shape {
     double travel_in_tick;  /* distance that the shape's origin moves in this tick [m] */
     double search_margin;   /* distance beyond the shape's bounding sphere that is searched for
                                contacts [m] */
-    double searched_margin; /* search_margin at the last search of the broad phase */
+    double searched_margin; /* value of search_margin at the last search of the broad phase */
     struct shape_motion
         motion; /* motion of the shape, once a model has measured one of its pairs */
 };
