@@ -68,9 +68,9 @@ static int newton_on_face(struct tact_active *a)
         if (step == 0 || a->face == FACE_RIM) {
             tact_active_face_basis(a);
         }
-        double left = tact_active_residual(a), size = tact_active_velocity_scale(a);
-        if (left <= ROUNDING_RESIDUAL * size || step == MAX_ACTIVE_SET_STEPS) {
-            return left <= NEWTON_END_RESIDUAL_TOLERANCE * size;
+        double residual = tact_active_residual(a), size = tact_active_velocity_scale(a);
+        if (residual <= ROUNDING_RESIDUAL * size || step == MAX_ACTIVE_SET_STEPS) {
+            return residual <= NEWTON_END_RESIDUAL_TOLERANCE * size;
         }
         tact_active_solve_newton_step(a, &change);
         if (!take_newton_step(a, &change)) {

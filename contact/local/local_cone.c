@@ -377,7 +377,7 @@ static int iterate_friction_state(const struct tact_local_problem *problem, stru
     int most = problem->passes ? problem->passes : MAX_FRICTION_STATE_STEPS;
     double before = INFINITY;
     evaluate_trial_friction_state(problem, now);
-    for (int pass = 1; pass < most && now->size > CONVERGED_RESIDUAL; pass++) {
+    for (int step_count = 1; step_count < most && now->size > CONVERGED_RESIDUAL; step_count++) {
         double step[3];
         before = now->size;
         struct trial next = *now;
@@ -419,10 +419,10 @@ static int search_friction_state(const struct tact_local_problem *problem, doubl
     if (!iterate_friction_state(
             problem,
             &now)) { /* the search ended at a local minimum of the residual that is not zero */
-        struct trial other = now;
-        relax_friction_state(problem, &other);
-        iterate_friction_state(problem, &other);
-        now = other.size < now.size ? other : now;
+        struct trial relaxed = now;
+        relax_friction_state(problem, &relaxed);
+        iterate_friction_state(problem, &relaxed);
+        now = relaxed.size < now.size ? relaxed : now;
     }
     memcpy(r, now.r, sizeof now.r);
     return now.limits;
@@ -471,6 +471,6 @@ int tact_local_cone_by(const struct tact_local_problem *problem, double r[6], in
         limits = tact_has_friction_points(problem) ? tact_local_search_part_limit(problem, r)
                                                    : search_friction_state(problem, r);
     }
-    int slips = tact_local_enforce_limits(problem, r);
-    return limits & TACT_LIMIT_CONE ? (limits & ~TACT_LIMIT_CONE) | slips : limits;
+    int friction_limits = tact_local_enforce_limits(problem, r);
+    return limits & TACT_LIMIT_CONE ? (limits & ~TACT_LIMIT_CONE) | friction_limits : limits;
 }

@@ -195,17 +195,19 @@ double tact_local_residual(const struct tact_local_problem *problem, const doubl
     }
     compute_contact_velocity(problem, r, u);
     double edge = tact_local_pressure_centre(problem, r, at.d);
-    int within = edge <= WELL_INSIDE_LIMIT_RATIO && r[0] > 0.0 && problem->mu > 0.0;
+    int is_well_inside = edge <= WELL_INSIDE_LIMIT_RATIO && r[0] > 0.0 && problem->mu > 0.0;
     if (tact_has_friction_points(problem)) {
         tact_local_friction(problem, r, at.d, z);
-        within =
-            within && tact_friction_points_contains(problem, z, WELL_INSIDE_LIMIT_RATIO * r[0]);
+        is_well_inside = is_well_inside &&
+                         tact_friction_points_contains(problem, z, WELL_INSIDE_LIMIT_RATIO * r[0]);
     } else {
         tact_local_friction_squares(problem, r, at.d, &f, &m);
-        double used = tact_local_limit_surface(problem, f, m, w);
-        within = within && used <= WELL_INSIDE_LIMIT_RATIO * WELL_INSIDE_LIMIT_RATIO * r[0] * r[0];
+        double limit_ratio_square = tact_local_limit_surface(problem, f, m, w);
+        is_well_inside =
+            is_well_inside &&
+            limit_ratio_square <= WELL_INSIDE_LIMIT_RATIO * WELL_INSIDE_LIMIT_RATIO * r[0] * r[0];
     }
-    if (within) {
+    if (is_well_inside) {
         inner = residual_inside_limits(problem, r, u);
     }
     if (inner >= 0.0) {

@@ -59,8 +59,8 @@ static double interpolated_value_noise(const double p[3], uint32_t seed)
     int32_t low[3];
     double t[3], sum = 0.0;
     for (int k = 0; k < 3; k++) {
-        double whole = floor(p[k]), x = p[k] - whole;
-        low[k] = (int32_t)whole;
+        double lattice_index = floor(p[k]), x = p[k] - lattice_index;
+        low[k] = (int32_t)lattice_index;
         t[k] = x * x * (3.0 - 2.0 * x);
     }
     for (int i = 0; i < 8; i++) {
@@ -272,17 +272,18 @@ static const char *parameter_out_of_range_name(const struct tact_generate *g)
     return !prism && (g->triangles < 12 || g->triangles > 1 << 20) ? "triangles" : NULL;
 }
 
-int tact_soup_generate(const struct tact_generate *what, struct tact_soup *out, const char **wrong)
+int tact_soup_generate(const struct tact_generate *what, struct tact_soup *out,
+                       const char **bad_parameter)
 {
     static int (*const make[TACT_GENERATE_KINDS])(const struct tact_generate *,
                                                   struct tact_soup *) = {
         make_prism, make_gear, make_tube_along_knot, make_tube_along_knot, make_cube, make_cube};
-    int known = (unsigned)what->kind < TACT_GENERATE_KINDS;
-    const char *member = known ? parameter_out_of_range_name(what) : "kind";
+    int is_known_kind = (unsigned)what->kind < TACT_GENERATE_KINDS;
+    const char *member = is_known_kind ? parameter_out_of_range_name(what) : "kind";
     memset(out, 0, sizeof *out);
     if (member) {
-        if (wrong) {
-            *wrong = member;
+        if (bad_parameter) {
+            *bad_parameter = member;
         }
         return -EINVAL;
     }

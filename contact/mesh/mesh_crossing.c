@@ -128,12 +128,12 @@ static void record_triangle_crossing(struct search *f, size_t i, size_t j)
     uint64_t b = f->component[f->mesh->triangles[3 * j]];
     if (c->count == c->capacity) {
         size_t capacity = c->capacity ? 2 * c->capacity : 64;
-        uint64_t *grown = realloc(c->pairs, capacity * sizeof *grown);
-        if (!grown) {
+        uint64_t *grown_pairs = realloc(c->pairs, capacity * sizeof *grown_pairs);
+        if (!grown_pairs) {
             f->rc = -ENOMEM;
             return;
         }
-        c->pairs = grown;
+        c->pairs = grown_pairs;
         c->capacity = capacity;
     }
     c->pairs[c->count++] = a < b ? a << 32 | b : b << 32 | a;
@@ -268,10 +268,10 @@ static int count_perturbed_crossings(struct search *f, size_t *crossings)
  * of the edge. */
 static int side_of_line(const double *a, const double *b, const double *p)
 {
-    int turned = a[0] != b[0] ? a[0] > b[0] : a[1] > b[1];
-    const double *low = turned ? b : a, *high = turned ? a : b;
+    int is_reversed = a[0] != b[0] ? a[0] > b[0] : a[1] > b[1];
+    const double *low = is_reversed ? b : a, *high = is_reversed ? a : b;
     double area = (high[0] - low[0]) * (p[1] - low[1]) - (high[1] - low[1]) * (p[0] - low[0]);
-    return (area >= 0.0) != turned;
+    return (area >= 0.0) != is_reversed;
 }
 
 /** Winding number of the other components about a point: signed crossings of the ray along +z. */

@@ -206,13 +206,13 @@ int tact_mesh_build_facets(struct tact_mesh *mesh)
     struct work *w = calloc(1, sizeof *w);
     mesh->facets = calloc(1, sizeof *mesh->facets);
     int rc = w && mesh->facets ? 0 : -ENOMEM;
-    int kept = 0;
+    int is_stored = 0;
     if (rc == 0) {
         w->mesh = mesh;
         w->facets = mesh->facets;
-        kept = store_facets(w);
+        is_stored = store_facets(w);
     }
-    if (!kept) {
+    if (!is_stored) {
         free(mesh->facets);
         mesh->facets = NULL;
     }

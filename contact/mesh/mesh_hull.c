@@ -16,8 +16,8 @@
 static long list_hull_triangles(qhT *qh, const double *points, uint32_t **triangles)
 {
     facetT *facet;
-    size_t room = (size_t)qh->num_facets, n = 0;
-    uint32_t *t = malloc(3 * (room ? room : 1) * sizeof *t);
+    size_t facet_capacity = (size_t)qh->num_facets, n = 0;
+    uint32_t *t = malloc(3 * (facet_capacity ? facet_capacity : 1) * sizeof *t);
     *triangles = t;
     if (!t) {
         return -ENOMEM;
@@ -34,7 +34,7 @@ static long list_hull_triangles(qhT *qh, const double *points, uint32_t **triang
             }
             k++;
         }
-        if (k != 3 || n == room) {
+        if (k != 3 || n == facet_capacity) {
             continue;
         }
         double e1[3], e2[3], normal[3];
@@ -42,11 +42,11 @@ static long list_hull_triangles(qhT *qh, const double *points, uint32_t **triang
         tact_v3_sub(e2, points + 3 * (size_t)corner[2], points + 3 * (size_t)corner[0]);
         tact_v3_cross(normal, e1, e2);
         /* A sliver has no reliable normal: qhull's orientation decides. */
-        int flip = tact_v3_dot(normal, normal) > 0.0 ? tact_v3_dot(normal, facet->normal) < 0.0
-                                                     : !(facet->toporient ^ qh_ORIENTclock);
+        int must_flip = tact_v3_dot(normal, normal) > 0.0 ? tact_v3_dot(normal, facet->normal) < 0.0
+                                                          : !(facet->toporient ^ qh_ORIENTclock);
         t[3 * n] = corner[0];
-        t[3 * n + 1] = corner[flip ? 2 : 1];
-        t[3 * n + 2] = corner[flip ? 1 : 2];
+        t[3 * n + 1] = corner[must_flip ? 2 : 1];
+        t[3 * n + 2] = corner[must_flip ? 1 : 2];
         n++;
     }
     return (long)n;

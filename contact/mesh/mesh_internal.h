@@ -131,8 +131,8 @@ struct tact_mesh_leaf {
 };
 
 struct tact_mesh_wide {
-    struct tact_mesh_wide_node *eights; /* nodes of eight children; the first is the root */
-    struct tact_mesh_leaf *leaves;      /* leaves of the tree, in its order */
+    struct tact_mesh_wide_node *nodes_of_eight; /* nodes of eight children; the first is the root */
+    struct tact_mesh_leaf *leaves;              /* leaves of the tree, in its order */
     uint32_t wide_node_count, leaf_count;
     uint64_t serial; /* serial number, unique among the meshes of this process, from 1 */
 };

@@ -72,7 +72,7 @@ static void build_wide_node(struct tact_mesh *mesh, const struct tact_mesh_box *
     /* children whose leaves fit in a node of eight are not split further */
     int low = has_leaves_within_levels(boxes, from, 3) ? 0 : 3;
     uint32_t children[8], n = list_descendants_at_level(boxes, from, 3, low, children);
-    struct tact_mesh_wide_node *eight = &mesh->wide->eights[index];
+    struct tact_mesh_wide_node *eight = &mesh->wide->nodes_of_eight[index];
     eight->count = n;
     for (uint32_t i = 0; i < 8; i++) {
         const struct tact_mesh_box *box = &boxes[children[i < n ? i : 0]];
@@ -86,11 +86,12 @@ static void build_wide_node(struct tact_mesh *mesh, const struct tact_mesh_box *
     for (uint32_t i = 0; i < n; i++) {
         const struct tact_mesh_box *box = &boxes[children[i]];
         if (box->count) {
-            mesh->wide->eights[index].child[i] = mesh->wide->leaf_count | TACT_MESH_LEAF_FLAG;
+            mesh->wide->nodes_of_eight[index].child[i] =
+                mesh->wide->leaf_count | TACT_MESH_LEAF_FLAG;
             add_leaf(mesh, box->first, box->count);
         } else {
             uint32_t child = mesh->wide->wide_node_count++;
-            mesh->wide->eights[index].child[i] = child;
+            mesh->wide->nodes_of_eight[index].child[i] = child;
             build_wide_node(mesh, boxes, child, children[i]);
         }
     }
@@ -111,9 +112,9 @@ int tact_mesh_build_wide_tree(struct tact_mesh *mesh)
         return -ENOMEM;
     }
     /* each node of eight replaces at least one inner node, or is the root of a single leaf */
-    wide->eights = aligned_alloc(64, (inner + 1) * sizeof *wide->eights);
+    wide->nodes_of_eight = aligned_alloc(64, (inner + 1) * sizeof *wide->nodes_of_eight);
     wide->leaves = aligned_alloc(64, leaves * sizeof *wide->leaves);
-    if (!wide->eights || !wide->leaves) {
+    if (!wide->nodes_of_eight || !wide->leaves) {
         free(boxes);
         return -ENOMEM;
     }
@@ -128,7 +129,7 @@ int tact_mesh_build_wide_tree(struct tact_mesh *mesh)
 void tact_mesh_free_wide_tree(struct tact_mesh *mesh)
 {
     if (mesh->wide) {
-        free(mesh->wide->eights);
+        free(mesh->wide->nodes_of_eight);
         free(mesh->wide->leaves);
         free(mesh->wide);
     }

@@ -34,10 +34,10 @@ static size_t measure_leading_space(const char *text, size_t size)
 /* Whether a text begins with one of the words, behind a byte order mark and white space. */
 static int begins_with_word(const char *text, size_t size, const char *const words[])
 {
-    size_t skipped = measure_leading_space(text, size);
+    size_t leading_space = measure_leading_space(text, size);
     for (int i = 0; words[i]; i++) {
         size_t n = strlen(words[i]);
-        if (size - skipped >= n && !memcmp(text + skipped, words[i], n)) {
+        if (size - leading_space >= n && !memcmp(text + leading_space, words[i], n)) {
             return 1;
         }
     }
@@ -139,7 +139,7 @@ int tact_tets_alloc_vertices(struct tets_reader *r, size_t count)
 {
     struct tact_tets *t = r->tets;
     if (t->vertices) {
-        return tact_tets_report_error(r, "a second list of vertices");
+        return tact_tets_report_error(r, "the vertices are listed a second time");
     }
     t->vertex_count = count;
     t->vertices = calloc(3 * count + 1, sizeof *t->vertices);
@@ -154,7 +154,7 @@ int tact_tets_alloc_tets(struct tets_reader *r, size_t count)
 {
     struct tact_tets *t = r->tets;
     if (t->tets) {
-        return tact_tets_report_error(r, "a second list of cells");
+        return tact_tets_report_error(r, "the cells are listed a second time");
     }
     t->tets = calloc(4 * count + 1, sizeof *t->tets);
     return t->tets ? 0 : report_no_memory(r);
@@ -168,7 +168,7 @@ int tact_tets_is_field_name(struct tets_reader *r, const char *name)
     }
     if (r->values_are_read) {
         return tact_tets_report_error(r,
-                                      "a second scalar of the vertices named pressure or extent");
+                                      "the vertices have a second scalar named pressure or extent");
     }
     r->values_are_read = 1;
     r->tets->pressure = pressure;
@@ -278,13 +278,13 @@ static void swap_vertices(uint32_t *a, uint32_t *b)
     *b = last;
 }
 
-static void make_oriented_side(const struct tact_tets *t, const uint32_t *tet, int opposite,
+static void make_oriented_side(const struct tact_tets *t, const uint32_t *tet, int apex,
                                struct side *out)
 {
     static const uint8_t order[4][3] = {{1, 2, 3}, {0, 3, 2}, {0, 1, 3}, {0, 2, 1}};
     double e[3][3], across[3];
     for (int k = 0; k < 3; k++) {
-        out->outward[k] = tet[order[opposite][k]];
+        out->outward[k] = tet[order[apex][k]];
         tact_v3_sub(e[k], t->vertices + 3 * (size_t)tet[k + 1], t->vertices + 3 * (size_t)tet[0]);
     }
     tact_v3_cross(across, e[1], e[2]);

@@ -23,9 +23,10 @@ struct msh {
 /* Elements by Gmsh's type: solids other than the tetrahedron of four nodes cannot be read. */
 static int is_unsupported_solid_element(uint64_t type)
 {
-    static const unsigned char flat[] = {1,  2,  3,  8,  9,  10, 15, 16, 20,
-                                         21, 22, 23, 24, 25, 26, 27, 28};
-    return type != TET && (type > 28 || !memchr(flat, (int)type, sizeof flat));
+    static const unsigned char flat_element_types[] = {1,  2,  3,  8,  9,  10, 15, 16, 20,
+                                                       21, 22, 23, 24, 25, 26, 27, 28};
+    return type != TET &&
+           (type > 28 || !memchr(flat_element_types, (int)type, sizeof flat_element_types));
 }
 
 static int compare_nodes(const void *a, const void *b)
@@ -112,26 +113,27 @@ static int read_integers(struct msh *m, const char *what, uint64_t *out, int cou
 static int read_nodes_format_4(struct msh *m)
 {
     size_t blocks, count, done = 0;
-    uint64_t tags[2], head[4];
+    uint64_t tags[2], record_head[4];
     int rc = tact_tets_read_count(m->r, 8, "the number of blocks of nodes", &blocks);
     rc = rc ? rc : tact_tets_read_count(m->r, 8, "the number of nodes", &count);
     rc = rc ? rc : read_integers(m, "a node's number", tags, 2);
     rc = rc ? rc : allocate_nodes(m, count);
     for (size_t b = 0; !rc && b < blocks; b++) {
-        rc = read_integers(m, "the head of a block of nodes", head, 4);
-        if (!rc && (head[3] > count - done || head[2])) {
+        rc = read_integers(m, "the head of a block of nodes", record_head, 4);
+        if (!rc && (record_head[3] > count - done || record_head[2])) {
             rc = tact_tets_report_error(m->r, "a block of %llu nodes%s; %zu of %zu nodes are left",
-                                        (unsigned long long)head[3],
-                                        head[2] ? " with parameters, which cannot be read" : "",
+                                        (unsigned long long)record_head[3],
+                                        record_head[2] ? " with parameters, which cannot be read"
+                                                       : "",
                                         count - done, count);
         }
-        for (size_t i = 0; !rc && i < head[3]; i++) {
+        for (size_t i = 0; !rc && i < record_head[3]; i++) {
             rc = read_node_tag(m, done + i);
         }
-        for (size_t i = 0; !rc && i < head[3]; i++) {
+        for (size_t i = 0; !rc && i < record_head[3]; i++) {
             rc = read_coordinates(m, done + i);
         }
-        done += rc ? 0 : head[3];
+        done += rc ? 0 : record_head[3];
     }
     if (!rc && done < count) {
         rc = tact_tets_report_error(m->r, "%zu of %zu nodes are missing", count - done, count);
@@ -165,15 +167,15 @@ static int read_element(struct msh *m, uint64_t type)
 static int read_elements_format_2(struct msh *m)
 {
     size_t count;
-    uint64_t head[3], tag;
+    uint64_t record_head[3], tag;
     int rc = tact_tets_read_count(m->r, 8, "the number of elements", &count);
     rc = rc ? rc : tact_tets_alloc_tets(m->r, count);
     for (size_t i = 0; !rc && i < count; i++) {
-        rc = read_integers(m, "an element's number, type and number of tags", head, 3);
-        for (uint64_t k = 0; !rc && k < head[2]; k++) {
+        rc = read_integers(m, "an element's number, type and number of tags", record_head, 3);
+        for (uint64_t k = 0; !rc && k < record_head[2]; k++) {
             rc = tact_tets_read_integer(m->r, "a tag of an element", &tag);
         }
-        rc = rc ? rc : read_element(m, head[1]);
+        rc = rc ? rc : read_element(m, record_head[1]);
     }
     return rc;
 }
@@ -183,22 +185,22 @@ static int read_elements_format_2(struct msh *m)
 static int read_elements_format_4(struct msh *m)
 {
     size_t blocks, count, done = 0;
-    uint64_t tags[2], head[4], tag;
+    uint64_t tags[2], record_head[4], tag;
     int rc = tact_tets_read_count(m->r, 8, "the number of blocks of elements", &blocks);
     rc = rc ? rc : tact_tets_read_count(m->r, 4, "the number of elements", &count);
     rc = rc ? rc : read_integers(m, "an element's number", tags, 2);
     rc = rc ? rc : tact_tets_alloc_tets(m->r, count);
     for (size_t b = 0; !rc && b < blocks; b++) {
-        rc = read_integers(m, "the head of a block of elements", head, 4);
-        if (!rc && head[3] > count - done) {
+        rc = read_integers(m, "the head of a block of elements", record_head, 4);
+        if (!rc && record_head[3] > count - done) {
             rc = tact_tets_report_error(m->r, "a block of %llu elements; %zu of %zu are left",
-                                        (unsigned long long)head[3], count - done, count);
+                                        (unsigned long long)record_head[3], count - done, count);
         }
-        for (size_t i = 0; !rc && i < head[3]; i++) {
+        for (size_t i = 0; !rc && i < record_head[3]; i++) {
             rc = tact_tets_read_integer(m->r, "an element's number", &tag);
-            rc = rc ? rc : read_element(m, head[2]);
+            rc = rc ? rc : read_element(m, record_head[2]);
         }
-        done += rc ? 0 : head[3];
+        done += rc ? 0 : record_head[3];
     }
     if (!rc && done < count) {
         rc = tact_tets_report_error(m->r, "%zu of %zu elements are missing", count - done, count);
@@ -264,7 +266,7 @@ static int read_node_data(struct msh *m)
         rc = tact_tets_read_integer(m->r, "a node's number", &tag);
         rc = rc ? rc : find_node(m, tag, name, &index);
         if (!rc && !isnan(m->r->tets->values[index])) {
-            rc = tact_tets_report_error(m->r, "a second value of node %llu",
+            rc = tact_tets_report_error(m->r, "node %llu has a second value",
                                         (unsigned long long)tag);
         }
         rc = rc ? rc : tact_tets_read_number(m->r, name, &m->r->tets->values[index]);

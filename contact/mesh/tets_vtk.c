@@ -149,7 +149,7 @@ static int read_counted_cells(struct vtk *v, size_t cells, size_t count)
         v->offset[i + 1] = (uint32_t)v->vertex_count;
     }
     if (!rc && left) {
-        rc = tact_tets_report_error(v->r, "CELLS has %zu numbers too many", left);
+        rc = tact_tets_report_error(v->r, "CELLS has %zu numbers more than its cells need", left);
     }
     return rc;
 }
@@ -183,7 +183,7 @@ static int read_cells(struct vtk *v)
 {
     size_t first, second;
     if (v->offset || v->vertices) {
-        return tact_tets_report_error(v->r, "a second list of cells");
+        return tact_tets_report_error(v->r, "the cells are listed a second time");
     }
     int rc = tact_tets_read_count(v->r, 1, "the number of cells", &first);
     rc = rc ? rc : tact_tets_read_count(v->r, 1, "the size of CELLS", &second);
@@ -211,7 +211,8 @@ static int add_tet(struct vtk *v, size_t cell)
     struct tact_tets *t = v->r->tets;
     uint32_t from = v->offset[cell], to = v->offset[cell + 1];
     if (to < from || to - from != VERTICES_OF_TET) {
-        return tact_tets_report_error(v->r, "cell %zu is a tetrahedron, but has not %d vertices",
+        return tact_tets_report_error(v->r,
+                                      "cell %zu is a tetrahedron, but does not have %d vertices",
                                       cell, VERTICES_OF_TET);
     }
     memcpy(t->tets + VERTICES_OF_TET * t->tet_count++, v->vertices + from,

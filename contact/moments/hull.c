@@ -252,16 +252,16 @@ static double corner_weight_threshold(const double *weight, int count, int most)
     double unit = INFINITY;
     for (int kept = -1;;) {
         double rest = 0.0;
-        int full = 0;
+        int full_count = 0;
         for (int i = 0; i < count; i++) {
-            full += weight[i] >= unit;
+            full_count += weight[i] >= unit;
             rest += weight[i] >= unit ? 0.0 : weight[i];
         }
-        if (full == kept || full >= most) {
+        if (full_count == kept || full_count >= most) {
             return unit;
         }
-        kept = full;
-        unit = rest / (most - full);
+        kept = full_count;
+        unit = rest / (most - full_count);
     }
 }
 
@@ -311,7 +311,7 @@ static void reduce_hull_corners(struct ring *ring, int most)
             sum -= 1.0;
         }
     }
-    for (int round = 0; round < ROUNDS; round++) {
+    for (int refinement_round = 0; refinement_round < ROUNDS; refinement_round++) {
         for (int i = 0; i < n; i++) {
             kept[i] = corner_of_largest_area_between(ring, kept[i ? i - 1 : n - 1],
                                                      kept[i + 1 < n ? i + 1 : 0]);

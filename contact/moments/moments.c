@@ -45,9 +45,9 @@ void tact_moments_scratch_destroy(struct tact_moments_scratch *scratch)
 }
 
 enum tact_moments_method tact_moments_method(const struct tact_shape *a, const struct tact_shape *b,
-                                             int *swapped)
+                                             int *is_swapped)
 {
-    *swapped = 0;
+    *is_swapped = 0;
     int is_sphere_a = a->kind == TACT_SHAPE_SPHERE, is_sphere_b = b->kind == TACT_SHAPE_SPHERE;
     int is_halfspace_a = a->kind == TACT_SHAPE_HALFSPACE,
         is_halfspace_b = b->kind == TACT_SHAPE_HALFSPACE;
@@ -60,15 +60,15 @@ enum tact_moments_method tact_moments_method(const struct tact_shape *a, const s
         return TACT_MOMENTS_SPHERE_SPHERE;
     }
     if ((is_capsule_a && is_mesh_b) || (is_mesh_a && is_capsule_b)) {
-        *swapped = !is_capsule_a;
+        *is_swapped = !is_capsule_a;
         return TACT_MOMENTS_CAPSULE_MESH;
     }
     if ((is_capsule_a && is_halfspace_b) || (is_halfspace_a && is_capsule_b)) {
-        *swapped = is_halfspace_a;
+        *is_swapped = is_halfspace_a;
         return TACT_MOMENTS_CAPSULE_HALFSPACE;
     }
     if ((is_ellipsoid_a && is_mesh_b) || (is_mesh_a && is_ellipsoid_b)) {
-        *swapped = !is_ellipsoid_a;
+        *is_swapped = !is_ellipsoid_a;
         return TACT_MOMENTS_SPHERE_MESH;
     }
     if (is_mesh_a && is_mesh_b) {
@@ -76,15 +76,15 @@ enum tact_moments_method tact_moments_method(const struct tact_shape *a, const s
     }
     if (((is_sphere_a || is_ellipsoid_a) && is_halfspace_b) ||
         (is_halfspace_a && (is_sphere_b || is_ellipsoid_b))) {
-        *swapped = is_halfspace_a;
+        *is_swapped = is_halfspace_a;
         return TACT_MOMENTS_SPHERE_HALFSPACE;
     }
     if ((is_sphere_a && is_mesh_b) || (is_mesh_a && is_sphere_b)) {
-        *swapped = is_mesh_a;
+        *is_swapped = is_mesh_a;
         return TACT_MOMENTS_SPHERE_MESH;
     }
     if ((is_mesh_a && is_halfspace_b) || (is_halfspace_a && is_mesh_b)) {
-        *swapped = is_halfspace_a;
+        *is_swapped = is_halfspace_a;
         return TACT_MOMENTS_MESH_HALFSPACE;
     }
     return TACT_MOMENTS_NONE;
@@ -135,16 +135,17 @@ static int moments_of_meshes_projected_along(const struct tact_mesh *a, const st
                                              struct tact_moments *out)
 {
     struct tact_prism_frame frame;
-    const int large = a->triangle_count + b->triangle_count >= RIM_METHOD_MIN_TRIANGLES;
+    const int has_many_triangles =
+        a->triangle_count + b->triangle_count >= RIM_METHOD_MIN_TRIANGLES;
     if (!tact_prism_frame(a, pa, b, pb, direction, &frame)) {
         return 0;
     }
     for (int i = 0; i < 2; i++) {
-        const int rc = i == large
+        const int rc = i == has_many_triangles
                            ? tact_prism_moments_without_list(a, pa, b, pb, &frame, scratch, out)
                            : tact_moments_rim(a, pa, b, pb, &frame, scratch, out);
         if (rc == -ENOSPC ? direction != NULL : rc != -EAGAIN) {
-            count_method_use(scratch, i == large ? TACT_COUNT_PRISMS : TACT_COUNT_RIM);
+            count_method_use(scratch, i == has_many_triangles ? TACT_COUNT_PRISMS : TACT_COUNT_RIM);
             return rc;
         }
     }
@@ -190,9 +191,9 @@ int tact_moments_measure(const struct tact_shape *a, const struct tact_pose *pa,
                          struct tact_moments *out, double *planar,
                          struct tact_overlap_corners *corners)
 {
-    int swapped, rc = -ENOTSUP;
-    enum tact_moments_method method = tact_moments_method(a, b, &swapped);
-    if (swapped) {
+    int is_swapped, rc = -ENOTSUP;
+    enum tact_moments_method method = tact_moments_method(a, b, &is_swapped);
+    if (is_swapped) {
         const struct tact_shape *shape = a;
         const struct tact_pose *pose = pa;
         a = b;
@@ -247,7 +248,7 @@ int tact_moments_measure(const struct tact_shape *a, const struct tact_pose *pa,
     /* The surface of an overlap is closed: the integral of its normal over A's part is minus that
      * over B's part.
      */
-    for (int i = 0; swapped && i < 6; i++) {
+    for (int i = 0; is_swapped && i < 6; i++) {
         out->gradient[i] = -out->gradient[i];
     }
     return rc;

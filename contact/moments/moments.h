@@ -97,7 +97,7 @@ enum tact_moments_method {
 /** Method by which a pair of shape kinds is measured; *swapped is set to 1 where the method
  * requires b as its first shape. */
 TACT_API enum tact_moments_method tact_moments_method(const struct tact_shape *a,
-                                                      const struct tact_shape *b, int *swapped);
+                                                      const struct tact_shape *b, int *is_swapped);
 
 /** The frame in which prisms are measured: z is the direction of projection. */
 struct tact_prism_frame {

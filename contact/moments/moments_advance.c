@@ -22,7 +22,7 @@ static void rotate_symmetric_matrix(double r[6], const double s[6], const double
 double tact_moments_exponent(const struct tact_moments *m)
 {
     static const double
-        layer = 0.28867513459481287,
+        layer_spread = 0.28867513459481287,
         lens = 0.44; /* depth ratio at which the exponent is 2: mean of those of a lens and a cap */
     double area = tact_v3_norm(m->gradient), n[3], cn[3];
     if (!(m->volume > 0.0 && area > 0.0)) {
@@ -32,8 +32,9 @@ double tact_moments_exponent(const struct tact_moments *m)
     const double full[9] = {c[0], c[3], c[4], c[3], c[1], c[5], c[4], c[5], c[2]};
     tact_v3_scale(n, m->gradient, 1.0 / area);
     tact_m3_mul_v3(cn, full, n);
-    double spread = sqrt(tact_max(tact_v3_dot(n, cn) / m->volume, 0.0)) * area / m->volume;
-    return tact_min(tact_max(1.0 + (spread - layer) / (lens - layer), 1.0), 3.0);
+    double relative_spread = sqrt(tact_max(tact_v3_dot(n, cn) / m->volume, 0.0)) * area / m->volume;
+    return tact_min(tact_max(1.0 + (relative_spread - layer_spread) / (lens - layer_spread), 1.0),
+                    3.0);
 }
 
 void tact_moments_advance(const struct tact_moments *in, const double twist_a[6],

@@ -153,10 +153,10 @@ static void transform_capsule_to_mesh(const double turn[9], const double centre[
                                       const struct tact_pose *pb, double half,
                                       struct tact_capsule_in_mesh_frame *p)
 {
-    double rb[9], apart[3], axis[3] = {turn[2], turn[5], turn[8]};
+    double rb[9], center_offset[3], axis[3] = {turn[2], turn[5], turn[8]};
     tact_quat_to_m3(rb, pb->quat_wxyz);
-    tact_v3_sub(apart, centre, pb->position);
-    tact_m3_tmul_v3(p->centre, rb, apart);
+    tact_v3_sub(center_offset, centre, pb->position);
+    tact_m3_tmul_v3(p->centre, rb, center_offset);
     tact_m3_tmul_v3(p->axis, rb, axis);
     tact_v3_scale(p->axis, p->axis, half);
     for (int i = 0; i < 3; i++) {
@@ -169,8 +169,8 @@ static void transform_capsule_to_mesh(const double turn[9], const double centre[
 /** Displaces a capsule off a face that contains an end of its axis. */
 static void shift_capsule_off_face(double radius, double centre[3])
 {
-    static const double aside[3] = {0.48, 0.64, 0.6};
-    tact_v3_axpy(centre, 2.0 * CAPSULE_END_TOLERANCE * radius, aside);
+    static const double shift_direction[3] = {0.48, 0.64, 0.6};
+    tact_v3_axpy(centre, 2.0 * CAPSULE_END_TOLERANCE * radius, shift_direction);
 }
 
 /** Squared distance of two segments with half vectors a and b, whose middles differ by r: from the
@@ -196,14 +196,14 @@ static double squared_segment_distance(const double r[3], const double a[3], con
 static int can_capsules_overlap(const struct tact_shape *a, const struct tact_pose *pa,
                                 const struct tact_shape *b, const struct tact_pose *pb)
 {
-    double apart[3], axis[2][3], up[3] = {0.0, 0.0, 1.0};
+    double center_offset[3], axis[2][3], up[3] = {0.0, 0.0, 1.0};
     double most = a->size[0] + b->mesh->nodes[0].upper[2] - b->size[1];
-    tact_v3_sub(apart, pb->position, pa->position);
+    tact_v3_sub(center_offset, pb->position, pa->position);
     tact_quat_rotate(axis[0], pa->quat_wxyz, up);
     tact_quat_rotate(axis[1], pb->quat_wxyz, up);
     tact_v3_scale(axis[0], axis[0], a->size[1]);
     tact_v3_scale(axis[1], axis[1], b->size[1]);
-    return squared_segment_distance(apart, axis[0], axis[1]) <= most * most;
+    return squared_segment_distance(center_offset, axis[0], axis[1]) <= most * most;
 }
 
 int tact_moments_capsule_capsule(const struct tact_shape *a, const struct tact_pose *pa,
@@ -281,7 +281,7 @@ static void add_plane_square_near_capsule(const double normal[3], double distanc
 int tact_moments_capsule_halfspace(const double size[3], const struct tact_pose *pa,
                                    const struct tact_pose *pb, struct tact_moments *out)
 {
-    double turn[9], rb[9], centre[3], apart[3], normal[3], radius = size[0], half = size[1];
+    double turn[9], rb[9], centre[3], center_offset[3], normal[3], radius = size[0], half = size[1];
     struct tact_capsule_sums sums;
     int inside[2];
     tact_quat_to_m3(turn, pa->quat_wxyz);
@@ -289,14 +289,14 @@ int tact_moments_capsule_halfspace(const double size[3], const struct tact_pose 
     tact_v3_copy(centre, pa->position);
     const double up[3] = {rb[2], rb[5], rb[8]};
     tact_m3_tmul_v3(normal, turn, up);
-    tact_v3_sub(apart, pb->position, centre);
-    double distance = tact_v3_dot(up, apart);
+    tact_v3_sub(center_offset, pb->position, centre);
+    double distance = tact_v3_dot(up, center_offset);
     init_capsule_sums(&sums, radius, half, CAPSULE_END_TOLERANCE);
     add_plane_square_near_capsule(normal, distance, &sums);
     if (sums.has_uncertain_face) {
         shift_capsule_off_face(radius, centre);
-        tact_v3_sub(apart, pb->position, centre);
-        distance = tact_v3_dot(up, apart);
+        tact_v3_sub(center_offset, pb->position, centre);
+        distance = tact_v3_dot(up, center_offset);
         init_capsule_sums(&sums, radius, half, 0.0);
         add_plane_square_near_capsule(normal, distance, &sums);
     }

@@ -145,7 +145,7 @@ TACT_INLINE void add_cylinder_differential_form(const struct tact_capsule_cut *c
                 b * (b * b * f[9] + 3.0 * cc * f[1]));
 }
 
-TACT_INLINE double across(const double *p, const double *q)
+TACT_INLINE double product_across_axis(const double *p, const double *q)
 {
     return p[0] * q[1] - p[1] * q[0];
 }
@@ -156,7 +156,8 @@ TACT_INLINE double across(const double *p, const double *q)
 TACT_INLINE void add_ball_differential_form(const struct tact_capsule_cut *cut, const struct arc *a)
 {
     const double q = a->quarter * a->quarter, up = cut->part == TACT_CAPSULE_UPPER ? 1.0 : -1.0;
-    const double mc = across(a->m, a->c), mb = across(a->m, a->b), cb = across(a->c, a->b);
+    const double mc = product_across_axis(a->m, a->c), mb = product_across_axis(a->m, a->b),
+                 cb = product_across_axis(a->c, a->b);
     const double high = cut->radius + up * a->m[2], c = up * a->c[2], b = up * a->b[2];
     tact_d4 sum = {0.0};
     for (int half = 0; half < 2; half++) {

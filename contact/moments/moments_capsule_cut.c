@@ -60,10 +60,12 @@ static int line_surface_crossings(const struct tact_capsule_cut *c, const double
     if (!(square > 0.0)) {
         return 0;
     }
-    double root = sqrt(square);
+    double square_root = sqrt(square);
     /* Root of the quadratic by the one of the two forms that does not cancel. */
-    s[0] = outside_p > 0.0 ? outside_p / (root - pe) : 0.0;
-    s[1] = !(outside_q > 0.0) ? 1.0 : pe > 0.0 ? -outside_p / (pe + root) : (root - pe) / ee;
+    s[0] = outside_p > 0.0 ? outside_p / (square_root - pe) : 0.0;
+    s[1] = !(outside_q > 0.0) ? 1.0
+           : pe > 0.0         ? -outside_p / (pe + square_root)
+                              : (square_root - pe) / ee;
     s[1] = tact_min(s[1], 1.0);
     if (!(s[0] < s[1])) {
         return 0;
@@ -219,14 +221,14 @@ static void add_edge_at_part_boundary(struct tact_capsule_sums *sums, int index,
 /** Adds the part inside the capsule of a face polygon with corners outside. outside: of each
  * corner, p.p less the squared radius. */
 static void add_cut_polygon(struct tact_capsule_cut *c, const struct polygon *p,
-                            const double *outside, struct tact_capsule_sums *sums)
+                            const double *squared_excess, struct tact_capsule_sums *sums)
 {
     struct inner part[CORNERS];
     int count = 0;
     for (int i = 0; i < p->count; i++) {
         int next = i + 1 < p->count ? i + 1 : 0;
-        if (clip_edge_to_surface(c, p->corner[i], p->corner[next], outside[i], outside[next],
-                                 &part[count])) {
+        if (clip_edge_to_surface(c, p->corner[i], p->corner[next], squared_excess[i],
+                                 squared_excess[next], &part[count])) {
             if (i == p->level) {
                 add_edge_at_part_boundary(sums, c->part, part[count].from, part[count].to);
             }
@@ -245,7 +247,7 @@ static void add_cut_polygon(struct tact_capsule_cut *c, const struct polygon *p,
 static void add_polygon_in_part(struct tact_capsule_sums *sums, int index, const struct polygon *p,
                                 const double normal[3], double distance)
 {
-    double radius = sums->radius, outside[CORNERS];
+    double radius = sums->radius, squared_excess[CORNERS];
     int any = 0;
     struct tact_capsule_cut c = {.part = index,
                                  .radius = radius,
@@ -260,11 +262,11 @@ static void add_polygon_in_part(struct tact_capsule_sums *sums, int index, const
         c.disc = sqrt((radius - fabs(distance)) * (radius + fabs(distance)));
     }
     for (int i = 0; i < p->count; i++) {
-        outside[i] = tact_capsule_dot(&c, p->corner[i], p->corner[i]) - radius * radius;
-        any |= outside[i] > 0.0;
+        squared_excess[i] = tact_capsule_dot(&c, p->corner[i], p->corner[i]) - radius * radius;
+        any |= squared_excess[i] > 0.0;
     }
     if (any) {
-        add_cut_polygon(&c, p, outside, sums);
+        add_cut_polygon(&c, p, squared_excess, sums);
     } else {
         if (p->level >= 0) {
             int next = p->level + 1 < p->count ? p->level + 1 : 0;

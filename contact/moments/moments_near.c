@@ -53,7 +53,7 @@ static void tact_pairing_add_leaf(struct tact_pairing_tree *side, uint32_t leaf,
 static int tact_pairing_expand_largest(struct tact_pairing *w, int of_a, uint32_t room)
 {
     struct tact_pairing_tree *side = of_a ? &w->a : &w->b, *other = of_a ? &w->b : &w->a;
-    const struct tact_mesh_wide_node *eights = side->placed.mesh->wide->eights;
+    const struct tact_mesh_wide_node *nodes_of_eight = side->placed.mesh->wide->nodes_of_eight;
     uint32_t *from = w->from, inner = side->inner, before = side->leaves, n = 0;
     tact_f8 least[4], most[4];
     for (int d = 0; d < 4; d++) {
@@ -62,7 +62,7 @@ static int tact_pairing_expand_largest(struct tact_pairing *w, int of_a, uint32_
     }
     memcpy(from, side->node, inner * sizeof *from);
     for (uint32_t i = 0; i < inner; i++) {
-        const struct tact_mesh_wide_node *eight = &eights[from[i]];
+        const struct tact_mesh_wide_node *eight = &nodes_of_eight[from[i]];
         tact_f8 lower[4], upper[4];
         tact_i8 overlapping;
         if (n + 8 > room || side->leaves + 8 > room) {
@@ -88,7 +88,7 @@ static int tact_pairing_expand_largest(struct tact_pairing *w, int of_a, uint32_
                               sizeof(struct tact_mesh_leaf));
             } else {
                 side->node[n++] = child;
-                tact_prefetch(&eights[child], sizeof *eights);
+                tact_prefetch(&nodes_of_eight[child], sizeof *nodes_of_eight);
             }
         }
     }

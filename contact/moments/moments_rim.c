@@ -254,8 +254,9 @@ TACT_INLINE int match_leaf_groups(struct tact_rim *rim, uint32_t box, uint32_t b
     return 0;
 }
 
-/** 1 where nothing in a side's box meets the other side; it is then listed as separated. *eights:
- * for eight leaves of A that do meet something, the number of groups of B to match with. */
+/** 1 where nothing in a side's box meets the other side; it is then listed as separated.
+ * *box_groups: for eight leaves of A that do meet something, the number of groups of B to match
+ * with. */
 TACT_INLINE int list_leaves_if_separated(struct tact_rim *rim, int of, uint32_t box,
                                          uint32_t *box_groups)
 {

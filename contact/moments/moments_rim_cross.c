@@ -104,8 +104,8 @@ struct tact_rim_crossing_triangle {
     const double *h; /* height of each corner over the other triangle's plane: h[4 k] */
     double size;
     uint32_t lane, below; /* bit k is set where corner k is below the other triangle's plane */
-    int leave, enter;     /* edges on which, counter-clockwise, the height over the other's plane
-                             becomes >= 0, and < 0 */
+    int leave_edge, enter_edge; /* edges on which, counter-clockwise, the height over the other's
+                         plane becomes >= 0, and < 0 */
 };
 
 static int tact_rim_lane_offset(int k, int c)
@@ -125,8 +125,8 @@ static void tact_rim_set_crossing_triangle(const struct tact_rim_leaf *leaf, uin
     p->size = leaf->size[lane];
     p->below =
         (uint32_t)(p->h[0] < 0.0) | (uint32_t)(p->h[4] < 0.0) << 1 | (uint32_t)(p->h[8] < 0.0) << 2;
-    p->leave = leaves[p->below];
-    p->enter = enters[p->below];
+    p->leave_edge = leaves[p->below];
+    p->enter_edge = enters[p->below];
 }
 
 /** The edges of a triangle that cross the other's plane, from below to above: their start and
@@ -194,17 +194,18 @@ static uint32_t tact_rim_order_along_line(const struct tact_rim *rim,
     }
     const tact_d2 d = n[0] * g[0] + n[1] * g[1] + n[2] * g[2];
     const double rounding_bound = TACT_RIM_ROUNDING_RATIO * s->size * t->size * (s->size + t->size);
-    uint32_t past = (uint32_t)(d[0] < 0.0) | (uint32_t)(d[1] < 0.0) << 1;
+    uint32_t beyond_bits = (uint32_t)(d[0] < 0.0) | (uint32_t)(d[1] < 0.0) << 1;
     for (int i = 0; i < 2; i++) {
         if (!(fabs(d[i]) > rounding_bound)) {
             const struct tact_rim_crossing_triangle *of[2] = {s, t};
             const int up[2] = {!i, i == swapped};
-            const int edge_of_end[2] = {up[0] ? s->leave : s->enter, up[1] ? t->leave : t->enter};
-            past &= ~(1U << i);
-            past |= tact_rim_order_by_corner_indices(rim, of, edge_of_end, up) << i;
+            const int edge_of_end[2] = {up[0] ? s->leave_edge : s->enter_edge,
+                                        up[1] ? t->leave_edge : t->enter_edge};
+            beyond_bits &= ~(1U << i);
+            beyond_bits |= tact_rim_order_by_corner_indices(rim, of, edge_of_end, up) << i;
         }
     }
-    return past;
+    return beyond_bits;
 }
 
 /** Sets end `which` of a rim segment, on edge e of the triangle. */
@@ -240,12 +241,13 @@ static int tact_rim_add_segment(struct tact_rim *rim, const struct tact_rim_cand
     if (rim->rim_segment_count == TACT_RIM_SEGMENTS) {
         return -EAGAIN;
     }
-    const uint32_t past = tact_rim_order_along_line(rim, s, t, c->edge, 1);
+    const uint32_t beyond_bits = tact_rim_order_along_line(rim, s, t, c->edge, 1);
     /* 1 where an end of the segment is on an edge of t: both cases are equally likely, so there are
      * no branches on it
      */
-    const int start = past & 1, end = !(past & 2);
-    const int start_edges[2] = {s->leave, t->enter}, edges_of_signs[2] = {s->enter, t->leave};
+    const int start = beyond_bits & 1, end = !(beyond_bits & 2);
+    const int start_edges[2] = {s->leave_edge, t->enter_edge},
+              edges_of_signs[2] = {s->enter_edge, t->leave_edge};
     struct tact_rim_segment *g = &rim->segment[rim->rim_segment_count];
     tact_rim_set_segment_end(g, 0, &c->crossing_triangles[start], start_edges[start], !start,
                              start);

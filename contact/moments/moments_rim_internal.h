@@ -50,8 +50,8 @@ struct tact_rim_leaf {
     uint16_t corner[12]; /* indices of the leaf's distinct corners in the table of corners */
 };
 
-/** Key of a box in tact_rim_side.eights: of leaf k (level 0) or of the 8 boxes of the level below
- * from 8 k. */
+/** Key of a box in tact_rim_side.box_groups: of leaf k (level 0) or of the 8 boxes of the level
+ * below from 8 k. */
 TACT_INLINE uint32_t tact_rim_box_key(uint32_t level, uint32_t k)
 {
     return level << 16 | k;

@@ -136,42 +136,42 @@ struct edge {
 };
 
 /** A triangle that the rim crosses, and the closed outline of the part inside the other mesh. */
-struct crossed {
+struct crossed_triangle {
     struct edge edge[3];
     int inside[3];
     tact_d4 corner[3];
-    int pieces;
+    int piece_count;
     const tact_d4 *piece[2][8 * TACT_RIM_ON_EDGE]; /* from, to */
 };
 
-static int insert_crossing_on_edge(struct edge *e, int enters, double along, const tact_d4 *at)
+static int insert_crossing_on_edge(struct edge *e, int is_entering, double along, const tact_d4 *at)
 {
-    int i = e->count[enters]++;
+    int i = e->count[is_entering]++;
     if (i == TACT_RIM_ON_EDGE) {
         return -EAGAIN;
     }
-    for (; i > 0 && e->along[enters][i - 1] > along; i--) {
-        e->along[enters][i] = e->along[enters][i - 1];
-        e->at[enters][i] = e->at[enters][i - 1];
+    for (; i > 0 && e->along[is_entering][i - 1] > along; i--) {
+        e->along[is_entering][i] = e->along[is_entering][i - 1];
+        e->at[is_entering][i] = e->at[is_entering][i - 1];
     }
-    e->along[enters][i] = along;
-    e->at[enters][i] = at;
+    e->along[is_entering][i] = along;
+    e->at[is_entering][i] = at;
     return 0;
 }
 
-static int add_edge_piece(struct crossed *t, const tact_d4 *from, const tact_d4 *to)
+static int add_edge_piece(struct crossed_triangle *t, const tact_d4 *from, const tact_d4 *to)
 {
-    if (t->pieces == 8 * TACT_RIM_ON_EDGE) {
+    if (t->piece_count == 8 * TACT_RIM_ON_EDGE) {
         return -EAGAIN;
     }
-    t->piece[0][t->pieces] = from;
-    t->piece[1][t->pieces++] = to;
+    t->piece[0][t->piece_count] = from;
+    t->piece[1][t->piece_count++] = to;
     return 0;
 }
 
 /** Collects the segments of the rim that cross a triangle of side `of`. */
 static int collect_triangle_segments(const struct tact_rim *rim, int of, uint32_t triangle,
-                                     struct crossed *t)
+                                     struct crossed_triangle *t)
 {
     for (uint32_t i = rim->side[of].segment[triangle]; i != TACT_RIM_NONE;) {
         const struct tact_rim_segment *g = &rim->segment[i];
@@ -201,7 +201,7 @@ TACT_INLINE int set_corner_inside(int *inside, int known)
 
 /** Determines from the rim's crossings of a triangle's edges which corners are inside; returns 0,
  * or -EAGAIN where they are inconsistent. */
-static int classify_corners(struct crossed *t)
+static int classify_corners(struct crossed_triangle *t)
 {
     int wrong = 0, first = -1;
     for (int k = 0; k < 3; k++) {
@@ -229,7 +229,7 @@ static int classify_corners(struct crossed *t)
 /** Determines whether the corners of a triangle are inside where the rim crosses none of its edges:
  * all have the same state. */
 static int classify_by_ray(const struct tact_rim *rim, int of, const uint32_t corner[3],
-                           struct crossed *t)
+                           struct crossed_triangle *t)
 {
     const uint8_t *state = rim->side[of].state;
     const int known = state[corner[0]] | state[corner[1]] | state[corner[2]];
@@ -243,7 +243,7 @@ static int classify_by_ray(const struct tact_rim *rim, int of, const uint32_t co
 }
 
 /** Adds to a crossed triangle's outline the parts of its edges that are inside the other mesh. */
-static int add_inside_edge_parts(struct crossed *t)
+static int add_inside_edge_parts(struct crossed_triangle *t)
 {
     for (int k = 0; k < 3; k++) {
         const struct edge *e = &t->edge[k];
@@ -264,7 +264,7 @@ static int add_inside_edge_parts(struct crossed *t)
 
 /** Adds the area within the outline of a crossed triangle; returns 0, or -EAGAIN where it is not
  * closed. */
-TACT_INLINE int add_outline_area(const struct crossed *t, const struct tact_rim_leaf *leaf,
+TACT_INLINE int add_outline_area(const struct crossed_triangle *t, const struct tact_rim_leaf *leaf,
                                  uint32_t lane, struct tact_cut_surface *surface)
 {
     const tact_d4 base = *t->piece[0][0] - surface->origin, to = t->corner[0] - surface->origin;
@@ -274,7 +274,7 @@ TACT_INLINE int add_outline_area(const struct crossed *t, const struct tact_rim_
     }
     const double height = normal[0] * to[0] + normal[1] * to[1] + normal[2] * to[2];
     tact_d4 gap = {0.0};
-    for (int i = 0; i < t->pieces; i++) {
+    for (int i = 0; i < t->piece_count; i++) {
         gap += *t->piece[1][i] - *t->piece[0][i];
         /* a piece of the outline that begins or ends at the base point spans no area with it */
         if (i == 0 || t->piece[1][i] == t->piece[0][0]) {
@@ -308,9 +308,9 @@ TACT_INLINE int add_crossed_triangles(struct tact_rim *rim, int of, uint32_t tri
     const uint8_t *local = tact_rim_corner_indices(rim, of, leaf) + 3 * lane;
     uint8_t *state = rim->side[of].state;
     uint32_t corner[3];
-    struct crossed t;
+    struct crossed_triangle t;
     int wrong = 0;
-    t.pieces = 0;
+    t.piece_count = 0;
     for (int k = 0; k < 3; k++) {
         corner[k] = leaf->corner[local[k]];
         t.edge[k].count[0] = t.edge[k].count[1] = 0;

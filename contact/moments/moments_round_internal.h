@@ -143,7 +143,7 @@ TACT_INLINE void tact_round_query_visit(const void *query, tact_round_query_boxe
             leaf(user, &mesh->wide->leaves[index & ~TACT_MESH_LEAF_FLAG]);
             continue;
         }
-        const struct tact_mesh_wide_node *eight = &mesh->wide->eights[index];
+        const struct tact_mesh_wide_node *eight = &mesh->wide->nodes_of_eight[index];
         uint32_t bits;
         boxes(query, eight, &bits);
         for (int i = 7; i >= 0 && bits; i--) {

@@ -60,18 +60,19 @@ static void add_disc_sector(struct disc *d, const double *p, const double *q)
     double a[2] = {p[0] * lp, p[1] * lp}, b[2] = {q[0] * lq, q[1] * lq};
     double r = d->radius, depth = d->depth, disc_radius_squared = d->disc_radius_squared,
            d2 = depth * depth;
-    double third = disc_radius_squared * sqrt(disc_radius_squared) / 3.0;
+    double first_moment_scale = disc_radius_squared * sqrt(disc_radius_squared) / 3.0;
     d->area += 0.5 * disc_radius_squared * angle;
-    d->first[0] += third * (b[1] - a[1]);
-    d->first[1] += third * (a[0] - b[0]);
+    d->first[0] += first_moment_scale * (b[1] - a[1]);
+    d->first[1] += first_moment_scale * (a[0] - b[0]);
     d->wedge_volume += angle * d2 * (3.0 * r - depth) / 6.0;
     /* second moment of the cap per angle, and the difference of a sector to a full turn */
-    double even = angle * d2 * depth * (20.0 * r * r - 15.0 * r * depth + 3.0 * d2) / 24.0;
+    double cap_second_moment =
+        angle * d2 * depth * (20.0 * r * r - 15.0 * r * depth + 3.0 * d2) / 24.0;
     double part = d->distance * disc_radius_squared * disc_radius_squared / 8.0;
     double sine = b[0] * b[1] - a[0] * a[1];
     double cosine = b[0] * b[0] - b[1] * b[1] - a[0] * a[0] + a[1] * a[1];
-    d->across[0] += even - part * sine;
-    d->across[1] += even + part * sine;
+    d->across[0] += cap_second_moment - part * sine;
+    d->across[1] += cap_second_moment + part * sine;
     d->across[2] += 0.5 * part * cosine;
 }
 
@@ -100,10 +101,11 @@ static void add_triangle_inside_disc(struct disc *d, const double *p, const doub
 static void add_whole_disc(struct disc *d)
 {
     double r = d->radius, depth = d->depth, d2 = depth * depth;
-    double even = PI * d2 * depth * (20.0 * r * r - 15.0 * r * depth + 3.0 * d2) / 12.0;
+    double cap_second_moment =
+        PI * d2 * depth * (20.0 * r * r - 15.0 * r * depth + 3.0 * d2) / 12.0;
     d->area = PI * d->disc_radius_squared;
     d->wedge_volume = PI * d2 * (3.0 * r - depth) / 3.0;
-    d->across[0] = d->across[1] = even;
+    d->across[0] = d->across[1] = cap_second_moment;
 }
 
 /** Clips the edge p + s (q - p), 0 <= s <= 1, to the disc; returns 0 where there is none.

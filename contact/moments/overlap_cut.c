@@ -307,8 +307,8 @@ enum { TACT_BOX_PLANES = 32 };
 /** Planes for tests of a mesh's boxes, in their unit. */
 struct tact_box_planes {
     float n[TACT_BOX_PLANES][3], d[TACT_BOX_PLANES];
-    float clear; /* distance beyond which rounding cannot place what is in a box, nor its cuts, on
-                    the other side of a plane */
+    float clear_distance; /* distance beyond which rounding cannot place what is in a box, nor its
+                    cuts, on the other side of a plane */
     uint32_t all;
 };
 
@@ -335,12 +335,12 @@ TACT_INLINE void tact_boxes_test_planes(const struct tact_mesh_wide_node *eight,
             lowest -= TACT_F8_ABS(along);
             highest += TACT_F8_ABS(along);
         }
-        tact_i8 kept_boxes = k < 2
-                                 ? lowest <= 0.0F
-                                 : (lowest <= p->clear) | ((*near_plane & (*near_plane - 1)) != 0);
+        tact_i8 kept_boxes =
+            k < 2 ? lowest <= 0.0F
+                  : (lowest <= p->clear_distance) | ((*near_plane & (*near_plane - 1)) != 0);
         tact_i8_bits(&kept_boxes, &left);
         *bits &= left;
-        *near_plane |= (highest >= -p->clear) & (int32_t)(1U << k);
+        *near_plane |= (highest >= -p->clear_distance) & (int32_t)(1U << k);
     }
 }
 
@@ -368,7 +368,8 @@ TACT_INLINE int tact_cutter_order_planes_for_mesh(struct tact_cutter *c,
     }
     tact_cutter_sort_planes(c, lowest, NULL);
     boxes->all = 0;
-    boxes->clear = (float)(MIN_CLEAR_OF_BOX + 2.0 * CLEAR_DEPTH_TOLERANCES * c->tolerance / unit);
+    boxes->clear_distance =
+        (float)(MIN_CLEAR_OF_BOX + 2.0 * CLEAR_DEPTH_TOLERANCES * c->tolerance / unit);
     for (int k = 0; k < TACT_BOX_PLANES && k < c->cutting; k++) {
         const double *plane = c->plane[k];
         for (int i = 0; i < 3; i++) {
@@ -389,7 +390,7 @@ TACT_INLINE void tact_cut_leaf_triangles(struct tact_cutter *c, const struct tac
 {
     const tact_d4(*p)[3] = (const tact_d4(*)[3])leaf->corner;
     const tact_d4 near_plane = (tact_d4){0.0} - 2.0 * c->tolerance;
-    const tact_d4 clear = (tact_d4){0.0} - CLEAR_DEPTH_TOLERANCES * c->tolerance;
+    const tact_d4 clear_distance = (tact_d4){0.0} - CLEAR_DEPTH_TOLERANCES * c->tolerance;
     const tact_d4 far = (tact_d4){0.0} + 2.0 * CLEAR_DEPTH_TOLERANCES * c->tolerance;
     tact_l4 cuts = {0}, gone = {0}, shared = {0};
     planes &= c->cutting < 64 ? ((uint64_t)1 << c->cutting) - 1 : ~(uint64_t)0;
@@ -406,7 +407,7 @@ TACT_INLINE void tact_cut_leaf_triangles(struct tact_cutter *c, const struct tac
         high = TACT_D4_MAX(h[2], high);
         const tact_l4 one_cut = (cuts & (cuts - 1)) == 0;
         gone |= k < 2 ? low > 0.0 : ((low > 0.0) & (cuts == 0)) | ((low > far) & one_cut);
-        cuts |= (high > clear) & (int64_t)((uint64_t)1 << k);
+        cuts |= (high > clear_distance) & (int64_t)((uint64_t)1 << k);
         shared |= (low >= near_plane) & (high <= 0.0);
     }
     for (uint32_t i = 0; i < leaf->count; i++) {
@@ -441,7 +442,7 @@ TACT_INLINE int cut_mesh_by_planes(struct tact_cutter *c, const struct tact_mesh
             c->full |= ++leaves > TACT_CUT_LEAVES;
             continue;
         }
-        const struct tact_mesh_wide_node *eight = &mesh->wide->eights[index];
+        const struct tact_mesh_wide_node *eight = &mesh->wide->nodes_of_eight[index];
         uint32_t bits = (1U << eight->count) - 1U;
         tact_i8 near_plane;
         tact_boxes_test_planes(eight, &boxes, planes, &bits, &near_plane);

@@ -95,7 +95,7 @@ static int pair_half_edges(struct control_mesh *mesh, const struct directed_edge
         if (mesh->origin[a] == mesh->origin[b]) {
             return set_control_mesh_fault(
                 fault,
-                "a face that is turned over against its neighbour: the normal flips "
+                "a face of the opposite orientation to its neighbour: the normal flips "
                 "there",
                 b);
         }

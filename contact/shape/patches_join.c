@@ -80,7 +80,8 @@ static int find_neighbour_over_edge(struct patch_list *list, const struct edge *
     for (int i = 0; i < list->count * PATCH_EDGES; i++) {
         int edge_match = i == at ? 0 : compare_edge_control_points(&edge[at], &edge[i], same);
         if (edge_match < 0) {
-            return report_edge_error(list, p, e, err, "borders on a patch that is turned over");
+            return report_edge_error(list, p, e, err,
+                                     "borders on a patch of the opposite orientation");
         }
         if (edge_match && found >= 0) {
             return report_edge_error(list, p, e, err,
@@ -91,7 +92,7 @@ static int find_neighbour_over_edge(struct patch_list *list, const struct edge *
     if (found < 0) {
         return report_edge_error(
             list, p, e, err,
-            "borders on none: the surface is open, or patches of other lengths meet");
+            "borders on no patch: the surface is open, or patches of other lengths meet");
     }
     list->patch[p].beside[e] = found;
     return check_crease(list, at, &edge[at], &edge[found], err);

@@ -183,7 +183,7 @@ static int read_knots(struct obj *o)
     read_next_word(o, word);
     int k = !strcmp(word, "u") ? 0 : !strcmp(word, "v") ? 1 : -1;
     if (k < 0 || !o->open) {
-        return report_statement_error(o, "expected u or v within a surface");
+        return report_statement_error(o, "expected parm u or parm v between surf and end");
     }
     int rc = read_numbers(o);
     memcpy(o->knots[k], o->number, (size_t)o->numbers * sizeof *o->number);
@@ -283,12 +283,12 @@ static int read_statement(struct obj *o, const char *word)
     static const struct {
         const char *word, *why;
     } refused[] = {
-        {"trim", "trimmed surfaces are not read"},
-        {"hole", "trimmed surfaces are not read"},
-        {"scrv", "trimmed surfaces are not read"},
+        {"trim", "trimmed surfaces cannot be read"},
+        {"hole", "trimmed surfaces cannot be read"},
+        {"scrv", "trimmed surfaces cannot be read"},
         {"f", "a polygon in a file of patches; expected a shape of type mesh for it"},
-        {"curv", "curves are not read"},
-        {"bmat", "surfaces by a basis matrix are not read"},
+        {"curv", "curves cannot be read: only surfaces are"},
+        {"bmat", "surfaces given by a basis matrix cannot be read"},
         {"bzp", "a superseded statement; expected cstype bezier and surf"},
         {"bsp", "a superseded statement; expected cstype bspline and surf"},
     };

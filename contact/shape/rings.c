@@ -325,10 +325,10 @@ static void third_derivatives_of_quartic(const double (*p)[3], double (*out)[3])
             double sum = 0.0;
             for (int i = 0; i <= 3 - k; i++) {
                 for (int j = 0; j <= k; j++) {
-                    static const double choose[4][4] = {
+                    static const double binomial[4][4] = {
                         {1.0}, {1.0, 1.0}, {1.0, 2.0, 1.0}, {1.0, 3.0, 3.0, 1.0}};
                     double sign = (3 - i - j) % 2 ? -1.0 : 1.0;
-                    sum += sign * choose[3 - k][i] * choose[k][j] * p[quartic_index(i, j)][m];
+                    sum += sign * binomial[3 - k][i] * binomial[k][j] * p[quartic_index(i, j)][m];
                 }
             }
             out[6 + k][m] = 24.0 * sum;

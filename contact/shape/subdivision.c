@@ -74,12 +74,12 @@ static void evaluate_extraordinary_face(const struct subdivision *s,
 {
     const double size = s->triangles ? b + c : tact_max(b, c);
     int level = size > 0.0 ? count_subdivisions_to_place(size) : MAX_SUBDIVISIONS, part;
-    double shrink = 1.0;
+    double shrink_ratio = 1.0;
     if (!(size > 0.0)) { /* the vertex itself */
-        shrink = 0.0;
+        shrink_ratio = 0.0;
         b = c = ldexp(s->triangles ? 0.5 : 1.0, -MAX_SUBDIVISIONS);
     } else if (level > MAX_SUBDIVISIONS) {
-        shrink = tact_pow(face->ratio, level - MAX_SUBDIVISIONS);
+        shrink_ratio = tact_pow(face->ratio, level - MAX_SUBDIVISIONS);
         b = ldexp(b, level - MAX_SUBDIVISIONS);
         c = ldexp(c, level - MAX_SUBDIVISIONS);
         level = MAX_SUBDIVISIONS;
@@ -101,11 +101,11 @@ static void evaluate_extraordinary_face(const struct subdivision *s,
     }
     evaluate_polynomial(s, face->first + (level - 1) * POLYNOMIALS_PER_SPLIT_FACE + part, b, c,
                         count, out);
-    for (int i = 1; shrink < 1.0 && i < 3; i++) {
+    for (int i = 1; shrink_ratio < 1.0 && i < 3; i++) {
         tact_v3_axpy(out[i], -tact_v3_dot(out[i], face->normal), face->normal);
     }
     for (int k = 0; k < 3; k++) {
-        out[0][k] *= shrink;
+        out[0][k] *= shrink_ratio;
         out[1][k] *= scale;
         out[2][k] *= scale;
         for (int i = 3; i < SECOND_ORDER; i++) {

@@ -154,11 +154,11 @@ static void set_bound_law(const struct tact_world *world, struct joint_bound *b)
     const struct tact_hand *hand = hand_of_bound(world, b);
     const struct tact_link_def *def = &hand->links[b->joint].def;
     double q = hand->state.q[b->joint], h = world->options.period;
-    double fastest =
+    double max_return_speed =
         hand->links[b->joint].is_rotational ? MAX_HINGE_RETURN_RATE : world->options.push_limit;
-    int stops = def->lower < def->upper;
-    b->lowest_rate = stops ? tact_min((def->lower - q) / h, fastest) : -INFINITY;
-    b->highest_rate = stops ? tact_max((def->upper - q) / h, -fastest) : INFINITY;
+    int has_stops = def->lower < def->upper;
+    b->lowest_rate = has_stops ? tact_min((def->lower - q) / h, max_return_speed) : -INFINITY;
+    b->highest_rate = has_stops ? tact_max((def->upper - q) / h, -max_return_speed) : INFINITY;
     b->rounding_rate = ROUNDING * (fabs(q) + fabs(def->lower) + fabs(def->upper)) / h;
     b->kink_impulse[0] = b->highest_rate < 0.0 ? h * def->friction : -h * def->friction;
     b->kink_impulse[1] = b->lowest_rate > 0.0 ? -h * def->friction : h * def->friction;

@@ -272,9 +272,9 @@ static void sweep_and_prune_along_axis(struct tact_world *world)
              m < near->sorted_shape_count && near->interval_start[near->order[m]] < end; m++) {
             int j = near->order[m];
             double apart[3];
-            double both = reach + search_radius_of_shape(&world->shapes[j]);
+            double reach_sum = reach + search_radius_of_shape(&world->shapes[j]);
             tact_v3_sub(apart, at, world->poses[j].position);
-            if (tact_v3_dot(apart, apart) < both * both) {
+            if (tact_v3_dot(apart, apart) < reach_sum * reach_sum) {
                 visit_pair_if_close(world, i, j);
             }
         }

@@ -223,24 +223,25 @@ static int joints_alone_carry(const struct tact_world *world, const struct islan
  * to zero. Contacts become more compliant there, and where links that touch what is fixed were not
  * solved; but not those with which hands only press bodies, which would creep. Returns 1 where the
  * island is to be solved again. */
-static int reduce_bias_velocities(struct tact_world *world, struct island *island, int again)
+static int reduce_bias_velocities(struct tact_world *world, struct island *island,
+                                  int is_second_call)
 {
     static const double none[6] = {0.0};
     double most = 0.0, bound = JAMMED_IMPULSE_RATIO * sum_expected_impulses(world, island);
-    int pushes = 0;
+    int is_pressing = 0;
     for (int i = 0; i < island->blocks.count; i++) {
         const struct block *block = &world->blocks[island->blocks.at[i]];
         most = tact_max(most, world->contacts[block->contact].impulse[0]);
-        pushes |= block->bias_velocity > 0.0;
+        is_pressing |= block->bias_velocity > 0.0;
     }
     int only_joints_carry =
         joints_alone_carry(world, island) && tact_island_can_accelerate(world, island);
-    int is_jammed =
-        (pushes || only_joints_carry) && !(most <= (again ? JAMMED_IMPULSE_RATIO : 1.0) * bound);
+    int is_jammed = (is_pressing || only_joints_carry) &&
+                    !(most <= (is_second_call ? JAMMED_IMPULSE_RATIO : 1.0) * bound);
     if (!is_jammed && (!only_joints_carry || tact_island_is_solved(world, island))) {
         return 0;
     }
-    double share = again || !isfinite(most) ? 0.0 : bound / most;
+    double share = is_second_call || !isfinite(most) ? 0.0 : bound / most;
     for (int i = 0; i < island->blocks.count; i++) {
         struct block *block = &world->blocks[island->blocks.at[i]];
         if (is_jammed) {
@@ -251,8 +252,8 @@ static int reduce_bias_velocities(struct tact_world *world, struct island *islan
          * have any impulses, and keeps them. */
         if (tact_island_can_accelerate(world, island) &&
             (only_joints_carry || !tact_island_has_hands(world, island))) {
-            tact_springs_set_cfm(block, again ? JAMMED_CFM_THIRD_SOLVE : JAMMED_CFM_SECOND_SOLVE,
-                                 none);
+            tact_springs_set_cfm(
+                block, is_second_call ? JAMMED_CFM_THIRD_SOLVE : JAMMED_CFM_SECOND_SOLVE, none);
             island->search.anchor_state = -1;
         }
     }
@@ -262,12 +263,12 @@ static int reduce_bias_velocities(struct tact_world *world, struct island *islan
 
 void tact_islands_bound_bias_impulses(struct tact_world *world, struct tact_solve_stats *stats)
 {
-    for (int again = 0, any = 1; again < 2 && any; again++) {
+    for (int is_second_call = 0, any = 1; is_second_call < 2 && any; is_second_call++) {
         int sweeps_done = stats->iterations;
         any = 0;
         for (int i = 0; i < world->islands.count; i++) {
             struct island *island = &world->islands.list[i];
-            island->open = !island->points && reduce_bias_velocities(world, island, again);
+            island->open = !island->points && reduce_bias_velocities(world, island, is_second_call);
             world->counts[TACT_COUNT_SLOWED] += island->open;
             any |= island->open;
         }

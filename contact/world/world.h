@@ -370,7 +370,7 @@ TACT_API void tact_world_keep_pressure(struct tact_world *world, struct tact_pre
 
 /** Sets the function that observes each solve; NULL, the initial value: none. Real-time safe if the
  * observer is. */
-TACT_API void tact_world_set_observer(struct tact_world *world, tact_solve_observer_fn watch,
+TACT_API void tact_world_set_observer(struct tact_world *world, tact_solve_observer_fn observer,
                                       void *user);
 
 /** Solves the contacts of a tick. -EDOM where the matrix of a hand could not be factored, -ENOSPC

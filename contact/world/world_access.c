@@ -163,9 +163,9 @@ void tact_world_keep_pressure(struct tact_world *world, struct tact_pressure *ma
     world->pressure = map;
 }
 
-void tact_world_set_observer(struct tact_world *world, tact_solve_observer_fn watch, void *user)
+void tact_world_set_observer(struct tact_world *world, tact_solve_observer_fn observer, void *user)
 {
-    world->observer = watch;
+    world->observer = observer;
     world->observer_user = user;
 }
 

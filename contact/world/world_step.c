@@ -152,11 +152,11 @@ static void displacement_of_fixed_point(const struct tact_pose *from, const stru
 void tact_world_point_displacement(const struct tact_world *world, int shape, const double *point,
                                    double *moved)
 {
-    const struct tact_pose *then = &world->poses[shape];
+    const struct tact_pose *start_pose = &world->poses[shape];
     struct tact_pose now;
     compute_shape_pose(world, shape, &now);
-    rotation_vector_between(then, &now, moved + 3);
-    displacement_of_fixed_point(then, &now, moved + 3, point, moved);
+    rotation_vector_between(start_pose, &now, moved + 3);
+    displacement_of_fixed_point(start_pose, &now, moved + 3, point, moved);
 }
 
 /* Radius of a ball, or of the bounding box of a mesh; 1e9 m for a half-space. */

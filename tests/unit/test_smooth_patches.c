@@ -234,7 +234,7 @@ static void bad_patch_files_are_refused(void **state)
         {"parm v 0 0 0 1 1 2 2 3 3 4 4 4", "parm w 1 2", "expected u or v"},
         {"parm v 0 0 0 1 1 2 2 3 3 4 4 4", "", "parm of u and v"},
         {"v 0.03", "v nan", "expected a number"},
-        {"v 0.03", "v 0.04", "borders on none: the surface is open"},
+        {"v 0.03", "v 0.04", "borders on no patch: the surface is open"},
         {"0.70710678", "-0.7071067", "positive weight"},
     };
     for (size_t i = 0; i <= sizeof bad / sizeof *bad; i++) {
@@ -267,9 +267,11 @@ static void joints_of_patches_are_refused_by_what_is_wrong(void **state)
         const char *control_points[3], *expected_message;
     } bad[] = {
         {{"1 2 3 4"},
-         "patch 0, side v = 0, borders on none: the surface is open, or patches of other lengths "
+         "patch 0, side v = 0, borders on no patch: the surface is open, or patches of other "
+         "lengths "
          "meet"},
-        {{"1 2 3 4", "1 2 5 6"}, "patch 0, side v = 0, borders on a patch that is turned over"},
+        {{"1 2 3 4", "1 2 5 6"},
+         "patch 0, side v = 0, borders on a patch of the opposite orientation"},
         {{"1 2 3 4", "2 1 6 5", "2 1 8 7"},
          "patch 0, side v = 0, borders on two patches; expected a manifold"},
         {{"1 2 3 4", "2 1 8 7"},
