@@ -39,19 +39,20 @@ static double time_of_overlap_query(const struct tact_shape *cube, double depth,
     return took;
 }
 
-/** Prints one row; returns whether its ratio is within the bound. */
+/** Prints one row of times; returns whether the ratio of the two times is within the bound. */
 static int compare_poses(const struct tact_shape *cube, double depth,
                          struct tact_moments_scratch *scratch)
 {
-    double aligned = INFINITY, shifted = INFINITY;
+    double time_aligned = INFINITY, time_shifted = INFINITY;
     const double end = now_seconds() + 2.0;
     for (int i = 0; i < 10 || now_seconds() < end; i++) {
-        aligned = fmin(aligned, time_of_overlap_query(cube, depth, 0.0, scratch));
-        shifted = fmin(shifted, time_of_overlap_query(cube, depth, 1e-3 * CUBE_EDGE, scratch));
+        time_aligned = fmin(time_aligned, time_of_overlap_query(cube, depth, 0.0, scratch));
+        time_shifted =
+            fmin(time_shifted, time_of_overlap_query(cube, depth, 1e-3 * CUBE_EDGE, scratch));
     }
-    const double ratio = aligned / shifted;
+    const double ratio = time_aligned / time_shifted;
     printf("%9zu   %6.4f   %9.3f   %9.3f   %5.2f   %s\n", cube->mesh->triangle_count,
-           depth / CUBE_EDGE, 1e3 * aligned, 1e3 * shifted, ratio,
+           depth / CUBE_EDGE, 1e3 * time_aligned, 1e3 * time_shifted, ratio,
            ratio <= BAR ? "ok" : "OVER THE BAR");
     return ratio <= BAR;
 }

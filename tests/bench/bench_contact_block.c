@@ -29,8 +29,9 @@ static int compare_doubles(const void *a, const void *b)
 /** Motion of the contact of a box of 1 kg and 0.1 m. */
 struct load {
     const char *name;
-    double slide, spin, turn; /* velocities [m/s], [rad/s], about the edge [rad/s] */
-    int corners;              /* corners of the patch; 0: ellipse; -1: elastic */
+    /* contact velocities: sliding [m/s], spin [rad/s], turn about the edge [rad/s] */
+    double slide, spin, turn;
+    int corners; /* number of corners of the contact patch; 0: an ellipse; -1: an elastic patch */
 };
 
 static void make_block_problem(const struct load *load, struct tact_local_problem *p)
@@ -38,7 +39,8 @@ static void make_block_problem(const struct load *load, struct tact_local_proble
     double m = uniform(0.5, 2), inertia = m * 0.1 * 0.1 / 6, arm[3] = {-0.05, 0, 0};
     double way = uniform(0, 6.28);
     memset(p, 0, sizeof *p);
-    for (int i = 0; i < 3; i++) { /* S of a free body at the arm: J M^-1 J' */
+    /* Delassus matrix S = J M^-1 J' of a free body with this lever arm */
+    for (int i = 0; i < 3; i++) {
         p->s[7 * i] = 1 / m;
         p->s[7 * (3 + i)] = 1 / inertia;
     }

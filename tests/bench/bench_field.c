@@ -42,7 +42,7 @@ static void quaternion_of_roll_pitch_yaw(double roll, double pitch, double yaw, 
 struct balls {
     struct tact_pressure_field *ball;
     struct tact_field_scratch *scratch;
-    struct tact_pose place; /* of the second ball, without the circle */
+    struct tact_pose place; /* pose of the second ball, before it is moved round the circle */
     struct tact_field_contact contact;
 };
 

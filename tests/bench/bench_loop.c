@@ -23,7 +23,7 @@ static void empty_tick(void *user, uint64_t tick, int64_t planned_ns, int64_t wo
     (void)woke_ns;
 }
 
-/** A whole number between low and high, or -1. */
+/** Reads a whole number between low and high; -1 where the text is none. */
 static long read_number(const char *text, long low, long high)
 {
     char *end;

@@ -32,9 +32,10 @@ struct scene {
     struct tact_shape *a, *b;
     double at[3], spread[3];
     int queries;
-    int queries_per_tick; /* queries timed together, as the contacts of one tick */
-    double bar;           /* bound of the median [us]; 0: none */
-    int moves;            /* frame to frame; else cold */
+    /* number of queries that are timed together, like the contacts of one tick */
+    int queries_per_tick;
+    double bar; /* upper bound of the median time [us]; 0: no bound */
+    int moves;  /* 1: the bodies move from frame to frame; 0: each query starts cold */
 };
 
 /** Pose of a at a tick: it moves back and forth within the same box. */

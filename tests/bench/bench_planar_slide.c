@@ -20,8 +20,9 @@
 
 static const double SPEED =
     100.0; /* speed of a push [m/s]: friction changes it by 3e-5 in a tick */
-static const double FOOT_HALF_WIDTH = 1e-3; /* half the sides, or radius, of a foot [m] */
-static const double FLOOR_MODULUS = 1e9;    /* modulus of the floor [Pa], and its thickness [m] */
+static const double FOOT_HALF_WIDTH = 1e-3; /* half side, or radius, of a foot of the block [m] */
+/* elastic modulus of the floor [Pa], and thickness of its soft layer [m] */
+static const double FLOOR_MODULUS = 1e9;
 static const double SOFT_LAYER_THICKNESS = 0.01;
 
 struct slide {
@@ -29,10 +30,10 @@ struct slide {
     struct tact_moments_scratch *scratch;
     struct tact_shape shapes[FEET];
     int shape_count;
-    struct push at; /* the push for which it was made */
+    struct push at; /* the push for which this world was made */
 };
 
-/* The feet as one mesh of boxes. */
+/* Makes one mesh of boxes for all feet of the block. */
 static int feet_mesh(const struct push *p, struct tact_shape *out)
 {
     const double half[3] = {FOOT_HALF_WIDTH, FOOT_HALF_WIDTH, FOOT_HALF_WIDTH};
@@ -92,7 +93,7 @@ static void close_slide(struct slide *s)
     s->shape_count = 0;
 }
 
-/* A world with the block at rest. */
+/* Makes a world with the block at rest on the floor. */
 static int open_slide(struct slide *s, const char *method, const struct push *p)
 {
     static const struct tact_shape ground = {.kind = TACT_SHAPE_HALFSPACE};

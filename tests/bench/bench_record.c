@@ -27,10 +27,10 @@ static void fill_record(struct tact_record *record, uint32_t size, uint64_t tick
     }
 }
 
-/* Fills records for one second at 1 kHz; with recorder NULL, in `blank`. Returns p50 and p99 of
- * the filling [ns]. */
-static void time_filling(struct tact_recorder *recorder, struct tact_record *blank, uint32_t size,
-                         double *p50, double *p99)
+/* Fills records for one second at 1 kHz; with recorder NULL, in `plain_record`. Returns p50 and p99
+ * of the filling [ns]. */
+static void time_filling(struct tact_recorder *recorder, struct tact_record *plain_record,
+                         uint32_t size, double *p50, double *p99)
 {
     static struct tact_histogram h;
     int64_t next = tact_clock_now();
@@ -40,7 +40,7 @@ static void time_filling(struct tact_recorder *recorder, struct tact_record *bla
         tact_clock_sleep_until(next);
         const int64_t began = tact_clock_now();
         struct tact_record *slot = recorder ? tact_recorder_begin(recorder) : NULL;
-        fill_record(slot ? slot : blank, size, tick, next);
+        fill_record(slot ? slot : plain_record, size, tick, next);
         if (slot) {
             tact_recorder_commit(recorder);
         }
@@ -65,9 +65,9 @@ static int benchmark_record_size(uint32_t size, const char *path)
     struct tact_recorder_report report = {0};
     struct tact_error err;
     double difference[ROUNDS], with = 0.0, without = 0.0, with99 = 0.0, without99 = 0.0;
-    struct tact_record *blank = malloc(sizeof *blank + size * sizeof(double));
+    struct tact_record *plain_record = malloc(sizeof *plain_record + size * sizeof(double));
     tact_layout_add(&layout, TACT_FIELD_OUTPUT, "values", "", size);
-    for (int round = 0; blank && round < ROUNDS; round++) {
+    for (int round = 0; plain_record && round < ROUNDS; round++) {
         struct tact_recorder *recorder;
         double p50[2], p99[2];
         if (tact_recorder_open(path, &options, &content, (struct tact_messages){0}, &recorder,
@@ -75,8 +75,9 @@ static int benchmark_record_size(uint32_t size, const char *path)
             fprintf(stderr, "bench_record: %s\n", err.text);
             return 1;
         }
-        time_filling(round % 2 ? recorder : NULL, blank, size, &p50[round % 2], &p99[round % 2]);
-        time_filling(round % 2 ? NULL : recorder, blank, size, &p50[!(round % 2)],
+        time_filling(round % 2 ? recorder : NULL, plain_record, size, &p50[round % 2],
+                     &p99[round % 2]);
+        time_filling(round % 2 ? NULL : recorder, plain_record, size, &p50[!(round % 2)],
                      &p99[!(round % 2)]);
         tact_recorder_close(recorder, &report);
         difference[round] = p50[1] - p50[0];
@@ -92,7 +93,7 @@ static int benchmark_record_size(uint32_t size, const char *path)
            size, without, with, difference[ROUNDS / 2], without99, with99,
            (double)report.bytes / TICKS, (double)report.bytes * 3600 / 1e9 * 1e3 / TICKS,
            (unsigned long long)report.overruns);
-    free(blank);
+    free(plain_record);
     tact_layout_free(&layout);
     return 0;
 }

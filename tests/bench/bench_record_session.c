@@ -23,15 +23,16 @@
 #include "rt/clock.h"
 #include "rt/session/session_internal.h"
 
-#define TICKS_PER_TURN 20          /* ticks */
-#define UNCOUNTED_TICKS_PER_TURN 4 /* ticks at the start of a turn, which do not count */
+#define TICKS_PER_TURN 20 /* ticks */
+/* ticks at the start of a turn that are left out of the statistics */
+#define UNCOUNTED_TICKS_PER_TURN 4
 #define MAX_SECONDS 3600
 
 enum { WITHOUT, WITH, SESSIONS };
 
 struct bench {
     struct tact_session *session[SESSIONS];
-    int64_t *compute[SESSIONS]; /* computing time of each tick [ns]; 0: skipped */
+    int64_t *compute[SESSIONS]; /* computing time of each tick [ns]; 0 where the tick was skipped */
     uint64_t ticks;             /* ticks of a session */
     uint64_t missed[SESSIONS];
     int first_session;
@@ -64,17 +65,18 @@ static double quantile_us(const int64_t *sorted, size_t count, double q)
  * each to `more`. Returns their number. */
 static size_t collect_compute_times(struct bench *b, int64_t *more)
 {
-    int64_t *without = b->compute[WITHOUT], *with = b->compute[WITH];
+    int64_t *times_without_log = b->compute[WITHOUT], *with = b->compute[WITH];
     const uint64_t first = (uint64_t)(1.0 / b->session[WITHOUT]->period);
     size_t n = 0;
     for (uint64_t k = first; k < b->ticks; k++) {
-        if (k % TICKS_PER_TURN >= UNCOUNTED_TICKS_PER_TURN && without[k] > 0 && with[k] > 0) {
-            more[n] = with[k] - without[k];
-            without[n] = without[k];
+        if (k % TICKS_PER_TURN >= UNCOUNTED_TICKS_PER_TURN && times_without_log[k] > 0 &&
+            with[k] > 0) {
+            more[n] = with[k] - times_without_log[k];
+            times_without_log[n] = times_without_log[k];
             with[n++] = with[k];
         }
     }
-    qsort(without, n, sizeof *without, compare_values);
+    qsort(times_without_log, n, sizeof *times_without_log, compare_values);
     qsort(with, n, sizeof *with, compare_values);
     qsort(more, n, sizeof *more, compare_values);
     return n;
@@ -96,7 +98,7 @@ static void print_result(struct bench *b, const struct tact_loop_stats *stats,
                          const struct tact_recorder_report *log, int64_t *more)
 {
     const struct tact_session *s = b->session[WITHOUT];
-    const int64_t *without = b->compute[WITHOUT], *with = b->compute[WITH];
+    const int64_t *times_without_log = b->compute[WITHOUT], *with = b->compute[WITH];
     const size_t n = collect_compute_times(b, more);
     printf("{\"scene\": \"%s\", \"doubles\": %u, \"contacts\": %d, \"refused\": %d, "
            "\"ticks\": %zu, ",
@@ -105,8 +107,9 @@ static void print_result(struct bench *b, const struct tact_loop_stats *stats,
            s->solve.contacts, stats->realtime.refused, n);
     printf("\"p50_us\": {\"without\": %.3f, \"with\": %.3f, \"more\": %.3f}, "
            "\"p99_us\": {\"without\": %.3f, \"with\": %.3f}, ",
-           quantile_us(without, n, 0.5), quantile_us(with, n, 0.5), quantile_us(more, n, 0.5),
-           quantile_us(without, n, 0.99), quantile_us(with, n, 0.99));
+           quantile_us(times_without_log, n, 0.5), quantile_us(with, n, 0.5),
+           quantile_us(more, n, 0.5), quantile_us(times_without_log, n, 0.99),
+           quantile_us(with, n, 0.99));
     printf("\"missed\": {\"without\": %llu, \"with\": %llu}, \"records\": %llu, "
            "\"bytes\": %llu, \"lost\": %llu}\n",
            (unsigned long long)b->missed[WITHOUT], (unsigned long long)b->missed[WITH],

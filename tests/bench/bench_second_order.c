@@ -28,7 +28,8 @@
 
 enum { SAMPLES = 20, CONTACTS = 1 << 16 };
 
-#define MAX_TURN_PER_TICK 0.3 /* of the normal, with which the trial's term is used [rad] */
+/* largest rotation of the contact normal in a tick for which the trial term is used [rad] */
+#define MAX_TURN_PER_TICK 0.3
 
 static struct {
     int smooth, features, hands, trial;
@@ -82,7 +83,7 @@ void hand_bias_if_used(struct tact_hand *hand, const double *rates, const double
     hand_bias(hand, use.hands ? rates : hand->state.v, gravity, bias);
 }
 
-/* Where a contact was in the last tick. */
+/* Centre and normal of each contact in the last tick. */
 static struct {
     double center[3], normal[3];
 } before[CONTACTS];
@@ -137,11 +138,11 @@ static void add_trial_term(const struct tact_world *world, struct tact_contact *
 void edge_speed_after_trial_term(const struct tact_world *world, struct block *block)
 {
     struct tact_contact *c = &world->contacts[block->contact];
-    const int has_none = c->patch.law != TACT_LAW_GAPS && block->contact < CONTACTS;
-    if (use.trial && has_none && tact_v3_norm(c->warm) > 0.0) {
+    const int has_no_second_order_term = c->patch.law != TACT_LAW_GAPS && block->contact < CONTACTS;
+    if (use.trial && has_no_second_order_term && tact_v3_norm(c->warm) > 0.0) {
         add_trial_term(world, c, before[block->contact].center, before[block->contact].normal);
     }
-    if (has_none) {
+    if (has_no_second_order_term) {
         tact_v3_copy(before[block->contact].center, c->patch.center);
         tact_v3_copy(before[block->contact].normal, c->patch.frame);
     }
@@ -153,13 +154,14 @@ struct run {
     struct tact_session *session;
     struct tact_world *world;
     double gravity[3];
-    int count;          /* of velocities */
-    double *last, *now; /* twists of bodies, then rates of the joints of hands */
-    double kinetic;     /* largest kinetic energy of the bodies [J] */
+    int count; /* of velocities */
+    /* velocities in the last tick and in this one: twists of bodies, then joint rates of hands */
+    double *last, *now;
+    double kinetic; /* largest kinetic energy of the bodies so far [J] */
     long unsolved;
 };
 
-/* Copies all velocities from the world to v, or back. */
+/* Copies all velocities from the world to v, or from v to the world where `back` is 1. */
 static int copy_velocities(struct tact_world *world, double *v, int back)
 {
     int count = 0;
@@ -272,7 +274,7 @@ static void print_state(struct run *run, struct tact_body *bodies)
     }
 }
 
-/* Runs and prints. The step after a sample has its energy. */
+/* Runs the scene and prints its states. The energy of a sample is known one step later. */
 static int run_and_print(const struct tact_scene *scene, double seconds, struct tact_error *err)
 {
     double energy[SAMPLES];

@@ -26,13 +26,15 @@
 static const double gravity = 9.81;          /* [m/s^2] */
 static const double ruler_mass = 0.03;       /* [kg] */
 static const double ruler_half_width = 1e-3; /* [m], along the pinch */
-static const double ruler_offset = 0.05;     /* distance of the centre of mass from the pinch [m] */
-static const double torsion = 2.2e-3;        /* [m] */
+/* distance of the ruler's centre of mass from the pinch point [m] */
+static const double ruler_offset = 0.05;
+static const double torsion = 2.2e-3; /* [m] */
 static const double friction = 0.8;
-static const double force = 4.0;                /* [N] per finger */
-static const double link_length = 0.05;         /* [m] */
-static const double tip_radius = 8e-3;          /* [m] */
-static const double base[2] = {0.04, 0.08};     /* [m], y (mirrored) and z of the first joint */
+static const double force = 4.0;        /* [N] per finger */
+static const double link_length = 0.05; /* [m] */
+static const double tip_radius = 8e-3;  /* [m] */
+/* position of a finger's first joint [m]: y (mirrored for the other finger) and z */
+static const double base[2] = {0.04, 0.08};
 static const double stiffness[2] = {2.0, 1.0};  /* [N m/rad] */
 static const double damping[2] = {0.02, 0.005}; /* [N m s/rad] */
 

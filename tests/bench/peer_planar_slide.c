@@ -13,7 +13,7 @@
 #include <mujoco/mujoco.h>
 #include "planar_slide_push.h"
 
-#define CONTACT_BALL_RADIUS 1e-3 /* radius of what touches the floor [m] */
+#define CONTACT_BALL_RADIUS 1e-3 /* radius of the balls by which a foot touches the floor [m] */
 #define SPEED                                                                                      \
     0.03 /* speed of a push [m/s]: slower, friction is regularised; faster, it lifts the block */
 #define TORSION_DEFAULT 5e-3 /* [m] */

@@ -31,7 +31,7 @@ static inline double draw_peers_normal(void)
     return r * cos(6.283185307179586 * draw_peers_uniform());
 }
 
-/* CPU time of this thread [s], which excludes other programs. */
+/* CPU time of this thread [s]; other programs do not count. */
 static inline double thread_cpu_time_seconds(void)
 {
     struct timespec t;

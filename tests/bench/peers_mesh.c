@@ -127,7 +127,7 @@ static void compare_fingertips(void)
     struct tact_shape finger = bumpy_ball(5000, 0.008), object = bumpy_ball(5000, 0.04),
                       ball = finger;
     struct tact_moments m;
-    /* A patch of 2.5 mm diameter, 0.1 mm deep. */
+    /* Contact patch of 2.5 mm diameter, overlap 0.1 mm deep. */
     double one = time_queries(&finger, &object, 0.0479, 2001, 0, &m), five = 0.0;
     printf("{\"case\": \"fingertip 5k x 5k, 0.1 mm\", \"tact\": %.9g, \"cold\": %.9g}\n", one,
            time_queries(&finger, &object, 0.0479, 501, 1, &m));

@@ -9,7 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { FEET = 16, REST = 1000 }; /* most feet; ticks in which the block comes to rest */
+/* largest number of feet; number of ticks in which friction brings the block to rest */
+enum { FEET = 16, REST = 1000 };
 
 static const double GRAVITY = 9.81;
 
@@ -33,7 +34,7 @@ static inline int is_same_block(const struct push *a, const struct push *b)
            a->feet == b->feet && !memcmp(a->place, b->place, sizeof a->place);
 }
 
-/* 1 where the line is a push. */
+/* Reads a push from a line of text; returns 1, or 0 where the line is no push. */
 static inline int read_push(const char *line, struct push *out)
 {
     int used;

@@ -28,7 +28,7 @@ static const char *const scale_names[SCALE_CASES] = {"cubes", "pushed", "apart",
 #define SCALE_CUBE_MASS 0.125  /* [kg] */
 #define SCALE_BALL_RADIUS 0.02 /* [m] */
 #define SCALE_BALL_MASS 0.1    /* [kg] */
-#define SCALE_PIT_SLOPE 0.3    /* slope of the planes of the pit [rad] */
+#define SCALE_PIT_SLOPE 0.3    /* slope of the four planes of the pit [rad] */
 #define SCALE_DRIFT_SPEED 0.05 /* speed of the separate balls [m/s] */
 
 static inline int scale_is_ball(enum scale_case which)
@@ -63,10 +63,10 @@ static inline double scale_push_force(int tick)
 struct scale_options {
     enum scale_case which;
     int bodies, ticks,
-        skipped; /* numbers of ticks that are measured, and of those skipped before */
+        skipped; /* number of measured ticks, and of ticks before them that are not measured */
 };
 
-/* CASE BODIES TICKS SKIPPED; exits with 2 where they are others. */
+/* Reads the arguments CASE BODIES TICKS SKIPPED; exits with 2 where they are invalid. */
 static inline struct scale_options read_scale_arguments(int argc, char **argv)
 {
     struct scale_options o = {.which = SCALE_CASES};

@@ -31,7 +31,7 @@ static int copy_log(struct tact_log *log, const struct rewrite *rewrite, struct 
     return changed;
 }
 
-/* "KEY=VALUE" sets a fact; NULL sets none. */
+/* Opens the recorder of the copy. "KEY=VALUE" replaces a fact of the log; NULL replaces none. */
 static struct tact_recorder *open_copy_recorder(struct tact_log *log, const struct rewrite *rewrite,
                                                 const char *path, const char *set)
 {

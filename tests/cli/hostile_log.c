@@ -13,7 +13,7 @@
 
 #define MOST 64
 
-static const char *strings[MOST];
+static const char *hostile_texts[MOST];
 static size_t count;
 
 static int read_strings(const char *path)
@@ -22,7 +22,7 @@ static int read_strings(const char *path)
     FILE *file = fopen(path, "rb");
     size_t size = file ? fread(text, 1, sizeof text - 1, file) : 0;
     for (size_t at = 0; at < size && count < MOST; at += strlen(text + at) + 1) {
-        strings[count++] = text + at;
+        hostile_texts[count++] = text + at;
     }
     return file && count ? fclose(file) : -1;
 }
@@ -32,7 +32,7 @@ static void overwrite_units_with_hostile_text(struct tact_layout *layout)
 {
     for (uint32_t i = 0; i < layout->field_count; i++) {
         char *unit = layout->fields[i].unit;
-        snprintf(unit, sizeof layout->fields[i].unit, "%s", strings[i % count]);
+        snprintf(unit, sizeof layout->fields[i].unit, "%s", hostile_texts[i % count]);
         for (char *c = unit; *c; c++) {
             *c = *c == '\n' ? ' ' : *c;
         }
@@ -45,13 +45,13 @@ static void overwrite_channel_names(json_t *channels, int names)
     for (size_t i = 0; i < json_array_size(channels); i++) {
         json_t *channel = json_array_get(channels, i);
         if (names) {
-            json_object_set_new(channel, "name", json_string(strings[i % count]));
+            json_object_set_new(channel, "name", json_string(hostile_texts[i % count]));
         }
-        json_object_set_new(channel, "unit", json_string(strings[(i + 1) % count]));
+        json_object_set_new(channel, "unit", json_string(hostile_texts[(i + 1) % count]));
     }
 }
 
-static char *devices; /* text of the attachment; freed by copy_log() */
+static char *devices; /* text of the attachment that describes the devices; freed by copy_log() */
 
 static struct tact_log_attachment corrupt_devices(struct tact_log_attachment attachment, int names)
 {
@@ -75,11 +75,11 @@ static int copy_log(struct tact_log *log, struct tact_mcap_writer *writer)
     struct tact_encoder encoder;
     struct tact_bytes scene = {0};
     struct tact_record *record = malloc(tact_layout_bytes(tact_log_layout(log)));
-    struct tact_record *corrupted = NULL;
+    struct tact_record *hostile_record = NULL;
     const int names = tact_log_attachment(log, "import.yaml") != NULL;
     if (!open_recorder_of_log_copy(&rewrite, log)) {
         overwrite_units_with_hostile_text(&rewrite.layout);
-        corrupted = malloc(tact_layout_bytes(&rewrite.layout));
+        hostile_record = malloc(tact_layout_bytes(&rewrite.layout));
     }
     content = recorder_content_of_log_copy(&rewrite);
     content.facts = facts;
@@ -88,7 +88,7 @@ static int copy_log(struct tact_log *log, struct tact_mcap_writer *writer)
         facts[content.fact_count++] = *tact_log_fact_at(log, i);
     }
     for (size_t i = 0; i < count; i++) {
-        facts[content.fact_count++] = (struct tact_log_fact){strings[i], strings[i]};
+        facts[content.fact_count++] = (struct tact_log_fact){hostile_texts[i], hostile_texts[i]};
     }
     for (size_t i = 0; i < tact_log_attachment_count(log) && i < MOST; i++) {
         struct tact_log_attachment a = *tact_log_attachment_at(log, i);
@@ -96,18 +96,19 @@ static int copy_log(struct tact_log *log, struct tact_mcap_writer *writer)
             strcmp(a.name, "devices.json") ? a : corrupt_devices(a, names);
     }
     int rc = tact_encoder_init(&encoder, writer, &content, &scene, 0, 0, 0, 0);
-    for (uint64_t i = 0; rc == 0 && record && corrupted && tact_log_next(log, record) > 0; i++) {
-        convert_record_to_copy_layout(&rewrite, record, corrupted);
-        tact_encode_record(&encoder, corrupted);
+    for (uint64_t i = 0; rc == 0 && record && hostile_record && tact_log_next(log, record) > 0;
+         i++) {
+        convert_record_to_copy_layout(&rewrite, record, hostile_record);
+        tact_encode_record(&encoder, hostile_record);
         if (i < count) {
             tact_encode_event(&encoder, record->tick, record->stamp_ns,
-                              i % 2 ? "marker" : strings[i], strings[i]);
+                              i % 2 ? "marker" : hostile_texts[i], hostile_texts[i]);
         }
     }
     rc = rc ? rc : tact_mcap_writer_flush(writer);
     tact_encoder_free(&encoder);
     free_log_copy_buffers(&rewrite);
-    free(corrupted);
+    free(hostile_record);
     free(record);
     free(devices);
     return rc;

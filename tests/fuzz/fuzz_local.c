@@ -29,7 +29,7 @@ static unsigned next_byte(struct bytes *b)
     return *b->at++;
 }
 
-/* A number +-(1 to 2) 2^e with |e| <= range, sometimes 0. */
+/* Number decoded from the input: +-(1 to 2) 2^e with |e| <= range, sometimes 0. */
 static double next_number(struct bytes *b, int range)
 {
     unsigned mantissa = next_byte(b), exponent = next_byte(b);
@@ -57,7 +57,7 @@ static void make_corners(struct bytes *b, struct tact_local_problem *p)
         p->corner[i][0] = shift[0] + p->semi[0] * cos(angle);
         p->corner[i][1] = shift[1] + p->semi[1] * sin(angle);
     }
-    for (int i = 0; i < count; i++) { /* the centre has to be inside */
+    for (int i = 0; i < count; i++) { /* the polygon must contain the centre */
         const double *a = p->corner[i], *c = p->corner[(i + 1) % count];
         if (a[0] * c[1] <= a[1] * c[0]) {
             return;
@@ -185,7 +185,7 @@ static void check_limits(const struct tact_local_problem *p, const double *r, do
     }
 }
 
-/* Checks the coupled limit of friction and torsion. */
+/* Checks the limit surface that couples friction and torsion. */
 static void check_friction_torsion_limit(const struct tact_local_problem *p, const double *r,
                                          const double *d)
 {

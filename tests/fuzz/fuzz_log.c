@@ -29,7 +29,8 @@ static void write_crc_of_range(uint8_t *at, const uint8_t *from, size_t size)
     memcpy(at, &crc, sizeof crc);
 }
 
-/* Times, size, CRC, compression; only uncompressed chunks can be corrected. */
+/* Corrects the header of a chunk: times, size, CRC, compression. Only uncompressed chunks can be
+ * corrected. */
 static void correct_chunk_header(uint8_t *content, size_t size)
 {
     if (size > 40 && read_unsigned(content + 28, 4) == 0 &&
@@ -40,13 +41,14 @@ static void correct_chunk_header(uint8_t *content, size_t size)
     }
 }
 
-/* The checksum is hexadecimal text, the last eight bytes of the record. */
+/* Corrects the checksum of a metadata record: hexadecimal text, its last eight bytes. */
 static void correct_metadata_checksum(uint8_t *content, size_t size)
 {
     if (size < 8)
         return;
     size_t map = 4 + read_unsigned(content, 4) + 4;
-    const size_t last = 4 + 5 + 4 + 8; /* "crc32" and its value */
+    /* size of the entry "crc32" and its value at the end of the record */
+    const size_t last = 4 + 5 + 4 + 8;
     if (map > size || size - map < last)
         return;
     char text[9];
@@ -85,7 +87,7 @@ static void put_record(struct tact_bytes *out, uint8_t opcode, const void *conte
     tact_put_bytes(out, content, size);
 }
 
-/* A file of one chunk. */
+/* Makes a log file of a single chunk. */
 static void make_single_chunk_log(const uint8_t *records, size_t size, struct tact_bytes *out)
 {
     struct tact_bytes content = {0};

@@ -18,7 +18,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static struct tact_network_identity listener, caller;
 static struct tact_network_opening opening;
-static struct tact_network_session of_caller, of_listener;
+static struct tact_network_session caller_session, listener_session;
 
 static void abort_unless(int good, const char *what)
 {
@@ -30,41 +30,44 @@ static void abort_unless(int good, const char *what)
 
 static void make_session(void)
 {
-    static int is_made;
+    static int are_ends_made;
     unsigned char answer[TACT_NETWORK_ANSWER_BYTES];
-    if (is_made++) {
+    if (are_ends_made++) {
         return;
     }
     abort_unless(!tact_network_identity_of_loopback(0, &listener, NULL) &&
                      !tact_network_identity_of_loopback(1, &caller, NULL),
                  "no identities");
     tact_network_hello(&caller, &opening);
-    abort_unless(!tact_network_check_hello(&listener, opening.hello, sizeof opening.hello) &&
-                     !tact_network_answer(&listener, opening.hello, &of_listener, answer) &&
-                     !tact_network_finish(&caller, &opening, answer, sizeof answer, &of_caller),
-                 "no handshake");
+    abort_unless(
+        !tact_network_check_hello(&listener, opening.hello, sizeof opening.hello) &&
+            !tact_network_answer(&listener, opening.hello, &listener_session, answer) &&
+            !tact_network_finish(&caller, &opening, answer, sizeof answer, &caller_session),
+        "no handshake");
 }
 
 static void read_as_stranger(const uint8_t *data, size_t size)
 {
     unsigned char datagram[TACT_NETWORK_DATAGRAM] = {0}, payload[TACT_NETWORK_DATAGRAM];
-    struct tact_network_session before = of_listener, session;
+    struct tact_network_session before = listener_session, session;
     const size_t length = size < sizeof datagram ? size : sizeof datagram;
     const int kind = 1 + data[0] / 2 % 3;
     memcpy(datagram, data, length);
-    if (data[0] % 2) { /* a start that is valid */
+    if (data[0] % 2) { /* the datagram gets a valid head */
         tact_network_write_start(datagram, (enum tact_network_kind)kind);
-        memcpy(datagram + TACT_NETWORK_START_BYTES, of_listener.name, sizeof of_listener.name);
+        memcpy(datagram + TACT_NETWORK_START_BYTES, listener_session.name,
+               sizeof listener_session.name);
     }
     tact_network_read_start(datagram, length);
     abort_unless(tact_network_check_hello(&listener, datagram, length) < 0, "a stranger's hello");
-    abort_unless(tact_network_open(&of_listener, datagram, length, payload) < 0,
+    abort_unless(tact_network_open(&listener_session, datagram, length, payload) < 0,
                  "a stranger's packet");
-    if (data[0] >= 0xf0) { /* takes 0.2 ms where the size is right */
+    if (data[0] >= 0xf0) { /* only some inputs, as an answer of the right size takes 0.2 ms */
         abort_unless(tact_network_finish(&caller, &opening, datagram, length, &session) < 0,
                      "a stranger's answer");
     }
-    abort_unless(!memcmp(&before, &of_listener, sizeof before), "a refused packet had an effect");
+    abort_unless(!memcmp(&before, &listener_session, sizeof before),
+                 "a refused packet had an effect");
 }
 
 static int is_bounded(const struct tact_network_sample *sample, int axes)
@@ -77,7 +80,7 @@ static int is_bounded(const struct tact_network_sample *sample, int axes)
     return good;
 }
 
-/* One packet, changed where four bytes say, and up to three ticks. */
+/* Sends one packet, of which four bytes say what is changed, and runs up to three ticks. */
 static void send_changed_packet(struct tact_network_channel *sender,
                                 struct tact_network_channel *receiver, const uint8_t change[4],
                                 int64_t now_ns)
@@ -91,8 +94,8 @@ static void send_changed_packet(struct tact_network_channel *sender,
     payload[at] ^= change[1];
     payload[(at + 7) % (size_t)length] ^= change[2];
     const size_t cut = change[3] >= 0xf0 ? change[3] & 0xf : 0;
-    const ssize_t n = tact_network_seal(&of_caller, payload, (size_t)length - cut, datagram);
-    abort_unless(n > 0 && tact_network_open(&of_listener, datagram, (size_t)n, opened) ==
+    const ssize_t n = tact_network_seal(&caller_session, payload, (size_t)length - cut, datagram);
+    abort_unless(n > 0 && tact_network_open(&listener_session, datagram, (size_t)n, opened) ==
                               length - (ssize_t)cut,
                  "a packet of the right key");
     tact_network_channel_receive(receiver, opened, (size_t)length - cut, now_ns);

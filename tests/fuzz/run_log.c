@@ -85,7 +85,7 @@ static void change_seed_randomly(uint8_t *data, size_t *size, uint64_t *random)
         case 1:
             data[at] = (uint8_t)next_session_random(random);
             break;
-        case 2: /* a number that is too large */
+        case 2: /* writes a number that is out of range */
             memset(data + at, 0xFF, *size - at < 8 ? *size - at : 8);
             break;
         case 3: /* removes a piece */

@@ -1,4 +1,4 @@
-/* Cubes on an edge, stacks, the octagon. */
+/* Checks of scenes with blocks: cubes on an edge, stacks of cubes, a sliding octagonal plate. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -9,7 +9,8 @@
 #include "simulation.h"
 #include "scenes.h"
 
-/* Half a cube above the table and half a cube above the floor, less the overlap. */
+/* Heights of a cube's centre on the table and on the floor: half a cube above it, less the target
+ * overlap [m]. */
 static const double TABLE_HEIGHT = 0.025 - 2e-5, FLOOR_HEIGHT = -0.175 - 2e-5;
 
 void check_cubes_on_edge(void)
@@ -24,7 +25,7 @@ void check_cubes_on_edge(void)
                       end->position[0], end->position[2], body_tilt_deg(end));
         assert_true(fabs(end->position[2] - (i < 2 ? TABLE_HEIGHT : FLOOR_HEIGHT)) < 2e-5);
     }
-    for (int i = 0; i < 2; i++) { /* the two others do not move */
+    for (int i = 0; i < 2; i++) { /* the two cubes that the table supports do not move */
         const struct body_state *a = simulation_body_at(&p, names[i], 0),
                                 *b = simulation_body_at(&p, names[i], -1);
         assert_true(fabs(b->position[0] - a->position[0]) < 1e-9 && body_tilt_deg(b) < 1e-6);

@@ -1,4 +1,4 @@
-/* Grasps, and solids of many triangles. */
+/* Checks of grasps, and of scenes with solids of many triangles. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -25,9 +25,9 @@ void check_ruler_scene(void)
     for (int i = 0; i < 2; i++) {
         struct simulation p;
         simulate_with_options("ruler", 10, i ? "contact: {model: features}" : "", &p);
-        const struct body_state *released = simulation_body_at(&p, "ruler", 2);
+        const struct body_state *state_at_release = simulation_body_at(&p, "ruler", 2);
         const struct body_state *end = simulation_body_at(&p, "ruler", -1);
-        double turn = angle_between(released, end), drift = largest_horizontal_drift(&p, 2);
+        double turn = angle_between(state_at_release, end), drift = largest_horizontal_drift(&p, 2);
         double all = angle_between(simulation_body_at(&p, "ruler", 0), end);
         print_message("    %s: turned by %.5f degrees in all, by %.1e degrees and moved by %.1e m "
                       "after 2 s\n",
@@ -54,16 +54,18 @@ void check_five_fingers(void)
     simulation_free(&p);
 }
 
-/* Point of what is held and point of a link that were in the middle of their patch. */
+/* A point of the held body and a point of the link, both of which were in the middle of the contact
+ * patch. */
 struct touching_points {
     const char *pair;
-    double on_body[3],
-        on_link[3]; /* in the body's frame at its centre of mass, and in the link's */
-    double apart;   /* largest distance since [m] */
+    double point_on_body[3],
+        /* positions in the body's frame, at its centre of mass, and in the link's frame */
+        point_on_link[3];
+    double apart; /* largest distance since [m] */
 };
 
 struct grasp {
-    double from; /* time at which the points are taken [s] */
+    double from; /* time at which the two points coincide [s] */
     int count;
     struct touching_points touch[5];
 };
@@ -92,34 +94,36 @@ static void measure_slip(void *user, struct tact_session *session,
             tact_hand_link_pose(tact_world_hand(world, by.index), by.link);
         if (after < 0.5e-3) {
             assert_true(c->touching);
-            point_in_frame(t->on_body, body, c->patch.center);
-            point_in_frame(t->on_link, link, c->patch.center);
+            point_in_frame(t->point_on_body, body, c->patch.center);
+            point_in_frame(t->point_on_link, link, c->patch.center);
         }
         double a[3], b[3];
-        tact_pose_point(a, body, t->on_body);
-        tact_pose_point(b, link, t->on_link);
+        tact_pose_point(a, body, t->point_on_body);
+        tact_pose_point(b, link, t->point_on_link);
         tact_v3_sub(a, a, b);
         t->apart = fmax(t->apart, tact_v3_norm(a));
     }
 }
 
-/* Lifted from 4.5 s to 6.5 s, turned at 10 s, back at 13 s, turned at 16.5 s and back at the end.
- */
+/* The grasped body is lifted from 4.5 s to 6.5 s, turned at 10 s, turned back at 13 s, turned at
+ * 16.5 s and back at the end. */
 static void check_grasp(const char *scene, struct grasp *grasp)
 {
     struct simulation p;
     grasp->from = 4.5;
     simulate_observed(scene, 20, &(struct simulation_observer){measure_slip, grasp}, &p);
-    const struct body_state *lifted = simulation_body_at(&p, scene, 7);
-    double lift = lifted->position[2] - simulation_body_at(&p, scene, 4.5)->position[2];
-    double first = angle_between(lifted, simulation_body_at(&p, scene, 10));
-    double back = angle_between(lifted, simulation_body_at(&p, scene, 13));
-    double second = angle_between(lifted, simulation_body_at(&p, scene, 16.5));
-    double end = angle_between(lifted, simulation_body_at(&p, scene, -1));
+    const struct body_state *state_when_lifted = simulation_body_at(&p, scene, 7);
+    double distance_lifted =
+        state_when_lifted->position[2] - simulation_body_at(&p, scene, 4.5)->position[2];
+    double first = angle_between(state_when_lifted, simulation_body_at(&p, scene, 10));
+    double back = angle_between(state_when_lifted, simulation_body_at(&p, scene, 13));
+    double second = angle_between(state_when_lifted, simulation_body_at(&p, scene, 16.5));
+    double end = angle_between(state_when_lifted, simulation_body_at(&p, scene, -1));
     print_message("    lifted by %.5f m, turned by %.4f degrees, back to %.4f, by %.4f, back to "
                   "%.4f; rests at %.1e\n",
-                  lift, first, back, second, end, largest_final_speed(&p));
-    assert_true(fabs(lift - 0.1) < 2e-3 && fabs(first - 90) < 2 && fabs(second - 90) < 2);
+                  distance_lifted, first, back, second, end, largest_final_speed(&p));
+    assert_true(fabs(distance_lifted - 0.1) < 2e-3 && fabs(first - 90) < 2 &&
+                fabs(second - 90) < 2);
     assert_true(back < 0.5 && end < 0.5 && largest_final_speed(&p) < 1e-3);
     for (int i = 0; i < grasp->count; i++) {
         print_message("    %s: apart by %.4f mm at most\n", grasp->touch[i].pair,
@@ -171,7 +175,8 @@ void check_salad_scene(void)
     print_message("    speed at the end %.1e\n", largest_final_speed(&p));
     assert_int_equal(p.bodies, 24);
     assert_true(p.report.contacts_max >= 50 && p.report.unconverged == 0);
-    assert_true(largest_final_speed(&p) < 1e-3); /* a tenth of that 0.23 s later */
+    /* the speed falls to a tenth of that 0.23 s later */
+    assert_true(largest_final_speed(&p) < 1e-3);
     for (int i = 0; i < p.bodies; i++) {
         const struct body_state *b = simulation_body_at(&p, p.body_name[i], -1);
         /* within the bowl: its floor, and its walls 0.06 m from the middle at 35 degrees */

@@ -154,7 +154,7 @@ void check_balances_scene(void)
             tact_quat_rotate(pivot, q, low);
             tact_v3_add(pivot, pivot, body->position);
             pivot[0] -= i ? 0.12 : -0.12;
-            /* the edges in contact, along the normal */
+            /* height of the edges in contact over each other, along the normal */
             deepest = fmin(deepest, i ? pivot[2] : pivot[2] * cos(a) - pivot[1] * sin(a));
             moved = fmax(moved, hypot(pivot[0], pivot[1]));
         }
@@ -179,7 +179,8 @@ static double jamming_offset(double w, double W, double l, double mu)
         t += (W * cos(t) - l * sin(t) - w) / (W * sin(t) + l * cos(t));
     }
     double along = cos(t) - mu * sin(t),
-           up = sin(t) + mu * cos(t); /* components of the upper point's force */
+           /* components along the peg and upward of the force at the upper contact point */
+        up = sin(t) + mu * cos(t);
     return (W * up + l * along) / (up + mu * along) - 0.5 * W;
 }
 

@@ -57,7 +57,7 @@ static struct pencil pencil_at(const struct simulation *p, double time)
                            {b->twist[0], b->twist[2], -b->twist[4]}};
 }
 
-/* Acceleration: gravity, and Coulomb's friction of two tips at the origin. */
+/* Acceleration of the pencil: gravity, and Coulomb friction of the two fingertips at the origin. */
 static void accelerate_pencil(const struct pencil *s, const struct quadrature *q, double limit,
                               double mass, double inertia, double out[3])
 {
@@ -69,7 +69,8 @@ static void accelerate_pencil(const struct pencil *s, const struct quadrature *q
     out[2] = -limit * (f[2] - s->x[0] * f[1] + s->x[1] * f[0]) / inertia;
 }
 
-/* Moves it for a tick, in which the force of the tips is constant, by the midpoint rule. */
+/* Advances the pencil by a tick, in which the force of the fingertips is constant, by the midpoint
+ * rule. */
 static void move_pencil(struct pencil *s, double force, double tick, double mass, double inertia,
                         struct quadrature *q)
 {
@@ -130,7 +131,8 @@ void check_pencil(void)
 /* Wrench of the fingers on the cow about its centre of mass, and the forces of the drives, in the
  * latest tick. */
 struct cow_grasp {
-    double wrench[6], press[2], drive[2]; /* press: across, on the fingers [N] */
+    /* press: force of each finger on the cow along the line across it [N] */
+    double wrench[6], press[2], drive[2];
 };
 
 static void sum_cow_wrench(void *user, struct tact_session *session,
@@ -177,7 +179,8 @@ void check_cow(void)
     for (int i = 0; i < 2; i++) {
         assert_true(fabs(grasp.press[i] / grasp.drive[i] - 1.0) < 1e-3);
     }
-    assert_true(fabs(p.force[p.ticks - 1] / 23.685 - 1.0) < 0.01); /* that with cells of 1.25 mm */
+    /* value for a field with cells of 1.25 mm */
+    assert_true(fabs(p.force[p.ticks - 1] / 23.685 - 1.0) < 0.01);
     assert_true(hypot(force[0], force[1]) < 1e-3 * weight);
     assert_true(fabs(force[2] / weight - 1.0) < 1e-3);
     assert_true(tact_v3_norm(creep) < 1e-6);
@@ -226,7 +229,8 @@ void check_chopsticks(void)
     for (int i = 0; i < 2; i++) {
         double d = ball + 0.003 - pinch.across[i];
         exact += 2.0 * M_PI * slope * d * d * (ball / 2.0 - d / 3.0);
-        drives += 2.0 * (0.0334 - pinch.angle[i]) / 0.15; /* torque over its lever */
+        /* force of a drive: its torque divided by its lever arm */
+        drives += 2.0 * (0.0334 - pinch.angle[i]) / 0.15;
     }
     tact_v3_sub(creep, end, held);
     print_message(
@@ -257,7 +261,8 @@ void check_spoon(void)
         exact += slope * wide * d * (length - d);
         drives += 2000.0 * (0.0026 - (0.0105 - pinch.across[i]));
     }
-    for (int i = 0; i < 4; i++) { /* the drive yields to the weight */
+    /* iterates the angle at which the compliant drive carries the weight */
+    for (int i = 0; i < 4; i++) {
         level = 0.8 - mass * G * 0.02 * cos(level) / 20.0;
     }
     print_message("    pressed by %.5f N, by the depths %.5f N, by the drives %.5f N; turned by "
@@ -270,8 +275,8 @@ void check_spoon(void)
     simulation_free(&p);
 }
 
-#define TIP 0.008  /* radius of the fingertips of mug_pads.yaml [m] */
-#define WALL 0.022 /* of the mug's wall [m] */
+#define TIP 0.008         /* radius of the fingertips of mug_pads.yaml [m] */
+#define WALL_RADIUS 0.022 /* outer radius of the mug's wall [m] */
 
 /* Force [N] of a soft ball on a rigid cylinder across the line from its axis to the centre, `away`
  * [m]: its pressure over the part of the wall in the ball. */
@@ -279,24 +284,29 @@ static double press_on_wall(double away)
 {
     enum { STEPS = 400 };
     const double slope = 8e5 / 0.008,
-                 most = 0.3; /* [Pa/m]; half the angle, beyond the patch [rad] */
+                 /* slope of the pressure [Pa/m]; half of the angle of integration, which contains
+                  * the patch [rad] */
+        most = 0.3;
     double sum = 0.0;
     for (int i = 0; i < STEPS; i++) {
         double angle = most * (i + 0.5) / STEPS;
-        double square = away * away + WALL * WALL - 2.0 * away * WALL * cos(angle);
+        double square =
+            away * away + WALL_RADIUS * WALL_RADIUS - 2.0 * away * WALL_RADIUS * cos(angle);
         for (int k = 0; k < STEPS; k++) {
             double z = TIP * (k + 0.5) / STEPS;
             sum += fmax(TIP - sqrt(square + z * z), 0.0) * cos(angle);
         }
     }
-    return 4.0 * slope * sum * WALL * most * TIP / (STEPS * (double)STEPS);
+    return 4.0 * slope * sum * WALL_RADIUS * most * TIP / (STEPS * (double)STEPS);
 }
 
-/* The fingers on the mug in the latest tick. */
+/* State of the fingers on the mug in the latest tick. */
 struct mug_grasp {
-    double force[3]; /* their sum on the mug [N] */
+    double force[3]; /* sum of the fingers' forces on the mug [N] */
     double press[3],
-        away[3]; /* of each finger: across the wall [N], of its tip from the axis [m] */
+        /* for each finger: force across the wall [N], and distance of its tip from the mug's axis
+         * [m] */
+        away[3];
 };
 
 static void measure_mug_grasp(void *user, struct tact_session *session,

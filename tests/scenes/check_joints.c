@@ -10,7 +10,8 @@
 #include "simulation.h"
 #include "scenes.h"
 
-static const double ARM = 0.3, CRANK = 0.02, CARRIED = 0.5; /* [m], [kg], platform and cube [kg] */
+/* length of a crank [m]; its mass [kg]; mass of platform and cube [kg] */
+static const double ARM = 0.3, CRANK = 0.02, CARRIED = 0.5;
 
 /* Complete elliptic integral of the first kind of modulus k, by the arithmetic-geometric mean. */
 static double elliptic_integral(double k)
@@ -122,16 +123,17 @@ void check_admittance_scene(void)
 {
     static struct felt felt;
     struct simulation p;
-    const double sliding = 0.4 * 0.5 * 9.81 + 2.0 * 0.1, back = -2.0 * 0.2;
+    const double sliding_force = 0.4 * 0.5 * 9.81 + 2.0 * 0.1, back = -2.0 * 0.2;
     felt.count = 0;
     simulate_observed("admittance", 4.5, &(struct simulation_observer){record_port, &felt}, &p);
     assert_int_equal(felt.count, 4500);
     const double work = felt.energy[2399] - felt.energy[1899];
     print_message("    pushes with %.5f N, exact %.5f N; %.6f J over 50 mm, exact %.6f J; free air "
                   "%.6f N, exact %.6f N\n",
-                  felt.force[2399], sliding, work, 0.05 * sliding, felt.force[4199], back);
-    assert_true(fabs(felt.force[2399] / sliding - 1.0) < 1e-3);
-    assert_true(fabs(work / (0.05 * sliding) - 1.0) < 1e-3);
+                  felt.force[2399], sliding_force, work, 0.05 * sliding_force, felt.force[4199],
+                  back);
+    assert_true(fabs(felt.force[2399] / sliding_force - 1.0) < 1e-3);
+    assert_true(fabs(work / (0.05 * sliding_force) - 1.0) < 1e-3);
     assert_true(fabs(felt.force[4199] / back - 1.0) < 1e-3);
     assert_true(felt.energy[4499] > felt.energy[2399]);
     simulation_free(&p);

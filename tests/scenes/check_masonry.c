@@ -22,8 +22,9 @@ struct row {
     double height, thick, gap; /* [m] */
     double inertia;            /* inertia of one domino about its edge, over its mass [m^2] */
     int leaning_domino_count;
-    double angle[DOMINOES]; /* [0]: the first of the row */
-    double share[DOMINOES]; /* share of the first one's angular velocity that each domino has */
+    /* angle of each domino from the vertical; [0] is the first one of the row */
+    double angle[DOMINOES];
+    double share[DOMINOES]; /* angular velocity of each domino over that of the first one */
 };
 
 /* Domino n's corner is on the face of domino n + 1: h sin(a - b) = (gap + thick) cos b - thick. */
@@ -41,8 +42,7 @@ static void set_domino_angles(struct row *r, int leaning_domino_count, double an
     }
 }
 
-/* Potential energy over the mass of one domino [J/kg]; the next: sum of the squares of the
- * shares. */
+/* Potential energy divided by the mass of one domino [J/kg]. */
 static double potential_energy(const struct row *r)
 {
     double sum = 0.0;
@@ -73,7 +73,9 @@ static void compute_impact_times(struct row *r, double spin, double period, doub
 {
     enum { STEPS = 2000 };
     double hit = asin(r->gap / r->height), time = 0.0;
-    double slowed = period * 0.5 * G * r->thick / r->inertia; /* by gravity in a tick [rad/s] */
+    /* reduction of the angular velocity by gravity in a tick, while the foot supports the domino
+     * [rad/s] */
+    double slowed = period * 0.5 * G * r->thick / r->inertia;
     set_domino_angles(r, 1, 0.0);
     spin -= 0.5 * slowed;
     double energy = potential_energy(r) + 0.5 * r->inertia * spin * spin;
@@ -93,8 +95,7 @@ static void compute_impact_times(struct row *r, double spin, double period, doub
     }
 }
 
-/* Time at which domino n reaches the next one [s]; checks that it does not turn about other
- * axes. */
+/* Time at which domino n reaches the next one [s]; fails where it does not fall. */
 static double domino_impact_time(const struct simulation *p, int n, double angle)
 {
     char name[32];
@@ -112,7 +113,8 @@ static double domino_impact_time(const struct simulation *p, int n, double angle
     return 0.0;
 }
 
-/* Largest deviation of the times, relative; speed: of the wave over the last ten. */
+/* Largest relative deviation of the impact times; *speed: speed of the wave over the last ten
+ * dominoes. */
 static double compare_times(const struct simulation *p, const double *exact, double angle,
                             double pitch, double *speed)
 {
@@ -170,7 +172,7 @@ void check_card_house(void)
                                 *b = simulation_body_at(&p, name, 1.0);
         const struct body_state *c = simulation_body_at(&p, name, -1);
         double moved[3];
-        if (name[0] == 's') { /* the cards that slip */
+        if (name[0] == 's') { /* checks the cards that slip */
             assert_true(c->position[2] < 0.01);
             continue;
         }
@@ -206,15 +208,15 @@ static void add_constraint_of_program(struct program *lp, double a0, double a1, 
     lp->b[lp->rows++] = b;
 }
 
-/* Whether it has a solution: the least of u_1 over the feasible u_0, by the interval of u_0 that
- * every pair of rows leaves (Fourier and Motzkin). */
+/* Whether the linear program has a solution: the least u_1 over the feasible u_0, from the interval
+ * of u_0 that every pair of rows leaves (elimination of Fourier and Motzkin). */
 static int is_linear_program_feasible(const struct program *lp)
 {
     double low = -INFINITY, high = INFINITY;
     for (int i = 0; i < lp->rows; i++) {
         for (int k = 0; k < lp->rows; k++) {
             double p = lp->a[i][1], q = lp->a[k][1], a = lp->a[i][0], b = lp->b[i];
-            if (p > 0.0 && q < 0.0) { /* u_1 from above by i, from below by k */
+            if (p > 0.0 && q < 0.0) { /* row i bounds u_1 from above, row k from below */
                 a = a / p - lp->a[k][0] / q;
                 b = b / p - lp->b[k] / q;
             } else if (i != k || p != 0.0) {
@@ -251,7 +253,7 @@ static int is_arch_stable(int n, double thickness, double mu)
     double load[2] = {0.0, 0.0};
     int top = n / 2;
     lp.rows = 0;
-    if (n % 2) { /* half of the keystone */
+    if (n % 2) { /* an odd number of stones: half of the keystone */
         double c = cos(top * step), s = sin(top * step);
         double half[4][2] = {
             {0.0, inner * s}, {inner * c, inner * s}, {outer * c, outer * s}, {0.0, outer * s}};

@@ -1,4 +1,4 @@
-/* Balls on a slope and spinning, cylinders, the coin. */
+/* Checks of round bodies: balls that roll or spin, cylinders, the coin. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -44,7 +44,7 @@ void check_sphere_slope(void)
     simulation_free(&p);
 }
 
-/* Time at which the ball's spin ends [s]. */
+/* Time at which the ball stops spinning about the vertical [s]. */
 static double time_until_sliding_stops(const struct simulation *p, const char *name)
 {
     int tick = 0;

@@ -15,7 +15,7 @@
 /* Solves the equations of motion of the rattleback from the given initial state for 10 s. Returns
  * its final angular velocity about the vertical [rad/s]; *reversal: time at which that first
  * changes sign [s], 0 if never. */
-static double exact_spin(const struct body_state *start, double *reversal)
+static double exact_spin(const struct body_state *start, double *time_of_reversal)
 {
     static const double size[3] = {0.11, 0.022, 0.018};
     struct rolling_body b = {.mass = 0.25,
@@ -27,12 +27,12 @@ static double exact_spin(const struct body_state *start, double *reversal)
     double last = w[2], turns[3] = {0.0, 0.0, 0.0};
     set_rolling_ellipsoid(&b, size, M_PI / 180);
     set_rolling_initial_state(&b, q, w);
-    *reversal = 0.0;
+    *time_of_reversal = 0.0;
     for (int i = 1; i <= 50000; i++) {
         integrate_rolling_step(&b, h);
         tact_quat_rotate(turns, b.y, b.y + 4);
-        if (!(*reversal > 0.0) && turns[2] * last < 0.0) {
-            *reversal = h * (i - turns[2] / (turns[2] - last));
+        if (!(*time_of_reversal > 0.0) && turns[2] * last < 0.0) {
+            *time_of_reversal = h * (i - turns[2] / (turns[2] - last));
         }
         last = turns[2];
     }
@@ -119,21 +119,23 @@ void check_eulers_disc_scene(void)
 {
     static const char *const names[3] = {"steep", "middle", "flat"};
     static const char *const periods[3] = {"period: 0.002", "", "period: 0.0005"};
-    static const double tilts[3] = {60.0, 30.0, 10.0}, within[3] = {8e-3, 1e-3, 1e-4};
+    static const double initial_tilts_deg[3] = {60.0, 30.0, 10.0}, within[3] = {8e-3, 1e-3, 1e-4};
     for (int k = 0; k < 3; k++) {
         struct simulation p;
         simulate_with_options("eulers_disc", 2.0, periods[k], &p);
         for (int i = 0; i < 3; i++) {
             double moved, rate = mean_precession(&p, names[i], &moved);
-            double exact =
-                steady_rate(0.027, 0.003, 0.000225, 0.00045, sin(tilts[i] * M_PI / 180.0));
+            double exact = steady_rate(0.027, 0.003, 0.000225, 0.00045,
+                                       sin(initial_tilts_deg[i] * M_PI / 180.0));
             double tilt = body_tilt_deg(simulation_body_at(&p, names[i], -1));
             print_message("    %g ms: %s goes round at %.4f rad/s, exact %.4f (%+.4f %%), at the "
                           "end at %.2f degrees\n",
                           1e3 * p.period, names[i], rate, exact, 100.0 * (rate / exact - 1.0),
                           tilt);
-            assert_true(fabs(rate / exact - 1.0) < within[k] && fabs(tilt - tilts[i]) < 0.6);
-            assert_true(moved < p.period); /* 1 mm at 1 ms, of the first order */
+            assert_true(fabs(rate / exact - 1.0) < within[k] &&
+                        fabs(tilt - initial_tilts_deg[i]) < 0.6);
+            /* the distance is of first order in the tick: 1 mm at 1 ms */
+            assert_true(moved < p.period);
         }
         simulation_free(&p);
     }
@@ -210,7 +212,7 @@ void check_turntable_scene(void)
     simulate("turntable", 4.4, &p);
     for (int i = 0; i < p.ticks; i++) {
         const double *at = simulation_body_at(&p, "ball", i * p.period)->position;
-        double t = (i + 1) * p.period; /* a tick ends a period later than it starts */
+        double t = (i + 1) * p.period; /* the state of tick i is that at its end */
         off = fmax(off, hypot(at[0] - 0.08 + radius - radius * cos(rate * t),
                               at[1] - radius * sin(rate * t)));
     }
@@ -231,14 +233,14 @@ void check_chaplygin_ball_scene(void)
     simulation_free(&p);
 }
 
-/* The inner circle of radius a rolls on one of radius b about the support's middle: a pendulum of
- * a - b, longer by the factor 1 + I / (m a^2). */
+/* Pendulum of a hanging ring: its inner circle of radius a rolls on one of radius b about the
+ * support's middle, length a - b, longer by the factor 1 + I / (m a^2). */
 void check_links_scene(void)
 {
     const double ring = 0.03, tube = 0.004, a = ring - tube, b = 0.006;
     double inertia =
         ring * ring +
-        0.75 * tube * tube; /* moment of inertia over the mass, about the ring's axis */
+        0.75 * tube * tube; /* moment of inertia about the ring's axis, divided by the mass */
     double exact = pendulum_period((a - b) * (1.0 + inertia / (a * a)), 40.0 * M_PI / 180.0);
     struct simulation p;
     simulate("links", 4.0, &p);

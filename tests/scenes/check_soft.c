@@ -13,11 +13,11 @@
 
 #define G 9.81
 
-/* The layer of sinusoid.yaml. */
+/* Elastic layer of the scene sinusoid.yaml. */
 #define LAYER_MODULUS 2.0e4 /* M = E (1 - v) / ((1 + v) (1 - 2 v)) [Pa] */
 #define LAYER_THICKNESS 0.01
 #define POISSON 0.2
-#define WAVE 0.04 /* length of a wave, and width of a plate [m] */
+#define WAVELENGTH 0.04 /* wavelength of the plate's surface, and width of a plate [m] */
 
 enum { NODES = 128 }; /* of a wave */
 
@@ -26,11 +26,11 @@ enum { NODES = 128 }; /* of a wave */
 static double deflection_of_wave(double k)
 {
     const double v = POISSON, x = k * LAYER_THICKNESS, b = 3.0 - 4.0 * v;
-    const double young = LAYER_MODULUS * (1.0 + v) * (1.0 - 2.0 * v) / (1.0 - v);
+    const double youngs_modulus = LAYER_MODULUS * (1.0 + v) * (1.0 - 2.0 * v) / (1.0 - v);
     if (k == 0.0) {
         return LAYER_THICKNESS / LAYER_MODULUS;
     }
-    return 2.0 * (1.0 - v * v) / (young * k) * (b * sinh(2.0 * x) - 2.0 * x) /
+    return 2.0 * (1.0 - v * v) / (youngs_modulus * k) * (b * sinh(2.0 * x) - 2.0 * x) /
            (b * cosh(2.0 * x) + 2.0 * x * x + 5.0 - 12.0 * v + 8.0 * v * v);
 }
 
@@ -60,7 +60,7 @@ static void solve_symmetric(int n, double a[NODES][NODES], double *b)
     }
 }
 
-/* Pressures [Pa] of the nodes that touch, and 0 of the others. */
+/* Solves for the pressures [Pa] of the nodes in contact; those of the others are 0. */
 static void solve_touching_nodes(const double column[NODES], const double depth[NODES],
                                  const int touches[NODES], double pressure[NODES])
 {
@@ -95,9 +95,10 @@ static double press_wave(double amplitude, double depth, double *field)
     for (int i = 0; i < NODES; i++) {
         at[i] = depth - amplitude * (1.0 - cos(2.0 * M_PI * i / NODES));
         touches[i] = at[i] > 0.0;
-        *field += LAYER_MODULUS / LAYER_THICKNESS * fmax(at[i], 0.0) * WAVE * WAVE / NODES;
+        *field +=
+            LAYER_MODULUS / LAYER_THICKNESS * fmax(at[i], 0.0) * WAVELENGTH * WAVELENGTH / NODES;
         for (int k = -NODES / 2; k < NODES / 2; k++) {
-            column[i] += deflection_of_wave(2.0 * M_PI * abs(k) / WAVE) *
+            column[i] += deflection_of_wave(2.0 * M_PI * abs(k) / WAVELENGTH) *
                          cos(2.0 * M_PI * k * i / NODES) / NODES;
         }
     }
@@ -106,7 +107,8 @@ static double press_wave(double amplitude, double depth, double *field)
         solve_touching_nodes(column, at, touches, pressure);
         changes = 0;
         for (int i = 0; i < NODES; i++) {
-            double left = at[i]; /* what the layer does not yield */
+            /* overlap that remains where the layer deflects under the pressures */
+            double left = at[i];
             for (int j = 0; j < NODES; j++) {
                 left -= column[(i - j + NODES) % NODES] * pressure[j];
             }
@@ -116,7 +118,7 @@ static double press_wave(double amplitude, double depth, double *field)
         }
     }
     for (int i = 0; i < NODES; i++) {
-        force += pressure[i] * WAVE * WAVE / NODES;
+        force += pressure[i] * WAVELENGTH * WAVELENGTH / NODES;
     }
     return force;
 }
@@ -126,7 +128,9 @@ void check_sinusoid(void)
     static const struct {
         const char *name;
         double amplitude, mass; /* [m], [kg] */
-        double less, scatter;   /* share of the force that a field lacks */
+        /* relative amount by which the force of a pressure field is less than the exact one, and
+         * its tolerance */
+        double missing_force_ratio, scatter;
     } plates[] = {{"flat", 0.0003, 0.2283384, 0.0, 1e-4},
                   {"wavy", 0.0015, 0.0829346, 0.083, 0.002},
                   {"sharp", 0.0045, 0.0466812, 0.228, 0.005}};
@@ -136,19 +140,20 @@ void check_sinusoid(void)
         const struct body_state *end = simulation_body_at(&p, plates[i].name, -1);
         double depth = -end->position[2], field, weight = plates[i].mass * G;
         double elastic = press_wave(plates[i].amplitude, depth, &field);
-        double less = 1.0 - weight / elastic;
+        double missing_force_ratio = 1.0 - weight / elastic;
         print_message("    amplitude %.1f mm: %.4f mm deep, carries %.4f N; field %.4f N, elastic "
                       "layer %.4f N: %.2f %% less\n",
-                      1e3 * plates[i].amplitude, 1e3 * depth, weight, field, elastic, 1e2 * less);
+                      1e3 * plates[i].amplitude, 1e3 * depth, weight, field, elastic,
+                      1e2 * missing_force_ratio);
         assert_true(fabs(weight / field - 1.0) < 1e-3);
-        assert_true(fabs(less - plates[i].less) < plates[i].scatter);
+        assert_true(fabs(missing_force_ratio - plates[i].missing_force_ratio) < plates[i].scatter);
     }
     assert_true(largest_final_speed(&p) < 1e-6);
     simulation_check_energy(&p);
     simulation_free(&p);
 }
 
-#define BALL 0.02 /* radius of the balls of bounce.yaml [m] */
+#define BALL_RADIUS 0.02 /* radius of the balls of bounce.yaml [m] */
 
 /* A ball of bounce.yaml: mass, and the law and the damping of its field. */
 struct ball {
@@ -166,8 +171,8 @@ static double press_ball(const struct ball *ball, double depth, double *slope)
         double d = fmax(depth, 0.0) + side * 1e-7;
         for (int i = 0; i < SHELLS; i++) {
             double inside = d * (i + 0.5) / SHELLS;
-            force[side] += ball->modulus * pow(inside / BALL, ball->power) * 2.0 * M_PI *
-                           (BALL - inside) * d / SHELLS;
+            force[side] += ball->modulus * pow(inside / BALL_RADIUS, ball->power) * 2.0 * M_PI *
+                           (BALL_RADIUS - inside) * d / SHELLS;
         }
     }
     *slope = (force[1] - force[0]) / 1e-7;
@@ -175,10 +180,10 @@ static double press_ball(const struct ball *ball, double depth, double *slope)
 }
 
 struct bounce {
-    double deepest, speed; /* [m], that of parting over that of approach */
+    double deepest, speed; /* greatest depth [m]; speed after the bounce over the speed before it */
 };
 
-/* A ball of a mass that falls from a height and bounces: the midpoint rule. */
+/* Simulates the bounce of a ball of this mass that falls from a height, by the midpoint rule. */
 static struct bounce integrate_bounce(const struct ball *ball, double mass, double height,
                                       double dissipation)
 {
@@ -209,11 +214,11 @@ void check_bounce(void)
     simulate("bounce", 0.2, &p);
     for (int i = 0; i < 3; i++) {
         struct bounce is = {0.0, 0.0};
-        double height = simulation_body_at(&p, balls[i].name, 0.0)->position[2] - BALL;
+        double height = simulation_body_at(&p, balls[i].name, 0.0)->position[2] - BALL_RADIUS;
         double down = 0.0, up = 0.0;
         for (int t = 0; t < p.ticks; t++) {
             const struct body_state *b = simulation_body_at(&p, balls[i].name, t * p.period);
-            is.deepest = fmax(is.deepest, BALL - b->position[2]);
+            is.deepest = fmax(is.deepest, BALL_RADIUS - b->position[2]);
             down = fmax(down, -b->twist[2]);
             up = fmax(up, b->twist[2]);
         }
@@ -238,7 +243,8 @@ void check_bounce(void)
  * is nearer than the surface of equal pressure, it is less deep there: that surface turns up. */
 static double press_boxes(double k, double other, double width, double depth)
 {
-    double level = depth * other / (k + other); /* of that surface in the first one [m] */
+    /* depth of the surface of equal pressure in the first box [m] */
+    double level = depth * other / (k + other);
     double flat = width - 2.0 * level;
     return k * level * flat * flat + 4.0 * k * level * level * (width / 2.0 - 2.0 * level / 3.0);
 }
@@ -254,13 +260,13 @@ void check_soft_cubes(void)
     const double weight[2] = {0.7 * G, 0.2 * G};
     const double force[2] = {press_boxes(foam, rubber, 0.06, below),
                              press_boxes(rubber, foam, 0.04, above)};
-    const double slid = largest_horizontal_drift(&p, 0.25);
+    const double distance_slid = largest_horizontal_drift(&p, 0.25);
     print_message(
         "    %.4f mm deep, %.6f N of %.6f N; %.4f mm deep, %.6f N of %.6f N; slid %.0e m\n",
-        1e3 * below, force[0], weight[0], 1e3 * above, force[1], weight[1], slid);
+        1e3 * below, force[0], weight[0], 1e3 * above, force[1], weight[1], distance_slid);
     assert_true(fabs(force[0] / weight[0] - 1.0) < 1e-6);
     assert_true(fabs(force[1] / weight[1] - 1.0) < 1e-6);
-    assert_true(slid < 1e-12);
+    assert_true(distance_slid < 1e-12);
     simulation_check_energy(&p);
     simulation_free(&p);
 }
@@ -271,19 +277,20 @@ struct socket_load {
                              its distance from the vertical axis [N m] */
 };
 
-/* The ball's centre is `below` under that of the socket. */
+/* Load of the socket on the ball, whose centre is `below` under that of the socket. */
 static struct socket_load press_socket(double below)
 {
     enum { RINGS = 20000 };
-    const double hollow = 0.024, ball = 0.02, slope = 4e5 / 0.02;
+    const double socket_radius = 0.024, ball = 0.02, slope = 4e5 / 0.02;
     struct socket_load sum = {0.0, 0.0};
     for (int i = 0; i < RINGS; i++) {
-        double angle = 0.5 * (i + 0.5) / RINGS; /* from the lowest point, beyond the rim */
-        double from = sqrt(hollow * hollow + below * below - 2.0 * hollow * below * cos(angle));
-        double load = slope * fmax(ball - from, 0.0) * 2.0 * M_PI * hollow * hollow * sin(angle) *
-                      0.5 / RINGS;
+        double angle = 0.5 * (i + 0.5) / RINGS; /* angle from the lowest point, to beyond the rim */
+        double from = sqrt(socket_radius * socket_radius + below * below -
+                           2.0 * socket_radius * below * cos(angle));
+        double load = slope * fmax(ball - from, 0.0) * 2.0 * M_PI * socket_radius * socket_radius *
+                      sin(angle) * 0.5 / RINGS;
         sum.force += load * cos(angle);
-        sum.torque += load * hollow * sin(angle);
+        sum.torque += load * socket_radius * sin(angle);
     }
     return sum;
 }
@@ -301,8 +308,8 @@ void check_socket(void)
     const struct socket_load exact = press_socket(low);
     const double below = -simulation_body_at(&p, "ball", -1)->position[2];
     const double first = simulation_body_at(&p, "ball", 0.05)->twist[5];
-    const double later = simulation_body_at(&p, "ball", 0.15)->twist[5];
-    const double torque = inertia * (first - later) / 0.1, limit = friction * exact.torque;
+    const double spin_at_end = simulation_body_at(&p, "ball", 0.15)->twist[5];
+    const double torque = inertia * (first - spin_at_end) / 0.1, limit = friction * exact.torque;
     print_message("    %.4f mm deep, exact %.4f; braked by %.4f mN m, of Coulomb's friction %.4f\n",
                   1e3 * (below - 0.004), 1e3 * (low - 0.004), 1e3 * torque, 1e3 * limit);
     assert_true(fabs((below - 0.004) / (low - 0.004) - 1.0) < 0.1);
@@ -316,19 +323,19 @@ void check_socket(void)
 static double find_period(const struct simulation *p, const char *name, int tilts, double about)
 {
     double last = 0.0, first = 0.0, latest = 0.0;
-    int passages = 0;
+    int crossing_count = 0;
     for (int t = 0; t < p->ticks; t++) {
         const struct body_state *b = simulation_body_at(p, name, t * p->period);
         double now = (tilts ? 2.0 * asin(b->quat_wxyz[2]) : b->position[2]) - about;
         if (t && (now > 0.0) != (last > 0.0)) {
             latest = p->period * (t - now / (now - last));
-            first = passages ? first : latest;
-            passages++;
+            first = crossing_count ? first : latest;
+            crossing_count++;
         }
         last = now;
     }
-    assert_true(passages > 4);
-    return 2.0 * (latest - first) / (passages - 1);
+    assert_true(crossing_count > 4);
+    return 2.0 * (latest - first) / (crossing_count - 1);
 }
 
 void check_floating_boxes(void)
@@ -362,7 +369,7 @@ void check_floating_boxes(void)
 
 #define BOLT_MASS 0.1
 #define BOLT_INERTIA 3.2e-6
-#define BOLT_LEAD (0.008 / (2.0 * M_PI)) /* of the thread [m/rad] */
+#define BOLT_LEAD (0.008 / (2.0 * M_PI)) /* lead of the bolt's thread [m/rad] */
 
 /* Acceleration [m/s^2] of a bolt down in its nut of two turns: the pressure is proportional to the
  * depth along the normal of the flank, and acts on the crest of the bolt's thread too as far as
@@ -370,22 +377,23 @@ void check_floating_boxes(void)
 static double sinking_bolt(double friction)
 {
     enum { RINGS = 2000 };
-    const double inner = 0.0064, outer = 0.01, flank = 0.2586, lead = BOLT_LEAD, slope = 2e7;
+    const double inner = 0.0064, outer = 0.01, flank = 0.2586, thread_lead = BOLT_LEAD, slope = 2e7;
     double axial = 0.0, along = 0.0, torque = 0.0, crest = 0.0, depth = 0.0, acceleration = 0.0;
     for (int i = 0; i < RINGS;
          i++) { /* for a depth of 1 along the axis, a slope of 1 and a radian */
-        double step = (outer - inner) / RINGS, r = inner + step * (i + 0.5), slip = hypot(r, lead);
-        axial += step * r / sqrt(1.0 + flank * flank + lead * lead / (r * r));
-        along += step * r * lead / slip;
+        double step = (outer - inner) / RINGS, r = inner + step * (i + 0.5),
+               slip = hypot(r, thread_lead);
+        axial += step * r / sqrt(1.0 + flank * flank + thread_lead * thread_lead / (r * r));
+        along += step * r * thread_lead / slip;
         torque += step * r * r * r / slip;
     }
     for (int i = 0; i < 30; i++) {
-        double drive = lead * axial - friction * (torque + crest);
-        double load =
-            BOLT_MASS * G / (axial + friction * along + BOLT_MASS * lead * drive / BOLT_INERTIA);
+        double drive = thread_lead * axial - friction * (torque + crest);
+        double load = BOLT_MASS * G /
+                      (axial + friction * along + BOLT_MASS * thread_lead * drive / BOLT_INERTIA);
         depth = load / (4.0 * M_PI * slope);
         crest = 0.5 * depth * outer * outer / sqrt(1.0 + flank * flank);
-        acceleration = fmax(lead * load * drive / BOLT_INERTIA, 0.0);
+        acceleration = fmax(thread_lead * load * drive / BOLT_INERTIA, 0.0);
     }
     return acceleration;
 }
@@ -403,13 +411,13 @@ void check_bolt(void)
         const struct body_state *to = simulation_body_at(&p, bolts[i].name, -1);
         const double *start = simulation_body_at(&p, bolts[i].name, 0.0)->position;
         double a = (from->twist[2] - to->twist[2]) / 0.1, exact = sinking_bolt(bolts[i].friction);
-        double lead = to->twist[5] != 0.0 ? to->twist[2] / to->twist[5] / BOLT_LEAD : 0.0;
+        double thread_lead = to->twist[5] != 0.0 ? to->twist[2] / to->twist[5] / BOLT_LEAD : 0.0;
         print_message(
             "    %s sinks %.3f mm at %.4f m/s2, exact %.4f; lead %.4f of the thread's, turns "
             "at %.2e rad/s\n",
-            bolts[i].name, 1e3 * (start[2] - to->position[2]), a, exact, lead, to->twist[5]);
+            bolts[i].name, 1e3 * (start[2] - to->position[2]), a, exact, thread_lead, to->twist[5]);
         assert_true(fabs(a - exact) <= bolts[i].within * exact + 5e-4);
-        assert_true(i == 2 ? fabs(to->twist[5]) < 1e-6 : fabs(lead - 1.0) < 0.005);
+        assert_true(i == 2 ? fabs(to->twist[5]) < 1e-6 : fabs(thread_lead - 1.0) < 0.005);
     }
     simulation_check_energy(&p);
     simulation_free(&p);

@@ -1,4 +1,4 @@
-/* The checks of the scenes, one function each; see test_scenes.c. */
+/* The checks of the example scenes, one function for each scene; see test_scenes.c. */
 #ifndef TACT_TESTS_SCENES_H
 #define TACT_TESTS_SCENES_H
 

@@ -4,9 +4,9 @@
 
 #include "rt/session/session.h"
 
-/* State of a body in a tick. */
+/* State of a body at the end of a tick. */
 struct body_state {
-    double position[3];  /* position of the centre of mass [m] */
+    double position[3];  /* position of the centre of mass, world frame [m] */
     double quat_wxyz[4]; /* world */
     double twist[6];     /* [m/s], [rad/s], world */
 };
@@ -27,22 +27,23 @@ struct simulation {
 /* Runs the scene with host moments. Fails the test where it cannot be run. */
 void simulate(const char *scene, double seconds, struct simulation *out);
 
-/* Called at the end of each tick. */
+/* A function that is called at the end of each simulated tick. */
 struct simulation_observer {
     tact_session_observer observe;
     void *user;
 };
 
-/* The same with an observer, or none (NULL). */
+/* Runs the scene as simulate() does, with an observer that is called in each tick, or none (NULL).
+ * */
 void simulate_observed(const char *scene, double seconds,
                        const struct simulation_observer *observer, struct simulation *out);
 
-/* The same for a scene that reads no other file, with these lines of YAML appended. */
+/* Runs a scene that reads no other file, with these lines of YAML appended. */
 void simulate_with_options(const char *scene, double seconds, const char *more,
                            struct simulation *out);
 void simulation_free(struct simulation *simulation);
 
-/* The body of that name at a time [s]; the last tick for a negative one. */
+/* State of the body of that name at a time [s]; in the last tick for a negative time. */
 const struct body_state *simulation_body_at(const struct simulation *simulation, const char *body,
                                             double seconds);
 

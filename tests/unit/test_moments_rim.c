@@ -107,7 +107,7 @@ static void make_meshes(void)
     meshes[MESHES - 1] = make_hollow_blob();
 }
 
-/** A pair of meshes as they lie, and the direction that prisms are taken along. */
+/** A pair of meshes in their poses, and the direction along which prisms are projected. */
 struct pair {
     const struct tact_mesh *a, *b;
     struct tact_pose pa, pb;
@@ -185,7 +185,8 @@ static void agrees_with_prisms(void **unused)
     print_message("%d overlaps, rim against prisms: %.1e over the volume; %d refused\n", overlaps,
                   worst, refused);
     assert_true(overlaps > 12 * MESHES * MESHES && refused == 0);
-    assert_true(worst < 1.2e-13); /* rounding at coordinates of 1; 4e-14 over nine seeds */
+    /* rounding errors at coordinates of about 1: 4e-14 over nine seeds */
+    assert_true(worst < 1.2e-13);
 }
 
 static void gradient_is_derivative(void **unused)
@@ -470,7 +471,7 @@ static void a_torn_surface_is_refused(void **unused)
     assert_true(refused > 50);
 }
 
-/** Measurements of other pairs in between change no bit. */
+/** Measurements of other pairs between two queries of one pair change no bit of its moments. */
 static void results_do_not_depend_on_earlier_queries(void **unused)
 {
     (void)unused;

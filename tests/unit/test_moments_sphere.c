@@ -46,7 +46,7 @@ static void integrate_volume_by_slices(struct moments_by_slices *s, long double 
     long double middle = (from + to) / 2, half = (to - from) / 2;
     for (int i = -2; i <= 2; i++) {
         long double x = middle + (i < 0 ? -1 : 1) * node[abs(i)] * half;
-        /* Factored: shallow caps would lose digits in radius^2 - x^2. */
+        /* The factored form keeps the digits that radius^2 - x^2 would lose for shallow caps. */
         long double r2 = (radius - (x - centre)) * (radius + (x - centre));
         long double w = weight[abs(i)] * half * 3.14159265358979323846264L * r2;
         s->v += w;
@@ -96,7 +96,8 @@ static void a_plane_and_a_box_cut_the_same_cap(void **unused)
         integrate_volume_by_slices(&exact, x, 1.0L, x - 1.0L, 0.0L);
         double disc = PI * depth * (2.0 - depth);
         struct tact_pose at = tact_pose_identity();
-        struct tact_pose turned = {{0, 0, 0}, {s, 0, s, 0}}; /* z of the plane along x */
+        /* rotates the z axis of the plane onto x */
+        struct tact_pose turned = {{0, 0, 0}, {s, 0, s, 0}};
         struct tact_moments m;
         tact_v3_set(at.position, x, 0.0, 0.0);
         assert_int_equal(tact_moments_pair(&ball, &at, &plane, &turned, NULL, NULL, &m), 1);
@@ -205,7 +206,8 @@ static void boxes_share_the_ball(void **unused)
     tact_shape_release(&octant);
 }
 
-/** The same with centres not on an edge, where no digits are lost. */
+/** Overlaps with boxes that share a ball whose centre is on none of their edges: exact, as no
+ * digits are lost. */
 static void boxes_share_a_ball_exactly(void **unused)
 {
     (void)unused;
@@ -399,8 +401,8 @@ static void moments_are_smooth_over_edges(void **unused)
         tact_v3_set(pa.position, 0.02, 0.001 + 0.008 - 5e-5, (double)i * step);
         int rc = tact_moments_pair(&ball, &pa, &plate, &pb, NULL, NULL, &m);
         if (i && rc == 1) {
-            double predicted = 0.5 * (m.gradient[2] + last.gradient[2]) * step;
-            worst_v = fmax(worst_v, fabs(m.volume - last.volume - predicted));
+            double volume_by_gradient = 0.5 * (m.gradient[2] + last.gradient[2]) * step;
+            worst_v = fmax(worst_v, fabs(m.volume - last.volume - volume_by_gradient));
             worst_s = fmax(worst_s, fabs(m.second[0] - last.second[0]));
         }
         last = m;

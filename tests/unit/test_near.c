@@ -44,7 +44,7 @@ static void build_balls_of_many_sizes(struct world_scene *s, double size_range_d
     assert_int_equal(tact_world_finish(s->world), 0);
 }
 
-/* The criterion of world_step.c, computed from the shapes' poses. */
+/* Whether two shapes are near by the criterion of world_step.c, computed from their poses. */
 static int are_shapes_near(const struct tact_world *world, int a, int b)
 {
     const struct tact_shape *of[2] = {tact_world_shape(world, a), tact_world_shape(world, b)};
@@ -105,7 +105,7 @@ static void every_close_pair_is_listed(void **state)
             at += in;
             now += wanted;
         }
-        assert_int_equal(at, count); /* each pair once, ascending */
+        assert_int_equal(at, count); /* each near pair is listed once, in ascending order */
         listed += count / (double)TICKS;
         close += now / (double)TICKS;
         closest = now > closest ? now : closest;
@@ -160,7 +160,8 @@ static void searching_again_changes_no_bit(void **state)
         for (int k = 0; k < 2; k++) {
             step_scene(&s[k]);
             s[k].world->near.was_searched &= k;
-            tact_world_begin(s[k].world); /* as a session does before it records */
+            /* begins the tick early, as a session does before it records */
+            tact_world_begin(s[k].world);
         }
         searches += memcmp(s[1].world->near.position_at_search, s[0].world->near.position_at_search,
                            (size_t)tact_world_shape_count(s[0].world) * 3 * sizeof(double)) == 0;
@@ -230,7 +231,7 @@ static void too_many_shapes_are_refused(void **state)
     tact_world_destroy(world);
 }
 
-/* One tick with the host's moments. */
+/* Solves one tick with moments that the host measures. */
 static int solve_single_tick(struct world_scene *s, struct tact_solve_stats *stats)
 {
     const int rc = tact_world_measure_near(s->world, s->scratch);
@@ -276,7 +277,7 @@ static void contacts_are_taken_from_a_pool(void **state)
     const int slot = tact_world_slot(s.world, first);
     move_body_to_height(&s, 0, 5);
     assert_int_equal(solve_single_tick(&s, &stats),
-                     0); /* separates in this tick and is still listed as near */
+                     0); /* the pair separates in this tick and is still listed as near */
     move_body_to_height(&s, 2, touching);
     assert_int_equal(solve_single_tick(&s, &stats), 0);
     assert_int_equal(tact_world_slot(s.world, third), slot);

@@ -17,7 +17,7 @@
 #include "support/random.h"
 
 static struct tact_network_channel sender, receiver;
-static struct tact_network_link *link_there;
+static struct tact_network_link *simulated_link;
 
 static const struct tact_network_channel_options plain = {
     .axes = 2, .repeats = 4, .jitter = 5, .period = 1e-3};
@@ -27,8 +27,8 @@ static void restart_all(const struct tact_network_channel_options *channel,
 {
     assert_int_equal(tact_network_channel_init(&sender, channel), 0);
     assert_int_equal(tact_network_channel_init(&receiver, channel), 0);
-    assert_int_equal(link_there ? tact_network_link_restart(link_there, link)
-                                : tact_network_link_create(link, &link_there),
+    assert_int_equal(simulated_link ? tact_network_link_restart(simulated_link, link)
+                                    : tact_network_link_create(link, &simulated_link),
                      0);
 }
 
@@ -38,15 +38,15 @@ static void send_wave(double first, double second, int64_t now)
     const struct tact_network_sample sample = {.wave = {first, second}, .flags = 5};
     const ssize_t size = tact_network_channel_send(&sender, &sample, now, payload);
     assert_true(size > 0);
-    tact_network_link_put(link_there, now, payload, (size_t)size);
+    tact_network_link_put(simulated_link, now, payload, (size_t)size);
 }
 
-static struct tact_network_sample play_at(int64_t now)
+static struct tact_network_sample play_channel_at(int64_t now)
 {
     unsigned char payload[TACT_NETWORK_PAYLOAD];
     struct tact_network_sample out;
     ssize_t size;
-    while ((size = tact_network_link_get(link_there, now, payload)) >= 0) {
+    while ((size = tact_network_link_get(simulated_link, now, payload)) >= 0) {
         tact_network_channel_receive(&receiver, payload, (size_t)size, now);
     }
     tact_network_channel_play(&receiver, &out);
@@ -75,7 +75,7 @@ static void no_link_generates_energy(void **state)
         restart_all(&channel, &link);
         for (int k = 0; k < 600; k++) {
             send_wave(uniform(-3.0, 3.0), k < 300 ? 1.0 : 1e-3, 1000000 * (int64_t)k + 1);
-            play_at(1000000 * (int64_t)k + 1);
+            play_channel_at(1000000 * (int64_t)k + 1);
         }
         least = fmin(least, receiver.least_energy);
         missing += receiver.counts.missing;
@@ -96,7 +96,7 @@ static void each_wave_is_used_once_at_a_constant_delay(void **state)
     restart_all(&plain, &link);
     for (int k = 0; k < 20000; k++) {
         send_wave(k + 1, 0.0, 1000000 * (int64_t)k);
-        const struct tact_network_sample in = play_at(1000000 * (int64_t)k);
+        const struct tact_network_sample in = play_channel_at(1000000 * (int64_t)k);
         if (!in.missing) {
             assert_true(last == 0.0 || in.wave[0] == last + 1.0);
             delay = delay < 0 ? k + 1 - (int)in.wave[0] : delay;
@@ -105,7 +105,7 @@ static void each_wave_is_used_once_at_a_constant_delay(void **state)
         }
     }
     const struct tact_network_channel_counts *c = &receiver.counts;
-    const struct tact_network_link_counts l = tact_network_link_counts(link_there);
+    const struct tact_network_link_counts l = tact_network_link_counts(simulated_link);
     print_message("delay %d ticks; %llu of %llu lost, %llu repeated, %llu duplicate\n", delay,
                   (unsigned long long)c->lost, (unsigned long long)l.lost,
                   (unsigned long long)c->repeated, (unsigned long long)c->duplicate);
@@ -123,13 +123,13 @@ static void drifting_clocks_drop_or_insert(void **state)
     const int ticks = campaign_trial_count(20000, 3600000);
     for (int fast = 0; fast < 2; fast++) {
         const int64_t step = fast ? 999000 : 1001000;
-        int64_t sent_at = 0;
+        int64_t send_time_ns = 0;
         restart_all(&plain, &link);
         for (int k = 0; k < ticks; k++) {
-            for (; sent_at <= 1000000 * (int64_t)k; sent_at += step) {
-                send_wave(1.0, 0.5, sent_at);
+            for (; send_time_ns <= 1000000 * (int64_t)k; send_time_ns += step) {
+                send_wave(1.0, 0.5, send_time_ns);
             }
-            play_at(1000000 * (int64_t)k);
+            play_channel_at(1000000 * (int64_t)k);
             assert_true(k < 200 || (tact_network_channel_fill(&receiver) >= 3 &&
                                     tact_network_channel_fill(&receiver) <= 15));
         }
@@ -143,7 +143,8 @@ static void drifting_clocks_drop_or_insert(void **state)
     }
 }
 
-/* The delay grows from 20 to 200 ms at 2 s, and the flags are 0 from then on. */
+/* The delay of the link grows from 20 to 200 ms at 2 s; the flags that are sent are 0 from then on.
+ * */
 static void other_delay_is_measured_again(void **state)
 {
     (void)state;
@@ -190,14 +191,15 @@ static void a_late_loop_is_no_other_delay(void **state)
     for (int k = 0; k < 2000; k++) {
         send_wave(1.0, 1.0, 1000000 * (int64_t)k);
         for (int i = k == LATE + BY ? BY : 0; i >= 0 && (k < LATE || k >= LATE + BY); i--) {
-            const struct tact_network_sample out = play_at(1000000 * (int64_t)k);
+            const struct tact_network_sample out = play_channel_at(1000000 * (int64_t)k);
             assert_true(k < 400 || (!out.missing && out.wave[0] == 1.0));
         }
     }
     assert_int_equal(receiver.counts.restarts, 0);
 }
 
-/* The delay falls from 200 to 20 ms at 1 s, which shows after two quarters of a second. */
+/* The delay of the link falls from 200 to 20 ms at 1 s; the channel notices it after two quarters
+ * of a second. */
 static void a_lower_delay_is_measured_again(void **state)
 {
     (void)state;
@@ -207,10 +209,10 @@ static void a_lower_delay_is_measured_again(void **state)
     for (int k = 0; k < 3000; k++) {
         if (k == 1000) {
             link.delay = 0.02;
-            assert_int_equal(tact_network_link_restart(link_there, &link), 0);
+            assert_int_equal(tact_network_link_restart(simulated_link, &link), 0);
         }
         send_wave(k + 1.0, 0.0, 1000000 * (int64_t)k);
-        const struct tact_network_sample out = play_at(1000000 * (int64_t)k);
+        const struct tact_network_sample out = play_channel_at(1000000 * (int64_t)k);
         assert_true(out.missing || out.wave[0] > last);
         last = out.missing ? last : out.wave[0];
     }
@@ -228,7 +230,7 @@ static void wave_returns_after_a_gap(void **state)
     restart_all(&plain, &link);
     for (int k = 0; k < 1000; k++) {
         send_wave(1.0, 1.0, 1000000 * (int64_t)k);
-        const struct tact_network_sample out = play_at(1000000 * (int64_t)k);
+        const struct tact_network_sample out = play_channel_at(1000000 * (int64_t)k);
         zeros += k > 400 && out.wave[0] == 0.0;
         assert_true(k < 400 || out.wave[0] == 0.0 || fabs(out.wave[0] - 1.0) < 1e-12);
     }
@@ -243,19 +245,20 @@ static void energy_is_kept_for_a_gap(void **state)
 {
     (void)state;
     const struct tact_network_link_options link = {.delay = 0.02, .blackout = {4.0, 4.09}};
-    const struct tact_network_sample steady = {.wave = {1.0, 1.0}};
+    const struct tact_network_sample steady_sample = {.wave = {1.0, 1.0}};
     unsigned char lost[TACT_NETWORK_PAYLOAD];
     double least = 1.0;
     int zeros = 0;
     restart_all(&plain, &link);
     for (int k = 0; k < 4500; k++) {
         if (k >= 500 && k < 512) {
-            assert_true(tact_network_channel_send(&sender, &steady, 1000000 * (int64_t)k, lost) >
-                        0);
+            assert_true(
+                tact_network_channel_send(&sender, &steady_sample, 1000000 * (int64_t)k, lost) > 0);
         } else {
-            send_wave(k > 300, k > 300, 1000000 * (int64_t)k); /* not while it waits at first */
+            /* no wave while the channel still fills at the start */
+            send_wave(k > 300, k > 300, 1000000 * (int64_t)k);
         }
-        const struct tact_network_sample out = play_at(1000000 * (int64_t)k);
+        const struct tact_network_sample out = play_channel_at(1000000 * (int64_t)k);
         least = k > 700 && k < 4000 ? fmin(least, out.wave[0]) : least;
         zeros += k >= 4000 && out.wave[0] == 0.0;
     }
@@ -273,7 +276,7 @@ static void bad_packets_have_no_effect(void **state)
     restart_all(&plain, &link);
     for (int k = 0; k < 300; k++) {
         send_wave(1.0, 1.0, 1000000 * (int64_t)k);
-        play_at(1000000 * (int64_t)k);
+        play_channel_at(1000000 * (int64_t)k);
     }
     struct tact_network_sample sample = {.wave = {1.0, 1.0}};
     const ssize_t size = tact_network_channel_send(&sender, &sample, 300000000, payload);
@@ -283,7 +286,8 @@ static void bad_packets_have_no_effect(void **state)
         assert_int_equal(tact_network_channel_receive(&receiver, payload, (size_t)n, 0), -EPROTO);
         refused++;
     }
-    for (int byte = 2; byte < 8; byte++) { /* ticks that are far off */
+    /* makes the tick number of the packet far from the expected one */
+    for (int byte = 2; byte < 8; byte++) {
         payload[byte] ^= 0x40;
         assert_int_equal(tact_network_channel_receive(&receiver, payload, (size_t)size, 0),
                          -EPROTO);
@@ -327,7 +331,7 @@ static void options_are_checked(void **state)
 static int free_link(void **state)
 {
     (void)state;
-    tact_network_link_free(link_there);
+    tact_network_link_free(simulated_link);
     return 0;
 }
 

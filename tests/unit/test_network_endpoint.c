@@ -29,8 +29,8 @@ static void open_endpoint(struct tact_network_endpoint *end, int initiator, int 
     assert_int_equal(tact_network_endpoint_open(&options, end, NULL), 0);
 }
 
-/* One tick of an end, with all that has arrived. Returns the number of payloads, of which the last
- * is in payload. */
+/* Runs one tick of an end, with every datagram that has arrived. Returns the number of payloads;
+ * the last one is in payload. */
 static int tick_endpoint(struct tact_network_endpoint *end, void *payload)
 {
     unsigned char buffer[TACT_NETWORK_PAYLOAD];
@@ -47,7 +47,7 @@ static int tick_endpoint(struct tact_network_endpoint *end, void *payload)
     return payloads;
 }
 
-/* Milliseconds until both ends are established, at most `most`. */
+/* Milliseconds until both ends have completed the handshake, at most `most`. */
 static int wait_until_connected(struct tact_network_endpoint *caller,
                                 struct tact_network_endpoint *listener, int most)
 {
@@ -86,7 +86,8 @@ static void an_end_that_begins_anew_is_accepted(void **state)
     assert_int_equal(tact_network_send(&caller, "early", 6), -ENOTCONN);
     assert_int_equal(wait_until_connected(&caller, &listener, 10), 0);
     assert_both_ways(&caller, &listener);
-    tact_network_endpoint_close(&caller); /* killed, and started again at another port */
+    /* the calling end is killed, and started again at another port */
+    tact_network_endpoint_close(&caller);
     open_endpoint(&caller, 1, port, NULL);
     for (int i = 0; i < 10 && listener.counts.completed_handshake_count < 2; i++, now_ns += ms) {
         tick_endpoint(&caller, NULL);
@@ -94,7 +95,7 @@ static void an_end_that_begins_anew_is_accepted(void **state)
     }
     assert_int_equal(listener.counts.completed_handshake_count, 2);
     assert_both_ways(&caller, &listener);
-    tact_network_endpoint_close(&listener); /* and of the other end of the link */
+    tact_network_endpoint_close(&listener); /* the listening end of the link is killed too */
     for (int i = 0; i < 500; i++, now_ns += ms) {
         tact_network_send(&caller, "into the void", 14);
         tick_endpoint(&caller, NULL);
@@ -110,11 +111,11 @@ static void an_end_that_begins_anew_is_accepted(void **state)
 
 /* A relay between two ends, which loses, repeats and records what passes. */
 struct relay {
-    int socket[2];             /* towards the caller, the listener */
+    int socket[2]; /* sockets of the relay towards the caller and towards the listener */
     struct sockaddr_in caller; /* address that the caller sends from */
     unsigned char kept[512][TACT_NETWORK_DATAGRAM];
     size_t size[512];
-    int from_caller[512];
+    int is_from_caller[512];
     int count;
 };
 
@@ -158,10 +159,10 @@ static void close_relayed_ends(struct relay *relay, struct tact_network_endpoint
     tact_network_endpoint_close(listener);
 }
 
-static void relay_record_and_send(struct relay *relay, int from_caller,
+static void relay_record_and_send(struct relay *relay, int is_from_caller,
                                   const unsigned char *datagram, size_t size)
 {
-    if (from_caller) {
+    if (is_from_caller) {
         send(relay->socket[1], datagram, size, 0);
     } else {
         sendto(relay->socket[0], datagram, size, 0, (struct sockaddr *)&relay->caller,
@@ -184,7 +185,7 @@ static void relay_forward_queued(struct relay *relay, double loss_probability)
             if (relay->count < 512) {
                 memcpy(relay->kept[relay->count], datagram, (size_t)n);
                 relay->size[relay->count] = (size_t)n;
-                relay->from_caller[relay->count++] = !way;
+                relay->is_from_caller[relay->count++] = !way;
             }
             if (uniform(0.0, 1.0) >= loss_probability) {
                 relay_record_and_send(relay, !way, datagram, (size_t)n);
@@ -242,7 +243,7 @@ static void what_was_sent_before_has_no_effect(void **state)
     const int recorded_datagram_count = relay.count;
     for (int round = 0; round < 40; round++, now_ns += ms) {
         for (int i = 0; i < recorded_datagram_count; i++) {
-            relay_record_and_send(&relay, relay.from_caller[i], relay.kept[i], relay.size[i]);
+            relay_record_and_send(&relay, relay.is_from_caller[i], relay.kept[i], relay.size[i]);
         }
         assert_int_equal(tick_endpoint(&caller, NULL), 0);
         assert_int_equal(tick_endpoint(&listener, NULL), 0);
@@ -257,7 +258,7 @@ static void what_was_sent_before_has_no_effect(void **state)
     assert_int_equal(caller.counts.accepted_packet_count, counts[0].accepted_packet_count);
     assert_true(listener.counts.repeated > 40 * 40);
     assert_true(caller.counts.repeated + caller.counts.foreign_packet_count > 40 * 40);
-    /* Its hello was among them, and the session continues. */
+    /* The caller's hello was among the replayed datagrams, and the session continues. */
     assert_true(relay.kept[0][5] == TACT_NETWORK_HELLO);
     char text[TACT_NETWORK_PAYLOAD];
     tact_network_send(&caller, "continues", 10);
@@ -300,15 +301,17 @@ static void a_flood_is_counted(void **state)
                   (unsigned long long)listener.counts.postponed_hello_count);
     assert_int_equal(listener.counts.forged_packet_count, 1000);
     assert_in_range(listener.counts.postponed_hello_count, 950,
-                    960); /* 2 s at 20, and a burst of 4 */
+                    /* 1000 hellos less those that are answered: 20 a second for 2 s, and a burst of
+                     * 4 */
+                    960);
     assert_int_equal(listener.counts.completed_handshake_count, 1);
     tact_network_endpoint_close(&failing);
     tact_network_endpoint_close(&caller);
     tact_network_endpoint_close(&listener);
 }
 
-/* In place of the end's socket one of a pair that nobody reads, whose queue becomes full: what is
- * sent then is lost and counted, nothing waits, and the session continues afterwards. */
+/* Replaces the end's socket by one of a socket pair that nobody reads, until its queue is full:
+ * packets sent then are lost and counted, no call waits, and the session continues afterwards. */
 static void a_full_socket_is_a_lost_packet(void **state)
 {
     (void)state;

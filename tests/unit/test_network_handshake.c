@@ -17,7 +17,7 @@
 #include "devices/network/handshake_internal.h"
 #include "support/random.h"
 
-/* The two ends of a link that know each other. */
+/* The identities of the two ends of a link, each with the other's public key. */
 static void make_peer_identities(struct tact_network_identity *caller,
                                  struct tact_network_identity *listener)
 {
@@ -70,7 +70,7 @@ static void both_ends_derive_the_same_keys(void **state)
     }
     assert_int_equal(tact_network_seal(&x.caller, sent, TACT_NETWORK_PAYLOAD + 1, datagram),
                      -EMSGSIZE);
-    run_handshake(&caller, &listener, &again); /* another start has other keys */
+    run_handshake(&caller, &listener, &again); /* a second handshake derives other keys */
     assert_memory_not_equal(x.caller.send_key, again.caller.send_key, 32);
     assert_memory_not_equal(x.caller.receive_key, again.caller.receive_key, 32);
     ssize_t n = tact_network_seal(&x.caller, sent, 10, datagram);
@@ -79,7 +79,8 @@ static void both_ends_derive_the_same_keys(void **state)
     assert_int_equal(tact_network_open(&again.listener, datagram, (size_t)n, payload), -EBADMSG);
 }
 
-/* Of the same two pinned keys: no two keys of all starts and directions are equal. */
+/* Handshakes between two ends with the same pinned keys: no two session keys of all starts and
+ * directions are equal. */
 static void no_two_starts_share_a_key(void **state)
 {
     (void)state;
@@ -135,7 +136,7 @@ static void every_flipped_bit_is_refused(void **state)
     assert_int_equal(tact_network_open(&x.caller, datagram, (size_t)n, payload), 14);
 }
 
-/* The window against a plain set of the counters that were accepted. */
+/* The window of accepted packet counters, compared with a plain set of them. */
 static void window_accepts_each_packet_once(void **state)
 {
     (void)state;
@@ -152,7 +153,7 @@ static void window_accepts_each_packet_once(void **state)
         assert_int_equal(tact_network_seal(&x.caller, "datagram", 8, datagram), 48);
         memcpy(datagrams[i], datagram, 48);
     }
-    for (int k = 0; k < 40000; k++) { /* forward, with steps back and jumps */
+    for (int k = 0; k < 40000; k++) { /* counters go forward, with steps back and jumps */
         const int reach = k % 7 ? 1500 : 20, at = k / 10;
         const int i = at + (int)(random_bits() % (unsigned)reach) - reach / 2;
         if (i < 0 || i >= PACKETS) {
@@ -167,7 +168,8 @@ static void window_accepts_each_packet_once(void **state)
     }
     print_message("%d packets accepted, %d refused\n", counts[1], counts[0]);
     assert_true(counts[0] > 1000 && counts[1] > 1000);
-    x.caller.next_sent_counter = UINT64_MAX - 1; /* the last one, and no more */
+    /* the last counter that can be used: then no more packets are sent */
+    x.caller.next_sent_counter = UINT64_MAX - 1;
     unsigned char datagram[TACT_NETWORK_DATAGRAM];
     assert_int_equal(tact_network_seal(&x.caller, "", 0, datagram), 40);
     assert_int_equal(tact_network_open(&x.listener, datagram, 40, payload), 0);
@@ -187,10 +189,11 @@ static void strangers_are_refused(void **state)
     make_peer_identities(&caller, &listener);
     make_peer_identities(&stranger, &other);
     run_handshake(&caller, &listener, &x);
-    tact_network_hello(&stranger, &opening); /* a key that the listener does not know */
+    /* a hello with a key that the listener does not know */
+    tact_network_hello(&stranger, &opening);
     assert_int_equal(tact_network_check_hello(&listener, opening.hello, sizeof opening.hello),
                      -EBADMSG);
-    /* Its own hello, reflected. */
+    /* The caller's own hello, reflected, is refused. */
     assert_int_equal(tact_network_check_hello(&caller, x.opening.hello, sizeof x.opening.hello),
                      -EBADMSG);
     /* A machine with another key answers, which knows all public keys. */
@@ -200,17 +203,17 @@ static void strangers_are_refused(void **state)
     assert_int_equal(tact_network_answer(&other, opening.hello, &session, answer), 0);
     assert_int_equal(tact_network_finish(&caller, &opening, answer, sizeof answer, &session),
                      -EBADMSG);
-    /* The answer to an earlier hello. */
+    /* The answer to an earlier hello is refused. */
     assert_int_equal(tact_network_finish(&caller, &opening, x.answer, sizeof x.answer, &session),
                      -EBADMSG);
-    /* A hello of an earlier session is answered, by other keys: what was sent then does not open.
-     */
+    /* A hello of an earlier session is answered with new keys, so that the packets of that session
+     * do not open. */
     unsigned char datagram[TACT_NETWORK_DATAGRAM], payload[TACT_NETWORK_PAYLOAD];
     ssize_t n = tact_network_seal(&x.caller, "", 0, datagram);
     assert_int_equal(tact_network_answer(&listener, x.opening.hello, &session, answer), 0);
     memcpy(datagram + TACT_NETWORK_START_BYTES, session.name, sizeof session.name);
     assert_int_equal(tact_network_open(&session, datagram, (size_t)n, payload), -EBADMSG);
-    /* Points of small order, with which every secret would be zero. */
+    /* Public keys that are points of small order, with which every shared secret would be zero. */
     static const unsigned char zero[TACT_NETWORK_KEY_BYTES] = {0};
     assert_int_equal(tact_network_identity_make(caller.secret_key, zero, &other, NULL), -EINVAL);
     assert_int_equal(tact_network_identity_make(caller.secret_key, caller.public_key, &other, NULL),
@@ -266,7 +269,8 @@ static void key_files_are_checked(void **state)
         assert_int_equal(tact_network_key_read(path, TACT_NETWORK_SECRET_KEY, back, &err), -EINVAL);
         assert_string_equal(err.file, path);
     }
-    for (size_t i = 0; i < 18; i++) { /* a letter that base64 does not have, or another word */
+    /* replaces a character by one that base64 does not have, or a word by another */
+    for (size_t i = 0; i < 18; i++) {
         write_file(path, text, 0600);
         char changed[TACT_NETWORK_KEY_TEXT];
         memcpy(changed, text, sizeof changed);

@@ -39,7 +39,8 @@ static void offset_is_that_of_the_fastest_echo(void **state)
             least = out + back < least ? out + back : least;
         }
         const struct tact_network_clock_sample best = tact_network_clock_best(&clock);
-        /* Half of what the two directions differ by at the fastest. */
+        /* The clock offset is wrong by half of the difference of the fastest delays of the two
+         * directions. */
         const int64_t error = best.offset_ns - offsets[k];
         assert_true(best.valid && best.round_trip_ns - least < 400 * us);
         assert_true(llabs(error + 500 * us) < 200 * us);
@@ -106,7 +107,7 @@ static void losses_and_delays_are_those_of_the_link(void **state)
                                   {.tick = 3, .sent_ns = INT64_MAX, .received_ns = INT64_MIN},
                                   {.tick = 5, .sent_ns = 0, .received_ns = 0},
                                   {.tick = UINT64_MAX, .sent_ns = 0, .received_ns = 0}};
-    link_quality(few, 4, INT64_MAX, &q); /* of a peer that sends nonsense */
+    link_quality(few, 4, INT64_MAX, &q); /* quality of a link whose peer sends nonsense */
     assert_true(q.overtaken_packet_count == 1 && q.lost == q.expected - 3);
     assert_true(link_channel(&q, 1e-3).delay <= 60.1);
     q.delay_p999 = INT64_MAX;
@@ -124,10 +125,10 @@ static double simulate_stiffness(double b, int delay, double period)
     const double rate = 1e-3;
     for (int k = 0; k < 200 * delay; k++) {
         const double arrived = to_near[k % delay];
-        /* Near end: a velocity is imposed; the wave that arrives gives the force. */
+        /* Near end of the line: a velocity is imposed; the wave that arrives gives the force. */
         force = b * rate - sqrt(2.0 * b) * arrived;
         const double sent = (b * rate + force) / sqrt(2.0 * b);
-        /* Far end: blocked, the wave comes back with the other sign. */
+        /* Far end of the line: it is blocked, so that the wave returns with the other sign. */
         const double wave_at_far_end = waves_to_far_end[k % delay];
         waves_to_far_end[k % delay] = sent;
         to_near[k % delay] = -wave_at_far_end;

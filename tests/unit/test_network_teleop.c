@@ -25,25 +25,25 @@ static const struct hand {
 } hands[] = {{"weak", 0.1, 2.0, 100.0}, {"average", 0.3, 10.0, 300.0}, {"strong", 1.0, 40.0, 1e3}};
 
 static const double period = 1e-3, impedance = 10.0, drive_stiffness = 1e3, drive_damping = 30.0;
-static const double wall_at = 0.05, wall_stiffness = 5e3, motion = 0.07, starts_at = 1.0;
+static const double wall_position = 0.05, wall_stiffness = 5e3, motion = 0.07, starts_at = 1.0;
 
 struct run_options {
     enum mode mode;
     const struct hand *hand;
     struct tact_network_link_options link;
-    double press_time; /* of the press, after the motion [s] */
+    double press_time; /* time of the press after the motion [s] */
     double tank;       /* [J] */
     int free, repeats, jitter, hold;
 };
 
 struct run_result {
-    int unstable; /* 1: beyond all bounds, and ended there */
+    int unstable; /* 1: the motion grew beyond all bounds, and the run was ended */
     double press, drag, peak, late_speed, least_energy;
     struct tact_network_channel_counts counts;
 };
 
 struct site {
-    struct tact_network_link *link; /* that it sends to */
+    struct tact_network_link *link; /* the link that this site sends to */
     struct tact_network_channel channel;
     struct tact_network_sample in;
 };
@@ -95,12 +95,12 @@ static void send_from(struct site *site, double wave, double position, double fo
     tact_network_link_put(site->link, now, payload, (size_t)size);
 }
 
-struct plant {
+struct device_and_robot {
     double x, v, robot_x, robot_v, wall;
 };
 
-static void move_plants(struct plant *p, const struct run_options *o, double time, double felt,
-                        double drive)
+static void move_plants(struct device_and_robot *p, const struct run_options *o, double time,
+                        double felt, double drive)
 {
     const struct hand *hand = o->hand;
     for (int s = 0; s < 20; s++) {
@@ -110,13 +110,16 @@ static void move_plants(struct plant *p, const struct run_options *o, double tim
                  hand->stiffness * (hand_position(t) - p->x)) /
                 (0.1 + hand->mass);
         p->x += h * p->v;
-        p->wall = !o->free && p->robot_x > wall_at ? wall_stiffness * (p->robot_x - wall_at) : 0.0;
+        p->wall = !o->free && p->robot_x > wall_position
+                      ? wall_stiffness * (p->robot_x - wall_position)
+                      : 0.0;
         p->robot_v += h * (drive - 2.0 * p->robot_v - p->wall) / 0.5;
         p->robot_x += h * p->robot_v;
     }
 }
 
-/* Forces of the modes that send positions: positions and rates as of the newest that was used. */
+/* Forces in the modes that send positions: drives to the newest position and rate that were
+ * received. */
 static double drive_toward(double other, double *last, double x, double v)
 {
     const double rate = (other - *last) / period;
@@ -124,33 +127,35 @@ static double drive_toward(double other, double *last, double x, double v)
     return drive_stiffness * (other - x) + drive_damping * (rate - v);
 }
 
-/* End of the robot's line, solved together with the wave. */
+/* Robot's end of the wave line, whose motion is solved together with the wave. */
 struct line_end {
     double position, tank, force;
 };
 
 static double coupling_force(struct line_end *end, const struct tact_wave_tie *tie, double wave,
-                             double round_trip, double other, const struct plant *p)
+                             double round_trip, double other, const struct device_and_robot *p)
 {
     const double resistance = tie->period * tie->stiffness + tie->damping;
-    const int is_held = wave == TACT_WAVE_MISSING; /* where no wave is there, the end stays */
+    const int is_wave_missing =
+        wave == TACT_WAVE_MISSING; /* without a wave the end of the line stays where it is */
     const double error = other - end->position;
     const double correction =
-        is_held ? 0.0
-                : tact_wave_position_correction(tie, end->tank, round_trip, error, end->force);
-    wave = is_held ? end->force / sqrt(2.0 * tie->impedance)
-                   : tact_wave_attenuate_incoming(tie, round_trip, error, wave, end->force);
+        is_wave_missing
+            ? 0.0
+            : tact_wave_position_correction(tie, end->tank, round_trip, error, end->force);
+    wave = is_wave_missing ? end->force / sqrt(2.0 * tie->impedance)
+                           : tact_wave_attenuate_incoming(tie, round_trip, error, wave, end->force);
     end->force = tact_wave_drive_scale(tie) *
                  (tie->stiffness * (end->position - p->robot_x) - tie->damping * p->robot_v +
                   resistance * (correction + tact_wave_end_rate(tie->impedance, wave, 0.0)));
     const double rate = tact_wave_end_rate(tie->impedance, wave, end->force);
     tact_wave_move_end(tie, rate, correction, end->force, p->robot_v, &end->position, &end->tank);
     const double sent =
-        is_held ? TACT_WAVE_STOPPED : tact_wave_outgoing(tie->impedance, rate, end->force);
+        is_wave_missing ? TACT_WAVE_STOPPED : tact_wave_outgoing(tie->impedance, rate, end->force);
     return sent != 0.0 ? sent : TACT_WAVE_AT_REST;
 }
 
-/* What the person feels, and sends: without a wave the force fades within 0.2 s. */
+/* Force that the person feels, and that is sent: without a wave it fades within 0.2 s. */
 static double felt_force(double wave, double v, double *share, double *felt)
 {
     const double step = period / 0.2;
@@ -167,7 +172,7 @@ static double felt_force(double wave, double v, double *share, double *felt)
 static struct run_result run_press(const struct run_options *o)
 {
     struct run_result r = {.least_energy = 0.0};
-    struct plant p = {.x = 0.0};
+    struct device_and_robot p = {.x = 0.0};
     const struct tact_wave_tie tie = {impedance, drive_stiffness, drive_damping, period, o->tank};
     struct line_end end = {.tank = o->tank};
     const int ticks = (int)((starts_at + 1.0 + o->press_time) / period);
@@ -216,18 +221,19 @@ static struct run_result run_press(const struct run_options *o)
 
 static double ideal_press(const struct hand *hand)
 {
-    return (motion - wall_at) /
+    return (motion - wall_position) /
            (1.0 / hand->stiffness + 1.0 / drive_stiffness + 1.0 / wall_stiffness);
 }
 
 enum { DELAYS = 6 };
-static const double delays[DELAYS] = {0.0, 5.0, 20.0, 50.0, 100.0, 200.0}; /* [ms] */
+static const double delays_ms[DELAYS] = {0.0, 5.0, 20.0, 50.0, 100.0, 200.0}; /* [ms] */
 
 static const double expected_drag[DELAYS] = {0.40, 0.44, 0.55, 0.74, 1.02, 1.15}; /* [N] */
 
-static const double largest_peak = 1.5 * 5.8; /* of the average hand [N] */
+/* largest force of the robot on the wall with the average hand [N] */
+static const double largest_peak = 1.5 * 5.8;
 
-static struct run_options over_plain_link(enum mode mode, int hand, double delay_ms)
+static struct run_options options_of_plain_link(enum mode mode, int hand, double delay_ms)
 {
     return (struct run_options){.mode = mode,
                                 .hand = &hands[hand],
@@ -236,9 +242,9 @@ static struct run_options over_plain_link(enum mode mode, int hand, double delay
                                 .tank = 1.0};
 }
 
-static struct run_options over_poor_link(int hand, double delay_ms)
+static struct run_options options_of_poor_link(int hand, double delay_ms)
 {
-    struct run_options o = over_plain_link(WAVES, hand, delay_ms);
+    struct run_options o = options_of_plain_link(WAVES, hand, delay_ms);
     o.link.seed = 1 + (uint64_t)delay_ms;
     o.link.jitter = 0.02;
     o.link.loss = 0.05;
@@ -256,14 +262,14 @@ static void press_is_that_of_no_delay(void **state)
     (void)state;
     for (int i = 0; i < DELAYS; i++) {
         for (int h = 0; h < 3; h++) {
-            struct run_options o = over_plain_link(WAVES, h, delays[i]);
+            struct run_options o = options_of_plain_link(WAVES, h, delays_ms[i]);
             const struct run_result r = run_press(&o);
             o.free = 1;
             const struct run_result f = run_press(&o);
             print_message("%3.0f ms %-7s press %.2f of %.2f N, drag %.2f N, peak %.2f N, "
                           "%.0e m/s at the end\n",
-                          delays[i], hands[h].name, r.press, ideal_press(&hands[h]), f.drag, r.peak,
-                          r.late_speed);
+                          delays_ms[i], hands[h].name, r.press, ideal_press(&hands[h]), f.drag,
+                          r.peak, r.late_speed);
             assert_true(!r.unstable && r.late_speed < 2e-3);
             assert_true(r.least_energy > -1e-12 && r.counts.missing == 0);
             if (h == 1) {
@@ -273,7 +279,7 @@ static void press_is_that_of_no_delay(void **state)
                 print_message("       with a tank of 0.1 J press %.2f N\n", bounded.press);
                 assert_true(bounded.press <= r.press && bounded.press > 2.9);
                 assert_true(fabs(r.press / ideal_press(&hands[h]) - 1.0) < 0.01);
-                assert_true(f.drag < (delays[i] < 200.0 ? 1.05 : 1.16) * expected_drag[i]);
+                assert_true(f.drag < (delays_ms[i] < 200.0 ? 1.05 : 1.16) * expected_drag[i]);
                 assert_true(r.peak < largest_peak);
             }
         }
@@ -286,10 +292,10 @@ static void waves_alone_are_a_spring(void **state)
     (void)state;
     static const double expected[DELAYS] = {769.0, 588.0, 312.0, 161.0, 89.0, 47.0}; /* [N/m] */
     for (int i = 0; i < DELAYS; i++) {
-        const struct run_options o = over_plain_link(WAVES_WITHOUT_POSITION, 1, delays[i]);
+        const struct run_options o = options_of_plain_link(WAVES_WITHOUT_POSITION, 1, delays_ms[i]);
         const struct run_result r = run_press(&o);
-        const double felt = 1.0 / ((motion - wall_at) / r.press - 1.0 / hands[1].stiffness);
-        print_message("%3.0f ms: %.1f N/m felt, expected %.0f\n", delays[i], felt, expected[i]);
+        const double felt = 1.0 / ((motion - wall_position) / r.press - 1.0 / hands[1].stiffness);
+        print_message("%3.0f ms: %.1f N/m felt, expected %.0f\n", delays_ms[i], felt, expected[i]);
         assert_true(!r.unstable && fabs(felt / expected[i] - 1.0) < 0.02);
     }
 }
@@ -300,15 +306,15 @@ static void other_modes_need_a_fast_link(void **state)
 {
     (void)state;
     for (int i = 0; i < DELAYS; i++) {
-        const struct run_options force = over_plain_link(POSITION_FORCE, 1, delays[i]);
-        struct run_options position = over_plain_link(POSITION_POSITION, 1, delays[i]);
+        const struct run_options force = options_of_plain_link(POSITION_FORCE, 1, delays_ms[i]);
+        struct run_options position = options_of_plain_link(POSITION_POSITION, 1, delays_ms[i]);
         position.free = 1;
         const struct run_result f = run_press(&force), p = run_press(&position);
         const int unstable = f.unstable || f.late_speed > 2e-3;
-        print_message("%3.0f ms: forces %s, positions drag %.2f N\n", delays[i],
+        print_message("%3.0f ms: forces %s, positions drag %.2f N\n", delays_ms[i],
                       unstable ? "unstable" : "settle", p.drag);
-        assert_int_equal(unstable, delays[i] >= 20.0);
-        assert_true(delays[i] < 5.0 ? p.drag < 1.0 : p.drag > 3.0 * expected_drag[i]);
+        assert_int_equal(unstable, delays_ms[i] >= 20.0);
+        assert_true(delays_ms[i] < 5.0 ? p.drag < 1.0 : p.drag > 3.0 * expected_drag[i]);
     }
 }
 
@@ -323,19 +329,19 @@ static void presses_over_poor_links(void **state)
         double press = 0.0;
         for (int n = 0; n < LINKS + 2; n++) {
             const int h = n < LINKS ? AVERAGE : n == LINKS ? 0 : 2;
-            struct run_options o = over_poor_link(h, delays[i]);
+            struct run_options o = options_of_poor_link(h, delays_ms[i]);
             o.link.seed += 1000 * (uint64_t)n;
             o.link.blackout[0] = 2.0;
             o.link.blackout[1] = h == AVERAGE ? 2.3 : 2.0;
             const struct run_result r = run_press(&o);
             print_message("%3.0f ms %-7s press %.2f of %.2f N, peak %.2f N, %llu missing\n",
-                          delays[i], hands[h].name, r.press, ideal_press(&hands[h]), r.peak,
+                          delays_ms[i], hands[h].name, r.press, ideal_press(&hands[h]), r.peak,
                           (unsigned long long)r.counts.missing);
             assert_true(!r.unstable && r.least_energy > -1e-12);
             assert_true(r.peak < (h == AVERAGE ? largest_peak : 12.0));
             press += h == AVERAGE ? r.press / LINKS : 0.0;
         }
-        print_message("%3.0f ms: %.2f N\n", delays[i], press);
+        print_message("%3.0f ms: %.2f N\n", delays_ms[i], press);
         assert_true(fabs(press / ideal_press(&hands[AVERAGE]) - 1.0) < 0.05);
     }
 }

@@ -24,7 +24,8 @@ enum { BOXES = 6, CAPSULES = 6, MESHES = 6, BALLS = 6, PLANES = 2 };
 static const double BODY_SIZE = 0.01; /* size of a body [m] */
 enum { SHAPES = BOXES + CAPSULES + MESHES + BALLS + PLANES, PAIRS = 100, FRAMES = 12 };
 
-static uint64_t state = 20240607; /* mixed with TACT_SEED by main() */
+/* state of the random generator, mixed with TACT_SEED by main() */
+static uint64_t state = 20240607;
 
 /* Uniform in (-1, 1): xorshift64*. */
 static double random_signed(void)
@@ -222,7 +223,7 @@ static void agrees_in_double_precision(void **unused)
     struct errors e = compare_device_with_host(TACT_OPENCL_AUTO, 0.0);
     assert_true(e.overlaps >= 1000);
     assert_int_equal(e.misses, 0);
-    /* At 31 seeds at most 7e-13, 1e-13, 6e-13, 1e-12, 4e-13. */
+    /* Largest errors at 31 seeds: 7e-13, 1e-13, 6e-13, 1e-12, 4e-13. */
     assert_true(e.volume < 2e-12);
     assert_true(e.centroid < 2e-12);
     assert_true(e.second < 2e-12);
@@ -236,7 +237,7 @@ static void agrees_in_single_precision(void **unused)
     struct errors e = compare_device_with_host(TACT_OPENCL_SINGLE, 1e-10); /* 0.1 mm^3 */
     assert_true(e.overlaps >= 1000);
     assert_int_equal(e.misses, 0);
-    /* At 31 seeds at most 5e-6, 6e-6, 2e-5, 3e-6, 6e-6. */
+    /* Largest errors at 31 seeds: 5e-6, 6e-6, 2e-5, 3e-6, 6e-6. */
     assert_true(e.volume < 2e-5);
     assert_true(e.centroid < 2e-5);
     assert_true(e.second < 1e-4);
@@ -432,15 +433,15 @@ static void degenerate_placements_are_exact(void **unused)
         uint32_t a, b;
         double at[3], volume;
     } cases[] = {
-        {CUBE, CUBE, {0, 0, 0}, 8e-6},               /* the same box twice */
-        {CUBE, CUBE, {0.019, 0, 0}, 0.4e-6},         /* side faces in common planes */
+        {CUBE, CUBE, {0, 0, 0}, 8e-6},               /* two identical boxes */
+        {CUBE, CUBE, {0.019, 0, 0}, 0.4e-6},         /* boxes with side faces in common planes */
         {CUBE, CUBE, {0.02, 0, 0}, 0},               /* touching */
         {CUBE, CUBE, {0.015, 0.015, 0.015}, 125e-9}, /* corner in corner */
-        {CUBE, DIE, {0.008, 0, 0}, 64e-9},           /* inside, faces in a common plane */
-        {DIE, CUBE, {0, 0, 0}, 64e-9},               /* inside */
+        {CUBE, DIE, {0.008, 0, 0}, 64e-9}, /* a box inside, with faces in a common plane */
+        {DIE, CUBE, {0, 0, 0}, 64e-9},     /* inside */
         {CUBE, GRAIN, {0, 0, 0}, 4.0 / 3.0 * M_PI * 1e-9},
         {BALL, DIE, {0.001, 0.002, 0.001}, 64e-9}, /* a box inside a ball */
-        {CUBE, BALL, {0.01, 0, 0}, ball / 2},      /* the centre on a face's diagonal */
+        {CUBE, BALL, {0.01, 0, 0}, ball / 2},      /* the ball's centre on the diagonal of a face */
         {CUBE, GRAIN, {0.01, 0.003, 0.001}, 2.0 / 3.0 * M_PI * 1e-9},
         {CUBE, BALL, {0.01, 0.01, 0}, ball / 4},    /* on an edge */
         {CUBE, BALL, {0.01, 0.01, 0.01}, ball / 8}, /* on a corner */
@@ -451,7 +452,7 @@ static void degenerate_placements_are_exact(void **unused)
         {FLOOR, BALL, {0, 0, -0.02}, ball},
         {CUBE, FLOOR, {0, 0, -0.009}, 0.4e-6},
         {FLOOR, CUBE, {0, 0, 0}, 4e-6},
-        {CUBE, FLOOR, {0, 0, 0.01}, 8e-6}, /* a face in the plane */
+        {CUBE, FLOOR, {0, 0, 0.01}, 8e-6}, /* a face of the box in the plane */
         {CUBE, FLOOR, {0, 0, -0.01}, 0},
     };
     enum { CASES = sizeof cases / sizeof cases[0] };
@@ -524,7 +525,8 @@ static void without_a_driver_creation_says_so(void **unused)
 int main(void)
 {
     state ^= campaign_seed_offset();
-    const struct CMUnitTest alone[] = {cmocka_unit_test(without_a_driver_creation_says_so)};
+    const struct CMUnitTest tests_without_driver[] = {
+        cmocka_unit_test(without_a_driver_creation_says_so)};
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(devices_are_listed),
         cmocka_unit_test(agrees_in_double_precision),
@@ -538,7 +540,7 @@ int main(void)
     };
     struct tact_error err = {0};
     size_t count = 0;
-    int failed = cmocka_run_group_tests(alone, NULL, NULL);
+    int failed = cmocka_run_group_tests(tests_without_driver, NULL, NULL);
     if (tact_opencl_list(NULL, 0, &count, 0, &err) < 0) {
         print_message("skipped: %s\n", err.text);
         return failed ? failed : 77;

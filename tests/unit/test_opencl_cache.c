@@ -13,7 +13,7 @@
 #include "kernels/opencl.h"
 
 static char folder[] = "/tmp/tact_cache_XXXXXX";
-static int devices; /* found with the environment of this test */
+static int devices; /* number of OpenCL devices that are found with the environment of this test */
 
 static const char *path_in_test_folder(const char *name)
 {
@@ -27,13 +27,13 @@ static const char *path_in_test_folder(const char *name)
 struct answer {
     int devices;
     char cache[256];
-    struct stat st; /* of the cache folder while the process ran */
+    struct stat st; /* status of the cache folder while the process ran */
 };
 
 /* The devices and the cache folder of a child process that has these variables ("NAME=VALUE" ...,
  * NULL) and no others that name folders. compiles: 1 where it also builds the kernels, which takes
  * seconds in an empty cache; it has chosen the folder before that. */
-static struct answer run_with_environment(const char *const *variables, int compiles)
+static struct answer run_with_environment(const char *const *variables, int builds_kernels)
 {
     int ends[2];
     struct answer a = {.devices = -1};
@@ -50,7 +50,7 @@ static struct answer run_with_environment(const char *const *variables, int comp
             putenv((char *)*variables);
         }
         dup2(ends[1], STDOUT_FILENO);
-        execl("/proc/self/exe", "test_opencl_cache", compiles ? "compile" : "find", NULL);
+        execl("/proc/self/exe", "test_opencl_cache", builds_kernels ? "compile" : "find", NULL);
         _exit(127);
     }
     close(ends[1]);
@@ -71,15 +71,15 @@ static struct answer run_with_environment(const char *const *variables, int comp
     return a;
 }
 
-static int print_findings(int compiles)
+static int print_findings(int builds_kernels)
 {
     struct tact_opencl_device device;
     struct tact_error err = {0};
     struct stat st;
     size_t count = 0;
-    int rc = tact_opencl_list(&device, 1, &count, compiles, &err);
+    int rc = tact_opencl_list(&device, 1, &count, builds_kernels, &err);
     const char *cache = getenv("POCL_CACHE_DIR");
-    if (rc || (compiles && device.status)) {
+    if (rc || (builds_kernels && device.status)) {
         fprintf(stderr, "%s\n", rc ? err.text : device.verdict);
         count = 0;
     }
@@ -91,9 +91,9 @@ static int print_findings(int compiles)
 }
 
 /* Expects the same devices, and a private folder below TMPDIR that was removed at the end. */
-static void expect_private_folder(const char *const *variables, int compiles)
+static void expect_private_folder(const char *const *variables, int builds_kernels)
 {
-    struct answer a = run_with_environment(variables, compiles);
+    struct answer a = run_with_environment(variables, builds_kernels);
     assert_int_equal(a.devices, devices);
     if (strncmp(a.cache, path_in_test_folder("tmp/tact-opencl-"),
                 strlen(path_in_test_folder("tmp/tact-opencl-")))) {
@@ -104,9 +104,9 @@ static void expect_private_folder(const char *const *variables, int compiles)
     assert_int_equal(access(a.cache, F_OK), -1);
 }
 
-static void expect_folder(const char *const *variables, const char *path, int compiles)
+static void expect_folder(const char *const *variables, const char *path, int builds_kernels)
 {
-    struct answer a = run_with_environment(variables, compiles);
+    struct answer a = run_with_environment(variables, builds_kernels);
     assert_int_equal(a.devices, devices);
     assert_string_equal(a.cache, path);
     assert_int_equal(access(path, F_OK), 0);
@@ -123,55 +123,63 @@ static void without_a_home_the_folder_is_private(void **state)
     expect_private_folder((const char *const[]){"HOME=/dev/null/home", NULL}, 1);
     expect_private_folder(
         (const char *const[]){"HOME=/dev/null/home", "XDG_CACHE_HOME=/dev/null/x", NULL}, 0);
-    expect_private_folder((const char *const[]){NULL}, 0); /* no HOME at all */
+    expect_private_folder((const char *const[]){NULL}, 0); /* an environment without HOME */
     expect_private_folder((const char *const[]){"XDG_CACHE_HOME=relative", "HOME=", NULL}, 0);
     assert_true(was ==
-                !stat("/tmp/pocl", &after)); /* PoCL's default, which any user could have created */
+                !stat("/tmp/pocl",
+                      &after)); /* PoCL's default cache folder, which any user could have created */
     assert_true(before.st_mtim.tv_sec == after.st_mtim.tv_sec);
 }
 
 static void cache_variables_are_respected(void **state)
 {
     (void)state;
-    char variable[3][200];
-    snprintf(variable[0], sizeof variable[0], "XDG_CACHE_HOME=%s", path_in_test_folder("xdg"));
-    snprintf(variable[1], sizeof variable[1], "CACHE_DIRECTORY=%s:/nowhere",
+    char environment_entry[3][200];
+    snprintf(environment_entry[0], sizeof environment_entry[0], "XDG_CACHE_HOME=%s",
+             path_in_test_folder("xdg"));
+    snprintf(environment_entry[1], sizeof environment_entry[1], "CACHE_DIRECTORY=%s:/nowhere",
              path_in_test_folder("service"));
-    snprintf(variable[2], sizeof variable[2], "HOME=%s", path_in_test_folder("home"));
+    snprintf(environment_entry[2], sizeof environment_entry[2], "HOME=%s",
+             path_in_test_folder("home"));
     assert_int_equal(mkdir(path_in_test_folder("xdg"), 0755), 0);
     assert_int_equal(mkdir(path_in_test_folder("service"), 0700), 0);
     assert_int_equal(mkdir(path_in_test_folder("home"), 0755), 0);
-    expect_folder((const char *const[]){variable[2], NULL}, path_in_test_folder("home/.cache/tact"),
-                  1);
-    expect_folder((const char *const[]){variable[2], variable[1], NULL},
+    expect_folder((const char *const[]){environment_entry[2], NULL},
+                  path_in_test_folder("home/.cache/tact"), 1);
+    expect_folder((const char *const[]){environment_entry[2], environment_entry[1], NULL},
                   path_in_test_folder("service"), 0);
-    expect_folder((const char *const[]){variable[2], variable[1], variable[0], NULL},
+    expect_folder((const char *const[]){environment_entry[2], environment_entry[1],
+                                        environment_entry[0], NULL},
                   path_in_test_folder("xdg/tact"), 0);
-    /* PoCL's own variable has priority. */
-    snprintf(variable[1], sizeof variable[1], "POCL_CACHE_DIR=%s", path_in_test_folder("users"));
+    /* PoCL's own variable has priority over the others. */
+    snprintf(environment_entry[1], sizeof environment_entry[1], "POCL_CACHE_DIR=%s",
+             path_in_test_folder("users"));
     assert_int_equal(mkdir(path_in_test_folder("users"), 0755), 0);
-    expect_folder((const char *const[]){variable[2], variable[1], variable[0], NULL},
+    expect_folder((const char *const[]){environment_entry[2], environment_entry[1],
+                                        environment_entry[0], NULL},
                   path_in_test_folder("users"), 0);
 }
 
-/* Compiled kernels that another user put there would be executed. */
+/* A cache folder that other users can write to is not used, as the kernels that they put there
+ * would be executed. */
 static void a_folder_others_can_write_to_is_not_used(void **state)
 {
     (void)state;
-    char variable[200];
-    snprintf(variable, sizeof variable, "XDG_CACHE_HOME=%s", path_in_test_folder("bad"));
+    char environment_entry[200];
+    snprintf(environment_entry, sizeof environment_entry, "XDG_CACHE_HOME=%s",
+             path_in_test_folder("bad"));
     assert_int_equal(mkdir(path_in_test_folder("bad"), 0755), 0);
     assert_int_equal(mkdir(path_in_test_folder("elsewhere"), 0700), 0);
     assert_int_equal(symlink(path_in_test_folder("elsewhere"), path_in_test_folder("bad/tact")), 0);
-    expect_private_folder((const char *const[]){variable, NULL}, 0);
+    expect_private_folder((const char *const[]){environment_entry, NULL}, 0);
     assert_int_equal(unlink(path_in_test_folder("bad/tact")), 0);
     assert_int_equal(mkdir(path_in_test_folder("bad/tact"), 0700), 0);
     assert_int_equal(chmod(path_in_test_folder("bad/tact"), 0777), 0);
-    expect_private_folder((const char *const[]){variable, NULL}, 0);
+    expect_private_folder((const char *const[]){environment_entry, NULL}, 0);
     assert_int_equal(chmod(path_in_test_folder("bad/tact"), 0700), 0);
     if (geteuid() == 0) {
         assert_int_equal(chown(path_in_test_folder("bad/tact"), 65534, 0), 0);
-        expect_private_folder((const char *const[]){variable, NULL}, 0);
+        expect_private_folder((const char *const[]){environment_entry, NULL}, 0);
     }
 }
 
@@ -196,7 +204,7 @@ int main(int argc, char **argv)
     }
     struct tact_opencl_device device;
     size_t count = 0;
-    pid_t child = fork(); /* this process is to look at no driver */
+    pid_t child = fork(); /* a child process, as this process must not load a driver */
     if (child == 0) {
         _exit(tact_opencl_list(&device, 1, &count, 0, NULL) ? 0 : (int)count);
     }

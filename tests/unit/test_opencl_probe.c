@@ -27,7 +27,7 @@ static void query_that_aborts(void)
 
 static void query_that_exits(void)
 {
-    _exit(0); /* exit status 0 is not a return either */
+    _exit(0); /* a driver that ends the process with status 0 has not returned either */
 }
 
 /* The probe's answer in a child process, as it runs once per process; called twice. */

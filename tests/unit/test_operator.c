@@ -137,7 +137,8 @@ static void refuses_bad_settings(void **state)
     static const double script_with_time_backwards[] = {0, 0, 0, 0, 1, 1, 0, 0, 1, 0, 0, 0};
     static const double wide[] = {0, 1.5, 0, 0};
     const double script_with_nan[] = {0, 0, 0, 0, 1, 0, (double)NAN, 0};
-    const struct tact_device_setting unknown[] = {good[0], SETTING("scirpt", "1")};
+    const struct tact_device_setting settings_with_unknown_key[] = {good[0],
+                                                                    SETTING("scirpt", "1")};
     const struct tact_device_setting twice[] = {good[0], good[0]};
     const struct tact_device_setting text[] = {SETTING("script", "close")};
     const struct tact_device_setting script_with_wrong_width[] = {NUMBERS("script", 4, 5, script)};
@@ -149,7 +150,7 @@ static void refuses_bad_settings(void **state)
     const struct tact_device_setting inf[] = {good[0], SETTING("deadman_from", "inf")};
     const struct tact_device_setting order[] = {good[0], SETTING("deadman_from", "2"),
                                                 SETTING("deadman_until", "1")};
-    expect_refused(unknown, 2, 11, "scirpt", "unknown key");
+    expect_refused(settings_with_unknown_key, 2, 11, "scirpt", "unknown key");
     expect_refused(twice, 2, 11, "script", "twice");
     expect_refused(NULL, 0, 0, "device", "script");
     expect_refused(text, 1, 10, "script", "rows of 4");

@@ -79,8 +79,7 @@ static void outline_of_table_feet(void **state)
     struct tact_mesh *unit, *table;
     const double half[3] = {1, 1, 1};
     assert_int_equal(tact_mesh_box(half, &unit), 0);
-    for (int k = 0; k < 5;
-         k++) { /* four legs beside one another and a plate above, five components */
+    for (int k = 0; k < 5; k++) { /* four table legs and a plate above them: five components */
         double at[3] = {k & 1 ? 0.4 : -0.4, k & 2 ? 0.3 : -0.3, 0.1};
         double size[3] = {0.02, 0.02, 0.1};
         if (k == 4) {
@@ -225,7 +224,7 @@ static int hull_by_chain(double (*p)[2], int n, double (*hull)[2])
             }
             memcpy(hull[k++], r, sizeof *hull);
         }
-        k--; /* the first point of the other side */
+        k--; /* this corner is the first one of the other side of the hull */
     }
     return k;
 }

@@ -62,8 +62,8 @@ static void bound_generates_nothing(void **state)
     }
 }
 
-/* The same of axes with dampings and delays of their own, whose storage is the sum of theirs; and
- * the bound of the least of them is never above this one. */
+/* The port's energy invariant for axes with dampings and delays of their own, whose storage is the
+ * sum over the axes; and the bound of the least of them is never above this one. */
 static void bounds_of_axes_generate_nothing(void **state)
 {
     (void)state;
@@ -144,10 +144,8 @@ static double needed_damping(double stiffness, double damping, int delay)
     return most;
 }
 
-/* The same of a coupling, implicit, with a tool of some mass that touches nothing: of
- * (M (1 - 1/z) + T D + T^2 K / (1 - 1/z)) U = (T K + D (1 - 1/z)) X, the force is M (1 - 1/z) U /
- * T.
- */
+/* Damping needed by a coupling, implicit, with a tool of some mass that touches nothing: of (M (1 -
+ * 1/z) + T D + T^2 K / (1 - 1/z)) U = (T K + D (1 - 1/z)) X, the force is M (1 - 1/z) U / T. */
 static double damping_needed_by_coupling(double stiffness, double damping, double mass)
 {
     double most = -INFINITY;
@@ -168,12 +166,14 @@ static double damping_needed_by_coupling(double stiffness, double damping, doubl
 static void a_coupling_needs_no_more_than_its_wall(void **state)
 {
     (void)state;
-    const double blocked = needed_damping(1000.0, 2.0, 0);
-    const double light = damping_needed_by_coupling(1000.0, 2.0, 0.01);
-    print_message("K 1000, D 2: needs %.3f blocked, %.3f with a free tool of 10 g\n", blocked,
-                  light);
-    assert_true(fabs(blocked - 2.5) < 1e-6 && fabs(light - 2.22) < 5e-3);
-    assert_true(fabs(damping_needed_by_coupling(1000.0, 2.0, 1e9) - blocked) < 1e-3);
+    const double damping_of_blocked_tool = needed_damping(1000.0, 2.0, 0);
+    const double damping_of_free_tool = damping_needed_by_coupling(1000.0, 2.0, 0.01);
+    print_message("K 1000, D 2: needs %.3f blocked, %.3f with a free tool of 10 g\n",
+                  damping_of_blocked_tool, damping_of_free_tool);
+    assert_true(fabs(damping_of_blocked_tool - 2.5) < 1e-6 &&
+                fabs(damping_of_free_tool - 2.22) < 5e-3);
+    assert_true(fabs(damping_needed_by_coupling(1000.0, 2.0, 1e9) - damping_of_blocked_tool) <
+                1e-3);
     for (int i = 0; i < 60; i++) {
         const double k = pow(10.0, uniform(1.0, 5.0)), d = pow(10.0, uniform(-2.0, 2.0)),
                      m = pow(10.0, uniform(-4.0, 1.0));
@@ -196,7 +196,7 @@ static void stiffest_is_that_of_colgate(void **state)
                       largest_passive_stiffness);
         assert_true(fabs(largest_passive_stiffness - 1000.0) < 0.01);
     }
-    /* Abbott and Okamura: steps of 30 um, 5 mN of friction. */
+    /* Stiffest passive wall of Abbott and Okamura: sensor steps of 30 um, dry friction of 5 mN. */
     assert_true(fabs(tact_passivity_stiffest(1.0, 0.0, 5e-3, 30e-6, period) - 1e3 / 3.0) < 1e-9);
 }
 

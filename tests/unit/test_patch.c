@@ -193,7 +193,8 @@ static void hertz_ellipse_of_two_curvatures(void **state)
         assert_true(fabs(arm / radius - table[i][3]) < 1e-5);
         assert_true(fabs(square[0] / square[1] - ratio * ratio) < 1e-9);
     }
-    for (double flat = 1.0; flat < 1e5; flat *= 1.7) { /* Hertz's own equation, by quadrature */
+    /* Hertz's equation for the ratio of the axes, by quadrature */
+    for (double flat = 1.0; flat < 1e5; flat *= 1.7) {
         assert_int_equal(tact_patch_hertz(&p, modulus, 1.0, flat), 0);
         double a = p.stretch[0], b = p.stretch[1], sum[2] = {0.0, 0.0};
         for (int k = 0; k < 200000; k++) { /* of dx / ((a2 + x) sqrt((a2 + x) (b2 + x) x)) */

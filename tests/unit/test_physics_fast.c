@@ -102,11 +102,11 @@ static void record_tick(struct world_scene *s, const struct tact_shape *shape,
     out->energy = fmax(out->energy, compute_phase_corrected_energy(s) / before - 1.0);
 }
 
-/* A scene for all throws of one kind, target and period. */
+/* A world that is reused for all throws of one kind of body, target and period. */
 struct throw_scene {
     struct world_scene scene;
     struct tact_shape shape;
-    double centroid[3]; /* of the shape, in its frame [m] */
+    double centroid[3]; /* centroid of the body's shape, in the shape's frame [m] */
     int is_open;
 };
 
@@ -199,7 +199,7 @@ static void fast_bodies_do_not_pass_through(void **state)
     assert_int_equal(tact_mesh_hull(pyramid[0], 5, &mesh, &err), 0);
     for (enum body_kind kind = 0; kind < KINDS; kind++) {
         struct throw_outcome out = {.least = INFINITY};
-        struct throw_scene scenes[6] = {{.is_open = 0}}; /* by target and period */
+        struct throw_scene scenes[6] = {{.is_open = 0}}; /* one scene for each target and period */
         int trials = campaign_trial_count(60, 3000);
         for (int i = 0; i < trials; i++) {
             struct throw_case t = {.kind = kind, .fast = 1, .plane = i & 1};
@@ -224,7 +224,8 @@ static void bodies_that_pass_are_counted(void **state)
 {
     (void)state;
     static const double speeds[] = {1.0, 3.0, 10.0, 30.0, 100.0};
-    struct throw_scene scenes[2] = {{.is_open = 0}}; /* of the ball and of the box */
+    /* one scene for the ball and one for the box */
+    struct throw_scene scenes[2] = {{.is_open = 0}};
     int trials = campaign_trial_count(60, 1000), passed = 0;
     long counted_throws = 0, missed = 0;
     for (int i = 0; i < trials; i++) {
@@ -258,7 +259,7 @@ static void open_scene_of_two_boxes(struct world_scene *s)
     finish_scene_building(s);
 }
 
-/* Lets them fly at each other, both at this speed. Returns whether they touched. */
+/* Simulates two boxes that fly at each other, each at this speed. Returns whether they touched. */
 static int simulate_collision(struct world_scene *s, double v, int turning, double *deepest,
                               double *energy)
 {

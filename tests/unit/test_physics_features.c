@@ -313,8 +313,8 @@ static struct tact_body *start_resting_box(struct world_scene *s, struct tact_wo
 {
     struct tact_contact_law law = make_friction_law(friction);
     const struct tact_shape box = box_of_sides(side[0], side[1], side[2]);
-    const int rests_deeper = strcmp(model, "volume") == 0;
-    const double place[3] = {0.0, 0.0, 0.5 * side[2] - (rests_deeper ? overlap : 0.0)};
+    const int has_target_overlap = strcmp(model, "volume") == 0;
+    const double place[3] = {0.0, 0.0, 0.5 * side[2] - (has_target_overlap ? overlap : 0.0)};
     o->model = tact_contact_model_find(model);
     law.overlap = overlap;
     open_empty_scene(s, o);
@@ -419,7 +419,8 @@ static void box_rocks_on_a_layer(void **state)
         const double k = stiffnesses[i], depth = mass * weights[i] / (k * area);
         const double exact = sqrt(k * 4.0 / 3.0 * a * a * a * b / inertia);
         struct tact_world_options o = options_with_contact_model("features", periods[i]);
-        struct tact_contact_law law = make_friction_law(5.0); /* it turns about its base's axis */
+        /* with friction of 5 the box turns about the axis of its base */
+        struct tact_contact_law law = make_friction_law(5.0);
         const double place[3] = {0.0, 0.0, c - depth}, turn[3] = {0.0, 0.1 * depth / a, 0.0};
         struct world_scene s;
         o.gravity[2] = -weights[i];

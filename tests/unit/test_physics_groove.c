@@ -80,7 +80,7 @@ static int place_wedge_in_groove(struct world_scene *s, double a, double frictio
     return body;
 }
 
-/* Each flank bears W / (2 sin a) without friction. */
+/* Without friction each flank of the groove bears W / (2 sin a). */
 static void each_flank_carries_its_share(void **state)
 {
     (void)state;
@@ -111,7 +111,7 @@ static void each_flank_carries_its_share(void **state)
     }
 }
 
-/* Along the groove it slides as on a plane of friction mu / sin a. */
+/* Along the groove the wedge slides as on a plane of friction mu / sin a. */
 static void sliding_along_the_groove(void **state)
 {
     (void)state;
@@ -147,7 +147,7 @@ static double wedge_motion_when_pulled(double a, double mu)
         warm[k] = *tact_world_piece(s.world, 0, k);
     }
     close_scene(&s);
-    o.gravity[2] = 1.0; /* pulled upwards from now on */
+    o.gravity[2] = 1.0; /* gravity pulls the wedge upwards from now on */
     body = place_wedge_in_groove(&s, a, mu, 1e-6, 0.3, 0.0, &o);
     *tact_world_body(s.world, body) = held;
     for (int k = 0; k < 2; k++) {
@@ -201,9 +201,10 @@ static void a_corner_of_three_walls_is_three_contacts(void **state)
     struct tact_world_options o = tact_world_options_default();
     const double push[3] = {-2.0, -3.0, -9.81}, mass = 0.5;
     memcpy(o.gravity, push, sizeof push);
-    const double room[18] = {0.5,   0.5,   -0.05, 1.2, 1.2, 0.1,  /* floor */
-                             -0.05, 0.5,   0.25,  0.1, 1.2, 0.5,  /* wall across x, on it */
-                             0.55,  -0.05, 0.25,  1.1, 0.1, 0.5}; /* wall across y */
+    const double room[18] = {0.5, 0.5, -0.05, 1.2, 1.2, 0.1, /* floor */
+                             /* wall across x, standing on the floor */
+                             -0.05, 0.5, 0.25, 0.1, 1.2, 0.5, 0.55, -0.05, 0.25, 1.1, 0.1,
+                             0.5}; /* wall across y */
     open_empty_scene(&s, &o);
     struct tact_shape walls = make_shape_of_boxes(&s, room, 3), box = box_of_sides(0.1, 0.1, 0.1);
     const struct tact_pose here = tact_pose_identity();

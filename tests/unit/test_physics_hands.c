@@ -16,7 +16,8 @@
 #define G 9.81
 #define MIN_HINGE_DRIVE_LEVER 0.01 /* lever arm of a hinge's drive, at least [m] */
 
-enum { WORLDS = 50, ALL_WORLDS = 3333 }; /* worlds at each period; the latter number in .ci/long */
+/* number of random worlds at each period; the latter number in .ci/long */
+enum { WORLDS = 50, ALL_WORLDS = 3333 };
 enum { HANDS = 3, JOINTS = 4, BODIES = 2, TICKS = 40, PERIODS = 3 };
 
 /* A world and the definition of its parts, from which energies are computed without the library's
@@ -47,12 +48,12 @@ static void random_direction_unit(double *out)
  * nearly singular. */
 static void random_axis(double *axis)
 {
-    static const double slopes[] = {0, 1e-12, 1e-9, 1e-6, 1e-3, 1};
-    double beside[3], slope = slopes[random_index(6)];
+    static const double offsets_from_axis[] = {0, 1e-12, 1e-9, 1e-6, 1e-3, 1};
+    double beside[3], offset_from_axis = offsets_from_axis[random_index(6)];
     random_direction_unit(beside);
     tact_v3_set(axis, 0, 0, 0);
     axis[random_index(3)] = 1;
-    tact_v3_axpy(axis, slope, beside);
+    tact_v3_axpy(axis, offset_from_axis, beside);
     tact_v3_normalize(axis, axis);
 }
 
@@ -108,7 +109,8 @@ static void add_hand(struct hands_scene *s, int index)
     struct tact_pose base = tact_pose_identity();
     struct tact_hand *hand = NULL;
     tact_v3_set(base.position, uniform(-0.05, 0.05), uniform(-0.05, 0.05), uniform(0, 0.08));
-    if (random_index(2)) { /* the others are axis-aligned */
+    /* half of the hands get a random orientation, the others are axis-aligned */
+    if (random_index(2)) {
         random_unit_quaternion(base.quat_wxyz);
     }
     for (int i = 0; i < count; i++) {
@@ -238,10 +240,10 @@ static double compute_energy(struct hands_scene *s)
 
 struct world_tally {
     long ticks, unsolved, contacts, deep, stuck;
-    struct worst force;  /* contact force over the weights, drives and momenta */
-    struct worst energy; /* rise over what is allowed */
-    struct worst work;   /* work of contacts alone, relative to the same */
-    struct worst drive;  /* torque over its limit */
+    struct worst force;  /* contact force divided by its bound from weights, drives and momenta */
+    struct worst energy; /* rise of the energy divided by the allowed rise */
+    struct worst work;   /* work of the contacts alone, divided by the allowed rise of the energy */
+    struct worst drive;  /* drive torque divided by its limit */
     struct worst beyond; /* joint values beyond their stops [rad, m] */
 };
 
@@ -338,7 +340,7 @@ static double add_contact_work(struct hands_scene *s, int seed, const struct vel
     return springs;
 }
 
-/* How far joints are beyond their stops. */
+/* Records how far joints are beyond their stops. */
 static void check_joint_stops(struct hands_scene *s, int seed, struct world_tally *t)
 {
     for (int i = 0; i < tact_world_hand_count(s->world.world); i++) {
@@ -456,7 +458,7 @@ static void random_hands_obey_force_bounds(void **state)
         ticks += t.ticks;
         unsolved += t.unsolved;
     }
-    assert_true(unsolved * 8 <= ticks); /* 0.1 to 4.4 % for eight seeds */
+    assert_true(unsolved * 8 <= ticks); /* 0.1 to 4.4 % of the ticks are unsolved for eight seeds */
 }
 
 int main(void)

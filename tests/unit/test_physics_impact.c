@@ -137,9 +137,9 @@ static double deviation_of_ball(const struct ball *ball, double period, double *
                                    .overlap = ball->overlap,
                                    .compliance = ball->compliance,
                                    .hunt_crossley = ball->a};
-    double drop = 0.0005, worst = 0;
-    int b = start_falling_ball(&s, &law, period, drop);
-    double z = drop, v = 0;
+    double drop_height = 0.0005, worst = 0;
+    int b = start_falling_ball(&s, &law, period, drop_height);
+    double z = drop_height, v = 0;
     for (long i = 0; i < lround(1 / period); i++) {
         step_scene(&s);
         for (int k = 0; k < FINE; k++) {

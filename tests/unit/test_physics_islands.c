@@ -50,7 +50,7 @@ static void add_tangled_heap(struct world_scene *s)
     assert_true(tact_world_add_constraint(s->world, &hinge_between_boxes) >= 0);
 }
 
-static void open_world(struct world_scene *s, int heap, int iterations)
+static void open_world(struct world_scene *s, int with_heap, int iterations)
 {
     struct tact_world_options o = tact_world_options_default();
     struct tact_contact_law law = make_rigid_law(0.6);
@@ -58,7 +58,7 @@ static void open_world(struct world_scene *s, int heap, int iterations)
     open_empty_scene(s, &o);
     add_scene_ground(s);
     add_stack(s);
-    if (heap) {
+    if (with_heap) {
         add_tangled_heap(s);
     }
     set_scene_law(s, 0, 1, &law);

@@ -149,7 +149,8 @@ static void a_saturated_drive_is_reported(void **state)
             step_scene(&s);
         }
         const struct tact_contact *c = tact_world_contact(s.world, 0);
-        const double requested_drive_angle = 2 - 0.02; /* the floor is reached after 20 um */
+        /* drive force at rest [N]: the finger reaches the floor after 20 um */
+        const double requested_drive_angle = 2 - 0.02;
         const double exact[3] = {1 / requested_drive_angle - 1, 1 - requested_drive_angle / 5, 1};
         print_message("drive limit %g N: margin %.6f, normal force %.4f N\n", limits[i],
                       c->margins.joint, c->wrench[2]);

@@ -8,11 +8,11 @@
 #include "support/masonry.h"
 #include "support/world_scene.h"
 
-#define RIGID_TARGET_OVERLAP 2e-5 /* of make_rigid_law() [m] */
+#define RIGID_TARGET_OVERLAP 2e-5 /* target overlap of make_rigid_law() [m] */
 
 enum { TICKS = 10 };
 
-/* Numbers of worlds and ticks, and of those not solved. */
+/* Counts of simulated worlds and ticks, and of the ticks that were not solved. */
 struct tally {
     int worlds, ticks, unsolved, cold, most, most_eliminations;
 };
@@ -68,7 +68,7 @@ static struct tally run_masonry_family(const char *name, int first)
     return t;
 }
 
-/* Solved from the first tick on, which has no warm start. */
+/* Walls are solved from the first tick on, which has no warm start. */
 static void masonry_is_solved_from_cold_start(void **state)
 {
     (void)state;

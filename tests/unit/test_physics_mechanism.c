@@ -167,16 +167,16 @@ static void double_pendulum(void **state)
     finish_scene_building(&s);
     assert_int_equal(tact_world_next_pair(s.world, -1), -1);
     memset(&w, 0, sizeof w);
-    double early = 0.0;
+    double min_energy = 0.0;
     for (int i = 0; i < 30000; i++) {
         if (i == 29000) {
-            early = w.least;
+            min_energy = w.least;
             w.least = INFINITY;
         }
         step_and_track(&s, &w);
     }
     double scale = 0.4 * g * l, late = (w.least - w.first) / scale;
-    w.least = tact_min(w.least, early);
+    w.least = tact_min(w.least, min_energy);
     printf("double pendulum, 30 s: energy from %.1e to %.1e of %.3f J, in the last second from "
            "%.1e; joints off by %.1e m, %.1e rad; %d sweeps\n",
            (w.least - w.first) / scale, (w.most - w.first) / scale, scale, late, w.distance,
@@ -329,17 +329,17 @@ static void free_chain_momenta(void **state)
     }
     finish_scene_building(&s);
     double sum[2][6] = {{0.0}}, e[2], worst = 0.0;
-    for (int when = 0; when < 2; when++) {
+    for (int at_end = 0; at_end < 2; at_end++) {
         for (int i = 0; i < 5; i++) {
             const struct tact_body *b = body_of(&s, i);
             double spin[3], orbit[3];
             tact_body_momentum(b, spin);
             tact_v3_cross(orbit, b->pose.position, b->twist);
-            tact_v3_axpy(sum[when], b->mass, b->twist);
-            tact_v3_axpy(sum[when] + 3, b->mass, orbit);
-            tact_v3_add(sum[when] + 3, sum[when] + 3, spin);
+            tact_v3_axpy(sum[at_end], b->mass, b->twist);
+            tact_v3_axpy(sum[at_end] + 3, b->mass, orbit);
+            tact_v3_add(sum[at_end] + 3, sum[at_end] + 3, spin);
         }
-        if (!when) {
+        if (!at_end) {
             run_scene_for_seconds(&s, 5.0);
         }
     }

@@ -13,7 +13,8 @@
 #include "support/random_laws.h"
 
 enum { TICKS = 40, BODIES = 5 };
-enum { GROUND, SOFT, MATERIALS = 1 + BODIES }; /* one for each body; the first is soft */
+/* one material for each body; the first one is soft */
+enum { GROUND, SOFT, MATERIALS = 1 + BODIES };
 
 static const char *const names[] = {"volume", "features", "field", "points", "smooth"};
 enum { MODELS = sizeof names / sizeof *names };
@@ -51,7 +52,7 @@ static int has_corners(const struct world_scene *s, int shape)
     return kind == TACT_SHAPE_BOX || kind == TACT_SHAPE_SPHERE || kind == TACT_SHAPE_HALFSPACE;
 }
 
-/* A law of any model that takes the two shapes; of points where they are asked for. */
+/* A contact law of any model that takes the two shapes; of points where the test asks for them. */
 static struct tact_contact_law random_law(const struct world_scene *s, int a, int b, int is_soft,
                                           int points)
 {
@@ -134,7 +135,8 @@ static void mixed_models_obey_contact_laws(void **state)
 {
     (void)state;
     static struct world_scene s;
-    struct tally world_tallies[2] = {{.ticks = 0}}; /* without points, and with */
+    /* tallies of the worlds without contact points, and of those with points */
+    struct tally world_tallies[2] = {{.ticks = 0}};
     int worlds = campaign_trial_count(90, 3000), models = 0;
     for (int seed = 0; seed < worlds; seed++) {
         int seen = make_random_pile(&s, 1e-3 / (1 << seed % 3), seed & 1);

@@ -124,8 +124,8 @@ static void a_slide_that_starts_inside_is_not_pushed_out(void **state)
     }
 }
 
-/* Moved inside after the start: opened where the joint allows it, with no more force than on a
- * free ball, and otherwise left as it is and reported. */
+/* A slide that is put inside the ground after the start: the overlap is opened where the joint
+ * allows it, with no more force than on a free ball, and otherwise left as it is and reported. */
 static void a_slide_put_inside_is_opened_or_reported(void **state)
 {
     (void)state;
@@ -154,7 +154,8 @@ static void a_finger_that_starts_inside_its_palm(void **state)
 {
     (void)state;
     for (int i = 0; i < 3; i++) {
-        for (int k = 0; k < 3; k++) { /* the axis: along the palm, out of it, along the finger */
+        /* axis of the joint: along the palm, out of the palm, along the finger */
+        for (int k = 0; k < 3; k++) {
             struct world_scene s;
             const struct tact_world_options options = options_of_period(periods[i]);
             const double axes[3][3] = {{0, 1, 0}, {0, 0, 1}, {1, 0, 0}};
@@ -225,7 +226,8 @@ static void a_hand_whose_links_overlap_at_the_start(void **state)
     }
 }
 
-/* A box between two walls that are 1 mm nearer than it is wide, without a start; its body. */
+/* Puts a box between two walls whose distance is 1 mm less than its width, without a start of the
+ * world. Returns its body. */
 static int put_between_walls(struct world_scene *s, const struct tact_world_options *options,
                              double friction)
 {
@@ -263,8 +265,8 @@ static void a_jammed_box_is_in_balance(void **state)
     }
 }
 
-/* The same with gravity along the walls: the force of stabilisation is bounded but not zero, and
- * its friction carries the box; without friction the box falls freely. */
+/* A box jammed between walls, gravity along them: the force of stabilisation is bounded but not
+ * zero, and its friction carries the box; without friction the box falls freely. */
 static void a_jammed_box_is_carried_by_friction(void **state)
 {
     (void)state;
@@ -274,13 +276,16 @@ static void a_jammed_box_is_carried_by_friction(void **state)
         const double friction = i < 3 ? 0.5 : 0;
         int b = put_between_walls(&s, &options, friction);
         double t = 0.05, most = run_and_find_force(&s, t);
-        double fallen = -tact_world_body(s.world, b)->pose.position[2];
-        print_message("h %g, mu %g: %.3g N, fell %.3e m\n", options.period, friction, most, fallen);
+        double distance_fallen = -tact_world_body(s.world, b)->pose.position[2];
+        print_message("h %g, mu %g: %.3g N, fell %.3e m\n", options.period, friction, most,
+                      distance_fallen);
         assert_true(most <= 1e3 * 0.2 * G);
         if (friction > 0) {
-            assert_true(fabs(fallen) <= 3e-4); /* 81 um until the force has grown, then 1.2 um/s */
+            assert_true(
+                fabs(distance_fallen) <=
+                3e-4); /* the box slides 81 um until the force has grown, then creeps at 1.2 um/s */
         } else {
-            assert_true(fabs(fallen - 0.5 * G * t * t) <= 0.6 * G * t * options.period);
+            assert_true(fabs(distance_fallen - 0.5 * G * t * t) <= 0.6 * G * t * options.period);
         }
         for (int wall = 0; wall < 2; wall++) {
             int pair = tact_world_pair_between(s.world, wall, 2);

@@ -17,12 +17,12 @@
 
 enum { FINGERS = 5, TICKS = 3000, CLOSED = 700 };
 
-#define MASS 0.2        /* of the plate [kg] */
-#define FORCE 4.0       /* of each finger but the thumb, which carries the sum [N] */
-#define HALF 0.01       /* half of the plate's thickness [m] */
-#define PAD 0.003       /* half of a pad's edge, and a ball's radius [m] */
-#define GAP 0.001       /* between pads and plate at the start [m] */
-#define STIFFNESS 500.0 /* of a finger's drive [N/m] */
+#define PLATE_MASS 0.2      /* mass of the plate [kg] */
+#define FINGER_FORCE 4.0    /* force of each finger but the thumb, which carries the sum [N] */
+#define HALF_THICKNESS 0.01 /* half of the plate's thickness [m] */
+#define PAD 0.003           /* half of a pad's edge, and a ball's radius [m] */
+#define INITIAL_GAP 0.001   /* distance of the pads from the plate at the start [m] */
+#define STIFFNESS 500.0     /* of a finger's drive [N/m] */
 
 static const double finger_x[FINGERS] = {0.0, -0.06, -0.02, 0.02, 0.06};
 
@@ -39,8 +39,8 @@ static size_t add_finger(char *text, size_t room, int i, const char *pad)
                           "        mass: 0.03\n"
                           "        inertia: [1e-5, 1e-5, 1e-5, 0, 0, 0]\n"
                           "        shapes:\n",
-                          i, -side, finger_x[i], side * (HALF + PAD + GAP), STIFFNESS,
-                          i ? FORCE : (FINGERS - 1) * FORCE);
+                          i, -side, finger_x[i], side * (HALF_THICKNESS + PAD + INITIAL_GAP),
+                          STIFFNESS, i ? FINGER_FORCE : (FINGERS - 1) * FINGER_FORCE);
     for (int k = 0; k < 4; k++) {
         n += tact_number_print(text + n, room - (size_t)n,
                                "          - {%s, position: [%g, 0, %g], material: pad}\n", pad,
@@ -74,7 +74,7 @@ static struct tact_session *open_hand(const char *pad, struct tact_scene **scene
         "        joint: {type: slide, axis: [0, 0, 1], stiffness: 5000, damping: 100}\n"
         "        mass: 0.3\n"
         "        inertia: [1e-4, 1e-4, 1e-4, 0, 0, 0]\n",
-        MASS, 2.0 * HALF);
+        PLATE_MASS, 2.0 * HALF_THICKNESS);
     for (int i = 0; i < FINGERS; i++) {
         n += add_finger(text + n, sizeof text - n, i, pad);
     }
@@ -84,14 +84,16 @@ static struct tact_session *open_hand(const char *pad, struct tact_scene **scene
     return session;
 }
 
-/* Closes, lifts by 20 mm and moves up and down by 5 mm, 1.4 times a second. */
+/* Targets of the fingers: close, lift by 20 mm, then move up and down by 5 mm 1.4 times a second.
+ * */
 static void set_targets(const struct tact_hand_state *s, int tick)
 {
     const double after = tick > CLOSED ? 1e-3 * (tick - CLOSED) : 0.0;
     const double up = after < 0.5 ? 0.5 - 0.5 * cos(6.283185307179586 * after) : 1.0;
     s->target[0] = 0.02 * up + 5e-3 * (after > 0.5 ? sin(8.8 * (after - 0.5)) : 0.0);
     for (int i = 1; i <= FINGERS; i++) {
-        s->target[i] = fmin(1.0, tick / 500.0) * (GAP + (i > 1 ? 2.0 : 8.0) * FORCE / STIFFNESS);
+        s->target[i] = fmin(1.0, tick / 500.0) *
+                       (INITIAL_GAP + (i > 1 ? 2.0 : 8.0) * FINGER_FORCE / STIFFNESS);
     }
 }
 

@@ -284,7 +284,7 @@ static void vertices_of_overlaps(void **state)
     assert_int_equal(count_corners(&store, floor, top), 8);
     tact_points_destroy(&store);
 
-    tact_v3_set(a.position, 0, 0, 1); /* not touching: only the centre */
+    tact_v3_set(a.position, 0, 0, 1); /* the bodies do not touch: only the centre matters */
     make_contact_points_of_boxes(&a, &b, 1, &store);
     assert_int_equal(store.now.count, 1);
     tact_points_destroy(&store);

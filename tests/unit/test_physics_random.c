@@ -11,7 +11,8 @@
 #include <cmocka.h>
 #include "support/random_laws.h"
 
-enum { WORLDS = 1000, ALL_WORLDS = 10000 }; /* number of worlds; the larger one in .ci/long */
+/* number of random worlds; the larger number in .ci/long */
+enum { WORLDS = 1000, ALL_WORLDS = 10000 };
 enum { TICKS = 50, BODIES = 4 };
 
 static uint64_t random_generator_state;
@@ -29,7 +30,8 @@ static int random_index(int n)
 
 static struct tact_shape random_shape(struct world_scene *s, double size)
 {
-    double thin = random_index(6) ? random_uniform(0.2, 1) : 1e-3; /* one in six is a sheet */
+    /* one box in six is a thin sheet */
+    double thin = random_index(6) ? random_uniform(0.2, 1) : 1e-3;
     switch (random_index(4)) {
     case 0:
         return make_sphere(0.5 * size);
@@ -40,7 +42,7 @@ static struct tact_shape random_shape(struct world_scene *s, double size)
     default: {
         const double boxes[12] = {0, 0, 0,          size,       0.3 * size,  0.2 * size,
                                   0, 0, 0.2 * size, 0.2 * size, 0.25 * size, 0.2 * size};
-        return make_shape_of_boxes(s, boxes, 2); /* two that touch along a face */
+        return make_shape_of_boxes(s, boxes, 2); /* a shape of two boxes that touch along a face */
     }
     }
 }
@@ -83,7 +85,8 @@ static void build_world(struct world_scene *s, int seed, int sweeps)
             body->twist[k] = random_uniform(-1, 1);
             body->twist[3 + k] = random_uniform(-1, 1) * random_uniform(0, 2) / size;
         }
-        if (random_index(3)) { /* one box in three stays axis-aligned: degenerate on purpose */
+        /* one box in three stays axis-aligned: a degenerate case on purpose */
+        if (random_index(3)) {
             double angle = random_uniform(0, 3), length = tact_v3_normalize(axis, axis);
             double q[4] = {cos(angle), 0, 0, 0};
             for (int k = 0; k < 3 && length > 0; k++) {
@@ -105,7 +108,7 @@ static void random_worlds_obey_the_contact_laws(void **state)
     (void)state;
     static struct world_scene s;
     struct tally t = {0};
-    const char *one = getenv("TACT_WORLD"); /* to run a single seed */
+    const char *one = getenv("TACT_WORLD"); /* index of a single world to run */
     int first = one ? atoi(one) : 0,
         last = one ? first + 1 : campaign_trial_count(WORLDS, ALL_WORLDS);
     for (int seed = first; seed < last; seed++) {
@@ -134,7 +137,8 @@ static void random_worlds_obey_the_contact_laws(void **state)
             i ? "solved" : "unsolved", t.linear[i].value, t.linear[i].seed, t.angular[i].value,
             t.angular[i].seed);
     }
-    assert_true(t.unsolved * 100 <= t.ticks); /* 0.21 to 0.48 % for eight seeds */
+    /* 0.21 to 0.48 % of the ticks are unsolved for eight seeds */
+    assert_true(t.unsolved * 100 <= t.ticks);
     /* The spin arm of an elastic patch is computed from the force before the last sweep: in one
      * contact of 10,000 worlds it is 6e-6 less than that of the final force. */
     assert_true(t.limits.value <= 2e-5 && t.unsolved_limits.value <= 1e-9);
@@ -143,19 +147,19 @@ static void random_worlds_obey_the_contact_laws(void **state)
     }
 }
 
-/* Kinetic energy of all bodies [J]; *fall: the kinetic energy that they gain in a tick of free
- * fall. */
-static double kinetic_energy(struct world_scene *s, double *fall)
+/* Kinetic energy of all bodies [J]; *energy_of_free_fall: the kinetic energy that they gain in a
+ * tick of free fall. */
+static double kinetic_energy(struct world_scene *s, double *energy_of_free_fall)
 {
     double energy = 0, speed = s->options.period * tact_v3_norm(s->options.gravity);
-    *fall = 0;
+    *energy_of_free_fall = 0;
     for (int i = 0; i < tact_world_body_count(s->world); i++) {
         const struct tact_body *body = tact_world_body(s->world, i);
         double spin[3];
         tact_body_momentum(body, spin);
         energy += 0.5 * body->mass * tact_v3_dot(body->twist, body->twist) +
                   0.5 * tact_v3_dot(spin, body->twist + 3);
-        *fall += 0.5 * body->mass * speed * speed;
+        *energy_of_free_fall += 0.5 * body->mass * speed * speed;
     }
     return energy;
 }
@@ -177,11 +181,12 @@ static void unsolved_ticks_do_not_add_energy(void **state)
                 *tact_world_body(few.world, k) = *tact_world_body(full.world, k);
             }
             tact_world_refresh(few.world);
-            double fall, came = kinetic_energy(&full, &fall);
+            double energy_of_free_fall, came = kinetic_energy(&full, &energy_of_free_fall);
             solve_scene_velocities(&full);
             solve_scene_velocities(&few);
-            double right = kinetic_energy(&full, &fall), got = kinetic_energy(&few, &fall);
-            double share = got / (came + right + fall);
+            double right = kinetic_energy(&full, &energy_of_free_fall),
+                   got = kinetic_energy(&few, &energy_of_free_fall);
+            double share = got / (came + right + energy_of_free_fall);
             ticks++;
             unsolved += few.stats.residual > 1e-8;
             if (full.stats.residual <= 1e-8) {
@@ -197,7 +202,7 @@ static void unsolved_ticks_do_not_add_energy(void **state)
         "%ld ticks, unsolved with few sweeps %ld; energy over twice what it may be in %ld, at most "
         "%.2g times (world %d)\n",
         ticks, unsolved, over, ratio.value, ratio.seed);
-    assert_true(ratio.value <= 3); /* 4e12 without bounds on the impulses */
+    assert_true(ratio.value <= 3); /* the ratio is 4e12 without bounds on the impulses */
 }
 
 int main(void)

@@ -134,7 +134,7 @@ static void a_plate_on_many_feet_comes_to_rest(void **state)
         "%d plates on 20 feet: %ld ticks unsolved, more than %d in %d; they rest within %.1e m/s, "
         "residual %.1e\n",
         PLATE_COUNT, unsolved, FEW, more, worst, residual);
-    assert_in_range(more, 0, 9); /* 3 at most at 38 seeds; 18 with rigid normals */
+    assert_in_range(more, 0, 9); /* at most 3 plates at 38 seeds; 18 with rigid normals */
     assert_true(residual < 1e-6);
     assert_true(worst < 1e-8);
 }

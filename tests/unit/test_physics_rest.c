@@ -10,12 +10,12 @@
 
 /** Energy balance of a run. */
 struct energy_balance {
-    double start, end;     /* start and end of the bodies [J] */
+    double start, end;     /* energy of the bodies at the start and at the end [J] */
     double worst_rise;     /* rise in a tick beyond the work of the contacts' normal forces [J] */
     double work_gained;    /* positive work of the contacts' normal forces [J] */
     double work_absorbed;  /* negative work of the contacts' normal forces [J] */
     double friction;       /* work of friction and spin [J]: never positive */
-    double worst_friction; /* most positive of a contact in a solved tick [J] */
+    double worst_friction; /* largest positive work of friction of a contact in a solved tick [J] */
     double rest_time;      /* first time after which nothing moved faster than 1e-3 m/s or rad/s */
 };
 
@@ -35,8 +35,8 @@ static void run_with_balance(struct world_scene *s, double seconds, struct energ
             work += normal * h;
             work += s->stats.residual <= 1e-8
                         ? 0
-                        : fmax(friction, 0) *
-                              h; /* where not solved, friction is not yet opposite to slip */
+                        : fmax(friction, 0) * h; /* tolerance for unsolved ticks, in which friction
+                                                    is not yet opposite to slip */
             out->work_gained += fmax(normal, 0) * h;
             out->work_absorbed += fmin(normal, 0) * h;
             out->friction += friction * h;

@@ -13,9 +13,9 @@ static const double G = 9.81, RADIUS = 0.05;
 
 struct rolling_result {
     double speed;          /* speed downhill after the given time [m/s] */
-    double spin;           /* about the axis it rolls about [rad/s] */
+    double spin;           /* angular velocity about the rolling axis [rad/s] */
     double patch;          /* mean of the patch's semi-axes at the end [m] */
-    double rise_of_centre; /* lift of the centre against the start [m] */
+    double rise_of_centre; /* rise of the ball's centre over its height at the start [m] */
     int touching;          /* ticks in contact */
     int ticks;
 };
@@ -70,7 +70,7 @@ static void patch_resists_rolling(void **state)
     }
 }
 
-/* At rest where tan(theta) < a / R. */
+/* The ball stays at rest where tan(theta) < a / R, with patch radius a and ball radius R. */
 static void patch_holds_on_a_gentle_slope(void **state)
 {
     (void)state;

@@ -11,7 +11,7 @@
 
 static const double G = 9.81, MU = 0.6, MASS = 0.5;
 
-struct stand {
+struct plate_scene {
     struct world_scene scene;
     struct tact_contact_law law;
     double side[3];
@@ -19,7 +19,7 @@ struct stand {
 };
 
 /* A box that rests on the ground. */
-static void open_plate_on_springs(struct stand *s, double compliance, double tangential,
+static void open_plate_on_springs(struct plate_scene *s, double compliance, double tangential,
                                   double overlap)
 {
     struct tact_shape box = box_of_sides(s->side[0], s->side[1], s->side[2]);
@@ -38,7 +38,7 @@ static void open_plate_on_springs(struct stand *s, double compliance, double tan
 
 /* Ticks under a wrench on the centre of mass [N, N m], world axes; body axes must be the world's
  * but for small angles. */
-static void run_under_wrench(struct stand *s, const double wrench[6], double seconds)
+static void run_under_wrench(struct plate_scene *s, const double wrench[6], double seconds)
 {
     struct tact_body *body = tact_world_body(s->scene.world, s->box);
     double h = s->scene.options.period;
@@ -55,14 +55,14 @@ static void run_under_wrench(struct stand *s, const double wrench[6], double sec
 }
 
 /* Position of the box's point at the patch's centre, half of the overlap above its bottom. */
-static void lowest_point_of_foot(struct stand *s, double foot[3])
+static void lowest_point_of_foot(struct plate_scene *s, double foot[3])
 {
     double overlap_at_rest = s->law.overlap + s->law.compliance * MASS * G;
     const double down[3] = {0, 0, 0.5 * (overlap_at_rest - s->side[2])};
     tact_pose_point(foot, &tact_world_body(s->scene.world, s->box)->pose, down);
 }
 
-static double rotation_about(struct stand *s, int axis)
+static double rotation_about(struct plate_scene *s, int axis)
 {
     const double *q = tact_world_body(s->scene.world, s->box)->pose.quat_wxyz;
     return 2 * q[1 + axis] * (q[0] < 0 ? -1 : 1);
@@ -73,7 +73,7 @@ static double rotation_about(struct stand *s, int axis)
 static void deflection_is_compliance_times_force(void **state)
 {
     (void)state;
-    struct stand s = {.side = {0.08, 0.06, 0.02}};
+    struct plate_scene s = {.side = {0.08, 0.06, 0.02}};
     const double pull = 0.3 * MU * MASS * G, t = 2e-4;
     const double on[6] = {pull}, off[6] = {0};
     double foot[3], later[3], back[3];
@@ -100,7 +100,7 @@ static void rotation_follows_the_stiffness(void **state)
     (void)state;
     const double overlap[3] = {2e-5, 2e-4, 2e-3}, t = 2e-4, c = 1e-4, torque = 0.002;
     for (int i = 0; i < 3; i++) {
-        struct stand s = {.side = {0.08, 0.06, 0.02}};
+        struct plate_scene s = {.side = {0.08, 0.06, 0.02}};
         const double twist[6] = {0, 0, 0, 0, 0, torque}, tilt[6] = {0, 0, 0, 0, torque, 0};
         double x2 = s.side[0] * s.side[0] / 12, y2 = s.side[1] * s.side[1] / 12;
         open_plate_on_springs(&s, c, t, overlap[i]);
@@ -109,8 +109,8 @@ static void rotation_follows_the_stiffness(void **state)
         close_scene(&s.scene);
         open_plate_on_springs(&s, c, t, overlap[i]);
         run_under_wrench(&s, tilt, 2);
-        double tips = MASS * G * 0.5 * s.side[2];
-        double pitch = rotation_about(&s, 1), exact_pitch = torque / (x2 / c - tips);
+        double tipping_stiffness = MASS * G * 0.5 * s.side[2];
+        double pitch = rotation_about(&s, 1), exact_pitch = torque / (x2 / c - tipping_stiffness);
         print_message("overlap %.0e: turns by %.3e of %.3e rad, tilts by %.4e of %.4e rad\n",
                       overlap[i], yaw, exact_yaw, pitch, exact_pitch);
         assert_true(fabs(yaw / exact_yaw - 1) < 2e-4);
@@ -124,7 +124,7 @@ static void rotation_follows_the_stiffness(void **state)
 static void a_plate_swings_at_its_frequency(void **state)
 {
     (void)state;
-    struct stand s = {.side = {0.1, 0.1, 0.0004}};
+    struct plate_scene s = {.side = {0.1, 0.1, 0.0004}};
     const double t = 2e-3, none[6] = {0};
     open_plate_on_springs(&s, 1e-6, t, 2e-5);
     s.law.dissipation = 0;
@@ -153,7 +153,7 @@ static void a_plate_swings_at_its_frequency(void **state)
 static void slides_at_the_friction_limit(void **state)
 {
     (void)state;
-    struct stand s = {.side = {0.08, 0.06, 0.004}};
+    struct plate_scene s = {.side = {0.08, 0.06, 0.004}};
     const double most = MU * MASS * G;
     double a[3], b[3];
     open_plate_on_springs(&s, 1e-5, 1e-4, 2e-5);

@@ -75,8 +75,8 @@ static void check_tipping_slope(const char *name, enum solid kind, double yaw_de
     }
     print_message("%-8s turned by %4.1f deg: tips at %.2f deg, exact %.2f\n", name, yaw_deg, hi,
                   exact);
-    double most =
-        kind == CYLINDER ? 0.5 : 0.1; /* the cylinder is a polygonal hull, 0.22 degrees short */
+    double most = kind == CYLINDER ? 0.5 : 0.1; /* tolerance [deg]: the cylinder is a polygonal
+                                                   hull, which tips 0.22 degrees early */
     if (!(fabs(hi - exact) < most)) {
         fail_msg("%s: %.2f deg, wanted %.2f", name, hi, exact);
     }

@@ -84,7 +84,7 @@ static void torsion_of_a_fingertip(void **state)
         const double at[3] = {0, 0, RADIUS - 4e-5}, mass = i % 2 ? 1.6 : 0.2;
         law.tip_radius = c;
         law.tip_power = power[i / 2];
-        law.modulus = 1e5; /* tip_radius has priority over it */
+        law.modulus = 1e5; /* law.tip_radius has priority over this modulus */
         open_empty_scene(&s, NULL);
         add_scene_ground(&s);
         int b = add_scene_solid(&s, &ball, mass, at, 0);

@@ -32,7 +32,8 @@
 #endif
 
 static char root[] = "/tmp/tact_plugins_XXXXXX";
-static char folder[128], file[160], other[160]; /* root/p, root/p/good.so, root/q */
+/* folder and file of the valid plug-in, and a second folder: root/p, root/p/good.so, root/q */
+static char folder[128], file[160], other[160];
 static int refused;
 
 /* Copies at most the first `most` bytes of a plug-in, with byte `at` changed unless that is 0. */
@@ -95,7 +96,8 @@ static void expect_refusal(const char *type, const char *where, const char *why)
     tact_scene_free(scene);
 }
 
-/* The same for the type `good`, and checks that its code did not run. */
+/* Expects that the device type `good` is not loaded, with one message, and that its code did not
+ * run. */
 static void expect_not_loaded(const char *why)
 {
     expect_refusal("good", folder, why);
@@ -153,7 +155,8 @@ static void bad_folders_are_refused(void **state)
     assert_null(getenv("TACT_TEST_LOADED"));
 }
 
-/* Also where no plug-in is needed, as the user named a wrong folder. */
+/* A named plug-in folder is checked also where no plug-in is needed, as the user named a wrong
+ * folder. */
 static void a_named_folder_is_always_checked(void **state)
 {
     (void)state;
@@ -221,7 +224,8 @@ static void files_that_are_no_plugin_are_refused(void **state)
         copy_plugin("good", file, lengths[i], 0);
         expect_not_loaded("cannot be loaded");
     }
-    copy_plugin("good", file, 1L << 30, 18); /* the processor architecture of the ELF header */
+    /* changes the processor architecture in the ELF header */
+    copy_plugin("good", file, 1L << 30, 18);
     expect_not_loaded("cannot be loaded");
     FILE *text = fopen(file, "w");
     fputs("#!/bin/sh\ntouch /tmp/owned\n", text);
@@ -255,7 +259,7 @@ static void bad_tables_are_refused(void **state)
     }
 }
 
-/* A scene names a type, and no file or folder. */
+/* A scene can name a device type, but no file or folder of plug-ins. */
 static void scenes_name_no_file(void **state)
 {
     (void)state;
@@ -343,7 +347,7 @@ static void files_of_others_are_refused(void **state)
 static void folders_are_searched_in_order(void **state)
 {
     (void)state;
-    static const char installed[] = BUILD_FOLDER "installed";
+    static const char installed_folder[] = BUILD_FOLDER "installed";
     char folder_elsewhere[200];
     struct tact_error err = {.line = 0};
     struct tact_plugins *plugins;
@@ -361,19 +365,20 @@ static void folders_are_searched_in_order(void **state)
     assert_int_equal(unlink(file), 0);
     expect_refusal("good", folder, "compiled for ABI version");
     unsetenv("TACT_PLUGINS");
-    assert_true(!mkdir(installed, 0755) || errno == EEXIST);
-    assert_int_equal(chmod(installed, 0755), 0);
+    assert_true(!mkdir(installed_folder, 0755) || errno == EEXIST);
+    assert_int_equal(chmod(installed_folder, 0755), 0);
     copy_plugin("good", BUILD_FOLDER "installed/good.so", 1L << 30, 0);
     assert_int_equal(tact_plugins_open(scene, folder, &plugins, &err), 0);
     tact_plugins_close(plugins);
-    assert_int_equal(chmod(installed, 0777), 0);
+    assert_int_equal(chmod(installed_folder, 0777), 0);
     expect_refusal("good", folder, "can be written by others");
     struct tact_scene *plain = load_scene_of_device_type("operator", &err);
-    assert_int_equal(tact_plugins_open(plain, NULL, &plugins, &err), 0); /* no folder is opened */
+    /* no plug-in folder is opened for built-in types */
+    assert_int_equal(tact_plugins_open(plain, NULL, &plugins, &err), 0);
     tact_plugins_close(plugins);
     tact_scene_free(plain);
     assert_int_equal(unlink(BUILD_FOLDER "installed/good.so"), 0);
-    assert_int_equal(rmdir(installed), 0);
+    assert_int_equal(rmdir(installed_folder), 0);
     expect_refusal("good", NULL, "no good.so in " BUILD_FOLDER "installed");
     tact_scene_free(scene);
 }

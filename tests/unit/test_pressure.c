@@ -71,7 +71,8 @@ static struct sums sum_patch_polygons(int index)
             out.area += area;
             out.load += area * p / 3.0;
             for (int x = 0; x < 3; x++) {
-                for (int j = 0; j < 3; j++) { /* exact for a linear pressure */
+                /* this sum is the exact integral for a linear pressure */
+                for (int j = 0; j < 3; j++) {
                     out.moment[x] += area / 12.0 * (double)t[j][x] * (p + (double)t[j][3]);
                 }
             }

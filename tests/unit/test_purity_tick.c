@@ -35,14 +35,14 @@
 #include "support/run_scene.h"
 
 #define TICKS 10000
-#define FIRST 10 /* ticks at the start that are not checked */
+#define FIRST_CHECKED_TICK 10 /* ticks at the start in which calls are not checked */
 
 /* Shared with the parent: the filter kills the child when it leaves the loop. */
 static struct {
     uint64_t ticks;
     uint64_t allocations, frees, locks;
-    uint64_t packets; /* that one end of the link has received */
-    uint64_t pushes;  /* ticks in which the puck is pushed */
+    uint64_t packets_received;  /* packets that one end of the link has received */
+    uint64_t pushed_puck_ticks; /* ticks in which the puck is pushed */
 } * seen;
 
 static __thread int is_thread_watched;
@@ -126,12 +126,12 @@ static struct tact_network_device *end_of_link;
 static void count_calls_and_read(void *self, uint64_t tick, double t, int64_t now,
                                  struct tact_device_input *in)
 {
-    if (tick == FIRST) {
+    if (tick == FIRST_CHECKED_TICK) {
         forbid_system_calls();
         is_thread_watched = 1;
     }
     seen->ticks = tick;
-    seen->packets = end_of_link->channel.counts.received;
+    seen->packets_received = end_of_link->channel.counts.received;
     inner.ops->read(self, tick, t, now, in);
 }
 
@@ -167,7 +167,7 @@ static void count_pushes_and_read(void *self, uint64_t tick, double t, int64_t n
                                   struct tact_device_input *in)
 {
     puck.ops->read(self, tick, t, now, in);
-    seen->pushes += in->channel[0] != 0.0;
+    seen->pushed_puck_ticks += in->channel[0] != 0.0;
 }
 
 static int open_puck(const struct tact_device_config *config, struct tact_device *out,
@@ -201,11 +201,11 @@ static pid_t start_daemon(const char *path)
     }
     int32_t version, packet[8] = {0, 100, 0, 0, 0, 0, 0, 1};
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    const int client = accept(listener, NULL, NULL);
-    if (recv(client, &version, sizeof version, MSG_WAITALL) == sizeof version) {
-        send(client, &version, sizeof version, MSG_NOSIGNAL);
+    const int client_socket = accept(listener, NULL, NULL);
+    if (recv(client_socket, &version, sizeof version, MSG_WAITALL) == sizeof version) {
+        send(client_socket, &version, sizeof version, MSG_NOSIGNAL);
     }
-    while (send(client, packet, sizeof packet, MSG_NOSIGNAL) == sizeof packet) {
+    while (send(client_socket, packet, sizeof packet, MSG_NOSIGNAL) == sizeof packet) {
         usleep(1000);
     }
     _exit(0);
@@ -282,14 +282,14 @@ static void ten_thousand_pure_ticks(void **state)
     rmdir(folder);
     print_message("%lu ticks, %lu packets, %lu with a pushed puck; allocations %lu, frees %lu, "
                   "locks %lu; ended by %s %d\n",
-                  (unsigned long)seen->ticks + 1, (unsigned long)seen->packets,
-                  (unsigned long)seen->pushes, (unsigned long)seen->allocations,
+                  (unsigned long)seen->ticks + 1, (unsigned long)seen->packets_received,
+                  (unsigned long)seen->pushed_puck_ticks, (unsigned long)seen->allocations,
                   (unsigned long)seen->frees, (unsigned long)seen->locks,
                   WIFSIGNALED(status) ? "signal" : "exit",
                   WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
     assert_int_equal(seen->ticks, TICKS - 1);
-    assert_true(seen->packets > TICKS / 2);
-    assert_true(seen->pushes > TICKS / 2);
+    assert_true(seen->packets_received > TICKS / 2);
+    assert_true(seen->pushed_puck_ticks > TICKS / 2);
     assert_int_equal(seen->allocations, 0);
     assert_int_equal(seen->frees, 0);
     assert_int_equal(seen->locks, 0);

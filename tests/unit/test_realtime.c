@@ -186,7 +186,7 @@ static void *run_thread_of_pair(void *arg)
     pthread_barrier_wait(p->barrier);
     v->rc = tact_realtime_enter(&v->options, &v->report);
     v->inside = thread_settings();
-    pthread_barrier_wait(p->barrier); /* both threads have entered */
+    pthread_barrier_wait(p->barrier); /* waits until both threads have entered real time */
     if (p->does_leave_first) {
         tact_realtime_leave();
     }
@@ -226,7 +226,7 @@ static void test_two_real_time_threads(void **state)
         assert_int_equal(v->rc, 0);
         assert_int_equal(v->report.count, 7);
         check_items(&v->report);
-        /* The settings of the process are granted to both threads alike. */
+        /* Settings of the process are granted to both real-time threads alike. */
         for (int k = 0; k < 7; k++) {
             assert_int_equal(v->report.item[k].granted,
                              pair[0].run_realtime_visit.report.item[k].granted);
@@ -285,7 +285,7 @@ static void test_bad_options(void **state)
     o = tact_realtime_default();
     o.fuse_us = -1;
     assert_int_equal(tact_realtime_enter(&o, NULL), -EINVAL);
-    tact_realtime_leave(); /* no effect where no thread has entered */
+    tact_realtime_leave(); /* leaving has no effect where no thread has entered */
 }
 
 static void test_required_and_refused(void **state)
@@ -293,7 +293,7 @@ static void test_required_and_refused(void **state)
     (void)state;
     static struct run_realtime_visit v;
     v.options = tact_realtime_default();
-    v.options.cpu = 1000; /* a processor that no test machine has */
+    v.options.cpu = 1000; /* number of a processor that no test machine has */
     v.options.require = 1;
     assert_int_equal(run_realtime_visit(&v), 0);
     assert_true(v.rc < 0);
@@ -313,7 +313,7 @@ static int run_unprivileged(rlim_t lockable)
 {
     const struct rlimit small = {lockable, lockable}, none = {0, 0};
     static struct run_realtime_visit v;
-    mallopt(M_ARENA_MAX, 1); /* an arena per thread would count as 64 MiB more */
+    mallopt(M_ARENA_MAX, 1); /* a memory arena per thread would count as 64 MiB more */
     if (setrlimit(RLIMIT_MEMLOCK, &small)) {
         return 78;
     }
@@ -350,7 +350,7 @@ static int run_unprivileged(rlim_t lockable)
         return 5;
     }
     pthread_join(thread, NULL);
-    /* Also while this thread has entered. */
+    /* Threads can be created also while this thread is in real time. */
     if (tact_realtime_enter(&v.options, &v.report) ||
         pthread_create(&thread, NULL, thread_that_returns_at_once, NULL)) {
         return 6;
@@ -389,7 +389,8 @@ static void test_without_privileges(void **state)
     check_unprivileged_in_child(64 * 1024);
 }
 
-/* Enough for the memory mapped now, but not for another stack of the default size. */
+/* A limit of locked memory that suffices for the memory mapped now, but not for another stack of
+ * the default size. */
 static void test_with_little_memory_to_lock(void **state)
 {
     (void)state;
@@ -399,7 +400,7 @@ static void test_with_little_memory_to_lock(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        /* First, while no earlier thread has left its heap mapped. */
+        /* This test comes first, while no earlier thread has left its heap mapped. */
         cmocka_unit_test(test_with_little_memory_to_lock),
         cmocka_unit_test(test_without_privileges),
         cmocka_unit_test(test_enter_and_leave),

@@ -254,7 +254,7 @@ static void a_second_recorder_is_refused(void **state)
     assert_int_equal(tact_log_open(path, &log, NULL), 0);
     assert_true(tact_log_state(log)->complete);
     assert_int_equal(count_equal_records(log, 0), 3);
-    /* Nor is a log emptied while a replay reads it. */
+    /* A log is not emptied by a new recording while a replay reads it. */
     assert_int_equal(open_session_recorder(path, &options, (struct tact_messages){0}, &second),
                      -EBUSY);
     assert_int_equal(count_equal_records(log, 3), 0);
@@ -341,7 +341,8 @@ static void a_stalled_disk_loses_nothing(void **state)
     assert_in_range(record_through_a_stall(8192, 0, 500000), 8192 / 2, 8192);
 }
 
-/* The same at 1 kHz with a stall of two seconds, as of a disk that spins up. */
+/* Recording to a pipe at 1 kHz with a stall of two seconds, as of a disk that spins up, loses
+ * nothing. */
 static void a_stall_of_two_seconds_loses_nothing(void **state)
 {
     (void)state;
@@ -355,12 +356,13 @@ static cpu_set_t recorder_processors(void)
     cpu_set_t found;
     DIR *tasks = opendir("/proc/self/task");
     CPU_ZERO(&found);
-    for (struct dirent *task = readdir(tasks); task; task = readdir(tasks)) {
+    for (struct dirent *thread_entry = readdir(tasks); thread_entry;
+         thread_entry = readdir(tasks)) {
         char path[300], name[32] = "";
-        snprintf(path, sizeof path, "/proc/self/task/%s/comm", task->d_name);
+        snprintf(path, sizeof path, "/proc/self/task/%s/comm", thread_entry->d_name);
         FILE *file = fopen(path, "r");
         if (file && fgets(name, sizeof name, file) && !strcmp(name, "tact-recorder\n"))
-            sched_getaffinity(atoi(task->d_name), sizeof found, &found);
+            sched_getaffinity(atoi(thread_entry->d_name), sizeof found, &found);
         if (file)
             fclose(file);
     }
@@ -380,7 +382,7 @@ static void the_recorder_thread_avoids_the_loops_processor(void **test_state)
     options.loop_cpu = tact_realtime_processor(TACT_REALTIME_CPU_LAST);
     assert_true(CPU_ISSET((size_t)options.loop_cpu, &allowed));
     expected = allowed;
-    if (CPU_COUNT(&allowed) > 1) /* with a single processor it is shared */
+    if (CPU_COUNT(&allowed) > 1) /* with a single processor the two threads share it */
         CPU_CLR((size_t)options.loop_cpu, &expected);
     assert_int_equal(open_session_recorder(session_log_path("apart"), &options,
                                            (struct tact_messages){0}, &recorder),
@@ -568,7 +570,7 @@ static void a_killed_recorder_keeps_a_chunk_in_memory(void **state)
         assert_int_equal(tact_log_recover(path, NULL, &report, NULL), 0);
         assert_in_range(report.ticks, committed, committed + 1);
     }
-    /* 250 ms of records, and the poll. */
+    /* At most 250 ms of records in memory, and the poll interval, are missing from the file. */
     assert_in_range(least, 0, 250 + 5);
     munmap(shared, sizeof *shared);
     unlink(path);

@@ -36,8 +36,8 @@ static void every_committed_tick_is_recovered(void **state)
         if (rc != 0 && atomic_load(&shared->ticks) == 0) {
             if (rc != -ENODATA && rc != -EINVAL && rc != -ENOENT)
                 fail_msg("run %d: %d %s", run, rc, err.text);
-            unlink(find_ring_file_path()); /* of a recorder killed before the head of its log was
-                                              written */
+            /* ring file of a recorder that was killed before the head of its log was written */
+            unlink(find_ring_file_path());
             continue;
         }
         if (rc != 0)
@@ -63,7 +63,7 @@ static void recovery_can_be_killed_and_repeated(void **state)
     const char *path = session_log_path("twice");
     struct tact_recover_report report;
     uint64_t seed = 2 ^ campaign_seed_offset();
-    int unfinished = 0;
+    int incomplete_count = 0;
 
     for (int run = 0; run < KILLED_SESSIONS / 4; run++) {
         struct tact_recorder_options options = recorder_options_with_small_ring();
@@ -75,12 +75,12 @@ static void recovery_can_be_killed_and_repeated(void **state)
         for (int k = 0; k < 5; k++)
             kill_recovery_after_delay(path, next_session_random(&seed) % 15000);
         assert_int_equal(tact_log_recover(path, folder, &report, NULL), 0);
-        unfinished += !report.was_complete;
+        incomplete_count += !report.was_complete;
         assert_int_equal(report.ticks_lost + report.events_lost, 0);
         check_recovered_log(path);
     }
     print_message("%d recoveries, %d of them left to the last attempt\n", KILLED_SESSIONS / 4,
-                  unfinished);
+                  incomplete_count);
     unlink(path);
 }
 
@@ -105,7 +105,7 @@ static void record_with_ticks_in_rings(const char *path,
     assert_true(report.ticks_added >= 8);
 }
 
-/* One changed byte in the ring file, or a truncated one. */
+/* A ring file with one changed byte, or a truncated one, is refused or its loss reported. */
 static void damaged_rings_are_refused_or_reported(void **state)
 {
     (void)state;

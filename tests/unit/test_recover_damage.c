@@ -38,7 +38,8 @@ static uint64_t count_ticks(const struct tact_mcap_record *chunk)
     while (tact_mcap_chunk_next(&cursor, &record) == 0) {
         if (record.opcode == TACT_MCAP_MESSAGE &&
             tact_mcap_parse_message(record.content, &message) == 0)
-            ticks += message.channel == 0; /* /tact/tick is the first */
+            ticks += message.channel ==
+                     0; /* counts messages of the topic /tact/tick, the first channel */
     }
     tact_bytes_free(&unpacked);
     return ticks;
@@ -165,7 +166,8 @@ static void a_damaged_byte_loses_its_chunk_only(void **state)
     unlink(path);
 }
 
-/* The same without the ring file, as after a restart of the machine. */
+/* One damaged byte of a killed log without its ring file, as after a restart of the machine: the
+ * loss is reported. */
 static void damage_without_rings_is_reported(void **state)
 {
     (void)state;
@@ -181,7 +183,7 @@ static void damage_without_rings_is_reported(void **state)
     struct bytes log = read_file(path);
     assert_int_equal(tact_log_recover(path, folder, &report, NULL), 0);
     uint64_t ticks = report.ticks;
-    /* Nothing after the last chunk says how many ticks it contained. */
+    /* The log does not say how many ticks its last chunk contained. */
     for (int run = 0; run < DAMAGE_TRIALS / 5; run++) {
         uint64_t at = next_session_random(&seed) % (run % 10 == 0 ? 8 : log.size / 2);
         write_file(path, log.data, log.size);

@@ -83,7 +83,8 @@ static void sliding_is_slowed_until_it_rolls(void **state)
     tact_reduced_destroy(r);
     r = open_reduced(&s, &o);
     r->options.friction_dynamic = -0.3;
-    r->state.kinetic = INFINITY; /* or it is stopped for the energy it gains */
+    /* disables the check that would stop the motion for the energy it gains */
+    r->state.kinetic = INFINITY;
     assert_int_equal(tact_reduced_advance(r, 0.06), 0);
     tact_reduced_get(r, &pose, printed);
     tact_reduced_destroy(r);
@@ -107,13 +108,13 @@ static void sliding_is_slowed_until_it_rolls(void **state)
 static void static_and_dynamic_friction_on_a_slope(void **state)
 {
     (void)state;
-    const double tangents[2] = {1.04, 1.06}, mu_s = 0.3, mu_d = 0.2;
+    const double slope_tangents[2] = {1.04, 1.06}, mu_s = 0.3, mu_d = 0.2;
     for (int i = 0; i < 2; i++) {
         struct start s = ball_on_ground(0.02, 0.1);
         struct tact_reduced_options o = options_with_friction(mu_s);
         struct tact_pose pose;
         double twist[6];
-        const double angle = atan(tangents[i]);
+        const double angle = atan(slope_tangents[i]);
         const double rolling = 5.0 / 7.0 * G * sin(angle),
                      sliding = G * (sin(angle) - mu_d * cos(angle));
         o.friction_dynamic = mu_d;
@@ -121,7 +122,7 @@ static void static_and_dynamic_friction_on_a_slope(void **state)
         struct tact_reduced *r = open_reduced(&s, &o);
         assert_int_equal(tact_reduced_advance(r, 0.5), 0);
         tact_reduced_get(r, &pose, twist);
-        printf("tan %.2f: %s, %.6f m/s^2 (rolling %.6f, sliding %.6f)\n", tangents[i],
+        printf("tan %.2f: %s, %.6f m/s^2 (rolling %.6f, sliding %.6f)\n", slope_tangents[i],
                tact_reduced_mode_name(tact_reduced_report(r)->mode), twist[0] / 0.5, rolling,
                sliding);
         assert_true(fabs(twist[0] / 0.5 - (i ? sliding : rolling)) < 1e-8);
@@ -180,7 +181,7 @@ static void impacts_follow_their_laws(void **state)
     printf("%ld impacts, then %s\n", is->impacts, tact_reduced_mode_name(is->mode));
     assert_true(is->impacts == 7 && is->contacts == 1 && is->mode == TACT_REDUCED_ROLLING);
     tact_reduced_destroy(r);
-    for (int i = 0; i < 2; i++) { /* slip of 0.1 m/s sticks, 2 m/s slides */
+    for (int i = 0; i < 2; i++) { /* with a slip of 0.1 m/s the ball sticks, with 2 m/s it slides */
         const double slip = i ? 2.0 : 0.1, e = 0.5, et = 0.3, mu = 0.2;
         double velocity[3] = {slip, 0.0, -1.0}, arm[3] = {0.0, 0.0, -0.02}, n[3] = {0.0, 0.0, 1.0};
         o.impact = TACT_REDUCED_CHATTERJEE_RUINA;

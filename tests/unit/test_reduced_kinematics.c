@@ -109,7 +109,8 @@ static void coordinates_give_the_velocity(void **state)
         }
         worst = fmax(worst, off);
         printed = fmin(printed, other);
-        for (int j = 0; j < COORDINATES; j++) { /* no velocity along the normal */
+        /* the coordinates give no velocity along the normal */
+        for (int j = 0; j < COORDINATES; j++) {
             assert_true(fabs(k.h[5][j]) < 1e-15);
         }
     }
@@ -134,7 +135,7 @@ static void the_alignment_is_an_involution(void **state)
     assert_true(off < 1e-15 && idempotent > 1.0);
 }
 
-/* Ad of 1 from 1c on every column. */
+/* Transforms every column from the contact frame of body 1 to the frame of body 1 (adjoint). */
 static void columns_to_body(const struct contact_frame *f, const double h[SPATIAL][COORDINATES],
                             double out[SPATIAL][COORDINATES])
 {
@@ -179,7 +180,7 @@ static void rates_of_the_relation(void **state)
         columns_to_body(&k.frame[0], k.h_rate, other);
         simple = fmin(simple, largest_difference(other, by[1], 1.0));
         memcpy(other, k.h_rate, sizeof other);
-        for (int i = 0; i < SPATIAL * 2; i++) { /* second term of (57) as printed */
+        for (int i = 0; i < SPATIAL * 2; i++) { /* second term of the paper's (57), as printed */
             double own[2] = {0.0, 0.0};
             const int half = i / 2 / 3 * 3, c = i % 2;
             for (int m = 0; m < 3; m++) {
@@ -196,7 +197,7 @@ static void rates_of_the_relation(void **state)
     assert_true(worst < 1e-5 && simple > 0.05 && printed > 1e-3);
 }
 
-/* A wrench of 1c in frame 1. */
+/* Transforms a wrench from the contact frame of body 1 to the frame of body 1. */
 static void wrench_to_body(const struct contact_frame *f, const double wrench[SPATIAL],
                            double out[SPATIAL])
 {
@@ -305,10 +306,10 @@ static void the_turn_of_charts_keeps_its_digits(void **state)
     for (int i = 0; i < 3; i++) {
         dot += k.frame[0].axes[3 * i] * turned.axes[3 * i];
     }
-    const double by_acos = -acos(fmin(dot, 1.0)),
+    const double angle_by_acos = -acos(fmin(dot, 1.0)),
                  is = tact_reduced_frame_angle(&k.frame[0], &turned);
-    printf("a turn of %g: %.12g, by acos %.3g\n", angle, is, by_acos);
-    assert_true(fabs(is - angle) < 1e-15 && fabs(by_acos - angle) > 1e-9);
+    printf("a turn of %g: %.12g, by acos %.3g\n", angle, is, angle_by_acos);
+    assert_true(fabs(is - angle) < 1e-15 && fabs(angle_by_acos - angle) > 1e-9);
 }
 
 /* Third derivatives of a chart against differences of the second over h, of the size of
@@ -385,7 +386,7 @@ static void third_derivatives_of_charts(void **state)
         struct reduced_surface surface;
         struct chart_point p = {.st = {uniform(0.2, 0.45), uniform(0.2, 0.45)}};
         tact_reduced_surface_place(&surface, &shape[k], &here);
-        if (k == 2) { /* in arc parameter and angle, or about the axis */
+        if (k == 2) { /* place by arc parameter and azimuth, or by a point near the axis */
             const double s = uniform(0.004, 0.08);
             p = tact_reduced_surface_locate(&surface, (double[3]){s, 0.6, 0.8});
             int edge;

@@ -17,8 +17,8 @@
 #include "support/bowl_profile.h"
 #include "support/world_scene.h"
 
-/* Of the motion: what the reference is itself off by, in steps over the knots of a profile, where
- * third derivatives jump. */
+/* Error of the reference motion itself, relative, in steps over the knots of a profile, where third
+ * derivatives jump. */
 #define REFERENCE_ERROR 1e-5
 
 #define HALF_TURN_ROOT 0.70710678118654752440
@@ -83,7 +83,7 @@ static void set_momentum_before(const struct motion *m, double h, struct tact_bo
     tact_m3_mul_v3(body->twist + 3, body->inverse_world, l[0]);
 }
 
-/* The pose after m->seconds in a world of period h. */
+/* The body's pose after m->seconds in a world of period h. */
 static struct tact_pose pose_in_world(const struct motion *m, double h)
 {
     struct tact_world_options o = tact_world_options_default();
@@ -262,7 +262,8 @@ static void a_tippe_top_in_slip(void **state)
                        .seconds = 0.1};
     tact_v3_set(m.pose.position, -low * sin(tilt[1]), 0.0, radius - low * cos(tilt[1]));
     tact_quat_from_rotvec(m.pose.quat_wxyz, tilt);
-    tact_v3_copy(m.contact, m.pose.position); /* the centre of mass is at rest */
+    /* the body turns about its centre of mass, which is at rest */
+    tact_v3_copy(m.contact, m.pose.position);
     compare_with_world(&m);
 }
 

@@ -134,7 +134,7 @@ static void test_full_ring_drops_the_newest(void **state)
 struct stress_with_two_threads {
     struct tact_ring *ring;
     uint64_t count;
-    int is_lossy; /* the producer drops what does not fit */
+    int is_lossy; /* the producer drops elements for which there is no room */
 };
 
 static void *produce_elements(void *arg)

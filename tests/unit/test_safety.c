@@ -265,7 +265,7 @@ static void check_vector(const struct tact_safety_channel *c, const double *sent
         assert_true(isfinite(sent[i]));
         assert_true(armed || sent[i] == 0.0);
     }
-    /* The norm of a vector is rounded here too. */
+    /* The limit is exceeded by rounding of the norm at most. */
     assert_true(norm_of(sent, n) <= c->limit * (1.0 + (n > 1) * DBL_EPSILON));
     assert_true(!armed || norm_of(change, n) <= c->rate * 0.001 + 4 * DBL_EPSILON * c->limit);
 }
@@ -335,14 +335,16 @@ static void test_release_is_of_the_whole_group(void **state)
         const uint64_t slowed = s.trips[TACT_TRIP_RATE];
         assert_true(sent[0] == 2.0 && sent[1] == 8.0 && sent[3] == 2.0);
         tact_safety_release(&s, released);
-        tact_safety_release(&s, released == 1 ? 1 : 3); /* again, as that of another channel */
+        /* releases the same group again, by another of its channels */
+        tact_safety_release(&s, released == 1 ? 1 : 3);
         tact_safety_step(&s, released == 1 ? wanted : zero, 1, 10, sent);
         for (int i = 0; i < 4; i++) {
             assert_true(sent[i] ==
                         (i == 1 ? (released == 1 ? 2.0 : 8.0) : (released == 1 ? 2.0 : 0.0)));
         }
         assert_int_equal(s.trips[TACT_TRIP_RATE], slowed + (released == 1));
-        tact_safety_step(&s, wanted, 1, 11, sent); /* begins at 0: sqrt(12) N at 1 N a tick */
+        /* the vector begins at 0: sqrt(12) N, limited to 1 N a tick */
+        tact_safety_step(&s, wanted, 1, 11, sent);
         assert_true(released == 1 || fabs(sent[0] - 1.0 / sqrt(3.0)) < 1e-12);
         tact_safety_release(&s, -1);
         tact_safety_release(&s, 4);

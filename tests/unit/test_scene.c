@@ -122,15 +122,16 @@ static bool open_device(const struct tact_scene *scene, uint32_t i, struct tact_
 }
 
 /** True where a reference names another device, or a channel of this device. */
-static bool has_channel(const struct tact_device *device, const char *reference,
+static bool has_channel(const struct tact_device *device, const char *channel_reference,
                         const struct tact_device_channel *channels, int count)
 {
     size_t length = strlen(device->info.name);
-    if (strncmp(reference, device->info.name, length) != 0 || reference[length] != '.') {
+    if (strncmp(channel_reference, device->info.name, length) != 0 ||
+        channel_reference[length] != '.') {
         return true;
     }
     for (int i = 0; i < count; i++) {
-        if (strcmp(channels[i].name, reference + length + 1) == 0) {
+        if (strcmp(channels[i].name, channel_reference + length + 1) == 0) {
             return true;
         }
     }
@@ -275,7 +276,8 @@ static void test_lines_and_columns(void **state)
     assert_string_equal(err.key, "deadman");
     assert_int_equal(err.line, 3);
     assert_int_equal(err.column, 10);
-    tact_scene_where(s, "devices[0].settings", &err); /* absent: the place where it would be */
+    /* place of a key that is absent: where it would be */
+    tact_scene_where(s, "devices[0].settings", &err);
     assert_int_equal(err.line, 2);
     assert_int_equal(err.column, 11);
     assert_string_equal(err.key, "devices[0].settings");
@@ -357,9 +359,10 @@ static void test_mesh_files(void **state)
     }
 }
 
-/* Units of files, and the axes scaled each by itself; a mirror image has its outside out again. */
-/* A mesh that several shapes have is read once and is one; at another scale, or as a hull, it is
- * another one. */
+/* Mesh files in other units, and with each axis scaled by itself; a mirrored mesh keeps its outside
+ * outside. */
+/* A mesh file that several shapes use is read once and shared; at another scale, or as a hull, it
+ * is another mesh. */
 static void test_shared_mesh(void **state)
 {
     (void)state;
@@ -371,7 +374,7 @@ static void test_shared_mesh(void **state)
                                        "type: mesh, file: pyramid.obj, scale_xyz: [1, 2, 1]",
                                        "type: mesh, file: pyramid.obj, unit: mm",
                                        "type: mesh, file: pyramid.obj, scale_xyz: [1, 2, 3]"};
-    static const int first_with_it[] = {0, 0, 2, 3, 4, 4, 6, 7};
+    static const int first_shape_of_mesh[] = {0, 0, 2, 3, 4, 4, 6, 7};
     enum { SHAPES = sizeof keys / sizeof *keys };
     char text[4096] = "name: s\nmaterials: [{name: a}]\n"
                       "pairs: [{materials: [a, a], friction: 0.5}]\nbodies:\n";
@@ -390,11 +393,11 @@ static void test_shared_mesh(void **state)
         const struct tact_scene_shape *shape = scene->bodies[i].shapes;
         for (int k = 0; k < SHAPES; k++) {
             assert_true((shape->mesh == scene->bodies[k].shapes->mesh) ==
-                        (first_with_it[i] == first_with_it[k]));
+                        (first_shape_of_mesh[i] == first_shape_of_mesh[k]));
         }
         assert_true(shape->shape.mesh == shape->mesh &&
-                    !shape->file_data == (i != first_with_it[i]));
-        assert_memory_equal(scene->bodies[i].inertia, scene->bodies[first_with_it[i]].inertia,
+                    !shape->file_data == (i != first_shape_of_mesh[i]));
+        assert_memory_equal(scene->bodies[i].inertia, scene->bodies[first_shape_of_mesh[i]].inertia,
                             6 * sizeof(double));
     }
     tact_scene_free(scene);
@@ -449,7 +452,7 @@ static void check_section(const char *page, const char *name, const cyaml_schema
         fail_msg("SCENE.md has no section `%s`", name);
         return;
     }
-    int rows = -2, count = 0; /* two rows are the table's head */
+    int rows = -2, count = 0; /* number of keys in the table, less the two rows of its head */
     for (const char *row = text; (row = strstr(row, "\n|")); row++) {
         rows++;
     }

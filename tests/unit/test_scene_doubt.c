@@ -46,7 +46,7 @@ static void count_message(void *user, enum tact_message_level level, const char 
 {
     (void)user;
     if (level != TACT_MESSAGE_WARNING) {
-        return; /* the number of notes of a hand's file */
+        return; /* the message with the number of notes of a hand's file does not count */
     }
     heard.count++;
     snprintf(heard.last, sizeof heard.last, "%s", text);

@@ -60,7 +60,8 @@ static void ties_of_a_base_are_of_vectors(void **state)
     static const char *const tie = "  - {joint: tool.base_%s, device: site, axis: %d, %s}\n";
     static const char *const coordinates[] = {"x", "y", "z", "rx", "ry", "rz"};
     static const struct {
-        const char *base, *numbers[6], *key; /* NULL: it is good */
+        /* key that the message names; NULL: the scene is valid */
+        const char *base, *numbers[6], *key;
     } cases[] = {
         {"limit: 5", {"impedance: 1", "impedance: 1", "impedance: 1"}, NULL},
         {"turn_coupling: {stiffness: 1, damping: 1}",
@@ -109,7 +110,8 @@ static void ties_of_a_base_are_of_vectors(void **state)
     }
 }
 
-/* Its targets are the other site's, which a range set here would not clamp. */
+/* A joint tied to another site follows that site's targets, so that a range for its own is refused.
+ * */
 static void range_of_targets_is_refused(void **state)
 {
     static const char from[] = "viscous: 2";

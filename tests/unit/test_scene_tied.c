@@ -64,7 +64,7 @@ static const char gripper[] =
     "          stiffness: 2000, damping: 20}\n"
     "        shapes: [{type: box, size: [0.02, 0.02, 0.02], material: skin}]\n";
 
-/* The text with one change; room for a line more. */
+/* Copies the scene's text with one change; the buffer has room for one more line. */
 static void change_scene_text(char text[sizeof pusher + 160], const char *from, const char *to)
 {
     const char *at = strstr(pusher, from);
@@ -132,7 +132,8 @@ static void fingers_on_two_branches_hold_a_box(void **state)
     const struct tact_contact *right =
         tact_world_contact(world, tact_world_pair_between(world, 0, 2));
     const double sides[2] = {fabs(left->wrench[0]), fabs(right->wrench[0])};
-    const double width = 0.05 + q.q[1] - q.q[0]; /* between the inner faces */
+    /* width of the box: distance between the inner faces of the fingers */
+    const double width = 0.05 + q.q[1] - q.q[0];
     struct tact_pose pose;
     tact_session_body_pose(session, 0, &pose);
     print_message("drive %.6f N, %.6f N and %.6f N, box fell %.2f um, squeezed by %.2f um\n", drive,
@@ -198,7 +199,7 @@ static void refuses_scenes(void **state)
     }
 }
 
-/* Ranges of two joints that are tied leave none. */
+/* Ranges of two tied joints that have no value in common are refused. */
 static void refuses_ranges_without_room(void **state)
 {
     (void)state;

@@ -27,11 +27,12 @@
 
 static const double period = 1e-3, joint_damping = 2.0; /* [s], [N s/m] */
 
-/* A press: joint and hand, and what else the twin has. */
+/* A press against the wall: properties of joint and hand, and settings of the simulated device. */
 struct press {
-    double mass, stiffness, damping; /* of the joint [kg]; of the hand [N/m], [N s/m] */
-    double wall, step;               /* where the wall is, and how far the hand goes [m] */
-    const char *device;              /* settings of the twin */
+    /* mass of the joint [kg]; stiffness [N/m] and damping [N s/m] of the hand */
+    double mass, stiffness, damping;
+    double wall, step;  /* position of the wall, and distance that the hand moves [m] */
+    const char *device; /* further settings of the simulated device (twin) */
     double seconds;
 };
 
@@ -178,11 +179,12 @@ static double work_of_hand(const struct press *p, const double *values, uint64_t
 static void the_port_has_the_work_of_the_hand(void **state)
 {
     (void)state;
-    static const struct press presses[] = {{0.1, 100.0, 2.0, 0.01, 0.03, "control: rate", 2.0},
-                                           {0.1, 1000.0, 40.0, 0.01, 0.03, "control: rate", 2.0},
-                                           {0.018, 1000.0, 40.0, 1.0, 1e-3, "control: rate", 0.7}};
+    static const struct press press_cases[] = {
+        {0.1, 100.0, 2.0, 0.01, 0.03, "control: rate", 2.0},
+        {0.1, 1000.0, 40.0, 0.01, 0.03, "control: rate", 2.0},
+        {0.018, 1000.0, 40.0, 1.0, 1e-3, "control: rate", 0.7}};
     for (int i = 0; i < 3; i++) {
-        const struct press *p = &presses[i];
+        const struct press *p = &press_cases[i];
         double *values, outside = 0.0;
         const uint64_t ticks = simulate_press(p, &values);
         const double *last = values + (ticks - 1) * COLUMNS;
@@ -344,7 +346,7 @@ static void a_servo_of_positions_stands_still_at_zero(void **state)
 
 /* A device that measures 0.4 N, whose values are old for 3 ms, and for 100 ms. */
 static struct stale_device {
-    int has_gaps;
+    int has_stale_intervals;
     uint64_t tick;
     double sent[1000];
 } stale_device;
@@ -353,12 +355,13 @@ static void read_stale(void *self, uint64_t tick, double t, int64_t now,
                        struct tact_device_input *in)
 {
     struct stale_device *device = self;
-    const int is_old = (tick >= 500 && tick < 503) || (tick >= 700 && tick < 800);
+    const int is_value_stale = (tick >= 500 && tick < 503) || (tick >= 700 && tick < 800);
     (void)t;
     device->tick = tick;
-    in->state = device->has_gaps && is_old ? TACT_DEVICE_STALE : TACT_DEVICE_OK;
+    in->state = device->has_stale_intervals && is_value_stale ? TACT_DEVICE_STALE : TACT_DEVICE_OK;
     in->stamp_ns = now;
-    in->channel[0] = in->state == TACT_DEVICE_STALE ? 1e9 : 0.4; /* an old value is not used */
+    /* a stale value, which must not be used */
+    in->channel[0] = in->state == TACT_DEVICE_STALE ? 1e9 : 0.4;
 }
 
 static void write_stale(void *self, const double *out, int64_t now)
@@ -395,7 +398,7 @@ static void keep_message(void *user, enum tact_message_level level, const char *
 }
 
 /* Runs 1 s of a joint of 0.1 kg in the hand of that device; returns the report as JSON. */
-static char *run_stale_device(int has_gaps, const char *path, char message[256])
+static char *run_stale_device(int has_stale_intervals, const char *path, char message[256])
 {
     static const struct tact_device_type type = {TACT_ABI(struct tact_device_type), "stale",
                                                  "values that are old at times", open_stale, NULL};
@@ -418,14 +421,15 @@ static char *run_stale_device(int has_gaps, const char *path, char message[256])
     options.replace = 1;
     options.messages = (struct tact_messages){keep_message, message};
     memset(&stale_device, 0, sizeof stale_device);
-    stale_device.has_gaps = has_gaps;
+    stale_device.has_stale_intervals = has_stale_intervals;
     open_session_of_scene_text(changed, &options, &loaded, &session);
     assert_int_equal(tact_session_run(session, &report), 0);
     assert_int_equal(tact_session_port_count(session), 1);
     const struct tact_session_port port = tact_session_port(session, 0);
     assert_true(port.is_admittance && port.engaged && port.force[0] == -0.4);
     assert_true(port.rate > 0.98 * 0.4 / joint_damping && port.rate <= 0.4 / joint_damping);
-    assert_true(port.held == (has_gaps ? 8 : 0) && port.missing == (has_gaps ? 95 : 0));
+    assert_true(port.held == (has_stale_intervals ? 8 : 0) &&
+                port.missing == (has_stale_intervals ? 95 : 0));
     report.recorder.event_overruns = 7;
     char *json = tact_session_report_json(session, &report);
     assert_non_null(strstr(json, "\"event_overruns\": 7"));
@@ -494,21 +498,23 @@ static void bad_settings_are_refused(void **state)
     };
     const struct press p = {1.0, 1.0, 1.0, 1.0, 1.0, "control: rate", 1.0};
     for (size_t i = 0; i <= sizeof bad / sizeof *bad; i++) {
-        const int undamped = i == sizeof bad / sizeof *bad;
+        const int is_undamped_case = i == sizeof bad / sizeof *bad;
         char scene[4096];
         struct tact_error err = {0};
         struct tact_scene *out = NULL;
-        write_text(&p, undamped ? "" : bad[i].joint, undamped ? "" : bad[i].input, scene);
-        if (undamped) {
+        write_text(&p, is_undamped_case ? "" : bad[i].joint, is_undamped_case ? "" : bad[i].input,
+                   scene);
+        if (is_undamped_case) {
             memcpy(strstr(scene, "damping: 2"), "damping: 0", 10);
         }
         assert_int_equal(tact_scene_parse(scene, strlen(scene), "bad.yaml", NULL, &out, &err), -22);
         print_message("%d: %s: %s\n", err.line, err.key, err.text);
-        assert_non_null(strstr(err.text, undamped ? "over 0" : bad[i].expected));
+        assert_non_null(strstr(err.text, is_undamped_case ? "over 0" : bad[i].expected));
     }
 }
 
-/* A force sensor without a servo, a servo's lag without one. */
+/* A twin with a force sensor but no servo, or with a servo's time constant but no servo, is
+ * refused. */
 static void a_twin_without_a_servo_measures_no_force(void **state)
 {
     (void)state;

@@ -11,7 +11,8 @@
 #include "devices/common/settings.h"
 #include "rt/session/session.h"
 
-/* What the simulated device reports as not calibrated. */
+/* What the simulated device reports: raw (uncalibrated) channels, no zero; and whether it was
+ * closed. */
 static int raw, no_zero, closed;
 
 static void board_read(void *self, uint64_t tick, double t, int64_t now,

@@ -79,7 +79,7 @@ static int open_wrapped(const struct tact_device_config *config, struct tact_dev
 }
 
 /* Runs pad.yaml; records the events, or plays them where `settings` names a recording. */
-static void run_pad(const char *settings, int is_live, const char *log)
+static void run_pad(const char *settings, int is_recording, const char *log)
 {
     static const struct tact_device_type type = {TACT_ABI(struct tact_device_type), "evdev",
                                                  "wrapped", open_wrapped, NULL};
@@ -88,13 +88,13 @@ static void run_pad(const char *settings, int is_live, const char *log)
     char *text = load_scene_text_with_edits("pad.yaml", edits);
     struct tact_session_report report;
     struct tact_session_options options = tact_session_options_default();
-    options.types = is_live ? types : tact_devices_builtin(&options.type_count);
-    options.type_count = is_live ? 1 : options.type_count;
+    options.types = is_recording ? types : tact_devices_builtin(&options.type_count);
+    options.type_count = is_recording ? 1 : options.type_count;
     options.clock = TACT_LOOP_FREE;
     options.ticks = TICKS;
     options.record = log;
     options.replace = 1;
-    options.record_devices = is_live ? folder : NULL;
+    options.record_devices = is_recording ? folder : NULL;
     run_session_of_scene_text(text, &options, &report);
     free(text);
 }
@@ -114,7 +114,7 @@ static double *read_log(const char *path, struct tact_log **log, size_t *size)
     return values;
 }
 
-/* Number of a channel, by its place in the record. */
+/* Index of a device's channel in the record, by its name. */
 static size_t channel_index(const struct tact_device *device, const char *name)
 {
     for (int i = 0; i < device->info.input_count; i++) {
@@ -129,16 +129,16 @@ static size_t channel_index(const struct tact_device *device, const char *name)
 static void a_played_recording_has_the_same_bits(void **state)
 {
     (void)state;
-    char is_live[64], again[64], other[64], match[128], play[128];
+    char live_log[64], again[64], other[64], match[128], play[128];
     struct tact_log *logs[3];
     double *values[3];
     size_t size[3];
-    snprintf(is_live, sizeof is_live, "%s/live.mcap", folder);
+    snprintf(live_log, sizeof live_log, "%s/live.mcap", folder);
     snprintf(again, sizeof again, "%s/again.mcap", folder);
     snprintf(other, sizeof other, "%s/other.mcap", folder);
     snprintf(match, sizeof match, "match: X-Box #");
-    for (int i = 0; i < 2; i++) { /* the second run replaces the recording of the first */
-        run_pad(match, 1, is_live);
+    for (int i = 0; i < 2; i++) { /* the second run replaces the device recording of the first */
+        run_pad(match, 1, live_log);
     }
     const size_t rz = channel_index(&inner, "abs_rz"), x = channel_index(&inner, "abs_x");
     const size_t y = channel_index(&inner, "abs_y"), south = channel_index(&inner, "btn_south");
@@ -147,7 +147,7 @@ static void a_played_recording_has_the_same_bits(void **state)
     snprintf(play, sizeof play,
              "recording: %s/pad.evemu\n      deadzone: 0.3\n      inverted: abs_x #", folder);
     run_pad(play, 0, other);
-    const char *paths[] = {is_live, again, other};
+    const char *paths[] = {live_log, again, other};
     for (int i = 0; i < 3; i++) {
         values[i] = read_log(paths[i], &logs[i], &size[i]);
         assert_int_equal(size[i], size[0]);
@@ -164,11 +164,11 @@ static void a_played_recording_has_the_same_bits(void **state)
         assert_memory_equal(a, b, timing * sizeof *a);
         assert_true(c[0] == a[0] && c[south] == a[south]);
         /* a dead zone of 0.3, then 0 to 1 over the rest; x inverted */
-        const double raw_y = a[0] != TACT_DEVICE_OK || a[y] == 0.0 ? NAN
-                             : tick < 700                          ? 9000
-                                                                   : 12000;
-        if (isfinite(raw_y) && tick < PULLED) {
-            double wanted = fmax(0.0, (raw_y - 0.3 * 32767.0) / (0.7 * 32767.0));
+        const double raw_y_axis = a[0] != TACT_DEVICE_OK || a[y] == 0.0 ? NAN
+                                  : tick < 700                          ? 9000
+                                                                        : 12000;
+        if (isfinite(raw_y_axis) && tick < PULLED) {
+            double wanted = fmax(0.0, (raw_y_axis - 0.3 * 32767.0) / (0.7 * 32767.0));
             assert_true(fabs(c[y] + wanted) < 1e-4);
         }
         assert_true(c[x] == -a[x] || a[x] == 0.0);

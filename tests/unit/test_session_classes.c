@@ -15,7 +15,7 @@
 
 /* Shape 0 is the ball, 1 the palm, 2 to 4 are of the links a, b and c: a and c are on the palm and
  * overlap it, b is on a and overlaps c. */
-#define SCENE(hand, ball, joint)                                                                   \
+#define CLASSES_SCENE(hand, ball, joint)                                                           \
     "name: palm\n"                                                                                 \
     "duration: 1\n"                                                                                \
     "materials: [{name: skin}]\n"                                                                  \
@@ -56,7 +56,7 @@ static void store_message(void *user, enum tact_message_level level, const char 
     }
 }
 
-static struct tact_session_options free_wheeling(char *messages)
+static struct tact_session_options free_wheeling_options(char *messages)
 {
     struct tact_session_options options = tact_session_options_default();
     size_t count;
@@ -67,10 +67,10 @@ static struct tact_session_options free_wheeling(char *messages)
     return options;
 }
 
-/* Whether the shapes of a scene may touch, pair by pair. */
+/* Checks for each pair of shapes of a scene whether they may touch. */
 static void check_pairs(const char *text, const int touch[5][5], char *messages)
 {
-    const struct tact_session_options options = free_wheeling(messages);
+    const struct tact_session_options options = free_wheeling_options(messages);
     struct tact_scene *scene;
     struct tact_session *session;
     open_session_of_scene_text(text, &options, &scene, &session);
@@ -95,13 +95,13 @@ static void classes_select_what_touches(void **state)
     static const int none[5][5] = {{0, 0, 0, 0, 0}, {0, 0, 0, 1, 0}, {0}, {0}, {0}};
     static const int all[5][5] = {{0, 1, 1, 1, 1}, {0, 0, 0, 1, 0}, {0}, {0}, {0}};
     char messages[1024] = "";
-    check_pairs(SCENE("", ", collides: 2, collides_with: 2", ""), none, messages);
-    check_pairs(SCENE("", ", collides: 0, collides_with: 0", ""), none, messages);
-    check_pairs(SCENE("", ", collides: 2, collides_with: 3", ""), all, messages);
-    check_pairs(SCENE("", ", collides: 3, collides_with: 2", ""), all, messages);
+    check_pairs(CLASSES_SCENE("", ", collides: 2, collides_with: 2", ""), none, messages);
+    check_pairs(CLASSES_SCENE("", ", collides: 0, collides_with: 0", ""), none, messages);
+    check_pairs(CLASSES_SCENE("", ", collides: 2, collides_with: 3", ""), all, messages);
+    check_pairs(CLASSES_SCENE("", ", collides: 3, collides_with: 2", ""), all, messages);
 }
 
-#define OPERATOR                                                                                   \
+#define OPERATOR_DEVICE                                                                            \
     "devices: [{name: o, type: operator, settings: {script: [[0, 0, 0, 0], [0.1, 1, 0, 0]]}}]\n"   \
     "inputs: [{from: o.grip, to: h.a, scale: -2}]\n"
 
@@ -109,13 +109,13 @@ static void classes_select_what_touches(void **state)
 static void a_target_stays_in_its_range(void **state)
 {
     (void)state;
-    static const char *const texts[2] = {SCENE("", "", ", target_lower: -0.3, target_upper: 1")
-                                             OPERATOR,
-                                         SCENE("", "", "") OPERATOR};
+    static const char *const texts[2] = {
+        CLASSES_SCENE("", "", ", target_lower: -0.3, target_upper: 1") OPERATOR_DEVICE,
+        CLASSES_SCENE("", "", "") OPERATOR_DEVICE};
     static const double expected[2] = {-0.3, -2.0};
     for (int i = 0; i < 2; i++) {
         char messages[1024] = "";
-        const struct tact_session_options options = free_wheeling(messages);
+        const struct tact_session_options options = free_wheeling_options(messages);
         struct tact_session_report report;
         struct tact_scene *scene;
         struct tact_session *session;

@@ -34,7 +34,9 @@ static const struct grip grip_models[] = {
 
 struct press {
     struct grip grip;
-    const char *drive; /* "coupling: {%s}", or "%s" for a drive, damped against the base */
+    /* format of the joint's drive: "coupling: {%s}", or "%s" for a drive, damped against the base
+     * */
+    const char *drive;
     double stiffness, damping;
     const char *device; /* further settings of the device */
     double seconds;
@@ -199,7 +201,8 @@ static void feels_the_wall_only(void **state)
                       "step %.3f of %.3f N, absorbed %.6f mJ\n",
                       k, d, wrong, lag, lag_of_target, step, (period * k + d) * speed,
                       energy * 1e3);
-        assert_true(wrong < 1e-5); /* the contact yields by some 1e-9 m */
+        /* relative error of the force, as the contact yields by some 1e-9 m */
+        assert_true(wrong < 1e-5);
         assert_true(fabs(lag) < 2e-5 && lag_of_target > 10.0 * fabs(lag));
         assert_true(step <= (period * k + d) * speed);
         assert_true(fabs(energy - reading_at(&t, t.ticks - 1, ENERGY)) < 1e-15);
@@ -226,7 +229,7 @@ static void settles_with_every_hand(void **state)
                                 "press.csv"};
         struct motion_track_of_log t = simulate_coupled_press(&p);
         const double speed = remaining_rms_speed(&t);
-        /* Quasi-static: grip and coupling in series over the 20 mm. */
+        /* Quasi-static force: stiffness of grip and coupling in series, over 20 mm. */
         const double pressed =
             0.02 * p.stiffness * p.grip.stiffness / (p.stiffness + p.grip.stiffness);
         print_message("%s, K %g, D %g: %.1e m/s left, %.4f N of %.4f\n", p.grip.name, p.stiffness,
@@ -235,12 +238,12 @@ static void settles_with_every_hand(void **state)
         assert_true(fabs(reading_at(&t, t.ticks - 1, FORCE) + pressed) < 1e-4 * pressed);
         free(t.values);
     }
-    static const struct press rattling[] = {
+    static const struct press unstable_presses[] = {
         {{"weak", 0.1, 2.0, 100.0}, "%s", 8000, 40, NULL, 4, 0.05, "press.csv"},
         {{"weak", 0.1, 2.0, 100.0}, "coupling: {%s}", 2000, 0, late, 4, 0.05, "press.csv"}};
     for (int i = 0; i < 2; i++) {
-        struct motion_track_of_log t = simulate_coupled_press(&rattling[i]);
-        print_message("%s: %.1e m/s left\n", rattling[i].drive, remaining_rms_speed(&t));
+        struct motion_track_of_log t = simulate_coupled_press(&unstable_presses[i]);
+        print_message("%s: %.1e m/s left\n", unstable_presses[i].drive, remaining_rms_speed(&t));
         assert_true(remaining_rms_speed(&t) > 2e-3);
         free(t.values);
     }
@@ -484,7 +487,8 @@ static void a_silent_device_loses_its_force(void **state)
         assert_true(force[i] == 0.0);
     }
     assert_true(jump < p.stiffness * 1e-3);
-    assert_true(force[2998] < -16.0); /* again of where it is: 20 N at rest */
+    /* the force of the device's new position again: 20 N at rest */
+    assert_true(force[2998] < -16.0);
     check_replays_of_log(path, 3000, 1499, 1);
 }
 

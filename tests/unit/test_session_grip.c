@@ -20,10 +20,10 @@
 #include "support/replays.h"
 #include "support/run_scene.h"
 
-static void print_scene(char *text, size_t size, double period, double duration, double support,
-                        const char *grip)
+static void print_scene(char *text, size_t size, double period, double duration,
+                        double support_until, const char *grip)
 {
-    tact_number_print(text, size, grip_scene, period, duration, 0.8, "0.05", support,
+    tact_number_print(text, size, grip_scene, period, duration, 0.8, "0.05", support_until,
                       "[0, 0, 0, 0], [0.2, 1, 0, 0]", grip);
 }
 
@@ -59,7 +59,7 @@ static double mean_contact_force(struct tact_world *world, const int link[2],
     return 0.5 * (force[0] - force[1]);
 }
 
-/* type: of the device, or NULL: built in. */
+/* Runs a scene; type: type of the device, or NULL for the built-in ones. */
 static struct held run_with_type(const char *text, double seconds,
                                  const struct tact_device_type *type, const int link[2],
                                  const double local[2][3])
@@ -225,7 +225,7 @@ static void sway_finger(void *user, const struct tact_session_state *state, doub
 static void replays_from_any_tick(void **state)
 {
     (void)state;
-    for (int controlled = 0; controlled < 2; controlled++) {
+    for (int has_controller = 0; has_controller < 2; has_controller++) {
         char text[4096], folder[] = "/tmp/tact-grip-XXXXXX", path[64];
         struct tact_session_options options = tact_session_options_default();
         struct tact_session_report report;
@@ -235,7 +235,7 @@ static void replays_from_any_tick(void **state)
         options.clock = TACT_LOOP_FREE;
         options.types = tact_devices_builtin(&options.type_count);
         options.record = path;
-        options.control = controlled ? sway_finger : NULL;
+        options.control = has_controller ? sway_finger : NULL;
         run_session_of_scene_text(text, &options, &report);
         assert_true(report.contacts == 2);
         check_replays_of_log(path, 600, 97, 1);
@@ -309,10 +309,10 @@ static void force_has_no_jump_where_the_drives_bear_little(void **state)
         "inputs:\n  - {from: person.turn, to: hand.left, offset: 0.1}\n"
         "  - {from: person.turn, to: hand.right, offset: 0.1}\n"
         "grips:\n  - {links: [hand.left, hand.right], from: person.grip, scale: 1, speed: 0.5}\n";
-    const double sines[] = {0.0, 0.001, 0.0316, 0.03163, 0.1};
-    for (size_t i = 0; i < sizeof sines / sizeof *sines; i++) {
+    const double sines_of_lean[] = {0.0, 0.001, 0.0316, 0.03163, 0.1};
+    for (size_t i = 0; i < sizeof sines_of_lean / sizeof *sines_of_lean; i++) {
         char text[4096];
-        const double s = sines[i], across = 0.03 * s, along = 0.03 * sqrt(1.0 - s * s);
+        const double s = sines_of_lean[i], across = 0.03 * s, along = 0.03 * sqrt(1.0 - s * s);
         const int link[2] = {0, 1};
         const double tips[2][3] = {{0, -along, across}, {0, along, across}};
         tact_number_print(text, sizeof text, scene, -along, across, along, across);

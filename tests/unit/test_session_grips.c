@@ -34,10 +34,10 @@ static char folder[] = "/tmp/tact_grips_XXXXXX";
 
 /* State of a hand that presses, read from the log. */
 struct pressed {
-    double force;  /* along z at the end [N] */
+    double force;  /* force along z at the end of the press [N] */
     double tool;   /* displacement of the tool along z at the end [m] */
-    double speed;  /* root mean square of the device's, along z, in the last 0.2 s [m/s] */
-    double energy; /* least that both ports together had absorbed [J] */
+    double speed;  /* root mean square of the device's speed along z in the last 0.2 s [m/s] */
+    double energy; /* least energy that both ports together had absorbed [J] */
 };
 
 static struct pressed read_pressed_state(const char *path, const char *hand)
@@ -71,7 +71,7 @@ static struct pressed read_pressed_state(const char *path, const char *hand)
     return out;
 }
 
-/* aim: where the hand would be, along z [m]. */
+/* Checks the force of a press; aim: where the hand would be without the wall, along z [m]. */
 static void check_press_force(const struct grip *grip, const char *what,
                               const struct pressed *pressed, double aim)
 {

@@ -24,20 +24,20 @@
 
 #define LOG "hold.mcap"
 
-static const char *record_to;    /* log of the next run, or NULL */
-static double weight_from = 0.5; /* until then its weight is carried [s] */
+static const char *log_to_record;     /* path of the log of the next run, or NULL */
+static double support_end_time = 0.5; /* time until which the ruler's weight is carried [s] */
 
 /* A run that has ended: the ruler, how far the left tip, where it presses, moved down since its
  * weight was released at 0.5 s, and the report of the ruler against the hand. */
-struct ended {
+struct ended_run {
     double fall, tip_fall, turned; /* [m], [m], [rad] */
-    double spun;                   /* integral of the magnitude of its rate of turning [rad] */
-    double speed; /* at 0.55 s, and then its acceleration from there [m/s, m/s^2] */
+    double total_rotation; /* integral of the magnitude of the ruler's angular velocity [rad] */
+    double speed; /* speed of the ruler at 0.55 s, and its acceleration from then on [m/s, m/s^2] */
     json_t *report, *hold;
 };
 
-static struct ended run_ruler(const char *place, double friction, const char *script,
-                              const char *grip, double seconds)
+static struct ended_run run_ruler(const char *place, double friction, const char *script,
+                                  const char *grip, double seconds)
 {
     char text[4096];
     struct tact_session_options options = tact_session_options_default();
@@ -45,12 +45,12 @@ static struct ended run_ruler(const char *place, double friction, const char *sc
     struct tact_session_report report;
     struct tact_session *session;
     struct tact_scene *scene;
-    struct ended out = {.fall = 0.0};
+    struct ended_run out = {.fall = 0.0};
     double before[3] = {0.0}, after[3], rotation[9], tip[3] = {0.0};
-    tact_number_print(text, sizeof text, grip_scene, 1e-3, seconds, friction, place, weight_from,
-                      script, grip);
+    tact_number_print(text, sizeof text, grip_scene, 1e-3, seconds, friction, place,
+                      support_end_time, script, grip);
     options.clock = TACT_LOOP_FREE;
-    options.record = record_to;
+    options.record = log_to_record;
     options.types = tact_devices_builtin(&options.type_count);
     open_session_of_scene_text(text, &options, &scene, &session);
     assert_int_equal(tact_session_begin(session), 0);
@@ -58,7 +58,7 @@ static struct ended run_ruler(const char *place, double friction, const char *sc
     const struct tact_body *ruler = tact_world_body(world, 0);
     while (status.tick + 1 < (uint64_t)llround(seconds / 1e-3)) {
         assert_int_equal(tact_session_step(session, 0, &status), 0);
-        out.spun += fabs(ruler->twist[4]) * 1e-3;
+        out.total_rotation += fabs(ruler->twist[4]) * 1e-3;
         out.speed = status.tick == 549 ? ruler->twist[2] : out.speed;
         if (status.tick == 499) {
             out.fall = ruler->pose.position[2];
@@ -85,13 +85,13 @@ static struct ended run_ruler(const char *place, double friction, const char *sc
     return out;
 }
 
-static double number_of(const struct ended *run, const char *key)
+static double number_of(const struct ended_run *run, const char *key)
 {
     return json_number_value(json_object_get(run->hold, key));
 }
 
-/* Time of the k-th event, which is of that kind [s]. */
-static double event_time(const struct ended *run, size_t k, const char *kind)
+/* Time of the k-th event of a run [s]; checks that it is of that kind. */
+static double event_time(const struct ended_run *run, size_t k, const char *kind)
 {
     const json_t *event = json_array_get(json_object_get(run->hold, "events"), k);
     assert_non_null(event);
@@ -104,7 +104,7 @@ static double event_time(const struct ended *run, size_t k, const char *kind)
 static void ruler_slides_with_the_known_acceleration(void **state)
 {
     (void)state;
-    const struct ended run =
+    const struct ended_run run =
         run_ruler("0", 0.1, "[0, 0, 0, 0], [0.2, 1, 0, 0]", "scale: 1, speed: 0.5", 0.58);
     const double slip = number_of(&run, "slip"), exact = 9.81 - 2.0 * 0.1 * 1.0 / 0.03;
     print_message("slip %.9f m, by the poses %.9f; acceleration %.6f, exact %.6f m/s^2\n", slip,
@@ -125,12 +125,12 @@ static void ruler_slides_with_the_known_acceleration(void **state)
 static void ruler_turns_in_the_grip(void **state)
 {
     (void)state;
-    const struct ended run =
+    const struct ended_run run =
         run_ruler("0.05", 0.8, "[0, 0, 0, 0], [0.2, 1, 0, 0]", "scale: 2, speed: 0.5", 0.6);
     print_message("turn %.9f rad, of the ruler %.9f, at the end %.9f\n", number_of(&run, "turn"),
-                  run.spun, run.turned);
-    assert_true(run.turned > 0.05 && fabs(run.spun - run.turned) < 0.01 * run.turned);
-    assert_true(fabs(number_of(&run, "turn") - run.spun) < 1e-6);
+                  run.total_rotation, run.turned);
+    assert_true(run.turned > 0.05 && fabs(run.total_rotation - run.turned) < 0.01 * run.turned);
+    assert_true(fabs(number_of(&run, "turn") - run.total_rotation) < 1e-6);
     json_decref(run.report);
 }
 
@@ -138,12 +138,12 @@ static void ruler_turns_in_the_grip(void **state)
 static void ruler_is_held_and_released(void **state)
 {
     (void)state;
-    const struct ended held =
+    const struct ended_run held =
         run_ruler("0", 0.8, "[0, 0, 0, 0], [0.2, 1, 0, 0]", "scale: 4, speed: 0.5", 1.5);
     assert_true(number_of(&held, "slip") < 1e-7 && number_of(&held, "slips") == 0.0);
     assert_true(fabs(number_of(&held, "load_force") - 0.2943) < 1e-6);
     json_decref(held.report);
-    const struct ended gone =
+    const struct ended_run gone =
         run_ruler("0", 0.8, "[0, 0, 0, 0], [0.2, 1, 0, 0], [0.4, 1, 0, 0], [0.45, 0, 0, 0]",
                   "scale: 4, speed: 0.5", 0.9);
     assert_true(number_of(&gone, "touches") == 1.0 && number_of(&gone, "releases") == 1.0);
@@ -165,7 +165,7 @@ static int count_events(const struct tact_log *log, const char *name, uint64_t *
     return count;
 }
 
-static void keep_hold(void *user, struct tact_session *session)
+static void store_hold(void *user, struct tact_session *session)
 {
     *(struct tact_session_hold *)user = tact_session_hold(session, 0);
 }
@@ -177,10 +177,10 @@ static void log_has_what_the_report_has(void **state)
 {
     (void)state;
     unlink(LOG);
-    record_to = LOG;
-    const struct ended run =
+    log_to_record = LOG;
+    const struct ended_run run =
         run_ruler("0", 0.1, "[0, 0, 0, 0], [0.2, 1, 0, 0]", "scale: 1, speed: 0.5", 0.58);
-    record_to = NULL;
+    log_to_record = NULL;
     struct tact_scene_log view;
     struct tact_log *log;
     struct tact_error err = {.line = 0};
@@ -201,17 +201,17 @@ static void log_has_what_the_report_has(void **state)
     const double *hold = r->values + view.holds[0].hold;
     assert_true(hold[0] == number_of(&run, "grip_force") && hold[1] > 0.0);
     assert_true(hold[2] == number_of(&run, "slip") && hold[3] == number_of(&run, "turn"));
-    struct tact_session_hold at_end = {.touching = 0};
+    struct tact_session_hold hold_at_end = {.touching = 0};
     options.from = 540;
-    options.ended = keep_hold;
-    options.user = &at_end;
+    options.ended = store_hold;
+    options.user = &hold_at_end;
     assert_int_equal(tact_replay_run_with(LOG, &options, &replayed, &err), 0);
     assert_true(replayed.ticks == 40 && replayed.values > 0 && replayed.differing == 0);
-    assert_true(at_end.touching && at_end.touches == 0);
-    assert_true(at_end.slip == number_of(&run, "slip"));
+    assert_true(hold_at_end.touching && hold_at_end.touches == 0);
+    assert_true(hold_at_end.slip == number_of(&run, "slip"));
     options.from = (double)touch;
     assert_int_equal(tact_replay_run_with(LOG, &options, &replayed, &err), 0);
-    assert_true(at_end.touching && at_end.touches == 1);
+    assert_true(hold_at_end.touching && hold_at_end.touches == 1);
     free(r);
     tact_scene_log_close(&view);
     tact_log_close(log);
@@ -233,11 +233,11 @@ static void further_events_are_counted(void **state)
                                           0.8 + 0.8 * i);
     }
     unlink(LOG);
-    record_to = LOG;
-    weight_from = 100.0;
-    const struct ended run = run_ruler("0", 0.8, script, "scale: 4, speed: 1", 16.2);
-    record_to = NULL;
-    weight_from = 0.5;
+    log_to_record = LOG;
+    support_end_time = 100.0;
+    const struct ended_run run = run_ruler("0", 0.8, script, "scale: 4, speed: 1", 16.2);
+    log_to_record = NULL;
+    support_end_time = 0.5;
     const double events =
         number_of(&run, "touches") + number_of(&run, "slips") + number_of(&run, "releases");
     struct tact_log *log;

@@ -32,11 +32,11 @@ static struct rig {
     double q; /* [rad] */
     double v;
     int state;                  /* state of the joint's device as it reports it */
-    int is_blocked;             /* the motor does not move the link */
+    int is_blocked;             /* 1: the motor does not move the link */
     uint64_t lost[2];           /* interval of ticks in which the device is lost */
     uint64_t stale_interval[2]; /* interval of ticks in which its values are stale */
     uint64_t tick;
-    int writes;
+    int write_count;
     double angle[TICKS]; /* as measured */
     double torque[TICKS];
 } rig;
@@ -69,7 +69,8 @@ static void rig_write(void *self, const double *out, int64_t now)
 {
     (void)self;
     (void)now;
-    if (rig.writes++ < TICKS) { /* the last one releases the force */
+    /* the last write, after the last tick, only releases the force */
+    if (rig.write_count++ < TICKS) {
         rig.torque[rig.tick] = out[0];
         rig.v += period * out[0] / inertia;
         rig.q += period * rig.v;
@@ -99,7 +100,7 @@ static int rig_open(const struct tact_device_config *config, struct tact_device 
     return 0;
 }
 
-/* Torque of the implicit drive. */
+/* Torque of the joint's implicit drive [N m]. */
 static double drive_torque(double target, double q, double v)
 {
     double next = (inertia * v + period * stiffness * (target - q)) /
@@ -302,7 +303,7 @@ static void a_haptic_joint_feels_the_reaction(void **unused)
     print_message("haptic joint: reaction to %.2f N m at angle %.3f, within %.1e of the coupling\n",
                   -most, deepest, worst);
     assert_true(worst < 1e-9);
-    assert_true(most > 0.3); /* pushed away from the wall */
+    assert_true(most > 0.3); /* the finger is pushed away from the wall */
     assert_true(deepest <
                 0.48); /* the finger does not penetrate the wall, although the hand's angle does */
     tact_log_close(reader);
@@ -319,7 +320,7 @@ static void a_lost_encoder_releases_the_torque(void **unused)
         char log[64];
         memset(&rig, 0, sizeof rig);
         uint64_t *span = round ? rig.stale_interval : rig.lost;
-        span[0] = 1960; /* while the joint is fast and away from its target */
+        span[0] = 1960; /* interval while the joint is fast and away from its target */
         span[1] = 2100;
         rig.is_blocked =
             1; /* the target equals the link's angle, so that only its speed causes a torque */
@@ -332,7 +333,7 @@ static void a_lost_encoder_releases_the_torque(void **unused)
         assert_true(fabs(rig.torque[span[1]]) < 0.02);
         double last = 0.0;
         for (uint64_t tick = span[1]; tick < span[1] + 200; tick++) {
-            assert_true(fabs(rig.torque[tick] - last) < 0.04); /* no step in the torque */
+            assert_true(fabs(rig.torque[tick] - last) < 0.04); /* the torque has no step */
             last = rig.torque[tick];
         }
         expect_replay(log);

@@ -296,15 +296,15 @@ static void a_workspace_has_an_edge(void **state)
         probe.in[Y] = 0.01 - 1e-4 * k;
         step_session(session, 1);
     }
-    const double at_edge = target[1];
-    assert_true(fabs(at_edge + 2.0 * 0.0499) < 1e-12);
+    const double y_at_edge = target[1];
+    assert_true(fabs(y_at_edge + 2.0 * 0.0499) < 1e-12);
     probe.in[Y] = 0.01 - 0.075; /* half as far again: half the speed */
     step_session(session, 200);
     const double first = target[1];
     step_session(session, 1000);
     const double beyond = target[1] - first;
     print_message("moves by %.6f m in 1 s\n", beyond);
-    assert_true(first < at_edge - 2.0 * 0.025);
+    assert_true(first < y_at_edge - 2.0 * 0.025);
     assert_true(fabs(beyond + 0.05) < 1e-9);
     probe.in[Y] = 0.01 - 0.2;
     step_session(session, 200);

@@ -37,7 +37,8 @@ static char *make_scene(int count, int balls)
                  "bodies:\n"
                  "  - {name: floor, fixed: true, shapes: [{type: halfspace, material: m}]}\n");
     for (int i = 0; i < count; i++) {
-        int y = 500 * (i / wide), x = 205 * (i % wide); /* [0.1 mm]; a locale may have commas */
+        /* positions [0.1 mm] as integers: a locale may print a decimal comma */
+        int y = 500 * (i / wide), x = 205 * (i % wide);
         used += snprintf(text + used, room - (size_t)used,
                          "  - {name: b%d, mass: 0.1, position: [%d.%04d, %d.%04d, 0.00998],\n"
                          "     velocity: [0.%d, 0, 0],\n     shapes: [{type: %s, material: m}]}\n",
@@ -107,7 +108,7 @@ static void a_thousand_cubes_are_recorded_and_replayed(void **unused)
     print_message("100 cubes: %.2f s of set-up, %ld bytes a tick; 1000: %.2f s, %ld bytes\n",
                   setup[0], few / TICKS, setup[1], all / TICKS);
     assert_true(setup[1] < 2.0); /* 0.2 s measured */
-    assert_true(all < 25 * few); /* 10 times as many contacts */
+    assert_true(all < 25 * few); /* the second log has 10 times as many contacts */
     expect_replay(path, 0, 0);
     unlink(path);
 }

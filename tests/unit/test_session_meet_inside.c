@@ -48,7 +48,7 @@ static const char beside[] =
     "  - {name: base, fixed: true, shapes: [{type: halfspace, material: wood}]}\n";
 
 /* The ruler of `pinch` in two halves with a slot between them, in which the tips meet. */
-#define WHOLE "{type: box, size: [0.3, 0.002, 0.03], material: wood}"
+#define WHOLE_RULER "{type: box, size: [0.3, 0.002, 0.03], material: wood}"
 #define HALF(middle)                                                                               \
     "{type: box, size: [0.15, 0.002, 0.03], position: [" middle ", 0, 0], material: wood}"
 
@@ -72,7 +72,7 @@ static int count_text(const char *in, const char *text)
 }
 
 /* Events of that name in a log, all before a tick, and the text of the last. */
-static int count_events(const char *path, const char *name, uint64_t most_ticks, char *text,
+static int count_events(const char *path, const char *name, uint64_t end_tick, char *text,
                         size_t size)
 {
     const struct tact_log_event *event;
@@ -82,7 +82,7 @@ static int count_events(const char *path, const char *name, uint64_t most_ticks,
     assert_int_equal(tact_log_open(path, &log, &err), 0);
     for (size_t i = 0; (event = tact_log_event(log, i)); i++) {
         if (!strcmp(event->name, name)) {
-            assert_true(event->tick < most_ticks);
+            assert_true(event->tick < end_tick);
             snprintf(text, size, "%s", event->text);
             count++;
         }
@@ -156,9 +156,9 @@ static void other_contacts_are_not_reported(void **state)
 static void tips_that_meet_in_an_open_slot_are_not_reported(void **state)
 {
     (void)state;
-    check_reports(pinch, WHOLE, HALF("-0.0755") ", " HALF("0.0755"), 5, 0); /* 1 mm wide */
-    check_reports(pinch, WHOLE, HALF("-0.076") ", " HALF("0.076"), 5, 0);   /* 2 mm */
-    check_reports(pinch, WHOLE, HALF("-0.075") ", " HALF("0.075"), 5, 1);   /* closed */
+    check_reports(pinch, WHOLE_RULER, HALF("-0.0755") ", " HALF("0.0755"), 5, 0); /* 1 mm wide */
+    check_reports(pinch, WHOLE_RULER, HALF("-0.076") ", " HALF("0.076"), 5, 0);   /* 2 mm */
+    check_reports(pinch, WHOLE_RULER, HALF("-0.075") ", " HALF("0.075"), 5, 1);   /* closed */
 }
 
 static void the_model_of_the_contacts_does_not_matter(void **state)

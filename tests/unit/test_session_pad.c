@@ -20,7 +20,7 @@
 
 static struct mock_pad *pad;
 
-/* Events of the pad, by tick. */
+/* Input events of the pad, with their tick. */
 static const struct {
     uint64_t tick;
     int events[2][3];
@@ -30,12 +30,13 @@ static const struct {
     {200, {{EV_ABS, ABS_RZ, 128}}, 1},  /* close */
     {400, {{EV_ABS, ABS_RZ, 255}}, 1},
     {1900, {{EV_KEY, BTN_SOUTH, 0}, {EV_ABS, ABS_RZ, 0}}, 2}, /* everything released */
-    {2100, {{EV_KEY, BTN_SOUTH, 1}}, 1}, /* the trigger is released, so the hand opens */
+    /* the trigger is already released, so that the hand opens */
+    {2100, {{EV_KEY, BTN_SOUTH, 1}}, 1},
 };
 
 /* The pad's device, wrapped so that the events are sent at given ticks of a free-wheeling run. */
 static struct tact_device inner;
-static struct tact_device_ops wrapped;
+static struct tact_device_ops wrapped_device_ops;
 
 static void move_pad_and_read(void *self, uint64_t tick, double t, int64_t now,
                               struct tact_device_input *in)
@@ -45,7 +46,8 @@ static void move_pad_and_read(void *self, uint64_t tick, double t, int64_t now,
             mock_pad_send(pad, script[i].events, script[i].count);
         }
     }
-    if (tick >= 900 && tick < 1700 && tick % 10 == 0) { /* lift by 5 cm, within 0.8 s */
+    /* the hand lifts the ruler by 5 cm within 0.8 s */
+    if (tick >= 900 && tick < 1700 && tick % 10 == 0) {
         mock_pad_send(pad, (const int[][3]){{EV_ABS, ABS_Y, -(int)(tick - 890) * 16384 / 800}}, 1);
     }
     inner.ops->read(self, tick, t, now, in);
@@ -58,10 +60,10 @@ static int open_wrapped(const struct tact_device_config *config, struct tact_dev
     const struct tact_device_type *const *types = tact_devices_builtin(&count);
     int rc = tact_device_type_find(types, count, "evdev")->open(config, &inner, err);
     if (!rc) {
-        wrapped = *inner.ops;
-        wrapped.read = move_pad_and_read;
+        wrapped_device_ops = *inner.ops;
+        wrapped_device_ops.read = move_pad_and_read;
         *out = inner;
-        out->ops = &wrapped;
+        out->ops = &wrapped_device_ops;
     }
     return rc;
 }
@@ -124,7 +126,8 @@ static void pad_opens_and_closes_the_pinch(void **state)
         open, closed, released, again, high, force, low);
     assert_true(fabs(closed - open) > 0.15);
     assert_true(released == closed); /* targets do not change while the deadman is released */
-    assert_true(fabs(again - open) < 0.02); /* and follow the trigger once it is pressed again */
+    /* the targets follow the trigger once the deadman is pressed again */
+    assert_true(fabs(again - open) < 0.02);
     assert_true(fabs(high - 0.05) < 0.002);
     assert_true(fabs(force / 4 - 1) < 0.1);
     assert_true(low < 0.02);

@@ -21,7 +21,8 @@
 #include "support/replays.h"
 #include "support/run_scene.h"
 
-enum { JOINTS = 4, FREE = 300, TOUCH = 350, TICKS = 2000 }; /* begins to move at 200 */
+/* ticks: end of free motion, of touch, of the run; the glove begins to move at 200 */
+enum { JOINTS = 4, FREE = 300, TOUCH = 350, TICKS = 2000 };
 
 static const char *const names[JOINTS] = {"left", "left_tip", "right", "right_tip"};
 static const double stiffness[JOINTS] = {2.0, 1.0, 3.0, 1.5}, /* [N m/rad] */

@@ -13,15 +13,15 @@
 #include "support/run_scene.h"
 
 #define KEPT_RESULTS 8
-#define PAIRS 64
+#define MAX_PAIRS 64
 
 struct delayed_source {
-    uint64_t delay_frames; /* delay of every result [frames] */
-    int32_t cost_ns;       /* reported cost of every pair */
+    uint64_t delay_frames; /* delay of every result of the source [frames] */
+    int32_t cost_ns;       /* cost that the source reports for every pair [ns] */
     struct tact_source_scene scene;
     struct tact_moments_scratch *scratch;
     uint64_t frames, tick[KEPT_RESULTS];
-    struct tact_source_moments pairs[KEPT_RESULTS][PAIRS];
+    struct tact_source_moments pairs[KEPT_RESULTS][MAX_PAIRS];
 };
 
 static void source_submit(void *self, uint64_t tick, const struct tact_pose *poses,
@@ -79,7 +79,7 @@ static int source_create(void *user, const struct tact_source_scene *scene, cons
     (void)period_ns;
     (void)messages;
     (void)err;
-    assert_true(scene->pair_count <= PAIRS);
+    assert_true(scene->pair_count <= MAX_PAIRS);
     s->scene = *scene;
     s->frames = 0;
     s->scratch = tact_moments_scratch_create(10000);
@@ -155,11 +155,11 @@ static void late_results_are_extrapolated(void **state)
     run_ruler(&delayed_source, TACT_LOOP_FREE, "auto", "0", &delay_frames);
     assert_int_equal(delay_frames.report.ages[delayed_source.delay_frames + 1],
                      delay_frames.report.source_pairs);
-    assert_true(delay_frames.report.host_pairs <= 3 * PAIRS);
+    assert_true(delay_frames.report.host_pairs <= 3 * MAX_PAIRS);
     print_message("  ends %.1e m from where exact moments end, pitch %.3f\n",
                   largest_difference(&host, &delay_frames), delay_frames.pitch_deg);
     assert_true(largest_difference(&host, &delay_frames) <
-                4e-4); /* three ticks of fall before the contact is known */
+                4e-4); /* the body falls for three ticks before the contact is known [m/s] */
     assert_true(fabs(delay_frames.pitch_deg - host.pitch_deg) < 0.1);
 }
 

@@ -28,7 +28,8 @@ static struct tact_scene *given_scene; /* the scene given beside the log */
 /* A simulated board that stores what is written to it, and is lost in a given interval. */
 static struct {
     int channels, opened, closed, writes;
-    uint64_t deadman_from, deadman_to; /* interval in which its deadman is pressed [ticks] */
+    /* interval in which the board's deadman is pressed [ticks] */
+    uint64_t deadman_from, deadman_to;
     const char *unit;
     uint64_t lost_from_tick, lost_until_tick;
     uint64_t tick;
@@ -93,7 +94,9 @@ static int board_open(const struct tact_device_config *config, struct tact_devic
 static const struct tact_device_type board_type = {TACT_ABI(struct tact_device_type), "operator",
                                                    "a board", board_open, NULL};
 static struct tact_device_type pedal_type = {TACT_ABI(struct tact_device_type), "pedal", "a pedal",
-                                             NULL, NULL}; /* its open() is the operator's */
+                                             /* the open() of this type is that of the built-in
+                                              * operator */
+                                             NULL, NULL};
 static const struct tact_device_type *const types[] = {&board_type, &pedal_type, &tact_twin_type};
 
 static struct tact_replay_options replay_options_for_scene(const char *name)
@@ -133,7 +136,7 @@ static int remove_log_and_scene(void **state)
     return unlink(log_path);
 }
 
-/* The ruler's scene with edits. */
+/* Loads the ruler's scene with some texts replaced. */
 static struct tact_scene *load_edited_ruler_scene(const struct edit *edits)
 {
     struct tact_scene *scene = NULL;
@@ -146,7 +149,7 @@ static struct tact_scene *load_edited_ruler_scene(const struct edit *edits)
     return scene;
 }
 
-/* outputs_sent[0..3] of a tick. */
+/* Reads outputs_sent[0..3] of a tick from the log. */
 static void read_logged_outputs(struct tact_log *log, uint64_t tick, double out[4])
 {
     struct tact_record *r = malloc(tact_layout_bytes(tact_log_layout(log)));
@@ -173,7 +176,7 @@ static void logged_outputs_are_sent_again(void **state)
     struct tact_error err = {0};
     struct tact_log *log;
     double sent[4], largest = 0.0;
-    o.from = 1000; /* in the middle of the grip: the output must ramp */
+    o.from = 1000; /* the playback starts in the middle of the grip, so that the output must ramp */
     o.to = 1600;
     int64_t began = tact_clock_now();
     assert_int_equal(tact_replay_run_with(log_path, &o, &report, &err), 0);
@@ -181,9 +184,10 @@ static void logged_outputs_are_sent_again(void **state)
     assert_int_equal(report.differing, 0);
     assert_int_equal(board.opened, 1);
     assert_int_equal(board.closed, 1);
-    assert_int_equal(board.writes, 601); /* including the zero at the end */
+    assert_int_equal(board.writes, 601); /* 600 ticks and the zero at the end */
     expect_zero_outputs_in_write(600);
-    assert_true(board.last_ns - began >= 599000000); /* never early; a busy machine may be late */
+    /* the playback is never early; a busy machine may be late */
+    assert_true(board.last_ns - began >= 599000000);
     assert_int_equal(tact_log_open(log_path, &log, NULL), 0);
     for (int i = 0; i < 600; i++) {
         assert_int_equal(board.write[i].tick, 1000 + i);
@@ -192,7 +196,7 @@ static void logged_outputs_are_sent_again(void **state)
             double felt = board.write[i].felt[k], before = i ? board.write[i - 1].felt[k] : 0.0;
             assert_true(fabs(felt) <= fabs(sent[k]) + 1e-9);
             assert_true(fabs(felt - before) <= 500.0 * 1e-3 + 1e-12);
-            if (i > 250) { /* the ramp of 0.2 s is over */
+            if (i > 250) { /* after the ramp of 0.2 s */
                 assert_true(felt == sent[k]);
             }
             largest = fmax(largest, fabs(felt));
@@ -222,7 +226,7 @@ static void a_lost_device_gets_zero(void **state)
     for (int i = 300; i < 310; i++) {
         expect_zero_outputs_in_write(i);
     }
-    /* After its return the output ramps, as after any release. */
+    /* After the device's return the output ramps up, as after any release. */
     assert_true(fabs(board.write[312].felt[0]) < 0.2 * fabs(board.write[299].felt[0]));
     assert_true(fabs(board.write[399].felt[0]) > fabs(board.write[312].felt[0]));
 }
@@ -262,7 +266,7 @@ static void the_deadman_is_that_of_the_given_scene(void **state)
     o = replay_options_for_scene("operator");
     o.from = 1000;
     o.to = 1500;
-    board.deadman_to = 0; /* in the log it is pressed throughout */
+    board.deadman_to = 0; /* the deadman is released, although it is pressed throughout the log */
     assert_int_equal(tact_replay_run_with(log_path, &o, &report, NULL), 0);
     for (int i = 0; i < board.writes; i++) {
         expect_zero_outputs_in_write(i);
@@ -374,7 +378,7 @@ static void devices_that_do_not_fit_are_refused(void **state)
     assert_int_equal(tact_replay_run_with(log_path, &o, &report, &err), -ENODEV);
     assert_non_null(strstr(err.text, "wheel"));
     o = replay_options_for_scene("operator");
-    board.channels = 3; /* a channel that is needed is missing */
+    board.channels = 3; /* the device lacks a channel that the scene needs */
     assert_int_equal(tact_replay_run_with(log_path, &o, &report, &err), -EINVAL);
     assert_non_null(strstr(err.text, "felt_3"));
     assert_int_equal(board.closed, 1);
@@ -382,7 +386,7 @@ static void devices_that_do_not_fit_are_refused(void **state)
     board.unit = "N";
     assert_int_equal(tact_replay_run_with(log_path, &o, &report, &err), -EINVAL);
     assert_non_null(strstr(err.text, "felt_0"));
-    assert_int_equal(board.writes, 1); /* the zero written on closing */
+    assert_int_equal(board.writes, 1); /* only the zero that is written on closing */
     o = replay_options_for_scene("operator");
     o.type_count = 0;
     assert_int_equal(tact_replay_run_with(log_path, &o, &report, &err), -EINVAL);

@@ -45,7 +45,7 @@ static const char text[] =
     "    weightless: true\n"
     "    links:\n"
     "      - name: tip\n"
-    "        mass: 1e-7\n" /* so that free air feels like nothing */
+    "        mass: 1e-7\n" /* a mass so small that nothing is felt in free air */
     "        inertia: [1e-9, 1e-9, 1e-9, 0, 0, 0]\n"
     "        joint: {type: slide, axis: [0, 1, 0], start: %g, coupling: {stiffness: %g, damping: "
     "1e-5}}\n"
@@ -62,12 +62,13 @@ static const char text[] =
     "      hand_file: %s/part.csv\n"
     "      hand_interpolation: linear\n"
     "      hand_time: t\n"
-    "      hand_stiffness: 1e8\n" /* the person's position, whatever the force */
+    "      hand_stiffness: 1e8\n" /* a hand so stiff that the device is where the person was,
+                                     whatever the force */
     "      hand_damping: 6e3\n"
     "inputs: [{from: probe.y, to: hand.tip}]\n"
     "outputs: [{from: hand.tip, to: probe.f, limit: 100, rate: 1e9}]\n";
 
-/* A row of the file; 0 at its end. */
+/* Reads a row of the recording; returns 0 at the end of the file. */
 static int read_row(FILE *file, int *person_index, double row[3])
 {
     char line[256];

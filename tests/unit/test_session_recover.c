@@ -20,9 +20,10 @@
 #include "support/campaign.h"
 #include "support/run_scene.h"
 
-#define KILLS campaign_trial_count(40, 200)
+#define KILL_COUNT campaign_trial_count(40, 200)
 
-static _Atomic uint64_t *completed_ticks; /* ticks of the child, in shared memory */
+/* number of ticks that the child completed, in shared memory */
+static _Atomic uint64_t *completed_ticks;
 
 void __real_tact_recorder_commit(struct tact_recorder *recorder);
 void __wrap_tact_recorder_commit(struct tact_recorder *recorder);
@@ -69,7 +70,7 @@ static void ticks_before_a_kill_are_recovered_and_replay(void **state)
                            MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     assert_ptr_not_equal(completed_ticks, MAP_FAILED);
     snprintf(log, sizeof log, "%s/killed_%d.mcap", TACT_BINARY_DIR, (int)getpid());
-    for (int run = 0; run < KILLS; run++) {
+    for (int run = 0; run < KILL_COUNT; run++) {
         struct tact_recover_report found;
         struct tact_replay_report replayed;
         struct tact_error err = {0};
@@ -109,11 +110,11 @@ static void ticks_before_a_kill_are_recovered_and_replay(void **state)
     unlink(log);
     print_message("%d kills (%lu before the first tick): %lu ticks completed, %lu of them only in "
                   "memory; count lost: %lu; differing in the replay: %lu\n",
-                  KILLS, (unsigned long)early, (unsigned long)ticks, (unsigned long)added,
+                  KILL_COUNT, (unsigned long)early, (unsigned long)ticks, (unsigned long)added,
                   (unsigned long)lost, (unsigned long)differing);
     assert_int_equal(lost, 0);
     assert_int_equal(differing, 0);
-    assert_in_range(early, 0, KILLS / 2);
+    assert_in_range(early, 0, KILL_COUNT / 2);
 }
 
 int main(void)

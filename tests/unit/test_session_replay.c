@@ -127,7 +127,7 @@ static void a_replay_restarts_after_a_gap(void **state)
     char log[64], copy[80];
     record_run(&o, log, &r);
     snprintf(copy, sizeof copy, "%s_copy", log);
-    copy_without(log, 400, 650, copy); /* while the fingers close */
+    copy_without(log, 400, 650, copy); /* removes ticks while the fingers close */
     expect_identical(copy, 1750, 1);
     copy_without(log, 0, 100, copy);
     expect_identical(copy, 1900, 1);
@@ -211,7 +211,7 @@ static void check_guided_run(const struct edit *edits)
     assert_true(tilt < 1.0);
     assert_true(slip < 1e-3);
     assert_true(hypot(r.position[0] - 0.02, r.position[1]) >
-                0.05); /* the ruler moved with the hand */
+                0.05); /* the ruler has moved with the hand */
     expect_identical(log, 11000, 0);
     unlink(log);
 }

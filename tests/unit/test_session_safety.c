@@ -138,7 +138,7 @@ static void run_with_glove(void (*set_values)(uint64_t, struct tact_device_input
     free(text);
     assert_int_equal(glove.closed, 1);
     assert_int_equal(glove.writes,
-                     TICKS + 1); /* one write in each tick, and the zeros at the end */
+                     TICKS + 1); /* one write in each tick, and one of zeros at the end */
     for (int i = 0; i <= TICKS; i++) {
         for (int k = 0; k < 4; k++) {
             assert_true(fabs(glove.sent[i][k]) <= OUTPUT_LIMIT);
@@ -168,7 +168,8 @@ static void a_grip_is_felt_and_released_at_the_end(void **state)
     (void)state;
     struct tact_session_report report;
     run_with_glove(leave_input_unchanged, &report, NULL);
-    assert_true(torque_on_glove_at(RULER_PRESSED_TICK) > 0.05); /* 4 N at an arm of about 4 cm */
+    /* about 4 N at an arm of about 4 cm [N m] */
+    assert_true(torque_on_glove_at(RULER_PRESSED_TICK) > 0.05);
     assert_true(torque_on_glove_at(TICKS - 1) > 0.05);
     assert_int_equal(report.safety, TACT_SAFETY_ARMED);
 }

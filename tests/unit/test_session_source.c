@@ -14,7 +14,7 @@
 #include "kernels/source.h"
 #include "support/run_scene.h"
 
-/* The OpenCL source with the fault that user points to. */
+/* Makes an OpenCL moment source with the fault that `user` points to. */
 static int make_faulty_source(void *user, const struct tact_source_scene *scene, const char *device,
                               int64_t period_ns, struct tact_messages messages,
                               struct tact_source *out, struct tact_error *err)
@@ -42,8 +42,8 @@ static void run_with_fault(struct tact_opencl_fault fault, const char *source,
                             .source = source,
                             .factory = make_faulty_source,
                             .factory_user = &fault};
-    bool in_time = false;
-    for (int run = 0; run < RUNS && !in_time; run++) {
+    bool are_deadlines_kept = false;
+    for (int run = 0; run < RUNS && !are_deadlines_kept; run++) {
         run_scene(&o, r);
         print_message(
             "%s: age %u (most %u), %lu fallbacks in %lu ticks, %lu source pairs, %lu of %lu "
@@ -55,10 +55,10 @@ static void run_with_fault(struct tact_opencl_fault fault, const char *source,
         assert_int_equal(r->report.loop.ticks, TICKS);
         assert_int_equal(r->report.loop.executed + r->report.loop.skipped, TICKS);
         assert_true(fabs(r->pitch_deg) < 0.5);
-        in_time =
+        are_deadlines_kept =
             r->report.loop.missed < FAULT * 2 / 3 && r->report.source_pairs >= least_source_pairs;
     }
-    assert_true(in_time);
+    assert_true(are_deadlines_kept);
 }
 
 static void a_killed_worker_is_replaced_by_the_host(void **state)
@@ -110,15 +110,15 @@ static void results_have_age_one(void **state)
     skip_test_without_opencl();
     struct run_options o = {
         .scene = "ruler.yaml", .seconds = 5, .clock = TACT_LOOP_FREE, .source = "opencl"};
-    struct run_result with, without;
-    run_scene(&o, &with);
+    struct run_result by_opencl, by_host;
+    run_scene(&o, &by_opencl);
     o.source = "host";
-    run_scene(&o, &without);
-    assert_int_equal(with.report.age, 1);
-    assert_int_equal(with.report.age_max, 1);
-    assert_int_equal(with.report.fallbacks, 0);
+    run_scene(&o, &by_host);
+    assert_int_equal(by_opencl.report.age, 1);
+    assert_int_equal(by_opencl.report.age_max, 1);
+    assert_int_equal(by_opencl.report.fallbacks, 0);
     double apart[3];
-    tact_v3_sub(apart, with.position, without.position);
+    tact_v3_sub(apart, by_opencl.position, by_host.position);
     print_message("OpenCL and host moments end %.1e m apart\n", tact_v3_norm(apart));
     assert_true(tact_v3_norm(apart) < 1e-9);
 }

@@ -87,11 +87,11 @@ static const struct tact_device_type *const types[] = {&glove};
 struct rig {
     struct tact_scene *scene;
     struct tact_session *session;
-    double bad_target; /* target of the controller, where it is not 0 */
+    double bad_target; /* target of the controller where it is not 0, such as NaN */
     uint64_t callback_count;
 };
 
-/* Moves the finger onto the ball and back. */
+/* Controller that moves the finger onto the ball and back. */
 static void press_and_release(void *user, const struct tact_session_state *state, double *target)
 {
     struct rig *rig = user;
@@ -179,7 +179,7 @@ static void expect_replay(const char *log, uint64_t ticks)
     }
 }
 
-/* With either clock, whatever times the program passes. */
+/* Stepping gives the bits of a run with either clock, whatever times the program passes. */
 static void stepping_has_the_bits_of_a_run(void **state)
 {
     (void)state;
@@ -226,7 +226,7 @@ static void calls_out_of_order_are_refused(void **state)
     assert_int_equal(tact_session_clear_fault(rig.session), -EALREADY);
     step_session(&rig, 150);
     assert_true(written != 0.0);
-    close_stepped_session(&rig); /* also ends the session */
+    close_stepped_session(&rig); /* closing without tact_session_end() also ends the session */
     assert_true(written == 0.0);
     assert_int_equal(writes, 151);
     open_stepped_session(&rig, GLOVE_SCENE(""), TACT_LOOP_FREE, NULL);
@@ -388,7 +388,7 @@ static void a_fault_with_a_present_cause_is_not_cleared(void **state)
     assert_int_equal(step_session(&rig, 1).safety, TACT_SAFETY_FAULT);
     assert_int_equal(tact_session_clear_fault(rig.session), 0);
     assert_int_equal(step_session(&rig, 1).safety, TACT_SAFETY_DISARMED);
-    /* Cleared between two ticks, but present again in the next tick. */
+    /* The fault is cleared between two ticks, but its cause is present again in the next tick. */
     rig.bad_target = NAN;
     step_session(&rig, 1);
     rig.bad_target = 0.0;

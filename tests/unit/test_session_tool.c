@@ -187,7 +187,7 @@ static const char grasp[] =
     "  - {from: way.x, to: hand.base_x}\n"
     "  - {from: way.turn, to: hand.base_ry}\n";
 
-/* A link on the base goes where the base goes. */
+/* A link on a base moves with the base. */
 static void links_follow_the_base(void **state)
 {
     (void)state;

@@ -24,7 +24,8 @@
 #include "support/run_scene.h"
 
 static const double period = 1e-3, pi = 3.14159265358979323846;
-static double mass = 0.05, friction = 2.0; /* mass and friction of the device [kg], [N s/m] */
+/* mass [kg] and viscous friction [N s/m] of the device */
+static double mass = 0.05, friction = 2.0;
 
 /* The sampled device between its motor and its sensor, delay included: zero-order hold before
  * 1 / (m s^2 + b s). */
@@ -311,7 +312,7 @@ static void wall_is_stable_up_to_its_limit(void **state)
     }
 }
 
-/* Column of the log's record, and the records' count. */
+/* Reads columns of all records of a log; *rows: number of records. */
 static double *read_columns(const char *path, const long *at, int columns, uint64_t *rows)
 {
     struct tact_log *log;

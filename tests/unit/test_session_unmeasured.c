@@ -18,7 +18,9 @@
 #include "support/run_scene.h"
 
 #define LOG "unmeasured.mcap"
-#define MAX_TICKS 20 /* [ticks], as in session.h */
+#define MAX_TICKS                                                                                  \
+    20 /* ticks for which a pair is carried without a measurement, as in session.h                 \
+        */
 
 /* Two rings, one on the other: neither is convex, so that their moments need a scratch. */
 #define RING                                                                                       \
@@ -107,7 +109,9 @@ static void an_unmeasured_pair_is_carried_and_then_a_fault(void **state)
     assert_int_not_equal(s->safety.state, TACT_SAFETY_FAULT);
     run_ticks_with_or_without_scratch(s, 119, 1, 1);
     run_ticks_with_or_without_scratch(s, 120, MAX_TICKS - 1,
-                                      0); /* the count starts again after a measured tick */
+                                      /* the count of unmeasured ticks starts again after a measured
+                                       * one */
+                                      0);
     assert_int_not_equal(s->safety.state, TACT_SAFETY_FAULT);
     run_ticks_with_or_without_scratch(s, 139, 1, 0);
     assert_int_equal(s->safety.state, TACT_SAFETY_FAULT);

@@ -22,7 +22,7 @@
 
 enum { OUTPUTS = 4, TICKS = 300 };
 
-static double pressed_distance; /* what the device reads as x and y [m] */
+static double pressed_distance; /* positions that the device reports as x and y [m] */
 
 static void probe_read(void *self, uint64_t tick, double t, int64_t now,
                        struct tact_device_input *in)

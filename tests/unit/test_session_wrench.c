@@ -19,7 +19,7 @@
 
 enum { TICKS = 200, EVERY = 10, FIRST = 2 };
 
-/* Value of channel i in a tick. */
+/* Value of the sensor's channel i in a tick. */
 static double channel_value(uint64_t tick, int i)
 {
     return sin(0.01 * (double)tick + i) * (1.0 + i);

@@ -35,7 +35,7 @@ static struct tact_charts *make_revolution_charts(const double (*profile)[2], in
     return charts;
 }
 
-/* A circle of radius r about (at, 0), closed. */
+/* Surface of revolution of a closed circle of radius r about (at, 0). */
 static struct tact_charts *make_circular_ring(double at, double r, int points)
 {
     double profile[TACT_PROFILE_POINTS][2];
@@ -54,7 +54,7 @@ static struct tact_shape shape_of(const struct tact_charts *charts)
     return s;
 }
 
-/* A place of the surface, by chord length and azimuth. */
+/* Chart coordinates of the point at a chord length and azimuth. */
 static void place_at_chord_length(double s, double azimuth, double place[3])
 {
     tact_v3_set(place, s, cos(azimuth), sin(azimuth));
@@ -142,7 +142,7 @@ static void vase_mass_is_exact(void **state)
                 assert_int_equal(tact_charts_point(charts, place, &p[m]), 0);
                 s[m] = p[m].at[0];
             }
-            /* of r^2 dz: the middle's slope is that of the parabola */
+            /* Simpson's rule for r^2 dz: the slope in the middle is that of the parabola */
             const double weight[3] = {1.0 / 6.0, 4.0 / 6.0, 1.0 / 6.0};
             const double rate[3] = {-3.0 * p[0].at[2] + 4.0 * p[1].at[2] - p[2].at[2],
                                     p[2].at[2] - p[0].at[2],
@@ -236,7 +236,7 @@ static void contacts_of_ball_in_a_vase(void **state)
     for (int i = 0; i < poses; i++) {
         const double radius = i % 3 ? uniform(0.002, 0.006) : uniform(0.03, 0.06);
         const struct tact_shape ball = {.kind = TACT_SHAPE_SPHERE, .size = {radius}};
-        struct tact_pose of_body = random_pose(0.1), of_ball = tact_pose_identity();
+        struct tact_pose pose_of_body = random_pose(0.1), pose_of_ball = tact_pose_identity();
         struct tact_surface_point p;
         struct smooth_pair pair;
         struct smooth_contact c[TACT_PIECES];
@@ -247,9 +247,9 @@ static void contacts_of_ball_in_a_vase(void **state)
         assert_int_equal(tact_charts_point(charts, place, &p), 0);
         tact_v3_copy(center, p.at);
         tact_v3_axpy(center, radius + uniform(-1e-4, 5e-4), p.normal);
-        tact_pose_point(of_ball.position, &of_body, center);
-        tact_smooth_pair(i % 2 ? &body : &ball, i % 2 ? &of_body : &of_ball, i % 2 ? &ball : &body,
-                         i % 2 ? &of_ball : &of_body, &pair);
+        tact_pose_point(pose_of_ball.position, &pose_of_body, center);
+        tact_smooth_pair(i % 2 ? &body : &ball, i % 2 ? &pose_of_body : &pose_of_ball,
+                         i % 2 ? &ball : &body, i % 2 ? &pose_of_ball : &pose_of_body, &pair);
         int found = tact_smooth_search_contacts(&pair, near, 0, c, &lost);
         int expected = find_profile_distance_minima(charts, length, center, radius, near, gaps);
         several += expected > 1;
@@ -314,7 +314,7 @@ static void ring_contacts_equal_torus_contacts(void **state)
     tact_charts_free(b);
 }
 
-/* Data of a shape as a world prepares it. */
+/* Precomputed data of a smooth shape, as a world prepares them. */
 static struct smooth_data *prepare_smooth_data(const struct tact_shape *shape)
 {
     void *data = NULL;
@@ -424,7 +424,7 @@ static void contacts_of_ball_on_a_cone(void **state)
     tact_shape_release(&cone);
 }
 
-/* What is refused, and that the message says which point. */
+/* Invalid profiles are refused, and the message says which point is wrong. */
 static void bad_profiles_are_refused(void **state)
 {
     (void)state;

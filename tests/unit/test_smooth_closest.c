@@ -52,7 +52,8 @@ static void check_curvature(const struct tact_shape *shape, const struct tact_su
             double moved = (q[1].at[k] - q[0].at[k]) / (2.0 * e);
             double turned = (q[1].normal[k] - q[0].normal[k]) / (2.0 * e);
             assert_true(fabs(moved - t[i][k]) < 1e-8);
-            double most = p->bend[0] + p->bend[4] + p->bend[8]; /* sum of the curvatures */
+            /* trace of the curvature matrix: the sum of the principal curvatures */
+            double most = p->bend[0] + p->bend[4] + p->bend[8];
             assert_true(fabs(turned - lt[k]) < 1e-6 * most);
         }
     }
@@ -123,11 +124,11 @@ static double gap_of_supporting_planes(const struct smooth_pair *pair, const dou
            support_distance(pair->shape[1], pair->turn[1], n);
 }
 
-/* The least overlap over many directions. */
+/* The least overlap of the supporting planes over many directions. */
 static double least_overlap_of_directions(const struct smooth_pair *pair)
 {
     double best = -INFINITY;
-    for (int i = 0; i < 2000; i++) { /* a spiral over the sphere */
+    for (int i = 0; i < 2000; i++) { /* directions along a spiral over the sphere */
         double z = 1.0 - (2.0 * i + 1.0) / 2000.0, angle = 2.399963229728653 * i;
         const double r = sqrt(1.0 - z * z), n[3] = {r * cos(angle), r * sin(angle), z};
         best = fmax(best, gap_of_supporting_planes(pair, n));
@@ -150,7 +151,7 @@ static void distances_equal_the_dual(void **state)
         struct smooth_contact c;
         tact_smooth_pair(&a, &pa, &b, &pb, &pair);
         if (tact_smooth_find_closest(&pair, &c)) {
-            not_found++; /* by a cold search; a tick counts it as closest_not_found */
+            not_found++; /* a cold search found no points; a tick counts it as closest_not_found */
             continue;
         }
         double far[3], size = fmax(tact_v3_norm(a.size), tact_v3_norm(b.size));
@@ -201,8 +202,8 @@ static void following_agrees_with_searching(void **state)
         tact_smooth_pair(&a, &pa, &b, &pb, &pair);
         assert_int_equal(tact_smooth_find_closest(&pair, &found), 0);
         count++;
-        if (tact_smooth_follow_closest(
-                &pair, &c)) { /* rarely, for very flat ellipsoids: then a cold search follows */
+        if (tact_smooth_follow_closest(&pair, &c)) { /* following fails rarely, for very flat
+                                                        ellipsoids: then a cold search follows */
             not_found++;
             continue;
         }
@@ -224,12 +225,12 @@ static void ellipsoid_on_a_plane(void **state)
     for (int i = 0; i < 1000; i++) {
         struct tact_shape e = random_ellipsoid();
         struct tact_pose pe = random_pose(0.2), pp = random_pose(0.2);
-        double turn_e[9], turn_p[9], apart[3];
-        rotation_difference(turn_e, &pe);
-        rotation_difference(turn_p, &pp);
-        const double up[3] = {turn_p[2], turn_p[5], turn_p[8]};
+        double rotation_of_ellipsoid[9], rotation_of_plane[9], apart[3];
+        rotation_difference(rotation_of_ellipsoid, &pe);
+        rotation_difference(rotation_of_plane, &pp);
+        const double up[3] = {rotation_of_plane[2], rotation_of_plane[5], rotation_of_plane[8]};
         tact_v3_sub(apart, pe.position, pp.position);
-        double exact = tact_v3_dot(up, apart) - support_distance(&e, turn_e, up);
+        double exact = tact_v3_dot(up, apart) - support_distance(&e, rotation_of_ellipsoid, up);
         for (int order = 0; order < 2; order++) {
             struct smooth_pair pair;
             struct smooth_contact c;
@@ -267,7 +268,7 @@ static void extreme_poses_are_solved_or_refused(void **state)
     assert_int_equal(tact_smooth_find_closest(&pair, &c), -EDOM);
 }
 
-/* The pose of a frame that moves with twist and rate, after t. */
+/* The pose after a time t of a frame that moves with a twist and its rate. */
 static struct tact_pose pose_after(const struct tact_pose *from, const double *twist,
                                    const double *rate, double t)
 {
@@ -288,7 +289,7 @@ struct moving {
     double twist[2][6], rate[2][6];
 };
 
-/* The contact after t, followed from c; and its velocity there. */
+/* The contact after a time t, followed from contact c; *velocity, *spin: its velocities there. */
 static struct smooth_contact contact_after(const struct moving *m, const struct smooth_contact *c,
                                            double t, double world[2][3], double velocity[3],
                                            double spin[3])
@@ -469,16 +470,18 @@ static void the_papers_matrix_has_the_other_sign(void **state)
             double q[2], rates[2], over[3], local[9];
             tact_m3_tmul_v3(over, pair.turn[k], motion.over[k]);
             chart_coordinates_and_rates(shape[k].size, c.place[k], over, q, rates);
-            regular = regular && cos(q[1]) > 0.3; /* away from the poles of the chart */
+            /* the place is away from the poles of the chart, where its coordinates are singular */
+            regular = regular && cos(q[1]) > 0.3;
             chart_twist(shape[k].size, q, rates, of[k]);
             chart_frame(shape[k].size, q, at, local);
-            tact_m3_mul_t(axes[k], local, pair.turn[k]); /* rows in the world */
+            /* rows are the axes of the chart's frame in the world */
+            tact_m3_mul_t(axes[k], local, pair.turn[k]);
         }
         if (!regular) {
             continue;
         }
         count++;
-        for (int h = 0; h < 6; h += 3) { /* H q' but for psi, which turns about z */
+        for (int h = 0; h < 6; h += 3) { /* H q' without the rate of psi, which turns about z */
             double world[3], v[3], relative[3];
             tact_m3_tmul_v3(world, axes[1], of[1] + h);
             tact_m3_mul_v3(v, axes[0], world);

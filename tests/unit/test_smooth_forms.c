@@ -13,12 +13,12 @@
 #include "contact/compare/reduced_internal.h"
 #include "support/random.h"
 
-#define LENGTH 0.02           /* unit of the residuals [m] */
-#define COLD 0.4              /* rotation of the normals at a cold start [rad] */
-#define WARM 3e-3             /* the same from tick to tick */
-#define CONVERGED_STEP 1e-10  /* size of the last step, over LENGTH */
-#define SAME_POINT_RATIO 1e-7 /* distance up to which points are the same, over LENGTH */
-#define MAX_ROTATION 0.5      /* of a normal in a step [rad] */
+#define RESIDUAL_LENGTH 0.02     /* length by which residuals are divided [m] */
+#define COLD_START_ROTATION 0.4  /* rotation of the normals at a cold start [rad] */
+#define WARM_START_ROTATION 3e-3 /* rotation of the normals from one tick to the next [rad] */
+#define CONVERGED_STEP 1e-10     /* last Newton step at convergence, over RESIDUAL_LENGTH */
+#define SAME_POINT_RATIO 1e-7    /* distance of equal points, over RESIDUAL_LENGTH */
+#define MAX_ROTATION 0.5         /* largest rotation of a normal in a Newton step [rad] */
 
 enum { UNKNOWNS = 4, MAX_STEPS = 40, NOT_CONVERGED = 1000 };
 enum form { NORMALS, LEAST_DISTANCE };
@@ -76,18 +76,18 @@ static void distance_rows(const struct surface_place s[2], const double e[3], in
     }
 }
 
-/* t_Bi n_A, which is 0 where the normals are opposite, in units of LENGTH. */
+/* t_Bi n_A, which is 0 where the normals are opposite, in units of RESIDUAL_LENGTH. */
 static void normal_rows(const struct surface_place s[2], double f[2], double (*j)[UNKNOWNS])
 {
     double cosine = tact_v3_dot(s[0].normal, s[1].normal);
     for (int i = 0; i < 2; i++) {
-        f[i] = LENGTH * tact_v3_dot(s[1].t[i], s[0].normal);
+        f[i] = RESIDUAL_LENGTH * tact_v3_dot(s[1].t[i], s[0].normal);
         for (int m = 0; m < 2; m++) {
             j[i][m] = 0.0;
             for (int n = 0; n < 2; n++) {
-                j[i][m] += LENGTH * tact_v3_dot(s[1].t[i], s[0].t[n]) * s[0].l[n][m];
+                j[i][m] += RESIDUAL_LENGTH * tact_v3_dot(s[1].t[i], s[0].t[n]) * s[0].l[n][m];
             }
-            j[i][2 + m] = -LENGTH * cosine * s[1].l[i][m];
+            j[i][2 + m] = -RESIDUAL_LENGTH * cosine * s[1].l[i][m];
         }
     }
 }
@@ -136,8 +136,8 @@ static int newton_steps(const struct smooth_pair *pair, enum form form, double s
             tact_v3_sub(d, place[k], known[k]);
             off = fmax(off, tact_v3_norm(d));
         }
-        if (size < CONVERGED_STEP * LENGTH) {
-            return off < SAME_POINT_RATIO * LENGTH ? step : NOT_CONVERGED;
+        if (size < CONVERGED_STEP * RESIDUAL_LENGTH) {
+            return off < SAME_POINT_RATIO * RESIDUAL_LENGTH ? step : NOT_CONVERGED;
         }
     }
     return NOT_CONVERGED;
@@ -162,7 +162,7 @@ static double condition_number(double j[UNKNOWNS][UNKNOWNS])
     return sqrt(norm * inverse_norm);
 }
 
-/* By expansion along the first row, of n rows and the columns in `used`. */
+/* Determinant of the last n rows and of the columns in `used`, by expansion along the first row. */
 static double determinant_of_minor(double (*j)[UNKNOWNS], int row, int used)
 {
     double sum = 0.0, sign = 1.0;
@@ -228,7 +228,7 @@ static void derivatives_are_exact(void **state)
         double place[2][3], f[UNKNOWNS], j[UNKNOWNS][UNKNOWNS];
         set_known_pair(1e-3 * (n % 3 - 1), &k);
         const enum form form = n % 2 ? LEAST_DISTANCE : NORMALS;
-        points_of_normals(&k, COLD, place);
+        points_of_normals(&k, COLD_START_ROTATION, place);
         contact_equations(&k.pair, form, place, s, f, j);
         for (int m = 0; m < UNKNOWNS; m++) {
             double side[2][UNKNOWNS], unused[UNKNOWNS][UNKNOWNS];
@@ -238,7 +238,8 @@ static void derivatives_are_exact(void **state)
                 y[m % 2] = i ? h : -h;
                 move_place(&k.pair, m / 2, &s[m / 2], y, moved[m / 2]);
                 contact_equations(&k.pair, form, moved, other, side[i], unused);
-                for (int r = 0; r < 2; r++) { /* along the tangents of s that move with it */
+                /* derivatives along the tangents of s, which move with it */
+                for (int r = 0; r < 2; r++) {
                     double e[3];
                     tact_v3_sub(e, other[0].at, other[1].at);
                     tact_v3_add(e, e, k.pair.apart);
@@ -248,7 +249,7 @@ static void derivatives_are_exact(void **state)
                         tact_v3_copy(across, t);
                         tact_v3_axpy(across, -tact_v3_dot(t, up), up);
                         if (n % 2 == NORMALS && b) {
-                            side[i][2 + r] = LENGTH * tact_v3_dot(across, other[0].normal);
+                            side[i][2 + r] = RESIDUAL_LENGTH * tact_v3_dot(across, other[0].normal);
                         } else {
                             side[i][2 * b + r] = tact_v3_dot(across, e);
                         }
@@ -263,7 +264,7 @@ static void derivatives_are_exact(void **state)
 }
 
 /* At the solution the determinant is g^2 det(L_A + L_B + g L_A L_B) for the least distance, and
- * LENGTH^2 times the last factor for the normals. */
+ * RESIDUAL_LENGTH^2 times the last factor for the normals. */
 static void determinants_at_the_solution(void **state)
 {
     (void)state;
@@ -285,8 +286,9 @@ static void determinants_at_the_solution(void **state)
         contact_equations(&k.pair, LEAST_DISTANCE, k.place, s, f, j);
         assert_true(fabs(determinant_of_minor(j, 0, 0) - gap * gap * exact) < 1e-14);
         contact_equations(&k.pair, NORMALS, k.place, s, f, j);
-        assert_true(fabs(fabs(determinant_of_minor(j, 0, 0)) / (LENGTH * LENGTH * exact) - 1.0) <
-                    1e-10);
+        assert_true(
+            fabs(fabs(determinant_of_minor(j, 0, 0)) / (RESIDUAL_LENGTH * RESIDUAL_LENGTH * exact) -
+                 1.0) < 1e-10);
     }
 }
 
@@ -304,8 +306,8 @@ static void measure_forms(double gap, int trials, struct cost cost[2])
         struct known_pair k;
         double start[2][2][3];
         set_known_pair(gap, &k);
-        points_of_normals(&k, COLD, start[0]);
-        points_of_normals(&k, WARM, start[1]);
+        points_of_normals(&k, COLD_START_ROTATION, start[0]);
+        points_of_normals(&k, WARM_START_ROTATION, start[1]);
         for (enum form form = NORMALS; form <= LEAST_DISTANCE; form++) {
             struct surface_place s[2];
             double f[UNKNOWNS], j[UNKNOWNS][UNKNOWNS];
@@ -346,8 +348,9 @@ static void only_the_form_of_least_distance_is_singular_at_touching(void **state
         assert_true(cost[i][NORMALS].condition < 10.0);
     }
     for (int i = 0; i < 2; i++) { /* as 1 / g */
-        double growth = cost[i + 1][LEAST_DISTANCE].condition / cost[i][LEAST_DISTANCE].condition;
-        assert_true(fabs(growth / 100.0 - 1.0) < 0.2);
+        double condition_growth =
+            cost[i + 1][LEAST_DISTANCE].condition / cost[i][LEAST_DISTANCE].condition;
+        assert_true(fabs(condition_growth / 100.0 - 1.0) < 0.2);
     }
     assert_true(!(cost[3][LEAST_DISTANCE].condition < 1e13));
     assert_true(cost[3][LEAST_DISTANCE].failed[1] > trials / 2);

@@ -13,10 +13,10 @@
 #include "support/world_scene.h"
 
 #define G 9.81
-#define ARM 0.03        /* from the base to the second hinge [m] */
-#define SLANT 0.6       /* of the arm where the ellipsoid lies flat, downward [rad] */
-#define START 0.8       /* angle of the ellipsoid at the start, at rest [rad] */
-#define DIFFERENCE 1e-4 /* of that angle, for derivatives [rad] */
+#define ARM_LENGTH 0.03 /* length of the first link, from the base to the second hinge [m] */
+#define ARM_SLANT 0.6   /* downward slope of the first link where the ellipsoid lies flat [rad] */
+#define START_ANGLE 0.8 /* angle of the ellipsoid at the start, at rest [rad] */
+#define ANGLE_STEP 1e-4 /* difference of the ellipsoid's angle for numerical derivatives [rad] */
 
 static const double size[3] = {0.03, 0.02, 0.015};
 
@@ -31,7 +31,7 @@ struct arm {
  * a sin, c cos). */
 static double arm_value(const struct arm *arm, double angle)
 {
-    return asin((arm->height - hypot(size[0] * sin(angle), size[2] * cos(angle))) / ARM);
+    return asin((arm->height - hypot(size[0] * sin(angle), size[2] * cos(angle))) / ARM_LENGTH);
 }
 
 static struct arm make_arm(double offset)
@@ -41,40 +41,41 @@ static struct arm make_arm(double offset)
                                        .axis = {0.0, 1.0, 0.0},
                                        .origin = tact_pose_identity(),
                                        .mass = 0.05,
-                                       .center = {0.5 * ARM, 0.0, 0.0},
+                                       .center = {0.5 * ARM_LENGTH, 0.0, 0.0},
                                        .inertia = {2e-4, 1e-5, 2e-4, 0.0, 0.0, 0.0}};
-    struct arm arm = {{link, link}, size[2] + ARM * sin(SLANT)};
+    struct arm arm = {{link, link}, size[2] + ARM_LENGTH * sin(ARM_SLANT)};
     arm.link[1].parent = 0;
-    arm.link[1].origin.position[0] = ARM;
+    arm.link[1].origin.position[0] = ARM_LENGTH;
     arm.link[1].mass = 0.1;
     arm.link[1].inertia[1] = 2e-4;
     tact_v3_set(arm.link[1].center, offset, 0.0, 0.0);
-    arm.link[0].start = arm_value(&arm, START);
-    arm.link[1].start = START - arm.link[0].start;
+    arm.link[0].start = arm_value(&arm, START_ANGLE);
+    arm.link[1].start = START_ANGLE - arm.link[0].start;
     return arm;
 }
 
-/* The mass centre of a link, x and z, and its angle, where the ellipsoid is at an angle. */
+/* Position x and z of a link's centre of mass, and its angle, for an angle of the ellipsoid. */
 static void place_link(const struct arm *arm, int link, double angle, double out[3])
 {
     const double first = arm_value(arm, angle), *c = arm->link[link].center;
     out[2] = link ? angle : first;
-    out[0] = cos(out[2]) * c[0] + sin(out[2]) * c[2] + (link ? ARM * cos(first) : 0.0);
-    out[1] = cos(out[2]) * c[2] - sin(out[2]) * c[0] - (link ? ARM * sin(first) : 0.0);
+    out[0] = cos(out[2]) * c[0] + sin(out[2]) * c[2] + (link ? ARM_LENGTH * cos(first) : 0.0);
+    out[1] = cos(out[2]) * c[2] - sin(out[2]) * c[0] - (link ? ARM_LENGTH * sin(first) : 0.0);
 }
 
-/* Mass of the one coordinate q, the angle of the ellipsoid, and its potential energy. */
+/* Effective mass of the single coordinate q, the ellipsoid's angle; *potential: potential energy.
+ * */
 static double effective_mass(const struct arm *arm, double q, double *potential)
 {
     double mass = 0.0;
     *potential = 0.0;
     for (int i = 0; i < 2; i++) {
         double low[3], high[3], now[3], rate[3];
-        place_link(arm, i, q - DIFFERENCE, low);
-        place_link(arm, i, q + DIFFERENCE, high);
+        place_link(arm, i, q - ANGLE_STEP, low);
+        place_link(arm, i, q + ANGLE_STEP, high);
         place_link(arm, i, q, now);
         for (int k = 0; k < 3; k++) {
-            rate[k] = (high[k] - low[k]) / (2.0 * DIFFERENCE);
+            rate[k] = (high[k] - low[k]) / (2.0 * ANGLE_STEP);
         }
         mass += arm->link[i].mass * (rate[0] * rate[0] + rate[1] * rate[1]) +
                 arm->link[i].inertia[1] * rate[2] * rate[2];
@@ -86,19 +87,19 @@ static double effective_mass(const struct arm *arm, double q, double *potential)
 /* M q'' + M' q'^2 / 2 + V' = 0. */
 static double exact_acceleration(const struct arm *arm, double q, double rate)
 {
-    double v[3], low = effective_mass(arm, q - DIFFERENCE, &v[0]),
+    double v[3], low = effective_mass(arm, q - ANGLE_STEP, &v[0]),
                  now = effective_mass(arm, q, &v[1]),
-                 high = effective_mass(arm, q + DIFFERENCE, &v[2]);
-    double slope = (high - low) / (2.0 * DIFFERENCE), force = (v[2] - v[0]) / (2.0 * DIFFERENCE);
+                 high = effective_mass(arm, q + ANGLE_STEP, &v[2]);
+    double slope = (high - low) / (2.0 * ANGLE_STEP), force = (v[2] - v[0]) / (2.0 * ANGLE_STEP);
     return -(0.5 * slope * rate * rate + force) / now;
 }
 
-/* The joint values after a time, by Runge and Kutta's method. */
+/* The exact joint values after a time, by the method of Runge and Kutta. */
 static void exact_motion(const struct arm *arm, double time, double out[2])
 {
     enum { STEPS = 600 };
     const double h = time / STEPS;
-    double y[2] = {START, 0.0};
+    double y[2] = {START_ANGLE, 0.0};
     for (int n = 0; n < STEPS; n++) {
         static const double at[4] = {0.0, 0.5, 0.5, 1.0}, weight[4] = {1.0, 2.0, 2.0, 1.0};
         double k[2] = {0.0, 0.0}, sum[2] = {0.0, 0.0};
@@ -116,7 +117,7 @@ static void exact_motion(const struct arm *arm, double time, double out[2])
     out[1] = y[0] - out[0];
 }
 
-/* How far the joint values are off after that time [rad]. */
+/* Largest error of the joint values after that time [rad]. */
 static double joint_error(const struct arm *arm, double h, double time)
 {
     const struct tact_owner tip = {TACT_OWNER_HAND, 0, 1};
@@ -134,16 +135,17 @@ static double joint_error(const struct arm *arm, double h, double time)
     add_scene_ground(&s);
     assert_int_equal(tact_hand_create(arm->link, 2, &base, &hand), 0);
     assert_int_equal(tact_world_add_hand(s.world, hand, 0), 0);
-    struct tact_shape *shape = &s.shapes[s.shape_count++]; /* which are freed with the scene */
+    /* the shapes of a scene are freed with it */
+    struct tact_shape *shape = &s.shapes[s.shape_count++];
     *shape = (struct tact_shape){.kind = TACT_SHAPE_ELLIPSOID};
     tact_v3_copy(shape->size, size);
     assert_int_equal(tact_shape_tessellate(shape), 0);
     assert_true(tact_world_add_shape(s.world, tip, shape, &here, 1) >= 0);
     set_scene_law(&s, 0, 1, &law);
     struct tact_hand_state state = tact_hand_state(tact_world_hand(s.world, 0));
-    slope = (arm_value(arm, START + DIFFERENCE) - arm_value(arm, START - DIFFERENCE)) /
-            (2.0 * DIFFERENCE);
-    rate = -0.5 * h * exact_acceleration(arm, START, 0.0); /* half a tick before */
+    slope = (arm_value(arm, START_ANGLE + ANGLE_STEP) - arm_value(arm, START_ANGLE - ANGLE_STEP)) /
+            (2.0 * ANGLE_STEP);
+    rate = -0.5 * h * exact_acceleration(arm, START_ANGLE, 0.0); /* half a tick before */
     state.v[0] = slope * rate;
     state.v[1] = rate - state.v[0];
     finish_scene_building(&s);

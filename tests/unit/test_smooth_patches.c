@@ -80,7 +80,7 @@ static void patches_are_a_torus(void **state)
     tact_charts_free(charts);
 }
 
-/* Two of them have the contacts of two tori. */
+/* Two tori of patches have the contacts of two tori in closed form. */
 static void contacts_are_those_of_tori(void **state)
 {
     (void)state;
@@ -151,7 +151,7 @@ static void swing_ring_on_ball(const struct tact_shape *ring, double at[3])
     close_scene(&s);
 }
 
-/* The motion is that of the torus, however it is split. */
+/* The motion of a torus of patches is that of the torus, however it is split into patches. */
 static void a_split_does_not_matter(void **state)
 {
     (void)state;
@@ -294,7 +294,7 @@ static void joints_of_patches_are_refused_by_what_is_wrong(void **state)
                          -EINVAL);
         assert_null(charts);
         assert_string_equal(err.text, bad[i].expected_message);
-        assert_int_equal(err.line, 11); /* the statement of patch 0 */
+        assert_int_equal(err.line, 11); /* line of the statement of patch 0 */
     }
 }
 

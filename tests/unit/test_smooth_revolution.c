@@ -70,7 +70,8 @@ static void ball_swings_in_a_bowl(void **state)
     int count = bowl_profile(profile);
     const double spin[3] = {3.0, -2.0, 5.0};
     assert_int_equal(tact_charts_revolution((const double(*)[2])profile, count, &charts, NULL), 0);
-    double a = 1.0, g = cos(0.5 * angle); /* K by the arithmetic and geometric mean */
+    /* complete elliptic integral K by the arithmetic-geometric mean */
+    double a = 1.0, g = cos(0.5 * angle);
     for (int i = 0; i < 6; i++) {
         double mean = 0.5 * (a + g);
         g = sqrt(a * g);
@@ -102,7 +103,7 @@ static void ball_swings_in_a_bowl(void **state)
 /* A vertical tube of radius TUBE inside, with round rims. */
 #define TUBE 0.1
 #define TUBE_WALL 0.02
-#define TUBE_HALF 0.25 /* its straight part, up and down [m] */
+#define TUBE_HALF 0.25 /* half length of the straight part of the tube [m] */
 
 static int tube_profile(double (*out)[2])
 {
@@ -138,7 +139,8 @@ static void a_ball_rolls_up_and_down_in_a_tube(void **state)
     for (int i = 0; i < 3; i++) {
         const double h = ldexp(2e-3, -i);
         struct world_scene s;
-        open_bowl(&s, charts, 0.0, PI / 2.0, 0.8, h); /* beside the middle, at z = 0 */
+        /* the ball starts beside the middle of the tube, at z = 0 */
+        open_bowl(&s, charts, 0.0, PI / 2.0, 0.8, h);
         struct tact_body *ball = tact_world_body(s.world, 0);
         tact_v3_set(ball->twist, 0.0, rate * (TUBE - BALL), 0.0);
         tact_v3_set(ball->twist + 3, 0.0, 0.0, -rate * (TUBE - BALL) / BALL);
@@ -153,7 +155,7 @@ static void a_ball_rolls_up_and_down_in_a_tube(void **state)
         printf("tube, h %g ms: within %.2e m of %g m in two periods\n", 1e3 * h, worst, 2.0 * most);
         assert_true(worst < 1e-3 * 2.0 * most && s.unsolved == 0);
 
-        assert_true(i == 0 || worst < 0.3 * last); /* of the second order */
+        assert_true(i == 0 || worst < 0.3 * last); /* the error is of second order in the period */
         last = worst;
         close_scene(&s);
     }
@@ -268,7 +270,7 @@ static void every_crest_is_found(void **state)
     enum { POINTS = 81 };
     double profile[POINTS][2];
     int total = 0, missed = 0;
-    for (int i = 0; i < POINTS; i++) { /* an ellipse with waves */
+    for (int i = 0; i < POINTS; i++) { /* profile: an ellipse with waves */
         const double s = PI * i / (POINTS - 1), z = -0.03 * cos(s);
         const double surface_wave_height = 1e-3 * cos(2.0 * PI * z / 0.016) * sin(s);
         profile[i][0] =

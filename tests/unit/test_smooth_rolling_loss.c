@@ -22,7 +22,7 @@
 #define RADIUS 0.02
 #define MASS 0.25
 #define MODULUS 1e7
-#define LOSS 0.2
+#define ROLLING_LOSS 0.2
 
 static struct tact_contact_law soft_law(double loss)
 {
@@ -36,7 +36,7 @@ static struct tact_contact_law soft_law(double loss)
 /* Rolling torque over the normal force of Hertz's patch of a ball on a plane. */
 static double ball_arm(double force)
 {
-    return 3.0 / 16.0 * LOSS * cbrt(0.75 * force * RADIUS / MODULUS);
+    return 3.0 / 16.0 * ROLLING_LOSS * cbrt(0.75 * force * RADIUS / MODULUS);
 }
 
 /* Work of the pressure ahead of the centre of Hertz's ellipse, per radian of rolling along the
@@ -61,17 +61,17 @@ static double pressure_moment_ahead(const double semi[2], double direction)
 static void arms_follow_from_the_pressure(void **state)
 {
     (void)state;
-    struct tact_patch patch = {.rolling_loss = LOSS};
+    struct tact_patch patch = {.rolling_loss = ROLLING_LOSS};
     double arm[2], n = 7.0;
     assert_int_equal(tact_patch_hertz(&patch, MODULUS, 10.0, 90.0), 0);
     double radius = tact_patch_elastic_radius(&patch, n);
     const double semi[2] = {radius * patch.stretch[0], radius * patch.stretch[1]};
     tact_patch_rolling_arms(&patch, n, arm);
     assert_true(semi[0] > 2.0 * semi[1]);
-    for (int i = 0; i <= 6; i++) { /* rolling in a direction d turns about n x d */
+    for (int i = 0; i <= 6; i++) { /* a body that rolls in direction d turns about n x d */
         double direction = PI / 6.0 * i;
         double power = hypot(arm[0] * sin(direction), arm[1] * cos(direction));
-        double exact = LOSS * pressure_moment_ahead(semi, direction);
+        double exact = ROLLING_LOSS * pressure_moment_ahead(semi, direction);
         assert_true(fabs(power / exact - 1.0) < 1e-4);
     }
     patch.rolling_loss = 0.0;
@@ -84,7 +84,7 @@ static struct tact_local_problem random_problem(void)
 {
     struct tact_local_problem p = {.mu = 0.5, .spin_arm = 1e-3, .surface = TACT_SURFACE_HERTZ};
     double root[36];
-    for (int i = 0; i < 36; i++) { /* rows of a body of a few centimetres and 1 kg */
+    for (int i = 0; i < 36; i++) { /* contact Jacobian of a body of a few centimetres and 1 kg */
         root[i] = uniform(-1.0, 1.0) * (i / 6 < 3 ? 1.0 : 50.0);
     }
     for (int i = 0; i < 36; i++) {
@@ -108,7 +108,7 @@ static struct tact_local_problem random_problem(void)
 static void torques_dissipate_most(void **state)
 {
     (void)state;
-    int rolled = 0, stuck = 0, open = 0;
+    int rolling_count = 0, stuck_count = 0, open_count = 0;
     for (int i = 0; i < 3000; i++) {
         struct tact_local_problem p = random_problem(), rest = p;
         double r[6] = {1.0, 0.0, 0.0, 0.0, 0.0, 0.0}, w[2], z[2], v[2];
@@ -134,22 +134,22 @@ static void torques_dissipate_most(void **state)
         }
         double size = hypot(z[0], z[1]);
         assert_true(size <= r[0] * (1.0 + 1e-12));
-        open += limits == TACT_LIMIT_OPEN;
+        open_count += limits == TACT_LIMIT_OPEN;
         if (limits & TACT_LIMIT_ROLLING) {
-            rolled++;
+            rolling_count++;
             assert_true(size > r[0] * (1.0 - 1e-9));
             double power = z[0] * v[0] + z[1] * v[1];
             assert_true(fabs(power / (size * hypot(v[0], v[1])) + 1.0) < 1e-6);
         } else if (!(limits & TACT_LIMIT_OPEN)) {
-            stuck++;
+            stuck_count++;
             assert_true(hypot(w[0], w[1]) < 1e-9);
         }
         if (!(limits & TACT_LIMIT_OPEN)) {
             assert_true(off < 1e-6 * r[0]);
         }
     }
-    printf("%d roll, %d are held, %d open\n", rolled, stuck, open);
-    assert_true(rolled > 500 && stuck > 100 && open > 100);
+    printf("%d roll, %d are held, %d open\n", rolling_count, stuck_count, open_count);
+    assert_true(rolling_count > 500 && stuck_count > 100 && open_count > 100);
 }
 
 /* A ball that rolls, on a half-space with gravity tilted by the slope. */
@@ -176,7 +176,7 @@ static void a_ball_rolls_out(void **state)
     (void)state;
     const double speed = 0.02, torque = MASS * G * ball_arm(MASS * G);
     const double exact = 0.7 * MASS * speed * speed * RADIUS / torque;
-    const struct tact_contact_law law = soft_law(LOSS);
+    const struct tact_contact_law law = soft_law(ROLLING_LOSS);
     for (int i = 0; i < 3; i++) {
         struct world_scene s;
         const double h = 4e-3 / (1 << i);
@@ -187,10 +187,13 @@ static void a_ball_rolls_out(void **state)
         run_scene_for_seconds(&s, 0.4);
         double lost = energy - tact_body_energy(body), way = body->pose.position[0];
         assert_int_equal(c->limits, TACT_LIMIT_ROLLING);
-        double onto = c->a == 0 ? 1.0 : -1.0; /* the wrench is that on A, the ground is shape 0 */
-        assert_true(fabs(onto * c->wrench[4] / torque - 1.0) < 1e-6);
+        double sign_of_side =
+            c->a == 0
+                ? 1.0
+                : -1.0; /* sign of the wrench, which is that on body A; the ground is shape 0 */
+        assert_true(fabs(sign_of_side * c->wrench[4] / torque - 1.0) < 1e-6);
         assert_true(fabs(c->wrench[3]) < 1e-12);
-        assert_true(fabs(onto * c->wrench[2] / (MASS * G) + 1.0) < 1e-6);
+        assert_true(fabs(sign_of_side * c->wrench[2] / (MASS * G) + 1.0) < 1e-6);
         run_scene_for_seconds(&s, 1.0);
         printf("h %.0f ms: lost %.5f of M/R a distance, stops after %.6f mm, exact %.6f\n", 1e3 * h,
                lost / way * RADIUS / torque, 1e3 * body->pose.position[0], 1e3 * exact);
@@ -208,7 +211,7 @@ static void a_ball_rolls_out(void **state)
 static void a_ball_stands_on_a_slope(void **state)
 {
     (void)state;
-    const struct tact_contact_law law = soft_law(LOSS), plain = soft_law(0.0);
+    const struct tact_contact_law law = soft_law(ROLLING_LOSS), plain = soft_law(0.0);
     for (int i = 0; i < 3; i++) {
         double ratio = i ? 1.2 : 0.9, slope = ratio * ball_arm(MASS * G) / RADIUS;
         struct world_scene s;
@@ -229,13 +232,13 @@ static void a_ball_stands_on_a_slope(void **state)
 static void open_roller(struct world_scene *s, double h, double slope, double speed, double loss)
 {
     struct tact_world_options o = options_with_tilted_gravity(slope);
-    const struct tact_shape roller = {.kind = TACT_SHAPE_CYLINDER, .size = {RADIUS, 0.05}};
+    const struct tact_shape roller_shape = {.kind = TACT_SHAPE_CYLINDER, .size = {RADIUS, 0.05}};
     const struct tact_contact_law law = soft_law(loss);
     const double place[3] = {0.0, 0.0, RADIUS}, turn[3] = {0.5 * PI, 0.0, 0.0};
     o.period = h;
     open_empty_scene(s, &o);
     add_scene_ground(s);
-    add_scene_solid(s, &roller, MASS, place, 0.0);
+    add_scene_solid(s, &roller_shape, MASS, place, 0.0);
     set_scene_law(s, 0, 1, &law);
     finish_scene_building(s);
     struct tact_body *body = tact_world_body(s->world, 0);
@@ -257,7 +260,7 @@ static double line_arm(double force)
         moment += a * sin(t) * cos(t) * cos(t);
         all += 2.0 * cos(t) * cos(t);
     }
-    return LOSS * moment / all;
+    return ROLLING_LOSS * moment / all;
 }
 
 /* (3/2) m v' = -M / R: the cylinder stops after (3/4) m v^2 R / M; without loss it rolls on. */
@@ -269,16 +272,16 @@ static void a_cylinder_rolls_out(void **state)
     struct world_scene s;
     for (int i = 0; i < 3; i++) {
         const double h = 4e-3 / (1 << i);
-        open_roller(&s, h, 0.0, speed, LOSS);
+        open_roller(&s, h, 0.0, speed, ROLLING_LOSS);
         const struct tact_body *body = tact_world_body(s.world, 0);
         const struct tact_contact *c = tact_world_contact(s.world, 0);
         run_scene_for_seconds(&s, 0.4);
-        double resisted = (c->a == 0 ? 1.0 : -1.0) * c->wrench[4] / torque;
+        double torque_ratio = (c->a == 0 ? 1.0 : -1.0) * c->wrench[4] / torque;
         run_scene_for_seconds(&s, 2.8);
         double way = body->pose.position[0];
         printf("line, h %.0f ms: torque %.7f of the exact one, stops after %.6f mm, exact %.6f\n",
-               1e3 * h, resisted, 1e3 * way, 1e3 * exact);
-        assert_true(fabs(resisted - 1.0) < 1e-5);
+               1e3 * h, torque_ratio, 1e3 * way, 1e3 * exact);
+        assert_true(fabs(torque_ratio - 1.0) < 1e-5);
         assert_true(fabs(way - exact) < 0.6 * h * speed);
         assert_true(tact_v3_norm(body->twist) < 1e-9 && tact_v3_norm(body->twist + 3) < 1e-7);
         assert_int_equal(s.unsolved, 0);
@@ -288,10 +291,11 @@ static void a_cylinder_rolls_out(void **state)
     run_scene_for_seconds(&s, 1.0);
     assert_true(fabs(tact_world_body(s.world, 0)->pose.position[0] / speed - 1.0) < 1e-3);
     close_scene(&s);
-    for (int i = 0; i < 2; i++) { /* on a slope: below the threshold and above it */
+    /* slopes below and above the threshold at which the cylinder rolls */
+    for (int i = 0; i < 2; i++) {
         const double slope = (i ? 1.2 : 0.9) * line_arm(MASS * G) / RADIUS;
         const double down = i ? 2.0 / 3.0 * (G * sin(slope) - torque / (MASS * RADIUS)) : 0.0;
-        open_roller(&s, 1e-3, slope, 0.0, LOSS);
+        open_roller(&s, 1e-3, slope, 0.0, ROLLING_LOSS);
         run_scene_for_seconds(&s, 1.0);
         double rolls = tact_world_body(s.world, 0)->twist[0];
         printf("line at %.1f of the threshold: %.6e m/s after 1 s, exact %.6e\n", i ? 1.2 : 0.9,
@@ -302,18 +306,18 @@ static void a_cylinder_rolls_out(void **state)
 }
 
 /* Two balls on one axle and, with a third, that one on top of one of them: rolling. */
-static void open_axle(struct world_scene *s, int with_third)
+static void open_axle(struct world_scene *s, int with_third_ball)
 {
     const struct tact_shape ball = make_sphere(RADIUS);
     const double place[3] = {0.0, -0.03, RADIUS}, top[3] = {0.001, -0.03, 3.0 * RADIUS};
     struct tact_pose other = tact_pose_identity();
-    const struct tact_contact_law law = soft_law(LOSS);
+    const struct tact_contact_law law = soft_law(ROLLING_LOSS);
     open_empty_scene(s, NULL);
     add_scene_ground(s);
     add_scene_solid(s, &ball, MASS, place, 0.0);
     other.position[1] = 0.06;
     add_scene_shape(s, 0, &ball, &other, 1);
-    if (with_third) {
+    if (with_third_ball) {
         add_scene_solid(s, &ball, MASS, top, 0.0);
         set_scene_law(s, 1, 1, &law);
     }
@@ -323,7 +327,7 @@ static void open_axle(struct world_scene *s, int with_third)
     tact_world_body(s->world, 0)->twist[4] = 0.02 / RADIUS;
 }
 
-/* Contacts of one island are solved together. */
+/* Contacts with rolling loss of one island are solved together. */
 static void contacts_of_an_island_are_solved(void **state)
 {
     (void)state;
@@ -349,13 +353,13 @@ static void the_interior_point_method_has_the_torques(void **state)
     solve_scene_velocities(&s);
     assert_int_equal(s.world->islands.count, 1);
     const struct island *island = &s.world->islands.list[0];
-    double swept[3][6], most = 0.0, worst = 0.0;
+    double impulse_by_sweeps[3][6], most = 0.0, worst = 0.0;
     int rolling = 0;
     assert_int_equal(island->blocks.count, 3);
     for (int i = 0; i < 3; i++) {
         const struct tact_contact *c = &s.world->contacts[s.world->blocks[i].contact];
-        memcpy(swept[i], c->impulse, sizeof swept[i]);
-        most = fmax(most, swept[i][0]);
+        memcpy(impulse_by_sweeps[i], c->impulse, sizeof impulse_by_sweeps[i]);
+        most = fmax(most, impulse_by_sweeps[i][0]);
         rolling += !!(c->limits & TACT_LIMIT_ROLLING);
     }
     int steps = tact_barrier_solve(s.world, island, 60);
@@ -364,7 +368,7 @@ static void the_interior_point_method_has_the_torques(void **state)
         double arm = i % 6 > 3 ? block->local.rolling_arm[i % 6 - 4] : block->local.spin_arm;
         double unit = i % 6 < 3 ? 1.0 : arm > 0.0 ? 1.0 / arm : 0.0;
         double found = s.world->contacts[block->contact].impulse[i % 6];
-        worst = fmax(worst, unit * fabs(found - swept[i / 6][i % 6]) / most);
+        worst = fmax(worst, unit * fabs(found - impulse_by_sweeps[i / 6][i % 6]) / most);
     }
     printf("%d of 3 roll: impulses within %.1e of those of the sweeps after %d steps\n", rolling,
            worst, steps);

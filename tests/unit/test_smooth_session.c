@@ -121,7 +121,7 @@ static void soft_surfaces_have_the_patch_of_hertz(void **state)
         assert_int_equal(c->patch.kind, TACT_PATCH_ELASTIC);
         if (!i) {
             assert_true(fabs(c->spin_arm / (3.0 * PI / 16.0 * a) - 1.0) < 1e-9);
-        } else { /* long along y, where it is flat, by about k^(2/3) */
+        } else { /* the patch is long along y, where the ellipsoid is flat, by about k^(2/3) */
             double ratio = c->patch.stretch[0] / c->patch.stretch[1];
             assert_true(fabs(fabs(c->patch.frame[4]) - 1.0) < 1e-12);
             assert_true(fabs(ratio / pow(k, 2.0 / 3.0) - 1.0) < 0.05);

@@ -18,7 +18,7 @@
 #define MU 0.3
 #define MASS 0.02
 #define RADIUS 0.02
-#define CENTER_OFFSET 0.006 /* centre of mass below the ball's centre */
+#define CENTER_OFFSET 0.006 /* distance of the centre of mass below the ball's centre [m] */
 #define SLIP_SCALE                                                                                 \
     1e-5 /* slip at which the regularised friction of the equations is half of its limit [m/s] */
 
@@ -74,7 +74,7 @@ static void top_state_derivative(const struct top *top, const double *y, double 
     angular_acceleration(turn, t, free); /* without contact */
     tact_v3_cross(t, r, force);
     tact_v3_add(t, t, torque);
-    angular_acceleration(turn, t, per); /* angular acceleration by a unit normal force */
+    angular_acceleration(turn, t, per); /* angular acceleration that a unit normal force causes */
     double normal_acceleration_without_force = -G, normal_acceleration_per_force = 1.0 / MASS;
     tact_v3_cross(t, free, d);
     normal_acceleration_without_force += t[2];
@@ -111,7 +111,7 @@ static void integrate_top_step(struct top *top, double h)
 }
 
 /* Spinning at 155 rad/s about its axis, or the vertical, the axis tilted. */
-static struct top make_top(double tilt, int upright, double arm)
+static struct top make_top(double tilt, int spins_about_vertical, double arm)
 {
     struct top top = {.arm = arm};
     const double turn[3] = {0.0, tilt, 0.0};
@@ -119,10 +119,10 @@ static struct top make_top(double tilt, int upright, double arm)
     double m[9], w[3] = {0.0, 0.0, 155.0};
     tact_quat_to_m3(m, top.y);
     tact_m3_tmul_v3(top.y + 4, m, w);
-    if (!upright) {
+    if (!spins_about_vertical) {
         tact_v3_set(top.y + 4, 0.0, 0.0, 155.0);
     }
-    double d[3]; /* the centre of mass starts at rest */
+    double d[3]; /* from the centre of mass, which starts at rest, to the ball's centre */
     tact_v3_set(w, 0.0, 0.0, CENTER_OFFSET);
     tact_m3_mul_v3(d, m, w);
     tact_v3_set(top.y + 7, -d[0], -d[1], RADIUS - d[2]);
@@ -141,7 +141,7 @@ static void start_spinning_top(struct world_scene *s, const struct top *top, dou
     o.period = h;
     o.spin = spin;
     law.model = &tact_model_smooth;
-    law.tip_radius = a; /* a disc of that radius, whatever the force */
+    law.tip_radius = a; /* the patch is a disc of that radius, whatever the force */
     local.position[2] = CENTER_OFFSET;
     assert_int_equal(tact_body_set_mass(&body, MASS, packed), 0);
     memcpy(body.pose.quat_wxyz, top->y, 4 * sizeof *top->y);
@@ -156,7 +156,7 @@ static void start_spinning_top(struct world_scene *s, const struct top *top, dou
     finish_scene_building(s);
 }
 
-/* Cosine of the axis to the vertical. */
+/* Cosine of the angle between the top's axis and the vertical. */
 static double cosine_to_vertical(const double *quat)
 {
     const double z[3] = {0.0, 0.0, 1.0};
@@ -254,7 +254,7 @@ static void point_inverts_when_tilted(void **state)
     }
 }
 
-/* With a patch, whose torsion and slip are coupled, it inverts. */
+/* With a patch, whose torsion and slip are coupled, the tippe top inverts. */
 static void a_top_with_a_patch_inverts(void **state)
 {
     (void)state;

@@ -95,7 +95,7 @@ static void corner_parameters(double next, double last, double uv[2])
     uv[0] = uv[1] + d;
 }
 
-/* The nearest of the limit points and its normal. */
+/* Compares a surface point and its normal with the nearest limit point of the subdivided mesh. */
 static void compare_point_with_nearest_of(const struct tact_surface_point *p, int count,
                                           const double (*at)[3], const double (*normal)[3],
                                           double worst[2])
@@ -125,7 +125,8 @@ static void agrees_with_subdivision(const struct plain_mesh *control, int triang
     const int squares = ((const struct squares *)charts)->count;
     int count = 0;
     fine[0] = *control;
-    while (fine[0].faces < faces) { /* so that it has all these points */
+    /* subdivides until the mesh has vertices at all dyadic parameters */
+    while (fine[0].faces < faces) {
         subdivide_plain_mesh(&fine[0], &fine[1]);
         fine[0] = fine[1];
     }
@@ -134,7 +135,7 @@ static void agrees_with_subdivision(const struct plain_mesh *control, int triang
         for (int k = 0; k < (n + 1) * (n + 1); k++) {
             struct tact_surface_point p;
             double place[3] = {i, (double)(k % (n + 1)) / n, (double)(k / (n + 1)) / n};
-            if (triangles) { /* dyadic weights of the corners within the square */
+            if (triangles) { /* weights of a triangle's corners, dyadic, within the square */
                 const double next = place[1] / 2.0, last = place[2] / 2.0;
                 if (next > 1.0 - next - last || last > 1.0 - next - last) {
                     continue;
@@ -156,7 +157,7 @@ static void limits_are_those_of_subdivision(void **state)
     (void)state;
     static const struct {
         int kind, n;
-        int faces; /* of the subdivided mesh */
+        int faces; /* number of faces of the subdivided mesh */
     } solid[] = {{0, 4, 384}, {0, 5, 1920}, {4, 4, 512},  {2, 3, 384},
                  {2, 4, 512}, {2, 5, 640},  {2, 8, 1024}, {1, 7, 1792}};
     for (size_t i = 0; i < sizeof solid / sizeof *solid; i++) {
@@ -184,7 +185,8 @@ static void subdivision_keeps_the_surface(void **state)
         make_plain_test_mesh(0, sides[i], &mesh);
         displace_vertices_randomly(&mesh, 0.1);
         subdivide_plain_mesh(&mesh, &once);
-        if (sides[i] != 4) { /* an end of the prism becomes a vertex beside others */
+        /* subdivides once more, so that the vertex in an end of the prism is beside regular ones */
+        if (sides[i] != 4) {
             subdivide_plain_mesh(&once, &mesh);
             once = mesh;
         }
@@ -198,7 +200,8 @@ static void subdivision_keeps_the_surface(void **state)
             struct tact_surface_point p, q = {.at = {INFINITY}}, r;
             double best = INFINITY, size = 0.0;
             assert_int_equal(tact_charts_point(charts[0], (double[3]){face, u, v}, &p), 0);
-            for (int m = 0; m < 4; m++) { /* one of its four faces is at its first corner */
+            /* one of the square's four faces is at its first corner */
+            for (int m = 0; m < 4; m++) {
                 const double at[3] = {4 * face + m, 2.0 * u, 2.0 * v};
                 double d[3];
                 assert_int_equal(tact_charts_point(charts[1], at, &r), 0);
@@ -351,7 +354,7 @@ static void contacts_do_not_depend_on_the_mesh(void **state)
             continue;
         }
         for (int k = 0; k < found[0]; k++) {
-            if (c[0][k].gap < -2e-3) { /* deep inside, where minima of the depth are many */
+            if (c[0][k].gap < -2e-3) { /* overlaps so deep that the depth has many minima */
                 found[0] = found[1] = 0;
             }
         }

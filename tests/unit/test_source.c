@@ -27,7 +27,7 @@
 enum { FAKE_SHAPES = 3, FAKE_PAIRS = 5 };
 static const struct tact_source_scene fake_scene = {NULL, FAKE_SHAPES, NULL, FAKE_PAIRS};
 
-/* Each result contains the poses that it was computed from. */
+/* Simulated computation: each result contains the poses that it was computed from. */
 static int fake_compute(void *user, const struct tact_pose *poses, const uint8_t *active,
                         const double *directions, struct tact_source_moments *out)
 {
@@ -116,7 +116,7 @@ static void waiting_ends_at_its_timeout(void **unused)
     submit_to_fake_worker(worker, 3);
     int64_t start = tact_clock_now();
     assert_int_equal(tact_worker_wait(worker, 3, 20000 * MS),
-                     -ETIMEDOUT); /* the worker has ended */
+                     -ETIMEDOUT); /* waiting times out, as the worker has ended */
     assert_true(tact_clock_now() - start < 10000 * MS);
     tact_worker_statistics(worker, &statistics);
     assert_int_equal(statistics.running, 0);
@@ -263,7 +263,8 @@ struct outcome {
     double frame_p50_us, frame_p99_us, found_p50_us, cpu_share, submit_p99_us;
 };
 
-static uint64_t last_tick; /* continues over all loops, as a source requires ascending ticks */
+/* continues over all loops, as a moment source requires ascending ticks */
+static uint64_t last_tick;
 
 /* A loop at 1 kHz like the session's: reads the results of the last tick's poses, and submits
  * poses at the end of each tick. */
@@ -343,7 +344,8 @@ static void results_are_one_tick_old(void **unused)
     run_loop(&source, 200, 0, 3, &o); /* warm-up */
     run_loop(&source, 1000, 0, 2, &o);
     print_timing_outcome("two balls on a plate", &o);
-    assert_true(o.age_one >= (o.ticks - o.late) / 2); /* nearly all on an idle machine */
+    /* on an idle machine nearly all results are one tick old */
+    assert_true(o.age_one >= (o.ticks - o.late) / 2);
     run_loop(&source, 1000, 2, 1, &o);
     print_timing_outcome("capsule on a mesh of 5000 triangles", &o);
     assert_true(o.age_one >= (o.ticks - o.late) / 2); /* nearly all on an idle machine */
@@ -410,7 +412,8 @@ static void on_a_busy_machine_a_worker_with_priority_keeps_up(void **unused)
     (void)unused;
     struct tact_opencl_options options = tact_opencl_options_default();
     const struct sched_param loop = {.sched_priority = 20}, normal = {.sched_priority = 0};
-    const struct rlimit fuse = {1000000, RLIM_INFINITY}; /* ends a runaway real-time thread */
+    /* limit of real-time processor time, which ends a runaway thread */
+    const struct rlimit fuse = {1000000, RLIM_INFINITY};
     struct tact_source source;
     struct outcome o;
     pthread_t threads[4];

@@ -127,7 +127,7 @@ static void gives_axes_and_buttons(void **state)
     read_device(&device, &in);
     assert_true(in.channel[X] == -1.0 && in.channel[Y] == 1.0 && in.channel[Z] == 1.0);
     assert_true(in.channel[BUTTON + 1] == 0.0 && in.channel[CLAMPED] == 1.0);
-    /* A packet in parts is taken once it is whole. */
+    /* A packet that arrives in parts is used once it is complete. */
     const int32_t packet[8] = {MOTION, 250};
     assert_int_equal(send(daemon_end, packet, 5, 0), 5);
     read_device(&device, &in);
@@ -284,7 +284,8 @@ static void rates_lead_a_tool(void **state)
     static const int motions[4][3] = {{60, 0, 30}, {0, 0, -210}, {350, 0, 0}, {0, 0, 0}};
     for (int k = 0; k < 4; k++) {
         if (k == 2) {
-            send_packet(PRESS, 0, 0, 0, 0, 0, 0); /* the clutch: it leads nothing */
+            /* with the clutch pressed the puck moves nothing */
+            send_packet(PRESS, 0, 0, 0, 0, 0, 0);
         }
         send_packet(MOTION, motions[k][0], 0, motions[k][2], 0, motions[k][0], motions[k][2]);
         for (int i = 0; i < 200; i++) {

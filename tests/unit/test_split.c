@@ -170,7 +170,7 @@ static void session_is_split_by_time(void **state)
     struct tact_recorder_options options = options_with_split_limits(0, 400000000);
     record_split_session(&options, 3000, 4);
 
-    /* Each file is a complete log. */
+    /* Each file of the session is a complete log. */
     char *path = tact_log_part_path(first, 2);
     struct tact_log *log;
     assert_int_equal(tact_log_open(path, &log, NULL), 0);

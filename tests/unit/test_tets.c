@@ -23,7 +23,8 @@
 
 enum { VERTICES = 9, TETS = 12, ROOM = 1 << 14 };
 
-/* The cube's faces, two triangles each, and its centre, 8. */
+/* Vertices of the tetrahedra: a triangle of the cube's surface each, with the cube's centre, vertex
+ * 8. */
 static const int face[TETS][3] = {{0, 1, 3}, {0, 3, 2}, {4, 7, 5}, {4, 6, 7}, {0, 5, 1}, {0, 4, 5},
                                   {2, 3, 7}, {2, 7, 6}, {0, 2, 6}, {0, 6, 4}, {1, 5, 7}, {1, 7, 3}};
 
@@ -32,7 +33,7 @@ static double cube_coordinate(int vertex, int axis)
     return vertex == 8 ? 0.0 : vertex >> axis & 1 ? HALF : -HALF;
 }
 
-/* A text or binary file under construction. */
+/* Content of a text or binary file under construction. */
 struct file {
     char text[ROOM];
     size_t size;
@@ -230,12 +231,13 @@ static void all_formats_give_one_field(void **state)
     write_vtk(&f, 0, 0, "pressure", 0.5); /* MPa */
     force_of(&f, 1.0);
     assert_int_equal(warnings, 1);
-    write_vtk(&f, 1, 1, "extent", HALF); /* the slope of the material, 1e7 Pa/m */
+    /* the field's pressure slope is that of the material, 1e7 Pa/m */
+    write_vtk(&f, 1, 1, "extent", HALF);
     assert_true(fabs(force_of(&f, 1.0) / exact_force(1e7, HALF) - 1.0) < 1e-8);
     assert_true(fabs(force_of(&f, 2.0) / exact_force(1e7, 2.0 * HALF) - 1.0) < 1e-8);
 }
 
-/* Reads the file, and checks its field. */
+/* Reads the file and, where that succeeds, checks its pressure field. */
 static int try_file(const char *text, size_t size, struct tact_error *err)
 {
     struct tact_soup soup;

@@ -52,19 +52,19 @@ static void start_thread(const struct tact_thread_options *options,
 static void threads_do_not_inherit_settings(void **state)
 {
     (void)state;
-    const struct sched_param fifo = {.sched_priority = 1}, normal = {0};
+    const struct sched_param fifo_priority = {.sched_priority = 1}, normal = {0};
     const struct tact_thread_options options = {.name = "tact-test"};
     sigset_t before, after;
     struct thread_settings thread_settings;
     const int own = sched_getscheduler(0);
-    int real_time = !pthread_setschedparam(pthread_self(), SCHED_FIFO, &fifo);
+    int is_real_time = !pthread_setschedparam(pthread_self(), SCHED_FIFO, &fifo_priority);
     pthread_sigmask(SIG_SETMASK, NULL, &before);
     start_thread(&options, &thread_settings);
     pthread_sigmask(SIG_SETMASK, NULL, &after);
     pthread_setschedparam(pthread_self(), SCHED_OTHER, &normal);
-    print_message("started by a thread %s: policy %d\n", real_time ? "in real time" : "of none",
+    print_message("started by a thread %s: policy %d\n", is_real_time ? "in real time" : "of none",
                   thread_settings.policy);
-    assert_int_equal(thread_settings.policy, real_time ? SCHED_OTHER : own);
+    assert_int_equal(thread_settings.policy, is_real_time ? SCHED_OTHER : own);
     assert_true(thread_settings.deaf);
     assert_int_equal(sigismember(&after, SIGTERM), sigismember(&before, SIGTERM));
     assert_true(thread_settings.stack <= 2 * TACT_THREAD_STACK);

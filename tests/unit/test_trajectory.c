@@ -18,7 +18,7 @@ static void write_file(const char *text, size_t size)
 {
     char path[128];
     snprintf(path, sizeof path, "%s/motion.csv", folder);
-    unlink(path); /* truncating a file instead would make some file systems flush it */
+    unlink(path); /* removes the file, as truncating it would make some file systems flush it */
     FILE *file = fopen(path, "w");
     assert_non_null(file);
     assert_int_equal(fwrite(text, 1, size, file), size);
@@ -170,9 +170,9 @@ static void files_without_header_are_read(void **state)
 static void compare_rows_with_csv(FILE *file, const char *path, int rate, int rows,
                                   const char *message)
 {
-    char per_second[16];
-    snprintf(per_second, sizeof per_second, "%d", rate);
-    const struct tact_device_setting s[] = {SETTING("file", path), SETTING("rate", per_second),
+    char rate_text[16];
+    snprintf(rate_text, sizeof rate_text, "%d", rate);
+    const struct tact_device_setting s[] = {SETTING("file", path), SETTING("rate", rate_text),
                                             SETTING("columns", "px_m py_m pz_m")};
     struct device_config c;
     struct tact_device device;
@@ -237,10 +237,10 @@ static void damaged_files_are_refused_or_finite(void **state)
 {
     static const char whole[] = "t,x,y\n0,1,2\n0.1,-1e3,4\n0.2,.5,6e-3\n0.3,0,0\n0.4,1,1\n";
     static const char bytes[] = ",;\t \n\r\"#.-+eE0123456789naifx\xef\0";
-    const struct tact_device_setting without_columns[] = {SETTING("file", "motion.csv"),
-                                                          SETTING("rate", "1e9")};
-    const struct tact_device_setting with_time[] = {SETTING("file", "motion.csv"),
-                                                    SETTING("time", "1"), SETTING("ramp", "0.1")};
+    const struct tact_device_setting settings_without_columns[] = {SETTING("file", "motion.csv"),
+                                                                   SETTING("rate", "1e9")};
+    const struct tact_device_setting settings_with_time[] = {
+        SETTING("file", "motion.csv"), SETTING("time", "1"), SETTING("ramp", "0.1")};
     uint32_t seed = 20260101 ^ (uint32_t)(campaign_seed_offset() >> 32);
     int played = 0;
     (void)state;
@@ -254,8 +254,8 @@ static void damaged_files_are_refused_or_finite(void **state)
         write_file(text, i % 5 ? sizeof whole - 1 : next_random(&seed) % sizeof whole);
         struct device_config c;
         struct tact_device device;
-        int rc =
-            open_trajectory_with(&c, i % 2 ? with_time : without_columns, i % 2 ? 3 : 2, &device);
+        int rc = open_trajectory_with(&c, i % 2 ? settings_with_time : settings_without_columns,
+                                      i % 2 ? 3 : 2, &device);
         if (rc < 0) {
             assert_true(c.err.text[0] != '\0');
             continue;

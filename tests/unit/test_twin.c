@@ -225,7 +225,8 @@ static void forces_have_their_exact_delay(void **state)
     for (int delay = 0; delay <= 3; delay += 3) {
         struct tact_device device = open_twin(s, delay ? 4 : 3);
         for (uint64_t tick = 0; tick < 100; tick++) {
-            double after = (double)tick - 11.0 - delay; /* ticks since the push */
+            /* ticks since the push acted on the device */
+            double after = (double)tick - 11.0 - delay;
             double x = after < 0.0 ? 0.0 : 4.0 * period * period * (0.5 + after);
             expect_close(reading_at(&device, tick).channel[0], x, 1e-18);
             device.ops->write(device.self, tick == 10 ? &on : &off, 0);
@@ -267,7 +268,7 @@ static void the_twin_stops_at_its_ends(void **state)
         assert_true(x >= -0.1 && x <= 0.2);
         if (tick == 1000) {
             assert_true(x == 0.2 && true_axis_state(&device, 0).velocity == 0.0);
-        } else if (tick > 1000 && tick <= 1500) { /* leaves the stop without sticking */
+        } else if (tick > 1000 && tick <= 1500) { /* the device leaves its stop without sticking */
             double t = (double)(tick - 1000) * period;
             expect_close(x, 0.2 - t * t, 1e-12);
         }
@@ -329,8 +330,8 @@ static void skipped_ticks_are_simulated(void **state)
     struct tact_device each = open_twin(s, COUNT(s)), some = open_twin(s, COUNT(s));
     for (uint64_t tick = 0; tick <= 2000; tick++) {
         double x = reading_at(&each, tick).channel[0];
-        const double out =
-            (double)(tick / 50 % 7) - 3.0; /* changes only at ticks that both loops have */
+        const double out = (double)(tick / 50 % 7) -
+                           3.0; /* a force that changes only at ticks that both loops have */
         each.ops->write(each.self, &out, 0);
         if (tick % 50 == 0) {
             assert_true(reading_at(&some, tick).channel[0] == x);

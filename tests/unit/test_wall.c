@@ -13,7 +13,8 @@
 
 static const double period = 1e-3, tie = 1000.0;
 
-/* Moves the end of the tie slowly; a wall of a stiffness is on the side of `side`. */
+/* Moves the tied joint slowly from one position to another; a wall of a stiffness is on the side of
+ * `side`. */
 static void move_tie_end(struct tact_wall_estimate *e, double from, double to, double wall,
                          double side, double stiffness)
 {
@@ -25,25 +26,27 @@ static void move_tie_end(struct tact_wall_estimate *e, double from, double to, d
     }
 }
 
-/* The force at the place of now is exact; a rigid wall is taken for 10 times the tie. */
+/* The force at the present position is exact; a rigid wall is estimated as 10 times as stiff as the
+ * tie. */
 static void wall_is_that_of_springs_in_series(void **state)
 {
     static const double stiffness[] = {200.0, 1000.0, 5000.0, 1e9};
     (void)state;
     for (int i = 0; i < 8; i++) {
         const double side = i % 2 ? -1.0 : 1.0, k = stiffness[i / 2];
-        const double series = 1.0 / (1.0 / tie + 1.0 / k);
+        const double series_ratio = 1.0 / (1.0 / tie + 1.0 / k);
         struct tact_wall_estimate e = {.touching = 0.0};
         move_tie_end(&e, 0.0, side * 0.07, side * 0.05, side, k);
         print_message("%g N/m: %.4f N/m, expected %.4f; %.7f m\n", side * k, e.wall.stiffness,
-                      side * series, e.wall.position);
-        assert_true(fabs(tact_wall_force(&e.wall, side * 0.07) + side * series * 0.02) < 1e-6);
-        assert_true(fabs(e.wall.stiffness / (side * series) - 1.0) < (k > 1e8 ? 0.1 : 0.02));
+                      side * series_ratio, e.wall.position);
+        assert_true(fabs(tact_wall_force(&e.wall, side * 0.07) + side * series_ratio * 0.02) <
+                    1e-6);
+        assert_true(fabs(e.wall.stiffness / (side * series_ratio) - 1.0) < (k > 1e8 ? 0.1 : 0.02));
         assert_true(fabs(e.wall.position - side * 0.05) < (k > 1e8 ? 2e-3 : 5e-4));
     }
 }
 
-/* A weight that is lifted is a force, which what is felt has in every place. */
+/* A lifted weight is a force that does not depend on the position, and is not taken for a wall. */
 static void weight_is_no_wall(void **state)
 {
     struct tact_wall_estimate e = {.touching = 0.0};
@@ -62,7 +65,7 @@ static void weight_is_no_wall(void **state)
     assert_true(fabs(last - 3.0) < 1e-3);
 }
 
-/* It stays known where it was left, and is forgotten where it is passed. */
+/* A known wall stays known where it was left, and is forgotten once its position is passed. */
 static void wall_that_went_is_forgotten(void **state)
 {
     struct tact_wall_estimate e = {.touching = 0.0};
@@ -74,7 +77,8 @@ static void wall_that_went_is_forgotten(void **state)
     assert_true(e.touching == 0.0 && fabs(e.wall.position - 0.05) < 5e-4);
     move_tie_end(&e, 0.02, 0.0505, 10.0, 1.0, 5000.0);
     assert_true(e.wall.stiffness > 0.0);
-    move_tie_end(&e, 0.0505, 0.07, 10.0, 1.0, 5000.0); /* through where it was */
+    /* passes the position at which the wall was */
+    move_tie_end(&e, 0.0505, 0.07, 10.0, 1.0, 5000.0);
     assert_true(e.wall.stiffness == 0.0);
 }
 
@@ -99,7 +103,7 @@ static void force_does_not_jump(void **state)
         }
     }
     tact_wall_render(&felt, &known[0], 0.07, 1500.0, period);
-    for (int k = 0; k < 300; k++) { /* the hand goes, and nothing pulls it back */
+    for (int k = 0; k < 300; k++) { /* the hand moves away, and no force pulls it back */
         assert_true(tact_wall_render(&felt, &known[0], 0.07 - 1e-4 * k, 1500.0, period) <= 0.0);
     }
     assert_true(fabs(felt.delayed_force) < 1e-9);

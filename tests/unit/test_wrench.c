@@ -28,7 +28,7 @@ static double random_unit_interval(void)
     return (double)(seed >> 11) / 4503599627370496.0 - 1.0;
 }
 
-/* Solves the n x n system in place, with pivots. */
+/* Solves an n x n linear system in place, with pivots. */
 static void solve_linear_system(int n, double a[8][8], double b[8][6], int columns)
 {
     for (int k = 0; k < n; k++) {
@@ -419,7 +419,7 @@ static void long_files_are_read_to_a_limit(void **unused)
     assert_int_equal(tact_wrench_read_ati(write_cal(head, rows), 0, &map, &err), -EFBIG);
     assert_int_equal(tact_wrench_read_ati("/dev/zero", 0, &map, &err), -EINVAL);
     free(rows);
-    /* A byte order mark before the first element is accepted. */
+    /* A calibration file may start with a byte order mark. */
     const char *path = write_cal("\xEF\xBB\xBF", head);
     FILE *file = fopen(path, "r+");
     fseek(file, (long)strlen(head) + 3, SEEK_SET);
@@ -487,7 +487,7 @@ static void settings_of_two_sensors(void **unused)
 static void bad_settings_are_named(void **unused)
 {
     (void)unused;
-#define NAMED SETTING("wrenches[0].name", "wrist")
+#define WRIST SETTING("wrenches[0].name", "wrist")
 #define BOUND_CHANNELS_SETTING SETTING("wrenches[0].channels", "g0 g1 g2 g3 g4 g5")
 #define FULL_MATRIX NUMBERS("wrenches[0].matrix", 6, 6, unit_matrix)
     const double zeros[36] = {0};
@@ -501,55 +501,55 @@ static void bad_settings_are_named(void **unused)
          3,
          10,
          "my-wrist"},
-        {{NAMED, FULL_MATRIX}, 2, 10, "6 to 8 inputs"},
-        {{NAMED, SETTING("wrenches[0].channels", "g0 g1 g2 g3 g4"), FULL_MATRIX}, 3, 11, "6 to 8"},
-        {{NAMED, SETTING("wrenches[0].channels", "g0 g1 g2 g3 g4 g6"), FULL_MATRIX},
+        {{WRIST, FULL_MATRIX}, 2, 10, "6 to 8 inputs"},
+        {{WRIST, SETTING("wrenches[0].channels", "g0 g1 g2 g3 g4"), FULL_MATRIX}, 3, 11, "6 to 8"},
+        {{WRIST, SETTING("wrenches[0].channels", "g0 g1 g2 g3 g4 g6"), FULL_MATRIX},
          3,
          11,
          "named g6"},
-        {{NAMED, SETTING("wrenches[0].channels", "g0 g1 g2 g3 g4 g4"), FULL_MATRIX},
+        {{WRIST, SETTING("wrenches[0].channels", "g0 g1 g2 g3 g4 g4"), FULL_MATRIX},
          3,
          11,
          "twice: g4"},
-        {{NAMED, BOUND_CHANNELS_SETTING}, 2, 10, "either matrix"},
-        {{NAMED, BOUND_CHANNELS_SETTING, FULL_MATRIX, SETTING("wrenches[0].file", "a.cal")},
+        {{WRIST, BOUND_CHANNELS_SETTING}, 2, 10, "either matrix"},
+        {{WRIST, BOUND_CHANNELS_SETTING, FULL_MATRIX, SETTING("wrenches[0].file", "a.cal")},
          4,
          12,
          "either matrix"},
-        {{NAMED, BOUND_CHANNELS_SETTING, NUMBERS("wrenches[0].matrix", 3, 6, unit_matrix)},
+        {{WRIST, BOUND_CHANNELS_SETTING, NUMBERS("wrenches[0].matrix", 3, 6, unit_matrix)},
          3,
          12,
          "6 rows"},
-        {{NAMED, BOUND_CHANNELS_SETTING, NUMBERS("wrenches[0].matrix", 6, 6, zeros)},
+        {{WRIST, BOUND_CHANNELS_SETTING, NUMBERS("wrenches[0].matrix", 6, 6, zeros)},
          3,
          12,
          "row of fx"},
-        {{NAMED, BOUND_CHANNELS_SETTING, SETTING("wrenches[0].file", "/nowhere/a.cal")},
+        {{WRIST, BOUND_CHANNELS_SETTING, SETTING("wrenches[0].file", "/nowhere/a.cal")},
          3,
          12,
          "cannot open"},
-        {{NAMED, BOUND_CHANNELS_SETTING, FULL_MATRIX, SETTING("wrenches[0].units", "N")},
+        {{WRIST, BOUND_CHANNELS_SETTING, FULL_MATRIX, SETTING("wrenches[0].units", "N")},
          4,
          13,
          "units of force"},
-        {{NAMED, BOUND_CHANNELS_SETTING, FULL_MATRIX, NUMBERS("wrenches[0].bias", 1, 5, zeros)},
+        {{WRIST, BOUND_CHANNELS_SETTING, FULL_MATRIX, NUMBERS("wrenches[0].bias", 1, 5, zeros)},
          4,
          13,
          "6 numbers"},
-        {{NAMED, BOUND_CHANNELS_SETTING, FULL_MATRIX, NUMBERS("wrenches[0].limits", 1, 6, zeros)},
+        {{WRIST, BOUND_CHANNELS_SETTING, FULL_MATRIX, NUMBERS("wrenches[0].limits", 1, 6, zeros)},
          4,
          13,
          "above 0"},
-        {{NAMED, BOUND_CHANNELS_SETTING, FULL_MATRIX,
+        {{WRIST, BOUND_CHANNELS_SETTING, FULL_MATRIX,
           NUMBERS("wrenches[0].quat_wxyz", 1, 4, zeros)},
          4,
          13,
          "length"},
-        {{NAMED, BOUND_CHANNELS_SETTING, FULL_MATRIX, SETTING("wrenches[0].tare", "11")},
+        {{WRIST, BOUND_CHANNELS_SETTING, FULL_MATRIX, SETTING("wrenches[0].tare", "11")},
          4,
          13,
          "0 to 10 s"},
-        {{NAMED, BOUND_CHANNELS_SETTING, FULL_MATRIX, SETTING("wrenches[0].tara", "1")},
+        {{WRIST, BOUND_CHANNELS_SETTING, FULL_MATRIX, SETTING("wrenches[0].tara", "1")},
          4,
          13,
          "unknown key"},

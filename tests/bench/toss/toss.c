@@ -26,20 +26,20 @@ static const double CUBE_MASS = 0.37;          /* [kg] */
 static const double MEASURED_INERTIA = 8.1e-4; /* measured [kg m^2] */
 static const double GRAVITY = 9.81;
 
-/* What is identified, and what is fixed beside it. */
+/* Parameters of a simulated toss: those that are identified, then those that are fixed. */
 enum parameter {
-    PARAM_LENGTH_SCALE, /* measured lengths over true ones */
+    PARAM_LENGTH_SCALE, /* ratio of measured lengths to true lengths */
     PARAM_FRICTION,
     PARAM_RESTITUTION,
     PARAM_DISSIPATION,
     PARAM_COMPLIANCE,
     PARAM_OVERLAP,
     PARAM_HUNT_CROSSLEY,
-    PARAM_SUBSTEPS, /* ticks between two samples */
-    LAG,            /* lag of recorded velocities [samples] */
-    ROUNDING,       /* radius of the cube's edges and corners [m] */
-    PARAM_STRIDE,   /* only every n-th toss is simulated, */
-    PARAM_PHASE,    /* starting with this one of its half of the data */
+    PARAM_SUBSTEPS, /* number of simulated ticks between two recorded samples */
+    LAG,            /* delay of the recorded velocities [samples] */
+    ROUNDING,       /* radius of the cube's rounded edges and corners [m] */
+    PARAM_STRIDE,   /* n: only every n-th toss is simulated */
+    PARAM_PHASE,    /* index of the first simulated toss within its half of the data */
     PARAMETERS
 };
 
@@ -48,7 +48,8 @@ static const char *const parameter_names[PARAMETERS] = {
     "hunt_crossley", "substeps", "lag",         "rounding",    "stride",     "phase"};
 
 struct score {
-    double position; /* mean over samples of the distance / CUBE_EDGE_LENGTH */
+    /* position error: mean distance over the samples, divided by CUBE_EDGE_LENGTH */
+    double position;
     double rotation; /* mean angle [deg] */
 };
 
@@ -70,7 +71,7 @@ static struct tact_world *make_world(const struct toss *t, const double *p,
     struct tact_world *world;
     o.period = 1.0 / (SAMPLE_RATE * round(p[PARAM_SUBSTEPS]));
     o.gravity[2] = -GRAVITY;
-    o.tolerance = 1e-6; /* finer makes no difference to the errors */
+    o.tolerance = 1e-6; /* a smaller tolerance does not change the errors */
     tact_body_set_mass(&body, CUBE_MASS, inertia);
     tact_v3_scale(body.pose.position, t->samples[0].position, 1.0 / p[PARAM_LENGTH_SCALE]);
     memcpy(body.pose.quat_wxyz, t->samples[0].quat_wxyz, sizeof body.pose.quat_wxyz);
@@ -97,13 +98,14 @@ static double angle_between_deg(const double *a, const double *b)
     return 2.0 * atan2(tact_v3_norm(d + 1), fabs(d[0])) * 180.0 / M_PI;
 }
 
-/* Nothing more is to come: saves the time that a lying cube takes. */
+/* Whether the cube rests, so that the remaining ticks need not be simulated. */
 static int has_come_to_rest(const struct tact_body *body)
 {
     return tact_v3_norm(body->twist) < 1e-7 && tact_v3_norm(body->twist + 3) < 1e-6;
 }
 
-/* The mean over the samples after the start; 0 or a negative errno. */
+/* Simulates a toss. *score: mean errors over the samples after the start. Returns 0 or a negative
+ * errno. */
 static int simulate_toss(const struct toss *t, const double *p, const struct tact_shape *cube,
                          struct tact_moments_scratch *scratch, struct score *score)
 {
@@ -138,7 +140,7 @@ struct job {
     int json;
 };
 
-/* An eighth of a sphere, cut SPLIT times along each side. */
+/* Points of an eighth of a sphere, each side of which is divided into SPLIT parts. */
 enum { SPLIT = 4, POINTS = (SPLIT + 1) * (SPLIT + 2) / 2 };
 
 /* The eighth of the round cube at the corner whose coordinates' signs are the bits of `corner`. */
@@ -179,7 +181,8 @@ static int make_cube(double radius, struct tact_shape *cube)
     return rc;
 }
 
-/* Means over the tosses of the half; how many there are, or a negative errno. */
+/* Mean errors over the tosses of one half of the data. Returns the number of tosses, or a negative
+ * errno. */
 static int score_tosses(const struct job *job, const double *p, struct score *mean)
 {
     struct tact_shape cube;
@@ -221,7 +224,8 @@ static int set_parameter(double *p, const char *name, size_t length, const char 
     return 0;
 }
 
-/* "name: value" under "tact:"; comments after #. Every parameter must be there. */
+/* Reads the lines "name: value" under "tact:" of the parameter file; # starts a comment. Every
+ * parameter must be present. */
 static int read_parameters(const char *path, double *p)
 {
     char line[512];
@@ -280,7 +284,7 @@ struct arguments {
     const char *parameters;
     double most[2]; /* percent, degrees */
     double ticks;   /* a sample; 0: the file's */
-    int serving;
+    int is_server;
 };
 
 static void find_toss_data_folder(const char *given, struct arguments *a)
@@ -313,7 +317,7 @@ static int read_arguments(int argc, char **argv, struct arguments *a, struct job
         } else if (!strcmp(argv[i], "--each")) {
             job->each = 1;
         } else if (!strcmp(argv[i], "--serve")) {
-            a->serving = 1;
+            a->is_server = 1;
         } else {
             return 0;
         }
@@ -362,7 +366,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "bench_toss: %s%s\n", rc == -ENOENT ? "skipped: " : "", message);
         return rc == -ENOENT ? 77 : 2;
     }
-    if (a.serving) {
+    if (a.is_server) {
         score_parameter_sets_from_stdin(&job);
     } else {
         rc = report_score(&job, &a);

@@ -6,9 +6,10 @@
 #include <string.h>
 #include "contact/vec.h"
 
-enum { NUMBERS = 13 }; /* position, quaternion, velocity, angular velocity */
+/* numbers in a line: position 3, quaternion 4, velocity 3, angular velocity 3 */
+enum { NUMBERS = 13 };
 
-/* A line of numbers between commas; how many there are. */
+/* Reads a line of numbers separated by commas; returns how many there are. */
 static int parse_number_line(const char *line, double *out, int most)
 {
     int n = 0;
@@ -114,7 +115,7 @@ static int read_samples(const char *folder, struct toss_data *out, const int *fi
             break;
         }
         while (i < out->count && out->tosses[i].number < (int)v[0]) {
-            i++; /* both files go by the number of the toss */
+            i++; /* both files are in ascending order of the number of the toss */
         }
         int k = i < out->count && out->tosses[i].number == (int)v[0] ? (int)v[1] - first[i] : -1;
         if (k > 0 && k < out->tosses[i].count) {

@@ -10,14 +10,14 @@ struct toss_sample {
 
 struct toss {
     int number;
-    double velocity[3];         /* at the start, world [m/s] */
-    double angular_velocity[3]; /* at the start, world [rad/s] */
-    int count;                  /* samples: the start and those to compare */
+    double velocity[3];         /* velocity of the centre at the start, world frame [m/s] */
+    double angular_velocity[3]; /* angular velocity at the start, world frame [rad/s] */
+    int count; /* number of samples: the start and those that are compared with it */
     struct toss_sample *samples;
 };
 
 struct toss_data {
-    struct toss *tosses; /* in the order of starts.csv */
+    struct toss *tosses; /* the tosses in the order of starts.csv */
     int count;
 };
 
