@@ -13,7 +13,7 @@
 
 #include "rt/loop.h"
 
-#define EXIT_REFUSED 3
+#define EXIT_SCHEDULER_REFUSED 3
 
 static void empty_tick(void *user, uint64_t tick, int64_t planned_ns, int64_t woke_ns)
 {
@@ -94,5 +94,5 @@ int main(int argc, char **argv)
            (unsigned long long)stats.ticks, (unsigned long long)stats.missed,
            granted ? "true" : "false", (double)wake.p50 * 1e-3, (double)wake.p99 * 1e-3,
            (double)wake.p999 * 1e-3, (double)wake.max * 1e-3);
-    return granted ? 0 : EXIT_REFUSED;
+    return granted ? 0 : EXIT_SCHEDULER_REFUSED;
 }

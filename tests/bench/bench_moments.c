@@ -31,11 +31,11 @@ struct scene {
     const char *name;
     struct tact_shape *a, *b;
     double at[3], spread[3];
-    int queries;
+    int query_count;
     /* number of queries that are timed together, like the contacts of one tick */
     int queries_per_tick;
-    double bar; /* upper bound of the median time [us]; 0: no bound */
-    int moves;  /* 1: the bodies move from frame to frame; 0: each query starts cold */
+    double max_median_us;  /* upper bound of the median time [us]; 0: no bound */
+    int is_frame_to_frame; /* 1: the bodies move from frame to frame; 0: each query starts cold */
 };
 
 /** Pose of a at a tick: it moves back and forth within the same box. */
@@ -65,12 +65,12 @@ static void print_query_time_of_scene(const struct scene *s, struct tact_moments
     }
     double normals[5][3] = {{0}}, touching = 0.0;
     const struct tact_pose start_pose_a = pa;
-    for (int i = 0; i < s->queries; i++) {
+    for (int i = 0; i < s->query_count; i++) {
         took[i] = 0.0;
         for (int contact = 0; contact < s->queries_per_tick; contact++) {
             struct tact_moments m;
             double *normal = normals[contact];
-            if (s->moves) {
+            if (s->is_frame_to_frame) {
                 move_pose_of_tick(s, &start_pose_a, i + 100000 * contact, &pa);
             } else {
                 for (int k = 0; k < 3; k++) {
@@ -86,13 +86,13 @@ static void print_query_time_of_scene(const struct scene *s, struct tact_moments
             }
         }
     }
-    qsort(took, (size_t)s->queries, sizeof *took, compare_doubles);
-    double median = 1e6 * took[s->queries / 2];
+    qsort(took, (size_t)s->query_count, sizeof *took, compare_doubles);
+    double median = 1e6 * took[s->query_count / 2];
     printf("%-34s least %9.2f us  median %9.2f us  p99.9 %9.2f us  (%.0f %% touching)", s->name,
-           1e6 * took[0], median, 1e6 * took[s->queries * 999 / 1000],
-           100.0 * touching / s->queries);
-    if (s->bar > 0.0) {
-        printf("  bar %g us: %s", s->bar, median <= s->bar ? "ok" : "short");
+           1e6 * took[0], median, 1e6 * took[s->query_count * 999 / 1000],
+           100.0 * touching / s->query_count);
+    if (s->max_median_us > 0.0) {
+        printf("  bar %g us: %s", s->max_median_us, median <= s->max_median_us ? "ok" : "short");
     }
     printf("\n");
 }

@@ -18,7 +18,7 @@
 #include "contact/world/world.h"
 #include "planar_slide_push.h"
 
-static const double SPEED =
+static const double PUSH_SPEED =
     100.0; /* speed of a push [m/s]: friction changes it by 3e-5 in a tick */
 static const double FOOT_HALF_WIDTH = 1e-3; /* half side, or radius, of a foot of the block [m] */
 /* elastic modulus of the floor [Pa], and thickness of its soft layer [m] */
@@ -59,7 +59,7 @@ static int feet_mesh(const struct push *p, struct tact_shape *out)
     return rc;
 }
 
-/* The shapes of a method, and their places. Returns their number, 0 on an error. */
+/* Makes the shapes of a contact method, and their places. Returns their number, 0 on an error. */
 static int make_shapes(const char *method, const struct push *p, struct tact_shape *shapes,
                        struct tact_pose *places)
 {
@@ -138,12 +138,13 @@ static int open_slide(struct slide *s, const char *method, const struct push *p)
     return 0;
 }
 
-/* The wrench that pushes the block on, about its centre of mass: minus the sum of the contacts'. */
+/* Wrench that pushes the block on, about its centre of mass: minus the sum of the contacts'
+ * wrenches. */
 static int solve_push(struct slide *s, const struct push *p, double out[3])
 {
     struct tact_body *body = tact_world_body(s->world, 0);
     struct tact_solve_stats stats;
-    double scale = speed_scale_of_push(p, SPEED);
+    double scale = speed_scale_of_push(p, PUSH_SPEED);
     const double twist[6] = {scale * p->twist[0], scale * p->twist[1], 0, 0, 0,
                              scale * p->twist[2]};
     memcpy(body->twist, twist, sizeof twist);

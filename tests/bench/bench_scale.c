@@ -88,7 +88,7 @@ static void step_world(struct bench *b, int tick)
     CHECK(tact_world_step(b->world, b->scratch, &b->stats));
 }
 
-/* Largest distance of a cube from its initial position [m]; 0 for balls. */
+/* Largest displacement of a cube from its initial position [m]; 0 for balls. */
 static double largest_displacement(const struct bench *b)
 {
     double worst = 0.0;

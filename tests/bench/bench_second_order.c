@@ -36,29 +36,30 @@ static struct {
 } use;
 
 /* The functions of the library that are replaced, and those that replace them (ld --wrap). */
-#define REPLACED(name) __asm__("__real_" #name)
-#define REPLACEMENT(name) __asm__("__wrap_" #name)
+#define REPLACED_FUNCTION(name) __asm__("__real_" #name)
+#define REPLACEMENT_FUNCTION(name) __asm__("__wrap_" #name)
 
 void smooth_term(const struct smooth_contact *c, const double twist[2][6], const double rate[2][6],
                  const struct smooth_motion *motion, double out[4])
-    REPLACED(tact_smooth_second_order_rates);
+    REPLACED_FUNCTION(tact_smooth_second_order_rates);
 void smooth_term_if_used(const struct smooth_contact *c, const double twist[2][6],
                          const double rate[2][6], const struct smooth_motion *motion, double out[4])
-    REPLACEMENT(tact_smooth_second_order_rates);
+    REPLACEMENT_FUNCTION(tact_smooth_second_order_rates);
 void features_term(const struct tact_pair_query *q, const struct tact_core *a,
                    const struct tact_core *b, const enum tact_feature feature[2],
-                   struct tact_patch *patch) REPLACED(tact_features_second_order);
+                   struct tact_patch *patch) REPLACED_FUNCTION(tact_features_second_order);
 void features_term_if_used(const struct tact_pair_query *q, const struct tact_core *a,
                            const struct tact_core *b, const enum tact_feature feature[2],
-                           struct tact_patch *patch) REPLACEMENT(tact_features_second_order);
+                           struct tact_patch *patch)
+    REPLACEMENT_FUNCTION(tact_features_second_order);
 void hand_bias(struct tact_hand *hand, const double *rates, const double gravity[3], double *bias)
-    REPLACED(tact_hand_bias_torque_at);
+    REPLACED_FUNCTION(tact_hand_bias_torque_at);
 void hand_bias_if_used(struct tact_hand *hand, const double *rates, const double gravity[3],
-                       double *bias) REPLACEMENT(tact_hand_bias_torque_at);
+                       double *bias) REPLACEMENT_FUNCTION(tact_hand_bias_torque_at);
 void edge_speed(const struct tact_world *world, struct block *block)
-    REPLACED(tact_impact_edge_speed);
+    REPLACED_FUNCTION(tact_impact_edge_speed);
 void edge_speed_after_trial_term(const struct tact_world *world, struct block *block)
-    REPLACEMENT(tact_impact_edge_speed);
+    REPLACEMENT_FUNCTION(tact_impact_edge_speed);
 
 void smooth_term_if_used(const struct smooth_contact *c, const double twist[2][6],
                          const double rate[2][6], const struct smooth_motion *motion, double out[4])
@@ -158,7 +159,7 @@ struct run {
     /* velocities in the last tick and in this one: twists of bodies, then joint rates of hands */
     double *last, *now;
     double kinetic; /* largest kinetic energy of the bodies so far [J] */
-    long unsolved;
+    long unsolved_ticks;
 };
 
 /* Copies all velocities from the world to v, or from v to the world where `back` is 1. */
@@ -213,12 +214,12 @@ static int step_run(struct run *run)
     memcpy(run->last, run->now, (size_t)run->count * sizeof *run->now);
     int rc = tact_session_step(run->session, 0, NULL);
     copy_velocities(run->world, run->now, 0);
-    run->unsolved += run->world->counts[TACT_COUNT_UNSOLVED] > 0;
+    run->unsolved_ticks += run->world->counts[TACT_COUNT_UNSOLVED] > 0;
     return rc;
 }
 
-/* The velocities of a start belong to its time, those of a tick to half a tick before its end: sets
- * the start's to half of the first tick's change before it. */
+/* Sets the start's velocities, which belong to its time, to half of the first tick's change before
+ * it, as those of a tick belong to half a tick before its end. */
 static int set_start_velocities(const struct tact_scene *scene, struct run *run,
                                 struct tact_error *err)
 {
@@ -301,7 +302,7 @@ static int run_and_print(const struct tact_scene *scene, double seconds, struct 
     for (int k = 0; !rc && k < SAMPLES; k++) {
         printf("%s%.17g", k ? ", " : "", energy[k]);
     }
-    printf("], \"kinetic\": %.17g, \"unsolved\": %ld}\n", run.kinetic, run.unsolved);
+    printf("], \"kinetic\": %.17g, \"unsolved\": %ld}\n", run.kinetic, run.unsolved_ticks);
     free(bodies);
     close_run(&run);
     return rc;

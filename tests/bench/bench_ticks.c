@@ -15,7 +15,7 @@
 #include "rt/session/report.h"
 #include "rt/session/session.h"
 
-static double thread_us(void)
+static double thread_time_us(void)
 {
     struct timespec t;
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
@@ -44,9 +44,9 @@ static char *run_once(const struct tact_scene *scene, long ticks, int is_first, 
     }
     rc = tact_session_begin(session);
     for (long i = 0; i < ticks && !rc; i++) {
-        double began = thread_us();
+        double began = thread_time_us();
         rc = tact_session_step(session, 0, &status);
-        double took = thread_us() - began;
+        double took = thread_time_us() - began;
         least[i] = is_first || took < least[i] ? took : least[i];
     }
     rc = rc ? rc : tact_session_end(session, &report);

@@ -53,8 +53,9 @@ static int find_link(const struct tact_scene_hand *hand, const char *name)
     return -1;
 }
 
-/* What drives act on, and which joints follow others; matrix: a row for scratch. */
-static void print_ties(const struct tact_scene_hand *hand, double *matrix)
+/* Prints the joints that each drive acts on, and those that follow others; matrix: memory for a
+ * row. */
+static void print_tied_joints(const struct tact_scene_hand *hand, double *matrix)
 {
     for (uint32_t i = 0; i < hand->links_count; i++) {
         const struct tact_scene_joint *j = &hand->links[i].joint;
@@ -124,7 +125,7 @@ int main(int argc, char **argv)
     double *matrix = calloc((size_t)(count * count) + 1, sizeof *matrix);
     print_joints(&scene->hands[0]);
     if (matrix) {
-        print_ties(&scene->hands[0], matrix);
+        print_tied_joints(&scene->hands[0], matrix);
     }
     while (matrix && read_pose(hand, count)) {
         print_pose(hand, count, scene->gravity, matrix);

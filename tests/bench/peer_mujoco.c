@@ -91,12 +91,12 @@ static mjModel *make_model(void)
 }
 
 /** Pose of the ruler: rotation about y [deg] and the pinch point in its frame, x and z [m]. */
-struct holding_result {
+struct grip_result {
     double turn;
     double x, z;
 };
 
-static struct holding_result measure_ruler(const mjModel *model, const mjData *data)
+static struct grip_result measure_ruler(const mjModel *model, const mjData *data)
 {
     int ruler = mj_name2id(model, mjOBJ_BODY, "ruler");
     const double *position_of_tip_0 = data->geom_xpos + 3 * mj_name2id(model, mjOBJ_GEOM, "tip0");
@@ -106,7 +106,7 @@ static struct holding_result measure_ruler(const mjModel *model, const mjData *d
 
     for (int i = 0; i < 3; i++)
         pinch[i] = 0.5 * (position_of_tip_0[i] + position_of_tip_1[i]) - x[i];
-    return (struct holding_result){
+    return (struct grip_result){
         .turn = atan2(-r[6], r[0]) * 180.0 / 3.14159265358979323846,
         .x = r[0] * pinch[0] + r[3] * pinch[1] + r[6] * pinch[2],
         .z = r[2] * pinch[0] + r[5] * pinch[1] + r[8] * pinch[2],
@@ -121,11 +121,11 @@ static double now_us(void)
 }
 
 /** Runs the pinch; times[HOLD_STEPS] get the duration of each step after the release [us]. */
-static struct holding_result simulate_pinch(const mjModel *model, mjData *data, double *times)
+static struct grip_result simulate_pinch(const mjModel *model, mjData *data, double *times)
 {
     int weight = 6 * mj_name2id(model, mjOBJ_BODY, "ruler") + 2;
     double target[4];
-    struct holding_result start = {0};
+    struct grip_result start = {0};
 
     for (int f = 0; f < 2; f++)
         finger_pose(f ? -1 : 1, data->qpos + 2 * f, target + 2 * f);
@@ -144,8 +144,8 @@ static struct holding_result simulate_pinch(const mjModel *model, mjData *data, 
             times[k - SETTLE_STEPS] = now_us() - begin;
     }
     mj_kinematics(model, data);
-    struct holding_result end = measure_ruler(model, data);
-    return (struct holding_result){end.turn - start.turn, end.x - start.x, end.z - start.z};
+    struct grip_result end = measure_ruler(model, data);
+    return (struct grip_result){end.turn - start.turn, end.x - start.x, end.z - start.z};
 }
 
 static int compare_ascending(const void *a, const void *b)
@@ -162,7 +162,7 @@ int main(void)
     if (!data)
         return 2;
 
-    struct holding_result moved = simulate_pinch(model, data, times);
+    struct grip_result moved = simulate_pinch(model, data, times);
     double slip = hypot(moved.x, moved.z);
     int held = fabs(moved.turn) < MAX_TILT_DEGREES && slip < MAX_SLIP;
     qsort(times, HOLD_STEPS, sizeof times[0], compare_ascending);

@@ -51,7 +51,7 @@ static mjModel *make_model(const char *method, const struct push *p)
     return model;
 }
 
-/* The wrench of the constraints at the twist of the push, from the state of the block at rest. */
+/* Wrench of the contact constraints at the twist of the push, from the block at rest. */
 static void solve_push(const mjModel *model, mjData *data, const struct push *p)
 {
     double scale = speed_scale_of_push(p, SPEED);

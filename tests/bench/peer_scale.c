@@ -92,7 +92,7 @@ int main(int argc, char **argv)
     if (!data || !times) {
         return 2;
     }
-    double setup = 1e-6 * (scale_now_us() - began);
+    double setup_seconds = 1e-6 * (scale_now_us() - began);
     for (int i = 0; i < o.bodies && o.which == SCALE_SEPARATE_BALLS; i++) {
         data->qvel[6 * i] = SCALE_DRIFT_SPEED;
     }
@@ -107,7 +107,7 @@ int main(int argc, char **argv)
         int last = data->solver_niter[0] < mjNSOLVER ? data->solver_niter[0] : mjNSOLVER;
         residual = last > 0 ? fmax(residual, data->solver[last - 1].gradient) : residual;
     }
-    print_scale_result("mujoco", &o, times, setup, scale_memory_mb(), residual, contacts,
+    print_scale_result("mujoco", &o, times, setup_seconds, scale_memory_mb(), residual, contacts,
                        largest_displacement(&o, model, data));
     mj_deleteData(data);
     mj_deleteModel(model);

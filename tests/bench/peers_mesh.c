@@ -94,7 +94,7 @@ static double time_of_ode_collision(dGeomID ga, dGeomID gb, double apart, int *c
 }
 #endif
 
-/* The patch of 10 mm: rounds of tact, cold and warm, and ODE, alternating. */
+/* Times tact, cold and warm, and ODE in alternating rounds with a patch of 10 mm. */
 static void compare_patch(const struct tact_shape *a, const struct tact_shape *b)
 {
     double cold[ROUNDS], warm[ROUNDS];

@@ -40,8 +40,8 @@ void check_cubes_on_edge(void)
     simulation_free(&p);
 }
 
-/* Runs the scene, and checks that after `settled` seconds nothing moves horizontally and the floor
- * carries the weight. */
+/* Runs a scene, and checks that after `settling_end_time` seconds nothing moves horizontally and
+ * the floor carries the weight. */
 static void check_standing(const char *name, double seconds, double settling_end_time,
                            const char *more)
 {

@@ -64,7 +64,7 @@ struct touching_points {
     double apart; /* largest distance since [m] */
 };
 
-struct grasp {
+struct grasp_slip {
     double from; /* time at which the two points coincide [s] */
     int count;
     struct touching_points touch[5];
@@ -81,11 +81,11 @@ static void point_in_frame(double *out, const struct tact_pose *frame, const dou
 static void measure_slip(void *user, struct tact_session *session,
                          const struct tact_session_status *status)
 {
-    struct grasp *grasp = user;
+    struct grasp_slip *grasp_slip = user;
     struct tact_world *world = tact_session_world(session);
-    const double after = status->time - grasp->from;
-    for (int i = 0; i < grasp->count && after > -0.5e-3; i++) {
-        struct touching_points *t = &grasp->touch[i];
+    const double after = status->time - grasp_slip->from;
+    for (int i = 0; i < grasp_slip->count && after > -0.5e-3; i++) {
+        struct touching_points *t = &grasp_slip->touch[i];
         const struct tact_contact *c =
             tact_world_contact(world, tact_session_find_pair(session, t->pair));
         struct tact_owner held = tact_world_owner(world, c->a), by = tact_world_owner(world, c->b);
@@ -107,11 +107,11 @@ static void measure_slip(void *user, struct tact_session *session,
 
 /* The grasped body is lifted from 4.5 s to 6.5 s, turned at 10 s, turned back at 13 s, turned at
  * 16.5 s and back at the end. */
-static void check_grasp(const char *scene, struct grasp *grasp)
+static void check_grasp(const char *scene, struct grasp_slip *grasp_slip)
 {
     struct simulation p;
-    grasp->from = 4.5;
-    simulate_observed(scene, 20, &(struct simulation_observer){measure_slip, grasp}, &p);
+    grasp_slip->from = 4.5;
+    simulate_observed(scene, 20, &(struct simulation_observer){measure_slip, grasp_slip}, &p);
     const struct body_state *state_when_lifted = simulation_body_at(&p, scene, 7);
     double distance_lifted =
         state_when_lifted->position[2] - simulation_body_at(&p, scene, 4.5)->position[2];
@@ -125,10 +125,10 @@ static void check_grasp(const char *scene, struct grasp *grasp)
     assert_true(fabs(distance_lifted - 0.1) < 2e-3 && fabs(first - 90) < 2 &&
                 fabs(second - 90) < 2);
     assert_true(back < 0.5 && end < 0.5 && largest_final_speed(&p) < 1e-3);
-    for (int i = 0; i < grasp->count; i++) {
-        print_message("    %s: apart by %.4f mm at most\n", grasp->touch[i].pair,
-                      grasp->touch[i].apart * 1e3);
-        assert_true(grasp->touch[i].apart > 0 && grasp->touch[i].apart < 1e-3);
+    for (int i = 0; i < grasp_slip->count; i++) {
+        print_message("    %s: apart by %.4f mm at most\n", grasp_slip->touch[i].pair,
+                      grasp_slip->touch[i].apart * 1e3);
+        assert_true(grasp_slip->touch[i].apart > 0 && grasp_slip->touch[i].apart < 1e-3);
     }
     assert_true(p.report.unconverged <= (uint64_t)p.ticks / 100);
     simulation_free(&p);
@@ -136,19 +136,19 @@ static void check_grasp(const char *scene, struct grasp *grasp)
 
 void check_mug_scene(void)
 {
-    check_grasp("mug", &(struct grasp){.count = 2,
-                                       .touch = {{.pair = "mug/hand.ff_proximal#2"},
-                                                 {.pair = "mug/hand.th_distal#2"}}});
+    check_grasp("mug", &(struct grasp_slip){.count = 2,
+                                            .touch = {{.pair = "mug/hand.ff_proximal#2"},
+                                                      {.pair = "mug/hand.th_distal#2"}}});
 }
 
 void check_tumbler_scene(void)
 {
-    check_grasp("tumbler", &(struct grasp){.count = 5,
-                                           .touch = {{.pair = "tumbler/hand.palm"},
-                                                     {.pair = "tumbler/hand.palm#2"},
-                                                     {.pair = "tumbler/hand.MF_distal"},
-                                                     {.pair = "tumbler/hand.RF_distal"},
-                                                     {.pair = "tumbler/hand.LF_distal"}}});
+    check_grasp("tumbler", &(struct grasp_slip){.count = 5,
+                                                .touch = {{.pair = "tumbler/hand.palm"},
+                                                          {.pair = "tumbler/hand.palm#2"},
+                                                          {.pair = "tumbler/hand.MF_distal"},
+                                                          {.pair = "tumbler/hand.RF_distal"},
+                                                          {.pair = "tumbler/hand.LF_distal"}}});
 }
 
 void check_bumpy_cube(void)
@@ -157,7 +157,7 @@ void check_bumpy_cube(void)
     simulate("bumpy_cube", 0.5, &p);
     const struct body_state *end = simulation_body_at(&p, "rock", -1);
     double weight = 9.81, force = p.force[p.ticks - 1];
-    /* free until contact, then decelerated by mu N = mu m g on average */
+    /* the cube is free until contact, then decelerated by mu N = mu m g on average */
     double most = 0.5 * 0.05 + 0.25 / (2 * 0.4 * 9.81);
     print_message("    slides %.4f m, speed at the end %.1e, force %.6f N of %.6f N\n",
                   end->position[0], largest_final_speed(&p), force, weight);
@@ -179,7 +179,8 @@ void check_salad_scene(void)
     assert_true(largest_final_speed(&p) < 1e-3);
     for (int i = 0; i < p.bodies; i++) {
         const struct body_state *b = simulation_body_at(&p, p.body_name[i], -1);
-        /* within the bowl: its floor, and its walls 0.06 m from the middle at 35 degrees */
+        /* the body is within the bowl: over its floor, and inside its walls, 0.06 m from the middle
+         * at 35 degrees */
         assert_true(b->position[2] > 0.005 && tact_v3_norm(b->twist) < 2.0);
         for (int k = 0; k < 6; k++) {
             double out = b->position[0] * cos(k * M_PI / 3) + b->position[1] * sin(k * M_PI / 3);

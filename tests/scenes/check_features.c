@@ -45,8 +45,8 @@ static void exact_twist_after_impact(const struct body_state *body, double mass,
     tact_v3_axpy(twist + 3, impulse, spin);
 }
 
-/* The gap closes in one tick and the corner stops in the next: relative difference of the twist of
- * the frictionless box from that of one impulse. */
+/* Relative difference of the twist of the frictionless box after the impact from that of one
+ * impulse; the gap closes in one tick and the corner stops in the next. */
 static double compare_impact(const struct simulation *p, double mass, const double size[3])
 {
     double arm[3], twist[6], apart[3];

@@ -45,21 +45,21 @@ static void press_tip(double force, struct quadrature *q)
 }
 
 /* The pencil in the plane across its fingers: x, z, angle, and their rates. */
-struct pencil {
+struct pencil_state {
     double x[3], v[3];
 };
 
-static struct pencil pencil_at(const struct simulation *p, double time)
+static struct pencil_state pencil_state_at(const struct simulation *p, double time)
 {
     const struct body_state *b = simulation_body_at(p, "pencil", time);
     const double angle = -2.0 * atan2(b->quat_wxyz[2], b->quat_wxyz[0]); /* from x to z */
-    return (struct pencil){{b->position[0], b->position[2], angle},
-                           {b->twist[0], b->twist[2], -b->twist[4]}};
+    return (struct pencil_state){{b->position[0], b->position[2], angle},
+                                 {b->twist[0], b->twist[2], -b->twist[4]}};
 }
 
 /* Acceleration of the pencil: gravity, and Coulomb friction of the two fingertips at the origin. */
-static void accelerate_pencil(const struct pencil *s, const struct quadrature *q, double limit,
-                              double mass, double inertia, double out[3])
+static void accelerate_pencil(const struct pencil_state *s, const struct quadrature *q,
+                              double limit, double mass, double inertia, double out[3])
 {
     const double v[2] = {s->v[0] + s->v[2] * s->x[1], s->v[1] - s->v[2] * s->x[0]};
     double f[3];
@@ -71,14 +71,14 @@ static void accelerate_pencil(const struct pencil *s, const struct quadrature *q
 
 /* Advances the pencil by a tick, in which the force of the fingertips is constant, by the midpoint
  * rule. */
-static void move_pencil(struct pencil *s, double force, double tick, double mass, double inertia,
-                        struct quadrature *q)
+static void move_pencil(struct pencil_state *s, double force, double tick, double mass,
+                        double inertia, struct quadrature *q)
 {
     enum { STEPS = 50 };
     const double h = tick / STEPS, limit = 2.0 * 0.6 * force;
     press_tip(force, q);
     for (int n = 0; n < STEPS; n++) {
-        struct pencil middle = *s;
+        struct pencil_state middle = *s;
         double a[3];
         for (int half = 1; half <= 2; half++) {
             accelerate_pencil(&middle, q, limit, mass, inertia, a);
@@ -99,11 +99,11 @@ void check_pencil(void)
     const double mass = 0.006, inertia = mass * (0.17 * 0.17 + 0.014 * 0.014) / 12.0;
     struct quadrature *q = malloc(sizeof *q);
     struct simulation p;
-    struct pencil exact = {{0.0}, {0.0}}, is;
+    struct pencil_state exact = {{0.0}, {0.0}}, is;
     int first = 0, last = 0;
     simulate("pencil", 0.8, &p);
     for (int t = 0; t < p.ticks; t++) {
-        is = pencil_at(&p, t * p.period);
+        is = pencil_state_at(&p, t * p.period);
         if (!first && is.v[2] < -1.0) {
             first = t;
             exact = is;
@@ -112,9 +112,9 @@ void check_pencil(void)
             last = t;
         }
     }
-    is = pencil_at(&p, last * p.period);
-    const struct pencil half = pencil_at(&p, 0.6), end = pencil_at(&p, -1);
-    const double degrees = 180.0 / M_PI, start = pencil_at(&p, first * p.period).x[2];
+    is = pencil_state_at(&p, last * p.period);
+    const struct pencil_state half = pencil_state_at(&p, 0.6), end = pencil_state_at(&p, -1);
+    const double degrees = 180.0 / M_PI, start = pencil_state_at(&p, first * p.period).x[2];
     print_message("    from %.3f s to %.3f s turns by %.3f deg, to %.3f, %.3f mm; exact %.3f deg, "
                   "%.3f, %.3f mm; in all by %.2f deg, and by %.1e deg from 0.6 s on\n",
                   first * p.period, last * p.period, degrees * (start - is.x[2]), 1e3 * is.x[0],
@@ -275,29 +275,30 @@ void check_spoon(void)
     simulation_free(&p);
 }
 
-#define TIP 0.008         /* radius of the fingertips of mug_pads.yaml [m] */
-#define WALL_RADIUS 0.022 /* outer radius of the mug's wall [m] */
+#define FINGERTIP_RADIUS 0.008 /* radius of the fingertips of mug_pads.yaml [m] */
+#define WALL_RADIUS 0.022      /* outer radius of the mug's wall [m] */
 
 /* Force [N] of a soft ball on a rigid cylinder across the line from its axis to the centre, `away`
  * [m]: its pressure over the part of the wall in the ball. */
-static double press_on_wall(double away)
+static double press_on_wall(double distance_from_axis)
 {
     enum { STEPS = 400 };
     const double slope = 8e5 / 0.008,
                  /* slope of the pressure [Pa/m]; half of the angle of integration, which contains
                   * the patch [rad] */
-        most = 0.3;
+        half_angle = 0.3;
     double sum = 0.0;
     for (int i = 0; i < STEPS; i++) {
-        double angle = most * (i + 0.5) / STEPS;
-        double square =
-            away * away + WALL_RADIUS * WALL_RADIUS - 2.0 * away * WALL_RADIUS * cos(angle);
+        double angle = half_angle * (i + 0.5) / STEPS;
+        double square = distance_from_axis * distance_from_axis + WALL_RADIUS * WALL_RADIUS -
+                        2.0 * distance_from_axis * WALL_RADIUS * cos(angle);
         for (int k = 0; k < STEPS; k++) {
-            double z = TIP * (k + 0.5) / STEPS;
-            sum += fmax(TIP - sqrt(square + z * z), 0.0) * cos(angle);
+            double z = FINGERTIP_RADIUS * (k + 0.5) / STEPS;
+            sum += fmax(FINGERTIP_RADIUS - sqrt(square + z * z), 0.0) * cos(angle);
         }
     }
-    return 4.0 * slope * sum * WALL_RADIUS * most * TIP / (STEPS * (double)STEPS);
+    return 4.0 * slope * sum * WALL_RADIUS * half_angle * FINGERTIP_RADIUS /
+           (STEPS * (double)STEPS);
 }
 
 /* State of the fingers on the mug in the latest tick. */
@@ -306,7 +307,7 @@ struct mug_grasp {
     double press[3],
         /* for each finger: force across the wall [N], and distance of its tip from the mug's axis
          * [m] */
-        away[3];
+        distance_from_axis[3];
 };
 
 static void measure_mug_grasp(void *user, struct tact_session *session,
@@ -329,7 +330,7 @@ static void measure_mug_grasp(void *user, struct tact_session *session,
         tact_v3_sub(way, centre, at->position);
         tact_quat_to_m3(m, at->quat_wxyz);
         tact_m3_tmul_v3(centre, m, way);
-        out->away[i] = hypot(centre[0], centre[1]);
+        out->distance_from_axis[i] = hypot(centre[0], centre[1]);
         out->press[i] = c->touching ? tact_v3_dot(c->wrench, c->patch.frame) : 0.0;
         for (int k = 0; k < 3 && c->touching; k++) {
             out->force[k] += c->wrench[k];
@@ -349,7 +350,7 @@ void check_mug_pads(void)
     double creep[3];
     tact_v3_sub(creep, end->position, held->position);
     for (int i = 0; i < 3; i++) {
-        const double exact = press_on_wall(grasp.away[i]);
+        const double exact = press_on_wall(grasp.distance_from_axis[i]);
         print_message("    a finger presses by %.4f N, by its depth in the wall %.4f N\n",
                       grasp.press[i], exact);
         assert_true(fabs(grasp.press[i] / exact - 1.0) < 0.02);

@@ -11,7 +11,7 @@
 #include "scenes.h"
 
 /* length of a crank [m]; its mass [kg]; mass of platform and cube [kg] */
-static const double ARM = 0.3, CRANK = 0.02, CARRIED = 0.5;
+static const double CRANK_LENGTH = 0.3, CRANK_MASS = 0.02, PLATFORM_AND_CUBE_MASS = 0.5;
 
 /* Complete elliptic integral of the first kind of modulus k, by the arithmetic-geometric mean. */
 static double elliptic_integral(double k)
@@ -29,9 +29,11 @@ static double elliptic_integral(double k)
 static double swing_period(double amplitude)
 {
     double moment_of_inertia_of_crank =
-        CRANK * (ARM * ARM + 0.01 * 0.01) / 12.0 + CRANK * 0.25 * ARM * ARM;
-    double inertia = 2.0 * moment_of_inertia_of_crank + CARRIED * ARM * ARM;
-    double moment = (CRANK + CARRIED) * 9.81 * ARM;
+        CRANK_MASS * (CRANK_LENGTH * CRANK_LENGTH + 0.01 * 0.01) / 12.0 +
+        CRANK_MASS * 0.25 * CRANK_LENGTH * CRANK_LENGTH;
+    double inertia =
+        2.0 * moment_of_inertia_of_crank + PLATFORM_AND_CUBE_MASS * CRANK_LENGTH * CRANK_LENGTH;
+    double moment = (CRANK_MASS + PLATFORM_AND_CUBE_MASS) * 9.81 * CRANK_LENGTH;
     return 4.0 * sqrt(inertia / moment) * elliptic_integral(sin(0.5 * amplitude));
 }
 
@@ -105,8 +107,8 @@ struct felt {
     int count;
 };
 
-static void record_port(void *user, struct tact_session *session,
-                        const struct tact_session_status *status)
+static void record_force_and_energy(void *user, struct tact_session *session,
+                                    const struct tact_session_status *status)
 {
     struct felt *felt = user;
     const struct tact_session_port port = tact_session_port(session, 0);
@@ -125,7 +127,8 @@ void check_admittance_scene(void)
     struct simulation p;
     const double sliding_force = 0.4 * 0.5 * 9.81 + 2.0 * 0.1, back = -2.0 * 0.2;
     felt.count = 0;
-    simulate_observed("admittance", 4.5, &(struct simulation_observer){record_port, &felt}, &p);
+    simulate_observed("admittance", 4.5,
+                      &(struct simulation_observer){record_force_and_energy, &felt}, &p);
     assert_int_equal(felt.count, 4500);
     const double work = felt.energy[2399] - felt.energy[1899];
     print_message("    pushes with %.5f N, exact %.5f N; %.6f J over 50 mm, exact %.6f J; free air "

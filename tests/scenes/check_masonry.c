@@ -20,7 +20,7 @@ enum { DOMINOES = 20 };
  */
 struct row {
     double height, thick, gap; /* [m] */
-    double inertia;            /* inertia of one domino about its edge, over its mass [m^2] */
+    double inertia; /* moment of inertia of one domino about its edge, divided by its mass [m^2] */
     int leaning_domino_count;
     /* angle of each domino from the vertical; [0] is the first one of the row */
     double angle[DOMINOES];

@@ -114,7 +114,8 @@ void check_bangle_scene(void)
     simulation_free(&p);
 }
 
-/* The inertia is that of a thin disc of 30 mm. Nothing takes energy: they keep their tilts. */
+/* Discs with the inertia of a thin disc of 30 mm: nothing dissipates energy, so that they keep
+ * their tilts. */
 void check_eulers_disc_scene(void)
 {
     static const char *const names[3] = {"steep", "middle", "flat"};
@@ -203,8 +204,8 @@ void check_bowl_scene(void)
     simulation_free(&p);
 }
 
-/* It starts at (80, 0) mm with 80 mm/s along y: the circle's middle is aside by v / (2 rate / 7).
- */
+/* The ball starts at (80, 0) mm with 80 mm/s along y, so that the middle of its circle is aside by
+ * v / (2 rate / 7). */
 void check_turntable_scene(void)
 {
     struct simulation p;

@@ -16,7 +16,7 @@
 /* Elastic layer of the scene sinusoid.yaml. */
 #define LAYER_MODULUS 2.0e4 /* M = E (1 - v) / ((1 + v) (1 - 2 v)) [Pa] */
 #define LAYER_THICKNESS 0.01
-#define POISSON 0.2
+#define POISSON_RATIO 0.2
 #define WAVELENGTH 0.04 /* wavelength of the plate's surface, and width of a plate [m] */
 
 enum { NODES = 128 }; /* of a wave */
@@ -25,7 +25,7 @@ enum { NODES = 128 }; /* of a wave */
  * plane strain, no friction on top, fixed below. */
 static double deflection_of_wave(double k)
 {
-    const double v = POISSON, x = k * LAYER_THICKNESS, b = 3.0 - 4.0 * v;
+    const double v = POISSON_RATIO, x = k * LAYER_THICKNESS, b = 3.0 - 4.0 * v;
     const double youngs_modulus = LAYER_MODULUS * (1.0 + v) * (1.0 - 2.0 * v) / (1.0 - v);
     if (k == 0.0) {
         return LAYER_THICKNESS / LAYER_MODULUS;
@@ -179,16 +179,16 @@ static double press_ball(const struct ball *ball, double depth, double *slope)
     return force[0];
 }
 
-struct bounce {
+struct bounce_result {
     double deepest, speed; /* greatest depth [m]; speed after the bounce over the speed before it */
 };
 
 /* Simulates the bounce of a ball of this mass that falls from a height, by the midpoint rule. */
-static struct bounce integrate_bounce(const struct ball *ball, double mass, double height,
-                                      double dissipation)
+static struct bounce_result integrate_bounce(const struct ball *ball, double mass, double height,
+                                             double dissipation)
 {
     const double step = 2e-6, down = -sqrt(2.0 * G * height);
-    struct bounce out = {0.0, 0.0};
+    struct bounce_result out = {0.0, 0.0};
     double z = 0.0, v = down;
     do {
         double zm = z, vm = v, a = 0.0;
@@ -213,7 +213,7 @@ void check_bounce(void)
     struct simulation p;
     simulate("bounce", 0.2, &p);
     for (int i = 0; i < 3; i++) {
-        struct bounce is = {0.0, 0.0};
+        struct bounce_result is = {0.0, 0.0};
         double height = simulation_body_at(&p, balls[i].name, 0.0)->position[2] - BALL_RADIUS;
         double down = 0.0, up = 0.0;
         for (int t = 0; t < p.ticks; t++) {
@@ -223,9 +223,9 @@ void check_bounce(void)
             up = fmax(up, b->twist[2]);
         }
         is.speed = up / down;
-        const struct bounce exact =
+        const struct bounce_result exact =
             integrate_bounce(&balls[i], 0.033, height, balls[i].dissipation);
-        const struct bounce tick =
+        const struct bounce_result tick =
             integrate_bounce(&balls[i], 0.033, height, balls[i].dissipation + p.period);
         print_message("    %s: %.3f mm deep, parts at %.4f of its speed; exact %.3f mm, %.4f; with "
                       "a tick of dissipation more %.3f mm, %.4f\n",
@@ -251,15 +251,15 @@ static double press_boxes(double k, double other, double width, double depth)
 
 void check_soft_cubes(void)
 {
-    const double rubber = 1.2e5 / 0.02, foam = 4e4 / 0.02;
+    const double rubber_slope = 1.2e5 / 0.02, foam_slope = 4e4 / 0.02;
     struct simulation p;
     simulate("soft_cubes", 1.0, &p);
     const double *middle = simulation_body_at(&p, "middle", -1)->position;
     const double *top = simulation_body_at(&p, "top", -1)->position;
     const double below = 0.03 - middle[2], above = 0.05 - (top[2] - middle[2]);
     const double weight[2] = {0.7 * G, 0.2 * G};
-    const double force[2] = {press_boxes(foam, rubber, 0.06, below),
-                             press_boxes(rubber, foam, 0.04, above)};
+    const double force[2] = {press_boxes(foam_slope, rubber_slope, 0.06, below),
+                             press_boxes(rubber_slope, foam_slope, 0.04, above)};
     const double distance_slid = largest_horizontal_drift(&p, 0.25);
     print_message(
         "    %.4f mm deep, %.6f N of %.6f N; %.4f mm deep, %.6f N of %.6f N; slid %.0e m\n",
@@ -380,7 +380,9 @@ static double sinking_bolt(double friction)
     const double inner = 0.0064, outer = 0.01, flank = 0.2586, thread_lead = BOLT_LEAD, slope = 2e7;
     double axial = 0.0, along = 0.0, torque = 0.0, crest = 0.0, depth = 0.0, acceleration = 0.0;
     for (int i = 0; i < RINGS;
-         i++) { /* for a depth of 1 along the axis, a slope of 1 and a radian */
+         /* force and torque for a depth of 1 along the axis, a pressure slope of 1 and a radian of
+          * thread */
+         i++) {
         double step = (outer - inner) / RINGS, r = inner + step * (i + 0.5),
                slip = hypot(r, thread_lead);
         axial += step * r / sqrt(1.0 + flank * flank + thread_lead * thread_lead / (r * r));

@@ -33,8 +33,7 @@ struct simulation_observer {
     void *user;
 };
 
-/* Runs the scene as simulate() does, with an observer that is called in each tick, or none (NULL).
- * */
+/* Runs the scene as simulate() does; observer: called in each tick, or NULL. */
 void simulate_observed(const char *scene, double seconds,
                        const struct simulation_observer *observer, struct simulation *out);
 

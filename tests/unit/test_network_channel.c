@@ -22,8 +22,8 @@ static struct tact_network_link *simulated_link;
 static const struct tact_network_channel_options plain = {
     .axes = 2, .repeats = 4, .jitter = 5, .period = 1e-3};
 
-static void restart_all(const struct tact_network_channel_options *channel,
-                        const struct tact_network_link_options *link)
+static void restart_channels(const struct tact_network_channel_options *channel,
+                             const struct tact_network_link_options *link)
 {
     assert_int_equal(tact_network_channel_init(&sender, channel), 0);
     assert_int_equal(tact_network_channel_init(&receiver, channel), 0);
@@ -72,7 +72,7 @@ static void no_link_generates_energy(void **state)
             .blackout = {start, start + (i % 4 ? 0.0 : uniform(0.0, 1.0))}};
         const struct tact_network_channel_options channel = {
             .axes = 2, .repeats = i % 21, .jitter = i % 31, .period = 1e-3};
-        restart_all(&channel, &link);
+        restart_channels(&channel, &link);
         for (int k = 0; k < 600; k++) {
             send_wave(uniform(-3.0, 3.0), k < 300 ? 1.0 : 1e-3, 1000000 * (int64_t)k + 1);
             play_channel_at(1000000 * (int64_t)k + 1);
@@ -93,7 +93,7 @@ static void each_wave_is_used_once_at_a_constant_delay(void **state)
         .seed = 7, .delay = 0.02, .jitter = 0.005, .loss = 0.02, .duplicate = 0.1};
     double last = 0.0;
     int delay = -1;
-    restart_all(&plain, &link);
+    restart_channels(&plain, &link);
     for (int k = 0; k < 20000; k++) {
         send_wave(k + 1, 0.0, 1000000 * (int64_t)k);
         const struct tact_network_sample in = play_channel_at(1000000 * (int64_t)k);
@@ -124,7 +124,7 @@ static void drifting_clocks_drop_or_insert(void **state)
     for (int fast = 0; fast < 2; fast++) {
         const int64_t step = fast ? 999000 : 1001000;
         int64_t send_time_ns = 0;
-        restart_all(&plain, &link);
+        restart_channels(&plain, &link);
         for (int k = 0; k < ticks; k++) {
             for (; send_time_ns <= 1000000 * (int64_t)k; send_time_ns += step) {
                 send_wave(1.0, 0.5, send_time_ns);
@@ -143,8 +143,7 @@ static void drifting_clocks_drop_or_insert(void **state)
     }
 }
 
-/* The delay of the link grows from 20 to 200 ms at 2 s; the flags that are sent are 0 from then on.
- * */
+/* The delay of the link grows from 20 to 200 ms at 2 s; the flags sent from then on are 0. */
 static void other_delay_is_measured_again(void **state)
 {
     (void)state;
@@ -187,7 +186,7 @@ static void a_late_loop_is_no_other_delay(void **state)
     (void)state;
     enum { LATE = 1100, BY = 40 };
     const struct tact_network_link_options link = {.delay = 0.02};
-    restart_all(&plain, &link);
+    restart_channels(&plain, &link);
     for (int k = 0; k < 2000; k++) {
         send_wave(1.0, 1.0, 1000000 * (int64_t)k);
         for (int i = k == LATE + BY ? BY : 0; i >= 0 && (k < LATE || k >= LATE + BY); i--) {
@@ -205,7 +204,7 @@ static void a_lower_delay_is_measured_again(void **state)
     (void)state;
     struct tact_network_link_options link = {.delay = 0.2};
     double last = 0.0;
-    restart_all(&plain, &link);
+    restart_channels(&plain, &link);
     for (int k = 0; k < 3000; k++) {
         if (k == 1000) {
             link.delay = 0.02;
@@ -227,7 +226,7 @@ static void wave_returns_after_a_gap(void **state)
     (void)state;
     const struct tact_network_link_options link = {.delay = 0.02, .blackout = {0.5, 0.58}};
     int zeros = 0;
-    restart_all(&plain, &link);
+    restart_channels(&plain, &link);
     for (int k = 0; k < 1000; k++) {
         send_wave(1.0, 1.0, 1000000 * (int64_t)k);
         const struct tact_network_sample out = play_channel_at(1000000 * (int64_t)k);
@@ -249,7 +248,7 @@ static void energy_is_kept_for_a_gap(void **state)
     unsigned char lost[TACT_NETWORK_PAYLOAD];
     double least = 1.0;
     int zeros = 0;
-    restart_all(&plain, &link);
+    restart_channels(&plain, &link);
     for (int k = 0; k < 4500; k++) {
         if (k >= 500 && k < 512) {
             assert_true(
@@ -273,7 +272,7 @@ static void bad_packets_have_no_effect(void **state)
     (void)state;
     const struct tact_network_link_options link = {.delay = 0.0};
     unsigned char payload[TACT_NETWORK_PAYLOAD];
-    restart_all(&plain, &link);
+    restart_channels(&plain, &link);
     for (int k = 0; k < 300; k++) {
         send_wave(1.0, 1.0, 1000000 * (int64_t)k);
         play_channel_at(1000000 * (int64_t)k);

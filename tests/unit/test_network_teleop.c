@@ -128,12 +128,13 @@ static double drive_toward(double other, double *last, double x, double v)
 }
 
 /* Robot's end of the wave line, whose motion is solved together with the wave. */
-struct line_end {
+struct robot_line_end {
     double position, tank, force;
 };
 
-static double coupling_force(struct line_end *end, const struct tact_wave_tie *tie, double wave,
-                             double round_trip, double other, const struct device_and_robot *p)
+static double coupling_force(struct robot_line_end *end, const struct tact_wave_tie *tie,
+                             double wave, double round_trip, double other,
+                             const struct device_and_robot *p)
 {
     const double resistance = tie->period * tie->stiffness + tie->damping;
     const int is_wave_missing =
@@ -174,7 +175,7 @@ static struct run_result run_press(const struct run_options *o)
     struct run_result r = {.least_energy = 0.0};
     struct device_and_robot p = {.x = 0.0};
     const struct tact_wave_tie tie = {impedance, drive_stiffness, drive_damping, period, o->tank};
-    struct line_end end = {.tank = o->tank};
+    struct robot_line_end end = {.tank = o->tank};
     const int ticks = (int)((starts_at + 1.0 + o->press_time) / period);
     double speed = 0.0, last_person = 0.0, last_robot = 0.0, felt = 0.0, drive = 0.0;
     double share = 0.0;

@@ -17,7 +17,8 @@ static const double script[] = {
 };
 static const struct tact_device_setting good[] = {NUMBERS("script", 5, 4, script)};
 
-static struct tact_device open_operator(const struct tact_device_setting *settings, int count)
+static struct tact_device open_simulated_operator(const struct tact_device_setting *settings,
+                                                  int count)
 {
     struct device_config c;
     struct tact_device device = {0};
@@ -40,7 +41,7 @@ static struct tact_device_input reading_at(struct tact_device *device, double t)
 static void the_script_is_interpolated(void **state)
 {
     (void)state;
-    struct tact_device device = open_operator(good, 1);
+    struct tact_device device = open_simulated_operator(good, 1);
     assert_int_equal(device.info.input_count, 4);
     assert_string_equal(device.info.input[0].name, "grip");
     assert_string_equal(device.info.input[3].name, "deadman");
@@ -65,7 +66,7 @@ static void the_script_is_interpolated(void **state)
 static void motions_have_minimum_jerk(void **state)
 {
     (void)state;
-    struct tact_device device = open_operator(good, 1);
+    struct tact_device device = open_simulated_operator(good, 1);
     const double h = 1e-4;
     double fastest = 0.0;
     double largest_acceleration = 0.0;
@@ -88,13 +89,13 @@ static void the_deadman_is_held_in_its_interval(void **state)
     const struct tact_device_setting s[] = {NUMBERS("script", 5, 4, script),
                                             SETTING("deadman_from", "0.25"),
                                             SETTING("deadman_until", "4.5")};
-    struct tact_device device = open_operator(s, 3);
+    struct tact_device device = open_simulated_operator(s, 3);
     assert_true(reading_at(&device, 0.249).channel[3] == 0.0);
     assert_true(reading_at(&device, 0.25).channel[3] == 1.0);
     assert_true(reading_at(&device, 4.499).channel[3] == 1.0);
     assert_true(reading_at(&device, 4.5).channel[3] == 0.0);
     device.ops->close(device.self);
-    device = open_operator(good, 1);
+    device = open_simulated_operator(good, 1);
     assert_true(reading_at(&device, 0.0).channel[3] == 1.0);
     assert_true(reading_at(&device, 1e6).channel[3] == 1.0);
     device.ops->close(device.self);
@@ -103,7 +104,7 @@ static void the_deadman_is_held_in_its_interval(void **state)
 static void the_force_felt_is_recorded(void **state)
 {
     (void)state;
-    struct tact_device device = open_operator(good, 1);
+    struct tact_device device = open_simulated_operator(good, 1);
     const double out[8] = {1.0, -2.0, 3.0, 4.0, 5.0, 6.0, 7.0, -8.0};
     assert_int_equal(device.info.output_count, 8);
     assert_string_equal(device.info.output[7].name, "felt_7");

@@ -173,8 +173,8 @@ static struct tact_shape make_prism(int n, double (*wanted)[2])
     return (struct tact_shape){.kind = TACT_SHAPE_CONVEX, .mesh = mesh, .owned = mesh};
 }
 
-/* All corners up to 64; of more, 64 corners and nearly all of the area. On the ground, and on a
- * box where the prism has few enough faces. */
+/* Outlines of 3 to 128 sides have all corners up to 64; of more, 64 corners and nearly all of the
+ * area. On the ground, and on a box where the prism has few enough faces. */
 static void outlines_of_3_to_128_sides(void **state)
 {
     (void)state;

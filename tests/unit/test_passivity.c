@@ -129,8 +129,8 @@ static void damper_dissipates_the_debt(void **state)
     assert_true(tact_passivity_damp(force, still, 2, -1.0, period, most) == 0.0);
 }
 
-/* sup over w of (T/2) / (1 - cos wT) Re{(1 - exp(-j w T)) H(w)}, the damping that makes the wall H
- * passive: H = K + B (1 - 1/z) / T, `delay` ticks late. */
+/* Damping that makes the wall H passive: sup over w of (T/2) / (1 - cos wT) Re{(1 - exp(-j w T))
+ * H(w)}, H = K + B (1 - 1/z) / T, `delay` ticks late. */
 static double needed_damping(double stiffness, double damping, int delay)
 {
     double most = -INFINITY;

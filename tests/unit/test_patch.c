@@ -42,7 +42,7 @@ static void overlap_gives_hertz_radius(void **state)
     assert_true(p.frame[2] > 1 - 1e-12);
 }
 
-/* A flat disc under uniform pressure: 2/3 R; its ellipse is the disc. */
+/* A flat disc under uniform pressure has the torsion arm 2/3 R; its ellipse is the disc. */
 static void disc_patch_has_exact_spin_arm(void **state)
 {
     (void)state;

@@ -13,8 +13,9 @@
 
 enum shape { DISC_UNIFORM, DISC_HERTZ, SQUARE, OBLONG };
 
-/* Friction along the slip (v, 0) and torsion of a patch of radius or half side 1 under unit force
- * and friction 1 that slides by v and spins by w about its centre; the slip is turned by `turn`. */
+/* Quadrature of Coulomb friction: force along the slip (v, 0) and torsion of a patch of radius or
+ * half side 1 under unit force and friction 1 that slides by v and spins by w about its centre; the
+ * slip is turned by `turn`. */
 static void friction_by_quadrature(enum shape shape, double v, double w, double turn, double *f,
                                    double *m)
 {

@@ -53,17 +53,17 @@ static int open_pinch(struct world_scene *s, const struct tact_shape *pad, doubl
     return b;
 }
 
-/* One tick with the load along y, as an impulse before the solve. */
+/* Simulates one tick with the load along y, applied as an impulse before the solve. */
 static void step_with_load(struct world_scene *s, int b, double load)
 {
     tact_world_body(s->world, b)->twist[1] += load / MASS * s->options.period;
     step_scene(s);
 }
 
-/* Creep [m] over the last half of `seconds` at `share` of the limit; cyclic: times a sine of 2 Hz
- * (1) or of one sign (2). */
+/* Creep [m] of the block over the last half of `seconds` under a load of `load_fraction` of the
+ * friction limit; load_cycle_kind: constant (0), times a sine of 2 Hz (1) or of one sign (2). */
 static double measure_creep(const char *name, const struct tact_shape *pad, double modulus,
-                            double share, int load_cycle_kind, double seconds, double *turn)
+                            double load_fraction, int load_cycle_kind, double seconds, double *turn)
 {
     struct world_scene s;
     int b = open_pinch(&s, pad, modulus), ticks = (int)lround(seconds * 1000);
@@ -75,7 +75,7 @@ static double measure_creep(const char *name, const struct tact_shape *pad, doub
                              : load_cycle_kind == 2 ? 0.5 + 0.5 * phase
                                                     : 1;
         double grip = i < 200 ? 0 : 1; /* the load is zero until the pad has closed */
-        step_with_load(&s, b, grip * share * 2 * MU * PRESS * load_factor);
+        step_with_load(&s, b, grip * load_fraction * 2 * MU * PRESS * load_factor);
         if (i == ticks / 2) {
             tact_v3_copy(from, body->pose.position);
             memcpy(q, body->pose.quat_wxyz, sizeof q);
@@ -90,7 +90,7 @@ static double measure_creep(const char *name, const struct tact_shape *pad, doub
     double distance = tact_v3_norm(moved);
     print_message("%-22s load %.2f of the limit%s: moved %.1e m, turned %.1e rad in %.2f s; N %.4f "
                   "%.4f, %d sweeps, residual %.1e, unsolved %ld\n",
-                  name, share,
+                  name, load_fraction,
                   load_cycle_kind == 1 ? ", cyclic"
                   : load_cycle_kind    ? ", pulsing"
                                        : "",

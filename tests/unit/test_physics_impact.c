@@ -78,8 +78,8 @@ static double hunt_crossley_force(const struct ball *ball, double x, double rate
     return depth > 2 * ball->overlap && f > 0 ? f : 0;
 }
 
-/* Restitution together with compliance: the impact obeys Newton's law whatever the contact's
- * stiffness, which carries the ball once it is at rest. */
+/* With restitution and compliance an impact obeys Newton's law whatever the contact's stiffness,
+ * which carries the ball once it is at rest. */
 static void compliant_ball_bounces(void **state)
 {
     (void)state;

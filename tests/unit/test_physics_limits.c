@@ -37,8 +37,8 @@ static const struct tact_contact *box_on_slope(struct world_scene *s, double slo
     return tact_world_contact(s->world, 0);
 }
 
-/* The block needs friction of tan(slope) times the normal force, with the centre of pressure
- * tan(slope) height / 2 off the middle. */
+/* A block on a slope needs friction of tan(slope) times the normal force, with the centre of
+ * pressure tan(slope) height / 2 off the middle. */
 static void margins_of_a_block_on_a_slope(void **state)
 {
     (void)state;

@@ -14,7 +14,7 @@ enum { TICKS = 10 };
 
 /* Counts of simulated worlds and ticks, and of the ticks that were not solved. */
 struct tally {
-    int worlds, ticks, unsolved, cold, most, most_eliminations;
+    int worlds, ticks, unsolved, unsolved_first_ticks, max_sweeps, max_eliminations;
 };
 
 static void start_masonry_world(const struct masonry *m, struct world_scene *s)
@@ -45,13 +45,14 @@ static void run_masonry(int index, struct tally *tally)
         step_scene(&s);
         int unsolved = !(s.stats.residual <= s.options.tolerance);
         tally->unsolved += unsolved;
-        tally->cold += unsolved && i == 0;
+        tally->unsolved_first_ticks += unsolved && i == 0;
         tally->ticks++;
-        tally->most_eliminations = s.stats.eliminations > tally->most_eliminations
-                                       ? s.stats.eliminations
-                                       : tally->most_eliminations;
+        tally->max_eliminations = s.stats.eliminations > tally->max_eliminations
+                                      ? s.stats.eliminations
+                                      : tally->max_eliminations;
     }
-    tally->most = s.max_tick_iterations > tally->most ? s.max_tick_iterations : tally->most;
+    tally->max_sweeps =
+        s.max_tick_iterations > tally->max_sweeps ? s.max_tick_iterations : tally->max_sweeps;
     tally->worlds++;
     close_scene(&s);
 }
@@ -64,7 +65,8 @@ static struct tally run_masonry_family(const char *name, int first)
     }
     print_message("%d %s: %d of %d ticks unsolved, %d of them the first; at most %d sweeps and %d "
                   "eliminations\n",
-                  t.worlds, name, t.unsolved, t.ticks, t.cold, t.most, t.most_eliminations);
+                  t.worlds, name, t.unsolved, t.ticks, t.unsolved_first_ticks, t.max_sweeps,
+                  t.max_eliminations);
     return t;
 }
 
@@ -74,7 +76,7 @@ static void masonry_is_solved_from_cold_start(void **state)
     (void)state;
     struct tally t = run_masonry_family("stacks", 0);
     assert_int_equal(t.unsolved, 0);
-    assert_true(t.most <= 45);
+    assert_true(t.max_sweeps <= 45);
 }
 
 /* The impulses between bricks are redundant: without elimination and the interior-point method
@@ -85,8 +87,8 @@ static void walls_are_solved(void **state)
 {
     (void)state;
     struct tally t = run_masonry_family("walls", 1);
-    assert_int_equal(t.unsolved, t.cold);
-    assert_true(5 * t.cold <= t.worlds);
+    assert_int_equal(t.unsolved, t.unsolved_first_ticks);
+    assert_true(5 * t.unsolved_first_ticks <= t.worlds);
 }
 
 int main(void)

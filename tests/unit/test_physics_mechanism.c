@@ -524,7 +524,7 @@ static void random_mechanisms(void **state)
     (void)state;
     const int worlds = campaign_trial_count(40, 40), ticks = 500;
     long unsolved = 0;
-    double worst[2] = {0.0, 0.0}; /* where a tick is solved, and where not */
+    double worst[2] = {0.0, 0.0}; /* worst errors in solved ticks and in unsolved ones */
     for (int n = 0; n < worlds; n++) {
         struct world_scene s;
         double start, most = 0.0, e[2];

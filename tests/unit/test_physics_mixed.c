@@ -45,7 +45,8 @@ static struct tact_shape random_shape(double size)
     }
 }
 
-/* A curved solid has as many contact points as triangles, too many for the model `points`. */
+/* A curved solid is not used with the model `points`: it has as many contact points as triangles,
+ * too many. */
 static int has_corners(const struct world_scene *s, int shape)
 {
     enum tact_shape_kind kind = s->shapes[shape].kind;

@@ -102,8 +102,8 @@ static struct tact_hand *open_slide(struct world_scene *s, double h, double slop
 
 static const double slopes[] = {0, 1e-15, 1e-12, 1e-9, 1e-6, 1e-4, 1e-3, 1e-2, 0.1, 1};
 
-/* Only the component of the weight along the axis moves the slide. (Before overlaps at the start
- * were kept: 5.5e11 N and 60 m at a slope of 1e-6.) */
+/* A slide that starts inside the ground is moved only by the component of the weight along its
+ * axis. (When overlaps at the start were opened: 5.5e11 N and 60 m at a slope of 1e-6.) */
 static void a_slide_that_starts_inside_is_not_pushed_out(void **state)
 {
     (void)state;

@@ -84,8 +84,7 @@ static struct tact_session *open_hand(const char *pad, struct tact_scene **scene
     return session;
 }
 
-/* Targets of the fingers: close, lift by 20 mm, then move up and down by 5 mm 1.4 times a second.
- * */
+/* Targets of the fingers: close, lift by 20 mm, then go up and down by 5 mm 1.4 times a second. */
 static void set_targets(const struct tact_hand_state *s, int tick)
 {
     const double after = tick > CLOSED ? 1e-3 * (tick - CLOSED) : 0.0;

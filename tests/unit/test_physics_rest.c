@@ -64,8 +64,8 @@ static void run_with_balance(struct world_scene *s, double seconds, struct energ
         s->ticks);
 }
 
-/* Checks that the bodies gain no more energy than the work of the normal forces, that friction
- * adds none, and that the normal forces' positive work is that of opening overlaps. */
+/* Checks the energy balance of a run: bodies gain no more energy than the work of the normal
+ * forces, friction adds none, and the normal forces' positive work is that of opening overlaps. */
 static void check_energy(const struct energy_balance *e)
 {
     double slack = 1e-12 * (fabs(e->start) + fabs(e->end));
@@ -85,7 +85,7 @@ static int start_dropped_body(struct world_scene *s, int is_coin, double mu, dou
     const double at[3] = {0, 0, up};
     int b = add_scene_solid(s, &shape, is_coin ? 0.008 : 0.3, at, yaw);
     struct tact_body *body = tact_world_body(s->world, b);
-    /* lean: turn about x; at 90 degrees the coin is on its edge and the cylinder on its side */
+    /* lean: rotation about x; at 90 degrees the coin is on its edge and the cylinder on its side */
     const double q[4] = {cos(0.5 * lean), sin(0.5 * lean), 0, 0};
     memcpy(body->pose.quat_wxyz, q, sizeof q);
     tact_world_refresh(s->world);

@@ -17,7 +17,7 @@ static struct tact_shape make_shape(enum tact_shape_kind kind, double a, double 
     return s;
 }
 
-/* A body of density 1000 of the shape, at that height over the ground, turned by `turn`. */
+/* Adds a body of density 1000 of this shape, at a height over the ground, rotated by `turn`. */
 static struct tact_body *add_body_above_ground(struct world_scene *s, double slope, double mu,
                                                const struct tact_shape *shape, double height,
                                                const double turn[3])

@@ -39,7 +39,8 @@ static void slide_block(double degrees, double mu, double *distance, double *asi
     close_scene(&s);
 }
 
-/* v^2 / (2 mu g), less v h / 2: velocities come first in a tick, then positions. */
+/* A block stops after v^2 / (2 mu g), less v h / 2, as in a tick velocities change before
+ * positions. */
 static void block_stops_in_time(void **state)
 {
     (void)state;

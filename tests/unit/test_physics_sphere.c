@@ -56,7 +56,8 @@ static struct rolling_result rolling_result(double slope, double mu, double a, d
     return out;
 }
 
-/* (5/7) (g sin(theta) - g cos(theta) a / R) for three patch radii. */
+/* A ball on a slope accelerates at (5/7) (g sin(theta) - g cos(theta) a / R), for three patch radii
+ * a. */
 static void patch_resists_rolling(void **state)
 {
     (void)state;

@@ -36,8 +36,8 @@ static void open_plate_on_springs(struct plate_scene *s, double compliance, doub
     finish_scene_building(&s->scene);
 }
 
-/* Ticks under a wrench on the centre of mass [N, N m], world axes; body axes must be the world's
- * but for small angles. */
+/* Simulates ticks under a wrench on the box's centre of mass [N, N m], world axes; the box must be
+ * aligned with them but for small angles. */
 static void run_under_wrench(struct plate_scene *s, const double wrench[6], double seconds)
 {
     struct tact_body *body = tact_world_body(s->scene.world, s->box);
@@ -68,8 +68,8 @@ static double rotation_about(struct plate_scene *s, int axis)
     return 2 * q[1 + axis] * (q[0] < 0 ? -1 : 1);
 }
 
-/* Deflection c F under a horizontal force, immediately and a minute later, and zero once it is
- * removed. */
+/* The contact deflects by c F under a horizontal force, immediately and a minute later, and returns
+ * to zero once the force is removed. */
 static void deflection_is_compliance_times_force(void **state)
 {
     (void)state;
@@ -92,9 +92,9 @@ static void deflection_is_compliance_times_force(void **state)
     close_scene(&s.scene);
 }
 
-/* Rotation about the normal by T t / <x^2 + y^2>; about an axis of the patch by T c / <x^2>,
- * whether the overlap is due to the load or present without one, corrected for the torque of the
- * tilted weight. */
+/* The contact rotates about its normal by T t / <x^2 + y^2>; about an axis of the patch by T c /
+ * <x^2>, whether the overlap is due to the load or present without one, corrected for the torque of
+ * the tilted weight. */
 static void rotation_follows_the_stiffness(void **state)
 {
     (void)state;
@@ -149,7 +149,8 @@ static void a_plate_swings_at_its_frequency(void **state)
     close_scene(&s.scene);
 }
 
-/* No creep under an alternating load of 0.95 of the friction limit; sliding at 1.03. */
+/* A block on springs does not creep under an alternating load of 0.95 of the friction limit, and
+ * slides at 1.03. */
 static void slides_at_the_friction_limit(void **state)
 {
     (void)state;

@@ -54,8 +54,8 @@ static void open_finger(struct world_scene *s, const struct tact_world_options *
     finish_scene_building(s);
 }
 
-/* A patch that cannot move in some directions: its springs stay finite, and where a drive pulls
- * along it, drive and spring are deflected in series. */
+/* The springs of a patch that cannot move in some directions stay finite; where a drive pulls along
+ * the patch, drive and spring are deflected in series. */
 static void springs_of_driven_fingers_stay_bounded(void **state)
 {
     (void)state;

@@ -86,8 +86,8 @@ static void a_stack_with_a_large_top_stands(void **state)
     run_stack("5 tapered, big top", 5, 0.025, 1 / 0.7);
 }
 
-/* Sweeps of an octagonal plate that slides at 1 m/s and spins, until it is at rest: the first tick
- * is cold, `most` is of the ticks after it. */
+/* Counts sweeps while an octagonal plate slides at 1 m/s and spins, until it is at rest: the first
+ * tick has no warm start, `most` is of the ticks after it. */
 static void count_octagon_sweeps(double spin, double tolerance, int *cold, int *most, double *mean)
 {
     struct world_scene s;

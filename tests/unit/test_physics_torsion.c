@@ -11,7 +11,7 @@
 
 static const double G = 9.81, MU = 0.5, RADIUS = 0.05, MASS = 0.4;
 
-/* A flat disc on the floor with the velocity and spin; returns its index. */
+/* Adds a flat disc on the floor with a velocity and spin; returns its index. */
 static int open_disc(struct world_scene *s, double speed, double spin)
 {
     struct tact_contact_law law = make_rigid_law(MU);
@@ -27,7 +27,7 @@ static int open_disc(struct world_scene *s, double speed, double spin)
     return b;
 }
 
-/* Stops at rate (2/3) mu N R / I, I = m R^2 / 2. */
+/* A spinning flat disc decelerates at (2/3) mu N R / I, I = m R^2 / 2. */
 static void torsion_of_a_flat_disc(void **state)
 {
     (void)state;
@@ -44,7 +44,8 @@ static void torsion_of_a_flat_disc(void **state)
     close_scene(&s);
 }
 
-/* (3 pi / 16) mu N a with a = (3 N R / (4 E*))^(1/3), for a ball spinning about the vertical. */
+/* A ball spinning about the vertical has Hertz's friction torque (3 pi / 16) mu N a with a = (3 N R
+ * / (4 E*))^(1/3). */
 static void torsion_of_a_hertz_contact(void **state)
 {
     (void)state;

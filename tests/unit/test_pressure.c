@@ -118,8 +118,8 @@ static void pressure_of_a_box_at_rest(void **state)
         assert_int_equal(map.patches, 1);
         assert_true(map.polygons >= 1 && map.left_out == 0);
         check_patch(&s, 0, 0.0);
-        /* Near its sides, by a depth over a side: they are pressed too in a soft ground, and the
-         * pressure of a soft box falls there. */
+        /* Relative tolerance for the sides of the box, a depth over a side: in soft ground they are
+         * pressed too, and the pressure of a soft box falls there. */
         double near = body_is_soft & 1 ? 2e-3 : 1e-6;
         assert_true(fabs(map.patch[0].area - area) < near * area);
         assert_true(fabs(map.patch[0].load - 0.1 * G) < near * 0.1 * G);

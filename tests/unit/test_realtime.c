@@ -63,7 +63,7 @@ static int open_files(void)
     return n;
 }
 
-/* The settings of a thread and its process that entering may change. */
+/* Settings of a thread and its process that entering real time may change. */
 struct thread_setting {
     int policy, slack, files;
     long locked;
@@ -244,7 +244,8 @@ static void test_two_real_time_threads(void **state)
         assert_int_equal(CPU_COUNT(&shared), CPU_COUNT(&all) > 1 ? 0 : 1);
         assert_int_equal(reported, CPU_COUNT(&all) == 1);
     }
-    /* The first that leaves changes nothing for the other; the last restores everything. */
+    /* The first thread that leaves real time changes nothing for the other; the last one restores
+     * everything. */
     if (pair[0].run_realtime_visit.inside.locked > 0) { /* not under a sanitizer */
         assert_true(pair[0].locked_kb_after_first_left > 0);
     }

@@ -271,7 +271,7 @@ struct stalled_pipe {
     useconds_t stall_us;
 };
 
-/* Reads nothing from the pipe for a while, then everything. */
+/* Reader that stalls: it reads nothing from the pipe for a while, then everything. */
 static void *stall_reader(void *argument)
 {
     const struct stalled_pipe *pipe_of_stalled_reader = argument;

@@ -56,7 +56,7 @@ static void every_committed_tick_is_recovered(void **state)
     unlink(path);
 }
 
-/* The recovery is itself killed repeatedly. */
+/* The recovery of a log is killed repeatedly, and repeated. */
 static void recovery_can_be_killed_and_repeated(void **state)
 {
     (void)state;
@@ -84,8 +84,8 @@ static void recovery_can_be_killed_and_repeated(void **state)
     unlink(path);
 }
 
-/* Repeats until the kill leaves ticks in the rings: in nearly empty rings most damage would have
- * no effect. */
+/* Records and kills until a kill leaves ticks in the rings: in nearly empty rings most damage would
+ * have no effect. */
 static void record_with_ticks_in_rings(const char *path,
                                        const struct tact_recorder_options *options)
 {

@@ -203,7 +203,7 @@ static void damage_without_rings_is_reported(void **state)
     unlink(path);
 }
 
-/* The log is truncated after the kill: the rings restore what they contain, or the recovery is
+/* A log that is truncated after the kill: the rings restore what they contain, or the recovery is
  * refused. */
 static void cut_logs_are_completed_or_refused(void **state)
 {

@@ -23,7 +23,7 @@
 
 static const struct tact_shape ground = {.kind = TACT_SHAPE_HALFSPACE};
 
-/* A body of a shape on another, in the state of `pose` and `twist`. */
+/* Initial state of a body on a fixed one: its `pose` and `twist`. */
 struct start {
     struct tact_shape shape, fixed;
     struct tact_pose local, place, pose;

@@ -26,8 +26,8 @@
 struct motion {
     const char *name;
     struct tact_shape shape, fixed;
-    struct tact_pose local, place, pose; /* of the shape in the body, of the fixed one, and of the
-                                            body */
+    /* poses: of the shape in the body, of the fixed body, and of the body */
+    struct tact_pose local, place, pose;
     double mass, inertia[6], friction;
     double contact[3], w[3]; /* the body turns with w about this point: its contact, if it rolls */
     int slips;

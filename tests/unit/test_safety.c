@@ -255,7 +255,7 @@ static double norm_of(const double *v, int n)
     return sqrt(square);
 }
 
-/* Limits and rates of one channel, or of the vector of n. */
+/* Checks limit and rate of one channel, or of a vector of n channels. */
 static void check_vector(const struct tact_safety_channel *c, const double *sent,
                          const double *last, int n, int armed, int was_armed)
 {

@@ -110,8 +110,7 @@ static void ties_of_a_base_are_of_vectors(void **state)
     }
 }
 
-/* A joint tied to another site follows that site's targets, so that a range for its own is refused.
- * */
+/* A joint tied to another site follows that site's targets: a range for its own is refused. */
 static void range_of_targets_is_refused(void **state)
 {
     static const char from[] = "viscous: 2";

@@ -351,8 +351,8 @@ static struct stale_device {
     double sent[1000];
 } stale_device;
 
-static void read_stale(void *self, uint64_t tick, double t, int64_t now,
-                       struct tact_device_input *in)
+static void read_stale_device(void *self, uint64_t tick, double t, int64_t now,
+                              struct tact_device_input *in)
 {
     struct stale_device *device = self;
     const int is_value_stale = (tick >= 500 && tick < 503) || (tick >= 700 && tick < 800);
@@ -364,23 +364,23 @@ static void read_stale(void *self, uint64_t tick, double t, int64_t now,
     in->channel[0] = in->state == TACT_DEVICE_STALE ? 1e9 : 0.4;
 }
 
-static void write_stale(void *self, const double *out, int64_t now)
+static void write_stale_device(void *self, const double *out, int64_t now)
 {
     struct stale_device *device = self;
     (void)now;
     device->sent[device->tick] = out[0];
 }
 
-static void close_stale(void *self)
+static void close_stale_device(void *self)
 {
     (void)self;
 }
 
-static int open_stale(const struct tact_device_config *config, struct tact_device *out,
-                      struct tact_error *err)
+static int open_stale_device(const struct tact_device_config *config, struct tact_device *out,
+                             struct tact_error *err)
 {
-    static const struct tact_device_ops ops = {TACT_ABI(struct tact_device_ops), read_stale,
-                                               write_stale, close_stale};
+    static const struct tact_device_ops ops = {TACT_ABI(struct tact_device_ops), read_stale_device,
+                                               write_stale_device, close_stale_device};
     (void)config;
     (void)err;
     out->ops = &ops;
@@ -391,7 +391,7 @@ static int open_stale(const struct tact_device_config *config, struct tact_devic
     return 0;
 }
 
-static void keep_message(void *user, enum tact_message_level level, const char *message)
+static void store_message(void *user, enum tact_message_level level, const char *message)
 {
     (void)level;
     snprintf(user, 256, "%s", message);
@@ -401,7 +401,8 @@ static void keep_message(void *user, enum tact_message_level level, const char *
 static char *run_stale_device(int has_stale_intervals, const char *path, char message[256])
 {
     static const struct tact_device_type type = {TACT_ABI(struct tact_device_type), "stale",
-                                                 "values that are old at times", open_stale, NULL};
+                                                 "values that are old at times", open_stale_device,
+                                                 NULL};
     static const struct tact_device_type *const types[] = {&type};
     const struct press p = {0.1, 1.0, 1.0, 1.0, 1.0, "control: rate", 1.0};
     char scene[4096], changed[5000];
@@ -419,7 +420,7 @@ static char *run_stale_device(int has_stale_intervals, const char *path, char me
     options.ticks = 1000;
     options.record = path;
     options.replace = 1;
-    options.messages = (struct tact_messages){keep_message, message};
+    options.messages = (struct tact_messages){store_message, message};
     memset(&stale_device, 0, sizeof stale_device);
     stale_device.has_stale_intervals = has_stale_intervals;
     open_session_of_scene_text(changed, &options, &loaded, &session);
@@ -438,9 +439,9 @@ static char *run_stale_device(int has_stale_intervals, const char *path, char me
     return json;
 }
 
-/* Over 3 ms without values the last force is used, and the motion is that without the gap; over
- * 100 ms it is used for 5 ms, then there is none, and the joint's own damping ends the motion. Both
- * are reported, and replays go through them from any tick. */
+/* In a gap of 3 ms without values the last force is used, and the motion is that without the gap;
+ * in one of 100 ms it is used for 5 ms, then there is none, and the joint's own damping ends the
+ * motion. Both are reported, and replays go through them from any tick. */
 static void a_force_is_held_over_short_gaps(void **state)
 {
     (void)state;

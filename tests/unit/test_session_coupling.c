@@ -34,8 +34,7 @@ static const struct grip grip_models[] = {
 
 struct press {
     struct grip grip;
-    /* format of the joint's drive: "coupling: {%s}", or "%s" for a drive, damped against the base
-     * */
+    /* format of the drive: "coupling: {%s}", or "%s" for a drive damped against the base */
     const char *drive;
     double stiffness, damping;
     const char *device; /* further settings of the device */
@@ -407,8 +406,8 @@ static struct silent_device {
     uint64_t tick;
 } silent_device;
 
-static void read_silent(void *self, uint64_t tick, double t, int64_t now,
-                        struct tact_device_input *in)
+static void read_silent_device(void *self, uint64_t tick, double t, int64_t now,
+                               struct tact_device_input *in)
 {
     struct silent_device *device = self;
     const int is_silent = tick >= 1000 && tick < 2000;
@@ -419,23 +418,23 @@ static void read_silent(void *self, uint64_t tick, double t, int64_t now,
     in->channel[0] = device->x;
 }
 
-static void write_silent(void *self, const double *out, int64_t now)
+static void write_silent_device(void *self, const double *out, int64_t now)
 {
     struct silent_device *device = self;
     (void)now;
     device->force[device->tick] = out[0];
 }
 
-static void close_silent(void *self)
+static void close_silent_device(void *self)
 {
     (void)self;
 }
 
-static int open_silent(const struct tact_device_config *config, struct tact_device *out,
-                       struct tact_error *err)
+static int open_silent_device(const struct tact_device_config *config, struct tact_device *out,
+                              struct tact_error *err)
 {
-    static const struct tact_device_ops ops = {TACT_ABI(struct tact_device_ops), read_silent,
-                                               write_silent, close_silent};
+    static const struct tact_device_ops ops = {TACT_ABI(struct tact_device_ops), read_silent_device,
+                                               write_silent_device, close_silent_device};
     (void)config;
     (void)err;
     memset(&silent_device, 0, sizeof silent_device);
@@ -452,8 +451,8 @@ static int open_silent(const struct tact_device_config *config, struct tact_devi
 static void a_silent_device_loses_its_force(void **state)
 {
     static const struct tact_device_type type = {TACT_ABI(struct tact_device_type), "silent",
-                                                 "values that are old for a time", open_silent,
-                                                 NULL};
+                                                 "values that are old for a time",
+                                                 open_silent_device, NULL};
     static const struct tact_device_type *const types[] = {&type};
     static const char settings[] = "devices: [{name: stick, type: silent}]\n";
     const struct press p = {grip_models[1], "coupling: {%s}", 500.0, 5.0, NULL, 3.0,

@@ -95,27 +95,27 @@ static struct held run_until(const char *text, double seconds, const int link[2]
 
 /* A device whose channel is 1, and from some tick on another value. */
 enum { BROKEN_FROM = 800 };
-static double broken_value;
+static double nonfinite_value;
 
-static void broken_read(void *self, uint64_t tick, double t, int64_t now_ns,
-                        struct tact_device_input *in)
+static void read_nonfinite_device(void *self, uint64_t tick, double t, int64_t now_ns,
+                                  struct tact_device_input *in)
 {
     (void)self, (void)t;
     in->state = TACT_DEVICE_OK;
     in->stamp_ns = now_ns;
-    in->channel[0] = tick < BROKEN_FROM ? 1.0 : broken_value;
+    in->channel[0] = tick < BROKEN_FROM ? 1.0 : nonfinite_value;
 }
 
-static void broken_close(void *self)
+static void close_nonfinite_device(void *self)
 {
     (void)self;
 }
 
-static int broken_open(const struct tact_device_config *config, struct tact_device *out,
-                       struct tact_error *err)
+static int open_nonfinite_device(const struct tact_device_config *config, struct tact_device *out,
+                                 struct tact_error *err)
 {
-    static const struct tact_device_ops ops = {TACT_ABI(struct tact_device_ops), broken_read, NULL,
-                                               broken_close};
+    static const struct tact_device_ops ops = {TACT_ABI(struct tact_device_ops),
+                                               read_nonfinite_device, NULL, close_nonfinite_device};
     (void)config, (void)err;
     out->ops = &ops;
     out->info.input_count = 1;
@@ -128,12 +128,12 @@ static void command_that_is_not_finite_moves_nothing(void **state)
 {
     (void)state;
     static const struct tact_device_type type = {TACT_ABI(struct tact_device_type), "operator",
-                                                 "of a test", broken_open, NULL};
+                                                 "of a test", open_nonfinite_device, NULL};
     const double values[] = {NAN, INFINITY, -INFINITY};
     char text[4096];
     print_scene(text, sizeof text, 1e-3, 2.0, 0.5, "scale: 4, limit: 10, speed: 0.5");
     for (int i = 0; i < 3; i++) {
-        broken_value = values[i];
+        nonfinite_value = values[i];
         const struct held held = run_with_type(text, 1.2, &type, ruler_links, ruler_tips);
         assert_true(held.grip.commanded == 0.0);
         assert_true(fabs(held.contacts - 4.0) < 1e-3 && fabs(held.grip.force - 4.0) < 1e-3);

@@ -85,7 +85,7 @@ static struct ended_run run_ruler(const char *place, double friction, const char
     return out;
 }
 
-static double number_of(const struct ended_run *run, const char *key)
+static double number_in_report(const struct ended_run *run, const char *key)
 {
     return json_number_value(json_object_get(run->hold, key));
 }
@@ -106,14 +106,14 @@ static void ruler_slides_with_the_known_acceleration(void **state)
     (void)state;
     const struct ended_run run =
         run_ruler("0", 0.1, "[0, 0, 0, 0], [0.2, 1, 0, 0]", "scale: 1, speed: 0.5", 0.58);
-    const double slip = number_of(&run, "slip"), exact = 9.81 - 2.0 * 0.1 * 1.0 / 0.03;
+    const double slip = number_in_report(&run, "slip"), exact = 9.81 - 2.0 * 0.1 * 1.0 / 0.03;
     print_message("slip %.9f m, by the poses %.9f; acceleration %.6f, exact %.6f m/s^2\n", slip,
                   run.fall - run.tip_fall, run.speed, exact);
     assert_true(fabs(slip - (run.fall - run.tip_fall)) < 1e-6);
     assert_true(fabs(run.speed - exact) < 1e-5 * exact);
-    assert_true(number_of(&run, "turn") < 1e-6);
-    assert_true(fabs(number_of(&run, "grip_force") - 2.0) < 0.02);
-    assert_true(fabs(number_of(&run, "grip_over_load") - 10.0) < 1e-3);
+    assert_true(number_in_report(&run, "turn") < 1e-6);
+    assert_true(fabs(number_in_report(&run, "grip_force") - 2.0) < 0.02);
+    assert_true(fabs(number_in_report(&run, "grip_over_load") - 10.0) < 1e-3);
     assert_true(event_time(&run, 0, "touch") < 0.4);
     assert_true(fabs(event_time(&run, 1, "slip") - 0.5) < 0.003);
     assert_int_equal(json_array_size(json_object_get(run.hold, "events")), 2);
@@ -127,10 +127,10 @@ static void ruler_turns_in_the_grip(void **state)
     (void)state;
     const struct ended_run run =
         run_ruler("0.05", 0.8, "[0, 0, 0, 0], [0.2, 1, 0, 0]", "scale: 2, speed: 0.5", 0.6);
-    print_message("turn %.9f rad, of the ruler %.9f, at the end %.9f\n", number_of(&run, "turn"),
-                  run.total_rotation, run.turned);
+    print_message("turn %.9f rad, of the ruler %.9f, at the end %.9f\n",
+                  number_in_report(&run, "turn"), run.total_rotation, run.turned);
     assert_true(run.turned > 0.05 && fabs(run.total_rotation - run.turned) < 0.01 * run.turned);
-    assert_true(fabs(number_of(&run, "turn") - run.total_rotation) < 1e-6);
+    assert_true(fabs(number_in_report(&run, "turn") - run.total_rotation) < 1e-6);
     json_decref(run.report);
 }
 
@@ -140,13 +140,14 @@ static void ruler_is_held_and_released(void **state)
     (void)state;
     const struct ended_run held =
         run_ruler("0", 0.8, "[0, 0, 0, 0], [0.2, 1, 0, 0]", "scale: 4, speed: 0.5", 1.5);
-    assert_true(number_of(&held, "slip") < 1e-7 && number_of(&held, "slips") == 0.0);
-    assert_true(fabs(number_of(&held, "load_force") - 0.2943) < 1e-6);
+    assert_true(number_in_report(&held, "slip") < 1e-7 && number_in_report(&held, "slips") == 0.0);
+    assert_true(fabs(number_in_report(&held, "load_force") - 0.2943) < 1e-6);
     json_decref(held.report);
     const struct ended_run gone =
         run_ruler("0", 0.8, "[0, 0, 0, 0], [0.2, 1, 0, 0], [0.4, 1, 0, 0], [0.45, 0, 0, 0]",
                   "scale: 4, speed: 0.5", 0.9);
-    assert_true(number_of(&gone, "touches") == 1.0 && number_of(&gone, "releases") == 1.0);
+    assert_true(number_in_report(&gone, "touches") == 1.0 &&
+                number_in_report(&gone, "releases") == 1.0);
     assert_false(json_boolean_value(json_object_get(gone.hold, "touching")));
     json_decref(gone.report);
 }
@@ -199,8 +200,9 @@ static void log_has_what_the_report_has(void **state)
     assert_int_equal(tact_log_seek(log, 579), 0);
     assert_int_equal(tact_log_next(log, r), 1);
     const double *hold = r->values + view.holds[0].hold;
-    assert_true(hold[0] == number_of(&run, "grip_force") && hold[1] > 0.0);
-    assert_true(hold[2] == number_of(&run, "slip") && hold[3] == number_of(&run, "turn"));
+    assert_true(hold[0] == number_in_report(&run, "grip_force") && hold[1] > 0.0);
+    assert_true(hold[2] == number_in_report(&run, "slip") &&
+                hold[3] == number_in_report(&run, "turn"));
     struct tact_session_hold hold_at_end = {.touching = 0};
     options.from = 540;
     options.ended = store_hold;
@@ -208,7 +210,7 @@ static void log_has_what_the_report_has(void **state)
     assert_int_equal(tact_replay_run_with(LOG, &options, &replayed, &err), 0);
     assert_true(replayed.ticks == 40 && replayed.values > 0 && replayed.differing == 0);
     assert_true(hold_at_end.touching && hold_at_end.touches == 0);
-    assert_true(hold_at_end.slip == number_of(&run, "slip"));
+    assert_true(hold_at_end.slip == number_in_report(&run, "slip"));
     options.from = (double)touch;
     assert_int_equal(tact_replay_run_with(LOG, &options, &replayed, &err), 0);
     assert_true(hold_at_end.touching && hold_at_end.touches == 1);
@@ -238,13 +240,13 @@ static void further_events_are_counted(void **state)
     const struct ended_run run = run_ruler("0", 0.8, script, "scale: 4, speed: 1", 16.2);
     log_to_record = NULL;
     support_end_time = 0.5;
-    const double events =
-        number_of(&run, "touches") + number_of(&run, "slips") + number_of(&run, "releases");
+    const double events = number_in_report(&run, "touches") + number_in_report(&run, "slips") +
+                          number_in_report(&run, "releases");
     struct tact_log *log;
     uint64_t tick = 0;
-    print_message("%g touches, %g slips, %g releases\n", number_of(&run, "touches"),
-                  number_of(&run, "slips"), number_of(&run, "releases"));
-    assert_true(events > 33.0 && number_of(&run, "events_left_out") == events - 32.0);
+    print_message("%g touches, %g slips, %g releases\n", number_in_report(&run, "touches"),
+                  number_in_report(&run, "slips"), number_in_report(&run, "releases"));
+    assert_true(events > 33.0 && number_in_report(&run, "events_left_out") == events - 32.0);
     assert_int_equal(tact_log_open(LOG, &log, NULL), 0);
     assert_int_equal(count_events(log, "touch", &tick) + count_events(log, "slip", &tick) +
                          count_events(log, "release", &tick),

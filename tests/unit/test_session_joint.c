@@ -109,7 +109,7 @@ static double drive_torque(double target, double q, double v)
 }
 
 /* A finger that turns about z, and a wall that it touches at about 0.37 rad. */
-#define WORLD_YAML                                                                                 \
+#define WALL_SCENE_YAML                                                                            \
     "name: rig\n"                                                                                  \
     "materials: [{name: skin}]\n"                                                                  \
     "pairs: [{materials: [skin, skin], friction: 0.5, compliance: 1e-3}]\n"                        \
@@ -130,14 +130,14 @@ static double drive_torque(double target, double q, double v)
     "devices: [{name: rig, type: rig}]\n"                                                          \
     "deadman: rig.held\n"
 
-static const char robot_scene[] =
-    WORLD_YAML "inputs:\n"
-               "  - {from: rig.angle, to: hand.tip, what: state}\n"
-               "  - {from: rig.wish, to: hand.tip}\n"
-               "outputs: [{from: hand.tip, to: rig.torque, what: drive, limit: 50, rate: 1e6}]\n";
+static const char robot_scene[] = WALL_SCENE_YAML
+    "inputs:\n"
+    "  - {from: rig.angle, to: hand.tip, what: state}\n"
+    "  - {from: rig.wish, to: hand.tip}\n"
+    "outputs: [{from: hand.tip, to: rig.torque, what: drive, limit: 50, rate: 1e6}]\n";
 static const char haptic_scene[] =
-    WORLD_YAML "inputs: [{from: rig.angle, to: hand.tip}]\n"
-               "outputs: [{from: hand.tip, to: rig.torque, limit: 50, rate: 1e6}]\n";
+    WALL_SCENE_YAML "inputs: [{from: rig.angle, to: hand.tip}]\n"
+                    "outputs: [{from: hand.tip, to: rig.torque, limit: 50, rate: 1e6}]\n";
 
 /* Runs a scene with the wall at y = `wall`, free-wheeling, into a log. */
 static void run_joint_scene(const char *text, const char *wall, char *log)
@@ -311,8 +311,8 @@ static void a_haptic_joint_feels_the_reaction(void **unused)
     expect_replay(log);
 }
 
-/* The torque is zero in the tick in which the encoder is lost or stale, and ramps up once it is
- * back. */
+/* The motor's torque is zero in the tick in which the encoder is lost or stale, and ramps up once
+ * it is back. */
 static void a_lost_encoder_releases_the_torque(void **unused)
 {
     (void)unused;

@@ -90,7 +90,7 @@ static void run_pad(const char *log)
     free(text);
 }
 
-/* Value of a field's element at a tick of the log. */
+/* Value of an element of a field in a tick of the log. */
 static double value_at(struct tact_log *log, struct tact_record *record, uint64_t tick,
                        const char *name, uint32_t element)
 {

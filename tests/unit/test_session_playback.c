@@ -23,7 +23,7 @@
 
 static const struct tact_messages silent = {NULL, NULL};
 static char log_path[512];
-static struct tact_scene *given_scene; /* the scene given beside the log */
+static struct tact_scene *playback_scene; /* the scene given beside the log */
 
 /* A simulated board that stores what is written to it, and is lost in a given interval. */
 static struct {
@@ -107,7 +107,7 @@ static struct tact_replay_options replay_options_for_scene(const char *name)
     board.deadman_to = UINT64_MAX;
     board.unit = "N m";
     o.playback_device = name;
-    o.scene = given_scene;
+    o.scene = playback_scene;
     o.types = types;
     o.type_count = sizeof types / sizeof *types;
     o.messages = silent;
@@ -126,13 +126,13 @@ static int record_pinch_log(void **state)
                                   .record = log_path};
     run_scene(&o, &r);
     pedal_type.open = tact_operator_type.open;
-    return tact_scene_load(TACT_SOURCE_DIR "/examples/scenes/ruler.yaml", &given_scene, NULL);
+    return tact_scene_load(TACT_SOURCE_DIR "/examples/scenes/ruler.yaml", &playback_scene, NULL);
 }
 
 static int remove_log_and_scene(void **state)
 {
     (void)state;
-    tact_scene_free(given_scene);
+    tact_scene_free(playback_scene);
     return unlink(log_path);
 }
 
@@ -392,7 +392,7 @@ static void devices_that_do_not_fit_are_refused(void **state)
     assert_int_equal(tact_replay_run_with(log_path, &o, &report, &err), -EINVAL);
 }
 
-/* Each is refused with one message, before any device is written to. */
+/* Each of these scenes is refused with one message, before any device is written to. */
 static void scenes_without_the_output_are_refused(void **state)
 {
     (void)state;

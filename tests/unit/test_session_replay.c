@@ -100,7 +100,7 @@ static void a_run_with_host_moments_replays(void **state)
     unlink(log);
 }
 
-/* In real time, with moments from another thread and the late ticks of this machine. */
+/* A run in real time replays, with moments from another thread and with late ticks. */
 static void a_run_in_real_time_replays(void **state)
 {
     (void)state;

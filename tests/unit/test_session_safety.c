@@ -88,8 +88,8 @@ static void read_second_device(void *self, uint64_t tick, double t, int64_t now,
     in->stamp_ns = now;
 }
 
-static int other_open(const struct tact_device_config *config, struct tact_device *out,
-                      struct tact_error *err)
+static int open_second_device(const struct tact_device_config *config, struct tact_device *out,
+                              struct tact_error *err)
 {
     (void)config;
     (void)err;
@@ -103,7 +103,7 @@ static void run_with_glove(void (*set_values)(uint64_t, struct tact_device_input
     static const struct tact_device_type type = {TACT_ABI(struct tact_device_type), "glove",
                                                  "a glove", glove_open, NULL};
     static const struct tact_device_type other = {TACT_ABI(struct tact_device_type), "other",
-                                                  "another device", other_open, NULL};
+                                                  "another device", open_second_device, NULL};
     static const struct tact_device_type *const types[] = {&type, &other};
     const struct edit edits[] = {{"type: operator", "type: glove"},
                                  {"    settings:\n", "    settings: {}\n#"},

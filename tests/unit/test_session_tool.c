@@ -210,7 +210,7 @@ static void links_follow_the_base(void **state)
     struct tact_hand *hand = tact_world_hand(tact_session_world(session), 0);
     const struct tact_pose *base = tact_hand_link_pose(hand, TACT_HAND_BASE - 1),
                            *finger = tact_hand_link_pose(hand, TACT_HAND_BASE);
-    /* Turned by 1 rad about y: what hangs 50 mm below goes to -x. */
+    /* The base is turned by 1 rad about y: a link that hangs 50 mm below it moves to -x. */
     const double there[3] = {0.05 - 0.05 * sin(1.0), 0.0, 0.1 - 0.05 * cos(1.0)};
     print_message("base at %.3f %.3f %.3f mm, finger at %.3f %.3f %.3f mm\n",
                   base->position[0] * 1e3, base->position[1] * 1e3, base->position[2] * 1e3,

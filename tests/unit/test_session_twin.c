@@ -82,8 +82,8 @@ static double residual_motion(const struct tact_device_setting *settings, int co
     return most;
 }
 
-/* Stable where b > K T / 2, with or without a real spring on the device; without one, up to the
- * exact limit. */
+/* A virtual spring is stable where b > K T / 2, with or without a real spring on the device;
+ * without one, up to the exact limit. */
 static void a_spring_is_stable_up_to_the_limit_of_colgate_and_brown(void **state)
 {
     (void)state;
@@ -161,7 +161,7 @@ static double range_of_pressed_device(const struct tact_device_setting *settings
     return high - low;
 }
 
-/* Steps q of the sensor with dry friction f: silent where K < min(2 b / T, 2 f / q) (Abbott and
+/* A sensor with steps q and dry friction f is silent where K < min(2 b / T, 2 f / q) (Abbott and
  * Okamura 2005); without friction the device buzzes by some steps. */
 static void a_sensor_with_steps_is_silent_within_its_bound(void **state)
 {
@@ -190,10 +190,10 @@ static void a_sensor_with_steps_is_silent_within_its_bound(void **state)
     }
 }
 
-/* Stable where b > B: a sampled damper adds energy at frequencies between a quarter and a half of
- * the sampling rate. With a spring in resonance at theta / T it is unstable where b < B (-cos
- * theta) (sin u / u)^2, u = theta / 2, by the response of the zero-order hold to the difference of
- * two samples. */
+/* A virtual damper is stable where b > B: a sampled damper adds energy at frequencies between a
+ * quarter and a half of the sampling rate. With a spring in resonance at theta / T it is unstable
+ * where b < B (-cos theta) (sin u / u)^2, u = theta / 2, by the response of the zero-order hold to
+ * the difference of two samples. */
 static void a_damper_is_stable_up_to_its_limit(void **state)
 {
     (void)state;

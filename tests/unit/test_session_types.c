@@ -195,8 +195,8 @@ static void a_valid_type_is_accepted(void **state)
     assert_int_equal(closed, 1);
 }
 
-static int open_fails(const struct tact_device_config *config, struct tact_device *out,
-                      struct tact_error *err)
+static int fail_to_open(const struct tact_device_config *config, struct tact_device *out,
+                        struct tact_error *err)
 {
     (void)config;
     (void)out;
@@ -209,13 +209,13 @@ static void failures_of_a_type_name_it(void **state)
 {
     (void)state;
     static const struct tact_device_type silent = {TACT_ABI(struct tact_device_type), "odd",
-                                                   "fails", open_fails, NULL};
+                                                   "fails", fail_to_open, NULL};
     static const struct tact_device_type device_type_without_functions = {
         .abi = TACT_ABI(struct tact_device_type)};
     static const struct tact_device_type old = {
-        {sizeof old, TACT_ABI_VERSION - 1}, "odd", "is old", open_fails, NULL};
+        {sizeof old, TACT_ABI_VERSION - 1}, "odd", "is old", fail_to_open, NULL};
     static const struct tact_device_type small = {
-        {sizeof old - 8, TACT_ABI_VERSION}, "odd", "is short", open_fails, NULL};
+        {sizeof old - 8, TACT_ABI_VERSION}, "odd", "is short", fail_to_open, NULL};
     const struct tact_device_type *const types[] = {&silent, &device_type_without_functions, &old,
                                                     &small};
     static const char *const why[] = {"cannot be opened: No such device", "has no name",
@@ -238,13 +238,13 @@ static void failures_of_a_type_name_it(void **state)
     }
 }
 
-static int replace_asked; /* whether the device is asked to replace its recording */
+static int is_replacement_requested; /* whether the device is asked to replace its recording */
 
 static int open_with_recording(const struct tact_device_config *config, struct tact_device *out,
                                struct tact_error *err)
 {
     assert_non_null(config->record);
-    replace_asked = config->replace;
+    is_replacement_requested = config->replace;
     return device_open(config, out, err);
 }
 
@@ -286,8 +286,8 @@ static void a_played_recording_is_not_replaced(void **state)
         if (tact_session_create(scene, &options, &session, &err)) {
             fail_msg("%s", err.text);
         }
-        if (replace_asked != cases[i].expected) {
-            fail_msg("case %zu: %d", i, replace_asked);
+        if (is_replacement_requested != cases[i].expected) {
+            fail_msg("case %zu: %d", i, is_replacement_requested);
         }
         tact_session_destroy(session);
         tact_scene_free(scene);

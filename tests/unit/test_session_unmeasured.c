@@ -18,7 +18,7 @@
 #include "support/run_scene.h"
 
 #define LOG "unmeasured.mcap"
-#define MAX_TICKS                                                                                  \
+#define MAX_UNMEASURED_TICKS                                                                       \
     20 /* ticks for which a pair is carried without a measurement, as in session.h                 \
         */
 
@@ -82,7 +82,7 @@ static double body_height(const struct tact_session *s)
     return tact_world_body(s->world, 0)->pose.position[2];
 }
 
-/* Runs ticks from `from` on, with or without the scratch that the pair's moments need. */
+/* Runs ticks from `from` on, with or without the scratch memory that the pair's moments need. */
 static void run_ticks_with_or_without_scratch(struct tact_session *s, int from, int count,
                                               int with_scratch)
 {
@@ -103,12 +103,12 @@ static void an_unmeasured_pair_is_carried_and_then_a_fault(void **state)
     run_ticks_with_or_without_scratch(s, 0, 100, 1);
     assert_true(c->touching);
     double before = body_height(s);
-    run_ticks_with_or_without_scratch(s, 100, MAX_TICKS - 1, 0);
+    run_ticks_with_or_without_scratch(s, 100, MAX_UNMEASURED_TICKS - 1, 0);
     assert_true(c->touching);
-    assert_int_equal(s->report.unmeasured, MAX_TICKS - 1);
+    assert_int_equal(s->report.unmeasured, MAX_UNMEASURED_TICKS - 1);
     assert_int_not_equal(s->safety.state, TACT_SAFETY_FAULT);
     run_ticks_with_or_without_scratch(s, 119, 1, 1);
-    run_ticks_with_or_without_scratch(s, 120, MAX_TICKS - 1,
+    run_ticks_with_or_without_scratch(s, 120, MAX_UNMEASURED_TICKS - 1,
                                       /* the count of unmeasured ticks starts again after a measured
                                        * one */
                                       0);
@@ -118,7 +118,8 @@ static void an_unmeasured_pair_is_carried_and_then_a_fault(void **state)
     run_ticks_with_or_without_scratch(s, 140, 500, 0);
     assert_true(c->touching);
     assert_true(fabs(body_height(s) - before) < 1e-4); /* in free fall 1.3 m */
-    assert_int_equal(tact_session_pair_report(s, 0).unmeasured_ticks, 2 * MAX_TICKS - 1 + 500);
+    assert_int_equal(tact_session_pair_report(s, 0).unmeasured_ticks,
+                     2 * MAX_UNMEASURED_TICKS - 1 + 500);
     close_session(&o);
 }
 

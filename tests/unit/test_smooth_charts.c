@@ -403,7 +403,8 @@ static void contacts_of_ball_on_a_cone(void **state)
         int found = tact_smooth_search_contacts(&pair, 2e-3, 0, c, &lost);
         double edge = fmin(fabs(s), fabs(s - 1.0));
         if (across < 0.0 || edge < (s > 0.5 && i % 2 ? 0.05 : 1e-3)) {
-            continue; /* beside the tip, whose radius of curvature vanishes, some are not found */
+            /* some contacts beside the tip, whose radius of curvature vanishes, are not found */
+            continue;
         }
         assert_int_equal(found > 0, on);
         if (on) {

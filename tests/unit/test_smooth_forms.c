@@ -60,8 +60,8 @@ static void move_place(const struct smooth_pair *pair, int k, const struct surfa
     tact_v3_copy(place, p.at);
 }
 
-/* t_Ai e of the distance e from B's point to A's, along A's tangents (k = 0) or B's, and its
- * derivative by the steps of both points along their tangents. */
+/* Equations t_Ai e of the distance e from B's point to A's, along A's tangents (k = 0) or B's, and
+ * their derivatives by the steps of both points along their tangents. */
 static void distance_rows(const struct surface_place s[2], const double e[3], int k, double f[2],
                           double (*j)[UNKNOWNS])
 {
@@ -76,7 +76,7 @@ static void distance_rows(const struct surface_place s[2], const double e[3], in
     }
 }
 
-/* t_Bi n_A, which is 0 where the normals are opposite, in units of RESIDUAL_LENGTH. */
+/* Equations t_Bi n_A, which are 0 where the normals are opposite, in units of RESIDUAL_LENGTH. */
 static void normal_rows(const struct surface_place s[2], double f[2], double (*j)[UNKNOWNS])
 {
     double cosine = tact_v3_dot(s[0].normal, s[1].normal);
@@ -292,7 +292,7 @@ static void determinants_at_the_solution(void **state)
     }
 }
 
-/* What both forms need at a gap: the median condition at the solution, the most steps and the
+/* Cost of both forms at a gap: the median condition number at the solution, the most steps and the
  * share of the starts that fail. */
 struct cost {
     double condition;

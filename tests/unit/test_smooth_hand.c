@@ -63,8 +63,7 @@ static void place_link(const struct arm *arm, int link, double angle, double out
     out[1] = cos(out[2]) * c[2] - sin(out[2]) * c[0] - (link ? ARM_LENGTH * sin(first) : 0.0);
 }
 
-/* Effective mass of the single coordinate q, the ellipsoid's angle; *potential: potential energy.
- * */
+/* Effective mass of the coordinate q, the ellipsoid's angle; *potential: potential energy. */
 static double effective_mass(const struct arm *arm, double q, double *potential)
 {
     double mass = 0.0;

@@ -24,8 +24,8 @@
 
 #define PI 3.14159265358979323846
 
-/* Points, normals and curvatures are those of the torus, and steps go along it, across the edges of
- * patches too. */
+/* A torus of patches has the points, normals and curvatures of the torus, and steps along it cross
+ * the edges of patches. */
 static void patches_are_a_torus(void **state)
 {
     (void)state;

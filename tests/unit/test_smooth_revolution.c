@@ -100,8 +100,8 @@ static void ball_swings_in_a_bowl(void **state)
     tact_charts_free(charts);
 }
 
-/* A vertical tube of radius TUBE inside, with round rims. */
-#define TUBE 0.1
+/* A vertical tube of radius TUBE_RADIUS inside, with round rims. */
+#define TUBE_RADIUS 0.1
 #define TUBE_WALL 0.02
 #define TUBE_HALF 0.25 /* half length of the straight part of the tube [m] */
 
@@ -112,12 +112,12 @@ static int tube_profile(double (*out)[2])
     for (int side = 0; side < 2; side++) {
         const double up = side ? -1.0 : 1.0;
         for (int i = 0; i < LINE; i++, count++) {
-            out[count][0] = TUBE + side * TUBE_WALL;
+            out[count][0] = TUBE_RADIUS + side * TUBE_WALL;
             out[count][1] = up * TUBE_HALF * (2.0 * i / LINE - 1.0);
         }
         for (int i = 0; i < RIM; i++, count++) {
             const double a = PI * i / RIM;
-            out[count][0] = TUBE + 0.5 * TUBE_WALL * (1.0 - up * cos(a));
+            out[count][0] = TUBE_RADIUS + 0.5 * TUBE_WALL * (1.0 - up * cos(a));
             out[count][1] = up * (TUBE_HALF + 0.5 * TUBE_WALL * sin(a));
         }
     }
@@ -142,8 +142,8 @@ static void a_ball_rolls_up_and_down_in_a_tube(void **state)
         /* the ball starts beside the middle of the tube, at z = 0 */
         open_bowl(&s, charts, 0.0, PI / 2.0, 0.8, h);
         struct tact_body *ball = tact_world_body(s.world, 0);
-        tact_v3_set(ball->twist, 0.0, rate * (TUBE - BALL), 0.0);
-        tact_v3_set(ball->twist + 3, 0.0, 0.0, -rate * (TUBE - BALL) / BALL);
+        tact_v3_set(ball->twist, 0.0, rate * (TUBE_RADIUS - BALL), 0.0);
+        tact_v3_set(ball->twist + 3, 0.0, 0.0, -rate * (TUBE_RADIUS - BALL) / BALL);
         tact_body_refresh(ball);
         double worst = 0.0;
         for (int k = 1; k <= lround(1.2 / h); k++) {

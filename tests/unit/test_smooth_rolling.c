@@ -16,8 +16,9 @@
 #define PI 3.14159265358979323846
 
 /* Sets the body of the exact solution into a world, on a half-space. */
-static void open_rolling(struct world_scene *s, const struct rolling_body *b, const double size[3],
-                         double yaw, double h, double mu, const struct tact_contact_model *model)
+static void open_rolling_world(struct world_scene *s, const struct rolling_body *b,
+                               const double size[3], double yaw, double h, double mu,
+                               const struct tact_contact_model *model)
 {
     struct tact_world_options o = tact_world_options_default();
     struct tact_contact_law law = make_rigid_law(mu);
@@ -70,9 +71,11 @@ static struct rolling_body make_top(double w)
 
 struct spin {
     double
-        reversal_time;  /* time at which the spin about the top's own axis first changes sign [s] */
-    double at[4];       /* spin after 5, 10, 15, 20 s [rad/s] */
-    double most, least; /* energy over the start, mean of a second, of the kinetic energy then */
+        reversal_time; /* time at which the spin about the top's own axis first changes sign [s] */
+    double at[4];      /* spin after 5, 10, 15, 20 s [rad/s] */
+    /* largest and least difference of the energy from that at the start, mean of a second, divided
+     * by the kinetic energy then */
+    double most, least;
     double highest, deepest; /* gap [m] */
 };
 
@@ -110,7 +113,7 @@ static struct spin spin_by_simulation(double w, double seconds, double h)
     struct rolling_body b = make_top(w);
     struct world_scene s;
     struct spin out = {.most = -1.0, .least = 1.0};
-    open_rolling(&s, &b, top_size, TOP_YAW, h, 0.6, &tact_model_smooth);
+    open_rolling_world(&s, &b, top_size, TOP_YAW, h, 0.6, &tact_model_smooth);
     const struct tact_body *body = tact_world_body(s.world, 0);
     double start = 0.0, sum = 0.0, last = w, kinetic = tact_body_energy(body);
     long second = lround(1.0 / h);
@@ -194,7 +197,7 @@ static void without_the_rate_term_energy_is_lost(void **state)
     double lost[2];
     plain.measure = measure_without_rates;
     for (int i = 0; i < 2; i++) {
-        open_rolling(&s, &b, top_size, TOP_YAW, 1e-3, 0.6, i ? &plain : &tact_model_smooth);
+        open_rolling_world(&s, &b, top_size, TOP_YAW, 1e-3, 0.6, i ? &plain : &tact_model_smooth);
         double start = compute_phase_corrected_energy(&s), kinetic = start - 0.25 * G * b.y[9];
         run_scene_for_seconds(&s, 10.0);
         lost[i] = (start - compute_phase_corrected_energy(&s)) / kinetic;
@@ -224,7 +227,7 @@ static void rocking_has_the_exact_frequency(void **state)
         set_rolling_ellipsoid(&b, top_size, 0.0);
         tact_quat_from_rotvec(q, tilt);
         set_rolling_initial_state(&b, q, still);
-        open_rolling(&s, &b, top_size, 0.0, 1e-3, i / 2 ? 0.0 : 0.6, &tact_model_smooth);
+        open_rolling_world(&s, &b, top_size, 0.0, 1e-3, i / 2 ? 0.0 : 0.6, &tact_model_smooth);
         const struct tact_body *body = tact_world_body(s.world, 0);
         double t = 0.0;
         while (crossings < 21 && t < 10.0) { /* crossings of the upright pose: ten periods */
@@ -270,7 +273,7 @@ static void chaplygins_ball_rolls(void **state)
     for (int i = 0; i < 3; i++) {
         struct world_scene s;
         double turn[9], ends[3], l[3], moved[3], z[3] = {0.0, 0.0, 0.05};
-        open_rolling(&s, &b, size, 0.0, 2e-3 / (1 << i), 0.5, &tact_model_smooth);
+        open_rolling_world(&s, &b, size, 0.0, 2e-3 / (1 << i), 0.5, &tact_model_smooth);
         run_scene_for_seconds(&s, 10.0);
         const struct tact_body *body = tact_world_body(s.world, 0);
         double before[3]; /* velocities are half a tick before the pose and, once solved, half a

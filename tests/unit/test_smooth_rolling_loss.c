@@ -153,8 +153,8 @@ static void torques_dissipate_most(void **state)
 }
 
 /* A ball that rolls, on a half-space with gravity tilted by the slope. */
-static void open_ball(struct world_scene *s, double h, double slope, double speed,
-                      const struct tact_contact_law *law)
+static void open_rolling_ball(struct world_scene *s, double h, double slope, double speed,
+                              const struct tact_contact_law *law)
 {
     struct tact_world_options o = options_with_tilted_gravity(slope);
     const struct tact_shape ball = make_sphere(RADIUS);
@@ -169,8 +169,8 @@ static void open_ball(struct world_scene *s, double h, double slope, double spee
     tact_world_body(s->world, 0)->twist[4] = speed / RADIUS;
 }
 
-/* (7/5) m v' = -M / R: the ball stops after (7/10) m v^2 R / M, and loses M / R of energy over each
- * distance. */
+/* A rolling ball obeys (7/5) m v' = -M / R: it stops after (7/10) m v^2 R / M, and loses M / R of
+ * energy over each distance. */
 static void a_ball_rolls_out(void **state)
 {
     (void)state;
@@ -180,7 +180,7 @@ static void a_ball_rolls_out(void **state)
     for (int i = 0; i < 3; i++) {
         struct world_scene s;
         const double h = 4e-3 / (1 << i);
-        open_ball(&s, h, 0.0, speed, &law);
+        open_rolling_ball(&s, h, 0.0, speed, &law);
         const struct tact_body *body = tact_world_body(s.world, 0);
         const struct tact_contact *c = tact_world_contact(s.world, 0);
         double energy = tact_body_energy(body);
@@ -215,7 +215,7 @@ static void a_ball_stands_on_a_slope(void **state)
     for (int i = 0; i < 3; i++) {
         double ratio = i ? 1.2 : 0.9, slope = ratio * ball_arm(MASS * G) / RADIUS;
         struct world_scene s;
-        open_ball(&s, 1e-3, slope, 0.0, i == 2 ? &plain : &law);
+        open_rolling_ball(&s, 1e-3, slope, 0.0, i == 2 ? &plain : &law);
         run_scene_for_seconds(&s, 1.0);
         const struct tact_body *body = tact_world_body(s.world, 0);
         double arm = i == 2 ? 0.0 : ball_arm(MASS * G * cos(slope));
@@ -229,7 +229,8 @@ static void a_ball_stands_on_a_slope(void **state)
 }
 
 /* A cylinder of 0.1 m on its side on the half-space, that rolls on a slope. */
-static void open_roller(struct world_scene *s, double h, double slope, double speed, double loss)
+static void open_rolling_cylinder(struct world_scene *s, double h, double slope, double speed,
+                                  double loss)
 {
     struct tact_world_options o = options_with_tilted_gravity(slope);
     const struct tact_shape roller_shape = {.kind = TACT_SHAPE_CYLINDER, .size = {RADIUS, 0.05}};
@@ -263,7 +264,8 @@ static double line_arm(double force)
     return ROLLING_LOSS * moment / all;
 }
 
-/* (3/2) m v' = -M / R: the cylinder stops after (3/4) m v^2 R / M; without loss it rolls on. */
+/* A rolling cylinder obeys (3/2) m v' = -M / R: it stops after (3/4) m v^2 R / M; without loss it
+ * rolls on. */
 static void a_cylinder_rolls_out(void **state)
 {
     (void)state;
@@ -272,7 +274,7 @@ static void a_cylinder_rolls_out(void **state)
     struct world_scene s;
     for (int i = 0; i < 3; i++) {
         const double h = 4e-3 / (1 << i);
-        open_roller(&s, h, 0.0, speed, ROLLING_LOSS);
+        open_rolling_cylinder(&s, h, 0.0, speed, ROLLING_LOSS);
         const struct tact_body *body = tact_world_body(s.world, 0);
         const struct tact_contact *c = tact_world_contact(s.world, 0);
         run_scene_for_seconds(&s, 0.4);
@@ -287,7 +289,7 @@ static void a_cylinder_rolls_out(void **state)
         assert_int_equal(s.unsolved, 0);
         close_scene(&s);
     }
-    open_roller(&s, 1e-3, 0.0, speed, 0.0);
+    open_rolling_cylinder(&s, 1e-3, 0.0, speed, 0.0);
     run_scene_for_seconds(&s, 1.0);
     assert_true(fabs(tact_world_body(s.world, 0)->pose.position[0] / speed - 1.0) < 1e-3);
     close_scene(&s);
@@ -295,7 +297,7 @@ static void a_cylinder_rolls_out(void **state)
     for (int i = 0; i < 2; i++) {
         const double slope = (i ? 1.2 : 0.9) * line_arm(MASS * G) / RADIUS;
         const double down = i ? 2.0 / 3.0 * (G * sin(slope) - torque / (MASS * RADIUS)) : 0.0;
-        open_roller(&s, 1e-3, slope, 0.0, ROLLING_LOSS);
+        open_rolling_cylinder(&s, 1e-3, slope, 0.0, ROLLING_LOSS);
         run_scene_for_seconds(&s, 1.0);
         double rolls = tact_world_body(s.world, 0)->twist[0];
         printf("line at %.1f of the threshold: %.6e m/s after 1 s, exact %.6e\n", i ? 1.2 : 0.9,
@@ -306,7 +308,7 @@ static void a_cylinder_rolls_out(void **state)
 }
 
 /* Two balls on one axle and, with a third, that one on top of one of them: rolling. */
-static void open_axle(struct world_scene *s, int with_third_ball)
+static void open_balls_on_axle(struct world_scene *s, int with_third_ball)
 {
     const struct tact_shape ball = make_sphere(RADIUS);
     const double place[3] = {0.0, -0.03, RADIUS}, top[3] = {0.001, -0.03, 3.0 * RADIUS};
@@ -333,7 +335,7 @@ static void contacts_of_an_island_are_solved(void **state)
     (void)state;
     for (int i = 0; i < 2; i++) {
         struct world_scene s;
-        open_axle(&s, i);
+        open_balls_on_axle(&s, i);
         run_scene_for_seconds(&s, 0.3);
         printf("%s: %ld ticks unsolved, at most %d sweeps\n", i ? "with a third" : "two on an axle",
                s.unsolved, s.max_tick_iterations);
@@ -348,7 +350,7 @@ static void the_interior_point_method_has_the_torques(void **state)
 {
     (void)state;
     struct world_scene s;
-    open_axle(&s, 1);
+    open_balls_on_axle(&s, 1);
     run_scene_for_seconds(&s, 0.1);
     solve_scene_velocities(&s);
     assert_int_equal(s.world->islands.count, 1);
@@ -382,7 +384,7 @@ static void torques_that_are_not_found_are_counted(void **state)
     (void)state;
     const struct tact_contact_law law = soft_law(1e-150);
     struct world_scene s;
-    open_ball(&s, 1e-3, 0.0, 0.02, &law);
+    open_rolling_ball(&s, 1e-3, 0.0, 0.02, &law);
     step_scene(&s);
     run_scene_for_seconds(&s, 0.01);
     assert_true(s.stats.counts[TACT_COUNT_ROLLING_NOT_FOUND] > 0);

@@ -34,7 +34,7 @@ static const char heap[] =
     "  - name: ball\n    mass: 0.05\n    position: [-0.15, 0, 0.0105]\n    velocity: [0.6, 0, 0]\n"
     "    shapes: [{type: sphere, radius: 0.01, material: stone}]\n";
 
-/* The same with a torus, boxes and a soft lid: one island with four models. */
+/* Two ellipsoids with a torus, boxes and a soft lid: one island with four contact models. */
 static const char mixed[] =
     "name: mixed\nduration: 0.6\ncontact: {model: smooth}\n"
     "materials: [{name: stone}, {name: crate}, {name: ground},\n"

@@ -110,7 +110,7 @@ static void integrate_top_step(struct top *top, double h)
     tact_quat_normalize(top->y);
 }
 
-/* Spinning at 155 rad/s about its axis, or the vertical, the axis tilted. */
+/* A top that spins at 155 rad/s about its tilted axis, or about the vertical. */
 static struct top make_top(double tilt, int spins_about_vertical, double arm)
 {
     struct top top = {.arm = arm};
@@ -179,11 +179,11 @@ static double jellett_integral(const struct tact_body *body)
 
 /* Time at which the axis is level [s], 0 if never. *lift_off: time at which the normal force first
  * becomes negative, which the equations permit. */
-static double time_level_exact(struct top top, double seconds, double *lift_off)
+static double time_level_exact(struct top top, double seconds, double *lift_off_time)
 {
     const double h = 2e-5;
     double last = 1.0, level = 0.0, rate[13];
-    *lift_off = 0.0;
+    *lift_off_time = 0.0;
     for (long i = 1; i <= lround(seconds / h); i++) {
         integrate_top_step(&top, h);
         double now = cosine_to_vertical(top.y);
@@ -191,8 +191,8 @@ static double time_level_exact(struct top top, double seconds, double *lift_off)
             level = h * ((double)i - now / (now - last));
         }
         top_state_derivative(&top, top.y, rate);
-        if (!(*lift_off > 0.0) && rate[12] < -G) {
-            *lift_off = h * (double)i;
+        if (!(*lift_off_time > 0.0) && rate[12] < -G) {
+            *lift_off_time = h * (double)i;
         }
         last = now;
     }
@@ -240,15 +240,15 @@ static void point_inverts_when_tilted(void **state)
 {
     (void)state;
     const struct top top = make_top(0.5, 1, 0.0);
-    double lift_off, exact = time_level_exact(top, 1.0, &lift_off), angle, kept;
-    assert_true(fabs(exact - 0.496) < 0.002 && lift_off > 0.4 && lift_off < 0.6);
+    double lift_off_time, exact = time_level_exact(top, 1.0, &lift_off_time), angle, kept;
+    assert_true(fabs(exact - 0.496) < 0.002 && lift_off_time > 0.4 && lift_off_time < 0.6);
     for (int i = 0; i < 2; i++) {
         struct world_scene s;
         start_spinning_top(&s, &top, 0.0, TACT_SPIN_LIMIT_SURFACE, 1e-3 / (1 << i));
         double level = time_level_in_world(&s, 1.0, &angle, &kept);
         printf("point, h %.1f ms: level at %.4f s, exact %.4f, lifts at %.4f; after 1 s %.1f "
                "degrees; Jellett's integral kept to %.1e\n",
-               1e3 * s.options.period, level, exact, lift_off, angle, kept);
+               1e3 * s.options.period, level, exact, lift_off_time, angle, kept);
         assert_true(fabs(level / exact - 1.0) < 0.01 && angle > 150.0 && kept < 1e-4);
         close_scene(&s);
     }
@@ -262,7 +262,7 @@ static void a_top_with_a_patch_inverts(void **state)
     for (int i = 0; i < 3; i++) {
         double a = 1e-4 * (i + 1), angle, kept;
         const struct top top = make_top(0.1, 0, 3.0 * PI / 16.0 * a);
-        double lift_off, exact = time_level_exact(top, 1.5, &lift_off);
+        double lift_off_time, exact = time_level_exact(top, 1.5, &lift_off_time);
         assert_true(fabs(exact / known[i] - 1.0) < 5e-3);
         for (int k = 0; k < 2; k++) {
             struct world_scene s;

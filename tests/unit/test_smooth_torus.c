@@ -134,8 +134,8 @@ static void all_contacts_of_two_tori_are_found(void **state)
 }
 
 /* A free torus with a disc's inertia over the ground or a fixed other. */
-static struct tact_body *open_ring(struct world_scene *s, double ring, double tube, double mass,
-                                   const double inertia[6], double h, double mu)
+static struct tact_body *open_ring_scene(struct world_scene *s, double ring, double tube,
+                                         double mass, const double inertia[6], double h, double mu)
 {
     struct tact_world_options o = tact_world_options_default();
     struct tact_contact_law law = make_rigid_law(mu);
@@ -172,7 +172,7 @@ static void eulers_disc_precesses(void **state)
         double exact =
             sqrt(mass * G * ring * (ring + tube * s) / (s * (across * ring - across * tube * s)));
         double lowest[3] = {cos(tilt), 0.0, -s}, spin = -exact * s / (ring + tube * s);
-        struct tact_body *body = open_ring(&scene, ring, tube, mass, inertia, h, 1.0);
+        struct tact_body *body = open_ring_scene(&scene, ring, tube, mass, inertia, h, 1.0);
         add_scene_ground(&scene);
         finish_scene_building(&scene);
         tact_quat_from_rotvec(body->pose.quat_wxyz, turn);
@@ -211,7 +211,7 @@ static void a_spinning_ring_on_the_ground_stops(void **state)
     const double across = mass * (0.5 * r2 + 0.625 * t2), axial = mass * (r2 + 0.75 * t2);
     const double inertia[6] = {across, across, axial, 0.0, 0.0, 0.0};
     struct world_scene s;
-    struct tact_body *body = open_ring(&s, ring, tube, mass, inertia, 1e-3, mu);
+    struct tact_body *body = open_ring_scene(&s, ring, tube, mass, inertia, 1e-3, mu);
     add_scene_ground(&s);
     finish_scene_building(&s);
     tact_v3_set(body->pose.position, 0.0, 0.0, tube + 1e-4);
@@ -244,12 +244,12 @@ static void a_ring_in_a_ring_swings(void **state)
     struct tact_pose fixed_ring = tact_pose_identity();
     struct world_scene s;
     const struct tact_shape fixed = make_torus(ring, tube);
-    struct tact_body *body = open_ring(&s, ring, tube, mass, inertia, 1e-3, 0.8);
+    struct tact_body *body = open_ring_scene(&s, ring, tube, mass, inertia, 1e-3, 0.8);
     tact_quat_from_rotvec(fixed_ring.quat_wxyz, turn);
     add_scene_shape(&s, -1, &fixed, &fixed_ring, 0);
     finish_scene_building(&s);
-    /* Their inner sides touch: the lowest point of the fixed ring's, the highest of the hanging
-     * ring's. */
+    /* The inner sides of the two rings touch: the lowest point of the fixed ring's, the highest of
+     * the hanging ring's. */
     double height = -2.0 * (ring - tube);
     tact_quat_from_rotvec(body->pose.quat_wxyz, side);
     tact_v3_set(body->pose.position, 0.0, 0.0, height - 2e-5);

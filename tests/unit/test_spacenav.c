@@ -53,7 +53,7 @@ static void end_daemon(void)
     listener = daemon_end = -1;
 }
 
-/* Takes the connection and answers as spacenavd does: with the version that was asked for. */
+/* Accepts the connection and answers as spacenavd does: with the version that was asked for. */
 static void accept_client(void)
 {
     int32_t request = 0;

@@ -19,7 +19,7 @@
 #include "contact/pair/options.h"
 #include "support/random.h"
 
-#define HALF 0.03 /* half side of the cube [m] */
+#define HALF_SIDE 0.03 /* half side of the cube [m] */
 
 enum { VERTICES = 9, TETS = 12, ROOM = 1 << 14 };
 
@@ -30,7 +30,7 @@ static const int face[TETS][3] = {{0, 1, 3}, {0, 3, 2}, {4, 7, 5}, {4, 6, 7}, {0
 
 static double cube_coordinate(int vertex, int axis)
 {
-    return vertex == 8 ? 0.0 : vertex >> axis & 1 ? HALF : -HALF;
+    return vertex == 8 ? 0.0 : vertex >> axis & 1 ? HALF_SIDE : -HALF_SIDE;
 }
 
 /* Content of a text or binary file under construction. */
@@ -81,7 +81,8 @@ static void append_coordinates(struct file *f, int binary)
     append_to_file_text(f, "\n");
 }
 
-/* modern: OFFSETS and CONNECTIVITY, with values in FIELD; otherwise counts, with SCALARS. */
+/* Writes a VTK file; newer format version: OFFSETS and CONNECTIVITY, with values in FIELD;
+ * otherwise counts, with SCALARS. */
 static void write_vtk(struct file *f, int binary, int is_new_format_version, const char *name,
                       double top)
 {
@@ -183,13 +184,13 @@ static double force_of(const struct file *f, double scale)
     assert_int_equal(soup.vertex_count, 8);
     assert_int_equal(tact_mesh_of_soup(&soup, &mesh, &err), 0);
     tact_soup_free(&soup);
-    assert_true(fabs(mesh->volume / pow(2.0 * HALF * scale, 3.0) - 1.0) < 1e-12);
+    assert_true(fabs(mesh->volume / pow(2.0 * HALF_SIDE * scale, 3.0) - 1.0) < 1e-12);
     shape.mesh = mesh;
     assert_int_equal(tact_field_of_shape(&shape, &soft, &field, &err), 0);
     assert_int_equal(tact_field_cells(field), TETS);
     assert_int_equal(tact_field_halfspace(INFINITY, &flat), 0);
     struct tact_field_scratch *scratch = tact_field_scratch_create(100);
-    floor.position[2] = 0.002 - HALF * scale;
+    floor.position[2] = 0.002 - HALF_SIDE * scale;
     assert_int_equal(tact_field_touch(field, &at, flat, &floor, scratch, &c), 1);
     tact_field_scratch_destroy(scratch);
     tact_field_free(field);
@@ -216,7 +217,7 @@ static void all_formats_give_one_field(void **state)
 {
     (void)state;
     static struct file f;
-    const double pressure = 5e5, exact = exact_force(pressure / HALF, HALF);
+    const double pressure = 5e5, exact = exact_force(pressure / HALF_SIDE, HALF_SIDE);
     for (int i = 0; i < 6; i++) {
         if (i < 4) {
             write_vtk(&f, i % 2, i / 2, "pressure", pressure);
@@ -232,13 +233,13 @@ static void all_formats_give_one_field(void **state)
     force_of(&f, 1.0);
     assert_int_equal(warnings, 1);
     /* the field's pressure slope is that of the material, 1e7 Pa/m */
-    write_vtk(&f, 1, 1, "extent", HALF);
-    assert_true(fabs(force_of(&f, 1.0) / exact_force(1e7, HALF) - 1.0) < 1e-8);
-    assert_true(fabs(force_of(&f, 2.0) / exact_force(1e7, 2.0 * HALF) - 1.0) < 1e-8);
+    write_vtk(&f, 1, 1, "extent", HALF_SIDE);
+    assert_true(fabs(force_of(&f, 1.0) / exact_force(1e7, HALF_SIDE) - 1.0) < 1e-8);
+    assert_true(fabs(force_of(&f, 2.0) / exact_force(1e7, 2.0 * HALF_SIDE) - 1.0) < 1e-8);
 }
 
 /* Reads the file and, where that succeeds, checks its pressure field. */
-static int try_file(const char *text, size_t size, struct tact_error *err)
+static int read_and_check_file(const char *text, size_t size, struct tact_error *err)
 {
     struct tact_soup soup;
     memset(err, 0, sizeof *err);
@@ -321,7 +322,7 @@ static void faults_are_refused_by_line(void **state)
             write_vtk(&f, 0, 0, "pressure", 5e5);
         }
         replace_text(&f, faults[i].old, faults[i].by);
-        int rc = try_file(f.text, f.size, &err);
+        int rc = read_and_check_file(f.text, f.size, &err);
         print_message("%s:%d: %s\n", err.file, err.line, err.text);
         assert_int_equal(rc, -EINVAL);
         assert_non_null(strstr(err.text, faults[i].expected_message_text));
@@ -338,7 +339,7 @@ static void what_stands_before_a_format_is_skipped(void **state)
     static struct file f;
     static const char *const before[] = {"\xEF\xBB\xBF", "\r\n \t", "\xEF\xBB\xBF\n",
                                          "$Comments\n$Nodes of a cube\n$EndComments\n"};
-    const double exact = exact_force(5e5 / HALF, HALF);
+    const double exact = exact_force(5e5 / HALF_SIDE, HALF_SIDE);
     for (int i = 0; i < 4; i++) {
         for (int msh = i / 3; msh < 3; msh++) {
             const char *const first = msh ? "$MeshFormat" : "# vtk";
@@ -375,7 +376,7 @@ static void xml_is_refused_with_what_to_do(void **state)
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
         struct tact_error err;
         assert_true(tact_tets_recognise(files[i].text, strlen(files[i].text)));
-        assert_int_equal(try_file(files[i].text, strlen(files[i].text), &err), -EINVAL);
+        assert_int_equal(read_and_check_file(files[i].text, strlen(files[i].text), &err), -EINVAL);
         print_message("%d: %s\n", err.line, err.text);
         assert_int_equal(err.line, files[i].line);
         assert_non_null(strstr(err.text, files[i].expected_message_text));
@@ -402,7 +403,7 @@ static void cells_beyond_the_file_are_refused(void **state)
     big_endian(&f, 0, 4);
     exact = malloc(f.size);
     memcpy(exact, f.text, f.size);
-    assert_int_equal(try_file(exact, f.size, &err), -EINVAL);
+    assert_int_equal(read_and_check_file(exact, f.size, &err), -EINVAL);
     print_message("%d: %s\n", err.line, err.text);
     assert_non_null(strstr(err.text, "CELLS ends before cell 1 of 2"));
     free(exact);
@@ -425,7 +426,7 @@ static void damaged_files_do_no_harm(void **state)
         for (size_t size = 0; size + 16 < good.size; size += 7) {
             char *exact = malloc(size + 1);
             memcpy(exact, good.text, size);
-            if (!(try_file(exact, size, &err) < 0 && err.text[0]))
+            if (!(read_and_check_file(exact, size, &err) < 0 && err.text[0]))
                 fail_msg("format %d of %zu bytes, %zu", format, size, good.size);
             free(exact);
         }
@@ -435,7 +436,7 @@ static void damaged_files_do_no_harm(void **state)
                 size_t at = (size_t)(uniform(0.0, 1.0) * (double)f.size);
                 f.text[at] = (char)(random_bits() % 3 ? random_bits() : (uint64_t)'9');
             }
-            int rc = try_file(f.text, f.size, &err);
+            int rc = read_and_check_file(f.text, f.size, &err);
             assert_true(rc == 0 || (rc == -EINVAL && err.text[0]));
             refused += rc != 0;
         }

@@ -48,7 +48,7 @@ static void start_thread(const struct tact_thread_options *options,
     pthread_join(thread, NULL);
 }
 
-/* Neither the real-time priority of the creating thread nor its signal mask. */
+/* A thread inherits neither the real-time priority of the creating thread nor its signal mask. */
 static void threads_do_not_inherit_settings(void **state)
 {
     (void)state;

@@ -48,7 +48,7 @@ static void expect_close(double found, double wanted, double tolerance)
     }
 }
 
-/* x = F t^2 / 2 m, for a force of the motor or of the script. */
+/* A free mass moves by x = F t^2 / 2 m, for a force of the motor or of the script. */
 static void a_free_mass_accelerates_exactly(void **state)
 {
     (void)state;
@@ -126,7 +126,7 @@ static void an_undamped_twin_keeps_its_energy(void **state)
     device.ops->close(device.self);
 }
 
-/* A hand that moves at V: m x'' + b x' + c (x' - V) + k (x - V t) = 0 from rest. */
+/* A hand that moves at V drives it: m x'' + b x' + c (x' - V) + k (x - V t) = 0 from rest. */
 static void a_hand_drives_the_twin(void **state)
 {
     (void)state;

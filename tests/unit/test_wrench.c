@@ -268,8 +268,8 @@ static const char *write_cal(const char *calibration_head, const char *rows)
     return path;
 }
 
-/* The same sensor with and without UserAxis rows, which are about a point 5 mm along z: tx + 5 fy,
- * ty - 5 fx. */
+/* Calibrations of one sensor with and without UserAxis rows, which are about a point 5 mm along z:
+ * tx + 5 fy, ty - 5 fx. */
 static void calibration_files_of_ati_are_read(void **unused)
 {
     (void)unused;

@@ -143,7 +143,8 @@ struct job {
 /* Points of an eighth of a sphere, each side of which is divided into SPLIT parts. */
 enum { SPLIT = 4, POINTS = (SPLIT + 1) * (SPLIT + 2) / 2 };
 
-/* The eighth of the round cube at the corner whose coordinates' signs are the bits of `corner`. */
+/* Makes the eighth of the rounded cube at the corner whose coordinates' signs are the bits of
+ * `corner`. */
 static void make_corner(double radius, int corner, double (*point)[3])
 {
     for (int i = 0; i <= SPLIT; i++) {
@@ -160,7 +161,7 @@ static void make_corner(double radius, int corner, double (*point)[3])
     }
 }
 
-/* The cube, its edges and corners rounded as by a ball that rolls inside. */
+/* Makes the cube, whose edges and corners are rounded as by a ball that rolls inside. */
 static int make_cube(double radius, struct tact_shape *cube)
 {
     double points[8 * POINTS][3];
